@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tmatch: finds where a small picture (the template) lies in a larger one (the
+ * frame) by the local correlation coefficient (LCC; also ZNCC, normxcorr2,
+ * TM_CCOEFF_NORMED), with exact integer sums.
+ *
+ * Rules that hold for every function:
+ *  - A function that can fail returns a tm_status. On failure no output
+ *    argument is written, unless its comment says otherwise, and what the
+ *    caller passed in stays the caller's.
+ *  - Pictures and maps belong to the caller and are only used during the call.
+ *  - A matcher and the templates made with it are used by one thread at a time.
+ *    Different matchers may be used by different threads at once.
+ *  - The library prints nothing, never exits and keeps no global state.
+ *  - Sizes are in pixels, strides in bytes, x grows to the right, y downwards,
+ *    positions count from 0.
+ */
+#ifndef TMATCH_TMATCH_H
+#define TMATCH_TMATCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define TM_API __attribute__((visibility("default")))
+#else
+#define TM_API
+#endif
+
+typedef enum tm_status {
+    TM_OK = 0,
+    TM_ERR_INVALID = 1,            /* an argument or setting is outside its range */
+    TM_ERR_MEMORY = 2,             /* host memory ran out */
+    TM_ERR_FLAT_TEMPLATE = 3,      /* all samples are equal: LCC is not defined */
+    TM_ERR_TEMPLATE_TOO_LARGE = 4, /* more than TM_MAX_TEMPLATE_PIXELS */
+    TM_ERR_FRAME_TOO_SMALL = 5,    /* the template is wider or higher than the frame */
+    TM_ERR_NO_DEVICE = 6,          /* the requested device does not exist here */
+    TM_ERR_DEVICE_MEMORY = 7,      /* device memory ran out */
+    TM_ERR_DEVICE = 8              /* the device or its driver failed */
+} tm_status;
+
+/* A sentence fragment in English for a status, never NULL. Static storage. */
+TM_API const char *tm_strerror(tm_status status);
+
+/* "MAJOR.MINOR.PATCH" of the library. Static storage. */
+TM_API const char *tm_version(void);
+
+/* n * (sum of squares) must stay below 2^63; for 8-bit samples that bounds n. */
+#define TM_MAX_TEMPLATE_PIXELS ((int64_t)1 << 23)
+
+/* A gray picture of 8-bit samples; row y starts at samples + y * stride. */
+typedef struct tm_image {
+    const uint8_t *samples;
+    int64_t width;    /* > 0 */
+    int64_t height;   /* > 0 */
+    ptrdiff_t stride; /* bytes from one row to the next, |stride| >= width */
+} tm_image;
+
+typedef enum tm_metric {
+    /* n*S_FT - S_F*S_T over sqrt(var_F * var_T), a binary32 value in [-1, 1];
+     * 0 where the window is flat. docs/exactness.md has the definition. */
+    TM_METRIC_LCC = 0,
+    /* S_FT, the plain correlation, an exact integer. */
+    TM_METRIC_CCORR = 1
+} tm_metric;
+
+/* Which positions of the template's top-left corner are scored.
+ * W x H is the frame, w x h the template. */
+typedef enum tm_domain {
+    TM_DOMAIN_VALID = 0, /* template inside the frame: W-w+1 x H-h+1 */
+    TM_DOMAIN_SAME = 1,  /* W x H: map element (x, y) is the window whose
+                            top-left corner is (x-(w-1)/2, y-(h-1)/2) */
+    TM_DOMAIN_FULL = 2   /* W+w-1 x H+h-1: every overlap; the frame is extended
+                            with zeros, as it is for SAME */
+} tm_domain;
+
+typedef enum tm_algorithm {
+    TM_ALGORITHM_AUTO = 0,
+    TM_ALGORITHM_REFERENCE = 1, /* the definition, slow; the oracle of the tests */
+    TM_ALGORITHM_DIRECT = 2
+} tm_algorithm;
+
+typedef enum tm_device_kind {
+    TM_DEVICE_AUTO = 0, /* CPU, or CUDA when the work is worth its start-up */
+    TM_DEVICE_CPU = 1,
+    TM_DEVICE_CUDA = 2
+} tm_device_kind;
+
+/* Fill with tm_settings_default, change what you need. */
+typedef struct tm_settings {
+    size_t size; /* sizeof(tm_settings) as the caller was compiled */
+    tm_metric metric;
+    tm_domain domain;
+    tm_algorithm algorithm;
+    tm_device_kind device;
+    int device_index;      /* which CUDA device, from 0 */
+    int threads;           /* CPU threads; 0: as many as the process may run on */
+    uint32_t cpu_features; /* instruction sets that may be used; all bits by default */
+} tm_settings;
+
+/* Writes the defaults: LCC, VALID, AUTO, AUTO, device 0, all threads, all
+ * features. size is sizeof(tm_settings) at the caller. */
+TM_API void tm_settings_default(tm_settings *settings, size_t size);
+
+/* A matcher holds a device, its memory and its plans, all kept across frames. */
+typedef struct tm_matcher tm_matcher;
+
+/* A template prepared for one matcher. */
+typedef struct tm_template tm_template;
+
+/* Makes a matcher. On failure *matcher is a handle that only
+ * tm_matcher_message and tm_matcher_destroy accept, or NULL if memory ran out.
+ * Errors: INVALID, MEMORY, NO_DEVICE, DEVICE, DEVICE_MEMORY. */
+TM_API tm_status tm_matcher_create(tm_matcher **matcher, const tm_settings *settings);
+
+/* Frees the matcher and sets *matcher to NULL; NULL is allowed. Templates made
+ * with it keep what they need and are destroyed before or after it. */
+TM_API void tm_matcher_destroy(tm_matcher **matcher);
+
+/* The last failure on this matcher, with its particulars, or "". Valid until
+ * the next call on the matcher. */
+TM_API const char *tm_matcher_message(const tm_matcher *matcher);
+
+/* Prepares a template; the samples are copied. The caller owns *tmpl and frees
+ * it with tm_template_destroy. Errors: INVALID, MEMORY, FLAT_TEMPLATE (LCC
+ * only), TEMPLATE_TOO_LARGE. */
+TM_API tm_status tm_template_create(tm_template **tmpl, tm_matcher *matcher,
+                                    const tm_image *image);
+
+/* Frees the template and sets *tmpl to NULL; NULL is allowed. */
+TM_API void tm_template_destroy(tm_template **tmpl);
+
+/* Writes the template with its mean removed and scaled to Frobenius norm 1,
+ * (T - mean) / ||T - mean||, row by row, w*h floats, each rounded once from
+ * double. This is the form in which LCC = sum(F * That) / sqrt(S_FF - S_F^2/n).
+ * Error: FLAT_TEMPLATE. */
+TM_API tm_status tm_template_normalized(const tm_template *tmpl, float *out);
+
+/* One position and its score. For LCC the score is a binary32 value, for CCORR
+ * an integer below 2^53: both are exact in a double. */
+typedef struct tm_peak {
+    int64_t x, y; /* the template's top-left corner in the frame; negative where
+                     the domain lets the template hang over the edge */
+    double score;
+} tm_peak;
+
+/* A score map in the caller's memory: float for LCC, int64_t for CCORR. */
+typedef struct tm_map {
+    void *data;
+    ptrdiff_t stride; /* bytes from one row to the next, a multiple of the element */
+} tm_map;
+
+/* Bytes of one element of the metric's score map; 0 if there is no such metric. */
+TM_API size_t tm_map_element_size(tm_metric metric);
+
+/* Size of the score map of a domain. Errors: INVALID, FRAME_TOO_SMALL. */
+TM_API tm_status tm_map_size(tm_domain domain, int64_t frame_width, int64_t frame_height,
+                             int64_t template_width, int64_t template_height,
+                             int64_t *map_width, int64_t *map_height);
+
+/* Scores every position of the domain. *best is the greatest score; between
+ * equal ones the smallest y, then the smallest x. map may be NULL: then no map
+ * is made anywhere. On failure map's contents are unspecified.
+ * Errors: INVALID, MEMORY, FRAME_TOO_SMALL, NO_DEVICE, DEVICE_MEMORY, DEVICE. */
+TM_API tm_status tm_match(tm_matcher *matcher, const tm_image *frame, const tm_template *tmpl,
+                          tm_peak *best, const tm_map *map);
+
+/* Milliseconds of the last successful tm_match. The first three are 0 on the CPU
+ * except kernel, which is then the whole match. */
+typedef struct tm_times {
+    double to_device;
+    double kernel;
+    double from_device;
+    double total;
+} tm_times;
+
+TM_API tm_times tm_matcher_times(const tm_matcher *matcher);
+
+/* What the last successful tm_match ran on: "cpu", "cuda:0"; "direct",
+ * "reference"; and a sentence that says what was chosen and why. "" before the
+ * first match. Valid until the next call on the matcher. */
+TM_API const char *tm_matcher_device(const tm_matcher *matcher);
+TM_API const char *tm_matcher_algorithm(const tm_matcher *matcher);
+TM_API const char *tm_matcher_plan(const tm_matcher *matcher);
+
+typedef struct tm_device_info {
+    tm_device_kind kind;
+    int index;
+    int units;             /* CPU threads, or multiprocessors */
+    int64_t memory_bytes;  /* of the device; 0 for the CPU */
+    char name[128];        /* processor or GPU name */
+    char detail[128];      /* instruction sets, or compute capability and versions */
+} tm_device_info;
+
+/* Writes up to capacity devices, the CPU first, and their number to *count,
+ * which may exceed capacity. Where CUDA has none, why (why_size bytes, may be
+ * NULL) gets the reason in a sentence, else "". Errors: INVALID. */
+TM_API tm_status tm_list_devices(tm_device_info *devices, size_t capacity, size_t *count,
+                                 char *why, size_t why_size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

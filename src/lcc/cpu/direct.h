@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TMATCH_LCC_CPU_DIRECT_H
+#define TMATCH_LCC_CPU_DIRECT_H
+
+#include "lcc/cpu/kernels.h"
+#include "lcc/lcc.h"
+
+typedef struct tm_cpu_scratch tm_cpu_scratch;
+
+/* The direct algorithm's threads, kernels and memory, kept across frames.
+ * Zero-initialise, then tm_cpu_init. */
+typedef struct tm_cpu {
+    tm_cpu_kernels kernels;
+    int threads;
+    tm_cpu_scratch *scratch; /* one per thread */
+} tm_cpu;
+
+/* threads > 0. Errors: MEMORY. */
+tm_status tm_cpu_init(tm_cpu *cpu, int threads, uint32_t features);
+void tm_cpu_free(tm_cpu *cpu);
+
+/* Errors: MEMORY. */
+tm_status tm_cpu_match(tm_cpu *cpu, tm_job *job);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* What the CUDA plugin, libtmatch-cuda.so, offers to the library that opens it.
+ * Both are built from the same tree: the version stands for the layout of every
+ * struct that crosses, and a plugin of another version is refused. */
+#ifndef TMATCH_LCC_CUDA_PLUGIN_H
+#define TMATCH_LCC_CUDA_PLUGIN_H
+
+#include "lcc/lcc.h"
+
+#define TM_CUDA_PLUGIN_VERSION 1
+
+typedef struct tm_message {
+    char text[256];
+} tm_message;
+
+typedef struct tm_cuda tm_cuda;
+
+/* Every function that fails writes its reason to message. */
+typedef struct tm_cuda_plugin {
+    int version;
+
+    /* Number of usable devices; 0 with the reason in message. */
+    int (*count)(tm_message *message);
+
+    tm_status (*describe)(int index, tm_device_info *info, tm_message *message);
+
+    /* Opens a device: context, stream, staging. *cuda is the caller's, freed by
+     * close. */
+    tm_status (*open)(tm_cuda **cuda, int index, tm_message *message);
+    void (*close)(tm_cuda *cuda);
+
+    /* Runs the job; writes best, the map and the first three times. */
+    tm_status (*match)(tm_cuda *cuda, tm_job *job, tm_times *times, tm_message *message);
+} tm_cuda_plugin;
+
+#ifdef __cplusplus
+extern "C"
+#endif
+TM_API const tm_cuda_plugin *tm_cuda_plugin_get(void);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+#include "lcc/lcc.h"
+
+static bool valid_size(int64_t size)
+{
+    return size >= 1 && size <= INT32_MAX;
+}
+
+tm_status tm_geometry_init(tm_geometry *geometry, tm_domain domain, int64_t frame_width,
+                           int64_t frame_height, int64_t template_width,
+                           int64_t template_height)
+{
+    if (!valid_size(frame_width) || !valid_size(frame_height) || !valid_size(template_width) ||
+        !valid_size(template_height))
+        return TM_ERR_INVALID;
+    if (template_width > frame_width || template_height > frame_height)
+        return TM_ERR_FRAME_TOO_SMALL;
+
+    tm_geometry g = {.frame_width = frame_width,
+                     .frame_height = frame_height,
+                     .template_width = template_width,
+                     .template_height = template_height};
+    switch (domain) {
+    case TM_DOMAIN_VALID:
+        g.map_width = frame_width - template_width + 1;
+        g.map_height = frame_height - template_height + 1;
+        break;
+    case TM_DOMAIN_SAME:
+        g.pad_x = (template_width - 1) / 2;
+        g.pad_y = (template_height - 1) / 2;
+        g.map_width = frame_width;
+        g.map_height = frame_height;
+        break;
+    case TM_DOMAIN_FULL:
+        g.pad_x = template_width - 1;
+        g.pad_y = template_height - 1;
+        g.map_width = frame_width + template_width - 1;
+        g.map_height = frame_height + template_height - 1;
+        break;
+    default:
+        return TM_ERR_INVALID;
+    }
+    *geometry = g;
+    return TM_OK;
+}
+
+tm_status tm_map_size(tm_domain domain, int64_t frame_width, int64_t frame_height,
+                      int64_t template_width, int64_t template_height, int64_t *map_width,
+                      int64_t *map_height)
+{
+    tm_geometry g;
+    tm_status status = tm_geometry_init(&g, domain, frame_width, frame_height, template_width,
+                                        template_height);
+    if (status == TM_OK) {
+        *map_width = g.map_width;
+        *map_height = g.map_height;
+    }
+    return status;
+}
+
+size_t tm_map_element_size(tm_metric metric)
+{
+    switch (metric) {
+    case TM_METRIC_LCC:
+        return sizeof(float);
+    case TM_METRIC_CCORR:
+        return sizeof(int64_t);
+    }
+    return 0;
+}

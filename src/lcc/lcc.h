@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* The definition: geometry of a match, the prepared template, and the job that
+ * every algorithm on every device takes. */
+#ifndef TMATCH_LCC_LCC_H
+#define TMATCH_LCC_LCC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lcc/score.h"
+#include "tmatch/tmatch.h"
+
+/* Map element (x, y) is the window whose top-left corner is
+ * (x - pad_x, y - pad_y) in the frame; outside the frame samples are 0. */
+typedef struct tm_geometry {
+    int64_t frame_width, frame_height;
+    int64_t template_width, template_height;
+    int64_t pad_x, pad_y;
+    int64_t map_width, map_height;
+} tm_geometry;
+
+/* Errors: INVALID (a size outside [1, 2^31), no such domain), FRAME_TOO_SMALL. */
+tm_status tm_geometry_init(tm_geometry *geometry, tm_domain domain, int64_t frame_width,
+                           int64_t frame_height, int64_t template_width,
+                           int64_t template_height);
+
+/* The template's samples, packed, and its sums. */
+struct tm_template {
+    int64_t width, height, n;
+    int64_t sum;      /* S_T */
+    int64_t sum_sq;   /* S_TT */
+    int64_t variance; /* var_T = n*S_TT - S_T^2 */
+    uint64_t hash;    /* of the size and samples; finds what a device cached */
+    uint8_t *samples;
+};
+
+/* Copies and sums a valid image of at most TM_MAX_TEMPLATE_PIXELS. Errors: MEMORY. */
+tm_status tm_template_prepare(tm_template **tmpl, const tm_image *image);
+
+bool tm_template_equal(const tm_template *a, const tm_template *b);
+
+/* One match to compute. The algorithm writes best and, where map.data is not
+ * NULL, the map. */
+typedef struct tm_job {
+    tm_geometry geometry;
+    tm_metric metric;
+    tm_image frame;
+    const tm_template *tmpl;
+    tm_map map;
+    tm_candidate best;
+} tm_job;
+
+/* The definition, one window after the other, in int64. */
+void tm_reference_match(tm_job *job);
+
+/* Stores one value of the map and ranks it. */
+static inline tm_candidate tm_job_emit(const tm_job *job, int64_t x, int64_t y, int64_t s_f,
+                                       int64_t s_ff, int64_t s_ft)
+{
+    const tm_template *t = job->tmpl;
+    char *row = job->map.data ? (char *)job->map.data + y * job->map.stride : NULL;
+    tm_candidate candidate = {s_ft, y * job->geometry.map_width + x};
+
+    if (job->metric == TM_METRIC_CCORR) {
+        if (row)
+            ((int64_t *)row)[x] = s_ft;
+        return candidate;
+    }
+    float score = tm_lcc_score(t->n * s_ft - s_f * t->sum, t->n * s_ff - s_f * s_f,
+                               (float)t->variance);
+    if (row)
+        ((float *)row)[x] = score;
+    candidate.value = tm_score_order(score);
+    return candidate;
+}
+
+#endif

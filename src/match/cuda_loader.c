@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+#include "match/cuda_loader.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PLUGIN_NAME "libtmatch-cuda.so"
+
+/* Opening the plugin maps cuFFT-sized libraries; a machine without a driver is
+ * told apart for a fifth of that time by asking for the driver itself. */
+static bool driver_present(tm_message *message)
+{
+    void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+    if (!driver) {
+        snprintf(message->text, sizeof message->text, "no CUDA driver: %s", dlerror());
+        return false;
+    }
+    dlclose(driver);
+    return true;
+}
+
+/* Writes the candidate directories' plugin paths in turn; false after the last. */
+static bool candidate_path(int index, char *path, size_t size)
+{
+    static const char *const beside[] = {"", "/tmatch", "/" TM_PLUGIN_FROM_BINDIR};
+    const char *override = getenv("TMATCH_PLUGIN_DIR");
+    Dl_info self;
+
+    path[0] = '\0';
+    if (override && *override) {
+        snprintf(path, size, "%s/" PLUGIN_NAME, override);
+        return index == 0;
+    }
+    if (index < 3) {
+        const char *slash;
+        if (dladdr((const void *)&tm_cuda_load, &self) && self.dli_fname &&
+            (slash = strrchr(self.dli_fname, '/')))
+            snprintf(path, size, "%.*s%s/" PLUGIN_NAME, (int)(slash - self.dli_fname),
+                     self.dli_fname, beside[index]);
+        return true;
+    }
+    snprintf(path, size, "%s/" PLUGIN_NAME, TM_PLUGIN_DIR);
+    return index == 3;
+}
+
+tm_status tm_cuda_load(tm_cuda_library *library, tm_message *message)
+{
+    char path[4096];
+
+    if (library->plugin)
+        return TM_OK;
+    if (!driver_present(message))
+        return TM_ERR_NO_DEVICE;
+
+    snprintf(message->text, sizeof message->text, "the CUDA backend, %s, is not installed",
+             PLUGIN_NAME);
+    for (int i = 0; candidate_path(i, path, sizeof path); i++) {
+        FILE *exists = path[0] ? fopen(path, "rb") : NULL;
+        if (!exists)
+            continue;
+        fclose(exists);
+        library->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        if (!library->handle) {
+            snprintf(message->text, sizeof message->text, "%s", dlerror());
+            return TM_ERR_NO_DEVICE;
+        }
+        const tm_cuda_plugin *(*get)(void);
+        *(void **)&get = dlsym(library->handle, "tm_cuda_plugin_get");
+        const tm_cuda_plugin *plugin = get ? get() : NULL;
+        if (plugin && plugin->version == TM_CUDA_PLUGIN_VERSION) {
+            library->plugin = plugin;
+            return TM_OK;
+        }
+        snprintf(message->text, sizeof message->text, "%s belongs to another version of tmatch",
+                 path);
+        tm_cuda_unload(library);
+        return TM_ERR_NO_DEVICE;
+    }
+    return TM_ERR_NO_DEVICE;
+}
+
+void tm_cuda_unload(tm_cuda_library *library)
+{
+    if (library->handle)
+        dlclose(library->handle);
+    library->handle = NULL;
+    library->plugin = NULL;
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+/* The public API: settings, devices, and which of them runs a match. */
+#include <omp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "lcc/cpu/direct.h"
+#include "match/cuda_loader.h"
+
+/* On TM_DEVICE_AUTO the CPU works until it has spent about as long as opening a
+ * CUDA device takes (0.2 s to 0.4 s); then the device is opened if there is one.
+ * Whatever the job, that costs at most twice the better choice. */
+#define CUDA_START_MS 300.0
+
+struct tm_matcher {
+    tm_settings settings;
+    tm_message message;
+    tm_cpu cpu;
+    tm_cuda_library library;
+    tm_cuda *cuda;      /* NULL until opened */
+    bool cuda_refused;  /* AUTO looked for a device and found none */
+    double cpu_ms;      /* spent so far */
+    tm_times times;
+    char device[16];
+    const char *algorithm;
+    char plan[512];
+};
+
+const char *tm_version(void)
+{
+    return TM_VERSION;
+}
+
+const char *tm_strerror(tm_status status)
+{
+    switch (status) {
+    case TM_OK:
+        return "no error";
+    case TM_ERR_INVALID:
+        return "invalid argument";
+    case TM_ERR_MEMORY:
+        return "out of memory";
+    case TM_ERR_FLAT_TEMPLATE:
+        return "flat template: all its samples are equal, so it correlates with nothing";
+    case TM_ERR_TEMPLATE_TOO_LARGE:
+        return "template too large for exact 64-bit sums";
+    case TM_ERR_FRAME_TOO_SMALL:
+        return "template larger than the frame";
+    case TM_ERR_NO_DEVICE:
+        return "no such device";
+    case TM_ERR_DEVICE_MEMORY:
+        return "out of device memory";
+    case TM_ERR_DEVICE:
+        return "device failure";
+    }
+    return "unknown status";
+}
+
+/* Records a failure on the handle. */
+__attribute__((format(printf, 3, 4))) static tm_status
+fail(tm_matcher *matcher, tm_status status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(matcher->message.text, sizeof matcher->message.text, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+static tm_status fail_plain(tm_matcher *matcher, tm_status status)
+{
+    return fail(matcher, status, "%s", tm_strerror(status));
+}
+
+void tm_settings_default(tm_settings *settings, size_t size)
+{
+    tm_settings defaults = {.size = size, .cpu_features = UINT32_MAX};
+    if (settings && size >= sizeof settings->size)
+        memcpy(settings, &defaults, size < sizeof defaults ? size : sizeof defaults);
+}
+
+static double now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+/* The one place that validates settings. */
+static const char *settings_fault(const tm_settings *s)
+{
+    if (s->metric != TM_METRIC_LCC && s->metric != TM_METRIC_CCORR)
+        return "no such metric";
+    if (s->domain < TM_DOMAIN_VALID || s->domain > TM_DOMAIN_FULL)
+        return "no such domain";
+    if (s->algorithm < TM_ALGORITHM_AUTO || s->algorithm > TM_ALGORITHM_DIRECT)
+        return "no such algorithm";
+    if (s->device < TM_DEVICE_AUTO || s->device > TM_DEVICE_CUDA)
+        return "no such kind of device";
+    if (s->device_index < 0)
+        return "a device index is never negative";
+    if (s->threads < 0 || s->threads > 4096)
+        return "threads must be 0 to 4096";
+    if (s->algorithm == TM_ALGORITHM_REFERENCE && s->device == TM_DEVICE_CUDA)
+        return "the reference algorithm runs on the CPU only";
+    return NULL;
+}
+
+static tm_status open_cuda(tm_matcher *m)
+{
+    tm_status status = tm_cuda_load(&m->library, &m->message);
+    if (status != TM_OK)
+        return status;
+    int count = m->library.plugin->count(&m->message);
+    if (count == 0)
+        return TM_ERR_NO_DEVICE;
+    if (m->settings.device_index >= count)
+        return fail(m, TM_ERR_NO_DEVICE, "there is no device cuda:%d, only %d CUDA device%s",
+                    m->settings.device_index, count, count == 1 ? "" : "s");
+    return m->library.plugin->open(&m->cuda, m->settings.device_index, &m->message);
+}
+
+tm_status tm_matcher_create(tm_matcher **matcher, const tm_settings *settings)
+{
+    if (!matcher)
+        return TM_ERR_INVALID;
+    tm_matcher *m = *matcher = calloc(1, sizeof **matcher);
+    if (!m)
+        return TM_ERR_MEMORY;
+    m->algorithm = "";
+    if (!settings || settings->size < sizeof settings->size)
+        return fail(m, TM_ERR_INVALID, "the settings lack their size");
+
+    /* A caller built against an older header has a shorter struct. */
+    tm_settings_default(&m->settings, sizeof m->settings);
+    size_t known = settings->size < sizeof m->settings ? settings->size : sizeof m->settings;
+    memcpy(&m->settings, settings, known);
+    const char *fault = settings_fault(&m->settings);
+    if (fault)
+        return fail(m, TM_ERR_INVALID, "%s", fault);
+
+    if (m->settings.device == TM_DEVICE_CUDA)
+        return open_cuda(m);
+    int threads = m->settings.threads ? m->settings.threads : omp_get_num_procs();
+    tm_status status = tm_cpu_init(&m->cpu, threads, m->settings.cpu_features);
+    return status == TM_OK ? TM_OK : fail_plain(m, status);
+}
+
+void tm_matcher_destroy(tm_matcher **matcher)
+{
+    if (!matcher || !*matcher)
+        return;
+    tm_matcher *m = *matcher;
+    tm_cpu_free(&m->cpu);
+    if (m->cuda)
+        m->library.plugin->close(m->cuda);
+    tm_cuda_unload(&m->library);
+    free(m);
+    *matcher = NULL;
+}
+
+const char *tm_matcher_message(const tm_matcher *matcher)
+{
+    return matcher ? matcher->message.text : tm_strerror(TM_ERR_MEMORY);
+}
+
+static const char *image_fault(const tm_image *image)
+{
+    if (!image || !image->samples)
+        return "no picture";
+    if (image->width < 1 || image->height < 1 || image->width > INT32_MAX ||
+        image->height > INT32_MAX)
+        return "a picture's width and height must be 1 to 2147483647";
+    if (image->height > 1 && image->stride < image->width && -image->stride < image->width)
+        return "a picture's stride must be at least its width";
+    return NULL;
+}
+
+tm_status tm_template_create(tm_template **tmpl, tm_matcher *matcher, const tm_image *image)
+{
+    if (!tmpl || !matcher)
+        return TM_ERR_INVALID;
+    const char *fault = image_fault(image);
+    if (fault)
+        return fail(matcher, TM_ERR_INVALID, "%s", fault);
+    if (image->width * image->height > TM_MAX_TEMPLATE_PIXELS)
+        return fail(matcher, TM_ERR_TEMPLATE_TOO_LARGE,
+                    "the template has %lld x %lld pixels, and exact 64-bit sums allow %lld in all",
+                    (long long)image->width, (long long)image->height,
+                    (long long)TM_MAX_TEMPLATE_PIXELS);
+
+    tm_template *t;
+    tm_status status = tm_template_prepare(&t, image);
+    if (status == TM_OK && t->variance == 0 && matcher->settings.metric == TM_METRIC_LCC) {
+        tm_template_destroy(&t);
+        status = TM_ERR_FLAT_TEMPLATE;
+    }
+    if (status != TM_OK)
+        return fail_plain(matcher, status);
+    *tmpl = t;
+    return TM_OK;
+}
+
+/* TM_DEVICE_AUTO: see CUDA_START_MS. */
+static bool use_cuda(tm_matcher *m)
+{
+    const tm_settings *s = &m->settings;
+    if (s->device != TM_DEVICE_AUTO || s->algorithm == TM_ALGORITHM_REFERENCE)
+        return s->device == TM_DEVICE_CUDA;
+    if (!m->cuda && !m->cuda_refused && m->cpu_ms >= CUDA_START_MS)
+        m->cuda_refused = open_cuda(m) != TM_OK;
+    return m->cuda != NULL;
+}
+
+static tm_status run_cuda(tm_matcher *m, tm_job *job)
+{
+    snprintf(m->device, sizeof m->device, "cuda:%d", m->settings.device_index);
+    m->algorithm = "direct";
+    snprintf(m->plan, sizeof m->plan, "direct on %s%s", m->device,
+             m->settings.device == TM_DEVICE_AUTO ? ": the work outweighs the device's start-up"
+                                                  : ": as asked");
+    return m->library.plugin->match(m->cuda, job, &m->times, &m->message);
+}
+
+static tm_status run_cpu(tm_matcher *m, tm_job *job)
+{
+    double start = now_ms();
+    tm_status status = TM_OK;
+
+    snprintf(m->device, sizeof m->device, "cpu");
+    if (m->settings.algorithm == TM_ALGORITHM_REFERENCE) {
+        m->algorithm = "reference";
+        snprintf(m->plan, sizeof m->plan, "reference on cpu, 1 thread: as asked");
+        tm_reference_match(job);
+    } else {
+        const char *why = m->settings.device == TM_DEVICE_CPU ? "as asked"
+                          : m->cuda_refused                   ? m->message.text
+                          : "not enough work yet to start a CUDA device";
+        m->algorithm = "direct";
+        snprintf(m->plan, sizeof m->plan, "direct on cpu, %s kernels, up to %d thread%s: %s",
+                 m->cpu.kernels.name, m->cpu.threads, m->cpu.threads == 1 ? "" : "s", why);
+        status = tm_cpu_match(&m->cpu, job);
+        if (status != TM_OK)
+            return fail_plain(m, status);
+    }
+    m->times.kernel = now_ms() - start;
+    m->cpu_ms += m->times.kernel;
+    return status;
+}
+
+tm_status tm_match(tm_matcher *matcher, const tm_image *frame, const tm_template *tmpl,
+                   tm_peak *best, const tm_map *map)
+{
+    if (!matcher)
+        return TM_ERR_INVALID;
+    if (!tmpl || !best)
+        return fail_plain(matcher, TM_ERR_INVALID);
+    const char *fault = image_fault(frame);
+    if (fault)
+        return fail(matcher, TM_ERR_INVALID, "%s", fault);
+    if (tmpl->variance == 0 && matcher->settings.metric == TM_METRIC_LCC)
+        return fail_plain(matcher, TM_ERR_FLAT_TEMPLATE);
+
+    double start = now_ms();
+    tm_job job = {.metric = matcher->settings.metric, .frame = *frame, .tmpl = tmpl};
+    if (map)
+        job.map = *map;
+    tm_status status = tm_geometry_init(&job.geometry, matcher->settings.domain, frame->width,
+                                        frame->height, tmpl->width, tmpl->height);
+    if (status != TM_OK)
+        return fail(matcher, status, "the template, %lld x %lld, is larger than the frame, %lld x %lld",
+                    (long long)tmpl->width, (long long)tmpl->height, (long long)frame->width,
+                    (long long)frame->height);
+
+    matcher->times = (tm_times){0};
+    status = use_cuda(matcher) ? run_cuda(matcher, &job) : run_cpu(matcher, &job);
+    if (status != TM_OK)
+        return status;
+
+    matcher->times.total = now_ms() - start;
+    *best = (tm_peak){.x = job.best.position % job.geometry.map_width - job.geometry.pad_x,
+                      .y = job.best.position / job.geometry.map_width - job.geometry.pad_y,
+                      .score = job.metric == TM_METRIC_LCC
+                                   ? (double)tm_score_of_order((int32_t)job.best.value)
+                                   : (double)job.best.value};
+    return TM_OK;
+}
+
+tm_times tm_matcher_times(const tm_matcher *matcher)
+{
+    return matcher ? matcher->times : (tm_times){0};
+}
+
+const char *tm_matcher_device(const tm_matcher *matcher)
+{
+    return matcher ? matcher->device : "";
+}
+
+const char *tm_matcher_algorithm(const tm_matcher *matcher)
+{
+    return matcher ? matcher->algorithm : "";
+}
+
+const char *tm_matcher_plan(const tm_matcher *matcher)
+{
+    return matcher ? matcher->plan : "";
+}

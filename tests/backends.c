@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+#include "backends.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+
+static const char *const contents[] = {"noise",       "all 0",      "all 255", "one off 255",
+                                       "one off 0",   "two values", "halves",  "gradient",
+                                       "checkerboard", "near-flat"};
+enum { CONTENTS = sizeof contents / sizeof *contents };
+
+static uint8_t draw(int content, int64_t x, int64_t y, int64_t width, int64_t height,
+                    int64_t special)
+{
+    switch (content) {
+    case 1:
+        return 0;
+    case 2:
+        return 255;
+    case 3:
+        return y * width + x == special ? 254 : 255;
+    case 4:
+        return y * width + x == special ? 1 : 0;
+    case 5:
+        return check_random() & 1 ? 255 : 0;
+    case 6:
+        return (uint8_t)(2 * x < width ? 77 : check_random());
+    case 7:
+        return (uint8_t)(255 * (x + y) / (width + height));
+    case 8:
+        return (x + y) % 2 ? 255 : 0;
+    case 9:
+        return (uint8_t)(200 + (check_random() % 16 == 0));
+    default:
+        return (uint8_t)check_random();
+    }
+}
+
+/* Rows lie apart by more than their width, forwards or backwards; the bytes
+ * between them are noise that must not matter. */
+static void *make_image(tm_image *image, int64_t width, int64_t height, int content)
+{
+    int64_t apart = width + (check_random() % 2 ? 0 : check_random_in(1, 9));
+    uint8_t *memory = malloc((size_t)(apart * height));
+    bool backwards = check_random() % 8 == 0;
+    int64_t special = check_random_in(0, width * height - 1);
+
+    CHECK(memory);
+    *image = (tm_image){.samples = memory, .width = width, .height = height, .stride = apart};
+    if (backwards) {
+        image->samples = memory + (height - 1) * apart;
+        image->stride = -apart;
+    }
+    for (int64_t y = 0; y < height; y++) {
+        uint8_t *row = (uint8_t *)image->samples + y * image->stride;
+        for (int64_t x = 0; x < apart; x++)
+            row[x] = x < width ? draw(content, x, y, width, height, special) : 0xa5;
+    }
+    return memory;
+}
+
+void problem_make(problem *p, int64_t frame_width, int64_t frame_height, int64_t tmpl_width,
+                  int64_t tmpl_height)
+{
+    int frame_content = check_random() % 2 ? 0 : (int)check_random_in(0, CONTENTS - 1);
+    int tmpl_content = check_random() % 2 ? 0 : (int)check_random_in(0, CONTENTS - 1);
+    bool cut = check_random() % 3 == 0;
+
+    p->frame_memory = make_image(&p->frame, frame_width, frame_height, frame_content);
+    p->tmpl_memory = make_image(&p->tmpl, tmpl_width, tmpl_height, tmpl_content);
+    if (cut) {
+        int64_t x = check_random_in(0, frame_width - tmpl_width);
+        int64_t y = check_random_in(0, frame_height - tmpl_height);
+        for (int64_t row = 0; row < tmpl_height; row++)
+            memcpy((uint8_t *)p->tmpl.samples + row * p->tmpl.stride,
+                   p->frame.samples + (y + row) * p->frame.stride + x, (size_t)tmpl_width);
+    }
+    snprintf(p->text, sizeof p->text, "frame %lldx%lld %s, template %lldx%lld %s",
+             (long long)frame_width, (long long)frame_height, contents[frame_content],
+             (long long)tmpl_width, (long long)tmpl_height,
+             cut ? "cut from it" : contents[tmpl_content]);
+}
+
+void problem_random(problem *p)
+{
+    /* widths at which a vector, a warp's or a block's tile ends */
+    static const int64_t edges[] = {8, 16, 32, 64, 128, 256, 512, 1024};
+    int64_t w, h, map_w, map_h;
+
+    switch (check_random() % 8) {
+    case 0: /* tiny */
+        w = check_random_in(1, 4);
+        h = check_random_in(1, 4);
+        map_w = check_random_in(1, 6);
+        map_h = check_random_in(1, 6);
+        break;
+    case 1: /* maps around the edges of tiles, in x */
+        w = check_random_in(1, 24);
+        h = check_random_in(1, 5);
+        map_w = edges[check_random() % 8] + check_random_in(-2, 2);
+        map_h = check_random_in(1, 12);
+        break;
+    case 2: /* and in y */
+        w = check_random_in(1, 5);
+        h = check_random_in(1, 24);
+        map_w = check_random_in(1, 12);
+        map_h = edges[check_random() % 5] + check_random_in(-2, 2);
+        break;
+    case 3: /* template = frame, or nearly */
+        w = check_random_in(1, 40);
+        h = check_random_in(1, 40);
+        map_w = check_random_in(1, 2);
+        map_h = check_random_in(1, 2);
+        break;
+    case 4: /* one row */
+        w = check_random_in(1, 130);
+        map_w = check_random_in(1, 150);
+        h = 1;
+        map_h = 1;
+        break;
+    case 5: /* one column */
+        h = check_random_in(1, 130);
+        map_h = check_random_in(1, 150);
+        w = 1;
+        map_w = 1;
+        break;
+    case 6: /* templates around the edges of panels and products */
+        w = edges[check_random() % 5] + check_random_in(-2, 2);
+        h = check_random_in(1, 9);
+        map_w = check_random_in(1, 40);
+        map_h = check_random_in(1, 9);
+        break;
+    default:
+        w = check_random_in(1, 24);
+        h = check_random_in(1, 24);
+        map_w = check_random_in(1, 48);
+        map_h = check_random_in(1, 48);
+    }
+    problem_make(p, map_w + w - 1, map_h + h - 1, w, h);
+}
+
+void problem_free(problem *p)
+{
+    free(p->frame_memory);
+    free(p->tmpl_memory);
+}
+
+static tm_matcher *matcher_for(tm_matcher **slot, tm_settings settings, tm_metric metric,
+                               tm_domain domain)
+{
+    if (!*slot) {
+        settings.metric = metric;
+        settings.domain = domain;
+        if (tm_matcher_create(slot, &settings) != TM_OK)
+            check_fail(__FILE__, __LINE__, "no matcher: %s", tm_matcher_message(*slot));
+    }
+    return *slot;
+}
+
+/* The peak by the tie rule, from a map that was computed by somebody else. */
+static tm_peak peak_of_map(const void *map, tm_metric metric, int64_t width, int64_t height)
+{
+    tm_peak peak = {.score = -INFINITY};
+    for (int64_t i = 0; i < width * height; i++) {
+        double score = metric == TM_METRIC_LCC ? (double)((const float *)map)[i]
+                                               : (double)((const int64_t *)map)[i];
+        if (score > peak.score)
+            peak = (tm_peak){.x = i % width, .y = i / width, .score = score};
+    }
+    return peak;
+}
+
+static bool is_flat(const tm_image *image)
+{
+    for (int64_t y = 0; y < image->height; y++) {
+        for (int64_t x = 0; x < image->width; x++) {
+            if (image->samples[y * image->stride + x] != image->samples[0])
+                return false;
+        }
+    }
+    return true;
+}
+
+int64_t compare_with_reference(matchers *m, const problem *p, tm_metric metric, tm_domain domain)
+{
+    tm_settings oracle;
+    tm_settings_default(&oracle, sizeof oracle);
+    oracle.algorithm = TM_ALGORITHM_REFERENCE;
+    oracle.device = TM_DEVICE_CPU;
+    tm_matcher *tested = matcher_for(&m->tested[metric][domain], m->settings, metric, domain);
+    tm_matcher *reference = matcher_for(&m->reference[metric][domain], oracle, metric, domain);
+
+    tm_template *tmpl = NULL;
+    tm_status status = tm_template_create(&tmpl, tested, &p->tmpl);
+    if (metric == TM_METRIC_LCC && is_flat(&p->tmpl)) {
+        CHECK_EQ(status, TM_ERR_FLAT_TEMPLATE);
+        return 0;
+    }
+    CHECK_EQ(status, TM_OK);
+
+    int64_t width, height;
+    CHECK_EQ(tm_map_size(domain, p->frame.width, p->frame.height, p->tmpl.width, p->tmpl.height,
+                         &width, &height),
+             TM_OK);
+    size_t element = tm_map_element_size(metric), size = element * (size_t)(width * height);
+    tm_map map = {malloc(size), (ptrdiff_t)element * width}, oracle_map = {malloc(size), map.stride};
+    CHECK(map.data && oracle_map.data);
+    memset(map.data, 0xcd, size);
+
+    tm_peak best, best_alone, oracle_best;
+    if (tm_match(tested, &p->frame, tmpl, &best, &map) != TM_OK ||
+        tm_match(tested, &p->frame, tmpl, &best_alone, NULL) != TM_OK)
+        check_fail(__FILE__, __LINE__, "%s: %s", p->text, tm_matcher_message(tested));
+    CHECK_EQ(tm_match(reference, &p->frame, tmpl, &oracle_best, &oracle_map), TM_OK);
+    tm_peak of_map = peak_of_map(oracle_map.data, metric, width, height);
+
+    if (memcmp(map.data, oracle_map.data, size) != 0)
+        check_fail(__FILE__, __LINE__, "%s, metric %d, domain %d: the maps differ", p->text,
+                   (int)metric, (int)domain);
+    if (best.x != oracle_best.x || best.y != oracle_best.y || best.score != oracle_best.score ||
+        best_alone.x != best.x || best_alone.y != best.y || best_alone.score != best.score)
+        check_fail(__FILE__, __LINE__, "%s, metric %d, domain %d: best (%lld, %lld) %.9g, expected (%lld, %lld) %.9g",
+                   p->text, (int)metric, (int)domain, (long long)best.x, (long long)best.y,
+                   best.score, (long long)oracle_best.x, (long long)oracle_best.y,
+                   oracle_best.score);
+    CHECK(of_map.score == oracle_best.score);
+    CHECK_EQ(of_map.x - oracle_best.x, domain == TM_DOMAIN_FULL   ? p->tmpl.width - 1
+                                       : domain == TM_DOMAIN_SAME ? (p->tmpl.width - 1) / 2
+                                                                  : 0);
+    free(map.data);
+    free(oracle_map.data);
+    tm_template_destroy(&tmpl);
+    return width * height;
+}
+
+void matchers_free(matchers *m)
+{
+    for (int metric = 0; metric < 2; metric++) {
+        for (int domain = 0; domain < 3; domain++) {
+            tm_matcher_destroy(&m->tested[metric][domain]);
+            tm_matcher_destroy(&m->reference[metric][domain]);
+        }
+    }
+}
+
+void require_cuda(void)
+{
+    static char why[256];
+    size_t count;
+    CHECK_EQ(tm_list_devices(NULL, 0, &count, why, sizeof why), TM_OK);
+    if (count < 2)
+        check_skip(why);
+}

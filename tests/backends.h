@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* Random matching problems and their comparison with the oracle. */
+#ifndef TMATCH_TESTS_BACKENDS_H
+#define TMATCH_TESTS_BACKENDS_H
+
+#include "tmatch/tmatch.h"
+
+/* A frame and a template in malloc'ed memory with random strides. */
+typedef struct problem {
+    tm_image frame, tmpl;
+    void *frame_memory, *tmpl_memory;
+    char text[160]; /* what was drawn, for a failure's message */
+} problem;
+
+void problem_random(problem *p);
+void problem_make(problem *p, int64_t frame_width, int64_t frame_height, int64_t tmpl_width,
+                  int64_t tmpl_height);
+void problem_free(problem *p);
+
+/* Matchers of one device, for both metrics and all domains, kept across cases. */
+typedef struct matchers {
+    tm_settings settings; /* device, threads, features */
+    tm_matcher *tested[2][3], *reference[2][3];
+} matchers;
+
+/* Fails the test where map or best differ in a bit from the oracle's. Returns
+ * the number of map elements that were compared. */
+int64_t compare_with_reference(matchers *m, const problem *p, tm_metric metric, tm_domain domain);
+
+void matchers_free(matchers *m);
+
+/* Skips the running test if there is no CUDA device, with the reason. */
+void require_cuda(void);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+#include "check.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static jmp_buf escape;
+static char diagnosis[1024];
+static uint64_t state;
+
+enum { FAILED = 1, SKIPPED = 2 };
+
+void check_fail(const char *file, int line, const char *format, ...)
+{
+    int used = snprintf(diagnosis, sizeof diagnosis, "%s:%d: ", file, line);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(diagnosis + used, sizeof diagnosis - (size_t)used, format, arguments);
+    va_end(arguments);
+    longjmp(escape, FAILED);
+}
+
+void check_skip(const char *reason)
+{
+    snprintf(diagnosis, sizeof diagnosis, "%s", reason);
+    longjmp(escape, SKIPPED);
+}
+
+/* splitmix64, https://prng.di.unimi.it/splitmix64.c (public domain) */
+uint64_t check_random(void)
+{
+    uint64_t z = (state += UINT64_C(0x9e3779b97f4a7c15));
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+int64_t check_random_in(int64_t low, int64_t high)
+{
+    return low + (int64_t)(check_random() % (uint64_t)(high - low + 1));
+}
+
+int64_t check_cases(int64_t fallback)
+{
+    const char *text = getenv("TMATCH_TEST_CASES");
+    return text ? strtoll(text, NULL, 10) : fallback;
+}
+
+int check_main(const check_test *tests, size_t count, int argc, char **argv)
+{
+    const char *filter = argc > 1 ? argv[1] : "";
+    const char *seed_text = getenv("TMATCH_TEST_SEED");
+    uint64_t seed = seed_text ? strtoull(seed_text, NULL, 10)
+                              : (uint64_t)time(NULL) * 1000003u + (uint64_t)clock();
+    static int failed;
+    int ran = 0;
+
+    for (size_t i = 0; i < count; i++)
+        ran += strstr(tests[i].name, filter) != NULL;
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    printf("1..%d\n# TMATCH_TEST_SEED=%" PRIu64 "\n", ran, seed);
+    if (!ran) {
+        printf("Bail out! no test is named *%s*\n", filter);
+        return EXIT_FAILURE;
+    }
+
+    volatile int number = 0;
+    for (volatile size_t i = 0; i < count; i++) {
+        if (!strstr(tests[i].name, filter))
+            continue;
+        number = number + 1;
+        state = seed;
+        switch (setjmp(escape)) {
+        case 0:
+            tests[i].run();
+            printf("ok %d %s\n", number, tests[i].name);
+            break;
+        case SKIPPED:
+            printf("ok %d %s # SKIP %s\n", number, tests[i].name, diagnosis);
+            break;
+        default:
+            printf("not ok %d %s\n# %s\n", number, tests[i].name, diagnosis);
+            failed++;
+        }
+    }
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

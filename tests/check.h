@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* A test runner that needs no library: TAP on standard output, one line a test.
+ *
+ *     static void adds(void) { CHECK(1 + 1 == 2); CHECK_EQ(1 + 1, 2); }
+ *     int main(int argc, char **argv)
+ *     {
+ *         static const check_test tests[] = {TEST(adds)};
+ *         return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
+ *     }
+ *
+ * A failed check ends its test. Random tests draw from check_random(), whose
+ * seed is printed and comes from TMATCH_TEST_SEED or the clock. */
+#ifndef TMATCH_TESTS_CHECK_H
+#define TMATCH_TESTS_CHECK_H
+
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+
+typedef struct check_test {
+    const char *name;
+    void (*run)(void);
+} check_test;
+
+#define TEST(function) {#function, function}
+
+/* Runs all tests, or those whose names contain argv[1]. Fails if none ran. */
+int check_main(const check_test *tests, size_t count, int argc, char **argv);
+
+_Noreturn void check_fail(const char *file, int line, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+_Noreturn void check_skip(const char *reason);
+
+/* Uniform over 64 bits, and over [low, high]. */
+uint64_t check_random(void);
+int64_t check_random_in(int64_t low, int64_t high);
+
+/* Number of random cases: TMATCH_TEST_CASES, or the given default. */
+int64_t check_cases(int64_t fallback);
+
+#define CHECK(condition)                                           \
+    do {                                                           \
+        if (!(condition))                                          \
+            check_fail(__FILE__, __LINE__, "%s", #condition);      \
+    } while (0)
+
+#define CHECK_EQ(a, b)                                                                       \
+    do {                                                                                     \
+        int64_t check_a = (int64_t)(a), check_b = (int64_t)(b);                              \
+        if (check_a != check_b)                                                              \
+            check_fail(__FILE__, __LINE__, "%s == %s: %" PRId64 " and %" PRId64, #a, #b, check_a, check_b); \
+    } while (0)
+
+#define CHECK_STR(a, b)                                                                      \
+    do {                                                                                     \
+        const char *check_a = (a), *check_b = (b);                                           \
+        if (strcmp(check_a, check_b) != 0)                                                   \
+            check_fail(__FILE__, __LINE__, "%s: \"%s\", expected \"%s\"", #a, check_a, check_b); \
+    } while (0)
+
+#endif

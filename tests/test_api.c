@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/* The public API as a caller meets it: errors, lifetimes, threads. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "tmatch/tmatch.h"
+
+static tm_settings defaults(void)
+{
+    tm_settings settings;
+    tm_settings_default(&settings, sizeof settings);
+    return settings;
+}
+
+static tm_matcher *make_matcher(tm_settings settings)
+{
+    tm_matcher *matcher;
+    CHECK_EQ(tm_matcher_create(&matcher, &settings), TM_OK);
+    return matcher;
+}
+
+/* A 64 x 48 frame that differs from place to place. */
+static const tm_image *frame(void)
+{
+    static uint8_t samples[48 * 64];
+    static const tm_image image = {samples, 64, 48, 64};
+    uint32_t state = 1;
+    for (size_t i = 0; i < sizeof samples; i++)
+        samples[i] = (uint8_t)((state = state * 1664525u + 1013904223u) >> 24);
+    return &image;
+}
+
+static void finds_a_crop(void)
+{
+    tm_matcher *matcher = make_matcher(defaults());
+    const tm_image *f = frame();
+    tm_image crop = {f->samples + 20 * f->stride + 31, 9, 7, f->stride};
+    tm_template *tmpl;
+    tm_peak best;
+
+    CHECK_STR(tm_matcher_device(matcher), "");
+    CHECK_EQ(tm_template_create(&tmpl, matcher, &crop), TM_OK);
+    CHECK_EQ(tm_match(matcher, f, tmpl, &best, NULL), TM_OK);
+    CHECK(best.x == 31 && best.y == 20 && best.score == 1.0);
+    CHECK_STR(tm_matcher_device(matcher), "cpu");
+    CHECK_STR(tm_matcher_algorithm(matcher), "direct");
+    CHECK(strstr(tm_matcher_plan(matcher), "direct on cpu"));
+    CHECK(tm_matcher_times(matcher).total >= tm_matcher_times(matcher).kernel);
+
+    /* the template outlives the matcher */
+    tm_matcher_destroy(&matcher);
+    CHECK(matcher == NULL);
+    float normalized[63];
+    CHECK_EQ(tm_template_normalized(tmpl, normalized), TM_OK);
+    tm_template_destroy(&tmpl);
+    CHECK(tmpl == NULL);
+    tm_template_destroy(&tmpl);
+    tm_matcher_destroy(&matcher);
+}
+
+static void refuses_bad_pictures(void)
+{
+    tm_matcher *matcher = make_matcher(defaults());
+    tm_image f = *frame(), flat = {(const uint8_t[]){9, 9, 9, 9}, 2, 2, 2}, bad = f;
+    tm_template *tmpl = NULL, *whole;
+    tm_peak best = {-7, -7, -7};
+
+    bad.width = 0;
+    CHECK_EQ(tm_template_create(&tmpl, matcher, &bad), TM_ERR_INVALID);
+    bad.width = INT64_C(1) << 40;
+    CHECK_EQ(tm_template_create(&tmpl, matcher, &bad), TM_ERR_INVALID);
+    bad = f;
+    bad.stride = 63;
+    CHECK_EQ(tm_template_create(&tmpl, matcher, &bad), TM_ERR_INVALID);
+    CHECK_EQ(tm_template_create(&tmpl, matcher, NULL), TM_ERR_INVALID);
+    CHECK_EQ(tm_template_create(&tmpl, NULL, &f), TM_ERR_INVALID);
+    CHECK_EQ(tm_template_create(&tmpl, matcher, &flat), TM_ERR_FLAT_TEMPLATE);
+    CHECK(strstr(tm_matcher_message(matcher), "flat template"));
+    CHECK(tmpl == NULL);
+
+    tm_image one = {f.samples, 1, 1, 1};
+    CHECK_EQ(tm_template_create(&tmpl, matcher, &one), TM_ERR_FLAT_TEMPLATE);
+
+    CHECK_EQ(tm_template_create(&whole, matcher, &f), TM_OK);
+    tm_image small = {f.samples, 10, 9, f.stride};
+    CHECK_EQ(tm_match(matcher, &small, whole, &best, NULL), TM_ERR_FRAME_TOO_SMALL);
+    CHECK_STR(tm_matcher_message(matcher),
+              "the template, 64 x 48, is larger than the frame, 10 x 9");
+    CHECK_EQ(tm_match(matcher, NULL, whole, &best, NULL), TM_ERR_INVALID);
+    CHECK_EQ(tm_match(matcher, &f, NULL, &best, NULL), TM_ERR_INVALID);
+    CHECK_EQ(tm_match(matcher, &f, whole, NULL, NULL), TM_ERR_INVALID);
+    CHECK_EQ(tm_match(NULL, &f, whole, &best, NULL), TM_ERR_INVALID);
+    CHECK(best.x == -7 && best.score == -7);
+    CHECK_EQ(tm_match(matcher, &f, whole, &best, NULL), TM_OK);
+    CHECK(best.x == 0 && best.y == 0 && best.score == 1.0);
+    tm_template_destroy(&whole);
+    tm_matcher_destroy(&matcher);
+}
+
+static void refuses_too_large_templates(void)
+{
+    tm_matcher *matcher = make_matcher(defaults());
+    tm_image image = {calloc(1, (size_t)TM_MAX_TEMPLATE_PIXELS + 1), TM_MAX_TEMPLATE_PIXELS + 1, 1,
+                      TM_MAX_TEMPLATE_PIXELS + 1};
+    tm_template *tmpl;
+
+    CHECK(image.samples);
+    *(uint8_t *)image.samples = 1;
+    CHECK_EQ(tm_template_create(&tmpl, matcher, &image), TM_ERR_TEMPLATE_TOO_LARGE);
+    CHECK(strstr(tm_matcher_message(matcher), "8388609 x 1"));
+    image.width--;
+    CHECK_EQ(tm_template_create(&tmpl, matcher, &image), TM_OK);
+    tm_template_destroy(&tmpl);
+    free((void *)image.samples);
+    tm_matcher_destroy(&matcher);
+}
+
+static void expect_refused(tm_settings settings, tm_status expected)
+{
+    tm_matcher *matcher;
+    CHECK_EQ(tm_matcher_create(&matcher, &settings), expected);
+    CHECK(matcher && tm_matcher_message(matcher)[0]);
+    tm_matcher_destroy(&matcher);
+}
+
+static void refuses_bad_settings(void)
+{
+    tm_settings s = defaults();
+    s.metric = (tm_metric)9;
+    expect_refused(s, TM_ERR_INVALID);
+    s = defaults();
+    s.domain = (tm_domain)-1;
+    expect_refused(s, TM_ERR_INVALID);
+    s = defaults();
+    s.algorithm = (tm_algorithm)17;
+    expect_refused(s, TM_ERR_INVALID);
+    s = defaults();
+    s.device = (tm_device_kind)5;
+    expect_refused(s, TM_ERR_INVALID);
+    s = defaults();
+    s.threads = -1;
+    expect_refused(s, TM_ERR_INVALID);
+    s = defaults();
+    s.device = TM_DEVICE_CUDA;
+    s.device_index = 4000;
+    expect_refused(s, TM_ERR_NO_DEVICE);
+    s.device_index = -1;
+    expect_refused(s, TM_ERR_INVALID);
+    s = defaults();
+    s.size = 0;
+    expect_refused(s, TM_ERR_INVALID);
+    CHECK_EQ(tm_matcher_create(NULL, &s), TM_ERR_INVALID);
+}
+
+/* A caller that was built when the struct ended after the device. */
+static void accepts_an_older_settings_struct(void)
+{
+    tm_settings settings;
+    memset(&settings, 0xee, sizeof settings);
+    size_t older = offsetof(tm_settings, device_index);
+    tm_settings_default(&settings, older);
+    CHECK_EQ(settings.size, older);
+    CHECK_EQ((uint32_t)settings.threads, 0xeeeeeeee);
+    tm_matcher *matcher = make_matcher(settings);
+    tm_matcher_destroy(&matcher);
+}
+
+static void every_status_has_a_text(void)
+{
+    for (int status = TM_OK; status <= TM_ERR_DEVICE; status++)
+        CHECK(strcmp(tm_strerror((tm_status)status), tm_strerror((tm_status)99)) != 0);
+}
+
+static void lists_devices(void)
+{
+    tm_device_info devices[9];
+    size_t count;
+    char why[200] = "untouched";
+    CHECK_EQ(tm_list_devices(devices, 9, &count, why, sizeof why), TM_OK);
+    CHECK(count >= 1 && devices[0].kind == TM_DEVICE_CPU && devices[0].units >= 1);
+    CHECK(devices[0].name[0]);
+    CHECK_EQ(count == 1, why[0] != '\0');
+    CHECK_EQ(tm_list_devices(NULL, 3, &count, NULL, 0), TM_ERR_INVALID);
+}
+
+static void *match_many(void *failed)
+{
+    tm_settings settings = defaults();
+    tm_matcher *matcher = NULL;
+    tm_template *tmpl = NULL;
+    const tm_image *f = frame();
+    tm_image crop = {f->samples + 5 * f->stride + 6, 8, 8, f->stride};
+    tm_peak best = {0};
+
+    settings.threads = 2;
+    if (tm_matcher_create(&matcher, &settings) || tm_template_create(&tmpl, matcher, &crop))
+        *(int *)failed = 1;
+    for (int i = 0; i < 200 && !*(int *)failed; i++) {
+        if (tm_match(matcher, f, tmpl, &best, NULL) || best.x != 6 || best.y != 5 ||
+            best.score != 1.0)
+            *(int *)failed = 1;
+    }
+    tm_template_destroy(&tmpl);
+    tm_matcher_destroy(&matcher);
+    return NULL;
+}
+
+static void two_threads_with_two_matchers(void)
+{
+    pthread_t threads[2];
+    int failed[2] = {0};
+    frame();
+    for (int i = 0; i < 2; i++)
+        CHECK_EQ(pthread_create(&threads[i], NULL, match_many, &failed[i]), 0);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    CHECK(!failed[0] && !failed[1]);
+}
+
+static void strided_maps(void)
+{
+    tm_settings settings = defaults();
+    settings.domain = TM_DOMAIN_SAME;
+    tm_matcher *matcher = make_matcher(settings);
+    const tm_image *f = frame();
+    tm_image crop = {f->samples, 5, 5, f->stride};
+    tm_template *tmpl;
+    tm_peak best;
+    float dense[48][64], apart[48][70];
+
+    memset(apart, 0x7f, sizeof apart);
+    float poison = apart[0][69];
+    CHECK_EQ(tm_template_create(&tmpl, matcher, &crop), TM_OK);
+    CHECK_EQ(tm_match(matcher, f, tmpl, &best, &(tm_map){dense, sizeof dense[0]}), TM_OK);
+    CHECK_EQ(tm_match(matcher, f, tmpl, &best, &(tm_map){apart, sizeof apart[0]}), TM_OK);
+    for (int y = 0; y < 48; y++) {
+        CHECK(memcmp(dense[y], apart[y], sizeof dense[y]) == 0);
+        for (int x = 64; x < 70; x++)
+            CHECK(apart[y][x] == poison);
+    }
+    tm_template_destroy(&tmpl);
+    tm_matcher_destroy(&matcher);
+}
+
+int main(int argc, char **argv)
+{
+    static const check_test tests[] = {
+        TEST(finds_a_crop), TEST(refuses_bad_pictures), TEST(refuses_too_large_templates),
+        TEST(refuses_bad_settings), TEST(accepts_an_older_settings_struct),
+        TEST(every_status_has_a_text), TEST(lists_devices), TEST(two_threads_with_two_matchers),
+        TEST(strided_maps),
+    };
+    return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
+}
