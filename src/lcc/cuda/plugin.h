@@ -31,6 +31,11 @@ typedef struct tm_cuda_plugin {
 
     /* Runs the job; writes best, the map and the first three times. */
     tm_status (*match)(tm_cuda *cuda, tm_job *job, tm_times *times, tm_message *message);
+
+    /* Repeats the device's part of the last successful match, with nothing
+     * copied: samples batches of launches, each batch's mean to ms. */
+    tm_status (*replay)(tm_cuda *cuda, int samples, int launches, double *ms,
+                        tm_message *message);
 } tm_cuda_plugin;
 
 #ifdef __cplusplus

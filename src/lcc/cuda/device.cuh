@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* What the kernels' files share: the job as a device sees it, and the reduction
+ * of candidates over a block. */
+#ifndef TMATCH_LCC_CUDA_DEVICE_CUH
+#define TMATCH_LCC_CUDA_DEVICE_CUH
+
+#include <cuda_runtime.h>
+
+#include "lcc/lcc.h"
+
+/* Kernels read whole tiles. The padded frame has readable zeros for this many
+ * columns and rows past the last window. */
+#define TM_SLACK_COLUMNS 1024
+#define TM_SLACK_ROWS 256
+
+/* All pointers are device memory. */
+typedef struct tm_device_job {
+    const uint8_t *frame; /* sample of map element (0, 0)'s first tap; 256-byte aligned */
+    size_t pitch;         /* bytes between rows, a multiple of 256 */
+    int64_t map_width, map_height;
+    const uint8_t *taps; /* the template, packed */
+    int width, height;   /* of the template */
+    int64_t n, sum;
+    float variance;
+    void *map;                /* dense, or NULL */
+    tm_candidate *candidates; /* one per block */
+} tm_device_job;
+
+/* The direct kernel for any template on any device. Returns the launch's error. */
+int64_t tm_direct_blocks(const tm_device_job *job);
+cudaError_t tm_direct_launch(const tm_device_job *job, tm_metric metric, cudaStream_t stream);
+
+/* Reduces candidates[0 .. count) to *best; scratch holds TM_REDUCE_BLOCKS. */
+#define TM_REDUCE_BLOCKS 256
+cudaError_t tm_reduce_launch(const tm_candidate *candidates, int64_t count, tm_candidate *scratch,
+                             tm_candidate *best, cudaStream_t stream);
+
+#ifdef __CUDACC__
+static __device__ __forceinline__ tm_candidate tm_shuffle_down(tm_candidate c, int offset)
+{
+    tm_candidate other;
+    other.value = __shfl_down_sync(0xffffffffu, (long long)c.value, offset);
+    other.position = __shfl_down_sync(0xffffffffu, (long long)c.position, offset);
+    return other;
+}
+
+/* The best candidate of a block of whole warps, in thread 0. Every thread of the
+ * block takes part. */
+template <int THREADS>
+static __device__ tm_candidate tm_block_best(tm_candidate best, int thread)
+{
+    __shared__ tm_candidate warps[THREADS / 32];
+
+    for (int offset = 16; offset > 0; offset /= 2) {
+        tm_candidate other = tm_shuffle_down(best, offset);
+        if (tm_candidate_beats(other, best))
+            best = other;
+    }
+    if (thread % 32 == 0)
+        warps[thread / 32] = best;
+    __syncthreads();
+    if (thread == 0) {
+        for (int i = 1; i < THREADS / 32; i++) {
+            if (tm_candidate_beats(warps[i], best))
+                best = warps[i];
+        }
+    }
+    return best;
+}
+#endif
+
+#endif
