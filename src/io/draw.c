@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+#include "font.h"
+#include "format.h"
+
+#include <string.h>
+
+typedef struct rect {
+    int64_t x0, y0, x1, y1; /* x1 and y1 are outside */
+} rect;
+
+typedef struct rgb {
+    uint8_t c[3];
+} rgb;
+
+/* A line is width pixels of the bright colour between two edges of the dark one;
+ * all sizes follow the picture's. */
+typedef struct pen {
+    int64_t width, edge, line; /* line: all three together */
+    int64_t smallest;          /* inside of a box that can still be seen */
+    int64_t text;              /* pixels of one pixel of the font */
+} pen;
+
+static const rgb bright = {{255, 214, 10}}, dark = {{16, 16, 20}}, white = {{255, 255, 255}};
+
+static int64_t min64(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t max64(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static pen pen_for(const io_picture *picture)
+{
+    int64_t side = max64(picture->width, picture->height);
+    pen p = {.width = max64(1, (side + 250) / 350),
+             .text = max64(side < 400 ? 1 : 2, (side + 250) / 450)};
+    p.edge = max64(1, p.width / 2);
+    p.line = p.width + 2 * p.edge;
+    p.smallest = 7 * p.width;
+    return p;
+}
+
+static rect grown(rect r, int64_t by)
+{
+    return (rect){r.x0 - by, r.y0 - by, r.x1 + by, r.y1 + by};
+}
+
+static rect clipped(rect r, const io_picture *picture)
+{
+    return (rect){max64(r.x0, 0), max64(r.y0, 0), min64(r.x1, picture->width),
+                  min64(r.y1, picture->height)};
+}
+
+static bool contains(const io_picture *picture, rect r)
+{
+    return r.x0 >= 0 && r.y0 >= 0 && r.x1 <= picture->width && r.y1 <= picture->height;
+}
+
+static uint8_t *pixel(io_picture *picture, int64_t x, int64_t y)
+{
+    return picture->samples + (y * picture->width + x) * 3;
+}
+
+static void fill(io_picture *picture, rect r, rgb color)
+{
+    r = clipped(r, picture);
+    for (int64_t y = r.y0; y < r.y1; y++)
+        for (int64_t x = r.x0; x < r.x1; x++)
+            memcpy(pixel(picture, x, y), color.c, 3);
+}
+
+/* A band along the inside of r's edge. */
+static void draw_ring(io_picture *picture, rect r, int64_t width, rgb color)
+{
+    int64_t x = min64(width, r.x1 - r.x0), y = min64(width, r.y1 - r.y0);
+    if (x <= 0 || y <= 0)
+        return;
+    fill(picture, (rect){r.x0, r.y0, r.x1, r.y0 + y}, color);
+    fill(picture, (rect){r.x0, r.y1 - y, r.x1, r.y1}, color);
+    fill(picture, (rect){r.x0, r.y0, r.x0 + x, r.y1}, color);
+    fill(picture, (rect){r.x1 - x, r.y0, r.x1, r.y1}, color);
+}
+
+/* Grows the span of a match by a line on both sides. A match too small to be
+ * seen gets room around it, and the box may leave the picture; otherwise the
+ * line at the picture's edge moves inside, onto the match. */
+static void fit_span(int64_t *low, int64_t *high, const pen *p, int64_t size)
+{
+    int64_t room = p->smallest - (*high - *low);
+    int64_t by = p->line + max64(0, (room + 1) / 2);
+    *low -= by;
+    *high += by;
+    if (room <= 0) {
+        *low = max64(*low, 0);
+        *high = min64(*high, size);
+    }
+}
+
+static rect box_around(const io_picture *picture, rect match, const pen *p)
+{
+    fit_span(&match.x0, &match.x1, p, picture->width);
+    fit_span(&match.y0, &match.y1, p, picture->height);
+    return match;
+}
+
+typedef struct cross {
+    rect centre;               /* as wide and high as the arms are thick */
+    int64_t near_x, near_y;    /* from the centre to where the arms begin and end */
+    int64_t far_x, far_y;
+} cross;
+
+/* A cross in the middle; around a small match, four ticks of the box that point
+ * at it and leave it free. */
+static cross cross_for(rect match, const pen *p)
+{
+    int64_t w = match.x1 - match.x0, h = match.y1 - match.y0;
+    /* Parity: an odd size has its middle in a pixel, an even one between two. */
+    int64_t across = p->width + ((w ^ p->width) & 1), down = p->width + ((h ^ p->width) & 1);
+    cross c = {.centre.x0 = match.x0 + (w - across) / 2, .centre.y0 = match.y0 + (h - down) / 2};
+    c.centre.x1 = c.centre.x0 + across;
+    c.centre.y1 = c.centre.y0 + down;
+    if (min64(w, h) < p->smallest) {
+        int64_t gap = p->width + p->edge;
+        c.near_x = (w - across) / 2 + gap;
+        c.near_y = (h - down) / 2 + gap;
+        c.far_x = (max64(w, p->smallest) - across) / 2 + p->edge;
+        c.far_y = (max64(h, p->smallest) - down) / 2 + p->edge;
+    } else {
+        c.near_x = -across;
+        c.near_y = -down;
+        c.far_x = c.far_y = min64(4 * p->width, min64(w, h) / 6);
+    }
+    return c;
+}
+
+static void draw_cross(io_picture *picture, const cross *c, int64_t edge, rgb color)
+{
+    rect o = c->centre;
+    if (c->near_y < c->far_y) {
+        fill(picture, grown((rect){o.x0, o.y0 - c->far_y, o.x1, o.y0 - c->near_y}, edge), color);
+        fill(picture, grown((rect){o.x0, o.y1 + c->near_y, o.x1, o.y1 + c->far_y}, edge), color);
+    }
+    if (c->near_x < c->far_x) {
+        fill(picture, grown((rect){o.x0 - c->far_x, o.y0, o.x0 - c->near_x, o.y1}, edge), color);
+        fill(picture, grown((rect){o.x1 + c->near_x, o.y0, o.x1 + c->far_x, o.y1}, edge), color);
+    }
+}
+
+static float bit(const uint8_t *rows, int64_t x, int64_t y)
+{
+    bool inside = x >= 0 && y >= 0 && x < IO_GLYPH_WIDTH && y < IO_GLYPH_HEIGHT;
+    return inside && (rows[y] >> (IO_GLYPH_WIDTH - 1 - x) & 1) ? 1.0f : 0.0f;
+}
+
+/* How much of a pixel of a glyph enlarged scale times is ink: the font's bits
+ * interpolated and cut at a level, which rounds their corners. */
+static float ink(const uint8_t *rows, int64_t x, int64_t y, int64_t scale)
+{
+    float u = ((float)x + 0.5f) / (float)scale + 0.5f, v = ((float)y + 0.5f) / (float)scale + 0.5f;
+    int64_t left = (int64_t)u - 1, top = (int64_t)v - 1;
+    float dx = u - (float)(left + 1), dy = v - (float)(top + 1);
+    float level = (1 - dy) * ((1 - dx) * bit(rows, left, top) + dx * bit(rows, left + 1, top)) +
+                  dy * ((1 - dx) * bit(rows, left, top + 1) + dx * bit(rows, left + 1, top + 1));
+    float alpha = (level - 0.4f) * (float)scale * 1.25f + 0.5f;
+    return alpha < 0 ? 0 : alpha > 1 ? 1 : alpha;
+}
+
+/* The whole glyph lies inside the picture. */
+static void draw_glyph(io_picture *picture, char character, int64_t x, int64_t y, int64_t scale)
+{
+    const uint8_t *rows = io_glyph(character);
+    for (int64_t j = 0; j < IO_GLYPH_HEIGHT * scale; j++)
+        for (int64_t i = 0; i < IO_GLYPH_WIDTH * scale; i++) {
+            uint8_t *to = pixel(picture, x + i, y + j);
+            float alpha = ink(rows, i, j, scale);
+            for (int c = 0; c < 3; c++)
+                to[c] = (uint8_t)((float)to[c] + alpha * (float)(white.c[c] - to[c]) + 0.5f);
+        }
+}
+
+static rect placed(int64_t x, int64_t y, int64_t w, int64_t h)
+{
+    return (rect){x, y, x + w, y + h};
+}
+
+/* Above the box, below, right, left of it, or inside; the first that fits. */
+static rect place_plate(const io_picture *picture, rect box, int64_t w, int64_t h, const pen *p)
+{
+    int64_t gap = p->edge;
+    int64_t x = max64(0, min64(box.x0, picture->width - w));
+    int64_t y = max64(0, min64(box.y0, picture->height - h));
+    const rect places[] = {
+        placed(x, box.y0 - gap - h, w, h),
+        placed(x, box.y1 + gap, w, h),
+        placed(box.x1 + gap, y, w, h),
+        placed(box.x0 - gap - w, y, w, h),
+    };
+    for (unsigned i = 0; i < sizeof places / sizeof *places; i++)
+        if (contains(picture, places[i]))
+            return places[i];
+    x = max64(0, min64(box.x0 + p->line, picture->width - w));
+    y = max64(0, min64(box.y0 + p->line, picture->height - h));
+    return placed(x, y, w, h);
+}
+
+static void draw_label(io_picture *picture, rect box, const char *label, const pen *p)
+{
+    int64_t length = (int64_t)strlen(label);
+    /* In pixels of the font: 2 beside the text and 2 above and below it. */
+    int64_t columns = length * IO_GLYPH_ADVANCE + 3, rows = IO_GLYPH_HEIGHT + 4;
+    int64_t scale = min64(p->text, min64(picture->width / columns, picture->height / rows));
+    if (length == 0 || scale == 0)
+        return;
+    rect plate = place_plate(picture, box, columns * scale, rows * scale, p);
+    fill(picture, plate, dark);
+    for (int64_t i = 0; i < length; i++)
+        draw_glyph(picture, label[i], plate.x0 + (2 + i * IO_GLYPH_ADVANCE) * scale,
+                   plate.y0 + 2 * scale, scale);
+}
+
+void io_draw_match(io_picture *picture, int64_t x, int64_t y, int64_t w, int64_t h,
+                   const char *label)
+{
+    pen p = pen_for(picture);
+    rect match = {x, y, x + w, y + h};
+    rect box = box_around(picture, match, &p);
+    cross c = cross_for(match, &p);
+    draw_ring(picture, box, p.line, dark);
+    draw_cross(picture, &c, p.edge, dark);
+    draw_ring(picture, grown(box, -p.edge), p.width, bright);
+    draw_cross(picture, &c, 0, bright);
+    draw_label(picture, clipped(box, picture), label, &p);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* What a picture format implements, and what formats share. A new format is a
+ * file with an io_format and a line in formats.c. */
+#ifndef TMATCH_IO_FORMAT_H
+#define TMATCH_IO_FORMAT_H
+
+#include "io.h"
+
+typedef struct io_format {
+    const char *name;
+    const char *library;           /* and its version, or NULL */
+    const char *const *endings;    /* that encode is chosen by, NULL-terminated; or NULL */
+    bool (*probe)(const uint8_t *data, size_t size);
+    /* Sets width, height, channels (== color), samples and alpha_ignored. What a
+     * failing decode left in picture is freed by the caller. */
+    bool (*decode)(const io_source *source, io_color color, const io_limits *limits,
+                   io_picture *picture, io_error *error);
+    bool (*encode)(const io_picture *picture, FILE *file, io_error *error); /* or NULL */
+} io_format;
+
+extern const io_format io_format_png, io_format_jpeg, io_format_pnm, io_format_text;
+
+/* NULL-terminated, in the order in which they are probed. */
+extern const io_format *const io_formats[];
+
+/* Writes the reason; always false, so that "return io_fail(...)" works. */
+bool io_fail(io_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Checks the size against zero and the limit. */
+bool io_check_size(int64_t width, int64_t height, const io_limits *limits, io_error *error);
+
+/* Checks the size and allocates the samples, which stay uninitialised. */
+bool io_picture_allocate(io_picture *picture, int64_t width, int64_t height, io_color color,
+                         const io_limits *limits, io_error *error);
+
+/* Converts a row of 1 or 3 channels to 1 or 3: gray is repeated, colour becomes
+ * Rec. 601 luma, as libpng computes it. */
+void io_put_row(uint8_t *to, int to_channels, const uint8_t *from, int from_channels,
+                int64_t width);
+
+#endif

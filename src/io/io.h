@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* Pictures in and out. Every failing function writes one reason, without the
+ * file's name, to an io_error; the caller puts the name before it. */
+#ifndef TMATCH_IO_H
+#define TMATCH_IO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+typedef struct io_error {
+    char reason[256];
+} io_error;
+
+/* A decoded picture: channels samples (1 gray, 3 RGB) of 8 bits a pixel, rows
+ * packed (stride = width * channels). Freed with io_picture_free. */
+typedef struct io_picture {
+    int64_t width, height;
+    int channels;
+    uint8_t *samples;
+    const char *format; /* "PNG", "JPEG", "PNM", "text" */
+    bool alpha_ignored; /* the file had transparency */
+} io_picture;
+
+void io_picture_free(io_picture *picture);
+
+/* A file's bytes, mapped or read; path "-" is standard input. */
+typedef struct io_source {
+    const uint8_t *data;
+    size_t size;
+    bool mapped;
+} io_source;
+
+bool io_source_open(io_source *source, const char *path, io_error *error);
+void io_source_close(io_source *source);
+
+/* Refuses a picture whose header announces more than max_pixels pixels. */
+typedef struct io_limits {
+    int64_t max_pixels;
+} io_limits;
+
+/* 2^32 pixels: a gray frame of 4 GiB. */
+#define IO_DEFAULT_MAX_PIXELS ((int64_t)1 << 32)
+
+typedef enum io_color { IO_GRAY = 1, IO_RGB = 3 } io_color;
+
+/* Decodes by content. Gray is Rec. 601 luma where the file has colour; alpha is
+ * ignored. Samples of more than 8 bits are refused. */
+bool io_decode(const io_source *source, io_color color, const io_limits *limits,
+               io_picture *picture, io_error *error);
+
+/* "WxH+X+Y" */
+typedef struct io_crop {
+    int64_t width, height, x, y;
+} io_crop;
+
+/* Splits "name[WxH+X+Y]" into a malloc'ed name and a crop. *has_crop is false
+ * when there is no such suffix; a name that exists on disk as it stands is
+ * never split. Fails on a suffix that begins with '[' + digit and is not a crop. */
+bool io_split_crop(const char *operand, char **path, io_crop *crop, bool *has_crop,
+                   io_error *error);
+
+/* Cuts in place; fails, naming both sizes, when the crop leaves the picture. */
+bool io_crop_picture(io_picture *picture, const io_crop *crop, io_error *error);
+
+/* Writes to a temporary name beside the target; the target appears complete at
+ * commit, or not at all. io_output_abort_all may be called from a signal
+ * handler: it unlinks every temporary file that is open. */
+typedef struct io_output {
+    FILE *file;
+    char *path, *temporary;
+    int slot;
+} io_output;
+
+bool io_output_open(io_output *output, const char *path, io_error *error);
+bool io_output_commit(io_output *output, io_error *error);
+void io_output_abort(io_output *output);
+void io_output_abort_all(void);
+
+/* Writes a picture in the format that the path's ending names (.png, .jpg,
+ * .jpeg, any case); fails with the known endings on another. */
+bool io_write_picture(const char *path, const io_picture *picture, io_error *error);
+
+/* True if io_write_picture knows the path's ending, else the reason. */
+bool io_can_write(const char *path, io_error *error);
+
+/* NumPy .npy, version 1.0, C order, little endian: rows x columns of '<f4' or
+ * '<i8' elements, packed. */
+typedef enum io_npy_type { IO_NPY_FLOAT32, IO_NPY_INT64 } io_npy_type;
+bool io_write_npy(const char *path, io_npy_type type, int64_t rows, int64_t columns,
+                  const void *data, io_error *error);
+
+/* A matrix of floats as text, one row a line, 9 significant digits. */
+bool io_write_text(const char *path, int64_t rows, int64_t columns, const float *data,
+                   io_error *error);
+
+/* Draws a match on an RGB picture: two-tone box around [x, x+w) x [y, y+h),
+ * centre cross and label, all kept inside the picture. The box may hang over
+ * the edge. */
+void io_draw_match(io_picture *picture, int64_t x, int64_t y, int64_t w, int64_t h,
+                   const char *label);
+
+/* A library and its version for --version, e.g. "libpng 1.6.39", by index from
+ * 0; NULL after the last. */
+const char *io_library(int index);
+
+#endif

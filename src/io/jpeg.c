@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+#include "format.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jpeglib.h>
+#include <jerror.h>
+
+#define TEXT_OF(x) #x
+#define TEXT(x) TEXT_OF(x)
+
+enum { QUALITY = 92 };
+
+typedef struct jpeg_state {
+    struct jpeg_error_mgr manager; /* first: libjpeg hands back a pointer to it */
+    io_error *error;
+    jmp_buf escape;
+} jpeg_state;
+
+static bool probe(const uint8_t *data, size_t size)
+{
+    return size >= 3 && memcmp(data, "\xff\xd8\xff", 3) == 0;
+}
+
+static void describe(j_common_ptr codec)
+{
+    jpeg_state *state = (jpeg_state *)codec->err;
+    char message[JMSG_LENGTH_MAX];
+    int number = errno;
+    state->manager.format_message(codec, message);
+    switch (state->manager.msg_code) {
+    case JWRN_JPEG_EOF:
+    case JERR_INPUT_EOF:
+        io_fail(state->error, "damaged JPEG: the file is truncated");
+        break;
+    case JERR_BAD_PRECISION:
+        io_fail(state->error, "%d-bit samples; only pictures of 8 bits are read so far",
+                state->manager.msg_parm.i[0]);
+        break;
+    case JERR_FILE_WRITE:
+        io_fail(state->error, "%s", strerror(number));
+        break;
+    case JERR_OUT_OF_MEMORY:
+        io_fail(state->error, "not enough memory");
+        break;
+    default:
+        io_fail(state->error, "%s%s", codec->is_decompressor ? "damaged JPEG: " : "", message);
+    }
+}
+
+static void on_error(j_common_ptr codec)
+{
+    describe(codec);
+    longjmp(((jpeg_state *)codec->err)->escape, 1);
+}
+
+/* libjpeg calls damage a warning and invents samples for it. */
+static void on_message(j_common_ptr codec, int level)
+{
+    if (level >= 0)
+        return;
+    switch (codec->err->msg_code) {
+    case JWRN_JPEG_EOF:
+    case JWRN_HIT_MARKER:
+    case JWRN_HUFF_BAD_CODE:
+    case JWRN_ARITH_BAD_CODE:
+    case JWRN_MUST_RESYNC:
+    case JWRN_NOT_SEQUENTIAL:
+        on_error(codec);
+    }
+}
+
+static void install(jpeg_state *state, io_error *error)
+{
+    jpeg_std_error(&state->manager);
+    state->manager.error_exit = on_error;
+    state->manager.emit_message = on_message;
+    state->error = error;
+}
+
+/* Adobe's programs store ink inverted, and then 255 is no ink. */
+static void rgb_from_cmyk(uint8_t *rgb, const uint8_t *cmyk, int64_t width, bool inverted)
+{
+    unsigned flip = inverted ? 0 : 255;
+    for (int64_t x = 0; x < width; x++)
+        for (int c = 0; c < 3; c++)
+            rgb[3 * x + c] =
+                (uint8_t)(((cmyk[4 * x + c] ^ flip) * (cmyk[4 * x + 3] ^ flip) + 127) / 255);
+}
+
+static void read_cmyk_rows(j_decompress_ptr codec, io_picture *picture)
+{
+    size_t stride = (size_t)(picture->width * picture->channels);
+    size_t width = (size_t)picture->width;
+    /* From libjpeg's pool, so that an error frees it too. */
+    uint8_t *cmyk = codec->mem->alloc_large((j_common_ptr)codec, JPOOL_IMAGE, 7 * width);
+    uint8_t *rgb = cmyk + 4 * width;
+    for (int64_t y = 0; y < picture->height; y++) {
+        jpeg_read_scanlines(codec, &cmyk, 1);
+        rgb_from_cmyk(rgb, cmyk, picture->width, codec->saw_Adobe_marker);
+        io_put_row(picture->samples + (size_t)y * stride, picture->channels, rgb, 3,
+                   picture->width);
+    }
+}
+
+static void read_rows(j_decompress_ptr codec, io_picture *picture)
+{
+    size_t stride = (size_t)(picture->width * picture->channels);
+    while (codec->output_scanline < codec->output_height) {
+        uint8_t *row = picture->samples + codec->output_scanline * stride;
+        jpeg_read_scanlines(codec, &row, 1);
+    }
+}
+
+static bool read_picture(j_decompress_ptr codec, const io_source *source, io_color color,
+                         const io_limits *limits, io_picture *picture)
+{
+    jpeg_state *state = (jpeg_state *)codec->err;
+    if (setjmp(state->escape))
+        return false;
+    jpeg_create_decompress(codec);
+    jpeg_mem_src(codec, source->data, source->size);
+    jpeg_read_header(codec, TRUE);
+    if (codec->data_precision != 8)
+        return io_fail(state->error, "%d-bit samples; only pictures of 8 bits are read so far",
+                       codec->data_precision);
+    if (!io_picture_allocate(picture, codec->image_width, codec->image_height, color, limits,
+                             state->error))
+        return false;
+
+    bool cmyk = codec->jpeg_color_space == JCS_CMYK || codec->jpeg_color_space == JCS_YCCK;
+    codec->out_color_space = cmyk ? JCS_CMYK : color == IO_GRAY ? JCS_GRAYSCALE : JCS_RGB;
+    jpeg_start_decompress(codec);
+    if (cmyk)
+        read_cmyk_rows(codec, picture);
+    else
+        read_rows(codec, picture);
+    jpeg_finish_decompress(codec);
+    return true;
+}
+
+static bool decode(const io_source *source, io_color color, const io_limits *limits,
+                   io_picture *picture, io_error *error)
+{
+    jpeg_state state;
+    struct jpeg_decompress_struct codec = {.err = &state.manager};
+    install(&state, error);
+    bool ok = read_picture(&codec, source, color, limits, picture);
+    jpeg_destroy_decompress(&codec);
+    return ok;
+}
+
+static bool write_picture(j_compress_ptr codec, const io_picture *picture, FILE *file)
+{
+    jpeg_state *state = (jpeg_state *)codec->err;
+    if (setjmp(state->escape))
+        return false;
+    jpeg_create_compress(codec);
+    jpeg_stdio_dest(codec, file);
+    if (picture->width > JPEG_MAX_DIMENSION || picture->height > JPEG_MAX_DIMENSION)
+        return io_fail(state->error, "a JPEG has at most %ld pixels a side; PNG has room",
+                       JPEG_MAX_DIMENSION);
+    codec->image_width = (JDIMENSION)picture->width;
+    codec->image_height = (JDIMENSION)picture->height;
+    codec->input_components = picture->channels;
+    codec->in_color_space = picture->channels == IO_RGB ? JCS_RGB : JCS_GRAYSCALE;
+    jpeg_set_defaults(codec);
+    jpeg_set_quality(codec, QUALITY, TRUE);
+    /* Full colour resolution, or a thin coloured line bleeds. */
+    codec->comp_info[0].h_samp_factor = codec->comp_info[0].v_samp_factor = 1;
+    jpeg_start_compress(codec, TRUE);
+    size_t stride = (size_t)(picture->width * picture->channels);
+    while (codec->next_scanline < codec->image_height) {
+        uint8_t *row = picture->samples + codec->next_scanline * stride;
+        jpeg_write_scanlines(codec, &row, 1);
+    }
+    jpeg_finish_compress(codec);
+    return true;
+}
+
+static bool encode(const io_picture *picture, FILE *file, io_error *error)
+{
+    jpeg_state state;
+    struct jpeg_compress_struct codec = {.err = &state.manager};
+    install(&state, error);
+    bool ok = write_picture(&codec, picture, file);
+    jpeg_destroy_compress(&codec);
+    return ok;
+}
+
+static const char *const endings[] = {".jpg", ".jpeg", NULL};
+
+const io_format io_format_jpeg = {
+    .name = "JPEG",
+#ifdef LIBJPEG_TURBO_VERSION
+    .library = "libjpeg-turbo " TEXT(LIBJPEG_TURBO_VERSION),
+#else
+    .library = "libjpeg " TEXT(JPEG_LIB_VERSION),
+#endif
+    .endings = endings,
+    .probe = probe,
+    .decode = decode,
+    .encode = encode,
+};

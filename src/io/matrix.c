@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* Score maps: .npy and text. */
+#include "format.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "npy headers say little endian"
+#endif
+
+enum { NPY_PREFIX = 10, NPY_HEADER = 128 };
+
+/* Magic, version and the length of the rest, a dictionary padded with blanks to
+ * a multiple of 64 and ended by a newline. */
+static void make_npy_header(char header[NPY_HEADER], const char *type, int64_t rows,
+                            int64_t columns)
+{
+    memset(header, ' ', NPY_HEADER);
+    memcpy(header, "\x93NUMPY\x01\x00", 8);
+    header[8] = NPY_HEADER - NPY_PREFIX;
+    header[9] = 0;
+    int used = snprintf(header + NPY_PREFIX, NPY_HEADER - NPY_PREFIX,
+                        "{'descr': '%s', 'fortran_order': False, 'shape': (%" PRId64 ", %" PRId64
+                        "), }",
+                        type, rows, columns);
+    header[NPY_PREFIX + used] = ' ';
+    header[NPY_HEADER - 1] = '\n';
+}
+
+static bool finish(io_output *output, bool ok, io_error *error)
+{
+    if (ok)
+        return io_output_commit(output, error);
+    io_fail(error, "%s", strerror(errno));
+    io_output_abort(output);
+    return false;
+}
+
+bool io_write_npy(const char *path, io_npy_type type, int64_t rows, int64_t columns,
+                  const void *data, io_error *error)
+{
+    size_t row = (size_t)columns * (type == IO_NPY_FLOAT32 ? 4 : 8);
+    char header[NPY_HEADER];
+    io_output output;
+    make_npy_header(header, type == IO_NPY_FLOAT32 ? "<f4" : "<i8", rows, columns);
+    if (!io_output_open(&output, path, error))
+        return false;
+    bool ok = fwrite(header, sizeof header, 1, output.file) == 1;
+    for (int64_t y = 0; ok && y < rows; y++)
+        ok = fwrite((const char *)data + (size_t)y * row, 1, row, output.file) == row;
+    return finish(&output, ok, error);
+}
+
+bool io_write_text(const char *path, int64_t rows, int64_t columns, const float *data,
+                   io_error *error)
+{
+    io_output output;
+    if (!io_output_open(&output, path, error))
+        return false;
+    bool ok = true;
+    for (int64_t y = 0; ok && y < rows; y++)
+        for (int64_t x = 0; ok && x < columns; x++)
+            ok = fprintf(output.file, "%.9g%c", (double)data[y * columns + x],
+                         x + 1 < columns ? ' ' : '\n') > 0;
+    return finish(&output, ok, error);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+#include "format.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool io_fail(io_error *error, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(error->reason, sizeof error->reason, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+void io_picture_free(io_picture *picture)
+{
+    free(picture->samples);
+    memset(picture, 0, sizeof *picture);
+}
+
+bool io_check_size(int64_t width, int64_t height, const io_limits *limits, io_error *error)
+{
+    int64_t pixels;
+    if (width <= 0 || height <= 0)
+        return io_fail(error, "a picture of %" PRId64 "x%" PRId64 " pixels is empty", width,
+                       height);
+    if (__builtin_mul_overflow(width, height, &pixels) || pixels > limits->max_pixels)
+        return io_fail(error,
+                       "%" PRId64 "x%" PRId64 " pixels are more than the limit of %" PRId64
+                       " (--max-pixels raises it)",
+                       width, height, limits->max_pixels);
+    return true;
+}
+
+bool io_picture_allocate(io_picture *picture, int64_t width, int64_t height, io_color color,
+                         const io_limits *limits, io_error *error)
+{
+    ptrdiff_t bytes; /* signed: no object may be larger than PTRDIFF_MAX */
+    if (!io_check_size(width, height, limits, error))
+        return false;
+    picture->samples = NULL;
+    if (!__builtin_mul_overflow(width * height, (int)color, &bytes))
+        picture->samples = malloc((size_t)bytes);
+    if (!picture->samples)
+        return io_fail(error, "not enough memory for %" PRId64 "x%" PRId64 " pixels of %d bytes",
+                       width, height, (int)color);
+    picture->width = width;
+    picture->height = height;
+    picture->channels = color;
+    return true;
+}
+
+/* libpng's arithmetic, so that a crop saved in another format scores 1 still. */
+static uint8_t luma(uint32_t r, uint32_t g, uint32_t b)
+{
+    return (uint8_t)((9797 * r + 19234 * g + 3737 * b) >> 15);
+}
+
+void io_put_row(uint8_t *restrict to, int to_channels, const uint8_t *restrict from,
+                int from_channels, int64_t width)
+{
+    if (to_channels == from_channels)
+        memcpy(to, from, (size_t)(width * to_channels));
+    else if (to_channels == 1)
+        for (int64_t x = 0; x < width; x++)
+            to[x] = luma(from[3 * x], from[3 * x + 1], from[3 * x + 2]);
+    else
+        for (int64_t x = 0; x < width; x++)
+            to[3 * x] = to[3 * x + 1] = to[3 * x + 2] = from[x];
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/* netpbm's P1 to P6: bitmaps, gray and colour, plain and raw. */
+#include "format.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct pnm {
+    const uint8_t *data, *at, *end;
+    int64_t width, height;
+    int channels;
+    int maxval; /* 1 for bitmaps, whose 1 is black */
+    bool bitmap, raw;
+    uint8_t scaled[256]; /* a file's sample as 0..255 */
+} pnm;
+
+static bool is_space(uint8_t c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static bool is_digit(uint8_t c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool probe(const uint8_t *data, size_t size)
+{
+    return size >= 3 && data[0] == 'P' && data[1] >= '1' && data[1] <= '6' &&
+           (is_space(data[2]) || data[2] == '#');
+}
+
+static bool fail_truncated(io_error *error)
+{
+    return io_fail(error, "damaged PNM: the file is truncated");
+}
+
+static void skip_comment(pnm *file)
+{
+    while (file->at < file->end && *file->at != '\n')
+        file->at++;
+}
+
+static void skip_space(pnm *file)
+{
+    while (file->at < file->end && (is_space(*file->at) || *file->at == '#'))
+        if (*file->at == '#')
+            skip_comment(file);
+        else
+            file->at++;
+}
+
+static bool parse_number(pnm *file, int64_t *value, io_error *error)
+{
+    const int64_t largest = 1000000000000000;
+    skip_space(file);
+    if (file->at == file->end)
+        return fail_truncated(error);
+    if (!is_digit(*file->at))
+        return io_fail(error, "damaged PNM: byte %td is not part of a number",
+                       file->at - file->data);
+    for (*value = 0; file->at < file->end && is_digit(*file->at); file->at++)
+        if ((*value = *value * 10 + (*file->at - '0')) > largest)
+            return io_fail(error, "damaged PNM: a number is too large");
+    return true;
+}
+
+/* One whitespace character ends a raw file's header: what follows may look like
+ * whitespace and is samples. A comment there ends with that character. */
+static bool end_header(pnm *file, io_error *error)
+{
+    if (!file->raw)
+        return true;
+    if (file->at < file->end && *file->at == '#')
+        skip_comment(file);
+    if (file->at == file->end)
+        return fail_truncated(error);
+    return is_space(*file->at++) || io_fail(error, "damaged PNM: the header does not end");
+}
+
+static bool parse_header(pnm *file, io_error *error)
+{
+    int kind = file->data[1] - '0';
+    int64_t maxval = 1;
+    file->raw = kind > 3;
+    file->bitmap = kind % 3 == 1;
+    file->channels = kind % 3 == 0 ? 3 : 1;
+    file->at += 2;
+    if (!parse_number(file, &file->width, error) || !parse_number(file, &file->height, error) ||
+        (!file->bitmap && !parse_number(file, &maxval, error)) || !end_header(file, error))
+        return false;
+    if (maxval < 1 || maxval > 65535)
+        return io_fail(error, "damaged PNM: the greatest sample is %" PRId64, maxval);
+    if (maxval > 255)
+        return io_fail(error, "16-bit samples; only pictures of 8 bits are read so far");
+    file->maxval = (int)maxval;
+    for (int i = 0; i <= file->maxval; i++)
+        file->scaled[i] = (uint8_t)((i * 255 + file->maxval / 2) / file->maxval);
+    if (file->bitmap) {
+        file->scaled[0] = 255;
+        file->scaled[1] = 0;
+    }
+    return true;
+}
+
+/* Before memory is asked for, so that a short file that announces a large
+ * picture costs nothing. A plain sample is a digit, and a space but for P1. */
+static bool check_length(const pnm *file, io_error *error)
+{
+    int64_t samples = file->width * file->channels, needed = samples;
+    if (file->raw && file->bitmap)
+        needed = (samples + 7) / 8;
+    else if (!file->raw && !file->bitmap)
+        needed = 2 * samples;
+    int64_t available = file->end - file->at + !file->raw;
+    return needed <= available / file->height || fail_truncated(error);
+}
+
+static bool read_plain_row(pnm *file, uint8_t *row, io_error *error)
+{
+    for (int64_t i = 0; i < file->width * file->channels; i++) {
+        int64_t value;
+        if (file->bitmap) {
+            skip_space(file);
+            if (file->at == file->end)
+                return fail_truncated(error);
+            value = *file->at++ - '0';
+        } else if (!parse_number(file, &value, error)) {
+            return false;
+        }
+        if (value < 0 || value > file->maxval)
+            return io_fail(error, "damaged PNM: a sample is outside 0..%d", file->maxval);
+        row[i] = file->scaled[value];
+    }
+    return true;
+}
+
+static void read_raw_bits(pnm *file, uint8_t *row)
+{
+    for (int64_t x = 0; x < file->width; x++)
+        row[x] = file->scaled[(file->at[x / 8] >> (7 - x % 8)) & 1];
+    file->at += (file->width + 7) / 8;
+}
+
+static bool read_raw_scaled(pnm *file, uint8_t *row, io_error *error)
+{
+    int64_t samples = file->width * file->channels;
+    uint8_t greatest = 0;
+    for (int64_t i = 0; i < samples; i++) {
+        greatest = file->at[i] > greatest ? file->at[i] : greatest;
+        row[i] = file->scaled[file->at[i]];
+    }
+    file->at += samples;
+    return greatest <= file->maxval ||
+           io_fail(error, "damaged PNM: a sample is outside 0..%d", file->maxval);
+}
+
+/* Points *row at the next row's samples, in scratch or in the file itself. */
+static bool read_row(pnm *file, uint8_t *scratch, const uint8_t **row, io_error *error)
+{
+    *row = scratch;
+    if (!file->raw)
+        return read_plain_row(file, scratch, error);
+    if (file->bitmap) {
+        read_raw_bits(file, scratch);
+        return true;
+    }
+    if (file->maxval < 255)
+        return read_raw_scaled(file, scratch, error);
+    *row = file->at;
+    file->at += file->width * file->channels;
+    return true;
+}
+
+static bool read_rows(pnm *file, io_picture *picture, uint8_t *scratch, io_error *error)
+{
+    size_t stride = (size_t)(picture->width * picture->channels);
+    for (int64_t y = 0; y < picture->height; y++) {
+        const uint8_t *row;
+        if (!read_row(file, scratch, &row, error))
+            return false;
+        io_put_row(picture->samples + (size_t)y * stride, picture->channels, row,
+                   file->channels, picture->width);
+    }
+    return true;
+}
+
+static bool decode(const io_source *source, io_color color, const io_limits *limits,
+                   io_picture *picture, io_error *error)
+{
+    pnm file = {.data = source->data, .at = source->data, .end = source->data + source->size};
+    if (!parse_header(&file, error) ||
+        !io_check_size(file.width, file.height, limits, error) || !check_length(&file, error) ||
+        !io_picture_allocate(picture, file.width, file.height, color, limits, error))
+        return false;
+    uint8_t *scratch = malloc((size_t)(file.width * file.channels));
+    bool ok = scratch ? read_rows(&file, picture, scratch, error)
+                      : io_fail(error, "not enough memory");
+    free(scratch);
+    return ok;
+}
+
+const io_format io_format_pnm = {
+    .name = "PNM",
+    .probe = probe,
+    .decode = decode,
+};

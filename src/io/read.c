@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+#include "format.h"
+
+#include <string.h>
+
+bool io_decode(const io_source *source, io_color color, const io_limits *limits,
+               io_picture *picture, io_error *error)
+{
+    if (source->size == 0)
+        return io_fail(error, "empty file");
+    for (const io_format *const *format = io_formats; *format; format++) {
+        if (!(*format)->probe(source->data, source->size))
+            continue;
+        io_picture decoded = {.format = (*format)->name};
+        if (!(*format)->decode(source, color, limits, &decoded, error)) {
+            io_picture_free(&decoded);
+            return false;
+        }
+        *picture = decoded;
+        return true;
+    }
+    return io_fail(error, "not a picture that tmatch reads (PNG, JPEG, PNM or a text matrix)");
+}

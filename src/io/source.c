@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+#include "format.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Below this, reading costs less than a mapping's page faults, and a file that
+ * shrinks meanwhile is a short read instead of SIGBUS. */
+enum { MAP_FROM = 16 << 20, FIRST_READ = 64 << 10 };
+
+static bool map_file(io_source *source, int fd, size_t size)
+{
+    void *data = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (data == MAP_FAILED)
+        return false;
+    *source = (io_source){.data = data, .size = size, .mapped = true};
+    return true;
+}
+
+/* The last byte of capacity stays free, so that a file of the expected size is
+ * read to its end without growing. */
+static bool read_to_end(io_source *source, int fd, size_t expected, io_error *error)
+{
+    size_t capacity = expected + 1, size = 0;
+    uint8_t *data = malloc(capacity);
+    while (data) {
+        ssize_t got = read(fd, data + size, capacity - size);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0) {
+            io_fail(error, "%s", strerror(errno));
+            free(data);
+            return false;
+        }
+        if (got == 0) {
+            *source = (io_source){.data = data, .size = size};
+            return true;
+        }
+        size += (size_t)got;
+        if (size == capacity) {
+            uint8_t *larger = capacity > SIZE_MAX / 2 ? NULL : realloc(data, capacity *= 2);
+            if (!larger)
+                free(data);
+            data = larger;
+        }
+    }
+    return io_fail(error, "not enough memory to read the file");
+}
+
+static bool open_descriptor(io_source *source, int fd, io_error *error)
+{
+    struct stat status;
+    if (fstat(fd, &status) != 0)
+        return io_fail(error, "%s", strerror(errno));
+    if (S_ISDIR(status.st_mode))
+        return io_fail(error, "is a directory");
+    if (!S_ISREG(status.st_mode))
+        return read_to_end(source, fd, FIRST_READ, error);
+    if (status.st_size < MAP_FROM)
+        return read_to_end(source, fd, (size_t)status.st_size, error);
+    /* Standard input may stand in the middle of a file; a mapping starts at 0. */
+    if (lseek(fd, 0, SEEK_CUR) == 0 && map_file(source, fd, (size_t)status.st_size))
+        return true;
+    return read_to_end(source, fd, (size_t)status.st_size, error);
+}
+
+bool io_source_open(io_source *source, const char *path, io_error *error)
+{
+    if (strcmp(path, "-") == 0)
+        return open_descriptor(source, STDIN_FILENO, error);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0)
+        return io_fail(error, "%s", strerror(errno));
+    bool ok = open_descriptor(source, fd, error);
+    close(fd);
+    return ok;
+}
+
+void io_source_close(io_source *source)
+{
+    if (source->mapped)
+        munmap((void *)(uintptr_t)source->data, source->size);
+    else
+        free((void *)(uintptr_t)source->data);
+    *source = (io_source){0};
+}

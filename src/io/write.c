@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+#include "format.h"
+
+#include <string.h>
+#include <strings.h>
+
+static bool has_ending(const char *path, const char *ending)
+{
+    size_t length = strlen(path), tail = strlen(ending);
+    return length > tail && strcasecmp(path + length - tail, ending) == 0;
+}
+
+static const io_format *format_of(const char *path)
+{
+    for (const io_format *const *format = io_formats; *format; format++)
+        for (const char *const *ending = (*format)->endings; ending && *ending; ending++)
+            if (has_ending(path, *ending))
+                return *format;
+    return NULL;
+}
+
+bool io_can_write(const char *path, io_error *error)
+{
+    if (format_of(path))
+        return true;
+    io_fail(error, "a picture's name has to end in");
+    for (const io_format *const *format = io_formats; *format; format++)
+        for (const char *const *ending = (*format)->endings; ending && *ending; ending++) {
+            size_t used = strlen(error->reason);
+            snprintf(error->reason + used, sizeof error->reason - used, " %s", *ending);
+        }
+    return false;
+}
+
+bool io_write_picture(const char *path, const io_picture *picture, io_error *error)
+{
+    io_output output;
+    if (!io_can_write(path, error) || !io_output_open(&output, path, error))
+        return false;
+    if (!format_of(path)->encode(picture, output.file, error)) {
+        io_output_abort(&output);
+        return false;
+    }
+    return io_output_commit(&output, error);
+}

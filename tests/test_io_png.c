@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+#include "check.h"
+#include "io_samples.h"
+
+#include <png.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WIDTH = 13, HEIGHT = 11, MAX_ROW = WIDTH * 4 * 2 };
+
+static uint8_t rows[HEIGHT * MAX_ROW], palette[256 * 3];
+
+static png_sample random_sample(int type, int depth, int interlace)
+{
+    for (size_t i = 0; i < sizeof rows; i++)
+        rows[i] = (uint8_t)check_random();
+    for (size_t i = 0; i < sizeof palette; i++)
+        palette[i] = (uint8_t)check_random();
+    return (png_sample){.width = WIDTH,
+                        .height = HEIGHT,
+                        .depth = depth,
+                        .type = type,
+                        .interlace = interlace,
+                        .rows = rows,
+                        .palette = palette,
+                        .palette_size = type == PNG_COLOR_TYPE_PALETTE ? 1 << depth : 0};
+}
+
+/* Channel c of pixel x of row y, as PNG defines it. */
+static int file_sample(const png_sample *s, int x, int y, int channels, int c)
+{
+    const uint8_t *row = s->rows + (size_t)y * png_row_size(s);
+    int bit = (x * channels + c) * s->depth;
+    return (row[bit / 8] >> (8 - s->depth - bit % 8)) & ((1 << s->depth) - 1);
+}
+
+static void expected_rgb(const png_sample *s, int x, int y, int out[3])
+{
+    bool alpha = s->type & PNG_COLOR_MASK_ALPHA;
+    for (int c = 0; c < 3; c++)
+        if (s->type == PNG_COLOR_TYPE_PALETTE)
+            out[c] = s->palette[3 * file_sample(s, x, y, 1, 0) + c];
+        else if (s->type & PNG_COLOR_MASK_COLOR)
+            out[c] = file_sample(s, x, y, 3 + alpha, c);
+        else
+            out[c] = file_sample(s, x, y, 1 + alpha, 0) * 255 / ((1 << s->depth) - 1);
+}
+
+static void check_samples(const png_sample *s, const io_picture *picture)
+{
+    CHECK_EQ(picture->width, s->width);
+    CHECK_EQ(picture->height, s->height);
+    CHECK_STR(picture->format, "PNG");
+    CHECK_EQ(picture->alpha_ignored, s->transparency || (s->type & PNG_COLOR_MASK_ALPHA));
+    const uint8_t *got = picture->samples;
+    for (int y = 0; y < s->height; y++)
+        for (int x = 0; x < s->width; x++, got += picture->channels) {
+            int rgb[3];
+            expected_rgb(s, x, y, rgb);
+            if (picture->channels == 3)
+                CHECK(got[0] == rgb[0] && got[1] == rgb[1] && got[2] == rgb[2]);
+            else /* the same as from a PPM file */
+                CHECK_EQ(got[0], (9797 * rgb[0] + 19234 * rgb[1] + 3737 * rgb[2]) >> 15);
+        }
+}
+
+static void check_decodes(const png_sample *s)
+{
+    bytes file = make_png(s);
+    for (int color = IO_GRAY; color <= IO_RGB; color += IO_RGB - IO_GRAY) {
+        io_picture picture;
+        io_error error;
+        if (!decode_bytes(file, (io_color)color, WIDTH * HEIGHT, &picture, &error))
+            check_fail(__FILE__, __LINE__, "type %d depth %d: %s", s->type, s->depth,
+                       error.reason);
+        CHECK_EQ(picture.channels, color);
+        check_samples(s, &picture);
+        io_picture_free(&picture);
+    }
+    free(file.data);
+}
+
+static const struct {
+    int type, depth;
+} kinds[] = {
+    {PNG_COLOR_TYPE_GRAY, 1},    {PNG_COLOR_TYPE_GRAY, 2},    {PNG_COLOR_TYPE_GRAY, 4},
+    {PNG_COLOR_TYPE_GRAY, 8},    {PNG_COLOR_TYPE_PALETTE, 1}, {PNG_COLOR_TYPE_PALETTE, 2},
+    {PNG_COLOR_TYPE_PALETTE, 4}, {PNG_COLOR_TYPE_PALETTE, 8}, {PNG_COLOR_TYPE_RGB, 8},
+    {PNG_COLOR_TYPE_GA, 8},      {PNG_COLOR_TYPE_RGBA, 8},
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static void every_type_and_depth(void)
+{
+    for (int i = 0; i < KINDS; i++)
+        for (int interlace = 0; interlace < 2; interlace++) {
+            png_sample s = random_sample(kinds[i].type, kinds[i].depth, interlace);
+            check_decodes(&s);
+        }
+}
+
+static void transparency_is_ignored(void)
+{
+    for (int i = 0; i < KINDS; i++) {
+        png_sample s = random_sample(kinds[i].type, kinds[i].depth, i % 2);
+        s.transparency = !(kinds[i].type & PNG_COLOR_MASK_ALPHA);
+        check_decodes(&s);
+    }
+}
+
+static void tiny_interlaced_sizes(void)
+{
+    for (int width = 1; width <= 9; width++)
+        for (int height = 1; height <= 9; height++) {
+            png_sample s = random_sample(PNG_COLOR_TYPE_RGB, 8, 1);
+            s.width = width;
+            s.height = height;
+            check_decodes(&s);
+        }
+}
+
+/* Luma is of the encoded values: what says how they are meant changes nothing. */
+static void colour_chunks_change_nothing(void)
+{
+    static const struct {
+        const char *name;
+        uint8_t data[32];
+        size_t size;
+    } chunks[] = {
+        {"gAMA", {0, 0, 0xb1, 0x8f}, 4}, /* 1/2.2 */
+        {"gAMA", {0, 1, 0x86, 0xa0}, 4}, /* 1 */
+        {"gAMA", {0, 0, 0x27, 0x10}, 4}, /* 0.1 */
+        {"sRGB", {0}, 1},
+        {"cHRM", {0, 0, 0x7a, 0x26, 0, 0, 0x80, 0x84, 0, 0, 0xfa, 0, 0, 0, 0x80, 0xe8,
+                  0, 0, 0x3a, 0x98, 0, 0, 0xea, 0x60, 0, 0, 0x75, 0x30, 0, 0, 0x17, 0x70}, 32},
+        {"iCCP", "profile\0\0not deflated", 21},
+    };
+    png_sample s = random_sample(PNG_COLOR_TYPE_RGB, 8, 0);
+    io_picture plain, picture;
+    io_error error;
+    bytes file = make_png(&s);
+    CHECK(decode_bytes(file, IO_GRAY, 1 << 20, &plain, &error));
+    free(file.data);
+    for (size_t i = 0; i < sizeof chunks / sizeof *chunks; i++) {
+        s.chunk = chunks[i].name;
+        s.chunk_data = chunks[i].data;
+        s.chunk_size = chunks[i].size;
+        file = make_png(&s);
+        CHECK(decode_bytes(file, IO_GRAY, 1 << 20, &picture, &error));
+        CHECK(memcmp(picture.samples, plain.samples, WIDTH * HEIGHT) == 0);
+        io_picture_free(&picture);
+        free(file.data);
+    }
+    io_picture_free(&plain);
+}
+
+static void sixteen_bits_are_refused(void)
+{
+    static const int types[] = {PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_RGB, PNG_COLOR_TYPE_GA,
+                                PNG_COLOR_TYPE_RGBA};
+    for (int i = 0; i < 4; i++) {
+        png_sample s = random_sample(types[i], 16, i % 2);
+        bytes file = make_png(&s);
+        check_refused(file, "16-bit");
+        free(file.data);
+    }
+}
+
+/* libpng's own limit is 1,000,000 columns. */
+static void very_wide_pictures_are_read(void)
+{
+    enum { WIDE = 1200000 };
+    uint8_t *row = calloc(WIDE, 1);
+    row[WIDE - 1] = 77;
+    png_sample s = {.width = WIDE, .height = 1, .depth = 8, .rows = row};
+    bytes file = make_png(&s);
+    io_picture picture;
+    io_error error;
+    CHECK(decode_bytes(file, IO_GRAY, WIDE, &picture, &error));
+    CHECK_EQ(picture.samples[WIDE - 1], 77);
+    io_picture_free(&picture);
+    CHECK(!decode_bytes(file, IO_GRAY, WIDE - 1, &picture, &error));
+    CHECK_STR(error.reason, "1200000x1 pixels are more than the limit of 1199999"
+                            " (--max-pixels raises it)");
+    free(file.data);
+    free(row);
+}
+
+static void absurd_sizes_are_refused(void)
+{
+    png_sample s = random_sample(PNG_COLOR_TYPE_GRAY, 8, 0);
+    bytes file = make_png(&s);
+    patch_png_size(file, 2000000000, 2000000000);
+    check_refused(file, "2000000000x2000000000 pixels are more than the limit of 4294967296"
+                        " (--max-pixels raises it)");
+    io_picture picture;
+    io_error error;
+    CHECK(!decode_bytes(file, IO_RGB, INT64_MAX, &picture, &error));
+    CHECK(strstr(error.reason, "not enough memory"));
+    patch_png_size(file, 0, 5);
+    check_refused(file, "IHDR");
+    patch_png_size(file, 0xffffffff, 5);
+    check_refused(file, "damaged PNG");
+    free(file.data);
+}
+
+/* Even the last chunk's: a file that ends early is never taken for whole. */
+static void truncation_is_refused_at_every_byte(void)
+{
+    for (int interlace = 0; interlace < 2; interlace++) {
+        png_sample s = random_sample(PNG_COLOR_TYPE_RGB, 8, interlace);
+        bytes file = make_png(&s);
+        check_truncations(file, file.size);
+        check_refused((bytes){file.data, file.size / 2}, "damaged PNG: the file is truncated");
+        free(file.data);
+    }
+}
+
+/* Every byte but the signature's is under a CRC. */
+static void every_changed_byte_is_noticed(void)
+{
+    png_sample s = random_sample(PNG_COLOR_TYPE_GRAY, 8, 0);
+    bytes file = make_png(&s);
+    for (size_t i = 0; i < file.size; i++) {
+        file.data[i] ^= 0x10;
+        check_refused(file, "");
+        file.data[i] ^= 0x10;
+    }
+    free(file.data);
+}
+
+static void damage_is_survived(void)
+{
+    for (int i = 0; i < KINDS; i++) {
+        png_sample s = random_sample(kinds[i].type, kinds[i].depth, i % 2);
+        bytes file = make_png(&s);
+        check_damage(file);
+        free(file.data);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const check_test tests[] = {
+        TEST(every_type_and_depth),
+        TEST(transparency_is_ignored),
+        TEST(tiny_interlaced_sizes),
+        TEST(colour_chunks_change_nothing),
+        TEST(sixteen_bits_are_refused),
+        TEST(very_wide_pictures_are_read),
+        TEST(absurd_sizes_are_refused),
+        TEST(truncation_is_refused_at_every_byte),
+        TEST(every_changed_byte_is_noticed),
+        TEST(damage_is_survived),
+    };
+    return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
+}

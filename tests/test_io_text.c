@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/* PNM, text matrices, and what is neither. */
+#include "check.h"
+#include "io_samples.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bytes literal(const void *data, size_t size)
+{
+    return (bytes){(uint8_t *)(uintptr_t)data, size};
+}
+#define FILE_OF(text) literal(text, sizeof(text) - 1)
+
+static void check_picture(int line, bytes file, io_color color, const char *format, int width,
+                          int height, const uint8_t *expected)
+{
+    io_picture picture;
+    io_error error;
+    if (!decode_bytes(file, color, width * height, &picture, &error))
+        check_fail(__FILE__, line, "%s", error.reason);
+    if (picture.width != width || picture.height != height || picture.channels != (int)color)
+        check_fail(__FILE__, line, "%dx%dx%d", (int)picture.width, (int)picture.height,
+                   picture.channels);
+    for (int i = 0; i < width * height * (int)color; i++)
+        if (picture.samples[i] != expected[i])
+            check_fail(__FILE__, line, "sample %d is %d, not %d", i, picture.samples[i],
+                       expected[i]);
+    CHECK_STR(picture.format, format);
+    io_picture_free(&picture);
+}
+#define GRAY(format, text, w, h, ...) \
+    check_picture(__LINE__, FILE_OF(text), IO_GRAY, format, w, h, (const uint8_t[]){__VA_ARGS__})
+#define RGB(format, text, w, h, ...) \
+    check_picture(__LINE__, FILE_OF(text), IO_RGB, format, w, h, (const uint8_t[]){__VA_ARGS__})
+
+static void every_pnm(void)
+{
+    GRAY("PNM", "P1 3 2 1 0 1\n011", 3, 2, 0, 255, 0, 255, 0, 0);
+    GRAY("PNM", "P1\n3 2\n101011\n", 3, 2, 0, 255, 0, 255, 0, 0);
+    GRAY("PNM", "P2 2 2 255 0 7\n 128 255\n", 2, 2, 0, 7, 128, 255);
+    RGB("PNM", "P2 2 1 255 9 7", 2, 1, 9, 9, 9, 7, 7, 7);
+    GRAY("PNM", "P3 2 1 255 255 0 0 10 200 30", 2, 1, 76, 123);
+    RGB("PNM", "P3 2 1 255 255 0 0 10 200 30", 2, 1, 255, 0, 0, 10, 200, 30);
+    GRAY("PNM", "P4 10 2\n\x80\x40\x01\xc0", 10, 2, 0, 255, 255, 255, 255, 255, 255, 255, 255, 0,
+         255, 255, 255, 255, 255, 255, 255, 0, 0, 0);
+    GRAY("PNM", "P5 2 2 255\n\n#\xff ", 2, 2, '\n', '#', 255, ' ');
+    GRAY("PNM", "P6 2 1 255\n\xff\x00\x00\x00\xff\x00", 2, 1, 76, 149);
+    RGB("PNM", "P6 2 1 255\n\xff\x00\x00\x00\xff\x00", 2, 1, 255, 0, 0, 0, 255, 0);
+}
+
+static void pnm_comments(void)
+{
+    GRAY("PNM", "P2#one\n#two\n 2#three\r\n1 # 9 9\n255 #\n1 #x\n2", 2, 1, 1, 2);
+    GRAY("PNM", "P5 # one\n2\n#two\n1\n255#three\nab", 2, 1, 'a', 'b');
+    GRAY("PNM", "P1#\n2 1 1#\n0", 2, 1, 0, 255);
+}
+
+static void pnm_samples_are_scaled_to_the_nearest(void)
+{
+    GRAY("PNM", "P2 4 1 15 0 1 7 15", 4, 1, 0, 17, 119, 255);
+    GRAY("PNM", "P5 4 1 100\n\x00\x01\x32\x64", 4, 1, 0, 3, 128, 255);
+    GRAY("PNM", "P2 3 1 254 0 127 254", 3, 1, 0, 128, 255);
+    RGB("PNM", "P6 1 1 3\n\x01\x02\x03", 1, 1, 85, 170, 255);
+}
+
+static void bad_pnm(void)
+{
+    check_refused(FILE_OF("P5 2 2 65535\n12345678"), "16-bit");
+    check_refused(FILE_OF("P2 2 2 256 1 2 3 4"), "16-bit");
+    check_refused(FILE_OF("P5 2 2 0\n1234"), "greatest sample");
+    check_refused(FILE_OF("P5 2 2 65536\n1234"), "greatest sample");
+    check_refused(FILE_OF("P5 0 2 255\n"), "0x2 pixels is empty");
+    check_refused(FILE_OF("P5 2 0 255\n"), "2x0 pixels is empty");
+    check_refused(FILE_OF("P5 2 2 255\n123"), "truncated");
+    check_refused(FILE_OF("P6 2 2 255\n12345678901"), "truncated");
+    check_refused(FILE_OF("P4 9 2\n123"), "truncated");
+    check_refused(FILE_OF("P2 2 2 255 1 2 3"), "truncated");
+    check_refused(FILE_OF("P2 2 2 15 1 2 3 16"), "outside 0..15");
+    check_refused(FILE_OF("P5 2 1 15\n\x01\x10"), "outside 0..15");
+    check_refused(FILE_OF("P1 2 1 1 2"), "outside 0..1");
+    check_refused(FILE_OF("P2 2 1 255 1 -2"), "not part of a number");
+    check_refused(FILE_OF("P5 -2 2 255\n1234"), "not part of a number");
+    check_refused(FILE_OF("P5 2 2 255x1234"), "header");
+    check_refused(FILE_OF("P5 99999999999999999999 2 255\n"), "too large");
+    check_refused(FILE_OF("P5 100000 100000 255\n"),
+                  "100000x100000 pixels are more than the limit of 4294967296 (--max-pixels");
+    check_refused(FILE_OF("P6 60000 60000 255\n"), "truncated");
+    check_refused(FILE_OF("P1 60000 60000\n"), "truncated");
+}
+
+static void text_matrices(void)
+{
+    GRAY("text", "1 2 3\n4 5 6\n", 3, 2, 1, 2, 3, 4, 5, 6);
+    GRAY("text", "1,2,3\r\n4,5,6", 3, 2, 1, 2, 3, 4, 5, 6);
+    GRAY("text", "1\t2\t\n3\t4\t\n\n\n", 2, 2, 1, 2, 3, 4);
+    GRAY("text", "1, 2 ,3,\n 4 , 5,6 ,\n", 3, 2, 1, 2, 3, 4, 5, 6);
+    GRAY("text", "# made by hand\n\n  # again\n1 2 # first\n\n3 4", 2, 2, 1, 2, 3, 4);
+    GRAY("text", "\xef\xbb\xbf" "0 255", 2, 1, 0, 255);
+    GRAY("text", "12.0 1e1 +7 007 2.55e2 0.0 -0", 7, 1, 12, 10, 7, 7, 255, 0, 0);
+    GRAY("text", "9", 1, 1, 9);
+    GRAY("text", "9\n8\n7", 1, 3, 9, 8, 7);
+    RGB("text", "1 2\n3 255\n", 2, 2, 1, 1, 1, 2, 2, 2, 3, 3, 3, 255, 255, 255);
+}
+
+static void bad_text_matrices(void)
+{
+    check_refused(FILE_OF("1 2\n3 4.5\n6 7.5"), "line 2, column 3: 4.5; only whole numbers");
+    check_refused(FILE_OF("1 2\n\n  300 4"), "line 3, column 3: 300; only whole numbers from 0 to");
+    check_refused(FILE_OF("1 -2"), "line 1, column 3: -2; only whole");
+    check_refused(FILE_OF("1 1e999"), "column 3: 1e999; only whole");
+    check_refused(FILE_OF("1 2 3\n4 5\n"), "line 2 has 2 numbers, the first row has 3");
+    check_refused(FILE_OF("1 2\n3 4 5\n"), "line 2 has 3 numbers, the first row has 2");
+    check_refused(FILE_OF("1 2\n3 x\n"), "line 2, column 3: not a number");
+    check_refused(FILE_OF("1 2\n3 nan\n"), "line 2, column 3: not a number");
+    check_refused(FILE_OF("1 2\n3 0x10\n"), "line 2, column 3: not a number");
+    check_refused(FILE_OF("1 1-2\n"), "line 1, column 3: not a number");
+    check_refused(FILE_OF("1 2..3\n"), "line 1, column 3: not a number");
+    check_refused(FILE_OF("1,,2\n"), "line 1, column 3: a number is missing");
+    check_refused(FILE_OF(",1,2\n"), "line 1, column 1: a number is missing");
+    check_refused(FILE_OF("1 2\n3 \0 4\n"), "line 2, column 3: not a number");
+    check_refused(FILE_OF("1 00000000000000000000000000000000000000000000000000000000000000000"
+                          "0000000000000000000000"),
+                  "column 3: not a number");
+    io_picture picture;
+    io_error error;
+    CHECK(!decode_bytes(FILE_OF("1 2 3\n4 5 6"), IO_GRAY, 5, &picture, &error));
+    CHECK_STR(error.reason, "3x2 pixels are more than the limit of 5 (--max-pixels raises it)");
+}
+
+static void what_is_no_picture(void)
+{
+    static const char *const texts[] = {
+        "To be or not to be", "12 angry men\n", "\n\n", "# 1 2 3\n", "   ", "...", "-", "GIF89a",
+        "{\"a\": 1}", "P7\nWIDTH 1\n", "P5", "\x89PN", "\xff\xd8", "%PDF-1.4", "<svg/>", ",",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        check_refused(literal(texts[i], strlen(texts[i])), "not a picture that tmatch reads");
+    check_refused(FILE_OF("\0\0\0\0"), "not a picture that tmatch reads");
+    check_refused((bytes){0}, "empty file");
+}
+
+/* A cut text may be a smaller matrix or number; a raw picture is never whole. */
+static void truncations_and_damage(void)
+{
+    check_truncations(FILE_OF("P5 3 2 255\nabcdef"), 17);
+    check_truncations(FILE_OF("P6 2 1 15\n\1\2\3\4\5\6"), 16);
+    check_truncations(FILE_OF("P2 3 2 255\n1 2 3\n4 5 67"), 22);
+    check_truncations(FILE_OF("P4 9 2\nabcd"), 11);
+    check_truncations(FILE_OF("1 2 3\n4 5 6\n7 8 9\n"), 0);
+    check_damage(FILE_OF("P5 3 2 255\nabcdef"));
+    check_damage(FILE_OF("P6 2 1 15\n\1\2\3\4\5\6"));
+    check_damage(FILE_OF("P3 # c\n1 2 255\n1 2 3\n4 5 67"));
+    check_damage(FILE_OF("P1 3 2 101 001"));
+    check_damage(FILE_OF("P4 9 2\nabcd"));
+    check_damage(FILE_OF("1 2 3\n4 5.0 6\n7,8,9 # e\n"));
+}
+
+static void random_bytes_are_survived(void)
+{
+    static const char *const starts[] = {"P1 ", "P2\n", "P3#", "P4 ", "P5 ", "P6 ", "1 ", "",
+                                         "\x89PNG\r\n\x1a\n", "\xff\xd8\xff\xe0"};
+    static const char alphabet[] = "0123456789 \n,.#e-+\xff";
+    for (int64_t i = check_cases(3000); i > 0; i--) {
+        uint8_t data[64];
+        const char *begin = starts[check_random() % 10];
+        size_t used = strlen(begin), size = used + (size_t)check_random_in(0, 40);
+        memcpy(data, begin, used);
+        for (size_t k = used; k < size; k++)
+            data[k] = i % 2 ? (uint8_t)alphabet[check_random() % (sizeof alphabet - 1)]
+                            : (uint8_t)check_random();
+        check_truncations((bytes){data, size}, 0);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const check_test tests[] = {
+        TEST(every_pnm),
+        TEST(pnm_comments),
+        TEST(pnm_samples_are_scaled_to_the_nearest),
+        TEST(bad_pnm),
+        TEST(text_matrices),
+        TEST(bad_text_matrices),
+        TEST(what_is_no_picture),
+        TEST(truncations_and_damage),
+        TEST(random_bytes_are_survived),
+    };
+    return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
+}
