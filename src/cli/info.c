@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+#include "info.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <tmatch/tmatch.h>
+
+#include "io/io.h"
+#include "text.h"
+
+static const char help[] =
+    "Usage: tmatch [OPTION]... FRAME TEMPLATE\n"
+    "       tmatch [OPTION]... -t TEMPLATE [-t TEMPLATE]... FRAME...\n"
+    "Find where a small picture (the template) lies in a larger one (the frame).\n"
+    "\n"
+    "Pictures are PNG, JPEG, PGM, PPM or text matrices; '-' is standard input.\n"
+    "A crop may follow a name: 'scene.png[21x21+220+90]' (width x height + x + y).\n"
+    "\n"
+    "What to match:\n"
+    "  -t, --template PICTURE     a template; may be given more than once\n"
+    "      --min-score S          report only a match that scores S or more\n"
+    "      --metric lcc|ccorr     local correlation coefficient (default), or plain\n"
+    "                             correlation\n"
+    "      --domain valid|same|full\n"
+    "                             positions: template inside the frame (default), as\n"
+    "                             many as the frame has pixels, or every overlap\n"
+    "      --max-pixels N         refuse larger pictures (default 4294967296)\n"
+    "\n"
+    "Where to compute (the result is the same everywhere, bit for bit):\n"
+    "      --device auto|cpu|cuda|cuda:N\n"
+    "      --threads N            CPU threads; 0, the default: all\n"
+    "      --algorithm auto|reference|direct\n"
+    "      --list-devices         list the devices, and why one is missing\n"
+    "\n"
+    "What to write:\n"
+    "      --format text|json|csv\n"
+    "                             of the results on standard output\n"
+    "  -o, --output FILE          the frame with the match drawn on it (.png, .jpg)\n"
+    "      --map FILE.npy         the score at every position\n"
+    "      --dump-template FILE   the template with mean 0 and norm 1 (.txt), or the\n"
+    "                             same as a picture (.png)\n"
+    "      --verify               compute every score again by the definition and\n"
+    "                             compare; slow\n"
+    "      --time                 print how long each step took\n"
+    "  -v, --verbose              say what was read and how it was computed\n"
+    "  -q, --quiet                print only results and errors\n"
+    "  -h, --help                 print this\n"
+    "      --version              print the version, libraries and backends\n"
+    "\n"
+    "Exit status: 0 found, 1 nothing reached --min-score, 2 an error.\n";
+
+void info_help(void)
+{
+    fputs(help, stdout);
+}
+
+/* count is at least 1, the CPU; NULL if memory ran out. */
+static tm_device_info *list_devices(size_t *count, char *why, size_t why_size)
+{
+    tm_device_info *devices = NULL;
+    size_t capacity = 0;
+
+    *count = 8;
+    while (*count > capacity) {
+        capacity = *count;
+        free(devices);
+        devices = calloc(capacity, sizeof *devices);
+        if (!devices || tm_list_devices(devices, capacity, count, why, why_size) != TM_OK) {
+            free(devices);
+            return NULL;
+        }
+    }
+    return devices;
+}
+
+static void print_device(const tm_device_info *device)
+{
+    if (device->kind == TM_DEVICE_CUDA)
+        printf("cuda:%d: ", device->index);
+    else
+        fputs("cpu: ", stdout);
+    text_line(stdout, device->name);
+    printf(", %d %s", device->units,
+           device->kind == TM_DEVICE_CUDA ? "multiprocessors"
+           : device->units == 1           ? "thread"
+                                          : "threads");
+    if (device->memory_bytes > 0)
+        printf(", %.1f GiB", (double)device->memory_bytes / (1 << 30));
+    if (*device->detail) {
+        fputs(", ", stdout);
+        text_line(stdout, device->detail);
+    }
+    putchar('\n');
+}
+
+bool info_devices(void)
+{
+    char why[256] = "";
+    size_t count;
+    tm_device_info *devices = list_devices(&count, why, sizeof why);
+
+    if (!devices)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        print_device(&devices[i]);
+    if (*why) {
+        fputs("cuda: none: ", stdout);
+        text_line(stdout, why);
+        putchar('\n');
+    }
+    free(devices);
+    return true;
+}
+
+bool info_version(void)
+{
+    char why[256] = "";
+    size_t count;
+    tm_device_info *devices = list_devices(&count, why, sizeof why);
+
+    if (!devices)
+        return false;
+    printf("tmatch %s\nlibraries:", tm_version());
+    for (int i = 0; io_library(i); i++)
+        printf("%s %s", i ? "," : "", io_library(i));
+    fputs("\nbackends: cpu", stdout);
+    if (count > 1) {
+        fputs(", cuda", stdout);
+    } else {
+        fputs(" (no cuda: ", stdout);
+        text_line(stdout, why);
+        putchar(')');
+    }
+    putchar('\n');
+    free(devices);
+    return true;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* What the program says of itself, on standard output. */
+#ifndef TMATCH_CLI_INFO_H
+#define TMATCH_CLI_INFO_H
+
+#include <stdbool.h>
+
+void info_help(void);
+/* False if memory ran out. */
+bool info_version(void);
+bool info_devices(void);
+
+#endif

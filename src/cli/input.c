@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+#include "input.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "message.h"
+
+void operand_init(cli_operand *operand, const char *given)
+{
+    *operand = (cli_operand){.given = given};
+    if (!io_split_crop(given, &operand->path, &operand->crop, &operand->has_crop, &operand->error))
+        operand->path = NULL;
+    else if (!operand->has_crop)
+        operand->crop = (io_crop){0};
+}
+
+void operand_free(cli_operand *operand)
+{
+    free(operand->path);
+    operand->path = NULL;
+}
+
+const char *operand_name(const cli_operand *operand)
+{
+    return operand->path ? operand->path : operand->given;
+}
+
+static double now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
+}
+
+bool input_load(cli_input *input, const cli_operand *operand, const io_limits *limits,
+                io_error *error)
+{
+    const double start = now_ms();
+
+    *input = (cli_input){0};
+    if (!operand->path) {
+        *error = operand->error;
+        return false;
+    }
+    if (!io_source_open(&input->source, operand->path, error))
+        return false;
+    if (!io_decode(&input->source, IO_GRAY, limits, &input->gray, error))
+        goto close_source;
+    input->whole_width = input->gray.width;
+    input->whole_height = input->gray.height;
+    if (operand->has_crop && !io_crop_picture(&input->gray, &operand->crop, error))
+        goto free_picture;
+    input->read_ms = now_ms() - start;
+    return true;
+
+free_picture:
+    io_picture_free(&input->gray);
+close_source:
+    io_source_close(&input->source);
+    return false;
+}
+
+void input_free(cli_input *input)
+{
+    io_picture_free(&input->gray);
+    io_source_close(&input->source);
+}
+
+void input_describe(const cli_input *input, const cli_operand *operand)
+{
+    char crop[128] = "";
+    if (operand->has_crop)
+        snprintf(crop, sizeof crop, ", cropped to %" PRId64 "x%" PRId64 "+%" PRId64 "+%" PRId64,
+                 operand->crop.width, operand->crop.height, operand->crop.x, operand->crop.y);
+    message(operand_name(operand), "%s, %" PRId64 "x%" PRId64 "%s%s", input->gray.format,
+            input->whole_width, input->whole_height, crop,
+            input->gray.alpha_ignored ? ", alpha ignored" : "");
+}
+
+tm_image input_image(const cli_input *input)
+{
+    const io_picture *gray = &input->gray;
+    return (tm_image){gray->samples, gray->width, gray->height, (ptrdiff_t)gray->width};
+}

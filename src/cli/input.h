@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* The pictures that the command line names. */
+#ifndef TMATCH_CLI_INPUT_H
+#define TMATCH_CLI_INPUT_H
+
+#include <stdbool.h>
+
+#include <tmatch/tmatch.h>
+
+#include "io/io.h"
+
+/* A file and the part of it that is meant. An operand that cannot be read as
+ * such has no path and a reason: it fails when its turn comes, as a broken
+ * picture does. */
+typedef struct cli_operand {
+    const char *given;
+    char *path;
+    bool has_crop;
+    io_crop crop; /* where there is none: zeros */
+    io_error error;
+} cli_operand;
+
+void operand_init(cli_operand *operand, const char *given);
+void operand_free(cli_operand *operand);
+
+/* The file's name, or what was given. */
+const char *operand_name(const cli_operand *operand);
+
+/* A decoded operand. The source stays open: standard input cannot be read
+ * twice, and the annotated picture needs the colours. */
+typedef struct cli_input {
+    io_source source;
+    io_picture gray; /* cropped */
+    int64_t whole_width, whole_height;
+    double read_ms;
+} cli_input;
+
+bool input_load(cli_input *input, const cli_operand *operand, const io_limits *limits,
+                io_error *error);
+void input_free(cli_input *input);
+
+/* Prints "PNG, 64x48, alpha ignored", for -v. */
+void input_describe(const cli_input *input, const cli_operand *operand);
+
+tm_image input_image(const cli_input *input);
+
+#endif

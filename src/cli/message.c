@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+#include "message.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "text.h"
+
+static const char *display_name(const char *file)
+{
+    if (strcmp(file, "-") == 0)
+        return "standard input";
+    return *file ? file : "''";
+}
+
+static void print(const char *file, const char *format, va_list arguments, const char *hint)
+{
+    char *text;
+    if (vasprintf(&text, format, arguments) < 0)
+        text = NULL;
+
+    /* Standard error has no buffer: locked, so that a line comes out whole. */
+    flockfile(stderr);
+    fputs("tmatch: ", stderr);
+    if (file) {
+        text_line(stderr, display_name(file));
+        fputs(": ", stderr);
+    }
+    text_line(stderr, text ? text : "out of memory");
+    fputs(hint, stderr);
+    putc('\n', stderr);
+    funlockfile(stderr);
+    free(text);
+}
+
+void message(const char *file, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    print(file, format, arguments, "");
+    va_end(arguments);
+}
+
+void message_usage(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    print(NULL, format, arguments, ". Try 'tmatch --help'.");
+    va_end(arguments);
+}

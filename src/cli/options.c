@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+#include "options.h"
+
+#include <getopt.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/io.h"
+#include "message.h"
+#include "options_check.h"
+#include "parse.h"
+
+enum {
+    OPERAND = 1, /* getopt_long's own code, in the mode that keeps the order */
+    OPT_MAP = UCHAR_MAX + 1,
+    OPT_DOMAIN,
+    OPT_METRIC,
+    OPT_DEVICE,
+    OPT_THREADS,
+    OPT_ALGORITHM,
+    OPT_MIN_SCORE,
+    OPT_FORMAT,
+    OPT_LIST_DEVICES,
+    OPT_VERIFY,
+    OPT_TIME,
+    OPT_DUMP_TEMPLATE,
+    OPT_MAX_PIXELS,
+    OPT_VERSION
+};
+
+static const struct option long_options[] = {
+    {"template", required_argument, NULL, 't'},
+    {"output", required_argument, NULL, 'o'},
+    {"map", required_argument, NULL, OPT_MAP},
+    {"domain", required_argument, NULL, OPT_DOMAIN},
+    {"metric", required_argument, NULL, OPT_METRIC},
+    {"device", required_argument, NULL, OPT_DEVICE},
+    {"threads", required_argument, NULL, OPT_THREADS},
+    {"algorithm", required_argument, NULL, OPT_ALGORITHM},
+    {"min-score", required_argument, NULL, OPT_MIN_SCORE},
+    {"format", required_argument, NULL, OPT_FORMAT},
+    {"list-devices", no_argument, NULL, OPT_LIST_DEVICES},
+    {"verify", no_argument, NULL, OPT_VERIFY},
+    {"time", no_argument, NULL, OPT_TIME},
+    {"dump-template", required_argument, NULL, OPT_DUMP_TEMPLATE},
+    {"max-pixels", required_argument, NULL, OPT_MAX_PIXELS},
+    {"verbose", no_argument, NULL, 'v'},
+    {"quiet", no_argument, NULL, 'q'},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, OPT_VERSION},
+    {NULL, 0, NULL, 0},
+};
+
+/* More than any machine has; a typing error must not start a million. */
+enum { MAX_THREADS = 4096 };
+
+static const choice domains[] = {
+    {"valid", TM_DOMAIN_VALID}, {"same", TM_DOMAIN_SAME}, {"full", TM_DOMAIN_FULL}, {NULL, 0}};
+static const choice metrics[] = {
+    {"lcc", TM_METRIC_LCC}, {"ccorr", TM_METRIC_CCORR}, {NULL, 0}};
+static const choice algorithms[] = {{"auto", TM_ALGORITHM_AUTO},
+                                    {"reference", TM_ALGORITHM_REFERENCE},
+                                    {"direct", TM_ALGORITHM_DIRECT},
+                                    {NULL, 0}};
+static const choice formats[] = {
+    {"text", CLI_TEXT}, {"json", CLI_JSON}, {"csv", CLI_CSV}, {NULL, 0}};
+static const choice devices[] = {{"auto", TM_DEVICE_AUTO},
+                                 {"cpu", TM_DEVICE_CPU},
+                                 {"cuda", TM_DEVICE_CUDA},
+                                 {"cuda:N", TM_DEVICE_CUDA}, /* for the error only */
+                                 {NULL, 0}};
+
+static bool parse_device(const char *text, tm_settings *settings)
+{
+    int64_t index = 0;
+    int kind = TM_DEVICE_CUDA;
+    if (strncmp(text, "cuda:", 5) == 0) {
+        if (!parse_integer("--device cuda:N", text + 5, 0, INT_MAX, &index))
+            return false;
+    } else if (!parse_choice("--device", text, devices, &kind)) {
+        return false;
+    }
+    settings->device = (tm_device_kind)kind;
+    settings->device_index = (int)index;
+    return true;
+}
+
+/* getopt_long takes unique abbreviations of long options, which stop being
+ * unique when options are added; scripts are to be spared that. */
+static bool spelt_out(const char *name, const char *given)
+{
+    return strcspn(given, "=") == 2 + strlen(name);
+}
+
+/* The element of argv that getopt_long took last, without its argument. */
+static const char *given_option(char **argv)
+{
+    const char *given = argv[optind - 1];
+    return given == optarg ? argv[optind - 2] : given;
+}
+
+static const char *long_name(int value)
+{
+    for (const struct option *option = long_options; option->name; option++)
+        if (option->val == value)
+            return option->name;
+    return NULL;
+}
+
+static bool refuse_option(int problem, char **argv)
+{
+    const char *name = long_name(optopt);
+    if (problem == ':' && name)
+        message_usage("--%s needs an argument", name);
+    else if (name)
+        message_usage("--%s takes no argument", name);
+    else if (optopt)
+        message_usage("unknown option '-%c'", optopt);
+    else
+        message_usage("unknown option '%s'", argv[optind - 1]);
+    return false;
+}
+
+static bool set_choice(cli_options *o, int option, const char *text)
+{
+    int value = 0;
+    bool good = false;
+    switch (option) {
+    case OPT_DOMAIN:
+        good = parse_choice("--domain", text, domains, &value);
+        o->settings.domain = (tm_domain)value;
+        break;
+    case OPT_METRIC:
+        good = parse_choice("--metric", text, metrics, &value);
+        o->settings.metric = (tm_metric)value;
+        break;
+    case OPT_ALGORITHM:
+        good = parse_choice("--algorithm", text, algorithms, &value);
+        o->settings.algorithm = (tm_algorithm)value;
+        break;
+    case OPT_FORMAT:
+        good = parse_choice("--format", text, formats, &value);
+        o->format = (cli_format)value;
+        break;
+    }
+    return good;
+}
+
+static bool set_value(cli_options *o, int option, const char *text)
+{
+    int64_t threads;
+    switch (option) {
+    case 't': o->templates[o->template_count++] = text; return true;
+    case 'o': o->output = text; return true;
+    case OPT_MAP: o->map = text; return true;
+    case OPT_DUMP_TEMPLATE: o->dump_template = text; return true;
+    case OPT_DEVICE: return parse_device(text, &o->settings);
+    case OPT_MAX_PIXELS: return parse_integer("--max-pixels", text, 1, INT64_MAX, &o->max_pixels);
+    case OPT_MIN_SCORE:
+        o->has_min_score = true;
+        return parse_number("--min-score", text, &o->min_score);
+    case OPT_THREADS:
+        if (!parse_integer("--threads", text, 0, MAX_THREADS, &threads))
+            return false;
+        o->settings.threads = (int)threads;
+        return true;
+    default: return set_choice(o, option, text);
+    }
+}
+
+static void set_flag(cli_options *o, int option)
+{
+    switch (option) {
+    case OPT_LIST_DEVICES: o->action = CLI_LIST_DEVICES; break;
+    case OPT_VERSION: o->action = CLI_VERSION; break;
+    case 'h': o->action = CLI_HELP; break;
+    case OPT_VERIFY: o->verify = true; break;
+    case OPT_TIME: o->time = true; break;
+    case 'v': o->verbose = true; o->quiet = false; break;
+    case 'q': o->quiet = true; o->verbose = false; break;
+    }
+}
+
+/* "-[4x4+0+0]", a crop of standard input, is an operand, though getopt sees an
+ * option "[" with an argument. */
+static bool is_cropped_input(int option, char **argv)
+{
+    return option == '[' && optarg == argv[optind - 1] + 2;
+}
+
+static bool take_option(cli_options *o, int option, int index, char **argv)
+{
+    if (option == OPERAND || is_cropped_input(option, argv)) {
+        o->frames[o->frame_count++] = option == OPERAND ? optarg : argv[optind - 1];
+        return true;
+    }
+    if (option == '[') {
+        message_usage("unknown option '-['");
+        return false;
+    }
+    if (option == '?' || option == ':')
+        return refuse_option(option, argv);
+    if (index >= 0 && !spelt_out(long_options[index].name, given_option(argv))) {
+        message_usage("unknown option '%s'; --%s cannot be abbreviated", given_option(argv),
+                      long_options[index].name);
+        return false;
+    }
+    if (optarg)
+        return set_value(o, option, optarg);
+    set_flag(o, option);
+    return true;
+}
+
+static bool parse_options(cli_options *o, int argc, char **argv, const char **score)
+{
+    opterr = 0;
+    for (;;) {
+        int index = -1;
+        const int option = getopt_long(argc, argv, "-:t:o:vqh[:", long_options, &index);
+        if (option == -1)
+            break;
+        if (!take_option(o, option, index, argv))
+            return false;
+        if (option == OPT_MIN_SCORE)
+            *score = optarg;
+        /* These do not look at the rest of the line. */
+        if (o->action == CLI_HELP || o->action == CLI_VERSION)
+            return true;
+    }
+    for (; optind < argc; optind++) /* after "--" */
+        o->frames[o->frame_count++] = argv[optind];
+    return true;
+}
+
+bool cli_options_parse(cli_options *o, int argc, char **argv)
+{
+    const char *score = NULL;
+
+    *o = (cli_options){.max_pixels = IO_DEFAULT_MAX_PIXELS};
+    tm_settings_default(&o->settings, sizeof o->settings);
+    o->frames = calloc((size_t)argc + 1, sizeof *o->frames);
+    o->templates = calloc((size_t)argc + 1, sizeof *o->templates);
+    if (!o->frames || !o->templates) {
+        message(NULL, "out of memory");
+        return false;
+    }
+    if (!parse_options(o, argc, argv, &score))
+        return false;
+    if (o->action != CLI_MATCH)
+        return true;
+    return cli_options_check(o, score);
+}
+
+void cli_options_free(cli_options *o)
+{
+    free(o->frames);
+    free(o->templates);
+    o->frames = o->templates = NULL;
+}

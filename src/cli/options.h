@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* The command line as a struct. Parsing decides nothing about files, except
+ * that output names have endings that can be written. */
+#ifndef TMATCH_CLI_OPTIONS_H
+#define TMATCH_CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <tmatch/tmatch.h>
+
+typedef enum cli_action {
+    CLI_MATCH,
+    CLI_HELP,
+    CLI_VERSION,
+    CLI_LIST_DEVICES
+} cli_action;
+
+typedef enum cli_format { CLI_TEXT, CLI_JSON, CLI_CSV } cli_format;
+
+typedef struct cli_options {
+    cli_action action;
+    tm_settings settings;
+    cli_format format;
+    /* The strings are argv's, the arrays are ours. */
+    const char **frames, **templates;
+    int frame_count, template_count;
+    const char *output, *map, *dump_template;
+    bool has_min_score;
+    double min_score; /* as the metric has it: for LCC a float */
+    int64_t max_pixels;
+    bool verify, time, verbose, quiet;
+} cli_options;
+
+/* False after a message on standard error. The options are to be freed in
+ * either case. */
+bool cli_options_parse(cli_options *options, int argc, char **argv);
+void cli_options_free(cli_options *options);
+
+#endif

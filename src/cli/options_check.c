@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+#include "options_check.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "io/io.h"
+#include "message.h"
+
+static bool has_ending(const char *path, const char *ending)
+{
+    const size_t length = strlen(path), tail = strlen(ending);
+    return length > tail && strcasecmp(path + length - tail, ending) == 0;
+}
+
+static bool picture_ending(const char *path)
+{
+    io_error error;
+    if (io_can_write(path, &error))
+        return true;
+    message(path, "%s", error.reason);
+    return false;
+}
+
+static bool check_endings(const cli_options *o)
+{
+    if (o->output && !picture_ending(o->output))
+        return false;
+    if (o->map && !has_ending(o->map, ".npy")) {
+        message(o->map, "a score map is written as .npy");
+        return false;
+    }
+    if (o->dump_template && !has_ending(o->dump_template, ".txt") &&
+        !has_ending(o->dump_template, ".png")) {
+        message(o->dump_template, "a template is dumped as .png or .txt");
+        return false;
+    }
+    return true;
+}
+
+/* A score that a report printed must pass as --min-score: both are read as the
+ * same float. */
+static bool check_score(cli_options *o, const char *text)
+{
+    if (!o->has_min_score || o->settings.metric != TM_METRIC_LCC)
+        return true;
+    if (o->min_score < -1 || o->min_score > 1) {
+        message_usage("--min-score: '%s' is not from -1 to 1, as an lcc score is", text);
+        return false;
+    }
+    o->min_score = strtof(text, NULL);
+    return true;
+}
+
+/* All operands were taken as frames; without -t the second is the template. */
+static bool check_operands(cli_options *o)
+{
+    if (o->template_count == 0 && o->frame_count == 2)
+        o->templates[o->template_count++] = o->frames[--o->frame_count];
+    if (o->frame_count > 0 && o->template_count > 0)
+        return true;
+    if (o->template_count > 0)
+        message_usage("no frame given");
+    else if (o->frame_count == 0)
+        message_usage("no frame and no template given");
+    else if (o->frame_count == 1)
+        message_usage("no template given");
+    else
+        message_usage("%d operands given, not FRAME TEMPLATE; name templates with -t",
+                      o->frame_count);
+    return false;
+}
+
+static bool check_single_outputs(const cli_options *o)
+{
+    const bool one_template = o->template_count == 1;
+    const bool one_pair = one_template && o->frame_count == 1;
+    if ((o->output || o->map) && !one_pair) {
+        message_usage("%s takes one frame and one template, not %d and %d",
+                      o->output ? "--output" : "--map", o->frame_count, o->template_count);
+        return false;
+    }
+    if (o->dump_template && !one_template) {
+        message_usage("--dump-template takes one template, not %d", o->template_count);
+        return false;
+    }
+    return true;
+}
+
+bool cli_options_check(cli_options *o, const char *score)
+{
+    return check_operands(o) && check_score(o, score) && check_single_outputs(o) &&
+           check_endings(o);
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+#include "report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+
+#include "text.h"
+
+/* Lines go out as they are made: a reader at the other end of a pipe sees each
+ * frame when it is done. */
+static bool finish_line(cli_report *report)
+{
+    errno = 0;
+    if (fflush(report->out) != 0 || ferror(report->out))
+        report->error = report->error ? report->error : errno ? errno : EIO;
+    return report->error == 0;
+}
+
+static void text_end(const cli_report *report, const cli_result *r)
+{
+    if (report->options->template_count > 1) {
+        fputs(" template=", report->out);
+        text_line(report->out, r->tmpl);
+    }
+    putc('\n', report->out);
+}
+
+static void text_result(const cli_report *report, const cli_result *r, const char *score)
+{
+    FILE *out = report->out;
+    if (r->found) {
+        text_line(out, r->frame);
+        fprintf(out, ": x=%" PRId64 " y=%" PRId64 " w=%" PRId64 " h=%" PRId64 " score=%s",
+                r->peak.x, r->peak.y, r->template_width, r->template_height, score);
+        text_end(report, r);
+    }
+    if (r->verification) {
+        text_line(out, r->frame);
+        fprintf(out, ": verify: positions=%" PRId64 " differing=%" PRId64
+                     " max_abs_error=%.9g relative_l1_error=%.9g",
+                r->verification->positions, r->verification->differing,
+                r->verification->max_abs_error, r->verification->relative_l1_error);
+        text_end(report, r);
+    }
+}
+
+static void csv_result(const cli_report *report, const cli_result *r, const char *score)
+{
+    FILE *out = report->out;
+    if (!r->found)
+        return;
+    text_csv(out, r->frame);
+    putc(',', out);
+    text_csv(out, r->tmpl);
+    fprintf(out, ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%s\n", r->peak.x, r->peak.y,
+            r->template_width, r->template_height, score);
+}
+
+static void json_names(FILE *out, const char *frame, const char *tmpl)
+{
+    fputs("{\"frame\":", out);
+    text_json(out, frame);
+    fputs(",\"template\":", out);
+    text_json(out, tmpl);
+}
+
+static void json_times(const cli_report *report, const cli_result *r)
+{
+    const tm_times *t = &r->times;
+    fprintf(report->out, ",\"time_ms\":{\"read\":%.3f", r->read_ms);
+    if (report->options->time)
+        fprintf(report->out, ",\"to_device\":%.3f,\"kernel\":%.3f,\"from_device\":%.3f",
+                t->to_device, t->kernel, t->from_device);
+    fprintf(report->out, ",\"match\":%.3f", t->total);
+    if (report->options->time)
+        fprintf(report->out, ",\"total\":%.3f", r->read_ms + t->total);
+    putc('}', report->out);
+}
+
+/* JSON has no NaN and no infinity, which a failed verification may have. */
+static void json_error(FILE *out, const char *name, double error)
+{
+    if (isfinite(error))
+        fprintf(out, ",\"%s\":%.9g", name, error);
+    else
+        fprintf(out, ",\"%s\":null", name);
+}
+
+static void json_result(const cli_report *report, const cli_result *r, const char *score)
+{
+    FILE *out = report->out;
+    json_names(out, r->frame, r->tmpl);
+    fprintf(out, ",\"frame_size\":[%" PRId64 ",%" PRId64 "]", r->frame_width, r->frame_height);
+    fprintf(out, ",\"template_size\":[%" PRId64 ",%" PRId64 "]", r->template_width,
+            r->template_height);
+    fprintf(out, ",\"metric\":\"%s\",\"matches\":[",
+            report->options->settings.metric == TM_METRIC_LCC ? "lcc" : "ccorr");
+    if (r->found)
+        fprintf(out,
+                "{\"x\":%" PRId64 ",\"y\":%" PRId64 ",\"w\":%" PRId64 ",\"h\":%" PRId64
+                ",\"score\":%s}",
+                r->peak.x, r->peak.y, r->template_width, r->template_height, score);
+    putc(']', out);
+    if (r->verification) {
+        fprintf(out, ",\"verify\":{\"positions\":%" PRId64 ",\"differing\":%" PRId64,
+                r->verification->positions, r->verification->differing);
+        json_error(out, "max_abs_error", r->verification->max_abs_error);
+        json_error(out, "relative_l1_error", r->verification->relative_l1_error);
+        putc('}', out);
+    }
+    fputs(",\"algorithm\":", out);
+    text_json(out, r->algorithm);
+    fputs(",\"device\":", out);
+    text_json(out, r->device);
+    json_times(report, r);
+    fputs("}\n", out);
+}
+
+bool report_begin(cli_report *report, const cli_options *options, FILE *out)
+{
+    *report = (cli_report){.options = options, .out = out};
+    if (options->format == CLI_CSV)
+        fputs("frame,template,x,y,w,h,score\n", out);
+    return finish_line(report);
+}
+
+bool report_result(cli_report *report, const cli_result *r)
+{
+    char score[TEXT_SCORE_SIZE];
+    text_score(score, report->options->settings.metric, r->peak.score);
+    switch (report->options->format) {
+    case CLI_TEXT: text_result(report, r, score); break;
+    case CLI_CSV: csv_result(report, r, score); break;
+    case CLI_JSON: json_result(report, r, score); break;
+    }
+    return finish_line(report);
+}
+
+bool report_failure(cli_report *report, const char *frame, const char *tmpl, const char *reason)
+{
+    if (report->options->format == CLI_JSON) {
+        json_names(report->out, frame, tmpl);
+        fputs(",\"error\":", report->out);
+        text_json(report->out, reason);
+        fputs("}\n", report->out);
+    }
+    return finish_line(report);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* Results on standard output, a line each, in the format that was asked for. */
+#ifndef TMATCH_CLI_REPORT_H
+#define TMATCH_CLI_REPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <tmatch/tmatch.h>
+
+#include "options.h"
+#include "verify.h"
+
+typedef struct cli_report {
+    const cli_options *options;
+    FILE *out;
+    int error; /* errno of the first write that failed, or 0 */
+} cli_report;
+
+/* One frame against one template. Sizes and the peak are the whole frame's. */
+typedef struct cli_result {
+    const char *frame, *tmpl;
+    int64_t frame_width, frame_height;
+    int64_t template_width, template_height;
+    tm_peak peak;
+    bool found; /* the peak reaches --min-score */
+    const char *algorithm, *device;
+    double read_ms;
+    tm_times times;
+    const verification *verification; /* NULL: not asked for */
+} cli_result;
+
+/* Each returns false when standard output has failed, now or before. */
+bool report_begin(cli_report *report, const cli_options *options, FILE *out);
+bool report_result(cli_report *report, const cli_result *result);
+
+/* A pair that has no result. Only json has a line for it. */
+bool report_failure(cli_report *report, const char *frame, const char *tmpl, const char *reason);
+
+#endif

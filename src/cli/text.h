@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* How names and numbers are spelt in the output. Names are bytes, as the
+ * system has them: any byte but 0, in any encoding or none. */
+#ifndef TMATCH_CLI_TEXT_H
+#define TMATCH_CLI_TEXT_H
+
+#include <stdio.h>
+
+#include <tmatch/tmatch.h>
+
+/* A JSON string with its quotes. JSON is Unicode and has no bytes: what is not
+ * valid UTF-8 becomes U+FFFD, one for each byte, so such a name does not read
+ * back. CSV and text keep it. */
+void text_json(FILE *out, const char *name);
+
+/* A CSV field as RFC 4180 has it, quoted where it must be. */
+void text_csv(FILE *out, const char *name);
+
+/* The bytes as they are, but control characters as \n, \t, \x1b, so that a
+ * line stays a line and a terminal is safe. */
+void text_line(FILE *out, const char *name);
+
+/* The fewest of 6 to 9 digits that read back as the same float; CCORR: the
+ * integer. */
+enum { TEXT_SCORE_SIZE = 32 };
+void text_score(char buffer[TEXT_SCORE_SIZE], tm_metric metric, double score);
+
+#endif

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: MIT
+# No file is looked at.
+fail
+fail a
+fail a b c
+fail -t a
+fail --frobnicate a b
+fail -x a b
+fail --time -vx a b
+fail --verb a b
+fail --t a b
+fail --template
+fail -o
+fail --verify=yes a b
+fail --domain circular a b
+fail --metric LCC a b
+fail --format xml a b
+fail --algorithm fast a b
+fail --device gpu a b
+fail --device cuda: a b
+fail --device cuda:one a b
+fail --device cuda:-1 a b
+fail --device cuda:99999999999 a b
+fail --threads -1 a b
+fail --threads many a b
+fail --threads 4097 a b
+fail --threads '' a b
+fail --max-pixels 0 a b
+fail --max-pixels 1e6 a b
+fail --min-score high a b
+fail --min-score nan a b
+fail --min-score 1.5 a b
+fail --min-score '' a b
+fail -o seen.gif a b
+fail -o seen a b
+fail -o '' a b
+fail --map map.png a b
+fail --map .npy a b
+fail --dump-template dump.npy a b
+fail -o seen.png -t a b c
+fail --map map.npy -t a -t b c
+fail --dump-template dump.txt -t a -t b c
+fail --algorithm reference --device cuda a b

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: MIT
+# Helpers of the golden tests; sourced before each.
+
+# Puts data pictures into the test's folder.
+data() {
+    for picture; do
+        ln -s "$TMATCH_DATA_DIR/$picture" .
+    done
+}
+
+# Runs tmatch and prints its exit status on standard output.
+try() {
+    tmatch "$@"
+    echo "status $?"
+}
+
+# The same for an error: standard error must be one line.
+fail() {
+    tmatch "$@" 2>fail.err
+    echo "status $?"
+    [ "$(wc -l <fail.err)" -eq 1 ] || echo "not one line on standard error"
+    cat fail.err
+    rm fail.err
+}
+
+# Takes the times out of json lines.
+without_times() {
+    sed 's/"time_ms":{[^}]*}/"time_ms":{}/'
+}

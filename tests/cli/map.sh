@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: MIT
+# The header says the shape, the elements are the scores.
+printf '0 0 0 0\n0 9 0 0\n0 0 0 0\n' >frame.txt
+printf '0 0\n0 1\n' >template.txt
+for domain in valid same full; do
+    for metric in lcc ccorr; do
+        tmatch --domain $domain --metric $metric --map $domain-$metric.npy frame.txt template.txt
+        head -c 128 $domain-$metric.npy | tail -c +11 | tr -d '\n' | sed 's/ *$//'
+        echo
+        case $metric in
+        lcc) tail -c +129 $domain-$metric.npy | od -An -v -tf4 ;;
+        ccorr) tail -c +129 $domain-$metric.npy | od -An -v -td8 ;;
+        esac
+    done
+done

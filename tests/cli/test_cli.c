@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* What golden tests do not reach: odd bytes, every float, a verification that
+ * fails. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../check.h"
+#include "cli/report.h"
+#include "cli/text.h"
+#include "cli/verify.h"
+
+typedef void speller(FILE *out, const char *name);
+
+static void check_spelling(speller *spell, const char *name, const char *expected)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    CHECK(out);
+    spell(out, name);
+    CHECK(fclose(out) == 0);
+    CHECK_STR(text, expected);
+    free(text);
+}
+
+static void json_escapes(void)
+{
+    check_spelling(text_json, "", "\"\"");
+    check_spelling(text_json, "plain name.png", "\"plain name.png\"");
+    check_spelling(text_json, "a\"b\\c/d", "\"a\\\"b\\\\c/d\"");
+    check_spelling(text_json, "\b\f\n\r\t", "\"\\b\\f\\n\\r\\t\"");
+    check_spelling(text_json, "\x01\x1b\x1f\x7f", "\"\\u0001\\u001b\\u001f\\u007f\"");
+}
+
+static void json_keeps_unicode(void)
+{
+    check_spelling(text_json, "\xc3\xa9\xe2\x82\xac\xf0\x9f\x90\x88",
+                   "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x90\x88\"");
+    check_spelling(text_json, "\xc2\x80\xdf\xbf\xe0\xa0\x80\xef\xbf\xbf\xf4\x8f\xbf\xbf",
+                   "\"\xc2\x80\xdf\xbf\xe0\xa0\x80\xef\xbf\xbf\xf4\x8f\xbf\xbf\"");
+}
+
+/* One replacement for each byte that belongs to no valid sequence. */
+static void json_replaces_bytes(void)
+{
+    check_spelling(text_json, "caf\xe9.png", "\"caf\\ufffd.png\"");
+    check_spelling(text_json, "\x80\xbf\xff\xfe", "\"\\ufffd\\ufffd\\ufffd\\ufffd\"");
+    check_spelling(text_json, "\xc3", "\"\\ufffd\"");
+    check_spelling(text_json, "\xe2\x82", "\"\\ufffd\\ufffd\"");
+    check_spelling(text_json, "\xf0\x9f\x90", "\"\\ufffd\\ufffd\\ufffd\"");
+    check_spelling(text_json, "\xc3\"", "\"\\ufffd\\\"\"");
+    check_spelling(text_json, "\xe2\x82\xc3\xa9", "\"\\ufffd\\ufffd\xc3\xa9\"");
+    /* Overlong, surrogate, beyond U+10FFFF. */
+    check_spelling(text_json, "\xc0\xaf", "\"\\ufffd\\ufffd\"");
+    check_spelling(text_json, "\xe0\x9f\xbf", "\"\\ufffd\\ufffd\\ufffd\"");
+    check_spelling(text_json, "\xed\xa0\x80", "\"\\ufffd\\ufffd\\ufffd\"");
+    check_spelling(text_json, "\xf0\x8f\xbf\xbf", "\"\\ufffd\\ufffd\\ufffd\\ufffd\"");
+    check_spelling(text_json, "\xf4\x90\x80\x80", "\"\\ufffd\\ufffd\\ufffd\\ufffd\"");
+    check_spelling(text_json, "\xf5\x80\x80\x80", "\"\\ufffd\\ufffd\\ufffd\\ufffd\"");
+}
+
+static void csv_quotes(void)
+{
+    check_spelling(text_csv, "plain name.png", "plain name.png");
+    check_spelling(text_csv, "a,b", "\"a,b\"");
+    check_spelling(text_csv, "a\"b\"", "\"a\"\"b\"\"\"");
+    check_spelling(text_csv, "a\nb", "\"a\nb\"");
+    check_spelling(text_csv, "a\rb", "\"a\rb\"");
+    check_spelling(text_csv, "caf\xe9\t", "caf\xe9\t");
+}
+
+static void line_stays_a_line(void)
+{
+    check_spelling(text_line, "a b\\c\"d\xe9", "a b\\c\"d\xe9");
+    check_spelling(text_line, "\n\r\t\x1b\x7f", "\\n\\r\\t\\x1b\\x7f");
+}
+
+static void check_score(double score, const char *expected)
+{
+    char text[TEXT_SCORE_SIZE];
+    text_score(text, TM_METRIC_LCC, score);
+    CHECK_STR(text, expected);
+}
+
+static void scores_are_short(void)
+{
+    check_score(1, "1");
+    check_score(-1, "-1");
+    check_score(0, "0");
+    check_score(0.5, "0.5");
+    check_score((double)0.997312F, "0.997312");
+    check_score((double)0.1F, "0.1");
+    check_score((double)nextafterf(1, 0), "0.99999994");
+    check_score((double)nextafterf(0.1F, 1), "0.10000001");
+}
+
+static void scores_read_back(void)
+{
+    for (int64_t i = check_cases(200000); i > 0; i--) {
+        char text[TEXT_SCORE_SIZE];
+        const uint32_t bits = (uint32_t)check_random();
+        float score;
+        memcpy(&score, &bits, sizeof score);
+        if (!isfinite(score))
+            continue;
+        text_score(text, TM_METRIC_LCC, (double)score);
+        const float back = strtof(text, NULL);
+        CHECK(memcmp(&back, &score, sizeof score) == 0);
+    }
+}
+
+static void integers_are_whole(void)
+{
+    char text[TEXT_SCORE_SIZE];
+    text_score(text, TM_METRIC_CCORR, 9007199254740991.0);
+    CHECK_STR(text, "9007199254740991");
+    text_score(text, TM_METRIC_CCORR, 0);
+    CHECK_STR(text, "0");
+}
+
+static void verify_counts_bits(void)
+{
+    float scores[] = {1, 0, -0.5F, 0.25F}, truth[] = {1, 0, -0.5F, 0.25F};
+    const score_map map = {TM_METRIC_LCC, 2, 2, scores}, other = {TM_METRIC_LCC, 2, 2, truth};
+
+    verification v = verify_compare(&map, &other);
+    v.same_peak = true;
+    CHECK_EQ(v.positions, 4);
+    CHECK_EQ(v.differing, 0);
+    CHECK(v.max_abs_error == 0 && v.relative_l1_error == 0);
+    CHECK(verify_passed(&v));
+    v.same_peak = false;
+    CHECK(!verify_passed(&v));
+
+    scores[1] = -0.0F;
+    scores[3] = 0.75F;
+    v = verify_compare(&map, &other);
+    v.same_peak = true;
+    CHECK_EQ(v.differing, 2);
+    CHECK(v.max_abs_error == 0.5);
+    CHECK(v.relative_l1_error == 0.5 / 1.75);
+    CHECK(!verify_passed(&v));
+
+    scores[0] = NAN;
+    v = verify_compare(&map, &other);
+    CHECK_EQ(v.differing, 3);
+    CHECK(isnan(v.max_abs_error) && isnan(v.relative_l1_error));
+}
+
+static void verify_counts_integers(void)
+{
+    int64_t scores[] = {5, 7, 0}, truth[] = {5, 5, 0};
+    const score_map map = {TM_METRIC_CCORR, 3, 1, scores}, other = {TM_METRIC_CCORR, 3, 1, truth};
+    const verification v = verify_compare(&map, &other);
+    CHECK_EQ(v.differing, 1);
+    CHECK(v.max_abs_error == 2 && v.relative_l1_error == 0.2);
+}
+
+static void json_has_no_nan(void)
+{
+    const verification v = {.positions = 9, .differing = 1, .max_abs_error = NAN,
+                            .relative_l1_error = INFINITY};
+    const cli_options options = {.format = CLI_JSON};
+    const cli_result result = {.frame = "f", .tmpl = "t", .frame_width = 4, .frame_height = 3,
+                               .template_width = 2, .template_height = 1, .algorithm = "direct",
+                               .device = "cpu", .read_ms = 1.5, .times = {.total = 0.25},
+                               .verification = &v};
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    cli_report report;
+    CHECK(out && report_begin(&report, &options, out) && report_result(&report, &result));
+    CHECK(fclose(out) == 0);
+    CHECK_STR(text, "{\"frame\":\"f\",\"template\":\"t\",\"frame_size\":[4,3],"
+                    "\"template_size\":[2,1],\"metric\":\"lcc\",\"matches\":[],"
+                    "\"verify\":{\"positions\":9,\"differing\":1,\"max_abs_error\":null,"
+                    "\"relative_l1_error\":null},\"algorithm\":\"direct\",\"device\":\"cpu\","
+                    "\"time_ms\":{\"read\":1.500,\"match\":0.250}}\n");
+    free(text);
+}
+
+int main(int argc, char **argv)
+{
+    static const check_test tests[] = {
+        TEST(json_escapes),     TEST(json_keeps_unicode), TEST(json_replaces_bytes),
+        TEST(csv_quotes),       TEST(line_stays_a_line),  TEST(scores_are_short),
+        TEST(scores_read_back), TEST(integers_are_whole), TEST(verify_counts_bits),
+        TEST(verify_counts_integers), TEST(json_has_no_nan),
+    };
+    return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
+}
