@@ -10,6 +10,10 @@
 #include "lcc/score.h"
 #include "tmatch/tmatch.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Map element (x, y) is the window whose top-left corner is
  * (x - pad_x, y - pad_y) in the frame; outside the frame samples are 0. */
 typedef struct tm_geometry {
@@ -52,6 +56,10 @@ typedef struct tm_job {
 
 /* The definition, one window after the other, in int64. */
 void tm_reference_match(tm_job *job);
+
+#ifdef __cplusplus
+}
+#endif
 
 /* Stores one value of the map and ranks it. */
 static inline tm_candidate tm_job_emit(const tm_job *job, int64_t x, int64_t y, int64_t s_f,
