@@ -22,7 +22,10 @@ check() { # name, command...
 paths=$(meson introspect "$build" --buildoptions | python3 -c '
 import json, sys
 options = {o["name"]: o["value"] for o in json.load(sys.stdin)}
-print(options["prefix"], options["libdir"], options["b_sanitize"])')
+sanitizers = options["b_sanitize"]  # a list in newer versions of Meson
+if isinstance(sanitizers, list):
+    sanitizers = ",".join(sanitizers) or "none"
+print(options["prefix"], options["libdir"], sanitizers)')
 read -r prefix libdir sanitize <<END
 $paths
 END
