@@ -6,7 +6,7 @@
 #include "backends.h"
 #include "check.h"
 
-static void random_cases(tm_device_kind device, int threads)
+static void random_cases(tm_device_kind device, int threads, uint32_t features)
 {
     matchers m = {0};
     int64_t cases = check_cases(10000), elements = 0;
@@ -15,6 +15,7 @@ static void random_cases(tm_device_kind device, int threads)
     m.settings.algorithm = TM_ALGORITHM_DIRECT;
     m.settings.device = device;
     m.settings.threads = threads;
+    m.settings.cpu_features = features;
     for (int64_t i = 0; i < cases; i++) {
         problem p;
         problem_random(&p);
@@ -27,7 +28,7 @@ static void random_cases(tm_device_kind device, int threads)
 }
 
 /* Sizes at which sums leave 32 bits and templates are cut into panels. */
-static void large_templates(tm_device_kind device)
+static void large_templates(tm_device_kind device, uint32_t features)
 {
     static const int64_t sizes[][4] = {
         /* map width, map height, template width, template height */
@@ -40,6 +41,7 @@ static void large_templates(tm_device_kind device)
     tm_settings_default(&m.settings, sizeof m.settings);
     m.settings.algorithm = TM_ALGORITHM_DIRECT;
     m.settings.device = device;
+    m.settings.cpu_features = features;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         const int64_t *s = sizes[i];
         problem p;
@@ -64,38 +66,62 @@ static void large_templates(tm_device_kind device)
     matchers_free(&m);
 }
 
-static void cpu_random(void)
+/* Runs on the mask of one name, or skips where that would run another set's
+ * kernels. */
+static uint32_t require_isa(const char *name)
 {
-    random_cases(TM_DEVICE_CPU, 1);
+    uint32_t features;
+    CHECK_EQ(tm_cpu_features_parse(name, &features), TM_OK);
+    if (features & ~tm_cpu_features())
+        check_skip("not on this processor, or not in this build");
+    return features;
 }
+
+#define CPU_TESTS(isa, name)                                                \
+    static void cpu_##isa##_random(void)                                    \
+    {                                                                       \
+        random_cases(TM_DEVICE_CPU, 1, require_isa(name));                  \
+    }                                                                       \
+    static void cpu_##isa##_large_templates(void)                           \
+    {                                                                       \
+        large_templates(TM_DEVICE_CPU, require_isa(name));                  \
+    }
+
+CPU_TESTS(c, "none")
+CPU_TESTS(sse41, "sse4.1")
+CPU_TESTS(avx2, "avx2")
+CPU_TESTS(avxvnni, "avxvnni")
+CPU_TESTS(avx512bw, "avx512bw")
+CPU_TESTS(avx512vnni, "avx512vnni")
+CPU_TESTS(amx, "amx")
+CPU_TESTS(dotprod, "dotprod")
 
 static void cpu_random_threads(void)
 {
-    random_cases(TM_DEVICE_CPU, 3);
-}
-
-static void cpu_large_templates(void)
-{
-    large_templates(TM_DEVICE_CPU);
+    random_cases(TM_DEVICE_CPU, 3, UINT32_MAX);
 }
 
 static void cuda_random(void)
 {
     require_cuda();
-    random_cases(TM_DEVICE_CUDA, 0);
+    random_cases(TM_DEVICE_CUDA, 0, UINT32_MAX);
 }
 
 static void cuda_large_templates(void)
 {
     require_cuda();
-    large_templates(TM_DEVICE_CUDA);
+    large_templates(TM_DEVICE_CUDA, UINT32_MAX);
 }
+
+#define CPU_TEST(isa) TEST(cpu_##isa##_random), TEST(cpu_##isa##_large_templates)
 
 int main(int argc, char **argv)
 {
     static const check_test tests[] = {
-        TEST(cpu_random),  TEST(cpu_random_threads),   TEST(cpu_large_templates),
-        TEST(cuda_random), TEST(cuda_large_templates),
+        CPU_TEST(c),          CPU_TEST(sse41),            CPU_TEST(avx2),
+        CPU_TEST(avxvnni),    CPU_TEST(avx512bw),         CPU_TEST(avx512vnni),
+        CPU_TEST(amx),        CPU_TEST(dotprod),          TEST(cpu_random_threads),
+        TEST(cuda_random),    TEST(cuda_large_templates),
     };
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
 }

@@ -90,6 +90,30 @@ typedef enum tm_device_kind {
     TM_DEVICE_CUDA = 2
 } tm_device_kind;
 
+/* Instruction sets. A processor's kernels need every set that theirs builds on:
+ * AVX2 comes with FMA, AVX512BW with F, DQ and VL, AVX512VNNI after AVX512BW,
+ * AMX_INT8 after AVX512VNNI. Every set makes the same bits. */
+typedef enum tm_cpu_feature {
+    TM_CPU_SSE41 = 1 << 0,
+    TM_CPU_AVX2 = 1 << 1,
+    TM_CPU_AVX512BW = 1 << 2,
+    TM_CPU_AVX512VNNI = 1 << 3,
+    TM_CPU_AVXVNNI = 1 << 4, /* 256 bits, without AVX-512 */
+    TM_CPU_AMX_INT8 = 1 << 5,
+    TM_CPU_DOTPROD = 1 << 6 /* arm64 */
+} tm_cpu_feature;
+
+/* The TM_CPU_ bits of this processor that this build has kernels for. */
+TM_API uint32_t tm_cpu_features(void);
+
+/* Reads a mask for tm_settings: "none", "all", or names with commas between,
+ * "sse4.1", "avx2", "avxvnni", "avx512bw", "avx512vnni", "amx", "dotprod", each
+ * with the sets that it builds on. Error: INVALID. */
+TM_API tm_status tm_cpu_features_parse(const char *text, uint32_t *features);
+
+/* The name of one TM_CPU_ bit, or NULL. Static storage. */
+TM_API const char *tm_cpu_feature_name(uint32_t feature);
+
 /* Fill with tm_settings_default, change what you need. */
 typedef struct tm_settings {
     size_t size; /* sizeof(tm_settings) as the caller was compiled */
@@ -99,7 +123,7 @@ typedef struct tm_settings {
     tm_device_kind device;
     int device_index;      /* which CUDA device, from 0 */
     int threads;           /* CPU threads; 0: as many as the process may run on */
-    uint32_t cpu_features; /* instruction sets that may be used; all bits by default */
+    uint32_t cpu_features; /* TM_CPU_ bits that may be used; all by default */
 } tm_settings;
 
 /* Writes the defaults: LCC, VALID, AUTO, AUTO, device 0, all threads, all

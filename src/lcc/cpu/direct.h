@@ -13,6 +13,8 @@ typedef struct tm_cpu {
     tm_cpu_kernels kernels;
     int threads;
     tm_cpu_scratch *scratch; /* one per thread */
+    int32_t *taps;           /* the packed template */
+    size_t taps_size;
 } tm_cpu;
 
 /* threads > 0. Errors: MEMORY. */

@@ -1,29 +1,54 @@
 /* SPDX-License-Identifier: MIT */
 #include "lcc/cpu/kernels.h"
 
-#include <string.h>
+#include "lcc/cpu/plain.h"
+#include "tmatch/tmatch.h"
 
-/* The sums of one strip stay in registers over all taps; the fixed trip count
- * lets the compiler vectorise the strip. */
-static void correlate_c(uint32_t *sft, const uint8_t *frame, ptrdiff_t stride,
-                        const uint8_t *panel, int w, int h, int width)
+/* Enough for every form: see the pack functions. */
+size_t tm_panel_size(int w, int h)
 {
-    for (int x = 0; x < width; x += TM_KERNEL_WIDTH) {
-        uint32_t sums[TM_KERNEL_WIDTH] = {0};
-        for (int v = 0; v < h; v++) {
-            const uint8_t *row = frame + v * stride + x;
-            for (int u = 0; u < w; u++) {
-                uint16_t tap = panel[v * w + u];
-                for (int i = 0; i < TM_KERNEL_WIDTH; i++)
-                    sums[i] += (uint32_t)(uint16_t)(row[u + i] * tap);
-            }
-        }
-        memcpy(sft + x, sums, sizeof sums);
-    }
+    size_t size = ((size_t)w + 3) * ((size_t)h + 3) * sizeof(int32_t);
+#if TM_HAVE_AMX
+    size_t tiles = ((size_t)w + 78) / 64 * (size_t)h * 1024;
+    size = tiles > size ? tiles : size;
+#endif
+    return size;
 }
 
 void tm_cpu_kernels_init(tm_cpu_kernels *kernels, uint32_t features)
 {
-    (void)features;
-    *kernels = (tm_cpu_kernels){.name = "c", .correlate = correlate_c};
+    *kernels = (tm_cpu_kernels){.name = "c",
+                                .pack = tm_pack_c,
+                                .correlate = tm_correlate_c,
+                                .slide = tm_slide_c,
+                                .slide_prefix = tm_slide_prefix_c,
+                                .score_best = tm_score_best_c,
+                                .score_map = tm_score_map_c};
+    features &= tm_cpu_features();
+#if TM_HAVE_X86
+    if (!(features & TM_CPU_SSE41))
+        return;
+    tm_cpu_kernels_init_sse41(kernels);
+    if (!(features & TM_CPU_AVX2))
+        return;
+    tm_cpu_kernels_init_avx2(kernels);
+#if TM_HAVE_AVXVNNI
+    if (features & TM_CPU_AVXVNNI)
+        tm_cpu_kernels_init_avxvnni(kernels);
+#endif
+    if (!(features & TM_CPU_AVX512BW))
+        return;
+    tm_cpu_kernels_init_avx512bw(kernels);
+    if (!(features & TM_CPU_AVX512VNNI))
+        return;
+    tm_cpu_kernels_init_avx512vnni(kernels);
+#if TM_HAVE_AMX
+    if (features & TM_CPU_AMX_INT8)
+        tm_cpu_kernels_init_amx(kernels);
+#endif
+#endif
+#if TM_HAVE_DOTPROD
+    if (features & TM_CPU_DOTPROD)
+        tm_cpu_kernels_init_dotprod(kernels);
+#endif
 }

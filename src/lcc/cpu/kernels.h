@@ -1,31 +1,121 @@
 /* SPDX-License-Identifier: MIT */
 /* The inner loops of the direct algorithm on the CPU, one table per instruction
  * set. tm_cpu_kernels_init assigns plain C first and lets each instruction set
- * that the processor has and the mask allows overwrite it. */
+ * that the processor has and the mask allows overwrite it. Every version makes
+ * the same bits: tests/checkasm.c.
+ *
+ * Phase order. A product instruction sums 4 neighbouring bytes into one 32-bit
+ * lane, so the lanes of one register are outputs 4 columns apart. All rows of
+ * sums therefore lie in blocks of 64 columns, and element 16*p + j of a block is
+ * its column 4*j + p. Nothing is put into column order before a map is written. */
 #ifndef TMATCH_LCC_CPU_KERNELS_H
 #define TMATCH_LCC_CPU_KERNELS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* A panel is a part of the template of at most this many taps, so that its
- * S_FT, at most 65025 a tap, fits in 32 bits. */
-#define TM_PANEL_TAPS 65536
+enum {
+    TM_BLOCK = 64,
+    TM_LANES = 16,
+    /* Taps are T - 128, to fit in signed bytes: S_FT' = S_FT - 128*S_F. */
+    TM_TAP_BIAS = 128,
+    /* A panel is a template, or a part of one, of at most this many taps, so that
+     * S_FT' fits in int32 and S_F and S_FF fit in uint32. */
+    TM_PANEL_TAPS = 65536,
+    /* Readable bytes that kernels want after staged samples and planes. */
+    TM_SLACK = 128,
+    /* Samples of padding columns and of this many rows below are read and
+     * multiplied by 0. */
+    TM_EXTRA_ROWS = 3,
+};
 
-/* Outputs that a kernel makes at a time; rows are padded to a multiple. */
-#define TM_KERNEL_WIDTH 32
+static inline int tm_phase_index(int64_t column)
+{
+    return (int)(column % TM_BLOCK % 4 * TM_LANES + column % TM_BLOCK / 4 +
+                 column / TM_BLOCK * TM_BLOCK);
+}
 
-/* sft[x] = sum over the panel of frame[v*stride + x + u] * panel[v*w + u], for
- * 0 <= x < width, where width is a multiple of TM_KERNEL_WIDTH, w*h <=
- * TM_PANEL_TAPS, and width + w - 1 samples of each frame row are readable. */
-typedef void tm_correlate_fn(uint32_t *sft, const uint8_t *frame, ptrdiff_t stride,
-                             const uint8_t *panel, int w, int h, int width);
+/* A panel's taps in the form that a table's correlate takes. */
+typedef struct tm_panel {
+    int w, h;
+    int steps;      /* products that a template row takes */
+    int extra;      /* leftover columns whose products run down the column */
+    int groups;     /* products that such a column takes */
+    int planes;     /* whether correlate reads expanded planes */
+    int32_t *taps;  /* tm_panel_size bytes, the caller's, 64-byte aligned */
+} tm_panel;
+
+size_t tm_panel_size(int w, int h);
+
+/* Sums of the h samples above each other in each column of a tile, in blocks,
+ * and their prefix sums over the columns before. All modulo 2^32. Prefixes are
+ * in 4 planes, one a phase: column 4*j + p is element j of plane p, so that
+ * columns w apart are found at one distance. */
+typedef struct tm_columns {
+    uint32_t *sum, *sum_sq;       /* blocks * TM_BLOCK */
+    uint32_t *prefix, *prefix_sq; /* 4 planes of blocks * TM_LANES */
+    int blocks;
+} tm_columns;
+
+/* One row of windows. */
+typedef struct tm_window_row {
+    const int32_t *sft; /* S_FT', in blocks */
+    const tm_columns *columns;
+    int w, width;       /* template width; windows in this row */
+    int64_t n, sum;     /* n; S_T' = S_T - 128*n */
+    float variance;     /* var_T */
+    int64_t position;   /* of the first window */
+} tm_window_row;
+
+typedef struct tm_best {
+    float score;
+    int64_t position;
+} tm_best;
+
+/* Scores lie in [-1, 1]. */
+#define TM_NO_BEST {-2.0f, INT64_MAX}
+
+/* Fills panel from the samples of a w x h picture. */
+typedef void tm_pack_fn(tm_panel *panel, const uint8_t *samples, ptrdiff_t stride);
+
+/* Makes the planes of rows of staged samples, stride dwords a row, where stride
+ * is a multiple of TM_BLOCK; what they hold is between expand and correlate. */
+typedef void tm_expand_fn(uint32_t *planes, const uint8_t *staged, ptrdiff_t stride, int rows,
+                          const tm_panel *panel);
+
+/* S_FT' of rows x blocks windows, sft_stride elements from row to row. */
+typedef void tm_correlate_fn(int32_t *sft, ptrdiff_t sft_stride, const tm_panel *panel,
+                             const uint8_t *staged, const uint32_t *planes, ptrdiff_t stride,
+                             int rows, int blocks);
+
+/* Moves the column sums down: a row of samples enters and one leaves. slide
+ * leaves the prefixes alone, slide_prefix makes them. */
+typedef void tm_slide_fn(const tm_columns *columns, const uint8_t *enter, const uint8_t *leave);
+
+/* Ranks the windows of a row, and writes their scores in column order. */
+typedef void tm_score_best_fn(const tm_window_row *row, tm_best *best);
+typedef void tm_score_map_fn(const tm_window_row *row, tm_best *best, float *map);
 
 typedef struct tm_cpu_kernels {
     const char *name;
+    tm_pack_fn *pack;
+    tm_expand_fn *expand;
     tm_correlate_fn *correlate;
+    tm_slide_fn *slide, *slide_prefix;
+    tm_score_best_fn *score_best;
+    tm_score_map_fn *score_map;
 } tm_cpu_kernels;
 
+/* features: TM_CPU_ bits that may be used. */
 void tm_cpu_kernels_init(tm_cpu_kernels *kernels, uint32_t features);
+
+/* Each assigns what its instruction set does better. */
+void tm_cpu_kernels_init_sse41(tm_cpu_kernels *kernels);
+void tm_cpu_kernels_init_avx2(tm_cpu_kernels *kernels);
+void tm_cpu_kernels_init_avx512bw(tm_cpu_kernels *kernels);
+void tm_cpu_kernels_init_avx512vnni(tm_cpu_kernels *kernels);
+void tm_cpu_kernels_init_avxvnni(tm_cpu_kernels *kernels);
+void tm_cpu_kernels_init_amx(tm_cpu_kernels *kernels);
+void tm_cpu_kernels_init_dotprod(tm_cpu_kernels *kernels);
 
 #endif

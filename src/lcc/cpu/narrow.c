@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* A tile of a template of at most TM_PANEL_TAPS. The tile's frame rows are
+ * copied, extended with zeros, so that the kernels know neither the frame's edges
+ * nor the domain; then a few rows of sums at a time are made and ranked while
+ * they lie in the first-level cache. */
+#include "lcc/cpu/tile.h"
+
+enum { ROWS_AT_ONCE = 12 }; /* a multiple of every kernel's rows */
+
+typedef struct narrow {
+    ptrdiff_t stride; /* of staged and planes, in elements */
+    int staged_rows;
+    uint8_t *staged, *zeros;
+    uint32_t *planes;
+    int32_t *sft;
+    tm_columns columns;
+} narrow;
+
+static size_t narrow_carve(narrow *n, char *memory, const tm_job *job, int width, int height)
+{
+    tm_carver carver = {memory, 0};
+    int64_t padded = round_up(width, TM_BLOCK), w = job->tmpl->width, h = job->tmpl->height;
+    int64_t columns = round_up(padded + w, TM_BLOCK);
+
+    /* An odd number of cache lines from row to row: an even one would put the
+     * rows above each other into few of the cache's sets. */
+    n->stride = (ptrdiff_t)(columns / TM_BLOCK % 2 ? columns : columns + TM_BLOCK);
+    n->staged_rows = (int)(height + h - 1);
+    n->columns.blocks = (int)(columns / TM_BLOCK);
+    n->staged = carve(&carver, (n->staged_rows + TM_EXTRA_ROWS) * n->stride);
+    n->zeros = carve(&carver, n->stride);
+    n->planes = carve(&carver, (n->staged_rows + TM_EXTRA_ROWS) * n->stride * 4);
+    n->sft = carve(&carver, ROWS_AT_ONCE * padded * 4);
+    n->columns.sum = carve(&carver, columns * 4);
+    n->columns.sum_sq = carve(&carver, columns * 4);
+    n->columns.prefix = carve(&carver, columns * 4);
+    n->columns.prefix_sq = carve(&carver, columns * 4);
+    return carver.used;
+}
+
+size_t tm_tile_narrow_size(const tm_job *job, int width, int height)
+{
+    narrow n;
+    return narrow_carve(&n, NULL, job, width, height);
+}
+
+static void ccorr_row(const tm_window_row *row, tm_candidate *best, int64_t *map)
+{
+    const tm_columns *c = row->columns;
+    ptrdiff_t plane = (ptrdiff_t)c->blocks * TM_LANES;
+
+    for (int x = 0; x < row->width; x++) {
+        int end = x + row->w;
+        uint32_t s_f = c->prefix[end % 4 * plane + end / 4] - c->prefix[x % 4 * plane + x / 4];
+        tm_candidate candidate = {row->sft[tm_phase_index(x)] + TM_TAP_BIAS * (int64_t)s_f,
+                                  row->position + x};
+        if (map)
+            map[x] = candidate.value;
+        if (tm_candidate_beats(candidate, *best))
+            *best = candidate;
+    }
+}
+
+tm_candidate tm_tile_narrow(const tm_cpu_kernels *kernels, char *memory, const tm_job *job,
+                            const tm_panel *panel, const tm_tile *tile)
+{
+    const tm_template *t = job->tmpl;
+    tm_candidate ccorr = TM_NO_CANDIDATE;
+    tm_best lcc = TM_NO_BEST;
+    narrow n;
+
+    narrow_carve(&n, memory, job, tile->width, tile->height);
+    for (int y = 0; y < n.staged_rows + TM_EXTRA_ROWS; y++)
+        stage_row(n.staged + y * n.stride, &job->frame, tile->x - job->geometry.pad_x,
+                  tile->y - job->geometry.pad_y + y, n.stride);
+    if (panel->planes)
+        kernels->expand(n.planes, n.staged, n.stride, n.staged_rows, panel);
+
+    memset(n.zeros, 0, (size_t)n.stride);
+    memset(n.columns.sum, 0, (size_t)n.columns.blocks * TM_BLOCK * 4);
+    memset(n.columns.sum_sq, 0, (size_t)n.columns.blocks * TM_BLOCK * 4);
+    for (int v = 0; v < t->height - 1; v++)
+        kernels->slide(&n.columns, n.staged + v * n.stride, n.zeros);
+
+    int blocks = (tile->width + TM_BLOCK - 1) / TM_BLOCK;
+    for (int top = 0; top < tile->height; top += ROWS_AT_ONCE) {
+        int rows = (int)min64(ROWS_AT_ONCE, tile->height - top);
+        kernels->correlate(n.sft, blocks * TM_BLOCK, panel, n.staged + top * n.stride,
+                           n.planes + top * n.stride, n.stride, rows, blocks);
+        for (int y = top; y < top + rows; y++) {
+            kernels->slide_prefix(&n.columns, n.staged + (y + t->height - 1) * n.stride,
+                                  y ? n.staged + (y - 1) * n.stride : n.zeros);
+            tm_window_row row = {
+                .sft = n.sft + (y - top) * blocks * TM_BLOCK,
+                .columns = &n.columns,
+                .w = (int)t->width,
+                .width = tile->width,
+                .n = t->n,
+                .sum = t->sum - TM_TAP_BIAS * t->n,
+                .variance = (float)t->variance,
+                .position = (tile->y + y) * job->geometry.map_width + tile->x,
+            };
+            char *map = job->map.data ? (char *)job->map.data + (tile->y + y) * job->map.stride : NULL;
+            if (job->metric == TM_METRIC_CCORR)
+                ccorr_row(&row, &ccorr, map ? (int64_t *)map + tile->x : NULL);
+            else if (map)
+                kernels->score_map(&row, &lcc, (float *)map + tile->x);
+            else
+                kernels->score_best(&row, &lcc);
+        }
+    }
+    if (job->metric == TM_METRIC_CCORR)
+        return ccorr;
+    return (tm_candidate){tm_score_order(lcc.score), lcc.position};
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+#include "lcc/cpu/plain.h"
+
+
+#include "lcc/score.h"
+
+void tm_pack_c(tm_panel *panel, const uint8_t *samples, ptrdiff_t stride)
+{
+    for (int v = 0; v < panel->h; v++) {
+        for (int u = 0; u < panel->w; u++)
+            panel->taps[v * panel->w + u] = samples[v * stride + u] - TM_TAP_BIAS;
+    }
+    panel->steps = panel->w;
+    panel->extra = panel->groups = panel->planes = 0;
+}
+
+/* The sums of one block stay in registers over all taps; the fixed trip count
+ * lets the compiler vectorise the block. */
+void tm_correlate_c(int32_t *sft, ptrdiff_t sft_stride, const tm_panel *panel,
+                    const uint8_t *staged, const uint32_t *planes, ptrdiff_t stride, int rows,
+                    int blocks)
+{
+    (void)planes;
+    for (int y = 0; y < rows; y++) {
+        for (int b = 0; b < blocks; b++) {
+            int32_t sums[TM_BLOCK] = {0};
+            for (int v = 0; v < panel->h; v++) {
+                const uint8_t *row = staged + (y + v) * stride + b * TM_BLOCK;
+                for (int u = 0; u < panel->w; u++) {
+                    int16_t tap = (int16_t)panel->taps[v * panel->w + u];
+                    for (int i = 0; i < TM_BLOCK; i++)
+                        sums[i] += (int16_t)(row[u + i] * tap);
+                }
+            }
+            for (int i = 0; i < TM_BLOCK; i++)
+                sft[y * sft_stride + b * TM_BLOCK + tm_phase_index(i)] = sums[i];
+        }
+    }
+}
+
+void tm_slide_c(const tm_columns *columns, const uint8_t *enter, const uint8_t *leave)
+{
+    for (int x = 0; x < columns->blocks * TM_BLOCK; x++) {
+        int i = tm_phase_index(x), in = enter[x], out = leave[x];
+        columns->sum[i] += (uint32_t)(in - out);
+        columns->sum_sq[i] += (uint32_t)(in * in - out * out);
+    }
+}
+
+void tm_slide_prefix_c(const tm_columns *columns, const uint8_t *enter, const uint8_t *leave)
+{
+    uint32_t prefix = 0, prefix_sq = 0;
+    tm_slide_c(columns, enter, leave);
+    for (int x = 0; x < columns->blocks * TM_BLOCK; x++) {
+        int i = tm_phase_index(x), at = x % 4 * columns->blocks * TM_LANES + x / 4;
+        columns->prefix[at] = prefix;
+        columns->prefix_sq[at] = prefix_sq;
+        prefix += columns->sum[i];
+        prefix_sq += columns->sum_sq[i];
+    }
+}
+
+static float score_window(const tm_window_row *row, int x)
+{
+    const tm_columns *c = row->columns;
+    int plane = c->blocks * TM_LANES, end = x + row->w;
+    int from = x % 4 * plane + x / 4, to = end % 4 * plane + end / 4;
+    int64_t s_f = c->prefix[to] - c->prefix[from];
+    int64_t s_ff = c->prefix_sq[to] - c->prefix_sq[from];
+
+    return tm_lcc_score(row->n * row->sft[tm_phase_index(x)] - s_f * row->sum,
+                        row->n * s_ff - s_f * s_f, row->variance);
+}
+
+static void rank(tm_best *best, float score, int64_t position)
+{
+    if (score > best->score || (score == best->score && position < best->position))
+        *best = (tm_best){score, position};
+}
+
+void tm_score_best_c(const tm_window_row *row, tm_best *best)
+{
+    for (int x = 0; x < row->width; x++)
+        rank(best, score_window(row, x), row->position + x);
+}
+
+void tm_score_map_c(const tm_window_row *row, tm_best *best, float *map)
+{
+    for (int x = 0; x < row->width; x++) {
+        map[x] = score_window(row, x);
+        rank(best, map[x], row->position + x);
+    }
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* The kernels in plain C: what runs where no instruction set is known, and what
+ * the others are compared with. */
+#ifndef TMATCH_LCC_CPU_PLAIN_H
+#define TMATCH_LCC_CPU_PLAIN_H
+
+#include "lcc/cpu/kernels.h"
+
+tm_pack_fn tm_pack_c;
+tm_correlate_fn tm_correlate_c;
+tm_slide_fn tm_slide_c, tm_slide_prefix_c;
+tm_score_best_fn tm_score_best_c;
+tm_score_map_fn tm_score_map_c;
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+#include "lcc/cpu/simd/avx2.h"
+
+#include "lcc/cpu/simd/pairs.h"
+#include "lcc/cpu/simd/rows.h"
+
+void tm_cpu_kernels_init_avx2(tm_cpu_kernels *kernels)
+{
+    kernels->name = "avx2";
+    assign_pairs(kernels);
+    assign_rows(kernels);
+}

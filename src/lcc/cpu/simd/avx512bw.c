@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+#include "lcc/cpu/simd/avx512.h"
+
+#include "lcc/cpu/simd/pairs.h"
+#include "lcc/cpu/simd/rows.h"
+
+void tm_cpu_kernels_init_avx512bw(tm_cpu_kernels *kernels)
+{
+    kernels->name = "avx512bw";
+    assign_pairs(kernels);
+    assign_rows(kernels);
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+#include "lcc/cpu/simd/avx2.h"
+
+#define TILE_ROWS 3
+#define v_dot(sums, samples, taps) _mm256_dpbusd_avx_epi32(sums, samples, taps)
+#include "lcc/cpu/simd/quads.h"
+
+void tm_cpu_kernels_init_avxvnni(tm_cpu_kernels *kernels)
+{
+    kernels->name = "avxvnni";
+    assign_quads(kernels);
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+#include "lcc/cpu/simd/sse41.h"
+
+#include "lcc/cpu/simd/pairs.h"
+#include "lcc/cpu/simd/rows.h"
+
+void tm_cpu_kernels_init_sse41(tm_cpu_kernels *kernels)
+{
+    kernels->name = "sse4.1";
+    assign_pairs(kernels);
+    assign_rows(kernels);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* A tile of the score map: what one thread computes at a time. */
+#ifndef TMATCH_LCC_CPU_TILE_H
+#define TMATCH_LCC_CPU_TILE_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lcc/cpu/direct.h"
+
+typedef struct tm_tile {
+    int64_t x, y; /* in the score map */
+    int width, height;
+} tm_tile;
+
+/* One thread's memory, grown by that thread, so that it lies near it. */
+struct tm_cpu_scratch {
+    _Alignas(128) char *memory;
+    size_t size;
+};
+
+static inline int64_t min64(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline int64_t max64(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static inline int64_t round_up(int64_t a, int64_t unit)
+{
+    return (a + unit - 1) / unit * unit;
+}
+
+/* Hands out aligned parts of a memory that may not exist yet: a first pass with
+ * memory NULL finds the size. */
+typedef struct tm_carver {
+    char *memory;
+    size_t used;
+} tm_carver;
+
+static inline void *carve(tm_carver *carver, int64_t size)
+{
+    void *part = carver->memory ? carver->memory + carver->used : NULL;
+    carver->used += (size_t)round_up(size + TM_SLACK, 64);
+    return part;
+}
+
+/* Copies columns [x, x + count) of frame row y, with zeros outside the frame. */
+static inline void stage_row(uint8_t *to, const tm_image *frame, int64_t x, int64_t y,
+                             int64_t count)
+{
+    int64_t left = y < 0 || y >= frame->height ? count : min64(max64(-x, 0), count);
+    int64_t inside = max64(min64(count - left, frame->width - x - left), 0);
+
+    memset(to, 0, (size_t)left);
+    if (inside)
+        memcpy(to + left, frame->samples + y * frame->stride + x + left, (size_t)inside);
+    memset(to + left + inside, 0, (size_t)(count - left - inside));
+}
+
+/* Templates of at most TM_PANEL_TAPS: 32-bit sums, all in the kernels.
+ * panel is the packed template. */
+tm_candidate tm_tile_narrow(const tm_cpu_kernels *kernels, char *memory, const tm_job *job,
+                            const tm_panel *panel, const tm_tile *tile);
+size_t tm_tile_narrow_size(const tm_job *job, int width, int height);
+
+/* All others: 64-bit sums, panel by panel. */
+tm_candidate tm_tile_wide(const tm_cpu_kernels *kernels, char *memory, const tm_job *job,
+                          const tm_tile *tile);
+size_t tm_tile_wide_size(const tm_job *job, int width, int height);
+
+#endif
