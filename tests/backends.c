@@ -237,6 +237,90 @@ int64_t compare_with_reference(matchers *m, const problem *p, tm_metric metric, 
     return width * height;
 }
 
+/* One template of a call with many, with its map if it has one. */
+typedef struct one_of_many {
+    tm_template *tmpl;
+    tm_map map;
+    size_t map_size;
+} one_of_many;
+
+static bool draw_one(one_of_many *one, tm_matcher *matcher, const tm_image *frame,
+                     const int64_t size[2], tm_domain domain, bool with_map)
+{
+    int64_t width, height;
+    tm_image crop = {frame->samples, size[0], size[1], frame->stride};
+    crop.samples += check_random_in(0, frame->width - size[0]) +
+                    check_random_in(0, frame->height - size[1]) * frame->stride;
+    *one = (one_of_many){0};
+    if (tm_template_create(&one->tmpl, matcher, &crop) != TM_OK)
+        return false; /* flat */
+    if (with_map) {
+        CHECK_EQ(tm_map_size(domain, frame->width, frame->height, size[0], size[1], &width, &height),
+                 TM_OK);
+        one->map.stride = (ptrdiff_t)sizeof(float) * width;
+        one->map_size = (size_t)(one->map.stride * height);
+        CHECK(one->map.data = malloc(one->map_size));
+    }
+    return true;
+}
+
+static void check_one(const one_of_many *one, const tm_peak *best, tm_matcher *reference,
+                      const problem *p)
+{
+    tm_map map = {NULL, one->map.stride};
+    tm_peak expected;
+    if (one->map.data)
+        CHECK(map.data = malloc(one->map_size));
+    CHECK_EQ(tm_match(reference, &p->frame, one->tmpl, &expected, &map), TM_OK);
+    if (best->x != expected.x || best->y != expected.y || best->score != expected.score)
+        check_fail(__FILE__, __LINE__, "%s, many: best (%lld, %lld) %.9g, expected (%lld, %lld) %.9g",
+                   p->text, (long long)best->x, (long long)best->y, best->score,
+                   (long long)expected.x, (long long)expected.y, expected.score);
+    if (map.data && memcmp(map.data, one->map.data, one->map_size) != 0)
+        check_fail(__FILE__, __LINE__, "%s, many: the maps differ", p->text);
+    free(map.data);
+}
+
+void compare_many_with_reference(matchers *m, tm_domain domain)
+{
+    enum { MOST = 12 };
+    tm_settings oracle;
+    tm_settings_default(&oracle, sizeof oracle);
+    oracle.algorithm = TM_ALGORITHM_REFERENCE;
+    oracle.device = TM_DEVICE_CPU;
+    tm_matcher *tested = matcher_for(&m->tested[0][domain], m->settings, TM_METRIC_LCC, domain);
+    tm_matcher *reference = matcher_for(&m->reference[0][domain], oracle, TM_METRIC_LCC, domain);
+
+    problem p;
+    one_of_many ones[MOST];
+    const tm_template *tmpls[MOST];
+    tm_map maps[MOST];
+    tm_peak best[MOST];
+    size_t count = 0, wanted = (size_t)check_random_in(1, MOST);
+    const bool with_maps = check_random() % 2;
+    int64_t sizes[2][2];
+
+    problem_make(&p, check_random_in(30, 200), check_random_in(30, 60), 2, 2);
+    for (int i = 0; i < 4; i++)
+        sizes[i / 2][i % 2] = check_random_in(2, 24);
+    for (int tries = 0; count < wanted && tries < 100; tries++) {
+        if (!draw_one(&ones[count], tested, &p.frame, sizes[check_random() % 2], domain,
+                      with_maps && check_random() % 2))
+            continue;
+        tmpls[count] = ones[count].tmpl;
+        maps[count] = ones[count].map;
+        count++;
+    }
+    if (count && tm_match_many(tested, &p.frame, tmpls, count, best, with_maps ? maps : NULL) != TM_OK)
+        check_fail(__FILE__, __LINE__, "%s: %s", p.text, tm_matcher_message(tested));
+    for (size_t i = 0; i < count; i++) {
+        check_one(&ones[i], &best[i], reference, &p);
+        free(ones[i].map.data);
+        tm_template_destroy(&ones[i].tmpl);
+    }
+    problem_free(&p);
+}
+
 void matchers_free(matchers *m)
 {
     for (int metric = 0; metric < 2; metric++) {

@@ -27,6 +27,10 @@ typedef struct matchers {
  * the number of map elements that were compared. */
 int64_t compare_with_reference(matchers *m, const problem *p, tm_metric metric, tm_domain domain);
 
+/* One call with several templates, cut from the frame and of few sizes, against
+ * the oracle's single calls. */
+void compare_many_with_reference(matchers *m, tm_domain domain);
+
 void matchers_free(matchers *m);
 
 /* Skips the running test if there is no CUDA device, with the reason. */

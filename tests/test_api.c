@@ -244,13 +244,44 @@ static void strided_maps(void)
     tm_matcher_destroy(&matcher);
 }
 
+static void many_templates_as_single_calls(void)
+{
+    tm_settings settings = defaults();
+    settings.domain = TM_DOMAIN_FULL;
+    tm_matcher *matcher = make_matcher(settings);
+    const tm_image *f = frame();
+    enum { COUNT = 5 };
+    tm_template *tmpls[COUNT];
+    tm_peak single[COUNT], many[COUNT];
+    static float map[56][72];
+    tm_map maps[COUNT] = {[2] = {map, sizeof map[0]}};
+
+    for (int i = 0; i < COUNT; i++) {
+        tm_image crop = {f->samples + i * 5 * f->stride + 7 * i, 9 - i % 2, 9, f->stride};
+        CHECK_EQ(tm_template_create(&tmpls[i], matcher, &crop), TM_OK);
+        CHECK_EQ(tm_match(matcher, f, tmpls[i], &single[i], NULL), TM_OK);
+        CHECK(single[i].x == 7 * i && single[i].y == 5 * i && single[i].score == 1.0);
+    }
+    const tm_template *const *list = (const tm_template *const *)tmpls;
+    CHECK_EQ(tm_match_many(matcher, f, list, COUNT, many, maps), TM_OK);
+    for (int i = 0; i < COUNT; i++)
+        CHECK(many[i].x == single[i].x && many[i].y == single[i].y &&
+              many[i].score == single[i].score);
+    CHECK(map[10 + 8][14 + 8] == 1.0f);
+    CHECK_EQ(tm_match_many(matcher, f, list, 0, many, NULL), TM_ERR_INVALID);
+    CHECK_EQ(tm_match_many(matcher, f, NULL, 1, many, NULL), TM_ERR_INVALID);
+    for (int i = 0; i < COUNT; i++)
+        tm_template_destroy(&tmpls[i]);
+    tm_matcher_destroy(&matcher);
+}
+
 int main(int argc, char **argv)
 {
     static const check_test tests[] = {
         TEST(finds_a_crop), TEST(refuses_bad_pictures), TEST(refuses_too_large_templates),
         TEST(refuses_bad_settings), TEST(accepts_an_older_settings_struct),
         TEST(every_status_has_a_text), TEST(lists_devices), TEST(two_threads_with_two_matchers),
-        TEST(strided_maps),
+        TEST(strided_maps), TEST(many_templates_as_single_calls),
     };
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
 }

@@ -66,6 +66,39 @@ static void large_templates(tm_device_kind device, uint32_t features)
     matchers_free(&m);
 }
 
+static void many_templates(tm_device_kind device)
+{
+    matchers m = {0};
+    tm_settings_default(&m.settings, sizeof m.settings);
+    m.settings.device = device;
+    for (int64_t i = check_cases(10000) / 20; i > 0; i--)
+        compare_many_with_reference(&m, (tm_domain)(check_random() % 3));
+    matchers_free(&m);
+}
+
+/* Every width of template up to 130, with heights and maps around the edges of
+ * warps' and blocks' tiles. */
+static void every_width(tm_device_kind device)
+{
+    static const int64_t edges[] = {1, 8, 16, 32, 64};
+    matchers m = {0};
+    tm_settings_default(&m.settings, sizeof m.settings);
+    m.settings.algorithm = TM_ALGORITHM_DIRECT;
+    m.settings.device = device;
+    for (int64_t w = 1; w <= 130; w++) {
+        for (int i = 0; i < 5; i++) {
+            int64_t h = edges[i] + check_random_in(i ? -1 : 0, 1);
+            int64_t map_w = 8 * check_random_in(1, 34) + check_random_in(-1, 1);
+            problem p;
+            problem_make(&p, map_w + w - 1, edges[check_random() % 4] + check_random_in(0, 1) + h - 1,
+                         w, h);
+            compare_with_reference(&m, &p, TM_METRIC_LCC, TM_DOMAIN_VALID);
+            problem_free(&p);
+        }
+    }
+    matchers_free(&m);
+}
+
 /* Runs on the mask of one name, or skips where that would run another set's
  * kernels. */
 static uint32_t require_isa(const char *name)
@@ -113,6 +146,28 @@ static void cuda_large_templates(void)
     large_templates(TM_DEVICE_CUDA, UINT32_MAX);
 }
 
+static void cpu_many(void)
+{
+    many_templates(TM_DEVICE_CPU);
+}
+
+static void cpu_every_width(void)
+{
+    every_width(TM_DEVICE_CPU);
+}
+
+static void cuda_many(void)
+{
+    require_cuda();
+    many_templates(TM_DEVICE_CUDA);
+}
+
+static void cuda_every_width(void)
+{
+    require_cuda();
+    every_width(TM_DEVICE_CUDA);
+}
+
 #define CPU_TEST(isa) TEST(cpu_##isa##_random), TEST(cpu_##isa##_large_templates)
 
 int main(int argc, char **argv)
@@ -121,7 +176,8 @@ int main(int argc, char **argv)
         CPU_TEST(c),          CPU_TEST(sse41),            CPU_TEST(avx2),
         CPU_TEST(avxvnni),    CPU_TEST(avx512bw),         CPU_TEST(avx512vnni),
         CPU_TEST(amx),        CPU_TEST(dotprod),          TEST(cpu_random_threads),
-        TEST(cuda_random),    TEST(cuda_large_templates),
+        TEST(cpu_many),       TEST(cpu_every_width),      TEST(cuda_random),
+        TEST(cuda_large_templates), TEST(cuda_many),      TEST(cuda_every_width),
     };
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
 }

@@ -193,7 +193,16 @@ TM_API tm_status tm_map_size(tm_domain domain, int64_t frame_width, int64_t fram
 TM_API tm_status tm_match(tm_matcher *matcher, const tm_image *frame, const tm_template *tmpl,
                           tm_peak *best, const tm_map *map);
 
-/* Milliseconds of the last successful tm_match. The first three are 0 on the CPU
+/* Matches several templates against one frame, with the results of as many
+ * single calls: best[i], and the map maps[i] where maps is not NULL and
+ * maps[i].data is not NULL, are tmpls[i]'s. A device gets the frame once, and
+ * templates of one size share its reading. On failure best and the maps are
+ * unspecified. Errors: those of tm_match; INVALID also where count is 0. */
+TM_API tm_status tm_match_many(tm_matcher *matcher, const tm_image *frame,
+                               const tm_template *const *tmpls, size_t count, tm_peak *best,
+                               const tm_map *maps);
+
+/* Milliseconds of the last successful tm_match or tm_match_many. The first three are 0 on the CPU
  * except kernel, which is then the whole match. */
 typedef struct tm_times {
     double to_device;

@@ -21,6 +21,8 @@ struct tm_matcher {
     tm_cpu cpu;
     tm_cuda_library library;
     tm_cuda *cuda;      /* NULL until opened */
+    tm_job *jobs;       /* of the running call */
+    size_t job_capacity;
     bool cuda_refused;  /* AUTO looked for a device and found none */
     double cpu_ms;      /* spent so far */
     tm_times times;
@@ -158,6 +160,7 @@ void tm_matcher_destroy(tm_matcher **matcher)
     if (m->cuda)
         m->library.plugin->close(m->cuda);
     tm_cuda_unload(&m->library);
+    free(m->jobs);
     free(m);
     *matcher = NULL;
 }
@@ -215,78 +218,116 @@ static bool use_cuda(tm_matcher *m)
     return m->cuda != NULL;
 }
 
-static tm_status run_cuda(tm_matcher *m, tm_job *job)
+static tm_status run_cuda(tm_matcher *m, size_t count)
 {
     snprintf(m->device, sizeof m->device, "cuda:%d", m->settings.device_index);
     m->algorithm = "direct";
     snprintf(m->plan, sizeof m->plan, "direct on %s%s", m->device,
              m->settings.device == TM_DEVICE_AUTO ? ": the work outweighs the device's start-up"
                                                   : ": as asked");
-    return m->library.plugin->match(m->cuda, job, &m->times, &m->message);
+    return m->library.plugin->match(m->cuda, m->jobs, count, &m->times, &m->message);
 }
 
-static tm_status run_cpu(tm_matcher *m, tm_job *job)
+static tm_status run_cpu(tm_matcher *m, size_t count)
 {
-    double start = now_ms();
-    tm_status status = TM_OK;
+    const bool reference = m->settings.algorithm == TM_ALGORITHM_REFERENCE;
+    const double start = now_ms();
 
     snprintf(m->device, sizeof m->device, "cpu");
-    if (m->settings.algorithm == TM_ALGORITHM_REFERENCE) {
-        m->algorithm = "reference";
+    m->algorithm = reference ? "reference" : "direct";
+    if (reference) {
         snprintf(m->plan, sizeof m->plan, "reference on cpu, 1 thread: as asked");
-        tm_reference_match(job);
     } else {
         const char *why = m->settings.device == TM_DEVICE_CPU ? "as asked"
                           : m->cuda_refused                   ? m->message.text
                           : "not enough work yet to start a CUDA device";
-        m->algorithm = "direct";
         snprintf(m->plan, sizeof m->plan, "direct on cpu, %s kernels, up to %d thread%s: %s",
                  m->cpu.kernels.name, m->cpu.threads, m->cpu.threads == 1 ? "" : "s", why);
-        status = tm_cpu_match(&m->cpu, job);
+    }
+    for (size_t i = 0; i < count; i++) {
+        tm_status status = TM_OK;
+        if (reference)
+            tm_reference_match(&m->jobs[i]);
+        else
+            status = tm_cpu_match(&m->cpu, &m->jobs[i]);
         if (status != TM_OK)
             return fail_plain(m, status);
     }
     m->times.kernel = now_ms() - start;
     m->cpu_ms += m->times.kernel;
-    return status;
+    return TM_OK;
+}
+
+static tm_status prepare_job(tm_matcher *m, tm_job *job, const tm_image *frame,
+                             const tm_template *tmpl, const tm_map *map)
+{
+    if (!tmpl)
+        return fail_plain(m, TM_ERR_INVALID);
+    if (tmpl->variance == 0 && m->settings.metric == TM_METRIC_LCC)
+        return fail_plain(m, TM_ERR_FLAT_TEMPLATE);
+    *job = (tm_job){.metric = m->settings.metric, .frame = *frame, .tmpl = tmpl};
+    if (map)
+        job->map = *map;
+    tm_status status = tm_geometry_init(&job->geometry, m->settings.domain, frame->width,
+                                        frame->height, tmpl->width, tmpl->height);
+    if (status != TM_OK)
+        return fail(m, status, "the template, %lld x %lld, is larger than the frame, %lld x %lld",
+                    (long long)tmpl->width, (long long)tmpl->height, (long long)frame->width,
+                    (long long)frame->height);
+    return TM_OK;
+}
+
+static tm_peak peak_of(const tm_job *job)
+{
+    const tm_geometry *g = &job->geometry;
+    return (tm_peak){.x = job->best.position % g->map_width - g->pad_x,
+                     .y = job->best.position / g->map_width - g->pad_y,
+                     .score = job->metric == TM_METRIC_LCC
+                                  ? (double)tm_score_of_order((int32_t)job->best.value)
+                                  : (double)job->best.value};
+}
+
+tm_status tm_match_many(tm_matcher *matcher, const tm_image *frame,
+                        const tm_template *const *tmpls, size_t count, tm_peak *best,
+                        const tm_map *maps)
+{
+    const double start = now_ms();
+
+    if (!matcher)
+        return TM_ERR_INVALID;
+    if (!tmpls || !best || count == 0 || count > SIZE_MAX / sizeof *matcher->jobs)
+        return fail_plain(matcher, TM_ERR_INVALID);
+    const char *fault = image_fault(frame);
+    if (fault)
+        return fail(matcher, TM_ERR_INVALID, "%s", fault);
+    if (matcher->job_capacity < count) {
+        tm_job *jobs = realloc(matcher->jobs, count * sizeof *jobs);
+        if (!jobs)
+            return fail_plain(matcher, TM_ERR_MEMORY);
+        matcher->jobs = jobs;
+        matcher->job_capacity = count;
+    }
+    for (size_t i = 0; i < count; i++) {
+        tm_status status =
+            prepare_job(matcher, &matcher->jobs[i], frame, tmpls[i], maps ? &maps[i] : NULL);
+        if (status != TM_OK)
+            return status;
+    }
+
+    matcher->times = (tm_times){0};
+    tm_status status = use_cuda(matcher) ? run_cuda(matcher, count) : run_cpu(matcher, count);
+    if (status != TM_OK)
+        return status;
+    for (size_t i = 0; i < count; i++)
+        best[i] = peak_of(&matcher->jobs[i]);
+    matcher->times.total = now_ms() - start;
+    return TM_OK;
 }
 
 tm_status tm_match(tm_matcher *matcher, const tm_image *frame, const tm_template *tmpl,
                    tm_peak *best, const tm_map *map)
 {
-    if (!matcher)
-        return TM_ERR_INVALID;
-    if (!tmpl || !best)
-        return fail_plain(matcher, TM_ERR_INVALID);
-    const char *fault = image_fault(frame);
-    if (fault)
-        return fail(matcher, TM_ERR_INVALID, "%s", fault);
-    if (tmpl->variance == 0 && matcher->settings.metric == TM_METRIC_LCC)
-        return fail_plain(matcher, TM_ERR_FLAT_TEMPLATE);
-
-    double start = now_ms();
-    tm_job job = {.metric = matcher->settings.metric, .frame = *frame, .tmpl = tmpl};
-    if (map)
-        job.map = *map;
-    tm_status status = tm_geometry_init(&job.geometry, matcher->settings.domain, frame->width,
-                                        frame->height, tmpl->width, tmpl->height);
-    if (status != TM_OK)
-        return fail(matcher, status, "the template, %lld x %lld, is larger than the frame, %lld x %lld",
-                    (long long)tmpl->width, (long long)tmpl->height, (long long)frame->width,
-                    (long long)frame->height);
-
-    matcher->times = (tm_times){0};
-    status = use_cuda(matcher) ? run_cuda(matcher, &job) : run_cpu(matcher, &job);
-    if (status != TM_OK)
-        return status;
-
-    matcher->times.total = now_ms() - start;
-    *best = (tm_peak){.x = job.best.position % job.geometry.map_width - job.geometry.pad_x,
-                      .y = job.best.position / job.geometry.map_width - job.geometry.pad_y,
-                      .score = job.metric == TM_METRIC_LCC
-                                   ? (double)tm_score_of_order((int32_t)job.best.value)
-                                   : (double)job.best.value};
-    return TM_OK;
+    return tm_match_many(matcher, frame, &tmpl, 1, best, map);
 }
 
 tm_times tm_matcher_times(const tm_matcher *matcher)

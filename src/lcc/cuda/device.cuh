@@ -24,6 +24,7 @@ typedef struct tm_device_job {
     float variance;
     void *map;                /* dense, or NULL */
     tm_candidate *candidates; /* one per block */
+    tm_candidate *best;
 } tm_device_job;
 
 /* The direct kernel for any template on any device. Returns the launch's error. */

@@ -1,54 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The CUDA plugin: a device's context with its memory, kept across frames, and
- * the way of one job through it. */
+/* The CUDA plugin's table: devices opened, asked and closed, errors named. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lcc/cuda/device.cuh"
-#include "lcc/cuda/plugin.h"
-
-#define STAGING_BYTES ((size_t)8 << 20)
-#define CACHED_TEMPLATES 256
-
-/* Device memory that only grows. */
-typedef struct buffer {
-    void *data;
-    size_t size;
-} buffer;
-
-typedef struct cached_template {
-    tm_template key; /* samples: an own copy */
-    uint8_t *taps;
-    uint64_t used; /* the context's clock when it was last asked for */
-} cached_template;
-
-/* Where the frame lies in its zero-extended device copy. */
-typedef struct layout {
-    int64_t frame_width, frame_height, pad_x, pad_y, rows;
-    size_t pitch;
-} layout;
-
-enum { START, ON_DEVICE, MATCHED, DONE, EVENTS };
-
-struct tm_cuda {
-    int index;
-    char name[128];
-    cudaStream_t stream;
-    cudaEvent_t events[EVENTS];
-    buffer frame, map, candidates;
-    layout frame_layout;
-    tm_candidate *reduced; /* device: TM_REDUCE_BLOCKS, then the best */
-    tm_candidate *best;    /* pinned */
-    uint8_t *staging[2];   /* pinned */
-    size_t staging_size;
-    cudaEvent_t staging_free[2];
-    cached_template templates[CACHED_TEMPLATES];
-    int template_count;
-    tm_device_job last; /* frame is NULL where there is nothing to replay */
-    tm_metric last_metric;
-    uint64_t clock;
-};
+#include "lcc/cuda/context.cuh"
 
 /* The error of a CUDA call as a status and a message that names the device. */
 static tm_status cuda_status(const tm_cuda *cuda, cudaError_t error, tm_message *message)
@@ -61,241 +17,26 @@ static tm_status cuda_status(const tm_cuda *cuda, cudaError_t error, tm_message 
     return error == cudaErrorMemoryAllocation ? TM_ERR_DEVICE_MEMORY : TM_ERR_DEVICE;
 }
 
-#define TRY(call)                        \
-    do {                                 \
-        cudaError_t try_error = (call);  \
-        if (try_error != cudaSuccess)    \
-            return try_error;            \
-    } while (0)
-
-static cudaError_t grow(buffer *buffer, size_t size)
-{
-    if (buffer->size >= size)
-        return cudaSuccess;
-    cudaFree(buffer->data);
-    *buffer = (struct buffer){NULL, 0};
-    TRY(cudaMalloc(&buffer->data, size));
-    buffer->size = size;
-    return cudaSuccess;
-}
-
-static cudaError_t fit_staging(tm_cuda *cuda, size_t row_bytes)
-{
-    if (cuda->staging_size >= row_bytes)
-        return cudaSuccess;
-    cuda->staging_size = 0;
-    size_t size = row_bytes > STAGING_BYTES ? row_bytes : STAGING_BYTES;
-    for (int i = 0; i < 2; i++) {
-        cudaFreeHost(cuda->staging[i]);
-        cuda->staging[i] = NULL;
-    }
-    for (int i = 0; i < 2; i++)
-        TRY(cudaMallocHost((void **)&cuda->staging[i], size));
-    cuda->staging_size = size;
-    return cudaSuccess;
-}
-
-static int64_t round_up(int64_t value, int64_t to)
-{
-    return (value + to - 1) / to * to;
-}
-
-static layout layout_of(const tm_geometry *g)
-{
-    layout l = {g->frame_width, g->frame_height, g->pad_x, g->pad_y, 0, 0};
-    l.rows = g->map_height + g->template_height - 1 + TM_SLACK_ROWS;
-    l.pitch = (size_t)round_up(g->map_width + g->template_width - 1 + TM_SLACK_COLUMNS, 256);
-    return l;
-}
-
-static bool layout_equal(const layout *a, const layout *b)
-{
-    return a->frame_width == b->frame_width && a->frame_height == b->frame_height &&
-           a->pad_x == b->pad_x && a->pad_y == b->pad_y && a->rows == b->rows &&
-           a->pitch == b->pitch;
-}
-
-/* Copies the frame into its zero-extended place. The zeros around it are written
- * only when the layout changes. */
-static cudaError_t upload_frame(tm_cuda *cuda, const tm_job *job)
-{
-    const tm_image *frame = &job->frame;
-    layout l = layout_of(&job->geometry);
-    size_t width = (size_t)frame->width;
-
-    if (!layout_equal(&l, &cuda->frame_layout)) {
-        cuda->frame_layout = (layout){};
-        TRY(grow(&cuda->frame, (size_t)l.rows * l.pitch));
-        TRY(cudaMemsetAsync(cuda->frame.data, 0, (size_t)l.rows * l.pitch, cuda->stream));
-        cuda->frame_layout = l;
-    }
-
-    uint8_t *to = (uint8_t *)cuda->frame.data + l.pad_y * (int64_t)l.pitch + l.pad_x;
-    TRY(fit_staging(cuda, width));
-    const int64_t chunk = (int64_t)(cuda->staging_size / width);
-    for (int64_t y = 0, i = 0; y < frame->height; y += chunk, i++) {
-        const int64_t rows = chunk < frame->height - y ? chunk : frame->height - y;
-        uint8_t *staging = cuda->staging[i % 2];
-        TRY(cudaEventSynchronize(cuda->staging_free[i % 2]));
-        for (int64_t row = 0; row < rows; row++)
-            memcpy(staging + row * frame->width, frame->samples + (y + row) * frame->stride, width);
-        TRY(cudaMemcpy2DAsync(to + y * (int64_t)l.pitch, l.pitch, staging, width, width,
-                              (size_t)rows, cudaMemcpyHostToDevice, cuda->stream));
-        TRY(cudaEventRecord(cuda->staging_free[i % 2], cuda->stream));
-    }
-    return cudaSuccess;
-}
-
-/* Copies the dense device map into the caller's rows; the copy of one chunk
- * overlaps the unpacking of the chunk before it. */
-static cudaError_t download_map(tm_cuda *cuda, const tm_job *job)
-{
-    const size_t row_bytes =
-        (size_t)job->geometry.map_width * tm_map_element_size(job->metric);
-    const int64_t height = job->geometry.map_height;
-
-    TRY(fit_staging(cuda, row_bytes));
-    const int64_t chunk = (int64_t)(cuda->staging_size / row_bytes);
-    const int64_t chunks = (height + chunk - 1) / chunk;
-    for (int64_t i = 0; i <= chunks; i++) {
-        if (i < chunks) {
-            const int64_t y = i * chunk, rows = chunk < height - y ? chunk : height - y;
-            TRY(cudaMemcpyAsync(cuda->staging[i % 2],
-                                (const uint8_t *)cuda->map.data + (size_t)y * row_bytes,
-                                (size_t)rows * row_bytes, cudaMemcpyDeviceToHost, cuda->stream));
-            TRY(cudaEventRecord(cuda->staging_free[i % 2], cuda->stream));
-        }
-        if (i == 0)
-            continue;
-        const int64_t y = (i - 1) * chunk, rows = chunk < height - y ? chunk : height - y;
-        TRY(cudaEventSynchronize(cuda->staging_free[(i - 1) % 2]));
-        for (int64_t row = 0; row < rows; row++)
-            memcpy((uint8_t *)job->map.data + (y + row) * job->map.stride,
-                   cuda->staging[(i - 1) % 2] + (size_t)row * row_bytes, row_bytes);
-    }
-    return cudaSuccess;
-}
-
-static void drop_template(cached_template *entry)
-{
-    cudaFree(entry->taps);
-    free(entry->key.samples);
-    *entry = (cached_template){};
-}
-
-static cudaError_t load_template(tm_cuda *cuda, cached_template *entry, const tm_template *t)
-{
-    entry->key = *t;
-    entry->key.samples = (uint8_t *)malloc((size_t)t->n);
-    if (!entry->key.samples)
-        return cudaErrorMemoryAllocation;
-    memcpy(entry->key.samples, t->samples, (size_t)t->n);
-    TRY(cudaMalloc((void **)&entry->taps, (size_t)t->n));
-    return cudaMemcpyAsync(entry->taps, entry->key.samples, (size_t)t->n, cudaMemcpyHostToDevice,
-                           cuda->stream);
-}
-
-/* Finds the template on the device or brings it there, in place of the one that
- * was not used for longest. */
-static cudaError_t fetch_template(tm_cuda *cuda, const tm_template *t, cached_template **found)
-{
-    cached_template *entry = &cuda->templates[0];
-    for (int i = 0; i < cuda->template_count; i++) {
-        cached_template *candidate = &cuda->templates[i];
-        if (candidate->taps && tm_template_equal(&candidate->key, t)) {
-            candidate->used = ++cuda->clock;
-            *found = candidate;
-            return cudaSuccess;
-        }
-        if (candidate->used < entry->used)
-            entry = candidate;
-    }
-    if (cuda->template_count < CACHED_TEMPLATES)
-        entry = &cuda->templates[cuda->template_count++];
-    else
-        drop_template(entry);
-
-    cudaError_t error = load_template(cuda, entry, t);
-    if (error != cudaSuccess) {
-        drop_template(entry);
-        return error;
-    }
-    entry->used = ++cuda->clock;
-    *found = entry;
-    return cudaSuccess;
-}
-
-/* From the padded frame to the best candidate, all on the device. */
-static cudaError_t launch(tm_cuda *cuda, const tm_device_job *device, tm_metric metric)
-{
-    TRY(tm_direct_launch(device, metric, cuda->stream));
-    return tm_reduce_launch(device->candidates, tm_direct_blocks(device), cuda->reduced,
-                            cuda->reduced + TM_REDUCE_BLOCKS, cuda->stream);
-}
-
-static cudaError_t run(tm_cuda *cuda, tm_job *job)
-{
-    const tm_geometry *g = &job->geometry;
-    cached_template *tmpl = NULL;
-
-    cuda->last.frame = NULL;
-
-    TRY(cudaEventRecord(cuda->events[START], cuda->stream));
-    TRY(fetch_template(cuda, job->tmpl, &tmpl));
-    TRY(upload_frame(cuda, job));
-    TRY(cudaEventRecord(cuda->events[ON_DEVICE], cuda->stream));
-
-    if (job->map.data)
-        TRY(grow(&cuda->map, (size_t)(g->map_width * g->map_height) *
-                                 tm_map_element_size(job->metric)));
-    tm_device_job device = {};
-    device.frame = (const uint8_t *)cuda->frame.data;
-    device.pitch = cuda->frame_layout.pitch;
-    device.map_width = g->map_width;
-    device.map_height = g->map_height;
-    device.taps = tmpl->taps;
-    device.width = (int)job->tmpl->width;
-    device.height = (int)job->tmpl->height;
-    device.n = job->tmpl->n;
-    device.sum = job->tmpl->sum;
-    device.variance = (float)job->tmpl->variance;
-    device.map = job->map.data ? cuda->map.data : NULL;
-
-    TRY(grow(&cuda->candidates, (size_t)tm_direct_blocks(&device) * sizeof(tm_candidate)));
-    device.candidates = (tm_candidate *)cuda->candidates.data;
-    TRY(launch(cuda, &device, job->metric));
-    TRY(cudaMemcpyAsync(cuda->best, cuda->reduced + TM_REDUCE_BLOCKS, sizeof *cuda->best,
-                        cudaMemcpyDeviceToHost, cuda->stream));
-    TRY(cudaEventRecord(cuda->events[MATCHED], cuda->stream));
-    if (job->map.data)
-        TRY(download_map(cuda, job));
-    TRY(cudaEventRecord(cuda->events[DONE], cuda->stream));
-    TRY(cudaStreamSynchronize(cuda->stream));
-    job->best = *cuda->best;
-    cuda->last = device;
-    cuda->last_metric = job->metric;
-    return cudaSuccess;
-}
-
 static cudaError_t read_times(const tm_cuda *cuda, tm_times *times)
 {
     float to_device, kernel, from_device;
-    TRY(cudaEventElapsedTime(&to_device, cuda->events[START], cuda->events[ON_DEVICE]));
-    TRY(cudaEventElapsedTime(&kernel, cuda->events[ON_DEVICE], cuda->events[MATCHED]));
-    TRY(cudaEventElapsedTime(&from_device, cuda->events[MATCHED], cuda->events[DONE]));
+    TRY(cudaEventElapsedTime(&to_device, cuda->events[TM_EVENT_START], cuda->events[TM_EVENT_ON_DEVICE]));
+    TRY(cudaEventElapsedTime(&kernel, cuda->events[TM_EVENT_ON_DEVICE], cuda->events[TM_EVENT_MATCHED]));
+    TRY(cudaEventElapsedTime(&from_device, cuda->events[TM_EVENT_MATCHED], cuda->events[TM_EVENT_DONE]));
     times->to_device = (double)to_device;
     times->kernel = (double)kernel;
     times->from_device = (double)from_device;
     return cudaSuccess;
 }
 
-static tm_status plugin_match(tm_cuda *cuda, tm_job *job, tm_times *times, tm_message *message)
+static tm_status plugin_match(tm_cuda *cuda, tm_job *jobs, size_t count, tm_times *times,
+                              tm_message *message)
 {
     int callers_device = cuda->index;
     cudaGetDevice(&callers_device);
     cudaError_t error = cudaSetDevice(cuda->index);
     if (error == cudaSuccess)
-        error = run(cuda, job);
+        error = tm_run(cuda, jobs, count);
     if (error == cudaSuccess)
         error = read_times(cuda, times);
     else
@@ -303,21 +44,6 @@ static tm_status plugin_match(tm_cuda *cuda, tm_job *job, tm_times *times, tm_me
     tm_status status = cuda_status(cuda, error, message);
     cudaSetDevice(callers_device);
     return status;
-}
-
-static cudaError_t time_launches(tm_cuda *cuda, int samples, int launches, double *ms)
-{
-    for (int i = 0; i < samples; i++) {
-        float elapsed;
-        TRY(cudaEventRecord(cuda->events[START], cuda->stream));
-        for (int j = 0; j < launches; j++)
-            TRY(launch(cuda, &cuda->last, cuda->last_metric));
-        TRY(cudaEventRecord(cuda->events[MATCHED], cuda->stream));
-        TRY(cudaEventSynchronize(cuda->events[MATCHED]));
-        TRY(cudaEventElapsedTime(&elapsed, cuda->events[START], cuda->events[MATCHED]));
-        ms[i] = (double)elapsed / launches;
-    }
-    return cudaSuccess;
 }
 
 static tm_status plugin_replay(tm_cuda *cuda, int samples, int launches, double *ms,
@@ -331,7 +57,7 @@ static tm_status plugin_replay(tm_cuda *cuda, int samples, int launches, double 
     cudaGetDevice(&callers_device);
     cudaError_t error = cudaSetDevice(cuda->index);
     if (error == cudaSuccess)
-        error = time_launches(cuda, samples, launches, ms);
+        error = tm_replay(cuda, samples, launches, ms);
     tm_status status = cuda_status(cuda, error, message);
     cudaSetDevice(callers_device);
     return status;
@@ -384,9 +110,8 @@ static void plugin_close(tm_cuda *cuda)
     cudaSetDevice(cuda->index);
     if (cuda->stream)
         cudaStreamSynchronize(cuda->stream);
-    for (int i = 0; i < cuda->template_count; i++)
-        drop_template(&cuda->templates[i]);
-    for (int i = 0; i < EVENTS; i++) {
+    tm_drop_templates(cuda);
+    for (int i = 0; i < TM_EVENTS; i++) {
         if (cuda->events[i])
             cudaEventDestroy(cuda->events[i]);
     }
@@ -395,8 +120,9 @@ static void plugin_close(tm_cuda *cuda)
             cudaEventDestroy(cuda->staging_free[i]);
         cudaFreeHost(cuda->staging[i]);
     }
-    cudaFreeHost(cuda->best);
+    cudaFreeHost(cuda->pinned_bests);
     cudaFree(cuda->reduced);
+    cudaFree(cuda->bests.data);
     cudaFree(cuda->frame.data);
     cudaFree(cuda->map.data);
     cudaFree(cuda->candidates.data);
@@ -415,13 +141,11 @@ static cudaError_t open_device(tm_cuda *cuda)
     snprintf(cuda->name, sizeof cuda->name, "%.120s", properties.name);
     TRY(cudaSetDevice(cuda->index));
     TRY(cudaStreamCreateWithFlags(&cuda->stream, cudaStreamNonBlocking));
-    for (int i = 0; i < EVENTS; i++)
+    for (int i = 0; i < TM_EVENTS; i++)
         TRY(cudaEventCreate(&cuda->events[i]));
     for (int i = 0; i < 2; i++)
         TRY(cudaEventCreateWithFlags(&cuda->staging_free[i], cudaEventDisableTiming));
-    TRY(cudaMalloc((void **)&cuda->reduced, (TM_REDUCE_BLOCKS + 1) * sizeof *cuda->reduced));
-    TRY(cudaMallocHost((void **)&cuda->best, sizeof *cuda->best));
-    return cudaSuccess;
+    return cudaMalloc((void **)&cuda->reduced, TM_REDUCE_BLOCKS * sizeof *cuda->reduced);
 }
 
 static tm_status plugin_open(tm_cuda **opened, int index, tm_message *message)

@@ -29,8 +29,10 @@ typedef struct tm_cuda_plugin {
     tm_status (*open)(tm_cuda **cuda, int index, tm_message *message);
     void (*close)(tm_cuda *cuda);
 
-    /* Runs the job; writes best, the map and the first three times. */
-    tm_status (*match)(tm_cuda *cuda, tm_job *job, tm_times *times, tm_message *message);
+    /* Runs count jobs of one frame, domain and metric; writes each job's best and
+     * map, and the first three times. */
+    tm_status (*match)(tm_cuda *cuda, tm_job *jobs, size_t count, tm_times *times,
+                       tm_message *message);
 
     /* Repeats the device's part of the last successful match, with nothing
      * copied: samples batches of launches, each batch's mean to ms. */

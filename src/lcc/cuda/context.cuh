@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* A device's context: its memory, kept across frames, and the steps of a match. */
+#ifndef TMATCH_LCC_CUDA_CONTEXT_CUH
+#define TMATCH_LCC_CUDA_CONTEXT_CUH
+
+#include "lcc/cuda/device.cuh"
+#include "lcc/cuda/plugin.h"
+
+#define TM_CACHED_TEMPLATES 1024
+
+/* Returns a failed CUDA call's error from the function around it. */
+#define TRY(call)                       \
+    do {                                \
+        cudaError_t try_error = (call); \
+        if (try_error != cudaSuccess)   \
+            return try_error;           \
+    } while (0)
+
+/* Device memory that only grows. */
+typedef struct tm_buffer {
+    void *data;
+    size_t size;
+} tm_buffer;
+
+static inline cudaError_t tm_buffer_fit(tm_buffer *buffer, size_t size)
+{
+    if (buffer->size >= size)
+        return cudaSuccess;
+    cudaFree(buffer->data);
+    buffer->data = NULL;
+    buffer->size = 0;
+    TRY(cudaMalloc(&buffer->data, size));
+    buffer->size = size;
+    return cudaSuccess;
+}
+
+/* A template on the device. */
+typedef struct tm_cached_template {
+    tm_template key; /* samples: an own copy */
+    uint8_t *taps;
+    uint64_t used; /* the context's clock when it was last asked for */
+} tm_cached_template;
+
+/* Where the frame lies in its zero-extended device copy. */
+typedef struct tm_layout {
+    int64_t frame_width, frame_height, pad_x, pad_y, rows;
+    size_t pitch;
+} tm_layout;
+
+enum { TM_EVENT_START, TM_EVENT_ON_DEVICE, TM_EVENT_MATCHED, TM_EVENT_DONE, TM_EVENTS };
+
+struct tm_cuda {
+    int index;
+    char name[128];
+    cudaStream_t stream;
+    cudaEvent_t events[TM_EVENTS];
+
+    tm_buffer frame;
+    tm_layout layout; /* what the frame's memory is zeroed for */
+    tm_buffer map, candidates, bests;
+    tm_candidate *reduced;      /* device, TM_REDUCE_BLOCKS */
+    tm_candidate *pinned_bests; /* host */
+    size_t pinned_bests_count;
+
+    uint8_t *staging[2]; /* pinned */
+    size_t staging_size;
+    cudaEvent_t staging_free[2];
+
+    tm_cached_template templates[TM_CACHED_TEMPLATES];
+    int template_count;
+    uint64_t clock;
+
+    tm_device_job last; /* frame is NULL where there is nothing to replay */
+    tm_metric last_metric;
+};
+
+/* transfer.cu: copies the frame into its zero-extended place, if it is a fresh one
+ * or its place has changed with the template's size. The zeros around it are
+ * written only then. */
+cudaError_t tm_place_frame(tm_cuda *cuda, const tm_job *job, bool fresh);
+
+/* transfer.cu: copies the dense device map into the caller's rows; the copy of one
+ * chunk overlaps the unpacking of the chunk before it. */
+cudaError_t tm_download_map(tm_cuda *cuda, const tm_job *job);
+
+/* cache.cu: finds the template on the device or brings it there, in place of the
+ * one that was not used for longest. */
+cudaError_t tm_fetch_template(tm_cuda *cuda, const tm_template *t, tm_cached_template **found);
+void tm_drop_templates(tm_cuda *cuda);
+
+/* run.cu: the whole match, and the device's part of the last one again. */
+cudaError_t tm_run(tm_cuda *cuda, tm_job *jobs, size_t count);
+cudaError_t tm_replay(tm_cuda *cuda, int samples, int launches, double *ms);
+
+#endif
