@@ -30,6 +30,8 @@ static const char help[] =
     "Where to compute (the result is the same everywhere, bit for bit):\n"
     "      --device auto|cpu|cuda|cuda:N\n"
     "      --threads N            CPU threads; 0, the default: all\n"
+    "      --cpu-features LIST    instruction sets that may be used: none, all, or\n"
+    "                             names such as avx2 with commas between\n"
     "      --algorithm auto|reference|direct\n"
     "      --list-devices         list the devices, and why one is missing\n"
     "\n"

@@ -18,6 +18,7 @@ enum {
     OPT_METRIC,
     OPT_DEVICE,
     OPT_THREADS,
+    OPT_CPU_FEATURES,
     OPT_ALGORITHM,
     OPT_MIN_SCORE,
     OPT_FORMAT,
@@ -37,6 +38,7 @@ static const struct option long_options[] = {
     {"metric", required_argument, NULL, OPT_METRIC},
     {"device", required_argument, NULL, OPT_DEVICE},
     {"threads", required_argument, NULL, OPT_THREADS},
+    {"cpu-features", required_argument, NULL, OPT_CPU_FEATURES},
     {"algorithm", required_argument, NULL, OPT_ALGORITHM},
     {"min-score", required_argument, NULL, OPT_MIN_SCORE},
     {"format", required_argument, NULL, OPT_FORMAT},
@@ -84,6 +86,20 @@ static bool parse_device(const char *text, tm_settings *settings)
     settings->device = (tm_device_kind)kind;
     settings->device_index = (int)index;
     return true;
+}
+
+static bool parse_cpu_features(const char *text, tm_settings *settings)
+{
+    char names[128] = "none, all";
+
+    if (tm_cpu_features_parse(text, &settings->cpu_features) == TM_OK)
+        return true;
+    for (uint32_t bit = 1; bit && tm_cpu_feature_name(bit); bit <<= 1) {
+        const size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, ", %s", tm_cpu_feature_name(bit));
+    }
+    message_usage("--cpu-features: '%s' is not a list of %s", text, names);
+    return false;
 }
 
 /* getopt_long takes unique abbreviations of long options, which stop being
@@ -156,6 +172,7 @@ static bool set_value(cli_options *o, int option, const char *text)
     case OPT_MAP: o->map = text; return true;
     case OPT_DUMP_TEMPLATE: o->dump_template = text; return true;
     case OPT_DEVICE: return parse_device(text, &o->settings);
+    case OPT_CPU_FEATURES: return parse_cpu_features(text, &o->settings);
     case OPT_MAX_PIXELS: return parse_integer("--max-pixels", text, 1, INT64_MAX, &o->max_pixels);
     case OPT_MIN_SCORE:
         o->has_min_score = true;

@@ -22,6 +22,19 @@ static void processor_name(char *name, size_t size)
         fclose(file);
 }
 
+static void feature_names(char *names, size_t size)
+{
+    const uint32_t features = tm_cpu_features();
+    size_t used = 0;
+
+    names[0] = '\0';
+    for (uint32_t bit = 1; bit && used < size; bit <<= 1) {
+        if (features & bit)
+            used += (size_t)snprintf(names + used, size - used, "%s%s", used ? " " : "",
+                                     tm_cpu_feature_name(bit));
+    }
+}
+
 tm_status tm_list_devices(tm_device_info *devices, size_t capacity, size_t *count, char *why,
                           size_t why_size)
 {
@@ -34,6 +47,7 @@ tm_status tm_list_devices(tm_device_info *devices, size_t capacity, size_t *coun
     if (capacity) {
         devices[0] = (tm_device_info){.kind = TM_DEVICE_CPU, .units = omp_get_num_procs()};
         processor_name(devices[0].name, sizeof devices[0].name);
+        feature_names(devices[0].detail, sizeof devices[0].detail);
     }
     *count = 1;
     if (tm_cuda_load(&library, &message) == TM_OK)

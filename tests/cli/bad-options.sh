@@ -25,6 +25,7 @@ fail --threads -1 a b
 fail --threads many a b
 fail --threads 4097 a b
 fail --threads '' a b
+fail --cpu-features sse9 a b
 fail --max-pixels 0 a b
 fail --max-pixels 1e6 a b
 fail --min-score high a b

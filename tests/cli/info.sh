@@ -3,7 +3,7 @@ tmatch --help | head -n 3
 tmatch --help | awk 'length > 80'
 tmatch -h nonsense --after | head -n 1
 # Every long option stands in the help.
-for option in template output map domain metric device threads algorithm min-score format \
+for option in template output map domain metric device threads cpu-features algorithm min-score format \
     list-devices verify time dump-template max-pixels verbose quiet help version; do
     tmatch --help | grep -q -e "--$option" || echo "no --$option"
 done
