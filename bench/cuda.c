@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/* A CUDA device through the plugin's interface, which has what the public API
+ * has not: the kernels alone, resident, back to back. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+#include "modules.h"
+#include "match/cuda_loader.h"
+
+/* A batch of launches lasts about this long, so that an event's resolution and
+ * the first launch's latency do not show. */
+#define BATCH_MS 4.0
+enum { MOST_LAUNCHES = 2000, MOST_CALLS = 15, COLD_SAMPLES = 21 };
+
+struct bench_gpu {
+    tm_cuda_library library;
+    tm_cuda *cuda;
+    tm_message message;
+    int index;
+};
+
+const char *bench_gpu_open(bench_gpu **opened, int index)
+{
+    static char fault[300];
+    bench_gpu *gpu = calloc(1, sizeof *gpu);
+    if (!gpu)
+        return "out of memory";
+    gpu->index = index;
+    tm_status status = tm_cuda_load(&gpu->library, &gpu->message);
+    if (status == TM_OK) {
+        const int count = gpu->library.plugin->count(&gpu->message);
+        if (count > index) {
+            status = gpu->library.plugin->open(&gpu->cuda, index, &gpu->message);
+        } else {
+            status = TM_ERR_NO_DEVICE;
+            if (count)
+                snprintf(gpu->message.text, sizeof gpu->message.text, "only %d CUDA devices", count);
+        }
+    }
+    if (status == TM_OK) {
+        *opened = gpu;
+        return NULL;
+    }
+    snprintf(fault, sizeof fault, "%s", gpu->message.text);
+    bench_gpu_close(gpu);
+    return fault;
+}
+
+void bench_gpu_close(bench_gpu *gpu)
+{
+    if (!gpu)
+        return;
+    if (gpu->cuda)
+        gpu->library.plugin->close(gpu->cuda);
+    tm_cuda_unload(&gpu->library);
+    free(gpu);
+}
+
+/* One match as the matcher would run it; *right becomes false where the best
+ * match is not the exact one. */
+static tm_status match(bench_gpu *gpu, const problem *p, const tm_template *tmpl, int which,
+                       bool map, tm_times *times, bool *right)
+{
+    const bench_case *c = p->of;
+    tm_job job = {.metric = c->metric, .frame = p->frame, .tmpl = tmpl};
+    tm_status status = tm_geometry_init(&job.geometry, c->domain, c->frame_width,
+                                        c->frame_height, c->template_width, c->template_height);
+    if (map)
+        job.map = (tm_map){p->got, p->map_width * (ptrdiff_t)tm_map_element_size(c->metric)};
+    const double start = bench_now_ms();
+    if (status == TM_OK)
+        status = gpu->library.plugin->match(gpu->cuda, &job, 1, times, &gpu->message);
+    times->total = bench_now_ms() - start;
+    if (status != TM_OK)
+        return status;
+
+    const tm_peak best = {
+        .x = job.best.position % p->map_width - job.geometry.pad_x,
+        .y = job.best.position / p->map_width - job.geometry.pad_y,
+        .score = c->metric == TM_METRIC_LCC
+                     ? (double)tm_score_of_order((int32_t)job.best.value)
+                     : (double)job.best.value};
+    *right = *right && problem_best_equal(p, which, best);
+    return TM_OK;
+}
+
+/* With and without the map: a kernel may have two forms. */
+static tm_status check(bench_gpu *gpu, const problem *p, tm_template **templates, bool *right)
+{
+    tm_times times;
+    tm_status status = TM_OK;
+    const size_t bytes =
+        (size_t)(p->map_width * p->map_height) * tm_map_element_size(p->of->metric);
+
+    memset(p->got, 0xcd, bytes);
+    for (int i = 0; status == TM_OK && i < p->of->templates; i++)
+        status = match(gpu, p, templates[i], i, false, &times, right);
+    if (status == TM_OK)
+        status = match(gpu, p, templates[0], 0, true, &times, right);
+    if (status == TM_OK)
+        *right = *right && problem_map_equal(p);
+    return status;
+}
+
+static tm_status time_calls(bench_gpu *gpu, const problem *p, tm_template **templates,
+                            bench_result *result, const bench_effort *effort, bool *right)
+{
+    double call[MOST_CALLS] = {0}, in[MOST_CALLS] = {0}, out[MOST_CALLS] = {0};
+    int taken = 0;
+    const double start = bench_now_ms();
+
+    do {
+        for (int i = 0; i < p->of->templates; i++) {
+            tm_times times = {0};
+            tm_status status = match(gpu, p, templates[i], i, p->of->map && i == 0, &times, right);
+            if (status != TM_OK)
+                return status;
+            call[taken] += times.total;
+            in[taken] += times.to_device;
+            out[taken] += times.from_device;
+        }
+        taken++;
+    } while (taken < MOST_CALLS && taken < effort->samples &&
+             (taken < 3 || bench_now_ms() - start < effort->budget_ms));
+    result->call = bench_spread_of(call, taken);
+    result->to_device = bench_spread_of(in, taken);
+    result->from_device = bench_spread_of(out, taken);
+    return TM_OK;
+}
+
+static int launches_for(double one_ms)
+{
+    const double wanted = BATCH_MS / (one_ms > 1e-4 ? one_ms : 1e-4);
+    return wanted < 1 ? 1 : wanted > MOST_LAUNCHES ? MOST_LAUNCHES : (int)wanted;
+}
+
+/* Adds the resident times of the last match to ms; takes fewer samples where a
+ * launch is long. */
+static tm_status replay(bench_gpu *gpu, double budget_ms, int *samples, double *ms)
+{
+    const tm_cuda_plugin *plugin = gpu->library.plugin;
+    double one, batch[BENCH_MAX_SAMPLES];
+
+    /* The first gives the clocks time to rise, the second says how long one is. */
+    tm_status status = plugin->replay(gpu->cuda, 1, 10, &one, &gpu->message);
+    if (status == TM_OK)
+        status = plugin->replay(gpu->cuda, 1, launches_for(one), &one, &gpu->message);
+    while (status == TM_OK && *samples > 3 && *samples * one > 4 * budget_ms)
+        --*samples;
+    if (status == TM_OK)
+        status = plugin->replay(gpu->cuda, *samples, launches_for(one), batch, &gpu->message);
+    for (int i = 0; status == TM_OK && i < *samples; i++)
+        ms[i] += batch[i];
+    return status;
+}
+
+static tm_status time_cold(bench_gpu *gpu, bench_result *result)
+{
+    double ms[COLD_SAMPLES];
+    for (int i = 0; i < COLD_SAMPLES; i++) {
+        if (!modules_flush(gpu->index))
+            return TM_OK;
+        tm_status status = gpu->library.plugin->replay(gpu->cuda, 1, 1, &ms[i], &gpu->message);
+        if (status != TM_OK)
+            return status;
+    }
+    result->cold = bench_spread_of(ms, COLD_SAMPLES);
+    return TM_OK;
+}
+
+/* Templates are launched one by one; an entry that takes them together is to be
+ * called here. */
+static tm_status time_kernels(bench_gpu *gpu, const problem *p, tm_template **templates,
+                              bench_result *result, const bench_effort *effort, bool *right)
+{
+    double ms[BENCH_MAX_SAMPLES] = {0};
+    int samples = p->of->templates > 1 && effort->samples > 5 ? 5 : effort->samples;
+    tm_times times;
+
+    for (int i = 0; i < p->of->templates; i++) {
+        tm_status status = match(gpu, p, templates[i], i, p->of->map && i == 0, &times, right);
+        if (status == TM_OK)
+            status = replay(gpu, effort->budget_ms, &samples, ms);
+        if (status != TM_OK)
+            return status;
+    }
+    result->kernel = bench_spread_of(ms, samples);
+    return p->of->templates == 1 ? time_cold(gpu, result) : TM_OK;
+}
+
+bool bench_cuda(bench_result *result, problem *p, bench_gpu *gpu, const bench_effort *effort)
+{
+    const int count = p->of->templates;
+    tm_template **templates = calloc((size_t)count, sizeof *templates);
+    tm_status status = templates ? TM_OK : TM_ERR_MEMORY;
+    bool right = true;
+
+    snprintf(gpu->message.text, sizeof gpu->message.text, "out of memory");
+    for (int i = 0; status == TM_OK && i < count; i++)
+        status = tm_template_prepare(&templates[i], &p->templates[i]);
+    if (status == TM_OK)
+        status = check(gpu, p, templates, &right);
+    if (status == TM_OK && right)
+        status = time_calls(gpu, p, templates, result, effort, &right);
+    if (status == TM_OK && right)
+        status = time_kernels(gpu, p, templates, result, effort, &right);
+
+    result->exact = true;
+    snprintf(result->check, sizeof result->check, "%s", p->proof);
+    if (status != TM_OK) {
+        result->status = BENCH_FAILED;
+        snprintf(result->note, sizeof result->note, "%s", gpu->message.text);
+    } else if (!right) {
+        result->status = BENCH_WRONG;
+    }
+    for (int i = 0; templates && i < count; i++)
+        tm_template_destroy(&templates[i]);
+    free(templates);
+    return right;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* The baselines: those of this program and those of the modules beside it. */
+#ifndef TMATCH_BENCH_MODULES_H
+#define TMATCH_BENCH_MODULES_H
+
+#include "baseline.h"
+#include "bench.h"
+
+/* Something that could not be measured here, and why. */
+typedef struct missing {
+    char name[32];
+    char why[200];
+} missing;
+enum { MOST_MISSING = 8 };
+
+/* Opens the GPU modules from the program's directory. */
+void modules_open(void);
+void modules_close(void);
+
+/* What could not be opened. */
+int modules_missing(missing *list);
+
+/* Calls see with each baseline that runs on a GPU, or on the CPU. */
+typedef void module_visit(const baseline *baseline, void *context);
+void modules_visit(bool gpu, module_visit *see, void *context);
+
+/* Runs a baseline on a problem. Its errors are measured before its time; one that
+ * is far off is WRONG and not timed. */
+void bench_baseline(bench_result *result, problem *p, const baseline *baseline, int device,
+                    const bench_effort *effort);
+
+/* See baseline_module. False, 0: no module can. */
+bool modules_flush(int device);
+double modules_copy_rate(int device);
+
+#endif

@@ -1,0 +1,35 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The bench runs, checks, and writes JSON that the other scripts read. CPU only,
+# tiny sizes: nothing here measures anything.
+set -eu
+bench=$1
+source=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+"$bench" --devices cpu:1,cpu --threads 2 --samples 3 --budget 0.05 --json "$work/a.json" \
+    64,5 --domain full 61x47,5x4 --metric ccorr 60,4 --domain valid --best 300,21
+"$bench" --help >/dev/null
+for wrong in "--devices cpu 8,9" "--devices nowhere 64,5" "--suite none" "--samples 0" "64"; do
+    # shellcheck disable=SC2086 # the words are arguments
+    if "$bench" $wrong >/dev/null 2>&1; then
+        echo "accepted: $wrong" >&2
+        exit 1
+    fi
+done
+
+command -v python3 >/dev/null || exit 0
+python3 - "$work/a.json" <<'END'
+import json, sys
+data = json.load(open(sys.argv[1]))
+rows = data["results"]
+ours = [r for r in rows if r["algorithm"] in ("direct", "reference")]
+assert data["machine"]["commit"] and data["machine"]["cpu"] and data["machine"]["command"]
+assert len(ours) == 12 and all(r["status"] == "ok" and r["max_abs_error"] == 0 for r in ours), ours
+assert all(r["kernel_ms"]["min"] <= r["kernel_ms"]["median"] <= r["kernel_ms"]["max"] for r in ours)
+thesis = [r for r in rows if r["algorithm"] == "thesis-cpu" and r["output"] == "map"]
+assert len(thesis) == 3 and all(r["status"] == "ok" and r["relative_error"] < 1e-5 for r in thesis), thesis
+END
+python3 "$source/tables.py" --check
+python3 "$source/plot.py" --check
