@@ -1,0 +1,171 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Builds, tests and measures on a machine with a GPU, each phase with a limit on
+# its time, and writes to $OUT at most 8 files, a summary last:
+#
+#     OUT=/tmp/results bench/gpu.sh [build] [test] [sanitize] [peers] [targets] [thesis] [ncu]
+#
+# All phases if none is named; they run in this order, and build always runs. Limits in seconds: LIMIT_TEST=300 and so on.
+# TMATCH_COMMIT names the commit where there is no .git; GPU_ARCHS is sm_90.
+# shellcheck disable=SC2317 # the phases are called by name
+set -u
+cd "$(dirname "$0")/.." || exit 2
+OUT=${OUT:-build-gpu/out}
+BUILD=build-gpu
+GPU_ARCHS=${GPU_ARCHS:-sm_90}
+ALL="build test sanitize peers targets thesis ncu"
+export TMATCH_PLUGIN_DIR="$PWD/$BUILD" PYTHONUNBUFFERED=1
+mkdir -p "$OUT" "$BUILD"
+OUT=$(cd "$OUT" && pwd)
+bench="$BUILD/bench/tmatch-bench"
+
+phase_build() {
+    if [ -f "$BUILD/build.ninja" ]; then
+        meson configure "$BUILD" -Dgpu_archs="$GPU_ARCHS"
+    else
+        meson setup "$BUILD" -Dbuildtype=release -Dcuda=enabled -Dgpu_archs="$GPU_ARCHS"
+    fi && ninja -C "$BUILD"
+}
+
+phase_test() {
+    meson test -C "$BUILD" --no-rebuild --print-errorlogs --no-suite bench
+    status=$?
+    grep -h -E '^# [0-9]+ cases|SKIP' "$BUILD/meson-logs/testlog.txt"
+    return "$status"
+}
+
+# The four tools at once: none of them measures.
+phase_sanitize() {
+    TMATCH_TEST_CASES=${SANITIZE_CASES:-60}
+    TMATCH_TEST_SEED=${TMATCH_TEST_SEED:-1}
+    export TMATCH_TEST_CASES TMATCH_TEST_SEED
+    for tool in memcheck racecheck initcheck synccheck; do
+        (
+            compute-sanitizer --tool $tool --error-exitcode 9 \
+                "$BUILD/tests/test_property" "${SANITIZE_TESTS:-cuda_random}" \
+                >"$BUILD/sanitize-$tool.log" 2>&1
+            echo "exit status $?" >>"$BUILD/sanitize-$tool.log"
+        ) &
+    done
+    wait
+    status=0
+    for tool in memcheck racecheck initcheck synccheck; do
+        echo "== $tool"
+        tail -c 200000 "$BUILD/sanitize-$tool.log"
+        # a run that tested nothing must not pass
+        grep -q '^exit status 0$' "$BUILD/sanitize-$tool.log" &&
+            grep -q -E '^# [1-9][0-9]* cases' "$BUILD/sanitize-$tool.log" || status=1
+    done
+    return "$status"
+}
+
+phase_peers() {
+    # shellcheck disable=SC2086 # the words are sizes
+    python3 bench/peers.py --json "$OUT/peers.json" --lib "$BUILD/libtmatch.so" ${PEER_SIZES-}
+}
+
+phase_targets() {
+    set --
+    [ -f "$OUT/peers.json" ] && set -- --peers "$OUT/peers.json"
+    "$bench" --suite targets --suite peers --json "$OUT/targets.json" "$@"
+}
+
+phase_thesis() {
+    "$bench" --suite thesis --json "$OUT/thesis.json"
+}
+
+# The first launches are the checked matches, without and with the map.
+phase_ncu() {
+    for size in ${NCU_SIZES:-5020,21 4096,64 4096,128}; do
+        echo "== $size"
+        ncu --clock-control none --set basic --section SpeedOfLight --section WarpStateStats \
+            --section MemoryWorkloadAnalysis --section ComputeWorkloadAnalysis \
+            -k "regex:${NCU_KERNELS:-.*}" -c "${NCU_COUNT:-6}" \
+            "$bench" --devices cuda:0 --algorithms direct --samples 1 --budget 0 "$size"
+    done
+}
+
+log_of() {
+    case $1 in
+    build | test | sanitize) echo "$OUT/build-and-tests.txt" ;;
+    ncu) echo "$OUT/ncu.txt" ;;
+    *) echo "$OUT/bench.txt" ;;
+    esac
+}
+
+limit_of() {
+    case $1 in
+    build) echo "${LIMIT_BUILD:-240}" ;;
+    test) echo "${LIMIT_TEST:-240}" ;;
+    sanitize) echo "${LIMIT_SANITIZE:-200}" ;;
+    peers) echo "${LIMIT_PEERS:-240}" ;;
+    targets) echo "${LIMIT_TARGETS:-180}" ;;
+    thesis) echo "${LIMIT_THESIS:-420}" ;;
+    ncu) echo "${LIMIT_NCU:-180}" ;;
+    esac
+}
+
+# Called by itself under timeout.
+case ${1-} in
+phase_*)
+    "$1"
+    exit
+    ;;
+esac
+
+wanted=" ${*:-$ALL} "
+for name in $wanted; do
+    case " $ALL " in
+    *" $name "*) ;;
+    *)
+        echo "gpu.sh: no such phase: $name; any of $ALL" >&2
+        exit 2
+        ;;
+    esac
+done
+wanted=" build$wanted"
+
+failed=0
+summary="$OUT/summary.txt"
+: >"$summary"
+for name in $ALL; do
+    case $wanted in *" $name "*) ;; *) continue ;; esac
+    log=$(log_of "$name")
+    start=$(date +%s)
+    echo "==== $name" >>"$log"
+    timeout -k 10 "$(limit_of "$name")" bench/gpu.sh "phase_$name" >>"$log" 2>&1
+    status=$?
+    case $status in
+    0) words=ok ;;
+    124 | 137) words="STOPPED at its limit of $(limit_of "$name") s" ;;
+    *) words="FAILED, exit status $status" ;;
+    esac
+    [ $status -eq 0 ] || failed=1
+    printf '%-9s %4d s  %s\n' "$name" $(($(date +%s) - start)) "$words" >>"$summary"
+    [ "$name" = build ] && [ $status -ne 0 ] && break
+done
+
+for log in "$OUT/build-and-tests.txt" "$OUT/bench.txt" "$OUT/ncu.txt"; do
+    if [ -f "$log" ] && [ "$(wc -c <"$log")" -gt 8000000 ]; then
+        tail -c 8000000 "$log" >"$log.part" && mv "$log.part" "$log"
+    fi
+done
+{
+    if [ -f "$OUT/build-and-tests.txt" ]; then
+        grep -E 'error:|^FAILED|^(Ok|Fail|Skipped|Timeout): |^not ok|SKIP|^# [0-9]+ cases|^== |ERROR SUMMARY|RACECHECK SUMMARY|^exit status' \
+            "$OUT/build-and-tests.txt" | head -60
+    fi
+    if [ -f "$OUT/bench.txt" ]; then
+        grep -E '^tmatch |^cuda:|^device copy|^missing|differs' "$OUT/bench.txt"
+        awk '/^thesis:/ { name = ""; next } /^(targets|peers|sizes): / { name = $0 }
+             /^  cuda:[0-9]+ / && name { if (name != last) print name; last = name; print }' "$OUT/bench.txt"
+    fi
+    if [ -f "$OUT/ncu.txt" ]; then
+        grep -E '^== |^  [a-z_A-Z]+.*Context|Duration|(Memory|Compute \(SM\)|DRAM) Throughput|Registers Per|Achieved Occ' \
+            "$OUT/ncu.txt" | head -70
+    fi
+} >>"$summary.tail"
+cat "$summary.tail" "$summary"
+cat "$summary.tail" >>"$summary"
+rm -f "$summary.tail"
+exit $failed
