@@ -14,7 +14,8 @@ OUT=${OUT:-build-gpu/out}
 BUILD=build-gpu
 GPU_ARCHS=${GPU_ARCHS:-sm_90}
 ALL="build test sanitize peers targets thesis ncu"
-export TMATCH_PLUGIN_DIR="$PWD/$BUILD" PYTHONUNBUFFERED=1
+PATH=$PATH:/usr/local/cuda/bin:$(echo /opt/nvidia/nsight-compute/*)
+export TMATCH_PLUGIN_DIR="$PWD/$BUILD" PYTHONUNBUFFERED=1 PATH
 mkdir -p "$OUT" "$BUILD"
 OUT=$(cd "$OUT" && pwd)
 bench="$BUILD/bench/tmatch-bench"
@@ -67,11 +68,12 @@ phase_peers() {
 phase_targets() {
     set --
     [ -f "$OUT/peers.json" ] && set -- --peers "$OUT/peers.json"
-    "$bench" --suite targets --suite peers --json "$OUT/targets.json" "$@"
+    "$bench" --devices cpu,cuda:0 --suite targets --suite peers --json "$OUT/targets.json" "$@"
 }
 
+# One CPU thread too: the tables state the speed-up over it.
 phase_thesis() {
-    "$bench" --suite thesis --json "$OUT/thesis.json"
+    "$bench" --devices cpu:1,cpu,cuda:0 --suite thesis --json "$OUT/thesis.json"
 }
 
 # The first launches are the checked matches, without and with the map.
