@@ -105,14 +105,14 @@ typedef struct bench_effort {
     int threads; /* of device "cpu"; 0: all */
 } bench_effort;
 
-/* Checks, then times. False where the answer was wrong: that ends the bench. */
-bool bench_cpu(bench_result *result, problem *p, tm_algorithm algorithm, int threads,
+/* Checks, then times; an answer that is not the exact one is WRONG. */
+void bench_cpu(bench_result *result, problem *p, tm_algorithm algorithm, int threads,
                const bench_effort *effort);
 
 /* A CUDA device through the plugin's own interface, for all cases. */
 typedef struct bench_gpu bench_gpu;
 const char *bench_gpu_open(bench_gpu **gpu, int index); /* the fault, or NULL */
 void bench_gpu_close(bench_gpu *gpu);
-bool bench_cuda(bench_result *result, problem *p, bench_gpu *gpu, const bench_effort *effort);
+void bench_cuda(bench_result *result, problem *p, bench_gpu *gpu, const bench_effort *effort);
 
 #endif

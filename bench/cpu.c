@@ -87,7 +87,7 @@ static tm_status measure(cpu_run *run, bench_result *result, const bench_effort 
     return status;
 }
 
-bool bench_cpu(bench_result *result, problem *p, tm_algorithm algorithm, int threads,
+void bench_cpu(bench_result *result, problem *p, tm_algorithm algorithm, int threads,
                const bench_effort *effort)
 {
     cpu_run run = {.p = p};
@@ -117,5 +117,4 @@ bool bench_cpu(bench_result *result, problem *p, tm_algorithm algorithm, int thr
         result->status = BENCH_WRONG;
     }
     close_run(&run);
-    return right;
 }

@@ -190,7 +190,7 @@ static tm_status time_kernels(bench_gpu *gpu, const problem *p, tm_template **te
     return p->of->templates == 1 ? time_cold(gpu, result) : TM_OK;
 }
 
-bool bench_cuda(bench_result *result, problem *p, bench_gpu *gpu, const bench_effort *effort)
+void bench_cuda(bench_result *result, problem *p, bench_gpu *gpu, const bench_effort *effort)
 {
     const int count = p->of->templates;
     tm_template **templates = calloc((size_t)count, sizeof *templates);
@@ -218,5 +218,4 @@ bool bench_cuda(bench_result *result, problem *p, bench_gpu *gpu, const bench_ef
     for (int i = 0; templates && i < count; i++)
         tm_template_destroy(&templates[i]);
     free(templates);
-    return right;
 }

@@ -19,7 +19,7 @@ typedef struct bench {
     int cuda_index[MOST_DEVICES], cuda_count;
     problem problem;
     int device; /* of the baseline being visited */
-    bool wrong;
+    bool wrong, failed;
 } bench;
 
 static bool fail(const char *what, const char *why)
@@ -91,8 +91,13 @@ static bench_result result_for(const bench *b, const char *algorithm, int device
     return result;
 }
 
-static void keep(bench *b, const bench_result *result)
+/* Ours must be right, and must run; of a baseline the failure is the finding. */
+static void keep(bench *b, bench_result *result, bool ours)
 {
+    if (result->status == BENCH_WRONG && ours)
+        snprintf(result->note, sizeof result->note, "differs from the exact result");
+    b->wrong |= ours && result->status == BENCH_WRONG;
+    b->failed |= ours && result->status == BENCH_FAILED;
     report_line(result);
     if (!report_add(&b->report, result))
         fail("results", "out of memory");
@@ -105,7 +110,7 @@ static void run_baseline(const baseline *base, void *context)
         return;
     bench_result result = result_for(b, base->name, b->device, b->device < 0);
     bench_baseline(&result, &b->problem, base, b->device, &b->options.effort);
-    keep(b, &result);
+    keep(b, &result, false);
 }
 
 static void run_cpu(bench *b, tm_algorithm algorithm, const char *name, int threads)
@@ -116,8 +121,8 @@ static void run_cpu(bench *b, tm_algorithm algorithm, const char *name, int thre
         threads = b->options.effort.threads ? b->options.effort.threads
                                             : b->report.machine.devices[0].units;
     bench_result result = result_for(b, name, -1, threads);
-    b->wrong |= !bench_cpu(&result, &b->problem, algorithm, threads, &b->options.effort);
-    keep(b, &result);
+    bench_cpu(&result, &b->problem, algorithm, threads, &b->options.effort);
+    keep(b, &result, true);
 }
 
 static void run_case(bench *b)
@@ -136,8 +141,8 @@ static void run_case(bench *b)
     for (int i = 0; i < b->cuda_count; i++) {
         if (bench_listed(b->options.algorithms, "direct")) {
             bench_result result = result_for(b, "direct", b->cuda_index[i], 0);
-            b->wrong |= !bench_cuda(&result, &b->problem, b->gpus[i], &b->options.effort);
-            keep(b, &result);
+            bench_cuda(&result, &b->problem, b->gpus[i], &b->options.effort);
+            keep(b, &result, true);
         }
         b->device = b->cuda_index[i];
         modules_visit(true, run_baseline, b);
@@ -147,6 +152,9 @@ static void run_case(bench *b)
 static bool run_all(bench *b)
 {
     const bench_options *o = &b->options;
+    const char *unwritable = o->json ? report_write(&b->report, o->json) : NULL;
+    if (unwritable)
+        return fail(o->json, unwritable);
     for (int i = 0; i < o->cases.count && !b->wrong; i++) {
         report_case(&o->cases.items[i]);
         const char *fault = problem_make(&b->problem, &o->cases.items[i], o->seed);
@@ -160,7 +168,7 @@ static bool run_all(bench *b)
     }
     if (b->wrong)
         return fail("a result differs from the oracle", "nothing after it was measured");
-    return true;
+    return !b->failed || fail("something of tmatch could not be measured", "see its row");
 }
 
 static char *join(int argc, char **argv)
