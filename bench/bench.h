@@ -105,14 +105,15 @@ typedef struct bench_effort {
     int threads; /* of device "cpu"; 0: all */
 } bench_effort;
 
-/* Checks, then times; an answer that is not the exact one is WRONG. */
+/* Checks, then times; many: all templates in one call. An answer that is not the exact one is WRONG. */
 void bench_cpu(bench_result *result, problem *p, tm_algorithm algorithm, int threads,
-               const bench_effort *effort);
+               bool many, const bench_effort *effort);
 
 /* A CUDA device through the plugin's own interface, for all cases. */
 typedef struct bench_gpu bench_gpu;
 const char *bench_gpu_open(bench_gpu **gpu, int index); /* the fault, or NULL */
 void bench_gpu_close(bench_gpu *gpu);
-void bench_cuda(bench_result *result, problem *p, bench_gpu *gpu, const bench_effort *effort);
+void bench_cuda(bench_result *result, problem *p, bench_gpu *gpu, bool many,
+                const bench_effort *effort);
 
 #endif

@@ -10,7 +10,9 @@ typedef struct cpu_run {
     problem *p;
     tm_matcher *matcher;
     tm_template **templates;
+    tm_peak *best;
     tm_map map;
+    bool many; /* all templates in one call */
 } cpu_run;
 
 static tm_status open_run(cpu_run *run, const tm_settings *settings)
@@ -19,7 +21,8 @@ static tm_status open_run(cpu_run *run, const tm_settings *settings)
     run->map = (tm_map){run->p->got,
                         run->p->map_width * (ptrdiff_t)tm_map_element_size(c->metric)};
     run->templates = calloc((size_t)c->templates, sizeof *run->templates);
-    if (!run->templates)
+    run->best = calloc((size_t)c->templates, sizeof *run->best);
+    if (!run->templates || !run->best)
         return TM_ERR_MEMORY;
     tm_status status = tm_matcher_create(&run->matcher, settings);
     for (int i = 0; status == TM_OK && i < c->templates; i++)
@@ -32,22 +35,26 @@ static void close_run(cpu_run *run)
     for (int i = 0; run->templates && i < run->p->of->templates; i++)
         tm_template_destroy(&run->templates[i]);
     free(run->templates);
+    free(run->best);
     tm_matcher_destroy(&run->matcher);
 }
 
-/* All templates, one after the other; an API that takes them together is to be
- * called here. */
+/* One after the other, or all in one call, which makes no map. */
 static tm_status match_all(cpu_run *run, bool map, bool *right)
 {
-    for (int i = 0; i < run->p->of->templates; i++) {
-        tm_peak best;
-        tm_status status = tm_match(run->matcher, &run->p->frame, run->templates[i], &best,
-                                    map && i == 0 ? &run->map : NULL);
-        if (status != TM_OK)
-            return status;
-        *right = *right && problem_best_equal(run->p, i, best);
-    }
-    return TM_OK;
+    const int count = run->p->of->templates;
+    tm_status status = TM_OK;
+    if (run->many && !map)
+        status = tm_match_many(run->matcher, &run->p->frame,
+                               (const tm_template *const *)run->templates, (size_t)count,
+                               run->best, NULL);
+    else
+        for (int i = 0; status == TM_OK && i < count; i++)
+            status = tm_match(run->matcher, &run->p->frame, run->templates[i], &run->best[i],
+                              map && i == 0 ? &run->map : NULL);
+    for (int i = 0; status == TM_OK && i < count; i++)
+        *right = *right && problem_best_equal(run->p, i, run->best[i]);
+    return status;
 }
 
 static tm_status check(cpu_run *run, bool *right, double *ms)
@@ -55,11 +62,16 @@ static tm_status check(cpu_run *run, bool *right, double *ms)
     const size_t bytes = (size_t)(run->p->map_width * run->p->map_height) *
                          tm_map_element_size(run->p->of->metric);
     memset(run->p->got, 0xcd, bytes);
-    const double start = bench_now_ms();
+    double start = bench_now_ms();
     tm_status status = match_all(run, true, right);
     *ms = bench_now_ms() - start;
     if (status == TM_OK)
         *right = *right && problem_map_equal(run->p);
+    if (status != TM_OK || !run->many)
+        return status;
+    start = bench_now_ms();
+    status = match_all(run, false, right);
+    *ms = bench_now_ms() - start;
     return status;
 }
 
@@ -80,7 +92,7 @@ static tm_status measure(cpu_run *run, bench_result *result, const bench_effort 
            (samples < 3 || bench_now_ms() - start < effort->budget_ms) &&
            checked_ms < effort->budget_ms) {
         const double before = bench_now_ms();
-        status = match_all(run, run->p->of->map, right);
+        status = match_all(run, run->p->of->map && !run->many, right);
         ms[samples++] = bench_now_ms() - before;
     }
     result->call = result->kernel = bench_spread_of(ms, samples);
@@ -88,9 +100,9 @@ static tm_status measure(cpu_run *run, bench_result *result, const bench_effort 
 }
 
 void bench_cpu(bench_result *result, problem *p, tm_algorithm algorithm, int threads,
-               const bench_effort *effort)
+               bool many, const bench_effort *effort)
 {
-    cpu_run run = {.p = p};
+    cpu_run run = {.p = p, .many = many};
     tm_settings settings;
     bool right = true;
     double checked_ms = 0;

@@ -58,36 +58,48 @@ void bench_gpu_close(bench_gpu *gpu)
     free(gpu);
 }
 
-/* One match as the matcher would run it; *right becomes false where the best
- * match is not the exact one. */
-static tm_status match(bench_gpu *gpu, const problem *p, const tm_template *tmpl, int which,
+/* The prepared templates, and how many of them one call takes: 1, or all. */
+typedef struct bench_templates {
+    tm_template **items;
+    int step;
+} bench_templates;
+
+/* Templates first .. first + step - 1 as the matcher would run them, the map of
+ * the first only; *right becomes false where a best match is not the exact one. */
+static tm_status match(bench_gpu *gpu, const problem *p, const bench_templates *t, int first,
                        bool map, tm_times *times, bool *right)
 {
     const bench_case *c = p->of;
-    tm_job job = {.metric = c->metric, .frame = p->frame, .tmpl = tmpl};
-    tm_status status = tm_geometry_init(&job.geometry, c->domain, c->frame_width,
-                                        c->frame_height, c->template_width, c->template_height);
-    if (map)
-        job.map = (tm_map){p->got, p->map_width * (ptrdiff_t)tm_map_element_size(c->metric)};
+    tm_job *jobs = calloc((size_t)t->step, sizeof *jobs);
+    tm_status status = jobs ? TM_OK : TM_ERR_MEMORY;
+
+    for (int i = 0; status == TM_OK && i < t->step; i++) {
+        jobs[i] = (tm_job){.metric = c->metric, .frame = p->frame, .tmpl = t->items[first + i]};
+        status = tm_geometry_init(&jobs[i].geometry, c->domain, c->frame_width, c->frame_height,
+                                  c->template_width, c->template_height);
+    }
+    if (map && jobs)
+        jobs[0].map = (tm_map){p->got, p->map_width * (ptrdiff_t)tm_map_element_size(c->metric)};
     const double start = bench_now_ms();
     if (status == TM_OK)
-        status = gpu->library.plugin->match(gpu->cuda, &job, 1, times, &gpu->message);
+        status = gpu->library.plugin->match(gpu->cuda, jobs, (size_t)t->step, times, &gpu->message);
     times->total = bench_now_ms() - start;
-    if (status != TM_OK)
-        return status;
 
-    const tm_peak best = {
-        .x = job.best.position % p->map_width - job.geometry.pad_x,
-        .y = job.best.position / p->map_width - job.geometry.pad_y,
-        .score = c->metric == TM_METRIC_LCC
-                     ? (double)tm_score_of_order((int32_t)job.best.value)
-                     : (double)job.best.value};
-    *right = *right && problem_best_equal(p, which, best);
-    return TM_OK;
+    for (int i = 0; status == TM_OK && i < t->step; i++) {
+        const tm_candidate *found = &jobs[i].best;
+        const tm_peak best = {.x = found->position % p->map_width - jobs[i].geometry.pad_x,
+                              .y = found->position / p->map_width - jobs[i].geometry.pad_y,
+                              .score = c->metric == TM_METRIC_LCC
+                                           ? (double)tm_score_of_order((int32_t)found->value)
+                                           : (double)found->value};
+        *right = *right && problem_best_equal(p, first + i, best);
+    }
+    free(jobs);
+    return status;
 }
 
 /* With and without the map: a kernel may have two forms. */
-static tm_status check(bench_gpu *gpu, const problem *p, tm_template **templates, bool *right)
+static tm_status check(bench_gpu *gpu, const problem *p, const bench_templates *t, bool *right)
 {
     tm_times times;
     tm_status status = TM_OK;
@@ -95,16 +107,16 @@ static tm_status check(bench_gpu *gpu, const problem *p, tm_template **templates
         (size_t)(p->map_width * p->map_height) * tm_map_element_size(p->of->metric);
 
     memset(p->got, 0xcd, bytes);
-    for (int i = 0; status == TM_OK && i < p->of->templates; i++)
-        status = match(gpu, p, templates[i], i, false, &times, right);
+    for (int i = 0; status == TM_OK && i < p->of->templates; i += t->step)
+        status = match(gpu, p, t, i, false, &times, right);
     if (status == TM_OK)
-        status = match(gpu, p, templates[0], 0, true, &times, right);
+        status = match(gpu, p, t, 0, true, &times, right);
     if (status == TM_OK)
         *right = *right && problem_map_equal(p);
     return status;
 }
 
-static tm_status time_calls(bench_gpu *gpu, const problem *p, tm_template **templates,
+static tm_status time_calls(bench_gpu *gpu, const problem *p, const bench_templates *t,
                             bench_result *result, const bench_effort *effort, bool *right)
 {
     double call[MOST_CALLS] = {0}, in[MOST_CALLS] = {0}, out[MOST_CALLS] = {0};
@@ -112,9 +124,9 @@ static tm_status time_calls(bench_gpu *gpu, const problem *p, tm_template **temp
     const double start = bench_now_ms();
 
     do {
-        for (int i = 0; i < p->of->templates; i++) {
+        for (int i = 0; i < p->of->templates; i += t->step) {
             tm_times times = {0};
-            tm_status status = match(gpu, p, templates[i], i, p->of->map && i == 0, &times, right);
+            tm_status status = match(gpu, p, t, i, p->of->map && i == 0, &times, right);
             if (status != TM_OK)
                 return status;
             call[taken] += times.total;
@@ -170,30 +182,31 @@ static tm_status time_cold(bench_gpu *gpu, bench_result *result)
     return TM_OK;
 }
 
-/* Templates are launched one by one; an entry that takes them together is to be
- * called here. */
-static tm_status time_kernels(bench_gpu *gpu, const problem *p, tm_template **templates,
+static tm_status time_kernels(bench_gpu *gpu, const problem *p, const bench_templates *t,
                               bench_result *result, const bench_effort *effort, bool *right)
 {
     double ms[BENCH_MAX_SAMPLES] = {0};
-    int samples = p->of->templates > 1 && effort->samples > 5 ? 5 : effort->samples;
+    const bool apart = p->of->templates > t->step;
+    int samples = apart && effort->samples > 5 ? 5 : effort->samples;
     tm_times times;
 
-    for (int i = 0; i < p->of->templates; i++) {
-        tm_status status = match(gpu, p, templates[i], i, p->of->map && i == 0, &times, right);
+    for (int i = 0; i < p->of->templates; i += t->step) {
+        tm_status status = match(gpu, p, t, i, p->of->map && i == 0, &times, right);
         if (status == TM_OK)
             status = replay(gpu, effort->budget_ms, &samples, ms);
         if (status != TM_OK)
             return status;
     }
     result->kernel = bench_spread_of(ms, samples);
-    return p->of->templates == 1 ? time_cold(gpu, result) : TM_OK;
+    return apart ? TM_OK : time_cold(gpu, result);
 }
 
-void bench_cuda(bench_result *result, problem *p, bench_gpu *gpu, const bench_effort *effort)
+void bench_cuda(bench_result *result, problem *p, bench_gpu *gpu, bool many,
+                const bench_effort *effort)
 {
     const int count = p->of->templates;
     tm_template **templates = calloc((size_t)count, sizeof *templates);
+    const bench_templates t = {templates, many ? count : 1};
     tm_status status = templates ? TM_OK : TM_ERR_MEMORY;
     bool right = true;
 
@@ -201,11 +214,11 @@ void bench_cuda(bench_result *result, problem *p, bench_gpu *gpu, const bench_ef
     for (int i = 0; status == TM_OK && i < count; i++)
         status = tm_template_prepare(&templates[i], &p->templates[i]);
     if (status == TM_OK)
-        status = check(gpu, p, templates, &right);
+        status = check(gpu, p, &t, &right);
     if (status == TM_OK && right)
-        status = time_calls(gpu, p, templates, result, effort, &right);
+        status = time_calls(gpu, p, &t, result, effort, &right);
     if (status == TM_OK && right)
-        status = time_kernels(gpu, p, templates, result, effort, &right);
+        status = time_kernels(gpu, p, &t, result, effort, &right);
 
     result->exact = true;
     snprintf(result->check, sizeof result->check, "%s", p->proof);

@@ -113,7 +113,8 @@ static void run_baseline(const baseline *base, void *context)
     keep(b, &result, false);
 }
 
-static void run_cpu(bench *b, tm_algorithm algorithm, const char *name, int threads)
+static void run_cpu(bench *b, tm_algorithm algorithm, const char *name, int threads,
+                    bool many)
 {
     if (!bench_listed(b->options.algorithms, name))
         return;
@@ -121,7 +122,17 @@ static void run_cpu(bench *b, tm_algorithm algorithm, const char *name, int thre
         threads = b->options.effort.threads ? b->options.effort.threads
                                             : b->report.machine.devices[0].units;
     bench_result result = result_for(b, name, -1, threads);
-    bench_cpu(&result, &b->problem, algorithm, threads, &b->options.effort);
+    bench_cpu(&result, &b->problem, algorithm, threads, many, &b->options.effort);
+    keep(b, &result, true);
+}
+
+static void run_cuda(bench *b, int which, bool many)
+{
+    const char *name = many ? "direct-many" : "direct";
+    if (!bench_listed(b->options.algorithms, name))
+        return;
+    bench_result result = result_for(b, name, b->cuda_index[which], 0);
+    bench_cuda(&result, &b->problem, b->gpus[which], many, &b->options.effort);
     keep(b, &result, true);
 }
 
@@ -132,18 +143,16 @@ static void run_case(bench *b)
                         (double)(c->template_width * c->template_height) * c->templates;
 
     if (b->cpu_count && taps <= REFERENCE_TAPS)
-        run_cpu(b, TM_ALGORITHM_REFERENCE, "reference", 1);
+        run_cpu(b, TM_ALGORITHM_REFERENCE, "reference", 1, false);
     for (int i = 0; i < b->cpu_count; i++)
-        run_cpu(b, TM_ALGORITHM_DIRECT, "direct", b->cpu_threads[i]);
+        for (int many = 0; many <= (c->templates > 1); many++)
+            run_cpu(b, TM_ALGORITHM_DIRECT, many ? "direct-many" : "direct", b->cpu_threads[i], many);
     b->device = -1;
     if (b->cpu_count)
         modules_visit(false, run_baseline, b);
     for (int i = 0; i < b->cuda_count; i++) {
-        if (bench_listed(b->options.algorithms, "direct")) {
-            bench_result result = result_for(b, "direct", b->cuda_index[i], 0);
-            bench_cuda(&result, &b->problem, b->gpus[i], &b->options.effort);
-            keep(b, &result, true);
-        }
+        for (int many = 0; many <= (c->templates > 1); many++)
+            run_cuda(b, i, many);
         b->device = b->cuda_index[i];
         modules_visit(true, run_baseline, b);
     }

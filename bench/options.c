@@ -14,9 +14,9 @@ static const char help_text[] =
     "                       the thesis's tables, the project's targets, more sizes\n"
     "                       beside other programs, or a few; may be repeated\n"
     "  --devices LIST       of cpu, cpu:THREADS, cuda:N (default: cpu:1, cpu, all GPUs)\n"
-    "  --algorithms LIST    of direct, reference, thesis-cpu, thesis-gpu, cufft,\n"
-    "                       npp-normlevel, npp-normlevel-advanced (default: all)\n"
-    "  --metric lcc|ccorr --domain valid|same|full --best\n"
+    "  --algorithms LIST    of direct, direct-many, reference, thesis-cpu, thesis-gpu,\n"
+    "                       cufft, npp-normlevel, npp-normlevel-advanced (default: all)\n"
+    "  --metric lcc|ccorr --domain valid|same|full --best --templates N\n"
     "                       of the sizes that follow; --best makes no map\n"
     "  --samples N          of each time (default 21, at most 201)\n"
     "  --budget SECONDS     of each measurement (default 1)\n"
@@ -41,8 +41,8 @@ bool bench_listed(const char *list, const char *name)
 }
 
 enum {
-    SUITE = 256, DEVICES, ALGORITHMS, METRIC, DOMAIN, BEST, SAMPLES, BUDGET, LIMIT, THREADS, SEED,
-    JSON, PEERS, TABLES, HELP
+    SUITE = 256, DEVICES, ALGORITHMS, METRIC, DOMAIN, BEST, TEMPLATES, SAMPLES, BUDGET, LIMIT,
+    THREADS, SEED, JSON, PEERS, TABLES, HELP
 };
 
 static const struct option long_options[] = {
@@ -52,6 +52,7 @@ static const struct option long_options[] = {
     {"metric", required_argument, NULL, METRIC},
     {"domain", required_argument, NULL, DOMAIN},
     {"best", no_argument, NULL, BEST},
+    {"templates", required_argument, NULL, TEMPLATES},
     {"samples", required_argument, NULL, SAMPLES},
     {"budget", required_argument, NULL, BUDGET},
     {"thesis-cpu-limit", required_argument, NULL, LIMIT},
@@ -119,6 +120,7 @@ static bool option(bench_options *o, bench_case *form, int which, const char *te
     case METRIC: good = pick(text, metrics, &choice); form->metric = (tm_metric)choice; break;
     case DOMAIN: good = pick(text, domains, &choice); form->domain = (tm_domain)choice; break;
     case BEST: form->map = false; break;
+    case TEMPLATES: good = number(text, 1, 4096, &value); form->templates = (int)value; break;
     case SAMPLES: good = number(text, 1, BENCH_MAX_SAMPLES, &value); o->effort.samples = (int)value; break;
     case BUDGET: good = number(text, 0, 1e6, &value); o->effort.budget_ms = value * 1e3; break;
     case LIMIT: good = number(text, 0, 1e18, &value); o->effort.thesis_cpu_taps = value; break;

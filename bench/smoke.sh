@@ -9,7 +9,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 "$bench" --devices cpu:1,cpu --threads 2 --samples 3 --budget 0.05 --json "$work/a.json" \
-    64,5 --domain full 61x47,5x4 --metric ccorr 60,4 --domain valid --best 300,21
+    64,5 --domain full 61x47,5x4 --metric ccorr 60,4 --domain valid --best 300,21 \
+    --metric lcc --templates 3 90x80,7
 "$bench" --help >/dev/null
 for wrong in "--devices cpu 8,9" "--devices nowhere 64,5" "--suite none" "--samples 0" "64"; do
     # shellcheck disable=SC2086 # the words are arguments
@@ -24,9 +25,9 @@ python3 - "$work/a.json" <<'END'
 import json, sys
 data = json.load(open(sys.argv[1]))
 rows = data["results"]
-ours = [r for r in rows if r["algorithm"] in ("direct", "reference")]
+ours = [r for r in rows if r["algorithm"] in ("direct", "direct-many", "reference")]
 assert data["machine"]["commit"] and data["machine"]["cpu"] and data["machine"]["command"]
-assert len(ours) == 12 and all(r["status"] == "ok" and r["max_abs_error"] == 0 for r in ours), ours
+assert len(ours) == 17 and all(r["status"] == "ok" and r["max_abs_error"] == 0 for r in ours), ours
 assert all(r["kernel_ms"]["min"] <= r["kernel_ms"]["median"] <= r["kernel_ms"]["max"] for r in ours)
 thesis = [r for r in rows if r["algorithm"] == "thesis-cpu" and r["output"] == "map"]
 assert len(thesis) == 3 and all(r["status"] == "ok" and r["relative_error"] < 1e-5 for r in thesis), thesis
