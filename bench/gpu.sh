@@ -6,6 +6,7 @@
 #     OUT=/tmp/results bench/gpu.sh [build] [test] [sanitize] [peers] [targets] [thesis] [ncu]
 #
 # All phases if none is named; they run in this order, and build always runs. Limits in seconds: LIMIT_TEST=300 and so on.
+# SANITIZE_TESTS has names of tests, "cuda" for all of them.
 # TMATCH_COMMIT names the commit where there is no .git; GPU_ARCHS is sm_90.
 # shellcheck disable=SC2317 # the phases are called by name
 set -u
@@ -42,10 +43,11 @@ phase_sanitize() {
     export TMATCH_TEST_CASES TMATCH_TEST_SEED
     for tool in memcheck racecheck initcheck synccheck; do
         (
-            compute-sanitizer --tool $tool --error-exitcode 9 \
-                "$BUILD/tests/test_property" "${SANITIZE_TESTS:-cuda_random}" \
-                >"$BUILD/sanitize-$tool.log" 2>&1
-            echo "exit status $?" >>"$BUILD/sanitize-$tool.log"
+            for filter in ${SANITIZE_TESTS:-cuda_random cuda_many}; do
+                compute-sanitizer --tool "$tool" --error-exitcode 9 \
+                    "$BUILD/tests/test_property" "$filter"
+                echo "$filter: exit status $?"
+            done >"$BUILD/sanitize-$tool.log" 2>&1
         ) &
     done
     wait
@@ -54,8 +56,10 @@ phase_sanitize() {
         echo "== $tool"
         tail -c 200000 "$BUILD/sanitize-$tool.log"
         # a run that tested nothing must not pass
-        grep -q '^exit status 0$' "$BUILD/sanitize-$tool.log" &&
-            grep -q -E '^# [1-9][0-9]* cases' "$BUILD/sanitize-$tool.log" || status=1
+        if grep -q -E 'exit status [1-9]|SKIP' "$BUILD/sanitize-$tool.log" ||
+            ! grep -q -E '^# [1-9][0-9]* cases' "$BUILD/sanitize-$tool.log"; then
+            status=1
+        fi
     done
     return "$status"
 }
@@ -154,11 +158,11 @@ for log in "$OUT/build-and-tests.txt" "$OUT/bench.txt" "$OUT/ncu.txt"; do
 done
 {
     if [ -f "$OUT/build-and-tests.txt" ]; then
-        grep -E 'error:|^FAILED|^(Ok|Fail|Skipped|Timeout): |^not ok|SKIP|^# [0-9]+ cases|^== |ERROR SUMMARY|RACECHECK SUMMARY|^exit status' \
+        grep -E 'error:|^FAILED|^(Ok|Fail|Skipped|Timeout): |^not ok|SKIP|^# [0-9]+ cases|^== |ERROR SUMMARY|RACECHECK SUMMARY|: exit status' \
             "$OUT/build-and-tests.txt" | head -60
     fi
     if [ -f "$OUT/bench.txt" ]; then
-        grep -E '^tmatch |^cuda:|^device copy|^missing|differs' "$OUT/bench.txt"
+        grep -E '^tmatch |^tmatch-bench: |^cuda:|^device copy|^missing|differs' "$OUT/bench.txt"
         awk '/^thesis:/ { name = ""; next } /^(targets|peers|sizes): / { name = $0 }
              /^  cuda:[0-9]+ / && name { if (name != last) print name; last = name; print }' "$OUT/bench.txt"
     fi
