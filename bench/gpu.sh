@@ -32,7 +32,7 @@ phase_build() {
 phase_test() {
     meson test -C "$BUILD" --no-rebuild --print-errorlogs --no-suite bench
     status=$?
-    grep -h -E '^# [0-9]+ cases|SKIP' "$BUILD/meson-logs/testlog.txt"
+    grep -h -E -A1 '^# [0-9]+ cases|SKIP|^not ok' "$BUILD/meson-logs/testlog.txt"
     return "$status"
 }
 

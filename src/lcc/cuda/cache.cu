@@ -1,60 +1,91 @@
 /* SPDX-License-Identifier: MIT */
-/* Templates that are on the device, found again by their content. */
+/* Groups of templates that are on the device, found again by their content. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "lcc/cuda/context.cuh"
 
-static void drop_template(tm_cached_template *entry)
+static void drop_group(tm_group *group)
 {
-    cudaFree(entry->taps);
-    free(entry->key.samples);
-    *entry = (tm_cached_template){};
+    cudaFree(group->taps);
+    cudaFree(group->fragments);
+    cudaFree(group->table);
+    free(group->keys);
+    free(group->samples);
+    *group = (tm_group){};
 }
 
-static cudaError_t load_template(tm_cuda *cuda, tm_cached_template *entry, const tm_template *t)
+static bool is_group_of(const tm_group *group, const tm_job *jobs, size_t count)
 {
-    entry->key = *t;
-    entry->key.samples = (uint8_t *)malloc((size_t)t->n);
-    if (!entry->key.samples)
+    if (group->count != count)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        if (!tm_template_equal(&group->keys[i], jobs[i].tmpl))
+            return false;
+    }
+    return true;
+}
+
+static cudaError_t copy_table(tm_cuda *cuda, tm_group *group)
+{
+    tm_tensor_template table[TM_GROUP_MAX];
+    for (size_t i = 0; i < group->count; i++)
+        table[i] = (tm_tensor_template){(int)group->keys[i].sum, (float)group->keys[i].variance};
+    TRY(cudaMalloc((void **)&group->table, group->count * sizeof *table));
+    return cudaMemcpyAsync(group->table, table, group->count * sizeof *table,
+                           cudaMemcpyHostToDevice, cuda->stream);
+}
+
+static cudaError_t load_group(tm_cuda *cuda, tm_group *group, const tm_job *jobs, size_t count)
+{
+    const size_t n = (size_t)jobs->tmpl->n;
+
+    group->keys = (tm_template *)malloc(count * sizeof *group->keys);
+    group->samples = (uint8_t *)malloc(count * n);
+    if (!group->keys || !group->samples)
         return cudaErrorMemoryAllocation;
-    memcpy(entry->key.samples, t->samples, (size_t)t->n);
-    TRY(cudaMalloc((void **)&entry->taps, (size_t)t->n));
-    return cudaMemcpyAsync(entry->taps, entry->key.samples, (size_t)t->n, cudaMemcpyHostToDevice,
-                           cuda->stream);
+    group->count = count;
+    for (size_t i = 0; i < count; i++) {
+        group->keys[i] = *jobs[i].tmpl;
+        group->keys[i].samples = group->samples + i * n;
+        memcpy(group->keys[i].samples, jobs[i].tmpl->samples, n);
+    }
+    TRY(cudaMalloc((void **)&group->taps, count * n));
+    TRY(cudaMemcpyAsync(group->taps, group->samples, count * n, cudaMemcpyHostToDevice,
+                        cuda->stream));
+    if (!cuda->has_tensor_cores || jobs->tmpl->n > TM_TENSOR_TAPS)
+        return cudaSuccess;
+    TRY(copy_table(cuda, group));
+    return tm_tensor_prepare(&cuda->tensor, group->taps, (int)jobs->tmpl->width,
+                             (int)jobs->tmpl->height, (int)count, &group->fragments, cuda->stream);
 }
 
-cudaError_t tm_fetch_template(tm_cuda *cuda, const tm_template *t, tm_cached_template **found)
+cudaError_t tm_fetch_group(tm_cuda *cuda, const tm_job *jobs, size_t count, tm_group **found)
 {
-    tm_cached_template *entry = &cuda->templates[0];
-    for (int i = 0; i < cuda->template_count; i++) {
-        tm_cached_template *candidate = &cuda->templates[i];
-        if (candidate->taps && tm_template_equal(&candidate->key, t)) {
-            candidate->used = ++cuda->clock;
-            *found = candidate;
+    tm_group *oldest = &cuda->groups[0];
+    for (int i = 0; i < TM_CACHED_GROUPS; i++) {
+        tm_group *group = &cuda->groups[i];
+        if (is_group_of(group, jobs, count)) {
+            group->used = ++cuda->clock;
+            *found = group;
             return cudaSuccess;
         }
-        if (candidate->used < entry->used)
-            entry = candidate;
+        if (group->used < oldest->used)
+            oldest = group;
     }
-    if (cuda->template_count < TM_CACHED_TEMPLATES)
-        entry = &cuda->templates[cuda->template_count++];
-    else
-        drop_template(entry);
-
-    cudaError_t error = load_template(cuda, entry, t);
+    drop_group(oldest);
+    cudaError_t error = load_group(cuda, oldest, jobs, count);
     if (error != cudaSuccess) {
-        drop_template(entry);
+        drop_group(oldest);
         return error;
     }
-    entry->used = ++cuda->clock;
-    *found = entry;
+    oldest->used = ++cuda->clock;
+    *found = oldest;
     return cudaSuccess;
 }
 
-void tm_drop_templates(tm_cuda *cuda)
+void tm_drop_groups(tm_cuda *cuda)
 {
-    for (int i = 0; i < cuda->template_count; i++)
-        drop_template(&cuda->templates[i]);
-    cuda->template_count = 0;
+    for (int i = 0; i < TM_CACHED_GROUPS; i++)
+        drop_group(&cuda->groups[i]);
 }

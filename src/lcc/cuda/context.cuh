@@ -5,8 +5,10 @@
 
 #include "lcc/cuda/device.cuh"
 #include "lcc/cuda/plugin.h"
+#include "lcc/cuda/tensor.h"
 
-#define TM_CACHED_TEMPLATES 1024
+#define TM_CACHED_GROUPS 256
+#define TM_GROUP_MAX 64 /* templates in one launch */
 
 /* Returns a failed CUDA call's error from the function around it. */
 #define TRY(call)                       \
@@ -34,18 +36,31 @@ static inline cudaError_t tm_buffer_fit(tm_buffer *buffer, size_t size)
     return cudaSuccess;
 }
 
-/* A template on the device. */
-typedef struct tm_cached_template {
-    tm_template key; /* samples: an own copy */
-    uint8_t *taps;
-    uint64_t used; /* the context's clock when it was last asked for */
-} tm_cached_template;
+/* Templates of one size that are matched together, on the device. */
+typedef struct tm_group {
+    size_t count; /* 0: a free place */
+    tm_template *keys;
+    uint8_t *samples;          /* the keys', host */
+    uint8_t *taps;             /* one template after the other */
+    void *fragments;           /* for the tensor cores, or NULL */
+    tm_tensor_template *table; /* likewise */
+    uint64_t used;             /* the context's clock when it was last asked for */
+} tm_group;
 
 /* Where the frame lies in its zero-extended device copy. */
 typedef struct tm_layout {
     int64_t frame_width, frame_height, pad_x, pad_y, rows;
     size_t pitch;
 } tm_layout;
+
+/* What is launched for a group, and can be launched again. */
+typedef struct tm_launch {
+    const tm_group *group; /* NULL: nothing */
+    tm_metric metric;
+    bool on_tensor_cores;
+    tm_tensor_job tensor;
+    tm_device_job direct; /* for the group's first template */
+} tm_launch;
 
 enum { TM_EVENT_START, TM_EVENT_ON_DEVICE, TM_EVENT_MATCHED, TM_EVENT_DONE, TM_EVENTS };
 
@@ -66,12 +81,14 @@ struct tm_cuda {
     size_t staging_size;
     cudaEvent_t staging_free[2];
 
-    tm_cached_template templates[TM_CACHED_TEMPLATES];
-    int template_count;
+    tm_group groups[TM_CACHED_GROUPS];
     uint64_t clock;
 
-    tm_device_job last; /* frame is NULL where there is nothing to replay */
-    tm_metric last_metric;
+    bool has_tensor_cores;
+    tm_tensor_device tensor;
+    bool tensor_dirty; /* a launch may have left its scratch half written */
+
+    tm_launch last;
 };
 
 /* transfer.cu: copies the frame into its zero-extended place, if it is a fresh one
@@ -83,10 +100,10 @@ cudaError_t tm_place_frame(tm_cuda *cuda, const tm_job *job, bool fresh);
  * chunk overlaps the unpacking of the chunk before it. */
 cudaError_t tm_download_map(tm_cuda *cuda, const tm_job *job);
 
-/* cache.cu: finds the template on the device or brings it there, in place of the
- * one that was not used for longest. */
-cudaError_t tm_fetch_template(tm_cuda *cuda, const tm_template *t, tm_cached_template **found);
-void tm_drop_templates(tm_cuda *cuda);
+/* cache.cu: finds the jobs' templates on the device or brings them there, in place
+ * of the group that was not used for longest. */
+cudaError_t tm_fetch_group(tm_cuda *cuda, const tm_job *jobs, size_t count, tm_group **found);
+void tm_drop_groups(tm_cuda *cuda);
 
 /* run.cu: the whole match, and the device's part of the last one again. */
 cudaError_t tm_run(tm_cuda *cuda, tm_job *jobs, size_t count);

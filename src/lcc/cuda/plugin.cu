@@ -49,7 +49,7 @@ static tm_status plugin_match(tm_cuda *cuda, tm_job *jobs, size_t count, tm_time
 static tm_status plugin_replay(tm_cuda *cuda, int samples, int launches, double *ms,
                                tm_message *message)
 {
-    if (!cuda->last.frame) {
+    if (!cuda->last.group) {
         snprintf(message->text, sizeof message->text, "there is no match to replay");
         return TM_ERR_INVALID;
     }
@@ -110,7 +110,7 @@ static void plugin_close(tm_cuda *cuda)
     cudaSetDevice(cuda->index);
     if (cuda->stream)
         cudaStreamSynchronize(cuda->stream);
-    tm_drop_templates(cuda);
+    tm_drop_groups(cuda);
     for (int i = 0; i < TM_EVENTS; i++) {
         if (cuda->events[i])
             cudaEventDestroy(cuda->events[i]);
@@ -123,6 +123,8 @@ static void plugin_close(tm_cuda *cuda)
     cudaFreeHost(cuda->pinned_bests);
     cudaFree(cuda->reduced);
     cudaFree(cuda->bests.data);
+    cudaFree(cuda->tensor.blocks);
+    cudaFree(cuda->tensor.hints);
     cudaFree(cuda->frame.data);
     cudaFree(cuda->map.data);
     cudaFree(cuda->candidates.data);
@@ -145,7 +147,17 @@ static cudaError_t open_device(tm_cuda *cuda)
         TRY(cudaEventCreate(&cuda->events[i]));
     for (int i = 0; i < 2; i++)
         TRY(cudaEventCreateWithFlags(&cuda->staging_free[i], cudaEventDisableTiming));
-    return cudaMalloc((void **)&cuda->reduced, TM_REDUCE_BLOCKS * sizeof *cuda->reduced);
+    TRY(cudaMalloc((void **)&cuda->reduced, TM_REDUCE_BLOCKS * sizeof *cuda->reduced));
+
+    cuda->has_tensor_cores = properties.major >= 8;
+    cuda->tensor_dirty = true;
+    cuda->tensor.multiprocessors = properties.multiProcessorCount;
+    cuda->tensor.shared_memory = properties.sharedMemPerBlockOptin;
+    cuda->tensor.has_wgmma = properties.major == 9;
+    cuda->tensor.most_templates = TM_GROUP_MAX;
+    TRY(cudaMalloc((void **)&cuda->tensor.blocks,
+                   TM_GROUP_MAX * TM_TENSOR_BLOCKS * sizeof *cuda->tensor.blocks));
+    return cudaMalloc((void **)&cuda->tensor.hints, (TM_GROUP_MAX + 1) * sizeof(int));
 }
 
 static tm_status plugin_open(tm_cuda **opened, int index, tm_message *message)

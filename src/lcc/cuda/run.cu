@@ -2,12 +2,31 @@
 /* The way of one frame and its templates through the device. */
 #include "lcc/cuda/context.cuh"
 
-/* From the padded frame to the best candidate, all on the device. */
-static cudaError_t launch(tm_cuda *cuda, const tm_device_job *device, tm_metric metric)
+static cudaError_t launch_direct(tm_cuda *cuda, const tm_launch *l)
 {
-    TRY(tm_direct_launch(device, metric, cuda->stream));
-    return tm_reduce_launch(device->candidates, tm_direct_blocks(device), cuda->reduced,
-                            device->best, cuda->stream);
+    for (size_t i = 0; i < l->group->count; i++) {
+        const tm_template *t = &l->group->keys[i];
+        tm_device_job job = l->direct;
+        job.taps += (int64_t)i * t->n;
+        job.sum = t->sum;
+        job.variance = (float)t->variance;
+        TRY(tm_direct_launch(&job, l->metric, cuda->stream));
+        TRY(tm_reduce_launch(job.candidates, tm_direct_blocks(&job), cuda->reduced, job.best + i,
+                             cuda->stream));
+    }
+    return cudaSuccess;
+}
+
+/* From the padded frame to the best candidates, all on the device. */
+static cudaError_t launch(tm_cuda *cuda, tm_launch *l)
+{
+    if (!l->on_tensor_cores)
+        return launch_direct(cuda, l);
+    cudaError_t error = tm_tensor_launch(&cuda->tensor, l->tensor, cuda->stream);
+    if (error != cudaErrorNotSupported)
+        return error;
+    l->on_tensor_cores = false;
+    return launch_direct(cuda, l);
 }
 
 static cudaError_t fit_bests(tm_cuda *cuda, size_t count)
@@ -23,48 +42,87 @@ static cudaError_t fit_bests(tm_cuda *cuda, size_t count)
     return cudaSuccess;
 }
 
-static cudaError_t run_job(tm_cuda *cuda, const tm_job *job, tm_candidate *best)
+static void fill_direct(const tm_cuda *cuda, tm_launch *l, const tm_job *job, void *map,
+                        tm_candidate *best)
 {
-    const tm_geometry *g = &job->geometry;
-    tm_cached_template *tmpl;
+    tm_device_job *d = &l->direct;
+    d->frame = (const uint8_t *)cuda->frame.data;
+    d->pitch = cuda->layout.pitch;
+    d->map_width = job->geometry.map_width;
+    d->map_height = job->geometry.map_height;
+    d->taps = l->group->taps;
+    d->width = (int)job->tmpl->width;
+    d->height = (int)job->tmpl->height;
+    d->n = job->tmpl->n;
+    d->map = map;
+    d->best = best;
+}
 
-    TRY(tm_fetch_template(cuda, job->tmpl, &tmpl));
-    if (job->map.data)
+static void fill_tensor(const tm_cuda *cuda, tm_launch *l)
+{
+    const tm_device_job *d = &l->direct;
+    tm_tensor_job *t = &l->tensor;
+    t->frame = d->frame;
+    t->pitch = d->pitch;
+    t->map_width = d->map_width;
+    t->map_height = d->map_height;
+    t->width = d->width;
+    t->height = d->height;
+    t->count = (int)l->group->count;
+    t->fragments = l->group->fragments;
+    t->templates = l->group->table;
+    t->map = (float *)d->map;
+    t->best = d->best;
+    t->blocks = cuda->tensor.blocks;
+    t->hints = cuda->tensor.hints;
+    t->counter = cuda->tensor.hints + cuda->tensor.most_templates;
+}
+
+static cudaError_t run_group(tm_cuda *cuda, const tm_job *jobs, size_t count, tm_candidate *bests)
+{
+    const tm_geometry *g = &jobs->geometry;
+    tm_launch l = {};
+    tm_group *group;
+
+    TRY(tm_fetch_group(cuda, jobs, count, &group));
+    if (jobs->map.data)
         TRY(tm_buffer_fit(&cuda->map, (size_t)(g->map_width * g->map_height) *
-                                          tm_map_element_size(job->metric)));
-    tm_device_job device = {};
-    device.frame = (const uint8_t *)cuda->frame.data;
-    device.pitch = cuda->layout.pitch;
-    device.map_width = g->map_width;
-    device.map_height = g->map_height;
-    device.taps = tmpl->taps;
-    device.width = (int)job->tmpl->width;
-    device.height = (int)job->tmpl->height;
-    device.n = job->tmpl->n;
-    device.sum = job->tmpl->sum;
-    device.variance = (float)job->tmpl->variance;
-    device.map = job->map.data ? cuda->map.data : NULL;
-    device.best = best;
-
-    TRY(tm_buffer_fit(&cuda->candidates, (size_t)tm_direct_blocks(&device) * sizeof(tm_candidate)));
-    device.candidates = (tm_candidate *)cuda->candidates.data;
-    TRY(launch(cuda, &device, job->metric));
-    cuda->last = device;
-    cuda->last_metric = job->metric;
+                                          tm_map_element_size(jobs->metric)));
+    l.group = group;
+    l.metric = jobs->metric;
+    l.on_tensor_cores = l.metric == TM_METRIC_LCC && group->fragments;
+    fill_direct(cuda, &l, jobs, jobs->map.data ? cuda->map.data : NULL, bests);
+    fill_tensor(cuda, &l);
+    TRY(tm_buffer_fit(&cuda->candidates,
+                      (size_t)tm_direct_blocks(&l.direct) * sizeof(tm_candidate)));
+    l.direct.candidates = (tm_candidate *)cuda->candidates.data;
+    TRY(launch(cuda, &l));
+    cuda->last = l;
     return cudaSuccess;
 }
 
-cudaError_t tm_run(tm_cuda *cuda, tm_job *jobs, size_t count)
+/* How many jobs from the first on make a group: neighbours of one size, without
+ * maps, or one with its map. */
+static size_t group_size(const tm_job *jobs, size_t count)
 {
-    cuda->last.frame = NULL;
-    TRY(cudaEventRecord(cuda->events[TM_EVENT_START], cuda->stream));
-    TRY(fit_bests(cuda, count));
+    size_t size = 1;
+    while (size < count && size < TM_GROUP_MAX && !jobs[0].map.data && !jobs[size].map.data &&
+           jobs[size].tmpl->width == jobs[0].tmpl->width &&
+           jobs[size].tmpl->height == jobs[0].tmpl->height)
+        size++;
+    return size;
+}
+
+static cudaError_t run_groups(tm_cuda *cuda, tm_job *jobs, size_t count)
+{
     tm_candidate *bests = (tm_candidate *)cuda->bests.data;
-    for (size_t i = 0; i < count; i++) {
+
+    for (size_t i = 0, size; i < count; i += size) {
+        size = group_size(jobs + i, count - i);
         TRY(tm_place_frame(cuda, &jobs[i], i == 0));
         if (i == 0)
             TRY(cudaEventRecord(cuda->events[TM_EVENT_ON_DEVICE], cuda->stream));
-        TRY(run_job(cuda, &jobs[i], &bests[i]));
+        TRY(run_group(cuda, jobs + i, size, bests + i));
         TRY(cudaEventRecord(cuda->events[TM_EVENT_MATCHED], cuda->stream));
         if (jobs[i].map.data)
             TRY(tm_download_map(cuda, &jobs[i]));
@@ -72,7 +130,19 @@ cudaError_t tm_run(tm_cuda *cuda, tm_job *jobs, size_t count)
     TRY(cudaMemcpyAsync(cuda->pinned_bests, bests, count * sizeof *bests, cudaMemcpyDeviceToHost,
                         cuda->stream));
     TRY(cudaEventRecord(cuda->events[TM_EVENT_DONE], cuda->stream));
-    TRY(cudaStreamSynchronize(cuda->stream));
+    return cudaStreamSynchronize(cuda->stream);
+}
+
+cudaError_t tm_run(tm_cuda *cuda, tm_job *jobs, size_t count)
+{
+    cuda->last.group = NULL;
+    TRY(cudaEventRecord(cuda->events[TM_EVENT_START], cuda->stream));
+    TRY(fit_bests(cuda, count));
+    if (cuda->has_tensor_cores && cuda->tensor_dirty)
+        TRY(tm_tensor_reset(&cuda->tensor, cuda->stream));
+    cuda->tensor_dirty = true;
+    TRY(run_groups(cuda, jobs, count));
+    cuda->tensor_dirty = false;
     for (size_t i = 0; i < count; i++)
         jobs[i].best = cuda->pinned_bests[i];
     return cudaSuccess;
@@ -84,7 +154,7 @@ cudaError_t tm_replay(tm_cuda *cuda, int samples, int launches, double *ms)
         float elapsed;
         TRY(cudaEventRecord(cuda->events[TM_EVENT_START], cuda->stream));
         for (int j = 0; j < launches; j++)
-            TRY(launch(cuda, &cuda->last, cuda->last_metric));
+            TRY(launch(cuda, &cuda->last));
         TRY(cudaEventRecord(cuda->events[TM_EVENT_MATCHED], cuda->stream));
         TRY(cudaEventSynchronize(cuda->events[TM_EVENT_MATCHED]));
         TRY(cudaEventElapsedTime(&elapsed, cuda->events[TM_EVENT_START],

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+/* Direct LCC on the integer tensor cores, mma.sync (sm_80 and later).
+ *
+ * A warp makes 8 rows x 128 columns. For one of the rows, the A operand's line m is the frame's
+ * bytes from x0 + 8m on, and B[k][c] = T[r][k - c], so that their product is template row r's share
+ * of the 128 sums S_FT at x0 + 8m + c. */
+
+/* Built twice: with TC_WIDE for several templates in a launch, where tiles of 512 x 16 keep what
+ * two blocks an SM read of the templates in L1. */
+#ifdef TC_WIDE
+#define TC_TW 512
+#define TC_TH 16
+#define TC_LAUNCH tc_mma_wide_launch
+#else
+#define TC_LAUNCH tc_mma_launch
+#endif
+#include "lcc/cuda/tensor_cores.cuh"
+
+enum { PER_SM = 512 / TC_THREADS }; // blocks: 128 registers a thread
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+__device__ __forceinline__ void mma(int (&d)[4], const unsigned (&a)[4], uint2 b)
+{
+    asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+        "{%0,%1,%2,%3};"
+        : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b.x), "r"(b.y));
+}
+
+__device__ __forceinline__ void mma(int (&d)[4], const unsigned (&a)[4], unsigned b)
+{
+    asm("mma.sync.aligned.m16n8k16.row.col.s32.u8.u8.s32 {%0,%1,%2,%3}, {%4,%5}, {%6}, "
+        "{%0,%1,%2,%3};"
+        : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(b));
+}
+
+/* One step of k over all of the template's rows: V is uint2 for 32 bytes of k, unsigned for 16.
+ * The 8 latest template rows stay in registers, each frame row is loaded once for all of its
+ * products. The template is taken as h rounded up to a multiple of 8 with zero rows above it; most
+ * of their products are skipped. */
+template <bool PREFETCH, typename V>
+__device__ __forceinline__ void products(int (&acc)[8][4], const uint8_t *row, int row_bytes,
+                                         const V *b, int h, int lane)
+{
+    V win[8] = {};
+    unsigned a[4];
+    int pad = -h & 7;
+    auto load = [&] {
+        a[0] = *(const unsigned *)row;
+        a[1] = *(const unsigned *)(row + 64);
+        if (sizeof(V) == 8)
+            a[2] = *(const unsigned *)(row + 16), a[3] = *(const unsigned *)(row + 80);
+        row += row_bytes;
+    };
+    /* the next rows of a template that may lie in L2 */
+    auto ahead = [&] {
+        if (PREFETCH)
+            asm volatile("prefetch.global.L1 [%0];" ::"l"((const char *)(b - lane + 256) +
+                                                          8 * sizeof(V) * lane));
+    };
+    ahead();
+#pragma unroll
+    for (int j = 0; j < 8; j++)
+        if (j >= pad) {
+            load();
+            win[j] = __ldg(b);
+            b += 32;
+#pragma unroll
+            for (int i = 0; i <= j; i++)
+                if (j - i >= pad)
+                    mma(acc[i], a, win[j - i]);
+        }
+    for (int c = 8; c < h; c += 8) {
+        ahead();
+#pragma unroll
+        for (int j = 0; j < 8; j++) {
+            load();
+            win[j] = __ldg(b + 32 * j);
+#pragma unroll
+            for (int i = 0; i < 8; i++)
+                mma(acc[i], a, win[(j - i) & 7]);
+        }
+        b += 256;
+    }
+#pragma unroll
+    for (int j = 0; j < 7; j++) {
+        load();
+#pragma unroll
+        for (int i = j + 1; i < 8; i++)
+            mma(acc[i], a, win[8 + j - i]);
+    }
+}
+
+__device__ __forceinline__ void stage(uint8_t *tile, const tm_tensor_job &j, const tc_plan &p,
+                                      int tx, int ty)
+{
+    int chunks = p.row_bytes / 16, step = TC_THREADS / chunks, r = threadIdx.x / chunks,
+        c = threadIdx.x % chunks;
+    if (chunks > TC_THREADS)
+        step = 1, r = 0, c = threadIdx.x;
+    if (r >= step)
+        return;
+    const uint8_t *src =
+        j.frame + (size_t)ty * TH * j.pitch + (size_t)tx * TW + r * j.pitch + 16 * c;
+    unsigned dst = (unsigned)__cvta_generic_to_shared(tile) + r * p.row_bytes + 16 * c;
+    for (; r < TH + j.height - 1; r += step, src += step * j.pitch, dst += step * p.row_bytes) {
+        tc_copy16(dst, src);
+        if (chunks > TC_THREADS)
+            for (int d = TC_THREADS; c + d < chunks; d += TC_THREADS)
+                tc_copy16(dst + 16 * d, src + 16 * d);
+    }
+}
+
+#endif
+
+enum { NARROW_PITCH = ((TW + 27) / 4 + 1) | 1 };
+
+/* NARROW: w <= 25 and h <= 31, strides known when compiled. */
+template <bool MAP, bool NARROW, bool PACK, bool BIG>
+static __global__ void __launch_bounds__(TC_THREADS, PER_SM) mma_kernel(tm_tensor_job j, tc_plan p)
+{
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+    if (NARROW)
+        p.row_bytes = TW + 32, p.sums_pitch = NARROW_PITCH;
+    p.win_pitch = TW / 2 + 1;
+    extern __shared__ __align__(128) uint8_t smem[];
+    uint4 *sums = (uint4 *)smem, *state = sums + TH * max(p.sums_pitch, p.win_pitch);
+    uint8_t *tile = (uint8_t *)(state + (PACK ? 1 : 2) * p.words);
+    tc_best *best = (tc_best *)(tile + (TH + j.height - 1) * p.row_bytes);
+
+    int lane = threadIdx.x & 31, warp = threadIdx.x / 32, wx = warp % (TW / 128),
+        wy = warp / (TW / 128);
+    int n = j.width * j.height, units = (j.width + 7 + 15) / 16;
+    for (int k = threadIdx.x; k < TC_THREADS / 32 * j.count; k += TC_THREADS)
+        best[k].order = INT_MIN, best[k].pos = 0;
+    best += warp * j.count;
+
+    int t = (int)((int64_t)p.tiles * blockIdx.x / gridDim.x);
+    int end = (int)((int64_t)p.tiles * (blockIdx.x + 1) / gridDim.x);
+    int tx = t / p.tiles_y, ty = t % p.tiles_y;
+    stage(tile, j, p, tx, ty);
+    for (bool fresh = true; t < end; t++) {
+        fresh |= ty == 0;
+        int64_t x = (int64_t)tx * TW + 128 * wx, y = (int64_t)ty * TH + 8 * wy;
+        if (++ty == p.tiles_y)
+            ty = 0, tx++;
+        tc_copy_wait();
+        __syncthreads();
+        tc_column_sums<PACK, false>(tile, sums, state, j.height, p, fresh);
+        fresh = false;
+        __syncthreads();
+        tc_window_sums<PACK, BIG>(sums, j.width, n, p);
+        for (int k = 0; k < j.count; k++) {
+            int acc[8][4], hint = __ldcg(j.hints + k), start = PACK ? -128 * j.templates[k].sum : 0;
+#pragma unroll
+            for (int i = 0; i < 32; i++)
+                acc[i / 4][i & 3] = start;
+            const uint8_t *row =
+                tile + 8 * wy * p.row_bytes + 128 * wx + 8 * (lane / 4) + 4 * (lane & 3);
+            const uint2 *b = (const uint2 *)j.fragments + (size_t)k * units * j.height * 16 + lane;
+            for (int u = 0; u < units / 2; u++, b += 32 * j.height)
+                products<!NARROW>(acc, row + 32 * u, p.row_bytes, b, j.height, lane);
+            if (units & 1)
+                products<!NARROW>(acc, row + 32 * (units / 2), p.row_bytes,
+                                  (const unsigned *)(b - lane) + lane, j.height, lane);
+            if (k == 0 || k == j.count - 1)
+                __syncthreads();
+            if (k == j.count - 1 && t + 1 < end)
+                stage(tile, j, p, tx, ty);
+            tc_finish<MAP, BIG, false>(acc, sums + 8 * wy * p.win_pitch + 64 * wx, p.win_pitch, j,
+                                       n, k, hint, best + k, x, y);
+        }
+    }
+    tc_peaks(j, best - warp * j.count);
+#endif
+}
+
+#ifndef TC_WIDE
+/* B fragments: for each template and step of k, h rows of 32 lanes. */
+static __global__ void mma_fragments(unsigned *frag, const uint8_t *tmpl, int w, int h, int k)
+{
+    int units = (w + 7 + 15) / 16, words = units * h * 32;
+    for (size_t i = blockIdx.x * blockDim.x + threadIdx.x; i < (size_t)k * words;
+         i += gridDim.x * blockDim.x) {
+        int e = (int)(i % words), u = e / (64 * h), wide = 2 * u + 1 < units, r, lane, x;
+        e -= 64 * h * u;
+        if (wide)
+            r = e / 64, lane = e / 2 % 32, x = 32 * u + 4 * (lane & 3) + 16 * (e & 1);
+        else
+            r = e / 32, lane = e % 32, x = 32 * u + 4 * (lane & 3);
+        unsigned v = 0;
+        for (int b = 0; b < 4; b++) {
+            int q = x + b - lane / 4;
+            if (q >= 0 && q < w)
+                v |= (unsigned)tmpl[(i / words * h + r) * w + q] << 8 * b;
+        }
+        frag[i] = v;
+    }
+}
+
+static __global__ void reset_hints(int *hint, int k)
+{
+    for (int i = threadIdx.x; i <= k; i += blockDim.x)
+        hint[i] = i < k ? INT_MIN : 0;
+}
+
+cudaError_t tc_reset(int *hint, int k, cudaStream_t stream)
+{
+    reset_hints<<<1, 256, 0, stream>>>(hint, k);
+    return cudaGetLastError();
+}
+
+size_t tc_mma_frag_bytes(int w, int h, int k)
+{
+    return (size_t)k * ((w + 22) / 16) * h * 128;
+}
+
+/* tmpl: k templates, dense, in device memory */
+cudaError_t tc_mma_prepare(void *frag, const uint8_t *tmpl, int w, int h, int k,
+                           cudaStream_t stream)
+{
+    mma_fragments<<<256, 256, 0, stream>>>((unsigned *)frag, tmpl, w, h, k);
+    return cudaGetLastError();
+}
+#endif
+
+template <bool MAP, bool NARROW, bool PACK, bool BIG>
+static cudaError_t launch(const tm_tensor_job &j, tc_plan p, int sms, size_t smem_max,
+                          cudaStream_t stream)
+{
+    auto kernel = mma_kernel<MAP, NARROW, PACK, BIG>;
+    if (NARROW)
+        p.row_bytes = TW + 32, p.sums_pitch = NARROW_PITCH;
+    else
+        p.sums_pitch = (PACK ? p.words + 1 : 2 * p.words + 1) | 1;
+    p.win_pitch = TW / 2 + 1;
+    size_t smem = sizeof(uint4) * (TH * max(p.sums_pitch, p.win_pitch) + (PACK ? 1 : 2) * p.words) +
+                  (size_t)(TH + j.height - 1) * p.row_bytes +
+                  sizeof(tc_best) * TC_THREADS / 32 * j.count;
+    if (smem + 128 > smem_max)
+        return cudaErrorNotSupported;
+    /* An SM's shared memory is what one block may have and 1 KB; every block takes 1 KB besides its
+     * own. */
+    int per_sm = (int)min((size_t)PER_SM, (smem_max + 1024) / (smem + 1024 + 128));
+    int grid = min(min(p.tiles, per_sm * sms), (int)TM_TENSOR_BLOCKS);
+    cudaError_t e =
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)smem);
+    if (e)
+        return e;
+    kernel<<<grid, TC_THREADS, smem, stream>>>(j, p);
+    return cudaGetLastError();
+}
+
+/* cudaErrorNotSupported where the template is outside of this kernel's limits */
+cudaError_t TC_LAUNCH(tm_tensor_job j, int sms, size_t smem_max, cudaStream_t stream)
+{
+    int64_t n = (int64_t)j.width * j.height, tx = (j.map_width + TW - 1) / TW,
+            ty = (j.map_height + TH - 1) / TH;
+    if (n > 65793 || tx * ty > INT_MAX)
+        return cudaErrorNotSupported; // S_FT < 2^32, S_F < 2^24
+    tc_plan p = {};
+    p.tiles_y = (int)ty;
+    p.tiles = (int)(tx * ty);
+    p.row_bytes = TW + (j.width + 22) / 16 * 16;
+    p.words = (TW + j.width + 2) / 4;
+    bool big = n > 33025, pack = j.height <= 31, narrow = pack && j.width <= 25;
+    auto run = j.map    ? big      ? launch<true, false, false, true>
+                          : narrow ? launch<true, true, true, false>
+                          : pack   ? launch<true, false, true, false>
+                                   : launch<true, false, false, false>
+                  : big ? launch<false, false, false, true>
+               : narrow ? launch<false, true, true, false>
+               : pack   ? launch<false, false, true, false>
+                        : launch<false, false, false, false>;
+    return run(j, p, sms, smem_max, stream);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* Which of the tensor-core kernels runs a job. */
+#include "lcc/cuda/tensor_cores.cuh"
+
+/* wgmma is faster where it can; it takes single templates only, whose fragments
+ * stand behind those of mma. */
+static size_t wgmma_offset(int width, int height, int count)
+{
+    return (tc_mma_frag_bytes(width, height, count) + 255) / 256 * 256;
+}
+
+#ifdef TM_HAVE_WGMMA
+static bool wgmma_takes(const tm_tensor_device *device, int width, int height, int count)
+{
+    return device->has_wgmma && count == 1 && width <= 25 && height <= 31;
+}
+#endif
+
+cudaError_t tm_tensor_prepare(const tm_tensor_device *device, const uint8_t *taps, int width,
+                              int height, int count, void **fragments, cudaStream_t stream)
+{
+    size_t offset = wgmma_offset(width, height, count), size = offset;
+#ifdef TM_HAVE_WGMMA
+    const bool wgmma = wgmma_takes(device, width, height, count);
+    if (wgmma)
+        size += tc_wgmma_frag_bytes(width, height, count);
+#else
+    (void)device;
+#endif
+    cudaError_t error = cudaMalloc(fragments, size);
+    if (error == cudaSuccess)
+        error = tc_mma_prepare(*fragments, taps, width, height, count, stream);
+#ifdef TM_HAVE_WGMMA
+    if (error == cudaSuccess && wgmma)
+        error = tc_wgmma_prepare((uint8_t *)*fragments + offset, taps, width, height, count, stream);
+#endif
+    return error;
+}
+
+cudaError_t tm_tensor_reset(const tm_tensor_device *device, cudaStream_t stream)
+{
+    return tc_reset(device->hints, device->most_templates, stream);
+}
+
+cudaError_t tm_tensor_launch(const tm_tensor_device *device, tm_tensor_job job,
+                             cudaStream_t stream)
+{
+    const int sms = device->multiprocessors;
+    const size_t shared = device->shared_memory;
+    cudaError_t error = cudaErrorNotSupported;
+
+#ifdef TM_HAVE_WGMMA
+    if (wgmma_takes(device, job.width, job.height, job.count)) {
+        tm_tensor_job wide = job;
+        wide.fragments = (const uint8_t *)job.fragments + wgmma_offset(job.width, job.height, 1);
+        error = tc_wgmma_launch(wide, sms, shared, stream);
+    }
+#endif
+    if (error == cudaErrorNotSupported && job.count > 1)
+        error = tc_mma_wide_launch(job, sms, shared, stream);
+    if (error == cudaErrorNotSupported)
+        error = tc_mma_launch(job, sms, shared, stream);
+    return error;
+}

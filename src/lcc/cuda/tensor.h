@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* The direct algorithm on the integer tensor cores, LCC only: S_FT as products of
+ * overlapping frame windows with the Toeplitz matrices of template rows, S_F,
+ * S_FF, the score and the peak in the same kernel. Compute capability 8.0 and
+ * later; 9.0 has a second form. */
+#ifndef TMATCH_LCC_CUDA_TENSOR_H
+#define TMATCH_LCC_CUDA_TENSOR_H
+
+#include <cuda_runtime.h>
+
+#include "lcc/score.h"
+
+/* n * 255^2 < 2^32 and n * 255 < 2^24 */
+#define TM_TENSOR_TAPS 65793
+#define TM_TENSOR_BLOCKS 1024
+
+typedef struct tm_tensor_template {
+    int sum;        /* S_T */
+    float variance; /* (float)var_T */
+} tm_tensor_template;
+
+/* What a launch wants to know of its device, and its scratch there. */
+typedef struct tm_tensor_device {
+    int multiprocessors;
+    size_t shared_memory; /* that a block may have */
+    bool has_wgmma;
+    tm_candidate *blocks; /* TM_TENSOR_BLOCKS a template */
+    int *hints;           /* one a template, then the counter */
+    int most_templates;
+} tm_tensor_device;
+
+/* All pointers are device memory. */
+typedef struct tm_tensor_job {
+    const uint8_t *frame; /* as in tm_device_job */
+    size_t pitch;
+    int64_t map_width, map_height;
+    int width, height, count; /* count templates of one size */
+    const void *fragments;
+    const tm_tensor_template *templates;
+    float *map;         /* NULL, or count maps, dense */
+    tm_candidate *best; /* count */
+    tm_candidate *blocks;
+    int *hints;   /* count */
+    int *counter; /* of blocks that are done */
+} tm_tensor_job;
+
+/* Makes the fragments of count templates of at most TM_TENSOR_TAPS, one after the
+ * other in device memory. The caller frees *fragments with cudaFree. */
+cudaError_t tm_tensor_prepare(const tm_tensor_device *device, const uint8_t *taps, int width,
+                              int height, int count, void **fragments, cudaStream_t stream);
+
+/* Makes the scratch as every successful launch leaves it. */
+cudaError_t tm_tensor_reset(const tm_tensor_device *device, cudaStream_t stream);
+
+/* cudaErrorNotSupported where the template does not fit this kernel's shared
+ * memory: nothing was launched. */
+cudaError_t tm_tensor_launch(const tm_tensor_device *device, tm_tensor_job job,
+                             cudaStream_t stream);
+
+#endif
