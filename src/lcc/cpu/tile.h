@@ -8,6 +8,8 @@
 
 #include "lcc/cpu/direct.h"
 
+enum { TM_ROWS_AHEAD = 6 };
+
 typedef struct tm_tile {
     int64_t x, y; /* in the score map */
     int width, height;
@@ -48,7 +50,9 @@ static inline void *carve(tm_carver *carver, int64_t size)
     return part;
 }
 
-/* Copies columns [x, x + count) of frame row y, with zeros outside the frame. */
+/* Copies columns [x, x + count) of frame row y, with zeros outside the frame.
+ * Rows are too short and too far apart for the processor to see the next one
+ * coming, so one some rows on is asked for. */
 static inline void stage_row(uint8_t *to, const tm_image *frame, int64_t x, int64_t y,
                              int64_t count)
 {
@@ -56,8 +60,14 @@ static inline void stage_row(uint8_t *to, const tm_image *frame, int64_t x, int6
     int64_t inside = max64(min64(count - left, frame->width - x - left), 0);
 
     memset(to, 0, (size_t)left);
-    if (inside)
-        memcpy(to + left, frame->samples + y * frame->stride + x + left, (size_t)inside);
+    if (inside) {
+        const uint8_t *from = frame->samples + y * frame->stride + x + left;
+        if (y + TM_ROWS_AHEAD < frame->height) {
+            for (int64_t i = 0; i < inside; i += 64)
+                __builtin_prefetch(from + TM_ROWS_AHEAD * frame->stride + i);
+        }
+        memcpy(to + left, from, (size_t)inside);
+    }
     memset(to + left + inside, 0, (size_t)(count - left - inside));
 }
 

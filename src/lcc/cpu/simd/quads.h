@@ -9,7 +9,8 @@
  * 21 x 21 taps then take 111 products instead of 126.
  *
  *     taps: int8 quads, [step][template row], then [leftover column][group]
- *     planes: row y, plane p, dword j: samples (4*j + p, y) to (4*j + p, y + 3) */
+ *     planes: row y, plane p, dword j: samples (x, y) to (x, y + 3), where
+ *             x = 4*(steps + j) + p, so that most loads are aligned */
 #include <string.h>
 
 #include "lcc/cpu/kernels.h"
@@ -45,13 +46,12 @@ static void expand_quads(uint32_t *planes, const uint8_t *staged, ptrdiff_t stri
     const vi even = v_set1(0x00ff00ff), low = v_set1(0xffff);
     ptrdiff_t plane = stride / 4;
 
-    (void)panel;
     for (int y = 0; y < rows; y++) {
-        const uint8_t *row = staged + y * stride;
+        const uint8_t *row = staged + y * stride + 4 * panel->steps;
         uint32_t *to = planes + y * stride;
-        for (ptrdiff_t j = 0; j < plane; j += LANES) {
-            vi a = v_load(row + 4 * j), b = v_load(row + stride + 4 * j);
-            vi c = v_load(row + 2 * stride + 4 * j), d = v_load(row + 3 * stride + 4 * j);
+        for (ptrdiff_t j = 0; j < plane - panel->steps; j += LANES) {
+            vi a = v_loadu(row + 4 * j), b = v_loadu(row + stride + 4 * j);
+            vi c = v_loadu(row + 2 * stride + 4 * j), d = v_loadu(row + 3 * stride + 4 * j);
             /* 16-bit lanes: phases 0 and 2, 1 and 3 */
             vi ab02 = v_or(v_and(a, even), v_sll16(b, 8));
             vi cd02 = v_or(v_and(c, even), v_sll16(d, 8));
@@ -101,22 +101,39 @@ static void expand_quads(uint32_t *planes, const uint8_t *staged, ptrdiff_t stri
         }                                                                   \
         break
 
-/* Leftover columns of output row i. */
-#define DOWN(i)                                                                     \
-    if ((i) < rows) {                                                               \
-        const int32_t *tap = extra_taps;                                            \
-        for (int c = 0; c < panel->extra; c++) {                                    \
-            const uint32_t *p0 = planes + (i) * stride + down[c];                   \
-            const uint32_t *p1 = planes + (i) * stride + down[c + 1];               \
-            const uint32_t *p2 = planes + (i) * stride + down[c + 2];               \
-            const uint32_t *p3 = planes + (i) * stride + down[c + 3];               \
-            for (int g = 0; g < groups; g++, tap++) {                               \
-                vi f0 = v_loadu(p0 + 4 * g * stride), f1 = v_loadu(p1 + 4 * g * stride); \
-                vi f2 = v_loadu(p2 + 4 * g * stride), f3 = v_loadu(p3 + 4 * g * stride); \
-                DOT(i, *tap);                                                       \
-            }                                                                       \
-        }                                                                           \
+#define DOWN_LOAD(i, g)                                                           \
+    vi f0 = v_loadu(p0 + ((i) + 4 * (g)) * stride);                               \
+    vi f1 = v_loadu(p1 + ((i) + 4 * (g)) * stride);                               \
+    vi f2 = v_loadu(p2 + ((i) + 4 * (g)) * stride);                               \
+    vi f3 = v_loadu(p3 + ((i) + 4 * (g)) * stride)
+
+/* A leftover column of output row i. */
+#define DOWN(i)                                     \
+    if ((i) < rows) {                               \
+        for (int g = 0; g < groups; g++) {          \
+            DOWN_LOAD(i, g);                        \
+            DOT(i, tap[g]);                         \
+        }                                           \
     }
+
+/* Of output rows i and below = i + 4, which read the same planes. */
+#define DOWN_BOTH(i, below)                         \
+    if ((below) < rows) {                           \
+        for (int g = 0; g < 1; g++) {               \
+            DOWN_LOAD(i, g);                        \
+            DOT(i, tap[g]);                         \
+        }                                           \
+        for (int g = 1; g < groups; g++) {          \
+            DOWN_LOAD(i, g);                        \
+            DOT(i, tap[g]);                         \
+            DOT(below, tap[g - 1]);                 \
+        }                                           \
+        for (int g = groups; g <= groups; g++) {    \
+            DOWN_LOAD(i, g);                        \
+            DOT(below, tap[g - 1]);                 \
+        }                                           \
+    } else                                          \
+        DOWN(i)
 
 #define STORE(i)                                          \
     if ((i) < rows) {                                     \
@@ -175,18 +192,22 @@ correlate_strip(int32_t *sft, ptrdiff_t sft_stride, const tm_panel *panel, const
         }
     }
 
-    if (panel->extra) {
-        const int32_t *extra_taps = panel->taps + (ptrdiff_t)steps * h;
-        ptrdiff_t down[6], plane = stride / 4;
-        for (int c = 0; c < 6; c++)
-            down[c] = c % 4 * plane + steps + c / 4;
+    const int32_t *tap = panel->taps + (ptrdiff_t)steps * h;
+    for (int c = 0; c < panel->extra; c++, tap += groups) {
+        ptrdiff_t plane = stride / 4;
+        const uint32_t *p0 = planes + c * plane;
+        const uint32_t *p1 = planes + (c + 1) % 4 * plane + (c + 1) / 4;
+        const uint32_t *p2 = planes + (c + 2) % 4 * plane + (c + 2) / 4;
+        const uint32_t *p3 = planes + (c + 3) % 4 * plane + (c + 3) / 4;
+#if TILE_ROWS == 6
+        DOWN_BOTH(0, 4);
+        DOWN_BOTH(1, 5);
+        DOWN(2);
+        DOWN(3);
+#else
         DOWN(0);
         DOWN(1);
         DOWN(2);
-#if TILE_ROWS == 6
-        DOWN(3);
-        DOWN(4);
-        DOWN(5);
 #endif
     }
 
@@ -204,12 +225,13 @@ static void correlate_quads(int32_t *sft, ptrdiff_t sft_stride, const tm_panel *
                             const uint8_t *staged, const uint32_t *planes, ptrdiff_t stride,
                             int rows, int blocks)
 {
-    for (int y = 0; y < rows; y += TILE_ROWS) {
-        int height = rows - y < TILE_ROWS ? rows - y : TILE_ROWS;
-        for (int j = 0; j < blocks * TM_LANES; j += LANES)
+    for (int j = 0; j < blocks * TM_LANES; j += LANES) {
+        for (int y = 0; y < rows; y += TILE_ROWS) {
+            int height = rows - y < TILE_ROWS ? rows - y : TILE_ROWS;
             correlate_strip(sft + y * sft_stride + j / TM_LANES * TM_BLOCK + j % TM_LANES,
                             sft_stride, panel, staged + y * stride + 4 * j,
                             planes + y * stride + j, stride, height);
+        }
     }
 }
 
