@@ -160,7 +160,12 @@ correlate_strip(int32_t *sft, ptrdiff_t sft_stride, const tm_panel *panel, const
     SUMS(5);
 #endif
 
-    for (int v = 0; v < h + rows - 1; v++) {
+    /* The first and the last frame rows serve few output rows and wait for their
+     * loads, those between wait for products: taken in turns they fill each
+     * other's gaps. */
+    int spans = h + rows - 1, middle = (spans + 1) / 2;
+    for (int i = 0; i < spans; i++) {
+        int v = i % 2 ? middle + i / 2 : i / 2;
         const uint8_t *row = staged + v * stride;
         const int32_t *tap = panel->taps + v;
         int first = v < h ? 0 : v - h + 1, last = v < rows ? v : rows - 1;
