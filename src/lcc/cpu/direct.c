@@ -8,7 +8,7 @@
 
 enum {
     TILE_WIDTH = 1024, /* a multiple of TM_BLOCK */
-    TILE_HEIGHT = 96, /* a multiple of TILE_STEP */
+    TILE_HEIGHT = 192, /* a multiple of TILE_STEP */
     TILE_STEP = 12,   /* a multiple of every kernel's rows */
     TILES_PER_THREAD = 4,
 };

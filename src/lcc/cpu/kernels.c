@@ -20,8 +20,8 @@ void tm_cpu_kernels_init(tm_cpu_kernels *kernels, uint32_t features)
     *kernels = (tm_cpu_kernels){.name = "c",
                                 .pack = tm_pack_c,
                                 .correlate = tm_correlate_c,
+                                .enter = tm_enter_c,
                                 .slide = tm_slide_c,
-                                .slide_prefix = tm_slide_prefix_c,
                                 .score_best = tm_score_best_c,
                                 .score_map = tm_score_map_c};
     features &= tm_cpu_features();

@@ -27,6 +27,9 @@ enum {
     /* Samples of padding columns and of this many rows below are read and
      * multiplied by 0. */
     TM_EXTRA_ROWS = 3,
+    /* Rows that slide makes at most: each takes the column sums of the one before
+     * from registers. */
+    TM_SLIDE_ROWS = 2,
 };
 
 static inline int tm_phase_index(int64_t column)
@@ -48,19 +51,21 @@ typedef struct tm_panel {
 size_t tm_panel_size(int w, int h);
 
 /* Sums of the h samples above each other in each column of a tile, in blocks,
- * and their prefix sums over the columns before. All modulo 2^32. Prefixes are
- * in 4 planes, one a phase: column 4*j + p is element j of plane p, so that
- * columns w apart are found at one distance. */
+ * and, for up to TM_SLIDE_ROWS rows of windows, their prefix sums over the columns
+ * before. All modulo 2^32. Prefixes are in 4 planes a row, one a phase: column
+ * 4*j + p is element j of plane p, so that columns w apart are found at one
+ * distance. */
 typedef struct tm_columns {
     uint32_t *sum, *sum_sq;       /* blocks * TM_BLOCK */
-    uint32_t *prefix, *prefix_sq; /* 4 planes of blocks * TM_LANES */
+    uint32_t *prefix, *prefix_sq; /* TM_SLIDE_ROWS * blocks * TM_BLOCK */
     int blocks;
 } tm_columns;
 
 /* One row of windows. */
 typedef struct tm_window_row {
     const int32_t *sft; /* S_FT', in blocks */
-    const tm_columns *columns;
+    const uint32_t *prefix, *prefix_sq;
+    ptrdiff_t plane;    /* from one plane of prefixes to the next */
     int w, width;       /* template width; windows in this row */
     int64_t n, sum;     /* n; S_T' = S_T - 128*n */
     float variance;     /* var_T */
@@ -88,9 +93,13 @@ typedef void tm_correlate_fn(int32_t *sft, ptrdiff_t sft_stride, const tm_panel 
                              const uint8_t *staged, const uint32_t *planes, ptrdiff_t stride,
                              int rows, int blocks);
 
-/* Moves the column sums down: a row of samples enters and one leaves. slide
- * leaves the prefixes alone, slide_prefix makes them. */
-typedef void tm_slide_fn(const tm_columns *columns, const uint8_t *enter, const uint8_t *leave);
+/* Adds a row of samples to the column sums. */
+typedef void tm_enter_fn(const tm_columns *columns, const uint8_t *samples);
+
+/* Moves the column sums down rows times: samples leave, and those h rows below
+ * enter. Makes the prefixes of each. */
+typedef void tm_slide_fn(const tm_columns *columns, const uint8_t *samples, ptrdiff_t stride, int h,
+                         int rows);
 
 /* Ranks the windows of a row, and writes their scores in column order. */
 typedef void tm_score_best_fn(const tm_window_row *row, tm_best *best);
@@ -101,7 +110,8 @@ typedef struct tm_cpu_kernels {
     tm_pack_fn *pack;
     tm_expand_fn *expand;
     tm_correlate_fn *correlate;
-    tm_slide_fn *slide, *slide_prefix;
+    tm_enter_fn *enter;
+    tm_slide_fn *slide;
     tm_score_best_fn *score_best;
     tm_score_map_fn *score_map;
 } tm_cpu_kernels;

@@ -10,7 +10,7 @@ enum { ROWS_AT_ONCE = 12 }; /* a multiple of every kernel's rows */
 typedef struct narrow {
     ptrdiff_t stride; /* of staged and planes, in elements */
     int staged_rows;
-    uint8_t *staged, *zeros;
+    uint8_t *staged; /* a row of zeros lies above */
     uint32_t *planes;
     int32_t *sft;
     tm_columns columns;
@@ -27,14 +27,14 @@ static size_t narrow_carve(narrow *n, char *memory, const tm_job *job, int width
     n->stride = (ptrdiff_t)(columns / TM_BLOCK % 2 ? columns : columns + TM_BLOCK);
     n->staged_rows = (int)(height + h - 1);
     n->columns.blocks = (int)(columns / TM_BLOCK);
-    n->staged = carve(&carver, (n->staged_rows + TM_EXTRA_ROWS) * n->stride);
-    n->zeros = carve(&carver, n->stride);
+    n->staged = carve(&carver, (n->staged_rows + TM_EXTRA_ROWS + 1) * n->stride);
+    n->staged = n->staged ? n->staged + n->stride : NULL;
     n->planes = carve(&carver, (n->staged_rows + TM_EXTRA_ROWS) * n->stride * 4);
     n->sft = carve(&carver, ROWS_AT_ONCE * padded * 4);
     n->columns.sum = carve(&carver, columns * 4);
     n->columns.sum_sq = carve(&carver, columns * 4);
-    n->columns.prefix = carve(&carver, columns * 4);
-    n->columns.prefix_sq = carve(&carver, columns * 4);
+    n->columns.prefix = carve(&carver, TM_SLIDE_ROWS * columns * 4);
+    n->columns.prefix_sq = carve(&carver, TM_SLIDE_ROWS * columns * 4);
     return carver.used;
 }
 
@@ -46,12 +46,10 @@ size_t tm_tile_narrow_size(const tm_job *job, int width, int height)
 
 static void ccorr_row(const tm_window_row *row, tm_candidate *best, int64_t *map)
 {
-    const tm_columns *c = row->columns;
-    ptrdiff_t plane = (ptrdiff_t)c->blocks * TM_LANES;
-
     for (int x = 0; x < row->width; x++) {
         int end = x + row->w;
-        uint32_t s_f = c->prefix[end % 4 * plane + end / 4] - c->prefix[x % 4 * plane + x / 4];
+        uint32_t s_f = row->prefix[end % 4 * row->plane + end / 4] -
+                       row->prefix[x % 4 * row->plane + x / 4];
         tm_candidate candidate = {row->sft[tm_phase_index(x)] + TM_TAP_BIAS * (int64_t)s_f,
                                   row->position + x};
         if (map)
@@ -76,31 +74,37 @@ tm_candidate tm_tile_narrow(const tm_cpu_kernels *kernels, char *memory, const t
     if (panel->planes)
         kernels->expand(n.planes, n.staged, n.stride, n.staged_rows, panel);
 
-    memset(n.zeros, 0, (size_t)n.stride);
+    memset(n.staged - n.stride, 0, (size_t)n.stride);
     memset(n.columns.sum, 0, (size_t)n.columns.blocks * TM_BLOCK * 4);
     memset(n.columns.sum_sq, 0, (size_t)n.columns.blocks * TM_BLOCK * 4);
     for (int v = 0; v < t->height - 1; v++)
-        kernels->slide(&n.columns, n.staged + v * n.stride, n.zeros);
+        kernels->enter(&n.columns, n.staged + v * n.stride);
 
     int blocks = (tile->width + TM_BLOCK - 1) / TM_BLOCK;
     for (int top = 0; top < tile->height; top += ROWS_AT_ONCE) {
         int rows = (int)min64(ROWS_AT_ONCE, tile->height - top);
         kernels->correlate(n.sft, blocks * TM_BLOCK, panel, n.staged + top * n.stride,
                            n.planes + top * n.stride, n.stride, rows, blocks);
-        for (int y = top; y < top + rows; y++) {
-            kernels->slide_prefix(&n.columns, n.staged + (y + t->height - 1) * n.stride,
-                                  y ? n.staged + (y - 1) * n.stride : n.zeros);
+        for (int y = 0; y < rows; y++) {
+            int slid = y % TM_SLIDE_ROWS;
+            if (slid == 0)
+                kernels->slide(&n.columns, n.staged + (top + y - 1) * n.stride, n.stride,
+                               (int)t->height, (int)min64(TM_SLIDE_ROWS, rows - y));
             tm_window_row row = {
-                .sft = n.sft + (y - top) * blocks * TM_BLOCK,
-                .columns = &n.columns,
+                .sft = n.sft + y * blocks * TM_BLOCK,
+                .prefix = n.columns.prefix + slid * n.columns.blocks * TM_BLOCK,
+                .prefix_sq = n.columns.prefix_sq + slid * n.columns.blocks * TM_BLOCK,
+                .plane = n.columns.blocks * TM_LANES,
                 .w = (int)t->width,
                 .width = tile->width,
                 .n = t->n,
                 .sum = t->sum - TM_TAP_BIAS * t->n,
                 .variance = (float)t->variance,
-                .position = (tile->y + y) * job->geometry.map_width + tile->x,
+                .position = (tile->y + top + y) * job->geometry.map_width + tile->x,
             };
-            char *map = job->map.data ? (char *)job->map.data + (tile->y + y) * job->map.stride : NULL;
+            char *map = (char *)job->map.data;
+            if (map)
+                map += (tile->y + top + y) * job->map.stride;
             if (job->metric == TM_METRIC_CCORR)
                 ccorr_row(&row, &ccorr, map ? (int64_t *)map + tile->x : NULL);
             else if (map)

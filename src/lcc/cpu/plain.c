@@ -38,35 +38,45 @@ void tm_correlate_c(int32_t *sft, ptrdiff_t sft_stride, const tm_panel *panel,
     }
 }
 
-void tm_slide_c(const tm_columns *columns, const uint8_t *enter, const uint8_t *leave)
+static void add_row(const tm_columns *columns, const uint8_t *samples, int sign)
 {
     for (int x = 0; x < columns->blocks * TM_BLOCK; x++) {
-        int i = tm_phase_index(x), in = enter[x], out = leave[x];
-        columns->sum[i] += (uint32_t)(in - out);
-        columns->sum_sq[i] += (uint32_t)(in * in - out * out);
+        int i = tm_phase_index(x), sample = samples[x];
+        columns->sum[i] += (uint32_t)(sign * sample);
+        columns->sum_sq[i] += (uint32_t)(sign * sample * sample);
     }
 }
 
-void tm_slide_prefix_c(const tm_columns *columns, const uint8_t *enter, const uint8_t *leave)
+void tm_enter_c(const tm_columns *columns, const uint8_t *samples)
 {
-    uint32_t prefix = 0, prefix_sq = 0;
-    tm_slide_c(columns, enter, leave);
-    for (int x = 0; x < columns->blocks * TM_BLOCK; x++) {
-        int i = tm_phase_index(x), at = x % 4 * columns->blocks * TM_LANES + x / 4;
-        columns->prefix[at] = prefix;
-        columns->prefix_sq[at] = prefix_sq;
-        prefix += columns->sum[i];
-        prefix_sq += columns->sum_sq[i];
+    add_row(columns, samples, 1);
+}
+
+void tm_slide_c(const tm_columns *columns, const uint8_t *samples, ptrdiff_t stride, int h,
+                int rows)
+{
+    int width = columns->blocks * TM_BLOCK, plane = columns->blocks * TM_LANES;
+
+    for (int y = 0; y < rows; y++) {
+        uint32_t prefix = 0, prefix_sq = 0;
+        add_row(columns, samples + y * stride, -1);
+        add_row(columns, samples + (y + h) * stride, 1);
+        for (int x = 0; x < width; x++) {
+            int i = tm_phase_index(x), at = y * width + x % 4 * plane + x / 4;
+            columns->prefix[at] = prefix;
+            columns->prefix_sq[at] = prefix_sq;
+            prefix += columns->sum[i];
+            prefix_sq += columns->sum_sq[i];
+        }
     }
 }
 
 static float score_window(const tm_window_row *row, int x)
 {
-    const tm_columns *c = row->columns;
-    int plane = c->blocks * TM_LANES, end = x + row->w;
-    int from = x % 4 * plane + x / 4, to = end % 4 * plane + end / 4;
-    int64_t s_f = c->prefix[to] - c->prefix[from];
-    int64_t s_ff = c->prefix_sq[to] - c->prefix_sq[from];
+    int end = x + row->w;
+    ptrdiff_t from = x % 4 * row->plane + x / 4, to = end % 4 * row->plane + end / 4;
+    int64_t s_f = row->prefix[to] - row->prefix[from];
+    int64_t s_ff = row->prefix_sq[to] - row->prefix_sq[from];
 
     return tm_lcc_score(row->n * row->sft[tm_phase_index(x)] - s_f * row->sum,
                         row->n * s_ff - s_f * s_f, row->variance);

@@ -44,73 +44,87 @@ ROWS_INLINE vi prefix_vectors(uint32_t *to, ptrdiff_t plane, const vi sum[4], vi
     return v_add(carry, v_last(scan));
 }
 
-ROWS_INLINE void slide_row(const tm_columns *columns, const uint8_t *enter, const uint8_t *leave,
-                           int with_prefix)
+ROWS_INLINE void load_columns(vi sum[4], const uint32_t *from, ptrdiff_t j)
 {
-    ptrdiff_t plane = (ptrdiff_t)columns->blocks * TM_LANES;
-    vi carry = v_zero(), carry_sq = v_zero();
+    from += j / TM_LANES * TM_BLOCK + j % TM_LANES;
+    for (int p = 0; p < 4; p++)
+        sum[p] = v_load(from + p * TM_LANES);
+}
 
-    for (ptrdiff_t j = 0; j < plane; j += LANES) {
-        ptrdiff_t at = j / TM_LANES * TM_BLOCK + j % TM_LANES;
+ROWS_INLINE void store_columns(uint32_t *to, ptrdiff_t j, const vi sum[4])
+{
+    to += j / TM_LANES * TM_BLOCK + j % TM_LANES;
+    for (int p = 0; p < 4; p++)
+        v_store(to + p * TM_LANES, sum[p]);
+}
+
+static void enter(const tm_columns *columns, const uint8_t *samples)
+{
+    for (ptrdiff_t j = 0; j < columns->blocks * TM_LANES; j += LANES) {
         vi sum[4], sum_sq[4];
-        for (int p = 0; p < 4; p++) {
-            sum[p] = v_load(columns->sum + at + p * TM_LANES);
-            sum_sq[p] = v_load(columns->sum_sq + at + p * TM_LANES);
-        }
-        slide_vectors(sum, sum_sq, v_loadu(enter + 4 * j), v_loadu(leave + 4 * j));
-        for (int p = 0; p < 4; p++) {
-            v_store(columns->sum + at + p * TM_LANES, sum[p]);
-            v_store(columns->sum_sq + at + p * TM_LANES, sum_sq[p]);
-        }
-        if (with_prefix) {
-            carry = prefix_vectors(columns->prefix + j, plane, sum, carry);
-            carry_sq = prefix_vectors(columns->prefix_sq + j, plane, sum_sq, carry_sq);
-        }
+        load_columns(sum, columns->sum, j);
+        load_columns(sum_sq, columns->sum_sq, j);
+        slide_vectors(sum, sum_sq, v_loadu(samples + 4 * j), v_zero());
+        store_columns(columns->sum, j, sum);
+        store_columns(columns->sum_sq, j, sum_sq);
     }
 }
 
-static void slide(const tm_columns *columns, const uint8_t *enter, const uint8_t *leave)
+ROWS_INLINE void slide_rows(tm_columns c, const uint8_t *leave, const uint8_t *come,
+                            ptrdiff_t stride, int rows)
 {
-    slide_row(columns, enter, leave, 0);
+    ptrdiff_t plane = (ptrdiff_t)c.blocks * TM_LANES;
+    vi carry[TM_SLIDE_ROWS], carry_sq[TM_SLIDE_ROWS];
+
+    for (int y = 0; y < rows; y++)
+        carry[y] = carry_sq[y] = v_zero();
+    for (ptrdiff_t j = 0; j < plane; j += LANES) {
+        vi sum[4], sum_sq[4];
+        load_columns(sum, c.sum, j);
+        load_columns(sum_sq, c.sum_sq, j);
+        for (int y = 0; y < rows; y++) {
+            slide_vectors(sum, sum_sq, v_loadu(come + y * stride + 4 * j),
+                          v_loadu(leave + y * stride + 4 * j));
+            carry[y] = prefix_vectors(c.prefix + 4 * y * plane + j, plane, sum, carry[y]);
+            carry_sq[y] = prefix_vectors(c.prefix_sq + 4 * y * plane + j, plane, sum_sq, carry_sq[y]);
+        }
+        store_columns(c.sum, j, sum);
+        store_columns(c.sum_sq, j, sum_sq);
+    }
 }
 
-static void slide_prefix(const tm_columns *columns, const uint8_t *enter, const uint8_t *leave)
+static void slide(const tm_columns *columns, const uint8_t *samples, ptrdiff_t stride, int h,
+                  int rows)
 {
-    slide_row(columns, enter, leave, 1);
+    if (rows == 1)
+        slide_rows(*columns, samples, samples + h * stride, stride, 1);
+    else
+        slide_rows(*columns, samples, samples + h * stride, stride, TM_SLIDE_ROWS);
 }
 
 typedef struct window_sums {
     vi sft, sf, sff;
 } window_sums;
 
-/* Where the prefixes of each phase's windows begin and end. */
-typedef struct prefix_pointers {
-    const uint32_t *from[4], *to[4], *from_sq[4], *to_sq[4];
-} prefix_pointers;
+/* The windows of phase p: where their sums are found. */
+typedef struct phase {
+    const int32_t *sft;
+    const uint32_t *from, *to, *from_sq, *to_sq;
+} phase;
 
-static inline prefix_pointers point(const tm_window_row *row)
+static inline phase phase_make(const tm_window_row *row, int p)
 {
-    const tm_columns *c = row->columns;
-    ptrdiff_t plane = (ptrdiff_t)c->blocks * TM_LANES;
-    prefix_pointers at;
-
-    for (int p = 0; p < 4; p++) {
-        ptrdiff_t end = (p + row->w) % 4 * plane + (p + row->w) / 4;
-        at.from[p] = c->prefix + p * plane;
-        at.from_sq[p] = c->prefix_sq + p * plane;
-        at.to[p] = c->prefix + end;
-        at.to_sq[p] = c->prefix_sq + end;
-    }
-    return at;
+    ptrdiff_t from = p * row->plane, to = (p + row->w) % 4 * row->plane + (p + row->w) / 4;
+    return (phase){row->sft + p * TM_LANES, row->prefix + from, row->prefix + to,
+                   row->prefix_sq + from, row->prefix_sq + to};
 }
 
-ROWS_INLINE window_sums window_load(const tm_window_row *row, const prefix_pointers *at,
-                                    ptrdiff_t j, int p)
+ROWS_INLINE window_sums window_load(phase at, ptrdiff_t j)
 {
     return (window_sums){
-        .sft = v_load(row->sft + j / TM_LANES * TM_BLOCK + j % TM_LANES + p * TM_LANES),
-        .sf = v_sub(v_loadu(at->to[p] + j), v_load(at->from[p] + j)),
-        .sff = v_sub(v_loadu(at->to_sq[p] + j), v_load(at->from_sq[p] + j)),
+        .sft = v_load(at.sft + j / TM_LANES * TM_BLOCK + j % TM_LANES),
+        .sf = v_sub(v_loadu(at.to + j), v_load(at.from + j)),
+        .sff = v_sub(v_loadu(at.to_sq + j), v_load(at.from_sq + j)),
     };
 }
 
@@ -201,17 +215,12 @@ ROWS_INLINE unsigned sieve_pass(const sieve *s, window_sums w)
 
 static void score_best(const tm_window_row *row, tm_best *best)
 {
-    prefix_pointers at = point(row);
-    sieve s = sieve_make(row, best);
-
-    for (ptrdiff_t j = 0; 4 * j < row->width; j += LANES) {
-        unsigned pass[4];
-        for (int p = 0; p < 4; p++)
-            pass[p] = sieve_pass(&s, window_load(row, &at, j, p));
-        if (!(pass[0] | pass[1] | pass[2] | pass[3]))
-            continue;
-        for (int p = 0; p < 4; p++) {
-            if (pass[p] && rank(row, best, score_vector(row, window_load(row, &at, j, p)), j, p))
+    for (int p = 0; p < 4 && p < row->width; p++) {
+        phase at = phase_make(row, p);
+        sieve s = sieve_make(row, best);
+        for (ptrdiff_t j = 0; 4 * j + p < row->width; j += LANES) {
+            window_sums w = window_load(at, j);
+            if (sieve_pass(&s, w) && rank(row, best, score_vector(row, w), j, p))
                 sieve_best(&s, row, best);
         }
     }
@@ -219,12 +228,14 @@ static void score_best(const tm_window_row *row, tm_best *best)
 
 static void score_map(const tm_window_row *row, tm_best *best, float *map)
 {
-    prefix_pointers at = point(row);
+    phase at[4];
 
+    for (int p = 0; p < 4; p++)
+        at[p] = phase_make(row, p);
     for (ptrdiff_t j = 0; 4 * j < row->width; j += LANES) {
         vf score[4];
         for (int p = 0; p < 4; p++) {
-            score[p] = score_vector(row, window_load(row, &at, j, p));
+            score[p] = score_vector(row, window_load(at[p], j));
             rank(row, best, score[p], j, p);
         }
         if (4 * (j + LANES) <= row->width) {
@@ -239,8 +250,8 @@ static void score_map(const tm_window_row *row, tm_best *best, float *map)
 
 static void assign_rows(tm_cpu_kernels *kernels)
 {
+    kernels->enter = enter;
     kernels->slide = slide;
-    kernels->slide_prefix = slide_prefix;
     kernels->score_best = score_best;
     kernels->score_map = score_map;
 }
