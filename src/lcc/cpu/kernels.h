@@ -23,13 +23,13 @@ enum {
      * S_FT' fits in int32 and S_F and S_FF fit in uint32. */
     TM_PANEL_TAPS = 65536,
     /* Readable bytes that kernels want after staged samples and planes. */
-    TM_SLACK = 128,
+    TM_SLACK = 512,
     /* Samples of padding columns and of this many rows below are read and
      * multiplied by 0. */
     TM_EXTRA_ROWS = 3,
     /* Rows that slide makes at most: each takes the column sums of the one before
      * from registers. */
-    TM_SLIDE_ROWS = 2,
+    TM_SLIDE_ROWS = 4,
 };
 
 static inline int tm_phase_index(int64_t column)
@@ -45,6 +45,7 @@ typedef struct tm_panel {
     int extra;      /* leftover columns whose products run down the column */
     int groups;     /* products that such a column takes */
     int planes;     /* whether correlate reads expanded planes */
+    int tiles;      /* whether taps are tiles, and how many template rows each holds */
     int32_t *taps;  /* tm_panel_size bytes, the caller's, 64-byte aligned */
 } tm_panel;
 
@@ -127,5 +128,10 @@ void tm_cpu_kernels_init_avx512vnni(tm_cpu_kernels *kernels);
 void tm_cpu_kernels_init_avxvnni(tm_cpu_kernels *kernels);
 void tm_cpu_kernels_init_amx(tm_cpu_kernels *kernels);
 void tm_cpu_kernels_init_dotprod(tm_cpu_kernels *kernels);
+
+/* The AMX kernels' way with narrow templates. */
+tm_pack_fn tm_pack_avx512vnni;
+tm_expand_fn tm_expand_avx512vnni;
+tm_correlate_fn tm_correlate_avx512vnni;
 
 #endif

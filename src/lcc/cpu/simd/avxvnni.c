@@ -8,5 +8,7 @@
 void tm_cpu_kernels_init_avxvnni(tm_cpu_kernels *kernels)
 {
     kernels->name = "avxvnni";
-    assign_quads(kernels);
+    kernels->pack = pack_quads;
+    kernels->expand = expand_quads;
+    kernels->correlate = correlate_quads;
 }

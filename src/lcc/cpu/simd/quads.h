@@ -239,10 +239,3 @@ static void correlate_quads(int32_t *sft, ptrdiff_t sft_stride, const tm_panel *
         }
     }
 }
-
-static void assign_quads(tm_cpu_kernels *kernels)
-{
-    kernels->pack = pack_quads;
-    kernels->expand = expand_quads;
-    kernels->correlate = correlate_quads;
-}

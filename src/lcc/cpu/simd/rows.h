@@ -96,10 +96,10 @@ ROWS_INLINE void slide_rows(tm_columns c, const uint8_t *leave, const uint8_t *c
 static void slide(const tm_columns *columns, const uint8_t *samples, ptrdiff_t stride, int h,
                   int rows)
 {
-    if (rows == 1)
-        slide_rows(*columns, samples, samples + h * stride, stride, 1);
-    else
+    if (rows == TM_SLIDE_ROWS)
         slide_rows(*columns, samples, samples + h * stride, stride, TM_SLIDE_ROWS);
+    else
+        slide_rows(*columns, samples, samples + h * stride, stride, rows);
 }
 
 typedef struct window_sums {
