@@ -60,59 +60,86 @@ static tiling tile_map(const tm_geometry *g, int threads)
     return t;
 }
 
+/* One match, seen by all its threads. */
+typedef struct run {
+    tm_cpu *cpu;
+    const tm_job *job;
+    tiling tiles;
+    bool narrow;
+    tm_panel panel;  /* the packed template, if narrow */
+    size_t needed;   /* bytes of scratch */
+    _Alignas(128) int64_t next; /* tile to take; written by all threads */
+    _Alignas(128) tm_candidate best;
+    bool failed;
+} run;
+
+static void run_tiles(run *r, int thread)
+{
+    const tm_geometry *g = &r->job->geometry;
+    const tm_cpu_kernels *kernels = &r->cpu->kernels;
+    tm_cpu_scratch *s = &r->cpu->scratch[thread];
+    bool fits = grow(&s->memory, &s->size, r->needed);
+    tm_candidate best = TM_NO_CANDIDATE;
+
+    while (fits) {
+        int64_t i;
+#pragma omp atomic capture
+        i = r->next++;
+        if (i >= r->tiles.across * r->tiles.down)
+            break;
+        tm_tile tile = {.x = i % r->tiles.across * r->tiles.width,
+                        .y = i / r->tiles.across * r->tiles.height};
+        tile.width = (int)min64(r->tiles.width, g->map_width - tile.x);
+        tile.height = (int)min64(r->tiles.height, g->map_height - tile.y);
+        tm_candidate candidate =
+            r->narrow ? tm_tile_narrow(kernels, s->memory, r->job, &r->panel, &tile)
+                      : tm_tile_wide(kernels, s->memory, r->job, &tile);
+        if (tm_candidate_beats(candidate, best))
+            best = candidate;
+    }
+#pragma omp critical(tm_cpu_merge)
+    {
+        r->failed |= !fits;
+        if (tm_candidate_beats(best, r->best))
+            r->best = best;
+    }
+}
+
 tm_status tm_cpu_match(tm_cpu *cpu, tm_job *job)
 {
     const tm_geometry *g = &job->geometry;
     const tm_template *t = job->tmpl;
     bool small = (double)g->map_width * (double)g->map_height * ((double)t->n + WINDOW_WORK) < SMALL_JOB;
     int threads = small ? 1 : cpu->threads;
-    tiling tiles = tile_map(g, threads);
-    bool narrow = is_narrow(t), failed = false;
-    size_t needed = narrow ? tm_tile_narrow_size(job, tiles.width, tiles.height)
-                           : tm_tile_wide_size(job, tiles.width, tiles.height);
-    tm_panel panel = {.w = (int)t->width, .h = (int)t->height};
-    tm_candidate best = TM_NO_CANDIDATE;
+    run r = {.cpu = cpu,
+             .job = job,
+             .tiles = tile_map(g, threads),
+             .narrow = is_narrow(t),
+             .panel = {.w = (int)t->width, .h = (int)t->height},
+             .best = TM_NO_CANDIDATE};
 
+    r.needed = r.narrow ? tm_tile_narrow_size(job, r.tiles.width, r.tiles.height)
+                        : tm_tile_wide_size(job, r.tiles.width, r.tiles.height);
     /* Packed anew for each frame: that reads the template once, as finding out
      * whether it is still the same one would. */
-    if (narrow) {
-        if (!grow(&cpu->taps, &cpu->taps_size, tm_panel_size(panel.w, panel.h)))
+    if (r.narrow) {
+        if (!grow(&cpu->taps, &cpu->taps_size, tm_panel_size(r.panel.w, r.panel.h)))
             return TM_ERR_MEMORY;
-        panel.taps = cpu->taps;
-        cpu->kernels.pack(&panel, t->samples, (ptrdiff_t)t->width);
+        r.panel.taps = cpu->taps;
+        cpu->kernels.pack(&r.panel, t->samples, (ptrdiff_t)t->width);
     }
 
-    threads = (int)min64(threads, tiles.across * tiles.down);
+    /* No parallel region of one thread: it would end the threads that wait for the
+     * next large job. */
+    if (threads == 1) {
+        run_tiles(&r, 0);
+    } else {
 #pragma omp parallel num_threads(threads)
-    {
-        tm_cpu_scratch *s = &cpu->scratch[omp_get_thread_num()];
-        bool fits = grow(&s->memory, &s->size, needed);
-        tm_candidate mine = TM_NO_CANDIDATE;
-
-#pragma omp for schedule(dynamic)
-        for (int64_t i = 0; i < tiles.across * tiles.down; i++) {
-            tm_tile tile = {.x = i % tiles.across * tiles.width,
-                            .y = i / tiles.across * tiles.height};
-            tile.width = (int)min64(tiles.width, g->map_width - tile.x);
-            tile.height = (int)min64(tiles.height, g->map_height - tile.y);
-            if (!fits)
-                continue;
-            tm_candidate candidate =
-                narrow ? tm_tile_narrow(&cpu->kernels, s->memory, job, &panel, &tile)
-                       : tm_tile_wide(&cpu->kernels, s->memory, job, &tile);
-            if (tm_candidate_beats(candidate, mine))
-                mine = candidate;
-        }
-#pragma omp critical(tm_cpu_merge)
-        {
-            failed |= !fits;
-            if (tm_candidate_beats(mine, best))
-                best = mine;
-        }
+        run_tiles(&r, omp_get_thread_num());
     }
-    if (failed)
+    if (r.failed)
         return TM_ERR_MEMORY;
-    job->best = best;
+    job->best = r.best;
     return TM_OK;
 }
 
