@@ -239,18 +239,23 @@ static tm_window_row first_row(const tile *t, const tm_columns *c)
                            .position = check_random_in(0, 1 << 20)};
 }
 
+/* The prefixes of the first row of windows. */
+static void first_columns(const tile *t, const tm_columns *c)
+{
+    buffer still = make((size_t)t->stride * 2);
+    memset(still.data, 0, still.size);
+    for (int y = 0; y < t->h; y++)
+        isas[0].enter(c, (uint8_t *)t->staged.data + y * t->stride);
+    isas[0].slide(c, still.data, t->stride, 1, 1);
+    free(still.memory);
+}
+
 static void compare_scores(const tile *t)
 {
     buffer b[4];
     tm_columns c = columns_make(b, (int)(t->stride / TM_BLOCK));
-    for (int y = 0; y < t->h; y++)
-        isas[0].enter(&c, (uint8_t *)t->staged.data + y * t->stride);
-    /* a row that leaves unchanged what the first h rows sum to */
-    buffer still = make((size_t)t->stride * 2);
-    memset(still.data, 0, still.size);
-    isas[0].slide(&c, still.data, t->stride, 1, 1);
+    first_columns(t, &c);
     tm_window_row row = first_row(t, &c);
-    free(still.memory);
     if (row.variance == 0) {
         columns_free(b);
         return;
@@ -347,20 +352,22 @@ static void bench(void)
         tile_free(&t);
     }
 
-    tile t = tile_make(21, 21, 4, 16, 9, 9);
+    tile t = tile_make(21, 21, TM_SLIDE_ROWS, 16, 9, 9);
     buffer b[4], map = make((size_t)t.blocks * TM_BLOCK * 4);
     tm_columns c = columns_make(b, (int)(t.stride / TM_BLOCK));
-    for (int y = 0; y < t.h; y++)
-        isas[0].enter(&c, (uint8_t *)t.staged.data + y * t.stride);
+    first_columns(&t, &c);
     tm_window_row row = first_row(&t, &c);
     row.width = t.blocks * TM_BLOCK;
     for (int i = 0; i < isa_count; i++) {
         tm_best best = TM_NO_BEST;
         const tm_cpu_kernels *k = &isas[i];
-        double slide = TIME(TM_SLIDE_ROWS * row.width,
-                            k->slide(&c, t.staged.data, t.stride, t.h, TM_SLIDE_ROWS));
         double score = TIME(row.width, k->score_best(&row, &best));
         double with_map = TIME(row.width, k->score_map(&row, &best, map.data));
+        double slide = TIME(TM_SLIDE_ROWS * row.width,
+                            k->slide(&c, t.staged.data, t.stride, t.h, TM_SLIDE_ROWS));
+        memset(c.sum, 0, b[0].size);
+        memset(c.sum_sq, 0, b[1].size);
+        first_columns(&t, &c);
         printf("%-12s slide %.3f, score_best %.3f, score_map %.3f ns/window\n", k->name, slide,
                score, with_map);
     }

@@ -215,9 +215,10 @@ ROWS_INLINE unsigned sieve_pass(const sieve *s, window_sums w)
 
 static void score_best(const tm_window_row *row, tm_best *best)
 {
+    sieve s = sieve_make(row, best);
+
     for (int p = 0; p < 4 && p < row->width; p++) {
         phase at = phase_make(row, p);
-        sieve s = sieve_make(row, best);
         for (ptrdiff_t j = 0; 4 * j + p < row->width; j += LANES) {
             window_sums w = window_load(at, j);
             if (sieve_pass(&s, w) && rank(row, best, score_vector(row, w), j, p))
