@@ -275,9 +275,30 @@ static void many_templates_as_single_calls(void)
     tm_matcher_destroy(&matcher);
 }
 
+static void reads_cpu_features(void)
+{
+    uint32_t features = 77;
+
+    CHECK_EQ(tm_cpu_features_parse("none", &features), TM_OK);
+    CHECK_EQ(features, 0);
+    CHECK_EQ(tm_cpu_features_parse("all", &features), TM_OK);
+    CHECK_EQ(features, UINT32_MAX);
+    CHECK_EQ(tm_cpu_features_parse("dotprod,avx2", &features), TM_OK);
+    CHECK_EQ(features, TM_CPU_SSE41 | TM_CPU_AVX2 | TM_CPU_DOTPROD);
+    static const char *const bad[] = {"", "avx", "avx2,", ",avx2", "avx22", "AVX2", " avx2"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        CHECK_EQ(tm_cpu_features_parse(bad[i], &features), TM_ERR_INVALID);
+    CHECK_EQ(tm_cpu_features_parse(NULL, &features), TM_ERR_INVALID);
+    CHECK_EQ(features, TM_CPU_SSE41 | TM_CPU_AVX2 | TM_CPU_DOTPROD);
+    CHECK_STR(tm_cpu_feature_name(TM_CPU_AMX_INT8), "amx");
+    CHECK(tm_cpu_feature_name(0) == NULL);
+    CHECK(tm_cpu_feature_name(TM_CPU_SSE41 | TM_CPU_AVX2) == NULL);
+}
+
 int main(int argc, char **argv)
 {
     static const check_test tests[] = {
+        TEST(reads_cpu_features),
         TEST(finds_a_crop), TEST(refuses_bad_pictures), TEST(refuses_too_large_templates),
         TEST(refuses_bad_settings), TEST(accepts_an_older_settings_struct),
         TEST(every_status_has_a_text), TEST(lists_devices), TEST(two_threads_with_two_matchers),
