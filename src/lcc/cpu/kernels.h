@@ -46,6 +46,7 @@ typedef struct tm_panel {
     int groups;     /* products that such a column takes */
     int planes;     /* whether correlate reads expanded planes */
     int tiles;      /* whether taps are tiles, and how many template rows each holds */
+    int32_t start;  /* what sums start from, where that is not 0 */
     int32_t *taps;  /* tm_panel_size bytes, the caller's, 64-byte aligned */
 } tm_panel;
 

@@ -2,7 +2,8 @@
 /* S_FT' by products of 4 bytes: v_dot(sums, samples, taps) adds 4 products a
  * lane. The including file defines v_dot, and TILE_ROWS, 6 or 3: the output rows
  * whose sums, 4 phases each, stay in registers. A frame row is loaded once for
- * all of them.
+ * all of them. Where v_dot wants other samples than the frame's, the file defines
+ * v_samples, their load, and START, from which the sums start.
  *
  * Where w is no multiple of 4 its leftover columns may go the other way: 4 taps
  * below each other times planes whose dwords hold 4 samples below each other.
@@ -15,6 +16,11 @@
 
 #include "lcc/cpu/kernels.h"
 
+#ifndef v_samples
+#define v_samples(p) v_loadu(p)
+#define START(panel) 0
+#endif
+
 static void pack_quads(tm_panel *panel, const uint8_t *samples, ptrdiff_t stride)
 {
     int w = panel->w, h = panel->h, left = w % 4, groups = (h + 3) / 4;
@@ -25,6 +31,11 @@ static void pack_quads(tm_panel *panel, const uint8_t *samples, ptrdiff_t stride
     panel->extra = left && 5 * left * groups < 4 * h ? left : 0;
     panel->groups = panel->extra ? groups : 0;
     panel->planes = panel->extra != 0;
+    panel->start = 0;
+    for (int v = 0; v < h; v++) {
+        for (int u = 0; u < w; u++)
+            panel->start += 128 * (samples[v * stride + u] - TM_TAP_BIAS);
+    }
     panel->steps = panel->extra ? w / 4 : (w + 3) / 4;
     for (int k = 0; k < panel->steps; k++) {
         for (int v = 0; v < h; v++) {
@@ -92,8 +103,8 @@ static void expand_quads(uint32_t *planes, const uint8_t *staged, ptrdiff_t stri
 #define SPAN(first, last)                                                   \
     case 8 * (first) + (last):                                              \
         for (int k = 0; k < steps; k++, row += 4, tap += h) {               \
-            vi f0 = v_loadu(row), f1 = v_loadu(row + 1);                    \
-            vi f2 = v_loadu(row + 2), f3 = v_loadu(row + 3);                \
+            vi f0 = v_samples(row), f1 = v_samples(row + 1);                    \
+            vi f2 = v_samples(row + 2), f3 = v_samples(row + 3);                \
             DOT_IF(0, first, last);                                         \
             DOT_IF(1, first, last);                                         \
             DOT_IF(2, first, last);                                         \
@@ -102,10 +113,10 @@ static void expand_quads(uint32_t *planes, const uint8_t *staged, ptrdiff_t stri
         break
 
 #define DOWN_LOAD(i, g)                                                           \
-    vi f0 = v_loadu(p0 + ((i) + 4 * (g)) * stride);                               \
-    vi f1 = v_loadu(p1 + ((i) + 4 * (g)) * stride);                               \
-    vi f2 = v_loadu(p2 + ((i) + 4 * (g)) * stride);                               \
-    vi f3 = v_loadu(p3 + ((i) + 4 * (g)) * stride)
+    vi f0 = v_samples(p0 + ((i) + 4 * (g)) * stride);                               \
+    vi f1 = v_samples(p1 + ((i) + 4 * (g)) * stride);                               \
+    vi f2 = v_samples(p2 + ((i) + 4 * (g)) * stride);                               \
+    vi f3 = v_samples(p3 + ((i) + 4 * (g)) * stride)
 
 /* A leftover column of output row i. */
 #define DOWN(i)                                     \
@@ -143,7 +154,7 @@ static void expand_quads(uint32_t *planes, const uint8_t *staged, ptrdiff_t stri
         v_store(sft + (i) * sft_stride + 48, a##i##3);    \
     }
 
-#define SUMS(i) vi a##i##0 = v_zero(), a##i##1 = v_zero(), a##i##2 = v_zero(), a##i##3 = v_zero()
+#define SUMS(i) vi a##i##0 = start, a##i##1 = start, a##i##2 = start, a##i##3 = start
 
 /* 4*LANES columns of at most TILE_ROWS rows. */
 static inline __attribute__((always_inline)) void
@@ -151,6 +162,7 @@ correlate_strip(int32_t *sft, ptrdiff_t sft_stride, const tm_panel *panel, const
                 const uint32_t *planes, ptrdiff_t stride, int rows)
 {
     int h = panel->h, steps = panel->steps, groups = panel->groups;
+    vi start = v_set1(START(panel));
     SUMS(0);
     SUMS(1);
     SUMS(2);
