@@ -48,12 +48,18 @@ static void expand_pairs(uint32_t *planes, const uint8_t *staged, ptrdiff_t stri
     }
 }
 
+/* Keeps the compiler from adding products to each other first, which takes more
+ * registers than there are. */
+#define PIN(sums) __asm__("" : "+v"(sums))
+
 /* One step of output rows first to last, for two phases. */
 #define PAIR(i, first, last)                                   \
     if ((first) <= (i) && (i) <= (last)) {                     \
         vi pair_tap = v_set1(tap[-(i)]);                       \
         a##i##0 = v_add(a##i##0, v_madd(f0, pair_tap));        \
         a##i##1 = v_add(a##i##1, v_madd(f1, pair_tap));        \
+        PIN(a##i##0);                                          \
+        PIN(a##i##1);                                          \
     }
 
 #define PAIR_STEP(at, first, last)                             \
@@ -95,7 +101,9 @@ pair_strip(int32_t *sft, ptrdiff_t sft_stride, const tm_panel *panel, const uint
     vi a00 = v_zero(), a01 = v_zero(), a10 = v_zero(), a11 = v_zero();
     vi a20 = v_zero(), a21 = v_zero(), a30 = v_zero(), a31 = v_zero();
 
-    for (int v = 0; v < h + rows - 1; v++) {
+    int spans = h + rows - 1, middle = (spans + 1) / 2;
+    for (int i = 0; i < spans; i++) { /* in turns: see quads.h */
+        int v = i % 2 ? middle + i / 2 : i / 2;
         const uint32_t *even = planes + v * stride + half * plane;
         const uint32_t *odd = half ? planes + v * stride + 1 : even + 2 * plane;
         const int32_t *tap = panel->taps + v;
