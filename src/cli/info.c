@@ -34,6 +34,8 @@ static const char help[] =
     "                             names such as avx2 with commas between\n"
     "      --algorithm auto|reference|direct\n"
     "      --list-devices         list the devices, and why one is missing\n"
+    "      --bench                measure this machine; operands are sizes, such as\n"
+    "                             1920x1080,64x48\n"
     "\n"
     "What to write:\n"
     "      --format text|json|csv\n"

@@ -5,9 +5,11 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "bench.h"
 #include "info.h"
 #include "io/io.h"
 #include "message.h"
@@ -55,6 +57,25 @@ static bool open_standard_files(void)
     return true;
 }
 
+static int measure(const cli_options *options)
+{
+    char *sizes = NULL;
+    size_t length;
+    FILE *joined = open_memstream(&sizes, &length);
+
+    if (!joined) {
+        message(NULL, "out of memory");
+        return CLI_FAILED;
+    }
+    for (int i = 0; i < options->frame_count; i++)
+        fprintf(joined, "%s ", options->frames[i]);
+    int status = CLI_FAILED;
+    if (fclose(joined) == 0)
+        status = cli_bench(options->frame_count ? sizes : NULL, &options->settings);
+    free(sizes);
+    return status;
+}
+
 static int run(const cli_options *options)
 {
     bool listed = true;
@@ -62,6 +83,7 @@ static int run(const cli_options *options)
     case CLI_HELP: info_help(); break;
     case CLI_VERSION: listed = info_version(); break;
     case CLI_LIST_DEVICES: listed = info_devices(); break;
+    case CLI_BENCH: return measure(options);
     case CLI_MATCH: return (int)cli_run(options);
     }
     if (!listed)

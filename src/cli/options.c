@@ -23,6 +23,7 @@ enum {
     OPT_MIN_SCORE,
     OPT_FORMAT,
     OPT_LIST_DEVICES,
+    OPT_BENCH,
     OPT_VERIFY,
     OPT_TIME,
     OPT_DUMP_TEMPLATE,
@@ -43,6 +44,7 @@ static const struct option long_options[] = {
     {"min-score", required_argument, NULL, OPT_MIN_SCORE},
     {"format", required_argument, NULL, OPT_FORMAT},
     {"list-devices", no_argument, NULL, OPT_LIST_DEVICES},
+    {"bench", no_argument, NULL, OPT_BENCH},
     {"verify", no_argument, NULL, OPT_VERIFY},
     {"time", no_argument, NULL, OPT_TIME},
     {"dump-template", required_argument, NULL, OPT_DUMP_TEMPLATE},
@@ -190,6 +192,7 @@ static void set_flag(cli_options *o, int option)
 {
     switch (option) {
     case OPT_LIST_DEVICES: o->action = CLI_LIST_DEVICES; break;
+    case OPT_BENCH: o->action = CLI_BENCH; break;
     case OPT_VERSION: o->action = CLI_VERSION; break;
     case 'h': o->action = CLI_HELP; break;
     case OPT_VERIFY: o->verify = true; break;

@@ -13,7 +13,8 @@ typedef enum cli_action {
     CLI_MATCH,
     CLI_HELP,
     CLI_VERSION,
-    CLI_LIST_DEVICES
+    CLI_LIST_DEVICES,
+    CLI_BENCH /* the operands, as frames, are sizes */
 } cli_action;
 
 typedef enum cli_format { CLI_TEXT, CLI_JSON, CLI_CSV } cli_format;
