@@ -216,6 +216,8 @@ def torch_conv(np, frame, template, options):
         raise ImportError("PyTorch %s sees no CUDA device" % torch.__version__)
     f = torch.from_numpy(frame).cuda().float()[None, None]
     t = torch.from_numpy(template).cuda().float()[None, None]
+    # Its default is the first algorithm that fits; this takes the fastest.
+    torch.backends.cudnn.benchmark = True
     run = lambda: torch.nn.functional.conv2d(f, t)
     with torch.no_grad():
         result = run()[0, 0].cpu().numpy()

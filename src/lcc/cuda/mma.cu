@@ -43,52 +43,58 @@ template <bool PREFETCH, typename V>
 __device__ __forceinline__ void products(int (&acc)[8][4], const uint8_t *row, int row_bytes,
                                          const V *b, int h, int lane)
 {
-    V win[8] = {};
-    unsigned a[4];
+    V win[8] = {}, next[8] = {};
+    unsigned a[2][4];
     int pad = -h & 7;
-    auto load = [&] {
-        a[0] = *(const unsigned *)row;
-        a[1] = *(const unsigned *)(row + 64);
+    auto load = [&](int i) {
+        a[i & 1][0] = *(const unsigned *)row;
+        a[i & 1][1] = *(const unsigned *)(row + 64);
         if (sizeof(V) == 8)
-            a[2] = *(const unsigned *)(row + 16), a[3] = *(const unsigned *)(row + 80);
+            a[i & 1][2] = *(const unsigned *)(row + 16),
+                  a[i & 1][3] = *(const unsigned *)(row + 80);
         row += row_bytes;
     };
-    /* the next rows of a template that may lie in L2 */
-    auto ahead = [&] {
-        if (PREFETCH)
-            asm volatile("prefetch.global.L1 [%0];" ::"l"((const char *)(b - lane + 256) +
-                                                          8 * sizeof(V) * lane));
-    };
-    ahead();
+#pragma unroll
+    for (int j = 0; j < 8; j++)
+        if (j >= pad)
+            win[j] = __ldg(b), b += 32;
+    if (PREFETCH && h > 8)
+#pragma unroll
+        for (int j = 0; j < 8; j++)
+            next[j] = __ldg(b + 32 * j);
 #pragma unroll
     for (int j = 0; j < 8; j++)
         if (j >= pad) {
-            load();
-            win[j] = __ldg(b);
-            b += 32;
+            load(j);
 #pragma unroll
             for (int i = 0; i <= j; i++)
                 if (j - i >= pad)
-                    mma(acc[i], a, win[j - i]);
+                    mma(acc[i], a[j & 1], win[j - i]);
         }
+    load(0);
     for (int c = 8; c < h; c += 8) {
-        ahead();
 #pragma unroll
         for (int j = 0; j < 8; j++) {
-            load();
-            win[j] = __ldg(b + 32 * j);
+            load(j + 1);
+            if (PREFETCH) {
+                win[j] = next[j];
+                if (c + 8 < h)
+                    next[j] = __ldg(b + 256 + 32 * j);
+            } else
+                win[j] = __ldg(b + 32 * j);
 #pragma unroll
             for (int i = 0; i < 8; i++)
-                mma(acc[i], a, win[(j - i) & 7]);
+                mma(acc[i], a[j & 1], win[(j - i) & 7]);
         }
         b += 256;
     }
 #pragma unroll
     for (int j = 0; j < 7; j++) {
-        load();
+        if (j < 6)
+            load(j + 1);
 #pragma unroll
         for (int i = j + 1; i < 8; i++)
-            mma(acc[i], a, win[8 + j - i]);
+            mma(acc[i], a[j & 1], win[8 + j - i]);
     }
 }
 
@@ -132,14 +138,13 @@ static __global__ void __launch_bounds__(TC_THREADS, PER_SM) mma_kernel(tm_tenso
     int lane = threadIdx.x & 31, warp = threadIdx.x / 32, wx = warp % (TW / 128),
         wy = warp / (TW / 128);
     int n = j.width * j.height, units = (j.width + 7 + 15) / 16;
-    for (int k = threadIdx.x; k < TC_THREADS / 32 * j.count; k += TC_THREADS)
-        best[k].order = INT_MIN, best[k].pos = 0;
-    best += warp * j.count;
-
     int t = (int)((int64_t)p.tiles * blockIdx.x / gridDim.x);
     int end = (int)((int64_t)p.tiles * (blockIdx.x + 1) / gridDim.x);
     int tx = t / p.tiles_y, ty = t % p.tiles_y;
     stage(tile, j, p, tx, ty);
+    for (int k = threadIdx.x; k < TC_THREADS / 32 * j.count; k += TC_THREADS)
+        best[k].order = INT_MIN, best[k].pos = 0;
+    best += warp * j.count;
     for (bool fresh = true; t < end; t++) {
         fresh |= ty == 0;
         int64_t x = (int64_t)tx * TW + 128 * wx, y = (int64_t)ty * TH + 8 * wy;
@@ -150,26 +155,29 @@ static __global__ void __launch_bounds__(TC_THREADS, PER_SM) mma_kernel(tm_tenso
         tc_column_sums<PACK, false>(tile, sums, state, j.height, p, fresh);
         fresh = false;
         __syncthreads();
-        tc_window_sums<PACK, BIG>(sums, j.width, n, p);
+        tc_window_sums<PACK, BIG, NARROW, false>(sums, j.width, n, p, tc_group_barrier);
         for (int k = 0; k < j.count; k++) {
-            int acc[8][4], hint = __ldcg(j.hints + k), start = PACK ? -128 * j.templates[k].sum : 0;
+            int acc[8][4], hint = __ldcg(j.hints + k);
+            tm_tensor_template tmpl = j.templates[k];
+            int start = PACK ? -128 * tmpl.sum : 0;
 #pragma unroll
             for (int i = 0; i < 32; i++)
                 acc[i / 4][i & 3] = start;
             const uint8_t *row =
                 tile + 8 * wy * p.row_bytes + 128 * wx + 8 * (lane / 4) + 4 * (lane & 3);
             const uint2 *b = (const uint2 *)j.fragments + (size_t)k * units * j.height * 16 + lane;
-            for (int u = 0; u < units / 2; u++, b += 32 * j.height)
+            bool inside = x < j.map_width && y < j.map_height; // all of the warp
+            for (int u = 0; inside && u < units / 2; u++, b += 32 * j.height)
                 products<!NARROW>(acc, row + 32 * u, p.row_bytes, b, j.height, lane);
-            if (units & 1)
+            if (inside && (units & 1))
                 products<!NARROW>(acc, row + 32 * (units / 2), p.row_bytes,
                                   (const unsigned *)(b - lane) + lane, j.height, lane);
             if (k == 0 || k == j.count - 1)
                 __syncthreads();
             if (k == j.count - 1 && t + 1 < end)
                 stage(tile, j, p, tx, ty);
-            tc_finish<MAP, BIG, false>(acc, sums + 8 * wy * p.win_pitch + 64 * wx, p.win_pitch, j,
-                                       n, k, hint, best + k, x, y);
+            tc_finish<MAP, BIG, false>(acc, sums + wy * tc_region(p) + 64 * wx, p.win_pitch, j,
+                                       tmpl, n, k, hint, best + k, x, y);
         }
     }
     tc_peaks(j, best - warp * j.count);

@@ -115,6 +115,21 @@ __device__ __forceinline__ void tc_get(tc_sum<false> (&s)[4], const uint4 *a, co
     s[2].s = v.x, s[2].ss = v.y, s[3].s = v.z, s[3].ss = v.w;
 }
 
+/* Column and window sums of each 8 rows have a region, in uint4. */
+__device__ __forceinline__ int tc_region(const tc_plan &p)
+{
+    return 8 * max(p.sums_pitch, p.win_pitch);
+}
+
+/* A barrier of the threads that share 8 rows; TH = 16 */
+__device__ __forceinline__ void tc_group_barrier()
+{
+    if (threadIdx.x < TC_THREADS / 2)
+        asm volatile("bar.sync 1, %0;" ::"n"(TC_THREADS / 2) : "memory");
+    else
+        asm volatile("bar.sync 2, %0;" ::"n"(TC_THREADS / 2) : "memory");
+}
+
 /* Column sums over h rows, slid down the tile; state carries them to the tile below.
  * DOUBLED: the row's bytes [8u, 8u + 16) stand at 16u (wgmma.cu). */
 template <bool PACK, bool DOUBLED>
@@ -122,7 +137,8 @@ __device__ __forceinline__ void tc_column_sums(const uint8_t *tile, uint4 *sums,
                                                int h, const tc_plan &p, bool fresh)
 {
     for (int c = threadIdx.x; c < p.words; c += TC_THREADS) {
-        const uint8_t *top = tile + (DOUBLED ? 16 * (c >> 1) + 4 * (c & 1) : 4 * c),
+        /* doubled: lanes 16..31 read the same bytes from the unit before, in other banks */
+        const uint8_t *top = tile + (DOUBLED ? 16 * (c >> 1) + 4 * (c & 1) - (c >> 1 & 8) : 4 * c),
                       *bottom = top + (h - 1) * p.row_bytes;
         /* Unpacked, lanes 4..7 of each 8 take the word's halves in the other order: with 32 bytes
          * a lane, their 16-byte stores would meet those of lanes 0..3 in the same banks. */
@@ -147,25 +163,33 @@ __device__ __forceinline__ void tc_column_sums(const uint8_t *tile, uint4 *sums,
             }
         } else
             tc_get(s, sa, sb);
-        unsigned v = *(const unsigned *)bottom;
+        /* Loads of 4 rows ahead of their use: none could pass the stores by itself. */
+        unsigned in[2][4], out[2][4];
+        auto load = [&](int y) {
 #pragma unroll
-        for (int i = 0; i < 4; i++)
-            s[i].add(__byte_perm(v, 0, sel[i]));
-        tc_put(a, b, s);
+            for (int i = 0; i < 4; i++, top += p.row_bytes, bottom += p.row_bytes)
+                out[y / 4 & 1][i] = *(const unsigned *)top,
+                            in[y / 4 & 1][i] = *(const unsigned *)bottom;
+        };
+        load(0);
 #pragma unroll
-        for (int y = 1; y < TH; y++) {
-            a += p.sums_pitch, b += p.sums_pitch, bottom += p.row_bytes;
-            unsigned o = *(const unsigned *)top, v = *(const unsigned *)bottom;
-            top += p.row_bytes;
+        for (int y = 0; y < TH; y++) {
+            unsigned v = in[y / 4 & 1][y & 3], o = y ? out[(y - 1) / 4 & 1][(y - 1) & 3] : 0;
+            if (y % 4 == 0 && y + 4 < TH)
+                load(y + 4);
 #pragma unroll
             for (int i = 0; i < 4; i++)
-                s[i].slide(__byte_perm(v, 0, sel[i]), __byte_perm(o, 0, sel[i]));
+                if (y)
+                    s[i].slide(__byte_perm(v, 0, sel[i]), __byte_perm(o, 0, sel[i]));
+                else
+                    s[i].add(__byte_perm(v, 0, sel[i]));
             tc_put(a, b, s);
+            int step = (y + 1) & 7 ? p.sums_pitch : tc_region(p) - 7 * p.sums_pitch;
+            a += step, b += step;
         }
-        unsigned o = *(const unsigned *)top;
 #pragma unroll
         for (int i = 0; i < 4; i++)
-            s[i].slide(PACK ? 128 : 0, __byte_perm(o, 0, sel[i]));
+            s[i].slide(PACK ? 128 : 0, __byte_perm(out[(TH - 1) / 4 & 1][3], 0, sel[i]));
         tc_put(sa, sb, s);
     }
 }
@@ -195,14 +219,24 @@ __device__ __forceinline__ float tc_minus_var(unsigned s, unsigned ss, int n)
 
 /* Sums of w columns, from c on, for 32 neighbouring outputs of one row. A is (w - 1) modulo the
  * columns of a 16-byte load. */
-template <int A>
+template <int A, bool NARROW>
 __device__ __forceinline__ void tc_slide(unsigned (&out)[64], const uint4 *c, int w, tc_sum<true>)
 {
     unsigned s = 0, sum = 0; // the word's upper part alone; whole words, modulo 2^32
     const uint4 *q = c + (w - 1) / 4;
     auto add = [&](unsigned v) { s += (int)v >> 19, sum += v; };
-    for (const uint4 *e = c; e < q; e++)
-        add(e->x), add(e->y), add(e->z), add(e->w);
+    uint4 first[6]; // w <= 25: loaded at once
+    if (NARROW) {
+#pragma unroll
+        for (int e = 0; e < 6; e++)
+            first[e] = c[e];
+#pragma unroll
+        for (int e = 0; e < 6; e++)
+            if (c + e < q)
+                add(first[e].x), add(first[e].y), add(first[e].z), add(first[e].w);
+    } else
+        for (const uint4 *e = c; e < q; e++)
+            add(e->x), add(e->y), add(e->z), add(e->w);
     uint4 n = *q;
     unsigned v[8] = {n.x, n.y, n.z, n.w};
 #pragma unroll
@@ -210,7 +244,7 @@ __device__ __forceinline__ void tc_slide(unsigned (&out)[64], const uint4 *c, in
         add(v[i]);
 #pragma unroll
     for (int i = 0; i < 8; i++) {
-        uint4 o = c[i];
+        uint4 o = NARROW && i < 6 ? first[i < 6 ? i : 0] : c[i];
         unsigned z[4] = {o.x, o.y, o.z, o.w};
         if (A || i)
             n = q[i + !!A], v[4 * !!A] = n.x, v[4 * !!A + 1] = n.y, v[4 * !!A + 2] = n.z,
@@ -226,7 +260,7 @@ __device__ __forceinline__ void tc_slide(unsigned (&out)[64], const uint4 *c, in
     }
 }
 
-template <int A>
+template <int A, bool NARROW>
 __device__ __forceinline__ void tc_slide(unsigned (&out)[64], const uint4 *c, int w, tc_sum<false>)
 {
     unsigned s = 0, ss = 0;
@@ -248,52 +282,57 @@ __device__ __forceinline__ void tc_slide(unsigned (&out)[64], const uint4 *c, in
     }
 }
 
-/* Window sums from column sums, in their place: win[row][x] = (S_F or S_G, -var_F as float).
- * A thread slides along 32 outputs of one row; a barrier stands between its reads and its writes.
- */
-template <bool PACK, bool BIG>
-__device__ __forceinline__ void tc_window_sums(uint4 *sums, int w, int n, const tc_plan &p)
+/* Window sums from column sums, in their place: win[row][x] = (S_F or S_G, -var_F as float), RAW:
+ * (S_F or S_G, S_FF or S_GG). A thread slides along 32 outputs of one row; between() runs, with a
+ * barrier of the block in it, after its reads and before its writes. The rows of each 8 lie in a
+ * region of their own and belong to TC_THREADS * 8 / TH neighbouring threads. */
+template <bool PACK, bool BIG, bool NARROW, bool RAW, typename F>
+__device__ __forceinline__ void tc_window_sums(uint4 *sums, int w, int n, const tc_plan &p,
+                                               F between)
 {
-    int row = threadIdx.x % TH, part = threadIdx.x / TH;
+    enum { GROUP = TC_THREADS * 8 / TH };
+    int row = threadIdx.x % 8, part = threadIdx.x % GROUP / 8;
+    sums += threadIdx.x / GROUP * tc_region(p);
     const uint4 *c = sums + row * p.sums_pitch + part * (PACK ? 8 : 16);
     unsigned out[64];
     if (PACK)
         switch (w - 1 & 3) {
         case 0:
-            tc_slide<0>(out, c, w, tc_sum<PACK>());
+            tc_slide<0, NARROW>(out, c, w, tc_sum<PACK>());
             break;
         case 1:
-            tc_slide<1>(out, c, w, tc_sum<PACK>());
+            tc_slide<1, NARROW>(out, c, w, tc_sum<PACK>());
             break;
         case 2:
-            tc_slide<PACK ? 2 : 0>(out, c, w, tc_sum<PACK>());
+            tc_slide<PACK ? 2 : 0, NARROW>(out, c, w, tc_sum<PACK>());
             break;
         case 3:
-            tc_slide<PACK ? 3 : 0>(out, c, w, tc_sum<PACK>());
+            tc_slide<PACK ? 3 : 0, NARROW>(out, c, w, tc_sum<PACK>());
             break;
         }
     else if (w - 1 & 1)
-        tc_slide<1>(out, c, w, tc_sum<PACK>());
+        tc_slide<1, NARROW>(out, c, w, tc_sum<PACK>());
     else
-        tc_slide<0>(out, c, w, tc_sum<PACK>());
+        tc_slide<0, NARROW>(out, c, w, tc_sum<PACK>());
+    if (!RAW)
 #pragma unroll
-    for (int i = 0; i < 32; i++)
-        out[2 * i + 1] = __float_as_uint(tc_minus_var<BIG>(out[2 * i], out[2 * i + 1], n));
-    __syncthreads();
+        for (int i = 0; i < 32; i++)
+            out[2 * i + 1] = __float_as_uint(tc_minus_var<BIG>(out[2 * i], out[2 * i + 1], n));
+    between();
     uint4 *d = sums + row * p.win_pitch + part * 16;
 #pragma unroll
     for (int i = 0; i < 16; i++)
         d[i] = make_uint4(out[4 * i], out[4 * i + 1], out[4 * i + 2], out[4 * i + 3]);
 }
 
-/* SHIFT: the window sums are those of F - 128 and S_FT is still that of F; base = -128 n S_T */
+/* SHIFT: the window sums are those of F - 128, raw, and S_FT is still that of F */
 template <bool BIG, bool SHIFT>
-__device__ __forceinline__ float tc_num(int s_ft, unsigned s_f, int n, int s_t, int64_t base)
+__device__ __forceinline__ float tc_num(int s_ft, unsigned s_f, int n, int s_t)
 {
     if (BIG)
         return __ll2float_rn((int64_t)((uint64_t)(unsigned)s_ft * (unsigned)n) -
                              (int64_t)s_f * s_t);
-    return __ll2float_rn(tc_mad(s_f, -s_t, SHIFT ? tc_mad(s_ft, n, base) : tc_mul(s_ft, n)));
+    return __ll2float_rn(tc_mad(s_f, -s_t, tc_mul(SHIFT ? s_ft - 128 * s_t : s_ft, n)));
 }
 
 /* num / sqrt(var_F * var_T), each operation rounded once. The root and the quotient are the
@@ -317,10 +356,16 @@ enum { TC_NO_MAP, TC_PAIRS, TC_SINGLES };
 
 /* A warp's 8 rows x 128 columns from S_FT to scores, which replace it in acc; returns the greatest.
  * Lane l holds columns 2l, 2l+1, 64+2l, 64+2l+1. */
+template <bool BIG, bool RAW>
+__device__ __forceinline__ float tc_var(unsigned s, unsigned v, int n)
+{
+    return RAW ? tc_minus_var<BIG>(s, v, n) : __uint_as_float(v);
+}
+
 template <int STORE, bool EDGE, bool BIG, bool SHIFT>
 __device__ __forceinline__ float tc_scores(int (&acc)[8][4], const uint4 *win, int pitch, int n,
-                                           int s_t, int64_t base, float minus_var_t, float *map,
-                                           int64_t out_w, int cols, int rows)
+                                           int s_t, float minus_var_t, float *map, int64_t out_w,
+                                           int cols, int rows)
 {
     float top = -2.0f;
 #pragma unroll
@@ -328,10 +373,10 @@ __device__ __forceinline__ float tc_scores(int (&acc)[8][4], const uint4 *win, i
 #pragma unroll
         for (int c = 0; c < 2; c++) {
             uint4 v = win[i * pitch + 32 * c];
-            float a = tc_score(tc_num<BIG, SHIFT>(acc[i][2 * c], v.x, n, s_t, base),
-                               __uint_as_float(v.y), minus_var_t);
-            float b = tc_score(tc_num<BIG, SHIFT>(acc[i][2 * c + 1], v.z, n, s_t, base),
-                               __uint_as_float(v.w), minus_var_t);
+            float a = tc_score(tc_num<BIG, SHIFT>(acc[i][2 * c], v.x, n, s_t),
+                               tc_var<BIG, SHIFT>(v.x, v.y, n), minus_var_t);
+            float b = tc_score(tc_num<BIG, SHIFT>(acc[i][2 * c + 1], v.z, n, s_t),
+                               tc_var<BIG, SHIFT>(v.z, v.w, n), minus_var_t);
             bool in_a = !EDGE || (i < rows && 64 * c < cols),
                  in_b = !EDGE || (i < rows && 64 * c + 1 < cols);
             if (EDGE)
@@ -359,11 +404,13 @@ __device__ __forceinline__ float tc_scores(int (&acc)[8][4], const uint4 *win, i
  * far above the roundings. */
 template <bool MAP, bool BIG, bool SHIFT>
 __device__ __forceinline__ void tc_finish(int (&acc)[8][4], const uint4 *win, int pitch,
-                                          const tm_tensor_job &j, int n, int k, int hint,
-                                          tc_best *best, int64_t x, int64_t y, int64_t base = 0)
+                                          const tm_tensor_job &j, tm_tensor_template t, int n,
+                                          int k, int hint, tc_best *best, int64_t x, int64_t y)
 {
-    int lane = threadIdx.x & 31, s_t = j.templates[k].sum, seen = best->order;
-    float minus_var_t = -j.templates[k].variance;
+    if (x >= j.map_width || y >= j.map_height)
+        return; // beyond the edge, all of the warp
+    int lane = threadIdx.x & 31, s_t = t.sum, seen = best->order;
+    float minus_var_t = -t.variance;
     win += lane;
     if (!MAP) {
         float s = tm_score_of_order(max(hint, seen)), reach = 0.0f;
@@ -374,10 +421,10 @@ __device__ __forceinline__ void tc_finish(int (&acc)[8][4], const uint4 *win, in
 #pragma unroll
                 for (int c = 0; c < 2; c++) {
                     uint4 v = win[i * pitch + 32 * c];
-                    float a = tc_num<BIG, SHIFT>(acc[i][2 * c], v.x, n, s_t, base),
-                          b = tc_num<BIG, SHIFT>(acc[i][2 * c + 1], v.z, n, s_t, base);
-                    reach = fmaxf(reach, __fmaf_rn(a, a, __uint_as_float(v.y) * cut));
-                    reach = fmaxf(reach, __fmaf_rn(b, b, __uint_as_float(v.w) * cut));
+                    float a = tc_num<BIG, SHIFT>(acc[i][2 * c], v.x, n, s_t),
+                          b = tc_num<BIG, SHIFT>(acc[i][2 * c + 1], v.z, n, s_t);
+                    reach = fmaxf(reach, __fmaf_rn(a, a, tc_var<BIG, SHIFT>(v.x, v.y, n) * cut));
+                    reach = fmaxf(reach, __fmaf_rn(b, b, tc_var<BIG, SHIFT>(v.z, v.w, n) * cut));
                 }
             if (!__any_sync(~0u, reach > 0))
                 return;
@@ -387,16 +434,14 @@ __device__ __forceinline__ void tc_finish(int (&acc)[8][4], const uint4 *win, in
         rows = (int)min((int64_t)8, j.map_height - y);
     float *map = MAP ? j.map + ((size_t)k * j.map_height + y) * j.map_width + x + 2 * lane : 0, top;
     bool even = !(j.map_width & 1) && !((size_t)j.map & 7);
-    if (cols < 128 || rows < 8)
+    /* Two forms alone: with a third, the compiler makes one loop of both full ones with a branch at
+     * every pair, and no pair overlaps another. */
+    if (cols < 128 || rows < 8 || (MAP && !even))
         top = tc_scores < MAP ? TC_SINGLES : TC_NO_MAP, true, BIG,
-        SHIFT >
-            (acc, win, pitch, n, s_t, base, minus_var_t, map, j.map_width, cols - 2 * lane, rows);
-    else if (!MAP || even)
-        top = tc_scores < MAP ? TC_PAIRS : TC_NO_MAP, false, BIG,
-        SHIFT > (acc, win, pitch, n, s_t, base, minus_var_t, map, j.map_width, 0, 0);
+        SHIFT > (acc, win, pitch, n, s_t, minus_var_t, map, j.map_width, cols - 2 * lane, rows);
     else
-        top = tc_scores < MAP ? TC_SINGLES : TC_NO_MAP, false, BIG,
-        SHIFT > (acc, win, pitch, n, s_t, base, minus_var_t, map, j.map_width, 0, 0);
+        top = tc_scores < MAP ? TC_PAIRS : TC_NO_MAP, false, BIG,
+        SHIFT > (acc, win, pitch, n, s_t, minus_var_t, map, j.map_width, 0, 0);
 
     /* Positions grow down a strip, so an equal score wins only where the block went on to the next
      * strip. */

@@ -19,33 +19,32 @@ enum {
     PER_SM = 2
 };
 
-/* more: add to d */
-__device__ __forceinline__ void wgmma(int (&d)[8][4], uint64_t a, uint64_t b, int more)
+/* more: add to d. Only the low words of the descriptors change: K-major, no swizzle; 128 bytes from
+ * 8 lines of A to the next, BLOCK from a row's columns of B to the next row's. */
+__device__ __forceinline__ void wgmma(int (&d)[8][4], unsigned a, unsigned b, int more)
 {
-    asm volatile(
-        "{.reg .pred p; setp.ne.s32 p, %34, 0; wgmma.mma_async.sync.aligned.m64n64k32.s32.u8.u8 "
-        "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, "
-        "%19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, %32, %33, p;}"
-        : "+r"(d[0][0]), "+r"(d[0][1]), "+r"(d[0][2]), "+r"(d[0][3]), "+r"(d[1][0]), "+r"(d[1][1]),
-          "+r"(d[1][2]), "+r"(d[1][3]), "+r"(d[2][0]), "+r"(d[2][1]), "+r"(d[2][2]), "+r"(d[2][3]),
-          "+r"(d[3][0]), "+r"(d[3][1]), "+r"(d[3][2]), "+r"(d[3][3]), "+r"(d[4][0]), "+r"(d[4][1]),
-          "+r"(d[4][2]), "+r"(d[4][3]), "+r"(d[5][0]), "+r"(d[5][1]), "+r"(d[5][2]), "+r"(d[5][3]),
-          "+r"(d[6][0]), "+r"(d[6][1]), "+r"(d[6][2]), "+r"(d[6][3]), "+r"(d[7][0]), "+r"(d[7][1]),
-          "+r"(d[7][2]), "+r"(d[7][3])
-        : "l"(a), "l"(b), "r"(more));
-}
-
-/* K-major, no swizzle: k_step and mn_step are the bytes from a core matrix to its neighbours */
-__device__ __forceinline__ uint64_t descriptor(unsigned at, unsigned k_step, unsigned mn_step)
-{
-    return (uint64_t)(at >> 4) | (uint64_t)(k_step >> 4) << 16 | (uint64_t)(mn_step >> 4) << 32;
+    asm volatile("{.reg .pred p; .reg .b64 a, b; setp.ne.s32 p, %34, 0; mov.b64 a, {%32, 8}; "
+                 "mov.b64 b, {%33, 16}; "
+                 "wgmma.mma_async.sync.aligned.m64n64k32.s32.u8.u8 "
+                 "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, "
+                 "%18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, a, b, p;}"
+                 : "+r"(d[0][0]), "+r"(d[0][1]), "+r"(d[0][2]), "+r"(d[0][3]), "+r"(d[1][0]),
+                   "+r"(d[1][1]), "+r"(d[1][2]), "+r"(d[1][3]), "+r"(d[2][0]), "+r"(d[2][1]),
+                   "+r"(d[2][2]), "+r"(d[2][3]), "+r"(d[3][0]), "+r"(d[3][1]), "+r"(d[3][2]),
+                   "+r"(d[3][3]), "+r"(d[4][0]), "+r"(d[4][1]), "+r"(d[4][2]), "+r"(d[4][3]),
+                   "+r"(d[5][0]), "+r"(d[5][1]), "+r"(d[5][2]), "+r"(d[5][3]), "+r"(d[6][0]),
+                   "+r"(d[6][1]), "+r"(d[6][2]), "+r"(d[6][3]), "+r"(d[7][0]), "+r"(d[7][1]),
+                   "+r"(d[7][2]), "+r"(d[7][3])
+                 : "r"(a), "r"(b), "r"(more));
 }
 
 /* 7 zero blocks stand at each end of B, for the rows that the first and last products reach beyond.
  */
 __device__ __forceinline__ void products(int (&acc)[8][4], unsigned tile, unsigned frag, int h)
 {
-    uint64_t a = descriptor(tile, 32, 128), b = descriptor(frag + (h + 6) * BLOCK, 128, BLOCK);
+    /* the low words: address, and the bytes to the second half of k, in 16 bytes */
+    unsigned a = __shfl_sync(~0u, tile >> 4 | 32 / 16 << 16, 0),
+             b = __shfl_sync(~0u, frag + (h + 6) * BLOCK >> 4 | 128 / 16 << 16, 0);
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
     wgmma(acc, a, b, 0);
 #pragma unroll 3
@@ -57,17 +56,23 @@ __device__ __forceinline__ void products(int (&acc)[8][4], unsigned tile, unsign
 __device__ __forceinline__ void stage(uint8_t *tile, const tm_tensor_job &j, int tx, int ty)
 {
     enum { STEP = TC_THREADS / UNITS };
-    int r = threadIdx.x / UNITS, u = threadIdx.x % UNITS;
+    int r = threadIdx.x / UNITS, u = threadIdx.x % UNITS, rows = TH + j.height - 1;
     if (r >= STEP)
         return;
-    const uint8_t *src =
-        j.frame + (size_t)ty * TH * j.pitch + (size_t)tx * TW + r * j.pitch + 8 * u;
+    const uint8_t *src = j.frame + ((size_t)ty * TH + r) * j.pitch + (size_t)tx * TW + 8 * u;
     unsigned dst = (unsigned)__cvta_generic_to_shared(tile) + r * ROW_BYTES + 16 * u;
-    for (; r < TH + j.height - 1; r += STEP, src += STEP * j.pitch, dst += STEP * ROW_BYTES)
-        asm volatile("cp.async.ca.shared.global [%0], [%1], 8; cp.async.ca.shared.global [%0 + 8], "
-                     "[%1 + 8], 8;" ::"r"(dst),
-                     "l"(src)
-                     : "memory");
+    size_t step = STEP * j.pitch;
+#pragma unroll 1
+    for (; r < rows; r += 4 * STEP, src += 4 * step, dst += 4 * STEP * ROW_BYTES) {
+        const uint8_t *at[4] = {src, src + step, src + 2 * step, src + 3 * step};
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            if (r + i * STEP < rows)
+                asm volatile("cp.async.ca.shared.global [%0], [%1], 8; cp.async.ca.shared.global "
+                             "[%0 + 8], [%1 + 8], 8;" ::"r"(dst + i * STEP * ROW_BYTES),
+                             "l"(at[i])
+                             : "memory");
+    }
 }
 
 template <bool MAP>
@@ -81,16 +86,18 @@ static __global__ void __launch_bounds__(TC_THREADS, PER_SM)
     uint4 *sums = (uint4 *)(frag + blocks * BLOCK), *state = sums + TH * (TW / 2 + 1);
     tc_best *best = (tc_best *)(state + p.words);
 
-    int warp = threadIdx.x / 32, wx = warp % 4, wy = warp / 4, n = j.width * j.height;
-    if (threadIdx.x < TC_THREADS / 32)
-        best[threadIdx.x].order = INT_MIN, best[threadIdx.x].pos = 0;
-    for (int i = threadIdx.x; i < blocks * BLOCK / 16; i += TC_THREADS)
-        ((uint4 *)frag)[i] = __ldg((const uint4 *)j.fragments + i);
-
     int t = (int)((int64_t)p.tiles * blockIdx.x / gridDim.x);
     int end = (int)((int64_t)p.tiles * (blockIdx.x + 1) / gridDim.x);
     int tx = t / p.tiles_y, ty = t % p.tiles_y;
     stage(tile, j, tx, ty);
+    for (int i = threadIdx.x; i < blocks * BLOCK / 16; i += TC_THREADS)
+        tc_copy16((unsigned)__cvta_generic_to_shared(frag) + 16 * i,
+                  (const uint4 *)j.fragments + i);
+    int warp = threadIdx.x / 32, wx = warp % 4, wy = __shfl_sync(~0u, warp / 4, 0),
+        n = j.width * j.height;
+    if (threadIdx.x < TC_THREADS / 32)
+        best[threadIdx.x].order = INT_MIN, best[threadIdx.x].pos = 0;
+    tm_tensor_template tmpl = *j.templates;
     for (bool fresh = true; t < end; t++) {
         fresh |= ty == 0;
         int64_t x = (int64_t)tx * TW + 128 * wx, y = (int64_t)ty * TH + 8 * wy;
@@ -100,22 +107,29 @@ static __global__ void __launch_bounds__(TC_THREADS, PER_SM)
         tc_copy_wait();
         asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
         __syncthreads();
-        products(acc, (unsigned)__cvta_generic_to_shared(tile) + 8 * wy * ROW_BYTES,
-                 (unsigned)__cvta_generic_to_shared(frag), j.height);
+        /* The first warpgroup makes nearly all column sums: its products wait until the tensor
+         * cores are free. */
+        if (wy)
+            products(acc, (unsigned)__cvta_generic_to_shared(tile) + 8 * wy * ROW_BYTES,
+                     (unsigned)__cvta_generic_to_shared(frag), j.height);
         tc_column_sums<true, true>(tile, sums, state, j.height, p, fresh);
         fresh = false;
+        if (!wy)
+            products(acc, (unsigned)__cvta_generic_to_shared(tile) + 8 * wy * ROW_BYTES,
+                     (unsigned)__cvta_generic_to_shared(frag), j.height);
         __syncthreads();
-        tc_window_sums<true, false>(sums, j.width, n, p);
-        asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+        tc_window_sums<true, false, true, true>(sums, j.width, n, p, [&] {
+            asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+            __syncthreads();
+        });
 #pragma unroll
         for (int i = 0; i < 32; i++)
             asm volatile("" : "+r"(acc[i / 4][i & 3])::"memory"); // no use moves up
-        __syncthreads();
         if (t + 1 < end)
             stage(tile, j, tx, ty);
-        tc_finish<MAP, false, true>(acc, sums + 8 * wy * p.win_pitch + 64 * wx, p.win_pitch, j, n,
-                                    0, hint, best + warp, x, y,
-                                    -(int64_t)128 * n * j.templates->sum);
+        tc_group_barrier();
+        tc_finish<MAP, false, true>(acc, sums + wy * tc_region(p) + 64 * wx, p.win_pitch, j, tmpl,
+                                    n, 0, hint, best + warp, x, y);
     }
     tc_peaks(j, best);
 }
