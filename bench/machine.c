@@ -6,6 +6,12 @@
 #include <string.h>
 #include <time.h>
 
+#ifdef __clang__
+#define COMPILER "" /* the version names it */
+#else
+#define COMPILER "gcc "
+#endif
+
 /* The first line that a command prints, or "". */
 static void first_line(const char *command, char *line, size_t size)
 {
@@ -49,7 +55,7 @@ void machine_describe(machine *m)
     *m = (machine){0};
     describe_commit(m);
     strftime(m->date, sizeof m->date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
-    snprintf(m->compiler, sizeof m->compiler, "%.60s", "gcc or clang " __VERSION__);
+    snprintf(m->compiler, sizeof m->compiler, "%.60s", COMPILER __VERSION__);
     tm_list_devices(m->devices, MOST_DEVICES, &count, m->no_cuda, sizeof m->no_cuda);
     m->device_count = (int)(count < MOST_DEVICES ? count : MOST_DEVICES);
     if (m->device_count > 1)
