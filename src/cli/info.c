@@ -30,7 +30,7 @@ static const char help[] =
     "Where to compute (the result is the same everywhere, bit for bit):\n"
     "      --device auto|cpu|cuda|cuda:N\n"
     "      --threads N            CPU threads; 0, the default: all\n"
-    "      --algorithm auto|reference|direct\n"
+    "      --algorithm auto|reference|direct|fft\n"
     "      --list-devices         list the devices, and why one is missing\n"
     "\n"
     "What to write:\n"

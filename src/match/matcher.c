@@ -7,18 +7,22 @@
 #include <string.h>
 #include <time.h>
 
+#include "fft/cpu.h"
 #include "lcc/cpu/direct.h"
 #include "match/cuda_loader.h"
+#include "match/plan.h"
 
-/* On TM_DEVICE_AUTO the CPU works until it has spent about as long as opening a
- * CUDA device takes (0.2 s to 0.4 s); then the device is opened if there is one.
- * Whatever the job, that costs at most twice the better choice. */
+/* On TM_DEVICE_AUTO the CPU works until, with the next job, it would have spent
+ * about as long as opening a CUDA device takes (0.2 s to 0.4 s); then the device
+ * is opened if there is one. Whatever comes, that costs at most twice the better
+ * choice, as far as the estimates are right. */
 #define CUDA_START_MS 300.0
 
 struct tm_matcher {
     tm_settings settings;
     tm_message message;
     tm_cpu cpu;
+    tm_fft_cpu *fft; /* NULL until needed */
     tm_cuda_library library;
     tm_cuda *cuda;      /* NULL until opened */
     bool cuda_refused;  /* AUTO looked for a device and found none */
@@ -96,7 +100,7 @@ static const char *settings_fault(const tm_settings *s)
         return "no such metric";
     if (s->domain < TM_DOMAIN_VALID || s->domain > TM_DOMAIN_FULL)
         return "no such domain";
-    if (s->algorithm < TM_ALGORITHM_AUTO || s->algorithm > TM_ALGORITHM_DIRECT)
+    if (s->algorithm < TM_ALGORITHM_AUTO || s->algorithm > TM_ALGORITHM_FFT)
         return "no such algorithm";
     if (s->device < TM_DEVICE_AUTO || s->device > TM_DEVICE_CUDA)
         return "no such kind of device";
@@ -155,6 +159,9 @@ void tm_matcher_destroy(tm_matcher **matcher)
         return;
     tm_matcher *m = *matcher;
     tm_cpu_free(&m->cpu);
+#if TM_HAVE_FFTW
+    tm_fft_cpu_destroy(&m->fft);
+#endif
     if (m->cuda)
         m->library.plugin->close(m->cuda);
     tm_cuda_unload(&m->library);
@@ -205,14 +212,33 @@ tm_status tm_template_create(tm_template **tmpl, tm_matcher *matcher, const tm_i
 }
 
 /* TM_DEVICE_AUTO: see CUDA_START_MS. */
-static bool use_cuda(tm_matcher *m)
+static bool use_cuda(tm_matcher *m, const tm_plan *cpu)
 {
     const tm_settings *s = &m->settings;
     if (s->device != TM_DEVICE_AUTO || s->algorithm == TM_ALGORITHM_REFERENCE)
         return s->device == TM_DEVICE_CUDA;
-    if (!m->cuda && !m->cuda_refused && m->cpu_ms >= CUDA_START_MS)
+    if (!m->cuda && !m->cuda_refused && m->cpu_ms + cpu->ms >= CUDA_START_MS)
         m->cuda_refused = open_cuda(m) != TM_OK;
     return m->cuda != NULL;
+}
+
+/* Appends to the sentence about what was chosen. */
+__attribute__((format(printf, 2, 3))) static void say(tm_matcher *m, const char *format, ...)
+{
+    size_t used = strlen(m->plan);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(m->plan + used, sizeof m->plan - used, format, arguments);
+    va_end(arguments);
+}
+
+static void say_estimates(tm_matcher *m, const tm_plan *plan)
+{
+    say(m, "; estimates: direct %.3g ms", plan->direct_ms);
+    if (plan->fault)
+        say(m, ", no fft: %s", plan->fault);
+    else if (plan->tiling.length_x)
+        say(m, ", fft %.3g ms", plan->fft_ms);
 }
 
 static tm_status run_cuda(tm_matcher *m, tm_job *job)
@@ -225,30 +251,66 @@ static tm_status run_cuda(tm_matcher *m, tm_job *job)
     return m->library.plugin->match(m->cuda, job, &m->times, &m->message);
 }
 
-static tm_status run_cpu(tm_matcher *m, tm_job *job)
+static tm_status run_cpu_fft(tm_matcher *m, tm_job *job, const tm_plan *plan)
+{
+    const tm_fft_tiling *t = &plan->tiling;
+
+    m->algorithm = "fft";
+    say(m, "fft on cpu, %lld x %lld pairs of tiles, transforms of %d x %d", (long long)t->across,
+        (long long)t->down, t->length_x, t->length_y);
+#if TM_HAVE_FFTW
+    tm_status status = m->fft ? TM_OK : tm_fft_cpu_create(&m->fft, m->cpu.threads);
+    if (status == TM_OK)
+        status = tm_fft_cpu_match(m->fft, job, t);
+    return status;
+#else
+    (void)job;
+    return TM_ERR_INVALID;
+#endif
+}
+
+static tm_status run_cpu(tm_matcher *m, tm_job *job, const tm_plan *plan)
 {
     double start = now_ms();
     tm_status status = TM_OK;
 
     snprintf(m->device, sizeof m->device, "cpu");
+    m->plan[0] = '\0';
     if (m->settings.algorithm == TM_ALGORITHM_REFERENCE) {
         m->algorithm = "reference";
-        snprintf(m->plan, sizeof m->plan, "reference on cpu, 1 thread: as asked");
+        say(m, "reference on cpu, 1 thread: as asked");
         tm_reference_match(job);
+    } else if (plan->algorithm == TM_ALGORITHM_FFT && plan->fault) {
+        return fail(m, TM_ERR_INVALID, "no FFT: %s", plan->fault);
     } else {
         const char *why = m->settings.device == TM_DEVICE_CPU ? "as asked"
                           : m->cuda_refused                   ? m->message.text
                           : "not enough work yet to start a CUDA device";
-        m->algorithm = "direct";
-        snprintf(m->plan, sizeof m->plan, "direct on cpu, %s kernels, up to %d thread%s: %s",
-                 m->cpu.kernels.name, m->cpu.threads, m->cpu.threads == 1 ? "" : "s", why);
-        status = tm_cpu_match(&m->cpu, job);
+        if (plan->algorithm == TM_ALGORITHM_FFT) {
+            status = run_cpu_fft(m, job, plan);
+        } else {
+            m->algorithm = "direct";
+            say(m, "direct on cpu, %s kernels", m->cpu.kernels.name);
+            status = tm_cpu_match(&m->cpu, job);
+        }
+        say(m, ", up to %d thread%s: %s", m->cpu.threads, m->cpu.threads == 1 ? "" : "s", why);
+        say_estimates(m, plan);
         if (status != TM_OK)
             return fail_plain(m, status);
     }
     m->times.kernel = now_ms() - start;
     m->cpu_ms += m->times.kernel;
     return status;
+}
+
+static tm_status run(tm_matcher *m, tm_job *job)
+{
+    tm_plan cpu = {0};
+    if (m->settings.device != TM_DEVICE_CUDA && m->settings.algorithm != TM_ALGORITHM_REFERENCE) {
+        tm_site site = {TM_DEVICE_CPU, m->cpu.kernels.name, m->cpu.threads, m->fft != NULL, 0};
+        tm_plan_make(&cpu, &site, job, m->settings.algorithm);
+    }
+    return use_cuda(m, &cpu) ? run_cuda(m, job) : run_cpu(m, job, &cpu);
 }
 
 tm_status tm_match(tm_matcher *matcher, const tm_image *frame, const tm_template *tmpl,
@@ -276,7 +338,7 @@ tm_status tm_match(tm_matcher *matcher, const tm_image *frame, const tm_template
                     (long long)frame->height);
 
     matcher->times = (tm_times){0};
-    status = use_cuda(matcher) ? run_cuda(matcher, &job) : run_cpu(matcher, &job);
+    status = run(matcher, &job);
     if (status != TM_OK)
         return status;
 
