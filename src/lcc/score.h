@@ -24,18 +24,27 @@
 #define TM_HOST_DEVICE static inline
 #endif
 
+/* num as defined above; var_f >= 0 and var_t > 0 are the variances' binary32 values. */
+TM_HOST_DEVICE float tm_lcc_quotient(int64_t num, float var_f, float var_t)
+{
+#ifdef __CUDA_ARCH__
+    float score = __fdiv_rn(__ll2float_rn(num), __fsqrt_rn(__fmul_rn(var_f, var_t)));
+#else
+    float score = (float)num / sqrtf(var_f * var_t);
+#endif
+    if (var_f == 0.0f)
+        return 0.0f;
+    return score > 1.0f ? 1.0f : score < -1.0f ? -1.0f : score;
+}
+
 /* num and the variances as defined above, var_f >= 0, var_t > 0. */
 TM_HOST_DEVICE float tm_lcc_score(int64_t num, int64_t var_f, float var_t)
 {
 #ifdef __CUDA_ARCH__
-    float score = __fdiv_rn(__ll2float_rn(num),
-                            __fsqrt_rn(__fmul_rn(__ll2float_rn(var_f), var_t)));
+    return tm_lcc_quotient(num, __ll2float_rn(var_f), var_t);
 #else
-    float score = (float)num / sqrtf((float)var_f * var_t);
+    return tm_lcc_quotient(num, (float)var_f, var_t);
 #endif
-    if (var_f == 0)
-        return 0.0f;
-    return score > 1.0f ? 1.0f : score < -1.0f ? -1.0f : score;
 }
 
 /* Maps a score to an integer of the same order. The score is never NaN, and

@@ -41,4 +41,26 @@ static const tm_fft_costs tm_cpu_fft_costs = {
 #define TM_CPU_FFT_CALL_NS 2e4
 #define TM_CPU_FFT_START_NS 2e6
 
+/* A device, all of it: one H200. */
+static const tm_direct_costs tm_cuda_direct_costs = {"cuda", 0.01, 0.0001, 0.00002};
+
+static const tm_fft_length tm_cuda_fft_lengths[] = {
+    {256, 0.004},  {512, 0.004},  {768, 0.004},  {1024, 0.004}, {1152, 0.004}, {1536, 0.004},
+    {2048, 0.004}, {2304, 0.004}, {3072, 0.004}, {4096, 0.004}, {4608, 0.005}, {8192, 0.006},
+};
+
+static const tm_fft_costs tm_cuda_fft_costs = {
+    .lengths = tm_cuda_fft_lengths,
+    .count = sizeof tm_cuda_fft_lengths / sizeof *tm_cuda_fft_lengths,
+    .row_ns = 0.004,
+    .column_ns = 0.008,
+    .window_ns = 0.01,
+    .tile_ns = 0,
+    .max_points = INT64_C(1) << 26,
+};
+
+#define TM_CUDA_CALL_NS 1e4
+/* Where double precision runs at 1/64 of single, not 1/2. */
+#define TM_CUDA_SLOW_DOUBLE 20.0
+
 #endif

@@ -241,13 +241,29 @@ static void say_estimates(tm_matcher *m, const tm_plan *plan)
         say(m, ", fft %.3g ms", plan->fft_ms);
 }
 
-static tm_status run_cuda(tm_matcher *m, tm_job *job)
+static void say_fft(tm_matcher *m, const tm_fft_tiling *t)
+{
+    m->algorithm = "fft";
+    say(m, "fft on %s, %lld x %lld pairs of tiles, transforms of %d x %d", m->device,
+        (long long)t->across, (long long)t->down, t->length_x, t->length_y);
+}
+
+static tm_status run_cuda(tm_matcher *m, tm_job *job, const tm_plan *plan)
 {
     snprintf(m->device, sizeof m->device, "cuda:%d", m->settings.device_index);
-    m->algorithm = "direct";
-    snprintf(m->plan, sizeof m->plan, "direct on %s%s", m->device,
-             m->settings.device == TM_DEVICE_AUTO ? ": the work outweighs the device's start-up"
-                                                  : ": as asked");
+    m->plan[0] = '\0';
+    if (plan->algorithm == TM_ALGORITHM_FFT && plan->fault)
+        return fail(m, TM_ERR_INVALID, "no FFT: %s", plan->fault);
+    if (plan->algorithm == TM_ALGORITHM_FFT) {
+        job->tiling = &plan->tiling;
+        say_fft(m, &plan->tiling);
+    } else {
+        m->algorithm = "direct";
+        say(m, "direct on %s", m->device);
+    }
+    say(m, m->settings.device == TM_DEVICE_AUTO ? ": the work outweighs the device's start-up"
+                                                : ": as asked");
+    say_estimates(m, plan);
     return m->library.plugin->match(m->cuda, job, &m->times, &m->message);
 }
 
@@ -255,9 +271,7 @@ static tm_status run_cpu_fft(tm_matcher *m, tm_job *job, const tm_plan *plan)
 {
     const tm_fft_tiling *t = &plan->tiling;
 
-    m->algorithm = "fft";
-    say(m, "fft on cpu, %lld x %lld pairs of tiles, transforms of %d x %d", (long long)t->across,
-        (long long)t->down, t->length_x, t->length_y);
+    say_fft(m, t);
 #if TM_HAVE_FFTW
     tm_status status = m->fft ? TM_OK : tm_fft_cpu_create(&m->fft, m->cpu.threads);
     if (status == TM_OK)
@@ -305,12 +319,21 @@ static tm_status run_cpu(tm_matcher *m, tm_job *job, const tm_plan *plan)
 
 static tm_status run(tm_matcher *m, tm_job *job)
 {
-    tm_plan cpu = {0};
+    tm_plan cpu = {0}, cuda;
     if (m->settings.device != TM_DEVICE_CUDA && m->settings.algorithm != TM_ALGORITHM_REFERENCE) {
-        tm_site site = {TM_DEVICE_CPU, m->cpu.kernels.name, m->cpu.threads, m->fft != NULL, 0};
+        tm_site site = {.device = TM_DEVICE_CPU,
+                        .kernels = m->cpu.kernels.name,
+                        .threads = m->cpu.threads,
+                        .warm = m->fft != NULL};
         tm_plan_make(&cpu, &site, job, m->settings.algorithm);
     }
-    return use_cuda(m, &cpu) ? run_cuda(m, job) : run_cpu(m, job, &cpu);
+    if (!use_cuda(m, &cpu))
+        return run_cpu(m, job, &cpu);
+
+    tm_site site = {.device = TM_DEVICE_CUDA};
+    site.longest_fft = m->library.plugin->fft_longest(m->cuda, &site.fast_double);
+    tm_plan_make(&cuda, &site, job, m->settings.algorithm);
+    return run_cuda(m, job, &cuda);
 }
 
 tm_status tm_match(tm_matcher *matcher, const tm_image *frame, const tm_template *tmpl,

@@ -46,9 +46,24 @@ static const char *plan_cpu_fft(tm_plan *plan, const tm_site *site, const tm_geo
 #endif
 }
 
+static const char *plan_cuda_fft(tm_plan *plan, const tm_site *site, const tm_geometry *g)
+{
+    tm_fft_costs costs = tm_cuda_fft_costs;
+    while (costs.count && costs.lengths[costs.count - 1].length > site->longest_fft)
+        costs.count--;
+    /* the kernel for window sums wants some columns more than the template has */
+    if (g->template_width > 8000 || !tm_fft_tile_map(&plan->tiling, g, &costs, 1))
+        return "the template is too long for the device's transforms";
+    plan->fft_ms = plan->tiling.ms * (site->fast_double ? 1 : TM_CUDA_SLOW_DOUBLE) +
+                   TM_CUDA_CALL_NS * 1e-6;
+    return NULL;
+}
+
 static const char *plan_fft(tm_plan *plan, const tm_site *site, const tm_job *job)
 {
-    const char *fault = plan_cpu_fft(plan, site, &job->geometry);
+    const char *fault = site->device == TM_DEVICE_CUDA
+                            ? plan_cuda_fft(plan, site, &job->geometry)
+                            : plan_cpu_fft(plan, site, &job->geometry);
     if (!fault && tm_fft_error_bound(&plan->tiling, job->tmpl) >= TM_FFT_MAX_ERROR)
         fault = "rounding to the exact sums cannot be guaranteed at this size";
     if (fault)
@@ -59,7 +74,9 @@ static const char *plan_fft(tm_plan *plan, const tm_site *site, const tm_job *jo
 void tm_plan_make(tm_plan *plan, const tm_site *site, const tm_job *job, tm_algorithm wanted)
 {
     *plan = (tm_plan){.algorithm = TM_ALGORITHM_DIRECT, .fft_ms = INFINITY};
-    plan->direct_ms = cpu_direct_ms(site, &job->geometry);
+    plan->direct_ms = site->device == TM_DEVICE_CUDA
+                          ? (direct_ns(&tm_cuda_direct_costs, &job->geometry) + TM_CUDA_CALL_NS) * 1e-6
+                          : cpu_direct_ms(site, &job->geometry);
     if (wanted == TM_ALGORITHM_FFT || plan->direct_ms >= TRIVIAL_MS)
         plan->fault = plan_fft(plan, site, job);
     if (wanted == TM_ALGORITHM_FFT ||

@@ -18,6 +18,7 @@ typedef struct tm_site {
     int threads;           /* CPU */
     bool warm;             /* the FFT's plans and memory exist */
     int longest_fft;       /* CUDA: points of the longest transform */
+    bool fast_double;      /* CUDA */
 } tm_site;
 
 typedef struct tm_plan {

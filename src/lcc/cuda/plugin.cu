@@ -5,11 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fft/cuda/fft.cuh"
 #include "lcc/cuda/device.cuh"
 #include "lcc/cuda/plugin.h"
 
 #define STAGING_BYTES ((size_t)8 << 20)
 #define CACHED_TEMPLATES 256
+#define SPECTRA_BYTES ((size_t)1 << 30) /* kept altogether, and one in any case */
 
 /* Device memory that only grows. */
 typedef struct buffer {
@@ -20,6 +22,7 @@ typedef struct buffer {
 typedef struct cached_template {
     tm_template key; /* samples: an own copy */
     uint8_t *taps;
+    tm_fft_spectrum spectrum;
     uint64_t used; /* the context's clock when it was last asked for */
 } cached_template;
 
@@ -47,6 +50,10 @@ struct tm_cuda {
     int template_count;
     tm_device_job last; /* frame is NULL where there is nothing to replay */
     tm_metric last_metric;
+    bool last_fft; /* last_fft_job, not last, was launched */
+    tm_fft_job last_fft_job;
+    tm_fft_device fft;
+    bool fast_double;
     uint64_t clock;
 };
 
@@ -179,6 +186,7 @@ static cudaError_t download_map(tm_cuda *cuda, const tm_job *job)
 static void drop_template(cached_template *entry)
 {
     cudaFree(entry->taps);
+    tm_fft_drop_spectrum(&entry->spectrum);
     free(entry->key.samples);
     *entry = (cached_template){};
 }
@@ -233,6 +241,57 @@ static cudaError_t launch(tm_cuda *cuda, const tm_device_job *device, tm_metric 
                             cuda->reduced + TM_REDUCE_BLOCKS, cuda->stream);
 }
 
+static cudaError_t launch_fft(tm_cuda *cuda, const tm_fft_job *fft)
+{
+    TRY(tm_fft_launch(fft, cuda->stream));
+    return tm_reduce_launch(fft->job.candidates, tm_fft_candidates(fft), cuda->reduced,
+                            cuda->reduced + TM_REDUCE_BLOCKS, cuda->stream);
+}
+
+/* Drops the spectra that were not used for longest until size more fits. */
+static void make_room(tm_cuda *cuda, const cached_template *keep, size_t size)
+{
+    for (;;) {
+        cached_template *oldest = NULL;
+        size_t total = size;
+        for (int i = 0; i < cuda->template_count; i++) {
+            cached_template *entry = &cuda->templates[i];
+            if (entry == keep || !entry->spectrum.data)
+                continue;
+            total += entry->spectrum.size;
+            if (!oldest || entry->used < oldest->used)
+                oldest = entry;
+        }
+        if (total <= SPECTRA_BYTES || !oldest)
+            return;
+        tm_fft_drop_spectrum(&oldest->spectrum);
+    }
+}
+
+static cudaError_t run_fft(tm_cuda *cuda, const tm_job *job, tm_device_job *device,
+                           cached_template *tmpl)
+{
+    tm_fft_job fft = {};
+    fft.job = *device;
+    fft.frame_rows = cuda->frame_layout.rows;
+    fft.metric = job->metric;
+    fft.tiling = *job->tiling;
+    make_room(cuda, tmpl,
+              (size_t)fft.tiling.length_x * (size_t)fft.tiling.length_y * sizeof(double2));
+    TRY(tm_fft_prepare(&cuda->fft, &fft, &tmpl->spectrum, cuda->stream));
+    TRY(grow(&cuda->candidates, (size_t)tm_fft_candidates(&fft) * sizeof(tm_candidate)));
+    device->candidates = fft.job.candidates = (tm_candidate *)cuda->candidates.data;
+    cuda->last_fft_job = fft;
+    return launch_fft(cuda, &fft);
+}
+
+static cudaError_t run_direct(tm_cuda *cuda, const tm_job *job, tm_device_job *device)
+{
+    TRY(grow(&cuda->candidates, (size_t)tm_direct_blocks(device) * sizeof(tm_candidate)));
+    device->candidates = (tm_candidate *)cuda->candidates.data;
+    return launch(cuda, device, job->metric);
+}
+
 static cudaError_t run(tm_cuda *cuda, tm_job *job)
 {
     const tm_geometry *g = &job->geometry;
@@ -261,9 +320,8 @@ static cudaError_t run(tm_cuda *cuda, tm_job *job)
     device.variance = (float)job->tmpl->variance;
     device.map = job->map.data ? cuda->map.data : NULL;
 
-    TRY(grow(&cuda->candidates, (size_t)tm_direct_blocks(&device) * sizeof(tm_candidate)));
-    device.candidates = (tm_candidate *)cuda->candidates.data;
-    TRY(launch(cuda, &device, job->metric));
+    cuda->last_fft = job->tiling != NULL;
+    TRY(job->tiling ? run_fft(cuda, job, &device, tmpl) : run_direct(cuda, job, &device));
     TRY(cudaMemcpyAsync(cuda->best, cuda->reduced + TM_REDUCE_BLOCKS, sizeof *cuda->best,
                         cudaMemcpyDeviceToHost, cuda->stream));
     TRY(cudaEventRecord(cuda->events[MATCHED], cuda->stream));
@@ -311,7 +369,8 @@ static cudaError_t time_launches(tm_cuda *cuda, int samples, int launches, doubl
         float elapsed;
         TRY(cudaEventRecord(cuda->events[START], cuda->stream));
         for (int j = 0; j < launches; j++)
-            TRY(launch(cuda, &cuda->last, cuda->last_metric));
+            TRY(cuda->last_fft ? launch_fft(cuda, &cuda->last_fft_job)
+                               : launch(cuda, &cuda->last, cuda->last_metric));
         TRY(cudaEventRecord(cuda->events[MATCHED], cuda->stream));
         TRY(cudaEventSynchronize(cuda->events[MATCHED]));
         TRY(cudaEventElapsedTime(&elapsed, cuda->events[START], cuda->events[MATCHED]));
@@ -335,6 +394,12 @@ static tm_status plugin_replay(tm_cuda *cuda, int samples, int launches, double 
     tm_status status = cuda_status(cuda, error, message);
     cudaSetDevice(callers_device);
     return status;
+}
+
+static int plugin_fft_longest(const tm_cuda *cuda, bool *fast)
+{
+    *fast = cuda->fast_double;
+    return tm_fft_longest(cuda->fft.shared_bytes);
 }
 
 static int plugin_count(tm_message *message)
@@ -400,6 +465,7 @@ static void plugin_close(tm_cuda *cuda)
     cudaFree(cuda->frame.data);
     cudaFree(cuda->map.data);
     cudaFree(cuda->candidates.data);
+    tm_fft_device_free(&cuda->fft);
     if (cuda->stream)
         cudaStreamDestroy(cuda->stream);
     cudaGetLastError();
@@ -413,6 +479,9 @@ static cudaError_t open_device(tm_cuda *cuda)
 
     TRY(cudaGetDeviceProperties(&properties, cuda->index));
     snprintf(cuda->name, sizeof cuda->name, "%.120s", properties.name);
+    cuda->fft.shared_bytes = (int)properties.sharedMemPerBlockOptin;
+    /* the chips for computing have one double unit to two of float, others 1 to 32 or 64 */
+    cuda->fast_double = properties.minor == 0 && properties.major >= 6 && properties.major <= 10;
     TRY(cudaSetDevice(cuda->index));
     TRY(cudaStreamCreateWithFlags(&cuda->stream, cudaStreamNonBlocking));
     for (int i = 0; i < EVENTS; i++)
@@ -447,7 +516,7 @@ static tm_status plugin_open(tm_cuda **opened, int index, tm_message *message)
 const tm_cuda_plugin *tm_cuda_plugin_get(void)
 {
     static const tm_cuda_plugin plugin = {TM_CUDA_PLUGIN_VERSION, plugin_count, plugin_describe,
-                                          plugin_open,            plugin_close, plugin_match,
-                                          plugin_replay};
+                                          plugin_open,            plugin_close, plugin_fft_longest,
+                                          plugin_match,           plugin_replay};
     return &plugin;
 }

@@ -7,7 +7,7 @@
 
 #include "lcc/lcc.h"
 
-#define TM_CUDA_PLUGIN_VERSION 1
+#define TM_CUDA_PLUGIN_VERSION 2
 
 typedef struct tm_message {
     char text[256];
@@ -28,6 +28,10 @@ typedef struct tm_cuda_plugin {
      * close. */
     tm_status (*open)(tm_cuda **cuda, int index, tm_message *message);
     void (*close)(tm_cuda *cuda);
+
+    /* What the plan of an FFT has to know: points of the longest transform, 0 for
+     * none, and whether the device has fast double precision. */
+    int (*fft_longest)(const tm_cuda *cuda, bool *fast);
 
     /* Runs the job; writes best, the map and the first three times. */
     tm_status (*match)(tm_cuda *cuda, tm_job *job, tm_times *times, tm_message *message);

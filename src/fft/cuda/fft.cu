@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+#include "fft/cuda/fft.cuh"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define TRY(call)                       \
+    do {                                \
+        cudaError_t try_error = (call); \
+        if (try_error != cudaSuccess)   \
+            return try_error;           \
+    } while (0)
+
+/* Points between the kernels take at most this much, if one tile does not take
+ * more: the memory of a match does not grow with the frame. */
+#ifndef TM_FFT_RUN_BYTES
+#define TM_FFT_RUN_BYTES ((int64_t)1 << 30)
+#endif
+
+static int64_t ceil_div(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+static bool has_room(const tm_fft_kernels *k, int shared_bytes)
+{
+    return k->row_bytes <= (size_t)shared_bytes && k->column_bytes <= (size_t)shared_bytes;
+}
+
+int tm_fft_longest(int shared_bytes)
+{
+    int longest = 0;
+    for (const tm_fft_kernels *k = tm_fft_kernel_table(); k->length; k++) {
+        if (has_room(k, shared_bytes))
+            longest = k->length;
+    }
+    return longest;
+}
+
+static const tm_fft_kernels *find_kernels(int length)
+{
+    const tm_fft_kernels *k = tm_fft_kernel_table();
+    while (k->length && k->length != length)
+        k++;
+    return k->length ? k : NULL;
+}
+
+/* exp(-2 pi i j / length), each part rounded once from long double. */
+static cudaError_t upload_roots(double2 **roots, int length)
+{
+    const size_t size = (size_t)length * sizeof(double2);
+    double2 *host = (double2 *)malloc(size);
+    if (!host)
+        return cudaErrorMemoryAllocation;
+    for (int j = 0; j < length; j++) {
+        const long double angle = 2 * 3.14159265358979323846264338327950288L * j / length;
+        host[j] = make_double2((double)cosl(angle), (double)-sinl(angle));
+    }
+    cudaError_t error = cudaMalloc((void **)roots, size);
+    if (error == cudaSuccess)
+        error = cudaMemcpy(*roots, host, size, cudaMemcpyHostToDevice);
+    free(host);
+    return error;
+}
+
+static cudaError_t prepare_length(tm_fft_device *fft, int length, const double2 **roots)
+{
+    const tm_fft_kernels *k = find_kernels(length);
+    if (!k || !has_room(k, fft->shared_bytes))
+        return cudaErrorInvalidConfiguration;
+    const ptrdiff_t i = k - tm_fft_kernel_table();
+    if (!fft->ready[i]) {
+        if (!fft->roots[i])
+            TRY(upload_roots(&fft->roots[i], length));
+        TRY(k->prepare());
+        TRY(tm_windows_prepare((size_t)fft->shared_bytes));
+        fft->ready[i] = true;
+    }
+    *roots = fft->roots[i];
+    return cudaSuccess;
+}
+
+static cudaError_t grow(void **data, size_t *size, int64_t needed)
+{
+    if (*size >= (size_t)needed)
+        return cudaSuccess;
+    cudaFree(*data);
+    *data = NULL;
+    *size = 0;
+    TRY(cudaMalloc(data, (size_t)needed));
+    *size = (size_t)needed;
+    return cudaSuccess;
+}
+
+static int64_t strip_bytes(const tm_fft_job *job, int64_t tiles)
+{
+    return (tiles * job->tiling.step_y + job->job.height - 1) * job->tiling.length_x *
+           (int64_t)sizeof(double2);
+}
+
+/* The most strips and tiles of a run. */
+static void run_size(const tm_fft_job *job, int64_t *strips, int64_t *tiles)
+{
+    const tm_fft_tiling *t = &job->tiling;
+    *tiles = t->down;
+    while (*tiles > 1 && strip_bytes(job, *tiles) > TM_FFT_RUN_BYTES)
+        *tiles = ceil_div(*tiles, 2);
+    *strips = TM_FFT_RUN_BYTES / strip_bytes(job, *tiles);
+    *strips = *strips < 1 ? 1 : *strips > t->across ? t->across : *strips;
+    /* runs of equal size, and no grid beyond its limit */
+    if (*strips > 32768)
+        *strips = 32768;
+    *strips = ceil_div(t->across, ceil_div(t->across, *strips));
+    *tiles = ceil_div(t->down, ceil_div(t->down, *tiles));
+}
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static tm_fft_run run_at(const tm_fft_job *job, int64_t strip, int64_t tile)
+{
+    const tm_fft_tiling *t = &job->tiling;
+    int64_t strips, tiles;
+    run_size(job, &strips, &tiles);
+    tm_fft_run run = {};
+    run.strips = (int)smaller(strips, t->across - strip);
+    run.tiles = (int)smaller(tiles, t->down - tile);
+    run.x = strip * t->step_x;
+    run.y = tile * t->step_y;
+    run.width = (int)smaller((int64_t)run.strips * t->step_x, t->range_x - run.x);
+    run.rows = (int)smaller((int64_t)run.tiles * t->step_y, t->range_y - run.y);
+    run.input_rows = run.rows + job->job.height - 1;
+    return run;
+}
+
+static int64_t run_candidates(const tm_fft_job *job, const tm_fft_run *run)
+{
+    const int rows = find_kernels(job->tiling.length_x)->rows_at_once;
+    return ceil_div(run->rows, rows) * run->strips;
+}
+
+int64_t tm_fft_candidates(const tm_fft_job *job)
+{
+    int64_t strips, tiles, count = 0;
+    run_size(job, &strips, &tiles);
+    for (int64_t tile = 0; tile < job->tiling.down; tile += tiles) {
+        for (int64_t strip = 0; strip < job->tiling.across; strip += strips) {
+            const tm_fft_run run = run_at(job, strip, tile);
+            count += run_candidates(job, &run);
+        }
+    }
+    return count;
+}
+
+static cudaError_t make_spectrum(const tm_fft_job *job, cudaStream_t stream)
+{
+    tm_fft_job own = *job;
+    own.run = (tm_fft_run){};
+    own.run.strips = own.run.tiles = 1;
+    own.run.rows = 1;
+    own.run.input_rows = job->job.height;
+    TRY(find_kernels(job->tiling.length_x)->rows(&own, true, stream));
+    return find_kernels(job->tiling.length_y)->columns(&own, true, stream);
+}
+
+cudaError_t tm_fft_prepare(tm_fft_device *fft, tm_fft_job *job, tm_fft_spectrum *spectrum,
+                           cudaStream_t stream)
+{
+    const tm_fft_tiling *t = &job->tiling;
+    int64_t strips, tiles;
+
+    TRY(prepare_length(fft, t->length_x, &job->roots_x));
+    TRY(prepare_length(fft, t->length_y, &job->roots_y));
+    run_size(job, &strips, &tiles);
+    TRY(grow((void **)&fft->points, &fft->points_size, strips * strip_bytes(job, tiles)));
+    if (job->metric == TM_METRIC_LCC)
+        TRY(grow((void **)&fft->windows, &fft->windows_size,
+                 2 * tiles * t->step_y * strips * t->step_x * (int64_t)sizeof(tm_window)));
+    job->points = fft->points;
+    job->windows = fft->windows;
+
+    if (spectrum->length_x != t->length_x || spectrum->length_y != t->length_y) {
+        spectrum->length_x = spectrum->length_y = 0;
+        TRY(grow((void **)&spectrum->data, &spectrum->size,
+                 (int64_t)t->length_x * t->length_y * (int64_t)sizeof(double2)));
+        job->spectrum = spectrum->data;
+        TRY(make_spectrum(job, stream));
+        spectrum->length_x = t->length_x;
+        spectrum->length_y = t->length_y;
+    }
+    job->spectrum = spectrum->data;
+    return cudaSuccess;
+}
+
+cudaError_t tm_fft_launch(const tm_fft_job *job, cudaStream_t stream)
+{
+    const tm_fft_kernels *x = find_kernels(job->tiling.length_x);
+    const tm_fft_kernels *y = find_kernels(job->tiling.length_y);
+    int64_t strips, tiles;
+    tm_fft_job own = *job;
+
+    run_size(job, &strips, &tiles);
+    for (int64_t tile = 0; tile < job->tiling.down; tile += tiles) {
+        for (int64_t strip = 0; strip < job->tiling.across; strip += strips) {
+            own.run = run_at(job, strip, tile);
+            TRY(x->rows(&own, false, stream));
+            if (job->metric == TM_METRIC_LCC)
+                TRY(tm_windows_launch(&own, stream));
+            TRY(y->columns(&own, false, stream));
+            TRY(x->scores(&own, stream));
+            own.job.candidates += run_candidates(job, &own.run);
+        }
+    }
+    return cudaSuccess;
+}
+
+void tm_fft_drop_spectrum(tm_fft_spectrum *spectrum)
+{
+    cudaFree(spectrum->data);
+    *spectrum = (tm_fft_spectrum){};
+}
+
+void tm_fft_device_free(tm_fft_device *fft)
+{
+    for (int i = 0; i < TM_FFT_LENGTHS; i++)
+        cudaFree(fft->roots[i]);
+    cudaFree(fft->points);
+    cudaFree(fft->windows);
+    *fft = (tm_fft_device){};
+}
