@@ -24,13 +24,13 @@
 #define TM_HOST_DEVICE static inline
 #endif
 
-/* num as defined above; var_f >= 0 and var_t > 0 are the variances' binary32 values. */
-TM_HOST_DEVICE float tm_lcc_quotient(int64_t num, float var_f, float var_t)
+/* The score from binary32 values of num, var_f >= 0 and var_t > 0. */
+TM_HOST_DEVICE float tm_lcc_quotient(float num, float var_f, float var_t)
 {
 #ifdef __CUDA_ARCH__
-    float score = __fdiv_rn(__ll2float_rn(num), __fsqrt_rn(__fmul_rn(var_f, var_t)));
+    float score = __fdiv_rn(num, __fsqrt_rn(__fmul_rn(var_f, var_t)));
 #else
-    float score = (float)num / sqrtf(var_f * var_t);
+    float score = num / sqrtf(var_f * var_t);
 #endif
     if (var_f == 0.0f)
         return 0.0f;
@@ -41,9 +41,9 @@ TM_HOST_DEVICE float tm_lcc_quotient(int64_t num, float var_f, float var_t)
 TM_HOST_DEVICE float tm_lcc_score(int64_t num, int64_t var_f, float var_t)
 {
 #ifdef __CUDA_ARCH__
-    return tm_lcc_quotient(num, __ll2float_rn(var_f), var_t);
+    return tm_lcc_quotient(__ll2float_rn(num), __ll2float_rn(var_f), var_t);
 #else
-    return tm_lcc_quotient(num, (float)var_f, var_t);
+    return tm_lcc_quotient((float)num, (float)var_f, var_t);
 #endif
 }
 

@@ -73,7 +73,6 @@ static cudaError_t prepare_length(tm_fft_device *fft, int length, const double2 
         if (!fft->roots[i])
             TRY(upload_roots(&fft->roots[i], length));
         TRY(k->prepare());
-        TRY(tm_windows_prepare((size_t)fft->shared_bytes));
         fft->ready[i] = true;
     }
     *roots = fft->roots[i];
@@ -165,6 +164,22 @@ static cudaError_t make_spectrum(const tm_fft_job *job, cudaStream_t stream)
     return find_kernels(job->tiling.length_y)->columns(&own, true, stream);
 }
 
+static cudaError_t prepare_side(tm_fft_device *fft, tm_fft_job *job)
+{
+    if (!fft->joined) {
+        TRY(tm_windows_prepare((size_t)fft->shared_bytes));
+        TRY(cudaMalloc((void **)&fft->best, sizeof *fft->best));
+        TRY(cudaStreamCreateWithFlags(&fft->side, cudaStreamNonBlocking));
+        TRY(cudaEventCreateWithFlags(&fft->forked, cudaEventDisableTiming));
+        TRY(cudaEventCreateWithFlags(&fft->joined, cudaEventDisableTiming));
+    }
+    job->best = fft->best;
+    job->side = fft->side;
+    job->forked = fft->forked;
+    job->joined = fft->joined;
+    return cudaSuccess;
+}
+
 cudaError_t tm_fft_prepare(tm_fft_device *fft, tm_fft_job *job, tm_fft_spectrum *spectrum,
                            cudaStream_t stream)
 {
@@ -173,6 +188,7 @@ cudaError_t tm_fft_prepare(tm_fft_device *fft, tm_fft_job *job, tm_fft_spectrum 
 
     TRY(prepare_length(fft, t->length_x, &job->roots_x));
     TRY(prepare_length(fft, t->length_y, &job->roots_y));
+    TRY(prepare_side(fft, job));
     run_size(job, &strips, &tiles);
     TRY(grow((void **)&fft->points, &fft->points_size, strips * strip_bytes(job, tiles)));
     if (job->metric == TM_METRIC_LCC)
@@ -194,6 +210,16 @@ cudaError_t tm_fft_prepare(tm_fft_device *fft, tm_fft_job *job, tm_fft_spectrum 
     return cudaSuccess;
 }
 
+/* Beside the transforms: these wait for memory, that for arithmetic. */
+static cudaError_t launch_windows(const tm_fft_job *job, cudaStream_t stream)
+{
+    TRY(cudaEventRecord(job->forked, stream));
+    TRY(cudaStreamWaitEvent(job->side, job->forked, 0));
+    if (job->metric == TM_METRIC_LCC)
+        TRY(tm_windows_launch(job, job->side));
+    return cudaEventRecord(job->joined, job->side);
+}
+
 cudaError_t tm_fft_launch(const tm_fft_job *job, cudaStream_t stream)
 {
     const tm_fft_kernels *x = find_kernels(job->tiling.length_x);
@@ -201,14 +227,16 @@ cudaError_t tm_fft_launch(const tm_fft_job *job, cudaStream_t stream)
     int64_t strips, tiles;
     tm_fft_job own = *job;
 
+    /* negative: no window is spared before one has a positive score */
+    TRY(cudaMemsetAsync(job->best, 0x80, sizeof *job->best, stream));
     run_size(job, &strips, &tiles);
     for (int64_t tile = 0; tile < job->tiling.down; tile += tiles) {
         for (int64_t strip = 0; strip < job->tiling.across; strip += strips) {
             own.run = run_at(job, strip, tile);
+            TRY(launch_windows(&own, stream));
             TRY(x->rows(&own, false, stream));
-            if (job->metric == TM_METRIC_LCC)
-                TRY(tm_windows_launch(&own, stream));
             TRY(y->columns(&own, false, stream));
+            TRY(cudaStreamWaitEvent(stream, job->joined, 0));
             TRY(x->scores(&own, stream));
             own.job.candidates += run_candidates(job, &own.run);
         }
@@ -228,5 +256,12 @@ void tm_fft_device_free(tm_fft_device *fft)
         cudaFree(fft->roots[i]);
     cudaFree(fft->points);
     cudaFree(fft->windows);
+    cudaFree(fft->best);
+    if (fft->joined)
+        cudaEventDestroy(fft->joined);
+    if (fft->forked)
+        cudaEventDestroy(fft->forked);
+    if (fft->side)
+        cudaStreamDestroy(fft->side);
     *fft = (tm_fft_device){};
 }

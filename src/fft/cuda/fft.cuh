@@ -21,6 +21,9 @@ typedef struct tm_fft_device {
     double2 *points;
     tm_window *windows;
     size_t points_size, windows_size;
+    int64_t *best;
+    cudaStream_t side;
+    cudaEvent_t forked, joined;
     int shared_bytes; /* that a block may have */
 } tm_fft_device;
 

@@ -111,31 +111,68 @@ static __global__ void __launch_bounds__(P::THREADS * BATCH) columns_kernel(tm_f
     }
 }
 
-static __device__ __forceinline__ tm_candidate score_window(const tm_fft_job &job, int part,
-                                                            int64_t x, int row, int64_t s_f_column,
-                                                            double sum)
+/* n * S_FT - S_F * S_T as binary32. Up to 2^18 pixels the products and their
+ * difference are whole numbers below 2^53, so doubles have them exactly. */
+static __device__ __forceinline__ float numerator(const tm_device_job &d, int64_t s_ft,
+                                                  uint32_t s_f)
+{
+    if (d.n <= 1 << 18)
+        return __double2float_rn(fma((double)d.n, (double)s_ft, -((double)s_f * (double)d.sum)));
+    return __ll2float_rn(d.n * s_ft - (int64_t)s_f * d.sum);
+}
+
+/* What a window's num^2 / var_F must reach to come near a score that some window
+ * has: the margin is far above all rounding. Negative: it need not. */
+static __device__ __forceinline__ float limit_of(const tm_fft_job &job, int64_t best)
+{
+    if (job.job.map || best <= 0)
+        return -1;
+    const float score = tm_score_of_order((int32_t)best);
+    return score * score * (1 - 1.0f / 65536) * job.job.variance;
+}
+
+/* The windows of one part whose sums a thread has: every stride-th of a row. */
+template <int COUNT>
+static __device__ __forceinline__ void
+score_windows(const tm_fft_job &job, const double2 (&sums)[COUNT], int part, int row,
+              int64_t column, int stride, int last, tm_candidate *best, float limit)
 {
     const tm_device_job &d = job.job;
-    const int64_t s_ft = __double2ll_rn(sum) + TM_FFT_CENTRE * d.sum;
-    const int64_t map_x = x + part * job.tiling.shift_x;
-    const int64_t map_y = job.run.y + row + part * job.tiling.shift_y;
-    tm_candidate candidate = {s_ft, map_y * d.map_width + map_x};
+    const int64_t x = job.run.x + column + part * job.tiling.shift_x;
+    const int64_t y = job.run.y + row + part * job.tiling.shift_y;
+    const int64_t position = y * d.map_width + x;
+    const tm_window *from =
+        job.windows + ((int64_t)part * job.run.rows + row) * job.run.width + column;
+    tm_window windows[COUNT];
 
-    if (map_x >= d.map_width || map_y >= d.map_height)
-        return TM_NO_CANDIDATE;
-    if (job.metric == TM_METRIC_CCORR) {
-        if (d.map)
-            ((int64_t *)d.map)[candidate.position] = s_ft;
-        return candidate;
+    last = (int)min((int64_t)last, d.map_width - x);
+    if (y >= d.map_height)
+        return;
+#pragma unroll
+    for (int m = 0; m < COUNT; m++) {
+        if (job.metric == TM_METRIC_LCC && m * stride < last)
+            windows[m] = from[m * stride];
     }
-    const tm_window window =
-        job.windows[((int64_t)part * job.run.rows + row) * job.run.width + s_f_column];
-    const float score = tm_lcc_quotient(d.n * s_ft - (int64_t)window.s_f * d.sum, window.variance,
-                                        d.variance);
-    if (d.map)
-        ((float *)d.map)[candidate.position] = score;
-    candidate.value = tm_score_order(score);
-    return candidate;
+#pragma unroll
+    for (int m = 0; m < COUNT; m++) {
+        if (m * stride >= last)
+            continue;
+        const int64_t s_ft = __double2ll_rn(part ? sums[m].y : sums[m].x) + TM_FFT_CENTRE * d.sum;
+        tm_candidate candidate = {s_ft, position + m * stride};
+        if (job.metric == TM_METRIC_LCC) {
+            const float num = numerator(d, s_ft, windows[m].s_f);
+            if (limit >= 0 && (num <= 0 || num * num < limit * windows[m].variance))
+                continue;
+            const float score = tm_lcc_quotient(num, windows[m].variance, d.variance);
+            if (d.map)
+                ((float *)d.map)[candidate.position] = score;
+            candidate.value = tm_score_order(score);
+        } else if (d.map) {
+            ((int64_t *)d.map)[candidate.position] = s_ft;
+        }
+        if (tm_candidate_beats(candidate, *best))
+            *best = candidate;
+    }
 }
 
 template <class P, int BATCH>
@@ -148,6 +185,7 @@ static __global__ void __launch_bounds__(P::THREADS * BATCH) scores_kernel(tm_ff
     const int row = blockIdx.x * BATCH + block.item;
     const int64_t column = (int64_t)blockIdx.y * job.tiling.step_x;
     const double2 *in = job.points + ((int64_t)blockIdx.y * run.input_rows + row) * P::N;
+    const float limit = limit_of(job, *(volatile int64_t *)job.best);
     tm_candidate best = TM_NO_CANDIDATE;
 
     tm_each_butterfly<decltype(block), P::LAST>(block, [&](int, int, int q) {
@@ -158,29 +196,24 @@ static __global__ void __launch_bounds__(P::THREADS * BATCH) scores_kernel(tm_ff
         tm_inverse_first(block, v, q);
     });
     tm_inverse(block, [&](auto &v, int q) {
-        constexpr int R0 = P::radix(0);
-#pragma unroll
-        for (int m = 0; m < R0; m++) {
-            const int64_t i = q + m * (P::N / R0);
-            if (row >= run.rows || i >= job.tiling.step_x || column + i >= run.width)
-                continue;
-            for (int part = 0; part < 2; part++) {
-                tm_candidate candidate = score_window(job, part, run.x + column + i, row,
-                                                      column + i, part ? v[m].y : v[m].x);
-                if (tm_candidate_beats(candidate, best))
-                    best = candidate;
-            }
-        }
+        const int windows = (int)min((int64_t)job.tiling.step_x, run.width - column) - q;
+        if (row >= run.rows || windows <= 0)
+            return;
+        for (int part = 0; part < 2; part++)
+            score_windows(job, v, part, row, column + q, P::N / P::radix(0), windows, &best, limit);
     });
     best = tm_block_best<P::THREADS * BATCH>(best, threadIdx.x);
-    if (threadIdx.x == 0)
+    if (threadIdx.x == 0) {
         job.job.candidates[(int64_t)blockIdx.y * gridDim.x + blockIdx.x] = best;
+        atomicMax((long long *)job.best, (long long)best.value);
+    }
 }
 
-template <class P, int ROWS, int COLUMNS>
+/* P and Q differ in threads only. */
+template <class P, int ROWS, class Q, int COLUMNS>
 struct launcher {
     typedef tm_block<P, ROWS, false> row_block;
-    typedef tm_block<P, COLUMNS, true> column_block;
+    typedef tm_block<Q, COLUMNS, true> column_block;
 
     static dim3 row_grid(const tm_fft_job *job, int rows)
     {
@@ -197,7 +230,7 @@ struct launcher {
     static cudaError_t columns(const tm_fft_job *job, bool of_template, cudaStream_t stream)
     {
         const dim3 grid((unsigned)(job->tiling.length_x / COLUMNS), (unsigned)job->run.strips);
-        columns_kernel<P, COLUMNS>
+        columns_kernel<Q, COLUMNS>
             <<<grid, column_block::THREADS, column_block::BYTES, stream>>>(*job, of_template);
         return cudaGetLastError();
     }
@@ -220,7 +253,7 @@ struct launcher {
         if (error == cudaSuccess)
             error = allow((const void *)scores_kernel<P, ROWS>, row_block::BYTES);
         if (error == cudaSuccess)
-            error = allow((const void *)columns_kernel<P, COLUMNS>, column_block::BYTES);
+            error = allow((const void *)columns_kernel<Q, COLUMNS>, column_block::BYTES);
         return error;
     }
 
@@ -230,25 +263,26 @@ struct launcher {
     }
 };
 
-/* threads a transform, radices; transforms of a block as rows and as columns */
-#define LENGTH(threads, r0, r1, r2, r3, rows, columns) \
-    launcher<tm_passes<threads, r0, r1, r2, r3>, rows, columns>::kernels()
+/* radices; threads a row and rows a block; threads a column and columns a block */
+#define LENGTH(r0, r1, r2, r3, row_threads, rows, column_threads, columns)  \
+    launcher<tm_passes<row_threads, r0, r1, r2, r3>, rows,                  \
+             tm_passes<column_threads, r0, r1, r2, r3>, columns>::kernels()
 
 const tm_fft_kernels *tm_fft_kernel_table(void)
 {
     static const tm_fft_kernels table[] = {
-        LENGTH(16, 16, 16, 1, 1, 8, 8),   /* 256 */
-        LENGTH(64, 8, 8, 8, 1, 2, 4),     /* 512 */
-        LENGTH(64, 12, 8, 8, 1, 2, 4),    /* 768 */
-        LENGTH(64, 16, 8, 8, 1, 2, 4),    /* 1024 */
-        LENGTH(48, 12, 12, 8, 1, 4, 4),   /* 1152 */
-        LENGTH(96, 12, 16, 8, 1, 2, 4),   /* 1536 */
-        LENGTH(128, 16, 16, 8, 1, 1, 2),  /* 2048 */
-        LENGTH(192, 12, 12, 16, 1, 1, 2), /* 2304 */
-        LENGTH(192, 12, 16, 16, 1, 1, 2), /* 3072 */
-        LENGTH(256, 16, 16, 16, 1, 1, 2), /* 4096 */
-        LENGTH(192, 12, 12, 8, 4, 1, 2),  /* 4608 */
-        LENGTH(256, 16, 8, 8, 8, 1, 1),   /* 8192 */
+        LENGTH(16, 16, 1, 1, 16, 8, 16, 8),    /* 256 */
+        LENGTH(8, 8, 8, 1, 64, 2, 64, 4),      /* 512 */
+        LENGTH(12, 8, 8, 1, 64, 2, 64, 4),     /* 768 */
+        LENGTH(16, 8, 8, 1, 64, 2, 64, 4),     /* 1024 */
+        LENGTH(12, 12, 8, 1, 96, 2, 48, 4),    /* 1152 */
+        LENGTH(12, 16, 8, 1, 96, 2, 96, 4),    /* 1536 */
+        LENGTH(16, 16, 8, 1, 128, 1, 128, 2),  /* 2048 */
+        LENGTH(12, 12, 16, 1, 192, 1, 192, 2), /* 2304 */
+        LENGTH(12, 16, 16, 1, 192, 1, 192, 2), /* 3072 */
+        LENGTH(16, 16, 16, 1, 256, 1, 256, 2), /* 4096 */
+        LENGTH(12, 12, 8, 4, 192, 1, 192, 2),  /* 4608 */
+        LENGTH(16, 8, 8, 8, 256, 1, 256, 1),   /* 8192 */
         {},
     };
     return table;

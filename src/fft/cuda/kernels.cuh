@@ -32,6 +32,10 @@ typedef struct tm_fft_job {
     double2 *points;   /* [strip][input row][length_x] */
     double2 *spectrum; /* the template's, conjugate and scaled, as columns take it */
     tm_window *windows; /* [part][row][width] of the run */
+    int64_t *best;      /* greatest value of a candidate so far: spares windows that
+                           cannot beat it their root and quotient */
+    cudaStream_t side;  /* runs beside the given stream */
+    cudaEvent_t forked, joined;
 } tm_fft_job;
 
 /* Kernels of one length. Each returns the launch's error. */

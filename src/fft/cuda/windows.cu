@@ -5,17 +5,18 @@
 #include "fft/cuda/kernels.cuh"
 
 #define COLUMNS 8 /* a thread */
-#define ROWS 64   /* a block */
+#define ROWS 32   /* a block */
 
 /* Column 8 * j + i of the block is element i * PITCH + j: no two threads of a warp
  * meet in a bank, whether they have 8 neighbouring columns each or 1. */
-template <int THREADS>
+template <int THREADS, typename SQUARES>
 struct prefixes {
+    typedef SQUARES squares;
     static constexpr int PITCH = THREADS + 4;
+    SQUARES sum_sq[COLUMNS * PITCH];
+    SQUARES warp_sum_sq[32];
     uint32_t sum[COLUMNS * PITCH];
-    uint64_t sum_sq[COLUMNS * PITCH];
     uint32_t warp_sum[32];
-    uint64_t warp_sum_sq[32];
 
     static __device__ int index(int column)
     {
@@ -39,12 +40,13 @@ static __device__ __forceinline__ void add_row(column_sums *sums, const uint8_t 
     }
 }
 
-/* Writes the sums over the columns before each one, the block's first excluded. */
-template <int THREADS>
-static __device__ void scan(prefixes<THREADS> *p, const column_sums &sums)
+/* Writes the sums over the columns before each one, from the block's first on. */
+template <class PREFIXES>
+static __device__ void scan(PREFIXES *p, const column_sums &sums)
 {
+    typedef typename PREFIXES::squares SQUARES;
     uint32_t own = 0;
-    uint64_t own_sq = 0;
+    SQUARES own_sq = 0;
 #pragma unroll
     for (int i = 0; i < COLUMNS; i++) {
         own += sums.sum[i];
@@ -52,12 +54,11 @@ static __device__ void scan(prefixes<THREADS> *p, const column_sums &sums)
     }
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     uint32_t up_to = own;
-    uint64_t up_to_sq = own_sq;
+    SQUARES up_to_sq = own_sq;
 #pragma unroll
     for (int offset = 1; offset < 32; offset *= 2) {
         const uint32_t other = __shfl_up_sync(0xffffffffu, up_to, offset);
-        const uint64_t other_sq =
-            __shfl_up_sync(0xffffffffu, (unsigned long long)up_to_sq, offset);
+        const SQUARES other_sq = __shfl_up_sync(0xffffffffu, up_to_sq, offset);
         up_to += lane >= offset ? other : 0;
         up_to_sq += lane >= offset ? other_sq : 0;
     }
@@ -67,7 +68,7 @@ static __device__ void scan(prefixes<THREADS> *p, const column_sums &sums)
     }
     __syncthreads();
     uint32_t before = up_to - own;
-    uint64_t before_sq = up_to_sq - own_sq;
+    SQUARES before_sq = up_to_sq - own_sq;
     for (int i = 0; i < warp; i++) {
         before += p->warp_sum[i];
         before_sq += p->warp_sum_sq[i];
@@ -83,11 +84,13 @@ static __device__ void scan(prefixes<THREADS> *p, const column_sums &sums)
     __syncthreads();
 }
 
-template <int THREADS>
+/* SQUARES: 32 bits where a window's sum of squares fits, differences being right
+ * modulo 2^32. */
+template <int THREADS, typename SQUARES>
 static __global__ void __launch_bounds__(THREADS) windows_kernel(tm_fft_job job, int span)
 {
     extern __shared__ uint64_t memory[];
-    prefixes<THREADS> *p = (prefixes<THREADS> *)memory;
+    prefixes<THREADS, SQUARES> *p = (prefixes<THREADS, SQUARES> *)memory;
     const tm_device_job &d = job.job;
     const tm_fft_run &run = job.run;
     const int part = blockIdx.z;
@@ -115,9 +118,10 @@ static __global__ void __launch_bounds__(THREADS) windows_kernel(tm_fft_job job,
             if (to < 0 || to >= run.width)
                 continue;
             const int from = p->index(i), end = p->index(i + d.width);
-            const int64_t s_f = p->sum[end] - p->sum[from];
-            const int64_t s_ff = (int64_t)(p->sum_sq[end] - p->sum_sq[from]);
-            const tm_window window = {(uint32_t)s_f, __ll2float_rn(d.n * s_ff - s_f * s_f)};
+            const uint32_t s_f = p->sum[end] - p->sum[from];
+            const SQUARES s_ff = p->sum_sq[end] - p->sum_sq[from];
+            const int64_t variance = d.n * (int64_t)s_ff - (int64_t)((uint64_t)s_f * s_f);
+            const tm_window window = {s_f, __ll2float_rn(variance)};
             out[to] = window;
         }
         __syncthreads();
@@ -126,35 +130,37 @@ static __global__ void __launch_bounds__(THREADS) windows_kernel(tm_fft_job job,
     }
 }
 
-template <int THREADS>
+template <int THREADS, typename SQUARES>
 static cudaError_t launch(const tm_fft_job *job, cudaStream_t stream)
 {
     /* the column after the last is a prefix too */
     const int span = (THREADS * COLUMNS - job->job.width) / COLUMNS * COLUMNS;
     const dim3 grid((unsigned)((job->run.width + COLUMNS - 1 + span - 1) / span),
                     (unsigned)((job->run.rows + ROWS - 1) / ROWS), 2);
-    windows_kernel<THREADS>
-        <<<grid, THREADS, sizeof(prefixes<THREADS>), stream>>>(*job, span);
+    windows_kernel<THREADS, SQUARES>
+        <<<grid, THREADS, sizeof(prefixes<THREADS, SQUARES>), stream>>>(*job, span);
     return cudaGetLastError();
 }
 
 cudaError_t tm_windows_launch(const tm_fft_job *job, cudaStream_t stream)
 {
+    if (job->job.width <= 512 && job->job.n * 65025 <= UINT32_MAX)
+        return launch<256, uint32_t>(job, stream);
     if (job->job.width <= 512)
-        return launch<256>(job, stream);
+        return launch<256, unsigned long long>(job, stream);
     if (job->job.width <= 3072)
-        return launch<512>(job, stream);
-    return launch<1024>(job, stream);
+        return launch<512, unsigned long long>(job, stream);
+    return launch<1024, unsigned long long>(job, stream);
 }
 
 template <int THREADS>
 static cudaError_t allow(size_t shared_bytes)
 {
-    if (sizeof(prefixes<THREADS>) > shared_bytes)
+    if (sizeof(prefixes<THREADS, unsigned long long>) > shared_bytes)
         return cudaSuccess;
-    return cudaFuncSetAttribute((const void *)windows_kernel<THREADS>,
+    return cudaFuncSetAttribute((const void *)windows_kernel<THREADS, unsigned long long>,
                                 cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                (int)sizeof(prefixes<THREADS>));
+                                (int)sizeof(prefixes<THREADS, unsigned long long>));
 }
 
 cudaError_t tm_windows_prepare(size_t shared_bytes)
