@@ -1,65 +1,89 @@
 /* SPDX-License-Identifier: MIT */
-/* What the algorithms cost, in nanoseconds. Measured by bench/measure_costs and
- * written by bench/fit_costs.py; docs/exactness.md has no part in this: a wrong
- * number makes a match slower, never different. */
+/* What the algorithms cost, in nanoseconds. bench/fit_costs.py writes the blocks
+ * marked 'fitted' from what measure_costs printed:
+ *
+ *     ninja -C build measure_costs
+ *     build/measure_costs >costs.jsonl && bench/fit_costs.py costs.jsonl
+ *
+ * A wrong number makes a match slower, never different. */
 #ifndef TMATCH_MATCH_COSTS_H
 #define TMATCH_MATCH_COSTS_H
 
 #include "match/plan.h"
 
 /* One thread of the direct algorithm on the CPU, by its table of kernels. A
- * window costs window + h * (row + w * tap). The last is for names not listed. */
+ * window costs window + h * (row + w * tap). NULL: plain C and names not listed.
+ * AMD EPYC, family 25 model 17 (Zen 4). */
 static const tm_direct_costs tm_cpu_direct_costs[] = {
-    /* kernels, window, row, tap */
-    {"avx512vnni", 2.0, 0.01, 0.0044},
-    {"avx512bw", 2.0, 0.02, 0.0085},
+    /* cpu direct: fitted */
+    {"avx512vnni", 0.595, 0.000404, 0.00461},
+    {"avx512bw", 0.652, 0.00794, 0.0111},
     {"avxvnni", 2.0, 0.02, 0.0085},
-    {"avx2", 2.0, 0.02, 0.017},
-    {"sse4.1", 3.0, 0.04, 0.034},
-    {NULL, 6.0, 0.05, 0.08},
+    {"avx2", 0.903, 0.0124, 0.0143},
+    {"sse4.1", 1.75, 0.0327, 0.0283},
+    {NULL, 9.91, 0, 0.0809},
 };
 
-/* A point's transform of consecutive points, planned with FFTW_ESTIMATE. */
+/* A point of a transform, of consecutive points, planned with FFTW_ESTIMATE; only
+ * lengths that no greater one undercuts. The same machine. */
 static const tm_fft_length tm_cpu_fft_lengths[] = {
-    {16, 1.2},   {32, 1.2},   {64, 1.2},   {128, 1.5},  {160, 1.6},  {256, 1.7},   {320, 1.72},
-    {400, 1.87}, {448, 1.76}, {512, 1.85}, {640, 1.95}, {768, 2.24}, {896, 2.27},  {1024, 1.99},
-    {1280, 2.1}, {1536, 2.5}, {1792, 2.52}, {2048, 2.22}, {2560, 2.95}, {3072, 2.78}, {4096, 3.62},
-    {6144, 4.2}, {8192, 4.5}, {16384, 5.5}, {32768, 6.5},
+    /* cpu lengths: fitted */
+    {16, 2.71}, {32, 2.56}, {48, 2.65}, {64, 2.95}, {96, 2.92},
+    {112, 3.21}, {128, 3.43}, {160, 3.48}, {224, 3.32}, {240, 3.31},
+    {256, 3.28}, {320, 3.14}, {448, 3.41}, {512, 3.23}, {640, 3.5},
+    {768, 3.88}, {800, 4.39}, {1024, 3.59}, {1280, 4}, {1536, 4.31},
+    {2048, 4.04}, {2304, 4.67}, {2560, 5.15}, {3072, 5.08}, {3584, 5.8},
+    {3840, 6.26}, {4096, 6.37}, {6144, 9.24}, {8192, 9.67}, {16384, 11.2},
+    {32768, 11.9},
 };
+
+/* cpu fft: fitted */
+#define TM_CPU_ROW_NS 0
+#define TM_CPU_COLUMN_NS 1.43
+#define TM_CPU_WINDOW_NS 3.27
+#define TM_CPU_TILE_NS 0
 
 static const tm_fft_costs tm_cpu_fft_costs = {
     .lengths = tm_cpu_fft_lengths,
     .count = sizeof tm_cpu_fft_lengths / sizeof *tm_cpu_fft_lengths,
-    .row_ns = 1.0,
-    .column_ns = 4.0,
-    .window_ns = 2.0,
-    .tile_ns = 2000,
-    .max_points = INT64_C(1) << 25, /* 512 MiB a thread */
+    .row_ns = TM_CPU_ROW_NS,
+    .column_ns = TM_CPU_COLUMN_NS,
+    .window_ns = TM_CPU_WINDOW_NS,
+    .tile_ns = TM_CPU_TILE_NS,
+    .max_points = INT64_C(1) << 24, /* 256 MiB a thread */
 };
 
-/* Waking the threads, and a matcher's first plans and memory. */
+/* Waking the threads; a matcher's first plans and memory. */
 #define TM_CPU_FFT_CALL_NS 2e4
 #define TM_CPU_FFT_START_NS 2e6
 
-/* A device, all of it: one H200. */
-static const tm_direct_costs tm_cuda_direct_costs = {"cuda", 0.01, 0.0001, 0.00002};
+/* The direct algorithm on a CUDA device, all of it: one H200. */
+static const tm_direct_costs tm_cuda_direct_costs = {
+    /* cuda direct: fitted */
+    "cuda", 0.00593, 0.000346, 5.62e-05,
+};
+#define TM_CUDA_DIRECT_CALL_NS 6.8e+03
 
 static const tm_fft_length tm_cuda_fft_lengths[] = {
-    {256, 0.004},  {512, 0.004},  {768, 0.004},  {1024, 0.004}, {1152, 0.004}, {1536, 0.004},
-    {2048, 0.004}, {2304, 0.004}, {3072, 0.004}, {4096, 0.004}, {4608, 0.005}, {8192, 0.006},
+    /* cuda lengths: fitted */
+    {256, 0.00512}, {512, 0.00572}, {768, 0.00691}, {1024, 0.00685}, {1152, 0.00797},
+    {1536, 0.00856}, {2048, 0.00725}, {2304, 0.0103}, {3072, 0.0102}, {4096, 0.0099},
+    {4608, 0.0111}, {8192, 0.0118},
 };
+
+/* cuda fft: fitted */
+#define TM_CUDA_COLUMN_NS 0
+#define TM_CUDA_WINDOW_NS 0.0093
+#define TM_CUDA_FFT_CALL_NS 5.95e+04
 
 static const tm_fft_costs tm_cuda_fft_costs = {
     .lengths = tm_cuda_fft_lengths,
     .count = sizeof tm_cuda_fft_lengths / sizeof *tm_cuda_fft_lengths,
-    .row_ns = 0.004,
-    .column_ns = 0.008,
-    .window_ns = 0.01,
-    .tile_ns = 0,
+    .column_ns = TM_CUDA_COLUMN_NS,
+    .window_ns = TM_CUDA_WINDOW_NS,
     .max_points = INT64_C(1) << 26,
 };
 
-#define TM_CUDA_CALL_NS 1e4
 /* Where double precision runs at 1/64 of single, not 1/2. */
 #define TM_CUDA_SLOW_DOUBLE 20.0
 

@@ -55,7 +55,7 @@ static const char *plan_cuda_fft(tm_plan *plan, const tm_site *site, const tm_ge
     if (g->template_width > 8000 || !tm_fft_tile_map(&plan->tiling, g, &costs, 1))
         return "the template is too long for the device's transforms";
     plan->fft_ms = plan->tiling.ms * (site->fast_double ? 1 : TM_CUDA_SLOW_DOUBLE) +
-                   TM_CUDA_CALL_NS * 1e-6;
+                   TM_CUDA_FFT_CALL_NS * 1e-6;
     return NULL;
 }
 
@@ -75,7 +75,7 @@ void tm_plan_make(tm_plan *plan, const tm_site *site, const tm_job *job, tm_algo
 {
     *plan = (tm_plan){.algorithm = TM_ALGORITHM_DIRECT, .fft_ms = INFINITY};
     plan->direct_ms = site->device == TM_DEVICE_CUDA
-                          ? (direct_ns(&tm_cuda_direct_costs, &job->geometry) + TM_CUDA_CALL_NS) * 1e-6
+                          ? (direct_ns(&tm_cuda_direct_costs, &job->geometry) + TM_CUDA_DIRECT_CALL_NS) * 1e-6
                           : cpu_direct_ms(site, &job->geometry);
     if (wanted == TM_ALGORITHM_FFT || plan->direct_ms >= TRIVIAL_MS)
         plan->fault = plan_fft(plan, site, job);

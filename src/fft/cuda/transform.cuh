@@ -40,6 +40,7 @@ struct tm_block {
     typedef P passes;
     static constexpr int THREADS = P::THREADS * BATCH;
     static constexpr size_t BYTES = (size_t)P::padded(P::N) * BATCH * sizeof(double2);
+    static_assert(THREADS % 32 == 0, "whole warps");
 
     double2 *points; /* shared memory */
     const double2 *roots; /* exp(-2 pi i j / N) */
