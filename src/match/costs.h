@@ -53,7 +53,7 @@ static const tm_fft_costs tm_cpu_fft_costs = {
     .max_points = INT64_C(1) << 24, /* 256 MiB a thread */
 };
 
-/* Waking the threads; a matcher's first plans and memory. */
+/* Waking the threads; a matcher's first plans and memory. Not fitted. */
 #define TM_CPU_FFT_CALL_NS 2e4
 #define TM_CPU_FFT_START_NS 2e6
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The public API: settings, devices, and which of them runs a match. */
+/* The public API: matchers, and what runs a match. */
 #include <omp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,6 +11,7 @@
 #include "lcc/cpu/direct.h"
 #include "match/cuda_loader.h"
 #include "match/plan.h"
+#include "match/settings.h"
 
 /* On TM_DEVICE_AUTO the CPU works until, with the next job, it would have spent
  * about as long as opening a CUDA device takes (0.2 s to 0.4 s); then the device
@@ -27,41 +28,12 @@ struct tm_matcher {
     tm_cuda *cuda;      /* NULL until opened */
     bool cuda_refused;  /* AUTO looked for a device and found none */
     double cpu_ms;      /* spent so far */
+    double missed_ms;   /* what FFT would have saved, had it been started */
     tm_times times;
     char device[16];
     const char *algorithm;
     char plan[512];
 };
-
-const char *tm_version(void)
-{
-    return TM_VERSION;
-}
-
-const char *tm_strerror(tm_status status)
-{
-    switch (status) {
-    case TM_OK:
-        return "no error";
-    case TM_ERR_INVALID:
-        return "invalid argument";
-    case TM_ERR_MEMORY:
-        return "out of memory";
-    case TM_ERR_FLAT_TEMPLATE:
-        return "flat template: all its samples are equal, so it correlates with nothing";
-    case TM_ERR_TEMPLATE_TOO_LARGE:
-        return "template too large for exact 64-bit sums";
-    case TM_ERR_FRAME_TOO_SMALL:
-        return "template larger than the frame";
-    case TM_ERR_NO_DEVICE:
-        return "no such device";
-    case TM_ERR_DEVICE_MEMORY:
-        return "out of device memory";
-    case TM_ERR_DEVICE:
-        return "device failure";
-    }
-    return "unknown status";
-}
 
 /* Records a failure on the handle. */
 __attribute__((format(printf, 3, 4))) static tm_status
@@ -79,38 +51,11 @@ static tm_status fail_plain(tm_matcher *matcher, tm_status status)
     return fail(matcher, status, "%s", tm_strerror(status));
 }
 
-void tm_settings_default(tm_settings *settings, size_t size)
-{
-    tm_settings defaults = {.size = size, .cpu_features = UINT32_MAX};
-    if (settings && size >= sizeof settings->size)
-        memcpy(settings, &defaults, size < sizeof defaults ? size : sizeof defaults);
-}
-
 static double now_ms(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
-
-/* The one place that validates settings. */
-static const char *settings_fault(const tm_settings *s)
-{
-    if (s->metric != TM_METRIC_LCC && s->metric != TM_METRIC_CCORR)
-        return "no such metric";
-    if (s->domain < TM_DOMAIN_VALID || s->domain > TM_DOMAIN_FULL)
-        return "no such domain";
-    if (s->algorithm < TM_ALGORITHM_AUTO || s->algorithm > TM_ALGORITHM_FFT)
-        return "no such algorithm";
-    if (s->device < TM_DEVICE_AUTO || s->device > TM_DEVICE_CUDA)
-        return "no such kind of device";
-    if (s->device_index < 0)
-        return "a device index is never negative";
-    if (s->threads < 0 || s->threads > 4096)
-        return "threads must be 0 to 4096";
-    if (s->algorithm == TM_ALGORITHM_REFERENCE && s->device == TM_DEVICE_CUDA)
-        return "the reference algorithm runs on the CPU only";
-    return NULL;
 }
 
 static tm_status open_cuda(tm_matcher *m)
@@ -142,7 +87,7 @@ tm_status tm_matcher_create(tm_matcher **matcher, const tm_settings *settings)
     tm_settings_default(&m->settings, sizeof m->settings);
     size_t known = settings->size < sizeof m->settings ? settings->size : sizeof m->settings;
     memcpy(&m->settings, settings, known);
-    const char *fault = settings_fault(&m->settings);
+    const char *fault = tm_settings_fault(&m->settings);
     if (fault)
         return fail(m, TM_ERR_INVALID, "%s", fault);
 
@@ -174,23 +119,11 @@ const char *tm_matcher_message(const tm_matcher *matcher)
     return matcher ? matcher->message.text : tm_strerror(TM_ERR_MEMORY);
 }
 
-static const char *image_fault(const tm_image *image)
-{
-    if (!image || !image->samples)
-        return "no picture";
-    if (image->width < 1 || image->height < 1 || image->width > INT32_MAX ||
-        image->height > INT32_MAX)
-        return "a picture's width and height must be 1 to 2147483647";
-    if (image->height > 1 && image->stride < image->width && -image->stride < image->width)
-        return "a picture's stride must be at least its width";
-    return NULL;
-}
-
 tm_status tm_template_create(tm_template **tmpl, tm_matcher *matcher, const tm_image *image)
 {
     if (!tmpl || !matcher)
         return TM_ERR_INVALID;
-    const char *fault = image_fault(image);
+    const char *fault = tm_image_fault(image);
     if (fault)
         return fail(matcher, TM_ERR_INVALID, "%s", fault);
     if (image->width * image->height > TM_MAX_TEMPLATE_PIXELS)
@@ -324,8 +257,10 @@ static tm_status run(tm_matcher *m, tm_job *job)
         tm_site site = {.device = TM_DEVICE_CPU,
                         .kernels = m->cpu.kernels.name,
                         .threads = m->cpu.threads,
-                        .warm = m->fft != NULL};
+                        .started = m->fft != NULL,
+                        .missed_ms = m->missed_ms};
         tm_plan_make(&cpu, &site, job, m->settings.algorithm);
+        m->missed_ms += cpu.missed_ms;
     }
     if (!use_cuda(m, &cpu))
         return run_cpu(m, job, &cpu);
@@ -343,7 +278,7 @@ tm_status tm_match(tm_matcher *matcher, const tm_image *frame, const tm_template
         return TM_ERR_INVALID;
     if (!tmpl || !best)
         return fail_plain(matcher, TM_ERR_INVALID);
-    const char *fault = image_fault(frame);
+    const char *fault = tm_image_fault(frame);
     if (fault)
         return fail(matcher, TM_ERR_INVALID, "%s", fault);
     if (tmpl->variance == 0 && matcher->settings.metric == TM_METRIC_LCC)

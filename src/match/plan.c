@@ -37,8 +37,14 @@ static const char *plan_cpu_fft(tm_plan *plan, const tm_site *site, const tm_geo
     if (g->template_height > 65536 ||
         !tm_fft_tile_map(&plan->tiling, g, &tm_cpu_fft_costs, site->threads))
         return "the template is too long for a transform";
-    plan->fft_ms = plan->tiling.ms +
-                   (TM_CPU_FFT_CALL_NS + (site->warm ? 0 : TM_CPU_FFT_START_NS)) * 1e-6;
+    plan->fft_ms = plan->tiling.ms + TM_CPU_FFT_CALL_NS * 1e-6;
+    /* Started once it would have paid for the start: at most twice the better
+     * choice is spent, however many frames come. */
+    if (!site->started && site->missed_ms < TM_CPU_FFT_START_NS * 1e-6) {
+        if (plan->fft_ms < plan->direct_ms)
+            plan->missed_ms = plan->direct_ms - plan->fft_ms;
+        plan->fft_ms += TM_CPU_FFT_START_NS * 1e-6 - site->missed_ms;
+    }
     return NULL;
 #else
     (void)plan, (void)site, (void)g;

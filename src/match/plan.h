@@ -16,7 +16,8 @@ typedef struct tm_site {
     tm_device_kind device; /* CPU or CUDA */
     const char *kernels;   /* the direct algorithm's on the CPU */
     int threads;           /* CPU */
-    bool warm;             /* the FFT's plans and memory exist */
+    bool started;          /* CPU: the FFT has plans and memory */
+    double missed_ms;      /* CPU: what it would have saved so far */
     int longest_fft;       /* CUDA: points of the longest transform */
     bool fast_double;      /* CUDA */
 } tm_site;
@@ -25,6 +26,7 @@ typedef struct tm_plan {
     tm_algorithm algorithm; /* DIRECT or FFT */
     double ms;              /* estimate of it */
     double direct_ms, fft_ms; /* INFINITY where it cannot run */
+    double missed_ms;       /* FFT would save that if it were started */
     const char *fault;      /* why FFT cannot run, or NULL */
     tm_fft_tiling tiling;   /* where FFT can run */
 } tm_plan;
