@@ -4,8 +4,11 @@
 
 #include "fft/cpu_tile.h"
 
-/* Windows that are ruled out together. */
-enum { CHUNK = 64 };
+enum {
+    CHUNK = 64, /* windows that are scored or ruled out together */
+    /* n^2 * 255^2 < 2^53 up to here: doubles have num and var_F exactly. */
+    EXACT_PIXELS = 1 << 18,
+};
 
 /* To the nearest integer, for |value| < 2^51: the sum's last place is 1. */
 static int64_t nearest(double value)
@@ -63,7 +66,7 @@ static void add_up(const tm_fft_row *row)
 }
 
 /* Whether one of CHUNK windows from i on may beat the best one. No branches, so
- * that it is compiled to vectors; n^2 * 255^2 < 2^53 makes the doubles exact. */
+ * that it is compiled to vectors. */
 static bool any_candidate(const tm_fft_row *row, int64_t i, double limit)
 {
     const tm_template *t = row->job->tmpl;
@@ -86,6 +89,43 @@ static bool any_candidate(const tm_fft_row *row, int64_t i, double limit)
     return negative >> 63 == 0;
 }
 
+/* Scores of CHUNK windows from i on. No branches either: these are tm_lcc_score's
+ * operations on the same values, as the doubles are exact. */
+static void score_chunk(const tm_fft_row *row, int64_t i, float *restrict scores)
+{
+    const tm_template *t = row->job->tmpl;
+    const double n = (double)t->n, sum_t = (double)t->sum, shift = TM_FFT_CENTRE * sum_t;
+    const float variance = (float)t->variance;
+    const double *restrict sums = row->sums + 2 * i;
+    const uint32_t *restrict prefix = row->prefix + i, *restrict end = prefix + t->width;
+    const uint64_t *restrict prefix_sq = row->prefix_sq + i, *restrict end_sq = prefix_sq + t->width;
+
+    for (int k = 0; k < CHUNK; k++) {
+        double s_f = (double)(int32_t)(end[k] - prefix[k]);
+        double s_ff = to_double(end_sq[k] - prefix_sq[k]);
+        double s_ft = (sums[2 * k] + 0x1.8p52) - 0x1.8p52 + shift;
+        scores[k] = tm_lcc_quotient((float)(n * s_ft - s_f * sum_t), (float)(n * s_ff - s_f * s_f),
+                                    variance);
+    }
+}
+
+static void rank_chunk(const tm_fft_row *row, int64_t i, const float *scores, tm_candidate *best)
+{
+    int32_t most = INT32_MIN;
+    for (int k = 0; k < CHUNK; k++) {
+        int32_t order = tm_score_order(scores[k]);
+        most = order > most ? order : most;
+    }
+    if (most < best->value)
+        return;
+    for (int k = 0; k < CHUNK; k++) {
+        tm_candidate candidate = {tm_score_order(scores[k]),
+                                  row->y * row->job->geometry.map_width + row->x + i + k};
+        if (tm_candidate_beats(candidate, *best))
+            *best = candidate;
+    }
+}
+
 static void rank_windows(const tm_fft_row *row, int64_t first, int64_t last, tm_candidate *best)
 {
     const int64_t w = row->job->tmpl->width;
@@ -101,14 +141,18 @@ static void rank_windows(const tm_fft_row *row, int64_t first, int64_t last, tm_
 
 static void lcc_row(const tm_fft_row *row, tm_candidate *best)
 {
-    const bool exact = row->job->tmpl->n <= 1 << 18;
+    const tm_map *map = &row->job->map;
+    float *scores = map->data ? (float *)((char *)map->data + row->y * map->stride) + row->x : NULL;
+    float alone[CHUNK];
     int64_t i = 0;
 
     add_up(row);
-    for (; i + CHUNK <= row->count; i += CHUNK) {
+    for (; i + CHUNK <= row->count && row->job->tmpl->n <= EXACT_PIXELS; i += CHUNK) {
         double limit = limit_of(row, best);
-        if (!exact || limit < 0 || any_candidate(row, i, limit))
-            rank_windows(row, i, i + CHUNK, best);
+        if (limit >= 0 && !any_candidate(row, i, limit))
+            continue;
+        score_chunk(row, i, scores ? scores + i : alone);
+        rank_chunk(row, i, scores ? scores + i : alone, best);
     }
     rank_windows(row, i, row->count, best);
 }
