@@ -81,7 +81,9 @@ typedef enum tm_domain {
 typedef enum tm_algorithm {
     TM_ALGORITHM_AUTO = 0,
     TM_ALGORITHM_REFERENCE = 1, /* the definition, slow; the oracle of the tests */
-    TM_ALGORITHM_DIRECT = 2
+    TM_ALGORITHM_DIRECT = 2,    /* products, template by window */
+    TM_ALGORITHM_FFT = 3        /* tiles by FFT, where rounding to the exact sums is
+                                   proven; the same bits */
 } tm_algorithm;
 
 typedef enum tm_device_kind {
@@ -188,7 +190,8 @@ TM_API tm_status tm_map_size(tm_domain domain, int64_t frame_width, int64_t fram
 
 /* Scores every position of the domain. *best is the greatest score; between
  * equal ones the smallest y, then the smallest x. map may be NULL: then no map
- * is made anywhere. On failure map's contents are unspecified.
+ * is made anywhere. On failure map's contents are unspecified. INVALID also where
+ * the settings ask for TM_ALGORITHM_FFT and it cannot run or be exact.
  * Errors: INVALID, MEMORY, FRAME_TOO_SMALL, NO_DEVICE, DEVICE_MEMORY, DEVICE. */
 TM_API tm_status tm_match(tm_matcher *matcher, const tm_image *frame, const tm_template *tmpl,
                           tm_peak *best, const tm_map *map);
@@ -214,7 +217,7 @@ typedef struct tm_times {
 TM_API tm_times tm_matcher_times(const tm_matcher *matcher);
 
 /* What the last successful tm_match ran on: "cpu", "cuda:0"; "direct",
- * "reference"; and a sentence that says what was chosen and why. "" before the
+ * "fft", "reference"; and a sentence that says what was chosen and why. "" before the
  * first match. Valid until the next call on the matcher. */
 TM_API const char *tm_matcher_device(const tm_matcher *matcher);
 TM_API const char *tm_matcher_algorithm(const tm_matcher *matcher);

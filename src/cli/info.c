@@ -32,7 +32,7 @@ static const char help[] =
     "      --threads N            CPU threads; 0, the default: all\n"
     "      --cpu-features LIST    instruction sets that may be used: none, all, or\n"
     "                             names such as avx2 with commas between\n"
-    "      --algorithm auto|reference|direct\n"
+    "      --algorithm auto|reference|direct|fft\n"
     "      --list-devices         list the devices, and why one is missing\n"
     "      --bench                measure this machine; operands are sizes, such as\n"
     "                             1920x1080,64x48\n"

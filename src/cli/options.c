@@ -66,6 +66,7 @@ static const choice metrics[] = {
 static const choice algorithms[] = {{"auto", TM_ALGORITHM_AUTO},
                                     {"reference", TM_ALGORITHM_REFERENCE},
                                     {"direct", TM_ALGORITHM_DIRECT},
+                                    {"fft", TM_ALGORITHM_FFT},
                                     {NULL, 0}};
 static const choice formats[] = {
     {"text", CLI_TEXT}, {"json", CLI_JSON}, {"csv", CLI_CSV}, {NULL, 0}};

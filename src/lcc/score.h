@@ -15,6 +15,7 @@
 #define TMATCH_LCC_SCORE_H
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -24,18 +25,33 @@
 #define TM_HOST_DEVICE static inline
 #endif
 
+/* num / sqrt(var_f * var_t) of binary32 values, before what follows it. */
+TM_HOST_DEVICE float tm_lcc_quotient(float num, float var_f, float var_t)
+{
+#ifdef __CUDA_ARCH__
+    return __fdiv_rn(num, __fsqrt_rn(__fmul_rn(var_f, var_t)));
+#else
+    return num / sqrtf(var_f * var_t);
+#endif
+}
+
+/* The score of a quotient: 0 for a flat window, else from -1 to 1. */
+TM_HOST_DEVICE float tm_lcc_limit(float quotient, bool flat)
+{
+    if (flat)
+        return 0.0f;
+    return quotient > 1.0f ? 1.0f : quotient < -1.0f ? -1.0f : quotient;
+}
+
 /* num and the variances as defined above, var_f >= 0, var_t > 0. */
 TM_HOST_DEVICE float tm_lcc_score(int64_t num, int64_t var_f, float var_t)
 {
 #ifdef __CUDA_ARCH__
-    float score = __fdiv_rn(__ll2float_rn(num),
-                            __fsqrt_rn(__fmul_rn(__ll2float_rn(var_f), var_t)));
+    float quotient = tm_lcc_quotient(__ll2float_rn(num), __ll2float_rn(var_f), var_t);
 #else
-    float score = (float)num / sqrtf((float)var_f * var_t);
+    float quotient = tm_lcc_quotient((float)num, (float)var_f, var_t);
 #endif
-    if (var_f == 0)
-        return 0.0f;
-    return score > 1.0f ? 1.0f : score < -1.0f ? -1.0f : score;
+    return tm_lcc_limit(quotient, var_f == 0);
 }
 
 /* Maps a score to an integer of the same order. The score is never NaN, and

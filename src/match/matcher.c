@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The public API: settings, devices, and which of them runs a match. */
+/* The public API: matchers, and what runs a match. */
 #include <omp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -7,59 +7,35 @@
 #include <string.h>
 #include <time.h>
 
+#include "fft/cpu.h"
 #include "lcc/cpu/direct.h"
 #include "match/cuda_loader.h"
+#include "match/plan.h"
+#include "match/settings.h"
 
-/* On TM_DEVICE_AUTO the CPU works until it has spent about as long as opening a
- * CUDA device takes (0.2 s to 0.4 s); then the device is opened if there is one.
- * Whatever the job, that costs at most twice the better choice. */
+/* On TM_DEVICE_AUTO the CPU works until, with the next job, it would have spent
+ * about as long as opening a CUDA device takes (0.2 s to 0.4 s); then the device
+ * is opened if there is one. Whatever comes, that costs at most twice the better
+ * choice, as far as the estimates are right. */
 #define CUDA_START_MS 300.0
 
 struct tm_matcher {
     tm_settings settings;
     tm_message message;
     tm_cpu cpu;
+    tm_fft_cpu *fft; /* NULL until needed */
     tm_cuda_library library;
     tm_cuda *cuda;      /* NULL until opened */
+    bool cuda_refused;  /* AUTO looked for a device and found none */
     tm_job *jobs;       /* of the running call */
     size_t job_capacity;
-    bool cuda_refused;  /* AUTO looked for a device and found none */
     double cpu_ms;      /* spent so far */
+    double missed_ms;   /* what FFT would have saved, had it been started */
     tm_times times;
     char device[16];
     const char *algorithm;
     char plan[512];
 };
-
-const char *tm_version(void)
-{
-    return TM_VERSION;
-}
-
-const char *tm_strerror(tm_status status)
-{
-    switch (status) {
-    case TM_OK:
-        return "no error";
-    case TM_ERR_INVALID:
-        return "invalid argument";
-    case TM_ERR_MEMORY:
-        return "out of memory";
-    case TM_ERR_FLAT_TEMPLATE:
-        return "flat template: all its samples are equal, so it correlates with nothing";
-    case TM_ERR_TEMPLATE_TOO_LARGE:
-        return "template too large for exact 64-bit sums";
-    case TM_ERR_FRAME_TOO_SMALL:
-        return "template larger than the frame";
-    case TM_ERR_NO_DEVICE:
-        return "no such device";
-    case TM_ERR_DEVICE_MEMORY:
-        return "out of device memory";
-    case TM_ERR_DEVICE:
-        return "device failure";
-    }
-    return "unknown status";
-}
 
 /* Records a failure on the handle. */
 __attribute__((format(printf, 3, 4))) static tm_status
@@ -77,38 +53,11 @@ static tm_status fail_plain(tm_matcher *matcher, tm_status status)
     return fail(matcher, status, "%s", tm_strerror(status));
 }
 
-void tm_settings_default(tm_settings *settings, size_t size)
-{
-    tm_settings defaults = {.size = size, .cpu_features = UINT32_MAX};
-    if (settings && size >= sizeof settings->size)
-        memcpy(settings, &defaults, size < sizeof defaults ? size : sizeof defaults);
-}
-
 static double now_ms(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
-
-/* The one place that validates settings. */
-static const char *settings_fault(const tm_settings *s)
-{
-    if (s->metric != TM_METRIC_LCC && s->metric != TM_METRIC_CCORR)
-        return "no such metric";
-    if (s->domain < TM_DOMAIN_VALID || s->domain > TM_DOMAIN_FULL)
-        return "no such domain";
-    if (s->algorithm < TM_ALGORITHM_AUTO || s->algorithm > TM_ALGORITHM_DIRECT)
-        return "no such algorithm";
-    if (s->device < TM_DEVICE_AUTO || s->device > TM_DEVICE_CUDA)
-        return "no such kind of device";
-    if (s->device_index < 0)
-        return "a device index is never negative";
-    if (s->threads < 0 || s->threads > 4096)
-        return "threads must be 0 to 4096";
-    if (s->algorithm == TM_ALGORITHM_REFERENCE && s->device == TM_DEVICE_CUDA)
-        return "the reference algorithm runs on the CPU only";
-    return NULL;
 }
 
 static tm_status open_cuda(tm_matcher *m)
@@ -140,7 +89,7 @@ tm_status tm_matcher_create(tm_matcher **matcher, const tm_settings *settings)
     tm_settings_default(&m->settings, sizeof m->settings);
     size_t known = settings->size < sizeof m->settings ? settings->size : sizeof m->settings;
     memcpy(&m->settings, settings, known);
-    const char *fault = settings_fault(&m->settings);
+    const char *fault = tm_settings_fault(&m->settings);
     if (fault)
         return fail(m, TM_ERR_INVALID, "%s", fault);
 
@@ -157,6 +106,9 @@ void tm_matcher_destroy(tm_matcher **matcher)
         return;
     tm_matcher *m = *matcher;
     tm_cpu_free(&m->cpu);
+#if TM_HAVE_FFTW
+    tm_fft_cpu_destroy(&m->fft);
+#endif
     if (m->cuda)
         m->library.plugin->close(m->cuda);
     tm_cuda_unload(&m->library);
@@ -170,23 +122,11 @@ const char *tm_matcher_message(const tm_matcher *matcher)
     return matcher ? matcher->message.text : tm_strerror(TM_ERR_MEMORY);
 }
 
-static const char *image_fault(const tm_image *image)
-{
-    if (!image || !image->samples)
-        return "no picture";
-    if (image->width < 1 || image->height < 1 || image->width > INT32_MAX ||
-        image->height > INT32_MAX)
-        return "a picture's width and height must be 1 to 2147483647";
-    if (image->height > 1 && image->stride < image->width && -image->stride < image->width)
-        return "a picture's stride must be at least its width";
-    return NULL;
-}
-
 tm_status tm_template_create(tm_template **tmpl, tm_matcher *matcher, const tm_image *image)
 {
     if (!tmpl || !matcher)
         return TM_ERR_INVALID;
-    const char *fault = image_fault(image);
+    const char *fault = tm_image_fault(image);
     if (fault)
         return fail(matcher, TM_ERR_INVALID, "%s", fault);
     if (image->width * image->height > TM_MAX_TEMPLATE_PIXELS)
@@ -208,52 +148,132 @@ tm_status tm_template_create(tm_template **tmpl, tm_matcher *matcher, const tm_i
 }
 
 /* TM_DEVICE_AUTO: see CUDA_START_MS. */
-static bool use_cuda(tm_matcher *m)
+static bool use_cuda(tm_matcher *m, double estimate_ms)
 {
     const tm_settings *s = &m->settings;
-    if (s->device != TM_DEVICE_AUTO || s->algorithm == TM_ALGORITHM_REFERENCE)
+    if (s->device != TM_DEVICE_AUTO || s->algorithm == TM_ALGORITHM_REFERENCE ||
+        s->algorithm == TM_ALGORITHM_FFT)
         return s->device == TM_DEVICE_CUDA;
-    if (!m->cuda && !m->cuda_refused && m->cpu_ms >= CUDA_START_MS)
+    if (!m->cuda && !m->cuda_refused && m->cpu_ms + estimate_ms >= CUDA_START_MS)
         m->cuda_refused = open_cuda(m) != TM_OK;
     return m->cuda != NULL;
+}
+
+/* Appends to the sentence about what was chosen. */
+__attribute__((format(printf, 2, 3))) static void say(tm_matcher *m, const char *format, ...)
+{
+    size_t used = strlen(m->plan);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(m->plan + used, sizeof m->plan - used, format, arguments);
+    va_end(arguments);
+}
+
+static void say_estimates(tm_matcher *m, const tm_plan *plan)
+{
+    say(m, "; estimates: direct %.3g ms", plan->direct_ms);
+    if (plan->fault)
+        say(m, ", no fft: %s", plan->fault);
+    else if (plan->tiling.length_x)
+        say(m, ", fft %.3g ms", plan->fft_ms);
+}
+
+static void say_fft(tm_matcher *m, const tm_fft_tiling *t)
+{
+    m->algorithm = "fft";
+    say(m, "fft on %s, %lld x %lld pairs of tiles, transforms of %d x %d", m->device,
+        (long long)t->across, (long long)t->down, t->length_x, t->length_y);
 }
 
 static tm_status run_cuda(tm_matcher *m, size_t count)
 {
     snprintf(m->device, sizeof m->device, "cuda:%d", m->settings.device_index);
     m->algorithm = "direct";
-    snprintf(m->plan, sizeof m->plan, "direct on %s%s", m->device,
-             m->settings.device == TM_DEVICE_AUTO ? ": the work outweighs the device's start-up"
-                                                  : ": as asked");
+    m->plan[0] = '\0';
+    say(m, "direct on %s%s", m->device,
+        m->settings.device == TM_DEVICE_AUTO ? ": the work outweighs the device's start-up"
+                                             : ": as asked");
     return m->library.plugin->match(m->cuda, m->jobs, count, &m->times, &m->message);
 }
 
-static tm_status run_cpu(tm_matcher *m, size_t count)
+static tm_status run_cpu_fft(tm_matcher *m, tm_job *job, const tm_plan *plan)
 {
-    const bool reference = m->settings.algorithm == TM_ALGORITHM_REFERENCE;
-    const double start = now_ms();
+    const tm_fft_tiling *t = &plan->tiling;
+
+    say_fft(m, t);
+#if TM_HAVE_FFTW
+    tm_status status = m->fft ? TM_OK : tm_fft_cpu_create(&m->fft, m->cpu.threads);
+    if (status == TM_OK)
+        status = tm_fft_cpu_match(m->fft, job, t);
+    return status;
+#else
+    (void)job;
+    return TM_ERR_INVALID;
+#endif
+}
+
+static tm_status run_cpu(tm_matcher *m, tm_job *job, const tm_plan *plan)
+{
+    double start = now_ms();
+    tm_status status = TM_OK;
 
     snprintf(m->device, sizeof m->device, "cpu");
-    m->algorithm = reference ? "reference" : "direct";
-    if (reference) {
-        snprintf(m->plan, sizeof m->plan, "reference on cpu, 1 thread: as asked");
+    m->plan[0] = '\0';
+    if (m->settings.algorithm == TM_ALGORITHM_REFERENCE) {
+        m->algorithm = "reference";
+        say(m, "reference on cpu, 1 thread: as asked");
+        tm_reference_match(job);
+    } else if (plan->algorithm == TM_ALGORITHM_FFT && plan->fault) {
+        return fail(m, TM_ERR_INVALID, "no FFT: %s", plan->fault);
     } else {
         const char *why = m->settings.device == TM_DEVICE_CPU ? "as asked"
                           : m->cuda_refused                   ? m->message.text
                           : "not enough work yet to start a CUDA device";
-        snprintf(m->plan, sizeof m->plan, "direct on cpu, %s kernels, up to %d thread%s: %s",
-                 m->cpu.kernels.name, m->cpu.threads, m->cpu.threads == 1 ? "" : "s", why);
-    }
-    for (size_t i = 0; i < count; i++) {
-        tm_status status = TM_OK;
-        if (reference)
-            tm_reference_match(&m->jobs[i]);
-        else
-            status = tm_cpu_match(&m->cpu, &m->jobs[i]);
+        if (plan->algorithm == TM_ALGORITHM_FFT) {
+            status = run_cpu_fft(m, job, plan);
+        } else {
+            m->algorithm = "direct";
+            say(m, "direct on cpu, %s kernels", m->cpu.kernels.name);
+            status = tm_cpu_match(&m->cpu, job);
+        }
+        say(m, ", up to %d thread%s: %s", m->cpu.threads, m->cpu.threads == 1 ? "" : "s", why);
+        say_estimates(m, plan);
         if (status != TM_OK)
             return fail_plain(m, status);
     }
-    m->times.kernel = now_ms() - start;
+    m->times.kernel += now_ms() - start;
+    return status;
+}
+
+static tm_plan plan_cpu(const tm_matcher *m, const tm_job *job)
+{
+    tm_plan plan = {0};
+    tm_site site = {.kernels = m->cpu.kernels.name,
+                    .threads = m->cpu.threads,
+                    .started = m->fft != NULL,
+                    .missed_ms = m->missed_ms};
+    if (m->settings.algorithm != TM_ALGORITHM_REFERENCE)
+        tm_plan_make(&plan, &site, job, m->settings.algorithm);
+    return plan;
+}
+
+static tm_status run(tm_matcher *m, size_t count)
+{
+    double estimate_ms = 0;
+
+    if (m->settings.device == TM_DEVICE_AUTO) {
+        for (size_t i = 0; i < count; i++)
+            estimate_ms += plan_cpu(m, &m->jobs[i]).ms;
+    }
+    if (use_cuda(m, estimate_ms))
+        return run_cuda(m, count);
+    for (size_t i = 0; i < count; i++) {
+        tm_plan plan = plan_cpu(m, &m->jobs[i]);
+        m->missed_ms += plan.missed_ms;
+        tm_status status = run_cpu(m, &m->jobs[i], &plan);
+        if (status != TM_OK)
+            return status;
+    }
     m->cpu_ms += m->times.kernel;
     return TM_OK;
 }
@@ -297,7 +317,7 @@ tm_status tm_match_many(tm_matcher *matcher, const tm_image *frame,
         return TM_ERR_INVALID;
     if (!tmpls || !best || count == 0 || count > SIZE_MAX / sizeof *matcher->jobs)
         return fail_plain(matcher, TM_ERR_INVALID);
-    const char *fault = image_fault(frame);
+    const char *fault = tm_image_fault(frame);
     if (fault)
         return fail(matcher, TM_ERR_INVALID, "%s", fault);
     if (matcher->job_capacity < count) {
@@ -315,7 +335,7 @@ tm_status tm_match_many(tm_matcher *matcher, const tm_image *frame,
     }
 
     matcher->times = (tm_times){0};
-    tm_status status = use_cuda(matcher) ? run_cuda(matcher, count) : run_cpu(matcher, count);
+    tm_status status = run(matcher, count);
     if (status != TM_OK)
         return status;
     for (size_t i = 0; i < count; i++)

@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Fits the plan's cost model to what measure_costs printed and writes
+src/match/costs.h: bench/fit_costs.py MEASUREMENTS... Kernels that the files lack
+keep the values that the header has."""
+import json
+import re
+import sys
+from pathlib import Path
+
+HEADER = Path(__file__).resolve().parent.parent / "src/match/costs.h"
+
+
+def fit(rows, times, rounds=20000):
+    """Non-negative x that minimises the squares of relative errors of rows * x,
+    one coordinate after the other."""
+    weighted = [[value / t for value in row] for row, t in zip(rows, times)]
+    count = len(rows[0])
+    x = [0.0] * count
+    squares = [sum(row[j] ** 2 for row in weighted) for j in range(count)]
+    residual = [-1.0] * len(rows)
+    for _ in range(rounds):
+        moved = 0.0
+        for j in range(count):
+            if not squares[j]:
+                continue
+            slope = sum(row[j] * r for row, r in zip(weighted, residual))
+            step = max(-slope / squares[j], -x[j])
+            if step:
+                x[j] += step
+                residual = [r + step * row[j] for r, row in zip(residual, weighted)]
+                moved = max(moved, abs(step) / (x[j] + 1e-30))
+        if moved < 1e-6:
+            break
+    return x, max(abs(r) for r in residual)
+
+
+def direct_row(m):
+    windows, (w, h) = m["map"][0] * m["map"][1], m["template"]
+    return [windows, windows * h, windows * h * w]
+
+
+def fit_direct(measured):
+    """window, row and tap of the direct algorithm."""
+    x, worst = fit([direct_row(m) for m in measured], [m["ms"] * 1e6 for m in measured])
+    print(f"{measured[0]['kernels']}: direct, worst {worst:.0%}", file=sys.stderr)
+    return x
+
+
+def fft_features(m):
+    (lx, ly), (across, down) = m["length"], m["tiles"]
+    rows = across * (2 * m["range_y"] + m["template"][1]) * lx
+    return rows, across * down * lx * ly, m["map"][0] * m["map"][1], across * down
+
+
+def fit_cpu_fft(lengths, measured):
+    rows, times = [], []
+    for m in measured:
+        row_points, points, windows, tiles = fft_features(m)
+        known = row_points * lengths[m["length"][0]] + 2 * points * lengths[m["length"][1]]
+        rows.append([row_points / 2, points, windows, tiles, known])
+        times.append(m["ms"] * 1e6)
+    x, worst = fit(rows, times)
+    print(f"cpu: fft, worst {worst:.0%}, transforms by {x[4]:.2f}", file=sys.stderr)
+    return x
+
+
+def thin(lengths):
+    """Lengths that no greater one undercuts."""
+    kept = {}
+    for length, ns in sorted(lengths.items()):
+        cheaper = any(other > length and other * other_ns <= length * ns
+                      for other, other_ns in lengths.items())
+        if not cheaper:
+            kept[length] = ns
+    return kept
+
+
+def replace_block(text, name, body):
+    """What stands between the lines /* NAME: fitted */ and the next blank line."""
+    pattern = re.compile(r"(/\* " + re.escape(name) + r": fitted \*/\n).*?\n(?=\n)", re.S)
+    if not pattern.search(text):
+        sys.exit(f"{HEADER} has no block '{name}'")
+    return pattern.sub(lambda match: match.group(1) + body, text)
+
+
+def length_lines(lengths):
+    items = [f"{{{length}, {ns:.3g}}}," for length, ns in sorted(lengths.items())]
+    return "".join("    " + " ".join(items[i:i + 5]) + "\n" for i in range(0, len(items), 5))
+
+
+def main():
+    measured = {}
+    for name in sys.argv[1:]:
+        for line in Path(name).read_text().splitlines():
+            m = json.loads(line)
+            if m.get("ms", 1) > 0:
+                measured.setdefault(m["kind"], []).append(m)
+    text = HEADER.read_text()
+
+    if "cpu-direct" in measured:
+        kernels = {}
+        for m in measured["cpu-direct"]:
+            kernels.setdefault(m["kernels"], []).append(m)
+        block = re.search(r"/\* cpu direct: fitted \*/\n(.*?)\n\n", text, re.S).group(1)
+        lines = dict(re.findall(r'\{"?(\w[\w.]*)"?, ([^}]*)\},', block))
+        for name, values in kernels.items():
+            lines["NULL" if name == "c" else name] = ", ".join(f"{v:.3g}" for v in fit_direct(values))
+        last = lines.pop("NULL")
+        body = "".join(f'    {{"{name}", {values}}},\n' for name, values in lines.items())
+        text = replace_block(text, "cpu direct", body + f"    {{NULL, {last}}},\n}};\n")
+    if "cpu-length" in measured and "cpu-fft" in measured:
+        lengths = {m["points"]: m["ns"] for m in measured["cpu-length"]}
+        row, column, window, tile, factor = fit_cpu_fft(lengths, measured["cpu-fft"])
+        kept = thin({length: ns * factor for length, ns in lengths.items()})
+        text = replace_block(text, "cpu lengths", length_lines(kept) + "};\n")
+        text = replace_block(text, "cpu fft", f"#define TM_CPU_ROW_NS {row:.3g}\n"
+                             f"#define TM_CPU_COLUMN_NS {column:.3g}\n"
+                             f"#define TM_CPU_WINDOW_NS {window:.3g}\n"
+                             f"#define TM_CPU_TILE_NS {tile:.3g}\n")
+    HEADER.write_text(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+/* The FFT algorithm on the CPU: strips of tiles, shared out over threads. */
+#include "fft/cpu.h"
+
+#include <omp.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "fft/cpu_tile.h"
+
+enum { SPECTRA = 8, PLANS = 8, STRIPS_PER_THREAD = 4 };
+
+/* Spectra are kept up to this size altogether, and one in any case. */
+#define SPECTRA_BYTES ((size_t)128 << 20)
+
+/* FFTW_MEASURE makes transforms a third faster and takes 0.1 s to 0.4 s for a
+ * length: it pays once a matcher has work for some seconds. Until then lengths
+ * and plan types are such that FFTW_ESTIMATE chooses well. */
+#define MEASURE_AFTER_MS 3000.0
+
+/* FFTW's planner has global state; only executing plans is thread-safe. This
+ * keeps matchers apart. A program that plans transforms of its own while another
+ * of its threads matches calls fftw_make_planner_thread_safe. */
+static pthread_mutex_t planner = PTHREAD_MUTEX_INITIALIZER;
+
+typedef struct spectrum {
+    tm_template key; /* samples: an own copy */
+    int length_x, length_y;
+    fftw_complex *points; /* NULL: free */
+    size_t size;
+    uint64_t used;
+} spectrum;
+
+typedef struct memory {
+    void *data;
+    size_t size;
+} memory;
+
+struct tm_fft_cpu {
+    int threads;
+    double spent_ms;
+    tm_fft_plan plans[PLANS];
+    int next_plan;
+    spectrum spectra[SPECTRA];
+    uint64_t clock;
+    memory *memories; /* one per thread */
+};
+
+static double now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+static void destroy_plan(tm_fft_plan *plan)
+{
+    pthread_mutex_lock(&planner);
+    if (plan->forward)
+        fftw_destroy_plan(plan->forward);
+    if (plan->backward)
+        fftw_destroy_plan(plan->backward);
+    pthread_mutex_unlock(&planner);
+    *plan = (tm_fft_plan){0};
+}
+
+static bool make_plan(tm_fft_plan *plan, int length, bool measure)
+{
+    unsigned flags = measure ? FFTW_MEASURE : FFTW_ESTIMATE;
+    fftw_complex *points = aligned_alloc(64, ((size_t)length * sizeof *points + 63) / 64 * 64);
+
+    if (!points)
+        return false;
+    *plan = (tm_fft_plan){.length = length, .measured = measure};
+    pthread_mutex_lock(&planner);
+    plan->forward = fftw_plan_dft_1d(length, points, points, FFTW_FORWARD, flags);
+    plan->backward = fftw_plan_dft_1d(length, points, points, FFTW_BACKWARD, flags);
+    pthread_mutex_unlock(&planner);
+    free(points);
+    return plan->forward && plan->backward;
+}
+
+/* Keeps the other plan of the running match. */
+static const tm_fft_plan *fetch_plan(tm_fft_cpu *fft, int length, bool measure,
+                                     const tm_fft_plan *other)
+{
+    tm_fft_plan *plan = NULL;
+    for (int i = 0; i < PLANS; i++) {
+        if (fft->plans[i].length != length)
+            continue;
+        plan = &fft->plans[i];
+        if (plan->measured || !measure)
+            return plan;
+    }
+    if (!plan) {
+        if (&fft->plans[fft->next_plan] == other)
+            fft->next_plan = (fft->next_plan + 1) % PLANS;
+        plan = &fft->plans[fft->next_plan];
+        fft->next_plan = (fft->next_plan + 1) % PLANS;
+    }
+    destroy_plan(plan);
+    if (make_plan(plan, length, measure))
+        return plan;
+    destroy_plan(plan);
+    return NULL;
+}
+
+/* Lays out a thread's memory; with data NULL it finds the size. */
+static size_t carve(tm_fft_scratch *s, char *data, const tm_fft_tiling *t)
+{
+    size_t used = 0, x = (size_t)t->length_x, y = (size_t)t->length_y;
+    size_t sizes[] = {(size_t)tm_fft_row_stride(t->length_x) * y * sizeof(fftw_complex),
+                      TM_FFT_COLUMNS * y * sizeof(fftw_complex), x, 4 * x, 4 * x, 4 * x, 4 * x,
+                      4 * (x + 1), 8 * (x + 1)};
+    void *parts[sizeof sizes / sizeof *sizes];
+
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        parts[i] = data ? data + used : NULL;
+        used += (sizes[i] + 127) / 64 * 64;
+    }
+    *s = (tm_fft_scratch){parts[0], parts[1], parts[2], {parts[3], parts[4]}, {parts[5], parts[6]},
+                          parts[7], parts[8]};
+    return used;
+}
+
+static bool fit_memory(memory *m, tm_fft_scratch *s, const tm_fft_tiling *t)
+{
+    size_t needed = carve(s, NULL, t);
+    if (m->size < needed) {
+        free(m->data);
+        *m = (memory){aligned_alloc(64, needed), needed};
+        if (!m->data)
+            m->size = 0;
+    }
+    if (m->data)
+        carve(s, m->data, t);
+    return m->data != NULL;
+}
+
+static void drop_spectrum(spectrum *s)
+{
+    free(s->key.samples);
+    free(s->points);
+    *s = (spectrum){0};
+}
+
+/* A free place, after dropping what was not used for longest until size fits. */
+static spectrum *make_room(tm_fft_cpu *fft, size_t size)
+{
+    for (;;) {
+        spectrum *oldest = NULL, *unused = NULL;
+        size_t total = size;
+        for (int i = 0; i < SPECTRA; i++) {
+            spectrum *s = &fft->spectra[i];
+            total += s->size;
+            if (!s->points)
+                unused = s;
+            else if (!oldest || s->used < oldest->used)
+                oldest = s;
+        }
+        if (unused && (total <= SPECTRA_BYTES || !oldest))
+            return unused;
+        drop_spectrum(oldest);
+    }
+}
+
+static const fftw_complex *fetch_spectrum(tm_fft_cpu *fft, const tm_template *tmpl,
+                                          const tm_fft_tiling *t, const tm_fft_plan *plan_x,
+                                          const tm_fft_plan *plan_y)
+{
+    size_t size = (size_t)(t->length_x + TM_FFT_COLUMNS) * (size_t)t->length_y * sizeof(fftw_complex);
+    tm_fft_scratch scratch;
+
+    for (int i = 0; i < SPECTRA; i++) {
+        spectrum *s = &fft->spectra[i];
+        if (s->points && s->length_x == t->length_x && s->length_y == t->length_y &&
+            tm_template_equal(&s->key, tmpl)) {
+            s->used = ++fft->clock;
+            return s->points;
+        }
+    }
+    spectrum *s = make_room(fft, size);
+    *s = (spectrum){*tmpl, t->length_x, t->length_y, aligned_alloc(64, (size + 63) / 64 * 64), size,
+                    ++fft->clock};
+    s->key.samples = malloc((size_t)tmpl->n);
+    if (!s->points || !s->key.samples || !fit_memory(&fft->memories[0], &scratch, t)) {
+        drop_spectrum(s);
+        return NULL;
+    }
+    memcpy(s->key.samples, tmpl->samples, (size_t)tmpl->n);
+    tm_fft_spectrum(tmpl, t, plan_x, plan_y, &scratch, s->points);
+    return s->points;
+}
+
+/* Long strips share rows; short ones keep all threads busy. */
+static int64_t tiles_of_strip(const tm_fft_tiling *t, int threads)
+{
+    int64_t wanted = (int64_t)threads * STRIPS_PER_THREAD;
+    int64_t runs = (wanted + t->across - 1) / t->across;
+    return t->down > runs ? t->down / runs : 1;
+}
+
+tm_status tm_fft_cpu_match(tm_fft_cpu *fft, tm_job *job, const tm_fft_tiling *tiling)
+{
+    double start = now_ms();
+    bool measure = fft->spent_ms + tiling->ms > MEASURE_AFTER_MS;
+    tm_fft_strip strip = {.job = job, .tiling = tiling};
+
+    strip.plan_x = fetch_plan(fft, tiling->length_x, measure, NULL);
+    strip.plan_y = fetch_plan(fft, tiling->length_y, measure, strip.plan_x);
+    if (!strip.plan_x || !strip.plan_y)
+        return TM_ERR_MEMORY;
+    strip.spectrum = fetch_spectrum(fft, job->tmpl, tiling, strip.plan_x, strip.plan_y);
+    if (!strip.spectrum)
+        return TM_ERR_MEMORY;
+
+    int64_t tiles = tiles_of_strip(tiling, fft->threads);
+    int64_t runs = (tiling->down + tiles - 1) / tiles, strips = tiling->across * runs;
+    tm_candidate best = TM_NO_CANDIDATE;
+    bool failed = false;
+    int threads = fft->threads < strips ? fft->threads : (int)strips;
+#pragma omp parallel num_threads(threads)
+    {
+        tm_candidate mine = TM_NO_CANDIDATE;
+        tm_fft_scratch scratch;
+        bool fits = fit_memory(&fft->memories[omp_get_thread_num()], &scratch, tiling);
+#pragma omp for schedule(dynamic)
+        for (int64_t i = 0; i < strips; i++) {
+            tm_fft_strip own = strip;
+            own.x = i % tiling->across * tiling->step_x;
+            own.first = i / tiling->across * tiles;
+            own.last = own.first + tiles < tiling->down ? own.first + tiles : tiling->down;
+            if (fits)
+                tm_fft_strip_match(&own, &scratch, &mine);
+        }
+#pragma omp critical(tm_fft_merge)
+        {
+            failed |= !fits;
+            if (tm_candidate_beats(mine, best))
+                best = mine;
+        }
+    }
+    if (failed)
+        return TM_ERR_MEMORY;
+    job->best = best;
+    fft->spent_ms += now_ms() - start;
+    return TM_OK;
+}
+
+tm_status tm_fft_cpu_create(tm_fft_cpu **fft, int threads)
+{
+    tm_fft_cpu *f = calloc(1, sizeof *f);
+    memory *memories = calloc((size_t)threads, sizeof *memories);
+    if (!f || !memories) {
+        free(f);
+        free(memories);
+        return TM_ERR_MEMORY;
+    }
+    f->threads = threads;
+    f->memories = memories;
+    *fft = f;
+    return TM_OK;
+}
+
+void tm_fft_cpu_destroy(tm_fft_cpu **fft)
+{
+    tm_fft_cpu *f = *fft;
+    if (!f)
+        return;
+    for (int i = 0; i < PLANS; i++)
+        destroy_plan(&f->plans[i]);
+    for (int i = 0; i < SPECTRA; i++)
+        drop_spectrum(&f->spectra[i]);
+    for (int i = 0; i < f->threads; i++)
+        free(f->memories[i].data);
+    free(f->memories);
+    free(f);
+    *fft = NULL;
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+#include "fft/cpu_tile.h"
+
+#include <string.h>
+
+static int64_t min64(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Copies samples [x, x + count) of frame row y, zeros outside the frame. */
+static void copy_row(uint8_t *to, const tm_image *frame, int64_t x, int64_t y, int64_t count)
+{
+    int64_t left = x < 0 ? min64(-x, count) : 0;
+    int64_t inside = min64(count - left, frame->width - x - left);
+
+    if (y < 0 || y >= frame->height || inside <= 0) {
+        memset(to, 0, (size_t)count);
+        return;
+    }
+    memset(to, 0, (size_t)left);
+    memcpy(to + left, frame->samples + y * frame->stride + x + left, (size_t)inside);
+    memset(to + left + inside, 0, (size_t)(count - left - inside));
+}
+
+/* Row y of the map's coordinates, from the strip's first column on, of one part. */
+static void fetch_row(const tm_fft_strip *strip, uint8_t *to, int part, int64_t y)
+{
+    const tm_geometry *g = &strip->job->geometry;
+    const tm_fft_tiling *t = strip->tiling;
+    copy_row(to, &strip->job->frame, strip->x + part * t->shift_x - g->pad_x,
+             y + part * t->shift_y - g->pad_y, t->length_x);
+}
+
+static void load_row(const tm_fft_strip *strip, const tm_fft_scratch *s, double *restrict to,
+                     int64_t y)
+{
+    const uint8_t *restrict row = s->row;
+    for (int part = 0; part < 2; part++) {
+        fetch_row(strip, s->row, part, y);
+        for (int x = 0; x < strip->tiling->length_x; x++)
+            to[2 * x + part] = row[x] - TM_FFT_CENTRE;
+    }
+}
+
+/* The blocks are small and the arrays' rows lie far apart: a line is read once. */
+static void gather(const fftw_complex *tile, int64_t stride, fftw_complex *columns, int length)
+{
+    for (int y = 0; y < length; y++) {
+        for (int c = 0; c < TM_FFT_COLUMNS; c++)
+            memcpy(columns[c * length + y], tile[y * stride + c], sizeof *tile);
+    }
+}
+
+static void scatter(fftw_complex *tile, int64_t stride, fftw_complex *columns, int length,
+                    int rows)
+{
+    for (int y = 0; y < rows; y++) {
+        for (int c = 0; c < TM_FFT_COLUMNS; c++)
+            memcpy(tile[y * stride + c], columns[c * length + y], sizeof *tile);
+    }
+}
+
+static void multiply(double *restrict a, const double *restrict b, int count)
+{
+    for (int i = 0; i < count; i++) {
+        double re = a[2 * i] * b[2 * i] - a[2 * i + 1] * b[2 * i + 1];
+        double im = a[2 * i] * b[2 * i + 1] + a[2 * i + 1] * b[2 * i];
+        a[2 * i] = re;
+        a[2 * i + 1] = im;
+    }
+}
+
+static void correlate_columns(const tm_fft_strip *strip, const tm_fft_scratch *s)
+{
+    const tm_fft_tiling *t = strip->tiling;
+    int64_t stride = tm_fft_row_stride(t->length_x);
+    int length = t->length_y;
+
+    for (int x = 0; x < t->length_x; x += TM_FFT_COLUMNS) {
+        gather(s->tile + x, stride, s->columns, length);
+        for (int c = 0; c < TM_FFT_COLUMNS; c++) {
+            fftw_complex *column = s->columns + c * length;
+            fftw_execute_dft(strip->plan_y->forward, column, column);
+            multiply(column[0], strip->spectrum[(int64_t)(x + c) * length], length);
+            fftw_execute_dft(strip->plan_y->backward, column, column);
+        }
+        scatter(s->tile + x, stride, s->columns, length, t->step_y);
+    }
+}
+
+/* Adds row y of both parts to the column sums, or takes it away. */
+static void slide(const tm_fft_strip *strip, const tm_fft_scratch *s, int64_t y, bool enters)
+{
+    const uint8_t *restrict row = s->row;
+    for (int part = 0; part < 2; part++) {
+        uint32_t *restrict sum = s->sum[part], *restrict sum_sq = s->sum_sq[part];
+        fetch_row(strip, s->row, part, y);
+        if (enters) {
+            for (int x = 0; x < strip->tiling->length_x; x++) {
+                sum[x] += row[x];
+                sum_sq[x] += (uint32_t)(row[x] * row[x]);
+            }
+        } else {
+            for (int x = 0; x < strip->tiling->length_x; x++) {
+                sum[x] -= row[x];
+                sum_sq[x] -= (uint32_t)(row[x] * row[x]);
+            }
+        }
+    }
+}
+
+static void score_rows(const tm_fft_strip *strip, const tm_fft_scratch *s, int64_t top,
+                       tm_candidate *best)
+{
+    const tm_geometry *g = &strip->job->geometry;
+    const tm_fft_tiling *t = strip->tiling;
+    int64_t stride = tm_fft_row_stride(t->length_x), h = g->template_height;
+    int64_t count = min64(t->step_x, t->range_x - strip->x);
+
+    for (int64_t y = top; y < min64(top + t->step_y, t->range_y); y++) {
+        fftw_complex *points = s->tile + (y - top) * stride;
+        fftw_execute_dft(strip->plan_x->backward, points, points);
+        slide(strip, s, y + h - 1, true);
+        for (int part = 0; part < 2; part++) {
+            tm_fft_row row = {strip->job, &points[0][part], s->sum[part], s->sum_sq[part],
+                              s->prefix, s->prefix_sq, strip->x + part * t->shift_x, y + part * t->shift_y, 0};
+            row.count = min64(count, g->map_width - row.x);
+            if (row.y < g->map_height)
+                tm_fft_score_row(&row, best);
+        }
+        slide(strip, s, y, false);
+    }
+}
+
+void tm_fft_strip_match(const tm_fft_strip *strip, const tm_fft_scratch *s, tm_candidate *best)
+{
+    const tm_fft_tiling *t = strip->tiling;
+    int64_t stride = tm_fft_row_stride(t->length_x), h = strip->job->geometry.template_height;
+    int64_t top = strip->first * t->step_y;
+
+    for (int part = 0; part < 2; part++) {
+        memset(s->sum[part], 0, (size_t)t->length_x * sizeof(uint32_t));
+        memset(s->sum_sq[part], 0, (size_t)t->length_x * sizeof(uint32_t));
+    }
+    for (int64_t y = top; y < top + h - 1; y++)
+        slide(strip, s, y, true);
+
+    int64_t ready = 0;
+    for (int64_t i = strip->first; i < strip->last; i++, top += t->step_y) {
+        for (int64_t y = ready; y < t->length_y; y++) {
+            fftw_complex *row = s->tile + y * stride;
+            if (y >= t->step_y + h - 1) { /* beyond all windows */
+                memset(row, 0, (size_t)stride * sizeof *row);
+                continue;
+            }
+            load_row(strip, s, row[0], top + y);
+            fftw_execute_dft(strip->plan_x->forward, row, row);
+        }
+        correlate_columns(strip, s);
+        score_rows(strip, s, top, best);
+
+        /* The columns' results have replaced the first step_y rows only: the rows
+         * that the next tile shares with this one are still transformed. */
+        ready = h - 1;
+        memmove(s->tile, s->tile + t->step_y * stride, (size_t)(ready * stride) * sizeof *s->tile);
+    }
+}
+
+void tm_fft_spectrum(const tm_template *tmpl, const tm_fft_tiling *t, const tm_fft_plan *plan_x,
+                     const tm_fft_plan *plan_y, const tm_fft_scratch *s, fftw_complex *spectrum)
+{
+    int64_t stride = tm_fft_row_stride(t->length_x);
+    double scale = 1.0 / ((double)t->length_x * t->length_y);
+
+    memset(s->tile, 0, (size_t)(stride * t->length_y) * sizeof *s->tile);
+    for (int64_t y = 0; y < tmpl->height; y++) {
+        fftw_complex *row = s->tile + y * stride;
+        for (int64_t x = 0; x < tmpl->width; x++)
+            row[x][0] = tmpl->samples[y * tmpl->width + x];
+        fftw_execute_dft(plan_x->forward, row, row);
+    }
+    for (int x = 0; x < t->length_x; x += TM_FFT_COLUMNS) {
+        gather(s->tile + x, stride, s->columns, t->length_y);
+        for (int c = 0; c < TM_FFT_COLUMNS; c++) {
+            fftw_complex *column = s->columns + c * t->length_y;
+            fftw_complex *to = spectrum + (int64_t)(x + c) * t->length_y;
+            fftw_execute_dft(plan_y->forward, column, column);
+            for (int y = 0; y < t->length_y; y++) {
+                to[y][0] = column[y][0] * scale;
+                to[y][1] = -column[y][1] * scale;
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+#include "match/plan.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "match/costs.h"
+
+/* Below this, looking for a tiling takes as long as the match. */
+#define TRIVIAL_MS 0.1
+
+static double windows(const tm_geometry *g)
+{
+    return (double)g->map_width * (double)g->map_height;
+}
+
+static double direct_ns(const tm_direct_costs *costs, const tm_geometry *g)
+{
+    return windows(g) * (costs->window + (double)g->template_height *
+                                             (costs->row + (double)g->template_width * costs->tap));
+}
+
+/* Jobs that the direct algorithm gives to one thread end within TRIVIAL_MS. */
+static double cpu_direct_ms(const tm_site *site, const tm_geometry *g)
+{
+    const tm_direct_costs *costs = tm_cpu_direct_costs;
+    while (costs->kernels && strcmp(costs->kernels, site->kernels) != 0)
+        costs++;
+    double ms = direct_ns(costs, g) * 1e-6;
+    return ms < TRIVIAL_MS ? ms : ms / site->threads;
+}
+
+static const char *plan_cpu_fft(tm_plan *plan, const tm_site *site, const tm_geometry *g)
+{
+#if TM_HAVE_FFTW
+    /* a column's sums are kept in 32 bits */
+    if (g->template_height > 65536 ||
+        !tm_fft_tile_map(&plan->tiling, g, &tm_cpu_fft_costs, site->threads))
+        return "the template is too long for a transform";
+    plan->fft_ms = plan->tiling.ms + TM_CPU_FFT_CALL_NS * 1e-6;
+    /* Started once it would have paid for the start: at most twice the better
+     * choice is spent, however many frames come. */
+    if (!site->started && site->missed_ms < TM_CPU_FFT_START_NS * 1e-6) {
+        if (plan->fft_ms < plan->direct_ms)
+            plan->missed_ms = plan->direct_ms - plan->fft_ms;
+        plan->fft_ms += TM_CPU_FFT_START_NS * 1e-6 - site->missed_ms;
+    }
+    return NULL;
+#else
+    (void)plan, (void)site, (void)g;
+    return "this build has no FFT for the CPU";
+#endif
+}
+
+static const char *plan_fft(tm_plan *plan, const tm_site *site, const tm_job *job)
+{
+    const char *fault = plan_cpu_fft(plan, site, &job->geometry);
+    if (!fault && tm_fft_error_bound(&plan->tiling, job->tmpl) >= TM_FFT_MAX_ERROR)
+        fault = "rounding to the exact sums cannot be guaranteed at this size";
+    if (fault)
+        plan->fft_ms = INFINITY;
+    return fault;
+}
+
+void tm_plan_make(tm_plan *plan, const tm_site *site, const tm_job *job, tm_algorithm wanted)
+{
+    *plan = (tm_plan){.algorithm = TM_ALGORITHM_DIRECT, .fft_ms = INFINITY};
+    plan->direct_ms = cpu_direct_ms(site, &job->geometry);
+    if (wanted == TM_ALGORITHM_FFT || plan->direct_ms >= TRIVIAL_MS)
+        plan->fault = plan_fft(plan, site, job);
+    if (wanted == TM_ALGORITHM_FFT ||
+        (wanted == TM_ALGORITHM_AUTO && plan->fft_ms < plan->direct_ms))
+        plan->algorithm = TM_ALGORITHM_FFT;
+    plan->ms = plan->algorithm == TM_ALGORITHM_FFT ? plan->fft_ms : plan->direct_ms;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* The parts of the public API that need no matcher. */
+#include "match/settings.h"
+
+#include <string.h>
+
+const char *tm_version(void)
+{
+    return TM_VERSION;
+}
+
+const char *tm_strerror(tm_status status)
+{
+    switch (status) {
+    case TM_OK:
+        return "no error";
+    case TM_ERR_INVALID:
+        return "invalid argument";
+    case TM_ERR_MEMORY:
+        return "out of memory";
+    case TM_ERR_FLAT_TEMPLATE:
+        return "flat template: all its samples are equal, so it correlates with nothing";
+    case TM_ERR_TEMPLATE_TOO_LARGE:
+        return "template too large for exact 64-bit sums";
+    case TM_ERR_FRAME_TOO_SMALL:
+        return "template larger than the frame";
+    case TM_ERR_NO_DEVICE:
+        return "no such device";
+    case TM_ERR_DEVICE_MEMORY:
+        return "out of device memory";
+    case TM_ERR_DEVICE:
+        return "device failure";
+    }
+    return "unknown status";
+}
+
+void tm_settings_default(tm_settings *settings, size_t size)
+{
+    tm_settings defaults = {.size = size, .cpu_features = UINT32_MAX};
+    if (settings && size >= sizeof settings->size)
+        memcpy(settings, &defaults, size < sizeof defaults ? size : sizeof defaults);
+}
+
+const char *tm_settings_fault(const tm_settings *s)
+{
+    if (s->metric != TM_METRIC_LCC && s->metric != TM_METRIC_CCORR)
+        return "no such metric";
+    if (s->domain < TM_DOMAIN_VALID || s->domain > TM_DOMAIN_FULL)
+        return "no such domain";
+    if (s->algorithm < TM_ALGORITHM_AUTO || s->algorithm > TM_ALGORITHM_FFT)
+        return "no such algorithm";
+    if (s->device < TM_DEVICE_AUTO || s->device > TM_DEVICE_CUDA)
+        return "no such kind of device";
+    if (s->device_index < 0)
+        return "a device index is never negative";
+    if (s->threads < 0 || s->threads > 4096)
+        return "threads must be 0 to 4096";
+    if (s->algorithm == TM_ALGORITHM_REFERENCE && s->device == TM_DEVICE_CUDA)
+        return "the reference algorithm runs on the CPU only";
+    if (s->algorithm == TM_ALGORITHM_FFT && s->device == TM_DEVICE_CUDA)
+        return "the FFT algorithm runs on the CPU only";
+    return NULL;
+}
+
+const char *tm_image_fault(const tm_image *image)
+{
+    if (!image || !image->samples)
+        return "no picture";
+    if (image->width < 1 || image->height < 1 || image->width > INT32_MAX ||
+        image->height > INT32_MAX)
+        return "a picture's width and height must be 1 to 2147483647";
+    if (image->height > 1 && image->stride < image->width && -image->stride < image->width)
+        return "a picture's stride must be at least its width";
+    return NULL;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* What is wrong with what a caller gave: a sentence fragment, or NULL. */
+#ifndef TMATCH_MATCH_SETTINGS_H
+#define TMATCH_MATCH_SETTINGS_H
+
+#include "tmatch/tmatch.h"
+
+/* The one place that validates settings. */
+const char *tm_settings_fault(const tm_settings *settings);
+
+const char *tm_image_fault(const tm_image *image);
+
+#endif

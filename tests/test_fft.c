@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+/* The FFT algorithm: every bit as the definition has it, and as direct has it
+ * where the definition takes too long; tilings; the error bound. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends.h"
+#include "check.h"
+#include "fft/tiling.h"
+
+/* Pictures that make the greatest sums, and rounding errors that add up. */
+enum content { NOISE, HIGH_CONTRAST, ONE_OFF, CHECKERBOARD, FLAT_HALVES, STRIPES, CONTENTS };
+static const char *const content_names[] = {"noise",        "high-contrast noise", "all 255 but one",
+                                            "checkerboard", "flat halves",         "stripes"};
+
+static uint8_t *draw_picture(enum content content, int64_t width, int64_t height)
+{
+    uint8_t *samples = malloc((size_t)(width * height));
+    int64_t special = check_random_in(0, width * height - 1), i = 0;
+
+    CHECK(samples);
+    for (int64_t y = 0; y < height; y++) {
+        for (int64_t x = 0; x < width; x++, i++) {
+            switch (content) {
+            case HIGH_CONTRAST:
+                samples[i] = check_random() & 1 ? 255 : 0;
+                break;
+            case ONE_OFF:
+                samples[i] = i == special ? 254 : 255;
+                break;
+            case CHECKERBOARD:
+                samples[i] = (x + y + (i > special)) % 2 ? 255 : 0;
+                break;
+            case FLAT_HALVES:
+                samples[i] = 2 * x < width ? 255 : 2 * y < height ? 0 : (uint8_t)check_random();
+                break;
+            case STRIPES:
+                samples[i] = (uint8_t)(x / 3 % 2 ? 255 : i == special);
+                break;
+            default:
+                samples[i] = (uint8_t)check_random();
+            }
+        }
+    }
+    return samples;
+}
+
+typedef struct pair {
+    tm_matcher *fft, *direct;
+} pair;
+
+static tm_matcher *make_matcher(tm_algorithm algorithm, tm_metric metric)
+{
+    tm_settings settings;
+    tm_matcher *matcher;
+    tm_settings_default(&settings, sizeof settings);
+    settings.algorithm = algorithm;
+    settings.device = TM_DEVICE_CPU;
+    settings.metric = metric;
+    if (tm_matcher_create(&matcher, &settings) != TM_OK)
+        check_fail(__FILE__, __LINE__, "%s", tm_matcher_message(matcher));
+    return matcher;
+}
+
+static void expect_same(const pair *m, tm_metric metric, const tm_image *frame,
+                        const tm_image *picture, const char *what)
+{
+    size_t element = tm_map_element_size(metric);
+    int64_t width = frame->width - picture->width + 1, height = frame->height - picture->height + 1;
+    size_t size = element * (size_t)(width * height);
+    tm_map fft = {malloc(size), (ptrdiff_t)element * width}, direct = {malloc(size), fft.stride};
+    tm_peak best, best_alone, expected;
+    tm_template *tmpl, *direct_tmpl;
+
+    CHECK(fft.data && direct.data);
+    memset(fft.data, 0xcd, size);
+    tm_status status = tm_template_create(&tmpl, m->fft, picture);
+    if (status == TM_ERR_FLAT_TEMPLATE) {
+        free(fft.data);
+        free(direct.data);
+        return;
+    }
+    CHECK_EQ(status, TM_OK);
+    CHECK_EQ(tm_template_create(&direct_tmpl, m->direct, picture), TM_OK);
+    if (tm_match(m->fft, frame, tmpl, &best, &fft) || tm_match(m->fft, frame, tmpl, &best_alone, NULL))
+        check_fail(__FILE__, __LINE__, "%s: %s", what, tm_matcher_message(m->fft));
+    CHECK_STR(tm_matcher_algorithm(m->fft), "fft");
+    CHECK_EQ(tm_match(m->direct, frame, direct_tmpl, &expected, &direct), TM_OK);
+    if (memcmp(fft.data, direct.data, size) != 0)
+        check_fail(__FILE__, __LINE__, "%s: the maps differ", what);
+    if (memcmp(&best, &expected, sizeof best) != 0 || memcmp(&best_alone, &expected, sizeof best) != 0)
+        check_fail(__FILE__, __LINE__, "%s: best (%lld, %lld) %.9g and (%lld, %lld) %.9g, expected (%lld, %lld) %.9g",
+                   what, (long long)best.x, (long long)best.y, best.score, (long long)best_alone.x,
+                   (long long)best_alone.y, best_alone.score, (long long)expected.x,
+                   (long long)expected.y, expected.score);
+    tm_template_destroy(&tmpl);
+    tm_template_destroy(&direct_tmpl);
+    free(fft.data);
+    free(direct.data);
+}
+
+/* Template sizes up to longest, maps up to extra more; every third template is cut
+ * from its frame. */
+static void against_direct(int64_t cases, int64_t longest, int64_t extra)
+{
+    int64_t elements = 0;
+    pair pairs[2];
+
+    for (int metric = 0; metric < 2; metric++) {
+        pairs[metric].fft = make_matcher(TM_ALGORITHM_FFT, (tm_metric)metric);
+        pairs[metric].direct = make_matcher(TM_ALGORITHM_DIRECT, (tm_metric)metric);
+    }
+    for (int64_t i = 0; i < cases; i++) {
+        int metric = check_random() % 4 == 0;
+        int64_t limit = longest >> check_random_in(0, 4), more = extra >> check_random_in(0, 3);
+        int64_t w = check_random_in(2, limit), h = check_random_in(1, limit);
+        tm_image frame = {.width = w + check_random_in(0, more), .height = h + check_random_in(0, more)};
+        tm_image picture = {.width = w, .height = h, .stride = w};
+        enum content content = (enum content)check_random_in(0, CONTENTS - 1);
+        enum content of_template = (enum content)check_random_in(0, CONTENTS - 1);
+        uint8_t *samples = draw_picture(content, frame.width, frame.height);
+        uint8_t *template_samples = draw_picture(of_template, w, h);
+        char what[160];
+
+        frame.samples = samples;
+        frame.stride = (ptrdiff_t)frame.width;
+        picture.samples = template_samples;
+        if (i % 3 == 0) {
+            picture.samples = samples + check_random_in(0, frame.height - h) * frame.width +
+                              check_random_in(0, frame.width - w);
+            picture.stride = frame.stride;
+        }
+        snprintf(what, sizeof what, "frame %lldx%lld %s, template %lldx%lld %s, metric %d",
+                 (long long)frame.width, (long long)frame.height, content_names[content],
+                 (long long)w, (long long)h, i % 3 ? content_names[of_template] : "cut from it", metric);
+        expect_same(&pairs[metric], (tm_metric)metric, &frame, &picture, what);
+        elements += (frame.width - w + 1) * (frame.height - h + 1);
+        free(samples);
+        free(template_samples);
+    }
+    printf("# %" PRId64 " cases, %" PRId64 " map elements, 0 differ\n", cases, elements);
+    for (int metric = 0; metric < 2; metric++) {
+        tm_matcher_destroy(&pairs[metric].fft);
+        tm_matcher_destroy(&pairs[metric].direct);
+    }
+}
+
+/* Small problems, all domains, strides and edges, against the oracle. */
+static void against_reference(void)
+{
+    int64_t cases = check_cases(2000), elements = 0;
+    matchers m = {0};
+
+    tm_settings_default(&m.settings, sizeof m.settings);
+    m.settings.algorithm = TM_ALGORITHM_FFT;
+    m.settings.device = TM_DEVICE_CPU;
+    for (int64_t i = 0; i < cases; i++) {
+        problem p;
+        problem_random(&p);
+        elements += compare_with_reference(&m, &p, (tm_metric)(check_random() % 4 == 0),
+                                           (tm_domain)(check_random() % 3));
+        problem_free(&p);
+    }
+    printf("# %" PRId64 " cases, %" PRId64 " map elements, 0 differ\n", cases, elements);
+    matchers_free(&m);
+}
+
+static void require_cpu_fft(void)
+{
+#if !TM_HAVE_FFTW
+    check_skip("this build has no FFTW");
+#endif
+}
+
+static void cpu_against_reference(void)
+{
+    require_cpu_fft();
+    against_reference();
+}
+
+static void cpu_against_direct(void)
+{
+    require_cpu_fft();
+    against_direct(check_cases(200), 200, 400);
+}
+
+static void cpu_against_direct_large(void)
+{
+    require_cpu_fft();
+    against_direct((check_cases(200) + 24) / 25, 1024, 1200);
+}
+
+/* Each window lies in one part of one tile. */
+static void tilings_cover_the_map(void)
+{
+    static const tm_fft_length lengths[] = {{16, 1}, {48, 1}, {128, 1.1}, {600, 1.2}};
+    const tm_fft_costs costs = {lengths, 4, 1, 1, 1, 100, 600 * 600};
+
+    for (int i = 0; i < 2000; i++) {
+        tm_geometry g;
+        tm_fft_tiling t;
+        int64_t w = check_random_in(1, 650), h = check_random_in(1, 650);
+        CHECK_EQ(tm_geometry_init(&g, TM_DOMAIN_VALID, w + check_random_in(0, 900),
+                                  h + check_random_in(0, 900), w, h), TM_OK);
+        CHECK_EQ(tm_fft_tile_map(&t, &g, &costs, 3), w <= 600 && h <= 600);
+        if (w > 600 || h > 600)
+            continue;
+        CHECK(t.step_x >= 1 && t.step_x + w - 1 <= t.length_x);
+        CHECK(t.step_y >= 1 && t.step_y + h - 1 <= t.length_y);
+        CHECK(t.across * t.step_x >= t.range_x && (t.across - 1) * t.step_x < t.range_x);
+        CHECK(t.down * t.step_y >= t.range_y && (t.down - 1) * t.step_y < t.range_y);
+        CHECK((t.shift_x == 0) != (t.shift_y == 0));
+        CHECK(t.shift_x ? t.range_x == t.shift_x && 2 * t.range_x >= g.map_width &&
+                              t.range_y == g.map_height
+                        : t.range_y == t.shift_y && 2 * t.range_y >= g.map_height &&
+                              t.range_x == g.map_width);
+    }
+}
+
+/* At the greatest template there is, with the greatest samples. */
+static void bound_allows_every_template(void)
+{
+    tm_template t = {.width = 2896, .height = 2896, .n = 2896 * 2896};
+    t.sum_sq = t.n * 65025;
+    tm_fft_tiling tiling = {.length_x = 8192, .length_y = 8192};
+    double bound = tm_fft_error_bound(&tiling, &t);
+    CHECK(bound > 0.01 && bound < TM_FFT_MAX_ERROR);
+    tiling.length_x = tiling.length_y = 65536;
+    CHECK(!(tm_fft_error_bound(&tiling, &t) < TM_FFT_MAX_ERROR));
+}
+
+static void refuses_what_it_cannot_do(void)
+{
+    tm_matcher *matcher = make_matcher(TM_ALGORITHM_FFT, TM_METRIC_LCC);
+    uint8_t *samples = draw_picture(NOISE, 70010, 1);
+    tm_image frame = {samples, 70010, 1, 70010}, picture = {samples, 70000, 1, 70000};
+    tm_template *tmpl;
+    tm_peak best;
+
+    CHECK_EQ(tm_template_create(&tmpl, matcher, &picture), TM_OK);
+    CHECK_EQ(tm_match(matcher, &frame, tmpl, &best, NULL), TM_ERR_INVALID);
+    CHECK(strncmp(tm_matcher_message(matcher), "no FFT: ", 8) == 0);
+    tm_template_destroy(&tmpl);
+    tm_matcher_destroy(&matcher);
+    free(samples);
+}
+
+int main(int argc, char **argv)
+{
+    static const check_test tests[] = {
+        TEST(tilings_cover_the_map),    TEST(bound_allows_every_template),
+        TEST(refuses_what_it_cannot_do), TEST(cpu_against_reference),
+        TEST(cpu_against_direct),       TEST(cpu_against_direct_large),
+    };
+    return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
+}

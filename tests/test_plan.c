@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* What the plan chooses, and that it says so. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "match/plan.h"
+
+static tm_plan plan_for(int64_t frame, int64_t size, tm_algorithm wanted)
+{
+    tm_template tmpl = {.width = size, .height = size, .n = size * size,
+                        .sum_sq = size * size * 20000};
+    tm_job job = {.tmpl = &tmpl};
+    tm_site site = {.kernels = "avx2", .threads = 2, .started = true};
+    tm_plan plan;
+    CHECK_EQ(tm_geometry_init(&job.geometry, TM_DOMAIN_VALID, frame, frame, size, size), TM_OK);
+    tm_plan_make(&plan, &site, &job, wanted);
+    CHECK(plan.ms == (plan.algorithm == TM_ALGORITHM_FFT ? plan.fft_ms : plan.direct_ms));
+    return plan;
+}
+
+static void chooses_the_cheaper(void)
+{
+    if (!TM_HAVE_FFTW)
+        check_skip("this build has no FFTW");
+    for (int64_t frame = 64; frame <= 16384; frame *= 2) {
+        for (int64_t size = 4; size <= frame && size <= 2048; size *= 2) {
+            tm_plan plan = plan_for(frame, size, TM_ALGORITHM_AUTO);
+            CHECK(plan.ms > 0 && plan.ms <= plan.direct_ms && plan.ms <= plan.fft_ms);
+        }
+    }
+    CHECK_EQ(plan_for(512, 4, TM_ALGORITHM_AUTO).algorithm, TM_ALGORITHM_DIRECT);
+    CHECK_EQ(plan_for(4096, 1024, TM_ALGORITHM_AUTO).algorithm, TM_ALGORITHM_FFT);
+}
+
+static void does_as_told(void)
+{
+    CHECK_EQ(plan_for(4096, 1024, TM_ALGORITHM_DIRECT).algorithm, TM_ALGORITHM_DIRECT);
+    CHECK_EQ(plan_for(64, 4, TM_ALGORITHM_FFT).algorithm, TM_ALGORITHM_FFT);
+}
+
+/* A matcher that is used again and again starts the FFT at some point. */
+static void pays_for_the_start_once(void)
+{
+    tm_settings settings;
+    tm_matcher *matcher;
+    tm_template *tmpl;
+    tm_peak best, first;
+    static uint8_t samples[200 * 200];
+    tm_image frame = {samples, 200, 200, 200}, crop = {samples + 200 * 100 + 50, 20, 20, 200};
+    int direct = 0, fft = 0;
+
+    if (!TM_HAVE_FFTW)
+        check_skip("this build has no FFTW");
+    for (size_t i = 0; i < sizeof samples; i++)
+        samples[i] = (uint8_t)check_random();
+    tm_settings_default(&settings, sizeof settings);
+    settings.device = TM_DEVICE_CPU;
+    settings.threads = 1;
+    CHECK_EQ(tm_cpu_features_parse("none", &settings.cpu_features), TM_OK);
+    CHECK_EQ(tm_matcher_create(&matcher, &settings), TM_OK);
+    CHECK_EQ(tm_template_create(&tmpl, matcher, &crop), TM_OK);
+    for (int i = 0; i < 30; i++) {
+        CHECK_EQ(tm_match(matcher, &frame, tmpl, &best, NULL), TM_OK);
+        first = i ? first : best;
+        CHECK(memcmp(&first, &best, sizeof best) == 0);
+        if (strcmp(tm_matcher_algorithm(matcher), "fft") == 0)
+            fft++;
+        else
+            direct++;
+        CHECK(strncmp(tm_matcher_plan(matcher), tm_matcher_algorithm(matcher), 3) == 0);
+        CHECK(strstr(tm_matcher_plan(matcher), "; estimates: direct "));
+        CHECK(strstr(tm_matcher_plan(matcher), ", fft "));
+    }
+    printf("# %d direct, %d fft\n", direct, fft);
+    CHECK(direct > 0 && fft > 0);
+    tm_template_destroy(&tmpl);
+    tm_matcher_destroy(&matcher);
+}
+
+int main(int argc, char **argv)
+{
+    static const check_test tests[] = {
+        TEST(chooses_the_cheaper), TEST(does_as_told), TEST(pays_for_the_start_once),
+    };
+    return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
+}
