@@ -36,7 +36,11 @@ def fit(rows, times, rounds=20000):
 
 
 def direct_row(m):
-    windows, (w, h) = m["map"][0] * m["map"][1], m["template"]
+    (width, height), (w, h) = m["map"], m["template"]
+    if m["kind"] == "cpu-direct":  # blocks_width in src/match/plan.c
+        across = -(-width // 512)
+        width = across * (-(-(-(-width // across)) // 64) * 64)
+    windows = width * height
     return [windows, windows * h, windows * h * w]
 
 

@@ -23,19 +23,25 @@ static double median(tm_matcher *matcher, const tm_image *frame, const tm_image 
 
     if (tm_template_create(&tmpl, matcher, picture))
         return -1;
-    for (int i = -1; i < 15 && (i < 1 || spent < 1500); i++) {
+    /* the first matches plan, and auto may wait with FFT until it pays */
+    for (int i = 0; i < 60 && spent < 60; i++) {
+        if (tm_match(matcher, frame, tmpl, &best, NULL))
+            break;
+        spent += tm_matcher_times(matcher).kernel;
+    }
+    if (spent > 3000) {
+        tm_template_destroy(&tmpl);
+        return spent;
+    }
+    spent = 0;
+    for (int i = 0; i < 15 && (i < 1 || spent < 1500); i++) {
         if (tm_match(matcher, frame, tmpl, &best, NULL)) {
             runs = 0;
             break;
         }
         double kernel = tm_matcher_times(matcher).kernel;
         spent += kernel;
-        if (i >= 0) /* the first one plans */
-            ms[runs++] = kernel;
-        else if (kernel > 3000) {
-            ms[runs++] = kernel;
-            break;
-        }
+        ms[runs++] = kernel;
     }
     tm_template_destroy(&tmpl);
     qsort(ms, (size_t)runs, sizeof *ms, ascending);

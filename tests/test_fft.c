@@ -195,7 +195,7 @@ static void cpu_against_direct_large(void)
 static void tilings_cover_the_map(void)
 {
     static const tm_fft_length lengths[] = {{16, 1}, {48, 1}, {128, 1.1}, {600, 1.2}};
-    const tm_fft_costs costs = {lengths, 4, 1, 1, 1, 100, 600 * 600};
+    const tm_fft_costs costs = {lengths, 4, 1, 1, 1, 100, 0, 600 * 600};
 
     for (int i = 0; i < 2000; i++) {
         tm_geometry g;

@@ -27,7 +27,7 @@ static double complete(tm_fft_tiling *t, const tm_geometry *g, const tm_fft_cost
     double ns = rows * t->length_x * (x_ns + costs->row_ns / 2) +
                 tiles * (points * (2 * y_ns + costs->column_ns) + costs->tile_ns) +
                 (double)g->map_width * (double)g->map_height * costs->window_ns;
-    return t->ms = ns * share * 1e-6;
+    return t->ms = (ns * share + points * costs->memory_ns) * 1e-6;
 }
 
 bool tm_fft_tile_map(tm_fft_tiling *tiling, const tm_geometry *g, const tm_fft_costs *costs,

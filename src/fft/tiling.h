@@ -32,6 +32,7 @@ typedef struct tm_fft_costs {
     double column_ns; /* a point of a column besides its two transforms */
     double window_ns; /* a window's sums and score */
     double tile_ns;   /* a tile besides its points */
+    double memory_ns; /* a point of a tile's length_x * length_y, once */
     int64_t max_points; /* of a tile; bounds memory */
 } tm_fft_costs;
 

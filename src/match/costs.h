@@ -13,35 +13,36 @@
 
 /* One thread of the direct algorithm on the CPU, by its table of kernels. A
  * window costs window + h * (row + w * tap). NULL: plain C and names not listed.
- * AMD EPYC, family 25 model 17 (Zen 4). */
+ * AMD EPYC, family 25 model 17 (Zen 4); amx and avxvnni by hand, from a Xeon's
+ * bench/results/cpu/isas.json and checkasm --bench. */
 static const tm_direct_costs tm_cpu_direct_costs[] = {
     /* cpu direct: fitted */
-    {"amx", 0.57, 0.003, 0.0008}, /* from bench/results/cpu/isas.json, a Xeon */
-    {"avx512vnni", 0.595, 0.000404, 0.00461},
-    {"avx512bw", 0.652, 0.00794, 0.0111},
-    {"avxvnni", 2.0, 0.02, 0.0085},
-    {"avx2", 0.903, 0.0124, 0.0143},
-    {"sse4.1", 1.75, 0.0327, 0.0283},
-    {NULL, 9.91, 0, 0.0809},
+    {"amx", 0.57, 0.003, 0.0008},
+    {"avx512vnni", 0.583, 0.00757, 0.00418},
+    {"avx512bw", 0.662, 0.0156, 0.0103},
+    {"avxvnni", 0.83, 0.01, 0.0077},
+    {"avx2", 0.83, 0.036, 0.013},
+    {"sse4.1", 1.64, 0.0653, 0.0258},
+    {NULL, 9.62, 0.0548, 0.0759},
 };
 
 /* A point of a transform, of consecutive points, planned with FFTW_ESTIMATE; only
  * lengths that no greater one undercuts. The same machine. */
 static const tm_fft_length tm_cpu_fft_lengths[] = {
     /* cpu lengths: fitted */
-    {16, 2.71}, {32, 2.56}, {48, 2.65}, {64, 2.95}, {96, 2.92},
-    {112, 3.21}, {128, 3.43}, {160, 3.48}, {224, 3.32}, {240, 3.31},
-    {256, 3.28}, {320, 3.14}, {448, 3.41}, {512, 3.23}, {640, 3.5},
-    {768, 3.88}, {800, 4.39}, {1024, 3.59}, {1280, 4}, {1536, 4.31},
-    {2048, 4.04}, {2304, 4.67}, {2560, 5.15}, {3072, 5.08}, {3584, 5.8},
-    {3840, 6.26}, {4096, 6.37}, {6144, 9.24}, {8192, 9.67}, {16384, 11.2},
-    {32768, 11.9},
+    {16, 2.93}, {32, 2.8}, {48, 2.89}, {64, 3.26}, {96, 3.22},
+    {112, 3.7}, {128, 3.84}, {160, 3.85}, {224, 3.54}, {256, 3.38},
+    {320, 3.49}, {448, 3.55}, {512, 3.55}, {640, 3.72}, {768, 4.27},
+    {800, 4.63}, {1024, 3.91}, {1280, 4.19}, {1536, 4.71}, {1792, 4.9},
+    {1920, 4.71}, {2048, 4.47}, {2304, 5.19}, {2560, 5.58}, {3072, 5.6},
+    {3584, 6.31}, {3840, 6.92}, {4096, 7.07}, {6144, 10.3}, {8192, 10.1},
+    {16384, 12.4}, {32768, 13},
 };
 
 /* cpu fft: fitted */
 #define TM_CPU_ROW_NS 0
-#define TM_CPU_COLUMN_NS 1.43
-#define TM_CPU_WINDOW_NS 3.27
+#define TM_CPU_COLUMN_NS 0
+#define TM_CPU_WINDOW_NS 2.71
 #define TM_CPU_TILE_NS 0
 
 static const tm_fft_costs tm_cpu_fft_costs = {
@@ -54,8 +55,13 @@ static const tm_fft_costs tm_cpu_fft_costs = {
     .max_points = INT64_C(1) << 24, /* 256 MiB a thread */
 };
 
-/* Waking the threads; a matcher's first plans and memory. Not fitted. */
+/* Not fitted: waking the threads; a matcher's first plans; a point of memory, used
+ * for the first time, of which each thread has a tile's and the template one more;
+ * and the number of frames that are to share the cost of that, when a tile's size
+ * is chosen. */
 #define TM_CPU_FFT_CALL_NS 2e4
-#define TM_CPU_FFT_START_NS 2e6
+#define TM_CPU_FFT_START_NS 3e5
+#define TM_CPU_FFT_MEMORY_NS 9.0
+#define TM_CPU_FFT_FRAMES 16
 
 #endif

@@ -9,15 +9,18 @@
 /* Below this, looking for a tiling takes as long as the match. */
 #define TRIVIAL_MS 0.1
 
-static double windows(const tm_geometry *g)
+static double direct_ns(const tm_direct_costs *costs, const tm_geometry *g, double width)
 {
-    return (double)g->map_width * (double)g->map_height;
+    return width * (double)g->map_height *
+           (costs->window + (double)g->template_height *
+                                (costs->row + (double)g->template_width * costs->tap));
 }
 
-static double direct_ns(const tm_direct_costs *costs, const tm_geometry *g)
+/* The direct algorithm's tiles are at most 512 wide and whole blocks of 64. */
+static double blocks_width(const tm_geometry *g)
 {
-    return windows(g) * (costs->window + (double)g->template_height *
-                                             (costs->row + (double)g->template_width * costs->tap));
+    int64_t across = (g->map_width + 511) / 512;
+    return (double)(across * (((g->map_width + across - 1) / across + 63) / 64 * 64));
 }
 
 /* Jobs that the direct algorithm gives to one thread end within TRIVIAL_MS. */
@@ -26,24 +29,29 @@ static double cpu_direct_ms(const tm_site *site, const tm_geometry *g)
     const tm_direct_costs *costs = tm_cpu_direct_costs;
     while (costs->kernels && strcmp(costs->kernels, site->kernels) != 0)
         costs++;
-    double ms = direct_ns(costs, g) * 1e-6;
+    double ms = direct_ns(costs, g, blocks_width(g)) * 1e-6;
     return ms < TRIVIAL_MS ? ms : ms / site->threads;
 }
 
 static const char *plan_cpu_fft(tm_plan *plan, const tm_site *site, const tm_geometry *g)
 {
 #if TM_HAVE_FFTW
+    tm_fft_costs costs = tm_cpu_fft_costs;
+    double memory_ns = TM_CPU_FFT_MEMORY_NS * (site->threads + 1);
+
+    costs.memory_ns = memory_ns / TM_CPU_FFT_FRAMES;
     /* a column's sums are kept in 32 bits */
-    if (g->template_height > 65536 ||
-        !tm_fft_tile_map(&plan->tiling, g, &tm_cpu_fft_costs, site->threads))
+    if (g->template_height > 65536 || !tm_fft_tile_map(&plan->tiling, g, &costs, site->threads))
         return "the template is too long for a transform";
-    plan->fft_ms = plan->tiling.ms + TM_CPU_FFT_CALL_NS * 1e-6;
+    double points = (double)plan->tiling.length_x * plan->tiling.length_y;
+    double start_ms = (TM_CPU_FFT_START_NS + points * memory_ns) * 1e-6;
+    plan->fft_ms = plan->tiling.ms + (TM_CPU_FFT_CALL_NS - points * costs.memory_ns) * 1e-6;
     /* Started once it would have paid for the start: at most twice the better
      * choice is spent, however many frames come. */
-    if (!site->started && site->missed_ms < TM_CPU_FFT_START_NS * 1e-6) {
+    if (!site->started && site->missed_ms < start_ms) {
         if (plan->fft_ms < plan->direct_ms)
             plan->missed_ms = plan->direct_ms - plan->fft_ms;
-        plan->fft_ms += TM_CPU_FFT_START_NS * 1e-6 - site->missed_ms;
+        plan->fft_ms += start_ms - site->missed_ms;
     }
     return NULL;
 #else
