@@ -14,7 +14,7 @@
 /* One thread of the direct algorithm on the CPU, by its table of kernels. A
  * window costs window + h * (row + w * tap). NULL: plain C and names not listed.
  * AMD EPYC, family 25 model 17 (Zen 4); amx and avxvnni by hand, from a Xeon's
- * bench/results/cpu/isas.json and checkasm --bench. */
+ * bench/results/cpu/xeon-isas.json and checkasm --bench. */
 static const tm_direct_costs tm_cpu_direct_costs[] = {
     /* cpu direct: fitted */
     {"amx", 0.57, 0.003, 0.0008},
