@@ -26,7 +26,7 @@ struct tm_matcher {
     tm_fft_cpu *fft; /* NULL until needed */
     tm_cuda_library library;
     tm_cuda *cuda;      /* NULL until opened */
-    bool cuda_refused;  /* AUTO looked for a device and found none */
+    tm_message refusal; /* why AUTO has no device; "" while it has not looked */
     tm_job *jobs;       /* of the running call */
     size_t job_capacity;
     double cpu_ms;      /* spent so far */
@@ -147,18 +147,6 @@ tm_status tm_template_create(tm_template **tmpl, tm_matcher *matcher, const tm_i
     return TM_OK;
 }
 
-/* TM_DEVICE_AUTO: see CUDA_START_MS. */
-static bool use_cuda(tm_matcher *m, double estimate_ms)
-{
-    const tm_settings *s = &m->settings;
-    if (s->device != TM_DEVICE_AUTO || s->algorithm == TM_ALGORITHM_REFERENCE ||
-        s->algorithm == TM_ALGORITHM_FFT)
-        return s->device == TM_DEVICE_CUDA;
-    if (!m->cuda && !m->cuda_refused && m->cpu_ms + estimate_ms >= CUDA_START_MS)
-        m->cuda_refused = open_cuda(m) != TM_OK;
-    return m->cuda != NULL;
-}
-
 /* Appends to the sentence about what was chosen. */
 __attribute__((format(printf, 2, 3))) static void say(tm_matcher *m, const char *format, ...)
 {
@@ -227,7 +215,7 @@ static tm_status run_cpu(tm_matcher *m, tm_job *job, const tm_plan *plan)
         return fail(m, TM_ERR_INVALID, "no FFT: %s", plan->fault);
     } else {
         const char *why = m->settings.device == TM_DEVICE_CPU ? "as asked"
-                          : m->cuda_refused                   ? m->message.text
+                          : m->refusal.text[0]                ? m->refusal.text
                           : "not enough work yet to start a CUDA device";
         if (plan->algorithm == TM_ALGORITHM_FFT) {
             status = run_cpu_fft(m, job, plan);
@@ -257,15 +245,33 @@ static tm_plan plan_cpu(const tm_matcher *m, const tm_job *job)
     return plan;
 }
 
+static double estimate_ms(const tm_matcher *m, size_t count)
+{
+    double ms = 0;
+    for (size_t i = 0; i < count; i++)
+        ms += plan_cpu(m, &m->jobs[i]).ms;
+    return ms;
+}
+
+/* TM_DEVICE_AUTO: see CUDA_START_MS. The jobs are planned for it only while that
+ * can still change the answer. */
+static bool use_cuda(tm_matcher *m, size_t count)
+{
+    const tm_settings *s = &m->settings;
+    if (s->device != TM_DEVICE_AUTO || s->algorithm == TM_ALGORITHM_REFERENCE ||
+        s->algorithm == TM_ALGORITHM_FFT)
+        return s->device == TM_DEVICE_CUDA;
+    if (!m->cuda && !m->refusal.text[0] && m->cpu_ms + estimate_ms(m, count) >= CUDA_START_MS &&
+        open_cuda(m) != TM_OK) {
+        m->refusal = m->message;
+        m->message.text[0] = '\0'; /* the CPU goes on: nothing has failed */
+    }
+    return m->cuda != NULL;
+}
+
 static tm_status run(tm_matcher *m, size_t count)
 {
-    double estimate_ms = 0;
-
-    if (m->settings.device == TM_DEVICE_AUTO) {
-        for (size_t i = 0; i < count; i++)
-            estimate_ms += plan_cpu(m, &m->jobs[i]).ms;
-    }
-    if (use_cuda(m, estimate_ms))
+    if (use_cuda(m, count))
         return run_cuda(m, count);
     for (size_t i = 0; i < count; i++) {
         tm_plan plan = plan_cpu(m, &m->jobs[i]);
