@@ -237,6 +237,22 @@ int64_t compare_with_reference(matchers *m, const problem *p, tm_metric metric, 
     return width * height;
 }
 
+void compare_random_with_reference(tm_settings settings, int64_t cases)
+{
+    matchers m = {.settings = settings};
+    int64_t elements = 0;
+
+    for (int64_t i = 0; i < cases; i++) {
+        problem p;
+        problem_random(&p);
+        elements += compare_with_reference(&m, &p, (tm_metric)(check_random() % 4 == 0),
+                                           (tm_domain)(check_random() % 3));
+        problem_free(&p);
+    }
+    printf("# %" PRId64 " cases, %" PRId64 " map elements, 0 differ\n", cases, elements);
+    matchers_free(&m);
+}
+
 /* One template of a call with many, with its map if it has one. */
 typedef struct one_of_many {
     tm_template *tmpl;

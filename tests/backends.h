@@ -27,6 +27,10 @@ typedef struct matchers {
  * the number of map elements that were compared. */
 int64_t compare_with_reference(matchers *m, const problem *p, tm_metric metric, tm_domain domain);
 
+/* The same for that many random problems of both metrics and all domains, on
+ * matchers of these settings. Prints how many map elements were compared. */
+void compare_random_with_reference(tm_settings settings, int64_t cases);
+
 /* One call with several templates, cut from the frame and of few sizes, against
  * the oracle's single calls. */
 void compare_many_with_reference(matchers *m, tm_domain domain);

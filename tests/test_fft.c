@@ -146,26 +146,6 @@ static void against_direct(int64_t cases, int64_t longest, int64_t extra)
     }
 }
 
-/* Small problems, all domains, strides and edges, against the oracle. */
-static void against_reference(void)
-{
-    int64_t cases = check_cases(2000), elements = 0;
-    matchers m = {0};
-
-    tm_settings_default(&m.settings, sizeof m.settings);
-    m.settings.algorithm = TM_ALGORITHM_FFT;
-    m.settings.device = TM_DEVICE_CPU;
-    for (int64_t i = 0; i < cases; i++) {
-        problem p;
-        problem_random(&p);
-        elements += compare_with_reference(&m, &p, (tm_metric)(check_random() % 4 == 0),
-                                           (tm_domain)(check_random() % 3));
-        problem_free(&p);
-    }
-    printf("# %" PRId64 " cases, %" PRId64 " map elements, 0 differ\n", cases, elements);
-    matchers_free(&m);
-}
-
 static void require_cpu_fft(void)
 {
 #if !TM_HAVE_FFTW
@@ -173,10 +153,16 @@ static void require_cpu_fft(void)
 #endif
 }
 
+/* Small problems, all domains, strides and edges. */
 static void cpu_against_reference(void)
 {
+    tm_settings settings;
+
     require_cpu_fft();
-    against_reference();
+    tm_settings_default(&settings, sizeof settings);
+    settings.algorithm = TM_ALGORITHM_FFT;
+    settings.device = TM_DEVICE_CPU;
+    compare_random_with_reference(settings, check_cases(2000));
 }
 
 static void cpu_against_direct(void)

@@ -8,23 +8,13 @@
 
 static void random_cases(tm_device_kind device, int threads, uint32_t features)
 {
-    matchers m = {0};
-    int64_t cases = check_cases(10000), elements = 0;
-
-    tm_settings_default(&m.settings, sizeof m.settings);
-    m.settings.algorithm = TM_ALGORITHM_DIRECT;
-    m.settings.device = device;
-    m.settings.threads = threads;
-    m.settings.cpu_features = features;
-    for (int64_t i = 0; i < cases; i++) {
-        problem p;
-        problem_random(&p);
-        elements += compare_with_reference(&m, &p, (tm_metric)(check_random() % 4 == 0),
-                                           (tm_domain)(check_random() % 3));
-        problem_free(&p);
-    }
-    printf("# %" PRId64 " cases, %" PRId64 " map elements, 0 differ\n", cases, elements);
-    matchers_free(&m);
+    tm_settings settings;
+    tm_settings_default(&settings, sizeof settings);
+    settings.algorithm = TM_ALGORITHM_DIRECT;
+    settings.device = device;
+    settings.threads = threads;
+    settings.cpu_features = features;
+    compare_random_with_reference(settings, check_cases(10000));
 }
 
 /* Sizes at which sums leave 32 bits and templates are cut into panels. */
