@@ -261,7 +261,7 @@ typedef struct one_of_many {
 } one_of_many;
 
 static bool draw_one(one_of_many *one, tm_matcher *matcher, const tm_image *frame,
-                     const int64_t size[2], tm_domain domain, bool with_map)
+                     const int64_t size[2], tm_metric metric, tm_domain domain, bool with_map)
 {
     int64_t width, height;
     tm_image crop = {frame->samples, size[0], size[1], frame->stride};
@@ -273,7 +273,7 @@ static bool draw_one(one_of_many *one, tm_matcher *matcher, const tm_image *fram
     if (with_map) {
         CHECK_EQ(tm_map_size(domain, frame->width, frame->height, size[0], size[1], &width, &height),
                  TM_OK);
-        one->map.stride = (ptrdiff_t)sizeof(float) * width;
+        one->map.stride = (ptrdiff_t)tm_map_element_size(metric) * width;
         one->map_size = (size_t)(one->map.stride * height);
         CHECK(one->map.data = malloc(one->map_size));
     }
@@ -297,15 +297,15 @@ static void check_one(const one_of_many *one, const tm_peak *best, tm_matcher *r
     free(map.data);
 }
 
-void compare_many_with_reference(matchers *m, tm_domain domain)
+void compare_many_with_reference(matchers *m, tm_metric metric, tm_domain domain)
 {
     enum { MOST = 12 };
     tm_settings oracle;
     tm_settings_default(&oracle, sizeof oracle);
     oracle.algorithm = TM_ALGORITHM_REFERENCE;
     oracle.device = TM_DEVICE_CPU;
-    tm_matcher *tested = matcher_for(&m->tested[0][domain], m->settings, TM_METRIC_LCC, domain);
-    tm_matcher *reference = matcher_for(&m->reference[0][domain], oracle, TM_METRIC_LCC, domain);
+    tm_matcher *tested = matcher_for(&m->tested[metric][domain], m->settings, metric, domain);
+    tm_matcher *reference = matcher_for(&m->reference[metric][domain], oracle, metric, domain);
 
     problem p;
     one_of_many ones[MOST];
@@ -320,8 +320,8 @@ void compare_many_with_reference(matchers *m, tm_domain domain)
     for (int i = 0; i < 4; i++)
         sizes[i / 2][i % 2] = check_random_in(2, 24);
     for (int tries = 0; count < wanted && tries < 100; tries++) {
-        if (!draw_one(&ones[count], tested, &p.frame, sizes[check_random() % 2], domain,
-                      with_maps && check_random() % 2))
+        if (!draw_one(&ones[count], tested, &p.frame, sizes[check_random() % 2], metric,
+                      domain, with_maps && check_random() % 2))
             continue;
         tmpls[count] = ones[count].tmpl;
         maps[count] = ones[count].map;

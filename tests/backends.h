@@ -33,7 +33,7 @@ void compare_random_with_reference(tm_settings settings, int64_t cases);
 
 /* One call with several templates, cut from the frame and of few sizes, against
  * the oracle's single calls. */
-void compare_many_with_reference(matchers *m, tm_domain domain);
+void compare_many_with_reference(matchers *m, tm_metric metric, tm_domain domain);
 
 void matchers_free(matchers *m);
 

@@ -62,7 +62,8 @@ static void many_templates(tm_device_kind device)
     tm_settings_default(&m.settings, sizeof m.settings);
     m.settings.device = device;
     for (int64_t i = check_cases(10000) / 20; i > 0; i--)
-        compare_many_with_reference(&m, (tm_domain)(check_random() % 3));
+        compare_many_with_reference(&m, (tm_metric)(check_random() % 4 == 0),
+                                    (tm_domain)(check_random() % 3));
     matchers_free(&m);
 }
 
@@ -83,6 +84,7 @@ static void every_width(tm_device_kind device)
             problem_make(&p, map_w + w - 1, edges[check_random() % 4] + check_random_in(0, 1) + h - 1,
                          w, h);
             compare_with_reference(&m, &p, TM_METRIC_LCC, TM_DOMAIN_VALID);
+            compare_with_reference(&m, &p, TM_METRIC_CCORR, TM_DOMAIN_VALID);
             problem_free(&p);
         }
     }

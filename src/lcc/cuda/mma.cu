@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Direct LCC on the integer tensor cores, mma.sync (sm_80 and later).
+/* S_FT and LCC on the integer tensor cores, mma.sync (sm_80 and later).
  *
  * A warp makes 8 rows x 128 columns. For one of the rows, the A operand's line m is the frame's
  * bytes from x0 + 8m on, and B[k][c] = T[r][k - c], so that their product is template row r's share
@@ -14,7 +14,7 @@
 #else
 #define TC_LAUNCH tc_mma_launch
 #endif
-#include "lcc/cuda/tensor_cores.cuh"
+#include "lcc/cuda/tensor_windows.cuh"
 
 enum { PER_SM = 512 / TC_THREADS }; // blocks: 128 registers a thread
 
@@ -122,8 +122,8 @@ __device__ __forceinline__ void stage(uint8_t *tile, const tm_tensor_job &j, con
 
 enum { NARROW_PITCH = ((TW + 27) / 4 + 1) | 1 };
 
-/* NARROW: w <= 25 and h <= 31, strides known when compiled. */
-template <bool MAP, bool NARROW, bool PACK, bool BIG>
+/* NARROW: w <= 25 and, for LCC, h <= 31; strides known when compiled. MAP, PACK, BIG: LCC only. */
+template <tm_tensor_outcome OUTCOME, bool MAP, bool NARROW, bool PACK, bool BIG>
 static __global__ void __launch_bounds__(TC_THREADS, PER_SM) mma_kernel(tm_tensor_job j, tc_plan p)
 {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
@@ -131,8 +131,9 @@ static __global__ void __launch_bounds__(TC_THREADS, PER_SM) mma_kernel(tm_tenso
         p.row_bytes = TW + 32, p.sums_pitch = NARROW_PITCH;
     p.win_pitch = TW / 2 + 1;
     extern __shared__ __align__(128) uint8_t smem[];
+    const bool lcc = OUTCOME == TM_TENSOR_LCC;
     uint4 *sums = (uint4 *)smem, *state = sums + TH * max(p.sums_pitch, p.win_pitch);
-    uint8_t *tile = (uint8_t *)(state + (PACK ? 1 : 2) * p.words);
+    uint8_t *tile = lcc ? (uint8_t *)(state + (PACK ? 1 : 2) * p.words) : smem;
     tc_best *best = (tc_best *)(tile + (TH + j.height - 1) * p.row_bytes);
 
     int lane = threadIdx.x & 31, warp = threadIdx.x / 32, wx = warp % (TW / 128),
@@ -152,14 +153,18 @@ static __global__ void __launch_bounds__(TC_THREADS, PER_SM) mma_kernel(tm_tenso
             ty = 0, tx++;
         tc_copy_wait();
         __syncthreads();
-        tc_column_sums<PACK, false>(tile, sums, state, j.height, p, fresh);
-        fresh = false;
-        __syncthreads();
-        tc_window_sums<PACK, BIG, NARROW, false>(sums, j.width, n, p, tc_group_barrier);
+        if (lcc) {
+            tc_column_sums<PACK, false>(tile, sums, state, j.height, p, fresh);
+            fresh = false;
+            __syncthreads();
+            tc_window_sums<PACK, BIG, NARROW, false>(sums, j.width, n, p, tc_group_barrier);
+        }
         for (int k = 0; k < j.count; k++) {
-            int acc[8][4], hint = __ldcg(j.hints + k);
-            tm_tensor_template tmpl = j.templates[k];
-            int start = PACK ? -128 * tmpl.sum : 0;
+            int acc[8][4], hint = lcc || j.best ? __ldcg(j.hints + k) : 0;
+            tm_tensor_template tmpl = {};
+            if (lcc)
+                tmpl = j.templates[k];
+            int start = lcc && PACK ? -128 * tmpl.sum : 0;
 #pragma unroll
             for (int i = 0; i < 32; i++)
                 acc[i / 4][i & 3] = start;
@@ -176,11 +181,14 @@ static __global__ void __launch_bounds__(TC_THREADS, PER_SM) mma_kernel(tm_tenso
                 __syncthreads();
             if (k == j.count - 1 && t + 1 < end)
                 stage(tile, j, p, tx, ty);
-            tc_finish<MAP, BIG, false>(acc, sums + wy * tc_region(p) + 64 * wx, p.win_pitch, j,
-                                       tmpl, n, k, hint, best + k, x, y);
+            if (lcc)
+                tc_finish<MAP, BIG, false>(acc, sums + wy * tc_region(p) + 64 * wx, p.win_pitch, j,
+                                           tmpl, n, k, hint, best + k, x, y);
+            else
+                tc_finish_sums(acc, j, k, hint, best + k, x, y);
         }
     }
-    tc_peaks(j, best - warp * j.count);
+    tc_peaks<OUTCOME>(j, best - warp * j.count);
 #endif
 }
 
@@ -233,53 +241,46 @@ cudaError_t tc_mma_prepare(void *frag, const uint8_t *tmpl, int w, int h, int k,
 }
 #endif
 
-template <bool MAP, bool NARROW, bool PACK, bool BIG>
+template <tm_tensor_outcome OUTCOME, bool MAP, bool NARROW, bool PACK, bool BIG>
 static cudaError_t launch(const tm_tensor_job &j, tc_plan p, int sms, size_t smem_max,
                           cudaStream_t stream)
 {
-    auto kernel = mma_kernel<MAP, NARROW, PACK, BIG>;
     if (NARROW)
         p.row_bytes = TW + 32, p.sums_pitch = NARROW_PITCH;
     else
         p.sums_pitch = (PACK ? p.words + 1 : 2 * p.words + 1) | 1;
     p.win_pitch = TW / 2 + 1;
-    size_t smem = sizeof(uint4) * (TH * max(p.sums_pitch, p.win_pitch) + (PACK ? 1 : 2) * p.words) +
-                  (size_t)(TH + j.height - 1) * p.row_bytes +
-                  sizeof(tc_best) * TC_THREADS / 32 * j.count;
-    if (smem + 128 > smem_max)
-        return cudaErrorNotSupported;
-    /* An SM's shared memory is what one block may have and 1 KB; every block takes 1 KB besides its
-     * own. */
-    int per_sm = (int)min((size_t)PER_SM, (smem_max + 1024) / (smem + 1024 + 128));
-    int grid = min(min(p.tiles, per_sm * sms), (int)TM_TENSOR_BLOCKS);
-    cudaError_t e =
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)smem);
-    if (e)
-        return e;
-    kernel<<<grid, TC_THREADS, smem, stream>>>(j, p);
-    return cudaGetLastError();
+    size_t smem =
+        (size_t)(TH + j.height - 1) * p.row_bytes + sizeof(tc_best) * TC_THREADS / 32 * j.count;
+    if (OUTCOME == TM_TENSOR_LCC)
+        smem += sizeof(uint4) * (TH * max(p.sums_pitch, p.win_pitch) + (PACK ? 1 : 2) * p.words);
+    return tc_start(mma_kernel<OUTCOME, MAP, NARROW, PACK, BIG>, j, p, TC_THREADS, smem, 128,
+                    PER_SM, sms, smem_max, stream);
 }
 
-/* cudaErrorNotSupported where the template is outside of this kernel's limits */
+template <bool MAP>
+static cudaError_t launch_lcc(const tm_tensor_job &j, const tc_plan &p, int sms, size_t smem_max,
+                              cudaStream_t stream)
+{
+    bool big = (int64_t)j.width * j.height > 33025, pack = j.height <= 31;
+    auto run = big                     ? launch<TM_TENSOR_LCC, MAP, false, false, true>
+               : pack && j.width <= 25 ? launch<TM_TENSOR_LCC, MAP, true, true, false>
+               : pack                  ? launch<TM_TENSOR_LCC, MAP, false, true, false>
+                                       : launch<TM_TENSOR_LCC, MAP, false, false, false>;
+    return run(j, p, sms, smem_max, stream);
+}
+
 cudaError_t TC_LAUNCH(tm_tensor_job j, int sms, size_t smem_max, cudaStream_t stream)
 {
-    int64_t n = (int64_t)j.width * j.height, tx = (j.map_width + TW - 1) / TW,
-            ty = (j.map_height + TH - 1) / TH;
-    if (n > 65793 || tx * ty > INT_MAX)
-        return cudaErrorNotSupported; // S_FT < 2^32, S_F < 2^24
     tc_plan p = {};
-    p.tiles_y = (int)ty;
-    p.tiles = (int)(tx * ty);
+    if ((int64_t)j.width * j.height > TM_TENSOR_TAPS || !tc_cover(&p, j, TW, TH))
+        return cudaErrorNotSupported;
     p.row_bytes = TW + (j.width + 22) / 16 * 16;
     p.words = (TW + j.width + 2) / 4;
-    bool big = n > 33025, pack = j.height <= 31, narrow = pack && j.width <= 25;
-    auto run = j.map    ? big      ? launch<true, false, false, true>
-                          : narrow ? launch<true, true, true, false>
-                          : pack   ? launch<true, false, true, false>
-                                   : launch<true, false, false, false>
-                  : big ? launch<false, false, false, true>
-               : narrow ? launch<false, true, true, false>
-               : pack   ? launch<false, false, true, false>
-                        : launch<false, false, false, false>;
-    return run(j, p, sms, smem_max, stream);
+    if (j.outcome == TM_TENSOR_SUMS) {
+        auto run = j.width <= 25 ? launch<TM_TENSOR_SUMS, false, true, true, false>
+                                 : launch<TM_TENSOR_SUMS, false, false, true, false>;
+        return run(j, p, sms, smem_max, stream);
+    }
+    return (j.map ? launch_lcc<true> : launch_lcc<false>)(j, p, sms, smem_max, stream);
 }

@@ -62,6 +62,7 @@ static void fill_tensor(const tm_cuda *cuda, tm_launch *l)
 {
     const tm_device_job *d = &l->direct;
     tm_tensor_job *t = &l->tensor;
+    t->outcome = l->metric == TM_METRIC_LCC ? TM_TENSOR_LCC : TM_TENSOR_SUMS;
     t->frame = d->frame;
     t->pitch = d->pitch;
     t->map_width = d->map_width;
@@ -71,7 +72,10 @@ static void fill_tensor(const tm_cuda *cuda, tm_launch *l)
     t->count = (int)l->group->count;
     t->fragments = l->group->fragments;
     t->templates = l->group->table;
-    t->map = (float *)d->map;
+    if (l->metric == TM_METRIC_LCC)
+        t->map = (float *)d->map;
+    else
+        t->sums = (tm_tensor_sums){(int64_t *)d->map, NULL, d->map_width, 0, false};
     t->best = d->best;
     t->blocks = cuda->tensor.blocks;
     t->hints = cuda->tensor.hints;
@@ -90,7 +94,7 @@ static cudaError_t run_group(tm_cuda *cuda, const tm_job *jobs, size_t count, tm
                                           tm_map_element_size(jobs->metric)));
     l.group = group;
     l.metric = jobs->metric;
-    l.on_tensor_cores = l.metric == TM_METRIC_LCC && group->fragments;
+    l.on_tensor_cores = group->fragments != NULL;
     fill_direct(cuda, &l, jobs, jobs->map.data ? cuda->map.data : NULL, bests);
     fill_tensor(cuda, &l);
     TRY(tm_buffer_fit(&cuda->candidates,

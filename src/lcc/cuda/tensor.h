@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The direct algorithm on the integer tensor cores, LCC only: S_FT as products of
- * overlapping frame windows with the Toeplitz matrices of template rows, S_F,
+/* The direct algorithm on the integer tensor cores: S_FT as products of overlapping
+ * frame windows with the Toeplitz matrices of template rows; for LCC also S_F,
  * S_FF, the score and the peak in the same kernel. Compute capability 8.0 and
  * later; 9.0 has a second form. */
 #ifndef TMATCH_LCC_CUDA_TENSOR_H
@@ -29,16 +29,33 @@ typedef struct tm_tensor_device {
     int most_templates;
 } tm_tensor_device;
 
+typedef enum tm_tensor_outcome {
+    TM_TENSOR_LCC, /* scores */
+    TM_TENSOR_SUMS /* S_FT */
+} tm_tensor_outcome;
+
+/* The map of TM_TENSOR_SUMS: an element becomes (add ? itself : 0) + (S_FT << shift),
+ * so that planes of a frame, or of a template, can be put together. */
+typedef struct tm_tensor_sums {
+    int64_t *wide;    /* at most one of these two; a map of 32 bits is modulo 2^32, */
+    uint32_t *narrow; /* and enough where shift is 0 and n <= TM_TENSOR_TAPS */
+    int64_t stride;   /* elements between rows */
+    int shift;
+    bool add;
+} tm_tensor_sums;
+
 /* All pointers are device memory. */
 typedef struct tm_tensor_job {
-    const uint8_t *frame; /* as in tm_device_job */
+    tm_tensor_outcome outcome;
+    const uint8_t *frame; /* any plane of 8 bits; alignment and slack as in tm_device_job */
     size_t pitch;
     int64_t map_width, map_height;
     int width, height, count; /* count templates of one size */
     const void *fragments;
-    const tm_tensor_template *templates;
-    float *map;         /* NULL, or count maps, dense */
-    tm_candidate *best; /* count */
+    const tm_tensor_template *templates; /* LCC */
+    float *map;                          /* LCC: NULL, or count maps, dense */
+    tm_tensor_sums sums;                 /* TM_TENSOR_SUMS, whose count with a map is 1 */
+    tm_candidate *best;                  /* count; TM_TENSOR_SUMS: or NULL, then no scratch either */
     tm_candidate *blocks;
     int *hints;   /* count */
     int *counter; /* of blocks that are done */
@@ -52,8 +69,8 @@ cudaError_t tm_tensor_prepare(const tm_tensor_device *device, const uint8_t *tap
 /* Makes the scratch as every successful launch leaves it. */
 cudaError_t tm_tensor_reset(const tm_tensor_device *device, cudaStream_t stream);
 
-/* cudaErrorNotSupported where the template does not fit this kernel's shared
- * memory: nothing was launched. */
+/* cudaErrorNotSupported where the template has more taps than TM_TENSOR_TAPS or does
+ * not fit this kernel's shared memory: nothing was launched. */
 cudaError_t tm_tensor_launch(const tm_tensor_device *device, tm_tensor_job job,
                              cudaStream_t stream);
 

@@ -9,7 +9,7 @@
  * The products run while the same warps make the window sums. */
 #define TC_TW 512
 #define TC_TH 16
-#include "lcc/cuda/tensor_cores.cuh"
+#include "lcc/cuda/tensor_windows.cuh"
 
 enum {
     UNITS = TW / 8 + 3,
@@ -131,7 +131,7 @@ static __global__ void __launch_bounds__(TC_THREADS, PER_SM)
         tc_finish<MAP, false, true>(acc, sums + wy * tc_region(p) + 64 * wx, p.win_pitch, j, tmpl,
                                     n, 0, hint, best + warp, x, y);
     }
-    tc_peaks(j, best);
+    tc_peaks<TM_TENSOR_LCC>(j, best);
 }
 
 /* Blocks of 8 shifts x 32 bytes of k, in the order of the core matrices; rows descending. */
@@ -156,27 +156,15 @@ cudaError_t tc_wgmma_prepare(void *frag, const uint8_t *tmpl, int w, int h, int,
     return cudaGetLastError();
 }
 
-/* cudaErrorNotSupported where the template is outside of this kernel's limits */
 cudaError_t tc_wgmma_launch(tm_tensor_job j, int sms, size_t smem_max, cudaStream_t stream)
 {
-    int64_t tx = (j.map_width + TW - 1) / TW, ty = (j.map_height + TH - 1) / TH;
-    if (j.width > 25 || j.height > 31 || j.count > 1 || tx * ty > INT_MAX)
-        return cudaErrorNotSupported;
     tc_plan p = {};
-    p.tiles_y = (int)ty;
-    p.tiles = (int)(tx * ty);
+    if (j.outcome != TM_TENSOR_LCC || j.width > 25 || j.height > 31 || j.count > 1 ||
+        !tc_cover(&p, j, TW, TH))
+        return cudaErrorNotSupported;
     p.words = (TW + j.width + 2) / 4;
     size_t smem = (size_t)(TH + j.height - 1) * ROW_BYTES + (j.height + 14) * BLOCK +
                   sizeof(uint4) * (TH * (TW / 2 + 1) + p.words) + sizeof(tc_best) * TC_THREADS / 32;
-    if (smem + 16 > smem_max)
-        return cudaErrorNotSupported;
-    auto kernel = j.map ? wgmma_kernel<true> : wgmma_kernel<false>;
-    int per_sm = (int)min((size_t)PER_SM, (smem_max + 1024) / (smem + 1024 + 16));
-    int grid = min(min(p.tiles, per_sm * sms), (int)TM_TENSOR_BLOCKS);
-    cudaError_t e =
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)smem);
-    if (e)
-        return e;
-    kernel<<<grid, TC_THREADS, smem, stream>>>(j, p);
-    return cudaGetLastError();
+    return tc_start(j.map ? wgmma_kernel<true> : wgmma_kernel<false>, j, p, TC_THREADS, smem, 16,
+                    PER_SM, sms, smem_max, stream);
 }
