@@ -141,8 +141,10 @@ static bool allocate(problem *p)
     const size_t elements = (size_t)(p->map_width * p->map_height);
     const size_t bytes = elements * tm_map_element_size(c->metric);
 
-    p->frame = (tm_image){malloc((size_t)(c->frame_width * c->frame_height)), c->frame_width,
-                          c->frame_height, c->frame_width};
+    p->frame = (tm_image){.samples = malloc((size_t)(c->frame_width * c->frame_height)),
+                          .width = c->frame_width,
+                          .height = c->frame_height,
+                          .stride = c->frame_width};
     p->templates = calloc((size_t)c->templates, sizeof *p->templates);
     p->best = calloc((size_t)c->templates, sizeof *p->best);
     p->expected = malloc(bytes);

@@ -264,7 +264,8 @@ static bool draw_one(one_of_many *one, tm_matcher *matcher, const tm_image *fram
                      const int64_t size[2], tm_metric metric, tm_domain domain, bool with_map)
 {
     int64_t width, height;
-    tm_image crop = {frame->samples, size[0], size[1], frame->stride};
+    tm_image crop = {
+        .samples = frame->samples, .width = size[0], .height = size[1], .stride = frame->stride};
     crop.samples += check_random_in(0, frame->width - size[0]) +
                     check_random_in(0, frame->height - size[1]) * frame->stride;
     *one = (one_of_many){0};

@@ -25,7 +25,7 @@ static tm_matcher *make_matcher(tm_settings settings)
 static const tm_image *frame(void)
 {
     static uint8_t samples[48 * 64];
-    static const tm_image image = {samples, 64, 48, 64};
+    static const tm_image image = {.samples = samples, .width = 64, .height = 48, .stride = 64};
     uint32_t state = 1;
     for (size_t i = 0; i < sizeof samples; i++)
         samples[i] = (uint8_t)((state = state * 1664525u + 1013904223u) >> 24);
@@ -36,7 +36,8 @@ static void finds_a_crop(void)
 {
     tm_matcher *matcher = make_matcher(defaults());
     const tm_image *f = frame();
-    tm_image crop = {f->samples + 20 * f->stride + 31, 9, 7, f->stride};
+    tm_image crop = {
+        .samples = f->samples + 20 * f->stride + 31, .width = 9, .height = 7, .stride = f->stride};
     tm_template *tmpl;
     tm_peak best;
 
@@ -63,7 +64,12 @@ static void finds_a_crop(void)
 static void refuses_bad_pictures(void)
 {
     tm_matcher *matcher = make_matcher(defaults());
-    tm_image f = *frame(), flat = {(const uint8_t[]){9, 9, 9, 9}, 2, 2, 2}, bad = f;
+    tm_image f = *frame(),
+             flat = {.samples = (const uint8_t[]){9, 9, 9, 9},
+                     .width = 2,
+                     .height = 2,
+                     .stride = 2},
+             bad = f;
     tm_template *tmpl = NULL, *whole;
     tm_peak best = {-7, -7, -7};
 
@@ -80,11 +86,11 @@ static void refuses_bad_pictures(void)
     CHECK(strstr(tm_matcher_message(matcher), "flat template"));
     CHECK(tmpl == NULL);
 
-    tm_image one = {f.samples, 1, 1, 1};
+    tm_image one = {.samples = f.samples, .width = 1, .height = 1, .stride = 1};
     CHECK_EQ(tm_template_create(&tmpl, matcher, &one), TM_ERR_FLAT_TEMPLATE);
 
     CHECK_EQ(tm_template_create(&whole, matcher, &f), TM_OK);
-    tm_image small = {f.samples, 10, 9, f.stride};
+    tm_image small = {.samples = f.samples, .width = 10, .height = 9, .stride = f.stride};
     CHECK_EQ(tm_match(matcher, &small, whole, &best, NULL), TM_ERR_FRAME_TOO_SMALL);
     CHECK_STR(tm_matcher_message(matcher),
               "the template, 64 x 48, is larger than the frame, 10 x 9");
@@ -102,8 +108,10 @@ static void refuses_bad_pictures(void)
 static void refuses_too_large_templates(void)
 {
     tm_matcher *matcher = make_matcher(defaults());
-    tm_image image = {calloc(1, (size_t)TM_MAX_TEMPLATE_PIXELS + 1), TM_MAX_TEMPLATE_PIXELS + 1, 1,
-                      TM_MAX_TEMPLATE_PIXELS + 1};
+    tm_image image = {.samples = calloc(1, (size_t)TM_MAX_TEMPLATE_PIXELS + 1),
+                      .width = TM_MAX_TEMPLATE_PIXELS + 1,
+                      .height = 1,
+                      .stride = TM_MAX_TEMPLATE_PIXELS + 1};
     tm_template *tmpl;
 
     CHECK(image.samples);
@@ -191,7 +199,8 @@ static void *match_many(void *failed)
     tm_matcher *matcher = NULL;
     tm_template *tmpl = NULL;
     const tm_image *f = frame();
-    tm_image crop = {f->samples + 5 * f->stride + 6, 8, 8, f->stride};
+    tm_image crop = {
+        .samples = f->samples + 5 * f->stride + 6, .width = 8, .height = 8, .stride = f->stride};
     tm_peak best = {0};
 
     settings.threads = 2;
@@ -225,7 +234,7 @@ static void strided_maps(void)
     settings.domain = TM_DOMAIN_SAME;
     tm_matcher *matcher = make_matcher(settings);
     const tm_image *f = frame();
-    tm_image crop = {f->samples, 5, 5, f->stride};
+    tm_image crop = {.samples = f->samples, .width = 5, .height = 5, .stride = f->stride};
     tm_template *tmpl;
     tm_peak best;
     float dense[48][64], apart[48][70];
@@ -257,7 +266,10 @@ static void many_templates_as_single_calls(void)
     tm_map maps[COUNT] = {[2] = {map, sizeof map[0]}};
 
     for (int i = 0; i < COUNT; i++) {
-        tm_image crop = {f->samples + i * 5 * f->stride + 7 * i, 9 - i % 2, 9, f->stride};
+        tm_image crop = {.samples = f->samples + i * 5 * f->stride + 7 * i,
+                         .width = 9 - i % 2,
+                         .height = 9,
+                         .stride = f->stride};
         CHECK_EQ(tm_template_create(&tmpls[i], matcher, &crop), TM_OK);
         CHECK_EQ(tm_match(matcher, f, tmpls[i], &single[i], NULL), TM_OK);
         CHECK(single[i].x == 7 * i && single[i].y == 5 * i && single[i].score == 1.0);

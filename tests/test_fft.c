@@ -220,7 +220,8 @@ static void refuses_what_it_cannot_do(void)
 {
     tm_matcher *matcher = make_matcher(TM_ALGORITHM_FFT, TM_METRIC_LCC);
     uint8_t *samples = draw_picture(NOISE, 70010, 1);
-    tm_image frame = {samples, 70010, 1, 70010}, picture = {samples, 70000, 1, 70000};
+    tm_image frame = {.samples = samples, .width = 70010, .height = 1, .stride = 70010},
+             picture = {.samples = samples, .width = 70000, .height = 1, .stride = 70000};
     tm_template *tmpl;
     tm_peak best;
 

@@ -116,8 +116,9 @@ static void errors_at(int length, int size)
     for (int f = 0; f < PICTURES; f++) {
         for (int t = 0; t < PICTURES; t++) {
             uint8_t *frame_samples = draw(f, length), *samples = draw(t, size);
-            tm_image frame = {frame_samples, length, length, length};
-            tm_image picture = {samples, size, size, size};
+            tm_image frame = {
+                .samples = frame_samples, .width = length, .height = length, .stride = length};
+            tm_image picture = {.samples = samples, .width = size, .height = size, .stride = size};
             worst = 0;
             double bound = correlate(&frame, &picture);
             if (!(worst <= bound / 16))

@@ -77,7 +77,8 @@ static void says_what_it_chose(void)
     tm_template *tmpl;
     tm_peak best;
     static uint8_t samples[200 * 200];
-    tm_image frame = {samples, 200, 200, 200}, crop = {samples + 200 * 100 + 50, 40, 40, 200};
+    tm_image frame = {.samples = samples, .width = 200, .height = 200, .stride = 200},
+             crop = {.samples = samples + 200 * 100 + 50, .width = 40, .height = 40, .stride = 200};
 
     for (size_t i = 0; i < sizeof samples; i++)
         samples[i] = (uint8_t)check_random();

@@ -75,7 +75,7 @@ static void geometry_of_domains(void)
 static void template_sums(void)
 {
     static const uint8_t samples[] = {1, 2, 250, 0xee, 3, 4, 255, 0xee};
-    tm_image image = {samples, 3, 2, 4};
+    tm_image image = {.samples = samples, .width = 3, .height = 2, .stride = 4};
     tm_template *t;
     CHECK_EQ(tm_template_prepare(&t, &image), TM_OK);
     CHECK_EQ(t->n, 6);
@@ -98,7 +98,7 @@ static void template_sums(void)
     uint8_t changed[8];
     memcpy(changed, samples, sizeof changed);
     changed[1]++;
-    tm_image changed_image = {changed, 3, 2, 4};
+    tm_image changed_image = {.samples = changed, .width = 3, .height = 2, .stride = 4};
     CHECK_EQ(tm_template_prepare(&same, &image), TM_OK);
     CHECK_EQ(tm_template_prepare(&other, &changed_image), TM_OK);
     CHECK(tm_template_equal(t, same) && !tm_template_equal(t, other));

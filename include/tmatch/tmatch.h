@@ -40,7 +40,8 @@ typedef enum tm_status {
     TM_ERR_FRAME_TOO_SMALL = 5,    /* the template is wider or higher than the frame */
     TM_ERR_NO_DEVICE = 6,          /* the requested device does not exist here */
     TM_ERR_DEVICE_MEMORY = 7,      /* device memory ran out */
-    TM_ERR_DEVICE = 8              /* the device or its driver failed */
+    TM_ERR_DEVICE = 8,             /* the device or its driver failed */
+    TM_ERR_NO_POSITION = 9         /* the frame's mask leaves no position to score */
 } tm_status;
 
 /* A sentence fragment in English for a status, never NULL. Static storage. */
@@ -49,24 +50,64 @@ TM_API const char *tm_strerror(tm_status status);
 /* "MAJOR.MINOR.PATCH" of the library. Static storage. */
 TM_API const char *tm_version(void);
 
-/* n * (sum of squares) must stay below 2^63; for 8-bit samples that bounds n. */
+/* 8-bit gray: n * (sum of squares) stays below 2^63. */
 #define TM_MAX_TEMPLATE_PIXELS ((int64_t)1 << 23)
 
-/* A gray picture of 8-bit samples; row y starts at samples + y * stride. */
+#define TM_MAX_CHANNELS 4
+
+typedef enum tm_sample_type {
+    TM_SAMPLE_U8 = 0,
+    TM_SAMPLE_U16 = 1 /* in the machine's byte order */
+} tm_sample_type;
+
+/* A picture. Row y starts at samples + y * stride, a pixel's channels lie side by
+ * side. Zero-initialised fields after stride make it 8-bit gray without a mask. */
 typedef struct tm_image {
-    const uint8_t *samples;
-    int64_t width;    /* > 0 */
-    int64_t height;   /* > 0 */
-    ptrdiff_t stride; /* bytes from one row to the next, |stride| >= width */
+    const uint8_t *samples; /* aligned to the sample's size */
+    int64_t width;          /* > 0 */
+    int64_t height;         /* > 0 */
+    ptrdiff_t stride;       /* bytes from one row to the next, |stride| >= a row's,
+                               a multiple of the sample's size */
+    tm_sample_type type;
+    int channels;           /* 1 to TM_MAX_CHANNELS; 0 is 1 */
+    /* A byte a pixel, or NULL. A template's pixels of mask 0 do not count: every
+     * sum is over the others. A frame's are not to be touched: a position whose
+     * window has one under a pixel that counts is skipped; it is never a match,
+     * and the map has tm_map_skipped's value there. */
+    const uint8_t *mask;
+    ptrdiff_t mask_stride;  /* bytes, |mask_stride| >= width */
 } tm_image;
 
+/* The sums are over the template's pixels and all channels; the frame and the
+ * template have the same number of channels, and each channel its own mean.
+ * docs/exactness.md has the formulas, operation by operation. No value is ever
+ * NaN or infinite. The best match is the greatest value, the least where the
+ * metric is a distance. */
 typedef enum tm_metric {
     /* n*S_FT - S_F*S_T over sqrt(var_F * var_T), a binary32 value in [-1, 1];
-     * 0 where the window is flat. docs/exactness.md has the definition. */
+     * 0 where the window is flat. OpenCV's TM_CCOEFF_NORMED. */
     TM_METRIC_LCC = 0,
     /* S_FT, the plain correlation, an exact integer. */
-    TM_METRIC_CCORR = 1
+    TM_METRIC_CCORR = 1,
+    /* S_FT / sqrt(S_FF * S_TT), binary32 in [0, 1]; 0 where the window is. */
+    TM_METRIC_CCORR_NORMED = 2,
+    /* S_FT - S_F*S_T/n, binary32; 0 where the window is flat. */
+    TM_METRIC_CCOEFF = 3,
+    /* The sum of (F - T)^2, an exact integer; a distance. */
+    TM_METRIC_SQDIFF = 4,
+    /* That over sqrt(S_FF * S_TT), where 0 counts as 1: binary32, a distance, not
+     * clipped at 1. */
+    TM_METRIC_SQDIFF_NORMED = 5
 } tm_metric;
+
+/* "lcc", "ccorr", "ccorr_normed", "ccoeff", "sqdiff", "sqdiff_normed", or NULL if
+ * there is no such metric. Static storage. */
+TM_API const char *tm_metric_name(tm_metric metric);
+
+/* Whether the metric's values are integers (int64_t in the map, else float), and
+ * whether the best is the least. */
+TM_API int tm_metric_is_integer(tm_metric metric);
+TM_API int tm_metric_is_distance(tm_metric metric);
 
 /* Which positions of the template's top-left corner are scored.
  * W x H is the frame, w x h the template. */
@@ -151,9 +192,10 @@ TM_API void tm_matcher_destroy(tm_matcher **matcher);
  * the next call on the matcher. */
 TM_API const char *tm_matcher_message(const tm_matcher *matcher);
 
-/* Prepares a template; the samples are copied. The caller owns *tmpl and frees
- * it with tm_template_destroy. Errors: INVALID, MEMORY, FLAT_TEMPLATE (LCC
- * only), TEMPLATE_TOO_LARGE. */
+/* Prepares a template; samples and mask are copied. The caller owns *tmpl and
+ * frees it with tm_template_destroy. Errors: INVALID, MEMORY, FLAT_TEMPLATE (for
+ * LCC and CCOEFF, where every channel is constant over the pixels that count; for
+ * all, where none counts), TEMPLATE_TOO_LARGE. */
 TM_API tm_status tm_template_create(tm_template **tmpl, tm_matcher *matcher,
                                     const tm_image *image);
 
@@ -163,18 +205,20 @@ TM_API void tm_template_destroy(tm_template **tmpl);
 /* Writes the template with its mean removed and scaled to Frobenius norm 1,
  * (T - mean) / ||T - mean||, row by row, w*h floats, each rounded once from
  * double. This is the form in which LCC = sum(F * That) / sqrt(S_FF - S_F^2/n).
- * Error: FLAT_TEMPLATE. */
+ * Errors: FLAT_TEMPLATE; INVALID for other templates than 8-bit gray without mask. */
 TM_API tm_status tm_template_normalized(const tm_template *tmpl, float *out);
 
-/* One position and its score. For LCC the score is a binary32 value, for CCORR
- * an integer below 2^53: both are exact in a double. */
+/* One position and its score: a binary32 value or an integer, exact in a double;
+ * an integer beyond 2^53, which only 16-bit templates of more than 2^21 samples
+ * reach, is rounded to nearest. */
 typedef struct tm_peak {
     int64_t x, y; /* the template's top-left corner in the frame; negative where
                      the domain lets the template hang over the edge */
     double score;
 } tm_peak;
 
-/* A score map in the caller's memory: float for LCC, int64_t for CCORR. */
+/* A score map in the caller's memory: int64_t where the metric's values are
+ * integers, else float. */
 typedef struct tm_map {
     void *data;
     ptrdiff_t stride; /* bytes from one row to the next, a multiple of the element */
@@ -183,16 +227,23 @@ typedef struct tm_map {
 /* Bytes of one element of the metric's score map; 0 if there is no such metric. */
 TM_API size_t tm_map_element_size(tm_metric metric);
 
+/* What the map holds where a position was skipped: the value of its type that is
+ * worse than every score, -FLT_MAX or INT64_MIN; for distances FLT_MAX or
+ * INT64_MAX. Writes one element. Error: INVALID. */
+TM_API tm_status tm_map_skipped(tm_metric metric, void *element);
+
 /* Size of the score map of a domain. Errors: INVALID, FRAME_TOO_SMALL. */
 TM_API tm_status tm_map_size(tm_domain domain, int64_t frame_width, int64_t frame_height,
                              int64_t template_width, int64_t template_height,
                              int64_t *map_width, int64_t *map_height);
 
-/* Scores every position of the domain. *best is the greatest score; between
- * equal ones the smallest y, then the smallest x. map may be NULL: then no map
+/* Scores every position of the domain; the frame has the template's type and
+ * channels. *best is the best score; between equal ones the smallest y, then the
+ * smallest x. map may be NULL: then no map
  * is made anywhere. On failure map's contents are unspecified. INVALID also where
  * the settings ask for TM_ALGORITHM_FFT and it cannot run or be exact.
- * Errors: INVALID, MEMORY, FRAME_TOO_SMALL, NO_DEVICE, DEVICE_MEMORY, DEVICE. */
+ * Errors: INVALID, MEMORY, FRAME_TOO_SMALL, NO_DEVICE, DEVICE_MEMORY, DEVICE,
+ * NO_POSITION. */
 TM_API tm_status tm_match(tm_matcher *matcher, const tm_image *frame, const tm_template *tmpl,
                           tm_peak *best, const tm_map *map);
 

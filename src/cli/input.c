@@ -83,5 +83,8 @@ void input_describe(const cli_input *input, const cli_operand *operand)
 tm_image input_image(const cli_input *input)
 {
     const io_picture *gray = &input->gray;
-    return (tm_image){gray->samples, gray->width, gray->height, (ptrdiff_t)gray->width};
+    return (tm_image){.samples = gray->samples,
+                      .width = gray->width,
+                      .height = gray->height,
+                      .stride = (ptrdiff_t)gray->width};
 }

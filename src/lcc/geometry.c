@@ -58,13 +58,50 @@ tm_status tm_map_size(tm_domain domain, int64_t frame_width, int64_t frame_heigh
     return status;
 }
 
-size_t tm_map_element_size(tm_metric metric)
+const char *tm_metric_name(tm_metric metric)
 {
     switch (metric) {
     case TM_METRIC_LCC:
-        return sizeof(float);
+        return "lcc";
     case TM_METRIC_CCORR:
-        return sizeof(int64_t);
+        return "ccorr";
+    case TM_METRIC_CCORR_NORMED:
+        return "ccorr_normed";
+    case TM_METRIC_CCOEFF:
+        return "ccoeff";
+    case TM_METRIC_SQDIFF:
+        return "sqdiff";
+    case TM_METRIC_SQDIFF_NORMED:
+        return "sqdiff_normed";
     }
-    return 0;
+    return NULL;
+}
+
+int tm_metric_is_integer(tm_metric metric)
+{
+    return tm_is_integer(metric);
+}
+
+int tm_metric_is_distance(tm_metric metric)
+{
+    return tm_is_distance(metric);
+}
+
+size_t tm_map_element_size(tm_metric metric)
+{
+    if (!tm_metric_name(metric))
+        return 0;
+    return tm_is_integer(metric) ? sizeof(int64_t) : sizeof(float);
+}
+
+tm_status tm_map_skipped(tm_metric metric, void *element)
+{
+    if (!element || !tm_metric_name(metric))
+        return TM_ERR_INVALID;
+    const tm_value value = tm_skipped_value(metric);
+    if (tm_is_integer(metric))
+        *(int64_t *)element = value.integer;
+    else
+        *(float *)element = value.real;
+    return TM_OK;
 }

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lcc/score.h"
+#include "lcc/metrics.h"
 #include "tmatch/tmatch.h"
 
 #ifdef __cplusplus
@@ -28,18 +28,52 @@ tm_status tm_geometry_init(tm_geometry *geometry, tm_domain domain, int64_t fram
                            int64_t frame_height, int64_t template_width,
                            int64_t template_height);
 
-/* The template's samples, packed, and its sums. */
+static inline int64_t tm_sample_size(tm_sample_type type)
+{
+    return type == TM_SAMPLE_U16 ? 2 : 1;
+}
+
+static inline int tm_image_channels(const tm_image *image)
+{
+    return image->channels ? image->channels : 1;
+}
+
+/* 8-bit gray without a mask: what kernels take. All other pictures are split into
+ * such planes. */
+static inline bool tm_image_is_plain(const tm_image *image)
+{
+    return image->type == TM_SAMPLE_U8 && tm_image_channels(image) == 1 && !image->mask;
+}
+
+/* The template's samples, packed, and its sums over the pixels that count. */
 struct tm_template {
-    int64_t width, height, n;
-    int64_t sum;      /* S_T */
+    int64_t width, height;
+    int64_t n;        /* width * height */
+    int64_t sum;      /* S_T, of channel 0 */
     int64_t sum_sq;   /* S_TT */
-    int64_t variance; /* var_T = n*S_TT - S_T^2 */
+    int64_t variance; /* var_T = n*S_TT - S_T^2 of 8-bit gray */
     uint64_t hash;    /* of the size and samples; finds what a device cached */
     uint8_t *samples;
+
+    tm_sample_type type;
+    int channels;
+    int64_t count; /* pixels that count */
+    int64_t channel_sums[TM_MAX_CHANNELS];
+    bool flat;     /* every channel is constant */
+    uint8_t *mask; /* 1 where pixels count, 0 elsewhere; NULL: all do */
+
+    /* 8-bit planes of other than 8-bit gray, with 0 where pixels don't count: the
+     * channels' low bytes, for 16 bits each followed by the high bytes; then the
+     * mask, if there is one. */
+    tm_template **planes;
+    int plane_count;
 };
 
 /* Copies and sums a valid image of at most TM_MAX_TEMPLATE_PIXELS. Errors: MEMORY. */
 tm_status tm_template_prepare(tm_template **tmpl, const tm_image *image);
+
+/* A metric's scorer for this template. */
+tm_scorer tm_scorer_make(const tm_template *tmpl, tm_metric metric);
 
 bool tm_template_equal(const tm_template *a, const tm_template *b);
 
@@ -61,7 +95,27 @@ void tm_reference_match(tm_job *job);
 }
 #endif
 
-/* Stores one value of the map and ranks it. */
+/* Whether the direct kernels and FFT take the job as it is; others are taken
+ * apart: planes.h. */
+static inline bool tm_job_is_plain(const tm_job *job)
+{
+    return !job->tmpl->planes && tm_image_is_plain(&job->frame) &&
+           (job->metric == TM_METRIC_LCC || job->metric == TM_METRIC_CCORR);
+}
+
+/* Stores a value in the map. */
+static inline void tm_job_store(const tm_job *job, int64_t x, int64_t y, const tm_value *value)
+{
+    if (!job->map.data)
+        return;
+    char *row = (char *)job->map.data + y * job->map.stride;
+    if (tm_is_integer(job->metric))
+        ((int64_t *)row)[x] = value->integer;
+    else
+        ((float *)row)[x] = value->real;
+}
+
+/* Stores one value of a plain job's map and ranks it. */
 static inline tm_candidate tm_job_emit(const tm_job *job, int64_t x, int64_t y, int64_t s_f,
                                        int64_t s_ff, int64_t s_ft)
 {

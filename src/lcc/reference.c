@@ -2,32 +2,57 @@
 /* The oracle. It follows the definition word by word and is never optimised. */
 #include "lcc/lcc.h"
 
-static int64_t sample(const tm_image *frame, int64_t x, int64_t y)
+static int64_t sample(const tm_image *frame, int64_t x, int64_t y, int channel)
 {
     if (x < 0 || y < 0 || x >= frame->width || y >= frame->height)
         return 0;
-    return frame->samples[y * frame->stride + x];
+    const uint8_t *row = frame->samples + y * frame->stride;
+    int64_t i = x * tm_image_channels(frame) + channel;
+    return frame->type == TM_SAMPLE_U16 ? ((const uint16_t *)(const void *)row)[i] : row[i];
+}
+
+static int64_t template_sample(const tm_template *t, int64_t x, int64_t y, int channel)
+{
+    int64_t i = (y * t->width + x) * t->channels + channel;
+    return t->type == TM_SAMPLE_U16 ? ((const uint16_t *)(const void *)t->samples)[i]
+                                    : t->samples[i];
+}
+
+static bool masked_out(const tm_image *frame, int64_t x, int64_t y)
+{
+    return frame->mask && x >= 0 && y >= 0 && x < frame->width && y < frame->height &&
+           frame->mask[y * frame->mask_stride + x] == 0;
 }
 
 void tm_reference_match(tm_job *job)
 {
     const tm_geometry *g = &job->geometry;
     const tm_template *t = job->tmpl;
+    const tm_scorer scorer = tm_scorer_make(t, job->metric);
 
     job->best = (tm_candidate)TM_NO_CANDIDATE;
     for (int64_t y = 0; y < g->map_height; y++) {
         for (int64_t x = 0; x < g->map_width; x++) {
-            int64_t s_f = 0, s_ff = 0, s_ft = 0;
+            tm_sums sums = {0};
+            bool skipped = false;
             for (int64_t v = 0; v < t->height; v++) {
                 for (int64_t u = 0; u < t->width; u++) {
-                    int64_t f = sample(&job->frame, x - g->pad_x + u, y - g->pad_y + v);
-                    s_f += f;
-                    s_ff += f * f;
-                    s_ft += f * t->samples[v * t->width + u];
+                    int64_t frame_x = x - g->pad_x + u, frame_y = y - g->pad_y + v;
+                    if (t->mask && !t->mask[v * t->width + u])
+                        continue;
+                    skipped |= masked_out(&job->frame, frame_x, frame_y);
+                    for (int c = 0; c < t->channels; c++) {
+                        int64_t f = sample(&job->frame, frame_x, frame_y, c);
+                        sums.s_f[c] += f;
+                        sums.s_ff += f * f;
+                        sums.s_ft += f * template_sample(t, u, v, c);
+                    }
                 }
             }
-            tm_candidate candidate = tm_job_emit(job, x, y, s_f, s_ff, s_ft);
-            if (tm_candidate_beats(candidate, job->best))
+            tm_value value = skipped ? tm_skipped_value(job->metric) : tm_score_of(&scorer, &sums);
+            tm_candidate candidate = {value.rank, y * g->map_width + x};
+            tm_job_store(job, x, y, &value);
+            if (!skipped && tm_candidate_beats(candidate, job->best))
                 job->best = candidate;
         }
     }

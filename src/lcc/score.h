@@ -80,8 +80,8 @@ TM_HOST_DEVICE float tm_score_of_order(int32_t order)
 #endif
 }
 
-/* A position of the score map with what it is ranked by: the score's order for
- * LCC, the sum itself for CCORR. position = y * map width + x, so the smaller
+/* A position of the score map with what it is ranked by: the score's order, or the
+ * sum itself where the metric's values are integers; negated for distances. position = y * map width + x, so the smaller
  * position is the smaller y, then the smaller x. */
 typedef struct tm_candidate {
     int64_t value;

@@ -14,33 +14,141 @@ static uint64_t hash_bytes(uint64_t hash, const void *data, size_t size)
     return hash;
 }
 
-tm_status tm_template_prepare(tm_template **tmpl, const tm_image *image)
+static size_t packed_size(const tm_template *t)
 {
-    int64_t n = image->width * image->height;
-    tm_template *t = malloc(sizeof *t);
-    uint8_t *samples = malloc((size_t)n);
-    if (!t || !samples) {
-        free(t);
-        free(samples);
-        return TM_ERR_MEMORY;
-    }
-    *t = (tm_template){.width = image->width, .height = image->height, .n = n, .samples = samples};
+    return (size_t)(t->n * t->channels * tm_sample_size(t->type));
+}
 
+static bool allocate(tm_template **tmpl, const tm_image *image)
+{
+    tm_template *t = *tmpl = calloc(1, sizeof *t);
+    if (!t)
+        return false;
+    t->width = image->width;
+    t->height = image->height;
+    t->n = image->width * image->height;
+    t->type = image->type;
+    t->channels = tm_image_channels(image);
+    t->samples = malloc(packed_size(t));
+    return t->samples != NULL;
+}
+
+/* All pixels count where there is no mask, or one without a 0. */
+static bool copy_mask(tm_template *t, const tm_image *image)
+{
+    t->count = t->n;
+    if (!image->mask)
+        return true;
+    t->mask = malloc((size_t)t->n);
+    if (!t->mask)
+        return false;
+    t->count = 0;
     for (int64_t y = 0; y < t->height; y++) {
-        uint8_t *row = samples + y * t->width;
-        memcpy(row, image->samples + y * image->stride, (size_t)t->width);
         for (int64_t x = 0; x < t->width; x++) {
-            t->sum += row[x];
-            t->sum_sq += row[x] * row[x];
+            uint8_t counts = image->mask[y * image->mask_stride + x] != 0;
+            t->mask[y * t->width + x] = counts;
+            t->count += counts;
         }
     }
-    t->variance = n * t->sum_sq - t->sum * t->sum;
-    t->hash = hash_bytes(UINT64_C(0xcbf29ce484222325), &t->width, sizeof t->width);
-    t->hash = hash_bytes(t->hash, samples, (size_t)n);
-    *tmpl = t;
+    if (t->count == t->n) {
+        free(t->mask);
+        t->mask = NULL;
+    }
+    return true;
+}
+
+static int64_t sample_of(const tm_template *t, int64_t i)
+{
+    return t->type == TM_SAMPLE_U16 ? ((const uint16_t *)(const void *)t->samples)[i]
+                                    : t->samples[i];
+}
+
+static void add_up(tm_template *t)
+{
+    int64_t first[TM_MAX_CHANNELS];
+    bool started = false;
+
+    t->flat = true;
+    for (int64_t i = 0; i < t->n; i++) {
+        if (t->mask && !t->mask[i])
+            continue;
+        for (int c = 0; c < t->channels; c++) {
+            int64_t sample = sample_of(t, i * t->channels + c);
+            if (!started)
+                first[c] = sample;
+            t->flat = t->flat && sample == first[c];
+            t->channel_sums[c] += sample;
+            t->sum_sq += sample * sample;
+        }
+        started = true;
+    }
+    t->sum = t->channel_sums[0];
+    if (t->type == TM_SAMPLE_U8 && t->channels == 1)
+        t->variance = t->count * t->sum_sq - t->sum * t->sum;
+}
+
+/* Byte number byte of a channel's samples as a template, or with channel -1 the
+ * mask. */
+static tm_status make_plane(tm_template **plane, const tm_template *t, int channel, int byte)
+{
+    uint8_t *samples = malloc((size_t)t->n);
+    if (!samples)
+        return TM_ERR_MEMORY;
+    for (int64_t i = 0; i < t->n; i++) {
+        int64_t sample = channel < 0 ? 1 : sample_of(t, i * t->channels + channel);
+        samples[i] = (uint8_t)(t->mask && !t->mask[i] ? 0 : sample >> 8 * byte);
+    }
+    tm_image image = {.samples = samples,
+                      .width = t->width,
+                      .height = t->height,
+                      .stride = (ptrdiff_t)t->width};
+    tm_status status = tm_template_prepare(plane, &image);
+    free(samples);
+    return status;
+}
+
+static tm_status make_planes(tm_template *t)
+{
+    const int bytes = (int)tm_sample_size(t->type);
+    const int count = t->channels * bytes + (t->mask != NULL);
+
+    if (count == 1)
+        return TM_OK;
+    t->planes = calloc((size_t)count, sizeof(tm_template *));
+    if (!t->planes)
+        return TM_ERR_MEMORY;
+    t->plane_count = count;
+    for (int i = 0; i < count; i++) {
+        bool is_mask = i == t->channels * bytes;
+        tm_status status = make_plane(&t->planes[i], t, is_mask ? -1 : i / bytes, i % bytes);
+        if (status != TM_OK)
+            return status;
+    }
     return TM_OK;
 }
 
+tm_status tm_template_prepare(tm_template **tmpl, const tm_image *image)
+{
+    tm_template *t;
+    tm_status status = TM_ERR_MEMORY;
+
+    if (allocate(&t, image) && copy_mask(t, image)) {
+        const size_t row = (size_t)(t->width * t->channels * tm_sample_size(t->type));
+        for (int64_t y = 0; y < t->height; y++)
+            memcpy(t->samples + (size_t)y * row, image->samples + y * image->stride, row);
+        add_up(t);
+        t->hash = hash_bytes(UINT64_C(0xcbf29ce484222325), &t->width, sizeof t->width);
+        t->hash = hash_bytes(t->hash, t->samples, packed_size(t));
+        status = make_planes(t);
+    }
+    if (status == TM_OK)
+        *tmpl = t;
+    else
+        tm_template_destroy(&t);
+    return status;
+}
+
+/* Of plain templates: a device has no others. */
 bool tm_template_equal(const tm_template *a, const tm_template *b)
 {
     return a->hash == b->hash && a->width == b->width && a->height == b->height &&
@@ -51,14 +159,40 @@ void tm_template_destroy(tm_template **tmpl)
 {
     if (!tmpl || !*tmpl)
         return;
-    free((*tmpl)->samples);
-    free(*tmpl);
+    tm_template *t = *tmpl;
+    for (int i = 0; i < t->plane_count; i++)
+        tm_template_destroy(&t->planes[i]);
+    free(t->planes);
+    free(t->mask);
+    free(t->samples);
+    free(t);
     *tmpl = NULL;
+}
+
+tm_scorer tm_scorer_make(const tm_template *t, tm_metric metric)
+{
+    const tm_int128 most = t->type == TM_SAMPLE_U16 ? 65535 : 255;
+    tm_scorer s = {.metric = metric,
+                   .channels = t->channels,
+                   .n = t->count,
+                   .s_tt = t->sum_sq,
+                   .norm = (float)(t->sum_sq ? t->sum_sq : 1) * TM_SCORE_SCALE};
+
+    memcpy(s.s_t, t->channel_sums, sizeof s.s_t);
+    s.wide = (tm_int128)t->count * t->count * t->channels * most * most >> 62 != 0;
+    if (metric == TM_METRIC_LCC) {
+        tm_sums own = {.s_ff = t->sum_sq};
+        memcpy(own.s_f, t->channel_sums, sizeof own.s_f);
+        s.norm = tm_var_of(&s, &own) * TM_SCORE_SCALE;
+    } else if (metric == TM_METRIC_CCOEFF) {
+        s.norm = (float)t->count;
+    }
+    return s;
 }
 
 tm_status tm_template_normalized(const tm_template *tmpl, float *out)
 {
-    if (!tmpl || !out)
+    if (!tmpl || !out || tmpl->planes)
         return TM_ERR_INVALID;
     if (tmpl->variance == 0)
         return TM_ERR_FLAT_TEMPLATE;

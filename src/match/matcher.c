@@ -10,6 +10,7 @@
 #include "fft/cpu.h"
 #include "lcc/cpu/direct.h"
 #include "match/cuda_loader.h"
+#include "match/parts.h"
 #include "match/plan.h"
 #include "match/settings.h"
 
@@ -24,6 +25,7 @@ struct tm_matcher {
     tm_message message;
     tm_cpu cpu;
     tm_fft_cpu *fft; /* NULL until needed */
+    tm_parts_memory parts;
     tm_cuda_library library;
     tm_cuda *cuda;      /* NULL until opened */
     tm_message refusal; /* why AUTO has no device; "" while it has not looked */
@@ -106,6 +108,7 @@ void tm_matcher_destroy(tm_matcher **matcher)
         return;
     tm_matcher *m = *matcher;
     tm_cpu_free(&m->cpu);
+    tm_parts_free(&m->parts);
 #if TM_HAVE_FFTW
     tm_fft_cpu_destroy(&m->fft);
 #endif
@@ -120,6 +123,12 @@ void tm_matcher_destroy(tm_matcher **matcher)
 const char *tm_matcher_message(const tm_matcher *matcher)
 {
     return matcher ? matcher->message.text : tm_strerror(TM_ERR_MEMORY);
+}
+
+/* Whether the metric has nothing to compare. */
+static bool is_flat(const tm_template *t, tm_metric metric)
+{
+    return t->count == 0 || (t->flat && tm_needs_s_f(metric));
 }
 
 tm_status tm_template_create(tm_template **tmpl, tm_matcher *matcher, const tm_image *image)
@@ -137,7 +146,7 @@ tm_status tm_template_create(tm_template **tmpl, tm_matcher *matcher, const tm_i
 
     tm_template *t;
     tm_status status = tm_template_prepare(&t, image);
-    if (status == TM_OK && t->variance == 0 && matcher->settings.metric == TM_METRIC_LCC) {
+    if (status == TM_OK && is_flat(t, matcher->settings.metric)) {
         tm_template_destroy(&t);
         status = TM_ERR_FLAT_TEMPLATE;
     }
@@ -184,20 +193,35 @@ static tm_status run_cuda(tm_matcher *m, size_t count)
     return m->library.plugin->match(m->cuda, m->jobs, count, &m->times, &m->message);
 }
 
-static tm_status run_cpu_fft(tm_matcher *m, tm_job *job, const tm_plan *plan)
-{
-    const tm_fft_tiling *t = &plan->tiling;
+/* A plain job by the planned algorithm. */
+typedef struct plain_run {
+    tm_matcher *matcher;
+    const tm_plan *plan;
+} plain_run;
 
-    say_fft(m, t);
+static tm_status run_plain(void *context, tm_job *job)
+{
+    const plain_run *run = context;
+    tm_matcher *m = run->matcher;
+
+    if (run->plan->algorithm != TM_ALGORITHM_FFT)
+        return tm_cpu_match(&m->cpu, job);
 #if TM_HAVE_FFTW
     tm_status status = m->fft ? TM_OK : tm_fft_cpu_create(&m->fft, m->cpu.threads);
     if (status == TM_OK)
-        status = tm_fft_cpu_match(m->fft, job, t);
+        status = tm_fft_cpu_match(m->fft, job, &run->plan->tiling);
     return status;
 #else
-    (void)job;
     return TM_ERR_INVALID;
 #endif
+}
+
+static tm_status run_job(tm_matcher *m, tm_job *job, const tm_plan *plan)
+{
+    plain_run run = {m, plan};
+    if (tm_job_is_plain(job))
+        return run_plain(&run, job);
+    return tm_parts_match(&m->parts, job, m->cpu.threads, run_plain, &run);
 }
 
 static tm_status run_cpu(tm_matcher *m, tm_job *job, const tm_plan *plan)
@@ -218,12 +242,12 @@ static tm_status run_cpu(tm_matcher *m, tm_job *job, const tm_plan *plan)
                           : m->refusal.text[0]                ? m->refusal.text
                           : "not enough work yet to start a CUDA device";
         if (plan->algorithm == TM_ALGORITHM_FFT) {
-            status = run_cpu_fft(m, job, plan);
+            say_fft(m, &plan->tiling);
         } else {
             m->algorithm = "direct";
             say(m, "direct on cpu, %s kernels", m->cpu.kernels.name);
-            status = tm_cpu_match(&m->cpu, job);
         }
+        status = run_job(m, job, plan);
         say(m, ", up to %d thread%s: %s", m->cpu.threads, m->cpu.threads == 1 ? "" : "s", why);
         say_estimates(m, plan);
         if (status != TM_OK)
@@ -271,7 +295,12 @@ static bool use_cuda(tm_matcher *m, size_t count)
 
 static tm_status run(tm_matcher *m, size_t count)
 {
-    if (use_cuda(m, count))
+    bool plain = true;
+    for (size_t i = 0; i < count; i++)
+        plain = plain && tm_job_is_plain(&m->jobs[i]);
+    if (!plain && m->settings.device == TM_DEVICE_CUDA)
+        return fail(m, TM_ERR_INVALID, "only 8-bit gray without masks, by lcc or ccorr, on CUDA so far");
+    if (plain && use_cuda(m, count))
         return run_cuda(m, count);
     for (size_t i = 0; i < count; i++) {
         tm_plan plan = plan_cpu(m, &m->jobs[i]);
@@ -289,8 +318,14 @@ static tm_status prepare_job(tm_matcher *m, tm_job *job, const tm_image *frame,
 {
     if (!tmpl)
         return fail_plain(m, TM_ERR_INVALID);
-    if (tmpl->variance == 0 && m->settings.metric == TM_METRIC_LCC)
+    if (is_flat(tmpl, m->settings.metric))
         return fail_plain(m, TM_ERR_FLAT_TEMPLATE);
+    if (frame->type != tmpl->type || tm_image_channels(frame) != tmpl->channels)
+        return fail(m, TM_ERR_INVALID,
+                    "the frame has %d-bit samples and %d channel%s, the template %d-bit and %d",
+                    (int)tm_sample_size(frame->type) * 8, tm_image_channels(frame),
+                    tm_image_channels(frame) == 1 ? "" : "s", (int)tm_sample_size(tmpl->type) * 8,
+                    tmpl->channels);
     *job = (tm_job){.metric = m->settings.metric, .frame = *frame, .tmpl = tmpl};
     if (map)
         job->map = *map;
@@ -308,9 +343,7 @@ static tm_peak peak_of(const tm_job *job)
     const tm_geometry *g = &job->geometry;
     return (tm_peak){.x = job->best.position % g->map_width - g->pad_x,
                      .y = job->best.position / g->map_width - g->pad_y,
-                     .score = job->metric == TM_METRIC_LCC
-                                  ? (double)tm_score_of_order((int32_t)job->best.value)
-                                  : (double)job->best.value};
+                     .score = tm_score_of_rank(job->metric, job->best.value)};
 }
 
 tm_status tm_match_many(tm_matcher *matcher, const tm_image *frame,
@@ -344,8 +377,11 @@ tm_status tm_match_many(tm_matcher *matcher, const tm_image *frame,
     tm_status status = run(matcher, count);
     if (status != TM_OK)
         return status;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        if (matcher->jobs[i].best.position == INT64_MAX)
+            return fail_plain(matcher, TM_ERR_NO_POSITION);
         best[i] = peak_of(&matcher->jobs[i]);
+    }
     matcher->times.total = now_ms() - start;
     return TM_OK;
 }

@@ -60,10 +60,22 @@ static const char *plan_cpu_fft(tm_plan *plan, const tm_site *site, const tm_geo
 #endif
 }
 
+/* The template that is transformed, or the plane of it with the greatest norm. */
+static const tm_template *greatest_plane(const tm_template *t)
+{
+    const tm_template *greatest = t->planes ? t->planes[0] : t;
+    for (int i = 1; i < t->plane_count; i++) {
+        if (t->planes[i]->sum_sq > greatest->sum_sq)
+            greatest = t->planes[i];
+    }
+    return greatest;
+}
+
 static const char *plan_fft(tm_plan *plan, const tm_site *site, const tm_job *job)
 {
     const char *fault = plan_cpu_fft(plan, site, &job->geometry);
-    if (!fault && tm_fft_error_bound(&plan->tiling, job->tmpl) >= TM_FFT_MAX_ERROR)
+    if (!fault &&
+        tm_fft_error_bound(&plan->tiling, greatest_plane(job->tmpl)) >= TM_FFT_MAX_ERROR)
         fault = "rounding to the exact sums cannot be guaranteed at this size";
     if (fault)
         plan->fft_ms = INFINITY;

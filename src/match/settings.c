@@ -30,6 +30,8 @@ const char *tm_strerror(tm_status status)
         return "out of device memory";
     case TM_ERR_DEVICE:
         return "device failure";
+    case TM_ERR_NO_POSITION:
+        return "the frame's mask leaves no position";
     }
     return "unknown status";
 }
@@ -43,7 +45,7 @@ void tm_settings_default(tm_settings *settings, size_t size)
 
 const char *tm_settings_fault(const tm_settings *s)
 {
-    if (s->metric != TM_METRIC_LCC && s->metric != TM_METRIC_CCORR)
+    if (!tm_metric_name(s->metric))
         return "no such metric";
     if (s->domain < TM_DOMAIN_VALID || s->domain > TM_DOMAIN_FULL)
         return "no such domain";
@@ -62,6 +64,11 @@ const char *tm_settings_fault(const tm_settings *s)
     return NULL;
 }
 
+static int64_t magnitude(ptrdiff_t stride)
+{
+    return stride < 0 ? -stride : stride;
+}
+
 const char *tm_image_fault(const tm_image *image)
 {
     if (!image || !image->samples)
@@ -69,7 +76,17 @@ const char *tm_image_fault(const tm_image *image)
     if (image->width < 1 || image->height < 1 || image->width > INT32_MAX ||
         image->height > INT32_MAX)
         return "a picture's width and height must be 1 to 2147483647";
-    if (image->height > 1 && image->stride < image->width && -image->stride < image->width)
+    if (image->type != TM_SAMPLE_U8 && image->type != TM_SAMPLE_U16)
+        return "no such type of samples";
+    if (image->channels < 0 || image->channels > TM_MAX_CHANNELS)
+        return "a picture has 1 to 4 channels";
+    const int64_t size = image->type == TM_SAMPLE_U16 ? 2 : 1;
+    if (image->height > 1 &&
+        magnitude(image->stride) < image->width * size * (image->channels ? image->channels : 1))
         return "a picture's stride must be at least its width";
+    if ((uintptr_t)image->samples % (uintptr_t)size || (image->height > 1 && image->stride % size))
+        return "16-bit samples must lie at even addresses";
+    if (image->mask && image->height > 1 && magnitude(image->mask_stride) < image->width)
+        return "a mask's stride must be at least its width";
     return NULL;
 }

@@ -7,7 +7,7 @@
 
 #include "lcc/lcc.h"
 
-#define TM_CUDA_PLUGIN_VERSION 1
+#define TM_CUDA_PLUGIN_VERSION 2
 
 typedef struct tm_message {
     char text[256];

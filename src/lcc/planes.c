@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+#include "lcc/planes.h"
+
+#include <string.h>
+
+static void add_term(tm_parts *p, int plane, const tm_template *taps, int sum, int shift)
+{
+    p->term[p->terms++] = (tm_term){plane, taps, sum, shift};
+}
+
+static const tm_template *plane_of(const tm_template *t, int index)
+{
+    return t->planes ? t->planes[index] : t;
+}
+
+/* Bytes of the greatest Q. */
+static int square_bytes(const tm_image *frame)
+{
+    int64_t most = frame->type == TM_SAMPLE_U16 ? 65535 : 255;
+    int64_t q = tm_image_channels(frame) * most * most;
+    int bytes = 0;
+    for (; q; q >>= 8)
+        bytes++;
+    return bytes;
+}
+
+static void add_masked_terms(tm_parts *p, const tm_template *mask)
+{
+    const int samples = p->channels * p->bytes;
+
+    for (int i = 0; p->needed[TM_SUM_F] && i < samples; i++)
+        add_term(p, i, mask, TM_SUM_F + i / p->bytes, 8 * (i % p->bytes));
+    for (int i = 0; i < p->squares; i++)
+        add_term(p, samples + i, mask, TM_SUM_FF, 8 * i);
+    if (p->z)
+        add_term(p, samples + p->squares, mask, TM_SUM_TOUCHED, 0);
+}
+
+void tm_parts_make(tm_parts *p, const tm_job *job)
+{
+    const tm_template *t = job->tmpl;
+
+    *p = (tm_parts){.channels = t->channels, .bytes = (int)tm_sample_size(t->type)};
+    p->needed[TM_SUM_FT] = true;
+    p->needed[TM_SUM_FF] = tm_needs_s_ff(job->metric);
+    p->needed[TM_SUM_TOUCHED] = job->frame.mask != NULL;
+    for (int c = 0; c < p->channels; c++)
+        p->needed[TM_SUM_F + c] = tm_needs_s_f(job->metric);
+    if (t->mask) {
+        p->squares = p->needed[TM_SUM_FF] ? square_bytes(&job->frame) : 0;
+        p->z = p->needed[TM_SUM_TOUCHED];
+    }
+    p->planes = p->channels * p->bytes + p->squares + p->z;
+
+    /* neighbours share the frame's plane */
+    for (int c = 0; c < p->channels; c++) {
+        for (int i = 0; i < p->bytes; i++) {
+            for (int j = 0; j < p->bytes; j++)
+                add_term(p, c * p->bytes + i, plane_of(t, c * p->bytes + j), TM_SUM_FT,
+                         8 * (i + j));
+        }
+    }
+    if (t->mask)
+        add_masked_terms(p, t->planes[p->channels * p->bytes]);
+    for (int i = TM_SUM_FF; i < TM_SUMS; i++)
+        p->sliding[i] = p->needed[i] && !t->mask;
+}
+
+static const uint16_t *wide_row(const tm_image *frame, int64_t y)
+{
+    return (const uint16_t *)(const void *)(frame->samples + y * frame->stride);
+}
+
+static void square_row(const tm_image *frame, int channels, int shift, int64_t y, uint8_t *to)
+{
+    const uint8_t *row = frame->samples + y * frame->stride;
+    const uint16_t *wide = wide_row(frame, y);
+    for (int64_t x = 0; x < frame->width; x++) {
+        uint64_t q = 0;
+        for (int c = 0; c < channels; c++) {
+            uint32_t f = frame->type == TM_SAMPLE_U16 ? wide[x * channels + c]
+                                                      : row[x * channels + c];
+            q += f * f;
+        }
+        to[x] = (uint8_t)(q >> shift);
+    }
+}
+
+void tm_plane_row(const tm_parts *p, const tm_image *frame, int plane, int64_t y, uint8_t *to)
+{
+    const int samples = p->channels * p->bytes;
+    const uint8_t *row = frame->samples + y * frame->stride;
+
+    if (plane < samples && p->bytes == 2) {
+        const uint16_t *from = wide_row(frame, y) + plane / 2;
+        for (int64_t x = 0; x < frame->width; x++)
+            to[x] = (uint8_t)(from[x * p->channels] >> 8 * (plane % 2));
+    } else if (plane < samples) {
+        for (int64_t x = 0; x < frame->width; x++)
+            to[x] = row[x * p->channels + plane];
+    } else if (plane < samples + p->squares) {
+        square_row(frame, p->channels, 8 * (plane - samples), y, to);
+    } else {
+        for (int64_t x = 0; x < frame->width; x++)
+            to[x] = frame->mask[y * frame->mask_stride + x] == 0;
+    }
+}
+
+int64_t tm_slide_size(const tm_parts *p, const tm_job *job, int64_t count)
+{
+    int64_t size = 0;
+    for (int i = 0; i < TM_SUMS; i++) {
+        if (p->sliding[i])
+            size += 2 * count + job->geometry.template_width - 1;
+    }
+    return size;
+}
+
+/* The columns' range that lies in the frame, and its first column there. */
+static int64_t clip(const tm_slide *s, int64_t *first, int64_t *last)
+{
+    const int64_t x = s->x - s->job->geometry.pad_x, width = s->job->frame.width;
+    *first = x < 0 ? -x : 0;
+    *last = s->columns < width - x ? s->columns : width - x;
+    return x;
+}
+
+/* Adds frame row y to the sums of columns, or takes it away. */
+static void enter_row(const tm_slide *s, int64_t y, int sign)
+{
+    const tm_image *frame = &s->job->frame;
+    const int channels = s->parts->channels;
+    int64_t first, last, x = clip(s, &first, &last);
+
+    if (y < 0 || y >= frame->height)
+        return;
+    for (int c = 0; c < channels; c++) {
+        int64_t *restrict sum = s->column[TM_SUM_F + c], *restrict sq = s->column[TM_SUM_FF];
+        if (!sum && !sq)
+            break;
+        const uint8_t *row = frame->samples + y * frame->stride + x * channels + c;
+        const uint16_t *wide = wide_row(frame, y) + x * channels + c;
+        for (int64_t i = first; i < last; i++) {
+            uint32_t f = frame->type == TM_SAMPLE_U16 ? wide[i * channels] : row[i * channels];
+            if (sum)
+                sum[i] += sign * (int64_t)f;
+            if (sq)
+                sq[i] += sign * (int64_t)(f * f);
+        }
+    }
+    if (s->column[TM_SUM_TOUCHED]) {
+        for (int64_t i = first; i < last; i++)
+            s->column[TM_SUM_TOUCHED][i] +=
+                sign * (frame->mask[y * frame->mask_stride + x + i] == 0);
+    }
+}
+
+void tm_slide_start(tm_slide *s, const tm_parts *parts, const tm_job *job, int64_t *memory,
+                    int64_t x, int64_t y, int64_t count)
+{
+    *s = (tm_slide){.job = job, .parts = parts, .x = x, .y = y};
+    s->columns = count + job->geometry.template_width - 1;
+    for (int i = 0; i < TM_SUMS; i++) {
+        if (!parts->sliding[i])
+            continue;
+        s->column[i] = memory;
+        s->sums[i] = memory + s->columns;
+        memset(memory, 0, (size_t)s->columns * sizeof *memory);
+        memory += s->columns + count;
+    }
+    for (int64_t v = 0; v < job->geometry.template_height - 1; v++)
+        enter_row(s, y - job->geometry.pad_y + v, 1);
+}
+
+void tm_slide_row(tm_slide *s, int64_t count)
+{
+    const tm_geometry *g = &s->job->geometry;
+    const int64_t w = g->template_width, y = s->y - g->pad_y;
+
+    enter_row(s, y + g->template_height - 1, 1);
+    for (int i = 0; i < TM_SUMS; i++) {
+        const int64_t *column = s->column[i];
+        int64_t sum = 0;
+        if (!column)
+            continue;
+        for (int64_t u = 0; u < w - 1; u++)
+            sum += column[u];
+        for (int64_t x = 0; x < count; x++) {
+            sum += column[x + w - 1];
+            s->sums[i][x] = sum;
+            sum -= column[x];
+        }
+    }
+    enter_row(s, y, -1);
+    s->y++;
+}
+
+void tm_rank_row(const tm_job *job, const tm_scorer *scorer, const tm_parts *parts,
+                 const int64_t *const sums[TM_SUMS], int64_t x, int64_t y, int64_t count,
+                 tm_candidate *best)
+{
+    const int64_t position = y * job->geometry.map_width + x;
+
+    for (int64_t i = 0; i < count; i++) {
+        if (parts->needed[TM_SUM_TOUCHED] && sums[TM_SUM_TOUCHED][i]) {
+            tm_value skipped = tm_skipped_value(job->metric);
+            tm_job_store(job, x + i, y, &skipped);
+            continue;
+        }
+        tm_sums window = {.s_ft = sums[TM_SUM_FT][i]};
+        if (parts->needed[TM_SUM_FF])
+            window.s_ff = sums[TM_SUM_FF][i];
+        for (int c = 0; c < parts->channels; c++) {
+            if (parts->needed[TM_SUM_F + c])
+                window.s_f[c] = sums[TM_SUM_F + c][i];
+        }
+        tm_value value = tm_score_of(scorer, &window);
+        tm_candidate candidate = {value.rank, position + i};
+        tm_job_store(job, x + i, y, &value);
+        if (tm_candidate_beats(candidate, *best))
+            *best = candidate;
+    }
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* Other than 8-bit gray, as 8-bit planes. Every sum of a window is a weighted sum
+ * of correlations of a byte plane of the frame with a byte plane of the template,
+ * exact integers each; sums over all pixels of a window need none, they slide.
+ *
+ *     S_FT    = sum of 256^(i+j) * corr(F[c] byte i, T[c] byte j)
+ *     S_F[c]  = sum of 256^i * corr(F[c] byte i, M)       with a mask M of 0 and 1
+ *     S_FF    = sum of 256^i * corr(Q byte i, M)          Q = sum of F[c]^2
+ *     touched = corr(Z, M)         Z = 1 where the frame is masked out: skipped if > 0 */
+#ifndef TMATCH_LCC_PLANES_H
+#define TMATCH_LCC_PLANES_H
+
+#include "lcc/lcc.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    TM_SUM_FT,
+    TM_SUM_FF,
+    TM_SUM_TOUCHED,
+    TM_SUM_F, /* of channel 0; the others follow */
+    TM_SUMS = TM_SUM_F + TM_MAX_CHANNELS,
+};
+
+enum {
+    TM_SAMPLE_PLANES = 2 * TM_MAX_CHANNELS,
+    TM_SQUARE_PLANES = 5, /* TM_MAX_CHANNELS * 65535^2 < 2^40 */
+    TM_FRAME_PLANES = TM_SAMPLE_PLANES + TM_SQUARE_PLANES + 1,
+    TM_TERMS = 4 * TM_MAX_CHANNELS + TM_SAMPLE_PLANES + TM_SQUARE_PLANES + 1,
+};
+
+/* sums[sum] += corr(frame plane, taps) << shift */
+typedef struct tm_term {
+    int plane;
+    const tm_template *taps;
+    int sum, shift;
+} tm_term;
+
+/* How a job is taken apart. */
+typedef struct tm_parts {
+    int channels, bytes;
+    int squares;      /* planes of Q that are needed */
+    bool z;           /* whether Z is */
+    int planes;       /* of the frame: samples, then squares, then Z */
+    int terms;
+    tm_term term[TM_TERMS];
+    bool needed[TM_SUMS];  /* by the metric */
+    bool sliding[TM_SUMS]; /* of the needed ones: no terms, tm_slide makes them */
+} tm_parts;
+
+void tm_parts_make(tm_parts *parts, const tm_job *job);
+
+/* Writes row y of a frame's plane, width bytes. */
+void tm_plane_row(const tm_parts *parts, const tm_image *frame, int plane, int64_t y, uint8_t *to);
+
+/* Sums over whole windows, row of windows by row. */
+typedef struct tm_slide {
+    const tm_job *job;
+    const tm_parts *parts;
+    int64_t x, y;    /* of the first window of the next row, in the map */
+    int64_t columns; /* of the frame that the windows cover */
+    int64_t *column[TM_SUMS]; /* sums of columns; NULL where not sliding */
+    int64_t *sums[TM_SUMS];   /* of the windows */
+} tm_slide;
+
+/* int64 elements that sliding over count windows takes. */
+int64_t tm_slide_size(const tm_parts *parts, const tm_job *job, int64_t count);
+void tm_slide_start(tm_slide *slide, const tm_parts *parts, const tm_job *job, int64_t *memory,
+                    int64_t x, int64_t y, int64_t count);
+/* Makes the sums of one row of windows and moves on to the next. */
+void tm_slide_row(tm_slide *slide, int64_t count);
+
+/* Scores and ranks count windows of row y from x on. sums[i] has the needed sums. */
+void tm_rank_row(const tm_job *job, const tm_scorer *scorer, const tm_parts *parts,
+                 const int64_t *const sums[TM_SUMS], int64_t x, int64_t y, int64_t count,
+                 tm_candidate *best);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+#include "match/parts.h"
+
+#include <omp.h>
+#include <stdlib.h>
+
+static bool grow(void **memory, size_t *size, size_t needed)
+{
+    if (*size >= needed)
+        return true;
+    free(*memory);
+    *memory = malloc(needed);
+    *size = *memory ? needed : 0;
+    return *memory != NULL;
+}
+
+void tm_parts_free(tm_parts_memory *m)
+{
+    free(m->planes);
+    free(m->maps);
+    free(m->rows);
+    *m = (tm_parts_memory){0};
+}
+
+/* Plane number index of the frame, in memory unless the frame is that plane. */
+static tm_image plane_image(const tm_parts *p, const tm_image *frame, uint8_t *memory, int index)
+{
+    tm_image image = {.samples = memory + (int64_t)index * frame->width * frame->height,
+                      .width = frame->width,
+                      .height = frame->height,
+                      .stride = (ptrdiff_t)frame->width};
+    if (index == 0 && p->channels * p->bytes == 1) {
+        image.samples = frame->samples;
+        image.stride = frame->stride;
+    }
+    return image;
+}
+
+static void split(const tm_parts *p, const tm_image *frame, uint8_t *memory, int threads)
+{
+    for (int i = 0; i < p->planes; i++) {
+        const tm_image plane = plane_image(p, frame, memory, i);
+        if (plane.samples == frame->samples)
+            continue;
+        uint8_t *to = memory + (int64_t)i * frame->width * frame->height;
+#pragma omp parallel for num_threads(threads) if (frame->width * frame->height > 100000)
+        for (int64_t y = 0; y < frame->height; y++)
+            tm_plane_row(p, frame, i, y, to + y * frame->width);
+    }
+}
+
+static void add_map(int64_t *restrict to, const int64_t *restrict map, int64_t count, int shift,
+                    int threads)
+{
+#pragma omp parallel for num_threads(threads) if (count > 100000)
+    for (int64_t i = 0; i < count; i++)
+        to[i] += (int64_t)((uint64_t)map[i] << shift);
+}
+
+/* Makes the sums that terms make. The last map is for terms to be added. */
+static tm_status run_terms(const tm_parts *p, const tm_job *job, const uint8_t *planes,
+                           int64_t *const maps[TM_SUMS], int64_t *spare, int threads,
+                           tm_plain_fn *plain, void *context)
+{
+    const int64_t count = job->geometry.map_width * job->geometry.map_height;
+    bool started[TM_SUMS] = {false};
+
+    for (int i = 0; i < p->terms; i++) {
+        const tm_term *term = &p->term[i];
+        int64_t *map = started[term->sum] ? spare : maps[term->sum];
+        tm_job part = {.geometry = job->geometry,
+                       .metric = TM_METRIC_CCORR,
+                       .frame = plane_image(p, &job->frame, (uint8_t *)planes, term->plane),
+                       .tmpl = term->taps,
+                       .map = {map, (ptrdiff_t)(job->geometry.map_width * 8)}};
+        tm_status status = plain(context, &part);
+        if (status != TM_OK)
+            return status;
+        if (started[term->sum]) /* the first one's shift is 0 */
+            add_map(maps[term->sum], map, count, term->shift, threads);
+        started[term->sum] = true;
+    }
+    return TM_OK;
+}
+
+static void rank(const tm_parts *p, tm_job *job, int64_t *const maps[TM_SUMS], int64_t *rows,
+                 int threads)
+{
+    const tm_geometry *g = &job->geometry;
+    const tm_scorer scorer = tm_scorer_make(job->tmpl, job->metric);
+    const int64_t size = tm_slide_size(p, job, g->map_width);
+    tm_candidate best = TM_NO_CANDIDATE;
+
+#pragma omp parallel num_threads(threads)
+    {
+        const int64_t mine = omp_get_thread_num(), all = omp_get_num_threads();
+        const int64_t first = g->map_height * mine / all, last = g->map_height * (mine + 1) / all;
+        tm_candidate own = TM_NO_CANDIDATE;
+        tm_slide slide;
+        tm_slide_start(&slide, p, job, rows + mine * size, 0, first, g->map_width);
+        for (int64_t y = first; y < last; y++) {
+            const int64_t *sums[TM_SUMS];
+            tm_slide_row(&slide, g->map_width);
+            for (int i = 0; i < TM_SUMS; i++)
+                sums[i] = maps[i] ? maps[i] + y * g->map_width : slide.sums[i];
+            tm_rank_row(job, &scorer, p, sums, 0, y, g->map_width, &own);
+        }
+#pragma omp critical(tm_parts_merge)
+        if (tm_candidate_beats(own, best))
+            best = own;
+    }
+    job->best = best;
+}
+
+tm_status tm_parts_match(tm_parts_memory *m, tm_job *job, int threads, tm_plain_fn *plain,
+                         void *context)
+{
+    const int64_t count = job->geometry.map_width * job->geometry.map_height;
+    int64_t *maps[TM_SUMS] = {NULL};
+    size_t map_count = 0;
+    tm_parts parts;
+
+    tm_parts_make(&parts, job);
+    for (int i = 0; i < TM_SUMS; i++)
+        map_count += parts.needed[i] && !parts.sliding[i];
+    const size_t pixels = (size_t)(job->frame.width * job->frame.height);
+    const size_t row_size = (size_t)tm_slide_size(&parts, job, job->geometry.map_width) * 8;
+    if (!grow(&m->planes, &m->planes_size, pixels * (size_t)parts.planes) ||
+        !grow(&m->maps, &m->maps_size, (map_count + 1) * (size_t)count * 8) ||
+        !grow(&m->rows, &m->rows_size, row_size * (size_t)threads + 8))
+        return TM_ERR_MEMORY;
+
+    int64_t *spare = m->maps;
+    for (int i = 0; i < TM_SUMS; i++) {
+        if (parts.needed[i] && !parts.sliding[i]) {
+            maps[i] = spare;
+            spare += count;
+        }
+    }
+    split(&parts, &job->frame, m->planes, threads);
+    tm_status status =
+        run_terms(&parts, job, m->planes, maps, spare, threads, plain, context);
+    if (status == TM_OK)
+        rank(&parts, job, maps, m->rows, threads);
+    return status;
+}

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: MIT */
+#include "kinds.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+
+static const char *const contents[] = {"noise", "all 0", "greatest", "greatest but one",
+                                       "0 but one", "two values", "near-flat", "gradient"};
+static const char *const masks[] = {"no",   "all",    "random", "one pixel",
+                                    "ring", "a hole", "empty rows", "empty columns"};
+enum {
+    CONTENTS = sizeof contents / sizeof *contents,
+    MASKS = sizeof masks / sizeof *masks,
+};
+
+static unsigned draw(int content, unsigned most, int64_t i, int64_t count, int64_t special)
+{
+    switch (content) {
+    case 1:
+        return 0;
+    case 2:
+        return most;
+    case 3:
+        return i == special ? most - 1 : most;
+    case 4:
+        return i == special;
+    case 5:
+        return check_random() & 1 ? most : 0;
+    case 6:
+        return most - 2 + (check_random() % 16 == 0);
+    case 7:
+        return (unsigned)((double)most * (double)i / (double)count);
+    default:
+        return (unsigned)(check_random() % (most + 1));
+    }
+}
+
+/* Rows may lie apart, or upside down; what lies between is noise. */
+static void *make_picture(tm_image *image, int64_t width, int64_t height, tm_sample_type type,
+                          int channels, int content)
+{
+    const int64_t size = type == TM_SAMPLE_U16 ? 2 : 1;
+    const int64_t row = width * channels, apart = row + check_random_in(0, 5) * (check_random() % 2);
+    const int64_t special = check_random_in(0, row * height - 1);
+    uint8_t *memory = malloc((size_t)(apart * size * height));
+    const bool backwards = check_random() % 8 == 0;
+
+    CHECK(memory);
+    *image = (tm_image){.samples = memory, .width = width, .height = height,
+                        .stride = apart * size, .type = type, .channels = channels};
+    if (channels == 1 && check_random() % 2)
+        image->channels = 0;
+    if (backwards) {
+        image->samples = memory + (height - 1) * apart * size;
+        image->stride = -image->stride;
+    }
+    for (int64_t y = 0; y < height; y++) {
+        uint8_t *to = (uint8_t *)image->samples + y * image->stride;
+        for (int64_t i = 0; i < apart; i++) {
+            unsigned sample = i < row ? draw(content, size == 2 ? 65535 : 255, y * row + i,
+                                             row * height, special)
+                                      : 0xa5;
+            if (size == 2)
+                ((uint16_t *)(void *)to)[i] = (uint16_t)sample;
+            else
+                to[i] = (uint8_t)sample;
+        }
+    }
+    return memory;
+}
+
+static bool counts(int kind, int64_t x, int64_t y, int64_t w, int64_t h, int64_t special)
+{
+    switch (kind) {
+    case 1:
+        return true;
+    case 3:
+        return y * w + x == special;
+    case 4:
+        return x == 0 || y == 0 || x == w - 1 || y == h - 1;
+    case 5:
+        return !(3 * x >= w && 3 * x < 2 * w && 3 * y >= h && 3 * y < 2 * h);
+    case 6:
+        return y % 3 == 1 || h == 1;
+    case 7:
+        return x % 3 == 1 || w == 1;
+    default:
+        return check_random() % 2;
+    }
+}
+
+static void *make_mask(tm_image *image, int kind)
+{
+    if (kind == 0)
+        return NULL;
+    const int64_t w = image->width, h = image->height;
+    const int64_t special = check_random_in(0, w * h - 1);
+    uint8_t *mask = malloc((size_t)(w * h));
+    CHECK(mask);
+    for (int64_t i = 0; i < w * h; i++)
+        mask[i] = counts(kind, i % w, i / w, w, h, special) ? (uint8_t)check_random_in(1, 255) : 0;
+    image->mask = mask;
+    image->mask_stride = w;
+    return mask;
+}
+
+/* Few pixels are masked out, or windows that touch none would be rare. */
+static void *make_frame_mask(tm_image *image)
+{
+    const int64_t count = image->width * image->height;
+    const int64_t out = check_random() % 8 ? check_random_in(0, 3) : count;
+    uint8_t *mask = malloc((size_t)count);
+    CHECK(mask);
+    memset(mask, 1, (size_t)count);
+    for (int64_t i = 0; i < out; i++)
+        mask[check_random_in(0, count - 1)] = 0;
+    image->mask = mask;
+    image->mask_stride = image->width;
+    return mask;
+}
+
+static void cut_template(kind_problem *p)
+{
+    const size_t pixel = (size_t)(p->tmpl.channels ? p->tmpl.channels : 1) *
+                         (p->tmpl.type == TM_SAMPLE_U16 ? 2 : 1);
+    int64_t x = check_random_in(0, p->frame.width - p->tmpl.width);
+    int64_t y = check_random_in(0, p->frame.height - p->tmpl.height);
+    for (int64_t row = 0; row < p->tmpl.height; row++)
+        memcpy((uint8_t *)p->tmpl.samples + row * p->tmpl.stride,
+               p->frame.samples + (y + row) * p->frame.stride + x * (int64_t)pixel,
+               pixel * (size_t)p->tmpl.width);
+}
+
+void kind_random(kind_problem *p, double products)
+{
+    const int64_t long_side = check_random() % 8 ? 24 : 140;
+    int64_t w = check_random_in(1, check_random() % 4 ? 12 : long_side);
+    int64_t h = check_random_in(1, check_random() % 4 ? 12 : 24);
+    int64_t most = (int64_t)(products / (double)(w * h));
+    int64_t map_w = check_random_in(1, check_random() % 4 ? 40 : 300);
+    int64_t map_h = check_random_in(1, check_random() % 4 ? 12 : 60);
+    const tm_sample_type type = check_random() % 2 ? TM_SAMPLE_U16 : TM_SAMPLE_U8;
+    const int channels = check_random() % 2 ? 1 : (int)check_random_in(2, 4);
+    const int frame_content = check_random() % 2 ? 0 : (int)check_random_in(0, CONTENTS - 1);
+    const int tmpl_content = check_random() % 2 ? 0 : (int)check_random_in(0, CONTENTS - 1);
+    const int mask = check_random() % 2 ? 0 : (int)check_random_in(0, MASKS - 1);
+    const bool cut = check_random() % 3 == 0, frame_mask = check_random() % 4 == 0;
+
+    map_w = map_w > most ? (most > 0 ? most : 1) : map_w;
+    map_h = map_h > most / map_w ? (most / map_w > 0 ? most / map_w : 1) : map_h;
+    *p = (kind_problem){.metric = (tm_metric)check_random_in(0, 5),
+                        .domain = (tm_domain)(check_random() % 2 ? 0 : check_random_in(1, 2))};
+    p->memory[0] =
+        make_picture(&p->frame, map_w + w - 1, map_h + h - 1, type, channels, frame_content);
+    p->memory[1] = make_picture(&p->tmpl, w, h, type, channels, tmpl_content);
+    if (cut)
+        cut_template(p);
+    p->memory[2] = make_mask(&p->tmpl, mask);
+    p->memory[3] = frame_mask ? make_frame_mask(&p->frame) : NULL;
+    snprintf(p->text, sizeof p->text,
+             "%s, domain %d, %d bits, %d channels, frame %lldx%lld %s%s, template %lldx%lld %s, "
+             "mask: %s",
+             tm_metric_name(p->metric), (int)p->domain, type == TM_SAMPLE_U16 ? 16 : 8, channels,
+             (long long)p->frame.width, (long long)p->frame.height, contents[frame_content],
+             frame_mask ? ", masked" : "", (long long)w, (long long)h,
+             cut ? "cut from it" : contents[tmpl_content], masks[mask]);
+}
+
+void kind_free(kind_problem *p)
+{
+    for (int i = 0; i < 4; i++)
+        free(p->memory[i]);
+}
+
+typedef struct outcome {
+    tm_status created, matched;
+    tm_peak best;
+    void *map;
+    int64_t width, height;
+    size_t size;
+} outcome;
+
+/* One match, with its map or without. */
+static outcome match(const kind_problem *p, tm_settings settings, bool with_map)
+{
+    tm_matcher *matcher;
+    tm_template *tmpl = NULL;
+    outcome o = {.matched = TM_OK};
+    const size_t element = tm_map_element_size(p->metric);
+
+    settings.metric = p->metric;
+    settings.domain = p->domain;
+    if (tm_matcher_create(&matcher, &settings) != TM_OK)
+        check_fail(__FILE__, __LINE__, "%s: %s", p->text, tm_matcher_message(matcher));
+    o.created = tm_template_create(&tmpl, matcher, &p->tmpl);
+    if (o.created == TM_OK) {
+        CHECK_EQ(tm_map_size(p->domain, p->frame.width, p->frame.height, p->tmpl.width,
+                             p->tmpl.height, &o.width, &o.height),
+                 TM_OK);
+        o.size = element * (size_t)(o.width * o.height);
+        CHECK(o.map = malloc(o.size));
+        memset(o.map, 0xcd, o.size);
+        tm_map map = {o.map, (ptrdiff_t)element * o.width};
+        o.matched = tm_match(matcher, &p->frame, tmpl, &o.best, with_map ? &map : NULL);
+        if (o.matched != TM_OK && o.matched != TM_ERR_NO_POSITION)
+            check_fail(__FILE__, __LINE__, "%s: %s", p->text, tm_matcher_message(matcher));
+    }
+    tm_template_destroy(&tmpl);
+    tm_matcher_destroy(&matcher);
+    return o;
+}
+
+static outcome oracle_match(const kind_problem *p)
+{
+    tm_settings settings;
+    tm_settings_default(&settings, sizeof settings);
+    settings.algorithm = TM_ALGORITHM_REFERENCE;
+    settings.device = TM_DEVICE_CPU;
+    return match(p, settings, true);
+}
+
+static bool same_peak(const tm_peak *a, const tm_peak *b)
+{
+    return a->x == b->x && a->y == b->y && memcmp(&a->score, &b->score, sizeof a->score) == 0;
+}
+
+int64_t kind_compare(const kind_problem *p, tm_settings settings)
+{
+    outcome truth = oracle_match(p), mapped = match(p, settings, true),
+            alone = match(p, settings, false);
+    const int64_t elements = truth.width * truth.height;
+
+    if (mapped.created != truth.created || mapped.matched != truth.matched ||
+        alone.matched != truth.matched)
+        check_fail(__FILE__, __LINE__, "%s: status %d and %d, %d alone, expected %d and %d", p->text,
+                   (int)mapped.created, (int)mapped.matched, (int)alone.matched,
+                   (int)truth.created, (int)truth.matched);
+    if (truth.size && memcmp(truth.map, mapped.map, truth.size) != 0)
+        check_fail(__FILE__, __LINE__, "%s: the maps differ", p->text);
+    if (truth.created == TM_OK && truth.matched == TM_OK &&
+        (!same_peak(&mapped.best, &truth.best) || !same_peak(&alone.best, &truth.best)))
+        check_fail(__FILE__, __LINE__,
+                   "%s: best (%lld, %lld) %.9g, alone (%lld, %lld) %.9g, expected (%lld, %lld) %.9g",
+                   p->text, (long long)mapped.best.x, (long long)mapped.best.y, mapped.best.score,
+                   (long long)alone.best.x, (long long)alone.best.y, alone.best.score,
+                   (long long)truth.best.x, (long long)truth.best.y, truth.best.score);
+    free(truth.map);
+    free(mapped.map);
+    free(alone.map);
+    return elements;
+}
+
+static int64_t sample(const tm_image *image, int64_t x, int64_t y, int channel)
+{
+    if (x < 0 || y < 0 || x >= image->width || y >= image->height)
+        return 0;
+    const int64_t i = x * (image->channels ? image->channels : 1) + channel;
+    const uint8_t *row = image->samples + y * image->stride;
+    return image->type == TM_SAMPLE_U16 ? ((const uint16_t *)(const void *)row)[i] : row[i];
+}
+
+static bool in_mask(const tm_image *image, int64_t x, int64_t y)
+{
+    return !image->mask || x < 0 || y < 0 || x >= image->width || y >= image->height ||
+           image->mask[y * image->mask_stride + x];
+}
+
+/* A metric as its name says, from differences to the means. NAN: the position is
+ * skipped. */
+static long double formula(const kind_problem *p, int64_t x, int64_t y)
+{
+    const int channels = p->tmpl.channels ? p->tmpl.channels : 1;
+    const bool centred = p->metric == TM_METRIC_LCC || p->metric == TM_METRIC_CCOEFF;
+    long double ft = 0, ff = 0, tt = 0, diff = 0;
+
+    for (int c = 0; c < channels; c++) {
+        long double mean_f = 0, mean_t = 0, n = 0;
+        for (int pass = centred ? 0 : 1; pass < 2; pass++) {
+            for (int64_t i = 0; i < p->tmpl.width * p->tmpl.height; i++) {
+                const int64_t u = i % p->tmpl.width, v = i / p->tmpl.width;
+                if (!in_mask(&p->tmpl, u, v))
+                    continue;
+                if (!in_mask(&p->frame, x + u, y + v))
+                    return NAN;
+                long double f = (long double)sample(&p->frame, x + u, y + v, c);
+                long double t = (long double)sample(&p->tmpl, u, v, c);
+                if (pass == 0) {
+                    mean_f += f;
+                    mean_t += t;
+                    n += 1;
+                    continue;
+                }
+                ft += (f - mean_f) * (t - mean_t);
+                ff += (f - mean_f) * (f - mean_f);
+                tt += (t - mean_t) * (t - mean_t);
+                diff += (f - t) * (f - t);
+            }
+            if (pass == 0) {
+                mean_f /= n;
+                mean_t /= n;
+            }
+        }
+    }
+    switch (p->metric) {
+    case TM_METRIC_LCC:
+        return ff > 1e-6L ? ft / sqrtl(ff * tt) : 0;
+    case TM_METRIC_CCORR_NORMED:
+        return ft == 0 ? 0 : ft / sqrtl(ff * tt);
+    case TM_METRIC_SQDIFF_NORMED:
+        return diff / sqrtl((ff > 0 ? ff : 1) * (tt > 0 ? tt : 1));
+    case TM_METRIC_SQDIFF:
+        return diff;
+    default:
+        return ft;
+    }
+}
+
+static void check_value(const kind_problem *p, const outcome *o, int64_t x, int64_t y)
+{
+    const int64_t left = p->domain == TM_DOMAIN_FULL   ? p->tmpl.width - 1
+                         : p->domain == TM_DOMAIN_SAME ? (p->tmpl.width - 1) / 2
+                                                       : 0;
+    const int64_t top = p->domain == TM_DOMAIN_FULL   ? p->tmpl.height - 1
+                        : p->domain == TM_DOMAIN_SAME ? (p->tmpl.height - 1) / 2
+                                                      : 0;
+    const bool integer = tm_metric_is_integer(p->metric);
+    const int64_t i = y * o->width + x;
+    const long double expected = formula(p, x - left, y - top);
+    const long double got = integer ? (long double)((const int64_t *)o->map)[i]
+                                    : (long double)((const float *)o->map)[i];
+    if (isnan(expected)) {
+        int64_t skipped;
+        CHECK_EQ(tm_map_skipped(p->metric, &skipped), TM_OK);
+        CHECK(memcmp((const char *)o->map + (size_t)i * tm_map_element_size(p->metric), &skipped,
+                     tm_map_element_size(p->metric)) == 0);
+        return;
+    }
+    /* 4 half units of binary32, of a value or of 1; and of what a mean leaves of 0 */
+    long double allowed = 0x1p-22L * fmaxl(fabsl(expected), 1);
+    if (integer)
+        allowed = 0;
+    if (p->metric == TM_METRIC_CCOEFF)
+        allowed += 1e-6L;
+    if (!(fabsl(got - expected) <= allowed))
+        check_fail(__FILE__, __LINE__, "%s: %.12Lg at (%lld, %lld), expected %.12Lg", p->text, got,
+                   (long long)x, (long long)y, expected);
+}
+
+void kind_check_oracle(const kind_problem *p)
+{
+    outcome o = oracle_match(p);
+    const int values = p->tmpl.width * p->tmpl.height < 10000 ? 20 : 1;
+    if (o.created == TM_OK) {
+        for (int i = 0; i < values; i++)
+            check_value(p, &o, check_random_in(0, o.width - 1), check_random_in(0, o.height - 1));
+    }
+    free(o.map);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* Random problems of every kind of picture: 8 and 16 bits, channels, masks. */
+#ifndef TMATCH_TESTS_KINDS_H
+#define TMATCH_TESTS_KINDS_H
+
+#include "tmatch/tmatch.h"
+
+typedef struct kind_problem {
+    tm_image frame, tmpl;
+    void *memory[4];
+    tm_metric metric;
+    tm_domain domain;
+    char text[200];
+} kind_problem;
+
+/* Up to about this many products. */
+void kind_random(kind_problem *p, double products);
+void kind_free(kind_problem *p);
+
+/* Fails the test where the map or the best match that settings give differ in a
+ * bit from the oracle's. Returns the number of map elements that were compared. */
+int64_t kind_compare(const kind_problem *p, tm_settings settings);
+
+/* Compares the oracle with the formulas in floating point. */
+void kind_check_oracle(const kind_problem *p);
+
+#endif
