@@ -32,7 +32,7 @@ const char *bench_gpu_open(bench_gpu **opened, int index)
     if (status == TM_OK) {
         const int count = gpu->library.plugin->count(&gpu->message);
         if (count > index) {
-            status = gpu->library.plugin->open(&gpu->cuda, index, &gpu->message);
+            status = gpu->library.plugin->open(&gpu->cuda, index, 0, &gpu->message);
         } else {
             status = TM_ERR_NO_DEVICE;
             if (count)
@@ -81,8 +81,10 @@ static tm_status match(bench_gpu *gpu, const problem *p, const bench_templates *
     if (map && jobs)
         jobs[0].map = (tm_map){p->got, p->map_width * (ptrdiff_t)tm_map_element_size(c->metric)};
     const double start = bench_now_ms();
+    tm_cuda_work work = {0};
     if (status == TM_OK)
-        status = gpu->library.plugin->match(gpu->cuda, jobs, (size_t)t->step, times, &gpu->message);
+        status = gpu->library.plugin->match(gpu->cuda, jobs, (size_t)t->step, &work, &gpu->message);
+    *times = work.times;
     times->total = bench_now_ms() - start;
 
     for (int i = 0; status == TM_OK && i < t->step; i++) {

@@ -167,13 +167,22 @@ typedef struct tm_settings {
     int device_index;      /* which CUDA device, from 0 */
     int threads;           /* CPU threads; 0: as many as the process may run on */
     uint32_t cpu_features; /* TM_CPU_ bits that may be used; all by default */
+    uint64_t device_mask;  /* CUDA devices that share each frame, bit i for device i, and
+                              TM_ALL_DEVICES; 0: device_index alone */
+    int64_t device_memory; /* bytes that the matcher may use on each CUDA device, besides
+                              what CUDA itself takes; 0: no limit but the device's */
 } tm_settings;
 
-/* Writes the defaults: LCC, VALID, AUTO, AUTO, device 0, all threads, all
- * features. size is sizeof(tm_settings) at the caller. */
+#define TM_ALL_DEVICES UINT64_MAX
+
+/* Writes the defaults: LCC, VALID, AUTO, AUTO, device 0 alone, all threads, all
+ * features, no limit of memory. size is sizeof(tm_settings) at the caller. */
 TM_API void tm_settings_default(tm_settings *settings, size_t size);
 
-/* A matcher holds a device, its memory and its plans, all kept across frames. */
+/* A matcher holds devices, their memory and their plans, all kept across frames.
+ * With several CUDA devices each takes rows of every frame, as many as it was found
+ * to be quick. To give whole frames to devices instead, for many small frames, make
+ * one matcher a device and use each from a thread of its own. */
 typedef struct tm_matcher tm_matcher;
 
 /* A template prepared for one matcher. */
@@ -241,7 +250,8 @@ TM_API tm_status tm_map_size(tm_domain domain, int64_t frame_width, int64_t fram
  * channels. *best is the best score; between equal ones the smallest y, then the
  * smallest x. map may be NULL: then no map
  * is made anywhere. On failure map's contents are unspecified. INVALID also where
- * the settings ask for TM_ALGORITHM_FFT and it cannot run or be exact.
+ * the settings ask for TM_ALGORITHM_FFT and it cannot run or be exact. What a CUDA
+ * device fails to do, the others or the CPU do: see tm_matcher_warning.
  * Errors: INVALID, MEMORY, FRAME_TOO_SMALL, NO_DEVICE, DEVICE_MEMORY, DEVICE,
  * NO_POSITION. */
 TM_API tm_status tm_match(tm_matcher *matcher, const tm_image *frame, const tm_template *tmpl,
@@ -267,7 +277,27 @@ typedef struct tm_times {
 
 TM_API tm_times tm_matcher_times(const tm_matcher *matcher);
 
-/* What the last successful tm_match ran on: "cpu", "cuda:0"; "direct",
+/* What happened in the last successful match that the caller should know, such as
+ * the failure of a device whose rows others took; "" if nothing. Valid until the
+ * next call on the matcher. */
+TM_API const char *tm_matcher_warning(const tm_matcher *matcher);
+
+/* One CUDA device's part in the last successful match. */
+typedef struct tm_device_report {
+    int index;
+    int64_t rows;     /* of score maps, all templates' together */
+    double start_ms;  /* when it began, after the first of them */
+    double busy_ms;   /* from then until it had done its part */
+    double wait_ms;   /* from then until all had */
+    int64_t bytes_to_device, bytes_from_device;
+} tm_device_report;
+
+/* Writes up to capacity reports, in the order of the devices, of those that took
+ * part; returns their number, which may exceed capacity and is 0 on the CPU. */
+TM_API size_t tm_matcher_reports(const tm_matcher *matcher, tm_device_report *reports,
+                                 size_t capacity);
+
+/* What the last successful tm_match ran on: "cpu", "cuda:0", "cuda:0,2"; "direct",
  * "fft", "reference"; and a sentence that says what was chosen and why. "" before the
  * first match. Valid until the next call on the matcher. */
 TM_API const char *tm_matcher_device(const tm_matcher *matcher);

@@ -184,9 +184,18 @@ static bool add_cuda(variant *variants, int *count, tm_settings settings, int in
 {
     char name[32];
     settings.device = TM_DEVICE_CUDA;
+    settings.device_mask = 0;
     settings.device_index = index;
     snprintf(name, sizeof name, "cuda:%d", index);
     return add_variant(variants, count, settings, name);
+}
+
+static bool wanted(const tm_settings *settings, int index)
+{
+    const uint64_t mask = settings->device_mask;
+    return settings->device == TM_DEVICE_AUTO ||
+           (settings->device == TM_DEVICE_CUDA &&
+            (mask == TM_ALL_DEVICES || (index < 64 && mask >> index & 1)));
 }
 
 /* Opens what is to be measured and says what that is. */
@@ -204,11 +213,8 @@ static bool open_variants(variant *variants, int *count, const tm_settings *sett
     if (settings->device != TM_DEVICE_CUDA &&
         !add_cpu(variants, count, *settings, devices[0].units))
         return false;
-    if (settings->device == TM_DEVICE_CUDA &&
-        !add_cuda(variants, count, *settings, settings->device_index))
-        return false;
     for (size_t i = 1; i < found; i++) {
-        if (settings->device == TM_DEVICE_AUTO &&
+        if (wanted(settings, devices[i].index) &&
             !add_cuda(variants, count, *settings, devices[i].index))
             return false;
         printf("cuda:%d: %s\n", devices[i].index, devices[i].name);

@@ -24,7 +24,7 @@ bool cli_engine_open(cli_engine *e, const cli_options *options)
         return true;
     tm_settings settings = options->settings;
     settings.device = TM_DEVICE_CPU;
-    settings.device_index = 0;
+    settings.device_mask = 0;
     settings.algorithm = TM_ALGORITHM_REFERENCE;
     return open_matcher(&e->oracle, &settings);
 }

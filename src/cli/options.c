@@ -3,6 +3,7 @@
 
 #include <getopt.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,6 +60,9 @@ static const struct option long_options[] = {
 /* More than any machine has; a typing error must not start a million. */
 enum { MAX_THREADS = 4096 };
 
+/* The library takes them as a mask. */
+enum { MAX_DEVICE = 63 };
+
 static const choice domains[] = {
     {"valid", TM_DOMAIN_VALID}, {"same", TM_DOMAIN_SAME}, {"full", TM_DOMAIN_FULL}, {NULL, 0}};
 static const choice metrics[] = {
@@ -73,21 +77,40 @@ static const choice formats[] = {
 static const choice devices[] = {{"auto", TM_DEVICE_AUTO},
                                  {"cpu", TM_DEVICE_CPU},
                                  {"cuda", TM_DEVICE_CUDA},
-                                 {"cuda:N", TM_DEVICE_CUDA}, /* for the error only */
+                                 {"cuda:N,M", TM_DEVICE_CUDA}, /* for the error only */
                                  {NULL, 0}};
+
+/* "0,2" */
+static bool parse_device_list(const char *text, uint64_t *mask)
+{
+    char number[16];
+    int64_t index;
+
+    for (*mask = 0;; text++) {
+        const size_t length = strcspn(text, ",");
+        snprintf(number, sizeof number, "%.*s", (int)length, text);
+        if (!parse_integer("--device cuda:N", number, 0, MAX_DEVICE, &index))
+            return false;
+        *mask |= UINT64_C(1) << index;
+        text += length;
+        if (!*text)
+            return true;
+    }
+}
 
 static bool parse_device(const char *text, tm_settings *settings)
 {
-    int64_t index = 0;
     int kind = TM_DEVICE_CUDA;
+    settings->device_mask = 0;
     if (strncmp(text, "cuda:", 5) == 0) {
-        if (!parse_integer("--device cuda:N", text + 5, 0, INT_MAX, &index))
+        if (!parse_device_list(text + 5, &settings->device_mask))
             return false;
     } else if (!parse_choice("--device", text, devices, &kind)) {
         return false;
+    } else if (kind == TM_DEVICE_CUDA) {
+        settings->device_mask = TM_ALL_DEVICES;
     }
     settings->device = (tm_device_kind)kind;
-    settings->device_index = (int)index;
     return true;
 }
 

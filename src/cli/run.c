@@ -35,6 +35,20 @@ static void note_times(const cli_result *result)
             result->read_ms + t->total);
 }
 
+static void note_devices(const cli_result *result, const tm_matcher *matcher)
+{
+    tm_device_report reports[64];
+    const size_t count = tm_matcher_reports(matcher, reports, 64);
+    for (size_t i = 0; i < count && i < 64; i++) {
+        const tm_device_report *d = &reports[i];
+        message(result->frame,
+                "cuda:%d: rows=%" PRId64 " start=%.3f busy=%.3f wait=%.3f ms, %" PRId64
+                " bytes to it, %" PRId64 " from it",
+                d->index, d->rows, d->start_ms, d->busy_ms, d->wait_ms, d->bytes_to_device,
+                d->bytes_from_device);
+    }
+}
+
 static void note_verification(const runner *r, const cli_result *result)
 {
     const verification *v = result->verification;
@@ -85,8 +99,12 @@ static bool finish_pair(runner *r, const cli_input *frame, const cli_result *res
 {
     const cli_options *o = r->options;
 
-    if (o->verbose)
+    if (!o->quiet && *tm_matcher_warning(r->engine.matcher))
+        message(result->frame, "warning: %s", tm_matcher_warning(r->engine.matcher));
+    if (o->verbose) {
         message(result->frame, "%s", tm_matcher_plan(r->engine.matcher));
+        note_devices(result, r->engine.matcher);
+    }
     if (o->time && o->format != CLI_JSON)
         note_times(result);
     const bool printed = report_result(&r->report, result);

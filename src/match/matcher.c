@@ -12,6 +12,7 @@
 #include "match/cuda_loader.h"
 #include "match/parts.h"
 #include "match/plan.h"
+#include "match/pool.h"
 #include "match/settings.h"
 
 /* On TM_DEVICE_AUTO the CPU works until, with the next job, it would have spent
@@ -23,18 +24,20 @@
 struct tm_matcher {
     tm_settings settings;
     tm_message message;
-    tm_cpu cpu;
-    tm_fft_cpu *fft; /* NULL until needed */
+    tm_message warning; /* of the last match */
+    tm_cpu cpu;         /* without threads: not initialised */
+    tm_fft_cpu *fft;    /* NULL until needed */
     tm_parts_memory parts;
     tm_cuda_library library;
-    tm_cuda *cuda;      /* NULL until opened */
+    tm_pool *pool;      /* NULL until opened */
+    bool on_pool;       /* the last match */
     tm_message refusal; /* why AUTO has no device; "" while it has not looked */
     tm_job *jobs;       /* of the running call */
     size_t job_capacity;
     double cpu_ms;      /* spent so far */
     double missed_ms;   /* what FFT would have saved, had it been started */
     tm_times times;
-    char device[16];
+    char device[160];
     const char *algorithm;
     char plan[512];
 };
@@ -62,18 +65,37 @@ static double now_ms(void)
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
+static tm_status open_cpu(tm_matcher *m)
+{
+    int threads = m->settings.threads ? m->settings.threads : omp_get_num_procs();
+    if (m->cpu.threads)
+        return TM_OK;
+    tm_status status = tm_cpu_init(&m->cpu, threads, m->settings.cpu_features);
+    return status == TM_OK ? TM_OK : fail_plain(m, status);
+}
+
 static tm_status open_cuda(tm_matcher *m)
 {
+    const uint64_t mask = m->settings.device_mask;
+    int indices[64], listed = 0;
+
     tm_status status = tm_cuda_load(&m->library, &m->message);
     if (status != TM_OK)
         return status;
     int count = m->library.plugin->count(&m->message);
     if (count == 0)
         return TM_ERR_NO_DEVICE;
-    if (m->settings.device_index >= count)
+    for (int i = 0; i < 64; i++) {
+        if (mask == TM_ALL_DEVICES ? i < count : mask >> i & 1)
+            indices[listed++] = i;
+    }
+    if (!listed)
+        indices[listed++] = m->settings.device_index;
+    if (indices[listed - 1] >= count)
         return fail(m, TM_ERR_NO_DEVICE, "there is no device cuda:%d, only %d CUDA device%s",
-                    m->settings.device_index, count, count == 1 ? "" : "s");
-    return m->library.plugin->open(&m->cuda, m->settings.device_index, &m->message);
+                    indices[listed - 1], count, count == 1 ? "" : "s");
+    const tm_pool_settings pool = {indices, listed, m->settings.device_memory, TM_POOL_LEAST_MS};
+    return tm_pool_create(&m->pool, m->library.plugin, &pool, &m->message);
 }
 
 tm_status tm_matcher_create(tm_matcher **matcher, const tm_settings *settings)
@@ -95,11 +117,7 @@ tm_status tm_matcher_create(tm_matcher **matcher, const tm_settings *settings)
     if (fault)
         return fail(m, TM_ERR_INVALID, "%s", fault);
 
-    if (m->settings.device == TM_DEVICE_CUDA)
-        return open_cuda(m);
-    int threads = m->settings.threads ? m->settings.threads : omp_get_num_procs();
-    tm_status status = tm_cpu_init(&m->cpu, threads, m->settings.cpu_features);
-    return status == TM_OK ? TM_OK : fail_plain(m, status);
+    return m->settings.device == TM_DEVICE_CUDA ? open_cuda(m) : open_cpu(m);
 }
 
 void tm_matcher_destroy(tm_matcher **matcher)
@@ -112,8 +130,7 @@ void tm_matcher_destroy(tm_matcher **matcher)
 #if TM_HAVE_FFTW
     tm_fft_cpu_destroy(&m->fft);
 #endif
-    if (m->cuda)
-        m->library.plugin->close(m->cuda);
+    tm_pool_destroy(&m->pool);
     tm_cuda_unload(&m->library);
     free(m->jobs);
     free(m);
@@ -180,17 +197,6 @@ static void say_fft(tm_matcher *m, const tm_fft_tiling *t)
     m->algorithm = "fft";
     say(m, "fft on %s, %lld x %lld pairs of tiles, transforms of %d x %d", m->device,
         (long long)t->across, (long long)t->down, t->length_x, t->length_y);
-}
-
-static tm_status run_cuda(tm_matcher *m, size_t count)
-{
-    snprintf(m->device, sizeof m->device, "cuda:%d", m->settings.device_index);
-    m->algorithm = "direct";
-    m->plan[0] = '\0';
-    say(m, "direct on %s%s", m->device,
-        m->settings.device == TM_DEVICE_AUTO ? ": the work outweighs the device's start-up"
-                                             : ": as asked");
-    return m->library.plugin->match(m->cuda, m->jobs, count, &m->times, &m->message);
 }
 
 /* A plain job by the planned algorithm. */
@@ -269,6 +275,37 @@ static tm_plan plan_cpu(const tm_matcher *m, const tm_job *job)
     return plan;
 }
 
+/* What no device could do. */
+static tm_status rescue(void *context, tm_job *jobs, size_t count, tm_message *message)
+{
+    tm_matcher *m = context;
+    tm_status status = open_cpu(m);
+    for (size_t i = 0; i < count && status == TM_OK; i++) {
+        const tm_plan plan = plan_cpu(m, &jobs[i]);
+        status = run_job(m, &jobs[i], &plan);
+    }
+    if (status != TM_OK)
+        snprintf(message->text, sizeof message->text, "%s", tm_strerror(status));
+    return status;
+}
+
+static tm_status run_cuda(tm_matcher *m, size_t count)
+{
+    tm_pool_call call = {.jobs = m->jobs, .count = count, .rescue = rescue, .context = m};
+
+    m->on_pool = true;
+    tm_pool_name(m->pool, m->device, sizeof m->device);
+    m->algorithm = "direct";
+    m->plan[0] = '\0';
+    say(m, "direct on %s%s", m->device,
+        m->settings.device == TM_DEVICE_AUTO ? ": the work outweighs the device's start-up"
+                                             : ": as asked");
+    tm_status status = tm_pool_match(m->pool, &call);
+    m->warning = call.warning;
+    m->times = call.times;
+    return status == TM_OK ? TM_OK : fail(m, status, "%s", call.message.text);
+}
+
 static double estimate_ms(const tm_matcher *m, size_t count)
 {
     double ms = 0;
@@ -285,12 +322,12 @@ static bool use_cuda(tm_matcher *m, size_t count)
     if (s->device != TM_DEVICE_AUTO || s->algorithm == TM_ALGORITHM_REFERENCE ||
         s->algorithm == TM_ALGORITHM_FFT)
         return s->device == TM_DEVICE_CUDA;
-    if (!m->cuda && !m->refusal.text[0] && m->cpu_ms + estimate_ms(m, count) >= CUDA_START_MS &&
+    if (!m->pool && !m->refusal.text[0] && m->cpu_ms + estimate_ms(m, count) >= CUDA_START_MS &&
         open_cuda(m) != TM_OK) {
         m->refusal = m->message;
         m->message.text[0] = '\0'; /* the CPU goes on: nothing has failed */
     }
-    return m->cuda != NULL;
+    return m->pool != NULL;
 }
 
 static tm_status run(tm_matcher *m, size_t count)
@@ -374,6 +411,8 @@ tm_status tm_match_many(tm_matcher *matcher, const tm_image *frame,
     }
 
     matcher->times = (tm_times){0};
+    matcher->warning.text[0] = '\0';
+    matcher->on_pool = false;
     tm_status status = run(matcher, count);
     if (status != TM_OK)
         return status;
@@ -395,6 +434,16 @@ tm_status tm_match(tm_matcher *matcher, const tm_image *frame, const tm_template
 tm_times tm_matcher_times(const tm_matcher *matcher)
 {
     return matcher ? matcher->times : (tm_times){0};
+}
+
+const char *tm_matcher_warning(const tm_matcher *matcher)
+{
+    return matcher ? matcher->warning.text : "";
+}
+
+size_t tm_matcher_reports(const tm_matcher *matcher, tm_device_report *reports, size_t capacity)
+{
+    return matcher && matcher->on_pool ? tm_pool_reports(matcher->pool, reports, capacity) : 0;
 }
 
 const char *tm_matcher_device(const tm_matcher *matcher)

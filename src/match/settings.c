@@ -55,6 +55,8 @@ const char *tm_settings_fault(const tm_settings *s)
         return "no such kind of device";
     if (s->device_index < 0)
         return "a device index is never negative";
+    if (s->device_memory < 0)
+        return "a limit of memory is never negative";
     if (s->threads < 0 || s->threads > 4096)
         return "threads must be 0 to 4096";
     if (s->algorithm == TM_ALGORITHM_REFERENCE && s->device == TM_DEVICE_CUDA)

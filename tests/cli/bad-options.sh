@@ -21,6 +21,8 @@ fail --device cuda: a b
 fail --device cuda:one a b
 fail --device cuda:-1 a b
 fail --device cuda:99999999999 a b
+fail --device cuda:0, a b
+fail --device cuda:0,64 a b
 fail --threads -1 a b
 fail --threads many a b
 fail --threads 4097 a b

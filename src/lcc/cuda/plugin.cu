@@ -29,16 +29,17 @@ static cudaError_t read_times(const tm_cuda *cuda, tm_times *times)
     return cudaSuccess;
 }
 
-static tm_status plugin_match(tm_cuda *cuda, tm_job *jobs, size_t count, tm_times *times,
+static tm_status plugin_match(tm_cuda *cuda, tm_job *jobs, size_t count, tm_cuda_work *work,
                               tm_message *message)
 {
     int callers_device = cuda->index;
+    *work = (tm_cuda_work){};
     cudaGetDevice(&callers_device);
     cudaError_t error = cudaSetDevice(cuda->index);
     if (error == cudaSuccess)
         error = tm_run(cuda, jobs, count);
     if (error == cudaSuccess)
-        error = read_times(cuda, times);
+        error = read_times(cuda, &work->times);
     else
         cudaStreamSynchronize(cuda->stream); /* nothing may still use the caller's memory */
     tm_status status = cuda_status(cuda, error, message);
@@ -160,8 +161,9 @@ static cudaError_t open_device(tm_cuda *cuda)
     return cudaMalloc((void **)&cuda->tensor.hints, (TM_GROUP_MAX + 1) * sizeof(int));
 }
 
-static tm_status plugin_open(tm_cuda **opened, int index, tm_message *message)
+static tm_status plugin_open(tm_cuda **opened, int index, int64_t memory, tm_message *message)
 {
+    (void)memory;
     tm_cuda *cuda = (tm_cuda *)calloc(1, sizeof *cuda);
     if (!cuda) {
         snprintf(message->text, sizeof message->text, "%s", "out of memory");

@@ -7,13 +7,19 @@
 
 #include "lcc/lcc.h"
 
-#define TM_CUDA_PLUGIN_VERSION 2
+#define TM_CUDA_PLUGIN_VERSION 3
 
 typedef struct tm_message {
     char text[256];
 } tm_message;
 
 typedef struct tm_cuda tm_cuda;
+
+/* What a match on a device took. */
+typedef struct tm_cuda_work {
+    tm_times times; /* total stays 0 */
+    int64_t bytes_to_device, bytes_from_device;
+} tm_cuda_work;
 
 /* Every function that fails writes its reason to message. */
 typedef struct tm_cuda_plugin {
@@ -24,14 +30,15 @@ typedef struct tm_cuda_plugin {
 
     tm_status (*describe)(int index, tm_device_info *info, tm_message *message);
 
-    /* Opens a device: context, stream, staging. *cuda is the caller's, freed by
-     * close. */
-    tm_status (*open)(tm_cuda **cuda, int index, tm_message *message);
+    /* Opens a device: context, streams, staging. memory bounds what is allocated on
+     * it; 0: no bound. *cuda is the caller's, freed by close. */
+    tm_status (*open)(tm_cuda **cuda, int index, int64_t memory, tm_message *message);
     void (*close)(tm_cuda *cuda);
 
     /* Runs count jobs of one frame, domain and metric; writes each job's best and
-     * map, and the first three times. */
-    tm_status (*match)(tm_cuda *cuda, tm_job *jobs, size_t count, tm_times *times,
+     * map, and *work. After DEVICE_MEMORY fewer rows may fit; after DEVICE the
+     * device is of no more use. */
+    tm_status (*match)(tm_cuda *cuda, tm_job *jobs, size_t count, tm_cuda_work *work,
                        tm_message *message);
 
     /* Repeats the device's part of the last successful match, with nothing

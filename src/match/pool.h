@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* CUDA devices that share the rows of each frame, one host thread a device. */
+#ifndef TMATCH_MATCH_POOL_H
+#define TMATCH_MATCH_POOL_H
+
+#include "lcc/cuda/plugin.h"
+
+typedef struct tm_pool tm_pool;
+
+typedef struct tm_pool_settings {
+    const int *indices; /* of the devices; one may be in it more than once */
+    int count;          /* 1 to 64 */
+    int64_t memory;     /* bytes on each; 0: no limit */
+    double least_ms;    /* a device gets rows from about this much work on */
+} tm_pool_settings;
+
+/* Waking a device, starting its copies and waiting for it takes a fifth of this. */
+#define TM_POOL_LEAST_MS 0.3
+
+/* Opens the devices, all at once. *pool is the caller's, freed by destroy; the
+ * plugin stays loaded until then. Errors: MEMORY and those of the plugin's open,
+ * with the message of the first device that failed. */
+tm_status tm_pool_create(tm_pool **pool, const tm_cuda_plugin *plugin,
+                         const tm_pool_settings *settings, tm_message *message);
+void tm_pool_destroy(tm_pool **pool);
+
+/* One call. jobs share their frame, domain and metric. */
+typedef struct tm_pool_call {
+    tm_job *jobs;
+    size_t count;
+    /* Runs on the CPU what no device could. */
+    tm_status (*rescue)(void *context, tm_job *jobs, size_t count, tm_message *message);
+    void *context;
+    /* Written: the longest that any device took for each step, or why it failed. */
+    tm_times times;
+    tm_message message;
+    /* Written: devices that failed, where others did their part; or "". */
+    tm_message warning;
+} tm_pool_call;
+
+/* Writes each job's best and map. A device that runs out of memory tries fewer rows
+ * at a time; one that fails is not used again, and its rows go to the others.
+ * Errors: MEMORY, INVALID, and those of rescue. */
+tm_status tm_pool_match(tm_pool *pool, tm_pool_call *call);
+
+/* See tm_matcher_reports. */
+size_t tm_pool_reports(const tm_pool *pool, tm_device_report *reports, size_t capacity);
+
+/* The devices as "cuda:0,2" says them. */
+void tm_pool_name(const tm_pool *pool, char *name, size_t size);
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+#include "match/pool_device.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+/* A wrong number makes a match slower, never different. */
+#define BYTE_MS 2e-8
+#define PRODUCT_MS 4e-12
+
+double tm_now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+double tm_pool_cost(const tm_pool_call *call, tm_rows rows, int64_t height)
+{
+    double ms = 0;
+    for (size_t i = 0; i < call->count; i++) {
+        const tm_job *job = &call->jobs[i];
+        const tm_rows part = tm_rows_scale(rows, height, job->geometry.map_height);
+        const double windows =
+            (double)(part.end - part.first) * (double)job->geometry.map_width;
+        ms += windows * (double)job->tmpl->n * PRODUCT_MS;
+        if (i == 0)
+            ms += windows * BYTE_MS;
+        if (job->map.data)
+            ms += windows * (double)tm_map_element_size(job->metric) * BYTE_MS;
+    }
+    return ms;
+}
+
+static bool fit(tm_pool_device *d, size_t count)
+{
+    if (d->capacity >= count)
+        return true;
+    free(d->slices);
+    free(d->bests);
+    d->slices = malloc(count * sizeof *d->slices);
+    d->bests = malloc(count * sizeof *d->bests);
+    d->capacity = d->slices && d->bests ? count : 0;
+    return d->capacity > 0;
+}
+
+tm_status tm_pool_device_begin(tm_pool_device *d, const tm_pool_call *call, int64_t height)
+{
+    if (!fit(d, call->count))
+        return TM_ERR_MEMORY;
+    for (size_t i = 0; i < call->count; i++)
+        d->bests[i] = (tm_candidate)TM_NO_CANDIDATE;
+    d->call = call;
+    d->height = height;
+    d->failed = false;
+    d->begun_ms = d->ended_ms = 0;
+    d->rows_done = 0;
+    d->work = (tm_cuda_work){0};
+    return TM_OK;
+}
+
+size_t tm_pool_device_cut(tm_pool_device *d, tm_rows rows)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < d->call->count; i++) {
+        const tm_job *job = &d->call->jobs[i];
+        const tm_rows part = tm_rows_scale(rows, d->height, job->geometry.map_height);
+        if (part.first < part.end)
+            d->slices[count++] = tm_job_rows(job, part, 0);
+    }
+    return count;
+}
+
+void tm_pool_device_keep(tm_pool_device *d, tm_rows rows)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < d->call->count; i++) {
+        tm_job whole = d->call->jobs[i];
+        const tm_rows part = tm_rows_scale(rows, d->height, whole.geometry.map_height);
+        if (part.first == part.end)
+            continue;
+        whole.best = d->bests[i];
+        tm_job_merge(&whole, &d->slices[count++], part);
+        d->bests[i] = whole.best;
+        d->rows_done += part.end - part.first;
+    }
+}
+
+/* As many of the rows as memory was found to have room for, at least one. */
+static tm_rows next_piece(const tm_pool_device *d)
+{
+    int64_t count = d->rows.end - d->rows.first;
+    if (d->most_windows) {
+        int64_t most = d->most_windows / d->call->jobs->geometry.map_width;
+        most = most > 1 ? most : 1;
+        count = count < most ? count : most;
+    }
+    return (tm_rows){d->rows.first, d->rows.first + count};
+}
+
+static tm_status match_piece(tm_pool_device *d, tm_rows piece)
+{
+    tm_cuda_work work = {0};
+    const size_t count = tm_pool_device_cut(d, piece);
+    if (count) {
+        const tm_status status = d->plugin->match(d->cuda, d->slices, count, &work, &d->message);
+        if (status != TM_OK)
+            return status;
+    }
+    tm_pool_device_keep(d, piece);
+    d->work.times.to_device += work.times.to_device;
+    d->work.times.kernel += work.times.kernel;
+    d->work.times.from_device += work.times.from_device;
+    d->work.bytes_to_device += work.bytes_to_device;
+    d->work.bytes_from_device += work.bytes_from_device;
+    return TM_OK;
+}
+
+/* The first call allocates and prepares, and says nothing of the next. */
+static void measure_speed(tm_pool_device *d, double cost, double ms)
+{
+    if (d->warm && ms > 0)
+        d->speed = d->speed > 0 ? 0.7 * d->speed + 0.3 * cost / ms : cost / ms;
+    d->warm = true;
+}
+
+void tm_pool_device_work(tm_pool_device *d)
+{
+    const double start = tm_now_ms(), cost = tm_pool_cost(d->call, d->rows, d->height);
+
+    if (d->begun_ms == 0)
+        d->begun_ms = start;
+    while (d->rows.first < d->rows.end && !d->failed) {
+        const tm_rows piece = next_piece(d);
+        const int64_t count = piece.end - piece.first;
+        d->status = match_piece(d, piece);
+        if (d->status == TM_OK)
+            d->rows.first = piece.end;
+        else if (d->status == TM_ERR_DEVICE_MEMORY && count > 1)
+            d->most_windows = count / 2 * d->call->jobs->geometry.map_width;
+        else
+            d->failed = true;
+    }
+    d->ended_ms = tm_now_ms();
+    if (!d->failed)
+        measure_speed(d, cost, d->ended_ms - start);
+}

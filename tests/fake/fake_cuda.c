@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* A stand-in for the CUDA plugin with devices that are CPU threads, so that
+ * everything above the plugin is tested without a GPU. From the environment:
+ *
+ * TMATCH_FAKE_DEVICES  how many; 4
+ * TMATCH_FAKE_MEMORY   bytes of each one
+ * TMATCH_FAKE_SLOW     DEVICE:MICROSECONDS: that device takes so much longer a row
+ * TMATCH_FAULT         see fault.h; a match has four calls a job and two more */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "lcc/cpu/direct.h"
+#include "lcc/cuda/fault.h"
+#include "lcc/cuda/plugin.h"
+
+struct tm_cuda {
+    int index;
+    int64_t memory; /* 0: no bound */
+    tm_fault fault;
+    tm_cpu cpu;
+    int64_t slow_ns; /* a row */
+};
+
+static int64_t number(const char *name, int64_t fallback)
+{
+    const char *text = getenv(name);
+    return text ? strtoll(text, NULL, 10) : fallback;
+}
+
+static tm_status call(tm_cuda *cuda, tm_message *message)
+{
+    const int error = tm_fault_next(&cuda->fault);
+    if (!error)
+        return TM_OK;
+    snprintf(message->text, sizeof message->text, "cuda:%d, fake: injected error %d", cuda->index,
+             error);
+    return error == TM_FAULT_MEMORY ? TM_ERR_DEVICE_MEMORY : TM_ERR_DEVICE;
+}
+
+static int fake_count(tm_message *message)
+{
+    const int count = (int)number("TMATCH_FAKE_DEVICES", 4);
+    if (!count)
+        snprintf(message->text, sizeof message->text, "no fake devices");
+    return count;
+}
+
+static tm_status fake_describe(int index, tm_device_info *info, tm_message *message)
+{
+    (void)message;
+    *info = (tm_device_info){.kind = TM_DEVICE_CUDA, .index = index, .units = 1, .name = "fake"};
+    return TM_OK;
+}
+
+static void fake_close(tm_cuda *cuda)
+{
+    tm_cpu_free(&cuda->cpu);
+    free(cuda);
+}
+
+static tm_status fake_open(tm_cuda **opened, int index, int64_t memory, tm_message *message)
+{
+    const char *slow = getenv("TMATCH_FAKE_SLOW");
+    const int64_t own = number("TMATCH_FAKE_MEMORY", 0);
+    long long microseconds;
+    int which;
+    tm_cuda *cuda = calloc(1, sizeof *cuda);
+
+    if (!cuda || tm_cpu_init(&cuda->cpu, 1, UINT32_MAX) != TM_OK) {
+        free(cuda);
+        snprintf(message->text, sizeof message->text, "out of memory");
+        return TM_ERR_MEMORY;
+    }
+    cuda->index = index;
+    cuda->memory = own && (!memory || own < memory) ? own : memory;
+    cuda->fault = tm_fault_for(index);
+    if (slow && sscanf(slow, "%d:%lld", &which, &microseconds) == 2 && which == index)
+        cuda->slow_ns = microseconds * 1000;
+    const tm_status status = call(cuda, message);
+    if (status == TM_OK)
+        *opened = cuda;
+    else
+        fake_close(cuda);
+    return status;
+}
+
+static tm_status allocate(tm_cuda *cuda, const tm_job *job, tm_message *message)
+{
+    const tm_geometry *g = &job->geometry;
+    int64_t needed = g->frame_width * g->frame_height;
+    if (job->map.data)
+        needed += g->map_width * g->map_height * (int64_t)tm_map_element_size(job->metric);
+    if (cuda->memory && needed > cuda->memory) {
+        snprintf(message->text, sizeof message->text, "cuda:%d, fake: out of memory", cuda->index);
+        return TM_ERR_DEVICE_MEMORY;
+    }
+    return call(cuda, message);
+}
+
+/* Allocate, copy in, compute, copy back. */
+static tm_status run(tm_cuda *cuda, tm_job *job, tm_cuda_work *work, tm_message *message)
+{
+    const tm_geometry *g = &job->geometry;
+    tm_status status = allocate(cuda, job, message);
+
+    if (status == TM_OK)
+        status = call(cuda, message);
+    if (status == TM_OK)
+        status = call(cuda, message);
+    if (status == TM_OK)
+        status = tm_cpu_match(&cuda->cpu, job);
+    if (status == TM_OK)
+        status = call(cuda, message);
+    if (cuda->slow_ns) {
+        const int64_t ns = cuda->slow_ns * g->map_height;
+        nanosleep(&(struct timespec){ns / 1000000000, ns % 1000000000}, NULL);
+    }
+    work->bytes_to_device += g->frame_width * g->frame_height;
+    if (job->map.data)
+        work->bytes_from_device +=
+            g->map_width * g->map_height * (int64_t)tm_map_element_size(job->metric);
+    return status;
+}
+
+static tm_status fake_match(tm_cuda *cuda, tm_job *jobs, size_t count, tm_cuda_work *work,
+                            tm_message *message)
+{
+    tm_status status = call(cuda, message);
+    *work = (tm_cuda_work){0};
+    for (size_t i = 0; i < count && status == TM_OK; i++)
+        status = run(cuda, &jobs[i], work, message);
+    return status == TM_OK ? call(cuda, message) : status;
+}
+
+static tm_status fake_replay(tm_cuda *cuda, int samples, int launches, double *ms,
+                             tm_message *message)
+{
+    (void)cuda, (void)samples, (void)launches, (void)ms;
+    snprintf(message->text, sizeof message->text, "a fake device replays nothing");
+    return TM_ERR_INVALID;
+}
+
+TM_API const tm_cuda_plugin *tm_cuda_plugin_get(void)
+{
+    static const tm_cuda_plugin plugin = {TM_CUDA_PLUGIN_VERSION, fake_count, fake_describe,
+                                          fake_open,              fake_close, fake_match,
+                                          fake_replay};
+    return &plugin;
+}

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+/* Devices that share frames, with the tests' own plugin or the real one: the same
+ * bits as the oracle, whatever fails. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "backends.h"
+#include "check.h"
+#include "match/cuda_loader.h"
+#include "match/pool.h"
+#include "match/slices.h"
+
+enum { MOST = 5 };
+
+static tm_cuda_library library;
+
+static void set(const char *name, const char *value)
+{
+    if (value)
+        setenv(name, value, 1);
+    else
+        unsetenv(name);
+}
+
+/* Handles on the devices that there are, one after the other. */
+static tm_pool *open_pool(int count, int64_t memory)
+{
+    static tm_message message;
+    int indices[MOST];
+    tm_pool *pool = NULL;
+
+    if (tm_cuda_load(&library, &message) != TM_OK || library.plugin->count(&message) == 0)
+        check_skip(message.text);
+    const int devices = library.plugin->count(&message);
+    for (int i = 0; i < count; i++)
+        indices[i] = i % devices;
+    const tm_pool_settings settings = {indices, count, memory, 0};
+    if (tm_pool_create(&pool, library.plugin, &settings, &message) != TM_OK)
+        check_fail(__FILE__, __LINE__, "no pool: %s", message.text);
+    return pool;
+}
+
+static tm_status on_cpu(void *context, tm_job *jobs, size_t count, tm_message *message)
+{
+    int *calls = context;
+    (void)message;
+    ++*calls;
+    for (size_t i = 0; i < count; i++)
+        tm_reference_match(&jobs[i]);
+    return TM_OK;
+}
+
+typedef struct test_job {
+    problem problem;
+    tm_template *tmpl;
+    tm_job job;
+    void *map, *oracle_map;
+    size_t map_size;
+} test_job;
+
+/* False where the template is flat. */
+static bool draw(test_job *t, bool with_map)
+{
+    const tm_metric metric = check_random() % 4 ? TM_METRIC_LCC : TM_METRIC_CCORR;
+    problem_random(&t->problem);
+    CHECK_EQ(tm_template_prepare(&t->tmpl, &t->problem.tmpl), TM_OK);
+    t->job = (tm_job){.metric = metric, .frame = t->problem.frame, .tmpl = t->tmpl};
+    CHECK_EQ(tm_geometry_init(&t->job.geometry, (tm_domain)(check_random() % 3),
+                              t->problem.frame.width, t->problem.frame.height, t->tmpl->width,
+                              t->tmpl->height),
+             TM_OK);
+    const size_t row = (size_t)t->job.geometry.map_width * tm_map_element_size(metric);
+    t->map_size = row * (size_t)t->job.geometry.map_height;
+    t->map = malloc(t->map_size);
+    t->oracle_map = malloc(t->map_size);
+    CHECK(t->map && t->oracle_map);
+    memset(t->map, 0xcd, t->map_size);
+    tm_job oracle = t->job;
+    oracle.map = (tm_map){t->oracle_map, (ptrdiff_t)row};
+    if (with_map)
+        t->job.map = (tm_map){t->map, (ptrdiff_t)row};
+    if (metric == TM_METRIC_LCC && t->tmpl->flat)
+        return false;
+    tm_reference_match(&oracle);
+    t->job.best = oracle.best;
+    return true;
+}
+
+static void release(test_job *t)
+{
+    problem_free(&t->problem);
+    tm_template_destroy(&t->tmpl);
+    free(t->map);
+    free(t->oracle_map);
+}
+
+/* Matches what draw drew; fails where a bit differs from the oracle's. */
+static void match(tm_pool *pool, test_job *t, tm_pool_call *call, int *rescues)
+{
+    const tm_candidate expected = t->job.best;
+    *call = (tm_pool_call){.jobs = &t->job, .count = 1, .rescue = on_cpu, .context = rescues};
+    if (tm_pool_match(pool, call) != TM_OK)
+        check_fail(__FILE__, __LINE__, "%s: %s", t->problem.text, call->message.text);
+    if (t->job.best.value != expected.value || t->job.best.position != expected.position)
+        check_fail(__FILE__, __LINE__, "%s: best %lld at %lld, expected %lld at %lld; %s",
+                   t->problem.text, (long long)t->job.best.value,
+                   (long long)t->job.best.position, (long long)expected.value,
+                   (long long)expected.position, call->warning.text);
+    if (t->job.map.data && memcmp(t->map, t->oracle_map, t->map_size) != 0)
+        check_fail(__FILE__, __LINE__, "%s: the maps differ; %s", t->problem.text,
+                   call->warning.text);
+}
+
+/* All rows are somebody's, once. */
+static void check_reports(const tm_pool *pool, const test_job *t)
+{
+    tm_device_report reports[MOST];
+    const size_t count = tm_pool_reports(pool, reports, MOST);
+    int64_t rows = 0;
+    CHECK(count >= 1 && count <= MOST);
+    for (size_t i = 0; i < count; i++) {
+        rows += reports[i].rows;
+        CHECK(reports[i].start_ms >= 0 && reports[i].busy_ms >= 0 && reports[i].wait_ms >= 0);
+    }
+    CHECK_EQ(rows, t->job.geometry.map_height);
+}
+
+/* Frames of few rows too: problem_random draws maps of one row. */
+static void random_devices(void)
+{
+    const int64_t cases = check_cases(4000);
+    int64_t elements = 0;
+    set("TMATCH_FAULT", NULL);
+    for (int devices = 1; devices <= 4; devices++) {
+        tm_pool *pool = open_pool(devices, 0);
+        for (int64_t i = 0; i < cases / 4; i++) {
+            test_job t;
+            tm_pool_call call;
+            int rescues = 0;
+            if (draw(&t, check_random() % 2)) {
+                match(pool, &t, &call, &rescues);
+                CHECK_STR(call.warning.text, "");
+                check_reports(pool, &t);
+                elements += t.job.geometry.map_width * t.job.geometry.map_height;
+            }
+            release(&t);
+        }
+        tm_pool_destroy(&pool);
+    }
+    printf("# %" PRId64 " cases, %" PRId64 " map elements, 0 differ\n", cases, elements);
+}
+
+/* Memory for few rows at a time, or for none: then the CPU helps. */
+static void little_memory(void)
+{
+    for (int64_t i = check_cases(400) / 4; i > 0; i--) {
+        char warned[300] = "";
+        test_job t;
+        tm_pool_call call;
+        int rescues = 0;
+        tm_pool *pool = open_pool((int)check_random_in(1, 3), check_random_in(50, 30000));
+        if (draw(&t, check_random() % 2)) {
+            match(pool, &t, &call, &rescues);
+            snprintf(warned, sizeof warned, "%s", call.warning.text);
+            CHECK_EQ(rescues > 0, strstr(warned, "out of memory") != NULL);
+        }
+        release(&t);
+        tm_pool_destroy(&pool);
+    }
+}
+
+/* Every call of a device fails in turn, in every way. */
+static void every_fault(void)
+{
+    static const char *const errors[] = {"2", "2+", "214", "719"};
+    enum { CALLS = 40 };
+    int warned = 0, rescued = 0;
+
+    for (int call_number = 2; call_number < CALLS; call_number++) {
+        for (size_t kind = 0; kind < sizeof errors / sizeof *errors; kind++) {
+            char fault[100];
+            const int devices = (int)check_random_in(1, 3);
+            int used = snprintf(fault, sizeof fault, "%d:%d:%s", (int)check_random_in(0, devices - 1),
+                                call_number, errors[kind]);
+            if (check_random() % 3 == 0) /* all at once */
+                for (int i = 0; i < devices; i++)
+                    used += snprintf(fault + used, sizeof fault - (size_t)used, ",%d:%d:%s", i,
+                                     call_number + i, errors[kind]);
+            set("TMATCH_FAULT", fault);
+            tm_pool *pool = open_pool(devices, 0);
+            for (int frame = 0; frame < 4; frame++) {
+                test_job t;
+                tm_pool_call call;
+                int rescues = 0;
+                if (draw(&t, check_random() % 2)) {
+                    match(pool, &t, &call, &rescues);
+                    warned += call.warning.text[0] != '\0';
+                    rescued += rescues > 0;
+                    if (rescues)
+                        CHECK(strstr(call.warning.text, ": the CPU took over"));
+                    if (call.warning.text[0] && !strstr(call.warning.text, "no CUDA device"))
+                        CHECK(strstr(call.warning.text, "cuda:"));
+                }
+                release(&t);
+            }
+            tm_pool_destroy(&pool);
+        }
+    }
+    set("TMATCH_FAULT", NULL);
+    printf("# %d matches with a warning, %d with the CPU's help\n", warned, rescued);
+    CHECK(warned > 20 && rescued > 10 && rescued < warned);
+}
+
+static void opening_fails(void)
+{
+    const int indices[] = {0, 1, 2};
+    const tm_pool_settings settings = {indices, 3, 0, 0};
+    tm_message message;
+    tm_pool *pool = open_pool(1, 0);
+    tm_pool_destroy(&pool);
+    set("TMATCH_FAULT", "2:1:214");
+    CHECK_EQ(tm_pool_create(&pool, library.plugin, &settings, &message), TM_ERR_DEVICE);
+    CHECK(strstr(message.text, "cuda:2"));
+    CHECK(pool == NULL);
+    set("TMATCH_FAULT", NULL);
+}
+
+/* A device that is slower gets fewer rows once that is known. */
+static void slow_devices_get_less(void)
+{
+    static uint8_t samples[400 * 64];
+    const tm_image frame = {.samples = samples, .width = 64, .height = 400, .stride = 64};
+    const tm_image crop = {.samples = samples + 70, .width = 8, .height = 8, .stride = 64};
+    tm_device_report reports[2];
+    tm_template *tmpl;
+    int rescues = 0;
+
+    for (size_t i = 0; i < sizeof samples; i++)
+        samples[i] = (uint8_t)check_random();
+    CHECK_EQ(tm_template_prepare(&tmpl, &crop), TM_OK);
+    set("TMATCH_FAKE_SLOW", "1:100");
+    tm_pool *pool = open_pool(2, 0);
+    for (int i = 0; i < 8; i++) {
+        tm_job job = {.metric = TM_METRIC_LCC, .frame = frame, .tmpl = tmpl};
+        CHECK_EQ(tm_geometry_init(&job.geometry, TM_DOMAIN_VALID, 64, 400, 8, 8), TM_OK);
+        tm_pool_call call = {.jobs = &job, .count = 1, .rescue = on_cpu, .context = &rescues};
+        CHECK_EQ(tm_pool_match(pool, &call), TM_OK);
+        CHECK_EQ(job.best.position, 57 + 6);
+        CHECK_EQ(tm_pool_reports(pool, reports, 2), 2);
+        if (i == 0)
+            CHECK(reports[0].rows >= 196 && reports[1].rows >= 196);
+    }
+    CHECK(reports[0].rows > 2 * reports[1].rows);
+    set("TMATCH_FAKE_SLOW", NULL);
+    tm_pool_destroy(&pool);
+    tm_template_destroy(&tmpl);
+}
+
+/* Templates of several heights, whose maps' rows are shared out together. */
+static void several_templates(void)
+{
+    enum { COUNT = 3 };
+    for (int64_t i = check_cases(400); i > 0; i--) {
+        problem p;
+        tm_job jobs[COUNT], expected[COUNT];
+        tm_template *tmpls[COUNT];
+        int rescues = 0;
+        const tm_domain domain = (tm_domain)(check_random() % 3);
+        tm_pool *pool = open_pool((int)check_random_in(1, 4), 0);
+        problem_make(&p, check_random_in(8, 60), check_random_in(8, 40), 2, 2);
+        for (int k = 0; k < COUNT; k++) {
+            const tm_image crop = {.samples = p.frame.samples,
+                                   .width = check_random_in(1, 8),
+                                   .height = check_random_in(1, 8),
+                                   .stride = p.frame.stride};
+            CHECK_EQ(tm_template_prepare(&tmpls[k], &crop), TM_OK);
+            jobs[k] = (tm_job){.metric = TM_METRIC_CCORR, .frame = p.frame, .tmpl = tmpls[k]};
+            CHECK_EQ(tm_geometry_init(&jobs[k].geometry, domain, p.frame.width, p.frame.height,
+                                      crop.width, crop.height),
+                     TM_OK);
+            expected[k] = jobs[k];
+            tm_reference_match(&expected[k]);
+        }
+        tm_pool_call call = {.jobs = jobs, .count = COUNT, .rescue = on_cpu, .context = &rescues};
+        CHECK_EQ(tm_pool_match(pool, &call), TM_OK);
+        for (int k = 0; k < COUNT; k++) {
+            CHECK_EQ(jobs[k].best.value, expected[k].best.value);
+            CHECK_EQ(jobs[k].best.position, expected[k].best.position);
+            tm_template_destroy(&tmpls[k]);
+        }
+        tm_pool_destroy(&pool);
+        problem_free(&p);
+    }
+}
+
+/* Parts that meet, none lost, in the given proportions. */
+static void shares_meet(void)
+{
+    for (int i = 0; i < 2000; i++) {
+        const int count = (int)check_random_in(1, 6);
+        const tm_rows rows = {check_random_in(0, 9), check_random_in(9, INT32_MAX)};
+        const int64_t other = check_random_in(1, INT32_MAX);
+        double weights[6];
+        tm_rows before = {0, rows.first};
+        for (int k = 0; k < count; k++)
+            weights[k] = (double)check_random_in(1, 1000);
+        for (int k = 0; k < count; k++) {
+            const tm_rows share = tm_rows_share(rows, weights, count, k);
+            CHECK_EQ(share.first, before.end);
+            CHECK(share.end >= share.first);
+            CHECK_EQ(tm_rows_scale(share, INT32_MAX, other).first,
+                     tm_rows_scale(before, INT32_MAX, other).end);
+            before = share;
+        }
+        CHECK_EQ(before.end, rows.end);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const check_test tests[] = {
+        TEST(random_devices), TEST(several_templates),     TEST(little_memory), TEST(every_fault),
+        TEST(opening_fails),  TEST(slow_devices_get_less), TEST(shares_meet),
+    };
+    alarm(250); /* a hang is a failure */
+    return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
+}
