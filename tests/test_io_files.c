@@ -55,6 +55,16 @@ static int count_files(void)
     return count - 2;
 }
 
+static int count_temporaries(void)
+{
+    int count = 0;
+    DIR *directory = opendir(".");
+    for (struct dirent *entry; (entry = readdir(directory));)
+        count += entry->d_name[0] == '.' && strlen(entry->d_name) > 2;
+    closedir(directory);
+    return count;
+}
+
 static void remove_all(void)
 {
     DIR *directory = opendir(".");
@@ -388,35 +398,6 @@ static void the_file_of_standard_output_is_kept(void)
     check_content("out", "x");
 }
 
-static void die_cleanly(int number)
-{
-    io_output_abort_all();
-    signal(number, SIG_DFL);
-    raise(number);
-}
-
-/* In a child: names that the handler took over are never freed. */
-static void a_signal_handler_removes_what_is_open(void)
-{
-    remove_all();
-    pid_t child = fork();
-    if (child == 0) {
-        io_output late = open_output("late", "x");
-        io_error error;
-        io_output_abort_all();
-        io_output_commit(&late, &error);
-        open_output("one", "x");
-        open_output("two", "x");
-        signal(SIGTERM, die_cleanly);
-        raise(SIGTERM);
-        _exit(0);
-    }
-    int status;
-    CHECK(waitpid(child, &status, 0) == child);
-    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
-    CHECK_EQ(count_files(), 0);
-}
-
 static void *write_many(void *argument)
 {
     io_error error;
@@ -433,6 +414,38 @@ static void *write_many(void *argument)
             return argument;
     }
     return NULL;
+}
+
+static void *write_for_ever(void *argument)
+{
+    while (!write_many(argument))
+        ;
+    return NULL;
+}
+
+/* In a child, while threads write: none of them makes a file after it. */
+static void an_abort_of_all_removes_what_is_open(void)
+{
+    remove_all();
+    pid_t child = fork();
+    if (child == 0) {
+        pthread_t thread;
+        int numbers[4];
+        open_output("one", "x");
+        open_output("two", "x");
+        for (int i = 0; i < 4; i++) {
+            numbers[i] = i;
+            pthread_create(&thread, NULL, write_for_ever, &numbers[i]);
+        }
+        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+        io_output_abort_all();
+        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+        raise(SIGKILL);
+    }
+    int status;
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    CHECK_EQ(count_temporaries(), 0);
 }
 
 static void threads_write_at_once(void)
@@ -580,7 +593,7 @@ int main(int argc, char **argv)
         TEST(unwritable_outputs),
         TEST(devices_are_written_directly),
         TEST(the_file_of_standard_output_is_kept),
-        TEST(a_signal_handler_removes_what_is_open),
+        TEST(an_abort_of_all_removes_what_is_open),
         TEST(threads_write_at_once),
         TEST(pictures_are_written),
         TEST(unwritable_pictures_leave_nothing),

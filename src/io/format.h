@@ -10,6 +10,7 @@ typedef struct io_format {
     const char *name;
     const char *library;           /* and its version, or NULL */
     const char *const *endings;    /* that encode is chosen by, NULL-terminated; or NULL */
+    const char *const *in_folders; /* endings of the files that a folder is read for; or NULL */
     bool (*probe)(const uint8_t *data, size_t size);
     /* Sets width, height, channels (== color), samples and alpha_ignored. What a
      * failing decode left in picture is freed by the caller. */

@@ -65,17 +65,20 @@ bool io_split_crop(const char *operand, char **path, io_crop *crop, bool *has_cr
 bool io_crop_picture(io_picture *picture, const io_crop *crop, io_error *error);
 
 /* Writes to a temporary name beside the target; the target appears complete at
- * commit, or not at all. io_output_abort_all may be called from a signal
- * handler: it unlinks every temporary file that is open. */
+ * commit, or not at all. */
 typedef struct io_output {
     FILE *file;
-    char *path, *temporary;
-    int slot;
+    char *path;
+    struct io_temporary *temporary; /* NULL: the target itself is written */
 } io_output;
 
 bool io_output_open(io_output *output, const char *path, io_error *error);
 bool io_output_commit(io_output *output, io_error *error);
 void io_output_abort(io_output *output);
+
+/* Removes every temporary file of every thread, and lets no thread make or rename
+ * one any more, for ever: for whoever ends the process next. Takes a lock, so it
+ * is not for signal handlers. */
 void io_output_abort_all(void);
 
 /* Writes a picture in the format that the path's ending names (.png, .jpg,
@@ -84,6 +87,10 @@ bool io_write_picture(const char *path, const io_picture *picture, io_error *err
 
 /* True if io_write_picture knows the path's ending, else the reason. */
 bool io_can_write(const char *path, io_error *error);
+
+/* True for the names that a folder of pictures is read for: those with a format's
+ * usual ending, any case, but not text matrices, whose ending says nothing. */
+bool io_is_picture_name(const char *name);
 
 /* NumPy .npy, version 1.0, C order, little endian: rows x columns of '<f4' or
  * '<i8' elements, packed. */

@@ -201,6 +201,7 @@ const io_format io_format_jpeg = {
     .library = "libjpeg " TEXT(JPEG_LIB_VERSION),
 #endif
     .endings = endings,
+    .in_folders = endings,
     .probe = probe,
     .decode = decode,
     .encode = encode,

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,43 +13,48 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SLOTS = 256, ATTEMPTS = 100, MAX_LINKS = 40 };
+enum { ATTEMPTS = 100, MAX_LINKS = 40 };
 
-/* Names of open temporary files, for the signal handler. Whoever exchanges a
- * name for NULL owns it: the handler unlinks and never frees, so neither sees
- * memory that the other gave back. */
-static _Atomic(char *) temporaries[SLOTS];
-static atomic_uint_fast64_t serial;
+/* A temporary file, in the list of all. */
+struct io_temporary {
+    struct io_temporary *previous, *next;
+    char name[];
+};
+
+/* Holds the list, and is held while a file of it appears or disappears: what
+ * io_output_abort_all finds is all there is. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct io_temporary *temporaries;
 
 static bool fail_errno(io_error *error)
 {
     return io_fail(error, "%s", strerror(errno));
 }
 
-static int register_temporary(char *name)
+static void enlist(struct io_temporary *temporary)
 {
-    for (int slot = 0; slot < SLOTS; slot++) {
-        char *expected = NULL;
-        if (atomic_compare_exchange_strong(&temporaries[slot], &expected, name))
-            return slot;
-    }
-    return -1;
+    temporary->previous = NULL;
+    temporary->next = temporaries;
+    if (temporaries)
+        temporaries->previous = temporary;
+    temporaries = temporary;
 }
 
-static void release_temporary(io_output *output)
+static void delist(struct io_temporary *temporary)
 {
-    if (atomic_exchange(&temporaries[output->slot], NULL))
-        free(output->temporary);
-    output->temporary = NULL;
+    if (temporary->previous)
+        temporary->previous->next = temporary->next;
+    else
+        temporaries = temporary->next;
+    if (temporary->next)
+        temporary->next->previous = temporary->previous;
 }
 
 void io_output_abort_all(void)
 {
-    for (int slot = 0; slot < SLOTS; slot++) {
-        char *name = atomic_exchange(&temporaries[slot], NULL);
-        if (name)
-            unlink(name);
-    }
+    pthread_mutex_lock(&lock);
+    for (struct io_temporary *t = temporaries; t; t = t->next)
+        unlink(t->name);
 }
 
 /* Of "folder/", or 0. */
@@ -96,9 +102,12 @@ static bool must_write_directly(const struct stat *status)
 
 /* A name that no other process or thread makes; the target's own is cut, because
  * a file name has at most 255 bytes. */
-static char *temporary_name(const char *path)
+static struct io_temporary *name_temporary(const char *path)
 {
     static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
+    static atomic_uint_fast64_t serial;
+    const size_t size = sizeof(struct io_temporary) + strlen(path) + sizeof "..123456.tmp";
+    struct io_temporary *temporary = malloc(size);
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     uint64_t mix = (uint64_t)getpid() * UINT64_C(0x9e3779b97f4a7c15) +
@@ -107,29 +116,31 @@ static char *temporary_name(const char *path)
     char random[7] = "";
     for (int i = 0; i < 6; i++, mix /= 36)
         random[i] = digits[(mix ^ mix >> 32) % 36];
-    char *name;
     int folder = folder_length(path);
-    return asprintf(&name, "%.*s.%.200s.%s.tmp", folder, path, path + folder, random) < 0 ? NULL
-                                                                                          : name;
+    if (temporary)
+        sprintf(temporary->name, "%.*s.%.200s.%s.tmp", folder, path, path + folder, random);
+    return temporary;
 }
 
-/* Registered before it exists: no signal finds it unlisted. */
 static int create_temporary(io_output *output, io_error *error)
 {
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-        output->temporary = temporary_name(output->path);
-        output->slot = output->temporary ? register_temporary(output->temporary) : -1;
-        if (output->slot < 0) {
-            io_fail(error, output->temporary ? "too many files are being written"
-                                             : "not enough memory");
-            free(output->temporary);
+        struct io_temporary *temporary = name_temporary(output->path);
+        if (!temporary) {
+            io_fail(error, "not enough memory");
             return -1;
         }
-        int fd = open(output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        pthread_mutex_lock(&lock);
+        int fd = open(temporary->name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd >= 0)
+            enlist(temporary);
+        pthread_mutex_unlock(&lock);
+        output->temporary = temporary;
         if (fd >= 0)
             return fd;
         int number = errno;
-        release_temporary(output);
+        free(temporary);
+        output->temporary = NULL;
         errno = number;
         if (number != EEXIST)
             break;
@@ -183,7 +194,7 @@ static int open_descriptor(io_output *output, io_error *error)
 
 bool io_output_open(io_output *output, const char *path, io_error *error)
 {
-    io_output opened = {.path = strdup(path), .slot = -1};
+    io_output opened = {.path = strdup(path)};
     if (!opened.path)
         return io_fail(error, "not enough memory");
     int fd = open_descriptor(&opened, error);
@@ -201,34 +212,43 @@ bool io_output_open(io_output *output, const char *path, io_error *error)
     return false;
 }
 
+/* True if the temporary file is gone under its own name: renamed to the target,
+ * or removed where target is NULL. */
+static bool end_temporary(io_output *output, const char *target)
+{
+    pthread_mutex_lock(&lock);
+    int result = target ? rename(output->temporary->name, target) : -1;
+    int number = errno;
+    if (result != 0)
+        unlink(output->temporary->name);
+    delist(output->temporary);
+    pthread_mutex_unlock(&lock);
+    free(output->temporary);
+    output->temporary = NULL;
+    errno = number;
+    return result == 0;
+}
+
 void io_output_abort(io_output *output)
 {
     if (output->file)
         fclose(output->file);
-    if (output->temporary) {
-        unlink(output->temporary);
-        release_temporary(output);
-    }
+    if (output->temporary)
+        end_temporary(output, NULL);
     free(output->path);
-    *output = (io_output){.slot = -1};
+    *output = (io_output){0};
 }
 
 bool io_output_commit(io_output *output, io_error *error)
 {
     bool failed = ferror(output->file) != 0;
     errno = failed ? EIO : 0; /* an earlier write's own number is lost */
-    bool closed = fclose(output->file) == 0;
+    bool ok = fclose(output->file) == 0 && !failed;
     output->file = NULL;
-    bool ok = !failed && closed &&
-              (!output->temporary || rename(output->temporary, output->path) == 0);
-    if (!ok) {
+    if (ok && output->temporary)
+        ok = end_temporary(output, output->path);
+    if (!ok)
         fail_errno(error);
-        io_output_abort(output);
-        return false;
-    }
-    if (output->temporary)
-        release_temporary(output);
-    free(output->path);
-    *output = (io_output){.slot = -1};
-    return true;
+    io_output_abort(output);
+    return ok;
 }

@@ -165,6 +165,7 @@ const io_format io_format_png = {
     .name = "PNG",
     .library = "libpng " PNG_LIBPNG_VER_STRING,
     .endings = endings,
+    .in_folders = endings,
     .probe = probe,
     .decode = decode,
     .encode = encode,

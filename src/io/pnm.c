@@ -201,8 +201,11 @@ static bool decode(const io_source *source, io_color color, const io_limits *lim
     return ok;
 }
 
+static const char *const in_folders[] = {".pbm", ".pgm", ".ppm", ".pnm", NULL};
+
 const io_format io_format_pnm = {
     .name = "PNM",
+    .in_folders = in_folders,
     .probe = probe,
     .decode = decode,
 };

@@ -10,13 +10,28 @@ static bool has_ending(const char *path, const char *ending)
     return length > tail && strcasecmp(path + length - tail, ending) == 0;
 }
 
+static bool has_any_ending(const char *path, const char *const *endings)
+{
+    for (; endings && *endings; endings++)
+        if (has_ending(path, *endings))
+            return true;
+    return false;
+}
+
 static const io_format *format_of(const char *path)
 {
     for (const io_format *const *format = io_formats; *format; format++)
-        for (const char *const *ending = (*format)->endings; ending && *ending; ending++)
-            if (has_ending(path, *ending))
-                return *format;
+        if (has_any_ending(path, (*format)->endings))
+            return *format;
     return NULL;
+}
+
+bool io_is_picture_name(const char *name)
+{
+    for (const io_format *const *format = io_formats; *format; format++)
+        if (has_any_ending(name, (*format)->in_folders))
+            return true;
+    return false;
 }
 
 bool io_can_write(const char *path, io_error *error)
