@@ -3,9 +3,22 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "message.h"
+
+const char *library_reason(const tm_matcher *matcher, tm_status status)
+{
+    const char *reason = matcher ? tm_matcher_message(matcher) : "";
+    return *reason ? reason : tm_strerror(status);
+}
+
+static bool fail_library(io_error *error, const tm_matcher *matcher, tm_status status)
+{
+    snprintf(error->reason, sizeof error->reason, "%s", library_reason(matcher, status));
+    return false;
+}
 
 static bool open_matcher(tm_matcher **matcher, const tm_settings *settings)
 {
@@ -15,22 +28,77 @@ static bool open_matcher(tm_matcher **matcher, const tm_settings *settings)
     return status == TM_OK;
 }
 
-bool cli_engine_open(cli_engine *e, const cli_options *options)
+static bool open_oracle(cli_engine *e)
 {
-    *e = (cli_engine){.options = options};
-    if (!open_matcher(&e->matcher, &options->settings))
-        return false;
-    if (!options->verify)
-        return true;
-    tm_settings settings = options->settings;
+    tm_settings settings = e->settings;
     settings.device = TM_DEVICE_CPU;
     settings.device_mask = 0;
     settings.algorithm = TM_ALGORITHM_REFERENCE;
     return open_matcher(&e->oracle, &settings);
 }
 
+bool cli_engine_open(cli_engine *e, const cli_options *options, const tm_settings *settings,
+                     size_t template_count)
+{
+    *e = (cli_engine){.options = options, .settings = *settings, .count = template_count};
+    e->prepared = calloc(e->count + 1, sizeof *e->prepared);
+    e->truths = calloc(e->count + 1, sizeof *e->truths);
+    e->chosen = calloc(e->count + 1, sizeof *e->chosen);
+    e->peaks = calloc(e->count + 1, sizeof *e->peaks);
+    e->order = calloc(e->count + 1, sizeof *e->order);
+    if (!e->prepared || !e->truths || !e->chosen || !e->peaks || !e->order) {
+        message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
+        return false;
+    }
+    return open_matcher(&e->matcher, settings) && (!options->verify || open_oracle(e));
+}
+
+static bool prepare(cli_engine *e, size_t i, const cli_template *tmpl, io_error *error)
+{
+    const tm_image image = input_image(&tmpl->input);
+    tm_status status = tm_template_create(&e->prepared[i], e->matcher, &image);
+    if (status != TM_OK)
+        return fail_library(error, e->matcher, status);
+    if (e->oracle)
+        status = tm_template_create(&e->truths[i], e->oracle, &image);
+    return status == TM_OK || fail_library(error, e->oracle, status);
+}
+
+void cli_engine_judge(cli_engine *e, cli_templates *templates)
+{
+    for (size_t i = 0; i < templates->count; i++) {
+        cli_template *tmpl = &templates->list[i];
+        if (tmpl->usable && !prepare(e, i, tmpl, &tmpl->error))
+            cli_template_fail(templates, tmpl);
+    }
+}
+
+bool cli_engine_prepare(cli_engine *e, const cli_templates *templates)
+{
+    io_error error;
+    for (size_t i = 0; i < templates->count; i++) {
+        const cli_template *tmpl = &templates->list[i];
+        if (tmpl->usable && !prepare(e, i, tmpl, &error)) {
+            message(operand_name(&tmpl->operand), "%s", error.reason);
+            return false;
+        }
+    }
+    return true;
+}
+
 void cli_engine_close(cli_engine *e)
 {
+    for (size_t i = 0; i < e->count; i++) {
+        if (e->prepared)
+            tm_template_destroy(&e->prepared[i]);
+        if (e->truths)
+            tm_template_destroy(&e->truths[i]);
+    }
+    free(e->prepared);
+    free(e->truths);
+    free(e->chosen);
+    free(e->peaks);
+    free(e->order);
     tm_matcher_destroy(&e->matcher);
     tm_matcher_destroy(&e->oracle);
 }
@@ -53,9 +121,7 @@ static bool match(tm_matcher *matcher, const tm_image *image, const tm_template 
 {
     tm_map view = score_map_view(map);
     const tm_status status = tm_match(matcher, image, tmpl, peak, map->data ? &view : NULL);
-    if (status != TM_OK)
-        snprintf(error->reason, sizeof error->reason, "%s", library_reason(matcher, status));
-    return status == TM_OK;
+    return status == TM_OK || fail_library(error, matcher, status);
 }
 
 static bool same_peak(const tm_peak *a, const tm_peak *b)
@@ -65,20 +131,23 @@ static bool same_peak(const tm_peak *a, const tm_peak *b)
 
 /* Where no map was asked for, the match ran without one, which may take another
  * way to its peak: so it runs again, and the two peaks must agree as well. */
-static bool verify(const cli_engine *e, const tm_image *image, const cli_template *tmpl,
-                   const tm_peak *peak, score_map *map, verification *outcome, io_error *error)
+static bool verify(const cli_engine *e, const tm_image *image, const cli_templates *templates,
+                   size_t i, const tm_peak *peak, cli_pair *pair)
 {
+    const cli_template *tmpl = &templates->list[i];
+    score_map *map = &pair->map;
     tm_peak mapped = *peak, truth;
     score_map truth_map = {0};
     bool done = false;
 
-    if (!map->data && (!reserve_map(e, map, image, tmpl, error) ||
-                       !match(e->matcher, image, tmpl->prepared, &mapped, map, error)))
+    if (!map->data && (!reserve_map(e, map, image, tmpl, &pair->error) ||
+                       !match(e->matcher, image, e->prepared[i], &mapped, map, &pair->error)))
         return false;
-    if (reserve_map(e, &truth_map, image, tmpl, error) &&
-        match(e->oracle, image, tmpl->truth, &truth, &truth_map, error)) {
-        *outcome = verify_compare(map, &truth_map);
-        outcome->same_peak = same_peak(peak, &truth) && same_peak(&mapped, &truth);
+    if (reserve_map(e, &truth_map, image, tmpl, &pair->error) &&
+        match(e->oracle, image, e->truths[i], &truth, &truth_map, &pair->error)) {
+        pair->result.verification = verify_compare(map, &truth_map);
+        pair->result.verification.same_peak = same_peak(peak, &truth) && same_peak(&mapped, &truth);
+        pair->result.verified = true;
         done = true;
     }
     score_map_free(&truth_map);
@@ -96,23 +165,121 @@ static bool fits(const tm_image *image, const cli_template *tmpl, io_error *erro
     return false;
 }
 
-bool cli_engine_match(const cli_engine *e, const cli_input *frame, const cli_template *tmpl,
-                      cli_result *result, score_map *map, verification *outcome, io_error *error)
+static bool add_match(cli_pair *pair, const tm_peak *peak, const io_crop *crop)
+{
+    cli_result *r = &pair->result;
+    if (r->match_count == r->match_capacity) {
+        const size_t capacity = r->match_capacity ? 2 * r->match_capacity : 1;
+        tm_peak *matches = realloc(r->matches, capacity * sizeof *matches);
+        if (!matches) {
+            strcpy(pair->error.reason, tm_strerror(TM_ERR_MEMORY));
+            return false;
+        }
+        r->matches = matches;
+        r->match_capacity = capacity;
+    }
+    r->matches[r->match_count++] =
+        (tm_peak){.x = peak->x + crop->x, .y = peak->y + crop->y, .score = peak->score};
+    return true;
+}
+
+static void note_devices(const char *frame, const tm_matcher *matcher)
+{
+    tm_device_report reports[64];
+    const size_t count = tm_matcher_reports(matcher, reports, 64);
+    for (size_t i = 0; i < count && i < 64; i++) {
+        const tm_device_report *d = &reports[i];
+        message(frame,
+                "cuda:%d: rows=%" PRId64 " start=%.3f busy=%.3f wait=%.3f ms, %" PRId64
+                " bytes to it, %" PRId64 " from it",
+                d->index, d->rows, d->start_ms, d->busy_ms, d->wait_ms, d->bytes_to_device,
+                d->bytes_from_device);
+    }
+}
+
+/* The peak is one of the frame's part that was matched. */
+static bool take(const cli_engine *e, cli_pair *pair, const tm_peak *peak, const io_crop *crop)
 {
     const cli_options *o = e->options;
-    const tm_image image = input_image(frame);
+    cli_result *r = &pair->result;
 
-    if (!fits(&image, tmpl, error) || (o->map && !reserve_map(e, map, &image, tmpl, error)) ||
-        !match(e->matcher, &image, tmpl->prepared, &result->peak, map, error))
-        return false;
-    result->times = tm_matcher_times(e->matcher);
-    result->found = !o->has_min_score || result->peak.score >= o->min_score;
-    if (o->verify) {
-        if (!verify(e, &image, tmpl, &result->peak, map, outcome, error))
-            return false;
-        result->verification = outcome;
+    r->times = tm_matcher_times(e->matcher);
+    snprintf(r->algorithm, sizeof r->algorithm, "%s", tm_matcher_algorithm(e->matcher));
+    snprintf(r->device, sizeof r->device, "%s", tm_matcher_device(e->matcher));
+    if (!o->quiet && *tm_matcher_warning(e->matcher))
+        message(r->frame, "warning: %s", tm_matcher_warning(e->matcher));
+    if (o->verbose) {
+        message(r->frame, "%s", tm_matcher_plan(e->matcher));
+        note_devices(r->frame, e->matcher);
     }
-    result->algorithm = tm_matcher_algorithm(e->matcher);
-    result->device = tm_matcher_device(e->matcher);
+    return (o->has_min_score && !(peak->score >= o->min_score)) || add_match(pair, peak, crop);
+}
+
+static bool match_one(const cli_engine *e, const tm_image *image, const io_crop *crop,
+                      const cli_templates *templates, size_t i, cli_pair *pair)
+{
+    tm_peak peak;
+    if (e->options->map && !reserve_map(e, &pair->map, image, &templates->list[i], &pair->error))
+        return false;
+    if (!match(e->matcher, image, e->prepared[i], &peak, &pair->map, &pair->error) ||
+        !take(e, pair, &peak, crop))
+        return false;
+    return !e->options->verify || verify(e, image, templates, i, &peak, pair);
+}
+
+/* False where it fails: then each template is tried by itself. */
+static bool match_together(const cli_engine *e, const tm_image *image, const io_crop *crop,
+                           cli_pair *pairs, size_t count)
+{
+    for (size_t k = 0; k < count; k++)
+        e->chosen[k] = e->prepared[e->order[k]];
+    if (tm_match_many(e->matcher, image, e->chosen, count, e->peaks, NULL) != TM_OK)
+        return false;
+    for (size_t k = 0; k < count; k++) {
+        cli_pair *pair = &pairs[e->order[k]];
+        pair->done = pair->lasting = take(e, pair, &e->peaks[k], crop);
+    }
     return true;
+}
+
+/* The templates that can be tried, to e->order; their number. */
+static size_t choose(const cli_engine *e, const tm_image *image, const cli_templates *templates,
+                     cli_pair *pairs)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < templates->count; i++) {
+        cli_pair *pair = &pairs[i];
+        const cli_template *tmpl = &templates->list[i];
+        pair->result.template_width = tmpl->width;
+        pair->result.template_height = tmpl->height;
+        if (!tmpl->usable) {
+            pair->error = tmpl->error;
+        } else if (!fits(image, tmpl, &pair->error)) {
+            message(pair->result.frame, "%s", pair->error.reason);
+            pair->lasting = true;
+        } else {
+            e->order[count++] = i;
+        }
+    }
+    return count;
+}
+
+void cli_engine_match(const cli_engine *e, const cli_input *frame, const io_crop *crop,
+                      const cli_templates *templates, cli_pair *pairs)
+{
+    const tm_image image = input_image(frame);
+    const size_t count = choose(e, &image, templates, pairs);
+
+    /* A device gets the frame once for all; on the CPU nothing is gained by it, and
+     * each has its own times. */
+    if (count > 1 && e->settings.device == TM_DEVICE_CUDA && !e->options->map &&
+        !e->options->verify && match_together(e, &image, crop, pairs, count))
+        return;
+    for (size_t k = 0; k < count; k++) {
+        cli_pair *pair = &pairs[e->order[k]];
+        pair->done = match_one(e, &image, crop, templates, e->order[k], pair);
+        pair->lasting = pair->done;
+        if (!pair->done)
+            message(pair->result.frame, "%s", pair->error.reason);
+    }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The matchers of a run. */
+/* A matcher with the templates prepared for it; each is used by one thread. */
 #ifndef TMATCH_CLI_ENGINE_H
 #define TMATCH_CLI_ENGINE_H
 
@@ -12,23 +12,48 @@
 #include "options.h"
 #include "report.h"
 #include "template.h"
-#include "verify.h"
 
 typedef struct cli_engine {
     const cli_options *options;
+    tm_settings settings;
     tm_matcher *matcher;
     tm_matcher *oracle; /* for --verify, else NULL */
+    size_t count;
+    tm_template **prepared, **truths; /* of each template; NULL where it is not usable */
+    /* Room for one frame's templates. */
+    const tm_template **chosen;
+    tm_peak *peaks;
+    size_t *order;
 } cli_engine;
 
 /* False after a message. To be closed in either case. */
-bool cli_engine_open(cli_engine *engine, const cli_options *options);
+bool cli_engine_open(cli_engine *engine, const cli_options *options, const tm_settings *settings,
+                     size_t template_count);
 void cli_engine_close(cli_engine *engine);
 
-/* Matches, and verifies if that is asked for. Fills the result's peak (in the
- * cropped frame), times, names and verification, and the map where one was
- * needed; the caller frees the map in either case. */
-bool cli_engine_match(const cli_engine *engine, const cli_input *frame, const cli_template *tmpl,
-                      cli_result *result, score_map *map, verification *outcome,
-                      io_error *error);
+/* For a run's first engine: prepares the templates; one that cannot be is no longer
+ * usable. */
+void cli_engine_judge(cli_engine *engine, cli_templates *templates);
+
+/* For the others. False after a message: memory ran out. */
+bool cli_engine_prepare(cli_engine *engine, const cli_templates *templates);
+
+/* What came of one template and one frame. */
+typedef struct cli_pair {
+    cli_result result;
+    score_map map; /* for --map, else empty; to be freed */
+    bool done;     /* else error says why not */
+    bool lasting;  /* it would come to the same another time: no file, device or
+                      memory has failed */
+    io_error error;
+} cli_pair;
+
+/* Matches all templates, and verifies if that is asked for. The pairs, one for each
+ * template, have their names and may have room for matches. */
+void cli_engine_match(const cli_engine *engine, const cli_input *frame, const io_crop *crop,
+                      const cli_templates *templates, cli_pair *pairs);
+
+/* The matcher's own words for its failure, or the status's. */
+const char *library_reason(const tm_matcher *matcher, tm_status status);
 
 #endif

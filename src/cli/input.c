@@ -4,17 +4,21 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "message.h"
 
-void operand_init(cli_operand *operand, const char *given)
+void operand_init(cli_operand *operand, const cli_frame *frame)
 {
-    *operand = (cli_operand){.given = given};
-    if (!io_split_crop(given, &operand->path, &operand->crop, &operand->has_crop, &operand->error))
-        operand->path = NULL;
-    else if (!operand->has_crop)
-        operand->crop = (io_crop){0};
+    *operand = (cli_operand){.given = frame->path};
+    if (frame->error)
+        snprintf(operand->error.reason, sizeof operand->error.reason, "%s", frame->error);
+    else if (frame->named)
+        io_split_crop(frame->path, &operand->path, &operand->crop, &operand->has_crop,
+                      &operand->error);
+    else if (!(operand->path = strdup(frame->path)))
+        strcpy(operand->error.reason, tm_strerror(TM_ERR_MEMORY));
 }
 
 void operand_free(cli_operand *operand)
@@ -47,6 +51,7 @@ bool input_load(cli_input *input, const cli_operand *operand, const io_limits *l
     }
     if (!io_source_open(&input->source, operand->path, error))
         return false;
+    input->bytes = (int64_t)input->source.size;
     if (!io_decode(&input->source, IO_GRAY, limits, &input->gray, error))
         goto close_source;
     input->whole_width = input->gray.width;

@@ -7,6 +7,7 @@
 
 #include <tmatch/tmatch.h>
 
+#include "frames.h"
 #include "io/io.h"
 
 /* A file and the part of it that is meant. An operand that cannot be read as
@@ -20,7 +21,8 @@ typedef struct cli_operand {
     io_error error;
 } cli_operand;
 
-void operand_init(cli_operand *operand, const char *given);
+/* The frame's strings are the operand's until it is freed. */
+void operand_init(cli_operand *operand, const cli_frame *frame);
 void operand_free(cli_operand *operand);
 
 /* The file's name, or what was given. */
@@ -32,11 +34,14 @@ typedef struct cli_input {
     io_source source;
     io_picture gray; /* cropped */
     int64_t whole_width, whole_height;
+    int64_t bytes; /* of the file */
     double read_ms;
 } cli_input;
 
 bool input_load(cli_input *input, const cli_operand *operand, const io_limits *limits,
                 io_error *error);
+
+/* Zeros may be freed, and what was freed. */
 void input_free(cli_input *input);
 
 /* Prints "PNG, 64x48, alpha ignored", for -v. */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,41 +9,10 @@
 
 #include "bench.h"
 #include "info.h"
-#include "io/io.h"
 #include "message.h"
 #include "options.h"
 #include "run.h"
-
-static pthread_t main_thread;
-
-/* Dies by the same signal, as the shell expects. Always in the main thread, the
- * one that makes files: so none is made after this has removed them, and no
- * second signal ends the process while it does. */
-static void die_cleanly(int number)
-{
-    if (!pthread_equal(pthread_self(), main_thread)) {
-        pthread_kill(main_thread, number);
-        return;
-    }
-    io_output_abort_all();
-    signal(number, SIG_DFL);
-    raise(number); /* blocked until the handler returns */
-}
-
-static void catch_signals(void)
-{
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    struct sigaction action = {.sa_handler = die_cleanly, .sa_flags = SA_RESTART};
-
-    main_thread = pthread_self();
-    sigfillset(&action.sa_mask);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        struct sigaction before;
-        /* nohup and a shell's background jobs ignore some: leave it so. */
-        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-            sigaction(numbers[i], &action, NULL);
-    }
-}
+#include "signals.h"
 
 /* A picture opened as descriptor 1, because there was none, would receive the
  * results. Opened the wrong way round, so that using them is still an error. */
@@ -95,9 +62,8 @@ int main(int argc, char **argv)
 {
     cli_options options;
 
-    if (!open_standard_files())
+    if (!open_standard_files() || !signals_start())
         return CLI_FAILED;
-    catch_signals();
     const int status = cli_options_parse(&options, argc, argv) ? run(&options) : CLI_FAILED;
     cli_options_free(&options);
 
@@ -108,5 +74,7 @@ int main(int argc, char **argv)
     failed |= fclose(stdout) != 0;
     if (failed && !told)
         message(NULL, "standard output: %s", strerror(errno ? errno : EIO));
+    if (!failed && status == CLI_INTERRUPTED)
+        signals_die_interrupted();
     return failed ? CLI_FAILED : status;
 }

@@ -8,6 +8,15 @@
 
 #include "text.h"
 
+static _Thread_local FILE *redirected;
+
+FILE *message_redirect(FILE *file)
+{
+    FILE *before = redirected;
+    redirected = file;
+    return before;
+}
+
 static const char *display_name(const char *file)
 {
     if (strcmp(file, "-") == 0)
@@ -17,21 +26,22 @@ static const char *display_name(const char *file)
 
 static void print(const char *file, const char *format, va_list arguments, const char *hint)
 {
+    FILE *out = redirected ? redirected : stderr;
     char *text;
     if (vasprintf(&text, format, arguments) < 0)
         text = NULL;
 
     /* Standard error has no buffer: locked, so that a line comes out whole. */
-    flockfile(stderr);
-    fputs("tmatch: ", stderr);
+    flockfile(out);
+    fputs("tmatch: ", out);
     if (file) {
-        text_line(stderr, display_name(file));
-        fputs(": ", stderr);
+        text_line(out, display_name(file));
+        fputs(": ", out);
     }
-    text_line(stderr, text ? text : "out of memory");
-    fputs(hint, stderr);
-    putc('\n', stderr);
-    funlockfile(stderr);
+    text_line(out, text ? text : "out of memory");
+    fputs(hint, out);
+    putc('\n', out);
+    funlockfile(out);
     free(text);
 }
 

@@ -29,11 +29,17 @@ enum {
     OPT_TIME,
     OPT_DUMP_TEMPLATE,
     OPT_MAX_PIXELS,
+    OPT_FILES_FROM,
+    OPT_IN_FLIGHT,
     OPT_VERSION
 };
 
 static const struct option long_options[] = {
     {"template", required_argument, NULL, 't'},
+    {"recursive", no_argument, NULL, 'r'},
+    {"files-from", required_argument, NULL, OPT_FILES_FROM},
+    {"null", no_argument, NULL, '0'},
+    {"in-flight", required_argument, NULL, OPT_IN_FLIGHT},
     {"output", required_argument, NULL, 'o'},
     {"map", required_argument, NULL, OPT_MAP},
     {"domain", required_argument, NULL, OPT_DOMAIN},
@@ -58,7 +64,7 @@ static const struct option long_options[] = {
 };
 
 /* More than any machine has; a typing error must not start a million. */
-enum { MAX_THREADS = 4096 };
+enum { MAX_THREADS = 4096, MAX_IN_FLIGHT = 65536 };
 
 /* The library takes them as a mask. */
 enum { MAX_DEVICE = 63 };
@@ -197,6 +203,8 @@ static bool set_value(cli_options *o, int option, const char *text)
     case 'o': o->output = text; return true;
     case OPT_MAP: o->map = text; return true;
     case OPT_DUMP_TEMPLATE: o->dump_template = text; return true;
+    case OPT_FILES_FROM: o->files_from = text; return true;
+    case OPT_IN_FLIGHT: return parse_integer("--in-flight", text, 1, MAX_IN_FLIGHT, &o->in_flight);
     case OPT_DEVICE: return parse_device(text, &o->settings);
     case OPT_CPU_FEATURES: return parse_cpu_features(text, &o->settings);
     case OPT_MAX_PIXELS: return parse_integer("--max-pixels", text, 1, INT64_MAX, &o->max_pixels);
@@ -221,6 +229,8 @@ static void set_flag(cli_options *o, int option)
     case 'h': o->action = CLI_HELP; break;
     case OPT_VERIFY: o->verify = true; break;
     case OPT_TIME: o->time = true; break;
+    case 'r': o->recursive = true; break;
+    case '0': o->null_names = true; break;
     case 'v': o->verbose = true; o->quiet = false; break;
     case 'q': o->quiet = true; o->verbose = false; break;
     }
@@ -261,7 +271,7 @@ static bool parse_options(cli_options *o, int argc, char **argv, const char **sc
     opterr = 0;
     for (;;) {
         int index = -1;
-        const int option = getopt_long(argc, argv, "-:t:o:vqh[:", long_options, &index);
+        const int option = getopt_long(argc, argv, "-:t:o:r0vqh[:", long_options, &index);
         if (option == -1)
             break;
         if (!take_option(o, option, index, argv))

@@ -26,6 +26,10 @@ typedef struct cli_options {
     /* The strings are argv's, the arrays are ours. */
     const char **frames, **templates;
     int frame_count, template_count;
+    const char *files_from; /* a file that lists more frames, or NULL */
+    bool null_names;        /* its names end with NUL, not with a newline */
+    bool recursive;
+    int64_t in_flight; /* frames in memory at a time; 0: as many as it takes */
     const char *output, *map, *dump_template;
     bool has_min_score;
     double min_score; /* as the metric has it: for LCC a float */

@@ -56,15 +56,17 @@ static bool check_score(cli_options *o, const char *text)
 /* All operands were taken as frames; without -t the second is the template. */
 static bool check_operands(cli_options *o)
 {
-    if (o->template_count == 0 && o->frame_count == 2)
+    const bool listed = o->files_from != NULL;
+
+    if (o->template_count == 0 && o->frame_count == 2 && !listed)
         o->templates[o->template_count++] = o->frames[--o->frame_count];
-    if (o->frame_count > 0 && o->template_count > 0)
+    if ((o->frame_count > 0 || listed) && o->template_count > 0)
         return true;
     if (o->template_count > 0)
         message_usage("no frame given");
-    else if (o->frame_count == 0)
+    else if (o->frame_count == 0 && !listed)
         message_usage("no frame and no template given");
-    else if (o->frame_count == 1)
+    else if (o->frame_count == 1 || listed)
         message_usage("no template given");
     else
         message_usage("%d operands given, not FRAME TEMPLATE; name templates with -t",
@@ -72,24 +74,7 @@ static bool check_operands(cli_options *o)
     return false;
 }
 
-static bool check_single_outputs(const cli_options *o)
-{
-    const bool one_template = o->template_count == 1;
-    const bool one_pair = one_template && o->frame_count == 1;
-    if ((o->output || o->map) && !one_pair) {
-        message_usage("%s takes one frame and one template, not %d and %d",
-                      o->output ? "--output" : "--map", o->frame_count, o->template_count);
-        return false;
-    }
-    if (o->dump_template && !one_template) {
-        message_usage("--dump-template takes one template, not %d", o->template_count);
-        return false;
-    }
-    return true;
-}
-
 bool cli_options_check(cli_options *o, const char *score)
 {
-    return check_operands(o) && check_score(o, score) && check_single_outputs(o) &&
-           check_endings(o);
+    return check_operands(o) && check_score(o, score) && check_endings(o);
 }

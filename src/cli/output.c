@@ -78,23 +78,60 @@ static bool is_input(const place *output, const cli_operand *operand)
     return status.st_dev == output->device && status.st_ino == output->inode;
 }
 
-bool output_check(const cli_options *options, const cli_operand *operands, int count)
+static bool check_numbers(const cli_options *o, size_t frames, size_t templates)
+{
+    if ((o->output || o->map) && (frames != 1 || templates != 1)) {
+        message_usage("%s takes one frame and one template, not %zu and %zu",
+                      o->output ? "--output" : "--map", frames, templates);
+        return false;
+    }
+    if (o->dump_template && templates != 1) {
+        message_usage("--dump-template takes one template, not %zu", templates);
+        return false;
+    }
+    return true;
+}
+
+static bool check_input(const place *outputs, int count, const cli_operand *operand)
+{
+    for (int i = 0; i < count; i++)
+        if (is_input(&outputs[i], operand)) {
+            message(outputs[i].path, "is an input too, and would be overwritten");
+            return false;
+        }
+    return true;
+}
+
+static bool check_inputs(const place *outputs, int count, const cli_frames *frames,
+                         const cli_templates *templates)
+{
+    bool good = true;
+    for (size_t i = 0; i < frames->count && good && count > 0; i++) {
+        cli_operand operand;
+        operand_init(&operand, &frames->list[i]);
+        good = check_input(outputs, count, &operand);
+        operand_free(&operand);
+    }
+    for (size_t i = 0; i < templates->count && good; i++)
+        good = check_input(outputs, count, &templates->list[i].operand);
+    return good;
+}
+
+bool output_check(const cli_options *options, const cli_frames *frames,
+                  const cli_templates *templates)
 {
     const char *paths[] = {options->output, options->map, options->dump_template};
     place places[3];
     int used = 0;
 
+    if (!check_numbers(options, frames->count, templates->count))
+        return false;
     for (int i = 0; i < 3; i++) {
         if (!paths[i])
             continue;
         place *output = &places[used];
         if (!find_output(output, paths[i]))
             return false;
-        for (int k = 0; k < count; k++)
-            if (is_input(output, &operands[k])) {
-                message(output->path, "is an input too, and would be overwritten");
-                return false;
-            }
         for (int k = 0; k < used; k++)
             if (same_place(output, &places[k])) {
                 message(output->path, "is named for two outputs");
@@ -102,7 +139,7 @@ bool output_check(const cli_options *options, const cli_operand *operands, int c
             }
         used++;
     }
-    return true;
+    return check_inputs(places, used, frames, templates);
 }
 
 bool output_annotated(const char *path, const cli_input *frame, const io_limits *limits,
@@ -113,12 +150,15 @@ bool output_annotated(const char *path, const cli_input *frame, const io_limits 
 
     if (!io_decode(&frame->source, IO_RGB, limits, &picture, error))
         return false;
-    if (metric == TM_METRIC_LCC)
-        snprintf(label, sizeof label, "%.4f", result->peak.score);
-    else
-        snprintf(label, sizeof label, "%" PRId64, (int64_t)result->peak.score);
-    io_draw_match(&picture, result->peak.x, result->peak.y, result->template_width,
-                  result->template_height, label);
+    for (size_t i = 0; i < result->match_count; i++) {
+        const tm_peak *match = &result->matches[i];
+        if (metric == TM_METRIC_LCC)
+            snprintf(label, sizeof label, "%.4f", match->score);
+        else
+            snprintf(label, sizeof label, "%" PRId64, (int64_t)match->score);
+        io_draw_match(&picture, match->x, match->y, result->template_width,
+                      result->template_height, label);
+    }
     const bool written = io_write_picture(path, &picture, error);
     io_picture_free(&picture);
     return written;

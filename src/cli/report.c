@@ -19,42 +19,52 @@ static bool finish_line(cli_report *report)
 
 static void text_end(const cli_report *report, const cli_result *r)
 {
-    if (report->options->template_count > 1) {
+    if (report->several_templates) {
         fputs(" template=", report->out);
         text_line(report->out, r->tmpl);
     }
     putc('\n', report->out);
 }
 
-static void text_result(const cli_report *report, const cli_result *r, const char *score)
+static void write_score(const cli_report *report, double score)
+{
+    char text[TEXT_SCORE_SIZE];
+    text_score(text, report->options->settings.metric, score);
+    fputs(text, report->out);
+}
+
+static void text_result(const cli_report *report, const cli_result *r)
 {
     FILE *out = report->out;
-    if (r->found) {
+    for (size_t i = 0; i < r->match_count; i++) {
         text_line(out, r->frame);
-        fprintf(out, ": x=%" PRId64 " y=%" PRId64 " w=%" PRId64 " h=%" PRId64 " score=%s",
-                r->peak.x, r->peak.y, r->template_width, r->template_height, score);
+        fprintf(out, ": x=%" PRId64 " y=%" PRId64 " w=%" PRId64 " h=%" PRId64 " score=",
+                r->matches[i].x, r->matches[i].y, r->template_width, r->template_height);
+        write_score(report, r->matches[i].score);
         text_end(report, r);
     }
-    if (r->verification) {
+    if (r->verified) {
         text_line(out, r->frame);
         fprintf(out, ": verify: positions=%" PRId64 " differing=%" PRId64
                      " max_abs_error=%.9g relative_l1_error=%.9g",
-                r->verification->positions, r->verification->differing,
-                r->verification->max_abs_error, r->verification->relative_l1_error);
+                r->verification.positions, r->verification.differing,
+                r->verification.max_abs_error, r->verification.relative_l1_error);
         text_end(report, r);
     }
 }
 
-static void csv_result(const cli_report *report, const cli_result *r, const char *score)
+static void csv_result(const cli_report *report, const cli_result *r)
 {
     FILE *out = report->out;
-    if (!r->found)
-        return;
-    text_csv(out, r->frame);
-    putc(',', out);
-    text_csv(out, r->tmpl);
-    fprintf(out, ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%s\n", r->peak.x, r->peak.y,
-            r->template_width, r->template_height, score);
+    for (size_t i = 0; i < r->match_count; i++) {
+        text_csv(out, r->frame);
+        putc(',', out);
+        text_csv(out, r->tmpl);
+        fprintf(out, ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",", r->matches[i].x,
+                r->matches[i].y, r->template_width, r->template_height);
+        write_score(report, r->matches[i].score);
+        putc('\n', out);
+    }
 }
 
 static void json_names(FILE *out, const char *frame, const char *tmpl)
@@ -87,28 +97,42 @@ static void json_error(FILE *out, const char *name, double error)
         fprintf(out, ",\"%s\":null", name);
 }
 
-static void json_result(const cli_report *report, const cli_result *r, const char *score)
+static void json_matches(const cli_report *report, const cli_result *r)
+{
+    FILE *out = report->out;
+    fputs(",\"matches\":[", out);
+    for (size_t i = 0; i < r->match_count; i++) {
+        fprintf(out, "%s{\"x\":%" PRId64 ",\"y\":%" PRId64 ",\"w\":%" PRId64 ",\"h\":%" PRId64
+                     ",\"score\":",
+                i > 0 ? "," : "", r->matches[i].x, r->matches[i].y, r->template_width,
+                r->template_height);
+        write_score(report, r->matches[i].score);
+        putc('}', out);
+    }
+    putc(']', out);
+}
+
+static void json_verification(FILE *out, const verification *v)
+{
+    fprintf(out, ",\"verify\":{\"positions\":%" PRId64 ",\"differing\":%" PRId64, v->positions,
+            v->differing);
+    json_error(out, "max_abs_error", v->max_abs_error);
+    json_error(out, "relative_l1_error", v->relative_l1_error);
+    putc('}', out);
+}
+
+static void json_result(const cli_report *report, const cli_result *r)
 {
     FILE *out = report->out;
     json_names(out, r->frame, r->tmpl);
     fprintf(out, ",\"frame_size\":[%" PRId64 ",%" PRId64 "]", r->frame_width, r->frame_height);
     fprintf(out, ",\"template_size\":[%" PRId64 ",%" PRId64 "]", r->template_width,
             r->template_height);
-    fprintf(out, ",\"metric\":\"%s\",\"matches\":[",
+    fprintf(out, ",\"metric\":\"%s\"",
             report->options->settings.metric == TM_METRIC_LCC ? "lcc" : "ccorr");
-    if (r->found)
-        fprintf(out,
-                "{\"x\":%" PRId64 ",\"y\":%" PRId64 ",\"w\":%" PRId64 ",\"h\":%" PRId64
-                ",\"score\":%s}",
-                r->peak.x, r->peak.y, r->template_width, r->template_height, score);
-    putc(']', out);
-    if (r->verification) {
-        fprintf(out, ",\"verify\":{\"positions\":%" PRId64 ",\"differing\":%" PRId64,
-                r->verification->positions, r->verification->differing);
-        json_error(out, "max_abs_error", r->verification->max_abs_error);
-        json_error(out, "relative_l1_error", r->verification->relative_l1_error);
-        putc('}', out);
-    }
+    json_matches(report, r);
+    if (r->verified)
+        json_verification(out, &r->verification);
     fputs(",\"algorithm\":", out);
     text_json(out, r->algorithm);
     fputs(",\"device\":", out);
@@ -117,9 +141,10 @@ static void json_result(const cli_report *report, const cli_result *r, const cha
     fputs("}\n", out);
 }
 
-bool report_begin(cli_report *report, const cli_options *options, FILE *out)
+bool report_begin(cli_report *report, const cli_options *options, bool several_templates,
+                  FILE *out)
 {
-    *report = (cli_report){.options = options, .out = out};
+    *report = (cli_report){.options = options, .several_templates = several_templates, .out = out};
     if (options->format == CLI_CSV)
         fputs("frame,template,x,y,w,h,score\n", out);
     return finish_line(report);
@@ -127,12 +152,10 @@ bool report_begin(cli_report *report, const cli_options *options, FILE *out)
 
 bool report_result(cli_report *report, const cli_result *r)
 {
-    char score[TEXT_SCORE_SIZE];
-    text_score(score, report->options->settings.metric, r->peak.score);
     switch (report->options->format) {
-    case CLI_TEXT: text_result(report, r, score); break;
-    case CLI_CSV: csv_result(report, r, score); break;
-    case CLI_JSON: json_result(report, r, score); break;
+    case CLI_TEXT: text_result(report, r); break;
+    case CLI_CSV: csv_result(report, r); break;
+    case CLI_JSON: json_result(report, r); break;
     }
     return finish_line(report);
 }

@@ -4,6 +4,7 @@
 #define TMATCH_CLI_REPORT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -14,25 +15,28 @@
 
 typedef struct cli_report {
     const cli_options *options;
+    bool several_templates; /* so that each line has to name its own */
     FILE *out;
     int error; /* errno of the first write that failed, or 0 */
 } cli_report;
 
-/* One frame against one template. Sizes and the peak are the whole frame's. */
+/* One frame against one template. Sizes and positions are the whole frame's. */
 typedef struct cli_result {
     const char *frame, *tmpl;
     int64_t frame_width, frame_height;
     int64_t template_width, template_height;
-    tm_peak peak;
-    bool found; /* the peak reaches --min-score */
-    const char *algorithm, *device;
+    tm_peak *matches; /* that are to be reported; the result's own */
+    size_t match_count, match_capacity;
+    char algorithm[16], device[160];
     double read_ms;
     tm_times times;
-    const verification *verification; /* NULL: not asked for */
+    bool verified; /* verification was asked for and done */
+    verification verification;
 } cli_result;
 
 /* Each returns false when standard output has failed, now or before. */
-bool report_begin(cli_report *report, const cli_options *options, FILE *out);
+bool report_begin(cli_report *report, const cli_options *options, bool several_templates,
+                  FILE *out);
 bool report_result(cli_report *report, const cli_result *result);
 
 /* A pair that has no result. Only json has a line for it. */

@@ -1,264 +1,188 @@
 /* SPDX-License-Identifier: MIT */
 #include "run.h"
 
-#include <inttypes.h>
-#include <stdio.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "batch/emit.h"
+#include "batch/pipeline.h"
 #include "engine.h"
-#include "input.h"
-#include "map.h"
+#include "frames.h"
 #include "message.h"
 #include "output.h"
-#include "report.h"
 #include "template.h"
-#include "verify.h"
 
 typedef struct runner {
     const cli_options *options;
-    io_limits limits;
-    cli_engine engine;
-    cli_operand *frames;
-    cli_template *templates;
-    int usable; /* templates */
-    cli_report report;
-    bool found, failed;
+    cli_frames frames, names; /* names: of the templates */
+    cli_templates templates;
+    cli_plan plan;
+    cli_emitter emitter;
+    pipeline_settings pipeline;
+    cli_engine *engines;
+    size_t engine_count;
 } runner;
 
-static void note_times(const cli_result *result)
+static bool add_operands(cli_frames *frames, const char **operands, int count)
 {
-    const tm_times *t = &result->times;
-    message(result->frame,
-            "read=%.3f to_device=%.3f kernel=%.3f from_device=%.3f match=%.3f total=%.3f ms",
-            result->read_ms, t->to_device, t->kernel, t->from_device, t->total,
-            result->read_ms + t->total);
-}
-
-static void note_devices(const cli_result *result, const tm_matcher *matcher)
-{
-    tm_device_report reports[64];
-    const size_t count = tm_matcher_reports(matcher, reports, 64);
-    for (size_t i = 0; i < count && i < 64; i++) {
-        const tm_device_report *d = &reports[i];
-        message(result->frame,
-                "cuda:%d: rows=%" PRId64 " start=%.3f busy=%.3f wait=%.3f ms, %" PRId64
-                " bytes to it, %" PRId64 " from it",
-                d->index, d->rows, d->start_ms, d->busy_ms, d->wait_ms, d->bytes_to_device,
-                d->bytes_from_device);
-    }
-}
-
-static void note_verification(const runner *r, const cli_result *result)
-{
-    const verification *v = result->verification;
-    if (!v || verify_passed(v)) {
-        if (v && r->options->format == CLI_CSV && !r->options->quiet)
-            message(result->frame, "verify: %" PRId64 " positions, none differs", v->positions);
-        return;
-    }
-    if (v->differing)
-        message(result->frame, "%" PRId64 " of %" PRId64 " scores differ from the definition's",
-                v->differing, v->positions);
-    else
-        message(result->frame, "the best match differs from the definition's");
-}
-
-static bool write_outputs(const runner *r, const cli_input *frame, const cli_result *result,
-                          const score_map *map)
-{
-    const cli_options *o = r->options;
-    io_error error;
-    bool written = true;
-
-    if (o->map && !output_map(o->map, map, &error)) {
-        message(o->map, "%s", error.reason);
-        written = false;
-    }
-    if (o->output && !result->found) {
-        if (!o->quiet)
-            message(o->output, "not written: nothing reaches --min-score");
-    } else if (o->output && !output_annotated(o->output, frame, &r->limits, result,
-                                              o->settings.metric, &error)) {
-        message(o->output, "%s", error.reason);
-        written = false;
-    }
-    return written;
-}
-
-/* False when standard output has failed: there is nobody to work for. */
-static bool fail_pair(runner *r, const cli_operand *frame, const cli_template *tmpl,
-                      const char *reason)
-{
-    r->failed = true;
-    return report_failure(&r->report, operand_name(frame), tmpl->operand.given, reason);
-}
-
-static bool finish_pair(runner *r, const cli_input *frame, const cli_result *result,
-                        const score_map *map)
-{
-    const cli_options *o = r->options;
-
-    if (!o->quiet && *tm_matcher_warning(r->engine.matcher))
-        message(result->frame, "warning: %s", tm_matcher_warning(r->engine.matcher));
-    if (o->verbose) {
-        message(result->frame, "%s", tm_matcher_plan(r->engine.matcher));
-        note_devices(result, r->engine.matcher);
-    }
-    if (o->time && o->format != CLI_JSON)
-        note_times(result);
-    const bool printed = report_result(&r->report, result);
-    note_verification(r, result);
-    if (result->verification && !verify_passed(result->verification))
-        r->failed = true;
-    if (!write_outputs(r, frame, result, map))
-        r->failed = true;
-    if (result->found)
-        r->found = true;
-    return printed;
-}
-
-static bool run_pair(runner *r, const cli_operand *operand, const cli_input *frame,
-                     const cli_template *tmpl)
-{
-    cli_result result = {.frame = operand_name(operand),
-                         .tmpl = tmpl->operand.given,
-                         .frame_width = frame->whole_width,
-                         .frame_height = frame->whole_height,
-                         .template_width = tmpl->width,
-                         .template_height = tmpl->height,
-                         .read_ms = frame->read_ms};
-    verification outcome;
-    score_map map = {0};
-    io_error error;
-    bool printed;
-
-    if (!tmpl->prepared)
-        return fail_pair(r, operand, tmpl, tmpl->error.reason);
-    if (cli_engine_match(&r->engine, frame, tmpl, &result, &map, &outcome, &error)) {
-        result.peak.x += operand->crop.x;
-        result.peak.y += operand->crop.y;
-        printed = finish_pair(r, frame, &result, &map);
-    } else {
-        message(operand_name(operand), "%s", error.reason);
-        printed = fail_pair(r, operand, tmpl, error.reason);
-    }
-    score_map_free(&map);
-    return printed;
-}
-
-static bool run_frame(runner *r, const cli_operand *operand)
-{
-    cli_input frame;
-    io_error error;
-    bool printed = true;
-    const int count = r->options->template_count;
-
-    if (r->usable == 0) {
-        for (int i = 0; i < count && printed; i++)
-            printed = fail_pair(r, operand, &r->templates[i], r->templates[i].error.reason);
-        return printed;
-    }
-    if (!input_load(&frame, operand, &r->limits, &error)) {
-        message(operand_name(operand), "%s", error.reason);
-        for (int i = 0; i < count && printed; i++)
-            printed = fail_pair(r, operand, &r->templates[i], error.reason);
-        return printed;
-    }
-    if (r->options->verbose)
-        input_describe(&frame, operand);
-    for (int i = 0; i < count && printed; i++)
-        printed = run_pair(r, operand, &frame, &r->templates[i]);
-    input_free(&frame);
-    return printed;
-}
-
-static void load_templates(runner *r)
-{
-    const cli_options *o = r->options;
-    io_error error;
-
-    for (int i = 0; i < o->template_count; i++) {
-        cli_template *tmpl = &r->templates[i];
-        if (!cli_template_load(tmpl, r->engine.matcher, r->engine.oracle, &r->limits, o->verbose)) {
-            message(operand_name(&tmpl->operand), "%s", tmpl->error.reason);
-            r->failed = true;
-            continue;
+    for (int i = 0; i < count; i++)
+        if (!frames_add(frames, operands[i])) {
+            message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
+            return false;
         }
-        r->usable++;
-        if (o->dump_template && !output_template(o->dump_template, tmpl->prepared, tmpl->width,
-                                                 tmpl->height, &error)) {
-            message(o->dump_template, "%s", error.reason);
-            r->failed = true;
-        }
-    }
+    return true;
 }
 
-static bool is_standard_input(const cli_operand *operand)
+static int standard_inputs(const cli_frames *frames)
 {
-    return operand->path && strcmp(operand->path, "-") == 0;
+    int count = 0;
+    for (size_t i = 0; i < frames->count; i++)
+        count += frames->list[i].named && strncmp(frames->list[i].path, "-", 1) == 0 &&
+                 strchr("[", frames->list[i].path[1]);
+    return count;
 }
 
-static bool init_operands(runner *r)
+static bool find_pictures(runner *r)
 {
     const cli_options *o = r->options;
-    int from_standard_input = 0;
 
-    r->frames = calloc((size_t)o->frame_count, sizeof *r->frames);
-    r->templates = calloc((size_t)o->template_count, sizeof *r->templates);
-    if (!r->frames || !r->templates) {
-        message(NULL, "out of memory");
+    r->frames.recursive = r->names.recursive = o->recursive;
+    if (!add_operands(&r->frames, o->frames, o->frame_count) ||
+        !add_operands(&r->names, o->templates, o->template_count) ||
+        (o->files_from && !frames_add_list(&r->frames, o->files_from, o->null_names ? '\0' : '\n')))
+        return false;
+    if (standard_inputs(&r->frames) + standard_inputs(&r->names) +
+            (o->files_from && strcmp(o->files_from, "-") == 0) > 1) {
+        message(NULL, "standard input ('-') can be only one of the pictures");
         return false;
     }
-    for (int i = 0; i < o->frame_count; i++) {
-        operand_init(&r->frames[i], o->frames[i]);
-        from_standard_input += is_standard_input(&r->frames[i]);
-    }
-    for (int i = 0; i < o->template_count; i++) {
-        operand_init(&r->templates[i].operand, o->templates[i]);
-        from_standard_input += is_standard_input(&r->templates[i].operand);
-    }
-    if (from_standard_input > 1)
-        message(NULL, "standard input ('-') can be only one of the pictures");
-    return from_standard_input <= 1;
+    if (cli_templates_init(&r->templates, &r->names))
+        return true;
+    message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
+    return false;
 }
 
-static bool check_outputs(const runner *r)
+static size_t min_size(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static size_t count_cores(const cli_options *options)
+{
+    cpu_set_t cores;
+    if (options->settings.threads > 0)
+        return (size_t)options->settings.threads;
+    return sched_getaffinity(0, sizeof cores, &cores) == 0 ? (size_t)CPU_COUNT(&cores) : 1;
+}
+
+/* On the CPU one thread a frame needs no barriers, as long as there are frames for
+ * all cores. */
+static void share_out(runner *r, tm_settings *settings)
+{
+    const size_t cores = count_cores(r->options), frames = r->frames.count;
+    pipeline_settings *s = &r->pipeline;
+
+    *settings = r->options->settings;
+    s->devices = settings->device == TM_DEVICE_CUDA;
+    s->workers = min_size(cores, frames ? frames : 1);
+    if (r->options->in_flight)
+        s->workers = min_size(s->workers, (size_t)r->options->in_flight);
+    s->in_flight = s->devices ? 2 * s->workers + 2 : s->workers;
+    if (r->options->in_flight)
+        s->in_flight = (size_t)r->options->in_flight;
+    s->engine_count = s->devices ? 1 : s->workers;
+    if (!s->devices && s->workers > 1) {
+        settings->device = TM_DEVICE_CPU;
+        settings->threads = (int)(cores / s->workers);
+    }
+    if (r->options->verbose && frames > 1)
+        message(NULL, "%zu frames, %zu at a time, at most %zu in memory", frames, s->workers,
+                s->in_flight);
+}
+
+static bool open_engines(runner *r)
+{
+    tm_settings settings;
+
+    share_out(r, &settings);
+    r->engines = calloc(r->pipeline.engine_count, sizeof *r->engines);
+    for (size_t i = 0; r->engines && i < r->pipeline.engine_count; i++) {
+        r->engine_count++;
+        if (!cli_engine_open(&r->engines[i], r->options, &settings, r->templates.count))
+            return false;
+    }
+    if (!r->engines)
+        message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
+    r->pipeline.engines = r->engines;
+    return r->engines != NULL;
+}
+
+/* Templates that fail go on to fail with every frame. */
+static bool prepare_templates(runner *r)
+{
+    cli_templates_load(&r->templates, &r->plan.limits, r->options->verbose);
+    cli_engine_judge(&r->engines[0], &r->templates);
+    for (size_t i = 1; i < r->engine_count; i++)
+        if (!cli_engine_prepare(&r->engines[i], &r->templates))
+            return false;
+    return true;
+}
+
+static bool dump_template(const runner *r)
 {
     const cli_options *o = r->options;
-    bool good = output_check(o, r->frames, o->frame_count);
-    for (int i = 0; i < o->template_count && good; i++)
-        good = output_check(o, &r->templates[i].operand, 1);
-    return good;
+    const cli_template *tmpl = &r->templates.list[0];
+    io_error error;
+
+    if (!o->dump_template || !tmpl->usable ||
+        output_template(o->dump_template, r->engines[0].prepared[0], tmpl->width, tmpl->height,
+                        &error))
+        return true;
+    message(o->dump_template, "%s", error.reason);
+    return false;
 }
 
-static void free_operands(runner *r)
+static cli_exit match_all(runner *r)
 {
-    for (int i = 0; r->frames && i < r->options->frame_count; i++)
-        operand_free(&r->frames[i]);
-    for (int i = 0; r->templates && i < r->options->template_count; i++)
-        cli_template_free(&r->templates[i]);
-    free(r->frames);
-    free(r->templates);
+    const cli_options *o = r->options;
+    cli_emitter *e = &r->emitter;
+    bool interrupted = false;
+
+    if (!emitter_begin(e, &r->plan) || !prepare_templates(r)) {
+        e->failed = true;
+    } else {
+        e->failed = !dump_template(r) || r->templates.usable < r->templates.count;
+        r->pipeline.finished = emitter_take;
+        r->pipeline.data = e;
+        e->failed |= !pipeline_run(&r->pipeline, &interrupted);
+    }
+    if (e->report.error) {
+        message(NULL, "standard output: %s", strerror(e->report.error));
+        return CLI_FAILED;
+    }
+    if (interrupted || (!o->quiet && e->frames != 1 && (r->frames.from_folders || o->verbose)))
+        emitter_summarize(e);
+    return interrupted ? CLI_INTERRUPTED
+           : e->failed ? CLI_FAILED
+           : e->matches ? CLI_FOUND : CLI_NOT_FOUND;
 }
 
 cli_exit cli_run(const cli_options *options)
 {
-    runner r = {.options = options, .limits = {options->max_pixels}};
+    runner r = {.options = options};
+    cli_exit status = CLI_FAILED;
 
-    if (init_operands(&r) && check_outputs(&r) && cli_engine_open(&r.engine, options)) {
-        bool printed = report_begin(&r.report, options, stdout);
-        load_templates(&r);
-        for (int i = 0; i < options->frame_count && printed; i++)
-            printed = run_frame(&r, &r.frames[i]);
-        if (!printed) {
-            message(NULL, "standard output: %s", strerror(r.report.error));
-            r.failed = true;
-        }
-    } else {
-        r.failed = true;
-    }
-    free_operands(&r);
-    cli_engine_close(&r.engine);
-    return r.failed ? CLI_FAILED : r.found ? CLI_FOUND : CLI_NOT_FOUND;
+    r.plan = (cli_plan){options, {options->max_pixels}, &r.templates};
+    r.pipeline.plan = &r.plan;
+    r.pipeline.frames = &r.frames;
+    if (find_pictures(&r) && output_check(options, &r.frames, &r.templates) && open_engines(&r))
+        status = match_all(&r);
+    for (size_t i = 0; i < r.engine_count; i++)
+        cli_engine_close(&r.engines[i]);
+    free(r.engines);
+    cli_templates_free(&r.templates);
+    frames_free(&r.names);
+    frames_free(&r.frames);
+    return status;
 }

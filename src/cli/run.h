@@ -4,9 +4,16 @@
 
 #include "options.h"
 
-typedef enum cli_exit { CLI_FOUND = 0, CLI_NOT_FOUND = 1, CLI_FAILED = 2 } cli_exit;
+/* INTERRUPTED: by SIGINT, with what was begun finished and written; the process is
+ * to end by that signal. */
+typedef enum cli_exit {
+    CLI_FOUND = 0,
+    CLI_NOT_FOUND = 1,
+    CLI_FAILED = 2,
+    CLI_INTERRUPTED = 130
+} cli_exit;
 
-/* Matches every template against every frame, in the order given. */
+/* Matches every template against every frame; results come in the frames' order. */
 cli_exit cli_run(const cli_options *options);
 
 #endif

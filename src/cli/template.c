@@ -1,48 +1,54 @@
 /* SPDX-License-Identifier: MIT */
 #include "template.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 
-const char *library_reason(const tm_matcher *matcher, tm_status status)
+#include "message.h"
+
+bool cli_templates_init(cli_templates *templates, const cli_frames *names)
 {
-    const char *reason = matcher ? tm_matcher_message(matcher) : "";
-    return *reason ? reason : tm_strerror(status);
-}
-
-static bool prepare(tm_template **prepared, tm_matcher *matcher, const tm_image *image,
-                    io_error *error)
-{
-    const tm_status status = tm_template_create(prepared, matcher, image);
-    if (status == TM_OK)
-        return true;
-    *prepared = NULL;
-    snprintf(error->reason, sizeof error->reason, "%s", library_reason(matcher, status));
-    return false;
-}
-
-bool cli_template_load(cli_template *tmpl, tm_matcher *matcher, tm_matcher *oracle,
-                       const io_limits *limits, bool verbose)
-{
-    cli_input input;
-
-    if (!input_load(&input, &tmpl->operand, limits, &tmpl->error))
+    *templates = (cli_templates){.list = calloc(names->count + 1, sizeof *templates->list)};
+    if (!templates->list)
         return false;
-    if (verbose)
-        input_describe(&input, &tmpl->operand);
-    const tm_image image = input_image(&input);
-    tmpl->width = image.width;
-    tmpl->height = image.height;
-    const bool good = prepare(&tmpl->prepared, matcher, &image, &tmpl->error) &&
-                      (!oracle || prepare(&tmpl->truth, oracle, &image, &tmpl->error));
-    input_free(&input);
-    if (!good)
-        tm_template_destroy(&tmpl->prepared);
-    return good;
+    for (; templates->count < names->count; templates->count++) {
+        cli_template *tmpl = &templates->list[templates->count];
+        operand_init(&tmpl->operand, &names->list[templates->count]);
+    }
+    return true;
 }
 
-void cli_template_free(cli_template *tmpl)
+void cli_templates_free(cli_templates *templates)
 {
-    tm_template_destroy(&tmpl->prepared);
-    tm_template_destroy(&tmpl->truth);
-    operand_free(&tmpl->operand);
+    for (size_t i = 0; i < templates->count; i++) {
+        input_free(&templates->list[i].input);
+        operand_free(&templates->list[i].operand);
+    }
+    free(templates->list);
+    *templates = (cli_templates){0};
+}
+
+void cli_template_fail(cli_templates *templates, cli_template *tmpl)
+{
+    if (tmpl->usable)
+        templates->usable--;
+    tmpl->usable = false;
+    message(operand_name(&tmpl->operand), "%s", tmpl->error.reason);
+}
+
+void cli_templates_load(cli_templates *templates, const io_limits *limits, bool verbose)
+{
+    for (size_t i = 0; i < templates->count; i++) {
+        cli_template *tmpl = &templates->list[i];
+        tmpl->usable = input_load(&tmpl->input, &tmpl->operand, limits, &tmpl->error);
+        if (!tmpl->usable) {
+            cli_template_fail(templates, tmpl);
+            continue;
+        }
+        templates->usable++;
+        io_source_close(&tmpl->input.source);
+        tmpl->width = tmpl->input.gray.width;
+        tmpl->height = tmpl->input.gray.height;
+        if (verbose)
+            input_describe(&tmpl->input, &tmpl->operand);
+    }
 }

@@ -6,24 +6,34 @@
 
 #include <tmatch/tmatch.h>
 
+#include "frames.h"
 #include "input.h"
 
-/* A template, read and prepared once for all frames. One that could not be
+/* A template, read once for all frames and all engines. One that could not be
  * keeps the reason and fails with every frame. */
 typedef struct cli_template {
     cli_operand operand;
+    cli_input input; /* without its source */
     int64_t width, height;
-    tm_template *prepared;
-    tm_template *truth; /* for --verify, else NULL */
+    bool usable;
     io_error error;
 } cli_template;
 
-/* oracle may be NULL. On failure template->error has the reason. */
-bool cli_template_load(cli_template *tmpl, tm_matcher *matcher, tm_matcher *oracle,
-                       const io_limits *limits, bool verbose);
-void cli_template_free(cli_template *tmpl);
+typedef struct cli_templates {
+    cli_template *list;
+    size_t count;
+    size_t usable; /* how many */
+} cli_templates;
 
-/* The matcher's own words for its failure, or the status's. */
-const char *library_reason(const tm_matcher *matcher, tm_status status);
+/* Makes an unread template of each; false if memory ran out. To be freed in either
+ * case, before the names. */
+bool cli_templates_init(cli_templates *templates, const cli_frames *names);
+void cli_templates_free(cli_templates *templates);
+
+/* Reads them, with a message for each that fails. */
+void cli_templates_load(cli_templates *templates, const io_limits *limits, bool verbose);
+
+/* After a failure that has no message yet. */
+void cli_template_fail(cli_templates *templates, cli_template *tmpl);
 
 #endif

@@ -165,12 +165,12 @@ static void json_has_no_nan(void)
     const cli_result result = {.frame = "f", .tmpl = "t", .frame_width = 4, .frame_height = 3,
                                .template_width = 2, .template_height = 1, .algorithm = "direct",
                                .device = "cpu", .read_ms = 1.5, .times = {.total = 0.25},
-                               .verification = &v};
+                               .verified = true, .verification = v};
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
     cli_report report;
-    CHECK(out && report_begin(&report, &options, out) && report_result(&report, &result));
+    CHECK(out && report_begin(&report, &options, false, out) && report_result(&report, &result));
     CHECK(fclose(out) == 0);
     CHECK_STR(text, "{\"frame\":\"f\",\"template\":\"t\",\"frame_size\":[4,3],"
                     "\"template_size\":[2,1],\"metric\":\"lcc\",\"matches\":[],"

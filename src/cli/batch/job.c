@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+#include "batch/job.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "message.h"
+#include "output.h"
+
+bool job_init(cli_job *job, const cli_plan *plan)
+{
+    *job = (cli_job){0};
+    job->pairs = calloc(plan->templates->count + 1, sizeof *job->pairs);
+    job->messages = open_memstream(&job->text, &job->text_size);
+    return job->pairs && job->messages;
+}
+
+void job_free(cli_job *job, const cli_plan *plan)
+{
+    for (size_t i = 0; job->pairs && i < plan->templates->count; i++)
+        free(job->pairs[i].result.matches);
+    free(job->pairs);
+    if (job->messages)
+        fclose(job->messages);
+    free(job->text);
+}
+
+static void clear_pair(cli_pair *pair, const char *frame, const char *tmpl)
+{
+    cli_result *r = &pair->result;
+    *pair = (cli_pair){.result = {.frame = frame,
+                                  .tmpl = tmpl,
+                                  .matches = r->matches,
+                                  .match_capacity = r->match_capacity}};
+}
+
+void job_begin(cli_job *job, const cli_plan *plan)
+{
+    job->loaded = job->failed = false;
+    job->bytes = 0;
+    operand_init(&job->operand, &job->frame);
+    for (size_t i = 0; i < plan->templates->count; i++)
+        clear_pair(&job->pairs[i], operand_name(&job->operand),
+                   plan->templates->list[i].operand.given);
+}
+
+/* The frame's error is every pair's. */
+static void fail_frame(cli_job *job, const cli_plan *plan, const io_error *error)
+{
+    message(operand_name(&job->operand), "%s", error->reason);
+    for (size_t i = 0; i < plan->templates->count; i++)
+        job->pairs[i].error = *error;
+}
+
+void job_load(cli_job *job, const cli_plan *plan)
+{
+    const cli_templates *templates = plan->templates;
+    io_error error;
+
+    if (templates->usable == 0) {
+        for (size_t i = 0; i < templates->count; i++)
+            job->pairs[i].error = templates->list[i].error;
+        return;
+    }
+    FILE *before = message_redirect(job->messages);
+    job->loaded = input_load(&job->input, &job->operand, &plan->limits, &error);
+    job->bytes = job->input.bytes;
+    if (!job->loaded)
+        fail_frame(job, plan, &error);
+    else if (plan->options->verbose)
+        input_describe(&job->input, &job->operand);
+    for (size_t i = 0; i < templates->count && job->loaded; i++) {
+        job->pairs[i].result.frame_width = job->input.whole_width;
+        job->pairs[i].result.frame_height = job->input.whole_height;
+        job->pairs[i].result.read_ms = job->input.read_ms;
+    }
+    message_redirect(before);
+}
+
+static void note_times(const cli_result *result)
+{
+    const tm_times *t = &result->times;
+    message(result->frame,
+            "read=%.3f to_device=%.3f kernel=%.3f from_device=%.3f match=%.3f total=%.3f ms",
+            result->read_ms, t->to_device, t->kernel, t->from_device, t->total,
+            result->read_ms + t->total);
+}
+
+static void note_verification(const cli_options *o, const cli_result *result)
+{
+    const verification *v = &result->verification;
+    if (verify_passed(v)) {
+        if (o->format == CLI_CSV && !o->quiet)
+            message(result->frame, "verify: %" PRId64 " positions, none differs", v->positions);
+    } else if (v->differing) {
+        message(result->frame, "%" PRId64 " of %" PRId64 " scores differ from the definition's",
+                v->differing, v->positions);
+    } else {
+        message(result->frame, "the best match differs from the definition's");
+    }
+}
+
+void job_match(cli_job *job, const cli_plan *plan, const cli_engine *engine)
+{
+    const cli_options *o = plan->options;
+
+    if (!job->loaded)
+        return;
+    FILE *before = message_redirect(job->messages);
+    cli_engine_match(engine, &job->input, &job->operand.crop, plan->templates, job->pairs);
+    for (size_t i = 0; i < plan->templates->count; i++) {
+        const cli_pair *pair = &job->pairs[i];
+        if (pair->done && o->time && o->format != CLI_JSON)
+            note_times(&pair->result);
+        if (pair->result.verified) {
+            note_verification(o, &pair->result);
+            job->failed |= !verify_passed(&pair->result.verification);
+        }
+    }
+    message_redirect(before);
+}
+
+static bool write_map(const cli_options *o, const cli_pair *pair)
+{
+    io_error error;
+    if (!o->map || !pair->done || output_map(o->map, &pair->map, &error))
+        return true;
+    message(o->map, "%s", error.reason);
+    return false;
+}
+
+static bool write_annotated(const cli_plan *plan, const cli_job *job, const cli_pair *pair)
+{
+    const cli_options *o = plan->options;
+    io_error error;
+
+    if (!o->output || !pair->done)
+        return true;
+    if (pair->result.match_count == 0) {
+        if (!o->quiet)
+            message(o->output, "not written: nothing reaches --min-score");
+        return true;
+    }
+    if (output_annotated(o->output, &job->input, &plan->limits, &pair->result, o->settings.metric,
+                         &error))
+        return true;
+    message(o->output, "%s", error.reason);
+    return false;
+}
+
+void job_write(cli_job *job, const cli_plan *plan)
+{
+    FILE *before = message_redirect(job->messages);
+    for (size_t i = 0; i < plan->templates->count; i++) {
+        cli_pair *pair = &job->pairs[i];
+        const bool mapped = write_map(plan->options, pair);
+        const bool written = write_annotated(plan, job, pair);
+        job->failed |= !mapped || !written;
+        score_map_free(&pair->map);
+    }
+    message_redirect(before);
+    if (job->loaded)
+        input_free(&job->input);
+    job->loaded = false;
+}
+
+void job_end(cli_job *job)
+{
+    operand_free(&job->operand);
+    rewind(job->messages);
+}

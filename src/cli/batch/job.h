@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* One frame on its way: read, matched, its pictures written, its results printed.
+ * One thread at a time has it. */
+#ifndef TMATCH_CLI_BATCH_JOB_H
+#define TMATCH_CLI_BATCH_JOB_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "engine.h"
+#include "frames.h"
+#include "input.h"
+#include "options.h"
+#include "template.h"
+
+/* What all jobs share and none changes. */
+typedef struct cli_plan {
+    const cli_options *options;
+    io_limits limits;
+    const cli_templates *templates;
+} cli_plan;
+
+typedef struct cli_job {
+    cli_frame frame;
+    cli_operand operand;
+    cli_input input;
+    bool loaded; /* the input is in memory */
+    bool failed; /* an output could not be written, or a verification fails */
+    int64_t bytes;
+    cli_pair *pairs; /* one for each template */
+    /* What it has to say, until its turn comes. */
+    FILE *messages;
+    char *text;
+    size_t text_size;
+} cli_job;
+
+/* A job is used for one frame after the other. False if memory ran out; to be freed
+ * in either case. */
+bool job_init(cli_job *job, const cli_plan *plan);
+void job_free(cli_job *job, const cli_plan *plan);
+
+/* In this order, after frame has been set; its strings are the caller's. */
+void job_begin(cli_job *job, const cli_plan *plan);
+void job_load(cli_job *job, const cli_plan *plan);
+void job_match(cli_job *job, const cli_plan *plan, const cli_engine *engine);
+void job_write(cli_job *job, const cli_plan *plan); /* and frees the picture */
+void job_end(cli_job *job);                         /* after its results are printed */
+
+#endif

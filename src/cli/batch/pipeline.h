@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* The threads that frames pass through. On the CPU each worker reads a frame,
+ * matches it with a matcher of its own and writes its pictures: no core waits for
+ * another. With devices the workers read and write, and a thread for each device
+ * matches. The caller's thread gets the finished jobs in the frames' order.
+ *
+ * Nothing polls, and everything is bounded: the frames in memory by in_flight, the
+ * results that wait for an earlier frame by the window. */
+#ifndef TMATCH_CLI_BATCH_PIPELINE_H
+#define TMATCH_CLI_BATCH_PIPELINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "batch/job.h"
+#include "engine.h"
+#include "frames.h"
+
+typedef struct cli_pipeline cli_pipeline;
+
+typedef struct pipeline_settings {
+    const cli_plan *plan;
+    const cli_frames *frames;
+    size_t workers;   /* threads that read */
+    size_t in_flight; /* frames in memory at a time, at least 1 */
+    cli_engine *engines;
+    size_t engine_count; /* on the CPU: workers; else one for each device */
+    bool devices;        /* the engines' matchers are devices */
+    /* Called with each finished job. False: nobody wants more. */
+    bool (*finished)(void *data, cli_job *job);
+    void *data;
+} pipeline_settings;
+
+/* Returns when all frames are done, or those that were begun when it was stopped.
+ * False after a message: memory or threads ran out. */
+bool pipeline_run(const pipeline_settings *settings, bool *interrupted);
+
+#endif

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+#include "frames.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "io/io.h"
+#include "message.h"
+
+/* A name in a folder; folders have a slash behind, which puts them where their
+ * contents' paths belong. */
+typedef struct names {
+    char **list;
+    size_t count, capacity;
+} names;
+
+static bool grow(void **list, size_t *capacity, size_t count, size_t size)
+{
+    if (count < *capacity)
+        return true;
+    const size_t more = *capacity ? 2 * *capacity : 64;
+    void *larger = realloc(*list, more * size);
+    if (!larger)
+        return false;
+    *list = larger;
+    *capacity = more;
+    return true;
+}
+
+/* Takes over path and error, which may be NULL for want of memory. */
+static bool add_frame(cli_frames *frames, cli_frame frame)
+{
+    if (frame.path && grow((void **)&frames->list, &frames->capacity, frames->count, sizeof frame)) {
+        frames->list[frames->count++] = frame;
+        return true;
+    }
+    free(frame.path);
+    free(frame.error);
+    return false;
+}
+
+static bool add_error(cli_frames *frames, char *path, uint32_t tree, const char *reason)
+{
+    char *error = strdup(reason);
+    if (!error) {
+        free(path);
+        return false;
+    }
+    return add_frame(frames, (cli_frame){.path = path, .tree = tree, .error = error});
+}
+
+static char *join(const char *folder, const char *name)
+{
+    char *path;
+    const size_t length = strlen(folder);
+    const char *slash = length > 0 && folder[length - 1] == '/' ? "" : "/";
+    return asprintf(&path, "%s%s%s", folder, slash, name) < 0 ? NULL : path;
+}
+
+/* What may be a picture or a folder to descend into; pipes and devices are not
+ * opened, they might never end. */
+static bool wanted(const cli_frames *frames, const char *folder, const struct dirent *entry,
+                   bool *is_folder)
+{
+    struct stat status;
+    bool follow = false, good = true;
+    const bool picture = io_is_picture_name(entry->d_name);
+
+    *is_folder = false;
+    if (entry->d_name[0] == '.' || (!picture && !frames->recursive))
+        return false;
+    if (entry->d_type == DT_REG)
+        return picture;
+    if (entry->d_type == DT_DIR) {
+        *is_folder = true;
+        return frames->recursive;
+    }
+    char *path = join(folder, entry->d_name);
+    if (path && lstat(path, &status) == 0 && S_ISLNK(status.st_mode)) {
+        follow = true;
+        good = stat(path, &status) == 0;
+    }
+    free(path);
+    /* A link that leads nowhere is a frame that cannot be read. */
+    if (!path || !good || S_ISREG(status.st_mode))
+        return picture;
+    *is_folder = S_ISDIR(status.st_mode) && !follow;
+    return *is_folder && frames->recursive;
+}
+
+static bool read_names(cli_frames *frames, DIR *directory, const char *folder, names *found)
+{
+    bool is_folder;
+    for (struct dirent *entry; errno = 0, (entry = readdir(directory));) {
+        if (!wanted(frames, folder, entry, &is_folder))
+            continue;
+        char *name = NULL;
+        if (!grow((void **)&found->list, &found->capacity, found->count, sizeof name) ||
+            asprintf(&name, "%s%s", entry->d_name, is_folder ? "/" : "") < 0) {
+            errno = ENOMEM;
+            return false;
+        }
+        found->list[found->count++] = name;
+    }
+    return errno == 0;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static bool add_folder(cli_frames *frames, const char *folder, uint32_t tree);
+
+static bool add_names(cli_frames *frames, const char *folder, uint32_t tree, const names *found)
+{
+    bool good = true;
+    for (size_t i = 0; i < found->count && good; i++) {
+        char *path = join(folder, found->list[i]);
+        if (path && path[strlen(path) - 1] == '/') {
+            good = add_folder(frames, path, tree);
+            free(path);
+        } else {
+            good = add_frame(frames, (cli_frame){.path = path, .tree = tree});
+        }
+    }
+    return good;
+}
+
+static bool add_folder(cli_frames *frames, const char *folder, uint32_t tree)
+{
+    names found = {0};
+    DIR *directory = opendir(folder);
+    bool good = directory && read_names(frames, directory, folder, &found);
+    const int number = errno;
+
+    if (directory)
+        closedir(directory);
+    if (good) {
+        qsort(found.list, found.count, sizeof *found.list, compare_names);
+        good = add_names(frames, folder, tree, &found);
+    } else {
+        good = number != ENOMEM && add_error(frames, strdup(folder), tree, strerror(number));
+    }
+    for (size_t i = 0; i < found.count; i++)
+        free(found.list[i]);
+    free(found.list);
+    return good;
+}
+
+static uint32_t base_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? (uint32_t)(slash + 1 - path) : 0;
+}
+
+bool frames_add(cli_frames *frames, const char *operand)
+{
+    struct stat status;
+    const size_t before = frames->count;
+
+    if (strcmp(operand, "-") == 0 || stat(operand, &status) != 0 || !S_ISDIR(status.st_mode))
+        return add_frame(frames, (cli_frame){.path = strdup(operand), .tree = base_of(operand),
+                                             .named = true});
+    frames->from_folders = true;
+    const size_t length = strlen(operand);
+    if (!add_folder(frames, operand, (uint32_t)(length + (operand[length - 1] != '/'))))
+        return false;
+    return frames->count > before ||
+           add_error(frames, strdup(operand), base_of(operand),
+                     frames->recursive ? "no pictures in this folder"
+                                       : "no pictures in this folder (-r looks below it)");
+}
+
+static bool read_list(cli_frames *frames, FILE *file, char end)
+{
+    char *line = NULL;
+    size_t size = 0;
+    ssize_t length;
+    bool good = true;
+
+    while (good && (errno = 0, length = getdelim(&line, &size, end, file)) > 0) {
+        if (line[length - 1] == end)
+            line[--length] = '\0';
+        if (length > 0)
+            good = frames_add(frames, line);
+        if (!good)
+            errno = ENOMEM;
+    }
+    free(line);
+    return good && errno == 0 && !ferror(file);
+}
+
+bool frames_add_list(cli_frames *frames, const char *path, char end)
+{
+    const bool standard = strcmp(path, "-") == 0;
+    FILE *file = standard ? stdin : fopen(path, "re");
+    const bool good = file && read_list(frames, file, end);
+
+    if (!good)
+        message(path, "%s", strerror(errno ? errno : EIO));
+    if (file && !standard)
+        fclose(file);
+    frames->from_folders = true;
+    return good;
+}
+
+void frames_free(cli_frames *frames)
+{
+    for (size_t i = 0; i < frames->count; i++) {
+        free(frames->list[i].path);
+        free(frames->list[i].error);
+    }
+    free(frames->list);
+    *frames = (cli_frames){0};
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* The pictures that the command line, a folder or a list names, in order. */
+#ifndef TMATCH_CLI_FRAMES_H
+#define TMATCH_CLI_FRAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct cli_frame {
+    char *path;    /* as it is opened and printed */
+    uint32_t tree; /* where the part of path begins that output folders mirror */
+    bool named;    /* by the user, so a crop may follow; else exactly a file's name */
+    char *error;   /* why it is known that there is nothing to read, or NULL */
+} cli_frame;
+
+typedef struct cli_frames {
+    cli_frame *list;
+    size_t count, capacity;
+    bool from_folders; /* or lists: their number was not the user's to see */
+    bool recursive;    /* folders are descended into */
+} cli_frames;
+
+/* A file, or a folder's pictures in the order of their names' bytes. What cannot be
+ * read becomes a frame with an error. Names that begin with a dot are passed over;
+ * links to files are followed, links to folders below the operand are not. Each is
+ * false if memory ran out. */
+bool frames_add(cli_frames *frames, const char *operand);
+
+/* Operands from a file, or standard input for "-", each ended by the byte. False
+ * after a message. */
+bool frames_add_list(cli_frames *frames, const char *path, char end);
+
+void frames_free(cli_frames *frames);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+#include "signals.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include "io/io.h"
+
+static sigset_t caught;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static void (*on_interrupt)(void *data);
+static void *interrupt_data;
+
+_Noreturn static void die(int number)
+{
+    sigset_t one;
+    sigemptyset(&one);
+    sigaddset(&one, number);
+    signal(number, SIG_DFL);
+    raise(number);
+    pthread_sigmask(SIG_UNBLOCK, &one, NULL);
+    abort(); /* not reached: the signal was pending */
+}
+
+/* True if somebody stops the work in good order. Once: a second one is meant. */
+static bool interrupt(void)
+{
+    pthread_mutex_lock(&lock);
+    void (*stop)(void *) = on_interrupt;
+    on_interrupt = NULL;
+    if (stop)
+        stop(interrupt_data);
+    pthread_mutex_unlock(&lock);
+    return stop != NULL;
+}
+
+static void *wait_for_signals(void *nothing)
+{
+    int number;
+    while (sigwait(&caught, &number) != 0 || (number == SIGINT && interrupt()))
+        ;
+    io_output_abort_all();
+    die(number);
+    return nothing;
+}
+
+bool signals_start(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    pthread_t thread;
+
+    sigemptyset(&caught);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        struct sigaction before;
+        /* nohup and a shell's background jobs ignore some: leave it so. */
+        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            sigaddset(&caught, numbers[i]);
+    }
+    return pthread_sigmask(SIG_BLOCK, &caught, NULL) == 0 &&
+           pthread_create(&thread, NULL, wait_for_signals, NULL) == 0 &&
+           pthread_detach(thread) == 0;
+}
+
+void signals_on_interrupt(void (*stop)(void *data), void *data)
+{
+    pthread_mutex_lock(&lock);
+    on_interrupt = stop;
+    interrupt_data = data;
+    pthread_mutex_unlock(&lock);
+}
+
+_Noreturn void signals_die_interrupted(void)
+{
+    die(SIGINT);
+}

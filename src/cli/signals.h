@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* INT, TERM and HUP are blocked in every thread but one, which waits for them. So
+ * what happens then needs no care for where the others stand, only for locks. */
+#ifndef TMATCH_CLI_SIGNALS_H
+#define TMATCH_CLI_SIGNALS_H
+
+#include <stdbool.h>
+
+/* Before any other thread starts. A signal removes temporary files and ends the
+ * process by itself, as the shell expects. */
+bool signals_start(void);
+
+/* From now on the first SIGINT calls stop(data), in the signals' thread; NULL: it
+ * ends the process again. Returns once no call is under way. */
+void signals_on_interrupt(void (*stop)(void *data), void *data);
+
+/* Ends the process by SIGINT. */
+_Noreturn void signals_die_interrupted(void);
+
+#endif
