@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Fits the plan's cost model to what measure_costs printed and writes
-src/match/costs.h: bench/fit_costs.py MEASUREMENTS... Kernels that the files lack
-keep the values that the header has."""
+src/match/costs.h: bench/fit_costs.py MEASUREMENTS... Kinds that the files lack
+keep the values that the header has (the CPU's come from one machine, a GPU's
+from another)."""
 import json
 import re
 import sys
 from pathlib import Path
 
+MULTIPROCESSORS = 132  # of the H200
+TENSOR_TAPS = 65793
+NEAR_FFT_MS = 0.03  # below, no estimate changes the choice
 HEADER = Path(__file__).resolve().parent.parent / "src/match/costs.h"
 
 
@@ -51,6 +55,28 @@ def fit_direct(measured):
     return x
 
 
+def tensor_windows(m):
+    """tensor_windows in src/match/plan.c."""
+    (width, height), (w, h) = m["map"], m["template"]
+    tiles = -(-width // 256) * -(-height // 16)
+    sums = (256 + w + 2) // 4
+    size = 16 * (16 * (2 * sums + 1) + 2 * sums) + (h + 15) * (256 + (w + 22) // 16 * 16)
+    blocks = 2 if size < 112 * 1024 else 1
+    slots = blocks * MULTIPROCESSORS
+    return -(-tiles // slots) * blocks * 256 * 16
+
+
+def fit_tensor(measured):
+    """call, window, row and step of the tensor cores."""
+    rows = []
+    for m in measured:
+        windows, (w, h) = tensor_windows(m), m["template"]
+        rows.append([1.0, windows, windows * h, windows * h * ((w + 22) // 16)])
+    x, worst = fit(rows, [m["ms"] * 1e6 for m in measured])
+    print(f"cuda: tensor cores, worst {worst:.0%}", file=sys.stderr)
+    return x
+
+
 def fft_features(m):
     (lx, ly), (across, down) = m["length"], m["tiles"]
     rows = across * (2 * m["range_y"] + m["template"][1]) * lx
@@ -69,6 +95,23 @@ def fit_cpu_fft(lengths, measured):
     return x
 
 
+def fit_cuda_fft(measured):
+    """The lengths; column, window, window's row, call and the call's row."""
+    places = sorted({length for m in measured for length in m["length"]})
+    rows, times = [], []
+    for m in measured:
+        row_points, points, windows, _ = fft_features(m)
+        row = [0.0] * len(places)
+        row[places.index(m["length"][0])] += row_points
+        row[places.index(m["length"][1])] += 2 * points
+        h = m["template"][1]
+        rows.append(row + [points, windows, windows * h, 1.0, h])
+        times.append(m["ms"] * 1e6)
+    x, worst = fit(rows, times, 3000)
+    print(f"cuda: fft, worst {worst:.0%}", file=sys.stderr)
+    return dict(zip(places, x)), x[-5:]
+
+
 def thin(lengths):
     """Lengths that no greater one undercuts."""
     kept = {}
@@ -78,6 +121,15 @@ def thin(lengths):
         if not cheaper:
             kept[length] = ns
     return kept
+
+
+def fits_tensor_cores(m):
+    return m["template"][0] * m["template"][1] <= TENSOR_TAPS
+
+
+def define_lines(group, names, values):
+    prefix = f"TM_CUDA_{group}_" if group else "TM_CUDA_"
+    return "".join(f"#define {prefix}{name}_NS {v:.3g}\n" for name, v in zip(names, values))
 
 
 def replace_block(text, name, body):
@@ -122,6 +174,21 @@ def main():
                              f"#define TM_CPU_COLUMN_NS {column:.3g}\n"
                              f"#define TM_CPU_WINDOW_NS {window:.3g}\n"
                              f"#define TM_CPU_TILE_NS {tile:.3g}\n")
+    if "cuda-direct" in measured:
+        tensor = [m for m in measured["cuda-direct"] if fits_tensor_cores(m) and m["ms"] > NEAR_FFT_MS]
+        other = [m for m in measured["cuda-direct"] if not fits_tensor_cores(m)]
+        text = replace_block(text, "cuda direct", '    "cuda", '
+                             + ", ".join(f"{v:.3g}" for v in fit_direct(other)) + ",\n};\n")
+        text = replace_block(text, "cuda tensor", define_lines(
+            "TENSOR", ["CALL", "WINDOW", "ROW", "STEP"], fit_tensor(tensor)))
+    if "cuda-fft" in measured:
+        lengths, values = fit_cuda_fft(measured["cuda-fft"])
+        text = replace_block(text, "cuda lengths", length_lines(lengths) + "};\n")
+        text = replace_block(text, "cuda fft", define_lines(
+            "", ["COLUMN", "WINDOW", "WINDOW_ROW", "FFT_CALL", "FFT_SERIAL"], values))
+    if "cuda-start" in measured:
+        text = replace_block(text, "cuda start",
+                             f"#define TM_CUDA_START_MS {measured['cuda-start'][0]['ms']:.3g}\n")
     HEADER.write_text(text)
 
 

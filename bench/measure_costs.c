@@ -3,8 +3,8 @@
  *
  *     build/measure_costs >costs.jsonl && bench/fit_costs.py costs.jsonl
  *
- * Times are processor time of one thread, so a busy machine disturbs them little.
- * Takes some minutes. */
+ * CPU times are processor time of one thread, so a busy machine disturbs them
+ * little; CUDA times are replays of what is on the device. Takes some minutes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +12,7 @@
 
 #include "fft/cpu.h"
 #include "lcc/cpu/direct.h"
+#include "match/cuda_loader.h"
 #include "match/plan.h"
 #if TM_HAVE_FFTW
 #include <fftw3.h>
@@ -24,6 +25,13 @@ static double now_ms(void)
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
+static double wall_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
 static tm_job make_job(int64_t frame, int64_t width, int64_t height)
 {
     tm_job job = {.metric = TM_METRIC_LCC};
@@ -33,9 +41,10 @@ static tm_job make_job(int64_t frame, int64_t width, int64_t height)
         abort();
     for (int64_t i = 0; i < frame * frame; i++)
         samples[i] = (uint8_t)((state = state * 1664525 + 1013904223) >> 24);
-    job.frame = (tm_image){samples, frame, frame, (ptrdiff_t)frame};
-    tm_image crop = {samples + (frame - height) / 2 * frame + (frame - width) / 3, width, height,
-                     (ptrdiff_t)frame};
+    job.frame = (tm_image){.samples = samples, .width = frame, .height = frame,
+                           .stride = (ptrdiff_t)frame};
+    tm_image crop = {.samples = samples + (frame - height) / 2 * frame + (frame - width) / 3,
+                     .width = width, .height = height, .stride = (ptrdiff_t)frame};
     tm_template *tmpl;
     if (tm_template_prepare(&tmpl, &crop) ||
         tm_geometry_init(&job.geometry, TM_DOMAIN_VALID, frame, frame, width, height))
@@ -50,17 +59,17 @@ static void free_job(tm_job *job)
     tm_template_destroy((tm_template **)&job->tmpl);
 }
 
-static void print_job(const char *kind, const char *kernels, const tm_job *job,
-                      const tm_fft_tiling *tiling, double ms)
+static void print_job(const char *kind, const char *kernels, const tm_job *job, double ms)
 {
     const tm_geometry *g = &job->geometry;
     printf("{\"kind\":\"%s\",\"kernels\":\"%s\",\"frame\":%d,\"map\":[%d,%d],\"template\":[%d,%d],"
            "\"ms\":%.6g",
            kind, kernels, (int)g->frame_width, (int)g->map_width, (int)g->map_height,
            (int)g->template_width, (int)g->template_height, ms);
-    if (tiling)
-        printf(",\"length\":[%d,%d],\"tiles\":[%d,%d],\"range_y\":%d", tiling->length_x,
-               tiling->length_y, (int)tiling->across, (int)tiling->down, (int)tiling->range_y);
+    if (job->tiling)
+        printf(",\"length\":[%d,%d],\"tiles\":[%d,%d],\"range_y\":%d", job->tiling->length_x,
+               job->tiling->length_y, (int)job->tiling->across, (int)job->tiling->down,
+               (int)job->tiling->range_y);
     printf("}\n");
     fflush(stdout);
 }
@@ -89,7 +98,7 @@ static void measure_cpu_direct(const char *mask)
             spent += ms;
             best = ms < best ? ms : best;
         }
-        print_job("cpu-direct", cpu.kernels.name, &job, NULL, best);
+        print_job("cpu-direct", cpu.kernels.name, &job, best);
         free_job(&job);
     }
     tm_cpu_free(&cpu);
@@ -159,6 +168,7 @@ static void measure_cpu_fft(void)
         if (!tile_with(&tiling, &job.geometry, c[3], c[4]))
             continue;
         tiling.ms = 0; /* FFTW_ESTIMATE */
+        job.tiling = &tiling;
         double best = 1e30;
         for (int run = 0; run < 8; run++) {
             double start = now_ms();
@@ -167,7 +177,7 @@ static void measure_cpu_fft(void)
             double ms = now_ms() - start;
             best = ms < best ? ms : best;
         }
-        print_job("cpu-fft", "", &job, &tiling, best);
+        print_job("cpu-fft", "", &job, best);
         free_job(&job);
     }
     tm_fft_cpu_destroy(&fft);
@@ -178,13 +188,121 @@ static void measure_cpu_fft(void)
 }
 #endif
 
-int main(void)
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double replay(const tm_cuda_plugin *plugin, tm_cuda *cuda, tm_job *job)
+{
+    tm_message message;
+    tm_cuda_work work;
+    double ms[5];
+    if (plugin->match(cuda, job, 1, &work, &message) ||
+        plugin->replay(cuda, 5, work.times.kernel > 5 ? 1 : work.times.kernel > 0.5 ? 4 : 20, ms, &message)) {
+        fprintf(stderr, "%s\n", message.text);
+        return -1;
+    }
+    qsort(ms, 5, sizeof *ms, ascending);
+    return ms[2];
+}
+
+/* Around where the algorithms cross, and templates too large for the tensor cores. */
+static void measure_cuda_direct(const tm_cuda_plugin *plugin, tm_cuda *cuda)
+{
+    static const int frames[] = {256, 512, 1024, 1500, 2048, 3000, 4096, 8192};
+    static const int templates[][2] = {{3, 3},     {8, 8},     {16, 16},  {24, 24},   {25, 31},
+                                       {32, 32},   {48, 48},   {64, 64},  {80, 80},   {96, 96},
+                                       {112, 112}, {128, 128}, {160, 160}, {200, 200}, {250, 250},
+                                       {30, 200},  {200, 30},  {100, 40}, {300, 300}, {600, 600}};
+    for (size_t i = 0; i < sizeof frames / sizeof *frames; i++) {
+        for (size_t j = 0; j < sizeof templates / sizeof *templates; j++) {
+            int w = templates[j][0], h = templates[j][1];
+            if (2 * w > frames[i] || 2 * h > frames[i] || (w > 256 && frames[i] > 2048))
+                continue;
+            tm_job job = make_job(frames[i], w, h);
+            print_job("cuda-direct", "cuda", &job, replay(plugin, cuda, &job));
+            free_job(&job);
+        }
+    }
+}
+
+static void measure_cuda_fft(const tm_cuda_plugin *plugin, tm_cuda *cuda)
+{
+    static const int frames[][2] = {{256, 64},   {512, 32},   {512, 200},  {1024, 64}, {1024, 300},
+                                    {2048, 64},  {2048, 256}, {2048, 600}, {4096, 64}, {4096, 128},
+                                    {4096, 256}, {8192, 100}, {8192, 512}};
+    static const int lengths[] = {256,  512,  768,  1024, 1152, 1536,
+                                  2048, 2304, 3072, 4096, 4608, 8192};
+    enum { LENGTHS = sizeof lengths / sizeof *lengths };
+    int longest = plugin->traits(cuda).longest_fft;
+
+    for (size_t i = 0; i < sizeof frames / sizeof *frames; i++) {
+        tm_job job = make_job(frames[i][0], frames[i][1], frames[i][1]);
+        for (int j = 0; j < LENGTHS * LENGTHS; j++) {
+            int x = j % LENGTHS, y = j / LENGTHS;
+            int length_x = lengths[x], length_y = lengths[y];
+            tm_fft_tiling tiling;
+            /* not those that nobody would choose */
+            if (length_x > longest || length_y > longest || abs(x - y) > 3 ||
+                length_x > 2 * frames[i][0] || length_y > 2 * frames[i][0] ||
+                3 * length_x < 4 * frames[i][1] || 3 * length_y < 4 * frames[i][1] ||
+                !tile_with(&tiling, &job.geometry, length_x, length_y) ||
+                tiling.length_x != length_x || tiling.length_y != length_y)
+                continue;
+            job.tiling = &tiling;
+            print_job("cuda-fft", "cuda", &job, replay(plugin, cuda, &job));
+        }
+        free_job(&job);
+    }
+}
+
+/* What the first match on a device takes longer than the second. */
+static void print_start(const tm_cuda_plugin *plugin, tm_cuda *cuda, double start)
+{
+    tm_message message;
+    tm_cuda_work work;
+    tm_job job = make_job(512, 16, 16);
+    if (plugin->match(cuda, &job, 1, &work, &message))
+        fprintf(stderr, "%s\n", message.text);
+    double first = wall_ms();
+    plugin->match(cuda, &job, 1, &work, &message);
+    printf("{\"kind\":\"cuda-start\",\"ms\":%.4g}\n", (first - start) - (wall_ms() - first));
+    free_job(&job);
+}
+
+static void measure_cuda(void)
+{
+    tm_cuda_library library = {0};
+    tm_message message;
+    tm_cuda *cuda;
+    double start = wall_ms();
+
+    if (tm_cuda_load(&library, &message) || !library.plugin->count(&message) ||
+        library.plugin->open(&cuda, 0, 0, &message)) {
+        fprintf(stderr, "no CUDA: %s\n", message.text);
+        return;
+    }
+    print_start(library.plugin, cuda, start);
+    measure_cuda_direct(library.plugin, cuda);
+    measure_cuda_fft(library.plugin, cuda);
+    library.plugin->close(cuda);
+    tm_cuda_unload(&library);
+}
+
+int main(int argc, char **argv)
 {
     static const char *const masks[] = {"none",     "sse4.1",     "avx2", "avxvnni",
                                         "avx512bw", "avx512vnni", "amx",  "dotprod"};
+    bool only_cuda = argc > 1 && strcmp(argv[1], "cuda") == 0;
+    bool only_cpu = argc > 1 && strcmp(argv[1], "cpu") == 0;
 
-    for (size_t i = 0; i < sizeof masks / sizeof *masks; i++)
+    for (size_t i = 0; i < sizeof masks / sizeof *masks && !only_cuda; i++)
         measure_cpu_direct(masks[i]);
-    measure_cpu_fft();
+    if (!only_cuda)
+        measure_cpu_fft();
+    if (!only_cpu)
+        measure_cuda();
     return 0;
 }

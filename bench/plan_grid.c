@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How good the plan's choice is: plan_grid [LIMIT_MS]. For each size the
+/* How good the plan's choice is: plan_grid cpu|cuda [LIMIT_MS]. For each size the
  * medians of direct, fft and auto, and what auto's choice loses against the better
  * one. Runs that are estimated above LIMIT_MS (default 20,000) are left out. */
 #include <stdio.h>
@@ -59,14 +59,18 @@ int main(int argc, char **argv)
 {
     static const int frames[] = {256, 512, 1024, 2048, 4096, 8192};
     static const int templates[] = {3, 8, 16, 24, 32, 48, 64, 96, 128, 200, 300, 600};
-    double limit = argc > 1 ? strtod(argv[1], NULL) : 20000, worst = 0;
+    double limit = argc > 2 ? strtod(argv[2], NULL) : 20000, worst = 0;
     tm_matcher *matchers[3];
     int count = 0, beyond = 0;
 
+    if (argc < 2) {
+        fprintf(stderr, "plan_grid cpu|cuda [LIMIT_MS]\n");
+        return 2;
+    }
     for (int i = 0; i < 3; i++) {
         tm_settings settings;
         tm_settings_default(&settings, sizeof settings);
-        settings.device = TM_DEVICE_CPU;
+        settings.device = strcmp(argv[1], "cuda") ? TM_DEVICE_CPU : TM_DEVICE_CUDA;
         settings.algorithm = i == 0   ? TM_ALGORITHM_AUTO
                              : i == 1 ? TM_ALGORITHM_DIRECT
                                       : TM_ALGORITHM_FFT;
@@ -80,12 +84,14 @@ int main(int argc, char **argv)
     for (size_t f = 0; f < sizeof frames / sizeof *frames; f++) {
         int64_t size = frames[f];
         uint8_t *samples = malloc((size_t)(size * size));
-        tm_image frame = {samples, size, size, (ptrdiff_t)size};
+        tm_image frame = {.samples = samples, .width = size, .height = size,
+                          .stride = (ptrdiff_t)size};
         for (int64_t i = 0; i < size * size; i++)
             samples[i] = (uint8_t)(rand() >> 8);
         for (size_t t = 0; t < sizeof templates / sizeof *templates; t++) {
             int64_t w = templates[t];
-            tm_image picture = {samples + size / 3, w, w, (ptrdiff_t)size};
+            tm_image picture = {.samples = samples + size / 3, .width = w, .height = w,
+                                .stride = (ptrdiff_t)size};
             if (2 * w > size || (size > 4096 && t % 2))
                 continue;
             double chosen = median(matchers[0], &frame, &picture), other[2];

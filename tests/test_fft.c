@@ -50,13 +50,13 @@ typedef struct pair {
     tm_matcher *fft, *direct;
 } pair;
 
-static tm_matcher *make_matcher(tm_algorithm algorithm, tm_metric metric)
+static tm_matcher *make_matcher(tm_algorithm algorithm, tm_device_kind device, tm_metric metric)
 {
     tm_settings settings;
     tm_matcher *matcher;
     tm_settings_default(&settings, sizeof settings);
     settings.algorithm = algorithm;
-    settings.device = TM_DEVICE_CPU;
+    settings.device = device;
     settings.metric = metric;
     if (tm_matcher_create(&matcher, &settings) != TM_OK)
         check_fail(__FILE__, __LINE__, "%s", tm_matcher_message(matcher));
@@ -100,45 +100,72 @@ static void expect_same(const pair *m, tm_metric metric, const tm_image *frame,
     free(direct.data);
 }
 
-/* Template sizes up to longest, maps up to extra more; every third template is cut
- * from its frame. */
-static void against_direct(int64_t cases, int64_t longest, int64_t extra)
+/* Small sizes and large ones are as likely: from 1 to most. */
+static int64_t random_size(int64_t most)
+{
+    double share = (double)(check_random() & 0xffffff) / 0x1000000;
+    int64_t size = (int64_t)exp(share * log((double)most + 1));
+    return size < 1 ? 1 : size > most ? most : size;
+}
+
+/* A template up to 1024 x 1024 and a frame up to 8192 x 8192 that direct matches
+ * with at most so many products; one of a hundred has eight times as many. */
+static void draw_sizes(int64_t frame[2], int64_t tmpl[2], double most_products)
+{
+    if (check_random() % 100 == 0)
+        most_products *= 8;
+    do {
+        for (int i = 0; i < 2; i++) {
+            tmpl[i] = random_size(1024);
+            frame[i] = tmpl[i] - 1 + random_size(8192 - tmpl[i] + 1);
+        }
+    } while (tmpl[0] * tmpl[1] < 2 ||
+             (double)(tmpl[0] * tmpl[1]) * (double)(frame[0] - tmpl[0] + 1) *
+                     (double)(frame[1] - tmpl[1] + 1) > most_products);
+}
+
+/* Every third template is cut from its frame. */
+static void compare_random(const pair pairs[2], bool cut, double most_products, int64_t *elements)
+{
+    int metric = check_random() % 4 == 0;
+    int64_t sizes[2][2];
+    draw_sizes(sizes[0], sizes[1], most_products);
+    int64_t w = sizes[1][0], h = sizes[1][1];
+    enum content content = (enum content)check_random_in(0, CONTENTS - 1);
+    enum content of_template = (enum content)check_random_in(0, CONTENTS - 1);
+    uint8_t *samples = draw_picture(content, sizes[0][0], sizes[0][1]);
+    uint8_t *template_samples = draw_picture(of_template, w, h);
+    tm_image frame = {.samples = samples, .width = sizes[0][0], .height = sizes[0][1],
+                      .stride = (ptrdiff_t)sizes[0][0]};
+    tm_image picture = {.samples = template_samples, .width = w, .height = h,
+                        .stride = (ptrdiff_t)w};
+    char what[160];
+
+    if (cut) {
+        picture.samples = samples + check_random_in(0, frame.height - h) * frame.width +
+                          check_random_in(0, frame.width - w);
+        picture.stride = frame.stride;
+    }
+    snprintf(what, sizeof what, "frame %lldx%lld %s, template %lldx%lld %s, metric %d",
+             (long long)frame.width, (long long)frame.height, content_names[content], (long long)w,
+             (long long)h, cut ? "cut from it" : content_names[of_template], metric);
+    expect_same(&pairs[metric], (tm_metric)metric, &frame, &picture, what);
+    *elements += (frame.width - w + 1) * (frame.height - h + 1);
+    free(samples);
+    free(template_samples);
+}
+
+static void against_direct(tm_device_kind device, int64_t cases, double most_products)
 {
     int64_t elements = 0;
     pair pairs[2];
 
     for (int metric = 0; metric < 2; metric++) {
-        pairs[metric].fft = make_matcher(TM_ALGORITHM_FFT, (tm_metric)metric);
-        pairs[metric].direct = make_matcher(TM_ALGORITHM_DIRECT, (tm_metric)metric);
+        pairs[metric].fft = make_matcher(TM_ALGORITHM_FFT, device, (tm_metric)metric);
+        pairs[metric].direct = make_matcher(TM_ALGORITHM_DIRECT, device, (tm_metric)metric);
     }
-    for (int64_t i = 0; i < cases; i++) {
-        int metric = check_random() % 4 == 0;
-        int64_t limit = longest >> check_random_in(0, 4), more = extra >> check_random_in(0, 3);
-        int64_t w = check_random_in(2, limit), h = check_random_in(1, limit);
-        tm_image frame = {.width = w + check_random_in(0, more), .height = h + check_random_in(0, more)};
-        tm_image picture = {.width = w, .height = h, .stride = w};
-        enum content content = (enum content)check_random_in(0, CONTENTS - 1);
-        enum content of_template = (enum content)check_random_in(0, CONTENTS - 1);
-        uint8_t *samples = draw_picture(content, frame.width, frame.height);
-        uint8_t *template_samples = draw_picture(of_template, w, h);
-        char what[160];
-
-        frame.samples = samples;
-        frame.stride = (ptrdiff_t)frame.width;
-        picture.samples = template_samples;
-        if (i % 3 == 0) {
-            picture.samples = samples + check_random_in(0, frame.height - h) * frame.width +
-                              check_random_in(0, frame.width - w);
-            picture.stride = frame.stride;
-        }
-        snprintf(what, sizeof what, "frame %lldx%lld %s, template %lldx%lld %s, metric %d",
-                 (long long)frame.width, (long long)frame.height, content_names[content],
-                 (long long)w, (long long)h, i % 3 ? content_names[of_template] : "cut from it", metric);
-        expect_same(&pairs[metric], (tm_metric)metric, &frame, &picture, what);
-        elements += (frame.width - w + 1) * (frame.height - h + 1);
-        free(samples);
-        free(template_samples);
-    }
+    for (int64_t i = 0; i < cases; i++)
+        compare_random(pairs, i % 3 == 0, most_products, &elements);
     printf("# %" PRId64 " cases, %" PRId64 " map elements, 0 differ\n", cases, elements);
     for (int metric = 0; metric < 2; metric++) {
         tm_matcher_destroy(&pairs[metric].fft);
@@ -154,27 +181,63 @@ static void require_cpu_fft(void)
 }
 
 /* Small problems, all domains, strides and edges. */
-static void cpu_against_reference(void)
+static void against_reference(tm_device_kind device)
 {
     tm_settings settings;
 
-    require_cpu_fft();
     tm_settings_default(&settings, sizeof settings);
     settings.algorithm = TM_ALGORITHM_FFT;
-    settings.device = TM_DEVICE_CPU;
+    settings.device = device;
     compare_random_with_reference(settings, check_cases(2000));
 }
 
-static void cpu_against_direct(void)
+/* Several templates in one call. */
+static void many(tm_device_kind device)
 {
-    require_cpu_fft();
-    against_direct(check_cases(200), 200, 400);
+    matchers m = {0};
+    tm_settings_default(&m.settings, sizeof m.settings);
+    m.settings.algorithm = TM_ALGORITHM_FFT;
+    m.settings.device = device;
+    for (int64_t i = check_cases(2000) / 20; i > 0; i--)
+        compare_many_with_reference(&m, (tm_metric)(check_random() % 4 == 0),
+                                    (tm_domain)(check_random() % 3));
+    matchers_free(&m);
 }
 
-static void cpu_against_direct_large(void)
+static void cpu_fft_reference(void)
 {
     require_cpu_fft();
-    against_direct((check_cases(200) + 24) / 25, 1024, 1200);
+    against_reference(TM_DEVICE_CPU);
+}
+
+static void cpu_fft_many(void)
+{
+    require_cpu_fft();
+    many(TM_DEVICE_CPU);
+}
+
+static void cpu_fft_direct(void)
+{
+    require_cpu_fft();
+    against_direct(TM_DEVICE_CPU, check_cases(150), 2e9);
+}
+
+static void cuda_fft_reference(void)
+{
+    require_cuda();
+    against_reference(TM_DEVICE_CUDA);
+}
+
+static void cuda_fft_many(void)
+{
+    require_cuda();
+    many(TM_DEVICE_CUDA);
+}
+
+static void cuda_fft_direct(void)
+{
+    require_cuda();
+    against_direct(TM_DEVICE_CUDA, check_cases(300), 4e11);
 }
 
 /* Each window lies in one part of one tile. */
@@ -218,7 +281,7 @@ static void bound_allows_every_template(void)
 
 static void refuses_what_it_cannot_do(void)
 {
-    tm_matcher *matcher = make_matcher(TM_ALGORITHM_FFT, TM_METRIC_LCC);
+    tm_matcher *matcher = make_matcher(TM_ALGORITHM_FFT, TM_DEVICE_CPU, TM_METRIC_LCC);
     uint8_t *samples = draw_picture(NOISE, 70010, 1);
     tm_image frame = {.samples = samples, .width = 70010, .height = 1, .stride = 70010},
              picture = {.samples = samples, .width = 70000, .height = 1, .stride = 70000};
@@ -236,9 +299,11 @@ static void refuses_what_it_cannot_do(void)
 int main(int argc, char **argv)
 {
     static const check_test tests[] = {
-        TEST(tilings_cover_the_map),    TEST(bound_allows_every_template),
-        TEST(refuses_what_it_cannot_do), TEST(cpu_against_reference),
-        TEST(cpu_against_direct),       TEST(cpu_against_direct_large),
+        TEST(tilings_cover_the_map),     TEST(bound_allows_every_template),
+        TEST(refuses_what_it_cannot_do), TEST(cpu_fft_reference),
+        TEST(cpu_fft_many),              TEST(cpu_fft_direct),
+        TEST(cuda_fft_reference),        TEST(cuda_fft_many),
+        TEST(cuda_fft_direct),
     };
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
 }

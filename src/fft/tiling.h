@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How a score map is cut into tiles that are correlated by FFT (overlap-save),
- * and the bound on the rounding error there.
+ * and the bound on the rounding error there. The CPU and CUDA share it.
  *
  * The template is real, so the correlation of a complex picture with it is that
  * of its real part plus i times that of its imaginary part: one complex transform

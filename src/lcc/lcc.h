@@ -84,6 +84,7 @@ typedef struct tm_job {
     tm_metric metric;
     tm_image frame;
     const tm_template *tmpl;
+    const struct tm_fft_tiling *tiling; /* for the FFT algorithm on CUDA; NULL: direct */
     tm_map map;
     tm_candidate best;
 } tm_job;

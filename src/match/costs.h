@@ -64,4 +64,53 @@ static const tm_fft_costs tm_cpu_fft_costs = {
 #define TM_CPU_FFT_MEMORY_NS 9.0
 #define TM_CPU_FFT_FRAMES 16
 
+/* A CUDA device: one H200 of 132 multiprocessors; another is taken to be as fast a
+ * multiprocessor. Measured on it:
+ *
+ *     build/measure_costs cuda >costs.jsonl && bench/fit_costs.py costs.jsonl */
+#define TM_CUDA_FITTED_MULTIPROCESSORS 132
+
+/* Not for the tensor cores: any template, and devices without them. */
+static const tm_direct_costs tm_cuda_direct_costs = {
+    /* cuda direct: fitted */
+    "cuda", 0, 0.000545, 6.49e-05,
+};
+
+/* On the tensor cores a window costs window + h * (row + steps * step), a step being
+ * 16 columns of a template row; windows are counted a multiprocessor. */
+/* cuda tensor: fitted */
+#define TM_CUDA_TENSOR_CALL_NS 7.8e+03
+#define TM_CUDA_TENSOR_WINDOW_NS 0.309
+#define TM_CUDA_TENSOR_ROW_NS 0
+#define TM_CUDA_TENSOR_STEP_NS 0.00494
+
+static const tm_fft_length tm_cuda_fft_lengths[] = {
+    /* cuda lengths: fitted */
+    {256, 0.00382}, {512, 0.00382}, {768, 0.00473}, {1024, 0.00474}, {1152, 0.00511},
+    {1536, 0.00637}, {2048, 0.00503}, {2304, 0.00748}, {3072, 0.00804}, {4096, 0.00807},
+    {4608, 0.00886}, {8192, 0.0105},
+};
+
+/* A match costs call, and serial a template row, besides its points and windows. */
+/* cuda fft: fitted */
+#define TM_CUDA_COLUMN_NS 0
+#define TM_CUDA_WINDOW_NS 0.0127
+#define TM_CUDA_WINDOW_ROW_NS 1.49e-05
+#define TM_CUDA_FFT_CALL_NS 4.7e+04
+#define TM_CUDA_FFT_SERIAL_NS 246
+
+static const tm_fft_costs tm_cuda_fft_costs = {
+    .lengths = tm_cuda_fft_lengths,
+    .count = sizeof tm_cuda_fft_lengths / sizeof *tm_cuda_fft_lengths,
+    .column_ns = TM_CUDA_COLUMN_NS,
+    .window_ns = TM_CUDA_WINDOW_NS,
+    .max_points = INT64_C(1) << 26,
+};
+
+/* Not fitted: where double precision runs at 1/64 of single, not 1/2. */
+#define TM_CUDA_SLOW_DOUBLE 20.0
+
+/* cuda start: fitted */
+#define TM_CUDA_START_MS 198
+
 #endif

@@ -15,12 +15,6 @@
 #include "match/pool.h"
 #include "match/settings.h"
 
-/* On TM_DEVICE_AUTO the CPU works until, with the next job, it would have spent
- * about as long as opening a CUDA device takes (0.2 s to 0.4 s); then the device
- * is opened if there is one. Whatever comes, that costs at most twice the better
- * choice, as far as the estimates are right. */
-#define CUDA_START_MS 300.0
-
 struct tm_matcher {
     tm_settings settings;
     tm_message message;
@@ -291,16 +285,25 @@ static tm_status rescue(void *context, tm_job *jobs, size_t count, tm_message *m
 
 static tm_status run_cuda(tm_matcher *m, size_t count)
 {
-    tm_pool_call call = {.jobs = m->jobs, .count = count, .rescue = rescue, .context = m};
+    tm_pool_call call = {.jobs = m->jobs,
+                         .count = count,
+                         .algorithm = m->settings.algorithm,
+                         .rescue = rescue,
+                         .context = m};
 
     m->on_pool = true;
     tm_pool_name(m->pool, m->device, sizeof m->device);
-    m->algorithm = "direct";
     m->plan[0] = '\0';
-    say(m, "direct on %s%s", m->device,
-        m->settings.device == TM_DEVICE_AUTO ? ": the work outweighs the device's start-up"
-                                             : ": as asked");
     tm_status status = tm_pool_match(m->pool, &call);
+    if (call.plan.algorithm == TM_ALGORITHM_FFT) {
+        say_fft(m, &call.plan.tiling);
+    } else {
+        m->algorithm = "direct";
+        say(m, "direct on %s", m->device);
+    }
+    say(m, m->settings.device == TM_DEVICE_AUTO ? ": the work outweighs the device's start-up"
+                                                : ": as asked");
+    say_estimates(m, &call.plan);
     m->warning = call.warning;
     m->times = call.times;
     return status == TM_OK ? TM_OK : fail(m, status, "%s", call.message.text);
@@ -314,15 +317,18 @@ static double estimate_ms(const tm_matcher *m, size_t count)
     return ms;
 }
 
-/* TM_DEVICE_AUTO: see CUDA_START_MS. The jobs are planned for it only while that
- * can still change the answer. */
+/* On TM_DEVICE_AUTO the CPU works until, with the next jobs, it would have spent
+ * about as long as opening a CUDA device takes; then the device is opened if there
+ * is one. Whatever comes, that costs at most twice the better choice, as far as the
+ * estimates are right. The jobs are planned for it only while that can still change
+ * the answer. */
 static bool use_cuda(tm_matcher *m, size_t count)
 {
     const tm_settings *s = &m->settings;
-    if (s->device != TM_DEVICE_AUTO || s->algorithm == TM_ALGORITHM_REFERENCE ||
-        s->algorithm == TM_ALGORITHM_FFT)
+    if (s->device != TM_DEVICE_AUTO || s->algorithm == TM_ALGORITHM_REFERENCE)
         return s->device == TM_DEVICE_CUDA;
-    if (!m->pool && !m->refusal.text[0] && m->cpu_ms + estimate_ms(m, count) >= CUDA_START_MS &&
+    if (!m->pool && !m->refusal.text[0] &&
+        m->cpu_ms + estimate_ms(m, count) >= tm_plan_cuda_start_ms() &&
         open_cuda(m) != TM_OK) {
         m->refusal = m->message;
         m->message.text[0] = '\0'; /* the CPU goes on: nothing has failed */

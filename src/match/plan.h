@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Which algorithm a match takes on the CPU, by what each is estimated to cost. */
+/* Which algorithm a match takes, by what each is estimated to cost. */
 #ifndef TMATCH_MATCH_PLAN_H
 #define TMATCH_MATCH_PLAN_H
 
 #include "fft/tiling.h"
+#include "lcc/cuda/plugin.h"
 
 /* A window costs window + h * (row + w * tap) nanoseconds. */
 typedef struct tm_direct_costs {
@@ -11,12 +12,14 @@ typedef struct tm_direct_costs {
     double window, row, tap;
 } tm_direct_costs;
 
-/* The CPU that a match could run on. */
+/* Where a match could run. */
 typedef struct tm_site {
-    const char *kernels; /* the direct algorithm's */
-    int threads;
-    bool started;     /* the FFT has plans and memory */
-    double missed_ms; /* what it would have saved so far */
+    tm_device_kind device; /* CPU or CUDA */
+    const char *kernels;   /* the direct algorithm's on the CPU */
+    int threads;           /* CPU */
+    bool started;          /* CPU: the FFT has plans and memory */
+    double missed_ms;      /* CPU: what it would have saved so far */
+    tm_cuda_traits cuda;
 } tm_site;
 
 typedef struct tm_plan {
@@ -31,5 +34,8 @@ typedef struct tm_plan {
 /* Plans a job whose geometry and template are set. wanted: AUTO, DIRECT or FFT;
  * FFT stays FFT where plan.fault is set. */
 void tm_plan_make(tm_plan *plan, const tm_site *site, const tm_job *job, tm_algorithm wanted);
+
+/* How long opening a CUDA device and its first match take. */
+double tm_plan_cuda_start_ms(void);
 
 #endif

@@ -182,6 +182,7 @@ static tm_status begin(tm_pool *pool, tm_pool_call *call)
     tm_status status = TM_OK;
 
     call->times = (tm_times){0};
+    call->plan = (tm_plan){0};
     call->message.text[0] = call->warning.text[0] = '\0';
     pool->call = call;
     pool->height = pool->rescued = 0;
@@ -215,6 +216,8 @@ static void finish(tm_pool *pool)
         }
         if (device_ms(&d->work.times) > device_ms(&call->times))
             call->times = d->work.times;
+        if (d->begun_ms > 0 && call->plan.ms == 0)
+            call->plan = d->last_plan;
     }
     if (!call->warning.text[0] && !pool->rescued)
         return;
@@ -353,6 +356,7 @@ void tm_pool_destroy(tm_pool **destroyed)
             pool->plugin->close(d->cuda);
         pthread_cond_destroy(&d->wake);
         free(d->slices);
+        free(d->plans);
         free(d->bests);
     }
     pthread_cond_destroy(&pool->idle);

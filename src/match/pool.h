@@ -3,7 +3,7 @@
 #ifndef TMATCH_MATCH_POOL_H
 #define TMATCH_MATCH_POOL_H
 
-#include "lcc/cuda/plugin.h"
+#include "match/plan.h"
 
 typedef struct tm_pool tm_pool;
 
@@ -28,19 +28,23 @@ void tm_pool_destroy(tm_pool **pool);
 typedef struct tm_pool_call {
     tm_job *jobs;
     size_t count;
+    tm_algorithm algorithm; /* AUTO, DIRECT or FFT */
     /* Runs on the CPU what no device could. */
     tm_status (*rescue)(void *context, tm_job *jobs, size_t count, tm_message *message);
     void *context;
     /* Written: the longest that any device took for each step, or why it failed. */
     tm_times times;
     tm_message message;
+    /* Written: how the first device that has a part did the last job's rows. */
+    tm_plan plan;
     /* Written: devices that failed, where others did their part; or "". */
     tm_message warning;
 } tm_pool_call;
 
 /* Writes each job's best and map. A device that runs out of memory tries fewer rows
  * at a time; one that fails is not used again, and its rows go to the others.
- * Errors: MEMORY, INVALID, and those of rescue. */
+ * Errors: MEMORY, INVALID where FFT is asked for and cannot run, and those of
+ * rescue. */
 tm_status tm_pool_match(tm_pool *pool, tm_pool_call *call);
 
 /* See tm_matcher_reports. */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "match/pool_device.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 /* A wrong number makes a match slower, never different. */
@@ -37,10 +39,12 @@ static bool fit(tm_pool_device *d, size_t count)
     if (d->capacity >= count)
         return true;
     free(d->slices);
+    free(d->plans);
     free(d->bests);
     d->slices = malloc(count * sizeof *d->slices);
+    d->plans = malloc(count * sizeof *d->plans);
     d->bests = malloc(count * sizeof *d->bests);
-    d->capacity = d->slices && d->bests ? count : 0;
+    d->capacity = d->slices && d->plans && d->bests ? count : 0;
     return d->capacity > 0;
 }
 
@@ -55,6 +59,7 @@ tm_status tm_pool_device_begin(tm_pool_device *d, const tm_pool_call *call, int6
     d->failed = false;
     d->begun_ms = d->ended_ms = 0;
     d->rows_done = 0;
+    d->last_plan = (tm_plan){0};
     d->work = (tm_cuda_work){0};
     return TM_OK;
 }
@@ -98,14 +103,42 @@ static tm_rows next_piece(const tm_pool_device *d)
     return (tm_rows){d->rows.first, d->rows.first + count};
 }
 
+/* The slices' algorithms. Neighbours of one size share a plan if it was made for the
+ * one with the greater norm: the bound on the error is the smaller for the other. */
+static tm_status plan_slices(tm_pool_device *d, size_t count)
+{
+    const tm_site site = {.device = TM_DEVICE_CUDA, .cuda = d->plugin->traits(d->cuda)};
+
+    for (size_t i = 0; i < count; i++) {
+        tm_job *job = &d->slices[i];
+        tm_plan *plan = &d->plans[i];
+        if (i > 0 && memcmp(&job->geometry, &job[-1].geometry, sizeof job->geometry) == 0 &&
+            job->tmpl->sum_sq <= job[-1].tmpl->sum_sq)
+            *plan = plan[-1];
+        else
+            tm_plan_make(plan, &site, job, d->call->algorithm);
+        if (plan->algorithm != TM_ALGORITHM_FFT)
+            continue;
+        if (plan->fault) {
+            snprintf(d->message.text, sizeof d->message.text, "no FFT: %s", plan->fault);
+            return TM_ERR_INVALID;
+        }
+        job->tiling = &plan->tiling;
+    }
+    return TM_OK;
+}
+
 static tm_status match_piece(tm_pool_device *d, tm_rows piece)
 {
     tm_cuda_work work = {0};
     const size_t count = tm_pool_device_cut(d, piece);
     if (count) {
-        const tm_status status = d->plugin->match(d->cuda, d->slices, count, &work, &d->message);
+        tm_status status = plan_slices(d, count);
+        if (status == TM_OK)
+            status = d->plugin->match(d->cuda, d->slices, count, &work, &d->message);
         if (status != TM_OK)
             return status;
+        d->last_plan = d->plans[count - 1];
     }
     tm_pool_device_keep(d, piece);
     d->work.times.to_device += work.times.to_device;

@@ -25,9 +25,11 @@ typedef struct tm_pool_device {
     bool failed;    /* no more rows for it in this call */
     tm_status status;
     tm_message message;
-    tm_job *slices; /* room for all jobs, as bests */
+    tm_job *slices; /* room for all jobs, as plans and bests */
+    tm_plan *plans;
     tm_candidate *bests;
     size_t capacity;
+    tm_plan last_plan; /* of the last job's rows */
     tm_cuda_work work;
     double begun_ms, ended_ms; /* 0: it has no part */
     int64_t rows_done;

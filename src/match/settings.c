@@ -61,8 +61,6 @@ const char *tm_settings_fault(const tm_settings *s)
         return "threads must be 0 to 4096";
     if (s->algorithm == TM_ALGORITHM_REFERENCE && s->device == TM_DEVICE_CUDA)
         return "the reference algorithm runs on the CPU only";
-    if (s->algorithm == TM_ALGORITHM_FFT && s->device == TM_DEVICE_CUDA)
-        return "the FFT algorithm runs on the CPU only";
     return NULL;
 }
 

@@ -86,6 +86,12 @@ static tm_status fake_open(tm_cuda **opened, int index, int64_t memory, tm_messa
     return status;
 }
 
+static tm_cuda_traits fake_traits(const tm_cuda *cuda)
+{
+    (void)cuda;
+    return (tm_cuda_traits){.multiprocessors = 1};
+}
+
 static tm_status allocate(tm_cuda *cuda, const tm_job *job, tm_message *message)
 {
     const tm_geometry *g = &job->geometry;
@@ -145,7 +151,7 @@ static tm_status fake_replay(tm_cuda *cuda, int samples, int launches, double *m
 TM_API const tm_cuda_plugin *tm_cuda_plugin_get(void)
 {
     static const tm_cuda_plugin plugin = {TM_CUDA_PLUGIN_VERSION, fake_count, fake_describe,
-                                          fake_open,              fake_close, fake_match,
-                                          fake_replay};
+                                          fake_open,              fake_close, fake_traits,
+                                          fake_match,             fake_replay};
     return &plugin;
 }

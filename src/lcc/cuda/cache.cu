@@ -5,11 +5,14 @@
 
 #include "lcc/cuda/context.cuh"
 
+#define SPECTRA_BYTES ((size_t)1 << 30) /* kept altogether, and one in any case */
+
 static void drop_group(tm_group *group)
 {
     cudaFree(group->taps);
     cudaFree(group->fragments);
     cudaFree(group->table);
+    tm_fft_drop_spectrum(&group->spectrum);
     free(group->keys);
     free(group->samples);
     *group = (tm_group){};
@@ -51,37 +54,72 @@ static cudaError_t load_group(tm_cuda *cuda, tm_group *group, const tm_job *jobs
         memcpy(group->keys[i].samples, jobs[i].tmpl->samples, n);
     }
     TRY(cudaMalloc((void **)&group->taps, count * n));
-    TRY(cudaMemcpyAsync(group->taps, group->samples, count * n, cudaMemcpyHostToDevice,
-                        cuda->stream));
-    if (!cuda->has_tensor_cores || jobs->tmpl->n > TM_TENSOR_TAPS)
-        return cudaSuccess;
-    TRY(copy_table(cuda, group));
-    return tm_tensor_prepare(&cuda->tensor, group->taps, (int)jobs->tmpl->width,
-                             (int)jobs->tmpl->height, (int)count, &group->fragments, cuda->stream);
+    return cudaMemcpyAsync(group->taps, group->samples, count * n, cudaMemcpyHostToDevice,
+                           cuda->stream);
 }
 
-cudaError_t tm_fetch_group(tm_cuda *cuda, const tm_job *jobs, size_t count, tm_group **found)
+/* What the direct algorithm has besides the taps, when it comes to the group first. */
+static cudaError_t prepare_direct(tm_cuda *cuda, tm_group *group)
+{
+    const tm_template *t = group->keys;
+    if (group->fragments || !cuda->traits.tensor_cores || t->n > TM_TENSOR_TAPS)
+        return cudaSuccess;
+    TRY(copy_table(cuda, group));
+    return tm_tensor_prepare(&cuda->tensor, group->taps, (int)t->width, (int)t->height,
+                             (int)group->count, &group->fragments, cuda->stream);
+}
+
+/* The group of these templates, or else the one that was not used for longest. */
+static tm_group *find_group(tm_cuda *cuda, const tm_job *jobs, size_t count)
 {
     tm_group *oldest = &cuda->groups[0];
     for (int i = 0; i < TM_CACHED_GROUPS; i++) {
         tm_group *group = &cuda->groups[i];
-        if (is_group_of(group, jobs, count)) {
-            group->used = ++cuda->clock;
-            *found = group;
-            return cudaSuccess;
-        }
+        if (is_group_of(group, jobs, count))
+            return group;
         if (group->used < oldest->used)
             oldest = group;
     }
-    drop_group(oldest);
-    cudaError_t error = load_group(cuda, oldest, jobs, count);
+    return oldest;
+}
+
+cudaError_t tm_fetch_group(tm_cuda *cuda, const tm_job *jobs, size_t count, tm_group **found)
+{
+    tm_group *group = find_group(cuda, jobs, count);
+    cudaError_t error = cudaSuccess;
+
+    if (!is_group_of(group, jobs, count)) {
+        drop_group(group);
+        error = load_group(cuda, group, jobs, count);
+    }
+    if (error == cudaSuccess && !jobs->tiling)
+        error = prepare_direct(cuda, group);
     if (error != cudaSuccess) {
-        drop_group(oldest);
+        drop_group(group);
         return error;
     }
-    oldest->used = ++cuda->clock;
-    *found = oldest;
+    group->used = ++cuda->clock;
+    *found = group;
     return cudaSuccess;
+}
+
+void tm_make_room_for_spectrum(tm_cuda *cuda, const tm_group *group, size_t size)
+{
+    for (;;) {
+        tm_group *oldest = NULL;
+        size_t total = size;
+        for (int i = 0; i < TM_CACHED_GROUPS; i++) {
+            tm_group *other = &cuda->groups[i];
+            if (other == group || !other->spectrum.points.data)
+                continue;
+            total += other->spectrum.points.size;
+            if (!oldest || other->used < oldest->used)
+                oldest = other;
+        }
+        if (total <= SPECTRA_BYTES || !oldest)
+            return;
+        tm_fft_drop_spectrum(&oldest->spectrum);
+    }
 }
 
 void tm_drop_groups(tm_cuda *cuda)

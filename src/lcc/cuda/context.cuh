@@ -3,38 +3,13 @@
 #ifndef TMATCH_LCC_CUDA_CONTEXT_CUH
 #define TMATCH_LCC_CUDA_CONTEXT_CUH
 
+#include "fft/cuda/fft.cuh"
 #include "lcc/cuda/device.cuh"
 #include "lcc/cuda/plugin.h"
 #include "lcc/cuda/tensor.h"
 
 #define TM_CACHED_GROUPS 256
 #define TM_GROUP_MAX 64 /* templates in one launch */
-
-/* Returns a failed CUDA call's error from the function around it. */
-#define TRY(call)                       \
-    do {                                \
-        cudaError_t try_error = (call); \
-        if (try_error != cudaSuccess)   \
-            return try_error;           \
-    } while (0)
-
-/* Device memory that only grows. */
-typedef struct tm_buffer {
-    void *data;
-    size_t size;
-} tm_buffer;
-
-static inline cudaError_t tm_buffer_fit(tm_buffer *buffer, size_t size)
-{
-    if (buffer->size >= size)
-        return cudaSuccess;
-    cudaFree(buffer->data);
-    buffer->data = NULL;
-    buffer->size = 0;
-    TRY(cudaMalloc(&buffer->data, size));
-    buffer->size = size;
-    return cudaSuccess;
-}
 
 /* Templates of one size that are matched together, on the device. */
 typedef struct tm_group {
@@ -44,6 +19,7 @@ typedef struct tm_group {
     uint8_t *taps;             /* one template after the other */
     void *fragments;           /* for the tensor cores, or NULL */
     tm_tensor_template *table; /* likewise */
+    tm_fft_spectrum spectrum;  /* of a single template that FFT has matched */
     uint64_t used;             /* the context's clock when it was last asked for */
 } tm_group;
 
@@ -57,7 +33,8 @@ typedef struct tm_layout {
 typedef struct tm_launch {
     const tm_group *group; /* NULL: nothing */
     tm_metric metric;
-    bool on_tensor_cores;
+    bool by_fft, on_tensor_cores;
+    tm_fft_job fft;
     tm_tensor_job tensor;
     tm_device_job direct; /* for the group's first template */
 } tm_launch;
@@ -84,7 +61,8 @@ struct tm_cuda {
     tm_group groups[TM_CACHED_GROUPS];
     uint64_t clock;
 
-    bool has_tensor_cores;
+    tm_cuda_traits traits;
+    tm_fft_device fft;
     tm_tensor_device tensor;
     bool tensor_dirty; /* a launch may have left its scratch half written */
 
@@ -103,6 +81,10 @@ cudaError_t tm_download_map(tm_cuda *cuda, const tm_job *job);
 /* cache.cu: finds the jobs' templates on the device or brings them there, in place
  * of the group that was not used for longest. */
 cudaError_t tm_fetch_group(tm_cuda *cuda, const tm_job *jobs, size_t count, tm_group **found);
+
+/* cache.cu: drops the spectra that were not used for longest, but not this group's,
+ * until one of size fits. */
+void tm_make_room_for_spectrum(tm_cuda *cuda, const tm_group *group, size_t size);
 void tm_drop_groups(tm_cuda *cuda);
 
 /* run.cu: the whole match, and the device's part of the last one again. */

@@ -64,6 +64,11 @@ static tm_status plugin_replay(tm_cuda *cuda, int samples, int launches, double 
     return status;
 }
 
+static tm_cuda_traits plugin_traits(const tm_cuda *cuda)
+{
+    return cuda->traits;
+}
+
 static int plugin_count(tm_message *message)
 {
     int count = 0;
@@ -112,6 +117,7 @@ static void plugin_close(tm_cuda *cuda)
     if (cuda->stream)
         cudaStreamSynchronize(cuda->stream);
     tm_drop_groups(cuda);
+    tm_fft_device_free(&cuda->fft);
     for (int i = 0; i < TM_EVENTS; i++) {
         if (cuda->events[i])
             cudaEventDestroy(cuda->events[i]);
@@ -142,6 +148,13 @@ static cudaError_t open_device(tm_cuda *cuda)
 
     TRY(cudaGetDeviceProperties(&properties, cuda->index));
     snprintf(cuda->name, sizeof cuda->name, "%.120s", properties.name);
+    cuda->fft.shared_bytes = (int)properties.sharedMemPerBlockOptin;
+    cuda->traits.multiprocessors = properties.multiProcessorCount;
+    cuda->traits.tensor_cores = properties.major >= 8;
+    /* the chips for computing have one double unit to two of float, others 1 to 32 or 64 */
+    cuda->traits.fast_double =
+        properties.minor == 0 && properties.major >= 6 && properties.major <= 10;
+    cuda->traits.longest_fft = tm_fft_longest(cuda->fft.shared_bytes);
     TRY(cudaSetDevice(cuda->index));
     TRY(cudaStreamCreateWithFlags(&cuda->stream, cudaStreamNonBlocking));
     for (int i = 0; i < TM_EVENTS; i++)
@@ -150,7 +163,6 @@ static cudaError_t open_device(tm_cuda *cuda)
         TRY(cudaEventCreateWithFlags(&cuda->staging_free[i], cudaEventDisableTiming));
     TRY(cudaMalloc((void **)&cuda->reduced, TM_REDUCE_BLOCKS * sizeof *cuda->reduced));
 
-    cuda->has_tensor_cores = properties.major >= 8;
     cuda->tensor_dirty = true;
     cuda->tensor.multiprocessors = properties.multiProcessorCount;
     cuda->tensor.shared_memory = properties.sharedMemPerBlockOptin;
@@ -185,7 +197,7 @@ static tm_status plugin_open(tm_cuda **opened, int index, int64_t memory, tm_mes
 const tm_cuda_plugin *tm_cuda_plugin_get(void)
 {
     static const tm_cuda_plugin plugin = {TM_CUDA_PLUGIN_VERSION, plugin_count, plugin_describe,
-                                          plugin_open,            plugin_close, plugin_match,
-                                          plugin_replay};
+                                          plugin_open,            plugin_close, plugin_traits,
+                                          plugin_match,           plugin_replay};
     return &plugin;
 }

@@ -7,11 +7,23 @@
 
 #include "lcc/lcc.h"
 
-#define TM_CUDA_PLUGIN_VERSION 3
+#define TM_CUDA_PLUGIN_VERSION 4
 
 typedef struct tm_message {
     char text[256];
 } tm_message;
+
+/* Most pixels of a template on the tensor cores: n * 255^2 < 2^32 and
+ * n * 255 < 2^24. */
+#define TM_TENSOR_TAPS 65793
+
+/* What a plan has to know of a device. */
+typedef struct tm_cuda_traits {
+    int multiprocessors;
+    bool tensor_cores; /* of integers */
+    bool fast_double;
+    int longest_fft;   /* points of the longest transform, 0 for none */
+} tm_cuda_traits;
 
 typedef struct tm_cuda tm_cuda;
 
@@ -34,6 +46,8 @@ typedef struct tm_cuda_plugin {
      * it; 0: no bound. *cuda is the caller's, freed by close. */
     tm_status (*open)(tm_cuda **cuda, int index, int64_t memory, tm_message *message);
     void (*close)(tm_cuda *cuda);
+
+    tm_cuda_traits (*traits)(const tm_cuda *cuda);
 
     /* Runs count jobs of one frame, domain and metric; writes each job's best and
      * map, and *work. After DEVICE_MEMORY fewer rows may fit; after DEVICE the

@@ -17,9 +17,18 @@ static cudaError_t launch_direct(tm_cuda *cuda, const tm_launch *l)
     return cudaSuccess;
 }
 
+static cudaError_t launch_fft(tm_cuda *cuda, const tm_fft_job *fft)
+{
+    TRY(tm_fft_launch(fft, cuda->stream));
+    return tm_reduce_launch(fft->job.candidates, tm_fft_candidates(fft), cuda->reduced,
+                            fft->job.best, cuda->stream);
+}
+
 /* From the padded frame to the best candidates, all on the device. */
 static cudaError_t launch(tm_cuda *cuda, tm_launch *l)
 {
+    if (l->by_fft)
+        return launch_fft(cuda, &l->fft);
     if (!l->on_tensor_cores)
         return launch_direct(cuda, l);
     cudaError_t error = tm_tensor_launch(&cuda->tensor, l->tensor, cuda->stream);
@@ -82,6 +91,35 @@ static void fill_tensor(const tm_cuda *cuda, tm_launch *l)
     t->counter = cuda->tensor.hints + cuda->tensor.most_templates;
 }
 
+/* The spectrum and the memory of an FFT whose tiling is set. */
+static cudaError_t prepare_fft(tm_cuda *cuda, tm_launch *l, tm_group *group)
+{
+    tm_fft_job *fft = &l->fft;
+    const tm_template *t = group->keys;
+
+    fft->job = l->direct;
+    fft->job.sum = t->sum;
+    fft->job.variance = (float)t->variance;
+    fft->frame_rows = cuda->layout.rows;
+    fft->metric = l->metric;
+    tm_make_room_for_spectrum(cuda, group, tm_fft_spectrum_bytes(&fft->tiling));
+    TRY(tm_fft_prepare(&cuda->fft, fft, &group->spectrum, cuda->stream));
+    TRY(tm_buffer_fit(&cuda->candidates,
+                      (size_t)tm_fft_candidates(fft) * sizeof(tm_candidate)));
+    fft->job.candidates = (tm_candidate *)cuda->candidates.data;
+    return cudaSuccess;
+}
+
+static cudaError_t prepare_direct(tm_cuda *cuda, tm_launch *l)
+{
+    l->on_tensor_cores = l->group->fragments != NULL;
+    fill_tensor(cuda, l);
+    TRY(tm_buffer_fit(&cuda->candidates,
+                      (size_t)tm_direct_blocks(&l->direct) * sizeof(tm_candidate)));
+    l->direct.candidates = (tm_candidate *)cuda->candidates.data;
+    return cudaSuccess;
+}
+
 static cudaError_t run_group(tm_cuda *cuda, const tm_job *jobs, size_t count, tm_candidate *bests)
 {
     const tm_geometry *g = &jobs->geometry;
@@ -94,23 +132,26 @@ static cudaError_t run_group(tm_cuda *cuda, const tm_job *jobs, size_t count, tm
                                           tm_map_element_size(jobs->metric)));
     l.group = group;
     l.metric = jobs->metric;
-    l.on_tensor_cores = group->fragments != NULL;
+    l.by_fft = jobs->tiling != NULL;
     fill_direct(cuda, &l, jobs, jobs->map.data ? cuda->map.data : NULL, bests);
-    fill_tensor(cuda, &l);
-    TRY(tm_buffer_fit(&cuda->candidates,
-                      (size_t)tm_direct_blocks(&l.direct) * sizeof(tm_candidate)));
-    l.direct.candidates = (tm_candidate *)cuda->candidates.data;
+    if (l.by_fft) {
+        l.fft.tiling = *jobs->tiling;
+        TRY(prepare_fft(cuda, &l, group));
+    } else {
+        TRY(prepare_direct(cuda, &l));
+    }
     TRY(launch(cuda, &l));
     cuda->last = l;
     return cudaSuccess;
 }
 
 /* How many jobs from the first on make a group: neighbours of one size, without
- * maps, or one with its map. */
+ * maps; or one with its map, or by FFT. */
 static size_t group_size(const tm_job *jobs, size_t count)
 {
     size_t size = 1;
     while (size < count && size < TM_GROUP_MAX && !jobs[0].map.data && !jobs[size].map.data &&
+           !jobs[0].tiling && !jobs[size].tiling &&
            jobs[size].tmpl->width == jobs[0].tmpl->width &&
            jobs[size].tmpl->height == jobs[0].tmpl->height)
         size++;
@@ -142,7 +183,7 @@ cudaError_t tm_run(tm_cuda *cuda, tm_job *jobs, size_t count)
     cuda->last.group = NULL;
     TRY(cudaEventRecord(cuda->events[TM_EVENT_START], cuda->stream));
     TRY(fit_bests(cuda, count));
-    if (cuda->has_tensor_cores && cuda->tensor_dirty)
+    if (cuda->traits.tensor_cores && cuda->tensor_dirty)
         TRY(tm_tensor_reset(&cuda->tensor, cuda->stream));
     cuda->tensor_dirty = true;
     TRY(run_groups(cuda, jobs, count));

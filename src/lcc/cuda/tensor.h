@@ -8,10 +8,9 @@
 
 #include <cuda_runtime.h>
 
+#include "lcc/cuda/plugin.h"
 #include "lcc/score.h"
 
-/* n * 255^2 < 2^32 and n * 255 < 2^24 */
-#define TM_TENSOR_TAPS 65793
 #define TM_TENSOR_BLOCKS 1024
 
 typedef struct tm_tensor_template {

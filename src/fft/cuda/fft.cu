@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+#include "fft/cuda/fft.cuh"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Points between the kernels take at most this much, if one tile does not take
+ * more: the memory of a match does not grow with the frame. */
+#ifndef TM_FFT_RUN_BYTES
+#define TM_FFT_RUN_BYTES ((int64_t)1 << 30)
+#endif
+
+static int64_t ceil_div(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+static bool has_room(const tm_fft_kernels *k, int shared_bytes)
+{
+    return k->row_bytes <= (size_t)shared_bytes && k->column_bytes <= (size_t)shared_bytes;
+}
+
+int tm_fft_longest(int shared_bytes)
+{
+    int longest = 0;
+    for (const tm_fft_kernels *k = tm_fft_kernel_table(); k->length; k++) {
+        if (has_room(k, shared_bytes))
+            longest = k->length;
+    }
+    return longest;
+}
+
+static const tm_fft_kernels *find_kernels(int length)
+{
+    const tm_fft_kernels *k = tm_fft_kernel_table();
+    while (k->length && k->length != length)
+        k++;
+    return k->length ? k : NULL;
+}
+
+/* exp(-2 pi i j / length), each part rounded once from long double. */
+static cudaError_t upload_roots(double2 **roots, int length, cudaStream_t stream)
+{
+    const size_t size = (size_t)length * sizeof(double2);
+    double2 *host = (double2 *)malloc(size);
+    if (!host)
+        return cudaErrorMemoryAllocation;
+    for (int j = 0; j < length; j++) {
+        const long double angle = 2 * 3.14159265358979323846264338327950288L * j / length;
+        host[j] = make_double2((double)cosl(angle), (double)-sinl(angle));
+    }
+    cudaError_t error = cudaMalloc((void **)roots, size);
+    if (error == cudaSuccess)
+        error = cudaMemcpyAsync(*roots, host, size, cudaMemcpyHostToDevice, stream);
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(stream);
+    free(host);
+    return error;
+}
+
+static cudaError_t prepare_length(tm_fft_device *fft, int length, const double2 **roots,
+                                  cudaStream_t stream)
+{
+    const tm_fft_kernels *k = find_kernels(length);
+    if (!k || !has_room(k, fft->shared_bytes))
+        return cudaErrorInvalidConfiguration;
+    const ptrdiff_t i = k - tm_fft_kernel_table();
+    if (!fft->ready[i]) {
+        if (!fft->roots[i])
+            TRY(upload_roots(&fft->roots[i], length, stream));
+        TRY(k->prepare());
+        fft->ready[i] = true;
+    }
+    *roots = fft->roots[i];
+    return cudaSuccess;
+}
+
+static int64_t strip_bytes(const tm_fft_job *job, int64_t tiles)
+{
+    return (tiles * job->tiling.step_y + job->job.height - 1) * job->tiling.length_x *
+           (int64_t)sizeof(double2);
+}
+
+/* The most strips and tiles of a run. */
+static void run_size(const tm_fft_job *job, int64_t *strips, int64_t *tiles)
+{
+    const tm_fft_tiling *t = &job->tiling;
+    *tiles = t->down;
+    while (*tiles > 1 && strip_bytes(job, *tiles) > TM_FFT_RUN_BYTES)
+        *tiles = ceil_div(*tiles, 2);
+    *strips = TM_FFT_RUN_BYTES / strip_bytes(job, *tiles);
+    *strips = *strips < 1 ? 1 : *strips > t->across ? t->across : *strips;
+    /* runs of equal size, and no grid beyond its limit */
+    if (*strips > 32768)
+        *strips = 32768;
+    *strips = ceil_div(t->across, ceil_div(t->across, *strips));
+    *tiles = ceil_div(t->down, ceil_div(t->down, *tiles));
+}
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static tm_fft_run run_at(const tm_fft_job *job, int64_t strip, int64_t tile)
+{
+    const tm_fft_tiling *t = &job->tiling;
+    int64_t strips, tiles;
+    run_size(job, &strips, &tiles);
+    tm_fft_run run = {};
+    run.strips = (int)smaller(strips, t->across - strip);
+    run.tiles = (int)smaller(tiles, t->down - tile);
+    run.x = strip * t->step_x;
+    run.y = tile * t->step_y;
+    run.width = (int)smaller((int64_t)run.strips * t->step_x, t->range_x - run.x);
+    run.rows = (int)smaller((int64_t)run.tiles * t->step_y, t->range_y - run.y);
+    run.input_rows = run.rows + job->job.height - 1;
+    return run;
+}
+
+static int64_t run_candidates(const tm_fft_job *job, const tm_fft_run *run)
+{
+    const int rows = find_kernels(job->tiling.length_x)->rows_at_once;
+    return ceil_div(run->rows, rows) * run->strips;
+}
+
+int64_t tm_fft_candidates(const tm_fft_job *job)
+{
+    int64_t strips, tiles, count = 0;
+    run_size(job, &strips, &tiles);
+    for (int64_t tile = 0; tile < job->tiling.down; tile += tiles) {
+        for (int64_t strip = 0; strip < job->tiling.across; strip += strips) {
+            const tm_fft_run run = run_at(job, strip, tile);
+            count += run_candidates(job, &run);
+        }
+    }
+    return count;
+}
+
+static cudaError_t make_spectrum(const tm_fft_job *job, cudaStream_t stream)
+{
+    tm_fft_job own = *job;
+    own.run = (tm_fft_run){};
+    own.run.strips = own.run.tiles = 1;
+    own.run.rows = 1;
+    own.run.input_rows = job->job.height;
+    TRY(find_kernels(job->tiling.length_x)->rows(&own, true, stream));
+    return find_kernels(job->tiling.length_y)->columns(&own, true, stream);
+}
+
+static cudaError_t prepare_side(tm_fft_device *fft, tm_fft_job *job)
+{
+    if (!fft->joined) {
+        TRY(tm_windows_prepare((size_t)fft->shared_bytes));
+        TRY(cudaMalloc((void **)&fft->best, sizeof *fft->best));
+        TRY(cudaStreamCreateWithFlags(&fft->side, cudaStreamNonBlocking));
+        TRY(cudaEventCreateWithFlags(&fft->forked, cudaEventDisableTiming));
+        TRY(cudaEventCreateWithFlags(&fft->joined, cudaEventDisableTiming));
+    }
+    job->best = fft->best;
+    job->side = fft->side;
+    job->forked = fft->forked;
+    job->joined = fft->joined;
+    return cudaSuccess;
+}
+
+cudaError_t tm_fft_prepare(tm_fft_device *fft, tm_fft_job *job, tm_fft_spectrum *spectrum,
+                           cudaStream_t stream)
+{
+    const tm_fft_tiling *t = &job->tiling;
+    int64_t strips, tiles;
+
+    TRY(prepare_length(fft, t->length_x, &job->roots_x, stream));
+    TRY(prepare_length(fft, t->length_y, &job->roots_y, stream));
+    TRY(prepare_side(fft, job));
+    run_size(job, &strips, &tiles);
+    TRY(tm_buffer_fit(&fft->points, (size_t)(strips * strip_bytes(job, tiles))));
+    if (job->metric == TM_METRIC_LCC)
+        TRY(tm_buffer_fit(&fft->windows, 2 * (size_t)(tiles * t->step_y * strips * t->step_x) *
+                                             sizeof(tm_window)));
+    job->points = (double2 *)fft->points.data;
+    job->windows = (tm_window *)fft->windows.data;
+
+    if (spectrum->length_x != t->length_x || spectrum->length_y != t->length_y) {
+        spectrum->length_x = spectrum->length_y = 0;
+        TRY(tm_buffer_fit(&spectrum->points, tm_fft_spectrum_bytes(t)));
+        job->spectrum = (double2 *)spectrum->points.data;
+        TRY(make_spectrum(job, stream));
+        spectrum->length_x = t->length_x;
+        spectrum->length_y = t->length_y;
+    }
+    job->spectrum = (double2 *)spectrum->points.data;
+    return cudaSuccess;
+}
+
+/* Beside the transforms: these wait for memory, that for arithmetic. */
+static cudaError_t launch_windows(const tm_fft_job *job, cudaStream_t stream)
+{
+    TRY(cudaEventRecord(job->forked, stream));
+    TRY(cudaStreamWaitEvent(job->side, job->forked, 0));
+    if (job->metric == TM_METRIC_LCC)
+        TRY(tm_windows_launch(job, job->side));
+    return cudaEventRecord(job->joined, job->side);
+}
+
+cudaError_t tm_fft_launch(const tm_fft_job *job, cudaStream_t stream)
+{
+    const tm_fft_kernels *x = find_kernels(job->tiling.length_x);
+    const tm_fft_kernels *y = find_kernels(job->tiling.length_y);
+    int64_t strips, tiles;
+    tm_fft_job own = *job;
+
+    /* negative: no window is spared before one has a positive score */
+    TRY(cudaMemsetAsync(job->best, 0x80, sizeof *job->best, stream));
+    run_size(job, &strips, &tiles);
+    for (int64_t tile = 0; tile < job->tiling.down; tile += tiles) {
+        for (int64_t strip = 0; strip < job->tiling.across; strip += strips) {
+            own.run = run_at(job, strip, tile);
+            TRY(launch_windows(&own, stream));
+            TRY(x->rows(&own, false, stream));
+            TRY(y->columns(&own, false, stream));
+            TRY(cudaStreamWaitEvent(stream, job->joined, 0));
+            TRY(x->scores(&own, stream));
+            own.job.candidates += run_candidates(job, &own.run);
+        }
+    }
+    return cudaSuccess;
+}
+
+size_t tm_fft_spectrum_bytes(const tm_fft_tiling *tiling)
+{
+    return (size_t)tiling->length_x * (size_t)tiling->length_y * sizeof(double2);
+}
+
+void tm_fft_drop_spectrum(tm_fft_spectrum *spectrum)
+{
+    cudaFree(spectrum->points.data);
+    *spectrum = (tm_fft_spectrum){};
+}
+
+void tm_fft_device_free(tm_fft_device *fft)
+{
+    for (int i = 0; i < TM_FFT_LENGTHS; i++)
+        cudaFree(fft->roots[i]);
+    cudaFree(fft->points.data);
+    cudaFree(fft->windows.data);
+    cudaFree(fft->best);
+    if (fft->joined)
+        cudaEventDestroy(fft->joined);
+    if (fft->forked)
+        cudaEventDestroy(fft->forked);
+    if (fft->side)
+        cudaStreamDestroy(fft->side);
+    *fft = (tm_fft_device){};
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* The FFT algorithm on a device: its memory, kept across frames, and its launches. */
+#ifndef TMATCH_FFT_CUDA_FFT_CUH
+#define TMATCH_FFT_CUDA_FFT_CUH
+
+#include "fft/cuda/kernels.cuh"
+
+enum { TM_FFT_LENGTHS = 16 };
+
+/* A template's spectrum for one pair of lengths. Zero: none. */
+typedef struct tm_fft_spectrum {
+    tm_buffer points;
+    int length_x, length_y;
+} tm_fft_spectrum;
+
+/* Zero-initialise. */
+typedef struct tm_fft_device {
+    bool ready[TM_FFT_LENGTHS]; /* by place in the table */
+    double2 *roots[TM_FFT_LENGTHS];
+    tm_buffer points, windows;
+    int64_t *best;
+    cudaStream_t side;
+    cudaEvent_t forked, joined;
+    int shared_bytes; /* that a block may have */
+} tm_fft_device;
+
+/* Points of the longest transform that a device has kernels for, 0 for none. */
+int tm_fft_longest(int shared_bytes);
+
+/* Allocates what the job needs and brings the template's spectrum about. Fills in
+ * all of *job but the run from job->job, frame_rows, metric and tiling. */
+cudaError_t tm_fft_prepare(tm_fft_device *fft, tm_fft_job *job, tm_fft_spectrum *spectrum,
+                           cudaStream_t stream);
+
+size_t tm_fft_spectrum_bytes(const tm_fft_tiling *tiling);
+
+/* Number of candidates that tm_fft_launch writes to job->job.candidates. */
+int64_t tm_fft_candidates(const tm_fft_job *job);
+
+/* Correlates a prepared job; allocates nothing. */
+cudaError_t tm_fft_launch(const tm_fft_job *job, cudaStream_t stream);
+
+void tm_fft_drop_spectrum(tm_fft_spectrum *spectrum);
+void tm_fft_device_free(tm_fft_device *fft);
+
+#endif

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+/* Rows forward, columns there and back, rows back: three kernels, with one array
+ * of complex doubles between them.
+ *
+ * Why not cuFFT: its transforms leave nothing to fuse with, so bytes to doubles,
+ * the product and the scores would each read and write the whole array once more;
+ * it transforms columns twice where these stay in shared memory over the product;
+ * it takes 0.15 s to load; and nobody outside knows its rounding errors, which the
+ * proof of exactness needs. */
+#include "fft/cuda/kernels.cuh"
+#include "fft/cuda/transform.cuh"
+
+/* Samples from a place in the frame on, as far as there are any. */
+typedef struct samples {
+    const uint8_t *at;
+    int count;
+} samples;
+
+static __device__ __forceinline__ samples samples_at(const tm_fft_job &job, int64_t x, int64_t y)
+{
+    const int64_t count = (int64_t)job.job.pitch - x;
+    samples s = {job.job.frame + y * (int64_t)job.job.pitch + x, 0};
+    if (y < job.frame_rows && count > 0)
+        s.count = (int)min(count, (int64_t)INT32_MAX);
+    return s;
+}
+
+/* What lies beyond is in no window. */
+static __device__ __forceinline__ double sample(const samples &s, int i)
+{
+    return i < s.count ? s.at[i] - TM_FFT_CENTRE : 0;
+}
+
+template <class P, int BATCH>
+static __global__ void __launch_bounds__(P::THREADS * BATCH) rows_kernel(tm_fft_job job,
+                                                                         bool of_template)
+{
+    extern __shared__ double2 memory[];
+    const tm_block<P, BATCH, false> block(memory, job.roots_x);
+    const tm_fft_run &run = job.run;
+    const int row = blockIdx.x * BATCH + block.item;
+    const int64_t x = run.x + (int64_t)blockIdx.y * job.tiling.step_x, y = run.y + row;
+    const samples real = samples_at(job, x, y);
+    const samples imaginary = samples_at(job, x + job.tiling.shift_x, y + job.tiling.shift_y);
+    const uint8_t *taps = job.job.taps + (int64_t)row * job.job.width;
+    const int width = row < job.job.height ? job.job.width : 0;
+    double2 *out = job.points + ((int64_t)blockIdx.y * run.input_rows + row) * P::N;
+
+    tm_forward(block, [&](int i) {
+        if (of_template)
+            return make_double2(i < width ? taps[i] : 0, 0);
+        return make_double2(sample(real, i), sample(imaginary, i));
+    });
+    tm_forward_last(block, [&](auto &v, int q) {
+        constexpr int R = P::radix(P::LAST);
+        if (row >= run.input_rows)
+            return;
+#pragma unroll
+        for (int m = 0; m < R; m++)
+            out[m * (P::N / R) + q] = v[m];
+    });
+}
+
+/* A block has its columns for all tiles of a strip, from top to bottom: a tile's
+ * results replace rows that no tile below reads. */
+template <class P, int BATCH>
+static __global__ void __launch_bounds__(P::THREADS * BATCH) columns_kernel(tm_fft_job job,
+                                                                            bool of_template)
+{
+    extern __shared__ double2 memory[];
+    constexpr int R = P::radix(P::LAST);
+    const tm_block<P, BATCH, true> block(memory, job.roots_y);
+    const tm_fft_run &run = job.run;
+    const int64_t pitch = job.tiling.length_x;
+    double2 *column = job.points + (int64_t)blockIdx.y * run.input_rows * pitch +
+                      blockIdx.x * BATCH + block.item;
+    double2 *spectrum = job.spectrum + (int64_t)blockIdx.x * (P::N * BATCH) + block.item;
+
+    for (int tile = 0; tile < run.tiles; tile++) {
+        const int top = tile * job.tiling.step_y;
+        tm_forward(block, [&](int i) {
+            return top + i < run.input_rows ? column[(top + i) * pitch] : make_double2(0, 0);
+        });
+        if (of_template) {
+            const double scale = 1.0 / ((double)P::N * job.tiling.length_x);
+            tm_forward_last(block, [&](auto &v, int q) {
+#pragma unroll
+                for (int m = 0; m < R; m++)
+                    spectrum[(m * (P::N / R) + q) * BATCH] =
+                        make_double2(v[m].x * scale, -v[m].y * scale);
+            });
+            return;
+        }
+        tm_forward_last(block, [&](auto &v, int q) {
+#pragma unroll
+            for (int m = 0; m < R; m++)
+                v[m] = tm_mul(v[m], __ldg(&spectrum[(m * (P::N / R) + q) * BATCH]));
+            tm_inverse_first(block, v, q);
+        });
+        const int rows = min(job.tiling.step_y, run.rows - top);
+        tm_inverse(block, [&](auto &v, int q) {
+            constexpr int R0 = P::radix(0);
+#pragma unroll
+            for (int m = 0; m < R0; m++) {
+                const int i = q + m * (P::N / R0);
+                if (i < rows)
+                    column[(top + i) * pitch] = v[m];
+            }
+        });
+        __syncthreads();
+    }
+}
+
+/* n * S_FT - S_F * S_T as binary32. Up to 2^18 pixels the products and their
+ * difference are whole numbers below 2^53, so doubles have them exactly. */
+static __device__ __forceinline__ float numerator(const tm_device_job &d, int64_t s_ft,
+                                                  uint32_t s_f)
+{
+    if (d.n <= 1 << 18)
+        return __double2float_rn(fma((double)d.n, (double)s_ft, -((double)s_f * (double)d.sum)));
+    return __ll2float_rn(d.n * s_ft - (int64_t)s_f * d.sum);
+}
+
+/* What a window's num^2 / var_F must reach to come near a score that some window
+ * has: the margin is far above all rounding. Negative: it need not. */
+static __device__ __forceinline__ float limit_of(const tm_fft_job &job, int64_t best)
+{
+    if (job.job.map || best <= 0)
+        return -1;
+    const float score = tm_score_of_order((int32_t)best);
+    return score * score * (1 - 1.0f / 65536) * job.job.variance;
+}
+
+/* The windows of one part whose sums a thread has: every stride-th of a row. */
+template <int COUNT>
+static __device__ __forceinline__ void
+score_windows(const tm_fft_job &job, const double2 (&sums)[COUNT], int part, int row,
+              int64_t column, int stride, int last, tm_candidate *best, float limit)
+{
+    const tm_device_job &d = job.job;
+    const int64_t x = job.run.x + column + part * job.tiling.shift_x;
+    const int64_t y = job.run.y + row + part * job.tiling.shift_y;
+    const int64_t position = y * d.map_width + x;
+    const tm_window *from =
+        job.windows + ((int64_t)part * job.run.rows + row) * job.run.width + column;
+    tm_window windows[COUNT];
+
+    last = (int)min((int64_t)last, d.map_width - x);
+    if (y >= d.map_height)
+        return;
+#pragma unroll
+    for (int m = 0; m < COUNT; m++) {
+        if (job.metric == TM_METRIC_LCC && m * stride < last)
+            windows[m] = from[m * stride];
+    }
+#pragma unroll
+    for (int m = 0; m < COUNT; m++) {
+        if (m * stride >= last)
+            continue;
+        const int64_t s_ft = __double2ll_rn(part ? sums[m].y : sums[m].x) + TM_FFT_CENTRE * d.sum;
+        tm_candidate candidate = {s_ft, position + m * stride};
+        if (job.metric == TM_METRIC_LCC) {
+            const float num = numerator(d, s_ft, windows[m].s_f);
+            if (limit >= 0 && (num <= 0 || num * num < limit * windows[m].variance))
+                continue;
+            const float variance = windows[m].variance;
+            const float score =
+                tm_lcc_limit(tm_lcc_quotient(num, variance, d.variance), variance == 0);
+            if (d.map)
+                ((float *)d.map)[candidate.position] = score;
+            candidate.value = tm_score_order(score);
+        } else if (d.map) {
+            ((int64_t *)d.map)[candidate.position] = s_ft;
+        }
+        if (tm_candidate_beats(candidate, *best))
+            *best = candidate;
+    }
+}
+
+template <class P, int BATCH>
+static __global__ void __launch_bounds__(P::THREADS * BATCH) scores_kernel(tm_fft_job job)
+{
+    extern __shared__ double2 memory[];
+    constexpr int R = P::radix(P::LAST);
+    const tm_block<P, BATCH, false> block(memory, job.roots_x);
+    const tm_fft_run &run = job.run;
+    const int row = blockIdx.x * BATCH + block.item;
+    const int64_t column = (int64_t)blockIdx.y * job.tiling.step_x;
+    const double2 *in = job.points + ((int64_t)blockIdx.y * run.input_rows + row) * P::N;
+    const float limit = limit_of(job, *(volatile int64_t *)job.best);
+    tm_candidate best = TM_NO_CANDIDATE;
+
+    tm_each_butterfly<decltype(block), P::LAST>(block, [&](int, int, int q) {
+        double2 v[R];
+#pragma unroll
+        for (int m = 0; m < R; m++)
+            v[m] = row < run.rows ? in[m * (P::N / R) + q] : make_double2(0, 0);
+        tm_inverse_first(block, v, q);
+    });
+    tm_inverse(block, [&](auto &v, int q) {
+        const int windows = (int)min((int64_t)job.tiling.step_x, run.width - column) - q;
+        if (row >= run.rows || windows <= 0)
+            return;
+        for (int part = 0; part < 2; part++)
+            score_windows(job, v, part, row, column + q, P::N / P::radix(0), windows, &best, limit);
+    });
+    best = tm_block_best<P::THREADS * BATCH>(best, threadIdx.x);
+    if (threadIdx.x == 0) {
+        job.job.candidates[(int64_t)blockIdx.y * gridDim.x + blockIdx.x] = best;
+        atomicMax((long long *)job.best, (long long)best.value);
+    }
+}
+
+/* P and Q differ in threads only. */
+template <class P, int ROWS, class Q, int COLUMNS>
+struct launcher {
+    typedef tm_block<P, ROWS, false> row_block;
+    typedef tm_block<Q, COLUMNS, true> column_block;
+
+    static dim3 row_grid(const tm_fft_job *job, int rows)
+    {
+        return dim3((unsigned)((rows + ROWS - 1) / ROWS), (unsigned)job->run.strips);
+    }
+
+    static cudaError_t rows(const tm_fft_job *job, bool of_template, cudaStream_t stream)
+    {
+        rows_kernel<P, ROWS><<<row_grid(job, job->run.input_rows), row_block::THREADS,
+                               row_block::BYTES, stream>>>(*job, of_template);
+        return cudaGetLastError();
+    }
+
+    static cudaError_t columns(const tm_fft_job *job, bool of_template, cudaStream_t stream)
+    {
+        const dim3 grid((unsigned)(job->tiling.length_x / COLUMNS), (unsigned)job->run.strips);
+        columns_kernel<Q, COLUMNS>
+            <<<grid, column_block::THREADS, column_block::BYTES, stream>>>(*job, of_template);
+        return cudaGetLastError();
+    }
+
+    static cudaError_t scores(const tm_fft_job *job, cudaStream_t stream)
+    {
+        scores_kernel<P, ROWS><<<row_grid(job, job->run.rows), row_block::THREADS,
+                                 row_block::BYTES, stream>>>(*job);
+        return cudaGetLastError();
+    }
+
+    static cudaError_t allow(const void *kernel, size_t bytes)
+    {
+        return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+    }
+
+    static cudaError_t prepare(void)
+    {
+        cudaError_t error = allow((const void *)rows_kernel<P, ROWS>, row_block::BYTES);
+        if (error == cudaSuccess)
+            error = allow((const void *)scores_kernel<P, ROWS>, row_block::BYTES);
+        if (error == cudaSuccess)
+            error = allow((const void *)columns_kernel<Q, COLUMNS>, column_block::BYTES);
+        return error;
+    }
+
+    static constexpr tm_fft_kernels kernels()
+    {
+        return {P::N, ROWS, row_block::BYTES, column_block::BYTES, rows, columns, scores, prepare};
+    }
+};
+
+/* radices; threads a row and rows a block; threads a column and columns a block */
+#define LENGTH(r0, r1, r2, r3, row_threads, rows, column_threads, columns)  \
+    launcher<tm_passes<row_threads, r0, r1, r2, r3>, rows,                  \
+             tm_passes<column_threads, r0, r1, r2, r3>, columns>::kernels()
+
+const tm_fft_kernels *tm_fft_kernel_table(void)
+{
+    static const tm_fft_kernels table[] = {
+        LENGTH(16, 16, 1, 1, 16, 8, 16, 8),    /* 256 */
+        LENGTH(8, 8, 8, 1, 64, 2, 64, 4),      /* 512 */
+        LENGTH(12, 8, 8, 1, 64, 2, 64, 4),     /* 768 */
+        LENGTH(16, 8, 8, 1, 64, 2, 64, 4),     /* 1024 */
+        LENGTH(12, 12, 8, 1, 96, 2, 96, 2),    /* 1152 */
+        LENGTH(12, 16, 8, 1, 96, 2, 96, 4),    /* 1536 */
+        LENGTH(16, 16, 8, 1, 128, 1, 128, 2),  /* 2048 */
+        LENGTH(12, 12, 16, 1, 192, 1, 192, 2), /* 2304 */
+        LENGTH(12, 16, 16, 1, 192, 1, 192, 2), /* 3072 */
+        LENGTH(16, 16, 16, 1, 256, 1, 256, 2), /* 4096 */
+        LENGTH(12, 12, 8, 4, 192, 1, 192, 2),  /* 4608 */
+        LENGTH(16, 8, 8, 8, 256, 1, 256, 1),   /* 8192 */
+        {},
+    };
+    return table;
+}

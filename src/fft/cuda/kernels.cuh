@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* What the FFT algorithm's kernels are given. */
+#ifndef TMATCH_FFT_CUDA_KERNELS_CUH
+#define TMATCH_FFT_CUDA_KERNELS_CUH
+
+#include "fft/tiling.h"
+#include "lcc/cuda/device.cuh"
+
+/* S_F and (float)var_F of a window. */
+typedef struct tm_window {
+    uint32_t s_f;
+    float variance;
+} tm_window;
+
+/* A part of the map that is correlated at a time: strips beside each other, some
+ * of their tiles above each other. Bounds the memory that is needed. */
+typedef struct tm_fft_run {
+    int64_t x, y;     /* of the first window, among those of the real parts */
+    int strips, tiles;
+    int rows;         /* rows of windows */
+    int width;        /* columns of windows */
+    int input_rows;   /* rows + template height - 1 */
+} tm_fft_run;
+
+typedef struct tm_fft_job {
+    tm_device_job job;
+    int64_t frame_rows; /* readable rows of job.frame */
+    tm_metric metric;
+    tm_fft_tiling tiling;
+    tm_fft_run run;
+    const double2 *roots_x, *roots_y;
+    double2 *points;   /* [strip][input row][length_x] */
+    double2 *spectrum; /* the template's, conjugate and scaled, as columns take it */
+    tm_window *windows; /* [part][row][width] of the run */
+    int64_t *best;      /* greatest value of a candidate so far: spares windows that
+                           cannot beat it their root and quotient */
+    cudaStream_t side;  /* runs beside the given stream */
+    cudaEvent_t forked, joined;
+} tm_fft_job;
+
+/* Kernels of one length. Each returns the launch's error. */
+typedef struct tm_fft_kernels {
+    int length;
+    int rows_at_once;   /* of a block */
+    size_t row_bytes, column_bytes; /* shared memory */
+    /* Rows of the frame, or of the template, into points. */
+    cudaError_t (*rows)(const tm_fft_job *job, bool of_template, cudaStream_t stream);
+    /* Columns: correlated in place, or made the spectrum. */
+    cudaError_t (*columns)(const tm_fft_job *job, bool of_template, cudaStream_t stream);
+    /* Back to rows; scores, map and a candidate per block. */
+    cudaError_t (*scores)(const tm_fft_job *job, cudaStream_t stream);
+    /* Lets the kernels use that much shared memory. */
+    cudaError_t (*prepare)(void);
+} tm_fft_kernels;
+
+/* The table, ascending by length, ended by length 0. */
+const tm_fft_kernels *tm_fft_kernel_table(void);
+
+/* Windows of the run, both parts. */
+cudaError_t tm_windows_launch(const tm_fft_job *job, cudaStream_t stream);
+cudaError_t tm_windows_prepare(size_t shared_bytes);
+
+#endif

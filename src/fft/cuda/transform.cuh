@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/* Transforms of a block's rows or columns in shared memory.
+ *
+ * Forward is decimation in frequency, in place, so its result lies in permuted
+ * order; inverse is the same graph backwards and takes that order. Nothing between
+ * them minds the order, so nothing is ever brought into the natural one. */
+#ifndef TMATCH_FFT_CUDA_TRANSFORM_CUH
+#define TMATCH_FFT_CUDA_TRANSFORM_CUH
+
+#include "fft/cuda/butterfly.cuh"
+
+/* N points as passes of up to four radices, by THREADS threads a transform, which
+ * divide the butterflies of most passes. */
+template <int THREADS_, int R0, int R1, int R2, int R3>
+struct tm_passes {
+    static constexpr int N = R0 * R1 * R2 * R3, THREADS = THREADS_;
+    static constexpr int COUNT = R3 > 1 ? 4 : R2 > 1 ? 3 : 2;
+    static constexpr int LAST = COUNT - 1;
+    static __host__ __device__ constexpr int radix(int pass)
+    {
+        return pass == 0 ? R0 : pass == 1 ? R1 : pass == 2 ? R2 : R3;
+    }
+    /* Distance of a butterfly's elements. */
+    static __host__ __device__ constexpr int distance(int pass)
+    {
+        return pass == 0 ? N / R0 : distance(pass - 1) / radix(pass);
+    }
+    /* Points with padding: without it, the last pass's strides would put all
+     * threads' elements into one bank. */
+    static __host__ __device__ constexpr int padded(int element)
+    {
+        return element + element / radix(LAST);
+    }
+};
+
+/* BATCH transforms of a block. As columns, neighbouring threads have neighbouring
+ * columns, as global memory has; as rows, neighbouring elements. */
+template <class P, int BATCH, bool COLUMNS>
+struct tm_block {
+    typedef P passes;
+    static constexpr int THREADS = P::THREADS * BATCH;
+    static constexpr size_t BYTES = (size_t)P::padded(P::N) * BATCH * sizeof(double2);
+    static_assert(THREADS % 32 == 0, "whole warps");
+
+    double2 *points; /* shared memory */
+    const double2 *roots; /* exp(-2 pi i j / N) */
+    int lane, item; /* which of the transform's threads; which of the batch */
+
+    __device__ tm_block(double2 *memory, const double2 *table) : points(memory), roots(table)
+    {
+        lane = COLUMNS ? threadIdx.x / BATCH : threadIdx.x % P::THREADS;
+        item = COLUMNS ? threadIdx.x % BATCH : threadIdx.x / P::THREADS;
+    }
+
+    __device__ double2 &at(int element) const
+    {
+        return COLUMNS ? points[P::padded(element) * BATCH + item]
+                       : points[item * P::padded(P::N) + P::padded(element)];
+    }
+};
+
+/* v[m] *= exp(-+2 pi i * k * m / M), M = R * distance. Two roots are read and the
+ * others made of them: reading all would keep shared memory's unit busier than
+ * the arithmetic. */
+template <class B, int PASS, bool INVERSE>
+static __device__ __forceinline__ void tm_twiddle(const B &block,
+                                                  double2 (&v)[B::passes::radix(PASS)], int k)
+{
+    typedef typename B::passes P;
+    constexpr int R = P::radix(PASS), STEP = P::N / (R * P::distance(PASS));
+    double2 power[4], four = __ldg(&block.roots[4 % R * k * STEP]), base = make_double2(1, 0);
+
+    power[1] = __ldg(&block.roots[k * STEP]);
+    power[2] = tm_mul(power[1], power[1]);
+    power[3] = tm_mul(power[2], power[1]);
+#pragma unroll
+    for (int m = 1; m < R; m++) {
+        if (m % 4 == 0)
+            base = m == 4 ? four : tm_mul(base, four);
+        double2 root = m < 4 ? power[m] : m % 4 == 0 ? base : tm_mul(base, power[m % 4]);
+        v[m] = INVERSE ? tm_mul_conj(v[m], root) : tm_mul(v[m], root);
+    }
+}
+
+/* Runs do_butterfly(first element, k, butterfly) for this thread's butterflies. */
+template <class B, int PASS, class F>
+static __device__ __forceinline__ void tm_each_butterfly(const B &block, F do_butterfly)
+{
+    typedef typename B::passes P;
+    constexpr int R = P::radix(PASS), D = P::distance(PASS), COUNT = P::N / R;
+#pragma unroll 1
+    for (int q = block.lane; q < COUNT; q += P::THREADS)
+        do_butterfly(q / D * (D * R) + q % D, q % D, q);
+}
+
+/* A pass from shared memory to shared memory. */
+template <class B, int PASS, bool INVERSE>
+static __device__ __forceinline__ void tm_inner_pass(const B &block)
+{
+    typedef typename B::passes P;
+    constexpr int R = P::radix(PASS), D = P::distance(PASS);
+    tm_each_butterfly<B, PASS>(block, [&](int first, int k, int) {
+        double2 v[R];
+#pragma unroll
+        for (int m = 0; m < R; m++)
+            v[m] = block.at(first + m * D);
+        if (INVERSE)
+            tm_twiddle<B, PASS, true>(block, v, k);
+        tm_butterfly<R, INVERSE>(v);
+        if (!INVERSE)
+            tm_twiddle<B, PASS, false>(block, v, k);
+#pragma unroll
+        for (int m = 0; m < R; m++)
+            block.at(first + m * D) = v[m];
+    });
+    __syncthreads();
+}
+
+/* All forward passes but the last, from load(element). */
+template <class B, class Load>
+static __device__ __forceinline__ void tm_forward(const B &block, Load load)
+{
+    typedef typename B::passes P;
+    constexpr int R = P::radix(0), D = P::distance(0);
+    tm_each_butterfly<B, 0>(block, [&](int first, int k, int) {
+        double2 v[R];
+#pragma unroll
+        for (int m = 0; m < R; m++)
+            v[m] = load(first + m * D);
+        tm_butterfly<R, false>(v);
+        tm_twiddle<B, 0, false>(block, v, k);
+#pragma unroll
+        for (int m = 0; m < R; m++)
+            block.at(first + m * D) = v[m];
+    });
+    __syncthreads();
+    if constexpr (P::LAST > 1)
+        tm_inner_pass<B, 1, false>(block);
+    if constexpr (P::LAST > 2)
+        tm_inner_pass<B, 2, false>(block);
+}
+
+/* The last forward pass: use(v, butterfly); v[m] is element m * N / R + butterfly
+ * in the order that spectra have in global memory, coalesced. */
+template <class B, class Use>
+static __device__ __forceinline__ void tm_forward_last(const B &block, Use use)
+{
+    constexpr int R = B::passes::radix(B::passes::LAST);
+    tm_each_butterfly<B, B::passes::LAST>(block, [&](int first, int, int q) {
+        double2 v[R];
+#pragma unroll
+        for (int m = 0; m < R; m++)
+            v[m] = block.at(first + m);
+        tm_butterfly<R, false>(v);
+        use(v, q);
+    });
+}
+
+/* The first inverse pass of one butterfly. */
+template <class B>
+static __device__ __forceinline__ void
+tm_inverse_first(const B &block, double2 (&v)[B::passes::radix(B::passes::LAST)], int q)
+{
+    constexpr int R = B::passes::radix(B::passes::LAST);
+    tm_butterfly<R, true>(v);
+#pragma unroll
+    for (int m = 0; m < R; m++)
+        block.at(q * R + m) = v[m];
+}
+
+/* The inverse passes after it: use(v, butterfly); v[m] is element
+ * butterfly + m * N / R in natural order, not scaled. */
+template <class B, class Use>
+static __device__ __forceinline__ void tm_inverse(const B &block, Use use)
+{
+    typedef typename B::passes P;
+    constexpr int R = P::radix(0), D = P::distance(0);
+    __syncthreads();
+    if constexpr (P::LAST > 2)
+        tm_inner_pass<B, 2, true>(block);
+    if constexpr (P::LAST > 1)
+        tm_inner_pass<B, 1, true>(block);
+    tm_each_butterfly<B, 0>(block, [&](int first, int k, int q) {
+        double2 v[R];
+#pragma unroll
+        for (int m = 0; m < R; m++)
+            v[m] = block.at(first + m * D);
+        tm_twiddle<B, 0, true>(block, v, k);
+        tm_butterfly<R, true>(v);
+        use(v, q);
+    });
+}
+
+#endif

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* S_F and var_F of every window of a run: column sums slide down in registers; in
+ * each row a scan over the block's columns makes their prefix sums, and windows
+ * are differences of two. */
+#include "fft/cuda/kernels.cuh"
+
+#define COLUMNS 8 /* a thread */
+#define ROWS 32   /* a block */
+
+/* Column 8 * j + i of the block is element i * PITCH + j: no two threads of a warp
+ * meet in a bank, whether they have 8 neighbouring columns each or 1. */
+template <int THREADS, typename SQUARES>
+struct prefixes {
+    typedef SQUARES squares;
+    static constexpr int PITCH = THREADS + 4;
+    SQUARES sum_sq[COLUMNS * PITCH];
+    SQUARES warp_sum_sq[32];
+    uint32_t sum[COLUMNS * PITCH];
+    uint32_t warp_sum[32];
+
+    static __device__ int index(int column)
+    {
+        return column % COLUMNS * PITCH + column / COLUMNS;
+    }
+};
+
+typedef struct column_sums {
+    uint32_t sum[COLUMNS], sum_sq[COLUMNS];
+} column_sums;
+
+static __device__ __forceinline__ void add_row(column_sums *sums, const uint8_t *at, bool leaves)
+{
+    const uint2 words = *(const uint2 *)at;
+#pragma unroll
+    for (int i = 0; i < COLUMNS; i++) {
+        const uint32_t sample = ((i < 4 ? words.x : words.y) >> (i % 4 * 8)) & 0xff;
+        const uint32_t square = sample * sample;
+        sums->sum[i] += leaves ? 0 - sample : sample;
+        sums->sum_sq[i] += leaves ? 0 - square : square;
+    }
+}
+
+/* Writes the sums over the columns before each one, from the block's first on. */
+template <class PREFIXES>
+static __device__ void scan(PREFIXES *p, const column_sums &sums)
+{
+    typedef typename PREFIXES::squares SQUARES;
+    uint32_t own = 0;
+    SQUARES own_sq = 0;
+#pragma unroll
+    for (int i = 0; i < COLUMNS; i++) {
+        own += sums.sum[i];
+        own_sq += sums.sum_sq[i];
+    }
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    uint32_t up_to = own;
+    SQUARES up_to_sq = own_sq;
+#pragma unroll
+    for (int offset = 1; offset < 32; offset *= 2) {
+        const uint32_t other = __shfl_up_sync(0xffffffffu, up_to, offset);
+        const SQUARES other_sq = __shfl_up_sync(0xffffffffu, up_to_sq, offset);
+        up_to += lane >= offset ? other : 0;
+        up_to_sq += lane >= offset ? other_sq : 0;
+    }
+    if (lane == 31) {
+        p->warp_sum[warp] = up_to;
+        p->warp_sum_sq[warp] = up_to_sq;
+    }
+    __syncthreads();
+    uint32_t before = up_to - own;
+    SQUARES before_sq = up_to_sq - own_sq;
+    for (int i = 0; i < warp; i++) {
+        before += p->warp_sum[i];
+        before_sq += p->warp_sum_sq[i];
+    }
+#pragma unroll
+    for (int i = 0; i < COLUMNS; i++) {
+        const int at = p->index(threadIdx.x * COLUMNS + i);
+        p->sum[at] = before;
+        p->sum_sq[at] = before_sq;
+        before += sums.sum[i];
+        before_sq += sums.sum_sq[i];
+    }
+    __syncthreads();
+}
+
+/* SQUARES: 32 bits where a window's sum of squares fits, differences being right
+ * modulo 2^32. */
+template <int THREADS, typename SQUARES>
+static __global__ void __launch_bounds__(THREADS) windows_kernel(tm_fft_job job, int span)
+{
+    extern __shared__ uint64_t memory[];
+    prefixes<THREADS, SQUARES> *p = (prefixes<THREADS, SQUARES> *)memory;
+    const tm_device_job &d = job.job;
+    const tm_fft_run &run = job.run;
+    const int part = blockIdx.z;
+    const int64_t left = run.x + part * job.tiling.shift_x;
+    const int64_t top = run.y + part * job.tiling.shift_y + (int64_t)blockIdx.y * ROWS;
+    /* 8 samples are read at once */
+    const int64_t block_x = left / COLUMNS * COLUMNS + (int64_t)blockIdx.x * span;
+    const int64_t x = block_x + threadIdx.x * COLUMNS;
+    const bool readable = x + COLUMNS <= (int64_t)d.pitch;
+    const uint8_t *column = d.frame + x;
+    column_sums sums = {};
+
+    for (int64_t y = top; readable && y < top + d.height - 1 && y < job.frame_rows; y++)
+        add_row(&sums, column + y * (int64_t)d.pitch, false);
+
+    const int first = blockIdx.y * ROWS, last = min(first + ROWS, run.rows);
+    for (int row = first; row < last; row++) {
+        const int64_t y = top + row - first, bottom = y + d.height - 1;
+        if (readable && bottom < job.frame_rows)
+            add_row(&sums, column + bottom * (int64_t)d.pitch, false);
+        scan(p, sums);
+        tm_window *out = job.windows + ((int64_t)part * run.rows + row) * run.width;
+        for (int i = threadIdx.x; i < span; i += THREADS) {
+            const int64_t to = block_x + i - left;
+            if (to < 0 || to >= run.width)
+                continue;
+            const int from = p->index(i), end = p->index(i + d.width);
+            const uint32_t s_f = p->sum[end] - p->sum[from];
+            const SQUARES s_ff = p->sum_sq[end] - p->sum_sq[from];
+            const int64_t variance = d.n * (int64_t)s_ff - (int64_t)((uint64_t)s_f * s_f);
+            const tm_window window = {s_f, __ll2float_rn(variance)};
+            out[to] = window;
+        }
+        __syncthreads();
+        if (readable && y < job.frame_rows)
+            add_row(&sums, column + y * (int64_t)d.pitch, true);
+    }
+}
+
+template <int THREADS, typename SQUARES>
+static cudaError_t launch(const tm_fft_job *job, cudaStream_t stream)
+{
+    /* the column after the last is a prefix too */
+    const int span = (THREADS * COLUMNS - job->job.width) / COLUMNS * COLUMNS;
+    const dim3 grid((unsigned)((job->run.width + COLUMNS - 1 + span - 1) / span),
+                    (unsigned)((job->run.rows + ROWS - 1) / ROWS), 2);
+    windows_kernel<THREADS, SQUARES>
+        <<<grid, THREADS, sizeof(prefixes<THREADS, SQUARES>), stream>>>(*job, span);
+    return cudaGetLastError();
+}
+
+cudaError_t tm_windows_launch(const tm_fft_job *job, cudaStream_t stream)
+{
+    if (job->job.width <= 512 && job->job.n * 65025 <= UINT32_MAX)
+        return launch<256, uint32_t>(job, stream);
+    if (job->job.width <= 512)
+        return launch<256, unsigned long long>(job, stream);
+    if (job->job.width <= 3072)
+        return launch<512, unsigned long long>(job, stream);
+    return launch<1024, unsigned long long>(job, stream);
+}
+
+template <int THREADS>
+static cudaError_t allow(size_t shared_bytes)
+{
+    if (sizeof(prefixes<THREADS, unsigned long long>) > shared_bytes)
+        return cudaSuccess;
+    return cudaFuncSetAttribute((const void *)windows_kernel<THREADS, unsigned long long>,
+                                cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                (int)sizeof(prefixes<THREADS, unsigned long long>));
+}
+
+cudaError_t tm_windows_prepare(size_t shared_bytes)
+{
+    cudaError_t error = allow<512>(shared_bytes);
+    return error == cudaSuccess ? allow<1024>(shared_bytes) : error;
+}
