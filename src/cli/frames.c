@@ -114,6 +114,17 @@ static int compare_names(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+static bool is_own_output(const cli_frames *frames, const char *folder)
+{
+    struct stat output, status;
+    for (int i = 0; i < 2; i++)
+        if (frames->not_below[i] && stat(frames->not_below[i], &output) == 0 &&
+            stat(folder, &status) == 0 && output.st_dev == status.st_dev &&
+            output.st_ino == status.st_ino)
+            return true;
+    return false;
+}
+
 static bool add_folder(cli_frames *frames, const char *folder, uint32_t tree);
 
 static bool add_names(cli_frames *frames, const char *folder, uint32_t tree, const names *found)
@@ -122,7 +133,7 @@ static bool add_names(cli_frames *frames, const char *folder, uint32_t tree, con
     for (size_t i = 0; i < found->count && good; i++) {
         char *path = join(folder, found->list[i]);
         if (path && path[strlen(path) - 1] == '/') {
-            good = add_folder(frames, path, tree);
+            good = is_own_output(frames, path) || add_folder(frames, path, tree);
             free(path);
         } else {
             good = add_frame(frames, (cli_frame){.path = path, .tree = tree});

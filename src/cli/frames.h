@@ -18,7 +18,8 @@ typedef struct cli_frames {
     cli_frame *list;
     size_t count, capacity;
     bool from_folders; /* or lists: their number was not the user's to see */
-    bool recursive;    /* folders are descended into */
+    bool recursive;    /* folders are descended into, */
+    const char *not_below[2]; /* but not into these, if they exist: own outputs */
 } cli_frames;
 
 /* A file, or a folder's pictures in the order of their names' bytes. What cannot be

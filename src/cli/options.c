@@ -31,6 +31,7 @@ enum {
     OPT_MAX_PIXELS,
     OPT_FILES_FROM,
     OPT_IN_FLIGHT,
+    OPT_CROPS,
     OPT_VERSION
 };
 
@@ -41,6 +42,7 @@ static const struct option long_options[] = {
     {"null", no_argument, NULL, '0'},
     {"in-flight", required_argument, NULL, OPT_IN_FLIGHT},
     {"output", required_argument, NULL, 'o'},
+    {"crops", required_argument, NULL, OPT_CROPS},
     {"map", required_argument, NULL, OPT_MAP},
     {"domain", required_argument, NULL, OPT_DOMAIN},
     {"metric", required_argument, NULL, OPT_METRIC},
@@ -201,6 +203,7 @@ static bool set_value(cli_options *o, int option, const char *text)
     switch (option) {
     case 't': o->templates[o->template_count++] = text; return true;
     case 'o': o->output = text; return true;
+    case OPT_CROPS: o->crops = text; return true;
     case OPT_MAP: o->map = text; return true;
     case OPT_DUMP_TEMPLATE: o->dump_template = text; return true;
     case OPT_FILES_FROM: o->files_from = text; return true;

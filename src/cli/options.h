@@ -30,7 +30,7 @@ typedef struct cli_options {
     bool null_names;        /* its names end with NUL, not with a newline */
     bool recursive;
     int64_t in_flight; /* frames in memory at a time; 0: as many as it takes */
-    const char *output, *map, *dump_template;
+    const char *output, *crops, *map, *dump_template;
     bool has_min_score;
     double min_score; /* as the metric has it: for LCC a float */
     int64_t max_pixels;

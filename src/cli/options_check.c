@@ -5,7 +5,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "io/io.h"
 #include "message.h"
 
 static bool has_ending(const char *path, const char *ending)
@@ -14,19 +13,8 @@ static bool has_ending(const char *path, const char *ending)
     return length > tail && strcasecmp(path + length - tail, ending) == 0;
 }
 
-static bool picture_ending(const char *path)
-{
-    io_error error;
-    if (io_can_write(path, &error))
-        return true;
-    message(path, "%s", error.reason);
-    return false;
-}
-
 static bool check_endings(const cli_options *o)
 {
-    if (o->output && !picture_ending(o->output))
-        return false;
     if (o->map && !has_ending(o->map, ".npy")) {
         message(o->map, "a score map is written as .npy");
         return false;

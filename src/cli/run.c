@@ -11,6 +11,7 @@
 #include "frames.h"
 #include "message.h"
 #include "output.h"
+#include "output_check.h"
 #include "template.h"
 
 typedef struct runner {
@@ -48,6 +49,8 @@ static bool find_pictures(runner *r)
     const cli_options *o = r->options;
 
     r->frames.recursive = r->names.recursive = o->recursive;
+    r->frames.not_below[0] = o->output;
+    r->frames.not_below[1] = o->crops;
     if (!add_operands(&r->frames, o->frames, o->frame_count) ||
         !add_operands(&r->names, o->templates, o->template_count) ||
         (o->files_from && !frames_add_list(&r->frames, o->files_from, o->null_names ? '\0' : '\n')))
@@ -173,11 +176,16 @@ cli_exit cli_run(const cli_options *options)
     runner r = {.options = options};
     cli_exit status = CLI_FAILED;
 
-    r.plan = (cli_plan){options, {options->max_pixels}, &r.templates};
+    r.plan = (cli_plan){.options = options,
+                        .limits = {options->max_pixels},
+                        .templates = &r.templates};
     r.pipeline.plan = &r.plan;
     r.pipeline.frames = &r.frames;
-    if (find_pictures(&r) && output_check(options, &r.frames, &r.templates) && open_engines(&r))
-        status = match_all(&r);
+    if (find_pictures(&r) && output_check(options, &r.frames, &r.templates)) {
+        r.plan.output_is_folder = output_is_folder(options, &r.frames);
+        if (open_engines(&r))
+            status = match_all(&r);
+    }
     for (size_t i = 0; i < r.engine_count; i++)
         cli_engine_close(&r.engines[i]);
     free(r.engines);

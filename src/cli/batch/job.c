@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "batch/pictures.h"
 #include "message.h"
 #include "output.h"
 
@@ -129,35 +130,16 @@ static bool write_map(const cli_options *o, const cli_pair *pair)
     return false;
 }
 
-static bool write_annotated(const cli_plan *plan, const cli_job *job, const cli_pair *pair)
-{
-    const cli_options *o = plan->options;
-    io_error error;
-
-    if (!o->output || !pair->done)
-        return true;
-    if (pair->result.match_count == 0) {
-        if (!o->quiet)
-            message(o->output, "not written: nothing reaches --min-score");
-        return true;
-    }
-    if (output_annotated(o->output, &job->input, &plan->limits, &pair->result, o->settings.metric,
-                         &error))
-        return true;
-    message(o->output, "%s", error.reason);
-    return false;
-}
-
 void job_write(cli_job *job, const cli_plan *plan)
 {
     FILE *before = message_redirect(job->messages);
     for (size_t i = 0; i < plan->templates->count; i++) {
         cli_pair *pair = &job->pairs[i];
-        const bool mapped = write_map(plan->options, pair);
-        const bool written = write_annotated(plan, job, pair);
-        job->failed |= !mapped || !written;
+        job->failed |= !write_map(plan->options, pair);
         score_map_free(&pair->map);
     }
+    if (job->loaded && pictures_wanted(plan->options))
+        job->failed |= !pictures_write(job, plan);
     message_redirect(before);
     if (job->loaded)
         input_free(&job->input);

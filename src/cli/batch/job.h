@@ -18,6 +18,7 @@ typedef struct cli_plan {
     const cli_options *options;
     io_limits limits;
     const cli_templates *templates;
+    bool output_is_folder;
 } cli_plan;
 
 typedef struct cli_job {

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+#include "batch/pictures.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "batch/mirror.h"
+#include "message.h"
+
+bool pictures_wanted(const cli_options *options)
+{
+    return options->output || options->crops;
+}
+
+static size_t count_matches(const cli_job *job, const cli_plan *plan)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < plan->templates->count; i++)
+        count += job->pairs[i].result.match_count;
+    return count;
+}
+
+static bool fail(const char *path, const io_error *error)
+{
+    message(path, "%s", error->reason);
+    return false;
+}
+
+/* The folders are made when the first file in them is. */
+static bool write_in_folder(const char *path, const io_picture *picture)
+{
+    io_error error;
+    if (!path)
+        strcpy(error.reason, tm_strerror(TM_ERR_MEMORY));
+    else if (mirror_make_folders(path, &error) && io_write_picture(path, picture, &error))
+        return true;
+    return fail(path, &error);
+}
+
+static io_crop inside(const io_picture *picture, const tm_peak *match, const cli_result *r)
+{
+    int64_t x0 = match->x, y0 = match->y, x1 = x0 + r->template_width, y1 = y0 + r->template_height;
+    x0 = x0 < 0 ? 0 : x0;
+    y0 = y0 < 0 ? 0 : y0;
+    x1 = x1 > picture->width ? picture->width : x1;
+    y1 = y1 > picture->height ? picture->height : y1;
+    return (io_crop){.x = x0, .y = y0, .width = x1 - x0, .height = y1 - y0};
+}
+
+static bool copy(const io_picture *from, const io_crop *crop, io_picture *to)
+{
+    const size_t row = (size_t)(crop->width * from->channels);
+    *to = (io_picture){.width = crop->width, .height = crop->height, .channels = from->channels};
+    to->samples = malloc(row * (size_t)crop->height);
+    for (int64_t y = 0; to->samples && y < crop->height; y++)
+        memcpy(to->samples + (size_t)y * row,
+               from->samples + ((crop->y + y) * from->width + crop->x) * from->channels, row);
+    return to->samples != NULL;
+}
+
+/* name.png.412+96.png, where the match is; with several templates name.png.t2.412+96.png */
+static bool write_crop(const cli_job *job, const cli_plan *plan, const io_picture *picture, size_t i,
+                       const tm_peak *match)
+{
+    const io_crop crop = inside(picture, match, &job->pairs[i].result);
+    char suffix[96] = "";
+    io_picture part;
+
+    if (plan->templates->count > 1)
+        snprintf(suffix, sizeof suffix, ".t%zu", i + 1);
+    snprintf(suffix + strlen(suffix), sizeof suffix - strlen(suffix), ".%" PRId64 "+%" PRId64 ".png",
+             match->x, match->y);
+    char *path = mirror_path(plan->options->crops, &job->frame, suffix);
+    bool written = false;
+    if (!copy(picture, &crop, &part))
+        message(path, "%s", tm_strerror(TM_ERR_MEMORY));
+    else
+        written = write_in_folder(path, &part);
+    io_picture_free(&part);
+    free(path);
+    return written;
+}
+
+static void draw(const cli_job *job, const cli_plan *plan, io_picture *picture)
+{
+    char label[32];
+    for (size_t i = 0; i < plan->templates->count; i++) {
+        const cli_result *r = &job->pairs[i].result;
+        for (size_t k = 0; k < r->match_count; k++) {
+            const tm_peak *match = &r->matches[k];
+            if (plan->options->settings.metric == TM_METRIC_LCC)
+                snprintf(label, sizeof label, "%.4f", match->score);
+            else
+                snprintf(label, sizeof label, "%" PRId64, (int64_t)match->score);
+            io_draw_match(picture, match->x, match->y, r->template_width, r->template_height, label);
+        }
+    }
+}
+
+static bool write_annotated(const cli_job *job, const cli_plan *plan, io_picture *picture)
+{
+    const char *output = plan->options->output;
+    io_error error;
+
+    draw(job, plan, picture);
+    if (!plan->output_is_folder)
+        return io_write_picture(output, picture, &error) || fail(output, &error);
+    char *path = mirror_path(output, &job->frame, "");
+    const bool written = write_in_folder(path, picture);
+    free(path);
+    return written;
+}
+
+bool pictures_write(const cli_job *job, const cli_plan *plan)
+{
+    const cli_options *o = plan->options;
+    io_picture picture;
+    io_error error;
+    bool good = true;
+
+    if (count_matches(job, plan) == 0) {
+        if (o->output && !plan->output_is_folder && job->pairs[0].done && !o->quiet)
+            message(o->output, "not written: nothing reaches --min-score");
+        return true;
+    }
+    if (!io_decode(&job->input.source, IO_RGB, &plan->limits, &picture, &error))
+        return fail(operand_name(&job->operand), &error);
+    for (size_t i = 0; i < plan->templates->count && o->crops; i++)
+        for (size_t k = 0; k < job->pairs[i].result.match_count; k++)
+            good &= write_crop(job, plan, &picture, i, &job->pairs[i].result.matches[k]);
+    if (o->output)
+        good &= write_annotated(job, plan, &picture);
+    io_picture_free(&picture);
+    return good;
+}

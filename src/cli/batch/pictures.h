@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* The pictures that a job leaves behind. */
+#ifndef TMATCH_CLI_BATCH_PICTURES_H
+#define TMATCH_CLI_BATCH_PICTURES_H
+
+#include <stdbool.h>
+
+#include "batch/job.h"
+
+/* Whether jobs have any to write. */
+bool pictures_wanted(const cli_options *options);
+
+/* Draws the matches of all templates on the frame, and cuts them out. False after a
+ * message. */
+bool pictures_write(const cli_job *job, const cli_plan *plan);
+
+#endif
