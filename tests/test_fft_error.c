@@ -92,7 +92,7 @@ static double correlate(const tm_image *frame, const tm_image *picture)
     tm_candidate best = TM_NO_CANDIDATE;
     for (int64_t i = 0; i < tiling.across; i++) {
         tm_fft_strip strip = {&job, &tiling, &plan, &plan, spectrum, i * tiling.step_x, 0,
-                              tiling.down};
+                              tiling.down, NULL};
         tm_fft_strip_match(&strip, &s, &best);
     }
     double bound = tm_fft_error_bound(&tiling, tmpl);

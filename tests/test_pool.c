@@ -57,7 +57,31 @@ typedef struct test_job {
     tm_job job;
     void *map, *oracle_map;
     size_t map_size;
+    tm_peak_list peaks, oracle_peaks; /* where job.peaks is not NULL */
 } test_job;
+
+static void draw_search(test_job *t, tm_job *oracle)
+{
+    const tm_peak_search search = {
+        check_random() % 2 ? INT64_MIN : tm_score_order((float)check_random_in(-8, 8) / 10),
+        (size_t)check_random_in(1, 60), check_random() % 2 ? 0 : (size_t)check_random_in(1, 60)};
+    tm_peak_list_init(&t->peaks, &search);
+    tm_peak_list_init(&t->oracle_peaks, &search);
+    t->job.peaks = &t->peaks;
+    oracle->peaks = &t->oracle_peaks;
+    t->job.last_row = oracle->last_row = t->job.geometry.map_height;
+}
+
+static void compare_peaks(test_job *t)
+{
+    tm_peak_list *a = &t->peaks, *b = &t->oracle_peaks;
+    CHECK(tm_peak_list_finish(a) && tm_peak_list_finish(b));
+    CHECK_EQ(tm_peak_list_is_whole(a), tm_peak_list_is_whole(b));
+    if (a->above.count != b->above.count ||
+        (a->above.count &&
+         memcmp(a->above.items, b->above.items, a->above.count * sizeof *a->above.items) != 0))
+        check_fail(__FILE__, __LINE__, "%s: the peaks differ", t->problem.text);
+}
 
 /* False where the template is flat. */
 static bool draw(test_job *t, bool with_map)
@@ -76,12 +100,15 @@ static bool draw(test_job *t, bool with_map)
     t->oracle_map = malloc(t->map_size);
     CHECK(t->map && t->oracle_map);
     memset(t->map, 0xcd, t->map_size);
+    t->peaks = t->oracle_peaks = (tm_peak_list){0};
     tm_job oracle = t->job;
     oracle.map = (tm_map){t->oracle_map, (ptrdiff_t)row};
     if (with_map)
         t->job.map = (tm_map){t->map, (ptrdiff_t)row};
     if (metric == TM_METRIC_LCC && t->tmpl->flat)
         return false;
+    if (check_random() % 2)
+        draw_search(t, &oracle);
     tm_reference_match(&oracle);
     t->job.best = oracle.best;
     return true;
@@ -93,6 +120,8 @@ static void release(test_job *t)
     tm_template_destroy(&t->tmpl);
     free(t->map);
     free(t->oracle_map);
+    tm_peak_list_free(&t->peaks);
+    tm_peak_list_free(&t->oracle_peaks);
 }
 
 /* Matches what draw drew; fails where a bit differs from the oracle's. */
@@ -110,6 +139,8 @@ static void match(tm_pool *pool, test_job *t, tm_pool_call *call, int *rescues)
     if (t->job.map.data && memcmp(t->map, t->oracle_map, t->map_size) != 0)
         check_fail(__FILE__, __LINE__, "%s: the maps differ; %s", t->problem.text,
                    call->warning.text);
+    if (t->job.peaks)
+        compare_peaks(t);
 }
 
 /* All rows are somebody's, once. */

@@ -266,7 +266,55 @@ TM_API tm_status tm_match_many(tm_matcher *matcher, const tm_image *frame,
                                const tm_template *const *tmpls, size_t count, tm_peak *best,
                                const tm_map *maps);
 
-/* Milliseconds of the last successful tm_match or tm_match_many. The first three are 0 on the CPU
+/* Several matches in one map. A peak is a position that ranks before each of its up
+ * to eight neighbours in the map, where the better score ranks first and between
+ * equal ones the smaller y, then the smaller x. Peaks are taken in this order; one
+ * whose box overlaps the box of a match that was taken before is left out. So the
+ * matches do not depend on device, algorithm or threads, and the first is
+ * tm_match's best. Fill with tm_search_default, change what you need. */
+typedef struct tm_search {
+    size_t size;      /* sizeof(tm_search) as the caller was compiled */
+    int64_t most;     /* matches, the best ones; 0: all */
+    double min_score; /* matches score that or better; NAN: all do */
+    double overlap;   /* 0 to 1: boxes overlap whose intersection is more than that
+                         part of their union */
+    int64_t peaks;    /* peaks that are held at a time, the best ones, 16 to 80 bytes
+                         each; at least 1 */
+    int margin;       /* find the matches' margins too */
+    int subpixel;     /* and where between the positions the peaks lie */
+} tm_search;
+
+/* Writes the defaults: all matches, NAN, 0.3, 2^20 peaks, neither margins nor
+ * sub-pixel places. size is sizeof(tm_search) at the caller. */
+TM_API void tm_search_default(tm_search *search, size_t size);
+
+typedef struct tm_hit {
+    tm_peak peak;
+    double margin; /* score of the best peak that overlaps neither this match nor a
+                      better one, whether it reaches min_score or not; NAN if there is
+                      none, or margins were not asked for */
+    double dx, dy; /* from the peak to the top of the quadratic surface fitted to the
+                      3 x 3 scores around it, each at most 1/2; docs/peaks.md */
+} tm_hit;
+
+typedef struct tm_hits {
+    tm_hit *items; /* the best first */
+    size_t count;
+    int cut_off; /* search.peaks was too few: there may be more matches, worse ones */
+} tm_hits;
+
+/* Finds the matches of each template; hits[i] is tmpls[i]'s, to be freed with
+ * tm_hits_free. maps is as for tm_match_many; without it no map leaves a device or
+ * is held on the CPU. On failure hits is empty and the maps are unspecified.
+ * Errors: those of tm_match_many. */
+TM_API tm_status tm_match_peaks(tm_matcher *matcher, const tm_image *frame,
+                                const tm_template *const *tmpls, size_t count,
+                                const tm_search *search, tm_hits *hits, const tm_map *maps);
+
+/* Frees the items and empties hits; NULL is allowed. */
+TM_API void tm_hits_free(tm_hits *hits);
+
+/* Milliseconds of the last successful match. The first three are 0 on the CPU
  * except kernel, which is then the whole match. */
 typedef struct tm_times {
     double to_device;

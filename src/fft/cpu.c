@@ -202,6 +202,42 @@ static int64_t tiles_of_strip(const tm_fft_tiling *t, int threads)
     return t->down > runs ? t->down / runs : 1;
 }
 
+/* Cells are the strips' parts. Cuts of one axis, count strips of size, which with
+ * a shift are as many again. */
+static void fill_cuts(tm_peak_cuts *cuts, int64_t count, int64_t size, int64_t shift, int64_t end)
+{
+    for (int64_t i = 0; i < cuts->count; i++) {
+        int64_t at = i < count ? i * size : shift + (i - count) * size;
+        cuts->at[i] = at < end ? at : end;
+    }
+    cuts->at[cuts->count] = end;
+}
+
+static bool init_grid(tm_peak_grid *grid, const tm_job *job, const tm_fft_tiling *t, int64_t tiles,
+                      int64_t runs)
+{
+    const tm_geometry *g = &job->geometry;
+    if (!tm_peak_grid_init(grid, job, t->shift_x ? 2 * t->across : t->across,
+                           t->shift_y ? 2 * runs : runs))
+        return false;
+    fill_cuts(&grid->x, t->across, t->step_x, t->shift_x, g->map_width);
+    fill_cuts(&grid->y, runs, tiles * t->step_y, t->shift_y, g->map_height);
+    return true;
+}
+
+static bool begin_scans(tm_peak_scan scans[2], tm_peak_grid *grid, const tm_fft_tiling *t,
+                        int64_t column, int64_t run)
+{
+    for (int part = 0; part < 2; part++) {
+        int64_t x = column + (part && t->shift_x ? t->across : 0);
+        int64_t y = run + (part && t->shift_y ? grid->y.count / 2 : 0);
+        if (grid->x.at[x] < grid->x.at[x + 1] && grid->y.at[y] < grid->y.at[y + 1] &&
+            !tm_peak_scan_begin(&scans[part], grid, x, y))
+            return false;
+    }
+    return true;
+}
+
 tm_status tm_fft_cpu_match(tm_fft_cpu *fft, tm_job *job, const tm_fft_tiling *tiling)
 {
     double start = now_ms();
@@ -219,28 +255,40 @@ tm_status tm_fft_cpu_match(tm_fft_cpu *fft, tm_job *job, const tm_fft_tiling *ti
     int64_t tiles = tiles_of_strip(tiling, fft->threads);
     int64_t runs = (tiling->down + tiles - 1) / tiles, strips = tiling->across * runs;
     tm_candidate best = TM_NO_CANDIDATE;
-    bool failed = false;
-    int threads = fft->threads < strips ? fft->threads : (int)strips;
+    tm_peak_grid grid;
+    bool failed = job->peaks && !init_grid(&grid, job, tiling, tiles, runs);
+    int threads = failed ? 1 : fft->threads < strips ? fft->threads : (int)strips;
 #pragma omp parallel num_threads(threads)
     {
         tm_candidate mine = TM_NO_CANDIDATE;
         tm_fft_scratch scratch;
-        bool fits = fit_memory(&fft->memories[omp_get_thread_num()], &scratch, tiling);
+        tm_peak_scan scans[2] = {0};
+        bool fits = !failed && fit_memory(&fft->memories[omp_get_thread_num()], &scratch, tiling);
 #pragma omp for schedule(dynamic)
         for (int64_t i = 0; i < strips; i++) {
             tm_fft_strip own = strip;
             own.x = i % tiling->across * tiling->step_x;
             own.first = i / tiling->across * tiles;
             own.last = own.first + tiles < tiling->down ? own.first + tiles : tiling->down;
+            if (job->peaks && fits) {
+                own.scans = scans;
+                fits = begin_scans(scans, &grid, tiling, i % tiling->across, i / tiling->across);
+            }
             if (fits)
                 tm_fft_strip_match(&own, &scratch, &mine);
         }
+        tm_peak_scan_free(&scans[0]);
+        tm_peak_scan_free(&scans[1]);
 #pragma omp critical(tm_fft_merge)
         {
             failed |= !fits;
             if (tm_candidate_beats(mine, best))
                 best = mine;
         }
+    }
+    if (job->peaks) {
+        failed = failed || !tm_peak_grid_finish(&grid);
+        tm_peak_grid_free(&grid);
     }
     if (failed)
         return TM_ERR_MEMORY;

@@ -6,6 +6,7 @@
 #include <fftw3.h>
 
 #include "fft/tiling.h"
+#include "lcc/peak_scan.h"
 
 /* Columns that are transformed side by side: a cache line of a row. */
 #define TM_FFT_COLUMNS 4
@@ -41,6 +42,7 @@ typedef struct tm_fft_strip {
     const fftw_complex *spectrum; /* conjugate and scaled, column by column; written by prepare */
     int64_t x;                    /* of the first window */
     int64_t first, last;          /* tiles, [first, last) */
+    tm_peak_scan *scans;          /* one a part, or NULL; begun on the parts that are not empty */
 } tm_fft_strip;
 
 /* Correlates the strip and ranks its windows. */

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "lcc/metrics.h"
+#include "lcc/peaks.h"
 #include "tmatch/tmatch.h"
 
 #ifdef __cplusplus
@@ -77,8 +78,10 @@ tm_scorer tm_scorer_make(const tm_template *tmpl, tm_metric metric);
 
 bool tm_template_equal(const tm_template *a, const tm_template *b);
 
-/* One match to compute. The algorithm writes best and, where map.data is not
- * NULL, the map. */
+/* One match to compute. The algorithm writes best, where map.data is not NULL the
+ * map, and where peaks is not NULL puts the peaks of the map's rows
+ * [first_row, last_row) into it: a slice of a frame has a row more at either cut,
+ * for its neighbours' sake. */
 typedef struct tm_job {
     tm_geometry geometry;
     tm_metric metric;
@@ -87,10 +90,16 @@ typedef struct tm_job {
     const struct tm_fft_tiling *tiling; /* for the FFT algorithm on CUDA; NULL: direct */
     tm_map map;
     tm_candidate best;
+    tm_peak_list *peaks;
+    int64_t first_row, last_row;
 } tm_job;
 
-/* The definition, one window after the other, in int64. */
-void tm_reference_match(tm_job *job);
+/* The definition, one window after the other, in int64. Errors: MEMORY. */
+tm_status tm_reference_match(tm_job *job);
+
+/* The definition's value for one position of the map, which it is stored in too;
+ * TM_NO_CANDIDATE where the position is skipped. */
+tm_candidate tm_reference_window(const tm_job *job, int64_t x, int64_t y);
 
 #ifdef __cplusplus
 }

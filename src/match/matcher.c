@@ -13,6 +13,7 @@
 #include "match/parts.h"
 #include "match/plan.h"
 #include "match/pool.h"
+#include "match/search.h"
 #include "match/settings.h"
 
 struct tm_matcher {
@@ -234,7 +235,9 @@ static tm_status run_cpu(tm_matcher *m, tm_job *job, const tm_plan *plan)
     if (m->settings.algorithm == TM_ALGORITHM_REFERENCE) {
         m->algorithm = "reference";
         say(m, "reference on cpu, 1 thread: as asked");
-        tm_reference_match(job);
+        status = tm_reference_match(job);
+        if (status != TM_OK)
+            return fail_plain(m, status);
     } else if (plan->algorithm == TM_ALGORITHM_FFT && plan->fault) {
         return fail(m, TM_ERR_INVALID, "no FFT: %s", plan->fault);
     } else {
@@ -374,6 +377,7 @@ static tm_status prepare_job(tm_matcher *m, tm_job *job, const tm_image *frame,
         job->map = *map;
     tm_status status = tm_geometry_init(&job->geometry, m->settings.domain, frame->width,
                                         frame->height, tmpl->width, tmpl->height);
+    job->last_row = job->geometry.map_height;
     if (status != TM_OK)
         return fail(m, status, "the template, %lld x %lld, is larger than the frame, %lld x %lld",
                     (long long)tmpl->width, (long long)tmpl->height, (long long)frame->width,
@@ -389,15 +393,10 @@ static tm_peak peak_of(const tm_job *job)
                      .score = tm_score_of_rank(job->metric, job->best.value)};
 }
 
-tm_status tm_match_many(tm_matcher *matcher, const tm_image *frame,
-                        const tm_template *const *tmpls, size_t count, tm_peak *best,
-                        const tm_map *maps)
+static tm_status prepare(tm_matcher *matcher, const tm_image *frame,
+                         const tm_template *const *tmpls, size_t count, const tm_map *maps)
 {
-    const double start = now_ms();
-
-    if (!matcher)
-        return TM_ERR_INVALID;
-    if (!tmpls || !best || count == 0 || count > SIZE_MAX / sizeof *matcher->jobs)
+    if (!tmpls || count == 0 || count > SIZE_MAX / sizeof *matcher->jobs)
         return fail_plain(matcher, TM_ERR_INVALID);
     const char *fault = tm_image_fault(frame);
     if (fault)
@@ -419,7 +418,22 @@ tm_status tm_match_many(tm_matcher *matcher, const tm_image *frame,
     matcher->times = (tm_times){0};
     matcher->warning.text[0] = '\0';
     matcher->on_pool = false;
-    tm_status status = run(matcher, count);
+    return TM_OK;
+}
+
+tm_status tm_match_many(tm_matcher *matcher, const tm_image *frame,
+                        const tm_template *const *tmpls, size_t count, tm_peak *best,
+                        const tm_map *maps)
+{
+    const double start = now_ms();
+
+    if (!matcher)
+        return TM_ERR_INVALID;
+    if (!best)
+        return fail_plain(matcher, TM_ERR_INVALID);
+    tm_status status = prepare(matcher, frame, tmpls, count, maps);
+    if (status == TM_OK)
+        status = run(matcher, count);
     if (status != TM_OK)
         return status;
     for (size_t i = 0; i < count; i++) {
@@ -429,6 +443,77 @@ tm_status tm_match_many(tm_matcher *matcher, const tm_image *frame,
     }
     matcher->times.total = now_ms() - start;
     return TM_OK;
+}
+
+/* Runs a job of the last call again, without its map, for more peaks. */
+static tm_status run_again(tm_matcher *m, size_t index)
+{
+    tm_job first = m->jobs[0];
+    m->jobs[0] = m->jobs[index];
+    m->jobs[0].map.data = NULL;
+    tm_status status = run(m, 1);
+    m->jobs[index] = m->jobs[0];
+    if (index != 0)
+        m->jobs[0] = first;
+    return status;
+}
+
+static tm_status take_hits(tm_matcher *m, const tm_search *search, size_t count, tm_hits *hits)
+{
+    for (size_t i = 0; i < count; i++) {
+        bool enough = false;
+        if (m->jobs[i].best.position == INT64_MAX)
+            return fail_plain(m, TM_ERR_NO_POSITION);
+        while (!enough) {
+            tm_status status = tm_search_take(&hits[i], search, &m->jobs[i], &enough);
+            if (status != TM_OK)
+                return fail_plain(m, status);
+            if (!enough && (status = run_again(m, i)) != TM_OK)
+                return status;
+        }
+    }
+    return TM_OK;
+}
+
+tm_status tm_match_peaks(tm_matcher *matcher, const tm_image *frame,
+                         const tm_template *const *tmpls, size_t count, const tm_search *search,
+                         tm_hits *hits, const tm_map *maps)
+{
+    const double start = now_ms();
+    tm_search own;
+
+    if (!matcher)
+        return TM_ERR_INVALID;
+    if (!hits || !search || search->size < sizeof search->size)
+        return fail_plain(matcher, TM_ERR_INVALID);
+    tm_search_default(&own, sizeof own);
+    memcpy(&own, search, search->size < sizeof own ? search->size : sizeof own);
+    const char *fault = tm_search_fault(&own);
+    if (fault)
+        return fail(matcher, TM_ERR_INVALID, "%s", fault);
+    tm_status status = prepare(matcher, frame, tmpls, count, maps);
+    if (status != TM_OK)
+        return status;
+    tm_peak_list *lists = malloc(count * sizeof *lists);
+    if (!lists)
+        return fail_plain(matcher, TM_ERR_MEMORY);
+    const tm_peak_search first = tm_search_start(&own, matcher->settings.metric);
+    for (size_t i = 0; i < count; i++) {
+        hits[i] = (tm_hits){0};
+        tm_peak_list_init(&lists[i], &first);
+        matcher->jobs[i].peaks = &lists[i];
+    }
+    status = run(matcher, count);
+    if (status == TM_OK)
+        status = take_hits(matcher, &own, count, hits);
+    for (size_t i = 0; i < count; i++) {
+        tm_peak_list_free(&lists[i]);
+        if (status != TM_OK)
+            tm_hits_free(&hits[i]);
+    }
+    free(lists);
+    matcher->times.total = now_ms() - start;
+    return status;
 }
 
 tm_status tm_match(tm_matcher *matcher, const tm_image *frame, const tm_template *tmpl,

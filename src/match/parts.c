@@ -4,6 +4,8 @@
 #include <omp.h>
 #include <stdlib.h>
 
+#include "lcc/peak_scan.h"
+
 static bool grow(void **memory, size_t *size, size_t needed)
 {
     if (*size >= needed)
@@ -83,7 +85,40 @@ static tm_status run_terms(const tm_parts *p, const tm_job *job, const uint8_t *
     return TM_OK;
 }
 
-static void rank(const tm_parts *p, tm_job *job, int64_t *const maps[TM_SUMS], int64_t *rows,
+/* One band of rows, each ranked as soon as its sums are there. */
+static void rank_band(const tm_parts *p, const tm_job *job, const tm_scorer *scorer,
+                      int64_t *const maps[TM_SUMS], int64_t *memory, int64_t first, int64_t last,
+                      tm_peak_scan *scan, tm_candidate *best)
+{
+    const tm_geometry *g = &job->geometry;
+    tm_slide slide;
+
+    tm_slide_start(&slide, p, job, memory, 0, first, g->map_width);
+    for (int64_t y = first; y < last; y++) {
+        const int64_t *sums[TM_SUMS];
+        tm_slide_row(&slide, g->map_width);
+        for (int i = 0; i < TM_SUMS; i++)
+            sums[i] = maps[i] ? maps[i] + y * g->map_width : slide.sums[i];
+        tm_rank_row(scan ? tm_peak_scan_row(scan) : job, scorer, p, sums, 0, y, g->map_width, best);
+        if (scan)
+            tm_peak_scan_row_done(scan);
+    }
+}
+
+/* The bands are the cells. */
+static bool init_grid(tm_peak_grid *grid, const tm_job *job, int64_t bands)
+{
+    if (!tm_peak_grid_init(grid, job, 1, bands))
+        return false;
+    grid->x.at[0] = 0;
+    grid->x.at[1] = job->geometry.map_width;
+    for (int64_t i = 0; i <= bands; i++)
+        grid->y.at[i] = job->geometry.map_height * i / bands;
+    return true;
+}
+
+/* False if memory ran out. */
+static bool rank(const tm_parts *p, tm_job *job, int64_t *const maps[TM_SUMS], int64_t *rows,
                  int threads)
 {
     const tm_geometry *g = &job->geometry;
@@ -91,25 +126,36 @@ static void rank(const tm_parts *p, tm_job *job, int64_t *const maps[TM_SUMS], i
     const int64_t size = tm_slide_size(p, job, g->map_width);
     tm_candidate best = TM_NO_CANDIDATE;
 
-#pragma omp parallel num_threads(threads)
+    const int64_t bands = threads < g->map_height ? threads : g->map_height;
+    tm_peak_grid grid;
+    bool good = !job->peaks || init_grid(&grid, job, bands);
+
+#pragma omp parallel num_threads(threads) if (good)
     {
-        const int64_t mine = omp_get_thread_num(), all = omp_get_num_threads();
-        const int64_t first = g->map_height * mine / all, last = g->map_height * (mine + 1) / all;
+        tm_peak_scan peaks = {0}, *scan = job->peaks ? &peaks : NULL;
         tm_candidate own = TM_NO_CANDIDATE;
-        tm_slide slide;
-        tm_slide_start(&slide, p, job, rows + mine * size, 0, first, g->map_width);
-        for (int64_t y = first; y < last; y++) {
-            const int64_t *sums[TM_SUMS];
-            tm_slide_row(&slide, g->map_width);
-            for (int i = 0; i < TM_SUMS; i++)
-                sums[i] = maps[i] ? maps[i] + y * g->map_width : slide.sums[i];
-            tm_rank_row(job, &scorer, p, sums, 0, y, g->map_width, &own);
+        bool fits = good;
+        for (int64_t i = omp_get_thread_num(); fits && i < bands; i += omp_get_num_threads()) {
+            fits = !scan || tm_peak_scan_begin(scan, &grid, 0, i);
+            if (fits)
+                rank_band(p, job, &scorer, maps, rows + omp_get_thread_num() * size,
+                          g->map_height * i / bands, g->map_height * (i + 1) / bands, scan, &own);
         }
+        tm_peak_scan_free(&peaks);
+#pragma omp barrier
 #pragma omp critical(tm_parts_merge)
-        if (tm_candidate_beats(own, best))
-            best = own;
+        {
+            good = good && fits;
+            if (tm_candidate_beats(own, best))
+                best = own;
+        }
+    }
+    if (job->peaks) {
+        good = good && tm_peak_grid_finish(&grid);
+        tm_peak_grid_free(&grid);
     }
     job->best = best;
+    return good;
 }
 
 tm_status tm_parts_match(tm_parts_memory *m, tm_job *job, int threads, tm_plain_fn *plain,
@@ -140,7 +186,7 @@ tm_status tm_parts_match(tm_parts_memory *m, tm_job *job, int threads, tm_plain_
     split(&parts, &job->frame, m->planes, threads);
     tm_status status =
         run_terms(&parts, job, m->planes, maps, spare, threads, plain, context);
-    if (status == TM_OK)
-        rank(&parts, job, maps, m->rows, threads);
+    if (status == TM_OK && !rank(&parts, job, maps, m->rows, threads))
+        status = TM_ERR_MEMORY;
     return status;
 }

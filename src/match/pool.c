@@ -327,6 +327,7 @@ tm_status tm_pool_create(tm_pool **created, const tm_cuda_plugin *plugin,
     pthread_cond_init(&pool->idle, NULL);
     for (int i = 0; i < count; i++) {
         devices[i].pool = pool;
+        devices[i].lock = &pool->lock;
         devices[i].plugin = plugin;
         devices[i].index = settings->indices[i];
         pthread_cond_init(&devices[i].wake, NULL);
@@ -355,9 +356,7 @@ void tm_pool_destroy(tm_pool **destroyed)
         if (d->cuda)
             pool->plugin->close(d->cuda);
         pthread_cond_destroy(&d->wake);
-        free(d->slices);
-        free(d->plans);
-        free(d->bests);
+        tm_pool_device_free(d);
     }
     pthread_cond_destroy(&pool->idle);
     pthread_mutex_destroy(&pool->lock);

@@ -41,7 +41,7 @@ typedef struct tm_pool_call {
     tm_message warning;
 } tm_pool_call;
 
-/* Writes each job's best and map. A device that runs out of memory tries fewer rows
+/* Writes each job's best, map and peaks. A device that runs out of memory tries fewer rows
  * at a time; one that fails is not used again, and its rows go to the others.
  * Errors: MEMORY, INVALID where FFT is asked for and cannot run, and those of
  * rescue. */

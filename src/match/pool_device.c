@@ -34,17 +34,26 @@ double tm_pool_cost(const tm_pool_call *call, tm_rows rows, int64_t height)
     return ms;
 }
 
+void tm_pool_device_free(tm_pool_device *d)
+{
+    for (size_t i = 0; i < d->capacity; i++)
+        tm_peak_list_free(&d->lists[i]);
+    free(d->slices);
+    free(d->plans);
+    free(d->bests);
+    free(d->lists);
+}
+
 static bool fit(tm_pool_device *d, size_t count)
 {
     if (d->capacity >= count)
         return true;
-    free(d->slices);
-    free(d->plans);
-    free(d->bests);
+    tm_pool_device_free(d);
     d->slices = malloc(count * sizeof *d->slices);
     d->plans = malloc(count * sizeof *d->plans);
     d->bests = malloc(count * sizeof *d->bests);
-    d->capacity = d->slices && d->plans && d->bests ? count : 0;
+    d->lists = calloc(count, sizeof *d->lists);
+    d->capacity = d->slices && d->plans && d->bests && d->lists ? count : 0;
     return d->capacity > 0;
 }
 
@@ -54,6 +63,11 @@ tm_status tm_pool_device_begin(tm_pool_device *d, const tm_pool_call *call, int6
         return TM_ERR_MEMORY;
     for (size_t i = 0; i < call->count; i++)
         d->bests[i] = (tm_candidate)TM_NO_CANDIDATE;
+    for (size_t i = 0; i < call->count; i++) {
+        tm_peak_list_free(&d->lists[i]);
+        if (call->jobs[i].peaks)
+            tm_peak_list_init(&d->lists[i], &call->jobs[i].peaks->search);
+    }
     d->call = call;
     d->height = height;
     d->failed = false;
@@ -70,8 +84,14 @@ size_t tm_pool_device_cut(tm_pool_device *d, tm_rows rows)
     for (size_t i = 0; i < d->call->count; i++) {
         const tm_job *job = &d->call->jobs[i];
         const tm_rows part = tm_rows_scale(rows, d->height, job->geometry.map_height);
-        if (part.first < part.end)
-            d->slices[count++] = tm_job_rows(job, part, 0);
+        if (part.first == part.end)
+            continue;
+        d->slices[count] = tm_job_rows(job, part, 0);
+        if (job->peaks) {
+            tm_peak_list_clear(&d->lists[i]);
+            d->slices[count].peaks = &d->lists[i];
+        }
+        count++;
     }
     return count;
 }
@@ -85,7 +105,9 @@ void tm_pool_device_keep(tm_pool_device *d, tm_rows rows)
         if (part.first == part.end)
             continue;
         whole.best = d->bests[i];
+        pthread_mutex_lock(d->lock); /* the lists of peaks are the jobs' */
         tm_job_merge(&whole, &d->slices[count++], part);
+        pthread_mutex_unlock(d->lock);
         d->bests[i] = whole.best;
         d->rows_done += part.end - part.first;
     }

@@ -10,6 +10,7 @@
 
 typedef struct tm_pool_device {
     tm_pool *pool;
+    pthread_mutex_t *lock; /* the pool's */
     const tm_cuda_plugin *plugin;
     int index;
     tm_cuda *cuda; /* NULL: not opened, or failed for good */
@@ -28,6 +29,7 @@ typedef struct tm_pool_device {
     tm_job *slices; /* room for all jobs, as plans and bests */
     tm_plan *plans;
     tm_candidate *bests;
+    tm_peak_list *lists; /* of the slices; initialised where jobs want peaks */
     size_t capacity;
     tm_plan last_plan; /* of the last job's rows */
     tm_cuda_work work;
@@ -47,6 +49,9 @@ double tm_pool_cost(const tm_pool_call *call, tm_rows rows, int64_t height);
 
 /* For a new call. Error: MEMORY. */
 tm_status tm_pool_device_begin(tm_pool_device *device, const tm_pool_call *call, int64_t height);
+
+/* Frees what a call needed, for good. */
+void tm_pool_device_free(tm_pool_device *device);
 
 /* Makes the jobs' slices of these rows in device->slices and returns how many have
  * any; then ranks their best matches in device->bests. */

@@ -2,6 +2,7 @@
 /* The parts of the public API that need no matcher. */
 #include "match/settings.h"
 
+#include <math.h>
 #include <string.h>
 
 const char *tm_version(void)
@@ -41,6 +42,24 @@ void tm_settings_default(tm_settings *settings, size_t size)
     tm_settings defaults = {.size = size, .cpu_features = UINT32_MAX};
     if (settings && size >= sizeof settings->size)
         memcpy(settings, &defaults, size < sizeof defaults ? size : sizeof defaults);
+}
+
+void tm_search_default(tm_search *search, size_t size)
+{
+    tm_search defaults = {.size = size, .min_score = NAN, .overlap = 0.3, .peaks = 1 << 20};
+    if (search && size >= sizeof search->size)
+        memcpy(search, &defaults, size < sizeof defaults ? size : sizeof defaults);
+}
+
+const char *tm_search_fault(const tm_search *s)
+{
+    if (s->most < 0)
+        return "a number of matches is never negative";
+    if (!(s->overlap >= 0 && s->overlap <= 1))
+        return "an overlap is from 0 to 1";
+    if (s->peaks < 1 || s->peaks > INT32_MAX)
+        return "peaks must be 1 to 2147483647";
+    return NULL;
 }
 
 const char *tm_settings_fault(const tm_settings *s)

@@ -8,6 +8,7 @@
 /* The one place that validates settings. */
 const char *tm_settings_fault(const tm_settings *settings);
 
+const char *tm_search_fault(const tm_search *search);
 const char *tm_image_fault(const tm_image *image);
 
 #endif

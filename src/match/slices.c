@@ -35,8 +35,16 @@ tm_rows tm_rows_share(tm_rows rows, const double *weights, int count, int index)
 tm_job tm_job_rows(const tm_job *job, tm_rows rows, int64_t held)
 {
     const tm_geometry *g = &job->geometry;
-    int64_t top = rows.first - g->pad_y, bottom = rows.end - 1 - g->pad_y + g->template_height;
+    const tm_rows own = rows;
     tm_job slice = *job;
+
+    if (job->peaks) {
+        rows.first -= rows.first > 0;
+        rows.end += rows.end < g->map_height;
+    }
+    slice.first_row = own.first - rows.first;
+    slice.last_row = own.end - rows.first;
+    int64_t top = rows.first - g->pad_y, bottom = rows.end - 1 - g->pad_y + g->template_height;
 
     if (bottom > g->frame_height)
         bottom = g->frame_height;
@@ -56,10 +64,14 @@ tm_job tm_job_rows(const tm_job *job, tm_rows rows, int64_t held)
 
 void tm_job_merge(tm_job *job, const tm_job *slice, tm_rows rows)
 {
+    /* of the slice's first element */
+    const int64_t position = (rows.first - slice->first_row) * job->geometry.map_width;
     tm_candidate best = slice->best;
+    if (job->peaks)
+        tm_peak_list_merge(job->peaks, slice->peaks, position);
     if (best.position == INT64_MAX) /* every position was skipped */
         return;
-    best.position += rows.first * job->geometry.map_width;
+    best.position += position;
     if (tm_candidate_beats(best, job->best))
         job->best = best;
 }

@@ -21,10 +21,12 @@ tm_rows tm_rows_share(tm_rows rows, const double *weights, int count, int index)
 
 /* The job that makes these rows of job's map, which are not none. The frame's edge
  * stays where it is: only rows outside of the frame count as zeros, not those
- * outside of the slice. held: the frame's row that job->frame.samples points at. */
+ * outside of the slice. held: the frame's row that job->frame.samples points at.
+ * Where peaks are wanted, the slice has a row more at each end that is not the
+ * map's, to compare with, and is to be given a list of its own. */
 tm_job tm_job_rows(const tm_job *job, tm_rows rows, int64_t held);
 
-/* Ranks the best match of those rows among the whole job's. */
+/* Ranks the best match of those rows among the whole job's, and adds their peaks. */
 void tm_job_merge(tm_job *job, const tm_job *slice, tm_rows rows);
 
 #endif

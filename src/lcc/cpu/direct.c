@@ -68,6 +68,7 @@ typedef struct run {
     bool narrow;
     tm_panel panel;  /* the packed template, if narrow */
     size_t needed;   /* bytes of scratch */
+    tm_peak_grid grid; /* if the job wants peaks */
     _Alignas(128) int64_t next; /* tile to take; written by all threads */
     _Alignas(128) tm_candidate best;
     bool failed;
@@ -80,6 +81,7 @@ static void run_tiles(run *r, int thread)
     tm_cpu_scratch *s = &r->cpu->scratch[thread];
     bool fits = grow(&s->memory, &s->size, r->needed);
     tm_candidate best = TM_NO_CANDIDATE;
+    tm_peak_scan peaks = {0}, *scan = r->job->peaks ? &peaks : NULL;
 
     while (fits) {
         int64_t i;
@@ -91,18 +93,38 @@ static void run_tiles(run *r, int thread)
                         .y = i / r->tiles.across * r->tiles.height};
         tile.width = (int)min64(r->tiles.width, g->map_width - tile.x);
         tile.height = (int)min64(r->tiles.height, g->map_height - tile.y);
+        if (scan && !tm_peak_scan_begin(scan, &r->grid, i % r->tiles.across, i / r->tiles.across)) {
+            fits = false;
+            break;
+        }
         tm_candidate candidate =
-            r->narrow ? tm_tile_narrow(kernels, s->memory, r->job, &r->panel, &tile)
-                      : tm_tile_wide(kernels, s->memory, r->job, &tile);
+            r->narrow ? tm_tile_narrow(kernels, s->memory, r->job, &r->panel, &tile, scan)
+                      : tm_tile_wide(kernels, s->memory, r->job, &tile, scan);
         if (tm_candidate_beats(candidate, best))
             best = candidate;
     }
+    tm_peak_scan_free(&peaks);
 #pragma omp critical(tm_cpu_merge)
     {
         r->failed |= !fits;
         if (tm_candidate_beats(best, r->best))
             r->best = best;
     }
+}
+
+/* The tiles are the cells. */
+static bool init_grid(run *r)
+{
+    const tm_geometry *g = &r->job->geometry;
+    tm_peak_grid *grid = &r->grid;
+
+    if (!tm_peak_grid_init(grid, r->job, r->tiles.across, r->tiles.down))
+        return false;
+    for (int64_t i = 0; i <= r->tiles.across; i++)
+        grid->x.at[i] = min64(i * r->tiles.width, g->map_width);
+    for (int64_t i = 0; i <= r->tiles.down; i++)
+        grid->y.at[i] = min64(i * r->tiles.height, g->map_height);
+    return true;
 }
 
 tm_status tm_cpu_match(tm_cpu *cpu, tm_job *job)
@@ -129,6 +151,11 @@ tm_status tm_cpu_match(tm_cpu *cpu, tm_job *job)
         cpu->kernels.pack(&r.panel, t->samples, (ptrdiff_t)t->width);
     }
 
+    if (job->peaks && !init_grid(&r)) {
+        tm_peak_grid_free(&r.grid);
+        return TM_ERR_MEMORY;
+    }
+
     /* No parallel region of one thread: it would end the threads that wait for the
      * next large job. */
     if (threads == 1) {
@@ -136,6 +163,10 @@ tm_status tm_cpu_match(tm_cpu *cpu, tm_job *job)
     } else {
 #pragma omp parallel num_threads(threads)
         run_tiles(&r, omp_get_thread_num());
+    }
+    if (job->peaks) {
+        r.failed = r.failed || !tm_peak_grid_finish(&r.grid);
+        tm_peak_grid_free(&r.grid);
     }
     if (r.failed)
         return TM_ERR_MEMORY;

@@ -60,7 +60,7 @@ static void ccorr_row(const tm_window_row *row, tm_candidate *best, int64_t *map
 }
 
 tm_candidate tm_tile_narrow(const tm_cpu_kernels *kernels, char *memory, const tm_job *job,
-                            const tm_panel *panel, const tm_tile *tile)
+                            const tm_panel *panel, const tm_tile *tile, tm_peak_scan *scan)
 {
     const tm_template *t = job->tmpl;
     tm_candidate ccorr = TM_NO_CANDIDATE;
@@ -102,15 +102,18 @@ tm_candidate tm_tile_narrow(const tm_cpu_kernels *kernels, char *memory, const t
                 .variance = (float)t->variance,
                 .position = (tile->y + top + y) * job->geometry.map_width + tile->x,
             };
-            char *map = (char *)job->map.data;
+            const tm_map *target = scan ? &tm_peak_scan_row(scan)->map : &job->map;
+            char *map = (char *)target->data;
             if (map)
-                map += (tile->y + top + y) * job->map.stride;
+                map += (tile->y + top + y) * target->stride;
             if (job->metric == TM_METRIC_CCORR)
                 ccorr_row(&row, &ccorr, map ? (int64_t *)map + tile->x : NULL);
             else if (map)
                 kernels->score_map(&row, &lcc, (float *)map + tile->x);
             else
                 kernels->score_best(&row, &lcc);
+            if (scan)
+                tm_peak_scan_row_done(scan);
         }
     }
     if (job->metric == TM_METRIC_CCORR)

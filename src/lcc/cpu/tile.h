@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lcc/cpu/direct.h"
+#include "lcc/peak_scan.h"
 
 enum { TM_ROWS_AHEAD = 6 };
 
@@ -72,14 +73,14 @@ static inline void stage_row(uint8_t *to, const tm_image *frame, int64_t x, int6
 }
 
 /* Templates of at most TM_PANEL_TAPS: 32-bit sums, all in the kernels.
- * panel is the packed template. */
+ * panel is the packed template. scan, here and below, may be NULL. */
 tm_candidate tm_tile_narrow(const tm_cpu_kernels *kernels, char *memory, const tm_job *job,
-                            const tm_panel *panel, const tm_tile *tile);
+                            const tm_panel *panel, const tm_tile *tile, tm_peak_scan *scan);
 size_t tm_tile_narrow_size(const tm_job *job, int width, int height);
 
 /* All others: 64-bit sums, panel by panel. */
 tm_candidate tm_tile_wide(const tm_cpu_kernels *kernels, char *memory, const tm_job *job,
-                          const tm_tile *tile);
+                          const tm_tile *tile, tm_peak_scan *scan);
 size_t tm_tile_wide_size(const tm_job *job, int width, int height);
 
 #endif

@@ -110,7 +110,7 @@ static void score_row(const wide *n, const tm_job *job, const tm_tile *tile, int
 }
 
 tm_candidate tm_tile_wide(const tm_cpu_kernels *kernels, char *memory, const tm_job *job,
-                          const tm_tile *tile)
+                          const tm_tile *tile, tm_peak_scan *scan)
 {
     int64_t columns = tile->width + job->tmpl->width - 1, h = job->tmpl->height;
     int64_t x = tile->x - job->geometry.pad_x, y = tile->y - job->geometry.pad_y;
@@ -125,7 +125,9 @@ tm_candidate tm_tile_wide(const tm_cpu_kernels *kernels, char *memory, const tm_
         slide_row(&n, &job->frame, x, y + v, columns, 1);
     for (int row = 0; row < tile->height; row++) {
         slide_row(&n, &job->frame, x, y + row + h - 1, columns, 1);
-        score_row(&n, job, tile, row, &best);
+        score_row(&n, scan ? tm_peak_scan_row(scan) : job, tile, row, &best);
+        if (scan)
+            tm_peak_scan_row_done(scan);
         slide_row(&n, &job->frame, x, y + row, columns, -1);
     }
     return best;

@@ -5,6 +5,7 @@
 
 #include "fft/cuda/fft.cuh"
 #include "lcc/cuda/device.cuh"
+#include "lcc/cuda/peaks.cuh"
 #include "lcc/cuda/plugin.h"
 #include "lcc/cuda/tensor.h"
 
@@ -37,6 +38,7 @@ typedef struct tm_launch {
     tm_fft_job fft;
     tm_tensor_job tensor;
     tm_device_job direct; /* for the group's first template */
+    tm_peak_job peaks;    /* its map's, if it has one */
 } tm_launch;
 
 enum { TM_EVENT_START, TM_EVENT_ON_DEVICE, TM_EVENT_MATCHED, TM_EVENT_DONE, TM_EVENTS };
@@ -50,6 +52,7 @@ struct tm_cuda {
     tm_buffer frame;
     tm_layout layout; /* what the frame's memory is zeroed for */
     tm_buffer map, candidates, bests;
+    tm_device_peaks peaks;
     tm_candidate *reduced;      /* device, TM_REDUCE_BLOCKS */
     tm_candidate *pinned_bests; /* host */
     size_t pinned_bests_count;

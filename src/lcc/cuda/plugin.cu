@@ -128,6 +128,7 @@ static void plugin_close(tm_cuda *cuda)
         cudaFreeHost(cuda->staging[i]);
     }
     cudaFreeHost(cuda->pinned_bests);
+    tm_device_peaks_free(&cuda->peaks);
     cudaFree(cuda->reduced);
     cudaFree(cuda->bests.data);
     cudaFree(cuda->tensor.blocks);

@@ -49,8 +49,8 @@ typedef struct tm_cuda_plugin {
 
     tm_cuda_traits (*traits)(const tm_cuda *cuda);
 
-    /* Runs count jobs of one frame, domain and metric; writes each job's best and
-     * map, and *work. After DEVICE_MEMORY fewer rows may fit; after DEVICE the
+    /* Runs count jobs of one frame, domain and metric; writes each job's best, map
+     * and peaks, and *work. After DEVICE_MEMORY fewer rows may fit; after DEVICE the
      * device is of no more use. */
     tm_status (*match)(tm_cuda *cuda, tm_job *jobs, size_t count, tm_cuda_work *work,
                        tm_message *message);

@@ -24,8 +24,7 @@ static cudaError_t launch_fft(tm_cuda *cuda, const tm_fft_job *fft)
                             fft->job.best, cuda->stream);
 }
 
-/* From the padded frame to the best candidates, all on the device. */
-static cudaError_t launch(tm_cuda *cuda, tm_launch *l)
+static cudaError_t launch_match(tm_cuda *cuda, tm_launch *l)
 {
     if (l->by_fft)
         return launch_fft(cuda, &l->fft);
@@ -36,6 +35,13 @@ static cudaError_t launch(tm_cuda *cuda, tm_launch *l)
         return error;
     l->on_tensor_cores = false;
     return launch_direct(cuda, l);
+}
+
+/* From the padded frame to the best candidates and the peaks, all on the device. */
+static cudaError_t launch(tm_cuda *cuda, tm_launch *l)
+{
+    TRY(launch_match(cuda, l));
+    return l->peaks.map ? tm_peaks_launch(&l->peaks, cuda->stream) : cudaSuccess;
 }
 
 static cudaError_t fit_bests(tm_cuda *cuda, size_t count)
@@ -127,22 +133,30 @@ static cudaError_t run_group(tm_cuda *cuda, const tm_job *jobs, size_t count, tm
     tm_group *group;
 
     TRY(tm_fetch_group(cuda, jobs, count, &group));
-    if (jobs->map.data)
+    const bool with_map = jobs->map.data || jobs->peaks;
+    if (with_map)
         TRY(tm_buffer_fit(&cuda->map, (size_t)(g->map_width * g->map_height) *
                                           tm_map_element_size(jobs->metric)));
     l.group = group;
     l.metric = jobs->metric;
     l.by_fft = jobs->tiling != NULL;
-    fill_direct(cuda, &l, jobs, jobs->map.data ? cuda->map.data : NULL, bests);
+    fill_direct(cuda, &l, jobs, with_map ? cuda->map.data : NULL, bests);
     if (l.by_fft) {
         l.fft.tiling = *jobs->tiling;
         TRY(prepare_fft(cuda, &l, group));
     } else {
         TRY(prepare_direct(cuda, &l));
     }
+    if (jobs->peaks)
+        TRY(tm_peaks_prepare(&cuda->peaks, &l.peaks, jobs, cuda->map.data, cuda->stream));
     TRY(launch(cuda, &l));
     cuda->last = l;
     return cudaSuccess;
+}
+
+static bool has_map(const tm_job *job)
+{
+    return job->map.data || job->peaks;
 }
 
 /* How many jobs from the first on make a group: neighbours of one size, without
@@ -150,7 +164,7 @@ static cudaError_t run_group(tm_cuda *cuda, const tm_job *jobs, size_t count, tm
 static size_t group_size(const tm_job *jobs, size_t count)
 {
     size_t size = 1;
-    while (size < count && size < TM_GROUP_MAX && !jobs[0].map.data && !jobs[size].map.data &&
+    while (size < count && size < TM_GROUP_MAX && !has_map(&jobs[0]) && !has_map(&jobs[size]) &&
            !jobs[0].tiling && !jobs[size].tiling &&
            jobs[size].tmpl->width == jobs[0].tmpl->width &&
            jobs[size].tmpl->height == jobs[0].tmpl->height)
@@ -169,6 +183,8 @@ static cudaError_t run_groups(tm_cuda *cuda, tm_job *jobs, size_t count)
             TRY(cudaEventRecord(cuda->events[TM_EVENT_ON_DEVICE], cuda->stream));
         TRY(run_group(cuda, jobs + i, size, bests + i));
         TRY(cudaEventRecord(cuda->events[TM_EVENT_MATCHED], cuda->stream));
+        if (jobs[i].peaks)
+            TRY(tm_peaks_fetch(&cuda->peaks, &cuda->last.peaks, jobs[i].peaks, cuda->stream));
         if (jobs[i].map.data)
             TRY(tm_download_map(cuda, &jobs[i]));
     }

@@ -80,14 +80,16 @@ cudaError_t tm_download_map(tm_cuda *cuda, const tm_job *job)
 {
     const size_t row_bytes =
         (size_t)job->geometry.map_width * tm_map_element_size(job->metric);
-    const int64_t height = job->geometry.map_height;
+    /* rows that were only made for their neighbours' peaks are another slice's */
+    const int64_t first = job->peaks ? job->first_row : 0;
+    const int64_t end = job->peaks ? job->last_row : job->geometry.map_height;
 
     TRY(fit_staging(cuda, row_bytes));
     const int64_t chunk = (int64_t)(cuda->staging_size / row_bytes);
-    const int64_t chunks = (height + chunk - 1) / chunk;
+    const int64_t chunks = (end - first + chunk - 1) / chunk;
     for (int64_t i = 0; i <= chunks; i++) {
         if (i < chunks) {
-            const int64_t y = i * chunk, rows = chunk < height - y ? chunk : height - y;
+            const int64_t y = first + i * chunk, rows = chunk < end - y ? chunk : end - y;
             TRY(cudaMemcpyAsync(cuda->staging[i % 2],
                                 (const uint8_t *)cuda->map.data + (size_t)y * row_bytes,
                                 (size_t)rows * row_bytes, cudaMemcpyDeviceToHost, cuda->stream));
@@ -95,7 +97,7 @@ cudaError_t tm_download_map(tm_cuda *cuda, const tm_job *job)
         }
         if (i == 0)
             continue;
-        const int64_t y = (i - 1) * chunk, rows = chunk < height - y ? chunk : height - y;
+        const int64_t y = first + (i - 1) * chunk, rows = chunk < end - y ? chunk : end - y;
         TRY(cudaEventSynchronize(cuda->staging_free[(i - 1) % 2]));
         for (int64_t row = 0; row < rows; row++)
             memcpy((uint8_t *)job->map.data + (y + row) * job->map.stride,

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TMATCH_LCC_CUDA_PEAKS_CUH
+#define TMATCH_LCC_CUDA_PEAKS_CUH
+
+#include "lcc/cuda/device.cuh"
+
+/* What comes before the peaks in their memory. */
+typedef struct tm_peak_head {
+    unsigned long long found;    /* peaks, also those beyond the capacity */
+    unsigned long long reaching; /* the floor; counted on select */
+    int bin;                     /* peaks of this bin on are taken */
+    int padding[11];
+} tm_peak_head;
+
+/* A search of a map; all pointers are device memory. */
+typedef struct tm_peak_job {
+    const void *map; /* dense */
+    bool is_integer; /* int64_t elements, else float */
+    bool is_distance;
+    int64_t width, height, first_row, last_row;
+    int64_t floor;
+    uint64_t most, least;
+    bool select; /* take the best ones only; else all that reach the floor */
+    tm_peak_head *head;
+    tm_candidate *items;
+    uint64_t capacity;
+    unsigned *bins;
+} tm_peak_job;
+
+/* Its memory, kept. Zero-initialise. */
+typedef struct tm_device_peaks {
+    tm_buffer items, bins;
+    tm_peak_head *pinned;
+} tm_device_peaks;
+
+/* Before launches: the memory for job->peaks of a map. */
+cudaError_t tm_peaks_prepare(tm_device_peaks *peaks, tm_peak_job *p, const tm_job *job,
+                             const void *map, cudaStream_t stream);
+cudaError_t tm_peaks_launch(const tm_peak_job *p, cudaStream_t stream);
+
+/* After the launch, before the map changes: waits, and puts the peaks into the list. */
+cudaError_t tm_peaks_fetch(tm_device_peaks *peaks, const tm_peak_job *p, tm_peak_list *list,
+                           cudaStream_t stream);
+void tm_device_peaks_free(tm_device_peaks *peaks);
+
+#endif

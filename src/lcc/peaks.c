@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+#include "lcc/peaks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_ROOM = 256 };
+
+static void swap(tm_candidate *a, tm_candidate *b)
+{
+    tm_candidate c = *a;
+    *a = *b;
+    *b = c;
+}
+
+/* Hoare's FIND: the best k go first, the worst of them to items[k - 1]. */
+static void select_best(tm_candidate *items, size_t count, size_t k)
+{
+    ptrdiff_t low = 0, high = (ptrdiff_t)count - 1, wanted = (ptrdiff_t)k - 1;
+
+    while (low < high) {
+        const tm_candidate pivot = items[low + (high - low) / 2];
+        ptrdiff_t i = low, j = high;
+        while (i <= j) {
+            while (tm_candidate_beats(items[i], pivot))
+                i++;
+            while (tm_candidate_beats(pivot, items[j]))
+                j--;
+            if (i <= j)
+                swap(&items[i++], &items[j--]);
+        }
+        if (wanted <= j)
+            high = j;
+        else if (wanted >= i)
+            low = i;
+        else
+            return;
+    }
+}
+
+/* Room for one more, at most twice the capacity. */
+static bool make_room(tm_peak_set *set)
+{
+    if (set->count < set->room)
+        return true;
+    if (set->room >= 2 * set->capacity) {
+        select_best(set->items, set->count, set->capacity);
+        set->count = set->capacity;
+        set->worst = set->items[set->capacity - 1];
+        set->full = set->more = true;
+        return true;
+    }
+    size_t room = set->room ? 2 * set->room : FIRST_ROOM;
+    room = room < 2 * set->capacity ? room : 2 * set->capacity;
+    tm_candidate *items = realloc(set->items, room * sizeof *items);
+    if (!items)
+        return false;
+    set->items = items;
+    set->room = room;
+    return true;
+}
+
+static bool put(tm_peak_set *set, tm_candidate candidate)
+{
+    if (set->capacity == 0) {
+        set->more = true;
+        return true;
+    }
+    if (set->full && !tm_candidate_beats(candidate, set->worst))
+        return true;
+    if (!make_room(set))
+        return false;
+    if (!set->full || tm_candidate_beats(candidate, set->worst))
+        set->items[set->count++] = candidate;
+    return true;
+}
+
+static void trim(tm_peak_set *set)
+{
+    if (set->count <= set->capacity)
+        return;
+    select_best(set->items, set->count, set->capacity);
+    set->count = set->capacity;
+    set->more = true;
+}
+
+void tm_peak_list_init(tm_peak_list *list, const tm_peak_search *search)
+{
+    *list = (tm_peak_list){.search = *search};
+    list->above.capacity = search->most;
+    list->below.capacity = search->least;
+}
+
+void tm_peak_list_free(tm_peak_list *list)
+{
+    free(list->above.items);
+    free(list->below.items);
+    *list = (tm_peak_list){0};
+}
+
+void tm_peak_list_clear(tm_peak_list *list)
+{
+    list->above.count = list->below.count = 0;
+    list->above.more = list->below.more = list->failed = false;
+    list->above.full = list->below.full = false;
+}
+
+void tm_peak_list_add(tm_peak_list *list, const tm_candidate *candidates, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const bool reaches = candidates[i].value >= list->search.floor;
+        if (!put(reaches ? &list->above : &list->below, candidates[i]))
+            list->failed = true;
+    }
+}
+
+static void merge(tm_peak_list *list, tm_peak_set *to, const tm_peak_set *set, int64_t position)
+{
+    for (size_t i = 0; i < set->count; i++) {
+        const tm_candidate peak = {set->items[i].value, set->items[i].position + position};
+        tm_peak_list_add(list, &peak, 1);
+    }
+    to->more = to->more || set->more;
+}
+
+void tm_peak_list_merge(tm_peak_list *list, const tm_peak_list *slice, int64_t position)
+{
+    merge(list, &list->above, &slice->above, position);
+    merge(list, &list->below, &slice->below, position);
+    list->failed = list->failed || slice->failed;
+}
+
+int64_t tm_peak_list_reach(const tm_peak_list *list)
+{
+    if (list->above.full)
+        return list->above.worst.value;
+    if (list->below.capacity == 0)
+        return list->search.floor;
+    return list->below.full ? list->below.worst.value : INT64_MIN;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    return tm_candidate_beats(*(const tm_candidate *)a, *(const tm_candidate *)b) ? -1 : 1;
+}
+
+bool tm_peak_list_finish(tm_peak_list *list)
+{
+    tm_peak_set *above = &list->above, *below = &list->below;
+
+    trim(above);
+    trim(below);
+    if (!list->failed && !above->more && below->count) {
+        const size_t count = above->count + below->count;
+        tm_candidate *items = realloc(above->items, count * sizeof *items);
+        if (items) {
+            memcpy(items + above->count, below->items, below->count * sizeof *items);
+            above->items = items;
+            above->room = above->count = count;
+        } else {
+            list->failed = true;
+        }
+    }
+    if (!list->failed && above->count)
+        qsort(above->items, above->count, sizeof *above->items, by_rank);
+    return !list->failed;
+}
+
+bool tm_peak_list_is_whole(const tm_peak_list *list)
+{
+    return !list->above.more &&
+           (list->search.floor == INT64_MIN || (list->search.least && !list->below.more));
+}

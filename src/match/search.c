@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+#include "match/search.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "match/subpixel.h"
+#include "match/suppress.h"
+
+/* Peaks that are kept at first where not all are needed, or more for more
+ * matches; then, while they do not suffice, GROWTH times as many. */
+enum { FIRST_PEAKS = 1024, PEAKS_A_MATCH = 16, GROWTH = 16 };
+
+/* The least rank whose score is min_score or better: a distance's is the least
+ * rank of scores with the sign changed. */
+static int64_t floor_of(double min_score, tm_metric metric)
+{
+    const bool distance = tm_is_distance(metric);
+    const double least = distance ? -min_score : min_score;
+
+    if (isnan(least))
+        return INT64_MIN;
+    if (tm_is_integer(metric))
+        return least >= 0x1p63 ? INT64_MAX : least < -0x1p63 ? INT64_MIN : (int64_t)ceil(least);
+    float score = (float)least;
+    if ((double)score < least)
+        score = nextafterf(score, INFINITY);
+    return distance ? -(int64_t)tm_score_order(score == 0 ? 0.0f : -score)
+                    : tm_score_order(score == 0 ? 0.0f : score);
+}
+
+static size_t least_of(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+tm_peak_search tm_search_start(const tm_search *search, tm_metric metric)
+{
+    const size_t limit = (size_t)search->peaks;
+    tm_peak_search start = {.floor = floor_of(search->min_score, metric), .most = limit};
+
+    if (search->most && search->most < search->peaks / PEAKS_A_MATCH)
+        start.most = least_of(limit, (size_t)search->most * PEAKS_A_MATCH + FIRST_PEAKS);
+    if (search->margin)
+        start.least = least_of(limit, FIRST_PEAKS);
+    return start;
+}
+
+/* False if it is as large as it may be. */
+static bool enlarge(tm_peak_list *list, size_t limit)
+{
+    tm_peak_search s = list->search;
+    const tm_peak_search before = s;
+
+    if (list->above.more)
+        s.most = least_of(limit, s.most * GROWTH);
+    else
+        s.least = least_of(limit, s.least * GROWTH);
+    if (s.most == before.most && s.least == before.least)
+        return false;
+    tm_peak_list_free(list);
+    tm_peak_list_init(list, &s);
+    return true;
+}
+
+static bool add_hit(tm_hits *hits, size_t *room, const tm_job *job, tm_candidate peak)
+{
+    const tm_geometry *g = &job->geometry;
+    if (hits->count == *room) {
+        const size_t more = *room ? 2 * *room : 16;
+        tm_hit *items = realloc(hits->items, more * sizeof *items);
+        if (!items)
+            return false;
+        hits->items = items;
+        *room = more;
+    }
+    hits->items[hits->count++] =
+        (tm_hit){.peak = {.x = peak.position % g->map_width - g->pad_x,
+                          .y = peak.position / g->map_width - g->pad_y,
+                          .score = tm_score_of_rank(job->metric, peak.value)},
+                 .margin = NAN};
+    return true;
+}
+
+/* Greedy suppression. Takes the matches, and after them the next peak, which does
+ * not count, where margins are wanted: *next is it, or has no position. */
+static tm_status take_hits(tm_hits *hits, const tm_search *search, const tm_job *job,
+                           tm_candidate *next)
+{
+    const tm_peak_list *peaks = job->peaks;
+    const tm_geometry *g = &job->geometry;
+    const size_t most = search->most ? (size_t)search->most : SIZE_MAX;
+    tm_suppressor taken;
+    tm_status status = TM_OK;
+    size_t room = 0;
+
+    *next = (tm_candidate)TM_NO_CANDIDATE;
+    tm_suppressor_init(&taken, g->template_width, g->template_height, search->overlap);
+    for (size_t i = 0; i < peaks->above.count && (search->margin || hits->count < most); i++) {
+        const tm_candidate peak = peaks->above.items[i];
+        const int64_t x = peak.position % g->map_width, y = peak.position / g->map_width;
+        if (search->overlap < 1 && tm_suppressor_covers(&taken, x, y))
+            continue;
+        if (hits->count == most || peak.value < peaks->search.floor) {
+            *next = peak;
+            break;
+        }
+        if (!add_hit(hits, &room, job, peak) ||
+            (search->overlap < 1 && !tm_suppressor_take(&taken, x, y))) {
+            status = TM_ERR_MEMORY;
+            break;
+        }
+    }
+    tm_suppressor_free(&taken);
+    return status;
+}
+
+static void set_margins(tm_hits *hits, const tm_job *job, tm_candidate next)
+{
+    for (size_t i = 0; i + 1 < hits->count; i++)
+        hits->items[i].margin = hits->items[i + 1].peak.score;
+    if (hits->count && next.position != INT64_MAX)
+        hits->items[hits->count - 1].margin = tm_score_of_rank(job->metric, next.value);
+}
+
+tm_status tm_search_take(tm_hits *hits, const tm_search *search, tm_job *job, bool *enough)
+{
+    tm_candidate next;
+
+    *hits = (tm_hits){0};
+    if (!tm_peak_list_finish(job->peaks))
+        return TM_ERR_MEMORY;
+    tm_status status = take_hits(hits, search, job, &next);
+    if (status != TM_OK) {
+        tm_hits_free(hits);
+        return status;
+    }
+    const bool full = search->most && hits->count == (size_t)search->most;
+    *enough = search->margin
+                  ? next.position != INT64_MAX || hits->count == 0 || tm_peak_list_is_whole(job->peaks)
+                  : full || !job->peaks->above.more;
+    if (!*enough && enlarge(job->peaks, (size_t)search->peaks)) {
+        tm_hits_free(hits);
+        return TM_OK;
+    }
+    hits->cut_off = job->peaks->above.more && !full;
+    *enough = true;
+    if (search->margin)
+        set_margins(hits, job, next);
+    if (search->subpixel)
+        tm_subpixel(hits, job);
+    return TM_OK;
+}
+
+void tm_hits_free(tm_hits *hits)
+{
+    if (!hits)
+        return;
+    free(hits->items);
+    *hits = (tm_hits){0};
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* f = a + b*x + c*y + d*x^2 + e*x*y + k*y^2, fitted by least squares to 3 x 3
+ * values: Haralick and Shapiro, Computer and Robot Vision, vol. 1 (1992), ch. 8,
+ * the facet model. */
+#include "match/subpixel.h"
+
+typedef struct surface {
+    double b, c, d, e, k;
+} surface;
+
+static surface fit(double s[3][3])
+{
+    surface f = {0};
+    for (int i = 0; i < 3; i++) {
+        f.b += (s[i][2] - s[i][0]) / 6;
+        f.c += (s[2][i] - s[0][i]) / 6;
+        f.d += (s[i][0] - 2 * s[i][1] + s[i][2]) / 6;
+        f.k += (s[0][i] - 2 * s[1][i] + s[2][i]) / 6;
+    }
+    f.e = (s[0][0] - s[0][2] - s[2][0] + s[2][2]) / 4;
+    return f;
+}
+
+/* Where the surface is greatest; along an axis on which it has no top, 0. */
+static void top_of(const surface *f, double *x, double *y)
+{
+    const double determinant = 4 * f->d * f->k - f->e * f->e;
+    if (f->d < 0 && f->k < 0 && determinant > 0) {
+        *x = (f->e * f->c - 2 * f->k * f->b) / determinant;
+        *y = (f->e * f->b - 2 * f->d * f->c) / determinant;
+    } else {
+        *x = f->d < 0 ? -f->b / (2 * f->d) : 0;
+        *y = f->k < 0 ? -f->c / (2 * f->k) : 0;
+    }
+}
+
+static int64_t limit64(int64_t value, int64_t low, int64_t high)
+{
+    return value < low ? low : value > high ? high : value;
+}
+
+/* Within half a position, and within the map. */
+static double limited(double value, int64_t at, int64_t size)
+{
+    const double low = at == 0 ? 0 : -0.5, high = at == size - 1 ? 0 : 0.5;
+    return value < low ? low : value > high ? high : value;
+}
+
+/* At the map's edge the three columns, or rows, next to it are taken; a map of
+ * fewer repeats its last one. */
+static void refine(tm_hit *hit, const tm_job *job)
+{
+    const tm_geometry *g = &job->geometry;
+    const int64_t x = hit->peak.x + g->pad_x, y = hit->peak.y + g->pad_y;
+    const int64_t left = limit64(x - 1, 0, g->map_width < 3 ? 0 : g->map_width - 3);
+    const int64_t top = limit64(y - 1, 0, g->map_height < 3 ? 0 : g->map_height - 3);
+    const double sign = tm_is_distance(job->metric) ? -1 : 1;
+    double s[3][3], u, v;
+
+    for (int64_t j = 0; j < 3; j++) {
+        for (int64_t i = 0; i < 3; i++) {
+            const int64_t at_x = limit64(left + i, 0, g->map_width - 1);
+            const int64_t at_y = limit64(top + j, 0, g->map_height - 1);
+            const tm_candidate c = tm_reference_window(job, at_x, at_y);
+            if (c.position == INT64_MAX)
+                return; /* beside what the frame's mask leaves out */
+            s[j][i] = sign * (tm_score_of_rank(job->metric, c.value) - hit->peak.score);
+        }
+    }
+    const surface f = fit(s);
+    top_of(&f, &u, &v);
+    hit->dx = g->map_width < 3 ? 0 : limited(u + (double)(left + 1 - x), x, g->map_width);
+    hit->dy = g->map_height < 3 ? 0 : limited(v + (double)(top + 1 - y), y, g->map_height);
+}
+
+void tm_subpixel(tm_hits *hits, const tm_job *job)
+{
+    tm_job alone = *job;
+    alone.map.data = NULL;
+#pragma omp parallel for schedule(dynamic) if (hits->count > 16)
+    for (size_t i = 0; i < hits->count; i++)
+        refine(&hits->items[i], &alone);
+}
