@@ -2,6 +2,7 @@
 #include "engine.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,20 @@ static bool open_oracle(cli_engine *e)
     return open_matcher(&e->oracle, &settings);
 }
 
+/* The best match alone is found without peaks; it has no margin and no fractions. */
+static void set_search(cli_engine *e)
+{
+    const cli_options *o = e->options;
+    e->searches = o->most_matches != 1 || o->format == CLI_JSON || o->subpixel;
+    tm_search_default(&e->search, sizeof e->search);
+    e->search.most = o->most_matches;
+    if (o->has_min_score)
+        e->search.min_score = o->min_score;
+    e->search.overlap = o->overlap;
+    e->search.margin = o->format == CLI_JSON;
+    e->search.subpixel = o->subpixel;
+}
+
 bool cli_engine_open(cli_engine *e, const cli_options *options, const tm_settings *settings,
                      size_t template_count)
 {
@@ -45,11 +60,13 @@ bool cli_engine_open(cli_engine *e, const cli_options *options, const tm_setting
     e->truths = calloc(e->count + 1, sizeof *e->truths);
     e->chosen = calloc(e->count + 1, sizeof *e->chosen);
     e->peaks = calloc(e->count + 1, sizeof *e->peaks);
+    e->hits = calloc(e->count + 1, sizeof *e->hits);
     e->order = calloc(e->count + 1, sizeof *e->order);
-    if (!e->prepared || !e->truths || !e->chosen || !e->peaks || !e->order) {
+    if (!e->prepared || !e->truths || !e->chosen || !e->peaks || !e->hits || !e->order) {
         message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
         return false;
     }
+    set_search(e);
     return open_matcher(&e->matcher, settings) && (!options->verify || open_oracle(e));
 }
 
@@ -98,6 +115,7 @@ void cli_engine_close(cli_engine *e)
     free(e->truths);
     free(e->chosen);
     free(e->peaks);
+    free(e->hits);
     free(e->order);
     tm_matcher_destroy(&e->matcher);
     tm_matcher_destroy(&e->oracle);
@@ -116,40 +134,79 @@ static bool reserve_map(const cli_engine *e, score_map *map, const tm_image *ima
     return status == TM_OK;
 }
 
-static bool match(tm_matcher *matcher, const tm_image *image, const tm_template *tmpl,
-                  tm_peak *peak, const score_map *map, io_error *error)
+/* Matches several templates; hits are the caller's, empty where it fails. */
+static tm_status find(const cli_engine *e, tm_matcher *matcher, const tm_image *image,
+                      const tm_template *const *tmpls, size_t count, tm_hits *hits,
+                      const tm_map *map)
 {
-    tm_map view = score_map_view(map);
-    const tm_status status = tm_match(matcher, image, tmpl, peak, map->data ? &view : NULL);
+    if (e->searches)
+        return tm_match_peaks(matcher, image, tmpls, count, &e->search, hits, map);
+    memset(hits, 0, count * sizeof *hits);
+    tm_status status = tm_match_many(matcher, image, tmpls, count, e->peaks, map);
+    for (size_t i = 0; i < count && status == TM_OK; i++) {
+        hits[i].items = calloc(1, sizeof *hits[i].items);
+        if (hits[i].items) {
+            hits[i].items->peak = e->peaks[i];
+            hits[i].items->margin = NAN;
+            hits[i].count = 1;
+        } else {
+            status = TM_ERR_MEMORY;
+        }
+    }
+    for (size_t i = 0; i < count && status != TM_OK; i++)
+        tm_hits_free(&hits[i]);
+    return status;
+}
+
+static bool match(const cli_engine *e, tm_matcher *matcher, const tm_image *image,
+                  const tm_template *tmpl, tm_hits *hits, const score_map *map, io_error *error)
+{
+    const tm_map view = score_map_view(map);
+    const tm_status status = find(e, matcher, image, &tmpl, 1, hits, map->data ? &view : NULL);
     return status == TM_OK || fail_library(error, matcher, status);
 }
 
-static bool same_peak(const tm_peak *a, const tm_peak *b)
+static bool same_bits(double a, double b)
 {
-    return a->x == b->x && a->y == b->y && memcmp(&a->score, &b->score, sizeof a->score) == 0;
+    return memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b));
+}
+
+static bool same_hits(const tm_hits *a, const tm_hits *b)
+{
+    bool same = a->count == b->count;
+    for (size_t i = 0; i < a->count && same; i++) {
+        const tm_hit *p = &a->items[i], *q = &b->items[i];
+        same = p->peak.x == q->peak.x && p->peak.y == q->peak.y &&
+               same_bits(p->peak.score, q->peak.score) && same_bits(p->margin, q->margin);
+    }
+    return same;
 }
 
 /* Where no map was asked for, the match ran without one, which may take another
- * way to its peak: so it runs again, and the two peaks must agree as well. */
+ * way to its peaks: so it runs again, and both must agree with the oracle's. */
 static bool verify(const cli_engine *e, const tm_image *image, const cli_templates *templates,
-                   size_t i, const tm_peak *peak, cli_pair *pair)
+                   size_t i, const tm_hits *hits, cli_pair *pair)
 {
     const cli_template *tmpl = &templates->list[i];
     score_map *map = &pair->map;
-    tm_peak mapped = *peak, truth;
+    tm_hits mapped = {0}, truth = {0};
     score_map truth_map = {0};
     bool done = false;
+    const bool again = !map->data;
 
-    if (!map->data && (!reserve_map(e, map, image, tmpl, &pair->error) ||
-                       !match(e->matcher, image, e->prepared[i], &mapped, map, &pair->error)))
+    if (again && (!reserve_map(e, map, image, tmpl, &pair->error) ||
+                  !match(e, e->matcher, image, e->prepared[i], &mapped, map, &pair->error)))
         return false;
     if (reserve_map(e, &truth_map, image, tmpl, &pair->error) &&
-        match(e->oracle, image, e->truths[i], &truth, &truth_map, &pair->error)) {
+        match(e, e->oracle, image, e->truths[i], &truth, &truth_map, &pair->error)) {
         pair->result.verification = verify_compare(map, &truth_map);
-        pair->result.verification.same_peak = same_peak(peak, &truth) && same_peak(&mapped, &truth);
+        pair->result.verification.same_peak =
+            same_hits(hits, &truth) && (!again || same_hits(&mapped, &truth));
         pair->result.verified = true;
         done = true;
     }
+    tm_hits_free(&mapped);
+    tm_hits_free(&truth);
     score_map_free(&truth_map);
     return done;
 }
@@ -165,12 +222,12 @@ static bool fits(const tm_image *image, const cli_template *tmpl, io_error *erro
     return false;
 }
 
-static bool add_match(cli_pair *pair, const tm_peak *peak, const io_crop *crop)
+static bool add_match(cli_pair *pair, const tm_hit *hit, const io_crop *crop)
 {
     cli_result *r = &pair->result;
     if (r->match_count == r->match_capacity) {
         const size_t capacity = r->match_capacity ? 2 * r->match_capacity : 1;
-        tm_peak *matches = realloc(r->matches, capacity * sizeof *matches);
+        cli_match *matches = realloc(r->matches, capacity * sizeof *matches);
         if (!matches) {
             strcpy(pair->error.reason, tm_strerror(TM_ERR_MEMORY));
             return false;
@@ -179,7 +236,12 @@ static bool add_match(cli_pair *pair, const tm_peak *peak, const io_crop *crop)
         r->match_capacity = capacity;
     }
     r->matches[r->match_count++] =
-        (tm_peak){.x = peak->x + crop->x, .y = peak->y + crop->y, .score = peak->score};
+        (cli_match){.x = hit->peak.x + crop->x,
+                    .y = hit->peak.y + crop->y,
+                    .score = hit->peak.score,
+                    .margin = hit->margin,
+                    .dx = hit->dx,
+                    .dy = hit->dy};
     return true;
 }
 
@@ -197,11 +259,12 @@ static void note_devices(const char *frame, const tm_matcher *matcher)
     }
 }
 
-/* The peak is one of the frame's part that was matched. */
-static bool take(const cli_engine *e, cli_pair *pair, const tm_peak *peak, const io_crop *crop)
+/* The hits are those of the frame's part that was matched. */
+static bool take(const cli_engine *e, cli_pair *pair, const tm_hits *hits, const io_crop *crop)
 {
     const cli_options *o = e->options;
     cli_result *r = &pair->result;
+    bool good = true;
 
     r->times = tm_matcher_times(e->matcher);
     snprintf(r->algorithm, sizeof r->algorithm, "%s", tm_matcher_algorithm(e->matcher));
@@ -212,19 +275,28 @@ static bool take(const cli_engine *e, cli_pair *pair, const tm_peak *peak, const
         message(r->frame, "%s", tm_matcher_plan(e->matcher));
         note_devices(r->frame, e->matcher);
     }
-    return (o->has_min_score && !(peak->score >= o->min_score)) || add_match(pair, peak, crop);
+    for (size_t i = 0; i < hits->count && good; i++)
+        if (e->searches || !o->has_min_score || hits->items[i].peak.score >= o->min_score)
+            good = add_match(pair, &hits->items[i], crop);
+    if (hits->cut_off && !o->quiet)
+        message(r->frame, "there are more than %" PRId64 " peaks; only the best of them were "
+                          "looked at, and worse matches are not reported",
+                e->search.peaks);
+    return good;
 }
 
 static bool match_one(const cli_engine *e, const tm_image *image, const io_crop *crop,
                       const cli_templates *templates, size_t i, cli_pair *pair)
 {
-    tm_peak peak;
+    tm_hits hits;
     if (e->options->map && !reserve_map(e, &pair->map, image, &templates->list[i], &pair->error))
         return false;
-    if (!match(e->matcher, image, e->prepared[i], &peak, &pair->map, &pair->error) ||
-        !take(e, pair, &peak, crop))
+    if (!match(e, e->matcher, image, e->prepared[i], &hits, &pair->map, &pair->error))
         return false;
-    return !e->options->verify || verify(e, image, templates, i, &peak, pair);
+    const bool good = take(e, pair, &hits, crop) &&
+                      (!e->options->verify || verify(e, image, templates, i, &hits, pair));
+    tm_hits_free(&hits);
+    return good;
 }
 
 /* False where it fails: then each template is tried by itself. */
@@ -233,11 +305,12 @@ static bool match_together(const cli_engine *e, const tm_image *image, const io_
 {
     for (size_t k = 0; k < count; k++)
         e->chosen[k] = e->prepared[e->order[k]];
-    if (tm_match_many(e->matcher, image, e->chosen, count, e->peaks, NULL) != TM_OK)
+    if (find(e, e->matcher, image, e->chosen, count, e->hits, NULL) != TM_OK)
         return false;
     for (size_t k = 0; k < count; k++) {
         cli_pair *pair = &pairs[e->order[k]];
-        pair->done = pair->lasting = take(e, pair, &e->peaks[k], crop);
+        pair->done = pair->lasting = take(e, pair, &e->hits[k], crop);
+        tm_hits_free(&e->hits[k]);
     }
     return true;
 }

@@ -23,7 +23,10 @@ typedef struct cli_engine {
     /* Room for one frame's templates. */
     const tm_template **chosen;
     tm_peak *peaks;
+    tm_hits *hits;
     size_t *order;
+    bool searches; /* for more than the best match */
+    tm_search search;
 } cli_engine;
 
 /* False after a message. To be closed in either case. */

@@ -21,6 +21,16 @@ void operand_init(cli_operand *operand, const cli_frame *frame)
         strcpy(operand->error.reason, tm_strerror(TM_ERR_MEMORY));
 }
 
+void operand_restrict(cli_operand *operand, const io_crop *roi)
+{
+    if (operand->has_crop) {
+        operand_free(operand);
+        strcpy(operand->error.reason, "has a crop, and --roi gives it another one");
+    }
+    operand->has_crop = true;
+    operand->crop = *roi;
+}
+
 void operand_free(cli_operand *operand)
 {
     free(operand->path);

@@ -25,6 +25,10 @@ typedef struct cli_operand {
 void operand_init(cli_operand *operand, const cli_frame *frame);
 void operand_free(cli_operand *operand);
 
+/* The part that is meant becomes this one; an operand that has a crop is then one
+ * that cannot be read. */
+void operand_restrict(cli_operand *operand, const io_crop *roi);
+
 /* The file's name, or what was given. */
 const char *operand_name(const cli_operand *operand);
 

@@ -2,6 +2,7 @@
 #include "options.h"
 
 #include <getopt.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +23,9 @@ enum {
     OPT_CPU_FEATURES,
     OPT_ALGORITHM,
     OPT_MIN_SCORE,
+    OPT_OVERLAP,
+    OPT_SUBPIXEL,
+    OPT_ROI,
     OPT_FORMAT,
     OPT_LIST_DEVICES,
     OPT_BENCH,
@@ -50,7 +54,11 @@ static const struct option long_options[] = {
     {"threads", required_argument, NULL, OPT_THREADS},
     {"cpu-features", required_argument, NULL, OPT_CPU_FEATURES},
     {"algorithm", required_argument, NULL, OPT_ALGORITHM},
+    {"number", required_argument, NULL, 'n'},
     {"min-score", required_argument, NULL, OPT_MIN_SCORE},
+    {"overlap", required_argument, NULL, OPT_OVERLAP},
+    {"subpixel", no_argument, NULL, OPT_SUBPIXEL},
+    {"roi", required_argument, NULL, OPT_ROI},
     {"format", required_argument, NULL, OPT_FORMAT},
     {"list-devices", no_argument, NULL, OPT_LIST_DEVICES},
     {"bench", no_argument, NULL, OPT_BENCH},
@@ -120,6 +128,29 @@ static bool parse_device(const char *text, tm_settings *settings)
     }
     settings->device = (tm_device_kind)kind;
     return true;
+}
+
+static bool parse_overlap(const char *text, double *overlap)
+{
+    if (!parse_number("--overlap", text, overlap))
+        return false;
+    if (*overlap >= 0 && *overlap <= 1)
+        return true;
+    message_usage("--overlap: '%s' is not from 0 to 1", text);
+    return false;
+}
+
+static bool parse_roi(const char *text, cli_options *o)
+{
+    io_crop *roi = &o->roi;
+    int length = 0;
+    o->has_roi = true;
+    if (sscanf(text, "%" SCNd64 ",%" SCNd64 ",%" SCNd64 ",%" SCNd64 "%n", &roi->x, &roi->y,
+               &roi->width, &roi->height, &length) == 4 &&
+        !text[length] && roi->x >= 0 && roi->y >= 0 && roi->width > 0 && roi->height > 0)
+        return true;
+    message_usage("--roi: '%s' is not X,Y,WIDTH,HEIGHT", text);
+    return false;
 }
 
 static bool parse_cpu_features(const char *text, tm_settings *settings)
@@ -211,6 +242,9 @@ static bool set_value(cli_options *o, int option, const char *text)
     case OPT_DEVICE: return parse_device(text, &o->settings);
     case OPT_CPU_FEATURES: return parse_cpu_features(text, &o->settings);
     case OPT_MAX_PIXELS: return parse_integer("--max-pixels", text, 1, INT64_MAX, &o->max_pixels);
+    case 'n': return parse_integer("-n", text, 0, INT64_MAX, &o->most_matches);
+    case OPT_OVERLAP: return parse_overlap(text, &o->overlap);
+    case OPT_ROI: return parse_roi(text, o);
     case OPT_MIN_SCORE:
         o->has_min_score = true;
         return parse_number("--min-score", text, &o->min_score);
@@ -230,6 +264,7 @@ static void set_flag(cli_options *o, int option)
     case OPT_BENCH: o->action = CLI_BENCH; break;
     case OPT_VERSION: o->action = CLI_VERSION; break;
     case 'h': o->action = CLI_HELP; break;
+    case OPT_SUBPIXEL: o->subpixel = true; break;
     case OPT_VERIFY: o->verify = true; break;
     case OPT_TIME: o->time = true; break;
     case 'r': o->recursive = true; break;
@@ -274,7 +309,7 @@ static bool parse_options(cli_options *o, int argc, char **argv, const char **sc
     opterr = 0;
     for (;;) {
         int index = -1;
-        const int option = getopt_long(argc, argv, "-:t:o:r0vqh[:", long_options, &index);
+        const int option = getopt_long(argc, argv, "-:t:o:n:r0vqh[:", long_options, &index);
         if (option == -1)
             break;
         if (!take_option(o, option, index, argv))
@@ -294,7 +329,7 @@ bool cli_options_parse(cli_options *o, int argc, char **argv)
 {
     const char *score = NULL;
 
-    *o = (cli_options){.max_pixels = IO_DEFAULT_MAX_PIXELS};
+    *o = (cli_options){.max_pixels = IO_DEFAULT_MAX_PIXELS, .most_matches = 1, .overlap = 0.3};
     tm_settings_default(&o->settings, sizeof o->settings);
     o->frames = calloc((size_t)argc + 1, sizeof *o->frames);
     o->templates = calloc((size_t)argc + 1, sizeof *o->templates);

@@ -9,6 +9,8 @@
 
 #include <tmatch/tmatch.h>
 
+#include "io/io.h"
+
 typedef enum cli_action {
     CLI_MATCH,
     CLI_HELP,
@@ -33,6 +35,11 @@ typedef struct cli_options {
     const char *output, *crops, *map, *dump_template;
     bool has_min_score;
     double min_score; /* as the metric has it: for LCC a float */
+    int64_t most_matches; /* 0: all */
+    double overlap;
+    bool subpixel;
+    bool has_roi;
+    io_crop roi;
     int64_t max_pixels;
     bool verify, time, verbose, quiet;
 } cli_options;

@@ -33,13 +33,24 @@ static void write_score(const cli_report *report, double score)
     fputs(text, report->out);
 }
 
+/* " y=" between x and y, and the like. A fraction has three digits: more than the
+ * fit is worth. */
+static void write_place(const cli_report *report, const cli_match *m, const char *between)
+{
+    if (report->options->subpixel)
+        fprintf(report->out, "%.3f%s%.3f", (double)m->x + m->dx, between, (double)m->y + m->dy);
+    else
+        fprintf(report->out, "%" PRId64 "%s%" PRId64, m->x, between, m->y);
+}
+
 static void text_result(const cli_report *report, const cli_result *r)
 {
     FILE *out = report->out;
     for (size_t i = 0; i < r->match_count; i++) {
         text_line(out, r->frame);
-        fprintf(out, ": x=%" PRId64 " y=%" PRId64 " w=%" PRId64 " h=%" PRId64 " score=",
-                r->matches[i].x, r->matches[i].y, r->template_width, r->template_height);
+        fputs(": x=", out);
+        write_place(report, &r->matches[i], " y=");
+        fprintf(out, " w=%" PRId64 " h=%" PRId64 " score=", r->template_width, r->template_height);
         write_score(report, r->matches[i].score);
         text_end(report, r);
     }
@@ -60,8 +71,9 @@ static void csv_result(const cli_report *report, const cli_result *r)
         text_csv(out, r->frame);
         putc(',', out);
         text_csv(out, r->tmpl);
-        fprintf(out, ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",", r->matches[i].x,
-                r->matches[i].y, r->template_width, r->template_height);
+        putc(',', out);
+        write_place(report, &r->matches[i], ",");
+        fprintf(out, ",%" PRId64 ",%" PRId64 ",", r->template_width, r->template_height);
         write_score(report, r->matches[i].score);
         putc('\n', out);
     }
@@ -102,11 +114,17 @@ static void json_matches(const cli_report *report, const cli_result *r)
     FILE *out = report->out;
     fputs(",\"matches\":[", out);
     for (size_t i = 0; i < r->match_count; i++) {
-        fprintf(out, "%s{\"x\":%" PRId64 ",\"y\":%" PRId64 ",\"w\":%" PRId64 ",\"h\":%" PRId64
-                     ",\"score\":",
-                i > 0 ? "," : "", r->matches[i].x, r->matches[i].y, r->template_width,
+        const cli_match *m = &r->matches[i];
+        fputs(i > 0 ? ",{\"x\":" : "{\"x\":", out);
+        write_place(report, m, ",\"y\":");
+        fprintf(out, ",\"w\":%" PRId64 ",\"h\":%" PRId64 ",\"score\":", r->template_width,
                 r->template_height);
-        write_score(report, r->matches[i].score);
+        write_score(report, m->score);
+        fputs(",\"margin\":", out);
+        if (isnan(m->margin))
+            fputs("null", out);
+        else
+            write_score(report, m->margin);
         putc('}', out);
     }
     putc(']', out);

@@ -21,11 +21,18 @@ typedef struct cli_report {
 } cli_report;
 
 /* One frame against one template. Sizes and positions are the whole frame's. */
+typedef struct cli_match {
+    int64_t x, y; /* in the whole frame */
+    double score;
+    double margin; /* NAN: there is none; with json only */
+    double dx, dy; /* of --subpixel */
+} cli_match;
+
 typedef struct cli_result {
     const char *frame, *tmpl;
     int64_t frame_width, frame_height;
     int64_t template_width, template_height;
-    tm_peak *matches; /* that are to be reported; the result's own */
+    cli_match *matches; /* that are to be reported; the result's own */
     size_t match_count, match_capacity;
     char algorithm[16], device[160];
     double read_ms;

@@ -40,6 +40,8 @@ void job_begin(cli_job *job, const cli_plan *plan)
     job->loaded = job->failed = false;
     job->bytes = 0;
     operand_init(&job->operand, &job->frame);
+    if (plan->options->has_roi)
+        operand_restrict(&job->operand, &plan->options->roi);
     for (size_t i = 0; i < plan->templates->count; i++)
         clear_pair(&job->pairs[i], operand_name(&job->operand),
                    plan->templates->list[i].operand.given);

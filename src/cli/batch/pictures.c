@@ -38,7 +38,7 @@ static bool write_in_folder(const char *path, const io_picture *picture)
     return fail(path, &error);
 }
 
-static io_crop inside(const io_picture *picture, const tm_peak *match, const cli_result *r)
+static io_crop inside(const io_picture *picture, const cli_match *match, const cli_result *r)
 {
     int64_t x0 = match->x, y0 = match->y, x1 = x0 + r->template_width, y1 = y0 + r->template_height;
     x0 = x0 < 0 ? 0 : x0;
@@ -61,7 +61,7 @@ static bool copy(const io_picture *from, const io_crop *crop, io_picture *to)
 
 /* name.png.412+96.png, where the match is; with several templates name.png.t2.412+96.png */
 static bool write_crop(const cli_job *job, const cli_plan *plan, const io_picture *picture, size_t i,
-                       const tm_peak *match)
+                       const cli_match *match)
 {
     const io_crop crop = inside(picture, match, &job->pairs[i].result);
     char suffix[96] = "";
@@ -88,7 +88,7 @@ static void draw(const cli_job *job, const cli_plan *plan, io_picture *picture)
     for (size_t i = 0; i < plan->templates->count; i++) {
         const cli_result *r = &job->pairs[i].result;
         for (size_t k = 0; k < r->match_count; k++) {
-            const tm_peak *match = &r->matches[k];
+            const cli_match *match = &r->matches[k];
             if (plan->options->settings.metric == TM_METRIC_LCC)
                 snprintf(label, sizeof label, "%.4f", match->score);
             else
