@@ -23,7 +23,8 @@ static void set(const char *name, const char *value)
         unsetenv(name);
 }
 
-/* Handles on the devices that there are, one after the other. */
+/* Handles on the devices that there are, one after the other. NULL where a fault
+ * was injected into that. */
 static tm_pool *open_pool(int count, int64_t memory)
 {
     static tm_message message;
@@ -36,7 +37,8 @@ static tm_pool *open_pool(int count, int64_t memory)
     for (int i = 0; i < count; i++)
         indices[i] = i % devices;
     const tm_pool_settings settings = {indices, count, memory, 0};
-    if (tm_pool_create(&pool, library.plugin, &settings, &message) != TM_OK)
+    if (tm_pool_create(&pool, library.plugin, &settings, &message) != TM_OK &&
+        !(getenv("TMATCH_FAULT") && strstr(message.text, "cuda:")))
         check_fail(__FILE__, __LINE__, "no pool: %s", message.text);
     return pool;
 }
@@ -55,6 +57,7 @@ typedef struct test_job {
     problem problem;
     tm_template *tmpl;
     tm_job job;
+    void *pinned; /* the frame, and the map behind it; or NULL */
     void *map, *oracle_map;
     size_t map_size;
     tm_peak_list peaks, oracle_peaks; /* where job.peaks is not NULL */
@@ -83,10 +86,43 @@ static void compare_peaks(test_job *t)
         check_fail(__FILE__, __LINE__, "%s: the peaks differ", t->problem.text);
 }
 
+static bool is_fake(void)
+{
+    tm_device_info info;
+    tm_message message;
+    CHECK_EQ(library.plugin->describe(0, &info, &message), TM_OK);
+    return strcmp(info.name, "fake") == 0;
+}
+
+/* Copies frame and map to where devices copy from directly. */
+static void pin(tm_pool *pool, test_job *t)
+{
+    const tm_image *frame = &t->problem.frame;
+    const int64_t apart = frame->width + check_random_in(0, 9);
+    const size_t size = (size_t)(frame->height * apart + 15) / 16 * 16;
+    tm_message message;
+
+    if (tm_pool_host_alloc(pool, size + t->map_size, &t->pinned, &message) != TM_OK)
+        check_fail(__FILE__, __LINE__, "%s", message.text);
+    if (!t->pinned)
+        return;
+    for (int64_t y = 0; y < frame->height; y++)
+        memcpy((char *)t->pinned + y * apart, frame->samples + y * frame->stride,
+               (size_t)frame->width);
+    t->job.frame.samples = t->pinned;
+    t->job.frame.stride = (ptrdiff_t)apart;
+    free(t->map);
+    t->map = (char *)t->pinned + size;
+    memset(t->map, 0xcd, t->map_size);
+    if (t->job.map.data)
+        t->job.map.data = t->map;
+}
+
 /* False where the template is flat. */
-static bool draw(test_job *t, bool with_map)
+static bool draw(tm_pool *pool, test_job *t, bool with_map)
 {
     const tm_metric metric = check_random() % 4 ? TM_METRIC_LCC : TM_METRIC_CCORR;
+    *t = (test_job){0};
     problem_random(&t->problem);
     CHECK_EQ(tm_template_prepare(&t->tmpl, &t->problem.tmpl), TM_OK);
     t->job = (tm_job){.metric = metric, .frame = t->problem.frame, .tmpl = t->tmpl};
@@ -111,6 +147,8 @@ static bool draw(test_job *t, bool with_map)
         draw_search(t, &oracle);
     tm_reference_match(&oracle);
     t->job.best = oracle.best;
+    if (check_random() % 3 == 0)
+        pin(pool, t);
     return true;
 }
 
@@ -118,7 +156,10 @@ static void release(test_job *t)
 {
     problem_free(&t->problem);
     tm_template_destroy(&t->tmpl);
-    free(t->map);
+    if (t->pinned)
+        library.plugin->host_free(t->pinned);
+    else
+        free(t->map);
     free(t->oracle_map);
     tm_peak_list_free(&t->peaks);
     tm_peak_list_free(&t->oracle_peaks);
@@ -169,7 +210,7 @@ static void random_devices(void)
             test_job t;
             tm_pool_call call;
             int rescues = 0;
-            if (draw(&t, check_random() % 2)) {
+            if (draw(pool, &t, check_random() % 2)) {
                 match(pool, &t, &call, &rescues);
                 CHECK_STR(call.warning.text, "");
                 check_reports(pool, &t);
@@ -185,13 +226,18 @@ static void random_devices(void)
 /* Memory for few rows at a time, or for none: then the CPU helps. */
 static void little_memory(void)
 {
+    tm_pool *first = open_pool(1, 0); /* loads the plugin, or skips */
+    tm_pool_destroy(&first);
     for (int64_t i = check_cases(400) / 4; i > 0; i--) {
         char warned[300] = "";
         test_job t;
         tm_pool_call call;
         int rescues = 0;
-        tm_pool *pool = open_pool((int)check_random_in(1, 3), check_random_in(50, 30000));
-        if (draw(&t, check_random() % 2)) {
+        /* a real device's handle has a megabyte of its own, and frames margins */
+        tm_pool *pool = open_pool((int)check_random_in(1, 3), is_fake()
+                                                                  ? check_random_in(50, 30000)
+                                                                  : check_random_in(1300000, 3000000));
+        if (draw(pool, &t, check_random() % 2)) {
             match(pool, &t, &call, &rescues);
             snprintf(warned, sizeof warned, "%s", call.warning.text);
             CHECK_EQ(rescues > 0, strstr(warned, "out of memory") != NULL);
@@ -205,7 +251,7 @@ static void little_memory(void)
 static void every_fault(void)
 {
     static const char *const errors[] = {"2", "2+", "214", "719"};
-    enum { CALLS = 40 };
+    enum { CALLS = 60 };
     int warned = 0, rescued = 0;
 
     for (int call_number = 2; call_number < CALLS; call_number++) {
@@ -220,11 +266,11 @@ static void every_fault(void)
                                      call_number + i, errors[kind]);
             set("TMATCH_FAULT", fault);
             tm_pool *pool = open_pool(devices, 0);
-            for (int frame = 0; frame < 4; frame++) {
+            for (int frame = 0; frame < 4 && pool; frame++) {
                 test_job t;
                 tm_pool_call call;
                 int rescues = 0;
-                if (draw(&t, check_random() % 2)) {
+                if (draw(pool, &t, check_random() % 2)) {
                     match(pool, &t, &call, &rescues);
                     warned += call.warning.text[0] != '\0';
                     rescued += rescues > 0;
@@ -240,19 +286,19 @@ static void every_fault(void)
     }
     set("TMATCH_FAULT", NULL);
     printf("# %d matches with a warning, %d with the CPU's help\n", warned, rescued);
-    CHECK(warned > 20 && rescued > 10 && rescued < warned);
+    CHECK(warned > 20 && rescued > 10 && (rescued < warned || !is_fake()));
 }
 
 static void opening_fails(void)
 {
-    const int indices[] = {0, 1, 2};
+    const int indices[] = {0, 0, 0};
     const tm_pool_settings settings = {indices, 3, 0, 0};
     tm_message message;
     tm_pool *pool = open_pool(1, 0);
     tm_pool_destroy(&pool);
-    set("TMATCH_FAULT", "2:1:214");
+    set("TMATCH_FAULT", "0:1:214");
     CHECK_EQ(tm_pool_create(&pool, library.plugin, &settings, &message), TM_ERR_DEVICE);
-    CHECK(strstr(message.text, "cuda:2"));
+    CHECK(strstr(message.text, "cuda:0"));
     CHECK(pool == NULL);
     set("TMATCH_FAULT", NULL);
 }
@@ -267,11 +313,15 @@ static void slow_devices_get_less(void)
     tm_template *tmpl;
     int rescues = 0;
 
+    set("TMATCH_FAKE_SLOW", "1:100");
+    tm_pool *pool = open_pool(2, 0);
+    if (!is_fake()) {
+        tm_pool_destroy(&pool);
+        check_skip("needs a device that can be slowed down");
+    }
     for (size_t i = 0; i < sizeof samples; i++)
         samples[i] = (uint8_t)check_random();
     CHECK_EQ(tm_template_prepare(&tmpl, &crop), TM_OK);
-    set("TMATCH_FAKE_SLOW", "1:100");
-    tm_pool *pool = open_pool(2, 0);
     for (int i = 0; i < 8; i++) {
         tm_job job = {.metric = TM_METRIC_LCC, .frame = frame, .tmpl = tmpl};
         CHECK_EQ(tm_geometry_init(&job.geometry, TM_DOMAIN_VALID, 64, 400, 8, 8), TM_OK);

@@ -201,6 +201,22 @@ TM_API void tm_matcher_destroy(tm_matcher **matcher);
  * the next call on the matcher. */
 TM_API const char *tm_matcher_message(const tm_matcher *matcher);
 
+/* Memory for frames and maps that CUDA devices copy from and to directly, at the
+ * bus's full speed; plain memory where the matcher has no device open. */
+typedef struct tm_host_memory {
+    void *data;
+    size_t size;
+    int pinned; /* page-locked */
+} tm_host_memory;
+
+/* Allocates memory for use with this matcher, and with any other. The caller frees
+ * it with tm_host_free, while the matcher exists. Memory that the caller registered
+ * with CUDA by other means is as good. Error: MEMORY. */
+TM_API tm_status tm_host_alloc(tm_matcher *matcher, size_t size, tm_host_memory *memory);
+
+/* Frees the memory and makes *memory zero; zeros are allowed. */
+TM_API void tm_host_free(tm_matcher *matcher, tm_host_memory *memory);
+
 /* Prepares a template; samples and mask are copied. The caller owns *tmpl and
  * frees it with tm_template_destroy. Errors: INVALID, MEMORY, FLAT_TEMPLATE (for
  * LCC and CCOEFF, where every channel is constant over the pixels that count; for

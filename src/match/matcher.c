@@ -137,6 +137,35 @@ const char *tm_matcher_message(const tm_matcher *matcher)
     return matcher ? matcher->message.text : tm_strerror(TM_ERR_MEMORY);
 }
 
+tm_status tm_host_alloc(tm_matcher *matcher, size_t size, tm_host_memory *memory)
+{
+    tm_host_memory made = {.size = size};
+
+    if (!matcher)
+        return TM_ERR_INVALID;
+    if (!memory || !size)
+        return fail_plain(matcher, TM_ERR_INVALID);
+    if (matcher->pool &&
+        tm_pool_host_alloc(matcher->pool, size, &made.data, &matcher->message) != TM_OK)
+        return TM_ERR_MEMORY;
+    made.pinned = made.data != NULL;
+    if (!made.data && !(made.data = malloc(size)))
+        return fail_plain(matcher, TM_ERR_MEMORY);
+    *memory = made;
+    return TM_OK;
+}
+
+void tm_host_free(tm_matcher *matcher, tm_host_memory *memory)
+{
+    if (!matcher || !memory)
+        return;
+    if (memory->pinned)
+        matcher->library.plugin->host_free(memory->data);
+    else
+        free(memory->data);
+    *memory = (tm_host_memory){0};
+}
+
 /* Whether the metric has nothing to compare. */
 static bool is_flat(const tm_template *t, tm_metric metric)
 {

@@ -243,6 +243,15 @@ tm_status tm_pool_match(tm_pool *pool, tm_pool_call *call)
     return status;
 }
 
+tm_status tm_pool_host_alloc(tm_pool *pool, size_t size, void **memory, tm_message *message)
+{
+    for (int i = 0; i < pool->count; i++) {
+        if (pool->devices[i].cuda)
+            return pool->plugin->host_alloc(pool->devices[i].cuda, size, memory, message);
+    }
+    return TM_OK;
+}
+
 size_t tm_pool_reports(const tm_pool *pool, tm_device_report *reports, size_t capacity)
 {
     double first = 0, last = 0;

@@ -49,11 +49,15 @@ static cudaError_t upload_roots(double2 **roots, int length, cudaStream_t stream
         const long double angle = 2 * 3.14159265358979323846264338327950288L * j / length;
         host[j] = make_double2((double)cosl(angle), (double)-sinl(angle));
     }
-    cudaError_t error = cudaMalloc((void **)roots, size);
+    cudaError_t error = tm_device_malloc((void **)roots, size);
     if (error == cudaSuccess)
         error = cudaMemcpyAsync(*roots, host, size, cudaMemcpyHostToDevice, stream);
     if (error == cudaSuccess)
         error = cudaStreamSynchronize(stream);
+    if (error != cudaSuccess) {
+        tm_device_free(*roots);
+        *roots = NULL;
+    }
     free(host);
     return error;
 }
@@ -152,7 +156,7 @@ static cudaError_t prepare_side(tm_fft_device *fft, tm_fft_job *job)
 {
     if (!fft->joined) {
         TRY(tm_windows_prepare((size_t)fft->shared_bytes));
-        TRY(cudaMalloc((void **)&fft->best, sizeof *fft->best));
+        TRY(tm_device_malloc((void **)&fft->best, sizeof *fft->best));
         TRY(cudaStreamCreateWithFlags(&fft->side, cudaStreamNonBlocking));
         TRY(cudaEventCreateWithFlags(&fft->forked, cudaEventDisableTiming));
         TRY(cudaEventCreateWithFlags(&fft->joined, cudaEventDisableTiming));
@@ -234,17 +238,17 @@ size_t tm_fft_spectrum_bytes(const tm_fft_tiling *tiling)
 
 void tm_fft_drop_spectrum(tm_fft_spectrum *spectrum)
 {
-    cudaFree(spectrum->points.data);
+    tm_device_free(spectrum->points.data);
     *spectrum = (tm_fft_spectrum){};
 }
 
 void tm_fft_device_free(tm_fft_device *fft)
 {
     for (int i = 0; i < TM_FFT_LENGTHS; i++)
-        cudaFree(fft->roots[i]);
-    cudaFree(fft->points.data);
-    cudaFree(fft->windows.data);
-    cudaFree(fft->best);
+        tm_device_free(fft->roots[i]);
+    tm_device_free(fft->points.data);
+    tm_device_free(fft->windows.data);
+    tm_device_free(fft->best);
     if (fft->joined)
         cudaEventDestroy(fft->joined);
     if (fft->forked)

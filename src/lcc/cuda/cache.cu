@@ -9,9 +9,9 @@
 
 static void drop_group(tm_group *group)
 {
-    cudaFree(group->taps);
-    cudaFree(group->fragments);
-    cudaFree(group->table);
+    tm_device_free(group->taps);
+    tm_device_free(group->fragments);
+    tm_device_free(group->table);
     tm_fft_drop_spectrum(&group->spectrum);
     free(group->keys);
     free(group->samples);
@@ -34,7 +34,7 @@ static cudaError_t copy_table(tm_cuda *cuda, tm_group *group)
     tm_tensor_template table[TM_GROUP_MAX];
     for (size_t i = 0; i < group->count; i++)
         table[i] = (tm_tensor_template){(int)group->keys[i].sum, (float)group->keys[i].variance};
-    TRY(cudaMalloc((void **)&group->table, group->count * sizeof *table));
+    TRY(tm_device_malloc((void **)&group->table, group->count * sizeof *table));
     return cudaMemcpyAsync(group->table, table, group->count * sizeof *table,
                            cudaMemcpyHostToDevice, cuda->stream);
 }
@@ -53,7 +53,7 @@ static cudaError_t load_group(tm_cuda *cuda, tm_group *group, const tm_job *jobs
         group->keys[i].samples = group->samples + i * n;
         memcpy(group->keys[i].samples, jobs[i].tmpl->samples, n);
     }
-    TRY(cudaMalloc((void **)&group->taps, count * n));
+    TRY(tm_device_malloc((void **)&group->taps, count * n));
     return cudaMemcpyAsync(group->taps, group->samples, count * n, cudaMemcpyHostToDevice,
                            cuda->stream);
 }

@@ -12,6 +12,9 @@
 #define TM_CACHED_GROUPS 256
 #define TM_GROUP_MAX 64 /* templates in one launch */
 
+/* That a chunk copies: 0.3 ms of bus, in which launching it does not show. */
+#define TM_CHUNK_BYTES ((int64_t)16 << 20)
+
 /* Templates of one size that are matched together, on the device. */
 typedef struct tm_group {
     size_t count; /* 0: a free place */
@@ -23,6 +26,14 @@ typedef struct tm_group {
     tm_fft_spectrum spectrum;  /* of a single template that FFT has matched */
     uint64_t used;             /* the context's clock when it was last asked for */
 } tm_group;
+
+/* Pinned host memory in two turns, so that the host's copy of one part overlaps the
+ * bus's copy of the other. */
+typedef struct tm_staging {
+    uint8_t *memory[2];
+    cudaEvent_t done[2]; /* the bus's last copy */
+    size_t size;         /* of each */
+} tm_staging;
 
 /* Where the frame lies in its zero-extended device copy. */
 typedef struct tm_layout {
@@ -46,8 +57,13 @@ enum { TM_EVENT_START, TM_EVENT_ON_DEVICE, TM_EVENT_MATCHED, TM_EVENT_DONE, TM_E
 struct tm_cuda {
     int index;
     char name[128];
-    cudaStream_t stream;
+    tm_memory memory;
+    cudaStream_t stream;  /* kernels */
+    cudaStream_t in, out; /* copies, so that they overlap the kernels */
     cudaEvent_t events[TM_EVENTS];
+    cudaEvent_t uploaded, computed[2];
+    int64_t chunk_bytes;
+    int64_t bytes_in, bytes_out; /* of the running match */
 
     tm_buffer frame;
     tm_layout layout; /* what the frame's memory is zeroed for */
@@ -57,9 +73,7 @@ struct tm_cuda {
     tm_candidate *pinned_bests; /* host */
     size_t pinned_bests_count;
 
-    uint8_t *staging[2]; /* pinned */
-    size_t staging_size;
-    cudaEvent_t staging_free[2];
+    tm_staging staging_in, staging_out;
 
     tm_group groups[TM_CACHED_GROUPS];
     uint64_t clock;
@@ -72,14 +86,17 @@ struct tm_cuda {
     tm_launch last;
 };
 
-/* transfer.cu: copies the frame into its zero-extended place, if it is a fresh one
- * or its place has changed with the template's size. The zeros around it are
- * written only then. */
-cudaError_t tm_place_frame(tm_cuda *cuda, const tm_job *job, bool fresh);
+/* transfer.cu: makes the frame's zero-extended place. The zeros around it are written
+ * only where its size or pads have changed; then it has to be copied again. */
+cudaError_t tm_place_frame(tm_cuda *cuda, const tm_job *job, bool *copied);
 
-/* transfer.cu: copies the dense device map into the caller's rows; the copy of one
- * chunk overlaps the unpacking of the chunk before it. */
-cudaError_t tm_download_map(tm_cuda *cuda, const tm_job *job);
+/* transfer.cu: copies rows [first, end) of the frame into its place, or of the dense
+ * device map into the caller's, on the streams for that; directly where the caller's
+ * memory is pinned. A map's rows have arrived when it returns, unless it is pinned. */
+cudaError_t tm_upload_rows(tm_cuda *cuda, const tm_job *job, int64_t first, int64_t end);
+cudaError_t tm_download_rows(tm_cuda *cuda, const tm_job *job, int64_t first, int64_t end);
+bool tm_is_pinned(const void *rows, ptrdiff_t stride, int64_t count, size_t row_bytes);
+void tm_staging_free(tm_staging *staging);
 
 /* cache.cu: finds the jobs' templates on the device or brings them there, in place
  * of the group that was not used for longest. */
@@ -89,6 +106,19 @@ cudaError_t tm_fetch_group(tm_cuda *cuda, const tm_job *jobs, size_t count, tm_g
  * until one of size fits. */
 void tm_make_room_for_spectrum(tm_cuda *cuda, const tm_group *group, size_t size);
 void tm_drop_groups(tm_cuda *cuda);
+
+/* run.cu: what follows from launch->direct; and from the padded frame to the best
+ * candidates, all on the device. */
+void tm_launch_fill(const tm_cuda *cuda, tm_launch *launch);
+cudaError_t tm_launch_once(tm_cuda *cuda, tm_launch *launch);
+
+/* chunks.cu: rows of the map that are made at a time, while the next are copied. */
+int64_t tm_chunk_rows(const tm_cuda *cuda, const tm_job *job);
+
+/* chunks.cu: copies what has to be copied and launches, chunk by chunk, then for the
+ * peaks; the best candidates of each chunk follow those of the one before. */
+cudaError_t tm_run_chunks(tm_cuda *cuda, tm_launch *launch, const tm_job *job, bool copied,
+                          tm_candidate *bests);
 
 /* run.cu: the whole match, and the device's part of the last one again. */
 cudaError_t tm_run(tm_cuda *cuda, tm_job *jobs, size_t count);

@@ -1,38 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kernels' files share: errors and memory, the job as a device sees it,
- * and the reduction of candidates over a block. */
+/* What the kernels' files share: the job as a device sees it, and the reduction of
+ * candidates over a block. */
 #ifndef TMATCH_LCC_CUDA_DEVICE_CUH
 #define TMATCH_LCC_CUDA_DEVICE_CUH
 
 #include <cuda_runtime.h>
 
+#include "lcc/cuda/memory.cuh"
 #include "lcc/lcc.h"
-
-/* Returns a failed CUDA call's error from the function around it. */
-#define TRY(call)                       \
-    do {                                \
-        cudaError_t try_error = (call); \
-        if (try_error != cudaSuccess)   \
-            return try_error;           \
-    } while (0)
-
-/* Device memory that only grows. */
-typedef struct tm_buffer {
-    void *data;
-    size_t size;
-} tm_buffer;
-
-static inline cudaError_t tm_buffer_fit(tm_buffer *buffer, size_t size)
-{
-    if (buffer->size >= size)
-        return cudaSuccess;
-    cudaFree(buffer->data);
-    buffer->data = NULL;
-    buffer->size = 0;
-    TRY(cudaMalloc(&buffer->data, size));
-    buffer->size = size;
-    return cudaSuccess;
-}
 
 /* Kernels read whole tiles. The padded frame has readable zeros for this many
  * columns and rows past the last window. */

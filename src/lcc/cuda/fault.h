@@ -3,7 +3,8 @@
  * DEVICE:CALL:ERROR with commas between: from its opening on, call number CALL of
  * device DEVICE (counted from 1) fails with CUDA's error number ERROR. After any
  * error but 2, out of memory, so does every later call, as CUDA has it; "2+" makes
- * that last too. */
+ * that last too. TMATCH_CHUNK_BYTES makes chunks of so many bytes. The CUDA backend
+ * looks at either only where it is built with fault injection. */
 #ifndef TMATCH_LCC_CUDA_FAULT_H
 #define TMATCH_LCC_CUDA_FAULT_H
 
@@ -39,6 +40,16 @@ static inline tm_fault tm_fault_for(int device)
         fault.lasts = error != TM_FAULT_MEMORY || mark == '+';
     }
     return fault;
+}
+
+static inline int64_t tm_fault_chunk_bytes(int64_t usual)
+{
+#ifdef TM_FAULT_INJECTION
+    const char *text = getenv("TMATCH_CHUNK_BYTES");
+    if (text)
+        return strtoll(text, NULL, 10);
+#endif
+    return usual;
 }
 
 /* The error that the next call is to fail with, or 0. */

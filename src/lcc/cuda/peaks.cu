@@ -310,7 +310,7 @@ cudaError_t tm_peaks_fetch(tm_device_peaks *peaks, const tm_peak_job *job, tm_pe
 
 void tm_device_peaks_free(tm_device_peaks *peaks)
 {
-    cudaFree(peaks->items.data);
-    cudaFree(peaks->bins.data);
+    tm_device_free(peaks->items.data);
+    tm_device_free(peaks->bins.data);
     cudaFreeHost(peaks->pinned);
 }

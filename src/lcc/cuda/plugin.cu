@@ -17,6 +17,26 @@ static tm_status cuda_status(const tm_cuda *cuda, cudaError_t error, tm_message 
     return error == cudaErrorMemoryAllocation ? TM_ERR_DEVICE_MEMORY : TM_ERR_DEVICE;
 }
 
+/* The caller's own device, and what the thread worked with before. */
+typedef struct entry {
+    int device;
+    tm_memory *memory;
+} entry;
+
+static cudaError_t enter(tm_cuda *cuda, entry *before)
+{
+    before->device = cuda->index;
+    before->memory = tm_memory_enter(&cuda->memory);
+    cudaGetDevice(&before->device);
+    return cudaSetDevice(cuda->index);
+}
+
+static void leave(const entry *before)
+{
+    cudaSetDevice(before->device);
+    tm_memory_enter(before->memory);
+}
+
 static cudaError_t read_times(const tm_cuda *cuda, tm_times *times)
 {
     float to_device, kernel, from_device;
@@ -29,21 +49,42 @@ static cudaError_t read_times(const tm_cuda *cuda, tm_times *times)
     return cudaSuccess;
 }
 
+/* Makes room for a smaller match. */
+static void give_back(tm_cuda *cuda)
+{
+    cuda->layout = (tm_layout){};
+    cuda->last.group = NULL;
+    tm_buffer_free(&cuda->frame);
+    tm_buffer_free(&cuda->map);
+    tm_buffer_free(&cuda->candidates);
+    tm_buffer_free(&cuda->fft.points);
+    tm_buffer_free(&cuda->fft.windows);
+    tm_buffer_free(&cuda->peaks.items);
+    tm_buffer_free(&cuda->peaks.bins);
+    tm_drop_groups(cuda);
+}
+
 static tm_status plugin_match(tm_cuda *cuda, tm_job *jobs, size_t count, tm_cuda_work *work,
                               tm_message *message)
 {
-    int callers_device = cuda->index;
+    entry before;
     *work = (tm_cuda_work){};
-    cudaGetDevice(&callers_device);
-    cudaError_t error = cudaSetDevice(cuda->index);
+    cudaError_t error = enter(cuda, &before);
     if (error == cudaSuccess)
         error = tm_run(cuda, jobs, count);
-    if (error == cudaSuccess)
+    if (error == cudaSuccess) {
         error = read_times(cuda, &work->times);
-    else
-        cudaStreamSynchronize(cuda->stream); /* nothing may still use the caller's memory */
-    tm_status status = cuda_status(cuda, error, message);
-    cudaSetDevice(callers_device);
+        work->bytes_to_device = cuda->bytes_in;
+        work->bytes_from_device = cuda->bytes_out;
+    } else { /* nothing may still use the caller's memory */
+        cudaStreamSynchronize(cuda->in);
+        cudaStreamSynchronize(cuda->stream);
+        cudaStreamSynchronize(cuda->out);
+    }
+    if (error == cudaErrorMemoryAllocation)
+        give_back(cuda);
+    const tm_status status = cuda_status(cuda, error, message);
+    leave(&before);
     return status;
 }
 
@@ -54,13 +95,12 @@ static tm_status plugin_replay(tm_cuda *cuda, int samples, int launches, double 
         snprintf(message->text, sizeof message->text, "there is no match to replay");
         return TM_ERR_INVALID;
     }
-    int callers_device = cuda->index;
-    cudaGetDevice(&callers_device);
-    cudaError_t error = cudaSetDevice(cuda->index);
+    entry before;
+    cudaError_t error = enter(cuda, &before);
     if (error == cudaSuccess)
         error = tm_replay(cuda, samples, launches, ms);
-    tm_status status = cuda_status(cuda, error, message);
-    cudaSetDevice(callers_device);
+    const tm_status status = cuda_status(cuda, error, message);
+    leave(&before);
     return status;
 }
 
@@ -109,37 +149,57 @@ static tm_status plugin_describe(int index, tm_device_info *info, tm_message *me
     return TM_OK;
 }
 
+static tm_status plugin_host_alloc(tm_cuda *cuda, size_t size, void **memory, tm_message *message)
+{
+    entry before;
+    cudaError_t error = enter(cuda, &before);
+    if (error == cudaSuccess)
+        error = cudaHostAlloc(memory, size, cudaHostAllocPortable);
+    tm_status status = cuda_status(cuda, error, message);
+    leave(&before);
+    return status == TM_ERR_DEVICE_MEMORY ? TM_ERR_MEMORY : status;
+}
+
+static void plugin_host_free(void *memory)
+{
+    cudaFreeHost(memory);
+}
+
 static void plugin_close(tm_cuda *cuda)
 {
-    int callers_device = cuda->index;
-    cudaGetDevice(&callers_device);
-    cudaSetDevice(cuda->index);
-    if (cuda->stream)
-        cudaStreamSynchronize(cuda->stream);
-    tm_drop_groups(cuda);
+    entry before;
+    enter(cuda, &before);
+    const cudaStream_t streams[] = {cuda->in, cuda->stream, cuda->out};
+    for (cudaStream_t stream : streams) {
+        if (stream)
+            cudaStreamSynchronize(stream);
+    }
+    give_back(cuda);
     tm_fft_device_free(&cuda->fft);
-    for (int i = 0; i < TM_EVENTS; i++) {
-        if (cuda->events[i])
-            cudaEventDestroy(cuda->events[i]);
+    for (cudaEvent_t event : cuda->events) {
+        if (event)
+            cudaEventDestroy(event);
     }
-    for (int i = 0; i < 2; i++) {
-        if (cuda->staging_free[i])
-            cudaEventDestroy(cuda->staging_free[i]);
-        cudaFreeHost(cuda->staging[i]);
+    const cudaEvent_t others[] = {cuda->uploaded, cuda->computed[0], cuda->computed[1]};
+    for (cudaEvent_t event : others) {
+        if (event)
+            cudaEventDestroy(event);
     }
+    tm_staging_free(&cuda->staging_in);
+    tm_staging_free(&cuda->staging_out);
     cudaFreeHost(cuda->pinned_bests);
     tm_device_peaks_free(&cuda->peaks);
-    cudaFree(cuda->reduced);
-    cudaFree(cuda->bests.data);
-    cudaFree(cuda->tensor.blocks);
-    cudaFree(cuda->tensor.hints);
-    cudaFree(cuda->frame.data);
-    cudaFree(cuda->map.data);
-    cudaFree(cuda->candidates.data);
-    if (cuda->stream)
-        cudaStreamDestroy(cuda->stream);
+    tm_device_free(cuda->reduced);
+    tm_buffer_free(&cuda->bests);
+    tm_device_free(cuda->tensor.blocks);
+    tm_device_free(cuda->tensor.hints);
+    for (cudaStream_t stream : streams) {
+        if (stream)
+            cudaStreamDestroy(stream);
+    }
     cudaGetLastError();
-    cudaSetDevice(callers_device);
+    leave(&before);
+    free(cuda->memory.blocks);
     free(cuda);
 }
 
@@ -156,37 +216,44 @@ static cudaError_t open_device(tm_cuda *cuda)
     cuda->traits.fast_double =
         properties.minor == 0 && properties.major >= 6 && properties.major <= 10;
     cuda->traits.longest_fft = tm_fft_longest(cuda->fft.shared_bytes);
-    TRY(cudaSetDevice(cuda->index));
     TRY(cudaStreamCreateWithFlags(&cuda->stream, cudaStreamNonBlocking));
+    TRY(cudaStreamCreateWithFlags(&cuda->in, cudaStreamNonBlocking));
+    TRY(cudaStreamCreateWithFlags(&cuda->out, cudaStreamNonBlocking));
     for (int i = 0; i < TM_EVENTS; i++)
         TRY(cudaEventCreate(&cuda->events[i]));
-    for (int i = 0; i < 2; i++)
-        TRY(cudaEventCreateWithFlags(&cuda->staging_free[i], cudaEventDisableTiming));
-    TRY(cudaMalloc((void **)&cuda->reduced, TM_REDUCE_BLOCKS * sizeof *cuda->reduced));
+    cudaEvent_t *const others[] = {&cuda->uploaded, &cuda->computed[0], &cuda->computed[1]};
+    for (cudaEvent_t *event : others)
+        TRY(cudaEventCreateWithFlags(event, cudaEventDisableTiming));
+    TRY(tm_device_malloc((void **)&cuda->reduced, TM_REDUCE_BLOCKS * sizeof *cuda->reduced));
 
     cuda->tensor_dirty = true;
     cuda->tensor.multiprocessors = properties.multiProcessorCount;
     cuda->tensor.shared_memory = properties.sharedMemPerBlockOptin;
     cuda->tensor.has_wgmma = properties.major == 9;
     cuda->tensor.most_templates = TM_GROUP_MAX;
-    TRY(cudaMalloc((void **)&cuda->tensor.blocks,
-                   TM_GROUP_MAX * TM_TENSOR_BLOCKS * sizeof *cuda->tensor.blocks));
-    return cudaMalloc((void **)&cuda->tensor.hints, (TM_GROUP_MAX + 1) * sizeof(int));
+    TRY(tm_device_malloc((void **)&cuda->tensor.blocks,
+                         TM_GROUP_MAX * TM_TENSOR_BLOCKS * sizeof *cuda->tensor.blocks));
+    TRY(tm_device_malloc((void **)&cuda->tensor.hints, (TM_GROUP_MAX + 1) * sizeof(int)));
+    return cudaSuccess;
 }
 
 static tm_status plugin_open(tm_cuda **opened, int index, int64_t memory, tm_message *message)
 {
-    (void)memory;
+    entry before;
     tm_cuda *cuda = (tm_cuda *)calloc(1, sizeof *cuda);
     if (!cuda) {
         snprintf(message->text, sizeof message->text, "%s", "out of memory");
         return TM_ERR_MEMORY;
     }
-    int callers_device = index;
-    cudaGetDevice(&callers_device);
     cuda->index = index;
-    tm_status status = cuda_status(cuda, open_device(cuda), message);
-    cudaSetDevice(callers_device);
+    cuda->memory.limit = memory;
+    cuda->memory.fault = tm_fault_for(index);
+    cuda->chunk_bytes = tm_fault_chunk_bytes(TM_CHUNK_BYTES);
+    cudaError_t error = enter(cuda, &before);
+    if (error == cudaSuccess)
+        error = open_device(cuda);
+    const tm_status status = cuda_status(cuda, error, message);
+    leave(&before);
     if (status != TM_OK) {
         plugin_close(cuda);
         return status;
@@ -199,6 +266,7 @@ const tm_cuda_plugin *tm_cuda_plugin_get(void)
 {
     static const tm_cuda_plugin plugin = {TM_CUDA_PLUGIN_VERSION, plugin_count, plugin_describe,
                                           plugin_open,            plugin_close, plugin_traits,
-                                          plugin_match,           plugin_replay};
+                                          plugin_match,           plugin_replay,
+                                          plugin_host_alloc,      plugin_host_free};
     return &plugin;
 }

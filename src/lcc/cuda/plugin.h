@@ -7,7 +7,7 @@
 
 #include "lcc/lcc.h"
 
-#define TM_CUDA_PLUGIN_VERSION 4
+#define TM_CUDA_PLUGIN_VERSION 6
 
 typedef struct tm_message {
     char text[256];
@@ -59,6 +59,10 @@ typedef struct tm_cuda_plugin {
      * copied: samples batches of launches, each batch's mean to ms. */
     tm_status (*replay)(tm_cuda *cuda, int samples, int launches, double *ms,
                         tm_message *message);
+
+    /* Host memory that all devices copy from and to directly. Error: MEMORY. */
+    tm_status (*host_alloc)(tm_cuda *cuda, size_t size, void **memory, tm_message *message);
+    void (*host_free)(void *memory);
 } tm_cuda_plugin;
 
 #ifdef __cplusplus

@@ -24,7 +24,7 @@ static cudaError_t launch_fft(tm_cuda *cuda, const tm_fft_job *fft)
                             fft->job.best, cuda->stream);
 }
 
-static cudaError_t launch_match(tm_cuda *cuda, tm_launch *l)
+cudaError_t tm_launch_once(tm_cuda *cuda, tm_launch *l)
 {
     if (l->by_fft)
         return launch_fft(cuda, &l->fft);
@@ -35,13 +35,6 @@ static cudaError_t launch_match(tm_cuda *cuda, tm_launch *l)
         return error;
     l->on_tensor_cores = false;
     return launch_direct(cuda, l);
-}
-
-/* From the padded frame to the best candidates and the peaks, all on the device. */
-static cudaError_t launch(tm_cuda *cuda, tm_launch *l)
-{
-    TRY(launch_match(cuda, l));
-    return l->peaks.map ? tm_peaks_launch(&l->peaks, cuda->stream) : cudaSuccess;
 }
 
 static cudaError_t fit_bests(tm_cuda *cuda, size_t count)
@@ -73,7 +66,7 @@ static void fill_direct(const tm_cuda *cuda, tm_launch *l, const tm_job *job, vo
     d->best = best;
 }
 
-static void fill_tensor(const tm_cuda *cuda, tm_launch *l)
+void tm_launch_fill(const tm_cuda *cuda, tm_launch *l)
 {
     const tm_device_job *d = &l->direct;
     tm_tensor_job *t = &l->tensor;
@@ -119,14 +112,16 @@ static cudaError_t prepare_fft(tm_cuda *cuda, tm_launch *l, tm_group *group)
 static cudaError_t prepare_direct(tm_cuda *cuda, tm_launch *l)
 {
     l->on_tensor_cores = l->group->fragments != NULL;
-    fill_tensor(cuda, l);
+    tm_launch_fill(cuda, l);
     TRY(tm_buffer_fit(&cuda->candidates,
                       (size_t)tm_direct_blocks(&l->direct) * sizeof(tm_candidate)));
     l->direct.candidates = (tm_candidate *)cuda->candidates.data;
     return cudaSuccess;
 }
 
-static cudaError_t run_group(tm_cuda *cuda, const tm_job *jobs, size_t count, tm_candidate *bests)
+/* The best candidates go to bests, those of one chunk after the other's. */
+static cudaError_t run_group(tm_cuda *cuda, const tm_job *jobs, size_t count, bool copied,
+                             tm_candidate *bests)
 {
     const tm_geometry *g = &jobs->geometry;
     tm_launch l = {};
@@ -134,9 +129,13 @@ static cudaError_t run_group(tm_cuda *cuda, const tm_job *jobs, size_t count, tm
 
     TRY(tm_fetch_group(cuda, jobs, count, &group));
     const bool with_map = jobs->map.data || jobs->peaks;
-    if (with_map)
+    if (with_map) {
         TRY(tm_buffer_fit(&cuda->map, (size_t)(g->map_width * g->map_height) *
                                           tm_map_element_size(jobs->metric)));
+        /* the map before it may still be on its way */
+        TRY(cudaEventRecord(cuda->computed[1], cuda->out));
+        TRY(cudaStreamWaitEvent(cuda->stream, cuda->computed[1], 0));
+    }
     l.group = group;
     l.metric = jobs->metric;
     l.by_fft = jobs->tiling != NULL;
@@ -149,7 +148,7 @@ static cudaError_t run_group(tm_cuda *cuda, const tm_job *jobs, size_t count, tm
     }
     if (jobs->peaks)
         TRY(tm_peaks_prepare(&cuda->peaks, &l.peaks, jobs, cuda->map.data, cuda->stream));
-    TRY(launch(cuda, &l));
+    TRY(tm_run_chunks(cuda, &l, jobs, copied, bests));
     cuda->last = l;
     return cudaSuccess;
 }
@@ -172,41 +171,86 @@ static size_t group_size(const tm_job *jobs, size_t count)
     return size;
 }
 
+/* Of a group. */
+static size_t best_count(const tm_cuda *cuda, const tm_job *jobs, size_t size)
+{
+    const int64_t height = jobs->geometry.map_height, rows = tm_chunk_rows(cuda, jobs);
+    return size * (size_t)((height + rows - 1) / rows);
+}
+
 static cudaError_t run_groups(tm_cuda *cuda, tm_job *jobs, size_t count)
 {
     tm_candidate *bests = (tm_candidate *)cuda->bests.data;
 
     for (size_t i = 0, size; i < count; i += size) {
+        bool copied = i > 0;
         size = group_size(jobs + i, count - i);
-        TRY(tm_place_frame(cuda, &jobs[i], i == 0));
+        TRY(tm_place_frame(cuda, &jobs[i], &copied));
+        TRY(run_group(cuda, jobs + i, size, copied, bests));
         if (i == 0)
-            TRY(cudaEventRecord(cuda->events[TM_EVENT_ON_DEVICE], cuda->stream));
-        TRY(run_group(cuda, jobs + i, size, bests + i));
-        TRY(cudaEventRecord(cuda->events[TM_EVENT_MATCHED], cuda->stream));
+            TRY(cudaEventRecord(cuda->events[TM_EVENT_ON_DEVICE], cuda->in));
         if (jobs[i].peaks)
             TRY(tm_peaks_fetch(&cuda->peaks, &cuda->last.peaks, jobs[i].peaks, cuda->stream));
-        if (jobs[i].map.data)
-            TRY(tm_download_map(cuda, &jobs[i]));
+        bests += best_count(cuda, jobs + i, size);
     }
-    TRY(cudaMemcpyAsync(cuda->pinned_bests, bests, count * sizeof *bests, cudaMemcpyDeviceToHost,
-                        cuda->stream));
-    TRY(cudaEventRecord(cuda->events[TM_EVENT_DONE], cuda->stream));
-    return cudaStreamSynchronize(cuda->stream);
+    TRY(cudaEventRecord(cuda->events[TM_EVENT_MATCHED], cuda->stream));
+    TRY(cudaStreamWaitEvent(cuda->out, cuda->events[TM_EVENT_MATCHED], 0));
+    return cudaSuccess;
+}
+
+/* Ranks a group's chunks: their positions count from their own first rows. */
+static void merge_chunks(const tm_cuda *cuda, tm_job *jobs, size_t size,
+                         const tm_candidate *bests)
+{
+    const tm_geometry *g = &jobs->geometry;
+    const int64_t rows = tm_chunk_rows(cuda, jobs);
+
+    for (size_t i = 0; i < size; i++)
+        jobs[i].best = (tm_candidate)TM_NO_CANDIDATE;
+    for (int64_t y = 0; y < g->map_height; y += rows) {
+        for (size_t i = 0; i < size; i++) {
+            tm_candidate best = *bests++;
+            best.position += y * g->map_width;
+            if (tm_candidate_beats(best, jobs[i].best))
+                jobs[i].best = best;
+        }
+    }
 }
 
 cudaError_t tm_run(tm_cuda *cuda, tm_job *jobs, size_t count)
 {
+    size_t bests = 0;
+
     cuda->last.group = NULL;
-    TRY(cudaEventRecord(cuda->events[TM_EVENT_START], cuda->stream));
-    TRY(fit_bests(cuda, count));
+    cuda->bytes_in = cuda->bytes_out = 0;
+    for (size_t i = 0, size; i < count; i += size) {
+        size = group_size(jobs + i, count - i);
+        bests += best_count(cuda, jobs + i, size);
+    }
+    TRY(cudaEventRecord(cuda->events[TM_EVENT_START], cuda->in));
+    TRY(fit_bests(cuda, bests));
     if (cuda->traits.tensor_cores && cuda->tensor_dirty)
         TRY(tm_tensor_reset(&cuda->tensor, cuda->stream));
     cuda->tensor_dirty = true;
     TRY(run_groups(cuda, jobs, count));
+    TRY(cudaMemcpyAsync(cuda->pinned_bests, cuda->bests.data, bests * sizeof(tm_candidate),
+                        cudaMemcpyDeviceToHost, cuda->out));
+    TRY(cudaEventRecord(cuda->events[TM_EVENT_DONE], cuda->out));
+    TRY(cudaStreamSynchronize(cuda->out));
     cuda->tensor_dirty = false;
-    for (size_t i = 0; i < count; i++)
-        jobs[i].best = cuda->pinned_bests[i];
+    const tm_candidate *found = cuda->pinned_bests;
+    for (size_t i = 0, size; i < count; i += size) {
+        size = group_size(jobs + i, count - i);
+        merge_chunks(cuda, jobs + i, size, found);
+        found += best_count(cuda, jobs + i, size);
+    }
     return cudaSuccess;
+}
+
+static cudaError_t launch_whole(tm_cuda *cuda)
+{
+    TRY(tm_launch_once(cuda, &cuda->last));
+    return cuda->last.peaks.map ? tm_peaks_launch(&cuda->last.peaks, cuda->stream) : cudaSuccess;
 }
 
 cudaError_t tm_replay(tm_cuda *cuda, int samples, int launches, double *ms)
@@ -215,7 +259,7 @@ cudaError_t tm_replay(tm_cuda *cuda, int samples, int launches, double *ms)
         float elapsed;
         TRY(cudaEventRecord(cuda->events[TM_EVENT_START], cuda->stream));
         for (int j = 0; j < launches; j++)
-            TRY(launch(cuda, &cuda->last));
+            TRY(launch_whole(cuda));
         TRY(cudaEventRecord(cuda->events[TM_EVENT_MATCHED], cuda->stream));
         TRY(cudaEventSynchronize(cuda->events[TM_EVENT_MATCHED]));
         TRY(cudaEventElapsedTime(&elapsed, cuda->events[TM_EVENT_START],

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which of the tensor-core kernels runs a job. */
+#include "lcc/cuda/memory.cuh"
 #include "lcc/cuda/tensor_cores.cuh"
 
 /* wgmma is faster where it can; it takes single templates only, whose fragments
@@ -27,7 +28,7 @@ cudaError_t tm_tensor_prepare(const tm_tensor_device *device, const uint8_t *tap
 #else
     (void)device;
 #endif
-    cudaError_t error = cudaMalloc(fragments, size);
+    cudaError_t error = tm_device_malloc(fragments, size);
     if (error == cudaSuccess)
         error = tc_mma_prepare(*fragments, taps, width, height, count, stream);
 #ifdef TM_HAVE_WGMMA

@@ -61,7 +61,7 @@ typedef struct tm_tensor_job {
 } tm_tensor_job;
 
 /* Makes the fragments of count templates of at most TM_TENSOR_TAPS, one after the
- * other in device memory. The caller frees *fragments with cudaFree. */
+ * other in device memory. The caller frees *fragments with tm_device_free. */
 cudaError_t tm_tensor_prepare(const tm_tensor_device *device, const uint8_t *taps, int width,
                               int height, int count, void **fragments, cudaStream_t stream);
 

@@ -1,27 +1,48 @@
 /* SPDX-License-Identifier: MIT */
-/* Frames in and maps out, through pinned memory in two turns, so that the host's
- * copy of one chunk overlaps the bus's copy of the other. */
+/* Frames in and maps out. */
 #include <string.h>
 
 #include "lcc/cuda/context.cuh"
 
 #define STAGING_BYTES ((size_t)8 << 20)
 
-static cudaError_t fit_staging(tm_cuda *cuda, size_t row_bytes)
+void tm_staging_free(tm_staging *staging)
 {
-    if (cuda->staging_size >= row_bytes)
-        return cudaSuccess;
-    cuda->staging_size = 0;
-    TRY(cudaStreamSynchronize(cuda->stream));
-    size_t size = row_bytes > STAGING_BYTES ? row_bytes : STAGING_BYTES;
     for (int i = 0; i < 2; i++) {
-        cudaFreeHost(cuda->staging[i]);
-        cuda->staging[i] = NULL;
+        if (staging->done[i])
+            cudaEventDestroy(staging->done[i]);
+        cudaFreeHost(staging->memory[i]);
     }
-    for (int i = 0; i < 2; i++)
-        TRY(cudaMallocHost((void **)&cuda->staging[i], size));
-    cuda->staging_size = size;
+    *staging = (tm_staging){};
+}
+
+static cudaError_t fit_staging(tm_staging *staging, size_t row_bytes, cudaStream_t stream)
+{
+    if (staging->size >= row_bytes)
+        return cudaSuccess;
+    TRY(cudaStreamSynchronize(stream));
+    tm_staging_free(staging);
+    const size_t size = row_bytes > STAGING_BYTES ? row_bytes : STAGING_BYTES;
+    for (int i = 0; i < 2; i++) {
+        TRY(cudaMallocHost((void **)&staging->memory[i], size));
+        TRY(cudaEventCreateWithFlags(&staging->done[i], cudaEventDisableTiming));
+    }
+    staging->size = size;
     return cudaSuccess;
+}
+
+static bool is_pinned_at(const void *data)
+{
+    cudaPointerAttributes attributes;
+    const bool known = cudaPointerGetAttributes(&attributes, data) == cudaSuccess;
+    cudaGetLastError();
+    return known && attributes.type == cudaMemoryTypeHost;
+}
+
+bool tm_is_pinned(const void *rows, ptrdiff_t stride, int64_t count, size_t row_bytes)
+{
+    return stride >= (ptrdiff_t)row_bytes && is_pinned_at(rows) &&
+           is_pinned_at((const uint8_t *)rows + (count - 1) * stride + row_bytes - 1);
 }
 
 static int64_t round_up(int64_t value, int64_t to)
@@ -44,64 +65,90 @@ static bool layout_equal(const tm_layout *a, const tm_layout *b)
            a->pitch == b->pitch;
 }
 
-cudaError_t tm_place_frame(tm_cuda *cuda, const tm_job *job, bool fresh)
+cudaError_t tm_place_frame(tm_cuda *cuda, const tm_job *job, bool *copied)
+{
+    const tm_layout l = layout_of(&job->geometry);
+
+    if (layout_equal(&l, &cuda->layout))
+        return cudaSuccess;
+    *copied = false;
+    cuda->layout = (tm_layout){};
+    TRY(tm_buffer_fit(&cuda->frame, (size_t)l.rows * l.pitch));
+    /* kernels of another template may still read the frame's old place */
+    TRY(cudaEventRecord(cuda->computed[0], cuda->stream));
+    TRY(cudaStreamWaitEvent(cuda->in, cuda->computed[0], 0));
+    TRY(cudaMemsetAsync(cuda->frame.data, 0, (size_t)l.rows * l.pitch, cuda->in));
+    cuda->layout = l;
+    return cudaSuccess;
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+cudaError_t tm_upload_rows(tm_cuda *cuda, const tm_job *job, int64_t first, int64_t end)
 {
     const tm_image *frame = &job->frame;
-    tm_layout l = layout_of(&job->geometry);
-    size_t width = (size_t)frame->width;
+    const tm_layout *l = &cuda->layout;
+    const size_t width = (size_t)frame->width;
+    uint8_t *to = (uint8_t *)cuda->frame.data + l->pad_y * (int64_t)l->pitch + l->pad_x;
+    tm_staging *staging = &cuda->staging_in;
 
-    if (layout_equal(&l, &cuda->layout)) {
-        if (!fresh)
-            return cudaSuccess;
-    } else {
-        cuda->layout = (tm_layout){};
-        TRY(tm_buffer_fit(&cuda->frame, (size_t)l.rows * l.pitch));
-        TRY(cudaMemsetAsync(cuda->frame.data, 0, (size_t)l.rows * l.pitch, cuda->stream));
-        cuda->layout = l;
-    }
-
-    uint8_t *to = (uint8_t *)cuda->frame.data + l.pad_y * (int64_t)l.pitch + l.pad_x;
-    TRY(fit_staging(cuda, width));
-    const int64_t chunk = (int64_t)(cuda->staging_size / width);
-    for (int64_t y = 0, i = 0; y < frame->height; y += chunk, i++) {
-        const int64_t rows = chunk < frame->height - y ? chunk : frame->height - y;
-        uint8_t *staging = cuda->staging[i % 2];
-        TRY(cudaEventSynchronize(cuda->staging_free[i % 2]));
+    if (first >= end)
+        return cudaSuccess;
+    cuda->bytes_in += (end - first) * frame->width;
+    if (tm_is_pinned(frame->samples + first * frame->stride, frame->stride, end - first, width))
+        return cudaMemcpy2DAsync(to + first * (int64_t)l->pitch, l->pitch,
+                                 frame->samples + first * frame->stride, (size_t)frame->stride,
+                                 width, (size_t)(end - first), cudaMemcpyHostToDevice, cuda->in);
+    TRY(fit_staging(staging, width, cuda->in));
+    const int64_t step = (int64_t)(staging->size / width);
+    for (int64_t y = first, i = 0; y < end; y += step, i++) {
+        const int64_t rows = least(step, end - y);
+        uint8_t *memory = staging->memory[i % 2];
+        TRY(cudaEventSynchronize(staging->done[i % 2]));
         for (int64_t row = 0; row < rows; row++)
-            memcpy(staging + row * frame->width, frame->samples + (y + row) * frame->stride, width);
-        TRY(cudaMemcpy2DAsync(to + y * (int64_t)l.pitch, l.pitch, staging, width, width,
-                              (size_t)rows, cudaMemcpyHostToDevice, cuda->stream));
-        TRY(cudaEventRecord(cuda->staging_free[i % 2], cuda->stream));
+            memcpy(memory + row * frame->width, frame->samples + (y + row) * frame->stride, width);
+        TRY(cudaMemcpy2DAsync(to + y * (int64_t)l->pitch, l->pitch, memory, width, width,
+                              (size_t)rows, cudaMemcpyHostToDevice, cuda->in));
+        TRY(cudaEventRecord(staging->done[i % 2], cuda->in));
     }
     return cudaSuccess;
 }
 
-cudaError_t tm_download_map(tm_cuda *cuda, const tm_job *job)
+cudaError_t tm_download_rows(tm_cuda *cuda, const tm_job *job, int64_t first, int64_t end)
 {
     const size_t row_bytes =
         (size_t)job->geometry.map_width * tm_map_element_size(job->metric);
-    /* rows that were only made for their neighbours' peaks are another slice's */
-    const int64_t first = job->peaks ? job->first_row : 0;
-    const int64_t end = job->peaks ? job->last_row : job->geometry.map_height;
+    const uint8_t *from = (const uint8_t *)cuda->map.data + (size_t)first * row_bytes;
+    uint8_t *to = (uint8_t *)job->map.data + first * job->map.stride;
+    tm_staging *staging = &cuda->staging_out;
+    const int64_t height = end - first;
 
-    TRY(fit_staging(cuda, row_bytes));
-    const int64_t chunk = (int64_t)(cuda->staging_size / row_bytes);
-    const int64_t chunks = (end - first + chunk - 1) / chunk;
-    for (int64_t i = 0; i <= chunks; i++) {
-        if (i < chunks) {
-            const int64_t y = first + i * chunk, rows = chunk < end - y ? chunk : end - y;
-            TRY(cudaMemcpyAsync(cuda->staging[i % 2],
-                                (const uint8_t *)cuda->map.data + (size_t)y * row_bytes,
-                                (size_t)rows * row_bytes, cudaMemcpyDeviceToHost, cuda->stream));
-            TRY(cudaEventRecord(cuda->staging_free[i % 2], cuda->stream));
+    if (first >= end)
+        return cudaSuccess;
+    cuda->bytes_out += height * (int64_t)row_bytes;
+    if (tm_is_pinned(to, job->map.stride, height, row_bytes))
+        return cudaMemcpy2DAsync(to, (size_t)job->map.stride, from, row_bytes, row_bytes,
+                                 (size_t)height, cudaMemcpyDeviceToHost, cuda->out);
+    TRY(fit_staging(staging, row_bytes, cuda->out));
+    const int64_t step = (int64_t)(staging->size / row_bytes);
+    const int64_t steps = (height + step - 1) / step;
+    for (int64_t i = 0; i <= steps; i++) {
+        if (i < steps) {
+            const int64_t y = i * step, rows = least(step, height - y);
+            TRY(cudaMemcpyAsync(staging->memory[i % 2], from + (size_t)y * row_bytes,
+                                (size_t)rows * row_bytes, cudaMemcpyDeviceToHost, cuda->out));
+            TRY(cudaEventRecord(staging->done[i % 2], cuda->out));
         }
         if (i == 0)
             continue;
-        const int64_t y = first + (i - 1) * chunk, rows = chunk < end - y ? chunk : end - y;
-        TRY(cudaEventSynchronize(cuda->staging_free[(i - 1) % 2]));
+        const int64_t y = (i - 1) * step, rows = least(step, height - y);
+        TRY(cudaEventSynchronize(staging->done[(i - 1) % 2]));
         for (int64_t row = 0; row < rows; row++)
-            memcpy((uint8_t *)job->map.data + (y + row) * job->map.stride,
-                   cuda->staging[(i - 1) % 2] + (size_t)row * row_bytes, row_bytes);
+            memcpy(to + (y + row) * job->map.stride,
+                   staging->memory[(i - 1) % 2] + (size_t)row * row_bytes, row_bytes);
     }
     return cudaSuccess;
 }

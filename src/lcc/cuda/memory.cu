@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+#include "lcc/cuda/memory.cuh"
+
+#include <stdlib.h>
+
+static thread_local tm_memory *entered;
+
+tm_memory *tm_memory_enter(tm_memory *memory)
+{
+    tm_memory *before = entered;
+    entered = memory;
+    return before;
+}
+
+#ifdef TM_FAULT_INJECTION
+cudaError_t tm_memory_fault(void)
+{
+    return entered ? (cudaError_t)tm_fault_next(&entered->fault) : cudaSuccess;
+}
+#endif
+
+static bool make_room(tm_memory *memory)
+{
+    if (memory->count < memory->room)
+        return true;
+    const size_t room = memory->room ? 2 * memory->room : 64;
+    tm_memory_block *blocks = (tm_memory_block *)realloc(memory->blocks, room * sizeof *blocks);
+    if (!blocks)
+        return false;
+    memory->blocks = blocks;
+    memory->room = room;
+    return true;
+}
+
+cudaError_t tm_device_malloc(void **data, size_t size)
+{
+    tm_memory *memory = entered;
+    if (!memory)
+        return cudaMalloc(data, size);
+    if (!make_room(memory) || (memory->limit && (int64_t)size > memory->limit - memory->used))
+        return cudaErrorMemoryAllocation;
+    cudaError_t error = cudaMalloc(data, size);
+    if (error != cudaSuccess)
+        return error;
+    memory->blocks[memory->count++] = (tm_memory_block){*data, size};
+    memory->used += (int64_t)size;
+    return cudaSuccess;
+}
+
+void tm_device_free(void *data)
+{
+    tm_memory *memory = entered;
+    for (size_t i = 0; memory && data && i < memory->count; i++) {
+        if (memory->blocks[i].data != data)
+            continue;
+        memory->used -= (int64_t)memory->blocks[i].size;
+        memory->blocks[i] = memory->blocks[--memory->count];
+        break;
+    }
+    cudaFree(data);
+}
