@@ -48,7 +48,7 @@ static void set_search(cli_engine *e)
     if (o->has_min_score)
         e->search.min_score = o->min_score;
     e->search.overlap = o->overlap;
-    e->search.margin = o->format == CLI_JSON;
+    e->search.margin = o->format == CLI_JSON || o->resume;
     e->search.subpixel = o->subpixel;
 }
 

@@ -60,6 +60,8 @@ static const char help[] =
     "                             back\n"
     "      --crops FOLDER         the matches cut out, under the frame's name and the\n"
     "                             position\n"
+    "      --resume LOG           append results to a log, and pass over frames that\n"
+    "                             are in it already, unless they have changed\n"
     "      --map FILE.npy         the score at every position\n"
     "      --dump-template FILE   the template with mean 0 and norm 1 (.txt), or the\n"
     "                             same as a picture (.png)\n"

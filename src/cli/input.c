@@ -61,6 +61,7 @@ bool input_load(cli_input *input, const cli_operand *operand, const io_limits *l
     }
     if (!io_source_open(&input->source, operand->path, error))
         return false;
+    input->opened = true;
     input->bytes = (int64_t)input->source.size;
     if (!io_decode(&input->source, IO_GRAY, limits, &input->gray, error))
         goto close_source;

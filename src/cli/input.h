@@ -38,7 +38,8 @@ typedef struct cli_input {
     io_source source;
     io_picture gray; /* cropped */
     int64_t whole_width, whole_height;
-    int64_t bytes; /* of the file */
+    bool opened;   /* the file was read, whatever came of it */
+    int64_t bytes; /* of it */
     double read_ms;
 } cli_input;
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hash.h"
 #include "io/io.h"
 #include "message.h"
 #include "options_check.h"
@@ -36,6 +37,7 @@ enum {
     OPT_FILES_FROM,
     OPT_IN_FLIGHT,
     OPT_CROPS,
+    OPT_RESUME,
     OPT_VERSION
 };
 
@@ -46,6 +48,7 @@ static const struct option long_options[] = {
     {"null", no_argument, NULL, '0'},
     {"in-flight", required_argument, NULL, OPT_IN_FLIGHT},
     {"output", required_argument, NULL, 'o'},
+    {"resume", required_argument, NULL, OPT_RESUME},
     {"crops", required_argument, NULL, OPT_CROPS},
     {"map", required_argument, NULL, OPT_MAP},
     {"domain", required_argument, NULL, OPT_DOMAIN},
@@ -234,6 +237,7 @@ static bool set_value(cli_options *o, int option, const char *text)
     switch (option) {
     case 't': o->templates[o->template_count++] = text; return true;
     case 'o': o->output = text; return true;
+    case OPT_RESUME: o->resume = text; return true;
     case OPT_CROPS: o->crops = text; return true;
     case OPT_MAP: o->map = text; return true;
     case OPT_DUMP_TEMPLATE: o->dump_template = text; return true;
@@ -281,6 +285,31 @@ static bool is_cropped_input(int option, char **argv)
     return option == '[' && optarg == argv[optind - 1] + 2;
 }
 
+/* Options that say where, how fast and how to tell, not what. An unknown one counts:
+ * then frames are matched once more, instead of not at all. */
+static bool changes_results(int option)
+{
+    static const int others[] = {
+        't', 'r', '0', 'v', 'q', OPT_FILES_FROM, OPT_RESUME, OPT_IN_FLIGHT, OPT_DEVICE, OPT_THREADS,
+        OPT_CPU_FEATURES, OPT_ALGORITHM, OPT_FORMAT, OPT_VERIFY, OPT_TIME, OPT_DUMP_TEMPLATE,
+    };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (option == others[i])
+            return false;
+    return true;
+}
+
+/* A sum, so that the order of the options does not count. */
+static void add_to_fingerprint(cli_options *o, int option)
+{
+    const char *name = option > UCHAR_MAX ? long_name(option) : (char[]){(char)option, '\0'};
+    uint64_t hash = hash_bytes(0, name, strlen(name));
+    if (optarg)
+        hash = hash_bytes(hash, optarg, strlen(optarg));
+    if (changes_results(option))
+        o->fingerprint += hash;
+}
+
 static bool take_option(cli_options *o, int option, int index, char **argv)
 {
     if (option == OPERAND || is_cropped_input(option, argv)) {
@@ -298,6 +327,7 @@ static bool take_option(cli_options *o, int option, int index, char **argv)
                       long_options[index].name);
         return false;
     }
+    add_to_fingerprint(o, option);
     if (optarg)
         return set_value(o, option, optarg);
     set_flag(o, option);

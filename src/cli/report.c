@@ -26,21 +26,22 @@ static void text_end(const cli_report *report, const cli_result *r)
     putc('\n', report->out);
 }
 
-static void write_score(const cli_report *report, double score)
+static void write_score(const cli_options *options, FILE *out, double score)
 {
     char text[TEXT_SCORE_SIZE];
-    text_score(text, report->options->settings.metric, score);
-    fputs(text, report->out);
+    text_score(text, options->settings.metric, score);
+    fputs(text, out);
 }
 
 /* " y=" between x and y, and the like. A fraction has three digits: more than the
  * fit is worth. */
-static void write_place(const cli_report *report, const cli_match *m, const char *between)
+static void write_place(const cli_options *options, FILE *out, const cli_match *m,
+                        const char *between)
 {
-    if (report->options->subpixel)
-        fprintf(report->out, "%.3f%s%.3f", (double)m->x + m->dx, between, (double)m->y + m->dy);
+    if (options->subpixel)
+        fprintf(out, "%.3f%s%.3f", (double)m->x + m->dx, between, (double)m->y + m->dy);
     else
-        fprintf(report->out, "%" PRId64 "%s%" PRId64, m->x, between, m->y);
+        fprintf(out, "%" PRId64 "%s%" PRId64, m->x, between, m->y);
 }
 
 static void text_result(const cli_report *report, const cli_result *r)
@@ -49,9 +50,9 @@ static void text_result(const cli_report *report, const cli_result *r)
     for (size_t i = 0; i < r->match_count; i++) {
         text_line(out, r->frame);
         fputs(": x=", out);
-        write_place(report, &r->matches[i], " y=");
+        write_place(report->options, out, &r->matches[i], " y=");
         fprintf(out, " w=%" PRId64 " h=%" PRId64 " score=", r->template_width, r->template_height);
-        write_score(report, r->matches[i].score);
+        write_score(report->options, out, r->matches[i].score);
         text_end(report, r);
     }
     if (r->verified) {
@@ -72,9 +73,9 @@ static void csv_result(const cli_report *report, const cli_result *r)
         putc(',', out);
         text_csv(out, r->tmpl);
         putc(',', out);
-        write_place(report, &r->matches[i], ",");
+        write_place(report->options, out, &r->matches[i], ",");
         fprintf(out, ",%" PRId64 ",%" PRId64 ",", r->template_width, r->template_height);
-        write_score(report, r->matches[i].score);
+        write_score(report->options, out, r->matches[i].score);
         putc('\n', out);
     }
 }
@@ -109,22 +110,21 @@ static void json_error(FILE *out, const char *name, double error)
         fprintf(out, ",\"%s\":null", name);
 }
 
-static void json_matches(const cli_report *report, const cli_result *r)
+static void json_matches(const cli_options *options, FILE *out, const cli_result *r)
 {
-    FILE *out = report->out;
     fputs(",\"matches\":[", out);
     for (size_t i = 0; i < r->match_count; i++) {
         const cli_match *m = &r->matches[i];
         fputs(i > 0 ? ",{\"x\":" : "{\"x\":", out);
-        write_place(report, m, ",\"y\":");
+        write_place(options, out, m, ",\"y\":");
         fprintf(out, ",\"w\":%" PRId64 ",\"h\":%" PRId64 ",\"score\":", r->template_width,
                 r->template_height);
-        write_score(report, m->score);
+        write_score(options, out, m->score);
         fputs(",\"margin\":", out);
         if (isnan(m->margin))
             fputs("null", out);
         else
-            write_score(report, m->margin);
+            write_score(options, out, m->margin);
         putc('}', out);
     }
     putc(']', out);
@@ -139,16 +139,31 @@ static void json_verification(FILE *out, const verification *v)
     putc('}', out);
 }
 
-static void json_result(const cli_report *report, const cli_result *r)
+static void json_failure(FILE *out, const char *frame, const char *tmpl, const char *reason)
 {
-    FILE *out = report->out;
+    json_names(out, frame, tmpl);
+    fputs(",\"error\":", out);
+    text_json(out, reason);
+}
+
+void report_constant(const cli_options *options, FILE *out, const cli_result *r, const char *error)
+{
+    if (error) {
+        json_failure(out, r->frame, r->tmpl, error);
+        return;
+    }
     json_names(out, r->frame, r->tmpl);
     fprintf(out, ",\"frame_size\":[%" PRId64 ",%" PRId64 "]", r->frame_width, r->frame_height);
     fprintf(out, ",\"template_size\":[%" PRId64 ",%" PRId64 "]", r->template_width,
             r->template_height);
-    fprintf(out, ",\"metric\":\"%s\"",
-            report->options->settings.metric == TM_METRIC_LCC ? "lcc" : "ccorr");
-    json_matches(report, r);
+    fprintf(out, ",\"metric\":\"%s\"", tm_metric_name(options->settings.metric));
+    json_matches(options, out, r);
+}
+
+static void json_result(const cli_report *report, const cli_result *r)
+{
+    FILE *out = report->out;
+    report_constant(report->options, out, r, NULL);
     if (r->verified)
         json_verification(out, &r->verification);
     fputs(",\"algorithm\":", out);
@@ -181,9 +196,7 @@ bool report_result(cli_report *report, const cli_result *r)
 bool report_failure(cli_report *report, const char *frame, const char *tmpl, const char *reason)
 {
     if (report->options->format == CLI_JSON) {
-        json_names(report->out, frame, tmpl);
-        fputs(",\"error\":", report->out);
-        text_json(report->out, reason);
+        json_failure(report->out, frame, tmpl, reason);
         fputs("}\n", report->out);
     }
     return finish_line(report);

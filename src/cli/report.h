@@ -24,7 +24,7 @@ typedef struct cli_report {
 typedef struct cli_match {
     int64_t x, y; /* in the whole frame */
     double score;
-    double margin; /* NAN: there is none; with json only */
+    double margin; /* NAN: there is none; with json and --resume only */
     double dx, dy; /* of --subpixel */
 } cli_match;
 
@@ -45,6 +45,11 @@ typedef struct cli_result {
 bool report_begin(cli_report *report, const cli_options *options, bool several_templates,
                   FILE *out);
 bool report_result(cli_report *report, const cli_result *result);
+
+/* What is the same whenever and wherever it is computed, as a JSON object without
+ * its end: neither times nor devices. error NULL: the pair has a result. */
+void report_constant(const cli_options *options, FILE *out, const cli_result *result,
+                     const char *error);
 
 /* A pair that has no result. Only json has a line for it. */
 bool report_failure(cli_report *report, const char *frame, const char *tmpl, const char *reason);

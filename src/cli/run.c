@@ -7,6 +7,7 @@
 
 #include "batch/emit.h"
 #include "batch/pipeline.h"
+#include "batch/resume.h"
 #include "engine.h"
 #include "frames.h"
 #include "message.h"
@@ -20,6 +21,7 @@ typedef struct runner {
     cli_templates templates;
     cli_plan plan;
     cli_emitter emitter;
+    cli_resume *resume;
     pipeline_settings pipeline;
     cli_engine *engines;
     size_t engine_count;
@@ -146,29 +148,44 @@ static bool dump_template(const runner *r)
     return false;
 }
 
+/* False after a message. */
+static bool open_log(runner *r)
+{
+    const bool good = !r->options->resume || resume_open(&r->resume, r->options, &r->templates);
+    r->plan.resume = r->resume;
+    return good;
+}
+
+static bool run_pipeline(runner *r, bool *interrupted)
+{
+    cli_emitter *e = &r->emitter;
+
+    if (!prepare_templates(r) || !open_log(r) || !emitter_begin(e, &r->plan, r->resume))
+        return false;
+    e->failed = !dump_template(r) || r->templates.usable < r->templates.count;
+    r->pipeline.finished = emitter_take;
+    r->pipeline.data = e;
+    return pipeline_run(&r->pipeline, interrupted);
+}
+
 static cli_exit match_all(runner *r)
 {
     const cli_options *o = r->options;
-    cli_emitter *e = &r->emitter;
+    const cli_emitter *e = &r->emitter;
     bool interrupted = false;
+    bool good = run_pipeline(r, &interrupted);
 
-    if (!emitter_begin(e, &r->plan) || !prepare_templates(r)) {
-        e->failed = true;
-    } else {
-        e->failed = !dump_template(r) || r->templates.usable < r->templates.count;
-        r->pipeline.finished = emitter_take;
-        r->pipeline.data = e;
-        e->failed |= !pipeline_run(&r->pipeline, &interrupted);
-    }
-    if (e->report.error) {
+    good = resume_close(&r->resume) && good && !e->failed;
+    if (e->report.error)
         message(NULL, "standard output: %s", strerror(e->report.error));
-        return CLI_FAILED;
-    }
-    if (interrupted || (!o->quiet && e->frames != 1 && (r->frames.from_folders || o->verbose)))
+    if (interrupted || (e->lines && !o->quiet && e->frames != 1 &&
+                        (r->frames.from_folders || o->resume || o->verbose)))
         emitter_summarize(e);
-    return interrupted ? CLI_INTERRUPTED
-           : e->failed ? CLI_FAILED
-           : e->matches ? CLI_FOUND : CLI_NOT_FOUND;
+    return e->report.error ? CLI_FAILED
+           : interrupted   ? CLI_INTERRUPTED
+           : !good         ? CLI_FAILED
+           : e->matches    ? CLI_FOUND
+                           : CLI_NOT_FOUND;
 }
 
 cli_exit cli_run(const cli_options *options)
@@ -186,6 +203,7 @@ cli_exit cli_run(const cli_options *options)
         if (open_engines(&r))
             status = match_all(&r);
     }
+    emitter_end(&r.emitter);
     for (size_t i = 0; i < r.engine_count; i++)
         cli_engine_close(&r.engines[i]);
     free(r.engines);

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
 #include "message.h"
@@ -14,10 +15,58 @@ static double now_ms(void)
     return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
 }
 
-bool emitter_begin(cli_emitter *e, const cli_plan *plan)
+bool emitter_begin(cli_emitter *e, const cli_plan *plan, cli_resume *resume)
 {
-    *e = (cli_emitter){.plan = plan, .start_ms = now_ms()};
-    return report_begin(&e->report, plan->options, plan->templates->count > 1, stdout);
+    *e = (cli_emitter){.plan = plan, .resume = resume, .start_ms = now_ms()};
+    e->lines = open_memstream(&e->text, &e->text_size);
+    if (!e->lines)
+        message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
+    return e->lines && report_begin(&e->report, plan->options, plan->templates->count > 1, stdout);
+}
+
+void emitter_end(cli_emitter *e)
+{
+    if (e->lines)
+        fclose(e->lines);
+    free(e->text);
+}
+
+/* Pairs that were done before have their line already. */
+static bool log_job(cli_emitter *e, const cli_job *job)
+{
+    rewind(e->lines);
+    for (size_t i = 0; i < e->plan->templates->count; i++) {
+        const cli_pair *pair = &job->pairs[i];
+        if (resume_find(e->resume, job->ids[i]))
+            continue;
+        report_constant(e->plan->options, e->lines, &pair->result,
+                        pair->done ? NULL : pair->error.reason);
+        if (pair->lasting && job->ids[i] != 0)
+            fprintf(e->lines, ",\"id\":\"%016" PRIx64 "\"}\n", job->ids[i]);
+        else
+            fputs("}\n", e->lines);
+    }
+    if (fflush(e->lines) != 0) {
+        message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
+        return false;
+    }
+    return resume_append(e->resume, e->text, e->text_size);
+}
+
+/* Counts what an earlier run found, so that the exit status is that of one run. */
+static void pass_over(cli_emitter *e, const cli_job *job)
+{
+    bool broken = false;
+    for (size_t i = 0; i < e->plan->templates->count; i++) {
+        const resume_line *line = resume_find(e->resume, job->ids[i]);
+        broken |= line->failed;
+        e->matches += line->matches;
+        e->pairs_without += !line->failed && line->matches == 0;
+    }
+    e->failed |= broken;
+    e->broken_frames += broken;
+    e->frames++;
+    e->skipped_frames++;
 }
 
 static bool emit_pair(cli_emitter *e, const cli_pair *pair)
@@ -35,8 +84,19 @@ bool emitter_take(void *data, cli_job *job)
     cli_emitter *e = data;
     bool broken = false, printed = true;
 
+    if (job->skipped) {
+        pass_over(e, job);
+        return true;
+    }
+    /* Once a line is missing, none comes after it. */
+    if (e->log_failed)
+        return false;
     if (fflush(job->messages) == 0)
         fwrite(job->text, 1, job->text_size, stderr);
+    if (e->resume && !log_job(e, job)) {
+        e->failed = e->log_failed = true;
+        return false;
+    }
     for (size_t i = 0; i < e->plan->templates->count && printed; i++) {
         broken |= !job->pairs[i].done;
         printed = emit_pair(e, &job->pairs[i]);
@@ -56,10 +116,14 @@ static const char *plural(int64_t count)
 void emitter_summarize(const cli_emitter *e)
 {
     const double seconds = (now_ms() - e->start_ms) * 1e-3;
+    char before[64] = "";
+
+    if (e->skipped_frames > 0)
+        snprintf(before, sizeof before, " (%" PRId64 " of them before)", e->skipped_frames);
     message(NULL,
-            "%" PRId64 " frame%s: %" PRId64 " match%s, %" PRId64 " without a match, %" PRId64
+            "%" PRId64 " frame%s%s: %" PRId64 " match%s, %" PRId64 " without a match, %" PRId64
             " failed; %.2f s, %.1f frames/s, %.1f MB/s",
-            e->frames, plural(e->frames), e->matches, e->matches == 1 ? "" : "es",
-            e->pairs_without, e->broken_frames, seconds, (double)e->frames / seconds,
-            (double)e->bytes * 1e-6 / seconds);
+            e->frames, plural(e->frames), before, e->matches, e->matches == 1 ? "" : "es",
+            e->pairs_without, e->broken_frames, seconds,
+            (double)(e->frames - e->skipped_frames) / seconds, (double)e->bytes * 1e-6 / seconds);
 }

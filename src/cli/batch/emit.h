@@ -12,16 +12,24 @@
 typedef struct cli_emitter {
     const cli_plan *plan;
     cli_report report;
+    cli_resume *resume; /* or NULL */
+    FILE *lines;        /* of the log, for one frame */
+    char *text;
+    size_t text_size;
+    bool log_failed;
     bool failed; /* a frame, a template or an output */
-    int64_t frames, broken_frames, bytes;
+    int64_t frames, skipped_frames, broken_frames, bytes;
     int64_t matches, pairs_without;
     double start_ms;
 } cli_emitter;
 
-/* False when standard output has failed. */
-bool emitter_begin(cli_emitter *emitter, const cli_plan *plan);
+/* resume may be NULL, and is the caller's. False when standard output or memory has
+ * failed. To be ended in either case. */
+bool emitter_begin(cli_emitter *emitter, const cli_plan *plan, cli_resume *resume);
+void emitter_end(cli_emitter *emitter);
 
-/* For the pipeline; data is the emitter. */
+/* For the pipeline; data is the emitter. False when there is nobody to work for, or
+ * the log cannot be written. */
 bool emitter_take(void *data, cli_job *job);
 
 /* One line on standard error. */

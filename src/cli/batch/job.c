@@ -12,8 +12,9 @@ bool job_init(cli_job *job, const cli_plan *plan)
 {
     *job = (cli_job){0};
     job->pairs = calloc(plan->templates->count + 1, sizeof *job->pairs);
+    job->ids = calloc(plan->templates->count + 1, sizeof *job->ids);
     job->messages = open_memstream(&job->text, &job->text_size);
-    return job->pairs && job->messages;
+    return job->pairs && job->ids && job->messages;
 }
 
 void job_free(cli_job *job, const cli_plan *plan)
@@ -21,6 +22,7 @@ void job_free(cli_job *job, const cli_plan *plan)
     for (size_t i = 0; job->pairs && i < plan->templates->count; i++)
         free(job->pairs[i].result.matches);
     free(job->pairs);
+    free(job->ids);
     if (job->messages)
         fclose(job->messages);
     free(job->text);
@@ -35,6 +37,16 @@ static void clear_pair(cli_pair *pair, const char *frame, const char *tmpl)
                                   .match_capacity = r->match_capacity}};
 }
 
+/* Whether there is nothing left to do. */
+static bool look_up(cli_job *job, const cli_plan *plan)
+{
+    bool all = true;
+    resume_identify(plan->resume, &job->frame, operand_name(&job->operand), job->ids);
+    for (size_t i = 0; i < plan->templates->count; i++)
+        all &= resume_find(plan->resume, job->ids[i]) != NULL;
+    return all;
+}
+
 void job_begin(cli_job *job, const cli_plan *plan)
 {
     job->loaded = job->failed = false;
@@ -45,14 +57,17 @@ void job_begin(cli_job *job, const cli_plan *plan)
     for (size_t i = 0; i < plan->templates->count; i++)
         clear_pair(&job->pairs[i], operand_name(&job->operand),
                    plan->templates->list[i].operand.given);
+    job->skipped = plan->resume && look_up(job, plan);
 }
 
-/* The frame's error is every pair's. */
+/* The frame's error is every pair's. A file that was read is broken for good. */
 static void fail_frame(cli_job *job, const cli_plan *plan, const io_error *error)
 {
     message(operand_name(&job->operand), "%s", error->reason);
-    for (size_t i = 0; i < plan->templates->count; i++)
+    for (size_t i = 0; i < plan->templates->count; i++) {
         job->pairs[i].error = *error;
+        job->pairs[i].lasting = job->input.opened;
+    }
 }
 
 void job_load(cli_job *job, const cli_plan *plan)
@@ -60,6 +75,8 @@ void job_load(cli_job *job, const cli_plan *plan)
     const cli_templates *templates = plan->templates;
     io_error error;
 
+    if (job->skipped)
+        return;
     if (templates->usable == 0) {
         for (size_t i = 0; i < templates->count; i++)
             job->pairs[i].error = templates->list[i].error;

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "batch/resume.h"
 #include "engine.h"
 #include "frames.h"
 #include "input.h"
@@ -19,16 +20,19 @@ typedef struct cli_plan {
     io_limits limits;
     const cli_templates *templates;
     bool output_is_folder;
+    const cli_resume *resume; /* or NULL */
 } cli_plan;
 
 typedef struct cli_job {
     cli_frame frame;
     cli_operand operand;
     cli_input input;
-    bool loaded; /* the input is in memory */
+    bool skipped; /* all pairs are in the log */
+    bool loaded;  /* the input is in memory */
     bool failed; /* an output could not be written, or a verification fails */
     int64_t bytes;
     cli_pair *pairs; /* one for each template */
+    uint64_t *ids;   /* with each template, for the log */
     /* What it has to say, until its turn comes. */
     FILE *messages;
     char *text;

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+#include "batch/resume.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "hash.h"
+#include "message.h"
+
+#define LINE_START "{\"frame\":"
+#define ID_START ",\"id\":\""
+
+enum { ID_DIGITS = 16 };
+
+struct cli_resume {
+    const char *path;
+    int fd;
+    bool ready; /* to append */
+    off_t size;
+    struct timespec synced;
+    uint64_t *templates; /* the part of the ids that does not change, by template */
+    size_t template_count;
+    resume_line *table; /* by id, open addressing; its size is a power of two */
+    size_t capacity, count;
+};
+
+static bool fail(const cli_resume *r)
+{
+    message(r->path, "%s", strerror(errno));
+    return false;
+}
+
+static resume_line *slot_of(resume_line *table, size_t capacity, uint64_t id)
+{
+    size_t i = (size_t)id & (capacity - 1);
+    while (table[i].id != 0 && table[i].id != id)
+        i = (i + 1) & (capacity - 1);
+    return &table[i];
+}
+
+static bool insert(cli_resume *r, const resume_line *line)
+{
+    if (2 * r->count >= r->capacity) {
+        const size_t capacity = r->capacity ? 2 * r->capacity : 1024;
+        resume_line *table = calloc(capacity, sizeof *table);
+        if (!table)
+            return false;
+        for (size_t i = 0; i < r->capacity; i++)
+            if (r->table[i].id != 0)
+                *slot_of(table, capacity, r->table[i].id) = r->table[i];
+        free(r->table);
+        r->table = table;
+        r->capacity = capacity;
+    }
+    resume_line *slot = slot_of(r->table, r->capacity, line->id);
+    r->count += slot->id == 0;
+    *slot = *line;
+    return true;
+}
+
+const resume_line *resume_find(const cli_resume *r, uint64_t id)
+{
+    if (r->capacity == 0 || id == 0)
+        return NULL;
+    const resume_line *slot = slot_of(r->table, r->capacity, id);
+    return slot->id ? slot : NULL;
+}
+
+/* No string in a line has a quote that is not escaped, so what is looked for here
+ * cannot be part of a name. */
+static resume_line parse_line(const char *text, size_t length)
+{
+    resume_line line = {.length = (uint32_t)length, .failed = strstr(text, ",\"error\":\"") != NULL};
+    const char *id = length > sizeof ID_START + ID_DIGITS + 1
+                         ? text + length - 2 - ID_DIGITS - strlen(ID_START)
+                         : text;
+    if (strncmp(id, ID_START, strlen(ID_START)) == 0)
+        line.id = strtoull(id + strlen(ID_START), NULL, 16);
+    for (const char *match = text; (match = strstr(match, "{\"x\":")); match++)
+        line.matches++;
+    return line;
+}
+
+/* Only a file that is a log, or will have been one, is touched. */
+static bool read_lines(cli_resume *r, FILE *file)
+{
+    char *text = NULL;
+    size_t size = 0;
+    ssize_t length;
+    bool good = true, ours = true;
+
+    while (good && ours && (errno = 0, length = getline(&text, &size, file)) > 0) {
+        const bool whole = text[length - 1] == '\n';
+        const size_t start = strlen(LINE_START);
+        ours = strncmp(text, LINE_START, (size_t)length < start ? (size_t)length : start) == 0;
+        if (!whole || !ours)
+            break;
+        text[--length] = '\0';
+        resume_line line = parse_line(text, (size_t)length);
+        line.offset = r->size;
+        r->size += length + 1;
+        good = line.id == 0 || insert(r, &line);
+    }
+    if (!ours)
+        message(r->path, "is no log of --resume: nothing is appended to it");
+    else if (!good || errno || ferror(file))
+        good = fail(r);
+    free(text);
+    return good && ours;
+}
+
+static bool open_log(cli_resume *r)
+{
+    struct stat status;
+
+    r->fd = open(r->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
+    if (r->fd < 0 || fstat(r->fd, &status) != 0)
+        return fail(r);
+    if (!S_ISREG(status.st_mode)) {
+        message(r->path, "is no file, which a log has to be");
+        return false;
+    }
+    if (flock(r->fd, LOCK_EX | LOCK_NB) != 0) {
+        message(r->path, "another run is writing this log");
+        return false;
+    }
+    const int copy = dup(r->fd);
+    FILE *file = copy < 0 ? NULL : fdopen(copy, "r");
+    if (!file) {
+        if (copy >= 0)
+            close(copy);
+        return fail(r);
+    }
+    const bool read = read_lines(r, file);
+    fclose(file);
+    return read && (r->size == status.st_size || ftruncate(r->fd, r->size) == 0 || fail(r));
+}
+
+/* Templates of one content are told apart by their order. */
+static void identify_templates(cli_resume *r, const cli_options *options,
+                               const cli_templates *templates)
+{
+    for (size_t i = 0; i < templates->count; i++) {
+        const cli_template *t = &templates->list[i];
+        const io_picture *gray = &t->input.gray;
+        const int64_t size[2] = {t->width, t->height};
+        uint64_t hash = hash_bytes(options->fingerprint, size, sizeof size);
+        if (t->usable)
+            hash = hash_bytes(hash, gray->samples, (size_t)(gray->width * gray->height));
+        else
+            hash = hash_bytes(hash, t->operand.given, strlen(t->operand.given));
+        for (size_t k = 0; k < i; k++)
+            if (r->templates[k] == hash) {
+                hash = hash_bytes(hash, &i, sizeof i);
+                break;
+            }
+        r->templates[i] = hash;
+    }
+}
+
+bool resume_open(cli_resume **resume, const cli_options *options, const cli_templates *templates)
+{
+    cli_resume *r = calloc(1, sizeof *r);
+
+    *resume = r;
+    if (r)
+        *r = (cli_resume){.path = options->resume, .fd = -1, .template_count = templates->count,
+                          .templates = calloc(templates->count + 1, sizeof *r->templates)};
+    if (!r || !r->templates) {
+        message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
+    } else if (open_log(r)) {
+        clock_gettime(CLOCK_MONOTONIC, &r->synced);
+        identify_templates(r, options, templates);
+        r->ready = true;
+        return true;
+    }
+    resume_close(resume);
+    return false;
+}
+
+bool resume_close(cli_resume **resume)
+{
+    cli_resume *r = *resume;
+    bool good = true;
+
+    if (!r)
+        return true;
+    if (r->ready)
+        good = fdatasync(r->fd) == 0 || fail(r);
+    if (r->fd >= 0)
+        close(r->fd);
+    free(r->templates);
+    free(r->table);
+    free(r);
+    *resume = NULL;
+    return good;
+}
+
+void resume_identify(const cli_resume *r, const cli_frame *frame, const char *path, uint64_t *ids)
+{
+    struct stat status;
+    const bool known = strcmp(path, "-") != 0 && stat(path, &status) == 0;
+
+    for (size_t i = 0; i < r->template_count; i++) {
+        ids[i] = 0;
+        if (!known)
+            continue;
+        const int64_t facts[3] = {status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
+        uint64_t hash = hash_bytes(r->templates[i], frame->path, strlen(frame->path));
+        hash = hash_bytes(hash, facts, sizeof facts);
+        ids[i] = hash ? hash : 1;
+    }
+}
+
+char *resume_text(const cli_resume *r, const resume_line *line)
+{
+    char *text = malloc((size_t)line->length + 1);
+    if (text && pread(r->fd, text, line->length, line->offset) == (ssize_t)line->length) {
+        text[line->length] = '\0';
+        return text;
+    }
+    free(text);
+    return NULL;
+}
+
+bool resume_append(cli_resume *r, const char *lines, size_t size)
+{
+    struct timespec now;
+    const ssize_t written = write(r->fd, lines, size);
+
+    if (written != (ssize_t)size) {
+        if (written >= 0)
+            errno = ENOSPC; /* the rest found no room */
+        fail(r);
+        /* Nothing but a kill leaves half a line. */
+        if (written > 0 && ftruncate(r->fd, r->size) != 0)
+            fail(r);
+        return false;
+    }
+    r->size += written;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (now.tv_sec - r->synced.tv_sec >= RESUME_SYNC_S) {
+        r->synced = now;
+        return fdatasync(r->fd) == 0 || fail(r);
+    }
+    return true;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* The log of --resume: a JSON line for each frame and template, with an id of what
+ * it is the result of. A later run with the same log passes over what it finds
+ * there. A line is
+ *
+ *     {"frame":...,"template":...,...,"matches":[...],"id":"0123456789abcdef"}
+ *     {"frame":...,"template":...,"error":"...","id":"0123456789abcdef"}
+ *
+ * and has no id where the same might go well another time: a file that cannot be
+ * opened, memory that ran out. The id stands for the frame's path, size and time of
+ * change, the template's samples, and the options that change results or outputs.
+ *
+ * The lines of a frame are written by one write after its pictures, so a kill loses
+ * at most the frames in flight; what a power cut may lose is bounded by RESUME_SYNC_S. */
+#ifndef TMATCH_CLI_BATCH_RESUME_H
+#define TMATCH_CLI_BATCH_RESUME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "frames.h"
+#include "options.h"
+#include "template.h"
+
+enum { RESUME_SYNC_S = 5 };
+
+typedef struct cli_resume cli_resume;
+
+/* A line of the log, by its id. */
+typedef struct resume_line {
+    uint64_t id; /* 0: none */
+    off_t offset;
+    uint32_t length; /* without the newline */
+    uint32_t matches;
+    bool failed;
+} resume_line;
+
+/* Locks the file, reads it, and cuts a torn last line off. False after a message;
+ * *resume is NULL then. */
+bool resume_open(cli_resume **resume, const cli_options *options, const cli_templates *templates);
+
+/* Syncs. False after a message. NULL is allowed. */
+bool resume_close(cli_resume **resume);
+
+/* The ids of a frame with every template; zeros where the frame has no identity. May
+ * be called by several threads. */
+void resume_identify(const cli_resume *resume, const cli_frame *frame, const char *path,
+                     uint64_t *ids);
+
+/* The line of an id that was there when the log was opened, or NULL. */
+const resume_line *resume_find(const cli_resume *resume, uint64_t id);
+
+/* Its text; malloc'ed, NULL if it cannot be read. */
+char *resume_text(const cli_resume *resume, const resume_line *line);
+
+/* Appends whole lines. False after a message: then the log is as it was before. */
+bool resume_append(cli_resume *resume, const char *lines, size_t size);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TMATCH_CLI_HASH_H
+#define TMATCH_CLI_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* FNV-1a, its bits mixed after each field so that fields do not run together. */
+static inline uint64_t hash_bytes(uint64_t hash, const void *data, size_t size)
+{
+    const unsigned char *bytes = data;
+    hash ^= UINT64_C(0xcbf29ce484222325) + size;
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
+    hash = (hash ^ hash >> 33) * UINT64_C(0xff51afd7ed558ccd);
+    hash = (hash ^ hash >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
+    return hash ^ hash >> 33;
+}
+
+#endif

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+# A log of what is done.
+mkdir frames
+for i in 1 2 3 4 5 6 7 8 9; do
+    tmatch -q --dump-template frames/$i.png "$TMATCH_DATA_DIR/camera.png" \
+        "$TMATCH_DATA_DIR/camera.png[90x90+${i}0+${i}5]" >/dev/null
+done
+echo nonsense >frames/5.png
+ln -s gone.png frames/6b.png
+cp frames/1.png one.png
+cp frames/2.png two.png
+totals() { # of the messages, without times
+    sed 's/; [0-9].*//'
+}
+set -- -t 'one.png[20x20+1+2]' --min-score 0.9 --device cpu --resume log frames
+ids() {
+    sed 's/,"id":"[0-9a-f]*"}$/,ID}/'
+}
+try "$@" 2>&1 | totals
+ids <log
+# All is done but for the link, which may lead somewhere another time: the status is
+# the same.
+try "$@" 2>&1 | totals
+cp log whole
+# One line is torn, one frame has changed, one is new.
+head -n 10 whole | head -c -20 >log
+touch frames/1.png
+cp one.png frames/3b.png
+try "$@" 2>&1 | totals
+tail -n 6 log | ids
+# Other options, another template: other results.
+tmatch "$@" --domain same 2>&1 | totals
+tmatch "$@" -t two.png 2>&1 | totals
+# What says only how: nothing to do. The order of the options is the same.
+tmatch --format json --threads 1 -v --resume log --min-score 0.9 --device cpu -t 'one.png[20x20+1+2]' \
+    frames 2>/dev/null
+rm log
+tmatch -q "$@" >/dev/null 2>&1
+cp log whole
+# Some other file is left alone.
+echo 'dear diary' >diary
+printf '{"fr' >torn
+fail -q "$@" --resume diary
+cat diary
+tmatch -q "$@" --resume torn >/dev/null 2>&1
+cmp torn whole && echo whole again
+fail "$@" --resume frames
+fail "$@" --resume no/log
+fail "$@" --resume /dev/null
+# One run at a time.
+flock log -c 'tmatch --device cpu --resume log -t one.png frames; echo "status $?"' 2>&1
+# A disk that is full: the log stays whole. (A limit stands for it: too large a file.)
+rm log
+(
+    trap '' XFSZ
+    ulimit -f 1
+    tmatch "$@" 2>&1
+) | totals
+ids <log | tail -n 1
+tmatch -q "$@" >/dev/null 2>&1
+cmp log whole && echo whole again
