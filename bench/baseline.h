@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define BASELINE_VERSION 1
+#define BASELINE_VERSION 2
 enum { BASELINE_SAMPLES = 201 };
 
 typedef struct baseline_request {
@@ -44,9 +44,10 @@ typedef struct baseline_module {
     int count;
     const baseline *baselines;
     /* Overwrites the L2 cache; the rate of a device-to-device copy in bytes read
-     * and written a second. NULL where a module has them not. */
+     * and written a second. NULL where a module does not have them. */
     bool (*flush)(int device);
     double (*copy_rate)(int device);
+    int64_t (*memory_used)(int device); /* bytes on the device, by everybody */
 } baseline_module;
 
 /* Each module exports this name. */

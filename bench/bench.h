@@ -95,6 +95,7 @@ typedef struct bench_result {
     bench_spread cold;   /* the same, alone, after the L2 cache was overwritten */
     bench_spread call;   /* the whole tm_match, copies included */
     bench_spread to_device, from_device;
+    int64_t device_memory; /* in use on the device after the match, by everybody */
 } bench_result;
 
 /* What is asked of a measurement. */
@@ -113,7 +114,7 @@ void bench_cpu(bench_result *result, problem *p, tm_algorithm algorithm, int thr
 typedef struct bench_gpu bench_gpu;
 const char *bench_gpu_open(bench_gpu **gpu, int index); /* the fault, or NULL */
 void bench_gpu_close(bench_gpu *gpu);
-void bench_cuda(bench_result *result, problem *p, bench_gpu *gpu, bool many,
-                const bench_effort *effort);
+void bench_cuda(bench_result *result, problem *p, bench_gpu *gpu, tm_algorithm algorithm,
+                bool many, const bench_effort *effort);
 
 #endif

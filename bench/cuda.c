@@ -8,6 +8,7 @@
 #include "bench.h"
 #include "modules.h"
 #include "match/cuda_loader.h"
+#include "match/plan.h"
 
 /* A batch of launches lasts about this long, so that an event's resolution and
  * the first launch's latency do not show. */
@@ -62,6 +63,7 @@ void bench_gpu_close(bench_gpu *gpu)
 typedef struct bench_templates {
     tm_template **items;
     int step;
+    tm_plan plan; /* of each */
 } bench_templates;
 
 /* Templates first .. first + step - 1 as the matcher would run them, the map of
@@ -75,6 +77,8 @@ static tm_status match(bench_gpu *gpu, const problem *p, const bench_templates *
 
     for (int i = 0; status == TM_OK && i < t->step; i++) {
         jobs[i] = (tm_job){.metric = c->metric, .frame = p->frame, .tmpl = t->items[first + i]};
+        if (t->plan.algorithm == TM_ALGORITHM_FFT)
+            jobs[i].tiling = &t->plan.tiling;
         status = tm_geometry_init(&jobs[i].geometry, c->domain, c->frame_width, c->frame_height,
                                   c->template_width, c->template_height);
     }
@@ -203,12 +207,26 @@ static tm_status time_kernels(bench_gpu *gpu, const problem *p, const bench_temp
     return apart ? TM_OK : time_cold(gpu, result);
 }
 
-void bench_cuda(bench_result *result, problem *p, bench_gpu *gpu, bool many,
-                const bench_effort *effort)
+/* As the matcher plans it, the algorithm given. */
+static tm_plan plan_of(const bench_gpu *gpu, const problem *p, const tm_template *tmpl,
+                       tm_algorithm algorithm)
+{
+    const bench_case *c = p->of;
+    const tm_site site = {.device = TM_DEVICE_CUDA, .cuda = gpu->library.plugin->traits(gpu->cuda)};
+    tm_job job = {.metric = c->metric, .frame = p->frame, .tmpl = tmpl};
+    tm_plan plan = {0};
+    if (tm_geometry_init(&job.geometry, c->domain, c->frame_width, c->frame_height,
+                         c->template_width, c->template_height) == TM_OK)
+        tm_plan_make(&plan, &site, &job, algorithm);
+    return plan;
+}
+
+void bench_cuda(bench_result *result, problem *p, bench_gpu *gpu, tm_algorithm algorithm,
+                bool many, const bench_effort *effort)
 {
     const int count = p->of->templates;
     tm_template **templates = calloc((size_t)count, sizeof *templates);
-    const bench_templates t = {templates, many ? count : 1};
+    bench_templates t = {.items = templates, .step = many ? count : 1};
     tm_status status = templates ? TM_OK : TM_ERR_MEMORY;
     bool right = true;
 
@@ -216,7 +234,18 @@ void bench_cuda(bench_result *result, problem *p, bench_gpu *gpu, bool many,
     for (int i = 0; status == TM_OK && i < count; i++)
         status = tm_template_prepare(&templates[i], &p->templates[i]);
     if (status == TM_OK)
+        t.plan = plan_of(gpu, p, templates[0], algorithm);
+    if (t.plan.algorithm == TM_ALGORITHM_FFT && !t.plan.fault)
+        snprintf(result->plan, sizeof result->plan, "%lld x %lld pairs of tiles, transforms of %d x %d",
+                 (long long)t.plan.tiling.across, (long long)t.plan.tiling.down,
+                 t.plan.tiling.length_x, t.plan.tiling.length_y);
+    if (t.plan.fault && algorithm == TM_ALGORITHM_FFT) {
+        snprintf(gpu->message.text, sizeof gpu->message.text, "%s", t.plan.fault);
+        status = TM_ERR_INVALID;
+    }
+    if (status == TM_OK)
         status = check(gpu, p, &t, &right);
+    result->device_memory = modules_memory_used(gpu->index);
     if (status == TM_OK && right)
         status = time_calls(gpu, p, &t, result, effort, &right);
     if (status == TM_OK && right)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Whole-frame float correlation through cuFFT, the thesis's rival: transform the
- * frame, multiply with the template's conjugate spectrum, transform back; for LCC
- * also the window sums and the quotient. The template's spectrum and the plans
- * are prepared before and not timed. */
+/* Whole-frame correlation through cuFFT, in float as the thesis's rival, and in
+ * double, the precision of tmatch's own transforms: transform the frame, multiply
+ * with the template's conjugate spectrum, transform back; for LCC also the window
+ * sums and the quotient. The template's spectrum and the plans are prepared before
+ * and not timed. */
 #include <cufft.h>
 
 #include "baseline.cuh"
@@ -22,13 +23,43 @@ static int64_t fft_length(int64_t least)
     }
 }
 
-static __global__ void multiply(cufftComplex *frame, const cufftComplex *tmpl, int64_t count,
-                                float scale)
+struct single {
+    typedef float real;
+    typedef cufftComplex complex;
+    static const cufftType FORWARD = CUFFT_R2C, BACK = CUFFT_C2R;
+    static cufftResult forward(cufftHandle plan, real *in, complex *out)
+    {
+        return cufftExecR2C(plan, in, out);
+    }
+    static cufftResult back(cufftHandle plan, complex *in, real *out)
+    {
+        return cufftExecC2R(plan, in, out);
+    }
+};
+
+struct twice {
+    typedef double real;
+    typedef cufftDoubleComplex complex;
+    static const cufftType FORWARD = CUFFT_D2Z, BACK = CUFFT_Z2D;
+    static cufftResult forward(cufftHandle plan, real *in, complex *out)
+    {
+        return cufftExecD2Z(plan, in, out);
+    }
+    static cufftResult back(cufftHandle plan, complex *in, real *out)
+    {
+        return cufftExecZ2D(plan, in, out);
+    }
+};
+
+template <class P>
+static __global__ void multiply(typename P::complex *frame, const typename P::complex *tmpl,
+                                int64_t count, typename P::real scale)
 {
     for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < count;
          i += (int64_t)gridDim.x * blockDim.x) {
-        const cufftComplex a = frame[i], b = tmpl[i];
-        frame[i] = make_cuComplex((a.x * b.x + a.y * b.y) * scale, (a.y * b.x - a.x * b.y) * scale);
+        const typename P::complex a = frame[i], b = tmpl[i];
+        frame[i].x = (a.x * b.x + a.y * b.y) * scale;
+        frame[i].y = (a.y * b.x - a.x * b.y) * scale;
     }
 }
 
@@ -57,7 +88,8 @@ static __global__ void column_sums(uint2 *sums, const uint8_t *frame, int width,
     }
 }
 
-static __global__ void score(float *map, const float *products, int pitch, const uint2 *sums,
+template <class P>
+static __global__ void score(float *map, const typename P::real *products, int pitch, const uint2 *sums,
                              int width, int map_width, int w, int64_t n)
 {
     __shared__ uint2 row[SCORE_THREADS + MOST_COLUMNS];
@@ -74,7 +106,7 @@ static __global__ void score(float *map, const float *products, int pitch, const
     }
     const float variance = (float)(n * squares - sum * sum) / (float)n;
     map[(size_t)y * map_width + x] =
-        variance > 0 ? products[(size_t)y * pitch + x] * rsqrtf(variance) : 0;
+        variance > 0 ? (float)products[(size_t)y * pitch + x] * rsqrtf(variance) : 0;
 }
 
 struct plans {
@@ -99,51 +131,66 @@ static cudaError_t fft(cufftResult result, baseline_reply *reply)
     return cudaErrorUnknown;
 }
 
+static __global__ void to_float(float *map, const double *products, int width, int map_width)
+{
+    const int x = blockIdx.x * blockDim.x + threadIdx.x;
+    if (x < map_width)
+        map[(size_t)blockIdx.y * map_width + x] = (float)products[(size_t)blockIdx.y * width + x];
+}
+
 /* Everything on the device. */
+template <class P>
 struct work {
-    device_array<float> frame, products, map;
-    device_array<cufftComplex> spectrum, tmpl;
+    device_array<typename P::real> frame, products;
+    device_array<float> map;
+    device_array<typename P::complex> spectrum, tmpl;
     device_array<uint8_t> bytes;
     device_array<uint2> sums;
     plans plan;
 };
 
-static cudaError_t correlate(const baseline_request *r, const shape &s, work &k, int64_t width,
+template <class P>
+static cudaError_t correlate(const baseline_request *r, const shape &s, work<P> &k, int64_t width,
                              int64_t height, cudaStream_t stream, baseline_reply *reply)
 {
     const int64_t bins = height * (width / 2 + 1);
-    TRY(fft(cufftExecR2C(k.plan.forward, k.frame.data, k.spectrum.data), reply));
-    multiply<<<1056, 256, 0, stream>>>(k.spectrum.data, k.tmpl.data, bins,
-                                       1.0f / (float)(width * height));
+    TRY(fft(P::forward(k.plan.forward, k.frame.data, k.spectrum.data), reply));
+    multiply<P><<<1056, 256, 0, stream>>>(k.spectrum.data, k.tmpl.data, bins,
+                                          (typename P::real)(1.0 / (double)(width * height)));
     TRY(cudaGetLastError());
-    TRY(fft(cufftExecC2R(k.plan.back, k.spectrum.data, k.products.data), reply));
+    TRY(fft(P::back(k.plan.back, k.spectrum.data, k.products.data), reply));
     if (!r->lcc)
         return cudaSuccess;
     const dim3 columns((unsigned)((s.width + 255) / 256), (unsigned)((s.map_height + SEGMENT - 1) / SEGMENT));
     column_sums<<<columns, 256, 0, stream>>>(k.sums.data, k.bytes.data, (int)s.width,
                                              (int)s.map_height, (int)r->template_height);
     const dim3 rows((unsigned)((s.map_width + SCORE_THREADS - 1) / SCORE_THREADS), (unsigned)s.map_height);
-    score<<<rows, SCORE_THREADS, 0, stream>>>(
+    score<P><<<rows, SCORE_THREADS, 0, stream>>>(
         k.map.data, k.products.data, (int)width, k.sums.data, (int)s.width, (int)s.map_width,
         (int)r->template_width, r->template_width * r->template_height);
     return cudaGetLastError();
 }
 
-static cudaError_t prepare_template(const baseline_request *r, work &k, int64_t width,
+template <class P>
+static cudaError_t prepare_template(const baseline_request *r, work<P> &k, int64_t width,
                                     int64_t height, cudaStream_t stream, baseline_reply *reply)
 {
-    const std::vector<float> tmpl = normalized(r);
-    const size_t row = (size_t)r->template_width * sizeof(float);
-    TRY(cudaMemsetAsync(k.products.data, 0, (size_t)(width * height) * sizeof(float), stream));
-    TRY(cudaMemcpy2DAsync(k.products.data, (size_t)width * sizeof(float), tmpl.data(), row, row,
+    typedef typename P::real real;
+    const std::vector<float> values = normalized(r);
+    const std::vector<real> tmpl(values.begin(), values.end());
+    const size_t row = (size_t)r->template_width * sizeof(real);
+    TRY(cudaMemsetAsync(k.products.data, 0, (size_t)(width * height) * sizeof(real), stream));
+    TRY(cudaMemcpy2DAsync(k.products.data, (size_t)width * sizeof(real), tmpl.data(), row, row,
                           (size_t)r->template_height, cudaMemcpyHostToDevice, stream));
-    TRY(fft(cufftExecR2C(k.plan.forward, k.products.data, k.tmpl.data), reply));
+    TRY(fft(P::forward(k.plan.forward, k.products.data, k.tmpl.data), reply));
     return cudaStreamSynchronize(stream);
 }
 
-static cudaError_t prepare(const baseline_request *r, const shape &s, work &k, int64_t width,
+template <class P>
+static cudaError_t prepare(const baseline_request *r, const shape &s, work<P> &k, int64_t width,
                            int64_t height, cudaStream_t stream, baseline_reply *reply)
 {
+    typedef typename P::real real;
     const int64_t bins = height * (width / 2 + 1);
     TRY(k.frame.allocate((size_t)(width * height)));
     TRY(k.products.allocate((size_t)(width * height)));
@@ -152,16 +199,16 @@ static cudaError_t prepare(const baseline_request *r, const shape &s, work &k, i
     if (r->lcc) {
         TRY(k.bytes.allocate((size_t)(s.width * s.height)));
         TRY(k.sums.allocate((size_t)(s.width * s.map_height)));
-        TRY(k.map.allocate((size_t)(s.map_width * s.map_height)));
     }
-    TRY(fft(cufftPlan2d(&k.plan.forward, (int)height, (int)width, CUFFT_R2C), reply));
-    TRY(fft(cufftPlan2d(&k.plan.back, (int)height, (int)width, CUFFT_C2R), reply));
+    TRY(k.map.allocate((size_t)(s.map_width * s.map_height)));
+    TRY(fft(cufftPlan2d(&k.plan.forward, (int)height, (int)width, P::FORWARD), reply));
+    TRY(fft(cufftPlan2d(&k.plan.back, (int)height, (int)width, P::BACK), reply));
     TRY(fft(cufftSetStream(k.plan.forward, stream), reply));
     TRY(fft(cufftSetStream(k.plan.back, stream), reply));
 
-    const std::vector<float> host = extend<float>(r, s, width, height);
+    const std::vector<real> host = extend<real>(r, s, width, height);
     const double start = wall_ms();
-    TRY(cudaMemcpy(k.frame.data, host.data(), host.size() * sizeof(float), cudaMemcpyHostToDevice));
+    TRY(cudaMemcpy(k.frame.data, host.data(), host.size() * sizeof(real), cudaMemcpyHostToDevice));
     reply->to_device = wall_ms() - start;
     if (r->lcc) {
         const std::vector<uint8_t> bytes = extend<uint8_t>(r, s, s.width, s.height);
@@ -170,24 +217,40 @@ static cudaError_t prepare(const baseline_request *r, const shape &s, work &k, i
     return prepare_template(r, k, width, height, stream, reply);
 }
 
+/* The map as floats, dense. */
+static cudaError_t gather(const shape &s, work<twice> &k, int64_t width)
+{
+    const dim3 grid((unsigned)((s.map_width + 255) / 256), (unsigned)s.map_height);
+    to_float<<<grid, 256>>>(k.map.data, k.products.data, (int)width, (int)s.map_width);
+    return cudaGetLastError();
+}
+
+static cudaError_t gather(const shape &s, work<single> &k, int64_t width)
+{
+    const size_t row = (size_t)s.map_width * sizeof(float);
+    return cudaMemcpy2D(k.map.data, row, k.products.data, (size_t)width * sizeof(float), row,
+                        (size_t)s.map_height, cudaMemcpyDeviceToDevice);
+}
+
+template <class P>
 static cudaError_t run(const baseline_request *r, baseline_reply *reply)
 {
     shape s = shape_of(r);
     /* The zeros before the frame serve the far side too: the transform is cyclic. */
     const int64_t width = fft_length(r->frame_width + s.pad_x);
     const int64_t height = fft_length(r->frame_height + s.pad_y);
-    work k;
+    work<P> k;
     TRY(cudaStreamCreate(&k.plan.stream));
     const cudaStream_t stream = k.plan.stream;
 
     TRY(prepare(r, s, k, width, height, stream, reply));
     TRY(correlate(r, s, k, width, height, stream, reply));
     TRY(cudaStreamSynchronize(stream));
-    const size_t row = (size_t)s.map_width * sizeof(float);
+    if (!r->lcc)
+        TRY(gather(s, k, width));
     const double start = wall_ms();
-    TRY(cudaMemcpy2D(r->map, row, r->lcc ? k.map.data : k.products.data,
-                     r->lcc ? row : (size_t)width * sizeof(float), row, (size_t)s.map_height,
-                     cudaMemcpyDeviceToHost));
+    TRY(cudaMemcpy(r->map, k.map.data,
+                   (size_t)(s.map_width * s.map_height) * sizeof(float), cudaMemcpyDeviceToHost));
     reply->from_device = wall_ms() - start;
     if (!r->accept(r->context))
         return cudaSuccess;
@@ -195,20 +258,22 @@ static cudaError_t run(const baseline_request *r, baseline_reply *reply)
                          [&] { return correlate(r, s, k, width, height, stream, reply); });
 }
 
+template <class P>
 static bool run_cufft(const baseline_request *r, baseline_reply *reply)
 {
-    if (r->template_width > MOST_COLUMNS || r->template_width * r->template_height > 66000)
-        return unsupported(reply, "its window sums have 32 bits");
+    if (r->template_width > MOST_COLUMNS || r->template_height > 66000)
+        return unsupported(reply, "a template of at most 1024 columns and 66000 rows");
     if (shape_of(r).map_height > 65535)
         return unsupported(reply, "a map of at most 65535 rows");
-    return guarded(r, reply, [&] { return run(r, reply); });
+    return guarded(r, reply, [&] { return run<P>(r, reply); });
 }
 
 const baseline_module *baseline_module_get(void)
 {
     static const baseline baselines[] = {
-        {"cufft", "whole-frame float correlation through cuFFT", run_cufft},
+        {"cufft", "whole-frame float correlation through cuFFT", run_cufft<single>},
+        {"cufft-double", "the same in double", run_cufft<twice>},
     };
-    static const baseline_module module = {BASELINE_VERSION, 1, baselines, nullptr, nullptr};
+    static const baseline_module module = {BASELINE_VERSION, 2, baselines, nullptr, nullptr, nullptr};
     return &module;
 }

@@ -3,7 +3,7 @@
 # Builds, tests and measures on a machine with a GPU, each phase with a limit on
 # its time, and writes to $OUT at most 8 files, a summary last:
 #
-#     OUT=/tmp/results bench/gpu.sh [build] [test] [sanitize] [peers] [targets] [thesis] [ncu]
+#     OUT=/tmp/results bench/gpu.sh [build] [test] [sanitize] [costs] [fft] [peers] [targets] [thesis] [ncu]
 #
 # All phases if none is named; they run in this order, and build always runs. Limits in seconds: LIMIT_TEST=300 and so on.
 # SANITIZE_TESTS has names of tests, "cuda" for all of them.
@@ -14,7 +14,7 @@ cd "$(dirname "$0")/.." || exit 2
 OUT=${OUT:-build-gpu/out}
 BUILD=build-gpu
 GPU_ARCHS=${GPU_ARCHS:-sm_90}
-ALL="build test sanitize peers targets thesis ncu"
+ALL="build test sanitize costs fft peers targets thesis ncu"
 PATH=$PATH:/usr/local/cuda/bin:$(echo /opt/nvidia/nsight-compute/*)
 export TMATCH_PLUGIN_DIR="$PWD/$BUILD" PYTHONUNBUFFERED=1 PATH
 mkdir -p "$OUT" "$BUILD"
@@ -43,9 +43,13 @@ phase_sanitize() {
     export TMATCH_TEST_CASES TMATCH_TEST_SEED
     for tool in memcheck racecheck initcheck synccheck; do
         (
-            for filter in ${SANITIZE_TESTS:-cuda_random cuda_many}; do
+            for filter in ${SANITIZE_TESTS:-cuda_random cuda_many cuda_fft_reference cuda_fft_many}; do
+                case $filter in
+                cuda_fft*) program=test_fft ;;
+                *) program=test_property ;;
+                esac
                 compute-sanitizer --tool "$tool" --error-exitcode 9 \
-                    "$BUILD/tests/test_property" "$filter"
+                    "$BUILD/tests/$program" "$filter"
                 echo "$filter: exit status $?"
             done >"$BUILD/sanitize-$tool.log" 2>&1
         ) &
@@ -62,6 +66,25 @@ phase_sanitize() {
         fi
     done
     return "$status"
+}
+
+# Refits the plan's costs for this GPU in src/match/costs.h and builds with them.
+phase_costs() {
+    ninja -C "$BUILD" bench/measure_costs &&
+        "$BUILD/bench/measure_costs" cuda >"$OUT/costs-cuda.jsonl" &&
+        python3 bench/fit_costs.py "$OUT/costs-cuda.jsonl" &&
+        cp src/match/costs.h "$OUT/" &&
+        ninja -C "$BUILD"
+}
+
+# Large templates: times beside cuFFT, the plan's choices, rounding errors, and the
+# memory of the largest in a process of its own.
+phase_fft() {
+    ninja -C "$BUILD" bench/plan_grid tests/fft_error_cuda &&
+        "$bench" --devices cuda:0 --samples 11 --suite large --suite crossing --json "$OUT/fft.json" &&
+        "$bench" --devices cuda:0 --algorithms fft --samples 3 --best 16384,512 --json "$OUT/fft-memory.json" &&
+        "$BUILD/bench/plan_grid" cuda "$OUT/grid-cuda.json" &&
+        "$BUILD/tests/fft_error_cuda"
 }
 
 phase_peers() {
@@ -93,7 +116,7 @@ phase_ncu() {
 
 log_of() {
     case $1 in
-    build | test | sanitize) echo "$OUT/build-and-tests.txt" ;;
+    build | test | sanitize | costs) echo "$OUT/build-and-tests.txt" ;;
     ncu) echo "$OUT/ncu.txt" ;;
     *) echo "$OUT/bench.txt" ;;
     esac
@@ -104,6 +127,8 @@ limit_of() {
     build) echo "${LIMIT_BUILD:-240}" ;;
     test) echo "${LIMIT_TEST:-240}" ;;
     sanitize) echo "${LIMIT_SANITIZE:-200}" ;;
+    costs) echo "${LIMIT_COSTS:-120}" ;;
+    fft) echo "${LIMIT_FFT:-180}" ;;
     peers) echo "${LIMIT_PEERS:-240}" ;;
     targets) echo "${LIMIT_TARGETS:-180}" ;;
     thesis) echo "${LIMIT_THESIS:-420}" ;;
@@ -163,7 +188,7 @@ done
     fi
     if [ -f "$OUT/bench.txt" ]; then
         grep -E '^tmatch |^tmatch-bench: |^cuda:|^device copy|^missing|differs' "$OUT/bench.txt"
-        awk '/^thesis:/ { name = ""; next } /^(targets|peers|sizes): / { name = $0 }
+        awk '/^thesis:/ { name = ""; next } /^(targets|peers|large|crossing|sizes): / { name = $0 }
              /^  cuda:[0-9]+ / && name { if (name != last) print name; last = name; print }' "$OUT/bench.txt"
     fi
     if [ -f "$OUT/ncu.txt" ]; then

@@ -4,12 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lcc/cuda/plugin.h"
 #include "modules.h"
 #include "options.h"
 #include "report.h"
 
 /* The oracle itself is timed up to this work. */
 #define REFERENCE_TAPS 5e7
+
+/* The direct algorithm is left out beyond this work where the tensor cores don't
+ * help it, FFT for templates where nobody would choose it. */
+#define SLOW_TAPS 5e12
+enum { FFT_PIXELS = 500 };
 
 typedef struct bench {
     bench_options options;
@@ -126,13 +132,12 @@ static void run_cpu(bench *b, tm_algorithm algorithm, const char *name, int thre
     keep(b, &result, true);
 }
 
-static void run_cuda(bench *b, int which, bool many)
+static void run_cuda(bench *b, int which, tm_algorithm algorithm, const char *name, bool many)
 {
-    const char *name = many ? "direct-many" : "direct";
     if (!bench_listed(b->options.algorithms, name))
         return;
     bench_result result = result_for(b, name, b->cuda_index[which], 0);
-    bench_cuda(&result, &b->problem, b->gpus[which], many, &b->options.effort);
+    bench_cuda(&result, &b->problem, b->gpus[which], algorithm, many, &b->options.effort);
     keep(b, &result, true);
 }
 
@@ -150,9 +155,12 @@ static void run_case(bench *b)
     b->device = -1;
     if (b->cpu_count)
         modules_visit(false, run_baseline, b);
+    const bool slow = taps > SLOW_TAPS && c->template_width * c->template_height > TM_TENSOR_TAPS;
     for (int i = 0; i < b->cuda_count; i++) {
-        for (int many = 0; many <= (c->templates > 1); many++)
-            run_cuda(b, i, many);
+        for (int many = 0; !slow && many <= (c->templates > 1); many++)
+            run_cuda(b, i, TM_ALGORITHM_DIRECT, many ? "direct-many" : "direct", many);
+        if (c->template_width * c->template_height >= FFT_PIXELS)
+            run_cuda(b, i, TM_ALGORITHM_FFT, "fft", false);
         b->device = b->cuda_index[i];
         modules_visit(true, run_baseline, b);
     }

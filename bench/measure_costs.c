@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Measures what the plan's cost model is fitted to, one JSON object a line:
  *
- *     build/measure_costs >costs.jsonl && bench/fit_costs.py costs.jsonl
+ *     build/bench/measure_costs >costs.jsonl && bench/fit_costs.py costs.jsonl
  *
  * CPU times are processor time of one thread, so a busy machine disturbs them
  * little; CUDA times are replays of what is on the device. Takes some minutes. */
@@ -233,8 +233,7 @@ static void measure_cuda_fft(const tm_cuda_plugin *plugin, tm_cuda *cuda)
     static const int frames[][2] = {{256, 64},   {512, 32},   {512, 200},  {1024, 64}, {1024, 300},
                                     {2048, 64},  {2048, 256}, {2048, 600}, {4096, 64}, {4096, 128},
                                     {4096, 256}, {8192, 100}, {8192, 512}};
-    static const int lengths[] = {256,  512,  768,  1024, 1152, 1536,
-                                  2048, 2304, 3072, 4096, 4608, 8192};
+    static const int lengths[] = {256, 512, 768, 1024, 1152, 1536, 2048, 2304, 4096, 8192};
     enum { LENGTHS = sizeof lengths / sizeof *lengths };
     int longest = plugin->traits(cuda).longest_fft;
 

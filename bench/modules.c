@@ -106,6 +106,15 @@ bool modules_flush(int device)
     return false;
 }
 
+int64_t modules_memory_used(int device)
+{
+    for (int i = 0; i < MODULES; i++) {
+        if (modules[i].entry && modules[i].entry->memory_used)
+            return modules[i].entry->memory_used(device);
+    }
+    return 0;
+}
+
 double modules_copy_rate(int device)
 {
     for (int i = 0; i < MODULES; i++) {

@@ -31,6 +31,7 @@ void bench_baseline(bench_result *result, problem *p, const baseline *baseline, 
 
 /* See baseline_module. False, 0: no module can. */
 bool modules_flush(int device);
+int64_t modules_memory_used(int device);
 double modules_copy_rate(int device);
 
 #endif

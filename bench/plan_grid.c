@@ -1,124 +1,148 @@
 /* SPDX-License-Identifier: MIT */
-/* How good the plan's choice is: plan_grid cpu|cuda [LIMIT_MS]. For each size the
- * medians of direct, fft and auto, and what auto's choice loses against the better
- * one. Runs that are estimated above LIMIT_MS (default 20,000) are left out. */
+/* How good the plan's choice is: plan_grid cpu|cuda FILE.json [LIMIT_MS]. For each
+ * size the times of direct, fft and auto; bench/tables.py makes the table and says
+ * what auto's choice loses against the better one. Runs that are estimated above
+ * LIMIT_MS (default 20,000) are left out. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tmatch/tmatch.h>
 
-static int ascending(const void *a, const void *b)
+#include "report.h"
+
+static const tm_algorithm algorithms[] = {TM_ALGORITHM_AUTO, TM_ALGORITHM_DIRECT, TM_ALGORITHM_FFT};
+static const char *const names[] = {"auto", "direct", "fft"};
+enum { ALGORITHMS = 3, SAMPLES = 15 };
+
+typedef struct grid {
+    report report;
+    tm_matcher *matchers[ALGORITHMS];
+    tm_device_kind device;
+    double limit;
+} grid;
+
+static double match_ms(tm_matcher *matcher, const tm_image *frame, const tm_template *tmpl)
 {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    tm_peak best;
+    if (tm_match(matcher, frame, tmpl, &best, NULL))
+        return -1;
+    return tm_matcher_times(matcher).kernel;
 }
 
-/* The median of some matches' kernel times; -1 where that fails. */
-static double median(tm_matcher *matcher, const tm_image *frame, const tm_image *picture)
+/* The first matches plan, and on the CPU auto may wait with FFT until it pays. A run
+ * that takes seconds is its own warm-up. */
+static void measure(bench_result *result, tm_matcher *matcher, const tm_image *frame,
+                    const tm_template *tmpl)
 {
-    tm_template *tmpl;
-    tm_peak best;
-    double ms[15], spent = 0;
+    const bool cuda = strncmp(result->device, "cuda", 4) == 0;
+    double ms[SAMPLES], spent = 0, last = 0;
     int runs = 0;
 
-    if (tm_template_create(&tmpl, matcher, picture))
-        return -1;
-    /* the first matches plan, and auto may wait with FFT until it pays */
-    for (int i = 0; i < 60 && spent < 60; i++) {
-        if (tm_match(matcher, frame, tmpl, &best, NULL))
-            break;
-        spent += tm_matcher_times(matcher).kernel;
+    for (int i = 0; i < (cuda ? 2 : 60) && spent < 60 && last >= 0; i++)
+        spent += last = match_ms(matcher, frame, tmpl);
+    if (spent > 3000)
+        ms[runs++] = spent;
+    for (spent = 0; last >= 0 && runs < SAMPLES && (runs == 0 || (spent < 1500 && ms[0] < 3000));)
+        spent += ms[runs++] = last = match_ms(matcher, frame, tmpl);
+    snprintf(result->plan, sizeof result->plan, "%.199s", tm_matcher_plan(matcher));
+    if (last < 0) {
+        result->status = BENCH_FAILED;
+        snprintf(result->note, sizeof result->note, "%.255s", tm_matcher_message(matcher));
+        return;
     }
-    if (spent > 3000) {
-        tm_template_destroy(&tmpl);
-        return spent;
-    }
-    spent = 0;
-    for (int i = 0; i < 15 && (i < 1 || spent < 1500); i++) {
-        if (tm_match(matcher, frame, tmpl, &best, NULL)) {
-            runs = 0;
-            break;
-        }
-        double kernel = tm_matcher_times(matcher).kernel;
-        spent += kernel;
-        ms[runs++] = kernel;
-    }
-    tm_template_destroy(&tmpl);
-    qsort(ms, (size_t)runs, sizeof *ms, ascending);
-    return runs ? ms[runs / 2] : -1;
+    result->kernel = bench_spread_of(ms, runs);
 }
 
 static double estimate_of(const char *plan, const char *name)
 {
     const char *at = strstr(plan, "estimates: ");
     at = at ? strstr(at, name) : NULL;
-    return at ? strtod(at + strlen(name), NULL) : -1;
+    return at ? strtod(at + strlen(name) + 1, NULL) : 0;
+}
+
+static bool measure_size(grid *g, const tm_image *frame, int64_t size)
+{
+    const tm_image picture = {.samples = frame->samples + frame->width / 3, .width = size,
+                              .height = size, .stride = frame->stride};
+    char plan[200] = "";
+
+    for (int i = 0; i < ALGORITHMS; i++) {
+        tm_template *tmpl;
+        bench_result result = {.of = {"grid", frame->width, frame->height, size, size,
+                                      TM_METRIC_LCC, TM_DOMAIN_VALID, false, 1, 0},
+                               .exact = true};
+        snprintf(result.device, sizeof result.device, g->device == TM_DEVICE_CUDA ? "cuda:0" : "cpu");
+        snprintf(result.algorithm, sizeof result.algorithm, "%s", names[i]);
+        if (g->device == TM_DEVICE_CPU)
+            result.threads = g->report.machine.devices[0].units;
+        if (i > 0 && estimate_of(plan, names[i]) > g->limit) {
+            result.status = BENCH_SKIPPED;
+            snprintf(result.note, sizeof result.note, "would take too long");
+        } else if (tm_template_create(&tmpl, g->matchers[i], &picture) == TM_OK) {
+            measure(&result, g->matchers[i], frame, tmpl);
+            tm_template_destroy(&tmpl);
+        }
+        if (i == 0)
+            memcpy(plan, result.plan, sizeof plan);
+        report_line(&result);
+        if (!report_add(&g->report, &result))
+            return false;
+    }
+    return true;
+}
+
+static bool open_matchers(grid *g)
+{
+    for (int i = 0; i < ALGORITHMS; i++) {
+        tm_settings settings;
+        tm_settings_default(&settings, sizeof settings);
+        settings.device = g->device;
+        settings.algorithm = algorithms[i];
+        if (tm_matcher_create(&g->matchers[i], &settings)) {
+            fprintf(stderr, "%s\n", tm_matcher_message(g->matchers[i]));
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool measure_frame(grid *g, int64_t size)
+{
+    static const int templates[] = {3, 8, 16, 24, 32, 48, 64, 96, 128, 200, 300, 600};
+    uint8_t *samples = malloc((size_t)(size * size));
+    tm_image frame = {.samples = samples, .width = size, .height = size, .stride = (ptrdiff_t)size};
+    bool good = samples != NULL;
+
+    for (int64_t i = 0; good && i < size * size; i++)
+        samples[i] = (uint8_t)(rand() >> 8);
+    for (size_t t = 0; good && t < sizeof templates / sizeof *templates; t++) {
+        if (2 * templates[t] <= size && (size <= 4096 || t % 2 == 0))
+            good = measure_size(g, &frame, templates[t]);
+    }
+    free(samples);
+    return good;
 }
 
 int main(int argc, char **argv)
 {
-    static const int frames[] = {256, 512, 1024, 2048, 4096, 8192};
-    static const int templates[] = {3, 8, 16, 24, 32, 48, 64, 96, 128, 200, 300, 600};
-    double limit = argc > 2 ? strtod(argv[2], NULL) : 20000, worst = 0;
-    tm_matcher *matchers[3];
-    int count = 0, beyond = 0;
+    static grid g;
+    bool good = argc == 3 || argc == 4;
 
-    if (argc < 2) {
-        fprintf(stderr, "plan_grid cpu|cuda [LIMIT_MS]\n");
+    if (!good || (strcmp(argv[1], "cpu") != 0 && strcmp(argv[1], "cuda") != 0)) {
+        fprintf(stderr, "plan_grid cpu|cuda FILE.json [LIMIT_MS]\n");
         return 2;
     }
-    for (int i = 0; i < 3; i++) {
-        tm_settings settings;
-        tm_settings_default(&settings, sizeof settings);
-        settings.device = strcmp(argv[1], "cuda") ? TM_DEVICE_CPU : TM_DEVICE_CUDA;
-        settings.algorithm = i == 0   ? TM_ALGORITHM_AUTO
-                             : i == 1 ? TM_ALGORITHM_DIRECT
-                                      : TM_ALGORITHM_FFT;
-        if (tm_matcher_create(&matchers[i], &settings)) {
-            fprintf(stderr, "%s\n", tm_matcher_message(matchers[i]));
-            return 1;
-        }
-    }
-    printf("| frame | template | direct ms | (estimate) | fft ms | (estimate) | auto | ms | loss |\n"
-           "|---|---|---|---|---|---|---|---|---|\n");
-    for (size_t f = 0; f < sizeof frames / sizeof *frames; f++) {
-        int64_t size = frames[f];
-        uint8_t *samples = malloc((size_t)(size * size));
-        tm_image frame = {.samples = samples, .width = size, .height = size,
-                          .stride = (ptrdiff_t)size};
-        for (int64_t i = 0; i < size * size; i++)
-            samples[i] = (uint8_t)(rand() >> 8);
-        for (size_t t = 0; t < sizeof templates / sizeof *templates; t++) {
-            int64_t w = templates[t];
-            tm_image picture = {.samples = samples + size / 3, .width = w, .height = w,
-                                .stride = (ptrdiff_t)size};
-            if (2 * w > size || (size > 4096 && t % 2))
-                continue;
-            double chosen = median(matchers[0], &frame, &picture), other[2];
-            char algorithm[16], plan[512];
-            snprintf(algorithm, sizeof algorithm, "%s", tm_matcher_algorithm(matchers[0]));
-            snprintf(plan, sizeof plan, "%s", tm_matcher_plan(matchers[0]));
-            for (int i = 0; i < 2; i++) {
-                double estimate = estimate_of(plan, i ? "fft " : "direct ");
-                other[i] = estimate > limit ? -1 : median(matchers[i + 1], &frame, &picture);
-            }
-            /* by what was measured of the algorithms: two runs of one differ by noise */
-            double mine = other[strcmp(algorithm, "fft") == 0], better = mine;
-            for (int i = 0; i < 2; i++)
-                better = other[i] >= 0 && other[i] < better ? other[i] : better;
-            double loss = mine > 0 ? 100 * (mine / better - 1) : 0;
-            worst = loss > worst ? loss : worst;
-            beyond += loss > 15;
-            count++;
-            printf("| %d | %d | %.4g | %.3g | %.4g | %.3g | %s | %.4g | %.0f%% |\n", frames[f],
-                   templates[t], other[0], estimate_of(plan, "direct "), other[1],
-                   estimate_of(plan, "fft "), algorithm, chosen, loss);
-            fflush(stdout);
-        }
-        free(samples);
-    }
-    printf("\n%d sizes, worst loss %.0f%%, %d above 15%%; -1: not measured\n", count, worst, beyond);
-    for (int i = 0; i < 3; i++)
-        tm_matcher_destroy(&matchers[i]);
-    return 0;
+    g.device = strcmp(argv[1], "cuda") == 0 ? TM_DEVICE_CUDA : TM_DEVICE_CPU;
+    g.limit = argc > 3 ? strtod(argv[3], NULL) : 20000;
+    g.report.command = g.device == TM_DEVICE_CUDA ? "plan_grid cuda" : "plan_grid cpu";
+    machine_describe(&g.report.machine);
+    good = open_matchers(&g);
+    for (int64_t size = 256; good && size <= 8192; size *= 2)
+        good = measure_frame(&g, size);
+    const char *fault = good ? report_write(&g.report, argv[2]) : "failed";
+    if (fault)
+        fprintf(stderr, "%s: %s\n", argv[2], fault);
+    for (int i = 0; i < ALGORITHMS; i++)
+        tm_matcher_destroy(&g.matchers[i]);
+    free(g.report.results);
+    return fault ? 1 : 0;
 }

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Draws the thesis's diagrams from bench/results as SVG, to docs/plots: time over
-outcome size beside cuFFT, and GFLOPS over outcome size beside the Tesla C1060."""
+outcome size beside cuFFT, and GFLOPS over outcome size beside the Tesla C1060;
+and time over template size, where FFT gets faster than direct."""
 
 import argparse
 import math
@@ -205,6 +206,26 @@ def gflops_chart(documents, metric, where):
                  [100, 200, 500, 1000, 2000, 5000, 10000], groups)
 
 
+def crossing_chart(documents, where):
+    frames = (2048, 4096)
+
+    def series(algorithm, frame):
+        return [(row["template"][0], results.median(row))
+                for row in results.rows(documents, suite="crossing", algorithm=algorithm)
+                if row["frame"] == [frame, frame] and results.on_gpu(row) and results.median(row)]
+
+    groups = [(heading, [Series("%d² frame" % frame, series(algorithm, frame), key, style)
+                         for key, frame in enumerate(frames)])
+              for heading, algorithm, style in (("tmatch, direct", "direct", "solid"),
+                                                ("tmatch, FFT", "fft", "dash"),
+                                                ("cuFFT, float", "cufft", "dot"))]
+    if not groups[1][1][0].points and not groups[1][1][1].points:
+        return None
+    return chart("Where FFT gets faster: kernel time over the template's size", where,
+                 "template, pixels", "time, ms (LCC, with the map)", [24, 32, 48, 64, 96, 128, 192, 256],
+                 groups)
+
+
 def draw_all(documents):
     gpu = results.gpu_name(documents)
     where = "%s; resident on the device, medians of one run" % gpu
@@ -212,6 +233,7 @@ def draw_all(documents):
     for metric, name in (("lcc", "lcc"), ("ccorr", "correlation")):
         charts["time-%s.svg" % name] = time_chart(documents, metric, where)
         charts["gflops-%s.svg" % name] = gflops_chart(documents, metric, where)
+    charts["crossing.svg"] = crossing_chart(documents, where)
     return {name: svg for name, svg in charts.items() if svg}
 
 

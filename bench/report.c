@@ -159,6 +159,8 @@ static void put_result(FILE *out, const bench_result *r)
     put_spread(out, "call_ms", &r->call);
     put_spread(out, "to_device_ms", &r->to_device);
     put_spread(out, "from_device_ms", &r->from_device);
+    if (r->device_memory)
+        put_number(out, "device_memory", (double)r->device_memory);
     putc('}', out);
 }
 

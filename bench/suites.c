@@ -77,6 +77,35 @@ static const bench_case peers[] = {
     {"", 4096, 4096, 128, 128, TM_METRIC_LCC, TM_DOMAIN_VALID, true, 1, 0},
 };
 
+/* Templates for FFT: the best match, and maps beside cuFFT's; its transforms alone are
+ * those of correlation. */
+#define LARGE(frame, size, metric, map) \
+    {"", frame, frame, size, size, metric, TM_DOMAIN_VALID, map, 1, 0}
+static const bench_case large[] = {
+    LARGE(4096, 128, TM_METRIC_LCC, false),  LARGE(4096, 128, TM_METRIC_LCC, true),
+    LARGE(4096, 128, TM_METRIC_CCORR, true), LARGE(4096, 256, TM_METRIC_LCC, false),
+    LARGE(4096, 256, TM_METRIC_LCC, true),   LARGE(4096, 256, TM_METRIC_CCORR, true),
+    LARGE(2048, 256, TM_METRIC_LCC, false),  LARGE(2048, 256, TM_METRIC_LCC, true),
+    LARGE(2048, 256, TM_METRIC_CCORR, true), LARGE(16384, 512, TM_METRIC_LCC, false),
+    LARGE(16384, 512, TM_METRIC_LCC, true),
+};
+
+/* Template sizes, in frames of 2048 and 4096 squared. */
+static const int crossing[] = {24, 32, 48, 64, 80, 96, 128, 160, 192, 256};
+
+static const char *add_crossing(bench_cases *cases)
+{
+    for (int64_t frame = 2048; frame <= 4096; frame *= 2) {
+        for (size_t i = 0; i < sizeof crossing / sizeof *crossing; i++) {
+            const bench_case item = {"crossing",    frame,         frame, crossing[i], crossing[i],
+                                     TM_METRIC_LCC, TM_DOMAIN_VALID, true, 1,           0};
+            if (!bench_cases_add(cases, &item))
+                return out_of_memory;
+        }
+    }
+    return NULL;
+}
+
 static const bench_case small[] = {
     {"", 640, 480, 32, 32, TM_METRIC_LCC, TM_DOMAIN_VALID, false, 1, 0},
     {"", 1920, 1080, 64, 48, TM_METRIC_LCC, TM_DOMAIN_VALID, false, 1, 0},
@@ -117,9 +146,13 @@ const char *bench_add_suite(bench_cases *cases, const char *suite, const char *t
         return add_all(cases, targets, sizeof targets / sizeof *targets, suite);
     if (strcmp(suite, "peers") == 0)
         return add_all(cases, peers, sizeof peers / sizeof *peers, suite);
+    if (strcmp(suite, "large") == 0)
+        return add_all(cases, large, sizeof large / sizeof *large, suite);
+    if (strcmp(suite, "crossing") == 0)
+        return add_crossing(cases);
     if (strcmp(suite, "short") == 0)
         return add_all(cases, small, sizeof small / sizeof *small, suite);
     if (strcmp(suite, "thesis") == 0)
         return add_thesis(cases, tables);
-    return "no such suite: any of thesis, targets, peers, short";
+    return "no such suite: any of thesis, targets, peers, large, crossing, short";
 }

@@ -25,7 +25,10 @@ TARGETS = [
     ([1920, 1080], [32, 32], "best", 64, None, None, "1920×1080, 64 of 32², best match"),
 ]
 
-OURS = ("direct", "direct-many", "reference")
+# Frame, template: milliseconds to reach on one H200.
+LARGE_TARGETS = {(4096, 128): 0.8, (4096, 256): 0.9, (2048, 256): 0.3, (16384, 512): 16}
+
+OURS = ("direct", "direct-many", "fft", "reference")
 
 # Dense 8-bit multiply-adds a second of the tensor cores, by the vendor's datasheet.
 PEAK_MACS = {"H200": 989.5e12, "H100": 989.5e12, "A100": 312e12}
@@ -169,7 +172,7 @@ def block_peers(documents):
             if results.median(row):
                 worst = max(worst, row.get("max_abs_error", math.nan))
         place = "CPU, %d thread%s" % (threads, "" if threads == 1 else "s") if cpu else "GPU"
-        name = "**tmatch**" if algorithm == "direct" else algorithm
+        name = {"direct": "**tmatch**", "fft": "**tmatch, FFT**"}.get(algorithm, algorithm)
         lines.append([name, place] + cells + ["%.1e" % worst if worst else "0"])
     head = ["ms", "on"] + ["%s, %s" % (size(f), size(t)) for f, t in sizes] + ["largest error"]
     return table(head, lines, 2) if lines else ""
@@ -211,7 +214,79 @@ def block_thesis(which):
     return block
 
 
-BLOCKS = {"runs": block_runs, "targets": block_targets, "peers": block_peers,
+def block_large(documents):
+    """Templates for FFT beside cuFFT on the whole frame."""
+    lines = []
+    rows = results.rows(documents, suite="large")
+    for frame, template in sorted({(tuple(r["frame"]), tuple(r["template"])) for r in rows},
+                                  key=lambda sizes: (sizes[0][0] * sizes[1][0])):
+        here = [r for r in rows if tuple(r["frame"]) == frame and tuple(r["template"]) == template]
+        best = pick(here, algorithm="fft", metric="lcc", output="best")
+        ms = results.median(best)
+        if not ms:
+            continue
+        target = LARGE_TARGETS.get((frame[0], template[0]))
+        cells = ["%s, %s" % (size(frame), size(template)), times(best),
+                 "≤ %g ms" % target if target else "–",
+                 ("yes" if ms <= target else "no") if target else "–"]
+        cells += [number(results.median(pick(here, algorithm=algorithm, metric=metric, output=output)))
+                  for algorithm, metric, output in (("direct", "lcc", "best"), ("fft", "lcc", "map"),
+                                                    ("cufft", "ccorr", "map"), ("cufft", "lcc", "map"),
+                                                    ("cufft-double", "ccorr", "map"))]
+        double = results.median(pick(here, algorithm="cufft-double", metric="lcc", output="map"))
+        lines.append(cells + [number(double), "%.1f×" % (double / ms) if double else "–"])
+    head = ["frame, template", "FFT, best match, ms (quartiles)", "to reach", "reached",
+            "direct, best match", "FFT, map", "cuFFT float, transforms", "cuFFT float, LCC",
+            "cuFFT double, transforms", "cuFFT double, LCC", "over the first"]
+    return table(head, lines) if lines else ""
+
+
+def block_crossing(documents):
+    rows = results.rows(documents, suite="crossing")
+    lines = []
+    for frame, template in sorted({(tuple(r["frame"]), tuple(r["template"])) for r in rows}):
+        here = [r for r in rows if tuple(r["frame"]) == frame and tuple(r["template"]) == template]
+        lines.append([size(frame), size(template)] +
+                     [number(results.median(pick(here, algorithm=name)))
+                      for name in ("direct", "fft", "cufft", "cufft-double")])
+    head = ["frame", "template", "direct", "FFT", "cuFFT, float", "cuFFT, double"]
+    return table(head, lines, 2) if lines else ""
+
+
+def estimate(row, name):
+    found = re.search(r"estimates: .*?\b%s ([0-9.e+-]+) ms" % name, row.get("plan", ""))
+    return float(found[1]) if found else None
+
+
+def block_grid(place):
+    def block(documents):
+        rows = [r for r in results.rows(documents, suite="grid") if results.on_gpu(r) == (place == "gpu")]
+        lines, losses = [], []
+        for frame, template in sorted({(tuple(r["frame"]), tuple(r["template"])) for r in rows}):
+            here = [r for r in rows if tuple(r["frame"]) == frame and tuple(r["template"]) == template]
+            auto = pick(here, algorithm="auto")
+            ms = {name: results.median(pick(here, algorithm=name)) for name in ("direct", "fft")}
+            known = {name: value for name, value in ms.items() if value}
+            chosen = auto["plan"].split(" ")[0]
+            if chosen not in known:
+                continue
+            # by what was measured of the algorithms: two runs of one differ by noise
+            losses.append(known[chosen] / min(known.values()) - 1)
+            lines.append([size(frame), size(template), number(ms["direct"]),
+                          number(estimate(auto, "direct")), number(ms["fft"]),
+                          number(estimate(auto, "fft")), chosen, number(results.median(auto)),
+                          "%.0f %%" % (100 * losses[-1])])
+        if not lines:
+            return ""
+        head = ["frame", "template", "direct ms", "estimate", "FFT ms", "estimate", "auto takes",
+                "auto ms", "loses"]
+        return table(head, lines, 2) + "\n\n%d sizes; the worst choice loses %.0f %%, %d lose more than 15 %%." % (
+            len(lines), 100 * max(losses), sum(loss > 0.15 for loss in losses))
+    return block
+
+
+BLOCKS = {"large": block_large, "crossing": block_crossing, "grid-gpu": block_grid("gpu"),
+          "grid-cpu": block_grid("cpu"), "runs": block_runs, "targets": block_targets, "peers": block_peers,
           "thesis-1": block_thesis(1), "thesis-2": block_thesis(2),
           "thesis-3": block_thesis(3), "thesis-4": block_thesis(4)}
 

@@ -174,11 +174,20 @@ static double copy_rate(int device)
     return best;
 }
 
+static int64_t memory_used(int device)
+{
+    size_t available, total;
+    if (cudaSetDevice(device) == cudaSuccess && cudaMemGetInfo(&available, &total) == cudaSuccess)
+        return (int64_t)(total - available);
+    cudaGetLastError();
+    return 0;
+}
+
 const baseline_module *baseline_module_get(void)
 {
     static const baseline baselines[] = {
         {"thesis-gpu", "the thesis's kernel as it was", run_thesis},
     };
-    static const baseline_module module = {BASELINE_VERSION, 1, baselines, flush, copy_rate};
+    static const baseline_module module = {BASELINE_VERSION, 1, baselines, flush, copy_rate, memory_used};
     return &module;
 }

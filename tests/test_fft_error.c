@@ -8,6 +8,7 @@
 
 #include "check.h"
 #include "fft/cpu_tile.h"
+#include "fft_pictures.h"
 
 static double worst;
 static int64_t seen;
@@ -34,25 +35,6 @@ void tm_fft_score_row(const tm_fft_row *row, tm_candidate *best)
             error = fabs(sum - (double)exact_sum(row->job, row->x + i, row->y));
         worst = error > worst ? error : worst;
     }
-}
-
-enum { PICTURES = 5 };
-static const char *const names[PICTURES] = {"noise", "0 or 255", "all 255 but one", "checkerboard",
-                                            "gradient"};
-
-static uint8_t *draw(int picture, int64_t size)
-{
-    uint8_t *samples = malloc((size_t)(size * size));
-    CHECK(samples);
-    for (int64_t i = 0; i < size * size; i++) {
-        int64_t x = i % size, y = i / size;
-        samples[i] = (uint8_t)(picture == 0   ? (int64_t)(check_random() & 255)
-                               : picture == 1 ? 255 * (int64_t)(check_random() & 1)
-                               : picture == 2 ? 255 - (i == size)
-                               : picture == 3 ? 255 * ((x + y) % 2)
-                                              : 255 * (x + y) / (2 * size));
-    }
-    return samples;
 }
 
 static tm_fft_plan plan_of(int length, fftw_complex *points)

@@ -2,8 +2,8 @@
 /* What the algorithms cost, in nanoseconds. bench/fit_costs.py writes the blocks
  * marked 'fitted' from what measure_costs printed:
  *
- *     ninja -C build measure_costs
- *     build/measure_costs >costs.jsonl && bench/fit_costs.py costs.jsonl
+ *     ninja -C build bench/measure_costs
+ *     build/bench/measure_costs >costs.jsonl && bench/fit_costs.py costs.jsonl
  *
  * A wrong number makes a match slower, never different. */
 #ifndef TMATCH_MATCH_COSTS_H
@@ -67,7 +67,7 @@ static const tm_fft_costs tm_cpu_fft_costs = {
 /* A CUDA device: one H200 of 132 multiprocessors; another is taken to be as fast a
  * multiprocessor. Measured on it:
  *
- *     build/measure_costs cuda >costs.jsonl && bench/fit_costs.py costs.jsonl */
+ *     build/bench/measure_costs cuda >costs.jsonl && bench/fit_costs.py costs.jsonl */
 #define TM_CUDA_FITTED_MULTIPROCESSORS 132
 
 /* Not for the tensor cores: any template, and devices without them. */
@@ -87,8 +87,8 @@ static const tm_direct_costs tm_cuda_direct_costs = {
 static const tm_fft_length tm_cuda_fft_lengths[] = {
     /* cuda lengths: fitted */
     {256, 0.00382}, {512, 0.00382}, {768, 0.00473}, {1024, 0.00474}, {1152, 0.00511},
-    {1536, 0.00637}, {2048, 0.00503}, {2304, 0.00748}, {3072, 0.00804}, {4096, 0.00807},
-    {4608, 0.00886}, {8192, 0.0105},
+    {1536, 0.00637}, {2048, 0.00503}, {2304, 0.00748}, {4096, 0.00807},
+    {8192, 0.0105},
 };
 
 /* A match costs call, and serial a template row, besides its points and windows. */

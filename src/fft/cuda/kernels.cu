@@ -111,6 +111,28 @@ static __global__ void __launch_bounds__(P::THREADS * BATCH) columns_kernel(tm_f
     }
 }
 
+#ifdef TM_FFT_PROBE
+/* For tests/fft_error_cuda.c: the greatest distance of a sum from an integer so far,
+ * as the bits of a double. */
+static __device__ unsigned long long probe_worst;
+
+extern "C" cudaError_t tm_fft_probe(double *worst)
+{
+    const unsigned long long zero = 0;
+    cudaError_t error = cudaMemcpyFromSymbol(worst, probe_worst, sizeof *worst);
+    return error == cudaSuccess ? cudaMemcpyToSymbol(probe_worst, &zero, sizeof zero) : error;
+}
+#endif
+
+static __device__ __forceinline__ int64_t nearest(double sum)
+{
+    const int64_t integer = __double2ll_rn(sum);
+#ifdef TM_FFT_PROBE
+    atomicMax(&probe_worst, __double_as_longlong(fabs(sum - (double)integer)));
+#endif
+    return integer;
+}
+
 /* n * S_FT - S_F * S_T as binary32. Up to 2^18 pixels the products and their
  * difference are whole numbers below 2^53, so doubles have them exactly. */
 static __device__ __forceinline__ float numerator(const tm_device_job &d, int64_t s_ft,
@@ -157,7 +179,7 @@ score_windows(const tm_fft_job &job, const double2 (&sums)[COUNT], int part, int
     for (int m = 0; m < COUNT; m++) {
         if (m * stride >= last)
             continue;
-        const int64_t s_ft = __double2ll_rn(part ? sums[m].y : sums[m].x) + TM_FFT_CENTRE * d.sum;
+        const int64_t s_ft = nearest(part ? sums[m].y : sums[m].x) + TM_FFT_CENTRE * d.sum;
         tm_candidate candidate = {s_ft, position + m * stride};
         if (job.metric == TM_METRIC_LCC) {
             const float num = numerator(d, s_ft, windows[m].s_f);
@@ -281,9 +303,7 @@ const tm_fft_kernels *tm_fft_kernel_table(void)
         LENGTH(12, 16, 8, 1, 96, 2, 96, 4),    /* 1536 */
         LENGTH(16, 16, 8, 1, 128, 1, 128, 2),  /* 2048 */
         LENGTH(12, 12, 16, 1, 192, 1, 192, 2), /* 2304 */
-        LENGTH(12, 16, 16, 1, 192, 1, 192, 2), /* 3072 */
         LENGTH(16, 16, 16, 1, 256, 1, 256, 2), /* 4096 */
-        LENGTH(12, 12, 8, 4, 192, 1, 192, 2),  /* 4608 */
         LENGTH(16, 8, 8, 8, 256, 1, 256, 1),   /* 8192 */
         {},
     };

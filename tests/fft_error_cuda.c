@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* The experiment of docs/exactness.md on a GPU: how far sums are from whole numbers
+ * before they are rounded, against the proven bound, and that they are the direct
+ * algorithm's once rounded. Linked to the plugin's objects, with kernels that keep
+ * the greatest distance. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "fft/tiling.h"
+#include "fft_pictures.h"
+#include "lcc/cuda/plugin.h"
+
+int tm_fft_probe(double *worst);
+
+/* What direct takes too long for, test_fft.c compares now and then. */
+#define DIRECT_PRODUCTS 2e12
+
+static tm_cuda *cuda;
+
+static void match(tm_job *job)
+{
+    tm_cuda_work work;
+    tm_message message;
+    if (tm_cuda_plugin_get()->match(cuda, job, 1, &work, &message) != TM_OK)
+        check_fail(__FILE__, __LINE__, "%s", message.text);
+}
+
+/* Tiles whose transforms have these lengths, however many. */
+static tm_fft_tiling tiling_of(const tm_geometry *g, int length)
+{
+    tm_fft_length lengths[] = {{length, 1}};
+    tm_fft_costs costs = {lengths, 1, 1, 1, 1, 1, 0, INT64_MAX};
+    tm_fft_tiling tiling;
+    CHECK(tm_fft_tile_map(&tiling, g, &costs, 1));
+    return tiling;
+}
+
+/* Returns worst error / bound. */
+static double error_of(const uint8_t *frame, const uint8_t *tmpl_samples, int length, int size,
+                       double *worst, double *bound)
+{
+    const tm_image picture = {.samples = tmpl_samples, .width = size, .height = size,
+                              .stride = size};
+    tm_template *tmpl;
+    tm_job job = {.metric = TM_METRIC_CCORR,
+                  .frame = {.samples = frame, .width = length, .height = length, .stride = length}};
+
+    CHECK_EQ(tm_template_prepare(&tmpl, &picture), TM_OK);
+    CHECK_EQ(tm_geometry_init(&job.geometry, TM_DOMAIN_VALID, length, length, size, size), TM_OK);
+    const size_t bytes = (size_t)(job.geometry.map_width * job.geometry.map_height) * 8;
+    const bool compared = (double)bytes / 8 * (double)tmpl->n < DIRECT_PRODUCTS;
+    int64_t *by_fft = malloc(bytes), *direct = malloc(bytes);
+    CHECK(by_fft && direct);
+    job.tmpl = tmpl;
+    job.map = (tm_map){direct, job.geometry.map_width * 8};
+    if (compared)
+        match(&job);
+    const tm_fft_tiling tiling = tiling_of(&job.geometry, length);
+    job.tiling = &tiling;
+    job.map.data = by_fft;
+    CHECK_EQ(tm_fft_probe(worst), 0);
+    match(&job);
+    CHECK_EQ(tm_fft_probe(worst), 0);
+    CHECK(!compared || memcmp(by_fft, direct, bytes) == 0);
+    *bound = tm_fft_error_bound(&tiling, tmpl);
+    tm_template_destroy(&tmpl);
+    free(by_fft);
+    free(direct);
+    return *worst / *bound;
+}
+
+static void errors_at(int length, int size)
+{
+    double most = 0;
+    for (int f = 0; f < PICTURES; f++) {
+        for (int t = 0; t < PICTURES; t++) {
+            if (length > 2048 && f != t)
+                continue;
+            uint8_t *frame = draw(f, length), *tmpl = draw(t, size);
+            double worst, bound, share = error_of(frame, tmpl, length, size, &worst, &bound);
+            if (!(share <= 1.0 / 16))
+                check_fail(__FILE__, __LINE__, "%s, %s: error %g, bound %g", names[f], names[t],
+                           worst, bound);
+            most = share > most ? share : most;
+            if (f == t && t < 2)
+                printf("# transforms of %d, template %d, %s: worst error %.2g, bound %.2g\n",
+                       length, size, names[t], worst, bound);
+            free(frame);
+            free(tmpl);
+        }
+    }
+    printf("# transforms of %d, template %d: worst error / bound = 1/%.0f\n", length, size, 1 / most);
+}
+
+/* Every length that there are kernels for. */
+static void errors(void)
+{
+    static const int sizes[][2] = {{256, 60},   {512, 128},  {768, 400},   {1024, 300},
+                                   {1152, 500}, {1536, 600}, {2048, 1024}, {2304, 200},
+                                   {4096, 1024}, {8192, 1000}};
+    tm_message message;
+
+    if (!tm_cuda_plugin_get()->count(&message))
+        check_skip(message.text);
+    if (tm_cuda_plugin_get()->open(&cuda, 0, 0, &message) != TM_OK)
+        check_fail(__FILE__, __LINE__, "%s", message.text);
+    const int longest = tm_cuda_plugin_get()->traits(cuda).longest_fft;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        if (sizes[i][0] <= longest)
+            errors_at(sizes[i][0], sizes[i][1]);
+    }
+    tm_cuda_plugin_get()->close(cuda);
+}
+
+int main(int argc, char **argv)
+{
+    static const check_test tests[] = {TEST(errors)};
+    return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
+}
