@@ -61,7 +61,7 @@ def tensor_windows(m):
     tiles = -(-width // 256) * -(-height // 16)
     sums = (256 + w + 2) // 4
     size = 16 * (16 * (2 * sums + 1) + 2 * sums) + (h + 15) * (256 + (w + 22) // 16 * 16)
-    blocks = 2 if size < 112 * 1024 else 1
+    blocks = 2 if size < 112 * 1024 and tiles > MULTIPROCESSORS else 1
     slots = blocks * MULTIPROCESSORS
     return -(-tiles // slots) * blocks * 256 * 16
 

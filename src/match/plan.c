@@ -39,14 +39,16 @@ static double cuda_scale(const tm_site *site)
 }
 
 /* Windows that a multiprocessor makes on the tensor cores: tiles of 256 x 16, in
- * rounds of one or two blocks a multiprocessor, whatever their shared memory allows. */
+ * rounds of one block a multiprocessor, or two where there are so many tiles and
+ * shared memory allows. */
 static double tensor_windows(const tm_geometry *g, int multiprocessors)
 {
     int64_t w = g->template_width, h = g->template_height;
     int64_t tiles = (g->map_width + 255) / 256 * ((g->map_height + 15) / 16);
     int64_t sums = (256 + w + 2) / 4;
     int64_t bytes = 16 * (16 * (2 * sums + 1) + 2 * sums) + (h + 15) * (256 + (w + 22) / 16 * 16);
-    int64_t blocks = bytes < 112 * 1024 ? 2 : 1, slots = blocks * multiprocessors;
+    int64_t blocks = bytes < 112 * 1024 && tiles > multiprocessors ? 2 : 1;
+    int64_t slots = blocks * multiprocessors;
     return (double)((tiles + slots - 1) / slots * blocks * 256 * 16);
 }
 

@@ -28,9 +28,8 @@ typedef struct column_sums {
     uint32_t sum[COLUMNS], sum_sq[COLUMNS];
 } column_sums;
 
-static __device__ __forceinline__ void add_row(column_sums *sums, const uint8_t *at, bool leaves)
+static __device__ __forceinline__ void add_row(column_sums *sums, uint2 words, bool leaves)
 {
-    const uint2 words = *(const uint2 *)at;
 #pragma unroll
     for (int i = 0; i < COLUMNS; i++) {
         const uint32_t sample = ((i < 4 ? words.x : words.y) >> (i % 4 * 8)) & 0xff;
@@ -100,17 +99,24 @@ static __global__ void __launch_bounds__(THREADS) windows_kernel(tm_fft_job job,
     const int64_t block_x = left / COLUMNS * COLUMNS + (int64_t)blockIdx.x * span;
     const int64_t x = block_x + threadIdx.x * COLUMNS;
     const bool readable = x + COLUMNS <= (int64_t)d.pitch;
-    const uint8_t *column = d.frame + x;
+    const uint8_t *column = d.frame + top * (int64_t)d.pitch + x;
+    const int rows = readable ? (int)max((int64_t)0, min(job.frame_rows - top, (int64_t)INT32_MAX)) : 0;
     column_sums sums = {};
+    /* rows from the block's first on; beyond the frame's are none */
+    const auto load = [&](int y) {
+        return y < rows ? *(const uint2 *)(column + y * (int64_t)d.pitch) : make_uint2(0, 0);
+    };
 
-    for (int64_t y = top; readable && y < top + d.height - 1 && y < job.frame_rows; y++)
-        add_row(&sums, column + y * (int64_t)d.pitch, false);
+#pragma unroll 8
+    for (int y = 0; y < min(d.height - 1, rows); y++)
+        add_row(&sums, *(const uint2 *)(column + y * (int64_t)d.pitch), false);
 
     const int first = blockIdx.y * ROWS, last = min(first + ROWS, run.rows);
+    uint2 enters = load(d.height - 1), leaves = load(0);
     for (int row = first; row < last; row++) {
-        const int64_t y = top + row - first, bottom = y + d.height - 1;
-        if (readable && bottom < job.frame_rows)
-            add_row(&sums, column + bottom * (int64_t)d.pitch, false);
+        const int y = row - first;
+        add_row(&sums, enters, false);
+        const uint2 next_enters = load(y + d.height), next_leaves = load(y + 1);
         scan(p, sums);
         tm_window *out = job.windows + ((int64_t)part * run.rows + row) * run.width;
         for (int i = threadIdx.x; i < span; i += THREADS) {
@@ -125,8 +131,9 @@ static __global__ void __launch_bounds__(THREADS) windows_kernel(tm_fft_job job,
             out[to] = window;
         }
         __syncthreads();
-        if (readable && y < job.frame_rows)
-            add_row(&sums, column + y * (int64_t)d.pitch, true);
+        add_row(&sums, leaves, true);
+        enters = next_enters;
+        leaves = next_leaves;
     }
 }
 
