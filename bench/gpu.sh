@@ -3,10 +3,10 @@
 # Builds, tests and measures on a machine with a GPU, each phase with a limit on
 # its time, and writes to $OUT at most 8 files, a summary last:
 #
-#     OUT=/tmp/results bench/gpu.sh [build] [test] [sanitize] [costs] [fft] [peers] [targets] [thesis] [ncu]
+#     OUT=/tmp/results bench/gpu.sh [build] [test] [sanitize] [costs] [fft] [kinds] [peers] [targets] [thesis] [ncu]
 #
 # All phases if none is named; they run in this order, and build always runs. Limits in seconds: LIMIT_TEST=300 and so on.
-# SANITIZE_TESTS has names of tests, "cuda" for all of them.
+# SANITIZE_TESTS has programs and names of tests, property:cuda for all of those.
 # TMATCH_COMMIT names the commit where there is no .git; GPU_ARCHS is sm_90.
 # shellcheck disable=SC2317 # the phases are called by name
 set -u
@@ -14,7 +14,7 @@ cd "$(dirname "$0")/.." || exit 2
 OUT=${OUT:-build-gpu/out}
 BUILD=build-gpu
 GPU_ARCHS=${GPU_ARCHS:-sm_90}
-ALL="build test sanitize costs fft peers targets thesis ncu"
+ALL="build test sanitize costs fft kinds peers targets thesis ncu"
 PATH=$PATH:/usr/local/cuda/bin:$(echo /opt/nvidia/nsight-compute/*)
 export TMATCH_PLUGIN_DIR="$PWD/$BUILD" PYTHONUNBUFFERED=1 PATH
 mkdir -p "$OUT" "$BUILD"
@@ -42,17 +42,12 @@ phase_sanitize() {
     TMATCH_TEST_SEED=${TMATCH_TEST_SEED:-1}
     export TMATCH_TEST_CASES TMATCH_TEST_SEED
     for tool in memcheck racecheck initcheck synccheck; do
-        (
-            for filter in ${SANITIZE_TESTS:-cuda_random cuda_many cuda_fft_reference cuda_fft_many}; do
-                case $filter in
-                cuda_fft*) program=test_fft ;;
-                *) program=test_property ;;
-                esac
-                compute-sanitizer --tool "$tool" --error-exitcode 9 \
-                    "$BUILD/tests/$program" "$filter"
-                echo "$filter: exit status $?"
-            done >"$BUILD/sanitize-$tool.log" 2>&1
-        ) &
+        for test in ${SANITIZE_TESTS:-property:cuda_random property:cuda_many \
+            fft:cuda_fft_reference fft:cuda_fft_many kinds:cuda_random kinds:cuda_fft}; do
+            compute-sanitizer --tool "$tool" --error-exitcode 9 \
+                "$BUILD/tests/test_${test%%:*}" "${test#*:}"
+            echo "$test: exit status $?"
+        done >"$BUILD/sanitize-$tool.log" 2>&1 &
     done
     wait
     status=0
@@ -85,6 +80,12 @@ phase_fft() {
         "$bench" --devices cuda:0 --algorithms fft --samples 3 --best 16384,512 --json "$OUT/fft-memory.json" &&
         "$BUILD/bench/plan_grid" cuda "$OUT/grid-cuda.json" &&
         "$BUILD/tests/fft_error_cuda"
+}
+
+# Masks, colour, 16 bits and the other metrics, as multiples of LCC of 8-bit gray.
+phase_kinds() {
+    "$BUILD/bench/bench-kinds" cuda direct 5020,21 2048,64 1920,32 >"$OUT/kinds.json" &&
+        cat "$OUT/kinds.json"
 }
 
 phase_peers() {

@@ -136,14 +136,8 @@ static void cut_template(kind_problem *p)
                pixel * (size_t)p->tmpl.width);
 }
 
-void kind_random(kind_problem *p, double products)
+void kind_of_size(kind_problem *p, int64_t map_w, int64_t map_h, int64_t w, int64_t h)
 {
-    const int64_t long_side = check_random() % 8 ? 24 : 140;
-    int64_t w = check_random_in(1, check_random() % 4 ? 12 : long_side);
-    int64_t h = check_random_in(1, check_random() % 4 ? 12 : 24);
-    int64_t most = (int64_t)(products / (double)(w * h));
-    int64_t map_w = check_random_in(1, check_random() % 4 ? 40 : 300);
-    int64_t map_h = check_random_in(1, check_random() % 4 ? 12 : 60);
     const tm_sample_type type = check_random() % 2 ? TM_SAMPLE_U16 : TM_SAMPLE_U8;
     const int channels = check_random() % 2 ? 1 : (int)check_random_in(2, 4);
     const int frame_content = check_random() % 2 ? 0 : (int)check_random_in(0, CONTENTS - 1);
@@ -151,8 +145,6 @@ void kind_random(kind_problem *p, double products)
     const int mask = check_random() % 2 ? 0 : (int)check_random_in(0, MASKS - 1);
     const bool cut = check_random() % 3 == 0, frame_mask = check_random() % 4 == 0;
 
-    map_w = map_w > most ? (most > 0 ? most : 1) : map_w;
-    map_h = map_h > most / map_w ? (most / map_w > 0 ? most / map_w : 1) : map_h;
     *p = (kind_problem){.metric = (tm_metric)check_random_in(0, 5),
                         .domain = (tm_domain)(check_random() % 2 ? 0 : check_random_in(1, 2))};
     p->memory[0] =
@@ -171,6 +163,20 @@ void kind_random(kind_problem *p, double products)
              cut ? "cut from it" : contents[tmpl_content], masks[mask]);
 }
 
+void kind_random(kind_problem *p, double products)
+{
+    const int64_t long_side = check_random() % 8 ? 24 : 140;
+    int64_t w = check_random_in(1, check_random() % 4 ? 12 : long_side);
+    int64_t h = check_random_in(1, check_random() % 4 ? 12 : 24);
+    int64_t most = (int64_t)(products / (double)(w * h));
+    int64_t map_w = check_random_in(1, check_random() % 4 ? 40 : 300);
+    int64_t map_h = check_random_in(1, check_random() % 4 ? 12 : 60);
+
+    map_w = map_w > most ? (most > 0 ? most : 1) : map_w;
+    map_h = map_h > most / map_w ? (most / map_w > 0 ? most / map_w : 1) : map_h;
+    kind_of_size(p, map_w, map_h, w, h);
+}
+
 void kind_free(kind_problem *p)
 {
     for (int i = 0; i < 4; i++)
@@ -185,18 +191,35 @@ typedef struct outcome {
     size_t size;
 } outcome;
 
+/* Matchers are kept: opening a device takes longer than a case. */
+static tm_matcher *matcher_of(const kind_problem *p, tm_settings settings)
+{
+    static struct {
+        tm_matcher *matcher;
+        tm_settings settings;
+    } kept[2][6][3];
+    const bool oracle = settings.algorithm == TM_ALGORITHM_REFERENCE;
+
+    settings.metric = p->metric;
+    settings.domain = p->domain;
+    if (kept[oracle][p->metric][p->domain].matcher &&
+        memcmp(&kept[oracle][p->metric][p->domain].settings, &settings, sizeof settings) != 0)
+        tm_matcher_destroy(&kept[oracle][p->metric][p->domain].matcher);
+    tm_matcher **matcher = &kept[oracle][p->metric][p->domain].matcher;
+    if (!*matcher && tm_matcher_create(matcher, &settings) != TM_OK)
+        check_fail(__FILE__, __LINE__, "%s: %s", p->text, tm_matcher_message(*matcher));
+    kept[oracle][p->metric][p->domain].settings = settings;
+    return *matcher;
+}
+
 /* One match, with its map or without. */
 static outcome match(const kind_problem *p, tm_settings settings, bool with_map)
 {
-    tm_matcher *matcher;
+    tm_matcher *matcher = matcher_of(p, settings);
     tm_template *tmpl = NULL;
     outcome o = {.matched = TM_OK};
     const size_t element = tm_map_element_size(p->metric);
 
-    settings.metric = p->metric;
-    settings.domain = p->domain;
-    if (tm_matcher_create(&matcher, &settings) != TM_OK)
-        check_fail(__FILE__, __LINE__, "%s: %s", p->text, tm_matcher_message(matcher));
     o.created = tm_template_create(&tmpl, matcher, &p->tmpl);
     if (o.created == TM_OK) {
         CHECK_EQ(tm_map_size(p->domain, p->frame.width, p->frame.height, p->tmpl.width,
@@ -211,7 +234,6 @@ static outcome match(const kind_problem *p, tm_settings settings, bool with_map)
             check_fail(__FILE__, __LINE__, "%s: %s", p->text, tm_matcher_message(matcher));
     }
     tm_template_destroy(&tmpl);
-    tm_matcher_destroy(&matcher);
     return o;
 }
 

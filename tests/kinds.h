@@ -13,6 +13,9 @@ typedef struct kind_problem {
     char text[200];
 } kind_problem;
 
+/* A map (of TM_DOMAIN_VALID) and a template of these sizes. */
+void kind_of_size(kind_problem *p, int64_t map_w, int64_t map_h, int64_t w, int64_t h);
+
 /* Up to about this many products. */
 void kind_random(kind_problem *p, double products);
 void kind_free(kind_problem *p);

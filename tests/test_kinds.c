@@ -66,6 +66,18 @@ static void cpu_fft(void)
     random_cases(settings_of(TM_DEVICE_CPU, TM_ALGORITHM_FFT, 2), 2e5);
 }
 
+static void cuda_random(void)
+{
+    require_cuda();
+    random_cases(settings_of(TM_DEVICE_CUDA, TM_ALGORITHM_DIRECT, 1), 3e5);
+}
+
+static void cuda_fft(void)
+{
+    require_cuda();
+    random_cases(settings_of(TM_DEVICE_CUDA, TM_ALGORITHM_FFT, 1), 2e5);
+}
+
 /* Bits, channels and masks that say the same give the same bits. */
 static void same_picture_same_bits(void)
 {
@@ -121,7 +133,7 @@ static void same_picture_same_bits(void)
 }
 
 /* The greatest sums of 16 bits: beyond 64 bits, and beyond binary32's exponents. */
-static void greatest_sums(void)
+static void greatest_sums(tm_device_kind device)
 {
     enum { W = 2049, H = 4096, TW = 2048 };
     uint16_t *samples = malloc((size_t)W * H * 2);
@@ -135,10 +147,34 @@ static void greatest_sums(void)
     for (int metric = 0; metric < 6; metric++) {
         kind_problem p = {.frame = frame, .tmpl = tmpl, .metric = (tm_metric)metric};
         snprintf(p.text, sizeof p.text, "greatest sums, metric %d", metric);
-        kind_compare(&p, settings_of(TM_DEVICE_CPU, TM_ALGORITHM_DIRECT, 0));
-        kind_check_oracle(&p);
+        kind_compare(&p, settings_of(device, TM_ALGORITHM_DIRECT, 0));
+        if (device == TM_DEVICE_CPU)
+            kind_check_oracle(&p);
     }
     free(samples);
+}
+
+static void cpu_greatest_sums(void)
+{
+    greatest_sums(TM_DEVICE_CPU);
+}
+
+/* Also templates that do not fit the tensor cores' kernels, and several bands. */
+static void cuda_large(void)
+{
+    static const int64_t sizes[][4] = {
+        /* map width, map height, template width, template height */
+        {5, 7, 100, 650}, {3, 300, 9, 1500}, {300, 2, 5000, 2}, {3, 2, 300, 260}, {700, 600, 3, 2},
+    };
+    require_cuda();
+    greatest_sums(TM_DEVICE_CUDA);
+    for (size_t i = 0; i < 5 * sizeof sizes / sizeof *sizes; i++) {
+        const int64_t *s = sizes[i / 5];
+        kind_problem p;
+        kind_of_size(&p, s[0], s[1], s[2], s[3]);
+        kind_compare(&p, settings_of(TM_DEVICE_CUDA, TM_ALGORITHM_DIRECT, 0));
+        kind_free(&p);
+    }
 }
 
 /* --- what was reported of others --- */
@@ -348,8 +384,11 @@ int main(int argc, char **argv)
         TEST(cpu_direct_threads),
         TEST(cpu_direct_plain_c),
         TEST(cpu_fft),
+        TEST(cuda_random),
+        TEST(cuda_fft),
+        TEST(cuda_large),
         TEST(same_picture_same_bits),
-        TEST(greatest_sums),
+        TEST(cpu_greatest_sums),
         TEST(flat_template_is_an_error),
         TEST(masked_scores_are_finite),
         TEST(sqdiff_normed_is_not_clipped),

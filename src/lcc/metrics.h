@@ -104,65 +104,59 @@ TM_HOST_DEVICE float tm_float_of_wide(tm_int128 value)
     return value < 0 ? -rounded : rounded;
 }
 
-TM_HOST_DEVICE float tm_num_of(const tm_scorer *s, const tm_sums *w)
+/* n*product - the sum over the channels of a[c]*b[c]. Inlined, with channels and
+ * wide known when compiled where speed matters: channels may be more than there
+ * are, whose sums are 0. */
+TM_HOST_DEVICE float tm_centred(int64_t n, int64_t product, const int64_t *a, const int64_t *b,
+                                int channels, bool wide)
 {
-    if (s->wide) {
-        tm_int128 num = (tm_int128)s->n * w->s_ft;
-        for (int c = 0; c < s->channels; c++)
-            num -= (tm_int128)w->s_f[c] * s->s_t[c];
-        return tm_float_of_wide(num);
+    if (wide) {
+        tm_int128 value = (tm_int128)n * product;
+        for (int c = 0; c < channels; c++)
+            value -= (tm_int128)a[c] * b[c];
+        return tm_float_of_wide(value);
     }
-    int64_t num = s->n * w->s_ft;
-    for (int c = 0; c < s->channels; c++)
-        num -= w->s_f[c] * s->s_t[c];
-    return tm_float_of(num);
+    int64_t value = n * product;
+    for (int c = 0; c < channels; c++)
+        value -= a[c] * b[c];
+    return tm_float_of(value);
 }
 
-/* var_F, with 0 for 1 */
-TM_HOST_DEVICE float tm_var_of(const tm_scorer *s, const tm_sums *w)
+/* A sum of squares or a variance, with 0 for 1. */
+TM_HOST_DEVICE float tm_or_one(float value)
 {
-    float var;
-    if (s->wide) {
-        tm_int128 v = (tm_int128)s->n * w->s_ff;
-        for (int c = 0; c < s->channels; c++)
-            v -= (tm_int128)w->s_f[c] * w->s_f[c];
-        var = tm_float_of_wide(v);
-    } else {
-        int64_t v = s->n * w->s_ff;
-        for (int c = 0; c < s->channels; c++)
-            v -= w->s_f[c] * w->s_f[c];
-        var = tm_float_of(v);
-    }
-    return var < 1.0f ? 1.0f : var;
+    return value < 1.0f ? 1.0f : value;
 }
 
 /* num / sqrt(a * norm) */
 TM_HOST_DEVICE float tm_normed(const tm_scorer *s, float num, float a)
 {
-    return tm_lcc_quotient(num * TM_SCORE_SCALE, a * TM_SCORE_SCALE, s->norm);
+    return tm_lcc_quotient(num * TM_SCORE_SCALE, tm_or_one(a) * TM_SCORE_SCALE, s->norm);
 }
 
-TM_HOST_DEVICE float tm_real_score(const tm_scorer *s, const tm_sums *w)
+TM_HOST_DEVICE float tm_real_score(const tm_scorer *s, const tm_sums *w, int channels, bool wide)
 {
     switch (s->metric) {
     case TM_METRIC_LCC:
-        return tm_lcc_limit(tm_normed(s, tm_num_of(s, w), tm_var_of(s, w)), false);
+        return tm_lcc_limit(tm_normed(s, tm_centred(s->n, w->s_ft, w->s_f, s->s_t, channels, wide),
+                                      tm_centred(s->n, w->s_ff, w->s_f, w->s_f, channels, wide)),
+                            false);
     case TM_METRIC_CCORR_NORMED:
-        return tm_lcc_limit(
-            tm_normed(s, tm_float_of(w->s_ft), tm_float_of(w->s_ff ? w->s_ff : 1)), false);
+        return tm_lcc_limit(tm_normed(s, tm_float_of(w->s_ft), tm_float_of(w->s_ff)), false);
     case TM_METRIC_SQDIFF_NORMED:
-        return tm_normed(s, tm_float_of(w->s_ff - 2 * w->s_ft + s->s_tt),
-                         tm_float_of(w->s_ff ? w->s_ff : 1));
-    default:
+        return tm_normed(s, tm_float_of(w->s_ff - 2 * w->s_ft + s->s_tt), tm_float_of(w->s_ff));
+    default: {
+        const float num = tm_centred(s->n, w->s_ft, w->s_f, s->s_t, channels, wide);
 #ifdef __CUDA_ARCH__
-        return __fdiv_rn(tm_num_of(s, w), s->norm);
+        return __fdiv_rn(num, s->norm);
 #else
-        return tm_num_of(s, w) / s->norm;
+        return num / s->norm;
 #endif
+    }
     }
 }
 
-TM_HOST_DEVICE tm_value tm_score_of(const tm_scorer *s, const tm_sums *w)
+TM_HOST_DEVICE tm_value tm_score_as(const tm_scorer *s, const tm_sums *w, int channels, bool wide)
 {
     tm_value value = {0, 0, 0};
     if (tm_is_integer(s->metric)) {
@@ -170,12 +164,17 @@ TM_HOST_DEVICE tm_value tm_score_of(const tm_scorer *s, const tm_sums *w)
             s->metric == TM_METRIC_CCORR ? w->s_ft : w->s_ff - 2 * w->s_ft + s->s_tt;
         value.rank = value.integer;
     } else {
-        value.real = tm_real_score(s, w);
+        value.real = tm_real_score(s, w, channels, wide);
         value.rank = tm_score_order(value.real);
     }
     if (tm_is_distance(s->metric))
         value.rank = -value.rank;
     return value;
+}
+
+TM_HOST_DEVICE tm_value tm_score_of(const tm_scorer *s, const tm_sums *w)
+{
+    return tm_score_as(s, w, s->channels, s->wide);
 }
 
 /* What the map holds where a position was skipped. */

@@ -36,7 +36,12 @@ static void add_masked_terms(tm_parts *p, const tm_template *mask)
         add_term(p, samples + p->squares, mask, TM_SUM_TOUCHED, 0);
 }
 
-void tm_parts_make(tm_parts *p, const tm_job *job)
+const tm_template *tm_mask_plane(const tm_template *t)
+{
+    return t->mask ? t->planes[t->plane_count - 1] : NULL;
+}
+
+void tm_parts_make(tm_parts *p, const tm_job *job, const tm_template *mask)
 {
     const tm_template *t = job->tmpl;
 
@@ -46,10 +51,9 @@ void tm_parts_make(tm_parts *p, const tm_job *job)
     p->needed[TM_SUM_TOUCHED] = job->frame.mask != NULL;
     for (int c = 0; c < p->channels; c++)
         p->needed[TM_SUM_F + c] = tm_needs_s_f(job->metric);
-    if (t->mask) {
-        p->squares = p->needed[TM_SUM_FF] ? square_bytes(&job->frame) : 0;
-        p->z = p->needed[TM_SUM_TOUCHED];
-    }
+    if (mask && p->needed[TM_SUM_FF])
+        p->squares = square_bytes(&job->frame);
+    p->z = p->needed[TM_SUM_TOUCHED];
     p->planes = p->channels * p->bytes + p->squares + p->z;
 
     /* neighbours share the frame's plane */
@@ -60,10 +64,10 @@ void tm_parts_make(tm_parts *p, const tm_job *job)
                          8 * (i + j));
         }
     }
-    if (t->mask)
-        add_masked_terms(p, t->planes[p->channels * p->bytes]);
+    if (mask)
+        add_masked_terms(p, mask);
     for (int i = TM_SUM_FF; i < TM_SUMS; i++)
-        p->sliding[i] = p->needed[i] && !t->mask;
+        p->sliding[i] = p->needed[i] && !mask;
 }
 
 static const uint16_t *wide_row(const tm_image *frame, int64_t y)

@@ -42,7 +42,7 @@ typedef struct tm_term {
 typedef struct tm_parts {
     int channels, bytes;
     int squares;      /* planes of Q that are needed */
-    bool z;           /* whether Z is */
+    bool z;           /* whether there is a Z; without a mask no term takes it */
     int planes;       /* of the frame: samples, then squares, then Z */
     int terms;
     tm_term term[TM_TERMS];
@@ -50,7 +50,11 @@ typedef struct tm_parts {
     bool sliding[TM_SUMS]; /* of the needed ones: no terms, tm_slide makes them */
 } tm_parts;
 
-void tm_parts_make(tm_parts *parts, const tm_job *job);
+/* mask: the template's, or NULL; or one of all pixels, so that nothing slides. */
+void tm_parts_make(tm_parts *parts, const tm_job *job, const tm_template *mask);
+
+/* The plane of the template's mask, or NULL. */
+const tm_template *tm_mask_plane(const tm_template *tmpl);
 
 /* Writes row y of a frame's plane, width bytes. */
 void tm_plane_row(const tm_parts *parts, const tm_image *frame, int plane, int64_t y, uint8_t *to);

@@ -181,9 +181,9 @@ tm_scorer tm_scorer_make(const tm_template *t, tm_metric metric)
     memcpy(s.s_t, t->channel_sums, sizeof s.s_t);
     s.wide = (tm_int128)t->count * t->count * t->channels * most * most >> 62 != 0;
     if (metric == TM_METRIC_LCC) {
-        tm_sums own = {.s_ff = t->sum_sq};
-        memcpy(own.s_f, t->channel_sums, sizeof own.s_f);
-        s.norm = tm_var_of(&s, &own) * TM_SCORE_SCALE;
+        const float variance =
+            tm_centred(s.n, t->sum_sq, s.s_t, s.s_t, s.channels, s.wide);
+        s.norm = tm_or_one(variance) * TM_SCORE_SCALE;
     } else if (metric == TM_METRIC_CCOEFF) {
         s.norm = (float)t->count;
     }

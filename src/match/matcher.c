@@ -370,12 +370,7 @@ static bool use_cuda(tm_matcher *m, size_t count)
 
 static tm_status run(tm_matcher *m, size_t count)
 {
-    bool plain = true;
-    for (size_t i = 0; i < count; i++)
-        plain = plain && tm_job_is_plain(&m->jobs[i]);
-    if (!plain && m->settings.device == TM_DEVICE_CUDA)
-        return fail(m, TM_ERR_INVALID, "only 8-bit gray without masks, by lcc or ccorr, on CUDA so far");
-    if (plain && use_cuda(m, count))
+    if (use_cuda(m, count))
         return run_cuda(m, count);
     for (size_t i = 0; i < count; i++) {
         tm_plan plan = plan_cpu(m, &m->jobs[i]);

@@ -38,11 +38,15 @@ static tm_image plane_image(const tm_parts *p, const tm_image *frame, uint8_t *m
     return image;
 }
 
+/* Makes the planes that terms take. */
 static void split(const tm_parts *p, const tm_image *frame, uint8_t *memory, int threads)
 {
+    bool taken[TM_FRAME_PLANES] = {false};
+    for (int i = 0; i < p->terms; i++)
+        taken[p->term[i].plane] = true;
     for (int i = 0; i < p->planes; i++) {
         const tm_image plane = plane_image(p, frame, memory, i);
-        if (plane.samples == frame->samples)
+        if (!taken[i] || plane.samples == frame->samples)
             continue;
         uint8_t *to = memory + (int64_t)i * frame->width * frame->height;
 #pragma omp parallel for num_threads(threads) if (frame->width * frame->height > 100000)
@@ -166,7 +170,7 @@ tm_status tm_parts_match(tm_parts_memory *m, tm_job *job, int threads, tm_plain_
     size_t map_count = 0;
     tm_parts parts;
 
-    tm_parts_make(&parts, job);
+    tm_parts_make(&parts, job, tm_mask_plane(job->tmpl));
     for (int i = 0; i < TM_SUMS; i++)
         map_count += parts.needed[i] && !parts.sliding[i];
     const size_t pixels = (size_t)(job->frame.width * job->frame.height);

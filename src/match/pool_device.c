@@ -134,7 +134,8 @@ static tm_status plan_slices(tm_pool_device *d, size_t count)
     for (size_t i = 0; i < count; i++) {
         tm_job *job = &d->slices[i];
         tm_plan *plan = &d->plans[i];
-        if (i > 0 && memcmp(&job->geometry, &job[-1].geometry, sizeof job->geometry) == 0 &&
+        if (i > 0 && !job->tmpl->planes && !job[-1].tmpl->planes &&
+            memcmp(&job->geometry, &job[-1].geometry, sizeof job->geometry) == 0 &&
             job->tmpl->sum_sq <= job[-1].tmpl->sum_sq)
             *plan = plan[-1];
         else

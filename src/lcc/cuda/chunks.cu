@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows of a large frame go to the device, through its kernels and back in chunks, so
  * that the copies of some overlap the kernels of others. The FFT's tiles are the
- * whole map's: it takes that as one chunk. */
+ * whole map's: it takes that as one chunk, and so do frames that are split into
+ * planes. */
 #include "lcc/cuda/context.cuh"
 
 #define CHUNK_STEP 64 /* rows; a multiple of every kernel's tile */
@@ -12,7 +13,7 @@ int64_t tm_chunk_rows(const tm_cuda *cuda, const tm_job *job)
     int64_t row_bytes = g->frame_width;
     if (job->map.data)
         row_bytes += g->map_width * (int64_t)tm_map_element_size(job->metric);
-    if (job->tiling || g->map_height * row_bytes < 2 * cuda->chunk_bytes)
+    if (job->tiling || !tm_job_is_plain(job) || g->map_height * row_bytes < 2 * cuda->chunk_bytes)
         return g->map_height;
     return (cuda->chunk_bytes / row_bytes + CHUNK_STEP) / CHUNK_STEP * CHUNK_STEP;
 }

@@ -5,6 +5,7 @@
 
 #include "fft/cuda/fft.cuh"
 #include "lcc/cuda/device.cuh"
+#include "lcc/cuda/parts.cuh"
 #include "lcc/cuda/peaks.cuh"
 #include "lcc/cuda/plugin.h"
 #include "lcc/cuda/tensor.h"
@@ -69,6 +70,13 @@ struct tm_cuda {
     tm_layout layout; /* what the frame's memory is zeroed for */
     tm_buffer map, candidates, bests;
     tm_device_peaks peaks;
+
+    /* other than 8-bit gray: parts.cu */
+    tm_buffer raw, planes, terms, found;
+    tm_layout planes_layout; /* what the planes' memory is zeroed for */
+    int planes_count;
+    tm_template *ones; /* a mask of all pixels, of a wide template's size, or NULL */
+
     tm_candidate *reduced;      /* device, TM_REDUCE_BLOCKS */
     tm_candidate *pinned_bests; /* host */
     size_t pinned_bests_count;
@@ -89,6 +97,17 @@ struct tm_cuda {
 /* transfer.cu: makes the frame's zero-extended place. The zeros around it are written
  * only where its size or pads have changed; then it has to be copied again. */
 cudaError_t tm_place_frame(tm_cuda *cuda, const tm_job *job, bool *copied);
+
+tm_layout tm_layout_of(const tm_geometry *geometry);
+bool tm_layout_equal(const tm_layout *a, const tm_layout *b);
+
+/* transfer.cu: copies rows to the device. */
+cudaError_t tm_upload(tm_cuda *cuda, uint8_t *to, size_t pitch, const uint8_t *from,
+                      ptrdiff_t stride, size_t row_bytes, int64_t rows);
+
+/* parts.cu: brings a frame other than 8-bit gray to the device, and matches there. */
+cudaError_t tm_place_parts(tm_cuda *cuda, const tm_job *job);
+cudaError_t tm_run_parts(tm_cuda *cuda, const tm_job *job, tm_candidate *best);
 
 /* transfer.cu: copies rows [first, end) of the frame into its place, or of the dense
  * device map into the caller's, on the streams for that; directly where the caller's

@@ -57,6 +57,11 @@ static void give_back(tm_cuda *cuda)
     tm_buffer_free(&cuda->frame);
     tm_buffer_free(&cuda->map);
     tm_buffer_free(&cuda->candidates);
+    cuda->planes_layout = (tm_layout){};
+    tm_buffer_free(&cuda->raw);
+    tm_buffer_free(&cuda->planes);
+    tm_buffer_free(&cuda->terms);
+    tm_buffer_free(&cuda->found);
     tm_buffer_free(&cuda->fft.points);
     tm_buffer_free(&cuda->fft.windows);
     tm_buffer_free(&cuda->peaks.items);
@@ -188,6 +193,7 @@ static void plugin_close(tm_cuda *cuda)
     tm_staging_free(&cuda->staging_in);
     tm_staging_free(&cuda->staging_out);
     cudaFreeHost(cuda->pinned_bests);
+    tm_template_destroy(&cuda->ones);
     tm_device_peaks_free(&cuda->peaks);
     tm_device_free(cuda->reduced);
     tm_buffer_free(&cuda->bests);

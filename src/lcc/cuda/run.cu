@@ -163,7 +163,8 @@ static bool has_map(const tm_job *job)
 static size_t group_size(const tm_job *jobs, size_t count)
 {
     size_t size = 1;
-    while (size < count && size < TM_GROUP_MAX && !has_map(&jobs[0]) && !has_map(&jobs[size]) &&
+    while (size < count && size < TM_GROUP_MAX && tm_job_is_plain(&jobs[0]) &&
+           tm_job_is_plain(&jobs[size]) && !has_map(&jobs[0]) && !has_map(&jobs[size]) &&
            !jobs[0].tiling && !jobs[size].tiling &&
            jobs[size].tmpl->width == jobs[0].tmpl->width &&
            jobs[size].tmpl->height == jobs[0].tmpl->height)
@@ -181,12 +182,20 @@ static size_t best_count(const tm_cuda *cuda, const tm_job *jobs, size_t size)
 static cudaError_t run_groups(tm_cuda *cuda, tm_job *jobs, size_t count)
 {
     tm_candidate *bests = (tm_candidate *)cuda->bests.data;
+    bool plain_copied = false, parts_copied = false;
 
     for (size_t i = 0, size; i < count; i += size) {
-        bool copied = i > 0;
         size = group_size(jobs + i, count - i);
-        TRY(tm_place_frame(cuda, &jobs[i], &copied));
-        TRY(run_group(cuda, jobs + i, size, copied, bests));
+        if (tm_job_is_plain(&jobs[i])) {
+            TRY(tm_place_frame(cuda, &jobs[i], &plain_copied));
+            TRY(run_group(cuda, jobs + i, size, plain_copied, bests));
+            plain_copied = true;
+        } else {
+            if (!parts_copied)
+                TRY(tm_place_parts(cuda, &jobs[i]));
+            parts_copied = true;
+            TRY(tm_run_parts(cuda, &jobs[i], bests));
+        }
         if (i == 0)
             TRY(cudaEventRecord(cuda->events[TM_EVENT_ON_DEVICE], cuda->in));
         if (jobs[i].peaks)

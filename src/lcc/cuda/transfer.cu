@@ -50,7 +50,7 @@ static int64_t round_up(int64_t value, int64_t to)
     return (value + to - 1) / to * to;
 }
 
-static tm_layout layout_of(const tm_geometry *g)
+tm_layout tm_layout_of(const tm_geometry *g)
 {
     tm_layout l = {g->frame_width, g->frame_height, g->pad_x, g->pad_y, 0, 0};
     l.rows = g->map_height + g->template_height - 1 + TM_SLACK_ROWS;
@@ -58,7 +58,7 @@ static tm_layout layout_of(const tm_geometry *g)
     return l;
 }
 
-static bool layout_equal(const tm_layout *a, const tm_layout *b)
+bool tm_layout_equal(const tm_layout *a, const tm_layout *b)
 {
     return a->frame_width == b->frame_width && a->frame_height == b->frame_height &&
            a->pad_x == b->pad_x && a->pad_y == b->pad_y && a->rows == b->rows &&
@@ -67,9 +67,9 @@ static bool layout_equal(const tm_layout *a, const tm_layout *b)
 
 cudaError_t tm_place_frame(tm_cuda *cuda, const tm_job *job, bool *copied)
 {
-    const tm_layout l = layout_of(&job->geometry);
+    const tm_layout l = tm_layout_of(&job->geometry);
 
-    if (layout_equal(&l, &cuda->layout))
+    if (tm_layout_equal(&l, &cuda->layout))
         return cudaSuccess;
     *copied = false;
     cuda->layout = (tm_layout){};
@@ -87,34 +87,40 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-cudaError_t tm_upload_rows(tm_cuda *cuda, const tm_job *job, int64_t first, int64_t end)
+cudaError_t tm_upload(tm_cuda *cuda, uint8_t *to, size_t pitch, const uint8_t *from,
+                      ptrdiff_t stride, size_t row_bytes, int64_t height)
 {
-    const tm_image *frame = &job->frame;
-    const tm_layout *l = &cuda->layout;
-    const size_t width = (size_t)frame->width;
-    uint8_t *to = (uint8_t *)cuda->frame.data + l->pad_y * (int64_t)l->pitch + l->pad_x;
     tm_staging *staging = &cuda->staging_in;
 
-    if (first >= end)
-        return cudaSuccess;
-    cuda->bytes_in += (end - first) * frame->width;
-    if (tm_is_pinned(frame->samples + first * frame->stride, frame->stride, end - first, width))
-        return cudaMemcpy2DAsync(to + first * (int64_t)l->pitch, l->pitch,
-                                 frame->samples + first * frame->stride, (size_t)frame->stride,
-                                 width, (size_t)(end - first), cudaMemcpyHostToDevice, cuda->in);
-    TRY(fit_staging(staging, width, cuda->in));
-    const int64_t step = (int64_t)(staging->size / width);
-    for (int64_t y = first, i = 0; y < end; y += step, i++) {
-        const int64_t rows = least(step, end - y);
+    cuda->bytes_in += height * (int64_t)row_bytes;
+    if (tm_is_pinned(from, stride, height, row_bytes))
+        return cudaMemcpy2DAsync(to, pitch, from, (size_t)stride, row_bytes, (size_t)height,
+                                 cudaMemcpyHostToDevice, cuda->in);
+    TRY(fit_staging(staging, row_bytes, cuda->in));
+    const int64_t step = (int64_t)(staging->size / row_bytes);
+    for (int64_t y = 0, i = 0; y < height; y += step, i++) {
+        const int64_t rows = least(step, height - y);
         uint8_t *memory = staging->memory[i % 2];
         TRY(cudaEventSynchronize(staging->done[i % 2]));
         for (int64_t row = 0; row < rows; row++)
-            memcpy(memory + row * frame->width, frame->samples + (y + row) * frame->stride, width);
-        TRY(cudaMemcpy2DAsync(to + y * (int64_t)l->pitch, l->pitch, memory, width, width,
+            memcpy(memory + (size_t)row * row_bytes, from + (y + row) * stride, row_bytes);
+        TRY(cudaMemcpy2DAsync(to + y * (int64_t)pitch, pitch, memory, row_bytes, row_bytes,
                               (size_t)rows, cudaMemcpyHostToDevice, cuda->in));
         TRY(cudaEventRecord(staging->done[i % 2], cuda->in));
     }
     return cudaSuccess;
+}
+
+cudaError_t tm_upload_rows(tm_cuda *cuda, const tm_job *job, int64_t first, int64_t end)
+{
+    const tm_image *frame = &job->frame;
+    const tm_layout *l = &cuda->layout;
+    uint8_t *to = (uint8_t *)cuda->frame.data + (l->pad_y + first) * (int64_t)l->pitch + l->pad_x;
+
+    if (first >= end)
+        return cudaSuccess;
+    return tm_upload(cuda, to, l->pitch, frame->samples + first * frame->stride, frame->stride,
+                     (size_t)frame->width, end - first);
 }
 
 cudaError_t tm_download_rows(tm_cuda *cuda, const tm_job *job, int64_t first, int64_t end)

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* Other than 8-bit gray on a device: the frame's planes, their correlations, and
+ * the sums put together. */
+#ifndef TMATCH_LCC_CUDA_PARTS_CUH
+#define TMATCH_LCC_CUDA_PARTS_CUH
+
+#include "lcc/cuda/device.cuh"
+#include "lcc/planes.h"
+
+/* A frame's picture and mask as they were uploaded, rows packed. */
+typedef struct tm_raw_frame {
+    const uint8_t *samples, *mask;
+    int64_t width, height;
+    int channels, bytes;
+} tm_raw_frame;
+
+/* The padded planes, one after the other. */
+typedef struct tm_device_planes {
+    uint8_t *data;
+    size_t pitch;
+    int64_t rows, pad_x, pad_y;
+} tm_device_planes;
+
+/* Splits the frame; around it the planes stay as they are, 0. */
+cudaError_t tm_split_launch(const tm_raw_frame *raw, const tm_device_planes *planes,
+                            const tm_parts *parts, cudaStream_t stream);
+
+/* A correlation of one plane, dense, of a band of rows. */
+typedef struct tm_device_term {
+    const uint32_t *narrow; /* either, */
+    const int64_t *wide;    /* or */
+    int shift;
+} tm_device_term;
+
+/* A band of the map: rows [y, y + rows). */
+typedef struct tm_combine {
+    tm_device_term term[TM_TERMS]; /* by sum: */
+    int first[TM_SUMS + 1];        /* term of each */
+    bool sliding[TM_SUMS];
+    bool skips; /* there is a TM_SUM_TOUCHED */
+    tm_scorer scorer;
+    tm_device_planes planes;
+    int channels, bytes, z_plane;
+    int width, height; /* of the template */
+    int64_t map_width, y, rows;
+    int64_t stride; /* of terms' rows, in elements */
+    void *map;                /* the whole one, or NULL */
+    tm_candidate *candidates; /* tm_combine_blocks */
+} tm_combine;
+
+/* Sums slide over templates of at most this width; wider ones have them by terms. */
+#define TM_SLIDE_WIDTH 768
+
+int64_t tm_combine_blocks(const tm_combine *combine);
+cudaError_t tm_combine_launch(const tm_combine *combine, cudaStream_t stream);
+
+#endif
