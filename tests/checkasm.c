@@ -250,6 +250,28 @@ static void first_columns(const tile *t, const tm_columns *c)
     free(still.memory);
 }
 
+/* What reaches the floor, and nothing else, bit for bit. */
+static void compare_peaks(const tm_window_row *row, const tile *t, const float *map, float floor,
+                          int isa)
+{
+    buffer other = make((size_t)row->width * 4);
+    tm_best expected = TM_NO_BEST, best = expected;
+    const float *scores = other.data;
+
+    isas[0].score_best(row, &expected);
+    isas[isa].score_peaks(row, &best, floor, other.data);
+    for (int x = 0; x < row->width; x++) {
+        if (map[x] >= floor ? memcmp(&map[x], &scores[x], 4) != 0 : !(scores[x] < floor))
+            check_fail(__FILE__, __LINE__, "score_peaks, %s, %s: %.9g for %.9g, floor %.9g",
+                       isas[isa].name, t->text, scores[x], map[x], floor);
+    }
+    check_margins(&other, "score_peaks", isas[isa].name);
+    if (best.position != expected.position || best.score != expected.score)
+        check_fail(__FILE__, __LINE__, "score_peaks, %s, %s: best %.9g, expected %.9g",
+                   isas[isa].name, t->text, best.score, expected.score);
+    free(other.memory);
+}
+
 static void compare_scores(const tile *t)
 {
     buffer b[4];
@@ -279,6 +301,7 @@ static void compare_scores(const tile *t)
             isas[i].score_best(&row, &best);
             isas[i].score_map(&row, &of_map, other.data);
             check_same(&map, &other, "score_map", isas[i].name, t->text);
+            compare_peaks(&row, t, map.data, starts[s].score, i);
             if (best.position != expected.position || best.score != expected.score ||
                 of_map.position != expected.position || of_map.score != expected.score)
                 check_fail(__FILE__, __LINE__, "score_best, %s, %s, start %zu: %.9g at %" PRId64
@@ -363,13 +386,14 @@ static void bench(void)
         const tm_cpu_kernels *k = &isas[i];
         double score = TIME(row.width, k->score_best(&row, &best));
         double with_map = TIME(row.width, k->score_map(&row, &best, map.data));
+        double peaks = TIME(row.width, k->score_peaks(&row, &best, best.score, map.data));
         double slide = TIME(TM_SLIDE_ROWS * row.width,
                             k->slide(&c, t.staged.data, t.stride, t.h, TM_SLIDE_ROWS));
         memset(c.sum, 0, b[0].size);
         memset(c.sum_sq, 0, b[1].size);
         first_columns(&t, &c);
-        printf("%-12s slide %.3f, score_best %.3f, score_map %.3f ns/window\n", k->name, slide,
-               score, with_map);
+        printf("%-12s slide %.3f, score_best %.3f, score_map %.3f, score_peaks %.3f ns/window\n",
+               k->name, slide, score, with_map, peaks);
     }
     columns_free(b);
     free(map.memory);

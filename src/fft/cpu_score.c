@@ -34,9 +34,13 @@ static void ccorr_row(const tm_fft_row *row, tm_candidate *best)
  * every window counts. The margin is far above the rounding of score and test. */
 static double limit_of(const tm_fft_row *row, const tm_candidate *best)
 {
-    if (best->value <= 0 || row->job->map.data)
+    if (best->value <= 0 || (row->job->map.data && !row->skim))
         return -1;
     double score = (double)tm_score_of_order((int32_t)best->value);
+    if (row->skim && tm_peak_scan_floor(row->skim) < score)
+        score = (double)tm_peak_scan_floor(row->skim);
+    if (score <= 0)
+        return -1;
     return score * score * (1 - 0x1p-16) * (double)row->job->tmpl->variance;
 }
 
@@ -150,8 +154,11 @@ static void lcc_row(const tm_fft_row *row, tm_candidate *best)
     add_up(row);
     for (; i + CHUNK <= row->count && row->job->tmpl->n <= EXACT_PIXELS; i += CHUNK) {
         double limit = limit_of(row, best);
-        if (limit >= 0 && !any_candidate(row, i, limit))
+        if (limit >= 0 && !any_candidate(row, i, limit)) {
+            for (int k = 0; k < CHUNK && scores; k++)
+                scores[i + k] = -2.0f; /* less than any */
             continue;
+        }
         score_chunk(row, i, scores ? scores + i : alone);
         rank_chunk(row, i, scores ? scores + i : alone, best);
     }

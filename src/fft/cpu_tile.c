@@ -124,12 +124,14 @@ static void score_rows(const tm_fft_strip *strip, const tm_fft_scratch *s, int64
         slide(strip, s, y + h - 1, true);
         for (int part = 0; part < 2; part++) {
             tm_fft_row row = {strip->job, &points[0][part], s->sum[part], s->sum_sq[part],
-                              s->prefix, s->prefix_sq, strip->x + part * t->shift_x, y + part * t->shift_y, 0};
+                              s->prefix, s->prefix_sq, strip->x + part * t->shift_x, y + part * t->shift_y, 0, NULL};
             row.count = min64(count, g->map_width - row.x);
             if (row.y >= g->map_height || row.count <= 0)
                 continue;
-            if (strip->scans)
+            if (strip->scans) {
+                row.skim = row.job->map.data ? NULL : &strip->scans[part];
                 row.job = tm_peak_scan_row(&strip->scans[part]);
+            }
             tm_fft_score_row(&row, best);
             if (strip->scans)
                 tm_peak_scan_row_done(&strip->scans[part]);

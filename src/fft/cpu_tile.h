@@ -63,6 +63,7 @@ typedef struct tm_fft_row {
     uint64_t *prefix_sq;
     int64_t x, y; /* of the first window, in the map */
     int64_t count;
+    const tm_peak_scan *skim; /* the map is for this one's eyes only; or NULL */
 } tm_fft_row;
 
 void tm_fft_score_row(const tm_fft_row *row, tm_candidate *best);

@@ -277,6 +277,11 @@ static int64_t sum_of_reach(int64_t reach)
     return reach < INT64_MIN + 2 ? INT64_MIN + 2 : reach;
 }
 
+float tm_peak_scan_floor(const tm_peak_scan *scan)
+{
+    return real_of_reach(scan->grid->job, scan->reach);
+}
+
 static void find_in_row(tm_peak_scan *scan, int64_t y)
 {
     const void *a = row_at(scan, y - 1), *b = row_at(scan, y), *c = row_at(scan, y + 1);

@@ -53,6 +53,10 @@ void tm_peak_scan_free(tm_peak_scan *scan);
 /* Starts on a cell. False if memory ran out. */
 bool tm_peak_scan_begin(tm_peak_scan *scan, tm_peak_grid *grid, int64_t cell_x, int64_t cell_y);
 
+/* Scores of less can change nothing, unless the job's map is wanted: of positions
+ * that have one, any other of less will do. Of metrics of real values. */
+float tm_peak_scan_floor(const tm_peak_scan *scan);
+
 /* The job whose map takes the cell's next row, at any y; done when it is there. */
 const tm_job *tm_peak_scan_row(tm_peak_scan *scan);
 void tm_peak_scan_row_done(tm_peak_scan *scan);

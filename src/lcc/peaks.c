@@ -139,9 +139,47 @@ int64_t tm_peak_list_reach(const tm_peak_list *list)
     return list->below.full ? list->below.worst.value : INT64_MIN;
 }
 
-static int by_rank(const void *a, const void *b)
+enum { DIGITS = 16 }; /* bytes of position, then of value */
+
+/* Ascending bytes are the order of ranking. */
+static unsigned digit(const tm_candidate *c, int i)
 {
-    return tm_candidate_beats(*(const tm_candidate *)a, *(const tm_candidate *)b) ? -1 : 1;
+    const uint64_t key = i < 8 ? (uint64_t)c->position : ~((uint64_t)c->value ^ (UINT64_C(1) << 63));
+    return (unsigned)(key >> 8 * (i % 8)) & 255;
+}
+
+/* Radix sort from the last byte, without those in which all agree: Knuth, The Art of
+ * Computer Programming, vol. 3, 5.2.5. */
+static bool sort(tm_peak_set *set)
+{
+    size_t counts[DIGITS][256] = {{0}};
+    tm_candidate *from = set->items, *to = malloc(set->count * sizeof *to);
+
+    if (!to)
+        return false;
+    for (size_t k = 0; k < set->count; k++) {
+        for (int i = 0; i < DIGITS; i++)
+            counts[i][digit(&from[k], i)]++;
+    }
+    for (int i = 0; i < DIGITS; i++) {
+        if (counts[i][digit(&from[0], i)] == set->count)
+            continue;
+        size_t next = 0;
+        for (int d = 0; d < 256; d++) {
+            const size_t own = counts[i][d];
+            counts[i][d] = next;
+            next += own;
+        }
+        for (size_t k = 0; k < set->count; k++)
+            to[counts[i][digit(&from[k], i)]++] = from[k];
+        tm_candidate *sorted = to;
+        to = from;
+        from = sorted;
+    }
+    free(to);
+    set->items = from;
+    set->room = set->count;
+    return true;
 }
 
 bool tm_peak_list_finish(tm_peak_list *list)
@@ -162,7 +200,7 @@ bool tm_peak_list_finish(tm_peak_list *list)
         }
     }
     if (!list->failed && above->count)
-        qsort(above->items, above->count, sizeof *above->items, by_rank);
+        list->failed = !sort(above);
     return !list->failed;
 }
 

@@ -484,12 +484,13 @@ static tm_status run_again(tm_matcher *m, size_t index)
 
 static tm_status take_hits(tm_matcher *m, const tm_search *search, size_t count, tm_hits *hits)
 {
+    const int threads = m->settings.threads ? m->settings.threads : omp_get_num_procs();
     for (size_t i = 0; i < count; i++) {
         bool enough = false;
         if (m->jobs[i].best.position == INT64_MAX)
             return fail_plain(m, TM_ERR_NO_POSITION);
         while (!enough) {
-            tm_status status = tm_search_take(&hits[i], search, &m->jobs[i], &enough);
+            tm_status status = tm_search_take(&hits[i], search, &m->jobs[i], threads, &enough);
             if (status != TM_OK)
                 return fail_plain(m, status);
             if (!enough && (status = run_again(m, i)) != TM_OK)

@@ -9,7 +9,7 @@
 
 /* Peaks that are kept at first where not all are needed, or more for more
  * matches; then, while they do not suffice, GROWTH times as many. */
-enum { FIRST_PEAKS = 1024, PEAKS_A_MATCH = 16, GROWTH = 16 };
+enum { FIRST_PEAKS = 256, PEAKS_A_MATCH = 8, GROWTH = 16 };
 
 /* The least rank whose score is min_score or better: a distance's is the least
  * rank of scores with the sign changed. */
@@ -123,7 +123,8 @@ static void set_margins(tm_hits *hits, const tm_job *job, tm_candidate next)
         hits->items[hits->count - 1].margin = tm_score_of_rank(job->metric, next.value);
 }
 
-tm_status tm_search_take(tm_hits *hits, const tm_search *search, tm_job *job, bool *enough)
+tm_status tm_search_take(tm_hits *hits, const tm_search *search, tm_job *job, int threads,
+                         bool *enough)
 {
     tm_candidate next;
 
@@ -148,7 +149,7 @@ tm_status tm_search_take(tm_hits *hits, const tm_search *search, tm_job *job, bo
     if (search->margin)
         set_margins(hits, job, next);
     if (search->subpixel)
-        tm_subpixel(hits, job);
+        tm_subpixel(hits, job, threads);
     return TM_OK;
 }
 

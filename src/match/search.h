@@ -11,6 +11,7 @@ tm_peak_search tm_search_start(const tm_search *search, tm_metric metric);
 /* Takes the matches from the job's finished peaks. *enough becomes false where
  * that needs more of the map's peaks: hits is empty then, and the list is made
  * larger for another run. Errors: MEMORY. */
-tm_status tm_search_take(tm_hits *hits, const tm_search *search, tm_job *job, bool *enough);
+tm_status tm_search_take(tm_hits *hits, const tm_search *search, tm_job *job, int threads,
+                         bool *enough);
 
 #endif

@@ -73,11 +73,15 @@ static void refine(tm_hit *hit, const tm_job *job)
     hit->dy = g->map_height < 3 ? 0 : limited(v + (double)(top + 1 - y), y, g->map_height);
 }
 
-void tm_subpixel(tm_hits *hits, const tm_job *job)
+/* Samples that one thread takes in less time than others need to wake. */
+#define SMALL_WORK 1e5
+
+void tm_subpixel(tm_hits *hits, const tm_job *job, int threads)
 {
+    const double work = 9 * (double)hits->count * (double)job->tmpl->n;
     tm_job alone = *job;
     alone.map.data = NULL;
-#pragma omp parallel for schedule(dynamic) if (hits->count > 16)
+#pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1 && work > SMALL_WORK)
     for (size_t i = 0; i < hits->count; i++)
         refine(&hits->items[i], &alone);
 }

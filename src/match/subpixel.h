@@ -6,6 +6,6 @@
 
 /* Writes dx and dy of the job's hits, from the scores around them by the
  * definition. */
-void tm_subpixel(tm_hits *hits, const tm_job *job);
+void tm_subpixel(tm_hits *hits, const tm_job *job, int threads);
 
 #endif

@@ -53,6 +53,8 @@ bool tm_suppressor_covers(const tm_suppressor *s, int64_t x, int64_t y)
     const int64_t cell_x = x / s->cell_width, cell_y = y / s->cell_height;
     if (s->taken == 0)
         return false;
+    if (cell_covers(s, cell_x, cell_y, x, y)) /* the likeliest first */
+        return true;
     for (int64_t v = cell_y - 1; v <= cell_y + 1; v++) {
         for (int64_t u = cell_x - 1; u <= cell_x + 1; u++) {
             if (cell_covers(s, u, v, x, y))

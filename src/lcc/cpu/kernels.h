@@ -107,6 +107,10 @@ typedef void tm_slide_fn(const tm_columns *columns, const uint8_t *samples, ptrd
 typedef void tm_score_best_fn(const tm_window_row *row, tm_best *best);
 typedef void tm_score_map_fn(const tm_window_row *row, tm_best *best, float *map);
 
+/* The same, but of windows that do not reach the floor it may write any value that
+ * does not either. */
+typedef void tm_score_peaks_fn(const tm_window_row *row, tm_best *best, float floor, float *map);
+
 typedef struct tm_cpu_kernels {
     const char *name;
     tm_pack_fn *pack;
@@ -116,6 +120,7 @@ typedef struct tm_cpu_kernels {
     tm_slide_fn *slide;
     tm_score_best_fn *score_best;
     tm_score_map_fn *score_map;
+    tm_score_peaks_fn *score_peaks;
 } tm_cpu_kernels;
 
 /* features: TM_CPU_ bits that may be used. */

@@ -108,6 +108,8 @@ tm_candidate tm_tile_narrow(const tm_cpu_kernels *kernels, char *memory, const t
                 map += (tile->y + top + y) * target->stride;
             if (job->metric == TM_METRIC_CCORR)
                 ccorr_row(&row, &ccorr, map ? (int64_t *)map + tile->x : NULL);
+            else if (scan && !job->map.data)
+                kernels->score_peaks(&row, &lcc, tm_peak_scan_floor(scan), (float *)map + tile->x);
             else if (map)
                 kernels->score_map(&row, &lcc, (float *)map + tile->x);
             else

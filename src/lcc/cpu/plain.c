@@ -101,3 +101,9 @@ void tm_score_map_c(const tm_window_row *row, tm_best *best, float *map)
         rank(best, map[x], row->position + x);
     }
 }
+
+void tm_score_peaks_c(const tm_window_row *row, tm_best *best, float floor, float *map)
+{
+    (void)floor;
+    tm_score_map_c(row, best, map);
+}

@@ -12,5 +12,6 @@ tm_enter_fn tm_enter_c;
 tm_slide_fn tm_slide_c;
 tm_score_best_fn tm_score_best_c;
 tm_score_map_fn tm_score_map_c;
+tm_score_peaks_fn tm_score_peaks_c;
 
 #endif

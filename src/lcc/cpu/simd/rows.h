@@ -184,18 +184,18 @@ typedef struct sieve {
     vf slope, offset;
 } sieve;
 
-static inline void sieve_best(sieve *s, const tm_window_row *row, const tm_best *best)
+static inline void sieve_best(sieve *s, const tm_window_row *row, float best)
 {
     double n = (double)row->n, slope = 0, offset = INFINITY;
-    if (best->score > 0) {
-        slope = (double)best->score * best->score * row->variance / n * (1 - 0x1p-18);
+    if (best > 0) {
+        slope = (double)best * best * row->variance / n * (1 - 0x1p-18);
         offset = slope * (n * 65025 * 0x1p-21 + 2) * (1 + 0x1p-18);
     }
     s->slope = vf_set1((float)slope);
     s->offset = vf_set1((float)offset);
 }
 
-static inline sieve sieve_make(const tm_window_row *row, const tm_best *best)
+static inline sieve sieve_make(const tm_window_row *row, float best)
 {
     double n = (double)row->n;
     sieve s = {.mean = vf_set1((float)((double)row->sum / n)),
@@ -215,15 +215,27 @@ ROWS_INLINE unsigned sieve_pass(const sieve *s, window_sums w)
 
 static void score_best(const tm_window_row *row, tm_best *best)
 {
-    sieve s = sieve_make(row, best);
+    sieve s = sieve_make(row, best->score);
 
     for (int p = 0; p < 4 && p < row->width; p++) {
         phase at = phase_make(row, p);
         for (ptrdiff_t j = 0; 4 * j + p < row->width; j += LANES) {
             window_sums w = window_load(at, j);
             if (sieve_pass(&s, w) && rank(row, best, score_vector(row, w), j, p))
-                sieve_best(&s, row, best);
+                sieve_best(&s, row, best->score);
         }
+    }
+}
+
+/* 4*LANES neighbouring windows from 4*j on, as far as the row has them. */
+ROWS_INLINE void store_scores(const tm_window_row *row, float *map, ptrdiff_t j, const vf score[4])
+{
+    if (4 * (j + LANES) <= row->width) {
+        vf_interleave(map + 4 * j, score[0], score[1], score[2], score[3]);
+    } else {
+        float last[4 * LANES];
+        vf_interleave(last, score[0], score[1], score[2], score[3]);
+        memcpy(map + 4 * j, last, (size_t)(row->width - 4 * j) * sizeof *map);
     }
 }
 
@@ -239,13 +251,32 @@ static void score_map(const tm_window_row *row, tm_best *best, float *map)
             score[p] = score_vector(row, window_load(at[p], j));
             rank(row, best, score[p], j, p);
         }
-        if (4 * (j + LANES) <= row->width) {
-            vf_interleave(map + 4 * j, score[0], score[1], score[2], score[3]);
-        } else {
-            float last[4 * LANES];
-            vf_interleave(last, score[0], score[1], score[2], score[3]);
-            memcpy(map + 4 * j, last, (size_t)(row->width - 4 * j) * sizeof *map);
+        store_scores(row, map, j, score);
+    }
+}
+
+static void score_peaks(const tm_window_row *row, tm_best *best, float floor, float *map)
+{
+    const vf none = vf_set1(-2.0f);
+    float least = best->score < floor ? best->score : floor;
+    sieve s = sieve_make(row, least);
+    phase at[4];
+
+    for (int p = 0; p < 4; p++)
+        at[p] = phase_make(row, p);
+    for (ptrdiff_t j = 0; 4 * j < row->width; j += LANES) {
+        vf score[4] = {none, none, none, none};
+        for (int p = 0; p < 4; p++) {
+            window_sums w = window_load(at[p], j);
+            if (!sieve_pass(&s, w))
+                continue;
+            score[p] = score_vector(row, w);
+            if (rank(row, best, score[p], j, p) && least < floor) {
+                least = best->score < floor ? best->score : floor;
+                sieve_best(&s, row, least);
+            }
         }
+        store_scores(row, map, j, score);
     }
 }
 
@@ -255,4 +286,5 @@ static void assign_rows(tm_cpu_kernels *kernels)
     kernels->slide = slide;
     kernels->score_best = score_best;
     kernels->score_map = score_map;
+    kernels->score_peaks = score_peaks;
 }
