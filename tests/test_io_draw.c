@@ -2,8 +2,10 @@
 #include "check.h"
 #include "io/io.h"
 
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MARGIN = 4096, POISON = 0xa5 };
 
@@ -139,6 +141,109 @@ static void label_is_whole_at_every_edge(void)
     }
 }
 
+/* Whatever the matches: nothing is written outside, the last box is not on top of
+ * the first, and no label on another. */
+static void many_matches(void)
+{
+    for (int64_t i = check_cases(1000) / 10; i > 0; i--) {
+        io_picture picture = make_picture(check_random_in(1, 400), check_random_in(1, 300), 100);
+        io_box boxes[50] = {{0}};
+        const size_t count = (size_t)check_random_in(0, 50);
+        for (size_t k = 0; k < count; k++) {
+            boxes[k] = (io_box){check_random_in(-40, picture.width), check_random_in(-40, picture.height),
+                                check_random_in(1, 80), check_random_in(1, 60), (int)(k % 9), ""};
+            snprintf(boxes[k].label, sizeof boxes[k].label, "%zu", 10 * k);
+        }
+        io_draw_matches(&picture, boxes, count);
+        check_margins_and_free(&picture);
+    }
+}
+
+static void labels_keep_apart(void)
+{
+    io_picture alone = make_picture(500, 400, 100), both = make_picture(500, 400, 100);
+    const io_box boxes[] = {{100, 100, 60, 40, 0, "0.9000"},
+                            {104, 103, 60, 40, 0, "0.8000"}, /* no place of its own but below */
+                            {300, 300, 60, 40, 1, "0.7000"}};
+    int white[2] = {0, 0};
+    io_draw_matches(&alone, boxes + 2, 1);
+    io_draw_matches(&both, boxes, 3);
+    for (int64_t y = 0; y < 400; y++)
+        for (int64_t x = 0; x < 500; x++) {
+            white[0] += at(&alone, x, y)[2] == 255 && at(&alone, x, y)[0] == 255;
+            white[1] += at(&both, x, y)[2] == 255 && at(&both, x, y)[0] == 255;
+        }
+    CHECK(white[1] > 0 && white[0] > 0);
+    /* the first template's lines are yellow, the second's blue */
+    CHECK(at(&both, 100, 120)[0] == 255 || at(&both, 99, 120)[0] == 255 || at(&both, 98, 120)[0] == 255);
+    CHECK(at(&both, 299, 320)[0] == 86 || at(&both, 298, 320)[0] == 86);
+    check_margins_and_free(&alone);
+    check_margins_and_free(&both);
+}
+
+static io_picture heatmap(const io_heatmap *map)
+{
+    char path[] = "/tmp/tmatch-test-XXXXXX.png";
+    io_picture picture;
+    io_source source;
+    io_error error;
+    const io_limits limits = {1 << 28};
+    const int file = mkstemps(path, 4);
+    CHECK(file >= 0);
+    close(file);
+    if (!io_write_heatmap(path, map, &error) || !io_source_open(&source, path, &error) ||
+        !io_decode(&source, IO_RGB, &limits, &picture, &error))
+        check_fail(__FILE__, __LINE__, "%s", error.reason);
+    io_source_close(&source);
+    unlink(path);
+    return picture;
+}
+
+static bool has_color(const io_picture *picture, int64_t x, int64_t y, int r, int g, int b)
+{
+    const uint8_t *p = at(picture, x, y);
+    return p[0] == r && p[1] == g && p[2] == b;
+}
+
+/* The ends of viridis, and gray where there is no score. */
+static void heatmap_has_the_ends_of_the_scale(void)
+{
+    const float values[] = {-0.5f, 0.25f, 1.0f, -FLT_MAX};
+    const int64_t sums[] = {7, 9, 12, INT64_MAX};
+    io_heatmap map = {.width = 2, .height = 2, .values = values, .name = "lcc"};
+    io_picture picture = heatmap(&map);
+    CHECK(picture.height == 480 && picture.width > 480);
+    CHECK(has_color(&picture, 100, 100, 68, 1, 84));
+    CHECK(has_color(&picture, 100, 400, 253, 231, 37));
+    CHECK(has_color(&picture, 400, 400, 128, 128, 128));
+    io_picture_free(&picture);
+    /* a distance: the least is the best */
+    map.values = sums;
+    map.integers = map.least_is_best = true;
+    picture = heatmap(&map);
+    CHECK(has_color(&picture, 100, 100, 253, 231, 37));
+    CHECK(has_color(&picture, 100, 400, 68, 1, 84));
+    CHECK(has_color(&picture, 400, 400, 128, 128, 128));
+    io_picture_free(&picture);
+}
+
+/* One good position among millions is still there. */
+static void large_heatmap_keeps_the_peak(void)
+{
+    io_heatmap map = {.width = 6100, .height = 37, .name = "lcc"};
+    float *values = calloc((size_t)(map.width * map.height), sizeof *values);
+    CHECK(values);
+    values[20 * map.width + 4321] = 1;
+    map.values = values;
+    CHECK_EQ(io_heatmap_reduction(&map), 4);
+    io_picture picture = heatmap(&map);
+    CHECK(picture.width >= 1525 && picture.width < 2000);
+    CHECK(has_color(&picture, 4321 / 4, 20 / 4, 253, 231, 37));
+    CHECK(has_color(&picture, 4321 / 4 - 1, 20 / 4, 68, 1, 84));
+    io_picture_free(&picture);
+    free(values);
+}
+
 int main(int argc, char **argv)
 {
     static const check_test tests[] = {
@@ -148,6 +253,10 @@ int main(int argc, char **argv)
         TEST(match_itself_stays_visible),
         TEST(tiny_match_is_left_free),
         TEST(label_is_whole_at_every_edge),
+        TEST(many_matches),
+        TEST(labels_keep_apart),
+        TEST(heatmap_has_the_ends_of_the_scale),
+        TEST(large_heatmap_keeps_the_peak),
     };
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
 }

@@ -285,11 +285,16 @@ static bool take(const cli_engine *e, cli_pair *pair, const tm_hits *hits, const
     return good;
 }
 
+static bool wants_map(const cli_options *o)
+{
+    return o->map || o->heatmap;
+}
+
 static bool match_one(const cli_engine *e, const tm_image *image, const io_crop *crop,
                       const cli_templates *templates, size_t i, cli_pair *pair)
 {
     tm_hits hits;
-    if (e->options->map && !reserve_map(e, &pair->map, image, &templates->list[i], &pair->error))
+    if (wants_map(e->options) && !reserve_map(e, &pair->map, image, &templates->list[i], &pair->error))
         return false;
     if (!match(e, e->matcher, image, e->prepared[i], &hits, &pair->map, &pair->error))
         return false;
@@ -345,7 +350,7 @@ void cli_engine_match(const cli_engine *e, const cli_input *frame, const io_crop
 
     /* A device gets the frame once for all; on the CPU nothing is gained by it, and
      * each has its own times. */
-    if (count > 1 && e->settings.device == TM_DEVICE_CUDA && !e->options->map &&
+    if (count > 1 && e->settings.device == TM_DEVICE_CUDA && !wants_map(e->options) &&
         !e->options->verify && match_together(e, &image, crop, pairs, count))
         return;
     for (size_t k = 0; k < count; k++) {

@@ -63,6 +63,7 @@ static const char help[] =
     "      --resume LOG           append results to a log, and pass over frames that\n"
     "                             are in it already, unless they have changed\n"
     "      --map FILE.npy         the score at every position\n"
+    "      --heatmap FILE.png     the score at every position in colour, with a legend\n"
     "      --dump-template FILE   the template with mean 0 and norm 1 (.txt), or the\n"
     "                             same as a picture (.png)\n"
     "      --verify               compute every score again by the definition and\n"

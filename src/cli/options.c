@@ -17,6 +17,7 @@
 enum {
     OPERAND = 1, /* getopt_long's own code, in the mode that keeps the order */
     OPT_MAP = UCHAR_MAX + 1,
+    OPT_HEATMAP,
     OPT_DOMAIN,
     OPT_METRIC,
     OPT_DEVICE,
@@ -51,6 +52,7 @@ static const struct option long_options[] = {
     {"resume", required_argument, NULL, OPT_RESUME},
     {"crops", required_argument, NULL, OPT_CROPS},
     {"map", required_argument, NULL, OPT_MAP},
+    {"heatmap", required_argument, NULL, OPT_HEATMAP},
     {"domain", required_argument, NULL, OPT_DOMAIN},
     {"metric", required_argument, NULL, OPT_METRIC},
     {"device", required_argument, NULL, OPT_DEVICE},
@@ -240,6 +242,7 @@ static bool set_value(cli_options *o, int option, const char *text)
     case OPT_RESUME: o->resume = text; return true;
     case OPT_CROPS: o->crops = text; return true;
     case OPT_MAP: o->map = text; return true;
+    case OPT_HEATMAP: o->heatmap = text; return true;
     case OPT_DUMP_TEMPLATE: o->dump_template = text; return true;
     case OPT_FILES_FROM: o->files_from = text; return true;
     case OPT_IN_FLIGHT: return parse_integer("--in-flight", text, 1, MAX_IN_FLIGHT, &o->in_flight);

@@ -34,7 +34,7 @@ typedef struct cli_options {
     const char *resume;
     uint64_t fingerprint; /* of the options that change results or outputs */
     int64_t in_flight; /* frames in memory at a time; 0: as many as it takes */
-    const char *output, *crops, *map, *dump_template;
+    const char *output, *crops, *map, *heatmap, *dump_template;
     bool has_min_score;
     double min_score; /* as the metric has it: for LCC a float */
     int64_t most_matches; /* 0: all */

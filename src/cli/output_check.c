@@ -79,8 +79,9 @@ static bool is_input(const place *output, const cli_operand *operand)
 
 static bool check_numbers(const cli_options *o, size_t frames, size_t templates)
 {
-    if (o->map && (frames != 1 || templates != 1)) {
-        message_usage("--map takes one frame and one template, not %zu and %zu", frames, templates);
+    if ((o->map || o->heatmap) && (frames != 1 || templates != 1)) {
+        message_usage("%s takes one frame and one template, not %zu and %zu",
+                      o->map ? "--map" : "--heatmap", frames, templates);
         return false;
     }
     if (o->dump_template && templates != 1) {
@@ -153,16 +154,18 @@ bool output_check(const cli_options *options, const cli_frames *frames,
                   const cli_templates *templates)
 {
     const bool folder = output_is_folder(options, frames);
-    const char *paths[] = {folder ? NULL : options->output, options->map, options->dump_template};
-    place places[3];
+    const char *paths[] = {folder ? NULL : options->output, options->map,
+                           options->heatmap, options->dump_template};
+    place places[4];
     int used = 0;
 
     if (!check_numbers(options, frames->count, templates->count) ||
         (paths[0] && !picture_ending(paths[0])) ||
+        (options->heatmap && !picture_ending(options->heatmap)) ||
         (folder && !check_folder(options->output, frames)) ||
         (options->crops && !check_folder(options->crops, frames)))
         return false;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         if (!paths[i])
             continue;
         place *output = &places[used];

@@ -123,3 +123,11 @@ void text_score(char buffer[TEXT_SCORE_SIZE], tm_metric metric, double score)
             return;
     }
 }
+
+void text_label(char buffer[TEXT_SCORE_SIZE], tm_metric metric, double score)
+{
+    if (tm_metric_is_integer(metric))
+        snprintf(buffer, TEXT_SCORE_SIZE, "%" PRId64, (int64_t)score);
+    else
+        snprintf(buffer, TEXT_SCORE_SIZE, "%.4f", score);
+}

@@ -25,4 +25,7 @@ void text_line(FILE *out, const char *name);
 enum { TEXT_SCORE_SIZE = 32 };
 void text_score(char buffer[TEXT_SCORE_SIZE], tm_metric metric, double score);
 
+/* Shorter, for pictures. */
+void text_label(char buffer[TEXT_SCORE_SIZE], tm_metric metric, double score);
+
 #endif

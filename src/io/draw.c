@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "draw.h"
 #include "font.h"
 #include "format.h"
 
@@ -8,10 +9,6 @@ typedef struct rect {
     int64_t x0, y0, x1, y1; /* x1 and y1 are outside */
 } rect;
 
-typedef struct rgb {
-    uint8_t c[3];
-} rgb;
-
 /* A line is width pixels of the bright colour between two edges of the dark one;
  * all sizes follow the picture's. */
 typedef struct pen {
@@ -20,7 +17,14 @@ typedef struct pen {
     int64_t text;              /* pixels of one pixel of the font */
 } pen;
 
-static const rgb bright = {{255, 214, 10}}, dark = {{16, 16, 20}}, white = {{255, 255, 255}};
+static const io_rgb dark = {{16, 16, 20}}, white = {{255, 255, 255}};
+
+/* Bright ones that the colour-blind tell apart, most of them of Okabe and Ito:
+ * https://jfly.uni-koeln.de/color/ */
+static const io_rgb colors[] = {{{255, 214, 10}},  {{86, 180, 233}}, {{255, 120, 60}}, {{70, 220, 160}},
+                                {{230, 150, 200}}, {{240, 228, 160}}, {{120, 150, 255}}};
+
+enum { LABELLED = 400 }; /* matches, the first ones */
 
 static int64_t min64(int64_t a, int64_t b)
 {
@@ -64,7 +68,7 @@ static uint8_t *pixel(io_picture *picture, int64_t x, int64_t y)
     return picture->samples + (y * picture->width + x) * 3;
 }
 
-static void fill(io_picture *picture, rect r, rgb color)
+static void fill(io_picture *picture, rect r, io_rgb color)
 {
     r = clipped(r, picture);
     for (int64_t y = r.y0; y < r.y1; y++)
@@ -72,8 +76,13 @@ static void fill(io_picture *picture, rect r, rgb color)
             memcpy(pixel(picture, x, y), color.c, 3);
 }
 
+void io_fill(io_picture *picture, int64_t x, int64_t y, int64_t w, int64_t h, io_rgb color)
+{
+    fill(picture, (rect){x, y, x + w, y + h}, color);
+}
+
 /* A band along the inside of r's edge. */
-static void draw_ring(io_picture *picture, rect r, int64_t width, rgb color)
+static void draw_ring(io_picture *picture, rect r, int64_t width, io_rgb color)
 {
     int64_t x = min64(width, r.x1 - r.x0), y = min64(width, r.y1 - r.y0);
     if (x <= 0 || y <= 0)
@@ -136,7 +145,7 @@ static cross cross_for(rect match, const pen *p)
     return c;
 }
 
-static void draw_cross(io_picture *picture, const cross *c, int64_t edge, rgb color)
+static void draw_cross(io_picture *picture, const cross *c, int64_t edge, io_rgb color)
 {
     rect o = c->centre;
     if (c->near_y < c->far_y) {
@@ -181,56 +190,125 @@ static void draw_glyph(io_picture *picture, char character, int64_t x, int64_t y
         }
 }
 
+int64_t io_text_width(const char *text, int64_t scale)
+{
+    return (int64_t)strlen(text) * IO_GLYPH_ADVANCE * scale;
+}
+
+void io_draw_text(io_picture *picture, int64_t x, int64_t y, int64_t scale, const char *text)
+{
+    for (; *text; text++, x += IO_GLYPH_ADVANCE * scale)
+        if (contains(picture, (rect){x, y, x + IO_GLYPH_WIDTH * scale, y + IO_GLYPH_HEIGHT * scale}))
+            draw_glyph(picture, *text, x, y, scale);
+}
+
 static rect placed(int64_t x, int64_t y, int64_t w, int64_t h)
 {
     return (rect){x, y, x + w, y + h};
 }
 
-/* Above the box, below, right, left of it, or inside; the first that fits. */
-static rect place_plate(const io_picture *picture, rect box, int64_t w, int64_t h, const pen *p)
+/* Around the box, then in its corner. */
+enum { PLACES = 5 };
+static void list_places(rect places[PLACES], const io_picture *picture, rect box, int64_t w, int64_t h,
+                        const pen *p)
 {
     int64_t gap = p->edge;
     int64_t x = max64(0, min64(box.x0, picture->width - w));
     int64_t y = max64(0, min64(box.y0, picture->height - h));
-    const rect places[] = {
-        placed(x, box.y0 - gap - h, w, h),
-        placed(x, box.y1 + gap, w, h),
-        placed(box.x1 + gap, y, w, h),
-        placed(box.x0 - gap - w, y, w, h),
-    };
-    for (unsigned i = 0; i < sizeof places / sizeof *places; i++)
-        if (contains(picture, places[i]))
-            return places[i];
+    places[0] = placed(x, box.y0 - gap - h, w, h);
+    places[1] = placed(x, box.y1 + gap, w, h);
+    places[2] = placed(box.x1 + gap, y, w, h);
+    places[3] = placed(box.x0 - gap - w, y, w, h);
     x = max64(0, min64(box.x0 + p->line, picture->width - w));
     y = max64(0, min64(box.y0 + p->line, picture->height - h));
-    return placed(x, y, w, h);
+    places[4] = placed(x, y, w, h);
 }
 
-static void draw_label(io_picture *picture, rect box, const char *label, const pen *p)
+static bool meet(rect a, rect b)
 {
-    int64_t length = (int64_t)strlen(label);
+    return a.x0 < b.x1 && b.x0 < a.x1 && a.y0 < b.y1 && b.y0 < a.y1;
+}
+
+/* What labels are kept off. */
+typedef struct crowd {
+    const io_box *boxes;
+    size_t count;
+    rect *plates;
+    size_t plate_count;
+} crowd;
+
+static bool is_free(const crowd *c, rect place, size_t own)
+{
+    for (size_t i = 0; i < c->plate_count; i++)
+        if (meet(place, c->plates[i]))
+            return false;
+    for (size_t i = 0; i < c->count; i++) {
+        const io_box *b = &c->boxes[i];
+        if (i != own && meet(place, (rect){b->x, b->y, b->x + b->w, b->y + b->h}))
+            return false;
+    }
+    return true;
+}
+
+/* The first one always has a place for its label. */
+static bool find_place(rect *found, const io_picture *picture, rect box, const crowd *c, size_t own,
+                       int64_t w, int64_t h, const pen *p)
+{
+    rect places[PLACES];
+    list_places(places, picture, box, w, h, p);
+    for (int i = 0; i < PLACES; i++) {
+        *found = places[i];
+        if (contains(picture, *found) && (is_free(c, *found, own) || own == 0))
+            return true;
+    }
+    return own == 0;
+}
+
+static void draw_label(io_picture *picture, crowd *c, size_t own, const pen *p)
+{
+    const io_box *b = &c->boxes[own];
+    int64_t length = (int64_t)strlen(b->label);
     /* In pixels of the font: 2 beside the text and 2 above and below it. */
     int64_t columns = length * IO_GLYPH_ADVANCE + 3, rows = IO_GLYPH_HEIGHT + 4;
     int64_t scale = min64(p->text, min64(picture->width / columns, picture->height / rows));
-    if (length == 0 || scale == 0)
+    rect plate, box = box_around(picture, (rect){b->x, b->y, b->x + b->w, b->y + b->h}, p);
+    if (length == 0 || scale == 0 ||
+        !find_place(&plate, picture, clipped(box, picture), c, own, columns * scale, rows * scale, p))
         return;
-    rect plate = place_plate(picture, box, columns * scale, rows * scale, p);
     fill(picture, plate, dark);
-    for (int64_t i = 0; i < length; i++)
-        draw_glyph(picture, label[i], plate.x0 + (2 + i * IO_GLYPH_ADVANCE) * scale,
-                   plate.y0 + 2 * scale, scale);
+    io_draw_text(picture, plate.x0 + 2 * scale, plate.y0 + 2 * scale, scale, b->label);
+    c->plates[c->plate_count++] = plate;
+}
+
+static void draw_box(io_picture *picture, const io_box *b, const pen *p)
+{
+    rect match = {b->x, b->y, b->x + b->w, b->y + b->h}, box = box_around(picture, match, p);
+    io_rgb color = colors[b->color % (int)(sizeof colors / sizeof *colors)];
+    cross c = cross_for(match, p);
+    draw_ring(picture, box, p->line, dark);
+    draw_cross(picture, &c, p->edge, dark);
+    draw_ring(picture, grown(box, -p->edge), p->width, color);
+    draw_cross(picture, &c, 0, color);
+}
+
+void io_draw_matches(io_picture *picture, const io_box *boxes, size_t count)
+{
+    rect plates[LABELLED];
+    crowd c = {.boxes = boxes, .count = count, .plates = plates};
+    pen p = pen_for(picture);
+
+    if (count > 1)
+        p.text = max64(1, p.text - 1);
+    for (size_t i = count; i-- > 0;)
+        draw_box(picture, &boxes[i], &p);
+    for (size_t i = 0; i < count && i < LABELLED; i++)
+        draw_label(picture, &c, i, &p);
 }
 
 void io_draw_match(io_picture *picture, int64_t x, int64_t y, int64_t w, int64_t h,
                    const char *label)
 {
-    pen p = pen_for(picture);
-    rect match = {x, y, x + w, y + h};
-    rect box = box_around(picture, match, &p);
-    cross c = cross_for(match, &p);
-    draw_ring(picture, box, p.line, dark);
-    draw_cross(picture, &c, p.edge, dark);
-    draw_ring(picture, grown(box, -p.edge), p.width, bright);
-    draw_cross(picture, &c, 0, bright);
-    draw_label(picture, clipped(box, picture), label, &p);
+    io_box box = {.x = x, .y = y, .w = w, .h = h};
+    snprintf(box.label, sizeof box.label, "%s", label);
+    io_draw_matches(picture, &box, 1);
 }

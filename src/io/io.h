@@ -102,11 +102,39 @@ bool io_write_npy(const char *path, io_npy_type type, int64_t rows, int64_t colu
 bool io_write_text(const char *path, int64_t rows, int64_t columns, const float *data,
                    io_error *error);
 
-/* Draws a match on an RGB picture: two-tone box around [x, x+w) x [y, y+h),
- * centre cross and label, all kept inside the picture. The box may hang over
- * the edge. */
+/* A match to draw: [x, x+w) x [y, y+h), which may hang over the picture's edge. */
+typedef struct io_box {
+    int64_t x, y, w, h;
+    int color; /* 0 and on: matches of one template have the same */
+    char label[32];
+} io_box;
+
+/* Draws matches on an RGB picture: two-tone boxes with centre crosses, the first on
+ * top, and the labels that find a place beside the others. All is kept inside the
+ * picture. */
+void io_draw_matches(io_picture *picture, const io_box *boxes, size_t count);
+
+/* The same for one. */
 void io_draw_match(io_picture *picture, int64_t x, int64_t y, int64_t w, int64_t h,
                    const char *label);
+
+/* A score map to look at. */
+typedef struct io_heatmap {
+    int64_t width, height;
+    bool integers;      /* int64_t values, else float; the type's worst value, or that
+                           with the sign changed, is a position without one */
+    const void *values; /* packed rows */
+    bool least_is_best;
+    const char *name;   /* of what the values are */
+    const io_box *marks; /* x and y: positions of the map */
+    size_t mark_count;
+} io_heatmap;
+
+/* How many positions each way a pixel stands for: 1 unless the map is large. */
+int64_t io_heatmap_reduction(const io_heatmap *heatmap);
+
+/* In the colours of viridis, the best value yellow, with a legend. */
+bool io_write_heatmap(const char *path, const io_heatmap *heatmap, io_error *error);
 
 /* A library and its version for --version, e.g. "libpng 1.6.39", by index from
  * 0; NULL after the last. */

@@ -13,3 +13,12 @@ for domain in valid same full; do
         esac
     done
 done
+# In colour.
+data camera.png
+try --heatmap map.png --map map2.npy camera.png 'camera.png[20x20+101+202]'
+try -n 3 --heatmap full.jpg --domain full camera.png 'camera.png[20x20+101+202]'
+fail --heatmap map.npy camera.png 'camera.png[20x20+101+202]'
+fail --heatmap map.png -o map.png camera.png 'camera.png[20x20+101+202]'
+fail --heatmap camera.png camera.png 'camera.png[20x20+101+202]'
+fail --heatmap map.png camera.png camera.png -t 'camera.png[20x20+101+202]'
+ls

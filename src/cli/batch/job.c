@@ -140,6 +140,16 @@ void job_match(cli_job *job, const cli_plan *plan, const cli_engine *engine)
     message_redirect(before);
 }
 
+static bool write_heatmap(const cli_options *o, const cli_job *job, const cli_pair *pair)
+{
+    io_error error;
+    if (!o->heatmap || !pair->done ||
+        output_heatmap(o->heatmap, o, &pair->map, &pair->result, &job->operand.crop, &error))
+        return true;
+    message(o->heatmap, "%s", error.reason);
+    return false;
+}
+
 static bool write_map(const cli_options *o, const cli_pair *pair)
 {
     io_error error;
@@ -155,6 +165,7 @@ void job_write(cli_job *job, const cli_plan *plan)
     for (size_t i = 0; i < plan->templates->count; i++) {
         cli_pair *pair = &job->pairs[i];
         job->failed |= !write_map(plan->options, pair);
+        job->failed |= !write_heatmap(plan->options, job, pair);
         score_map_free(&pair->map);
     }
     if (job->loaded && pictures_wanted(plan->options))

@@ -7,6 +7,7 @@
 
 #include "batch/mirror.h"
 #include "message.h"
+#include "text.h"
 
 bool pictures_wanted(const cli_options *options)
 {
@@ -82,20 +83,26 @@ static bool write_crop(const cli_job *job, const cli_plan *plan, const io_pictur
     return written;
 }
 
-static void draw(const cli_job *job, const cli_plan *plan, io_picture *picture)
+static bool draw(const cli_job *job, const cli_plan *plan, io_picture *picture)
 {
-    char label[32];
-    for (size_t i = 0; i < plan->templates->count; i++) {
+    io_box *boxes = calloc(count_matches(job, plan) + 1, sizeof *boxes);
+    size_t count = 0;
+    for (size_t i = 0; i < plan->templates->count && boxes; i++) {
         const cli_result *r = &job->pairs[i].result;
         for (size_t k = 0; k < r->match_count; k++) {
-            const cli_match *match = &r->matches[k];
-            if (plan->options->settings.metric == TM_METRIC_LCC)
-                snprintf(label, sizeof label, "%.4f", match->score);
-            else
-                snprintf(label, sizeof label, "%" PRId64, (int64_t)match->score);
-            io_draw_match(picture, match->x, match->y, r->template_width, r->template_height, label);
+            io_box *box = &boxes[count++];
+            *box = (io_box){.x = r->matches[k].x,
+                            .y = r->matches[k].y,
+                            .w = r->template_width,
+                            .h = r->template_height,
+                            .color = (int)(i % 64)};
+            text_label(box->label, plan->options->settings.metric, r->matches[k].score);
         }
     }
+    if (boxes)
+        io_draw_matches(picture, boxes, count);
+    free(boxes);
+    return boxes != NULL;
 }
 
 static bool write_annotated(const cli_job *job, const cli_plan *plan, io_picture *picture)
@@ -103,7 +110,10 @@ static bool write_annotated(const cli_job *job, const cli_plan *plan, io_picture
     const char *output = plan->options->output;
     io_error error;
 
-    draw(job, plan, picture);
+    if (!draw(job, plan, picture)) {
+        message(output, "%s", tm_strerror(TM_ERR_MEMORY));
+        return false;
+    }
     if (!plan->output_is_folder)
         return io_write_picture(output, picture, &error) || fail(output, &error);
     char *path = mirror_path(output, &job->frame, "");
