@@ -6,6 +6,7 @@
 #define TMATCH_BENCH_BASELINE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define BASELINE_VERSION 2
@@ -48,6 +49,10 @@ typedef struct baseline_module {
     bool (*flush)(int device);
     double (*copy_rate)(int device);
     int64_t (*memory_used)(int device); /* bytes on the device, by everybody */
+    /* Copies pinned host memory to a device: the milliseconds until it is there, the
+     * first call's allocation left out; below 0 where it fails. Threads may do that
+     * at once, for different devices. */
+    double (*upload)(int device, const void *from, size_t size);
 } baseline_module;
 
 /* Each module exports this name. */

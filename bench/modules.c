@@ -124,6 +124,15 @@ double modules_copy_rate(int device)
     return 0;
 }
 
+double modules_upload(int device, const void *from, size_t size)
+{
+    for (int i = 0; i < MODULES; i++) {
+        if (modules[i].entry && modules[i].entry->upload)
+            return modules[i].entry->upload(device, from, size);
+    }
+    return -1;
+}
+
 typedef struct acceptance {
     bench_result *result;
     const problem *p;

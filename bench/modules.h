@@ -29,9 +29,10 @@ void modules_visit(bool gpu, module_visit *see, void *context);
 void bench_baseline(bench_result *result, problem *p, const baseline *baseline, int device,
                     const bench_effort *effort);
 
-/* See baseline_module. False, 0: no module can. */
+/* See baseline_module. False, 0, -1: no module can. */
 bool modules_flush(int device);
 int64_t modules_memory_used(int device);
 double modules_copy_rate(int device);
+double modules_upload(int device, const void *from, size_t size);
 
 #endif

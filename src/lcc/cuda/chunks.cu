@@ -7,15 +7,34 @@
 
 #define CHUNK_STEP 64 /* rows; a multiple of every kernel's tile */
 
-int64_t tm_chunk_rows(const tm_cuda *cuda, const tm_job *job)
+static int64_t clamp(int64_t value, int64_t low, int64_t high)
+{
+    return value < low ? low : value > high ? high : value;
+}
+
+static int64_t rows_for(int64_t bytes, int64_t row_bytes)
+{
+    return (bytes / row_bytes + CHUNK_STEP) / CHUNK_STEP * CHUNK_STEP;
+}
+
+/* The first chunks are small, because nothing is computed before they are there, and
+ * so are the last, because nothing is copied any more while they are computed. They
+ * shrink by a fifth: then the kernels keep up where they are that much quicker than
+ * the bus. */
+int64_t tm_chunk_end(const tm_cuda *cuda, const tm_job *job, int64_t first)
 {
     const tm_geometry *g = &job->geometry;
+    const int64_t left = g->map_height - first;
     int64_t row_bytes = g->frame_width;
+
     if (job->map.data)
         row_bytes += g->map_width * (int64_t)tm_map_element_size(job->metric);
-    if (job->tiling || !tm_job_is_plain(job) || g->map_height * row_bytes < 2 * cuda->chunk_bytes)
+    const int64_t most = rows_for(cuda->chunk_bytes, row_bytes);
+    const int64_t least = rows_for(cuda->chunk_bytes / 16, row_bytes);
+    if (job->tiling || !tm_job_is_plain(job) || g->map_height < 4 * least || left < 2 * least)
         return g->map_height;
-    return (cuda->chunk_bytes / row_bytes + CHUNK_STEP) / CHUNK_STEP * CHUNK_STEP;
+    const int64_t rows = first / 2 < left / 5 ? first / 2 : left / 5;
+    return first + clamp(rows / CHUNK_STEP * CHUNK_STEP, least, most);
 }
 
 /* The launch for these rows of its map. */
@@ -34,58 +53,60 @@ static tm_launch rows_of(const tm_cuda *cuda, const tm_launch *whole, int64_t fi
     return l;
 }
 
-static int64_t least(int64_t a, int64_t b)
+static int64_t smaller(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
 
 /* Rows that were only made for their neighbours' peaks are another slice's. */
-static cudaError_t bring_back(tm_cuda *cuda, const tm_job *job, int64_t chunk, int64_t rows)
+static cudaError_t bring_back(tm_cuda *cuda, const tm_job *job, int64_t first, int64_t end,
+                              cudaEvent_t computed)
 {
-    const int64_t first = job->peaks ? job->first_row : 0;
-    const int64_t last = job->peaks ? job->last_row : job->geometry.map_height;
-    const int64_t from = chunk * rows > first ? chunk * rows : first;
-    TRY(cudaStreamWaitEvent(cuda->out, cuda->computed[chunk % 2], 0));
-    return tm_download_rows(cuda, job, from, least(chunk * rows + rows, last));
+    if (job->peaks) {
+        first = first > job->first_row ? first : job->first_row;
+        end = smaller(end, job->last_row);
+    }
+    TRY(cudaStreamWaitEvent(cuda->out, computed, 0));
+    return tm_download_rows(cuda, job, first, end);
 }
 
 cudaError_t tm_run_chunks(tm_cuda *cuda, tm_launch *launch, const tm_job *job, bool copied,
                           tm_candidate *bests)
 {
     const tm_geometry *g = &job->geometry;
-    const int64_t rows = tm_chunk_rows(cuda, job);
-    const int64_t chunks = (g->map_height + rows - 1) / rows;
     /* Bringing rows back to pageable memory takes the host's time: it does that for
      * a chunk while the device works on the next. */
     const bool lags = job->map.data &&
                       !tm_is_pinned(job->map.data, job->map.stride, g->map_height,
                                     (size_t)g->map_width * tm_map_element_size(job->metric));
-    int64_t uploaded = copied ? g->frame_height : 0;
+    int64_t uploaded = copied ? g->frame_height : 0, before = 0, end = 0;
+    int turn = 0;
 
-    for (int64_t i = 0; i < chunks; i++) {
-        const int64_t first = i * rows, end = least(first + rows, g->map_height);
-        int64_t needed = least(end - 1 - g->pad_y + g->template_height, g->frame_height);
-        if (i == chunks - 1)
-            needed = g->frame_height;
+    for (int64_t first = 0; first < g->map_height; before = first, first = end, turn = !turn) {
+        end = tm_chunk_end(cuda, job, first);
+        const int64_t needed =
+            end == g->map_height
+                ? g->frame_height
+                : smaller(end - 1 - g->pad_y + g->template_height, g->frame_height);
         if (uploaded < needed) {
             TRY(tm_upload_rows(cuda, job, uploaded, needed));
             TRY(cudaEventRecord(cuda->uploaded, cuda->in));
             TRY(cudaStreamWaitEvent(cuda->stream, cuda->uploaded, 0));
             uploaded = needed;
         }
-        tm_launch part = rows_of(cuda, launch, first, end,
-                                 bests + i * (int64_t)launch->group->count);
+        tm_launch part = rows_of(cuda, launch, first, end, bests);
         TRY(tm_launch_once(cuda, &part));
         launch->on_tensor_cores = part.on_tensor_cores;
+        bests += launch->group->count;
         if (!job->map.data)
             continue;
-        TRY(cudaEventRecord(cuda->computed[i % 2], cuda->stream));
+        TRY(cudaEventRecord(cuda->computed[turn], cuda->stream));
         if (!lags)
-            TRY(bring_back(cuda, job, i, rows));
-        else if (i > 0)
-            TRY(bring_back(cuda, job, i - 1, rows));
+            TRY(bring_back(cuda, job, first, end, cuda->computed[turn]));
+        else if (first > 0)
+            TRY(bring_back(cuda, job, before, first, cuda->computed[!turn]));
     }
     if (launch->peaks.map)
         TRY(tm_peaks_launch(&launch->peaks, cuda->stream));
-    return lags ? bring_back(cuda, job, chunks - 1, rows) : cudaSuccess;
+    return lags ? bring_back(cuda, job, before, end, cuda->computed[!turn]) : cudaSuccess;
 }

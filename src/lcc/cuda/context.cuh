@@ -13,7 +13,7 @@
 #define TM_CACHED_GROUPS 256
 #define TM_GROUP_MAX 64 /* templates in one launch */
 
-/* That a chunk copies: 0.3 ms of bus, in which launching it does not show. */
+/* That a chunk copies at most: 0.3 ms of bus, in which launching it does not show. */
 #define TM_CHUNK_BYTES ((int64_t)16 << 20)
 
 /* Templates of one size that are matched together, on the device. */
@@ -33,6 +33,7 @@ typedef struct tm_group {
 typedef struct tm_staging {
     uint8_t *memory[2];
     cudaEvent_t done[2]; /* the bus's last copy */
+    int turn;            /* used last, on the way in */
     size_t size;         /* of each */
 } tm_staging;
 
@@ -131,8 +132,9 @@ void tm_drop_groups(tm_cuda *cuda);
 void tm_launch_fill(const tm_cuda *cuda, tm_launch *launch);
 cudaError_t tm_launch_once(tm_cuda *cuda, tm_launch *launch);
 
-/* chunks.cu: rows of the map that are made at a time, while the next are copied. */
-int64_t tm_chunk_rows(const tm_cuda *cuda, const tm_job *job);
+/* chunks.cu: the end of the rows of the map that are made at a time from first on,
+ * while the next are copied. */
+int64_t tm_chunk_end(const tm_cuda *cuda, const tm_job *job, int64_t first);
 
 /* chunks.cu: copies what has to be copied and launches, chunk by chunk, then for the
  * peaks; the best candidates of each chunk follow those of the one before. */

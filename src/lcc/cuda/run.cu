@@ -175,8 +175,10 @@ static size_t group_size(const tm_job *jobs, size_t count)
 /* Of a group. */
 static size_t best_count(const tm_cuda *cuda, const tm_job *jobs, size_t size)
 {
-    const int64_t height = jobs->geometry.map_height, rows = tm_chunk_rows(cuda, jobs);
-    return size * (size_t)((height + rows - 1) / rows);
+    size_t count = 0;
+    for (int64_t y = 0; y < jobs->geometry.map_height; y = tm_chunk_end(cuda, jobs, y))
+        count += size;
+    return count;
 }
 
 static cudaError_t run_groups(tm_cuda *cuda, tm_job *jobs, size_t count)
@@ -212,11 +214,10 @@ static void merge_chunks(const tm_cuda *cuda, tm_job *jobs, size_t size,
                          const tm_candidate *bests)
 {
     const tm_geometry *g = &jobs->geometry;
-    const int64_t rows = tm_chunk_rows(cuda, jobs);
 
     for (size_t i = 0; i < size; i++)
         jobs[i].best = (tm_candidate)TM_NO_CANDIDATE;
-    for (int64_t y = 0; y < g->map_height; y += rows) {
+    for (int64_t y = 0; y < g->map_height; y = tm_chunk_end(cuda, jobs, y)) {
         for (size_t i = 0; i < size; i++) {
             tm_candidate best = *bests++;
             best.position += y * g->map_width;

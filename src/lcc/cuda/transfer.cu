@@ -98,15 +98,16 @@ cudaError_t tm_upload(tm_cuda *cuda, uint8_t *to, size_t pitch, const uint8_t *f
                                  cudaMemcpyHostToDevice, cuda->in);
     TRY(fit_staging(staging, row_bytes, cuda->in));
     const int64_t step = (int64_t)(staging->size / row_bytes);
-    for (int64_t y = 0, i = 0; y < height; y += step, i++) {
+    for (int64_t y = 0; y < height; y += step) {
         const int64_t rows = least(step, height - y);
-        uint8_t *memory = staging->memory[i % 2];
-        TRY(cudaEventSynchronize(staging->done[i % 2]));
+        const int turn = staging->turn = !staging->turn;
+        uint8_t *memory = staging->memory[turn];
+        TRY(cudaEventSynchronize(staging->done[turn]));
         for (int64_t row = 0; row < rows; row++)
             memcpy(memory + (size_t)row * row_bytes, from + (y + row) * stride, row_bytes);
         TRY(cudaMemcpy2DAsync(to + y * (int64_t)pitch, pitch, memory, row_bytes, row_bytes,
                               (size_t)rows, cudaMemcpyHostToDevice, cuda->in));
-        TRY(cudaEventRecord(staging->done[i % 2], cuda->in));
+        TRY(cudaEventRecord(staging->done[turn], cuda->in));
     }
     return cudaSuccess;
 }
