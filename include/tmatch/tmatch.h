@@ -41,7 +41,8 @@ typedef enum tm_status {
     TM_ERR_NO_DEVICE = 6,          /* the requested device does not exist here */
     TM_ERR_DEVICE_MEMORY = 7,      /* device memory ran out */
     TM_ERR_DEVICE = 8,             /* the device or its driver failed */
-    TM_ERR_NO_POSITION = 9         /* the frame's mask leaves no position to score */
+    TM_ERR_NO_POSITION = 9,        /* the frame's mask leaves no position to score */
+    TM_ERR_ROWS = 10               /* a frame's rows were not delivered, or a map's not taken */
 } tm_status;
 
 /* A sentence fragment in English for a status, never NULL. Static storage. */
@@ -171,6 +172,7 @@ typedef struct tm_settings {
                               TM_ALL_DEVICES; 0: device_index alone */
     int64_t device_memory; /* bytes that the matcher may use on each CUDA device, besides
                               what CUDA itself takes; 0: no limit but the device's */
+    int64_t host_memory;   /* bytes that tm_match_rows may use of the host's; 0: 1 GiB */
 } tm_settings;
 
 #define TM_ALL_DEVICES UINT64_MAX
@@ -330,8 +332,39 @@ TM_API tm_status tm_match_peaks(tm_matcher *matcher, const tm_image *frame,
 /* Frees the items and empties hits; NULL is allowed. */
 TM_API void tm_hits_free(tm_hits *hits);
 
+/* A frame that comes by rows: 8-bit gray. */
+typedef struct tm_row_source {
+    int64_t width, height;
+    /* Writes rows [first, first + count) to memory that has stride bytes from one to
+     * the next. Every row is asked for once, from the top down, by one thread, which
+     * is not the caller's. Returns 0, or anything else to end the match. */
+    int (*read)(void *context, int64_t first, int64_t count, uint8_t *to, ptrdiff_t stride);
+    void *context;
+} tm_row_source;
+
+/* A score map that goes by rows. */
+typedef struct tm_row_sink {
+    /* Takes rows [first, first + count), packed. Every row comes once, from the top
+     * down, in the caller's thread. Returns 0, or anything else to end the match.
+     * NULL: no map is made. */
+    int (*write)(void *context, int64_t first, int64_t count, const void *rows);
+    void *context;
+} tm_row_sink;
+
+/* Matches a frame that may be larger than memory, with the results of
+ * tm_match_many: rows are read while those before them are matched, and no more of
+ * them are held than settings.host_memory has room for. maps has a sink for each
+ * template, or is NULL. Templates are 8-bit gray, the metric LCC or CCORR. Rows
+ * that were written before a failure stay written.
+ * Errors: those of tm_match; ROWS; MEMORY where the limit is too low for one row. */
+TM_API tm_status tm_match_rows(tm_matcher *matcher, const tm_row_source *frame,
+                               const tm_template *const *tmpls, size_t count, tm_peak *best,
+                               const tm_row_sink *maps);
+
 /* Milliseconds of the last successful match. The first three are 0 on the CPU
- * except kernel, which is then the whole match. */
+ * except kernel, which is then the whole match. On CUDA copies and kernels overlap:
+ * to_device lasts until the frame was there, kernel and from_device are what was then
+ * left of each. Of several devices, the one that took longest. */
 typedef struct tm_times {
     double to_device;
     double kernel;
@@ -352,7 +385,7 @@ typedef struct tm_device_report {
     int64_t rows;     /* of score maps, all templates' together */
     double start_ms;  /* when it began, after the first of them */
     double busy_ms;   /* from then until it had done its part */
-    double wait_ms;   /* from then until all had */
+    double wait_ms;   /* from then until all had; by rows, these two are sums over bands */
     int64_t bytes_to_device, bytes_from_device;
 } tm_device_report;
 

@@ -15,6 +15,7 @@
 #include "match/pool.h"
 #include "match/search.h"
 #include "match/settings.h"
+#include "match/stream.h"
 
 struct tm_matcher {
     tm_settings settings;
@@ -26,11 +27,14 @@ struct tm_matcher {
     tm_cuda_library library;
     tm_pool *pool;      /* NULL until opened */
     bool on_pool;       /* the last match */
+    bool by_rows;       /* the running match */
+    bool pinned_bands;  /* its memory */
     tm_message refusal; /* why AUTO has no device; "" while it has not looked */
     tm_job *jobs;       /* of the running call */
     size_t job_capacity;
     double cpu_ms;      /* spent so far */
     double missed_ms;   /* what FFT would have saved, had it been started */
+    int64_t fft_bytes;  /* that it may use on the CPU; 0: no limit */
     tm_times times;
     char device[160];
     const char *algorithm;
@@ -295,7 +299,8 @@ static tm_plan plan_cpu(const tm_matcher *m, const tm_job *job)
     tm_site site = {.kernels = m->cpu.kernels.name,
                     .threads = m->cpu.threads,
                     .started = m->fft != NULL,
-                    .missed_ms = m->missed_ms};
+                    .missed_ms = m->missed_ms,
+                    .fft_bytes = m->fft_bytes};
     if (m->settings.algorithm != TM_ALGORITHM_REFERENCE)
         tm_plan_make(&plan, &site, job, m->settings.algorithm);
     return plan;
@@ -321,7 +326,8 @@ static tm_status run_cuda(tm_matcher *m, size_t count)
                          .count = count,
                          .algorithm = m->settings.algorithm,
                          .rescue = rescue,
-                         .context = m};
+                         .context = m,
+                         .continues = m->by_rows && m->on_pool};
 
     m->on_pool = true;
     tm_pool_name(m->pool, m->device, sizeof m->device);
@@ -537,6 +543,105 @@ tm_status tm_match_peaks(tm_matcher *matcher, const tm_image *frame,
             tm_hits_free(&hits[i]);
     }
     free(lists);
+    matcher->times.total = now_ms() - start;
+    return status;
+}
+
+/* The bands of a frame that comes by rows. */
+static bool allocate_band(void *context, size_t size, uint8_t **memory)
+{
+    tm_matcher *m = context;
+    void *made = NULL;
+    if (m->pool && tm_pool_host_alloc(m->pool, size, &made, &m->message) != TM_OK)
+        return false;
+    m->pinned_bands = made != NULL;
+    *memory = made ? made : malloc(size);
+    return *memory != NULL;
+}
+
+static void release_band(void *context, uint8_t *memory)
+{
+    tm_matcher *m = context;
+    if (m->pinned_bands)
+        m->library.plugin->host_free(memory);
+    else
+        free(memory);
+}
+
+static tm_status match_band(void *context, tm_job *slices, size_t count)
+{
+    tm_matcher *m = context;
+    const tm_times before = m->times;
+    const tm_message warning = m->warning;
+
+    memcpy(m->jobs, slices, count * sizeof *slices);
+    m->times = (tm_times){0};
+    tm_status status = run(m, count);
+    memcpy(slices, m->jobs, count * sizeof *slices);
+    m->times.to_device += before.to_device;
+    m->times.kernel += before.kernel;
+    m->times.from_device += before.from_device;
+    if (!m->warning.text[0])
+        m->warning = warning;
+    return status;
+}
+
+static tm_status match_rows(tm_matcher *m, tm_stream *stream)
+{
+    const int64_t memory = m->settings.host_memory ? m->settings.host_memory : TM_STREAM_MEMORY;
+
+    for (size_t i = 0; i < stream->count; i++) {
+        if (!tm_job_is_plain(&stream->jobs[i]))
+            return fail(m, TM_ERR_INVALID, "by rows come only 8-bit gray frames, for lcc or ccorr");
+    }
+    /* The FFT's memory and what it keeps of templates share the limit. */
+    m->fft_bytes = memory / 4;
+    stream->memory = memory - memory / 4 - memory / 8;
+    m->by_rows = true;
+    tm_status status = tm_stream_match(stream);
+    m->by_rows = false;
+    m->fft_bytes = 0;
+    if (status != TM_OK)
+        return stream->fault[0] ? fail(m, status, "%s", stream->fault) : status;
+    say(m, "; in %lld bands of %lld rows, %.0f ms waited for rows", (long long)stream->bands,
+        (long long)stream->band_rows, stream->waited_ms);
+    return TM_OK;
+}
+
+tm_status tm_match_rows(tm_matcher *matcher, const tm_row_source *frame,
+                        const tm_template *const *tmpls, size_t count, tm_peak *best,
+                        const tm_row_sink *maps)
+{
+    const double start = now_ms();
+
+    if (!matcher)
+        return TM_ERR_INVALID;
+    if (!best || !frame || !frame->read)
+        return fail_plain(matcher, TM_ERR_INVALID);
+    /* there is no sample to look at yet */
+    const tm_image image = {.samples = (const uint8_t *)"",
+                            .width = frame->width,
+                            .height = frame->height,
+                            .stride = (ptrdiff_t)frame->width};
+    tm_status status = prepare(matcher, &image, tmpls, count, NULL);
+    if (status != TM_OK)
+        return status;
+    tm_job *jobs = malloc(count * sizeof *jobs);
+    if (!jobs)
+        return fail_plain(matcher, TM_ERR_MEMORY);
+    memcpy(jobs, matcher->jobs, count * sizeof *jobs);
+    tm_stream stream = {.source = frame,
+                        .sinks = maps,
+                        .jobs = jobs,
+                        .count = count,
+                        .allocate = allocate_band,
+                        .release = release_band,
+                        .match = match_band,
+                        .context = matcher};
+    status = match_rows(matcher, &stream);
+    for (size_t i = 0; i < count && status == TM_OK; i++)
+        best[i] = peak_of(&jobs[i]);
+    free(jobs);
     matcher->times.total = now_ms() - start;
     return status;
 }

@@ -73,6 +73,10 @@ static const char *plan_cpu_fft(tm_plan *plan, const tm_site *site, const tm_geo
     double memory_ns = TM_CPU_FFT_MEMORY_NS * (site->threads + 1);
 
     costs.memory_ns = memory_ns / TM_CPU_FFT_FRAMES;
+    if (site->fft_bytes) { /* a tile for each thread and the template's, with their margins */
+        const int64_t points = site->fft_bytes / (16 * (site->threads + 2));
+        costs.max_points = points < costs.max_points ? points : costs.max_points;
+    }
     /* a column's sums are kept in 32 bits */
     if (g->template_height > 65536 || !tm_fft_tile_map(&plan->tiling, g, &costs, site->threads))
         return "the template is too long for a transform";

@@ -19,6 +19,7 @@ typedef struct tm_site {
     int threads;           /* CPU */
     bool started;          /* CPU: the FFT has plans and memory */
     double missed_ms;      /* CPU: what it would have saved so far */
+    int64_t fft_bytes;     /* CPU: that the FFT may use; 0: no limit */
     tm_cuda_traits cuda;
 } tm_site;
 

@@ -142,13 +142,13 @@ static tm_status rescue(tm_pool *pool, tm_rows rows)
 {
     tm_pool_call *call = pool->call;
     tm_pool_device *d = pool->devices; /* its room for slices is free */
-    const int64_t done = d->rows_done;
+    const int64_t done = d->report.rows;
     const size_t count = tm_pool_device_cut(d, rows);
     const tm_status status = call->rescue(call->context, d->slices, count, &call->message);
     if (status != TM_OK)
         return status;
     tm_pool_device_keep(d, rows);
-    d->rows_done = done;
+    d->report.rows = done;
     pool->rescued += rows.end - rows.first;
     return TM_OK;
 }
@@ -204,6 +204,26 @@ static double device_ms(const tm_times *t)
     return t->to_device + t->kernel + t->from_device;
 }
 
+/* How long those that had a part waited for others. */
+static void note_waits(tm_pool *pool)
+{
+    double first = 0, last = 0;
+    for (int i = 0; i < pool->count; i++) {
+        const tm_pool_device *d = &pool->devices[i];
+        if (d->begun_ms > 0 && (first == 0 || d->begun_ms < first))
+            first = d->begun_ms;
+        if (d->ended_ms > last)
+            last = d->ended_ms;
+    }
+    for (int i = 0; i < pool->count; i++) {
+        tm_pool_device *d = &pool->devices[i];
+        if (d->begun_ms == 0)
+            continue;
+        d->report.start_ms = d->begun_ms - first;
+        d->report.wait_ms += last - d->ended_ms;
+    }
+}
+
 static void finish(tm_pool *pool)
 {
     tm_pool_call *call = pool->call;
@@ -240,6 +260,7 @@ tm_status tm_pool_match(tm_pool *pool, tm_pool_call *call)
     }
     if (status == TM_OK)
         finish(pool);
+    note_waits(pool);
     return status;
 }
 
@@ -254,28 +275,13 @@ tm_status tm_pool_host_alloc(tm_pool *pool, size_t size, void **memory, tm_messa
 
 size_t tm_pool_reports(const tm_pool *pool, tm_device_report *reports, size_t capacity)
 {
-    double first = 0, last = 0;
     size_t count = 0;
-
     for (int i = 0; i < pool->count; i++) {
-        const tm_pool_device *d = &pool->devices[i];
-        if (d->begun_ms > 0 && (first == 0 || d->begun_ms < first))
-            first = d->begun_ms;
-        if (d->ended_ms > last)
-            last = d->ended_ms;
-    }
-    for (int i = 0; i < pool->count; i++) {
-        const tm_pool_device *d = &pool->devices[i];
-        if (d->begun_ms == 0)
+        const tm_device_report *report = &pool->devices[i].report;
+        if (report->busy_ms == 0)
             continue;
         if (count < capacity)
-            reports[count] = (tm_device_report){.index = d->index,
-                                                .rows = d->rows_done,
-                                                .start_ms = d->begun_ms - first,
-                                                .busy_ms = d->ended_ms - d->begun_ms,
-                                                .wait_ms = last - d->ended_ms,
-                                                .bytes_to_device = d->work.bytes_to_device,
-                                                .bytes_from_device = d->work.bytes_from_device};
+            reports[count] = *report;
         count++;
     }
     return count;

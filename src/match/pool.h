@@ -32,6 +32,7 @@ typedef struct tm_pool_call {
     /* Runs on the CPU what no device could. */
     tm_status (*rescue)(void *context, tm_job *jobs, size_t count, tm_message *message);
     void *context;
+    bool continues; /* the reports go on from the call before */
     /* Written: the longest that any device took for each step, or why it failed. */
     tm_times times;
     tm_message message;

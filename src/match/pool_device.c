@@ -72,7 +72,8 @@ tm_status tm_pool_device_begin(tm_pool_device *d, const tm_pool_call *call, int6
     d->height = height;
     d->failed = false;
     d->begun_ms = d->ended_ms = 0;
-    d->rows_done = 0;
+    if (!call->continues)
+        d->report = (tm_device_report){.index = d->index};
     d->last_plan = (tm_plan){0};
     d->work = (tm_cuda_work){0};
     return TM_OK;
@@ -109,7 +110,7 @@ void tm_pool_device_keep(tm_pool_device *d, tm_rows rows)
         tm_job_merge(&whole, &d->slices[count++], part);
         pthread_mutex_unlock(d->lock);
         d->bests[i] = whole.best;
-        d->rows_done += part.end - part.first;
+        d->report.rows += part.end - part.first;
     }
 }
 
@@ -167,8 +168,8 @@ static tm_status match_piece(tm_pool_device *d, tm_rows piece)
     d->work.times.to_device += work.times.to_device;
     d->work.times.kernel += work.times.kernel;
     d->work.times.from_device += work.times.from_device;
-    d->work.bytes_to_device += work.bytes_to_device;
-    d->work.bytes_from_device += work.bytes_from_device;
+    d->report.bytes_to_device += work.bytes_to_device;
+    d->report.bytes_from_device += work.bytes_from_device;
     return TM_OK;
 }
 
@@ -198,6 +199,7 @@ void tm_pool_device_work(tm_pool_device *d)
             d->failed = true;
     }
     d->ended_ms = tm_now_ms();
+    d->report.busy_ms += d->ended_ms - start;
     if (!d->failed)
         measure_speed(d, cost, d->ended_ms - start);
 }

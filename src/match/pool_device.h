@@ -34,7 +34,7 @@ typedef struct tm_pool_device {
     tm_plan last_plan; /* of the last job's rows */
     tm_cuda_work work;
     double begun_ms, ended_ms; /* 0: it has no part */
-    int64_t rows_done;
+    tm_device_report report;   /* so far */
 
     /* kept across calls */
     double speed;         /* units of cost a millisecond; 0: not known */

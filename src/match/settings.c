@@ -33,6 +33,8 @@ const char *tm_strerror(tm_status status)
         return "device failure";
     case TM_ERR_NO_POSITION:
         return "the frame's mask leaves no position";
+    case TM_ERR_ROWS:
+        return "the frame's rows were not delivered, or the map's not taken";
     }
     return "unknown status";
 }
@@ -74,7 +76,7 @@ const char *tm_settings_fault(const tm_settings *s)
         return "no such kind of device";
     if (s->device_index < 0)
         return "a device index is never negative";
-    if (s->device_memory < 0)
+    if (s->device_memory < 0 || s->host_memory < 0)
         return "a limit of memory is never negative";
     if (s->threads < 0 || s->threads > 4096)
         return "threads must be 0 to 4096";
