@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BASELINE_VERSION 2
+#define BASELINE_VERSION 3
 enum { BASELINE_SAMPLES = 201 };
 
 typedef struct baseline_request {

@@ -274,6 +274,7 @@ const baseline_module *baseline_module_get(void)
         {"cufft", "whole-frame float correlation through cuFFT", run_cufft<single>},
         {"cufft-double", "the same in double", run_cufft<twice>},
     };
-    static const baseline_module module = {BASELINE_VERSION, 2, baselines, nullptr, nullptr, nullptr};
+    static const baseline_module module = {BASELINE_VERSION, 2, baselines, nullptr, nullptr,
+                                           nullptr,          nullptr};
     return &module;
 }

@@ -173,6 +173,7 @@ const baseline_module *baseline_module_get(void)
         {"npp-normlevel", "NPP CrossCorr_NormLevel", run_plain},
         {"npp-normlevel-advanced", "NPP CrossCorr_NormLevelAdvanced", run_advanced},
     };
-    static const baseline_module module = {BASELINE_VERSION, 2, baselines, nullptr, nullptr, nullptr};
+    static const baseline_module module = {BASELINE_VERSION, 2, baselines, nullptr, nullptr,
+                                           nullptr,          nullptr};
     return &module;
 }
