@@ -154,10 +154,10 @@ static __global__ void __launch_bounds__(TC_THREADS, PER_SM) mma_kernel(tm_tenso
         tc_copy_wait();
         __syncthreads();
         if (lcc) {
-            tc_column_sums<PACK, false>(tile, sums, state, j.height, p, fresh);
+            tc_column_sums<PACK>(tile, sums, state, j.height, p, fresh);
             fresh = false;
             __syncthreads();
-            tc_window_sums<PACK, BIG, NARROW, false>(sums, j.width, n, p, tc_group_barrier);
+            tc_window_sums<PACK, BIG, NARROW>(sums, j.width, n, p);
         }
         for (int k = 0; k < j.count; k++) {
             int acc[8][4], hint = lcc || j.best ? __ldcg(j.hints + k) : 0;
@@ -182,10 +182,10 @@ static __global__ void __launch_bounds__(TC_THREADS, PER_SM) mma_kernel(tm_tenso
             if (k == j.count - 1 && t + 1 < end)
                 stage(tile, j, p, tx, ty);
             if (lcc)
-                tc_finish<MAP, BIG, false>(acc, sums + wy * tc_region(p) + 64 * wx, p.win_pitch, j,
-                                           tmpl, n, k, hint, best + k, x, y);
+                tc_finish<MAP, BIG>(acc, sums + wy * tc_region(p) + 64 * wx, p.win_pitch, j, tmpl,
+                                    n, k, hint, best + k, x, y);
             else
-                tc_finish_sums(acc, j, k, hint, best + k, x, y);
+                tc_finish_sums(acc, j, k, hint, best[k], x, y);
         }
     }
     tc_peaks<OUTCOME>(j, best - warp * j.count);

@@ -80,6 +80,11 @@ void tm_launch_fill(const tm_cuda *cuda, tm_launch *l)
     t->count = (int)l->group->count;
     t->fragments = l->group->fragments;
     t->templates = l->group->table;
+    t->variance = 0;
+    for (size_t i = 0; i < l->group->count; i++) {
+        if (l->group->keys[i].variance > t->variance)
+            t->variance = l->group->keys[i].variance;
+    }
     if (l->metric == TM_METRIC_LCC)
         t->map = (float *)d->map;
     else

@@ -52,6 +52,7 @@ typedef struct tm_tensor_job {
     int width, height, count; /* count templates of one size */
     const void *fragments;
     const tm_tensor_template *templates; /* LCC */
+    int64_t variance;                    /* LCC: the greatest var_T */
     float *map;                          /* LCC: NULL, or count maps, dense */
     tm_tensor_sums sums;                 /* TM_TENSOR_SUMS, whose count with a map is 1 */
     tm_candidate *best;                  /* count; TM_TENSOR_SUMS: or NULL, then no scratch either */

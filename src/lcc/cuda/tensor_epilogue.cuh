@@ -29,22 +29,22 @@ __device__ __forceinline__ float tc_minus_var(unsigned s, unsigned ss, int n)
     return __ll2float_rn(tc_mad(s, s, tc_mul(ss, -n)));
 }
 
-/* SHIFT: the window sums are those of F - 128, raw, and S_FT is still that of F */
-template <bool BIG, bool SHIFT>
+template <bool BIG>
 __device__ __forceinline__ float tc_num(int s_ft, unsigned s_f, int n, int s_t)
 {
     if (BIG)
         return __ll2float_rn((int64_t)((uint64_t)(unsigned)s_ft * (unsigned)n) -
                              (int64_t)s_f * s_t);
-    return __ll2float_rn(tc_mad(s_f, -s_t, tc_mul(SHIFT ? s_ft - 128 * s_t : s_ft, n)));
+    return __ll2float_rn(tc_mad(s_f, -s_t, tc_mul(s_ft, n)));
 }
 
 /* num / sqrt(var_F * var_T), each operation rounded once. The root and the quotient are the
  * sequences that __fsqrt_rn and __fdiv_rn come to in the normal range, without their range checks:
- * 1 <= var_F * var_T < 2^93. A flat window has num = 0, and any finite divisor gives its 0. */
-__device__ __forceinline__ float tc_score(float num, float minus_var_f, float minus_var_t)
+ * 1 <= var_F * var_T < 2^93. A flat window has num = 0, and any finite divisor gives its 0. Both
+ * variances may be negated. */
+__device__ __forceinline__ float tc_score(float num, float var_f, float var_t)
 {
-    float p = fmaxf(__fmul_rn(minus_var_f, minus_var_t), 1.0f), r, d, y, q;
+    float p = fmaxf(__fmul_rn(var_f, var_t), 1.0f), r, d, y, q;
     asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(p));
     d = __fmul_rn(p, r);
     d = __fmaf_rn(__fmaf_rn(-d, d, p), __fmul_rn(r, 0.5f), d);
@@ -60,13 +60,7 @@ enum { TC_NO_MAP, TC_PAIRS, TC_SINGLES };
 
 /* A warp's 8 rows x 128 columns from S_FT to scores, which replace it in acc; returns the greatest.
  * Lane l holds columns 2l, 2l+1, 64+2l, 64+2l+1. */
-template <bool BIG, bool RAW>
-__device__ __forceinline__ float tc_var(unsigned s, unsigned v, int n)
-{
-    return RAW ? tc_minus_var<BIG>(s, v, n) : __uint_as_float(v);
-}
-
-template <int STORE, bool EDGE, bool BIG, bool SHIFT>
+template <int STORE, bool EDGE, bool BIG>
 __device__ __forceinline__ float tc_scores(int (&acc)[8][4], const uint4 *win, int pitch, int n,
                                            int s_t, float minus_var_t, float *map, int64_t out_w,
                                            int cols, int rows)
@@ -77,10 +71,10 @@ __device__ __forceinline__ float tc_scores(int (&acc)[8][4], const uint4 *win, i
 #pragma unroll
         for (int c = 0; c < 2; c++) {
             uint4 v = win[i * pitch + 32 * c];
-            float a = tc_score(tc_num<BIG, SHIFT>(acc[i][2 * c], v.x, n, s_t),
-                               tc_var<BIG, SHIFT>(v.x, v.y, n), minus_var_t);
-            float b = tc_score(tc_num<BIG, SHIFT>(acc[i][2 * c + 1], v.z, n, s_t),
-                               tc_var<BIG, SHIFT>(v.z, v.w, n), minus_var_t);
+            float a = tc_score(tc_num<BIG>(acc[i][2 * c], v.x, n, s_t), __uint_as_float(v.y),
+                               minus_var_t);
+            float b = tc_score(tc_num<BIG>(acc[i][2 * c + 1], v.z, n, s_t), __uint_as_float(v.w),
+                               minus_var_t);
             bool in_a = !EDGE || (i < rows && 64 * c < cols),
                  in_b = !EDGE || (i < rows && 64 * c + 1 < cols);
             if (EDGE)
@@ -104,15 +98,15 @@ __device__ __forceinline__ float tc_scores(int (&acc)[8][4], const uint4 *win, i
 }
 
 /* Takes the greatest value of a warp's 8 rows x 128 columns for its best so far: bits as in acc,
- * order as it is ranked. */
+ * order as it is ranked. All lanes write the same. */
 __device__ __forceinline__ void tc_offer(const int (&acc)[8][4], int bits, int order, int hint,
-                                         const tm_tensor_job &j, int k, tc_best *best, int64_t x,
+                                         const tm_tensor_job &j, int k, tc_best &best, int64_t x,
                                          int64_t y)
 {
     /* Positions grow down a strip, so an equal value wins only where the block went on to the next
      * strip. */
-    int lane = threadIdx.x & 31, seen = best->order;
-    if (order < hint || order < seen || (order == seen && y * j.map_width + x > best->pos))
+    int lane = threadIdx.x & 31, seen = best.order;
+    if (order < hint || order < seen || (order == seen && y * j.map_width + x > best.pos))
         return;
     unsigned at = ~0u;
 #pragma unroll
@@ -122,20 +116,19 @@ __device__ __forceinline__ void tc_offer(const int (&acc)[8][4], int bits, int o
             if (acc[i][c] == bits)
                 at = 128 * i + 64 * (c >> 1) + 2 * lane + (c & 1);
     at = __reduce_min_sync(~0u, at);
-    if (lane)
-        return;
     int64_t pos = (y + (at >> 7)) * j.map_width + x + (at & 127);
-    if (order == seen && best->pos < pos)
+    if (order == seen && best.pos < pos)
         return;
-    best->order = order;
-    best->pos = pos;
-    atomicMax(j.hints + k, order);
+    best.order = order;
+    best.pos = pos;
+    if (!lane)
+        atomicMax(j.hints + k, order);
 }
 
 /* Scores, map and the warp's best so far. Without a map, a window that cannot reach the best score
  * is not worth its division: score >= s > 0 needs num^2 >= s^2 var_F var_T, tested with a margin
  * far above the roundings. */
-template <bool MAP, bool BIG, bool SHIFT>
+template <bool MAP, bool BIG>
 __device__ __forceinline__ void tc_finish(int (&acc)[8][4], const uint4 *win, int pitch,
                                           const tm_tensor_job &j, tm_tensor_template t, int n,
                                           int k, int hint, tc_best *best, int64_t x, int64_t y)
@@ -154,10 +147,10 @@ __device__ __forceinline__ void tc_finish(int (&acc)[8][4], const uint4 *win, in
 #pragma unroll
                 for (int c = 0; c < 2; c++) {
                     uint4 v = win[i * pitch + 32 * c];
-                    float a = tc_num<BIG, SHIFT>(acc[i][2 * c], v.x, n, s_t),
-                          b = tc_num<BIG, SHIFT>(acc[i][2 * c + 1], v.z, n, s_t);
-                    reach = fmaxf(reach, __fmaf_rn(a, a, tc_var<BIG, SHIFT>(v.x, v.y, n) * cut));
-                    reach = fmaxf(reach, __fmaf_rn(b, b, tc_var<BIG, SHIFT>(v.z, v.w, n) * cut));
+                    float a = tc_num<BIG>(acc[i][2 * c], v.x, n, s_t),
+                          b = tc_num<BIG>(acc[i][2 * c + 1], v.z, n, s_t);
+                    reach = fmaxf(reach, __fmaf_rn(a, a, __uint_as_float(v.y) * cut));
+                    reach = fmaxf(reach, __fmaf_rn(b, b, __uint_as_float(v.w) * cut));
                 }
             if (!__any_sync(~0u, reach > 0))
                 return;
@@ -170,16 +163,16 @@ __device__ __forceinline__ void tc_finish(int (&acc)[8][4], const uint4 *win, in
     /* Two forms alone: with a third, the compiler makes one loop of both full ones with a branch at
      * every pair, and no pair overlaps another. */
     if (cols < 128 || rows < 8 || (MAP && !even))
-        top = tc_scores < MAP ? TC_SINGLES : TC_NO_MAP, true, BIG,
-        SHIFT > (acc, win, pitch, n, s_t, minus_var_t, map, j.map_width, cols - 2 * lane, rows);
+        top = tc_scores<(MAP ? TC_SINGLES : TC_NO_MAP), true, BIG>(
+            acc, win, pitch, n, s_t, minus_var_t, map, j.map_width, cols - 2 * lane, rows);
     else
-        top = tc_scores < MAP ? TC_PAIRS : TC_NO_MAP, false, BIG,
-        SHIFT > (acc, win, pitch, n, s_t, minus_var_t, map, j.map_width, 0, 0);
+        top = tc_scores<(MAP ? TC_PAIRS : TC_NO_MAP), false, BIG>(
+            acc, win, pitch, n, s_t, minus_var_t, map, j.map_width, 0, 0);
 
     int order = __reduce_max_sync(~0u, tm_score_order(top));
     top = tm_score_of_order(order);
     if (top >= -1.0f)
-        tc_offer(acc, __float_as_int(top), order, hint, j, k, best, x, y);
+        tc_offer(acc, __float_as_int(top), order, hint, j, k, *best, x, y);
 }
 
 template <typename T>
@@ -227,7 +220,7 @@ __device__ __forceinline__ void tc_store_sums(const int (&acc)[8][4], T *map,
 
 /* S_FT itself: the map and the warp's best so far. */
 __device__ __forceinline__ void tc_finish_sums(int (&acc)[8][4], const tm_tensor_job &j, int k,
-                                               int hint, tc_best *best, int64_t x, int64_t y)
+                                               int hint, tc_best &best, int64_t x, int64_t y)
 {
     if (x >= j.map_width || y >= j.map_height)
         return; // beyond the edge, all of the warp
@@ -275,8 +268,8 @@ __device__ __forceinline__ void tc_peaks(const tm_tensor_job &j, const tc_best *
         }
         tm_candidate r = {b.order, b.pos};
         j.blocks[(size_t)k * gridDim.x + blockIdx.x] = r;
+        __threadfence();
     }
-    __threadfence();
     __syncthreads();
     if (!threadIdx.x)
         last = atomicAdd(j.counter, 1) == (int)gridDim.x - 1;
@@ -286,6 +279,7 @@ __device__ __forceinline__ void tc_peaks(const tm_tensor_job &j, const tc_best *
     __threadfence();
     for (int k = threadIdx.x / 32; k < j.count; k += TC_THREADS / 32) {
         int64_t order = INT64_MIN, pos = 0;
+#pragma unroll 4
         for (int i = threadIdx.x & 31; i < gridDim.x; i += 32) {
             tm_candidate o = j.blocks[(size_t)k * gridDim.x + i];
             if (tc_above(o.value, o.position, order, pos))

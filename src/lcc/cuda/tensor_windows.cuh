@@ -85,16 +85,13 @@ __device__ __forceinline__ void tc_group_barrier()
         asm volatile("bar.sync 2, %0;" ::"n"(TC_THREADS / 2) : "memory");
 }
 
-/* Column sums over h rows, slid down the tile; state carries them to the tile below.
- * DOUBLED: the row's bytes [8u, 8u + 16) stand at 16u (wgmma.cu). */
-template <bool PACK, bool DOUBLED>
+/* Column sums over h rows, slid down the tile; state carries them to the tile below. */
+template <bool PACK>
 __device__ __forceinline__ void tc_column_sums(const uint8_t *tile, uint4 *sums, uint4 *state,
                                                int h, const tc_plan &p, bool fresh)
 {
     for (int c = threadIdx.x; c < p.words; c += TC_THREADS) {
-        /* doubled: lanes 16..31 read the same bytes from the unit before, in other banks */
-        const uint8_t *top = tile + (DOUBLED ? 16 * (c >> 1) + 4 * (c & 1) - (c >> 1 & 8) : 4 * c),
-                      *bottom = top + (h - 1) * p.row_bytes;
+        const uint8_t *top = tile + 4 * c, *bottom = top + (h - 1) * p.row_bytes;
         /* Unpacked, lanes 4..7 of each 8 take the word's halves in the other order: with 32 bytes
          * a lane, their 16-byte stores would meet those of lanes 0..3 in the same banks. */
         int swap = PACK ? 0 : c >> 2 & 1, each = PACK ? 1 : 2;
@@ -214,13 +211,11 @@ __device__ __forceinline__ void tc_slide(unsigned (&out)[64], const uint4 *c, in
     }
 }
 
-/* Window sums from column sums, in their place: win[row][x] = (S_F or S_G, -var_F as float), RAW:
- * (S_F or S_G, S_FF or S_GG). A thread slides along 32 outputs of one row; between() runs, with a
- * barrier of the block in it, after its reads and before its writes. The rows of each 8 lie in a
- * region of their own and belong to TC_THREADS * 8 / TH neighbouring threads. */
-template <bool PACK, bool BIG, bool NARROW, bool RAW, typename F>
-__device__ __forceinline__ void tc_window_sums(uint4 *sums, int w, int n, const tc_plan &p,
-                                               F between)
+/* Window sums from column sums, in their place: win[row][x] = (S_F or S_G, -var_F as float). A
+ * thread slides along 32 outputs of one row. The rows of each 8 lie in a region of their own and
+ * belong to TC_THREADS * 8 / TH neighbouring threads. */
+template <bool PACK, bool BIG, bool NARROW>
+__device__ __forceinline__ void tc_window_sums(uint4 *sums, int w, int n, const tc_plan &p)
 {
     enum { GROUP = TC_THREADS * 8 / TH };
     int row = threadIdx.x % 8, part = threadIdx.x % GROUP / 8;
@@ -246,11 +241,10 @@ __device__ __forceinline__ void tc_window_sums(uint4 *sums, int w, int n, const 
         tc_slide<1, NARROW>(out, c, w, tc_sum<PACK>());
     else
         tc_slide<0, NARROW>(out, c, w, tc_sum<PACK>());
-    if (!RAW)
 #pragma unroll
-        for (int i = 0; i < 32; i++)
-            out[2 * i + 1] = __float_as_uint(tc_minus_var<BIG>(out[2 * i], out[2 * i + 1], n));
-    between();
+    for (int i = 0; i < 32; i++)
+        out[2 * i + 1] = __float_as_uint(tc_minus_var<BIG>(out[2 * i], out[2 * i + 1], n));
+    tc_group_barrier(); // the columns' sums have been read
     uint4 *d = sums + row * p.win_pitch + part * 16;
 #pragma unroll
     for (int i = 0; i < 16; i++)

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* Direct LCC on the integer tensor cores, wgmma (sm_90a): one template of at most 25 columns and 31
- * rows.
+/* S_FT and LCC on the integer tensor cores, wgmma (sm_90a): one template of at most 25 columns and
+ * 31 rows.
  *
- * A warpgroup makes 8 rows x 512 columns. A's line m is the frame's bytes from x0 + 8m on: with
- * each row staged as its 16-byte units [8u, 8u + 16), the units m.. are core matrices as they lie,
- * the second half of k two units on. Column 8j + c of B is T[y - j] shifted by c, for the frame's
- * row y: with the template's rows in descending order, B for the next row starts one block earlier.
- * The products run while the same warps make the window sums. */
+ * A block is one warpgroup. It sweeps down a strip of 512 columns, 8 rows of the map a step, over a
+ * ring of frame rows: a step stages 8 rows, and no row of the strip is read twice.
+ *
+ * S_FT: A's line m is the frame's bytes from x0 + 8m on: with each row staged as its 16-byte units
+ * [8u, 8u + 16), the units m.. are core matrices as they lie, the second half of k two units on.
+ * Column 8j + c of B is T[y - j] shifted by c, for the frame's row y: with the template's rows in
+ * descending order, B for the next row starts one block earlier.
+ *
+ * S_F and S_FF, tensor_slide.cuh, come in the same registers as S_FT: no warp waits for another's
+ * sums. The products of a step run while its warps prepare them. */
 #define TC_TW 512
-#define TC_TH 16
-#include "lcc/cuda/tensor_windows.cuh"
+#define TC_TH 8
+#include "lcc/cuda/tensor_slide.cuh"
 
-enum {
-    UNITS = TW / 8 + 3,
-    ROW_BYTES = 16 * UNITS,
-    PITCH = ((TW + 27) / 4 + 1) | 1,
-    BLOCK = 256,
-    PER_SM = 2
-};
+enum { BLOCK = 256 };
 
 /* more: add to d. Only the low words of the descriptors change: K-major, no swizzle; 128 bytes from
  * 8 lines of A to the next, BLOCK from a row's columns of B to the next row's. */
@@ -40,98 +39,130 @@ __device__ __forceinline__ void wgmma(int (&d)[8][4], unsigned a, unsigned b, in
 
 /* 7 zero blocks stand at each end of B, for the rows that the first and last products reach beyond.
  */
-__device__ __forceinline__ void products(int (&acc)[8][4], unsigned tile, unsigned frag, int h)
+__device__ __forceinline__ void products(int (&acc)[8][4], const tc_ring &ring, unsigned frag,
+                                         int h)
 {
     /* the low words: address, and the bytes to the second half of k, in 16 bytes */
-    unsigned a = __shfl_sync(~0u, tile >> 4 | 32 / 16 << 16, 0),
-             b = __shfl_sync(~0u, frag + (h + 6) * BLOCK >> 4 | 128 / 16 << 16, 0);
+    unsigned b = __shfl_sync(~0u, frag + (h + 6) * BLOCK >> 4 | 128 / 16 << 16, 0),
+             top = __shfl_sync(~0u, ring.rows >> 4 | 32 / 16 << 16, 0);
+    int first = __shfl_sync(~0u, ring.first, 0), before = min(h + 7, ring.count - first);
+    unsigned a = top + first * (TC_ROW_BYTES / 16);
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
     wgmma(acc, a, b, 0);
-#pragma unroll 3
-    for (int y = 1; y < h + 7; y++)
-        wgmma(acc, a += ROW_BYTES / 16, b -= BLOCK / 16, 1);
+#pragma unroll 4
+    for (int y = 1; y < before; y++)
+        wgmma(acc, a += TC_ROW_BYTES / 16, b -= BLOCK / 16, 1);
+    a = top - TC_ROW_BYTES / 16;
+#pragma unroll 4
+    for (int y = before; y < h + 7; y++)
+        wgmma(acc, a += TC_ROW_BYTES / 16, b -= BLOCK / 16, 1);
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
 
-__device__ __forceinline__ void stage(uint8_t *tile, const tm_tensor_job &j, int tx, int ty)
-{
-    enum { STEP = TC_THREADS / UNITS };
-    int r = threadIdx.x / UNITS, u = threadIdx.x % UNITS, rows = TH + j.height - 1;
-    if (r >= STEP)
-        return;
-    const uint8_t *src = j.frame + ((size_t)ty * TH + r) * j.pitch + (size_t)tx * TW + 8 * u;
-    unsigned dst = (unsigned)__cvta_generic_to_shared(tile) + r * ROW_BYTES + 16 * u;
-    size_t step = STEP * j.pitch;
-#pragma unroll 1
-    for (; r < rows; r += 4 * STEP, src += 4 * step, dst += 4 * STEP * ROW_BYTES) {
-        const uint8_t *at[4] = {src, src + step, src + 2 * step, src + 3 * step};
-#pragma unroll
-        for (int i = 0; i < 4; i++)
-            if (r + i * STEP < rows)
-                asm volatile("cp.async.ca.shared.global [%0], [%1], 8; cp.async.ca.shared.global "
-                             "[%0 + 8], [%1 + 8], 8;" ::"r"(dst + i * STEP * ROW_BYTES),
-                             "l"(at[i])
-                             : "memory");
-    }
-}
+/* A thread's part of 8 rows on their way into the ring. */
+struct stager {
+    const uint8_t *frame, *frame_rest; // of a step at column 0, row 0
+    size_t pitch;
+    unsigned to, to_rest; // in a group
 
-template <bool MAP>
-static __global__ void __launch_bounds__(TC_THREADS, PER_SM)
+    __device__ __forceinline__ stager(const tm_tensor_job &j)
+    {
+        int row = threadIdx.x / 64, u = threadIdx.x % 64, row_rest = threadIdx.x / 3,
+            u_rest = 64 + threadIdx.x % 3;
+        pitch = j.pitch;
+        frame = j.frame + row * pitch + 8 * u;
+        frame_rest = j.frame + row_rest * pitch + 8 * u_rest;
+        to = row * TC_ROW_BYTES + 16 * u;
+        to_rest = row_rest * TC_ROW_BYTES + 16 * u_rest;
+    }
+
+    __device__ __forceinline__ static void copy(unsigned dst, const uint8_t *src)
+    {
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 8; cp.async.ca.shared.global "
+                     "[%0 + 8], [%1 + 8], 8;" ::"r"(dst),
+                     "l"(src)
+                     : "memory");
+    }
+
+    /* the group at address group, from the frame's column x and row y on */
+    __device__ __forceinline__ void stage(unsigned group, int64_t x, int64_t y) const
+    {
+        size_t at = (size_t)y * pitch + x;
+        const uint8_t *src = frame + at;
+#pragma unroll
+        for (int i = 0; i < 8; i += 2, src += 2 * pitch)
+            copy(group + to + i * TC_ROW_BYTES, src);
+        if (threadIdx.x < 24)
+            copy(group + to_rest, frame_rest + at);
+    }
+};
+
+template <tm_tensor_outcome OUTCOME, bool MAP, bool SMALL>
+static __global__ void __launch_bounds__(TC_THREADS, OUTCOME == TM_TENSOR_LCC ? 3 : 4)
     wgmma_kernel(tm_tensor_job j, tc_plan p)
 {
-    extern __shared__ __align__(16) uint8_t smem[];
-    p.row_bytes = ROW_BYTES, p.sums_pitch = PITCH, p.win_pitch = TW / 2 + 1;
-    int blocks = j.height + 14;
-    uint8_t *tile = smem, *frag = tile + (TH + j.height - 1) * ROW_BYTES;
-    uint4 *sums = (uint4 *)(frag + blocks * BLOCK), *state = sums + TH * (TW / 2 + 1);
-    tc_best *best = (tc_best *)(state + p.words);
+    extern __shared__ __align__(128) uint8_t smem[];
+    __shared__ tc_best bests[TC_THREADS / 32];
+    const bool lcc = OUTCOME == TM_TENSOR_LCC;
+    const bool shift = lcc && j.map_width >= TW && j.map_width % 8 == 0;
+    int h = j.height, blocks = h + 14, warp = __shfl_sync(~0u, threadIdx.x / 32, 0);
+    unsigned frag = (unsigned)__cvta_generic_to_shared(smem);
+    tc_ring ring = {frag + blocks * BLOCK, tc_ring_rows(h), 0};
+    int ahead = ring.count - 8;
+    unsigned planes = ring.rows + ring.count * TC_ROW_BYTES + 16;
 
     int t = (int)((int64_t)p.tiles * blockIdx.x / gridDim.x);
     int end = (int)((int64_t)p.tiles * (blockIdx.x + 1) / gridDim.x);
     int tx = t / p.tiles_y, ty = t % p.tiles_y;
-    stage(tile, j, tx, ty);
     for (int i = threadIdx.x; i < blocks * BLOCK / 16; i += TC_THREADS)
-        tc_copy16((unsigned)__cvta_generic_to_shared(frag) + 16 * i,
-                  (const uint4 *)j.fragments + i);
-    int warp = threadIdx.x / 32, wx = warp % 4, wy = __shfl_sync(~0u, warp / 4, 0),
-        n = j.width * j.height;
-    if (threadIdx.x < TC_THREADS / 32)
-        best[threadIdx.x].order = INT_MIN, best[threadIdx.x].pos = 0;
-    tm_tensor_template tmpl = *j.templates;
-    for (bool fresh = true; t < end; t++) {
-        fresh |= ty == 0;
-        int64_t x = (int64_t)tx * TW + 128 * wx, y = (int64_t)ty * TH + 8 * wy;
+        tc_copy16(frag + 16 * i, (const uint4 *)j.fragments + i);
+    tc_slide_template tmpl = {};
+    if (lcc)
+        tmpl = tc_slide_template::of<SMALL>(j);
+    stager staged(j);
+    tc_best best = {0, INT_MIN};
+    tc_slide_sums slide(j.width, warp);
+    for (bool fresh = true; t < end; t++, fresh = false) {
+        int64_t x = (int64_t)tx * TW, y = (int64_t)ty * TH;
+        if (shift) // the last strip over a part of the one before, rather than over the edge
+            x = min(x, j.map_width - TW);
+        if (ty == 0 || fresh) {
+            fresh = true;
+            ring.first = 0;
+            __syncthreads();
+            for (int r = 0; r < ahead; r += 8)
+                staged.stage(ring.group(r), x, y + r);
+        }
         if (++ty == p.tiles_y)
             ty = 0, tx++;
-        int acc[8][4], hint = __ldcg(j.hints);
+        int acc[8][4], hint = lcc || j.best ? __ldcg(j.hints) : 0;
         tc_copy_wait();
         asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
         __syncthreads();
-        /* The first warpgroup makes nearly all column sums: its products wait until the tensor
-         * cores are free. */
-        if (wy)
-            products(acc, (unsigned)__cvta_generic_to_shared(tile) + 8 * wy * ROW_BYTES,
-                     (unsigned)__cvta_generic_to_shared(frag), j.height);
-        tc_column_sums<true, true>(tile, sums, state, j.height, p, fresh);
-        fresh = false;
-        if (!wy)
-            products(acc, (unsigned)__cvta_generic_to_shared(tile) + 8 * wy * ROW_BYTES,
-                     (unsigned)__cvta_generic_to_shared(frag), j.height);
-        __syncthreads();
-        tc_window_sums<true, false, true, true>(sums, j.width, n, p, [&] {
-            asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+        products(acc, ring, frag, h);
+        if (ty && t + 1 < end)
+            staged.stage(ring.group(ahead), x, y + ahead);
+        tc_ring_pair rows(ring, h);
+        if (lcc) {
+            if (fresh)
+                slide.start(ring, planes, h);
+            tc_difference_planes(rows, planes);
             __syncthreads();
-        });
+        }
+        asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
 #pragma unroll
         for (int i = 0; i < 32; i++)
             asm volatile("" : "+r"(acc[i / 4][i & 3])::"memory"); // no use moves up
-        if (t + 1 < end)
-            stage(tile, j, tx, ty);
-        tc_group_barrier();
-        tc_finish<MAP, false, true>(acc, sums + wy * tc_region(p) + 64 * wx, p.win_pitch, j, tmpl,
-                                    n, 0, hint, best + warp, x, y);
+        if (lcc)
+            tc_slide_finish<MAP, SMALL>(acc, slide, rows, planes, j, tmpl, hint, best,
+                                        x + 128 * warp, y);
+        else
+            tc_finish_sums(acc, j, 0, hint, best, x + 128 * warp, y);
+        ring.step();
     }
-    tc_peaks<TM_TENSOR_LCC>(j, best);
+    if (threadIdx.x % 32 == 0)
+        bests[warp] = best;
+    tc_peaks<OUTCOME>(j, bests);
 }
 
 /* Blocks of 8 shifts x 32 bytes of k, in the order of the core matrices; rows descending. */
@@ -156,15 +187,26 @@ cudaError_t tc_wgmma_prepare(void *frag, const uint8_t *tmpl, int w, int h, int,
     return cudaGetLastError();
 }
 
+/* Whether var_F and num fit 32 bits whatever the frame: var_F <= (255 n / 2)^2, and
+ * num^2 <= var_F var_T. */
+static bool is_small(const tm_tensor_job &j)
+{
+    double n = (double)j.width * j.height, most = 127.5 * 127.5 * n * n;
+    return most < 0x1p32 && most * (double)j.variance < 0x1p62;
+}
+
 cudaError_t tc_wgmma_launch(tm_tensor_job j, int sms, size_t smem_max, cudaStream_t stream)
 {
+    const bool lcc = j.outcome == TM_TENSOR_LCC;
     tc_plan p = {};
-    if (j.outcome != TM_TENSOR_LCC || j.width > 25 || j.height > 31 || j.count > 1 ||
-        !tc_cover(&p, j, TW, TH))
+    if (j.width > 25 || j.height > 31 || j.count > 1 || !tc_cover(&p, j, TW, TH))
         return cudaErrorNotSupported;
-    p.words = (TW + j.width + 2) / 4;
-    size_t smem = (size_t)(TH + j.height - 1) * ROW_BYTES + (j.height + 14) * BLOCK +
-                  sizeof(uint4) * (TH * (TW / 2 + 1) + p.words) + sizeof(tc_best) * TC_THREADS / 32;
-    return tc_start(j.map ? wgmma_kernel<true> : wgmma_kernel<false>, j, p, TC_THREADS, smem, 16,
-                    PER_SM, sms, smem_max, stream);
+    size_t smem = (size_t)(j.height + 14) * BLOCK + (size_t)tc_ring_rows(j.height) * TC_ROW_BYTES +
+                  (lcc ? 16 + 16 * TC_ROW_BYTES : 0);
+    auto kernel = !lcc          ? wgmma_kernel<TM_TENSOR_SUMS, false, false>
+                  : is_small(j) ? j.map ? wgmma_kernel<TM_TENSOR_LCC, true, true>
+                                        : wgmma_kernel<TM_TENSOR_LCC, false, true>
+                  : j.map ? wgmma_kernel<TM_TENSOR_LCC, true, false>
+                                : wgmma_kernel<TM_TENSOR_LCC, false, false>;
+    return tc_start(kernel, j, p, TC_THREADS, smem, 256, lcc ? 3 : 4, sms, smem_max, stream);
 }
