@@ -91,6 +91,32 @@ static void every_width(tm_device_kind device)
     matchers_free(&m);
 }
 
+/* Maps so high that a GPU's block makes several steps of a strip, some of them the
+ * last of one strip and the first of the next; the last strip over the map's edge,
+ * at it, or over the strip before. */
+static void high_maps(tm_device_kind device)
+{
+    static const int64_t sizes[][4] = {
+        /* map width, map height, template width, template height */
+        {1032, 2700, 3, 20},
+        {1029, 2650, 4, 31},
+        {520, 5201, 25, 2},
+    };
+    matchers m = {0};
+    tm_settings_default(&m.settings, sizeof m.settings);
+    m.settings.algorithm = TM_ALGORITHM_DIRECT;
+    m.settings.device = device;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const int64_t *s = sizes[i];
+        problem p;
+        problem_make(&p, s[0] + s[2] - 1, s[1] + s[3] - 1, s[2], s[3]);
+        compare_with_reference(&m, &p, TM_METRIC_LCC, TM_DOMAIN_VALID);
+        compare_with_reference(&m, &p, TM_METRIC_CCORR, TM_DOMAIN_VALID);
+        problem_free(&p);
+    }
+    matchers_free(&m);
+}
+
 /* Runs on the mask of one name, or skips where that would run another set's
  * kernels. */
 static uint32_t require_isa(const char *name)
@@ -154,6 +180,12 @@ static void cuda_many(void)
     many_templates(TM_DEVICE_CUDA);
 }
 
+static void cuda_high_maps(void)
+{
+    require_cuda();
+    high_maps(TM_DEVICE_CUDA);
+}
+
 static void cuda_every_width(void)
 {
     require_cuda();
@@ -170,6 +202,7 @@ int main(int argc, char **argv)
         CPU_TEST(amx),        CPU_TEST(dotprod),          TEST(cpu_random_threads),
         TEST(cpu_many),       TEST(cpu_every_width),      TEST(cuda_random),
         TEST(cuda_large_templates), TEST(cuda_many),      TEST(cuda_every_width),
+        TEST(cuda_high_maps),
     };
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
 }
