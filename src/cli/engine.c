@@ -42,7 +42,6 @@ static bool open_oracle(cli_engine *e)
 static void set_search(cli_engine *e)
 {
     const cli_options *o = e->options;
-    e->searches = o->most_matches != 1 || o->format == CLI_JSON || o->subpixel;
     tm_search_default(&e->search, sizeof e->search);
     e->search.most = o->most_matches;
     if (o->has_min_score)
@@ -50,6 +49,7 @@ static void set_search(cli_engine *e)
     e->search.overlap = o->overlap;
     e->search.margin = o->format == CLI_JSON || o->resume;
     e->search.subpixel = o->subpixel;
+    e->searches = o->most_matches != 1 || e->search.margin || o->subpixel;
 }
 
 bool cli_engine_open(cli_engine *e, const cli_options *options, const tm_settings *settings,

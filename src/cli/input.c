@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "clock.h"
 #include "message.h"
 
 void operand_init(cli_operand *operand, const cli_frame *frame)
@@ -42,17 +42,10 @@ const char *operand_name(const cli_operand *operand)
     return operand->path ? operand->path : operand->given;
 }
 
-static double now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
-}
-
 bool input_load(cli_input *input, const cli_operand *operand, const io_limits *limits,
                 io_error *error)
 {
-    const double start = now_ms();
+    const double start = clock_ms();
 
     *input = (cli_input){0};
     if (!operand->path) {
@@ -69,7 +62,7 @@ bool input_load(cli_input *input, const cli_operand *operand, const io_limits *l
     input->whole_height = input->gray.height;
     if (operand->has_crop && !io_crop_picture(&input->gray, &operand->crop, error))
         goto free_picture;
-    input->read_ms = now_ms() - start;
+    input->read_ms = clock_ms() - start;
     return true;
 
 free_picture:

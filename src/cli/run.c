@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "run.h"
 
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "batch/emit.h"
+#include "batch/layout.h"
 #include "batch/pipeline.h"
 #include "batch/resume.h"
 #include "engine.h"
@@ -22,6 +22,7 @@ typedef struct runner {
     cli_plan plan;
     cli_emitter emitter;
     cli_resume *resume;
+    layout layout;
     pipeline_settings pipeline;
     cli_engine *engines;
     size_t engine_count;
@@ -68,51 +69,12 @@ static bool find_pictures(runner *r)
     return false;
 }
 
-static size_t min_size(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-static size_t count_cores(const cli_options *options)
-{
-    cpu_set_t cores;
-    if (options->settings.threads > 0)
-        return (size_t)options->settings.threads;
-    return sched_getaffinity(0, sizeof cores, &cores) == 0 ? (size_t)CPU_COUNT(&cores) : 1;
-}
-
-/* On the CPU one thread a frame needs no barriers, as long as there are frames for
- * all cores. */
-static void share_out(runner *r, tm_settings *settings)
-{
-    const size_t cores = count_cores(r->options), frames = r->frames.count;
-    pipeline_settings *s = &r->pipeline;
-
-    *settings = r->options->settings;
-    s->devices = settings->device == TM_DEVICE_CUDA;
-    s->workers = min_size(cores, frames ? frames : 1);
-    if (r->options->in_flight)
-        s->workers = min_size(s->workers, (size_t)r->options->in_flight);
-    s->in_flight = s->devices ? 2 * s->workers + 2 : s->workers;
-    if (r->options->in_flight)
-        s->in_flight = (size_t)r->options->in_flight;
-    s->engine_count = s->devices ? 1 : s->workers;
-    if (!s->devices && s->workers > 1) {
-        settings->device = TM_DEVICE_CPU;
-        settings->threads = (int)(cores / s->workers);
-    }
-    if (r->options->verbose && frames > 1)
-        message(NULL, "%zu frames, %zu at a time, at most %zu in memory", frames, s->workers,
-                s->in_flight);
-}
-
 static bool open_engines(runner *r)
 {
-    tm_settings settings;
-
-    share_out(r, &settings);
+    layout_make(&r->layout, r->options, &r->pipeline, r->frames.count);
     r->engines = calloc(r->pipeline.engine_count, sizeof *r->engines);
     for (size_t i = 0; r->engines && i < r->pipeline.engine_count; i++) {
+        const tm_settings settings = layout_settings(&r->layout, i);
         r->engine_count++;
         if (!cli_engine_open(&r->engines[i], r->options, &settings, r->templates.count))
             return false;
@@ -121,6 +83,18 @@ static bool open_engines(runner *r)
         message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
     r->pipeline.engines = r->engines;
     return r->engines != NULL;
+}
+
+/* For the pipeline. */
+static bool open_device(void *data, cli_engine *engine)
+{
+    runner *r = data;
+    const tm_settings settings = layout_device(&r->layout);
+
+    *engine = (cli_engine){0};
+    return layout_has_device() &&
+           cli_engine_open(engine, r->options, &settings, r->templates.count) &&
+           cli_engine_prepare(engine, &r->templates);
 }
 
 /* Templates that fail go on to fail with every frame. */
@@ -160,11 +134,13 @@ static bool run_pipeline(runner *r, bool *interrupted)
 {
     cli_emitter *e = &r->emitter;
 
-    if (!prepare_templates(r) || !open_log(r) || !emitter_begin(e, &r->plan, r->resume))
+    if (!prepare_templates(r) || !open_log(r) || !emitter_begin(e, &r->plan, r->resume, r->frames.count))
         return false;
     e->failed = !dump_template(r) || r->templates.usable < r->templates.count;
     r->pipeline.finished = emitter_take;
     r->pipeline.data = e;
+    r->pipeline.open_device = r->layout.may_open_device ? open_device : NULL;
+    r->pipeline.device_data = r;
     return pipeline_run(&r->pipeline, interrupted);
 }
 
@@ -175,6 +151,7 @@ static cli_exit match_all(runner *r)
     bool interrupted = false;
     bool good = run_pipeline(r, &interrupted);
 
+    progress_hide(&r->emitter.progress);
     good = resume_close(&r->resume) && good && !e->failed;
     if (e->report.error)
         message(NULL, "standard output: %s", strerror(e->report.error));

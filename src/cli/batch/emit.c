@@ -4,20 +4,14 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "clock.h"
 #include "message.h"
 
-static double now_ms(void)
+bool emitter_begin(cli_emitter *e, const cli_plan *plan, cli_resume *resume, size_t frames)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
-}
-
-bool emitter_begin(cli_emitter *e, const cli_plan *plan, cli_resume *resume)
-{
-    *e = (cli_emitter){.plan = plan, .resume = resume, .start_ms = now_ms()};
+    *e = (cli_emitter){.plan = plan, .resume = resume, .start_ms = clock_ms()};
+    progress_begin(&e->progress, frames, frames != 1 && !plan->options->quiet);
     e->lines = open_memstream(&e->text, &e->text_size);
     if (!e->lines)
         message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
@@ -26,6 +20,7 @@ bool emitter_begin(cli_emitter *e, const cli_plan *plan, cli_resume *resume)
 
 void emitter_end(cli_emitter *e)
 {
+    progress_hide(&e->progress);
     if (e->lines)
         fclose(e->lines);
     free(e->text);
@@ -91,8 +86,12 @@ bool emitter_take(void *data, cli_job *job)
     /* Once a line is missing, none comes after it. */
     if (e->log_failed)
         return false;
-    if (fflush(job->messages) == 0)
+    if (fflush(job->messages) == 0 && job->text_size > 0) {
+        progress_hide(&e->progress);
         fwrite(job->text, 1, job->text_size, stderr);
+    }
+    if (e->progress.shared)
+        progress_hide(&e->progress);
     if (e->resume && !log_job(e, job)) {
         e->failed = e->log_failed = true;
         return false;
@@ -105,6 +104,8 @@ bool emitter_take(void *data, cli_job *job)
     e->frames++;
     e->broken_frames += broken;
     e->bytes += job->bytes;
+    progress_show(&e->progress, (size_t)e->frames, (size_t)(e->frames - e->skipped_frames),
+                  (size_t)e->broken_frames);
     return printed;
 }
 
@@ -115,7 +116,7 @@ static const char *plural(int64_t count)
 
 void emitter_summarize(const cli_emitter *e)
 {
-    const double seconds = (now_ms() - e->start_ms) * 1e-3;
+    const double seconds = (clock_ms() - e->start_ms) * 1e-3;
     char before[64] = "";
 
     if (e->skipped_frames > 0)

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "batch/job.h"
+#include "batch/progress.h"
 #include "report.h"
 
 typedef struct cli_emitter {
@@ -21,11 +22,13 @@ typedef struct cli_emitter {
     int64_t frames, skipped_frames, broken_frames, bytes;
     int64_t matches, pairs_without;
     double start_ms;
+    cli_progress progress;
 } cli_emitter;
 
-/* resume may be NULL, and is the caller's. False when standard output or memory has
+/* resume may be NULL, and is the caller's. frames: how many
+ * there will be, or 0. False when standard output or memory has
  * failed. To be ended in either case. */
-bool emitter_begin(cli_emitter *emitter, const cli_plan *plan, cli_resume *resume);
+bool emitter_begin(cli_emitter *emitter, const cli_plan *plan, cli_resume *resume, size_t frames);
 void emitter_end(cli_emitter *emitter);
 
 /* For the pipeline; data is the emitter. False when there is nobody to work for, or

@@ -23,7 +23,6 @@ typedef struct member {
     cli_pipeline *pipeline;
     cli_engine *engine; /* NULL for a worker beside devices */
     pthread_t thread;
-    bool matches_only;
 } member;
 
 struct cli_pipeline {
@@ -39,6 +38,11 @@ struct cli_pipeline {
     size_t in_memory;
     queue to_match, to_write;
     bool stopped, interrupted;
+    /* The device that is opened late. */
+    cli_engine late;
+    bool late_begun, late_ready;
+    size_t matched;
+    double match_ms; /* of those, all threads' together */
     member *members;
     size_t member_count;
 };
@@ -122,16 +126,46 @@ static void finish(cli_pipeline *p, place *item)
         pthread_cond_signal(&p->done);
 }
 
+static bool start(cli_pipeline *p, cli_engine *engine, void *(*run)(void *))
+{
+    member *m = &p->members[p->member_count];
+    *m = (member){.pipeline = p, .engine = engine};
+    if (pthread_create(&m->thread, NULL, run, m) != 0)
+        return false;
+    p->member_count++;
+    return true;
+}
+
+static void *open_and_match(void *argument);
+
+/* After a frame was matched on the CPU. */
+static void consider_device(cli_pipeline *p, const cli_job *job)
+{
+    for (size_t i = 0; i < p->s.plan->templates->count; i++)
+        p->match_ms += job->pairs[i].result.times.total;
+    p->matched++;
+    if (!p->s.open_device || p->late_begun || p->matched < p->s.workers)
+        return;
+    const double each = p->match_ms / (double)p->matched;
+    const double left = (double)(p->s.frames->count - p->taken) * each / (double)p->s.workers;
+    if (left > p->s.worth_ms)
+        p->late_begun = start(p, &p->late, open_and_match);
+}
+
 /* Reads a frame, and matches it unless that is for a device. */
 static void begin(cli_pipeline *p, cli_engine *engine)
 {
     place *item = take(p);
+    if (p->late_ready)
+        engine = NULL;
     pthread_mutex_unlock(&p->lock);
     job_begin(&item->job, p->s.plan);
     job_load(&item->job, p->s.plan);
     if (engine)
         job_match(&item->job, p->s.plan, engine);
     pthread_mutex_lock(&p->lock);
+    if (engine && item->job.loaded)
+        consider_device(p, &item->job);
     if (engine || !item->job.loaded) {
         finish(p, item);
     } else {
@@ -206,14 +240,24 @@ static void hand_over(cli_pipeline *p)
     pthread_mutex_unlock(&p->lock);
 }
 
-static bool start(cli_pipeline *p, cli_engine *engine, void *(*run)(void *))
+/* From then on workers read ahead of it. */
+static void *open_and_match(void *argument)
 {
-    member *m = &p->members[p->member_count];
-    *m = (member){.pipeline = p, .engine = engine};
-    if (pthread_create(&m->thread, NULL, run, m) != 0)
-        return false;
-    p->member_count++;
-    return true;
+    member *m = argument;
+    cli_pipeline *p = m->pipeline;
+    const bool good = p->s.open_device(p->s.device_data, m->engine);
+
+    if (good) {
+        pthread_mutex_lock(&p->lock);
+        p->late_ready = true;
+        p->s.devices = true;
+        p->s.in_flight = p->s.in_flight_ahead;
+        pthread_cond_broadcast(&p->work);
+        pthread_mutex_unlock(&p->lock);
+        match(m);
+    }
+    cli_engine_close(m->engine);
+    return NULL;
 }
 
 /* As many threads as can be had; false if there is not one of a kind. */
@@ -239,11 +283,11 @@ static bool init(cli_pipeline *p)
     pthread_cond_init(&p->done, NULL);
     /* Some frames take several times as long as others; while one does, the rest
      * goes on. What waits is results, not pictures. */
-    p->window = 8 * p->s.in_flight;
+    p->window = 8 * p->s.in_flight_ahead;
     p->places = calloc(p->window, sizeof *p->places);
     p->to_match.ring = calloc(p->window, sizeof *p->to_match.ring);
     p->to_write.ring = calloc(p->window, sizeof *p->to_write.ring);
-    p->members = calloc(p->s.workers + p->s.engine_count, sizeof *p->members);
+    p->members = calloc(p->s.workers + p->s.engine_count + 1, sizeof *p->members);
     if (!p->places || !p->to_match.ring || !p->to_write.ring || !p->members)
         return false;
     for (size_t i = 0; i < p->window && good; i++)

@@ -23,12 +23,19 @@ typedef struct pipeline_settings {
     const cli_frames *frames;
     size_t workers;   /* threads that read */
     size_t in_flight; /* frames in memory at a time, at least 1 */
+    size_t in_flight_ahead; /* and from when a device is opened late */
     cli_engine *engines;
     size_t engine_count; /* on the CPU: workers; else one for each device */
     bool devices;        /* the engines' matchers are devices */
+    /* A device that is opened, in a thread of its own, once the CPU turns out to
+     * have more than worth_ms of matching before it; false: there is none. NULL:
+     * not wanted. */
+    bool (*open_device)(void *device_data, cli_engine *engine);
+    double worth_ms;
     /* Called with each finished job. False: nobody wants more. */
     bool (*finished)(void *data, cli_job *job);
-    void *data;
+    void *data; /* of finished */
+    void *device_data;
 } pipeline_settings;
 
 /* Returns when all frames are done, or those that were begun when it was stopped.
