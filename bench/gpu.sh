@@ -3,7 +3,7 @@
 # Builds, tests and measures on a machine with a GPU, each phase with a limit on
 # its time, and writes to $OUT at most 8 files, a summary last:
 #
-#     OUT=/tmp/results bench/gpu.sh [build] [test] [sanitize] [costs] [fft] [kinds] [peers] [targets] [thesis] [ncu]
+#     OUT=/tmp/results bench/gpu.sh [build] [test] [sanitize] [costs] [fft] [kinds] [batch] [peers] [targets] [thesis] [ncu]
 #
 # All phases if none is named; they run in this order, and build always runs. Limits in seconds: LIMIT_TEST=300 and so on.
 # SANITIZE_TESTS has programs and names of tests, property:cuda for all of those.
@@ -14,7 +14,7 @@ cd "$(dirname "$0")/.." || exit 2
 OUT=${OUT:-build-gpu/out}
 BUILD=build-gpu
 GPU_ARCHS=${GPU_ARCHS:-sm_90}
-ALL="build test sanitize costs fft kinds peers targets thesis ncu"
+ALL="build test sanitize costs fft kinds batch peers targets thesis ncu"
 PATH=$PATH:/usr/local/cuda/bin:$(echo /opt/nvidia/nsight-compute/*)
 export TMATCH_PLUGIN_DIR="$PWD/$BUILD" PYTHONUNBUFFERED=1 PATH
 mkdir -p "$OUT" "$BUILD"
@@ -88,6 +88,19 @@ phase_kinds() {
         cat "$OUT/kinds.json"
 }
 
+# BATCH_FRAMES is how many; they are made anew. A minute on 16 cores.
+phase_batch() {
+    ninja -C "$BUILD" bench/tmatch-batch || return 1
+    folder=$(mktemp -d) || return 1
+    for device in cuda cpu; do
+        bench/batch.py --frames "${BATCH_FRAMES:-2000}" --folder "$folder/frames" --device $device \
+            --repeats 2 --json "$BUILD/batch-$device.json" "$BUILD" || status=1
+    done
+    rm -rf "$folder"
+    printf '[\n%s,\n%s\n]\n' "$(cat "$BUILD/batch-cuda.json")" "$(cat "$BUILD/batch-cpu.json")" >"$OUT/batch.json"
+    return "${status:-0}"
+}
+
 phase_peers() {
     # shellcheck disable=SC2086 # the words are sizes
     python3 bench/peers.py --json "$OUT/peers.json" --lib "$BUILD/libtmatch.so" ${PEER_SIZES-}
@@ -130,6 +143,7 @@ limit_of() {
     sanitize) echo "${LIMIT_SANITIZE:-200}" ;;
     costs) echo "${LIMIT_COSTS:-120}" ;;
     fft) echo "${LIMIT_FFT:-180}" ;;
+    batch) echo "${LIMIT_BATCH:-120}" ;;
     peers) echo "${LIMIT_PEERS:-240}" ;;
     targets) echo "${LIMIT_TARGETS:-180}" ;;
     thesis) echo "${LIMIT_THESIS:-420}" ;;

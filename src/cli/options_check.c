@@ -62,7 +62,16 @@ static bool check_operands(cli_options *o)
     return false;
 }
 
+/* The library says so too, but only when a device is opened. */
+static bool check_device(const cli_options *o)
+{
+    if (o->settings.device != TM_DEVICE_CUDA || o->settings.algorithm != TM_ALGORITHM_REFERENCE)
+        return true;
+    message(NULL, "the reference algorithm runs on the CPU only");
+    return false;
+}
+
 bool cli_options_check(cli_options *o, const char *score)
 {
-    return check_operands(o) && check_score(o, score) && check_endings(o);
+    return check_device(o) && check_operands(o) && check_score(o, score) && check_endings(o);
 }

@@ -69,32 +69,49 @@ static bool find_pictures(runner *r)
     return false;
 }
 
+/* The engines of devices are opened by the threads that use them, while others read
+ * frames already; the first engine, on the CPU, is there to judge the templates. */
 static bool open_engines(runner *r)
 {
-    layout_make(&r->layout, r->options, &r->pipeline, r->frames.count);
-    r->engines = calloc(r->pipeline.engine_count, sizeof *r->engines);
-    for (size_t i = 0; r->engines && i < r->pipeline.engine_count; i++) {
-        const tm_settings settings = layout_settings(&r->layout, i);
+    const pipeline_settings *s = &r->pipeline;
+    const size_t count = s->devices ? 1 : s->engine_count;
+
+    for (size_t i = 0; i < count; i++) {
+        tm_settings settings = r->layout.settings;
+        if (s->devices)
+            settings.device = TM_DEVICE_CPU;
         r->engine_count++;
         if (!cli_engine_open(&r->engines[i], r->options, &settings, r->templates.count))
             return false;
     }
-    if (!r->engines)
-        message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
-    r->pipeline.engines = r->engines;
-    return r->engines != NULL;
+    return true;
 }
 
 /* For the pipeline. */
-static bool open_device(void *data, cli_engine *engine)
+static bool open_device(void *data, size_t i, cli_engine *engine)
 {
     runner *r = data;
-    const tm_settings settings = layout_device(&r->layout);
+    const tm_settings settings = layout_device(&r->layout, i);
 
     *engine = (cli_engine){0};
-    return layout_has_device() &&
-           cli_engine_open(engine, r->options, &settings, r->templates.count) &&
+    if (r->layout.may_open_device && !layout_has_device())
+        return false;
+    return cli_engine_open(engine, r->options, &settings, r->templates.count) &&
            cli_engine_prepare(engine, &r->templates);
+}
+
+static bool make_layout(runner *r)
+{
+    pipeline_settings *s = &r->pipeline;
+
+    layout_make(&r->layout, r->options, s, r->frames.count);
+    r->engines = calloc(s->engine_count + 2, sizeof *r->engines);
+    if (!r->engines)
+        message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
+    s->engines = s->devices ? r->engines + 1 : r->engines;
+    s->open_device = s->devices || r->layout.may_open_device ? open_device : NULL;
+    s->device_data = r;
+    return r->engines != NULL;
 }
 
 /* Templates that fail go on to fail with every frame. */
@@ -134,13 +151,12 @@ static bool run_pipeline(runner *r, bool *interrupted)
 {
     cli_emitter *e = &r->emitter;
 
-    if (!prepare_templates(r) || !open_log(r) || !emitter_begin(e, &r->plan, r->resume, r->frames.count))
+    if (!prepare_templates(r) || !open_log(r) ||
+        !emitter_begin(e, &r->plan, r->resume, r->frames.count))
         return false;
     e->failed = !dump_template(r) || r->templates.usable < r->templates.count;
     r->pipeline.finished = emitter_take;
     r->pipeline.data = e;
-    r->pipeline.open_device = r->layout.may_open_device ? open_device : NULL;
-    r->pipeline.device_data = r;
     return pipeline_run(&r->pipeline, interrupted);
 }
 
@@ -177,7 +193,7 @@ cli_exit cli_run(const cli_options *options)
     r.pipeline.frames = &r.frames;
     if (find_pictures(&r) && output_check(options, &r.frames, &r.templates)) {
         r.plan.output_is_folder = output_is_folder(options, &r.frames);
-        if (open_engines(&r))
+        if (make_layout(&r) && open_engines(&r))
             status = match_all(&r);
     }
     emitter_end(&r.emitter);

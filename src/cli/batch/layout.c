@@ -15,6 +15,9 @@ enum {
 /* A device takes 0.3 s to open; it must gain more than that. */
 #define WORTH_MS 1000.0
 
+/* What is read ahead of a device, mostly while it is being opened. */
+#define AHEAD_BYTES ((size_t)1 << 30)
+
 static size_t min_size(size_t a, size_t b)
 {
     return a < b ? a : b;
@@ -82,30 +85,28 @@ void layout_make(layout *l, const cli_options *options, pipeline_settings *s, si
     s->in_flight = s->devices ? s->in_flight_ahead : s->workers;
     if (options->in_flight)
         s->in_flight = s->in_flight_ahead = (size_t)options->in_flight;
+    s->ahead_bytes = options->in_flight ? 0 : AHEAD_BYTES;
     s->worth_ms = WORTH_MS;
-    if (options->verbose && frames != 1)
+    if (!options->verbose || frames == 1)
+        return;
+    if (s->ahead_bytes && (s->devices || l->may_open_device))
+        message(NULL, "%zu frames are read at a time; in memory are at most %zu, or more up to %d MiB",
+                s->workers, s->in_flight_ahead, (int)(AHEAD_BYTES >> 20));
+    else
         message(NULL, "%zu frames are read at a time, and at most %zu are in memory", s->workers,
-                l->may_open_device ? s->in_flight_ahead : s->in_flight);
+                s->in_flight_ahead);
 }
 
-tm_settings layout_settings(const layout *l, size_t i)
+tm_settings layout_device(const layout *l, size_t i)
 {
     tm_settings settings = l->settings;
     uint64_t mask = l->device_mask;
 
+    settings.device = TM_DEVICE_CUDA;
     if (!l->a_device_each)
         return settings;
     while (i-- > 0)
         mask &= mask - 1;
     settings.device_mask = mask & -mask;
-    return settings;
-}
-
-tm_settings layout_device(const layout *l)
-{
-    tm_settings settings = l->settings;
-    settings.device = TM_DEVICE_CUDA;
-    settings.device_index = 0;
-    settings.device_mask = 0;
     return settings;
 }

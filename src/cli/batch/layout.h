@@ -12,9 +12,9 @@
 #include "options.h"
 
 typedef struct layout {
-    tm_settings settings; /* of all engines, but for what each has for itself */
+    tm_settings settings; /* of the engines on the CPU */
     bool a_device_each;   /* whole frames go to devices, one engine each */
-    uint64_t device_mask; /* then: which */
+    uint64_t device_mask; /* which */
     bool may_open_device; /* should the CPU turn out to have much to do */
 } layout;
 
@@ -22,11 +22,9 @@ typedef struct layout {
 void layout_make(layout *l, const cli_options *options, pipeline_settings *settings,
                  size_t frames);
 
-/* Of engine i. */
-tm_settings layout_settings(const layout *l, size_t i);
+/* Of device engine i. */
+tm_settings layout_device(const layout *l, size_t i);
 
-/* Of a device that is opened late, and whether there is one. */
-tm_settings layout_device(const layout *l);
 bool layout_has_device(void);
 
 #endif

@@ -7,6 +7,9 @@
 #include "message.h"
 #include "signals.h"
 
+/* Frames that workers can read while a device is opened. */
+enum { MIN_AHEAD = 512 };
+
 /* A place for a frame's job; frame i has place i % window. */
 typedef struct place {
     cli_job job;
@@ -38,9 +41,9 @@ struct cli_pipeline {
     size_t in_memory;
     queue to_match, to_write;
     bool stopped, interrupted;
-    /* The device that is opened late. */
-    cli_engine late;
-    bool late_begun, late_ready;
+    bool broken;         /* a device cannot be opened: nothing more is handed over */
+    size_t frame_bytes;  /* of the largest frame so far */
+    bool late_begun, late_ready; /* the device that the CPU asked for */
     size_t matched;
     double match_ms; /* of those, all threads' together */
     member *members;
@@ -94,9 +97,17 @@ static void interrupt(void *data)
     pthread_mutex_unlock(&p->lock);
 }
 
+static bool has_room(const cli_pipeline *p)
+{
+    if (p->in_memory < p->s.in_flight)
+        return true;
+    return p->s.devices && p->frame_bytes > 0 &&
+           (p->in_memory + 1) * p->frame_bytes <= p->s.ahead_bytes;
+}
+
 static bool may_take(const cli_pipeline *p)
 {
-    return !exhausted(p) && p->taken - p->returned < p->window && p->in_memory < p->s.in_flight;
+    return !exhausted(p) && p->taken - p->returned < p->window && has_room(p);
 }
 
 static place *take(cli_pipeline *p)
@@ -149,7 +160,17 @@ static void consider_device(cli_pipeline *p, const cli_job *job)
     const double each = p->match_ms / (double)p->matched;
     const double left = (double)(p->s.frames->count - p->taken) * each / (double)p->s.workers;
     if (left > p->s.worth_ms)
-        p->late_begun = start(p, &p->late, open_and_match);
+        p->late_begun = start(p, &p->s.engines[p->s.engine_count], open_and_match);
+}
+
+static void note_size(cli_pipeline *p, const cli_job *job)
+{
+    const io_picture *gray = &job->input.gray;
+    const size_t bytes = job->loaded ? (size_t)(gray->width * gray->height * gray->channels) +
+                                           job->input.source.size
+                                     : 0;
+    if (bytes > p->frame_bytes)
+        p->frame_bytes = bytes;
 }
 
 /* Reads a frame, and matches it unless that is for a device. */
@@ -164,9 +185,10 @@ static void begin(cli_pipeline *p, cli_engine *engine)
     if (engine)
         job_match(&item->job, p->s.plan, engine);
     pthread_mutex_lock(&p->lock);
+    note_size(p, &item->job);
     if (engine && item->job.loaded)
         consider_device(p, &item->job);
-    if (engine || !item->job.loaded) {
+    if (engine || !item->job.loaded || p->broken) {
         finish(p, item);
     } else {
         push(&p->to_match, p->window, item);
@@ -222,9 +244,10 @@ static void hand_over(cli_pipeline *p)
     for (;;) {
         place *item = &p->places[p->returned % p->window];
         if (p->returned < p->taken && item->finished) {
+            const bool broken = p->broken;
             item->finished = false;
             pthread_mutex_unlock(&p->lock);
-            const bool wanted = p->s.finished(p->s.data, &item->job);
+            const bool wanted = !broken && p->s.finished(p->s.data, &item->job);
             job_end(&item->job);
             pthread_mutex_lock(&p->lock);
             p->returned++;
@@ -240,22 +263,34 @@ static void hand_over(cli_pipeline *p)
     pthread_mutex_unlock(&p->lock);
 }
 
-/* From then on workers read ahead of it. */
+/* Of a device that was asked for: there are no results. */
+static void give_up(cli_pipeline *p)
+{
+    place *item;
+    p->broken = true;
+    while ((item = pop(&p->to_match, p->window)))
+        finish(p, item);
+    stop(p);
+}
+
+/* From when the device is open, workers read ahead of it. */
 static void *open_and_match(void *argument)
 {
     member *m = argument;
     cli_pipeline *p = m->pipeline;
-    const bool good = p->s.open_device(p->s.device_data, m->engine);
+    const bool good = p->s.open_device(p->s.device_data, (size_t)(m->engine - p->s.engines), m->engine);
 
+    pthread_mutex_lock(&p->lock);
     if (good) {
-        pthread_mutex_lock(&p->lock);
-        p->late_ready = true;
-        p->s.devices = true;
+        p->late_ready = p->s.devices = true;
         p->s.in_flight = p->s.in_flight_ahead;
         pthread_cond_broadcast(&p->work);
-        pthread_mutex_unlock(&p->lock);
-        match(m);
+    } else if (p->s.devices) {
+        give_up(p);
     }
+    pthread_mutex_unlock(&p->lock);
+    if (good)
+        match(m);
     cli_engine_close(m->engine);
     return NULL;
 }
@@ -268,7 +303,7 @@ static bool start_all(cli_pipeline *p)
 
     while (workers < s->workers && start(p, s->devices ? NULL : &s->engines[workers], work))
         workers++;
-    while (s->devices && devices < s->engine_count && start(p, &s->engines[devices], match))
+    while (s->devices && devices < s->engine_count && start(p, &s->engines[devices], open_and_match))
         devices++;
     return workers > 0 && (devices > 0 || !s->devices);
 }
@@ -284,6 +319,8 @@ static bool init(cli_pipeline *p)
     /* Some frames take several times as long as others; while one does, the rest
      * goes on. What waits is results, not pictures. */
     p->window = 8 * p->s.in_flight_ahead;
+    if (p->s.ahead_bytes && p->s.open_device && p->window < MIN_AHEAD)
+        p->window = MIN_AHEAD;
     p->places = calloc(p->window, sizeof *p->places);
     p->to_match.ring = calloc(p->window, sizeof *p->to_match.ring);
     p->to_write.ring = calloc(p->window, sizeof *p->to_write.ring);
@@ -330,8 +367,9 @@ bool pipeline_run(const pipeline_settings *settings, bool *interrupted)
     for (size_t i = 0; i < p.member_count; i++)
         pthread_join(p.members[i].thread, NULL);
     *interrupted = p.interrupted;
+    const bool broken = p.broken;
     destroy(&p);
     if (!good)
         message(NULL, "out of memory or threads");
-    return good;
+    return good && !broken;
 }

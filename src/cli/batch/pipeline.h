@@ -23,19 +23,21 @@ typedef struct pipeline_settings {
     const cli_frames *frames;
     size_t workers;   /* threads that read */
     size_t in_flight; /* frames in memory at a time, at least 1 */
-    size_t in_flight_ahead; /* and from when a device is opened late */
+    size_t in_flight_ahead; /* and with devices */
+    size_t ahead_bytes; /* more frames may be read ahead of devices up to this */
+    /* On the CPU one for each worker, open. Else one for each device: it opens its own
+     * by open_device, while frames are read already. There is one place more. */
     cli_engine *engines;
-    size_t engine_count; /* on the CPU: workers; else one for each device */
-    bool devices;        /* the engines' matchers are devices */
-    /* A device that is opened, in a thread of its own, once the CPU turns out to
-     * have more than worth_ms of matching before it; false: there is none. NULL:
-     * not wanted. */
-    bool (*open_device)(void *device_data, cli_engine *engine);
+    size_t engine_count;
+    bool devices;
+    /* On the CPU, if not NULL: a device that is opened, in a thread of its own, once
+     * there is more than worth_ms of matching left. False: there is none. */
+    bool (*open_device)(void *device_data, size_t i, cli_engine *engine);
+    void *device_data;
     double worth_ms;
     /* Called with each finished job. False: nobody wants more. */
     bool (*finished)(void *data, cli_job *job);
-    void *data; /* of finished */
-    void *device_data;
+    void *data;
 } pipeline_settings;
 
 /* Returns when all frames are done, or those that were begun when it was stopped.
