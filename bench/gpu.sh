@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Builds, tests and measures on a machine with a GPU, each phase with a limit on
-# its time, and writes to $OUT at most 8 files, a summary last:
+# its time. $OUT gets the logs, results.tar with the JSON files, and a summary:
 #
 #     OUT=/tmp/results bench/gpu.sh [build] [test] [sanitize] [costs] [fft] [kinds] [batch] [peers] [targets] [thesis] [ncu]
 #
@@ -148,6 +148,7 @@ limit_of() {
     targets) echo "${LIMIT_TARGETS:-180}" ;;
     thesis) echo "${LIMIT_THESIS:-420}" ;;
     ncu) echo "${LIMIT_NCU:-180}" ;;
+    *) echo "${LIMIT_OTHERS:-120}" ;;
     esac
 }
 
@@ -191,6 +192,9 @@ for name in $ALL; do
     [ "$name" = build ] && [ $status -ne 0 ] && break
 done
 
+# removed as they are packed
+find "$OUT" -maxdepth 1 \( -name '*.json*' -o -name costs.h \) -printf '%f\n' |
+    tar -C "$OUT" --remove-files -cf "$OUT/results.tar" -T -
 for log in "$OUT/build-and-tests.txt" "$OUT/bench.txt" "$OUT/ncu.txt"; do
     if [ -f "$log" ] && [ "$(wc -c <"$log")" -gt 8000000 ]; then
         tail -c 8000000 "$log" >"$log.part" && mv "$log.part" "$log"
