@@ -237,14 +237,14 @@ typedef struct crowd {
     size_t plate_count;
 } crowd;
 
-static bool is_free(const crowd *c, rect place, size_t own)
+static bool is_free(const crowd *c, rect place, size_t own, const pen *p)
 {
     for (size_t i = 0; i < c->plate_count; i++)
         if (meet(place, c->plates[i]))
             return false;
     for (size_t i = 0; i < c->count; i++) {
         const io_box *b = &c->boxes[i];
-        if (i != own && meet(place, (rect){b->x, b->y, b->x + b->w, b->y + b->h}))
+        if (i != own && meet(place, grown((rect){b->x, b->y, b->x + b->w, b->y + b->h}, p->line)))
             return false;
     }
     return true;
@@ -258,7 +258,7 @@ static bool find_place(rect *found, const io_picture *picture, rect box, const c
     list_places(places, picture, box, w, h, p);
     for (int i = 0; i < PLACES; i++) {
         *found = places[i];
-        if (contains(picture, *found) && (is_free(c, *found, own) || own == 0))
+        if (contains(picture, *found) && (is_free(c, *found, own, p) || own == 0))
             return true;
     }
     return own == 0;

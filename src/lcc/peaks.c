@@ -139,39 +139,49 @@ int64_t tm_peak_list_reach(const tm_peak_list *list)
     return list->below.full ? list->below.worst.value : INT64_MIN;
 }
 
-enum { DIGITS = 16 }; /* bytes of position, then of value */
+/* Ascending keys are the order of ranking: a value's, before the position. */
+static uint64_t value_key(const tm_candidate *c)
+{
+    return ~((uint64_t)c->value ^ (UINT64_C(1) << 63));
+}
 
-/* Ascending bytes are the order of ranking. */
 static unsigned digit(const tm_candidate *c, int i)
 {
-    const uint64_t key = i < 8 ? (uint64_t)c->position : ~((uint64_t)c->value ^ (UINT64_C(1) << 63));
+    const uint64_t key = i < 8 ? (uint64_t)c->position : value_key(c);
     return (unsigned)(key >> 8 * (i % 8)) & 255;
+}
+
+static void sort_by(int i, const tm_candidate *from, tm_candidate *to, size_t count)
+{
+    size_t places[256] = {0}, next = 0;
+    for (size_t k = 0; k < count; k++)
+        places[digit(&from[k], i)]++;
+    for (int d = 0; d < 256; d++) {
+        const size_t own = places[d];
+        places[d] = next;
+        next += own;
+    }
+    for (size_t k = 0; k < count; k++)
+        to[places[digit(&from[k], i)]++] = from[k];
 }
 
 /* Radix sort from the last byte, without those in which all agree: Knuth, The Art of
  * Computer Programming, vol. 3, 5.2.5. */
 static bool sort(tm_peak_set *set)
 {
-    size_t counts[DIGITS][256] = {{0}};
     tm_candidate *from = set->items, *to = malloc(set->count * sizeof *to);
+    uint64_t differ[2] = {0, 0};
 
     if (!to)
         return false;
-    for (size_t k = 0; k < set->count; k++) {
-        for (int i = 0; i < DIGITS; i++)
-            counts[i][digit(&from[k], i)]++;
+    for (size_t k = 1; k < set->count; k++) {
+        differ[0] |= (uint64_t)(from[k].position ^ from[0].position);
+        differ[1] |= (uint64_t)(from[k].value ^ from[0].value);
     }
-    for (int i = 0; i < DIGITS; i++) {
-        if (counts[i][digit(&from[0], i)] == set->count)
+    for (int i = 0; i < 16; i++) {
+        if (!(differ[i / 8] >> 8 * (i % 8) & 255))
             continue;
-        size_t next = 0;
-        for (int d = 0; d < 256; d++) {
-            const size_t own = counts[i][d];
-            counts[i][d] = next;
-            next += own;
-        }
-        for (size_t k = 0; k < set->count; k++)
-            to[counts[i][digit(&from[k], i)]++] = from[k];
+        sort_by(i, from, to, set->count);
         tm_candidate *sorted = to;
         to = from;
         from = sorted;

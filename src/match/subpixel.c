@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* f = a + b*x + c*y + d*x^2 + e*x*y + k*y^2, fitted by least squares to 3 x 3
- * values: Haralick and Shapiro, Computer and Robot Vision, vol. 1 (1992), ch. 8,
- * the facet model. */
+ * values: the facet model of Haralick and Shapiro, Computer and Robot Vision, vol. 1
+ * (1992), ch. 8. The weights are (1, 2, 1) along each axis: where the peak is a ridge,
+ * its corners lie far below any quadratic surface. */
 #include "match/subpixel.h"
 
 typedef struct surface {
@@ -10,12 +11,13 @@ typedef struct surface {
 
 static surface fit(double s[3][3])
 {
+    static const double weights[3] = {1.0 / 8, 2.0 / 8, 1.0 / 8};
     surface f = {0};
     for (int i = 0; i < 3; i++) {
-        f.b += (s[i][2] - s[i][0]) / 6;
-        f.c += (s[2][i] - s[0][i]) / 6;
-        f.d += (s[i][0] - 2 * s[i][1] + s[i][2]) / 6;
-        f.k += (s[0][i] - 2 * s[1][i] + s[2][i]) / 6;
+        f.b += weights[i] * (s[i][2] - s[i][0]);
+        f.c += weights[i] * (s[2][i] - s[0][i]);
+        f.d += weights[i] * (s[i][0] - 2 * s[i][1] + s[i][2]);
+        f.k += weights[i] * (s[0][i] - 2 * s[1][i] + s[2][i]);
     }
     f.e = (s[0][0] - s[0][2] - s[2][0] + s[2][2]) / 4;
     return f;
@@ -46,6 +48,30 @@ static double limited(double value, int64_t at, int64_t size)
     return value < low ? low : value > high ? high : value;
 }
 
+/* The definition, for windows inside the frame without the cases that it has to
+ * consider at each sample. */
+static tm_candidate window_at(const tm_job *job, int64_t x, int64_t y)
+{
+    const tm_geometry *g = &job->geometry;
+    const tm_template *t = job->tmpl;
+    const int64_t left = x - g->pad_x, top = y - g->pad_y;
+    int64_t s_f = 0, s_ff = 0, s_ft = 0;
+
+    if (!tm_job_is_plain(job) || left < 0 || top < 0 || left + t->width > g->frame_width ||
+        top + t->height > g->frame_height)
+        return tm_reference_window(job, x, y);
+    for (int64_t v = 0; v < t->height; v++) {
+        const uint8_t *f = job->frame.samples + (top + v) * job->frame.stride + left;
+        const uint8_t *row = t->samples + v * t->width;
+        for (int64_t u = 0; u < t->width; u++) {
+            s_f += f[u];
+            s_ff += f[u] * f[u];
+            s_ft += f[u] * row[u];
+        }
+    }
+    return tm_job_emit(job, x, y, s_f, s_ff, s_ft);
+}
+
 /* At the map's edge the three columns, or rows, next to it are taken; a map of
  * fewer repeats its last one. */
 static void refine(tm_hit *hit, const tm_job *job)
@@ -61,7 +87,7 @@ static void refine(tm_hit *hit, const tm_job *job)
         for (int64_t i = 0; i < 3; i++) {
             const int64_t at_x = limit64(left + i, 0, g->map_width - 1);
             const int64_t at_y = limit64(top + j, 0, g->map_height - 1);
-            const tm_candidate c = tm_reference_window(job, at_x, at_y);
+            const tm_candidate c = window_at(job, at_x, at_y);
             if (c.position == INT64_MAX)
                 return; /* beside what the frame's mask leaves out */
             s[j][i] = sign * (tm_score_of_rank(job->metric, c.value) - hit->peak.score);
