@@ -3,7 +3,7 @@
 # Builds, tests and measures on a machine with a GPU, each phase with a limit on
 # its time. $OUT gets the logs, results.tar with the JSON files, and a summary:
 #
-#     OUT=/tmp/results bench/gpu.sh [build] [test] [sanitize] [costs] [fft] [kinds] [batch] [peers] [targets] [thesis] [ncu]
+#     OUT=/tmp/results bench/gpu.sh [build] [test] [sanitize] [costs] [fft] [kinds] [peaks] [batch] [peers] [targets] [thesis] [ncu]
 #
 # All phases if none is named; they run in this order, and build always runs. Limits in seconds: LIMIT_TEST=300 and so on.
 # SANITIZE_TESTS has programs and names of tests, property:cuda for all of those.
@@ -14,7 +14,7 @@ cd "$(dirname "$0")/.." || exit 2
 OUT=${OUT:-build-gpu/out}
 BUILD=build-gpu
 GPU_ARCHS=${GPU_ARCHS:-sm_90}
-ALL="build test sanitize costs fft kinds batch peers targets thesis ncu"
+ALL="build test sanitize costs fft kinds peaks batch peers targets thesis ncu"
 PATH=$PATH:/usr/local/cuda/bin:$(echo /opt/nvidia/nsight-compute/*)
 export TMATCH_PLUGIN_DIR="$PWD/$BUILD" PYTHONUNBUFFERED=1 PATH
 mkdir -p "$OUT" "$BUILD"
@@ -43,7 +43,8 @@ phase_sanitize() {
     export TMATCH_TEST_CASES TMATCH_TEST_SEED
     for tool in memcheck racecheck initcheck synccheck; do
         for test in ${SANITIZE_TESTS:-property:cuda_random property:cuda_many property:cuda_high_maps \
-            fft:cuda_fft_reference fft:cuda_fft_many kinds:cuda_random kinds:cuda_fft}; do
+            fft:cuda_fft_reference fft:cuda_fft_many kinds:cuda_random kinds:cuda_fft \
+            peaks:cuda_random peaks:cuda_kinds}; do
             compute-sanitizer --tool "$tool" --error-exitcode 9 \
                 "$BUILD/tests/test_${test%%:*}" "${test#*:}"
             echo "$test: exit status $?"
@@ -86,6 +87,15 @@ phase_fft() {
 phase_kinds() {
     "$BUILD/bench/bench-kinds" cuda direct 5020,21 2048,64 1920,32 >"$OUT/kinds.json" &&
         cat "$OUT/kinds.json"
+}
+
+# Several matches beside the best one.
+phase_peaks() {
+    {
+        echo '['
+        "$BUILD/bench/tmatch-bench-peaks" cuda 0 && echo , &&
+            "$BUILD/bench/tmatch-bench-peaks" cpu 0 1920x1080,32 && echo ']'
+    } >"$OUT/peaks.json" && cat "$OUT/peaks.json"
 }
 
 # BATCH_FRAMES is how many; they are made anew. A minute on 16 cores.
@@ -143,6 +153,7 @@ limit_of() {
     sanitize) echo "${LIMIT_SANITIZE:-200}" ;;
     costs) echo "${LIMIT_COSTS:-120}" ;;
     fft) echo "${LIMIT_FFT:-180}" ;;
+    peaks) echo "${LIMIT_PEAKS:-60}" ;;
     batch) echo "${LIMIT_BATCH:-120}" ;;
     peers) echo "${LIMIT_PEERS:-240}" ;;
     targets) echo "${LIMIT_TARGETS:-180}" ;;
