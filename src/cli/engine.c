@@ -47,7 +47,7 @@ static void set_search(cli_engine *e)
     if (o->has_min_score)
         e->search.min_score = o->min_score;
     e->search.overlap = o->overlap;
-    e->search.margin = o->format == CLI_JSON || o->resume;
+    e->search.margin = o->format == CLI_JSON || o->resume || o->report;
     e->search.subpixel = o->subpixel;
     e->searches = o->most_matches != 1 || e->search.margin || o->subpixel;
 }

@@ -60,6 +60,7 @@ static const char help[] =
     "                             back\n"
     "      --crops FOLDER         the matches cut out, under the frame's name and the\n"
     "                             position\n"
+    "      --report FILE.html     a page with all frames, to look through\n"
     "      --resume LOG           append results to a log, and pass over frames that\n"
     "                             are in it already, unless they have changed\n"
     "      --map FILE.npy         the score at every position\n"

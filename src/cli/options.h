@@ -31,7 +31,7 @@ typedef struct cli_options {
     const char *files_from; /* a file that lists more frames, or NULL */
     bool null_names;        /* its names end with NUL, not with a newline */
     bool recursive;
-    const char *resume;
+    const char *resume, *report;
     uint64_t fingerprint; /* of the options that change results or outputs */
     int64_t in_flight; /* frames in memory at a time; 0: as many as it takes */
     const char *output, *crops, *map, *heatmap, *dump_template;

@@ -19,6 +19,10 @@ static bool check_endings(const cli_options *o)
         message(o->map, "a score map is written as .npy");
         return false;
     }
+    if (o->report && !has_ending(o->report, ".html")) {
+        message(o->report, "a report is written as .html");
+        return false;
+    }
     if (o->dump_template && !has_ending(o->dump_template, ".txt") &&
         !has_ending(o->dump_template, ".png")) {
         message(o->dump_template, "a template is dumped as .png or .txt");

@@ -155,8 +155,8 @@ bool output_check(const cli_options *options, const cli_frames *frames,
 {
     const bool folder = output_is_folder(options, frames);
     const char *paths[] = {folder ? NULL : options->output, options->map,
-                           options->heatmap, options->dump_template};
-    place places[4];
+                           options->heatmap, options->dump_template, options->report};
+    place places[5];
     int used = 0;
 
     if (!check_numbers(options, frames->count, templates->count) ||
@@ -165,7 +165,7 @@ bool output_check(const cli_options *options, const cli_frames *frames,
         (folder && !check_folder(options->output, frames)) ||
         (options->crops && !check_folder(options->crops, frames)))
         return false;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 5; i++) {
         if (!paths[i])
             continue;
         place *output = &places[used];

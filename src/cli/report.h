@@ -24,7 +24,7 @@ typedef struct cli_report {
 typedef struct cli_match {
     int64_t x, y; /* in the whole frame */
     double score;
-    double margin; /* NAN: there is none; with json and --resume only */
+    double margin; /* NAN: there is none; with json, --resume and --report only */
     double dx, dy; /* of --subpixel */
 } cli_match;
 

@@ -6,6 +6,7 @@
 
 #include "batch/emit.h"
 #include "batch/layout.h"
+#include "batch/page.h"
 #include "batch/pipeline.h"
 #include "batch/resume.h"
 #include "engine.h"
@@ -22,6 +23,7 @@ typedef struct runner {
     cli_plan plan;
     cli_emitter emitter;
     cli_resume *resume;
+    cli_page *page;
     layout layout;
     pipeline_settings pipeline;
     cli_engine *engines;
@@ -147,12 +149,17 @@ static bool open_log(runner *r)
     return good;
 }
 
+static bool open_page(runner *r)
+{
+    return !r->options->report || page_open(&r->page, &r->plan);
+}
+
 static bool run_pipeline(runner *r, bool *interrupted)
 {
     cli_emitter *e = &r->emitter;
 
-    if (!prepare_templates(r) || !open_log(r) ||
-        !emitter_begin(e, &r->plan, r->resume, r->frames.count))
+    if (!prepare_templates(r) || !open_log(r) || !open_page(r) ||
+        !emitter_begin(e, &r->plan, r->resume, r->page, r->frames.count))
         return false;
     e->failed = !dump_template(r) || r->templates.usable < r->templates.count;
     r->pipeline.finished = emitter_take;
@@ -168,6 +175,7 @@ static cli_exit match_all(runner *r)
     bool good = run_pipeline(r, &interrupted);
 
     progress_hide(&r->emitter.progress);
+    good = page_close(&r->page) && good;
     good = resume_close(&r->resume) && good && !e->failed;
     if (e->report.error)
         message(NULL, "standard output: %s", strerror(e->report.error));

@@ -24,6 +24,10 @@ extern const io_format io_format_png, io_format_jpeg, io_format_pnm, io_format_t
 /* NULL-terminated, in the order in which they are probed. */
 extern const io_format *const io_formats[];
 
+/* JPEG of another quality than encode's, from 1 to 100; below 90 colour has half the
+ * resolution. */
+bool io_jpeg_encode(const io_picture *picture, int quality, FILE *file, io_error *error);
+
 /* Writes the reason; always false, so that "return io_fail(...)" works. */
 bool io_fail(io_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

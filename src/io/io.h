@@ -92,6 +92,13 @@ bool io_can_write(const char *path, io_error *error);
  * usual ending, any case, but not text matrices, whose ending says nothing. */
 bool io_is_picture_name(const char *name);
 
+/* The same into an open file, in the format of such a name. */
+bool io_encode(const io_picture *picture, const char *name, FILE *file, io_error *error);
+
+/* A small JPEG of the picture, of at most width x height. */
+bool io_write_thumbnail(const io_picture *picture, int width, int height, FILE *file,
+                        io_error *error);
+
 /* NumPy .npy, version 1.0, C order, little endian: rows x columns of '<f4' or
  * '<i8' elements, packed. */
 typedef enum io_npy_type { IO_NPY_FLOAT32, IO_NPY_INT64 } io_npy_type;

@@ -153,7 +153,7 @@ static bool decode(const io_source *source, io_color color, const io_limits *lim
     return ok;
 }
 
-static bool write_picture(j_compress_ptr codec, const io_picture *picture, FILE *file)
+static bool write_picture(j_compress_ptr codec, const io_picture *picture, int quality, FILE *file)
 {
     jpeg_state *state = (jpeg_state *)codec->err;
     if (setjmp(state->escape))
@@ -168,9 +168,10 @@ static bool write_picture(j_compress_ptr codec, const io_picture *picture, FILE 
     codec->input_components = picture->channels;
     codec->in_color_space = picture->channels == IO_RGB ? JCS_RGB : JCS_GRAYSCALE;
     jpeg_set_defaults(codec);
-    jpeg_set_quality(codec, QUALITY, TRUE);
+    jpeg_set_quality(codec, quality, TRUE);
     /* Full colour resolution, or a thin coloured line bleeds. */
-    codec->comp_info[0].h_samp_factor = codec->comp_info[0].v_samp_factor = 1;
+    if (quality >= 90)
+        codec->comp_info[0].h_samp_factor = codec->comp_info[0].v_samp_factor = 1;
     jpeg_start_compress(codec, TRUE);
     size_t stride = (size_t)(picture->width * picture->channels);
     while (codec->next_scanline < codec->image_height) {
@@ -181,14 +182,19 @@ static bool write_picture(j_compress_ptr codec, const io_picture *picture, FILE 
     return true;
 }
 
-static bool encode(const io_picture *picture, FILE *file, io_error *error)
+bool io_jpeg_encode(const io_picture *picture, int quality, FILE *file, io_error *error)
 {
     jpeg_state state;
     struct jpeg_compress_struct codec = {.err = &state.manager};
     install(&state, error);
-    bool ok = write_picture(&codec, picture, file);
+    bool ok = write_picture(&codec, picture, quality, file);
     jpeg_destroy_compress(&codec);
     return ok;
+}
+
+static bool encode(const io_picture *picture, FILE *file, io_error *error)
+{
+    return io_jpeg_encode(picture, QUALITY, file, error);
 }
 
 static const char *const endings[] = {".jpg", ".jpeg", NULL};

@@ -47,6 +47,11 @@ bool io_can_write(const char *path, io_error *error)
     return false;
 }
 
+bool io_encode(const io_picture *picture, const char *name, FILE *file, io_error *error)
+{
+    return io_can_write(name, error) && format_of(name)->encode(picture, file, error);
+}
+
 bool io_write_picture(const char *path, const io_picture *picture, io_error *error)
 {
     io_output output;

@@ -8,9 +8,10 @@
 #include "clock.h"
 #include "message.h"
 
-bool emitter_begin(cli_emitter *e, const cli_plan *plan, cli_resume *resume, size_t frames)
+bool emitter_begin(cli_emitter *e, const cli_plan *plan, cli_resume *resume, cli_page *page,
+                   size_t frames)
 {
-    *e = (cli_emitter){.plan = plan, .resume = resume, .start_ms = clock_ms()};
+    *e = (cli_emitter){.plan = plan, .resume = resume, .page = page, .start_ms = clock_ms()};
     progress_begin(&e->progress, frames, frames != 1 && !plan->options->quiet);
     e->lines = open_memstream(&e->text, &e->text_size);
     if (!e->lines)
@@ -79,6 +80,8 @@ bool emitter_take(void *data, cli_job *job)
     cli_emitter *e = data;
     bool broken = false, printed = true;
 
+    if (e->page && !e->page_failed && !page_add(e->page, job))
+        e->failed = e->page_failed = true;
     if (job->skipped) {
         pass_over(e, job);
         return true;

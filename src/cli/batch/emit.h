@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "batch/job.h"
+#include "batch/page.h"
 #include "batch/progress.h"
 #include "report.h"
 
@@ -14,10 +15,11 @@ typedef struct cli_emitter {
     const cli_plan *plan;
     cli_report report;
     cli_resume *resume; /* or NULL */
+    cli_page *page;     /* or NULL */
     FILE *lines;        /* of the log, for one frame */
     char *text;
     size_t text_size;
-    bool log_failed;
+    bool log_failed, page_failed;
     bool failed; /* a frame, a template or an output */
     int64_t frames, skipped_frames, broken_frames, bytes;
     int64_t matches, pairs_without;
@@ -25,10 +27,11 @@ typedef struct cli_emitter {
     cli_progress progress;
 } cli_emitter;
 
-/* resume may be NULL, and is the caller's. frames: how many
- * there will be, or 0. False when standard output or memory has
+/* resume and page may be NULL, and are the caller's. frames:
+ * how many there will be, or 0. False when standard output or memory has
  * failed. To be ended in either case. */
-bool emitter_begin(cli_emitter *emitter, const cli_plan *plan, cli_resume *resume, size_t frames);
+bool emitter_begin(cli_emitter *emitter, const cli_plan *plan, cli_resume *resume, cli_page *page,
+                   size_t frames);
 void emitter_end(cli_emitter *emitter);
 
 /* For the pipeline; data is the emitter. False when there is nobody to work for, or

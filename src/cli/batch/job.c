@@ -13,8 +13,9 @@ bool job_init(cli_job *job, const cli_plan *plan)
     *job = (cli_job){0};
     job->pairs = calloc(plan->templates->count + 1, sizeof *job->pairs);
     job->ids = calloc(plan->templates->count + 1, sizeof *job->ids);
+    job->thumbnail = open_memstream(&job->thumb, &job->thumb_size);
     job->messages = open_memstream(&job->text, &job->text_size);
-    return job->pairs && job->ids && job->messages;
+    return job->pairs && job->ids && job->thumbnail && job->messages;
 }
 
 void job_free(cli_job *job, const cli_plan *plan)
@@ -23,8 +24,11 @@ void job_free(cli_job *job, const cli_plan *plan)
         free(job->pairs[i].result.matches);
     free(job->pairs);
     free(job->ids);
+    if (job->thumbnail)
+        fclose(job->thumbnail);
     if (job->messages)
         fclose(job->messages);
+    free(job->thumb);
     free(job->text);
 }
 
@@ -180,4 +184,6 @@ void job_end(cli_job *job)
 {
     operand_free(&job->operand);
     rewind(job->messages);
+    rewind(job->thumbnail);
+    job->thumb_size = 0;
 }

@@ -33,6 +33,9 @@ typedef struct cli_job {
     int64_t bytes;
     cli_pair *pairs; /* one for each template */
     uint64_t *ids;   /* with each template, for the log */
+    FILE *thumbnail; /* a JPEG, for --report; thumb_size 0: none */
+    char *thumb;
+    size_t thumb_size;
     /* What it has to say, until its turn comes. */
     FILE *messages;
     char *text;

@@ -7,11 +7,13 @@
 
 #include "batch/mirror.h"
 #include "message.h"
+
+enum { THUMB_WIDTH = 208, THUMB_HEIGHT = 156 };
 #include "text.h"
 
 bool pictures_wanted(const cli_options *options)
 {
-    return options->output || options->crops;
+    return options->output || options->crops || options->report;
 }
 
 static size_t count_matches(const cli_job *job, const cli_plan *plan)
@@ -122,24 +124,35 @@ static bool write_annotated(const cli_job *job, const cli_plan *plan, io_picture
     return written;
 }
 
+static bool make_thumbnail(const cli_job *job, const io_picture *picture)
+{
+    io_error error;
+    if (io_write_thumbnail(picture, THUMB_WIDTH, THUMB_HEIGHT, job->thumbnail, &error) &&
+        fflush(job->thumbnail) == 0)
+        return true;
+    return fail(operand_name(&job->operand), &error);
+}
+
 bool pictures_write(const cli_job *job, const cli_plan *plan)
 {
     const cli_options *o = plan->options;
     io_picture picture;
     io_error error;
     bool good = true;
+    const bool found = count_matches(job, plan) > 0;
 
-    if (count_matches(job, plan) == 0) {
-        if (o->output && !plan->output_is_folder && job->pairs[0].done && !o->quiet)
-            message(o->output, "not written: nothing reaches --min-score");
+    if (!found && o->output && !plan->output_is_folder && job->pairs[0].done && !o->quiet)
+        message(o->output, "not written: nothing reaches --min-score");
+    if (!found && !o->report)
         return true;
-    }
     if (!io_decode(&job->input.source, IO_RGB, &plan->limits, &picture, &error))
         return fail(operand_name(&job->operand), &error);
+    if (o->report)
+        good = make_thumbnail(job, &picture);
     for (size_t i = 0; i < plan->templates->count && o->crops; i++)
         for (size_t k = 0; k < job->pairs[i].result.match_count; k++)
             good &= write_crop(job, plan, &picture, i, &job->pairs[i].result.matches[k]);
-    if (o->output)
+    if (o->output && found)
         good &= write_annotated(job, plan, &picture);
     io_picture_free(&picture);
     return good;

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT */
+#include "batch/page.h"
+
+#include <inttypes.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "message.h"
+#include "page_text.h"
+#include "report.h"
+#include "text.h"
+
+/* Frames whose thumbnails share an element: what the page decodes at a time. */
+enum { CHUNK = 48 };
+
+struct cli_page {
+    const cli_plan *plan;
+    io_output output;
+    char *folder;          /* of the page, without links */
+    char *last, *resolved; /* a frame's folder, and the same without links */
+    FILE *thumbs;          /* of the chunk */
+    char *text;
+    size_t text_size;
+    int in_chunk;
+};
+
+static bool fail(const cli_page *page, const char *reason)
+{
+    message(page->plan->options->report, "%s", reason);
+    return false;
+}
+
+static void put_base64(FILE *out, const char *data, size_t size)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const unsigned char *bytes = (const unsigned char *)data;
+    for (size_t i = 0; i < size; i += 3) {
+        const unsigned n = (unsigned)bytes[i] << 16 | (i + 1 < size ? (unsigned)bytes[i + 1] << 8 : 0) |
+                           (i + 2 < size ? bytes[i + 2] : 0);
+        putc(digits[n >> 18], out);
+        putc(digits[n >> 12 & 63], out);
+        putc(i + 1 < size ? digits[n >> 6 & 63] : '=', out);
+        putc(i + 2 < size ? digits[n & 63] : '=', out);
+    }
+}
+
+/* JSON inside an element: its strings may say "</script>". */
+static void put_json(FILE *out, const char *json, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        if (json[i] == '<')
+            fputs("\\u003c", out);
+        else
+            putc(json[i], out);
+    }
+}
+
+static void put_url(FILE *out, const char *path)
+{
+    for (const unsigned char *s = (const unsigned char *)path; *s; s++) {
+        if ((*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || (*s >= '0' && *s <= '9') ||
+            strchr("/-_.~", *s))
+            putc(*s, out);
+        else
+            fprintf(out, "%%%02X", *s);
+    }
+}
+
+/* The folder of path without links, remembered: the next frame is mostly in the same. */
+static const char *resolve_folder(cli_page *page, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup("./");
+
+    if (folder && page->last && strcmp(folder, page->last) == 0) {
+        free(folder);
+        return page->resolved;
+    }
+    free(page->last);
+    free(page->resolved);
+    page->last = folder;
+    page->resolved = folder ? realpath(folder, NULL) : NULL;
+    return page->resolved;
+}
+
+/* From the page's folder to the frame, so that both can move together. */
+static void put_link(cli_page *page, FILE *out, const char *path)
+{
+    const char *to = resolve_folder(page, path), *from = page->folder;
+    const char *slash = strrchr(path, '/');
+    size_t common = 0;
+
+    if (!to || strcmp(path, "-") == 0)
+        return;
+    /* As far as whole names agree. */
+    for (size_t i = 0;; i++) {
+        const bool to_ends = to[i] == '/' || to[i] == '\0', from_ends = from[i] == '/' || from[i] == '\0';
+        if (to_ends && from_ends)
+            common = i;
+        if (to[i] != from[i] || to[i] == '\0')
+            break;
+    }
+    fputs("./", out);
+    for (const char *s = from + common; (s = strchr(s, '/')) && s[1]; s++)
+        fputs("../", out);
+    if (to[common] == '/' && to[common + 1]) {
+        put_url(out, to + common + 1);
+        putc('/', out);
+    }
+    put_url(out, slash ? slash + 1 : path);
+}
+
+static bool put_template(FILE *out, const cli_template *tmpl)
+{
+    char *png = NULL;
+    size_t size;
+    io_error error;
+    FILE *memory = open_memstream(&png, &size);
+    bool good = memory != NULL;
+
+    fputs("{\"name\":", out);
+    text_json(out, tmpl->operand.given);
+    fputs(",\"data\":\"", out);
+    if (good && tmpl->input.gray.samples)
+        good = io_encode(&tmpl->input.gray, "template.png", memory, &error);
+    good = memory && fclose(memory) == 0 && good;
+    if (good && size > 0) {
+        fputs("data:image/png;base64,", out);
+        put_base64(out, png, size);
+    }
+    fputs("\"}", out);
+    free(png);
+    return good;
+}
+
+static bool put_templates(cli_page *page)
+{
+    const cli_templates *templates = page->plan->templates;
+    char *json = NULL;
+    size_t size;
+    FILE *memory = open_memstream(&json, &size);
+    bool good = memory != NULL;
+
+    for (size_t i = 0; i < templates->count && good; i++) {
+        putc(i ? ',' : '[', memory);
+        good = put_template(memory, &templates->list[i]);
+    }
+    good = memory && fclose(memory) == 0 && good;
+    if (good) {
+        fputs("<script type=\"application/json\" id=\"templates\">\n", page->output.file);
+        put_json(page->output.file, json, size);
+        fputs("]\n</script>\n", page->output.file);
+    }
+    free(json);
+    return good;
+}
+
+bool page_open(cli_page **page, const cli_plan *plan)
+{
+    const char *path = plan->options->report;
+    cli_page *p = *page = calloc(1, sizeof *p);
+    io_error error;
+    char *copy = strdup(path);
+
+    if (!p || !copy) {
+        message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
+        free(p);
+        free(copy);
+        *page = NULL;
+        return false;
+    }
+    p->plan = plan;
+    p->folder = realpath(dirname(copy), NULL);
+    free(copy);
+    p->thumbs = open_memstream(&p->text, &p->text_size);
+    if (!io_output_open(&p->output, path, &error)) {
+        p->output = (io_output){0};
+        fail(p, error.reason);
+    } else if (p->folder && p->thumbs) {
+        fwrite(page_head, 1, sizeof page_head, p->output.file);
+        if (put_templates(p))
+            return true;
+        fail(p, tm_strerror(TM_ERR_MEMORY));
+    }
+    if (p->output.file)
+        io_output_abort(&p->output);
+    page_close(page);
+    return false;
+}
+
+static void end_chunk(cli_page *page)
+{
+    FILE *out = page->output.file;
+    if (page->in_chunk == 0)
+        return;
+    fputs("</script>\n<script type=\"text/plain\" class=\"thumbs\">\n", out);
+    if (fflush(page->thumbs) == 0)
+        fwrite(page->text, 1, page->text_size, out);
+    fputs("</script>\n", out);
+    rewind(page->thumbs);
+    page->in_chunk = 0;
+}
+
+bool page_close(cli_page **page)
+{
+    cli_page *p = *page;
+    io_error error;
+    bool good = true;
+
+    if (!p)
+        return true;
+    if (p->output.file) {
+        end_chunk(p);
+        fwrite(page_tail, 1, sizeof page_tail, p->output.file);
+        good = io_output_commit(&p->output, &error) || fail(p, error.reason);
+    }
+    if (p->thumbs)
+        fclose(p->thumbs);
+    free(p->text);
+    free(p->folder);
+    free(p->last);
+    free(p->resolved);
+    free(p);
+    *page = NULL;
+    return good;
+}
+
+static void put_pair(FILE *out, const cli_plan *plan, const cli_pair *pair)
+{
+    char *json = NULL;
+    size_t size;
+    FILE *memory = open_memstream(&json, &size);
+
+    if (memory) {
+        report_constant(plan->options, memory, &pair->result, pair->done ? NULL : pair->error.reason);
+        if (fclose(memory) == 0)
+            put_json(out, json, size);
+        free(json);
+    }
+    putc('}', out);
+}
+
+/* The lines of the log, of which the first tells the frame's size. */
+static bool put_earlier(cli_page *page, const cli_job *job)
+{
+    static const char key[] = "\"frame_size\":[";
+    FILE *out = page->output.file;
+    bool good = true, first = true;
+
+    for (size_t i = 0; i < page->plan->templates->count && good; i++) {
+        const resume_line *line = resume_find(page->plan->resume, job->ids[i]);
+        char *text = resume_text(page->plan->resume, line);
+        int64_t size[2] = {0, 0};
+        const char *found = text ? strstr(text, key) : NULL;
+        good = text != NULL;
+        if (found)
+            sscanf(found + sizeof key - 1, "%" SCNd64 ",%" SCNd64, &size[0], &size[1]);
+        if (first)
+            fprintf(out, ",%" PRId64 ",%" PRId64, size[0], size[1]);
+        first = false;
+        putc(',', out);
+        if (text)
+            put_json(out, text, strlen(text));
+        free(text);
+    }
+    return good || fail(page, "the log cannot be read");
+}
+
+bool page_add(cli_page *page, const cli_job *job)
+{
+    FILE *out = page->output.file;
+    const cli_result *first = &job->pairs[0].result;
+    bool good = true;
+
+    if (page->in_chunk == 0)
+        fputs("<script type=\"text/plain\" class=\"frames\">\n", out);
+    fputs("[\"", out);
+    put_link(page, out, operand_name(&job->operand));
+    putc('"', out);
+    if (job->skipped) {
+        good = put_earlier(page, job);
+    } else {
+        fprintf(out, ",%" PRId64 ",%" PRId64, first->frame_width, first->frame_height);
+        for (size_t i = 0; i < page->plan->templates->count; i++) {
+            putc(',', out);
+            put_pair(out, page->plan, &job->pairs[i]);
+        }
+    }
+    fputs("]\n", out);
+    if (job->thumb_size > 0)
+        put_base64(page->thumbs, job->thumb, job->thumb_size);
+    else
+        putc('-', page->thumbs);
+    putc('\n', page->thumbs);
+    if (++page->in_chunk == CHUNK)
+        end_chunk(page);
+    return good && (!ferror(out) || fail(page, "cannot be written"));
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* The page of --report: one file that holds everything but the frames themselves,
+ * to which it links. It is written as frames come, and appears when it is complete. */
+#ifndef TMATCH_CLI_BATCH_PAGE_H
+#define TMATCH_CLI_BATCH_PAGE_H
+
+#include <stdbool.h>
+
+#include "batch/job.h"
+#include "batch/resume.h"
+
+typedef struct cli_page cli_page;
+
+/* Each is false after a message. */
+bool page_open(cli_page **page, const cli_plan *plan);
+bool page_add(cli_page *page, const cli_job *job);
+
+/* NULL is allowed. */
+bool page_close(cli_page **page);
+
+#endif

@@ -1,0 +1,18 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Makes the report page's source a C header: what comes before the data, and after.
+
+    embed.py page.html page.css page.js page_text.h
+"""
+import pathlib
+import sys
+
+html, css, js = (pathlib.Path(name).read_text() for name in sys.argv[1:4])
+page = html.replace("@CSS@\n", css).replace("@JS@\n", js)
+assert "</script" not in js and "</style" not in css
+with open(sys.argv[4], "w") as out:
+    for name, part in zip(("page_head", "page_tail"), page.split("@DATA@\n")):
+        out.write(f"static const unsigned char {name}[] = {{")
+        for i, byte in enumerate(part.encode()):
+            out.write(("\n" if i % 24 == 0 else "") + f"{byte},")
+        out.write("};\n")
