@@ -122,6 +122,8 @@ bool tm_peak_grid_finish(tm_peak_grid *grid)
 
 static bool add_pending(tm_peak_grid *grid, const tm_candidate *candidates, int count)
 {
+    if (count == 0) /* there may be no memory to copy to */
+        return true;
     if (grid->pending_count + (size_t)count > grid->pending_room) {
         const size_t room = 2 * grid->pending_room + 1024;
         tm_candidate *pending = realloc(grid->pending, room * sizeof *pending);
