@@ -499,6 +499,25 @@ static void cpu_kinds(void)
     random_kinds(TM_DEVICE_CPU, TM_ALGORITHM_DIRECT, 3);
 }
 
+static void cpu_kinds_fft(void)
+{
+    if (!TM_HAVE_FFTW)
+        check_skip("this build has no FFT for the CPU");
+    random_kinds(TM_DEVICE_CPU, TM_ALGORITHM_FFT, 2);
+}
+
+static void cuda_fft(void)
+{
+    require_cuda();
+    random_cases(TM_DEVICE_CUDA, TM_ALGORITHM_FFT, 0);
+}
+
+static void cuda_kinds_fft(void)
+{
+    require_cuda();
+    random_kinds(TM_DEVICE_CUDA, TM_ALGORITHM_FFT, 0);
+}
+
 static void cuda_kinds(void)
 {
     require_cuda();
@@ -632,8 +651,9 @@ int main(int argc, char **argv)
 {
     static const check_test tests[] = {
         TEST(list_selects),   TEST(refuses),     TEST(reference_random), TEST(cpu_direct_random),
-        TEST(cpu_fft_random), TEST(reference_kinds), TEST(cpu_kinds), TEST(cuda_random),
-        TEST(cuda_kinds),     TEST(crops_of_a_large_frame), TEST(a_million_peaks),
+        TEST(cpu_fft_random), TEST(reference_kinds), TEST(cpu_kinds), TEST(cpu_kinds_fft),
+        TEST(cuda_random),    TEST(cuda_fft),    TEST(cuda_kinds),       TEST(cuda_kinds_fft),
+        TEST(crops_of_a_large_frame), TEST(a_million_peaks),
     };
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
 }
