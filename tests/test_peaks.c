@@ -438,7 +438,7 @@ static void crops_of_a_large_frame(void)
 static void random_cases(tm_device_kind device, tm_algorithm algorithm, int threads)
 {
     device_under_test b = device_of(device, algorithm, threads);
-    const int64_t cases = check_cases(500);
+    const int64_t cases = check_cases(5000) / 10;
     problem p;
 
     for (int64_t i = 0; i < cases; i++) {
@@ -459,7 +459,7 @@ static void random_cases(tm_device_kind device, tm_algorithm algorithm, int thre
 static void random_kinds(tm_device_kind device, tm_algorithm algorithm, int threads)
 {
     device_under_test b = device_of(device, algorithm, threads);
-    const int64_t cases = check_cases(500);
+    const int64_t cases = check_cases(5000) / 10;
 
     for (int64_t i = 0; i < cases; i++) {
         kind_problem p;
@@ -538,7 +538,7 @@ static int by_candidate(const void *a, const void *b)
 /* The list against sorting everything, in any order of putting in. */
 static void list_selects(void)
 {
-    for (int64_t i = check_cases(1000); i > 0; i--) {
+    for (int64_t i = check_cases(10000) / 10; i > 0; i--) {
         enum { MOST = 3000 };
         static tm_candidate all[MOST];
         const size_t count = (size_t)check_random_in(0, MOST);
