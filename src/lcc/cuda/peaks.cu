@@ -17,7 +17,8 @@
 #define FIRST_ITEMS 4096 /* come to the host together with their number */
 #define SPARE_ITEMS 65536 /* room for what shares the last bin */
 
-static_assert(BINS % PICK_THREADS == 0, "every thread picks from as many bins");
+#define BINS_A_THREAD (BINS / PICK_THREADS)
+static_assert(BINS_A_THREAD == 2 * WARP, "a warp takes two bins a lane");
 
 /* A value's bin; bins are in the order of values. */
 static __device__ int bin_of(int64_t value, bool is_integer)
@@ -108,19 +109,23 @@ static __global__ void __launch_bounds__(WARP *BLOCK_ROWS) count_kernel(tm_peak_
 }
 
 /* The highest bin from which on there are more peaks than are wanted, so that the
- * list on the host sees that there are more. */
+ * list on the host sees that there are more. Thread 0 has the highest bins. */
 static __global__ void __launch_bounds__(PICK_THREADS) pick_kernel(tm_peak_job job)
 {
-    enum { EACH = BINS / PICK_THREADS };
-    __shared__ unsigned long long sums[PICK_THREADS];
-    const int t = threadIdx.x, top = BINS - 1 - t * EACH;
+    __shared__ unsigned long long sums[PICK_THREADS], before;
+    __shared__ int chosen;
+    const int t = threadIdx.x;
+    const uint4 *bins = (const uint4 *)(job.bins + BINS - (t + 1) * BINS_A_THREAD);
     const unsigned long long reaching = job.head->reaching;
     const unsigned long long wanted =
         (reaching > job.most ? job.most : reaching + (unsigned long long)job.least) + 1;
     unsigned long long own = 0;
 
-    for (int i = 0; i < EACH; i++)
-        own += job.bins[top - i];
+#pragma unroll
+    for (int i = 0; i < BINS_A_THREAD / 4; i++)
+        own += (unsigned long long)bins[i].x + bins[i].y + bins[i].z + bins[i].w;
+    if (t == 0)
+        chosen = -1;
     sums[t] = own;
     __syncthreads();
     for (int offset = 1; offset < PICK_THREADS; offset *= 2) {
@@ -129,13 +134,25 @@ static __global__ void __launch_bounds__(PICK_THREADS) pick_kernel(tm_peak_job j
         sums[t] += other;
         __syncthreads();
     }
-    unsigned long long before = sums[t] - own;
-    if (before >= wanted || sums[t] < wanted)
-        return; /* head->bin is 0 already, for the case that there are not */
-    int bin = top + 1;
-    while (before < wanted)
-        before += job.bins[--bin];
-    job.head->bin = bin;
+    if (sums[t] - own < wanted && sums[t] >= wanted) {
+        chosen = t;
+        before = sums[t] - own;
+    }
+    __syncthreads();
+    if (chosen < 0 || t >= WARP)
+        return; /* where there are not as many, head->bin stays 0 */
+
+    /* which of the chosen thread's bins: two a lane */
+    const int upper = BINS - 1 - chosen * BINS_A_THREAD - 2 * t;
+    const unsigned long long a = job.bins[upper], both = a + job.bins[upper - 1];
+    unsigned long long sum = both;
+    for (int offset = 1; offset < WARP; offset *= 2) {
+        const unsigned long long other = __shfl_up_sync(0xffffffffu, sum, offset);
+        sum += t >= offset ? other : 0;
+    }
+    const unsigned long long above = before + sum - both;
+    if (above < wanted && above + both >= wanted)
+        job.head->bin = above + a >= wanted ? upper : upper - 1;
 }
 
 template <typename T>
