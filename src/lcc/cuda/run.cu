@@ -211,6 +211,8 @@ static cudaError_t run_groups(tm_cuda *cuda, tm_job *jobs, size_t count)
     }
     TRY(cudaEventRecord(cuda->events[TM_EVENT_MATCHED], cuda->stream));
     TRY(cudaStreamWaitEvent(cuda->out, cuda->events[TM_EVENT_MATCHED], 0));
+    /* nothing else says that this one has passed, and its time is read */
+    TRY(cudaStreamWaitEvent(cuda->out, cuda->events[TM_EVENT_ON_DEVICE], 0));
     return cudaSuccess;
 }
 
