@@ -221,7 +221,7 @@ static void refuses(void)
     reader r = {&s.frame, 0, -1, pthread_self(), true, true};
     tm_row_source source = {40, 60, read_rows, &r};
     CHECK_EQ(tm_match_rows(matcher, &source, &tmpl, 1, &best, NULL), TM_ERR_MEMORY);
-    CHECK(strstr(tm_matcher_message(matcher), "a band of the frame takes 320 bytes"));
+    CHECK(strstr(tm_matcher_message(matcher), "a band of rows takes 320 bytes"));
     source.height = 3;
     CHECK_EQ(tm_match_rows(matcher, &source, &tmpl, 1, &best, NULL), TM_ERR_FRAME_TOO_SMALL);
     source.height = -1;

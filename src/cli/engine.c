@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "message.h"
+#include "rows.h"
 
 const char *library_reason(const tm_matcher *matcher, tm_status status)
 {
@@ -259,8 +260,7 @@ static void note_devices(const char *frame, const tm_matcher *matcher)
     }
 }
 
-/* The hits are those of the frame's part that was matched. */
-static bool take(const cli_engine *e, cli_pair *pair, const tm_hits *hits, const io_crop *crop)
+bool cli_engine_take(const cli_engine *e, cli_pair *pair, const tm_hits *hits, const io_crop *crop)
 {
     const cli_options *o = e->options;
     cli_result *r = &pair->result;
@@ -298,7 +298,7 @@ static bool match_one(const cli_engine *e, const tm_image *image, const io_crop 
         return false;
     if (!match(e, e->matcher, image, e->prepared[i], &hits, &pair->map, &pair->error))
         return false;
-    const bool good = take(e, pair, &hits, crop) &&
+    const bool good = cli_engine_take(e, pair, &hits, crop) &&
                       (!e->options->verify || verify(e, image, templates, i, &hits, pair));
     tm_hits_free(&hits);
     return good;
@@ -314,7 +314,7 @@ static bool match_together(const cli_engine *e, const tm_image *image, const io_
         return false;
     for (size_t k = 0; k < count; k++) {
         cli_pair *pair = &pairs[e->order[k]];
-        pair->done = pair->lasting = take(e, pair, &e->hits[k], crop);
+        pair->done = pair->lasting = cli_engine_take(e, pair, &e->hits[k], crop);
         tm_hits_free(&e->hits[k]);
     }
     return true;
@@ -348,6 +348,10 @@ void cli_engine_match(const cli_engine *e, const cli_input *frame, const io_crop
     const tm_image image = input_image(frame);
     const size_t count = choose(e, &image, templates, pairs);
 
+    if (frame->rows) {
+        cli_rows_match(e, frame, crop, count, pairs);
+        return;
+    }
     /* A device gets the frame once for all; on the CPU nothing is gained by it, and
      * each has its own times. */
     if (count > 1 && e->settings.device == TM_DEVICE_CUDA && !wants_map(e->options) &&

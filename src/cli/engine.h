@@ -56,6 +56,11 @@ typedef struct cli_pair {
 void cli_engine_match(const cli_engine *engine, const cli_input *frame, const io_crop *crop,
                       const cli_templates *templates, cli_pair *pairs);
 
+/* What a match came to, for the result; the hits are those of the frame's part that
+ * was matched. False where memory ran out. */
+bool cli_engine_take(const cli_engine *engine, cli_pair *pair, const tm_hits *hits,
+                     const io_crop *crop);
+
 /* The matcher's own words for its failure, or the status's. */
 const char *library_reason(const tm_matcher *matcher, tm_status status);
 

@@ -42,8 +42,96 @@ const char *operand_name(const cli_operand *operand)
     return operand->path ? operand->path : operand->given;
 }
 
+static bool decode_whole(cli_input *input, const cli_operand *operand, const io_limits *limits,
+                         io_error *error)
+{
+    if (!io_decode(&input->source, IO_GRAY, limits, &input->gray, error))
+        return false;
+    input->whole_width = input->gray.width;
+    input->whole_height = input->gray.height;
+    if (!operand->has_crop || io_crop_picture(&input->gray, &operand->crop, error))
+        return true;
+    io_picture_free(&input->gray);
+    return false;
+}
+
+bool input_read_rows(io_rows *rows, const io_crop *crop, uint8_t *row, int64_t count, uint8_t *to,
+                     ptrdiff_t stride, io_error *error)
+{
+    for (int64_t y = 0; y < count; y++, to += stride) {
+        if (!io_rows_read(rows, row, error))
+            return false;
+        memcpy(to, row + crop->x, (size_t)crop->width);
+    }
+    return true;
+}
+
+bool input_skip_rows(io_rows *rows, int64_t count, uint8_t *row, io_error *error)
+{
+    for (int64_t y = 0; y < count; y++)
+        if (!io_rows_read(rows, row, error))
+            return false;
+    return true;
+}
+
+/* A small part of a large picture: what lies below it is not even read. */
+static bool decode_crop(cli_input *input, const io_crop *crop, io_error *error)
+{
+    uint8_t *row = malloc((size_t)input->whole_width);
+    uint8_t *samples = malloc((size_t)(crop->width * crop->height));
+    const bool good = row && samples &&
+                      input_skip_rows(input->rows, crop->y, row, error) &&
+                      input_read_rows(input->rows, crop, row, crop->height, samples,
+                                      (ptrdiff_t)crop->width, error);
+    if (!row || !samples)
+        strcpy(error->reason, tm_strerror(TM_ERR_MEMORY));
+    free(row);
+    if (!good) {
+        free(samples);
+        return false;
+    }
+    input->gray.samples = samples;
+    io_rows_close(&input->rows);
+    return true;
+}
+
+/* Decides by the header. */
+static bool open_rows(cli_input *input, const cli_operand *operand, const io_limits *limits,
+                      int64_t most_whole, io_error *error)
+{
+    if (!io_rows_open(&input->rows, &input->source, IO_GRAY, limits, error))
+        return decode_whole(input, operand, limits, error); /* text, or it says why */
+    const int64_t width = io_rows_width(input->rows), height = io_rows_height(input->rows);
+    if (width <= most_whole / height) {
+        io_rows_close(&input->rows);
+        return decode_whole(input, operand, limits, error);
+    }
+    if (io_rows_whole(input->rows)) {
+        snprintf(error->reason, sizeof error->reason,
+                 "%s is decoded whole, and its %" PRId64 "x%" PRId64
+                 " pixels are more than --max-memory has room for",
+                 io_rows_whole(input->rows), width, height);
+        return false;
+    }
+    input->whole_width = width;
+    input->whole_height = height;
+    input->gray = (io_picture){.width = width,
+                               .height = height,
+                               .channels = 1,
+                               .format = io_rows_format(input->rows),
+                               .alpha_ignored = io_rows_alpha_ignored(input->rows)};
+    if (!operand->has_crop)
+        return true;
+    if (!io_check_crop(&operand->crop, width, height, error))
+        return false;
+    input->gray.width = operand->crop.width;
+    input->gray.height = operand->crop.height;
+    return operand->crop.width > most_whole / operand->crop.height ||
+           decode_crop(input, &operand->crop, error);
+}
+
 bool input_load(cli_input *input, const cli_operand *operand, const io_limits *limits,
-                io_error *error)
+                int64_t most_whole, io_error *error)
 {
     const double start = clock_ms();
 
@@ -56,24 +144,19 @@ bool input_load(cli_input *input, const cli_operand *operand, const io_limits *l
         return false;
     input->opened = true;
     input->bytes = (int64_t)input->source.size;
-    if (!io_decode(&input->source, IO_GRAY, limits, &input->gray, error))
-        goto close_source;
-    input->whole_width = input->gray.width;
-    input->whole_height = input->gray.height;
-    if (operand->has_crop && !io_crop_picture(&input->gray, &operand->crop, error))
-        goto free_picture;
-    input->read_ms = clock_ms() - start;
-    return true;
-
-free_picture:
-    io_picture_free(&input->gray);
-close_source:
+    if (most_whole == INT64_MAX ? decode_whole(input, operand, limits, error)
+                                : open_rows(input, operand, limits, most_whole, error)) {
+        input->read_ms = clock_ms() - start;
+        return true;
+    }
+    io_rows_close(&input->rows);
     io_source_close(&input->source);
     return false;
 }
 
 void input_free(cli_input *input)
 {
+    io_rows_close(&input->rows);
     io_picture_free(&input->gray);
     io_source_close(&input->source);
 }

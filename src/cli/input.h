@@ -36,15 +36,25 @@ const char *operand_name(const cli_operand *operand);
  * twice, and the annotated picture needs the colours. */
 typedef struct cli_input {
     io_source source;
-    io_picture gray; /* cropped */
+    io_picture gray; /* cropped; without samples where rows is not NULL */
+    io_rows *rows;   /* of the whole picture, none read yet; or NULL */
     int64_t whole_width, whole_height;
     bool opened;   /* the file was read, whatever came of it */
     int64_t bytes; /* of it */
     double read_ms;
 } cli_input;
 
+/* A picture of which more than most_whole pixels are meant is not decoded, but opened
+ * to be read by rows; of one of which fewer are meant, only they are. INT64_MAX: all
+ * are decoded whole. */
 bool input_load(cli_input *input, const cli_operand *operand, const io_limits *limits,
-                io_error *error);
+                int64_t most_whole, io_error *error);
+
+/* Rows of a picture that is read by rows: those before the crop are skipped, of the
+ * others its part is kept. row has room for one of the whole picture. */
+bool input_skip_rows(io_rows *rows, int64_t count, uint8_t *row, io_error *error);
+bool input_read_rows(io_rows *rows, const io_crop *crop, uint8_t *row, int64_t count, uint8_t *to,
+                     ptrdiff_t stride, io_error *error);
 
 /* Zeros may be freed, and what was freed. */
 void input_free(cli_input *input);

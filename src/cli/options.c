@@ -35,6 +35,8 @@ enum {
     OPT_TIME,
     OPT_DUMP_TEMPLATE,
     OPT_MAX_PIXELS,
+    OPT_MAX_MEMORY,
+    OPT_MAX_GPU_MEMORY,
     OPT_FILES_FROM,
     OPT_IN_FLIGHT,
     OPT_CROPS,
@@ -73,6 +75,8 @@ static const struct option long_options[] = {
     {"time", no_argument, NULL, OPT_TIME},
     {"dump-template", required_argument, NULL, OPT_DUMP_TEMPLATE},
     {"max-pixels", required_argument, NULL, OPT_MAX_PIXELS},
+    {"max-memory", required_argument, NULL, OPT_MAX_MEMORY},
+    {"max-gpu-memory", required_argument, NULL, OPT_MAX_GPU_MEMORY},
     {"verbose", no_argument, NULL, 'v'},
     {"quiet", no_argument, NULL, 'q'},
     {"help", no_argument, NULL, 'h'},
@@ -251,6 +255,9 @@ static bool set_value(cli_options *o, int option, const char *text)
     case OPT_IN_FLIGHT: return parse_integer("--in-flight", text, 1, MAX_IN_FLIGHT, &o->in_flight);
     case OPT_DEVICE: return parse_device(text, &o->settings);
     case OPT_CPU_FEATURES: return parse_cpu_features(text, &o->settings);
+    case OPT_MAX_MEMORY: return parse_bytes("--max-memory", text, &o->max_memory);
+    case OPT_MAX_GPU_MEMORY:
+        return parse_bytes("--max-gpu-memory", text, &o->settings.device_memory);
     case OPT_MAX_PIXELS: return parse_integer("--max-pixels", text, 1, INT64_MAX, &o->max_pixels);
     case 'n': return parse_integer("-n", text, 0, INT64_MAX, &o->most_matches);
     case OPT_OVERLAP: return parse_overlap(text, &o->overlap);

@@ -43,6 +43,7 @@ typedef struct cli_options {
     bool has_roi;
     io_crop roi;
     int64_t max_pixels;
+    int64_t max_memory; /* bytes; 0: no limit */
     bool verify, time, verbose, quiet;
 } cli_options;
 

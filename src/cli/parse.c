@@ -40,6 +40,23 @@ bool parse_integer(const char *option, const char *text, int64_t low, int64_t hi
     return true;
 }
 
+bool parse_bytes(const char *option, const char *text, int64_t *value)
+{
+    static const char units[] = "KMGT";
+    char *end;
+    errno = 0;
+    const long long number = strtoll(text, &end, 10);
+    const char *unit = *end ? strchr(units, *end) : NULL;
+    const int shift = unit ? 10 * (int)(unit - units + 1) : 0;
+    if (strspn(text, "0123456789") == 0 || errno || number < 1 || end[unit ? 1 : 0] ||
+        number > INT64_MAX >> shift) {
+        message_usage("%s: '%s' is not a number of bytes, such as 512M or 4G", option, text);
+        return false;
+    }
+    *value = (int64_t)number << shift;
+    return true;
+}
+
 bool parse_number(const char *option, const char *text, double *value)
 {
     char *end;

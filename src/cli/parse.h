@@ -15,6 +15,8 @@ typedef struct choice {
 bool parse_choice(const char *option, const char *text, const choice *choices, int *value);
 bool parse_integer(const char *option, const char *text, int64_t low, int64_t high,
                    int64_t *value);
+/* "512M": bytes, or with K, M, G, T so many times 1024, 1024^2, ...; at least 1. */
+bool parse_bytes(const char *option, const char *text, int64_t *value);
 bool parse_number(const char *option, const char *text, double *value);
 
 #endif

@@ -107,6 +107,7 @@ static bool make_layout(runner *r)
     pipeline_settings *s = &r->pipeline;
 
     layout_make(&r->layout, r->options, s, r->frames.count);
+    r->plan.most_whole = r->layout.most_whole;
     r->engines = calloc(s->engine_count + 2, sizeof *r->engines);
     if (!r->engines)
         message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
@@ -119,7 +120,7 @@ static bool make_layout(runner *r)
 /* Templates that fail go on to fail with every frame. */
 static bool prepare_templates(runner *r)
 {
-    cli_templates_load(&r->templates, &r->plan.limits, r->options->verbose);
+    cli_templates_load(&r->templates, &r->plan.limits, r->plan.most_whole, r->options->verbose);
     cli_engine_judge(&r->engines[0], &r->templates);
     for (size_t i = 1; i < r->engine_count; i++)
         if (!cli_engine_prepare(&r->engines[i], &r->templates))

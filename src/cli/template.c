@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "template.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "message.h"
@@ -35,11 +37,27 @@ void cli_template_fail(cli_templates *templates, cli_template *tmpl)
     message(operand_name(&tmpl->operand), "%s", tmpl->error.reason);
 }
 
-void cli_templates_load(cli_templates *templates, const io_limits *limits, bool verbose)
+/* A template is held whole. */
+static bool load(cli_template *tmpl, const io_limits *limits, int64_t most_whole)
+{
+    cli_input *input = &tmpl->input;
+    if (!input_load(input, &tmpl->operand, limits, most_whole, &tmpl->error))
+        return false;
+    if (!input->rows)
+        return true;
+    snprintf(tmpl->error.reason, sizeof tmpl->error.reason,
+             "a template of %" PRId64 "x%" PRId64 " pixels is more than --max-memory has room for",
+             input->gray.width, input->gray.height);
+    input_free(input);
+    return false;
+}
+
+void cli_templates_load(cli_templates *templates, const io_limits *limits, int64_t most_whole,
+                        bool verbose)
 {
     for (size_t i = 0; i < templates->count; i++) {
         cli_template *tmpl = &templates->list[i];
-        tmpl->usable = input_load(&tmpl->input, &tmpl->operand, limits, &tmpl->error);
+        tmpl->usable = load(tmpl, limits, most_whole);
         if (!tmpl->usable) {
             cli_template_fail(templates, tmpl);
             continue;

@@ -63,18 +63,23 @@ bool io_split_crop(const char *operand, char **path, io_crop *crop, bool *has_cr
     return true;
 }
 
-bool io_crop_picture(io_picture *picture, const io_crop *crop, io_error *error)
+bool io_check_crop(const io_crop *crop, int64_t width, int64_t height, io_error *error)
 {
     /* Differences, because sums may overflow. */
     if (crop->width <= 0 || crop->height <= 0 || crop->x < 0 || crop->y < 0 ||
-        crop->width > picture->width || crop->x > picture->width - crop->width ||
-        crop->height > picture->height || crop->y > picture->height - crop->height)
+        crop->width > width || crop->x > width - crop->width || crop->height > height ||
+        crop->y > height - crop->height)
         return io_fail(error,
                        "the crop %" PRId64 "x%" PRId64 "+%" PRId64 "+%" PRId64
                        " is not inside the picture of %" PRId64 "x%" PRId64 " pixels",
-                       crop->width, crop->height, crop->x, crop->y, picture->width,
-                       picture->height);
+                       crop->width, crop->height, crop->x, crop->y, width, height);
+    return true;
+}
 
+bool io_crop_picture(io_picture *picture, const io_crop *crop, io_error *error)
+{
+    if (!io_check_crop(crop, picture->width, picture->height, error))
+        return false;
     size_t stride = (size_t)(picture->width * picture->channels);
     size_t row = (size_t)(crop->width * picture->channels);
     uint8_t *to = picture->samples;

@@ -6,7 +6,20 @@
 
 #include "io.h"
 
-typedef struct io_format {
+typedef struct io_format io_format;
+
+struct io_rows {
+    const io_format *format;
+    io_source *source;
+    io_color color;
+    int64_t width, height, next;
+    bool alpha_ignored;
+    const char *whole; /* what kind of file cannot be decoded by rows, or NULL */
+    size_t used;       /* bytes of the source */
+    void *state;
+};
+
+struct io_format {
     const char *name;
     const char *library;           /* and its version, or NULL */
     const char *const *endings;    /* that encode is chosen by, NULL-terminated; or NULL */
@@ -16,8 +29,15 @@ typedef struct io_format {
      * failing decode left in picture is freed by the caller. */
     bool (*decode)(const io_source *source, io_color color, const io_limits *limits,
                    io_picture *picture, io_error *error);
+    /* Decoding by rows, or all NULL. open sets width, height, alpha_ignored and state,
+     * and whole where the file has to be decoded whole: then read is not called. close
+     * frees state, whatever open left. read decodes the next row and says in used how
+     * much of the file's beginning is of no more use. */
+    bool (*rows_open)(io_rows *rows, const io_limits *limits, io_error *error);
+    bool (*rows_read)(io_rows *rows, uint8_t *to, io_error *error);
+    void (*rows_close)(io_rows *rows);
     bool (*encode)(const io_picture *picture, FILE *file, io_error *error); /* or NULL */
-} io_format;
+};
 
 extern const io_format io_format_png, io_format_jpeg, io_format_pnm, io_format_text;
 
@@ -27,6 +47,9 @@ extern const io_format *const io_formats[];
 /* JPEG of another quality than encode's, from 1 to 100; below 90 colour has half the
  * resolution. */
 bool io_jpeg_encode(const io_picture *picture, int quality, FILE *file, io_error *error);
+
+#define IO_EMPTY "empty file"
+#define IO_NO_PICTURE "not a picture that tmatch reads (PNG, JPEG, PNM or a text matrix)"
 
 /* Writes the reason; always false, so that "return io_fail(...)" works. */
 bool io_fail(io_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -30,10 +30,15 @@ typedef struct io_source {
     const uint8_t *data;
     size_t size;
     bool mapped;
+    size_t released; /* bytes of the beginning */
 } io_source;
 
 bool io_source_open(io_source *source, const char *path, io_error *error);
 void io_source_close(io_source *source);
+
+/* Gives back the memory of the first used bytes, which the caller does not look at
+ * any more soon; they stay readable. */
+void io_source_release(io_source *source, size_t used);
 
 /* Refuses a picture whose header announces more than max_pixels pixels. */
 typedef struct io_limits {
@@ -50,6 +55,27 @@ typedef enum io_color { IO_GRAY = 1, IO_RGB = 3 } io_color;
 bool io_decode(const io_source *source, io_color color, const io_limits *limits,
                io_picture *picture, io_error *error);
 
+/* Decoding row by row, for pictures larger than memory. PNG, JPEG and PNM can; not
+ * interlaced PNG and progressive JPEG, whose first row is complete only at the end
+ * of the file, and not text. */
+typedef struct io_rows io_rows;
+
+/* As io_decode. The source is used until close. */
+bool io_rows_open(io_rows **rows, io_source *source, io_color color, const io_limits *limits,
+                  io_error *error);
+void io_rows_close(io_rows **rows);
+int64_t io_rows_width(const io_rows *rows);
+int64_t io_rows_height(const io_rows *rows);
+bool io_rows_alpha_ignored(const io_rows *rows);
+const char *io_rows_format(const io_rows *rows);
+
+/* What makes it impossible, "an interlaced PNG", or NULL. */
+const char *io_rows_whole(const io_rows *rows);
+
+/* Decodes the next row, width * color bytes. A damaged file may fail at any row; what
+ * io_decode refuses fails at the last one at the latest. */
+bool io_rows_read(io_rows *rows, uint8_t *to, io_error *error);
+
 /* "WxH+X+Y" */
 typedef struct io_crop {
     int64_t width, height, x, y;
@@ -60,6 +86,9 @@ typedef struct io_crop {
  * never split. Fails on a suffix that begins with '[' + digit and is not a crop. */
 bool io_split_crop(const char *operand, char **path, io_crop *crop, bool *has_crop,
                    io_error *error);
+
+/* Fails, naming both sizes, when the crop leaves a picture of that size. */
+bool io_check_crop(const io_crop *crop, int64_t width, int64_t height, io_error *error);
 
 /* Cuts in place; fails, naming both sizes, when the crop leaves the picture. */
 bool io_crop_picture(io_picture *picture, const io_crop *crop, io_error *error);
@@ -104,6 +133,19 @@ bool io_write_thumbnail(const io_picture *picture, int width, int height, FILE *
 typedef enum io_npy_type { IO_NPY_FLOAT32, IO_NPY_INT64 } io_npy_type;
 bool io_write_npy(const char *path, io_npy_type type, int64_t rows, int64_t columns,
                   const void *data, io_error *error);
+
+/* The same written by rows, from the top. Abort or commit ends it; commit fails
+ * where rows are missing. */
+typedef struct io_npy {
+    io_output output;
+    size_t row_bytes;
+    int64_t rows; /* still to come */
+} io_npy;
+bool io_npy_open(io_npy *npy, const char *path, io_npy_type type, int64_t rows, int64_t columns,
+                 io_error *error);
+bool io_npy_write(io_npy *npy, int64_t count, const void *rows, io_error *error);
+bool io_npy_commit(io_npy *npy, io_error *error);
+void io_npy_abort(io_npy *npy);
 
 /* A matrix of floats as text, one row a line, 9 significant digits. */
 bool io_write_text(const char *path, int64_t rows, int64_t columns, const float *data,

@@ -91,66 +91,120 @@ static void rgb_from_cmyk(uint8_t *rgb, const uint8_t *cmyk, int64_t width, bool
                 (uint8_t)(((cmyk[4 * x + c] ^ flip) * (cmyk[4 * x + 3] ^ flip) + 127) / 255);
 }
 
-static void read_cmyk_rows(j_decompress_ptr codec, io_picture *picture)
+/* One row of a file with ink; cmyk has room for 7 bytes a pixel. */
+static void read_cmyk_row(j_decompress_ptr codec, uint8_t *cmyk, uint8_t *to, int channels)
 {
-    size_t stride = (size_t)(picture->width * picture->channels);
-    size_t width = (size_t)picture->width;
-    /* From libjpeg's pool, so that an error frees it too. */
-    uint8_t *cmyk = codec->mem->alloc_large((j_common_ptr)codec, JPOOL_IMAGE, 7 * width);
+    int64_t width = codec->output_width;
     uint8_t *rgb = cmyk + 4 * width;
-    for (int64_t y = 0; y < picture->height; y++) {
-        jpeg_read_scanlines(codec, &cmyk, 1);
-        rgb_from_cmyk(rgb, cmyk, picture->width, codec->saw_Adobe_marker);
-        io_put_row(picture->samples + (size_t)y * stride, picture->channels, rgb, 3,
-                   picture->width);
-    }
+    jpeg_read_scanlines(codec, &cmyk, 1);
+    rgb_from_cmyk(rgb, cmyk, width, codec->saw_Adobe_marker);
+    io_put_row(to, channels, rgb, 3, width);
 }
 
-static void read_rows(j_decompress_ptr codec, io_picture *picture)
-{
-    size_t stride = (size_t)(picture->width * picture->channels);
-    while (codec->output_scanline < codec->output_height) {
-        uint8_t *row = picture->samples + codec->output_scanline * stride;
-        jpeg_read_scanlines(codec, &row, 1);
-    }
-}
+/* A decoder, and a row's room for ink, which is the codec's. */
+typedef struct jpeg_reader {
+    jpeg_state state;
+    struct jpeg_decompress_struct codec;
+    uint8_t *cmyk; /* NULL: libjpeg converts */
+} jpeg_reader;
 
-static bool read_picture(j_decompress_ptr codec, const io_source *source, io_color color,
-                         const io_limits *limits, io_picture *picture)
+/* Reads the header, after setjmp. */
+static bool begin(jpeg_reader *r, const io_source *source, const io_limits *limits)
 {
-    jpeg_state *state = (jpeg_state *)codec->err;
-    if (setjmp(state->escape))
-        return false;
+    j_decompress_ptr codec = &r->codec;
     jpeg_create_decompress(codec);
     jpeg_mem_src(codec, source->data, source->size);
     jpeg_read_header(codec, TRUE);
     if (codec->data_precision != 8)
-        return io_fail(state->error, "%d-bit samples; only pictures of 8 bits are read so far",
+        return io_fail(r->state.error, "%d-bit samples; only pictures of 8 bits are read so far",
                        codec->data_precision);
-    if (!io_picture_allocate(picture, codec->image_width, codec->image_height, color, limits,
-                             state->error))
-        return false;
+    return io_check_size(codec->image_width, codec->image_height, limits, r->state.error);
+}
 
+static void start(jpeg_reader *r, io_color color)
+{
+    j_decompress_ptr codec = &r->codec;
     bool cmyk = codec->jpeg_color_space == JCS_CMYK || codec->jpeg_color_space == JCS_YCCK;
     codec->out_color_space = cmyk ? JCS_CMYK : color == IO_GRAY ? JCS_GRAYSCALE : JCS_RGB;
     jpeg_start_decompress(codec);
-    if (cmyk)
-        read_cmyk_rows(codec, picture);
+    if (cmyk) /* from libjpeg's pool, so that an error frees it too */
+        r->cmyk = codec->mem->alloc_large((j_common_ptr)codec, JPOOL_IMAGE,
+                                          7 * (size_t)codec->output_width);
+}
+
+static void read_row(jpeg_reader *r, uint8_t *to, int channels)
+{
+    if (r->cmyk)
+        read_cmyk_row(&r->codec, r->cmyk, to, channels);
     else
-        read_rows(codec, picture);
-    jpeg_finish_decompress(codec);
+        jpeg_read_scanlines(&r->codec, &to, 1);
+}
+
+static bool read_picture(jpeg_reader *r, const io_source *source, io_color color,
+                         const io_limits *limits, io_picture *picture)
+{
+    if (setjmp(r->state.escape))
+        return false;
+    if (!begin(r, source, limits) ||
+        !io_picture_allocate(picture, r->codec.image_width, r->codec.image_height, color, limits,
+                             r->state.error))
+        return false;
+    start(r, color);
+    size_t stride = (size_t)(picture->width * picture->channels);
+    for (int64_t y = 0; y < picture->height; y++)
+        read_row(r, picture->samples + (size_t)y * stride, picture->channels);
+    jpeg_finish_decompress(&r->codec);
     return true;
 }
 
 static bool decode(const io_source *source, io_color color, const io_limits *limits,
                    io_picture *picture, io_error *error)
 {
-    jpeg_state state;
-    struct jpeg_decompress_struct codec = {.err = &state.manager};
-    install(&state, error);
-    bool ok = read_picture(&codec, source, color, limits, picture);
-    jpeg_destroy_decompress(&codec);
+    jpeg_reader reader = {.codec = {.err = &reader.state.manager}};
+    install(&reader.state, error);
+    bool ok = read_picture(&reader, source, color, limits, picture);
+    jpeg_destroy_decompress(&reader.codec);
     return ok;
+}
+
+static bool rows_open(io_rows *rows, const io_limits *limits, io_error *error)
+{
+    jpeg_reader *r = rows->state = calloc(1, sizeof *r);
+    if (!r)
+        return io_fail(error, "not enough memory");
+    r->codec.err = &r->state.manager;
+    install(&r->state, error);
+    if (setjmp(r->state.escape) || !begin(r, rows->source, limits))
+        return false;
+    rows->width = r->codec.image_width;
+    rows->height = r->codec.image_height;
+    if (jpeg_has_multiple_scans(&r->codec))
+        rows->whole = "a progressive JPEG";
+    else
+        start(r, rows->color);
+    return true;
+}
+
+static bool rows_read(io_rows *rows, uint8_t *to, io_error *error)
+{
+    jpeg_reader *r = rows->state;
+    r->state.error = error;
+    if (setjmp(r->state.escape))
+        return false;
+    read_row(r, to, rows->color);
+    if (rows->next == rows->height - 1)
+        jpeg_finish_decompress(&r->codec);
+    else
+        rows->used = rows->source->size - r->codec.src->bytes_in_buffer;
+    return true;
+}
+
+static void rows_close(io_rows *rows)
+{
+    jpeg_reader *r = rows->state;
+    if (r)
+        jpeg_destroy_decompress(&r->codec);
+    free(r);
 }
 
 static bool write_picture(j_compress_ptr codec, const io_picture *picture, int quality, FILE *file)
@@ -210,5 +264,8 @@ const io_format io_format_jpeg = {
     .in_folders = endings,
     .probe = probe,
     .decode = decode,
+    .rows_open = rows_open,
+    .rows_read = rows_read,
+    .rows_close = rows_close,
     .encode = encode,
 };

@@ -38,19 +38,52 @@ static bool finish(io_output *output, bool ok, io_error *error)
     return false;
 }
 
+bool io_npy_open(io_npy *npy, const char *path, io_npy_type type, int64_t rows, int64_t columns,
+                 io_error *error)
+{
+    char header[NPY_HEADER];
+    make_npy_header(header, type == IO_NPY_FLOAT32 ? "<f4" : "<i8", rows, columns);
+    *npy = (io_npy){.row_bytes = (size_t)columns * (type == IO_NPY_FLOAT32 ? 4 : 8), .rows = rows};
+    if (!io_output_open(&npy->output, path, error))
+        return false;
+    if (fwrite(header, sizeof header, 1, npy->output.file) == 1)
+        return true;
+    return finish(&npy->output, false, error);
+}
+
+bool io_npy_write(io_npy *npy, int64_t count, const void *rows, io_error *error)
+{
+    for (int64_t y = 0; y < count; y++)
+        if (fwrite((const char *)rows + (size_t)y * npy->row_bytes, 1, npy->row_bytes,
+                   npy->output.file) != npy->row_bytes)
+            return io_fail(error, "%s", strerror(errno));
+    npy->rows -= count;
+    return true;
+}
+
+bool io_npy_commit(io_npy *npy, io_error *error)
+{
+    if (npy->rows == 0)
+        return io_output_commit(&npy->output, error);
+    io_npy_abort(npy);
+    return io_fail(error, "rows are missing");
+}
+
+void io_npy_abort(io_npy *npy)
+{
+    io_output_abort(&npy->output);
+}
+
 bool io_write_npy(const char *path, io_npy_type type, int64_t rows, int64_t columns,
                   const void *data, io_error *error)
 {
-    size_t row = (size_t)columns * (type == IO_NPY_FLOAT32 ? 4 : 8);
-    char header[NPY_HEADER];
-    io_output output;
-    make_npy_header(header, type == IO_NPY_FLOAT32 ? "<f4" : "<i8", rows, columns);
-    if (!io_output_open(&output, path, error))
+    io_npy npy;
+    if (!io_npy_open(&npy, path, type, rows, columns, error))
         return false;
-    bool ok = fwrite(header, sizeof header, 1, output.file) == 1;
-    for (int64_t y = 0; ok && y < rows; y++)
-        ok = fwrite((const char *)data + (size_t)y * row, 1, row, output.file) == row;
-    return finish(&output, ok, error);
+    if (io_npy_write(&npy, rows, data, error))
+        return io_npy_commit(&npy, error);
+    io_npy_abort(&npy);
+    return false;
 }
 
 bool io_write_text(const char *path, int64_t rows, int64_t columns, const float *data,

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <png.h>
 #include <setjmp.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct png_state {
@@ -72,11 +73,10 @@ static void request_channels(png_state *state, int type, io_color color)
         png_set_gray_to_rgb(state->png);
 }
 
-static bool read_picture(png_state *state, io_color color, const io_limits *limits,
-                         io_picture *picture)
+/* What a picture is read with: reads up to its samples, after setjmp. Returns the
+ * number of passes, 0 on failure. */
+static int begin(png_state *state, io_color color, const io_limits *limits, bool *alpha_ignored)
 {
-    if (setjmp(state->escape))
-        return false;
     png_set_read_fn(state->png, state, read_bytes);
     png_set_user_limits(state->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
     png_set_crc_action(state->png, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
@@ -86,24 +86,37 @@ static bool read_picture(png_state *state, io_color color, const io_limits *limi
     png_read_info(state->png, state->info);
 
     int type = png_get_color_type(state->png, state->info);
-    if (!io_check_size(png_get_image_width(state->png, state->info),
-                       png_get_image_height(state->png, state->info), limits, state->error))
-        return false;
-    if (png_get_bit_depth(state->png, state->info) == 16)
-        return io_fail(state->error, "16-bit samples; only pictures of 8 bits are read so far");
-    if (!io_picture_allocate(picture, png_get_image_width(state->png, state->info),
-                             png_get_image_height(state->png, state->info), color, limits,
-                             state->error))
-        return false;
-    picture->alpha_ignored = (type & PNG_COLOR_MASK_ALPHA) ||
-                             png_get_valid(state->png, state->info, PNG_INFO_tRNS);
+    int64_t width = png_get_image_width(state->png, state->info);
+    if (!io_check_size(width, png_get_image_height(state->png, state->info), limits,
+                       state->error))
+        return 0;
+    if (png_get_bit_depth(state->png, state->info) == 16) {
+        io_fail(state->error, "16-bit samples; only pictures of 8 bits are read so far");
+        return 0;
+    }
+    *alpha_ignored = (type & PNG_COLOR_MASK_ALPHA) ||
+                     png_get_valid(state->png, state->info, PNG_INFO_tRNS);
 
     request_channels(state, type, color);
     int passes = png_set_interlace_handling(state->png);
     png_read_update_info(state->png, state->info);
-    size_t stride = (size_t)(picture->width * color);
-    if (png_get_rowbytes(state->png, state->info) != stride)
+    if (png_get_rowbytes(state->png, state->info) != (size_t)(width * color))
         png_error(state->png, "unexpected row size");
+    return passes;
+}
+
+static bool read_picture(png_state *state, io_color color, const io_limits *limits,
+                         io_picture *picture)
+{
+    if (setjmp(state->escape))
+        return false;
+    int passes = begin(state, color, limits, &picture->alpha_ignored);
+    if (!passes ||
+        !io_picture_allocate(picture, png_get_image_width(state->png, state->info),
+                             png_get_image_height(state->png, state->info), color, limits,
+                             state->error))
+        return false;
+    size_t stride = (size_t)(picture->width * color);
     for (int pass = 0; pass < passes; pass++)
         for (int64_t y = 0; y < picture->height; y++)
             png_read_row(state->png, picture->samples + (size_t)y * stride, NULL);
@@ -111,19 +124,60 @@ static bool read_picture(png_state *state, io_color color, const io_limits *limi
     return true;
 }
 
+static bool create_reader(png_state *state, const io_source *source, io_error *error)
+{
+    *state = (png_state){.data = source->data,
+                         .size = source->size,
+                         .error = error,
+                         .trouble = "damaged PNG: "};
+    state->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, state, on_error, on_warning);
+    state->info = state->png ? png_create_info_struct(state->png) : NULL;
+    return state->info || io_fail(error, "not enough memory");
+}
+
 static bool decode(const io_source *source, io_color color, const io_limits *limits,
                    io_picture *picture, io_error *error)
 {
-    png_state state = {.data = source->data,
-                       .size = source->size,
-                       .error = error,
-                       .trouble = "damaged PNG: "};
-    state.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &state, on_error, on_warning);
-    state.info = state.png ? png_create_info_struct(state.png) : NULL;
-    bool ok = state.info ? read_picture(&state, color, limits, picture)
-                         : io_fail(error, "not enough memory");
+    png_state state;
+    bool ok = create_reader(&state, source, error) &&
+              read_picture(&state, color, limits, picture);
     png_destroy_read_struct(&state.png, &state.info, NULL);
     return ok;
+}
+
+static bool rows_open(io_rows *rows, const io_limits *limits, io_error *error)
+{
+    png_state *state = rows->state = calloc(1, sizeof *state);
+    if (!state)
+        return io_fail(error, "not enough memory");
+    if (!create_reader(state, rows->source, error) || setjmp(state->escape))
+        return false;
+    int passes = begin(state, rows->color, limits, &rows->alpha_ignored);
+    rows->width = png_get_image_width(state->png, state->info);
+    rows->height = png_get_image_height(state->png, state->info);
+    rows->whole = passes > 1 ? "an interlaced PNG" : NULL;
+    return passes > 0;
+}
+
+static bool rows_read(io_rows *rows, uint8_t *to, io_error *error)
+{
+    png_state *state = rows->state;
+    state->error = error;
+    if (setjmp(state->escape))
+        return false;
+    png_read_row(state->png, to, NULL);
+    if (rows->next == rows->height - 1)
+        png_read_end(state->png, NULL);
+    rows->used = (size_t)(state->data - rows->source->data);
+    return true;
+}
+
+static void rows_close(io_rows *rows)
+{
+    png_state *state = rows->state;
+    if (state)
+        png_destroy_read_struct(&state->png, &state->info, NULL);
+    free(state);
 }
 
 static bool write_picture(png_state *state, const io_picture *picture)
@@ -168,5 +222,8 @@ const io_format io_format_png = {
     .in_folders = endings,
     .probe = probe,
     .decode = decode,
+    .rows_open = rows_open,
+    .rows_read = rows_read,
+    .rows_close = rows_close,
     .encode = encode,
 };

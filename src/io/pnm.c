@@ -186,12 +186,18 @@ static bool read_rows(pnm *file, io_picture *picture, uint8_t *scratch, io_error
     return true;
 }
 
+static bool begin(pnm *file, const io_source *source, const io_limits *limits, io_error *error)
+{
+    *file = (pnm){.data = source->data, .at = source->data, .end = source->data + source->size};
+    return parse_header(file, error) && io_check_size(file->width, file->height, limits, error) &&
+           check_length(file, error);
+}
+
 static bool decode(const io_source *source, io_color color, const io_limits *limits,
                    io_picture *picture, io_error *error)
 {
-    pnm file = {.data = source->data, .at = source->data, .end = source->data + source->size};
-    if (!parse_header(&file, error) ||
-        !io_check_size(file.width, file.height, limits, error) || !check_length(&file, error) ||
+    pnm file;
+    if (!begin(&file, source, limits, error) ||
         !io_picture_allocate(picture, file.width, file.height, color, limits, error))
         return false;
     uint8_t *scratch = malloc((size_t)(file.width * file.channels));
@@ -201,6 +207,43 @@ static bool decode(const io_source *source, io_color color, const io_limits *lim
     return ok;
 }
 
+typedef struct row_reader {
+    pnm file;
+    uint8_t *scratch;
+} row_reader;
+
+static bool rows_open(io_rows *rows, const io_limits *limits, io_error *error)
+{
+    row_reader *reader = rows->state = calloc(1, sizeof *reader);
+    if (!reader)
+        return io_fail(error, "not enough memory");
+    if (!begin(&reader->file, rows->source, limits, error))
+        return false;
+    rows->width = reader->file.width;
+    rows->height = reader->file.height;
+    reader->scratch = malloc((size_t)(rows->width * reader->file.channels));
+    return reader->scratch || io_fail(error, "not enough memory");
+}
+
+static bool rows_read(io_rows *rows, uint8_t *to, io_error *error)
+{
+    row_reader *reader = rows->state;
+    const uint8_t *row;
+    if (!read_row(&reader->file, reader->scratch, &row, error))
+        return false;
+    io_put_row(to, rows->color, row, reader->file.channels, rows->width);
+    rows->used = (size_t)(reader->file.at - reader->file.data);
+    return true;
+}
+
+static void rows_close(io_rows *rows)
+{
+    row_reader *reader = rows->state;
+    if (reader)
+        free(reader->scratch);
+    free(reader);
+}
+
 static const char *const in_folders[] = {".pbm", ".pgm", ".ppm", ".pnm", NULL};
 
 const io_format io_format_pnm = {
@@ -208,4 +251,7 @@ const io_format io_format_pnm = {
     .in_folders = in_folders,
     .probe = probe,
     .decode = decode,
+    .rows_open = rows_open,
+    .rows_read = rows_read,
+    .rows_close = rows_close,
 };

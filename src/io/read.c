@@ -7,7 +7,7 @@ bool io_decode(const io_source *source, io_color color, const io_limits *limits,
                io_picture *picture, io_error *error)
 {
     if (source->size == 0)
-        return io_fail(error, "empty file");
+        return io_fail(error, IO_EMPTY);
     for (const io_format *const *format = io_formats; *format; format++) {
         if (!(*format)->probe(source->data, source->size))
             continue;
@@ -19,5 +19,5 @@ bool io_decode(const io_source *source, io_color color, const io_limits *limits,
         *picture = decoded;
         return true;
     }
-    return io_fail(error, "not a picture that tmatch reads (PNG, JPEG, PNM or a text matrix)");
+    return io_fail(error, IO_NO_PICTURE);
 }

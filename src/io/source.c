@@ -81,6 +81,17 @@ bool io_source_open(io_source *source, const char *path, io_error *error)
     return ok;
 }
 
+void io_source_release(io_source *source, size_t used)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t end = used / page * page;
+    if (!source->mapped || end <= source->released)
+        return;
+    madvise((uint8_t *)(uintptr_t)source->data + source->released, end - source->released,
+            MADV_DONTNEED);
+    source->released = end;
+}
+
 void io_source_close(io_source *source)
 {
     if (source->mapped)

@@ -116,6 +116,7 @@ tm_status tm_matcher_create(tm_matcher **matcher, const tm_settings *settings)
     if (fault)
         return fail(m, TM_ERR_INVALID, "%s", fault);
 
+    m->fft_bytes = m->settings.host_memory / 4;
     return m->settings.device == TM_DEVICE_CUDA ? open_cuda(m) : open_cpu(m);
 }
 
@@ -594,13 +595,13 @@ static tm_status match_rows(tm_matcher *m, tm_stream *stream)
         if (!tm_job_is_plain(&stream->jobs[i]))
             return fail(m, TM_ERR_INVALID, "by rows come only 8-bit gray frames, for lcc or ccorr");
     }
-    /* The FFT's memory and what it keeps of templates share the limit. */
+    /* The FFT has its part of the limit, and what it keeps of templates. */
     m->fft_bytes = memory / 4;
     stream->memory = memory - memory / 4 - memory / 8;
     m->by_rows = true;
     tm_status status = tm_stream_match(stream);
     m->by_rows = false;
-    m->fft_bytes = 0;
+    m->fft_bytes = m->settings.host_memory / 4;
     if (status != TM_OK)
         return stream->fault[0] ? fail(m, status, "%s", stream->fault) : status;
     say(m, "; in %lld bands of %lld rows, %.0f ms waited for rows", (long long)stream->bands,

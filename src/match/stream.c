@@ -231,7 +231,7 @@ static tm_status plan_bands(run *r, size_t *map_bytes, int64_t *halo)
     const int64_t row = BANDS * r->width + map_row, fixed = *halo * row;
     if (s->memory < fixed + row) {
         snprintf(s->fault, sizeof s->fault,
-                 "a band of the frame takes %" PRId64 " bytes, and %" PRId64 " are allowed",
+                 "a band of rows takes %" PRId64 " bytes, and the limit leaves %" PRId64 " for it",
                  fixed + row, s->memory);
         return TM_ERR_MEMORY;
     }

@@ -87,7 +87,8 @@ void job_load(cli_job *job, const cli_plan *plan)
         return;
     }
     FILE *before = message_redirect(job->messages);
-    job->loaded = input_load(&job->input, &job->operand, &plan->limits, &error);
+    job->loaded = input_load(&job->input, &job->operand, &plan->limits, plan->most_whole,
+                             &error);
     job->bytes = job->input.bytes;
     if (!job->loaded)
         fail_frame(job, plan, &error);
@@ -147,7 +148,7 @@ void job_match(cli_job *job, const cli_plan *plan, const cli_engine *engine)
 static bool write_heatmap(const cli_options *o, const cli_job *job, const cli_pair *pair)
 {
     io_error error;
-    if (!o->heatmap || !pair->done ||
+    if (!o->heatmap || !pair->done || !pair->map.data ||
         output_heatmap(o->heatmap, o, &pair->map, &pair->result, &job->operand.crop, &error))
         return true;
     message(o->heatmap, "%s", error.reason);
@@ -157,7 +158,7 @@ static bool write_heatmap(const cli_options *o, const cli_job *job, const cli_pa
 static bool write_map(const cli_options *o, const cli_pair *pair)
 {
     io_error error;
-    if (!o->map || !pair->done || output_map(o->map, &pair->map, &error))
+    if (!pair->map.data || !pair->done || !o->map || output_map(o->map, &pair->map, &error))
         return true;
     message(o->map, "%s", error.reason);
     return false;
@@ -172,7 +173,7 @@ void job_write(cli_job *job, const cli_plan *plan)
         job->failed |= !write_heatmap(plan->options, job, pair);
         score_map_free(&pair->map);
     }
-    if (job->loaded && pictures_wanted(plan->options))
+    if (job->loaded && !job->input.rows && pictures_wanted(plan->options))
         job->failed |= !pictures_write(job, plan);
     message_redirect(before);
     if (job->loaded)

@@ -18,6 +18,7 @@
 typedef struct cli_plan {
     const cli_options *options;
     io_limits limits;
+    int64_t most_whole; /* pixels of a frame that are held; INT64_MAX: all */
     const cli_templates *templates;
     bool output_is_folder;
     const cli_resume *resume; /* or NULL */

@@ -55,13 +55,28 @@ static uint64_t devices_of(const tm_settings *settings)
     return count >= MAX_DEVICES ? UINT64_MAX : (UINT64_C(1) << count) - 1;
 }
 
+/* The frames in memory share --max-memory; of a frame's share, the library leaves as
+ * much to frames and maps that come by rows. */
+static void limit_memory(layout *l, const cli_options *options, pipeline_settings *s, size_t frames)
+{
+    const size_t at_once = frames ? min_size(frames, s->in_flight_ahead) : s->in_flight_ahead;
+    const bool with_map = options->map || options->heatmap;
+    const size_t element = with_map ? tm_map_element_size(l->settings.metric) : 0;
+
+    s->ahead_bytes = 0;
+    l->settings.host_memory = options->max_memory / (int64_t)at_once;
+    if (l->settings.host_memory == 0)
+        l->settings.host_memory = 1;
+    l->most_whole = l->settings.host_memory / 8 * 5 / (int64_t)(1 + element);
+}
+
 /* On the CPU one thread a frame needs no barriers, as long as there are frames for
  * all cores. */
 void layout_make(layout *l, const cli_options *options, pipeline_settings *s, size_t frames)
 {
     const size_t cores = count_cores(options);
 
-    *l = (layout){.settings = options->settings};
+    *l = (layout){.settings = options->settings, .most_whole = INT64_MAX};
     s->devices = l->settings.device == TM_DEVICE_CUDA;
     s->workers = frames ? min_size(cores, frames) : cores;
     if (options->in_flight)
@@ -87,6 +102,8 @@ void layout_make(layout *l, const cli_options *options, pipeline_settings *s, si
         s->in_flight = s->in_flight_ahead = (size_t)options->in_flight;
     s->ahead_bytes = options->in_flight ? 0 : AHEAD_BYTES;
     s->worth_ms = WORTH_MS;
+    if (options->max_memory)
+        limit_memory(l, options, s, frames);
     if (!options->verbose || frames == 1)
         return;
     if (s->ahead_bytes && (s->devices || l->may_open_device))

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+#include "format.h"
+
+#include <stdlib.h>
+
+/* The file's memory is given back in steps of this. */
+#define RELEASE_BYTES ((size_t)8 << 20)
+
+static const io_format *find_format(const io_source *source)
+{
+    for (const io_format *const *format = io_formats; *format; format++)
+        if ((*format)->probe(source->data, source->size))
+            return *format;
+    return NULL;
+}
+
+bool io_rows_open(io_rows **opened, io_source *source, io_color color, const io_limits *limits,
+                  io_error *error)
+{
+    const io_format *format = source->size ? find_format(source) : NULL;
+    if (!format)
+        return io_fail(error, source->size ? IO_NO_PICTURE : IO_EMPTY);
+    if (!format->rows_open)
+        return io_fail(error, "a picture in %s is decoded whole, not by rows", format->name);
+    io_rows *rows = calloc(1, sizeof *rows);
+    if (!rows)
+        return io_fail(error, "not enough memory");
+    *rows = (io_rows){.format = format, .source = source, .color = color};
+    source->released = 0; /* what was given back before is read anew */
+    if (format->rows_open(rows, limits, error)) {
+        *opened = rows;
+        return true;
+    }
+    io_rows_close(&rows);
+    return false;
+}
+
+void io_rows_close(io_rows **rows)
+{
+    if (!*rows)
+        return;
+    (*rows)->format->rows_close(*rows);
+    free(*rows);
+    *rows = NULL;
+}
+
+int64_t io_rows_width(const io_rows *rows)
+{
+    return rows->width;
+}
+
+int64_t io_rows_height(const io_rows *rows)
+{
+    return rows->height;
+}
+
+bool io_rows_alpha_ignored(const io_rows *rows)
+{
+    return rows->alpha_ignored;
+}
+
+const char *io_rows_format(const io_rows *rows)
+{
+    return rows->format->name;
+}
+
+const char *io_rows_whole(const io_rows *rows)
+{
+    return rows->whole;
+}
+
+bool io_rows_read(io_rows *rows, uint8_t *to, io_error *error)
+{
+    if (rows->whole)
+        return io_fail(error, "%s is decoded whole, not by rows", rows->whole);
+    if (!rows->format->rows_read(rows, to, error))
+        return false;
+    rows->next++;
+    if (rows->used > rows->source->released + RELEASE_BYTES)
+        io_source_release(rows->source, rows->used);
+    return true;
+}

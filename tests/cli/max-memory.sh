@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: MIT
+# Frames that --max-memory has no room for are read, matched and written by rows.
+data camera.png chelsea.png patch.jpg
+crop='camera.png[20x20+101+202]'
+tmatch --max-memory 100K -v camera.png "$crop" 2>err
+sed 's/ms waited.*/ms waited/; s/, [0-9]* ms/, N ms/; s/direct on cpu.*; in/direct on cpu; in/' err
+tmatch --max-memory 1G -v camera.png "$crop" 2>&1 >/dev/null | grep -c ' bands of '
+fail --max-memory 100K camera.png 'camera.png[200x300+10+20]'
+fail --max-memory 100K camera.png chelsea.png
+tmatch --max-memory 300K 'camera.png[400x400+100+100]' "$crop"
+tmatch --max-memory 150K -t "$crop" -t 'camera.png[9x9+300+400]' camera.png
+tmatch --max-memory 200K --min-score 0.9 camera.png patch.jpg
+echo "status $?"
+tmatch --max-memory 100K --format json camera.png "$crop" | without_times
+# The same map, in every domain.
+for domain in valid same full; do
+    tmatch --domain $domain --map whole.npy camera.png "$crop"
+    tmatch --domain $domain --max-memory 400K --map rows.npy camera.png "$crop"
+    cmp whole.npy rows.npy
+done
+fail --max-memory 20K camera.png "$crop"
+fail --max-memory 100K -o out.png camera.png "$crop"
+fail --max-memory 100K --verify camera.png "$crop"
+fail --max-memory 100K -n 0 camera.png "$crop"
+fail --max-memory 400K --map no/where.npy camera.png "$crop"
+fail --max-memory 0 camera.png "$crop"
+fail --max-memory 5X camera.png "$crop"
+fail --max-gpu-memory -1 camera.png "$crop"
+head -c 90000 camera.png >cut.png
+fail --max-memory 100K cut.png "$crop"
+fail --max-memory 400K --map cut.npy cut.png "$crop"
+ls cut.npy 2>&1
+# Devices with little memory, and a fault on the way.
+export TMATCH_PLUGIN_DIR="$TMATCH_FAKE_PLUGIN_DIR"
+tmatch --max-memory 100K --max-gpu-memory 20K --device cuda:0,1 camera.png "$crop"
+TMATCH_FAULT=0:20:719 tmatch --max-memory 100K --device cuda:0,1 camera.png "$crop"

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/* Pictures decoded by rows are those decoded whole, and maps written by rows those
+ * written at once. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "io_samples.h"
+
+static const io_limits limits = {IO_DEFAULT_MAX_PIXELS};
+
+static io_source source_of(const void *data, size_t size)
+{
+    return (io_source){.data = data, .size = size};
+}
+
+static void compare(io_source *source, const char *name)
+{
+    for (int color = IO_GRAY; color <= IO_RGB; color += IO_RGB - IO_GRAY) {
+        io_picture whole;
+        io_rows *rows;
+        io_error error;
+        if (!io_decode(source, (io_color)color, &limits, &whole, &error) ||
+            !io_rows_open(&rows, source, (io_color)color, &limits, &error))
+            check_fail(__FILE__, __LINE__, "%s: %s", name, error.reason);
+        CHECK_EQ(io_rows_width(rows), whole.width);
+        CHECK_EQ(io_rows_height(rows), whole.height);
+        CHECK_EQ(io_rows_alpha_ignored(rows), whole.alpha_ignored);
+        CHECK_STR(io_rows_format(rows), whole.format);
+        CHECK(!io_rows_whole(rows));
+        const size_t size = (size_t)whole.width * (size_t)color;
+        uint8_t *row = malloc(size);
+        CHECK(row);
+        for (int64_t y = 0; y < whole.height; y++) {
+            if (!io_rows_read(rows, row, &error))
+                check_fail(__FILE__, __LINE__, "%s, row %d: %s", name, (int)y, error.reason);
+            if (memcmp(row, whole.samples + (size_t)y * size, size) != 0)
+                check_fail(__FILE__, __LINE__, "%s, row %d differs", name, (int)y);
+        }
+        free(row);
+        io_rows_close(&rows);
+        io_picture_free(&whole);
+    }
+}
+
+static void files_as_whole(void)
+{
+    static const char *const names[] = {"astronaut.png", "camera.png", "chelsea.png", "text.png",
+                                        "rocket.jpg", "patch.jpg", "hubble_deep_field.jpg"};
+    const char *folder = getenv("TMATCH_DATA_DIR");
+    CHECK(folder);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char path[4096];
+        io_source source;
+        io_error error;
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        if (!io_source_open(&source, path, &error))
+            check_fail(__FILE__, __LINE__, "%s: %s", path, error.reason);
+        compare(&source, names[i]);
+        io_source_close(&source);
+    }
+}
+
+static void pnm_as_whole(void)
+{
+    static const char *const texts[] = {"P1\n3 2\n101\n010\n", "P2 3 2 9\n0 1 2 3 9 8\n",
+                                        "P3\n1 2\n255\n1 2 3 250 0 77\n", "P4\n9 2\nabcd",
+                                        "P5 3 2 255\nabcdef", "P5 3 2 200\nabcdef",
+                                        "P6 2 2 255\nabcdefghijkl"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        io_source source = source_of(texts[i], strlen(texts[i]));
+        compare(&source, texts[i]);
+    }
+}
+
+/* A file that is refused whole is refused by rows, at its last row at the latest. */
+static void damaged_files_fail(void)
+{
+    const char *folder = getenv("TMATCH_DATA_DIR");
+    static const char *const names[] = {"text.png", "patch.jpg"};
+    for (size_t i = 0; i < 2; i++) {
+        char path[4096];
+        io_source source;
+        io_error error = {""};
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        CHECK(io_source_open(&source, path, &error));
+        for (size_t size = 0; size < source.size; size += source.size / 40) {
+            io_source cut = source_of(source.data, size);
+            io_rows *rows = NULL;
+            bool good = io_rows_open(&rows, &cut, IO_GRAY, &limits, &error);
+            uint8_t row[4096];
+            for (int64_t y = 0; good && y < io_rows_height(rows); y++)
+                good = io_rows_read(rows, row, &error);
+            CHECK(!good && error.reason[0]);
+            io_rows_close(&rows);
+        }
+        io_source_close(&source);
+    }
+}
+
+static void check_whole_only(bytes file, const char *what)
+{
+    io_source source = source_of(file.data, file.size);
+    io_rows *rows;
+    io_error error;
+    uint8_t row[64];
+    char expected[80];
+
+    if (!io_rows_open(&rows, &source, IO_GRAY, &limits, &error))
+        check_fail(__FILE__, __LINE__, "%s", error.reason);
+    CHECK_STR(io_rows_whole(rows), what);
+    CHECK_EQ(io_rows_width(rows), 16);
+    CHECK_EQ(io_rows_height(rows), 3);
+    CHECK(!io_rows_read(rows, row, &error));
+    snprintf(expected, sizeof expected, "%s is decoded whole, not by rows", what);
+    CHECK_STR(error.reason, expected);
+    io_rows_close(&rows);
+    free(file.data);
+}
+
+/* Known by the header, before a row is read: then the picture's size is known too. */
+static void some_are_whole_only(void)
+{
+    static const uint8_t samples[48] = {1, 2, 3};
+    const png_sample png = {.width = 16, .height = 3, .depth = 8, .interlace = 1, .rows = samples};
+    const jpeg_sample jpeg = {.width = 16, .height = 3, .channels = 1, .in_space = 1,
+                              .file_space = 1, .progressive = true, .samples = samples};
+    io_rows *rows = NULL;
+    io_error error;
+
+    check_whole_only(make_png(&png), "an interlaced PNG");
+    check_whole_only(make_jpeg(&jpeg), "a progressive JPEG");
+    io_source source = source_of("1 2\n3 4\n", 8);
+    CHECK(!io_rows_open(&rows, &source, IO_GRAY, &limits, &error));
+    CHECK_STR(error.reason, "a picture in text is decoded whole, not by rows");
+    source = source_of("nonsense", 8);
+    CHECK(!io_rows_open(&rows, &source, IO_GRAY, &limits, &error));
+    source = source_of("", 0);
+    CHECK(!io_rows_open(&rows, &source, IO_GRAY, &limits, &error));
+    CHECK_STR(error.reason, "empty file");
+}
+
+/* What was given back is read again from the file. */
+static void released_memory_stays_readable(void)
+{
+    char path[] = "/tmp/tmatch-rows-XXXXXX";
+    const int fd = mkstemp(path);
+    const int64_t width = 5000, height = 5000;
+    io_source source;
+    io_error error;
+    io_rows *rows;
+    uint8_t *row = malloc((size_t)width);
+
+    CHECK(fd >= 0 && row);
+    FILE *file = fdopen(fd, "wb");
+    fprintf(file, "P5 5000 5000 255\n");
+    for (int64_t y = 0; y < height; y++) {
+        memset(row, (int)(y % 251), (size_t)width);
+        CHECK_EQ(fwrite(row, 1, (size_t)width, file), width);
+    }
+    CHECK_EQ(fclose(file), 0);
+    CHECK(io_source_open(&source, path, &error));
+    CHECK(source.mapped);
+    for (int turn = 0; turn < 2; turn++) {
+        CHECK(io_rows_open(&rows, &source, IO_GRAY, &limits, &error));
+        for (int64_t y = 0; y < height; y++) {
+            CHECK(io_rows_read(rows, row, &error));
+            CHECK(row[0] == y % 251 && row[width - 1] == y % 251);
+        }
+        CHECK(source.released > 8 << 20);
+        io_rows_close(&rows);
+    }
+    io_source_close(&source);
+    unlink(path);
+    free(row);
+}
+
+static void maps_as_at_once(void)
+{
+    char folder[] = "/tmp/tmatch-npy-XXXXXX", paths[2][64];
+    float map[7][5];
+    uint8_t written[2][400];
+    io_error error;
+    io_npy npy;
+
+    CHECK(mkdtemp(folder));
+    for (int i = 0; i < 2; i++)
+        snprintf(paths[i], sizeof paths[i], "%s/%d.npy", folder, i);
+    for (int i = 0; i < 35; i++)
+        map[i / 5][i % 5] = (float)i / 3;
+    CHECK(io_write_npy(paths[0], IO_NPY_FLOAT32, 7, 5, map, &error));
+    CHECK(io_npy_open(&npy, paths[1], IO_NPY_FLOAT32, 7, 5, &error));
+    CHECK(io_npy_write(&npy, 3, map, &error));
+    CHECK(io_npy_write(&npy, 4, map[3], &error));
+    CHECK(io_npy_commit(&npy, &error));
+    for (int i = 0; i < 2; i++) {
+        FILE *file = fopen(paths[i], "rb");
+        CHECK(file);
+        CHECK_EQ(fread(written[i], 1, sizeof written[i], file), 128 + sizeof map);
+        fclose(file);
+        unlink(paths[i]);
+    }
+    CHECK(memcmp(written[0], written[1], 128 + sizeof map) == 0);
+
+    CHECK(io_npy_open(&npy, paths[1], IO_NPY_FLOAT32, 7, 5, &error));
+    CHECK(io_npy_write(&npy, 3, map, &error));
+    CHECK(!io_npy_commit(&npy, &error));
+    CHECK_STR(error.reason, "rows are missing");
+    CHECK(access(paths[1], F_OK) != 0);
+    CHECK_EQ(rmdir(folder), 0);
+}
+
+int main(int argc, char **argv)
+{
+    static const check_test tests[] = {
+        TEST(files_as_whole),      TEST(pnm_as_whole),
+        TEST(damaged_files_fail),  TEST(some_are_whole_only),
+        TEST(released_memory_stays_readable), TEST(maps_as_at_once),
+    };
+    return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
+}
