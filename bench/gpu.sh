@@ -3,7 +3,7 @@
 # Builds, tests and measures on a machine with a GPU, each phase with a limit on
 # its time. $OUT gets the logs, results.tar with the JSON files, and a summary:
 #
-#     OUT=/tmp/results bench/gpu.sh [build] [test] [sanitize] [costs] [fft] [kinds] [peaks] [batch] [peers] [targets] [thesis] [ncu]
+#     OUT=/tmp/results bench/gpu.sh [build] [test] [sanitize] [costs] [fft] [kinds] [peaks] [batch] [devices] [memory] [peers] [targets] [thesis] [ncu]
 #
 # All phases if none is named; they run in this order, and build always runs. Limits in seconds: LIMIT_TEST=300 and so on.
 # SANITIZE_TESTS has programs and names of tests, property:cuda for all of those.
@@ -14,7 +14,7 @@ cd "$(dirname "$0")/.." || exit 2
 OUT=${OUT:-build-gpu/out}
 BUILD=build-gpu
 GPU_ARCHS=${GPU_ARCHS:-sm_90}
-ALL="build test sanitize costs fft kinds peaks batch peers targets thesis ncu"
+ALL="build test sanitize costs fft kinds peaks batch devices memory peers targets thesis ncu"
 PATH=$PATH:/usr/local/cuda/bin:$(echo /opt/nvidia/nsight-compute/*)
 export TMATCH_PLUGIN_DIR="$PWD/$BUILD" PYTHONUNBUFFERED=1 PATH
 mkdir -p "$OUT" "$BUILD"
@@ -109,6 +109,23 @@ phase_batch() {
     rm -rf "$folder"
     printf '[\n%s,\n%s\n]\n' "$(cat "$BUILD/batch-cuda.json")" "$(cat "$BUILD/batch-cpu.json")" >"$OUT/batch.json"
     return "${status:-0}"
+}
+
+# One frame over 1, 2, 4, ... GPUs, as many as there are.
+phase_devices() {
+    "$BUILD/bench/tmatch-bench-devices" 32768,64 >"$OUT/devices.json" &&
+        "$BUILD/bench/tmatch-bench-devices" --map --samples 9 32768,64 >"$OUT/devices-map.json" &&
+        "$BUILD/bench/tmatch-bench-devices" --pageable --samples 5 32768,64 >"$OUT/devices-pageable.json" &&
+        "$BUILD/bench/tmatch-bench-devices" 8192,64 >"$OUT/devices-small.json"
+}
+
+# Frames larger than the memory that is allowed; MEMORY_SIZE is their width and height.
+phase_memory() {
+    ninja -C "$BUILD" bench/make_frame &&
+        bench/memory.py "$PWD/$BUILD" --size "${MEMORY_SIZE:-60000}" --device cuda >"$OUT/memory.json"
+    status=$?
+    cat "$OUT/memory.json"
+    return "$status"
 }
 
 phase_peers() {
@@ -217,7 +234,7 @@ done
             "$OUT/build-and-tests.txt" | head -60
     fi
     if [ -f "$OUT/bench.txt" ]; then
-        grep -E '^tmatch |^tmatch-bench: |^cuda:|^device copy|^missing|differs' "$OUT/bench.txt"
+        grep -E '^tmatch |^tmatch-bench: |^cuda:|^device copy|^missing|differs|^[0-9]+ devices? *: |"peak_rss_bytes"' "$OUT/bench.txt"
         awk '/^thesis:/ { name = ""; next } /^(targets|peers|large|crossing|sizes): / { name = $0 }
              /^  cuda:[0-9]+ / && name { if (name != last) print name; last = name; print }' "$OUT/bench.txt"
     fi

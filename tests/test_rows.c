@@ -63,7 +63,7 @@ static tm_matcher *make_matcher(tm_metric metric, tm_domain domain, int64_t memo
     settings.device_mask = TM_ALL_DEVICES;
     settings.algorithm = algorithm;
     settings.host_memory = memory;
-    settings.threads = 2;
+    settings.threads = 1; /* the thread sanitizer does not know OpenMP */
     CHECK_EQ(tm_matcher_create(&matcher, &settings), TM_OK);
     return matcher;
 }
