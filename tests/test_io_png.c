@@ -154,14 +154,46 @@ static void colour_chunks_change_nothing(void)
     io_picture_free(&plain);
 }
 
-static void sixteen_bits_are_refused(void)
+static unsigned deep_file_sample(const png_sample *s, int i)
+{
+    return (unsigned)(s->rows[2 * i] << 8 | s->rows[2 * i + 1]);
+}
+
+/* 16 bits stay, or become 8, to the nearest; transparency is a mask, or ignored. */
+static void sixteen_bits_and_masks(void)
 {
     static const int types[] = {PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_RGB, PNG_COLOR_TYPE_GA,
                                 PNG_COLOR_TYPE_RGBA};
-    for (int i = 0; i < 4; i++) {
-        png_sample s = random_sample(types[i], 16, i % 2);
+    for (int i = 0; i < 16; i++) {
+        const int type = types[i % 4], color = type & PNG_COLOR_MASK_COLOR ? 3 : 1;
+        const bool transparent = type & PNG_COLOR_MASK_ALPHA;
+        const int channels = color + transparent;
+        const io_request request = {
+            .color = color == 3 ? IO_RGB : IO_GRAY, .deep = i & 4, .alpha = i & 8};
+        png_sample s = random_sample(type, 16, i % 3 == 0);
+        const int count = s.width * s.height;
+        for (int k = 0; transparent && k < count; k += 2)
+            memset((uint8_t *)s.rows + 2 * ((k + 1) * channels - 1), 0, 2);
         bytes file = make_png(&s);
-        check_refused(file, "16-bit");
+        const io_source source = {.data = file.data, .size = file.size};
+        const io_limits limits = {1 << 20};
+        io_picture p;
+        io_error error;
+        CHECK(io_decode_as(&source, &request, &limits, &p, &error));
+        CHECK_EQ(p.bits, request.deep ? 16 : 8);
+        CHECK_EQ(p.colored, color == 3);
+        CHECK_EQ(p.mask != NULL, transparent && request.alpha);
+        CHECK_EQ(p.alpha_ignored, transparent && !request.alpha);
+        for (int k = 0; k < count * color; k++) {
+            unsigned sample = deep_file_sample(&s, k / color * channels + k % color);
+            if (request.deep)
+                CHECK_EQ(((uint16_t *)(void *)p.samples)[k], sample);
+            else
+                CHECK_EQ(p.samples[k], (sample * 255 + 32767) / 65535);
+        }
+        for (int k = 0; p.mask && k < count; k++)
+            CHECK_EQ(p.mask[k] != 0, deep_file_sample(&s, (k + 1) * channels - 1) != 0);
+        io_picture_free(&p);
         free(file.data);
     }
 }
@@ -246,7 +278,7 @@ int main(int argc, char **argv)
         TEST(transparency_is_ignored),
         TEST(tiny_interlaced_sizes),
         TEST(colour_chunks_change_nothing),
-        TEST(sixteen_bits_are_refused),
+        TEST(sixteen_bits_and_masks),
         TEST(very_wide_pictures_are_read),
         TEST(absurd_sizes_are_refused),
         TEST(truncation_is_refused_at_every_byte),

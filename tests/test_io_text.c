@@ -64,10 +64,58 @@ static void pnm_samples_are_scaled_to_the_nearest(void)
     RGB("PNM", "P6 1 1 3\n\x01\x02\x03", 1, 1, 85, 170, 255);
 }
 
+static void check_deep(bytes file, io_color color, int bits, const uint16_t *samples, int count)
+{
+    const io_source source = {.data = file.data, .size = file.size};
+    const io_request request = {.color = color, .deep = true};
+    const io_limits limits = {1 << 20};
+    io_picture p;
+    io_error error;
+    if (!io_decode_as(&source, &request, &limits, &p, &error))
+        check_fail(__FILE__, __LINE__, "%s", error.reason);
+    CHECK_EQ(p.bits, bits);
+    CHECK_EQ(p.width * p.height * p.channels, count);
+    for (int i = 0; i < count; i++)
+        CHECK_EQ(bits == 16 ? ((uint16_t *)(void *)p.samples)[i] : p.samples[i], samples[i]);
+    io_picture_free(&p);
+}
+
+#define DEEP(file, color, bits, ...)                                                         \
+    check_deep(FILE_OF(file), color, bits, (const uint16_t[]){__VA_ARGS__},                  \
+               (int)(sizeof((uint16_t[]){__VA_ARGS__}) / sizeof(uint16_t)))
+
+static void sixteen_bits_are_kept(void)
+{
+    DEEP("P5 3 1 65535\n\x00\x00\x12\x34\xff\xff", IO_GRAY, 16, 0, 0x1234, 65535);
+    DEEP("P2 3 1 1023 0 512 1023", IO_GRAY, 16, 0, 32800, 65535);
+    DEEP("P6 1 1 65535\n\x01\x02\x03\x04\x05\x06", IO_RGB, 16, 0x102, 0x304, 0x506);
+    DEEP("P5 2 1 255\n\x01\x02", IO_GRAY, 8, 1, 2);
+    GRAY("PNM", "P5 3 1 65535\n\x00\x00\x80\x80\xff\xff", 3, 1, 0, 128, 255);
+    GRAY("PNM", "P2 3 1 1023 0 512 1023", 3, 1, 0, 128, 255);
+}
+
+#define NPY(type, shape)                                                                     \
+    "\x93NUMPY\x01\x00\x44\x00{'descr': '" type "', 'fortran_order': False, 'shape': (" shape \
+    "), }      \n"
+
+static void arrays(void)
+{
+    DEEP(NPY("|u1", "1, 003") "\x01\x02\xff", IO_GRAY, 8, 1, 2, 255);
+    DEEP(NPY("<u2", "1, 002") "\x01\x02\xff\x00", IO_GRAY, 16, 0x201, 255);
+    DEEP(NPY(">u2", "1, 002") "\x01\x02\xff\x00", IO_GRAY, 16, 0x102, 0xff00);
+    GRAY("NPY", NPY("<u2", "1, 002") "\x00\x00\xff\xff", 2, 1, 0, 255);
+    check_refused(FILE_OF(NPY("<f4", "1, 002") "12345678"), "only uint8 and uint16");
+    check_refused(FILE_OF(NPY("|u1", "3,    ") "123"), "not of rows and columns");
+    check_refused(FILE_OF(NPY("|u1", "2, 002") "123"), "truncated");
+    check_refused(FILE_OF("\x93NUMPY\x01\x00\xff\xff{"), "header is too long");
+    check_refused(FILE_OF("\x93NUMPY"), "truncated");
+}
+
 static void bad_pnm(void)
 {
-    check_refused(FILE_OF("P5 2 2 65535\n12345678"), "16-bit");
-    check_refused(FILE_OF("P2 2 2 256 1 2 3 4"), "16-bit");
+    check_refused(FILE_OF("P5 2 2 65535\n1234567"), "truncated");
+    check_refused(FILE_OF("P2 2 2 256 1 2 3 257"), "outside 0..256");
+    check_refused(FILE_OF("P5 1 1 256\n\x01\x01"), "outside 0..256");
     check_refused(FILE_OF("P5 2 2 0\n1234"), "greatest sample");
     check_refused(FILE_OF("P5 2 2 65536\n1234"), "greatest sample");
     check_refused(FILE_OF("P5 0 2 255\n"), "0x2 pixels is empty");
@@ -179,6 +227,8 @@ int main(int argc, char **argv)
         TEST(every_pnm),
         TEST(pnm_comments),
         TEST(pnm_samples_are_scaled_to_the_nearest),
+        TEST(sixteen_bits_are_kept),
+        TEST(arrays),
         TEST(bad_pnm),
         TEST(text_matrices),
         TEST(bad_text_matrices),

@@ -233,7 +233,8 @@ TM_API void tm_template_destroy(tm_template **tmpl);
 /* Writes the template with its mean removed and scaled to Frobenius norm 1,
  * (T - mean) / ||T - mean||, row by row, w*h floats, each rounded once from
  * double. This is the form in which LCC = sum(F * That) / sqrt(S_FF - S_F^2/n).
- * Errors: FLAT_TEMPLATE; INVALID for other templates than 8-bit gray without mask. */
+ * Pixels that do not count are 0. Errors: FLAT_TEMPLATE; INVALID for more than one
+ * channel. */
 TM_API tm_status tm_template_normalized(const tm_template *tmpl, float *out);
 
 /* One position and its score: a binary32 value or an integer, exact in a double;

@@ -57,13 +57,15 @@ bool cli_engine_open(cli_engine *e, const cli_options *options, const tm_setting
                      size_t template_count)
 {
     *e = (cli_engine){.options = options, .settings = *settings, .count = template_count};
-    e->prepared = calloc(e->count + 1, sizeof *e->prepared);
-    e->truths = calloc(e->count + 1, sizeof *e->truths);
+    for (int color = 0; color < 2; color++) {
+        e->prepared[color] = calloc(e->count + 1, sizeof *e->prepared[color]);
+        e->truths[color] = calloc(e->count + 1, sizeof *e->truths[color]);
+    }
     e->chosen = calloc(e->count + 1, sizeof *e->chosen);
     e->peaks = calloc(e->count + 1, sizeof *e->peaks);
     e->hits = calloc(e->count + 1, sizeof *e->hits);
     e->order = calloc(e->count + 1, sizeof *e->order);
-    if (!e->prepared || !e->truths || !e->chosen || !e->peaks || !e->hits || !e->order) {
+    if (!e->prepared[0] || !e->prepared[1] || !e->truths[0] || !e->truths[1] || !e->chosen || !e->peaks || !e->hits || !e->order) {
         message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
         return false;
     }
@@ -71,15 +73,25 @@ bool cli_engine_open(cli_engine *e, const cli_options *options, const tm_setting
     return open_matcher(&e->matcher, settings) && (!options->verify || open_oracle(e));
 }
 
-static bool prepare(cli_engine *e, size_t i, const cli_template *tmpl, io_error *error)
+static bool prepare_one(cli_engine *e, size_t i, const cli_template *tmpl, bool color,
+                        io_error *error)
 {
-    const tm_image image = input_image(&tmpl->input);
-    tm_status status = tm_template_create(&e->prepared[i], e->matcher, &image);
+    const tm_image image = input_image(&tmpl->input, color);
+    tm_status status = tm_template_create(&e->prepared[color][i], e->matcher, &image);
     if (status != TM_OK)
         return fail_library(error, e->matcher, status);
     if (e->oracle)
-        status = tm_template_create(&e->truths[i], e->oracle, &image);
+        status = tm_template_create(&e->truths[color][i], e->oracle, &image);
     return status == TM_OK || fail_library(error, e->oracle, status);
+}
+
+/* Colours that differ may have one luma: that is an error only where it is used. */
+static bool prepare(cli_engine *e, size_t i, const cli_template *tmpl, io_error *error)
+{
+    if (!tmpl->input.color.samples)
+        return prepare_one(e, i, tmpl, false, error);
+    prepare_one(e, i, tmpl, false, error);
+    return prepare_one(e, i, tmpl, true, error);
 }
 
 void cli_engine_judge(cli_engine *e, cli_templates *templates)
@@ -106,14 +118,16 @@ bool cli_engine_prepare(cli_engine *e, const cli_templates *templates)
 
 void cli_engine_close(cli_engine *e)
 {
-    for (size_t i = 0; i < e->count; i++) {
-        if (e->prepared)
-            tm_template_destroy(&e->prepared[i]);
-        if (e->truths)
-            tm_template_destroy(&e->truths[i]);
+    for (int color = 0; color < 2; color++) {
+        for (size_t i = 0; i < e->count; i++) {
+            if (e->prepared[color])
+                tm_template_destroy(&e->prepared[color][i]);
+            if (e->truths[color])
+                tm_template_destroy(&e->truths[color][i]);
+        }
+        free(e->prepared[color]);
+        free(e->truths[color]);
     }
-    free(e->prepared);
-    free(e->truths);
     free(e->chosen);
     free(e->peaks);
     free(e->hits);
@@ -185,8 +199,8 @@ static bool same_hits(const tm_hits *a, const tm_hits *b)
 
 /* Where no map was asked for, the match ran without one, which may take another
  * way to its peaks: so it runs again, and both must agree with the oracle's. */
-static bool verify(const cli_engine *e, const tm_image *image, const cli_templates *templates,
-                   size_t i, const tm_hits *hits, cli_pair *pair)
+static bool verify(const cli_engine *e, const tm_image *image, bool color,
+                   const cli_templates *templates, size_t i, const tm_hits *hits, cli_pair *pair)
 {
     const cli_template *tmpl = &templates->list[i];
     score_map *map = &pair->map;
@@ -196,10 +210,10 @@ static bool verify(const cli_engine *e, const tm_image *image, const cli_templat
     const bool again = !map->data;
 
     if (again && (!reserve_map(e, map, image, tmpl, &pair->error) ||
-                  !match(e, e->matcher, image, e->prepared[i], &mapped, map, &pair->error)))
+                  !match(e, e->matcher, image, e->prepared[color][i], &mapped, map, &pair->error)))
         return false;
     if (reserve_map(e, &truth_map, image, tmpl, &pair->error) &&
-        match(e, e->oracle, image, e->truths[i], &truth, &truth_map, &pair->error)) {
+        match(e, e->oracle, image, e->truths[color][i], &truth, &truth_map, &pair->error)) {
         pair->result.verification = verify_compare(map, &truth_map);
         pair->result.verification.same_peak =
             same_hits(hits, &truth) && (!again || same_hits(&mapped, &truth));
@@ -260,6 +274,13 @@ static void note_devices(const char *frame, const tm_matcher *matcher)
     }
 }
 
+/* Distances reach a score from above. */
+static bool reaches(const cli_options *o, double score)
+{
+    return tm_metric_is_distance(o->settings.metric) ? score <= o->min_score
+                                                     : score >= o->min_score;
+}
+
 bool cli_engine_take(const cli_engine *e, cli_pair *pair, const tm_hits *hits, const io_crop *crop)
 {
     const cli_options *o = e->options;
@@ -276,7 +297,7 @@ bool cli_engine_take(const cli_engine *e, cli_pair *pair, const tm_hits *hits, c
         note_devices(r->frame, e->matcher);
     }
     for (size_t i = 0; i < hits->count && good; i++)
-        if (e->searches || !o->has_min_score || hits->items[i].peak.score >= o->min_score)
+        if (e->searches || !o->has_min_score || reaches(o, hits->items[i].peak.score))
             good = add_match(pair, &hits->items[i], crop);
     if (hits->cut_off && !o->quiet)
         message(r->frame, "there are more than %" PRId64 " peaks; only the best of them were "
@@ -290,16 +311,45 @@ static bool wants_map(const cli_options *o)
     return o->map || o->heatmap;
 }
 
-static bool match_one(const cli_engine *e, const tm_image *image, const io_crop *crop,
+static bool agree(const cli_input *frame, const cli_template *tmpl, io_error *error)
+{
+    const int bits = 8 * io_sample_size(&frame->gray);
+    const int template_bits = 8 * io_sample_size(&tmpl->input.gray);
+    if (bits == template_bits)
+        return true;
+    snprintf(error->reason, sizeof error->reason,
+             "%d-bit samples, and the template has %d bits; --depth 8 or --depth 16 says how to "
+             "compare them",
+             bits, template_bits);
+    return false;
+}
+
+static void note_luma(const cli_engine *e, const cli_input *frame, const cli_template *tmpl,
+                      const cli_pair *pair)
+{
+    if (!e->options->quiet && !frame->color.samples != !tmpl->input.color.samples)
+        message(pair->result.frame, "the %s has no colours: compared by luma",
+                frame->color.samples ? "template" : "frame");
+}
+
+static bool match_one(const cli_engine *e, const cli_input *frame, const io_crop *crop,
                       const cli_templates *templates, size_t i, cli_pair *pair)
 {
+    const cli_template *tmpl = &templates->list[i];
+    const bool color = frame->color.samples && tmpl->input.color.samples;
+    const tm_image view = input_image(frame, color), *image = &view;
     tm_hits hits;
-    if (wants_map(e->options) && !reserve_map(e, &pair->map, image, &templates->list[i], &pair->error))
+    if (!agree(frame, tmpl, &pair->error))
         return false;
-    if (!match(e, e->matcher, image, e->prepared[i], &hits, &pair->map, &pair->error))
+    if (!e->prepared[color][i])
+        return fail_library(&pair->error, NULL, TM_ERR_FLAT_TEMPLATE);
+    note_luma(e, frame, tmpl, pair);
+    if (wants_map(e->options) && !reserve_map(e, &pair->map, image, tmpl, &pair->error))
+        return false;
+    if (!match(e, e->matcher, image, e->prepared[color][i], &hits, &pair->map, &pair->error))
         return false;
     const bool good = cli_engine_take(e, pair, &hits, crop) &&
-                      (!e->options->verify || verify(e, image, templates, i, &hits, pair));
+                      (!e->options->verify || verify(e, image, color, templates, i, &hits, pair));
     tm_hits_free(&hits);
     return good;
 }
@@ -309,7 +359,7 @@ static bool match_together(const cli_engine *e, const tm_image *image, const io_
                            cli_pair *pairs, size_t count)
 {
     for (size_t k = 0; k < count; k++)
-        e->chosen[k] = e->prepared[e->order[k]];
+        e->chosen[k] = e->prepared[0][e->order[k]];
     if (find(e, e->matcher, image, e->chosen, count, e->hits, NULL) != TM_OK)
         return false;
     for (size_t k = 0; k < count; k++) {
@@ -345,7 +395,7 @@ static size_t choose(const cli_engine *e, const tm_image *image, const cli_templ
 void cli_engine_match(const cli_engine *e, const cli_input *frame, const io_crop *crop,
                       const cli_templates *templates, cli_pair *pairs)
 {
-    const tm_image image = input_image(frame);
+    const tm_image image = input_image(frame, false);
     const size_t count = choose(e, &image, templates, pairs);
 
     if (frame->rows) {
@@ -355,11 +405,11 @@ void cli_engine_match(const cli_engine *e, const cli_input *frame, const io_crop
     /* A device gets the frame once for all; on the CPU nothing is gained by it, and
      * each has its own times. */
     if (count > 1 && e->settings.device == TM_DEVICE_CUDA && !wants_map(e->options) &&
-        !e->options->verify && match_together(e, &image, crop, pairs, count))
+        !e->options->verify && !e->options->color && match_together(e, &image, crop, pairs, count))
         return;
     for (size_t k = 0; k < count; k++) {
         cli_pair *pair = &pairs[e->order[k]];
-        pair->done = match_one(e, &image, crop, templates, e->order[k], pair);
+        pair->done = match_one(e, frame, crop, templates, e->order[k], pair);
         pair->lasting = pair->done;
         if (!pair->done)
             message(pair->result.frame, "%s", pair->error.reason);

@@ -19,7 +19,9 @@ typedef struct cli_engine {
     tm_matcher *matcher;
     tm_matcher *oracle; /* for --verify, else NULL */
     size_t count;
-    tm_template **prepared, **truths; /* of each template; NULL where it is not usable */
+    /* Of each template, its gray form and, where colours are wanted and it has some,
+     * its colour one; else NULL, also where it is not usable. */
+    tm_template **prepared[2], **truths[2];
     /* Room for one frame's templates. */
     const tm_template **chosen;
     tm_peak *peaks;

@@ -42,17 +42,53 @@ const char *operand_name(const cli_operand *operand)
     return operand->path ? operand->path : operand->given;
 }
 
-static bool decode_whole(cli_input *input, const cli_operand *operand, const io_limits *limits,
+/* The mask takes the place of the picture's own. */
+static bool put_mask(cli_input *input, const cli_operand *operand, const io_picture *mask,
+                     io_error *error)
+{
+    io_picture *gray = &input->gray;
+    const bool whole = mask->width == input->whole_width && mask->height == input->whole_height;
+    if (!whole && (mask->width != gray->width || mask->height != gray->height)) {
+        snprintf(error->reason, sizeof error->reason,
+                 "its mask has %" PRId64 "x%" PRId64 " pixels, not %" PRId64 "x%" PRId64,
+                 mask->width, mask->height, gray->width, gray->height);
+        return false;
+    }
+    uint8_t *samples = malloc((size_t)(gray->width * gray->height));
+    if (!samples) {
+        strcpy(error->reason, tm_strerror(TM_ERR_MEMORY));
+        return false;
+    }
+    const uint8_t *from = mask->samples;
+    if (whole && operand->has_crop)
+        from += operand->crop.y * mask->width + operand->crop.x;
+    for (int64_t y = 0; y < gray->height; y++)
+        memcpy(samples + y * gray->width, from + y * mask->width, (size_t)gray->width);
+    free(gray->mask);
+    gray->mask = samples;
+    return true;
+}
+
+static bool decode(cli_input *input, io_picture *picture, io_color color,
+                   const cli_operand *operand, const cli_wish *wish, io_error *error)
+{
+    const io_request request = {
+        .color = color, .deep = wish->depth != 8, .alpha = wish->alpha && color == IO_GRAY};
+    if (!io_decode_as(&input->source, &request, &wish->limits, picture, error))
+        return false;
+    input->whole_width = picture->width;
+    input->whole_height = picture->height;
+    return (!operand->has_crop || io_crop_picture(picture, &operand->crop, error)) &&
+           (!wish->depth || io_set_bits(picture, wish->depth, error));
+}
+
+static bool decode_whole(cli_input *input, const cli_operand *operand, const cli_wish *wish,
                          io_error *error)
 {
-    if (!io_decode(&input->source, IO_GRAY, limits, &input->gray, error))
-        return false;
-    input->whole_width = input->gray.width;
-    input->whole_height = input->gray.height;
-    if (!operand->has_crop || io_crop_picture(&input->gray, &operand->crop, error))
-        return true;
-    io_picture_free(&input->gray);
-    return false;
+    return decode(input, &input->gray, IO_GRAY, operand, wish, error) &&
+           (!wish->color || !input->gray.colored ||
+            decode(input, &input->color, IO_RGB, operand, wish, error)) &&
+           (!wish->mask || put_mask(input, operand, wish->mask, error));
 }
 
 bool input_read_rows(io_rows *rows, const io_crop *crop, uint8_t *row, int64_t count, uint8_t *to,
@@ -96,15 +132,15 @@ static bool decode_crop(cli_input *input, const io_crop *crop, io_error *error)
 }
 
 /* Decides by the header. */
-static bool open_rows(cli_input *input, const cli_operand *operand, const io_limits *limits,
+static bool open_rows(cli_input *input, const cli_operand *operand, const cli_wish *wish,
                       int64_t most_whole, io_error *error)
 {
-    if (!io_rows_open(&input->rows, &input->source, IO_GRAY, limits, error))
-        return decode_whole(input, operand, limits, error); /* text, or it says why */
+    if (!io_rows_open(&input->rows, &input->source, IO_GRAY, &wish->limits, error))
+        return decode_whole(input, operand, wish, error); /* text, or it says why */
     const int64_t width = io_rows_width(input->rows), height = io_rows_height(input->rows);
     if (width <= most_whole / height) {
         io_rows_close(&input->rows);
-        return decode_whole(input, operand, limits, error);
+        return decode_whole(input, operand, wish, error);
     }
     if (io_rows_whole(input->rows)) {
         snprintf(error->reason, sizeof error->reason,
@@ -130,7 +166,7 @@ static bool open_rows(cli_input *input, const cli_operand *operand, const io_lim
            decode_crop(input, &operand->crop, error);
 }
 
-bool input_load(cli_input *input, const cli_operand *operand, const io_limits *limits,
+bool input_load(cli_input *input, const cli_operand *operand, const cli_wish *wish,
                 int64_t most_whole, io_error *error)
 {
     const double start = clock_ms();
@@ -144,20 +180,35 @@ bool input_load(cli_input *input, const cli_operand *operand, const io_limits *l
         return false;
     input->opened = true;
     input->bytes = (int64_t)input->source.size;
-    if (most_whole == INT64_MAX ? decode_whole(input, operand, limits, error)
-                                : open_rows(input, operand, limits, most_whole, error)) {
-        input->read_ms = clock_ms() - start;
-        return true;
+    if (!(most_whole == INT64_MAX ? decode_whole(input, operand, wish, error)
+                                  : open_rows(input, operand, wish, most_whole, error))) {
+        input_free(input);
+        return false;
     }
-    io_rows_close(&input->rows);
-    io_source_close(&input->source);
-    return false;
+    input->read_ms = clock_ms() - start;
+    return true;
+}
+
+bool input_load_mask(io_picture *mask, const char *path, const io_limits *limits)
+{
+    io_source source;
+    io_error error;
+    if (!io_source_open(&source, path, &error)) {
+        message(path, "%s", error.reason);
+        return false;
+    }
+    const bool good = io_decode(&source, IO_GRAY, limits, mask, &error);
+    io_source_close(&source);
+    if (!good)
+        message(path, "%s", error.reason);
+    return good;
 }
 
 void input_free(cli_input *input)
 {
     io_rows_close(&input->rows);
     io_picture_free(&input->gray);
+    io_picture_free(&input->color);
     io_source_close(&input->source);
 }
 
@@ -167,16 +218,21 @@ void input_describe(const cli_input *input, const cli_operand *operand)
     if (operand->has_crop)
         snprintf(crop, sizeof crop, ", cropped to %" PRId64 "x%" PRId64 "+%" PRId64 "+%" PRId64,
                  operand->crop.width, operand->crop.height, operand->crop.x, operand->crop.y);
-    message(operand_name(operand), "%s, %" PRId64 "x%" PRId64 "%s%s", input->gray.format,
-            input->whole_width, input->whole_height, crop,
+    message(operand_name(operand), "%s, %" PRId64 "x%" PRId64 "%s%s%s%s", input->gray.format,
+            input->whole_width, input->whole_height, input->gray.bits == 16 ? ", 16 bits" : "",
+            crop, input->gray.mask ? ", masked" : "",
             input->gray.alpha_ignored ? ", alpha ignored" : "");
 }
 
-tm_image input_image(const cli_input *input)
+tm_image input_image(const cli_input *input, bool color)
 {
-    const io_picture *gray = &input->gray;
-    return (tm_image){.samples = gray->samples,
-                      .width = gray->width,
-                      .height = gray->height,
-                      .stride = (ptrdiff_t)gray->width};
+    const io_picture *p = color ? &input->color : &input->gray;
+    return (tm_image){.samples = p->samples,
+                      .width = p->width,
+                      .height = p->height,
+                      .stride = (ptrdiff_t)(p->width * p->channels * io_sample_size(p)),
+                      .type = p->bits == 16 ? TM_SAMPLE_U16 : TM_SAMPLE_U8,
+                      .channels = p->channels,
+                      .mask = input->gray.mask,
+                      .mask_stride = (ptrdiff_t)p->width};
 }

@@ -38,16 +38,26 @@ typedef struct cli_input {
     io_source source;
     io_picture gray; /* cropped; without samples where rows is not NULL */
     io_rows *rows;   /* of the whole picture, none read yet; or NULL */
+    io_picture color; /* likewise, where colours are wanted and the file has some */
     int64_t whole_width, whole_height;
     bool opened;   /* the file was read, whatever came of it */
     int64_t bytes; /* of it */
     double read_ms;
 } cli_input;
 
+/* How pictures are wanted. */
+typedef struct cli_wish {
+    io_limits limits;
+    bool color;             /* where the file has colours; gray in any case */
+    int depth;              /* 8 or 16 bits; 0: as the file has it */
+    bool alpha;             /* transparency as a mask */
+    const io_picture *mask; /* of the whole picture, or of its crop; or NULL */
+} cli_wish;
+
 /* A picture of which more than most_whole pixels are meant is not decoded, but opened
  * to be read by rows; of one of which fewer are meant, only they are. INT64_MAX: all
  * are decoded whole. */
-bool input_load(cli_input *input, const cli_operand *operand, const io_limits *limits,
+bool input_load(cli_input *input, const cli_operand *operand, const cli_wish *wish,
                 int64_t most_whole, io_error *error);
 
 /* Rows of a picture that is read by rows: those before the crop are skipped, of the
@@ -56,12 +66,16 @@ bool input_skip_rows(io_rows *rows, int64_t count, uint8_t *row, io_error *error
 bool input_read_rows(io_rows *rows, const io_crop *crop, uint8_t *row, int64_t count, uint8_t *to,
                      ptrdiff_t stride, io_error *error);
 
+/* Reads a mask's file; false after a message. */
+bool input_load_mask(io_picture *mask, const char *path, const io_limits *limits);
+
 /* Zeros may be freed, and what was freed. */
 void input_free(cli_input *input);
 
 /* Prints "PNG, 64x48, alpha ignored", for -v. */
 void input_describe(const cli_input *input, const cli_operand *operand);
 
-tm_image input_image(const cli_input *input);
+/* The gray picture or the colour one, with the mask. */
+tm_image input_image(const cli_input *input, bool color);
 
 #endif

@@ -65,6 +65,7 @@ int main(int argc, char **argv)
     if (!open_standard_files() || !signals_start())
         return CLI_FAILED;
     const int status = cli_options_parse(&options, argc, argv) ? run(&options) : CLI_FAILED;
+    const int cause = errno; /* of a write that failed in between, by the help */
     cli_options_free(&options);
 
     /* A failed write may show only now, on a full disk or over a network. */
@@ -73,7 +74,7 @@ int main(int argc, char **argv)
     errno = 0;
     failed |= fclose(stdout) != 0;
     if (failed && !told)
-        message(NULL, "standard output: %s", strerror(errno ? errno : EIO));
+        message(NULL, "standard output: %s", strerror(errno ? errno : cause ? cause : EIO));
     if (!failed && status == CLI_INTERRUPTED)
         signals_die_interrupted();
     return failed ? CLI_FAILED : status;

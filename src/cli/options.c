@@ -37,6 +37,10 @@ enum {
     OPT_MAX_PIXELS,
     OPT_MAX_MEMORY,
     OPT_MAX_GPU_MEMORY,
+    OPT_COLOR,
+    OPT_DEPTH,
+    OPT_MASK,
+    OPT_FRAME_MASK,
     OPT_FILES_FROM,
     OPT_IN_FLIGHT,
     OPT_CROPS,
@@ -77,6 +81,10 @@ static const struct option long_options[] = {
     {"max-pixels", required_argument, NULL, OPT_MAX_PIXELS},
     {"max-memory", required_argument, NULL, OPT_MAX_MEMORY},
     {"max-gpu-memory", required_argument, NULL, OPT_MAX_GPU_MEMORY},
+    {"color", no_argument, NULL, OPT_COLOR},
+    {"depth", required_argument, NULL, OPT_DEPTH},
+    {"mask", required_argument, NULL, OPT_MASK},
+    {"frame-mask", required_argument, NULL, OPT_FRAME_MASK},
     {"verbose", no_argument, NULL, 'v'},
     {"quiet", no_argument, NULL, 'q'},
     {"help", no_argument, NULL, 'h'},
@@ -93,12 +101,19 @@ enum { MAX_DEVICE = 63 };
 static const choice domains[] = {
     {"valid", TM_DOMAIN_VALID}, {"same", TM_DOMAIN_SAME}, {"full", TM_DOMAIN_FULL}, {NULL, 0}};
 static const choice metrics[] = {
-    {"lcc", TM_METRIC_LCC}, {"ccorr", TM_METRIC_CCORR}, {NULL, 0}};
+    {"lcc", TM_METRIC_LCC},
+    {"ccorr", TM_METRIC_CCORR},
+    {"ccorr_normed", TM_METRIC_CCORR_NORMED},
+    {"ccoeff", TM_METRIC_CCOEFF},
+    {"sqdiff", TM_METRIC_SQDIFF},
+    {"sqdiff_normed", TM_METRIC_SQDIFF_NORMED},
+    {NULL, 0}};
 static const choice algorithms[] = {{"auto", TM_ALGORITHM_AUTO},
                                     {"reference", TM_ALGORITHM_REFERENCE},
                                     {"direct", TM_ALGORITHM_DIRECT},
                                     {"fft", TM_ALGORITHM_FFT},
                                     {NULL, 0}};
+static const choice depths[] = {{"auto", 0}, {"8", 8}, {"16", 16}, {NULL, 0}};
 static const choice formats[] = {
     {"text", CLI_TEXT}, {"json", CLI_JSON}, {"csv", CLI_CSV}, {NULL, 0}};
 static const choice devices[] = {{"auto", TM_DEVICE_AUTO},
@@ -231,6 +246,10 @@ static bool set_choice(cli_options *o, int option, const char *text)
         good = parse_choice("--algorithm", text, algorithms, &value);
         o->settings.algorithm = (tm_algorithm)value;
         break;
+    case OPT_DEPTH:
+        good = parse_choice("--depth", text, depths, &value);
+        o->depth = value;
+        break;
     case OPT_FORMAT:
         good = parse_choice("--format", text, formats, &value);
         o->format = (cli_format)value;
@@ -250,6 +269,8 @@ static bool set_value(cli_options *o, int option, const char *text)
     case OPT_CROPS: o->crops = text; return true;
     case OPT_MAP: o->map = text; return true;
     case OPT_HEATMAP: o->heatmap = text; return true;
+    case OPT_MASK: o->mask = text; return true;
+    case OPT_FRAME_MASK: o->frame_mask = text; return true;
     case OPT_DUMP_TEMPLATE: o->dump_template = text; return true;
     case OPT_FILES_FROM: o->files_from = text; return true;
     case OPT_IN_FLIGHT: return parse_integer("--in-flight", text, 1, MAX_IN_FLIGHT, &o->in_flight);
@@ -282,6 +303,7 @@ static void set_flag(cli_options *o, int option)
     case OPT_VERSION: o->action = CLI_VERSION; break;
     case 'h': o->action = CLI_HELP; break;
     case OPT_SUBPIXEL: o->subpixel = true; break;
+    case OPT_COLOR: o->color = true; break;
     case OPT_VERIFY: o->verify = true; break;
     case OPT_TIME: o->time = true; break;
     case 'r': o->recursive = true; break;

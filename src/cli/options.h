@@ -44,6 +44,9 @@ typedef struct cli_options {
     io_crop roi;
     int64_t max_pixels;
     int64_t max_memory; /* bytes; 0: no limit */
+    bool color;
+    int depth; /* 8 or 16; 0: as the files have it */
+    const char *mask, *frame_mask;
     bool verify, time, verbose, quiet;
 } cli_options;
 

@@ -35,9 +35,9 @@ static bool check_endings(const cli_options *o)
  * same float. */
 static bool check_score(cli_options *o, const char *text)
 {
-    if (!o->has_min_score || o->settings.metric != TM_METRIC_LCC)
+    if (!o->has_min_score || tm_metric_is_integer(o->settings.metric))
         return true;
-    if (o->min_score < -1 || o->min_score > 1) {
+    if (o->settings.metric == TM_METRIC_LCC && (o->min_score < -1 || o->min_score > 1)) {
         message_usage("--min-score: '%s' is not from -1 to 1, as an lcc score is", text);
         return false;
     }

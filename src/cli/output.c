@@ -11,7 +11,7 @@
 
 bool output_map(const char *path, const score_map *map, io_error *error)
 {
-    const io_npy_type type = map->metric == TM_METRIC_LCC ? IO_NPY_FLOAT32 : IO_NPY_INT64;
+    const io_npy_type type = tm_metric_is_integer(map->metric) ? IO_NPY_INT64 : IO_NPY_FLOAT32;
     return io_write_npy(path, type, map->height, map->width, map->data, error);
 }
 

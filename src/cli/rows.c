@@ -48,6 +48,11 @@ static const char *unsuited(const cli_options *o)
            : o->report            ? "--report"
            : o->verify            ? "--verify"
            : o->subpixel          ? "--subpixel"
+           : o->color             ? "--color"
+           : o->mask              ? "--mask"
+           : o->frame_mask        ? "--frame-mask"
+           : o->depth == 16       ? "--depth 16"
+           : o->settings.metric > TM_METRIC_CCORR ? "--metric of this kind"
            : o->most_matches != 1 ? "-n"
                                   : NULL;
 }
@@ -85,7 +90,7 @@ static bool match(const cli_engine *e, reader *r, size_t count, map_writer *writ
     const tm_row_source source = {r->crop.width, r->crop.height, read_rows, r};
     const tm_row_sink sink = {write_rows, writer};
     for (size_t k = 0; k < count; k++)
-        e->chosen[k] = e->prepared[e->order[k]];
+        e->chosen[k] = e->prepared[0][e->order[k]];
     const tm_status status = tm_match_rows(e->matcher, &source, e->chosen, count, e->peaks,
                                            e->options->map ? &sink : NULL);
     if (status == TM_OK)

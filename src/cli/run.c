@@ -20,6 +20,7 @@ typedef struct runner {
     const cli_options *options;
     cli_frames frames, names; /* names: of the templates */
     cli_templates templates;
+    io_picture mask, frame_mask;
     cli_plan plan;
     cli_emitter emitter;
     cli_resume *resume;
@@ -71,6 +72,29 @@ static bool find_pictures(runner *r)
     return false;
 }
 
+/* How frames and templates are read; false after a message. */
+static bool make_wishes(runner *r)
+{
+    const cli_options *o = r->options;
+    const cli_wish wish = {
+        .limits = {o->max_pixels}, .color = o->color, .depth = o->depth};
+    cli_plan *plan = &r->plan;
+
+    plan->frame_wish = plan->template_wish = wish;
+    plan->template_wish.alpha = true;
+    if (o->mask) {
+        if (!input_load_mask(&r->mask, o->mask, &wish.limits))
+            return false;
+        plan->template_wish.mask = &r->mask;
+    }
+    if (o->frame_mask) {
+        if (!input_load_mask(&r->frame_mask, o->frame_mask, &wish.limits))
+            return false;
+        plan->frame_wish.mask = &r->frame_mask;
+    }
+    return true;
+}
+
 /* The engines of devices are opened by the threads that use them, while others read
  * frames already; the first engine, on the CPU, is there to judge the templates. */
 static bool open_engines(runner *r)
@@ -120,7 +144,7 @@ static bool make_layout(runner *r)
 /* Templates that fail go on to fail with every frame. */
 static bool prepare_templates(runner *r)
 {
-    cli_templates_load(&r->templates, &r->plan.limits, r->plan.most_whole, r->options->verbose);
+    cli_templates_load(&r->templates, &r->plan.template_wish, r->plan.most_whole, r->options->verbose);
     cli_engine_judge(&r->engines[0], &r->templates);
     for (size_t i = 1; i < r->engine_count; i++)
         if (!cli_engine_prepare(&r->engines[i], &r->templates))
@@ -135,7 +159,7 @@ static bool dump_template(const runner *r)
     io_error error;
 
     if (!o->dump_template || !tmpl->usable ||
-        output_template(o->dump_template, r->engines[0].prepared[0], tmpl->width, tmpl->height,
+        output_template(o->dump_template, r->engines[0].prepared[0][0], tmpl->width, tmpl->height,
                         &error))
         return true;
     message(o->dump_template, "%s", error.reason);
@@ -195,12 +219,10 @@ cli_exit cli_run(const cli_options *options)
     runner r = {.options = options};
     cli_exit status = CLI_FAILED;
 
-    r.plan = (cli_plan){.options = options,
-                        .limits = {options->max_pixels},
-                        .templates = &r.templates};
+    r.plan = (cli_plan){.options = options, .templates = &r.templates};
     r.pipeline.plan = &r.plan;
     r.pipeline.frames = &r.frames;
-    if (find_pictures(&r) && output_check(options, &r.frames, &r.templates)) {
+    if (make_wishes(&r) && find_pictures(&r) && output_check(options, &r.frames, &r.templates)) {
         r.plan.output_is_folder = output_is_folder(options, &r.frames);
         if (make_layout(&r) && open_engines(&r))
             status = match_all(&r);
@@ -209,6 +231,8 @@ cli_exit cli_run(const cli_options *options)
     for (size_t i = 0; i < r.engine_count; i++)
         cli_engine_close(&r.engines[i]);
     free(r.engines);
+    io_picture_free(&r.mask);
+    io_picture_free(&r.frame_mask);
     cli_templates_free(&r.templates);
     frames_free(&r.names);
     frames_free(&r.frames);

@@ -31,7 +31,7 @@ bool cli_templates_init(cli_templates *templates, const cli_frames *names);
 void cli_templates_free(cli_templates *templates);
 
 /* Reads them, with a message for each that fails. */
-void cli_templates_load(cli_templates *templates, const io_limits *limits, int64_t most_whole,
+void cli_templates_load(cli_templates *templates, const cli_wish *wish, int64_t most_whole,
                         bool verbose);
 
 /* After a failure that has no message yet. */

@@ -111,7 +111,7 @@ void text_line(FILE *out, const char *name)
 
 void text_score(char buffer[TEXT_SCORE_SIZE], tm_metric metric, double score)
 {
-    if (metric == TM_METRIC_CCORR) {
+    if (tm_metric_is_integer(metric)) {
         snprintf(buffer, TEXT_SCORE_SIZE, "%" PRId64, (int64_t)score);
         return;
     }

@@ -6,8 +6,8 @@
 
 static double value_at(const score_map *map, int64_t i)
 {
-    return map->metric == TM_METRIC_LCC ? (double)((const float *)map->data)[i]
-                                        : (double)((const int64_t *)map->data)[i];
+    return tm_metric_is_integer(map->metric) ? (double)((const int64_t *)map->data)[i]
+                                             : (double)((const float *)map->data)[i];
 }
 
 verification verify_compare(const score_map *map, const score_map *truth)

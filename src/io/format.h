@@ -25,9 +25,9 @@ struct io_format {
     const char *const *endings;    /* that encode is chosen by, NULL-terminated; or NULL */
     const char *const *in_folders; /* endings of the files that a folder is read for; or NULL */
     bool (*probe)(const uint8_t *data, size_t size);
-    /* Sets width, height, channels (== color), samples and alpha_ignored. What a
-     * failing decode left in picture is freed by the caller. */
-    bool (*decode)(const io_source *source, io_color color, const io_limits *limits,
+    /* Sets all but format; channels == request->color. What a failing decode left in
+     * picture is freed by the caller. */
+    bool (*decode)(const io_source *source, const io_request *request, const io_limits *limits,
                    io_picture *picture, io_error *error);
     /* Decoding by rows, or all NULL. open sets width, height, alpha_ignored and state,
      * and whole where the file has to be decoded whole: then read is not called. close
@@ -39,7 +39,8 @@ struct io_format {
     bool (*encode)(const io_picture *picture, FILE *file, io_error *error); /* or NULL */
 };
 
-extern const io_format io_format_png, io_format_jpeg, io_format_pnm, io_format_text;
+extern const io_format io_format_png, io_format_jpeg, io_format_pnm, io_format_npy,
+    io_format_text;
 
 /* NULL-terminated, in the order in which they are probed. */
 extern const io_format *const io_formats[];
@@ -49,7 +50,7 @@ extern const io_format *const io_formats[];
 bool io_jpeg_encode(const io_picture *picture, int quality, FILE *file, io_error *error);
 
 #define IO_EMPTY "empty file"
-#define IO_NO_PICTURE "not a picture that tmatch reads (PNG, JPEG, PNM or a text matrix)"
+#define IO_NO_PICTURE "not a picture that tmatch reads (PNG, JPEG, PNM, NPY or a text matrix)"
 
 /* Writes the reason; always false, so that "return io_fail(...)" works. */
 bool io_fail(io_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -57,13 +58,16 @@ bool io_fail(io_error *error, const char *format, ...) __attribute__((format(pri
 /* Checks the size against zero and the limit. */
 bool io_check_size(int64_t width, int64_t height, const io_limits *limits, io_error *error);
 
-/* Checks the size and allocates the samples, which stay uninitialised. */
+/* Checks the size and allocates the samples, which stay uninitialised. bits: 8 or
+ * 16. */
 bool io_picture_allocate(io_picture *picture, int64_t width, int64_t height, io_color color,
-                         const io_limits *limits, io_error *error);
+                         int bits, const io_limits *limits, io_error *error);
 
 /* Converts a row of 1 or 3 channels to 1 or 3: gray is repeated, colour becomes
  * Rec. 601 luma, as libpng computes it. */
 void io_put_row(uint8_t *to, int to_channels, const uint8_t *from, int from_channels,
                 int64_t width);
+void io_put_deep_row(uint16_t *to, int to_channels, const uint16_t *from, int from_channels,
+                     int64_t width);
 
 #endif

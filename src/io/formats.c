@@ -6,6 +6,7 @@ const io_format *const io_formats[] = {
     &io_format_png,
     &io_format_jpeg,
     &io_format_pnm,
+    &io_format_npy,
     &io_format_text,
     NULL,
 };

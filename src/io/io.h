@@ -13,15 +13,23 @@ typedef struct io_error {
     char reason[256];
 } io_error;
 
-/* A decoded picture: channels samples (1 gray, 3 RGB) of 8 bits a pixel, rows
- * packed (stride = width * channels). Freed with io_picture_free. */
+/* A decoded picture: channels samples (1 gray, 3 RGB) a pixel, rows packed. Freed
+ * with io_picture_free. */
 typedef struct io_picture {
     int64_t width, height;
     int channels;
+    int bits; /* of a sample: 8, also where this is 0, or 16 in the machine's order */
     uint8_t *samples;
-    const char *format; /* "PNG", "JPEG", "PNM", "text" */
-    bool alpha_ignored; /* the file had transparency */
+    uint8_t *mask;      /* a byte a pixel, 0 where the file is transparent; or NULL */
+    const char *format; /* "PNG", "JPEG", "PNM", "NPY", "text" */
+    bool alpha_ignored; /* the file had transparency, and mask is NULL */
+    bool colored;       /* the file has colours, whatever channels is */
 } io_picture;
+
+static inline int io_sample_size(const io_picture *picture)
+{
+    return picture->bits == 16 ? 2 : 1;
+}
 
 void io_picture_free(io_picture *picture);
 
@@ -50,10 +58,24 @@ typedef struct io_limits {
 
 typedef enum io_color { IO_GRAY = 1, IO_RGB = 3 } io_color;
 
-/* Decodes by content. Gray is Rec. 601 luma where the file has colour; alpha is
- * ignored. Samples of more than 8 bits are refused. */
+/* How a picture is wanted. */
+typedef struct io_request {
+    io_color color;
+    bool deep;  /* samples of more than 8 bits as 16 bits; else all become 8 */
+    bool alpha; /* transparency as a mask; else it is ignored */
+} io_request;
+
+/* Decodes by content. Gray is Rec. 601 luma where the file has colour. */
+bool io_decode_as(const io_source *source, const io_request *request, const io_limits *limits,
+                  io_picture *picture, io_error *error);
+
+/* 8 bits, without a mask. */
 bool io_decode(const io_source *source, io_color color, const io_limits *limits,
                io_picture *picture, io_error *error);
+
+/* Makes samples of 8 or 16 bits: times 257, or to the nearest. False if memory ran
+ * out. */
+bool io_set_bits(io_picture *picture, int bits, io_error *error);
 
 /* Decoding row by row, for pictures larger than memory. PNG, JPEG and PNM can; not
  * interlaced PNG and progressive JPEG, whose first row is complete only at the end
@@ -118,7 +140,7 @@ bool io_write_picture(const char *path, const io_picture *picture, io_error *err
 bool io_can_write(const char *path, io_error *error);
 
 /* True for the names that a folder of pictures is read for: those with a format's
- * usual ending, any case, but not text matrices, whose ending says nothing. */
+ * usual ending, any case, but not text matrices, whose ending says nothing, nor arrays. */
 bool io_is_picture_name(const char *name);
 
 /* The same into an open file, in the format of such a name. */

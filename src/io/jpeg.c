@@ -146,9 +146,10 @@ static bool read_picture(jpeg_reader *r, const io_source *source, io_color color
     if (setjmp(r->state.escape))
         return false;
     if (!begin(r, source, limits) ||
-        !io_picture_allocate(picture, r->codec.image_width, r->codec.image_height, color, limits,
-                             r->state.error))
+        !io_picture_allocate(picture, r->codec.image_width, r->codec.image_height, color, 8,
+                             limits, r->state.error))
         return false;
+    picture->colored = r->codec.num_components > 1;
     start(r, color);
     size_t stride = (size_t)(picture->width * picture->channels);
     for (int64_t y = 0; y < picture->height; y++)
@@ -157,12 +158,12 @@ static bool read_picture(jpeg_reader *r, const io_source *source, io_color color
     return true;
 }
 
-static bool decode(const io_source *source, io_color color, const io_limits *limits,
+static bool decode(const io_source *source, const io_request *request, const io_limits *limits,
                    io_picture *picture, io_error *error)
 {
     jpeg_reader reader = {.codec = {.err = &reader.state.manager}};
     install(&reader.state, error);
-    bool ok = read_picture(&reader, source, color, limits, picture);
+    bool ok = read_picture(&reader, source, request->color, limits, picture);
     jpeg_destroy_decompress(&reader.codec);
     return ok;
 }

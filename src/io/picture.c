@@ -18,6 +18,7 @@ bool io_fail(io_error *error, const char *format, ...)
 void io_picture_free(io_picture *picture)
 {
     free(picture->samples);
+    free(picture->mask);
     memset(picture, 0, sizeof *picture);
 }
 
@@ -36,17 +37,18 @@ bool io_check_size(int64_t width, int64_t height, const io_limits *limits, io_er
 }
 
 bool io_picture_allocate(io_picture *picture, int64_t width, int64_t height, io_color color,
-                         const io_limits *limits, io_error *error)
+                         int bits, const io_limits *limits, io_error *error)
 {
     ptrdiff_t bytes; /* signed: no object may be larger than PTRDIFF_MAX */
     if (!io_check_size(width, height, limits, error))
         return false;
     picture->samples = NULL;
-    if (!__builtin_mul_overflow(width * height, (int)color, &bytes))
+    if (!__builtin_mul_overflow(width * height, (int)color * bits / 8, &bytes))
         picture->samples = malloc((size_t)bytes);
     if (!picture->samples)
         return io_fail(error, "not enough memory for %" PRId64 "x%" PRId64 " pixels of %d bytes",
-                       width, height, (int)color);
+                       width, height, (int)color * bits / 8);
+    picture->bits = bits;
     picture->width = width;
     picture->height = height;
     picture->channels = color;
@@ -70,4 +72,43 @@ void io_put_row(uint8_t *restrict to, int to_channels, const uint8_t *restrict f
     else
         for (int64_t x = 0; x < width; x++)
             to[3 * x] = to[3 * x + 1] = to[3 * x + 2] = from[x];
+}
+
+static uint16_t deep_luma(uint32_t r, uint32_t g, uint32_t b)
+{
+    return (uint16_t)((9797 * r + 19234 * g + 3737 * b + 16384) >> 15);
+}
+
+void io_put_deep_row(uint16_t *restrict to, int to_channels, const uint16_t *restrict from,
+                     int from_channels, int64_t width)
+{
+    if (to_channels == from_channels)
+        memcpy(to, from, (size_t)(width * to_channels) * sizeof *to);
+    else if (to_channels == 1)
+        for (int64_t x = 0; x < width; x++)
+            to[x] = deep_luma(from[3 * x], from[3 * x + 1], from[3 * x + 2]);
+    else
+        for (int64_t x = 0; x < width; x++)
+            to[3 * x] = to[3 * x + 1] = to[3 * x + 2] = from[x];
+}
+
+bool io_set_bits(io_picture *picture, int bits, io_error *error)
+{
+    const size_t count = (size_t)(picture->width * picture->height * picture->channels);
+    if (bits == 8 * io_sample_size(picture))
+        return true;
+    uint8_t *samples = malloc(count * (size_t)bits / 8);
+    if (!samples)
+        return io_fail(error, "not enough memory");
+    uint16_t *deep = (uint16_t *)(void *)(bits == 16 ? samples : picture->samples);
+    if (bits == 16)
+        for (size_t i = 0; i < count; i++)
+            deep[i] = (uint16_t)(picture->samples[i] * 257);
+    else
+        for (size_t i = 0; i < count; i++)
+            samples[i] = (uint8_t)((deep[i] * 255U + 32895) >> 16);
+    free(picture->samples);
+    picture->samples = samples;
+    picture->bits = bits;
+    return true;
 }

@@ -59,23 +59,53 @@ static void flush_nothing(png_structp png)
     (void)png;
 }
 
-static void request_channels(png_state *state, int type, io_color color)
+/* From what the file has to what is wanted; alpha comes last in a pixel. */
+static void request_samples(png_state *state, int type, const io_request *request, bool deep, bool alpha)
 {
     bool file_has_color = (type & PNG_COLOR_MASK_COLOR) != 0;
     if (type == PNG_COLOR_TYPE_PALETTE)
         png_set_palette_to_rgb(state->png);
     else if (type == PNG_COLOR_TYPE_GRAY)
         png_set_expand_gray_1_2_4_to_8(state->png);
-    png_set_strip_alpha(state->png);
-    if (color == IO_GRAY && file_has_color)
+    if (!alpha)
+        png_set_strip_alpha(state->png);
+    else if (png_get_valid(state->png, state->info, PNG_INFO_tRNS))
+        png_set_tRNS_to_alpha(state->png);
+    if (png_get_bit_depth(state->png, state->info) == 16 && deep)
+        png_set_swap(state->png); /* PNG is big-endian, and matrix.c makes sure we are not */
+    else if (png_get_bit_depth(state->png, state->info) == 16)
+        png_set_scale_16(state->png);
+    if (request->color == IO_GRAY && file_has_color)
         png_set_rgb_to_gray_fixed(state->png, PNG_ERROR_ACTION_NONE, 29900, 58700);
-    if (color == IO_RGB && !file_has_color)
+    if (request->color == IO_RGB && !file_has_color)
         png_set_gray_to_rgb(state->png);
 }
 
-/* What a picture is read with: reads up to its samples, after setjmp. Returns the
- * number of passes, 0 on failure. */
-static int begin(png_state *state, io_color color, const io_limits *limits, bool *alpha_ignored)
+/* Takes a picture's last channel out of its rows, as a mask. */
+static bool split_alpha(io_picture *picture, int channels)
+{
+    const int size = io_sample_size(picture);
+    const size_t pixel = (size_t)(channels * size), count = (size_t)(picture->width * picture->height);
+    uint8_t *to = picture->samples;
+    picture->mask = malloc(count);
+    if (!picture->mask)
+        return false;
+    for (size_t i = 0; i < count; i++, to += pixel) {
+        const uint8_t *from = picture->samples + i * (pixel + (size_t)size);
+        picture->mask[i] = from[pixel] | from[pixel + (size_t)size - 1];
+        memmove(to, from, pixel);
+    }
+    return true;
+}
+
+/* What begin finds out. */
+typedef struct layout {
+    int passes, channels, bits;
+    bool alpha, transparent, colored, deep_file;
+} layout;
+
+/* What a picture is read with: reads up to its samples, after setjmp. */
+static bool begin(png_state *state, const io_request *request, const io_limits *limits, layout *l)
 {
     png_set_read_fn(state->png, state, read_bytes);
     png_set_user_limits(state->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
@@ -89,39 +119,47 @@ static int begin(png_state *state, io_color color, const io_limits *limits, bool
     int64_t width = png_get_image_width(state->png, state->info);
     if (!io_check_size(width, png_get_image_height(state->png, state->info), limits,
                        state->error))
-        return 0;
-    if (png_get_bit_depth(state->png, state->info) == 16) {
-        io_fail(state->error, "16-bit samples; only pictures of 8 bits are read so far");
-        return 0;
-    }
-    *alpha_ignored = (type & PNG_COLOR_MASK_ALPHA) ||
+        return false;
+    l->deep_file = png_get_bit_depth(state->png, state->info) == 16;
+    l->transparent = (type & PNG_COLOR_MASK_ALPHA) ||
                      png_get_valid(state->png, state->info, PNG_INFO_tRNS);
+    l->alpha = l->transparent && request->alpha;
+    l->colored = (type & PNG_COLOR_MASK_COLOR) != 0;
+    l->channels = request->color + l->alpha;
+    /* scaled to 8 bits, what is hardly there would be transparent */
+    const bool deep = l->deep_file && (request->deep || l->alpha);
+    l->bits = deep ? 16 : 8;
 
-    request_channels(state, type, color);
-    int passes = png_set_interlace_handling(state->png);
+    request_samples(state, type, request, deep, l->alpha);
+    l->passes = png_set_interlace_handling(state->png);
     png_read_update_info(state->png, state->info);
-    if (png_get_rowbytes(state->png, state->info) != (size_t)(width * color))
+    if (png_get_rowbytes(state->png, state->info) != (size_t)(width * l->channels * l->bits / 8))
         png_error(state->png, "unexpected row size");
-    return passes;
+    return true;
 }
 
-static bool read_picture(png_state *state, io_color color, const io_limits *limits,
+static bool read_picture(png_state *state, const io_request *request, const io_limits *limits,
                          io_picture *picture)
 {
+    layout l;
     if (setjmp(state->escape))
         return false;
-    int passes = begin(state, color, limits, &picture->alpha_ignored);
-    if (!passes ||
+    if (!begin(state, request, limits, &l) ||
         !io_picture_allocate(picture, png_get_image_width(state->png, state->info),
-                             png_get_image_height(state->png, state->info), color, limits,
-                             state->error))
+                             png_get_image_height(state->png, state->info), (io_color)l.channels,
+                             l.bits, limits, state->error))
         return false;
-    size_t stride = (size_t)(picture->width * color);
-    for (int pass = 0; pass < passes; pass++)
+    picture->channels = request->color;
+    picture->alpha_ignored = l.transparent && !l.alpha;
+    picture->colored = l.colored;
+    size_t stride = (size_t)(picture->width * l.channels * l.bits / 8);
+    for (int pass = 0; pass < l.passes; pass++)
         for (int64_t y = 0; y < picture->height; y++)
             png_read_row(state->png, picture->samples + (size_t)y * stride, NULL);
     png_read_end(state->png, NULL);
-    return true;
+    if (l.alpha && !split_alpha(picture, request->color))
+        return io_fail(state->error, "not enough memory");
+    return request->deep || io_set_bits(picture, 8, state->error);
 }
 
 static bool create_reader(png_state *state, const io_source *source, io_error *error)
@@ -135,12 +173,12 @@ static bool create_reader(png_state *state, const io_source *source, io_error *e
     return state->info || io_fail(error, "not enough memory");
 }
 
-static bool decode(const io_source *source, io_color color, const io_limits *limits,
+static bool decode(const io_source *source, const io_request *request, const io_limits *limits,
                    io_picture *picture, io_error *error)
 {
     png_state state;
     bool ok = create_reader(&state, source, error) &&
-              read_picture(&state, color, limits, picture);
+              read_picture(&state, request, limits, picture);
     png_destroy_read_struct(&state.png, &state.info, NULL);
     return ok;
 }
@@ -152,11 +190,17 @@ static bool rows_open(io_rows *rows, const io_limits *limits, io_error *error)
         return io_fail(error, "not enough memory");
     if (!create_reader(state, rows->source, error) || setjmp(state->escape))
         return false;
-    int passes = begin(state, rows->color, limits, &rows->alpha_ignored);
+    const io_request request = {.color = rows->color};
+    layout l;
+    if (!begin(state, &request, limits, &l))
+        return false;
+    rows->alpha_ignored = l.transparent;
     rows->width = png_get_image_width(state->png, state->info);
     rows->height = png_get_image_height(state->png, state->info);
-    rows->whole = passes > 1 ? "an interlaced PNG" : NULL;
-    return passes > 0;
+    rows->whole = l.passes > 1  ? "an interlaced PNG"
+                  : l.deep_file ? "a PNG of 16-bit samples"
+                                : NULL;
+    return true;
 }
 
 static bool rows_read(io_rows *rows, uint8_t *to, io_error *error)

@@ -12,7 +12,8 @@ typedef struct pnm {
     int channels;
     int maxval; /* 1 for bitmaps, whose 1 is black */
     bool bitmap, raw;
-    uint8_t scaled[256]; /* a file's sample as 0..255 */
+    bool deep;  /* rows are wanted in 16 bits */
+    uint8_t scaled[256]; /* a file's sample as 0..255, if maxval is below 256 */
 } pnm;
 
 static bool is_space(uint8_t c)
@@ -92,10 +93,8 @@ static bool parse_header(pnm *file, io_error *error)
         return false;
     if (maxval < 1 || maxval > 65535)
         return io_fail(error, "damaged PNM: the greatest sample is %" PRId64, maxval);
-    if (maxval > 255)
-        return io_fail(error, "16-bit samples; only pictures of 8 bits are read so far");
     file->maxval = (int)maxval;
-    for (int i = 0; i <= file->maxval; i++)
+    for (int i = 0; i <= file->maxval && i < 256; i++)
         file->scaled[i] = (uint8_t)((i * 255 + file->maxval / 2) / file->maxval);
     if (file->bitmap) {
         file->scaled[0] = 255;
@@ -112,6 +111,8 @@ static bool check_length(const pnm *file, io_error *error)
     if (file->raw && file->bitmap)
         needed = (samples + 7) / 8;
     else if (!file->raw && !file->bitmap)
+        needed = 2 * samples;
+    else if (file->maxval > 255)
         needed = 2 * samples;
     int64_t available = file->end - file->at + !file->raw;
     return needed <= available / file->height || fail_truncated(error);
@@ -173,9 +174,54 @@ static bool read_row(pnm *file, uint8_t *scratch, const uint8_t **row, io_error 
     return true;
 }
 
+/* A row of samples of two bytes, or of numbers up to maxval, to 0..65535 or 0..255. */
+static bool read_deep_row(pnm *file, uint16_t *row, io_error *error)
+{
+    const uint64_t most = file->deep ? 65535 : 255, maxval = (uint64_t)file->maxval;
+    for (int64_t i = 0; i < file->width * file->channels; i++) {
+        int64_t value;
+        if (file->raw) {
+            value = file->at[0] << 8 | file->at[1];
+            file->at += 2;
+        } else if (!parse_number(file, &value, error)) {
+            return false;
+        }
+        if (value > file->maxval)
+            return io_fail(error, "damaged PNM: a sample is outside 0..%d", file->maxval);
+        row[i] = (uint16_t)(((uint64_t)value * most + maxval / 2) / maxval);
+    }
+    return true;
+}
+
+/* Rows of a file of more than 8 bits. */
+static bool read_deep_rows(pnm *file, io_picture *picture, void *memory, io_error *error)
+{
+    const size_t stride =
+        (size_t)(picture->width * picture->channels * io_sample_size(picture));
+    const int64_t samples = file->width * file->channels;
+    uint16_t *row = memory;
+    for (int64_t y = 0; y < picture->height; y++) {
+        uint8_t *to = picture->samples + (size_t)y * stride;
+        if (!read_deep_row(file, row, error))
+            return false;
+        if (file->deep) {
+            io_put_deep_row((uint16_t *)(void *)to, picture->channels, row, file->channels,
+                            picture->width);
+            continue;
+        }
+        uint8_t *narrow = memory;
+        for (int64_t i = 0; i < samples; i++)
+            narrow[i] = (uint8_t)row[i];
+        io_put_row(to, picture->channels, narrow, file->channels, picture->width);
+    }
+    return true;
+}
+
 static bool read_rows(pnm *file, io_picture *picture, uint8_t *scratch, io_error *error)
 {
     size_t stride = (size_t)(picture->width * picture->channels);
+    if (file->maxval > 255)
+        return read_deep_rows(file, picture, scratch, error);
     for (int64_t y = 0; y < picture->height; y++) {
         const uint8_t *row;
         if (!read_row(file, scratch, &row, error))
@@ -193,14 +239,18 @@ static bool begin(pnm *file, const io_source *source, const io_limits *limits, i
            check_length(file, error);
 }
 
-static bool decode(const io_source *source, io_color color, const io_limits *limits,
+static bool decode(const io_source *source, const io_request *request, const io_limits *limits,
                    io_picture *picture, io_error *error)
 {
     pnm file;
-    if (!begin(&file, source, limits, error) ||
-        !io_picture_allocate(picture, file.width, file.height, color, limits, error))
+    if (!begin(&file, source, limits, error))
         return false;
-    uint8_t *scratch = malloc((size_t)(file.width * file.channels));
+    file.deep = request->deep && file.maxval > 255;
+    if (!io_picture_allocate(picture, file.width, file.height, request->color,
+                             file.deep ? 16 : 8, limits, error))
+        return false;
+    picture->colored = file.channels == 3;
+    uint8_t *scratch = malloc((size_t)(file.width * file.channels) * sizeof(uint16_t));
     bool ok = scratch ? read_rows(&file, picture, scratch, error)
                       : io_fail(error, "not enough memory");
     free(scratch);
@@ -221,6 +271,7 @@ static bool rows_open(io_rows *rows, const io_limits *limits, io_error *error)
         return false;
     rows->width = reader->file.width;
     rows->height = reader->file.height;
+    rows->whole = reader->file.maxval > 255 ? "a PNM of 16-bit samples" : NULL;
     reader->scratch = malloc((size_t)(rows->width * reader->file.channels));
     return reader->scratch || io_fail(error, "not enough memory");
 }

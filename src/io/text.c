@@ -172,13 +172,14 @@ static bool resize(io_picture *picture, io_color color, io_error *error)
         return io_fail(error, "not enough memory");
     picture->samples = samples;
     picture->channels = color;
+    picture->bits = 8;
     if (color == IO_RGB)
         for (int64_t i = picture->width * picture->height - 1; i >= 0; i--)
             memset(picture->samples + 3 * i, picture->samples[i], 3);
     return true;
 }
 
-static bool decode(const io_source *source, io_color color, const io_limits *limits,
+static bool decode(const io_source *source, const io_request *request, const io_limits *limits,
                    io_picture *picture, io_error *error)
 {
     scanner text = start(source->data, source->size);
@@ -188,7 +189,7 @@ static bool decode(const io_source *source, io_color color, const io_limits *lim
         return io_fail(error, "not enough memory");
     return parse_rows(&text, picture, error) &&
            io_check_size(picture->width, picture->height, limits, error) &&
-           resize(picture, color, error);
+           resize(picture, request->color, error);
 }
 
 const io_format io_format_text = {

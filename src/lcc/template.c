@@ -192,15 +192,18 @@ tm_scorer tm_scorer_make(const tm_template *t, tm_metric metric)
 
 tm_status tm_template_normalized(const tm_template *tmpl, float *out)
 {
-    if (!tmpl || !out || tmpl->planes)
+    if (!tmpl || !out || tmpl->channels != 1)
         return TM_ERR_INVALID;
-    if (tmpl->variance == 0)
+    if (tmpl->flat)
         return TM_ERR_FLAT_TEMPLATE;
 
     /* ||T - mean||^2 = var_T / n, and T - mean = (n*T - S_T) / n. */
-    double n = (double)tmpl->n;
-    double norm = sqrt((double)tmpl->variance * n);
-    for (int64_t i = 0; i < tmpl->n; i++)
-        out[i] = (float)((double)(tmpl->n * tmpl->samples[i] - tmpl->sum) / norm);
+    const int64_t n = tmpl->count;
+    const tm_int128 variance = (tm_int128)n * tmpl->sum_sq - (tm_int128)tmpl->sum * tmpl->sum;
+    const double norm = sqrt((double)variance * (double)n);
+    for (int64_t i = 0; i < tmpl->n; i++) {
+        const bool counts = !tmpl->mask || tmpl->mask[i];
+        out[i] = counts ? (float)((double)(n * sample_of(tmpl, i) - tmpl->sum) / norm) : 0;
+    }
     return TM_OK;
 }

@@ -17,8 +17,8 @@
 /* What all jobs share and none changes. */
 typedef struct cli_plan {
     const cli_options *options;
-    io_limits limits;
     int64_t most_whole; /* pixels of a frame that are held; INT64_MAX: all */
+    cli_wish frame_wish, template_wish;
     const cli_templates *templates;
     bool output_is_folder;
     const cli_resume *resume; /* or NULL */

@@ -145,7 +145,7 @@ bool pictures_write(const cli_job *job, const cli_plan *plan)
         message(o->output, "not written: nothing reaches --min-score");
     if (!found && !o->report)
         return true;
-    if (!io_decode(&job->input.source, IO_RGB, &plan->limits, &picture, &error))
+    if (!io_decode(&job->input.source, IO_RGB, &plan->frame_wish.limits, &picture, &error))
         return fail(operand_name(&job->operand), &error);
     if (o->report)
         good = make_thumbnail(job, &picture);

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* NumPy's .npy, read: arrays of rows x columns, or rows x columns x 3 for RGB, of
+ * unsigned samples of 8 or 16 bits. */
+#include "format.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_HEADER = 4096 };
+
+typedef struct npy {
+    const uint8_t *samples;
+    size_t size;
+    int64_t rows, columns;
+    int channels, bytes;
+    bool big_endian;
+} npy;
+
+static bool probe(const uint8_t *data, size_t size)
+{
+    return size >= 6 && memcmp(data, "\x93NUMPY", 6) == 0;
+}
+
+/* What follows a key of the header's dictionary, or NULL. */
+static const char *value_of(const char *header, const char *key)
+{
+    const char *at = strstr(header, key);
+    return at ? at + strlen(key) + strspn(at + strlen(key), "': ") : NULL;
+}
+
+static bool parse_type(npy *file, const char *header, io_error *error)
+{
+    const char *type = value_of(header, "'descr'");
+    if (type && (strncmp(type, "|u1'", 4) == 0 || strncmp(type, "<u1'", 4) == 0))
+        file->bytes = 1;
+    else if (type && (strncmp(type, "<u2'", 4) == 0 || strncmp(type, ">u2'", 4) == 0))
+        file->bytes = 2;
+    else
+        return io_fail(error, "an array of type %.*s; only uint8 and uint16 are read",
+                       type ? (int)strcspn(type, "',") : 1, type ? type : "?");
+    file->big_endian = *type == '>';
+    return true;
+}
+
+static bool parse_shape(npy *file, const char *header, io_error *error)
+{
+    const char *shape = value_of(header, "'shape'"), *order = value_of(header, "'fortran_order'");
+    int64_t channels = 1;
+    int end = 0;
+    if (!shape || !order || strncmp(order, "False", 5) != 0)
+        return io_fail(error, "an array in Fortran's order, or without a shape");
+    int count = sscanf(shape, "(%" SCNd64 ", %" SCNd64 ", %" SCNd64 "%n", &file->rows,
+                       &file->columns, &channels, &end);
+    if ((count != 2 && count != 3) || (count == 3 && shape[end] == ','))
+        return io_fail(error, "an array that is not of rows and columns, nor of RGB pixels");
+    if (channels != 1 && channels != 3)
+        return io_fail(error, "an array of %" PRId64 " channels", channels);
+    file->channels = (int)channels;
+    return true;
+}
+
+static bool parse_header(npy *file, const io_source *source, io_error *error)
+{
+    const uint8_t *d = source->data;
+    char header[MOST_HEADER + 1];
+    const size_t prefix = source->size > 6 && d[6] == 1 ? 10 : 12;
+    if (source->size < prefix)
+        return io_fail(error, "damaged NPY: the file is truncated");
+    size_t length = (size_t)d[8] | (size_t)d[9] << 8;
+    if (prefix == 12)
+        length |= (size_t)d[10] << 16 | (size_t)d[11] << 24;
+    if (length > MOST_HEADER || length > source->size - prefix)
+        return io_fail(error, "damaged NPY: its header is too long");
+    memcpy(header, d + prefix, length);
+    header[length] = '\0';
+    file->samples = d + prefix + length;
+    file->size = source->size - prefix - length;
+    return parse_type(file, header, error) && parse_shape(file, header, error);
+}
+
+static uint16_t deep_sample(const npy *file, size_t i)
+{
+    const uint8_t *at = file->samples + 2 * i;
+    return (uint16_t)(file->big_endian ? at[0] << 8 | at[1] : at[1] << 8 | at[0]);
+}
+
+/* One row, in the file's channels, to 16 bits or 8. */
+static void read_row(const npy *file, int64_t y, bool deep, void *to)
+{
+    const size_t count = (size_t)(file->columns * file->channels), first = (size_t)y * count;
+    uint16_t *wide = to;
+    uint8_t *narrow = to;
+    for (size_t i = 0; i < count; i++) {
+        if (deep)
+            wide[i] = deep_sample(file, first + i);
+        else
+            narrow[i] = file->bytes == 1
+                            ? file->samples[first + i]
+                            : (uint8_t)((deep_sample(file, first + i) * 255U + 32895) >> 16);
+    }
+}
+
+static bool decode(const io_source *source, const io_request *request, const io_limits *limits,
+                   io_picture *picture, io_error *error)
+{
+    npy file = {0};
+    size_t needed;
+    if (!parse_header(&file, source, error) ||
+        !io_check_size(file.columns, file.rows, limits, error))
+        return false;
+    if (__builtin_mul_overflow((size_t)(file.rows * file.columns),
+                               (size_t)(file.channels * file.bytes), &needed) ||
+        needed > file.size)
+        return io_fail(error, "damaged NPY: the file is truncated");
+    const bool deep = request->deep && file.bytes == 2;
+    if (!io_picture_allocate(picture, file.columns, file.rows, request->color, deep ? 16 : 8,
+                             limits, error))
+        return false;
+    picture->colored = file.channels == 3;
+    void *row = malloc((size_t)(file.columns * file.channels * 2));
+    if (!row)
+        return io_fail(error, "not enough memory");
+    const size_t stride = (size_t)(file.columns * picture->channels * io_sample_size(picture));
+    for (int64_t y = 0; y < file.rows; y++) {
+        uint8_t *to = picture->samples + (size_t)y * stride;
+        read_row(&file, y, deep, row);
+        if (deep)
+            io_put_deep_row((uint16_t *)(void *)to, picture->channels, row, file.channels,
+                            file.columns);
+        else
+            io_put_row(to, picture->channels, row, file.channels, file.columns);
+    }
+    free(row);
+    return true;
+}
+
+/* Folders are not read for them: they may be score maps. */
+const io_format io_format_npy = {
+    .name = "NPY",
+    .probe = probe,
+    .decode = decode,
+};
