@@ -157,6 +157,16 @@ static void refuses_bad_settings(void)
     s.device_index = -1;
     expect_refused(s, TM_ERR_INVALID);
     s = defaults();
+    s.device = TM_DEVICE_CUDA;
+    s.device_mask = UINT64_C(1) << 63;
+    expect_refused(s, TM_ERR_NO_DEVICE);
+    s = defaults();
+    s.device_memory = -1;
+    expect_refused(s, TM_ERR_INVALID);
+    s = defaults();
+    s.host_memory = -1;
+    expect_refused(s, TM_ERR_INVALID);
+    s = defaults();
     s.size = 0;
     expect_refused(s, TM_ERR_INVALID);
     CHECK_EQ(tm_matcher_create(NULL, &s), TM_ERR_INVALID);
@@ -177,7 +187,7 @@ static void accepts_an_older_settings_struct(void)
 
 static void every_status_has_a_text(void)
 {
-    for (int status = TM_OK; status <= TM_ERR_DEVICE; status++)
+    for (int status = TM_OK; status <= TM_ERR_ROWS; status++)
         CHECK(strcmp(tm_strerror((tm_status)status), tm_strerror((tm_status)99)) != 0);
 }
 
@@ -287,6 +297,25 @@ static void many_templates_as_single_calls(void)
     tm_matcher_destroy(&matcher);
 }
 
+static void gives_memory(void)
+{
+    tm_matcher *matcher = make_matcher(defaults());
+    tm_host_memory memory = {0};
+
+    CHECK_EQ(tm_host_alloc(matcher, 1000, &memory), TM_OK);
+    CHECK(memory.data && memory.size == 1000 && !memory.pinned);
+    memset(memory.data, 1, 1000);
+    tm_host_free(matcher, &memory);
+    CHECK(!memory.data && memory.size == 0);
+    tm_host_free(matcher, &memory);
+    CHECK_EQ(tm_host_alloc(matcher, 0, &memory), TM_ERR_INVALID);
+    CHECK_EQ(tm_host_alloc(matcher, 1, NULL), TM_ERR_INVALID);
+    CHECK_EQ(tm_host_alloc(NULL, 1, &memory), TM_ERR_INVALID);
+    CHECK_EQ(tm_matcher_reports(matcher, NULL, 0), 0);
+    CHECK_STR(tm_matcher_warning(matcher), "");
+    tm_matcher_destroy(&matcher);
+}
+
 static void reads_cpu_features(void)
 {
     uint32_t features = 77;
@@ -310,7 +339,7 @@ static void reads_cpu_features(void)
 int main(int argc, char **argv)
 {
     static const check_test tests[] = {
-        TEST(reads_cpu_features),
+        TEST(reads_cpu_features), TEST(gives_memory),
         TEST(finds_a_crop), TEST(refuses_bad_pictures), TEST(refuses_too_large_templates),
         TEST(refuses_bad_settings), TEST(accepts_an_older_settings_struct),
         TEST(every_status_has_a_text), TEST(lists_devices), TEST(two_threads_with_two_matchers),

@@ -92,6 +92,10 @@ static void compare(tm_device_kind device, tm_algorithm algorithm)
         if (tmpls[i]->flat && metric == TM_METRIC_LCC) {
             for (int k = 0; k <= i; k++)
                 tm_template_destroy(&tmpls[k]);
+            for (int k = 0; k < i; k++) {
+                free(expected[k].map.data);
+                free(writers[k].map);
+            }
             problem_free(&p);
             return;
         }
