@@ -21,7 +21,7 @@ static int64_t rows_for(int64_t bytes, int64_t row_bytes)
  * so are the last, because nothing is copied any more while they are computed. They
  * shrink by a fifth: then the kernels keep up where they are that much quicker than
  * the bus. */
-int64_t tm_chunk_end(const tm_cuda *cuda, const tm_job *job, int64_t first)
+int64_t tm_chunk_end(const tm_cuda *cuda, const tm_job *job, bool staged, int64_t first)
 {
     const tm_geometry *g = &job->geometry;
     const int64_t left = g->map_height - first;
@@ -31,7 +31,7 @@ int64_t tm_chunk_end(const tm_cuda *cuda, const tm_job *job, int64_t first)
         row_bytes += g->map_width * (int64_t)tm_map_element_size(job->metric);
     const int64_t most = rows_for(cuda->chunk_bytes, row_bytes);
     const int64_t least = rows_for(cuda->chunk_bytes / 16, row_bytes);
-    if (job->tiling || !tm_job_is_plain(job) || g->map_height < 4 * least || left < 2 * least)
+    if (staged || job->tiling || !tm_job_is_plain(job) || g->map_height < 4 * least || left < 2 * least)
         return g->map_height;
     const int64_t rows = first / 2 < left / 5 ? first / 2 : left / 5;
     return first + clamp(rows / CHUNK_STEP * CHUNK_STEP, least, most);
@@ -70,20 +70,24 @@ static cudaError_t bring_back(tm_cuda *cuda, const tm_job *job, int64_t first, i
     return tm_download_rows(cuda, job, first, end);
 }
 
+bool tm_map_is_staged(const tm_job *job)
+{
+    const tm_geometry *g = &job->geometry;
+    return job->map.data &&
+           !tm_is_pinned(job->map.data, job->map.stride, g->map_height,
+                         (size_t)g->map_width * tm_map_element_size(job->metric));
+}
+
 cudaError_t tm_run_chunks(tm_cuda *cuda, tm_launch *launch, const tm_job *job, bool copied,
                           tm_candidate *bests)
 {
     const tm_geometry *g = &job->geometry;
-    /* Bringing rows back to pageable memory takes the host's time: it does that for
-     * a chunk while the device works on the next. */
-    const bool lags = job->map.data &&
-                      !tm_is_pinned(job->map.data, job->map.stride, g->map_height,
-                                    (size_t)g->map_width * tm_map_element_size(job->metric));
-    int64_t uploaded = copied ? g->frame_height : 0, before = 0, end = 0;
+    const bool staged = tm_map_is_staged(job);
+    int64_t uploaded = copied ? g->frame_height : 0;
     int turn = 0;
 
-    for (int64_t first = 0; first < g->map_height; before = first, first = end, turn = !turn) {
-        end = tm_chunk_end(cuda, job, first);
+    for (int64_t first = 0, end; first < g->map_height; first = end, turn = !turn) {
+        end = tm_chunk_end(cuda, job, staged, first);
         const int64_t needed =
             end == g->map_height
                 ? g->frame_height
@@ -101,12 +105,7 @@ cudaError_t tm_run_chunks(tm_cuda *cuda, tm_launch *launch, const tm_job *job, b
         if (!job->map.data)
             continue;
         TRY(cudaEventRecord(cuda->computed[turn], cuda->stream));
-        if (!lags)
-            TRY(bring_back(cuda, job, first, end, cuda->computed[turn]));
-        else if (first > 0)
-            TRY(bring_back(cuda, job, before, first, cuda->computed[!turn]));
+        TRY(bring_back(cuda, job, first, end, cuda->computed[turn]));
     }
-    if (launch->peaks.map)
-        TRY(tm_peaks_launch(&launch->peaks, cuda->stream));
-    return lags ? bring_back(cuda, job, before, end, cuda->computed[!turn]) : cudaSuccess;
+    return launch->peaks.map ? tm_peaks_launch(&launch->peaks, cuda->stream) : cudaSuccess;
 }

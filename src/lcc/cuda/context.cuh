@@ -133,8 +133,10 @@ void tm_launch_fill(const tm_cuda *cuda, tm_launch *launch);
 cudaError_t tm_launch_once(tm_cuda *cuda, tm_launch *launch);
 
 /* chunks.cu: the end of the rows of the map that are made at a time from first on,
- * while the next are copied. */
-int64_t tm_chunk_end(const tm_cuda *cuda, const tm_job *job, int64_t first);
+ * while the next are copied. A map that comes back through staging is one chunk: that
+ * takes the host's time all along, and long runs of it are the quickest. */
+bool tm_map_is_staged(const tm_job *job);
+int64_t tm_chunk_end(const tm_cuda *cuda, const tm_job *job, bool staged, int64_t first);
 
 /* chunks.cu: copies what has to be copied and launches, chunk by chunk, then for the
  * peaks; the best candidates of each chunk follow those of the one before. */

@@ -180,8 +180,9 @@ static size_t group_size(const tm_job *jobs, size_t count)
 /* Of a group. */
 static size_t best_count(const tm_cuda *cuda, const tm_job *jobs, size_t size)
 {
+    const bool staged = tm_map_is_staged(jobs);
     size_t count = 0;
-    for (int64_t y = 0; y < jobs->geometry.map_height; y = tm_chunk_end(cuda, jobs, y))
+    for (int64_t y = 0; y < jobs->geometry.map_height; y = tm_chunk_end(cuda, jobs, staged, y))
         count += size;
     return count;
 }
@@ -221,10 +222,11 @@ static void merge_chunks(const tm_cuda *cuda, tm_job *jobs, size_t size,
                          const tm_candidate *bests)
 {
     const tm_geometry *g = &jobs->geometry;
+    const bool staged = tm_map_is_staged(jobs);
 
     for (size_t i = 0; i < size; i++)
         jobs[i].best = (tm_candidate)TM_NO_CANDIDATE;
-    for (int64_t y = 0; y < g->map_height; y = tm_chunk_end(cuda, jobs, y)) {
+    for (int64_t y = 0; y < g->map_height; y = tm_chunk_end(cuda, jobs, staged, y)) {
         for (size_t i = 0; i < size; i++) {
             tm_candidate best = *bests++;
             best.position += y * g->map_width;
