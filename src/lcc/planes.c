@@ -199,9 +199,11 @@ void tm_slide_row(tm_slide *s, int64_t count)
     s->y++;
 }
 
-void tm_rank_row(const tm_job *job, const tm_scorer *scorer, const tm_parts *parts,
-                 const int64_t *const sums[TM_SUMS], int64_t x, int64_t y, int64_t count,
-                 tm_candidate *best)
+/* Compiled anew for what is known of the job. */
+__attribute__((always_inline)) static inline void
+rank_as(const tm_job *job, const tm_scorer *scorer, const tm_parts *parts,
+        const int64_t *const sums[TM_SUMS], int64_t x, int64_t y, int64_t count,
+        tm_candidate *best, int channels, bool wide)
 {
     const int64_t position = y * job->geometry.map_width + x;
 
@@ -214,14 +216,26 @@ void tm_rank_row(const tm_job *job, const tm_scorer *scorer, const tm_parts *par
         tm_sums window = {.s_ft = sums[TM_SUM_FT][i]};
         if (parts->needed[TM_SUM_FF])
             window.s_ff = sums[TM_SUM_FF][i];
-        for (int c = 0; c < parts->channels; c++) {
+        for (int c = 0; c < channels; c++) {
             if (parts->needed[TM_SUM_F + c])
                 window.s_f[c] = sums[TM_SUM_F + c][i];
         }
-        tm_value value = tm_score_of(scorer, &window);
+        tm_value value = tm_score_as(scorer, &window, channels, wide);
         tm_candidate candidate = {value.rank, position + i};
         tm_job_store(job, x + i, y, &value);
         if (tm_candidate_beats(candidate, *best))
             *best = candidate;
     }
+}
+
+void tm_rank_row(const tm_job *job, const tm_scorer *scorer, const tm_parts *parts,
+                 const int64_t *const sums[TM_SUMS], int64_t x, int64_t y, int64_t count,
+                 tm_candidate *best)
+{
+    if (parts->channels == 1 && !scorer->wide)
+        rank_as(job, scorer, parts, sums, x, y, count, best, 1, false);
+    else if (!scorer->wide)
+        rank_as(job, scorer, parts, sums, x, y, count, best, parts->channels, false);
+    else
+        rank_as(job, scorer, parts, sums, x, y, count, best, parts->channels, true);
 }
