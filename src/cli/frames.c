@@ -31,8 +31,8 @@ static bool grow(void **list, size_t *capacity, size_t count, size_t size)
     return true;
 }
 
-/* Takes over path and error, which may be NULL for want of memory. */
-static bool add_frame(cli_frames *frames, cli_frame frame)
+/* The path may be NULL for want of memory. */
+bool frames_append(cli_frames *frames, cli_frame frame)
 {
     if (frame.path && grow((void **)&frames->list, &frames->capacity, frames->count, sizeof frame)) {
         frames->list[frames->count++] = frame;
@@ -50,7 +50,7 @@ static bool add_error(cli_frames *frames, char *path, uint32_t tree, const char 
         free(path);
         return false;
     }
-    return add_frame(frames, (cli_frame){.path = path, .tree = tree, .error = error});
+    return frames_append(frames, (cli_frame){.path = path, .tree = tree, .error = error});
 }
 
 static char *join(const char *folder, const char *name)
@@ -136,7 +136,7 @@ static bool add_names(cli_frames *frames, const char *folder, uint32_t tree, con
             good = is_own_output(frames, path) || add_folder(frames, path, tree);
             free(path);
         } else {
-            good = add_frame(frames, (cli_frame){.path = path, .tree = tree});
+            good = frames_append(frames, (cli_frame){.path = path, .tree = tree});
         }
     }
     return good;
@@ -175,7 +175,7 @@ bool frames_add(cli_frames *frames, const char *operand)
     const size_t before = frames->count;
 
     if (strcmp(operand, "-") == 0 || stat(operand, &status) != 0 || !S_ISDIR(status.st_mode))
-        return add_frame(frames, (cli_frame){.path = strdup(operand), .tree = base_of(operand),
+        return frames_append(frames, (cli_frame){.path = strdup(operand), .tree = base_of(operand),
                                              .named = true});
     frames->from_folders = true;
     const size_t length = strlen(operand);

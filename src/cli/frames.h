@@ -28,6 +28,9 @@ typedef struct cli_frames {
  * false if memory ran out. */
 bool frames_add(cli_frames *frames, const char *operand);
 
+/* Takes over the frame's strings. */
+bool frames_append(cli_frames *frames, cli_frame frame);
+
 /* Operands from a file, or standard input for "-", each ended by the byte. False
  * after a message. */
 bool frames_add_list(cli_frames *frames, const char *path, char end);

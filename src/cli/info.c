@@ -24,6 +24,7 @@ static const char help[] =
     "                             than once: each is matched with every frame\n"
     "  -r, --recursive            look below folders as well\n"
     "      --files-from FILE      frames from a list, a line each; '-': standard input\n"
+    "      --watch FOLDER         frames that arrive there while it runs; SIGINT ends it\n"
     "  -0, --null                 the list's names end with NUL, as find -print0 does\n"
     "  -n, --number N             report up to N matches, the best first (default 1);\n"
     "                             0: all\n"

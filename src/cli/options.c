@@ -45,6 +45,7 @@ enum {
     OPT_IN_FLIGHT,
     OPT_CROPS,
     OPT_RESUME,
+    OPT_WATCH,
     OPT_REPORT,
     OPT_VERSION
 };
@@ -56,6 +57,7 @@ static const struct option long_options[] = {
     {"null", no_argument, NULL, '0'},
     {"in-flight", required_argument, NULL, OPT_IN_FLIGHT},
     {"output", required_argument, NULL, 'o'},
+    {"watch", required_argument, NULL, OPT_WATCH},
     {"report", required_argument, NULL, OPT_REPORT},
     {"resume", required_argument, NULL, OPT_RESUME},
     {"crops", required_argument, NULL, OPT_CROPS},
@@ -265,6 +267,7 @@ static bool set_value(cli_options *o, int option, const char *text)
     case 't': o->templates[o->template_count++] = text; return true;
     case 'o': o->output = text; return true;
     case OPT_REPORT: o->report = text; return true;
+    case OPT_WATCH: o->watch = text; return true;
     case OPT_RESUME: o->resume = text; return true;
     case OPT_CROPS: o->crops = text; return true;
     case OPT_MAP: o->map = text; return true;
@@ -325,7 +328,7 @@ static bool is_cropped_input(int option, char **argv)
 static bool changes_results(int option)
 {
     static const int others[] = {
-        't', 'r', '0', 'v', 'q', OPT_FILES_FROM, OPT_RESUME, OPT_REPORT, OPT_IN_FLIGHT, OPT_DEVICE, OPT_THREADS,
+        't', 'r', '0', 'v', 'q', OPT_FILES_FROM, OPT_WATCH, OPT_RESUME, OPT_REPORT, OPT_IN_FLIGHT, OPT_DEVICE, OPT_THREADS,
         OPT_CPU_FEATURES, OPT_ALGORITHM, OPT_FORMAT, OPT_VERIFY, OPT_TIME, OPT_DUMP_TEMPLATE,
     };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)

@@ -32,6 +32,7 @@ typedef struct cli_options {
     bool null_names;        /* its names end with NUL, not with a newline */
     bool recursive;
     const char *resume, *report;
+    const char *watch; /* a folder for whose frames to wait, or NULL */
     uint64_t fingerprint; /* of the options that change results or outputs */
     int64_t in_flight; /* frames in memory at a time; 0: as many as it takes */
     const char *output, *crops, *map, *heatmap, *dump_template;

@@ -48,7 +48,7 @@ static bool check_score(cli_options *o, const char *text)
 /* All operands were taken as frames; without -t the second is the template. */
 static bool check_operands(cli_options *o)
 {
-    const bool listed = o->files_from != NULL;
+    const bool listed = o->files_from || o->watch;
 
     if (o->template_count == 0 && o->frame_count == 2 && !listed)
         o->templates[o->template_count++] = o->frames[--o->frame_count];

@@ -9,6 +9,7 @@
 #include "batch/page.h"
 #include "batch/pipeline.h"
 #include "batch/resume.h"
+#include "batch/watch.h"
 #include "engine.h"
 #include "frames.h"
 #include "message.h"
@@ -25,6 +26,7 @@ typedef struct runner {
     cli_emitter emitter;
     cli_resume *resume;
     cli_page *page;
+    cli_watch watch;
     layout layout;
     pipeline_settings pipeline;
     cli_engine *engines;
@@ -57,6 +59,9 @@ static bool find_pictures(runner *r)
     r->frames.recursive = r->names.recursive = o->recursive;
     r->frames.not_below[0] = o->output;
     r->frames.not_below[1] = o->crops;
+    if (o->watch && !watch_open(&r->watch, o->watch))
+        return false;
+    r->frames.from_folders = o->watch != NULL;
     if (!add_operands(&r->frames, o->frames, o->frame_count) ||
         !add_operands(&r->names, o->templates, o->template_count) ||
         (o->files_from && !frames_add_list(&r->frames, o->files_from, o->null_names ? '\0' : '\n')))
@@ -66,6 +71,8 @@ static bool find_pictures(runner *r)
         message(NULL, "standard input ('-') can be only one of the pictures");
         return false;
     }
+    if (o->watch && !watch_know(&r->watch, &r->frames))
+        return false;
     if (cli_templates_init(&r->templates, &r->names))
         return true;
     message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
@@ -130,7 +137,12 @@ static bool make_layout(runner *r)
 {
     pipeline_settings *s = &r->pipeline;
 
-    layout_make(&r->layout, r->options, s, r->frames.count);
+    layout_make(&r->layout, r->options, s, r->options->watch ? 0 : r->frames.count);
+    if (r->options->watch) {
+        s->feed = watch_feed;
+        s->stop_feed = watch_stop;
+        s->feed_data = &r->watch;
+    }
     r->plan.most_whole = r->layout.most_whole;
     r->engines = calloc(s->engine_count + 2, sizeof *r->engines);
     if (!r->engines)
@@ -182,14 +194,15 @@ static bool open_page(runner *r)
 static bool run_pipeline(runner *r, bool *interrupted)
 {
     cli_emitter *e = &r->emitter;
+    const size_t frames = r->options->watch ? 0 : r->frames.count;
 
     if (!prepare_templates(r) || !open_log(r) || !open_page(r) ||
-        !emitter_begin(e, &r->plan, r->resume, r->page, r->frames.count))
+        !emitter_begin(e, &r->plan, r->resume, r->page, frames))
         return false;
     e->failed = !dump_template(r) || r->templates.usable < r->templates.count;
     r->pipeline.finished = emitter_take;
     r->pipeline.data = e;
-    return pipeline_run(&r->pipeline, interrupted);
+    return pipeline_run(&r->pipeline, interrupted) && !r->watch.failed;
 }
 
 static cli_exit match_all(runner *r)
@@ -228,6 +241,7 @@ cli_exit cli_run(const cli_options *options)
             status = match_all(&r);
     }
     emitter_end(&r.emitter);
+    watch_close(&r.watch);
     for (size_t i = 0; i < r.engine_count; i++)
         cli_engine_close(&r.engines[i]);
     free(r.engines);

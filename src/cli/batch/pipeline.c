@@ -41,6 +41,9 @@ struct cli_pipeline {
     size_t in_memory;
     queue to_match, to_write;
     bool stopped, interrupted;
+    bool feeding; /* more frames may come */
+    bool feeder_runs;
+    pthread_t feeder;
     bool broken;         /* a device cannot be opened: nothing more is handed over */
     size_t frame_bytes;  /* of the largest frame so far */
     bool late_begun, late_ready; /* the device that the CPU asked for */
@@ -67,7 +70,7 @@ static place *pop(queue *q, size_t window)
 
 static bool exhausted(const cli_pipeline *p)
 {
-    return p->stopped || p->taken == p->s.frames->count;
+    return p->stopped || (p->taken == p->s.frames->count && !p->feeding);
 }
 
 static bool is_over(const cli_pipeline *p)
@@ -84,6 +87,8 @@ static void wake_all(cli_pipeline *p)
 
 static void stop(cli_pipeline *p)
 {
+    if (p->feeding && !p->stopped)
+        p->s.stop_feed(p->s.feed_data);
     p->stopped = true;
     wake_all(p);
 }
@@ -107,7 +112,7 @@ static bool has_room(const cli_pipeline *p)
 
 static bool may_take(const cli_pipeline *p)
 {
-    return !exhausted(p) && p->taken - p->returned < p->window && has_room(p);
+    return !p->stopped && p->taken < p->s.frames->count && p->taken - p->returned < p->window && has_room(p);
 }
 
 static place *take(cli_pipeline *p)
@@ -237,6 +242,44 @@ static void *match(void *argument)
     return NULL;
 }
 
+static void *feed(void *argument)
+{
+    cli_pipeline *p = argument;
+    p->s.feed(p->s.feed_data, p);
+    pthread_mutex_lock(&p->lock);
+    p->feeding = false;
+    wake_all(p);
+    pthread_mutex_unlock(&p->lock);
+    return NULL;
+}
+
+void pipeline_add(cli_pipeline *p, cli_frame frame)
+{
+    pthread_mutex_lock(&p->lock);
+    if (frames_append(p->s.frames, frame)) {
+        pthread_cond_signal(&p->work);
+    } else {
+        message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
+        p->broken = true;
+        stop(p);
+    }
+    pthread_mutex_unlock(&p->lock);
+}
+
+/* A run that is fed for years keeps no list of what is done: it begins anew whenever
+ * nothing is left. */
+static void forget(cli_pipeline *p)
+{
+    cli_frames *frames = p->s.frames;
+    if (!p->feeding || p->returned < frames->count)
+        return;
+    for (size_t i = 0; i < frames->count; i++) {
+        free(frames->list[i].path);
+        free(frames->list[i].error);
+    }
+    frames->count = p->taken = p->returned = 0;
+}
+
 /* Of the caller's thread: the jobs in order. */
 static void hand_over(cli_pipeline *p)
 {
@@ -251,6 +294,7 @@ static void hand_over(cli_pipeline *p)
             job_end(&item->job);
             pthread_mutex_lock(&p->lock);
             p->returned++;
+            forget(p);
             pthread_cond_signal(&p->work);
             if (!wanted)
                 stop(p);
@@ -305,7 +349,8 @@ static bool start_all(cli_pipeline *p)
         workers++;
     while (s->devices && devices < s->engine_count && start(p, &s->engines[devices], open_and_match))
         devices++;
-    return workers > 0 && (devices > 0 || !s->devices);
+    p->feeder_runs = s->feed && pthread_create(&p->feeder, NULL, feed, p) == 0;
+    return workers > 0 && (devices > 0 || !s->devices) && (p->feeder_runs || !s->feed);
 }
 
 static bool init(cli_pipeline *p)
@@ -348,7 +393,7 @@ static void destroy(cli_pipeline *p)
 
 bool pipeline_run(const pipeline_settings *settings, bool *interrupted)
 {
-    cli_pipeline p = {.s = *settings};
+    cli_pipeline p = {.s = *settings, .feeding = settings->feed != NULL};
     bool good = init(&p);
 
     if (good && !start_all(&p)) {
@@ -359,13 +404,15 @@ bool pipeline_run(const pipeline_settings *settings, bool *interrupted)
     }
     if (good) {
         /* Where there is one frame, there is nothing to save by finishing it. */
-        if (settings->frames->count > 1)
+        if (settings->feed || settings->frames->count > 1)
             signals_on_interrupt(interrupt, &p);
         hand_over(&p);
         signals_on_interrupt(NULL, NULL);
     }
     for (size_t i = 0; i < p.member_count; i++)
         pthread_join(p.members[i].thread, NULL);
+    if (p.feeder_runs)
+        pthread_join(p.feeder, NULL);
     *interrupted = p.interrupted;
     const bool broken = p.broken;
     destroy(&p);

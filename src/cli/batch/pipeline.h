@@ -20,7 +20,11 @@ typedef struct cli_pipeline cli_pipeline;
 
 typedef struct pipeline_settings {
     const cli_plan *plan;
-    const cli_frames *frames;
+    cli_frames *frames;
+    /* If not NULL: adds frames, in a thread of its own, until it is stopped. */
+    void (*feed)(void *feed_data, cli_pipeline *pipeline);
+    void (*stop_feed)(void *feed_data);
+    void *feed_data;
     size_t workers;   /* threads that read */
     size_t in_flight; /* frames in memory at a time, at least 1 */
     size_t in_flight_ahead; /* and with devices */
@@ -39,6 +43,9 @@ typedef struct pipeline_settings {
     bool (*finished)(void *data, cli_job *job);
     void *data;
 } pipeline_settings;
+
+/* For feed. Takes over the frame's strings. */
+void pipeline_add(cli_pipeline *pipeline, cli_frame frame);
 
 /* Returns when all frames are done, or those that were begun when it was stopped.
  * False after a message: memory or threads ran out. */
