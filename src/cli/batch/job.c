@@ -94,6 +94,9 @@ void job_load(cli_job *job, const cli_plan *plan)
         fail_frame(job, plan, &error);
     else if (plan->options->verbose)
         input_describe(&job->input, &job->operand);
+    /* Only pictures are made of the file a second time. */
+    if (job->loaded && !job->input.rows && !pictures_wanted(plan->options))
+        io_source_close(&job->input.source);
     for (size_t i = 0; i < templates->count && job->loaded; i++) {
         job->pairs[i].result.frame_width = job->input.whole_width;
         job->pairs[i].result.frame_height = job->input.whole_height;

@@ -111,7 +111,7 @@ void layout_make(layout *l, const cli_options *options, pipeline_settings *s, si
                 s->workers, s->in_flight_ahead, (int)(AHEAD_BYTES >> 20));
     else
         message(NULL, "%zu frames are read at a time, and at most %zu are in memory", s->workers,
-                s->in_flight_ahead);
+                l->may_open_device ? s->in_flight_ahead : s->in_flight);
 }
 
 tm_settings layout_device(const layout *l, size_t i)

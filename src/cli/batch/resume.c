@@ -207,7 +207,8 @@ bool resume_close(cli_resume **resume)
 void resume_identify(const cli_resume *r, const cli_frame *frame, const char *path, uint64_t *ids)
 {
     struct stat status;
-    const bool known = strcmp(path, "-") != 0 && stat(path, &status) == 0;
+    const bool known = strcmp(path, "-") != 0 && stat(path, &status) == 0 &&
+                       S_ISREG(status.st_mode);
 
     for (size_t i = 0; i < r->template_count; i++) {
         ids[i] = 0;
