@@ -152,7 +152,8 @@ static bool add_folder(cli_frames *frames, const char *folder, uint32_t tree)
     if (directory)
         closedir(directory);
     if (good) {
-        qsort(found.list, found.count, sizeof *found.list, compare_names);
+        if (found.count > 0)
+            qsort(found.list, found.count, sizeof *found.list, compare_names);
         good = add_names(frames, folder, tree, &found);
     } else {
         good = number != ENOMEM && add_error(frames, strdup(folder), tree, strerror(number));

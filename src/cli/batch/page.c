@@ -112,11 +112,28 @@ static void put_link(cli_page *page, FILE *out, const char *path)
     put_url(out, slash ? slash + 1 : path);
 }
 
+/* What a browser shows: 8 bits a sample. */
+static bool put_picture(FILE *out, const io_picture *picture)
+{
+    io_picture shown = *picture;
+    io_error error;
+    const size_t count = (size_t)(picture->width * picture->height * picture->channels);
+
+    if (io_sample_size(picture) == 1)
+        return io_encode(picture, "template.png", out, &error);
+    shown.bits = 8;
+    shown.samples = malloc(count);
+    for (size_t i = 0; shown.samples && i < count; i++)
+        shown.samples[i] = (uint8_t)(((const uint16_t *)(const void *)picture->samples)[i] >> 8);
+    const bool written = shown.samples && io_encode(&shown, "template.png", out, &error);
+    free(shown.samples);
+    return written;
+}
+
 static bool put_template(FILE *out, const cli_template *tmpl)
 {
     char *png = NULL;
     size_t size;
-    io_error error;
     FILE *memory = open_memstream(&png, &size);
     bool good = memory != NULL;
 
@@ -124,7 +141,7 @@ static bool put_template(FILE *out, const cli_template *tmpl)
     text_json(out, tmpl->operand.given);
     fputs(",\"data\":\"", out);
     if (good && tmpl->input.gray.samples)
-        good = io_encode(&tmpl->input.gray, "template.png", memory, &error);
+        good = put_picture(memory, &tmpl->input.gray);
     good = memory && fclose(memory) == 0 && good;
     if (good && size > 0) {
         fputs("data:image/png;base64,", out);

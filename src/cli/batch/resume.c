@@ -144,17 +144,37 @@ static bool open_log(cli_resume *r)
     return read && (r->size == status.st_size || ftruncate(r->fd, r->size) == 0 || fail(r));
 }
 
+static uint64_t hash_picture(uint64_t hash, const io_picture *picture)
+{
+    const size_t pixels = (size_t)(picture->width * picture->height);
+    const size_t pixel = (size_t)(picture->channels * io_sample_size(picture));
+    if (picture->samples)
+        hash = hash_bytes(hash, picture->samples, pixels * pixel);
+    return picture->mask ? hash_bytes(hash, picture->mask, pixels) : hash;
+}
+
+/* The name is among the options; the file is known by its size and time. */
+static uint64_t hash_frame_mask(const cli_options *options)
+{
+    struct stat status;
+    if (!options->frame_mask || stat(options->frame_mask, &status) != 0)
+        return options->fingerprint;
+    const int64_t facts[] = {status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
+    return hash_bytes(options->fingerprint, facts, sizeof facts);
+}
+
 /* Templates of one content are told apart by their order. */
 static void identify_templates(cli_resume *r, const cli_options *options,
                                const cli_templates *templates)
 {
+    const uint64_t base = hash_frame_mask(options);
+
     for (size_t i = 0; i < templates->count; i++) {
         const cli_template *t = &templates->list[i];
-        const io_picture *gray = &t->input.gray;
-        const int64_t size[2] = {t->width, t->height};
-        uint64_t hash = hash_bytes(options->fingerprint, size, sizeof size);
+        const int64_t size[3] = {t->width, t->height, io_sample_size(&t->input.gray)};
+        uint64_t hash = hash_bytes(base, size, sizeof size);
         if (t->usable)
-            hash = hash_bytes(hash, gray->samples, (size_t)(gray->width * gray->height));
+            hash = hash_picture(hash_picture(hash, &t->input.gray), &t->input.color);
         else
             hash = hash_bytes(hash, t->operand.given, strlen(t->operand.given));
         for (size_t k = 0; k < i; k++)
