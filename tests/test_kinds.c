@@ -144,7 +144,8 @@ static void greatest_sums(tm_device_kind device)
                       .stride = 2 * W, .type = TM_SAMPLE_U16};
     tm_image tmpl = frame;
     tmpl.width = TW;
-    for (int metric = 0; metric < 6; metric++) {
+    /* the oracle takes seconds: on CUDA the two that leave 64 bits or integers */
+    for (int metric = 0; metric < (device == TM_DEVICE_CPU ? 6 : 2); metric++) {
         kind_problem p = {.frame = frame, .tmpl = tmpl, .metric = (tm_metric)metric};
         snprintf(p.text, sizeof p.text, "greatest sums, metric %d", metric);
         kind_compare(&p, settings_of(device, TM_ALGORITHM_DIRECT, 0));
@@ -168,8 +169,8 @@ static void cuda_large(void)
     };
     require_cuda();
     greatest_sums(TM_DEVICE_CUDA);
-    for (size_t i = 0; i < 5 * sizeof sizes / sizeof *sizes; i++) {
-        const int64_t *s = sizes[i / 5];
+    for (size_t i = 0; i < 2 * sizeof sizes / sizeof *sizes; i++) {
+        const int64_t *s = sizes[i / 2];
         kind_problem p;
         kind_of_size(&p, s[0], s[1], s[2], s[3]);
         kind_compare(&p, settings_of(TM_DEVICE_CUDA, TM_ALGORITHM_DIRECT, 0));
