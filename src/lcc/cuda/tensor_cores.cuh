@@ -3,6 +3,7 @@
 #ifndef TMATCH_LCC_CUDA_TENSOR_CORES_CUH
 #define TMATCH_LCC_CUDA_TENSOR_CORES_CUH
 #include <limits.h>
+#include <pthread.h>
 
 #include "lcc/cuda/tensor.h"
 
@@ -62,12 +63,18 @@ static cudaError_t tc_start(K kernel, const tm_tensor_job &j, const tc_plan &p, 
      * own. */
     int fit = (int)min((size_t)per_sm, (smem_max + 1024) / (smem + fixed + 1024));
     int grid = min(min(p.tiles, fit * sms), (int)TM_TENSOR_BLOCKS);
+    /* The attribute is the device's: another thread's launch of the kernel, for another template,
+     * must not lower it in between. */
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&lock);
     cudaError_t e =
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)smem);
-    if (e)
-        return e;
-    kernel<<<grid, threads, smem, stream>>>(j, p);
-    return cudaGetLastError();
+    if (!e) {
+        kernel<<<grid, threads, smem, stream>>>(j, p);
+        e = cudaGetLastError();
+    }
+    pthread_mutex_unlock(&lock);
+    return e;
 }
 
 /* Nothing of this exists before compute capability 8.0. */
