@@ -13,6 +13,9 @@
 #define EACH 4 /* columns, and windows of a row, of a thread */
 #define COLUMNS (THREADS * EACH)
 #define GROUP 4
+#define SLIDE_WIDTH 768 /* of a template, at most; wider ones have all sums by terms */
+#define MOST_STRIPS 65535 /* a grid's */
+#define FIXED 256 /* bytes of shared memory for the block's best */
 
 /* A sum over a window is exact in F and 64 bits; prefix sums may leave them. */
 template <typename F, int CHANNELS, bool TOUCH> struct __align__(16) sums_row {
@@ -257,6 +260,8 @@ static int64_t ceil_div(int64_t a, int64_t b)
 static int strip_of(int64_t across, int64_t rows)
 {
     int strip = 64;
+    while (ceil_div(rows, strip) > MOST_STRIPS)
+        strip *= 2;
     while (strip > GROUP && across * ceil_div(rows, strip) < 264)
         strip /= 2;
     return strip;
@@ -287,40 +292,57 @@ int64_t tm_combine_blocks(const tm_combine *combine)
     return (int64_t)grid.x * grid.y;
 }
 
-template <bool WIDE, int CHANNELS, bool TOUCH>
-static cudaError_t launch_slide(const tm_combine &c, cudaStream_t stream)
+/* A slide_kernel and its shared memory. */
+typedef struct slide_form {
+    void (*kernel)(tm_combine, int, int);
+    size_t bytes;
+} slide_form;
+
+template <bool WIDE, int CHANNELS, bool TOUCH> static slide_form form(void)
 {
     typedef typename std::conditional<WIDE, uint64_t, uint32_t>::type F;
-    auto kernel = slide_kernel<WIDE, CHANNELS, TOUCH>;
-    const int bytes = (int)sizeof(sums_row<F, CHANNELS, TOUCH>) * GROUP;
-    int strip;
-    const dim3 grid = grid_of(&c, &strip);
-    cudaError_t error =
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
-    if (error != cudaSuccess)
-        return error;
-    kernel<<<grid, THREADS, bytes, stream>>>(c, outputs_of(&c), strip);
-    return cudaGetLastError();
+    return {slide_kernel<WIDE, CHANNELS, TOUCH>, sizeof(sums_row<F, CHANNELS, TOUCH>) * GROUP};
 }
 
-template <bool WIDE, bool TOUCH>
-static cudaError_t launch_channels(const tm_combine &c, cudaStream_t stream)
+template <bool WIDE, bool TOUCH> static slide_form form_of_channels(int channels)
 {
-    return c.channels == 1   ? launch_slide<WIDE, 1, TOUCH>(c, stream)
-           : c.channels <= 3 ? launch_slide<WIDE, 3, TOUCH>(c, stream)
-                             : launch_slide<WIDE, 4, TOUCH>(c, stream);
+    return channels == 1   ? form<WIDE, 1, TOUCH>()
+           : channels <= 3 ? form<WIDE, 3, TOUCH>()
+                           : form<WIDE, 4, TOUCH>();
+}
+
+static slide_form form_of(int channels, bool wide, bool skips)
+{
+    if (wide)
+        return skips ? form_of_channels<true, true>(channels)
+                     : form_of_channels<true, false>(channels);
+    return skips ? form_of_channels<false, true>(channels)
+                 : form_of_channels<false, false>(channels);
+}
+
+bool tm_combine_can_slide(const tm_scorer *scorer, bool skips, int width, size_t shared_memory)
+{
+    return width <= SLIDE_WIDTH &&
+           form_of(scorer->channels, scorer->wide, skips).bytes + FIXED <= shared_memory;
+}
+
+static cudaError_t launch_slide(const tm_combine *c, dim3 grid, int strip, cudaStream_t stream)
+{
+    const slide_form f = form_of(c->channels, c->scorer.wide, c->skips);
+    cudaError_t error = cudaFuncSetAttribute(
+        (const void *)f.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)f.bytes);
+    if (error != cudaSuccess)
+        return error;
+    f.kernel<<<grid, THREADS, f.bytes, stream>>>(*c, outputs_of(c), strip);
+    return cudaGetLastError();
 }
 
 cudaError_t tm_combine_launch(const tm_combine *c, cudaStream_t stream)
 {
-    if (slides(c) && c->scorer.wide)
-        return c->skips ? launch_channels<true, true>(*c, stream)
-                        : launch_channels<true, false>(*c, stream);
-    if (slides(c))
-        return c->skips ? launch_channels<false, true>(*c, stream)
-                        : launch_channels<false, false>(*c, stream);
     int strip;
     const dim3 grid = grid_of(c, &strip);
+    if (slides(c))
+        return launch_slide(c, grid, strip, stream);
     auto kernel = c->scorer.wide ? terms_kernel<true, TM_MAX_CHANNELS>
                   : c->channels == 1 ? terms_kernel<false, 1>
                                      : terms_kernel<false, TM_MAX_CHANNELS>;

@@ -185,11 +185,16 @@ static cudaError_t run_bands(tm_cuda *cuda, const tm_job *job, const tm_parts *p
                             cuda->stream);
 }
 
-/* The template's mask; for a wide one without, one of all pixels, which is kept. */
-static cudaError_t find_mask(tm_cuda *cuda, const tm_template *t, const tm_template **mask)
+/* The template's mask; for one without, over which sums cannot slide, one of all
+ * pixels, which is kept. */
+static cudaError_t find_mask(tm_cuda *cuda, const tm_job *job, const tm_template **mask)
 {
+    const tm_template *t = job->tmpl;
+    const tm_scorer scorer = tm_scorer_make(t, job->metric);
+
     *mask = tm_mask_plane(t);
-    if (*mask || t->width <= TM_SLIDE_WIDTH)
+    if (*mask || tm_combine_can_slide(&scorer, job->frame.mask != NULL, (int)t->width,
+                                      cuda->tensor.shared_memory))
         return cudaSuccess;
     if (!cuda->ones || cuda->ones->width != t->width || cuda->ones->height != t->height) {
         uint8_t *ones = (uint8_t *)malloc((size_t)t->n);
@@ -219,7 +224,7 @@ cudaError_t tm_run_parts(tm_cuda *cuda, const tm_job *job, tm_candidate *best)
     cudaError_t error = cudaErrorNotSupported;
     tm_parts parts;
 
-    TRY(find_mask(cuda, job->tmpl, &mask));
+    TRY(find_mask(cuda, job, &mask));
     tm_parts_make(&parts, job, mask);
     TRY(split(cuda, job, &parts, &planes));
     if (with_map) {

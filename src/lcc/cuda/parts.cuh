@@ -48,8 +48,9 @@ typedef struct tm_combine {
     tm_candidate *candidates; /* tm_combine_blocks */
 } tm_combine;
 
-/* Sums slide over templates of at most this width; wider ones have them by terms. */
-#define TM_SLIDE_WIDTH 768
+/* Whether sums can slide over templates of this width, in the shared memory that a
+ * block may have. */
+bool tm_combine_can_slide(const tm_scorer *scorer, bool skips, int width, size_t shared_memory);
 
 int64_t tm_combine_blocks(const tm_combine *combine);
 cudaError_t tm_combine_launch(const tm_combine *combine, cudaStream_t stream);
