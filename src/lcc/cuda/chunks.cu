@@ -58,14 +58,9 @@ static int64_t smaller(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Rows that were only made for their neighbours' peaks are another slice's. */
 static cudaError_t bring_back(tm_cuda *cuda, const tm_job *job, int64_t first, int64_t end,
                               cudaEvent_t computed)
 {
-    if (job->peaks) {
-        first = first > job->first_row ? first : job->first_row;
-        end = smaller(end, job->last_row);
-    }
     TRY(cudaStreamWaitEvent(cuda->out, computed, 0));
     return tm_download_rows(cuda, job, first, end);
 }

@@ -110,9 +110,15 @@ cudaError_t tm_upload(tm_cuda *cuda, uint8_t *to, size_t pitch, const uint8_t *f
 cudaError_t tm_place_parts(tm_cuda *cuda, const tm_job *job);
 cudaError_t tm_run_parts(tm_cuda *cuda, const tm_job *job, tm_candidate *best);
 
+/* transfer.cu: whether the job makes a map on the device; and the place for it, which
+ * kernels launched from then on may write. */
+bool tm_job_has_map(const tm_job *job);
+cudaError_t tm_place_map(tm_cuda *cuda, const tm_job *job);
+
 /* transfer.cu: copies rows [first, end) of the frame into its place, or of the dense
  * device map into the caller's, on the streams for that; directly where the caller's
- * memory is pinned. A map's rows have arrived when it returns, unless it is pinned. */
+ * memory is pinned. A map's rows have arrived when it returns, unless it is pinned; a
+ * slice's rows that are another's stay there. */
 cudaError_t tm_upload_rows(tm_cuda *cuda, const tm_job *job, int64_t first, int64_t end);
 cudaError_t tm_download_rows(tm_cuda *cuda, const tm_job *job, int64_t first, int64_t end);
 bool tm_is_pinned(const void *rows, ptrdiff_t stride, int64_t count, size_t row_bytes);

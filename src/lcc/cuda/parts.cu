@@ -218,7 +218,6 @@ static cudaError_t find_mask(tm_cuda *cuda, const tm_job *job, const tm_template
 
 cudaError_t tm_run_parts(tm_cuda *cuda, const tm_job *job, tm_candidate *best)
 {
-    const bool with_map = job->map.data || job->peaks;
     const tm_template *mask;
     tm_device_planes planes;
     cudaError_t error = cudaErrorNotSupported;
@@ -227,15 +226,8 @@ cudaError_t tm_run_parts(tm_cuda *cuda, const tm_job *job, tm_candidate *best)
     TRY(find_mask(cuda, job, &mask));
     tm_parts_make(&parts, job, mask);
     TRY(split(cuda, job, &parts, &planes));
-    if (with_map) {
-        TRY(tm_buffer_fit(&cuda->map,
-                          (size_t)(job->geometry.map_width * job->geometry.map_height) *
-                              tm_map_element_size(job->metric)));
-        /* the map before it may still be on its way */
-        TRY(cudaEventRecord(cuda->computed[1], cuda->out));
-        TRY(cudaStreamWaitEvent(cuda->stream, cuda->computed[1], 0));
-    }
-    void *map = with_map ? cuda->map.data : NULL;
+    TRY(tm_place_map(cuda, job));
+    void *map = tm_job_has_map(job) ? cuda->map.data : NULL;
     if (cuda->traits.tensor_cores && job->tmpl->n <= TM_TENSOR_TAPS && !job->tiling)
         error = run_bands(cuda, job, &parts, &planes, true, map, best);
     if (error == cudaErrorNotSupported)
@@ -250,7 +242,5 @@ cudaError_t tm_run_parts(tm_cuda *cuda, const tm_job *job, tm_candidate *best)
         return cudaSuccess;
     TRY(cudaEventRecord(cuda->computed[0], cuda->stream));
     TRY(cudaStreamWaitEvent(cuda->out, cuda->computed[0], 0));
-    /* rows that were only made for their neighbours' peaks are another slice's */
-    return tm_download_rows(cuda, job, job->peaks ? job->first_row : 0,
-                            job->peaks ? job->last_row : job->geometry.map_height);
+    return tm_download_rows(cuda, job, 0, job->geometry.map_height);
 }

@@ -128,23 +128,15 @@ static cudaError_t prepare_direct(tm_cuda *cuda, tm_launch *l)
 static cudaError_t run_group(tm_cuda *cuda, const tm_job *jobs, size_t count, bool copied,
                              tm_candidate *bests)
 {
-    const tm_geometry *g = &jobs->geometry;
     tm_launch l = {};
     tm_group *group;
 
     TRY(tm_fetch_group(cuda, jobs, count, &group));
-    const bool with_map = jobs->map.data || jobs->peaks;
-    if (with_map) {
-        TRY(tm_buffer_fit(&cuda->map, (size_t)(g->map_width * g->map_height) *
-                                          tm_map_element_size(jobs->metric)));
-        /* the map before it may still be on its way */
-        TRY(cudaEventRecord(cuda->computed[1], cuda->out));
-        TRY(cudaStreamWaitEvent(cuda->stream, cuda->computed[1], 0));
-    }
+    TRY(tm_place_map(cuda, jobs));
     l.group = group;
     l.metric = jobs->metric;
     l.by_fft = jobs->tiling != NULL;
-    fill_direct(cuda, &l, jobs, with_map ? cuda->map.data : NULL, bests);
+    fill_direct(cuda, &l, jobs, tm_job_has_map(jobs) ? cuda->map.data : NULL, bests);
     if (l.by_fft) {
         l.fft.tiling = *jobs->tiling;
         TRY(prepare_fft(cuda, &l, group));
@@ -158,18 +150,14 @@ static cudaError_t run_group(tm_cuda *cuda, const tm_job *jobs, size_t count, bo
     return cudaSuccess;
 }
 
-static bool has_map(const tm_job *job)
-{
-    return job->map.data || job->peaks;
-}
-
 /* How many jobs from the first on make a group: neighbours of one size, without
  * maps; or one with its map, or by FFT. */
 static size_t group_size(const tm_job *jobs, size_t count)
 {
     size_t size = 1;
     while (size < count && size < TM_GROUP_MAX && tm_job_is_plain(&jobs[0]) &&
-           tm_job_is_plain(&jobs[size]) && !has_map(&jobs[0]) && !has_map(&jobs[size]) &&
+           tm_job_is_plain(&jobs[size]) && !tm_job_has_map(&jobs[0]) &&
+           !tm_job_has_map(&jobs[size]) &&
            !jobs[0].tiling && !jobs[size].tiling &&
            jobs[size].tmpl->width == jobs[0].tmpl->width &&
            jobs[size].tmpl->height == jobs[0].tmpl->height)

@@ -124,8 +124,31 @@ cudaError_t tm_upload_rows(tm_cuda *cuda, const tm_job *job, int64_t first, int6
                      (size_t)frame->width, end - first);
 }
 
+bool tm_job_has_map(const tm_job *job)
+{
+    return job->map.data || job->peaks;
+}
+
+cudaError_t tm_place_map(tm_cuda *cuda, const tm_job *job)
+{
+    const tm_geometry *g = &job->geometry;
+
+    if (!tm_job_has_map(job))
+        return cudaSuccess;
+    TRY(tm_buffer_fit(&cuda->map, (size_t)(g->map_width * g->map_height) *
+                                      tm_map_element_size(job->metric)));
+    /* the map before it may still be on its way */
+    TRY(cudaEventRecord(cuda->computed[1], cuda->out));
+    return cudaStreamWaitEvent(cuda->stream, cuda->computed[1], 0);
+}
+
 cudaError_t tm_download_rows(tm_cuda *cuda, const tm_job *job, int64_t first, int64_t end)
 {
+    /* rows that were only made for their neighbours' peaks are another slice's */
+    if (job->peaks) {
+        first = first > job->first_row ? first : job->first_row;
+        end = least(end, job->last_row);
+    }
     const size_t row_bytes =
         (size_t)job->geometry.map_width * tm_map_element_size(job->metric);
     const uint8_t *from = (const uint8_t *)cuda->map.data + (size_t)first * row_bytes;
