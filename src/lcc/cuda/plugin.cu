@@ -12,8 +12,8 @@ static tm_status cuda_status(const tm_cuda *cuda, cudaError_t error, tm_message 
     if (error == cudaSuccess)
         return TM_OK;
     cudaGetLastError();
-    snprintf(message->text, sizeof message->text, "cuda:%d, %s: %s", cuda->index, cuda->name,
-             cudaGetErrorString(error));
+    snprintf(message->text, sizeof message->text, "cuda:%d%s%s: %s", cuda->index,
+             cuda->name[0] ? ", " : "", cuda->name, cudaGetErrorString(error));
     return error == cudaErrorMemoryAllocation ? TM_ERR_DEVICE_MEMORY : TM_ERR_DEVICE;
 }
 
