@@ -154,13 +154,16 @@ static cudaError_t make_spectrum(const tm_fft_job *job, cudaStream_t stream)
 
 static cudaError_t prepare_side(tm_fft_device *fft, tm_fft_job *job)
 {
-    if (!fft->joined) {
+    if (!fft->best) {
         TRY(tm_windows_prepare((size_t)fft->shared_bytes));
         TRY(tm_device_malloc((void **)&fft->best, sizeof *fft->best));
-        TRY(cudaStreamCreateWithFlags(&fft->side, cudaStreamNonBlocking));
-        TRY(cudaEventCreateWithFlags(&fft->forked, cudaEventDisableTiming));
-        TRY(cudaEventCreateWithFlags(&fft->joined, cudaEventDisableTiming));
     }
+    if (!fft->side)
+        TRY(cudaStreamCreateWithFlags(&fft->side, cudaStreamNonBlocking));
+    if (!fft->forked)
+        TRY(cudaEventCreateWithFlags(&fft->forked, cudaEventDisableTiming));
+    if (!fft->joined)
+        TRY(cudaEventCreateWithFlags(&fft->joined, cudaEventDisableTiming));
     job->best = fft->best;
     job->side = fft->side;
     job->forked = fft->forked;
