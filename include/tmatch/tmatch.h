@@ -384,10 +384,12 @@ TM_API const char *tm_matcher_warning(const tm_matcher *matcher);
 /* One CUDA device's part in the last successful match. */
 typedef struct tm_device_report {
     int index;
-    int64_t rows;     /* of score maps, all templates' together */
+    int64_t rows;     /* of score maps, all templates' together; made again for more
+                         peaks, they count again */
     double start_ms;  /* when it began, after the first of them */
     double busy_ms;   /* from then until it had done its part */
-    double wait_ms;   /* from then until all had; by rows, these two are sums over bands */
+    double wait_ms;   /* from then until all had; by rows, or again for more peaks,
+                         these two are sums */
     int64_t bytes_to_device, bytes_from_device;
 } tm_device_report;
 

@@ -26,8 +26,7 @@ struct tm_matcher {
     tm_parts_memory parts;
     tm_cuda_library library;
     tm_pool *pool;      /* NULL until opened */
-    bool on_pool;       /* the last match */
-    bool by_rows;       /* the running match */
+    bool on_pool;       /* the last match, so far */
     bool pinned_bands;  /* its memory */
     tm_message refusal; /* why AUTO has no device; "" while it has not looked */
     tm_job *jobs;       /* of the running call */
@@ -328,7 +327,7 @@ static tm_status run_cuda(tm_matcher *m, size_t count)
                          .algorithm = m->settings.algorithm,
                          .rescue = rescue,
                          .context = m,
-                         .continues = m->by_rows && m->on_pool};
+                         .continues = m->on_pool};
 
     m->on_pool = true;
     tm_pool_name(m->pool, m->device, sizeof m->device);
@@ -388,6 +387,22 @@ static tm_status run(tm_matcher *m, size_t count)
     }
     m->cpu_ms += m->times.kernel;
     return TM_OK;
+}
+
+/* More of the same match: its times and its warning go on. */
+static tm_status run_more(tm_matcher *m, size_t count)
+{
+    const tm_times before = m->times;
+    const tm_message warning = m->warning;
+
+    m->times = (tm_times){0};
+    tm_status status = run(m, count);
+    m->times.to_device += before.to_device;
+    m->times.kernel += before.kernel;
+    m->times.from_device += before.from_device;
+    if (!m->warning.text[0])
+        m->warning = warning;
+    return status;
 }
 
 static tm_status prepare_job(tm_matcher *m, tm_job *job, const tm_image *frame,
@@ -482,7 +497,7 @@ static tm_status run_again(tm_matcher *m, size_t index)
     tm_job first = m->jobs[0];
     m->jobs[0] = m->jobs[index];
     m->jobs[0].map.data = NULL;
-    tm_status status = run(m, 1);
+    tm_status status = run_more(m, 1);
     m->jobs[index] = m->jobs[0];
     if (index != 0)
         m->jobs[0] = first;
@@ -572,18 +587,10 @@ static void release_band(void *context, uint8_t *memory)
 static tm_status match_band(void *context, tm_job *slices, size_t count)
 {
     tm_matcher *m = context;
-    const tm_times before = m->times;
-    const tm_message warning = m->warning;
 
     memcpy(m->jobs, slices, count * sizeof *slices);
-    m->times = (tm_times){0};
-    tm_status status = run(m, count);
+    tm_status status = run_more(m, count);
     memcpy(slices, m->jobs, count * sizeof *slices);
-    m->times.to_device += before.to_device;
-    m->times.kernel += before.kernel;
-    m->times.from_device += before.from_device;
-    if (!m->warning.text[0])
-        m->warning = warning;
     return status;
 }
 
@@ -598,9 +605,7 @@ static tm_status match_rows(tm_matcher *m, tm_stream *stream)
     /* The FFT has its part of the limit, and what it keeps of templates. */
     m->fft_bytes = memory / 4;
     stream->memory = memory - memory / 4 - memory / 8;
-    m->by_rows = true;
     tm_status status = tm_stream_match(stream);
-    m->by_rows = false;
     m->fft_bytes = m->settings.host_memory / 4;
     if (status != TM_OK)
         return stream->fault[0] ? fail(m, status, "%s", stream->fault) : status;
