@@ -173,9 +173,12 @@ static tm_status match_piece(tm_pool_device *d, tm_rows piece)
     return TM_OK;
 }
 
-/* The first call allocates and prepares, and says nothing of the next. */
+/* The first call allocates and prepares, and says nothing of the next; nor does a
+ * share of no rows. */
 static void measure_speed(tm_pool_device *d, double cost, double ms)
 {
+    if (cost == 0)
+        return;
     if (d->warm && ms > 0)
         d->speed = d->speed > 0 ? 0.7 * d->speed + 0.3 * cost / ms : cost / ms;
     d->warm = true;
