@@ -28,12 +28,14 @@ static cudaError_t enter(tm_cuda *cuda, entry *before)
     before->device = cuda->index;
     before->memory = tm_memory_enter(&cuda->memory);
     cudaGetDevice(&before->device);
+    cudaGetLastError(); /* the caller's own, which a launch would be blamed for */
     return cudaSetDevice(cuda->index);
 }
 
 static void leave(const entry *before)
 {
-    cudaSetDevice(before->device);
+    if (cudaSetDevice(before->device) != cudaSuccess)
+        cudaGetLastError(); /* not for the caller to find */
     tm_memory_enter(before->memory);
 }
 
