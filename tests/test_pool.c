@@ -439,6 +439,52 @@ static void several_templates(void)
         tm_pool_destroy(&pools[i]);
 }
 
+/* A match that is run again for more peaks says all the same which device it lost
+ * in the first run, and what both runs did. */
+static void warnings_last(void)
+{
+    enum { WIDTH = 200, SIZE = 60 };
+    tm_settings settings;
+    tm_search search;
+    tm_matcher *matcher;
+    tm_template *tmpl;
+    tm_hits hits;
+    tm_device_report reports[MOST];
+
+    require_faults();
+    if (!is_fake())
+        check_skip("only the tests' own plugin says which run a call is in");
+    uint8_t *samples = malloc((size_t)WIDTH * WIDTH);
+    for (int i = 0; i < WIDTH * WIDTH; i++)
+        samples[i] = (uint8_t)check_random();
+    const tm_image frame = {
+        .samples = samples, .width = WIDTH, .height = WIDTH, .stride = WIDTH};
+    const tm_image crop = {.samples = samples, .width = SIZE, .height = SIZE, .stride = WIDTH};
+
+    tm_settings_default(&settings, sizeof settings);
+    settings.device = TM_DEVICE_CUDA;
+    settings.device_mask = 3;
+    tm_search_default(&search, sizeof search);
+    search.most = 20; /* more than have room beside each other */
+    search.overlap = 0;
+    set("TMATCH_FAULT", "0:2:719");
+    CHECK_EQ(tm_matcher_create(&matcher, &settings), TM_OK);
+    set("TMATCH_FAULT", NULL);
+    CHECK_EQ(tm_template_create(&tmpl, matcher, &crop), TM_OK);
+    const tm_template *one = tmpl;
+    CHECK_EQ(tm_match_peaks(matcher, &frame, &one, 1, &search, &hits, NULL), TM_OK);
+    CHECK(hits.count > 0 && hits.count < 20 && !hits.cut_off);
+    CHECK_STR(tm_matcher_warning(matcher),
+              "cuda:0, fake: injected error 719: other devices took over");
+    CHECK_EQ(tm_matcher_reports(matcher, reports, MOST), 2);
+    CHECK_EQ(reports[0].rows, 0);
+    CHECK(reports[1].rows >= 2 * (WIDTH - SIZE + 1));
+    tm_hits_free(&hits);
+    tm_template_destroy(&tmpl);
+    tm_matcher_destroy(&matcher);
+    free(samples);
+}
+
 /* Parts that meet, none lost, in the given proportions. */
 static void shares_meet(void)
 {
@@ -467,6 +513,7 @@ int main(int argc, char **argv)
     static const check_test tests[] = {
         TEST(random_devices), TEST(large_frames),  TEST(several_templates), TEST(little_memory),
         TEST(every_fault),    TEST(opening_fails), TEST(slow_devices_get_less), TEST(shares_meet),
+        TEST(warnings_last),
     };
     alarm(250); /* a hang is a failure */
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
