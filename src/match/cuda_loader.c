@@ -8,8 +8,8 @@
 
 #define PLUGIN_NAME "libtmatch-cuda.so"
 
-/* Opening the plugin maps cuFFT-sized libraries; a machine without a driver is
- * told apart for a fifth of that time by asking for the driver itself. A plugin that
+/* Opening the plugin maps megabytes of kernels; a machine without a driver is told
+ * apart for a fifth of that time by asking for the driver itself. A plugin that
  * was named is opened in any case: it may be the tests' own, which needs none. */
 static bool driver_present(tm_message *message)
 {
