@@ -6,9 +6,9 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "fft/cpu_tile.h"
+#include "lcc/clock.h"
 
 enum { SPECTRA = 8, PLANS = 8, STRIPS_PER_THREAD = 4 };
 
@@ -47,13 +47,6 @@ struct tm_fft_cpu {
     uint64_t clock;
     memory *memories; /* one per thread */
 };
-
-static double now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
 
 static void destroy_plan(tm_fft_plan *plan)
 {
@@ -240,7 +233,7 @@ static bool begin_scans(tm_peak_scan scans[2], tm_peak_grid *grid, const tm_fft_
 
 tm_status tm_fft_cpu_match(tm_fft_cpu *fft, tm_job *job, const tm_fft_tiling *tiling)
 {
-    double start = now_ms();
+    double start = tm_now_ms();
     bool measure = fft->spent_ms + tiling->ms > MEASURE_AFTER_MS;
     tm_fft_strip strip = {.job = job, .tiling = tiling};
 
@@ -293,7 +286,7 @@ tm_status tm_fft_cpu_match(tm_fft_cpu *fft, tm_job *job, const tm_fft_tiling *ti
     if (failed)
         return TM_ERR_MEMORY;
     job->best = best;
-    fft->spent_ms += now_ms() - start;
+    fft->spent_ms += tm_now_ms() - start;
     return TM_OK;
 }
 

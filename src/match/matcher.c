@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "fft/cpu.h"
+#include "lcc/clock.h"
 #include "lcc/cpu/direct.h"
 #include "match/cuda_loader.h"
 #include "match/parts.h"
@@ -54,13 +54,6 @@ fail(tm_matcher *matcher, tm_status status, const char *format, ...)
 static tm_status fail_plain(tm_matcher *matcher, tm_status status)
 {
     return fail(matcher, status, "%s", tm_strerror(status));
-}
-
-static double now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
 static tm_status open_cpu(tm_matcher *m)
@@ -260,7 +253,7 @@ static tm_status run_job(tm_matcher *m, tm_job *job, const tm_plan *plan)
 
 static tm_status run_cpu(tm_matcher *m, tm_job *job, const tm_plan *plan)
 {
-    double start = now_ms();
+    double start = tm_now_ms();
     tm_status status = TM_OK;
 
     snprintf(m->device, sizeof m->device, "cpu");
@@ -289,7 +282,7 @@ static tm_status run_cpu(tm_matcher *m, tm_job *job, const tm_plan *plan)
         if (status != TM_OK)
             return fail_plain(m, status);
     }
-    m->times.kernel += now_ms() - start;
+    m->times.kernel += tm_now_ms() - start;
     return status;
 }
 
@@ -471,7 +464,7 @@ tm_status tm_match_many(tm_matcher *matcher, const tm_image *frame,
                         const tm_template *const *tmpls, size_t count, tm_peak *best,
                         const tm_map *maps)
 {
-    const double start = now_ms();
+    const double start = tm_now_ms();
 
     if (!matcher)
         return TM_ERR_INVALID;
@@ -487,7 +480,7 @@ tm_status tm_match_many(tm_matcher *matcher, const tm_image *frame,
             return fail_plain(matcher, TM_ERR_NO_POSITION);
         best[i] = peak_of(&matcher->jobs[i]);
     }
-    matcher->times.total = now_ms() - start;
+    matcher->times.total = tm_now_ms() - start;
     return TM_OK;
 }
 
@@ -526,7 +519,7 @@ tm_status tm_match_peaks(tm_matcher *matcher, const tm_image *frame,
                          const tm_template *const *tmpls, size_t count, const tm_search *search,
                          tm_hits *hits, const tm_map *maps)
 {
-    const double start = now_ms();
+    const double start = tm_now_ms();
     tm_search own;
 
     if (!matcher)
@@ -559,7 +552,7 @@ tm_status tm_match_peaks(tm_matcher *matcher, const tm_image *frame,
             tm_hits_free(&hits[i]);
     }
     free(lists);
-    matcher->times.total = now_ms() - start;
+    matcher->times.total = tm_now_ms() - start;
     return status;
 }
 
@@ -618,7 +611,7 @@ tm_status tm_match_rows(tm_matcher *matcher, const tm_row_source *frame,
                         const tm_template *const *tmpls, size_t count, tm_peak *best,
                         const tm_row_sink *maps)
 {
-    const double start = now_ms();
+    const double start = tm_now_ms();
 
     if (!matcher)
         return TM_ERR_INVALID;
@@ -648,7 +641,7 @@ tm_status tm_match_rows(tm_matcher *matcher, const tm_row_source *frame,
     for (size_t i = 0; i < count && status == TM_OK; i++)
         best[i] = peak_of(&jobs[i]);
     free(jobs);
-    matcher->times.total = now_ms() - start;
+    matcher->times.total = tm_now_ms() - start;
     return status;
 }
 

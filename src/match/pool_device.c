@@ -4,18 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "lcc/clock.h"
 
 /* A wrong number makes a match slower, never different. */
 #define BYTE_MS 2e-8
 #define PRODUCT_MS 4e-12
-
-double tm_now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
 
 double tm_pool_cost(const tm_pool_call *call, tm_rows rows, int64_t height)
 {

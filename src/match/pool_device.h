@@ -42,8 +42,6 @@ typedef struct tm_pool_device {
     int64_t most_windows; /* that its memory was found to have room for; 0: not known */
 } tm_pool_device;
 
-double tm_now_ms(void);
-
 /* What these rows of the call's jobs cost, in milliseconds of an H200, or so. */
 double tm_pool_cost(const tm_pool_call *call, tm_rows rows, int64_t height);
 

@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "lcc/clock.h"
 
 /* New rows of a band: enough for devices and threads to share, few enough that the
  * first is read and the last is matched soon. */
@@ -175,13 +176,6 @@ static tm_status match_band(run *r, const band *b, int64_t before)
     return status;
 }
 
-static double now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
-
 static tm_status match_bands(run *r)
 {
     tm_stream *s = r->stream;
@@ -190,11 +184,11 @@ static tm_status match_bands(run *r)
 
     for (int64_t i = 0; done < r->height && status == TM_OK; i++) {
         band *b = &r->bands[i % BANDS];
-        const double start = now_ms();
+        const double start = tm_now_ms();
         pthread_mutex_lock(&r->lock);
         const bool good = await(r, b, true);
         pthread_mutex_unlock(&r->lock);
-        s->waited_ms += now_ms() - start;
+        s->waited_ms += tm_now_ms() - start;
         if (!good) {
             snprintf(s->fault, sizeof s->fault, "the frame's rows were not delivered");
             return TM_ERR_ROWS;
