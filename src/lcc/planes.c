@@ -75,38 +75,41 @@ static const uint16_t *wide_row(const tm_image *frame, int64_t y)
     return (const uint16_t *)(const void *)(frame->samples + y * frame->stride);
 }
 
-static void square_row(const tm_image *frame, int channels, int shift, int64_t y, uint8_t *to)
+static void square_row(const tm_image *frame, int channels, int shift, int64_t x, int64_t y,
+                       int64_t count, uint8_t *to)
 {
-    const uint8_t *row = frame->samples + y * frame->stride;
-    const uint16_t *wide = wide_row(frame, y);
-    for (int64_t x = 0; x < frame->width; x++) {
+    const uint8_t *row = frame->samples + y * frame->stride + x * channels;
+    const uint16_t *wide = wide_row(frame, y) + x * channels;
+    for (int64_t i = 0; i < count; i++) {
         uint64_t q = 0;
         for (int c = 0; c < channels; c++) {
-            uint32_t f = frame->type == TM_SAMPLE_U16 ? wide[x * channels + c]
-                                                      : row[x * channels + c];
+            uint32_t f = frame->type == TM_SAMPLE_U16 ? wide[i * channels + c]
+                                                      : row[i * channels + c];
             q += f * f;
         }
-        to[x] = (uint8_t)(q >> shift);
+        to[i] = (uint8_t)(q >> shift);
     }
 }
 
-void tm_plane_row(const tm_parts *p, const tm_image *frame, int plane, int64_t y, uint8_t *to)
+void tm_plane_row(const tm_parts *p, const tm_image *frame, int plane, int64_t x, int64_t y,
+                  int64_t count, uint8_t *to)
 {
     const int samples = p->channels * p->bytes;
-    const uint8_t *row = frame->samples + y * frame->stride;
 
     if (plane < samples && p->bytes == 2) {
-        const uint16_t *from = wide_row(frame, y) + plane / 2;
-        for (int64_t x = 0; x < frame->width; x++)
-            to[x] = (uint8_t)(from[x * p->channels] >> 8 * (plane % 2));
+        const uint16_t *from = wide_row(frame, y) + x * p->channels + plane / 2;
+        for (int64_t i = 0; i < count; i++)
+            to[i] = (uint8_t)(from[i * p->channels] >> 8 * (plane % 2));
     } else if (plane < samples) {
-        for (int64_t x = 0; x < frame->width; x++)
-            to[x] = row[x * p->channels + plane];
+        const uint8_t *from = frame->samples + y * frame->stride + x * p->channels + plane;
+        for (int64_t i = 0; i < count; i++)
+            to[i] = from[i * p->channels];
     } else if (plane < samples + p->squares) {
-        square_row(frame, p->channels, 8 * (plane - samples), y, to);
+        square_row(frame, p->channels, 8 * (plane - samples), x, y, count, to);
     } else {
-        for (int64_t x = 0; x < frame->width; x++)
-            to[x] = frame->mask[y * frame->mask_stride + x] == 0;
+        const uint8_t *from = frame->mask + y * frame->mask_stride + x;
+        for (int64_t i = 0; i < count; i++)
+            to[i] = from[i] == 0;
     }
 }
 

@@ -56,8 +56,9 @@ void tm_parts_make(tm_parts *parts, const tm_job *job, const tm_template *mask);
 /* The plane of the template's mask, or NULL. */
 const tm_template *tm_mask_plane(const tm_template *tmpl);
 
-/* Writes row y of a frame's plane, width bytes. */
-void tm_plane_row(const tm_parts *parts, const tm_image *frame, int plane, int64_t y, uint8_t *to);
+/* Writes count bytes from (x, y) on of a frame's plane. */
+void tm_plane_row(const tm_parts *parts, const tm_image *frame, int plane, int64_t x, int64_t y,
+                  int64_t count, uint8_t *to);
 
 /* Sums over whole windows, row of windows by row. */
 typedef struct tm_slide {

@@ -220,7 +220,7 @@ static void say_fft(tm_matcher *m, const tm_fft_tiling *t)
         (long long)t->across, (long long)t->down, t->length_x, t->length_y);
 }
 
-/* A plain job by the planned algorithm. */
+/* A job that it takes by the planned algorithm. */
 typedef struct plain_run {
     tm_matcher *matcher;
     const tm_plan *plan;
@@ -246,7 +246,8 @@ static tm_status run_plain(void *context, tm_job *job)
 static tm_status run_job(tm_matcher *m, tm_job *job, const tm_plan *plan)
 {
     plain_run run = {m, plan};
-    if (tm_job_is_plain(job))
+    if (tm_job_is_plain(job) ||
+        (plan->algorithm != TM_ALGORITHM_FFT && tm_cpu_takes(job)))
         return run_plain(&run, job);
     return tm_parts_match(&m->parts, job, m->cpu.threads, run_plain, &run);
 }

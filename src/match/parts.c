@@ -51,7 +51,7 @@ static void split(const tm_parts *p, const tm_image *frame, uint8_t *memory, int
         uint8_t *to = memory + (int64_t)i * frame->width * frame->height;
 #pragma omp parallel for num_threads(threads) if (frame->width * frame->height > 100000)
         for (int64_t y = 0; y < frame->height; y++)
-            tm_plane_row(p, frame, i, y, to + y * frame->width);
+            tm_plane_row(p, frame, i, 0, y, frame->width, to + y * frame->width);
     }
 }
 

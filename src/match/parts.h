@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Matches other than 8-bit gray on the CPU: the planes' correlations by whichever
- * algorithm takes plain jobs, then the sums put together. */
+/* Matches other than 8-bit gray on the CPU, that the direct algorithm does not take
+ * as they are: the planes' correlations as maps by whichever algorithm takes plain
+ * jobs, then the sums put together. */
 #ifndef TMATCH_MATCH_PARTS_H
 #define TMATCH_MATCH_PARTS_H
 

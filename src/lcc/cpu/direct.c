@@ -67,6 +67,7 @@ typedef struct run {
     tiling tiles;
     bool narrow;
     tm_panel panel;  /* the packed template, if narrow */
+    tm_tile_parts *parts; /* NULL if the job is plain */
     size_t needed;   /* bytes of scratch */
     tm_peak_grid grid; /* if the job wants peaks */
     _Alignas(128) int64_t next; /* tile to take; written by all threads */
@@ -98,8 +99,9 @@ static void run_tiles(run *r, int thread)
             break;
         }
         tm_candidate candidate =
-            r->narrow ? tm_tile_narrow(kernels, s->memory, r->job, &r->panel, &tile, scan)
-                      : tm_tile_wide(kernels, s->memory, r->job, &tile, scan);
+            r->parts    ? tm_tile_of_parts(kernels, s->memory, r->job, r->parts, &tile, scan)
+            : r->narrow ? tm_tile_narrow(kernels, s->memory, r->job, &r->panel, &tile, scan)
+                        : tm_tile_wide(kernels, s->memory, r->job, &tile, scan);
         if (tm_candidate_beats(candidate, best))
             best = candidate;
     }
@@ -127,6 +129,39 @@ static bool init_grid(run *r)
     return true;
 }
 
+/* Packed anew for each frame: that reads the template once, as finding out whether
+ * it is still the same one would. */
+static bool pack(run *r)
+{
+    tm_cpu *cpu = r->cpu;
+    const tm_template *t = r->job->tmpl;
+
+    if (r->parts) {
+        if (!grow(&cpu->taps, &cpu->taps_size, tm_tile_parts_taps_size(r->job)))
+            return false;
+        tm_tile_parts_pack(r->parts, &cpu->kernels, r->job, (char *)cpu->taps);
+    } else if (r->narrow) {
+        if (!grow(&cpu->taps, &cpu->taps_size, tm_panel_size(r->panel.w, r->panel.h)))
+            return false;
+        r->panel.taps = cpu->taps;
+        cpu->kernels.pack(&r->panel, t->samples, (ptrdiff_t)t->width);
+    }
+    return true;
+}
+
+static size_t scratch_size(const run *r)
+{
+    const int width = r->tiles.width, height = r->tiles.height;
+    return r->parts    ? tm_tile_of_parts_size(r->job, r->parts, width, height)
+           : r->narrow ? tm_tile_narrow_size(r->job, width, height)
+                       : tm_tile_wide_size(r->job, width, height);
+}
+
+bool tm_cpu_takes(const tm_job *job)
+{
+    return tm_job_is_plain(job) || is_narrow(job->tmpl);
+}
+
 tm_status tm_cpu_match(tm_cpu *cpu, tm_job *job)
 {
     const tm_geometry *g = &job->geometry;
@@ -139,17 +174,15 @@ tm_status tm_cpu_match(tm_cpu *cpu, tm_job *job)
              .narrow = is_narrow(t),
              .panel = {.w = (int)t->width, .h = (int)t->height},
              .best = TM_NO_CANDIDATE};
+    tm_tile_parts parts;
 
-    r.needed = r.narrow ? tm_tile_narrow_size(job, r.tiles.width, r.tiles.height)
-                        : tm_tile_wide_size(job, r.tiles.width, r.tiles.height);
-    /* Packed anew for each frame: that reads the template once, as finding out
-     * whether it is still the same one would. */
-    if (r.narrow) {
-        if (!grow(&cpu->taps, &cpu->taps_size, tm_panel_size(r.panel.w, r.panel.h)))
-            return TM_ERR_MEMORY;
-        r.panel.taps = cpu->taps;
-        cpu->kernels.pack(&r.panel, t->samples, (ptrdiff_t)t->width);
+    if (!tm_job_is_plain(job)) {
+        tm_tile_parts_make(&parts, job);
+        r.parts = &parts;
     }
+    r.needed = scratch_size(&r);
+    if (!pack(&r))
+        return TM_ERR_MEMORY;
 
     if (job->peaks && !init_grid(&r)) {
         tm_peak_grid_free(&r.grid);

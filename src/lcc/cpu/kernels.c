@@ -2,6 +2,7 @@
 #include "lcc/cpu/kernels.h"
 
 #include "lcc/cpu/plain.h"
+#include "lcc/cpu/sums.h"
 #include "tmatch/tmatch.h"
 
 /* Enough for every form: see the pack functions. */
@@ -25,6 +26,7 @@ void tm_cpu_kernels_init(tm_cpu_kernels *kernels, uint32_t features)
                                 .score_best = tm_score_best_c,
                                 .score_map = tm_score_map_c,
                                 .score_peaks = tm_score_peaks_c};
+    assign_sums(kernels);
     features &= tm_cpu_features();
 #if TM_HAVE_X86
     if (!(features & TM_CPU_SSE41))

@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lcc/metrics.h"
+
 enum {
     TM_BLOCK = 64,
     TM_LANES = 16,
@@ -111,6 +113,24 @@ typedef void tm_score_map_fn(const tm_window_row *row, tm_best *best, float *map
  * does not either. */
 typedef void tm_score_peaks_fn(const tm_window_row *row, tm_best *best, float floor, float *map);
 
+/* What a sum of windows is made of: S_FT' of a plane, or a plane's sums by their
+ * prefixes. One of the two is NULL. */
+typedef struct tm_source {
+    const int32_t *products;
+    const uint32_t *prefix;
+    int shift;      /* of products */
+    int64_t weight; /* of a plane's sums */
+} tm_source;
+
+/* to = the weighted sum of sources, blocks * TM_BLOCK windows. plane and w are as in
+ * tm_window_row. */
+typedef void tm_combine_fn(int64_t *to, const tm_source *sources, int count, ptrdiff_t plane,
+                           int w, int blocks);
+
+/* The map's elements, in column order, of rows of sums as planes.h numbers them. */
+typedef void tm_score_sums_fn(const tm_scorer *scorer, const int64_t *const *sums,
+                              int blocks, void *row);
+
 typedef struct tm_cpu_kernels {
     const char *name;
     tm_pack_fn *pack;
@@ -121,6 +141,8 @@ typedef struct tm_cpu_kernels {
     tm_score_best_fn *score_best;
     tm_score_map_fn *score_map;
     tm_score_peaks_fn *score_peaks;
+    tm_combine_fn *combine;
+    tm_score_sums_fn *score_sums;
 } tm_cpu_kernels;
 
 /* features: TM_CPU_ bits that may be used. */

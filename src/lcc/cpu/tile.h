@@ -8,6 +8,7 @@
 
 #include "lcc/cpu/direct.h"
 #include "lcc/peak_scan.h"
+#include "lcc/planes.h"
 
 enum { TM_ROWS_AHEAD = 6 };
 
@@ -82,5 +83,32 @@ size_t tm_tile_narrow_size(const tm_job *job, int width, int height);
 tm_candidate tm_tile_wide(const tm_cpu_kernels *kernels, char *memory, const tm_job *job,
                           const tm_tile *tile, tm_peak_scan *scan);
 size_t tm_tile_wide_size(const tm_job *job, int width, int height);
+
+/* Planes that tiles have besides: the differences of 16-bit samples' two bytes. */
+enum { TM_TILE_PLANES = TM_FRAME_PLANES + TM_MAX_CHANNELS };
+
+/* How tiles make the sums of a job that is taken apart. Sums over whole windows are
+ * those of the planes and of their squares, weighted. */
+typedef struct tm_tile_parts {
+    tm_parts parts;
+    tm_scorer scorer;
+    int panels;
+    tm_panel panel[TM_SAMPLE_PLANES + 1];
+    int term_panel[TM_TERMS];
+    bool correlated[TM_TILE_PLANES], slid[TM_TILE_PLANES];
+    int64_t weight[TM_SUMS][TM_TILE_PLANES];
+    int64_t square_weight[TM_TILE_PLANES]; /* in S_FF */
+} tm_tile_parts;
+
+void tm_tile_parts_make(tm_tile_parts *parts, const tm_job *job);
+/* Fills the panels. memory has tm_tile_parts_taps_size bytes and stays. */
+size_t tm_tile_parts_taps_size(const tm_job *job);
+void tm_tile_parts_pack(tm_tile_parts *parts, const tm_cpu_kernels *kernels, const tm_job *job,
+                        char *memory);
+
+/* Templates of at most TM_PANEL_TAPS, of any job. */
+tm_candidate tm_tile_of_parts(const tm_cpu_kernels *kernels, char *memory, const tm_job *job,
+                              const tm_tile_parts *parts, const tm_tile *tile, tm_peak_scan *scan);
+size_t tm_tile_of_parts_size(const tm_job *job, const tm_tile_parts *parts, int width, int height);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lcc/cpu/kernels.h"
+#include "lcc/cpu/sums.h"
 
 #define ROWS_INLINE static inline __attribute__((always_inline))
 
@@ -287,4 +288,5 @@ static void assign_rows(tm_cpu_kernels *kernels)
     kernels->score_best = score_best;
     kernels->score_map = score_map;
     kernels->score_peaks = score_peaks;
+    assign_sums(kernels);
 }

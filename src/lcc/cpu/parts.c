@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* What tiles of a job that is taken apart are made of. */
+#include "lcc/cpu/tile.h"
+
+/* S_FF of 16 bits is made of the planes' squares: with f = 256*h + l and
+ * d = |h - l|, f^2 = 65536*h^2 + l^2 + 256*(h^2 + l^2 - d^2). */
+static void weigh_windows(tm_tile_parts *p)
+{
+    const tm_parts *parts = &p->parts;
+
+    for (int i = 0; i < parts->channels * parts->bytes; i++) {
+        const int sum = TM_SUM_F + i / parts->bytes, byte = i % parts->bytes;
+        if (parts->sliding[sum])
+            p->weight[sum][i] = 1 << 8 * byte;
+        if (parts->sliding[TM_SUM_FF])
+            p->square_weight[i] = parts->bytes == 1 ? 1 : byte ? 65536 + 256 : 1 + 256;
+    }
+    for (int c = 0; c < parts->channels && parts->bytes == 2; c++) {
+        if (parts->sliding[TM_SUM_FF])
+            p->square_weight[TM_FRAME_PLANES + c] = -256;
+    }
+    if (parts->sliding[TM_SUM_TOUCHED])
+        p->weight[TM_SUM_TOUCHED][parts->planes - 1] = 1;
+}
+
+void tm_tile_parts_make(tm_tile_parts *p, const tm_job *job)
+{
+    const tm_template *mask = tm_mask_plane(job->tmpl);
+
+    memset(p, 0, sizeof *p);
+    tm_parts_make(&p->parts, job, mask);
+    p->scorer = tm_scorer_make(job->tmpl, job->metric);
+    weigh_windows(p);
+    for (int i = 0; i < p->parts.terms; i++) {
+        const tm_term *term = &p->parts.term[i];
+        int same = 0;
+        while (p->parts.term[same].taps != term->taps)
+            same++;
+        p->term_panel[i] = same < i ? p->term_panel[same] : p->panels++;
+        p->correlated[term->plane] = true;
+        if (term->taps != mask) /* whose taps are not biased */
+            p->weight[term->sum][term->plane] += (int64_t)TM_TAP_BIAS << term->shift;
+    }
+    for (int i = 0; i < TM_TILE_PLANES; i++) {
+        p->slid[i] = p->square_weight[i] != 0;
+        for (int sum = 0; sum < TM_SUMS; sum++)
+            p->slid[i] = p->slid[i] || p->weight[sum][i];
+    }
+}
+
+static int64_t panel_stride(const tm_template *t)
+{
+    return round_up((int64_t)tm_panel_size((int)t->width, (int)t->height), 64);
+}
+
+size_t tm_tile_parts_taps_size(const tm_job *job)
+{
+    const tm_template *t = job->tmpl;
+    const int panels = t->planes ? t->plane_count : 1;
+    return (size_t)(panels * panel_stride(t) + t->n);
+}
+
+/* A mask's samples are 0 and 1, and so are its taps, without a bias. */
+void tm_tile_parts_pack(tm_tile_parts *p, const tm_cpu_kernels *kernels, const tm_job *job,
+                        char *memory)
+{
+    const tm_template *t = job->tmpl, *mask = tm_mask_plane(t);
+    uint8_t *biased = (uint8_t *)memory + p->panels * panel_stride(t);
+
+    for (int64_t i = 0; mask && i < t->n; i++)
+        biased[i] = (uint8_t)(mask->samples[i] + TM_TAP_BIAS);
+    for (int i = 0; i < p->parts.terms; i++) {
+        const tm_template *taps = p->parts.term[i].taps;
+        tm_panel *panel = &p->panel[p->term_panel[i]];
+        if (panel->taps)
+            continue;
+        *panel = (tm_panel){.w = (int)t->width, .h = (int)t->height};
+        panel->taps = (int32_t *)(void *)(memory + p->term_panel[i] * panel_stride(t));
+        kernels->pack(panel, taps == mask ? biased : taps->samples, (ptrdiff_t)t->width);
+    }
+}

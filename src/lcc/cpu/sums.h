@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* Kernels of jobs that are taken apart, in C that compilers turn into vectors: each
+ * instruction set's file compiles them for itself. Rows are in blocks, in phase
+ * order, but for the scores. */
+#ifndef TMATCH_LCC_CPU_SUMS_H
+#define TMATCH_LCC_CPU_SUMS_H
+
+#include "lcc/cpu/kernels.h"
+#include "lcc/planes.h"
+
+static void combine(int64_t *restrict to, const tm_source *sources, int count, ptrdiff_t plane,
+                    int w, int blocks)
+{
+    for (int at = 0; at < blocks * TM_BLOCK; at += TM_LANES) {
+        const ptrdiff_t p = at / TM_LANES % 4, j = at / TM_BLOCK * TM_LANES, end = p + w;
+        int64_t sums[TM_LANES] = {0};
+        for (int s = 0; s < count; s++) {
+            const int64_t weight = sources[s].weight;
+            const int shift = sources[s].shift;
+            const int32_t *products = sources[s].products;
+            const uint32_t *prefix = sources[s].prefix;
+            if (products) {
+                for (int i = 0; i < TM_LANES; i++)
+                    sums[i] += (int64_t)((uint64_t)products[at + i] << shift);
+            } else {
+                const uint32_t *from = prefix + p * plane + j;
+                const uint32_t *until = prefix + end % 4 * plane + end / 4 + j;
+                for (int i = 0; i < TM_LANES; i++)
+                    sums[i] += (int64_t)(until[i] - from[i]) * weight;
+            }
+        }
+        for (int i = 0; i < TM_LANES; i++)
+            to[at + i] = sums[i];
+    }
+}
+
+static inline __attribute__((always_inline)) void
+score_reals(const tm_scorer *scorer, const int64_t *const *sums, int blocks, float *restrict to,
+            tm_metric metric, int channels, bool wide)
+{
+    const int64_t *ft = sums[TM_SUM_FT], *ff = tm_needs_s_ff(metric) ? sums[TM_SUM_FF] : ft;
+    const float skipped = tm_skipped_value(metric).real;
+    tm_scorer s = *scorer;
+
+    s.metric = metric;
+    for (int at = 0; at < blocks * TM_BLOCK; at += TM_BLOCK) {
+        float scores[TM_BLOCK];
+        for (int i = at; i < at + TM_BLOCK; i++) {
+            tm_sums window = {.s_ft = ft[i], .s_ff = ff[i]};
+            for (int c = 0; c < channels && tm_needs_s_f(metric); c++)
+                window.s_f[c] = sums[TM_SUM_F + c][i];
+            scores[i - at] = tm_real_score(&s, &window, channels, wide);
+        }
+        if (sums[TM_SUM_TOUCHED]) {
+            for (int i = 0; i < TM_BLOCK; i++)
+                scores[i] = sums[TM_SUM_TOUCHED][at + i] ? skipped : scores[i];
+        }
+        for (int j = 0; j < TM_LANES; j++) {
+            for (int p = 0; p < 4; p++)
+                to[at + 4 * j + p] = scores[p * TM_LANES + j];
+        }
+    }
+}
+
+static inline __attribute__((always_inline)) void
+score_metric(const tm_scorer *s, const int64_t *const *sums, int blocks, float *to,
+             tm_metric metric)
+{
+    if (s->wide)
+        score_reals(s, sums, blocks, to, metric, s->channels, true);
+    else if (s->channels == 1)
+        score_reals(s, sums, blocks, to, metric, 1, false);
+    else if (s->channels == 3)
+        score_reals(s, sums, blocks, to, metric, 3, false);
+    else
+        score_reals(s, sums, blocks, to, metric, s->channels, false);
+}
+
+static void score_integers(const tm_scorer *s, const int64_t *const *sums, int blocks,
+                           int64_t *restrict to)
+{
+    const int64_t skipped = tm_skipped_value(s->metric).integer;
+    const int64_t *ft = sums[TM_SUM_FT], *ff = sums[TM_SUM_FF], *touched = sums[TM_SUM_TOUCHED];
+
+    for (int x = 0; x < blocks * TM_BLOCK; x++) {
+        const int i = tm_phase_index(x);
+        const int64_t sum = s->metric == TM_METRIC_CCORR ? ft[i] : ff[i] - 2 * ft[i] + s->s_tt;
+        to[x] = touched && touched[i] ? skipped : sum;
+    }
+}
+
+static void score_sums(const tm_scorer *s, const int64_t *const *sums, int blocks, void *row)
+{
+    switch (s->metric) {
+    case TM_METRIC_LCC:
+        score_metric(s, sums, blocks, row, TM_METRIC_LCC);
+        break;
+    case TM_METRIC_CCORR_NORMED:
+        score_metric(s, sums, blocks, row, TM_METRIC_CCORR_NORMED);
+        break;
+    case TM_METRIC_SQDIFF_NORMED:
+        score_metric(s, sums, blocks, row, TM_METRIC_SQDIFF_NORMED);
+        break;
+    case TM_METRIC_CCOEFF:
+        score_metric(s, sums, blocks, row, TM_METRIC_CCOEFF);
+        break;
+    default:
+        score_integers(s, sums, blocks, row);
+    }
+}
+
+static inline void assign_sums(tm_cpu_kernels *kernels)
+{
+    kernels->combine = combine;
+    kernels->score_sums = score_sums;
+}
+
+#endif
