@@ -58,7 +58,10 @@ TM_API const char *tm_version(void);
 
 typedef enum tm_sample_type {
     TM_SAMPLE_U8 = 0,
-    TM_SAMPLE_U16 = 1 /* in the machine's byte order */
+    TM_SAMPLE_U16 = 1, /* in the machine's byte order */
+    TM_SAMPLE_F32 = 2  /* float, finite values; on the CPU, directly: scores are accurate
+                          within the bounds in docs/exactness.md, not the same bits
+                          everywhere, and every metric's values are floats */
 } tm_sample_type;
 
 /* A picture. Row y starts at samples + y * stride, a pixel's channels lie side by
@@ -105,8 +108,8 @@ typedef enum tm_metric {
  * there is no such metric. Static storage. */
 TM_API const char *tm_metric_name(tm_metric metric);
 
-/* Whether the metric's values are integers (int64_t in the map, else float), and
- * whether the best is the least. */
+/* Whether the metric's values are integers (int64_t in the map, else float), of
+ * pictures that are not of floats, and whether the best is the least. */
 TM_API int tm_metric_is_integer(tm_metric metric);
 TM_API int tm_metric_is_distance(tm_metric metric);
 
@@ -247,13 +250,14 @@ typedef struct tm_peak {
 } tm_peak;
 
 /* A score map in the caller's memory: int64_t where the metric's values are
- * integers, else float. */
+ * integers, else float; of TM_SAMPLE_F32 pictures always float. */
 typedef struct tm_map {
     void *data;
     ptrdiff_t stride; /* bytes from one row to the next, a multiple of the element */
 } tm_map;
 
-/* Bytes of one element of the metric's score map; 0 if there is no such metric. */
+/* Bytes of one element of the metric's score map; 0 if there is no such metric. Of
+ * TM_SAMPLE_F32 pictures it is sizeof(float), and what follows -FLT_MAX or FLT_MAX. */
 TM_API size_t tm_map_element_size(tm_metric metric);
 
 /* What the map holds where a position was skipped: the value of its type that is

@@ -31,7 +31,7 @@ tm_status tm_geometry_init(tm_geometry *geometry, tm_domain domain, int64_t fram
 
 static inline int64_t tm_sample_size(tm_sample_type type)
 {
-    return type == TM_SAMPLE_U16 ? 2 : 1;
+    return type == TM_SAMPLE_F32 ? 4 : type == TM_SAMPLE_U16 ? 2 : 1;
 }
 
 static inline int tm_image_channels(const tm_image *image)
@@ -68,6 +68,8 @@ struct tm_template {
      * mask, if there is one. */
     tm_template **planes;
     int plane_count;
+
+    struct tm_real *real; /* of floats, which have no sums above, and no planes */
 };
 
 /* Copies and sums a valid image of at most TM_MAX_TEMPLATE_PIXELS. Errors: MEMORY. */
@@ -109,8 +111,19 @@ tm_candidate tm_reference_window(const tm_job *job, int64_t x, int64_t y);
  * apart: planes.h. */
 static inline bool tm_job_is_plain(const tm_job *job)
 {
-    return !job->tmpl->planes && tm_image_is_plain(&job->frame) &&
+    return !job->tmpl->planes && !job->tmpl->real && tm_image_is_plain(&job->frame) &&
            (job->metric == TM_METRIC_LCC || job->metric == TM_METRIC_CCORR);
+}
+
+static inline bool tm_job_is_real(const tm_job *job)
+{
+    return job->tmpl->real != NULL;
+}
+
+/* Bytes of an element of the job's map. */
+static inline size_t tm_job_element(const tm_job *job)
+{
+    return tm_is_integer(job->metric) ? sizeof(int64_t) : sizeof(float);
 }
 
 /* Stores a value in the map. */

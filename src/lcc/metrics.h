@@ -37,6 +37,10 @@ __extension__ typedef unsigned __int128 tm_uint128;
  * of two are exact, so no bit of the quotient depends on it. */
 #define TM_SCORE_SCALE 0x1p-40f
 
+/* What a job of float pictures has for CCORR and SQDIFF: real values. */
+#define TM_METRIC_CCORR_REAL ((tm_metric)6)
+#define TM_METRIC_SQDIFF_REAL ((tm_metric)7)
+
 typedef struct tm_sums {
     int64_t s_ft, s_ff;
     int64_t s_f[TM_MAX_CHANNELS];
@@ -67,7 +71,8 @@ TM_HOST_DEVICE bool tm_is_integer(tm_metric metric)
 
 TM_HOST_DEVICE bool tm_is_distance(tm_metric metric)
 {
-    return metric == TM_METRIC_SQDIFF || metric == TM_METRIC_SQDIFF_NORMED;
+    return metric == TM_METRIC_SQDIFF || metric == TM_METRIC_SQDIFF_NORMED ||
+           metric == TM_METRIC_SQDIFF_REAL;
 }
 
 /* Which sums a metric is made of, besides S_FT. */

@@ -15,7 +15,7 @@ static pthread_mutex_t merging = PTHREAD_MUTEX_INITIALIZER;
 
 bool tm_peak_grid_init(tm_peak_grid *grid, const tm_job *job, int64_t x_cells, int64_t y_cells)
 {
-    const size_t element = tm_map_element_size(job->metric);
+    const size_t element = tm_job_element(job);
     const size_t columns = (size_t)(x_cells * job->geometry.map_height) * element;
     const size_t rows = (size_t)(y_cells * job->geometry.map_width) * element;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The oracle. It follows the definition word by word and is never optimised. */
 #include "lcc/peak_scan.h"
+#include "lcc/real.h"
 
 static int64_t sample(const tm_image *frame, int64_t x, int64_t y, int channel)
 {
@@ -28,6 +29,11 @@ tm_candidate tm_reference_window(const tm_job *job, int64_t x, int64_t y)
 {
     const tm_geometry *g = &job->geometry;
     const tm_template *t = job->tmpl;
+    if (t->real) {
+        const tm_value real = tm_reference_real(job, x, y);
+        tm_job_store(job, x, y, &real);
+        return (tm_candidate){real.rank, real.rank == INT64_MIN ? INT64_MAX : y * g->map_width + x};
+    }
     const tm_scorer scorer = tm_scorer_make(t, job->metric);
     tm_sums sums = {0};
     bool skipped = false;

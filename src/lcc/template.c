@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lcc/lcc.h"
+#include "lcc/real.h"
 
 /* FNV-1a, 64 bits: http://www.isthe.com/chongo/tech/comp/fnv/ */
 static uint64_t hash_bytes(uint64_t hash, const void *data, size_t size)
@@ -136,10 +136,14 @@ tm_status tm_template_prepare(tm_template **tmpl, const tm_image *image)
         const size_t row = (size_t)(t->width * t->channels * tm_sample_size(t->type));
         for (int64_t y = 0; y < t->height; y++)
             memcpy(t->samples + (size_t)y * row, image->samples + y * image->stride, row);
-        add_up(t);
-        t->hash = hash_bytes(UINT64_C(0xcbf29ce484222325), &t->width, sizeof t->width);
-        t->hash = hash_bytes(t->hash, t->samples, packed_size(t));
-        status = make_planes(t);
+        if (t->type == TM_SAMPLE_F32) {
+            status = tm_real_prepare(t) ? TM_OK : TM_ERR_MEMORY;
+        } else {
+            add_up(t);
+            t->hash = hash_bytes(UINT64_C(0xcbf29ce484222325), &t->width, sizeof t->width);
+            t->hash = hash_bytes(t->hash, t->samples, packed_size(t));
+            status = make_planes(t);
+        }
     }
     if (status == TM_OK)
         *tmpl = t;
@@ -162,6 +166,7 @@ void tm_template_destroy(tm_template **tmpl)
     tm_template *t = *tmpl;
     for (int i = 0; i < t->plane_count; i++)
         tm_template_destroy(&t->planes[i]);
+    tm_real_free(&t->real);
     free(t->planes);
     free(t->mask);
     free(t->samples);
@@ -196,6 +201,13 @@ tm_status tm_template_normalized(const tm_template *tmpl, float *out)
         return TM_ERR_INVALID;
     if (tmpl->flat)
         return TM_ERR_FLAT_TEMPLATE;
+
+    if (tmpl->real) {
+        const double length = sqrt(tmpl->real->variance);
+        for (int64_t i = 0; i < tmpl->n; i++)
+            out[i] = (float)(tmpl->real->taps[i] / length);
+        return TM_OK;
+    }
 
     /* ||T - mean||^2 = var_T / n, and T - mean = (n*T - S_T) / n. */
     const int64_t n = tmpl->count;

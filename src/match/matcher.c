@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The public API: matchers, and what runs a match. */
+#include <math.h>
 #include <omp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,6 +10,7 @@
 #include "fft/cpu.h"
 #include "lcc/clock.h"
 #include "lcc/cpu/direct.h"
+#include "lcc/cpu/real.h"
 #include "match/cuda_loader.h"
 #include "match/parts.h"
 #include "match/plan.h"
@@ -169,6 +171,18 @@ static bool is_flat(const tm_template *t, tm_metric metric)
     return t->count == 0 || (t->flat && tm_needs_s_f(metric));
 }
 
+/* Values that the scores of floats are not defined for. */
+static tm_status check_finite(tm_matcher *m, const tm_image *image, const char *name)
+{
+    int64_t x, y;
+    float sample;
+    if (image->type != TM_SAMPLE_F32 || !tm_real_find_bad(image, &x, &y, &sample))
+        return TM_OK;
+    return fail(m, TM_ERR_INVALID, "the %s has the sample %s at x=%lld y=%lld, and only finite "
+                "ones have a score", name, isnan(sample) ? "nan" : sample > 0 ? "inf" : "-inf",
+                (long long)x, (long long)y);
+}
+
 tm_status tm_template_create(tm_template **tmpl, tm_matcher *matcher, const tm_image *image)
 {
     if (!tmpl || !matcher)
@@ -183,7 +197,10 @@ tm_status tm_template_create(tm_template **tmpl, tm_matcher *matcher, const tm_i
                     (long long)TM_MAX_TEMPLATE_PIXELS);
 
     tm_template *t;
-    tm_status status = tm_template_prepare(&t, image);
+    tm_status status = check_finite(matcher, image, "template");
+    if (status != TM_OK)
+        return status;
+    status = tm_template_prepare(&t, image);
     if (status == TM_OK && is_flat(t, matcher->settings.metric)) {
         tm_template_destroy(&t);
         status = TM_ERR_FLAT_TEMPLATE;
@@ -206,6 +223,8 @@ __attribute__((format(printf, 2, 3))) static void say(tm_matcher *m, const char 
 
 static void say_estimates(tm_matcher *m, const tm_plan *plan)
 {
+    if (isnan(plan->direct_ms)) /* floats: there is nothing to choose */
+        return;
     say(m, "; estimates: direct %.3g ms", plan->direct_ms);
     if (plan->fault)
         say(m, ", no fft: %s", plan->fault);
@@ -246,6 +265,8 @@ static tm_status run_plain(void *context, tm_job *job)
 static tm_status run_job(tm_matcher *m, tm_job *job, const tm_plan *plan)
 {
     plain_run run = {m, plan};
+    if (tm_job_is_real(job))
+        return tm_real_match(m->cpu.kernels.real, job, m->cpu.threads);
     if (tm_job_is_plain(job) ||
         (plan->algorithm != TM_ALGORITHM_FFT && tm_cpu_takes(job)))
         return run_plain(&run, job);
@@ -269,13 +290,15 @@ static tm_status run_cpu(tm_matcher *m, tm_job *job, const tm_plan *plan)
         return fail(m, TM_ERR_INVALID, "no FFT: %s", plan->fault);
     } else {
         const char *why = m->settings.device == TM_DEVICE_CPU ? "as asked"
+                          : tm_job_is_real(job) ? "floats are matched on the CPU"
                           : m->refusal.text[0]                ? m->refusal.text
                           : "not enough work yet to start a CUDA device";
         if (plan->algorithm == TM_ALGORITHM_FFT) {
             say_fft(m, &plan->tiling);
         } else {
             m->algorithm = "direct";
-            say(m, "direct on cpu, %s kernels", m->cpu.kernels.name);
+            say(m, "direct on cpu, %s%s kernels", tm_job_is_real(job) ? "float, " : "",
+                m->cpu.kernels.name);
         }
         status = run_job(m, job, plan);
         say(m, ", up to %d thread%s: %s", m->cpu.threads, m->cpu.threads == 1 ? "" : "s", why);
@@ -295,6 +318,12 @@ static tm_plan plan_cpu(const tm_matcher *m, const tm_job *job)
                     .started = m->fft != NULL,
                     .missed_ms = m->missed_ms,
                     .fft_bytes = m->fft_bytes};
+    if (tm_job_is_real(job))
+        return (tm_plan){.algorithm = m->settings.algorithm == TM_ALGORITHM_FFT
+                                          ? TM_ALGORITHM_FFT
+                                          : TM_ALGORITHM_DIRECT,
+                         .direct_ms = NAN,
+                         .fault = "float samples are matched directly"};
     if (m->settings.algorithm != TM_ALGORITHM_REFERENCE)
         tm_plan_make(&plan, &site, job, m->settings.algorithm);
     return plan;
@@ -357,6 +386,8 @@ static double estimate_ms(const tm_matcher *m, size_t count)
 static bool use_cuda(tm_matcher *m, size_t count)
 {
     const tm_settings *s = &m->settings;
+    if (tm_job_is_real(m->jobs)) /* as all of them are then */
+        return false;
     if (s->device != TM_DEVICE_AUTO || s->algorithm == TM_ALGORITHM_REFERENCE)
         return s->device == TM_DEVICE_CUDA;
     if (!m->pool && !m->refusal.text[0] &&
@@ -399,6 +430,18 @@ static tm_status run_more(tm_matcher *m, size_t count)
     return status;
 }
 
+static const char *type_name(tm_sample_type type)
+{
+    return type == TM_SAMPLE_F32 ? "float" : type == TM_SAMPLE_U16 ? "16-bit" : "8-bit";
+}
+
+static tm_metric job_metric(tm_metric metric, const tm_template *tmpl)
+{
+    if (tmpl->real && metric == TM_METRIC_CCORR)
+        return TM_METRIC_CCORR_REAL;
+    return tmpl->real && metric == TM_METRIC_SQDIFF ? TM_METRIC_SQDIFF_REAL : metric;
+}
+
 static tm_status prepare_job(tm_matcher *m, tm_job *job, const tm_image *frame,
                              const tm_template *tmpl, const tm_map *map)
 {
@@ -408,11 +451,13 @@ static tm_status prepare_job(tm_matcher *m, tm_job *job, const tm_image *frame,
         return fail_plain(m, TM_ERR_FLAT_TEMPLATE);
     if (frame->type != tmpl->type || tm_image_channels(frame) != tmpl->channels)
         return fail(m, TM_ERR_INVALID,
-                    "the frame has %d-bit samples and %d channel%s, the template %d-bit and %d",
-                    (int)tm_sample_size(frame->type) * 8, tm_image_channels(frame),
-                    tm_image_channels(frame) == 1 ? "" : "s", (int)tm_sample_size(tmpl->type) * 8,
+                    "the frame has %s samples and %d channel%s, the template %s and %d",
+                    type_name(frame->type), tm_image_channels(frame),
+                    tm_image_channels(frame) == 1 ? "" : "s", type_name(tmpl->type),
                     tmpl->channels);
-    *job = (tm_job){.metric = m->settings.metric, .frame = *frame, .tmpl = tmpl};
+    if (tmpl->real && m->settings.device == TM_DEVICE_CUDA)
+        return fail(m, TM_ERR_INVALID, "float samples are matched on the CPU only");
+    *job = (tm_job){.metric = job_metric(m->settings.metric, tmpl), .frame = *frame, .tmpl = tmpl};
     if (map)
         job->map = *map;
     tm_status status = tm_geometry_init(&job->geometry, m->settings.domain, frame->width,
@@ -441,6 +486,8 @@ static tm_status prepare(tm_matcher *matcher, const tm_image *frame,
     const char *fault = tm_image_fault(frame);
     if (fault)
         return fail(matcher, TM_ERR_INVALID, "%s", fault);
+    if (check_finite(matcher, frame, "frame") != TM_OK)
+        return TM_ERR_INVALID;
     if (matcher->job_capacity < count) {
         tm_job *jobs = realloc(matcher->jobs, count * sizeof *jobs);
         if (!jobs)
@@ -538,7 +585,7 @@ tm_status tm_match_peaks(tm_matcher *matcher, const tm_image *frame,
     tm_peak_list *lists = malloc(count * sizeof *lists);
     if (!lists)
         return fail_plain(matcher, TM_ERR_MEMORY);
-    const tm_peak_search first = tm_search_start(&own, matcher->settings.metric);
+    const tm_peak_search first = tm_search_start(&own, matcher->jobs[0].metric);
     for (size_t i = 0; i < count; i++) {
         hits[i] = (tm_hits){0};
         tm_peak_list_init(&lists[i], &first);

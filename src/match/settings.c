@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "lcc/lcc.h"
+
 const char *tm_version(void)
 {
     return TM_VERSION;
@@ -97,16 +99,17 @@ const char *tm_image_fault(const tm_image *image)
     if (image->width < 1 || image->height < 1 || image->width > INT32_MAX ||
         image->height > INT32_MAX)
         return "a picture's width and height must be 1 to 2147483647";
-    if (image->type != TM_SAMPLE_U8 && image->type != TM_SAMPLE_U16)
+    if (image->type != TM_SAMPLE_U8 && image->type != TM_SAMPLE_U16 &&
+        image->type != TM_SAMPLE_F32)
         return "no such type of samples";
     if (image->channels < 0 || image->channels > TM_MAX_CHANNELS)
         return "a picture has 1 to 4 channels";
-    const int64_t size = image->type == TM_SAMPLE_U16 ? 2 : 1;
+    const int64_t size = tm_sample_size(image->type);
     if (image->height > 1 &&
         magnitude(image->stride) < image->width * size * (image->channels ? image->channels : 1))
         return "a picture's stride must be at least its width";
     if ((uintptr_t)image->samples % (uintptr_t)size || (image->height > 1 && image->stride % size))
-        return "16-bit samples must lie at even addresses";
+        return "samples must lie at addresses that are multiples of their size";
     if (image->mask && image->height > 1 && magnitude(image->mask_stride) < image->width)
         return "a mask's stride must be at least its width";
     return NULL;

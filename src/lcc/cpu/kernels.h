@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lcc/cpu/real_block.h"
 #include "lcc/metrics.h"
 
 enum {
@@ -143,6 +144,7 @@ typedef struct tm_cpu_kernels {
     tm_score_peaks_fn *score_peaks;
     tm_combine_fn *combine;
     tm_score_sums_fn *score_sums;
+    tm_real_block_fn *real; /* its bits differ */
 } tm_cpu_kernels;
 
 /* features: TM_CPU_ bits that may be used. */

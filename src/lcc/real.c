@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+#include "lcc/real.h"
+
+#include <stdlib.h>
+
+/* A sum in parts, so that its error grows with their length and number, not with
+ * the number of terms. */
+typedef struct parted {
+    double part, whole;
+    int terms;
+} parted;
+
+static void add(parted *sum, double term)
+{
+    sum->part += term;
+    if (++sum->terms == TM_REAL_PART) {
+        sum->whole += sum->part;
+        sum->part = 0;
+        sum->terms = 0;
+    }
+}
+
+static double total(const parted *sum)
+{
+    return sum->whole + sum->part;
+}
+
+static bool counts(const tm_template *t, int64_t i)
+{
+    return !t->mask || t->mask[i];
+}
+
+static double mean_of(const tm_template *t, const double *plane)
+{
+    parted sum = {0};
+    for (int64_t i = 0; i < t->n; i++)
+        if (counts(t, i))
+            add(&sum, plane[i]);
+    return total(&sum) / (double)t->count;
+}
+
+/* T - mean, whose own mean is taken off once more: after that what is left is the
+ * rounding of small numbers. */
+static void centre(const tm_template *t, double *taps, const double *plane)
+{
+    double mean = mean_of(t, plane);
+    for (int64_t i = 0; i < t->n; i++)
+        taps[i] = counts(t, i) ? plane[i] - mean : 0;
+    mean = mean_of(t, taps);
+    for (int64_t i = 0; i < t->n; i++)
+        taps[i] = counts(t, i) ? taps[i] - mean : 0;
+}
+
+static bool is_constant(const tm_template *t, const double *plane)
+{
+    int64_t first = -1;
+    for (int64_t i = 0; i < t->n; i++) {
+        if (!counts(t, i))
+            continue;
+        if (first < 0)
+            first = i;
+        if (plane[i] != plane[first])
+            return false;
+    }
+    return true;
+}
+
+bool tm_real_prepare(tm_template *t)
+{
+    const float *samples = (const float *)(const void *)t->samples;
+    const size_t size = (size_t)(t->n * t->channels) * sizeof(double);
+    parted variance = {0}, sum_sq = {0};
+
+    tm_real *real = t->real = calloc(1, sizeof *real);
+    if (!real || !(real->taps = malloc(size)) || !(real->samples = malloc(size)))
+        return false;
+    t->flat = true;
+    for (int c = 0; c < t->channels; c++) {
+        double *plane = real->samples + c * t->n, *taps = real->taps + c * t->n;
+        parted sum = {0};
+        for (int64_t i = 0; i < t->n; i++)
+            plane[i] = counts(t, i) ? (double)samples[i * t->channels + c] : 0;
+        t->flat = t->flat && is_constant(t, plane);
+        centre(t, taps, plane);
+        for (int64_t i = 0; i < t->n; i++) {
+            add(&sum, taps[i]);
+            add(&variance, taps[i] * taps[i]);
+            add(&sum_sq, plane[i] * plane[i]);
+        }
+        real->sums[c] = total(&sum);
+    }
+    real->variance = total(&variance);
+    real->sum_sq = total(&sum_sq);
+    return true;
+}
+
+void tm_real_free(tm_real **real)
+{
+    if (!*real)
+        return;
+    free((*real)->taps);
+    free((*real)->samples);
+    free(*real);
+    *real = NULL;
+}
+
+bool tm_real_find_bad(const tm_image *image, int64_t *x, int64_t *y, float *sample)
+{
+    const int channels = tm_image_channels(image);
+    for (int64_t v = 0; v < image->height; v++) {
+        const float *row = (const float *)(const void *)(image->samples + v * image->stride);
+        float bad = 0; /* NaN if one is not finite */
+        for (int64_t i = 0; i < image->width * channels; i++)
+            bad += row[i] * 0;
+        for (int64_t i = 0; bad != 0 && i < image->width * channels; i++) {
+            if (isfinite(row[i]))
+                continue;
+            *x = i / channels;
+            *y = v;
+            *sample = row[i];
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool score_centred(const tm_template *t, tm_metric metric, const tm_real_sums *s,
+                          double *score)
+{
+    const double n = (double)t->count;
+    double offset = 0, num = s->products;
+
+    for (int c = 0; c < t->channels; c++) {
+        offset += s->s_f[c] * (s->s_f[c] / n);
+        num -= s->s_f[c] * (t->real->sums[c] / n);
+    }
+    const double variance = s->s_ff - offset;
+    if (!(variance > 0) || offset > TM_REAL_REACH * TM_REAL_REACH * variance)
+        return false;
+    *score = metric == TM_METRIC_LCC ? num / (sqrt(variance) * sqrt(t->real->variance)) : num;
+    return true;
+}
+
+/* A black window, or template, against another: no match, whatever the values. */
+static double score_black(double diff)
+{
+    return diff == 0 ? 0 : fmax(2, sqrt(diff));
+}
+
+bool tm_real_score_of(const tm_template *t, tm_metric metric, const tm_real_sums *s, double *score)
+{
+    if (tm_needs_s_f(metric))
+        return score_centred(t, metric, s, score);
+    const double norm = sqrt(s->s_ff) * sqrt(t->real->sum_sq);
+    if (metric == TM_METRIC_CCORR_NORMED)
+        *score = norm > 0 ? s->products / norm : 0;
+    else if (metric == TM_METRIC_SQDIFF_NORMED)
+        *score = norm > 0 ? s->products / norm : score_black(s->products);
+    else
+        *score = s->products;
+    return true;
+}
+
+/* Whether the samples of a window inside the frame have the same bits: what is flat
+ * is mostly so, and this is quick. */
+static bool same_bits(const tm_job *job, int64_t left, int64_t top)
+{
+    const tm_template *t = job->tmpl;
+    const tm_image *frame = &job->frame;
+    const size_t pixel = (size_t)t->channels * sizeof(float), row = (size_t)t->width * pixel;
+
+    if (left < 0 || top < 0 || left + t->width > frame->width || top + t->height > frame->height)
+        return false;
+    const uint8_t *first = frame->samples + top * frame->stride + left * (int64_t)pixel;
+    bool same = memcmp(first, first + pixel, row - pixel) == 0;
+    for (int64_t v = 1; same && v < t->height; v++)
+        same = memcmp(first, first + v * frame->stride, row) == 0;
+    return same;
+}
+
+/* The mean of the pixels that count, and whether all are equal. */
+static double window_mean(const tm_job *job, int64_t left, int64_t top, int c, bool *flat)
+{
+    const tm_template *t = job->tmpl;
+    parted sum = {0};
+    float first = 0;
+    bool started = false;
+
+    *flat = true;
+    for (int64_t v = 0, i = 0; v < t->height; v++) {
+        for (int64_t u = 0; u < t->width; u++, i++) {
+            if (!counts(t, i))
+                continue;
+            const float f = tm_real_sample(&job->frame, left + u, top + v, c);
+            if (!started)
+                first = f;
+            started = true;
+            *flat = *flat && f == first;
+            add(&sum, (double)f);
+        }
+    }
+    return *flat ? (double)first : total(&sum) / (double)t->count;
+}
+
+double tm_real_window(const tm_job *job, int64_t x, int64_t y)
+{
+    const tm_template *t = job->tmpl;
+    const int64_t left = x - job->geometry.pad_x, top = y - job->geometry.pad_y;
+    parted products = {0}, s_ff = {0};
+    tm_real_sums sums = {0};
+    bool all_flat = true;
+    double score;
+
+    if (same_bits(job, left, top))
+        return 0;
+    for (int c = 0; c < t->channels; c++) {
+        parted s_f = {0};
+        bool flat;
+        const double mean = window_mean(job, left, top, c, &flat);
+        all_flat = all_flat && flat;
+        for (int64_t v = 0, i = 0; !flat && v < t->height; v++) {
+            for (int64_t u = 0; u < t->width; u++, i++) {
+                if (!counts(t, i))
+                    continue;
+                const double f = (double)tm_real_sample(&job->frame, left + u, top + v, c) - mean;
+                add(&products, f * t->real->taps[c * t->n + i]);
+                add(&s_f, f);
+                add(&s_ff, f * f);
+            }
+        }
+        sums.s_f[c] = total(&s_f);
+    }
+    sums.products = total(&products);
+    sums.s_ff = total(&s_ff);
+    return !all_flat && tm_real_score_of(t, job->metric, &sums, &score) ? score : 0;
+}
+
+static double limit(double value, double low, double high)
+{
+    return value < low ? low : value > high ? high : value;
+}
+
+tm_value tm_real_value(tm_metric metric, double score)
+{
+    const double greatest = (double)nextafterf(FLT_MAX, 0);
+    tm_value value = {0};
+
+    if (metric == TM_METRIC_LCC || metric == TM_METRIC_CCORR_NORMED)
+        score = limit(score, -1, 1);
+    value.real = (float)limit(score, -greatest, greatest);
+    if (value.real == 0)
+        value.real = 0; /* not -0 */
+    value.rank = tm_score_order(value.real);
+    if (tm_is_distance(metric))
+        value.rank = -value.rank;
+    return value;
+}

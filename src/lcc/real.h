@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* Float pictures. What they promise is accuracy, not equal bits: the bounds stand in
+ * docs/exactness.md. Samples and their products are exact in binary64; what would
+ * cancel is taken off before, sample by sample: T - mean, F - pivot, each difference
+ * rounded once, relative to itself. Then
+ *
+ *     num   = sum of (F - pivot)*(T - mean)
+ *     var_F = sum of (F - pivot)^2 - (sum of (F - pivot))^2 / n
+ *
+ * is accurate where the pivot lies within TM_REAL_REACH standard deviations of the
+ * window's mean; elsewhere the window is done again with its own mean for a pivot. */
+#ifndef TMATCH_LCC_REAL_H
+#define TMATCH_LCC_REAL_H
+
+#include "lcc/lcc.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TM_REAL_REACH 64.0
+
+/* Sums are made of parts of about this many terms. */
+enum { TM_REAL_PART = 512 };
+
+/* A float template's part; all in planes, a channel after the other. */
+typedef struct tm_real {
+    double *taps;    /* T - mean, 0 where pixels don't count */
+    double *samples; /* T, likewise */
+    double sums[TM_MAX_CHANNELS]; /* of taps: the mean's rounding */
+    double variance; /* sum of (T - mean)^2 */
+    double sum_sq;
+} tm_real;
+
+/* Of a template whose samples, mask and count are set; sets flat. False if memory
+ * ran out. */
+bool tm_real_prepare(tm_template *tmpl);
+void tm_real_free(tm_real **real);
+
+/* Finds a sample that is not finite. */
+bool tm_real_find_bad(const tm_image *image, int64_t *x, int64_t *y, float *sample);
+
+/* Of a window; what the metric does not need stays 0. */
+typedef struct tm_real_sums {
+    double products; /* F'*T' of centred metrics, else F*T; of distances (F - T)^2 */
+    double s_f[TM_MAX_CHANNELS], s_ff; /* of F' */
+} tm_real_sums;
+
+/* False where the sums are too far from the window's mean to say. */
+bool tm_real_score_of(const tm_template *tmpl, tm_metric metric, const tm_real_sums *sums,
+                   double *score);
+
+/* Sums around the window's own mean, and its score. */
+double tm_real_window(const tm_job *job, int64_t x, int64_t y);
+
+/* The score as a binary32: what would be infinite is the greatest but one. */
+tm_value tm_real_value(tm_metric metric, double score);
+
+/* A sample of the frame, 0 outside it. */
+static inline float tm_real_sample(const tm_image *frame, int64_t x, int64_t y, int channel)
+{
+    if (x < 0 || y < 0 || x >= frame->width || y >= frame->height)
+        return 0;
+    const float *row = (const float *)(const void *)(frame->samples + y * frame->stride);
+    return row[x * tm_image_channels(frame) + channel];
+}
+
+/* What the oracle knows of a position, in long double. */
+typedef struct tm_truth {
+    bool skipped;
+    long double score;
+    long double scale; /* that errors are relative to */
+} tm_truth;
+
+tm_truth tm_reference_truth(const tm_job *job, int64_t x, int64_t y);
+tm_value tm_reference_real(const tm_job *job, int64_t x, int64_t y);
+
+/* How far a score may be from the truth. */
+double tm_real_bound(tm_metric metric, const tm_truth *truth);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

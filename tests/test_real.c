@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+/* Float pictures: scores within the stated bound of the oracle's in long double. */
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "lcc/real.h"
+
+enum { CONTENTS = 10 };
+
+typedef struct problem {
+    tm_image frame, tmpl;
+    float *memory[2];
+    uint8_t *masks[2];
+} problem;
+
+static double unit(void)
+{
+    return (double)(check_random() >> 11) * 0x1p-53;
+}
+
+/* Numbers that other ways of adding up stumble over. */
+static float draw(int content, int64_t x, int64_t y)
+{
+    switch (content) {
+    case 0:
+        return (float)unit();
+    case 1: /* a large offset */
+        return (float)(1e6 + 2 * unit() - 1);
+    case 2: /* contrast of a unit in the last place */
+        return check_random() % 4 ? 16777215.0f : 16777214.0f;
+    case 3: /* mostly flat */
+        return x < 9 || y > 12 ? -7.3f : (float)unit();
+    case 4: /* denormals */
+        return (float)(check_random() % 1000) * 0x1p-149f;
+    case 5:
+        return (float)((unit() - 0.5) * 6e38);
+    case 6: /* magnitudes far apart */
+        return (float)ldexp(unit() - 0.5, (int)check_random_in(-60, 60));
+    case 7: /* two levels, each almost flat */
+        return (float)((x + y) % 16 < 8 ? 1e7 : 1e-3) + (float)(check_random() % 2);
+    case 8:
+        return (float)(check_random() % 256);
+    default: /* a ramp */
+        return 3e5f + (float)x + 0.25f * (float)y;
+    }
+}
+
+static float *make_picture(tm_image *image, int64_t w, int64_t h, int channels, int content)
+{
+    float *samples = malloc((size_t)(w * h * channels) * sizeof *samples);
+    CHECK(samples);
+    for (int64_t i = 0; i < w * h * channels; i++)
+        samples[i] = draw(content, i / channels % w, i / channels / w);
+    *image = (tm_image){.samples = (uint8_t *)samples,
+                        .width = w,
+                        .height = h,
+                        .stride = (ptrdiff_t)(w * channels) * 4,
+                        .type = TM_SAMPLE_F32,
+                        .channels = channels};
+    return samples;
+}
+
+static uint8_t *make_mask(tm_image *image, unsigned out_of)
+{
+    const size_t count = (size_t)(image->width * image->height);
+    uint8_t *mask = malloc(count);
+    CHECK(mask);
+    for (size_t i = 0; i < count; i++)
+        mask[i] = check_random() % out_of != 0;
+    image->mask = mask;
+    image->mask_stride = (ptrdiff_t)image->width;
+    return mask;
+}
+
+static void make(problem *p)
+{
+    const bool large = check_random() % 16 == 0;
+    const int64_t w = check_random_in(1, large ? 40 : 12), h = check_random_in(1, large ? 40 : 12);
+    const int64_t width = w + check_random_in(0, large ? 12 : 160);
+    const int64_t height = h + check_random_in(0, large ? 12 : 30);
+    const int channels = check_random() % 3 ? 1 : (int)check_random_in(2, 4);
+    const int content = (int)(check_random() % CONTENTS);
+
+    *p = (problem){0};
+    p->memory[0] = make_picture(&p->frame, width, height, channels, content);
+    p->memory[1] = make_picture(&p->tmpl, w, h, channels,
+                                check_random() % 4 ? content : (int)(check_random() % CONTENTS));
+    const int64_t x = check_random_in(0, width - w), y = check_random_in(0, height - h);
+    for (int64_t v = 0; v < h && check_random() % 8; v++) /* mostly a part of the frame */
+        memcpy(p->memory[1] + v * w * channels, p->memory[0] + ((y + v) * width + x) * channels,
+               (size_t)(w * channels) * sizeof(float));
+    if (check_random() % 3 == 0)
+        p->masks[0] = make_mask(&p->tmpl, 3);
+    if (check_random() % 6 == 0)
+        p->masks[1] = make_mask(&p->frame, 100);
+}
+
+static void discard(problem *p)
+{
+    for (int i = 0; i < 2; i++) {
+        free(p->memory[i]);
+        free(p->masks[i]);
+    }
+}
+
+static tm_settings random_settings(void)
+{
+    static const char *const features[] = {"none", "avx2", "all"};
+    tm_settings s;
+    tm_settings_default(&s, sizeof s);
+    s.device = TM_DEVICE_CPU;
+    s.metric = (tm_metric)(check_random() % 6);
+    s.domain = (tm_domain)(check_random() % 3);
+    s.threads = (int)check_random_in(1, 3);
+    CHECK_EQ(tm_cpu_features_parse(features[check_random() % 3], &s.cpu_features), TM_OK);
+    return s;
+}
+
+/* The greatest error over its bound. */
+static double check_map(const problem *p, const tm_settings *s, const float *map,
+                        const tm_peak *best)
+{
+    tm_template *t;
+    CHECK_EQ(tm_template_prepare(&t, &p->tmpl), TM_OK);
+    tm_job job = {.metric = s->metric == TM_METRIC_CCORR    ? TM_METRIC_CCORR_REAL
+                            : s->metric == TM_METRIC_SQDIFF ? TM_METRIC_SQDIFF_REAL
+                                                            : s->metric,
+                  .frame = p->frame,
+                  .tmpl = t};
+    const tm_geometry *g = &job.geometry;
+    CHECK_EQ(tm_geometry_init(&job.geometry, s->domain, p->frame.width, p->frame.height,
+                              p->tmpl.width, p->tmpl.height), TM_OK);
+    double worst = 0;
+    int64_t first = -1;
+    for (int64_t i = 0; i < g->map_width * g->map_height; i++) {
+        const tm_truth truth = tm_reference_truth(&job, i % g->map_width, i / g->map_width);
+        if (truth.skipped) {
+            CHECK(map[i] == tm_skipped_value(job.metric).real);
+            continue;
+        }
+        CHECK(isfinite(map[i]) && !(map[i] == 0 && signbit(map[i])));
+        if (first < 0 || (tm_is_distance(job.metric) ? map[i] < map[first] : map[i] > map[first]))
+            first = i;
+        if (fabsl(truth.score) > (long double)nextafterf(FLT_MAX, 0)) {
+            CHECK(fabsf(map[i]) > 0.999f * FLT_MAX);
+            continue;
+        }
+        const double error = (double)fabsl((long double)map[i] - truth.score);
+        const double bound = tm_real_bound(job.metric, &truth);
+        if (error > bound)
+            check_fail(__FILE__, __LINE__, "%s at %" PRId64 ": %.9g, truth %.12Lg, %.3g of %.3g",
+                       tm_metric_name(s->metric), i, (double)map[i], truth.score, error, bound);
+        worst = fmax(worst, error / bound);
+    }
+    CHECK(first >= 0);
+    CHECK_EQ(best->x, first % g->map_width - g->pad_x);
+    CHECK_EQ(best->y, first / g->map_width - g->pad_y);
+    CHECK((float)best->score == map[first]);
+    tm_template_destroy(&t);
+    return worst;
+}
+
+static void check_search(tm_matcher *m, const problem *p, const tm_template *t,
+                         const tm_peak *best)
+{
+    tm_search search;
+    tm_hits hits;
+    tm_search_default(&search, sizeof search);
+    search.most = 5;
+    search.margin = search.subpixel = 1;
+    CHECK_EQ(tm_match_peaks(m, &p->frame, &t, 1, &search, &hits, NULL), TM_OK);
+    CHECK(hits.count >= 1);
+    CHECK(hits.items[0].peak.x == best->x && hits.items[0].peak.y == best->y &&
+          hits.items[0].peak.score == best->score);
+    for (size_t i = 0; i < hits.count; i++)
+        CHECK(fabs(hits.items[i].dx) <= 0.5 && fabs(hits.items[i].dy) <= 0.5);
+    tm_hits_free(&hits);
+}
+
+/* Returns the worst error over its bound, or -1. */
+static double run_case(tm_metric *metric)
+{
+    problem p;
+    tm_matcher *m;
+    tm_template *t;
+    tm_peak best;
+    int64_t width, height;
+    double worst = -1;
+    const tm_settings s = random_settings();
+
+    make(&p);
+    *metric = s.metric;
+    CHECK_EQ(tm_matcher_create(&m, &s), TM_OK);
+    CHECK_EQ(tm_map_size(s.domain, p.frame.width, p.frame.height, p.tmpl.width, p.tmpl.height,
+                         &width, &height), TM_OK);
+    float *values = malloc((size_t)(width * height) * sizeof *values);
+    const tm_map map = {values, (ptrdiff_t)(width * 4)};
+    const tm_status made = tm_template_create(&t, m, &p.tmpl);
+    CHECK(made == TM_OK || made == TM_ERR_FLAT_TEMPLATE);
+    if (made == TM_OK) {
+        const tm_status status = tm_match(m, &p.frame, t, &best, &map);
+        CHECK(status == TM_OK || (status == TM_ERR_NO_POSITION && p.frame.mask));
+        if (status == TM_OK) {
+            worst = check_map(&p, &s, values, &best);
+            check_search(m, &p, t, &best);
+        }
+        tm_template_destroy(&t);
+    }
+    tm_matcher_destroy(&m);
+    free(values);
+    discard(&p);
+    return worst;
+}
+
+static void within_bound(void)
+{
+    double worst[6] = {0};
+    int64_t cases = 0;
+    for (int64_t i = check_cases(1500); i > 0; i--) {
+        tm_metric metric;
+        const double error = run_case(&metric);
+        cases += error >= 0;
+        worst[metric] = fmax(worst[metric], error);
+    }
+    for (int i = 0; i < 6; i++)
+        printf("# %s: worst error / bound %.3f\n", tm_metric_name((tm_metric)i), worst[i]);
+    printf("# %" PRId64 " cases\n", cases);
+}
+
+/* The same whole numbers as 8 bits and as floats. */
+static void agrees_with_bytes(void)
+{
+    uint8_t bytes[40 * 30], part[7 * 5];
+    float floats[40 * 30], float_part[7 * 5];
+    for (int i = 0; i < 40 * 30; i++)
+        floats[i] = bytes[i] = i % 40 < 12 ? 9 : (uint8_t)check_random();
+    for (int i = 0; i < 7 * 5; i++)
+        float_part[i] = part[i] = bytes[(11 + i / 7) * 40 + 20 + i % 7];
+    const tm_image images[2][2] = {
+        {{bytes, 40, 30, 40, .type = TM_SAMPLE_U8}, {part, 7, 5, 7, .type = TM_SAMPLE_U8}},
+        {{(uint8_t *)floats, 40, 30, 160, .type = TM_SAMPLE_F32},
+         {(uint8_t *)float_part, 7, 5, 28, .type = TM_SAMPLE_F32}}};
+    for (int metric = 0; metric < 6; metric++) {
+        tm_peak peaks[2];
+        for (int i = 0; i < 2; i++) {
+            tm_settings s;
+            tm_matcher *m;
+            tm_template *t;
+            tm_settings_default(&s, sizeof s);
+            s.device = TM_DEVICE_CPU;
+            s.metric = (tm_metric)metric;
+            CHECK_EQ(tm_matcher_create(&m, &s), TM_OK);
+            CHECK_EQ(tm_template_create(&t, m, &images[i][1]), TM_OK);
+            CHECK_EQ(tm_match(m, &images[i][0], t, &peaks[i], NULL), TM_OK);
+            tm_template_destroy(&t);
+            tm_matcher_destroy(&m);
+        }
+        CHECK_EQ(peaks[0].x, peaks[1].x);
+        CHECK_EQ(peaks[0].y, peaks[1].y);
+        CHECK(fabs(peaks[0].score - peaks[1].score) <= 0x1p-22 * fmax(1, fabs(peaks[0].score)));
+    }
+}
+
+static void refuses(void)
+{
+    static const float bad[] = {NAN, INFINITY, -INFINITY};
+    float frame[16], part[4] = {1, 2, 3, 4.5f};
+    const tm_image image = {(uint8_t *)frame, 4, 4, 16, .type = TM_SAMPLE_F32};
+    const tm_image tmpl = {(uint8_t *)part, 2, 2, 8, .type = TM_SAMPLE_F32};
+    tm_settings s;
+    tm_matcher *m;
+    tm_template *t;
+    tm_peak best;
+
+    for (int i = 0; i < 16; i++)
+        frame[i] = (float)i;
+    tm_settings_default(&s, sizeof s);
+    s.algorithm = TM_ALGORITHM_FFT;
+    CHECK_EQ(tm_matcher_create(&m, &s), TM_OK);
+    CHECK_EQ(tm_template_create(&t, m, &tmpl), TM_OK);
+    CHECK_EQ(tm_match(m, &image, t, &best, NULL), TM_ERR_INVALID);
+    CHECK(strstr(tm_matcher_message(m), "float samples are matched directly"));
+    for (int i = 0; i < 3; i++) {
+        frame[6] = bad[i];
+        CHECK_EQ(tm_match(m, &image, t, &best, NULL), TM_ERR_INVALID);
+        CHECK(strstr(tm_matcher_message(m), i == 0 ? "nan at x=2 y=1" : "inf at x=2 y=1"));
+    }
+    tm_template_destroy(&t);
+    part[3] = NAN;
+    CHECK_EQ(tm_template_create(&t, m, &tmpl), TM_ERR_INVALID);
+    CHECK(strstr(tm_matcher_message(m), "the template has the sample nan at x=1 y=1"));
+    tm_matcher_destroy(&m);
+}
+
+int main(int argc, char **argv)
+{
+    static const check_test tests[] = {TEST(within_bound), TEST(agrees_with_bytes), TEST(refuses)};
+    return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
+}
