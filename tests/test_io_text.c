@@ -104,7 +104,7 @@ static void arrays(void)
     DEEP(NPY("<u2", "1, 002") "\x01\x02\xff\x00", IO_GRAY, 16, 0x201, 255);
     DEEP(NPY(">u2", "1, 002") "\x01\x02\xff\x00", IO_GRAY, 16, 0x102, 0xff00);
     GRAY("NPY", NPY("<u2", "1, 002") "\x00\x00\xff\xff", 2, 1, 0, 255);
-    check_refused(FILE_OF(NPY("<f4", "1, 002") "12345678"), "only uint8 and uint16");
+    check_refused(FILE_OF(NPY("<f8", "1, 001") "12345678"), "<f8; only uint8, uint16 and float32");
     check_refused(FILE_OF(NPY("|u1", "3,    ") "123"), "not of rows and columns");
     check_refused(FILE_OF(NPY("|u1", "2, 002") "123"), "truncated");
     check_refused(FILE_OF("\x93NUMPY\x01\x00\xff\xff{"), "header is too long");
@@ -151,16 +151,58 @@ static void text_matrices(void)
     RGB("text", "1 2\n3 255\n", 2, 2, 1, 1, 1, 2, 2, 2, 3, 3, 3, 255, 255, 255);
 }
 
+static void check_floats(bytes file, io_color color, const float *samples, int count)
+{
+    const io_source source = {.data = file.data, .size = file.size};
+    const io_request request = {.color = color, .floats = IO_FLOATS_KEPT};
+    const io_limits limits = {1 << 20};
+    io_picture p;
+    io_error error;
+    if (!io_decode_as(&source, &request, &limits, &p, &error))
+        check_fail(__FILE__, __LINE__, "%s", error.reason);
+    CHECK_EQ(p.bits, 32);
+    CHECK_EQ(p.width * p.height * p.channels, count);
+    for (int i = 0; i < count; i++)
+        CHECK(((float *)(void *)p.samples)[i] == samples[i]);
+    io_picture_free(&p);
+}
+
+#define FLOATS(file, color, ...)                                                             \
+    check_floats(FILE_OF(file), color, (const float[]){__VA_ARGS__},                         \
+                 (int)(sizeof((float[]){__VA_ARGS__}) / sizeof(float)))
+
+static void float_matrices(void)
+{
+    FLOATS("1 2\n3 4.5\n6 -7e-3", IO_GRAY, 1, 2, 3, 4.5f, 6, -7e-3f);
+    FLOATS("1 2\n\n  300 4", IO_GRAY, 1, 2, 300, 4);
+    FLOATS("1,16777217\n0.1,1e-45", IO_GRAY, 1, 16777216, 0.1f, 0x1p-149f);
+    FLOATS("1 -2", IO_RGB, 1, 1, 1, -2, -2, -2);
+    FLOATS("\223NUMPY\1\0\x48\0{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2)}"
+           "              \n\0\0\x80\x3f\0\0\x20\xc0", IO_GRAY, 1, -2.5f);
+    FLOATS("\223NUMPY\1\0\x48\0{'descr': '>f4', 'fortran_order': False, 'shape': (1, 2)}"
+           "              \n\x3f\x80\0\0\xc0\x20\0\0", IO_GRAY, 1, -2.5f);
+
+    const io_source source = {.data = (const uint8_t *)"-1 0\n1 0.5", .size = 10};
+    const io_request request = {.color = IO_GRAY, .floats = IO_FLOATS_SHOWN};
+    const io_limits limits = {100};
+    io_picture p;
+    io_error error;
+    CHECK(io_decode_as(&source, &request, &limits, &p, &error));
+    CHECK_EQ(p.bits, 8);
+    CHECK(memcmp(p.samples, "\0\x80\xff\xbf", 4) == 0);
+    io_picture_free(&p);
+}
+
 static void bad_text_matrices(void)
 {
-    check_refused(FILE_OF("1 2\n3 4.5\n6 7.5"), "line 2, column 3: 4.5; only whole numbers");
-    check_refused(FILE_OF("1 2\n\n  300 4"), "line 3, column 3: 300; only whole numbers from 0 to");
-    check_refused(FILE_OF("1 -2"), "line 1, column 3: -2; only whole");
-    check_refused(FILE_OF("1 1e999"), "column 3: 1e999; only whole");
+    check_refused(FILE_OF("1 2\n3 4.5\n6 7.5"), "float samples, where 8-bit ones are wanted");
+    check_refused(FILE_OF("1 1e999"), "column 3: 1e999 is not a finite float");
+    check_refused(FILE_OF("nan 1"), "line 1, column 1: nan is not a finite float");
+    check_refused(FILE_OF("1 2\n-Inf 3"), "line 2, column 1: -Inf is not a finite float");
     check_refused(FILE_OF("1 2 3\n4 5\n"), "line 2 has 2 numbers, the first row has 3");
     check_refused(FILE_OF("1 2\n3 4 5\n"), "line 2 has 3 numbers, the first row has 2");
     check_refused(FILE_OF("1 2\n3 x\n"), "line 2, column 3: not a number");
-    check_refused(FILE_OF("1 2\n3 nan\n"), "line 2, column 3: not a number");
+    check_refused(FILE_OF("1 2\n3 nan\n"), "line 2, column 3: nan is not a finite float");
     check_refused(FILE_OF("1 2\n3 0x10\n"), "line 2, column 3: not a number");
     check_refused(FILE_OF("1 1-2\n"), "line 1, column 3: not a number");
     check_refused(FILE_OF("1 2..3\n"), "line 1, column 3: not a number");
@@ -231,7 +273,7 @@ int main(int argc, char **argv)
         TEST(arrays),
         TEST(bad_pnm),
         TEST(text_matrices),
-        TEST(bad_text_matrices),
+        TEST(float_matrices), TEST(bad_text_matrices),
         TEST(what_is_no_picture),
         TEST(truncations_and_damage),
         TEST(random_bytes_are_survived),

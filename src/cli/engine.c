@@ -311,6 +311,11 @@ static bool wants_map(const cli_options *o)
     return o->map || o->heatmap;
 }
 
+static const char *samples_of(int bits)
+{
+    return bits == 32 ? "float" : bits == 16 ? "16-bit" : "8-bit";
+}
+
 static bool agree(const cli_input *frame, const cli_template *tmpl, io_error *error)
 {
     const int bits = 8 * io_sample_size(&frame->gray);
@@ -318,9 +323,9 @@ static bool agree(const cli_input *frame, const cli_template *tmpl, io_error *er
     if (bits == template_bits)
         return true;
     snprintf(error->reason, sizeof error->reason,
-             "%d-bit samples, and the template has %d bits; --depth 8 or --depth 16 says how to "
-             "compare them",
-             bits, template_bits);
+             "%s samples, and the template has %s ones; %s says how to compare them",
+             samples_of(bits), samples_of(template_bits),
+             bits == 32 || template_bits == 32 ? "--depth float" : "--depth 8 or --depth 16");
     return false;
 }
 
@@ -341,6 +346,11 @@ static bool match_one(const cli_engine *e, const cli_input *frame, const io_crop
     tm_hits hits;
     if (!agree(frame, tmpl, &pair->error))
         return false;
+    if (e->options->verify && image->type == TM_SAMPLE_F32) {
+        strcpy(pair->error.reason, "--verify compares bits, and the scores of floats have a bound "
+                                   "instead");
+        return false;
+    }
     if (!e->prepared[color][i])
         return fail_library(&pair->error, NULL, TM_ERR_FLAT_TEMPLATE);
     note_luma(e, frame, tmpl, pair);
@@ -380,6 +390,8 @@ static size_t choose(const cli_engine *e, const tm_image *image, const cli_templ
         const cli_template *tmpl = &templates->list[i];
         pair->result.template_width = tmpl->width;
         pair->result.template_height = tmpl->height;
+        pair->result.integers = image->type != TM_SAMPLE_F32 &&
+                                tm_metric_is_integer(e->options->settings.metric);
         if (!tmpl->usable) {
             pair->error = tmpl->error;
         } else if (!fits(image, tmpl, &pair->error)) {

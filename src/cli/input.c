@@ -73,7 +73,8 @@ static bool decode(cli_input *input, io_picture *picture, io_color color,
                    const cli_operand *operand, const cli_wish *wish, io_error *error)
 {
     const io_request request = {
-        .color = color, .deep = wish->depth != 8, .alpha = wish->alpha && color == IO_GRAY};
+        .color = color, .deep = wish->depth != 8, .alpha = wish->alpha && color == IO_GRAY,
+        .floats = IO_FLOATS_KEPT};
     if (!io_decode_as(&input->source, &request, &wish->limits, picture, error))
         return false;
     input->whole_width = picture->width;
@@ -219,7 +220,9 @@ void input_describe(const cli_input *input, const cli_operand *operand)
         snprintf(crop, sizeof crop, ", cropped to %" PRId64 "x%" PRId64 "+%" PRId64 "+%" PRId64,
                  operand->crop.width, operand->crop.height, operand->crop.x, operand->crop.y);
     message(operand_name(operand), "%s, %" PRId64 "x%" PRId64 "%s%s%s%s", input->gray.format,
-            input->whole_width, input->whole_height, input->gray.bits == 16 ? ", 16 bits" : "",
+            input->whole_width, input->whole_height, input->gray.bits == 32   ? ", floats"
+            : input->gray.bits == 16 ? ", 16 bits"
+                                     : "",
             crop, input->gray.mask ? ", masked" : "",
             input->gray.alpha_ignored ? ", alpha ignored" : "");
 }
@@ -231,7 +234,9 @@ tm_image input_image(const cli_input *input, bool color)
                       .width = p->width,
                       .height = p->height,
                       .stride = (ptrdiff_t)(p->width * p->channels * io_sample_size(p)),
-                      .type = p->bits == 16 ? TM_SAMPLE_U16 : TM_SAMPLE_U8,
+                      .type = p->bits == 32   ? TM_SAMPLE_F32
+                              : p->bits == 16 ? TM_SAMPLE_U16
+                                              : TM_SAMPLE_U8,
                       .channels = p->channels,
                       .mask = input->gray.mask,
                       .mask_stride = (ptrdiff_t)p->width};

@@ -49,7 +49,7 @@ typedef struct cli_input {
 typedef struct cli_wish {
     io_limits limits;
     bool color;             /* where the file has colours; gray in any case */
-    int depth;              /* 8 or 16 bits; 0: as the file has it */
+    int depth;              /* 8 or 16 bits, or 32: floats; 0: as the file has it */
     bool alpha;             /* transparency as a mask */
     const io_picture *mask; /* of the whole picture, or of its crop; or NULL */
 } cli_wish;

@@ -115,7 +115,7 @@ static const choice algorithms[] = {{"auto", TM_ALGORITHM_AUTO},
                                     {"direct", TM_ALGORITHM_DIRECT},
                                     {"fft", TM_ALGORITHM_FFT},
                                     {NULL, 0}};
-static const choice depths[] = {{"auto", 0}, {"8", 8}, {"16", 16}, {NULL, 0}};
+static const choice depths[] = {{"auto", 0}, {"8", 8}, {"16", 16}, {"float", 32}, {NULL, 0}};
 static const choice formats[] = {
     {"text", CLI_TEXT}, {"json", CLI_JSON}, {"csv", CLI_CSV}, {NULL, 0}};
 static const choice devices[] = {{"auto", TM_DEVICE_AUTO},

@@ -46,7 +46,7 @@ typedef struct cli_options {
     int64_t max_pixels;
     int64_t max_memory; /* bytes; 0: no limit */
     bool color;
-    int depth; /* 8 or 16; 0: as the files have it */
+    int depth; /* 8, 16 or 32, floats; 0: as the files have it */
     const char *mask, *frame_mask;
     bool verify, time, verbose, quiet;
 } cli_options;

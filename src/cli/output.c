@@ -11,7 +11,7 @@
 
 bool output_map(const char *path, const score_map *map, io_error *error)
 {
-    const io_npy_type type = tm_metric_is_integer(map->metric) ? IO_NPY_INT64 : IO_NPY_FLOAT32;
+    const io_npy_type type = map->integers ? IO_NPY_INT64 : IO_NPY_FLOAT32;
     return io_write_npy(path, type, map->height, map->width, map->data, error);
 }
 
@@ -23,7 +23,7 @@ static void place_mark(io_box *mark, const cli_match *match, const cli_options *
     const bool padded = o->settings.domain != TM_DOMAIN_VALID;
     mark->x = match->x - crop->x + (padded ? (r->template_width - 1) / half : 0);
     mark->y = match->y - crop->y + (padded ? (r->template_height - 1) / half : 0);
-    text_label(mark->label, o->settings.metric, match->score);
+    text_label(mark->label, r->integers, match->score);
 }
 
 bool output_heatmap(const char *path, const cli_options *o, const score_map *map,
@@ -32,7 +32,7 @@ bool output_heatmap(const char *path, const cli_options *o, const score_map *map
     io_box *marks = calloc(result->match_count + 1, sizeof *marks);
     const io_heatmap heatmap = {.width = map->width,
                                 .height = map->height,
-                                .integers = tm_metric_is_integer(map->metric),
+                                .integers = map->integers,
                                 .values = map->data,
                                 .least_is_best = tm_metric_is_distance(map->metric),
                                 .name = tm_metric_name(map->metric),

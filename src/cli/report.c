@@ -26,10 +26,10 @@ static void text_end(const cli_report *report, const cli_result *r)
     putc('\n', report->out);
 }
 
-static void write_score(const cli_options *options, FILE *out, double score)
+static void write_score(const cli_result *result, FILE *out, double score)
 {
     char text[TEXT_SCORE_SIZE];
-    text_score(text, options->settings.metric, score);
+    text_score(text, result->integers, score);
     fputs(text, out);
 }
 
@@ -52,7 +52,7 @@ static void text_result(const cli_report *report, const cli_result *r)
         fputs(": x=", out);
         write_place(report->options, out, &r->matches[i], " y=");
         fprintf(out, " w=%" PRId64 " h=%" PRId64 " score=", r->template_width, r->template_height);
-        write_score(report->options, out, r->matches[i].score);
+        write_score(r, out, r->matches[i].score);
         text_end(report, r);
     }
     if (r->verified) {
@@ -75,7 +75,7 @@ static void csv_result(const cli_report *report, const cli_result *r)
         putc(',', out);
         write_place(report->options, out, &r->matches[i], ",");
         fprintf(out, ",%" PRId64 ",%" PRId64 ",", r->template_width, r->template_height);
-        write_score(report->options, out, r->matches[i].score);
+        write_score(r, out, r->matches[i].score);
         putc('\n', out);
     }
 }
@@ -119,12 +119,12 @@ static void json_matches(const cli_options *options, FILE *out, const cli_result
         write_place(options, out, m, ",\"y\":");
         fprintf(out, ",\"w\":%" PRId64 ",\"h\":%" PRId64 ",\"score\":", r->template_width,
                 r->template_height);
-        write_score(options, out, m->score);
+        write_score(r, out, m->score);
         fputs(",\"margin\":", out);
         if (isnan(m->margin))
             fputs("null", out);
         else
-            write_score(options, out, m->margin);
+            write_score(r, out, m->margin);
         putc('}', out);
     }
     putc(']', out);

@@ -34,6 +34,7 @@ typedef struct cli_result {
     int64_t template_width, template_height;
     cli_match *matches; /* that are to be reported; the result's own */
     size_t match_count, match_capacity;
+    bool integers; /* the scores */
     char algorithm[16], device[160];
     double read_ms;
     tm_times times;

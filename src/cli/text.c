@@ -109,9 +109,9 @@ void text_line(FILE *out, const char *name)
     }
 }
 
-void text_score(char buffer[TEXT_SCORE_SIZE], tm_metric metric, double score)
+void text_score(char buffer[TEXT_SCORE_SIZE], bool integer, double score)
 {
-    if (tm_metric_is_integer(metric)) {
+    if (integer) {
         snprintf(buffer, TEXT_SCORE_SIZE, "%" PRId64, (int64_t)score);
         return;
     }
@@ -124,10 +124,12 @@ void text_score(char buffer[TEXT_SCORE_SIZE], tm_metric metric, double score)
     }
 }
 
-void text_label(char buffer[TEXT_SCORE_SIZE], tm_metric metric, double score)
+void text_label(char buffer[TEXT_SCORE_SIZE], bool integer, double score)
 {
-    if (tm_metric_is_integer(metric))
+    if (integer)
         snprintf(buffer, TEXT_SCORE_SIZE, "%" PRId64, (int64_t)score);
-    else
+    else if (score > -100 && score < 100)
         snprintf(buffer, TEXT_SCORE_SIZE, "%.4f", score);
+    else
+        snprintf(buffer, TEXT_SCORE_SIZE, "%.6g", score);
 }

@@ -4,6 +4,7 @@
 #ifndef TMATCH_CLI_TEXT_H
 #define TMATCH_CLI_TEXT_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include <tmatch/tmatch.h>
@@ -23,9 +24,9 @@ void text_line(FILE *out, const char *name);
 /* The fewest of 6 to 9 digits that read back as the same float; CCORR: the
  * integer. */
 enum { TEXT_SCORE_SIZE = 32 };
-void text_score(char buffer[TEXT_SCORE_SIZE], tm_metric metric, double score);
+void text_score(char buffer[TEXT_SCORE_SIZE], bool integer, double score);
 
 /* Shorter, for pictures. */
-void text_label(char buffer[TEXT_SCORE_SIZE], tm_metric metric, double score);
+void text_label(char buffer[TEXT_SCORE_SIZE], bool integer, double score);
 
 #endif

@@ -6,13 +6,13 @@
 
 static double value_at(const score_map *map, int64_t i)
 {
-    return tm_metric_is_integer(map->metric) ? (double)((const int64_t *)map->data)[i]
+    return map->integers ? (double)((const int64_t *)map->data)[i]
                                              : (double)((const float *)map->data)[i];
 }
 
 verification verify_compare(const score_map *map, const score_map *truth)
 {
-    const size_t size = tm_map_element_size(map->metric);
+    const size_t size = score_map_element(map);
     const char *a = map->data, *b = truth->data;
     verification v = {.positions = map->width * map->height};
     double error_sum = 0, truth_sum = 0;

@@ -67,6 +67,12 @@ bool io_picture_allocate(io_picture *picture, int64_t width, int64_t height, io_
  * Rec. 601 luma, as libpng computes it. */
 void io_put_row(uint8_t *to, int to_channels, const uint8_t *from, int from_channels,
                 int64_t width);
+/* Floats, which luma of colours is too, with the same weights. */
+void io_put_float_row(float *to, int to_channels, const float *from, int from_channels,
+                      int64_t width);
+/* Decoded floats as the request wants them. */
+bool io_finish_floats(io_picture *picture, const io_request *request, io_error *error);
+
 void io_put_deep_row(uint16_t *to, int to_channels, const uint16_t *from, int from_channels,
                      int64_t width);
 

@@ -18,7 +18,8 @@ typedef struct io_error {
 typedef struct io_picture {
     int64_t width, height;
     int channels;
-    int bits; /* of a sample: 8, also where this is 0, or 16 in the machine's order */
+    int bits; /* of a sample: 8, also where this is 0, 16 in the machine's order, or 32:
+                 float */
     uint8_t *samples;
     uint8_t *mask;      /* a byte a pixel, 0 where the file is transparent; or NULL */
     const char *format; /* "PNG", "JPEG", "PNM", "NPY", "text" */
@@ -28,7 +29,7 @@ typedef struct io_picture {
 
 static inline int io_sample_size(const io_picture *picture)
 {
-    return picture->bits == 16 ? 2 : 1;
+    return picture->bits ? picture->bits / 8 : 1;
 }
 
 void io_picture_free(io_picture *picture);
@@ -58,24 +59,32 @@ typedef struct io_limits {
 
 typedef enum io_color { IO_GRAY = 1, IO_RGB = 3 } io_color;
 
+/* What becomes of float samples: an error, floats as they are, or 8 bits to look at,
+ * the least one black and the greatest white. */
+typedef enum io_floats { IO_FLOATS_REFUSED, IO_FLOATS_KEPT, IO_FLOATS_SHOWN } io_floats;
+
 /* How a picture is wanted. */
 typedef struct io_request {
     io_color color;
     bool deep;  /* samples of more than 8 bits as 16 bits; else all become 8 */
     bool alpha; /* transparency as a mask; else it is ignored */
+    io_floats floats;
 } io_request;
 
 /* Decodes by content. Gray is Rec. 601 luma where the file has colour. */
 bool io_decode_as(const io_source *source, const io_request *request, const io_limits *limits,
                   io_picture *picture, io_error *error);
 
-/* 8 bits, without a mask. */
+/* 8 bits, without a mask; no floats. */
 bool io_decode(const io_source *source, io_color color, const io_limits *limits,
                io_picture *picture, io_error *error);
 
-/* Makes samples of 8 or 16 bits: times 257, or to the nearest. False if memory ran
- * out. */
+/* Makes samples of 8 or 16 bits: times 257, or to the nearest; or floats of the same
+ * values. Floats stay floats: asking for others fails, as does want of memory. */
 bool io_set_bits(io_picture *picture, int bits, io_error *error);
+
+/* Makes 8 bits of floats, in place, as IO_FLOATS_SHOWN does. */
+void io_show_floats(io_picture *picture);
 
 /* Decoding row by row, for pictures larger than memory. PNG, JPEG and PNM can; not
  * interlaced PNG and progressive JPEG, whose first row is complete only at the end

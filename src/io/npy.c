@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* NumPy's .npy, read: arrays of rows x columns, or rows x columns x 3 for RGB, of
- * unsigned samples of 8 or 16 bits. */
+ * unsigned samples of 8 or 16 bits, or floats of 32. */
 #include "format.h"
 
 #include <inttypes.h>
@@ -36,8 +36,10 @@ static bool parse_type(npy *file, const char *header, io_error *error)
         file->bytes = 1;
     else if (type && (strncmp(type, "<u2'", 4) == 0 || strncmp(type, ">u2'", 4) == 0))
         file->bytes = 2;
+    else if (type && (strncmp(type, "<f4'", 4) == 0 || strncmp(type, ">f4'", 4) == 0))
+        file->bytes = 4;
     else
-        return io_fail(error, "an array of type %.*s; only uint8 and uint16 are read",
+        return io_fail(error, "an array of type %.*s; only uint8, uint16 and float32 are read",
                        type ? (int)strcspn(type, "',") : 1, type ? type : "?");
     file->big_endian = *type == '>';
     return true;
@@ -85,6 +87,19 @@ static uint16_t deep_sample(const npy *file, size_t i)
     return (uint16_t)(file->big_endian ? at[0] << 8 | at[1] : at[1] << 8 | at[0]);
 }
 
+static void read_float_row(const npy *file, int64_t y, float *to)
+{
+    const size_t count = (size_t)(file->columns * file->channels);
+    const uint8_t *from = file->samples + (size_t)y * count * 4;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t bits;
+        memcpy(&bits, from + 4 * i, 4);
+        if (file->big_endian)
+            bits = __builtin_bswap32(bits);
+        memcpy(&to[i], &bits, 4);
+    }
+}
+
 /* One row, in the file's channels, to 16 bits or 8. */
 static void read_row(const npy *file, int64_t y, bool deep, void *to)
 {
@@ -114,16 +129,23 @@ static bool decode(const io_source *source, const io_request *request, const io_
         needed > file.size)
         return io_fail(error, "damaged NPY: the file is truncated");
     const bool deep = request->deep && file.bytes == 2;
-    if (!io_picture_allocate(picture, file.columns, file.rows, request->color, deep ? 16 : 8,
-                             limits, error))
+    const bool floats = file.bytes == 4;
+    if (!io_picture_allocate(picture, file.columns, file.rows, request->color,
+                             floats ? 32 : deep ? 16 : 8, limits, error))
         return false;
     picture->colored = file.channels == 3;
-    void *row = malloc((size_t)(file.columns * file.channels * 2));
+    void *row = malloc((size_t)(file.columns * file.channels * 4));
     if (!row)
         return io_fail(error, "not enough memory");
     const size_t stride = (size_t)(file.columns * picture->channels * io_sample_size(picture));
     for (int64_t y = 0; y < file.rows; y++) {
         uint8_t *to = picture->samples + (size_t)y * stride;
+        if (floats) {
+            read_float_row(&file, y, row);
+            io_put_float_row((float *)(void *)to, picture->channels, row, file.channels,
+                             file.columns);
+            continue;
+        }
         read_row(&file, y, deep, row);
         if (deep)
             io_put_deep_row((uint16_t *)(void *)to, picture->channels, row, file.channels,
@@ -132,7 +154,7 @@ static bool decode(const io_source *source, const io_request *request, const io_
             io_put_row(to, picture->channels, row, file.channels, file.columns);
     }
     free(row);
-    return true;
+    return !floats || io_finish_floats(picture, request, error);
 }
 
 /* Folders are not read for them: they may be score maps. */

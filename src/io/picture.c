@@ -2,6 +2,7 @@
 #include "format.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,11 +93,72 @@ void io_put_deep_row(uint16_t *restrict to, int to_channels, const uint16_t *res
             to[3 * x] = to[3 * x + 1] = to[3 * x + 2] = from[x];
 }
 
+void io_put_float_row(float *restrict to, int to_channels, const float *restrict from,
+                      int from_channels, int64_t width)
+{
+    if (to_channels == from_channels)
+        memcpy(to, from, (size_t)(width * to_channels) * sizeof *to);
+    else if (to_channels == 1)
+        for (int64_t x = 0; x < width; x++)
+            to[x] = (float)((9797 * (double)from[3 * x] + 19234 * (double)from[3 * x + 1] +
+                             3737 * (double)from[3 * x + 2]) / 32768);
+    else
+        for (int64_t x = 0; x < width; x++)
+            to[3 * x] = to[3 * x + 1] = to[3 * x + 2] = from[x];
+}
+
+/* The first quarter of the memory gets the bytes. */
+void io_show_floats(io_picture *picture)
+{
+    const size_t count = (size_t)(picture->width * picture->height * picture->channels);
+    const float *from = (const float *)(const void *)picture->samples;
+    double low = INFINITY, high = -INFINITY;
+    for (size_t i = 0; i < count; i++) {
+        if (!isfinite(from[i]))
+            continue;
+        low = fmin(low, (double)from[i]);
+        high = fmax(high, (double)from[i]);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const double share = ((double)from[i] - low) / (high - low);
+        picture->samples[i] = (uint8_t)(share > 0 ? fmin(255, 255 * share + 0.5) : 0);
+    }
+    picture->bits = 8;
+}
+
+bool io_finish_floats(io_picture *picture, const io_request *request, io_error *error)
+{
+    if (request->floats == IO_FLOATS_REFUSED)
+        return io_fail(error, "float samples, where 8-bit ones are wanted");
+    if (request->floats == IO_FLOATS_SHOWN)
+        io_show_floats(picture);
+    return true;
+}
+
+static bool make_floats(io_picture *picture, io_error *error)
+{
+    const size_t count = (size_t)(picture->width * picture->height * picture->channels);
+    const uint16_t *deep = (const uint16_t *)(const void *)picture->samples;
+    float *floats = malloc(count * sizeof *floats);
+    if (!floats)
+        return io_fail(error, "not enough memory");
+    for (size_t i = 0; i < count; i++)
+        floats[i] = picture->bits == 16 ? deep[i] : picture->samples[i];
+    free(picture->samples);
+    picture->samples = (uint8_t *)floats;
+    picture->bits = 32;
+    return true;
+}
+
 bool io_set_bits(io_picture *picture, int bits, io_error *error)
 {
     const size_t count = (size_t)(picture->width * picture->height * picture->channels);
     if (bits == 8 * io_sample_size(picture))
         return true;
+    if (picture->bits == 32)
+        return io_fail(error, "float samples, which are not made %d-bit ones", bits);
+    if (bits == 32)
+        return make_floats(picture, error);
     uint8_t *samples = malloc(count * (size_t)bits / 8);
     if (!samples)
         return io_fail(error, "not enough memory");

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* A matrix of numbers, one row a line, separated by blanks or commas. Empty
- * lines and what follows a '#' are skipped. */
+ * lines and what follows a '#' are skipped. Whole numbers from 0 to 255 alone are
+ * 8-bit samples; with any other number in it the matrix is of floats. */
 #include "format.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +13,14 @@ typedef struct scanner {
     const uint8_t *at, *end, *line_start;
     int64_t line;
 } scanner;
+
+/* What was read so far: bytes, until a number is none. */
+typedef struct matrix {
+    int64_t width, height;
+    size_t count, room;
+    uint8_t *bytes;
+    float *floats;
+} matrix;
 
 static bool is_blank(uint8_t c)
 {
@@ -24,7 +34,7 @@ static bool ends_value(uint8_t c)
 
 static bool is_numeric(uint8_t c)
 {
-    return (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '+' || c == 'e' || c == 'E';
+    return (c >= '0' && c <= '9') || (c && strchr(".-+eEnNaAiIfF", c)); /* nan and inf too */
 }
 
 static scanner start(const uint8_t *data, size_t size)
@@ -84,8 +94,30 @@ static bool fail_at(const scanner *text, const char *what, io_error *error)
                    text->at - text->line_start + 1, what);
 }
 
-/* 12.0, 1e1, 007 and every error. */
-static bool parse_slowly(scanner *text, uint8_t *value, io_error *error)
+static bool put_byte(matrix *m, uint8_t value)
+{
+    if (m->floats)
+        m->floats[m->count++] = value;
+    else
+        m->bytes[m->count++] = value;
+    return true;
+}
+
+static bool put_float(matrix *m, float value, io_error *error)
+{
+    if (!m->floats) {
+        m->floats = malloc(m->room * sizeof *m->floats);
+        if (!m->floats)
+            return io_fail(error, "not enough memory");
+        for (size_t i = 0; i < m->count; i++)
+            m->floats[i] = m->bytes[i];
+    }
+    m->floats[m->count++] = value;
+    return true;
+}
+
+/* 12.0, 1e1, 007, 0.5 and every error. */
+static bool parse_slowly(scanner *text, matrix *m, io_error *error)
 {
     char token[64];
     size_t length = 0;
@@ -99,40 +131,38 @@ static bool parse_slowly(scanner *text, uint8_t *value, io_error *error)
     if (length == 0)
         return fail_at(text, numeric ? "a number is missing" : "not a number", error);
     char *rest;
-    double number = strtod(token, &rest);
+    const float number = strtof(token, &rest);
     if (!numeric || *rest != '\0')
         return fail_at(text, "not a number", error);
-    if (!(number >= 0 && number <= 255) || number != (double)(int)number) {
+    if (!isfinite(number)) {
         char what[128];
-        snprintf(what, sizeof what, "%s; only whole numbers from 0 to 255 are read so far", token);
+        snprintf(what, sizeof what, "%s is not a finite float", token);
         return fail_at(text, what, error);
     }
-    *value = (uint8_t)number;
     text->at += length;
-    return true;
+    if (number >= 0 && number <= 255 && number == (float)(int)number)
+        return put_byte(m, (uint8_t)number);
+    return put_float(m, number, error);
 }
 
-static bool parse_value(scanner *text, uint8_t *value, io_error *error)
+static bool parse_value(scanner *text, matrix *m, io_error *error)
 {
     unsigned number = 0;
     const uint8_t *c = text->at;
     for (; c < text->end && c - text->at < 3 && *c >= '0' && *c <= '9'; c++)
         number = number * 10 + (*c - (unsigned)'0');
     if (c == text->at || number > 255 || (c < text->end && !ends_value(*c)))
-        return parse_slowly(text, value, error);
-    *value = (uint8_t)number;
+        return parse_slowly(text, m, error);
     text->at = c;
-    return true;
+    return put_byte(m, (uint8_t)number);
 }
 
-/* Reads one line to samples and counts its values. A comma may end the line. */
-static bool parse_row(scanner *text, uint8_t *samples, int64_t *count, io_error *error)
+/* Reads one line. A comma may end it. */
+static bool parse_row(scanner *text, matrix *m, io_error *error)
 {
-    *count = 0;
     while (!at_line_end(text)) {
-        if (!parse_value(text, &samples[*count], error))
+        if (!parse_value(text, m, error))
             return false;
-        ++*count;
         skip_blanks(text);
         if (text->at < text->end && *text->at == ',') {
             text->at++;
@@ -142,41 +172,37 @@ static bool parse_row(scanner *text, uint8_t *samples, int64_t *count, io_error 
     return true;
 }
 
-static bool parse_rows(scanner *text, io_picture *picture, io_error *error)
+static bool parse_rows(scanner *text, matrix *m, io_error *error)
 {
-    uint8_t *next = picture->samples;
     for (; skip_empty_lines(text); next_line(text)) {
-        int64_t count;
-        if (!parse_row(text, next, &count, error))
+        const size_t before = m->count;
+        if (!parse_row(text, m, error))
             return false;
-        if (picture->height == 0)
-            picture->width = count;
-        if (count != picture->width)
+        const int64_t count = (int64_t)(m->count - before);
+        if (m->height == 0)
+            m->width = count;
+        if (count != m->width)
             return io_fail(error,
                            "line %" PRId64 " has %" PRId64 " numbers, the first row has %" PRId64,
-                           text->line, count, picture->width);
-        next += count;
-        picture->height++;
+                           text->line, count, m->width);
+        m->height++;
     }
     return true;
 }
 
-/* Fits the allocation to the size; gray becomes RGB from the end, in place. */
-static bool resize(io_picture *picture, io_color color, io_error *error)
+static bool make_picture(io_picture *picture, const matrix *m, const io_request *request,
+                         const io_limits *limits, io_error *error)
 {
-    int64_t bytes;
-    void *samples = NULL;
-    if (!__builtin_mul_overflow(picture->width * picture->height, (int)color, &bytes))
-        samples = realloc(picture->samples, (size_t)bytes);
-    if (!samples)
-        return io_fail(error, "not enough memory");
-    picture->samples = samples;
-    picture->channels = color;
-    picture->bits = 8;
-    if (color == IO_RGB)
-        for (int64_t i = picture->width * picture->height - 1; i >= 0; i--)
-            memset(picture->samples + 3 * i, picture->samples[i], 3);
-    return true;
+    if (!io_picture_allocate(picture, m->width, m->height, request->color, m->floats ? 32 : 8,
+                             limits, error))
+        return false;
+    const int64_t count = m->width * m->height;
+    if (!m->floats) {
+        io_put_row(picture->samples, request->color, m->bytes, 1, count);
+        return true;
+    }
+    io_put_float_row((float *)(void *)picture->samples, request->color, m->floats, 1, count);
+    return io_finish_floats(picture, request, error);
 }
 
 static bool decode(const io_source *source, const io_request *request, const io_limits *limits,
@@ -184,12 +210,14 @@ static bool decode(const io_source *source, const io_request *request, const io_
 {
     scanner text = start(source->data, source->size);
     /* A number and its separator are two bytes or more. */
-    picture->samples = malloc(source->size / 2 + 1);
-    if (!picture->samples)
-        return io_fail(error, "not enough memory");
-    return parse_rows(&text, picture, error) &&
-           io_check_size(picture->width, picture->height, limits, error) &&
-           resize(picture, request->color, error);
+    matrix m = {.room = source->size / 2 + 1};
+    m.bytes = malloc(m.room);
+    const bool good = m.bytes ? parse_rows(&text, &m, error) &&
+                                    make_picture(picture, &m, request, limits, error)
+                              : io_fail(error, "not enough memory");
+    free(m.bytes);
+    free(m.floats);
+    return good;
 }
 
 const io_format io_format_text = {

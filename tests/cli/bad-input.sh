@@ -9,7 +9,7 @@ head -c 5000 "$TMATCH_DATA_DIR/rocket.jpg" >truncated.jpg
 head -c 20 "$TMATCH_DATA_DIR/camera.png" >header.png
 echo 'this is prose' >text.png
 printf '1 2\n3\n' >ragged.txt
-printf '1 2\n3 400\n' >range.txt
+printf '1 2\n3 4e99\n' >range.txt
 printf 'P5\n0 0\n255\n' >zero.pgm
 printf 'P5\n4 4\n255\n12345' >short.pgm
 printf 'P5\n3000000000 3000000000\n255\n' >bomb.pgm

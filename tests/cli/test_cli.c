@@ -79,7 +79,7 @@ static void line_stays_a_line(void)
 static void check_score(double score, const char *expected)
 {
     char text[TEXT_SCORE_SIZE];
-    text_score(text, TM_METRIC_LCC, score);
+    text_score(text, false, score);
     CHECK_STR(text, expected);
 }
 
@@ -104,7 +104,7 @@ static void scores_read_back(void)
         memcpy(&score, &bits, sizeof score);
         if (!isfinite(score))
             continue;
-        text_score(text, TM_METRIC_LCC, (double)score);
+        text_score(text, false, (double)score);
         const float back = strtof(text, NULL);
         CHECK(memcmp(&back, &score, sizeof score) == 0);
     }
@@ -113,16 +113,16 @@ static void scores_read_back(void)
 static void integers_are_whole(void)
 {
     char text[TEXT_SCORE_SIZE];
-    text_score(text, TM_METRIC_CCORR, 9007199254740991.0);
+    text_score(text, true, 9007199254740991.0);
     CHECK_STR(text, "9007199254740991");
-    text_score(text, TM_METRIC_CCORR, 0);
+    text_score(text, true, 0);
     CHECK_STR(text, "0");
 }
 
 static void verify_counts_bits(void)
 {
     float scores[] = {1, 0, -0.5F, 0.25F}, truth[] = {1, 0, -0.5F, 0.25F};
-    const score_map map = {TM_METRIC_LCC, 2, 2, scores}, other = {TM_METRIC_LCC, 2, 2, truth};
+    const score_map map = {TM_METRIC_LCC, false, 2, 2, scores}, other = {TM_METRIC_LCC, false, 2, 2, truth};
 
     verification v = verify_compare(&map, &other);
     v.same_peak = true;
@@ -151,7 +151,7 @@ static void verify_counts_bits(void)
 static void verify_counts_integers(void)
 {
     int64_t scores[] = {5, 7, 0}, truth[] = {5, 5, 0};
-    const score_map map = {TM_METRIC_CCORR, 3, 1, scores}, other = {TM_METRIC_CCORR, 3, 1, truth};
+    const score_map map = {TM_METRIC_CCORR, true, 3, 1, scores}, other = {TM_METRIC_CCORR, true, 3, 1, truth};
     const verification v = verify_compare(&map, &other);
     CHECK_EQ(v.differing, 1);
     CHECK(v.max_abs_error == 2 && v.relative_l1_error == 0.2);

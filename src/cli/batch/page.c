@@ -121,9 +121,13 @@ static bool put_picture(FILE *out, const io_picture *picture)
 
     if (io_sample_size(picture) == 1)
         return io_encode(picture, "template.png", out, &error);
+    shown.samples = malloc(count * (size_t)io_sample_size(picture));
+    if (picture->bits == 32 && shown.samples) {
+        memcpy(shown.samples, picture->samples, count * sizeof(float));
+        io_show_floats(&shown);
+    }
     shown.bits = 8;
-    shown.samples = malloc(count);
-    for (size_t i = 0; shown.samples && i < count; i++)
+    for (size_t i = 0; picture->bits == 16 && shown.samples && i < count; i++)
         shown.samples[i] = (uint8_t)(((const uint16_t *)(const void *)picture->samples)[i] >> 8);
     const bool written = shown.samples && io_encode(&shown, "template.png", out, &error);
     free(shown.samples);

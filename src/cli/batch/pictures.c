@@ -98,7 +98,7 @@ static bool draw(const cli_job *job, const cli_plan *plan, io_picture *picture)
                             .w = r->template_width,
                             .h = r->template_height,
                             .color = (int)(i % 64)};
-            text_label(box->label, plan->options->settings.metric, r->matches[k].score);
+            text_label(box->label, r->integers, r->matches[k].score);
         }
     }
     if (boxes)
@@ -145,7 +145,8 @@ bool pictures_write(const cli_job *job, const cli_plan *plan)
         message(o->output, "not written: nothing reaches --min-score");
     if (!found && !o->report)
         return true;
-    if (!io_decode(&job->input.source, IO_RGB, &plan->frame_wish.limits, &picture, &error))
+    const io_request request = {.color = IO_RGB, .floats = IO_FLOATS_SHOWN};
+    if (!io_decode_as(&job->input.source, &request, &plan->frame_wish.limits, &picture, &error))
         return fail(operand_name(&job->operand), &error);
     if (o->report)
         good = make_thumbnail(job, &picture);
