@@ -227,10 +227,10 @@ static void random_devices(void)
 /* Frames that are copied and matched chunk by chunk, against the CPU's kernels. */
 static void large_frames(void)
 {
-    tm_cpu cpu = {0};
-    CHECK_EQ(tm_cpu_init(&cpu, 1, UINT32_MAX), TM_OK); /* the thread sanitizer knows no OpenMP */
     for (int devices = 1; devices <= 3; devices++) {
         tm_pool *pool = open_pool(devices, 0);
+        tm_cpu cpu = {0};
+        CHECK_EQ(tm_cpu_init(&cpu, 1, UINT32_MAX), TM_OK); /* the thread sanitizer knows no OpenMP */
         for (int i = 0; i < (check_cases(4000) < 1000 ? 1 : 4); i++) {
             test_job t = {0};
             tm_pool_call call;
@@ -257,9 +257,9 @@ static void large_frames(void)
             match(pool, &t, &call, &rescues);
             release(&t);
         }
+        tm_cpu_free(&cpu);
         tm_pool_destroy(&pool);
     }
-    tm_cpu_free(&cpu);
 }
 
 /* Memory for few rows at a time, or for none: then the CPU helps. */
