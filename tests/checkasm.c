@@ -331,6 +331,27 @@ static void scores(void)
     }
 }
 
+static void picks(void)
+{
+    for (int64_t n = check_cases(300); n > 0; n--) {
+        const int step = (int)check_random_in(1, 8);
+        buffer expected = make((size_t)check_random_in(1, 300)), got = make(expected.size);
+        buffer from = make((expected.size - 1) * (size_t)step + 1);
+        fill(&from, 9);
+        isas[0].pick(expected.data, from.data, step, (int64_t)expected.size);
+        for (int i = 1; i < isa_count; i++) {
+            if (isas[i].pick == isas[i - 1].pick)
+                continue;
+            isas[i].pick(got.data, from.data, step, (int64_t)expected.size);
+            check_same(&expected, &got, "pick", isas[i].name, "");
+        }
+        check_margins(&expected, "pick", "c");
+        free(expected.memory);
+        free(got.memory);
+        free(from.memory);
+    }
+}
+
 /* Sources of both kinds, of any bits. */
 static void combines(void)
 {
@@ -503,7 +524,7 @@ static void bench(void)
 int main(int argc, char **argv)
 {
     static const check_test tests[] = {TEST(correlates), TEST(slides), TEST(scores),
-                                       TEST(combines), TEST(scores_of_sums)};
+                                       TEST(picks), TEST(combines), TEST(scores_of_sums)};
     static const check_test timing[] = {TEST(bench)};
 
     find_isas();

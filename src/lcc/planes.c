@@ -91,6 +91,13 @@ static void square_row(const tm_image *frame, int channels, int shift, int64_t x
     }
 }
 
+/* Of 8-bit gray: compiled to vectors. */
+static void square_gray_row(uint8_t *restrict to, const uint8_t *from, int shift, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        to[i] = (uint8_t)(from[i] * from[i] >> shift);
+}
+
 void tm_plane_row(const tm_parts *p, const tm_image *frame, int plane, int64_t x, int64_t y,
                   int64_t count, uint8_t *to)
 {
@@ -104,6 +111,8 @@ void tm_plane_row(const tm_parts *p, const tm_image *frame, int plane, int64_t x
         const uint8_t *from = frame->samples + y * frame->stride + x * p->channels + plane;
         for (int64_t i = 0; i < count; i++)
             to[i] = from[i * p->channels];
+    } else if (plane < samples + p->squares && samples == 1) {
+        square_gray_row(to, frame->samples + y * frame->stride + x, 8 * (plane - samples), count);
     } else if (plane < samples + p->squares) {
         square_row(frame, p->channels, 8 * (plane - samples), x, y, count, to);
     } else {

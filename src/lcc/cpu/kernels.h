@@ -114,6 +114,9 @@ typedef void tm_score_map_fn(const tm_window_row *row, tm_best *best, float *map
  * does not either. */
 typedef void tm_score_peaks_fn(const tm_window_row *row, tm_best *best, float floor, float *map);
 
+/* Takes every step-th byte. */
+typedef void tm_pick_fn(uint8_t *to, const uint8_t *from, int step, int64_t count);
+
 /* What a sum of windows is made of: S_FT' of a plane, or a plane's sums by their
  * prefixes. One of the two is NULL. */
 typedef struct tm_source {
@@ -142,6 +145,7 @@ typedef struct tm_cpu_kernels {
     tm_score_best_fn *score_best;
     tm_score_map_fn *score_map;
     tm_score_peaks_fn *score_peaks;
+    tm_pick_fn *pick;
     tm_combine_fn *combine;
     tm_score_sums_fn *score_sums;
     tm_real_block_fn *real; /* its bits differ */

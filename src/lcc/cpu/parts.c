@@ -26,11 +26,15 @@ static void weigh_windows(tm_tile_parts *p)
 void tm_tile_parts_make(tm_tile_parts *p, const tm_job *job)
 {
     const tm_template *mask = tm_mask_plane(job->tmpl);
+    const bool centred = !mask && tm_needs_s_f(job->metric);
 
     memset(p, 0, sizeof *p);
     tm_parts_make(&p->parts, job, mask);
     p->scorer = tm_scorer_make(job->tmpl, job->metric);
     weigh_windows(p);
+    /* n*S_FT - S_F*S_T is the same of T less its bias */
+    for (int c = 0; centred && c < p->parts.channels; c++)
+        p->scorer.s_t[c] -= p->scorer.n * (p->parts.bytes == 2 ? 257 : 1) * TM_TAP_BIAS;
     for (int i = 0; i < p->parts.terms; i++) {
         const tm_term *term = &p->parts.term[i];
         int same = 0;
@@ -38,7 +42,7 @@ void tm_tile_parts_make(tm_tile_parts *p, const tm_job *job)
             same++;
         p->term_panel[i] = same < i ? p->term_panel[same] : p->panels++;
         p->correlated[term->plane] = true;
-        if (term->taps != mask) /* whose taps are not biased */
+        if (!centred && term->taps != mask) /* whose taps are not biased */
             p->weight[term->sum][term->plane] += (int64_t)TM_TAP_BIAS << term->shift;
     }
     for (int i = 0; i < TM_TILE_PLANES; i++) {

@@ -72,23 +72,28 @@ size_t tm_tile_of_parts_size(const tm_job *job, const tm_tile_parts *p, int widt
 }
 
 /* Columns [x, x + count) of a plane's row y, with zeros outside the frame. */
-static void stage_plane_row(uint8_t *to, const tm_parts *p, const tm_image *frame, int plane,
-                            int64_t x, int64_t y, int64_t count)
+static void stage_plane_row(const tm_cpu_kernels *kernels, uint8_t *to, const tm_parts *p,
+                            const tm_image *frame, int plane, int64_t x, int64_t y, int64_t count)
 {
+    const int pixel = p->channels * p->bytes;
     int64_t left = y < 0 || y >= frame->height ? count : min64(max64(-x, 0), count);
     int64_t inside = max64(min64(count - left, frame->width - x - left), 0);
 
     memset(to, 0, (size_t)left);
-    if (inside)
+    if (inside && plane < pixel) /* 16 bits are low byte first, as the planes are */
+        kernels->pick(to + left, frame->samples + y * frame->stride + (x + left) * pixel + plane,
+                      pixel, inside);
+    else if (inside)
         tm_plane_row(p, frame, plane, x + left, y, inside, to + left);
     memset(to + left + inside, 0, (size_t)(count - left - inside));
 }
 
 static void stage_difference(const parts_tile *n, int channel)
 {
+    const ptrdiff_t count = (n->staged_rows + TM_EXTRA_ROWS) * n->stride;
     const uint8_t *low = n->staged[2 * channel], *high = n->staged[2 * channel + 1];
     uint8_t *restrict to = n->staged[TM_FRAME_PLANES + channel];
-    for (ptrdiff_t i = 0; i < (n->staged_rows + TM_EXTRA_ROWS) * n->stride; i++)
+    for (ptrdiff_t i = 0; i < count; i++)
         to[i] = (uint8_t)(low[i] > high[i] ? low[i] - high[i] : high[i] - low[i]);
 }
 
@@ -102,8 +107,8 @@ static void stage(const tm_cpu_kernels *kernels, const parts_tile *n, const tm_j
             continue;
         memset(n->staged[i] - n->stride, 0, (size_t)n->stride);
         for (int y = 0; i < TM_FRAME_PLANES && y < n->staged_rows + TM_EXTRA_ROWS; y++)
-            stage_plane_row(n->staged[i] + y * n->stride, &p->parts, &job->frame, i, left, top + y,
-                            n->stride);
+            stage_plane_row(kernels, n->staged[i] + y * n->stride, &p->parts, &job->frame, i, left,
+                            top + y, n->stride);
         if (i >= TM_FRAME_PLANES)
             stage_difference(n, i - TM_FRAME_PLANES);
         if (p->correlated[i] && p->panel[0].planes)

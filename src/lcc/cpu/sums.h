@@ -8,6 +8,33 @@
 #include "lcc/cpu/kernels.h"
 #include "lcc/planes.h"
 
+static inline __attribute__((always_inline)) void
+pick_step(uint8_t *restrict to, const uint8_t *restrict from, int step, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        to[i] = from[i * step];
+}
+
+static void pick(uint8_t *to, const uint8_t *from, int step, int64_t count)
+{
+    switch (step) {
+    case 1:
+        memcpy(to, from, (size_t)count);
+        break;
+    case 2:
+        pick_step(to, from, 2, count);
+        break;
+    case 3:
+        pick_step(to, from, 3, count);
+        break;
+    case 4:
+        pick_step(to, from, 4, count);
+        break;
+    default:
+        pick_step(to, from, step, count);
+    }
+}
+
 static void combine(int64_t *restrict to, const tm_source *sources, int count, ptrdiff_t plane,
                     int w, int blocks)
 {
@@ -17,14 +44,13 @@ static void combine(int64_t *restrict to, const tm_source *sources, int count, p
         for (int s = 0; s < count; s++) {
             const int64_t weight = sources[s].weight;
             const int shift = sources[s].shift;
-            const int32_t *products = sources[s].products;
-            const uint32_t *prefix = sources[s].prefix;
-            if (products) {
+            if (sources[s].products) {
+                const int32_t *products = sources[s].products + at;
                 for (int i = 0; i < TM_LANES; i++)
-                    sums[i] += (int64_t)((uint64_t)products[at + i] << shift);
+                    sums[i] += (int64_t)((uint64_t)products[i] << shift);
             } else {
-                const uint32_t *from = prefix + p * plane + j;
-                const uint32_t *until = prefix + end % 4 * plane + end / 4 + j;
+                const uint32_t *from = sources[s].prefix + p * plane + j;
+                const uint32_t *until = sources[s].prefix + end % 4 * plane + end / 4 + j;
                 for (int i = 0; i < TM_LANES; i++)
                     sums[i] += (int64_t)(until[i] - from[i]) * weight;
             }
@@ -111,6 +137,7 @@ static void score_sums(const tm_scorer *s, const int64_t *const *sums, int block
 
 static inline void assign_sums(tm_cpu_kernels *kernels)
 {
+    kernels->pick = pick;
     kernels->combine = combine;
     kernels->score_sums = score_sums;
 }
