@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "clock.h"
 
 static const char usual_sizes[] = "640x480,32 1920x1080,64x48 2048,21 5020,21";
 
@@ -31,13 +32,6 @@ static bool fail(const char *what, const char *why)
 {
     fprintf(stderr, "tmatch: %s: %s\n", what, why);
     return false;
-}
-
-static double now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
 static bool parse_size(const char *text, char end, int64_t *width, int64_t *height)
@@ -101,9 +95,9 @@ static tm_status measure(const variant *v, const workload *w, const tm_template 
     kernel[0] = tm_matcher_times(v->matcher).kernel;
     if (call[0] >= LONG_MS)
         count = 1;
-    const double start = now_ms();
+    const double start = clock_ms();
     while (status == TM_OK && call[0] < LONG_MS && count < MOST_SAMPLES &&
-           (count < 3 || now_ms() - start < SPEND_MS)) {
+           (count < 3 || clock_ms() - start < SPEND_MS)) {
         status = tm_match(v->matcher, &w->frame, tmpl, best, NULL);
         call[count] = tm_matcher_times(v->matcher).total;
         kernel[count++] = tm_matcher_times(v->matcher).kernel;
@@ -159,10 +153,10 @@ static bool add_variant(variant *variants, int *count, tm_settings settings, con
         return true;
     variant *v = &variants[(*count)++];
     snprintf(v->name, sizeof v->name, "%s", name);
-    const double start = now_ms();
+    const double start = clock_ms();
     if (tm_matcher_create(&v->matcher, &settings) != TM_OK)
         return fail(name, tm_matcher_message(v->matcher));
-    v->open_ms = now_ms() - start;
+    v->open_ms = clock_ms() - start;
     return true;
 }
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clock.h"
 #include "fft/cpu_tile.h"
-#include "lcc/clock.h"
 
 enum { SPECTRA = 8, PLANS = 8, STRIPS_PER_THREAD = 4 };
 
@@ -233,7 +233,7 @@ static bool begin_scans(tm_peak_scan scans[2], tm_peak_grid *grid, const tm_fft_
 
 tm_status tm_fft_cpu_match(tm_fft_cpu *fft, tm_job *job, const tm_fft_tiling *tiling)
 {
-    double start = tm_now_ms();
+    double start = clock_ms();
     bool measure = fft->spent_ms + tiling->ms > MEASURE_AFTER_MS;
     tm_fft_strip strip = {.job = job, .tiling = tiling};
 
@@ -286,7 +286,7 @@ tm_status tm_fft_cpu_match(tm_fft_cpu *fft, tm_job *job, const tm_fft_tiling *ti
     if (failed)
         return TM_ERR_MEMORY;
     job->best = best;
-    fft->spent_ms += tm_now_ms() - start;
+    fft->spent_ms += clock_ms() - start;
     return TM_OK;
 }
 

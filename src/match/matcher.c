@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clock.h"
 #include "fft/cpu.h"
-#include "lcc/clock.h"
 #include "lcc/cpu/direct.h"
 #include "lcc/cpu/real.h"
 #include "match/cuda_loader.h"
@@ -275,7 +275,7 @@ static tm_status run_job(tm_matcher *m, tm_job *job, const tm_plan *plan)
 
 static tm_status run_cpu(tm_matcher *m, tm_job *job, const tm_plan *plan)
 {
-    double start = tm_now_ms();
+    double start = clock_ms();
     tm_status status = TM_OK;
 
     snprintf(m->device, sizeof m->device, "cpu");
@@ -306,7 +306,7 @@ static tm_status run_cpu(tm_matcher *m, tm_job *job, const tm_plan *plan)
         if (status != TM_OK)
             return fail_plain(m, status);
     }
-    m->times.kernel += tm_now_ms() - start;
+    m->times.kernel += clock_ms() - start;
     return status;
 }
 
@@ -512,7 +512,7 @@ tm_status tm_match_many(tm_matcher *matcher, const tm_image *frame,
                         const tm_template *const *tmpls, size_t count, tm_peak *best,
                         const tm_map *maps)
 {
-    const double start = tm_now_ms();
+    const double start = clock_ms();
 
     if (!matcher)
         return TM_ERR_INVALID;
@@ -528,7 +528,7 @@ tm_status tm_match_many(tm_matcher *matcher, const tm_image *frame,
             return fail_plain(matcher, TM_ERR_NO_POSITION);
         best[i] = peak_of(&matcher->jobs[i]);
     }
-    matcher->times.total = tm_now_ms() - start;
+    matcher->times.total = clock_ms() - start;
     return TM_OK;
 }
 
@@ -567,7 +567,7 @@ tm_status tm_match_peaks(tm_matcher *matcher, const tm_image *frame,
                          const tm_template *const *tmpls, size_t count, const tm_search *search,
                          tm_hits *hits, const tm_map *maps)
 {
-    const double start = tm_now_ms();
+    const double start = clock_ms();
     tm_search own;
 
     if (!matcher)
@@ -600,7 +600,7 @@ tm_status tm_match_peaks(tm_matcher *matcher, const tm_image *frame,
             tm_hits_free(&hits[i]);
     }
     free(lists);
-    matcher->times.total = tm_now_ms() - start;
+    matcher->times.total = clock_ms() - start;
     return status;
 }
 
@@ -659,7 +659,7 @@ tm_status tm_match_rows(tm_matcher *matcher, const tm_row_source *frame,
                         const tm_template *const *tmpls, size_t count, tm_peak *best,
                         const tm_row_sink *maps)
 {
-    const double start = tm_now_ms();
+    const double start = clock_ms();
 
     if (!matcher)
         return TM_ERR_INVALID;
@@ -689,7 +689,7 @@ tm_status tm_match_rows(tm_matcher *matcher, const tm_row_source *frame,
     for (size_t i = 0; i < count && status == TM_OK; i++)
         best[i] = peak_of(&jobs[i]);
     free(jobs);
-    matcher->times.total = tm_now_ms() - start;
+    matcher->times.total = clock_ms() - start;
     return status;
 }
 

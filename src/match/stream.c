@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lcc/clock.h"
+#include "clock.h"
 
 /* New rows of a band: enough for devices and threads to share, few enough that the
  * first is read and the last is matched soon. */
@@ -184,11 +184,11 @@ static tm_status match_bands(run *r)
 
     for (int64_t i = 0; done < r->height && status == TM_OK; i++) {
         band *b = &r->bands[i % BANDS];
-        const double start = tm_now_ms();
+        const double start = clock_ms();
         pthread_mutex_lock(&r->lock);
         const bool good = await(r, b, true);
         pthread_mutex_unlock(&r->lock);
-        s->waited_ms += tm_now_ms() - start;
+        s->waited_ms += clock_ms() - start;
         if (!good) {
             snprintf(s->fault, sizeof s->fault, "the frame's rows were not delivered");
             return TM_ERR_ROWS;

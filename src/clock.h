@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef TMATCH_LCC_CLOCK_H
-#define TMATCH_LCC_CLOCK_H
+#ifndef TMATCH_CLOCK_H
+#define TMATCH_CLOCK_H
 
 #include <time.h>
 
 /* Milliseconds that only differences say something of. */
-static inline double tm_now_ms(void)
+static inline double clock_ms(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
