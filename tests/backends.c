@@ -185,14 +185,19 @@ static bool is_flat(const tm_image *image)
     return true;
 }
 
-int64_t compare_with_reference(matchers *m, const problem *p, tm_metric metric, tm_domain domain)
+static tm_matcher *oracle_for(matchers *m, tm_metric metric, tm_domain domain)
 {
     tm_settings oracle;
     tm_settings_default(&oracle, sizeof oracle);
     oracle.algorithm = TM_ALGORITHM_REFERENCE;
     oracle.device = TM_DEVICE_CPU;
+    return matcher_for(&m->reference[metric][domain], oracle, metric, domain);
+}
+
+int64_t compare_with_reference(matchers *m, const problem *p, tm_metric metric, tm_domain domain)
+{
     tm_matcher *tested = matcher_for(&m->tested[metric][domain], m->settings, metric, domain);
-    tm_matcher *reference = matcher_for(&m->reference[metric][domain], oracle, metric, domain);
+    tm_matcher *reference = oracle_for(m, metric, domain);
 
     tm_template *tmpl = NULL;
     tm_status status = tm_template_create(&tmpl, tested, &p->tmpl);
@@ -301,12 +306,8 @@ static void check_one(const one_of_many *one, const tm_peak *best, tm_matcher *r
 void compare_many_with_reference(matchers *m, tm_metric metric, tm_domain domain)
 {
     enum { MOST = 12 };
-    tm_settings oracle;
-    tm_settings_default(&oracle, sizeof oracle);
-    oracle.algorithm = TM_ALGORITHM_REFERENCE;
-    oracle.device = TM_DEVICE_CPU;
     tm_matcher *tested = matcher_for(&m->tested[metric][domain], m->settings, metric, domain);
-    tm_matcher *reference = matcher_for(&m->reference[metric][domain], oracle, metric, domain);
+    tm_matcher *reference = oracle_for(m, metric, domain);
 
     problem p;
     one_of_many ones[MOST];

@@ -17,29 +17,45 @@ static void random_cases(tm_device_kind device, int threads, uint32_t features)
     compare_random_with_reference(settings, check_cases(10000));
 }
 
-/* Sizes at which sums leave 32 bits and templates are cut into panels. */
-static void large_templates(tm_device_kind device, uint32_t features)
+static matchers direct_on(tm_device_kind device, uint32_t features)
 {
-    static const int64_t sizes[][4] = {
-        /* map width, map height, template width, template height */
-        {3, 2, 257, 257}, {2, 3, 300, 230},    {40, 2, 70001, 1},  {1, 40, 1, 70001},
-        {5, 4, 1030, 66}, {4, 67, 31, 1100},   {2, 1, 65536, 128}, {1, 2, 128, 65536},
-        {2, 2, 2896, 2896},
-    };
     matchers m = {0};
-
     tm_settings_default(&m.settings, sizeof m.settings);
     m.settings.algorithm = TM_ALGORITHM_DIRECT;
     m.settings.device = device;
     m.settings.cpu_features = features;
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    return m;
+}
+
+static void compare_metrics(matchers *m, const problem *p)
+{
+    compare_with_reference(m, p, TM_METRIC_LCC, TM_DOMAIN_VALID);
+    compare_with_reference(m, p, TM_METRIC_CCORR, TM_DOMAIN_VALID);
+}
+
+/* sizes: map width, map height, template width, template height */
+static void compare_sizes(matchers *m, const int64_t (*sizes)[4], size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
         const int64_t *s = sizes[i];
         problem p;
         problem_make(&p, s[0] + s[2] - 1, s[1] + s[3] - 1, s[2], s[3]);
-        compare_with_reference(&m, &p, TM_METRIC_LCC, TM_DOMAIN_VALID);
-        compare_with_reference(&m, &p, TM_METRIC_CCORR, TM_DOMAIN_VALID);
+        compare_metrics(m, &p);
         problem_free(&p);
     }
+}
+
+/* Sizes at which sums leave 32 bits and templates are cut into panels. */
+static void large_templates(tm_device_kind device, uint32_t features)
+{
+    static const int64_t sizes[][4] = {
+        {3, 2, 257, 257}, {2, 3, 300, 230},    {40, 2, 70001, 1},  {1, 40, 1, 70001},
+        {5, 4, 1030, 66}, {4, 67, 31, 1100},   {2, 1, 65536, 128}, {1, 2, 128, 65536},
+        {2, 2, 2896, 2896},
+    };
+    matchers m = direct_on(device, features);
+
+    compare_sizes(&m, sizes, sizeof sizes / sizeof *sizes);
 
     /* the greatest sums there are: all 255 but one, at the limit of pixels */
     problem p;
@@ -50,8 +66,7 @@ static void large_templates(tm_device_kind device, uint32_t features)
         memset((uint8_t *)p.tmpl.samples + y * p.tmpl.stride, 255, (size_t)p.tmpl.width);
     ((uint8_t *)p.frame.samples)[17] = 254;
     ((uint8_t *)p.tmpl.samples)[17] = 254;
-    compare_with_reference(&m, &p, TM_METRIC_LCC, TM_DOMAIN_VALID);
-    compare_with_reference(&m, &p, TM_METRIC_CCORR, TM_DOMAIN_VALID);
+    compare_metrics(&m, &p);
     problem_free(&p);
     matchers_free(&m);
 }
@@ -72,10 +87,7 @@ static void many_templates(tm_device_kind device)
 static void every_width(tm_device_kind device)
 {
     static const int64_t edges[] = {1, 8, 16, 32, 64};
-    matchers m = {0};
-    tm_settings_default(&m.settings, sizeof m.settings);
-    m.settings.algorithm = TM_ALGORITHM_DIRECT;
-    m.settings.device = device;
+    matchers m = direct_on(device, UINT32_MAX);
     const int64_t step = check_cases(10000) < 1000 ? 11 : 1;
     for (int64_t w = 1 + (int64_t)(check_random() % (uint64_t)step); w <= 130; w += step) {
         for (int i = 0; i < 5; i++) {
@@ -84,8 +96,7 @@ static void every_width(tm_device_kind device)
             problem p;
             problem_make(&p, map_w + w - 1, edges[check_random() % 4] + check_random_in(0, 1) + h - 1,
                          w, h);
-            compare_with_reference(&m, &p, TM_METRIC_LCC, TM_DOMAIN_VALID);
-            compare_with_reference(&m, &p, TM_METRIC_CCORR, TM_DOMAIN_VALID);
+            compare_metrics(&m, &p);
             problem_free(&p);
         }
     }
@@ -98,23 +109,12 @@ static void every_width(tm_device_kind device)
 static void high_maps(tm_device_kind device)
 {
     static const int64_t sizes[][4] = {
-        /* map width, map height, template width, template height */
         {1032, 2700, 3, 20},
         {1029, 2650, 4, 31},
         {520, 5201, 25, 2},
     };
-    matchers m = {0};
-    tm_settings_default(&m.settings, sizeof m.settings);
-    m.settings.algorithm = TM_ALGORITHM_DIRECT;
-    m.settings.device = device;
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        const int64_t *s = sizes[i];
-        problem p;
-        problem_make(&p, s[0] + s[2] - 1, s[1] + s[3] - 1, s[2], s[3]);
-        compare_with_reference(&m, &p, TM_METRIC_LCC, TM_DOMAIN_VALID);
-        compare_with_reference(&m, &p, TM_METRIC_CCORR, TM_DOMAIN_VALID);
-        problem_free(&p);
-    }
+    matchers m = direct_on(device, UINT32_MAX);
+    compare_sizes(&m, sizes, sizeof sizes / sizeof *sizes);
     matchers_free(&m);
 }
 
