@@ -83,6 +83,9 @@ int check_main(const check_test *tests, size_t count, int argc, char **argv)
             break;
         default:
             printf("not ok %d %s\n# %s\n", number, tests[i].name, diagnosis);
+            /* what runs the tests may show no more than this */
+            fprintf(stderr, "%s: %s (TMATCH_TEST_SEED=%" PRIu64 ")\n", tests[i].name, diagnosis,
+                    seed);
             failed++;
         }
     }
