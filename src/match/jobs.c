@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/* Templates and jobs from what callers give, once it is known to be right. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "lcc/real.h"
+#include "match/matcher.h"
+#include "match/settings.h"
+
+/* Whether the metric has nothing to compare. */
+static bool is_flat(const tm_template *t, tm_metric metric)
+{
+    return t->count == 0 || (t->flat && tm_needs_s_f(metric));
+}
+
+/* Values that the scores of floats are not defined for. */
+static tm_status check_finite(tm_matcher *m, const tm_image *image, const char *name)
+{
+    int64_t x, y;
+    float sample;
+    if (image->type != TM_SAMPLE_F32 || !tm_real_find_bad(image, &x, &y, &sample))
+        return TM_OK;
+    return tm_matcher_fail(m, TM_ERR_INVALID,
+                           "the %s has the sample %s at x=%lld y=%lld, and only finite "
+                           "ones have a score",
+                           name,
+                           isnan(sample) ? "nan"
+                           : sample > 0  ? "inf"
+                                         : "-inf",
+                           (long long)x, (long long)y);
+}
+
+tm_status tm_template_create(tm_template **tmpl, tm_matcher *matcher, const tm_image *image)
+{
+    if (!tmpl || !matcher)
+        return TM_ERR_INVALID;
+    const char *fault = tm_image_fault(image);
+    if (fault)
+        return tm_matcher_fail(matcher, TM_ERR_INVALID, "%s", fault);
+    if (image->width * image->height > TM_MAX_TEMPLATE_PIXELS)
+        return tm_matcher_fail(
+            matcher, TM_ERR_TEMPLATE_TOO_LARGE,
+            "the template has %lld x %lld pixels, and exact 64-bit sums allow %lld in all",
+            (long long)image->width, (long long)image->height, (long long)TM_MAX_TEMPLATE_PIXELS);
+
+    tm_template *t;
+    tm_status status = check_finite(matcher, image, "template");
+    if (status != TM_OK)
+        return status;
+    status = tm_template_prepare(&t, image);
+    if (status == TM_OK && is_flat(t, matcher->settings.metric)) {
+        tm_template_destroy(&t);
+        status = TM_ERR_FLAT_TEMPLATE;
+    }
+    if (status != TM_OK)
+        return tm_matcher_fail_plain(matcher, status);
+    *tmpl = t;
+    return TM_OK;
+}
+
+static const char *type_name(tm_sample_type type)
+{
+    return type == TM_SAMPLE_F32 ? "float" : type == TM_SAMPLE_U16 ? "16-bit" : "8-bit";
+}
+
+static tm_metric job_metric(tm_metric metric, const tm_template *tmpl)
+{
+    if (tmpl->real && metric == TM_METRIC_CCORR)
+        return TM_METRIC_CCORR_REAL;
+    return tmpl->real && metric == TM_METRIC_SQDIFF ? TM_METRIC_SQDIFF_REAL : metric;
+}
+
+static tm_status prepare_job(tm_matcher *m, tm_job *job, const tm_image *frame,
+                             const tm_template *tmpl, const tm_map *map)
+{
+    if (!tmpl)
+        return tm_matcher_fail_plain(m, TM_ERR_INVALID);
+    if (is_flat(tmpl, m->settings.metric))
+        return tm_matcher_fail_plain(m, TM_ERR_FLAT_TEMPLATE);
+    if (frame->type != tmpl->type || tm_image_channels(frame) != tmpl->channels)
+        return tm_matcher_fail(
+            m, TM_ERR_INVALID, "the frame has %s samples and %d channel%s, the template %s and %d",
+            type_name(frame->type), tm_image_channels(frame),
+            tm_image_channels(frame) == 1 ? "" : "s", type_name(tmpl->type), tmpl->channels);
+    if (tmpl->real && m->settings.device == TM_DEVICE_CUDA)
+        return tm_matcher_fail(m, TM_ERR_INVALID, "float samples are matched on the CPU only");
+    *job = (tm_job){.metric = job_metric(m->settings.metric, tmpl), .frame = *frame, .tmpl = tmpl};
+    if (map)
+        job->map = *map;
+    tm_status status = tm_geometry_init(&job->geometry, m->settings.domain, frame->width,
+                                        frame->height, tmpl->width, tmpl->height);
+    job->last_row = job->geometry.map_height;
+    if (status != TM_OK)
+        return tm_matcher_fail(m, status,
+                               "the template, %lld x %lld, is larger than the frame, %lld x %lld",
+                               (long long)tmpl->width, (long long)tmpl->height,
+                               (long long)frame->width, (long long)frame->height);
+    return TM_OK;
+}
+
+tm_peak tm_peak_of_job(const tm_job *job)
+{
+    const tm_geometry *g = &job->geometry;
+    return (tm_peak){.x = job->best.position % g->map_width - g->pad_x,
+                     .y = job->best.position / g->map_width - g->pad_y,
+                     .score = tm_score_of_rank(job->metric, job->best.value)};
+}
+
+tm_status tm_matcher_prepare(tm_matcher *matcher, const tm_image *frame,
+                             const tm_template *const *tmpls, size_t count, const tm_map *maps)
+{
+    if (!tmpls || count == 0 || count > SIZE_MAX / sizeof *matcher->jobs)
+        return tm_matcher_fail_plain(matcher, TM_ERR_INVALID);
+    const char *fault = tm_image_fault(frame);
+    if (fault)
+        return tm_matcher_fail(matcher, TM_ERR_INVALID, "%s", fault);
+    if (check_finite(matcher, frame, "frame") != TM_OK)
+        return TM_ERR_INVALID;
+    if (matcher->job_capacity < count) {
+        tm_job *jobs = realloc(matcher->jobs, count * sizeof *jobs);
+        if (!jobs)
+            return tm_matcher_fail_plain(matcher, TM_ERR_MEMORY);
+        matcher->jobs = jobs;
+        matcher->job_capacity = count;
+    }
+    for (size_t i = 0; i < count; i++) {
+        tm_status status =
+            prepare_job(matcher, &matcher->jobs[i], frame, tmpls[i], maps ? &maps[i] : NULL);
+        if (status != TM_OK)
+            return status;
+    }
+
+    matcher->times = (tm_times){0};
+    matcher->warning.text[0] = '\0';
+    matcher->on_pool = false;
+    return TM_OK;
+}

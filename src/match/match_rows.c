@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* The public API: frames that come by rows. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "match/matcher.h"
+#include "match/stream.h"
+
+/* The bands of a frame that comes by rows. */
+static bool allocate_band(void *context, size_t size, uint8_t **memory)
+{
+    tm_matcher *m = context;
+    void *made = NULL;
+    if (m->pool && tm_pool_host_alloc(m->pool, size, &made, &m->message) != TM_OK)
+        return false;
+    m->pinned_bands = made != NULL;
+    *memory = made ? made : malloc(size);
+    return *memory != NULL;
+}
+
+static void release_band(void *context, uint8_t *memory)
+{
+    tm_matcher *m = context;
+    if (m->pinned_bands)
+        m->library.plugin->host_free(memory);
+    else
+        free(memory);
+}
+
+static tm_status match_band(void *context, tm_job *slices, size_t count)
+{
+    tm_matcher *m = context;
+
+    memcpy(m->jobs, slices, count * sizeof *slices);
+    tm_status status = tm_matcher_run_more(m, count);
+    memcpy(slices, m->jobs, count * sizeof *slices);
+    return status;
+}
+
+static tm_status match_rows(tm_matcher *m, tm_stream *stream)
+{
+    const int64_t memory = m->settings.host_memory ? m->settings.host_memory : TM_STREAM_MEMORY;
+
+    for (size_t i = 0; i < stream->count; i++) {
+        if (!tm_job_is_plain(&stream->jobs[i]))
+            return tm_matcher_fail(m, TM_ERR_INVALID,
+                                   "by rows come only 8-bit gray frames, for lcc or ccorr");
+    }
+    /* The FFT has its part of the limit, and what it keeps of templates. */
+    m->fft_bytes = memory / 4;
+    stream->memory = memory - memory / 4 - memory / 8;
+    tm_status status = tm_stream_match(stream);
+    m->fft_bytes = m->settings.host_memory / 4;
+    if (status != TM_OK)
+        return stream->fault[0] ? tm_matcher_fail(m, status, "%s", stream->fault) : status;
+    tm_matcher_say(m, "; in %lld bands of %lld rows, %.0f ms waited for rows",
+                   (long long)stream->bands, (long long)stream->band_rows, stream->waited_ms);
+    return TM_OK;
+}
+
+tm_status tm_match_rows(tm_matcher *matcher, const tm_row_source *frame,
+                        const tm_template *const *tmpls, size_t count, tm_peak *best,
+                        const tm_row_sink *maps)
+{
+    const double start = clock_ms();
+
+    if (!matcher)
+        return TM_ERR_INVALID;
+    if (!best || !frame || !frame->read)
+        return tm_matcher_fail_plain(matcher, TM_ERR_INVALID);
+    /* there is no sample to look at yet */
+    const tm_image image = {.samples = (const uint8_t *)"",
+                            .width = frame->width,
+                            .height = frame->height,
+                            .stride = (ptrdiff_t)frame->width};
+    tm_status status = tm_matcher_prepare(matcher, &image, tmpls, count, NULL);
+    if (status != TM_OK)
+        return status;
+    tm_job *jobs = malloc(count * sizeof *jobs);
+    if (!jobs)
+        return tm_matcher_fail_plain(matcher, TM_ERR_MEMORY);
+    memcpy(jobs, matcher->jobs, count * sizeof *jobs);
+    tm_stream stream = {.source = frame,
+                        .sinks = maps,
+                        .jobs = jobs,
+                        .count = count,
+                        .allocate = allocate_band,
+                        .release = release_band,
+                        .match = match_band,
+                        .context = matcher};
+    status = match_rows(matcher, &stream);
+    for (size_t i = 0; i < count && status == TM_OK; i++)
+        best[i] = tm_peak_of_job(&jobs[i]);
+    free(jobs);
+    matcher->times.total = clock_ms() - start;
+    return status;
+}

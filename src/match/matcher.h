@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files behind the public API share of a matcher. */
+#ifndef TMATCH_MATCH_MATCHER_H
+#define TMATCH_MATCH_MATCHER_H
+
+#include "fft/cpu.h"
+#include "lcc/cpu/direct.h"
+#include "match/cuda_loader.h"
+#include "match/parts.h"
+#include "match/plan.h"
+#include "match/pool.h"
+
+struct tm_matcher {
+    tm_settings settings;
+    tm_message message;
+    tm_message warning; /* of the last match */
+    tm_cpu cpu;         /* without threads: not initialised */
+    tm_fft_cpu *fft;    /* NULL until needed */
+    tm_parts_memory parts;
+    tm_cuda_library library;
+    tm_pool *pool;      /* NULL until opened */
+    bool on_pool;       /* the last match, so far */
+    bool pinned_bands;  /* its memory */
+    tm_message refusal; /* why AUTO has no device; "" while it has not looked */
+    tm_job *jobs;       /* of the running call */
+    size_t job_capacity;
+    double cpu_ms;     /* spent so far */
+    double missed_ms;  /* what FFT would have saved, had it been started */
+    int64_t fft_bytes; /* that it may use on the CPU; 0: no limit */
+    tm_times times;
+    char device[160];
+    const char *algorithm;
+    char plan[512];
+};
+
+/* Records a failure on the handle, and returns its status. */
+__attribute__((format(printf, 3, 4))) tm_status
+tm_matcher_fail(tm_matcher *matcher, tm_status status, const char *format, ...);
+/* In the status's own words. */
+tm_status tm_matcher_fail_plain(tm_matcher *matcher, tm_status status);
+
+/* Appends to the sentence about what was chosen. */
+__attribute__((format(printf, 2, 3))) void tm_matcher_say(tm_matcher *matcher, const char *format,
+                                                          ...);
+
+/* Does nothing where it is open. */
+tm_status tm_matcher_open_cpu(tm_matcher *matcher);
+/* Opens the devices of the settings, which are not open. */
+tm_status tm_matcher_open_cuda(tm_matcher *matcher);
+
+/* A call's jobs in matcher->jobs, for the matcher's metric and domain; maps may be NULL. */
+tm_status tm_matcher_prepare(tm_matcher *matcher, const tm_image *frame,
+                             const tm_template *const *tmpls, size_t count, const tm_map *maps);
+
+/* Runs the first count of matcher->jobs. */
+tm_status tm_matcher_run(tm_matcher *matcher, size_t count);
+/* More of the same match: its times and its warning go on. */
+tm_status tm_matcher_run_more(tm_matcher *matcher, size_t count);
+
+/* A finished job's best match, in the frame. */
+tm_peak tm_peak_of_job(const tm_job *job);
+
+#endif

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/* What runs a matcher's jobs: the CPU or its devices, by which algorithm, and why. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "clock.h"
+#include "lcc/cpu/real.h"
+#include "match/matcher.h"
+
+__attribute__((format(printf, 2, 3))) void tm_matcher_say(tm_matcher *m, const char *format, ...)
+{
+    size_t used = strlen(m->plan);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(m->plan + used, sizeof m->plan - used, format, arguments);
+    va_end(arguments);
+}
+
+static void say_estimates(tm_matcher *m, const tm_plan *plan)
+{
+    if (isnan(plan->direct_ms)) /* floats: there is nothing to choose */
+        return;
+    tm_matcher_say(m, "; estimates: direct %.3g ms", plan->direct_ms);
+    if (plan->fault)
+        tm_matcher_say(m, ", no fft: %s", plan->fault);
+    else if (plan->tiling.length_x)
+        tm_matcher_say(m, ", fft %.3g ms", plan->fft_ms);
+}
+
+static void say_fft(tm_matcher *m, const tm_fft_tiling *t)
+{
+    m->algorithm = "fft";
+    tm_matcher_say(m, "fft on %s, %lld x %lld pairs of tiles, transforms of %d x %d", m->device,
+                   (long long)t->across, (long long)t->down, t->length_x, t->length_y);
+}
+
+/* A job that it takes by the planned algorithm. */
+typedef struct plain_run {
+    tm_matcher *matcher;
+    const tm_plan *plan;
+} plain_run;
+
+static tm_status run_plain(void *context, tm_job *job)
+{
+    const plain_run *run = context;
+    tm_matcher *m = run->matcher;
+
+    if (run->plan->algorithm != TM_ALGORITHM_FFT)
+        return tm_cpu_match(&m->cpu, job);
+#if TM_HAVE_FFTW
+    tm_status status = m->fft ? TM_OK : tm_fft_cpu_create(&m->fft, m->cpu.threads);
+    if (status == TM_OK)
+        status = tm_fft_cpu_match(m->fft, job, &run->plan->tiling);
+    return status;
+#else
+    return TM_ERR_INVALID;
+#endif
+}
+
+static tm_status run_job(tm_matcher *m, tm_job *job, const tm_plan *plan)
+{
+    plain_run run = {m, plan};
+    if (tm_job_is_real(job))
+        return tm_real_match(m->cpu.kernels.real, job, m->cpu.threads);
+    if (tm_job_is_plain(job) || (plan->algorithm != TM_ALGORITHM_FFT && tm_cpu_takes(job)))
+        return run_plain(&run, job);
+    return tm_parts_match(&m->parts, job, m->cpu.threads, run_plain, &run);
+}
+
+static tm_status run_cpu(tm_matcher *m, tm_job *job, const tm_plan *plan)
+{
+    double start = clock_ms();
+    tm_status status = TM_OK;
+
+    snprintf(m->device, sizeof m->device, "cpu");
+    m->plan[0] = '\0';
+    if (m->settings.algorithm == TM_ALGORITHM_REFERENCE) {
+        m->algorithm = "reference";
+        tm_matcher_say(m, "reference on cpu, 1 thread: as asked");
+        status = tm_reference_match(job);
+        if (status != TM_OK)
+            return tm_matcher_fail_plain(m, status);
+    } else if (plan->algorithm == TM_ALGORITHM_FFT && plan->fault) {
+        return tm_matcher_fail(m, TM_ERR_INVALID, "no FFT: %s", plan->fault);
+    } else {
+        const char *why = m->settings.device == TM_DEVICE_CPU ? "as asked"
+                          : tm_job_is_real(job)               ? "floats are matched on the CPU"
+                          : m->refusal.text[0]                ? m->refusal.text
+                                               : "not enough work yet to start a CUDA device";
+        if (plan->algorithm == TM_ALGORITHM_FFT) {
+            say_fft(m, &plan->tiling);
+        } else {
+            m->algorithm = "direct";
+            tm_matcher_say(m, "direct on cpu, %s%s kernels", tm_job_is_real(job) ? "float, " : "",
+                           m->cpu.kernels.name);
+        }
+        status = run_job(m, job, plan);
+        tm_matcher_say(m, ", up to %d thread%s: %s", m->cpu.threads, m->cpu.threads == 1 ? "" : "s",
+                       why);
+        say_estimates(m, plan);
+        if (status != TM_OK)
+            return tm_matcher_fail_plain(m, status);
+    }
+    m->times.kernel += clock_ms() - start;
+    return status;
+}
+
+static tm_plan plan_cpu(const tm_matcher *m, const tm_job *job)
+{
+    tm_plan plan = {0};
+    tm_site site = {.kernels = m->cpu.kernels.name,
+                    .threads = m->cpu.threads,
+                    .started = m->fft != NULL,
+                    .missed_ms = m->missed_ms,
+                    .fft_bytes = m->fft_bytes};
+    if (tm_job_is_real(job))
+        return (tm_plan){.algorithm = m->settings.algorithm == TM_ALGORITHM_FFT
+                                          ? TM_ALGORITHM_FFT
+                                          : TM_ALGORITHM_DIRECT,
+                         .direct_ms = NAN,
+                         .fault = "float samples are matched directly"};
+    if (m->settings.algorithm != TM_ALGORITHM_REFERENCE)
+        tm_plan_make(&plan, &site, job, m->settings.algorithm);
+    return plan;
+}
+
+/* What no device could do. */
+static tm_status rescue(void *context, tm_job *jobs, size_t count, tm_message *message)
+{
+    tm_matcher *m = context;
+    tm_status status = tm_matcher_open_cpu(m);
+    for (size_t i = 0; i < count && status == TM_OK; i++) {
+        const tm_plan plan = plan_cpu(m, &jobs[i]);
+        status = run_job(m, &jobs[i], &plan);
+    }
+    if (status != TM_OK)
+        snprintf(message->text, sizeof message->text, "%s", tm_strerror(status));
+    return status;
+}
+
+static tm_status run_cuda(tm_matcher *m, size_t count)
+{
+    tm_pool_call call = {.jobs = m->jobs,
+                         .count = count,
+                         .algorithm = m->settings.algorithm,
+                         .rescue = rescue,
+                         .context = m,
+                         .continues = m->on_pool};
+
+    m->on_pool = true;
+    tm_pool_name(m->pool, m->device, sizeof m->device);
+    m->plan[0] = '\0';
+    tm_status status = tm_pool_match(m->pool, &call);
+    if (call.plan.algorithm == TM_ALGORITHM_FFT) {
+        say_fft(m, &call.plan.tiling);
+    } else {
+        m->algorithm = "direct";
+        tm_matcher_say(m, "direct on %s", m->device);
+    }
+    tm_matcher_say(m, m->settings.device == TM_DEVICE_AUTO
+                          ? ": the work outweighs the device's start-up"
+                          : ": as asked");
+    say_estimates(m, &call.plan);
+    m->warning = call.warning;
+    m->times = call.times;
+    return status == TM_OK ? TM_OK : tm_matcher_fail(m, status, "%s", call.message.text);
+}
+
+static double estimate_ms(const tm_matcher *m, size_t count)
+{
+    double ms = 0;
+    for (size_t i = 0; i < count; i++)
+        ms += plan_cpu(m, &m->jobs[i]).ms;
+    return ms;
+}
+
+/* On TM_DEVICE_AUTO the CPU works until, with the next jobs, it would have spent
+ * about as long as opening a CUDA device takes; then the device is opened if there
+ * is one. Whatever comes, that costs at most twice the better choice, as far as the
+ * estimates are right. The jobs are planned for it only while that can still change
+ * the answer. */
+static bool use_cuda(tm_matcher *m, size_t count)
+{
+    const tm_settings *s = &m->settings;
+    if (tm_job_is_real(m->jobs)) /* as all of them are then */
+        return false;
+    if (s->device != TM_DEVICE_AUTO || s->algorithm == TM_ALGORITHM_REFERENCE)
+        return s->device == TM_DEVICE_CUDA;
+    if (!m->pool && !m->refusal.text[0] &&
+        m->cpu_ms + estimate_ms(m, count) >= tm_plan_cuda_start_ms() &&
+        tm_matcher_open_cuda(m) != TM_OK) {
+        m->refusal = m->message;
+        m->message.text[0] = '\0'; /* the CPU goes on: nothing has failed */
+    }
+    return m->pool != NULL;
+}
+
+tm_status tm_matcher_run(tm_matcher *m, size_t count)
+{
+    if (use_cuda(m, count))
+        return run_cuda(m, count);
+    for (size_t i = 0; i < count; i++) {
+        tm_plan plan = plan_cpu(m, &m->jobs[i]);
+        m->missed_ms += plan.missed_ms;
+        tm_status status = run_cpu(m, &m->jobs[i], &plan);
+        if (status != TM_OK)
+            return status;
+    }
+    m->cpu_ms += m->times.kernel;
+    return TM_OK;
+}
+
+tm_status tm_matcher_run_more(tm_matcher *m, size_t count)
+{
+    const tm_times before = m->times;
+    const tm_message warning = m->warning;
+
+    m->times = (tm_times){0};
+    tm_status status = tm_matcher_run(m, count);
+    m->times.to_device += before.to_device;
+    m->times.kernel += before.kernel;
+    m->times.from_device += before.from_device;
+    if (!m->warning.text[0])
+        m->warning = warning;
+    return status;
+}
