@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine.h"
 
-#include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "message.h"
-#include "rows.h"
 
 const char *library_reason(const tm_matcher *matcher, tm_status status)
 {
@@ -16,7 +12,7 @@ const char *library_reason(const tm_matcher *matcher, tm_status status)
     return *reason ? reason : tm_strerror(status);
 }
 
-static bool fail_library(io_error *error, const tm_matcher *matcher, tm_status status)
+bool library_fail(io_error *error, const tm_matcher *matcher, tm_status status)
 {
     snprintf(error->reason, sizeof error->reason, "%s", library_reason(matcher, status));
     return false;
@@ -65,7 +61,8 @@ bool cli_engine_open(cli_engine *e, const cli_options *options, const tm_setting
     e->peaks = calloc(e->count + 1, sizeof *e->peaks);
     e->hits = calloc(e->count + 1, sizeof *e->hits);
     e->order = calloc(e->count + 1, sizeof *e->order);
-    if (!e->prepared[0] || !e->prepared[1] || !e->truths[0] || !e->truths[1] || !e->chosen || !e->peaks || !e->hits || !e->order) {
+    if (!e->prepared[0] || !e->prepared[1] || !e->truths[0] || !e->truths[1] || !e->chosen ||
+        !e->peaks || !e->hits || !e->order) {
         message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
         return false;
     }
@@ -79,10 +76,10 @@ static bool prepare_one(cli_engine *e, size_t i, const cli_template *tmpl, bool 
     const tm_image image = input_image(&tmpl->input, color);
     tm_status status = tm_template_create(&e->prepared[color][i], e->matcher, &image);
     if (status != TM_OK)
-        return fail_library(error, e->matcher, status);
+        return library_fail(error, e->matcher, status);
     if (e->oracle)
         status = tm_template_create(&e->truths[color][i], e->oracle, &image);
-    return status == TM_OK || fail_library(error, e->oracle, status);
+    return status == TM_OK || library_fail(error, e->oracle, status);
 }
 
 /* Colours that differ may have one luma: that is an error only where it is used. */
@@ -134,296 +131,4 @@ void cli_engine_close(cli_engine *e)
     free(e->order);
     tm_matcher_destroy(&e->matcher);
     tm_matcher_destroy(&e->oracle);
-}
-
-static bool reserve_map(const cli_engine *e, score_map *map, const tm_image *image,
-                        const cli_template *tmpl, io_error *error)
-{
-    const tm_status status =
-        score_map_create(map, &e->options->settings, image, tmpl->width, tmpl->height);
-    if (status == TM_ERR_MEMORY)
-        snprintf(error->reason, sizeof error->reason,
-                 "out of memory for a score map of %" PRId64 "x%" PRId64, map->width, map->height);
-    else if (status != TM_OK)
-        snprintf(error->reason, sizeof error->reason, "%s", tm_strerror(status));
-    return status == TM_OK;
-}
-
-/* Matches several templates; hits are the caller's, empty where it fails. */
-static tm_status find(const cli_engine *e, tm_matcher *matcher, const tm_image *image,
-                      const tm_template *const *tmpls, size_t count, tm_hits *hits,
-                      const tm_map *map)
-{
-    if (e->searches)
-        return tm_match_peaks(matcher, image, tmpls, count, &e->search, hits, map);
-    memset(hits, 0, count * sizeof *hits);
-    tm_status status = tm_match_many(matcher, image, tmpls, count, e->peaks, map);
-    for (size_t i = 0; i < count && status == TM_OK; i++) {
-        hits[i].items = calloc(1, sizeof *hits[i].items);
-        if (hits[i].items) {
-            hits[i].items->peak = e->peaks[i];
-            hits[i].items->margin = NAN;
-            hits[i].count = 1;
-        } else {
-            status = TM_ERR_MEMORY;
-        }
-    }
-    for (size_t i = 0; i < count && status != TM_OK; i++)
-        tm_hits_free(&hits[i]);
-    return status;
-}
-
-static bool match(const cli_engine *e, tm_matcher *matcher, const tm_image *image,
-                  const tm_template *tmpl, tm_hits *hits, const score_map *map, io_error *error)
-{
-    const tm_map view = score_map_view(map);
-    const tm_status status = find(e, matcher, image, &tmpl, 1, hits, map->data ? &view : NULL);
-    return status == TM_OK || fail_library(error, matcher, status);
-}
-
-static bool same_bits(double a, double b)
-{
-    return memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b));
-}
-
-static bool same_hits(const tm_hits *a, const tm_hits *b)
-{
-    bool same = a->count == b->count;
-    for (size_t i = 0; i < a->count && same; i++) {
-        const tm_hit *p = &a->items[i], *q = &b->items[i];
-        same = p->peak.x == q->peak.x && p->peak.y == q->peak.y &&
-               same_bits(p->peak.score, q->peak.score) && same_bits(p->margin, q->margin);
-    }
-    return same;
-}
-
-/* Where no map was asked for, the match ran without one, which may take another
- * way to its peaks: so it runs again, and both must agree with the oracle's. */
-static bool verify(const cli_engine *e, const tm_image *image, bool color,
-                   const cli_templates *templates, size_t i, const tm_hits *hits, cli_pair *pair)
-{
-    const cli_template *tmpl = &templates->list[i];
-    score_map *map = &pair->map;
-    tm_hits mapped = {0}, truth = {0};
-    score_map truth_map = {0};
-    bool done = false;
-    const bool again = !map->data;
-
-    if (again && (!reserve_map(e, map, image, tmpl, &pair->error) ||
-                  !match(e, e->matcher, image, e->prepared[color][i], &mapped, map, &pair->error)))
-        return false;
-    if (reserve_map(e, &truth_map, image, tmpl, &pair->error) &&
-        match(e, e->oracle, image, e->truths[color][i], &truth, &truth_map, &pair->error)) {
-        pair->result.verification = verify_compare(map, &truth_map);
-        pair->result.verification.same_peak =
-            same_hits(hits, &truth) && (!again || same_hits(&mapped, &truth));
-        pair->result.verified = true;
-        done = true;
-    }
-    tm_hits_free(&mapped);
-    tm_hits_free(&truth);
-    score_map_free(&truth_map);
-    return done;
-}
-
-static bool fits(const tm_image *image, const cli_template *tmpl, io_error *error)
-{
-    if (tmpl->width <= image->width && tmpl->height <= image->height)
-        return true;
-    snprintf(error->reason, sizeof error->reason,
-             "the template, %" PRId64 "x%" PRId64 ", is larger than the frame, %" PRId64
-             "x%" PRId64,
-             tmpl->width, tmpl->height, image->width, image->height);
-    return false;
-}
-
-static bool add_match(cli_pair *pair, const tm_hit *hit, const io_crop *crop)
-{
-    cli_result *r = &pair->result;
-    if (r->match_count == r->match_capacity) {
-        const size_t capacity = r->match_capacity ? 2 * r->match_capacity : 1;
-        cli_match *matches = realloc(r->matches, capacity * sizeof *matches);
-        if (!matches) {
-            strcpy(pair->error.reason, tm_strerror(TM_ERR_MEMORY));
-            return false;
-        }
-        r->matches = matches;
-        r->match_capacity = capacity;
-    }
-    r->matches[r->match_count++] =
-        (cli_match){.x = hit->peak.x + crop->x,
-                    .y = hit->peak.y + crop->y,
-                    .score = hit->peak.score,
-                    .margin = hit->margin,
-                    .dx = hit->dx,
-                    .dy = hit->dy};
-    return true;
-}
-
-static void note_devices(const char *frame, const tm_matcher *matcher)
-{
-    tm_device_report reports[64];
-    const size_t count = tm_matcher_reports(matcher, reports, 64);
-    for (size_t i = 0; i < count && i < 64; i++) {
-        const tm_device_report *d = &reports[i];
-        message(frame,
-                "cuda:%d: rows=%" PRId64 " start=%.3f busy=%.3f wait=%.3f ms, %" PRId64
-                " bytes to it, %" PRId64 " from it",
-                d->index, d->rows, d->start_ms, d->busy_ms, d->wait_ms, d->bytes_to_device,
-                d->bytes_from_device);
-    }
-}
-
-/* Distances reach a score from above. */
-static bool reaches(const cli_options *o, double score)
-{
-    return tm_metric_is_distance(o->settings.metric) ? score <= o->min_score
-                                                     : score >= o->min_score;
-}
-
-bool cli_engine_take(const cli_engine *e, cli_pair *pair, const tm_hits *hits, const io_crop *crop)
-{
-    const cli_options *o = e->options;
-    cli_result *r = &pair->result;
-    bool good = true;
-
-    r->times = tm_matcher_times(e->matcher);
-    snprintf(r->algorithm, sizeof r->algorithm, "%s", tm_matcher_algorithm(e->matcher));
-    snprintf(r->device, sizeof r->device, "%s", tm_matcher_device(e->matcher));
-    if (!o->quiet && *tm_matcher_warning(e->matcher))
-        message(r->frame, "warning: %s", tm_matcher_warning(e->matcher));
-    if (o->verbose) {
-        message(r->frame, "%s", tm_matcher_plan(e->matcher));
-        note_devices(r->frame, e->matcher);
-    }
-    for (size_t i = 0; i < hits->count && good; i++)
-        if (e->searches || !o->has_min_score || reaches(o, hits->items[i].peak.score))
-            good = add_match(pair, &hits->items[i], crop);
-    if (hits->cut_off && !o->quiet)
-        message(r->frame, "there are more than %" PRId64 " peaks; only the best of them were "
-                          "looked at, and worse matches are not reported",
-                e->search.peaks);
-    return good;
-}
-
-static bool wants_map(const cli_options *o)
-{
-    return o->map || o->heatmap;
-}
-
-static const char *samples_of(int bits)
-{
-    return bits == 32 ? "float" : bits == 16 ? "16-bit" : "8-bit";
-}
-
-static bool agree(const cli_input *frame, const cli_template *tmpl, io_error *error)
-{
-    const int bits = 8 * io_sample_size(&frame->gray);
-    const int template_bits = 8 * io_sample_size(&tmpl->input.gray);
-    if (bits == template_bits)
-        return true;
-    snprintf(error->reason, sizeof error->reason,
-             "%s samples, and the template has %s ones; %s says how to compare them",
-             samples_of(bits), samples_of(template_bits),
-             bits == 32 || template_bits == 32 ? "--depth float" : "--depth 8 or --depth 16");
-    return false;
-}
-
-static void note_luma(const cli_engine *e, const cli_input *frame, const cli_template *tmpl,
-                      const cli_pair *pair)
-{
-    if (!e->options->quiet && !frame->color.samples != !tmpl->input.color.samples)
-        message(pair->result.frame, "the %s has no colours: compared by luma",
-                frame->color.samples ? "template" : "frame");
-}
-
-static bool match_one(const cli_engine *e, const cli_input *frame, const io_crop *crop,
-                      const cli_templates *templates, size_t i, cli_pair *pair)
-{
-    const cli_template *tmpl = &templates->list[i];
-    const bool color = frame->color.samples && tmpl->input.color.samples;
-    const tm_image view = input_image(frame, color), *image = &view;
-    tm_hits hits;
-    if (!agree(frame, tmpl, &pair->error))
-        return false;
-    if (e->options->verify && image->type == TM_SAMPLE_F32) {
-        strcpy(pair->error.reason, "--verify compares bits, and the scores of floats have a bound "
-                                   "instead");
-        return false;
-    }
-    if (!e->prepared[color][i])
-        return fail_library(&pair->error, NULL, TM_ERR_FLAT_TEMPLATE);
-    note_luma(e, frame, tmpl, pair);
-    if (wants_map(e->options) && !reserve_map(e, &pair->map, image, tmpl, &pair->error))
-        return false;
-    if (!match(e, e->matcher, image, e->prepared[color][i], &hits, &pair->map, &pair->error))
-        return false;
-    const bool good = cli_engine_take(e, pair, &hits, crop) &&
-                      (!e->options->verify || verify(e, image, color, templates, i, &hits, pair));
-    tm_hits_free(&hits);
-    return good;
-}
-
-/* False where it fails: then each template is tried by itself. */
-static bool match_together(const cli_engine *e, const tm_image *image, const io_crop *crop,
-                           cli_pair *pairs, size_t count)
-{
-    for (size_t k = 0; k < count; k++)
-        e->chosen[k] = e->prepared[0][e->order[k]];
-    if (find(e, e->matcher, image, e->chosen, count, e->hits, NULL) != TM_OK)
-        return false;
-    for (size_t k = 0; k < count; k++) {
-        cli_pair *pair = &pairs[e->order[k]];
-        pair->done = pair->lasting = cli_engine_take(e, pair, &e->hits[k], crop);
-        tm_hits_free(&e->hits[k]);
-    }
-    return true;
-}
-
-/* The templates that can be tried, to e->order; their number. */
-static size_t choose(const cli_engine *e, const tm_image *image, const cli_templates *templates,
-                     cli_pair *pairs)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < templates->count; i++) {
-        cli_pair *pair = &pairs[i];
-        const cli_template *tmpl = &templates->list[i];
-        pair->result.template_width = tmpl->width;
-        pair->result.template_height = tmpl->height;
-        pair->result.integers = image->type != TM_SAMPLE_F32 &&
-                                tm_metric_is_integer(e->options->settings.metric);
-        if (!tmpl->usable) {
-            pair->error = tmpl->error;
-        } else if (!fits(image, tmpl, &pair->error)) {
-            message(pair->result.frame, "%s", pair->error.reason);
-            pair->lasting = true;
-        } else {
-            e->order[count++] = i;
-        }
-    }
-    return count;
-}
-
-void cli_engine_match(const cli_engine *e, const cli_input *frame, const io_crop *crop,
-                      const cli_templates *templates, cli_pair *pairs)
-{
-    const tm_image image = input_image(frame, false);
-    const size_t count = choose(e, &image, templates, pairs);
-
-    if (frame->rows) {
-        cli_rows_match(e, frame, crop, count, pairs);
-        return;
-    }
-    /* A device gets the frame once for all; on the CPU nothing is gained by it, and
-     * each has its own times. */
-    if (count > 1 && e->settings.device == TM_DEVICE_CUDA && !wants_map(e->options) &&
-        !e->options->verify && !e->options->color && match_together(e, &image, crop, pairs, count))
-        return;
-    for (size_t k = 0; k < count; k++) {
-        cli_pair *pair = &pairs[e->order[k]];
-        pair->done = match_one(e, frame, crop, templates, e->order[k], pair);
-        pair->lasting = pair->done;
-        if (!pair->done)
-            message(pair->result.frame, "%s", pair->error.reason);
-    }
 }

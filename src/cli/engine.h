@@ -66,4 +66,7 @@ bool cli_engine_take(const cli_engine *engine, cli_pair *pair, const tm_hits *hi
 /* The matcher's own words for its failure, or the status's. */
 const char *library_reason(const tm_matcher *matcher, tm_status status);
 
+/* Says so in error, and returns false. */
+bool library_fail(io_error *error, const tm_matcher *matcher, tm_status status);
+
 #endif
