@@ -67,6 +67,22 @@ static void cpu_fft(void)
     random_cases(settings_of(TM_DEVICE_CPU, TM_ALGORITHM_FFT, 2), 2e5);
 }
 
+/* Tiles of 8192 points, and as much memory for the planes as for those. */
+static void cpu_fft_in_bands(void)
+{
+    if (!TM_HAVE_FFTW)
+        check_skip("this build has no FFT for the CPU");
+    tm_settings settings = settings_of(TM_DEVICE_CPU, TM_ALGORITHM_FFT, 1);
+    settings.host_memory = 8 * 3 * 16 * 8192;
+    for (int64_t i = check_cases(400) / 4; i > 0; i--) {
+        kind_problem p;
+        kind_of_size(&p, check_random_in(100, 300), check_random_in(30, 120), check_random_in(1, 12),
+                     check_random_in(1, 12));
+        kind_compare(&p, settings);
+        kind_free(&p);
+    }
+}
+
 static void cuda_random(void)
 {
     require_cuda();
@@ -409,6 +425,7 @@ int main(int argc, char **argv)
         TEST(cpu_direct_threads),
         TEST(cpu_direct_plain_c),
         TEST(cpu_fft),
+        TEST(cpu_fft_in_bands),
         TEST(cuda_random),
         TEST(cuda_fft),
         TEST(cuda_large),

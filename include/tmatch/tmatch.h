@@ -175,8 +175,9 @@ typedef struct tm_settings {
                               TM_ALL_DEVICES; 0: device_index alone */
     int64_t device_memory; /* bytes that the matcher may use on each CUDA device, besides
                               what CUDA itself takes; 0: no limit but the device's */
-    int64_t host_memory;   /* bytes of the host's that tm_match_rows may use, and of which
-                              the FFT takes a quarter at most; 0: 1 GiB, and no limit */
+    int64_t host_memory;   /* bytes of the host's that tm_match_rows may use; of which the
+                              FFT, and the CPU's correlations of planes of colour, 16 bits
+                              and masks take a quarter at most; 0: 1 GiB, no limit, 1 GiB */
 } tm_settings;
 
 #define TM_ALL_DEVICES UINT64_MAX

@@ -51,7 +51,7 @@ static tm_status match_rows(tm_matcher *m, tm_stream *stream)
     m->fft_bytes = memory / 4;
     stream->memory = memory - memory / 4 - memory / 8;
     tm_status status = tm_stream_match(stream);
-    m->fft_bytes = m->settings.host_memory / 4;
+    m->fft_bytes = (m->settings.host_memory + 3) / 4;
     if (status != TM_OK)
         return stream->fault[0] ? tm_matcher_fail(m, status, "%s", stream->fault) : status;
     tm_matcher_say(m, "; in %lld bands of %lld rows, %.0f ms waited for rows",

@@ -26,7 +26,7 @@ struct tm_matcher {
     size_t job_capacity;
     double cpu_ms;     /* spent so far */
     double missed_ms;  /* what FFT would have saved, had it been started */
-    int64_t fft_bytes; /* that it may use on the CPU; 0: no limit */
+    int64_t fft_bytes; /* that the FFT may use on the CPU; 0: no limit */
     tm_times times;
     char device[160];
     const char *algorithm;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "lcc/peak_scan.h"
+#include "match/slices.h"
 
 static bool grow(void **memory, size_t *size, size_t needed)
 {
@@ -22,6 +23,70 @@ void tm_parts_free(tm_parts_memory *m)
     free(m->maps);
     free(m->rows);
     *m = (tm_parts_memory){0};
+}
+
+/* How a job is taken apart, and what that takes. */
+typedef struct layout {
+    tm_parts parts;
+    int map_count; /* of the sums that terms make, and the spare one */
+    int rankers;   /* threads, each with room to slide */
+    int64_t ranker_size;
+} layout;
+
+static size_t planes_size(const layout *l, const tm_job *job, int64_t rows)
+{
+    const tm_geometry *g = &job->geometry;
+    const int64_t most = rows + g->template_height - 1;
+    return (size_t)((most < g->frame_height ? most : g->frame_height) * g->frame_width *
+                    l->parts.planes);
+}
+
+static size_t maps_size(const layout *l, const tm_job *job, int64_t rows)
+{
+    return (size_t)(rows * job->geometry.map_width * l->map_count * 8);
+}
+
+static size_t rows_size(const layout *l)
+{
+    return (size_t)(l->rankers * l->ranker_size + 8);
+}
+
+/* Of a band, which has a row more at each end where peaks are wanted. */
+static int64_t band_size(const layout *l, const tm_job *job, int64_t rows)
+{
+    if (job->peaks)
+        rows += 2;
+    if (rows > job->geometry.map_height)
+        rows = job->geometry.map_height;
+    return (int64_t)(planes_size(l, job, rows) + maps_size(l, job, rows) + rows_size(l));
+}
+
+static layout make_layout(const tm_job *job, const tm_parts_call *call)
+{
+    layout l = {.map_count = 1, .rankers = 1};
+    tm_parts_make(&l.parts, job, tm_mask_plane(job->tmpl));
+    for (int i = 0; i < TM_SUMS; i++)
+        l.map_count += l.parts.needed[i] && !l.parts.sliding[i];
+    l.ranker_size = tm_slide_size(&l.parts, job, job->geometry.map_width) * 8;
+    /* more threads than one have half of what a row leaves */
+    const int64_t more = (call->limit - band_size(&l, job, 1)) / 2 / (l.ranker_size + 1);
+    if (more > 0)
+        l.rankers = more < call->threads ? (int)more : call->threads;
+    return l;
+}
+
+/* Of the map; 0 if not even one. */
+static int64_t rows_that_fit(const layout *l, const tm_job *job, int64_t limit)
+{
+    int64_t low = 0, high = job->geometry.map_height;
+    while (low < high) {
+        const int64_t middle = high - (high - low) / 2;
+        if (band_size(l, job, middle) <= limit)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
 }
 
 /* Plane number index of the frame, in memory unless the frame is that plane. */
@@ -65,8 +130,7 @@ static void add_map(int64_t *restrict to, const int64_t *restrict map, int64_t c
 
 /* Makes the sums that terms make. The last map is for terms to be added. */
 static tm_status run_terms(const tm_parts *p, const tm_job *job, const uint8_t *planes,
-                           int64_t *const maps[TM_SUMS], int64_t *spare, int threads,
-                           tm_plain_fn *plain, void *context)
+                           int64_t *const maps[TM_SUMS], int64_t *spare, const tm_parts_call *call)
 {
     const int64_t count = job->geometry.map_width * job->geometry.map_height;
     bool started[TM_SUMS] = {false};
@@ -79,18 +143,18 @@ static tm_status run_terms(const tm_parts *p, const tm_job *job, const uint8_t *
                        .frame = plane_image(p, &job->frame, (uint8_t *)planes, term->plane),
                        .tmpl = term->taps,
                        .map = {map, (ptrdiff_t)(job->geometry.map_width * 8)}};
-        tm_status status = plain(context, &part);
+        tm_status status = call->plain(call->context, &part);
         if (status != TM_OK)
             return status;
         if (started[term->sum]) /* the first one's shift is 0 */
-            add_map(maps[term->sum], map, count, term->shift, threads);
+            add_map(maps[term->sum], map, count, term->shift, call->threads);
         started[term->sum] = true;
     }
     return TM_OK;
 }
 
-/* One band of rows, each ranked as soon as its sums are there. */
-static void rank_band(const tm_parts *p, const tm_job *job, const tm_scorer *scorer,
+/* Some rows, each ranked as soon as its sums are there. */
+static void rank_rows(const tm_parts *p, const tm_job *job, const tm_scorer *scorer,
                       int64_t *const maps[TM_SUMS], int64_t *memory, int64_t first, int64_t last,
                       tm_peak_scan *scan, tm_candidate *best)
 {
@@ -109,7 +173,7 @@ static void rank_band(const tm_parts *p, const tm_job *job, const tm_scorer *sco
     }
 }
 
-/* The bands are the cells. */
+/* The threads' rows are the cells. */
 static bool init_grid(tm_peak_grid *grid, const tm_job *job, int64_t bands)
 {
     if (!tm_peak_grid_init(grid, job, 1, bands))
@@ -142,7 +206,7 @@ static bool rank(const tm_parts *p, tm_job *job, int64_t *const maps[TM_SUMS], i
         for (int64_t i = omp_get_thread_num(); fits && i < bands; i += omp_get_num_threads()) {
             fits = !scan || tm_peak_scan_begin(scan, &grid, 0, i);
             if (fits)
-                rank_band(p, job, &scorer, maps, rows + omp_get_thread_num() * size,
+                rank_rows(p, job, &scorer, maps, rows + omp_get_thread_num() * size,
                           g->map_height * i / bands, g->map_height * (i + 1) / bands, scan, &own);
         }
         tm_peak_scan_free(&peaks);
@@ -162,35 +226,74 @@ static bool rank(const tm_parts *p, tm_job *job, int64_t *const maps[TM_SUMS], i
     return good;
 }
 
-tm_status tm_parts_match(tm_parts_memory *m, tm_job *job, int threads, tm_plain_fn *plain,
-                         void *context)
+/* A band of rows, or all. */
+static tm_status match_band(tm_parts_memory *m, tm_job *job, const layout *l,
+                            const tm_parts_call *call)
 {
     const int64_t count = job->geometry.map_width * job->geometry.map_height;
     int64_t *maps[TM_SUMS] = {NULL};
-    size_t map_count = 0;
-    tm_parts parts;
+    const tm_parts *parts = &l->parts;
 
-    tm_parts_make(&parts, job, tm_mask_plane(job->tmpl));
-    for (int i = 0; i < TM_SUMS; i++)
-        map_count += parts.needed[i] && !parts.sliding[i];
-    const size_t pixels = (size_t)(job->frame.width * job->frame.height);
-    const size_t row_size = (size_t)tm_slide_size(&parts, job, job->geometry.map_width) * 8;
-    if (!grow(&m->planes, &m->planes_size, pixels * (size_t)parts.planes) ||
-        !grow(&m->maps, &m->maps_size, (map_count + 1) * (size_t)count * 8) ||
-        !grow(&m->rows, &m->rows_size, row_size * (size_t)threads + 8))
+    if (!grow(&m->planes, &m->planes_size, planes_size(l, job, job->geometry.map_height)) ||
+        !grow(&m->maps, &m->maps_size, maps_size(l, job, job->geometry.map_height)) ||
+        !grow(&m->rows, &m->rows_size, rows_size(l)))
         return TM_ERR_MEMORY;
 
     int64_t *spare = m->maps;
     for (int i = 0; i < TM_SUMS; i++) {
-        if (parts.needed[i] && !parts.sliding[i]) {
+        if (parts->needed[i] && !parts->sliding[i]) {
             maps[i] = spare;
             spare += count;
         }
     }
-    split(&parts, &job->frame, m->planes, threads);
-    tm_status status =
-        run_terms(&parts, job, m->planes, maps, spare, threads, plain, context);
-    if (status == TM_OK && !rank(&parts, job, maps, m->rows, threads))
+    split(parts, &job->frame, m->planes, call->threads);
+    tm_status status = run_terms(parts, job, m->planes, maps, spare, call);
+    if (status == TM_OK && !rank(parts, job, maps, m->rows, l->rankers))
         status = TM_ERR_MEMORY;
+    return status;
+}
+
+static tm_status match_rows(tm_parts_memory *m, tm_job *job, const layout *l, tm_rows rows,
+                            const tm_parts_call *call)
+{
+    tm_job band = tm_job_rows(job, rows, 0);
+    tm_peak_list peaks;
+
+    if (job->peaks) {
+        tm_peak_list_init(&peaks, &job->peaks->search);
+        band.peaks = &peaks;
+    }
+    const tm_status status = match_band(m, &band, l, call);
+    if (status == TM_OK)
+        tm_job_merge(job, &band, rows);
+    if (job->peaks)
+        tm_peak_list_free(&peaks);
+    return status;
+}
+
+tm_status tm_parts_match(tm_parts_memory *m, tm_job *job, tm_parts_call *call)
+{
+    /* the rows around them are there for their neighbours' peaks only */
+    const int64_t first = job->peaks ? job->first_row : 0;
+    const int64_t count = (job->peaks ? job->last_row : job->geometry.map_height) - first;
+    const layout l = make_layout(job, call);
+    const int64_t most = rows_that_fit(&l, job, call->limit);
+    tm_status status = TM_OK;
+
+    call->bands = 1;
+    call->refused = 0;
+    if (most >= job->geometry.map_height)
+        return match_band(m, job, &l, call);
+    if (most < 1) {
+        call->refused = band_size(&l, job, 1);
+        return TM_ERR_MEMORY;
+    }
+    call->bands = (count + most - 1) / most;
+    job->best = (tm_candidate)TM_NO_CANDIDATE;
+    for (int64_t i = 0; i < call->bands && status == TM_OK; i++) {
+        const tm_rows rows = {first + count * i / call->bands,
+                              first + count * (i + 1) / call->bands};
+        status = match_rows(m, job, &l, rows, call);
+    }
     return status;
 }

@@ -7,6 +7,9 @@
 
 #include "lcc/planes.h"
 
+/* Bytes where the settings have no limit. */
+#define TM_PARTS_MEMORY ((int64_t)1 << 30)
+
 /* Memory that is kept across frames. Zero-initialise. */
 typedef struct tm_parts_memory {
     void *planes, *maps, *rows;
@@ -18,8 +21,17 @@ void tm_parts_free(tm_parts_memory *memory);
 /* Runs a plain job of TM_METRIC_CCORR with a map. */
 typedef tm_status tm_plain_fn(void *context, tm_job *job);
 
-/* Errors: MEMORY, and plain's. */
-tm_status tm_parts_match(tm_parts_memory *memory, tm_job *job, int threads, tm_plain_fn *plain,
-                         void *context);
+typedef struct tm_parts_call {
+    int threads;
+    int64_t limit; /* bytes of tm_parts_memory: a larger job goes in bands of rows */
+    tm_plain_fn *plain;
+    void *context;
+    /* Written: */
+    int64_t bands;
+    int64_t refused; /* bytes that one row takes, where that is more than limit; else 0 */
+} tm_parts_call;
+
+/* Errors: MEMORY, also where a row is refused, and plain's. */
+tm_status tm_parts_match(tm_parts_memory *memory, tm_job *job, tm_parts_call *call);
 
 #endif

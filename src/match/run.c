@@ -36,37 +36,105 @@ static void say_fft(tm_matcher *m, const tm_fft_tiling *t)
                    (long long)t->across, (long long)t->down, t->length_x, t->length_y);
 }
 
-/* A job that it takes by the planned algorithm. */
+/* Half of what the FFT may use is the planes' and their sums' where there are any. */
+static int64_t half_of(int64_t bytes)
+{
+    return (bytes + 1) / 2;
+}
+
+static tm_site site_of(const tm_matcher *m, const tm_job *job)
+{
+    return (tm_site){.kernels = m->cpu.kernels.name,
+                     .threads = m->cpu.threads,
+                     .started = m->fft != NULL,
+                     .missed_ms = m->missed_ms,
+                     .fft_bytes = tm_job_is_plain(job) ? m->fft_bytes : half_of(m->fft_bytes)};
+}
+
+static tm_plan plan_cpu(const tm_matcher *m, const tm_job *job)
+{
+    const tm_site site = site_of(m, job);
+    tm_plan plan = {0};
+    if (tm_job_is_real(job))
+        return (tm_plan){.algorithm = m->settings.algorithm == TM_ALGORITHM_FFT
+                                          ? TM_ALGORITHM_FFT
+                                          : TM_ALGORITHM_DIRECT,
+                         .direct_ms = NAN,
+                         .fault = "float samples are matched directly"};
+    if (m->settings.algorithm != TM_ALGORITHM_REFERENCE)
+        tm_plan_make(&plan, &site, job, m->settings.algorithm);
+    return plan;
+}
+
+/* A plain job, or the parts of another, by the planned algorithm. */
 typedef struct plain_run {
     tm_matcher *matcher;
-    const tm_plan *plan;
+    const tm_job *whole;
+    tm_plan plan; /* for a geometry, */
+    tm_geometry geometry;
 } plain_run;
+
+/* Parts of a band of the whole job's rows: tiles for those, that suit all its
+ * planes. */
+static void plan_band(plain_run *run, const tm_geometry *geometry)
+{
+    const tm_site site = site_of(run->matcher, run->whole);
+    tm_job band = *run->whole;
+
+    if (memcmp(&run->geometry, geometry, sizeof *geometry) == 0)
+        return;
+    band.geometry = run->geometry = *geometry;
+    tm_plan_make(&run->plan, &site, &band, TM_ALGORITHM_FFT);
+}
 
 static tm_status run_plain(void *context, tm_job *job)
 {
-    const plain_run *run = context;
+    plain_run *run = context;
     tm_matcher *m = run->matcher;
 
-    if (run->plan->algorithm != TM_ALGORITHM_FFT)
+    if (run->plan.algorithm == TM_ALGORITHM_FFT)
+        plan_band(run, &job->geometry);
+    if (run->plan.algorithm != TM_ALGORITHM_FFT || run->plan.fault)
         return tm_cpu_match(&m->cpu, job);
 #if TM_HAVE_FFTW
     tm_status status = m->fft ? TM_OK : tm_fft_cpu_create(&m->fft, m->cpu.threads);
     if (status == TM_OK)
-        status = tm_fft_cpu_match(m->fft, job, &run->plan->tiling);
+        status = tm_fft_cpu_match(m->fft, job, &run->plan.tiling);
     return status;
 #else
     return TM_ERR_INVALID;
 #endif
 }
 
+static tm_status run_parts(plain_run *run, tm_job *job)
+{
+    tm_matcher *m = run->matcher;
+    tm_parts_call call = {.threads = m->cpu.threads,
+                          .limit = m->fft_bytes ? half_of(m->fft_bytes) : TM_PARTS_MEMORY,
+                          .plain = run_plain,
+                          .context = run};
+    const tm_status status = tm_parts_match(&m->parts, job, &call);
+    if (call.refused)
+        return tm_matcher_fail(m, status,
+                               "a row of the score map takes %lld bytes, and the limit leaves "
+                               "%lld for it",
+                               (long long)call.refused, (long long)call.limit);
+    return status == TM_OK ? TM_OK : tm_matcher_fail_plain(m, status);
+}
+
+/* With the reason on the handle where it fails. */
 static tm_status run_job(tm_matcher *m, tm_job *job, const tm_plan *plan)
 {
-    plain_run run = {m, plan};
+    plain_run run = {m, job, *plan, job->geometry};
+    tm_status status;
+
     if (tm_job_is_real(job))
-        return tm_real_match(m->cpu.kernels.real, job, m->cpu.threads);
-    if (tm_job_is_plain(job) || (plan->algorithm != TM_ALGORITHM_FFT && tm_cpu_takes(job)))
-        return run_plain(&run, job);
-    return tm_parts_match(&m->parts, job, m->cpu.threads, run_plain, &run);
+        status = tm_real_match(m->cpu.kernels.real, job, m->cpu.threads);
+    else if (tm_job_is_plain(job) || (plan->algorithm != TM_ALGORITHM_FFT && tm_cpu_takes(job)))
+        status = run_plain(&run, job);
+    else
+        return run_parts(&run, job);
+    return status == TM_OK ? TM_OK : tm_matcher_fail_plain(m, status);
 }
 
 static tm_status run_cpu(tm_matcher *m, tm_job *job, const tm_plan *plan)
@@ -101,29 +169,10 @@ static tm_status run_cpu(tm_matcher *m, tm_job *job, const tm_plan *plan)
                        why);
         say_estimates(m, plan);
         if (status != TM_OK)
-            return tm_matcher_fail_plain(m, status);
+            return status;
     }
     m->times.kernel += clock_ms() - start;
     return status;
-}
-
-static tm_plan plan_cpu(const tm_matcher *m, const tm_job *job)
-{
-    tm_plan plan = {0};
-    tm_site site = {.kernels = m->cpu.kernels.name,
-                    .threads = m->cpu.threads,
-                    .started = m->fft != NULL,
-                    .missed_ms = m->missed_ms,
-                    .fft_bytes = m->fft_bytes};
-    if (tm_job_is_real(job))
-        return (tm_plan){.algorithm = m->settings.algorithm == TM_ALGORITHM_FFT
-                                          ? TM_ALGORITHM_FFT
-                                          : TM_ALGORITHM_DIRECT,
-                         .direct_ms = NAN,
-                         .fault = "float samples are matched directly"};
-    if (m->settings.algorithm != TM_ALGORITHM_REFERENCE)
-        tm_plan_make(&plan, &site, job, m->settings.algorithm);
-    return plan;
 }
 
 /* What no device could do. */
@@ -136,7 +185,7 @@ static tm_status rescue(void *context, tm_job *jobs, size_t count, tm_message *m
         status = run_job(m, &jobs[i], &plan);
     }
     if (status != TM_OK)
-        snprintf(message->text, sizeof message->text, "%s", tm_strerror(status));
+        *message = m->message;
     return status;
 }
 

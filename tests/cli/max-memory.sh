@@ -30,6 +30,12 @@ head -c 90000 camera.png >cut.png
 fail --max-memory 100K cut.png "$crop"
 fail --max-memory 400K --map cut.npy cut.png "$crop"
 ls cut.npy 2>&1
+# Matched plane by plane, in bands of rows, or where not one row has room, not at all.
+printf 'P1 4 20 1 %s' "$(printf '0 %.0s' $(seq 79))" >mask.pbm
+for memory in 640K 430K; do
+    try --max-memory $memory --threads 1 --algorithm fft --mask mask.pbm --depth 16 camera.png \
+        'camera.png[4x20+101+202]' 2>&1
+done
 # Devices with little memory, and a fault on the way.
 export TMATCH_PLUGIN_DIR="$TMATCH_FAKE_PLUGIN_DIR"
 tmatch --max-memory 100K --max-gpu-memory 20K --device cuda:0,1 camera.png "$crop"
