@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "lcc/cpu/real_block.h"
-#include "lcc/metrics.h"
+#include "lcc/planes.h"
 
 enum {
     TM_BLOCK = 64,
@@ -54,6 +54,9 @@ typedef struct tm_panel {
 } tm_panel;
 
 size_t tm_panel_size(int w, int h);
+
+/* Planes that tiles have besides: the differences of 16-bit samples' two bytes. */
+enum { TM_TILE_PLANES = TM_FRAME_PLANES + TM_MAX_CHANNELS };
 
 /* Sums of the h samples above each other in each column of a tile, in blocks,
  * and, for up to TM_SLIDE_ROWS rows of windows, their prefix sums over the columns
@@ -124,12 +127,34 @@ typedef struct tm_source {
     const uint32_t *prefix;
     int shift;      /* of products */
     int64_t weight; /* of a plane's sums */
+    float factor;   /* either of the two */
 } tm_source;
 
-/* to = the weighted sum of sources, blocks * TM_BLOCK windows. plane and w are as in
- * tm_window_row. */
-typedef void tm_combine_fn(int64_t *to, const tm_source *sources, int count, ptrdiff_t plane,
-                           int w, int blocks);
+/* Each product's sum, each plane's sum, its sum of squares and its bias. */
+enum { TM_SOURCES = TM_TERMS + 3 * TM_TILE_PLANES };
+
+/* A row of windows whose sums have sources: sum i those from first[i] to
+ * first[i + 1] - 1. plane and w are as in tm_window_row. */
+typedef struct tm_source_row {
+    tm_source source[TM_SOURCES];
+    int first[TM_SUMS + 1];
+    ptrdiff_t plane;
+    int w, blocks;
+} tm_source_row;
+
+/* to = a sum of count blocks of windows, from a block on. */
+typedef void tm_combine_fn(int64_t *to, const tm_source_row *row, int sum, int block, int count);
+
+/* What binary32 arithmetic can tell about LCC of a row's windows: see sift.c. */
+typedef struct tm_sift {
+    int channels;
+    float mean[TM_MAX_CHANNELS], inverse_n, e_num;
+    float slope, offset;
+    double variance, e_var;
+} tm_sift;
+
+/* pass[i] = 0 only if no window of block i scores what the sift was set to. */
+typedef void tm_sift_fn(const tm_sift *sift, const tm_source_row *row, uint8_t *pass);
 
 /* The map's elements, in column order, of rows of sums as planes.h numbers them. */
 typedef void tm_score_sums_fn(const tm_scorer *scorer, const int64_t *const *sums,
@@ -148,6 +173,7 @@ typedef struct tm_cpu_kernels {
     tm_pick_fn *pick;
     tm_combine_fn *combine;
     tm_score_sums_fn *score_sums;
+    tm_sift_fn *sift; /* its bits differ */
     tm_real_block_fn *real; /* its bits differ */
 } tm_cpu_kernels;
 

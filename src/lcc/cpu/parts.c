@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What tiles of a job that is taken apart are made of. */
+#include <math.h>
+
 #include "lcc/cpu/tile.h"
 
 /* S_FF of 16 bits is made of the planes' squares: with f = 256*h + l and
@@ -21,6 +23,39 @@ static void weigh_windows(tm_tile_parts *p)
     }
     if (parts->sliding[TM_SUM_TOUCHED])
         p->weight[TM_SUM_TOUCHED][parts->planes - 1] = 1;
+}
+
+static void add_source(tm_tile_parts *p, tm_tile_source from, int shift, int64_t weight)
+{
+    const int i = p->row.first[TM_SUMS]++;
+    const float factor = from.of == TM_OF_TERM ? ldexpf(1, shift) : (float)weight;
+    from.most *= fabs((double)factor);
+    p->source[i] = from;
+    p->row.source[i] = (tm_source){.shift = shift, .weight = weight, .factor = factor};
+}
+
+/* samples: of the box, of which counted ones count */
+static void list_sources(tm_tile_parts *p, const tm_template *mask, int64_t samples,
+                         int64_t counted)
+{
+    for (int sum = 0; sum < TM_SUMS; sum++) {
+        p->row.first[sum] = p->row.first[TM_SUMS];
+        for (int i = 0; i < p->parts.terms; i++) {
+            const tm_term *term = &p->parts.term[i];
+            const double most = term->taps == mask ? 255.0 * (double)counted
+                                                   : 255.0 * TM_TAP_BIAS * (double)samples;
+            if (term->sum == sum)
+                add_source(p, (tm_tile_source){TM_OF_TERM, i, most}, term->shift, 0);
+        }
+        for (int i = 0; i < TM_TILE_PLANES; i++) {
+            if (p->weight[sum][i])
+                add_source(p, (tm_tile_source){TM_OF_PLANE, i, 255.0 * (double)samples}, 0,
+                           p->weight[sum][i]);
+            if (sum == TM_SUM_FF && p->square_weight[i])
+                add_source(p, (tm_tile_source){TM_OF_SQUARES, i, 65025.0 * (double)samples}, 0,
+                           p->square_weight[i]);
+        }
+    }
 }
 
 void tm_tile_parts_make(tm_tile_parts *p, const tm_job *job)
@@ -50,6 +85,10 @@ void tm_tile_parts_make(tm_tile_parts *p, const tm_job *job)
         for (int sum = 0; sum < TM_SUMS; sum++)
             p->slid[i] = p->slid[i] || p->weight[sum][i];
     }
+    list_sources(p, mask, job->tmpl->width * job->tmpl->height, p->scorer.n);
+    p->row.w = (int)job->tmpl->width;
+    if (job->metric == TM_METRIC_LCC)
+        tm_sift_make(p);
 }
 
 static int64_t panel_stride(const tm_template *t)

@@ -1,30 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* A tile of a job that is taken apart, as narrow.c makes one of a plain job: the
  * planes are staged; then a few rows of every term's products at a time are made,
- * put together, scored and ranked while they lie in the caches. */
-#include <float.h>
-
+ * and scored while they lie in the caches. */
 #include "lcc/cpu/tile.h"
 
 enum { ROWS_AT_ONCE = 12 }; /* a multiple of every kernel's rows */
 
 typedef struct parts_tile {
     ptrdiff_t stride; /* of staged and planes, in elements */
+    ptrdiff_t plane;  /* from one plane of prefixes to the next */
     int staged_rows, padded;
     uint8_t *staged[TM_TILE_PLANES]; /* a row of zeros lies above */
     uint32_t *planes[TM_TILE_PLANES];
     tm_columns columns[TM_TILE_PLANES];
     int32_t *products[TM_TERMS];
-    int64_t *sums[TM_SUMS];
-    void *row; /* of the map */
+    uint8_t *pass; /* a row's blocks */
 } parts_tile;
-
-/* The best of a tile so far, a distance with the sign changed. Skipped positions
- * do not beat what it starts from. */
-typedef struct parts_best {
-    float real;
-    int64_t integer, position;
-} parts_best;
 
 static void carve_columns(tm_columns *c, tm_carver *carver, int64_t columns)
 {
@@ -44,6 +35,7 @@ static size_t parts_carve(parts_tile *n, char *memory, const tm_job *job, const 
 
     *n = (parts_tile){.padded = (int)padded};
     n->stride = (ptrdiff_t)(columns / TM_BLOCK % 2 ? columns : columns + TM_BLOCK);
+    n->plane = (ptrdiff_t)(columns / TM_BLOCK * TM_LANES);
     n->staged_rows = (int)(height + h - 1);
     for (int i = 0; i < TM_TILE_PLANES; i++) {
         if (p->correlated[i] || p->slid[i]) {
@@ -57,11 +49,7 @@ static size_t parts_carve(parts_tile *n, char *memory, const tm_job *job, const 
     }
     for (int i = 0; i < p->parts.terms; i++)
         n->products[i] = carve(&carver, ROWS_AT_ONCE * padded * 4);
-    for (int i = 0; i < TM_SUMS; i++) {
-        if (p->parts.needed[i])
-            n->sums[i] = carve(&carver, padded * 8);
-    }
-    n->row = carve(&carver, padded * 8);
+    n->pass = carve(&carver, padded / TM_BLOCK);
     return carver.used;
 }
 
@@ -145,99 +133,34 @@ static void slide(const tm_cpu_kernels *kernels, const parts_tile *n, const tm_t
     }
 }
 
-/* Makes the sums of a row: row y of the products, row slid of the prefixes. */
-static void put_together(const tm_cpu_kernels *kernels, const parts_tile *n,
-                         const tm_tile_parts *p, const tm_job *job, int y, int slid)
+/* Where the row's sources are: row y of the products, row slid of the prefixes. */
+static void find_sources(tm_source_row *row, const parts_tile *n, const tm_tile_parts *p, int y,
+                         int slid)
 {
-    ptrdiff_t plane = 0;
-
-    for (int sum = 0; sum < TM_SUMS; sum++) {
-        tm_source sources[TM_TERMS + 2 * TM_TILE_PLANES];
-        int count = 0;
-        if (!n->sums[sum])
-            continue;
-        for (int i = 0; i < p->parts.terms; i++) {
-            if (p->parts.term[i].sum == sum)
-                sources[count++] = (tm_source){.products = n->products[i] + y * n->padded,
-                                               .shift = p->parts.term[i].shift};
-        }
-        for (int i = 0; i < TM_TILE_PLANES; i++) {
-            const tm_columns *c = &n->columns[i];
-            const ptrdiff_t at = (ptrdiff_t)slid * c->blocks * TM_BLOCK;
-            if (!p->slid[i])
-                continue;
-            plane = c->blocks * TM_LANES;
-            if (p->weight[sum][i])
-                sources[count++] = (tm_source){.prefix = c->prefix + at,
-                                               .weight = p->weight[sum][i]};
-            if (sum == TM_SUM_FF && p->square_weight[i])
-                sources[count++] = (tm_source){.prefix = c->prefix_sq + at,
-                                               .weight = p->square_weight[i]};
-        }
-        kernels->combine(n->sums[sum], sources, count, plane, (int)job->tmpl->width,
-                         n->padded / TM_BLOCK);
+    for (int i = 0; i < row->first[TM_SUMS]; i++) {
+        const tm_tile_source *from = &p->source[i];
+        const tm_columns *c = &n->columns[from->index];
+        if (from->of == TM_OF_TERM)
+            row->source[i].products = n->products[from->index] + y * n->padded;
+        else
+            row->source[i].prefix = (from->of == TM_OF_PLANE ? c->prefix : c->prefix_sq) +
+                                    slid * 4 * row->plane;
     }
-}
-
-/* Compares many before it looks for one. */
-#define RANK_ROW(name, type, field)                                                       \
-    static void name(const type *row, int width, type sign, int64_t position,             \
-                     parts_best *best)                                                    \
-    {                                                                                     \
-        for (int x = 0; x < width; x += TM_BLOCK) {                                       \
-            const int count = (int)min64(TM_BLOCK, width - x);                            \
-            int any = 0;                                                                  \
-            for (int i = 0; i < count; i++)                                               \
-                any |= sign * row[x + i] > best->field;                                   \
-            for (int i = 0; any && i < count; i++) {                                      \
-                if (sign * row[x + i] > best->field) {                                    \
-                    best->field = sign * row[x + i];                                      \
-                    best->position = position + x + i;                                    \
-                }                                                                         \
-            }                                                                             \
-        }                                                                                 \
-    }
-
-RANK_ROW(rank_reals, float, real)
-RANK_ROW(rank_integers, int64_t, integer)
-
-/* Scores and ranks row y of the map. */
-static void finish_row(const tm_cpu_kernels *kernels, const parts_tile *n, const tm_tile_parts *p,
-                       const tm_job *job, const tm_tile *tile, int64_t y, parts_best *best)
-{
-    const int64_t position = y * job->geometry.map_width + tile->x;
-    const size_t element = tm_map_element_size(job->metric);
-    const int sign = tm_is_distance(job->metric) ? -1 : 1;
-
-    kernels->score_sums(&p->scorer, (const int64_t *const *)n->sums, n->padded / TM_BLOCK, n->row);
-    if (job->map.data)
-        memcpy((char *)job->map.data + y * job->map.stride + tile->x * (int64_t)element, n->row,
-               (size_t)tile->width * element);
-    if (tm_is_integer(job->metric))
-        rank_integers(n->row, tile->width, sign, position, best);
-    else
-        rank_reals(n->row, tile->width, (float)sign, position, best);
-}
-
-static tm_candidate candidate_of(const tm_job *job, const parts_best *best)
-{
-    const int sign = tm_is_distance(job->metric) ? -1 : 1;
-    if (best->position == INT64_MAX)
-        return (tm_candidate)TM_NO_CANDIDATE;
-    if (tm_is_integer(job->metric))
-        return (tm_candidate){best->integer, best->position};
-    return (tm_candidate){sign * (int64_t)tm_score_order((float)sign * best->real),
-                          best->position};
 }
 
 tm_candidate tm_tile_of_parts(const tm_cpu_kernels *kernels, char *memory, const tm_job *job,
                               const tm_tile_parts *p, const tm_tile *tile, tm_peak_scan *scan)
 {
-    parts_best best = {-FLT_MAX, -INT64_MAX, INT64_MAX};
+    tm_parts_row row = {.job = job, .parts = p, .row = p->row, .sift = p->sift,
+                        .best = TM_NO_PARTS_BEST};
     parts_tile n;
 
     parts_carve(&n, memory, job, p, tile->width, tile->height);
     stage(kernels, &n, job, p, tile);
+    row.row.blocks = n.padded / TM_BLOCK;
+    row.row.plane = n.plane;
+    row.pass = n.pass;
+    row.width = tile->width;
     for (int top = 0; top < tile->height; top += ROWS_AT_ONCE) {
         const int rows = (int)min64(ROWS_AT_ONCE, tile->height - top);
         correlate(kernels, &n, p, top, rows);
@@ -245,12 +168,9 @@ tm_candidate tm_tile_of_parts(const tm_cpu_kernels *kernels, char *memory, const
             const int slid = y % TM_SLIDE_ROWS;
             if (slid == 0)
                 slide(kernels, &n, p, job, top + y, (int)min64(TM_SLIDE_ROWS, rows - y));
-            put_together(kernels, &n, p, job, y, slid);
-            finish_row(kernels, &n, p, scan ? tm_peak_scan_row(scan) : job, tile,
-                       tile->y + top + y, &best);
-            if (scan)
-                tm_peak_scan_row_done(scan);
+            find_sources(&row.row, &n, p, y, slid);
+            tm_parts_row_score(kernels, &row, tile->x, tile->y + top + y, scan);
         }
     }
-    return candidate_of(job, &best);
+    return tm_parts_row_best(&row);
 }

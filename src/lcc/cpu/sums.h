@@ -35,22 +35,24 @@ static void pick(uint8_t *to, const uint8_t *from, int step, int64_t count)
     }
 }
 
-static void combine(int64_t *restrict to, const tm_source *sources, int count, ptrdiff_t plane,
-                    int w, int blocks)
+static void combine(int64_t *restrict to, const tm_source_row *row, int sum, int block, int count)
 {
-    for (int at = 0; at < blocks * TM_BLOCK; at += TM_LANES) {
-        const ptrdiff_t p = at / TM_LANES % 4, j = at / TM_BLOCK * TM_LANES, end = p + w;
+    const tm_source *until_source = row->source + row->first[sum + 1];
+
+    for (int at = 0; at < count * TM_BLOCK; at += TM_LANES) {
+        const ptrdiff_t p = at / TM_LANES % 4, end = p + row->w;
+        const ptrdiff_t j = (block + at / TM_BLOCK) * TM_LANES;
         int64_t sums[TM_LANES] = {0};
-        for (int s = 0; s < count; s++) {
-            const int64_t weight = sources[s].weight;
-            const int shift = sources[s].shift;
-            if (sources[s].products) {
-                const int32_t *products = sources[s].products + at;
+        for (const tm_source *s = row->source + row->first[sum]; s < until_source; s++) {
+            const int64_t weight = s->weight;
+            const int shift = s->shift;
+            if (s->products) {
+                const int32_t *products = s->products + block * TM_BLOCK + at;
                 for (int i = 0; i < TM_LANES; i++)
                     sums[i] += (int64_t)((uint64_t)products[i] << shift);
             } else {
-                const uint32_t *from = sources[s].prefix + p * plane + j;
-                const uint32_t *until = sources[s].prefix + end % 4 * plane + end / 4 + j;
+                const uint32_t *from = s->prefix + p * row->plane + j;
+                const uint32_t *until = s->prefix + end % 4 * row->plane + end / 4 + j;
                 for (int i = 0; i < TM_LANES; i++)
                     sums[i] += (int64_t)(until[i] - from[i]) * weight;
             }

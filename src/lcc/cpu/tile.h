@@ -84,8 +84,12 @@ tm_candidate tm_tile_wide(const tm_cpu_kernels *kernels, char *memory, const tm_
                           const tm_tile *tile, tm_peak_scan *scan);
 size_t tm_tile_wide_size(const tm_job *job, int width, int height);
 
-/* Planes that tiles have besides: the differences of 16-bit samples' two bytes. */
-enum { TM_TILE_PLANES = TM_FRAME_PLANES + TM_MAX_CHANNELS };
+/* Where a source's values are, and the most that they are, times its factor. */
+typedef struct tm_tile_source {
+    enum { TM_OF_TERM, TM_OF_PLANE, TM_OF_SQUARES } of;
+    int index;
+    double most;
+} tm_tile_source;
 
 /* How tiles make the sums of a job that is taken apart. Sums over whole windows are
  * those of the planes and of their squares, weighted. */
@@ -98,6 +102,10 @@ typedef struct tm_tile_parts {
     bool correlated[TM_TILE_PLANES], slid[TM_TILE_PLANES];
     int64_t weight[TM_SUMS][TM_TILE_PLANES];
     int64_t square_weight[TM_TILE_PLANES]; /* in S_FF */
+    tm_source_row row; /* but for what differs from tile to tile and row to row */
+    tm_tile_source source[TM_SOURCES];
+    bool sifts;
+    tm_sift sift;
 } tm_tile_parts;
 
 void tm_tile_parts_make(tm_tile_parts *parts, const tm_job *job);
@@ -105,6 +113,36 @@ void tm_tile_parts_make(tm_tile_parts *parts, const tm_job *job);
 size_t tm_tile_parts_taps_size(const tm_job *job);
 void tm_tile_parts_pack(tm_tile_parts *parts, const tm_cpu_kernels *kernels, const tm_job *job,
                         char *memory);
+
+/* The best of a tile so far, a distance with the sign changed. Skipped positions
+ * do not beat what it starts from. */
+typedef struct tm_parts_best {
+    float real;
+    int64_t integer, position;
+} tm_parts_best;
+
+#define TM_NO_PARTS_BEST {-FLT_MAX, -INT64_MAX, INT64_MAX}
+
+/* A tile's rows, one after the other. */
+typedef struct tm_parts_row {
+    const tm_job *job;
+    const tm_tile_parts *parts;
+    tm_source_row row;
+    tm_sift sift;
+    uint8_t *pass; /* a byte for each block */
+    int width;     /* windows */
+    tm_parts_best best;
+} tm_parts_row;
+
+/* Scores and ranks windows (x, y) on, whose sources row has. */
+void tm_parts_row_score(const tm_cpu_kernels *kernels, tm_parts_row *row, int64_t x, int64_t y,
+                        tm_peak_scan *scan);
+tm_candidate tm_parts_row_best(const tm_parts_row *row);
+
+/* Of jobs whose metric is LCC. The row and its sources are there. */
+void tm_sift_make(tm_tile_parts *parts);
+/* Windows that score less than this need not pass. */
+void tm_sift_set(tm_sift *sift, float least);
 
 /* Templates of at most TM_PANEL_TAPS, of any job. */
 tm_candidate tm_tile_of_parts(const tm_cpu_kernels *kernels, char *memory, const tm_job *job,
