@@ -3,6 +3,8 @@
 #ifndef TMATCH_LCC_CUDA_CONTEXT_CUH
 #define TMATCH_LCC_CUDA_CONTEXT_CUH
 
+#include <cuda.h>
+
 #include "fft/cuda/fft.cuh"
 #include "lcc/cuda/device.cuh"
 #include "lcc/cuda/parts.cuh"
@@ -54,11 +56,18 @@ typedef struct tm_launch {
     tm_peak_job peaks;    /* its map's, if it has one */
 } tm_launch;
 
+/* The driver's own calls; NULL where it has none. */
+typedef struct tm_driver {
+    decltype(&cuCtxGetCurrent) get_context;
+    decltype(&cuCtxSetCurrent) set_context;
+} tm_driver;
+
 enum { TM_EVENT_START, TM_EVENT_ON_DEVICE, TM_EVENT_MATCHED, TM_EVENT_DONE, TM_EVENTS };
 
 struct tm_cuda {
     int index;
     char name[128];
+    tm_driver driver;
     tm_memory memory;
     cudaStream_t stream;  /* kernels */
     cudaStream_t in, out; /* copies, so that they overlap the kernels */

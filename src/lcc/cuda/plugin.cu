@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The CUDA plugin's table: devices opened, asked and closed, errors named. */
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,25 +18,41 @@ static tm_status cuda_status(const tm_cuda *cuda, cudaError_t error, tm_message 
     return error == cudaErrorMemoryAllocation ? TM_ERR_DEVICE_MEMORY : TM_ERR_DEVICE;
 }
 
-/* The caller's own device, and what the thread worked with before. */
+/* The runtime has it loaded before anything here is called for a device, and keeps
+ * it. */
+static tm_driver load_driver(void)
+{
+    void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+    tm_driver driver = {};
+    if (library) {
+        driver.get_context = (decltype(driver.get_context))dlsym(library, "cuCtxGetCurrent");
+        driver.set_context = (decltype(driver.set_context))dlsym(library, "cuCtxSetCurrent");
+    }
+    return driver;
+}
+
+/* What the thread worked with before: the caller's own context, or none. To ask
+ * cudaGetDevice and go back with cudaSetDevice would open device 0 for a caller who
+ * has none: from CUDA 12 on, that call makes the device's context. */
 typedef struct entry {
-    int device;
+    tm_driver driver;
+    CUcontext context;
     tm_memory *memory;
 } entry;
 
 static cudaError_t enter(tm_cuda *cuda, entry *before)
 {
-    before->device = cuda->index;
-    before->memory = tm_memory_enter(&cuda->memory);
-    cudaGetDevice(&before->device);
+    *before = (entry){cuda->driver, NULL, tm_memory_enter(&cuda->memory)};
+    if (before->driver.get_context && before->driver.get_context(&before->context) != CUDA_SUCCESS)
+        before->context = NULL; /* the driver is not initialised yet */
     cudaGetLastError(); /* the caller's own, which a launch would be blamed for */
     return cudaSetDevice(cuda->index);
 }
 
 static void leave(const entry *before)
 {
-    if (cudaSetDevice(before->device) != cudaSuccess)
-        cudaGetLastError(); /* not for the caller to find */
+    if (before->driver.set_context)
+        before->driver.set_context(before->context);
     tm_memory_enter(before->memory);
 }
 
@@ -254,6 +271,7 @@ static tm_status plugin_open(tm_cuda **opened, int index, int64_t memory, tm_mes
         return TM_ERR_MEMORY;
     }
     cuda->index = index;
+    cuda->driver = load_driver();
     cuda->memory.limit = memory;
     cuda->memory.fault = tm_fault_for(index);
     cuda->chunk_bytes = tm_fault_chunk_bytes(TM_CHUNK_BYTES);
