@@ -158,7 +158,7 @@ static void release(test_job *t)
     problem_free(&t->problem);
     tm_template_destroy(&t->tmpl);
     if (t->pinned)
-        library.plugin->host_free(t->pinned);
+        library.plugin->host_free(0, t->pinned);
     else
         free(t->map);
     free(t->oracle_map);

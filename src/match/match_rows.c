@@ -23,7 +23,7 @@ static void release_band(void *context, uint8_t *memory)
 {
     tm_matcher *m = context;
     if (m->pinned_bands)
-        m->library.plugin->host_free(memory);
+        tm_pool_host_free(m->pool, memory);
     else
         free(memory);
 }

@@ -127,7 +127,7 @@ void tm_host_free(tm_matcher *matcher, tm_host_memory *memory)
     if (!matcher || !memory)
         return;
     if (memory->pinned)
-        matcher->library.plugin->host_free(memory->data);
+        tm_pool_host_free(matcher->pool, memory->data);
     else
         free(memory->data);
     *memory = (tm_host_memory){0};

@@ -63,13 +63,25 @@ void tm_pool_run_devices(tm_pool *pool, tm_pool_device *const *list, int count)
     pthread_mutex_unlock(&pool->lock);
 }
 
-tm_status tm_pool_host_alloc(tm_pool *pool, size_t size, void **memory, tm_message *message)
+/* One that is open, or else the first. */
+static const tm_pool_device *some_device(const tm_pool *pool)
 {
     for (int i = 0; i < pool->count; i++) {
         if (pool->devices[i].cuda)
-            return pool->plugin->host_alloc(pool->devices[i].cuda, size, memory, message);
+            return &pool->devices[i];
     }
-    return TM_OK;
+    return pool->devices;
+}
+
+tm_status tm_pool_host_alloc(tm_pool *pool, size_t size, void **memory, tm_message *message)
+{
+    const tm_pool_device *d = some_device(pool);
+    return d->cuda ? pool->plugin->host_alloc(d->cuda, size, memory, message) : TM_OK;
+}
+
+void tm_pool_host_free(const tm_pool *pool, void *memory)
+{
+    pool->plugin->host_free(some_device(pool)->index, memory);
 }
 
 size_t tm_pool_reports(const tm_pool *pool, tm_device_report *reports, size_t capacity)

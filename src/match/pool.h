@@ -50,6 +50,7 @@ tm_status tm_pool_match(tm_pool *pool, tm_pool_call *call);
 
 /* Pinned memory; *memory stays NULL where no device is left. Error: MEMORY. */
 tm_status tm_pool_host_alloc(tm_pool *pool, size_t size, void **memory, tm_message *message);
+void tm_pool_host_free(const tm_pool *pool, void *memory);
 
 /* See tm_matcher_reports. */
 size_t tm_pool_reports(const tm_pool *pool, tm_device_report *reports, size_t capacity);

@@ -176,11 +176,17 @@ static tm_status fake_host_alloc(tm_cuda *cuda, size_t size, void **memory, tm_m
     return *memory ? TM_OK : TM_ERR_MEMORY;
 }
 
+static void fake_host_free(int index, void *memory)
+{
+    (void)index;
+    free(memory);
+}
+
 TM_API const tm_cuda_plugin *tm_cuda_plugin_get(void)
 {
     static const tm_cuda_plugin plugin = {TM_CUDA_PLUGIN_VERSION, fake_count, fake_describe,
                                           fake_open,              fake_close, fake_traits,
                                           fake_match,             fake_replay,
-                                          fake_host_alloc,        free};
+                                          fake_host_alloc,        fake_host_free};
     return &plugin;
 }

@@ -184,9 +184,17 @@ static tm_status plugin_host_alloc(tm_cuda *cuda, size_t size, void **memory, tm
     return status == TM_ERR_DEVICE_MEMORY ? TM_ERR_MEMORY : status;
 }
 
-static void plugin_host_free(void *memory)
+/* In a thread that has no context, the runtime would open one on a device of its
+ * choice. */
+static void plugin_host_free(int index, void *memory)
 {
+    tm_cuda device = {};
+    entry before;
+    device.index = index;
+    device.driver = load_driver();
+    enter(&device, &before);
     cudaFreeHost(memory);
+    leave(&before);
 }
 
 static void plugin_close(tm_cuda *cuda)

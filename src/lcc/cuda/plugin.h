@@ -7,7 +7,7 @@
 
 #include "lcc/lcc.h"
 
-#define TM_CUDA_PLUGIN_VERSION 6
+#define TM_CUDA_PLUGIN_VERSION 7
 
 typedef struct tm_message {
     char text[256];
@@ -60,9 +60,10 @@ typedef struct tm_cuda_plugin {
     tm_status (*replay)(tm_cuda *cuda, int samples, int launches, double *ms,
                         tm_message *message);
 
-    /* Host memory that all devices copy from and to directly. Error: MEMORY. */
+    /* Host memory that all devices copy from and to directly. Error: MEMORY. index: of
+     * a device that has been opened, also one that is closed again. */
     tm_status (*host_alloc)(tm_cuda *cuda, size_t size, void **memory, tm_message *message);
-    void (*host_free)(void *memory);
+    void (*host_free)(int index, void *memory);
 } tm_cuda_plugin;
 
 #ifdef __cplusplus
