@@ -307,7 +307,7 @@ static void require_faults(void)
 /* Every call of a device fails in turn, in every way. */
 static void every_fault(void)
 {
-    static const char *const errors[] = {"2", "2+", "214", "719"};
+    static const char *const errors[] = {"2", "2+", "1-", "214", "719"};
     enum { CALLS = 60 };
     int warned = 0, rescued = 0;
 
@@ -363,39 +363,162 @@ static void opening_fails(void)
     set("TMATCH_FAULT", NULL);
 }
 
+/* The same small match again and again. */
+typedef struct repeated {
+    uint8_t samples[400 * 64];
+    tm_template *tmpl;
+    tm_pool *pool;
+    tm_pool_call call; /* the last one */
+    tm_device_report reports[MOST];
+    size_t reported;
+} repeated;
+
+/* Skips where devices are real. */
+static void repeated_open(repeated *r, int devices)
+{
+    const tm_image crop = {.samples = r->samples + 70, .width = 8, .height = 8, .stride = 64};
+
+    r->pool = open_pool(devices, 0);
+    if (!is_fake()) {
+        tm_pool_destroy(&r->pool);
+        check_skip("needs devices that do as they are told");
+    }
+    for (size_t i = 0; i < sizeof r->samples; i++)
+        r->samples[i] = (uint8_t)check_random();
+    CHECK_EQ(tm_template_prepare(&r->tmpl, &crop), TM_OK);
+}
+
+static void repeated_match(repeated *r)
+{
+    const tm_image frame = {.samples = r->samples, .width = 64, .height = 400, .stride = 64};
+    tm_job job = {.metric = TM_METRIC_LCC, .frame = frame, .tmpl = r->tmpl};
+    int rescues = 0;
+
+    CHECK_EQ(tm_geometry_init(&job.geometry, TM_DOMAIN_VALID, 64, 400, 8, 8), TM_OK);
+    r->call = (tm_pool_call){.jobs = &job, .count = 1, .rescue = on_cpu, .context = &rescues};
+    CHECK_EQ(tm_pool_match(r->pool, &r->call), TM_OK);
+    CHECK_EQ(job.best.position, 57 + 6);
+    r->reported = tm_pool_reports(r->pool, r->reports, MOST);
+}
+
+static void repeated_close(repeated *r)
+{
+    tm_pool_destroy(&r->pool);
+    tm_template_destroy(&r->tmpl);
+}
+
 /* A device that is slower gets fewer rows once that is known. */
 static void slow_devices_get_less(void)
 {
-    static uint8_t samples[400 * 64];
-    const tm_image frame = {.samples = samples, .width = 64, .height = 400, .stride = 64};
-    const tm_image crop = {.samples = samples + 70, .width = 8, .height = 8, .stride = 64};
-    tm_device_report reports[2];
-    tm_template *tmpl;
-    int rescues = 0;
+    repeated r;
 
     set("TMATCH_FAKE_SLOW", "1:1000");
-    tm_pool *pool = open_pool(2, 0);
-    if (!is_fake()) {
-        tm_pool_destroy(&pool);
-        check_skip("needs a device that can be slowed down");
-    }
-    for (size_t i = 0; i < sizeof samples; i++)
-        samples[i] = (uint8_t)check_random();
-    CHECK_EQ(tm_template_prepare(&tmpl, &crop), TM_OK);
+    repeated_open(&r, 2);
     for (int i = 0; i < 8; i++) {
-        tm_job job = {.metric = TM_METRIC_LCC, .frame = frame, .tmpl = tmpl};
-        CHECK_EQ(tm_geometry_init(&job.geometry, TM_DOMAIN_VALID, 64, 400, 8, 8), TM_OK);
-        tm_pool_call call = {.jobs = &job, .count = 1, .rescue = on_cpu, .context = &rescues};
-        CHECK_EQ(tm_pool_match(pool, &call), TM_OK);
-        CHECK_EQ(job.best.position, 57 + 6);
-        CHECK_EQ(tm_pool_reports(pool, reports, 2), 2);
+        repeated_match(&r);
+        CHECK_EQ(r.reported, 2);
         if (i == 0)
-            CHECK(reports[0].rows >= 196 && reports[1].rows >= 196);
+            CHECK(r.reports[0].rows >= 196 && r.reports[1].rows >= 196);
     }
-    CHECK(reports[0].rows > 2 * reports[1].rows);
+    CHECK(r.reports[0].rows > 2 * r.reports[1].rows);
     set("TMATCH_FAKE_SLOW", NULL);
-    tm_pool_destroy(&pool);
-    tm_template_destroy(&tmpl);
+    repeated_close(&r);
+}
+
+/* Memory that ran out once: the pieces are halved, and in time whole again. */
+static void pieces_grow_again(void)
+{
+    enum { WHOLE = 400 * 64 };
+    repeated r;
+    int halved = 0;
+
+    set("TMATCH_FAULT", "0:3:2");
+    repeated_open(&r, 1);
+    set("TMATCH_FAULT", NULL);
+    repeated_match(&r);
+    CHECK_STR(r.call.warning.text, "");
+    for (; r.reports[0].bytes_to_device > WHOLE && halved < 100; halved++)
+        repeated_match(&r);
+    CHECK(halved > 1 && halved < 100);
+    repeated_close(&r);
+}
+
+static const tm_cuda_plugin *counted;
+static int without_room;
+
+static tm_status counting_match(tm_cuda *cuda, tm_job *jobs, size_t count, tm_cuda_work *work,
+                                tm_message *message)
+{
+    const tm_status status = counted->match(cuda, jobs, count, work, message);
+    without_room += status == TM_ERR_DEVICE_MEMORY;
+    return status;
+}
+
+/* Where no more memory comes, it is asked for ever less often. */
+static void trials_become_rare(void)
+{
+    repeated r;
+    tm_cuda_plugin counting;
+
+    set("TMATCH_FAKE_MEMORY", "16000"); /* for more than half of the frame, not for all */
+    repeated_open(&r, 1);
+    repeated_close(&r);
+    counted = library.plugin;
+    counting = *counted;
+    counting.match = counting_match;
+    library.plugin = &counting;
+    repeated_open(&r, 1);
+    library.plugin = counted;
+    set("TMATCH_FAKE_MEMORY", NULL);
+    without_room = 0;
+    for (int i = 0; i < 500; i++) { /* of two pieces and a rest */
+        repeated_match(&r);
+        CHECK_STR(r.call.warning.text, "");
+    }
+    CHECK_EQ(without_room, 1 + 5); /* after 16, 32, 64, 128, 256 pieces */
+    repeated_close(&r);
+}
+
+/* A failure that has not lost the device: the next call has it again. */
+static void failed_devices_come_back(void)
+{
+    repeated r;
+
+    set("TMATCH_FAULT", "0:2:1-");
+    repeated_open(&r, 2);
+    set("TMATCH_FAULT", NULL);
+    repeated_match(&r);
+    CHECK_STR(r.call.warning.text, "cuda:0, fake: injected error 1: other devices took over");
+    for (int i = 0; i < 3; i++) {
+        repeated_match(&r);
+        CHECK_STR(r.call.warning.text, "");
+        CHECK_EQ(r.reported, 2);
+        CHECK(r.reports[0].rows > 0);
+    }
+    repeated_close(&r);
+}
+
+/* One that is lost is left alone, until it is well. */
+static void lost_devices_stay_away(void)
+{
+    repeated r;
+    tm_message message;
+
+    set("TMATCH_FAULT", "0:2:719");
+    repeated_open(&r, 2);
+    set("TMATCH_FAULT", NULL);
+    for (int i = 0; i < 20; i++) {
+        repeated_match(&r);
+        CHECK_EQ(r.call.warning.text[0] != '\0', i == 0);
+        CHECK_EQ(r.reports[r.reported - 1].index, 1);
+        CHECK_EQ(r.reports[r.reported - 1].rows, 393);
+    }
+    CHECK(library.plugin->count(&message) > 0); /* heals them */
+    for (int i = 0; i < 40; i++)
+        repeated_match(&r);
+    CHECK_EQ(r.reported, 2);
+    CHECK(r.reports[0].rows > 0);
+    repeated_close(&r);
 }
 
 /* Templates of several heights, whose maps' rows are shared out together. */
@@ -513,7 +636,8 @@ int main(int argc, char **argv)
     static const check_test tests[] = {
         TEST(random_devices), TEST(large_frames),  TEST(several_templates), TEST(little_memory),
         TEST(every_fault),    TEST(opening_fails), TEST(slow_devices_get_less), TEST(shares_meet),
-        TEST(warnings_last),
+        TEST(warnings_last),  TEST(pieces_grow_again), TEST(trials_become_rare),
+        TEST(failed_devices_come_back), TEST(lost_devices_stay_away),
     };
     alarm(250); /* a hang is a failure */
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);

@@ -73,6 +73,13 @@ static const tm_pool_device *some_device(const tm_pool *pool)
     return pool->devices;
 }
 
+void tm_pool_open_devices(tm_pool *pool, tm_pool_device *const *list, int count)
+{
+    pool->opening = true;
+    tm_pool_run_devices(pool, list, count);
+    pool->opening = false;
+}
+
 tm_status tm_pool_host_alloc(tm_pool *pool, size_t size, void **memory, tm_message *message)
 {
     const tm_pool_device *d = some_device(pool);
@@ -118,9 +125,7 @@ static tm_status start(tm_pool *pool, tm_message *message)
         }
         d->has_thread = i > 0;
     }
-    pool->opening = true;
-    tm_pool_run_devices(pool, list, pool->count);
-    pool->opening = false;
+    tm_pool_open_devices(pool, list, pool->count);
     for (int i = 0; i < pool->count; i++) {
         if (list[i]->status != TM_OK) {
             *message = list[i]->message;

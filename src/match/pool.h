@@ -43,7 +43,8 @@ typedef struct tm_pool_call {
 } tm_pool_call;
 
 /* Writes each job's best, map and peaks. A device that runs out of memory tries fewer rows
- * at a time; one that fails is not used again, and its rows go to the others.
+ * at a time, and later more; one that fails is closed, its rows go to the others, and it
+ * is opened again for a later call.
  * Errors: MEMORY, INVALID where FFT is asked for and cannot run, and those of
  * rescue. */
 tm_status tm_pool_match(tm_pool *pool, tm_pool_call *call);

@@ -17,8 +17,7 @@ double tm_pool_cost(const tm_pool_call *call, tm_rows rows, int64_t height)
     for (size_t i = 0; i < call->count; i++) {
         const tm_job *job = &call->jobs[i];
         const tm_rows part = tm_rows_scale(rows, height, job->geometry.map_height);
-        const double windows =
-            (double)(part.end - part.first) * (double)job->geometry.map_width;
+        const double windows = (double)(part.end - part.first) * (double)job->geometry.map_width;
         ms += windows * (double)job->tmpl->n * PRODUCT_MS;
         if (i == 0)
             ms += windows * BYTE_MS;
@@ -108,6 +107,32 @@ void tm_pool_device_keep(tm_pool_device *d, tm_rows rows)
     }
 }
 
+/* Memory that ran out may come back: after so many pieces that fit, twice as many rows
+ * are tried. To fail costs about as much as a piece, so the next trial waits twice as
+ * long. */
+enum { PATIENCE = 16, MOST_PATIENCE = 1024 };
+
+static void note_no_room(tm_pool_device *d, int64_t rows)
+{
+    const bool on_trial = d->grown && d->fitted == 0;
+    d->patience = !on_trial                     ? PATIENCE
+                  : d->patience < MOST_PATIENCE ? 2 * d->patience
+                                                : MOST_PATIENCE;
+    d->most_windows = rows / 2 * d->call->jobs->geometry.map_width;
+    d->grown = false;
+    d->fitted = 0;
+}
+
+/* Of a piece that was as large as it might be. */
+static void note_room(tm_pool_device *d)
+{
+    if (++d->fitted < d->patience)
+        return;
+    d->most_windows *= 2;
+    d->grown = true;
+    d->fitted = 0;
+}
+
 /* As many of the rows as memory was found to have room for, at least one. */
 static tm_rows next_piece(const tm_pool_device *d)
 {
@@ -167,12 +192,9 @@ static tm_status match_piece(tm_pool_device *d, tm_rows piece)
     return TM_OK;
 }
 
-/* The first call allocates and prepares, and says nothing of the next; nor does a
- * share of no rows. */
+/* The first call allocates and prepares, and says nothing of the next. */
 static void measure_speed(tm_pool_device *d, double cost, double ms)
 {
-    if (cost == 0)
-        return;
     if (d->warm && ms > 0)
         d->speed = d->speed > 0 ? 0.7 * d->speed + 0.3 * cost / ms : cost / ms;
     d->warm = true;
@@ -187,16 +209,21 @@ void tm_pool_device_work(tm_pool_device *d)
     while (d->rows.first < d->rows.end && !d->failed) {
         const tm_rows piece = next_piece(d);
         const int64_t count = piece.end - piece.first;
+        const bool limited = piece.end < d->rows.end;
         d->status = match_piece(d, piece);
+        if (d->status == TM_ERR_DEVICE_MEMORY && count > 1)
+            note_no_room(d, count);
+        else if (d->status != TM_OK)
+            d->failed = true;
+        else if (limited)
+            note_room(d);
         if (d->status == TM_OK)
             d->rows.first = piece.end;
-        else if (d->status == TM_ERR_DEVICE_MEMORY && count > 1)
-            d->most_windows = count / 2 * d->call->jobs->geometry.map_width;
-        else
-            d->failed = true;
     }
     d->ended_ms = clock_ms();
     d->report.busy_ms += d->ended_ms - start;
-    if (!d->failed)
-        measure_speed(d, cost, d->ended_ms - start);
+    if (d->failed || cost == 0)
+        return;
+    d->failures = 0;
+    measure_speed(d, cost, d->ended_ms - start);
 }

@@ -13,7 +13,7 @@ typedef struct tm_pool_device {
     pthread_mutex_t *lock; /* the pool's */
     const tm_cuda_plugin *plugin;
     int index;
-    tm_cuda *cuda; /* NULL: not opened, or failed for good */
+    tm_cuda *cuda; /* NULL: not opened, or closed after a failure */
     pthread_t thread;
     bool has_thread;
     pthread_cond_t wake; /* with the pool's lock: busy became true, or quit */
@@ -40,6 +40,11 @@ typedef struct tm_pool_device {
     double speed;         /* units of cost a millisecond; 0: not known */
     bool warm;            /* it has matched before */
     int64_t most_windows; /* that its memory was found to have room for; 0: not known */
+    bool grown;           /* that was doubled last, on trial */
+    int fitted;           /* pieces of so many since it was changed */
+    int patience;         /* fitted pieces before it is doubled */
+    int failures;         /* since it last did its rows */
+    int wait;             /* calls before it is opened again */
 } tm_pool_device;
 
 /* What these rows of the call's jobs cost, in milliseconds of an H200, or so. */

@@ -51,14 +51,44 @@ static int share_out(tm_pool *pool, tm_pool_device **list, int usable, tm_rows r
     return count;
 }
 
-/* One that ran out of memory may have it for the next call; others are lost. */
+/* It is opened again for the next call, then each time it fails once more after twice
+ * as many: what failed may have been the call's fault, and to open a device that is
+ * lost takes no time. */
+static void note_closed(tm_pool_device *d)
+{
+    enum { MOST_DOUBLINGS = 10 };
+    d->cuda = NULL;
+    d->warm = false;
+    d->wait = (1 << d->failures) - 1;
+    d->failures += d->failures < MOST_DOUBLINGS;
+}
+
+static void open_again(tm_pool *pool)
+{
+    tm_pool_device *list[TM_POOL_MOST];
+    int count = 0;
+
+    for (int i = 0; i < pool->count; i++) {
+        tm_pool_device *d = &pool->devices[i];
+        if (!d->cuda && d->wait-- == 0)
+            list[count++] = d;
+    }
+    if (count)
+        tm_pool_open_devices(pool, list, count);
+    for (int i = 0; i < count; i++) {
+        if (list[i]->status != TM_OK)
+            note_closed(list[i]);
+    }
+}
+
+/* One that ran out of memory may have it for the next call; others are closed. */
 static void note_failure(tm_pool *pool, tm_pool_device *d)
 {
     append(&pool->call->warning, "%s%s", pool->call->warning.text[0] ? "; " : "", d->message.text);
     if (d->status == TM_ERR_DEVICE_MEMORY)
         return;
     pool->plugin->close(d->cuda);
-    d->cuda = NULL;
+    note_closed(d);
 }
 
 static tm_status rescue(tm_pool *pool, tm_rows rows)
@@ -115,6 +145,7 @@ static tm_status begin(tm_pool *pool, tm_pool_call *call)
         if (job->geometry.map_height > pool->height)
             pool->height = job->geometry.map_height;
     }
+    open_again(pool);
     for (int i = 0; i < pool->count && status == TM_OK; i++)
         status = tm_pool_device_begin(&pool->devices[i], call, pool->height);
     if (status != TM_OK)

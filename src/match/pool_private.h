@@ -25,4 +25,7 @@ struct tm_pool {
  * first, and waits for all. */
 void tm_pool_run_devices(tm_pool *pool, tm_pool_device *const *list, int count);
 
+/* Opens those of the list, all at once; their status says which are. */
+void tm_pool_open_devices(tm_pool *pool, tm_pool_device *const *list, int count);
+
 #endif

@@ -5,7 +5,8 @@
  * TMATCH_FAKE_DEVICES  how many; 4
  * TMATCH_FAKE_MEMORY   bytes of each one
  * TMATCH_FAKE_SLOW     DEVICE:MICROSECONDS: that device takes so much longer a row
- * TMATCH_FAULT         see fault.h; a match has four calls a job and two more */
+ * TMATCH_FAULT         see fault.h; a match has four calls a job and two more. A fault
+ *                      that lasts has lost the device, until devices are counted */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,8 @@ struct tm_cuda {
     int64_t slow_ns; /* a row */
 };
 
+static _Atomic uint64_t lost_devices; /* by their index */
+
 static int64_t number(const char *name, int64_t fallback)
 {
     const char *text = getenv(name);
@@ -36,12 +39,17 @@ static tm_status call(tm_cuda *cuda, tm_message *message)
         return TM_OK;
     snprintf(message->text, sizeof message->text, "cuda:%d, fake: injected error %d", cuda->index,
              error);
-    return error == TM_FAULT_MEMORY ? TM_ERR_DEVICE_MEMORY : TM_ERR_DEVICE;
+    if (error == TM_FAULT_MEMORY)
+        return TM_ERR_DEVICE_MEMORY;
+    if (cuda->fault.lasts)
+        lost_devices |= UINT64_C(1) << cuda->index;
+    return TM_ERR_DEVICE;
 }
 
 static int fake_count(tm_message *message)
 {
     const int count = (int)number("TMATCH_FAKE_DEVICES", 4);
+    lost_devices = 0;
     if (!count)
         snprintf(message->text, sizeof message->text, "no fake devices");
     return count;
@@ -78,7 +86,11 @@ static tm_status fake_open(tm_cuda **opened, int index, int64_t memory, tm_messa
     cuda->fault = tm_fault_for(index);
     if (slow && sscanf(slow, "%d:%lld", &which, &microseconds) == 2 && which == index)
         cuda->slow_ns = microseconds * 1000;
-    const tm_status status = call(cuda, message);
+    tm_status status = call(cuda, message);
+    if (status == TM_OK && lost_devices >> index & 1) {
+        snprintf(message->text, sizeof message->text, "cuda:%d, fake: lost", index);
+        status = TM_ERR_DEVICE;
+    }
     if (status == TM_OK)
         *opened = cuda;
     else

@@ -3,8 +3,8 @@
  * DEVICE:CALL:ERROR with commas between: from its opening on, call number CALL of
  * device DEVICE (counted from 1) fails with CUDA's error number ERROR. After any
  * error but 2, out of memory, so does every later call, as CUDA has it; "2+" makes
- * that last too. TMATCH_CHUNK_BYTES makes chunks of so many bytes. The CUDA backend
- * looks at either only where it is built with fault injection. */
+ * that last too, "1-" does not. TMATCH_CHUNK_BYTES makes chunks of so many bytes. The
+ * CUDA backend looks at either only where it is built with fault injection. */
 #ifndef TMATCH_LCC_CUDA_FAULT_H
 #define TMATCH_LCC_CUDA_FAULT_H
 
@@ -37,7 +37,7 @@ static inline tm_fault tm_fault_for(int device)
             continue;
         fault.call = call;
         fault.error = error;
-        fault.lasts = error != TM_FAULT_MEMORY || mark == '+';
+        fault.lasts = mark == '+' || (mark != '-' && error != TM_FAULT_MEMORY);
     }
     return fault;
 }

@@ -51,7 +51,7 @@ typedef struct tm_cuda_plugin {
 
     /* Runs count jobs of one frame, domain and metric; writes each job's best, map
      * and peaks, and *work. After DEVICE_MEMORY fewer rows may fit; after DEVICE the
-     * device is of no more use. */
+     * device is to be closed; if it was not lost, it can be opened again. */
     tm_status (*match)(tm_cuda *cuda, tm_job *jobs, size_t count, tm_cuda_work *work,
                        tm_message *message);
 
