@@ -4,15 +4,25 @@
  *
  *     bench-kinds [cpu|cuda] [auto|direct|fft] [FRAME,TEMPLATE]... >kinds.json
  *
- * Sizes are sides of squares. Medians of single matches' kernel times, best match
- * only; on the CPU that is the whole match. */
+ * Sizes are 1920x1080, or the side of a square. Best match only, medians. On a GPU
+ * ("timed": "replay") a sample is the mean of a batch of launches of all that the
+ * device does, from the frame as it was copied there to the best match, back to
+ * back; on the CPU ("match") it is one whole match. A plugin that cannot repeat a
+ * job is timed by single matches too, by its events. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "machine.h"
+#include "match/cuda_loader.h"
+#include "match/plan.h"
 
-enum { MOST = 41 };
+#define BATCH_MS 4.0
+enum { MOST = 41, REPLAYS = 15, MOST_LAUNCHES = 1000 };
+
+typedef struct extent {
+    int width, height;
+} extent;
 
 typedef struct kind {
     const char *name;
@@ -56,88 +66,221 @@ static uint8_t *noise(size_t size)
     return data;
 }
 
-static double median_ms(tm_matcher *matcher, const tm_image *frame, const tm_template *tmpl)
+static double median(double *ms, int count)
 {
-    double ms[MOST], spent = 0;
-    tm_peak best;
-    int count = -3; /* to warm up */
-
-    for (; count < MOST && (count < 3 || spent < 1500); count++) {
-        if (tm_match(matcher, frame, tmpl, &best, NULL) != TM_OK) {
-            fprintf(stderr, "bench-kinds: %s\n", tm_matcher_message(matcher));
-            return -1;
-        }
-        if (count >= 0)
-            ms[count] = tm_matcher_times(matcher).kernel;
-        spent += tm_matcher_times(matcher).kernel;
-    }
     qsort(ms, (size_t)count, sizeof *ms, ascending);
     return ms[count / 2];
 }
 
-static double run(const kind *k, tm_settings settings, int frame_side, int side, char algorithm[32])
+/* How a problem is matched, and what that took. */
+typedef struct timing {
+    const char *algorithm, *by;
+    double ms; /* negative: an error, which was said */
+} timing;
+
+static timing failed(const char *message)
 {
-    const int64_t pixel = k->channels * (k->type == TM_SAMPLE_U16 ? 2 : 1);
-    const size_t pixels = (size_t)frame_side * (size_t)frame_side;
-    uint8_t *samples = noise(pixels * (size_t)pixel), *mask = noise((size_t)side * (size_t)side);
-    uint8_t *frame_mask = malloc(pixels);
+    fprintf(stderr, "bench-kinds: %s\n", message);
+    return (timing){"", "", -1};
+}
+
+static timing time_on_cpu(tm_settings settings, const tm_image *frame, const tm_image *part)
+{
+    double ms[MOST], spent = 0;
     tm_matcher *matcher = NULL;
     tm_template *tmpl = NULL;
-    double ms = -1;
+    tm_peak best;
+    int count = -3; /* to warm up */
+
+    tm_status status = tm_matcher_create(&matcher, &settings);
+    if (status == TM_OK)
+        status = tm_template_create(&tmpl, matcher, part);
+    for (; status == TM_OK && count < MOST && (count < 3 || spent < 1500); count++) {
+        status = tm_match(matcher, frame, tmpl, &best, NULL);
+        if (count >= 0)
+            ms[count] = tm_matcher_times(matcher).kernel;
+        spent += tm_matcher_times(matcher).kernel;
+    }
+    timing t = {"direct", "match", -1};
+    if (status != TM_OK)
+        t = failed(matcher ? tm_matcher_message(matcher) : tm_strerror(status));
+    else if (strcmp(tm_matcher_algorithm(matcher), "fft") == 0)
+        t.algorithm = "fft";
+    if (status == TM_OK)
+        t.ms = median(ms, count);
+    tm_template_destroy(&tmpl);
+    tm_matcher_destroy(&matcher);
+    return t;
+}
+
+/* A device through the plugin's interface. */
+typedef struct gpu {
+    tm_cuda_library library;
+    tm_cuda *cuda;
+    tm_message message;
+} gpu;
+
+/* Fills ms from batches; false where the plugin cannot repeat the last match. */
+static bool replay(gpu *g, double ms[REPLAYS])
+{
+    const tm_cuda_plugin *plugin = g->library.plugin;
+    double one;
+
+    /* the first gives the clocks time to rise, the second says how long one is */
+    for (int i = 0; i < 2; i++) {
+        if (plugin->replay(g->cuda, 1, 10, &one, &g->message) != TM_OK)
+            return false;
+    }
+    const double launches = BATCH_MS / (one > 1e-4 ? one : 1e-4);
+    return plugin->replay(g->cuda, REPLAYS,
+                          launches < 1               ? 1
+                          : launches > MOST_LAUNCHES ? MOST_LAUNCHES
+                                                     : (int)launches,
+                          ms, &g->message) == TM_OK;
+}
+
+static timing time_job(gpu *g, tm_job *job)
+{
+    timing t = {job->tiling ? "fft" : "direct", "replay", -1};
+    double ms[REPLAYS];
+    tm_cuda_work work;
+
+    for (int i = 0; i < 3; i++) {
+        if (g->library.plugin->match(g->cuda, job, 1, &work, &g->message) != TM_OK)
+            return failed(g->message.text);
+    }
+    if (!replay(g, ms)) {
+        t.by = "match";
+        for (int i = 0; i < REPLAYS; i++) {
+            if (g->library.plugin->match(g->cuda, job, 1, &work, &g->message) != TM_OK)
+                return failed(g->message.text);
+            ms[i] = work.times.kernel;
+        }
+    }
+    t.ms = median(ms, REPLAYS);
+    return t;
+}
+
+static timing time_on_gpu(gpu *g, tm_settings settings, const tm_image *frame,
+                          const tm_image *part)
+{
+    const tm_site site = {.device = TM_DEVICE_CUDA, .cuda = g->library.plugin->traits(g->cuda)};
+    tm_template *tmpl = NULL;
+    tm_plan plan;
+
+    if (tm_template_prepare(&tmpl, part) != TM_OK)
+        return failed("no memory");
+    tm_job job = {.metric = settings.metric, .frame = *frame, .tmpl = tmpl};
+    tm_geometry_init(&job.geometry, settings.domain, frame->width, frame->height, part->width,
+                     part->height);
+    tm_plan_make(&plan, &site, &job, settings.algorithm);
+    if (plan.algorithm == TM_ALGORITHM_FFT)
+        job.tiling = &plan.tiling;
+    const timing t = job.tiling && plan.fault ? failed(plan.fault) : time_job(g, &job);
+    tm_template_destroy(&tmpl);
+    return t;
+}
+
+static timing run(const kind *k, tm_settings settings, gpu *g, extent frame_size, extent part_size)
+{
+    const int64_t pixel = k->channels * (k->type == TM_SAMPLE_U16 ? 2 : 1);
+    const size_t pixels = (size_t)frame_size.width * (size_t)frame_size.height;
+    uint8_t *samples = noise(pixels * (size_t)pixel);
+    uint8_t *mask = noise((size_t)part_size.width * (size_t)part_size.height);
+    uint8_t *frame_mask = malloc(pixels);
+    timing t;
 
     settings.metric = k->metric;
-    if (samples && mask && frame_mask && tm_matcher_create(&matcher, &settings) == TM_OK) {
-        tm_image frame = {.samples = samples, .width = frame_side, .height = frame_side,
-                          .stride = frame_side * pixel, .type = k->type, .channels = k->channels};
+    if (samples && mask && frame_mask) {
+        tm_image frame = {.samples = samples, .width = frame_size.width,
+                          .height = frame_size.height, .stride = frame_size.width * pixel,
+                          .type = k->type, .channels = k->channels};
         tm_image part = frame;
-        part.samples += (frame_side - side) * 2 / 3 * (frame.stride + pixel);
-        part.width = part.height = side;
+        part.samples += (frame_size.height - part_size.height) * 2 / 3 * frame.stride +
+                        (frame_size.width - part_size.width) * 2 / 3 * pixel;
+        part.width = part_size.width;
+        part.height = part_size.height;
         if (k->masks & 1) {
             mask[0] = 0;
             part.mask = mask;
-            part.mask_stride = side;
+            part.mask_stride = part_size.width;
         }
         if (k->masks & 2) {
             memset(frame_mask, 1, pixels);
             frame_mask[pixels / 5] = 0;
             frame.mask = frame_mask;
-            frame.mask_stride = frame_side;
+            frame.mask_stride = frame_size.width;
         }
-        if (tm_template_create(&tmpl, matcher, &part) == TM_OK)
-            ms = median_ms(matcher, &frame, tmpl);
-        snprintf(algorithm, 32, "%s", tm_matcher_algorithm(matcher));
+        t = g ? time_on_gpu(g, settings, &frame, &part) : time_on_cpu(settings, &frame, &part);
     } else {
-        fprintf(stderr, "bench-kinds: %s\n", matcher ? tm_matcher_message(matcher) : "no memory");
+        t = failed("no memory");
     }
-    tm_template_destroy(&tmpl);
-    tm_matcher_destroy(&matcher);
     free(samples);
     free(mask);
     free(frame_mask);
-    return ms;
+    return t;
 }
 
-static void run_size(tm_settings settings, int frame, int side, const char *separator)
+/* False if something failed. */
+static bool run_size(tm_settings settings, gpu *g, extent frame, extent part, const char *separator)
 {
     double plain = 0;
+    bool good = true;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        char algorithm[32] = "";
-        const double ms = run(&kinds[i], settings, frame, side, algorithm);
+        const timing t = run(&kinds[i], settings, g, frame, part);
         if (i == 0)
-            plain = ms;
-        printf("%s\n    {\"frame\": %d, \"template\": %d, \"picture\": \"%s\", \"metric\": \"%s\", "
-               "\"algorithm\": \"%s\", \"ms\": %.5g, \"times_gray8_lcc\": %.3g}",
-               i ? "," : separator, frame, side, kinds[i].name, tm_metric_name(kinds[i].metric),
-               algorithm, ms, ms / plain);
+            plain = t.ms;
+        good = good && t.ms >= 0;
+        printf("%s\n    {\"frame\": \"%dx%d\", \"template\": \"%dx%d\", \"picture\": \"%s\", "
+               "\"metric\": \"%s\", \"algorithm\": \"%s\", \"timed\": \"%s\", \"ms\": %.5g, "
+               "\"times_gray8_lcc\": %.3g}",
+               i ? "," : separator, frame.width, frame.height, part.width, part.height,
+               kinds[i].name, tm_metric_name(kinds[i].metric), t.algorithm, t.by, t.ms,
+               t.ms / plain);
         fflush(stdout);
     }
+    return good;
+}
+
+static bool open_gpu(gpu *g)
+{
+    if (tm_cuda_load(&g->library, &g->message) == TM_OK &&
+        g->library.plugin->count(&g->message) > 0 &&
+        g->library.plugin->open(&g->cuda, 0, 0, &g->message) == TM_OK)
+        return true;
+    failed(g->message.text);
+    tm_cuda_unload(&g->library);
+    return false;
+}
+
+/* Reads a side, or WxH; returns what follows, or NULL. */
+static const char *read_size(const char *text, extent *s)
+{
+    int length = 0;
+    if (sscanf(text, "%dx%d%n", &s->width, &s->height, &length) == 2 && length)
+        return text + length;
+    if (sscanf(text, "%d%n", &s->width, &length) != 1)
+        return NULL;
+    s->height = s->width;
+    return text + length;
+}
+
+static bool read_sizes(const char *text, extent *frame, extent *part)
+{
+    const char *rest = read_size(text, frame);
+    rest = rest && *rest == ',' ? read_size(rest + 1, part) : NULL;
+    return rest && !*rest && part->width > 1 && part->height > 1 && frame->width >= part->width &&
+           frame->height >= part->height;
 }
 
 int main(int argc, char **argv)
 {
     tm_settings settings;
     machine m;
-    int first = 1, frame, side, count = 0;
+    gpu g = {0};
+    extent frame, part;
+    int first = 1, count = 0;
+    bool good = true;
 
     tm_settings_default(&settings, sizeof settings);
     settings.device = TM_DEVICE_CPU;
@@ -149,19 +292,32 @@ int main(int argc, char **argv)
         if (strcmp(argv[first], "fft") == 0)
             settings.algorithm = TM_ALGORITHM_FFT;
     }
-    machine_describe(&m);
+    for (int i = first; i < argc; i++) {
+        if (!read_sizes(argv[i], &frame, &part)) {
+            fprintf(stderr, "bench-kinds: %s: not sizes, such as 1920x1080,32 or 2048,21\n",
+                    argv[i]);
+            return 2;
+        }
+    }
     const bool cuda = settings.device == TM_DEVICE_CUDA;
+    if (cuda && !open_gpu(&g))
+        return 2;
+    machine_describe(&m);
     printf("{\"commit\": \"%s%s\", \"date\": \"%s\", \"device\": \"%s\",\n \"results\": [", m.commit,
            m.dirty ? ", changed" : "", m.date, m.devices[cuda && m.device_count > 1].name);
     for (int i = first; i < argc; i++) {
-        if (sscanf(argv[i], "%d,%d", &frame, &side) != 2 || side < 2 || frame < side) {
-            fprintf(stderr, "bench-kinds: %s: not a size, such as 2048,21\n", argv[i]);
-            return 2;
-        }
-        run_size(settings, frame, side, count++ ? "," : "");
+        read_sizes(argv[i], &frame, &part);
+        good &= run_size(settings, cuda ? &g : NULL, frame, part, count++ ? "," : "");
     }
-    for (int i = 0; first == argc && i < 2; i++)
-        run_size(settings, cuda ? 5020 : 2048, i ? 64 : 21, count++ ? "," : "");
+    for (int i = 0; first == argc && i < 2; i++) {
+        frame.width = frame.height = cuda ? 5020 : 2048;
+        part.width = part.height = i ? 64 : 21;
+        good &= run_size(settings, cuda ? &g : NULL, frame, part, count++ ? "," : "");
+    }
     printf("\n]}\n");
-    return 0;
+    if (cuda) {
+        g.library.plugin->close(g.cuda);
+        tm_cuda_unload(&g.library);
+    }
+    return good ? 0 : 1;
 }
