@@ -5,7 +5,14 @@
 
 #include "lcc/cuda/context.cuh"
 
-#define SPECTRA_BYTES ((size_t)1 << 30) /* kept altogether, and one in any case */
+/* What is kept of templates, and of spectra, each altogether; one in any case. */
+#define KEPT_BYTES ((int64_t)1 << 30)
+
+static size_t most_kept(const tm_cuda *cuda)
+{
+    const int64_t part = cuda->memory.limit / 4;
+    return (size_t)(part && part < KEPT_BYTES ? part : KEPT_BYTES);
+}
 
 static void drop_group(tm_group *group)
 {
@@ -69,18 +76,60 @@ static cudaError_t prepare_direct(tm_cuda *cuda, tm_group *group)
                              (int)group->count, &group->fragments, cuda->stream);
 }
 
-/* The group of these templates, or else the one that was not used for longest. */
+/* The group of these templates, or else a free place, or the group that was not used
+ * for longest. */
 static tm_group *find_group(tm_cuda *cuda, const tm_job *jobs, size_t count)
 {
-    tm_group *oldest = &cuda->groups[0];
-    for (int i = 0; i < TM_CACHED_GROUPS; i++) {
+    tm_group *oldest = NULL;
+    for (int i = 0; i < cuda->group_count; i++) {
         tm_group *group = &cuda->groups[i];
         if (is_group_of(group, jobs, count))
             return group;
-        if (group->used < oldest->used)
+        if (!oldest || group->used < oldest->used)
             oldest = group;
     }
+    if (cuda->group_count < TM_CACHED_GROUPS && (!oldest || oldest->count > 0))
+        return &cuda->groups[cuda->group_count++];
     return oldest;
+}
+
+static size_t spectrum_bytes(const tm_group *group)
+{
+    return group->spectrum.points.size;
+}
+
+static size_t template_bytes(const tm_group *group)
+{
+    return group->bytes;
+}
+
+/* Of the groups but this one: the one that was not used for longest of those that have
+ * any bytes; and adds all their bytes to *total. */
+static tm_group *oldest_but(tm_cuda *cuda, const tm_group *group,
+                            size_t (*bytes)(const tm_group *group), size_t *total)
+{
+    tm_group *oldest = NULL;
+    for (int i = 0; i < cuda->group_count; i++) {
+        tm_group *other = &cuda->groups[i];
+        if (other == group || bytes(other) == 0)
+            continue;
+        *total += bytes(other);
+        if (!oldest || other->used < oldest->used)
+            oldest = other;
+    }
+    return oldest;
+}
+
+/* Makes room for what was brought to the device for this group. */
+static void limit_groups(tm_cuda *cuda, const tm_group *group)
+{
+    for (;;) {
+        size_t total = group->bytes;
+        tm_group *oldest = oldest_but(cuda, group, template_bytes, &total);
+        if (total <= most_kept(cuda) || !oldest)
+            return;
+        drop_group(oldest);
+    }
 }
 
 cudaError_t tm_fetch_group(tm_cuda *cuda, const tm_job *jobs, size_t count, tm_group **found)
@@ -88,16 +137,21 @@ cudaError_t tm_fetch_group(tm_cuda *cuda, const tm_job *jobs, size_t count, tm_g
     tm_group *group = find_group(cuda, jobs, count);
     cudaError_t error = cudaSuccess;
 
-    if (!is_group_of(group, jobs, count)) {
+    if (!is_group_of(group, jobs, count))
         drop_group(group);
+    const int64_t before = cuda->memory.used;
+    if (group->count == 0)
         error = load_group(cuda, group, jobs, count);
-    }
     if (error == cudaSuccess && !jobs->tiling)
         error = prepare_direct(cuda, group);
     if (error != cudaSuccess) {
         drop_group(group);
         return error;
     }
+    const size_t loaded = (size_t)(cuda->memory.used - before);
+    group->bytes += loaded;
+    if (loaded > 0)
+        limit_groups(cuda, group);
     group->used = ++cuda->clock;
     *found = group;
     return cudaSuccess;
@@ -106,17 +160,9 @@ cudaError_t tm_fetch_group(tm_cuda *cuda, const tm_job *jobs, size_t count, tm_g
 void tm_make_room_for_spectrum(tm_cuda *cuda, const tm_group *group, size_t size)
 {
     for (;;) {
-        tm_group *oldest = NULL;
         size_t total = size;
-        for (int i = 0; i < TM_CACHED_GROUPS; i++) {
-            tm_group *other = &cuda->groups[i];
-            if (other == group || !other->spectrum.points.data)
-                continue;
-            total += other->spectrum.points.size;
-            if (!oldest || other->used < oldest->used)
-                oldest = other;
-        }
-        if (total <= SPECTRA_BYTES || !oldest)
+        tm_group *oldest = oldest_but(cuda, group, spectrum_bytes, &total);
+        if (total <= most_kept(cuda) || !oldest)
             return;
         tm_fft_drop_spectrum(&oldest->spectrum);
     }
@@ -124,6 +170,7 @@ void tm_make_room_for_spectrum(tm_cuda *cuda, const tm_group *group, size_t size
 
 void tm_drop_groups(tm_cuda *cuda)
 {
-    for (int i = 0; i < TM_CACHED_GROUPS; i++)
+    for (int i = 0; i < cuda->group_count; i++)
         drop_group(&cuda->groups[i]);
+    cuda->group_count = 0;
 }

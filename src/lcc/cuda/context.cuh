@@ -12,8 +12,8 @@
 #include "lcc/cuda/plugin.h"
 #include "lcc/cuda/tensor.h"
 
-#define TM_CACHED_GROUPS 256
-#define TM_GROUP_MAX 64 /* templates in one launch */
+#define TM_CACHED_GROUPS 2048 /* seven for one template of three channels, 16 bits, a mask */
+#define TM_GROUP_MAX 64       /* templates in one launch */
 
 /* That a chunk copies at most: 0.3 ms of bus, in which launching it does not show. */
 #define TM_CHUNK_BYTES ((int64_t)16 << 20)
@@ -26,6 +26,7 @@ typedef struct tm_group {
     uint8_t *taps;             /* one template after the other */
     void *fragments;           /* for the tensor cores, or NULL */
     tm_tensor_template *table; /* likewise */
+    size_t bytes;              /* of these three */
     tm_fft_spectrum spectrum;  /* of a single template that FFT has matched */
     uint64_t used;             /* the context's clock when it was last asked for */
 } tm_group;
@@ -93,7 +94,8 @@ struct tm_cuda {
 
     tm_staging staging_in, staging_out;
 
-    tm_group groups[TM_CACHED_GROUPS];
+    tm_group *groups; /* TM_CACHED_GROUPS, of which the first group_count were used */
+    int group_count;
     uint64_t clock;
 
     tm_cuda_traits traits;
@@ -134,7 +136,7 @@ bool tm_is_pinned(const void *rows, ptrdiff_t stride, int64_t count, size_t row_
 void tm_staging_free(tm_staging *staging);
 
 /* cache.cu: finds the jobs' templates on the device or brings them there, in place
- * of the group that was not used for longest. */
+ * of groups that were not used for longest. */
 cudaError_t tm_fetch_group(tm_cuda *cuda, const tm_job *jobs, size_t count, tm_group **found);
 
 /* cache.cu: drops the spectra that were not used for longest, but not this group's,

@@ -233,6 +233,7 @@ static void plugin_close(tm_cuda *cuda)
     cudaGetLastError();
     leave(&before);
     free(cuda->memory.blocks);
+    free(cuda->groups);
     free(cuda);
 }
 
@@ -274,7 +275,10 @@ static tm_status plugin_open(tm_cuda **opened, int index, int64_t memory, tm_mes
 {
     entry before;
     tm_cuda *cuda = (tm_cuda *)calloc(1, sizeof *cuda);
-    if (!cuda) {
+    if (cuda)
+        cuda->groups = (tm_group *)calloc(TM_CACHED_GROUPS, sizeof *cuda->groups);
+    if (!cuda || !cuda->groups) {
+        free(cuda);
         snprintf(message->text, sizeof message->text, "%s", "out of memory");
         return TM_ERR_MEMORY;
     }
