@@ -109,7 +109,7 @@ static cudaError_t run_term(tm_cuda *cuda, const tm_job *job, const tm_term *ter
     tensor.height = direct.height;
     tensor.count = 1;
     tensor.fragments = group->fragments;
-    tensor.sums = (tm_tensor_sums){NULL, (uint32_t *)map, band->stride, 0, false};
+    tensor.sums = (tm_tensor_sums){NULL, (uint32_t *)map, band->stride};
     return tm_tensor_launch(&cuda->tensor, tensor, cuda->stream);
 }
 

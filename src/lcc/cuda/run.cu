@@ -88,7 +88,7 @@ void tm_launch_fill(const tm_cuda *cuda, tm_launch *l)
     if (l->metric == TM_METRIC_LCC)
         t->map = (float *)d->map;
     else
-        t->sums = (tm_tensor_sums){(int64_t *)d->map, NULL, d->map_width, 0, false};
+        t->sums = (tm_tensor_sums){(int64_t *)d->map, NULL, d->map_width};
     t->best = d->best;
     t->blocks = cuda->tensor.blocks;
     t->hints = cuda->tensor.hints;

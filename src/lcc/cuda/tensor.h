@@ -33,14 +33,11 @@ typedef enum tm_tensor_outcome {
     TM_TENSOR_SUMS /* S_FT */
 } tm_tensor_outcome;
 
-/* The map of TM_TENSOR_SUMS: an element becomes (add ? itself : 0) + (S_FT << shift),
- * so that planes of a frame, or of a template, can be put together. */
+/* The map of TM_TENSOR_SUMS. */
 typedef struct tm_tensor_sums {
-    int64_t *wide;    /* at most one of these two; a map of 32 bits is modulo 2^32, */
-    uint32_t *narrow; /* and enough where shift is 0 and n <= TM_TENSOR_TAPS */
+    int64_t *wide;    /* at most one of these two; */
+    uint32_t *narrow; /* n <= TM_TENSOR_TAPS: 32 bits are enough */
     int64_t stride;   /* elements between rows */
-    int shift;
-    bool add;
 } tm_tensor_sums;
 
 /* All pointers are device memory. */

@@ -189,29 +189,28 @@ struct tc_pair<uint32_t> {
 };
 
 template <typename T>
-__device__ __forceinline__ void tc_store_sums(const int (&acc)[8][4], T *map,
-                                              const tm_tensor_sums &s, int cols, int rows)
+__device__ __forceinline__ void tc_store_sums(const int (&acc)[8][4], T *map, int64_t stride,
+                                              int cols, int rows)
 {
     typedef typename tc_pair<T>::type pair;
-    bool full = cols >= 128 && rows >= 8 && !(s.stride & 1) && !((size_t)map & (sizeof(pair) - 1));
+    bool full = cols >= 128 && rows >= 8 && !(stride & 1) && !((size_t)map & (sizeof(pair) - 1));
     int lane = threadIdx.x & 31;
     map += 2 * lane, cols -= 2 * lane;
 #pragma unroll
-    for (int i = 0; i < 8; i++, map += s.stride)
+    for (int i = 0; i < 8; i++, map += stride)
 #pragma unroll
         for (int c = 0; c < 2; c++) {
-            T a = (T)(unsigned)acc[i][2 * c] << s.shift,
-              b = (T)(unsigned)acc[i][2 * c + 1] << s.shift;
+            T a = (T)(unsigned)acc[i][2 * c], b = (T)(unsigned)acc[i][2 * c + 1];
             T *at = map + 64 * c;
-            if (full && !s.add) {
+            if (full) {
                 pair v;
                 v.x = a, v.y = b;
                 __stcs((pair *)at, v);
             } else {
                 if (i < rows && 64 * c < cols)
-                    at[0] = s.add ? at[0] + a : a;
+                    at[0] = a;
                 if (i < rows && 64 * c + 1 < cols)
-                    at[1] = s.add ? at[1] + b : b;
+                    at[1] = b;
             }
         }
 }
@@ -227,9 +226,9 @@ __device__ __forceinline__ void tc_finish_sums(int (&acc)[8][4], const tm_tensor
     int cols = (int)min((int64_t)128, j.map_width - x),
         rows = (int)min((int64_t)8, j.map_height - y), lane = threadIdx.x & 31;
     if (j.sums.wide)
-        tc_store_sums(acc, j.sums.wide + y * j.sums.stride + x, j.sums, cols, rows);
+        tc_store_sums(acc, j.sums.wide + y * j.sums.stride + x, j.sums.stride, cols, rows);
     else if (j.sums.narrow)
-        tc_store_sums(acc, j.sums.narrow + y * j.sums.stride + x, j.sums, cols, rows);
+        tc_store_sums(acc, j.sums.narrow + y * j.sums.stride + x, j.sums.stride, cols, rows);
     if (!j.best)
         return;
     unsigned top = 0;
