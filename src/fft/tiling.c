@@ -3,10 +3,7 @@
 
 #include <math.h>
 
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
+#include "integers.h"
 
 /* Milliseconds of a tiling whose lengths and ranges are set; fills in the rest. */
 static double complete(tm_fft_tiling *t, const tm_geometry *g, const tm_fft_costs *costs,

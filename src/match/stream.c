@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "integers.h"
 
 /* New rows of a band: enough for devices and threads to share, few enough that the
  * first is read and the last is matched soon. */
@@ -32,11 +33,6 @@ typedef struct run {
     tm_job *slices; /* room for all jobs */
     void *map;      /* rows of the widest map */
 } run;
-
-static int64_t clamp(int64_t value, int64_t low, int64_t high)
-{
-    return value < low ? low : value > high ? high : value;
-}
 
 /* Rows of the job's map that the frame's first rows suffice for. */
 static int64_t rows_done(const tm_job *job, int64_t rows)

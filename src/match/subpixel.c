@@ -5,6 +5,8 @@
  * its corners lie far below any quadratic surface. */
 #include "match/subpixel.h"
 
+#include "integers.h"
+
 typedef struct surface {
     double b, c, d, e, k;
 } surface;
@@ -34,11 +36,6 @@ static void top_of(const surface *f, double *x, double *y)
         *x = f->d < 0 ? -f->b / (2 * f->d) : 0;
         *y = f->k < 0 ? -f->c / (2 * f->k) : 0;
     }
-}
-
-static int64_t limit64(int64_t value, int64_t low, int64_t high)
-{
-    return value < low ? low : value > high ? high : value;
 }
 
 /* Within half a position, and within the map. */
@@ -78,15 +75,15 @@ static void refine(tm_hit *hit, const tm_job *job)
 {
     const tm_geometry *g = &job->geometry;
     const int64_t x = hit->peak.x + g->pad_x, y = hit->peak.y + g->pad_y;
-    const int64_t left = limit64(x - 1, 0, g->map_width < 3 ? 0 : g->map_width - 3);
-    const int64_t top = limit64(y - 1, 0, g->map_height < 3 ? 0 : g->map_height - 3);
+    const int64_t left = clamp(x - 1, 0, g->map_width < 3 ? 0 : g->map_width - 3);
+    const int64_t top = clamp(y - 1, 0, g->map_height < 3 ? 0 : g->map_height - 3);
     const double sign = tm_is_distance(job->metric) ? -1 : 1;
     double s[3][3], u, v;
 
     for (int64_t j = 0; j < 3; j++) {
         for (int64_t i = 0; i < 3; i++) {
-            const int64_t at_x = limit64(left + i, 0, g->map_width - 1);
-            const int64_t at_y = limit64(top + j, 0, g->map_height - 1);
+            const int64_t at_x = clamp(left + i, 0, g->map_width - 1);
+            const int64_t at_y = clamp(top + j, 0, g->map_height - 1);
             const tm_candidate c = window_at(job, at_x, at_y);
             if (c.position == INT64_MAX)
                 return; /* beside what the frame's mask leaves out */

@@ -4,16 +4,13 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "integers.h"
+
 /* Points between the kernels take at most this much, if one tile does not take
  * more: the memory of a match does not grow with the frame. */
 #ifndef TM_FFT_RUN_BYTES
 #define TM_FFT_RUN_BYTES ((int64_t)1 << 30)
 #endif
-
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
 
 static bool has_room(const tm_fft_kernels *k, int shared_bytes)
 {
@@ -99,11 +96,6 @@ static void run_size(const tm_fft_job *job, int64_t *strips, int64_t *tiles)
         *strips = 32768;
     *strips = ceil_div(t->across, ceil_div(t->across, *strips));
     *tiles = ceil_div(t->down, ceil_div(t->down, *tiles));
-}
-
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
 }
 
 static tm_fft_run run_at(const tm_fft_job *job, int64_t strip, int64_t tile)

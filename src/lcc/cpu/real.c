@@ -6,6 +6,7 @@
 #include <omp.h>
 #include <stdlib.h>
 
+#include "integers.h"
 #include "lcc/cpu/simd/reals.h"
 #include "lcc/peak_scan.h"
 
@@ -38,11 +39,6 @@ typedef struct tile {
     uint8_t *touched; /* of a row of windows */
 } tile;
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 static int64_t greatest(int64_t a, int64_t b)
 {
     return a > b ? a : b;
@@ -53,9 +49,9 @@ static double pivot_of(const run *r, const tile *t, int c)
 {
     const tm_geometry *g = &r->job->geometry;
     const int64_t left = greatest(t->x - g->pad_x, 0), top = greatest(t->y - g->pad_y, 0);
-    const int64_t right = least(t->x - g->pad_x + t->width + g->template_width - 1, g->frame_width);
+    const int64_t right = smaller(t->x - g->pad_x + t->width + g->template_width - 1, g->frame_width);
     const int64_t bottom =
-        least(t->y - g->pad_y + t->height + g->template_height - 1, g->frame_height);
+        smaller(t->y - g->pad_y + t->height + g->template_height - 1, g->frame_height);
     double sum = 0;
 
     if (!tm_needs_s_f(r->job->metric))
@@ -91,7 +87,7 @@ static void find_touched(const run *r, const tile *t, int64_t y)
     memset(t->touched, 0, (size_t)t->width);
     for (int64_t v = greatest(0, -top); v < tmpl->height && top + v < frame->height; v++) {
         const uint8_t *row = frame->mask + (top + v) * frame->mask_stride;
-        const int64_t last = least(left + t->width + tmpl->width - 1, frame->width);
+        const int64_t last = smaller(left + t->width + tmpl->width - 1, frame->width);
         for (int64_t x = greatest(left, 0); x < last; x++) {
             for (int64_t u = 0; !row[x] && u < tmpl->width; u++) {
                 const int64_t i = x - left - u;
@@ -176,8 +172,8 @@ static void run_tiles(run *r)
             break;
         t.x = i % r->across * TILE_WIDTH;
         t.y = i / r->across * r->height;
-        t.width = least(TILE_WIDTH, g->map_width - t.x);
-        t.height = least(r->height, g->map_height - t.y);
+        t.width = smaller(TILE_WIDTH, g->map_width - t.x);
+        t.height = smaller(r->height, g->map_height - t.y);
         fits = !scan || tm_peak_scan_begin(scan, &r->grid, i % r->across, i / r->across);
         if (!fits)
             break;
@@ -207,9 +203,9 @@ static bool init_grid(run *r)
     if (!tm_peak_grid_init(&r->grid, r->job, r->across, r->down))
         return false;
     for (int64_t i = 0; i <= r->across; i++)
-        r->grid.x.at[i] = least(i * TILE_WIDTH, g->map_width);
+        r->grid.x.at[i] = smaller(i * TILE_WIDTH, g->map_width);
     for (int64_t i = 0; i <= r->down; i++)
-        r->grid.y.at[i] = least(i * r->height, g->map_height);
+        r->grid.y.at[i] = smaller(i * r->height, g->map_height);
     return true;
 }
 

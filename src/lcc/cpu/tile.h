@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "integers.h"
 #include "lcc/cpu/direct.h"
 #include "lcc/peak_scan.h"
 #include "lcc/planes.h"
@@ -31,11 +32,6 @@ static inline int64_t min64(int64_t a, int64_t b)
 static inline int64_t max64(int64_t a, int64_t b)
 {
     return a > b ? a : b;
-}
-
-static inline int64_t round_up(int64_t a, int64_t unit)
-{
-    return (a + unit - 1) / unit * unit;
 }
 
 /* Hands out aligned parts of a memory that may not exist yet: a first pass with

@@ -3,14 +3,10 @@
  * that the copies of some overlap the kernels of others. The FFT's tiles are the
  * whole map's: it takes that as one chunk, and so do frames that are split into
  * planes. */
+#include "integers.h"
 #include "lcc/cuda/context.cuh"
 
 #define CHUNK_STEP 64 /* rows; a multiple of every kernel's tile */
-
-static int64_t clamp(int64_t value, int64_t low, int64_t high)
-{
-    return value < low ? low : value > high ? high : value;
-}
 
 static int64_t rows_for(int64_t bytes, int64_t row_bytes)
 {
@@ -51,11 +47,6 @@ static tm_launch rows_of(const tm_cuda *cuda, const tm_launch *whole, int64_t fi
     d->best = best;
     tm_launch_fill(cuda, &l);
     return l;
-}
-
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
 }
 
 static cudaError_t bring_back(tm_cuda *cuda, const tm_job *job, int64_t first, int64_t end,

@@ -6,6 +6,7 @@
  * thread's windows are THREADS apart, so that a warp's are neighbours. */
 #include <type_traits>
 
+#include "integers.h"
 #include "lcc/cuda/parts.cuh"
 
 #define THREADS 256
@@ -248,11 +249,6 @@ static __global__ void __launch_bounds__(THREADS)
     best = tm_block_best<THREADS>(best, threadIdx.x);
     if (threadIdx.x == 0)
         c.candidates[(int64_t)blockIdx.y * gridDim.x + blockIdx.x] = best;
-}
-
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
 }
 
 /* Long strips repeat fewer rows above them; short ones keep all multiprocessors

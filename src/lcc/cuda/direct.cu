@@ -3,6 +3,7 @@
  * tile of the frame with its halo and a panel of the template in shared memory;
  * each thread makes four neighbouring outputs, whose windows share words; one
  * pass gives S_FT, S_F and S_FF through four-byte dot products. */
+#include "integers.h"
 #include "lcc/cuda/device.cuh"
 
 #define WARP 32
@@ -131,11 +132,6 @@ static __global__ void __launch_bounds__(REDUCE_THREADS)
     best = tm_block_best<REDUCE_THREADS>(best, threadIdx.x);
     if (threadIdx.x == 0)
         out[blockIdx.x] = best;
-}
-
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
 }
 
 int64_t tm_direct_blocks(const tm_device_job *job)

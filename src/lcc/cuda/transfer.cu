@@ -2,6 +2,7 @@
 /* Frames in and maps out. */
 #include <string.h>
 
+#include "integers.h"
 #include "lcc/cuda/context.cuh"
 
 #define STAGING_BYTES ((size_t)8 << 20)
@@ -45,11 +46,6 @@ bool tm_is_pinned(const void *rows, ptrdiff_t stride, int64_t count, size_t row_
            is_pinned_at((const uint8_t *)rows + (count - 1) * stride + row_bytes - 1);
 }
 
-static int64_t round_up(int64_t value, int64_t to)
-{
-    return (value + to - 1) / to * to;
-}
-
 tm_layout tm_layout_of(const tm_geometry *g)
 {
     tm_layout l = {g->frame_width, g->frame_height, g->pad_x, g->pad_y, 0, 0};
@@ -82,11 +78,6 @@ cudaError_t tm_place_frame(tm_cuda *cuda, const tm_job *job, bool *copied)
     return cudaSuccess;
 }
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 cudaError_t tm_upload(tm_cuda *cuda, uint8_t *to, size_t pitch, const uint8_t *from,
                       ptrdiff_t stride, size_t row_bytes, int64_t height)
 {
@@ -99,7 +90,7 @@ cudaError_t tm_upload(tm_cuda *cuda, uint8_t *to, size_t pitch, const uint8_t *f
     TRY(fit_staging(staging, row_bytes, cuda->in));
     const int64_t step = (int64_t)(staging->size / row_bytes);
     for (int64_t y = 0; y < height; y += step) {
-        const int64_t rows = least(step, height - y);
+        const int64_t rows = smaller(step, height - y);
         const int turn = staging->turn = !staging->turn;
         uint8_t *memory = staging->memory[turn];
         TRY(cudaEventSynchronize(staging->done[turn]));
@@ -147,7 +138,7 @@ cudaError_t tm_download_rows(tm_cuda *cuda, const tm_job *job, int64_t first, in
     /* rows that were only made for their neighbours' peaks are another slice's */
     if (job->peaks) {
         first = first > job->first_row ? first : job->first_row;
-        end = least(end, job->last_row);
+        end = smaller(end, job->last_row);
     }
     const size_t row_bytes =
         (size_t)job->geometry.map_width * tm_map_element_size(job->metric);
@@ -167,14 +158,14 @@ cudaError_t tm_download_rows(tm_cuda *cuda, const tm_job *job, int64_t first, in
     const int64_t steps = (height + step - 1) / step;
     for (int64_t i = 0; i <= steps; i++) {
         if (i < steps) {
-            const int64_t y = i * step, rows = least(step, height - y);
+            const int64_t y = i * step, rows = smaller(step, height - y);
             TRY(cudaMemcpyAsync(staging->memory[i % 2], from + (size_t)y * row_bytes,
                                 (size_t)rows * row_bytes, cudaMemcpyDeviceToHost, cuda->out));
             TRY(cudaEventRecord(staging->done[i % 2], cuda->out));
         }
         if (i == 0)
             continue;
-        const int64_t y = (i - 1) * step, rows = least(step, height - y);
+        const int64_t y = (i - 1) * step, rows = smaller(step, height - y);
         TRY(cudaEventSynchronize(staging->done[(i - 1) % 2]));
         for (int64_t row = 0; row < rows; row++)
             memcpy(to + (y + row) * job->map.stride,
