@@ -13,9 +13,8 @@ set -- -q --device cpu -t "$TMATCH_DATA_DIR/camera.png[20x20+1+2]" frames
 tmatch --resume whole "$@" >/dev/null 2>&1
 # The hundredths of a second until the kill.
 for delay in 2 3 5 1 4 6 2 7 3 5 8 4; do
-    timeout -s KILL 0.0$delay tmatch --resume log "$@" >/dev/null 2>&1
-    # timeout dies too, and does not wait for the end.
-    [ ! -e log ] || flock log true
+    # In the foreground, because timeout would kill itself too, and not wait for the end.
+    timeout --foreground -s KILL 0.0$delay tmatch --resume log "$@" >/dev/null 2>&1
 done
 tmatch --resume log "$@" >/dev/null 2>&1
 sort whole >a
