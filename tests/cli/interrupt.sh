@@ -8,29 +8,35 @@ start() {
     env --default-signal=INT tmatch --device cpu --threads 1 -t 'a.png[20x20+1+2]' "$@" \
         a.png slow.png b.png c.png >out 2>err &
     pid=$!
-    for n in $(seq 600); do
-        [ -s out ] && break
-        sleep 0.05
-    done
+    # Opened when tmatch opens it to read: it is in flight from now on.
+    exec 3>slow.png
+    wait_until [ -s out ]
+}
+end() {
+    wait $pid 2>/dev/null
+    echo "status $?"
+    exec 3>&-
+}
+# The signal was taken, and every thread waits for something again.
+is_settled() {
+    grep -q '^ShdPnd:[[:space:]]*0*$' /proc/$pid/status && ! cat /proc/$pid/task/*/stat | grep -qv ') S '
 }
 start
 kill -INT $pid
-sleep 0.2
-cat a.png >slow.png
-wait $pid 2>/dev/null
-echo "status $?"
+wait_until is_settled
+cat a.png >&3
+exec 3>&-
+end
 cat out
 sed 's/; [0-9].*//' err
 start -o seen
 kill -INT $pid
-sleep 0.2
+wait_until is_settled
 kill -INT $pid
-wait $pid 2>/dev/null
-echo "status $?"
+end
 cat out err
 # TERM does not wait either.
 start
 kill -TERM $pid
-wait $pid 2>/dev/null
-echo "status $?"
+end
 cat out err

@@ -27,3 +27,12 @@ fail() {
 without_times() {
     sed 's/"time_ms":{[^}]*}/"time_ms":{}/'
 }
+
+# Waits for a command to succeed. A minute means never, also on a busy machine.
+wait_until() {
+    for n in $(seq 1200); do
+        "$@" && return
+        sleep 0.05
+    done
+    echo "never: $*"
+}
