@@ -155,23 +155,12 @@ static int64_t clip64(int64_t value, int64_t low, int64_t high)
     return value > high ? high : value < low ? low : value;
 }
 
-static void check_subpixel(const truth *t, const tm_hit *expected, const tm_hit *hit,
-                           const char *text)
+/* The top of the surface that nine values' least squares give. Which case it is may
+ * depend on rounding: then false. */
+static bool surface_top(double z[3][3], double *dx, double *dy, bool *has_top)
 {
-    const int64_t x = expected->peak.x, y = expected->peak.y;
-    const int64_t x0 = clip64(x, 1, t->width - 2), y0 = clip64(y, 1, t->height - 2);
     double a[6][7] = {{0}};
 
-    for (int64_t v = -1; v <= 1; v++)
-        for (int64_t u = -1; u <= 1; u++)
-            if (t->width >= 3 && t->height >= 3 && at(t, x0 + u, y0 + v) == -INFINITY) {
-                CHECK(hit->dx == 0 && hit->dy == 0);
-                return;
-            }
-    if (t->width < 3 || t->height < 3) {
-        CHECK(fabs(hit->dx) <= 0.5 && fabs(hit->dy) <= 0.5);
-        return;
-    }
     for (int v = -1; v <= 1; v++) {
         for (int u = -1; u <= 1; u++) {
             const double term[6] = {1, u, v, u * u, u * v, v * v};
@@ -179,7 +168,7 @@ static void check_subpixel(const truth *t, const tm_hit *expected, const tm_hit 
                 const double weighted = term[i] * (2 - abs(u)) * (2 - abs(v));
                 for (int k = 0; k < 6; k++)
                     a[i][k] += weighted * term[k];
-                a[i][6] += weighted * (at(t, x0 + u, y0 + v) - expected->peak.score);
+                a[i][6] += weighted * (z[v + 1][u + 1] - z[1][1]);
             }
         }
     }
@@ -189,14 +178,53 @@ static void check_subpixel(const truth *t, const tm_hit *expected, const tm_hit 
     const double det = 4 * d * k - e * e, size = fabs(d) + fabs(k) + fabs(e);
     if (!(size > 0) || fabs(det) < 1e-6 * size * size || fabs(d) < 1e-6 * size ||
         fabs(k) < 1e-6 * size)
-        return; /* which case it is depends on rounding */
-    double dx = d < 0 ? -b / (2 * d) : 0, dy = k < 0 ? -c / (2 * k) : 0;
-    if (d < 0 && k < 0 && det > 0) {
-        dx = (e * c - 2 * k * b) / det;
-        dy = (e * b - 2 * d * c) / det;
+        return false;
+    *has_top = d < 0 && k < 0 && det > 0;
+    *dx = *has_top ? (e * c - 2 * k * b) / det : d < 0 ? -b / (2 * d) : 0;
+    *dy = *has_top ? (e * b - 2 * d * c) / det : k < 0 ? -c / (2 * k) : 0;
+    return true;
+}
+
+/* A score as what it lacks to that of a copy, to the power of 5/4. */
+static double lacking(double score, tm_metric metric)
+{
+    const double u = tm_metric_is_distance(metric) ? -score : 1 - score;
+    return u > 0 ? -pow(u, 1.25) : 0;
+}
+
+static void check_subpixel(const truth *t, tm_metric metric, const tm_hit *expected,
+                           const tm_hit *hit, const char *text)
+{
+    const int64_t x = expected->peak.x, y = expected->peak.y;
+    const int64_t x0 = clip64(x, 1, t->width - 2), y0 = clip64(y, 1, t->height - 2);
+    const double left = (double)(x0 - x), top = (double)(y0 - y);
+    double s[3][3], z[3][3], dx, dy;
+    bool has_top, near = false;
+
+    if (t->width < 3 || t->height < 3) {
+        CHECK(fabs(hit->dx) <= 0.5 && fabs(hit->dy) <= 0.5);
+        return;
     }
-    dx = clip(dx + (double)(x0 - x), x ? -0.5 : 0, x < t->width - 1 ? 0.5 : 0);
-    dy = clip(dy + (double)(y0 - y), y ? -0.5 : 0, y < t->height - 1 ? 0.5 : 0);
+    for (int i = 0; i < 9; i++) {
+        s[i / 3][i % 3] = at(t, x0 + i % 3 - 1, y0 + i / 3 - 1);
+        z[i / 3][i % 3] = lacking(s[i / 3][i % 3], metric);
+        if (s[i / 3][i % 3] == -INFINITY) {
+            CHECK(hit->dx == 0 && hit->dy == 0);
+            return;
+        }
+    }
+    if (metric != TM_METRIC_CCORR && metric != TM_METRIC_CCOEFF) {
+        if (!surface_top(z, &dx, &dy, &has_top))
+            return;
+        const double far = fmax(fabs(dx + left), fabs(dy + top));
+        if (has_top && fabs(far - 0.5) < 1e-6)
+            return;
+        near = has_top && far < 0.5;
+    }
+    if (!near && !surface_top(s, &dx, &dy, &has_top))
+        return;
+    dx = clip(dx + left, x ? -0.5 : 0, x < t->width - 1 ? 0.5 : 0);
+    dy = clip(dy + top, y ? -0.5 : 0, y < t->height - 1 ? 0.5 : 0);
     if (!(fabs(dx - hit->dx) < 1e-6 && fabs(dy - hit->dy) < 1e-6))
         check_fail(__FILE__, __LINE__, "%s: at (%" PRId64 ", %" PRId64 ") off by (%g, %g), expected (%g, %g)",
                    text, x, y, hit->dx, hit->dy, dx, dy);
@@ -303,7 +331,7 @@ static void compare(const truth *t, const tm_search *s, const tm_hits *hits, con
                        text, i, a->peak.x + t->pad_x, a->peak.y + t->pad_y, a->peak.score,
                        a->margin, b->peak.x, b->peak.y, t->sign * b->peak.score, b->margin);
         if (s->subpixel)
-            check_subpixel(t, b, a, text);
+            check_subpixel(t, p->metric, b, a, text);
         else
             CHECK(a->dx == 0 && a->dy == 0);
     }

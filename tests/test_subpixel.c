@@ -83,64 +83,89 @@ typedef struct errors {
     int count;
 } errors;
 
-static void measure(errors *e, tm_matcher *matcher, const io_picture *p, const tm_template *tmpl,
-                    int64_t x, int64_t y, double dx, double dy)
+static const tm_metric metrics[] = {TM_METRIC_LCC, TM_METRIC_SQDIFF};
+enum { METRICS = sizeof metrics / sizeof *metrics };
+
+typedef struct searcher {
+    tm_matcher *matcher;
+    tm_template *tmpl;
+    errors errors;
+} searcher;
+
+static void measure(searcher *s, const tm_image *frame, int64_t x, int64_t y, double dx, double dy)
 {
-    uint8_t *shifted = shift(p, dx, dy);
-    const tm_image frame = {.samples = shifted, .width = p->width, .height = p->height,
-                            .stride = (ptrdiff_t)p->width};
+    const tm_template *tmpl = s->tmpl;
     tm_search search;
     tm_hits hits;
 
     tm_search_default(&search, sizeof search);
     search.most = 1;
     search.subpixel = 1;
-    CHECK_EQ(tm_match_peaks(matcher, &frame, &tmpl, 1, &search, &hits, NULL), TM_OK);
+    CHECK_EQ(tm_match_peaks(s->matcher, frame, &tmpl, 1, &search, &hits, NULL), TM_OK);
     CHECK_EQ(hits.count, 1);
     const tm_hit *hit = &hits.items[0];
     const double off[2] = {fabs((double)(hit->peak.x - x) + hit->dx - dx),
                            fabs((double)(hit->peak.y - y) + hit->dy - dy)};
     CHECK(fabs(hit->dx) <= 0.5 && fabs(hit->dy) <= 0.5);
     for (int i = 0; i < 2; i++) {
-        e->sum += off[i];
-        e->worst = fmax(e->worst, off[i]);
-        e->count++;
+        s->errors.sum += off[i];
+        s->errors.worst = fmax(s->errors.worst, off[i]);
+        s->errors.count++;
     }
     tm_hits_free(&hits);
-    free(shifted);
+}
+
+static void shift_by_known(searcher searchers[METRICS], const io_picture *p, int64_t x, int64_t y)
+{
+    static const double across[] = {-0.4, -0.25, 0, 0.1, 0.25, 0.4}, down[] = {-0.3, 0, 0.2, 0.45};
+    for (int k = 0; k < 6; k++) {
+        for (int j = 0; j < 4; j++) {
+            uint8_t *shifted = shift(p, across[k], down[j]);
+            const tm_image frame = {.samples = shifted, .width = p->width, .height = p->height,
+                                    .stride = (ptrdiff_t)p->width};
+            for (int m = 0; m < METRICS; m++)
+                measure(&searchers[m], &frame, x, y, across[k], down[j]);
+            free(shifted);
+        }
+    }
 }
 
 static void known_shifts(void)
 {
     static const char *const names[] = {"camera.png",    "brick.png",   "gravel.png", "text.png",
                                         "astronaut.png", "chelsea.png", "coffee.png"};
-    static const double across[] = {-0.4, -0.25, 0, 0.1, 0.25, 0.4}, down[] = {-0.3, 0, 0.2, 0.45};
-    tm_matcher *matcher = NULL;
-    tm_settings settings;
+    searcher searchers[METRICS] = {0};
 
-    tm_settings_default(&settings, sizeof settings);
-    settings.device = TM_DEVICE_CPU;
-    CHECK_EQ(tm_matcher_create(&matcher, &settings), TM_OK);
+    for (int m = 0; m < METRICS; m++) {
+        tm_settings settings;
+        tm_settings_default(&settings, sizeof settings);
+        settings.device = TM_DEVICE_CPU;
+        settings.metric = metrics[m];
+        CHECK_EQ(tm_matcher_create(&searchers[m].matcher, &settings), TM_OK);
+    }
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         io_picture p = read_picture(names[i]);
         const int64_t w = p.width < 224 ? p.width - 24 : 200, h = p.height < 224 ? p.height - 24 : 200;
         const int64_t x = (p.width - w) / 2, y = (p.height - h) / 2;
         const tm_image crop = {.samples = p.samples + y * p.width + x, .width = w, .height = h,
                                .stride = (ptrdiff_t)p.width};
-        tm_template *tmpl = NULL;
-        errors e = {0};
-        CHECK_EQ(tm_template_create(&tmpl, matcher, &crop), TM_OK);
-        for (int k = 0; k < 6; k++)
-            for (int j = 0; j < 4; j++)
-                measure(&e, matcher, &p, tmpl, x, y, across[k], down[j]);
-        printf("# %s, %dx%d: off by %.3f pixels in the mean, at most %.3f\n", names[i], (int)w,
-               (int)h, e.sum / e.count, e.worst);
-        CHECK(e.sum / e.count <= 0.03);
-        CHECK(e.worst <= 0.06);
-        tm_template_destroy(&tmpl);
+        for (int m = 0; m < METRICS; m++) {
+            searchers[m].errors = (errors){0};
+            CHECK_EQ(tm_template_create(&searchers[m].tmpl, searchers[m].matcher, &crop), TM_OK);
+        }
+        shift_by_known(searchers, &p, x, y);
+        for (int m = 0; m < METRICS; m++) {
+            const errors *e = &searchers[m].errors;
+            printf("# %s, %dx%d, %s: off by %.3f pixels in the mean, at most %.3f\n", names[i],
+                   (int)w, (int)h, tm_metric_name(metrics[m]), e->sum / e->count, e->worst);
+            CHECK(e->sum / e->count <= 0.015);
+            CHECK(e->worst <= 0.05);
+            tm_template_destroy(&searchers[m].tmpl);
+        }
         io_picture_free(&p);
     }
-    tm_matcher_destroy(&matcher);
+    for (int m = 0; m < METRICS; m++)
+        tm_matcher_destroy(&searchers[m].matcher);
 }
 
 int main(int argc, char **argv)

@@ -3,6 +3,8 @@
  * values: the facet model of Haralick and Shapiro, Computer and Robot Vision, vol. 1
  * (1992), ch. 8. The weights are (1, 2, 1) along each axis: where the peak is a ridge,
  * its corners lie far below any quadratic surface. */
+#include <math.h>
+
 #include "match/subpixel.h"
 
 #include "integers.h"
@@ -25,17 +27,51 @@ static surface fit(double s[3][3])
     return f;
 }
 
-/* Where the surface is greatest; along an axis on which it has no top, 0. */
-static void top_of(const surface *f, double *x, double *y)
+/* Where the surface is greatest; along an axis on which it has no top, 0. False if it has
+ * no top. */
+static bool top_of(const surface *f, double *x, double *y)
 {
     const double determinant = 4 * f->d * f->k - f->e * f->e;
     if (f->d < 0 && f->k < 0 && determinant > 0) {
         *x = (f->e * f->c - 2 * f->k * f->b) / determinant;
         *y = (f->e * f->b - 2 * f->d * f->c) / determinant;
-    } else {
-        *x = f->d < 0 ? -f->b / (2 * f->d) : 0;
-        *y = f->k < 0 ? -f->c / (2 * f->k) : 0;
+        return true;
     }
+    *x = f->d < 0 ? -f->b / (2 * f->d) : 0;
+    *y = f->k < 0 ? -f->c / (2 * f->k) : 0;
+    return false;
+}
+
+/* How far a score is from that of a copy, for metrics that know it. */
+static bool distances_of(double u[3][3], double s[3][3], tm_metric metric)
+{
+    const bool normed = metric == TM_METRIC_LCC || metric == TM_METRIC_CCORR_NORMED;
+    for (int i = 0; i < 9; i++)
+        u[i / 3][i % 3] = fmax(normed ? 1 - s[i / 3][i % 3] : s[i / 3][i % 3], 0);
+    return normed || tm_is_distance(metric);
+}
+
+/* The distance u from a copy grows more slowly with the way than its square does, u^(5/4)
+ * nearly as that. Only where its surface has no top that near are the scores fitted
+ * themselves. */
+static void fit_top(double s[3][3], tm_metric metric, double way[2], const double centre[2])
+{
+    const double sign = tm_is_distance(metric) ? -1 : 1;
+    double u[3][3], z[3][3];
+    surface f;
+
+    if (distances_of(u, s, metric)) {
+        for (int i = 0; i < 9; i++)
+            z[i / 3][i % 3] = -u[i / 3][i % 3] * sqrt(sqrt(u[i / 3][i % 3]));
+        f = fit(z);
+        if (top_of(&f, &way[0], &way[1]) && fabs(way[0] + centre[0]) <= 0.5 &&
+            fabs(way[1] + centre[1]) <= 0.5)
+            return;
+    }
+    for (int i = 0; i < 9; i++)
+        z[i / 3][i % 3] = sign * (s[i / 3][i % 3] - s[1][1]);
+    f = fit(z);
+    top_of(&f, &way[0], &way[1]);
 }
 
 /* Within half a position, and within the map. */
@@ -77,8 +113,8 @@ static void refine(tm_hit *hit, const tm_job *job)
     const int64_t x = hit->peak.x + g->pad_x, y = hit->peak.y + g->pad_y;
     const int64_t left = clamp(x - 1, 0, g->map_width < 3 ? 0 : g->map_width - 3);
     const int64_t top = clamp(y - 1, 0, g->map_height < 3 ? 0 : g->map_height - 3);
-    const double sign = tm_is_distance(job->metric) ? -1 : 1;
-    double s[3][3], u, v;
+    const double centre[2] = {(double)(left + 1 - x), (double)(top + 1 - y)};
+    double s[3][3], way[2];
 
     for (int64_t j = 0; j < 3; j++) {
         for (int64_t i = 0; i < 3; i++) {
@@ -87,13 +123,12 @@ static void refine(tm_hit *hit, const tm_job *job)
             const tm_candidate c = window_at(job, at_x, at_y);
             if (c.position == INT64_MAX)
                 return; /* beside what the frame's mask leaves out */
-            s[j][i] = sign * (tm_score_of_rank(job->metric, c.value) - hit->peak.score);
+            s[j][i] = tm_score_of_rank(job->metric, c.value);
         }
     }
-    const surface f = fit(s);
-    top_of(&f, &u, &v);
-    hit->dx = g->map_width < 3 ? 0 : limited(u + (double)(left + 1 - x), x, g->map_width);
-    hit->dy = g->map_height < 3 ? 0 : limited(v + (double)(top + 1 - y), y, g->map_height);
+    fit_top(s, job->metric, way, centre);
+    hit->dx = g->map_width < 3 ? 0 : limited(way[0] + centre[0], x, g->map_width);
+    hit->dy = g->map_height < 3 ? 0 : limited(way[1] + centre[1], y, g->map_height);
 }
 
 /* Samples that one thread takes in less time than others need to wake. */
