@@ -7,14 +7,17 @@ template, against only decoding it, only matching it, and OpenCV.
     bench/batch.py [--frames 2000] [--cores N] [--device cpu|cuda] [--peer PYTHON]
                    [--folder FOLDER] [--json FILE] build
 
-The frames are made from data/ (90 s on two cores, 6 GB for 2000 in a temporary
-folder; --folder keeps them). --peer names a Python with OpenCV. Figures are of
-warm files: everything is read once before.
+The frames are made from data/ (90 s on two cores, 2.8 GB for 2000) in /dev/shm, as
+some systems take warm files out of memory again while this runs; --folder keeps
+them elsewhere. --peer names a Python with OpenCV. The three runs that are compared
+follow each other, --repeats times: figures are of the repeat whose "over_floor" is
+the median, and those of all are in "each".
 """
 import argparse
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -43,14 +46,23 @@ if __name__ == "__main__":
 
 
 def run(command, **options):
-    """Wall seconds, CPU seconds, peak memory in MB."""
+    """Wall seconds, CPU seconds, seconds of the CPU in the system, peak memory in MB."""
     start = time.monotonic()
     process = subprocess.Popen([str(c) for c in command], stdout=subprocess.DEVNULL, **options)
     _, status, usage = os.wait4(process.pid, 0)
     if status:
         sys.exit(f"{command[0]}: status {status}")
     return {"wall_s": time.monotonic() - start, "cpu_s": usage.ru_utime + usage.ru_stime,
-            "peak_mb": usage.ru_maxrss / 1024}
+            "system_s": usage.ru_stime, "peak_mb": usage.ru_maxrss / 1024}
+
+
+def find_memory(frames):
+    """A folder in memory with room for the frames, of 1.4 MB each; else None."""
+    memory = pathlib.Path("/dev/shm")
+    if memory.is_dir() and shutil.disk_usage(memory).free > frames * 2e6:
+        return memory
+    print("batch.py: no room in /dev/shm: the frames are on a disk", file=sys.stderr)
+    return None
 
 
 def main():
@@ -67,7 +79,8 @@ def main():
     tool = (o.build / "bench/tmatch-batch").resolve()
     tmatch = (o.build / "tmatch").resolve()
 
-    temporary = None if o.folder else tempfile.TemporaryDirectory(prefix="tmatch-batch-")
+    temporary = None if o.folder else tempfile.TemporaryDirectory(prefix="tmatch-batch-",
+                                                                  dir=find_memory(o.frames))
     folder = o.folder or pathlib.Path(temporary.name)
     folder.mkdir(exist_ok=True)
     if len(list(folder.iterdir())) < o.frames:
@@ -78,35 +91,40 @@ def main():
     few = frames[:min(200, o.frames // 10)]
     first = frames[0]
 
-    def halves(step, *arguments):
-        runs = [json.loads(subprocess.run([tool, step, str(o.cores), *arguments, *frames], check=True,
-                                          capture_output=True).stdout) for _ in range(o.repeats)]
-        return min(runs, key=lambda r: r["wall_s"])
+    def half(step, *arguments):
+        return json.loads(subprocess.run([tool, step, str(o.cores), *arguments, *frames], check=True,
+                                         capture_output=True).stdout)
 
-    def batch(names, device, *more):
+    def batch(names):
         # NUL cannot be in a name, so nothing needs quoting.
         with tempfile.NamedTemporaryFile() as names_file:
             names_file.write(b"\0".join(os.fsencode(n) for n in names))
             names_file.flush()
-            runs = [run([tmatch, "-q", "--device", device, "--threads", o.cores, "-t",
-                         f"{first}{TEMPLATE}", "-0", "--files-from", names_file.name, *more])
-                    for _ in range(o.repeats)]
-        return min(runs, key=lambda r: r["wall_s"])
+            return run([tmatch, "-q", "--device", o.device, "--threads", o.cores, "-t",
+                        f"{first}{TEMPLATE}", "-0", "--files-from", names_file.name])
+
+    def compare():
+        each = {"decode": half("decode"), "batch": batch(frames)}
+        each["over_decode"] = each["batch"]["wall_s"] / each["decode"]["wall_s"]
+        if o.device == "cpu":
+            each["match"] = half("match", first)
+            parts = each["decode"]["cpu_s"] + each["match"]["cpu_s"]
+            each["cpu_over_parts"] = each["batch"]["cpu_s"] / parts
+            each["over_floor"] = each["batch"]["wall_s"] / (parts / o.cores)
+        return each
 
     for name in frames:
         name.read_bytes()
-    result = {"frames": len(frames), "cores": o.cores, "device": o.device,
-              "file_mb": sum(n.stat().st_size for n in frames) / 1e6,
-              "decode": halves("decode"), "batch": batch(frames, o.device)}
-    batch_s = result["batch"]["wall_s"]
-    result["frames_per_s"] = len(frames) / batch_s
-    result["over_decode"] = batch_s / result["decode"]["wall_s"]
+    each = [compare() for _ in range(o.repeats)]
+    key = "over_floor" if o.device == "cpu" else "over_decode"
+    median = sorted(each, key=lambda e: e[key])[len(each) // 2]
+    batch_s = median["batch"]["wall_s"]
+    result = {"frames": len(frames), "cores": o.cores, "device": o.device, "folder": str(o.folder or folder.parent),
+              "file_mb": sum(n.stat().st_size for n in frames) / 1e6, **median,
+              "frames_per_s": len(frames) / batch_s}
     if o.device == "cpu":
-        result["match"] = halves("match", first)
-        floor = (result["decode"]["cpu_s"] + result["match"]["cpu_s"]) / o.cores
-        result["over_floor"] = batch_s / floor
-        result["few"] = batch(few, "cpu")
-        result["memory_growth"] = result["batch"]["peak_mb"] / result["few"]["peak_mb"]
+        result["few"] = batch(few)
+        result["memory_growth"] = median["batch"]["peak_mb"] / result["few"]["peak_mb"]
     if o.peer:
         peer = subprocess.run([o.peer, "-c", PEER, str(o.cores), first, *frames], check=True,
                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True).stderr
@@ -114,6 +132,7 @@ def main():
         result["opencv"] = {"version": version, "wall_s": float(seconds),
                             "frames_per_s": len(frames) / float(seconds)}
         result["over_opencv"] = float(seconds) / batch_s
+    result["each"] = [{k: v for k, v in e.items() if not isinstance(v, dict)} for e in each]
     text = json.dumps(result, indent=1)
     print(text)
     if o.json:
