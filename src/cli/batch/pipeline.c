@@ -160,7 +160,7 @@ static void consider_device(cli_pipeline *p, const cli_job *job)
     for (size_t i = 0; i < p->s.plan->templates->count; i++)
         p->match_ms += job->pairs[i].result.times.total;
     p->matched++;
-    if (!p->s.open_device || p->late_begun || p->matched < p->s.workers)
+    if (!p->s.open_device || p->late_begun || p->stopped || p->matched < p->s.workers)
         return;
     const double each = p->match_ms / (double)p->matched;
     const double left = (double)(p->s.frames->count - p->taken) * each / (double)p->s.workers;
@@ -339,7 +339,8 @@ static void *open_and_match(void *argument)
     return NULL;
 }
 
-/* As many threads as can be had; false if there is not one of a kind. */
+/* As many threads as can be had; false if there is not one of a kind. The lock is held,
+ * as the first of them may ask for another already. */
 static bool start_all(cli_pipeline *p)
 {
     const pipeline_settings *s = &p->s;
@@ -396,12 +397,12 @@ bool pipeline_run(const pipeline_settings *settings, bool *interrupted)
     cli_pipeline p = {.s = *settings, .feeding = settings->feed != NULL};
     bool good = init(&p);
 
+    pthread_mutex_lock(&p.lock);
     if (good && !start_all(&p)) {
         good = false;
-        pthread_mutex_lock(&p.lock);
         stop(&p);
-        pthread_mutex_unlock(&p.lock);
     }
+    pthread_mutex_unlock(&p.lock);
     if (good) {
         /* Where there is one frame, there is nothing to save by finishing it. */
         if (settings->feed || settings->frames->count > 1)
