@@ -9,7 +9,11 @@
 enum {
     TILE_WIDTH = 1024, /* a multiple of TM_BLOCK */
     TILE_HEIGHT = 192, /* a multiple of TILE_STEP */
-    TILE_STEP = 12,   /* a multiple of every kernel's rows */
+    /* Of jobs that are taken apart, where several planes are expanded to four times
+     * their size, and leave the second-level cache. */
+    SMALL_TILE_WIDTH = 256,
+    SMALL_TILE_HEIGHT = 96,
+    TILE_STEP = 12, /* a multiple of every kernel's rows */
     TILES_PER_THREAD = 4,
 };
 
@@ -45,14 +49,16 @@ typedef struct tiling {
 } tiling;
 
 /* Equal tiles; more of them than threads, if they can stay a step high. */
-static tiling tile_map(const tm_geometry *g, int threads)
+static tiling tile_map(const tm_geometry *g, int threads, bool small)
 {
+    const int width = small ? SMALL_TILE_WIDTH : TILE_WIDTH;
+    const int height = small ? SMALL_TILE_HEIGHT : TILE_HEIGHT;
     tiling t;
-    t.across = (g->map_width + TILE_WIDTH - 1) / TILE_WIDTH;
+    t.across = (g->map_width + width - 1) / width;
     t.width = (int)round_up((g->map_width + t.across - 1) / t.across, TM_BLOCK);
     t.across = (g->map_width + t.width - 1) / t.width;
 
-    t.down = (g->map_height + TILE_HEIGHT - 1) / TILE_HEIGHT;
+    t.down = (g->map_height + height - 1) / height;
     if (threads > 1)
         t.down = max64(t.down, (threads * TILES_PER_THREAD + t.across - 1) / t.across);
     t.height = (int)round_up((g->map_height + t.down - 1) / t.down, TILE_STEP);
@@ -170,7 +176,6 @@ tm_status tm_cpu_match(tm_cpu *cpu, tm_job *job)
     int threads = small ? 1 : cpu->threads;
     run r = {.cpu = cpu,
              .job = job,
-             .tiles = tile_map(g, threads),
              .narrow = is_narrow(t),
              .panel = {.w = (int)t->width, .h = (int)t->height},
              .best = TM_NO_CANDIDATE};
@@ -180,9 +185,10 @@ tm_status tm_cpu_match(tm_cpu *cpu, tm_job *job)
         tm_tile_parts_make(&parts, job);
         r.parts = &parts;
     }
-    r.needed = scratch_size(&r);
     if (!pack(&r))
         return TM_ERR_MEMORY;
+    r.tiles = tile_map(g, threads, r.parts && r.parts->panel[0].planes);
+    r.needed = scratch_size(&r);
 
     if (job->peaks && !init_grid(&r)) {
         tm_peak_grid_free(&r.grid);
