@@ -17,6 +17,7 @@ async function test() {
   check('only what is in view is made', cells.size > 4 && cells.size < 60, cells.size);
   check('thumbnails are pictures', await loaded(cells.get(0).querySelector('img')).then(() => cells.get(0).querySelector('img').naturalWidth > 50));
   check('a name is text', frames.some(f => f.name.endsWith('<\/script><b>.png')) && !document.querySelector('b'));
+  check('a caption leaves out the folder of all', cells.get(0).querySelector('.name').textContent === list[0].name.slice(list[0].name.indexOf('/') + 1), list[0].name);
   check('errors are counted', byId('errors').textContent.includes('2 frames with errors'), byId('errors').textContent);
   byId('errors').open = true;
   await pause(100);
@@ -58,7 +59,7 @@ async function test() {
   check('and back', selected === 0 && cells.has(0), selected);
   grid.focus();
   press('Enter');
-  check('opens a frame', dialog.open);
+  check('opens a frame', dialog.open && document.activeElement === dialog, document.activeElement.id);
   for (const frame of frames.slice(0, 4)) {
     select(frame.order); open(frame.order);
     if (!frame.width) continue;

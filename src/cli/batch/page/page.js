@@ -24,6 +24,14 @@ document.querySelectorAll('script.frames').forEach((script, chunk) => {
 const better = (a, b) => distance ? a < b : a > b;
 const format = score => Number.isInteger(score) ? String(score) : score.toPrecision(7).replace(/0+$/, '');
 
+// The folder that all names share is left out where there is little room.
+function shortener(names) {
+  let folder = names.length ? names[0].slice(0, names[0].lastIndexOf('/') + 1) : '';
+  while (!names.every(name => name.startsWith(folder))) folder = folder.slice(0, folder.lastIndexOf('/', folder.length - 2) + 1);
+  return name => name.slice(folder.length);
+}
+const shortFrame = shortener(frames.map(f => f.name)), shortTemplate = shortener(templates.map(t => t.name));
+
 // What is shown of each frame under the chosen template.
 function judge(frame, template) {
   frame.shown = frame.matches.filter(m => template < 0 || m.template === template);
@@ -141,7 +149,7 @@ function makeCell(frame, index) {
   cell.append(thumb, caption);
   const name = document.createElement('bdi'), score = document.createElement('span'), holder = document.createElement('span');
   holder.className = 'name';
-  name.textContent = frame.name;
+  name.textContent = shortFrame(frame.name);
   holder.append(name);
   score.className = 'score';
   score.textContent = frame.best ? format(frame.best.score) : frame.kind === 'error' ? 'failed' : 'no match';
@@ -214,8 +222,9 @@ function open(index) {
   rows.replaceChildren();
   current.shown.forEach((m, i) => {
     const row = rows.insertRow();
-    for (const value of [templates[m.template].name, m.x, m.y, format(m.score), m.margin == null ? '' : format(m.margin)])
+    for (const value of [shortTemplate(templates[m.template].name), m.x, m.y, format(m.score), m.margin == null ? '' : format(m.margin)])
       row.insertCell().textContent = value;
+    row.cells[0].title = templates[m.template].name;
     row.addEventListener('click', () => { chosen = i; showMatch(); });
   });
   for (const fault of current.faults) {
@@ -224,7 +233,7 @@ function open(index) {
     cell.textContent = fault;
     cell.className = 'fault';
   }
-  if (!dialog.open) dialog.showModal();
+  if (!dialog.open) { dialog.showModal(); dialog.focus(); }
   showMatch();
 }
 
@@ -320,7 +329,7 @@ if (broken.length) {
     layout(false);
   });
 }
-templates.forEach((t, i) => controls.template.add(new Option(t.name, i)));
+templates.forEach((t, i) => controls.template.add(new Option(shortTemplate(t.name), i)));
 byId('template-label').hidden = templates.length < 2;
 for (const key in controls) controls[key].addEventListener('input', update);
 byId('reset').addEventListener('click', () => {
