@@ -2,11 +2,11 @@
 #include "batch/page.h"
 
 #include <inttypes.h>
-#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "batch/link.h"
 #include "message.h"
 #include "page_text.h"
 #include "report.h"
@@ -18,9 +18,8 @@ enum { CHUNK = 48 };
 struct cli_page {
     const cli_plan *plan;
     io_output output;
-    char *folder;          /* of the page, without links */
-    char *last, *resolved; /* a frame's folder, and the same without links */
-    FILE *thumbs;          /* of the chunk */
+    cli_link link;
+    FILE *thumbs; /* of the chunk */
     char *text;
     size_t text_size;
     int in_chunk;
@@ -55,61 +54,6 @@ static void put_json(FILE *out, const char *json, size_t size)
         else
             putc(json[i], out);
     }
-}
-
-static void put_url(FILE *out, const char *path)
-{
-    for (const unsigned char *s = (const unsigned char *)path; *s; s++) {
-        if ((*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || (*s >= '0' && *s <= '9') ||
-            strchr("/-_.~", *s))
-            putc(*s, out);
-        else
-            fprintf(out, "%%%02X", *s);
-    }
-}
-
-/* The folder of path without links, remembered: the next frame is mostly in the same. */
-static const char *resolve_folder(cli_page *page, const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup("./");
-
-    if (folder && page->last && strcmp(folder, page->last) == 0) {
-        free(folder);
-        return page->resolved;
-    }
-    free(page->last);
-    free(page->resolved);
-    page->last = folder;
-    page->resolved = folder ? realpath(folder, NULL) : NULL;
-    return page->resolved;
-}
-
-/* From the page's folder to the frame, so that both can move together. */
-static void put_link(cli_page *page, FILE *out, const char *path)
-{
-    const char *to = resolve_folder(page, path), *from = page->folder;
-    const char *slash = strrchr(path, '/');
-    size_t common = 0;
-
-    if (!to || strcmp(path, "-") == 0)
-        return;
-    /* As far as whole names agree. */
-    for (size_t i = 0;; i++) {
-        const bool to_ends = to[i] == '/' || to[i] == '\0', from_ends = from[i] == '/' || from[i] == '\0';
-        if (to_ends && from_ends)
-            common = i;
-        if (to[i] != from[i] || to[i] == '\0')
-            break;
-    }
-    fputs("./", out);
-    for (const char *s = from + common; (s = strchr(s, '/')) && s[1]; s++)
-        fputs("../", out);
-    if (to[common] == '/' && to[common + 1]) {
-        put_url(out, to + common + 1);
-        putc('/', out);
-    }
-    put_url(out, slash ? slash + 1 : path);
 }
 
 /* What a browser shows: 8 bits a sample. */
@@ -183,23 +127,18 @@ bool page_open(cli_page **page, const cli_plan *plan)
     const char *path = plan->options->report;
     cli_page *p = *page = calloc(1, sizeof *p);
     io_error error;
-    char *copy = strdup(path);
 
-    if (!p || !copy) {
+    if (!p) {
         message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
-        free(p);
-        free(copy);
-        *page = NULL;
         return false;
     }
     p->plan = plan;
-    p->folder = realpath(dirname(copy), NULL);
-    free(copy);
+    const bool linked = link_init(&p->link, path);
     p->thumbs = open_memstream(&p->text, &p->text_size);
     if (!io_output_open(&p->output, path, &error)) {
         p->output = (io_output){0};
         fail(p, error.reason);
-    } else if (p->folder && p->thumbs) {
+    } else if (linked && p->thumbs) {
         fwrite(page_head, 1, sizeof page_head, p->output.file);
         if (put_templates(p))
             return true;
@@ -240,9 +179,7 @@ bool page_close(cli_page **page)
     if (p->thumbs)
         fclose(p->thumbs);
     free(p->text);
-    free(p->folder);
-    free(p->last);
-    free(p->resolved);
+    link_free(&p->link);
     free(p);
     *page = NULL;
     return good;
@@ -298,7 +235,7 @@ bool page_add(cli_page *page, const cli_job *job)
     if (page->in_chunk == 0)
         fputs("<script type=\"text/plain\" class=\"frames\">\n", out);
     fputs("[\"", out);
-    put_link(page, out, operand_name(&job->operand));
+    link_put(&page->link, out, operand_name(&job->operand));
     putc('"', out);
     if (job->skipped) {
         good = put_earlier(page, job);
