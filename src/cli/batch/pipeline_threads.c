@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+#include "batch/pipeline_threads.h"
+
+static void push(queue *q, size_t window, place *item)
+{
+    q->ring[(q->first + q->count++) % window] = item;
+}
+
+static place *pop(queue *q, size_t window)
+{
+    if (q->count == 0)
+        return NULL;
+    place *item = q->ring[q->first];
+    q->first = (q->first + 1) % window;
+    q->count--;
+    return item;
+}
+
+static bool exhausted(const cli_pipeline *p)
+{
+    return p->stopped || (p->taken == p->s.frames->count && !p->feeding);
+}
+
+bool pipeline_is_over(const cli_pipeline *p)
+{
+    return exhausted(p) && p->under_way == 0;
+}
+
+void pipeline_wake_all(cli_pipeline *p)
+{
+    pthread_cond_broadcast(&p->work);
+    pthread_cond_broadcast(&p->read);
+    pthread_cond_broadcast(&p->done);
+}
+
+void pipeline_stop(cli_pipeline *p)
+{
+    if (p->feeding && !p->stopped)
+        p->s.stop_feed(p->s.feed_data);
+    p->stopped = true;
+    pipeline_wake_all(p);
+}
+
+static bool has_room(const cli_pipeline *p)
+{
+    if (p->in_memory < p->s.in_flight)
+        return true;
+    return p->s.devices && p->frame_bytes > 0 &&
+           (p->in_memory + 1) * p->frame_bytes <= p->s.ahead_bytes;
+}
+
+static bool may_take(const cli_pipeline *p)
+{
+    return !p->stopped && p->taken < p->s.frames->count && p->taken - p->returned < p->window && has_room(p);
+}
+
+static place *take(cli_pipeline *p)
+{
+    place *item = &p->places[p->taken % p->window];
+    item->job.frame = p->s.frames->list[p->taken++];
+    p->under_way++;
+    p->in_memory++;
+    return item;
+}
+
+/* Writes what there is to write and hands the job over. The lock is held before and
+ * after. */
+static void finish(cli_pipeline *p, place *item)
+{
+    pthread_mutex_unlock(&p->lock);
+    job_write(&item->job, p->s.plan);
+    pthread_mutex_lock(&p->lock);
+    item->finished = true;
+    p->under_way--;
+    p->in_memory--;
+    if (pipeline_is_over(p))
+        pipeline_wake_all(p);
+    else if (p->s.devices)
+        pthread_cond_signal(&p->work); /* the room that a frame left */
+    if (item == &p->places[p->returned % p->window])
+        pthread_cond_signal(&p->done);
+}
+
+bool pipeline_start(cli_pipeline *p, cli_engine *engine, void *(*run)(void *))
+{
+    member *m = &p->members[p->member_count];
+    *m = (member){.pipeline = p, .engine = engine};
+    if (pthread_create(&m->thread, NULL, run, m) != 0)
+        return false;
+    p->member_count++;
+    return true;
+}
+
+/* After a frame was matched on the CPU. */
+static void consider_device(cli_pipeline *p, const cli_job *job)
+{
+    for (size_t i = 0; i < p->s.plan->templates->count; i++)
+        p->match_ms += job->pairs[i].result.times.total;
+    p->matched++;
+    if (!p->s.open_device || p->late_begun || p->stopped || p->matched < p->s.workers)
+        return;
+    const double each = p->match_ms / (double)p->matched;
+    const double left = (double)(p->s.frames->count - p->taken) * each / (double)p->s.workers;
+    if (left > p->s.worth_ms)
+        p->late_begun = pipeline_start(p, &p->s.engines[p->s.engine_count], pipeline_open_and_match);
+}
+
+static void note_size(cli_pipeline *p, const cli_job *job)
+{
+    const io_picture *gray = &job->input.gray;
+    const size_t bytes = job->loaded ? (size_t)(gray->width * gray->height * gray->channels) +
+                                           job->input.source.size
+                                     : 0;
+    if (bytes > p->frame_bytes)
+        p->frame_bytes = bytes;
+}
+
+/* Reads a frame, and matches it unless that is for a device. */
+static void begin(cli_pipeline *p, cli_engine *engine)
+{
+    place *item = take(p);
+    if (p->late_ready)
+        engine = NULL;
+    pthread_mutex_unlock(&p->lock);
+    job_begin(&item->job, p->s.plan);
+    job_load(&item->job, p->s.plan);
+    if (engine)
+        job_match(&item->job, p->s.plan, engine);
+    pthread_mutex_lock(&p->lock);
+    note_size(p, &item->job);
+    if (engine && item->job.loaded)
+        consider_device(p, &item->job);
+    if (engine || !item->job.loaded || p->broken) {
+        finish(p, item);
+    } else {
+        push(&p->to_match, p->window, item);
+        pthread_cond_signal(&p->read);
+    }
+}
+
+void *pipeline_work(void *argument)
+{
+    member *m = argument;
+    cli_pipeline *p = m->pipeline;
+    place *item;
+
+    pthread_mutex_lock(&p->lock);
+    while (!pipeline_is_over(p)) {
+        if ((item = pop(&p->to_write, p->window)))
+            finish(p, item);
+        else if (may_take(p))
+            begin(p, m->engine);
+        else
+            pthread_cond_wait(&p->work, &p->lock);
+    }
+    pthread_mutex_unlock(&p->lock);
+    return NULL;
+}
+
+static void *match(void *argument)
+{
+    member *m = argument;
+    cli_pipeline *p = m->pipeline;
+    place *item;
+
+    pthread_mutex_lock(&p->lock);
+    while (!pipeline_is_over(p)) {
+        if (!(item = pop(&p->to_match, p->window))) {
+            pthread_cond_wait(&p->read, &p->lock);
+            continue;
+        }
+        pthread_mutex_unlock(&p->lock);
+        job_match(&item->job, p->s.plan, m->engine);
+        pthread_mutex_lock(&p->lock);
+        push(&p->to_write, p->window, item);
+        pthread_cond_signal(&p->work);
+    }
+    pthread_mutex_unlock(&p->lock);
+    return NULL;
+}
+
+/* Of a device that was asked for: there are no results. */
+static void give_up(cli_pipeline *p)
+{
+    place *item;
+    p->broken = true;
+    while ((item = pop(&p->to_match, p->window)))
+        finish(p, item);
+    pipeline_stop(p);
+}
+
+/* From when the device is open, workers read ahead of it. */
+void *pipeline_open_and_match(void *argument)
+{
+    member *m = argument;
+    cli_pipeline *p = m->pipeline;
+    const bool good = p->s.open_device(p->s.device_data, (size_t)(m->engine - p->s.engines), m->engine);
+
+    pthread_mutex_lock(&p->lock);
+    if (good) {
+        p->late_ready = p->s.devices = true;
+        p->s.in_flight = p->s.in_flight_ahead;
+        pthread_cond_broadcast(&p->work);
+    } else if (p->s.devices) {
+        give_up(p);
+    }
+    pthread_mutex_unlock(&p->lock);
+    if (good)
+        match(m);
+    cli_engine_close(m->engine);
+    return NULL;
+}
