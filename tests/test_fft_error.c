@@ -130,8 +130,11 @@ static void medium(void)
     errors_at(720, 400);
 }
 
+/* Of accuracy alone, which a slow build does not change. */
 static void large(void)
 {
+    if (check_cases(1000) < 1000)
+        check_skip("few cases were asked for");
     errors_at(2048, 1024);
 }
 
