@@ -9,10 +9,9 @@
 enum {
     TILE_WIDTH = 1024, /* a multiple of TM_BLOCK */
     TILE_HEIGHT = 192, /* a multiple of TILE_STEP */
-    /* Of jobs that are taken apart, where several planes are expanded to four times
-     * their size, and leave the second-level cache. */
     SMALL_TILE_WIDTH = 256,
     SMALL_TILE_HEIGHT = 96,
+    TALL = 48, /* templates */
     TILE_STEP = 12, /* a multiple of every kernel's rows */
     TILES_PER_THREAD = 4,
 };
@@ -64,6 +63,16 @@ static tiling tile_map(const tm_geometry *g, int threads, bool small)
     t.height = (int)round_up((g->map_height + t.down - 1) / t.down, TILE_STEP);
     t.down = (g->map_height + t.height - 1) / t.height;
     return t;
+}
+
+/* Several planes, and the products with each, leave the second-level cache if they are
+ * expanded to four times their size, or if many rows of them are read for one. */
+static bool wants_small_tiles(const tm_tile_parts *p)
+{
+    int planes = 0;
+    for (int i = 0; i < TM_TILE_PLANES; i++)
+        planes += p->correlated[i];
+    return planes > 1 && (p->panel[0].planes || p->panel[0].h >= TALL);
 }
 
 /* One match, seen by all its threads. */
@@ -187,7 +196,7 @@ tm_status tm_cpu_match(tm_cpu *cpu, tm_job *job)
     }
     if (!pack(&r))
         return TM_ERR_MEMORY;
-    r.tiles = tile_map(g, threads, r.parts && r.parts->panel[0].planes);
+    r.tiles = tile_map(g, threads, r.parts && wants_small_tiles(r.parts));
     r.needed = scratch_size(&r);
 
     if (job->peaks && !init_grid(&r)) {
