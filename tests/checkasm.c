@@ -368,7 +368,7 @@ static void combines(void)
             fill(&rows[i], (int)check_random_in(0, 9));
             if (check_random() % 2)
                 row.source[i] = (tm_source){.products = rows[i].data,
-                                            .shift = (int)check_random_in(0, 4) * 8};
+                                            .shift = (int)check_random_in(0, 3) * 8};
             else
                 row.source[i] = (tm_source){.prefix = rows[i].data,
                                             .weight = check_random_in(-256, 128 * 65536)};

@@ -139,12 +139,13 @@ static void find_sources(tm_source_row *row, const parts_tile *n, const tm_tile_
 {
     for (int i = 0; i < row->first[TM_SUMS]; i++) {
         const tm_tile_source *from = &p->source[i];
-        const tm_columns *c = &n->columns[from->index];
-        if (from->of == TM_OF_TERM)
+        if (from->of == TM_OF_TERM) {
             row->source[i].products = n->products[from->index] + y * n->padded;
-        else
+        } else {
+            const tm_columns *c = &n->columns[from->index];
             row->source[i].prefix = (from->of == TM_OF_PLANE ? c->prefix : c->prefix_sq) +
                                     slid * 4 * row->plane;
+        }
     }
 }
 
