@@ -92,13 +92,13 @@ static bool decode_whole(cli_input *input, const cli_operand *operand, const cli
            (!wish->mask || put_mask(input, operand, wish->mask, error));
 }
 
-bool input_read_rows(io_rows *rows, const io_crop *crop, uint8_t *row, int64_t count, uint8_t *to,
-                     ptrdiff_t stride, io_error *error)
+bool input_read_rows(io_rows *rows, const io_crop *crop, io_color color, uint8_t *row,
+                     int64_t count, uint8_t *to, ptrdiff_t stride, io_error *error)
 {
     for (int64_t y = 0; y < count; y++, to += stride) {
         if (!io_rows_read(rows, row, error))
             return false;
-        memcpy(to, row + crop->x, (size_t)crop->width);
+        memcpy(to, row + crop->x * color, (size_t)(crop->width * color));
     }
     return true;
 }
@@ -112,34 +112,64 @@ bool input_skip_rows(io_rows *rows, int64_t count, uint8_t *row, io_error *error
 }
 
 /* A small part of a large picture: what lies below it is not even read. */
-static bool decode_crop(cli_input *input, const io_crop *crop, io_error *error)
+static bool decode_crop(cli_input *input, io_picture *picture, io_color color,
+                        const cli_operand *operand, const cli_wish *wish, io_error *error)
 {
-    uint8_t *row = malloc((size_t)input->whole_width);
-    uint8_t *samples = malloc((size_t)(crop->width * crop->height));
-    const bool good = row && samples &&
-                      input_skip_rows(input->rows, crop->y, row, error) &&
-                      input_read_rows(input->rows, crop, row, crop->height, samples,
-                                      (ptrdiff_t)crop->width, error);
+    const io_crop *crop = &operand->crop;
+    const size_t row_bytes = (size_t)(crop->width * color);
+    uint8_t *row = malloc((size_t)(input->whole_width * color));
+    uint8_t *samples = malloc(row_bytes * (size_t)crop->height);
+    const bool good = row && samples && input_skip_rows(input->rows, crop->y, row, error) &&
+                      input_read_rows(input->rows, crop, color, row, crop->height, samples,
+                                      (ptrdiff_t)row_bytes, error);
     if (!row || !samples)
         strcpy(error->reason, tm_strerror(TM_ERR_MEMORY));
     free(row);
-    if (!good) {
-        free(samples);
+    *picture = input->gray;
+    picture->samples = samples;
+    picture->channels = color;
+    io_rows_close(&input->rows);
+    return good && (!wish->depth || io_set_bits(picture, wish->depth, error));
+}
+
+static bool decode_crops(cli_input *input, const cli_operand *operand, const cli_wish *wish,
+                         io_error *error)
+{
+    if (wish->alpha && input->gray.alpha_ignored) {
+        strcpy(error->reason, "its transparency is read only where --max-memory has room for the "
+                              "whole picture");
         return false;
     }
-    input->gray.samples = samples;
-    io_rows_close(&input->rows);
-    return true;
+    if (wish->color && input->gray.colored) {
+        io_rows_close(&input->rows);
+        if (!io_rows_open(&input->rows, &input->source, IO_RGB, &wish->limits, error) ||
+            !decode_crop(input, &input->color, IO_RGB, operand, wish, error) ||
+            !io_rows_open(&input->rows, &input->source, IO_GRAY, &wish->limits, error))
+            return false;
+    }
+    return decode_crop(input, &input->gray, IO_GRAY, operand, wish, error) &&
+           (!wish->mask || put_mask(input, operand, wish->mask, error));
+}
+
+/* Whether so many pixels have room until they are matched, with what is held beside
+ * them. */
+static bool fits(int64_t width, int64_t height, const io_rows *rows, const cli_wish *wish)
+{
+    const int samples = wish->color && io_rows_colored(rows) ? IO_GRAY + IO_RGB : IO_GRAY;
+    const int size = io_rows_sample_size(rows), wanted = wish->depth / 8;
+    const bool mask = wish->mask || (wish->alpha && io_rows_alpha_ignored(rows));
+    const int64_t bytes = samples * (wanted > size ? wanted : size) + mask + wish->room.beside;
+    return width <= wish->room.bytes / bytes / height;
 }
 
 /* Decides by the header. */
 static bool open_rows(cli_input *input, const cli_operand *operand, const cli_wish *wish,
-                      int64_t most_whole, io_error *error)
+                      io_error *error)
 {
     if (!io_rows_open(&input->rows, &input->source, IO_GRAY, &wish->limits, error))
         return decode_whole(input, operand, wish, error); /* text, or it says why */
     const int64_t width = io_rows_width(input->rows), height = io_rows_height(input->rows);
-    if (width <= most_whole / height) {
+    if (fits(width, height, input->rows, wish)) {
         io_rows_close(&input->rows);
         return decode_whole(input, operand, wish, error);
     }
@@ -156,6 +186,7 @@ static bool open_rows(cli_input *input, const cli_operand *operand, const cli_wi
                                .height = height,
                                .channels = 1,
                                .format = io_rows_format(input->rows),
+                               .colored = io_rows_colored(input->rows),
                                .alpha_ignored = io_rows_alpha_ignored(input->rows)};
     if (!operand->has_crop)
         return true;
@@ -163,12 +194,12 @@ static bool open_rows(cli_input *input, const cli_operand *operand, const cli_wi
         return false;
     input->gray.width = operand->crop.width;
     input->gray.height = operand->crop.height;
-    return operand->crop.width > most_whole / operand->crop.height ||
-           decode_crop(input, &operand->crop, error);
+    return !fits(operand->crop.width, operand->crop.height, input->rows, wish) ||
+           decode_crops(input, operand, wish, error);
 }
 
 bool input_load(cli_input *input, const cli_operand *operand, const cli_wish *wish,
-                int64_t most_whole, io_error *error)
+                io_error *error)
 {
     const double start = clock_ms();
 
@@ -181,8 +212,8 @@ bool input_load(cli_input *input, const cli_operand *operand, const cli_wish *wi
         return false;
     input->opened = true;
     input->bytes = (int64_t)input->source.size;
-    if (!(most_whole == INT64_MAX ? decode_whole(input, operand, wish, error)
-                                  : open_rows(input, operand, wish, most_whole, error))) {
+    if (!(wish->room.bytes == INT64_MAX ? decode_whole(input, operand, wish, error)
+                                        : open_rows(input, operand, wish, error))) {
         input_free(input);
         return false;
     }

@@ -45,8 +45,15 @@ typedef struct cli_input {
     double read_ms;
 } cli_input;
 
+/* Bytes for a picture and what is held beside it: so many a pixel. */
+typedef struct cli_room {
+    int64_t bytes; /* INT64_MAX: no limit */
+    int64_t beside;
+} cli_room;
+
 /* How pictures are wanted. */
 typedef struct cli_wish {
+    cli_room room;
     io_limits limits;
     bool color;             /* where the file has colours; gray in any case */
     int depth;              /* 8 or 16 bits, or 32: floats; 0: as the file has it */
@@ -54,17 +61,16 @@ typedef struct cli_wish {
     const io_picture *mask; /* of the whole picture, or of its crop; or NULL */
 } cli_wish;
 
-/* A picture of which more than most_whole pixels are meant is not decoded, but opened
- * to be read by rows; of one of which fewer are meant, only they are. INT64_MAX: all
- * are decoded whole. */
+/* A picture that there is no room for is not decoded, but opened to be read by rows; if
+ * there is for the part that is meant, only that is decoded. */
 bool input_load(cli_input *input, const cli_operand *operand, const cli_wish *wish,
-                int64_t most_whole, io_error *error);
+                io_error *error);
 
 /* Rows of a picture that is read by rows: those before the crop are skipped, of the
  * others its part is kept. row has room for one of the whole picture. */
 bool input_skip_rows(io_rows *rows, int64_t count, uint8_t *row, io_error *error);
-bool input_read_rows(io_rows *rows, const io_crop *crop, uint8_t *row, int64_t count, uint8_t *to,
-                     ptrdiff_t stride, io_error *error);
+bool input_read_rows(io_rows *rows, const io_crop *crop, io_color color, uint8_t *row,
+                     int64_t count, uint8_t *to, ptrdiff_t stride, io_error *error);
 
 /* Reads a mask's file; false after a message. */
 bool input_load_mask(io_picture *mask, const char *path, const io_limits *limits);

@@ -143,7 +143,7 @@ static bool make_layout(runner *r)
         s->stop_feed = watch_stop;
         s->feed_data = &r->watch;
     }
-    r->plan.most_whole = r->layout.most_whole;
+    r->plan.frame_wish.room = r->plan.template_wish.room = r->layout.room;
     r->engines = calloc(s->engine_count + 2, sizeof *r->engines);
     if (!r->engines)
         message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
@@ -156,7 +156,7 @@ static bool make_layout(runner *r)
 /* Templates that fail go on to fail with every frame. */
 static bool prepare_templates(runner *r)
 {
-    cli_templates_load(&r->templates, &r->plan.template_wish, r->plan.most_whole, r->options->verbose);
+    cli_templates_load(&r->templates, &r->plan.template_wish, r->options->verbose);
     cli_engine_judge(&r->engines[0], &r->templates);
     for (size_t i = 1; i < r->engine_count; i++)
         if (!cli_engine_prepare(&r->engines[i], &r->templates))

@@ -38,10 +38,10 @@ void cli_template_fail(cli_templates *templates, cli_template *tmpl)
 }
 
 /* A template is held whole. */
-static bool load(cli_template *tmpl, const cli_wish *wish, int64_t most_whole)
+static bool load(cli_template *tmpl, const cli_wish *wish)
 {
     cli_input *input = &tmpl->input;
-    if (!input_load(input, &tmpl->operand, wish, most_whole, &tmpl->error))
+    if (!input_load(input, &tmpl->operand, wish, &tmpl->error))
         return false;
     if (!input->rows)
         return true;
@@ -52,12 +52,11 @@ static bool load(cli_template *tmpl, const cli_wish *wish, int64_t most_whole)
     return false;
 }
 
-void cli_templates_load(cli_templates *templates, const cli_wish *wish, int64_t most_whole,
-                        bool verbose)
+void cli_templates_load(cli_templates *templates, const cli_wish *wish, bool verbose)
 {
     for (size_t i = 0; i < templates->count; i++) {
         cli_template *tmpl = &templates->list[i];
-        tmpl->usable = load(tmpl, wish, most_whole);
+        tmpl->usable = load(tmpl, wish);
         if (!tmpl->usable) {
             cli_template_fail(templates, tmpl);
             continue;

@@ -31,8 +31,7 @@ bool cli_templates_init(cli_templates *templates, const cli_frames *names);
 void cli_templates_free(cli_templates *templates);
 
 /* Reads them, with a message for each that fails. */
-void cli_templates_load(cli_templates *templates, const cli_wish *wish, int64_t most_whole,
-                        bool verbose);
+void cli_templates_load(cli_templates *templates, const cli_wish *wish, bool verbose);
 
 /* After a failure that has no message yet. */
 void cli_template_fail(cli_templates *templates, cli_template *tmpl);

@@ -13,7 +13,7 @@ struct io_rows {
     io_source *source;
     io_color color;
     int64_t width, height, next;
-    bool alpha_ignored;
+    bool alpha_ignored, colored, deep;
     const char *whole; /* what kind of file cannot be decoded by rows, or NULL */
     size_t used;       /* bytes of the source */
     void *state;
@@ -29,8 +29,8 @@ struct io_format {
      * picture is freed by the caller. */
     bool (*decode)(const io_source *source, const io_request *request, const io_limits *limits,
                    io_picture *picture, io_error *error);
-    /* Decoding by rows, or all NULL. open sets width, height, alpha_ignored and state,
-     * and whole where the file has to be decoded whole: then read is not called. close
+    /* Decoding by rows, or all NULL. open sets width, height, what
+     * io_rows says of the file, and state, and whole where the file has to be decoded whole: then read is not called. close
      * frees state, whatever open left. read decodes the next row and says in used how
      * much of the file's beginning is of no more use. */
     bool (*rows_open)(io_rows *rows, const io_limits *limits, io_error *error);

@@ -98,7 +98,11 @@ void io_rows_close(io_rows **rows);
 int64_t io_rows_width(const io_rows *rows);
 int64_t io_rows_height(const io_rows *rows);
 bool io_rows_alpha_ignored(const io_rows *rows);
+bool io_rows_colored(const io_rows *rows); /* the file is */
 const char *io_rows_format(const io_rows *rows);
+
+/* A sample's when the file is decoded whole, as deep as it is. */
+int io_rows_sample_size(const io_rows *rows);
 
 /* What makes it impossible, "an interlaced PNG", or NULL. */
 const char *io_rows_whole(const io_rows *rows);

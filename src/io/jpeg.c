@@ -179,6 +179,7 @@ static bool rows_open(io_rows *rows, const io_limits *limits, io_error *error)
         return false;
     rows->width = r->codec.image_width;
     rows->height = r->codec.image_height;
+    rows->colored = r->codec.num_components > 1;
     if (jpeg_has_multiple_scans(&r->codec))
         rows->whole = "a progressive JPEG";
     else

@@ -195,6 +195,8 @@ static bool rows_open(io_rows *rows, const io_limits *limits, io_error *error)
     if (!begin(state, &request, limits, &l))
         return false;
     rows->alpha_ignored = l.transparent;
+    rows->colored = l.colored;
+    rows->deep = l.deep_file;
     rows->width = png_get_image_width(state->png, state->info);
     rows->height = png_get_image_height(state->png, state->info);
     rows->whole = l.passes > 1  ? "an interlaced PNG"

@@ -271,7 +271,9 @@ static bool rows_open(io_rows *rows, const io_limits *limits, io_error *error)
         return false;
     rows->width = reader->file.width;
     rows->height = reader->file.height;
-    rows->whole = reader->file.maxval > 255 ? "a PNM of 16-bit samples" : NULL;
+    rows->colored = reader->file.channels == 3;
+    rows->deep = reader->file.maxval > 255;
+    rows->whole = rows->deep ? "a PNM of 16-bit samples" : NULL;
     reader->scratch = malloc((size_t)(rows->width * reader->file.channels));
     return reader->scratch || io_fail(error, "not enough memory");
 }

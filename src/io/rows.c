@@ -59,6 +59,16 @@ bool io_rows_alpha_ignored(const io_rows *rows)
     return rows->alpha_ignored;
 }
 
+bool io_rows_colored(const io_rows *rows)
+{
+    return rows->colored;
+}
+
+int io_rows_sample_size(const io_rows *rows)
+{
+    return rows->deep ? 2 : 1;
+}
+
 const char *io_rows_format(const io_rows *rows)
 {
     return rows->format->name;

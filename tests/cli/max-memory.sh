@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Frames that --max-memory has no room for are read, matched and written by rows.
-data camera.png chelsea.png patch.jpg
+data astronaut.png camera.png chelsea.png patch.jpg
 crop='camera.png[20x20+101+202]'
 tmatch --max-memory 100K -v camera.png "$crop" 2>err
 sed 's/ms waited.*/ms waited/; s/, [0-9]* ms/, N ms/; s/direct on cpu.*; in/direct on cpu; in/' err
@@ -30,11 +30,24 @@ head -c 90000 camera.png >cut.png
 fail --max-memory 100K cut.png "$crop"
 fail --max-memory 400K --map cut.npy cut.png "$crop"
 ls cut.npy 2>&1
+# Part of a frame that has no room keeps its colours, its depth and its mask; and what
+# a pixel takes counts.
+part='chelsea.png[120x100+150+60]'
+printf 'P1 20 20 1 %s' "$(printf '0 %.0s' $(seq 399))" >hole.pbm
+printf 'P1 120 100 1 %s' "$(printf '0 %.0s' $(seq 11999))" >holes.pbm
+for options in --color '--depth 16' '--mask hole.pbm' '--frame-mask holes.pbm'; do
+    # shellcheck disable=SC2086
+    for memory in 1G 200K; do
+        tmatch --max-memory $memory $options "$part" 'astronaut.png[20x20+200+100]'
+    done
+done
+tmatch --max-memory 400K chelsea.png 'astronaut.png[20x20+200+100]'
+fail --max-memory 400K --color chelsea.png 'astronaut.png[20x20+200+100]'
 # Matched plane by plane, in bands of rows, or where not one row has room, not at all.
-printf 'P1 4 20 1 %s' "$(printf '0 %.0s' $(seq 79))" >mask.pbm
-for memory in 640K 430K; do
-    try --max-memory $memory --threads 1 --algorithm fft --mask mask.pbm --depth 16 camera.png \
-        'camera.png[4x20+101+202]' 2>&1
+for height in 20 60; do
+    printf 'P1 4 %d 1 %s' $height "$(printf '0 %.0s' $(seq $((4 * height - 1))))" >mask.pbm
+    try --max-memory 860K --threads 1 --algorithm fft --mask mask.pbm --depth 16 camera.png \
+        "camera.png[4x$height+101+202]" 2>&1
 done
 # Devices with little memory, and a fault on the way.
 export TMATCH_PLUGIN_DIR="$TMATCH_FAKE_PLUGIN_DIR"

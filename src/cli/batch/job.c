@@ -87,8 +87,7 @@ void job_load(cli_job *job, const cli_plan *plan)
         return;
     }
     FILE *before = message_redirect(job->messages);
-    job->loaded = input_load(&job->input, &job->operand, &plan->frame_wish, plan->most_whole,
-                             &error);
+    job->loaded = input_load(&job->input, &job->operand, &plan->frame_wish, &error);
     job->bytes = job->input.bytes;
     if (!job->loaded)
         fail_frame(job, plan, &error);

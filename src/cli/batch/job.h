@@ -17,7 +17,6 @@
 /* What all jobs share and none changes. */
 typedef struct cli_plan {
     const cli_options *options;
-    int64_t most_whole; /* pixels of a frame that are held; INT64_MAX: all */
     cli_wish frame_wish, template_wish;
     const cli_templates *templates;
     bool output_is_folder;

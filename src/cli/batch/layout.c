@@ -67,7 +67,7 @@ static void limit_memory(layout *l, const cli_options *options, pipeline_setting
     l->settings.host_memory = options->max_memory / (int64_t)at_once;
     if (l->settings.host_memory == 0)
         l->settings.host_memory = 1;
-    l->most_whole = l->settings.host_memory / 8 * 5 / (int64_t)(1 + element);
+    l->room = (cli_room){l->settings.host_memory / 8 * 5, (int64_t)element};
 }
 
 /* On the CPU one thread a frame needs no barriers, as long as there are frames for
@@ -76,7 +76,7 @@ void layout_make(layout *l, const cli_options *options, pipeline_settings *s, si
 {
     const size_t cores = count_cores(options);
 
-    *l = (layout){.settings = options->settings, .most_whole = INT64_MAX};
+    *l = (layout){.settings = options->settings, .room = {INT64_MAX, 0}};
     s->devices = l->settings.device == TM_DEVICE_CUDA;
     s->workers = frames ? min_size(cores, frames) : cores;
     if (options->in_flight)

@@ -9,6 +9,7 @@
 #include <tmatch/tmatch.h>
 
 #include "batch/pipeline.h"
+#include "input.h"
 #include "options.h"
 
 typedef struct layout {
@@ -16,7 +17,7 @@ typedef struct layout {
     bool a_device_each;   /* whole frames go to devices, one engine each */
     uint64_t device_mask; /* which */
     bool may_open_device; /* should the CPU turn out to have much to do */
-    int64_t most_whole;   /* pixels of a frame that --max-memory has room for */
+    cli_room room;        /* that --max-memory leaves for a frame */
 } layout;
 
 /* Fills the threads' part of the settings. frames: 0 where nobody knows how many. */
