@@ -11,14 +11,18 @@ TABLES = os.path.join(HERE, "thesis", "tables.csv")
 
 
 def load(paths=None):
-    """The documents, by file name. A peers' document inside another is unpacked."""
-    if not paths:
+    """The documents, by file name. A peers' document inside another is unpacked. Of the
+    folder, those of other programs are left out: they have no schema."""
+    everything = not paths
+    if everything:
         names = sorted(os.listdir(RESULTS)) if os.path.isdir(RESULTS) else []
         paths = [os.path.join(RESULTS, name) for name in names if name.endswith(".json")]
     documents = {}
     for path in paths:
         with open(path, encoding="utf-8") as file:
             document = json.load(file)
+        if everything and not (isinstance(document, dict) and "schema" in document):
+            continue
         if document.get("schema") != 1:
             raise SystemExit("%s: not of schema 1" % path)
         peers = document.pop("peers", None)
