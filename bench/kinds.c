@@ -7,8 +7,10 @@
  * Sizes are 1920x1080, or the side of a square. Best match only, medians. On a GPU
  * ("timed": "replay") a sample is the mean of a batch of launches of all that the
  * device does, from the frame as it was copied there to the best match, back to
- * back; on the CPU ("match") it is one whole match. A plugin that cannot repeat a
- * job is timed by single matches too, by its events. */
+ * back. On the CPU ("match") it is one whole match; those of 8-bit gray LCC take
+ * turns with each kind's, as clocks and neighbours change, and the multiple is the
+ * median of the pairs'. A plugin that cannot repeat a job is timed by single matches
+ * too, by its events. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,41 +77,83 @@ static double median(double *ms, int count)
 /* How a problem is matched, and what that took. */
 typedef struct timing {
     const char *algorithm, *by;
-    double ms; /* negative: an error, which was said */
+    double ms;    /* negative: an error, which was said */
+    double times; /* as long as 8-bit gray LCC */
 } timing;
+
+/* A kind's pictures, of noise. */
+typedef struct problem {
+    tm_settings settings;
+    tm_image frame, part;
+    uint8_t *samples, *mask, *frame_mask;
+} problem;
 
 static timing failed(const char *message)
 {
     fprintf(stderr, "bench-kinds: %s\n", message);
-    return (timing){"", "", -1};
+    return (timing){"", "", -1, -1};
 }
 
-static timing time_on_cpu(tm_settings settings, const tm_image *frame, const tm_image *part)
-{
-    double ms[MOST], spent = 0;
-    tm_matcher *matcher = NULL;
-    tm_template *tmpl = NULL;
-    tm_peak best;
-    int count = -3; /* to warm up */
+/* A problem on the CPU. */
+typedef struct cpu {
+    tm_matcher *matcher;
+    tm_template *tmpl;
+    const tm_image *frame;
+} cpu;
 
-    tm_status status = tm_matcher_create(&matcher, &settings);
+static tm_status open_cpu(cpu *c, const problem *p)
+{
+    *c = (cpu){.frame = &p->frame};
+    const tm_status status = tm_matcher_create(&c->matcher, &p->settings);
+    return status == TM_OK ? tm_template_create(&c->tmpl, c->matcher, &p->part) : status;
+}
+
+static void close_cpu(cpu *c)
+{
+    tm_template_destroy(&c->tmpl);
+    tm_matcher_destroy(&c->matcher);
+}
+
+static tm_status match_on_cpu(cpu *c, double *ms)
+{
+    tm_peak best;
+    const tm_status status = tm_match(c->matcher, c->frame, c->tmpl, &best, NULL);
+    *ms = tm_matcher_times(c->matcher).kernel;
+    return status;
+}
+
+static timing time_on_cpu(const problem *p, const problem *gray)
+{
+    double ms[MOST], times[MOST], a, b, spent = 0;
+    timing t = {"direct", "match", -1, -1};
+    int count = -3; /* to warm up */
+    cpu of_kind, of_gray = {0};
+
+    tm_status status = open_cpu(&of_kind, p);
     if (status == TM_OK)
-        status = tm_template_create(&tmpl, matcher, part);
-    for (; status == TM_OK && count < MOST && (count < 3 || spent < 1500); count++) {
-        status = tm_match(matcher, frame, tmpl, &best, NULL);
-        if (count >= 0)
-            ms[count] = tm_matcher_times(matcher).kernel;
-        spent += tm_matcher_times(matcher).kernel;
+        status = open_cpu(&of_gray, gray);
+    for (; status == TM_OK && count < MOST && (count < 3 || spent < 2000); count++) {
+        status = match_on_cpu(&of_gray, &b);
+        if (status == TM_OK)
+            status = match_on_cpu(&of_kind, &a);
+        if (status == TM_OK && count >= 0) {
+            ms[count] = a;
+            times[count] = a / b;
+            spent += a + b;
+        }
     }
-    timing t = {"direct", "match", -1};
-    if (status != TM_OK)
-        t = failed(matcher ? tm_matcher_message(matcher) : tm_strerror(status));
-    else if (strcmp(tm_matcher_algorithm(matcher), "fft") == 0)
-        t.algorithm = "fft";
-    if (status == TM_OK)
+    if (status != TM_OK) {
+        t = failed(of_kind.matcher && tm_matcher_message(of_kind.matcher)[0]
+                       ? tm_matcher_message(of_kind.matcher)
+                       : tm_strerror(status));
+    } else {
+        if (strcmp(tm_matcher_algorithm(of_kind.matcher), "fft") == 0)
+            t.algorithm = "fft";
         t.ms = median(ms, count);
-    tm_template_destroy(&tmpl);
-    tm_matcher_destroy(&matcher);
+        t.times = median(times, count);
+    }
+    close_cpu(&of_kind);
+    close_cpu(&of_gray);
     return t;
 }
 
@@ -141,7 +185,7 @@ static bool replay(gpu *g, double ms[REPLAYS])
 
 static timing time_job(gpu *g, tm_job *job)
 {
-    timing t = {job->tiling ? "fft" : "direct", "replay", -1};
+    timing t = {job->tiling ? "fft" : "direct", "replay", -1, -1};
     double ms[REPLAYS];
     tm_cuda_work work;
 
@@ -161,19 +205,19 @@ static timing time_job(gpu *g, tm_job *job)
     return t;
 }
 
-static timing time_on_gpu(gpu *g, tm_settings settings, const tm_image *frame,
-                          const tm_image *part)
+static timing time_on_gpu(gpu *g, const problem *p)
 {
+    const tm_image *frame = &p->frame, *part = &p->part;
     const tm_site site = {.device = TM_DEVICE_CUDA, .cuda = g->library.plugin->traits(g->cuda)};
     tm_template *tmpl = NULL;
     tm_plan plan;
 
     if (tm_template_prepare(&tmpl, part) != TM_OK)
         return failed("no memory");
-    tm_job job = {.metric = settings.metric, .frame = *frame, .tmpl = tmpl};
-    tm_geometry_init(&job.geometry, settings.domain, frame->width, frame->height, part->width,
+    tm_job job = {.metric = p->settings.metric, .frame = *frame, .tmpl = tmpl};
+    tm_geometry_init(&job.geometry, p->settings.domain, frame->width, frame->height, part->width,
                      part->height);
-    tm_plan_make(&plan, &site, &job, settings.algorithm);
+    tm_plan_make(&plan, &site, &job, p->settings.algorithm);
     if (plan.algorithm == TM_ALGORITHM_FFT)
         job.tiling = &plan.tiling;
     const timing t = job.tiling && plan.fault ? failed(plan.fault) : time_job(g, &job);
@@ -181,64 +225,77 @@ static timing time_on_gpu(gpu *g, tm_settings settings, const tm_image *frame,
     return t;
 }
 
-static timing run(const kind *k, tm_settings settings, gpu *g, extent frame_size, extent part_size)
+static void free_problem(problem *p)
+{
+    free(p->samples);
+    free(p->mask);
+    free(p->frame_mask);
+}
+
+static bool make_problem(problem *p, const kind *k, tm_settings settings, extent frame, extent part)
 {
     const int64_t pixel = k->channels * (k->type == TM_SAMPLE_U16 ? 2 : 1);
-    const size_t pixels = (size_t)frame_size.width * (size_t)frame_size.height;
-    uint8_t *samples = noise(pixels * (size_t)pixel);
-    uint8_t *mask = noise((size_t)part_size.width * (size_t)part_size.height);
-    uint8_t *frame_mask = malloc(pixels);
-    timing t;
+    const size_t pixels = (size_t)frame.width * (size_t)frame.height;
 
-    settings.metric = k->metric;
-    if (samples && mask && frame_mask) {
-        tm_image frame = {.samples = samples, .width = frame_size.width,
-                          .height = frame_size.height, .stride = frame_size.width * pixel,
-                          .type = k->type, .channels = k->channels};
-        tm_image part = frame;
-        part.samples += (frame_size.height - part_size.height) * 2 / 3 * frame.stride +
-                        (frame_size.width - part_size.width) * 2 / 3 * pixel;
-        part.width = part_size.width;
-        part.height = part_size.height;
-        if (k->masks & 1) {
-            mask[0] = 0;
-            part.mask = mask;
-            part.mask_stride = part_size.width;
-        }
-        if (k->masks & 2) {
-            memset(frame_mask, 1, pixels);
-            frame_mask[pixels / 5] = 0;
-            frame.mask = frame_mask;
-            frame.mask_stride = frame_size.width;
-        }
-        t = g ? time_on_gpu(g, settings, &frame, &part) : time_on_cpu(settings, &frame, &part);
-    } else {
-        t = failed("no memory");
+    *p = (problem){.settings = settings,
+                   .samples = noise(pixels * (size_t)pixel),
+                   .mask = noise((size_t)part.width * (size_t)part.height),
+                   .frame_mask = malloc(pixels)};
+    p->settings.metric = k->metric;
+    if (!p->samples || !p->mask || !p->frame_mask)
+        return false;
+    p->frame = (tm_image){.samples = p->samples, .width = frame.width, .height = frame.height,
+                          .stride = frame.width * pixel, .type = k->type,
+                          .channels = k->channels};
+    p->part = p->frame;
+    p->part.samples += (frame.height - part.height) * 2 / 3 * p->frame.stride +
+                       (frame.width - part.width) * 2 / 3 * pixel;
+    p->part.width = part.width;
+    p->part.height = part.height;
+    if (k->masks & 1) {
+        p->mask[0] = 0;
+        p->part.mask = p->mask;
+        p->part.mask_stride = part.width;
     }
-    free(samples);
-    free(mask);
-    free(frame_mask);
-    return t;
+    if (k->masks & 2) {
+        memset(p->frame_mask, 1, pixels);
+        p->frame_mask[pixels / 5] = 0;
+        p->frame.mask = p->frame_mask;
+        p->frame.mask_stride = frame.width;
+    }
+    return true;
+}
+
+static void print_timing(const kind *k, extent frame, extent part, timing t, const char *separator)
+{
+    printf("%s\n    {\"frame\": \"%dx%d\", \"template\": \"%dx%d\", \"picture\": \"%s\", "
+           "\"metric\": \"%s\", \"algorithm\": \"%s\", \"timed\": \"%s\", \"ms\": %.5g, "
+           "\"times_gray8_lcc\": %.3g}",
+           separator, frame.width, frame.height, part.width, part.height, k->name,
+           tm_metric_name(k->metric), t.algorithm, t.by, t.ms, t.times);
+    fflush(stdout);
 }
 
 /* False if something failed. */
 static bool run_size(tm_settings settings, gpu *g, extent frame, extent part, const char *separator)
 {
-    double plain = 0;
-    bool good = true;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        const timing t = run(&kinds[i], settings, g, frame, part);
+    problem gray, p;
+    double gray_ms = 0;
+    bool good = make_problem(&gray, &kinds[0], settings, frame, part);
+
+    for (size_t i = 0; good && i < sizeof kinds / sizeof *kinds; i++) {
+        timing t = make_problem(&p, &kinds[i], settings, frame, part)
+                       ? g ? time_on_gpu(g, &p) : time_on_cpu(&p, &gray)
+                       : failed("no memory");
         if (i == 0)
-            plain = t.ms;
-        good = good && t.ms >= 0;
-        printf("%s\n    {\"frame\": \"%dx%d\", \"template\": \"%dx%d\", \"picture\": \"%s\", "
-               "\"metric\": \"%s\", \"algorithm\": \"%s\", \"timed\": \"%s\", \"ms\": %.5g, "
-               "\"times_gray8_lcc\": %.3g}",
-               i ? "," : separator, frame.width, frame.height, part.width, part.height,
-               kinds[i].name, tm_metric_name(kinds[i].metric), t.algorithm, t.by, t.ms,
-               t.ms / plain);
-        fflush(stdout);
+            gray_ms = t.ms;
+        if (g)
+            t.times = t.ms / gray_ms;
+        good = t.ms >= 0;
+        print_timing(&kinds[i], frame, part, t, i ? "," : separator);
+        free_problem(&p);
     }
+    free_problem(&gray);
     return good;
 }
 
