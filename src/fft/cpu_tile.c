@@ -3,16 +3,13 @@
 
 #include <string.h>
 
-static int64_t min64(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
+#include "integers.h"
 
 /* Copies samples [x, x + count) of frame row y, zeros outside the frame. */
 static void copy_row(uint8_t *to, const tm_image *frame, int64_t x, int64_t y, int64_t count)
 {
-    int64_t left = x < 0 ? min64(-x, count) : 0;
-    int64_t inside = min64(count - left, frame->width - x - left);
+    int64_t left = x < 0 ? smaller(-x, count) : 0;
+    int64_t inside = smaller(count - left, frame->width - x - left);
 
     if (y < 0 || y >= frame->height || inside <= 0) {
         memset(to, 0, (size_t)count);
@@ -116,16 +113,16 @@ static void score_rows(const tm_fft_strip *strip, const tm_fft_scratch *s, int64
     const tm_geometry *g = &strip->job->geometry;
     const tm_fft_tiling *t = strip->tiling;
     int64_t stride = tm_fft_row_stride(t->length_x), h = g->template_height;
-    int64_t count = min64(t->step_x, t->range_x - strip->x);
+    int64_t count = smaller(t->step_x, t->range_x - strip->x);
 
-    for (int64_t y = top; y < min64(top + t->step_y, t->range_y); y++) {
+    for (int64_t y = top; y < smaller(top + t->step_y, t->range_y); y++) {
         fftw_complex *points = s->tile + (y - top) * stride;
         fftw_execute_dft(strip->plan_x->backward, points, points);
         slide(strip, s, y + h - 1, true);
         for (int part = 0; part < 2; part++) {
             tm_fft_row row = {strip->job, &points[0][part], s->sum[part], s->sum_sq[part],
                               s->prefix, s->prefix_sq, strip->x + part * t->shift_x, y + part * t->shift_y, 0, NULL};
-            row.count = min64(count, g->map_width - row.x);
+            row.count = smaller(count, g->map_width - row.x);
             if (row.y >= g->map_height || row.count <= 0)
                 continue;
             if (strip->scans) {

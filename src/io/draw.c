@@ -2,6 +2,7 @@
 #include "draw.h"
 #include "font.h"
 #include "format.h"
+#include "integers.h"
 
 #include <string.h>
 
@@ -26,22 +27,12 @@ static const io_rgb colors[] = {{{255, 214, 10}},  {{86, 180, 233}}, {{255, 120,
 
 enum { LABELLED = 400 }; /* matches, the first ones */
 
-static int64_t min64(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t max64(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 static pen pen_for(const io_picture *picture)
 {
-    int64_t side = max64(picture->width, picture->height);
-    pen p = {.width = max64(1, (side + 250) / 350),
-             .text = max64(side < 400 ? 1 : 2, (side + 250) / 450)};
-    p.edge = max64(1, p.width / 2);
+    int64_t side = larger(picture->width, picture->height);
+    pen p = {.width = larger(1, (side + 250) / 350),
+             .text = larger(side < 400 ? 1 : 2, (side + 250) / 450)};
+    p.edge = larger(1, p.width / 2);
     p.line = p.width + 2 * p.edge;
     p.smallest = 7 * p.width;
     return p;
@@ -54,8 +45,8 @@ static rect grown(rect r, int64_t by)
 
 static rect clipped(rect r, const io_picture *picture)
 {
-    return (rect){max64(r.x0, 0), max64(r.y0, 0), min64(r.x1, picture->width),
-                  min64(r.y1, picture->height)};
+    return (rect){larger(r.x0, 0), larger(r.y0, 0), smaller(r.x1, picture->width),
+                  smaller(r.y1, picture->height)};
 }
 
 static bool contains(const io_picture *picture, rect r)
@@ -84,7 +75,7 @@ void io_fill(io_picture *picture, int64_t x, int64_t y, int64_t w, int64_t h, io
 /* A band along the inside of r's edge. */
 static void draw_ring(io_picture *picture, rect r, int64_t width, io_rgb color)
 {
-    int64_t x = min64(width, r.x1 - r.x0), y = min64(width, r.y1 - r.y0);
+    int64_t x = smaller(width, r.x1 - r.x0), y = smaller(width, r.y1 - r.y0);
     if (x <= 0 || y <= 0)
         return;
     fill(picture, (rect){r.x0, r.y0, r.x1, r.y0 + y}, color);
@@ -99,12 +90,12 @@ static void draw_ring(io_picture *picture, rect r, int64_t width, io_rgb color)
 static void fit_span(int64_t *low, int64_t *high, const pen *p, int64_t size)
 {
     int64_t room = p->smallest - (*high - *low);
-    int64_t by = p->line + max64(0, (room + 1) / 2);
+    int64_t by = p->line + larger(0, (room + 1) / 2);
     *low -= by;
     *high += by;
     if (room <= 0) {
-        *low = max64(*low, 0);
-        *high = min64(*high, size);
+        *low = larger(*low, 0);
+        *high = smaller(*high, size);
     }
 }
 
@@ -131,16 +122,16 @@ static cross cross_for(rect match, const pen *p)
     cross c = {.centre.x0 = match.x0 + (w - across) / 2, .centre.y0 = match.y0 + (h - down) / 2};
     c.centre.x1 = c.centre.x0 + across;
     c.centre.y1 = c.centre.y0 + down;
-    if (min64(w, h) < p->smallest) {
+    if (smaller(w, h) < p->smallest) {
         int64_t gap = p->width + p->edge;
         c.near_x = (w - across) / 2 + gap;
         c.near_y = (h - down) / 2 + gap;
-        c.far_x = (max64(w, p->smallest) - across) / 2 + p->edge;
-        c.far_y = (max64(h, p->smallest) - down) / 2 + p->edge;
+        c.far_x = (larger(w, p->smallest) - across) / 2 + p->edge;
+        c.far_y = (larger(h, p->smallest) - down) / 2 + p->edge;
     } else {
         c.near_x = -across;
         c.near_y = -down;
-        c.far_x = c.far_y = min64(4 * p->width, min64(w, h) / 6);
+        c.far_x = c.far_y = smaller(4 * p->width, smaller(w, h) / 6);
     }
     return c;
 }
@@ -213,14 +204,14 @@ static void list_places(rect places[PLACES], const io_picture *picture, rect box
                         const pen *p)
 {
     int64_t gap = p->edge;
-    int64_t x = max64(0, min64(box.x0, picture->width - w));
-    int64_t y = max64(0, min64(box.y0, picture->height - h));
+    int64_t x = larger(0, smaller(box.x0, picture->width - w));
+    int64_t y = larger(0, smaller(box.y0, picture->height - h));
     places[0] = placed(x, box.y0 - gap - h, w, h);
     places[1] = placed(x, box.y1 + gap, w, h);
     places[2] = placed(box.x1 + gap, y, w, h);
     places[3] = placed(box.x0 - gap - w, y, w, h);
-    x = max64(0, min64(box.x0 + p->line, picture->width - w));
-    y = max64(0, min64(box.y0 + p->line, picture->height - h));
+    x = larger(0, smaller(box.x0 + p->line, picture->width - w));
+    y = larger(0, smaller(box.y0 + p->line, picture->height - h));
     places[4] = placed(x, y, w, h);
 }
 
@@ -270,7 +261,7 @@ static void draw_label(io_picture *picture, crowd *c, size_t own, const pen *p)
     int64_t length = (int64_t)strlen(b->label);
     /* In pixels of the font: 2 beside the text and 2 above and below it. */
     int64_t columns = length * IO_GLYPH_ADVANCE + 3, rows = IO_GLYPH_HEIGHT + 4;
-    int64_t scale = min64(p->text, min64(picture->width / columns, picture->height / rows));
+    int64_t scale = smaller(p->text, smaller(picture->width / columns, picture->height / rows));
     rect plate, box = box_around(picture, (rect){b->x, b->y, b->x + b->w, b->y + b->h}, p);
     if (length == 0 || scale == 0 ||
         !find_place(&plate, picture, clipped(box, picture), c, own, columns * scale, rows * scale, p))
@@ -298,7 +289,7 @@ void io_draw_matches(io_picture *picture, const io_box *boxes, size_t count)
     pen p = pen_for(picture);
 
     if (count > 1)
-        p.text = max64(1, p.text - 1);
+        p.text = larger(1, p.text - 1);
     for (size_t i = count; i-- > 0;)
         draw_box(picture, &boxes[i], &p);
     for (size_t i = 0; i < count && i < LABELLED; i++)

@@ -10,25 +10,16 @@
 #include "draw.h"
 #include "font.h"
 #include "format.h"
+#include "integers.h"
 #include "viridis.h"
 
 enum { LARGEST_SIDE = 2000, SMALLEST_SIDE = 480, TICKS = 5 };
 
 static const io_rgb background = {{16, 16, 20}}, white = {{255, 255, 255}}, gray = {{128, 128, 128}};
 
-static int64_t max64(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
-static int64_t min64(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 int64_t io_heatmap_reduction(const io_heatmap *h)
 {
-    return (max64(h->width, h->height) + LARGEST_SIDE - 1) / LARGEST_SIDE;
+    return ceil_div(larger(h->width, h->height), LARGEST_SIDE);
 }
 
 /* A skipped position has the worst value of its type: NAN here. */
@@ -46,8 +37,8 @@ static double value_at(const io_heatmap *h, int64_t x, int64_t y)
 static double best_of_block(const io_heatmap *h, int64_t x, int64_t y, int64_t size)
 {
     double best = NAN;
-    for (int64_t v = y; v < min64(y + size, h->height); v++) {
-        for (int64_t u = x; u < min64(x + size, h->width); u++) {
+    for (int64_t v = y; v < smaller(y + size, h->height); v++) {
+        for (int64_t u = x; u < smaller(x + size, h->width); u++) {
             const double value = value_at(h, u, v);
             if (!isnan(value) && !(h->least_is_best ? value >= best : value <= best))
                 best = value;
@@ -108,8 +99,8 @@ static bool draw_marks(io_picture *picture, const io_heatmap *h, int64_t reducti
 static bool draw_map(io_picture *picture, const io_heatmap *h, int64_t reduction,
                      int64_t enlargement, double worst, double best)
 {
-    const int64_t across = (h->width + reduction - 1) / reduction;
-    const int64_t down = (h->height + reduction - 1) / reduction;
+    const int64_t across = ceil_div(h->width, reduction);
+    const int64_t down = ceil_div(h->height, reduction);
 
     for (int64_t y = 0; y < down; y++) {
         for (int64_t x = 0; x < across; x++) {
@@ -159,11 +150,11 @@ static void paste(io_picture *canvas, const io_picture *picture)
 
 bool io_write_heatmap(const char *path, const io_heatmap *h, io_error *error)
 {
-    const int64_t side = max64(h->width, h->height), reduction = io_heatmap_reduction(h);
-    const int64_t enlargement = max64(1, SMALLEST_SIDE / side);
-    const int64_t width = (h->width + reduction - 1) / reduction * enlargement;
-    const int64_t height = (h->height + reduction - 1) / reduction * enlargement;
-    const int64_t text = max64(width, height) < 1000 ? 2 : 3;
+    const int64_t side = larger(h->width, h->height), reduction = io_heatmap_reduction(h);
+    const int64_t enlargement = larger(1, SMALLEST_SIDE / side);
+    const int64_t width = ceil_div(h->width, reduction) * enlargement;
+    const int64_t height = ceil_div(h->height, reduction) * enlargement;
+    const int64_t text = larger(width, height) < 1000 ? 2 : 3;
     const int64_t gap = 4 * text, legend = 12 * text + 6 * text + io_text_width("-1.23e+12", text);
     io_picture picture, canvas = {0};
     double worst, best;
@@ -171,7 +162,7 @@ bool io_write_heatmap(const char *path, const io_heatmap *h, io_error *error)
 
     find_range(h, &worst, &best);
     if (make_picture(&picture, width, height) &&
-        make_picture(&canvas, width + gap + legend + gap, max64(height, 80 * text)) &&
+        make_picture(&canvas, width + gap + legend + gap, larger(height, 80 * text)) &&
         draw_map(&picture, h, reduction, enlargement, worst, best)) {
         io_fill(&canvas, 0, 0, canvas.width, canvas.height, background);
         paste(&canvas, &picture);

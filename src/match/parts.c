@@ -4,6 +4,7 @@
 #include <omp.h>
 #include <stdlib.h>
 
+#include "integers.h"
 #include "lcc/peak_scan.h"
 #include "match/slices.h"
 
@@ -36,9 +37,8 @@ typedef struct layout {
 static size_t planes_size(const layout *l, const tm_job *job, int64_t rows)
 {
     const tm_geometry *g = &job->geometry;
-    const int64_t most = rows + g->template_height - 1;
-    return (size_t)((most < g->frame_height ? most : g->frame_height) * g->frame_width *
-                    l->parts.planes);
+    const int64_t most = smaller(rows + g->template_height - 1, g->frame_height);
+    return (size_t)(most * g->frame_width * l->parts.planes);
 }
 
 static size_t maps_size(const layout *l, const tm_job *job, int64_t rows)
@@ -288,7 +288,7 @@ tm_status tm_parts_match(tm_parts_memory *m, tm_job *job, tm_parts_call *call)
         call->refused = band_size(&l, job, 1);
         return TM_ERR_MEMORY;
     }
-    call->bands = (count + most - 1) / most;
+    call->bands = ceil_div(count, most);
     job->best = (tm_candidate)TM_NO_CANDIDATE;
     for (int64_t i = 0; i < call->bands && status == TM_OK; i++) {
         const tm_rows rows = {first + count * i / call->bands,

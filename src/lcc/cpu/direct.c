@@ -53,15 +53,15 @@ static tiling tile_map(const tm_geometry *g, int threads, bool small)
     const int width = small ? SMALL_TILE_WIDTH : TILE_WIDTH;
     const int height = small ? SMALL_TILE_HEIGHT : TILE_HEIGHT;
     tiling t;
-    t.across = (g->map_width + width - 1) / width;
-    t.width = (int)round_up((g->map_width + t.across - 1) / t.across, TM_BLOCK);
-    t.across = (g->map_width + t.width - 1) / t.width;
+    t.across = ceil_div(g->map_width, width);
+    t.width = (int)round_up(ceil_div(g->map_width, t.across), TM_BLOCK);
+    t.across = ceil_div(g->map_width, t.width);
 
-    t.down = (g->map_height + height - 1) / height;
+    t.down = ceil_div(g->map_height, height);
     if (threads > 1)
-        t.down = max64(t.down, (threads * TILES_PER_THREAD + t.across - 1) / t.across);
-    t.height = (int)round_up((g->map_height + t.down - 1) / t.down, TILE_STEP);
-    t.down = (g->map_height + t.height - 1) / t.height;
+        t.down = larger(t.down, ceil_div(threads * TILES_PER_THREAD, t.across));
+    t.height = (int)round_up(ceil_div(g->map_height, t.down), TILE_STEP);
+    t.down = ceil_div(g->map_height, t.height);
     return t;
 }
 
@@ -107,8 +107,8 @@ static void run_tiles(run *r, int thread)
             break;
         tm_tile tile = {.x = i % r->tiles.across * r->tiles.width,
                         .y = i / r->tiles.across * r->tiles.height};
-        tile.width = (int)min64(r->tiles.width, g->map_width - tile.x);
-        tile.height = (int)min64(r->tiles.height, g->map_height - tile.y);
+        tile.width = (int)smaller(r->tiles.width, g->map_width - tile.x);
+        tile.height = (int)smaller(r->tiles.height, g->map_height - tile.y);
         if (scan && !tm_peak_scan_begin(scan, &r->grid, i % r->tiles.across, i / r->tiles.across)) {
             fits = false;
             break;
@@ -138,9 +138,9 @@ static bool init_grid(run *r)
     if (!tm_peak_grid_init(grid, r->job, r->tiles.across, r->tiles.down))
         return false;
     for (int64_t i = 0; i <= r->tiles.across; i++)
-        grid->x.at[i] = min64(i * r->tiles.width, g->map_width);
+        grid->x.at[i] = smaller(i * r->tiles.width, g->map_width);
     for (int64_t i = 0; i <= r->tiles.down; i++)
-        grid->y.at[i] = min64(i * r->tiles.height, g->map_height);
+        grid->y.at[i] = smaller(i * r->tiles.height, g->map_height);
     return true;
 }
 

@@ -82,14 +82,14 @@ tm_candidate tm_tile_narrow(const tm_cpu_kernels *kernels, char *memory, const t
 
     int blocks = (tile->width + TM_BLOCK - 1) / TM_BLOCK;
     for (int top = 0; top < tile->height; top += ROWS_AT_ONCE) {
-        int rows = (int)min64(ROWS_AT_ONCE, tile->height - top);
+        int rows = (int)smaller(ROWS_AT_ONCE, tile->height - top);
         kernels->correlate(n.sft, blocks * TM_BLOCK, panel, n.staged + top * n.stride,
                            n.planes + top * n.stride, n.stride, rows, blocks);
         for (int y = 0; y < rows; y++) {
             int slid = y % TM_SLIDE_ROWS;
             if (slid == 0)
                 kernels->slide(&n.columns, n.staged + (top + y - 1) * n.stride, n.stride,
-                               (int)t->height, (int)min64(TM_SLIDE_ROWS, rows - y));
+                               (int)t->height, (int)smaller(TM_SLIDE_ROWS, rows - y));
             tm_window_row row = {
                 .sft = n.sft + y * blocks * TM_BLOCK,
                 .prefix = n.columns.prefix + slid * n.columns.blocks * TM_BLOCK,

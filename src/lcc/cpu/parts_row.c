@@ -14,7 +14,7 @@ enum { AT_ONCE = 4 }; /* blocks, whose sums stay in the first-level cache */
                      tm_parts_best *best)                                                 \
     {                                                                                     \
         for (int x = 0; x < width; x += TM_BLOCK) {                                       \
-            const int count = (int)min64(TM_BLOCK, width - x);                            \
+            const int count = (int)smaller(TM_BLOCK, width - x);                          \
             int any = 0;                                                                  \
             for (int i = 0; i < count; i++)                                               \
                 any |= sign * row[x + i] > best->field;                                   \
@@ -41,7 +41,7 @@ static void score_blocks(const tm_cpu_kernels *kernels, tm_parts_row *r, int blo
     } scores;
     const int64_t *needed[TM_SUMS] = {0};
     const tm_metric metric = r->job->metric;
-    const int width = (int)min64(r->width - block * TM_BLOCK, count * TM_BLOCK);
+    const int width = (int)smaller(r->width - block * TM_BLOCK, count * TM_BLOCK);
     const int sign = tm_is_distance(metric) ? -1 : 1;
 
     for (int i = 0; i < TM_SUMS; i++) {
@@ -97,7 +97,7 @@ void tm_parts_row_score(const tm_cpu_kernels *kernels, tm_parts_row *r, int64_t 
             continue;
         }
         count = 1;
-        for (int64_t i = 0; to && i < min64(TM_BLOCK, r->width - b * TM_BLOCK); i++)
+        for (int64_t i = 0; to && i < smaller(TM_BLOCK, r->width - b * TM_BLOCK); i++)
             ((float *)(void *)to)[i] = -2.0f;
     }
     if (scan)

@@ -64,8 +64,8 @@ static void stage_plane_row(const tm_cpu_kernels *kernels, uint8_t *to, const tm
                             const tm_image *frame, int plane, int64_t x, int64_t y, int64_t count)
 {
     const int pixel = p->channels * p->bytes;
-    int64_t left = y < 0 || y >= frame->height ? count : min64(max64(-x, 0), count);
-    int64_t inside = max64(min64(count - left, frame->width - x - left), 0);
+    int64_t left = y < 0 || y >= frame->height ? count : smaller(larger(-x, 0), count);
+    int64_t inside = larger(smaller(count - left, frame->width - x - left), 0);
 
     memset(to, 0, (size_t)left);
     if (inside && plane < pixel) /* 16 bits are low byte first, as the planes are */
@@ -163,12 +163,12 @@ tm_candidate tm_tile_of_parts(const tm_cpu_kernels *kernels, char *memory, const
     row.pass = n.pass;
     row.width = tile->width;
     for (int top = 0; top < tile->height; top += ROWS_AT_ONCE) {
-        const int rows = (int)min64(ROWS_AT_ONCE, tile->height - top);
+        const int rows = (int)smaller(ROWS_AT_ONCE, tile->height - top);
         correlate(kernels, &n, p, top, rows);
         for (int y = 0; y < rows; y++) {
             const int slid = y % TM_SLIDE_ROWS;
             if (slid == 0)
-                slide(kernels, &n, p, job, top + y, (int)min64(TM_SLIDE_ROWS, rows - y));
+                slide(kernels, &n, p, job, top + y, (int)smaller(TM_SLIDE_ROWS, rows - y));
             find_sources(&row.row, &n, p, y, slid);
             tm_parts_row_score(kernels, &row, tile->x, tile->y + top + y, scan);
         }

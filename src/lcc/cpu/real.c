@@ -39,16 +39,11 @@ typedef struct tile {
     uint8_t *touched; /* of a row of windows */
 } tile;
 
-static int64_t greatest(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* The mean of the frame's samples below the tile. */
 static double pivot_of(const run *r, const tile *t, int c)
 {
     const tm_geometry *g = &r->job->geometry;
-    const int64_t left = greatest(t->x - g->pad_x, 0), top = greatest(t->y - g->pad_y, 0);
+    const int64_t left = larger(t->x - g->pad_x, 0), top = larger(t->y - g->pad_y, 0);
     const int64_t right = smaller(t->x - g->pad_x + t->width + g->template_width - 1, g->frame_width);
     const int64_t bottom =
         smaller(t->y - g->pad_y + t->height + g->template_height - 1, g->frame_height);
@@ -85,10 +80,10 @@ static void find_touched(const run *r, const tile *t, int64_t y)
     const int64_t left = t->x - g->pad_x, top = y - g->pad_y;
 
     memset(t->touched, 0, (size_t)t->width);
-    for (int64_t v = greatest(0, -top); v < tmpl->height && top + v < frame->height; v++) {
+    for (int64_t v = larger(0, -top); v < tmpl->height && top + v < frame->height; v++) {
         const uint8_t *row = frame->mask + (top + v) * frame->mask_stride;
         const int64_t last = smaller(left + t->width + tmpl->width - 1, frame->width);
-        for (int64_t x = greatest(left, 0); x < last; x++) {
+        for (int64_t x = larger(left, 0); x < last; x++) {
             for (int64_t u = 0; !row[x] && u < tmpl->width; u++) {
                 const int64_t i = x - left - u;
                 if (i >= 0 && i < t->width && (!tmpl->mask || tmpl->mask[v * tmpl->width + u]))
@@ -215,13 +210,13 @@ tm_status tm_real_match(tm_real_block_fn *block, tm_job *job, int threads)
     const double work = (double)(g->map_width * g->map_height) * (double)job->tmpl->n;
     run r = {.block = block, .job = job, .height = TILE_HEIGHT};
 
-    r.stride = TILE_WIDTH + (g->template_width + TM_REAL_BLOCK - 1) / TM_REAL_BLOCK * TM_REAL_BLOCK;
+    r.stride = TILE_WIDTH + round_up(g->template_width, TM_REAL_BLOCK);
     const int64_t row = r.stride * job->tmpl->channels * (int64_t)sizeof(double);
     if (row * (r.height + g->template_height) > LARGE_TILE)
         r.height = 1;
     r.rows = r.height + g->template_height - 1;
-    r.across = (g->map_width + TILE_WIDTH - 1) / TILE_WIDTH;
-    r.down = (g->map_height + r.height - 1) / r.height;
+    r.across = ceil_div(g->map_width, TILE_WIDTH);
+    r.down = ceil_div(g->map_height, r.height);
     job->best = (tm_candidate)TM_NO_CANDIDATE;
     r.failed = job->peaks && !init_grid(&r);
     if (!r.failed) {

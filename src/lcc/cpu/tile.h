@@ -24,16 +24,6 @@ struct tm_cpu_scratch {
     size_t size;
 };
 
-static inline int64_t min64(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static inline int64_t max64(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* Hands out aligned parts of a memory that may not exist yet: a first pass with
  * memory NULL finds the size. */
 typedef struct tm_carver {
@@ -54,8 +44,8 @@ static inline void *carve(tm_carver *carver, int64_t size)
 static inline void stage_row(uint8_t *to, const tm_image *frame, int64_t x, int64_t y,
                              int64_t count)
 {
-    int64_t left = y < 0 || y >= frame->height ? count : min64(max64(-x, 0), count);
-    int64_t inside = max64(min64(count - left, frame->width - x - left), 0);
+    int64_t left = y < 0 || y >= frame->height ? count : smaller(larger(-x, 0), count);
+    int64_t inside = larger(smaller(count - left, frame->width - x - left), 0);
 
     memset(to, 0, (size_t)left);
     if (inside) {

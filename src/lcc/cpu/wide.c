@@ -22,8 +22,8 @@ static size_t wide_carve(wide *n, char *memory, const tm_job *job, int width, in
     tm_carver carver = {memory, 0};
     const tm_template *t = job->tmpl;
 
-    n->panel_w = min64(t->width, TM_PANEL_TAPS);
-    n->panel_h = min64(t->height, min64(TM_PANEL_TAPS / n->panel_w, PANEL_ROWS));
+    n->panel_w = smaller(t->width, TM_PANEL_TAPS);
+    n->panel_h = smaller(t->height, smaller(TM_PANEL_TAPS / n->panel_w, PANEL_ROWS));
     n->padded = (int)round_up(width, TM_BLOCK);
     n->stride = (ptrdiff_t)round_up(n->padded + n->panel_w, TM_BLOCK);
     int64_t rows = height + n->panel_h - 1 + TM_EXTRA_ROWS;
@@ -52,8 +52,8 @@ static void correlate_panels(const tm_cpu_kernels *kernels, const wide *n, const
     memset(n->sft, 0, elements * sizeof *n->sft);
     for (int64_t v = 0; v < t->height; v += n->panel_h) {
         for (int64_t u = 0; u < t->width; u += n->panel_w) {
-            tm_panel panel = {.w = (int)min64(n->panel_w, t->width - u),
-                              .h = (int)min64(n->panel_h, t->height - v),
+            tm_panel panel = {.w = (int)smaller(n->panel_w, t->width - u),
+                              .h = (int)smaller(n->panel_h, t->height - v),
                               .taps = n->taps};
             int rows = tile->height + panel.h - 1;
 
@@ -79,7 +79,7 @@ static void slide_row(const wide *n, const tm_image *frame, int64_t x, int64_t y
     if (y < 0 || y >= frame->height)
         return;
     const uint8_t *row = frame->samples + y * frame->stride;
-    int64_t first = max64(0, -x), last = min64(count, frame->width - x);
+    int64_t first = larger(0, -x), last = smaller(count, frame->width - x);
     for (int64_t i = first; i < last; i++) {
         int sample = row[x + i];
         n->column_sum[i] += (uint32_t)(sign * sample);
