@@ -64,8 +64,8 @@ static void stage_plane_row(const tm_cpu_kernels *kernels, uint8_t *to, const tm
                             const tm_image *frame, int plane, int64_t x, int64_t y, int64_t count)
 {
     const int pixel = p->channels * p->bytes;
-    int64_t left = y < 0 || y >= frame->height ? count : smaller(larger(-x, 0), count);
-    int64_t inside = larger(smaller(count - left, frame->width - x - left), 0);
+    int64_t left = columns_left(frame, x, y, count);
+    int64_t inside = columns_inside(frame, x, count, left);
 
     memset(to, 0, (size_t)left);
     if (inside && plane < pixel) /* 16 bits are low byte first, as the planes are */

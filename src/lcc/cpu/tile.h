@@ -38,14 +38,26 @@ static inline void *carve(tm_carver *carver, int64_t size)
     return part;
 }
 
+/* Of columns [x, x + count) of frame row y: how many lie left of the frame, or all where
+ * the row is not in it, and how many inside. */
+static inline int64_t columns_left(const tm_image *frame, int64_t x, int64_t y, int64_t count)
+{
+    return y < 0 || y >= frame->height ? count : smaller(larger(-x, 0), count);
+}
+
+static inline int64_t columns_inside(const tm_image *frame, int64_t x, int64_t count, int64_t left)
+{
+    return larger(smaller(count - left, frame->width - x - left), 0);
+}
+
 /* Copies columns [x, x + count) of frame row y, with zeros outside the frame.
  * Rows are too short and too far apart for the processor to see the next one
  * coming, so one some rows on is asked for. */
 static inline void stage_row(uint8_t *to, const tm_image *frame, int64_t x, int64_t y,
                              int64_t count)
 {
-    int64_t left = y < 0 || y >= frame->height ? count : smaller(larger(-x, 0), count);
-    int64_t inside = larger(smaller(count - left, frame->width - x - left), 0);
+    int64_t left = columns_left(frame, x, y, count);
+    int64_t inside = columns_inside(frame, x, count, left);
 
     memset(to, 0, (size_t)left);
     if (inside) {
