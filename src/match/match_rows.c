@@ -41,6 +41,7 @@ static tm_status match_band(void *context, tm_job *slices, size_t count)
 static tm_status match_rows(tm_matcher *m, tm_stream *stream)
 {
     const int64_t memory = m->settings.host_memory ? m->settings.host_memory : TM_STREAM_MEMORY;
+    const int64_t fft_bytes = m->fft_bytes;
 
     for (size_t i = 0; i < stream->count; i++) {
         if (!tm_job_is_plain(&stream->jobs[i]))
@@ -51,7 +52,7 @@ static tm_status match_rows(tm_matcher *m, tm_stream *stream)
     m->fft_bytes = memory / 4;
     stream->memory = memory - memory / 4 - memory / 8;
     tm_status status = tm_stream_match(stream);
-    m->fft_bytes = (m->settings.host_memory + 3) / 4;
+    m->fft_bytes = fft_bytes;
     if (status != TM_OK)
         return stream->fault[0] ? tm_matcher_fail(m, status, "%s", stream->fault) : status;
     tm_matcher_say(m, "; in %lld bands of %lld rows, %.0f ms waited for rows",
