@@ -113,7 +113,8 @@ bool input_skip_rows(io_rows *rows, int64_t count, uint8_t *row, io_error *error
 
 /* A small part of a large picture: what lies below it is not even read. */
 static bool decode_crop(cli_input *input, io_picture *picture, io_color color,
-                        const cli_operand *operand, const cli_wish *wish, io_error *error)
+                        const io_picture *header, const cli_operand *operand, const cli_wish *wish,
+                        io_error *error)
 {
     const io_crop *crop = &operand->crop;
     const size_t row_bytes = (size_t)(crop->width * color);
@@ -125,7 +126,7 @@ static bool decode_crop(cli_input *input, io_picture *picture, io_color color,
     if (!row || !samples)
         strcpy(error->reason, tm_strerror(TM_ERR_MEMORY));
     free(row);
-    *picture = input->gray;
+    *picture = *header;
     picture->samples = samples;
     picture->channels = color;
     io_rows_close(&input->rows);
@@ -140,14 +141,11 @@ static bool decode_crops(cli_input *input, const cli_operand *operand, const cli
                               "whole picture");
         return false;
     }
-    if (wish->color && input->gray.colored) {
-        io_rows_close(&input->rows);
-        if (!io_rows_open(&input->rows, &input->source, IO_RGB, &wish->limits, error) ||
-            !decode_crop(input, &input->color, IO_RGB, operand, wish, error) ||
-            !io_rows_open(&input->rows, &input->source, IO_GRAY, &wish->limits, error))
-            return false;
-    }
-    return decode_crop(input, &input->gray, IO_GRAY, operand, wish, error) &&
+    const io_picture header = input->gray;
+    return decode_crop(input, &input->gray, IO_GRAY, &header, operand, wish, error) &&
+           (!wish->color || !header.colored ||
+            (io_rows_open(&input->rows, &input->source, IO_RGB, &wish->limits, error) &&
+             decode_crop(input, &input->color, IO_RGB, &header, operand, wish, error))) &&
            (!wish->mask || put_mask(input, operand, wish->mask, error));
 }
 
