@@ -174,11 +174,16 @@ static tm_peak peak_of_map(const void *map, tm_metric metric, int64_t width, int
     return peak;
 }
 
-static bool is_flat(const tm_image *image)
+bool image_is_flat(const tm_image *image)
 {
+    const uint8_t *first = NULL;
     for (int64_t y = 0; y < image->height; y++) {
         for (int64_t x = 0; x < image->width; x++) {
-            if (image->samples[y * image->stride + x] != image->samples[0])
+            const uint8_t *sample = image->samples + y * image->stride + x;
+            if (image->mask && !image->mask[y * image->mask_stride + x])
+                continue;
+            first = first ? first : sample;
+            if (*sample != *first)
                 return false;
         }
     }
@@ -201,7 +206,7 @@ int64_t compare_with_reference(matchers *m, const problem *p, tm_metric metric, 
 
     tm_template *tmpl = NULL;
     tm_status status = tm_template_create(&tmpl, tested, &p->tmpl);
-    if (metric == TM_METRIC_LCC && is_flat(&p->tmpl)) {
+    if (metric == TM_METRIC_LCC && image_is_flat(&p->tmpl)) {
         CHECK_EQ(status, TM_ERR_FLAT_TEMPLATE);
         return 0;
     }

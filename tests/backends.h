@@ -3,6 +3,8 @@
 #ifndef TMATCH_TESTS_BACKENDS_H
 #define TMATCH_TESTS_BACKENDS_H
 
+#include <stdbool.h>
+
 #include "tmatch/tmatch.h"
 
 /* A frame and a template in malloc'ed memory with random strides. */
@@ -16,6 +18,9 @@ void problem_random(problem *p);
 void problem_make(problem *p, int64_t frame_width, int64_t frame_height, int64_t tmpl_width,
                   int64_t tmpl_height);
 void problem_free(problem *p);
+
+/* Whether an image of 8-bit gray has one value alone, under its mask if it has one. */
+bool image_is_flat(const tm_image *image);
 
 /* Matchers of one device, for both metrics and all domains, kept across cases. */
 typedef struct matchers {

@@ -2,7 +2,6 @@
 /* Every metric on every kind of picture, bit for bit against the oracle; and what
  * others were reported to get wrong. */
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -311,22 +310,6 @@ static void copies_are_found_exactly(void)
     }
 }
 
-/* One value alone under the mask. */
-static bool is_flat(const tm_image *tmpl)
-{
-    int least = 255, greatest = 0;
-    for (int64_t y = 0; y < tmpl->height; y++) {
-        for (int64_t x = 0; x < tmpl->width; x++) {
-            if (tmpl->mask[y * tmpl->mask_stride + x]) {
-                int sample = tmpl->samples[y * tmpl->stride + x];
-                least = sample < least ? sample : least;
-                greatest = sample > greatest ? sample : greatest;
-            }
-        }
-    }
-    return least >= greatest;
-}
-
 /* opencv 26389: a template of the frame's width and 3 rows less throws under a
  * mask. */
 static void masks_of_every_shape(void)
@@ -352,7 +335,7 @@ static void masks_of_every_shape(void)
                 if (tm_metric_is_integer(metric))
                     continue;
                 bool no_score = (metric == TM_METRIC_LCC || metric == TM_METRIC_CCOEFF) &&
-                                is_flat(&tmpl);
+                                image_is_flat(&tmpl);
                 CHECK_EQ(match_single(&s, metric, &frame, &tmpl),
                          no_score ? TM_ERR_FLAT_TEMPLATE : TM_OK);
             }
