@@ -46,7 +46,6 @@ typedef struct bench_spread {
 
 /* Sorts ms. */
 bench_spread bench_spread_of(double *ms, int samples);
-double bench_now_ms(void);
 
 /* A frame of noise, templates cut from it, and the exact answer. */
 typedef struct problem {

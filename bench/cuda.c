@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bench.h"
+#include "clock.h"
 #include "modules.h"
 #include "match/cuda_loader.h"
 #include "match/plan.h"
@@ -84,12 +85,12 @@ static tm_status match(bench_gpu *gpu, const problem *p, const bench_templates *
     }
     if (map && jobs)
         jobs[0].map = (tm_map){p->got, p->map_width * (ptrdiff_t)tm_map_element_size(c->metric)};
-    const double start = bench_now_ms();
+    const double start = clock_ms();
     tm_cuda_work work = {0};
     if (status == TM_OK)
         status = gpu->library.plugin->match(gpu->cuda, jobs, (size_t)t->step, &work, &gpu->message);
     *times = work.times;
-    times->total = bench_now_ms() - start;
+    times->total = clock_ms() - start;
 
     for (int i = 0; status == TM_OK && i < t->step; i++) {
         const tm_candidate *found = &jobs[i].best;
@@ -127,7 +128,7 @@ static tm_status time_calls(bench_gpu *gpu, const problem *p, const bench_templa
 {
     double call[MOST_CALLS] = {0}, in[MOST_CALLS] = {0}, out[MOST_CALLS] = {0};
     int taken = 0;
-    const double start = bench_now_ms();
+    const double start = clock_ms();
 
     do {
         for (int i = 0; i < p->of->templates; i += t->step) {
@@ -141,7 +142,7 @@ static tm_status time_calls(bench_gpu *gpu, const problem *p, const bench_templa
         }
         taken++;
     } while (taken < MOST_CALLS && taken < effort->samples &&
-             (taken < 3 || bench_now_ms() - start < effort->budget_ms));
+             (taken < 3 || clock_ms() - start < effort->budget_ms));
     result->call = bench_spread_of(call, taken);
     result->to_device = bench_spread_of(in, taken);
     result->from_device = bench_spread_of(out, taken);

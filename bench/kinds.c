@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench.h"
 #include "machine.h"
 #include "match/cuda_loader.h"
 #include "match/plan.h"
@@ -51,12 +52,6 @@ static const kind kinds[] = {
     {"gray8", TM_METRIC_SQDIFF_NORMED, TM_SAMPLE_U8, 1, 0},
 };
 
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static uint8_t *noise(size_t size)
 {
     static uint64_t state = 1;
@@ -68,13 +63,7 @@ static uint8_t *noise(size_t size)
     return data;
 }
 
-static double median(double *ms, int count)
-{
-    qsort(ms, (size_t)count, sizeof *ms, ascending);
-    return ms[count / 2];
-}
-
-/* How a problem is matched, and what that took. */
+/* How a match went, and what that took. */
 typedef struct timing {
     const char *algorithm, *by;
     double ms;    /* negative: an error, which was said */
@@ -82,11 +71,11 @@ typedef struct timing {
 } timing;
 
 /* A kind's pictures, of noise. */
-typedef struct problem {
+typedef struct pictures {
     tm_settings settings;
     tm_image frame, part;
     uint8_t *samples, *mask, *frame_mask;
-} problem;
+} pictures;
 
 static timing failed(const char *message)
 {
@@ -94,14 +83,14 @@ static timing failed(const char *message)
     return (timing){"", "", -1, -1};
 }
 
-/* A problem on the CPU. */
+/* A match on the CPU. */
 typedef struct cpu {
     tm_matcher *matcher;
     tm_template *tmpl;
     const tm_image *frame;
 } cpu;
 
-static tm_status open_cpu(cpu *c, const problem *p)
+static tm_status open_cpu(cpu *c, const pictures *p)
 {
     *c = (cpu){.frame = &p->frame};
     const tm_status status = tm_matcher_create(&c->matcher, &p->settings);
@@ -122,7 +111,7 @@ static tm_status match_on_cpu(cpu *c, double *ms)
     return status;
 }
 
-static timing time_on_cpu(const problem *p, const problem *gray)
+static timing time_on_cpu(const pictures *p, const pictures *gray)
 {
     double ms[MOST], times[MOST], a, b, spent = 0;
     timing t = {"direct", "match", -1, -1};
@@ -149,8 +138,8 @@ static timing time_on_cpu(const problem *p, const problem *gray)
     } else {
         if (strcmp(tm_matcher_algorithm(of_kind.matcher), "fft") == 0)
             t.algorithm = "fft";
-        t.ms = median(ms, count);
-        t.times = median(times, count);
+        t.ms = bench_spread_of(ms, count).median;
+        t.times = bench_spread_of(times, count).median;
     }
     close_cpu(&of_kind);
     close_cpu(&of_gray);
@@ -201,11 +190,11 @@ static timing time_job(gpu *g, tm_job *job)
             ms[i] = work.times.kernel;
         }
     }
-    t.ms = median(ms, REPLAYS);
+    t.ms = bench_spread_of(ms, REPLAYS).median;
     return t;
 }
 
-static timing time_on_gpu(gpu *g, const problem *p)
+static timing time_on_gpu(gpu *g, const pictures *p)
 {
     const tm_image *frame = &p->frame, *part = &p->part;
     const tm_site site = {.device = TM_DEVICE_CUDA, .cuda = g->library.plugin->traits(g->cuda)};
@@ -225,19 +214,19 @@ static timing time_on_gpu(gpu *g, const problem *p)
     return t;
 }
 
-static void free_problem(problem *p)
+static void free_pictures(pictures *p)
 {
     free(p->samples);
     free(p->mask);
     free(p->frame_mask);
 }
 
-static bool make_problem(problem *p, const kind *k, tm_settings settings, extent frame, extent part)
+static bool make_pictures(pictures *p, const kind *k, tm_settings settings, extent frame, extent part)
 {
     const int64_t pixel = k->channels * (k->type == TM_SAMPLE_U16 ? 2 : 1);
     const size_t pixels = (size_t)frame.width * (size_t)frame.height;
 
-    *p = (problem){.settings = settings,
+    *p = (pictures){.settings = settings,
                    .samples = noise(pixels * (size_t)pixel),
                    .mask = noise((size_t)part.width * (size_t)part.height),
                    .frame_mask = malloc(pixels)};
@@ -279,12 +268,12 @@ static void print_timing(const kind *k, extent frame, extent part, timing t, con
 /* False if something failed. */
 static bool run_size(tm_settings settings, gpu *g, extent frame, extent part, const char *separator)
 {
-    problem gray, p;
+    pictures gray, p;
     double gray_ms = 0;
-    bool good = make_problem(&gray, &kinds[0], settings, frame, part);
+    bool good = make_pictures(&gray, &kinds[0], settings, frame, part);
 
     for (size_t i = 0; good && i < sizeof kinds / sizeof *kinds; i++) {
-        timing t = make_problem(&p, &kinds[i], settings, frame, part)
+        timing t = make_pictures(&p, &kinds[i], settings, frame, part)
                        ? g ? time_on_gpu(g, &p) : time_on_cpu(&p, &gray)
                        : failed("no memory");
         if (i == 0)
@@ -293,9 +282,9 @@ static bool run_size(tm_settings settings, gpu *g, extent frame, extent part, co
             t.times = t.ms / gray_ms;
         good = t.ms >= 0;
         print_timing(&kinds[i], frame, part, t, i ? "," : separator);
-        free_problem(&p);
+        free_pictures(&p);
     }
-    free_problem(&gray);
+    free_pictures(&gray);
     return good;
 }
 

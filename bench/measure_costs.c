@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "clock.h"
 #include "fft/cpu.h"
 #include "lcc/cpu/direct.h"
 #include "match/cuda_loader.h"
@@ -22,13 +23,6 @@ static double now_ms(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
-
-static double wall_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
@@ -265,9 +259,9 @@ static void print_start(const tm_cuda_plugin *plugin, tm_cuda *cuda, double star
     tm_job job = make_job(512, 16, 16);
     if (plugin->match(cuda, &job, 1, &work, &message))
         fprintf(stderr, "%s\n", message.text);
-    double first = wall_ms();
+    double first = clock_ms();
     plugin->match(cuda, &job, 1, &work, &message);
-    printf("{\"kind\":\"cuda-start\",\"ms\":%.4g}\n", (first - start) - (wall_ms() - first));
+    printf("{\"kind\":\"cuda-start\",\"ms\":%.4g}\n", (first - start) - (clock_ms() - first));
     free_job(&job);
 }
 
@@ -276,7 +270,7 @@ static void measure_cuda(void)
     tm_cuda_library library = {0};
     tm_message message;
     tm_cuda *cuda;
-    double start = wall_ms();
+    double start = clock_ms();
 
     if (tm_cuda_load(&library, &message) || !library.plugin->count(&message) ||
         library.plugin->open(&cuda, 0, 0, &message)) {

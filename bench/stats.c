@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
-#include <time.h>
 
 #include "bench.h"
 
@@ -30,11 +29,4 @@ bench_spread bench_spread_of(double *ms, int samples)
                           .median = quantile(ms, samples, 0.5),
                           .q3 = quantile(ms, samples, 0.75),
                           .max = ms[samples - 1]};
-}
-
-double bench_now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
