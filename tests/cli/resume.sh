@@ -49,6 +49,11 @@ fail "$@" --resume no/log
 fail "$@" --resume /dev/null
 # One run at a time.
 flock log -c 'tmatch --device cpu --resume log -t one.png frames; echo "status $?"' 2>&1
+# One that is ending, as after a kill, is waited for.
+flock log -c 'touch held; sleep 0.3' &
+until [ -e held ]; do sleep 0.01; done
+try "$@" 2>&1 | totals
+wait
 # A disk that is full: the log stays whole. (A limit stands for it: too large a file.)
 rm log
 (

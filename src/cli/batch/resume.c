@@ -12,13 +12,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "hash.h"
 #include "message.h"
 
 #define LINE_START "{\"frame\":"
 #define ID_START ",\"id\":\""
 
-enum { ID_DIGITS = 16 };
+enum { ID_DIGITS = 16, LOCK_MS = 1000 };
 
 struct cli_resume {
     const char *path;
@@ -117,6 +118,18 @@ static bool read_lines(cli_resume *r, FILE *file)
     return good && ours;
 }
 
+/* A run that was killed holds its log until the last of its memory is given back. */
+static bool lock(int fd)
+{
+    const double start = clock_ms();
+    while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        if (errno != EWOULDBLOCK || clock_ms() - start > LOCK_MS)
+            return false;
+        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    }
+    return true;
+}
+
 static bool open_log(cli_resume *r)
 {
     struct stat status;
@@ -128,7 +141,7 @@ static bool open_log(cli_resume *r)
         message(r->path, "is no file, which a log has to be");
         return false;
     }
-    if (flock(r->fd, LOCK_EX | LOCK_NB) != 0) {
+    if (!lock(r->fd)) {
         message(r->path, "another run is writing this log");
         return false;
     }
