@@ -32,6 +32,14 @@ static inline int io_sample_size(const io_picture *picture)
     return picture->bits ? picture->bits / 8 : 1;
 }
 
+/* What its samples and its mask take; 0 where it has none. */
+static inline size_t io_picture_bytes(const io_picture *picture)
+{
+    const size_t pixels = (size_t)(picture->width * picture->height);
+    const size_t pixel = (size_t)(picture->channels * io_sample_size(picture));
+    return (picture->samples ? pixels * pixel : 0) + (picture->mask ? pixels : 0);
+}
+
 void io_picture_free(io_picture *picture);
 
 /* A file's bytes, mapped or read; path "-" is standard input. */

@@ -107,9 +107,9 @@ static void consider_device(cli_pipeline *p, const cli_job *job)
 
 static void note_size(cli_pipeline *p, const cli_job *job)
 {
-    const io_picture *gray = &job->input.gray;
-    const size_t bytes = job->loaded ? (size_t)(gray->width * gray->height * gray->channels) +
-                                           job->input.source.size
+    const cli_input *input = &job->input;
+    const size_t bytes = job->loaded ? io_picture_bytes(&input->gray) +
+                                           io_picture_bytes(&input->color) + input->source.size
                                      : 0;
     if (bytes > p->frame_bytes)
         p->frame_bytes = bytes;
