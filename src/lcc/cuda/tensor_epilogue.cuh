@@ -276,10 +276,13 @@ __device__ __forceinline__ void tc_peaks(const tm_tensor_job &j, const tc_best *
     if (!last)
         return;
     __threadfence();
-    for (int k = threadIdx.x / 32; k < j.count; k += TC_THREADS / 32) {
+    /* a warp for each template; all of them for one alone, whose launch waits for this */
+    __shared__ tm_candidate parts[TC_THREADS / 32];
+    const int warps = TC_THREADS / 32, each = j.count == 1 ? warps : 1;
+    for (int k = threadIdx.x / 32 / each; k < j.count; k += warps / each) {
         int64_t order = INT64_MIN, pos = 0;
 #pragma unroll 4
-        for (int i = threadIdx.x & 31; i < gridDim.x; i += 32) {
+        for (int i = threadIdx.x % (32 * each); i < gridDim.x; i += 32 * each) {
             tm_candidate o = j.blocks[(size_t)k * gridDim.x + i];
             if (tc_above(o.value, o.position, order, pos))
                 order = o.value, pos = o.position;
@@ -289,9 +292,18 @@ __device__ __forceinline__ void tc_peaks(const tm_tensor_job &j, const tc_best *
             if (tc_above(o, q, order, pos))
                 order = o, pos = q;
         }
-        if (!(threadIdx.x & 31)) {
-            tm_candidate r = {OUTCOME == TM_TENSOR_SUMS ? order + TC_UNSIGNED : order, pos};
-            j.best[k] = r;
+        tm_candidate part = {order, pos};
+        if (each > 1) {
+            if (!(threadIdx.x & 31))
+                parts[threadIdx.x / 32] = part;
+            __syncthreads();
+            for (int i = 0; i < warps; i++)
+                if (tc_above(parts[i].value, parts[i].position, part.value, part.position))
+                    part = parts[i];
+        }
+        if (!(threadIdx.x % (32 * each))) {
+            part.value += OUTCOME == TM_TENSOR_SUMS ? TC_UNSIGNED : 0;
+            j.best[k] = part;
             j.hints[k] = INT_MIN;
         }
     }

@@ -119,22 +119,24 @@ struct tc_slide_sums {
         add<true>(high, planes + (8 + i) * TC_ROW_BYTES, 1);
     }
 
-    /* The sums of the step's first row. Two threads sum each unit's columns, over half of the rows;
-     * a word holds 2^19 S_G + S_GG, with S_GG < 2^19. */
+    /* The sums of the first row of a strip, which lies in the ring from its first slot on. Two
+     * threads sum each unit's columns, over half of the rows, for the last three units eight; a
+     * word holds 2^19 S_G + S_GG, with S_GG < 2^19. */
     __device__ __forceinline__ void start(const tc_ring &ring, unsigned planes, int h)
     {
-        auto unit = [&](int half, int u) {
-            unsigned v[8] = {};
-            int end = half ? h : h / 2;
+        unsigned v[8] = {};
+        auto sum = [&](int u, int first, int end, int step) {
 #pragma unroll 4
-            for (int r = half ? h / 2 : 0; r < end; r++) {
-                uint2 word = tc_load_g(ring.row(r), u);
+            for (int r = first; r < end; r += step) {
+                uint2 word = tc_load_g(ring.rows + r * TC_ROW_BYTES, u);
 #pragma unroll
                 for (int e = 0; e < 8; e++) {
                     int f = tc_signed_byte(e < 4 ? word.x : word.y, e & 3);
                     v[e] += (unsigned)(f * (f + (1 << 19)));
                 }
             }
+        };
+        auto put = [&](int u, int half) {
             unsigned row = planes + half * 5 * TC_ROW_BYTES;
 #pragma unroll
             for (int i = 0; i < 3; i++) {
@@ -150,10 +152,25 @@ struct tc_slide_sums {
                 tc_store_unit(row + (3 + i) * TC_ROW_BYTES, u,
                               make_uint2(tc_bytes(v, i), tc_bytes(v + 4, i)));
         };
-        unit(threadIdx.x / 64, threadIdx.x % 64);
-        int rest = threadIdx.x - (TC_THREADS - 6), top[4] = {}, g_high[4] = {};
-        if (rest >= 0)
-            unit(rest / 3, 64 + rest % 3);
+        int half = threadIdx.x / 64, u = threadIdx.x % 64, top[4] = {}, g_high[4] = {};
+        sum(u, half ? h / 2 : 0, half ? h : h / 2, 1);
+        put(u, half);
+        if (threadIdx.x >= TC_THREADS - 32) {
+            int l = threadIdx.x & 31, rest = 64 + min(l / 8, 2);
+#pragma unroll
+            for (int e = 0; e < 8; e++)
+                v[e] = 0;
+            sum(rest, l & 7, h, 8);
+#pragma unroll
+            for (int e = 0; e < 8; e++)
+#pragma unroll
+                for (int d = 1; d < 8; d *= 2) {
+                    unsigned other = __shfl_xor_sync(~0u, v[e], d);
+                    v[e] = l & 1 && d == 4 ? 0 : v[e] + other;
+                }
+            if (l < 24 && (l & 7) < 2)
+                put(rest, l & 1);
+        }
         __syncthreads();
 #pragma unroll
         for (int i = 0; i < 4; i++)

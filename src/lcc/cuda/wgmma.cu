@@ -116,22 +116,28 @@ static __global__ void __launch_bounds__(TC_THREADS, OUTCOME == TM_TENSOR_LCC ? 
     int tx = t / p.tiles_y, ty = t % p.tiles_y;
     for (int i = threadIdx.x; i < blocks * BLOCK / 16; i += TC_THREADS)
         tc_copy16(frag + 16 * i, (const uint4 *)j.fragments + i);
+    stager staged(j);
+    auto column = [&] { // the last strip over a part of the one before, rather than over the edge
+        int64_t x = (int64_t)tx * TW;
+        return shift ? min(x, j.map_width - TW) : x;
+    };
+    auto begin = [&] {
+        for (int r = 0; r < ahead; r += 8)
+            staged.stage(ring.group(r), column(), (int64_t)ty * TH + r);
+    };
+    begin(); // before all that waits for memory
     tc_slide_template tmpl = {};
     if (lcc)
         tmpl = tc_slide_template::of<SMALL>(j);
-    stager staged(j);
     tc_best best = {0, INT_MIN};
     tc_slide_sums slide(j.width, warp);
-    for (bool fresh = true; t < end; t++, fresh = false) {
-        int64_t x = (int64_t)tx * TW, y = (int64_t)ty * TH;
-        if (shift) // the last strip over a part of the one before, rather than over the edge
-            x = min(x, j.map_width - TW);
-        if (ty == 0 || fresh) {
-            fresh = true;
+    for (bool first = true; t < end; t++, first = false) {
+        int64_t x = column(), y = (int64_t)ty * TH;
+        bool fresh = ty == 0 || first;
+        if (fresh && !first) {
             ring.first = 0;
             __syncthreads();
-            for (int r = 0; r < ahead; r += 8)
-                staged.stage(ring.group(r), x, y + r);
+            begin();
         }
         if (++ty == p.tiles_y)
             ty = 0, tx++;
