@@ -190,23 +190,32 @@ struct tc_slide_sums {
         __syncthreads();
     }
 
-    /* num and var_F as binary32. SMALL: they fit 32 bits, so they are exact modulo 2^32. */
+    /* num and var_F where they fit 32 bits: exact modulo 2^32. */
+    __device__ __forceinline__ int small_num(int i, int s_ft, const tc_slide_template &t) const
+    {
+        return (int)((unsigned)t.n * s_ft + ((unsigned)t.minus_sum * g[i] + t.base));
+    }
+
+    __device__ __forceinline__ unsigned small_var(int i, const tc_slide_template &t) const
+    {
+        return (unsigned)t.n * (low[i] + ((unsigned)high[i] << 8)) - (unsigned)(g[i] * g[i]);
+    }
+
+    /* num and var_F as binary32. SMALL: they fit 32 bits. */
     template <bool SMALL>
     __device__ __forceinline__ float num(int i, int s_ft, const tc_slide_template &t) const
     {
         if (SMALL)
-            return __int2float_rn(
-                (int)((unsigned)t.n * s_ft + ((unsigned)t.minus_sum * g[i] + t.base)));
+            return __int2float_rn(small_num(i, s_ft, t));
         return __ll2float_rn(tc_mad(g[i], t.minus_sum, tc_mul(s_ft + t.base, t.n)));
     }
 
     template <bool SMALL>
     __device__ __forceinline__ float var(int i, const tc_slide_template &t) const
     {
-        unsigned gg = low[i] + ((unsigned)high[i] << 8);
         if (SMALL)
-            return __uint2float_rn((unsigned)t.n * gg - (unsigned)(g[i] * g[i]));
-        return -tc_minus_var<false>(g[i], gg, t.n);
+            return __uint2float_rn(small_var(i, t));
+        return -tc_minus_var<false>(g[i], low[i] + ((unsigned)high[i] << 8), t.n);
     }
 };
 
@@ -254,7 +263,8 @@ tc_slide_map(int (&acc)[8][4], tc_slide_sums &sums, const tc_ring_pair &rows_of,
 }
 
 /* The best alone. score >= s > 0 needs num |num| >= s^2 var_F var_T: if no window of the tile
- * reaches that, tested with a margin far above the roundings, no score has to be made. */
+ * reaches that, tested with a margin far above the roundings, no score has to be made. SMALL: the
+ * greatest num of a thread's windows is tested with their least var_F first. */
 template <bool SMALL>
 __device__ __forceinline__ void
 tc_slide_best(int (&acc)[8][4], tc_slide_sums &sums, const tc_ring_pair &rows_of, unsigned planes,
@@ -263,20 +273,47 @@ tc_slide_best(int (&acc)[8][4], tc_slide_sums &sums, const tc_ring_pair &rows_of
 {
     float s = tm_score_of_order(max(hint, best.order)), reach = s > 0 ? 0.0f : 1.0f,
           cut = s * s * (1 - 0x1p-18f) * t.variance, var[8][4], top = -2.0f;
-    int lane = threadIdx.x & 31;
+    int lane = threadIdx.x & 31, most = 0;
+    unsigned least = ~0u;
+    auto offer = [&](float num, float var) {
+        reach = fmaxf(reach, __fmaf_rn(num, fabsf(num), -(var * cut)));
+    };
 #pragma unroll
     for (int i = 0; i < 8; i++) {
 #pragma unroll
         for (int c = 0; c < 4; c++) {
-            float num = sums.num<SMALL>(c, acc[i][c], t);
-            var[i][c] = sums.var<SMALL>(c, t);
-            reach = fmaxf(reach, __fmaf_rn(num, fabsf(num), -(var[i][c] * cut)));
-            acc[i][c] = __float_as_int(num);
+            if (SMALL) {
+                acc[i][c] = sums.small_num(c, acc[i][c], t);
+                unsigned v = sums.small_var(c, t);
+                most = max(most, acc[i][c]), least = min(least, v);
+                var[i][c] = __uint_as_float(v);
+            } else {
+                float num = sums.num<SMALL>(c, acc[i][c], t);
+                var[i][c] = sums.var<SMALL>(c, t);
+                acc[i][c] = __float_as_int(num);
+                offer(num, var[i][c]);
+            }
         }
         sums.down(rows_of, planes, i);
     }
+    if (SMALL)
+        offer(__int2float_rn(most), __uint2float_rn(least));
     if (!__any_sync(~0u, reach > 0))
         return;
+    if (SMALL) {
+        reach = s > 0 ? 0.0f : 1.0f;
+#pragma unroll
+        for (int i = 0; i < 8; i++)
+#pragma unroll
+            for (int c = 0; c < 4; c++) {
+                float num = __int2float_rn(acc[i][c]);
+                var[i][c] = __uint2float_rn(__float_as_uint(var[i][c]));
+                acc[i][c] = __float_as_int(num);
+                offer(num, var[i][c]);
+            }
+        if (!__any_sync(~0u, reach > 0))
+            return;
+    }
 #pragma unroll
     for (int i = 0; i < 8; i++)
 #pragma unroll
