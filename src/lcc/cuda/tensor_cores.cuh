@@ -15,8 +15,9 @@ enum { TW = TC_TW, TH = TC_TH, TC_THREADS = TW / 128 * TH / 8 * 32 };
 
 typedef struct { // the launcher's geometry
     int tiles_y, tiles;
-    int row_bytes; // of a staged frame row
-    int words;     // 4-column groups of the column sums
+    int sweepers, others; // wgmma: blocks for the tiles, blocks for columns beyond; 0: all, none
+    int row_bytes;        // of a staged frame row
+    int words;            // 4-column groups of the column sums
     int sums_pitch,
         win_pitch; // of column and window sums, in uint4; odd: rows fall into different banks
 } tc_plan;
@@ -51,6 +52,13 @@ static inline bool tc_cover(tc_plan *p, const tm_tensor_job &j, int width, int h
     return true;
 }
 
+/* Blocks of smem bytes that an SM takes, at most per_sm: its shared memory is what one block may
+ * have and 1 KB, and every block takes 1 KB besides its own. */
+static inline int tc_fit(size_t smem, int per_sm, size_t smem_max)
+{
+    return (int)min((size_t)per_sm, (smem_max + 1024) / (smem + 1024));
+}
+
 /* smem: what a block asks for; fixed: what it declares besides, rounded up. */
 template <typename K>
 static cudaError_t tc_start(K kernel, const tm_tensor_job &j, const tc_plan &p, int threads,
@@ -59,10 +67,9 @@ static cudaError_t tc_start(K kernel, const tm_tensor_job &j, const tc_plan &p, 
 {
     if (smem + fixed > smem_max)
         return cudaErrorNotSupported;
-    /* An SM's shared memory is what one block may have and 1 KB; every block takes 1 KB besides its
-     * own. */
-    int fit = (int)min((size_t)per_sm, (smem_max + 1024) / (smem + fixed + 1024));
-    int grid = min(min(p.tiles, fit * sms), (int)TM_TENSOR_BLOCKS);
+    int fit = tc_fit(smem + fixed, per_sm, smem_max);
+    int grid =
+        p.others ? p.sweepers + p.others : min(min(p.tiles, fit * sms), (int)TM_TENSOR_BLOCKS);
     /* The attribute is the device's: another thread's launch of the kernel, for another template,
      * must not lower it in between. */
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

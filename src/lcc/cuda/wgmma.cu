@@ -14,9 +14,10 @@
  * sums. The products of a step run while its warps prepare them. */
 #define TC_TW 512
 #define TC_TH 8
+#include "lcc/cuda/tensor_columns.cuh"
 #include "lcc/cuda/tensor_slide.cuh"
 
-enum { BLOCK = 256 };
+enum { BLOCK = 256, MOST_BLOCKS = 3, FIXED = 256 }; // blocks an SM; bytes that a block declares
 
 /* more: add to d. Only the low words of the descriptors change: K-major, no swizzle; 128 bytes from
  * 8 lines of A to the next, BLOCK from a row's columns of B to the next row's. */
@@ -98,7 +99,7 @@ struct stager {
 };
 
 template <tm_tensor_outcome OUTCOME, bool MAP, bool SMALL>
-static __global__ void __launch_bounds__(TC_THREADS, OUTCOME == TM_TENSOR_LCC ? 3 : 4)
+static __global__ void __launch_bounds__(TC_THREADS, OUTCOME == TM_TENSOR_LCC ? MOST_BLOCKS : 4)
     wgmma_kernel(tm_tensor_job j, tc_plan p)
 {
     extern __shared__ __align__(128) uint8_t smem[];
@@ -111,11 +112,11 @@ static __global__ void __launch_bounds__(TC_THREADS, OUTCOME == TM_TENSOR_LCC ? 
     int ahead = ring.count - 8;
     unsigned planes = ring.rows + ring.count * TC_ROW_BYTES + 16;
 
-    int t = (int)((int64_t)p.tiles * blockIdx.x / gridDim.x);
-    int end = (int)((int64_t)p.tiles * (blockIdx.x + 1) / gridDim.x);
+    const unsigned sweepers = gridDim.x - p.others;
+    const bool sweeps = blockIdx.x < sweepers;
+    int t = sweeps ? (int)((int64_t)p.tiles * blockIdx.x / sweepers) : 0;
+    int end = sweeps ? (int)((int64_t)p.tiles * (blockIdx.x + 1) / sweepers) : 0;
     int tx = t / p.tiles_y, ty = t % p.tiles_y;
-    for (int i = threadIdx.x; i < blocks * BLOCK / 16; i += TC_THREADS)
-        tc_copy16(frag + 16 * i, (const uint4 *)j.fragments + i);
     stager staged(j);
     auto column = [&] { // the last strip over a part of the one before, rather than over the edge
         int64_t x = (int64_t)tx * TW;
@@ -125,7 +126,11 @@ static __global__ void __launch_bounds__(TC_THREADS, OUTCOME == TM_TENSOR_LCC ? 
         for (int r = 0; r < ahead; r += 8)
             staged.stage(ring.group(r), column(), (int64_t)ty * TH + r);
     };
-    begin(); // before all that waits for memory
+    if (sweeps) { // before all that waits for memory
+        for (int i = threadIdx.x; i < blocks * BLOCK / 16; i += TC_THREADS)
+            tc_copy16(frag + 16 * i, (const uint4 *)j.fragments + i);
+        begin();
+    }
     tc_slide_template tmpl = {};
     if (lcc)
         tmpl = tc_slide_template::of<SMALL>(j);
@@ -166,6 +171,8 @@ static __global__ void __launch_bounds__(TC_THREADS, OUTCOME == TM_TENSOR_LCC ? 
             tc_finish_sums(acc, j, 0, hint, best, x + 128 * warp, y);
         ring.step();
     }
+    if (lcc && !sweeps)
+        tc_columns<MAP>(j, BLOCK, blockIdx.x - sweepers, p.others, best);
     if (threadIdx.x % 32 == 0)
         bests[warp] = best;
     tc_peaks<OUTCOME>(j, bests);
@@ -201,6 +208,26 @@ static bool is_small(const tm_tensor_job &j)
     return most < 0x1p32 && most * (double)j.variance < 0x1p62;
 }
 
+/* Leaves a few last columns to other blocks where that saves all blocks a step. slots: blocks that
+ * run at a time. */
+static void split(tc_plan *p, const tm_tensor_job &j, int slots)
+{
+    const int rest = (int)(j.map_width % TW);
+    if (j.map_height > 1 << 24 || !rest || rest > TC_COLUMNS || j.map_width < TW)
+        return;
+    const int64_t lines = (j.map_height + TC_DOWN - 1) / TC_DOWN,
+                  others = (rest * lines + TC_THREADS - 1) / TC_THREADS;
+    if (others >= slots / 4)
+        return;
+    const int tiles = p->tiles - p->tiles_y, sweepers = slots - (int)others,
+              steps = (tiles + sweepers - 1) / sweepers;
+    if (steps >= (p->tiles + slots - 1) / slots)
+        return;
+    p->tiles = tiles;
+    p->others = (int)others;
+    p->sweepers = (tiles + steps - 1) / steps;
+}
+
 cudaError_t tc_wgmma_launch(tm_tensor_job j, int sms, size_t smem_max, cudaStream_t stream)
 {
     const bool lcc = j.outcome == TM_TENSOR_LCC;
@@ -211,10 +238,13 @@ cudaError_t tc_wgmma_launch(tm_tensor_job j, int sms, size_t smem_max, cudaStrea
      * 1024 bytes after the last row */
     size_t smem = (size_t)(j.height + 14) * BLOCK + (size_t)tc_ring_rows(j.height) * TC_ROW_BYTES +
                   (lcc ? 16 + 16 * TC_ROW_BYTES : 1024);
+    if (lcc)
+        split(&p, j, min(tc_fit(smem + FIXED, MOST_BLOCKS, smem_max) * sms, TM_TENSOR_BLOCKS));
     auto kernel = !lcc          ? wgmma_kernel<TM_TENSOR_SUMS, false, false>
                   : is_small(j) ? j.map ? wgmma_kernel<TM_TENSOR_LCC, true, true>
                                         : wgmma_kernel<TM_TENSOR_LCC, false, true>
                   : j.map ? wgmma_kernel<TM_TENSOR_LCC, true, false>
                                 : wgmma_kernel<TM_TENSOR_LCC, false, false>;
-    return tc_start(kernel, j, p, TC_THREADS, smem, 256, lcc ? 3 : 4, sms, smem_max, stream);
+    return tc_start(kernel, j, p, TC_THREADS, smem, FIXED, lcc ? MOST_BLOCKS : 4, sms, smem_max,
+                    stream);
 }
