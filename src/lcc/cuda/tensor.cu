@@ -3,8 +3,8 @@
 #include "lcc/cuda/memory.cuh"
 #include "lcc/cuda/tensor_cores.cuh"
 
-/* wgmma is faster where it can; it takes single templates only, whose fragments
- * stand behind those of mma. */
+/* wgmma is faster where it can, in a form for small templates and one for wide ones; it
+ * takes single templates only, whose fragments stand behind those of mma. */
 static size_t wgmma_offset(int width, int height, int count)
 {
     return (tc_mma_frag_bytes(width, height, count) + 255) / 256 * 256;
@@ -15,6 +15,12 @@ static bool wgmma_takes(const tm_tensor_device *device, int width, int height, i
 {
     return device->has_wgmma && count == 1 && width <= 25 && height <= 31;
 }
+
+static bool wide_takes(const tm_tensor_device *device, int width, int height, int count)
+{
+    return device->has_wgmma && count == 1 && (width > 25 || height > 31) &&
+           tc_wide_frag_bytes(width, height) != 0;
+}
 #endif
 
 cudaError_t tm_tensor_prepare(const tm_tensor_device *device, const uint8_t *taps, int width,
@@ -22,9 +28,12 @@ cudaError_t tm_tensor_prepare(const tm_tensor_device *device, const uint8_t *tap
 {
     size_t offset = wgmma_offset(width, height, count), size = offset;
 #ifdef TM_HAVE_WGMMA
-    const bool wgmma = wgmma_takes(device, width, height, count);
+    const bool wgmma = wgmma_takes(device, width, height, count),
+               wide = wide_takes(device, width, height, count);
     if (wgmma)
         size += tc_wgmma_frag_bytes(width, height, count);
+    if (wide)
+        size += tc_wide_frag_bytes(width, height);
 #else
     (void)device;
 #endif
@@ -34,6 +43,8 @@ cudaError_t tm_tensor_prepare(const tm_tensor_device *device, const uint8_t *tap
 #ifdef TM_HAVE_WGMMA
     if (error == cudaSuccess && wgmma)
         error = tc_wgmma_prepare((uint8_t *)*fragments + offset, taps, width, height, count, stream);
+    if (error == cudaSuccess && wide)
+        error = tc_wide_prepare((uint8_t *)*fragments + offset, taps, width, height, stream);
 #endif
     return error;
 }
@@ -51,10 +62,13 @@ cudaError_t tm_tensor_launch(const tm_tensor_device *device, tm_tensor_job job,
     cudaError_t error = cudaErrorNotSupported;
 
 #ifdef TM_HAVE_WGMMA
-    if (wgmma_takes(device, job.width, job.height, job.count)) {
-        tm_tensor_job wide = job;
-        wide.fragments = (const uint8_t *)job.fragments + wgmma_offset(job.width, job.height, 1);
-        error = tc_wgmma_launch(wide, sms, shared, stream);
+    if (job.count == 1) {
+        tm_tensor_job behind = job;
+        behind.fragments = (const uint8_t *)job.fragments + wgmma_offset(job.width, job.height, 1);
+        if (wgmma_takes(device, job.width, job.height, 1))
+            error = tc_wgmma_launch(behind, sms, shared, stream);
+        else if (wide_takes(device, job.width, job.height, 1))
+            error = tc_wide_launch(behind, sms, shared, stream);
     }
 #endif
     if (error == cudaErrorNotSupported && job.count > 1)

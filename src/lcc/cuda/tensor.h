@@ -2,7 +2,7 @@
 /* The direct algorithm on the integer tensor cores: S_FT as products of overlapping
  * frame windows with the Toeplitz matrices of template rows; for LCC also S_F,
  * S_FF, the score and the peak in the same kernel. Compute capability 8.0 and
- * later; 9.0 has a second form. */
+ * later; 9.0 has two more forms. */
 #ifndef TMATCH_LCC_CUDA_TENSOR_H
 #define TMATCH_LCC_CUDA_TENSOR_H
 

@@ -11,7 +11,10 @@
 #define TC_TW 256
 #define TC_TH 16
 #endif
-enum { TW = TC_TW, TH = TC_TH, TC_THREADS = TW / 128 * TH / 8 * 32 };
+#ifndef TC_WARP_COLUMNS // 8 rows of them are a warp's
+#define TC_WARP_COLUMNS 128
+#endif
+enum { TW = TC_TW, TH = TC_TH, TC_THREADS = TW / TC_WARP_COLUMNS * TH / 8 * 32 };
 
 typedef struct { // the launcher's geometry
     int tiles_y, tiles;
@@ -34,6 +37,9 @@ cudaError_t tc_wgmma_prepare(void *frag, const uint8_t *tmpl, int w, int h, int 
 cudaError_t tc_mma_launch(tm_tensor_job j, int sms, size_t smem_max, cudaStream_t stream);
 cudaError_t tc_mma_wide_launch(tm_tensor_job j, int sms, size_t smem_max, cudaStream_t stream);
 cudaError_t tc_wgmma_launch(tm_tensor_job j, int sms, size_t smem_max, cudaStream_t stream);
+size_t tc_wide_frag_bytes(int w, int h); // wgmma_wide.cu
+cudaError_t tc_wide_prepare(void *frag, const uint8_t *tmpl, int w, int h, cudaStream_t stream);
+cudaError_t tc_wide_launch(tm_tensor_job j, int sms, size_t smem_max, cudaStream_t stream);
 
 typedef struct {
     int64_t pos;

@@ -83,13 +83,18 @@ __device__ __forceinline__ int tc_signed_byte(unsigned word, int i)
     return byte;
 }
 
+/* 8 bytes of F as G = F - 128 */
+__device__ __forceinline__ uint2 tc_load8_g(unsigned address)
+{
+    uint2 v = tc_load8(address);
+    return make_uint2(v.x ^ 0x80808080, v.y ^ 0x80808080);
+}
+
 /* A unit's own 8 bytes stand in its lower half, and in the upper half of the unit before. Lanes
  * 8..15 and 24..31 go to that copy: the banks of the others. */
 __device__ __forceinline__ uint2 tc_load_g(unsigned row, int u)
 {
-    uint2 v = tc_load8(row + 16 * u - (u & 8));
-    v.x ^= 0x80808080, v.y ^= 0x80808080;
-    return v;
+    return tc_load8_g(row + 16 * u - (u & 8));
 }
 
 /* Both copies of a unit's own 8 bytes. Unit 0 has none before: there the row's 8 bytes of slack in
@@ -98,6 +103,50 @@ __device__ __forceinline__ void tc_store_unit(unsigned row, int u, uint2 v)
 {
     tc_store8(row + 16 * u - (u & 8), v);
     tc_store8(row + 16 * u - 8 + (u & 8), v);
+}
+
+/* G^2 of in minus G^2 of out, for 8 columns: the low bytes, and the high ones. */
+__device__ __forceinline__ void tc_square_difference(uint2 in, uint2 out, uint2 &low, uint2 &high)
+{
+    unsigned l[2], h[2];
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+        unsigned a = half ? in.y : in.x, b = half ? out.y : out.x, d[4];
+#pragma unroll
+        for (int e = 0; e < 4; e++) {
+            int g = tc_signed_byte(a, e), f = tc_signed_byte(b, e);
+            d[e] = (unsigned)(g * g - f * f);
+        }
+        unsigned p = __byte_perm(d[0], d[1], 0x5140), q = __byte_perm(d[2], d[3], 0x5140);
+        l[half] = __byte_perm(p, q, 0x5410), h[half] = __byte_perm(p, q, 0x7632);
+    }
+    low = make_uint2(l[0], l[1]), high = make_uint2(h[0], h[1]);
+}
+
+/* A from shared memory: a lane's address is that of a line's 16 bytes. */
+__device__ __forceinline__ void tc_load_a(unsigned (&a)[4], unsigned address)
+{
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(a[0]), "=r"(a[1]), "=r"(a[2]), "=r"(a[3])
+                 : "r"(address)
+                 : "memory");
+}
+
+/* d[0..3] += A B, with A's bytes unsigned or SIGNED, B's signed */
+template <bool SIGNED>
+__device__ __forceinline__ void tc_multiply(int *d, const unsigned (&a)[4], unsigned b0,
+                                            unsigned b1)
+{
+    if (SIGNED)
+        asm("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, "
+            "{%8,%9}, {%0,%1,%2,%3};"
+            : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
+            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+    else
+        asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, "
+            "{%8,%9}, {%0,%1,%2,%3};"
+            : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
+            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
 /* The bytes number i of four words, i = 0, 1 or 2. */

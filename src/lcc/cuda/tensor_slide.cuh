@@ -16,20 +16,10 @@
 __device__ __forceinline__ void tc_difference_planes(const tc_ring_pair &rows, unsigned planes)
 {
     auto unit = [&](int i, int u, uint2 in, uint2 out) {
-        unsigned low[2], high[2];
-#pragma unroll
-        for (int half = 0; half < 2; half++) {
-            unsigned a = half ? in.y : in.x, b = half ? out.y : out.x, d[4];
-#pragma unroll
-            for (int e = 0; e < 4; e++) {
-                int g = tc_signed_byte(a, e), f = tc_signed_byte(b, e);
-                d[e] = (unsigned)(g * g - f * f);
-            }
-            unsigned p = __byte_perm(d[0], d[1], 0x5140), q = __byte_perm(d[2], d[3], 0x5140);
-            low[half] = __byte_perm(p, q, 0x5410), high[half] = __byte_perm(p, q, 0x7632);
-        }
-        tc_store_unit(planes + i * TC_ROW_BYTES, u, make_uint2(low[0], low[1]));
-        tc_store_unit(planes + (8 + i) * TC_ROW_BYTES, u, make_uint2(high[0], high[1]));
+        uint2 low, high;
+        tc_square_difference(in, out, low, high);
+        tc_store_unit(planes + i * TC_ROW_BYTES, u, low);
+        tc_store_unit(planes + (8 + i) * TC_ROW_BYTES, u, high);
     };
     int row = threadIdx.x / 64, u = threadIdx.x % 64, rest = threadIdx.x - (TC_THREADS - 24);
     uint2 in[5], out[5];
@@ -94,20 +84,8 @@ struct tc_slide_sums {
     {
         const unsigned *b = factor > 0 ? ones : minus_ones;
         unsigned a[4];
-        asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                     : "=r"(a[0]), "=r"(a[1]), "=r"(a[2]), "=r"(a[3])
-                     : "r"(row + lane)
-                     : "memory");
-        if (SIGNED)
-            asm("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, "
-                "{%8,%9}, {%0,%1,%2,%3};"
-                : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
-                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-        else
-            asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, "
-                "{%8,%9}, {%0,%1,%2,%3};"
-                : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
-                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+        tc_load_a(a, row + lane);
+        tc_multiply<SIGNED>(d, a, b[0], b[1]);
     }
 
     /* From the step's row i to the row below. */
