@@ -255,7 +255,7 @@ static cudaError_t launch(const tm_tensor_job &j, tc_plan p, int sms, size_t sme
     if (OUTCOME == TM_TENSOR_LCC)
         smem += sizeof(uint4) * (TH * max(p.sums_pitch, p.win_pitch) + (PACK ? 1 : 2) * p.words);
     return tc_start(mma_kernel<OUTCOME, MAP, NARROW, PACK, BIG>, j, p, TC_THREADS, smem, 256,
-                    PER_SM, sms, smem_max, stream);
+                    PER_SM, sms, smem_max, false, stream);
 }
 
 template <bool MAP>

@@ -65,11 +65,12 @@ static inline int tc_fit(size_t smem, int per_sm, size_t smem_max)
     return (int)min((size_t)per_sm, (smem_max + 1024) / (smem + 1024));
 }
 
-/* smem: what a block asks for; fixed: what it declares besides, rounded up. */
+/* smem: what a block asks for; fixed: what it declares besides, rounded up. early: the launch may
+ * begin while a kernel before it ends; it calls tc_wait_for_launches first. */
 template <typename K>
 static cudaError_t tc_start(K kernel, const tm_tensor_job &j, const tc_plan &p, int threads,
                             size_t smem, size_t fixed, int per_sm, int sms, size_t smem_max,
-                            cudaStream_t stream)
+                            bool early, cudaStream_t stream)
 {
     if (smem + fixed > smem_max)
         return cudaErrorNotSupported;
@@ -83,7 +84,13 @@ static cudaError_t tc_start(K kernel, const tm_tensor_job &j, const tc_plan &p, 
     cudaError_t e =
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)smem);
     if (!e) {
-        kernel<<<grid, threads, smem, stream>>>(j, p);
+        cudaLaunchAttribute attribute = {};
+        attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        attribute.val.programmaticStreamSerializationAllowed = 1;
+        cudaLaunchConfig_t config = {};
+        config.gridDim = grid, config.blockDim = threads, config.dynamicSmemBytes = smem;
+        config.stream = stream, config.attrs = &attribute, config.numAttrs = early;
+        cudaLaunchKernelEx(&config, kernel, j, p);
         e = cudaGetLastError();
     }
     pthread_mutex_unlock(&lock);
@@ -101,6 +108,14 @@ __device__ __forceinline__ void tc_copy16(unsigned dst, const void *src)
 __device__ __forceinline__ void tc_copy_wait()
 {
     asm volatile("cp.async.wait_all;" ::: "memory");
+}
+#endif
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+/* Until the kernel before has ended and all that it wrote is seen; then the next may begin. */
+__device__ __forceinline__ void tc_wait_for_launches()
+{
+    asm volatile("griddepcontrol.wait; griddepcontrol.launch_dependents;" ::: "memory");
 }
 #endif
 #endif

@@ -112,6 +112,7 @@ static __global__ void __launch_bounds__(TC_THREADS, OUTCOME == TM_TENSOR_LCC ? 
     int ahead = ring.count - 8;
     unsigned planes = ring.rows + ring.count * TC_ROW_BYTES + 16;
 
+    tc_wait_for_launches();
     const unsigned sweepers = gridDim.x - p.others;
     const bool sweeps = blockIdx.x < sweepers;
     int t = sweeps ? (int)((int64_t)p.tiles * blockIdx.x / sweepers) : 0;
@@ -246,5 +247,5 @@ cudaError_t tc_wgmma_launch(tm_tensor_job j, int sms, size_t smem_max, cudaStrea
                   : j.map ? wgmma_kernel<TM_TENSOR_LCC, true, false>
                                 : wgmma_kernel<TM_TENSOR_LCC, false, false>;
     return tc_start(kernel, j, p, TC_THREADS, smem, FIXED, lcc ? MOST_BLOCKS : 4, sms, smem_max,
-                    stream);
+                    true, stream);
 }

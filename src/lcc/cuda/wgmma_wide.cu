@@ -93,6 +93,7 @@ static __global__ void __launch_bounds__(TC_THREADS, 1) wide_kernel(tm_tensor_jo
     wide_ring<STEPS> ring = {frag + wide_blocks(h, STEPS) * BLOCK, wide_rows(h), 0};
     unsigned planes = ring.rows + ring.count * ring.ROW;
 
+    tc_wait_for_launches();
     int t = (int)((int64_t)p.tiles * blockIdx.x / gridDim.x);
     int end = (int)((int64_t)p.tiles * (blockIdx.x + 1) / gridDim.x);
     for (int i = threadIdx.x; i < wide_blocks(h, STEPS) * BLOCK / 16; i += TC_THREADS)
@@ -208,7 +209,7 @@ static cudaError_t launch(const tm_tensor_job &j, const tc_plan &p, int sms, siz
                           cudaStream_t stream)
 {
     return tc_start(j.map ? wide_kernel<STEPS, true> : wide_kernel<STEPS, false>, j, p, TC_THREADS,
-                    shared_bytes(j.width, j.height), 256, 2, sms, smem_max, stream);
+                    shared_bytes(j.width, j.height), 256, 2, sms, smem_max, true, stream);
 }
 
 cudaError_t tc_wide_launch(tm_tensor_job j, int sms, size_t smem_max, cudaStream_t stream)
