@@ -63,13 +63,9 @@ static void *make_image(tm_image *image, int64_t width, int64_t height, int cont
     return memory;
 }
 
-void problem_make(problem *p, int64_t frame_width, int64_t frame_height, int64_t tmpl_width,
-                  int64_t tmpl_height)
+static void make_problem(problem *p, int64_t frame_width, int64_t frame_height, int64_t tmpl_width,
+                         int64_t tmpl_height, int frame_content, int tmpl_content, bool cut)
 {
-    int frame_content = check_random() % 2 ? 0 : (int)check_random_in(0, CONTENTS - 1);
-    int tmpl_content = check_random() % 2 ? 0 : (int)check_random_in(0, CONTENTS - 1);
-    bool cut = check_random() % 3 == 0;
-
     p->frame_memory = make_image(&p->frame, frame_width, frame_height, frame_content);
     p->tmpl_memory = make_image(&p->tmpl, tmpl_width, tmpl_height, tmpl_content);
     if (cut) {
@@ -83,6 +79,22 @@ void problem_make(problem *p, int64_t frame_width, int64_t frame_height, int64_t
              (long long)frame_width, (long long)frame_height, contents[frame_content],
              (long long)tmpl_width, (long long)tmpl_height,
              cut ? "cut from it" : contents[tmpl_content]);
+}
+
+void problem_make(problem *p, int64_t frame_width, int64_t frame_height, int64_t tmpl_width,
+                  int64_t tmpl_height)
+{
+    int frame_content = check_random() % 2 ? 0 : (int)check_random_in(0, CONTENTS - 1);
+    int tmpl_content = check_random() % 2 ? 0 : (int)check_random_in(0, CONTENTS - 1);
+    bool cut = check_random() % 3 == 0;
+    make_problem(p, frame_width, frame_height, tmpl_width, tmpl_height, frame_content, tmpl_content,
+                 cut);
+}
+
+void problem_make_noise(problem *p, int64_t frame_width, int64_t frame_height, int64_t tmpl_width,
+                        int64_t tmpl_height)
+{
+    make_problem(p, frame_width, frame_height, tmpl_width, tmpl_height, 0, 0, check_random() % 2);
 }
 
 void problem_random(problem *p)

@@ -17,6 +17,9 @@ typedef struct problem {
 void problem_random(problem *p);
 void problem_make(problem *p, int64_t frame_width, int64_t frame_height, int64_t tmpl_width,
                   int64_t tmpl_height);
+/* Noise alone, the template cut from the frame or not: no window is flat. */
+void problem_make_noise(problem *p, int64_t frame_width, int64_t frame_height, int64_t tmpl_width,
+                        int64_t tmpl_height);
 void problem_free(problem *p);
 
 /* Whether an image of 8-bit gray has one value alone, under its mask if it has one. */

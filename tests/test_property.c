@@ -105,18 +105,50 @@ static void every_width(tm_device_kind device)
     matchers_free(&m);
 }
 
+/* LCC of noise alone: in other content a wrong sum could hide. */
+static void compare_noise(matchers *m, const int64_t (*sizes)[4], size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const int64_t *s = sizes[i];
+        problem p;
+        problem_make_noise(&p, s[0] + s[2] - 1, s[1] + s[3] - 1, s[2], s[3]);
+        compare_with_reference(m, &p, TM_METRIC_LCC, TM_DOMAIN_VALID);
+        problem_free(&p);
+    }
+}
+
 /* Maps so high that a GPU's block makes several steps of a strip, some of them the
- * last of one strip and the first of the next; the last strip over the map's edge,
- * at it, or over the strip before. */
+ * last of one strip and the first of the next. Beyond the last multiple of 512
+ * columns up to 32 more, which an H200 sums apart from the strips, or 33, and some
+ * more; the last strip over the map's edge, at it, or over the strip before. */
 static void high_maps(tm_device_kind device)
 {
     static const int64_t sizes[][4] = {
-        {1032, 2700, 3, 20},
-        {1029, 2650, 4, 31},
-        {520, 5201, 25, 2},
+        {1032, 2700, 3, 20}, {1029, 2650, 4, 31}, {520, 5201, 25, 2}, {513, 4000, 5, 9},
+        {1056, 1100, 2, 30}, {1057, 1100, 2, 30}, {1041, 1300, 24, 2}, {2055, 700, 25, 3},
+        {1030, 900, 3, 31},  {1064, 2700, 2, 20},
     };
     matchers m = direct_on(device, UINT32_MAX);
-    compare_sizes(&m, sizes, sizeof sizes / sizeof *sizes);
+    compare_noise(&m, sizes, sizeof sizes / sizeof *sizes);
+    compare_sizes(&m, sizes, 3);
+    matchers_free(&m);
+}
+
+/* Templates wider than 25 columns, at the limits of what a GPU's block holds of them,
+ * and just beyond; maps around the edges of its strips,
+ * some of so many strips' steps that blocks go on from one strip to the next. */
+static void wide_templates(tm_device_kind device)
+{
+    static const int64_t sizes[][4] = {
+        {260, 60, 26, 89},   {260, 60, 26, 90},   {1030, 41, 27, 40},
+        {1030, 41, 49, 89},  {1030, 41, 50, 67},  {1026, 50, 81, 67},  {1026, 50, 81, 68},
+        {1025, 33, 82, 55},  {1100, 33, 113, 55}, {1100, 33, 113, 56}, {1100, 33, 114, 55},
+        {1030, 100, 25, 32}, {1024, 90, 26, 31},  {2050, 41, 26, 1},   {1, 300, 33, 33},
+        {2047, 9, 32, 33},   {1023, 17, 64, 64},  {1025, 1100, 26, 5}, {2049, 1500, 30, 2},
+        {3100, 800, 64, 2},  {1030, 540, 50, 26}, {1500, 700, 1, 40},
+    };
+    matchers m = direct_on(device, UINT32_MAX);
+    compare_noise(&m, sizes, sizeof sizes / sizeof *sizes);
     matchers_free(&m);
 }
 
@@ -189,6 +221,27 @@ static void cuda_high_maps(void)
     high_maps(TM_DEVICE_CUDA);
 }
 
+/* The kernel for wide templates also where another one is faster. */
+static void require_cuda_always_wide(void)
+{
+    require_cuda();
+    setenv("TMATCH_ALWAYS_WIDE", "1", 1);
+}
+
+static void cuda_wide_templates(void)
+{
+    require_cuda_always_wide();
+    wide_templates(TM_DEVICE_CUDA);
+    unsetenv("TMATCH_ALWAYS_WIDE");
+}
+
+static void cuda_wide_random(void)
+{
+    require_cuda_always_wide();
+    random_cases(TM_DEVICE_CUDA, 0, UINT32_MAX);
+    unsetenv("TMATCH_ALWAYS_WIDE");
+}
+
 static void cuda_every_width(void)
 {
     require_cuda();
@@ -205,7 +258,7 @@ int main(int argc, char **argv)
         CPU_TEST(amx),        CPU_TEST(dotprod),          TEST(cpu_random_threads),
         TEST(cpu_many),       TEST(cpu_every_width),      TEST(cuda_random),
         TEST(cuda_large_templates), TEST(cuda_many),      TEST(cuda_every_width),
-        TEST(cuda_high_maps),
+        TEST(cuda_high_maps), TEST(cuda_wide_templates), TEST(cuda_wide_random),
     };
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
 }
