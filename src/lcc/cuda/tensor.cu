@@ -18,8 +18,7 @@ static bool wgmma_takes(const tm_tensor_device *device, int width, int height, i
 
 static bool wide_takes(const tm_tensor_device *device, int width, int height, int count)
 {
-    return device->has_wgmma && count == 1 && (width > 25 || height > 31) &&
-           tc_wide_frag_bytes(width, height) != 0;
+    return device->has_wgmma && count == 1 && width > 25 && tc_wide_frag_bytes(width, height) != 0;
 }
 #endif
 
@@ -68,7 +67,7 @@ cudaError_t tm_tensor_launch(const tm_tensor_device *device, tm_tensor_job job,
         if (wgmma_takes(device, job.width, job.height, 1))
             error = tc_wgmma_launch(behind, sms, shared, stream);
         else if (wide_takes(device, job.width, job.height, 1))
-            error = tc_wide_launch(behind, sms, shared, stream);
+            error = tc_wide_launch(behind, sms, shared, device->always_wide, stream);
     }
 #endif
     if (error == cudaErrorNotSupported && job.count > 1)

@@ -23,6 +23,7 @@ typedef struct tm_tensor_device {
     int multiprocessors;
     size_t shared_memory; /* that a block may have */
     bool has_wgmma;
+    bool always_wide; /* wgmma for wide templates also where mma is faster: for tests */
     tm_candidate *blocks; /* TM_TENSOR_BLOCKS a template */
     int *hints;           /* one a template, then the counter */
     int most_templates;

@@ -39,7 +39,8 @@ cudaError_t tc_mma_wide_launch(tm_tensor_job j, int sms, size_t smem_max, cudaSt
 cudaError_t tc_wgmma_launch(tm_tensor_job j, int sms, size_t smem_max, cudaStream_t stream);
 size_t tc_wide_frag_bytes(int w, int h); // wgmma_wide.cu
 cudaError_t tc_wide_prepare(void *frag, const uint8_t *tmpl, int w, int h, cudaStream_t stream);
-cudaError_t tc_wide_launch(tm_tensor_job j, int sms, size_t smem_max, cudaStream_t stream);
+cudaError_t tc_wide_launch(tm_tensor_job j, int sms, size_t smem_max, bool always,
+                           cudaStream_t stream);
 
 typedef struct {
     int64_t pos;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* LCC on the integer tensor cores, wgmma (sm_90a): one template wider than 25 columns or higher
- * than 31 rows, whose fragments fit in shared memory beside the frame rows of a step.
+/* LCC on the integer tensor cores, wgmma (sm_90a): one template wider than 25 columns, whose
+ * fragments fit in shared memory beside the frame rows of a step.
  *
  * A block is one warpgroup. It sweeps down a strip of 1024 columns, 8 rows of the map a step, over
  * a ring of frame rows as they are: A's line m is the frame's bytes from x0 + 16m on. Column
@@ -14,7 +14,8 @@
 #define TC_WARP_COLUMNS 256
 #include "lcc/cuda/tensor_wide_score.cuh"
 
-enum { BLOCK = 512, MOST_STEPS = 4 };                     // steps of k: 32 columns each
+enum { BLOCK = 512, LEAST_STEPS = 2, MOST_STEPS = 4 }; // steps of k: 32 columns each
+enum { FIXED = 256, MOST_BLOCKS = 2 }; // bytes that a block declares; an SM's blocks
 enum { PIECES_A_ROW = 1, PIECES = 1 + 8 * PIECES_A_ROW }; // of a step's products; 1, 2 or 4 a row
 
 /* more: add to d. Only the low words of the descriptors change: K-major, no swizzle; 128 bytes from
@@ -193,7 +194,8 @@ static size_t shared_bytes(int w, int h)
 size_t tc_wide_frag_bytes(int w, int h)
 {
     const int steps = wide_steps(w);
-    if (steps > MOST_STEPS || h > WIDE_MOST_ROWS || shared_bytes(w, h) > 232448 - 256)
+    if (steps < LEAST_STEPS || steps > MOST_STEPS || h > WIDE_MOST_ROWS ||
+        shared_bytes(w, h) > 232448 - FIXED)
         return 0;
     return (size_t)wide_blocks(h, steps) * BLOCK;
 }
@@ -209,16 +211,31 @@ static cudaError_t launch(const tm_tensor_job &j, const tc_plan &p, int sms, siz
                           cudaStream_t stream)
 {
     return tc_start(j.map ? wide_kernel<STEPS, true> : wide_kernel<STEPS, false>, j, p, TC_THREADS,
-                    shared_bytes(j.width, j.height), 256, 2, sms, smem_max, true, stream);
+                    shared_bytes(j.width, j.height), FIXED, MOST_BLOCKS, sms, smem_max, true,
+                    stream);
 }
 
-cudaError_t tc_wide_launch(tm_tensor_job j, int sms, size_t smem_max, cudaStream_t stream)
+/* Whether this takes less time than mma, as measured on an H200: where every block has steps enough
+ * for what its start takes, and not too many products are of zeros beside the template or of windows
+ * beyond the map. A map takes longer to write than with mma where an SM has one block alone. */
+static bool pays(const tm_tensor_job &j, const tc_plan &p, int sms, size_t smem_max)
+{
+    const double w = j.width, h = j.height, tiles = (double)j.map_width * j.map_height / (TW * TH),
+                 share = w * h / (32 * wide_steps(j.width) * (h + 7));
+    const int fit = tc_fit(shared_bytes(j.width, j.height) + FIXED, MOST_BLOCKS, smem_max);
+    return tiles >= 1.5 * fit * sms && tiles >= 0.7 * p.tiles &&
+           share >= (!j.map ? 0.3 : fit > 1 ? 0.4 : 0.6);
+}
+
+cudaError_t tc_wide_launch(tm_tensor_job j, int sms, size_t smem_max, bool always,
+                           cudaStream_t stream)
 {
     tc_plan p = {};
     const int steps = wide_steps(j.width);
     if (j.outcome != TM_TENSOR_LCC || j.count > 1 || !tc_wide_frag_bytes(j.width, j.height) ||
-        max(j.map_width, j.map_height) > 1 << 30 || !tc_cover(&p, j, TW, TH))
+        max(j.map_width, j.map_height) > 1 << 30 || !tc_cover(&p, j, TW, TH) ||
+        !(always || pays(j, p, sms, smem_max)))
         return cudaErrorNotSupported;
-    auto run = steps == 1 ? launch<1> : steps == 2 ? launch<2> : steps == 3 ? launch<3> : launch<4>;
+    auto run = steps == 2 ? launch<2> : steps == 3 ? launch<3> : launch<4>;
     return run(j, p, sms, smem_max, stream);
 }
