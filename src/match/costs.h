@@ -73,30 +73,30 @@ static const tm_fft_costs tm_cpu_fft_costs = {
 /* Not for the tensor cores: any template, and devices without them. */
 static const tm_direct_costs tm_cuda_direct_costs = {
     /* cuda direct: fitted */
-    "cuda", 0, 0.000521, 6.49e-05,
+    "cuda", 0, 0.000532, 6.49e-05,
 };
 
 /* On the tensor cores a window costs window + h * (row + steps * step), a step being
  * 16 columns of a template row; windows are counted a multiprocessor. */
 /* cuda tensor: fitted */
-#define TM_CUDA_TENSOR_CALL_NS 1.1e+04
-#define TM_CUDA_TENSOR_WINDOW_NS 0.29
+#define TM_CUDA_TENSOR_CALL_NS 1.09e+04
+#define TM_CUDA_TENSOR_WINDOW_NS 0.144
 #define TM_CUDA_TENSOR_ROW_NS 0
-#define TM_CUDA_TENSOR_STEP_NS 0.005
+#define TM_CUDA_TENSOR_STEP_NS 0.00487
 
 static const tm_fft_length tm_cuda_fft_lengths[] = {
     /* cuda lengths: fitted */
-    {256, 0.00348}, {512, 0.00385}, {768, 0.00494}, {1024, 0.00475}, {1152, 0.00456},
-    {1536, 0.00576}, {2048, 0.00436}, {2304, 0.00729}, {4096, 0.00845}, {8192, 0.0102},
+    {256, 0.0035}, {512, 0.00388}, {768, 0.00496}, {1024, 0.0048}, {1152, 0.00462},
+    {1536, 0.00585}, {2048, 0.00442}, {2304, 0.00735}, {4096, 0.00853}, {8192, 0.0102},
 };
 
 /* A match costs call, and serial a template row, besides its points and windows. */
 /* cuda fft: fitted */
 #define TM_CUDA_COLUMN_NS 0
 #define TM_CUDA_WINDOW_NS 0.0119
-#define TM_CUDA_WINDOW_ROW_NS 1.58e-05
-#define TM_CUDA_FFT_CALL_NS 4.08e+04
-#define TM_CUDA_FFT_SERIAL_NS 46.1
+#define TM_CUDA_WINDOW_ROW_NS 1.53e-05
+#define TM_CUDA_FFT_CALL_NS 4.03e+04
+#define TM_CUDA_FFT_SERIAL_NS 47.2
 
 static const tm_fft_costs tm_cuda_fft_costs = {
     .lengths = tm_cuda_fft_lengths,
@@ -110,6 +110,6 @@ static const tm_fft_costs tm_cuda_fft_costs = {
 #define TM_CUDA_SLOW_DOUBLE 20.0
 
 /* cuda start: fitted */
-#define TM_CUDA_START_MS 195
+#define TM_CUDA_START_MS 233
 
 #endif
