@@ -48,7 +48,9 @@ typedef struct tm_layout {
 
 /* What is launched for a group, and can be launched again. */
 typedef struct tm_launch {
-    const tm_group *group; /* NULL: nothing */
+    const tm_group *group; /* NULL: nothing, or a job in parts */
+    tm_job parts;          /* tmpl NULL: none */
+    tm_candidate *best;    /* of the parts */
     tm_metric metric;
     bool by_fft, on_tensor_cores;
     tm_fft_job fft;
@@ -120,6 +122,7 @@ cudaError_t tm_upload(tm_cuda *cuda, uint8_t *to, size_t pitch, const uint8_t *f
 /* parts.cu: brings a frame other than 8-bit gray to the device, and matches there. */
 cudaError_t tm_place_parts(tm_cuda *cuda, const tm_job *job);
 cudaError_t tm_run_parts(tm_cuda *cuda, const tm_job *job, tm_candidate *best);
+cudaError_t tm_launch_parts(tm_cuda *cuda, const tm_launch *launch);
 
 /* transfer.cu: whether the job makes a map on the device; and the place for it, which
  * kernels launched from then on may write. */

@@ -216,7 +216,8 @@ static cudaError_t find_mask(tm_cuda *cuda, const tm_job *job, const tm_template
     return cudaSuccess;
 }
 
-cudaError_t tm_run_parts(tm_cuda *cuda, const tm_job *job, tm_candidate *best)
+/* All that the device does once the frame is there. */
+static cudaError_t launch(tm_cuda *cuda, const tm_job *job, tm_candidate *best)
 {
     const tm_template *mask;
     tm_device_planes planes;
@@ -226,16 +227,28 @@ cudaError_t tm_run_parts(tm_cuda *cuda, const tm_job *job, tm_candidate *best)
     TRY(find_mask(cuda, job, &mask));
     tm_parts_make(&parts, job, mask);
     TRY(split(cuda, job, &parts, &planes));
-    TRY(tm_place_map(cuda, job));
     void *map = tm_job_has_map(job) ? cuda->map.data : NULL;
     if (cuda->traits.tensor_cores && job->tmpl->n <= TM_TENSOR_TAPS && !job->tiling)
         error = run_bands(cuda, job, &parts, &planes, true, map, best);
     if (error == cudaErrorNotSupported)
         error = run_bands(cuda, job, &parts, &planes, false, map, best);
-    TRY(error);
+    return error;
+}
+
+cudaError_t tm_launch_parts(tm_cuda *cuda, const tm_launch *l)
+{
+    return launch(cuda, &l->parts, l->best);
+}
+
+cudaError_t tm_run_parts(tm_cuda *cuda, const tm_job *job, tm_candidate *best)
+{
+    TRY(tm_place_map(cuda, job));
+    TRY(launch(cuda, job, best));
     cuda->last = (tm_launch){};
+    cuda->last.parts = *job;
+    cuda->last.best = best;
     if (job->peaks) {
-        TRY(tm_peaks_prepare(&cuda->peaks, &cuda->last.peaks, job, map, cuda->stream));
+        TRY(tm_peaks_prepare(&cuda->peaks, &cuda->last.peaks, job, cuda->map.data, cuda->stream));
         TRY(tm_peaks_launch(&cuda->last.peaks, cuda->stream));
     }
     if (!job->map.data)

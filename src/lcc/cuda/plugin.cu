@@ -72,7 +72,7 @@ static cudaError_t read_times(const tm_cuda *cuda, tm_times *times)
 static void give_back(tm_cuda *cuda)
 {
     cuda->layout = (tm_layout){};
-    cuda->last.group = NULL;
+    cuda->last = (tm_launch){};
     tm_buffer_free(&cuda->frame);
     tm_buffer_free(&cuda->map);
     tm_buffer_free(&cuda->candidates);
@@ -115,7 +115,7 @@ static tm_status plugin_match(tm_cuda *cuda, tm_job *jobs, size_t count, tm_cuda
 static tm_status plugin_replay(tm_cuda *cuda, int samples, int launches, double *ms,
                                tm_message *message)
 {
-    if (!cuda->last.group) {
+    if (!cuda->last.group && !cuda->last.parts.tmpl) {
         snprintf(message->text, sizeof message->text, "there is no match to replay");
         return TM_ERR_INVALID;
     }

@@ -56,7 +56,8 @@ typedef struct tm_cuda_plugin {
                        tm_message *message);
 
     /* Repeats the device's part of the last successful match, with nothing
-     * copied: samples batches of launches, each batch's mean to ms. */
+     * copied: samples batches of launches, each batch's mean to ms. The match's
+     * template has to be there still. */
     tm_status (*replay)(tm_cuda *cuda, int samples, int launches, double *ms,
                         tm_message *message);
 

@@ -228,7 +228,7 @@ cudaError_t tm_run(tm_cuda *cuda, tm_job *jobs, size_t count)
 {
     size_t bests = 0;
 
-    cuda->last.group = NULL;
+    cuda->last = (tm_launch){};
     cuda->bytes_in = cuda->bytes_out = 0;
     for (size_t i = 0, size; i < count; i += size) {
         size = group_size(jobs + i, count - i);
@@ -256,7 +256,8 @@ cudaError_t tm_run(tm_cuda *cuda, tm_job *jobs, size_t count)
 
 static cudaError_t launch_whole(tm_cuda *cuda)
 {
-    TRY(tm_launch_once(cuda, &cuda->last));
+    TRY(cuda->last.parts.tmpl ? tm_launch_parts(cuda, &cuda->last)
+                              : tm_launch_once(cuda, &cuda->last));
     return cuda->last.peaks.map ? tm_peaks_launch(&cuda->last.peaks, cuda->stream) : cudaSuccess;
 }
 
