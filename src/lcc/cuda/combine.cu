@@ -1,266 +1,137 @@
 /* SPDX-License-Identifier: MIT */
-/* Scores from correlations of planes. Where sums are over whole windows, a block
- * marches down COLUMNS columns of the frame, a thread four neighbours: their sums
- * over the template's rows slide in registers, prefix sums over the columns go to
- * shared memory, GROUP rows at a time, and two of those make a window's sum. A
- * thread's windows are THREADS apart, so that a warp's are neighbours. */
-#include <type_traits>
-
+/* Scores from maps of correlations: the kernel for jobs all of whose sums are such, and
+ * how both kernels are cut into blocks. */
 #include "integers.h"
-#include "lcc/cuda/parts.cuh"
+#include "lcc/cuda/combine.cuh"
 
-#define THREADS 256
-#define WARPS (THREADS / 32)
-#define EACH 4 /* columns, and windows of a row, of a thread */
-#define COLUMNS (THREADS * EACH)
-#define GROUP 4
-#define SLIDE_WIDTH 768 /* of a template, at most; wider ones have all sums by terms */
 #define MOST_STRIPS 65535 /* a grid's */
-#define FIXED 256 /* bytes of shared memory for the block's best */
 
-/* A sum over a window is exact in F and 64 bits; prefix sums may leave them. */
-template <typename F, int CHANNELS, bool TOUCH> struct __align__(16) sums_row {
-    uint64_t ff[COLUMNS];
-    F f[CHANNELS][COLUMNS];
-    uint32_t touched[TOUCH ? COLUMNS : 1];
-    uint64_t ff_of[WARPS]; /* of all warps before */
-    F f_of[CHANNELS][WARPS];
-    uint32_t touched_of[WARPS];
-};
+/* What the terms of one sum make of four neighbours. All loads of the first two come
+ * before their use. */
+template <typename T> struct term_sum {
+    uint4 v[2];
 
-template <typename F, int CHANNELS> struct columns {
-    uint64_t ff[EACH];
-    F f[CHANNELS][EACH];
-    uint32_t touched[EACH];
-};
-
-/* Adds a frame row to the columns, or takes it away. */
-template <typename F, int CHANNELS, bool TOUCH>
-static __device__ __forceinline__ void slide(const tm_combine &c, columns<F, CHANNELS> *s,
-                                             const uint8_t *row, bool leaves)
-{
-    const int64_t plane = c.planes.rows * (int64_t)c.planes.pitch;
+    __device__ __forceinline__ void load(const tm_combine &c, int s, int64_t at)
+    {
 #pragma unroll
-    for (int k = 0; k < CHANNELS; k++) {
-        if (CHANNELS > 1 && k >= c.channels)
-            break;
-        const uint8_t *at = row + k * c.bytes * plane;
-        const uint32_t low = __ldg((const uint32_t *)at);
-        const uint32_t high = c.bytes == 2 ? __ldg((const uint32_t *)(at + plane)) : 0;
+        for (int i = 0; i < 2; i++) {
+            const int t = c.first[s] + i;
+            v[i] = t < c.first[s + 1] ? __ldcs((const uint4 *)(c.term[t].narrow + at))
+                                      : make_uint4(0, 0, 0, 0);
+        }
+    }
+
+    __device__ __forceinline__ static void add(T (&sum)[EACH], uint4 v, int shift)
+    {
+        sum[0] += (T)v.x << shift, sum[1] += (T)v.y << shift;
+        sum[2] += (T)v.z << shift, sum[3] += (T)v.w << shift;
+    }
+
+    __device__ __forceinline__ void add_to(T (&sum)[EACH], const tm_combine &c, int s,
+                                           int64_t at) const
+    {
+        const int first = c.first[s];
+#pragma unroll
+        for (int i = 0; i < 2; i++)
+            add(sum, v[i], first + i < TM_TERMS ? c.term[first + i].shift : 0);
+        for (int t = first + 2; t < c.first[s + 1]; t++)
+            add(sum, __ldcs((const uint4 *)(c.term[t].narrow + at)), c.term[t].shift);
+    }
+};
+
+/* The same at the right edge, and of maps of 64 bits. */
+template <typename T>
+static __device__ __forceinline__ void add_terms(T (&sum)[EACH], const tm_combine &c, int s,
+                                                 int64_t at, int count)
+{
+    for (int t = c.first[s]; t < c.first[s + 1]; t++) {
+        const tm_device_term &term = c.term[t];
 #pragma unroll
         for (int i = 0; i < EACH; i++) {
-            const uint32_t f = (low >> 8 * i & 255) | (high >> 8 * i & 255) << 8;
-            const uint32_t sq = f * f;
-            s->f[k][i] += leaves ? (F)0 - f : (F)f;
-            s->ff[i] += leaves ? 0 - (uint64_t)sq : sq;
+            if (i < count)
+                sum[i] += (term.narrow ? (T)term.narrow[at + i] : (T)term.wide[at + i])
+                          << term.shift;
         }
     }
-    if (TOUCH) {
-        const uint32_t z = __ldg((const uint32_t *)(row + c.z_plane * plane));
-#pragma unroll
-        for (int i = 0; i < EACH; i++)
-            s->touched[i] += leaves ? 0 - (z >> 8 * i & 255) : z >> 8 * i & 255;
-    }
-}
-
-template <typename T> struct __align__(16) quad {
-    T of[EACH];
-};
-
-/* Writes a thread's sums over the columns before each of its own, of its warp, and
- * the warp's whole sum. */
-template <typename T>
-static __device__ __forceinline__ void put_prefix(T *row, T *totals, const T (&column)[EACH])
-{
-    const int lane = threadIdx.x % 32;
-    const T own = column[0] + column[1] + column[2] + column[3];
-    T sum = own;
-#pragma unroll
-    for (int offset = 1; offset < 32; offset *= 2) {
-        const T other = __shfl_up_sync(0xffffffffu, sum, offset);
-        if (lane >= offset)
-            sum += other;
-    }
-    if (lane == 31)
-        totals[threadIdx.x / 32] = sum;
-    sum -= own;
-    quad<T> prefix;
-#pragma unroll
-    for (int i = 0; i < EACH; i++) {
-        prefix.of[i] = sum;
-        sum += column[i];
-    }
-    ((quad<T> *)row)[threadIdx.x] = prefix;
-}
-
-/* Of warps' sums, the sum of those before each; one thread. */
-template <typename T> static __device__ __forceinline__ void put_before(T *totals)
-{
-    T sum = 0;
-    for (int i = 0; i < WARPS; i++) {
-        const T own = totals[i];
-        totals[i] = sum;
-        sum += own;
-    }
-}
-
-template <typename T>
-static __device__ __forceinline__ T window(const T *row, const T *before, int from, int to)
-{
-    return row[to] + before[to / (32 * EACH)] - row[from] - before[from / (32 * EACH)];
-}
-
-/* What terms make of one sum, of a thread's windows of a row from x on, below end. */
-static __device__ __forceinline__ void add_terms(const tm_combine &c, int first, int last,
-                                                 int64_t x, int64_t y, int64_t end,
-                                                 uint64_t (&sum)[EACH])
-{
-#pragma unroll
-    for (int i = 0; i < EACH; i++)
-        sum[i] = 0;
-#pragma unroll 2
-    for (int t = first; t < last; t++) {
-        const int shift = c.term[t].shift;
-        const int64_t at = y * c.stride + x;
-        if (c.term[t].narrow) {
-#pragma unroll
-            for (int i = 0; i < EACH; i++) {
-                if (x + i * THREADS < end)
-                    sum[i] += (uint64_t)__ldg(c.term[t].narrow + at + i * THREADS) << shift;
-            }
-        } else {
-            for (int i = 0; i < EACH && x + i * THREADS < end; i++)
-                sum[i] += (uint64_t)c.term[t].wide[at + i * THREADS] << shift;
-        }
-    }
-}
-
-template <bool WIDE, int CHANNELS>
-static __device__ __forceinline__ void emit(const tm_combine &c, const tm_sums &window,
-                                            bool skipped, int64_t position, tm_candidate *best)
-{
-    const tm_value value = skipped ? tm_skipped_value(c.scorer.metric)
-                                   : tm_score_as(&c.scorer, &window, CHANNELS, WIDE);
-    if (c.map && tm_is_integer(c.scorer.metric))
-        ((int64_t *)c.map)[position] = value.integer;
-    else if (c.map)
-        ((float *)c.map)[position] = value.real;
-    /* a thread's positions ascend */
-    if (!skipped && value.rank > best->value)
-        *best = (tm_candidate){value.rank, position};
-}
-
-/* Sums of S_FT by terms, the others slide. outputs: windows across a block. */
-template <bool WIDE, int CHANNELS, bool TOUCH>
-static __global__ void __launch_bounds__(THREADS)
-    slide_kernel(const __grid_constant__ tm_combine c, int outputs, int strip)
-{
-    typedef typename std::conditional<WIDE, uint64_t, uint32_t>::type F;
-    extern __shared__ __align__(16) uint8_t shared[];
-    sums_row<F, CHANNELS, TOUCH> *const rows = (sums_row<F, CHANNELS, TOUCH> *)shared;
-    const int64_t left = (int64_t)blockIdx.x * outputs, first = (int64_t)blockIdx.y * strip;
-    const int64_t last = min(first + strip, c.rows);
-    const int64_t pitch = (int64_t)c.planes.pitch;
-    const int64_t end = min(left + outputs, c.map_width);
-    const uint8_t *top = c.planes.data + (c.y + first) * pitch + left + threadIdx.x * EACH;
-    tm_candidate best = TM_NO_CANDIDATE;
-    columns<F, CHANNELS> state = {};
-
-#pragma unroll 4
-    for (int v = 0; v < c.height - 1; v++)
-        slide<F, CHANNELS, TOUCH>(c, &state, top + v * pitch, false);
-    for (int64_t y = first; y < last; y += GROUP) {
-#pragma unroll
-        for (int r = 0; r < GROUP; r++) {
-            const uint8_t *row = top + (y - first + r) * pitch;
-            sums_row<F, CHANNELS, TOUCH> *to = &rows[r];
-            slide<F, CHANNELS, TOUCH>(c, &state, row + (c.height - 1) * pitch, false);
-            put_prefix(to->ff, to->ff_of, state.ff);
-#pragma unroll
-            for (int k = 0; k < CHANNELS; k++)
-                put_prefix(to->f[k], to->f_of[k], state.f[k]);
-            if (TOUCH)
-                put_prefix(to->touched, to->touched_of, state.touched);
-            slide<F, CHANNELS, TOUCH>(c, &state, row, true);
-        }
-        __syncthreads();
-        if (threadIdx.x < GROUP) {
-            sums_row<F, CHANNELS, TOUCH> *row = &rows[threadIdx.x];
-            put_before(row->ff_of);
-            for (int k = 0; k < CHANNELS; k++)
-                put_before(row->f_of[k]);
-            if (TOUCH)
-                put_before(row->touched_of);
-        }
-        __syncthreads();
-        for (int r = 0; r < GROUP && y + r < last; r++) {
-            const sums_row<F, CHANNELS, TOUCH> *row = &rows[r];
-            uint64_t ft[EACH];
-            add_terms(c, c.first[TM_SUM_FT], c.first[TM_SUM_FT + 1], left + threadIdx.x, y + r,
-                      end, ft);
-#pragma unroll
-            for (int i = 0; i < EACH; i++) {
-                const int from = threadIdx.x + i * THREADS, to = from + c.width;
-                if (left + from >= end)
-                    break;
-                tm_sums sums = {(int64_t)ft[i], (int64_t)window(row->ff, row->ff_of, from, to)};
-#pragma unroll
-                for (int k = 0; k < CHANNELS; k++)
-                    sums.s_f[k] = (int64_t)window(row->f[k], row->f_of[k], from, to);
-                const bool skipped =
-                    TOUCH && window(row->touched, row->touched_of, from, to) != 0;
-                emit<WIDE, CHANNELS>(c, sums, skipped, (c.y + y + r) * c.map_width + left + from, &best);
-            }
-        }
-        __syncthreads();
-    }
-    best = tm_block_best<THREADS>(best, threadIdx.x);
-    if (threadIdx.x == 0)
-        c.candidates[(int64_t)blockIdx.y * gridDim.x + blockIdx.x] = best;
 }
 
 /* All sums by terms. */
-template <bool WIDE, int CHANNELS>
-static __global__ void __launch_bounds__(THREADS)
+template <typename SUMS, int CHANNELS>
+static __global__ void __launch_bounds__(TERMS_THREADS, CHANNELS == 1 ? 6 : 4)
     terms_kernel(const __grid_constant__ tm_combine c, int strip)
 {
-    const int64_t x = (int64_t)blockIdx.x * COLUMNS + threadIdx.x;
+    enum { SUMS_OF = TM_SUM_F + CHANNELS };
+    typedef typename SUMS::FF FF;
+    const int64_t x = ((int64_t)blockIdx.x * TERMS_THREADS + threadIdx.x) * EACH;
     const int64_t first = (int64_t)blockIdx.y * strip, last = min(first + strip, c.rows);
+    const int count = (int)max(min((int64_t)EACH, c.map_width - x), (int64_t)0);
     tm_candidate best = TM_NO_CANDIDATE;
 
-    for (int64_t y = first; x < c.map_width && y < last; y++) {
-        uint64_t sum[TM_SUM_F + CHANNELS][EACH];
+    for (int64_t y = first; y < last; y++) {
+        const int64_t at = y * c.stride + x, position = (c.y + y) * c.map_width + x;
+        const float cut = c.hint ? cut_of(c) : 0;
+        FF sum[SUMS_OF][EACH] = {};
+        if (count == EACH && c.single) {
+            uint4 v[SUMS_OF];
 #pragma unroll
-        for (int s = 0; s < TM_SUM_F + CHANNELS; s++)
-            add_terms(c, c.first[s], c.first[s + 1], x, y, c.map_width, sum[s]);
+            for (int s = 0; s < SUMS_OF; s++)
+                v[s] = c.only[s] ? __ldcs((const uint4 *)(c.only[s] + at)) : make_uint4(0, 0, 0, 0);
+#pragma unroll
+            for (int s = 0; s < SUMS_OF; s++)
+                sum[s][0] = v[s].x, sum[s][1] = v[s].y, sum[s][2] = v[s].z, sum[s][3] = v[s].w;
+        } else if (count == EACH && c.term[0].narrow) {
+            term_sum<FF> terms[SUMS_OF];
+#pragma unroll
+            for (int s = 0; s < SUMS_OF; s++)
+                terms[s].load(c, s, at);
+#pragma unroll
+            for (int s = 0; s < SUMS_OF; s++)
+                terms[s].add_to(sum[s], c, s, at);
+        } else {
+#pragma unroll
+            for (int s = 0; s < SUMS_OF; s++)
+                add_terms(sum[s], c, s, at, count);
+        }
 #pragma unroll
         for (int i = 0; i < EACH; i++) {
-            const int64_t at = x + i * THREADS;
-            if (at >= c.map_width)
+            typename SUMS::F f[CHANNELS];
+            if (i >= count)
                 break;
-            tm_sums sums = {(int64_t)sum[TM_SUM_FT][i], (int64_t)sum[TM_SUM_FF][i]};
 #pragma unroll
             for (int k = 0; k < CHANNELS; k++)
-                sums.s_f[k] = (int64_t)sum[TM_SUM_F + k][i];
-            emit<WIDE, CHANNELS>(c, sums, sum[TM_SUM_TOUCHED][i] != 0,
-                                 (c.y + y) * c.map_width + at, &best);
+                f[k] = (typename SUMS::F)sum[TM_SUM_F + k][i];
+            const FF ft = sum[TM_SUM_FT][i], ff = sum[TM_SUM_FF][i];
+            const bool skipped = sum[TM_SUM_TOUCHED][i] != 0;
+            if (c.hint)
+                sift<SUMS, CHANNELS>(c, ft, ff, f, skipped, cut, position + i, &best);
+            else
+                emit<SUMS, CHANNELS>(c, ft, ff, f, skipped, position + i, &best);
         }
+        if (c.hint && (y - first) % GROUP == 0)
+            tell(c, best);
     }
-    best = tm_block_best<THREADS>(best, threadIdx.x);
+    best = tm_block_best<TERMS_THREADS>(best, threadIdx.x);
     if (threadIdx.x == 0)
         c.candidates[(int64_t)blockIdx.y * gridDim.x + blockIdx.x] = best;
 }
 
-/* Long strips repeat fewer rows above them; short ones keep all multiprocessors
- * busy. */
-static int strip_of(int64_t across, int64_t rows)
+/* Long strips repeat fewer rows above them; short ones keep all multiprocessors busy,
+ * with as many blocks as fit there at once, or nearly a multiple of them. */
+tm_cut tm_cut_make(const tm_combine *c, int threads, int outputs, double repeated, int fit)
 {
-    int strip = 64;
-    while (ceil_div(rows, strip) > MOST_STRIPS)
-        strip *= 2;
-    while (strip > GROUP && across * ceil_div(rows, strip) < 264)
-        strip /= 2;
-    return strip;
+    const int64_t across = ceil_div(c->map_width, outputs);
+    tm_cut cut = {threads, outputs, 0, dim3()};
+    double least = 0;
+
+    for (int strip = GROUP; strip <= 256 || !cut.strip; strip += strip < 64 ? GROUP : strip / 4) {
+        const int64_t down = ceil_div(c->rows, strip);
+        const double turns = (double)(across * down) / ((double)c->multiprocessors * fit);
+        const double time = (strip + repeated) * (turns > 1 ? ceil(turns) : turns > 0.5 ? turns : 0.5);
+        if (down <= MOST_STRIPS && (!cut.strip || time < least))
+            cut.strip = strip, least = time;
+    }
+    cut.grid = dim3((unsigned)across, (unsigned)ceil_div(c->rows, cut.strip));
+    return cut;
 }
 
 static bool slides(const tm_combine *c)
@@ -268,80 +139,35 @@ static bool slides(const tm_combine *c)
     return c->sliding[TM_SUM_F] || c->sliding[TM_SUM_FF] || c->sliding[TM_SUM_TOUCHED];
 }
 
-/* Windows across a block. */
-static int outputs_of(const tm_combine *c)
+static tm_cut cut_of_job(const tm_combine *c)
 {
-    return slides(c) ? (COLUMNS - c->width) / EACH * EACH : COLUMNS;
-}
-
-static dim3 grid_of(const tm_combine *c, int *strip)
-{
-    const int64_t across = ceil_div(c->map_width, outputs_of(c));
-    *strip = strip_of(across, c->rows);
-    return dim3((unsigned)across, (unsigned)ceil_div(c->rows, *strip));
+    return slides(c) ? tm_slide_cut(c) : tm_cut_make(c, TERMS_THREADS, TERMS_THREADS * EACH, 1, 6);
 }
 
 int64_t tm_combine_blocks(const tm_combine *combine)
 {
-    int strip;
-    const dim3 grid = grid_of(combine, &strip);
-    return (int64_t)grid.x * grid.y;
+    const tm_cut cut = cut_of_job(combine);
+    return (int64_t)cut.grid.x * cut.grid.y;
 }
 
-/* A slide_kernel and its shared memory. */
-typedef struct slide_form {
-    void (*kernel)(tm_combine, int, int);
-    size_t bytes;
-} slide_form;
+typedef void terms_form(tm_combine, int);
 
-template <bool WIDE, int CHANNELS, bool TOUCH> static slide_form form(void)
+template <typename SUMS> static terms_form *form_of(int channels)
 {
-    typedef typename std::conditional<WIDE, uint64_t, uint32_t>::type F;
-    return {slide_kernel<WIDE, CHANNELS, TOUCH>, sizeof(sums_row<F, CHANNELS, TOUCH>) * GROUP};
-}
-
-template <bool WIDE, bool TOUCH> static slide_form form_of_channels(int channels)
-{
-    return channels == 1   ? form<WIDE, 1, TOUCH>()
-           : channels <= 3 ? form<WIDE, 3, TOUCH>()
-                           : form<WIDE, 4, TOUCH>();
-}
-
-static slide_form form_of(int channels, bool wide, bool skips)
-{
-    if (wide)
-        return skips ? form_of_channels<true, true>(channels)
-                     : form_of_channels<true, false>(channels);
-    return skips ? form_of_channels<false, true>(channels)
-                 : form_of_channels<false, false>(channels);
-}
-
-bool tm_combine_can_slide(const tm_scorer *scorer, bool skips, int width, size_t shared_memory)
-{
-    return width <= SLIDE_WIDTH &&
-           form_of(scorer->channels, scorer->wide, skips).bytes + FIXED <= shared_memory;
-}
-
-static cudaError_t launch_slide(const tm_combine *c, dim3 grid, int strip, cudaStream_t stream)
-{
-    const slide_form f = form_of(c->channels, c->scorer.wide, c->skips);
-    cudaError_t error = cudaFuncSetAttribute(
-        (const void *)f.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)f.bytes);
-    if (error != cudaSuccess)
-        return error;
-    f.kernel<<<grid, THREADS, f.bytes, stream>>>(*c, outputs_of(c), strip);
-    return cudaGetLastError();
+    return channels == 1   ? terms_kernel<SUMS, 1>
+           : channels <= 3 ? terms_kernel<SUMS, 3>
+                           : terms_kernel<SUMS, 4>;
 }
 
 cudaError_t tm_combine_launch(const tm_combine *c, cudaStream_t stream)
 {
-    int strip;
-    const dim3 grid = grid_of(c, &strip);
     if (slides(c))
-        return launch_slide(c, grid, strip, stream);
-    auto kernel = c->scorer.wide ? terms_kernel<true, TM_MAX_CHANNELS>
-                  : c->channels == 1 ? terms_kernel<false, 1>
-                                     : terms_kernel<false, TM_MAX_CHANNELS>;
-    kernel<<<grid, THREADS, 0, stream>>>(*c, strip);
+        return tm_slide_launch(c, stream);
+    const tm_cut cut = cut_of_job(c);
+    const tm_sums_kind kind = tm_sums_kind_of(&c->scorer, c->bytes);
+    terms_form *kernel = kind == TM_SUMS_8    ? form_of<sums_8>(c->channels)
+                         : kind == TM_SUMS_16 ? form_of<sums_16>(c->channels)
+                                              : form_of<sums_wide>(c->channels);
+    kernel<<<cut.grid, cut.threads, 0, stream>>>(*c, cut.strip);
     return cudaGetLastError();
 }

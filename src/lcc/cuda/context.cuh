@@ -90,7 +90,7 @@ struct tm_cuda {
     int planes_count;
     tm_template *ones; /* a mask of all pixels, of a wide template's size, or NULL */
 
-    tm_candidate *reduced;      /* device, TM_REDUCE_BLOCKS */
+    tm_candidate *reduced;      /* device, TM_REDUCE_BLOCKS, and one more for parts.cu */
     tm_candidate *pinned_bests; /* host */
     size_t pinned_bests_count;
 
@@ -123,6 +123,25 @@ cudaError_t tm_upload(tm_cuda *cuda, uint8_t *to, size_t pitch, const uint8_t *f
 cudaError_t tm_place_parts(tm_cuda *cuda, const tm_job *job);
 cudaError_t tm_run_parts(tm_cuda *cuda, const tm_job *job, tm_candidate *best);
 cudaError_t tm_launch_parts(tm_cuda *cuda, const tm_launch *launch);
+
+/* terms.cu: how a job's terms become maps of their sums. */
+typedef struct tm_terms_plan {
+    bool narrow; /* maps of 32 bits */
+    bool merged; /* in one launch, terms that fit 32 bits together as one map */
+    int maps;
+    int order[TM_TERMS]; /* terms as they are made */
+    struct {
+        int map; /* its sum's, of the same shift */
+        bool ends; /* the last one of its map */
+    } of[TM_TERMS]; /* by term */
+} tm_terms_plan;
+
+tm_terms_plan tm_terms_plan_make(const tm_cuda *cuda, const tm_job *job, const tm_parts *parts,
+                                 bool narrow);
+
+/* Correlates the terms of a band, whose maps are the combination's. */
+cudaError_t tm_run_terms(tm_cuda *cuda, const tm_job *job, const tm_parts *parts,
+                         const tm_terms_plan *plan, tm_combine *band);
 
 /* transfer.cu: whether the job makes a map on the device; and the place for it, which
  * kernels launched from then on may write. */

@@ -124,6 +124,7 @@ static __global__ void __launch_bounds__(REDUCE_THREADS)
     reduce_kernel(const tm_candidate *candidates, int64_t count, tm_candidate *out)
 {
     tm_candidate best = TM_NO_CANDIDATE;
+#pragma unroll 4
     for (int64_t i = (int64_t)blockIdx.x * REDUCE_THREADS + threadIdx.x; i < count;
          i += (int64_t)gridDim.x * REDUCE_THREADS) {
         if (tm_candidate_beats(candidates[i], best))
@@ -157,7 +158,7 @@ cudaError_t tm_direct_launch(const tm_device_job *job, tm_metric metric, cudaStr
 cudaError_t tm_reduce_launch(const tm_candidate *candidates, int64_t count, tm_candidate *scratch,
                              tm_candidate *best, cudaStream_t stream)
 {
-    if (count > REDUCE_THREADS) {
+    if (count > 4 * REDUCE_THREADS) { /* below, a launch takes longer than it saves */
         const int64_t wanted = ceil_div(count, REDUCE_THREADS);
         const int blocks = (int)(wanted < TM_REDUCE_BLOCKS ? wanted : TM_REDUCE_BLOCKS);
         reduce_kernel<<<blocks, REDUCE_THREADS, 0, stream>>>(candidates, count, scratch);

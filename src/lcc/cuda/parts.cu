@@ -41,6 +41,12 @@ cudaError_t tm_place_parts(tm_cuda *cuda, const tm_job *job)
     return cudaStreamWaitEvent(cuda->stream, cuda->uploaded, 0);
 }
 
+/* Behind what reductions use. */
+static int *hint_of(const tm_cuda *cuda)
+{
+    return (int *)(cuda->reduced + TM_REDUCE_BLOCKS);
+}
+
 static cudaError_t split(tm_cuda *cuda, const tm_job *job, const tm_parts *parts,
                          tm_device_planes *planes)
 {
@@ -56,64 +62,10 @@ static cudaError_t split(tm_cuda *cuda, const tm_job *job, const tm_parts *parts
         cuda->planes_count = parts->planes;
     }
     *planes = (tm_device_planes){(uint8_t *)cuda->planes.data, l.pitch, l.rows, l.pad_x, l.pad_y};
-    return tm_split_launch(&raw, planes, parts, cuda->stream);
+    return tm_split_launch(&raw, planes, parts, hint_of(cuda), cuda->stream);
 }
 
-/* One correlation over a band of rows. */
-static cudaError_t run_term(tm_cuda *cuda, const tm_job *job, const tm_term *term,
-                            const tm_combine *band, bool narrow, void *map)
-{
-    const tm_device_planes *planes = &band->planes;
-    tm_job plain = {};
-    tm_group *group;
-
-    plain.tmpl = term->taps;
-    plain.tiling = job->tiling;
-    TRY(tm_fetch_group(cuda, &plain, 1, &group));
-    tm_device_job direct = {};
-    direct.frame = planes->data + (term->plane * planes->rows + band->y) * (int64_t)planes->pitch;
-    direct.pitch = planes->pitch;
-    direct.map_width = band->map_width;
-    direct.map_height = band->rows;
-    direct.taps = group->taps;
-    direct.width = (int)job->tmpl->width;
-    direct.height = (int)job->tmpl->height;
-    direct.map = map;
-    if (job->tiling) {
-        tm_fft_job fft = {};
-        fft.job = direct;
-        fft.job.sum = term->taps->sum;
-        fft.frame_rows = planes->rows;
-        fft.metric = TM_METRIC_CCORR;
-        fft.tiling = *job->tiling;
-        tm_make_room_for_spectrum(cuda, group, tm_fft_spectrum_bytes(&fft.tiling));
-        TRY(tm_fft_prepare(&cuda->fft, &fft, &group->spectrum, cuda->stream));
-        TRY(tm_buffer_fit(&cuda->candidates,
-                          (size_t)tm_fft_candidates(&fft) * sizeof(tm_candidate)));
-        fft.job.candidates = (tm_candidate *)cuda->candidates.data;
-        return tm_fft_launch(&fft, cuda->stream);
-    }
-    if (!narrow) {
-        TRY(tm_buffer_fit(&cuda->candidates,
-                          (size_t)tm_direct_blocks(&direct) * sizeof(tm_candidate)));
-        direct.candidates = (tm_candidate *)cuda->candidates.data;
-        return tm_direct_launch(&direct, TM_METRIC_CCORR, cuda->stream);
-    }
-    tm_tensor_job tensor = {};
-    tensor.outcome = TM_TENSOR_SUMS;
-    tensor.frame = direct.frame;
-    tensor.pitch = direct.pitch;
-    tensor.map_width = direct.map_width;
-    tensor.map_height = direct.map_height;
-    tensor.width = direct.width;
-    tensor.height = direct.height;
-    tensor.count = 1;
-    tensor.fragments = group->fragments;
-    tensor.sums = (tm_tensor_sums){NULL, (uint32_t *)map, band->stride};
-    return tm_tensor_launch(&cuda->tensor, tensor, cuda->stream);
-}
-
-static tm_combine combine_of(const tm_job *job, const tm_parts *parts,
+static tm_combine combine_of(const tm_cuda *cuda, const tm_job *job, const tm_parts *parts,
                              const tm_device_planes *planes, void *map)
 {
     tm_combine c = {};
@@ -121,6 +73,9 @@ static tm_combine combine_of(const tm_job *job, const tm_parts *parts,
         c.sliding[i] = parts->sliding[i];
     c.skips = parts->needed[TM_SUM_TOUCHED];
     c.scorer = tm_scorer_make(job->tmpl, job->metric);
+    c.n = (uint32_t)c.scorer.n;
+    for (int i = 0; i < c.scorer.channels; i++)
+        c.minus_s_t[i] = (int)(uint32_t)-c.scorer.s_t[i];
     c.planes = *planes;
     c.channels = parts->channels;
     c.bytes = parts->bytes;
@@ -129,30 +84,10 @@ static tm_combine combine_of(const tm_job *job, const tm_parts *parts,
     c.height = (int)job->tmpl->height;
     c.map_width = job->geometry.map_width;
     c.map = map;
+    c.hint = map || job->metric != TM_METRIC_LCC || c.scorer.wide ? NULL : hint_of(cuda);
+    c.variance = c.scorer.norm / TM_SCORE_SCALE;
+    c.multiprocessors = cuda->traits.multiprocessors;
     return c;
-}
-
-/* Correlates a band, by sum, and puts it together. */
-static cudaError_t run_band(tm_cuda *cuda, const tm_job *job, const tm_parts *parts, bool narrow,
-                            tm_combine *c)
-{
-    const size_t size = (size_t)(c->stride * c->rows) * (narrow ? 4 : 8);
-    int count = 0;
-
-    for (int sum = 0; sum < TM_SUMS; sum++) {
-        c->first[sum] = count;
-        for (int i = 0; i < parts->terms; i++) {
-            const tm_term *term = &parts->term[i];
-            if (term->sum != sum)
-                continue;
-            void *map = (uint8_t *)cuda->terms.data + (size_t)count * size;
-            c->term[count++] = narrow ? (tm_device_term){(const uint32_t *)map, NULL, term->shift}
-                                      : (tm_device_term){NULL, (const int64_t *)map, term->shift};
-            TRY(run_term(cuda, job, term, c, narrow, map));
-        }
-    }
-    c->first[TM_SUMS] = count;
-    return tm_combine_launch(c, cuda->stream);
 }
 
 /* narrow: the terms' maps have 32 bits, modulo which their sums are exact. */
@@ -160,10 +95,11 @@ static cudaError_t run_bands(tm_cuda *cuda, const tm_job *job, const tm_parts *p
                              const tm_device_planes *planes, bool narrow, void *map,
                              tm_candidate *best)
 {
+    const tm_terms_plan plan = tm_terms_plan_make(cuda, job, parts, narrow);
     const tm_geometry *g = &job->geometry;
-    tm_combine c = combine_of(job, parts, planes, map);
+    tm_combine c = combine_of(cuda, job, parts, planes, map);
     c.stride = narrow ? (g->map_width + 3) / 4 * 4 : g->map_width;
-    const int64_t row = c.stride * parts->terms * (narrow ? 4 : 8);
+    const int64_t row = c.stride * plan.maps * (narrow ? 4 : 8);
     int64_t most = BAND_BYTES / row, count = 0;
 
     most = job->tiling ? g->map_height : most < 64 ? 64 : most; /* tiles are not cut */
@@ -178,7 +114,8 @@ static cudaError_t run_bands(tm_cuda *cuda, const tm_job *job, const tm_parts *p
     for (; c.y < g->map_height; c.y += most) {
         c.rows = most < g->map_height - c.y ? most : g->map_height - c.y;
         c.candidates = (tm_candidate *)cuda->found.data + count;
-        TRY(run_band(cuda, job, parts, narrow, &c));
+        TRY(tm_run_terms(cuda, job, parts, &plan, &c));
+        TRY(tm_combine_launch(&c, cuda->stream));
         count += tm_combine_blocks(&c);
     }
     return tm_reduce_launch((tm_candidate *)cuda->found.data, count, cuda->reduced, best,
@@ -193,7 +130,8 @@ static cudaError_t find_mask(tm_cuda *cuda, const tm_job *job, const tm_template
     const tm_scorer scorer = tm_scorer_make(t, job->metric);
 
     *mask = tm_mask_plane(t);
-    if (*mask || tm_combine_can_slide(&scorer, job->frame.mask != NULL, (int)t->width,
+    if (*mask || tm_combine_can_slide(&scorer, (int)tm_sample_size(t->type), job->frame.mask != NULL,
+                                      (int)t->width,
                                       cuda->tensor.shared_memory))
         return cudaSuccess;
     if (!cuda->ones || cuda->ones->width != t->width || cuda->ones->height != t->height) {

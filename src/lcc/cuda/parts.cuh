@@ -21,9 +21,10 @@ typedef struct tm_device_planes {
     int64_t rows, pad_x, pad_y;
 } tm_device_planes;
 
-/* Splits the frame; around it the planes stay as they are, 0. */
+/* Splits the frame; around it the planes stay as they are, 0. *hint becomes that of no
+ * score. */
 cudaError_t tm_split_launch(const tm_raw_frame *raw, const tm_device_planes *planes,
-                            const tm_parts *parts, cudaStream_t stream);
+                            const tm_parts *parts, int *hint, cudaStream_t stream);
 
 /* A correlation of one plane, dense, of a band of rows. */
 typedef struct tm_device_term {
@@ -36,21 +37,29 @@ typedef struct tm_device_term {
 typedef struct tm_combine {
     tm_device_term term[TM_TERMS]; /* by sum: */
     int first[TM_SUMS + 1];        /* term of each */
+    bool single;                   /* one narrow term, unshifted, is all of each sum: */
+    const uint32_t *only[TM_SUMS]; /* which it is, or NULL */
     bool sliding[TM_SUMS];
     bool skips; /* there is a TM_SUM_TOUCHED */
     tm_scorer scorer;
+    uint32_t n;                      /* the scorer's, where num and var_F fit 64 bits: */
+    int minus_s_t[TM_MAX_CHANNELS];  /* modulo 2^32, n and -S_T */
     tm_device_planes planes;
     int channels, bytes, z_plane;
     int width, height; /* of the template */
     int64_t map_width, y, rows;
     int64_t stride; /* of terms' rows, in elements */
     void *map;                /* the whole one, or NULL */
+    int *hint;                /* device: the order of the best score so far; NULL where all */
+    float variance;           /* are to be made; (float)var_T */
+    int multiprocessors;
     tm_candidate *candidates; /* tm_combine_blocks */
 } tm_combine;
 
 /* Whether sums can slide over templates of this width, in the shared memory that a
- * block may have. */
-bool tm_combine_can_slide(const tm_scorer *scorer, bool skips, int width, size_t shared_memory);
+ * block may have. bytes: of a sample. */
+bool tm_combine_can_slide(const tm_scorer *scorer, int bytes, bool skips, int width,
+                          size_t shared_memory);
 
 int64_t tm_combine_blocks(const tm_combine *combine);
 cudaError_t tm_combine_launch(const tm_combine *combine, cudaStream_t stream);

@@ -258,7 +258,8 @@ static cudaError_t open_device(tm_cuda *cuda)
     cudaEvent_t *const others[] = {&cuda->uploaded, &cuda->computed[0], &cuda->computed[1]};
     for (cudaEvent_t *event : others)
         TRY(cudaEventCreateWithFlags(event, cudaEventDisableTiming));
-    TRY(tm_device_malloc((void **)&cuda->reduced, TM_REDUCE_BLOCKS * sizeof *cuda->reduced));
+    TRY(tm_device_malloc((void **)&cuda->reduced,
+                         (TM_REDUCE_BLOCKS + 1) * sizeof *cuda->reduced));
 
     cuda->tensor_dirty = true;
     cuda->tensor.multiprocessors = properties.multiProcessorCount;

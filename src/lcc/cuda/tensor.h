@@ -59,6 +59,27 @@ typedef struct tm_tensor_job {
     int *counter; /* of blocks that are done */
 } tm_tensor_job;
 
+/* A correlation of one plane, added to those before it. */
+typedef struct tm_tensor_step {
+    int64_t plane;         /* bytes from the job's frame */
+    const void *fragments; /* of one template */
+    uint32_t *map;         /* NULL: the next step's is added to it */
+    int shift;             /* what was added before this step takes, to the left */
+    int next;              /* this and buffers: the launcher's */
+} tm_tensor_step;
+
+#define TM_TENSOR_STEPS 32
+
+/* Several planes' correlations in one launch, whose sums fit 32 bits. All pointers are
+ * device memory. */
+typedef struct tm_tensor_steps {
+    const uint8_t *frame; /* as in tm_tensor_job */
+    size_t pitch;
+    int64_t map_width, map_height, stride; /* stride: elements between rows, a multiple of 4 */
+    int width, height, count, buffers;
+    tm_tensor_step step[TM_TENSOR_STEPS]; /* neighbours of one plane share it */
+} tm_tensor_steps;
+
 /* Makes the fragments of count templates of at most TM_TENSOR_TAPS, one after the
  * other in device memory. The caller frees *fragments with tm_device_free. */
 cudaError_t tm_tensor_prepare(const tm_tensor_device *device, const uint8_t *taps, int width,
@@ -71,5 +92,12 @@ cudaError_t tm_tensor_reset(const tm_tensor_device *device, cudaStream_t stream)
  * not fit this kernel's shared memory: nothing was launched. */
 cudaError_t tm_tensor_launch(const tm_tensor_device *device, tm_tensor_job job,
                              cudaStream_t stream);
+
+/* Whether steps are faster together than each by tm_tensor_launch. */
+bool tm_tensor_takes_steps(const tm_tensor_device *device, int width, int height);
+
+/* Likewise; needs no scratch. */
+cudaError_t tm_tensor_launch_steps(const tm_tensor_device *device, const tm_tensor_steps *job,
+                                   cudaStream_t stream);
 
 #endif

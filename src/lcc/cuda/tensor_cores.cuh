@@ -36,6 +36,7 @@ cudaError_t tc_wgmma_prepare(void *frag, const uint8_t *tmpl, int w, int h, int 
                              cudaStream_t stream);
 cudaError_t tc_mma_launch(tm_tensor_job j, int sms, size_t smem_max, cudaStream_t stream);
 cudaError_t tc_mma_wide_launch(tm_tensor_job j, int sms, size_t smem_max, cudaStream_t stream);
+cudaError_t tc_steps_launch(tm_tensor_steps j, int sms, size_t smem_max, cudaStream_t stream);
 cudaError_t tc_wgmma_launch(tm_tensor_job j, int sms, size_t smem_max, cudaStream_t stream);
 size_t tc_wide_frag_bytes(int w, int h); // wgmma_wide.cu
 cudaError_t tc_wide_prepare(void *frag, const uint8_t *tmpl, int w, int h, cudaStream_t stream);
@@ -68,8 +69,8 @@ static inline int tc_fit(size_t smem, int per_sm, size_t smem_max)
 
 /* smem: what a block asks for; fixed: what it declares besides, rounded up. early: the launch may
  * begin while a kernel before it ends; it calls tc_wait_for_launches first. */
-template <typename K>
-static cudaError_t tc_start(K kernel, const tm_tensor_job &j, const tc_plan &p, int threads,
+template <typename K, typename J>
+static cudaError_t tc_start(K kernel, const J &j, const tc_plan &p, int threads,
                             size_t smem, size_t fixed, int per_sm, int sms, size_t smem_max,
                             bool early, cudaStream_t stream)
 {

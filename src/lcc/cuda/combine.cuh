@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/* From the sums of a window to its score. */
+#ifndef TMATCH_LCC_CUDA_COMBINE_CUH
+#define TMATCH_LCC_CUDA_COMBINE_CUH
+
+#include <limits.h>
+
+#include "lcc/cuda/parts.cuh"
+
+#define EACH 4    /* windows of a row, of a thread */
+#define GROUP 4   /* rows between looks at the best so far */
+#define TERMS_THREADS 128
+
+template <typename T> struct __align__(16) quad {
+    T of[EACH];
+};
+
+/* What sums are kept in: all of them are exact modulo 2^32 or 2^64. */
+struct sums_8 { /* of bytes, where S_FF and S_FT fit 32 bits */
+    typedef uint32_t F, FF;
+    static const bool wide = false;
+};
+
+struct sums_16 { /* where S_F does */
+    typedef uint32_t F;
+    typedef uint64_t FF;
+    static const bool wide = false;
+};
+
+struct sums_wide { /* where num and var_F leave 64 bits */
+    typedef uint64_t F, FF;
+    static const bool wide = true;
+};
+
+/* a b + c in one instruction, which the compiler does not find. */
+static __device__ __forceinline__ int64_t mad_wide(int a, int b, int64_t c)
+{
+#ifdef __CUDA_ARCH__
+    int64_t d;
+    asm("mad.wide.s32 %0, %1, %2, %3;" : "=l"(d) : "r"(a), "r"(b), "l"(c));
+    return d;
+#else
+    return (int64_t)a * b + c;
+#endif
+}
+
+static __device__ __forceinline__ int64_t mul_wide(uint32_t a, uint32_t b)
+{
+#ifdef __CUDA_ARCH__
+    int64_t d;
+    asm("mul.wide.u32 %0, %1, %2;" : "=l"(d) : "r"(a), "r"(b));
+    return d;
+#else
+    return (int64_t)((uint64_t)a * b);
+#endif
+}
+
+/* num and var_F of LCC. */
+template <int CHANNELS>
+static __device__ __forceinline__ void centre(const tm_combine &c, uint32_t ft, uint32_t ff,
+                                              const uint32_t (&f)[CHANNELS], float *num, float *var)
+{
+    int64_t a = mul_wide(ft, c.n), squares = 0;
+#pragma unroll
+    for (int k = 0; k < CHANNELS; k++) { /* n 255 < 2^31, and so are both sums */
+        a = mad_wide((int)f[k], c.minus_s_t[k], a);
+        squares = mad_wide((int)f[k], (int)f[k], squares);
+    }
+    *num = __ll2float_rn(a);
+    *var = __ll2float_rn(mul_wide(ff, c.n) - squares);
+}
+
+template <int CHANNELS>
+static __device__ __forceinline__ void centre(const tm_combine &c, uint64_t ft, uint64_t ff,
+                                              const uint32_t (&f)[CHANNELS], float *num, float *var)
+{
+    int64_t a = (int64_t)(ft * c.n), b = (int64_t)(ff * c.n);
+#pragma unroll
+    for (int k = 0; k < CHANNELS; k++) {
+        a -= mul_wide(f[k], (uint32_t)-c.minus_s_t[k]);
+        b -= mul_wide(f[k], f[k]);
+    }
+    *num = __ll2float_rn(a);
+    *var = __ll2float_rn(b);
+}
+
+/* Never taken. */
+template <int CHANNELS>
+static __device__ __forceinline__ void centre(const tm_combine &, uint64_t, uint64_t,
+                                              const uint64_t (&)[CHANNELS], float *num, float *var)
+{
+    *num = *var = 0;
+}
+
+/* What num |num| / var_F has to be above for a score that may be the best one: below it
+ * by more than all roundings, the division is not made. */
+static __device__ __forceinline__ float cut_of(const tm_combine &c)
+{
+    const float s = tm_score_of_order(__ldcg(c.hint));
+    return s > 0 ? s * s * (1 - 0x1p-18f) * c.variance : -1.0f;
+}
+
+/* A thread's positions ascend. */
+static __device__ __forceinline__ void offer(tm_candidate *best, int64_t rank, int64_t position)
+{
+    if (rank > best->value)
+        *best = (tm_candidate){rank, position};
+}
+
+/* The best alone of LCC, c.hint. */
+template <typename SUMS, int CHANNELS>
+static __device__ __forceinline__ void
+sift(const tm_combine &c, typename SUMS::FF ft, typename SUMS::FF ff,
+     const typename SUMS::F (&f)[CHANNELS], bool skipped, float cut, int64_t position,
+     tm_candidate *best)
+{
+    float num, var;
+    centre(c, ft, ff, f, &num, &var);
+    if (skipped || (cut >= 0 && num * fabsf(num) <= var * cut))
+        return;
+    offer(best, tm_score_order(tm_lcc_limit(tm_normed(&c.scorer, num, var), false)), position);
+}
+
+/* Of any metric: called, not inlined in each kernel. */
+template <int CHANNELS, bool WIDE>
+static __device__ __noinline__ tm_value score_of(const tm_scorer &scorer, tm_sums sums)
+{
+    return tm_score_as(&scorer, &sums, CHANNELS, WIDE);
+}
+
+/* Any metric, for the map and the best. */
+template <typename SUMS, int CHANNELS>
+static __device__ __forceinline__ void
+emit(const tm_combine &c, typename SUMS::FF ft, typename SUMS::FF ff,
+     const typename SUMS::F (&f)[CHANNELS], bool skipped, int64_t position, tm_candidate *best)
+{
+    tm_value value;
+    if (skipped) {
+        value = tm_skipped_value(c.scorer.metric);
+    } else if (!SUMS::wide && c.scorer.metric == TM_METRIC_LCC) {
+        float num, var;
+        centre(c, ft, ff, f, &num, &var);
+        value.real = tm_lcc_limit(tm_normed(&c.scorer, num, var), false);
+        value.rank = tm_score_order(value.real);
+    } else {
+        tm_sums sums = {(int64_t)ft, (int64_t)ff};
+#pragma unroll
+        for (int k = 0; k < CHANNELS; k++)
+            sums.s_f[k] = (int64_t)f[k];
+        value = score_of<CHANNELS, SUMS::wide>(c.scorer, sums);
+    }
+    if (c.map && tm_is_integer(c.scorer.metric))
+        ((int64_t *)c.map)[position] = value.integer;
+    else if (c.map)
+        ((float *)c.map)[position] = value.real;
+    if (!skipped)
+        offer(best, value.rank, position);
+}
+
+/* Lets other blocks know of a warp's best score. */
+static __device__ __forceinline__ void tell(const tm_combine &c, const tm_candidate &best)
+{
+    int order = best.value < INT_MIN ? INT_MIN : (int)best.value;
+    for (int offset = 16; offset > 0; offset /= 2)
+        order = max(order, __shfl_xor_sync(0xffffffffu, order, offset));
+    if (threadIdx.x % 32 == 0 && order > __ldcg(c.hint))
+        atomicMax(c.hint, order);
+}
+
+/* What a job's kernel keeps its sums in. */
+typedef enum tm_sums_kind { TM_SUMS_8, TM_SUMS_16, TM_SUMS_WIDE } tm_sums_kind;
+
+static inline tm_sums_kind tm_sums_kind_of(const tm_scorer *s, int bytes)
+{
+    if (s->wide)
+        return TM_SUMS_WIDE;
+    return bytes == 1 && s->n * s->channels <= UINT32_MAX / (255 * 255) ? TM_SUMS_8 : TM_SUMS_16;
+}
+
+/* How a launch is cut into blocks: strips of rows, and across them outputs windows. */
+typedef struct tm_cut {
+    int threads, outputs, strip;
+    dim3 grid;
+} tm_cut;
+
+/* repeated: what a strip costs besides its rows, in rows; fit: blocks on a
+ * multiprocessor. */
+tm_cut tm_cut_make(const tm_combine *c, int threads, int outputs, double repeated, int fit);
+
+/* slide.cu */
+tm_cut tm_slide_cut(const tm_combine *c);
+cudaError_t tm_slide_launch(const tm_combine *c, cudaStream_t stream);
+
+#endif

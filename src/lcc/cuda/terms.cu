@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/* Correlations of planes, each by whichever kernel takes it. */
+#include "lcc/cuda/context.cuh"
+
+/* What a map of 32 bits may add up: terms' values are below n 255^2. */
+static int most_together(const tm_job *job)
+{
+    return (int)(UINT32_MAX / (job->tmpl->n * 255 * 255));
+}
+
+/* Appends a sum's terms from last to first: the greatest shift comes first, and what is
+ * before each is shifted by the difference. */
+static int plan_whole(tm_terms_plan *p, const tm_parts *parts, int sum, int made)
+{
+    const int before = made;
+    for (int i = parts->terms - 1; i >= 0; i--) {
+        if (parts->term[i].sum != sum)
+            continue;
+        p->order[made++] = i;
+        p->of[i].map = p->maps;
+        p->of[i].ends = false;
+    }
+    if (made > before) {
+        p->of[p->order[made - 1]].ends = true;
+        p->maps++;
+    }
+    return made;
+}
+
+/* Appends a sum's terms, those of one shift together, most of them in a map. */
+static int plan_by_shift(tm_terms_plan *p, const tm_parts *parts, int sum, int most, int made)
+{
+    for (int shift = 0; shift <= 32; shift += 8) {
+        int count = 0;
+        for (int i = 0; i < parts->terms; i++) {
+            if (parts->term[i].sum != sum || parts->term[i].shift != shift)
+                continue;
+            if (count && count % most == 0) {
+                p->of[p->order[made - 1]].ends = true;
+                p->maps++;
+            }
+            p->order[made++] = i;
+            p->of[i].map = p->maps;
+            p->of[i].ends = false;
+            count++;
+        }
+        if (count) {
+            p->of[p->order[made - 1]].ends = true;
+            p->maps++;
+        }
+    }
+    return made;
+}
+
+tm_terms_plan tm_terms_plan_make(const tm_cuda *cuda, const tm_job *job, const tm_parts *parts,
+                                 bool narrow)
+{
+    /* F after FT: with one plane it is the same one */
+    static const int sums[TM_SUMS] = {TM_SUM_FT,    TM_SUM_F,      TM_SUM_F + 1, TM_SUM_F + 2,
+                                      TM_SUM_F + 3, TM_SUM_FF, TM_SUM_TOUCHED};
+    tm_terms_plan p = {};
+    int made = 0;
+
+    p.narrow = narrow;
+    p.merged = narrow && tm_tensor_takes_steps(&cuda->tensor, (int)job->tmpl->width,
+                                               (int)job->tmpl->height);
+    const int most = p.merged ? most_together(job) : 1;
+    const bool whole = p.merged && parts->bytes == 1 && parts->channels <= most;
+    for (int sum : sums)
+        made = whole ? plan_whole(&p, parts, sum, made)
+                     : plan_by_shift(&p, parts, sum, most, made);
+    return p;
+}
+
+/* One correlation over a band of rows, alone. */
+static cudaError_t run_term(tm_cuda *cuda, const tm_job *job, const tm_term *term,
+                            const tm_combine *band, bool narrow, void *map)
+{
+    const tm_device_planes *planes = &band->planes;
+    tm_job plain = {};
+    tm_group *group;
+
+    plain.tmpl = term->taps;
+    plain.tiling = job->tiling;
+    TRY(tm_fetch_group(cuda, &plain, 1, &group));
+    tm_device_job direct = {};
+    direct.frame = planes->data + (term->plane * planes->rows + band->y) * (int64_t)planes->pitch;
+    direct.pitch = planes->pitch;
+    direct.map_width = band->map_width;
+    direct.map_height = band->rows;
+    direct.taps = group->taps;
+    direct.width = (int)job->tmpl->width;
+    direct.height = (int)job->tmpl->height;
+    direct.map = map;
+    if (job->tiling) {
+        tm_fft_job fft = {};
+        fft.job = direct;
+        fft.job.sum = term->taps->sum;
+        fft.frame_rows = planes->rows;
+        fft.metric = TM_METRIC_CCORR;
+        fft.tiling = *job->tiling;
+        tm_make_room_for_spectrum(cuda, group, tm_fft_spectrum_bytes(&fft.tiling));
+        TRY(tm_fft_prepare(&cuda->fft, &fft, &group->spectrum, cuda->stream));
+        TRY(tm_buffer_fit(&cuda->candidates,
+                          (size_t)tm_fft_candidates(&fft) * sizeof(tm_candidate)));
+        fft.job.candidates = (tm_candidate *)cuda->candidates.data;
+        return tm_fft_launch(&fft, cuda->stream);
+    }
+    if (!narrow) {
+        TRY(tm_buffer_fit(&cuda->candidates,
+                          (size_t)tm_direct_blocks(&direct) * sizeof(tm_candidate)));
+        direct.candidates = (tm_candidate *)cuda->candidates.data;
+        return tm_direct_launch(&direct, TM_METRIC_CCORR, cuda->stream);
+    }
+    tm_tensor_job tensor = {};
+    tensor.outcome = TM_TENSOR_SUMS;
+    tensor.frame = direct.frame;
+    tensor.pitch = direct.pitch;
+    tensor.map_width = direct.map_width;
+    tensor.map_height = direct.map_height;
+    tensor.width = direct.width;
+    tensor.height = direct.height;
+    tensor.count = 1;
+    tensor.fragments = group->fragments;
+    tensor.sums = (tm_tensor_sums){NULL, (uint32_t *)map, band->stride};
+    return tm_tensor_launch(&cuda->tensor, tensor, cuda->stream);
+}
+
+/* Brings all terms' fragments to the device. With little memory there one may have had
+ * to make room for another: not supported. */
+static cudaError_t fetch_fragments(tm_cuda *cuda, const tm_parts *parts, const void **fragments)
+{
+    tm_group *groups[TM_TERMS];
+
+    for (int i = 0; i < parts->terms; i++) {
+        tm_job plain = {};
+        plain.tmpl = parts->term[i].taps;
+        TRY(tm_fetch_group(cuda, &plain, 1, &groups[i]));
+        fragments[i] = groups[i]->fragments;
+    }
+    for (int i = 0; i < parts->terms; i++) {
+        if (groups[i]->count != 1 || groups[i]->fragments != fragments[i] ||
+            !tm_template_equal(groups[i]->keys, parts->term[i].taps))
+            return cudaErrorNotSupported;
+    }
+    return cudaSuccess;
+}
+
+/* All terms in one launch. */
+static cudaError_t run_steps(tm_cuda *cuda, const tm_job *job, const tm_parts *parts,
+                             const tm_terms_plan *plan, const tm_combine *band,
+                             uint8_t *const maps[])
+{
+    const tm_device_planes *planes = &band->planes;
+    const void *fragments[TM_TERMS];
+    tm_tensor_steps steps = {};
+
+    TRY(fetch_fragments(cuda, parts, fragments));
+    steps.frame = planes->data + band->y * (int64_t)planes->pitch;
+    steps.pitch = planes->pitch;
+    steps.map_width = band->map_width;
+    steps.map_height = band->rows;
+    steps.stride = band->stride;
+    steps.width = (int)job->tmpl->width;
+    steps.height = (int)job->tmpl->height;
+    steps.count = parts->terms;
+    for (int i = 0; i < parts->terms; i++) {
+        const int index = plan->order[i], before = i ? plan->order[i - 1] : index;
+        const tm_term *term = &parts->term[index];
+        tm_tensor_step *step = &steps.step[i];
+
+        step->plane = term->plane * planes->rows * (int64_t)planes->pitch;
+        step->fragments = fragments[index];
+        if (!plan->of[before].ends)
+            step->shift = parts->term[before].shift - term->shift;
+        if (plan->of[index].ends)
+            step->map = (uint32_t *)maps[plan->of[index].map];
+    }
+    return tm_tensor_launch_steps(&cuda->tensor, &steps, cuda->stream);
+}
+
+static_assert(TM_TERMS <= TM_TENSOR_STEPS, "a launch takes all terms of a job");
+
+cudaError_t tm_run_terms(tm_cuda *cuda, const tm_job *job, const tm_parts *parts,
+                         const tm_terms_plan *plan, tm_combine *band)
+{
+    const size_t size = (size_t)(band->stride * band->rows) * (plan->narrow ? 4 : 8);
+    uint8_t *maps[TM_TERMS];
+    int count = 0;
+
+    for (int i = 0; i < plan->maps; i++)
+        maps[i] = (uint8_t *)cuda->terms.data + (size_t)i * size;
+    for (int sum = 0; sum < TM_SUMS; sum++) {
+        band->first[sum] = count;
+        for (int i = 0; i < parts->terms; i++) {
+            const tm_term *term = &parts->term[i];
+            if (term->sum != sum || !plan->of[i].ends)
+                continue;
+            void *map = maps[plan->of[i].map];
+            band->term[count++] =
+                plan->narrow ? (tm_device_term){(const uint32_t *)map, NULL, term->shift}
+                             : (tm_device_term){NULL, (const int64_t *)map, term->shift};
+        }
+    }
+    band->first[TM_SUMS] = count;
+    band->single = plan->narrow;
+    for (int sum = 0; sum < TM_SUMS; sum++) {
+        const int first = band->first[sum], terms = band->first[sum + 1] - first;
+        band->only[sum] = terms ? band->term[first].narrow : NULL;
+        band->single = band->single && terms <= 1 && !(terms && band->term[first].shift);
+    }
+    if (plan->merged)
+        return run_steps(cuda, job, parts, plan, band, maps);
+    for (int i = 0; i < parts->terms; i++)
+        TRY(run_term(cuda, job, &parts->term[i], band, plan->narrow, maps[plan->of[i].map]));
+    return cudaSuccess;
+}
