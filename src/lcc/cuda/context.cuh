@@ -124,10 +124,16 @@ cudaError_t tm_place_parts(tm_cuda *cuda, const tm_job *job);
 cudaError_t tm_run_parts(tm_cuda *cuda, const tm_job *job, tm_candidate *best);
 cudaError_t tm_launch_parts(tm_cuda *cuda, const tm_launch *launch);
 
-/* terms.cu: how a job's terms become maps of their sums. */
+/* terms.cu: how terms are made, the fastest way first. Each may be refused but the last. */
+typedef enum tm_terms_way {
+    TM_TERMS_MERGED, /* in one launch, those that fit 32 bits together as one map */
+    TM_TERMS_NARROW, /* a launch and a map of 32 bits each */
+    TM_TERMS_WIDE    /* of 64 bits */
+} tm_terms_way;
+
+/* How a job's terms become maps of their sums. */
 typedef struct tm_terms_plan {
-    bool narrow; /* maps of 32 bits */
-    bool merged; /* in one launch, terms that fit 32 bits together as one map */
+    tm_terms_way way;
     int maps;
     int order[TM_TERMS]; /* terms as they are made */
     struct {
@@ -136,8 +142,7 @@ typedef struct tm_terms_plan {
     } of[TM_TERMS]; /* by term */
 } tm_terms_plan;
 
-tm_terms_plan tm_terms_plan_make(const tm_cuda *cuda, const tm_job *job, const tm_parts *parts,
-                                 bool narrow);
+tm_terms_plan tm_terms_plan_make(const tm_job *job, const tm_parts *parts, tm_terms_way way);
 
 /* Correlates the terms of a band, whose maps are the combination's. */
 cudaError_t tm_run_terms(tm_cuda *cuda, const tm_job *job, const tm_parts *parts,

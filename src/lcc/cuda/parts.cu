@@ -90,12 +90,12 @@ static tm_combine combine_of(const tm_cuda *cuda, const tm_job *job, const tm_pa
     return c;
 }
 
-/* narrow: the terms' maps have 32 bits, modulo which their sums are exact. */
 static cudaError_t run_bands(tm_cuda *cuda, const tm_job *job, const tm_parts *parts,
-                             const tm_device_planes *planes, bool narrow, void *map,
+                             const tm_device_planes *planes, tm_terms_way way, void *map,
                              tm_candidate *best)
 {
-    const tm_terms_plan plan = tm_terms_plan_make(cuda, job, parts, narrow);
+    const tm_terms_plan plan = tm_terms_plan_make(job, parts, way);
+    const bool narrow = way != TM_TERMS_WIDE;
     const tm_geometry *g = &job->geometry;
     tm_combine c = combine_of(cuda, job, parts, planes, map);
     c.stride = narrow ? (g->map_width + 3) / 4 * 4 : g->map_width;
@@ -166,10 +166,13 @@ static cudaError_t launch(tm_cuda *cuda, const tm_job *job, tm_candidate *best)
     tm_parts_make(&parts, job, mask);
     TRY(split(cuda, job, &parts, &planes));
     void *map = tm_job_has_map(job) ? cuda->map.data : NULL;
-    if (cuda->traits.tensor_cores && job->tmpl->n <= TM_TENSOR_TAPS && !job->tiling)
-        error = run_bands(cuda, job, &parts, &planes, true, map, best);
+    if (cuda->traits.tensor_cores && job->tmpl->n <= TM_TENSOR_TAPS && !job->tiling) {
+        error = run_bands(cuda, job, &parts, &planes, TM_TERMS_MERGED, map, best);
+        if (error == cudaErrorNotSupported)
+            error = run_bands(cuda, job, &parts, &planes, TM_TERMS_NARROW, map, best);
+    }
     if (error == cudaErrorNotSupported)
-        error = run_bands(cuda, job, &parts, &planes, false, map, best);
+        error = run_bands(cuda, job, &parts, &planes, TM_TERMS_WIDE, map, best);
     return error;
 }
 

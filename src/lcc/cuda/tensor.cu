@@ -77,17 +77,6 @@ cudaError_t tm_tensor_launch(const tm_tensor_device *device, tm_tensor_job job,
     return error;
 }
 
-bool tm_tensor_takes_steps(const tm_tensor_device *device, int width, int height)
-{
-#if defined(TM_STEPS_NEVER) /* to be measured; one of the three ways stays */
-    return (void)device, (void)width, (void)height, false;
-#elif defined(TM_HAVE_WGMMA) && !defined(TM_STEPS_ALWAYS)
-    return !wgmma_takes(device, width, height, 1);
-#else
-    return (void)device, (void)width, (void)height, true;
-#endif
-}
-
 cudaError_t tm_tensor_launch_steps(const tm_tensor_device *device, const tm_tensor_steps *job,
                                    cudaStream_t stream)
 {

@@ -93,9 +93,6 @@ cudaError_t tm_tensor_reset(const tm_tensor_device *device, cudaStream_t stream)
 cudaError_t tm_tensor_launch(const tm_tensor_device *device, tm_tensor_job job,
                              cudaStream_t stream);
 
-/* Whether steps are faster together than each by tm_tensor_launch. */
-bool tm_tensor_takes_steps(const tm_tensor_device *device, int width, int height);
-
 /* Likewise; needs no scratch. */
 cudaError_t tm_tensor_launch_steps(const tm_tensor_device *device, const tm_tensor_steps *job,
                                    cudaStream_t stream);

@@ -52,8 +52,7 @@ static int plan_by_shift(tm_terms_plan *p, const tm_parts *parts, int sum, int m
     return made;
 }
 
-tm_terms_plan tm_terms_plan_make(const tm_cuda *cuda, const tm_job *job, const tm_parts *parts,
-                                 bool narrow)
+tm_terms_plan tm_terms_plan_make(const tm_job *job, const tm_parts *parts, tm_terms_way way)
 {
     /* F after FT: with one plane it is the same one */
     static const int sums[TM_SUMS] = {TM_SUM_FT,    TM_SUM_F,      TM_SUM_F + 1, TM_SUM_F + 2,
@@ -61,11 +60,10 @@ tm_terms_plan tm_terms_plan_make(const tm_cuda *cuda, const tm_job *job, const t
     tm_terms_plan p = {};
     int made = 0;
 
-    p.narrow = narrow;
-    p.merged = narrow && tm_tensor_takes_steps(&cuda->tensor, (int)job->tmpl->width,
-                                               (int)job->tmpl->height);
-    const int most = p.merged ? most_together(job) : 1;
-    const bool whole = p.merged && parts->bytes == 1 && parts->channels <= most;
+    p.way = way;
+    const int most = way == TM_TERMS_MERGED ? most_together(job) : 1;
+    const bool whole =
+        way == TM_TERMS_MERGED && parts->bytes == 1 && parts->channels <= most;
     for (int sum : sums)
         made = whole ? plan_whole(&p, parts, sum, made)
                      : plan_by_shift(&p, parts, sum, most, made);
@@ -184,7 +182,8 @@ static_assert(TM_TERMS <= TM_TENSOR_STEPS, "a launch takes all terms of a job");
 cudaError_t tm_run_terms(tm_cuda *cuda, const tm_job *job, const tm_parts *parts,
                          const tm_terms_plan *plan, tm_combine *band)
 {
-    const size_t size = (size_t)(band->stride * band->rows) * (plan->narrow ? 4 : 8);
+    const bool narrow = plan->way != TM_TERMS_WIDE;
+    const size_t size = (size_t)(band->stride * band->rows) * (narrow ? 4 : 8);
     uint8_t *maps[TM_TERMS];
     int count = 0;
 
@@ -198,20 +197,20 @@ cudaError_t tm_run_terms(tm_cuda *cuda, const tm_job *job, const tm_parts *parts
                 continue;
             void *map = maps[plan->of[i].map];
             band->term[count++] =
-                plan->narrow ? (tm_device_term){(const uint32_t *)map, NULL, term->shift}
+                narrow ? (tm_device_term){(const uint32_t *)map, NULL, term->shift}
                              : (tm_device_term){NULL, (const int64_t *)map, term->shift};
         }
     }
     band->first[TM_SUMS] = count;
-    band->single = plan->narrow;
+    band->single = narrow;
     for (int sum = 0; sum < TM_SUMS; sum++) {
         const int first = band->first[sum], terms = band->first[sum + 1] - first;
         band->only[sum] = terms ? band->term[first].narrow : NULL;
         band->single = band->single && terms <= 1 && !(terms && band->term[first].shift);
     }
-    if (plan->merged)
+    if (plan->way == TM_TERMS_MERGED)
         return run_steps(cuda, job, parts, plan, band, maps);
     for (int i = 0; i < parts->terms; i++)
-        TRY(run_term(cuda, job, &parts->term[i], band, plan->narrow, maps[plan->of[i].map]));
+        TRY(run_term(cuda, job, &parts->term[i], band, narrow, maps[plan->of[i].map]));
     return cudaSuccess;
 }
