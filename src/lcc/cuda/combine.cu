@@ -55,9 +55,15 @@ static __device__ __forceinline__ void add_terms(T (&sum)[EACH], const tm_combin
     }
 }
 
+/* Blocks on a multiprocessor, by the registers that they then have. */
+static constexpr int terms_that_fit(int channels)
+{
+    return channels == 1 ? 6 : 4;
+}
+
 /* All sums by terms. */
 template <typename SUMS, int CHANNELS>
-static __global__ void __launch_bounds__(TERMS_THREADS, CHANNELS == 1 ? 6 : 4)
+static __global__ void __launch_bounds__(TERMS_THREADS, terms_that_fit(CHANNELS))
     terms_kernel(const __grid_constant__ tm_combine c, int strip)
 {
     enum { SUMS_OF = TM_SUM_F + CHANNELS };
@@ -69,7 +75,7 @@ static __global__ void __launch_bounds__(TERMS_THREADS, CHANNELS == 1 ? 6 : 4)
 
     for (int64_t y = first; y < last; y++) {
         const int64_t at = y * c.stride + x, position = (c.y + y) * c.map_width + x;
-        const float cut = c.hint ? cut_of(c) : 0;
+        const int hint = c.hint ? __ldcg(c.hint) : 0;
         FF sum[SUMS_OF][EACH] = {};
         if (count == EACH && c.single) {
             uint4 v[SUMS_OF];
@@ -92,6 +98,7 @@ static __global__ void __launch_bounds__(TERMS_THREADS, CHANNELS == 1 ? 6 : 4)
             for (int s = 0; s < SUMS_OF; s++)
                 add_terms(sum[s], c, s, at, count);
         }
+        const float cut = c.hint ? cut_of(c, hint) : 0;
 #pragma unroll
         for (int i = 0; i < EACH; i++) {
             typename SUMS::F f[CHANNELS];
@@ -102,36 +109,32 @@ static __global__ void __launch_bounds__(TERMS_THREADS, CHANNELS == 1 ? 6 : 4)
                 f[k] = (typename SUMS::F)sum[TM_SUM_F + k][i];
             const FF ft = sum[TM_SUM_FT][i], ff = sum[TM_SUM_FF][i];
             const bool skipped = sum[TM_SUM_TOUCHED][i] != 0;
-            if (c.hint)
-                sift<SUMS, CHANNELS>(c, ft, ff, f, skipped, cut, position + i, &best);
-            else
+            if (c.hint) {
+                float num, var;
+                centre(c, ft, ff, f, &num, &var);
+                if (!skipped && may_be_best(num, var, cut))
+                    offer_lcc(c, &best, num, var, position + i);
+            } else {
                 emit<SUMS, CHANNELS>(c, ft, ff, f, skipped, position + i, &best);
+            }
         }
         if (c.hint && (y - first) % GROUP == 0)
-            tell(c, best);
+            tell(c, best, hint);
     }
     best = tm_block_best<TERMS_THREADS>(best, threadIdx.x);
     if (threadIdx.x == 0)
         c.candidates[(int64_t)blockIdx.y * gridDim.x + blockIdx.x] = best;
 }
 
-/* Long strips repeat fewer rows above them; short ones keep all multiprocessors busy,
- * with as many blocks as fit there at once, or nearly a multiple of them. */
-tm_cut tm_cut_make(const tm_combine *c, int threads, int outputs, double repeated, int fit)
+/* Long strips repeat fewer rows above them, short ones keep all multiprocessors busy: the
+ * longest with which as many blocks run at once as fit there. */
+tm_cut tm_cut_make(const tm_combine *c, int threads, int outputs, int fit)
 {
     const int64_t across = ceil_div(c->map_width, outputs);
-    tm_cut cut = {threads, outputs, 0, dim3()};
-    double least = 0;
-
-    for (int strip = GROUP; strip <= 256 || !cut.strip; strip += strip < 64 ? GROUP : strip / 4) {
-        const int64_t down = ceil_div(c->rows, strip);
-        const double turns = (double)(across * down) / ((double)c->multiprocessors * fit);
-        const double time = (strip + repeated) * (turns > 1 ? ceil(turns) : turns > 0.5 ? turns : 0.5);
-        if (down <= MOST_STRIPS && (!cut.strip || time < least))
-            cut.strip = strip, least = time;
-    }
-    cut.grid = dim3((unsigned)across, (unsigned)ceil_div(c->rows, cut.strip));
-    return cut;
+    const int64_t most = (int64_t)c->multiprocessors * fit / across;
+    const int64_t down = most < 1 ? 1 : most > MOST_STRIPS ? MOST_STRIPS : most;
+    const int strip = (int)(ceil_div(ceil_div(c->rows, down), GROUP) * GROUP);
+    return {threads, outputs, strip, dim3((unsigned)across, (unsigned)ceil_div(c->rows, strip))};
 }
 
 static bool slides(const tm_combine *c)
@@ -141,7 +144,9 @@ static bool slides(const tm_combine *c)
 
 static tm_cut cut_of_job(const tm_combine *c)
 {
-    return slides(c) ? tm_slide_cut(c) : tm_cut_make(c, TERMS_THREADS, TERMS_THREADS * EACH, 1, 6);
+    return slides(c) ? tm_slide_cut(c)
+                     : tm_cut_make(c, TERMS_THREADS, TERMS_THREADS * EACH,
+                                   terms_that_fit(c->channels));
 }
 
 int64_t tm_combine_blocks(const tm_combine *combine)

@@ -15,20 +15,26 @@ template <typename T> struct __align__(16) quad {
     T of[EACH];
 };
 
+/* What a job's kernel keeps its sums in. */
+typedef enum tm_sums_kind { TM_SUMS_8, TM_SUMS_16, TM_SUMS_WIDE } tm_sums_kind;
+
 /* What sums are kept in: all of them are exact modulo 2^32 or 2^64. */
 struct sums_8 { /* of bytes, where S_FF and S_FT fit 32 bits */
     typedef uint32_t F, FF;
+    static const tm_sums_kind kind = TM_SUMS_8;
     static const bool wide = false;
 };
 
 struct sums_16 { /* where S_F does */
     typedef uint32_t F;
     typedef uint64_t FF;
+    static const tm_sums_kind kind = TM_SUMS_16;
     static const bool wide = false;
 };
 
 struct sums_wide { /* where num and var_F leave 64 bits */
     typedef uint64_t F, FF;
+    static const tm_sums_kind kind = TM_SUMS_WIDE;
     static const bool wide = true;
 };
 
@@ -94,10 +100,15 @@ static __device__ __forceinline__ void centre(const tm_combine &, uint64_t, uint
 
 /* What num |num| / var_F has to be above for a score that may be the best one: below it
  * by more than all roundings, the division is not made. */
-static __device__ __forceinline__ float cut_of(const tm_combine &c)
+static __device__ __forceinline__ float cut_of(const tm_combine &c, int hint)
 {
-    const float s = tm_score_of_order(__ldcg(c.hint));
-    return s > 0 ? s * s * (1 - 0x1p-18f) * c.variance : -1.0f;
+    const float s = tm_score_of_order(hint);
+    return s > 0 ? s * s * (1 - 0x1p-18f) * c.variance : -INFINITY;
+}
+
+static __device__ __forceinline__ bool may_be_best(float num, float var, float cut)
+{
+    return !(num * fabsf(num) <= var * cut); /* also where there is no cut, and var is 0 */
 }
 
 /* A thread's positions ascend. */
@@ -107,25 +118,17 @@ static __device__ __forceinline__ void offer(tm_candidate *best, int64_t rank, i
         *best = (tm_candidate){rank, position};
 }
 
-/* The best alone of LCC, c.hint. */
-template <typename SUMS, int CHANNELS>
-static __device__ __forceinline__ void
-sift(const tm_combine &c, typename SUMS::FF ft, typename SUMS::FF ff,
-     const typename SUMS::F (&f)[CHANNELS], bool skipped, float cut, int64_t position,
-     tm_candidate *best)
+static __device__ __forceinline__ void offer_lcc(const tm_combine &c, tm_candidate *best,
+                                                 float num, float var, int64_t position)
 {
-    float num, var;
-    centre(c, ft, ff, f, &num, &var);
-    if (skipped || (cut >= 0 && num * fabsf(num) <= var * cut))
-        return;
     offer(best, tm_score_order(tm_lcc_limit(tm_normed(&c.scorer, num, var), false)), position);
 }
 
-/* Of any metric: called, not inlined in each kernel. */
-template <int CHANNELS, bool WIDE>
-static __device__ __noinline__ tm_value score_of(const tm_scorer &scorer, tm_sums sums)
+/* Of any metric, with 128 bits: called, not inlined in each kernel. */
+template <int CHANNELS>
+static __device__ __noinline__ tm_value wide_score_of(const tm_scorer &scorer, tm_sums sums)
 {
-    return tm_score_as(&scorer, &sums, CHANNELS, WIDE);
+    return tm_score_as(&scorer, &sums, CHANNELS, true);
 }
 
 /* Any metric, for the map and the best. */
@@ -147,7 +150,8 @@ emit(const tm_combine &c, typename SUMS::FF ft, typename SUMS::FF ff,
 #pragma unroll
         for (int k = 0; k < CHANNELS; k++)
             sums.s_f[k] = (int64_t)f[k];
-        value = score_of<CHANNELS, SUMS::wide>(c.scorer, sums);
+        value = SUMS::wide ? wide_score_of<CHANNELS>(c.scorer, sums)
+                           : tm_score_as(&c.scorer, &sums, CHANNELS, false);
     }
     if (c.map && tm_is_integer(c.scorer.metric))
         ((int64_t *)c.map)[position] = value.integer;
@@ -157,18 +161,15 @@ emit(const tm_combine &c, typename SUMS::FF ft, typename SUMS::FF ff,
         offer(best, value.rank, position);
 }
 
-/* Lets other blocks know of a warp's best score. */
-static __device__ __forceinline__ void tell(const tm_combine &c, const tm_candidate &best)
+/* Lets other blocks know of a warp's best score. hint: what they knew a while ago. */
+static __device__ __forceinline__ void tell(const tm_combine &c, const tm_candidate &best, int hint)
 {
     int order = best.value < INT_MIN ? INT_MIN : (int)best.value;
     for (int offset = 16; offset > 0; offset /= 2)
         order = max(order, __shfl_xor_sync(0xffffffffu, order, offset));
-    if (threadIdx.x % 32 == 0 && order > __ldcg(c.hint))
+    if (threadIdx.x % 32 == 0 && order > hint)
         atomicMax(c.hint, order);
 }
-
-/* What a job's kernel keeps its sums in. */
-typedef enum tm_sums_kind { TM_SUMS_8, TM_SUMS_16, TM_SUMS_WIDE } tm_sums_kind;
 
 static inline tm_sums_kind tm_sums_kind_of(const tm_scorer *s, int bytes)
 {
@@ -183,9 +184,8 @@ typedef struct tm_cut {
     dim3 grid;
 } tm_cut;
 
-/* repeated: what a strip costs besides its rows, in rows; fit: blocks on a
- * multiprocessor. */
-tm_cut tm_cut_make(const tm_combine *c, int threads, int outputs, double repeated, int fit);
+/* fit: blocks on a multiprocessor. */
+tm_cut tm_cut_make(const tm_combine *c, int threads, int outputs, int fit);
 
 /* slide.cu */
 tm_cut tm_slide_cut(const tm_combine *c);

@@ -4,97 +4,139 @@
  * registers, prefix sums over a warp's columns go to shared memory, GROUP rows at a
  * time, and two of those make a window's sum, with the whole sums of the warps between.
  * A thread's windows are the block's threads apart, so that a warp's are neighbours. */
+#include "integers.h"
 #include "lcc/cuda/slide_columns.cuh"
 
 #define NARROW_THREADS 128 /* a block's, for windows below SEGMENT columns */
-#define SLIDE_WIDTH 768     /* of a template, at most; wider ones have all sums by terms */
-#define FIXED 256 /* bytes of shared memory for the block's best */
+#define SLIDE_WIDTH 768    /* of a template, at most; wider ones have all sums by terms */
+#define FIXED 256          /* bytes of shared memory for the block's best */
 
-/* The columns [x, x + width) as prefixes have them. */
-template <bool NARROW> struct span {
-    int from, to, first, whole;
-    bool more; /* a warp that is not whole lies after the whole ones */
+/* Narrow windows: their blocks' threads are fewer, and at most two warps' columns are theirs. */
+template <bool NARROW>
+struct layout {
+    enum { APART = NARROW ? NARROW_THREADS : THREADS, COLUMNS = APART * EACH };
+};
 
-    __device__ __forceinline__ span(int x, int width)
+/* On a multiprocessor, by the registers that kernels then have and by shared memory. more:
+ * than LCC's best of a frame without a mask. */
+static constexpr int blocks_that_fit(tm_sums_kind kind, int channels, bool more, bool narrow)
+{
+    constexpr int fit[][3][2] = {/* one channel, up to 3, 4 */
+                                 {{7, 6}, {5, 5}, {4, 3}},
+                                 {{5, 4}, {4, 3}, {3, 2}},
+                                 {{4, 4}, {3, 2}, {3, 2}}};
+    const int blocks = fit[kind][channels == 1 ? 0 : channels <= 3 ? 1 : 2][more];
+    return narrow ? blocks : blocks > 3 ? blocks / 2 : 1;
+}
+
+/* The columns of a thread's windows as prefixes have them. Windows that reach beyond the
+ * block's columns are cut off: nobody takes their sums. */
+template <bool NARROW>
+struct windows {
+    int from, width;
+
+    template <typename T>
+    __device__ __forceinline__ void sum(const prefixes<T> &row, T (&sum)[EACH]) const
     {
-        from = x, to = x + width;
-        first = from / SEGMENT, whole = NARROW ? 0 : width / SEGMENT;
-        more = to / SEGMENT > first + whole;
-    }
-
-    template <typename T> __device__ __forceinline__ T sum(prefixes<T> row) const
-    {
-        T s = row.of[to] - row.of[from];
-        if (!NARROW) {
+        typedef layout<NARROW> L;
+        const quad<T> whole = *(const quad<T> *)row.warps;
+#pragma unroll
+        for (int i = 0; i < EACH; i++) {
+            const int x = from + i * L::APART;
+            const int to = i + 1 < EACH ? x + width : min(x + width, L::COLUMNS - 1);
+            sum[i] = row.of[to] - row.of[x];
+            if constexpr (NARROW) { /* a warp's columns are as many as windows are apart */
+                sum[i] += to >= (i + 1) * SEGMENT ? whole.of[i] : 0;
+            } else {
 #pragma unroll 1
-            for (int i = 0; i < whole; i++)
-                s += row.warps[first + i];
+                for (int w = x / SEGMENT; w < to / SEGMENT; w++)
+                    sum[i] += row.warps[w];
+            }
         }
-        const T rest = row.warps[first + whole];
-        return s + (more ? rest : 0);
     }
 };
 
-/* S_FT of a thread's windows of a row, count of them. */
+static_assert(SEGMENT == NARROW_THREADS, "narrow windows' first warps are known when compiled");
+
+/* S_FT of a thread's windows of a row. The first terms' words are loaded while the row
+ * before is made, so that nothing waits for memory. */
 template <int APART, typename T>
-static __device__ __forceinline__ void load_ft(const tm_combine &c, int64_t at, int count,
-                                               T (&sum)[EACH])
-{
+struct row_terms {
+    enum { AHEAD = sizeof(T) == 4 ? 1 : 3 };
+    uint32_t word[AHEAD][EACH];
+
+    /* count: of windows. */
+    __device__ __forceinline__ void load(const tm_combine &c, int64_t at, int count)
+    {
+        const int terms = c.term[0].narrow ? c.first[TM_SUM_FT + 1] : 0;
 #pragma unroll
-    for (int i = 0; i < EACH; i++)
-        sum[i] = 0;
-    if (count == EACH && c.term[0].narrow) {
-#pragma unroll 1
-        for (int t = c.first[TM_SUM_FT]; t < c.first[TM_SUM_FT + 1]; t++) {
+        for (int t = 0; t < AHEAD; t++) {
             const uint32_t *from = c.term[t].narrow + at;
-            const uint32_t factor = 1u << c.term[t].shift; /* at most 16 */
 #pragma unroll
             for (int i = 0; i < EACH; i++)
-                sum[i] += (T)__ldcs(from + i * APART) * factor;
+                word[t][i] = t < terms && i < count ? __ldcs(from + i * APART) : 0;
         }
-        return;
     }
-#pragma unroll 1
-    for (int t = c.first[TM_SUM_FT]; t < c.first[TM_SUM_FT + 1]; t++) {
-        const tm_device_term &term = c.term[t];
+
+    __device__ __forceinline__ void sum(const tm_combine &c, int64_t at, int count,
+                                        T (&sum)[EACH]) const
+    {
+        const int terms = c.first[TM_SUM_FT + 1];
+        const bool narrow = c.term[0].narrow;
 #pragma unroll
         for (int i = 0; i < EACH; i++) {
-            if (i < count)
-                sum[i] += (term.narrow ? (T)term.narrow[at + i * APART]
-                                       : (T)term.wide[at + i * APART])
-                          << term.shift;
+            sum[i] = 0;
+#pragma unroll
+            for (int t = 0; t < AHEAD; t++)
+                sum[i] += (T)word[t][i] * (1u << c.term[t].shift); /* at most 16 */
+        }
+#pragma unroll 1
+        for (int t = narrow ? AHEAD : 0; t < terms; t++) {
+            const tm_device_term &term = c.term[t];
+#pragma unroll
+            for (int i = 0; i < EACH; i++) {
+                const int64_t x = at + i * APART;
+                if (i < count)
+                    sum[i] += (narrow ? (T)__ldcs(term.narrow + x) : (T)term.wide[x]) << term.shift;
+            }
         }
     }
-}
+};
 
-/* Sums of S_FT by terms, the others slide. outputs: windows across a block. */
-template <typename SUMS, int CHANNELS, bool TOUCH, bool NARROW>
-static __global__ void __launch_bounds__(NARROW ? NARROW_THREADS : THREADS,
-                                         SUMS::wide || CHANNELS == 4 ? 1
-                                         : NARROW                    ? 4
-                                                                     : 2)
+/* Sums of S_FT by terms, the others slide. outputs: windows across a block. BEST: of LCC,
+ * alone; else any metric, its map and its best. */
+template <typename SUMS, int CHANNELS, bool TOUCH, bool NARROW, bool BEST>
+static __global__ void __launch_bounds__(layout<NARROW>::APART,
+                                         blocks_that_fit(SUMS::kind, CHANNELS, TOUCH || !BEST,
+                                                         NARROW))
     slide_kernel(const __grid_constant__ tm_combine c, int outputs, int strip)
 {
-    enum { APART = NARROW ? NARROW_THREADS : THREADS, COLUMNS = APART * EACH };
+    enum { APART = layout<NARROW>::APART, COLUMNS = layout<NARROW>::COLUMNS };
+    typedef typename SUMS::F F;
     typedef typename SUMS::FF FF;
     typedef sums_row<SUMS, CHANNELS, TOUCH> row_of;
     extern __shared__ __align__(16) uint8_t shared[];
     const int64_t left = (int64_t)blockIdx.x * outputs, first = (int64_t)blockIdx.y * strip;
     const int64_t last = min(first + strip, c.rows);
     const int64_t pitch = (int64_t)c.planes.pitch;
-    const int windows = (int)min((int64_t)outputs, c.map_width - left) - (int)threadIdx.x;
-    const int count = windows > 0 ? min((windows + APART - 1) / APART, EACH) : 0;
+    const int inside = (int)min((int64_t)outputs, c.map_width - left) - (int)threadIdx.x;
+    const int count = inside > 0 ? min((inside + APART - 1) / APART, EACH) : 0;
     const uint8_t *top = c.planes.data + (c.y + first) * pitch + left + threadIdx.x * EACH;
+    const windows<NARROW> window = {(int)threadIdx.x, c.width};
     tm_candidate best = TM_NO_CANDIDATE;
     columns<SUMS, CHANNELS> state = {};
     row_words<SUMS, CHANNELS, TOUCH> in, out, next_in, next_out;
+    row_terms<APART, FF> terms;
+    int64_t at = first * c.stride + left + threadIdx.x;
+    int64_t position = (c.y + first) * c.map_width + left + threadIdx.x;
 
+    terms.load(c, at, count);
     add_rows<SUMS, CHANNELS, TOUCH>(c, &state, top, c.height - 1);
     const uint8_t *bottom = top + (c.height - 1) * pitch;
     in.load(c, bottom);
     out.load(c, top);
     for (int64_t y = first; y < last; y += GROUP) {
-        const float cut = c.hint ? cut_of(c) : 0;
+        const int hint = BEST ? __ldcg(c.hint) : 0;
 #pragma unroll 1
         for (int r = 0; r < GROUP; r++) {
             const row_of to = {shared + r * row_of::bytes(COLUMNS), COLUMNS};
@@ -112,33 +154,50 @@ static __global__ void __launch_bounds__(NARROW ? NARROW_THREADS : THREADS,
             out = next_out;
         }
         __syncthreads();
+        const float cut = BEST ? cut_of(c, hint) : 0;
 #pragma unroll 1
         for (int r = 0; r < GROUP && y + r < last; r++) {
             const row_of row = {shared + r * row_of::bytes(COLUMNS), COLUMNS};
-            const int64_t x = left + threadIdx.x;
-            const int64_t position = (c.y + y + r) * c.map_width + x;
-            FF ft[EACH];
-            load_ft<APART>(c, (y + r) * c.stride + x, count, ft);
+            F f[CHANNELS][EACH];
+            FF ft[EACH], ff[EACH];
+            uint32_t touched[EACH] = {};
+            terms.sum(c, at, count, ft);
+            at += c.stride;
+            terms.load(c, at, y + r + 1 < last ? count : 0);
+            window.sum(row.ff(), ff);
+#pragma unroll
+            for (int k = 0; k < CHANNELS; k++)
+                window.sum(row.f(k), f[k]);
+            if (TOUCH)
+                window.sum(row.touched(), touched);
+            float num[EACH], var[EACH];
+            bool may[EACH], any = false;
 #pragma unroll
             for (int i = 0; i < EACH; i++) {
-                const span<NARROW> window(threadIdx.x + i * APART, c.width);
-                typename SUMS::F f[CHANNELS];
-                if (i >= count)
-                    break;
+                F of[CHANNELS];
 #pragma unroll
                 for (int k = 0; k < CHANNELS; k++)
-                    f[k] = window.sum(row.f(k));
-                const FF ff = window.sum(row.ff());
-                const bool skipped = TOUCH && window.sum(row.touched()) != 0;
-                if (!SUMS::wide && c.hint)
-                    sift<SUMS, CHANNELS>(c, ft[i], ff, f, skipped, cut, position + i * APART,
-                                         &best);
-                else
-                    emit<SUMS, CHANNELS>(c, ft[i], ff, f, skipped, position + i * APART, &best);
+                    of[k] = f[k][i];
+                const bool skipped = touched[i] != 0;
+                if constexpr (BEST) {
+                    centre(c, ft[i], ff[i], of, &num[i], &var[i]);
+                    may[i] = i < count && !skipped && may_be_best(num[i], var[i], cut);
+                    any |= may[i];
+                } else if (i < count) {
+                    emit<SUMS, CHANNELS>(c, ft[i], ff[i], of, skipped, position + i * APART, &best);
+                }
             }
+            if (any) { /* seldom */
+#pragma unroll
+                for (int i = 0; i < EACH; i++) {
+                    if (may[i])
+                        offer_lcc(c, &best, num[i], var[i], position + i * APART);
+                }
+            }
+            position += c.map_width;
         }
-        if (c.hint)
-            tell(c, best);
+        if (BEST)
+            tell(c, best, hint);
         __syncthreads();
     }
     best = tm_block_best<APART>(best, threadIdx.x);
@@ -151,21 +210,16 @@ static bool is_narrow(int width)
     return width < SEGMENT;
 }
 
-/* By the registers that the kernels take, or their shared memory. */
-static int blocks_that_fit(const tm_combine *c)
-{
-    const tm_sums_kind kind = tm_sums_kind_of(&c->scorer, c->bytes);
-    if (kind == TM_SUMS_WIDE || c->channels > 3)
-        return is_narrow(c->width) ? 3 : 1;
-    const int fit = kind == TM_SUMS_8 ? (c->channels == 1 ? 7 : 5) : c->channels == 1 ? 6 : 4;
-    return is_narrow(c->width) ? fit : fit / 2;
-}
-
 tm_cut tm_slide_cut(const tm_combine *c)
 {
-    const int threads = is_narrow(c->width) ? NARROW_THREADS : THREADS;
-    return tm_cut_make(c, threads, (threads * EACH - c->width) / EACH * EACH,
-                       0.1 * (c->height - 1), blocks_that_fit(c));
+    const bool narrow = is_narrow(c->width);
+    const int threads = narrow ? NARROW_THREADS : THREADS;
+    const int64_t most = (threads * EACH - c->width) / EACH * EACH;
+    const int64_t across = ceil_div(c->map_width, most); /* of about one width */
+    const int outputs = (int)(ceil_div(ceil_div(c->map_width, across), EACH) * EACH);
+    return tm_cut_make(c, threads, outputs,
+                       blocks_that_fit(tm_sums_kind_of(&c->scorer, c->bytes), c->channels,
+                                       c->skips || !c->hint, narrow));
 }
 
 /* A kernel, and the bytes of shared memory that a column of a row takes. */
@@ -174,32 +228,43 @@ typedef struct slide_form {
     size_t column;
 } slide_form;
 
-template <typename SUMS, int CHANNELS, bool TOUCH> static slide_form form_of(bool narrow)
+template <typename SUMS, int CHANNELS, bool TOUCH, bool NARROW>
+static slide_form form_of_width(bool best)
 {
-    return {narrow ? slide_kernel<SUMS, CHANNELS, TOUCH, true>
-                   : slide_kernel<SUMS, CHANNELS, TOUCH, false>,
+    return {best && !SUMS::wide ? slide_kernel<SUMS, CHANNELS, TOUCH, NARROW, !SUMS::wide>
+                                : slide_kernel<SUMS, CHANNELS, TOUCH, NARROW, false>,
             sums_row<SUMS, CHANNELS, TOUCH>::COLUMN};
 }
 
-template <typename SUMS, bool TOUCH> static slide_form form_of_channels(int channels, bool narrow)
+template <typename SUMS, int CHANNELS, bool TOUCH>
+static slide_form form_of(bool narrow, bool best)
 {
-    return channels == 1   ? form_of<SUMS, 1, TOUCH>(narrow)
-           : channels <= 3 ? form_of<SUMS, 3, TOUCH>(narrow)
-                           : form_of<SUMS, 4, TOUCH>(narrow);
+    return narrow ? form_of_width<SUMS, CHANNELS, TOUCH, true>(best)
+                  : form_of_width<SUMS, CHANNELS, TOUCH, false>(best);
 }
 
-template <bool TOUCH> static slide_form form_of_kind(const tm_scorer *s, int bytes, bool narrow)
+template <typename SUMS, bool TOUCH>
+static slide_form form_of_channels(int channels, bool narrow, bool best)
+{
+    return channels == 1   ? form_of<SUMS, 1, TOUCH>(narrow, best)
+           : channels <= 3 ? form_of<SUMS, 3, TOUCH>(narrow, best)
+                           : form_of<SUMS, 4, TOUCH>(narrow, best);
+}
+
+template <bool TOUCH>
+static slide_form form_of_kind(const tm_scorer *s, int bytes, bool narrow, bool best)
 {
     const tm_sums_kind kind = tm_sums_kind_of(s, bytes);
-    return kind == TM_SUMS_8    ? form_of_channels<sums_8, TOUCH>(s->channels, narrow)
-           : kind == TM_SUMS_16 ? form_of_channels<sums_16, TOUCH>(s->channels, narrow)
-                                : form_of_channels<sums_wide, TOUCH>(s->channels, narrow);
+    return kind == TM_SUMS_8    ? form_of_channels<sums_8, TOUCH>(s->channels, narrow, best)
+           : kind == TM_SUMS_16 ? form_of_channels<sums_16, TOUCH>(s->channels, narrow, best)
+                                : form_of_channels<sums_wide, TOUCH>(s->channels, narrow, best);
 }
 
-static slide_form form_for(const tm_scorer *s, int bytes, bool touch, int width)
+/* best: of LCC, alone. */
+static slide_form form_for(const tm_scorer *s, int bytes, bool touch, int width, bool best)
 {
-    return touch ? form_of_kind<true>(s, bytes, is_narrow(width))
-                 : form_of_kind<false>(s, bytes, is_narrow(width));
+    return touch ? form_of_kind<true>(s, bytes, is_narrow(width), best)
+                 : form_of_kind<false>(s, bytes, is_narrow(width), best);
 }
 
 static size_t shared_of(const slide_form *f, int width)
@@ -211,14 +276,14 @@ static size_t shared_of(const slide_form *f, int width)
 bool tm_combine_can_slide(const tm_scorer *scorer, int bytes, bool skips, int width,
                           size_t shared_memory)
 {
-    const slide_form f = form_for(scorer, bytes, skips, width);
+    const slide_form f = form_for(scorer, bytes, skips, width, false);
     return width <= SLIDE_WIDTH && shared_of(&f, width) + FIXED <= shared_memory;
 }
 
 cudaError_t tm_slide_launch(const tm_combine *c, cudaStream_t stream)
 {
     const tm_cut cut = tm_slide_cut(c);
-    const slide_form f = form_for(&c->scorer, c->bytes, c->skips, c->width);
+    const slide_form f = form_for(&c->scorer, c->bytes, c->skips, c->width, c->hint != NULL);
     const size_t shared = shared_of(&f, c->width);
     cudaError_t error = cudaFuncSetAttribute(
         (const void *)f.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);

@@ -108,12 +108,14 @@ static __device__ __forceinline__ void slide(columns<SUMS, CHANNELS> *s,
     typedef typename SUMS::FF FF;
 #pragma unroll
     for (int i = 0; i < EACH; i++) {
+        FF squares = leaves ? 0 : s->ff[i];
 #pragma unroll
         for (int k = 0; k < CHANNELS; k++) {
-            const uint32_t f = row.sample(k, i), sq = f * f;
+            const uint32_t f = row.sample(k, i);
             s->f[k][i] += leaves ? (F)0 - f : (F)f;
-            s->ff[i] += leaves ? (FF)0 - sq : (FF)sq;
+            squares += f * f;
         }
+        s->ff[i] = leaves ? s->ff[i] - squares : squares;
         if (TOUCH)
             s->touched[i] += leaves ? 0 - (row.z >> 8 * i & 255) : row.z >> 8 * i & 255;
     }
