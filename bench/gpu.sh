@@ -85,7 +85,7 @@ phase_fft() {
 
 # Masks, colour, 16 bits and the other metrics, as multiples of LCC of 8-bit gray.
 phase_kinds() {
-    "$BUILD/bench/bench-kinds" cuda direct 5020,21 2048,64 1920,32 >"$OUT/kinds.json" &&
+    "$BUILD/bench/bench-kinds" cuda direct 1920x1080,32 1920x1080,21 1920x1080,64 2048,64 5020,21 >"$OUT/kinds.json" &&
         cat "$OUT/kinds.json"
 }
 
