@@ -44,7 +44,8 @@ static bool find_directory(place *found, const char *path)
     return false;
 }
 
-static bool find_output(place *found, const char *path)
+/* A log is appended to: if it exists, nothing is made beside it. */
+static bool find_output(place *found, const char *path, bool appended)
 {
     struct stat status;
 
@@ -56,7 +57,7 @@ static bool find_output(place *found, const char *path)
     }
     /* The directory is looked at even if the file exists: that is where the
      * temporary file will be. Devices and pipes are written to as they are. */
-    if ((!exists || S_ISREG(status.st_mode)) && !find_directory(found, path))
+    if ((!exists || (S_ISREG(status.st_mode) && !appended)) && !find_directory(found, path))
         return false;
     if (!exists)
         return true;
@@ -66,13 +67,12 @@ static bool find_output(place *found, const char *path)
     return true;
 }
 
-static bool is_input(const place *output, const cli_operand *operand)
+static bool is_input(const place *output, const char *path)
 {
     struct stat status;
-    if (output->name || !operand->path)
+    if (output->name || !path)
         return false;
-    if (strcmp(operand->path, "-") == 0 ? fstat(STDIN_FILENO, &status)
-                                        : stat(operand->path, &status))
+    if (strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, &status) : stat(path, &status))
         return false;
     return status.st_dev == output->device && status.st_ino == output->inode;
 }
@@ -91,28 +91,53 @@ static bool check_numbers(const cli_options *o, size_t frames, size_t templates)
     return true;
 }
 
-static bool check_input(const place *outputs, int count, const cli_operand *operand)
+static bool check_input(const place *outputs, int count, const char *path)
 {
     for (int i = 0; i < count; i++)
-        if (is_input(&outputs[i], operand)) {
+        if (is_input(&outputs[i], path)) {
             message(outputs[i].path, "is an input too, and would be overwritten");
             return false;
         }
     return true;
 }
 
+/* What is read beside the frames. */
+typedef struct other_inputs {
+    const char **paths;
+    size_t count;
+} other_inputs;
+
+static bool find_others(other_inputs *others, const cli_options *options,
+                        const cli_templates *templates)
+{
+    const char *named[] = {options->mask, options->frame_mask, options->files_from};
+    others->count = 0;
+    others->paths = calloc(templates->count + 3, sizeof *others->paths);
+    if (!others->paths) {
+        message(NULL, "out of memory");
+        return false;
+    }
+    for (size_t i = 0; i < templates->count; i++)
+        if (templates->list[i].operand.path)
+            others->paths[others->count++] = templates->list[i].operand.path;
+    for (int i = 0; i < 3; i++)
+        if (named[i])
+            others->paths[others->count++] = named[i];
+    return true;
+}
+
 static bool check_inputs(const place *outputs, int count, const cli_frames *frames,
-                         const cli_templates *templates)
+                         const other_inputs *others)
 {
     bool good = true;
     for (size_t i = 0; i < frames->count && good && count > 0; i++) {
         cli_operand operand;
         operand_init(&operand, &frames->list[i]);
-        good = check_input(outputs, count, &operand);
+        good = check_input(outputs, count, operand.path);
         operand_free(&operand);
     }
-    for (size_t i = 0; i < templates->count && good; i++)
-        good = check_input(outputs, count, &templates->list[i].operand);
+    for (size_t i = 0; i < others->count && good; i++)
+        good = check_input(outputs, count, others->paths[i]);
     return good;
 }
 
@@ -138,7 +163,7 @@ bool output_is_folder(const cli_options *options, const cli_frames *frames)
            (!io_can_write(path, &error) && stat(path, &status) == 0 && S_ISDIR(status.st_mode));
 }
 
-static bool check_folder(const char *folder, const cli_frames *frames)
+static bool check_folder(const char *folder, const cli_frames *frames, const other_inputs *others)
 {
     struct stat status;
     io_error error;
@@ -147,29 +172,33 @@ static bool check_folder(const char *folder, const cli_frames *frames)
         message(folder, "is no folder, which the pictures of many frames need");
         return false;
     }
-    return mirror_check(folder, frames);
+    return mirror_check(folder, frames, others->paths, others->count);
 }
 
-bool output_check(const cli_options *options, const cli_frames *frames,
-                  const cli_templates *templates)
+static bool check_folders(const cli_options *options, const cli_frames *frames,
+                          const other_inputs *others)
 {
-    const bool folder = output_is_folder(options, frames);
-    const char *paths[] = {folder ? NULL : options->output, options->map,
-                           options->heatmap, options->dump_template, options->report};
-    place places[5];
+    return (!output_is_folder(options, frames) || check_folder(options->output, frames, others)) &&
+           (!options->crops || check_folder(options->crops, frames, others));
+}
+
+static bool check_files(const cli_options *options, const cli_frames *frames,
+                        const other_inputs *others)
+{
+    const char *paths[] = {output_is_folder(options, frames) ? NULL : options->output,
+                           options->map, options->heatmap, options->dump_template,
+                           options->report, options->resume};
+    place places[6];
     int used = 0;
 
-    if (!check_numbers(options, frames->count, templates->count) ||
-        (paths[0] && !picture_ending(paths[0])) ||
-        (options->heatmap && !picture_ending(options->heatmap)) ||
-        (folder && !check_folder(options->output, frames)) ||
-        (options->crops && !check_folder(options->crops, frames)))
+    if ((paths[0] && !picture_ending(paths[0])) ||
+        (options->heatmap && !picture_ending(options->heatmap)))
         return false;
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 6; i++) {
         if (!paths[i])
             continue;
         place *output = &places[used];
-        if (!find_output(output, paths[i]))
+        if (!find_output(output, paths[i], paths[i] == options->resume))
             return false;
         for (int k = 0; k < used; k++)
             if (same_place(output, &places[k])) {
@@ -178,5 +207,18 @@ bool output_check(const cli_options *options, const cli_frames *frames,
             }
         used++;
     }
-    return check_inputs(places, used, frames, templates);
+    return check_inputs(places, used, frames, others);
+}
+
+bool output_check(const cli_options *options, const cli_frames *frames,
+                  const cli_templates *templates)
+{
+    other_inputs others;
+    if (!check_numbers(options, frames->count, templates->count) ||
+        !find_others(&others, options, templates))
+        return false;
+    const bool good =
+        check_folders(options, frames, &others) && check_files(options, frames, &others);
+    free(others.paths);
+    return good;
 }

@@ -27,8 +27,17 @@ fail -o hard.png mine.png "$template"
 ln -s mine.png soft.png
 fail -o soft.png mine.png "$template"
 fail -o mine.png - "$template" <mine.png
+fail -o mine.png --mask mine.png camera.png camera.png
+fail -o mine.png --frame-mask mine.png camera.png "$template"
+echo camera.png >list.txt
+fail --dump-template list.txt -t "$template" --files-from list.txt
+fail --dump-template list.txt -t "$template" --files-from - <list.txt
+cat list.txt
 # Nor is one output by another.
 fail -o seen.png --dump-template ./seen.png camera.png "$template"
 fail -o seen.png --dump-template folder/../seen.png camera.png "$template"
+fail --resume log.html --report log.html camera.png "$template"
+fail --resume seen.png -o ./seen.png camera.png "$template"
+fail --resume map.npy --map map.npy camera.png "$template"
 cmp mine.png camera.png
 ls

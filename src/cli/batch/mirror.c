@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "input.h"
 #include "message.h"
@@ -68,7 +69,7 @@ static bool identify(const char *path, identity *id)
 {
     struct stat status;
     memset(id, 0, sizeof *id); /* compared with its padding */
-    if (stat(path, &status) != 0)
+    if (!path || (strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, &status) : stat(path, &status)) != 0)
         return false;
     id->device = status.st_dev;
     id->inode = status.st_ino;
@@ -87,8 +88,30 @@ static bool check_distinct(place *places, size_t count)
     return true;
 }
 
+/* Sorted, malloc'ed; NULL if memory ran out. */
+static identity *identify_inputs(const cli_frames *frames, const char *const *others,
+                                 size_t other_count, size_t *count)
+{
+    identity *inputs = malloc((frames->count + other_count + 1) * sizeof *inputs);
+
+    *count = 0;
+    if (!inputs)
+        return NULL;
+    for (size_t i = 0; i < frames->count; i++) {
+        cli_operand operand;
+        operand_init(&operand, &frames->list[i]); /* takes a crop off the name */
+        *count += identify(operand.path, &inputs[*count]);
+        operand_free(&operand);
+    }
+    for (size_t i = 0; i < other_count; i++)
+        *count += identify(others[i], &inputs[*count]);
+    qsort(inputs, *count, sizeof *inputs, compare_identities);
+    return inputs;
+}
+
 /* Only a place that exists can be an input; on a first run there is none. */
-static bool check_inputs(const place *places, size_t count, const cli_frames *frames)
+static bool check_inputs(const place *places, size_t count, const cli_frames *frames,
+                         const char *const *others, size_t other_count)
 {
     identity *inputs = NULL, id;
     size_t input_count = 0;
@@ -97,13 +120,8 @@ static bool check_inputs(const place *places, size_t count, const cli_frames *fr
     for (size_t i = 0; i < count && good; i++) {
         if (!identify(places[i].path, &id))
             continue;
-        if (!inputs) {
-            inputs = malloc((frames->count + 1) * sizeof *inputs);
-            for (size_t k = 0; inputs && k < frames->count; k++)
-                input_count += identify(frames->list[k].path, &inputs[input_count]);
-            if (inputs)
-                qsort(inputs, input_count, sizeof *inputs, compare_identities);
-        }
+        if (!inputs)
+            inputs = identify_inputs(frames, others, other_count, &input_count);
         good = inputs && !bsearch(&id, inputs, input_count, sizeof id, compare_identities);
         if (!good)
             message(places[i].path, inputs ? "is an input too, and would be overwritten"
@@ -113,7 +131,8 @@ static bool check_inputs(const place *places, size_t count, const cli_frames *fr
     return good;
 }
 
-bool mirror_check(const char *folder, const cli_frames *frames)
+bool mirror_check(const char *folder, const cli_frames *frames, const char *const *others,
+                  size_t other_count)
 {
     place *places = calloc(frames->count + 1, sizeof *places);
     size_t count = 0;
@@ -128,7 +147,8 @@ bool mirror_check(const char *folder, const cli_frames *frames)
     }
     if (!good)
         message(NULL, "out of memory");
-    good = good && check_distinct(places, count) && check_inputs(places, count, frames);
+    good = good && check_distinct(places, count) &&
+           check_inputs(places, count, frames, others, other_count);
     for (size_t i = 0; i < count; i++)
         free(places[i].path);
     free(places);

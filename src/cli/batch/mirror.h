@@ -9,8 +9,9 @@
 #include "io/io.h"
 
 /* False after a message: two frames have the same place in the folder, or a place is
- * an input. */
-bool mirror_check(const char *folder, const cli_frames *frames);
+ * an input: a frame, or one of the other files. */
+bool mirror_check(const char *folder, const cli_frames *frames, const char *const *others,
+                  size_t other_count);
 
 /* The frame's place, with the suffix behind it; malloc'ed, NULL if memory ran out.
  * A file has the frame's name; where no picture can be written under that, .png
