@@ -268,6 +268,7 @@ static size_t choose(const cli_engine *e, const tm_image *image, const cli_templ
                                 tm_metric_is_integer(e->options->settings.metric);
         if (!tmpl->usable) {
             pair->error = tmpl->error;
+            pair->lasting = tmpl->input.opened;
         } else if (!fits(image, tmpl, &pair->error)) {
             message(pair->result.frame, "%s", pair->error.reason);
             pair->lasting = true;

@@ -64,3 +64,19 @@ rm log
 ids <log | tail -n 1
 tmatch -q "$@" >/dev/null 2>&1
 cmp log whole && echo whole again
+# A broken template fails with every frame once, until it changes; one that is not
+# there may come.
+mkdir templates
+cp one.png two.png templates
+echo nonsense >templates/three.png
+printf 'P2 2 2 255 7 7 7 7\n' >templates/flat.pgm
+rm log
+for i in 1 2; do
+    try -q -t templates --device cpu --resume log frames/[1-5].png 2>/dev/null | sort | uniq -c
+    wc -l <log
+done
+cp one.png templates/three.png
+try -q -t templates --device cpu --resume log frames/[1-5].png 2>/dev/null | wc -l
+wc -l <log
+try -q -t templates -t gone.png --device cpu --resume log frames/[1-5].png 2>/dev/null | wc -l
+wc -l <log

@@ -27,7 +27,7 @@ struct cli_resume {
     bool ready; /* to append */
     off_t size;
     struct timespec synced;
-    uint64_t *templates; /* the part of the ids that does not change, by template */
+    uint64_t *templates; /* the part of the ids that does not change, by template; 0: no id */
     size_t template_count;
     resume_line *table; /* by id, open addressing; its size is a power of two */
     size_t capacity, count;
@@ -166,31 +166,57 @@ static uint64_t hash_picture(uint64_t hash, const io_picture *picture)
     return picture->mask ? hash_bytes(hash, picture->mask, pixels) : hash;
 }
 
-/* The name is among the options; the file is known by its size and time. */
-static uint64_t hash_frame_mask(const cli_options *options)
+/* A file that is not held is known by its size and time. False if it has none. */
+static bool know_file(const char *path, int64_t facts[3])
 {
     struct stat status;
-    if (!options->frame_mask || stat(options->frame_mask, &status) != 0)
-        return options->fingerprint;
-    const int64_t facts[] = {status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
-    return hash_bytes(options->fingerprint, facts, sizeof facts);
+    if (strcmp(path, "-") == 0 || stat(path, &status) != 0 || !S_ISREG(status.st_mode))
+        return false;
+    facts[0] = status.st_size;
+    facts[1] = status.st_mtim.tv_sec;
+    facts[2] = status.st_mtim.tv_nsec;
+    return true;
+}
+
+static bool hash_file(uint64_t *hash, const char *path)
+{
+    int64_t facts[3];
+    const bool known = know_file(path, facts);
+    if (known)
+        *hash = hash_bytes(*hash, facts, sizeof facts);
+    return known;
+}
+
+static uint64_t hash_template(uint64_t hash, const cli_template *t)
+{
+    const int64_t size[3] = {t->width, t->height, io_sample_size(&t->input.gray)};
+    hash = hash_bytes(hash, size, sizeof size);
+    return hash_picture(hash_picture(hash, &t->input.gray), &t->input.color);
+}
+
+/* What cannot be read is broken for good, until the file changes, or the mask that does
+ * not suit it. 0: nothing is known about it. */
+static uint64_t hash_broken(uint64_t hash, const cli_options *options, const cli_template *t)
+{
+    if (!t->input.opened || !hash_file(&hash, t->operand.path))
+        return 0;
+    if (options->mask)
+        hash_file(&hash, options->mask);
+    return hash_bytes(hash, t->operand.given, strlen(t->operand.given));
 }
 
 /* Templates of one content are told apart by their order. */
 static void identify_templates(cli_resume *r, const cli_options *options,
                                const cli_templates *templates)
 {
-    const uint64_t base = hash_frame_mask(options);
+    uint64_t base = options->fingerprint;
+    if (options->frame_mask) /* its name is among the options */
+        hash_file(&base, options->frame_mask);
 
     for (size_t i = 0; i < templates->count; i++) {
         const cli_template *t = &templates->list[i];
-        const int64_t size[3] = {t->width, t->height, io_sample_size(&t->input.gray)};
-        uint64_t hash = hash_bytes(base, size, sizeof size);
-        if (t->usable)
-            hash = hash_picture(hash_picture(hash, &t->input.gray), &t->input.color);
-        else
-            hash = hash_bytes(hash, t->operand.given, strlen(t->operand.given));
-        for (size_t k = 0; k < i; k++)
+        uint64_t hash = t->usable ? hash_template(base, t) : hash_broken(base, options, t);
+        for (size_t k = 0; k < i && hash != 0; k++)
             if (r->templates[k] == hash) {
                 hash = hash_bytes(hash, &i, sizeof i);
                 break;
@@ -239,15 +265,13 @@ bool resume_close(cli_resume **resume)
 
 void resume_identify(const cli_resume *r, const cli_frame *frame, const char *path, uint64_t *ids)
 {
-    struct stat status;
-    const bool known = strcmp(path, "-") != 0 && stat(path, &status) == 0 &&
-                       S_ISREG(status.st_mode);
+    int64_t facts[3];
+    const bool known = know_file(path, facts);
 
     for (size_t i = 0; i < r->template_count; i++) {
         ids[i] = 0;
-        if (!known)
+        if (!known || r->templates[i] == 0)
             continue;
-        const int64_t facts[3] = {status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
         uint64_t hash = hash_bytes(r->templates[i], frame->path, strlen(frame->path));
         hash = hash_bytes(hash, facts, sizeof facts);
         ids[i] = hash ? hash : 1;

@@ -8,7 +8,8 @@
  *
  * and has no id where the same might go well another time: a file that cannot be
  * opened, memory that ran out. The id stands for the frame's path, size and time of
- * change, the template's samples, and the options that change results or outputs.
+ * change, the template's samples, and the options that change results or outputs; of a
+ * template that is broken, for its name, size and time.
  *
  * The lines of a frame are written by one write after its pictures, so a kill loses
  * at most the frames in flight; what a power cut may lose is bounded by RESUME_SYNC_S. */
