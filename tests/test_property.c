@@ -248,6 +248,43 @@ static void cuda_every_width(void)
     every_width(TM_DEVICE_CUDA);
 }
 
+/* A match's time is its copies' and its kernels': no bus copies 10^12 bytes a second. */
+static void cuda_times(void)
+{
+    static const tm_metric metrics[] = {TM_METRIC_LCC, TM_METRIC_CCORR_NORMED};
+    const int64_t width = 3000, height = 2000, size = 20;
+    const int64_t map_width = width - size + 1, map_height = height - size + 1;
+    float *map = malloc((size_t)(map_width * map_height) * sizeof *map);
+    problem p;
+
+    require_cuda();
+    CHECK(map);
+    problem_make_noise(&p, width, height, size, size);
+    for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++) {
+        tm_settings settings;
+        tm_matcher *matcher;
+        tm_template *tmpl;
+        tm_peak best;
+        tm_settings_default(&settings, sizeof settings);
+        settings.device = TM_DEVICE_CUDA;
+        settings.metric = metrics[i];
+        CHECK_EQ(tm_matcher_create(&matcher, &settings), TM_OK);
+        CHECK_EQ(tm_template_create(&tmpl, matcher, &p.tmpl), TM_OK);
+        for (int turn = 0; turn < 2; turn++)
+            CHECK_EQ(tm_match(matcher, &p.frame, tmpl, &best,
+                              &(tm_map){map, (ptrdiff_t)((size_t)map_width * sizeof *map)}),
+                     TM_OK);
+        const tm_times t = tm_matcher_times(matcher);
+        CHECK(t.to_device >= (double)(width * height) * 1e-9);
+        CHECK(t.from_device >= (double)(map_width * map_height) * sizeof *map * 1e-9);
+        CHECK(t.kernel > 0 && t.to_device + t.kernel + t.from_device <= t.total);
+        tm_template_destroy(&tmpl);
+        tm_matcher_destroy(&matcher);
+    }
+    problem_free(&p);
+    free(map);
+}
+
 #define CPU_TEST(isa) TEST(cpu_##isa##_random), TEST(cpu_##isa##_large_templates)
 
 int main(int argc, char **argv)
@@ -259,6 +296,7 @@ int main(int argc, char **argv)
         TEST(cpu_many),       TEST(cpu_every_width),      TEST(cuda_random),
         TEST(cuda_large_templates), TEST(cuda_many),      TEST(cuda_every_width),
         TEST(cuda_high_maps), TEST(cuda_wide_templates), TEST(cuda_wide_random),
+        TEST(cuda_times),
     };
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
 }

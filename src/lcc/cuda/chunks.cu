@@ -80,18 +80,20 @@ cudaError_t tm_run_chunks(tm_cuda *cuda, tm_launch *launch, const tm_job *job, b
                 : smaller(end - 1 - g->pad_y + g->template_height, g->frame_height);
         if (uploaded < needed) {
             TRY(tm_upload_rows(cuda, job, uploaded, needed));
-            TRY(cudaEventRecord(cuda->uploaded, cuda->in));
-            TRY(cudaStreamWaitEvent(cuda->stream, cuda->uploaded, 0));
+            TRY(tm_await_upload(cuda));
             uploaded = needed;
         }
         tm_launch part = rows_of(cuda, launch, first, end, bests);
         TRY(tm_launch_once(cuda, &part));
         launch->on_tensor_cores = part.on_tensor_cores;
         bests += launch->group->count;
+        if (end == g->map_height && launch->peaks.map)
+            TRY(tm_peaks_launch(&launch->peaks, cuda->stream));
+        TRY(tm_note_matched(cuda));
         if (!job->map.data)
             continue;
         TRY(cudaEventRecord(cuda->computed[turn], cuda->stream));
         TRY(bring_back(cuda, job, first, end, cuda->computed[turn]));
     }
-    return launch->peaks.map ? tm_peaks_launch(&launch->peaks, cuda->stream) : cudaSuccess;
+    return cudaSuccess;
 }

@@ -65,6 +65,7 @@ typedef struct tm_driver {
     decltype(&cuCtxSetCurrent) set_context;
 } tm_driver;
 
+/* The last of each says how long a match took: a copy in, a launch. */
 enum { TM_EVENT_START, TM_EVENT_ON_DEVICE, TM_EVENT_MATCHED, TM_EVENT_DONE, TM_EVENTS };
 
 struct tm_cuda {
@@ -75,7 +76,7 @@ struct tm_cuda {
     cudaStream_t stream;  /* kernels */
     cudaStream_t in, out; /* copies, so that they overlap the kernels */
     cudaEvent_t events[TM_EVENTS];
-    cudaEvent_t uploaded, computed[2];
+    cudaEvent_t computed[2];
     int64_t chunk_bytes;
     int64_t bytes_in, bytes_out; /* of the running match */
 
@@ -161,6 +162,11 @@ cudaError_t tm_upload_rows(tm_cuda *cuda, const tm_job *job, int64_t first, int6
 cudaError_t tm_download_rows(tm_cuda *cuda, const tm_job *job, int64_t first, int64_t end);
 bool tm_is_pinned(const void *rows, ptrdiff_t stride, int64_t count, size_t row_bytes);
 void tm_staging_free(tm_staging *staging);
+
+/* transfer.cu: kernels wait for the copies so far; the launches so far are all that was
+ * left to do but for copies back. Said at once: those may block. */
+cudaError_t tm_await_upload(tm_cuda *cuda);
+cudaError_t tm_note_matched(tm_cuda *cuda);
 
 /* cache.cu: finds the jobs' templates on the device or brings them there, in place
  * of groups that were not used for longest. */

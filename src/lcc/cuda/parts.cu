@@ -37,8 +37,7 @@ cudaError_t tm_place_parts(tm_cuda *cuda, const tm_job *job)
     if (mask)
         TRY(tm_upload(cuda, to + samples, width, frame->mask, frame->mask_stride, width,
                       frame->height));
-    TRY(cudaEventRecord(cuda->uploaded, cuda->in));
-    return cudaStreamWaitEvent(cuda->stream, cuda->uploaded, 0);
+    return tm_await_upload(cuda);
 }
 
 /* Behind what reductions use. */
@@ -192,6 +191,7 @@ cudaError_t tm_run_parts(tm_cuda *cuda, const tm_job *job, tm_candidate *best)
         TRY(tm_peaks_prepare(&cuda->peaks, &cuda->last.peaks, job, cuda->map.data, cuda->stream));
         TRY(tm_peaks_launch(&cuda->last.peaks, cuda->stream));
     }
+    TRY(tm_note_matched(cuda));
     if (!job->map.data)
         return cudaSuccess;
     TRY(cudaEventRecord(cuda->computed[0], cuda->stream));

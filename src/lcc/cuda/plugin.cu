@@ -212,8 +212,7 @@ static void plugin_close(tm_cuda *cuda)
         if (event)
             cudaEventDestroy(event);
     }
-    const cudaEvent_t others[] = {cuda->uploaded, cuda->computed[0], cuda->computed[1]};
-    for (cudaEvent_t event : others) {
+    for (cudaEvent_t event : cuda->computed) {
         if (event)
             cudaEventDestroy(event);
     }
@@ -255,9 +254,8 @@ static cudaError_t open_device(tm_cuda *cuda)
     TRY(cudaStreamCreateWithFlags(&cuda->out, cudaStreamNonBlocking));
     for (int i = 0; i < TM_EVENTS; i++)
         TRY(cudaEventCreate(&cuda->events[i]));
-    cudaEvent_t *const others[] = {&cuda->uploaded, &cuda->computed[0], &cuda->computed[1]};
-    for (cudaEvent_t *event : others)
-        TRY(cudaEventCreateWithFlags(event, cudaEventDisableTiming));
+    for (cudaEvent_t &event : cuda->computed)
+        TRY(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
     TRY(tm_device_malloc((void **)&cuda->reduced,
                          (TM_REDUCE_BLOCKS + 1) * sizeof *cuda->reduced));
 

@@ -192,13 +192,10 @@ static cudaError_t run_groups(tm_cuda *cuda, tm_job *jobs, size_t count)
             parts_copied = true;
             TRY(tm_run_parts(cuda, &jobs[i], bests));
         }
-        if (i == 0)
-            TRY(cudaEventRecord(cuda->events[TM_EVENT_ON_DEVICE], cuda->in));
         if (jobs[i].peaks)
             TRY(tm_peaks_fetch(&cuda->peaks, &cuda->last.peaks, jobs[i].peaks, cuda->stream));
         bests += best_count(cuda, jobs + i, size);
     }
-    TRY(cudaEventRecord(cuda->events[TM_EVENT_MATCHED], cuda->stream));
     TRY(cudaStreamWaitEvent(cuda->out, cuda->events[TM_EVENT_MATCHED], 0));
     /* nothing else says that this one has passed, and its time is read */
     TRY(cudaStreamWaitEvent(cuda->out, cuda->events[TM_EVENT_ON_DEVICE], 0));

@@ -103,6 +103,17 @@ cudaError_t tm_upload(tm_cuda *cuda, uint8_t *to, size_t pitch, const uint8_t *f
     return cudaSuccess;
 }
 
+cudaError_t tm_await_upload(tm_cuda *cuda)
+{
+    TRY(cudaEventRecord(cuda->events[TM_EVENT_ON_DEVICE], cuda->in));
+    return cudaStreamWaitEvent(cuda->stream, cuda->events[TM_EVENT_ON_DEVICE], 0);
+}
+
+cudaError_t tm_note_matched(tm_cuda *cuda)
+{
+    return cudaEventRecord(cuda->events[TM_EVENT_MATCHED], cuda->stream);
+}
+
 cudaError_t tm_upload_rows(tm_cuda *cuda, const tm_job *job, int64_t first, int64_t end)
 {
     const tm_image *frame = &job->frame;
