@@ -92,6 +92,8 @@ static void sixteen_bits_are_kept(void)
     DEEP("P5 2 1 255\n\x01\x02", IO_GRAY, 8, 1, 2);
     GRAY("PNM", "P5 3 1 65535\n\x00\x00\x80\x80\xff\xff", 3, 1, 0, 128, 255);
     GRAY("PNM", "P2 3 1 1023 0 512 1023", 3, 1, 0, 128, 255);
+    /* luma before it is made 8 bits, as of a PNG; the other way round it is 92 */
+    GRAY("PNM", "P6 1 1 65535\n\xf2\xb7\x21\x8c\x06\xbd", 1, 1, 93);
 }
 
 #define NPY(type, shape)                                                                     \

@@ -12,7 +12,7 @@ typedef struct pnm {
     int channels;
     int maxval; /* 1 for bitmaps, whose 1 is black */
     bool bitmap, raw;
-    bool deep;  /* rows are wanted in 16 bits */
+    bool deep;  /* rows are read in 16 bits */
     uint8_t scaled[256]; /* a file's sample as 0..255, if maxval is below 256 */
 } pnm;
 
@@ -245,7 +245,9 @@ static bool decode(const io_source *source, const io_request *request, const io_
     pnm file;
     if (!begin(&file, source, limits, error))
         return false;
-    file.deep = request->deep && file.maxval > 255;
+    /* as libpng does, luma of 16 bits first: it has more of the colours */
+    const bool luma = file.channels == 3 && request->color == IO_GRAY;
+    file.deep = file.maxval > 255 && (request->deep || luma);
     if (!io_picture_allocate(picture, file.width, file.height, request->color,
                              file.deep ? 16 : 8, limits, error))
         return false;
@@ -254,7 +256,7 @@ static bool decode(const io_source *source, const io_request *request, const io_
     bool ok = scratch ? read_rows(&file, picture, scratch, error)
                       : io_fail(error, "not enough memory");
     free(scratch);
-    return ok;
+    return ok && (request->deep || io_set_bits(picture, 8, error));
 }
 
 typedef struct row_reader {
