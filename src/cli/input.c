@@ -219,6 +219,39 @@ bool input_load(cli_input *input, const cli_operand *operand, const cli_wish *wi
     return true;
 }
 
+/* In place: a byte a pixel, 0 where all its samples are. */
+static void flatten_mask(io_picture *mask)
+{
+    const int64_t count = mask->width * mask->height;
+    const uint16_t *deep = mask->bits == 16 ? (const uint16_t *)(const void *)mask->samples : NULL;
+
+    for (int64_t i = 0; i < count; i++) {
+        bool set = false;
+        for (int64_t k = i * mask->channels; k < (i + 1) * mask->channels; k++)
+            set |= deep ? deep[k] != 0 : mask->samples[k] != 0;
+        mask->samples[i] = set ? 255 : 0;
+    }
+    mask->channels = IO_GRAY;
+    mask->bits = 8;
+}
+
+/* As deep as the file is, and in colour: made 8 bits or luma, what is small would be 0. */
+static bool decode_mask(const io_source *source, const io_limits *limits, io_picture *mask,
+                        io_error *error)
+{
+    io_request request = {.color = IO_GRAY, .deep = true};
+    if (!io_decode_as(source, &request, limits, mask, error))
+        return false;
+    if (mask->colored) {
+        io_picture_free(mask);
+        request.color = IO_RGB;
+        if (!io_decode_as(source, &request, limits, mask, error))
+            return false;
+    }
+    flatten_mask(mask);
+    return true;
+}
+
 bool input_load_mask(io_picture *mask, const char *path, const io_limits *limits)
 {
     io_source source;
@@ -227,7 +260,7 @@ bool input_load_mask(io_picture *mask, const char *path, const io_limits *limits
         message(path, "%s", error.reason);
         return false;
     }
-    const bool good = io_decode(&source, IO_GRAY, limits, mask, &error);
+    const bool good = decode_mask(&source, limits, mask, &error);
     io_source_close(&source);
     if (!good)
         message(path, "%s", error.reason);

@@ -27,6 +27,14 @@ END
 try camera.png 'camera.png[8x6+150+100]' --mask mask.pbm
 try camera.png 'camera.png[9x6+150+100]' --mask mask.pbm
 try camera.png 'camera.png[8x6+150+100]' --mask gone.png
+# The same where what counts has 1 of 65535, or a little blue.
+sed '1,2d' mask.pbm | tr 01 10 >numbers
+(echo P2 8 6 65535; cat numbers) >faint.pgm
+(echo P3 8 6 255; sed 's/[01]/0 0 &/g' numbers) >blue.ppm
+for mask in faint.pgm blue.ppm; do
+    try camera.png 'camera.png[8x6+150+100]' --mask $mask
+    try camera.png 'camera.png[4x4+142+91]' --roi 140,90,8,6 --frame-mask $mask
+done
 # The place itself is forbidden, then everything is.
 awk 'BEGIN { print "P2 512 512 1"; for (y = 0; y < 512; y++) { for (x = 0; x < 512; x++)
     printf "%d ", !(x == 152 && y == 103); print "" } }' >places.pgm
