@@ -163,13 +163,27 @@ bool output_is_folder(const cli_options *options, const cli_frames *frames)
            (!io_can_write(path, &error) && stat(path, &status) == 0 && S_ISDIR(status.st_mode));
 }
 
-static bool check_folder(const char *folder, const cli_frames *frames, const other_inputs *others)
+/* Every picture written there would be the next frame, or replace one. */
+static bool is_watched(const cli_options *options, const struct stat *folder)
+{
+    struct stat watched;
+    return options->watch && stat(options->watch, &watched) == 0 &&
+           watched.st_dev == folder->st_dev && watched.st_ino == folder->st_ino;
+}
+
+static bool check_folder(const cli_options *options, const char *folder, const cli_frames *frames,
+                         const other_inputs *others)
 {
     struct stat status;
     io_error error;
+    const bool exists = stat(folder, &status) == 0;
 
-    if (stat(folder, &status) == 0 ? !S_ISDIR(status.st_mode) : io_can_write(folder, &error)) {
+    if (exists ? !S_ISDIR(status.st_mode) : io_can_write(folder, &error)) {
         message(folder, "is no folder, which the pictures of many frames need");
+        return false;
+    }
+    if (exists && is_watched(options, &status)) {
+        message(folder, "is watched, and what is written there would be a frame");
         return false;
     }
     return mirror_check(folder, frames, others->paths, others->count);
@@ -178,8 +192,9 @@ static bool check_folder(const char *folder, const cli_frames *frames, const oth
 static bool check_folders(const cli_options *options, const cli_frames *frames,
                           const other_inputs *others)
 {
-    return (!output_is_folder(options, frames) || check_folder(options->output, frames, others)) &&
-           (!options->crops || check_folder(options->crops, frames, others));
+    return (!output_is_folder(options, frames) ||
+            check_folder(options, options->output, frames, others)) &&
+           (!options->crops || check_folder(options, options->crops, frames, others));
 }
 
 static bool check_files(const cli_options *options, const cli_frames *frames,

@@ -38,6 +38,9 @@ echo "status $?"
 cat out
 sed 's/; [0-9].*//' err
 find seen -type f | sort
+# What is written there would be a frame.
+fail --watch in -o in -t 'camera.png[20x20+1+2]'
+fail --watch in --crops elsewhere/../in -t 'camera.png[20x20+1+2]'
 # The folder goes away.
 tmatch --device cpu --watch in -t 'camera.png[20x20+1+2]' >out 2>&1 &
 pid=$!
