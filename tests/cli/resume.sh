@@ -80,3 +80,14 @@ try -q -t templates --device cpu --resume log frames/[1-5].png 2>/dev/null | wc 
 wc -l <log
 try -q -t templates -t gone.png --device cpu --resume log frames/[1-5].png 2>/dev/null | wc -l
 wc -l <log
+# A picture that could not be written is written when there is room for it.
+rm log
+echo >seen
+mkdir -p deeper/seen
+cp one.png deeper/seen
+for i in 1 2; do
+    try -r -t two.png --device cpu --resume log -o . deeper 2>&1 | totals
+    rm -f seen
+done
+ls seen
+ids <log

@@ -27,7 +27,8 @@ void emitter_end(cli_emitter *e)
     free(e->text);
 }
 
-/* Pairs that were done before have their line already. */
+/* Pairs that were done before have their line already. Where a picture could not be
+ * written, the frame is to be matched again. */
 static bool log_job(cli_emitter *e, const cli_job *job)
 {
     rewind(e->lines);
@@ -37,7 +38,7 @@ static bool log_job(cli_emitter *e, const cli_job *job)
             continue;
         report_constant(e->plan->options, e->lines, &pair->result,
                         pair->done ? NULL : pair->error.reason);
-        if (pair->lasting && job->ids[i] != 0)
+        if (pair->lasting && !job->failed && job->ids[i] != 0)
             fprintf(e->lines, ",\"id\":\"%016" PRIx64 "\"}\n", job->ids[i]);
         else
             fputs("}\n", e->lines);

@@ -7,7 +7,7 @@
  *     {"frame":...,"template":...,"error":"...","id":"0123456789abcdef"}
  *
  * and has no id where the same might go well another time: a file that cannot be
- * opened, memory that ran out. The id stands for the frame's path, size and time of
+ * opened, memory that ran out, a picture that could not be written. The id stands for the frame's path, size and time of
  * change, the template's samples, and the options that change results or outputs; of a
  * template that is broken, for its name, size and time.
  *
