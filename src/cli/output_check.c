@@ -178,7 +178,8 @@ static bool check_folder(const cli_options *options, const char *folder, const c
     io_error error;
     const bool exists = stat(folder, &status) == 0;
 
-    if (exists ? !S_ISDIR(status.st_mode) : io_can_write(folder, &error)) {
+    /* joined with a name, an empty one would be the root */
+    if (!*folder || (exists ? !S_ISDIR(status.st_mode) : io_can_write(folder, &error))) {
         message(folder, "is no folder, which the pictures of many frames need");
         return false;
     }

@@ -44,6 +44,9 @@ cmp a.png frames/a.png
 fail "$@" -o file.png frames
 fail "$@" -o frames/a.png frames
 fail "$@" --crops a.png frames
+# A variable that is not set is not the root.
+fail "$@" --crops '' frames/none
+fail "$@" -o '' frames/none frames/none2
 ls
 # Folders that cannot be made are told of frame by frame; the rest goes on.
 mkdir seen2
