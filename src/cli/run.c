@@ -170,9 +170,12 @@ static bool dump_template(const runner *r)
     const cli_template *tmpl = &r->templates.list[0];
     io_error error;
 
-    if (!o->dump_template || !tmpl->usable ||
-        output_template(o->dump_template, r->engines[0].prepared[0][0], tmpl->width, tmpl->height,
-                        &error))
+    if (!o->dump_template || !tmpl->usable)
+        return true;
+    const tm_template *luma = r->engines[0].prepared[0][0]; /* flat where only --color sees more */
+    if (!luma)
+        strcpy(error.reason, tm_strerror(TM_ERR_FLAT_TEMPLATE));
+    else if (output_template(o->dump_template, luma, tmpl->width, tmpl->height, &error))
         return true;
     message(o->dump_template, "%s", error.reason);
     return false;

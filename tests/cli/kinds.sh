@@ -50,6 +50,10 @@ try --verify --color coffee.png 'coffee.png[20x20+300+200]'
 try --color coffee.png 'camera.png[20x20+100+120]'
 try --color camera.png 'coffee.png[20x20+300+200]'
 
+# Colours of one luma: nothing to normalize.
+echo P3 2 1 255 100 100 5 100 100 9 >luma.ppm
+try --color --dump-template luma.txt coffee.png luma.ppm
+
 # 16 bits
 awk 'BEGIN { print "P2 40 30 65535"; for (i = 0; i < 1200; i++) print i * i * 77 % 65536 }' >deep.pgm
 try --verify deep.pgm 'deep.pgm[7x5+11+13]'
