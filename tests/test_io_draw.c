@@ -227,6 +227,30 @@ static void heatmap_has_the_ends_of_the_scale(void)
     io_picture_free(&picture);
 }
 
+/* All scores are the best one. */
+static void flat_heatmap_is_the_best_color(void)
+{
+    const float values[] = {1, 1};
+    const io_heatmap map = {.width = 2, .height = 1, .values = values, .name = "lcc"};
+    io_picture picture = heatmap(&map);
+    CHECK(has_color(&picture, 100, 100, 253, 231, 37));
+    io_picture_free(&picture);
+}
+
+/* The last letter of the longest name is drawn. */
+static void heatmap_has_room_for_its_name(void)
+{
+    const float values[] = {0, 1};
+    io_heatmap map = {.width = 2, .height = 1, .values = values, .name = "sqdiff_normed"};
+    io_picture whole = heatmap(&map);
+    map.name = "sqdiff_norme ";
+    io_picture cut = heatmap(&map);
+    CHECK_EQ(whole.width, cut.width);
+    CHECK(memcmp(whole.samples, cut.samples, io_picture_bytes(&whole)) != 0);
+    io_picture_free(&whole);
+    io_picture_free(&cut);
+}
+
 /* One good position among millions is still there. */
 static void large_heatmap_keeps_the_peak(void)
 {
@@ -256,6 +280,8 @@ int main(int argc, char **argv)
         TEST(many_matches),
         TEST(labels_keep_apart),
         TEST(heatmap_has_the_ends_of_the_scale),
+        TEST(flat_heatmap_is_the_best_color),
+        TEST(heatmap_has_room_for_its_name),
         TEST(large_heatmap_keeps_the_peak),
     };
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);

@@ -106,7 +106,7 @@ static bool draw_map(io_picture *picture, const io_heatmap *h, int64_t reduction
         for (int64_t x = 0; x < across; x++) {
             const double value = best_of_block(h, x * reduction, y * reduction, reduction);
             const io_rgb color = isnan(value)    ? gray
-                                 : best == worst ? color_of(0)
+                                 : best == worst ? color_of(1)
                                                  : color_of((value - worst) / (best - worst));
             io_fill(picture, x * enlargement, y * enlargement, enlargement, enlargement, color);
         }
@@ -133,7 +133,7 @@ static void draw_legend(io_picture *canvas, int64_t x, const io_heatmap *h, int6
     }
     if (best == worst) {
         snprintf(number, sizeof number, "%.3g", best);
-        io_draw_text(canvas, x + bar + 6 * text, bottom - line, text, number);
+        io_draw_text(canvas, x + bar + 6 * text, top - IO_GLYPH_HEIGHT * text / 2, text, number);
     }
     if (reduction > 1) {
         snprintf(number, sizeof number, "1:%" PRId64, reduction);
@@ -155,7 +155,8 @@ bool io_write_heatmap(const char *path, const io_heatmap *h, io_error *error)
     const int64_t width = ceil_div(h->width, reduction) * enlargement;
     const int64_t height = ceil_div(h->height, reduction) * enlargement;
     const int64_t text = larger(width, height) < 1000 ? 2 : 3;
-    const int64_t gap = 4 * text, legend = 12 * text + 6 * text + io_text_width("-1.23e+12", text);
+    const int64_t numbers = 12 * text + 6 * text + io_text_width("-1.23e+12", text);
+    const int64_t gap = 4 * text, legend = larger(numbers, io_text_width(h->name, text));
     io_picture picture, canvas = {0};
     double worst, best;
     bool written = false;
