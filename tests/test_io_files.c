@@ -115,6 +115,44 @@ static void large_files_are_mapped(void)
     free(data);
 }
 
+/* What is cut off while it is decoded fails, and only that. */
+static void a_mapped_file_that_shrinks(void)
+{
+    enum { SIDE = 5000 };
+    static const char header[] = "P5 5000 5000 255\n";
+    const size_t size = strlen(header) + (size_t)SIDE * SIDE;
+    uint8_t *data = malloc(size), row[SIDE];
+    io_rows *rows = NULL;
+    io_source source, other;
+    io_picture picture;
+    io_error error;
+
+    remove_all();
+    memset(data, 7, size);
+    memcpy(data, header, strlen(header));
+    write_file("cut", data, size);
+    write_file("whole", data, size);
+    CHECK(io_source_open(&source, "cut", &error) && source.mapped);
+    CHECK(io_source_open(&other, "whole", &error) && other.mapped);
+    CHECK(io_rows_open(&rows, &source, IO_GRAY, &limits, &error));
+    CHECK(io_rows_read(rows, row, &error) && row[SIDE - 1] == 7);
+    CHECK(truncate("cut", 1000000) == 0);
+    int64_t count = 1;
+    while (io_rows_read(rows, row, &error) && count < SIDE)
+        count++;
+    CHECK(count >= 190 && count < 210);
+    CHECK(strstr(error.reason, "was cut short"));
+    io_rows_close(&rows);
+    CHECK(!io_decode(&source, IO_GRAY, &limits, &picture, &error));
+    CHECK(strstr(error.reason, "was cut short"));
+    CHECK(io_source_lost(&source) && !io_source_lost(&other));
+    io_source_close(&source);
+    CHECK(io_decode(&other, IO_GRAY, &limits, &picture, &error));
+    io_picture_free(&picture);
+    io_source_close(&other);
+    free(data);
+}
+
 /* From a pipe, and from the middle of a file. */
 static void standard_input(void)
 {
@@ -581,6 +619,7 @@ int main(int argc, char **argv)
     static const check_test tests[] = {
         TEST(sources),
         TEST(large_files_are_mapped),
+        TEST(a_mapped_file_that_shrinks),
         TEST(standard_input),
         TEST(crops_are_split_off),
         TEST(a_file_named_like_a_crop),

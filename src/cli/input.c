@@ -212,6 +212,7 @@ bool input_load(cli_input *input, const cli_operand *operand, const cli_wish *wi
     input->bytes = (int64_t)input->source.size;
     if (!(wish->room.bytes == INT64_MAX ? decode_whole(input, operand, wish, error)
                                         : open_rows(input, operand, wish, error))) {
+        input->opened = !io_source_lost(&input->source);
         input_free(input);
         return false;
     }

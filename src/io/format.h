@@ -50,7 +50,12 @@ extern const io_format *const io_formats[];
 bool io_jpeg_encode(const io_picture *picture, int quality, FILE *file, io_error *error);
 
 #define IO_EMPTY "empty file"
+#define IO_LOST "the file was cut short, or its disk failed, while it was read"
 #define IO_NO_PICTURE "not a picture that tmatch reads (PNG, JPEG, PNM, NPY or a text matrix)"
+
+/* Maps a file's bytes; false where it cannot be done. */
+bool io_map(io_source *source, int fd, size_t size);
+void io_unmap(const io_source *source);
 
 /* Writes the reason; always false, so that "return io_fail(...)" works. */
 bool io_fail(io_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -47,11 +47,16 @@ typedef struct io_source {
     const uint8_t *data;
     size_t size;
     bool mapped;
+    int slot;        /* of the mapping */
     size_t released; /* bytes of the beginning */
 } io_source;
 
 bool io_source_open(io_source *source, const char *path, io_error *error);
 void io_source_close(io_source *source);
+
+/* Whether the file was cut short, or could not be read, after it was opened: what was
+ * decoded of it fails. */
+bool io_source_lost(const io_source *source);
 
 /* Gives back the memory of the first used bytes, which the caller does not look at
  * any more soon; they stay readable. */

@@ -19,12 +19,13 @@ bool io_decode_as(const io_source *source, const io_request *request, const io_l
         if (!(*format)->probe(source->data, source->size))
             continue;
         io_picture decoded = {.format = (*format)->name};
-        if (!(*format)->decode(source, request, limits, &decoded, error)) {
+        const bool good = (*format)->decode(source, request, limits, &decoded, error);
+        if (!good || io_source_lost(source)) {
             io_picture_free(&decoded);
-            return false;
+            return io_source_lost(source) ? io_fail(error, IO_LOST) : false;
         }
         *picture = decoded;
         return true;
     }
-    return io_fail(error, IO_NO_PICTURE);
+    return io_fail(error, io_source_lost(source) ? IO_LOST : IO_NO_PICTURE);
 }

@@ -9,18 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Below this, reading costs less than a mapping's page faults, and a file that
- * shrinks meanwhile is a short read instead of SIGBUS. */
+/* Below this, reading costs less than a mapping's page faults. */
 enum { MAP_FROM = 16 << 20, FIRST_READ = 64 << 10 };
-
-static bool map_file(io_source *source, int fd, size_t size)
-{
-    void *data = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (data == MAP_FAILED)
-        return false;
-    *source = (io_source){.data = data, .size = size, .mapped = true};
-    return true;
-}
 
 /* The last byte of capacity stays free, so that a file of the expected size is
  * read to its end without growing. */
@@ -64,7 +54,7 @@ static bool open_descriptor(io_source *source, int fd, io_error *error)
     if (status.st_size < MAP_FROM)
         return read_to_end(source, fd, (size_t)status.st_size, error);
     /* Standard input may stand in the middle of a file; a mapping starts at 0. */
-    if (lseek(fd, 0, SEEK_CUR) == 0 && map_file(source, fd, (size_t)status.st_size))
+    if (lseek(fd, 0, SEEK_CUR) == 0 && io_map(source, fd, (size_t)status.st_size))
         return true;
     return read_to_end(source, fd, (size_t)status.st_size, error);
 }
@@ -95,7 +85,7 @@ void io_source_release(io_source *source, size_t used)
 void io_source_close(io_source *source)
 {
     if (source->mapped)
-        munmap((void *)(uintptr_t)source->data, source->size);
+        io_unmap(source);
     else
         free((void *)(uintptr_t)source->data);
     *source = (io_source){0};
