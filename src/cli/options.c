@@ -113,18 +113,21 @@ static bool changes_results(int option)
     return true;
 }
 
-/* A sum, so that the order of the options does not count. */
-static void add_to_fingerprint(cli_options *o, int option)
+/* A sum, so that the order of the options does not count; of one that is given twice the
+ * last is meant. */
+static void add_to_fingerprint(cli_options *o, uint64_t *given, int option)
 {
     const char *name = option > UCHAR_MAX ? long_name(option) : (char[]){(char)option, '\0'};
     uint64_t hash = hash_bytes(0, name, strlen(name));
     if (optarg)
         hash = hash_bytes(hash, optarg, strlen(optarg));
-    if (changes_results(option))
-        o->fingerprint += hash;
+    if (changes_results(option)) {
+        o->fingerprint += hash - given[option];
+        given[option] = hash;
+    }
 }
 
-static bool take_option(cli_options *o, int option, int index, char **argv)
+static bool take_option(cli_options *o, uint64_t *given, int option, int index, char **argv)
 {
     if (option == OPERAND || is_cropped_input(option, argv)) {
         o->frames[o->frame_count++] = option == OPERAND ? optarg : argv[optind - 1];
@@ -141,7 +144,7 @@ static bool take_option(cli_options *o, int option, int index, char **argv)
                       long_options[index].name);
         return false;
     }
-    add_to_fingerprint(o, option);
+    add_to_fingerprint(o, given, option);
     if (optarg)
         return cli_options_set(o, option, optarg);
     cli_options_set_flag(o, option);
@@ -150,13 +153,15 @@ static bool take_option(cli_options *o, int option, int index, char **argv)
 
 static bool parse_options(cli_options *o, int argc, char **argv, const char **score)
 {
+    uint64_t given[OPT_LAST + 1] = {0}; /* hashes, by option */
+
     opterr = 0;
     for (;;) {
         int index = -1;
         const int option = getopt_long(argc, argv, "-:t:o:n:r0vqh[:", long_options, &index);
         if (option == -1)
             break;
-        if (!take_option(o, option, index, argv))
+        if (!take_option(o, given, option, index, argv))
             return false;
         if (option == OPT_MIN_SCORE)
             *score = optarg;

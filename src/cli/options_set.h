@@ -42,7 +42,8 @@ enum {
     OPT_RESUME,
     OPT_WATCH,
     OPT_REPORT,
-    OPT_VERSION
+    OPT_VERSION,
+    OPT_LAST = OPT_VERSION
 };
 
 /* Of an option with an argument. False after a message. */

@@ -100,6 +100,8 @@ static bool read_lines(cli_resume *r, FILE *file)
 
     while (good && ours && (errno = 0, length = getline(&text, &size, file)) > 0) {
         const bool whole = text[length - 1] == '\n';
+        if (!whole && r->size > 0)
+            break; /* torn: a power cut may leave zeros there */
         const size_t start = strlen(LINE_START);
         ours = strncmp(text, LINE_START, (size_t)length < start ? (size_t)length : start) == 0;
         if (!whole || !ours)
