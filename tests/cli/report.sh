@@ -20,4 +20,12 @@ lines all.html | sed 's/"id":"[0-9a-f]*"/ID/'
 grep -c '^-$' all.html
 fail "$@" --report page.htm frames
 fail "$@" --report no/page.html frames
+# A full disk.
+ln -s /dev/full full.html
+fail "$@" --report full.html frames/camera.png
+(
+    trap '' XFSZ
+    ulimit -f 40
+    fail "$@" --report large.html frames/camera.png frames/camera.png frames/camera.png
+)
 ls

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "batch/page.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +24,7 @@ struct cli_page {
     char *text;
     size_t text_size;
     int in_chunk;
+    bool failed; /* to be written, which was said */
 };
 
 static bool fail(const cli_page *page, const char *reason)
@@ -150,17 +152,31 @@ bool page_open(cli_page **page, const cli_plan *plan)
     return false;
 }
 
-static void end_chunk(cli_page *page)
+/* Writes what is in the buffer and this, as only then errno says why it cannot be. */
+static bool put(cli_page *page, const void *data, size_t size)
+{
+    FILE *out = page->output.file;
+    errno = 0;
+    if (!page->failed && (fflush(out) != 0 || fwrite(data, 1, size, out) != size ||
+                          fflush(out) != 0 || ferror(out))) {
+        page->failed = true;
+        fail(page, strerror(errno ? errno : EIO));
+    }
+    return !page->failed;
+}
+
+static bool end_chunk(cli_page *page)
 {
     FILE *out = page->output.file;
     if (page->in_chunk == 0)
-        return;
+        return !page->failed;
     fputs("</script>\n<script type=\"text/plain\" class=\"thumbs\">\n", out);
     if (fflush(page->thumbs) == 0)
-        fwrite(page->text, 1, page->text_size, out);
+        put(page, page->text, page->text_size);
     fputs("</script>\n", out);
     rewind(page->thumbs);
     page->in_chunk = 0;
+    return !page->failed;
 }
 
 bool page_close(cli_page **page)
@@ -172,9 +188,11 @@ bool page_close(cli_page **page)
     if (!p)
         return true;
     if (p->output.file) {
-        end_chunk(p);
-        fwrite(page_tail, 1, sizeof page_tail, p->output.file);
-        good = io_output_commit(&p->output, &error) || fail(p, error.reason);
+        if (end_chunk(p) && put(p, page_tail, sizeof page_tail))
+            good = io_output_commit(&p->output, &error) || fail(p, error.reason);
+        else
+            io_output_abort(&p->output);
+        good = good && !p->failed;
     }
     if (p->thumbs)
         fclose(p->thumbs);
@@ -252,7 +270,8 @@ bool page_add(cli_page *page, const cli_job *job)
     else
         putc('-', page->thumbs);
     putc('\n', page->thumbs);
+    good = put(page, "", 0) && good;
     if (++page->in_chunk == CHUNK)
-        end_chunk(page);
-    return good && (!ferror(out) || fail(page, "cannot be written"));
+        good = end_chunk(page) && good;
+    return good;
 }
