@@ -156,9 +156,26 @@ static int64_t clip64(int64_t value, int64_t low, int64_t high)
     return value > high ? high : value < low ? low : value;
 }
 
-/* The top of the surface that nine values' least squares give. Which case it is may
- * depend on rounding: then false. */
-static bool surface_top(double z[3][3], double *dx, double *dy, bool *has_top)
+/* The surface that nine values' least squares give: b x + c y + d x^2 + e x y + k y^2. */
+typedef struct surface {
+    double b, c, d, e, k;
+} surface;
+
+/* Its tops along the axes, where the other coordinate is given; without one, stay. */
+static double top_across(const surface *s, double y, double stay)
+{
+    return s->d < 0 ? -(s->b + s->e * y) / (2 * s->d) : stay;
+}
+
+static double top_down(const surface *s, double x, double stay)
+{
+    return s->k < 0 ? -(s->c + s->e * x) / (2 * s->k) : stay;
+}
+
+/* The surface and its top, from the middle value; the peak is at (px, py). Which case it
+ * is may depend on rounding: then false. */
+static bool surface_top(double z[3][3], double px, double py, surface *s, double *dx, double *dy,
+                        bool *has_top)
 {
     double a[6][7] = {{0}};
 
@@ -181,8 +198,9 @@ static bool surface_top(double z[3][3], double *dx, double *dy, bool *has_top)
         fabs(k) < 1e-6 * size)
         return false;
     *has_top = d < 0 && k < 0 && det > 0;
-    *dx = *has_top ? (e * c - 2 * k * b) / det : d < 0 ? -b / (2 * d) : 0;
-    *dy = *has_top ? (e * b - 2 * d * c) / det : k < 0 ? -c / (2 * k) : 0;
+    *s = (surface){b, c, d, e, k};
+    *dx = *has_top ? (e * c - 2 * k * b) / det : top_across(s, py, px);
+    *dy = *has_top ? (e * b - 2 * d * c) / det : top_down(s, px, py);
     return true;
 }
 
@@ -201,6 +219,7 @@ static void check_subpixel(const truth *t, tm_metric metric, const tm_hit *expec
     const double left = (double)(x0 - x), top = (double)(y0 - y);
     double s[3][3], z[3][3], dx, dy;
     bool has_top, near = false;
+    surface f;
 
     if (t->width < 3 || t->height < 3) {
         CHECK(fabs(hit->dx) <= 0.5 && fabs(hit->dy) <= 0.5);
@@ -215,15 +234,24 @@ static void check_subpixel(const truth *t, tm_metric metric, const tm_hit *expec
         }
     }
     if (metric != TM_METRIC_CCORR && metric != TM_METRIC_CCOEFF) {
-        if (!surface_top(z, &dx, &dy, &has_top))
+        if (!surface_top(z, -left, -top, &f, &dx, &dy, &has_top))
             return;
         const double far = fmax(fabs(dx + left), fabs(dy + top));
         if (has_top && fabs(far - 0.5) < 1e-6)
             return;
         near = has_top && far < 0.5;
     }
-    if (!near && !surface_top(s, &dx, &dy, &has_top))
+    if (!near && !surface_top(s, -left, -top, &f, &dx, &dy, &has_top))
         return;
+    /* beyond the map's edge: along it */
+    if (-left * dx > 1 && f.k < 0) {
+        dx = -left;
+        dy = top_down(&f, dx, 0);
+    }
+    if (-top * dy > 1 && f.d < 0) {
+        dy = -top;
+        dx = top_across(&f, dy, 0);
+    }
     dx = clip(dx + left, x ? -0.5 : 0, x < t->width - 1 ? 0.5 : 0);
     dy = clip(dy + top, y ? -0.5 : 0, y < t->height - 1 ? 0.5 : 0);
     if (!(fabs(dx - hit->dx) < 1e-6 && fabs(dy - hit->dy) < 1e-6))

@@ -168,8 +168,40 @@ static void known_shifts(void)
         tm_matcher_destroy(&searchers[m].matcher);
 }
 
+/* Copies at the edges of a picture, where a surface may have its top beyond the map, or
+ * none: they are not moved away from the edge, and along it little. */
+static void copies_at_edges(void)
+{
+    static const char *const names[] = {"camera.png", "brick.png", "coffee.png", "chelsea.png"};
+    enum { SIDE = 20 };
+    searcher s = {0};
+    tm_settings settings;
+    tm_settings_default(&settings, sizeof settings);
+    settings.device = TM_DEVICE_CPU;
+    CHECK_EQ(tm_matcher_create(&s.matcher, &settings), TM_OK);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        io_picture p = read_picture(names[i]);
+        const tm_image frame = {.samples = p.samples, .width = p.width, .height = p.height,
+                                .stride = (ptrdiff_t)p.width};
+        for (int k = 0; k < 40; k++) {
+            const int64_t along = 15 + 6 * k;
+            const int64_t x = k % 4 == 0 ? 0 : k % 4 == 1 ? p.width - SIDE : along;
+            const int64_t y = k % 4 == 2 ? 0 : k % 4 == 3 ? p.height - SIDE : along;
+            const tm_image crop = {.samples = p.samples + y * p.width + x, .width = SIDE,
+                                   .height = SIDE, .stride = (ptrdiff_t)p.width};
+            CHECK_EQ(tm_template_create(&s.tmpl, s.matcher, &crop), TM_OK);
+            measure(&s, &frame, x, y, 0, 0);
+            tm_template_destroy(&s.tmpl);
+        }
+        io_picture_free(&p);
+    }
+    printf("# copies at edges: off by %.3f pixels in the mean\n", s.errors.sum / s.errors.count);
+    CHECK(s.errors.sum / s.errors.count <= 0.08);
+    tm_matcher_destroy(&s.matcher);
+}
+
 int main(int argc, char **argv)
 {
-    static const check_test tests[] = {TEST(known_shifts)};
+    static const check_test tests[] = {TEST(known_shifts), TEST(copies_at_edges)};
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
 }

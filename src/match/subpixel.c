@@ -27,9 +27,9 @@ static surface fit(double s[3][3])
     return f;
 }
 
-/* Where the surface is greatest; along an axis on which it has no top, 0. False if it has
- * no top. */
-static bool top_of(const surface *f, double *x, double *y)
+/* Where the surface is greatest. False if it has no top: then where it is along each axis
+ * through the peak, or the peak itself. */
+static bool top_of(const surface *f, const double peak[2], double *x, double *y)
 {
     const double determinant = 4 * f->d * f->k - f->e * f->e;
     if (f->d < 0 && f->k < 0 && determinant > 0) {
@@ -37,9 +37,23 @@ static bool top_of(const surface *f, double *x, double *y)
         *y = (f->e * f->b - 2 * f->d * f->c) / determinant;
         return true;
     }
-    *x = f->d < 0 ? -f->b / (2 * f->d) : 0;
-    *y = f->k < 0 ? -f->c / (2 * f->k) : 0;
+    *x = f->d < 0 ? -(f->b + f->e * peak[1]) / (2 * f->d) : peak[0];
+    *y = f->k < 0 ? -(f->c + f->e * peak[0]) / (2 * f->k) : peak[1];
     return false;
+}
+
+/* At the map's edge, where the peak is not in the middle: a top that is beyond it is taken
+ * along it. */
+static void stay_in_map(const surface *f, double way[2], const double peak[2])
+{
+    if (peak[0] * way[0] > 1 && f->k < 0) {
+        way[0] = peak[0];
+        way[1] = -(f->c + f->e * way[0]) / (2 * f->k);
+    }
+    if (peak[1] * way[1] > 1 && f->d < 0) {
+        way[1] = peak[1];
+        way[0] = -(f->b + f->e * way[1]) / (2 * f->d);
+    }
 }
 
 /* How far a score is from that of a copy, for metrics that know it. */
@@ -57,6 +71,7 @@ static bool distances_of(double u[3][3], double s[3][3], tm_metric metric)
 static void fit_top(double s[3][3], tm_metric metric, double way[2], const double centre[2])
 {
     const double sign = tm_is_distance(metric) ? -1 : 1;
+    const double peak[2] = {-centre[0], -centre[1]};
     double u[3][3], z[3][3];
     surface f;
 
@@ -64,14 +79,17 @@ static void fit_top(double s[3][3], tm_metric metric, double way[2], const doubl
         for (int i = 0; i < 9; i++)
             z[i / 3][i % 3] = -u[i / 3][i % 3] * sqrt(sqrt(u[i / 3][i % 3]));
         f = fit(z);
-        if (top_of(&f, &way[0], &way[1]) && fabs(way[0] + centre[0]) <= 0.5 &&
-            fabs(way[1] + centre[1]) <= 0.5)
+        if (top_of(&f, peak, &way[0], &way[1]) && fabs(way[0] + centre[0]) <= 0.5 &&
+            fabs(way[1] + centre[1]) <= 0.5) {
+            stay_in_map(&f, way, peak);
             return;
+        }
     }
     for (int i = 0; i < 9; i++)
         z[i / 3][i % 3] = sign * (s[i / 3][i % 3] - s[1][1]);
     f = fit(z);
-    top_of(&f, &way[0], &way[1]);
+    top_of(&f, peak, &way[0], &way[1]);
+    stay_in_map(&f, way, peak);
 }
 
 /* Within half a position, and within the map. */
