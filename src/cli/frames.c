@@ -188,37 +188,40 @@ bool frames_add(cli_frames *frames, const char *operand)
                                        : "no pictures in this folder (-r looks below it)");
 }
 
-static bool read_list(cli_frames *frames, FILE *file, char end)
+/* NULL, or why it cannot be read. */
+static const char *read_list(cli_frames *frames, FILE *file, char end)
 {
+    const char *reason = NULL;
     char *line = NULL;
     size_t size = 0;
     ssize_t length;
-    bool good = true;
 
-    while (good && (errno = 0, length = getdelim(&line, &size, end, file)) > 0) {
+    while (!reason && (errno = 0, length = getdelim(&line, &size, end, file)) > 0) {
         if (line[length - 1] == end)
             line[--length] = '\0';
-        if (length > 0)
-            good = frames_add(frames, line);
-        if (!good)
-            errno = ENOMEM;
+        if (strlen(line) != (size_t)length)
+            reason = "has names that end with NUL, which -0 is for";
+        else if (length > 0 && !frames_add(frames, line))
+            reason = strerror(ENOMEM);
     }
+    if (!reason && (errno || ferror(file)))
+        reason = strerror(errno ? errno : EIO);
     free(line);
-    return good && errno == 0 && !ferror(file);
+    return reason;
 }
 
 bool frames_add_list(cli_frames *frames, const char *path, char end)
 {
     const bool standard = strcmp(path, "-") == 0;
     FILE *file = standard ? stdin : fopen(path, "re");
-    const bool good = file && read_list(frames, file, end);
+    const char *reason = file ? read_list(frames, file, end) : strerror(errno);
 
-    if (!good)
-        message(path, "%s", strerror(errno ? errno : EIO));
+    if (reason)
+        message(path, "%s", reason);
     if (file && !standard)
         fclose(file);
     frames->from_folders = true;
-    return good;
+    return !reason;
 }
 
 void frames_free(cli_frames *frames)

@@ -40,4 +40,8 @@ tmatch -q --min-score 0.99 -t templates frames/b.png frames/sub
 fail "$@" empty
 fail "$@" -r empty
 fail "$@" --files-from gone
+# -0 was forgotten: the names after the first are not passed over.
+printf 'frames/a.png\0frames/b.png\0' >list0
+fail "$@" --files-from list0
+rm list0
 fail --files-from list frames
