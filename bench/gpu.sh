@@ -43,7 +43,7 @@ phase_sanitize() {
     export TMATCH_TEST_CASES TMATCH_TEST_SEED
     for tool in memcheck racecheck initcheck synccheck; do
         for test in ${SANITIZE_TESTS:-property:cuda_random property:cuda_many property:cuda_high_maps property:cuda_wide_random \
-            fft:cuda_fft_reference fft:cuda_fft_many kinds:cuda_random kinds:cuda_fft \
+            fft:cuda_fft_reference fft:cuda_fft_many kinds:cuda_random kinds:cuda_wide_windows kinds:cuda_fft \
             peaks:cuda}; do
             compute-sanitizer --tool "$tool" --error-exitcode 9 \
                 "$BUILD/tests/test_${test%%:*}" "${test#*:}"

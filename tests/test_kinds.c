@@ -194,6 +194,23 @@ static void cuda_large(void)
     }
 }
 
+/* Windows that a block's columns hold few of, in some rows. */
+static void cuda_wide_windows(void)
+{
+    static const int64_t sizes[][4] = {
+        {300, 9, 129, 3}, {300, 9, 265, 3}, {1100, 6, 520, 2}, {300, 9, 700, 3}, {40, 13, 768, 2},
+    };
+    require_cuda();
+    for (size_t i = 0; i < 6 * sizeof sizes / sizeof *sizes; i++) {
+        const int64_t *s = sizes[i / 6];
+        kind_problem p;
+        kind_of_size(&p, s[0], s[1], s[2], s[3]);
+        kind_compare(&p, settings_of(TM_DEVICE_CUDA, TM_ALGORITHM_DIRECT, 0));
+        kind_free(&p);
+    }
+    printf("# %zu cases, 0 differ\n", 6 * sizeof sizes / sizeof *sizes);
+}
+
 /* --- what was reported of others --- */
 
 typedef struct single {
@@ -412,6 +429,7 @@ int main(int argc, char **argv)
         TEST(cuda_random),
         TEST(cuda_fft),
         TEST(cuda_large),
+        TEST(cuda_wide_windows),
         TEST(same_picture_same_bits),
         TEST(cpu_greatest_sums),
         TEST(flat_template_is_an_error),

@@ -43,7 +43,8 @@ struct windows {
 #pragma unroll
         for (int i = 0; i < EACH; i++) {
             const int x = from + i * L::APART;
-            const int to = i + 1 < EACH ? x + width : min(x + width, L::COLUMNS - 1);
+            const int to =
+                NARROW && i + 1 < EACH ? x + width : min(x + width, L::COLUMNS - 1);
             sum[i] = row.of[to] - row.of[x];
             if constexpr (NARROW) { /* a warp's columns are as many as windows are apart */
                 sum[i] += to >= (i + 1) * SEGMENT ? whole.of[i] : 0;
