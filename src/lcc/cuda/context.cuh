@@ -65,7 +65,7 @@ typedef struct tm_driver {
     decltype(&cuCtxSetCurrent) set_context;
 } tm_driver;
 
-/* The last of each says how long a match took: a copy in, a launch. */
+/* ON_DEVICE comes after each copy in and MATCHED after each launch: the last one counts. */
 enum { TM_EVENT_START, TM_EVENT_ON_DEVICE, TM_EVENT_MATCHED, TM_EVENT_DONE, TM_EVENTS };
 
 struct tm_cuda {
@@ -163,8 +163,8 @@ cudaError_t tm_download_rows(tm_cuda *cuda, const tm_job *job, int64_t first, in
 bool tm_is_pinned(const void *rows, ptrdiff_t stride, int64_t count, size_t row_bytes);
 void tm_staging_free(tm_staging *staging);
 
-/* transfer.cu: kernels wait for the copies so far; the launches so far are all that was
- * left to do but for copies back. Said at once: those may block. */
+/* transfer.cu: what is launched from now on waits for the copies in so far; and a time
+ * is taken of the launches so far, before copies back are asked for, which may block. */
 cudaError_t tm_await_upload(tm_cuda *cuda);
 cudaError_t tm_note_matched(tm_cuda *cuda);
 

@@ -196,10 +196,8 @@ static cudaError_t run_groups(tm_cuda *cuda, tm_job *jobs, size_t count)
             TRY(tm_peaks_fetch(&cuda->peaks, &cuda->last.peaks, jobs[i].peaks, cuda->stream));
         bests += best_count(cuda, jobs + i, size);
     }
-    TRY(cudaStreamWaitEvent(cuda->out, cuda->events[TM_EVENT_MATCHED], 0));
-    /* nothing else says that this one has passed, and its time is read */
-    TRY(cudaStreamWaitEvent(cuda->out, cuda->events[TM_EVENT_ON_DEVICE], 0));
-    return cudaSuccess;
+    /* and so for all copies in, which kernels wait for */
+    return cudaStreamWaitEvent(cuda->out, cuda->events[TM_EVENT_MATCHED], 0);
 }
 
 /* Ranks a group's chunks: their positions count from their own first rows. */
