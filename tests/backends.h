@@ -17,7 +17,7 @@ typedef struct problem {
 void problem_random(problem *p);
 void problem_make(problem *p, int64_t frame_width, int64_t frame_height, int64_t tmpl_width,
                   int64_t tmpl_height);
-/* Noise alone, the template cut from the frame or not: no window is flat. */
+/* Noise alone, the template cut from the frame or not: hardly any window is flat. */
 void problem_make_noise(problem *p, int64_t frame_width, int64_t frame_height, int64_t tmpl_width,
                         int64_t tmpl_height);
 void problem_free(problem *p);

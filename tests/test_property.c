@@ -130,13 +130,13 @@ static void high_maps(tm_device_kind device)
     };
     matchers m = direct_on(device, UINT32_MAX);
     compare_noise(&m, sizes, sizeof sizes / sizeof *sizes);
-    compare_sizes(&m, sizes, 3);
+    compare_sizes(&m, sizes, 3); /* of any content, too */
     matchers_free(&m);
 }
 
 /* Templates wider than 25 columns, at the limits of what a GPU's block holds of them,
- * and just beyond; maps around the edges of its strips,
- * some of so many strips' steps that blocks go on from one strip to the next. */
+ * and just beyond; maps around the edges of its strips, some of so many strips' steps
+ * that blocks go on from one strip to the next. */
 static void wide_templates(tm_device_kind device)
 {
     static const int64_t sizes[][4] = {

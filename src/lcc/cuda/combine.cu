@@ -5,6 +5,7 @@
 #include "lcc/cuda/combine.cuh"
 
 #define MOST_STRIPS 65535 /* a grid's */
+#define TERMS_THREADS 128
 
 /* What the terms of one sum make of four neighbours. All loads of the first two come
  * before their use. */

@@ -9,7 +9,6 @@
 
 #define EACH 4    /* windows of a row, of a thread */
 #define GROUP 4   /* rows between looks at the best so far */
-#define TERMS_THREADS 128
 
 template <typename T> struct __align__(16) quad {
     T of[EACH];
@@ -38,27 +37,11 @@ struct sums_wide { /* where num and var_F leave 64 bits */
     static const bool wide = true;
 };
 
-/* a b + c in one instruction, which the compiler does not find. */
-static __device__ __forceinline__ int64_t mad_wide(int a, int b, int64_t c)
-{
-#ifdef __CUDA_ARCH__
-    int64_t d;
-    asm("mad.wide.s32 %0, %1, %2, %3;" : "=l"(d) : "r"(a), "r"(b), "l"(c));
-    return d;
-#else
-    return (int64_t)a * b + c;
-#endif
-}
-
 static __device__ __forceinline__ int64_t mul_wide(uint32_t a, uint32_t b)
 {
-#ifdef __CUDA_ARCH__
     int64_t d;
     asm("mul.wide.u32 %0, %1, %2;" : "=l"(d) : "r"(a), "r"(b));
     return d;
-#else
-    return (int64_t)((uint64_t)a * b);
-#endif
 }
 
 /* num and var_F of LCC. */
@@ -69,8 +52,8 @@ static __device__ __forceinline__ void centre(const tm_combine &c, uint32_t ft, 
     int64_t a = mul_wide(ft, c.n), squares = 0;
 #pragma unroll
     for (int k = 0; k < CHANNELS; k++) { /* n 255 < 2^31, and so are both sums */
-        a = mad_wide((int)f[k], c.minus_s_t[k], a);
-        squares = mad_wide((int)f[k], (int)f[k], squares);
+        a = tm_mad_wide((int)f[k], c.minus_s_t[k], a);
+        squares = tm_mad_wide((int)f[k], (int)f[k], squares);
     }
     *num = __ll2float_rn(a);
     *var = __ll2float_rn(mul_wide(ff, c.n) - squares);

@@ -38,6 +38,14 @@ cudaError_t tm_reduce_launch(const tm_candidate *candidates, int64_t count, tm_c
                              tm_candidate *best, cudaStream_t stream);
 
 #ifdef __CUDACC__
+/* a b + c in one instruction, which the compiler does not find. */
+static __device__ __forceinline__ int64_t tm_mad_wide(int a, int b, int64_t c)
+{
+    int64_t d;
+    asm("mad.wide.s32 %0, %1, %2, %3;" : "=l"(d) : "r"(a), "r"(b), "l"(c));
+    return d;
+}
+
 static __device__ __forceinline__ tm_candidate tm_shuffle_down(tm_candidate c, int offset)
 {
     tm_candidate other;

@@ -4,7 +4,9 @@
  * device DEVICE (counted from 1) fails with CUDA's error number ERROR. After any
  * error but 2, out of memory, so does every later call, as CUDA has it; "2+" makes
  * that last too, "1-" does not. TMATCH_CHUNK_BYTES makes chunks of so many bytes. The
- * CUDA backend looks at either only where it is built with fault injection. */
+ * CUDA backend looks at either only where it is built with fault injection.
+ * TMATCH_ALWAYS_WIDE has it take the kernel for wide templates also where another one
+ * is faster. */
 #ifndef TMATCH_LCC_CUDA_FAULT_H
 #define TMATCH_LCC_CUDA_FAULT_H
 
@@ -50,6 +52,12 @@ static inline int64_t tm_fault_chunk_bytes(int64_t usual)
         return strtoll(text, NULL, 10);
 #endif
     return usual;
+}
+
+/* Any build looks at this: it changes what takes how long, and no result. */
+static inline bool tm_always_wide(void)
+{
+    return getenv("TMATCH_ALWAYS_WIDE") != NULL;
 }
 
 /* The error that the next call is to fail with, or 0. */

@@ -42,16 +42,17 @@ typedef struct tm_combine {
     bool sliding[TM_SUMS];
     bool skips; /* there is a TM_SUM_TOUCHED */
     tm_scorer scorer;
-    uint32_t n;                      /* the scorer's, where num and var_F fit 64 bits: */
-    int minus_s_t[TM_MAX_CHANNELS];  /* modulo 2^32, n and -S_T */
+    /* of the scorer, where num and var_F fit 64 bits */
+    uint32_t n;
+    int minus_s_t[TM_MAX_CHANNELS]; /* -S_T modulo 2^32 */
     tm_device_planes planes;
     int channels, bytes, z_plane;
     int width, height; /* of the template */
     int64_t map_width, y, rows;
     int64_t stride; /* of terms' rows, in elements */
     void *map;                /* the whole one, or NULL */
-    int *hint;                /* device: the order of the best score so far; NULL where all */
-    float variance;           /* are to be made; (float)var_T */
+    int *hint;                /* device: order of the best score so far; NULL: all are made */
+    float variance;           /* (float)var_T */
     int multiprocessors;
     tm_candidate *candidates; /* tm_combine_blocks */
 } tm_combine;

@@ -263,7 +263,7 @@ static cudaError_t open_device(tm_cuda *cuda)
     cuda->tensor.multiprocessors = properties.multiProcessorCount;
     cuda->tensor.shared_memory = properties.sharedMemPerBlockOptin;
     cuda->tensor.has_wgmma = properties.major == 9;
-    cuda->tensor.always_wide = getenv("TMATCH_ALWAYS_WIDE") != NULL;
+    cuda->tensor.always_wide = tm_always_wide();
     cuda->tensor.most_templates = TM_GROUP_MAX;
     TRY(tm_device_malloc((void **)&cuda->tensor.blocks,
                          TM_GROUP_MAX * TM_TENSOR_BLOCKS * sizeof *cuda->tensor.blocks));

@@ -180,15 +180,10 @@ static __device__ __forceinline__ void add_lane_before(uint64_t &sum, int offset
 
 static __device__ __forceinline__ void add_lane_before(uint32_t &sum, int offset)
 {
-#ifdef __CUDA_ARCH__
     asm volatile("{.reg .u32 r; .reg .pred p; shfl.sync.up.b32 r|p, %0, %1, 0, 0xffffffff; "
                  "@p add.u32 %0, %0, r;}"
                  : "+r"(sum)
                  : "r"(offset));
-#else
-    const uint32_t other = __shfl_up_sync(0xffffffffu, sum, offset);
-    sum += (int)(threadIdx.x % 32) >= offset ? other : 0;
-#endif
 }
 
 /* Writes a thread's sums over the columns before each of its own, of its warp, and

@@ -2,6 +2,7 @@
 /* What becomes of a warp's sums of products: scores, the map, the best match. */
 #ifndef TMATCH_LCC_CUDA_TENSOR_EPILOGUE_CUH
 #define TMATCH_LCC_CUDA_TENSOR_EPILOGUE_CUH
+#include "lcc/cuda/device.cuh"
 #include "lcc/cuda/tensor_cores.cuh"
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
@@ -13,20 +14,13 @@ __device__ __forceinline__ int64_t tc_mul(int a, int b)
     return d;
 }
 
-__device__ __forceinline__ int64_t tc_mad(int a, int b, int64_t c)
-{
-    int64_t d;
-    asm("mad.wide.s32 %0, %1, %2, %3;" : "=l"(d) : "r"(a), "r"(b), "l"(c));
-    return d;
-}
-
 /* -(float)var_F: the score multiplies it by -(float)var_T, and one negation is saved. */
 template <bool BIG>
 __device__ __forceinline__ float tc_minus_var(unsigned s, unsigned ss, int n)
 {
     if (BIG)
         return __ll2float_rn((int64_t)s * s - (int64_t)((uint64_t)ss * (unsigned)n));
-    return __ll2float_rn(tc_mad(s, s, tc_mul(ss, -n)));
+    return __ll2float_rn(tm_mad_wide(s, s, tc_mul(ss, -n)));
 }
 
 template <bool BIG>
@@ -35,7 +29,7 @@ __device__ __forceinline__ float tc_num(int s_ft, unsigned s_f, int n, int s_t)
     if (BIG)
         return __ll2float_rn((int64_t)((uint64_t)(unsigned)s_ft * (unsigned)n) -
                              (int64_t)s_f * s_t);
-    return __ll2float_rn(tc_mad(s_f, -s_t, tc_mul(s_ft, n)));
+    return __ll2float_rn(tm_mad_wide(s_f, -s_t, tc_mul(s_ft, n)));
 }
 
 /* num / sqrt(var_F * var_T), each operation rounded once. The root and the quotient are the

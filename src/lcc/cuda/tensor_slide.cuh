@@ -185,7 +185,7 @@ struct tc_slide_sums {
     {
         if (SMALL)
             return __int2float_rn(small_num(i, s_ft, t));
-        return __ll2float_rn(tc_mad(g[i], t.minus_sum, tc_mul(s_ft + t.base, t.n)));
+        return __ll2float_rn(tm_mad_wide(g[i], t.minus_sum, tc_mul(s_ft + t.base, t.n)));
     }
 
     template <bool SMALL>

@@ -87,7 +87,7 @@ __device__ __forceinline__ void wide_score(int (&sums)[16][4], wide_sums<STEPS> 
 #pragma unroll
             for (int e = 0; e < 8; e++) {
                 int &at = wide_at(sums, first + i, e);
-                float num = __ll2float_rn(tc_mad(slide.g[e], t.minus_sum, tc_mul(at, t.n)));
+                float num = __ll2float_rn(tm_mad_wide(slide.g[e], t.minus_sum, tc_mul(at, t.n)));
                 var[i][e] = -tc_minus_var<false>(
                     slide.g[e], slide.low[e] + ((unsigned)slide.high[e] << 8), t.n);
                 if (!MAP)

@@ -218,7 +218,7 @@ static void split(tc_plan *p, const tm_tensor_job &j, int slots)
         return;
     const int64_t lines = (j.map_height + TC_DOWN - 1) / TC_DOWN,
                   others = (rest * lines + TC_THREADS - 1) / TC_THREADS;
-    if (others >= slots / 4)
+    if (others >= slots / 4) // they read all their rows again: many would not be done first
         return;
     const int tiles = p->tiles - p->tiles_y, sweepers = slots - (int)others,
               steps = (tiles + sweepers - 1) / sweepers;

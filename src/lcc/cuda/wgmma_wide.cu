@@ -15,8 +15,9 @@
 #include "lcc/cuda/tensor_wide_score.cuh"
 
 enum { BLOCK = 512, LEAST_STEPS = 2, MOST_STEPS = 4 }; // steps of k: 32 columns each
+enum { SM_90_SHARED = 232448 }; // bytes that a block may have
 enum { FIXED = 256, MOST_BLOCKS = 2 }; // bytes that a block declares; an SM's blocks
-enum { PIECES_A_ROW = 1, PIECES = 1 + 8 * PIECES_A_ROW }; // of a step's products; 1, 2 or 4 a row
+enum { PIECES = 9 }; // of a step's products: one before the 8 rows of scores, one after each
 
 /* more: add to d. Only the low words of the descriptors change: K-major, no swizzle; 128 bytes from
  * 8 lines of A to the next, 256 from 8 columns of B to the next. */
@@ -128,9 +129,8 @@ static __global__ void __launch_bounds__(TC_THREADS, 1) wide_kernel(tm_tensor_jo
                 products.issue(acc, 0, 1);
             if (s) {
                 auto next = [&](int quarter) { // of the quarters of 8 rows
-                    const int each = 4 / PIECES_A_ROW;
-                    if (quarter % each == each - 1 && more)
-                        products.issue(acc, quarter / each + 1, quarter / each + 2);
+                    if (quarter % 4 == 3 && more)
+                        products.issue(acc, quarter / 4 + 1, quarter / 4 + 2);
                 };
                 int row = y + 8 * (s - 1), rows = min(8, (int)j.map_height - row);
                 wide_difference_planes<STEPS>(ring, planes, h);
@@ -149,8 +149,7 @@ static __global__ void __launch_bounds__(TC_THREADS, 1) wide_kernel(tm_tensor_jo
                 ring.step();
             } else {
                 slide.start(ring, planes, h, [&](int quarter) {
-                    products.issue(acc, 1 + quarter * 2 * PIECES_A_ROW,
-                                   1 + (quarter + 1) * 2 * PIECES_A_ROW);
+                    products.issue(acc, 1 + quarter * 2, 1 + (quarter + 1) * 2);
                 });
             }
             asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
@@ -195,7 +194,7 @@ size_t tc_wide_frag_bytes(int w, int h)
 {
     const int steps = wide_steps(w);
     if (steps < LEAST_STEPS || steps > MOST_STEPS || h > WIDE_MOST_ROWS ||
-        shared_bytes(w, h) > 232448 - FIXED)
+        shared_bytes(w, h) > SM_90_SHARED - FIXED)
         return 0;
     return (size_t)wide_blocks(h, steps) * BLOCK;
 }
