@@ -14,7 +14,7 @@ static const char help[] =
     "       tmatch [OPTION]... -t TEMPLATE [-t TEMPLATE]... FRAME|FOLDER...\n"
     "Find where a small picture (the template) lies in a larger one (the frame).\n"
     "\n"
-    "Pictures are PNG, JPEG, PGM, PPM or text matrices; '-' is standard input.\n"
+    "Pictures are PNG, JPEG, PNM, .npy or text matrices; '-' is standard input.\n"
     "A crop may follow a name: 'scene.png[21x21+220+90]' (width x height + x + y).\n"
     "\n"
     "A folder stands for the pictures in it, in the order of their names.\n"
