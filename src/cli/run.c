@@ -184,7 +184,8 @@ static bool dump_template(const runner *r)
 /* False after a message. */
 static bool open_log(runner *r)
 {
-    const bool good = !r->options->resume || resume_open(&r->resume, r->options, &r->templates);
+    const bool good = !r->options->resume ||
+                      resume_open(&r->resume, r->options, &r->templates, &r->frame_mask);
     r->plan.resume = r->resume;
     return good;
 }

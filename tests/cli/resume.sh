@@ -71,6 +71,12 @@ rm log
 ids <log | tail -n 1
 tmatch -q "$@" >/dev/null 2>&1
 cmp log whole && echo whole again
+# A frame's mask counts by its content, where it comes by a pipe.
+rm log
+for pixel in 0 1; do
+    (echo P1 90 90; yes $pixel | head -n 8100) |
+        try -q -t two.png --device cpu --resume log --frame-mask - frames/[12].png 2>/dev/null
+done
 # A broken template fails with every frame once, until it changes; one that is not
 # there may come.
 mkdir templates

@@ -209,11 +209,12 @@ static uint64_t hash_broken(uint64_t hash, const cli_options *options, const cli
 
 /* Templates of one content are told apart by their order. */
 static void identify_templates(cli_resume *r, const cli_options *options,
-                               const cli_templates *templates)
+                               const cli_templates *templates, const io_picture *frame_mask)
 {
     uint64_t base = options->fingerprint;
-    if (options->frame_mask) /* its name is among the options */
-        hash_file(&base, options->frame_mask);
+    /* its name is among the options; what comes by a pipe has no other facts */
+    if (options->frame_mask && !hash_file(&base, options->frame_mask))
+        base = hash_picture(base, frame_mask);
 
     for (size_t i = 0; i < templates->count; i++) {
         const cli_template *t = &templates->list[i];
@@ -227,7 +228,8 @@ static void identify_templates(cli_resume *r, const cli_options *options,
     }
 }
 
-bool resume_open(cli_resume **resume, const cli_options *options, const cli_templates *templates)
+bool resume_open(cli_resume **resume, const cli_options *options, const cli_templates *templates,
+                 const io_picture *frame_mask)
 {
     cli_resume *r = calloc(1, sizeof *r);
 
@@ -239,7 +241,7 @@ bool resume_open(cli_resume **resume, const cli_options *options, const cli_temp
         message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
     } else if (open_log(r)) {
         clock_gettime(CLOCK_MONOTONIC, &r->synced);
-        identify_templates(r, options, templates);
+        identify_templates(r, options, templates, frame_mask);
         r->ready = true;
         return true;
     }

@@ -40,7 +40,8 @@ typedef struct resume_line {
 
 /* Locks the file, reads it, and cuts a torn last line off. False after a message;
  * *resume is NULL then. */
-bool resume_open(cli_resume **resume, const cli_options *options, const cli_templates *templates);
+bool resume_open(cli_resume **resume, const cli_options *options, const cli_templates *templates,
+                 const io_picture *frame_mask);
 
 /* Syncs. False after a message. NULL is allowed. */
 bool resume_close(cli_resume **resume);
