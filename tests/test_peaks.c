@@ -204,11 +204,11 @@ static bool surface_top(double z[3][3], double px, double py, surface *s, double
     return true;
 }
 
-/* A score as what it lacks to that of a copy, to the power of 5/4. */
+/* A score as what it lacks to that of a copy, to the power of 11/8. */
 static double lacking(double score, tm_metric metric)
 {
     const double u = tm_metric_is_distance(metric) ? -score : 1 - score;
-    return u > 0 ? -pow(u, 1.25) : 0;
+    return u > 0 ? -pow(u, 11.0 / 8) : 0;
 }
 
 static void check_subpixel(const truth *t, tm_metric metric, const tm_hit *expected,
@@ -237,9 +237,9 @@ static void check_subpixel(const truth *t, tm_metric metric, const tm_hit *expec
         if (!surface_top(z, -left, -top, &f, &dx, &dy, &has_top))
             return;
         const double far = fmax(fabs(dx + left), fabs(dy + top));
-        if (has_top && fabs(far - 0.5) < 1e-6)
+        if (has_top && fabs(far - 0.6) < 1e-6)
             return;
-        near = has_top && far < 0.5;
+        near = has_top && far < 0.6;
     }
     if (!near && !surface_top(s, -left, -top, &f, &dx, &dy, &has_top))
         return;

@@ -132,8 +132,9 @@ static void shift_by_known(searcher searchers[METRICS], const io_picture *p, int
 
 static void known_shifts(void)
 {
-    static const char *const names[] = {"camera.png",    "brick.png",   "gravel.png", "text.png",
-                                        "astronaut.png", "chelsea.png", "coffee.png"};
+    static const char *const names[] = {"camera.png",    "brick.png",   "gravel.png",
+                                        "text.png",      "chelsea.png", "coffee.png",
+                                        "astronaut.png", "rocket.jpg",  "hubble_deep_field.jpg"};
     searcher searchers[METRICS] = {0};
 
     for (int m = 0; m < METRICS; m++) {
@@ -158,7 +159,7 @@ static void known_shifts(void)
             const errors *e = &searchers[m].errors;
             printf("# %s, %dx%d, %s: off by %.3f pixels in the mean, at most %.3f\n", names[i],
                    (int)w, (int)h, tm_metric_name(metrics[m]), e->sum / e->count, e->worst);
-            CHECK(e->sum / e->count <= 0.015);
+            CHECK(e->sum / e->count <= 0.025);
             CHECK(e->worst <= 0.05);
             tm_template_destroy(&searchers[m].tmpl);
         }

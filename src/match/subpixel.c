@@ -65,11 +65,19 @@ static bool distances_of(double u[3][3], double s[3][3], tm_metric metric)
     return normed || tm_is_distance(metric);
 }
 
-/* The distance u from a copy grows more slowly with the way than its square does, u^(5/4)
- * nearly as that. Only where its surface has no top that near are the scores fitted
+/* To the power of 11/8: roots have the same bits on every machine. */
+static double raised(double u)
+{
+    const double fourth = sqrt(sqrt(u));
+    return u * fourth * sqrt(fourth);
+}
+
+/* The distance u from a copy grows more slowly with the way than its square does, u^(11/8)
+ * nearly as that. Only where its surface has no top near by are the scores fitted
  * themselves. */
 static void fit_top(double s[3][3], tm_metric metric, double way[2], const double centre[2])
 {
+    const double near = 0.6; /* half a position, and what the fit is off by */
     const double sign = tm_is_distance(metric) ? -1 : 1;
     const double peak[2] = {-centre[0], -centre[1]};
     double u[3][3], z[3][3];
@@ -77,10 +85,10 @@ static void fit_top(double s[3][3], tm_metric metric, double way[2], const doubl
 
     if (distances_of(u, s, metric)) {
         for (int i = 0; i < 9; i++)
-            z[i / 3][i % 3] = -u[i / 3][i % 3] * sqrt(sqrt(u[i / 3][i % 3]));
+            z[i / 3][i % 3] = -raised(u[i / 3][i % 3]);
         f = fit(z);
-        if (top_of(&f, peak, &way[0], &way[1]) && fabs(way[0] + centre[0]) <= 0.5 &&
-            fabs(way[1] + centre[1]) <= 0.5) {
+        if (top_of(&f, peak, &way[0], &way[1]) && fabs(way[0] + centre[0]) <= near &&
+            fabs(way[1] + centre[1]) <= near) {
             stay_in_map(&f, way, peak);
             return;
         }
