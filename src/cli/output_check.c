@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "batch/mirror.h"
+#include "identity.h"
 #include "input.h"
 #include "message.h"
 
@@ -69,12 +70,9 @@ static bool find_output(place *found, const char *path, bool appended)
 
 static bool is_input(const place *output, const char *path)
 {
-    struct stat status;
-    if (output->name || !path)
-        return false;
-    if (strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, &status) : stat(path, &status))
-        return false;
-    return status.st_dev == output->device && status.st_ino == output->inode;
+    cli_identity id;
+    return !output->name && identify(path, &id) && id.device == output->device &&
+           id.inode == output->inode;
 }
 
 static bool check_numbers(const cli_options *o, size_t frames, size_t templates)

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
+#include "identity.h"
 #include "input.h"
 #include "message.h"
 
@@ -50,11 +50,6 @@ typedef struct place {
     const char *frame;
 } place;
 
-typedef struct identity {
-    dev_t device;
-    ino_t inode;
-} identity;
-
 static int compare_places(const void *a, const void *b)
 {
     return strcmp(((const place *)a)->path, ((const place *)b)->path);
@@ -62,18 +57,7 @@ static int compare_places(const void *a, const void *b)
 
 static int compare_identities(const void *a, const void *b)
 {
-    return memcmp(a, b, sizeof(identity));
-}
-
-static bool identify(const char *path, identity *id)
-{
-    struct stat status;
-    memset(id, 0, sizeof *id); /* compared with its padding */
-    if (!path || (strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, &status) : stat(path, &status)) != 0)
-        return false;
-    id->device = status.st_dev;
-    id->inode = status.st_ino;
-    return true;
+    return memcmp(a, b, sizeof(cli_identity));
 }
 
 static bool check_distinct(place *places, size_t count)
@@ -89,10 +73,10 @@ static bool check_distinct(place *places, size_t count)
 }
 
 /* Sorted, malloc'ed; NULL if memory ran out. */
-static identity *identify_inputs(const cli_frames *frames, const char *const *others,
+static cli_identity *identify_inputs(const cli_frames *frames, const char *const *others,
                                  size_t other_count, size_t *count)
 {
-    identity *inputs = malloc((frames->count + other_count + 1) * sizeof *inputs);
+    cli_identity *inputs = malloc((frames->count + other_count + 1) * sizeof *inputs);
 
     *count = 0;
     if (!inputs)
@@ -113,7 +97,7 @@ static identity *identify_inputs(const cli_frames *frames, const char *const *ot
 static bool check_inputs(const place *places, size_t count, const cli_frames *frames,
                          const char *const *others, size_t other_count)
 {
-    identity *inputs = NULL, id;
+    cli_identity *inputs = NULL, id;
     size_t input_count = 0;
     bool good = true;
 
