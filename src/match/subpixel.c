@@ -27,6 +27,17 @@ static surface fit(double s[3][3])
     return f;
 }
 
+/* Its tops along an axis, where the other coordinate is given and it has one. */
+static double top_across(const surface *f, double y)
+{
+    return -(f->b + f->e * y) / (2 * f->d);
+}
+
+static double top_down(const surface *f, double x)
+{
+    return -(f->c + f->e * x) / (2 * f->k);
+}
+
 /* Where the surface is greatest. False if it has no top: then where it is along each axis
  * through the peak, or the peak itself. */
 static bool top_of(const surface *f, const double peak[2], double *x, double *y)
@@ -37,8 +48,8 @@ static bool top_of(const surface *f, const double peak[2], double *x, double *y)
         *y = (f->e * f->b - 2 * f->d * f->c) / determinant;
         return true;
     }
-    *x = f->d < 0 ? -(f->b + f->e * peak[1]) / (2 * f->d) : peak[0];
-    *y = f->k < 0 ? -(f->c + f->e * peak[0]) / (2 * f->k) : peak[1];
+    *x = f->d < 0 ? top_across(f, peak[1]) : peak[0];
+    *y = f->k < 0 ? top_down(f, peak[0]) : peak[1];
     return false;
 }
 
@@ -48,11 +59,11 @@ static void stay_in_map(const surface *f, double way[2], const double peak[2])
 {
     if (peak[0] * way[0] > 1 && f->k < 0) {
         way[0] = peak[0];
-        way[1] = -(f->c + f->e * way[0]) / (2 * f->k);
+        way[1] = top_down(f, way[0]);
     }
     if (peak[1] * way[1] > 1 && f->d < 0) {
         way[1] = peak[1];
-        way[0] = -(f->b + f->e * way[1]) / (2 * f->d);
+        way[0] = top_across(f, way[1]);
     }
 }
 
@@ -77,26 +88,26 @@ static double raised(double u)
  * themselves. */
 static void fit_top(double s[3][3], tm_metric metric, double way[2], const double centre[2])
 {
-    const double near = 0.6; /* half a position, and what the fit is off by */
+    const double reach = 0.6; /* half a position, and what the fit is off by */
     const double sign = tm_is_distance(metric) ? -1 : 1;
     const double peak[2] = {-centre[0], -centre[1]};
     double u[3][3], z[3][3];
+    bool near = false;
     surface f;
 
     if (distances_of(u, s, metric)) {
         for (int i = 0; i < 9; i++)
             z[i / 3][i % 3] = -raised(u[i / 3][i % 3]);
         f = fit(z);
-        if (top_of(&f, peak, &way[0], &way[1]) && fabs(way[0] + centre[0]) <= near &&
-            fabs(way[1] + centre[1]) <= near) {
-            stay_in_map(&f, way, peak);
-            return;
-        }
+        near = top_of(&f, peak, &way[0], &way[1]) && fabs(way[0] + centre[0]) <= reach &&
+               fabs(way[1] + centre[1]) <= reach;
     }
-    for (int i = 0; i < 9; i++)
-        z[i / 3][i % 3] = sign * (s[i / 3][i % 3] - s[1][1]);
-    f = fit(z);
-    top_of(&f, peak, &way[0], &way[1]);
+    if (!near) {
+        for (int i = 0; i < 9; i++)
+            z[i / 3][i % 3] = sign * (s[i / 3][i % 3] - s[1][1]);
+        f = fit(z);
+        top_of(&f, peak, &way[0], &way[1]);
+    }
     stay_in_map(&f, way, peak);
 }
 
