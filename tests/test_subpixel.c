@@ -132,9 +132,14 @@ static void shift_by_known(searcher searchers[METRICS], const io_picture *p, int
 
 static void known_shifts(void)
 {
-    static const char *const names[] = {"camera.png",    "brick.png",   "gravel.png",
-                                        "text.png",      "chelsea.png", "coffee.png",
-                                        "astronaut.png", "rocket.jpg",  "hubble_deep_field.jpg"};
+    static const struct {
+        const char *name;
+        double mean; /* at most */
+    } pictures[] = {
+        {"camera.png", 0.015},    {"brick.png", 0.016},   {"gravel.png", 0.015},
+        {"text.png", 0.015},      {"chelsea.png", 0.015}, {"coffee.png", 0.015},
+        {"astronaut.png", 0.015}, {"rocket.jpg", 0.025},  {"hubble_deep_field.jpg", 0.015},
+    };
     searcher searchers[METRICS] = {0};
 
     for (int m = 0; m < METRICS; m++) {
@@ -144,8 +149,8 @@ static void known_shifts(void)
         settings.metric = metrics[m];
         CHECK_EQ(tm_matcher_create(&searchers[m].matcher, &settings), TM_OK);
     }
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        io_picture p = read_picture(names[i]);
+    for (size_t i = 0; i < sizeof pictures / sizeof *pictures; i++) {
+        io_picture p = read_picture(pictures[i].name);
         const int64_t w = p.width < 224 ? p.width - 24 : 200, h = p.height < 224 ? p.height - 24 : 200;
         const int64_t x = (p.width - w) / 2, y = (p.height - h) / 2;
         const tm_image crop = {.samples = p.samples + y * p.width + x, .width = w, .height = h,
@@ -157,9 +162,9 @@ static void known_shifts(void)
         shift_by_known(searchers, &p, x, y);
         for (int m = 0; m < METRICS; m++) {
             const errors *e = &searchers[m].errors;
-            printf("# %s, %dx%d, %s: off by %.3f pixels in the mean, at most %.3f\n", names[i],
+            printf("# %s, %dx%d, %s: off by %.3f pixels in the mean, at most %.3f\n", pictures[i].name,
                    (int)w, (int)h, tm_metric_name(metrics[m]), e->sum / e->count, e->worst);
-            CHECK(e->sum / e->count <= 0.025);
+            CHECK(e->sum / e->count <= pictures[i].mean);
             CHECK(e->worst <= 0.05);
             tm_template_destroy(&searchers[m].tmpl);
         }
