@@ -177,21 +177,27 @@ static void cpu_greatest_sums(void)
 }
 
 /* Also templates that do not fit the tensor cores' kernels, and several bands. */
-static void cuda_large(void)
+/* Some kind for each time. sizes: map width, map height, template width, template height. */
+static void cuda_sizes(const int64_t (*sizes)[4], size_t count, size_t times)
 {
-    static const int64_t sizes[][4] = {
-        /* map width, map height, template width, template height */
-        {5, 7, 100, 650}, {3, 300, 9, 1500}, {300, 2, 5000, 2}, {3, 2, 300, 260}, {700, 600, 3, 2},
-    };
-    require_cuda();
-    greatest_sums(TM_DEVICE_CUDA);
-    for (size_t i = 0; i < 2 * sizeof sizes / sizeof *sizes; i++) {
-        const int64_t *s = sizes[i / 2];
+    for (size_t i = 0; i < times * count; i++) {
+        const int64_t *s = sizes[i / times];
         kind_problem p;
         kind_of_size(&p, s[0], s[1], s[2], s[3]);
         kind_compare(&p, settings_of(TM_DEVICE_CUDA, TM_ALGORITHM_DIRECT, 0));
         kind_free(&p);
     }
+    printf("# %zu cases, 0 differ\n", times * count);
+}
+
+static void cuda_large(void)
+{
+    static const int64_t sizes[][4] = {
+        {5, 7, 100, 650}, {3, 300, 9, 1500}, {300, 2, 5000, 2}, {3, 2, 300, 260}, {700, 600, 3, 2},
+    };
+    require_cuda();
+    greatest_sums(TM_DEVICE_CUDA);
+    cuda_sizes(sizes, sizeof sizes / sizeof *sizes, 2);
 }
 
 /* Windows that a block's columns hold few of, in some rows. */
@@ -201,14 +207,7 @@ static void cuda_wide_windows(void)
         {300, 9, 129, 3}, {300, 9, 265, 3}, {1100, 6, 520, 2}, {300, 9, 700, 3}, {40, 13, 768, 2},
     };
     require_cuda();
-    for (size_t i = 0; i < 6 * sizeof sizes / sizeof *sizes; i++) {
-        const int64_t *s = sizes[i / 6];
-        kind_problem p;
-        kind_of_size(&p, s[0], s[1], s[2], s[3]);
-        kind_compare(&p, settings_of(TM_DEVICE_CUDA, TM_ALGORITHM_DIRECT, 0));
-        kind_free(&p);
-    }
-    printf("# %zu cases, 0 differ\n", 6 * sizeof sizes / sizeof *sizes);
+    cuda_sizes(sizes, sizeof sizes / sizeof *sizes, 6);
 }
 
 /* --- what was reported of others --- */

@@ -254,10 +254,10 @@ static void cuda_times(void)
     static const tm_metric metrics[] = {TM_METRIC_LCC, TM_METRIC_CCORR_NORMED};
     const int64_t width = 3000, height = 2000, size = 20;
     const int64_t map_width = width - size + 1, map_height = height - size + 1;
-    float *map = malloc((size_t)(map_width * map_height) * sizeof *map);
     problem p;
 
     require_cuda();
+    float *map = malloc((size_t)(map_width * map_height) * sizeof *map);
     CHECK(map);
     problem_make_noise(&p, width, height, size, size);
     for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++) {
