@@ -371,7 +371,8 @@ TM_API tm_status tm_match_rows(tm_matcher *matcher, const tm_row_source *frame,
 /* Milliseconds of the last successful match. The first three are 0 on the CPU
  * except kernel, which is then the whole match. On CUDA copies and kernels overlap:
  * to_device lasts until the frame was there, for the last template where some need it
- * placed anew, kernel and from_device are what was then left of each. Of several devices, the one that took longest. */
+ * placed anew, kernel and from_device are what was then left of each. Of several
+ * devices, the one that took longest. */
 typedef struct tm_times {
     double to_device;
     double kernel;

@@ -29,10 +29,10 @@ struct io_format {
      * picture is freed by the caller. */
     bool (*decode)(const io_source *source, const io_request *request, const io_limits *limits,
                    io_picture *picture, io_error *error);
-    /* Decoding by rows, or all NULL. open sets width, height, what
-     * io_rows says of the file, and state, and whole where the file has to be decoded whole: then read is not called. close
-     * frees state, whatever open left. read decodes the next row and says in used how
-     * much of the file's beginning is of no more use. */
+    /* Decoding by rows, or all NULL. open sets width, height, what io_rows says of the
+     * file, and state, and whole where the file has to be decoded whole: then read is
+     * not called. close frees state, whatever open left. read decodes the next row and
+     * says in used how much of the file's beginning is of no more use. */
     bool (*rows_open)(io_rows *rows, const io_limits *limits, io_error *error);
     bool (*rows_read)(io_rows *rows, uint8_t *to, io_error *error);
     void (*rows_close)(io_rows *rows);

@@ -7,9 +7,10 @@
  *     {"frame":...,"template":...,"error":"...","id":"0123456789abcdef"}
  *
  * and has no id where the same might go well another time: a file that cannot be
- * opened, memory that ran out, a picture that could not be written. The id stands for the frame's path, size and time of
- * change, the template's samples, and the options that change results or outputs; of a
- * template that is broken, for its name, size and time.
+ * opened, memory that ran out, a picture that could not be written. The id stands for
+ * the frame's path, size and time of change, the template's samples, and the options
+ * that change results or outputs; of a template that is broken, for its name, size and
+ * time.
  *
  * The lines of a frame are written by one write after its pictures, so a kill loses
  * at most the frames in flight; what a power cut may lose is bounded by RESUME_SYNC_S. */
