@@ -117,6 +117,11 @@ static tm_status allocate(tm_cuda *cuda, const tm_job *job, tm_message *message)
     return call(cuda, message);
 }
 
+static tm_status match_all(tm_cuda *cuda, tm_job *job)
+{
+    return tm_cpu_takes(job) ? tm_cpu_match(&cuda->cpu, job) : tm_reference_match(job);
+}
+
 /* Rows that were only made for their neighbours' peaks are another slice's, and not
  * to be written. */
 static tm_status compute(tm_cuda *cuda, tm_job *job)
@@ -125,9 +130,9 @@ static tm_status compute(tm_cuda *cuda, tm_job *job)
         (size_t)job->geometry.map_width * tm_map_element_size(job->metric);
     tm_job own = *job;
     if (!job->map.data || !job->peaks)
-        return tm_cpu_match(&cuda->cpu, job);
+        return match_all(cuda, job);
     own.map = (tm_map){malloc(row * (size_t)job->geometry.map_height), (ptrdiff_t)row};
-    tm_status status = own.map.data ? tm_cpu_match(&cuda->cpu, &own) : TM_ERR_MEMORY;
+    tm_status status = own.map.data ? match_all(cuda, &own) : TM_ERR_MEMORY;
     for (int64_t y = job->first_row; y < job->last_row && status == TM_OK; y++)
         memcpy((char *)job->map.data + y * job->map.stride,
                (char *)own.map.data + y * own.map.stride, row);
