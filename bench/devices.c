@@ -16,11 +16,12 @@
 #include "bench.h"
 #include "clock.h"
 #include "lcc/lcc.h"
+#include "machine.h"
 #include "match/cuda_loader.h"
 #include "match/slices.h"
 #include "modules.h"
 
-enum { MOST_DEVICES = 16, WARM_UPS = 6, MOST_SAMPLES = 101, REPLAYS = 7, LAUNCHES = 3 };
+enum { MOST_GPUS = 16, WARM_UPS = 6, MOST_SAMPLES = 101, REPLAYS = 7, LAUNCHES = 3 };
 
 typedef struct setup {
     bench_case size;
@@ -36,7 +37,7 @@ typedef struct outcome {
     bench_spread call;
     double kernel_ms, bus_ms;
     double skew_ms; /* median of the latest device's start after the first's */
-    tm_device_report reports[MOST_DEVICES];
+    tm_device_report reports[MOST_GPUS];
 } outcome;
 
 static int fail(const char *what, const char *why)
@@ -91,7 +92,7 @@ static int time_calls(const setup *p, outcome *o)
             continue;
         call[i] = ms;
         skew[i] = 0;
-        const size_t count = tm_matcher_reports(matcher, o->reports, MOST_DEVICES);
+        const size_t count = tm_matcher_reports(matcher, o->reports, MOST_GPUS);
         if (count != (size_t)o->devices)
             return fail("match", "not all devices had a part");
         for (size_t k = 0; k < count; k++)
@@ -149,9 +150,9 @@ static int time_parts(const setup *p, outcome *o)
     tm_cuda_library library = {0};
     tm_message message = {""};
     pthread_barrier_t ready;
-    pthread_t threads[MOST_DEVICES];
-    part parts[MOST_DEVICES];
-    const double weights[MOST_DEVICES] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+    pthread_t threads[MOST_GPUS];
+    part parts[MOST_GPUS];
+    const double weights[MOST_GPUS] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
     tm_template *tmpl;
     tm_job whole = {.metric = TM_METRIC_LCC, .frame = p->frame};
 
@@ -211,6 +212,17 @@ static void report(const setup *p, const outcome *o, const outcome *one, bool fi
     (void)p;
 }
 
+/* The report opens with it. */
+static void report_machine(void)
+{
+    machine m;
+    machine_describe(&m);
+    printf("{\"schema\":1,\"machine\":{\"commit\":\"%s%s\",\"date\":\"%s\",\"gpu\":\"%s\","
+           "\"gpus\":%d,\"driver\":\"%s\",\"cuda\":\"%s\",\"cpu\":\"%s\",\"threads\":%d},\n ",
+           m.commit, m.dirty ? ", changed" : "", m.date, m.devices[1].name, m.device_count - 1,
+           m.driver, m.devices[1].detail, m.devices[0].name, m.devices[0].units);
+}
+
 static int run(setup *p, tm_matcher *owner, int available)
 {
     const bench_case *c = &p->size;
@@ -244,7 +256,8 @@ static int run(setup *p, tm_matcher *owner, int available)
                          .stride = p->frame.stride};
     p->result.data = map.data;
 
-    printf("{\"schema\":1,\"frame\":[%" PRId64 ",%" PRId64 "],\"template\":[%" PRId64 ",%" PRId64
+    report_machine();
+    printf("\"frame\":[%" PRId64 ",%" PRId64 "],\"template\":[%" PRId64 ",%" PRId64
            "],\"map\":%s,\"memory\":\"%s\",\"results\":[\n",
            c->frame_width, c->frame_height, c->template_width, c->template_height,
            p->map ? "true" : "false", p->pageable ? "pageable" : "pinned");
@@ -271,7 +284,7 @@ static int run(setup *p, tm_matcher *owner, int available)
 
 static bool parse(setup *p, int argc, char **argv)
 {
-    *p = (setup){.samples = 31, .devices = MOST_DEVICES};
+    *p = (setup){.samples = 31, .devices = MOST_GPUS};
     bench_parse_case("32768,64", &p->size);
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--map") == 0)
@@ -305,7 +318,7 @@ int main(int argc, char **argv)
         return fail("cuda:0", tm_matcher_message(owner));
     modules_open();
     const int available = (int)found - 1 < p.devices ? (int)found - 1 : p.devices;
-    const int status = run(&p, owner, available < MOST_DEVICES ? available : MOST_DEVICES);
+    const int status = run(&p, owner, available < MOST_GPUS ? available : MOST_GPUS);
     modules_close();
     tm_matcher_destroy(&owner);
     return status;
