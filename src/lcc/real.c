@@ -3,28 +3,6 @@
 
 #include <stdlib.h>
 
-/* A sum in parts, so that its error grows with their length and number, not with
- * the number of terms. */
-typedef struct parted {
-    double part, whole;
-    int terms;
-} parted;
-
-static void add(parted *sum, double term)
-{
-    sum->part += term;
-    if (++sum->terms == TM_REAL_PART) {
-        sum->whole += sum->part;
-        sum->part = 0;
-        sum->terms = 0;
-    }
-}
-
-static double total(const parted *sum)
-{
-    return sum->whole + sum->part;
-}
-
 static bool counts(const tm_template *t, int64_t i)
 {
     return !t->mask || t->mask[i];
@@ -32,11 +10,11 @@ static bool counts(const tm_template *t, int64_t i)
 
 static double mean_of(const tm_template *t, const double *plane)
 {
-    parted sum = {0};
+    tm_parted sum = {0};
     for (int64_t i = 0; i < t->n; i++)
         if (counts(t, i))
-            add(&sum, plane[i]);
-    return total(&sum) / (double)t->count;
+            tm_parted_add(&sum, plane[i]);
+    return tm_parted_total(&sum) / (double)t->count;
 }
 
 /* T - mean, whose own mean is taken off once more: after that what is left is the
@@ -69,7 +47,7 @@ bool tm_real_prepare(tm_template *t)
 {
     const float *samples = (const float *)(const void *)t->samples;
     const size_t size = (size_t)(t->n * t->channels) * sizeof(double);
-    parted variance = {0}, sum_sq = {0};
+    tm_parted variance = {0}, sum_sq = {0};
 
     tm_real *real = t->real = calloc(1, sizeof *real);
     if (!real || !(real->taps = malloc(size)) || !(real->samples = malloc(size)))
@@ -77,20 +55,20 @@ bool tm_real_prepare(tm_template *t)
     t->flat = true;
     for (int c = 0; c < t->channels; c++) {
         double *plane = real->samples + c * t->n, *taps = real->taps + c * t->n;
-        parted sum = {0};
+        tm_parted sum = {0};
         for (int64_t i = 0; i < t->n; i++)
             plane[i] = counts(t, i) ? (double)samples[i * t->channels + c] : 0;
         t->flat = t->flat && is_constant(t, plane);
         centre(t, taps, plane);
         for (int64_t i = 0; i < t->n; i++) {
-            add(&sum, taps[i]);
-            add(&variance, taps[i] * taps[i]);
-            add(&sum_sq, plane[i] * plane[i]);
+            tm_parted_add(&sum, taps[i]);
+            tm_parted_add(&variance, taps[i] * taps[i]);
+            tm_parted_add(&sum_sq, plane[i] * plane[i]);
         }
-        real->sums[c] = total(&sum);
+        real->sums[c] = tm_parted_total(&sum);
     }
-    real->variance = total(&variance);
-    real->sum_sq = total(&sum_sq);
+    real->variance = tm_parted_total(&variance);
+    real->sum_sq = tm_parted_total(&sum_sq);
     return true;
 }
 
@@ -124,41 +102,16 @@ bool tm_real_find_bad(const tm_image *image, int64_t *x, int64_t *y, float *samp
     return false;
 }
 
-static bool score_centred(const tm_template *t, tm_metric metric, const tm_real_sums *s,
-                          double *score)
+tm_real_scorer tm_real_scorer_make(const tm_template *t, tm_metric metric)
 {
-    const double n = (double)t->count;
-    double offset = 0, num = s->products;
-
-    for (int c = 0; c < t->channels; c++) {
-        offset += s->s_f[c] * (s->s_f[c] / n);
-        num -= s->s_f[c] * (t->real->sums[c] / n);
-    }
-    const double variance = s->s_ff - offset;
-    if (!(variance > 0) || offset > TM_REAL_REACH * TM_REAL_REACH * variance)
-        return false;
-    *score = metric == TM_METRIC_LCC ? num / (sqrt(variance) * sqrt(t->real->variance)) : num;
-    return true;
-}
-
-/* A black window, or template, against another: no match, whatever the values. */
-static double score_black(double diff)
-{
-    return diff == 0 ? 0 : fmax(2, sqrt(diff));
-}
-
-bool tm_real_score_of(const tm_template *t, tm_metric metric, const tm_real_sums *s, double *score)
-{
-    if (tm_needs_s_f(metric))
-        return score_centred(t, metric, s, score);
-    const double norm = sqrt(s->s_ff) * sqrt(t->real->sum_sq);
-    if (metric == TM_METRIC_CCORR_NORMED)
-        *score = norm > 0 ? s->products / norm : 0;
-    else if (metric == TM_METRIC_SQDIFF_NORMED)
-        *score = norm > 0 ? s->products / norm : score_black(s->products);
-    else
-        *score = s->products;
-    return true;
+    tm_real_scorer s = {.metric = metric,
+                        .channels = t->channels,
+                        .n = (double)t->count,
+                        .variance = t->real->variance,
+                        .sum_sq = t->real->sum_sq};
+    for (int c = 0; c < t->channels; c++)
+        s.means[c] = t->real->sums[c] / s.n;
+    return s;
 }
 
 /* Whether the samples of a window inside the frame have the same bits: what is flat
@@ -182,7 +135,7 @@ static bool same_bits(const tm_job *job, int64_t left, int64_t top)
 static double window_mean(const tm_job *job, int64_t left, int64_t top, int c, bool *flat)
 {
     const tm_template *t = job->tmpl;
-    parted sum = {0};
+    tm_parted sum = {0};
     float first = 0;
     bool started = false;
 
@@ -196,17 +149,18 @@ static double window_mean(const tm_job *job, int64_t left, int64_t top, int c, b
                 first = f;
             started = true;
             *flat = *flat && f == first;
-            add(&sum, (double)f);
+            tm_parted_add(&sum, (double)f);
         }
     }
-    return *flat ? (double)first : total(&sum) / (double)t->count;
+    return *flat ? (double)first : tm_parted_total(&sum) / (double)t->count;
 }
 
 double tm_real_window(const tm_job *job, int64_t x, int64_t y)
 {
     const tm_template *t = job->tmpl;
     const int64_t left = x - job->geometry.pad_x, top = y - job->geometry.pad_y;
-    parted products = {0}, s_ff = {0};
+    const tm_real_scorer scorer = tm_real_scorer_make(t, job->metric);
+    tm_parted products = {0}, s_ff = {0};
     tm_real_sums sums = {0};
     bool all_flat = true;
     double score;
@@ -214,7 +168,7 @@ double tm_real_window(const tm_job *job, int64_t x, int64_t y)
     if (same_bits(job, left, top))
         return 0;
     for (int c = 0; c < t->channels; c++) {
-        parted s_f = {0};
+        tm_parted s_f = {0};
         bool flat;
         const double mean = window_mean(job, left, top, c, &flat);
         all_flat = all_flat && flat;
@@ -223,35 +177,14 @@ double tm_real_window(const tm_job *job, int64_t x, int64_t y)
                 if (!counts(t, i))
                     continue;
                 const double f = (double)tm_real_sample(&job->frame, left + u, top + v, c) - mean;
-                add(&products, f * t->real->taps[c * t->n + i]);
-                add(&s_f, f);
-                add(&s_ff, f * f);
+                tm_parted_add(&products, f * t->real->taps[c * t->n + i]);
+                tm_parted_add(&s_f, f);
+                tm_parted_add(&s_ff, f * f);
             }
         }
-        sums.s_f[c] = total(&s_f);
+        tm_real_centre(&scorer, &sums, c, tm_parted_total(&s_f));
     }
-    sums.products = total(&products);
-    sums.s_ff = total(&s_ff);
-    return !all_flat && tm_real_score_of(t, job->metric, &sums, &score) ? score : 0;
-}
-
-static double limit(double value, double low, double high)
-{
-    return value < low ? low : value > high ? high : value;
-}
-
-tm_value tm_real_value(tm_metric metric, double score)
-{
-    const double greatest = (double)nextafterf(FLT_MAX, 0);
-    tm_value value = {0};
-
-    if (metric == TM_METRIC_LCC || metric == TM_METRIC_CCORR_NORMED)
-        score = limit(score, -1, 1);
-    value.real = (float)limit(score, -greatest, greatest);
-    if (value.real == 0)
-        value.real = 0; /* not -0 */
-    value.rank = tm_score_order(value.real);
-    if (tm_is_distance(metric))
-        value.rank = -value.rank;
-    return value;
+    sums.products += tm_parted_total(&products);
+    sums.s_ff = tm_parted_total(&s_ff);
+    return !all_flat && tm_real_score_of(&scorer, &sums, &score) ? score : 0;
 }

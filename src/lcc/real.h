@@ -13,15 +13,11 @@
 #define TMATCH_LCC_REAL_H
 
 #include "lcc/lcc.h"
+#include "lcc/real_score.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-#define TM_REAL_REACH 64.0
-
-/* Sums are made of parts of about this many terms. */
-enum { TM_REAL_PART = 512 };
 
 /* A float template's part; all in planes, a channel after the other. */
 typedef struct tm_real {
@@ -40,21 +36,11 @@ void tm_real_free(tm_real **real);
 /* Finds a sample that is not finite. */
 bool tm_real_find_bad(const tm_image *image, int64_t *x, int64_t *y, float *sample);
 
-/* Of a window; what the metric does not need stays 0. */
-typedef struct tm_real_sums {
-    double products; /* F'*T' of centred metrics, else F*T; of distances (F - T)^2 */
-    double s_f[TM_MAX_CHANNELS], s_ff; /* of F' */
-} tm_real_sums;
-
-/* False where the sums are too far from the window's mean to say. */
-bool tm_real_score_of(const tm_template *tmpl, tm_metric metric, const tm_real_sums *sums,
-                   double *score);
+/* What scores need of the template. */
+tm_real_scorer tm_real_scorer_make(const tm_template *tmpl, tm_metric metric);
 
 /* Sums around the window's own mean, and its score. */
 double tm_real_window(const tm_job *job, int64_t x, int64_t y);
-
-/* The score as a binary32: what would be infinite is the greatest but one. */
-tm_value tm_real_value(tm_metric metric, double score);
 
 /* A sample of the frame, 0 outside it. */
 static inline float tm_real_sample(const tm_image *frame, int64_t x, int64_t y, int channel)

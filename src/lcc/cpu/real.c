@@ -26,6 +26,7 @@ void tm_real_block_c(const tm_real_view *view, tm_real_block *block)
 typedef struct run {
     tm_real_block_fn *block;
     tm_job *job;
+    tm_real_scorer scorer;
     int64_t across, down, height; /* tiles; rows of one */
     int64_t rows, stride;         /* staged */
     tm_peak_grid grid;
@@ -98,8 +99,8 @@ static tm_value value_of(const run *r, const tm_real_block *b, int64_t x, int64_
     tm_real_sums sums = {.products = b->products[i], .s_ff = b->s_ff[i]};
     double score;
     for (int c = 0; c < r->job->tmpl->channels; c++)
-        sums.s_f[c] = b->s_f[c][i];
-    if (!tm_real_score_of(r->job->tmpl, r->job->metric, &sums, &score))
+        tm_real_centre(&r->scorer, &sums, c, b->s_f[c][i]);
+    if (!tm_real_score_of(&r->scorer, &sums, &score))
         score = tm_real_window(r->job, x, y);
     return tm_real_value(r->job->metric, score);
 }
@@ -208,7 +209,10 @@ tm_status tm_real_match(tm_real_block_fn *block, tm_job *job, int threads)
 {
     const tm_geometry *g = &job->geometry;
     const double work = (double)(g->map_width * g->map_height) * (double)job->tmpl->n;
-    run r = {.block = block, .job = job, .height = TILE_HEIGHT};
+    run r = {.block = block,
+             .job = job,
+             .scorer = tm_real_scorer_make(job->tmpl, job->metric),
+             .height = TILE_HEIGHT};
 
     r.stride = TILE_WIDTH + round_up(g->template_width, TM_REAL_BLOCK);
     const int64_t row = r.stride * job->tmpl->channels * (int64_t)sizeof(double);
