@@ -18,15 +18,16 @@ static double mean_of(const tm_template *t, const double *plane)
 }
 
 /* T - mean, whose own mean is taken off once more: after that what is left is the
- * rounding of small numbers. */
-static void centre(const tm_template *t, double *taps, const double *plane)
+ * rounding of small numbers. Returns the first one. */
+static double centre(const tm_template *t, double *taps, const double *plane)
 {
-    double mean = mean_of(t, plane);
+    const double mean = mean_of(t, plane);
     for (int64_t i = 0; i < t->n; i++)
         taps[i] = counts(t, i) ? plane[i] - mean : 0;
-    mean = mean_of(t, taps);
+    const double rest = mean_of(t, taps);
     for (int64_t i = 0; i < t->n; i++)
-        taps[i] = counts(t, i) ? taps[i] - mean : 0;
+        taps[i] = counts(t, i) ? taps[i] - rest : 0;
+    return mean;
 }
 
 static bool is_constant(const tm_template *t, const double *plane)
@@ -47,7 +48,7 @@ bool tm_real_prepare(tm_template *t)
 {
     const float *samples = (const float *)(const void *)t->samples;
     const size_t size = (size_t)(t->n * t->channels) * sizeof(double);
-    tm_parted variance = {0}, sum_sq = {0};
+    tm_parted variance = {0}, spread = {0}, sum_sq = {0};
 
     tm_real *real = t->real = calloc(1, sizeof *real);
     if (!real || !(real->taps = malloc(size)) || !(real->samples = malloc(size)))
@@ -59,15 +60,18 @@ bool tm_real_prepare(tm_template *t)
         for (int64_t i = 0; i < t->n; i++)
             plane[i] = counts(t, i) ? (double)samples[i * t->channels + c] : 0;
         t->flat = t->flat && is_constant(t, plane);
-        centre(t, taps, plane);
+        real->means[c] = centre(t, taps, plane);
         for (int64_t i = 0; i < t->n; i++) {
             tm_parted_add(&sum, taps[i]);
             tm_parted_add(&variance, taps[i] * taps[i]);
+            const double rough = counts(t, i) ? plane[i] - real->means[c] : 0;
+            tm_parted_add(&spread, rough * rough);
             tm_parted_add(&sum_sq, plane[i] * plane[i]);
         }
         real->sums[c] = tm_parted_total(&sum);
     }
     real->variance = tm_parted_total(&variance);
+    real->spread = tm_parted_total(&spread);
     real->sum_sq = tm_parted_total(&sum_sq);
     return true;
 }

@@ -25,6 +25,8 @@ typedef struct tm_real {
     double *samples; /* T, likewise */
     double sums[TM_MAX_CHANNELS]; /* of taps: the mean's rounding */
     double variance; /* sum of (T - mean)^2 */
+    double means[TM_MAX_CHANNELS]; /* as they were found first, rounded, */
+    double spread;                 /* and the sum of (T - that)^2 */
     double sum_sq;
 } tm_real;
 
@@ -42,13 +44,17 @@ tm_real_scorer tm_real_scorer_make(const tm_template *tmpl, tm_metric metric);
 /* Sums around the window's own mean, and its score. */
 double tm_real_window(const tm_job *job, int64_t x, int64_t y);
 
+static inline const float *tm_real_row(const tm_image *frame, int64_t y)
+{
+    return (const float *)(const void *)(frame->samples + y * frame->stride);
+}
+
 /* A sample of the frame, 0 outside it. */
 static inline float tm_real_sample(const tm_image *frame, int64_t x, int64_t y, int channel)
 {
     if (x < 0 || y < 0 || x >= frame->width || y >= frame->height)
         return 0;
-    const float *row = (const float *)(const void *)(frame->samples + y * frame->stride);
-    return row[x * tm_image_channels(frame) + channel];
+    return tm_real_row(frame, y)[x * tm_image_channels(frame) + channel];
 }
 
 /* What the oracle knows of a position, in long double. */
