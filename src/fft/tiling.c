@@ -61,10 +61,21 @@ bool tm_fft_tile_map(tm_fft_tiling *tiling, const tm_geometry *g, const tm_fft_c
 }
 
 /* 30 roundings a halving: 10 in each of three transforms. See docs/exactness.md. */
+static double roundings(const tm_fft_tiling *t)
+{
+    return 30 * log2((double)t->length_x * t->length_y) + 10;
+}
+
 double tm_fft_error_bound(const tm_fft_tiling *t, const tm_template *tmpl)
 {
     double points = (double)t->length_x * t->length_y;
     double tile_norm = sqrt(2.0 * points) * TM_FFT_CENTRE;
     double template_norm = sqrt((double)tmpl->sum_sq);
-    return 0x1p-53 * (30 * log2(points) + 10) * tile_norm * template_norm;
+    return 0x1p-53 * roundings(t) * tile_norm * template_norm;
+}
+
+/* 10 roundings more: of samples and taps, and of the sum of up to 4 channels. */
+double tm_fft_real_error(const tm_fft_tiling *t, double tile_norm, double taps_norm)
+{
+    return 0x1p-53 * (roundings(t) + 10) * tile_norm * taps_norm;
 }

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* Float pictures by FFT: whether the sums of a window are near enough to the true
+ * ones for the promised bound, C and CUDA alike. Where they are not, the window is
+ * done again directly. docs/exactness.md has the proof. */
+#ifndef TMATCH_FFT_REAL_RULE_H
+#define TMATCH_FFT_REAL_RULE_H
+
+#include <math.h>
+
+#include "lcc/metrics.h"
+
+/* Of a window. F' = F - pivot and T' = T - mean; the pivot is any of metrics that take
+ * means off, the template's mean of distances, and 0, as T's, of the others. What the
+ * metric does not need is 0. */
+typedef struct tm_fft_real_sums {
+    double products;   /* of F'*T' */
+    double magnitudes; /* of |F*T|, for ccorr where signs differ */
+    double s_f[TM_MAX_CHANNELS], s_ff; /* of F', F'^2 */
+    double squares;    /* of F^2, for sqdiff_normed */
+} tm_fft_real_sums;
+
+typedef struct tm_fft_real_rule {
+    tm_metric metric;
+    int channels;
+    double n;        /* pixels that count */
+    double norm;     /* ||T'|| */
+    double spread;   /* its square, of distances */
+    double added;    /* error of sums that are added up, relative to their magnitudes' */
+    double tap_means[TM_MAX_CHANNELS]; /* of T': the mean's rounding */
+    tm_fft_real_sums error; /* besides, at most, in this tile; of s_f for every channel */
+} tm_fft_real_rule;
+
+/* The sum of (F - T)^2. */
+TM_HOST_DEVICE double tm_fft_real_distance(const tm_fft_real_rule *r, const tm_fft_real_sums *s)
+{
+    return s->s_ff + (r->spread - 2 * s->products);
+}
+
+TM_HOST_DEVICE bool tm_fft_real_near_centred(const tm_fft_real_rule *r, const tm_fft_real_sums *s)
+{
+    const double e_f = r->error.s_f[0] + r->added * sqrt(r->n * s->s_ff);
+    double offset = 0, e_num = r->error.products;
+    double e_var = r->error.s_ff + (r->added + 0x1p-50) * s->s_ff;
+
+    for (int c = 0; c < r->channels; c++) {
+        offset += s->s_f[c] * (s->s_f[c] / r->n);
+        e_var += e_f * (2 * fabs(s->s_f[c]) + e_f) / r->n;
+        e_num += e_f * fabs(r->tap_means[c]);
+    }
+    const double variance = s->s_ff - offset;
+    const double allowed = r->metric == TM_METRIC_LCC ? 0x1p-27 : 0x1p-31;
+    return variance > 0 && e_var <= 0x1p-27 * variance &&
+           e_num <= allowed * sqrt(variance) * r->norm;
+}
+
+TM_HOST_DEVICE bool tm_fft_real_near(const tm_fft_real_rule *r, const tm_fft_real_sums *s)
+{
+    const double e_ff = r->error.s_ff + r->added * s->s_ff;
+
+    if (tm_needs_s_f(r->metric))
+        return tm_fft_real_near_centred(r, s);
+    if (r->metric == TM_METRIC_CCORR_NORMED)
+        return s->s_ff > 0 && e_ff <= 0x1p-27 * s->s_ff &&
+               r->error.products <= 0x1p-27 * sqrt(s->s_ff) * r->norm;
+    if (!tm_is_distance(r->metric)) {
+        const double least = fabs(s->products) - r->error.products;
+        return r->error.products <=
+               0x1p-37 * fmax(least, s->magnitudes - r->error.magnitudes);
+    }
+    const double distance = tm_fft_real_distance(r, s);
+    const double e_distance = e_ff + 2 * r->error.products + (r->added + 0x1p-50) *
+                              (s->s_ff + r->spread);
+    return distance > 0 && e_distance <= 0x1p-38 * distance &&
+           (r->metric != TM_METRIC_SQDIFF_NORMED ||
+            (s->squares > 0 && r->error.squares + r->added * s->squares <= 0x1p-38 * s->squares));
+}
+
+#endif
