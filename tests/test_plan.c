@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "lcc/chunks.h"
 #include "match/plan.h"
 
 static tm_plan plan_for(tm_device_kind device, int64_t frame, int64_t size, tm_algorithm wanted)
@@ -90,6 +91,102 @@ static void pays_for_the_start_once(void)
     printf("# %d sizes waited\n", waited);
 }
 
+#define CHUNK_BYTES ((int64_t)16 << 20)
+
+/* On a device like that which the costs were fitted to. */
+static tm_plan plan_transfer(int64_t frame, int64_t size, tm_site site)
+{
+    tm_template tmpl = {.width = size, .height = size, .n = size * size,
+                        .sum_sq = size * size * 20000};
+    tm_job job = {.tmpl = &tmpl};
+    tm_plan plan;
+    site.device = TM_DEVICE_CUDA;
+    site.cuda = (tm_cuda_traits){132, true, true, 8192, CHUNK_BYTES};
+    CHECK_EQ(tm_geometry_init(&job.geometry, TM_DOMAIN_VALID, frame, frame, size, size), TM_OK);
+    tm_plan_make(&plan, &site, &job, TM_ALGORITHM_AUTO);
+    return plan;
+}
+
+/* From pageable memory direct kernels are hidden behind the copy of a large frame. */
+static void weighs_what_overlaps(void)
+{
+    const tm_site resident = {0}, pageable = {.frame = TM_TRANSFER_PAGEABLE, .chunks = true},
+                  pinned = {.frame = TM_TRANSFER_PINNED, .chunks = true},
+                  many = {.frame = TM_TRANSFER_PAGEABLE, .chunks = true, .together = 16},
+                  staged = {.frame = TM_TRANSFER_PAGEABLE, .map = TM_TRANSFER_PAGEABLE};
+
+    CHECK_EQ(plan_transfer(4096, 128, resident).algorithm, TM_ALGORITHM_FFT);
+    CHECK_EQ(plan_transfer(4096, 96, pageable).algorithm, TM_ALGORITHM_DIRECT);
+    CHECK_EQ(plan_transfer(4096, 128, pageable).algorithm, TM_ALGORITHM_DIRECT);
+    CHECK_EQ(plan_transfer(8192, 128, pageable).algorithm, TM_ALGORITHM_DIRECT);
+    CHECK_EQ(plan_transfer(4096, 300, pageable).algorithm, TM_ALGORITHM_FFT);
+    CHECK_EQ(plan_transfer(4096, 128, pinned).algorithm, TM_ALGORITHM_FFT);
+    CHECK_EQ(plan_transfer(4096, 128, many).algorithm, TM_ALGORITHM_FFT);
+    CHECK_EQ(plan_transfer(4096, 128, staged).algorithm, TM_ALGORITHM_FFT);
+    /* no chunks, no overlap */
+    CHECK_EQ(plan_transfer(2048, 128, pageable).algorithm,
+             plan_transfer(2048, 128, resident).algorithm);
+}
+
+/* A chunked call takes no less than its copies and its kernels each, and no more than
+ * both; what is in one piece takes both. */
+static void adds_transfers_up(void)
+{
+    for (int64_t frame = 256; frame <= 16384; frame = frame * 5 / 3) {
+        for (int64_t size = 3; size <= 250 && 2 * size < frame; size = size * 3 / 2 + 1) {
+            tm_site site = {0};
+            const tm_plan resident = plan_transfer(frame, size, site);
+            site.chunks = true;
+            const tm_plan kernels = plan_transfer(frame, size, site);
+            for (int pinned = 0; pinned < 2; pinned++) {
+                site.frame = pinned ? TM_TRANSFER_PINNED : TM_TRANSFER_PAGEABLE;
+                site.chunks = false;
+                const tm_plan whole = plan_transfer(frame, size, site);
+                const double copy = whole.direct_ms - resident.direct_ms;
+                site.chunks = true;
+                const tm_plan chunks = plan_transfer(frame, size, site);
+                CHECK(copy > 0 && kernels.direct_ms >= resident.direct_ms);
+                CHECK(chunks.direct_ms > copy && chunks.direct_ms > kernels.direct_ms);
+                CHECK(chunks.direct_ms <= (copy + kernels.direct_ms) * (1 + 1e-9));
+                if (isfinite(whole.fft_ms) && isfinite(resident.fft_ms))
+                    CHECK(fabs(whole.fft_ms - resident.fft_ms - copy) < 1e-9);
+            }
+        }
+    }
+}
+
+/* Chunks cover the map, none is too small or too large, and each has the rows of the
+ * frame that it takes. A low map is one chunk. */
+static void cuts_chunks(void)
+{
+    for (int i = 0; i < 2000; i++) {
+        const int64_t least = 64, bytes = 1 << 20, width = 1024 * check_random_in(1, 4);
+        const int64_t size = check_random_in(1, 100), row = i % 3 ? 0 : 4 * width;
+        const tm_domain domain = (tm_domain)check_random_in(TM_DOMAIN_VALID, TM_DOMAIN_FULL);
+        int64_t first = 0, needed = 0, count = 0;
+        tm_geometry g;
+        CHECK_EQ(tm_geometry_init(&g, domain, width, check_random_in(100, 6000), size, size), TM_OK);
+        CHECK_EQ(tm_chunk_rows_end(&g, row, 0, 0), g.map_height);
+        for (int64_t end; first < g.map_height; first = end, count++) {
+            end = tm_chunk_rows_end(&g, row, bytes, first);
+            const int64_t before = needed;
+            needed = tm_chunk_rows_needed(&g, end);
+            CHECK(end > first && end <= g.map_height);
+            CHECK(needed >= before && needed <= g.frame_height);
+            if (end == g.map_height) {
+                CHECK_EQ(needed, g.frame_height);
+            } else {
+                CHECK((end - first) % 64 == 0 && end - first >= least);
+                CHECK((end - first - 64) * (width + row) <= bytes);
+                /* the last window's last row, if the frame has it */
+                CHECK(needed > end - 1 - g.pad_y + size - 1 || needed == g.frame_height);
+            }
+        }
+        CHECK(count > 1 || g.map_height < 4 * 1024);
+        CHECK(g.map_height >= 4 * least || count == 1);
+    }
+}
+
 static void says_what_it_chose(void)
 {
     tm_settings settings;
@@ -120,7 +217,8 @@ int main(int argc, char **argv)
 {
     static const check_test tests[] = {
         TEST(chooses_the_cheaper), TEST(does_as_told), TEST(respects_the_device),
-        TEST(pays_for_the_start_once), TEST(says_what_it_chose),
+        TEST(pays_for_the_start_once), TEST(weighs_what_overlaps), TEST(adds_transfers_up),
+        TEST(cuts_chunks), TEST(says_what_it_chose),
     };
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
 }

@@ -4,14 +4,17 @@
 #include <math.h>
 #include <string.h>
 
+#include "lcc/chunks.h"
 #include "match/costs.h"
 
 /* Below this, looking for a tiling takes as long as the match. */
 #define TRIVIAL_MS 0.1
 
-static double direct_ns(const tm_direct_costs *costs, const tm_geometry *g, double width)
+/* For rows of a map that are taken to be so wide. */
+static double direct_ns(const tm_direct_costs *costs, const tm_geometry *g, double width,
+                        int64_t rows)
 {
-    return width * (double)g->map_height *
+    return width * (double)rows *
            (costs->window + (double)g->template_height *
                                 (costs->row + (double)g->template_width * costs->tap));
 }
@@ -29,7 +32,7 @@ static double cpu_direct_ms(const tm_site *site, const tm_geometry *g)
     const tm_direct_costs *costs = tm_cpu_direct_costs;
     while (costs->kernels && strcmp(costs->kernels, site->kernels) != 0)
         costs++;
-    double ms = direct_ns(costs, g, blocks_width(g)) * 1e-6;
+    double ms = direct_ns(costs, g, blocks_width(g), g->map_height) * 1e-6;
     return ms < TRIVIAL_MS ? ms : ms / site->threads;
 }
 
@@ -41,10 +44,10 @@ static double cuda_scale(const tm_site *site)
 /* Windows that a multiprocessor makes on the tensor cores: tiles of 256 x 16, in
  * rounds of one block a multiprocessor, or two where there are so many tiles and
  * shared memory allows. */
-static double tensor_windows(const tm_geometry *g, int multiprocessors)
+static double tensor_windows(const tm_geometry *g, int64_t rows, int multiprocessors)
 {
     int64_t w = g->template_width, h = g->template_height;
-    int64_t tiles = (g->map_width + 255) / 256 * ((g->map_height + 15) / 16);
+    int64_t tiles = (g->map_width + 255) / 256 * ((rows + 15) / 16);
     int64_t sums = (256 + w + 2) / 4;
     int64_t bytes = 16 * (16 * (2 * sums + 1) + 2 * sums) + (h + 15) * (256 + (w + 22) / 16 * 16);
     int64_t blocks = bytes < 112 * 1024 && tiles > multiprocessors ? 2 : 1;
@@ -52,18 +55,70 @@ static double tensor_windows(const tm_geometry *g, int multiprocessors)
     return (double)((tiles + slots - 1) / slots * blocks * 256 * 16);
 }
 
-static double cuda_direct_ms(const tm_site *site, const tm_job *job)
+/* One launch, for rows of the map. */
+static double cuda_launch_ms(const tm_site *site, const tm_job *job, int64_t rows)
 {
     const tm_geometry *g = &job->geometry;
     double h = (double)g->template_height;
 
     if (!site->cuda.tensor_cores || job->tmpl->n > TM_TENSOR_TAPS)
-        return direct_ns(&tm_cuda_direct_costs, g, (double)g->map_width) * 1e-6 * cuda_scale(site) +
+        return direct_ns(&tm_cuda_direct_costs, g, (double)g->map_width, rows) * 1e-6 *
+                   cuda_scale(site) +
                TM_CUDA_TENSOR_CALL_NS * 1e-6;
     double window = TM_CUDA_TENSOR_WINDOW_NS +
                     h * (TM_CUDA_TENSOR_ROW_NS +
                          (double)((g->template_width + 22) / 16) * TM_CUDA_TENSOR_STEP_NS);
-    return (tensor_windows(g, site->cuda.multiprocessors) * window + TM_CUDA_TENSOR_CALL_NS) * 1e-6;
+    return (tensor_windows(g, rows, site->cuda.multiprocessors) * window +
+            TM_CUDA_TENSOR_CALL_NS) * 1e-6;
+}
+
+/* What crosses the bus. */
+typedef struct cuda_rows {
+    int64_t map_bytes;    /* of a row of the map that is copied back */
+    double in_ms, out_ms; /* a row of the frame, and of the map */
+} cuda_rows;
+
+static cuda_rows cuda_rows_of(const tm_site *site, const tm_job *job)
+{
+    const tm_geometry *g = &job->geometry;
+    const int64_t frame_bytes = g->frame_width * tm_image_channels(&job->frame) *
+                                tm_sample_size(job->frame.type);
+    const int64_t map_bytes =
+        site->map == TM_TRANSFER_NONE ? 0 : g->map_width * (int64_t)tm_job_element(job);
+    return (cuda_rows){map_bytes, (double)frame_bytes * tm_cuda_in_ns[site->frame] * 1e-6,
+                       (double)map_bytes * tm_cuda_out_ns[site->map] * 1e-6};
+}
+
+static double cuda_together(const tm_site *site)
+{
+    return site->together ? (double)site->together : 1;
+}
+
+/* A template's share of the copies, by themselves. */
+static double cuda_copies_ms(const tm_site *site, const tm_job *job)
+{
+    const tm_geometry *g = &job->geometry;
+    const cuda_rows r = cuda_rows_of(site, job);
+    return ((double)g->frame_height * r.in_ms + (double)g->map_height * r.out_ms) /
+           cuda_together(site);
+}
+
+/* A template's share of the call: each chunk is launched when its rows are there and
+ * the chunk before is done, and comes back when it is done itself. */
+static double cuda_direct_ms(const tm_site *site, const tm_job *job)
+{
+    const tm_geometry *g = &job->geometry;
+    const cuda_rows r = cuda_rows_of(site, job);
+    const double together = cuda_together(site);
+    double launched = 0, back = 0;
+
+    for (int64_t first = 0, end; first < g->map_height; first = end) {
+        end = tm_chunk_rows_end(g, r.map_bytes, site->chunks ? site->cuda.chunk_bytes : 0, first);
+        const double there = (double)tm_chunk_rows_needed(g, end) * r.in_ms;
+        launched = fmax(launched, there) + together * cuda_launch_ms(site, job, end - first);
+        back = fmax(back, launched) + (double)(end - first) * r.out_ms;
+    }
+    return back / together;
 }
 
 static const char *plan_cpu_fft(tm_plan *plan, const tm_site *site, const tm_geometry *g)
@@ -108,8 +163,9 @@ static const tm_template *greatest_plane(const tm_template *t)
     return greatest;
 }
 
-static const char *plan_cuda_fft(tm_plan *plan, const tm_site *site, const tm_geometry *g)
+static const char *plan_cuda_fft(tm_plan *plan, const tm_site *site, const tm_job *job)
 {
+    const tm_geometry *g = &job->geometry;
     double h = (double)g->template_height, windows = (double)g->map_width * (double)g->map_height;
     tm_fft_costs costs = tm_cuda_fft_costs;
 
@@ -121,14 +177,15 @@ static const char *plan_cuda_fft(tm_plan *plan, const tm_site *site, const tm_ge
     double sums_ms = windows * h * TM_CUDA_WINDOW_ROW_NS * 1e-6;
     plan->fft_ms = (plan->tiling.ms * (site->cuda.fast_double ? 1 : TM_CUDA_SLOW_DOUBLE) + sums_ms) *
                        cuda_scale(site) +
-                   (TM_CUDA_FFT_CALL_NS + h * TM_CUDA_FFT_SERIAL_NS) * 1e-6;
+                   (TM_CUDA_FFT_CALL_NS + h * TM_CUDA_FFT_SERIAL_NS) * 1e-6 +
+                   cuda_copies_ms(site, job);
     return NULL;
 }
 
 static const char *plan_fft(tm_plan *plan, const tm_site *site, const tm_job *job)
 {
     const char *fault = site->device == TM_DEVICE_CUDA
-                            ? plan_cuda_fft(plan, site, &job->geometry)
+                            ? plan_cuda_fft(plan, site, job)
                             : plan_cpu_fft(plan, site, &job->geometry);
     if (!fault &&
         tm_fft_error_bound(&plan->tiling, greatest_plane(job->tmpl)) >= TM_FFT_MAX_ERROR)
@@ -138,13 +195,20 @@ static const char *plan_fft(tm_plan *plan, const tm_site *site, const tm_job *jo
     return fault;
 }
 
+/* Whether the direct algorithm is done before FFT could be. */
+static bool is_trivial(const tm_plan *plan, const tm_site *site, const tm_job *job)
+{
+    if (site->device != TM_DEVICE_CUDA)
+        return plan->direct_ms < TRIVIAL_MS;
+    return plan->direct_ms - cuda_copies_ms(site, job) < TM_CUDA_FFT_CALL_NS * 1e-6;
+}
+
 void tm_plan_make(tm_plan *plan, const tm_site *site, const tm_job *job, tm_algorithm wanted)
 {
     *plan = (tm_plan){.algorithm = TM_ALGORITHM_DIRECT, .fft_ms = INFINITY};
     plan->direct_ms = site->device == TM_DEVICE_CUDA ? cuda_direct_ms(site, job)
                                                      : cpu_direct_ms(site, &job->geometry);
-    double trivial_ms = site->device == TM_DEVICE_CUDA ? TM_CUDA_FFT_CALL_NS * 1e-6 : TRIVIAL_MS;
-    if (wanted == TM_ALGORITHM_FFT || plan->direct_ms >= trivial_ms)
+    if (wanted == TM_ALGORITHM_FFT || !is_trivial(plan, site, job))
         plan->fault = plan_fft(plan, site, job);
     if (wanted == TM_ALGORITHM_FFT ||
         (wanted == TM_ALGORITHM_AUTO && plan->fft_ms < plan->direct_ms))

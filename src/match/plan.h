@@ -12,6 +12,13 @@ typedef struct tm_direct_costs {
     double window, row, tap;
 } tm_direct_costs;
 
+/* How a frame comes to a CUDA device, or a map back. */
+typedef enum tm_transfer {
+    TM_TRANSFER_NONE, /* it is there, or stays there */
+    TM_TRANSFER_PINNED,
+    TM_TRANSFER_PAGEABLE
+} tm_transfer;
+
 /* Where a match could run. */
 typedef struct tm_site {
     tm_device_kind device; /* CPU or CUDA */
@@ -21,11 +28,14 @@ typedef struct tm_site {
     double missed_ms;      /* CPU: what it would have saved so far */
     int64_t fft_bytes;     /* CPU: that the FFT may use; 0: no limit */
     tm_cuda_traits cuda;
+    tm_transfer frame, map; /* CUDA */
+    bool chunks;            /* CUDA: the direct algorithm takes the frame in chunks */
+    size_t together;        /* CUDA: templates that share a launch; 0 as 1 */
 } tm_site;
 
 typedef struct tm_plan {
     tm_algorithm algorithm; /* DIRECT or FFT */
-    double ms;              /* estimate of it */
+    double ms;              /* estimate of it: the whole call's, transfers included */
     double direct_ms, fft_ms; /* INFINITY where it cannot run */
     double missed_ms;       /* FFT would save that if it were started */
     const char *fault;      /* why FFT cannot run, or NULL */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "lcc/chunks.h"
 
 /* A wrong number makes a match slower, never different. */
 #define BYTE_MS 2e-8
@@ -145,18 +146,83 @@ static tm_rows next_piece(const tm_pool_device *d)
     return (tm_rows){d->rows.first, d->rows.first + count};
 }
 
-/* The slices' algorithms. Neighbours of one size share a plan if it was made for the
- * one with the greater norm: the bound on the error is the smaller for the other. */
+static tm_transfer transfer_of(tm_pool_device *d, const void *rows, ptrdiff_t stride, int64_t count,
+                               int64_t row_bytes)
+{
+    return d->plugin->is_pinned(d->cuda, rows, stride, count, (size_t)row_bytes)
+               ? TM_TRANSFER_PINNED
+               : TM_TRANSFER_PAGEABLE;
+}
+
+/* Whether the device holds the job's frame after the one before it. */
+static bool frame_is_there(const tm_job *job)
+{
+    const tm_geometry *g = &job->geometry, *before = &job[-1].geometry;
+    return g->pad_x == before->pad_x && g->pad_y == before->pad_y &&
+           g->map_width + g->template_width == before->map_width + before->template_width &&
+           g->map_height + g->template_height == before->map_height + before->template_height;
+}
+
+/* How many slices from i on the device may match in one launch. */
+static size_t count_together(const tm_pool_device *d, size_t i, size_t count)
+{
+    const tm_job *first = &d->slices[i];
+    size_t end = i + 1;
+
+    if (!tm_job_is_plain(first) || first->map.data || first->peaks)
+        return 1;
+    while (end < count && tm_job_is_plain(&d->slices[end]) && !d->slices[end].map.data &&
+           !d->slices[end].peaks &&
+           memcmp(&first->geometry, &d->slices[end].geometry, sizeof first->geometry) == 0)
+        end++;
+    return end - i;
+}
+
+/* Whether memory is pinned is asked only where that may decide. */
+static tm_site site_for(tm_pool_device *d, size_t i, size_t count)
+{
+    const tm_job *job = &d->slices[i];
+    const tm_geometry *g = &job->geometry;
+    const int64_t map_row = g->map_width * (int64_t)tm_job_element(job);
+    tm_site site = {.device = TM_DEVICE_CUDA,
+                    .cuda = d->plugin->traits(d->cuda),
+                    .frame = TM_TRANSFER_PAGEABLE,
+                    .together = count_together(d, i, count)};
+
+    site.chunks =
+        tm_job_is_plain(job) &&
+        tm_chunk_rows_end(g, job->map.data ? map_row : 0, site.cuda.chunk_bytes, 0) < g->map_height;
+    if (job->map.data)
+        site.map = TM_TRANSFER_PAGEABLE;
+    if (job->map.data && site.chunks) {
+        site.map = transfer_of(d, job->map.data, job->map.stride, g->map_height, map_row);
+        site.chunks = site.map == TM_TRANSFER_PINNED;
+    }
+    if (i > 0 && frame_is_there(job))
+        site.frame = TM_TRANSFER_NONE;
+    else if (site.chunks)
+        site.frame =
+            transfer_of(d, job->frame.samples, job->frame.stride, g->frame_height, g->frame_width);
+    return site;
+}
+
+/* The slices' algorithms. Neighbours that share a launch share a plan if it was made
+ * for the one with the greater norm: the bound on the error is the smaller for the
+ * other. */
 static tm_status plan_slices(tm_pool_device *d, size_t count)
 {
-    const tm_site site = {.device = TM_DEVICE_CUDA, .cuda = d->plugin->traits(d->cuda)};
+    tm_site site = {0};
+    size_t end = 0; /* of the neighbours */
 
     for (size_t i = 0; i < count; i++) {
         tm_job *job = &d->slices[i];
         tm_plan *plan = &d->plans[i];
-        if (i > 0 && !job->tmpl->planes && !job[-1].tmpl->planes &&
-            memcmp(&job->geometry, &job[-1].geometry, sizeof job->geometry) == 0 &&
-            job->tmpl->sum_sq <= job[-1].tmpl->sum_sq)
+        const bool first = i == end;
+        if (first) {
+            site = site_for(d, i, count);
+            end += site.together;
+        }
+        if (!first && job->tmpl->sum_sq <= job[-1].tmpl->sum_sq)
             *plan = plan[-1];
         else
             tm_plan_make(plan, &site, job, d->call->algorithm);

@@ -101,7 +101,7 @@ static tm_status fake_open(tm_cuda **opened, int index, int64_t memory, tm_messa
 static tm_cuda_traits fake_traits(const tm_cuda *cuda)
 {
     (void)cuda;
-    return (tm_cuda_traits){.multiprocessors = 1};
+    return (tm_cuda_traits){.multiprocessors = 1, .chunk_bytes = 4096};
 }
 
 static tm_status allocate(tm_cuda *cuda, const tm_job *job, tm_message *message)
@@ -199,11 +199,19 @@ static void fake_host_free(int index, void *memory)
     free(memory);
 }
 
+static bool fake_is_pinned(tm_cuda *cuda, const void *rows, ptrdiff_t stride, int64_t count,
+                           size_t row_bytes)
+{
+    (void)cuda, (void)rows, (void)stride, (void)count, (void)row_bytes;
+    return true;
+}
+
 TM_API const tm_cuda_plugin *tm_cuda_plugin_get(void)
 {
     static const tm_cuda_plugin plugin = {TM_CUDA_PLUGIN_VERSION, fake_count, fake_describe,
                                           fake_open,              fake_close, fake_traits,
                                           fake_match,             fake_replay,
-                                          fake_host_alloc,        fake_host_free};
+                                          fake_host_alloc,        fake_host_free,
+                                          fake_is_pinned};
     return &plugin;
 }

@@ -1,36 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of a large frame go to the device, through its kernels and back in chunks, so
- * that the copies of some overlap the kernels of others. The FFT's tiles are the
- * whole map's: it takes that as one chunk, and so do frames that are split into
- * planes. */
-#include "integers.h"
+/* A frame's chunks: lcc/chunks.h. The FFT's tiles are the whole map's: it takes that as
+ * one chunk, and so do frames that are split into planes. */
+#include "lcc/chunks.h"
 #include "lcc/cuda/context.cuh"
 
-#define CHUNK_STEP 64 /* rows; a multiple of every kernel's tile */
-
-static int64_t rows_for(int64_t bytes, int64_t row_bytes)
-{
-    return (bytes / row_bytes + CHUNK_STEP) / CHUNK_STEP * CHUNK_STEP;
-}
-
-/* The first chunks are small, because nothing is computed before they are there, and
- * so are the last, because nothing is copied any more while they are computed. They
- * shrink by a fifth: then the kernels keep up where they are that much quicker than
- * the bus. */
 int64_t tm_chunk_end(const tm_cuda *cuda, const tm_job *job, bool staged, int64_t first)
 {
     const tm_geometry *g = &job->geometry;
-    const int64_t left = g->map_height - first;
-    int64_t row_bytes = g->frame_width;
-
-    if (job->map.data)
-        row_bytes += g->map_width * (int64_t)tm_map_element_size(job->metric);
-    const int64_t most = rows_for(cuda->chunk_bytes, row_bytes);
-    const int64_t least = rows_for(cuda->chunk_bytes / 16, row_bytes);
-    if (staged || job->tiling || !tm_job_is_plain(job) || g->map_height < 4 * least || left < 2 * least)
-        return g->map_height;
-    const int64_t rows = first / 2 < left / 5 ? first / 2 : left / 5;
-    return first + clamp(rows / CHUNK_STEP * CHUNK_STEP, least, most);
+    const bool whole = staged || job->tiling || !tm_job_is_plain(job);
+    const int64_t row = job->map.data
+                            ? g->map_width * (int64_t)tm_map_element_size(job->metric)
+                            : 0;
+    return tm_chunk_rows_end(g, row, whole ? 0 : cuda->traits.chunk_bytes, first);
 }
 
 /* The launch for these rows of its map. */
@@ -74,10 +55,7 @@ cudaError_t tm_run_chunks(tm_cuda *cuda, tm_launch *launch, const tm_job *job, b
 
     for (int64_t first = 0, end; first < g->map_height; first = end, turn = !turn) {
         end = tm_chunk_end(cuda, job, staged, first);
-        const int64_t needed =
-            end == g->map_height
-                ? g->frame_height
-                : smaller(end - 1 - g->pad_y + g->template_height, g->frame_height);
+        const int64_t needed = tm_chunk_rows_needed(g, end);
         if (uploaded < needed) {
             TRY(tm_upload_rows(cuda, job, uploaded, needed));
             TRY(tm_await_upload(cuda));

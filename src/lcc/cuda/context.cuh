@@ -77,7 +77,6 @@ struct tm_cuda {
     cudaStream_t in, out; /* copies, so that they overlap the kernels */
     cudaEvent_t events[TM_EVENTS];
     cudaEvent_t computed[2];
-    int64_t chunk_bytes;
     int64_t bytes_in, bytes_out; /* of the running match */
 
     tm_buffer frame;

@@ -197,6 +197,16 @@ static void plugin_host_free(int index, void *memory)
     leave(&before);
 }
 
+static bool plugin_is_pinned(tm_cuda *cuda, const void *rows, ptrdiff_t stride, int64_t count,
+                             size_t row_bytes)
+{
+    entry before;
+    const bool pinned =
+        enter(cuda, &before) == cudaSuccess && tm_is_pinned(rows, stride, count, row_bytes);
+    leave(&before);
+    return pinned;
+}
+
 static void plugin_close(tm_cuda *cuda)
 {
     entry before;
@@ -286,7 +296,7 @@ static tm_status plugin_open(tm_cuda **opened, int index, int64_t memory, tm_mes
     cuda->driver = load_driver();
     cuda->memory.limit = memory;
     cuda->memory.fault = tm_fault_for(index);
-    cuda->chunk_bytes = tm_fault_chunk_bytes(TM_CHUNK_BYTES);
+    cuda->traits.chunk_bytes = tm_fault_chunk_bytes(TM_CHUNK_BYTES);
     cudaError_t error = enter(cuda, &before);
     if (error == cudaSuccess)
         error = open_device(cuda);
@@ -305,6 +315,7 @@ const tm_cuda_plugin *tm_cuda_plugin_get(void)
     static const tm_cuda_plugin plugin = {TM_CUDA_PLUGIN_VERSION, plugin_count, plugin_describe,
                                           plugin_open,            plugin_close, plugin_traits,
                                           plugin_match,           plugin_replay,
-                                          plugin_host_alloc,      plugin_host_free};
+                                          plugin_host_alloc,      plugin_host_free,
+                                          plugin_is_pinned};
     return &plugin;
 }

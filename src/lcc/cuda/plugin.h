@@ -7,7 +7,7 @@
 
 #include "lcc/lcc.h"
 
-#define TM_CUDA_PLUGIN_VERSION 7
+#define TM_CUDA_PLUGIN_VERSION 8
 
 typedef struct tm_message {
     char text[256];
@@ -23,6 +23,7 @@ typedef struct tm_cuda_traits {
     bool tensor_cores; /* of integers */
     bool fast_double;
     int longest_fft;   /* points of the longest transform, 0 for none */
+    int64_t chunk_bytes; /* that a chunk of a frame copies at most: lcc/chunks.h */
 } tm_cuda_traits;
 
 typedef struct tm_cuda tm_cuda;
@@ -65,6 +66,10 @@ typedef struct tm_cuda_plugin {
      * a device that has been opened, also one that is closed again. */
     tm_status (*host_alloc)(tm_cuda *cuda, size_t size, void **memory, tm_message *message);
     void (*host_free)(int index, void *memory);
+
+    /* Whether the device copies from and to these rows directly. */
+    bool (*is_pinned)(tm_cuda *cuda, const void *rows, ptrdiff_t stride, int64_t count,
+                      size_t row_bytes);
 } tm_cuda_plugin;
 
 #ifdef __cplusplus
