@@ -112,6 +112,17 @@ def fit_cuda_fft(measured):
     return dict(zip(places, x)), x[-5:]
 
 
+def fit_copies(measured, way):
+    """Nanoseconds a byte, of pinned and of pageable memory."""
+    rates = []
+    for pinned in (1, 0):
+        here = [m for m in measured if m["pinned"] == pinned]
+        x, worst = fit([[m["bytes_" + way]] for m in here], [m[way] * 1e6 for m in here])
+        print(f"cuda: copies {way}, {'pinned' if pinned else 'pageable'}, worst {worst:.0%}", file=sys.stderr)
+        rates += x
+    return rates
+
+
 def thin(lengths):
     """Lengths that no greater one undercuts."""
     kept = {}
@@ -186,6 +197,10 @@ def main():
         text = replace_block(text, "cuda lengths", length_lines(lengths) + "};\n")
         text = replace_block(text, "cuda fft", define_lines(
             "", ["COLUMN", "WINDOW", "WINDOW_ROW", "FFT_CALL", "FFT_SERIAL"], values))
+    if "cuda-copy" in measured:
+        for way in ("in", "out"):
+            text = replace_block(text, f"cuda copies {way}", "    0, " + ", ".join(
+                f"{v:.3g}" for v in fit_copies(measured["cuda-copy"], way)) + ",\n};\n")
     if "cuda-start" in measured:
         text = replace_block(text, "cuda start",
                              f"#define TM_CUDA_START_MS {measured['cuda-start'][0]['ms']:.3g}\n")

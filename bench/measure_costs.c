@@ -26,25 +26,31 @@ static double now_ms(void)
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
-static tm_job make_job(int64_t frame, int64_t width, int64_t height)
+/* A job in a frame of noise, whose samples are the caller's. */
+static tm_job make_job_in(uint8_t *samples, int64_t frame, int64_t rows, int64_t width,
+                          int64_t height)
 {
     tm_job job = {.metric = TM_METRIC_LCC};
-    uint8_t *samples = malloc((size_t)(frame * frame));
     uint32_t state = 1;
     if (!samples)
         abort();
-    for (int64_t i = 0; i < frame * frame; i++)
+    for (int64_t i = 0; i < frame * rows; i++)
         samples[i] = (uint8_t)((state = state * 1664525 + 1013904223) >> 24);
-    job.frame = (tm_image){.samples = samples, .width = frame, .height = frame,
+    job.frame = (tm_image){.samples = samples, .width = frame, .height = rows,
                            .stride = (ptrdiff_t)frame};
-    tm_image crop = {.samples = samples + (frame - height) / 2 * frame + (frame - width) / 3,
+    tm_image crop = {.samples = samples + (rows - height) / 2 * frame + (frame - width) / 3,
                      .width = width, .height = height, .stride = (ptrdiff_t)frame};
     tm_template *tmpl;
     if (tm_template_prepare(&tmpl, &crop) ||
-        tm_geometry_init(&job.geometry, TM_DOMAIN_VALID, frame, frame, width, height))
+        tm_geometry_init(&job.geometry, TM_DOMAIN_VALID, frame, rows, width, height))
         abort();
     job.tmpl = tmpl;
     return job;
+}
+
+static tm_job make_job(int64_t frame, int64_t width, int64_t height)
+{
+    return make_job_in(malloc((size_t)(frame * frame)), frame, frame, width, height);
 }
 
 static void free_job(tm_job *job)
@@ -251,6 +257,82 @@ static void measure_cuda_fft(const tm_cuda_plugin *plugin, tm_cuda *cuda)
     }
 }
 
+/* Rows of a chunk: the plan adds up launches for so few. */
+static void measure_cuda_chunks(const tm_cuda_plugin *plugin, tm_cuda *cuda)
+{
+    static const int frames[][2] = {{4096, 320}, {4096, 512}, {8192, 192}, {8192, 448}, {8192, 1024}};
+    static const int templates[] = {16, 32, 48, 64, 96, 128, 160, 200, 250};
+    for (size_t i = 0; i < sizeof frames / sizeof *frames; i++) {
+        for (size_t j = 0; j < sizeof templates / sizeof *templates; j++) {
+            const int width = frames[i][0], size = templates[j], rows = frames[i][1] + size - 1;
+            tm_job job = make_job_in(malloc((size_t)width * (size_t)rows), width, rows, size, size);
+            print_job("cuda-direct", "cuda", &job, replay(plugin, cuda, &job));
+            free_job(&job);
+        }
+    }
+}
+
+static uint8_t *host_memory(const tm_cuda_plugin *plugin, tm_cuda *cuda, size_t size, bool pinned)
+{
+    tm_message message;
+    void *memory = NULL;
+    if (!pinned)
+        memory = malloc(size);
+    else if (plugin->host_alloc(cuda, size, &memory, &message))
+        fprintf(stderr, "%s\n", message.text);
+    if (!memory)
+        abort();
+    memset(memory, 0, size);
+    return memory;
+}
+
+static void free_host_memory(const tm_cuda_plugin *plugin, void *memory, bool pinned)
+{
+    if (pinned)
+        plugin->host_free(0, memory);
+    else
+        free(memory);
+}
+
+/* Copies of whole frames and maps, which FFT waits for. */
+static void measure_cuda_copies(const tm_cuda_plugin *plugin, tm_cuda *cuda, int frame, bool pinned)
+{
+    enum { RUNS = 9 };
+    double in[RUNS], out[RUNS];
+    tm_message message;
+    tm_cuda_work work = {0};
+    tm_fft_tiling tiling;
+    const size_t samples = (size_t)frame * (size_t)frame;
+    tm_job job = make_job_in(host_memory(plugin, cuda, samples, pinned), frame, frame, 16, 16);
+
+    job.map = (tm_map){host_memory(plugin, cuda, samples * sizeof(float), pinned),
+                       job.geometry.map_width * (ptrdiff_t)sizeof(float)};
+    if (!tile_with(&tiling, &job.geometry, 512, 512))
+        abort();
+    job.tiling = &tiling;
+    for (int i = -2; i < RUNS; i++) {
+        if (plugin->match(cuda, &job, 1, &work, &message)) {
+            fprintf(stderr, "%s\n", message.text);
+            break;
+        }
+        if (i >= 0) {
+            in[i] = work.times.to_device;
+            out[i] = work.times.from_device;
+        }
+        if (i == RUNS - 1) {
+            qsort(in, RUNS, sizeof *in, ascending);
+            qsort(out, RUNS, sizeof *out, ascending);
+            printf("{\"kind\":\"cuda-copy\",\"pinned\":%d,\"bytes_in\":%lld,\"in\":%.6g,"
+                   "\"bytes_out\":%lld,\"out\":%.6g}\n",
+                   pinned, (long long)work.bytes_to_device, in[RUNS / 2],
+                   (long long)work.bytes_from_device, out[RUNS / 2]);
+        }
+    }
+    free_host_memory(plugin, job.map.data, pinned);
+    free_host_memory(plugin, (void *)job.frame.samples, pinned);
+    tm_template_destroy((tm_template **)&job.tmpl);
+}
+
 /* What the first match on a device takes longer than the second. */
 static void print_start(const tm_cuda_plugin *plugin, tm_cuda *cuda, double start)
 {
@@ -279,7 +361,12 @@ static void measure_cuda(void)
     }
     print_start(library.plugin, cuda, start);
     measure_cuda_direct(library.plugin, cuda);
+    measure_cuda_chunks(library.plugin, cuda);
     measure_cuda_fft(library.plugin, cuda);
+    for (int frame = 2048; frame <= 8192; frame *= 2) {
+        measure_cuda_copies(library.plugin, cuda, frame, false);
+        measure_cuda_copies(library.plugin, cuda, frame, true);
+    }
     library.plugin->close(cuda);
     tm_cuda_unload(&library);
 }
