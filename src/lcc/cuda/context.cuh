@@ -176,8 +176,9 @@ cudaError_t tm_fetch_group(tm_cuda *cuda, const tm_job *jobs, size_t count, tm_g
 void tm_make_room_for_spectrum(tm_cuda *cuda, const tm_group *group, size_t size);
 void tm_drop_groups(tm_cuda *cuda);
 
-/* run.cu: what follows from launch->direct; and from the padded frame to the best
- * candidates, all on the device. */
+/* run.cu: the frame, the map's size and the template's; all that follows from
+ * launch->direct; and from the padded frame to the best candidates, all on the device. */
+tm_tensor_job tm_tensor_job_of(const tm_device_job *job);
 void tm_launch_fill(const tm_cuda *cuda, tm_launch *launch);
 cudaError_t tm_launch_once(tm_cuda *cuda, tm_launch *launch);
 

@@ -66,21 +66,27 @@ static void fill_direct(const tm_cuda *cuda, tm_launch *l, const tm_job *job, vo
     d->best = best;
 }
 
+tm_tensor_job tm_tensor_job_of(const tm_device_job *job)
+{
+    tm_tensor_job t = {};
+    t.frame = job->frame;
+    t.pitch = job->pitch;
+    t.map_width = job->map_width;
+    t.map_height = job->map_height;
+    t.width = job->width;
+    t.height = job->height;
+    return t;
+}
+
 void tm_launch_fill(const tm_cuda *cuda, tm_launch *l)
 {
     const tm_device_job *d = &l->direct;
     tm_tensor_job *t = &l->tensor;
+    *t = tm_tensor_job_of(d);
     t->outcome = l->metric == TM_METRIC_LCC ? TM_TENSOR_LCC : TM_TENSOR_SUMS;
-    t->frame = d->frame;
-    t->pitch = d->pitch;
-    t->map_width = d->map_width;
-    t->map_height = d->map_height;
-    t->width = d->width;
-    t->height = d->height;
     t->count = (int)l->group->count;
     t->fragments = l->group->fragments;
     t->templates = l->group->table;
-    t->variance = 0;
     for (size_t i = 0; i < l->group->count; i++) {
         if (l->group->keys[i].variance > t->variance)
             t->variance = l->group->keys[i].variance;

@@ -8,22 +8,31 @@ static int most_together(const tm_job *job)
     return (int)(UINT32_MAX / (job->tmpl->n * 255 * 255));
 }
 
+static void add_term(tm_terms_plan *p, int term, int *made)
+{
+    p->order[(*made)++] = term;
+    p->of[term].map = p->maps;
+}
+
+/* Of the terms from first on, if there are any. */
+static void end_map(tm_terms_plan *p, int first, int made)
+{
+    if (made == first)
+        return;
+    p->of[p->order[made - 1]].ends = true;
+    p->maps++;
+}
+
 /* Appends a sum's terms from last to first: the greatest shift comes first, and what is
  * before each is shifted by the difference. */
 static int plan_whole(tm_terms_plan *p, const tm_parts *parts, int sum, int made)
 {
-    const int before = made;
+    const int first = made;
     for (int i = parts->terms - 1; i >= 0; i--) {
-        if (parts->term[i].sum != sum)
-            continue;
-        p->order[made++] = i;
-        p->of[i].map = p->maps;
-        p->of[i].ends = false;
+        if (parts->term[i].sum == sum)
+            add_term(p, i, &made);
     }
-    if (made > before) {
-        p->of[p->order[made - 1]].ends = true;
-        p->maps++;
-    }
+    end_map(p, first, made);
     return made;
 }
 
@@ -31,23 +40,17 @@ static int plan_whole(tm_terms_plan *p, const tm_parts *parts, int sum, int made
 static int plan_by_shift(tm_terms_plan *p, const tm_parts *parts, int sum, int most, int made)
 {
     for (int shift = 0; shift <= 32; shift += 8) {
-        int count = 0;
+        int first = made;
         for (int i = 0; i < parts->terms; i++) {
             if (parts->term[i].sum != sum || parts->term[i].shift != shift)
                 continue;
-            if (count && count % most == 0) {
-                p->of[p->order[made - 1]].ends = true;
-                p->maps++;
+            if (made - first == most) {
+                end_map(p, first, made);
+                first = made;
             }
-            p->order[made++] = i;
-            p->of[i].map = p->maps;
-            p->of[i].ends = false;
-            count++;
+            add_term(p, i, &made);
         }
-        if (count) {
-            p->of[p->order[made - 1]].ends = true;
-            p->maps++;
-        }
+        end_map(p, first, made);
     }
     return made;
 }
@@ -110,14 +113,8 @@ static cudaError_t run_term(tm_cuda *cuda, const tm_job *job, const tm_term *ter
         direct.candidates = (tm_candidate *)cuda->candidates.data;
         return tm_direct_launch(&direct, TM_METRIC_CCORR, cuda->stream);
     }
-    tm_tensor_job tensor = {};
+    tm_tensor_job tensor = tm_tensor_job_of(&direct);
     tensor.outcome = TM_TENSOR_SUMS;
-    tensor.frame = direct.frame;
-    tensor.pitch = direct.pitch;
-    tensor.map_width = direct.map_width;
-    tensor.map_height = direct.map_height;
-    tensor.width = direct.width;
-    tensor.height = direct.height;
     tensor.count = 1;
     tensor.fragments = group->fragments;
     tensor.sums = (tm_tensor_sums){NULL, (uint32_t *)map, band->stride};
