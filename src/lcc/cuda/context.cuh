@@ -88,9 +88,10 @@ struct tm_cuda {
     tm_buffer raw, planes, terms, found;
     tm_layout planes_layout; /* what the planes' memory is zeroed for */
     int planes_count;
+    int *hint;         /* device: order of the best score so far */
     tm_template *ones; /* a mask of all pixels, of a wide template's size, or NULL */
 
-    tm_candidate *reduced;      /* device, TM_REDUCE_BLOCKS, and one more for parts.cu */
+    tm_candidate *reduced;      /* device, TM_REDUCE_BLOCKS */
     tm_candidate *pinned_bests; /* host */
     size_t pinned_bests_count;
 

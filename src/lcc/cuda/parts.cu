@@ -40,12 +40,6 @@ cudaError_t tm_place_parts(tm_cuda *cuda, const tm_job *job)
     return tm_await_upload(cuda);
 }
 
-/* Behind what reductions use. */
-static int *hint_of(const tm_cuda *cuda)
-{
-    return (int *)(cuda->reduced + TM_REDUCE_BLOCKS);
-}
-
 static cudaError_t split(tm_cuda *cuda, const tm_job *job, const tm_parts *parts,
                          tm_device_planes *planes)
 {
@@ -61,7 +55,7 @@ static cudaError_t split(tm_cuda *cuda, const tm_job *job, const tm_parts *parts
         cuda->planes_count = parts->planes;
     }
     *planes = (tm_device_planes){(uint8_t *)cuda->planes.data, l.pitch, l.rows, l.pad_x, l.pad_y};
-    return tm_split_launch(&raw, planes, parts, hint_of(cuda), cuda->stream);
+    return tm_split_launch(&raw, planes, parts, cuda->hint, cuda->stream);
 }
 
 static tm_combine combine_of(const tm_cuda *cuda, const tm_job *job, const tm_parts *parts,
@@ -83,7 +77,7 @@ static tm_combine combine_of(const tm_cuda *cuda, const tm_job *job, const tm_pa
     c.height = (int)job->tmpl->height;
     c.map_width = job->geometry.map_width;
     c.map = map;
-    c.hint = map || job->metric != TM_METRIC_LCC || c.scorer.wide ? NULL : hint_of(cuda);
+    c.hint = map || job->metric != TM_METRIC_LCC || c.scorer.wide ? NULL : cuda->hint;
     c.variance = c.scorer.norm / TM_SCORE_SCALE;
     c.multiprocessors = cuda->traits.multiprocessors;
     return c;

@@ -232,6 +232,7 @@ static void plugin_close(tm_cuda *cuda)
     tm_template_destroy(&cuda->ones);
     tm_device_peaks_free(&cuda->peaks);
     tm_device_free(cuda->reduced);
+    tm_device_free(cuda->hint);
     tm_buffer_free(&cuda->bests);
     tm_device_free(cuda->tensor.blocks);
     tm_device_free(cuda->tensor.hints);
@@ -266,8 +267,8 @@ static cudaError_t open_device(tm_cuda *cuda)
         TRY(cudaEventCreate(&cuda->events[i]));
     for (cudaEvent_t &event : cuda->computed)
         TRY(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
-    TRY(tm_device_malloc((void **)&cuda->reduced,
-                         (TM_REDUCE_BLOCKS + 1) * sizeof *cuda->reduced));
+    TRY(tm_device_malloc((void **)&cuda->reduced, TM_REDUCE_BLOCKS * sizeof *cuda->reduced));
+    TRY(tm_device_malloc((void **)&cuda->hint, sizeof *cuda->hint));
 
     cuda->tensor_dirty = true;
     cuda->tensor.multiprocessors = properties.multiProcessorCount;
