@@ -172,7 +172,7 @@ static void measure_cpu_fft(void)
         double best = 1e30;
         for (int run = 0; run < 8; run++) {
             double start = now_ms();
-            if (tm_fft_cpu_match(fft, &job, &tiling))
+            if (tm_fft_cpu_match(fft, &job, &tiling, NULL))
                 abort();
             double ms = now_ms() - start;
             best = ms < best ? ms : best;

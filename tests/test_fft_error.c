@@ -70,11 +70,18 @@ static double correlate(const tm_image *frame, const tm_image *picture)
         s.sum_sq[part] = malloc(4 * size);
     }
     tm_fft_plan plan = plan_of(length, s.columns);
-    tm_fft_spectrum(tmpl, &tiling, &plan, &plan, &s, spectrum);
+    tm_fft_spectrum(tmpl, job.metric, 0, &tiling, &plan, &plan, &s, spectrum);
+    const tm_fft_mix mix = {1, 1, 1, {{0, 0, spectrum}}};
     tm_candidate best = TM_NO_CANDIDATE;
     for (int64_t i = 0; i < tiling.across; i++) {
-        tm_fft_strip strip = {&job, &tiling, &plan, &plan, spectrum, i * tiling.step_x, 0,
-                              tiling.down, NULL};
+        tm_fft_strip strip = {.job = &job,
+                              .tiling = &tiling,
+                              .plan_x = &plan,
+                              .plan_y = &plan,
+                              .kind = &tm_fft_integers,
+                              .mix = &mix,
+                              .x = i * tiling.step_x,
+                              .last = tiling.down};
         tm_fft_strip_match(&strip, &s, &best);
     }
     double bound = tm_fft_error_bound(&tiling, tmpl);

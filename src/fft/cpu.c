@@ -25,9 +25,12 @@ enum { SPECTRA = 8, PLANS = 8, STRIPS_PER_THREAD = 4 };
  * of its threads matches calls fftw_make_planner_thread_safe. */
 static pthread_mutex_t planner = PTHREAD_MUTEX_INITIALIZER;
 
+/* A template's spectra, one after the other. */
 typedef struct spectrum {
-    tm_template key; /* samples: an own copy */
+    tm_template *key;     /* an own copy */
     int length_x, length_y;
+    tm_metric metric;     /* floats: makes the taps */
+    int count;
     fftw_complex *points; /* NULL: free */
     size_t size;
     uint64_t used;
@@ -46,7 +49,16 @@ struct tm_fft_cpu {
     spectrum spectra[SPECTRA];
     uint64_t clock;
     memory *memories; /* one per thread */
+    int64_t again;
 };
+
+/* How a match is transformed. */
+typedef struct transforms {
+    const tm_fft_tiling *tiling;
+    tm_fft_real *real; /* NULL: integers */
+    tm_real_block_fn *block;
+    int tiles, spectra; /* that are held */
+} transforms;
 
 static void destroy_plan(tm_fft_plan *plan)
 {
@@ -101,26 +113,36 @@ static const tm_fft_plan *fetch_plan(tm_fft_cpu *fft, int length, bool measure,
 }
 
 /* Lays out a thread's memory; with data NULL it finds the size. */
-static size_t carve(tm_fft_scratch *s, char *data, const tm_fft_tiling *t)
+static size_t carve(tm_fft_scratch *s, char *data, const transforms *how)
 {
-    size_t used = 0, x = (size_t)t->length_x, y = (size_t)t->length_y;
-    size_t sizes[] = {(size_t)tm_fft_row_stride(t->length_x) * y * sizeof(fftw_complex),
-                      TM_FFT_COLUMNS * y * sizeof(fftw_complex), x, 4 * x, 4 * x, 4 * x, 4 * x,
-                      4 * (x + 1), 8 * (x + 1)};
+    const tm_fft_tiling *t = how->tiling;
+    const size_t x = (size_t)t->length_x, y = (size_t)t->length_y, tiles = (size_t)how->tiles;
+    const size_t integers = how->real ? 0 : 1;
+    const size_t sizes[] = {
+        tiles * (size_t)tm_fft_row_stride(t->length_x) * y * sizeof(fftw_complex),
+        (tiles + !integers) * TM_FFT_COLUMNS * y * sizeof(fftw_complex), integers * x,
+        integers * 4 * x, integers * 4 * x, integers * 4 * x, integers * 4 * x,
+        integers * 4 * (x + 1), integers * 8 * (x + 1), how->real ? sizeof *s->real : 0};
     void *parts[sizeof sizes / sizeof *sizes];
+    size_t used = 0;
 
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         parts[i] = data ? data + used : NULL;
         used += (sizes[i] + 127) / 64 * 64;
     }
     *s = (tm_fft_scratch){parts[0], parts[1], parts[2], {parts[3], parts[4]}, {parts[5], parts[6]},
-                          parts[7], parts[8]};
+                          parts[7], parts[8], how->real ? parts[9] : NULL};
+    if (how->real) {
+        tm_fft_real_scratch layout;
+        used += tm_fft_real_carve(data ? s->real : &layout, data ? data + used : NULL, how->real,
+                                  how->block, t);
+    }
     return used;
 }
 
-static bool fit_memory(memory *m, tm_fft_scratch *s, const tm_fft_tiling *t)
+static bool fit_memory(memory *m, tm_fft_scratch *s, const transforms *how)
 {
-    size_t needed = carve(s, NULL, t);
+    size_t needed = carve(s, NULL, how);
     if (m->size < needed) {
         free(m->data);
         *m = (memory){aligned_alloc(64, needed), needed};
@@ -128,13 +150,13 @@ static bool fit_memory(memory *m, tm_fft_scratch *s, const tm_fft_tiling *t)
             m->size = 0;
     }
     if (m->data)
-        carve(s, m->data, t);
+        carve(s, m->data, how);
     return m->data != NULL;
 }
 
 static void drop_spectrum(spectrum *s)
 {
-    free(s->key.samples);
+    tm_template_destroy(&s->key);
     free(s->points);
     *s = (spectrum){0};
 }
@@ -159,32 +181,82 @@ static spectrum *make_room(tm_fft_cpu *fft, size_t size)
     }
 }
 
-static const fftw_complex *fetch_spectrum(tm_fft_cpu *fft, const tm_template *tmpl,
-                                          const tm_fft_tiling *t, const tm_fft_plan *plan_x,
-                                          const tm_fft_plan *plan_y)
+/* What the taps are made of. */
+static tm_template *copy_template(const tm_template *t)
 {
-    size_t size = (size_t)(t->length_x + TM_FFT_COLUMNS) * (size_t)t->length_y * sizeof(fftw_complex);
+    tm_template *copy = NULL;
+    const tm_image image = {.samples = t->samples,
+                            .width = t->width,
+                            .height = t->height,
+                            .stride = (ptrdiff_t)(t->width * t->channels * tm_sample_size(t->type)),
+                            .type = t->type,
+                            .channels = t->channels,
+                            .mask = t->mask,
+                            .mask_stride = (ptrdiff_t)t->width};
+    return tm_template_prepare(&copy, &image) == TM_OK ? copy : NULL;
+}
+
+static size_t spectrum_points(const tm_fft_tiling *t)
+{
+    return (size_t)(t->length_x + TM_FFT_COLUMNS) * (size_t)t->length_y;
+}
+
+static const fftw_complex *fetch_spectrum(tm_fft_cpu *fft, const tm_job *job, const transforms *how,
+                                          const tm_fft_plan *plan_x, const tm_fft_plan *plan_y)
+{
+    const tm_template *tmpl = job->tmpl;
+    const tm_fft_tiling *t = how->tiling;
+    const size_t points = spectrum_points(t);
+    const size_t size = (size_t)how->spectra * points * sizeof(fftw_complex);
+    const tm_metric metric = how->real ? job->metric : TM_METRIC_LCC;
     tm_fft_scratch scratch;
 
     for (int i = 0; i < SPECTRA; i++) {
         spectrum *s = &fft->spectra[i];
         if (s->points && s->length_x == t->length_x && s->length_y == t->length_y &&
-            tm_template_equal(&s->key, tmpl)) {
+            s->metric == metric && s->count == how->spectra && tm_template_equal(s->key, tmpl)) {
             s->used = ++fft->clock;
             return s->points;
         }
     }
     spectrum *s = make_room(fft, size);
-    *s = (spectrum){*tmpl, t->length_x, t->length_y, aligned_alloc(64, (size + 63) / 64 * 64), size,
-                    ++fft->clock};
-    s->key.samples = malloc((size_t)tmpl->n);
-    if (!s->points || !s->key.samples || !fit_memory(&fft->memories[0], &scratch, t)) {
+    *s = (spectrum){copy_template(tmpl), t->length_x, t->length_y, metric, how->spectra,
+                    aligned_alloc(64, (size + 63) / 64 * 64), size, ++fft->clock};
+    if (!s->points || !s->key || !fit_memory(&fft->memories[0], &scratch, how)) {
         drop_spectrum(s);
         return NULL;
     }
-    memcpy(s->key.samples, tmpl->samples, (size_t)tmpl->n);
-    tm_fft_spectrum(tmpl, t, plan_x, plan_y, &scratch, s->points);
+    if (!how->real)
+        tm_fft_spectrum(tmpl, metric, 0, t, plan_x, plan_y, &scratch, s->points);
+    for (int taps = 0, i = 0; how->real && taps < TM_REAL_ALL_TAPS; taps++) {
+        if (how->real->taken[taps])
+            tm_fft_spectrum(tmpl, metric, taps, t, plan_x, plan_y, &scratch,
+                            s->points + points * (size_t)i++);
+    }
     return s->points;
+}
+
+/* Which planes are correlated with which spectra. */
+static tm_fft_mix make_mix(const transforms *how, const fftw_complex *spectra)
+{
+    const tm_fft_real *real = how->real;
+    tm_fft_mix mix = {1, 1, 1, {{0, 0, spectra}}};
+    const fftw_complex *of[TM_REAL_ALL_TAPS];
+
+    if (!real)
+        return mix;
+    for (int i = 0; i < TM_REAL_ALL_TAPS; i++) {
+        of[i] = spectra;
+        spectra += real->taken[i] ? spectrum_points(how->tiling) : 0;
+    }
+    mix = (tm_fft_mix){.planes = real->planes, .sums = real->sums, .terms = real->terms};
+    for (int i = 0; i < real->terms; i++) {
+        const tm_fft_real_term *term = &real->term[i];
+        mix.term[i] = (tm_fft_term){term->plane, 0, of[term->taps]};
+        while (real->sum[mix.term[i].sum] != term->sum)
+            mix.term[i].sum++;
+    }
+    return mix;
 }
 
 /* Long strips share rows; short ones keep all threads busy. */
@@ -231,19 +303,25 @@ static bool begin_scans(tm_peak_scan scans[2], tm_peak_grid *grid, const tm_fft_
     return true;
 }
 
-tm_status tm_fft_cpu_match(tm_fft_cpu *fft, tm_job *job, const tm_fft_tiling *tiling)
+static tm_status match(tm_fft_cpu *fft, tm_job *job, const transforms *how)
 {
     double start = clock_ms();
+    const tm_fft_tiling *tiling = how->tiling;
     bool measure = fft->spent_ms + tiling->ms > MEASURE_AFTER_MS;
-    tm_fft_strip strip = {.job = job, .tiling = tiling};
+    tm_fft_strip strip = {.job = job,
+                          .tiling = tiling,
+                          .kind = how->real ? &tm_fft_reals : &tm_fft_integers,
+                          .real = how->real};
 
     strip.plan_x = fetch_plan(fft, tiling->length_x, measure, NULL);
     strip.plan_y = fetch_plan(fft, tiling->length_y, measure, strip.plan_x);
     if (!strip.plan_x || !strip.plan_y)
         return TM_ERR_MEMORY;
-    strip.spectrum = fetch_spectrum(fft, job->tmpl, tiling, strip.plan_x, strip.plan_y);
-    if (!strip.spectrum)
+    const fftw_complex *spectra = fetch_spectrum(fft, job, how, strip.plan_x, strip.plan_y);
+    if (!spectra)
         return TM_ERR_MEMORY;
+    const tm_fft_mix mix = make_mix(how, spectra);
+    strip.mix = &mix;
 
     int64_t tiles = tiles_of_strip(tiling, fft->threads);
     int64_t runs = (tiling->down + tiles - 1) / tiles, strips = tiling->across * runs;
@@ -256,7 +334,7 @@ tm_status tm_fft_cpu_match(tm_fft_cpu *fft, tm_job *job, const tm_fft_tiling *ti
         tm_candidate mine = TM_NO_CANDIDATE;
         tm_fft_scratch scratch;
         tm_peak_scan scans[2] = {0};
-        bool fits = !failed && fit_memory(&fft->memories[omp_get_thread_num()], &scratch, tiling);
+        bool fits = !failed && fit_memory(&fft->memories[omp_get_thread_num()], &scratch, how);
 #pragma omp for schedule(dynamic)
         for (int64_t i = 0; i < strips; i++) {
             tm_fft_strip own = strip;
@@ -275,6 +353,7 @@ tm_status tm_fft_cpu_match(tm_fft_cpu *fft, tm_job *job, const tm_fft_tiling *ti
 #pragma omp critical(tm_fft_merge)
         {
             failed |= !fits;
+            fft->again += fits && how->real ? scratch.real->again : 0;
             if (tm_candidate_beats(mine, best))
                 best = mine;
         }
@@ -288,6 +367,27 @@ tm_status tm_fft_cpu_match(tm_fft_cpu *fft, tm_job *job, const tm_fft_tiling *ti
     job->best = best;
     fft->spent_ms += clock_ms() - start;
     return TM_OK;
+}
+
+tm_status tm_fft_cpu_match(tm_fft_cpu *fft, tm_job *job, const tm_fft_tiling *tiling,
+                           tm_real_block_fn *block)
+{
+    tm_fft_real real;
+    transforms how = {.tiling = tiling, .block = block, .tiles = 1, .spectra = 1};
+
+    fft->again = 0;
+    if (tm_job_is_real(job)) {
+        tm_fft_real_make(&real, job);
+        how.real = &real;
+        how.tiles = tm_fft_real_tiles(&real);
+        how.spectra = tm_fft_real_spectra(&real);
+    }
+    return match(fft, job, &how);
+}
+
+int64_t tm_fft_cpu_again(const tm_fft_cpu *fft)
+{
+    return fft->again;
 }
 
 tm_status tm_fft_cpu_create(tm_fft_cpu **fft, int threads)

@@ -29,10 +29,10 @@ static void fetch_row(const tm_fft_strip *strip, uint8_t *to, int part, int64_t 
              y + part * t->shift_y - g->pad_y, t->length_x);
 }
 
-static void load_row(const tm_fft_strip *strip, const tm_fft_scratch *s, double *restrict to,
-                     int64_t y)
+static void load_row(const tm_fft_strip *strip, const tm_fft_scratch *s, int64_t y, int64_t at)
 {
     const uint8_t *restrict row = s->row;
+    double *restrict to = s->tile[at * tm_fft_row_stride(strip->tiling->length_x)];
     for (int part = 0; part < 2; part++) {
         fetch_row(strip, s->row, part, y);
         for (int x = 0; x < strip->tiling->length_x; x++)
@@ -68,21 +68,63 @@ static void multiply(double *restrict a, const double *restrict b, int count)
     }
 }
 
+static void multiply_add(double *restrict to, const double *restrict a, const double *restrict b,
+                         int count)
+{
+    for (int i = 0; i < count; i++) {
+        to[2 * i] += a[2 * i] * b[2 * i] - a[2 * i + 1] * b[2 * i + 1];
+        to[2 * i + 1] += a[2 * i] * b[2 * i + 1] + a[2 * i + 1] * b[2 * i];
+    }
+}
+
+/* A column of a sum: the planes' columns are count points apart from each other. */
+static void mix_column(const tm_fft_mix *mix, int sum, int64_t x, int length, int64_t count,
+                       const fftw_complex *columns, fftw_complex *to)
+{
+    const size_t size = (size_t)length * sizeof *to;
+    bool started = false;
+
+    for (int i = 0; i < mix->terms; i++) {
+        const tm_fft_term *term = &mix->term[i];
+        if (term->sum != sum)
+            continue;
+        const fftw_complex *plane = columns + term->plane * count;
+        const double *spectrum = term->spectrum[x * length];
+        if (started) {
+            multiply_add(*to, *plane, spectrum, length);
+        } else {
+            if (to != plane)
+                memcpy(to, plane, size);
+            multiply(*to, spectrum, length);
+        }
+        started = true;
+    }
+}
+
 static void correlate_columns(const tm_fft_strip *strip, const tm_fft_scratch *s)
 {
     const tm_fft_tiling *t = strip->tiling;
-    int64_t stride = tm_fft_row_stride(t->length_x);
-    int length = t->length_y;
+    const tm_fft_mix *mix = strip->mix;
+    const int64_t stride = tm_fft_row_stride(t->length_x), tile = stride * t->length_y;
+    const int64_t count = (int64_t)TM_FFT_COLUMNS * t->length_y;
+    const int length = t->length_y;
+    fftw_complex *sums = s->columns + (mix->planes > 1 || mix->sums > 1 ? mix->planes * count : 0);
 
     for (int x = 0; x < t->length_x; x += TM_FFT_COLUMNS) {
-        gather(s->tile + x, stride, s->columns, length);
-        for (int c = 0; c < TM_FFT_COLUMNS; c++) {
-            fftw_complex *column = s->columns + c * length;
-            fftw_execute_dft(strip->plan_y->forward, column, column);
-            multiply(column[0], strip->spectrum[(int64_t)(x + c) * length], length);
-            fftw_execute_dft(strip->plan_y->backward, column, column);
+        for (int i = 0; i < mix->planes; i++) {
+            fftw_complex *columns = s->columns + i * count;
+            gather(s->tile + i * tile + x, stride, columns, length);
+            for (int c = 0; c < TM_FFT_COLUMNS; c++)
+                fftw_execute_dft(strip->plan_y->forward, columns + c * length, columns + c * length);
         }
-        scatter(s->tile + x, stride, s->columns, length, t->step_y);
+        for (int i = 0; i < mix->sums; i++) {
+            for (int c = 0; c < TM_FFT_COLUMNS; c++) {
+                fftw_complex *column = sums + c * length;
+                mix_column(mix, i, x + c, length, count, s->columns + c * length, column);
+                fftw_execute_dft(strip->plan_y->backward, column, column);
+            }
+            scatter(s->tile + i * tile + x, stride, sums, length, t->step_y);
+        }
     }
 }
 
@@ -107,72 +149,113 @@ static void slide(const tm_fft_strip *strip, const tm_fft_scratch *s, int64_t y,
     }
 }
 
-static void score_rows(const tm_fft_strip *strip, const tm_fft_scratch *s, int64_t top,
-                       tm_candidate *best)
+static void start(const tm_fft_strip *strip, const tm_fft_scratch *s, int64_t top)
+{
+    for (int part = 0; part < 2; part++) {
+        memset(s->sum[part], 0, (size_t)strip->tiling->length_x * sizeof(uint32_t));
+        memset(s->sum_sq[part], 0, (size_t)strip->tiling->length_x * sizeof(uint32_t));
+    }
+    for (int64_t y = top; y < top + strip->job->geometry.template_height - 1; y++)
+        slide(strip, s, y, true);
+}
+
+static void score(const tm_fft_strip *strip, const tm_fft_scratch *s, const tm_fft_row *row,
+                  tm_candidate *best)
+{
+    (void)strip, (void)s;
+    tm_fft_score_row(row, best);
+}
+
+const tm_fft_kind tm_fft_integers = {
+    .start = start, .load = load_row, .slide = slide, .score = score};
+
+static void score_part(const tm_fft_strip *strip, const tm_fft_scratch *s, int64_t top, int64_t y,
+                       int part, tm_candidate *best)
 {
     const tm_geometry *g = &strip->job->geometry;
     const tm_fft_tiling *t = strip->tiling;
-    int64_t stride = tm_fft_row_stride(t->length_x), h = g->template_height;
-    int64_t count = smaller(t->step_x, t->range_x - strip->x);
+    const fftw_complex *points = s->tile + (y - top) * tm_fft_row_stride(t->length_x);
+    tm_fft_row row = {strip->job, part, &points[0][part], s->sum[part], s->sum_sq[part],
+                      s->prefix, s->prefix_sq, strip->x + part * t->shift_x, y + part * t->shift_y,
+                      0, NULL};
+
+    row.count = smaller(smaller(t->step_x, t->range_x - strip->x), g->map_width - row.x);
+    if (row.y >= g->map_height || row.count <= 0)
+        return;
+    if (strip->scans) {
+        row.skim = row.job->map.data ? NULL : &strip->scans[part];
+        row.job = tm_peak_scan_row(&strip->scans[part]);
+    }
+    strip->kind->score(strip, s, &row, best);
+    if (strip->scans)
+        tm_peak_scan_row_done(&strip->scans[part]);
+}
+
+static void score_rows(const tm_fft_strip *strip, const tm_fft_scratch *s, int64_t top,
+                       tm_candidate *best)
+{
+    const tm_fft_tiling *t = strip->tiling;
+    const int64_t stride = tm_fft_row_stride(t->length_x), h = strip->job->geometry.template_height;
 
     for (int64_t y = top; y < smaller(top + t->step_y, t->range_y); y++) {
-        fftw_complex *points = s->tile + (y - top) * stride;
-        fftw_execute_dft(strip->plan_x->backward, points, points);
-        slide(strip, s, y + h - 1, true);
-        for (int part = 0; part < 2; part++) {
-            tm_fft_row row = {strip->job, &points[0][part], s->sum[part], s->sum_sq[part],
-                              s->prefix, s->prefix_sq, strip->x + part * t->shift_x, y + part * t->shift_y, 0, NULL};
-            row.count = smaller(count, g->map_width - row.x);
-            if (row.y >= g->map_height || row.count <= 0)
-                continue;
-            if (strip->scans) {
-                row.skim = row.job->map.data ? NULL : &strip->scans[part];
-                row.job = tm_peak_scan_row(&strip->scans[part]);
-            }
-            tm_fft_score_row(&row, best);
-            if (strip->scans)
-                tm_peak_scan_row_done(&strip->scans[part]);
+        for (int i = 0; i < strip->mix->sums; i++) {
+            fftw_complex *points = s->tile + (i * t->length_y + y - top) * stride;
+            fftw_execute_dft(strip->plan_x->backward, points, points);
         }
-        slide(strip, s, y, false);
+        strip->kind->slide(strip, s, y + h - 1, true);
+        for (int part = 0; part < 2; part++)
+            score_part(strip, s, top, y, part, best);
+        strip->kind->slide(strip, s, y, false);
+    }
+}
+
+/* Row number at of all planes' tiles. */
+static void make_row(const tm_fft_strip *strip, const tm_fft_scratch *s, int64_t top, int64_t at)
+{
+    const tm_fft_tiling *t = strip->tiling;
+    const int64_t stride = tm_fft_row_stride(t->length_x);
+    const bool beyond = at >= t->step_y + strip->job->geometry.template_height - 1;
+
+    if (!beyond)
+        strip->kind->load(strip, s, top + at, at);
+    for (int i = 0; i < strip->mix->planes; i++) {
+        fftw_complex *row = s->tile + (i * t->length_y + at) * stride;
+        if (beyond) /* all windows */
+            memset(row, 0, (size_t)stride * sizeof *row);
+        else
+            fftw_execute_dft(strip->plan_x->forward, row, row);
     }
 }
 
 void tm_fft_strip_match(const tm_fft_strip *strip, const tm_fft_scratch *s, tm_candidate *best)
 {
     const tm_fft_tiling *t = strip->tiling;
-    int64_t stride = tm_fft_row_stride(t->length_x), h = strip->job->geometry.template_height;
-    int64_t top = strip->first * t->step_y;
+    const int64_t stride = tm_fft_row_stride(t->length_x);
+    const int64_t shared = strip->job->geometry.template_height - 1;
+    int64_t top = strip->first * t->step_y, ready = 0;
 
-    for (int part = 0; part < 2; part++) {
-        memset(s->sum[part], 0, (size_t)t->length_x * sizeof(uint32_t));
-        memset(s->sum_sq[part], 0, (size_t)t->length_x * sizeof(uint32_t));
-    }
-    for (int64_t y = top; y < top + h - 1; y++)
-        slide(strip, s, y, true);
-
-    int64_t ready = 0;
+    strip->kind->start(strip, s, top);
     for (int64_t i = strip->first; i < strip->last; i++, top += t->step_y) {
-        for (int64_t y = ready; y < t->length_y; y++) {
-            fftw_complex *row = s->tile + y * stride;
-            if (y >= t->step_y + h - 1) { /* beyond all windows */
-                memset(row, 0, (size_t)stride * sizeof *row);
-                continue;
-            }
-            load_row(strip, s, row[0], top + y);
-            fftw_execute_dft(strip->plan_x->forward, row, row);
-        }
+        for (int64_t y = ready; y < t->length_y; y++)
+            make_row(strip, s, top, y);
+        if (strip->kind->loaded)
+            strip->kind->loaded(strip, s, top);
         correlate_columns(strip, s);
         score_rows(strip, s, top, best);
 
         /* The columns' results have replaced the first step_y rows only: the rows
          * that the next tile shares with this one are still transformed. */
-        ready = h - 1;
-        memmove(s->tile, s->tile + t->step_y * stride, (size_t)(ready * stride) * sizeof *s->tile);
+        ready = shared;
+        for (int k = 0; k < strip->mix->planes; k++) {
+            fftw_complex *tile = s->tile + k * stride * t->length_y;
+            memmove(tile, tile + t->step_y * stride, (size_t)(ready * stride) * sizeof *tile);
+        }
     }
 }
 
-void tm_fft_spectrum(const tm_template *tmpl, const tm_fft_tiling *t, const tm_fft_plan *plan_x,
-                     const tm_fft_plan *plan_y, const tm_fft_scratch *s, fftw_complex *spectrum)
+void tm_fft_spectrum(const tm_template *tmpl, tm_metric metric, int taps, const tm_fft_tiling *t,
+                     const tm_fft_plan *plan_x, const tm_fft_plan *plan_y, const tm_fft_scratch *s,
+                     fftw_complex *spectrum)
 {
     int64_t stride = tm_fft_row_stride(t->length_x);
     double scale = 1.0 / ((double)t->length_x * t->length_y);
@@ -180,8 +263,10 @@ void tm_fft_spectrum(const tm_template *tmpl, const tm_fft_tiling *t, const tm_f
     memset(s->tile, 0, (size_t)(stride * t->length_y) * sizeof *s->tile);
     for (int64_t y = 0; y < tmpl->height; y++) {
         fftw_complex *row = s->tile + y * stride;
-        for (int64_t x = 0; x < tmpl->width; x++)
-            row[x][0] = tmpl->samples[y * tmpl->width + x];
+        for (int64_t x = 0; x < tmpl->width; x++) {
+            const int64_t i = y * tmpl->width + x;
+            row[x][0] = tmpl->real ? tm_fft_real_tap(tmpl, metric, taps, i) : tmpl->samples[i];
+        }
         fftw_execute_dft(plan_x->forward, row, row);
     }
     for (int x = 0; x < t->length_x; x += TM_FFT_COLUMNS) {

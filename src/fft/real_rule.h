@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "lcc/metrics.h"
+#include "lcc/real_score.h"
 
 /* Of a window. F' = F - pivot and T' = T - mean; the pivot is any of metrics that take
  * means off, the template's mean of distances, and 0, as T's, of the others. What the
@@ -20,13 +20,10 @@ typedef struct tm_fft_real_sums {
 } tm_fft_real_sums;
 
 typedef struct tm_fft_real_rule {
-    tm_metric metric;
-    int channels;
-    double n;        /* pixels that count */
-    double norm;     /* ||T'|| */
-    double spread;   /* its square, of distances */
-    double added;    /* error of sums that are added up, relative to their magnitudes' */
-    double tap_means[TM_MAX_CHANNELS]; /* of T': the mean's rounding */
+    tm_real_scorer scorer;
+    double norm;   /* ||T'|| */
+    double spread; /* its square, of distances */
+    double added;  /* error of sums that are added up, relative to their magnitudes' */
     tm_fft_real_sums error; /* besides, at most, in this tile; of s_f for every channel */
 } tm_fft_real_rule;
 
@@ -38,17 +35,17 @@ TM_HOST_DEVICE double tm_fft_real_distance(const tm_fft_real_rule *r, const tm_f
 
 TM_HOST_DEVICE bool tm_fft_real_near_centred(const tm_fft_real_rule *r, const tm_fft_real_sums *s)
 {
-    const double e_f = r->error.s_f[0] + r->added * sqrt(r->n * s->s_ff);
+    const double e_f = r->error.s_f[0] + r->added * sqrt(r->scorer.n * s->s_ff);
     double offset = 0, e_num = r->error.products;
     double e_var = r->error.s_ff + (r->added + 0x1p-50) * s->s_ff;
 
-    for (int c = 0; c < r->channels; c++) {
-        offset += s->s_f[c] * (s->s_f[c] / r->n);
-        e_var += e_f * (2 * fabs(s->s_f[c]) + e_f) / r->n;
-        e_num += e_f * fabs(r->tap_means[c]);
+    for (int c = 0; c < r->scorer.channels; c++) {
+        offset += s->s_f[c] * (s->s_f[c] / r->scorer.n);
+        e_var += e_f * (2 * fabs(s->s_f[c]) + e_f) / r->scorer.n;
+        e_num += e_f * fabs(r->scorer.means[c]);
     }
     const double variance = s->s_ff - offset;
-    const double allowed = r->metric == TM_METRIC_LCC ? 0x1p-27 : 0x1p-31;
+    const double allowed = r->scorer.metric == TM_METRIC_LCC ? 0x1p-27 : 0x1p-31;
     return variance > 0 && e_var <= 0x1p-27 * variance &&
            e_num <= allowed * sqrt(variance) * r->norm;
 }
@@ -57,22 +54,35 @@ TM_HOST_DEVICE bool tm_fft_real_near(const tm_fft_real_rule *r, const tm_fft_rea
 {
     const double e_ff = r->error.s_ff + r->added * s->s_ff;
 
-    if (tm_needs_s_f(r->metric))
+    if (tm_needs_s_f(r->scorer.metric))
         return tm_fft_real_near_centred(r, s);
-    if (r->metric == TM_METRIC_CCORR_NORMED)
+    if (r->scorer.metric == TM_METRIC_CCORR_NORMED)
         return s->s_ff > 0 && e_ff <= 0x1p-27 * s->s_ff &&
                r->error.products <= 0x1p-27 * sqrt(s->s_ff) * r->norm;
-    if (!tm_is_distance(r->metric)) {
+    if (!tm_is_distance(r->scorer.metric)) {
         const double least = fabs(s->products) - r->error.products;
         return r->error.products <=
-               0x1p-37 * fmax(least, s->magnitudes - r->error.magnitudes);
+               0x1.cp-37 * fmax(least, s->magnitudes - r->error.magnitudes);
     }
     const double distance = tm_fft_real_distance(r, s);
     const double e_distance = e_ff + 2 * r->error.products + (r->added + 0x1p-50) *
                               (s->s_ff + r->spread);
-    return distance > 0 && e_distance <= 0x1p-38 * distance &&
-           (r->metric != TM_METRIC_SQDIFF_NORMED ||
-            (s->squares > 0 && r->error.squares + r->added * s->squares <= 0x1p-38 * s->squares));
+    return distance > 0 && e_distance <= 0x1.cp-37 * distance &&
+           (r->scorer.metric != TM_METRIC_SQDIFF_NORMED ||
+            (s->squares > 0 && r->error.squares + r->added * s->squares <= 0x1p-39 * s->squares));
+}
+
+/* What scores are made of. */
+TM_HOST_DEVICE tm_real_sums tm_fft_real_scored(const tm_fft_real_rule *r, const tm_fft_real_sums *s)
+{
+    const bool distance = tm_is_distance(r->scorer.metric);
+    tm_real_sums sums = {0, 0, 0};
+
+    sums.products = distance ? tm_fft_real_distance(r, s) : s->products;
+    sums.s_ff = distance ? s->squares : s->s_ff;
+    for (int c = 0; c < r->scorer.channels && tm_needs_s_f(r->scorer.metric); c++)
+        tm_real_centre(&r->scorer, &sums, c, s->s_f[c]);
+    return sums;
 }
 
 #endif

@@ -152,11 +152,12 @@ tm_status tm_template_prepare(tm_template **tmpl, const tm_image *image)
     return status;
 }
 
-/* Of plain templates: a device has no others. */
 bool tm_template_equal(const tm_template *a, const tm_template *b)
 {
     return a->hash == b->hash && a->width == b->width && a->height == b->height &&
-           memcmp(a->samples, b->samples, (size_t)a->n) == 0;
+           a->type == b->type && a->channels == b->channels && !a->mask == !b->mask &&
+           memcmp(a->samples, b->samples, packed_size(a)) == 0 &&
+           (!a->mask || memcmp(a->mask, b->mask, (size_t)a->n) == 0);
 }
 
 void tm_template_destroy(tm_template **tmpl)

@@ -26,6 +26,19 @@ static const tm_direct_costs tm_cpu_direct_costs[] = {
     {NULL, 9.62, 0.0548, 0.0759},
 };
 
+/* The same of a channel of floats. Not fitted; by
+ *
+ *     bench/floats.py build
+ */
+static const tm_direct_costs tm_cpu_real_costs[] = {
+    {"amx", 6, 0, 0.04},
+    {"avx512vnni", 6, 0, 0.04},
+    {"avx512bw", 6, 0, 0.04},
+    {"avxvnni", 6, 0, 0.08},
+    {"avx2", 6, 0, 0.08},
+    {NULL, 6, 0, 0.3},
+};
+
 /* A point of a transform, of consecutive points, planned with FFTW_ESTIMATE; only
  * lengths that no greater one undercuts. The same machine. */
 static const tm_fft_length tm_cpu_fft_lengths[] = {
@@ -44,6 +57,9 @@ static const tm_fft_length tm_cpu_fft_lengths[] = {
 #define TM_CPU_COLUMN_NS 0
 #define TM_CPU_WINDOW_NS 2.71
 #define TM_CPU_TILE_NS 0
+
+/* Floats, not fitted: a window, and again as much for a sum that slides. */
+#define TM_CPU_REAL_WINDOW_NS 10
 
 static const tm_fft_costs tm_cpu_fft_costs = {
     .lengths = tm_cpu_fft_lengths,

@@ -4,7 +4,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "fft/real.h"
 #include "lcc/chunks.h"
+#include "lcc/cpu/real_patch.h"
 #include "match/costs.h"
 
 /* Below this, looking for a tiling takes as long as the match. */
@@ -27,12 +29,16 @@ static double blocks_width(const tm_geometry *g)
 }
 
 /* Jobs that the direct algorithm gives to one thread end within TRIVIAL_MS. */
-static double cpu_direct_ms(const tm_site *site, const tm_geometry *g)
+static double cpu_direct_ms(const tm_site *site, const tm_job *job)
 {
-    const tm_direct_costs *costs = tm_cpu_direct_costs;
+    const tm_geometry *g = &job->geometry;
+    const bool real = tm_job_is_real(job);
+    const tm_direct_costs *costs = real ? tm_cpu_real_costs : tm_cpu_direct_costs;
     while (costs->kernels && strcmp(costs->kernels, site->kernels) != 0)
         costs++;
     double ms = direct_ns(costs, g, blocks_width(g), g->map_height) * 1e-6;
+    if (real)
+        ms *= job->tmpl->channels;
     return ms < TRIVIAL_MS ? ms : ms / site->threads;
 }
 
@@ -121,15 +127,50 @@ static double cuda_direct_ms(const tm_site *site, const tm_job *job)
     return back / together;
 }
 
-static const char *plan_cpu_fft(tm_plan *plan, const tm_site *site, const tm_geometry *g)
+#if TM_HAVE_FFTW
+/* What the FFT holds in memory: tiles of each thread, spectra of all, and bytes of
+ * each thread besides. */
+typedef struct held_memory {
+    int tiles, spectra;
+    int64_t patch;
+} held_memory;
+
+/* What transforms of floats cost, whose lengths go to memory. */
+static tm_fft_costs real_costs(const tm_job *job, tm_fft_length *lengths, held_memory *held)
+{
+    tm_fft_costs costs = tm_cpu_fft_costs;
+    tm_fft_real real;
+
+    tm_fft_real_make(&real, job);
+    held->tiles = tm_fft_real_tiles(&real);
+    held->spectra = tm_fft_real_spectra(&real);
+    const tm_real_patch patch = tm_real_patch_of(job, NULL, TM_FFT_PATCH, 1);
+    held->patch = tm_real_patch_samples(&patch) * (int64_t)sizeof(double);
+    for (int i = 0; i < costs.count; i++)
+        lengths[i] = (tm_fft_length){costs.lengths[i].length, costs.lengths[i].ns / 2 *
+                                                                  tm_fft_real_transforms(&real)};
+    costs.lengths = lengths;
+    costs.window_ns = TM_CPU_REAL_WINDOW_NS * (1 + real.slides);
+    costs.max_points /= held->tiles;
+    return costs;
+}
+#endif
+
+static const char *plan_cpu_fft(tm_plan *plan, const tm_site *site, const tm_job *job)
 {
 #if TM_HAVE_FFTW
+    const tm_geometry *g = &job->geometry;
     tm_fft_costs costs = tm_cpu_fft_costs;
-    double memory_ns = TM_CPU_FFT_MEMORY_NS * (site->threads + 1);
+    tm_fft_length lengths[sizeof tm_cpu_fft_lengths / sizeof *tm_cpu_fft_lengths];
+    held_memory held = {1, 1, 0};
+    if (tm_job_is_real(job))
+        costs = real_costs(job, lengths, &held);
+    double memory_ns = TM_CPU_FFT_MEMORY_NS * (site->threads * held.tiles + held.spectra);
 
     costs.memory_ns = memory_ns / TM_CPU_FFT_FRAMES;
-    if (site->fft_bytes) { /* a tile for each thread and the template's, with their margins */
-        const int64_t points = site->fft_bytes / (16 * (site->threads + 2));
+    if (site->fft_bytes) { /* tiles for each thread and the template's, with their margins */
+        const int64_t points = (site->fft_bytes - site->threads * held.patch) /
+                               (16 * (site->threads * held.tiles + held.spectra + 1));
         costs.max_points = points < costs.max_points ? points : costs.max_points;
     }
     /* a column's sums are kept in 32 bits */
@@ -147,7 +188,7 @@ static const char *plan_cpu_fft(tm_plan *plan, const tm_site *site, const tm_geo
     }
     return NULL;
 #else
-    (void)plan, (void)site, (void)g;
+    (void)plan, (void)site, (void)job;
     return "this build has no FFT for the CPU";
 #endif
 }
@@ -186,8 +227,8 @@ static const char *plan_fft(tm_plan *plan, const tm_site *site, const tm_job *jo
 {
     const char *fault = site->device == TM_DEVICE_CUDA
                             ? plan_cuda_fft(plan, site, job)
-                            : plan_cpu_fft(plan, site, &job->geometry);
-    if (!fault &&
+                            : plan_cpu_fft(plan, site, job);
+    if (!fault && !tm_job_is_real(job) &&
         tm_fft_error_bound(&plan->tiling, greatest_plane(job->tmpl)) >= TM_FFT_MAX_ERROR)
         fault = "rounding to the exact sums cannot be guaranteed at this size";
     if (fault)
@@ -207,7 +248,7 @@ void tm_plan_make(tm_plan *plan, const tm_site *site, const tm_job *job, tm_algo
 {
     *plan = (tm_plan){.algorithm = TM_ALGORITHM_DIRECT, .fft_ms = INFINITY};
     plan->direct_ms = site->device == TM_DEVICE_CUDA ? cuda_direct_ms(site, job)
-                                                     : cpu_direct_ms(site, &job->geometry);
+                                                     : cpu_direct_ms(site, job);
     if (wanted == TM_ALGORITHM_FFT || !is_trivial(plan, site, job))
         plan->fault = plan_fft(plan, site, job);
     if (wanted == TM_ALGORITHM_FFT ||

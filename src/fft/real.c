@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+#include "fft/real.h"
+
+#include "integers.h"
+
+/* Which signs samples have. */
+typedef struct signs {
+    bool negative, positive;
+} signs;
+
+static void look_at(signs *s, const float *samples, int64_t count)
+{
+    bool negative = false, positive = false;
+    for (int64_t i = 0; i < count; i++) {
+        negative |= samples[i] < 0;
+        positive |= samples[i] > 0;
+    }
+    s->negative |= negative;
+    s->positive |= positive;
+}
+
+/* Whether products may cancel. */
+static bool signs_differ(const tm_job *job)
+{
+    const tm_image *frame = &job->frame;
+    const tm_template *t = job->tmpl;
+    signs of_frame = {false, false}, of_template = {false, false};
+
+    look_at(&of_template, (const float *)(const void *)t->samples, t->n * t->channels);
+    for (int64_t y = 0; y < frame->height; y++)
+        look_at(&of_frame, tm_real_row(frame, y), frame->width * t->channels);
+    return (of_frame.negative && of_frame.positive) ||
+           (of_template.negative && of_template.positive);
+}
+
+/* A sum of the planes' correlations; its taps are those of channel 0 on. */
+static void add_terms(tm_fft_real *r, int sum, tm_fft_source source, int channels, int taps,
+                      double norm)
+{
+    r->taps_norm[sum] = norm;
+    r->sum[r->sums++] = sum;
+    for (int c = 0; c < channels; c++) {
+        r->taken[taps + c] = true;
+        r->term[r->terms++] = (tm_fft_real_term){r->planes, sum, taps + c};
+        r->plane[r->planes++] = (tm_fft_plane){source, c};
+    }
+}
+
+/* The sum of a plane's values that count: F' are transformed already. */
+static void add_plane(tm_fft_real *r, int sum, tm_fft_source source, int channel)
+{
+    const tm_template *t = r->job->tmpl;
+
+    if (!t->mask) {
+        r->slide[r->slides].plane = (tm_fft_plane){source, channel};
+        r->slide[r->slides++].sum = sum;
+    } else if (source == TM_FFT_SAMPLES) {
+        r->taps_norm[sum] = sqrt((double)t->count);
+        r->sum[r->sums++] = sum;
+        r->taken[TM_REAL_MASK] = true;
+        r->term[r->terms++] = (tm_fft_real_term){channel, sum, TM_REAL_MASK};
+    } else {
+        add_terms(r, sum, source, 1, TM_REAL_MASK, sqrt((double)t->count));
+    }
+}
+
+static void make_rule(tm_fft_real *r)
+{
+    const tm_template *t = r->job->tmpl;
+    const tm_metric metric = r->job->metric;
+    const double terms = (double)(t->n * t->channels);
+    const double part = terms < TM_REAL_PART ? terms : TM_REAL_PART;
+
+    r->rule = (tm_fft_real_rule){
+        .scorer = tm_real_scorer_make(t, metric),
+        .spread = t->real->spread,
+        .added = ((double)t->width + part + terms / TM_REAL_PART + 8) * 0x1p-53};
+    r->rule.norm = sqrt(tm_needs_s_f(metric)     ? t->real->variance
+                        : tm_is_distance(metric) ? t->real->spread
+                                                 : t->real->sum_sq);
+}
+
+void tm_fft_real_make(tm_fft_real *r, const tm_job *job)
+{
+    const tm_template *t = job->tmpl;
+    const tm_metric metric = job->metric;
+    const bool centred = tm_needs_s_f(metric), distance = tm_is_distance(metric);
+
+    *r = (tm_fft_real){.job = job};
+    make_rule(r);
+    for (int c = 0; c < t->channels && distance; c++)
+        r->pivots[c] = t->real->means[c];
+    add_terms(r, TM_REAL_PRODUCTS, TM_FFT_SAMPLES, t->channels, TM_REAL_TAPS, r->rule.norm);
+    if (metric == TM_METRIC_CCORR_REAL && signs_differ(job))
+        add_terms(r, TM_REAL_MAGNITUDES, TM_FFT_MAGNITUDES, t->channels, TM_REAL_TAP_MAGNITUDES,
+                  r->rule.norm);
+    for (int c = 0; c < t->channels && centred; c++)
+        add_plane(r, TM_REAL_F + c, TM_FFT_SAMPLES, c);
+    if (metric != TM_METRIC_CCORR_REAL)
+        add_plane(r, TM_REAL_SQUARES, TM_FFT_SQUARES, 0);
+    if (metric == TM_METRIC_SQDIFF_NORMED)
+        add_plane(r, TM_REAL_RAW_SQUARES, TM_FFT_RAW_SQUARES, 0);
+    if (job->frame.mask)
+        add_plane(r, TM_REAL_TOUCHED, TM_FFT_LEFT_OUT, 0);
+}
+
+double tm_fft_real_tap(const tm_template *t, tm_metric metric, int taps, int64_t i)
+{
+    const bool counts = !t->mask || t->mask[i];
+    const int c = taps % TM_MAX_CHANNELS;
+
+    if (taps == TM_REAL_MASK || !counts)
+        return counts;
+    if (taps >= TM_REAL_TAP_MAGNITUDES)
+        return fabs(t->real->samples[c * t->n + i]);
+    if (tm_needs_s_f(metric))
+        return t->real->taps[c * t->n + i];
+    return t->real->samples[c * t->n + i] - (tm_is_distance(metric) ? t->real->means[c] : 0);
+}

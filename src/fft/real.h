@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* Which planes of a float frame are transformed, with which taps they are
+ * correlated, and which sums slide instead. */
+#ifndef TMATCH_FFT_REAL_H
+#define TMATCH_FFT_REAL_H
+
+#include "fft/real_rule.h"
+#include "fft/tiling.h"
+#include "lcc/real.h"
+
+/* Windows whose samples are staged together when they are done again. */
+#define TM_FFT_PATCH 128
+
+/* A value of the frame at each of its pixels; 'of all channels' are sums. */
+typedef enum tm_fft_source {
+    TM_FFT_SAMPLES,     /* F', of a channel */
+    TM_FFT_MAGNITUDES,  /* |F|, of a channel */
+    TM_FFT_SQUARES,     /* F'^2, of all channels */
+    TM_FFT_RAW_SQUARES, /* F^2, of all channels */
+    TM_FFT_LEFT_OUT,    /* 1 where the frame's mask is 0 */
+} tm_fft_source;
+
+typedef struct tm_fft_plane {
+    tm_fft_source source;
+    int channel;
+} tm_fft_plane;
+
+/* Sums of windows. */
+enum {
+    TM_REAL_PRODUCTS,
+    TM_REAL_MAGNITUDES,
+    TM_REAL_SQUARES,
+    TM_REAL_RAW_SQUARES,
+    TM_REAL_TOUCHED,
+    TM_REAL_F, /* of channel 0; the others follow */
+    TM_REAL_SUMS = TM_REAL_F + TM_MAX_CHANNELS,
+    TM_REAL_PLANES = 2 * TM_MAX_CHANNELS + 3,
+    TM_REAL_TERMS = 3 * TM_MAX_CHANNELS + 3,
+};
+
+/* Taps: of channel 0; the others follow. */
+enum {
+    TM_REAL_TAPS,
+    TM_REAL_TAP_MAGNITUDES = TM_MAX_CHANNELS,
+    TM_REAL_MASK = 2 * TM_MAX_CHANNELS,
+    TM_REAL_ALL_TAPS
+};
+
+/* sums[sum] += correlation of planes[plane] with taps */
+typedef struct tm_fft_real_term {
+    int plane, sum, taps;
+} tm_fft_real_term;
+
+typedef struct tm_fft_real {
+    const tm_job *job;
+    int planes, terms, slides, sums; /* sums: that terms make */
+    tm_fft_plane plane[TM_REAL_PLANES];
+    tm_fft_real_term term[TM_REAL_TERMS];
+    int sum[TM_REAL_SUMS]; /* that terms make, in the order of their places */
+    struct {
+        tm_fft_plane plane;
+        int sum;
+    } slide[TM_REAL_SUMS];
+    double taps_norm[TM_REAL_SUMS]; /* of a sum's taps */
+    bool taken[TM_REAL_ALL_TAPS];   /* which taps terms take */
+    double pivots[TM_MAX_CHANNELS]; /* of metrics that do not take any */
+    tm_fft_real_rule rule;          /* without a tile's errors */
+} tm_fft_real;
+
+/* How a job of floats is transformed. */
+void tm_fft_real_make(tm_fft_real *real, const tm_job *job);
+
+/* One of the taps at a pixel of the template. */
+double tm_fft_real_tap(const tm_template *tmpl, tm_metric metric, int taps, int64_t i);
+
+/* How often planes are transformed and sums transformed back. */
+static inline int tm_fft_real_transforms(const tm_fft_real *r)
+{
+    return r->planes + r->sums;
+}
+
+/* Tiles that are held at once, and spectra. */
+static inline int tm_fft_real_tiles(const tm_fft_real *r)
+{
+    return r->planes > r->sums ? r->planes : r->sums;
+}
+
+static inline int tm_fft_real_spectra(const tm_fft_real *r)
+{
+    int count = 0;
+    for (int i = 0; i < TM_REAL_ALL_TAPS; i++)
+        count += r->taken[i];
+    return count;
+}
+
+#endif
