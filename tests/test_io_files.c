@@ -280,6 +280,62 @@ static void crops_outside_are_refused(void)
     io_picture_free(&picture);
 }
 
+/* One place for samples. */
+typedef struct place {
+    io_memory memory;
+    uint8_t data[64];
+    size_t room;
+    int taken;
+} place;
+
+static void *take(io_memory *memory, size_t size)
+{
+    place *p = (place *)memory;
+    if (p->taken || size > p->room)
+        return NULL;
+    p->taken++;
+    return p->data;
+}
+
+static void give_back(io_memory *memory, void *data)
+{
+    place *p = (place *)memory;
+    CHECK(p->taken == 1 && data == p->data);
+    p->taken = 0;
+}
+
+static void samples_lie_where_they_are_asked_for(void)
+{
+    write_file("a", "P5 5 4 255\nabcdefghijklmnopqrst", 31);
+    for (size_t room = 19; room <= 20; room++) {
+        place p = {.memory = {take, give_back}, .room = room};
+        const io_request request = {.color = IO_GRAY, .memory = &p.memory};
+        io_source source;
+        io_picture first, second;
+        io_error error;
+        CHECK(io_source_open(&source, "a", &error));
+        CHECK(io_decode_as(&source, &request, &limits, &first, &error));
+        CHECK(io_decode_as(&source, &request, &limits, &second, &error));
+        CHECK((first.samples == p.data) == (room == 20));
+        CHECK(second.samples != p.data);
+        CHECK(memcmp(first.samples, second.samples, 20) == 0);
+        CHECK(io_crop_picture(&first, &(io_crop){2, 1, 1, 2}, &error));
+        CHECK(memcmp(first.samples, "lm", 2) == 0 && p.taken == (room == 20));
+        CHECK(io_set_bits(&first, 16, &error)); /* in memory of malloc's */
+        CHECK(p.taken == 0);
+        io_picture_free(&first);
+        io_picture_free(&second);
+        CHECK(io_decode_as(&source, &request, &limits, &first, &error));
+        io_picture_free(&first);
+        CHECK(p.taken == 0);
+        /* what a decoder fails with */
+        const io_source half = {.data = source.data, .size = 21};
+        CHECK(!io_decode_as(&half, &request, &limits, &first, &error));
+        CHECK(p.taken == 0);
+        io_source_close(&source);
+    }
+}
+
 static io_output open_output(const char *path, const char *content)
 {
     io_output output;
@@ -625,6 +681,7 @@ int main(int argc, char **argv)
         TEST(a_file_named_like_a_crop),
         TEST(crops_are_cut),
         TEST(crops_outside_are_refused),
+        TEST(samples_lie_where_they_are_asked_for),
         TEST(outputs_appear_at_commit),
         TEST(long_names_are_written),
         TEST(permissions_are_those_of_open),

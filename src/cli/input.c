@@ -74,7 +74,7 @@ static bool decode(cli_input *input, io_picture *picture, io_color color,
 {
     const io_request request = {
         .color = color, .deep = wish->depth != 8, .alpha = wish->alpha && color == IO_GRAY,
-        .floats = IO_FLOATS_KEPT};
+        .floats = IO_FLOATS_KEPT, .memory = wish->memory};
     if (!io_decode_as(&input->source, &request, &wish->limits, picture, error))
         return false;
     input->whole_width = picture->width;

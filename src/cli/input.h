@@ -59,6 +59,7 @@ typedef struct cli_wish {
     int depth;              /* 8 or 16 bits, or 32: floats; 0: as the file has it */
     bool alpha;             /* transparency as a mask */
     const io_picture *mask; /* of the whole picture, or of its crop; or NULL */
+    io_memory *memory;      /* for samples, or NULL */
 } cli_wish;
 
 /* A picture that there is no room for is not decoded, but opened to be read by rows; if

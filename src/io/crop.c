@@ -76,15 +76,15 @@ bool io_check_crop(const io_crop *crop, int64_t width, int64_t height, io_error 
     return true;
 }
 
-/* Packs the crop of rows of width pixels. */
-static void cut(uint8_t **pixels, int64_t width, const io_crop *crop, int pixel)
+/* Packs the crop of rows of width pixels. Only malloc's memory gets smaller. */
+static void cut(uint8_t **pixels, bool shrink, int64_t width, const io_crop *crop, int pixel)
 {
     size_t stride = (size_t)(width * pixel), row = (size_t)(crop->width * pixel);
     uint8_t *to = *pixels;
     const uint8_t *from = to + (size_t)crop->y * stride + (size_t)(crop->x * pixel);
     for (int64_t y = 0; y < crop->height; y++, to += row, from += stride)
         memmove(to, from, row);
-    uint8_t *smaller = realloc(*pixels, row * (size_t)crop->height);
+    uint8_t *smaller = shrink ? realloc(*pixels, row * (size_t)crop->height) : NULL;
     if (smaller)
         *pixels = smaller;
 }
@@ -93,9 +93,10 @@ bool io_crop_picture(io_picture *picture, const io_crop *crop, io_error *error)
 {
     if (!io_check_crop(crop, picture->width, picture->height, error))
         return false;
-    cut(&picture->samples, picture->width, crop, picture->channels * io_sample_size(picture));
+    cut(&picture->samples, !picture->memory, picture->width, crop,
+        picture->channels * io_sample_size(picture));
     if (picture->mask)
-        cut(&picture->mask, picture->width, crop, 1);
+        cut(&picture->mask, true, picture->width, crop, 1);
     picture->width = crop->width;
     picture->height = crop->height;
     return true;

@@ -63,10 +63,13 @@ bool io_fail(io_error *error, const char *format, ...) __attribute__((format(pri
 /* Checks the size against zero and the limit. */
 bool io_check_size(int64_t width, int64_t height, const io_limits *limits, io_error *error);
 
-/* Checks the size and allocates the samples, which stay uninitialised. bits: 8 or
- * 16. */
+/* Checks the size and allocates the samples, which stay uninitialised, in
+ * picture->memory if that has room. bits: 8, 16 or 32. */
 bool io_picture_allocate(io_picture *picture, int64_t width, int64_t height, io_color color,
                          int bits, const io_limits *limits, io_error *error);
+
+/* Others take the place of the samples, or none; they are malloc's. */
+void io_replace_samples(io_picture *picture, uint8_t *samples);
 
 /* Converts a row of 1 or 3 channels to 1 or 3: gray is repeated, colour becomes
  * Rec. 601 luma, as libpng computes it. */

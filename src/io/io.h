@@ -13,6 +13,12 @@ typedef struct io_error {
     char reason[256];
 } io_error;
 
+/* Where samples may lie other than in malloc's memory. Called by any thread. */
+typedef struct io_memory {
+    void *(*take)(struct io_memory *memory, size_t size); /* NULL: malloc is to do it */
+    void (*give_back)(struct io_memory *memory, void *data);
+} io_memory;
+
 /* A decoded picture: channels samples (1 gray, 3 RGB) a pixel, rows packed. Freed
  * with io_picture_free. */
 typedef struct io_picture {
@@ -21,6 +27,7 @@ typedef struct io_picture {
     int bits; /* of a sample: 8, also where this is 0, 16 in the machine's order, or 32:
                  float */
     uint8_t *samples;
+    io_memory *memory;  /* the samples'; NULL: malloc's */
     uint8_t *mask;      /* a byte a pixel, 0 where the file is transparent; or NULL */
     const char *format; /* "PNG", "JPEG", "PNM", "NPY", "text" */
     bool alpha_ignored; /* the file had transparency, and mask is NULL */
@@ -82,6 +89,7 @@ typedef struct io_request {
     bool deep;  /* samples of more than 8 bits as 16 bits; else all become 8 */
     bool alpha; /* transparency as a mask; else it is ignored */
     io_floats floats;
+    io_memory *memory; /* for the samples, or NULL */
 } io_request;
 
 /* Decodes by content. Gray is Rec. 601 luma where the file has colour. */

@@ -16,9 +16,19 @@ bool io_fail(io_error *error, const char *format, ...)
     return false;
 }
 
+void io_replace_samples(io_picture *picture, uint8_t *samples)
+{
+    if (picture->memory && picture->samples)
+        picture->memory->give_back(picture->memory, picture->samples);
+    else
+        free(picture->samples);
+    picture->samples = samples;
+    picture->memory = NULL;
+}
+
 void io_picture_free(io_picture *picture)
 {
-    free(picture->samples);
+    io_replace_samples(picture, NULL);
     free(picture->mask);
     memset(picture, 0, sizeof *picture);
 }
@@ -44,8 +54,14 @@ bool io_picture_allocate(io_picture *picture, int64_t width, int64_t height, io_
     if (!io_check_size(width, height, limits, error))
         return false;
     picture->samples = NULL;
-    if (!__builtin_mul_overflow(width * height, (int)color * bits / 8, &bytes))
-        picture->samples = malloc((size_t)bytes);
+    if (!__builtin_mul_overflow(width * height, (int)color * bits / 8, &bytes)) {
+        if (picture->memory)
+            picture->samples = picture->memory->take(picture->memory, (size_t)bytes);
+        if (!picture->samples) {
+            picture->memory = NULL;
+            picture->samples = malloc((size_t)bytes);
+        }
+    }
     if (!picture->samples)
         return io_fail(error, "not enough memory for %" PRId64 "x%" PRId64 " pixels of %d bytes",
                        width, height, (int)color * bits / 8);
@@ -144,8 +160,7 @@ static bool make_floats(io_picture *picture, io_error *error)
         return io_fail(error, "not enough memory");
     for (size_t i = 0; i < count; i++)
         floats[i] = picture->bits == 16 ? deep[i] : picture->samples[i];
-    free(picture->samples);
-    picture->samples = (uint8_t *)floats;
+    io_replace_samples(picture, (uint8_t *)floats);
     picture->bits = 32;
     return true;
 }
@@ -169,8 +184,7 @@ bool io_set_bits(io_picture *picture, int bits, io_error *error)
     else
         for (size_t i = 0; i < count; i++)
             samples[i] = (uint8_t)((deep[i] * 255U + 32895) >> 16);
-    free(picture->samples);
-    picture->samples = samples;
+    io_replace_samples(picture, samples);
     picture->bits = bits;
     return true;
 }

@@ -18,7 +18,7 @@ bool io_decode_as(const io_source *source, const io_request *request, const io_l
     for (const io_format *const *format = io_formats; *format; format++) {
         if (!(*format)->probe(source->data, source->size))
             continue;
-        io_picture decoded = {.format = (*format)->name};
+        io_picture decoded = {.format = (*format)->name, .memory = request->memory};
         const bool good = (*format)->decode(source, request, limits, &decoded, error);
         if (!good || io_source_lost(source)) {
             io_picture_free(&decoded);
