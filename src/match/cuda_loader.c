@@ -65,7 +65,8 @@ tm_status tm_cuda_load(tm_cuda_library *library, tm_message *message)
         if (!exists)
             continue;
         fclose(exists);
-        library->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        /* It stays when it is closed: loaded anew, it would start CUDA anew. */
+        library->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
         if (!library->handle) {
             snprintf(message->text, sizeof message->text, "%s", dlerror());
             return TM_ERR_NO_DEVICE;
