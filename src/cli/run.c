@@ -28,6 +28,7 @@ typedef struct runner {
     cli_page *page;
     cli_watch watch;
     layout layout;
+    frame_slots slots;
     pipeline_settings pipeline;
     cli_engine *engines;
     size_t engine_count;
@@ -121,6 +122,12 @@ static bool open_engines(runner *r)
 }
 
 /* For the pipeline. */
+static size_t find_devices(void *data)
+{
+    runner *r = data;
+    return layout_find_devices(&r->layout, r->options->watch ? 0 : r->frames.count);
+}
+
 static bool open_device(void *data, size_t i, cli_engine *engine)
 {
     runner *r = data;
@@ -144,11 +151,16 @@ static bool make_layout(runner *r)
         s->feed_data = &r->watch;
     }
     r->plan.frame_wish.room = r->plan.template_wish.room = r->layout.room;
-    r->engines = calloc(s->engine_count + 2, sizeof *r->engines);
+    if (s->devices || r->layout.may_open_device)
+        r->plan.frame_wish.memory = &r->slots.memory;
+    s->slots = &r->slots;
+    r->engines = calloc((s->devices ? PIPELINE_MOST_DEVICES : s->engine_count) + 1,
+                        sizeof *r->engines);
     if (!r->engines)
         message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
     s->engines = s->devices ? r->engines + 1 : r->engines;
     s->open_device = s->devices || r->layout.may_open_device ? open_device : NULL;
+    s->find_devices = find_devices;
     s->device_data = r;
     return r->engines != NULL;
 }
@@ -236,6 +248,7 @@ cli_exit cli_run(const cli_options *options)
     runner r = {.options = options};
     cli_exit status = CLI_FAILED;
 
+    slots_init(&r.slots);
     r.plan = (cli_plan){.options = options, .templates = &r.templates};
     r.pipeline.plan = &r.plan;
     r.pipeline.frames = &r.frames;
@@ -244,6 +257,7 @@ cli_exit cli_run(const cli_options *options)
         if (make_layout(&r) && open_engines(&r))
             status = match_all(&r);
     }
+    slots_destroy(&r.slots);
     emitter_end(&r.emitter);
     watch_close(&r.watch);
     for (size_t i = 0; i < r.engine_count; i++)

@@ -147,6 +147,14 @@ void job_match(cli_job *job, const cli_plan *plan, const cli_engine *engine)
     message_redirect(before);
 }
 
+void job_release(cli_job *job, const cli_plan *plan)
+{
+    if (!job->loaded || pictures_wanted(plan->options))
+        return;
+    input_free(&job->input);
+    job->loaded = false;
+}
+
 static bool write_heatmap(const cli_options *o, const cli_job *job, const cli_pair *pair)
 {
     io_error error;

@@ -51,6 +51,7 @@ void job_free(cli_job *job, const cli_plan *plan);
 void job_begin(cli_job *job, const cli_plan *plan);
 void job_load(cli_job *job, const cli_plan *plan);
 void job_match(cli_job *job, const cli_plan *plan, const cli_engine *engine);
+void job_release(cli_job *job, const cli_plan *plan); /* a picture that write has no use for */
 void job_write(cli_job *job, const cli_plan *plan); /* and frees the picture */
 void job_end(cli_job *job);                         /* after its results are printed */
 

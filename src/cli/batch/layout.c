@@ -5,18 +5,18 @@
 
 #include "message.h"
 
-enum {
-    MAX_DEVICES = 64,
-    /* From so many frames a device on, each gets whole ones: nothing is merged, and no
-     * device waits for another but at the end. */
-    FRAMES_A_DEVICE = 4
-};
+/* From so many frames a device on, each gets whole ones: nothing is merged, and no
+ * device waits for another but at the end. */
+enum { FRAMES_A_DEVICE = 4 };
 
 /* A device takes 0.3 s to open; it must gain more than that. */
 #define WORTH_MS 1000.0
 
 /* What is read ahead of a device, mostly while it is being opened. */
 #define AHEAD_BYTES ((size_t)1 << 30)
+
+/* Of page-locked memory. */
+#define SLOT_BYTES ((size_t)256 << 20)
 
 static size_t min_size(size_t a, size_t b)
 {
@@ -33,9 +33,9 @@ static size_t count_cores(const cli_options *options)
 
 static size_t count_devices(void)
 {
-    tm_device_info devices[MAX_DEVICES];
+    tm_device_info devices[PIPELINE_MOST_DEVICES];
     size_t count = 0;
-    if (tm_list_devices(devices, MAX_DEVICES, &count, NULL, 0) != TM_OK)
+    if (tm_list_devices(devices, PIPELINE_MOST_DEVICES, &count, NULL, 0) != TM_OK)
         return 0;
     return count - 1; /* the CPU is one */
 }
@@ -45,14 +45,23 @@ bool layout_has_device(void)
     return count_devices() > 0;
 }
 
-static uint64_t devices_of(const tm_settings *settings)
+/* Engines of these devices; how many all of them are is not known yet. */
+static size_t count_engines(uint64_t mask, size_t frames)
 {
-    const uint64_t mask = settings->device_mask ? settings->device_mask
-                                                : UINT64_C(1) << settings->device_index;
-    if (mask != TM_ALL_DEVICES)
-        return mask;
-    const size_t count = count_devices();
-    return count >= MAX_DEVICES ? UINT64_MAX : (UINT64_C(1) << count) - 1;
+    const size_t count = mask == TM_ALL_DEVICES ? 1 : (size_t)__builtin_popcountll(mask);
+    return frames == 0 || frames >= FRAMES_A_DEVICE * count ? count : 1;
+}
+
+size_t layout_find_devices(layout *l, size_t frames)
+{
+    if (l->device_mask == TM_ALL_DEVICES) {
+        const size_t count = count_devices();
+        if (count < PIPELINE_MOST_DEVICES)
+            l->device_mask = (UINT64_C(1) << count) - 1;
+    }
+    const size_t count = count_engines(l->device_mask, frames);
+    l->a_device_each = count > 1;
+    return l->a_device_each ? count : 1;
 }
 
 /* The frames in memory share --max-memory; of a frame's share, the library leaves as
@@ -83,11 +92,9 @@ void layout_make(layout *l, const cli_options *options, pipeline_settings *s, si
         s->workers = min_size(s->workers, (size_t)options->in_flight);
     s->engine_count = s->devices ? 1 : s->workers;
     if (s->devices) {
-        l->device_mask = devices_of(&l->settings);
-        const size_t count = (size_t)__builtin_popcountll(l->device_mask);
-        l->a_device_each = count > 1 && (frames == 0 || frames >= FRAMES_A_DEVICE * count);
-        if (l->a_device_each)
-            s->engine_count = count;
+        l->device_mask = l->settings.device_mask ? l->settings.device_mask
+                                                 : UINT64_C(1) << l->settings.device_index;
+        s->engine_count = count_engines(l->device_mask, frames);
     } else if (s->workers > 1) {
         l->may_open_device = l->settings.device == TM_DEVICE_AUTO && !options->verify &&
                              (options->settings.algorithm == TM_ALGORITHM_AUTO ||
@@ -101,14 +108,18 @@ void layout_make(layout *l, const cli_options *options, pipeline_settings *s, si
     if (options->in_flight)
         s->in_flight = s->in_flight_ahead = (size_t)options->in_flight;
     s->ahead_bytes = options->in_flight ? 0 : AHEAD_BYTES;
+    s->slot_bytes = options->max_memory ? 0 : SLOT_BYTES;
     s->worth_ms = WORTH_MS;
     if (options->max_memory)
         limit_memory(l, options, s, frames);
     if (!options->verbose || frames == 1)
         return;
     if (s->ahead_bytes && (s->devices || l->may_open_device))
-        message(NULL, "%zu frames are read at a time; in memory are at most %zu, or more up to %d MiB",
-                s->workers, s->in_flight_ahead, (int)(AHEAD_BYTES >> 20));
+        message(NULL,
+                "%zu frames are read at a time; in memory are at most %zu%s, or more up to %d MiB",
+                s->workers, s->in_flight_ahead,
+                l->device_mask == TM_ALL_DEVICES ? " and 2 for each device after the first" : "",
+                (int)(AHEAD_BYTES >> 20));
     else
         message(NULL, "%zu frames are read at a time, and at most %zu are in memory", s->workers,
                 l->may_open_device ? s->in_flight_ahead : s->in_flight);

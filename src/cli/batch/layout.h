@@ -15,7 +15,7 @@
 typedef struct layout {
     tm_settings settings; /* of the engines on the CPU */
     bool a_device_each;   /* whole frames go to devices, one engine each */
-    uint64_t device_mask; /* which */
+    uint64_t device_mask; /* which, or TM_ALL_DEVICES until they are counted */
     bool may_open_device; /* should the CPU turn out to have much to do */
     cli_room room;        /* that --max-memory leaves for a frame */
 } layout;
@@ -24,7 +24,10 @@ typedef struct layout {
 void layout_make(layout *l, const cli_options *options, pipeline_settings *settings,
                  size_t frames);
 
-/* Of device engine i. */
+/* How many device engines there are to be, which may take CUDA's start. */
+size_t layout_find_devices(layout *l, size_t frames);
+
+/* Of device engine i, after that. */
 tm_settings layout_device(const layout *l, size_t i);
 
 bool layout_has_device(void);

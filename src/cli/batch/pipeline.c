@@ -89,16 +89,14 @@ static void hand_over(cli_pipeline *p)
 static bool start_all(cli_pipeline *p)
 {
     const pipeline_settings *s = &p->s;
-    size_t workers = 0, devices = 0;
+    size_t workers = 0;
 
     while (workers < s->workers &&
            pipeline_start(p, s->devices ? NULL : &s->engines[workers], pipeline_work))
         workers++;
-    while (s->devices && devices < s->engine_count &&
-           pipeline_start(p, &s->engines[devices], pipeline_open_and_match))
-        devices++;
+    const bool matched = !s->devices || pipeline_start(p, s->engines, pipeline_find_and_match);
     p->feeder_runs = s->feed && pthread_create(&p->feeder, NULL, feed, p) == 0;
-    return workers > 0 && (devices > 0 || !s->devices) && (p->feeder_runs || !s->feed);
+    return workers > 0 && matched && (p->feeder_runs || !s->feed);
 }
 
 static bool init(cli_pipeline *p)
@@ -117,7 +115,7 @@ static bool init(cli_pipeline *p)
     p->places = calloc(p->window, sizeof *p->places);
     p->to_match.ring = calloc(p->window, sizeof *p->to_match.ring);
     p->to_write.ring = calloc(p->window, sizeof *p->to_write.ring);
-    p->members = calloc(p->s.workers + p->s.engine_count + 1, sizeof *p->members);
+    p->members = calloc(p->s.workers + PIPELINE_MOST_DEVICES, sizeof *p->members);
     if (!p->places || !p->to_match.ring || !p->to_write.ring || !p->members)
         return false;
     for (size_t i = 0; i < p->window && good; i++)
@@ -139,6 +137,19 @@ static void destroy(cli_pipeline *p)
     pthread_mutex_destroy(&p->lock);
 }
 
+/* The first device's thread may start others until it ends. */
+static void join_all(cli_pipeline *p)
+{
+    pthread_mutex_lock(&p->lock);
+    for (size_t i = 0; i < p->member_count; i++) {
+        const pthread_t thread = p->members[i].thread;
+        pthread_mutex_unlock(&p->lock);
+        pthread_join(thread, NULL);
+        pthread_mutex_lock(&p->lock);
+    }
+    pthread_mutex_unlock(&p->lock);
+}
+
 bool pipeline_run(const pipeline_settings *settings, bool *interrupted)
 {
     cli_pipeline p = {.s = *settings, .feeding = settings->feed != NULL};
@@ -157,8 +168,7 @@ bool pipeline_run(const pipeline_settings *settings, bool *interrupted)
         hand_over(&p);
         signals_on_interrupt(NULL, NULL);
     }
-    for (size_t i = 0; i < p.member_count; i++)
-        pthread_join(p.members[i].thread, NULL);
+    join_all(&p);
     if (p.feeder_runs)
         pthread_join(p.feeder, NULL);
     *interrupted = p.interrupted;

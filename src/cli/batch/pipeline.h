@@ -13,8 +13,11 @@
 #include <stddef.h>
 
 #include "batch/job.h"
+#include "batch/slots.h"
 #include "engine.h"
 #include "frames.h"
+
+enum { PIPELINE_MOST_DEVICES = 64 };
 
 typedef struct cli_pipeline cli_pipeline;
 
@@ -28,17 +31,24 @@ typedef struct pipeline_settings {
     size_t workers;   /* threads that read */
     size_t in_flight; /* frames in memory at a time, at least 1 */
     size_t in_flight_ahead; /* and with devices */
-    size_t ahead_bytes; /* more frames may be read ahead of devices up to this */
-    /* On the CPU one for each worker, open. Else one for each device: it opens its own
-     * by open_device, while frames are read already. There is one place more. */
+    size_t ahead_bytes; /* more frames may be read ahead of devices up to this; if 0, the
+                           bounds above are firm */
+    /* On the CPU one for each worker, open, and one place more. Else one for each device,
+     * as far as they are known, and places for PIPELINE_MOST_DEVICES: each is opened by
+     * open_device, while frames are read already. */
     cli_engine *engines;
     size_t engine_count;
     bool devices;
+    /* With devices: how many engines there are to be. CUDA takes a tenth of a second to
+     * say, so a thread asks that opens the first of them then. */
+    size_t (*find_devices)(void *device_data);
     /* On the CPU, if not NULL: a device that is opened, in a thread of its own, once
      * there is more than worth_ms of matching left. False: there is none. */
     bool (*open_device)(void *device_data, size_t i, cli_engine *engine);
     void *device_data;
     double worth_ms;
+    frame_slots *slots; /* that frames are read into once a device is open */
+    size_t slot_bytes;  /* of all at most; 0: none are made */
     /* Called with each finished job. False: nobody wants more. */
     bool (*finished)(void *data, cli_job *job);
     void *data;

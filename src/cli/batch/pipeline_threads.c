@@ -157,10 +157,27 @@ void *pipeline_work(void *argument)
     return NULL;
 }
 
+/* Of the first device that has a frame to match. So many slots as frames are in memory
+ * when none has to wait, where each will be used a few times. The lock is held before and
+ * after. */
+static bool make_slots(cli_pipeline *p, const member *m)
+{
+    const size_t count = p->s.in_flight, left = p->s.frames->count - p->taken;
+
+    p->slots_asked = true;
+    if (!p->feeding && left < 4 * count)
+        return false;
+    pthread_mutex_unlock(&p->lock);
+    const bool made = slots_make(p->s.slots, m->engine->matcher, count, p->s.slot_bytes);
+    pthread_mutex_lock(&p->lock);
+    return made;
+}
+
 static void *match(void *argument)
 {
     member *m = argument;
     cli_pipeline *p = m->pipeline;
+    bool made_slots = false;
     place *item;
 
     pthread_mutex_lock(&p->lock);
@@ -169,13 +186,18 @@ static void *match(void *argument)
             pthread_cond_wait(&p->read, &p->lock);
             continue;
         }
+        if (!p->slots_asked)
+            made_slots = make_slots(p, m);
         pthread_mutex_unlock(&p->lock);
         job_match(&item->job, p->s.plan, m->engine);
+        job_release(&item->job, p->s.plan);
         pthread_mutex_lock(&p->lock);
         push(&p->to_write, p->window, item);
         pthread_cond_signal(&p->work);
     }
     pthread_mutex_unlock(&p->lock);
+    if (made_slots)
+        slots_free(p->s.slots, m->engine->matcher);
     return NULL;
 }
 
@@ -187,6 +209,22 @@ static void give_up(cli_pipeline *p)
     while ((item = pop(&p->to_match, p->window)))
         finish(p, item);
     pipeline_stop(p);
+}
+
+void *pipeline_find_and_match(void *argument)
+{
+    member *m = argument;
+    cli_pipeline *p = m->pipeline;
+    const size_t count = p->s.find_devices(p->s.device_data);
+
+    pthread_mutex_lock(&p->lock);
+    if (p->s.ahead_bytes && count > p->s.engine_count)
+        p->s.in_flight = p->s.in_flight_ahead += 2 * (count - p->s.engine_count);
+    for (size_t i = 1; i < count && !pipeline_is_over(p); i++)
+        if (!pipeline_start(p, &p->s.engines[i], pipeline_open_and_match))
+            break;
+    pthread_mutex_unlock(&p->lock);
+    return pipeline_open_and_match(m);
 }
 
 /* From when the device is open, workers read ahead of it. */

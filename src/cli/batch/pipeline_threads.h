@@ -45,6 +45,7 @@ struct cli_pipeline {
     bool broken;                 /* a device cannot be opened: nothing more is handed over */
     size_t frame_bytes;          /* of the largest frame so far */
     bool late_begun, late_ready; /* the device that the CPU asked for */
+    bool slots_asked;            /* a device's thread has made them, or found no use */
     size_t matched;
     double match_ms; /* of those, all threads' together */
     member *members;
@@ -59,8 +60,10 @@ void pipeline_stop(cli_pipeline *p);
 /* One more member, which runs one of the two below. */
 bool pipeline_start(cli_pipeline *p, cli_engine *engine, void *(*run)(void *));
 
-/* Of a worker; of a device, which it opens. The argument is the member. */
+/* Of a worker; of the first device, which looks for the others; of a device, which it
+ * opens. The argument is the member. */
 void *pipeline_work(void *member);
+void *pipeline_find_and_match(void *member);
 void *pipeline_open_and_match(void *member);
 
 #endif

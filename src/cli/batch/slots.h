@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* Page-locked memory that frames are decoded into, so that a device copies from where
+ * they lie. To lock pages takes as long as to copy them: the slots are made once, when
+ * a device is open and it is known how large frames are, and used for one frame after
+ * the other. Frames before that, larger ones, and those for which no slot is free are
+ * in malloc's memory. */
+#ifndef TMATCH_CLI_BATCH_SLOTS_H
+#define TMATCH_CLI_BATCH_SLOTS_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <tmatch/tmatch.h>
+
+#include "io/io.h"
+
+typedef struct frame_slots {
+    io_memory memory; /* first; for the frames' wish */
+    pthread_mutex_t lock; /* of all below */
+    size_t wanted;        /* bytes, of the largest frame so far */
+    tm_host_memory block; /* all slots; without data: none are made yet */
+    size_t size;          /* of each */
+    void **unused;
+    size_t unused_count;
+} frame_slots;
+
+/* Initialises them without any. To be destroyed. */
+void slots_init(frame_slots *slots);
+void slots_destroy(frame_slots *slots);
+
+/* Makes up to count slots of the largest frame's size, in at most bytes; where that
+ * fails there are none. */
+bool slots_make(frame_slots *slots, tm_matcher *matcher, size_t count, size_t bytes);
+
+/* Frees them, once all have been given back. The matcher is make's. */
+void slots_free(frame_slots *slots, tm_matcher *matcher);
+
+#endif
