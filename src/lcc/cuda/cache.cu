@@ -18,6 +18,7 @@ static void drop_group(tm_group *group)
 {
     tm_device_free(group->taps);
     tm_device_free(group->fragments);
+    tm_device_free(group->wide);
     tm_device_free(group->table);
     tm_fft_drop_spectrum(&group->spectrum);
     free(group->keys);
@@ -65,15 +66,23 @@ static cudaError_t load_group(tm_cuda *cuda, tm_group *group, const tm_job *jobs
                            cuda->stream);
 }
 
-/* What the direct algorithm has besides the taps, when it comes to the group first. */
-static cudaError_t prepare_direct(tm_cuda *cuda, tm_group *group)
+/* What the direct algorithm has besides the taps, when it comes to the group first, or a
+ * job is the first to want it. */
+static cudaError_t prepare_direct(tm_cuda *cuda, tm_group *group, const tm_job *job)
 {
     const tm_template *t = group->keys;
-    if (group->fragments || !cuda->traits.tensor_cores || t->n > TM_TENSOR_TAPS)
+    if (!cuda->traits.tensor_cores || t->n > TM_TENSOR_TAPS)
         return cudaSuccess;
-    TRY(copy_table(cuda, group));
-    return tm_tensor_prepare(&cuda->tensor, group->taps, (int)t->width, (int)t->height,
-                             (int)group->count, &group->fragments, cuda->stream);
+    if (!group->fragments) {
+        TRY(copy_table(cuda, group));
+        TRY(tm_tensor_prepare(&cuda->tensor, group->taps, (int)t->width, (int)t->height,
+                              (int)group->count, &group->fragments, cuda->stream));
+    }
+    if (group->wide || group->count > 1 || job->metric != TM_METRIC_LCC ||
+        !tm_tensor_wants_wide(&cuda->tensor, &job->geometry, tm_job_has_map(job)))
+        return cudaSuccess;
+    return tm_tensor_prepare_wide(group->taps, (int)t->width, (int)t->height, &group->wide,
+                                  cuda->stream);
 }
 
 /* The group of these templates, or else a free place, or the group that was not used
@@ -143,7 +152,7 @@ cudaError_t tm_fetch_group(tm_cuda *cuda, const tm_job *jobs, size_t count, tm_g
     if (group->count == 0)
         error = load_group(cuda, group, jobs, count);
     if (error == cudaSuccess && !jobs->tiling)
-        error = prepare_direct(cuda, group);
+        error = prepare_direct(cuda, group, jobs);
     if (error != cudaSuccess) {
         drop_group(group);
         return error;

@@ -25,8 +25,9 @@ typedef struct tm_group {
     uint8_t *samples;          /* the keys', host */
     uint8_t *taps;             /* one template after the other */
     void *fragments;           /* for the tensor cores, or NULL */
+    void *wide;                /* likewise, where a job wanted them */
     tm_tensor_template *table; /* likewise */
-    size_t bytes;              /* of these three */
+    size_t bytes;              /* of these four */
     tm_fft_spectrum spectrum;  /* of a single template that FFT has matched */
     uint64_t used;             /* the context's clock when it was last asked for */
 } tm_group;

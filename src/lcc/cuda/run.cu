@@ -86,6 +86,7 @@ void tm_launch_fill(const tm_cuda *cuda, tm_launch *l)
     t->outcome = l->metric == TM_METRIC_LCC ? TM_TENSOR_LCC : TM_TENSOR_SUMS;
     t->count = (int)l->group->count;
     t->fragments = l->group->fragments;
+    t->wide = l->group->wide;
     t->templates = l->group->table;
     for (size_t i = 0; i < l->group->count; i++) {
         if (l->group->keys[i].variance > t->variance)

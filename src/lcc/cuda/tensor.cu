@@ -3,8 +3,10 @@
 #include "lcc/cuda/memory.cuh"
 #include "lcc/cuda/tensor_cores.cuh"
 
+#define WGMMA_COLUMNS 25 /* of a small template */
+
 /* wgmma is faster where it can, in a form for small templates and one for wide ones; it
- * takes single templates only, whose fragments stand behind those of mma. */
+ * takes single templates only. Small ones' fragments stand behind those of mma. */
 static size_t wgmma_offset(int width, int height, int count)
 {
     return (tc_mma_frag_bytes(width, height, count) + 255) / 256 * 256;
@@ -13,12 +15,7 @@ static size_t wgmma_offset(int width, int height, int count)
 #ifdef TM_HAVE_WGMMA
 static bool wgmma_takes(const tm_tensor_device *device, int width, int height, int count)
 {
-    return device->has_wgmma && count == 1 && width <= 25 && height <= 31;
-}
-
-static bool wide_takes(const tm_tensor_device *device, int width, int height, int count)
-{
-    return device->has_wgmma && count == 1 && width > 25 && tc_wide_frag_bytes(width, height) != 0;
+    return device->has_wgmma && count == 1 && width <= WGMMA_COLUMNS && height <= 31;
 }
 #endif
 
@@ -27,12 +24,9 @@ cudaError_t tm_tensor_prepare(const tm_tensor_device *device, const uint8_t *tap
 {
     size_t offset = wgmma_offset(width, height, count), size = offset;
 #ifdef TM_HAVE_WGMMA
-    const bool wgmma = wgmma_takes(device, width, height, count),
-               wide = wide_takes(device, width, height, count);
+    const bool wgmma = wgmma_takes(device, width, height, count);
     if (wgmma)
         size += tc_wgmma_frag_bytes(width, height, count);
-    if (wide)
-        size += tc_wide_frag_bytes(width, height);
 #else
     (void)device;
 #endif
@@ -42,10 +36,38 @@ cudaError_t tm_tensor_prepare(const tm_tensor_device *device, const uint8_t *tap
 #ifdef TM_HAVE_WGMMA
     if (error == cudaSuccess && wgmma)
         error = tc_wgmma_prepare((uint8_t *)*fragments + offset, taps, width, height, count, stream);
-    if (error == cudaSuccess && wide)
-        error = tc_wide_prepare((uint8_t *)*fragments + offset, taps, width, height, stream);
 #endif
     return error;
+}
+
+bool tm_tensor_wants_wide(const tm_tensor_device *device, const tm_geometry *g, bool map)
+{
+#ifdef TM_HAVE_WGMMA
+    tm_tensor_job job = {};
+    job.map_width = g->map_width;
+    job.map_height = g->map_height;
+    job.width = (int)g->template_width;
+    job.height = (int)g->template_height;
+    job.count = 1;
+    return device->has_wgmma && job.width > WGMMA_COLUMNS &&
+           tc_wide_takes(job, map, device->multiprocessors, device->shared_memory,
+                         device->always_wide);
+#else
+    (void)device, (void)g, (void)map;
+    return false;
+#endif
+}
+
+cudaError_t tm_tensor_prepare_wide(const uint8_t *taps, int width, int height, void **fragments,
+                                   cudaStream_t stream)
+{
+#ifdef TM_HAVE_WGMMA
+    cudaError_t error = tm_device_malloc(fragments, tc_wide_frag_bytes(width, height));
+    return error == cudaSuccess ? tc_wide_prepare(*fragments, taps, width, height, stream) : error;
+#else
+    (void)taps, (void)width, (void)height, (void)fragments, (void)stream;
+    return cudaErrorNotSupported;
+#endif
 }
 
 cudaError_t tm_tensor_reset(const tm_tensor_device *device, cudaStream_t stream)
@@ -61,13 +83,12 @@ cudaError_t tm_tensor_launch(const tm_tensor_device *device, tm_tensor_job job,
     cudaError_t error = cudaErrorNotSupported;
 
 #ifdef TM_HAVE_WGMMA
-    if (job.count == 1) {
+    if (wgmma_takes(device, job.width, job.height, job.count)) {
         tm_tensor_job behind = job;
         behind.fragments = (const uint8_t *)job.fragments + wgmma_offset(job.width, job.height, 1);
-        if (wgmma_takes(device, job.width, job.height, 1))
-            error = tc_wgmma_launch(behind, sms, shared, stream);
-        else if (wide_takes(device, job.width, job.height, 1))
-            error = tc_wide_launch(behind, sms, shared, device->always_wide, stream);
+        error = tc_wgmma_launch(behind, sms, shared, stream);
+    } else if (device->has_wgmma) {
+        error = tc_wide_launch(job, sms, shared, device->always_wide, stream);
     }
 #endif
     if (error == cudaErrorNotSupported && job.count > 1)

@@ -49,6 +49,7 @@ typedef struct tm_tensor_job {
     int64_t map_width, map_height;
     int width, height, count; /* count templates of one size */
     const void *fragments;
+    const void *wide;                    /* tm_tensor_prepare_wide's, or NULL */
     const tm_tensor_template *templates; /* LCC */
     int64_t variance;                    /* LCC: the greatest var_T */
     float *map;                          /* LCC: NULL, or count maps, dense */
@@ -84,6 +85,12 @@ typedef struct tm_tensor_steps {
  * other in device memory. The caller frees *fragments with tm_device_free. */
 cudaError_t tm_tensor_prepare(const tm_tensor_device *device, const uint8_t *taps, int width,
                               int height, int count, void **fragments, cudaStream_t stream);
+
+/* Whether LCC of one template, with its map or without, is made by a form for wide
+ * templates; and the fragments of that. */
+bool tm_tensor_wants_wide(const tm_tensor_device *device, const tm_geometry *geometry, bool map);
+cudaError_t tm_tensor_prepare_wide(const uint8_t *taps, int width, int height, void **fragments,
+                                   cudaStream_t stream);
 
 /* Makes the scratch as every successful launch leaves it. */
 cudaError_t tm_tensor_reset(const tm_tensor_device *device, cudaStream_t stream);

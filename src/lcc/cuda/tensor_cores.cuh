@@ -39,6 +39,7 @@ cudaError_t tc_mma_wide_launch(tm_tensor_job j, int sms, size_t smem_max, cudaSt
 cudaError_t tc_steps_launch(tm_tensor_steps j, int sms, size_t smem_max, cudaStream_t stream);
 cudaError_t tc_wgmma_launch(tm_tensor_job j, int sms, size_t smem_max, cudaStream_t stream);
 size_t tc_wide_frag_bytes(int w, int h); // wgmma_wide.cu
+bool tc_wide_takes(const tm_tensor_job &j, bool map, int sms, size_t smem_max, bool always);
 cudaError_t tc_wide_prepare(void *frag, const uint8_t *tmpl, int w, int h, cudaStream_t stream);
 cudaError_t tc_wide_launch(tm_tensor_job j, int sms, size_t smem_max, bool always,
                            cudaStream_t stream);

@@ -81,6 +81,7 @@ static cudaError_t run_term(tm_cuda *cuda, const tm_job *job, const tm_term *ter
     tm_job plain = {};
     tm_group *group;
 
+    plain.metric = TM_METRIC_CCORR;
     plain.tmpl = term->taps;
     plain.tiling = job->tiling;
     TRY(tm_fetch_group(cuda, &plain, 1, &group));
@@ -129,6 +130,7 @@ static cudaError_t fetch_fragments(tm_cuda *cuda, const tm_parts *parts, const v
 
     for (int i = 0; i < parts->terms; i++) {
         tm_job plain = {};
+        plain.metric = TM_METRIC_CCORR;
         plain.tmpl = parts->term[i].taps;
         TRY(tm_fetch_group(cuda, &plain, 1, &groups[i]));
         fragments[i] = groups[i]->fragments;

@@ -217,13 +217,27 @@ static cudaError_t launch(const tm_tensor_job &j, const tc_plan &p, int sms, siz
 /* Whether this takes less time than mma, as measured on an H200: where every block has steps enough
  * for what its start takes, and not too many products are of zeros beside the template or of windows
  * beyond the map. A map takes longer to write than with mma where an SM has one block alone. */
-static bool pays(const tm_tensor_job &j, const tc_plan &p, int sms, size_t smem_max)
+static bool pays(const tm_tensor_job &j, bool map, const tc_plan &p, int sms, size_t smem_max)
 {
     const double w = j.width, h = j.height, tiles = (double)j.map_width * j.map_height / (TW * TH),
                  share = w * h / (32 * wide_steps(j.width) * (h + 7));
     const int fit = tc_fit(shared_bytes(j.width, j.height) + FIXED, MOST_BLOCKS, smem_max);
     return tiles >= 1.5 * fit * sms && tiles >= 0.7 * p.tiles &&
-           share >= (!j.map ? 0.3 : fit > 1 ? 0.4 : 0.6);
+           share >= (!map ? 0.3 : fit > 1 ? 0.4 : 0.6);
+}
+
+static bool takes(const tm_tensor_job &j, bool map, tc_plan *p, int sms, size_t smem_max,
+                  bool always)
+{
+    return j.outcome == TM_TENSOR_LCC && j.count == 1 && tc_wide_frag_bytes(j.width, j.height) &&
+           max(j.map_width, j.map_height) <= 1 << 30 && tc_cover(p, j, TW, TH) &&
+           (always || pays(j, map, *p, sms, smem_max));
+}
+
+bool tc_wide_takes(const tm_tensor_job &j, bool map, int sms, size_t smem_max, bool always)
+{
+    tc_plan p = {};
+    return takes(j, map, &p, sms, smem_max, always);
 }
 
 cudaError_t tc_wide_launch(tm_tensor_job j, int sms, size_t smem_max, bool always,
@@ -231,10 +245,9 @@ cudaError_t tc_wide_launch(tm_tensor_job j, int sms, size_t smem_max, bool alway
 {
     tc_plan p = {};
     const int steps = wide_steps(j.width);
-    if (j.outcome != TM_TENSOR_LCC || j.count > 1 || !tc_wide_frag_bytes(j.width, j.height) ||
-        max(j.map_width, j.map_height) > 1 << 30 || !tc_cover(&p, j, TW, TH) ||
-        !(always || pays(j, p, sms, smem_max)))
+    if (!j.wide || !takes(j, j.map != NULL, &p, sms, smem_max, always))
         return cudaErrorNotSupported;
+    j.fragments = j.wide;
     auto run = steps == 2 ? launch<2> : steps == 3 ? launch<3> : launch<4>;
     return run(j, p, sms, smem_max, stream);
 }
