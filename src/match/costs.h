@@ -89,30 +89,30 @@ static const tm_fft_costs tm_cpu_fft_costs = {
 /* Not for the tensor cores: any template, and devices without them. */
 static const tm_direct_costs tm_cuda_direct_costs = {
     /* cuda direct: fitted */
-    "cuda", 0, 0.000532, 6.49e-05,
+    "cuda", 0, 0.000597, 6.49e-05,
 };
 
 /* On the tensor cores a window costs window + h * (row + steps * step), a step being
  * 16 columns of a template row; windows are counted a multiprocessor. */
 /* cuda tensor: fitted */
-#define TM_CUDA_TENSOR_CALL_NS 1.09e+04
-#define TM_CUDA_TENSOR_WINDOW_NS 0.144
+#define TM_CUDA_TENSOR_CALL_NS 9.21e+03
+#define TM_CUDA_TENSOR_WINDOW_NS 0.143
 #define TM_CUDA_TENSOR_ROW_NS 0
-#define TM_CUDA_TENSOR_STEP_NS 0.00487
+#define TM_CUDA_TENSOR_STEP_NS 0.00503
 
 static const tm_fft_length tm_cuda_fft_lengths[] = {
     /* cuda lengths: fitted */
-    {256, 0.0035}, {512, 0.00388}, {768, 0.00496}, {1024, 0.0048}, {1152, 0.00462},
-    {1536, 0.00585}, {2048, 0.00442}, {2304, 0.00735}, {4096, 0.00853}, {8192, 0.0102},
+    {256, 0.00351}, {512, 0.00387}, {768, 0.005}, {1024, 0.00482}, {1152, 0.00466},
+    {1536, 0.00588}, {2048, 0.00438}, {2304, 0.00742}, {4096, 0.00863}, {8192, 0.0103},
 };
 
 /* A match costs call, and serial a template row, besides its points and windows. */
 /* cuda fft: fitted */
 #define TM_CUDA_COLUMN_NS 0
-#define TM_CUDA_WINDOW_NS 0.0119
-#define TM_CUDA_WINDOW_ROW_NS 1.53e-05
-#define TM_CUDA_FFT_CALL_NS 4.03e+04
-#define TM_CUDA_FFT_SERIAL_NS 47.2
+#define TM_CUDA_WINDOW_NS 0.012
+#define TM_CUDA_WINDOW_ROW_NS 1.58e-05
+#define TM_CUDA_FFT_CALL_NS 4.05e+04
+#define TM_CUDA_FFT_SERIAL_NS 44.6
 
 static const tm_fft_costs tm_cuda_fft_costs = {
     .lengths = tm_cuda_fft_lengths,
@@ -125,18 +125,18 @@ static const tm_fft_costs tm_cuda_fft_costs = {
 /* A byte of a large frame and of a map, by tm_transfer: none, pinned, pageable. */
 static const double tm_cuda_in_ns[] = {
     /* cuda copies in: fitted */
-    0, 0.0182, 0.1,
+    0, 0.0195, 0.215,
 };
 
 static const double tm_cuda_out_ns[] = {
     /* cuda copies out: fitted */
-    0, 0.0182, 0.1,
+    0, 0.0183, 0.162,
 };
 
 /* Not fitted: where double precision runs at 1/64 of single, not 1/2. */
 #define TM_CUDA_SLOW_DOUBLE 20.0
 
 /* cuda start: fitted */
-#define TM_CUDA_START_MS 233
+#define TM_CUDA_START_MS 380
 
 #endif
