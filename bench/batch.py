@@ -4,27 +4,32 @@
 template, against only decoding it, only matching it, and OpenCV.
 
     ninja -C build tmatch bench/tmatch-batch
-    bench/batch.py [--frames 2000] [--cores N] [--device cpu|cuda] [--peer PYTHON]
-                   [--folder FOLDER] [--json FILE] build
+    bench/batch.py [--frames 2000] [--cores N] [--device cpu|cuda] [--repeats 3]
+                   [--times 1] [--peer PYTHON] [--folder FOLDER] [--json FILE] build
 
 The frames are made from data/ (90 s on two cores, 2.8 GB for 2000) in /dev/shm, as
 some systems take warm files out of memory again while this runs; --folder keeps
-them elsewhere. --peer names a Python with OpenCV. The three runs that are compared
-follow each other, --repeats times: figures are of the repeat whose "over_floor" is
-the median, and those of all are in "each".
+them elsewhere. --times lists each so many times, for a longer run. --peer names a
+Python with OpenCV.
+
+Machines drift: each run is compared with decoding right before and right after it,
+--repeats times. Figures are medians, and those of every repeat are in "each". With
+--device cuda, "start" is what a run of one frame takes: of the whole process, from its
+start to its end, beside the same on the CPU.
 """
 import argparse
 import json
 import os
 import pathlib
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-TEMPLATE = "[32x32+900+500]"
+TEMPLATE = "[32x32+900+500]"  # as tmatch-batch cuts it from the same frame
 
 # The obvious program: a pool of processes, a frame each.
 PEER = """
@@ -46,14 +51,26 @@ if __name__ == "__main__":
 
 
 def run(command, **options):
-    """Wall seconds, CPU seconds, seconds of the CPU in the system, peak memory in MB."""
+    """Wall seconds, CPU seconds, seconds of the CPU in the system, page faults, peak
+    memory in MB."""
     start = time.monotonic()
     process = subprocess.Popen([str(c) for c in command], stdout=subprocess.DEVNULL, **options)
     _, status, usage = os.wait4(process.pid, 0)
     if status:
         sys.exit(f"{command[0]}: status {status}")
     return {"wall_s": time.monotonic() - start, "cpu_s": usage.ru_utime + usage.ru_stime,
-            "system_s": usage.ru_stime, "peak_mb": usage.ru_maxrss / 1024}
+            "system_s": usage.ru_stime, "page_faults": usage.ru_minflt,
+            "peak_mb": usage.ru_maxrss / 1024}
+
+
+def middle(entries, *keys):
+    """The medians of these figures."""
+    return {key: statistics.median(entry[key] for entry in entries) for key in keys}
+
+
+def spread(entries, key):
+    values = sorted(entry[key] for entry in entries)
+    return {"median": statistics.median(values), "least": values[0], "most": values[-1]}
 
 
 def find_memory(frames):
@@ -72,6 +89,7 @@ def main():
     parser.add_argument("--cores", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--times", type=int, default=1)
     parser.add_argument("--peer")
     parser.add_argument("--folder", type=pathlib.Path)
     parser.add_argument("--json")
@@ -90,49 +108,69 @@ def main():
     frames = sorted(folder.iterdir())[:o.frames]
     few = frames[:min(200, o.frames // 10)]
     first = frames[0]
+    megabytes = o.times * sum(n.stat().st_size for n in frames) / 1e6
+    frames = frames * o.times
 
     def half(step, *arguments):
         return json.loads(subprocess.run([tool, step, str(o.cores), *arguments, *frames], check=True,
                                          capture_output=True).stdout)
 
-    def batch(names):
+    def batch(names, device=o.device):
         # NUL cannot be in a name, so nothing needs quoting.
         with tempfile.NamedTemporaryFile() as names_file:
             names_file.write(b"\0".join(os.fsencode(n) for n in names))
             names_file.flush()
-            return run([tmatch, "-q", "--device", o.device, "--threads", o.cores, "-t",
-                        f"{first}{TEMPLATE}", "-0", "--files-from", names_file.name])
+            return run([tmatch, "-q", "--device", device, "--threads", o.cores, "-t", template,
+                        "-0", "--files-from", names_file.name])
 
-    def compare():
-        each = {"decode": half("decode"), "batch": batch(frames)}
+    def compare(before):
+        each = {"batch": batch(frames)}
+        after = half("decode")
+        each["decode"] = {key: (before[key] + after[key]) / 2 for key in before}
+        each["frames_per_s"] = len(frames) / each["batch"]["wall_s"]
         each["over_decode"] = each["batch"]["wall_s"] / each["decode"]["wall_s"]
+        each["cpu_over_decode_s"] = each["batch"]["cpu_s"] - each["decode"]["cpu_s"]
         if o.device == "cpu":
             each["match"] = half("match", first)
             parts = each["decode"]["cpu_s"] + each["match"]["cpu_s"]
             each["cpu_over_parts"] = each["batch"]["cpu_s"] / parts
             each["over_floor"] = each["batch"]["wall_s"] / (parts / o.cores)
-        return each
+        return each, after
 
-    for name in frames:
-        name.read_bytes()
-    each = [compare() for _ in range(o.repeats)]
-    key = "over_floor" if o.device == "cpu" else "over_decode"
-    median = sorted(each, key=lambda e: e[key])[len(each) // 2]
-    batch_s = median["batch"]["wall_s"]
-    result = {"frames": len(frames), "cores": o.cores, "device": o.device, "folder": str(o.folder or folder.parent),
-              "file_mb": sum(n.stat().st_size for n in frames) / 1e6, **median,
-              "frames_per_s": len(frames) / batch_s}
-    if o.device == "cpu":
-        result["few"] = batch(few)
-        result["memory_growth"] = median["batch"]["peak_mb"] / result["few"]["peak_mb"]
+    with tempfile.TemporaryDirectory() as crops:
+        subprocess.run([tmatch, "-q", "--device", "cpu", "--crops", crops, first, f"{first}{TEMPLATE}"],
+                       check=True, stdout=subprocess.DEVNULL)
+        template, = pathlib.Path(crops).iterdir()
+        for name in set(frames):
+            name.read_bytes()
+        each = []
+        decoded = half("decode")
+        for _ in range(o.repeats):
+            entry, decoded = compare(decoded)
+            each.append(entry)
+        result = {"frames": len(frames), "cores": o.cores, "device": o.device,
+                  "folder": str(o.folder or folder.parent), "file_mb": megabytes,
+                  "decode": middle([e["decode"] for e in each], "wall_s", "cpu_s"),
+                  "batch": middle([e["batch"] for e in each], "wall_s", "cpu_s", "system_s", "page_faults", "peak_mb"),
+                  "over_decode": spread(each, "over_decode"),
+                  **middle(each, "frames_per_s", "cpu_over_decode_s")}
+        if o.device == "cpu":
+            result["match"] = middle([e["match"] for e in each], "wall_s", "cpu_s")
+            result["over_floor"] = spread(each, "over_floor")
+            result["cpu_over_parts"] = spread(each, "cpu_over_parts")
+            result["few"] = batch(few)
+            result["memory_growth"] = result["batch"]["peak_mb"] / result["few"]["peak_mb"]
+        else:
+            result["start"] = {f"{device}_s": statistics.median(batch([first], device)["wall_s"] for _ in range(5))
+                               for device in ("cpu", o.device)}
     if o.peer:
         peer = subprocess.run([o.peer, "-c", PEER, str(o.cores), first, *frames], check=True,
                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True).stderr
         seconds, version = peer.split()[-2:]
         result["opencv"] = {"version": version, "wall_s": float(seconds),
                             "frames_per_s": len(frames) / float(seconds)}
-        result["over_opencv"] = float(seconds) / batch_s
-    result["each"] = [{k: v for k, v in e.items() if not isinstance(v, dict)} for e in each]
+        result["over_opencv"] = float(seconds) / result["batch"]["wall_s"]
+    result["each"] = each
     text = json.dumps(result, indent=1)
     print(text)
     if o.json:
