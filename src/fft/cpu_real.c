@@ -331,16 +331,17 @@ static void loaded(const tm_fft_strip *strip, const tm_fft_scratch *scratch, int
         steps = s->steps + 2 * t->step_y;
     }
     const double columns = w * steps * steps * 0x1p-106;
-    s->rule = real->rule;
-    s->rule.error = (tm_fft_real_sums){.s_f = {columns * sqrt(h * s->seen[0])},
-                                       .s_ff = columns * s->seen[0],
-                                       .squares = columns * s->seen[1]};
+    tm_fft_real_sums errors = {.s_f = {columns * sqrt(h * s->seen[0])},
+                               .s_ff = columns * s->seen[0],
+                               .squares = columns * s->seen[1]};
     for (int i = 0; i < real->sums; i++) {
         if (real->sum[i] == TM_REAL_TOUCHED) /* whole numbers: off by far less than 1/2 */
             continue;
-        double *error = error_of(&s->rule.error, real->sum[i]);
+        double *error = error_of(&errors, real->sum[i]);
         *error = fmax(*error, transform_error(strip, norms, real->sum[i]));
     }
+    s->rule = real->rule;
+    tm_fft_real_rule_at(&s->rule, &errors);
 }
 
 const tm_fft_kind tm_fft_reals = {.start = start,

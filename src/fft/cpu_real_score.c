@@ -5,28 +5,42 @@
 #include "fft/cpu_tile.h"
 #include "integers.h"
 
-/* Sums of w columns each, without a difference: those up to the next multiple of w,
- * and those from there on. */
+/* Runs that are added up side by side, so that none waits for its additions. */
+enum { RUNS = 4 };
+
+/* Sums of w columns each, without a difference: what is left of a run of w columns,
+ * and the beginning of the next one. The runs from first on, of those of the windows. */
+static void add_runs(const double *restrict values, double *restrict suffix, double *restrict to,
+                     int64_t first, int runs, int64_t count, int64_t w)
+{
+    double sums[RUNS] = {0};
+
+    for (int64_t x = first + w - 1; x >= first; x--)
+        for (int i = 0; i < runs; i++)
+            suffix[x + i * w] = sums[i] += values[x + i * w];
+    for (int i = 0; i < runs; i++) {
+        to[first + i * w] = suffix[first + i * w];
+        sums[i] = 0;
+    }
+    for (int64_t x = first + 1; x < first + w; x++) {
+        for (int i = 0; i < runs && x + i * w < count; i++)
+            to[x + i * w] = suffix[x + i * w] + (sums[i] += values[x + i * w + w - 1]);
+    }
+}
+
 static void add_columns(const tm_fft_real_scratch *s, int part, int slide, int64_t count, int64_t w,
-                        double *restrict to)
+                        double *to)
 {
     const double *restrict column = s->column[part][slide], *restrict rest = s->rest[part][slide];
-    double *restrict values = s->values, *restrict suffix = s->suffix;
-    const int64_t columns = count + w - 1;
+    const int64_t runs = ceil_div(count, w);
 
-    for (int64_t x = 0; x < columns; x++)
-        values[x] = column[x] + rest[x];
-    for (int64_t first = 0; first < count; first += w) {
-        double sum = 0;
-        for (int64_t x = first + w - 1; x >= first; x--)
-            suffix[x] = sum += values[x];
-        to[first] = suffix[first];
-        sum = 0;
-        for (int64_t x = first + 1; x < smaller(first + w, count); x++) {
-            sum += values[x + w - 1];
-            to[x] = suffix[x] + sum;
-        }
-    }
+    for (int64_t x = 0; x < count + w - 1; x++)
+        s->values[x] = column[x] + rest[x];
+    int64_t i = 0;
+    for (; i + RUNS < runs; i += RUNS) /* all of them whole */
+        add_runs(s->values, s->suffix, to, i * w, RUNS, INT64_MAX, w);
+    for (; i < runs; i++)
+        add_runs(s->values, s->suffix, to, i * w, 1, count, w);
 }
 
 /* Every sum of the row's windows. */
@@ -49,78 +63,92 @@ static void make_sums(const tm_fft_strip *strip, const tm_fft_scratch *scratch,
                     s->sums[real->slide[i].sum]);
 }
 
-static double sum_of(const tm_fft_real_scratch *s, int sum, int64_t i)
-{
-    return s->sums[sum] ? s->sums[sum][i] : 0;
-}
-
-static tm_fft_real_sums window_of(const tm_fft_real_scratch *s, int64_t i)
-{
-    tm_fft_real_sums sums = {.products = s->sums[TM_REAL_PRODUCTS][i],
-                             .magnitudes = sum_of(s, TM_REAL_MAGNITUDES, i),
-                             .s_ff = sum_of(s, TM_REAL_SQUARES, i),
-                             .squares = sum_of(s, TM_REAL_RAW_SQUARES, i)};
-    for (int c = 0; c < s->rule.scorer.channels; c++)
-        sums.s_f[c] = sum_of(s, TM_REAL_F + c, i);
-    return sums;
-}
-
-/* Of windows that are flat it is known without their sums what they score where means
- * are taken off, and where they are black. */
+/* Of a window that is flat it is known without sums what it scores where means are
+ * taken off, or where it is black. */
 static bool score_flat(const tm_fft_real_scratch *s, int part, int64_t i, double *score)
 {
     const tm_real_scorer *scorer = &s->rule.scorer;
     const tm_real_sums black = {
         .products = tm_is_distance(scorer->metric) ? scorer->sum_sq : 0};
 
-    *score = 0;
-    if (tm_needs_s_f(scorer->metric))
-        return true;
-    for (int c = 0; c < scorer->channels; c++) {
+    for (int c = 0; c < scorer->channels && !tm_needs_s_f(scorer->metric); c++) {
         if (s->before[part][c][i] != 0)
             return false;
     }
-    return tm_real_score_of(scorer, &black, score);
-}
-
-/* False where the sums are not near enough. */
-static bool score_window(const tm_fft_real_scratch *s, int part, int64_t h, int64_t i,
-                         double *score)
-{
-    if (s->same[part][i] >= h && score_flat(s, part, i, score))
-        return true;
-    const tm_fft_real_sums sums = window_of(s, i);
-    if (!tm_fft_real_near(&s->rule, &sums))
-        return false;
-    const tm_real_sums scored = tm_fft_real_scored(&s->rule, &sums);
-    return tm_real_score_of(&s->rule.scorer, &scored, score);
+    return tm_real_score_of(scorer, &black, score); /* 0 where means are taken off */
 }
 
 /* Windows that are scored together. */
 typedef struct block {
     int64_t first;
     int count;
-    bool skipped[TM_REAL_BLOCK], again[TM_REAL_BLOCK];
-    tm_value value[TM_REAL_BLOCK];
+    bool skipped[TM_REAL_BLOCK];
+    double score[TM_REAL_BLOCK], again[TM_REAL_BLOCK]; /* 1 where it must be done again, else 0 */
+    tm_value value[TM_REAL_BLOCK]; /* of those */
 } block;
+
+/* From sums alone, of count windows whose sums begin at each of these. Inlined for a
+ * metric and a number of channels that are known, so that there are no branches. */
+__attribute__((always_inline)) static inline void
+score_sums(const tm_fft_real_rule *any, const double *const sums[TM_REAL_SUMS], int count,
+           tm_metric metric, int channels, double *restrict score, double *restrict again)
+{
+    const double *restrict products = sums[TM_REAL_PRODUCTS];
+    const double *restrict magnitudes = sums[TM_REAL_MAGNITUDES];
+    const double *restrict s_ff = sums[TM_REAL_SQUARES], *restrict squares = sums[TM_REAL_RAW_SQUARES];
+    const double *s_f[TM_MAX_CHANNELS];
+    for (int c = 0; c < channels; c++)
+        s_f[c] = sums[TM_REAL_F + c];
+    tm_fft_real_rule rule = *any;
+    rule.scorer.metric = metric;
+    rule.scorer.channels = channels;
+    for (int i = 0; i < count; i++) {
+        tm_fft_real_sums w = {.products = products[i],
+                              .magnitudes = magnitudes[i],
+                              .s_ff = s_ff[i],
+                              .squares = squares[i]};
+        for (int c = 0; c < channels; c++)
+            w.s_f[c] = s_f[c][i];
+        const tm_real_sums scored = tm_fft_real_scored(&rule, &w);
+        const bool near = tm_fft_real_near(&rule, &w);
+        double value;
+        again[i] = tm_real_score_of(&rule.scorer, &scored, &value) & near ? 0 : 1;
+        score[i] = value;
+    }
+}
+
+static void score_all(const tm_fft_real_rule *rule, const double *const sums[TM_REAL_SUMS],
+                      block *b)
+{
+    const tm_metric metric = rule->scorer.metric;
+    const int channels = rule->scorer.channels;
+
+    if (metric == TM_METRIC_LCC && channels == 1)
+        score_sums(rule, sums, b->count, TM_METRIC_LCC, 1, b->score, b->again);
+    else if (metric == TM_METRIC_SQDIFF_REAL)
+        score_sums(rule, sums, b->count, TM_METRIC_SQDIFF_REAL, 0, b->score, b->again);
+    else
+        score_sums(rule, sums, b->count, metric, channels, b->score, b->again);
+}
 
 /* Returns how many must be done again. */
 static int score_block(const tm_fft_strip *strip, const tm_fft_real_scratch *s, int part, block *b)
 {
-    const tm_metric metric = strip->job->metric;
+    static const double none[TM_REAL_BLOCK];
+    const double *sums[TM_REAL_SUMS];
+    const int64_t h = strip->job->tmpl->height;
+    const int32_t *same = s->same[part] + b->first;
+    const bool masked = strip->job->frame.mask != NULL;
     int again = 0;
 
+    for (int i = 0; i < TM_REAL_SUMS; i++)
+        sums[i] = s->sums[i] ? s->sums[i] + b->first : none;
+    score_all(&s->rule, sums, b);
     for (int i = 0; i < b->count; i++) {
-        double score = 0;
-        b->again[i] = false;
-        b->skipped[i] = strip->job->frame.mask && s->sums[TM_REAL_TOUCHED][b->first + i] > 0.5;
-        if (b->skipped[i]) {
-            b->value[i] = tm_skipped_value(metric);
-            continue;
-        }
-        b->again[i] = !score_window(s, part, strip->job->tmpl->height, b->first + i, &score);
-        b->value[i] = tm_real_value(metric, score);
-        again += b->again[i];
+        b->skipped[i] = masked && sums[TM_REAL_TOUCHED][i] > 0.5;
+        if (b->skipped[i] || (same[i] >= h && score_flat(s, part, b->first + i, &b->score[i])))
+            b->again[i] = 0;
+        again += b->again[i] != 0;
     }
     return again;
 }
@@ -141,8 +169,42 @@ static void do_again(tm_fft_real_scratch *s, const tm_fft_row *row, block *b, in
     }
     tm_real_patch_sums(p, row->x + b->first, row->y, &sums);
     for (int i = 0; i < b->count; i++) {
-        if (b->again[i])
+        if (b->again[i] != 0)
             b->value[i] = tm_real_patch_value(p, &sums, row->x + b->first + i, row->y, i);
+    }
+}
+
+/* A score that ends below the best one, if it is compared with no other. */
+static double floor_of(const tm_fft_row *row, const tm_candidate *best)
+{
+    const tm_metric metric = row->job->metric;
+    if (row->job->map.data || best->value == INT64_MIN)
+        return tm_is_distance(metric) ? HUGE_VAL : -HUGE_VAL;
+    const float score = tm_score_of_order(
+        (int32_t)(tm_is_distance(metric) ? -best->value : best->value));
+    return (double)nextafterf(score, tm_is_distance(metric) ? HUGE_VALF : -HUGE_VALF);
+}
+
+static void rank_block(const tm_fft_row *row, const block *b, tm_candidate *best)
+{
+    const tm_metric metric = row->job->metric;
+    const double low = floor_of(row, best);
+
+    for (int i = 0; i < b->count; i++) {
+        const int64_t x = row->x + b->first + i;
+        const double score = b->score[i];
+        tm_value value = b->value[i];
+        if (b->skipped[i])
+            value = tm_skipped_value(metric);
+        else if (b->again[i] == 0 && (tm_is_distance(metric) ? score >= low : score <= low))
+            continue;
+        else if (b->again[i] == 0)
+            value = tm_real_value(metric, score);
+        const tm_candidate candidate = {value.rank,
+                                        row->y * row->job->geometry.map_width + x};
+        tm_job_store(row->job, x, row->y, &value);
+        if (!b->skipped[i] && tm_candidate_beats(candidate, *best))
+            *best = candidate;
     }
 }
 
@@ -160,13 +222,6 @@ void tm_fft_score_real_row(const tm_fft_strip *strip, const tm_fft_scratch *scra
         if (again)
             do_again(s, row, &b, &staged);
         s->again += again;
-        for (int i = 0; i < b.count; i++) {
-            const int64_t x = row->x + b.first + i;
-            const tm_candidate candidate = {b.value[i].rank,
-                                            row->y * row->job->geometry.map_width + x};
-            tm_job_store(row->job, x, row->y, &b.value[i]);
-            if (!b.skipped[i] && tm_candidate_beats(candidate, *best))
-                *best = candidate;
-        }
+        rank_block(row, &b, best);
     }
 }

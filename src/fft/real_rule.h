@@ -24,8 +24,29 @@ typedef struct tm_fft_real_rule {
     double norm;   /* ||T'|| */
     double spread; /* its square, of distances */
     double added;  /* error of sums that are added up, relative to their magnitudes' */
-    tm_fft_real_sums error; /* besides, at most, in this tile; of s_f for every channel */
+    /* Of a tile: */
+    tm_fft_real_sums error; /* besides, at most; of s_f for every channel */
+    double least;  /* variance, or s_ff, of a window whose products are near enough */
 } tm_fft_real_rule;
+
+/* Sets what depends on the tile. */
+TM_HOST_DEVICE void tm_fft_real_rule_at(tm_fft_real_rule *r, const tm_fft_real_sums *error)
+{
+    const double allowed = r->scorer.metric == TM_METRIC_CCOEFF ? 0x1p-31 : 0x1p-27;
+    double room = allowed * r->norm, needed = error->products;
+
+    r->error = *error;
+    if (tm_needs_s_f(r->scorer.metric)) {
+        double means = 0;
+        for (int c = 0; c < r->scorer.channels; c++)
+            means += fabs(r->scorer.means[c]);
+        /* s_ff <= 2^-27 / added * variance where the variance is near enough */
+        room -= sqrt(0x1p-27 * r->added * r->scorer.n) * means;
+        needed += error->s_f[0] * means;
+    }
+    needed /= room;
+    r->least = room > 0 ? needed * needed * (1 + 0x1p-40) : HUGE_VAL;
+}
 
 /* The sum of (F - T)^2. */
 TM_HOST_DEVICE double tm_fft_real_distance(const tm_fft_real_rule *r, const tm_fft_real_sums *s)
@@ -35,21 +56,19 @@ TM_HOST_DEVICE double tm_fft_real_distance(const tm_fft_real_rule *r, const tm_f
 
 TM_HOST_DEVICE bool tm_fft_real_near_centred(const tm_fft_real_rule *r, const tm_fft_real_sums *s)
 {
-    const double e_f = r->error.s_f[0] + r->added * sqrt(r->scorer.n * s->s_ff);
-    double offset = 0, e_num = r->error.products;
-    double e_var = r->error.s_ff + (r->added + 0x1p-50) * s->s_ff;
+    const double e_f = r->error.s_f[0], nth = 1 / r->scorer.n;
+    double offset = 0;
+    double e_var = r->error.s_ff + ((1 + 4 * r->scorer.channels) * r->added + 0x1p-50) * s->s_ff;
 
     for (int c = 0; c < r->scorer.channels; c++) {
-        offset += s->s_f[c] * (s->s_f[c] / r->scorer.n);
-        e_var += e_f * (2 * fabs(s->s_f[c]) + e_f) / r->scorer.n;
-        e_num += e_f * fabs(r->scorer.means[c]);
+        offset += s->s_f[c] * s->s_f[c] * nth;
+        e_var += 2 * e_f * (fabs(s->s_f[c]) + e_f) * nth;
     }
     const double variance = s->s_ff - offset;
-    const double allowed = r->scorer.metric == TM_METRIC_LCC ? 0x1p-27 : 0x1p-31;
-    return variance > 0 && e_var <= 0x1p-27 * variance &&
-           e_num <= allowed * sqrt(variance) * r->norm;
+    return (variance > 0) & (variance >= r->least) & (e_var <= 0x1p-27 * variance);
 }
 
+/* Whether the sums may be taken. */
 TM_HOST_DEVICE bool tm_fft_real_near(const tm_fft_real_rule *r, const tm_fft_real_sums *s)
 {
     const double e_ff = r->error.s_ff + r->added * s->s_ff;
@@ -57,19 +76,20 @@ TM_HOST_DEVICE bool tm_fft_real_near(const tm_fft_real_rule *r, const tm_fft_rea
     if (tm_needs_s_f(r->scorer.metric))
         return tm_fft_real_near_centred(r, s);
     if (r->scorer.metric == TM_METRIC_CCORR_NORMED)
-        return s->s_ff > 0 && e_ff <= 0x1p-27 * s->s_ff &&
-               r->error.products <= 0x1p-27 * sqrt(s->s_ff) * r->norm;
+        return (s->s_ff > 0) & (s->s_ff >= r->least) & (e_ff <= 0x1p-27 * s->s_ff);
     if (!tm_is_distance(r->scorer.metric)) {
-        const double least = fabs(s->products) - r->error.products;
-        return r->error.products <=
-               0x1.cp-37 * fmax(least, s->magnitudes - r->error.magnitudes);
+        const double a = fabs(s->products) - r->error.products;
+        const double b = s->magnitudes - r->error.magnitudes;
+        return r->error.products <= 0x1.cp-37 * (a > b ? a : b);
     }
     const double distance = tm_fft_real_distance(r, s);
     const double e_distance = e_ff + 2 * r->error.products + (r->added + 0x1p-50) *
                               (s->s_ff + r->spread);
-    return distance > 0 && e_distance <= 0x1.cp-37 * distance &&
-           (r->scorer.metric != TM_METRIC_SQDIFF_NORMED ||
-            (s->squares > 0 && r->error.squares + r->added * s->squares <= 0x1p-39 * s->squares));
+    const bool near = (distance > 0) & (e_distance <= 0x1.cp-37 * distance);
+    if (r->scorer.metric != TM_METRIC_SQDIFF_NORMED)
+        return near;
+    return near & (s->squares > 0) &
+           (r->error.squares + r->added * s->squares <= 0x1p-39 * s->squares);
 }
 
 /* What scores are made of. */

@@ -66,15 +66,14 @@ TM_HOST_DEVICE double tm_real_black(double diff)
 TM_HOST_DEVICE bool tm_real_score_of(const tm_real_scorer *s, const tm_real_sums *w, double *score)
 {
     *score = w->products;
-    if (tm_needs_s_f(s->metric)) {
+    if (tm_needs_s_f(s->metric)) { /* without branches, for loops over windows */
         const double variance = w->s_ff - w->offset;
-        if (w->s_ff == 0) { /* every sample is the pivot */
-            *score = 0;
-            return true;
-        }
-        if (s->metric == TM_METRIC_LCC)
-            *score /= sqrt(variance) * sqrt(s->variance);
-        return variance > 0 && w->offset <= TM_REAL_REACH * TM_REAL_REACH * variance;
+        const bool pivot = w->s_ff == 0; /* every sample is it */
+        const double norm =
+            s->metric == TM_METRIC_LCC ? sqrt(variance) * sqrt(s->variance) : 1;
+        *score = pivot ? 0 : w->products / norm;
+        return pivot | ((variance > 0) &
+                        (w->offset <= TM_REAL_REACH * TM_REAL_REACH * variance));
     }
     const double norm = sqrt(w->s_ff) * sqrt(s->sum_sq);
     if (s->metric == TM_METRIC_CCORR_NORMED)
