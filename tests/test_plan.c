@@ -213,12 +213,52 @@ static void says_what_it_chose(void)
     tm_matcher_destroy(&matcher);
 }
 
+/* Floats: more sums are more transforms, and tiles are to fit in less memory. */
+static void plans_floats(void)
+{
+    enum { SIDE = 600, SIZE = 60 };
+    static float samples[SIDE * SIDE * 3];
+    static uint8_t mask[SIZE * SIZE];
+    const tm_metric metrics[] = {TM_METRIC_LCC, TM_METRIC_SQDIFF_REAL};
+
+    if (!TM_HAVE_FFTW)
+        check_skip("this build has no FFTW");
+    for (int i = 0; i < SIDE * SIDE * 3; i++)
+        samples[i] = (float)(check_random() % 1000);
+    for (int i = 0; i < 8; i++) {
+        const int channels = i & 1 ? 3 : 1, size = i & 4 ? SIZE : 2;
+        tm_image picture = {.samples = (uint8_t *)samples, .width = size, .height = size,
+                            .stride = SIDE * channels * 4, .type = TM_SAMPLE_F32,
+                            .channels = channels, .mask = i & 2 ? mask : NULL, .mask_stride = size};
+        tm_template *tmpl;
+        tm_site site = {.device = TM_DEVICE_CPU, .kernels = "avx2", .threads = 2, .started = true};
+        tm_plan plan, small;
+        mask[0] = mask[3] = 1;
+        CHECK_EQ(tm_template_prepare(&tmpl, &picture), TM_OK);
+        tm_job job = {.metric = metrics[i % 3 == 0], .frame = picture, .tmpl = tmpl};
+        job.frame.width = job.frame.height = SIDE;
+        job.frame.mask = NULL;
+        CHECK_EQ(tm_geometry_init(&job.geometry, TM_DOMAIN_VALID, SIDE, SIDE, size, size), TM_OK);
+        tm_plan_make(&plan, &site, &job, TM_ALGORITHM_AUTO);
+        CHECK(size < SIZE || plan.algorithm == TM_ALGORITHM_FFT);
+        CHECK(size == SIZE || channels > 1 || plan.algorithm == TM_ALGORITHM_DIRECT);
+        site.fft_bytes = 4 << 20;
+        tm_plan_make(&small, &site, &job, TM_ALGORITHM_FFT);
+        CHECK(!small.fault && small.tiling.length_x * small.tiling.length_y * 16 * 3 <= 4 << 20);
+        CHECK(plan.fft_ms <= small.fft_ms);
+        site.fft_bytes = 4096;
+        tm_plan_make(&small, &site, &job, TM_ALGORITHM_AUTO);
+        CHECK(small.fault && small.algorithm == TM_ALGORITHM_DIRECT);
+        tm_template_destroy(&tmpl);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const check_test tests[] = {
         TEST(chooses_the_cheaper), TEST(does_as_told), TEST(respects_the_device),
         TEST(pays_for_the_start_once), TEST(weighs_what_overlaps), TEST(adds_transfers_up),
-        TEST(cuts_chunks), TEST(says_what_it_chose),
+        TEST(cuts_chunks), TEST(says_what_it_chose), TEST(plans_floats),
     };
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
 }

@@ -28,17 +28,35 @@ static double blocks_width(const tm_geometry *g)
     return (double)(across * (((g->map_width + across - 1) / across + 63) / 64 * 64));
 }
 
+static tm_direct_costs costs_of(const tm_direct_costs *costs, const char *kernels)
+{
+    while (costs->kernels && strcmp(costs->kernels, kernels) != 0)
+        costs++;
+    return *costs;
+}
+
+static tm_direct_costs cpu_real_costs(const char *kernels, const tm_job *job)
+{
+    const tm_metric metric = job->metric;
+    const int sums = tm_needs_s_f(metric) ? 2
+                     : metric == TM_METRIC_CCORR_NORMED || metric == TM_METRIC_SQDIFF_NORMED;
+    const int channels = job->tmpl->channels;
+    tm_direct_costs costs = costs_of(tm_cpu_real_costs, kernels);
+
+    costs.window = channels * (costs.window + sums * TM_CPU_REAL_SUM_NS);
+    costs.row = channels * (costs.row + sums * TM_CPU_REAL_SUM_ROW_NS);
+    costs.tap *= channels * (job->tmpl->mask ? 1 + sums : 1);
+    return costs;
+}
+
 /* Jobs that the direct algorithm gives to one thread end within TRIVIAL_MS. */
 static double cpu_direct_ms(const tm_site *site, const tm_job *job)
 {
     const tm_geometry *g = &job->geometry;
-    const bool real = tm_job_is_real(job);
-    const tm_direct_costs *costs = real ? tm_cpu_real_costs : tm_cpu_direct_costs;
-    while (costs->kernels && strcmp(costs->kernels, site->kernels) != 0)
-        costs++;
-    double ms = direct_ns(costs, g, blocks_width(g), g->map_height) * 1e-6;
-    if (real)
-        ms *= job->tmpl->channels;
+    const tm_direct_costs costs = tm_job_is_real(job)
+                                      ? cpu_real_costs(site->kernels, job)
+                                      : costs_of(tm_cpu_direct_costs, site->kernels);
+    double ms = direct_ns(&costs, g, blocks_width(g), g->map_height) * 1e-6;
     return ms < TRIVIAL_MS ? ms : ms / site->threads;
 }
 
@@ -150,7 +168,7 @@ static tm_fft_costs real_costs(const tm_job *job, tm_fft_length *lengths, held_m
         lengths[i] = (tm_fft_length){costs.lengths[i].length, costs.lengths[i].ns / 2 *
                                                                   tm_fft_real_transforms(&real)};
     costs.lengths = lengths;
-    costs.window_ns = TM_CPU_REAL_WINDOW_NS * (1 + real.slides);
+    costs.window_ns = TM_CPU_REAL_WINDOW_NS + TM_CPU_REAL_SLIDE_NS * real.slides;
     costs.max_points /= held->tiles;
     return costs;
 }
