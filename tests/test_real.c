@@ -5,16 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backends.h"
 #include "check.h"
 #include "lcc/real.h"
 
 enum { CONTENTS = 13 };
 
-typedef struct problem {
+typedef struct pictures {
     tm_image frame, tmpl;
     float *memory[2];
     uint8_t *masks[2];
-} problem;
+} pictures;
 
 static double unit(void)
 {
@@ -81,16 +82,14 @@ static uint8_t *make_mask(tm_image *image, unsigned out_of)
     return mask;
 }
 
-static void make(problem *p)
+/* Of a map's and a template's size. */
+static void make(pictures *p, const int64_t size[4])
 {
-    const bool large = check_random() % 16 == 0;
-    const int64_t w = check_random_in(1, large ? 40 : 12), h = check_random_in(1, large ? 40 : 12);
-    const int64_t width = w + check_random_in(0, large ? 12 : 160);
-    const int64_t height = h + check_random_in(0, large ? 12 : 30);
+    const int64_t w = size[2], h = size[3], width = size[0] + w - 1, height = size[1] + h - 1;
     const int channels = check_random() % 3 ? 1 : (int)check_random_in(2, 4);
     const int content = (int)(check_random() % CONTENTS);
 
-    *p = (problem){0};
+    *p = (pictures){0};
     p->memory[0] = make_picture(&p->frame, width, height, channels, content);
     p->memory[1] = make_picture(&p->tmpl, w, h, channels,
                                 check_random() % 4 ? content : (int)(check_random() % CONTENTS));
@@ -104,7 +103,16 @@ static void make(problem *p)
         p->masks[1] = make_mask(&p->frame, 100);
 }
 
-static void discard(problem *p)
+static void draw_size(int64_t size[4])
+{
+    const bool large = check_random() % 16 == 0;
+    for (int i = 0; i < 2; i++) {
+        size[2 + i] = check_random_in(1, large ? 40 : 12);
+        size[i] = check_random_in(1, large ? 13 : i ? 31 : 161);
+    }
+}
+
+static void discard(pictures *p)
 {
     for (int i = 0; i < 2; i++) {
         free(p->memory[i]);
@@ -112,12 +120,12 @@ static void discard(problem *p)
     }
 }
 
-static tm_settings random_settings(tm_algorithm algorithm)
+static tm_settings random_settings(tm_device_kind device, tm_algorithm algorithm)
 {
     static const char *const features[] = {"none", "avx2", "all"};
     tm_settings s;
     tm_settings_default(&s, sizeof s);
-    s.device = TM_DEVICE_CPU;
+    s.device = device;
     s.algorithm = algorithm;
     s.metric = (tm_metric)(check_random() % 6);
     s.domain = (tm_domain)(check_random() % 3);
@@ -129,7 +137,7 @@ static tm_settings random_settings(tm_algorithm algorithm)
 }
 
 /* The greatest error over its bound, of every position or of each step's. */
-static double check_map(const problem *p, const tm_settings *s, const float *map,
+static double check_map(const pictures *p, const tm_settings *s, const float *map,
                         const tm_peak *best, int64_t step)
 {
     tm_template *t;
@@ -173,9 +181,10 @@ static double check_map(const problem *p, const tm_settings *s, const float *map
     return worst;
 }
 
-static void check_search(tm_matcher *m, const problem *p, const tm_template *t,
-                         const tm_peak *best)
+static void check_search(tm_matcher *m, const pictures *p, const tm_template *t,
+                         const tm_peak *best, tm_domain domain, const tm_map *map)
 {
+    tm_geometry g;
     tm_search search;
     tm_hits hits;
     tm_search_default(&search, sizeof search);
@@ -185,25 +194,41 @@ static void check_search(tm_matcher *m, const problem *p, const tm_template *t,
     CHECK(hits.count >= 1);
     CHECK(hits.items[0].peak.x == best->x && hits.items[0].peak.y == best->y &&
           hits.items[0].peak.score == best->score);
-    for (size_t i = 0; i < hits.count; i++)
+    CHECK_EQ(tm_geometry_init(&g, domain, p->frame.width, p->frame.height, p->tmpl.width,
+                              p->tmpl.height), TM_OK);
+    for (size_t i = 0; i < hits.count; i++) {
+        const tm_peak *peak = &hits.items[i].peak;
+        const float *row = (float *)map->data + (peak->y + g.pad_y) * g.map_width;
         CHECK(fabs(hits.items[i].dx) <= 0.5 && fabs(hits.items[i].dy) <= 0.5);
+        CHECK((double)row[peak->x + g.pad_x] == peak->score);
+    }
     tm_hits_free(&hits);
 }
 
-/* Returns the worst error over its bound, or -1. */
-static double run_case(tm_algorithm algorithm, tm_metric *metric)
+/* Devices are opened once. */
+static tm_matcher *matcher_for(const tm_settings *s)
 {
-    problem p;
-    tm_matcher *m;
+    static tm_matcher *kept[6][3];
+    tm_matcher *own = NULL, **m = s->device == TM_DEVICE_CUDA ? &kept[s->metric][s->domain] : &own;
+    if (!*m && tm_matcher_create(m, s) != TM_OK)
+        check_fail(__FILE__, __LINE__, "no matcher: %s", tm_matcher_message(*m));
+    return *m;
+}
+
+/* Returns the worst error over its bound, or -1. */
+static double run_case(tm_device_kind device, tm_algorithm algorithm, const int64_t size[4],
+                       tm_metric *metric)
+{
+    pictures p;
     tm_template *t;
     tm_peak best;
     int64_t width, height;
     double worst = -1;
-    const tm_settings s = random_settings(algorithm);
+    const tm_settings s = random_settings(device, algorithm);
+    tm_matcher *m = matcher_for(&s);
 
-    make(&p);
+    make(&p, size);
     *metric = s.metric;
-    CHECK_EQ(tm_matcher_create(&m, &s), TM_OK);
     CHECK_EQ(tm_map_size(s.domain, p.frame.width, p.frame.height, p.tmpl.width, p.tmpl.height,
                          &width, &height), TM_OK);
     float *values = malloc((size_t)(width * height) * sizeof *values);
@@ -218,23 +243,25 @@ static double run_case(tm_algorithm algorithm, tm_metric *metric)
         if (status == TM_OK) {
             CHECK_EQ(strcmp(tm_matcher_algorithm(m), "fft") == 0, algorithm == TM_ALGORITHM_FFT);
             worst = check_map(&p, &s, values, &best, 1);
-            check_search(m, &p, t, &best);
+            check_search(m, &p, t, &best, s.domain, &map);
         }
         tm_template_destroy(&t);
     }
-    tm_matcher_destroy(&m);
+    if (device == TM_DEVICE_CPU)
+        tm_matcher_destroy(&m);
     free(values);
     discard(&p);
     return worst;
 }
 
-static void random_cases(tm_algorithm algorithm)
+static void random_cases(tm_device_kind device, tm_algorithm algorithm)
 {
     double worst[6] = {0};
-    int64_t cases = 0;
+    int64_t cases = 0, size[4];
     for (int64_t i = check_cases(1500); i > 0; i--) {
         tm_metric metric;
-        const double error = run_case(algorithm, &metric);
+        draw_size(size);
+        const double error = run_case(device, algorithm, size, &metric);
         cases += error >= 0;
         worst[metric] = fmax(worst[metric], error);
     }
@@ -245,14 +272,87 @@ static void random_cases(tm_algorithm algorithm)
 
 static void direct_within_bound(void)
 {
-    random_cases(TM_ALGORITHM_DIRECT);
+    random_cases(TM_DEVICE_CPU, TM_ALGORITHM_DIRECT);
 }
 
 static void fft_within_bound(void)
 {
     if (!TM_HAVE_FFTW)
         check_skip("this build has no FFT for the CPU");
-    random_cases(TM_ALGORITHM_FFT);
+    random_cases(TM_DEVICE_CPU, TM_ALGORITHM_FFT);
+}
+
+static void cuda_random(void)
+{
+    require_cuda();
+    random_cases(TM_DEVICE_CUDA, TM_ALGORITHM_DIRECT);
+}
+
+/* Templates around the edges of panels, and beyond a part of a sum. */
+static void cuda_templates(void)
+{
+    static const int64_t sizes[][4] = {{40, 5, 32, 16},  {130, 17, 33, 17}, {3, 40, 31, 15},
+                                       {20, 3, 100, 70}, {9, 20, 1, 1100},  {5, 2, 1100, 1},
+                                       {30, 4, 700, 2},  {129, 3, 8, 513}};
+    const int64_t times = check_cases(24) / 8 + 1;
+    require_cuda();
+    for (int64_t i = 0; i < 8 * times; i++) {
+        tm_metric metric;
+        run_case(TM_DEVICE_CUDA, TM_ALGORITHM_DIRECT, sizes[i % 8], &metric);
+    }
+    printf("# %" PRId64 " cases\n", 8 * times);
+}
+
+/* A map with the best match of pieces: of all rows, or of as many as there is memory
+ * for. */
+static float *map_of(const pictures *p, tm_settings s, int64_t memory, size_t count, tm_peak *best)
+{
+    tm_matcher *m;
+    tm_template *t = NULL;
+    float *values = calloc(count, sizeof *values);
+
+    *best = (tm_peak){0};
+    s.device_memory = memory;
+    s.device_mask = memory ? TM_ALL_DEVICES : 0;
+    if (tm_matcher_create(&m, &s) != TM_OK)
+        check_fail(__FILE__, __LINE__, "no matcher: %s", tm_matcher_message(m));
+    const tm_status made = tm_template_create(&t, m, &p->tmpl);
+    CHECK(made == TM_OK || made == TM_ERR_FLAT_TEMPLATE);
+    if (made == TM_OK) {
+        const tm_map map = {values, (ptrdiff_t)(p->frame.width - p->tmpl.width + 1) * 4};
+        const tm_status status = tm_match(m, &p->frame, t, best, &map);
+        if (status != TM_OK && status != TM_ERR_NO_POSITION)
+            check_fail(__FILE__, __LINE__, "%s", tm_matcher_message(m));
+        CHECK_STR(tm_matcher_warning(m), "");
+    }
+    tm_template_destroy(&t);
+    tm_matcher_destroy(&m);
+    return values;
+}
+
+static void cuda_pieces(void)
+{
+    const int64_t times = check_cases(80) / 10 + 1;
+    require_cuda();
+    for (int64_t i = 0; i < times; i++) {
+        const int64_t size[4] = {check_random_in(300, 400), check_random_in(250, 350),
+                                 check_random_in(1, 20), check_random_in(1, 20)};
+        const size_t count = (size_t)(size[0] * size[1]);
+        tm_settings s = random_settings(TM_DEVICE_CUDA, TM_ALGORITHM_DIRECT);
+        pictures p;
+        tm_peak best[2];
+        s.domain = TM_DOMAIN_VALID;
+        make(&p, size);
+        float *whole = map_of(&p, s, 0, count, &best[0]);
+        /* a megabyte is the device's handle's own */
+        float *pieces = map_of(&p, s, check_random_in(1300000, 1600000), count, &best[1]);
+        CHECK(memcmp(whole, pieces, count * sizeof *whole) == 0);
+        CHECK(best[0].x == best[1].x && best[0].y == best[1].y && best[0].score == best[1].score);
+        free(whole);
+        free(pieces);
+        discard(&p);
+    }
+    printf("# %" PRId64 " cases\n", times);
 }
 
 /* Pictures of even light and contrast, larger than tiles: what is done again is what is
@@ -271,7 +371,7 @@ static void fft_does_most(void)
         tm_matcher *m;
         tm_template *t;
         tm_peak best;
-        problem p = {0};
+        pictures p = {0};
         long long again, windows;
         int64_t width, height;
 
@@ -376,7 +476,9 @@ static void refuses(void)
 
 int main(int argc, char **argv)
 {
-    static const check_test tests[] = {TEST(direct_within_bound), TEST(fft_within_bound), TEST(fft_does_most),
-                                       TEST(agrees_with_bytes), TEST(refuses)};
+    static const check_test tests[] = {TEST(direct_within_bound), TEST(fft_within_bound),
+                                       TEST(fft_does_most),       TEST(agrees_with_bytes),
+                                       TEST(refuses),             TEST(cuda_random),
+                                       TEST(cuda_templates),      TEST(cuda_pieces)};
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
 }

@@ -56,7 +56,7 @@ static const char help[] =
     "      --max-gpu-memory SIZE  likewise on each GPU\n"
     "\n"
     "Where to compute (the result is the same everywhere, bit for bit; of\n"
-    "floats, on the CPU, within a bound):\n"
+    "floats, within a bound):\n"
     "      --device auto|cpu|cuda|cuda:N,M\n"
     "                             cuda: all CUDA devices, each rows of every frame\n"
     "      --threads N            CPU threads; 0, the default: all\n"

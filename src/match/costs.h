@@ -94,6 +94,9 @@ static const tm_direct_costs tm_cuda_direct_costs = {
     "cuda", 0, 0.000597, 6.49e-05,
 };
 
+/* A channel of floats, by double precision. Not fitted: reckoned from the operations of a tap. */
+static const tm_direct_costs tm_cuda_real_costs = {"cuda", 0.004, 0.00035, 8e-05};
+
 /* On the tensor cores a window costs window + h * (row + steps * step), a step being
  * 16 columns of a template row; windows are counted a multiprocessor. */
 /* cuda tensor: fitted */

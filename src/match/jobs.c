@@ -82,8 +82,6 @@ static tm_status prepare_job(tm_matcher *m, tm_job *job, const tm_image *frame,
             m, TM_ERR_INVALID, "the frame has %s samples and %d channel%s, the template %s and %d",
             type_name(frame->type), tm_image_channels(frame),
             tm_image_channels(frame) == 1 ? "" : "s", type_name(tmpl->type), tmpl->channels);
-    if (tmpl->real && m->settings.device == TM_DEVICE_CUDA)
-        return tm_matcher_fail(m, TM_ERR_INVALID, "float samples are matched on the CPU only");
     *job = (tm_job){.metric = job_metric(m->settings.metric, tmpl), .frame = *frame, .tmpl = tmpl};
     if (map)
         job->map = *map;

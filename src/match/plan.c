@@ -79,12 +79,23 @@ static double tensor_windows(const tm_geometry *g, int64_t rows, int multiproces
     return (double)((tiles + slots - 1) / slots * blocks * 256 * 16);
 }
 
+static double cuda_real_ms(const tm_site *site, const tm_job *job, int64_t rows)
+{
+    const tm_geometry *g = &job->geometry;
+    return direct_ns(&tm_cuda_real_costs, g, (double)g->map_width, rows) * 1e-6 *
+               job->tmpl->channels * cuda_scale(site) *
+               (site->cuda.fast_double ? 1 : TM_CUDA_SLOW_DOUBLE) +
+           TM_CUDA_TENSOR_CALL_NS * 1e-6;
+}
+
 /* One launch, for rows of the map. */
 static double cuda_launch_ms(const tm_site *site, const tm_job *job, int64_t rows)
 {
     const tm_geometry *g = &job->geometry;
     double h = (double)g->template_height;
 
+    if (tm_job_is_real(job))
+        return cuda_real_ms(site, job, rows);
     if (!site->cuda.tensor_cores || job->tmpl->n > TM_TENSOR_TAPS)
         return direct_ns(&tm_cuda_direct_costs, g, (double)g->map_width, rows) * 1e-6 *
                    cuda_scale(site) +
@@ -228,6 +239,8 @@ static const char *plan_cuda_fft(tm_plan *plan, const tm_site *site, const tm_jo
     double h = (double)g->template_height, windows = (double)g->map_width * (double)g->map_height;
     tm_fft_costs costs = tm_cuda_fft_costs;
 
+    if (tm_job_is_real(job))
+        return "on a GPU float samples are matched directly";
     while (costs.count && costs.lengths[costs.count - 1].length > site->cuda.longest_fft)
         costs.count--;
     /* the kernel for window sums wants some columns more than the template has */

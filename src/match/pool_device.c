@@ -11,6 +11,7 @@
 /* A wrong number makes a match slower, never different. */
 #define BYTE_MS 2e-8
 #define PRODUCT_MS 4e-12
+#define REAL_PRODUCT_MS 1e-10
 
 double tm_pool_cost(const tm_pool_call *call, tm_rows rows, int64_t height)
 {
@@ -19,11 +20,12 @@ double tm_pool_cost(const tm_pool_call *call, tm_rows rows, int64_t height)
         const tm_job *job = &call->jobs[i];
         const tm_rows part = tm_rows_scale(rows, height, job->geometry.map_height);
         const double windows = (double)(part.end - part.first) * (double)job->geometry.map_width;
-        ms += windows * (double)job->tmpl->n * PRODUCT_MS;
+        ms += windows * (double)job->tmpl->n *
+              (tm_job_is_real(job) ? REAL_PRODUCT_MS : PRODUCT_MS);
         if (i == 0)
-            ms += windows * BYTE_MS;
+            ms += windows * (double)tm_sample_size(job->frame.type) * BYTE_MS;
         if (job->map.data)
-            ms += windows * (double)tm_map_element_size(job->metric) * BYTE_MS;
+            ms += windows * (double)tm_job_element(job) * BYTE_MS;
     }
     return ms;
 }

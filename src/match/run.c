@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What runs a matcher's jobs: the CPU or its devices, by which algorithm, and why. */
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -160,7 +159,6 @@ static tm_status run_cpu(tm_matcher *m, tm_job *job, const tm_plan *plan)
         return tm_matcher_fail(m, TM_ERR_INVALID, "no FFT: %s", plan->fault);
     } else {
         const char *why = m->settings.device == TM_DEVICE_CPU ? "as asked"
-                          : tm_job_is_real(job)               ? "floats are matched on the CPU"
                           : m->refusal.text[0]                ? m->refusal.text
                                                : "not enough work yet to start a CUDA device";
         if (plan->algorithm == TM_ALGORITHM_FFT) {
@@ -213,7 +211,7 @@ static tm_status run_cuda(tm_matcher *m, size_t count)
         say_fft(m, &call.plan.tiling);
     } else {
         m->algorithm = "direct";
-        tm_matcher_say(m, "direct on %s", m->device);
+        tm_matcher_say(m, "direct on %s%s", m->device, tm_job_is_real(m->jobs) ? ", float" : "");
     }
     tm_matcher_say(m, m->settings.device == TM_DEVICE_AUTO
                           ? ": the work outweighs the device's start-up"
@@ -240,8 +238,6 @@ static double estimate_ms(const tm_matcher *m, size_t count)
 static bool use_cuda(tm_matcher *m, size_t count)
 {
     const tm_settings *s = &m->settings;
-    if (tm_job_is_real(m->jobs)) /* as all of them are then */
-        return false;
     if (s->device != TM_DEVICE_AUTO || s->algorithm == TM_ALGORITHM_REFERENCE)
         return s->device == TM_DEVICE_CUDA;
     if (!m->pool && !m->refusal.text[0] &&

@@ -50,4 +50,12 @@ printf '2.5 2.5\n2.5 2.5\n' >flat.txt
 try frame.txt flat.txt
 try --mask frame.txt frame.txt patch.txt
 try --verify frame.txt patch.txt
-TMATCH_PLUGIN_DIR="$TMATCH_FAKE_PLUGIN_DIR" try --device cuda frame.txt patch.txt
+
+# On devices, of which the tests have some that pretend.
+TMATCH_PLUGIN_DIR="$TMATCH_FAKE_PLUGIN_DIR"
+export TMATCH_PLUGIN_DIR
+try --device cuda:0 -v frame.txt patch.txt 2>&1 | sed 's/; estimates:.*//; s/=[0-9.]* /=N /g'
+try --device cuda --metric sqdiff --map pieces.npy -n 3 --min-score 100 frame.txt patch.txt
+try --algorithm reference --metric sqdiff --map map.npy frame.txt patch.txt
+cmp map.npy pieces.npy
+try --device cuda --algorithm fft frame.txt patch.txt

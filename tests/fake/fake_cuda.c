@@ -109,7 +109,7 @@ static tm_status allocate(tm_cuda *cuda, const tm_job *job, tm_message *message)
     const tm_geometry *g = &job->geometry;
     int64_t needed = g->frame_width * g->frame_height;
     if (job->map.data)
-        needed += g->map_width * g->map_height * (int64_t)tm_map_element_size(job->metric);
+        needed += g->map_width * g->map_height * (int64_t)tm_job_element(job);
     if (cuda->memory && needed > cuda->memory) {
         snprintf(message->text, sizeof message->text, "cuda:%d, fake: out of memory", cuda->index);
         return TM_ERR_DEVICE_MEMORY;
@@ -126,8 +126,7 @@ static tm_status match_all(tm_cuda *cuda, tm_job *job)
  * to be written. */
 static tm_status compute(tm_cuda *cuda, tm_job *job)
 {
-    const size_t row =
-        (size_t)job->geometry.map_width * tm_map_element_size(job->metric);
+    const size_t row = (size_t)job->geometry.map_width * tm_job_element(job);
     tm_job own = *job;
     if (!job->map.data || !job->peaks)
         return match_all(cuda, job);
@@ -162,7 +161,7 @@ static tm_status run(tm_cuda *cuda, tm_job *job, tm_cuda_work *work, tm_message 
     work->bytes_to_device += g->frame_width * g->frame_height;
     if (job->map.data)
         work->bytes_from_device +=
-            g->map_width * g->map_height * (int64_t)tm_map_element_size(job->metric);
+            g->map_width * g->map_height * (int64_t)tm_job_element(job);
     return status;
 }
 

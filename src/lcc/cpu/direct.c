@@ -174,7 +174,7 @@ static size_t scratch_size(const run *r)
 
 bool tm_cpu_takes(const tm_job *job)
 {
-    return tm_job_is_plain(job) || is_narrow(job->tmpl);
+    return tm_job_is_plain(job) || (!tm_job_is_real(job) && is_narrow(job->tmpl));
 }
 
 tm_status tm_cpu_match(tm_cpu *cpu, tm_job *job)

@@ -8,9 +8,7 @@ int64_t tm_chunk_end(const tm_cuda *cuda, const tm_job *job, bool staged, int64_
 {
     const tm_geometry *g = &job->geometry;
     const bool whole = staged || job->tiling || !tm_job_is_plain(job);
-    const int64_t row = job->map.data
-                            ? g->map_width * (int64_t)tm_map_element_size(job->metric)
-                            : 0;
+    const int64_t row = job->map.data ? g->map_width * (int64_t)tm_job_element(job) : 0;
     return tm_chunk_rows_end(g, row, whole ? 0 : cuda->traits.chunk_bytes, first);
 }
 
@@ -42,7 +40,7 @@ bool tm_map_is_staged(const tm_job *job)
     const tm_geometry *g = &job->geometry;
     return job->map.data &&
            !tm_is_pinned(job->map.data, job->map.stride, g->map_height,
-                         (size_t)g->map_width * tm_map_element_size(job->metric));
+                         (size_t)g->map_width * tm_job_element(job));
 }
 
 cudaError_t tm_run_chunks(tm_cuda *cuda, tm_launch *launch, const tm_job *job, bool copied,

@@ -87,6 +87,7 @@ struct tm_cuda {
 
     /* other than 8-bit gray: parts.cu */
     tm_buffer raw, planes, terms, found;
+    tm_buffer taps; /* of a float template */
     tm_layout planes_layout; /* what the planes' memory is zeroed for */
     int planes_count;
     int *hint;         /* device: order of the best score so far */
@@ -122,9 +123,14 @@ cudaError_t tm_upload(tm_cuda *cuda, uint8_t *to, size_t pitch, const uint8_t *f
                       ptrdiff_t stride, size_t row_bytes, int64_t rows);
 
 /* parts.cu: brings a frame other than 8-bit gray to the device, and matches there. */
+tm_raw_frame tm_raw_frame_of(const tm_cuda *cuda, const tm_image *frame);
 cudaError_t tm_place_parts(tm_cuda *cuda, const tm_job *job);
 cudaError_t tm_run_parts(tm_cuda *cuda, const tm_job *job, tm_candidate *best);
 cudaError_t tm_launch_parts(tm_cuda *cuda, const tm_launch *launch);
+
+/* real.cu: a float template to the device; and all that is done there then. */
+cudaError_t tm_place_taps(tm_cuda *cuda, const tm_job *job);
+cudaError_t tm_launch_real(tm_cuda *cuda, const tm_job *job, tm_candidate *best);
 
 /* terms.cu: how terms are made, the fastest way first. Each may be refused but the last. */
 typedef enum tm_terms_way {

@@ -13,7 +13,7 @@ static size_t row_bytes(const tm_image *frame)
     return (size_t)(frame->width * tm_image_channels(frame) * tm_sample_size(frame->type));
 }
 
-static tm_raw_frame raw_frame(const tm_cuda *cuda, const tm_image *frame)
+tm_raw_frame tm_raw_frame_of(const tm_cuda *cuda, const tm_image *frame)
 {
     const uint8_t *samples = (const uint8_t *)cuda->raw.data;
     return (tm_raw_frame){samples,
@@ -45,7 +45,7 @@ static cudaError_t split(tm_cuda *cuda, const tm_job *job, const tm_parts *parts
 {
     const tm_layout l = tm_layout_of(&job->geometry);
     const size_t size = (size_t)parts->planes * (size_t)l.rows * l.pitch;
-    const tm_raw_frame raw = raw_frame(cuda, &job->frame);
+    const tm_raw_frame raw = tm_raw_frame_of(cuda, &job->frame);
 
     if (!tm_layout_equal(&l, &cuda->planes_layout) || parts->planes > cuda->planes_count) {
         cuda->planes_layout = (tm_layout){};
@@ -155,6 +155,8 @@ static cudaError_t launch(tm_cuda *cuda, const tm_job *job, tm_candidate *best)
     cudaError_t error = cudaErrorNotSupported;
     tm_parts parts;
 
+    if (tm_job_is_real(job))
+        return tm_launch_real(cuda, job, best);
     TRY(find_mask(cuda, job, &mask));
     tm_parts_make(&parts, job, mask);
     TRY(split(cuda, job, &parts, &planes));
@@ -177,6 +179,8 @@ cudaError_t tm_launch_parts(tm_cuda *cuda, const tm_launch *l)
 cudaError_t tm_run_parts(tm_cuda *cuda, const tm_job *job, tm_candidate *best)
 {
     TRY(tm_place_map(cuda, job));
+    if (tm_job_is_real(job))
+        TRY(tm_place_taps(cuda, job));
     TRY(launch(cuda, job, best));
     cuda->last = (tm_launch){};
     cuda->last.parts = *job;

@@ -81,6 +81,7 @@ static void give_back(tm_cuda *cuda)
     tm_buffer_free(&cuda->planes);
     tm_buffer_free(&cuda->terms);
     tm_buffer_free(&cuda->found);
+    tm_buffer_free(&cuda->taps);
     tm_buffer_free(&cuda->fft.points);
     tm_buffer_free(&cuda->fft.windows);
     tm_buffer_free(&cuda->peaks.items);

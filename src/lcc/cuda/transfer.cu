@@ -137,8 +137,7 @@ cudaError_t tm_place_map(tm_cuda *cuda, const tm_job *job)
 
     if (!tm_job_has_map(job))
         return cudaSuccess;
-    TRY(tm_buffer_fit(&cuda->map, (size_t)(g->map_width * g->map_height) *
-                                      tm_map_element_size(job->metric)));
+    TRY(tm_buffer_fit(&cuda->map, (size_t)(g->map_width * g->map_height) * tm_job_element(job)));
     /* the map before it may still be on its way */
     TRY(cudaEventRecord(cuda->computed[1], cuda->out));
     return cudaStreamWaitEvent(cuda->stream, cuda->computed[1], 0);
@@ -151,8 +150,7 @@ cudaError_t tm_download_rows(tm_cuda *cuda, const tm_job *job, int64_t first, in
         first = first > job->first_row ? first : job->first_row;
         end = smaller(end, job->last_row);
     }
-    const size_t row_bytes =
-        (size_t)job->geometry.map_width * tm_map_element_size(job->metric);
+    const size_t row_bytes = (size_t)job->geometry.map_width * tm_job_element(job);
     const uint8_t *from = (const uint8_t *)cuda->map.data + (size_t)first * row_bytes;
     uint8_t *to = (uint8_t *)job->map.data + first * job->map.stride;
     tm_staging *staging = &cuda->staging_out;
