@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What 16 bits, masks, colour and the other metrics cost, as multiples of LCC of
+/* What 16 bits, floats, masks, colour and the other metrics cost, as multiples of LCC of
  * 8-bit gray of the same size:
  *
  *     bench-kinds [cpu|cuda] [auto|direct|fft] [FRAME,TEMPLATE]... >kinds.json
@@ -45,6 +45,11 @@ static const kind kinds[] = {
     {"masked rgb8", TM_METRIC_LCC, TM_SAMPLE_U8, 3, 1},
     {"rgb16", TM_METRIC_LCC, TM_SAMPLE_U16, 3, 0},
     {"gray8, masked frame", TM_METRIC_LCC, TM_SAMPLE_U8, 1, 2},
+    {"float", TM_METRIC_LCC, TM_SAMPLE_F32, 1, 0},
+    {"masked float", TM_METRIC_LCC, TM_SAMPLE_F32, 1, 1},
+    {"float rgb", TM_METRIC_LCC, TM_SAMPLE_F32, 3, 0},
+    {"float", TM_METRIC_CCORR_NORMED, TM_SAMPLE_F32, 1, 0},
+    {"float", TM_METRIC_SQDIFF_NORMED, TM_SAMPLE_F32, 1, 0},
     {"gray8", TM_METRIC_CCORR, TM_SAMPLE_U8, 1, 0},
     {"gray8", TM_METRIC_CCORR_NORMED, TM_SAMPLE_U8, 1, 0},
     {"gray8", TM_METRIC_CCOEFF, TM_SAMPLE_U8, 1, 0},
@@ -59,6 +64,17 @@ static uint8_t *noise(size_t size)
     for (size_t i = 0; data && i < size; i++) {
         state = state * UINT64_C(6364136223846793005) + 1442695040888963407u;
         data[i] = (uint8_t)(state >> 56);
+    }
+    return data;
+}
+
+static uint8_t *noise_of(tm_sample_type type, size_t samples)
+{
+    uint8_t *data = noise(samples * (size_t)tm_sample_size(type));
+    if (type == TM_SAMPLE_F32 && data) { /* not any bits: some are no numbers */
+        float *floats = (float *)(void *)data;
+        for (size_t i = 0; i < samples; i++)
+            floats[i] = (float)data[4 * i] + (float)data[4 * i + 1] / 256;
     }
     return data;
 }
@@ -223,11 +239,11 @@ static void free_pictures(pictures *p)
 
 static bool make_pictures(pictures *p, const kind *k, tm_settings settings, extent frame, extent part)
 {
-    const int64_t pixel = k->channels * (k->type == TM_SAMPLE_U16 ? 2 : 1);
+    const int64_t pixel = k->channels * tm_sample_size(k->type);
     const size_t pixels = (size_t)frame.width * (size_t)frame.height;
 
     *p = (pictures){.settings = settings,
-                   .samples = noise(pixels * (size_t)pixel),
+                   .samples = noise_of(k->type, pixels * (size_t)k->channels),
                    .mask = noise((size_t)part.width * (size_t)part.height),
                    .frame_mask = malloc(pixels)};
     p->settings.metric = k->metric;
