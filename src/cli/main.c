@@ -64,6 +64,9 @@ int main(int argc, char **argv)
 
     if (!open_standard_files() || !signals_start())
         return CLI_FAILED;
+    /* A CUDA context of eight queues takes longer to open and to close. One for kernels and
+     * one for copies each way is what a matcher can use. */
+    setenv("CUDA_DEVICE_MAX_CONNECTIONS", "1", 0);
     const int status = cli_options_parse(&options, argc, argv) ? run(&options) : CLI_FAILED;
     const int cause = errno; /* of a write that failed in between, by the help */
     cli_options_free(&options);
