@@ -355,6 +355,43 @@ static void cuda_pieces(void)
     printf("# %" PRId64 " cases\n", times);
 }
 
+/* One template under one metric takes other spectra where the frame's signs differ, or
+ * has a mask: a matcher that keeps them takes the right ones. */
+static void fft_keeps_spectra_apart(void)
+{
+    pictures p = {0};
+    tm_settings s;
+    tm_matcher *m;
+    tm_template *t;
+    tm_peak best;
+    static float values[81 * 51];
+    const tm_map map = {values, 81 * 4};
+
+    if (!TM_HAVE_FFTW)
+        check_skip("this build has no FFT for the CPU");
+    p.memory[0] = make_picture(&p.frame, 90, 60, 1, 0);
+    p.memory[1] = make_picture(&p.tmpl, 10, 10, 1, 0);
+    p.masks[0] = make_mask(&p.tmpl, 3);
+    p.masks[1] = make_mask(&p.frame, 1000);
+    const uint8_t *mask = p.frame.mask;
+    tm_settings_default(&s, sizeof s);
+    s.device = TM_DEVICE_CPU;
+    s.algorithm = TM_ALGORITHM_FFT;
+    s.metric = TM_METRIC_CCORR;
+    CHECK_EQ(tm_matcher_create(&m, &s), TM_OK);
+    CHECK_EQ(tm_template_create(&t, m, &p.tmpl), TM_OK);
+    for (int i = 0; i < 8; i++) {
+        for (int k = 0; k < 90 * 60; k++)
+            p.memory[0][k] = fabsf(p.memory[0][k]) * (i & 1 && k % 3 == 0 ? -1 : 1);
+        p.frame.mask = i & 2 ? mask : NULL;
+        CHECK_EQ(tm_match(m, &p.frame, t, &best, &map), TM_OK);
+        CHECK(check_map(&p, &s, values, &best, 1) <= 1);
+    }
+    tm_template_destroy(&t);
+    tm_matcher_destroy(&m);
+    discard(&p);
+}
+
 /* Pictures of even light and contrast, larger than tiles: what is done again is what is
  * near a good match, by metrics that are near 0 there. (What full adds around the frame
  * is black.) */
@@ -476,9 +513,10 @@ static void refuses(void)
 
 int main(int argc, char **argv)
 {
-    static const check_test tests[] = {TEST(direct_within_bound), TEST(fft_within_bound),
-                                       TEST(fft_does_most),       TEST(agrees_with_bytes),
-                                       TEST(refuses),             TEST(cuda_random),
-                                       TEST(cuda_templates),      TEST(cuda_pieces)};
+    static const check_test tests[] = {
+        TEST(direct_within_bound), TEST(fft_within_bound),  TEST(fft_keeps_spectra_apart),
+        TEST(fft_does_most),       TEST(agrees_with_bytes), TEST(refuses),
+        TEST(cuda_random),         TEST(cuda_templates),    TEST(cuda_pieces),
+    };
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
 }

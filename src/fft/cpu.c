@@ -3,38 +3,17 @@
 #include "fft/cpu.h"
 
 #include <omp.h>
-#include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "clock.h"
-#include "fft/cpu_tile.h"
+#include "fft/cpu_plans.h"
 
-enum { SPECTRA = 8, PLANS = 8, STRIPS_PER_THREAD = 4 };
-
-/* Spectra are kept up to this size altogether, and one in any case. */
-#define SPECTRA_BYTES ((size_t)128 << 20)
+enum { STRIPS_PER_THREAD = 4 };
 
 /* FFTW_MEASURE makes transforms a third faster and takes 0.1 s to 0.4 s for a
  * length: it pays once a matcher has work for some seconds. Until then lengths
  * and plan types are such that FFTW_ESTIMATE chooses well. */
 #define MEASURE_AFTER_MS 3000.0
-
-/* FFTW's planner has global state; only executing plans is thread-safe. This
- * keeps matchers apart. A program that plans transforms of its own while another
- * of its threads matches calls fftw_make_planner_thread_safe. */
-static pthread_mutex_t planner = PTHREAD_MUTEX_INITIALIZER;
-
-/* A template's spectra, one after the other. */
-typedef struct spectrum {
-    tm_template *key;     /* an own copy */
-    int length_x, length_y;
-    tm_metric metric;     /* floats: makes the taps */
-    int count;
-    fftw_complex *points; /* NULL: free */
-    size_t size;
-    uint64_t used;
-} spectrum;
 
 typedef struct memory {
     void *data;
@@ -44,10 +23,8 @@ typedef struct memory {
 struct tm_fft_cpu {
     int threads;
     double spent_ms;
-    tm_fft_plan plans[PLANS];
-    int next_plan;
-    spectrum spectra[SPECTRA];
-    uint64_t clock;
+    tm_fft_plans plans;
+    tm_fft_spectra spectra;
     memory *memories; /* one per thread */
     int64_t again;
 };
@@ -57,60 +34,8 @@ typedef struct transforms {
     const tm_fft_tiling *tiling;
     tm_fft_real *real; /* NULL: integers */
     tm_real_block_fn *block;
-    int tiles, spectra; /* that are held */
+    int tiles; /* that a thread holds */
 } transforms;
-
-static void destroy_plan(tm_fft_plan *plan)
-{
-    pthread_mutex_lock(&planner);
-    if (plan->forward)
-        fftw_destroy_plan(plan->forward);
-    if (plan->backward)
-        fftw_destroy_plan(plan->backward);
-    pthread_mutex_unlock(&planner);
-    *plan = (tm_fft_plan){0};
-}
-
-static bool make_plan(tm_fft_plan *plan, int length, bool measure)
-{
-    unsigned flags = measure ? FFTW_MEASURE : FFTW_ESTIMATE;
-    fftw_complex *points = aligned_alloc(64, ((size_t)length * sizeof *points + 63) / 64 * 64);
-
-    if (!points)
-        return false;
-    *plan = (tm_fft_plan){.length = length, .measured = measure};
-    pthread_mutex_lock(&planner);
-    plan->forward = fftw_plan_dft_1d(length, points, points, FFTW_FORWARD, flags);
-    plan->backward = fftw_plan_dft_1d(length, points, points, FFTW_BACKWARD, flags);
-    pthread_mutex_unlock(&planner);
-    free(points);
-    return plan->forward && plan->backward;
-}
-
-/* Keeps the other plan of the running match. */
-static const tm_fft_plan *fetch_plan(tm_fft_cpu *fft, int length, bool measure,
-                                     const tm_fft_plan *other)
-{
-    tm_fft_plan *plan = NULL;
-    for (int i = 0; i < PLANS; i++) {
-        if (fft->plans[i].length != length)
-            continue;
-        plan = &fft->plans[i];
-        if (plan->measured || !measure)
-            return plan;
-    }
-    if (!plan) {
-        if (&fft->plans[fft->next_plan] == other)
-            fft->next_plan = (fft->next_plan + 1) % PLANS;
-        plan = &fft->plans[fft->next_plan];
-        fft->next_plan = (fft->next_plan + 1) % PLANS;
-    }
-    destroy_plan(plan);
-    if (make_plan(plan, length, measure))
-        return plan;
-    destroy_plan(plan);
-    return NULL;
-}
 
 /* Lays out a thread's memory; with data NULL it finds the size. */
 static size_t carve(tm_fft_scratch *s, char *data, const transforms *how)
@@ -154,88 +79,6 @@ static bool fit_memory(memory *m, tm_fft_scratch *s, const transforms *how)
     return m->data != NULL;
 }
 
-static void drop_spectrum(spectrum *s)
-{
-    tm_template_destroy(&s->key);
-    free(s->points);
-    *s = (spectrum){0};
-}
-
-/* A free place, after dropping what was not used for longest until size fits. */
-static spectrum *make_room(tm_fft_cpu *fft, size_t size)
-{
-    for (;;) {
-        spectrum *oldest = NULL, *unused = NULL;
-        size_t total = size;
-        for (int i = 0; i < SPECTRA; i++) {
-            spectrum *s = &fft->spectra[i];
-            total += s->size;
-            if (!s->points)
-                unused = s;
-            else if (!oldest || s->used < oldest->used)
-                oldest = s;
-        }
-        if (unused && (total <= SPECTRA_BYTES || !oldest))
-            return unused;
-        drop_spectrum(oldest);
-    }
-}
-
-/* What the taps are made of. */
-static tm_template *copy_template(const tm_template *t)
-{
-    tm_template *copy = NULL;
-    const tm_image image = {.samples = t->samples,
-                            .width = t->width,
-                            .height = t->height,
-                            .stride = (ptrdiff_t)(t->width * t->channels * tm_sample_size(t->type)),
-                            .type = t->type,
-                            .channels = t->channels,
-                            .mask = t->mask,
-                            .mask_stride = (ptrdiff_t)t->width};
-    return tm_template_prepare(&copy, &image) == TM_OK ? copy : NULL;
-}
-
-static size_t spectrum_points(const tm_fft_tiling *t)
-{
-    return (size_t)(t->length_x + TM_FFT_COLUMNS) * (size_t)t->length_y;
-}
-
-static const fftw_complex *fetch_spectrum(tm_fft_cpu *fft, const tm_job *job, const transforms *how,
-                                          const tm_fft_plan *plan_x, const tm_fft_plan *plan_y)
-{
-    const tm_template *tmpl = job->tmpl;
-    const tm_fft_tiling *t = how->tiling;
-    const size_t points = spectrum_points(t);
-    const size_t size = (size_t)how->spectra * points * sizeof(fftw_complex);
-    const tm_metric metric = how->real ? job->metric : TM_METRIC_LCC;
-    tm_fft_scratch scratch;
-
-    for (int i = 0; i < SPECTRA; i++) {
-        spectrum *s = &fft->spectra[i];
-        if (s->points && s->length_x == t->length_x && s->length_y == t->length_y &&
-            s->metric == metric && s->count == how->spectra && tm_template_equal(s->key, tmpl)) {
-            s->used = ++fft->clock;
-            return s->points;
-        }
-    }
-    spectrum *s = make_room(fft, size);
-    *s = (spectrum){copy_template(tmpl), t->length_x, t->length_y, metric, how->spectra,
-                    aligned_alloc(64, (size + 63) / 64 * 64), size, ++fft->clock};
-    if (!s->points || !s->key || !fit_memory(&fft->memories[0], &scratch, how)) {
-        drop_spectrum(s);
-        return NULL;
-    }
-    if (!how->real)
-        tm_fft_spectrum(tmpl, metric, 0, t, plan_x, plan_y, &scratch, s->points);
-    for (int taps = 0, i = 0; how->real && taps < TM_REAL_ALL_TAPS; taps++) {
-        if (how->real->taken[taps])
-            tm_fft_spectrum(tmpl, metric, taps, t, plan_x, plan_y, &scratch,
-                            s->points + points * (size_t)i++);
-    }
-    return s->points;
-}
-
 /* Which planes are correlated with which spectra. */
 static tm_fft_mix make_mix(const transforms *how, const fftw_complex *spectra)
 {
@@ -247,7 +90,7 @@ static tm_fft_mix make_mix(const transforms *how, const fftw_complex *spectra)
         return mix;
     for (int i = 0; i < TM_REAL_ALL_TAPS; i++) {
         of[i] = spectra;
-        spectra += real->taken[i] ? spectrum_points(how->tiling) : 0;
+        spectra += real->taken >> i & 1 ? tm_fft_spectrum_points(how->tiling) : 0;
     }
     mix = (tm_fft_mix){.planes = real->planes, .sums = real->sums, .terms = real->terms};
     for (int i = 0; i < real->terms; i++) {
@@ -313,11 +156,13 @@ static tm_status match(tm_fft_cpu *fft, tm_job *job, const transforms *how)
                           .kind = how->real ? &tm_fft_reals : &tm_fft_integers,
                           .real = how->real};
 
-    strip.plan_x = fetch_plan(fft, tiling->length_x, measure, NULL);
-    strip.plan_y = fetch_plan(fft, tiling->length_y, measure, strip.plan_x);
-    if (!strip.plan_x || !strip.plan_y)
+    tm_fft_scratch first;
+
+    strip.plan_x = tm_fft_plan_fetch(&fft->plans, tiling->length_x, measure, NULL);
+    strip.plan_y = tm_fft_plan_fetch(&fft->plans, tiling->length_y, measure, strip.plan_x);
+    if (!strip.plan_x || !strip.plan_y || !fit_memory(&fft->memories[0], &first, how))
         return TM_ERR_MEMORY;
-    const fftw_complex *spectra = fetch_spectrum(fft, job, how, strip.plan_x, strip.plan_y);
+    const fftw_complex *spectra = tm_fft_spectra_fetch(&fft->spectra, &strip, &first);
     if (!spectra)
         return TM_ERR_MEMORY;
     const tm_fft_mix mix = make_mix(how, spectra);
@@ -373,14 +218,13 @@ tm_status tm_fft_cpu_match(tm_fft_cpu *fft, tm_job *job, const tm_fft_tiling *ti
                            tm_real_block_fn *block)
 {
     tm_fft_real real;
-    transforms how = {.tiling = tiling, .block = block, .tiles = 1, .spectra = 1};
+    transforms how = {.tiling = tiling, .block = block, .tiles = 1};
 
     fft->again = 0;
     if (tm_job_is_real(job)) {
         tm_fft_real_make(&real, job);
         how.real = &real;
         how.tiles = tm_fft_real_tiles(&real);
-        how.spectra = tm_fft_real_spectra(&real);
     }
     return match(fft, job, &how);
 }
@@ -410,10 +254,8 @@ void tm_fft_cpu_destroy(tm_fft_cpu **fft)
     tm_fft_cpu *f = *fft;
     if (!f)
         return;
-    for (int i = 0; i < PLANS; i++)
-        destroy_plan(&f->plans[i]);
-    for (int i = 0; i < SPECTRA; i++)
-        drop_spectrum(&f->spectra[i]);
+    tm_fft_plans_free(&f->plans);
+    tm_fft_spectra_free(&f->spectra);
     for (int i = 0; i < f->threads; i++)
         free(f->memories[i].data);
     free(f->memories);

@@ -40,7 +40,7 @@ static void add_terms(tm_fft_real *r, int sum, tm_fft_source source, int channel
     r->taps_norm[sum] = norm;
     r->sum[r->sums++] = sum;
     for (int c = 0; c < channels; c++) {
-        r->taken[taps + c] = true;
+        r->taken |= 1u << (taps + c);
         r->term[r->terms++] = (tm_fft_real_term){r->planes, sum, taps + c};
         r->plane[r->planes++] = (tm_fft_plane){source, c};
     }
@@ -57,7 +57,7 @@ static void add_plane(tm_fft_real *r, int sum, tm_fft_source source, int channel
     } else if (source == TM_FFT_SAMPLES) {
         r->taps_norm[sum] = sqrt((double)t->count);
         r->sum[r->sums++] = sum;
-        r->taken[TM_REAL_MASK] = true;
+        r->taken |= 1u << TM_REAL_MASK;
         r->term[r->terms++] = (tm_fft_real_term){channel, sum, TM_REAL_MASK};
     } else {
         add_terms(r, sum, source, 1, TM_REAL_MASK, sqrt((double)t->count));

@@ -62,7 +62,7 @@ typedef struct tm_fft_real {
         int sum;
     } slide[TM_REAL_SUMS];
     double taps_norm[TM_REAL_SUMS]; /* of a sum's taps */
-    bool taken[TM_REAL_ALL_TAPS];   /* which taps terms take */
+    unsigned taken;                 /* taps that terms take, a bit each */
     double pivots[TM_MAX_CHANNELS]; /* of metrics that do not take any */
     tm_fft_real_rule rule;          /* without a tile's errors */
 } tm_fft_real;
@@ -87,10 +87,7 @@ static inline int tm_fft_real_tiles(const tm_fft_real *r)
 
 static inline int tm_fft_real_spectra(const tm_fft_real *r)
 {
-    int count = 0;
-    for (int i = 0; i < TM_REAL_ALL_TAPS; i++)
-        count += r->taken[i];
-    return count;
+    return __builtin_popcount(r->taken);
 }
 
 #endif
