@@ -12,17 +12,19 @@ from pathlib import Path
 MULTIPROCESSORS = 132  # of the H200
 TENSOR_TAPS = 65793
 NEAR_FFT_MS = 0.03  # below, no estimate changes the choice
+NEAR_FFT_TAPS = 72 * 72  # smaller templates count little: other kernels, far from FFT
 HEADER = Path(__file__).resolve().parent.parent / "src/match/costs.h"
 
 
-def fit(rows, times, rounds=20000):
-    """Non-negative x that minimises the squares of relative errors of rows * x,
-    one coordinate after the other."""
-    weighted = [[value / t for value in row] for row, t in zip(rows, times)]
+def fit(rows, times, rounds=20000, weights=None):
+    """Non-negative x that minimises the squares of weighted relative errors of
+    rows * x, one coordinate after the other."""
+    weights = weights or [1.0] * len(rows)
+    weighted = [[value * weight / t for value in row] for row, t, weight in zip(rows, times, weights)]
     count = len(rows[0])
     x = [0.0] * count
     squares = [sum(row[j] ** 2 for row in weighted) for j in range(count)]
-    residual = [-1.0] * len(rows)
+    residual = [-weight for weight in weights]
     for _ in range(rounds):
         moved = 0.0
         for j in range(count):
@@ -36,7 +38,7 @@ def fit(rows, times, rounds=20000):
                 moved = max(moved, abs(step) / (x[j] + 1e-30))
         if moved < 1e-6:
             break
-    return x, max(abs(r) for r in residual)
+    return x, max(abs(r) / weight for r, weight in zip(residual, weights))
 
 
 def direct_row(m):
@@ -55,24 +57,26 @@ def fit_direct(measured):
     return x
 
 
-def tensor_windows(m):
-    """tensor_windows in src/match/plan.c."""
+def tensor_load(m):
+    """Windows and blocks of a multiprocessor: tensor_load_of in src/match/plan.c."""
     (width, height), (w, h) = m["map"], m["template"]
     tiles = -(-width // 256) * -(-height // 16)
     sums = (256 + w + 2) // 4
     size = 16 * (16 * (2 * sums + 1) + 2 * sums) + (h + 15) * (256 + (w + 22) // 16 * 16)
     blocks = 2 if size < 112 * 1024 and tiles > MULTIPROCESSORS else 1
     slots = blocks * MULTIPROCESSORS
-    return -(-tiles // slots) * blocks * 256 * 16
+    return -(-tiles // slots) * blocks * 256 * 16, blocks
 
 
 def fit_tensor(measured):
-    """call, window, row and step of the tensor cores."""
+    """call, window, row and step of the tensor cores, and a lone block's step."""
     rows = []
     for m in measured:
-        windows, (w, h) = tensor_windows(m), m["template"]
-        rows.append([1.0, windows, windows * h, windows * h * ((w + 22) // 16)])
-    x, worst = fit(rows, [m["ms"] * 1e6 for m in measured])
+        (windows, blocks), (w, h) = tensor_load(m), m["template"]
+        steps = windows * h * ((w + 22) // 16)
+        rows.append([1.0, windows, windows * h, steps if blocks > 1 else 0, steps if blocks == 1 else 0])
+    near = [m["template"][0] * m["template"][1] >= NEAR_FFT_TAPS for m in measured]
+    x, worst = fit(rows, [m["ms"] * 1e6 for m in measured], weights=[1.0 if n else 0.3 for n in near])
     print(f"cuda: tensor cores, worst {worst:.0%}", file=sys.stderr)
     return x
 
@@ -191,7 +195,7 @@ def main():
         text = replace_block(text, "cuda direct", '    "cuda", '
                              + ", ".join(f"{v:.3g}" for v in fit_direct(other)) + ",\n};\n")
         text = replace_block(text, "cuda tensor", define_lines(
-            "TENSOR", ["CALL", "WINDOW", "ROW", "STEP"], fit_tensor(tensor)))
+            "TENSOR", ["CALL", "WINDOW", "ROW", "STEP", "LONE_STEP"], fit_tensor(tensor)))
     if "cuda-fft" in measured:
         lengths, values = fit_cuda_fft(measured["cuda-fft"])
         text = replace_block(text, "cuda lengths", length_lines(lengths) + "};\n")

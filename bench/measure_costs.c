@@ -3,6 +3,7 @@
  *
  *     build/bench/measure_costs >costs.jsonl && bench/fit_costs.py costs.jsonl
  *
+ * cpu, cuda or copies after it measures that alone, and leaves the other costs.
  * CPU times are processor time of one thread, so a busy machine disturbs them
  * little; CUDA times are replays of what is on the device. Takes some minutes. */
 #include <stdio.h>
@@ -347,7 +348,7 @@ static void print_start(const tm_cuda_plugin *plugin, tm_cuda *cuda, double star
     free_job(&job);
 }
 
-static void measure_cuda(void)
+static void measure_cuda(bool only_copies)
 {
     tm_cuda_library library = {0};
     tm_message message;
@@ -359,10 +360,12 @@ static void measure_cuda(void)
         fprintf(stderr, "no CUDA: %s\n", message.text);
         return;
     }
-    print_start(library.plugin, cuda, start);
-    measure_cuda_direct(library.plugin, cuda);
-    measure_cuda_chunks(library.plugin, cuda);
-    measure_cuda_fft(library.plugin, cuda);
+    if (!only_copies) {
+        print_start(library.plugin, cuda, start);
+        measure_cuda_direct(library.plugin, cuda);
+        measure_cuda_chunks(library.plugin, cuda);
+        measure_cuda_fft(library.plugin, cuda);
+    }
     for (int frame = 2048; frame <= 8192; frame *= 2) {
         measure_cuda_copies(library.plugin, cuda, frame, false);
         measure_cuda_copies(library.plugin, cuda, frame, true);
@@ -375,14 +378,16 @@ int main(int argc, char **argv)
 {
     static const char *const masks[] = {"none",     "sse4.1",     "avx2", "avxvnni",
                                         "avx512bw", "avx512vnni", "amx",  "dotprod"};
-    bool only_cuda = argc > 1 && strcmp(argv[1], "cuda") == 0;
-    bool only_cpu = argc > 1 && strcmp(argv[1], "cpu") == 0;
+    const char *only = argc > 1 ? argv[1] : "";
+    const bool only_copies = strcmp(only, "copies") == 0;
+    const bool only_cuda = only_copies || strcmp(only, "cuda") == 0;
+    const bool only_cpu = strcmp(only, "cpu") == 0;
 
     for (size_t i = 0; i < sizeof masks / sizeof *masks && !only_cuda; i++)
         measure_cpu_direct(masks[i]);
     if (!only_cuda)
         measure_cpu_fft();
     if (!only_cpu)
-        measure_cuda();
+        measure_cuda(only_copies);
     return 0;
 }

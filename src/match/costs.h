@@ -98,12 +98,14 @@ static const tm_direct_costs tm_cuda_direct_costs = {
 static const tm_direct_costs tm_cuda_real_costs = {"cuda", 0.004, 0.00035, 8e-05};
 
 /* On the tensor cores a window costs window + h * (row + steps * step), a step being
- * 16 columns of a template row; windows are counted a multiprocessor. */
+ * 16 columns of a template row; windows are counted a multiprocessor. A block alone on
+ * one has nothing to hide its latency. */
 /* cuda tensor: fitted */
-#define TM_CUDA_TENSOR_CALL_NS 9.21e+03
-#define TM_CUDA_TENSOR_WINDOW_NS 0.143
-#define TM_CUDA_TENSOR_ROW_NS 0
-#define TM_CUDA_TENSOR_STEP_NS 0.00503
+#define TM_CUDA_TENSOR_CALL_NS 9.86e+03
+#define TM_CUDA_TENSOR_WINDOW_NS 0.149
+#define TM_CUDA_TENSOR_ROW_NS 0.000926
+#define TM_CUDA_TENSOR_STEP_NS 0.00489
+#define TM_CUDA_TENSOR_LONE_STEP_NS 0.00548
 
 static const tm_fft_length tm_cuda_fft_lengths[] = {
     /* cuda lengths: fitted */

@@ -65,10 +65,15 @@ static double cuda_scale(const tm_site *site)
     return (double)TM_CUDA_FITTED_MULTIPROCESSORS / site->cuda.multiprocessors;
 }
 
-/* Windows that a multiprocessor makes on the tensor cores: tiles of 256 x 16, in
- * rounds of one block a multiprocessor, or two where there are so many tiles and
- * shared memory allows. */
-static double tensor_windows(const tm_geometry *g, int64_t rows, int multiprocessors)
+/* What a multiprocessor makes on the tensor cores: tiles of 256 x 16, in rounds of one
+ * block a multiprocessor, or two where there are so many tiles and shared memory
+ * allows. */
+typedef struct tensor_load {
+    double windows;
+    int64_t blocks;
+} tensor_load;
+
+static tensor_load tensor_load_of(const tm_geometry *g, int64_t rows, int multiprocessors)
 {
     int64_t w = g->template_width, h = g->template_height;
     int64_t tiles = (g->map_width + 255) / 256 * ((rows + 15) / 16);
@@ -76,7 +81,7 @@ static double tensor_windows(const tm_geometry *g, int64_t rows, int multiproces
     int64_t bytes = 16 * (16 * (2 * sums + 1) + 2 * sums) + (h + 15) * (256 + (w + 22) / 16 * 16);
     int64_t blocks = bytes < 112 * 1024 && tiles > multiprocessors ? 2 : 1;
     int64_t slots = blocks * multiprocessors;
-    return (double)((tiles + slots - 1) / slots * blocks * 256 * 16);
+    return (tensor_load){(double)((tiles + slots - 1) / slots * blocks * 256 * 16), blocks};
 }
 
 static double cuda_real_ms(const tm_site *site, const tm_job *job, int64_t rows)
@@ -100,11 +105,11 @@ static double cuda_launch_ms(const tm_site *site, const tm_job *job, int64_t row
         return direct_ns(&tm_cuda_direct_costs, g, (double)g->map_width, rows) * 1e-6 *
                    cuda_scale(site) +
                TM_CUDA_TENSOR_CALL_NS * 1e-6;
+    const tensor_load load = tensor_load_of(g, rows, site->cuda.multiprocessors);
+    const double step = load.blocks > 1 ? TM_CUDA_TENSOR_STEP_NS : TM_CUDA_TENSOR_LONE_STEP_NS;
     double window = TM_CUDA_TENSOR_WINDOW_NS +
-                    h * (TM_CUDA_TENSOR_ROW_NS +
-                         (double)((g->template_width + 22) / 16) * TM_CUDA_TENSOR_STEP_NS);
-    return (tensor_windows(g, rows, site->cuda.multiprocessors) * window +
-            TM_CUDA_TENSOR_CALL_NS) * 1e-6;
+                    h * (TM_CUDA_TENSOR_ROW_NS + (double)((g->template_width + 22) / 16) * step);
+    return (load.windows * window + TM_CUDA_TENSOR_CALL_NS) * 1e-6;
 }
 
 /* What crosses the bus. */
