@@ -57,10 +57,31 @@ static void forget(cli_pipeline *p)
     frames->count = p->taken = p->returned = 0;
 }
 
+/* A hundred places take a millisecond, in which workers can read. */
+static bool make_places(cli_pipeline *p, size_t count)
+{
+    while (p->ready < count) {
+        if (!job_init(&p->places[p->ready].job, p->s.plan))
+            return false;
+        pthread_mutex_lock(&p->lock);
+        p->ready++;
+        pthread_cond_signal(&p->work);
+        pthread_mutex_unlock(&p->lock);
+    }
+    return true;
+}
+
 /* Of the caller's thread: the jobs in order. */
 static void hand_over(cli_pipeline *p)
 {
+    const bool placed = make_places(p, p->window);
+
     pthread_mutex_lock(&p->lock);
+    if (!placed) {
+        message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
+        p->broken = true;
+        pipeline_stop(p);
+    }
     for (;;) {
         place *item = &p->places[p->returned % p->window];
         if (p->returned < p->taken && item->finished) {
@@ -101,8 +122,6 @@ static bool start_all(cli_pipeline *p)
 
 static bool init(cli_pipeline *p)
 {
-    bool good = true;
-
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->work, NULL);
     pthread_cond_init(&p->read, NULL);
@@ -112,15 +131,14 @@ static bool init(cli_pipeline *p)
     p->window = 8 * p->s.in_flight_ahead;
     if (p->s.ahead_bytes && p->s.open_device && p->window < MIN_AHEAD)
         p->window = MIN_AHEAD;
+    if (!p->s.feed && p->window > p->s.frames->count)
+        p->window = p->s.frames->count + 1;
     p->places = calloc(p->window, sizeof *p->places);
     p->to_match.ring = calloc(p->window, sizeof *p->to_match.ring);
     p->to_write.ring = calloc(p->window, sizeof *p->to_write.ring);
     p->members = calloc(p->s.workers + PIPELINE_MOST_DEVICES, sizeof *p->members);
-    if (!p->places || !p->to_match.ring || !p->to_write.ring || !p->members)
-        return false;
-    for (size_t i = 0; i < p->window && good; i++)
-        good = job_init(&p->places[i].job, p->s.plan);
-    return good;
+    return p->places && p->to_match.ring && p->to_write.ring && p->members &&
+           make_places(p, p->s.workers < p->window ? p->s.workers : p->window);
 }
 
 static void destroy(cli_pipeline *p)

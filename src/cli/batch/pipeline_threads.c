@@ -51,7 +51,9 @@ static bool has_room(const cli_pipeline *p)
 
 static bool may_take(const cli_pipeline *p)
 {
-    return !p->stopped && p->taken < p->s.frames->count && p->taken - p->returned < p->window && has_room(p);
+    return !p->stopped && p->taken < p->s.frames->count &&
+           (p->taken < p->ready || p->ready == p->window) &&
+           p->taken - p->returned < p->window && has_room(p);
 }
 
 static place *take(cli_pipeline *p)

@@ -34,6 +34,7 @@ struct cli_pipeline {
     pthread_cond_t done;  /* for the caller: a frame has been finished */
     place *places;
     size_t window;
+    size_t ready; /* places whose jobs are there, from the first on */
     size_t taken, returned; /* frames, from the first on */
     size_t under_way;       /* taken and not finished */
     size_t in_memory;
