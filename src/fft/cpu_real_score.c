@@ -95,7 +95,8 @@ score_sums(const tm_fft_real_rule *any, const double *const sums[TM_REAL_SUMS], 
 {
     const double *restrict products = sums[TM_REAL_PRODUCTS];
     const double *restrict magnitudes = sums[TM_REAL_MAGNITUDES];
-    const double *restrict s_ff = sums[TM_REAL_SQUARES], *restrict squares = sums[TM_REAL_RAW_SQUARES];
+    const double *restrict s_ff = sums[TM_REAL_SQUARES];
+    const double *restrict squares = sums[TM_REAL_RAW_SQUARES];
     const double *s_f[TM_MAX_CHANNELS];
     for (int c = 0; c < channels; c++)
         s_f[c] = sums[TM_REAL_F + c];

@@ -114,8 +114,8 @@ static void correlate_columns(const tm_fft_strip *strip, const tm_fft_scratch *s
         for (int i = 0; i < mix->planes; i++) {
             fftw_complex *columns = s->columns + i * count;
             gather(s->tile + i * tile + x, stride, columns, length);
-            for (int c = 0; c < TM_FFT_COLUMNS; c++)
-                fftw_execute_dft(strip->plan_y->forward, columns + c * length, columns + c * length);
+            for (int c = 0; c < TM_FFT_COLUMNS; c++, columns += length)
+                fftw_execute_dft(strip->plan_y->forward, columns, columns);
         }
         for (int i = 0; i < mix->sums; i++) {
             for (int c = 0; c < TM_FFT_COLUMNS; c++) {

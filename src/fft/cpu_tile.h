@@ -42,8 +42,8 @@ typedef struct tm_fft_real_scratch {
 
 /* One thread's memory. */
 typedef struct tm_fft_scratch {
-    fftw_complex *tile;    /* a plane after the other: length_y rows, tm_fft_row_stride points apart */
-    fftw_complex *columns; /* TM_FFT_COLUMNS columns a plane; where there are several, and of a sum */
+    fftw_complex *tile;    /* of each plane length_y rows, tm_fft_row_stride points apart */
+    fftw_complex *columns; /* TM_FFT_COLUMNS of each plane, and where there are several of a sum */
     uint8_t *row;          /* samples of a row */
     uint32_t *sum[2], *sum_sq[2]; /* column sums, for the real and imaginary part */
     uint32_t *prefix;             /* length_x + 1 sums over them */

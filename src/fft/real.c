@@ -74,7 +74,8 @@ static void make_rule(tm_fft_real *r)
     r->rule = (tm_fft_real_rule){
         .scorer = tm_real_scorer_make(t, metric),
         .spread = t->real->spread,
-        .added = ((double)t->width + part + terms / TM_REAL_PART + 8) * 0x1p-53};
+        .spread_error = (part + terms / TM_REAL_PART + 8) * 0x1p-53 * t->real->spread,
+        .added = (double)(t->width + 8) * 0x1p-53};
     r->rule.norm = sqrt(tm_needs_s_f(metric)     ? t->real->variance
                         : tm_is_distance(metric) ? t->real->spread
                                                  : t->real->sum_sq);

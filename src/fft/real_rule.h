@@ -22,7 +22,8 @@ typedef struct tm_fft_real_sums {
 typedef struct tm_fft_real_rule {
     tm_real_scorer scorer;
     double norm;   /* ||T'|| */
-    double spread; /* its square, of distances */
+    double spread; /* its square, of distances, */
+    double spread_error; /* and what that is off by */
     double added;  /* error of sums that are added up, relative to their magnitudes' */
     /* Of a tile: */
     tm_fft_real_sums error; /* besides, at most; of s_f for every channel */
@@ -83,8 +84,8 @@ TM_HOST_DEVICE bool tm_fft_real_near(const tm_fft_real_rule *r, const tm_fft_rea
         return r->error.products <= 0x1.cp-37 * (a > b ? a : b);
     }
     const double distance = tm_fft_real_distance(r, s);
-    const double e_distance = e_ff + 2 * r->error.products + (r->added + 0x1p-50) *
-                              (s->s_ff + r->spread);
+    const double e_distance = e_ff + 2 * r->error.products + r->spread_error +
+                              0x1p-50 * (s->s_ff + r->spread);
     const bool near = (distance > 0) & (e_distance <= 0x1.cp-37 * distance);
     if (r->scorer.metric != TM_METRIC_SQDIFF_NORMED)
         return near;
