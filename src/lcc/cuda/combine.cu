@@ -22,13 +22,13 @@ template <typename T> struct term_sum {
         }
     }
 
-    __device__ __forceinline__ static void add(T (&sum)[EACH], uint4 v, int shift)
+    __device__ __forceinline__ static void add(T (&sum)[TM_EACH], uint4 v, int shift)
     {
         sum[0] += (T)v.x << shift, sum[1] += (T)v.y << shift;
         sum[2] += (T)v.z << shift, sum[3] += (T)v.w << shift;
     }
 
-    __device__ __forceinline__ void add_to(T (&sum)[EACH], const tm_combine &c, int s,
+    __device__ __forceinline__ void add_to(T (&sum)[TM_EACH], const tm_combine &c, int s,
                                            int64_t at) const
     {
         const int first = c.first[s];
@@ -42,13 +42,13 @@ template <typename T> struct term_sum {
 
 /* The same at the right edge, and of maps of 64 bits. */
 template <typename T>
-static __device__ __forceinline__ void add_terms(T (&sum)[EACH], const tm_combine &c, int s,
+static __device__ __forceinline__ void add_terms(T (&sum)[TM_EACH], const tm_combine &c, int s,
                                                  int64_t at, int count)
 {
     for (int t = c.first[s]; t < c.first[s + 1]; t++) {
         const tm_device_term &term = c.term[t];
 #pragma unroll
-        for (int i = 0; i < EACH; i++) {
+        for (int i = 0; i < TM_EACH; i++) {
             if (i < count)
                 sum[i] += (term.narrow ? (T)term.narrow[at + i] : (T)term.wide[at + i])
                           << term.shift;
@@ -69,16 +69,16 @@ static __global__ void __launch_bounds__(TERMS_THREADS, terms_that_fit(CHANNELS)
 {
     enum { SUMS_OF = TM_SUM_F + CHANNELS };
     typedef typename SUMS::FF FF;
-    const int64_t x = ((int64_t)blockIdx.x * TERMS_THREADS + threadIdx.x) * EACH;
+    const int64_t x = ((int64_t)blockIdx.x * TERMS_THREADS + threadIdx.x) * TM_EACH;
     const int64_t first = (int64_t)blockIdx.y * strip, last = min(first + strip, c.rows);
-    const int count = (int)max(min((int64_t)EACH, c.map_width - x), (int64_t)0);
+    const int count = (int)max(min((int64_t)TM_EACH, c.map_width - x), (int64_t)0);
     tm_candidate best = TM_NO_CANDIDATE;
 
     for (int64_t y = first; y < last; y++) {
         const int64_t at = y * c.stride + x, position = (c.y + y) * c.map_width + x;
         const int hint = c.hint ? __ldcg(c.hint) : 0;
-        FF sum[SUMS_OF][EACH] = {};
-        if (count == EACH && c.single) {
+        FF sum[SUMS_OF][TM_EACH] = {};
+        if (count == TM_EACH && c.single) {
             uint4 v[SUMS_OF];
 #pragma unroll
             for (int s = 0; s < SUMS_OF; s++)
@@ -86,7 +86,7 @@ static __global__ void __launch_bounds__(TERMS_THREADS, terms_that_fit(CHANNELS)
 #pragma unroll
             for (int s = 0; s < SUMS_OF; s++)
                 sum[s][0] = v[s].x, sum[s][1] = v[s].y, sum[s][2] = v[s].z, sum[s][3] = v[s].w;
-        } else if (count == EACH && c.term[0].narrow) {
+        } else if (count == TM_EACH && c.term[0].narrow) {
             term_sum<FF> terms[SUMS_OF];
 #pragma unroll
             for (int s = 0; s < SUMS_OF; s++)
@@ -99,9 +99,9 @@ static __global__ void __launch_bounds__(TERMS_THREADS, terms_that_fit(CHANNELS)
             for (int s = 0; s < SUMS_OF; s++)
                 add_terms(sum[s], c, s, at, count);
         }
-        const float cut = c.hint ? cut_of(c, hint) : 0;
+        const float cut = c.hint ? tm_cut_of(c, hint) : 0;
 #pragma unroll
-        for (int i = 0; i < EACH; i++) {
+        for (int i = 0; i < TM_EACH; i++) {
             typename SUMS::F f[CHANNELS];
             if (i >= count)
                 break;
@@ -112,15 +112,15 @@ static __global__ void __launch_bounds__(TERMS_THREADS, terms_that_fit(CHANNELS)
             const bool skipped = sum[TM_SUM_TOUCHED][i] != 0;
             if (c.hint) {
                 float num, var;
-                centre(c, ft, ff, f, &num, &var);
-                if (!skipped && may_be_best(num, var, cut))
-                    offer_lcc(c, &best, num, var, position + i);
+                tm_centre(c, ft, ff, f, &num, &var);
+                if (!skipped && tm_may_be_best(num, var, cut))
+                    tm_offer_lcc(c, &best, num, var, position + i);
             } else {
-                emit<SUMS, CHANNELS>(c, ft, ff, f, skipped, position + i, &best);
+                tm_emit<SUMS, CHANNELS>(c, ft, ff, f, skipped, position + i, &best);
             }
         }
-        if (c.hint && (y - first) % GROUP == 0)
-            tell(c, best, hint);
+        if (c.hint && (y - first) % TM_LOOK_ROWS == 0)
+            tm_tell_best(c, best, hint);
     }
     best = tm_block_best<TERMS_THREADS>(best, threadIdx.x);
     if (threadIdx.x == 0)
@@ -134,7 +134,7 @@ tm_cut tm_cut_make(const tm_combine *c, int threads, int outputs, int fit)
     const int64_t across = ceil_div(c->map_width, outputs);
     const int64_t most = (int64_t)c->multiprocessors * fit / across;
     const int64_t down = most < 1 ? 1 : most > MOST_STRIPS ? MOST_STRIPS : most;
-    const int strip = (int)(ceil_div(ceil_div(c->rows, down), GROUP) * GROUP);
+    const int strip = (int)(ceil_div(ceil_div(c->rows, down), TM_LOOK_ROWS) * TM_LOOK_ROWS);
     return {threads, outputs, strip, dim3((unsigned)across, (unsigned)ceil_div(c->rows, strip))};
 }
 
@@ -146,7 +146,7 @@ static bool slides(const tm_combine *c)
 static tm_cut cut_of_job(const tm_combine *c)
 {
     return slides(c) ? tm_slide_cut(c)
-                     : tm_cut_make(c, TERMS_THREADS, TERMS_THREADS * EACH,
+                     : tm_cut_make(c, TERMS_THREADS, TERMS_THREADS * TM_EACH,
                                    terms_that_fit(c->channels));
 }
 
@@ -171,9 +171,9 @@ cudaError_t tm_combine_launch(const tm_combine *c, cudaStream_t stream)
         return tm_slide_launch(c, stream);
     const tm_cut cut = cut_of_job(c);
     const tm_sums_kind kind = tm_sums_kind_of(&c->scorer, c->bytes);
-    terms_form *kernel = kind == TM_SUMS_8    ? form_of<sums_8>(c->channels)
-                         : kind == TM_SUMS_16 ? form_of<sums_16>(c->channels)
-                                              : form_of<sums_wide>(c->channels);
+    terms_form *kernel = kind == TM_SUMS_8    ? form_of<tm_sums_8>(c->channels)
+                         : kind == TM_SUMS_16 ? form_of<tm_sums_16>(c->channels)
+                                              : form_of<tm_sums_wide>(c->channels);
     kernel<<<cut.grid, cut.threads, 0, stream>>>(*c, cut.strip);
     return cudaGetLastError();
 }

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* Scores where sums are over whole windows: a block marches down its columns of the
  * frame, a thread four neighbours. Their sums over the template's rows slide in
- * registers, prefix sums over a warp's columns go to shared memory, GROUP rows at a
+ * registers, prefix sums over a warp's columns go to shared memory, TM_LOOK_ROWS rows at a
  * time, and two of those make a window's sum, with the whole sums of the warps between.
  * A thread's windows are the block's threads apart, so that a warp's are neighbours. */
 #include "integers.h"
 #include "lcc/cuda/slide_columns.cuh"
 
-#define NARROW_THREADS 128 /* a block's, for windows below SEGMENT columns */
+#define NARROW_THREADS 128 /* a block's, for windows below TM_SLIDE_SEGMENT columns */
 #define SLIDE_WIDTH 768    /* of a template, at most; wider ones have all sums by terms */
 #define FIXED 256          /* bytes of shared memory for the block's best */
 
 /* Narrow windows: their blocks' threads are fewer, and at most two warps' columns are theirs. */
 template <bool NARROW>
 struct layout {
-    enum { APART = NARROW ? NARROW_THREADS : THREADS, COLUMNS = APART * EACH };
+    enum { APART = NARROW ? NARROW_THREADS : TM_SLIDE_THREADS, COLUMNS = APART * TM_EACH };
 };
 
 /* On a multiprocessor, by the registers that kernels then have and by shared memory. more:
@@ -36,35 +36,35 @@ struct windows {
     int from, width;
 
     template <typename T>
-    __device__ __forceinline__ void sum(const prefixes<T> &row, T (&sum)[EACH]) const
+    __device__ __forceinline__ void sum(const tm_prefixes<T> &row, T (&sum)[TM_EACH]) const
     {
         typedef layout<NARROW> L;
-        const quad<T> whole = *(const quad<T> *)row.warps;
+        const tm_quad<T> whole = *(const tm_quad<T> *)row.warps;
 #pragma unroll
-        for (int i = 0; i < EACH; i++) {
+        for (int i = 0; i < TM_EACH; i++) {
             const int x = from + i * L::APART;
             const int to =
-                NARROW && i + 1 < EACH ? x + width : min(x + width, L::COLUMNS - 1);
+                NARROW && i + 1 < TM_EACH ? x + width : min(x + width, L::COLUMNS - 1);
             sum[i] = row.of[to] - row.of[x];
             if constexpr (NARROW) { /* a warp's columns are as many as windows are apart */
-                sum[i] += to >= (i + 1) * SEGMENT ? whole.of[i] : 0;
+                sum[i] += to >= (i + 1) * TM_SLIDE_SEGMENT ? whole.of[i] : 0;
             } else {
 #pragma unroll 1
-                for (int w = x / SEGMENT; w < to / SEGMENT; w++)
+                for (int w = x / TM_SLIDE_SEGMENT; w < to / TM_SLIDE_SEGMENT; w++)
                     sum[i] += row.warps[w];
             }
         }
     }
 };
 
-static_assert(SEGMENT == NARROW_THREADS, "narrow windows' first warps are known when compiled");
+static_assert(TM_SLIDE_SEGMENT == NARROW_THREADS, "narrow windows' first warps are known when compiled");
 
 /* S_FT of a thread's windows of a row. The first terms' words are loaded while the row
  * before is made, so that nothing waits for memory. */
 template <int APART, typename T>
 struct row_terms {
     enum { AHEAD = sizeof(T) == 4 ? 1 : 3 };
-    uint32_t word[AHEAD][EACH];
+    uint32_t word[AHEAD][TM_EACH];
 
     /* count: of windows. */
     __device__ __forceinline__ void load(const tm_combine &c, int64_t at, int count)
@@ -74,18 +74,18 @@ struct row_terms {
         for (int t = 0; t < AHEAD; t++) {
             const uint32_t *from = c.term[t].narrow + at;
 #pragma unroll
-            for (int i = 0; i < EACH; i++)
+            for (int i = 0; i < TM_EACH; i++)
                 word[t][i] = t < terms && i < count ? __ldcs(from + i * APART) : 0;
         }
     }
 
     __device__ __forceinline__ void sum(const tm_combine &c, int64_t at, int count,
-                                        T (&sum)[EACH]) const
+                                        T (&sum)[TM_EACH]) const
     {
         const int terms = c.first[TM_SUM_FT + 1];
         const bool narrow = c.term[0].narrow;
 #pragma unroll
-        for (int i = 0; i < EACH; i++) {
+        for (int i = 0; i < TM_EACH; i++) {
             sum[i] = 0;
 #pragma unroll
             for (int t = 0; t < AHEAD; t++)
@@ -95,7 +95,7 @@ struct row_terms {
         for (int t = narrow ? AHEAD : 0; t < terms; t++) {
             const tm_device_term &term = c.term[t];
 #pragma unroll
-            for (int i = 0; i < EACH; i++) {
+            for (int i = 0; i < TM_EACH; i++) {
                 const int64_t x = at + i * APART;
                 if (i < count)
                     sum[i] += (narrow ? (T)__ldcs(term.narrow + x) : (T)term.wide[x]) << term.shift;
@@ -115,53 +115,53 @@ static __global__ void __launch_bounds__(layout<NARROW>::APART,
     enum { APART = layout<NARROW>::APART, COLUMNS = layout<NARROW>::COLUMNS };
     typedef typename SUMS::F F;
     typedef typename SUMS::FF FF;
-    typedef sums_row<SUMS, CHANNELS, TOUCH> row_of;
+    typedef tm_sums_row<SUMS, CHANNELS, TOUCH> row_of;
     extern __shared__ __align__(16) uint8_t shared[];
     const int64_t left = (int64_t)blockIdx.x * outputs, first = (int64_t)blockIdx.y * strip;
     const int64_t last = min(first + strip, c.rows);
     const int64_t pitch = (int64_t)c.planes.pitch;
     const int inside = (int)min((int64_t)outputs, c.map_width - left) - (int)threadIdx.x;
-    const int count = inside > 0 ? min((inside + APART - 1) / APART, EACH) : 0;
-    const uint8_t *top = c.planes.data + (c.y + first) * pitch + left + threadIdx.x * EACH;
+    const int count = inside > 0 ? min((inside + APART - 1) / APART, TM_EACH) : 0;
+    const uint8_t *top = c.planes.data + (c.y + first) * pitch + left + threadIdx.x * TM_EACH;
     const windows<NARROW> window = {(int)threadIdx.x, c.width};
     tm_candidate best = TM_NO_CANDIDATE;
-    columns<SUMS, CHANNELS> state = {};
-    row_words<SUMS, CHANNELS, TOUCH> in, out, next_in, next_out;
+    tm_columns<SUMS, CHANNELS> state = {};
+    tm_row_words<SUMS, CHANNELS, TOUCH> in, out, next_in, next_out;
     row_terms<APART, FF> terms;
     int64_t at = first * c.stride + left + threadIdx.x;
     int64_t position = (c.y + first) * c.map_width + left + threadIdx.x;
 
     terms.load(c, at, count);
-    add_rows<SUMS, CHANNELS, TOUCH>(c, &state, top, c.height - 1);
+    tm_add_rows<SUMS, CHANNELS, TOUCH>(c, &state, top, c.height - 1);
     const uint8_t *bottom = top + (c.height - 1) * pitch;
     in.load(c, bottom);
     out.load(c, top);
-    for (int64_t y = first; y < last; y += GROUP) {
+    for (int64_t y = first; y < last; y += TM_LOOK_ROWS) {
         const int hint = BEST ? __ldcg(c.hint) : 0;
 #pragma unroll 1
-        for (int r = 0; r < GROUP; r++) {
+        for (int r = 0; r < TM_LOOK_ROWS; r++) {
             const row_of to = {shared + r * row_of::bytes(COLUMNS), COLUMNS};
             next_in.load(c, bottom += pitch); /* a row ahead of its use */
             next_out.load(c, top += pitch);
-            slide(&state, in, false);
-            put_prefix(to.ff(), state.ff);
+            tm_slide_row(&state, in, false);
+            tm_put_prefix(to.ff(), state.ff);
 #pragma unroll
             for (int k = 0; k < CHANNELS; k++)
-                put_prefix(to.f(k), state.f[k]);
+                tm_put_prefix(to.f(k), state.f[k]);
             if (TOUCH)
-                put_prefix(to.touched(), state.touched);
-            slide(&state, out, true);
+                tm_put_prefix(to.touched(), state.touched);
+            tm_slide_row(&state, out, true);
             in = next_in;
             out = next_out;
         }
         __syncthreads();
-        const float cut = BEST ? cut_of(c, hint) : 0;
+        const float cut = BEST ? tm_cut_of(c, hint) : 0;
 #pragma unroll 1
-        for (int r = 0; r < GROUP && y + r < last; r++) {
+        for (int r = 0; r < TM_LOOK_ROWS && y + r < last; r++) {
             const row_of row = {shared + r * row_of::bytes(COLUMNS), COLUMNS};
-            F f[CHANNELS][EACH];
-            FF ft[EACH], ff[EACH];
-            uint32_t touched[EACH] = {};
+            F f[CHANNELS][TM_EACH];
+            FF ft[TM_EACH], ff[TM_EACH];
+            uint32_t touched[TM_EACH] = {};
             terms.sum(c, at, count, ft);
             at += c.stride;
             terms.load(c, at, y + r + 1 < last ? count : 0);
@@ -171,34 +171,34 @@ static __global__ void __launch_bounds__(layout<NARROW>::APART,
                 window.sum(row.f(k), f[k]);
             if (TOUCH)
                 window.sum(row.touched(), touched);
-            float num[EACH], var[EACH];
-            bool may[EACH], any = false;
+            float num[TM_EACH], var[TM_EACH];
+            bool may[TM_EACH], any = false;
 #pragma unroll
-            for (int i = 0; i < EACH; i++) {
+            for (int i = 0; i < TM_EACH; i++) {
                 F of[CHANNELS];
 #pragma unroll
                 for (int k = 0; k < CHANNELS; k++)
                     of[k] = f[k][i];
                 const bool skipped = touched[i] != 0;
                 if constexpr (BEST) {
-                    centre(c, ft[i], ff[i], of, &num[i], &var[i]);
-                    may[i] = i < count && !skipped && may_be_best(num[i], var[i], cut);
+                    tm_centre(c, ft[i], ff[i], of, &num[i], &var[i]);
+                    may[i] = i < count && !skipped && tm_may_be_best(num[i], var[i], cut);
                     any |= may[i];
                 } else if (i < count) {
-                    emit<SUMS, CHANNELS>(c, ft[i], ff[i], of, skipped, position + i * APART, &best);
+                    tm_emit<SUMS, CHANNELS>(c, ft[i], ff[i], of, skipped, position + i * APART, &best);
                 }
             }
             if (any) { /* seldom */
 #pragma unroll
-                for (int i = 0; i < EACH; i++) {
+                for (int i = 0; i < TM_EACH; i++) {
                     if (may[i])
-                        offer_lcc(c, &best, num[i], var[i], position + i * APART);
+                        tm_offer_lcc(c, &best, num[i], var[i], position + i * APART);
                 }
             }
             position += c.map_width;
         }
         if (BEST)
-            tell(c, best, hint);
+            tm_tell_best(c, best, hint);
         __syncthreads();
     }
     best = tm_block_best<APART>(best, threadIdx.x);
@@ -208,16 +208,16 @@ static __global__ void __launch_bounds__(layout<NARROW>::APART,
 
 static bool is_narrow(int width)
 {
-    return width < SEGMENT;
+    return width < TM_SLIDE_SEGMENT;
 }
 
 tm_cut tm_slide_cut(const tm_combine *c)
 {
     const bool narrow = is_narrow(c->width);
-    const int threads = narrow ? NARROW_THREADS : THREADS;
-    const int64_t most = (threads * EACH - c->width) / EACH * EACH;
+    const int threads = narrow ? NARROW_THREADS : TM_SLIDE_THREADS;
+    const int64_t most = (threads * TM_EACH - c->width) / TM_EACH * TM_EACH;
     const int64_t across = ceil_div(c->map_width, most); /* of about one width */
-    const int outputs = (int)(ceil_div(ceil_div(c->map_width, across), EACH) * EACH);
+    const int outputs = (int)(ceil_div(ceil_div(c->map_width, across), TM_EACH) * TM_EACH);
     return tm_cut_make(c, threads, outputs,
                        blocks_that_fit(tm_sums_kind_of(&c->scorer, c->bytes), c->channels,
                                        c->skips || !c->hint, narrow));
@@ -234,7 +234,7 @@ static slide_form form_of_width(bool best)
 {
     return {best && !SUMS::wide ? slide_kernel<SUMS, CHANNELS, TOUCH, NARROW, !SUMS::wide>
                                 : slide_kernel<SUMS, CHANNELS, TOUCH, NARROW, false>,
-            sums_row<SUMS, CHANNELS, TOUCH>::COLUMN};
+            tm_sums_row<SUMS, CHANNELS, TOUCH>::COLUMN};
 }
 
 template <typename SUMS, int CHANNELS, bool TOUCH>
@@ -256,9 +256,9 @@ template <bool TOUCH>
 static slide_form form_of_kind(const tm_scorer *s, int bytes, bool narrow, bool best)
 {
     const tm_sums_kind kind = tm_sums_kind_of(s, bytes);
-    return kind == TM_SUMS_8    ? form_of_channels<sums_8, TOUCH>(s->channels, narrow, best)
-           : kind == TM_SUMS_16 ? form_of_channels<sums_16, TOUCH>(s->channels, narrow, best)
-                                : form_of_channels<sums_wide, TOUCH>(s->channels, narrow, best);
+    return kind == TM_SUMS_8    ? form_of_channels<tm_sums_8, TOUCH>(s->channels, narrow, best)
+           : kind == TM_SUMS_16 ? form_of_channels<tm_sums_16, TOUCH>(s->channels, narrow, best)
+                                : form_of_channels<tm_sums_wide, TOUCH>(s->channels, narrow, best);
 }
 
 /* best: of LCC, alone. */
@@ -270,8 +270,8 @@ static slide_form form_for(const tm_scorer *s, int bytes, bool touch, int width,
 
 static size_t shared_of(const slide_form *f, int width)
 {
-    const int threads = is_narrow(width) ? NARROW_THREADS : THREADS;
-    return f->column * (size_t)(threads * EACH + WARPS) * GROUP;
+    const int threads = is_narrow(width) ? NARROW_THREADS : TM_SLIDE_THREADS;
+    return f->column * (size_t)(threads * TM_EACH + TM_SLIDE_WARPS) * TM_LOOK_ROWS;
 }
 
 bool tm_combine_can_slide(const tm_scorer *scorer, int bytes, bool skips, int width,

@@ -5,24 +5,24 @@
 
 #include "lcc/cuda/combine.cuh"
 
-#define THREADS 256
-#define SEGMENT (32 * EACH) /* columns of a warp */
-#define WARPS (THREADS / 32)
+#define TM_SLIDE_THREADS 256
+#define TM_SLIDE_SEGMENT (32 * TM_EACH) /* columns of a warp */
+#define TM_SLIDE_WARPS (TM_SLIDE_THREADS / 32)
 
 /* A thread's columns. */
-template <typename SUMS, int CHANNELS> struct columns {
-    typename SUMS::FF ff[EACH];
-    typename SUMS::F f[CHANNELS][EACH];
-    uint32_t touched[EACH];
+template <typename SUMS, int CHANNELS> struct tm_columns {
+    typename SUMS::FF ff[TM_EACH];
+    typename SUMS::F f[CHANNELS][TM_EACH];
+    uint32_t touched[TM_EACH];
 };
 
 /* A sum's prefixes over a block's columns, and then its warps' whole sums. */
-template <typename T> struct prefixes {
+template <typename T> struct tm_prefixes {
     T *of, *warps;
 };
 
 /* A row of a group in shared memory. */
-template <typename SUMS, int CHANNELS, bool TOUCH> struct sums_row {
+template <typename SUMS, int CHANNELS, bool TOUCH> struct tm_sums_row {
     enum {
         COLUMN = sizeof(typename SUMS::FF) + CHANNELS * sizeof(typename SUMS::F) +
                  (TOUCH ? sizeof(uint32_t) : 0)
@@ -32,33 +32,33 @@ template <typename SUMS, int CHANNELS, bool TOUCH> struct sums_row {
 
     static __host__ __device__ int bytes(int columns)
     {
-        return (columns + WARPS) * COLUMN;
+        return (columns + TM_SLIDE_WARPS) * COLUMN;
     }
 
-    template <typename T> __device__ __forceinline__ prefixes<T> part(int offset) const
+    template <typename T> __device__ __forceinline__ tm_prefixes<T> part(int offset) const
     {
-        T *of = (T *)(at + offset * (columns + WARPS));
+        T *of = (T *)(at + offset * (columns + TM_SLIDE_WARPS));
         return {of, of + columns};
     }
 
-    __device__ __forceinline__ prefixes<typename SUMS::FF> ff() const
+    __device__ __forceinline__ tm_prefixes<typename SUMS::FF> ff() const
     {
         return part<typename SUMS::FF>(0);
     }
 
-    __device__ __forceinline__ prefixes<typename SUMS::F> f(int k) const
+    __device__ __forceinline__ tm_prefixes<typename SUMS::F> f(int k) const
     {
         return part<typename SUMS::F>(sizeof(typename SUMS::FF) + k * sizeof(typename SUMS::F));
     }
 
-    __device__ __forceinline__ prefixes<uint32_t> touched() const
+    __device__ __forceinline__ tm_prefixes<uint32_t> touched() const
     {
         return part<uint32_t>(COLUMN - sizeof(uint32_t));
     }
 };
 
 /* What a thread has of a frame row: four bytes of each plane. */
-template <typename SUMS, int CHANNELS, bool TOUCH> struct row_words {
+template <typename SUMS, int CHANNELS, bool TOUCH> struct tm_row_words {
     enum { BYTES = sizeof(typename SUMS::FF) == 4 ? 1 : 2 };
     uint32_t f[CHANNELS][BYTES], z;
 
@@ -86,8 +86,8 @@ template <typename SUMS, int CHANNELS, bool TOUCH> struct row_words {
 
 /* A pixel's bytes of up to four planes in a word each. */
 template <int CHANNELS>
-static __device__ __forceinline__ void pixels_of(const uint32_t (&plane)[CHANNELS][1],
-                                                 uint32_t (&pixel)[EACH])
+static __device__ __forceinline__ void tm_pixels_of(const uint32_t (&plane)[CHANNELS][1],
+                                                 uint32_t (&pixel)[TM_EACH])
 {
     const uint32_t last = CHANNELS > 3 ? plane[CHANNELS - 1][0] : 0;
     const uint32_t a = __byte_perm(plane[0][0], plane[1 % CHANNELS][0], 0x5140);
@@ -100,14 +100,14 @@ static __device__ __forceinline__ void pixels_of(const uint32_t (&plane)[CHANNEL
 
 /* Adds a frame row to the columns, or takes it away. */
 template <typename SUMS, int CHANNELS, bool TOUCH>
-static __device__ __forceinline__ void slide(columns<SUMS, CHANNELS> *s,
-                                             const row_words<SUMS, CHANNELS, TOUCH> &row,
+static __device__ __forceinline__ void tm_slide_row(tm_columns<SUMS, CHANNELS> *s,
+                                             const tm_row_words<SUMS, CHANNELS, TOUCH> &row,
                                              bool leaves)
 {
     typedef typename SUMS::F F;
     typedef typename SUMS::FF FF;
 #pragma unroll
-    for (int i = 0; i < EACH; i++) {
+    for (int i = 0; i < TM_EACH; i++) {
         FF squares = leaves ? 0 : s->ff[i];
 #pragma unroll
         for (int k = 0; k < CHANNELS; k++) {
@@ -124,13 +124,13 @@ static __device__ __forceinline__ void slide(columns<SUMS, CHANNELS> *s,
 /* Adds frame rows to the columns: of bytes two columns' sums share a word meanwhile,
  * and several channels' squares are one product. */
 template <typename SUMS, int CHANNELS, bool TOUCH>
-static __device__ __forceinline__ void add_rows(const tm_combine &c,
-                                                columns<SUMS, CHANNELS> *s, const uint8_t *row,
+static __device__ __forceinline__ void tm_add_rows(const tm_combine &c,
+                                                tm_columns<SUMS, CHANNELS> *s, const uint8_t *row,
                                                 int count)
 {
     enum { ROWS = 256 }; /* of 255 make a sum of 16 bits */
     const int64_t pitch = (int64_t)c.planes.pitch;
-    row_words<SUMS, CHANNELS, TOUCH> words;
+    tm_row_words<SUMS, CHANNELS, TOUCH> words;
 
     if constexpr (words.BYTES == 1) {
         for (int v = 0; v < count; v += ROWS) {
@@ -138,11 +138,11 @@ static __device__ __forceinline__ void add_rows(const tm_combine &c,
 #pragma unroll 4
             for (int r = v; r < min(v + (int)ROWS, count); r++) {
                 words.load(c, row + r * pitch);
-                uint32_t pixel[EACH];
+                uint32_t pixel[TM_EACH];
                 if constexpr (CHANNELS > 1)
-                    pixels_of(words.f, pixel);
+                    tm_pixels_of(words.f, pixel);
 #pragma unroll
-                for (int i = 0; i < EACH; i++) {
+                for (int i = 0; i < TM_EACH; i++) {
                     if (CHANNELS == 1)
                         pixel[i] = words.sample(0, i);
                     s->ff[i] = CHANNELS == 1 ? s->ff[i] + pixel[i] * pixel[i]
@@ -166,19 +166,19 @@ static __device__ __forceinline__ void add_rows(const tm_combine &c,
 #pragma unroll 4
         for (int v = 0; v < count; v++) {
             words.load(c, row + v * pitch);
-            slide(s, words, false);
+            tm_slide_row(s, words, false);
         }
     }
 }
 
 /* Adds the sum of the lane that far before, if there is one. */
-static __device__ __forceinline__ void add_lane_before(uint64_t &sum, int offset)
+static __device__ __forceinline__ void tm_add_lane_before(uint64_t &sum, int offset)
 {
     const uint64_t other = __shfl_up_sync(0xffffffffu, (unsigned long long)sum, offset);
     sum += (int)(threadIdx.x % 32) >= offset ? other : 0;
 }
 
-static __device__ __forceinline__ void add_lane_before(uint32_t &sum, int offset)
+static __device__ __forceinline__ void tm_add_lane_before(uint32_t &sum, int offset)
 {
     asm volatile("{.reg .u32 r; .reg .pred p; shfl.sync.up.b32 r|p, %0, %1, 0, 0xffffffff; "
                  "@p add.u32 %0, %0, r;}"
@@ -189,24 +189,24 @@ static __device__ __forceinline__ void add_lane_before(uint32_t &sum, int offset
 /* Writes a thread's sums over the columns before each of its own, of its warp, and
  * the warp's whole sum. */
 template <typename T>
-static __device__ __forceinline__ void put_prefix(prefixes<T> to, const T (&column)[EACH])
+static __device__ __forceinline__ void tm_put_prefix(tm_prefixes<T> to, const T (&column)[TM_EACH])
 {
     const int lane = threadIdx.x % 32;
     const T own = column[0] + column[1] + column[2] + column[3];
     T sum = own;
 #pragma unroll
     for (int offset = 1; offset < 32; offset *= 2)
-        add_lane_before(sum, offset);
+        tm_add_lane_before(sum, offset);
     if (lane == 31)
         to.warps[threadIdx.x / 32] = sum;
     sum -= own;
-    quad<T> prefix;
+    tm_quad<T> prefix;
 #pragma unroll
-    for (int i = 0; i < EACH; i++) {
+    for (int i = 0; i < TM_EACH; i++) {
         prefix.of[i] = sum;
         sum += column[i];
     }
-    ((quad<T> *)to.of)[threadIdx.x] = prefix;
+    ((tm_quad<T> *)to.of)[threadIdx.x] = prefix;
 }
 
 #endif
