@@ -15,8 +15,8 @@
 #define TM_CACHED_GROUPS 2048 /* seven for one template of three channels, 16 bits, a mask */
 #define TM_GROUP_MAX 64       /* templates in one launch */
 
-/* That a chunk copies at most: 0.3 ms of bus, in which launching it does not show. */
-#define TM_CHUNK_BYTES ((int64_t)16 << 20)
+/* That a chunk copies at most: 0.6 ms of bus, in which launching it does not show. */
+#define TM_CHUNK_BYTES ((int64_t)32 << 20)
 
 /* Templates of one size that are matched together, on the device. */
 typedef struct tm_group {
