@@ -209,7 +209,8 @@ static const char *plan_cpu_fft(tm_plan *plan, const tm_site *site, const tm_job
     }
     /* a column's sums are kept in 32 bits */
     if (g->template_height > 65536 || !tm_fft_tile_map(&plan->tiling, g, &costs, site->threads))
-        return "the template is too long for a transform";
+        return site->fft_bytes ? "transforms as long as the template do not fit in the memory limit"
+                               : "the template is too long for a transform";
     double points = (double)plan->tiling.length_x * plan->tiling.length_y;
     double start_ms = (TM_CPU_FFT_START_NS + points * memory_ns) * 1e-6;
     plan->fft_ms = plan->tiling.ms + (TM_CPU_FFT_CALL_NS - points * costs.memory_ns) * 1e-6;
