@@ -132,13 +132,18 @@ static const tm_fft_costs tm_cuda_fft_costs = {
 /* A byte of a large frame and of a map, by tm_transfer: none, pinned, pageable. */
 static const double tm_cuda_in_ns[] = {
     /* cuda copies in: fitted */
-    0, 0.0195, 0.215,
+    0, 0.0195, 0.0912,
 };
 
 static const double tm_cuda_out_ns[] = {
     /* cuda copies out: fitted */
-    0, 0.0183, 0.162,
+    0, 0.0183, 0.092,
 };
+
+/* Not fitted: that the bus rests between the copies of two chunks (docs/devices.md), and
+ * that a chunk's launch waits for its copy, by what calls took from pinned memory. */
+#define TM_CUDA_CHUNK_COPY_NS 7.5e3
+#define TM_CUDA_CHUNK_LAUNCH_NS 1e4
 
 /* Not fitted: where double precision runs at 1/64 of single, not 1/2. */
 #define TM_CUDA_SLOW_DOUBLE 20.0

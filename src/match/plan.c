@@ -150,13 +150,17 @@ static double cuda_direct_ms(const tm_site *site, const tm_job *job)
     const tm_geometry *g = &job->geometry;
     const cuda_rows r = cuda_rows_of(site, job);
     const double together = cuda_together(site);
-    double launched = 0, back = 0;
+    double launched = 0, back = 0, rests = 0;
 
     for (int64_t first = 0, end; first < g->map_height; first = end) {
         end = tm_chunk_rows_end(g, r.map_bytes, site->chunks ? site->cuda.chunk_bytes : 0, first);
-        const double there = (double)tm_chunk_rows_needed(g, end) * r.in_ms;
+        const double there = (double)tm_chunk_rows_needed(g, end) * r.in_ms + rests;
         launched = fmax(launched, there) + together * cuda_launch_ms(site, job, end - first);
         back = fmax(back, launched) + (double)(end - first) * r.out_ms;
+        if (site->frame != TM_TRANSFER_NONE)
+            rests += TM_CUDA_CHUNK_COPY_NS * 1e-6;
+        if (end < g->map_height)
+            launched += TM_CUDA_CHUNK_LAUNCH_NS * 1e-6;
     }
     return back / together;
 }
