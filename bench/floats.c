@@ -66,11 +66,11 @@ static double call_ms(tm_matcher *m, const tm_image *frame, const tm_template *t
 static bool measure(const bench_case *c, const struct kind *kind, const float *samples,
                     uint8_t *mask, int threads)
 {
-    const tm_image frame = image_of(samples, c->frame_width, c->frame_height, kind->channels,
-                                    c->frame_width);
-    tm_image picture = image_of(samples + (c->frame_height / 3 * c->frame_width + 11) * kind->channels,
-                                c->template_width, c->template_height, kind->channels,
-                                c->frame_width);
+    const tm_image frame =
+        image_of(samples, c->frame_width, c->frame_height, kind->channels, c->frame_width);
+    tm_image picture =
+        image_of(samples + (c->frame_height / 3 * c->frame_width + 11) * kind->channels,
+                 c->template_width, c->template_height, kind->channels, c->frame_width);
     double ms[2][MOST];
     int count[2] = {0};
     bool good = true;

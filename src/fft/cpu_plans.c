@@ -130,8 +130,14 @@ const fftw_complex *tm_fft_spectra_fetch(tm_fft_spectra *spectra, const tm_fft_s
         }
     }
     tm_fft_spectrum_set *s = make_room(spectra, size);
-    *s = (tm_fft_spectrum_set){copy_template(tmpl), t->length_x, t->length_y, metric, taken,
-                               aligned_alloc(64, (size + 63) / 64 * 64), size, ++spectra->clock};
+    *s = (tm_fft_spectrum_set){copy_template(tmpl),
+                               t->length_x,
+                               t->length_y,
+                               metric,
+                               taken,
+                               aligned_alloc(64, (size + 63) / 64 * 64),
+                               size,
+                               ++spectra->clock};
     if (!s->points || !s->key) {
         drop(s);
         return NULL;

@@ -21,7 +21,7 @@ const tm_fft_plan *tm_fft_plan_fetch(tm_fft_plans *plans, int length, bool measu
 
 /* A template's spectra, one after the other. */
 typedef struct tm_fft_spectrum_set {
-    tm_template *key;     /* an own copy */
+    tm_template *key; /* an own copy */
     int length_x, length_y;
     tm_metric metric;     /* floats: makes the taps, */
     unsigned taps;        /* and which: tm_fft_real.taken */

@@ -16,7 +16,7 @@ size_t tm_fft_real_carve(tm_fft_real_scratch *s, char *data, const tm_fft_real *
     const size_t row = (x * sizeof(double) + 63) / 64 * 64;
     size_t used = 0;
 
-#define TAKE(field, bytes) \
+#define TAKE(field, bytes)                                                                         \
     (field = data ? (void *)(data + used) : NULL, used += ((bytes) + 63) / 64 * 64)
     *s = (tm_fft_real_scratch){.patch = tm_real_patch_of(real->job, block, TM_FFT_PATCH, 1)};
     for (size_t c = 0; c < channels; c++)

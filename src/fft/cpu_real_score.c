@@ -49,8 +49,7 @@ static void make_sums(const tm_fft_strip *strip, const tm_fft_scratch *scratch,
 {
     const tm_fft_real *real = strip->real;
     const tm_fft_real_scratch *s = scratch->real;
-    const int64_t tile =
-        tm_fft_row_stride(strip->tiling->length_x) * strip->tiling->length_y;
+    const int64_t tile = tm_fft_row_stride(strip->tiling->length_x) * strip->tiling->length_y;
 
     for (int i = 0; i < real->sums; i++) {
         const double *restrict from = row->sums + 2 * i * tile;
@@ -68,8 +67,7 @@ static void make_sums(const tm_fft_strip *strip, const tm_fft_scratch *scratch,
 static bool score_flat(const tm_fft_real_scratch *s, int part, int64_t i, double *score)
 {
     const tm_real_scorer *scorer = &s->rule.scorer;
-    const tm_real_sums black = {
-        .products = tm_is_distance(scorer->metric) ? scorer->sum_sq : 0};
+    const tm_real_sums black = {.products = tm_is_distance(scorer->metric) ? scorer->sum_sq : 0};
 
     for (int c = 0; c < scorer->channels && !tm_needs_s_f(scorer->metric); c++) {
         if (s->before[part][c][i] != 0)
@@ -84,7 +82,7 @@ typedef struct block {
     int count;
     bool skipped[TM_REAL_BLOCK];
     double score[TM_REAL_BLOCK], again[TM_REAL_BLOCK]; /* 1 where it must be done again, else 0 */
-    tm_value value[TM_REAL_BLOCK]; /* of those */
+    tm_value value[TM_REAL_BLOCK];                     /* of those */
 } block;
 
 /* From sums alone, of count windows whose sums begin at each of these. Inlined for a
@@ -181,8 +179,8 @@ static double floor_of(const tm_fft_row *row, const tm_candidate *best)
     const tm_metric metric = row->job->metric;
     if (row->job->map.data || best->value == INT64_MIN)
         return tm_is_distance(metric) ? HUGE_VAL : -HUGE_VAL;
-    const float score = tm_score_of_order(
-        (int32_t)(tm_is_distance(metric) ? -best->value : best->value));
+    const float score =
+        tm_score_of_order((int32_t)(tm_is_distance(metric) ? -best->value : best->value));
     return (double)nextafterf(score, tm_is_distance(metric) ? HUGE_VALF : -HUGE_VALF);
 }
 
@@ -201,8 +199,7 @@ static void rank_block(const tm_fft_row *row, const block *b, tm_candidate *best
             continue;
         else if (b->again[i] == 0)
             value = tm_real_value(metric, score);
-        const tm_candidate candidate = {value.rank,
-                                        row->y * row->job->geometry.map_width + x};
+        const tm_candidate candidate = {value.rank, row->y * row->job->geometry.map_width + x};
         tm_job_store(row->job, x, row->y, &value);
         if (!b->skipped[i] && tm_candidate_beats(candidate, *best))
             *best = candidate;

@@ -15,8 +15,8 @@ const float *tm_fft_real_frame_row(const tm_fft_strip *strip, int part, int64_t 
     *left = strip->x + part * t->shift_x - g->pad_x;
     *first = clamp(-*left, 0, t->length_x);
     *last = clamp(g->frame_width - *left, *first, t->length_x);
-    return *y >= 0 && *y < g->frame_height && *first < *last
-               ? tm_real_row(&strip->job->frame, *y) : NULL;
+    return *y >= 0 && *y < g->frame_height && *first < *last ? tm_real_row(&strip->job->frame, *y)
+                                                             : NULL;
 }
 
 /* How many columns of a part's row y any window has: what lies beyond them is no part
@@ -85,8 +85,8 @@ const double *tm_fft_real_plane_row(const tm_fft_strip *strip, const tm_fft_real
     case TM_FFT_RAW_SQUARES:
         memset(to, 0, (size_t)length * sizeof *to);
         for (int c = 0; c < channels; c++)
-            add_squares(to, s->pixels[c],
-                        plane->source == TM_FFT_SQUARES ? s->pivots[part][c] : 0, length);
+            add_squares(to, s->pixels[c], plane->source == TM_FFT_SQUARES ? s->pivots[part][c] : 0,
+                        length);
         break;
     case TM_FFT_LEFT_OUT:
         return s->left_out;

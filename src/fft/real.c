@@ -71,11 +71,11 @@ static void make_rule(tm_fft_real *r)
     const double terms = (double)(t->n * t->channels);
     const double part = terms < TM_REAL_PART ? terms : TM_REAL_PART;
 
-    r->rule = (tm_fft_real_rule){
-        .scorer = tm_real_scorer_make(t, metric),
-        .spread = t->real->spread,
-        .spread_error = (part + terms / TM_REAL_PART + 8) * 0x1p-53 * t->real->spread,
-        .added = (double)(t->width + 8) * 0x1p-53};
+    r->rule = (tm_fft_real_rule){.scorer = tm_real_scorer_make(t, metric),
+                                 .spread = t->real->spread,
+                                 .spread_error =
+                                     (part + terms / TM_REAL_PART + 8) * 0x1p-53 * t->real->spread,
+                                 .added = (double)(t->width + 8) * 0x1p-53};
     r->rule.norm = sqrt(tm_needs_s_f(metric)     ? t->real->variance
                         : tm_is_distance(metric) ? t->real->spread
                                                  : t->real->sum_sq);

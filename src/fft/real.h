@@ -63,7 +63,7 @@ typedef struct tm_fft_real {
     } slide[TM_REAL_SUMS];
     double taps_norm[TM_REAL_SUMS]; /* of a sum's taps */
     unsigned taken;                 /* taps that terms take, a bit each */
-    double pivots[TM_MAX_CHANNELS]; /* of metrics that do not take any */
+    double pivots[TM_MAX_CHANNELS]; /* of metrics that take no mean off: the same everywhere */
     tm_fft_real_rule rule;          /* without a tile's errors */
 } tm_fft_real;
 

@@ -13,21 +13,21 @@
  * means off, the template's mean of distances, and 0, as T's, of the others. What the
  * metric does not need is 0. */
 typedef struct tm_fft_real_sums {
-    double products;   /* of F'*T' */
-    double magnitudes; /* of |F*T|, for ccorr where signs differ */
+    double products;                   /* of F'*T' */
+    double magnitudes;                 /* of |F*T|, for ccorr where signs differ */
     double s_f[TM_MAX_CHANNELS], s_ff; /* of F', F'^2 */
-    double squares;    /* of F^2, for sqdiff_normed */
+    double squares;                    /* of F^2, for sqdiff_normed */
 } tm_fft_real_sums;
 
 typedef struct tm_fft_real_rule {
     tm_real_scorer scorer;
-    double norm;   /* ||T'|| */
-    double spread; /* its square, of distances, */
+    double norm;         /* ||T'|| */
+    double spread;       /* its square, of distances, */
     double spread_error; /* and what that is off by */
-    double added;  /* error of sums that are added up, relative to their magnitudes' */
+    double added;        /* error of sums that are added up, relative to their magnitudes' */
     /* Of a tile: */
     tm_fft_real_sums error; /* besides, at most; of s_f for every channel */
-    double least;  /* variance, or s_ff, of a window whose products are near enough */
+    double least;           /* variance, or s_ff, of a window whose products are near enough */
 } tm_fft_real_rule;
 
 /* Sets what depends on the tile. */
@@ -84,8 +84,8 @@ TM_HOST_DEVICE bool tm_fft_real_near(const tm_fft_real_rule *r, const tm_fft_rea
         return r->error.products <= 0x1.cp-37 * (a > b ? a : b);
     }
     const double distance = tm_fft_real_distance(r, s);
-    const double e_distance = e_ff + 2 * r->error.products + r->spread_error +
-                              0x1p-50 * (s->s_ff + r->spread);
+    const double e_distance =
+        e_ff + 2 * r->error.products + r->spread_error + 0x1p-50 * (s->s_ff + r->spread);
     const bool near = (distance > 0) & (e_distance <= 0x1.cp-37 * distance);
     if (r->scorer.metric != TM_METRIC_SQDIFF_NORMED)
         return near;

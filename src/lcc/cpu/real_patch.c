@@ -29,7 +29,8 @@ static double pivot_of(const tm_real_patch *p, int c)
 {
     const tm_geometry *g = &p->job->geometry;
     const int64_t left = larger(p->x - g->pad_x, 0), top = larger(p->y - g->pad_y, 0);
-    const int64_t right = smaller(p->x - g->pad_x + p->width + g->template_width - 1, g->frame_width);
+    const int64_t right =
+        smaller(p->x - g->pad_x + p->width + g->template_width - 1, g->frame_width);
     const int64_t bottom =
         smaller(p->y - g->pad_y + p->height + g->template_height - 1, g->frame_height);
     double sum = 0;
@@ -70,20 +71,19 @@ void tm_real_patch_sums(const tm_real_patch *p, int64_t x, int64_t y, tm_real_bl
     const tm_template *t = p->job->tmpl;
     const tm_metric metric = p->job->metric;
     const bool centred = tm_needs_s_f(metric);
-    const tm_real_view view = {
-        .samples = p->samples + (y - p->y) * p->stride + (x - p->x),
-        .stride = (ptrdiff_t)p->stride,
-        .plane = (ptrdiff_t)(p->rows * p->stride),
-        .taps = centred ? t->real->taps : t->real->samples,
-        .mask = t->mask,
-        .w = t->width,
-        .h = t->height,
-        .channels = t->channels,
-        .distance = tm_is_distance(metric),
-        .sums = centred,
-        .squares =
-            centred || metric == TM_METRIC_CCORR_NORMED || metric == TM_METRIC_SQDIFF_NORMED,
-        .columns = p->columns};
+    const tm_real_view view = {.samples = p->samples + (y - p->y) * p->stride + (x - p->x),
+                               .stride = (ptrdiff_t)p->stride,
+                               .plane = (ptrdiff_t)(p->rows * p->stride),
+                               .taps = centred ? t->real->taps : t->real->samples,
+                               .mask = t->mask,
+                               .w = t->width,
+                               .h = t->height,
+                               .channels = t->channels,
+                               .distance = tm_is_distance(metric),
+                               .sums = centred,
+                               .squares = centred || metric == TM_METRIC_CCORR_NORMED ||
+                                          metric == TM_METRIC_SQDIFF_NORMED,
+                               .columns = p->columns};
     p->block(&view, block);
 }
 

@@ -11,9 +11,9 @@ typedef struct tm_real_patch {
     const tm_job *job;
     tm_real_block_fn *block;
     tm_real_scorer scorer;
-    int64_t rows, stride;          /* of samples, that there is room for */
+    int64_t rows, stride; /* of samples, that there is room for */
     double *samples, *columns;
-    int64_t x, y, width, height;   /* windows */
+    int64_t x, y, width, height; /* windows */
 } tm_real_patch;
 
 /* A patch of at most width * height windows, without memory. */
