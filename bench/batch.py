@@ -13,8 +13,9 @@ them elsewhere. --times lists each so many times, for a longer run. --peer names
 Python with OpenCV.
 
 Machines drift: each run is compared with decoding right before and right after it,
---repeats times. Figures are medians, and those of every repeat are in "each". With
---device cuda, "start" is what a run of one frame takes: of the whole process, from its
+--repeats times. Figures are medians, and those of every repeat are in "each";
+"over_decode" has beside the median of the repeats' ratios that of the median times,
+and that of all times together. With --device cuda, "start" is what a run of one frame takes: of the whole process, from its
 start to its end, beside the same on the CPU.
 """
 import argparse
@@ -148,11 +149,13 @@ def main():
         for _ in range(o.repeats):
             entry, decoded = compare(decoded)
             each.append(entry)
+        walls = [[e[part]["wall_s"] for e in each] for part in ("batch", "decode")]
+        of_medians, of_sums = (by(walls[0]) / by(walls[1]) for by in (statistics.median, sum))
         result = {"frames": len(frames), "cores": o.cores, "device": o.device,
                   "folder": str(o.folder or folder.parent), "file_mb": megabytes,
                   "decode": middle([e["decode"] for e in each], "wall_s", "cpu_s"),
                   "batch": middle([e["batch"] for e in each], "wall_s", "cpu_s", "system_s", "page_faults", "peak_mb"),
-                  "over_decode": spread(each, "over_decode"),
+                  "over_decode": {**spread(each, "over_decode"), "of_medians": of_medians, "of_sums": of_sums},
                   **middle(each, "frames_per_s", "cpu_over_decode_s")}
         if o.device == "cpu":
             result["match"] = middle([e["match"] for e in each], "wall_s", "cpu_s")
