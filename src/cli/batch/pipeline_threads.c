@@ -175,6 +175,14 @@ static bool make_slots(cli_pipeline *p, const member *m)
     return made;
 }
 
+/* To free one takes a third of a millisecond, in which the last frames are read yet. */
+static void free_slots(cli_pipeline *p, const member *m)
+{
+    pthread_mutex_unlock(&p->lock);
+    slots_free(p->s.slots, m->engine->matcher);
+    pthread_mutex_lock(&p->lock);
+}
+
 static void *match(void *argument)
 {
     member *m = argument;
@@ -194,6 +202,8 @@ static void *match(void *argument)
         job_match(&item->job, p->s.plan, m->engine);
         job_release(&item->job, p->s.plan);
         pthread_mutex_lock(&p->lock);
+        if (made_slots && exhausted(p))
+            free_slots(p, m);
         push(&p->to_write, p->window, item);
         pthread_cond_signal(&p->work);
     }

@@ -3,8 +3,6 @@
 
 #include <stdlib.h>
 
-enum { PAGE = 4096 };
-
 static void *take(io_memory *memory, size_t size)
 {
     frame_slots *s = (frame_slots *)memory;
@@ -13,8 +11,10 @@ static void *take(io_memory *memory, size_t size)
     pthread_mutex_lock(&s->lock);
     if (size > s->wanted)
         s->wanted = size;
-    if (size <= s->size && s->unused_count > 0)
-        slot = s->unused[--s->unused_count];
+    if (size <= s->size && s->unused_count > 0) {
+        s->used[s->used_count++] = s->unused[--s->unused_count];
+        slot = s->used[s->used_count - 1].data;
+    }
     pthread_mutex_unlock(&s->lock);
     return slot;
 }
@@ -22,8 +22,12 @@ static void *take(io_memory *memory, size_t size)
 static void give_back(io_memory *memory, void *data)
 {
     frame_slots *s = (frame_slots *)memory;
+    size_t i = 0;
     pthread_mutex_lock(&s->lock);
-    s->unused[s->unused_count++] = data;
+    while (s->used[i].data != data)
+        i++;
+    s->unused[s->unused_count++] = s->used[i];
+    s->used[i] = s->used[--s->used_count];
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -36,41 +40,55 @@ void slots_init(frame_slots *s)
 void slots_destroy(frame_slots *s)
 {
     pthread_mutex_destroy(&s->lock);
+    free(s->unused);
+    free(s->used);
+}
+
+static size_t allocate(tm_host_memory *slots, tm_matcher *matcher, size_t count, size_t size)
+{
+    size_t made = 0;
+    while (made < count && tm_host_alloc(matcher, size, &slots[made]) == TM_OK) {
+        if (!slots[made].pinned) {
+            tm_host_free(matcher, &slots[made]);
+            break;
+        }
+        made++;
+    }
+    return made;
 }
 
 bool slots_make(frame_slots *s, tm_matcher *matcher, size_t count, size_t bytes)
 {
     pthread_mutex_lock(&s->lock);
-    const size_t size = (s->wanted + PAGE - 1) / PAGE * PAGE;
+    const size_t size = s->wanted;
     pthread_mutex_unlock(&s->lock);
 
     if (size == 0 || size > bytes)
         return false;
     if (count > bytes / size)
         count = bytes / size;
-    tm_host_memory block = {0};
-    void **unused = calloc(count, sizeof *unused);
-    if (!unused || tm_host_alloc(matcher, count * size, &block) != TM_OK || !block.pinned) {
-        tm_host_free(matcher, &block);
-        free(unused);
-        return false;
-    }
-    for (size_t i = 0; i < count; i++)
-        unused[i] = (uint8_t *)block.data + i * size;
+    tm_host_memory *unused = calloc(count, sizeof *unused);
+    tm_host_memory *used = calloc(count, sizeof *used);
+    const size_t made = unused && used ? allocate(unused, matcher, count, size) : 0;
 
     pthread_mutex_lock(&s->lock);
-    s->block = block;
     s->unused = unused;
-    s->unused_count = count;
-    s->size = size;
+    s->used = used;
+    s->unused_count = made;
+    s->size = made ? size : 0;
     pthread_mutex_unlock(&s->lock);
-    return true;
+    return made > 0;
 }
 
 void slots_free(frame_slots *s, tm_matcher *matcher)
 {
-    tm_host_free(matcher, &s->block);
-    free(s->unused);
-    s->unused = NULL;
-    s->unused_count = s->size = 0;
+    pthread_mutex_lock(&s->lock);
+    s->size = 0;
+    while (s->unused_count > 0) {
+        tm_host_memory slot = s->unused[--s->unused_count];
+        pthread_mutex_unlock(&s->lock);
+        tm_host_free(matcher, &slot);
+        pthread_mutex_lock(&s->lock);
+    }
+    pthread_mutex_unlock(&s->lock);
 }

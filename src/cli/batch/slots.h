@@ -19,10 +19,11 @@ typedef struct frame_slots {
     io_memory memory; /* first; for the frames' wish */
     pthread_mutex_t lock; /* of all below */
     size_t wanted;        /* bytes, of the largest frame so far */
-    tm_host_memory block; /* all slots; without data: none are made yet */
-    size_t size;          /* of each */
-    void **unused;
+    size_t size;          /* of each slot; 0: none are made yet */
+    tm_host_memory *unused;
     size_t unused_count;
+    tm_host_memory *used; /* in any order */
+    size_t used_count;
 } frame_slots;
 
 /* Initialises them without any. To be destroyed. */
@@ -33,7 +34,8 @@ void slots_destroy(frame_slots *slots);
  * fails there are none. */
 bool slots_make(frame_slots *slots, tm_matcher *matcher, size_t count, size_t bytes);
 
-/* Frees them, once all have been given back. The matcher is make's. */
+/* Frees those that are not in use, and there will be no more. All are to be freed
+ * before the matcher, which is make's. */
 void slots_free(frame_slots *slots, tm_matcher *matcher);
 
 #endif
