@@ -205,9 +205,6 @@ def main():
         for way in ("in", "out"):
             text = replace_block(text, f"cuda copies {way}", "    0, " + ", ".join(
                 f"{v:.3g}" for v in fit_copies(measured["cuda-copy"], way)) + ",\n};\n")
-    if "cuda-start" in measured:
-        text = replace_block(text, "cuda start",
-                             f"#define TM_CUDA_START_MS {measured['cuda-start'][0]['ms']:.3g}\n")
     HEADER.write_text(text)
 
 

@@ -334,26 +334,11 @@ static void measure_cuda_copies(const tm_cuda_plugin *plugin, tm_cuda *cuda, int
     tm_template_destroy((tm_template **)&job.tmpl);
 }
 
-/* What the first match on a device takes longer than the second. */
-static void print_start(const tm_cuda_plugin *plugin, tm_cuda *cuda, double start)
-{
-    tm_message message;
-    tm_cuda_work work;
-    tm_job job = make_job(512, 16, 16);
-    if (plugin->match(cuda, &job, 1, &work, &message))
-        fprintf(stderr, "%s\n", message.text);
-    double first = clock_ms();
-    plugin->match(cuda, &job, 1, &work, &message);
-    printf("{\"kind\":\"cuda-start\",\"ms\":%.4g}\n", (first - start) - (clock_ms() - first));
-    free_job(&job);
-}
-
 static void measure_cuda(bool only_copies)
 {
     tm_cuda_library library = {0};
     tm_message message;
     tm_cuda *cuda;
-    double start = clock_ms();
 
     if (tm_cuda_load(&library, &message) || !library.plugin->count(&message) ||
         library.plugin->open(&cuda, 0, 0, &message)) {
@@ -361,7 +346,6 @@ static void measure_cuda(bool only_copies)
         return;
     }
     if (!only_copies) {
-        print_start(library.plugin, cuda, start);
         measure_cuda_direct(library.plugin, cuda);
         measure_cuda_chunks(library.plugin, cuda);
         measure_cuda_fft(library.plugin, cuda);
