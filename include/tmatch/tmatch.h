@@ -59,7 +59,7 @@ TM_API const char *tm_version(void);
 typedef enum tm_sample_type {
     TM_SAMPLE_U8 = 0,
     TM_SAMPLE_U16 = 1, /* in the machine's byte order */
-    TM_SAMPLE_F32 = 2  /* float, finite values; on CUDA directly: scores are accurate
+    TM_SAMPLE_F32 = 2  /* float, finite values: scores are accurate
                           within the bounds in docs/exactness.md, not the same bits
                           everywhere, and every metric's values are floats */
 } tm_sample_type;

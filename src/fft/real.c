@@ -64,21 +64,20 @@ static void add_plane(tm_fft_real *r, int sum, tm_fft_source source, int channel
     }
 }
 
-static void make_rule(tm_fft_real *r)
+tm_fft_real_rule tm_fft_real_rule_make(const tm_template *t, tm_metric metric)
 {
-    const tm_template *t = r->job->tmpl;
-    const tm_metric metric = r->job->metric;
     const double terms = (double)(t->n * t->channels);
     const double part = terms < TM_REAL_PART ? terms : TM_REAL_PART;
 
-    r->rule = (tm_fft_real_rule){.scorer = tm_real_scorer_make(t, metric),
-                                 .spread = t->real->spread,
-                                 .spread_error =
-                                     (part + terms / TM_REAL_PART + 8) * 0x1p-53 * t->real->spread,
-                                 .added = (double)(t->width + 8) * 0x1p-53};
-    r->rule.norm = sqrt(tm_needs_s_f(metric)     ? t->real->variance
-                        : tm_is_distance(metric) ? t->real->spread
-                                                 : t->real->sum_sq);
+    tm_fft_real_rule rule = {
+        .scorer = tm_real_scorer_make(t, metric),
+        .spread = t->real->spread,
+        .spread_error = (part + terms / TM_REAL_PART + 8) * 0x1p-53 * t->real->spread,
+        .added = (double)(t->width + 8) * 0x1p-53};
+    rule.norm = sqrt(tm_needs_s_f(metric)     ? t->real->variance
+                     : tm_is_distance(metric) ? t->real->spread
+                                              : t->real->sum_sq);
+    return rule;
 }
 
 void tm_fft_real_make(tm_fft_real *r, const tm_job *job)
@@ -88,7 +87,7 @@ void tm_fft_real_make(tm_fft_real *r, const tm_job *job)
     const bool centred = tm_needs_s_f(metric), distance = tm_is_distance(metric);
 
     *r = (tm_fft_real){.job = job};
-    make_rule(r);
+    r->rule = tm_fft_real_rule_make(t, metric);
     for (int c = 0; c < t->channels && distance; c++)
         r->pivots[c] = t->real->means[c];
     add_terms(r, TM_REAL_PRODUCTS, TM_FFT_SAMPLES, t->channels, TM_REAL_TAPS, r->rule.norm);

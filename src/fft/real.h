@@ -8,6 +8,10 @@
 #include "fft/tiling.h"
 #include "lcc/real.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Windows whose samples are staged together when they are done again. */
 #define TM_FFT_PATCH 128
 
@@ -67,6 +71,9 @@ typedef struct tm_fft_real {
     tm_fft_real_rule rule;          /* without a tile's errors */
 } tm_fft_real;
 
+/* Without a tile's errors. */
+tm_fft_real_rule tm_fft_real_rule_make(const tm_template *tmpl, tm_metric metric);
+
 /* How a job of floats is transformed. */
 void tm_fft_real_make(tm_fft_real *real, const tm_job *job);
 
@@ -89,5 +96,9 @@ static inline int tm_fft_real_spectra(const tm_fft_real *r)
 {
     return __builtin_popcount(r->taken);
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -249,14 +249,20 @@ static const char *plan_cuda_fft(tm_plan *plan, const tm_site *site, const tm_jo
     double h = (double)g->template_height, windows = (double)g->map_width * (double)g->map_height;
     tm_fft_costs costs = tm_cuda_fft_costs;
 
-    if (tm_job_is_real(job))
-        return "on a GPU float samples are matched directly";
+    if (tm_job_is_real(job) && job->tmpl->mask)
+        return "on a GPU floats are matched directly under a template's mask";
     while (costs.count && costs.lengths[costs.count - 1].length > site->cuda.longest_fft)
         costs.count--;
     /* the kernel for window sums wants some columns more than the template has */
     if (g->template_width > 8000 || !tm_fft_tile_map(&plan->tiling, g, &costs, 1))
         return "the template is too long for the device's transforms";
     double sums_ms = windows * h * TM_CUDA_WINDOW_ROW_NS * 1e-6;
+    if (tm_job_is_real(job)) {
+        plan->tiling.ms *= job->tmpl->channels;
+        sums_ms = windows * job->tmpl->channels * 1e-6 *
+                  (tm_cuda_real_costs.window + h * TM_CUDA_REAL_ROW_NS +
+                   (double)g->template_width * TM_CUDA_REAL_COLUMN_NS);
+    }
     plan->fft_ms = (plan->tiling.ms * (site->cuda.fast_double ? 1 : TM_CUDA_SLOW_DOUBLE) + sums_ms) *
                        cuda_scale(site) +
                    (TM_CUDA_FFT_CALL_NS + h * TM_CUDA_FFT_SERIAL_NS) * 1e-6 +

@@ -58,4 +58,5 @@ try --device cuda:0 -v frame.txt patch.txt 2>&1 | sed 's/; estimates:.*//; s/=[0
 try --device cuda --metric sqdiff --map pieces.npy -n 3 --min-score 100 frame.txt patch.txt
 try --algorithm reference --metric sqdiff --map map.npy frame.txt patch.txt
 cmp map.npy pieces.npy
-try --device cuda --algorithm fft frame.txt patch.txt
+awk 'BEGIN { for (y = 0; y < 5; y++) print "255 255 0 255 255 255 255" }' >mask.txt
+try --device cuda --algorithm fft --mask mask.txt frame.txt patch.txt

@@ -31,7 +31,26 @@ static __device__ __forceinline__ double sample(const samples &s, int i)
     return i < s.count ? s.at[i] - TM_FFT_CENTRE : 0;
 }
 
-template <class P, int BATCH>
+/* F - pivot at a place of the padded frame; what lies beyond that is in no window. */
+static __device__ __forceinline__ double real_sample(const tm_fft_job &job, int64_t x, int64_t y)
+{
+    const tm_fft_reals &r = job.reals;
+    const int64_t from_x = x - r.pad_x, from_y = y - r.pad_y;
+    if (x >= job.job.map_width + job.job.width - 1 || y >= job.job.map_height + job.job.height - 1)
+        return 0;
+    if (from_x < 0 || from_y < 0 || from_x >= r.width || from_y >= r.height)
+        return -r.pivot;
+    return (double)r.samples[(from_y * r.width + from_x) * r.channels + r.channel] - r.pivot;
+}
+
+static __device__ __forceinline__ double real_tap(const tm_fft_job &job, int row, int i)
+{
+    if (row >= job.job.height || i >= job.job.width)
+        return 0;
+    return job.reals.taps[(int64_t)row * job.job.width + i] - job.reals.mean;
+}
+
+template <class P, int BATCH, bool REAL>
 static __global__ void __launch_bounds__(P::THREADS * BATCH) rows_kernel(tm_fft_job job,
                                                                          bool of_template)
 {
@@ -47,6 +66,11 @@ static __global__ void __launch_bounds__(P::THREADS * BATCH) rows_kernel(tm_fft_
     double2 *out = job.points + ((int64_t)blockIdx.y * run.input_rows + row) * P::N;
 
     tm_forward(block, [&](int i) {
+        if (REAL && of_template)
+            return make_double2(real_tap(job, row, i), 0);
+        if (REAL)
+            return make_double2(real_sample(job, x + i, y),
+                                real_sample(job, x + job.tiling.shift_x + i, y + job.tiling.shift_y));
         if (of_template)
             return make_double2(i < width ? taps[i] : 0, 0);
         return make_double2(sample(real, i), sample(imaginary, i));
@@ -233,6 +257,83 @@ static __global__ void __launch_bounds__(P::THREADS * BATCH) scores_kernel(tm_ff
     }
 }
 
+template <class P, int BATCH>
+static __global__ void __launch_bounds__(P::THREADS * BATCH) real_sums_kernel(tm_fft_job job)
+{
+    extern __shared__ double2 memory[];
+    constexpr int R = P::radix(P::LAST);
+    const tm_block<P, BATCH, false> block(memory, job.roots_x);
+    const tm_fft_run &run = job.run;
+    const int row = blockIdx.x * BATCH + block.item;
+    const int64_t column = (int64_t)blockIdx.y * job.tiling.step_x;
+    const double2 *in = job.points + ((int64_t)blockIdx.y * run.input_rows + row) * P::N;
+
+    tm_each_butterfly<decltype(block), P::LAST>(block, [&](int, int, int q) {
+        double2 v[R];
+#pragma unroll
+        for (int m = 0; m < R; m++)
+            v[m] = row < run.rows ? in[m * (P::N / R) + q] : make_double2(0, 0);
+        tm_inverse_first(block, v, q);
+    });
+    tm_inverse(block, [&](auto &v, int q) {
+        constexpr int R0 = P::radix(0);
+        const int windows = (int)min((int64_t)job.tiling.step_x, run.width - column);
+        if (row >= run.rows)
+            return;
+#pragma unroll
+        for (int m = 0; m < R0; m++) {
+            const int i = q + m * (P::N / R0);
+            for (int part = 0; part < 2; part++) {
+                const int64_t x = run.x + column + i + part * job.tiling.shift_x;
+                const int64_t y = run.y + row + part * job.tiling.shift_y;
+                if (i >= windows || x >= job.job.map_width || y >= job.job.map_height)
+                    continue;
+                double *sum = &job.reals.sums[y * job.job.map_width + x];
+                const double own = part ? v[m].y : v[m].x;
+                *sum = job.reals.channel ? *sum + own : own;
+            }
+        }
+    });
+}
+
+#define NORM_THREADS 256
+
+/* A block has some rows of a pair of tiles. */
+static __global__ void __launch_bounds__(NORM_THREADS) norms_kernel(tm_fft_job job,
+                                                                    unsigned long long *norms)
+{
+    const tm_fft_tiling &t = job.tiling;
+    const int64_t left = blockIdx.x * (int64_t)t.step_x, top = blockIdx.y * (int64_t)t.step_y;
+    double sum = 0;
+
+    for (int y = blockIdx.z; y < t.length_y; y += TM_FFT_NORMS) {
+        for (int x = threadIdx.x; x < t.length_x; x += NORM_THREADS) {
+            const double a = real_sample(job, left + x, top + y);
+            const double b = real_sample(job, left + x + t.shift_x, top + y + t.shift_y);
+            sum += a * a + b * b;
+        }
+    }
+    for (int offset = 16; offset > 0; offset /= 2)
+        sum += __shfl_xor_sync(0xffffffffu, sum, offset);
+    __shared__ double warps[NORM_THREADS / 32];
+    if (threadIdx.x % 32 == 0)
+        warps[threadIdx.x / 32] = sum;
+    __syncthreads();
+    if (threadIdx.x)
+        return;
+    for (int i = 1; i < NORM_THREADS / 32; i++)
+        sum += warps[i];
+    atomicMax(&norms[blockIdx.z], (unsigned long long)__double_as_longlong(sum * (1 + 0x1p-20)));
+}
+
+cudaError_t tm_fft_norms_launch(const tm_fft_job *job, unsigned long long norms[TM_FFT_NORMS],
+                                cudaStream_t stream)
+{
+    const dim3 grid((unsigned)job->tiling.across, (unsigned)job->tiling.down, TM_FFT_NORMS);
+    norms_kernel<<<grid, NORM_THREADS, 0, stream>>>(*job, norms);
+    return cudaGetLastError();
+}
+
 /* P and Q differ in threads only. */
 template <class P, int ROWS, class Q, int COLUMNS>
 struct launcher {
@@ -246,8 +347,22 @@ struct launcher {
 
     static cudaError_t rows(const tm_fft_job *job, bool of_template, cudaStream_t stream)
     {
-        rows_kernel<P, ROWS><<<row_grid(job, job->run.input_rows), row_block::THREADS,
-                               row_block::BYTES, stream>>>(*job, of_template);
+        rows_kernel<P, ROWS, false><<<row_grid(job, job->run.input_rows), row_block::THREADS,
+                                      row_block::BYTES, stream>>>(*job, of_template);
+        return cudaGetLastError();
+    }
+
+    static cudaError_t real_rows(const tm_fft_job *job, bool of_template, cudaStream_t stream)
+    {
+        rows_kernel<P, ROWS, true><<<row_grid(job, job->run.input_rows), row_block::THREADS,
+                                     row_block::BYTES, stream>>>(*job, of_template);
+        return cudaGetLastError();
+    }
+
+    static cudaError_t real_sums(const tm_fft_job *job, cudaStream_t stream)
+    {
+        real_sums_kernel<P, ROWS><<<row_grid(job, job->run.rows), row_block::THREADS,
+                                    row_block::BYTES, stream>>>(*job);
         return cudaGetLastError();
     }
 
@@ -273,7 +388,11 @@ struct launcher {
 
     static cudaError_t prepare(void)
     {
-        cudaError_t error = allow((const void *)rows_kernel<P, ROWS>, row_block::BYTES);
+        cudaError_t error = allow((const void *)rows_kernel<P, ROWS, false>, row_block::BYTES);
+        if (error == cudaSuccess)
+            error = allow((const void *)rows_kernel<P, ROWS, true>, row_block::BYTES);
+        if (error == cudaSuccess)
+            error = allow((const void *)real_sums_kernel<P, ROWS>, row_block::BYTES);
         if (error == cudaSuccess)
             error = allow((const void *)scores_kernel<P, ROWS>, row_block::BYTES);
         if (error == cudaSuccess)
@@ -283,7 +402,8 @@ struct launcher {
 
     static constexpr tm_fft_kernels kernels()
     {
-        return {P::N, ROWS, row_block::BYTES, column_block::BYTES, rows, columns, scores, prepare};
+        return {P::N,    ROWS,   row_block::BYTES, column_block::BYTES, rows,
+                columns, scores, real_rows,        real_sums,           prepare};
     }
 };
 

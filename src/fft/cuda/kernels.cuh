@@ -22,8 +22,20 @@ typedef struct tm_fft_run {
     int input_rows;   /* rows + template height - 1 */
 } tm_fft_run;
 
+/* A channel of a float frame, whose sums are the map's, or are added to it. */
+typedef struct tm_fft_reals {
+    const float *samples; /* rows packed */
+    int64_t width, height, pad_x, pad_y;
+    int channels, channel;
+    double pivot;       /* taken off samples */
+    const double *taps; /* of the channel; NULL: the job is of 8-bit gray */
+    double mean;        /* taken off taps */
+    double *sums;       /* dense */
+} tm_fft_reals;
+
 typedef struct tm_fft_job {
     tm_device_job job;
+    tm_fft_reals reals;
     int64_t frame_rows; /* readable rows of job.frame */
     tm_metric metric;
     tm_fft_tiling tiling;
@@ -49,12 +61,21 @@ typedef struct tm_fft_kernels {
     cudaError_t (*columns)(const tm_fft_job *job, bool of_template, cudaStream_t stream);
     /* Back to rows; scores, map and a candidate per block. */
     cudaError_t (*scores)(const tm_fft_job *job, cudaStream_t stream);
+    /* The same of floats: rows, and sums instead of scores. */
+    cudaError_t (*real_rows)(const tm_fft_job *job, bool of_template, cudaStream_t stream);
+    cudaError_t (*real_sums)(const tm_fft_job *job, cudaStream_t stream);
     /* Lets the kernels use that much shared memory. */
     cudaError_t (*prepare)(void);
 } tm_fft_kernels;
 
 /* The table, ascending by length, ended by length 0. */
 const tm_fft_kernels *tm_fft_kernel_table(void);
+
+/* The square of a pair of tiles' norm is at most the sum of these, each that of some of
+ * its rows, as the bits of a double; 0 before. */
+enum { TM_FFT_NORMS = 64 };
+cudaError_t tm_fft_norms_launch(const tm_fft_job *job, unsigned long long norms[TM_FFT_NORMS],
+                                cudaStream_t stream);
 
 /* Windows of the run, both parts. */
 cudaError_t tm_windows_launch(const tm_fft_job *job, cudaStream_t stream);

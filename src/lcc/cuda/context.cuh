@@ -88,6 +88,7 @@ struct tm_cuda {
     /* other than 8-bit gray: parts.cu */
     tm_buffer raw, planes, terms, found;
     tm_buffer taps; /* of a float template */
+    tm_fft_spectrum real_spectrum; /* of a channel of it */
     tm_layout planes_layout; /* what the planes' memory is zeroed for */
     int planes_count;
     int *hint;         /* device: order of the best score so far */

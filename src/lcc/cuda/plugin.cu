@@ -82,6 +82,7 @@ static void give_back(tm_cuda *cuda)
     tm_buffer_free(&cuda->terms);
     tm_buffer_free(&cuda->found);
     tm_buffer_free(&cuda->taps);
+    tm_fft_drop_spectrum(&cuda->real_spectrum);
     tm_buffer_free(&cuda->fft.points);
     tm_buffer_free(&cuda->fft.windows);
     tm_buffer_free(&cuda->peaks.items);

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* A match of float pictures: the template to the device, and one kernel for all sums. */
+#include <math.h>
+
+#include <algorithm>
+
+#include "fft/real.h"
 #include "lcc/cuda/context.cuh"
 #include "lcc/cuda/real.cuh"
-#include "lcc/real.h"
 
 /* The taps, and behind them the mask. */
 static size_t taps_bytes(const tm_template *t)
@@ -37,6 +41,73 @@ static int first_that_counts(const tm_template *t)
     return i;
 }
 
+/* The median of some of a channel's samples: near it, most errors are the smallest. */
+static double some_median(const tm_image *frame, int channel)
+{
+    enum { SOME = 16 };
+    float samples[SOME * SOME];
+    for (int i = 0; i < SOME; i++)
+        for (int j = 0; j < SOME; j++)
+            samples[i * SOME + j] = tm_real_sample(frame, frame->width * j / SOME,
+                                                   frame->height * i / SOME, channel);
+    std::nth_element(samples, samples + SOME * SOME / 2, samples + SOME * SOME);
+    return (double)samples[SOME * SOME / 2];
+}
+
+/* Of the sums of F' and of its squares: rows are added up in parts, then columns are. */
+static double added_error(const tm_real_launch *l)
+{
+    const double height = l->height;
+    const double width = l->width * ceil(height / TM_REAL_PART) * l->scorer.channels;
+    const double rows = fmin(height, TM_REAL_PART), columns = fmin(width, TM_REAL_PART + 32);
+    return (rows + columns + width / TM_REAL_PART + 8) * 0x1p-53;
+}
+
+/* The products of all windows, channel by channel. */
+static cudaError_t transform(tm_cuda *cuda, const tm_job *job, tm_real_launch *l)
+{
+    const tm_template *t = job->tmpl;
+    const size_t windows = (size_t)(l->map_width * l->map_height);
+    const bool distance = tm_is_distance(job->metric);
+    tm_fft_job fft = {};
+
+    TRY(tm_buffer_fit(&cuda->terms, (windows + TM_MAX_CHANNELS * TM_FFT_NORMS) * sizeof(double)));
+    double *products = (double *)cuda->terms.data;
+    unsigned long long *norms = (unsigned long long *)(products + windows);
+    TRY(cudaMemsetAsync(norms, 0, TM_MAX_CHANNELS * TM_FFT_NORMS * sizeof *norms, cuda->stream));
+    l->rule = tm_fft_real_rule_make(t, job->metric);
+    l->rule.added = added_error(l);
+    l->error = tm_fft_real_error(job->tiling, 1, l->rule.norm);
+    l->products = products;
+    l->norms = norms;
+    fft.job.map_width = l->map_width;
+    fft.job.map_height = l->map_height;
+    fft.job.width = l->width;
+    fft.job.height = l->height;
+    fft.metric = TM_METRIC_CCORR;
+    fft.tiling = *job->tiling;
+    fft.reals.samples = l->samples;
+    fft.reals.width = l->frame_width;
+    fft.reals.height = l->frame_height;
+    fft.reals.pad_x = l->pad_x;
+    fft.reals.pad_y = l->pad_y;
+    fft.reals.channels = t->channels;
+    fft.reals.sums = products;
+    for (int c = 0; c < t->channels; c++) {
+        l->pivots[c] = distance                    ? t->real->means[c]
+                       : tm_needs_s_f(job->metric) ? some_median(&job->frame, c)
+                                                   : 0;
+        fft.reals.channel = c;
+        fft.reals.pivot = l->pivots[c];
+        fft.reals.mean = distance ? t->real->means[c] : 0;
+        fft.reals.taps = l->taps + c * t->n;
+        TRY(tm_fft_prepare_reals(&cuda->fft, &fft, &cuda->real_spectrum, cuda->stream));
+        TRY(tm_fft_norms_launch(&fft, norms + c * TM_FFT_NORMS, cuda->stream));
+        TRY(tm_fft_launch_reals(&fft, cuda->stream));
+    }
+    return cudaSuccess;
+}
+
 cudaError_t tm_launch_real(tm_cuda *cuda, const tm_job *job, tm_candidate *best)
 {
     const tm_geometry *g = &job->geometry;
@@ -60,6 +131,8 @@ cudaError_t tm_launch_real(tm_cuda *cuda, const tm_job *job, tm_candidate *best)
     l.first = first_that_counts(t);
     l.scorer = tm_real_scorer_make(t, job->metric);
     l.map = tm_job_has_map(job) ? (float *)cuda->map.data : NULL;
+    if (job->tiling)
+        TRY(transform(cuda, job, &l));
     TRY(tm_buffer_fit(&cuda->found, (size_t)tm_real_blocks(&l) * sizeof(tm_candidate)));
     l.candidates = (tm_candidate *)cuda->found.data;
     TRY(tm_real_start(&l, cuda->stream));

@@ -3,8 +3,9 @@
 #ifndef TMATCH_LCC_CUDA_REAL_CUH
 #define TMATCH_LCC_CUDA_REAL_CUH
 
+#include "fft/cuda/kernels.cuh"
+#include "fft/real_rule.h"
 #include "lcc/cuda/device.cuh"
-#include "lcc/real_score.h"
 
 /* All pointers are device memory. */
 typedef struct tm_real_launch {
@@ -17,6 +18,11 @@ typedef struct tm_real_launch {
     int width, height;     /* of the template */
     int first;             /* pixel that counts */
     tm_real_scorer scorer;
+    const double *products;   /* by FFT, dense; NULL: the kernel makes them */
+    double pivots[TM_MAX_CHANNELS]; /* of those */
+    tm_fft_real_rule rule;    /* likewise, */
+    double error;             /* and their error as a multiple of a pair of tiles' norm, */
+    const unsigned long long *norms; /* of all channels: tm_fft_norms_launch */
     float *map;               /* dense, or NULL */
     tm_candidate *candidates; /* one per block */
 } tm_real_launch;

@@ -91,11 +91,69 @@ static __device__ __forceinline__ void look_closer(const tm_real_launch &l, cons
 }
 
 template <bool CENTRED, bool DISTANCE, bool MASKED>
+static __device__ __forceinline__ void direct_scores(panel &p, const tm_real_launch &l,
+                                                     const tile &t, unsigned skipped,
+                                                     double (&scores)[EACH])
+{
+    tm_real_sums windows[EACH] = {};
+    add_up<CENTRED, DISTANCE, MASKED>(p, l, t, windows);
+    const unsigned far = find_scores(l, t, windows, skipped, scores);
+    if (CENTRED)
+        look_closer(l, t, far, scores);
+}
+
+/* Of products that FFT has made. False where those of one of the thread's windows are
+ * not near enough. */
+template <bool CENTRED, bool DISTANCE>
+static __device__ __forceinline__ bool fft_scores(panel &p, const tm_real_launch &l, const tile &t,
+                                                  unsigned skipped, double (&scores)[EACH])
+{
+    tm_fft_real_rule rule = l.rule;
+    tm_fft_real_sums sums[EACH] = {}, error = {};
+    parts s_ff = {}, squares = {}, none = {};
+    double norm = 0;
+    bool near = true;
+
+    for (int c = 0; c < l.scorer.channels; c++) {
+        const double pivot = CENTRED ? pivot_of(l, t, c) : DISTANCE ? l.pivots[c] : 0;
+        parts s_f = {};
+        if (l.scorer.metric != TM_METRIC_CCORR_REAL)
+            add_boxes<CENTRED, true, CENTRED || DISTANCE>(p, l, t, c, pivot, s_f, s_ff);
+        if (l.scorer.metric == TM_METRIC_SQDIFF_NORMED)
+            add_boxes<false, true, false>(p, l, t, c, 0, none, squares);
+        for (int i = 0; i < TM_FFT_NORMS; i++)
+            norm += __longlong_as_double((long long)l.norms[c * TM_FFT_NORMS + i]);
+#pragma unroll
+        for (int r = 0; r < EACH; r++) {
+            sums[r].s_f[c] = s_f.whole[r] + s_f.part[r];
+            if (CENTRED) /* from the transforms' pivot to this one */
+                sums[r].products -=
+                    l.scorer.n * (pivot - l.pivots[c]) * l.scorer.means[c];
+        }
+    }
+    error.products = l.error * sqrt(norm);
+    tm_fft_real_rule_at(&rule, &error);
+#pragma unroll
+    for (int r = 0; r < EACH; r++) {
+        const int64_t x = t.x + EACH * t.lane + r, y = t.y + t.row;
+        if (x >= l.map_width || y >= l.map_height || (skipped >> r & 1))
+            continue;
+        sums[r].products += l.products[y * l.map_width + x];
+        sums[r].s_ff = s_ff.whole[r] + s_ff.part[r];
+        sums[r].squares = squares.whole[r] + squares.part[r];
+        const tm_real_sums scored = tm_fft_real_scored(&rule, &sums[r]);
+        const bool says = tm_real_score_of(&l.scorer, &scored, &scores[r]);
+        const bool flat = CENTRED && sums[r].s_ff == 0;
+        near = near && says && (flat || tm_fft_real_near(&rule, &sums[r]));
+    }
+    return near;
+}
+
+template <bool CENTRED, bool DISTANCE, bool MASKED, bool FFT>
 static __global__ void __launch_bounds__(THREADS, 2)
     real_kernel(const __grid_constant__ tm_real_launch l, int64_t across)
 {
     __shared__ panel p;
-    tm_real_sums windows[EACH] = {};
     double scores[EACH];
     tile t;
 
@@ -107,10 +165,9 @@ static __global__ void __launch_bounds__(THREADS, 2)
     t.lane = threadIdx.x % LANES;
 
     const unsigned skipped = find_skipped<MASKED>(p, l, t);
-    add_up<CENTRED, DISTANCE, MASKED>(p, l, t, windows);
-    const unsigned far = find_scores(l, t, windows, skipped, scores);
-    if (CENTRED)
-        look_closer(l, t, far, scores);
+    /* where FFT's products are not near enough for one window, none of the tile's are taken */
+    if (!FFT || __syncthreads_or(!fft_scores<CENTRED, DISTANCE>(p, l, t, skipped, scores)))
+        direct_scores<CENTRED, DISTANCE, MASKED>(p, l, t, skipped, scores);
 
     tm_candidate best = TM_NO_CANDIDATE;
 #pragma unroll
@@ -144,18 +201,20 @@ int64_t tm_real_blocks(const tm_real_launch *l)
 
 typedef void real_form(tm_real_launch, int64_t);
 
-template <bool MASKED> static real_form *form_of(tm_metric metric)
+template <bool MASKED, bool FFT> static real_form *form_of(tm_metric metric)
 {
-    return tm_needs_s_f(metric)     ? real_kernel<true, false, MASKED>
-           : tm_is_distance(metric) ? real_kernel<false, true, MASKED>
-                                    : real_kernel<false, false, MASKED>;
+    return tm_needs_s_f(metric)     ? real_kernel<true, false, MASKED, FFT>
+           : tm_is_distance(metric) ? real_kernel<false, true, MASKED, FFT>
+                                    : real_kernel<false, false, MASKED, FFT>;
 }
 
 cudaError_t tm_real_start(const tm_real_launch *l, cudaStream_t stream)
 {
     const int64_t blocks = tm_real_blocks(l);
-    real_form *kernel =
-        l->counts ? form_of<true>(l->scorer.metric) : form_of<false>(l->scorer.metric);
+    const tm_metric metric = l->scorer.metric;
+    real_form *kernel = l->products ? form_of<false, true>(metric)
+                        : l->counts ? form_of<true, false>(metric)
+                                    : form_of<false, false>(metric);
 
     if (blocks > INT32_MAX)
         return cudaErrorInvalidConfiguration;
