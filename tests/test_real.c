@@ -248,8 +248,11 @@ static double run_case(tm_device_kind device, tm_algorithm algorithm, const int6
               strstr(message, "matched directly under a template's mask")))
             check_fail(__FILE__, __LINE__, "%s", message);
         if (status == TM_OK) {
+            tm_peak alone;
             CHECK_EQ(strcmp(tm_matcher_algorithm(m), "fft") == 0, algorithm == TM_ALGORITHM_FFT);
             worst = check_map(&p, &s, values, &best, 1);
+            CHECK_EQ(tm_match(m, &p.frame, t, &alone, NULL), TM_OK);
+            CHECK(alone.x == best.x && alone.y == best.y && alone.score == best.score);
             check_search(m, &p, t, &best, s.domain, &map);
         }
         tm_template_destroy(&t);
@@ -416,6 +419,45 @@ static void fft_keeps_spectra_apart(void)
     discard(&p);
 }
 
+/* Scores beyond the greatest number are equal: of them the first in the frame wins, in
+ * whichever tile it lies. */
+static void fft_ties_beyond_range(void)
+{
+    static const tm_metric metrics[] = {TM_METRIC_SQDIFF, TM_METRIC_CCORR};
+    enum { SIDE = 300, FREE = 280 };
+    pictures p = {0};
+    if (!TM_HAVE_FFTW)
+        check_skip("this build has no FFT for the CPU");
+    p.memory[0] = make_picture(&p.frame, SIDE, SIDE, 1, 5);
+    p.memory[1] = make_picture(&p.tmpl, 4, 4, 1, 5);
+    p.masks[1] = make_mask(&p.frame, 1);
+    memset(p.masks[1] + FREE, 1, SIDE * SIDE - FREE);
+    for (int i = 0; i < SIDE * SIDE; i++)
+        p.memory[0][i] = -fabsf(p.memory[0][i]);
+    for (int i = 0; i < 16; i++)
+        p.memory[1][i] = 1e38f + (float)i * 1e37f;
+    for (int i = 0; i < 2; i++) {
+        tm_settings s;
+        tm_matcher *m;
+        tm_template *t;
+        tm_peak best;
+        tm_settings_default(&s, sizeof s);
+        s.device = TM_DEVICE_CPU;
+        s.algorithm = TM_ALGORITHM_FFT;
+        s.metric = metrics[i];
+        s.threads = 1;
+        s.host_memory = 1 << 19;
+        CHECK_EQ(tm_matcher_create(&m, &s), TM_OK);
+        CHECK_EQ(tm_template_create(&t, m, &p.tmpl), TM_OK);
+        CHECK_EQ(tm_match(m, &p.frame, t, &best, NULL), TM_OK);
+        CHECK_EQ(best.x, FREE);
+        CHECK_EQ(best.y, 0);
+        tm_template_destroy(&t);
+        tm_matcher_destroy(&m);
+    }
+    discard(&p);
+}
+
 /* Pictures of even light and contrast, larger than tiles: what is done again is what is
  * near a good match, by metrics that are near 0 there. (What full adds around the frame
  * is black.) */
@@ -538,10 +580,10 @@ static void refuses(void)
 int main(int argc, char **argv)
 {
     static const check_test tests[] = {
-        TEST(direct_within_bound), TEST(fft_within_bound),  TEST(fft_keeps_spectra_apart),
-        TEST(fft_does_most),       TEST(agrees_with_bytes), TEST(refuses),
-        TEST(cuda_random),         TEST(cuda_templates),    TEST(cuda_pieces),
-        TEST(cuda_fft),            TEST(cuda_fft_tiles),
+        TEST(direct_within_bound),   TEST(fft_within_bound),  TEST(fft_keeps_spectra_apart),
+        TEST(fft_ties_beyond_range), TEST(fft_does_most),     TEST(agrees_with_bytes),
+        TEST(refuses),               TEST(cuda_random),       TEST(cuda_templates),
+        TEST(cuda_pieces),           TEST(cuda_fft),          TEST(cuda_fft_tiles),
     };
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
 }

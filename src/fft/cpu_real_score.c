@@ -173,15 +173,18 @@ static void do_again(tm_fft_real_scratch *s, const tm_fft_row *row, block *b, in
     }
 }
 
-/* A score that ends below the best one, if it is compared with no other. */
+/* A score that ends below the best one, if it is compared with no other. Those beyond the
+ * greatest number are all one. */
 static double floor_of(const tm_fft_row *row, const tm_candidate *best)
 {
-    const tm_metric metric = row->job->metric;
+    const bool distance = tm_is_distance(row->job->metric);
+    const double worst = distance ? HUGE_VAL : -HUGE_VAL;
+
     if (row->job->map.data || best->value == INT64_MIN)
-        return tm_is_distance(metric) ? HUGE_VAL : -HUGE_VAL;
-    const float score =
-        tm_score_of_order((int32_t)(tm_is_distance(metric) ? -best->value : best->value));
-    return (double)nextafterf(score, tm_is_distance(metric) ? HUGE_VALF : -HUGE_VALF);
+        return worst;
+    const float score = tm_score_of_order((int32_t)(distance ? -best->value : best->value));
+    const float below = nextafterf(score, (float)worst);
+    return fabsf(below) < FLT_MAX ? (double)below : worst;
 }
 
 static void rank_block(const tm_fft_row *row, const block *b, tm_candidate *best)
