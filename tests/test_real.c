@@ -325,7 +325,8 @@ static void cuda_templates(void)
     require_cuda();
     for (int64_t i = 0; i < cases; i++) {
         tm_metric metric;
-        run_case(TM_DEVICE_CUDA, TM_ALGORITHM_DIRECT, sizes[i % 8], &metric);
+        run_case(TM_DEVICE_CUDA, i / 8 % 2 ? TM_ALGORITHM_FFT : TM_ALGORITHM_DIRECT, sizes[i % 8],
+                 &metric);
     }
     printf("# %" PRId64 " cases\n", cases);
 }
