@@ -95,10 +95,10 @@ static const tm_direct_costs tm_cuda_direct_costs = {
 };
 
 /* A channel of floats, by double precision: by hand, from bench-kinds, within 4 % at 8² to
- * 128². By FFT, what a row and a column of the template cost for the sums besides. */
+ * 128². By FFT, what a window's sums cost besides the transforms, and a tap there. */
 static const tm_direct_costs tm_cuda_real_costs = {"cuda", 0.039, 0.00045, 0.000135};
-#define TM_CUDA_REAL_ROW_NS 0.0006
-#define TM_CUDA_REAL_COLUMN_NS 0.0003
+#define TM_CUDA_REAL_SUMS_NS 0.08
+#define TM_CUDA_REAL_SUMS_TAP_NS 3.5e-05
 
 /* On the tensor cores a window costs window + h * (row + steps * step), a step being
  * 16 columns of a template row; windows are counted a multiprocessor. A block alone on

@@ -260,8 +260,7 @@ static const char *plan_cuda_fft(tm_plan *plan, const tm_site *site, const tm_jo
     if (tm_job_is_real(job)) {
         plan->tiling.ms *= job->tmpl->channels;
         sums_ms = windows * job->tmpl->channels * 1e-6 *
-                  (tm_cuda_real_costs.window + h * TM_CUDA_REAL_ROW_NS +
-                   (double)g->template_width * TM_CUDA_REAL_COLUMN_NS);
+                  (TM_CUDA_REAL_SUMS_NS + (double)job->tmpl->n * TM_CUDA_REAL_SUMS_TAP_NS);
     }
     plan->fft_ms = (plan->tiling.ms * (site->cuda.fast_double ? 1 : TM_CUDA_SLOW_DOUBLE) + sums_ms) *
                        cuda_scale(site) +
