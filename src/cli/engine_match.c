@@ -48,11 +48,12 @@ static tm_status find(const cli_engine *e, tm_matcher *matcher, const tm_image *
 }
 
 static bool match(const cli_engine *e, tm_matcher *matcher, const tm_image *image,
-                  const tm_template *tmpl, tm_hits *hits, const score_map *map, io_error *error)
+                  const tm_template *tmpl, tm_hits *hits, const score_map *map, cli_pair *pair)
 {
     const tm_map view = score_map_view(map);
     const tm_status status = find(e, matcher, image, &tmpl, 1, hits, map->data ? &view : NULL);
-    return status == TM_OK || library_fail(error, matcher, status);
+    pair->lasting = status == TM_ERR_NO_POSITION;
+    return status == TM_OK || library_fail(&pair->error, matcher, status);
 }
 
 static bool same_bits(double a, double b)
@@ -84,10 +85,10 @@ static bool verify(const cli_engine *e, const tm_image *image, bool color,
     const bool again = !map->data;
 
     if (again && (!reserve_map(e, map, image, tmpl, &pair->error) ||
-                  !match(e, e->matcher, image, e->prepared[color][i], &mapped, map, &pair->error)))
+                  !match(e, e->matcher, image, e->prepared[color][i], &mapped, map, pair)))
         return false;
     if (reserve_map(e, &truth_map, image, tmpl, &pair->error) &&
-        match(e, e->oracle, image, e->truths[color][i], &truth, &truth_map, &pair->error)) {
+        match(e, e->oracle, image, e->truths[color][i], &truth, &truth_map, pair)) {
         pair->result.verification = verify_compare(map, &truth_map);
         pair->result.verification.same_peak =
             same_hits(hits, &truth) && (!again || same_hits(&mapped, &truth));
@@ -218,19 +219,23 @@ static bool match_one(const cli_engine *e, const cli_input *frame, const io_crop
     const bool color = frame->color.samples && tmpl->input.color.samples;
     const tm_image view = input_image(frame, color), *image = &view;
     tm_hits hits;
-    if (!agree(frame, tmpl, &pair->error))
+    if (!agree(frame, tmpl, &pair->error)) {
+        pair->lasting = true;
         return false;
+    }
     if (e->options->verify && image->type == TM_SAMPLE_F32) {
         strcpy(pair->error.reason, "--verify compares bits, and the scores of floats have a bound "
                                    "instead");
         return false;
     }
-    if (!e->prepared[color][i])
+    if (!e->prepared[color][i]) {
+        pair->lasting = true;
         return library_fail(&pair->error, NULL, TM_ERR_FLAT_TEMPLATE);
+    }
     note_luma(e, frame, tmpl, pair);
     if (wants_map(e->options) && !reserve_map(e, &pair->map, image, tmpl, &pair->error))
         return false;
-    if (!match(e, e->matcher, image, e->prepared[color][i], &hits, &pair->map, &pair->error))
+    if (!match(e, e->matcher, image, e->prepared[color][i], &hits, &pair->map, pair))
         return false;
     const bool good = cli_engine_take(e, pair, &hits, crop) &&
                       (!e->options->verify || verify(e, image, color, templates, i, &hits, pair));
@@ -297,7 +302,7 @@ void cli_engine_match(const cli_engine *e, const cli_input *frame, const io_crop
     for (size_t k = 0; k < count; k++) {
         cli_pair *pair = &pairs[e->order[k]];
         pair->done = match_one(e, frame, crop, templates, e->order[k], pair);
-        pair->lasting = pair->done;
+        pair->lasting |= pair->done;
         if (!pair->done)
             message(pair->result.frame, "%s", pair->error.reason);
     }

@@ -104,3 +104,12 @@ for i in 1 2; do
 done
 ls seen
 ids <log
+# Pictures that cannot be compared fail once.
+rm log
+(echo P5 90 90 65535; head -c 16200 /dev/zero) >deep.pgm
+(echo P1 90 90; yes 1 | head -n 8100) >nowhere.pbm
+for i in 1 2; do
+    try -q -t two.png --device cpu --resume log deep.pgm one.png 2>&1
+    try -q -t two.png --device cpu --resume log --frame-mask nowhere.pbm one.png 2>&1
+done
+wc -l <log
