@@ -227,13 +227,15 @@ static cli_exit match_all(runner *r)
     const cli_emitter *e = &r->emitter;
     bool interrupted = false;
     bool good = run_pipeline(r, &interrupted);
+    /* else no device could be opened, say */
+    const bool begun = good || interrupted || r->watch.failed || e->frames > 0;
 
     progress_hide(&r->emitter.progress);
-    good = page_close(&r->page) && good;
+    good = page_close(&r->page, begun) && good;
     good = resume_close(&r->resume) && good && !e->failed;
     if (e->report.error)
         message(NULL, "standard output: %s", strerror(e->report.error));
-    if (interrupted || (e->lines && !o->quiet && e->frames != 1 &&
+    if (interrupted || (begun && e->lines && !o->quiet && e->frames != 1 &&
                         (r->frames.from_folders || o->resume || o->verbose)))
         emitter_summarize(e);
     return e->report.error ? CLI_FAILED

@@ -146,9 +146,7 @@ bool page_open(cli_page **page, const cli_plan *plan)
             return true;
         fail(p, tm_strerror(TM_ERR_MEMORY));
     }
-    if (p->output.file)
-        io_output_abort(&p->output);
-    page_close(page);
+    page_close(page, false);
     return false;
 }
 
@@ -179,7 +177,7 @@ static bool end_chunk(cli_page *page)
     return !page->failed;
 }
 
-bool page_close(cli_page **page)
+bool page_close(cli_page **page, bool keep)
 {
     cli_page *p = *page;
     io_error error;
@@ -188,7 +186,9 @@ bool page_close(cli_page **page)
     if (!p)
         return true;
     if (p->output.file) {
-        if (end_chunk(p) && put(p, page_tail, sizeof page_tail))
+        if (!keep)
+            io_output_abort(&p->output);
+        else if (end_chunk(p) && put(p, page_tail, sizeof page_tail))
             good = io_output_commit(&p->output, &error) || fail(p, error.reason);
         else
             io_output_abort(&p->output);

@@ -15,7 +15,7 @@ typedef struct cli_page cli_page;
 bool page_open(cli_page **page, const cli_plan *plan);
 bool page_add(cli_page *page, const cli_job *job);
 
-/* NULL is allowed. */
-bool page_close(cli_page **page);
+/* Not to be kept, it never appears. NULL is allowed. */
+bool page_close(cli_page **page, bool keep);
 
 #endif
