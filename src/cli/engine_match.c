@@ -101,17 +101,6 @@ static bool verify(const cli_engine *e, const tm_image *image, bool color,
     return done;
 }
 
-static bool fits(const tm_image *image, const cli_template *tmpl, io_error *error)
-{
-    if (tmpl->width <= image->width && tmpl->height <= image->height)
-        return true;
-    snprintf(error->reason, sizeof error->reason,
-             "the template, %" PRId64 "x%" PRId64 ", is larger than the frame, %" PRId64
-             "x%" PRId64,
-             tmpl->width, tmpl->height, image->width, image->height);
-    return false;
-}
-
 static bool add_match(cli_pair *pair, const tm_hit *hit, const io_crop *crop)
 {
     cli_result *r = &pair->result;
@@ -204,6 +193,33 @@ static bool agree(const cli_input *frame, const cli_template *tmpl, io_error *er
     return false;
 }
 
+static bool fits(const cli_input *frame, const cli_template *tmpl, io_error *error)
+{
+    const int64_t width = frame->gray.width, height = frame->gray.height;
+    if (tmpl->width <= width && tmpl->height <= height)
+        return true;
+    snprintf(error->reason, sizeof error->reason,
+             "the template, %" PRId64 "x%" PRId64 ", is larger than the frame, %" PRId64
+             "x%" PRId64,
+             tmpl->width, tmpl->height, width, height);
+    return false;
+}
+
+static bool has_colors(const cli_input *frame, const cli_template *tmpl)
+{
+    return frame->color.samples && tmpl->input.color.samples;
+}
+
+/* Whether they can be compared at all. */
+static bool is_comparable(const cli_engine *e, const cli_input *frame,
+                          const cli_templates *templates, size_t i, io_error *error)
+{
+    const cli_template *tmpl = &templates->list[i];
+    return fits(frame, tmpl, error) && agree(frame, tmpl, error) &&
+           (e->prepared[has_colors(frame, tmpl)][i] ||
+            library_fail(error, NULL, TM_ERR_FLAT_TEMPLATE));
+}
+
 static void note_luma(const cli_engine *e, const cli_input *frame, const cli_template *tmpl,
                       const cli_pair *pair)
 {
@@ -216,21 +232,13 @@ static bool match_one(const cli_engine *e, const cli_input *frame, const io_crop
                       const cli_templates *templates, size_t i, cli_pair *pair)
 {
     const cli_template *tmpl = &templates->list[i];
-    const bool color = frame->color.samples && tmpl->input.color.samples;
+    const bool color = has_colors(frame, tmpl);
     const tm_image view = input_image(frame, color), *image = &view;
     tm_hits hits;
-    if (!agree(frame, tmpl, &pair->error)) {
-        pair->lasting = true;
-        return false;
-    }
     if (e->options->verify && image->type == TM_SAMPLE_F32) {
         strcpy(pair->error.reason, "--verify compares bits, and the scores of floats have a bound "
                                    "instead");
         return false;
-    }
-    if (!e->prepared[color][i]) {
-        pair->lasting = true;
-        return library_fail(&pair->error, NULL, TM_ERR_FLAT_TEMPLATE);
     }
     note_luma(e, frame, tmpl, pair);
     if (wants_map(e->options) && !reserve_map(e, &pair->map, image, tmpl, &pair->error))
@@ -260,21 +268,21 @@ static bool match_together(const cli_engine *e, const tm_image *image, const io_
 }
 
 /* The templates that can be tried, to e->order; their number. */
-static size_t choose(const cli_engine *e, const tm_image *image, const cli_templates *templates,
+static size_t choose(const cli_engine *e, const cli_input *frame, const cli_templates *templates,
                      cli_pair *pairs)
 {
+    const bool floats = input_image(frame, false).type == TM_SAMPLE_F32;
     size_t count = 0;
     for (size_t i = 0; i < templates->count; i++) {
         cli_pair *pair = &pairs[i];
         const cli_template *tmpl = &templates->list[i];
         pair->result.template_width = tmpl->width;
         pair->result.template_height = tmpl->height;
-        pair->result.integers = image->type != TM_SAMPLE_F32 &&
-                                tm_metric_is_integer(e->options->settings.metric);
+        pair->result.integers = !floats && tm_metric_is_integer(e->options->settings.metric);
         if (!tmpl->usable) {
             pair->error = tmpl->error;
             pair->lasting = tmpl->input.opened;
-        } else if (!fits(image, tmpl, &pair->error)) {
+        } else if (!is_comparable(e, frame, templates, i, &pair->error)) {
             message(pair->result.frame, "%s", pair->error.reason);
             pair->lasting = true;
         } else {
@@ -288,7 +296,7 @@ void cli_engine_match(const cli_engine *e, const cli_input *frame, const io_crop
                       const cli_templates *templates, cli_pair *pairs)
 {
     const tm_image image = input_image(frame, false);
-    const size_t count = choose(e, &image, templates, pairs);
+    const size_t count = choose(e, frame, templates, pairs);
 
     if (frame->rows) {
         cli_rows_match(e, frame, crop, count, pairs);

@@ -53,3 +53,7 @@ done
 export TMATCH_PLUGIN_DIR="$TMATCH_FAKE_PLUGIN_DIR"
 tmatch --max-memory 100K --max-gpu-memory 20K --device cuda:0,1 camera.png "$crop"
 TMATCH_FAULT=0:20:719 tmatch --max-memory 100K --device cuda:0,1 camera.png "$crop"
+# Templates that cannot be compared keep no others from it.
+(echo P5 20 20 65535; seq 1000 | head -c 800) >deep.pgm
+tmatch --max-memory 150K -t "$crop" -t deep.pgm camera.png 2>&1
+echo "status $?"
