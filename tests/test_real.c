@@ -383,12 +383,22 @@ static void cuda_pieces(void)
     printf("# %" PRId64 " cases\n", times);
 }
 
+static tm_settings fft_settings(tm_metric metric)
+{
+    tm_settings s;
+    tm_settings_default(&s, sizeof s);
+    s.device = TM_DEVICE_CPU;
+    s.algorithm = TM_ALGORITHM_FFT;
+    s.metric = metric;
+    return s;
+}
+
 /* One template under one metric takes other spectra where the frame's signs differ, or
  * has a mask: a matcher that keeps them takes the right ones. */
 static void fft_keeps_spectra_apart(void)
 {
+    const tm_settings s = fft_settings(TM_METRIC_CCORR);
     pictures p = {0};
-    tm_settings s;
     tm_matcher *m;
     tm_template *t;
     tm_peak best;
@@ -402,10 +412,6 @@ static void fft_keeps_spectra_apart(void)
     p.masks[0] = make_mask(&p.tmpl, 3);
     p.masks[1] = make_mask(&p.frame, 1000);
     const uint8_t *mask = p.frame.mask;
-    tm_settings_default(&s, sizeof s);
-    s.device = TM_DEVICE_CPU;
-    s.algorithm = TM_ALGORITHM_FFT;
-    s.metric = TM_METRIC_CCORR;
     CHECK_EQ(tm_matcher_create(&m, &s), TM_OK);
     CHECK_EQ(tm_template_create(&t, m, &p.tmpl), TM_OK);
     for (int i = 0; i < 8; i++) {
@@ -438,14 +444,10 @@ static void fft_ties_beyond_range(void)
     for (int i = 0; i < 16; i++)
         p.memory[1][i] = 1e38f + (float)i * 1e37f;
     for (int i = 0; i < 2; i++) {
-        tm_settings s;
+        tm_settings s = fft_settings(metrics[i]);
         tm_matcher *m;
         tm_template *t;
         tm_peak best;
-        tm_settings_default(&s, sizeof s);
-        s.device = TM_DEVICE_CPU;
-        s.algorithm = TM_ALGORITHM_FFT;
-        s.metric = metrics[i];
         s.threads = 1;
         s.host_memory = 1 << 19;
         CHECK_EQ(tm_matcher_create(&m, &s), TM_OK);
@@ -468,10 +470,9 @@ static void fft_does_most(void)
     if (!TM_HAVE_FFTW)
         check_skip("this build has no FFT for the CPU");
     for (int i = 0; i < 24; i++) {
-        const tm_metric metric = (tm_metric)(i % 6);
+        tm_settings s = fft_settings((tm_metric)(i % 6));
         const int channels = i % 4 == 3 ? 3 : 1, content = contents[i % 5 % 4];
         const int64_t w = check_random_in(8, 50), h = check_random_in(8, 50);
-        tm_settings s;
         tm_matcher *m;
         tm_template *t;
         tm_peak best;
@@ -488,10 +489,6 @@ static void fft_does_most(void)
             p.masks[0] = make_mask(&p.tmpl, 5);
         if (i % 7 == 0)
             p.masks[1] = make_mask(&p.frame, 5000);
-        tm_settings_default(&s, sizeof s);
-        s.device = TM_DEVICE_CPU;
-        s.algorithm = TM_ALGORITHM_FFT;
-        s.metric = metric;
         s.domain = i % 8 == 5 ? TM_DOMAIN_FULL : TM_DOMAIN_VALID;
         s.threads = 2;
         s.host_memory = i % 2 ? 0 : 8 << 20;
@@ -508,7 +505,7 @@ static void fft_does_most(void)
         CHECK_EQ(windows, width * height);
         if (s.domain == TM_DOMAIN_VALID && again > windows / 1000)
             check_fail(__FILE__, __LINE__, "%s, content %d: %lld of %lld windows again: %s",
-                       tm_metric_name(metric), content, again, windows, tm_matcher_plan(m));
+                       tm_metric_name(s.metric), content, again, windows, tm_matcher_plan(m));
         tm_template_destroy(&t);
         tm_matcher_destroy(&m);
         free(values);
