@@ -151,8 +151,8 @@ static const double tm_cuda_out_ns[] = {
 /* Not fitted: where double precision runs at 1/64 of single, not 1/2. */
 #define TM_CUDA_SLOW_DOUBLE 20.0
 
-/* Not fitted: what the program takes longer on one small frame, the median of 11 starts
- * on an H200 ("start" of bench/batch.py measures it too). */
+/* Not fitted: what the program takes longer than on the CPU, a frame of 1920x1080 given
+ * three times, the median of 11 starts (bench/results/devices/h200-starts.json). */
 #define TM_CUDA_START_MS 250
 
 #endif
