@@ -5,66 +5,71 @@
 
 /* Bits of the windows that have a pixel which the frame's mask leaves out. */
 template <bool MASKED>
-static __device__ unsigned find_skipped(panel &p, const tm_real_launch &l, const tile &t)
+static __device__ unsigned find_skipped(tm_real_panel &p, const tm_real_launch &l,
+                                        const tm_real_tile &t)
 {
-    parts touched = {}, none = {};
+    tm_real_parts touched = {}, none = {};
     unsigned skipped = 0;
 
     if (!l.mask)
         return 0;
     if (MASKED)
-        correlate<SUMS, false, true>(p, l, t, LEFT_OUT, 0, touched);
+        tm_real_correlate<TM_ADD_SUMS, false, true>(p, l, t, TM_REAL_LEFT_OUT, 0, touched);
     else
-        add_boxes<true, false, false>(p, l, t, LEFT_OUT, 0, touched, none);
+        tm_real_add_boxes<true, false, false>(p, l, t, TM_REAL_LEFT_OUT, 0, touched, none);
 #pragma unroll
-    for (int r = 0; r < EACH; r++)
+    for (int r = 0; r < TM_REAL_EACH; r++)
         skipped |= (unsigned)(touched.whole[r] + touched.part[r] > 0) << r;
     return skipped;
 }
 
 /* The sums of a thread's windows. */
 template <bool CENTRED, bool DISTANCE, bool MASKED>
-static __device__ __forceinline__ void add_up(panel &p, const tm_real_launch &l, const tile &t,
-                                              tm_real_sums (&windows)[EACH])
+static __device__ __forceinline__ void add_up(tm_real_panel &p, const tm_real_launch &l,
+                                              const tm_real_tile &t,
+                                              tm_real_sums (&windows)[TM_REAL_EACH])
 {
     const bool squares = CENTRED || l.scorer.metric == TM_METRIC_CCORR_NORMED ||
                          l.scorer.metric == TM_METRIC_SQDIFF_NORMED;
-    parts products = {}, s_ff = {};
+    tm_real_parts products = {}, s_ff = {};
 
     for (int c = 0; c < l.scorer.channels; c++) {
-        const double pivot = CENTRED ? pivot_of(l, t, c) : 0;
-        parts s_f = {};
-        correlate<DISTANCE ? DISTANCES : PRODUCTS, CENTRED, MASKED>(p, l, t, c, pivot, products);
+        const double pivot = CENTRED ? tm_real_pivot_of(l, t, c) : 0;
+        tm_real_parts s_f = {};
+        tm_real_correlate<DISTANCE ? TM_ADD_DISTANCES : TM_ADD_PRODUCTS, CENTRED, MASKED>(
+            p, l, t, c, pivot, products);
         if (MASKED) {
             if (CENTRED)
-                correlate<SUMS, CENTRED, true>(p, l, t, c, pivot, s_f);
+                tm_real_correlate<TM_ADD_SUMS, CENTRED, true>(p, l, t, c, pivot, s_f);
             if (squares)
-                correlate<SQUARES, CENTRED, true>(p, l, t, c, pivot, s_ff);
+                tm_real_correlate<TM_ADD_SQUARES, CENTRED, true>(p, l, t, c, pivot, s_ff);
         } else if (squares) {
-            add_boxes<CENTRED, true, CENTRED>(p, l, t, c, pivot, s_f, s_ff);
+            tm_real_add_boxes<CENTRED, true, CENTRED>(p, l, t, c, pivot, s_f, s_ff);
         }
 #pragma unroll
-        for (int r = 0; r < EACH; r++) {
+        for (int r = 0; r < TM_REAL_EACH; r++) {
             if (CENTRED)
                 tm_real_centre(&l.scorer, &windows[r], c, s_f.whole[r] + s_f.part[r]);
         }
     }
 #pragma unroll
-    for (int r = 0; r < EACH; r++) {
+    for (int r = 0; r < TM_REAL_EACH; r++) {
         windows[r].products += products.whole[r] + products.part[r];
         windows[r].s_ff = s_ff.whole[r] + s_ff.part[r];
     }
 }
 
 /* Bits of the windows whose sums are too far from their mean to say. */
-static __device__ __forceinline__ unsigned find_scores(const tm_real_launch &l, const tile &t,
-                                                       const tm_real_sums (&windows)[EACH],
-                                                       unsigned skipped, double (&scores)[EACH])
+static __device__ __forceinline__ unsigned find_scores(const tm_real_launch &l,
+                                                       const tm_real_tile &t,
+                                                       const tm_real_sums (&windows)[TM_REAL_EACH],
+                                                       unsigned skipped,
+                                                       double (&scores)[TM_REAL_EACH])
 {
     unsigned far = 0;
 #pragma unroll
-    for (int r = 0; r < EACH; r++) {
-        const bool is_there = t.x + EACH * t.lane + r < l.map_width &&
+    for (int r = 0; r < TM_REAL_EACH; r++) {
+        const bool is_there = t.x + TM_REAL_EACH * t.lane + r < l.map_width &&
                               t.y + t.row < l.map_height && !(skipped >> r & 1);
         if (!tm_real_score_of(&l.scorer, &windows[r], &scores[r]) && is_there)
             far |= 1u << r;
@@ -73,17 +78,18 @@ static __device__ __forceinline__ unsigned find_scores(const tm_real_launch &l, 
 }
 
 /* Does them again, one after the other. */
-static __device__ __forceinline__ void look_closer(const tm_real_launch &l, const tile &t,
-                                                   unsigned far, double (&scores)[EACH])
+static __device__ __forceinline__ void look_closer(const tm_real_launch &l, const tm_real_tile &t,
+                                                   unsigned far, double (&scores)[TM_REAL_EACH])
 {
-    const int lane = threadIdx.x % 32, first_row = t.row - lane / LANES;
+    const int lane = threadIdx.x % 32, first_row = t.row - lane / TM_REAL_LANES;
 #pragma unroll
-    for (int r = 0; r < EACH; r++) {
-        unsigned lanes = __ballot_sync(ALL_LANES, far >> r & 1);
+    for (int r = 0; r < TM_REAL_EACH; r++) {
+        unsigned lanes = __ballot_sync(TM_ALL_LANES, far >> r & 1);
         for (; lanes; lanes &= lanes - 1) {
             const int from = __ffs(lanes) - 1;
-            const double score = window_score(l, t.x + from % LANES * EACH + r,
-                                              t.y + first_row + from / LANES);
+            const double score =
+                tm_real_window_score(l, t.x + from % TM_REAL_LANES * TM_REAL_EACH + r,
+                                     t.y + first_row + from / TM_REAL_LANES);
             if (lane == from)
                 scores[r] = score;
         }
@@ -91,11 +97,11 @@ static __device__ __forceinline__ void look_closer(const tm_real_launch &l, cons
 }
 
 template <bool CENTRED, bool DISTANCE, bool MASKED>
-static __device__ __forceinline__ void direct_scores(panel &p, const tm_real_launch &l,
-                                                     const tile &t, unsigned skipped,
-                                                     double (&scores)[EACH])
+static __device__ __forceinline__ void direct_scores(tm_real_panel &p, const tm_real_launch &l,
+                                                     const tm_real_tile &t, unsigned skipped,
+                                                     double (&scores)[TM_REAL_EACH])
 {
-    tm_real_sums windows[EACH] = {};
+    tm_real_sums windows[TM_REAL_EACH] = {};
     add_up<CENTRED, DISTANCE, MASKED>(p, l, t, windows);
     const unsigned far = find_scores(l, t, windows, skipped, scores);
     if (CENTRED)
@@ -105,37 +111,37 @@ static __device__ __forceinline__ void direct_scores(panel &p, const tm_real_lau
 /* Of products that FFT has made. False where those of one of the thread's windows are
  * not near enough. */
 template <bool CENTRED, bool DISTANCE>
-static __device__ __forceinline__ bool fft_scores(panel &p, const tm_real_launch &l, const tile &t,
-                                                  unsigned skipped, double (&scores)[EACH])
+static __device__ __forceinline__ bool fft_scores(tm_real_panel &p, const tm_real_launch &l,
+                                                  const tm_real_tile &t, unsigned skipped,
+                                                  double (&scores)[TM_REAL_EACH])
 {
     tm_fft_real_rule rule = l.rule;
-    tm_fft_real_sums sums[EACH] = {}, error = {};
-    parts s_ff = {}, squares = {}, none = {};
+    tm_fft_real_sums sums[TM_REAL_EACH] = {}, error = {};
+    tm_real_parts s_ff = {}, squares = {}, none = {};
     double norm = 0;
     bool near = true;
 
     for (int c = 0; c < l.scorer.channels; c++) {
-        const double pivot = CENTRED ? pivot_of(l, t, c) : DISTANCE ? l.pivots[c] : 0;
-        parts s_f = {};
+        const double pivot = CENTRED ? tm_real_pivot_of(l, t, c) : DISTANCE ? l.pivots[c] : 0;
+        tm_real_parts s_f = {};
         if (l.scorer.metric != TM_METRIC_CCORR_REAL)
-            add_boxes<CENTRED, true, CENTRED || DISTANCE>(p, l, t, c, pivot, s_f, s_ff);
+            tm_real_add_boxes<CENTRED, true, CENTRED || DISTANCE>(p, l, t, c, pivot, s_f, s_ff);
         if (l.scorer.metric == TM_METRIC_SQDIFF_NORMED)
-            add_boxes<false, true, false>(p, l, t, c, 0, none, squares);
+            tm_real_add_boxes<false, true, false>(p, l, t, c, 0, none, squares);
         for (int i = 0; i < TM_FFT_NORMS; i++)
             norm += __longlong_as_double((long long)l.norms[c * TM_FFT_NORMS + i]);
 #pragma unroll
-        for (int r = 0; r < EACH; r++) {
+        for (int r = 0; r < TM_REAL_EACH; r++) {
             sums[r].s_f[c] = s_f.whole[r] + s_f.part[r];
             if (CENTRED) /* from the transforms' pivot to this one */
-                sums[r].products -=
-                    l.scorer.n * (pivot - l.pivots[c]) * l.scorer.means[c];
+                sums[r].products -= l.scorer.n * (pivot - l.pivots[c]) * l.scorer.means[c];
         }
     }
     error.products = l.error * sqrt(norm);
     tm_fft_real_rule_at(&rule, &error);
 #pragma unroll
-    for (int r = 0; r < EACH; r++) {
-        const int64_t x = t.x + EACH * t.lane + r, y = t.y + t.row;
+    for (int r = 0; r < TM_REAL_EACH; r++) {
+        const int64_t x = t.x + TM_REAL_EACH * t.lane + r, y = t.y + t.row;
         if (x >= l.map_width || y >= l.map_height || (skipped >> r & 1))
             continue;
         sums[r].products += l.products[y * l.map_width + x];
@@ -150,19 +156,19 @@ static __device__ __forceinline__ bool fft_scores(panel &p, const tm_real_launch
 }
 
 template <bool CENTRED, bool DISTANCE, bool MASKED, bool FFT>
-static __global__ void __launch_bounds__(THREADS, 2)
+static __global__ void __launch_bounds__(TM_REAL_THREADS, 2)
     real_kernel(const __grid_constant__ tm_real_launch l, int64_t across)
 {
-    __shared__ panel p;
-    double scores[EACH];
-    tile t;
+    __shared__ tm_real_panel p;
+    double scores[TM_REAL_EACH];
+    tm_real_tile t;
 
-    t.x = blockIdx.x % across * TILE_WIDTH;
-    t.y = blockIdx.x / across * TILE_HEIGHT;
+    t.x = blockIdx.x % across * TM_REAL_TILE_WIDTH;
+    t.y = blockIdx.x / across * TM_REAL_TILE_HEIGHT;
     t.left = t.x - l.pad_x;
     t.top = t.y - l.pad_y;
-    t.row = threadIdx.x / LANES;
-    t.lane = threadIdx.x % LANES;
+    t.row = threadIdx.x / TM_REAL_LANES;
+    t.lane = threadIdx.x % TM_REAL_LANES;
 
     const unsigned skipped = find_skipped<MASKED>(p, l, t);
     /* where FFT's products are not near enough for one window, none of the tile's are taken */
@@ -171,37 +177,38 @@ static __global__ void __launch_bounds__(THREADS, 2)
 
     tm_candidate best = TM_NO_CANDIDATE;
 #pragma unroll
-    for (int r = 0; r < EACH; r++) {
-        const int64_t x = t.x + EACH * t.lane + r, y = t.y + t.row;
+    for (int r = 0; r < TM_REAL_EACH; r++) {
+        const int64_t x = t.x + TM_REAL_EACH * t.lane + r, y = t.y + t.row;
         if (x >= l.map_width || y >= l.map_height)
             break;
         const bool skip = skipped >> r & 1;
-        const tm_value value = skip ? tm_skipped_value(l.scorer.metric)
-                                    : tm_real_value(l.scorer.metric, scores[r]);
+        const tm_value value =
+            skip ? tm_skipped_value(l.scorer.metric) : tm_real_value(l.scorer.metric, scores[r]);
         const tm_candidate candidate = {value.rank, y * l.map_width + x};
         if (l.map)
             l.map[candidate.position] = value.real;
         if (!skip && tm_candidate_beats(candidate, best))
             best = candidate;
     }
-    best = tm_block_best<THREADS>(best, threadIdx.x);
+    best = tm_block_best<TM_REAL_THREADS>(best, threadIdx.x);
     if (threadIdx.x == 0)
         l.candidates[blockIdx.x] = best;
 }
 
 static int64_t tiles_across(const tm_real_launch *l)
 {
-    return ceil_div(l->map_width, TILE_WIDTH);
+    return ceil_div(l->map_width, TM_REAL_TILE_WIDTH);
 }
 
 int64_t tm_real_blocks(const tm_real_launch *l)
 {
-    return tiles_across(l) * ceil_div(l->map_height, TILE_HEIGHT);
+    return tiles_across(l) * ceil_div(l->map_height, TM_REAL_TILE_HEIGHT);
 }
 
 typedef void real_form(tm_real_launch, int64_t);
 
-template <bool MASKED, bool FFT> static real_form *form_of(tm_metric metric)
+template <bool MASKED, bool FFT>
+static real_form *form_of(tm_metric metric)
 {
     return tm_needs_s_f(metric)     ? real_kernel<true, false, MASKED, FFT>
            : tm_is_distance(metric) ? real_kernel<false, true, MASKED, FFT>
@@ -218,6 +225,6 @@ cudaError_t tm_real_start(const tm_real_launch *l, cudaStream_t stream)
 
     if (blocks > INT32_MAX)
         return cudaErrorInvalidConfiguration;
-    kernel<<<(unsigned)blocks, THREADS, 0, stream>>>(*l, tiles_across(l));
+    kernel<<<(unsigned)blocks, TM_REAL_THREADS, 0, stream>>>(*l, tiles_across(l));
     return cudaGetLastError();
 }

@@ -5,37 +5,39 @@
 
 #include "lcc/cuda/real_sums.cuh"
 
-#define ALL_LANES 0xffffffffu
+#define TM_ALL_LANES 0xffffffffu
 
-static __device__ __forceinline__ double warp_sum(const tm_parted &sum)
+static __device__ __forceinline__ double tm_warp_sum(const tm_parted &sum)
 {
     double all = tm_parted_total(&sum);
     for (int offset = 16; offset > 0; offset /= 2)
-        all += __shfl_xor_sync(ALL_LANES, all, offset);
+        all += __shfl_xor_sync(TM_ALL_LANES, all, offset);
     return all;
 }
 
 /* The median of samples along the middle of the windows: within their range, whatever
  * sticks out, and where most are equal one that makes their F' 0. */
-static __device__ double pivot_of(const tm_real_launch &l, const tile &t, int channel)
+static __device__ double tm_real_pivot_of(const tm_real_launch &l, const tm_real_tile &t,
+                                          int channel)
 {
     const int64_t left = max(t.left, (int64_t)0);
-    const int64_t right = min(t.left + TILE_WIDTH + l.width - 1, l.frame_width);
-    const int64_t x = left + (right - left - 1) * t.lane / (LANES - 1);
+    const int64_t right = min(t.left + TM_REAL_TILE_WIDTH + l.width - 1, l.frame_width);
+    const int64_t x = left + (right - left - 1) * t.lane / (TM_REAL_LANES - 1);
     const int first = threadIdx.x % 32 - t.lane; /* the row's lane in the warp */
-    const double own = sample_of(l, x, t.top + t.row + l.height / 2, channel);
+    const double own = tm_real_sample_of(l, x, t.top + t.row + l.height / 2, channel);
     int before = 0;
 
-    for (int i = 0; i < LANES; i++) {
-        const double other = __shfl_sync(ALL_LANES, own, first + i);
+    for (int i = 0; i < TM_REAL_LANES; i++) {
+        const double other = __shfl_sync(TM_ALL_LANES, own, first + i);
         before += other < own || (other == own && i < t.lane);
     }
-    const unsigned median = __ballot_sync(ALL_LANES, before == LANES / 2) >> first;
-    return __shfl_sync(ALL_LANES, own, first + __ffs(median) - 1);
+    const unsigned median = __ballot_sync(TM_ALL_LANES, before == TM_REAL_LANES / 2) >> first;
+    return __shfl_sync(TM_ALL_LANES, own, first + __ffs(median) - 1);
 }
 
 /* As tm_real_window: the score by sums around the window's own mean. */
-static __device__ __noinline__ double window_score(const tm_real_launch &l, int64_t x, int64_t y)
+static __device__ __noinline__ double tm_real_window_score(const tm_real_launch &l, int64_t x,
+                                                           int64_t y)
 {
     const int64_t left = x - l.pad_x, top = y - l.pad_y;
     const unsigned n = (unsigned)l.width * (unsigned)l.height, width = (unsigned)l.width;
@@ -47,32 +49,32 @@ static __device__ __noinline__ double window_score(const tm_real_launch &l, int6
 
     for (int c = 0; c < l.scorer.channels; c++) {
         const double some =
-            sample_of(l, left + l.first % l.width, top + l.first / l.width, c);
+            tm_real_sample_of(l, left + l.first % l.width, top + l.first / l.width, c);
         tm_parted above = {}, s_f = {};
         bool differs = false;
         for (unsigned i = lane; i < n; i += 32) {
             if (l.counts && !l.counts[i])
                 continue;
-            const double f = sample_of(l, left + i % width, top + i / width, c);
+            const double f = tm_real_sample_of(l, left + i % width, top + i / width, c);
             differs = differs || f != some;
             tm_parted_add(&above, f - some);
         }
-        if (!__any_sync(ALL_LANES, differs))
+        if (!__any_sync(TM_ALL_LANES, differs))
             continue;
         all_flat = false;
-        const double mean = some + warp_sum(above) / l.scorer.n;
+        const double mean = some + tm_warp_sum(above) / l.scorer.n;
         for (unsigned i = lane; i < n; i += 32) {
             if (l.counts && !l.counts[i])
                 continue;
-            const double f = sample_of(l, left + i % width, top + i / width, c) - mean;
+            const double f = tm_real_sample_of(l, left + i % width, top + i / width, c) - mean;
             tm_parted_add(&products, f * l.taps[(int64_t)c * n + i]);
             tm_parted_add(&s_f, f);
             tm_parted_add(&s_ff, f * f);
         }
-        tm_real_centre(&l.scorer, &sums, c, warp_sum(s_f));
+        tm_real_centre(&l.scorer, &sums, c, tm_warp_sum(s_f));
     }
-    sums.products += warp_sum(products);
-    sums.s_ff = warp_sum(s_ff);
+    sums.products += tm_warp_sum(products);
+    sums.s_ff = tm_warp_sum(s_ff);
     return !all_flat && tm_real_score_of(&l.scorer, &sums, &score) ? score : 0;
 }
 
