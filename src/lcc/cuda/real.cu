@@ -63,6 +63,13 @@ static double added_error(const tm_real_launch *l)
     return (rows + columns + width / TM_REAL_PART + 8) * 0x1p-53;
 }
 
+/* Of the taps' sum, as a multiple of their norm. */
+static double taps_error(const tm_template *t)
+{
+    const double n = (double)t->n;
+    return (TM_REAL_PART + n / TM_REAL_PART + 8) * 0x1p-53 * sqrt(n);
+}
+
 /* The products of all windows, channel by channel. */
 static cudaError_t transform(tm_cuda *cuda, const tm_job *job, tm_real_launch *l)
 {
@@ -78,6 +85,7 @@ static cudaError_t transform(tm_cuda *cuda, const tm_job *job, tm_real_launch *l
     l->rule = tm_fft_real_rule_make(t, job->metric);
     l->rule.added = added_error(l);
     l->error = tm_fft_real_error(job->tiling, 1, l->rule.norm);
+    l->shift_error = taps_error(t) * l->rule.norm;
     l->products = products;
     l->norms = norms;
     fft.job.map_width = l->map_width;

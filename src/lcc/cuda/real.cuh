@@ -22,6 +22,7 @@ typedef struct tm_real_launch {
     double pivots[TM_MAX_CHANNELS]; /* of those */
     tm_fft_real_rule rule;    /* likewise, */
     double error;             /* and their error as a multiple of a pair of tiles' norm, */
+    double shift_error;       /* what a pivot that is moved by 1 adds to that, */
     const unsigned long long *norms; /* of all channels: tm_fft_norms_launch */
     float *map;               /* dense, or NULL */
     tm_candidate *candidates; /* one per block */

@@ -128,6 +128,8 @@ static __device__ __forceinline__ bool fft_scores(tm_real_panel &p, const tm_rea
             tm_real_add_boxes<CENTRED, true, CENTRED || DISTANCE>(p, l, t, c, pivot, s_f, s_ff);
         if (l.scorer.metric == TM_METRIC_SQDIFF_NORMED)
             tm_real_add_boxes<false, true, false>(p, l, t, c, 0, none, squares);
+        if (CENTRED) /* the means of the taps are rounded sums */
+            error.products += l.shift_error * fabs(pivot - l.pivots[c]);
         for (int i = 0; i < TM_FFT_NORMS; i++)
             norm += __longlong_as_double((long long)l.norms[c * TM_FFT_NORMS + i]);
 #pragma unroll
@@ -137,7 +139,7 @@ static __device__ __forceinline__ bool fft_scores(tm_real_panel &p, const tm_rea
                 sums[r].products -= l.scorer.n * (pivot - l.pivots[c]) * l.scorer.means[c];
         }
     }
-    error.products = l.error * sqrt(norm);
+    error.products += l.error * sqrt(norm);
     tm_fft_real_rule_at(&rule, &error);
 #pragma unroll
     for (int r = 0; r < TM_REAL_EACH; r++) {
