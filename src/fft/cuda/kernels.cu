@@ -7,8 +7,7 @@
  * it transforms columns twice where these stay in shared memory over the product;
  * it takes 0.15 s to load; and nobody outside knows its rounding errors, which the
  * proof of exactness needs. */
-#include "fft/cuda/kernels.cuh"
-#include "fft/cuda/transform.cuh"
+#include "fft/cuda/rows.cuh"
 
 /* Samples from a place in the frame on, as far as there are any. */
 typedef struct samples {
@@ -50,50 +49,52 @@ static __device__ __forceinline__ double real_tap(const tm_fft_job &job, int row
     return job.reals.taps[(int64_t)row * job.job.width + i] - job.reals.mean;
 }
 
-template <class P, int BATCH, bool REAL>
-static __global__ void __launch_bounds__(P::THREADS * BATCH) rows_kernel(tm_fft_job job,
-                                                                         bool of_template)
+template <class B>
+static __global__ void __launch_bounds__(B::THREADS) rows_kernel(tm_fft_job job, bool of_template)
 {
     extern __shared__ double2 memory[];
-    const tm_block<P, BATCH, false> block(memory, job.roots_x);
-    const tm_fft_run &run = job.run;
-    const int row = blockIdx.x * BATCH + block.item;
-    const int64_t x = run.x + (int64_t)blockIdx.y * job.tiling.step_x, y = run.y + row;
+    const B block(memory, job.roots_x);
+    const int row = blockIdx.x * B::BATCH + block.item;
+    const int64_t x = job.run.x + (int64_t)blockIdx.y * job.tiling.step_x, y = job.run.y + row;
     const samples real = samples_at(job, x, y);
     const samples imaginary = samples_at(job, x + job.tiling.shift_x, y + job.tiling.shift_y);
     const uint8_t *taps = job.job.taps + (int64_t)row * job.job.width;
     const int width = row < job.job.height ? job.job.width : 0;
-    double2 *out = job.points + ((int64_t)blockIdx.y * run.input_rows + row) * P::N;
 
-    tm_forward(block, [&](int i) {
-        if (REAL && of_template)
-            return make_double2(real_tap(job, row, i), 0);
-        if (REAL)
-            return make_double2(real_sample(job, x + i, y),
-                                real_sample(job, x + job.tiling.shift_x + i, y + job.tiling.shift_y));
+    tm_row_forward(block, job, row, [&](int i) {
         if (of_template)
             return make_double2(i < width ? taps[i] : 0, 0);
         return make_double2(sample(real, i), sample(imaginary, i));
     });
-    tm_forward_last(block, [&](auto &v, int q) {
-        constexpr int R = P::radix(P::LAST);
-        if (row >= run.input_rows)
-            return;
-#pragma unroll
-        for (int m = 0; m < R; m++)
-            out[m * (P::N / R) + q] = v[m];
+}
+
+template <class B>
+static __global__ void __launch_bounds__(B::THREADS) real_rows_kernel(tm_fft_job job,
+                                                                      bool of_template)
+{
+    extern __shared__ double2 memory[];
+    const B block(memory, job.roots_x);
+    const int row = blockIdx.x * B::BATCH + block.item;
+    const int64_t x = job.run.x + (int64_t)blockIdx.y * job.tiling.step_x, y = job.run.y + row;
+
+    tm_row_forward(block, job, row, [&](int i) {
+        if (of_template)
+            return make_double2(real_tap(job, row, i), 0);
+        return make_double2(real_sample(job, x + i, y),
+                            real_sample(job, x + job.tiling.shift_x + i, y + job.tiling.shift_y));
     });
 }
 
 /* A block has its columns for all tiles of a strip, from top to bottom: a tile's
  * results replace rows that no tile below reads. */
-template <class P, int BATCH>
-static __global__ void __launch_bounds__(P::THREADS * BATCH) columns_kernel(tm_fft_job job,
-                                                                            bool of_template)
+template <class B>
+static __global__ void __launch_bounds__(B::THREADS) columns_kernel(tm_fft_job job,
+                                                                    bool of_template)
 {
     extern __shared__ double2 memory[];
-    constexpr int R = P::radix(P::LAST);
-    const tm_block<P, BATCH, true> block(memory, job.roots_y);
+    typedef typename B::passes P;
+    constexpr int R = P::radix(P::LAST), BATCH = B::BATCH;
+    const B block(memory, job.roots_y);
     const tm_fft_run &run = job.run;
     const int64_t pitch = job.tiling.length_x;
     double2 *column = job.points + (int64_t)blockIdx.y * run.input_rows * pitch +
@@ -177,34 +178,27 @@ static __device__ __forceinline__ float limit_of(const tm_fft_job &job, int64_t 
     return score * score * (1 - 1.0f / 65536) * job.job.variance;
 }
 
-/* The windows of one part whose sums a thread has: every stride-th of a row. */
-template <int COUNT>
-static __device__ __forceinline__ void
-score_windows(const tm_fft_job &job, const double2 (&sums)[COUNT], int part, int row,
-              int64_t column, int stride, int last, tm_candidate *best, float limit)
+template <class B>
+static __device__ __forceinline__ void score_windows(const tm_fft_job &job,
+                                                     const tm_row_windows<B> &w,
+                                                     tm_candidate *best, float limit)
 {
+    constexpr int COUNT = tm_row_windows<B>::COUNT, STEP = tm_row_windows<B>::STEP;
     const tm_device_job &d = job.job;
-    const int64_t x = job.run.x + column + part * job.tiling.shift_x;
-    const int64_t y = job.run.y + row + part * job.tiling.shift_y;
-    const int64_t position = y * d.map_width + x;
-    const tm_window *from =
-        job.windows + ((int64_t)part * job.run.rows + row) * job.run.width + column;
+    const tm_window *from = job.windows + w.place;
     tm_window windows[COUNT];
 
-    last = (int)min((int64_t)last, d.map_width - x);
-    if (y >= d.map_height)
-        return;
 #pragma unroll
     for (int m = 0; m < COUNT; m++) {
-        if (job.metric == TM_METRIC_LCC && m * stride < last)
-            windows[m] = from[m * stride];
+        if (job.metric == TM_METRIC_LCC && w.has(m))
+            windows[m] = from[m * STEP];
     }
 #pragma unroll
     for (int m = 0; m < COUNT; m++) {
-        if (m * stride >= last)
+        if (!w.has(m))
             continue;
-        const int64_t s_ft = nearest(part ? sums[m].y : sums[m].x) + TM_FFT_CENTRE * d.sum;
-        tm_candidate candidate = {s_ft, position + m * stride};
+        const int64_t s_ft = nearest(w.sum(m)) + TM_FFT_CENTRE * d.sum;
+        tm_candidate candidate = {s_ft, w.position + m * STEP};
         if (job.metric == TM_METRIC_LCC) {
             const float num = numerator(d, s_ft, windows[m].s_f);
             if (limit >= 0 && (num <= 0 || num * num < limit * windows[m].variance))
@@ -223,75 +217,38 @@ score_windows(const tm_fft_job &job, const double2 (&sums)[COUNT], int part, int
     }
 }
 
-template <class P, int BATCH>
-static __global__ void __launch_bounds__(P::THREADS * BATCH) scores_kernel(tm_fft_job job)
+template <class B>
+static __global__ void __launch_bounds__(B::THREADS) scores_kernel(tm_fft_job job)
 {
     extern __shared__ double2 memory[];
-    constexpr int R = P::radix(P::LAST);
-    const tm_block<P, BATCH, false> block(memory, job.roots_x);
-    const tm_fft_run &run = job.run;
-    const int row = blockIdx.x * BATCH + block.item;
-    const int64_t column = (int64_t)blockIdx.y * job.tiling.step_x;
-    const double2 *in = job.points + ((int64_t)blockIdx.y * run.input_rows + row) * P::N;
+    const B block(memory, job.roots_x);
+    const int row = blockIdx.x * B::BATCH + block.item;
     const float limit = limit_of(job, *(volatile int64_t *)job.best);
     tm_candidate best = TM_NO_CANDIDATE;
 
-    tm_each_butterfly<decltype(block), P::LAST>(block, [&](int, int, int q) {
-        double2 v[R];
-#pragma unroll
-        for (int m = 0; m < R; m++)
-            v[m] = row < run.rows ? in[m * (P::N / R) + q] : make_double2(0, 0);
-        tm_inverse_first(block, v, q);
+    tm_row_back(block, job, row, [&](const tm_row_windows<B> &windows) {
+        score_windows(job, windows, &best, limit);
     });
-    tm_inverse(block, [&](auto &v, int q) {
-        const int windows = (int)min((int64_t)job.tiling.step_x, run.width - column) - q;
-        if (row >= run.rows || windows <= 0)
-            return;
-        for (int part = 0; part < 2; part++)
-            score_windows(job, v, part, row, column + q, P::N / P::radix(0), windows, &best, limit);
-    });
-    best = tm_block_best<P::THREADS * BATCH>(best, threadIdx.x);
+    best = tm_block_best<B::THREADS>(best, threadIdx.x);
     if (threadIdx.x == 0) {
         job.job.candidates[(int64_t)blockIdx.y * gridDim.x + blockIdx.x] = best;
         atomicMax((long long *)job.best, (long long)best.value);
     }
 }
 
-template <class P, int BATCH>
-static __global__ void __launch_bounds__(P::THREADS * BATCH) real_sums_kernel(tm_fft_job job)
+template <class B>
+static __global__ void __launch_bounds__(B::THREADS) real_sums_kernel(tm_fft_job job)
 {
     extern __shared__ double2 memory[];
-    constexpr int R = P::radix(P::LAST);
-    const tm_block<P, BATCH, false> block(memory, job.roots_x);
-    const tm_fft_run &run = job.run;
-    const int row = blockIdx.x * BATCH + block.item;
-    const int64_t column = (int64_t)blockIdx.y * job.tiling.step_x;
-    const double2 *in = job.points + ((int64_t)blockIdx.y * run.input_rows + row) * P::N;
+    const B block(memory, job.roots_x);
+    const int row = blockIdx.x * B::BATCH + block.item;
 
-    tm_each_butterfly<decltype(block), P::LAST>(block, [&](int, int, int q) {
-        double2 v[R];
+    tm_row_back(block, job, row, [&](const tm_row_windows<B> &w) {
+        double *sums = job.reals.sums + w.position;
 #pragma unroll
-        for (int m = 0; m < R; m++)
-            v[m] = row < run.rows ? in[m * (P::N / R) + q] : make_double2(0, 0);
-        tm_inverse_first(block, v, q);
-    });
-    tm_inverse(block, [&](auto &v, int q) {
-        constexpr int R0 = P::radix(0);
-        const int windows = (int)min((int64_t)job.tiling.step_x, run.width - column);
-        if (row >= run.rows)
-            return;
-#pragma unroll
-        for (int m = 0; m < R0; m++) {
-            const int i = q + m * (P::N / R0);
-            for (int part = 0; part < 2; part++) {
-                const int64_t x = run.x + column + i + part * job.tiling.shift_x;
-                const int64_t y = run.y + row + part * job.tiling.shift_y;
-                if (i >= windows || x >= job.job.map_width || y >= job.job.map_height)
-                    continue;
-                double *sum = &job.reals.sums[y * job.job.map_width + x];
-                const double own = part ? v[m].y : v[m].x;
-                *sum = job.reals.channel ? *sum + own : own;
-            }
+        for (int m = 0; m < w.COUNT; m++) {
+            if (w.has(m))
+                sums[m * w.STEP] = job.reals.channel ? sums[m * w.STEP] + w.sum(m) : w.sum(m);
         }
     });
 }
@@ -347,37 +304,37 @@ struct launcher {
 
     static cudaError_t rows(const tm_fft_job *job, bool of_template, cudaStream_t stream)
     {
-        rows_kernel<P, ROWS, false><<<row_grid(job, job->run.input_rows), row_block::THREADS,
-                                      row_block::BYTES, stream>>>(*job, of_template);
+        rows_kernel<row_block><<<row_grid(job, job->run.input_rows), row_block::THREADS,
+                                 row_block::BYTES, stream>>>(*job, of_template);
         return cudaGetLastError();
     }
 
     static cudaError_t real_rows(const tm_fft_job *job, bool of_template, cudaStream_t stream)
     {
-        rows_kernel<P, ROWS, true><<<row_grid(job, job->run.input_rows), row_block::THREADS,
-                                     row_block::BYTES, stream>>>(*job, of_template);
+        real_rows_kernel<row_block><<<row_grid(job, job->run.input_rows), row_block::THREADS,
+                                      row_block::BYTES, stream>>>(*job, of_template);
         return cudaGetLastError();
     }
 
     static cudaError_t real_sums(const tm_fft_job *job, cudaStream_t stream)
     {
-        real_sums_kernel<P, ROWS><<<row_grid(job, job->run.rows), row_block::THREADS,
-                                    row_block::BYTES, stream>>>(*job);
+        real_sums_kernel<row_block><<<row_grid(job, job->run.rows), row_block::THREADS,
+                                      row_block::BYTES, stream>>>(*job);
         return cudaGetLastError();
     }
 
     static cudaError_t columns(const tm_fft_job *job, bool of_template, cudaStream_t stream)
     {
         const dim3 grid((unsigned)(job->tiling.length_x / COLUMNS), (unsigned)job->run.strips);
-        columns_kernel<Q, COLUMNS>
+        columns_kernel<column_block>
             <<<grid, column_block::THREADS, column_block::BYTES, stream>>>(*job, of_template);
         return cudaGetLastError();
     }
 
     static cudaError_t scores(const tm_fft_job *job, cudaStream_t stream)
     {
-        scores_kernel<P, ROWS><<<row_grid(job, job->run.rows), row_block::THREADS,
-                                 row_block::BYTES, stream>>>(*job);
+        scores_kernel<row_block><<<row_grid(job, job->run.rows), row_block::THREADS,
+                                   row_block::BYTES, stream>>>(*job);
         return cudaGetLastError();
     }
 
@@ -388,15 +345,15 @@ struct launcher {
 
     static cudaError_t prepare(void)
     {
-        cudaError_t error = allow((const void *)rows_kernel<P, ROWS, false>, row_block::BYTES);
+        cudaError_t error = allow((const void *)rows_kernel<row_block>, row_block::BYTES);
         if (error == cudaSuccess)
-            error = allow((const void *)rows_kernel<P, ROWS, true>, row_block::BYTES);
+            error = allow((const void *)real_rows_kernel<row_block>, row_block::BYTES);
         if (error == cudaSuccess)
-            error = allow((const void *)real_sums_kernel<P, ROWS>, row_block::BYTES);
+            error = allow((const void *)real_sums_kernel<row_block>, row_block::BYTES);
         if (error == cudaSuccess)
-            error = allow((const void *)scores_kernel<P, ROWS>, row_block::BYTES);
+            error = allow((const void *)scores_kernel<row_block>, row_block::BYTES);
         if (error == cudaSuccess)
-            error = allow((const void *)columns_kernel<Q, COLUMNS>, column_block::BYTES);
+            error = allow((const void *)columns_kernel<column_block>, column_block::BYTES);
         return error;
     }
 

@@ -35,10 +35,10 @@ struct tm_passes {
 
 /* BATCH transforms of a block. As columns, neighbouring threads have neighbouring
  * columns, as global memory has; as rows, neighbouring elements. */
-template <class P, int BATCH, bool COLUMNS>
+template <class P, int BATCH_, bool COLUMNS>
 struct tm_block {
     typedef P passes;
-    static constexpr int THREADS = P::THREADS * BATCH;
+    static constexpr int BATCH = BATCH_, THREADS = P::THREADS * BATCH;
     static constexpr size_t BYTES = (size_t)P::padded(P::N) * BATCH * sizeof(double2);
     static_assert(THREADS % 32 == 0, "whole warps");
 

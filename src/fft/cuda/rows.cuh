@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* Rows there and back, whatever their samples are and whatever becomes of the sums. */
+#ifndef TMATCH_FFT_CUDA_ROWS_CUH
+#define TMATCH_FFT_CUDA_ROWS_CUH
+
+#include "fft/cuda/kernels.cuh"
+#include "fft/cuda/transform.cuh"
+
+/* A row of the run forward, from load(column of the tile) into points. */
+template <class B, class Load>
+static __device__ __forceinline__ void tm_row_forward(const B &block, const tm_fft_job &job,
+                                                      int row, Load load)
+{
+    typedef typename B::passes P;
+    constexpr int R = P::radix(P::LAST);
+    double2 *out = job.points + ((int64_t)blockIdx.y * job.run.input_rows + row) * P::N;
+
+    tm_forward(block, load);
+    tm_forward_last(block, [&](auto &v, int q) {
+        if (row >= job.run.input_rows)
+            return;
+#pragma unroll
+        for (int m = 0; m < R; m++)
+            out[m * (P::N / R) + q] = v[m];
+    });
+}
+
+/* The windows of one part whose sums a thread has: every STEP-th from the first on. */
+template <class B>
+struct tm_row_windows {
+    static constexpr int COUNT = B::passes::radix(0), STEP = B::passes::N / COUNT;
+
+    const double2 (&sums)[COUNT]; /* of both parts */
+    int part;
+    int64_t place;    /* of the first, in job.windows */
+    int64_t position; /* of the first, in the map */
+    int columns;      /* from the first on, with all those between */
+
+    __device__ bool has(int m) const
+    {
+        return m * STEP < columns;
+    }
+
+    __device__ double sum(int m) const
+    {
+        return part ? sums[m].y : sums[m].x;
+    }
+};
+
+/* A row of the run back from points: use(windows) of either part, where the map has such rows. */
+template <class B, class Use>
+static __device__ __forceinline__ void tm_row_back(const B &block, const tm_fft_job &job, int row,
+                                                   Use use)
+{
+    typedef typename B::passes P;
+    constexpr int R = P::radix(P::LAST);
+    const tm_fft_run &run = job.run;
+    const int64_t strip = (int64_t)blockIdx.y * job.tiling.step_x;
+    const double2 *in = job.points + ((int64_t)blockIdx.y * run.input_rows + row) * P::N;
+
+    tm_each_butterfly<B, P::LAST>(block, [&](int, int, int q) {
+        double2 v[R];
+#pragma unroll
+        for (int m = 0; m < R; m++)
+            v[m] = row < run.rows ? in[m * (P::N / R) + q] : make_double2(0, 0);
+        tm_inverse_first(block, v, q);
+    });
+    tm_inverse(block, [&](auto &v, int q) {
+        const int columns = (int)min((int64_t)job.tiling.step_x, run.width - strip) - q;
+        if (row >= run.rows || columns <= 0)
+            return;
+        for (int part = 0; part < 2; part++) {
+            const int64_t column = strip + q;
+            const int64_t x = run.x + column + part * job.tiling.shift_x;
+            const int64_t y = run.y + row + part * job.tiling.shift_y;
+            const tm_row_windows<B> windows = {
+                v, part, ((int64_t)part * run.rows + row) * run.width + column,
+                y * job.job.map_width + x, (int)min((int64_t)columns, job.job.map_width - x)};
+            if (y < job.job.map_height)
+                use(windows);
+        }
+    });
+}
+
+#endif
