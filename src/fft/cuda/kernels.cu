@@ -6,7 +6,9 @@
  * the product and the scores would each read and write the whole array once more;
  * it transforms columns twice where these stay in shared memory over the product;
  * it takes 0.15 s to load; and nobody outside knows its rounding errors, which the
- * proof of exactness needs. */
+ * proof of exactness needs.
+ *
+ * Rows of floats are real_kernels.cu's. */
 #include "fft/cuda/rows.cuh"
 
 /* Samples from a place in the frame on, as far as there are any. */
@@ -30,25 +32,6 @@ static __device__ __forceinline__ double sample(const samples &s, int i)
     return i < s.count ? s.at[i] - TM_FFT_CENTRE : 0;
 }
 
-/* F - pivot at a place of the padded frame; what lies beyond that is in no window. */
-static __device__ __forceinline__ double real_sample(const tm_fft_job &job, int64_t x, int64_t y)
-{
-    const tm_fft_reals &r = job.reals;
-    const int64_t from_x = x - r.pad_x, from_y = y - r.pad_y;
-    if (x >= job.job.map_width + job.job.width - 1 || y >= job.job.map_height + job.job.height - 1)
-        return 0;
-    if (from_x < 0 || from_y < 0 || from_x >= r.width || from_y >= r.height)
-        return -r.pivot;
-    return (double)r.samples[(from_y * r.width + from_x) * r.channels + r.channel] - r.pivot;
-}
-
-static __device__ __forceinline__ double real_tap(const tm_fft_job &job, int row, int i)
-{
-    if (row >= job.job.height || i >= job.job.width)
-        return 0;
-    return job.reals.taps[(int64_t)row * job.job.width + i] - job.reals.mean;
-}
-
 template <class B>
 static __global__ void __launch_bounds__(B::THREADS) rows_kernel(tm_fft_job job, bool of_template)
 {
@@ -65,23 +48,6 @@ static __global__ void __launch_bounds__(B::THREADS) rows_kernel(tm_fft_job job,
         if (of_template)
             return make_double2(i < width ? taps[i] : 0, 0);
         return make_double2(sample(real, i), sample(imaginary, i));
-    });
-}
-
-template <class B>
-static __global__ void __launch_bounds__(B::THREADS) real_rows_kernel(tm_fft_job job,
-                                                                      bool of_template)
-{
-    extern __shared__ double2 memory[];
-    const B block(memory, job.roots_x);
-    const int row = blockIdx.x * B::BATCH + block.item;
-    const int64_t x = job.run.x + (int64_t)blockIdx.y * job.tiling.step_x, y = job.run.y + row;
-
-    tm_row_forward(block, job, row, [&](int i) {
-        if (of_template)
-            return make_double2(real_tap(job, row, i), 0);
-        return make_double2(real_sample(job, x + i, y),
-                            real_sample(job, x + job.tiling.shift_x + i, y + job.tiling.shift_y));
     });
 }
 
@@ -236,96 +202,23 @@ static __global__ void __launch_bounds__(B::THREADS) scores_kernel(tm_fft_job jo
     }
 }
 
-template <class B>
-static __global__ void __launch_bounds__(B::THREADS) real_sums_kernel(tm_fft_job job)
-{
-    extern __shared__ double2 memory[];
-    const B block(memory, job.roots_x);
-    const int row = blockIdx.x * B::BATCH + block.item;
-
-    tm_row_back(block, job, row, [&](const tm_row_windows<B> &w) {
-        double *sums = job.reals.sums + w.position;
-#pragma unroll
-        for (int m = 0; m < w.COUNT; m++) {
-            if (w.has(m))
-                sums[m * w.STEP] = job.reals.channel ? sums[m * w.STEP] + w.sum(m) : w.sum(m);
-        }
-    });
-}
-
-#define NORM_THREADS 256
-
-/* A block has some rows of a pair of tiles. */
-static __global__ void __launch_bounds__(NORM_THREADS) norms_kernel(tm_fft_job job,
-                                                                    unsigned long long *norms)
-{
-    const tm_fft_tiling &t = job.tiling;
-    const int64_t left = blockIdx.x * (int64_t)t.step_x, top = blockIdx.y * (int64_t)t.step_y;
-    double sum = 0;
-
-    for (int y = blockIdx.z; y < t.length_y; y += TM_FFT_NORMS) {
-        for (int x = threadIdx.x; x < t.length_x; x += NORM_THREADS) {
-            const double a = real_sample(job, left + x, top + y);
-            const double b = real_sample(job, left + x + t.shift_x, top + y + t.shift_y);
-            sum += a * a + b * b;
-        }
-    }
-    for (int offset = 16; offset > 0; offset /= 2)
-        sum += __shfl_xor_sync(0xffffffffu, sum, offset);
-    __shared__ double warps[NORM_THREADS / 32];
-    if (threadIdx.x % 32 == 0)
-        warps[threadIdx.x / 32] = sum;
-    __syncthreads();
-    if (threadIdx.x)
-        return;
-    for (int i = 1; i < NORM_THREADS / 32; i++)
-        sum += warps[i];
-    atomicMax(&norms[blockIdx.z], (unsigned long long)__double_as_longlong(sum * (1 + 0x1p-20)));
-}
-
-cudaError_t tm_fft_norms_launch(const tm_fft_job *job, unsigned long long norms[TM_FFT_NORMS],
-                                cudaStream_t stream)
-{
-    const dim3 grid((unsigned)job->tiling.across, (unsigned)job->tiling.down, TM_FFT_NORMS);
-    norms_kernel<<<grid, NORM_THREADS, 0, stream>>>(*job, norms);
-    return cudaGetLastError();
-}
-
-/* P and Q differ in threads only. */
-template <class P, int ROWS, class Q, int COLUMNS>
+template <class LENGTH>
 struct launcher {
-    typedef tm_block<P, ROWS, false> row_block;
-    typedef tm_block<Q, COLUMNS, true> column_block;
-
-    static dim3 row_grid(const tm_fft_job *job, int rows)
-    {
-        return dim3((unsigned)((rows + ROWS - 1) / ROWS), (unsigned)job->run.strips);
-    }
+    typedef typename LENGTH::rows row_block;
+    typedef typename LENGTH::columns column_block;
+    typedef tm_real_launcher<row_block> real;
 
     static cudaError_t rows(const tm_fft_job *job, bool of_template, cudaStream_t stream)
     {
-        rows_kernel<row_block><<<row_grid(job, job->run.input_rows), row_block::THREADS,
-                                 row_block::BYTES, stream>>>(*job, of_template);
-        return cudaGetLastError();
-    }
-
-    static cudaError_t real_rows(const tm_fft_job *job, bool of_template, cudaStream_t stream)
-    {
-        real_rows_kernel<row_block><<<row_grid(job, job->run.input_rows), row_block::THREADS,
-                                      row_block::BYTES, stream>>>(*job, of_template);
-        return cudaGetLastError();
-    }
-
-    static cudaError_t real_sums(const tm_fft_job *job, cudaStream_t stream)
-    {
-        real_sums_kernel<row_block><<<row_grid(job, job->run.rows), row_block::THREADS,
-                                      row_block::BYTES, stream>>>(*job);
+        rows_kernel<row_block><<<tm_row_grid<row_block>(job, job->run.input_rows),
+                                 row_block::THREADS, row_block::BYTES, stream>>>(*job, of_template);
         return cudaGetLastError();
     }
 
     static cudaError_t columns(const tm_fft_job *job, bool of_template, cudaStream_t stream)
     {
-        const dim3 grid((unsigned)(job->tiling.length_x / COLUMNS), (unsigned)job->run.strips);
+        const dim3 grid((unsigned)(job->tiling.length_x / column_block::BATCH),
+                        (unsigned)job->run.strips);
         columns_kernel<column_block>
             <<<grid, column_block::THREADS, column_block::BYTES, stream>>>(*job, of_template);
         return cudaGetLastError();
@@ -333,56 +226,34 @@ struct launcher {
 
     static cudaError_t scores(const tm_fft_job *job, cudaStream_t stream)
     {
-        scores_kernel<row_block><<<row_grid(job, job->run.rows), row_block::THREADS,
+        scores_kernel<row_block><<<tm_row_grid<row_block>(job, job->run.rows), row_block::THREADS,
                                    row_block::BYTES, stream>>>(*job);
         return cudaGetLastError();
     }
 
-    static cudaError_t allow(const void *kernel, size_t bytes)
-    {
-        return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
-    }
-
     static cudaError_t prepare(void)
     {
-        cudaError_t error = allow((const void *)rows_kernel<row_block>, row_block::BYTES);
+        cudaError_t error = row_block::allow((const void *)rows_kernel<row_block>);
         if (error == cudaSuccess)
-            error = allow((const void *)real_rows_kernel<row_block>, row_block::BYTES);
+            error = column_block::allow((const void *)columns_kernel<column_block>);
         if (error == cudaSuccess)
-            error = allow((const void *)real_sums_kernel<row_block>, row_block::BYTES);
-        if (error == cudaSuccess)
-            error = allow((const void *)scores_kernel<row_block>, row_block::BYTES);
-        if (error == cudaSuccess)
-            error = allow((const void *)columns_kernel<column_block>, column_block::BYTES);
-        return error;
+            error = row_block::allow((const void *)scores_kernel<row_block>);
+        return error == cudaSuccess ? real::prepare() : error;
     }
 
     static constexpr tm_fft_kernels kernels()
     {
-        return {P::N,    ROWS,   row_block::BYTES, column_block::BYTES, rows,
-                columns, scores, real_rows,        real_sums,           prepare};
+        return {row_block::passes::N, row_block::BATCH, row_block::BYTES, column_block::BYTES,
+                rows, columns, scores, real::rows, real::sums, prepare};
     }
 };
 
-/* radices; threads a row and rows a block; threads a column and columns a block */
-#define LENGTH(r0, r1, r2, r3, row_threads, rows, column_threads, columns)  \
-    launcher<tm_passes<row_threads, r0, r1, r2, r3>, rows,                  \
-             tm_passes<column_threads, r0, r1, r2, r3>, columns>::kernels()
+#define KERNELS(...) launcher<tm_length<__VA_ARGS__>>::kernels(),
 
 const tm_fft_kernels *tm_fft_kernel_table(void)
 {
     static const tm_fft_kernels table[] = {
-        LENGTH(16, 16, 1, 1, 16, 8, 16, 8),    /* 256 */
-        LENGTH(8, 8, 8, 1, 64, 2, 64, 4),      /* 512 */
-        LENGTH(12, 8, 8, 1, 64, 2, 64, 4),     /* 768 */
-        LENGTH(16, 8, 8, 1, 64, 2, 64, 4),     /* 1024 */
-        LENGTH(12, 12, 8, 1, 96, 2, 96, 2),    /* 1152 */
-        LENGTH(12, 16, 8, 1, 96, 2, 96, 4),    /* 1536 */
-        LENGTH(16, 16, 8, 1, 128, 1, 128, 2),  /* 2048 */
-        LENGTH(12, 12, 16, 1, 192, 1, 192, 2), /* 2304 */
-        LENGTH(16, 16, 16, 1, 256, 1, 256, 2), /* 4096 */
-        LENGTH(16, 8, 8, 8, 256, 1, 256, 1),   /* 8192 */
-        {},
+        TM_FFT_EACH_LENGTH(KERNELS) {},
     };
     return table;
 }

@@ -4,7 +4,7 @@
 #define TMATCH_FFT_CUDA_ROWS_CUH
 
 #include "fft/cuda/kernels.cuh"
-#include "fft/cuda/transform.cuh"
+#include "fft/cuda/lengths.cuh"
 
 /* A row of the run forward, from load(column of the tile) into points. */
 template <class B, class Load>
@@ -81,5 +81,20 @@ static __device__ __forceinline__ void tm_row_back(const B &block, const tm_fft_
         }
     });
 }
+
+/* Blocks for that many rows of every strip. */
+template <class B>
+static dim3 tm_row_grid(const tm_fft_job *job, int rows)
+{
+    return dim3((unsigned)((rows + B::BATCH - 1) / B::BATCH), (unsigned)job->run.strips);
+}
+
+/* What a length's tm_fft_kernels have for floats, in real_kernels.cu. */
+template <class B>
+struct tm_real_launcher {
+    static cudaError_t rows(const tm_fft_job *job, bool of_template, cudaStream_t stream);
+    static cudaError_t sums(const tm_fft_job *job, cudaStream_t stream);
+    static cudaError_t prepare(void);
+};
 
 #endif

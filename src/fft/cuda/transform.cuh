@@ -57,6 +57,13 @@ struct tm_block {
         return COLUMNS ? points[P::padded(element) * BATCH + item]
                        : points[item * P::padded(P::N) + P::padded(element)];
     }
+
+    /* Lets a kernel of such blocks have their shared memory. */
+    static cudaError_t allow(const void *kernel)
+    {
+        return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    (int)BYTES);
+    }
 };
 
 /* v[m] *= exp(-+2 pi i * k * m / M), M = R * distance. Two roots are read and the
