@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The public API as a caller meets it: errors, lifetimes, threads. */
+#include <float.h>
+#include <math.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -336,6 +339,50 @@ static void reads_cpu_features(void)
     CHECK(tm_cpu_feature_name(TM_CPU_SSE41 | TM_CPU_AVX2) == NULL);
 }
 
+/* Wherever it is, and whoever looks there; the greatest and the smallest floats are fine. */
+static void finds_what_is_not_finite(void)
+{
+    enum { WIDTH = 501, HEIGHT = 1100, CHANNELS = 3, COUNT = WIDTH * HEIGHT * CHANNELS };
+    static const float fine[] = {FLT_MAX, -FLT_MAX, FLT_MIN / 2, -0.0f};
+    float *samples = malloc(COUNT * sizeof *samples);
+    const tm_image image = {(uint8_t *)samples, WIDTH, HEIGHT, WIDTH * CHANNELS * 4,
+                            .type = TM_SAMPLE_F32, .channels = CHANNELS};
+    tm_image tmpl = image;
+
+    CHECK(samples);
+    for (int i = 0; i < COUNT; i++)
+        samples[i] = i < 4 ? fine[i] : (float)(i % 1000);
+    tmpl.width = tmpl.height = 2;
+    tmpl.samples += 8 * CHANNELS * sizeof *samples;
+    for (int i = 0; i < 60; i++) {
+        const int64_t at = i == 0 ? 0 : i == 1 ? COUNT - 1 : check_random_in(0, COUNT - 1);
+        const float before = samples[at];
+        char text[100];
+        tm_settings s = defaults();
+        tm_template *t;
+        tm_peak best;
+
+        s.device = TM_DEVICE_CPU;
+        s.metric = TM_METRIC_CCORR;
+        s.algorithm = TM_ALGORITHM_DIRECT;
+        s.threads = 1 + i % 9;
+        tm_matcher *m = make_matcher(s);
+        CHECK_EQ(tm_template_create(&t, m, &tmpl), TM_OK);
+        if (i < 3)
+            CHECK_EQ(tm_match(m, &image, t, &best, NULL), TM_OK);
+        samples[at] = i % 2 ? -INFINITY : NAN;
+        CHECK_EQ(tm_match(m, &image, t, &best, NULL), TM_ERR_INVALID);
+        snprintf(text, sizeof text, "the frame has the sample %s at x=%d y=%d,",
+                 i % 2 ? "-inf" : "nan", (int)(at / CHANNELS % WIDTH),
+                 (int)(at / CHANNELS / WIDTH));
+        CHECK(strstr(tm_matcher_message(m), text));
+        samples[at] = before;
+        tm_template_destroy(&t);
+        tm_matcher_destroy(&m);
+    }
+    free(samples);
+}
+
 int main(int argc, char **argv)
 {
     static const check_test tests[] = {
@@ -343,7 +390,7 @@ int main(int argc, char **argv)
         TEST(finds_a_crop), TEST(refuses_bad_pictures), TEST(refuses_too_large_templates),
         TEST(refuses_bad_settings), TEST(accepts_an_older_settings_struct),
         TEST(every_status_has_a_text), TEST(lists_devices), TEST(two_threads_with_two_matchers),
-        TEST(strided_maps), TEST(many_templates_as_single_calls),
+        TEST(strided_maps), TEST(many_templates_as_single_calls), TEST(finds_what_is_not_finite),
     };
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
 }

@@ -39,6 +39,12 @@ static inline int tm_image_channels(const tm_image *image)
     return image->channels ? image->channels : 1;
 }
 
+/* Of the samples, without what lies between rows. */
+static inline int64_t tm_image_row_bytes(const tm_image *image)
+{
+    return image->width * tm_image_channels(image) * tm_sample_size(image->type);
+}
+
 /* 8-bit gray without a mask: what kernels take. All other pictures are split into
  * such planes. */
 static inline bool tm_image_is_plain(const tm_image *image)

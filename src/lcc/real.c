@@ -2,6 +2,7 @@
 #include "lcc/real.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static bool counts(const tm_template *t, int64_t i)
 {
@@ -86,24 +87,18 @@ void tm_real_free(tm_real **real)
     *real = NULL;
 }
 
-bool tm_real_find_bad(const tm_image *image, int64_t *x, int64_t *y, float *sample)
+bool tm_real_is_finite(const tm_image *image, int64_t first, int64_t end)
 {
-    const int channels = tm_image_channels(image);
-    for (int64_t v = 0; v < image->height; v++) {
-        const float *row = (const float *)(const void *)(image->samples + v * image->stride);
-        float bad = 0; /* NaN if one is not finite */
-        for (int64_t i = 0; i < image->width * channels; i++)
-            bad += row[i] * 0;
-        for (int64_t i = 0; bad != 0 && i < image->width * channels; i++) {
-            if (isfinite(row[i]))
-                continue;
-            *x = i / channels;
-            *y = v;
-            *sample = row[i];
-            return true;
+    uint32_t sums = 0;
+    for (int64_t y = first; y < end; y++) {
+        const float *row = tm_real_row(image, y);
+        for (int64_t i = 0; i < image->width * tm_image_channels(image); i++) {
+            uint32_t bits;
+            memcpy(&bits, &row[i], sizeof bits);
+            sums |= (bits & 0x7fffffff) + 0x00800000; /* bit 31: the greatest exponent */
         }
     }
-    return false;
+    return !(sums >> 31);
 }
 
 tm_real_scorer tm_real_scorer_make(const tm_template *t, tm_metric metric)

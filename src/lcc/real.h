@@ -35,8 +35,8 @@ typedef struct tm_real {
 bool tm_real_prepare(tm_template *tmpl);
 void tm_real_free(tm_real **real);
 
-/* Finds a sample that is not finite. */
-bool tm_real_find_bad(const tm_image *image, int64_t *x, int64_t *y, float *sample);
+/* Whether rows [first, end) have finite samples only. */
+bool tm_real_is_finite(const tm_image *image, int64_t first, int64_t end);
 
 /* What scores need of the template. */
 tm_real_scorer tm_real_scorer_make(const tm_template *tmpl, tm_metric metric);

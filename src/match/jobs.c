@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "integers.h"
 #include "lcc/real.h"
 #include "match/matcher.h"
 #include "match/settings.h"
@@ -13,21 +14,43 @@ static bool is_flat(const tm_template *t, tm_metric metric)
     return t->count == 0 || (t->flat && tm_needs_s_f(metric));
 }
 
+/* Whether the samples, if they are floats, are finite. A large frame is more than one
+ * core reads in the time of a match. */
+static bool is_finite(const tm_image *image, int threads)
+{
+    const int64_t least = 1 << 20, bytes = image->height * tm_image_row_bytes(image);
+    const int64_t parts = clamp(bytes / least, 1, smaller(threads, image->height));
+    bool finite = true;
+
+    if (image->type != TM_SAMPLE_F32)
+        return true;
+#pragma omp parallel for num_threads((int)parts) reduction(&& : finite)
+    for (int64_t i = 0; i < parts; i++)
+        finite = finite && tm_real_is_finite(image, image->height * i / parts,
+                                             image->height * (i + 1) / parts);
+    return finite;
+}
+
 /* Values that the scores of floats are not defined for. */
 static tm_status check_finite(tm_matcher *m, const tm_image *image, const char *name)
 {
-    int64_t x, y;
-    float sample;
-    if (image->type != TM_SAMPLE_F32 || !tm_real_find_bad(image, &x, &y, &sample))
+    int64_t i = 0, y = 0;
+
+    if (is_finite(image, tm_matcher_threads(m)))
         return TM_OK;
+    while (tm_real_is_finite(image, y, y + 1))
+        y++;
+    const float *row = tm_real_row(image, y);
+    while (isfinite(row[i]))
+        i++;
     return tm_matcher_fail(m, TM_ERR_INVALID,
                            "the %s has the sample %s at x=%lld y=%lld, and only finite "
                            "ones have a score",
                            name,
-                           isnan(sample) ? "nan"
-                           : sample > 0  ? "inf"
+                           isnan(row[i]) ? "nan"
+                           : row[i] > 0  ? "inf"
                                          : "-inf",
-                           (long long)x, (long long)y);
+                           (long long)(i / tm_image_channels(image)), (long long)y);
 }
 
 tm_status tm_template_create(tm_template **tmpl, tm_matcher *matcher, const tm_image *image)

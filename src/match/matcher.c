@@ -25,12 +25,16 @@ tm_status tm_matcher_fail_plain(tm_matcher *matcher, tm_status status)
     return tm_matcher_fail(matcher, status, "%s", tm_strerror(status));
 }
 
+int tm_matcher_threads(const tm_matcher *m)
+{
+    return m->settings.threads ? m->settings.threads : omp_get_num_procs();
+}
+
 tm_status tm_matcher_open_cpu(tm_matcher *m)
 {
-    int threads = m->settings.threads ? m->settings.threads : omp_get_num_procs();
     if (m->cpu.threads)
         return TM_OK;
-    tm_status status = tm_cpu_init(&m->cpu, threads, m->settings.cpu_features);
+    tm_status status = tm_cpu_init(&m->cpu, tm_matcher_threads(m), m->settings.cpu_features);
     return status == TM_OK ? TM_OK : tm_matcher_fail_plain(m, status);
 }
 

@@ -43,6 +43,9 @@ tm_status tm_matcher_fail_plain(tm_matcher *matcher, tm_status status);
 __attribute__((format(printf, 2, 3))) void tm_matcher_say(tm_matcher *matcher, const char *format,
                                                           ...);
 
+/* The CPU's, by the settings. */
+int tm_matcher_threads(const tm_matcher *matcher);
+
 /* Does nothing where it is open. */
 tm_status tm_matcher_open_cpu(tm_matcher *matcher);
 /* Opens the devices of the settings, which are not open. */
