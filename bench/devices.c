@@ -2,7 +2,8 @@
 /* One frame over 1, 2, ... CUDA devices: whole calls, the kernels alone, and the bus
  * alone, which is the floor of a call.
  *
- *     tmatch-bench-devices [--map] [--pageable] [--samples N] [--devices N] [FRAME,TEMPLATE]
+ *     tmatch-bench-devices [--map] [--pageable] [--picture gray8|gray16|rgb8|float]
+ *         [--samples N] [--devices N] [FRAME,TEMPLATE]
  *
  * The frame is noise in pinned host memory, or with --pageable in plain memory, the
  * template a part of it; with --map the score map comes back too. Prints a table on
@@ -23,8 +24,22 @@
 
 enum { MOST_GPUS = 16, WARM_UPS = 6, MOST_SAMPLES = 101, REPLAYS = 7, LAUNCHES = 3 };
 
+typedef struct picture {
+    const char *name;
+    tm_sample_type type;
+    int channels;
+} picture;
+
+static const picture pictures[] = {
+    {"gray8", TM_SAMPLE_U8, 1},
+    {"gray16", TM_SAMPLE_U16, 1},
+    {"rgb8", TM_SAMPLE_U8, 3},
+    {"float", TM_SAMPLE_F32, 1},
+};
+
 typedef struct setup {
     bench_case size;
+    const picture *picture;
     bool map, pageable;
     int samples, devices;
     tm_image frame, tmpl;
@@ -56,6 +71,18 @@ static void draw(uint8_t *samples, int64_t count)
         z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
         z ^= z >> 31;
         memcpy(samples + 8 * word, &z, 8);
+    }
+}
+
+/* Sixteen bits of each, as floats: any others may not be finite. */
+static void make_floats(uint8_t *samples, int64_t count)
+{
+#pragma omp parallel for
+    for (int64_t i = 0; i < count; i++) {
+        uint32_t word;
+        memcpy(&word, samples + 4 * i, 4);
+        const float sample = (float)(word & 65535);
+        memcpy(samples + 4 * i, &sample, 4);
     }
 }
 
@@ -131,7 +158,7 @@ static void *time_part(void *argument)
     pthread_barrier_wait(t->ready);
     if (t->status == TM_OK)
         t->status = t->plugin->replay(cuda, REPLAYS, LAUNCHES, kernel, &t->message);
-    const size_t bytes = (size_t)(t->job.frame.height * t->job.frame.width);
+    const size_t bytes = (size_t)(t->job.frame.height * t->job.frame.stride);
     modules_upload(t->device, t->job.frame.samples, bytes);
     for (int i = 0; i < REPLAYS; i++) {
         pthread_barrier_wait(t->ready);
@@ -227,7 +254,10 @@ static int run(setup *p, tm_matcher *owner, int available)
 {
     const bench_case *c = &p->size;
     tm_host_memory frame = {0}, map = {0};
-    const size_t bytes = (size_t)(c->frame_width * c->frame_height);
+    const picture *kind = p->picture;
+    const int64_t pixel = kind->channels * tm_sample_size(kind->type);
+    const int64_t stride = c->frame_width * pixel;
+    const size_t bytes = (size_t)(stride * c->frame_height);
     outcome one = {0};
     int64_t map_width, map_height;
     int status = 0;
@@ -247,19 +277,23 @@ static int run(setup *p, tm_matcher *owner, int available)
     if (!frame.data || (p->map && !map.data))
         return fail("frame and map", "out of memory");
     draw(frame.data, (int64_t)bytes);
+    if (kind->type == TM_SAMPLE_F32)
+        make_floats(frame.data, (int64_t)bytes / 4);
     p->frame = (tm_image){.samples = frame.data, .width = c->frame_width,
-                          .height = c->frame_height, .stride = (ptrdiff_t)c->frame_width};
+                          .height = c->frame_height, .stride = (ptrdiff_t)stride,
+                          .type = kind->type, .channels = kind->channels};
     p->x = c->frame_width * 2 / 3 - c->template_width;
     p->y = c->frame_height * 4 / 5 - c->template_height;
-    p->tmpl = (tm_image){.samples = p->frame.samples + p->y * p->frame.stride + p->x,
-                         .width = c->template_width, .height = c->template_height,
-                         .stride = p->frame.stride};
+    p->tmpl = p->frame;
+    p->tmpl.samples += p->y * stride + p->x * pixel;
+    p->tmpl.width = c->template_width;
+    p->tmpl.height = c->template_height;
     p->result.data = map.data;
 
     report_machine();
     printf("\"frame\":[%" PRId64 ",%" PRId64 "],\"template\":[%" PRId64 ",%" PRId64
-           "],\"map\":%s,\"memory\":\"%s\",\"results\":[\n",
-           c->frame_width, c->frame_height, c->template_width, c->template_height,
+           "],\"picture\":\"%s\",\"map\":%s,\"memory\":\"%s\",\"results\":[\n",
+           c->frame_width, c->frame_height, c->template_width, c->template_height, kind->name,
            p->map ? "true" : "false", p->pageable ? "pageable" : "pinned");
     for (int devices = 1; devices <= available && status == 0; devices *= 2) {
         outcome o = {.devices = devices};
@@ -282,9 +316,20 @@ static int run(setup *p, tm_matcher *owner, int available)
     return status;
 }
 
+static bool find_picture(setup *p, const char *name)
+{
+    for (size_t i = 0; i < sizeof pictures / sizeof *pictures; i++) {
+        if (strcmp(name, pictures[i].name) == 0) {
+            p->picture = &pictures[i];
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool parse(setup *p, int argc, char **argv)
 {
-    *p = (setup){.samples = 31, .devices = MOST_GPUS};
+    *p = (setup){.picture = pictures, .samples = 31, .devices = MOST_GPUS};
     bench_parse_case("32768,64", &p->size);
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--map") == 0)
@@ -295,6 +340,8 @@ static bool parse(setup *p, int argc, char **argv)
             p->samples = atoi(argv[++i]);
         else if (strcmp(argv[i], "--devices") == 0 && i + 1 < argc)
             p->devices = atoi(argv[++i]);
+        else if (strcmp(argv[i], "--picture") == 0 && i + 1 < argc && find_picture(p, argv[i + 1]))
+            i++;
         else if (!bench_parse_case(argv[i], &p->size))
             return false;
     }
@@ -309,7 +356,7 @@ int main(int argc, char **argv)
     tm_matcher *owner = NULL;
 
     if (!parse(&p, argc, argv))
-        return fail("arguments", "[--map] [--pageable] [--samples N] [--devices N] [FRAME,TEMPLATE]");
+        return fail("arguments", "[--map] [--pageable] [--picture gray8|gray16|rgb8|float] [--samples N] [--devices N] [FRAME,TEMPLATE]");
     tm_list_devices(NULL, 0, &found, why, sizeof why);
     if (found < 2)
         return fail("devices", why);

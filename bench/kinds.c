@@ -2,8 +2,9 @@
 /* What 16 bits, floats, masks, colour and the other metrics cost, as multiples of LCC of
  * 8-bit gray of the same size:
  *
- *     bench-kinds [cpu|cuda] [auto|direct|fft] [FRAME,TEMPLATE]... >kinds.json
+ *     bench-kinds [cpu|cuda] [auto|direct|fft] [--picture NAME] [FRAME,TEMPLATE]... >kinds.json
  *
+ * NAME is one of those below, of which only LCC is timed then.
  * Sizes are 1920x1080, or the side of a square. Best match only, medians. On a GPU
  * ("timed": "replay") a sample is the mean of a batch of launches of all that the
  * device does, from the frame as it was copied there to the best match, back to
@@ -282,13 +283,16 @@ static void print_timing(const kind *k, extent frame, extent part, timing t, con
 }
 
 /* False if something failed. */
-static bool run_size(tm_settings settings, gpu *g, extent frame, extent part, const char *separator)
+static bool run_size(tm_settings settings, gpu *g, const char *only, extent frame, extent part,
+                     const char *separator)
 {
     pictures gray, p;
     double gray_ms = 0;
     bool good = make_pictures(&gray, &kinds[0], settings, frame, part);
 
     for (size_t i = 0; good && i < sizeof kinds / sizeof *kinds; i++) {
+        if (i && only && (kinds[i].metric != TM_METRIC_LCC || strcmp(kinds[i].name, only) != 0))
+            continue;
         timing t = make_pictures(&p, &kinds[i], settings, frame, part)
                        ? g ? time_on_gpu(g, &p) : time_on_cpu(&p, &gray)
                        : failed("no memory");
@@ -341,6 +345,7 @@ int main(int argc, char **argv)
     machine m;
     gpu g = {0};
     extent frame, part;
+    const char *only = NULL;
     int first = 1, count = 0;
     bool good = true;
 
@@ -353,6 +358,10 @@ int main(int argc, char **argv)
             settings.algorithm = TM_ALGORITHM_DIRECT;
         if (strcmp(argv[first], "fft") == 0)
             settings.algorithm = TM_ALGORITHM_FFT;
+    }
+    if (first + 1 < argc && strcmp(argv[first], "--picture") == 0) {
+        only = argv[first + 1];
+        first += 2;
     }
     for (int i = first; i < argc; i++) {
         if (!read_sizes(argv[i], &frame, &part)) {
@@ -369,12 +378,12 @@ int main(int argc, char **argv)
            m.dirty ? ", changed" : "", m.date, m.devices[cuda && m.device_count > 1].name);
     for (int i = first; i < argc; i++) {
         read_sizes(argv[i], &frame, &part);
-        good &= run_size(settings, cuda ? &g : NULL, frame, part, count++ ? "," : "");
+        good &= run_size(settings, cuda ? &g : NULL, only, frame, part, count++ ? "," : "");
     }
     for (int i = 0; first == argc && i < 2; i++) {
         frame.width = frame.height = cuda ? 5020 : 2048;
         part.width = part.height = i ? 64 : 21;
-        good &= run_size(settings, cuda ? &g : NULL, frame, part, count++ ? "," : "");
+        good &= run_size(settings, cuda ? &g : NULL, only, frame, part, count++ ? "," : "");
     }
     printf("\n]}\n");
     if (cuda) {
