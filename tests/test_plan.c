@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "lcc/chunks.h"
+#include "lcc/schedule.h"
 #include "match/plan.h"
 
 static tm_plan plan_for(tm_device_kind device, int64_t frame, int64_t size, tm_algorithm wanted)
@@ -167,26 +167,88 @@ static void cuts_chunks(void)
         const tm_domain domain = (tm_domain)check_random_in(TM_DOMAIN_VALID, TM_DOMAIN_FULL);
         int64_t first = 0, needed = 0, count = 0;
         tm_geometry g;
+        tm_chunks chunks = {&g, width, row, 0, i % 2};
         CHECK_EQ(tm_geometry_init(&g, domain, width, check_random_in(100, 6000), size, size), TM_OK);
-        CHECK_EQ(tm_chunk_rows_end(&g, row, 0, 0), g.map_height);
+        CHECK_EQ(tm_chunks_end(&chunks, 0), g.map_height);
+        chunks.bytes = bytes;
         for (int64_t end; first < g.map_height; first = end, count++) {
-            end = tm_chunk_rows_end(&g, row, bytes, first);
+            end = tm_chunks_end(&chunks, first);
             const int64_t before = needed;
-            needed = tm_chunk_rows_needed(&g, end);
+            needed = tm_chunks_needed(&chunks, end);
             CHECK(end > first && end <= g.map_height);
             CHECK(needed >= before && needed <= g.frame_height);
             if (end == g.map_height) {
                 CHECK_EQ(needed, g.frame_height);
             } else {
                 CHECK((end - first) % 64 == 0 && end - first >= least);
-                CHECK((end - first - 64) * (width + row) <= bytes);
+                CHECK(!chunks.waits || (end - first - 64) * (width + row) <= bytes);
                 /* the last window's last row, if the frame has it */
                 CHECK(needed > end - 1 - g.pad_y + size - 1 || needed == g.frame_height);
             }
         }
         CHECK(count > 1 || g.map_height < 4 * 1024);
         CHECK(g.map_height >= 4 * least || count == 1);
+        CHECK_EQ(tm_chunks_count(&chunks), count);
     }
+}
+
+/* What is copied in and back decides, and FFT takes all at once. */
+static void weighs_rows(void)
+{
+    static const tm_fft_tiling tiling;
+    tm_template tmpl = {.width = 8, .height = 8};
+    uint8_t mask;
+    tm_job job = {.tmpl = &tmpl};
+
+    CHECK_EQ(tm_geometry_init(&job.geometry, TM_DOMAIN_VALID, 1000, 1000, 8, 8), TM_OK);
+    CHECK_EQ(tm_chunks_make(&job, false, 1).frame_row_bytes, 1000);
+    job.frame = (tm_image){.type = TM_SAMPLE_U16, .channels = 3};
+    CHECK_EQ(tm_chunks_make(&job, false, 1).frame_row_bytes, 6000);
+    job.frame.mask = &mask;
+    CHECK_EQ(tm_chunks_make(&job, true, 1).frame_row_bytes, 7000);
+    CHECK_EQ(tm_chunks_make(&job, false, 1).map_row_bytes, 0);
+    CHECK_EQ(tm_chunks_make(&job, true, 1).map_row_bytes, 993 * 4);
+    job.metric = TM_METRIC_CCORR;
+    CHECK_EQ(tm_chunks_make(&job, true, 1).map_row_bytes, 993 * 8);
+    CHECK_EQ(tm_chunks_make(&job, false, 1 << 20).bytes, 1 << 20);
+    CHECK(tm_chunks_make(&job, false, 1 << 20).waits);
+    tmpl.n = 1000000;
+    CHECK(!tm_chunks_make(&job, true, 1 << 20).waits);
+    job.tiling = &tiling;
+    CHECK_EQ(tm_chunks_make(&job, false, 1 << 20).bytes, 0);
+}
+
+/* Which jobs share a launch, and which find their frame on the device. */
+static void groups_jobs(void)
+{
+    enum { MOST = 70 };
+    tm_template wide = {.width = 9, .height = 8}, high = {.width = 8, .height = 9}, *planes;
+    const tm_template apart = {.width = 9, .height = 8, .planes = &planes};
+    tm_job jobs[MOST];
+
+    for (int i = 0; i < MOST; i++) {
+        jobs[i] = (tm_job){.tmpl = &wide};
+        CHECK_EQ(tm_geometry_init(&jobs[i].geometry, TM_DOMAIN_SAME, 99, 90, 9, 8), TM_OK);
+    }
+    CHECK_EQ(tm_group_size(jobs, 1), 1);
+    CHECK_EQ(tm_group_size(jobs, MOST), TM_GROUP_MAX);
+    CHECK(!tm_frame_is_there(jobs, 0) && tm_frame_is_there(jobs, 1));
+
+    jobs[2].tmpl = &high; /* its frame has other zeros around it */
+    CHECK_EQ(tm_geometry_init(&jobs[2].geometry, TM_DOMAIN_SAME, 99, 90, 8, 9), TM_OK);
+    CHECK_EQ(tm_group_size(jobs, MOST), 2);
+    CHECK(!tm_frame_is_there(jobs, 2) && !tm_frame_is_there(jobs, 3));
+    CHECK_EQ(tm_group_size(jobs + 3, MOST - 3), TM_GROUP_MAX);
+
+    jobs[5].tmpl = jobs[7].tmpl = &apart; /* what is taken apart has a copy of its own */
+    CHECK_EQ(tm_group_size(jobs + 3, MOST - 3), 2);
+    CHECK_EQ(tm_group_size(jobs + 5, MOST - 5), 1);
+    CHECK(!tm_frame_is_there(jobs, 5) && tm_frame_is_there(jobs, 6) && tm_frame_is_there(jobs, 7));
+
+    tm_peak_list peaks;
+    jobs[10].peaks = &peaks;
+    CHECK_EQ(tm_group_size(jobs + 8, 9), 2);
+    CHECK_EQ(tm_group_size(jobs + 10, 9), 1);
 }
 
 static void says_what_it_chose(void)
@@ -261,7 +323,8 @@ int main(int argc, char **argv)
     static const check_test tests[] = {
         TEST(chooses_the_cheaper), TEST(does_as_told), TEST(respects_the_device),
         TEST(pays_for_the_start_once), TEST(weighs_what_overlaps), TEST(adds_transfers_up),
-        TEST(cuts_chunks), TEST(says_what_it_chose), TEST(plans_floats),
+        TEST(cuts_chunks), TEST(weighs_rows), TEST(groups_jobs), TEST(says_what_it_chose),
+        TEST(plans_floats),
     };
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
 }

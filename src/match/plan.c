@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "fft/real.h"
-#include "lcc/chunks.h"
 #include "lcc/cpu/real_patch.h"
+#include "lcc/schedule.h"
 #include "match/costs.h"
 
 /* Below this, looking for a tiling takes as long as the match. */
@@ -112,21 +112,21 @@ static double cuda_launch_ms(const tm_site *site, const tm_job *job, int64_t row
     return (load.windows * window + TM_CUDA_TENSOR_CALL_NS) * 1e-6;
 }
 
-/* What crosses the bus. */
+static tm_chunks cuda_chunks(const tm_site *site, const tm_job *job)
+{
+    return tm_chunks_make(job, site->map != TM_TRANSFER_NONE,
+                          site->chunks ? site->cuda.chunk_bytes : 0);
+}
+
+/* How long a row of the frame and of the map take to cross the bus. */
 typedef struct cuda_rows {
-    int64_t map_bytes;    /* of a row of the map that is copied back */
-    double in_ms, out_ms; /* a row of the frame, and of the map */
+    double in_ms, out_ms;
 } cuda_rows;
 
-static cuda_rows cuda_rows_of(const tm_site *site, const tm_job *job)
+static cuda_rows cuda_rows_of(const tm_site *site, const tm_chunks *chunks)
 {
-    const tm_geometry *g = &job->geometry;
-    const int64_t frame_bytes = g->frame_width * tm_image_channels(&job->frame) *
-                                tm_sample_size(job->frame.type);
-    const int64_t map_bytes =
-        site->map == TM_TRANSFER_NONE ? 0 : g->map_width * (int64_t)tm_job_element(job);
-    return (cuda_rows){map_bytes, (double)frame_bytes * tm_cuda_in_ns[site->frame] * 1e-6,
-                       (double)map_bytes * tm_cuda_out_ns[site->map] * 1e-6};
+    return (cuda_rows){(double)chunks->frame_row_bytes * tm_cuda_in_ns[site->frame] * 1e-6,
+                       (double)chunks->map_row_bytes * tm_cuda_out_ns[site->map] * 1e-6};
 }
 
 static double cuda_together(const tm_site *site)
@@ -138,7 +138,8 @@ static double cuda_together(const tm_site *site)
 static double cuda_copies_ms(const tm_site *site, const tm_job *job)
 {
     const tm_geometry *g = &job->geometry;
-    const cuda_rows r = cuda_rows_of(site, job);
+    const tm_chunks chunks = cuda_chunks(site, job);
+    const cuda_rows r = cuda_rows_of(site, &chunks);
     return ((double)g->frame_height * r.in_ms + (double)g->map_height * r.out_ms) /
            cuda_together(site);
 }
@@ -148,13 +149,14 @@ static double cuda_copies_ms(const tm_site *site, const tm_job *job)
 static double cuda_direct_ms(const tm_site *site, const tm_job *job)
 {
     const tm_geometry *g = &job->geometry;
-    const cuda_rows r = cuda_rows_of(site, job);
+    const tm_chunks chunks = cuda_chunks(site, job);
+    const cuda_rows r = cuda_rows_of(site, &chunks);
     const double together = cuda_together(site);
     double launched = 0, back = 0, rests = 0;
 
     for (int64_t first = 0, end; first < g->map_height; first = end) {
-        end = tm_chunk_rows_end(g, r.map_bytes, site->chunks ? site->cuda.chunk_bytes : 0, first);
-        const double there = (double)tm_chunk_rows_needed(g, end) * r.in_ms + rests;
+        end = tm_chunks_end(&chunks, first);
+        const double there = (double)tm_chunks_needed(&chunks, end) * r.in_ms + rests;
         launched = fmax(launched, there) + together * cuda_launch_ms(site, job, end - first);
         back = fmax(back, launched) + (double)(end - first) * r.out_ms;
         if (site->frame != TM_TRANSFER_NONE)

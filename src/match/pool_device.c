@@ -6,12 +6,7 @@
 #include <string.h>
 
 #include "clock.h"
-#include "lcc/chunks.h"
-
-/* A wrong number makes a match slower, never different. */
-#define BYTE_MS 2e-8
-#define PRODUCT_MS 4e-12
-#define REAL_PRODUCT_MS 1e-10
+#include "lcc/schedule.h"
 
 double tm_pool_cost(const tm_pool_call *call, tm_rows rows, int64_t height)
 {
@@ -20,12 +15,11 @@ double tm_pool_cost(const tm_pool_call *call, tm_rows rows, int64_t height)
         const tm_job *job = &call->jobs[i];
         const tm_rows part = tm_rows_scale(rows, height, job->geometry.map_height);
         const double windows = (double)(part.end - part.first) * (double)job->geometry.map_width;
-        ms += windows * (double)job->tmpl->n *
-              (tm_job_is_real(job) ? REAL_PRODUCT_MS : PRODUCT_MS);
+        ms += windows * tm_products_ms(job);
         if (i == 0)
-            ms += windows * (double)tm_sample_size(job->frame.type) * BYTE_MS;
+            ms += windows * (double)tm_sample_size(job->frame.type) * TM_BYTE_MS;
         if (job->map.data)
-            ms += windows * (double)tm_job_element(job) * BYTE_MS;
+            ms += windows * (double)tm_job_element(job) * TM_BYTE_MS;
     }
     return ms;
 }
@@ -156,55 +150,30 @@ static tm_transfer transfer_of(tm_pool_device *d, const void *rows, ptrdiff_t st
                : TM_TRANSFER_PAGEABLE;
 }
 
-/* Whether the device holds the job's frame after the one before it. */
-static bool frame_is_there(const tm_job *job)
-{
-    const tm_geometry *g = &job->geometry, *before = &job[-1].geometry;
-    return g->pad_x == before->pad_x && g->pad_y == before->pad_y &&
-           g->map_width + g->template_width == before->map_width + before->template_width &&
-           g->map_height + g->template_height == before->map_height + before->template_height;
-}
-
-/* How many slices from i on the device may match in one launch. */
-static size_t count_together(const tm_pool_device *d, size_t i, size_t count)
-{
-    const tm_job *first = &d->slices[i];
-    size_t end = i + 1;
-
-    if (!tm_job_is_plain(first) || first->map.data || first->peaks)
-        return 1;
-    while (end < count && tm_job_is_plain(&d->slices[end]) && !d->slices[end].map.data &&
-           !d->slices[end].peaks &&
-           memcmp(&first->geometry, &d->slices[end].geometry, sizeof first->geometry) == 0)
-        end++;
-    return end - i;
-}
-
 /* Whether memory is pinned is asked only where that may decide. */
 static tm_site site_for(tm_pool_device *d, size_t i, size_t count)
 {
     const tm_job *job = &d->slices[i];
     const tm_geometry *g = &job->geometry;
-    const int64_t map_row = g->map_width * (int64_t)tm_job_element(job);
     tm_site site = {.device = TM_DEVICE_CUDA,
                     .cuda = d->plugin->traits(d->cuda),
                     .frame = TM_TRANSFER_PAGEABLE,
-                    .together = count_together(d, i, count)};
+                    .together = tm_group_size(job, count - i)};
+    const tm_chunks chunks = tm_chunks_make(job, job->map.data, site.cuda.chunk_bytes);
 
-    site.chunks =
-        tm_job_is_plain(job) &&
-        tm_chunk_rows_end(g, job->map.data ? map_row : 0, site.cuda.chunk_bytes, 0) < g->map_height;
+    site.chunks = tm_chunks_end(&chunks, 0) < g->map_height;
     if (job->map.data)
         site.map = TM_TRANSFER_PAGEABLE;
     if (job->map.data && site.chunks) {
-        site.map = transfer_of(d, job->map.data, job->map.stride, g->map_height, map_row);
+        site.map = transfer_of(d, job->map.data, job->map.stride, g->map_height,
+                               chunks.map_row_bytes);
         site.chunks = site.map == TM_TRANSFER_PINNED;
     }
-    if (i > 0 && frame_is_there(job))
+    if (tm_frame_is_there(d->slices, i))
         site.frame = TM_TRANSFER_NONE;
     else if (site.chunks)
-        site.frame =
-            transfer_of(d, job->frame.samples, job->frame.stride, g->frame_height, g->frame_width);
+        site.frame = transfer_of(d, job->frame.samples, job->frame.stride, g->frame_height,
+                                 tm_image_row_bytes(&job->frame));
     return site;
 }
 

@@ -11,9 +11,9 @@
 #include "lcc/cuda/peaks.cuh"
 #include "lcc/cuda/plugin.h"
 #include "lcc/cuda/tensor.h"
+#include "lcc/schedule.h"
 
 #define TM_CACHED_GROUPS 2048 /* seven for one template of three channels, 16 bits, a mask */
-#define TM_GROUP_MAX 64       /* templates in one launch */
 
 /* That a chunk copies at most: 0.6 ms of bus, in which launching it does not show. */
 #define TM_CHUNK_BYTES ((int64_t)32 << 20)
@@ -40,12 +40,6 @@ typedef struct tm_staging {
     int turn;            /* used last, on the way in */
     size_t size;         /* of each */
 } tm_staging;
-
-/* Where the frame lies in its zero-extended device copy. */
-typedef struct tm_layout {
-    int64_t frame_width, frame_height, pad_x, pad_y, rows;
-    size_t pitch;
-} tm_layout;
 
 /* What is launched for a group, and can be launched again. */
 typedef struct tm_launch {
@@ -77,16 +71,18 @@ struct tm_cuda {
     cudaStream_t stream;  /* kernels */
     cudaStream_t in, out; /* copies, so that they overlap the kernels */
     cudaEvent_t events[TM_EVENTS];
-    cudaEvent_t computed[2];
+    cudaEvent_t reached; /* by a stream, when another may go on */
     int64_t bytes_in, bytes_out; /* of the running match */
 
     tm_buffer frame;
     tm_layout layout; /* what the frame's memory is zeroed for */
+    int64_t frame_rows; /* that the running match has copied there */
     tm_buffer map, candidates, bests;
     tm_device_peaks peaks;
 
     /* other than 8-bit gray: parts.cu */
     tm_buffer raw, planes, terms, found;
+    int64_t raw_rows; /* of the frame that the running match has copied to raw */
     tm_buffer taps; /* of a float template */
     tm_fft_spectrum real_spectrum; /* of a channel of it */
     tm_layout planes_layout; /* what the planes' memory is zeroed for */
@@ -114,24 +110,38 @@ struct tm_cuda {
 
 /* transfer.cu: makes the frame's zero-extended place. The zeros around it are written
  * only where its size or pads have changed; then it has to be copied again. */
-cudaError_t tm_place_frame(tm_cuda *cuda, const tm_job *job, bool *copied);
+cudaError_t tm_place_frame(tm_cuda *cuda, const tm_job *job);
 
-tm_layout tm_layout_of(const tm_geometry *geometry);
-bool tm_layout_equal(const tm_layout *a, const tm_layout *b);
+/* transfer.cu: what is launched on one stream from now on waits for the other so far. */
+cudaError_t tm_wait_for(tm_cuda *cuda, cudaStream_t waiting, cudaStream_t other);
 
 /* transfer.cu: copies rows to the device. */
 cudaError_t tm_upload(tm_cuda *cuda, uint8_t *to, size_t pitch, const uint8_t *from,
                       ptrdiff_t stride, size_t row_bytes, int64_t rows);
 
-/* parts.cu: brings a frame other than 8-bit gray to the device, and matches there. */
-tm_raw_frame tm_raw_frame_of(const tm_cuda *cuda, const tm_image *frame);
-cudaError_t tm_place_parts(tm_cuda *cuda, const tm_job *job);
+/* transfer.cu: a frame other than 8-bit gray on the device, as it is: the place for it; and
+ * so many of its rows brought there, of which kernels launched from then on know. */
+cudaError_t tm_place_raw(tm_cuda *cuda, const tm_job *job);
+cudaError_t tm_bring_raw(tm_cuda *cuda, const tm_job *job, int64_t rows);
+
+/* Its rows [first, end). */
+tm_raw_frame tm_raw_rows(const tm_cuda *cuda, const tm_image *frame, int64_t first, int64_t end);
+
+/* What a job other than of 8-bit gray is done by: chunk by chunk, with its frame's rows
+ * brought as they are wanted; and where the map is copied back at the same time. */
+typedef struct tm_passage {
+    tm_chunks chunks;
+    bool back;
+} tm_passage;
+
+/* parts.cu: matches such a frame. */
 cudaError_t tm_run_parts(tm_cuda *cuda, const tm_job *job, tm_candidate *best);
 cudaError_t tm_launch_parts(tm_cuda *cuda, const tm_launch *launch);
 
 /* real.cu: a float template to the device; and all that is done there then. */
 cudaError_t tm_place_taps(tm_cuda *cuda, const tm_job *job);
-cudaError_t tm_launch_real(tm_cuda *cuda, const tm_job *job, tm_candidate *best);
+cudaError_t tm_launch_real(tm_cuda *cuda, const tm_job *job, const tm_passage *passage,
+                           tm_candidate *best);
 
 /* terms.cu: how terms are made, the fastest way first. Each may be refused but the last. */
 typedef enum tm_terms_way {
@@ -162,12 +172,13 @@ cudaError_t tm_run_terms(tm_cuda *cuda, const tm_job *job, const tm_parts *parts
 bool tm_job_has_map(const tm_job *job);
 cudaError_t tm_place_map(tm_cuda *cuda, const tm_job *job);
 
-/* transfer.cu: copies rows [first, end) of the frame into its place, or of the dense
- * device map into the caller's, on the streams for that; directly where the caller's
- * memory is pinned. A map's rows have arrived when it returns, unless it is pinned; a
- * slice's rows that are another's stay there. */
-cudaError_t tm_upload_rows(tm_cuda *cuda, const tm_job *job, int64_t first, int64_t end);
-cudaError_t tm_download_rows(tm_cuda *cuda, const tm_job *job, int64_t first, int64_t end);
+/* transfer.cu: copies so many of the frame's rows into its place, those that are not
+ * there yet, for kernels that are launched from then on; or rows [first, end) of the
+ * dense device map, which has them when the kernels launched so far are done, into the
+ * caller's; directly where the caller's memory is pinned. A map's rows have arrived
+ * when it returns, unless it is pinned; a slice's rows that are another's stay there. */
+cudaError_t tm_bring_rows(tm_cuda *cuda, const tm_job *job, int64_t rows);
+cudaError_t tm_bring_back(tm_cuda *cuda, const tm_job *job, int64_t first, int64_t end);
 bool tm_is_pinned(const void *rows, ptrdiff_t stride, int64_t count, size_t row_bytes);
 void tm_staging_free(tm_staging *staging);
 
@@ -191,16 +202,14 @@ tm_tensor_job tm_tensor_job_of(const tm_device_job *job);
 void tm_launch_fill(const tm_cuda *cuda, tm_launch *launch);
 cudaError_t tm_launch_once(tm_cuda *cuda, tm_launch *launch);
 
-/* chunks.cu: the end of the rows of the map that are made at a time from first on,
- * while the next are copied. A map that comes back through staging is one chunk: that
- * takes the host's time all along, and long runs of it are the quickest. */
+/* transfer.cu: a job's chunks. A map that comes back through staging is one: that takes
+ * the host's time all along, and long runs of it are the quickest. */
 bool tm_map_is_staged(const tm_job *job);
-int64_t tm_chunk_end(const tm_cuda *cuda, const tm_job *job, bool staged, int64_t first);
+tm_chunks tm_chunks_of(const tm_cuda *cuda, const tm_job *job);
 
 /* chunks.cu: copies what has to be copied and launches, chunk by chunk, then for the
  * peaks; the best candidates of each chunk follow those of the one before. */
-cudaError_t tm_run_chunks(tm_cuda *cuda, tm_launch *launch, const tm_job *job, bool copied,
-                          tm_candidate *bests);
+cudaError_t tm_run_chunks(tm_cuda *cuda, tm_launch *launch, const tm_job *job, tm_candidate *bests);
 
 /* run.cu: the whole match, and the device's part of the last one again. */
 cudaError_t tm_run(tm_cuda *cuda, tm_job *jobs, size_t count);

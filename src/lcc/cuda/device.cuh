@@ -9,11 +9,6 @@
 #include "lcc/cuda/memory.cuh"
 #include "lcc/lcc.h"
 
-/* Kernels read whole tiles. The padded frame has readable zeros for this many
- * columns and rows past the last window. */
-#define TM_SLACK_COLUMNS 1024
-#define TM_SLACK_ROWS 256
-
 /* All pointers are device memory. */
 typedef struct tm_device_job {
     const uint8_t *frame; /* sample of map element (0, 0)'s first tap; 256-byte aligned */

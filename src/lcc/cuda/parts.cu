@@ -1,66 +1,56 @@
 /* SPDX-License-Identifier: MIT */
-/* A match other than of 8-bit gray: the frame is split, each term is correlated by
- * whichever kernel takes it, and the sums are put together, band by band. */
+/* A match other than of 8-bit gray: the frame is brought and split, each term is
+ * correlated by whichever kernel takes it, and the sums are put together, band by band. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "integers.h"
 #include "lcc/cuda/context.cuh"
 
 #define BAND_BYTES ((int64_t)512 << 20) /* of correlations at a time */
 
-static size_t row_bytes(const tm_image *frame)
+/* The job's planes, as far as its frame's rows have been split so far. */
+typedef struct source {
+    const tm_job *job;
+    const tm_passage *passage;
+    tm_parts parts;
+    tm_device_planes planes;
+    int64_t rows;
+} source;
+
+static cudaError_t place_planes(tm_cuda *cuda, source *s)
 {
-    return (size_t)(frame->width * tm_image_channels(frame) * tm_sample_size(frame->type));
-}
+    const tm_layout l = tm_layout_of(&s->job->geometry);
+    const size_t size = (size_t)s->parts.planes * (size_t)l.rows * l.pitch;
 
-tm_raw_frame tm_raw_frame_of(const tm_cuda *cuda, const tm_image *frame)
-{
-    const uint8_t *samples = (const uint8_t *)cuda->raw.data;
-    return (tm_raw_frame){samples,
-                          samples + row_bytes(frame) * (size_t)frame->height,
-                          frame->width,
-                          frame->height,
-                          tm_image_channels(frame),
-                          (int)tm_sample_size(frame->type)};
-}
-
-cudaError_t tm_place_parts(tm_cuda *cuda, const tm_job *job)
-{
-    const tm_image *frame = &job->frame;
-    const size_t row = row_bytes(frame), samples = row * (size_t)frame->height;
-    const size_t mask = frame->mask ? (size_t)(frame->width * frame->height) : 0;
-
-    TRY(tm_buffer_fit(&cuda->raw, samples + mask));
-    uint8_t *to = (uint8_t *)cuda->raw.data;
-    TRY(tm_upload(cuda, to, row, frame->samples, frame->stride, row, frame->height));
-    const size_t width = (size_t)frame->width;
-    if (mask)
-        TRY(tm_upload(cuda, to + samples, width, frame->mask, frame->mask_stride, width,
-                      frame->height));
-    return tm_await_upload(cuda);
-}
-
-static cudaError_t split(tm_cuda *cuda, const tm_job *job, const tm_parts *parts,
-                         tm_device_planes *planes)
-{
-    const tm_layout l = tm_layout_of(&job->geometry);
-    const size_t size = (size_t)parts->planes * (size_t)l.rows * l.pitch;
-    const tm_raw_frame raw = tm_raw_frame_of(cuda, &job->frame);
-
-    if (!tm_layout_equal(&l, &cuda->planes_layout) || parts->planes > cuda->planes_count) {
+    if (!tm_layout_equal(&l, &cuda->planes_layout) || s->parts.planes > cuda->planes_count) {
         cuda->planes_layout = (tm_layout){};
         TRY(tm_buffer_fit(&cuda->planes, size));
         TRY(cudaMemsetAsync(cuda->planes.data, 0, size, cuda->stream));
         cuda->planes_layout = l;
-        cuda->planes_count = parts->planes;
+        cuda->planes_count = s->parts.planes;
     }
-    *planes = (tm_device_planes){(uint8_t *)cuda->planes.data, l.pitch, l.rows, l.pad_x, l.pad_y};
-    return tm_split_launch(&raw, planes, parts, cuda->hint, cuda->stream);
+    s->planes = (tm_device_planes){(uint8_t *)cuda->planes.data, l.pitch, l.rows, l.pad_x, l.pad_y};
+    return cudaSuccess;
 }
 
-static tm_combine combine_of(const tm_cuda *cuda, const tm_job *job, const tm_parts *parts,
-                             const tm_device_planes *planes, void *map)
+static cudaError_t bring_planes(tm_cuda *cuda, source *s, int64_t rows)
 {
+    if (s->rows >= rows)
+        return cudaSuccess;
+    TRY(tm_bring_raw(cuda, s->job, rows));
+    const tm_raw_frame raw = tm_raw_rows(cuda, &s->job->frame, s->rows, rows);
+    tm_device_planes planes = s->planes;
+    planes.pad_y += s->rows;
+    TRY(tm_split_launch(&raw, &planes, &s->parts, s->rows ? NULL : cuda->hint, cuda->stream));
+    s->rows = rows;
+    return cudaSuccess;
+}
+
+static tm_combine combine_of(const tm_cuda *cuda, const source *s, void *map)
+{
+    const tm_job *job = s->job;
+    const tm_parts *parts = &s->parts;
     tm_combine c = {};
     for (int i = 0; i < TM_SUMS; i++)
         c.sliding[i] = parts->sliding[i];
@@ -69,7 +59,7 @@ static tm_combine combine_of(const tm_cuda *cuda, const tm_job *job, const tm_pa
     c.n = (uint32_t)c.scorer.n;
     for (int i = 0; i < c.scorer.channels; i++)
         c.minus_s_t[i] = (int)(uint32_t)-c.scorer.s_t[i];
-    c.planes = *planes;
+    c.planes = s->planes;
     c.channels = parts->channels;
     c.bytes = parts->bytes;
     c.z_plane = parts->planes - 1;
@@ -83,33 +73,45 @@ static tm_combine combine_of(const tm_cuda *cuda, const tm_job *job, const tm_pa
     return c;
 }
 
-static cudaError_t run_bands(tm_cuda *cuda, const tm_job *job, const tm_parts *parts,
-                             const tm_device_planes *planes, tm_terms_way way, void *map,
+/* A chunk, or as much of one as there is room for. */
+static int64_t band_end(const tm_chunks *chunks, int64_t first, int64_t most)
+{
+    return smaller(tm_chunks_end(chunks, first), first + most);
+}
+
+static cudaError_t run_bands(tm_cuda *cuda, source *s, tm_terms_way way, void *map,
                              tm_candidate *best)
 {
-    const tm_terms_plan plan = tm_terms_plan_make(job, parts, way);
+    const tm_job *job = s->job;
+    const tm_chunks *chunks = &s->passage->chunks;
+    const tm_terms_plan plan = tm_terms_plan_make(job, &s->parts, way);
     const bool narrow = way != TM_TERMS_WIDE;
     const tm_geometry *g = &job->geometry;
-    tm_combine c = combine_of(cuda, job, parts, planes, map);
+    tm_combine c = combine_of(cuda, s, map);
     c.stride = narrow ? (g->map_width + 3) / 4 * 4 : g->map_width;
     const int64_t row = c.stride * plan.maps * (narrow ? 4 : 8);
-    int64_t most = BAND_BYTES / row, count = 0;
+    const int64_t most = job->tiling ? g->map_height /* tiles are not cut */
+                                     : larger(BAND_BYTES / row, 64);
+    int64_t rows = 0, count = 0;
 
-    most = job->tiling ? g->map_height : most < 64 ? 64 : most; /* tiles are not cut */
-    most = most < g->map_height ? most : g->map_height;
-    for (int64_t y = 0; y < g->map_height; y += most) {
-        c.rows = most < g->map_height - y ? most : g->map_height - y;
+    for (int64_t y = 0; y < g->map_height; y += c.rows) {
+        c.rows = band_end(chunks, y, most) - y;
+        rows = larger(rows, c.rows);
         count += tm_combine_blocks(&c);
     }
-    TRY(tm_buffer_fit(&cuda->terms, (size_t)(most * row)));
+    TRY(tm_buffer_fit(&cuda->terms, (size_t)(rows * row)));
     TRY(tm_buffer_fit(&cuda->found, (size_t)count * sizeof(tm_candidate)));
     count = 0;
-    for (; c.y < g->map_height; c.y += most) {
-        c.rows = most < g->map_height - c.y ? most : g->map_height - c.y;
+    for (; c.y < g->map_height; c.y += c.rows) {
+        const int64_t end = band_end(chunks, c.y, most);
+        TRY(bring_planes(cuda, s, tm_chunks_needed(chunks, end)));
+        c.rows = end - c.y;
         c.candidates = (tm_candidate *)cuda->found.data + count;
-        TRY(tm_run_terms(cuda, job, parts, &plan, &c));
+        TRY(tm_run_terms(cuda, job, &s->parts, &plan, &c));
         TRY(tm_combine_launch(&c, cuda->stream));
         count += tm_combine_blocks(&c);
+        if (s->passage->back)
+            TRY(tm_bring_back(cuda, job, c.y, end));
     }
     return tm_reduce_launch((tm_candidate *)cuda->found.data, count, cuda->reduced, best,
                             cuda->stream);
@@ -147,41 +149,45 @@ static cudaError_t find_mask(tm_cuda *cuda, const tm_job *job, const tm_template
     return cudaSuccess;
 }
 
-/* All that the device does once the frame is there. */
-static cudaError_t launch(tm_cuda *cuda, const tm_job *job, tm_candidate *best)
+static cudaError_t launch(tm_cuda *cuda, const tm_job *job, const tm_passage *passage,
+                          tm_candidate *best)
 {
     const tm_template *mask;
-    tm_device_planes planes;
     cudaError_t error = cudaErrorNotSupported;
-    tm_parts parts;
+    source s = {job, passage, {}, {}, 0};
 
     if (tm_job_is_real(job))
-        return tm_launch_real(cuda, job, best);
+        return tm_launch_real(cuda, job, passage, best);
     TRY(find_mask(cuda, job, &mask));
-    tm_parts_make(&parts, job, mask);
-    TRY(split(cuda, job, &parts, &planes));
+    tm_parts_make(&s.parts, job, mask);
+    TRY(place_planes(cuda, &s));
     void *map = tm_job_has_map(job) ? cuda->map.data : NULL;
     if (cuda->traits.tensor_cores && job->tmpl->n <= TM_TENSOR_TAPS && !job->tiling) {
-        error = run_bands(cuda, job, &parts, &planes, TM_TERMS_MERGED, map, best);
+        error = run_bands(cuda, &s, TM_TERMS_MERGED, map, best);
         if (error == cudaErrorNotSupported)
-            error = run_bands(cuda, job, &parts, &planes, TM_TERMS_NARROW, map, best);
+            error = run_bands(cuda, &s, TM_TERMS_NARROW, map, best);
     }
     if (error == cudaErrorNotSupported)
-        error = run_bands(cuda, job, &parts, &planes, TM_TERMS_WIDE, map, best);
+        error = run_bands(cuda, &s, TM_TERMS_WIDE, map, best);
     return error;
 }
 
+/* With the frame there, and no copies between the kernels. */
 cudaError_t tm_launch_parts(tm_cuda *cuda, const tm_launch *l)
 {
-    return launch(cuda, &l->parts, l->best);
+    const tm_passage passage = {tm_chunks_make(&l->parts, false, 0), false};
+    return launch(cuda, &l->parts, &passage, l->best);
 }
 
 cudaError_t tm_run_parts(tm_cuda *cuda, const tm_job *job, tm_candidate *best)
 {
+    const bool staged = tm_map_is_staged(job);
+    const tm_passage passage = {tm_chunks_of(cuda, job), job->map.data && !staged};
+
     TRY(tm_place_map(cuda, job));
     if (tm_job_is_real(job))
         TRY(tm_place_taps(cuda, job));
-    TRY(launch(cuda, job, best));
+    TRY(launch(cuda, job, &passage, best));
     cuda->last = (tm_launch){};
     cuda->last.parts = *job;
     cuda->last.best = best;
@@ -190,9 +196,5 @@ cudaError_t tm_run_parts(tm_cuda *cuda, const tm_job *job, tm_candidate *best)
         TRY(tm_peaks_launch(&cuda->last.peaks, cuda->stream));
     }
     TRY(tm_note_matched(cuda));
-    if (!job->map.data)
-        return cudaSuccess;
-    TRY(cudaEventRecord(cuda->computed[0], cuda->stream));
-    TRY(cudaStreamWaitEvent(cuda->out, cuda->computed[0], 0));
-    return tm_download_rows(cuda, job, 0, job->geometry.map_height);
+    return staged ? tm_bring_back(cuda, job, 0, job->geometry.map_height) : cudaSuccess;
 }

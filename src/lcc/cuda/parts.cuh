@@ -7,7 +7,7 @@
 #include "lcc/cuda/device.cuh"
 #include "lcc/planes.h"
 
-/* A frame's picture and mask as they were uploaded, rows packed. */
+/* Rows of a frame's picture and mask as they were uploaded, packed. */
 typedef struct tm_raw_frame {
     const uint8_t *samples, *mask;
     int64_t width, height;
@@ -21,8 +21,8 @@ typedef struct tm_device_planes {
     int64_t rows, pad_x, pad_y;
 } tm_device_planes;
 
-/* Splits the frame; around it the planes stay as they are, 0. *hint becomes that of no
- * score. */
+/* Splits the rows; around them the planes stay as they are. Where hint is not NULL,
+ * *hint becomes that of no score. */
 cudaError_t tm_split_launch(const tm_raw_frame *raw, const tm_device_planes *planes,
                             const tm_parts *parts, int *hint, cudaStream_t stream);
 

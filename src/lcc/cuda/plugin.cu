@@ -224,10 +224,8 @@ static void plugin_close(tm_cuda *cuda)
         if (event)
             cudaEventDestroy(event);
     }
-    for (cudaEvent_t event : cuda->computed) {
-        if (event)
-            cudaEventDestroy(event);
-    }
+    if (cuda->reached)
+        cudaEventDestroy(cuda->reached);
     tm_staging_free(&cuda->staging_in);
     tm_staging_free(&cuda->staging_out);
     cudaFreeHost(cuda->pinned_bests);
@@ -267,8 +265,7 @@ static cudaError_t open_device(tm_cuda *cuda)
     TRY(cudaStreamCreateWithFlags(&cuda->out, cudaStreamNonBlocking));
     for (int i = 0; i < TM_EVENTS; i++)
         TRY(cudaEventCreate(&cuda->events[i]));
-    for (cudaEvent_t &event : cuda->computed)
-        TRY(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+    TRY(cudaEventCreateWithFlags(&cuda->reached, cudaEventDisableTiming));
     TRY(tm_device_malloc((void **)&cuda->reduced, TM_REDUCE_BLOCKS * sizeof *cuda->reduced));
     TRY(tm_device_malloc((void **)&cuda->hint, sizeof *cuda->hint));
 

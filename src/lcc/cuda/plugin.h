@@ -23,7 +23,7 @@ typedef struct tm_cuda_traits {
     bool tensor_cores; /* of integers */
     bool fast_double;
     int longest_fft;   /* points of the longest transform, 0 for none */
-    int64_t chunk_bytes; /* that a chunk of a frame copies at most: lcc/chunks.h */
+    int64_t chunk_bytes; /* that a chunk of a frame copies at most: lcc/schedule.h */
 } tm_cuda_traits;
 
 typedef struct tm_cuda tm_cuda;

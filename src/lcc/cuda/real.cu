@@ -22,8 +22,7 @@ cudaError_t tm_place_taps(tm_cuda *cuda, const tm_job *job)
 
     TRY(tm_buffer_fit(&cuda->taps, bytes + (size_t)t->n));
     /* kernels of another template may still read its taps */
-    TRY(cudaEventRecord(cuda->computed[0], cuda->stream));
-    TRY(cudaStreamWaitEvent(cuda->in, cuda->computed[0], 0));
+    TRY(tm_wait_for(cuda, cuda->in, cuda->stream));
     uint8_t *to = (uint8_t *)cuda->taps.data;
     TRY(tm_upload(cuda, to, row, (const uint8_t *)taps, (ptrdiff_t)row, row,
                   t->height * t->channels));
@@ -116,12 +115,12 @@ static cudaError_t transform(tm_cuda *cuda, const tm_job *job, tm_real_launch *l
     return cudaSuccess;
 }
 
-cudaError_t tm_launch_real(tm_cuda *cuda, const tm_job *job, tm_candidate *best)
+static tm_real_launch launch_of(const tm_cuda *cuda, const tm_job *job)
 {
     const tm_geometry *g = &job->geometry;
     const tm_template *t = job->tmpl;
     const uint8_t *taps = (const uint8_t *)cuda->taps.data;
-    const tm_raw_frame raw = tm_raw_frame_of(cuda, &job->frame);
+    const tm_raw_frame raw = tm_raw_rows(cuda, &job->frame, 0, g->frame_height);
     tm_real_launch l = {};
 
     l.samples = (const float *)raw.samples;
@@ -139,10 +138,49 @@ cudaError_t tm_launch_real(tm_cuda *cuda, const tm_job *job, tm_candidate *best)
     l.first = first_that_counts(t);
     l.scorer = tm_real_scorer_make(t, job->metric);
     l.map = tm_job_has_map(job) ? (float *)cuda->map.data : NULL;
-    if (job->tiling)
-        TRY(transform(cuda, job, &l));
-    TRY(tm_buffer_fit(&cuda->found, (size_t)tm_real_blocks(&l) * sizeof(tm_candidate)));
-    l.candidates = (tm_candidate *)cuda->found.data;
-    TRY(tm_real_start(&l, cuda->stream));
-    return tm_reduce_launch(l.candidates, tm_real_blocks(&l), cuda->reduced, best, cuda->stream);
+    return l;
+}
+
+/* The launch for rows [first, end) of the map, with so many rows of the frame there. */
+static tm_real_launch rows_of(const tm_real_launch *whole, int64_t first, int64_t end,
+                              int64_t frame_rows)
+{
+    tm_real_launch l = *whole;
+    l.frame_height = frame_rows;
+    l.pad_y -= first;
+    l.map_height = end - first;
+    l.position = first * l.map_width;
+    return l;
+}
+
+cudaError_t tm_launch_real(tm_cuda *cuda, const tm_job *job, const tm_passage *passage,
+                           tm_candidate *best)
+{
+    const tm_chunks *chunks = &passage->chunks;
+    const int64_t height = job->geometry.map_height;
+    tm_real_launch whole = launch_of(cuda, job);
+    int64_t count = 0;
+
+    for (int64_t first = 0, end; first < height; first = end) {
+        end = tm_chunks_end(chunks, first);
+        const tm_real_launch l = rows_of(&whole, first, end, 0);
+        count += tm_real_blocks(&l);
+    }
+    TRY(tm_buffer_fit(&cuda->found, (size_t)count * sizeof(tm_candidate)));
+    count = 0;
+    for (int64_t first = 0, end; first < height; first = end) {
+        end = tm_chunks_end(chunks, first);
+        const int64_t frame_rows = tm_chunks_needed(chunks, end);
+        TRY(tm_bring_raw(cuda, job, frame_rows));
+        if (job->tiling)
+            TRY(transform(cuda, job, &whole));
+        tm_real_launch l = rows_of(&whole, first, end, frame_rows);
+        l.candidates = (tm_candidate *)cuda->found.data + count;
+        TRY(tm_real_start(&l, cuda->stream));
+        count += tm_real_blocks(&l);
+        if (passage->back)
+            TRY(tm_bring_back(cuda, job, first, end));
+    }
+    return tm_reduce_launch((tm_candidate *)cuda->found.data, count, cuda->reduced, best,
+                            cuda->stream);
 }

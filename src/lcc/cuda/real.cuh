@@ -12,7 +12,8 @@ typedef struct tm_real_launch {
     const float *samples; /* of the frame, rows packed */
     const uint8_t *mask;  /* likewise; NULL: no pixel is left out */
     int64_t frame_width, frame_height;
-    int64_t pad_x, pad_y, map_width, map_height;
+    int64_t pad_x, pad_y, map_width, map_height; /* rows of the map */
+    int64_t position; /* of their first element */
     const double *taps;    /* T - mean of centred metrics, else T; in planes */
     const uint8_t *counts; /* 0 where a pixel of the template doesn't count, or NULL */
     int width, height;     /* of the template */
@@ -24,7 +25,7 @@ typedef struct tm_real_launch {
     double error;             /* and their error as a multiple of a pair of tiles' norm, */
     double shift_error;       /* what a pivot that is moved by 1 adds to that, */
     const unsigned long long *norms; /* of all channels: tm_fft_norms_launch */
-    float *map;               /* dense, or NULL */
+    float *map;               /* the whole one, dense, or NULL */
     tm_candidate *candidates; /* one per block */
 } tm_real_launch;
 

@@ -186,7 +186,7 @@ static __global__ void __launch_bounds__(TM_REAL_THREADS, 2)
         const bool skip = skipped >> r & 1;
         const tm_value value =
             skip ? tm_skipped_value(l.scorer.metric) : tm_real_value(l.scorer.metric, scores[r]);
-        const tm_candidate candidate = {value.rank, y * l.map_width + x};
+        const tm_candidate candidate = {value.rank, l.position + y * l.map_width + x};
         if (l.map)
             l.map[candidate.position] = value.real;
         if (!skip && tm_candidate_beats(candidate, best))

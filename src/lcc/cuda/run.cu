@@ -132,8 +132,7 @@ static cudaError_t prepare_direct(tm_cuda *cuda, tm_launch *l)
 }
 
 /* The best candidates go to bests, those of one chunk after the other's. */
-static cudaError_t run_group(tm_cuda *cuda, const tm_job *jobs, size_t count, bool copied,
-                             tm_candidate *bests)
+static cudaError_t run_group(tm_cuda *cuda, const tm_job *jobs, size_t count, tm_candidate *bests)
 {
     tm_launch l = {};
     tm_group *group;
@@ -152,51 +151,29 @@ static cudaError_t run_group(tm_cuda *cuda, const tm_job *jobs, size_t count, bo
     }
     if (jobs->peaks)
         TRY(tm_peaks_prepare(&cuda->peaks, &l.peaks, jobs, cuda->map.data, cuda->stream));
-    TRY(tm_run_chunks(cuda, &l, jobs, copied, bests));
+    TRY(tm_run_chunks(cuda, &l, jobs, bests));
     cuda->last = l;
     return cudaSuccess;
 }
 
-/* How many jobs from the first on make a group: neighbours of one size, without
- * maps; or one with its map, or by FFT. */
-static size_t group_size(const tm_job *jobs, size_t count)
-{
-    size_t size = 1;
-    while (size < count && size < TM_GROUP_MAX && tm_job_is_plain(&jobs[0]) &&
-           tm_job_is_plain(&jobs[size]) && !tm_job_has_map(&jobs[0]) &&
-           !tm_job_has_map(&jobs[size]) &&
-           !jobs[0].tiling && !jobs[size].tiling &&
-           jobs[size].tmpl->width == jobs[0].tmpl->width &&
-           jobs[size].tmpl->height == jobs[0].tmpl->height)
-        size++;
-    return size;
-}
-
-/* Of a group. */
+/* Of a group; what is taken apart has one for all chunks. */
 static size_t best_count(const tm_cuda *cuda, const tm_job *jobs, size_t size)
 {
-    const bool staged = tm_map_is_staged(jobs);
-    size_t count = 0;
-    for (int64_t y = 0; y < jobs->geometry.map_height; y = tm_chunk_end(cuda, jobs, staged, y))
-        count += size;
-    return count;
+    const tm_chunks chunks = tm_chunks_of(cuda, jobs);
+    return tm_job_is_plain(jobs) ? size * (size_t)tm_chunks_count(&chunks) : size;
 }
 
 static cudaError_t run_groups(tm_cuda *cuda, tm_job *jobs, size_t count)
 {
     tm_candidate *bests = (tm_candidate *)cuda->bests.data;
-    bool plain_copied = false, parts_copied = false;
 
     for (size_t i = 0, size; i < count; i += size) {
-        size = group_size(jobs + i, count - i);
+        size = tm_group_size(jobs + i, count - i);
         if (tm_job_is_plain(&jobs[i])) {
-            TRY(tm_place_frame(cuda, &jobs[i], &plain_copied));
-            TRY(run_group(cuda, jobs + i, size, plain_copied, bests));
-            plain_copied = true;
+            TRY(tm_place_frame(cuda, &jobs[i]));
+            TRY(run_group(cuda, jobs + i, size, bests));
         } else {
-            if (!parts_copied)
-                TRY(tm_place_parts(cuda, &jobs[i]));
-            parts_copied = true;
+            TRY(tm_place_raw(cuda, &jobs[i]));
             TRY(tm_run_parts(cuda, &jobs[i], bests));
         }
         if (jobs[i].peaks)
@@ -212,11 +189,11 @@ static void merge_chunks(const tm_cuda *cuda, tm_job *jobs, size_t size,
                          const tm_candidate *bests)
 {
     const tm_geometry *g = &jobs->geometry;
-    const bool staged = tm_map_is_staged(jobs);
+    const tm_chunks chunks = tm_chunks_of(cuda, jobs);
 
     for (size_t i = 0; i < size; i++)
         jobs[i].best = (tm_candidate)TM_NO_CANDIDATE;
-    for (int64_t y = 0; y < g->map_height; y = tm_chunk_end(cuda, jobs, staged, y)) {
+    for (int64_t y = 0; y < g->map_height; y = tm_chunks_end(&chunks, y)) {
         for (size_t i = 0; i < size; i++) {
             tm_candidate best = *bests++;
             best.position += y * g->map_width;
@@ -232,8 +209,9 @@ cudaError_t tm_run(tm_cuda *cuda, tm_job *jobs, size_t count)
 
     cuda->last = (tm_launch){};
     cuda->bytes_in = cuda->bytes_out = 0;
+    cuda->frame_rows = cuda->raw_rows = 0;
     for (size_t i = 0, size; i < count; i += size) {
-        size = group_size(jobs + i, count - i);
+        size = tm_group_size(jobs + i, count - i);
         bests += best_count(cuda, jobs + i, size);
     }
     TRY(cudaEventRecord(cuda->events[TM_EVENT_START], cuda->in));
@@ -249,8 +227,11 @@ cudaError_t tm_run(tm_cuda *cuda, tm_job *jobs, size_t count)
     cuda->tensor_dirty = false;
     const tm_candidate *found = cuda->pinned_bests;
     for (size_t i = 0, size; i < count; i += size) {
-        size = group_size(jobs + i, count - i);
-        merge_chunks(cuda, jobs + i, size, found);
+        size = tm_group_size(jobs + i, count - i);
+        if (tm_job_is_plain(&jobs[i]))
+            merge_chunks(cuda, jobs + i, size, found);
+        else
+            jobs[i].best = *found;
         found += best_count(cuda, jobs + i, size);
     }
     return cudaSuccess;

@@ -65,7 +65,7 @@ static __global__ void __launch_bounds__(THREADS)
     const int64_t plane = planes.rows * (int64_t)planes.pitch;
     const int pixels = (int)min((int64_t)PIXELS, raw.width - x);
 
-    if (blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0)
+    if (hint && blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0)
         *hint = INT_MIN;
     for (int64_t y = blockIdx.y; pixels > 0 && y < raw.height; y += gridDim.y) {
         uint8_t *to = planes.data + (y + planes.pad_y) * (int64_t)planes.pitch + planes.pad_x + x;

@@ -47,33 +47,36 @@ bool tm_is_pinned(const void *rows, ptrdiff_t stride, int64_t count, size_t row_
            is_pinned_at((const uint8_t *)rows + (count - 1) * stride + row_bytes - 1);
 }
 
-tm_layout tm_layout_of(const tm_geometry *g)
+bool tm_map_is_staged(const tm_job *job)
 {
-    tm_layout l = {g->frame_width, g->frame_height, g->pad_x, g->pad_y, 0, 0};
-    l.rows = g->map_height + g->template_height - 1 + TM_SLACK_ROWS;
-    l.pitch = (size_t)round_up(g->map_width + g->template_width - 1 + TM_SLACK_COLUMNS, 256);
-    return l;
+    const tm_geometry *g = &job->geometry;
+    return job->map.data &&
+           !tm_is_pinned(job->map.data, job->map.stride, g->map_height,
+                         (size_t)g->map_width * tm_job_element(job));
 }
 
-bool tm_layout_equal(const tm_layout *a, const tm_layout *b)
+tm_chunks tm_chunks_of(const tm_cuda *cuda, const tm_job *job)
 {
-    return a->frame_width == b->frame_width && a->frame_height == b->frame_height &&
-           a->pad_x == b->pad_x && a->pad_y == b->pad_y && a->rows == b->rows &&
-           a->pitch == b->pitch;
+    return tm_chunks_make(job, job->map.data, tm_map_is_staged(job) ? 0 : cuda->traits.chunk_bytes);
 }
 
-cudaError_t tm_place_frame(tm_cuda *cuda, const tm_job *job, bool *copied)
+cudaError_t tm_wait_for(tm_cuda *cuda, cudaStream_t waiting, cudaStream_t other)
+{
+    TRY(cudaEventRecord(cuda->reached, other));
+    return cudaStreamWaitEvent(waiting, cuda->reached, 0);
+}
+
+cudaError_t tm_place_frame(tm_cuda *cuda, const tm_job *job)
 {
     const tm_layout l = tm_layout_of(&job->geometry);
 
     if (tm_layout_equal(&l, &cuda->layout))
         return cudaSuccess;
-    *copied = false;
+    cuda->frame_rows = 0;
     cuda->layout = (tm_layout){};
     TRY(tm_buffer_fit(&cuda->frame, (size_t)l.rows * l.pitch));
     /* kernels of another template may still read the frame's old place */
-    TRY(cudaEventRecord(cuda->computed[0], cuda->stream));
-    TRY(cudaStreamWaitEvent(cuda->in, cuda->computed[0], 0));
+    TRY(tm_wait_for(cuda, cuda->in, cuda->stream));
     TRY(cudaMemsetAsync(cuda->frame.data, 0, (size_t)l.rows * l.pitch, cuda->in));
     cuda->layout = l;
     return cudaSuccess;
@@ -115,16 +118,58 @@ cudaError_t tm_note_matched(tm_cuda *cuda)
     return cudaEventRecord(cuda->events[TM_EVENT_MATCHED], cuda->stream);
 }
 
-cudaError_t tm_upload_rows(tm_cuda *cuda, const tm_job *job, int64_t first, int64_t end)
+cudaError_t tm_bring_rows(tm_cuda *cuda, const tm_job *job, int64_t rows)
 {
     const tm_image *frame = &job->frame;
     const tm_layout *l = &cuda->layout;
+    const int64_t first = cuda->frame_rows;
     uint8_t *to = (uint8_t *)cuda->frame.data + (l->pad_y + first) * (int64_t)l->pitch + l->pad_x;
 
-    if (first >= end)
+    if (first >= rows)
         return cudaSuccess;
-    return tm_upload(cuda, to, l->pitch, frame->samples + first * frame->stride, frame->stride,
-                     (size_t)frame->width, end - first);
+    TRY(tm_upload(cuda, to, l->pitch, frame->samples + first * frame->stride, frame->stride,
+                  (size_t)frame->width, rows - first));
+    cuda->frame_rows = rows;
+    return tm_await_upload(cuda);
+}
+
+cudaError_t tm_place_raw(tm_cuda *cuda, const tm_job *job)
+{
+    const tm_image *frame = &job->frame;
+    const int64_t mask = frame->mask ? frame->width : 0; /* comes after all samples */
+    return tm_buffer_fit(&cuda->raw,
+                         (size_t)((tm_image_row_bytes(frame) + mask) * frame->height));
+}
+
+tm_raw_frame tm_raw_rows(const tm_cuda *cuda, const tm_image *frame, int64_t first, int64_t end)
+{
+    const int64_t row = tm_image_row_bytes(frame);
+    const uint8_t *samples = (const uint8_t *)cuda->raw.data;
+    return (tm_raw_frame){samples + first * row,
+                          samples + frame->height * row + first * frame->width,
+                          frame->width,
+                          end - first,
+                          tm_image_channels(frame),
+                          (int)tm_sample_size(frame->type)};
+}
+
+cudaError_t tm_bring_raw(tm_cuda *cuda, const tm_job *job, int64_t rows)
+{
+    const tm_image *frame = &job->frame;
+    const size_t row = (size_t)tm_image_row_bytes(frame), width = (size_t)frame->width;
+    const int64_t first = cuda->raw_rows;
+    uint8_t *samples = (uint8_t *)cuda->raw.data, *mask = samples + row * (size_t)frame->height;
+
+    if (first >= rows)
+        return cudaSuccess;
+    TRY(tm_upload(cuda, samples + (size_t)first * row, row, frame->samples + first * frame->stride,
+                  frame->stride, row, rows - first));
+    if (frame->mask)
+        TRY(tm_upload(cuda, mask + (size_t)first * width, width,
+                      frame->mask + first * frame->mask_stride, frame->mask_stride, width,
+                      rows - first));
+    cuda->raw_rows = rows;
+    return tm_await_upload(cuda);
 }
 
 bool tm_job_has_map(const tm_job *job)
@@ -140,12 +185,12 @@ cudaError_t tm_place_map(tm_cuda *cuda, const tm_job *job)
         return cudaSuccess;
     TRY(tm_buffer_fit(&cuda->map, (size_t)(g->map_width * g->map_height) * tm_job_element(job)));
     /* the map before it may still be on its way */
-    TRY(cudaEventRecord(cuda->computed[1], cuda->out));
-    return cudaStreamWaitEvent(cuda->stream, cuda->computed[1], 0);
+    return tm_wait_for(cuda, cuda->stream, cuda->out);
 }
 
-cudaError_t tm_download_rows(tm_cuda *cuda, const tm_job *job, int64_t first, int64_t end)
+cudaError_t tm_bring_back(tm_cuda *cuda, const tm_job *job, int64_t first, int64_t end)
 {
+    TRY(tm_wait_for(cuda, cuda->out, cuda->stream));
     /* rows that were only made for their neighbours' peaks are another slice's */
     if (job->peaks) {
         first = first > job->first_row ? first : job->first_row;
