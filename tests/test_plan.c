@@ -96,17 +96,25 @@ static void pays_for_the_start_once(void)
 #define REST_MS 0.01   /* at most, between two of their copies */
 
 /* On a device like that which the costs were fitted to. */
-static tm_plan plan_transfer(int64_t frame, int64_t size, tm_site site)
+static tm_plan plan_transfer_of(int64_t frame, const tm_template *tmpl, const tm_image *kind,
+                                tm_site site)
 {
-    tm_template tmpl = {.width = size, .height = size, .n = size * size,
-                        .sum_sq = size * size * 20000};
-    tm_job job = {.tmpl = &tmpl};
+    tm_job job = {.tmpl = tmpl, .frame = *kind};
     tm_plan plan;
     site.device = TM_DEVICE_CUDA;
     site.cuda = (tm_cuda_traits){132, true, true, 8192, CHUNK_BYTES};
-    CHECK_EQ(tm_geometry_init(&job.geometry, TM_DOMAIN_VALID, frame, frame, size, size), TM_OK);
+    CHECK_EQ(tm_geometry_init(&job.geometry, TM_DOMAIN_VALID, frame, frame, tmpl->width,
+                              tmpl->height), TM_OK);
     tm_plan_make(&plan, &site, &job, TM_ALGORITHM_AUTO);
     return plan;
+}
+
+static tm_plan plan_transfer(int64_t frame, int64_t size, tm_site site)
+{
+    const tm_image gray = {0};
+    const tm_template tmpl = {.width = size, .height = size, .n = size * size,
+                              .sum_sq = size * size * 20000};
+    return plan_transfer_of(frame, &tmpl, &gray, site);
 }
 
 /* From pageable memory direct kernels are hidden behind the copy of a large frame. */
@@ -128,6 +136,32 @@ static void weighs_what_overlaps(void)
     /* no chunks, no overlap */
     CHECK_EQ(plan_transfer(2048, 128, pageable).algorithm,
              plan_transfer(2048, 128, resident).algorithm);
+}
+
+/* Kernels of 16 bits and of colour are several of 8-bit gray. */
+static void counts_planes(void)
+{
+    enum { SIZE = 64, CHANNELS = 3 };
+    static uint16_t samples[SIZE * SIZE * CHANNELS];
+    const tm_image kinds[] = {{.type = TM_SAMPLE_U8, .channels = CHANNELS},
+                              {.type = TM_SAMPLE_U16, .channels = 1}};
+    const tm_plan gray = plan_transfer(4096, SIZE, (tm_site){0});
+
+    for (int i = 0; i < SIZE * SIZE * CHANNELS; i++)
+        samples[i] = (uint16_t)check_random();
+    for (int i = 0; i < 2; i++) {
+        tm_image picture = kinds[i];
+        tm_template *tmpl;
+        picture.samples = (const uint8_t *)samples;
+        picture.width = picture.height = SIZE;
+        picture.stride = tm_image_row_bytes(&picture);
+        CHECK_EQ(tm_template_prepare(&tmpl, &picture), TM_OK);
+        const tm_plan plan = plan_transfer_of(4096, tmpl, &picture, (tm_site){0});
+        const int planes = i ? 4 : 3;
+        CHECK(plan.direct_ms > 0.8 * planes * gray.direct_ms && plan.direct_ms < planes * gray.direct_ms);
+        CHECK(plan.fft_ms > planes * gray.fft_ms && plan.fft_ms < 1.3 * planes * gray.fft_ms);
+        tm_template_destroy(&tmpl);
+    }
 }
 
 /* A chunked call takes no less than its copies and its kernels each, and no more than
@@ -322,7 +356,7 @@ int main(int argc, char **argv)
 {
     static const check_test tests[] = {
         TEST(chooses_the_cheaper), TEST(does_as_told), TEST(respects_the_device),
-        TEST(pays_for_the_start_once), TEST(weighs_what_overlaps), TEST(adds_transfers_up),
+        TEST(pays_for_the_start_once), TEST(weighs_what_overlaps), TEST(counts_planes), TEST(adds_transfers_up),
         TEST(cuts_chunks), TEST(weighs_rows), TEST(groups_jobs), TEST(says_what_it_chose),
         TEST(plans_floats),
     };

@@ -148,6 +148,11 @@ static const double tm_cuda_out_ns[] = {
 #define TM_CUDA_CHUNK_COPY_NS 7.5e3
 #define TM_CUDA_CHUNK_LAUNCH_NS 1e4
 
+/* Not fitted: what a correlation of planes costs among those of one job, as a multiple of
+ * one of 8-bit gray: directly they share launches, by FFT their sums go to memory. */
+#define TM_CUDA_DIRECT_TERM 0.93
+#define TM_CUDA_FFT_TERM 1.17
+
 /* Not fitted: where double precision runs at 1/64 of single, not 1/2. */
 #define TM_CUDA_SLOW_DOUBLE 20.0
 

@@ -6,6 +6,7 @@
 
 #include "fft/real.h"
 #include "lcc/cpu/real_patch.h"
+#include "lcc/planes.h"
 #include "lcc/schedule.h"
 #include "match/costs.h"
 
@@ -93,7 +94,18 @@ static double cuda_real_ms(const tm_site *site, const tm_job *job, int64_t rows)
            TM_CUDA_TENSOR_CALL_NS * 1e-6;
 }
 
-/* One launch, for rows of the map. */
+/* The job's correlations of planes, each of which costs so much of one of 8-bit gray. */
+static double cuda_terms(const tm_job *job, double cost)
+{
+    tm_parts parts;
+
+    if (tm_job_is_plain(job) || tm_job_is_real(job))
+        return 1;
+    tm_parts_make(&parts, job, tm_mask_plane(job->tmpl));
+    return parts.terms * cost;
+}
+
+/* One correlation of 8-bit gray, for rows of the map; or what makes all of floats. */
 static double cuda_launch_ms(const tm_site *site, const tm_job *job, int64_t rows)
 {
     const tm_geometry *g = &job->geometry;
@@ -151,13 +163,14 @@ static double cuda_direct_ms(const tm_site *site, const tm_job *job)
     const tm_geometry *g = &job->geometry;
     const tm_chunks chunks = cuda_chunks(site, job);
     const cuda_rows r = cuda_rows_of(site, &chunks);
-    const double together = cuda_together(site);
+    const double together = cuda_together(site),
+                 launches = together * cuda_terms(job, TM_CUDA_DIRECT_TERM);
     double launched = 0, back = 0, rests = 0;
 
     for (int64_t first = 0, end; first < g->map_height; first = end) {
         end = tm_chunks_end(&chunks, first);
         const double there = (double)tm_chunks_needed(&chunks, end) * r.in_ms + rests;
-        launched = fmax(launched, there) + together * cuda_launch_ms(site, job, end - first);
+        launched = fmax(launched, there) + launches * cuda_launch_ms(site, job, end - first);
         back = fmax(back, launched) + (double)(end - first) * r.out_ms;
         if (site->frame != TM_TRANSFER_NONE)
             rests += TM_CUDA_CHUNK_COPY_NS * 1e-6;
@@ -265,7 +278,7 @@ static const char *plan_cuda_fft(tm_plan *plan, const tm_site *site, const tm_jo
                   (TM_CUDA_REAL_SUMS_NS + (double)job->tmpl->n * TM_CUDA_REAL_SUMS_TAP_NS);
     }
     plan->fft_ms = (plan->tiling.ms * (site->cuda.fast_double ? 1 : TM_CUDA_SLOW_DOUBLE) + sums_ms) *
-                       cuda_scale(site) +
+                       cuda_scale(site) * cuda_terms(job, TM_CUDA_FFT_TERM) +
                    (TM_CUDA_FFT_CALL_NS + h * TM_CUDA_FFT_SERIAL_NS) * 1e-6 +
                    cuda_copies_ms(site, job);
     return NULL;
