@@ -38,26 +38,41 @@ __device__ __forceinline__ void wgmma(int (&d)[8][4], unsigned a, unsigned b, in
                  : "r"(a), "r"(b), "r"(more));
 }
 
+/* ROWS products, each of the row below the one before. They are a group with a fence of its own:
+ * ptxas keeps neither open from one basic block to the next. It adds to each block what it lacks,
+ * and makes an empty product of a commit that stands alone. */
+template <int ROWS>
+__device__ __forceinline__ void batch(int (&acc)[8][4], unsigned &a, unsigned &b, int more)
+{
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+#pragma unroll
+    for (int i = 0; i < ROWS; i++, more = 1, a += TC_ROW_BYTES / 16, b -= BLOCK / 16)
+        wgmma(acc, a, b, more);
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+
 /* 7 zero blocks stand at each end of B, for the rows that the first and last products reach beyond.
- */
+ * The ring turns between groups of 8 rows. */
 __device__ __forceinline__ void products(int (&acc)[8][4], const tc_ring &ring, unsigned frag,
                                          int h)
 {
     /* the low words: address, and the bytes to the second half of k, in 16 bytes */
     unsigned b = __shfl_sync(~0u, frag + (h + 6) * BLOCK >> 4 | 128 / 16 << 16, 0),
              top = __shfl_sync(~0u, ring.rows >> 4 | 32 / 16 << 16, 0);
-    int first = __shfl_sync(~0u, ring.first, 0), before = min(h + 7, ring.count - first);
-    unsigned a = top + first * (TC_ROW_BYTES / 16);
-    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
-    wgmma(acc, a, b, 0);
-#pragma unroll 4
-    for (int y = 1; y < before; y++)
-        wgmma(acc, a += TC_ROW_BYTES / 16, b -= BLOCK / 16, 1);
-    a = top - TC_ROW_BYTES / 16;
-#pragma unroll 4
-    for (int y = before; y < h + 7; y++)
-        wgmma(acc, a += TC_ROW_BYTES / 16, b -= BLOCK / 16, 1);
-    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+    unsigned a = top + __shfl_sync(~0u, ring.first, 0) * (TC_ROW_BYTES / 16),
+             turn = ring.count * (TC_ROW_BYTES / 16);
+    int rows = h + 7;
+#pragma unroll 1
+    for (int i = 0; i < rows / 8; i++) {
+        batch<8>(acc, a, b, i);
+        a = a < top + turn ? a : a - turn;
+    }
+    if (rows & 4)
+        batch<4>(acc, a, b, 1);
+    if (rows & 2)
+        batch<2>(acc, a, b, 1);
+    if (rows & 1)
+        batch<1>(acc, a, b, 1);
 }
 
 /* A thread's part of 8 rows on their way into the ring. */

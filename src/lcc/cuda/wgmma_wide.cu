@@ -48,7 +48,7 @@ __host__ __device__ __forceinline__ int wide_blocks(int h, int steps)
 template <int STEPS>
 struct wide_products {
     unsigned a, b, wrap; // in 16 bytes
-    int ring_bytes, step_bytes, rows;
+    int ring_bytes, step_bytes, rows, row = 0;
 
     __device__ __forceinline__ wide_products(const wide_ring<STEPS> &ring, int r, unsigned frag,
                                              int h)
@@ -68,20 +68,20 @@ struct wide_products {
         return (rows * piece + PIECES - 1) / PIECES;
     }
 
-    __device__ __forceinline__ void issue(int (&acc)[16][4], int from, int to)
+    __device__ __forceinline__ void issue(int (&acc)[16][4], int to)
     {
-        asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
-        int more = from > 0;
+        int more = to > 1;
 #pragma unroll 1
-        for (int i = before(from), end = before(to); i < end; i++) {
+        for (int end = before(to); row < end; row++) { // a group each: wgmma.cu
+            asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 #pragma unroll
             for (int k = 0; k < STEPS; k++, more = 1)
                 wgmma(acc, a + 2 * k, b + k * step_bytes, more);
+            asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
             a += wide_ring<STEPS>::ROW / 16;
             a = a < wrap ? a : a - ring_bytes;
             b -= BLOCK / 16;
         }
-        asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
     }
 };
 
@@ -97,18 +97,18 @@ static __global__ void __launch_bounds__(TC_THREADS, 1) wide_kernel(tm_tensor_jo
 
     tc_wait_for_launches();
     int t = (int)((int64_t)p.tiles * blockIdx.x / gridDim.x);
-    int end = (int)((int64_t)p.tiles * (blockIdx.x + 1) / gridDim.x);
+    int left = (int)((int64_t)p.tiles * (blockIdx.x + 1) / gridDim.x) - t;
     for (int i = threadIdx.x; i < wide_blocks(h, STEPS) * BLOCK / 16; i += TC_THREADS)
         tc_copy16(frag + 16 * i, (const uint4 *)j.fragments + i);
     wide_sums<STEPS> slide(j.width, warp);
     wide_template tmpl = {j.width * h, -j.templates->sum, -128 * j.templates->sum,
                           j.templates->variance};
     tc_best best = {0, INT_MIN};
-    while (t < end) { // the steps of one strip
-        int tx = t / p.tiles_y, ty = t % p.tiles_y, steps = min(end - t, p.tiles_y - ty);
-        int x = tx * TW, y = ty * TH, at = x + 256 * warp,
+    int tx = t / p.tiles_y, ty = t % p.tiles_y;
+    for (; left > 0; tx++, ty = 0) { // the steps of one strip
+        int steps = min(left, p.tiles_y - ty), x = tx * TW, y = ty * TH, at = x + 256 * warp,
             cols = max(0, min(256, (int)j.map_width - at));
-        t += steps;
+        left -= steps;
         ring.first = 0;
         __syncthreads();
         for (int r = 0; r < ring.count; r += 8)
@@ -117,22 +117,23 @@ static __global__ void __launch_bounds__(TC_THREADS, 1) wide_kernel(tm_tensor_jo
 #pragma unroll
         for (int i = 0; i < 64; i++)
             sums[i / 4][i & 3] = 0;
-        /* Products of step s, scores of the step before, whose first row is the ring's. */
-        for (int s = 0; s <= steps; s++) {
+        /* Scores of the 8 rows from row on, the ring's first, and products of the next 8. */
+        const int last = y + 8 * (steps - 1);
+        for (int row = y - 8; row <= last; row += 8) {
             int acc[16][4], hint = __ldcg(j.hints);
-            const bool more = s < steps;
+            const bool fresh = row < y, more = row < last;
             tc_copy_wait();
             asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
             __syncthreads();
-            wide_products<STEPS> products(ring, s ? 8 : 0, frag, h);
+            wide_products<STEPS> products(ring, fresh ? 0 : 8, frag, h);
             if (more)
-                products.issue(acc, 0, 1);
-            if (s) {
+                products.issue(acc, 1);
+            if (!fresh) {
                 auto next = [&](int quarter) { // of the quarters of 8 rows
                     if (quarter % 4 == 3 && more)
-                        products.issue(acc, quarter / 4 + 1, quarter / 4 + 2);
+                        products.issue(acc, quarter / 4 + 2);
                 };
-                int row = y + 8 * (s - 1), rows = min(8, (int)j.map_height - row);
+                int rows = min(8, (int)j.map_height - row);
                 wide_difference_planes<STEPS>(ring, planes, h);
                 __syncthreads();
                 /* the same for all warps: they have to meet at each wgmma */
@@ -144,12 +145,12 @@ static __global__ void __launch_bounds__(TC_THREADS, 1) wide_kernel(tm_tensor_jo
                     wide_score<STEPS, MAP, false>(sums, slide, ring, planes, j, tmpl, hint, best,
                                                   at, row, cols, rows, next);
                 __syncthreads();
-                if (s + 1 < steps)
+                if (row + 8 < last)
                     ring.stage(0, j, x, row + ring.count);
                 ring.step();
             } else {
                 slide.start(ring, planes, h, [&](int quarter) {
-                    products.issue(acc, 1 + quarter * 2, 1 + (quarter + 1) * 2);
+                    products.issue(acc, 1 + (quarter + 1) * 2);
                 });
             }
             asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
