@@ -212,24 +212,42 @@ static tm_matcher *matcher_of(const kind_problem *p, tm_settings settings)
     return *matcher;
 }
 
+/* With a map in the caller's own memory, or in what devices copy to directly. */
+static tm_status match_map(tm_matcher *matcher, const kind_problem *p, const tm_template *tmpl,
+                           outcome *o)
+{
+    const ptrdiff_t stride = (ptrdiff_t)tm_map_element_size(p->metric) * o->width;
+    const bool direct = check_random() % 2;
+    tm_host_memory memory = {0};
+
+    if (direct && tm_host_alloc(matcher, o->size, &memory) != TM_OK)
+        check_fail(__FILE__, __LINE__, "%s: %s", p->text, tm_matcher_message(matcher));
+    const tm_map map = {direct ? memory.data : o->map, stride};
+    memset(map.data, 0xcd, o->size);
+    const tm_status status = tm_match(matcher, &p->frame, tmpl, &o->best, &map);
+    if (direct) {
+        memcpy(o->map, memory.data, o->size);
+        tm_host_free(matcher, &memory);
+    }
+    return status;
+}
+
 /* One match, with its map or without. */
 static outcome match(const kind_problem *p, tm_settings settings, bool with_map)
 {
     tm_matcher *matcher = matcher_of(p, settings);
     tm_template *tmpl = NULL;
     outcome o = {.matched = TM_OK};
-    const size_t element = tm_map_element_size(p->metric);
 
     o.created = tm_template_create(&tmpl, matcher, &p->tmpl);
     if (o.created == TM_OK) {
         CHECK_EQ(tm_map_size(p->domain, p->frame.width, p->frame.height, p->tmpl.width,
                              p->tmpl.height, &o.width, &o.height),
                  TM_OK);
-        o.size = element * (size_t)(o.width * o.height);
+        o.size = tm_map_element_size(p->metric) * (size_t)(o.width * o.height);
         CHECK(o.map = malloc(o.size));
-        memset(o.map, 0xcd, o.size);
-        tm_map map = {o.map, (ptrdiff_t)element * o.width};
-        o.matched = tm_match(matcher, &p->frame, tmpl, &o.best, with_map ? &map : NULL);
+        o.matched = with_map ? match_map(matcher, p, tmpl, &o)
+                             : tm_match(matcher, &p->frame, tmpl, &o.best, NULL);
         if (o.matched != TM_OK && o.matched != TM_ERR_NO_POSITION)
             check_fail(__FILE__, __LINE__, "%s: %s", p->text, tm_matcher_message(matcher));
     }

@@ -176,7 +176,6 @@ static void cpu_greatest_sums(void)
     greatest_sums(TM_DEVICE_CPU);
 }
 
-/* Also templates that do not fit the tensor cores' kernels, and several bands. */
 /* Some kind for each time. sizes: map width, map height, template width, template height. */
 static void cuda_sizes(const int64_t (*sizes)[4], size_t count, size_t times)
 {
@@ -190,6 +189,15 @@ static void cuda_sizes(const int64_t (*sizes)[4], size_t count, size_t times)
     printf("# %zu cases, 0 differ\n", times * count);
 }
 
+/* Large enough to be copied in chunks. */
+static void cuda_chunks(void)
+{
+    static const int64_t sizes[][4] = {{9000, 1100, 3, 2}, {4600, 2300, 2, 5}};
+    require_cuda();
+    cuda_sizes(sizes, sizeof sizes / sizeof *sizes, 4);
+}
+
+/* Also templates that do not fit the tensor cores' kernels, and several bands. */
 static void cuda_large(void)
 {
     static const int64_t sizes[][4] = {
@@ -428,6 +436,7 @@ int main(int argc, char **argv)
         TEST(cuda_random),
         TEST(cuda_fft),
         TEST(cuda_large),
+        TEST(cuda_chunks),
         TEST(cuda_wide_windows),
         TEST(same_picture_same_bits),
         TEST(cpu_greatest_sums),

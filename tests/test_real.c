@@ -332,11 +332,13 @@ static void cuda_templates(void)
 }
 
 /* A map with the best match of pieces: of all rows, or of as many as there is memory
- * for. */
-static float *map_of(const pictures *p, tm_settings s, int64_t memory, size_t count, tm_peak *best)
+ * for; in chunks where rows come back directly and are many. */
+static float *map_of(const pictures *p, tm_settings s, int64_t memory, bool direct, size_t count,
+                     tm_peak *best)
 {
     tm_matcher *m;
     tm_template *t = NULL;
+    tm_host_memory host = {0};
     float *values = calloc(count, sizeof *values);
 
     *best = (tm_peak){0};
@@ -347,15 +349,29 @@ static float *map_of(const pictures *p, tm_settings s, int64_t memory, size_t co
     const tm_status made = tm_template_create(&t, m, &p->tmpl);
     CHECK(made == TM_OK || made == TM_ERR_FLAT_TEMPLATE);
     if (made == TM_OK) {
-        const tm_map map = {values, (ptrdiff_t)(p->frame.width - p->tmpl.width + 1) * 4};
+        if (direct)
+            CHECK_EQ(tm_host_alloc(m, count * sizeof *values, &host), TM_OK);
+        const tm_map map = {direct ? host.data : values,
+                            (ptrdiff_t)(p->frame.width - p->tmpl.width + 1) * 4};
         const tm_status status = tm_match(m, &p->frame, t, best, &map);
         if (status != TM_OK && status != TM_ERR_NO_POSITION)
             check_fail(__FILE__, __LINE__, "%s", tm_matcher_message(m));
         CHECK_STR(tm_matcher_warning(m), "");
+        if (direct && status == TM_OK)
+            memcpy(values, host.data, count * sizeof *values);
+        tm_host_free(m, &host);
     }
     tm_template_destroy(&t);
     tm_matcher_destroy(&m);
     return values;
+}
+
+static void check_same(float *a, float *b, size_t count, const tm_peak best[2])
+{
+    CHECK(memcmp(a, b, count * sizeof *a) == 0);
+    CHECK(best[0].x == best[1].x && best[0].y == best[1].y && best[0].score == best[1].score);
+    free(a);
+    free(b);
 }
 
 static void cuda_pieces(void)
@@ -371,16 +387,34 @@ static void cuda_pieces(void)
         tm_peak best[2];
         s.domain = TM_DOMAIN_VALID;
         make(&p, size);
-        float *whole = map_of(&p, s, 0, count, &best[0]);
+        float *whole = map_of(&p, s, 0, false, count, &best[0]);
         /* a megabyte is the device's handle's own */
-        float *pieces = map_of(&p, s, check_random_in(1200000, 1300000), count, &best[1]);
-        CHECK(memcmp(whole, pieces, count * sizeof *whole) == 0);
-        CHECK(best[0].x == best[1].x && best[0].y == best[1].y && best[0].score == best[1].score);
-        free(whole);
-        free(pieces);
+        float *pieces = map_of(&p, s, check_random_in(1200000, 1300000), false, count, &best[1]);
+        check_same(whole, pieces, count, best);
         discard(&p);
     }
     printf("# %" PRId64 " cases\n", times);
+}
+
+/* One frame in one piece and in chunks. */
+static void cuda_chunks(void)
+{
+    require_cuda();
+    for (int i = 0; i < 6; i++) {
+        const int64_t size[4] = {check_random_in(4200, 4400), check_random_in(1100, 1400),
+                                 check_random_in(1, 9), check_random_in(1, 9)};
+        const size_t count = (size_t)(size[0] * size[1]);
+        tm_settings s = random_settings(TM_DEVICE_CUDA, TM_ALGORITHM_DIRECT);
+        pictures p;
+        tm_peak best[2];
+        s.domain = TM_DOMAIN_VALID;
+        make(&p, size);
+        float *whole = map_of(&p, s, 0, false, count, &best[0]);
+        float *chunks = map_of(&p, s, 0, true, count, &best[1]);
+        check_same(whole, chunks, count, best);
+        discard(&p);
+    }
+    printf("# 6 cases\n");
 }
 
 static tm_settings fft_settings(tm_metric metric)
@@ -581,7 +615,8 @@ int main(int argc, char **argv)
         TEST(direct_within_bound),   TEST(fft_within_bound),  TEST(fft_keeps_spectra_apart),
         TEST(fft_ties_beyond_range), TEST(fft_does_most),     TEST(agrees_with_bytes),
         TEST(refuses),               TEST(cuda_random),       TEST(cuda_templates),
-        TEST(cuda_pieces),           TEST(cuda_fft),          TEST(cuda_fft_tiles),
+        TEST(cuda_pieces),           TEST(cuda_chunks),       TEST(cuda_fft),
+        TEST(cuda_fft_tiles),
     };
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
 }
