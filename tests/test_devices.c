@@ -11,7 +11,7 @@
 #include "match/cuda_loader.h"
 #include "match/pool.h"
 
-enum { MOST = 4, SIZE = 500, PART = 30 };
+enum { MOST = 4, SIZE = 500, PART = 30, TEMPLATES = 3 };
 
 static tm_cuda_library library;
 
@@ -107,10 +107,10 @@ static tm_status no_rescue(void *context, tm_job *jobs, size_t count, tm_message
 }
 
 /* By FFT where that is asked for and can be. */
-static void run(tm_pool *pool, const kind_problem *p, tm_job *job, bool by_fft)
+static void run(tm_pool *pool, const kind_problem *p, tm_job *jobs, size_t count, bool by_fft)
 {
-    tm_pool_call call = {.jobs = job,
-                         .count = 1,
+    tm_pool_call call = {.jobs = jobs,
+                         .count = count,
                          .algorithm = by_fft ? TM_ALGORITHM_FFT : TM_ALGORITHM_DIRECT,
                          .rescue = no_rescue};
     tm_status status = tm_pool_match(pool, &call);
@@ -122,41 +122,66 @@ static void run(tm_pool *pool, const kind_problem *p, tm_job *job, bool by_fft)
         check_fail(__FILE__, __LINE__, "%s: %s%s", p->text, call.message.text, call.warning.text);
 }
 
-/* Returns the number of the map's elements; 0 where the template cannot be matched. */
-static int64_t compare(tm_pool *pool, const kind_problem *p, bool by_fft, bool with_map)
+/* A job of the template's upper rows, and its oracle. False where it cannot be matched. */
+static bool make_job(tm_job *job, tm_job *oracle, const kind_problem *p, int64_t rows, bool with_map)
 {
-    tm_job job = {.metric = p->metric, .frame = p->frame};
+    tm_geometry *g = &job->geometry;
+    tm_image part = p->tmpl;
     tm_template *tmpl;
-    tm_geometry *g = &job.geometry;
 
-    CHECK_EQ(tm_template_prepare(&tmpl, &p->tmpl), TM_OK);
+    part.height = rows;
+    CHECK_EQ(tm_template_prepare(&tmpl, &part), TM_OK);
     if (tmpl->count == 0 || (tmpl->flat && tm_needs_s_f(p->metric))) {
         tm_template_destroy(&tmpl);
-        return 0;
+        return false;
     }
-    job.tmpl = tmpl;
+    *job = (tm_job){.metric = p->metric, .frame = p->frame, .tmpl = tmpl};
     CHECK_EQ(tm_geometry_init(g, p->domain, p->frame.width, p->frame.height, tmpl->width,
                               tmpl->height),
              TM_OK);
-    job.last_row = g->map_height;
+    job->last_row = g->map_height;
     const size_t row = (size_t)g->map_width * tm_map_element_size(p->metric);
-    const size_t size = row * (size_t)g->map_height;
-    tm_job oracle = job;
-    oracle.map = (tm_map){malloc(size), (ptrdiff_t)row};
-    job.map = (tm_map){with_map ? malloc(size) : NULL, (ptrdiff_t)row};
-    CHECK(oracle.map.data && (job.map.data || !with_map));
-    CHECK_EQ(tm_reference_match(&oracle), TM_OK);
-    run(pool, p, &job, by_fft);
-    if (job.best.value != oracle.best.value || job.best.position != oracle.best.position)
+    *oracle = *job;
+    oracle->map = (tm_map){malloc(row * (size_t)g->map_height), (ptrdiff_t)row};
+    job->map = (tm_map){with_map ? malloc(row * (size_t)g->map_height) : NULL, (ptrdiff_t)row};
+    CHECK(oracle->map.data && (job->map.data || !with_map));
+    CHECK_EQ(tm_reference_match(oracle), TM_OK);
+    return true;
+}
+
+/* Returns the number of the map's elements. */
+static int64_t check_job(tm_job *job, tm_job *oracle, const kind_problem *p)
+{
+    const tm_geometry *g = &job->geometry;
+    tm_template *tmpl = (tm_template *)job->tmpl;
+
+    if (job->best.value != oracle->best.value || job->best.position != oracle->best.position)
         check_fail(__FILE__, __LINE__, "%s: best %lld at %lld, expected %lld at %lld", p->text,
-                   (long long)job.best.value, (long long)job.best.position,
-                   (long long)oracle.best.value, (long long)oracle.best.position);
-    if (with_map && memcmp(job.map.data, oracle.map.data, size) != 0)
+                   (long long)job->best.value, (long long)job->best.position,
+                   (long long)oracle->best.value, (long long)oracle->best.position);
+    if (job->map.data && memcmp(job->map.data, oracle->map.data,
+                                (size_t)g->map_height * (size_t)job->map.stride) != 0)
         check_fail(__FILE__, __LINE__, "%s: the maps differ", p->text);
-    free(job.map.data);
-    free(oracle.map.data);
+    free(job->map.data);
+    free(oracle->map.data);
     tm_template_destroy(&tmpl);
     return g->map_width * g->map_height;
+}
+
+/* Of templates of several heights: devices get other slices of the frame for each. */
+static int64_t compare(tm_pool *pool, const kind_problem *p, bool by_fft, bool with_map)
+{
+    tm_job jobs[TEMPLATES], oracles[TEMPLATES];
+    size_t count = 0;
+    int64_t elements = 0;
+
+    for (int64_t rows = p->tmpl.height; rows > 0 && count < TEMPLATES; rows /= 2)
+        count += make_job(&jobs[count], &oracles[count], p, rows, with_map);
+    if (count)
+        run(pool, p, jobs, count, by_fft);
+    for (size_t i = 0; i < count; i++)
+        elements += check_job(&jobs[i], &oracles[i], p);
+    return elements;
 }
 
 static void random_kinds(void)

@@ -279,6 +279,16 @@ static void groups_jobs(void)
     CHECK_EQ(tm_group_size(jobs + 5, MOST - 5), 1);
     CHECK(!tm_frame_is_there(jobs, 5) && tm_frame_is_there(jobs, 6) && tm_frame_is_there(jobs, 7));
 
+    const uint8_t samples[2] = {0}; /* of a slice that begins a row further down, or is higher */
+    jobs[6].tmpl = &apart;
+    CHECK(tm_frame_is_there(jobs, 6));
+    jobs[6].frame.samples = samples + 1;
+    CHECK(!tm_frame_is_there(jobs, 6));
+    jobs[5].frame.samples = samples + 1;
+    CHECK(tm_frame_is_there(jobs, 6));
+    jobs[6].frame.height = 1;
+    CHECK(!tm_frame_is_there(jobs, 6));
+
     tm_peak_list peaks;
     jobs[10].peaks = &peaks;
     CHECK_EQ(tm_group_size(jobs + 8, 9), 2);

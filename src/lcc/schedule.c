@@ -35,19 +35,23 @@ bool tm_layout_equal(const tm_layout *a, const tm_layout *b)
            a->pitch == b->pitch;
 }
 
-/* What is taken apart is split from the frame as it was copied, whatever its place. */
+/* What is taken apart is split from the frame as it was copied, whatever its place; but
+ * templates of other heights have other slices of it. */
 bool tm_frame_is_there(const tm_job *jobs, size_t index)
 {
-    const bool plain = tm_job_is_plain(&jobs[index]);
+    const tm_job *job = &jobs[index];
+    const bool plain = tm_job_is_plain(job);
     size_t before = index;
 
     while (before > 0 && tm_job_is_plain(&jobs[before - 1]) != plain)
         before--;
-    if (before == 0 || !plain)
-        return before > 0;
-    const tm_layout own = tm_layout_of(&jobs[index].geometry),
-                    last = tm_layout_of(&jobs[before - 1].geometry);
-    return tm_layout_equal(&own, &last);
+    if (before == 0)
+        return false;
+    const tm_job *last = &jobs[before - 1];
+    if (!plain)
+        return job->frame.samples == last->frame.samples && job->frame.height == last->frame.height;
+    const tm_layout own = tm_layout_of(&job->geometry), its = tm_layout_of(&last->geometry);
+    return tm_layout_equal(&own, &its);
 }
 
 double tm_products_ms(const tm_job *job)

@@ -31,7 +31,8 @@ typedef struct tm_layout {
 tm_layout tm_layout_of(const tm_geometry *geometry);
 bool tm_layout_equal(const tm_layout *a, const tm_layout *b);
 
-/* Whether the jobs before jobs[index] have brought its frame to where it wants it. */
+/* Whether the jobs before jobs[index] have brought its frame to where it wants it, as a
+ * device will find. */
 bool tm_frame_is_there(const tm_job *jobs, size_t index);
 
 /* What a window's products, and a byte on the bus, take on an H200, roughly: a wrong

@@ -82,7 +82,8 @@ struct tm_cuda {
 
     /* other than 8-bit gray: parts.cu */
     tm_buffer raw, planes, terms, found;
-    int64_t raw_rows; /* of the frame that the running match has copied to raw */
+    const uint8_t *raw_samples; /* host: of the frame, or the slice of it, that raw is for, */
+    int64_t raw_height, raw_rows; /* and its rows, of which the running match has copied some */
     tm_buffer taps; /* of a float template */
     tm_fft_spectrum real_spectrum; /* of a channel of it */
     tm_layout planes_layout; /* what the planes' memory is zeroed for */
@@ -119,8 +120,9 @@ cudaError_t tm_wait_for(tm_cuda *cuda, cudaStream_t waiting, cudaStream_t other)
 cudaError_t tm_upload(tm_cuda *cuda, uint8_t *to, size_t pitch, const uint8_t *from,
                       ptrdiff_t stride, size_t row_bytes, int64_t rows);
 
-/* transfer.cu: a frame other than 8-bit gray on the device, as it is: the place for it; and
- * so many of its rows brought there, of which kernels launched from then on know. */
+/* transfer.cu: a frame other than 8-bit gray on the device, as it is: the place for it, where
+ * what a job before has brought stays if it was of the same slice; and so many of its rows
+ * brought there, of which kernels launched from then on know. */
 cudaError_t tm_place_raw(tm_cuda *cuda, const tm_job *job);
 cudaError_t tm_bring_raw(tm_cuda *cuda, const tm_job *job, int64_t rows);
 

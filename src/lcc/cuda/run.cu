@@ -209,7 +209,8 @@ cudaError_t tm_run(tm_cuda *cuda, tm_job *jobs, size_t count)
 
     cuda->last = (tm_launch){};
     cuda->bytes_in = cuda->bytes_out = 0;
-    cuda->frame_rows = cuda->raw_rows = 0;
+    cuda->frame_rows = 0;
+    cuda->raw_samples = NULL;
     for (size_t i = 0, size; i < count; i += size) {
         size = tm_group_size(jobs + i, count - i);
         bests += best_count(cuda, jobs + i, size);

@@ -137,8 +137,18 @@ cudaError_t tm_place_raw(tm_cuda *cuda, const tm_job *job)
 {
     const tm_image *frame = &job->frame;
     const int64_t mask = frame->mask ? frame->width : 0; /* comes after all samples */
-    return tm_buffer_fit(&cuda->raw,
-                         (size_t)((tm_image_row_bytes(frame) + mask) * frame->height));
+
+    if (frame->samples == cuda->raw_samples && frame->height == cuda->raw_height)
+        return cudaSuccess;
+    cuda->raw_samples = NULL;
+    cuda->raw_rows = 0;
+    TRY(tm_buffer_fit(&cuda->raw,
+                      (size_t)((tm_image_row_bytes(frame) + mask) * frame->height)));
+    /* kernels of another template may still read its slice of the frame */
+    TRY(tm_wait_for(cuda, cuda->in, cuda->stream));
+    cuda->raw_samples = frame->samples;
+    cuda->raw_height = frame->height;
+    return cudaSuccess;
 }
 
 tm_raw_frame tm_raw_rows(const tm_cuda *cuda, const tm_image *frame, int64_t first, int64_t end)
