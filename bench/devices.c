@@ -204,6 +204,8 @@ static int time_parts(const setup *p, outcome *o)
         pthread_join(threads[i], NULL);
         if (parts[i].status != TM_OK)
             return fail("device", parts[i].message.text);
+        if (parts[i].bus_ms <= 0)
+            return fail("bus", "no CUDA module of the benchmarks measures it");
         o->kernel_ms = parts[i].kernel_ms > o->kernel_ms ? parts[i].kernel_ms : o->kernel_ms;
         o->bus_ms = parts[i].bus_ms > o->bus_ms ? parts[i].bus_ms : o->bus_ms;
     }

@@ -36,14 +36,14 @@ phase_test() {
     return "$status"
 }
 
-# racecheck at times loses track of a launch, and says so: that run says nothing of the program. It is made again, and
-# one that never got through fails.
+# racecheck at times loses track of a launch, memcheck of what it has to print, and they say so: that run says nothing of
+# the program. It is made again, and one that never got through fails.
 sanitize_one() {
     log="$BUILD/sanitize-$1-one.log"
     for attempt in 1 2 3; do
         compute-sanitizer --tool "$1" --error-exitcode 9 "$BUILD/tests/test_${2%%:*}" "${2#*:}" >"$log" 2>&1
         result=$?
-        grep -q 'Internal Sanitizer Error' "$log" || break
+        grep -q -i 'internal sanitizer error\|internal error encountered' "$log" || break
         result=9
         echo "$2: run $attempt: the tool failed itself"
     done
@@ -58,8 +58,8 @@ phase_sanitize() {
     export TMATCH_TEST_CASES TMATCH_TEST_SEED
     for tool in memcheck racecheck initcheck synccheck; do
         for test in ${SANITIZE_TESTS:-property:cuda_random property:cuda_many property:cuda_high_maps property:cuda_wide_random \
-            fft:cuda_fft_reference fft:cuda_fft_many kinds:cuda_random kinds:cuda_wide_windows kinds:cuda_fft \
-            real:cuda_random real:cuda_templates real:cuda_fft peaks:cuda pool:random_devices devices:random_kinds}; do
+            fft:cuda_fft_reference fft:cuda_fft_many kinds:cuda_random kinds:cuda_wide_windows kinds:cuda_chunks kinds:cuda_fft \
+            real:cuda_random real:cuda_templates real:cuda_chunks real:cuda_fft peaks:cuda pool:random_devices devices:random_kinds}; do
             sanitize_one "$tool" "$test"
         done >"$BUILD/sanitize-$tool.log" 2>&1 &
     done
