@@ -357,7 +357,7 @@ static float *map_of(const pictures *p, tm_settings s, int64_t memory, bool dire
         if (status != TM_OK && status != TM_ERR_NO_POSITION)
             check_fail(__FILE__, __LINE__, "%s", tm_matcher_message(m));
         CHECK_STR(tm_matcher_warning(m), "");
-        if (direct && status == TM_OK)
+        if (direct)
             memcpy(values, host.data, count * sizeof *values);
         tm_host_free(m, &host);
     }
@@ -366,12 +366,23 @@ static float *map_of(const pictures *p, tm_settings s, int64_t memory, bool dire
     return values;
 }
 
-static void check_same(float *a, float *b, size_t count, const tm_peak best[2])
+/* Directly, as a whole and in another way. */
+static void compare_with_whole(const int64_t size[4], int64_t memory, bool direct)
 {
-    CHECK(memcmp(a, b, count * sizeof *a) == 0);
+    const size_t count = (size_t)(size[0] * size[1]);
+    tm_settings s = random_settings(TM_DEVICE_CUDA, TM_ALGORITHM_DIRECT);
+    pictures p;
+    tm_peak best[2];
+
+    s.domain = TM_DOMAIN_VALID;
+    make(&p, size);
+    float *whole = map_of(&p, s, 0, false, count, &best[0]);
+    float *other = map_of(&p, s, memory, direct, count, &best[1]);
+    CHECK(memcmp(whole, other, count * sizeof *whole) == 0);
     CHECK(best[0].x == best[1].x && best[0].y == best[1].y && best[0].score == best[1].score);
-    free(a);
-    free(b);
+    free(whole);
+    free(other);
+    discard(&p);
 }
 
 static void cuda_pieces(void)
@@ -381,40 +392,22 @@ static void cuda_pieces(void)
     for (int64_t i = 0; i < times; i++) {
         const int64_t size[4] = {check_random_in(200, 240), check_random_in(180, 220),
                                  check_random_in(1, 20), check_random_in(1, 20)};
-        const size_t count = (size_t)(size[0] * size[1]);
-        tm_settings s = random_settings(TM_DEVICE_CUDA, TM_ALGORITHM_DIRECT);
-        pictures p;
-        tm_peak best[2];
-        s.domain = TM_DOMAIN_VALID;
-        make(&p, size);
-        float *whole = map_of(&p, s, 0, false, count, &best[0]);
         /* a megabyte is the device's handle's own */
-        float *pieces = map_of(&p, s, check_random_in(1200000, 1300000), false, count, &best[1]);
-        check_same(whole, pieces, count, best);
-        discard(&p);
+        compare_with_whole(size, check_random_in(1200000, 1300000), false);
     }
     printf("# %" PRId64 " cases\n", times);
 }
 
-/* One frame in one piece and in chunks. */
 static void cuda_chunks(void)
 {
+    enum { TIMES = 6 };
     require_cuda();
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < TIMES; i++) {
         const int64_t size[4] = {check_random_in(4200, 4400), check_random_in(1100, 1400),
                                  check_random_in(1, 9), check_random_in(1, 9)};
-        const size_t count = (size_t)(size[0] * size[1]);
-        tm_settings s = random_settings(TM_DEVICE_CUDA, TM_ALGORITHM_DIRECT);
-        pictures p;
-        tm_peak best[2];
-        s.domain = TM_DOMAIN_VALID;
-        make(&p, size);
-        float *whole = map_of(&p, s, 0, false, count, &best[0]);
-        float *chunks = map_of(&p, s, 0, true, count, &best[1]);
-        check_same(whole, chunks, count, best);
-        discard(&p);
+        compare_with_whole(size, 0, true);
     }
-    printf("# 6 cases\n");
+    printf("# %d cases\n", TIMES);
 }
 
 static tm_settings fft_settings(tm_metric metric)
