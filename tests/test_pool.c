@@ -8,8 +8,9 @@
 #include "backends.h"
 #include "check.h"
 #include "lcc/cpu/direct.h"
+#include "lcc/schedule.h"
 #include "match/cuda_loader.h"
-#include "match/pool.h"
+#include "match/pool_device.h"
 #include "match/slices.h"
 
 enum { MOST = 5 };
@@ -631,13 +632,38 @@ static void shares_meet(void)
     }
 }
 
+/* All of a frame's bytes count, once for all templates, and those of each map. */
+static void costs_what_is_copied(void)
+{
+    static const struct {
+        tm_image frame;
+        int64_t bytes; /* of a pixel */
+    } kinds[] = {
+        {{.type = TM_SAMPLE_U8, .channels = 1}, 1},
+        {{.type = TM_SAMPLE_U8, .channels = 3}, 3},
+        {{.type = TM_SAMPLE_U16, .channels = 3, .mask = (const uint8_t *)""}, 7},
+    };
+    const tm_template tmpl = {.width = 1, .height = 1}; /* n = 0: no products */
+
+    for (int i = 0; i < 3; i++) {
+        tm_job jobs[2] = {{.tmpl = &tmpl, .frame = kinds[i].frame}};
+        const tm_pool_call call = {.jobs = jobs, .count = 2};
+        CHECK_EQ(tm_geometry_init(&jobs->geometry, TM_DOMAIN_VALID, 1000, 90, 1, 1), TM_OK);
+        jobs[1] = jobs[0];
+        jobs[1].map.data = jobs;
+        const double bytes =
+            tm_pool_cost(&call, (tm_rows){20, 30}, 90) / TM_BYTE_MS / (10 * 1000);
+        CHECK_EQ((int64_t)(bytes + 0.5), kinds[i].bytes + 4);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const check_test tests[] = {
         TEST(random_devices), TEST(large_frames),  TEST(several_templates), TEST(little_memory),
         TEST(every_fault),    TEST(opening_fails), TEST(slow_devices_get_less), TEST(shares_meet),
         TEST(warnings_last),  TEST(pieces_grow_again), TEST(trials_become_rare),
-        TEST(failed_devices_come_back), TEST(lost_devices_stay_away),
+        TEST(failed_devices_come_back), TEST(lost_devices_stay_away), TEST(costs_what_is_copied),
     };
     alarm(250); /* a hang is a failure */
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);

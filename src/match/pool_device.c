@@ -14,12 +14,11 @@ double tm_pool_cost(const tm_pool_call *call, tm_rows rows, int64_t height)
     for (size_t i = 0; i < call->count; i++) {
         const tm_job *job = &call->jobs[i];
         const tm_rows part = tm_rows_scale(rows, height, job->geometry.map_height);
-        const double windows = (double)(part.end - part.first) * (double)job->geometry.map_width;
-        ms += windows * tm_products_ms(job);
-        if (i == 0)
-            ms += windows * (double)tm_sample_size(job->frame.type) * TM_BYTE_MS;
-        if (job->map.data)
-            ms += windows * (double)tm_job_element(job) * TM_BYTE_MS;
+        const tm_chunks row = tm_chunks_make(job, job->map.data, 0);
+        const int64_t bytes = row.map_row_bytes + (i == 0 ? row.frame_row_bytes : 0);
+        const double row_ms = (double)job->geometry.map_width * tm_products_ms(job) +
+                              (double)bytes * TM_BYTE_MS;
+        ms += (double)(part.end - part.first) * row_ms;
     }
     return ms;
 }
