@@ -3,6 +3,7 @@
 #include <float.h>
 #include <math.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -339,44 +340,64 @@ static void reads_cpu_features(void)
     CHECK(tm_cpu_feature_name(TM_CPU_SSE41 | TM_CPU_AVX2) == NULL);
 }
 
-/* Wherever it is, and whoever looks there; the greatest and the smallest floats are fine. */
+/* The first that is, whoever looks there, in pictures that lie upside down or in one row;
+ * the greatest and the smallest floats are fine. */
 static void finds_what_is_not_finite(void)
 {
-    enum { WIDTH = 501, HEIGHT = 1100, CHANNELS = 3, COUNT = WIDTH * HEIGHT * CHANNELS };
+    enum { WIDTH = 501, HEIGHT = 1100, CHANNELS = 3, ROW = WIDTH * CHANNELS, COUNT = ROW * HEIGHT };
     static const float fine[] = {FLT_MAX, -FLT_MAX, FLT_MIN / 2, -0.0f};
+    static const float bad[] = {NAN, INFINITY, -INFINITY};
+    static const char *const names[] = {"nan", "inf", "-inf"};
     float *samples = malloc(COUNT * sizeof *samples);
-    const tm_image image = {(uint8_t *)samples, WIDTH, HEIGHT, WIDTH * CHANNELS * 4,
+    const tm_image image = {(uint8_t *)samples, WIDTH, HEIGHT, ROW * 4,
                             .type = TM_SAMPLE_F32, .channels = CHANNELS};
     tm_image tmpl = image;
 
     CHECK(samples);
     for (int i = 0; i < COUNT; i++)
         samples[i] = i < 4 ? fine[i] : (float)(i % 1000);
-    tmpl.width = tmpl.height = 2;
+    tmpl.width = 2;
+    tmpl.height = 1;
     tmpl.samples += 8 * CHANNELS * sizeof *samples;
     for (int i = 0; i < 60; i++) {
-        const int64_t at = i == 0 ? 0 : i == 1 ? COUNT - 1 : check_random_in(0, COUNT - 1);
-        const float before = samples[at];
+        const bool upside_down = i % 3 == 1, one_row = i % 3 == 2;
+        const int64_t at = i < 3 ? 0 : i < 6 ? COUNT - 1 : check_random_in(0, COUNT - 1);
+        const int64_t later = check_random_in(at, COUNT - 1), pixel = at / CHANNELS;
+        const int kind = (int)check_random_in(0, 2);
+        tm_image frame = image;
         char text[100];
         tm_settings s = defaults();
         tm_template *t;
         tm_peak best;
 
+        if (upside_down) {
+            frame.samples += (HEIGHT - 1) * image.stride;
+            frame.stride = -image.stride;
+        } else if (one_row) {
+            frame.width *= HEIGHT;
+            frame.height = 1;
+        }
+        float *first = upside_down ? &samples[(HEIGHT - 1 - at / ROW) * ROW + at % ROW]
+                                   : &samples[at];
+        float *other = upside_down ? &samples[(HEIGHT - 1 - later / ROW) * ROW + later % ROW]
+                                   : &samples[later];
+        const float before[2] = {*first, *other};
         s.device = TM_DEVICE_CPU;
         s.metric = TM_METRIC_CCORR;
         s.algorithm = TM_ALGORITHM_DIRECT;
-        s.threads = 1 + i % 9;
+        s.threads = 1 + i % 10;
         tm_matcher *m = make_matcher(s);
         CHECK_EQ(tm_template_create(&t, m, &tmpl), TM_OK);
         if (i < 3)
-            CHECK_EQ(tm_match(m, &image, t, &best, NULL), TM_OK);
-        samples[at] = i % 2 ? -INFINITY : NAN;
-        CHECK_EQ(tm_match(m, &image, t, &best, NULL), TM_ERR_INVALID);
-        snprintf(text, sizeof text, "the frame has the sample %s at x=%d y=%d,",
-                 i % 2 ? "-inf" : "nan", (int)(at / CHANNELS % WIDTH),
-                 (int)(at / CHANNELS / WIDTH));
+            CHECK_EQ(tm_match(m, &frame, t, &best, NULL), TM_OK);
+        *other = bad[i % 3];
+        *first = bad[kind];
+        CHECK_EQ(tm_match(m, &frame, t, &best, NULL), TM_ERR_INVALID);
+        snprintf(text, sizeof text, "the frame has the sample %s at x=%d y=%d,", names[kind],
+                 (int)(pixel % frame.width), (int)(pixel / frame.width));
         CHECK(strstr(tm_matcher_message(m), text));
-        samples[at] = before;
+        *other = before[1];
+        *first = before[0];
         tm_template_destroy(&t);
         tm_matcher_destroy(&m);
     }
