@@ -16,6 +16,7 @@
 
 #include "bench.h"
 #include "clock.h"
+#include "integers.h"
 #include "lcc/lcc.h"
 #include "machine.h"
 #include "match/cuda_loader.h"
@@ -65,12 +66,12 @@ static int fail(const char *what, const char *why)
 static void draw(uint8_t *samples, int64_t count)
 {
 #pragma omp parallel for
-    for (int64_t word = 0; word < count / 8; word++) {
+    for (int64_t word = 0; word < (count + 7) / 8; word++) {
         uint64_t z = (uint64_t)(word + 1) * UINT64_C(0x9e3779b97f4a7c15);
         z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
         z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
         z ^= z >> 31;
-        memcpy(samples + 8 * word, &z, 8);
+        memcpy(samples + 8 * word, &z, (size_t)smaller(8, count - 8 * word));
     }
 }
 
@@ -358,7 +359,8 @@ int main(int argc, char **argv)
     tm_matcher *owner = NULL;
 
     if (!parse(&p, argc, argv))
-        return fail("arguments", "[--map] [--pageable] [--picture gray8|gray16|rgb8|float] [--samples N] [--devices N] [FRAME,TEMPLATE]");
+        return fail("arguments", "[--map] [--pageable] [--picture gray8|gray16|rgb8|float] "
+                                 "[--samples N] [--devices N] [FRAME,TEMPLATE]");
     tm_list_devices(NULL, 0, &found, why, sizeof why);
     if (found < 2)
         return fail("devices", why);

@@ -4,7 +4,7 @@
  *
  *     bench-kinds [cpu|cuda] [auto|direct|fft] [--picture NAME] [FRAME,TEMPLATE]... >kinds.json
  *
- * NAME is one of those below, of which only LCC is timed then.
+ * NAME is one of those below; beside 8-bit gray only its LCC is timed then.
  * Sizes are 1920x1080, or the side of a square. Best match only, medians. On a GPU
  * ("timed": "replay") a sample is the mean of a batch of launches of all that the
  * device does, from the frame as it was copied there to the best match, back to
@@ -339,6 +339,14 @@ static bool read_sizes(const char *text, extent *frame, extent *part)
            frame->height >= part->height;
 }
 
+static bool is_kind(const char *name)
+{
+    size_t i = 0;
+    while (i < sizeof kinds / sizeof *kinds && strcmp(kinds[i].name, name) != 0)
+        i++;
+    return i < sizeof kinds / sizeof *kinds;
+}
+
 int main(int argc, char **argv)
 {
     tm_settings settings;
@@ -362,6 +370,10 @@ int main(int argc, char **argv)
     if (first + 1 < argc && strcmp(argv[first], "--picture") == 0) {
         only = argv[first + 1];
         first += 2;
+    }
+    if (only && !is_kind(only)) {
+        fprintf(stderr, "bench-kinds: %s: no such picture\n", only);
+        return 2;
     }
     for (int i = first; i < argc; i++) {
         if (!read_sizes(argv[i], &frame, &part)) {
