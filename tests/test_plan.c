@@ -199,7 +199,8 @@ static void adds_transfers_up(void)
 }
 
 /* Chunks cover the map, none is too small or too large, and each has the rows of the
- * frame that it takes. A low map is one chunk. */
+ * frame that it takes. They shrink where kernels wait, and grow where copies do. A low map
+ * is one chunk. */
 static void cuts_chunks(void)
 {
     for (int i = 0; i < 2000; i++) {
@@ -222,7 +223,12 @@ static void cuts_chunks(void)
                 CHECK_EQ(needed, g.frame_height);
             } else {
                 CHECK((end - first) % 64 == 0 && end - first >= least);
-                CHECK(!chunks.waits || (end - first - 64) * (width + row) <= bytes);
+                if (chunks.waits) {
+                    CHECK((end - first - 64) * (width + row) <= bytes);
+                    CHECK(end - first <= 2 * least || end - first <= (g.map_height - first) / 3);
+                } else {
+                    CHECK(end - first >= first / 64 * 64);
+                }
                 /* the last window's last row, if the frame has it */
                 CHECK(needed > end - 1 - g.pad_y + size - 1 || needed == g.frame_height);
             }
