@@ -46,7 +46,7 @@ typedef struct tm_chunks {
     const tm_geometry *geometry;
     int64_t frame_row_bytes; /* with the mask */
     int64_t map_row_bytes;   /* of a map that is copied back, or 0 */
-    int64_t bytes;           /* that a chunk copies at most; 0: all is one chunk */
+    int64_t bytes;           /* that a chunk copies at most, if it waits; 0: all is one chunk */
     bool waits;              /* kernels are quicker than copies */
 } tm_chunks;
 
