@@ -165,12 +165,14 @@ void kind_of_size(kind_problem *p, int64_t map_w, int64_t map_h, int64_t w, int6
 
 void kind_random(kind_problem *p, double products)
 {
+    const bool high = check_random() % 12 == 0; /* for several chunks, where those are small */
     const int64_t long_side = check_random() % 8 ? 24 : 140;
-    int64_t w = check_random_in(1, check_random() % 4 ? 12 : long_side);
-    int64_t h = check_random_in(1, check_random() % 4 ? 12 : 24);
+    int64_t w = check_random_in(1, high ? 6 : check_random() % 4 ? 12 : long_side);
+    int64_t h = check_random_in(1, high ? 6 : check_random() % 4 ? 12 : 24);
     int64_t most = (int64_t)(products / (double)(w * h));
-    int64_t map_w = check_random_in(1, check_random() % 4 ? 40 : 300);
-    int64_t map_h = check_random_in(1, check_random() % 4 ? 12 : 60);
+    int64_t map_w = check_random_in(1, high ? 8 : check_random() % 4 ? 40 : 300);
+    int64_t map_h = high ? check_random_in(256, 1200)
+                         : check_random_in(1, check_random() % 4 ? 12 : 60);
 
     map_w = map_w > most ? (most > 0 ? most : 1) : map_w;
     map_h = map_h > most / map_w ? (most / map_w > 0 ? most / map_w : 1) : map_h;

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: MIT */
+/* A device on the CPU. The threads of a block are fibers that take turns where they wait
+ * for each other; blocks run one after the other. Streams are queues: which one goes on
+ * is drawn from TMATCH_TEST_SEED, so that work that lacks a wait comes in a wrong order
+ * sooner or later. All of it is one lock's. */
+#include <cuda_runtime.h>
+#include <setjmp.h>
+#include <ucontext.h>
+
+#include <deque>
+#include <map>
+#include <mutex>
+#include <set>
+#include <vector>
+
+enum { MOST_THREADS = 1024, STACK_BYTES = 1 << 16, SHARED_BYTES = 232448 };
+enum { RUNS = 0, ENDED = EM_WARP + 1 };
+
+int em_thread;
+dim3 em_block, em_grid, em_threads;
+alignas(1024) uint8_t em_shared[SHARED_BYTES];
+uint64_t em_shown[MOST_THREADS];
+
+static std::recursive_mutex mutex;
+typedef std::lock_guard<std::recursive_mutex> lock;
+
+[[noreturn]] static void fail(const char *why)
+{
+    fprintf(stderr, "emulated device: %s\n", why);
+    abort();
+}
+
+/* Fibers are kept from block to block. */
+static struct fiber {
+    std::vector<char> stack;
+    jmp_buf at;
+    int state;
+} fibers[MOST_THREADS];
+
+static jmp_buf scheduler;
+static const std::function<void()> *kernel;
+
+static void leave(int state)
+{
+    fiber *f = &fibers[em_thread];
+    f->state = state;
+    if (!_setjmp(f->at))
+        _longjmp(scheduler, 1);
+}
+
+void em_wait_for(em_wait others)
+{
+    leave(others);
+}
+
+static void run_fiber()
+{
+    for (;;) {
+        (*kernel)();
+        leave(ENDED);
+    }
+}
+
+static void resume(int thread)
+{
+    fiber *f = &fibers[thread];
+    em_thread = thread;
+    if (_setjmp(scheduler))
+        return;
+    if (!f->stack.empty())
+        _longjmp(f->at, 1);
+    static ucontext_t context;
+    f->stack.resize(STACK_BYTES);
+    getcontext(&context);
+    context.uc_stack.ss_sp = f->stack.data();
+    context.uc_stack.ss_size = f->stack.size();
+    makecontext(&context, run_fiber, 0);
+    setcontext(&context);
+}
+
+static int count_in(int first, int end, int state)
+{
+    int count = 0;
+    for (int i = first; i < end; i++)
+        count += fibers[i].state == state;
+    return count;
+}
+
+static void let_run(int first, int end, int state)
+{
+    for (int i = first; i < end; i++) {
+        if (fibers[i].state == state)
+            fibers[i].state = RUNS;
+    }
+}
+
+/* Until all of the warp's threads have ended or wait for the block. */
+static void run_warp(int first, int end)
+{
+    for (;;) {
+        for (int i = first; i < end; i++) {
+            if (fibers[i].state == RUNS)
+                resume(i);
+        }
+        const int waiting = count_in(first, end, EM_WARP);
+        if (waiting == 0)
+            return;
+        if (waiting < end - first)
+            fail("not all lanes of a warp take part");
+        let_run(first, end, EM_WARP);
+    }
+}
+
+static void run_block(int threads)
+{
+    for (int i = 0; i < threads; i++)
+        fibers[i].state = RUNS;
+    memset(em_shared, 0xee, sizeof em_shared);
+    do {
+        let_run(0, threads, EM_BLOCK);
+        for (int first = 0; first < threads; first += 32)
+            run_warp(first, min(first + 32, threads));
+    } while (count_in(0, threads, ENDED) < threads);
+}
+
+static void run_grid(dim3 grid, dim3 threads, const std::function<void()> &body)
+{
+    kernel = &body;
+    em_grid = grid;
+    em_threads = threads;
+    for (em_block.z = 0; em_block.z < grid.z; em_block.z++)
+        for (em_block.y = 0; em_block.y < grid.y; em_block.y++)
+            for (em_block.x = 0; em_block.x < grid.x; em_block.x++)
+                run_block((int)(threads.x * threads.y));
+}
+
+/* An event that is recorded several times is waited for as it was at the wait. */
+struct em_event {
+    int64_t recorded = 0, time = 0;
+    std::set<int64_t> pending;
+};
+
+struct operation {
+    std::function<void()> run;
+    em_event *event = nullptr; /* to wait for, */
+    int64_t instance = 0;      /* as it was recorded then */
+};
+
+struct em_stream {
+    std::deque<operation> queue;
+};
+
+static std::vector<em_stream *> streams;
+static std::map<const uint8_t *, size_t> pinned;
+static int64_t now;
+
+static unsigned draw()
+{
+    static const char *seed = getenv("TMATCH_TEST_SEED");
+    static uint64_t state = (seed ? strtoull(seed, nullptr, 10) : 1) * 2 + 1;
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return (unsigned)(state >> 20);
+}
+
+static bool step()
+{
+    static em_stream *last;
+    std::vector<em_stream *> ready;
+
+    for (em_stream *s : streams) {
+        if (s->queue.empty())
+            continue;
+        const operation &first = s->queue.front();
+        if (!first.event || !first.event->pending.count(first.instance))
+            ready.push_back(s);
+    }
+    if (ready.empty())
+        return false;
+    em_stream *next = ready[draw() % ready.size()];
+    if (draw() % 4 && std::find(ready.begin(), ready.end(), last) != ready.end())
+        next = last; /* long runs of one */
+    last = next;
+    const operation o = next->queue.front();
+    next->queue.pop_front();
+    o.run();
+    now++;
+    return true;
+}
+
+static void run_until(const std::function<bool()> &done)
+{
+    lock own(mutex);
+    while (!done()) {
+        if (!step())
+            fail("streams wait for each other");
+    }
+}
+
+static cudaError_t push(cudaStream_t stream, operation o)
+{
+    lock own(mutex);
+    if (!stream)
+        fail("the default stream");
+    stream->queue.push_back(o);
+    return cudaSuccess;
+}
+
+static void run_all()
+{
+    run_until([] {
+        return std::all_of(streams.begin(), streams.end(),
+                           [](em_stream *s) { return s->queue.empty(); });
+    });
+}
+
+void em_launch(dim3 grid, dim3 threads, size_t shared, cudaStream_t stream,
+               std::function<void()> body)
+{
+    if (shared > SHARED_BYTES || threads.x * threads.y * threads.z > MOST_THREADS)
+        fail("a launch that no device takes");
+    push(stream, {[=] { run_grid(grid, threads, body); }});
+}
+
+cudaError_t cudaMalloc(void **memory, size_t size)
+{
+    if (posix_memalign(memory, 256, size + !size))
+        return cudaErrorMemoryAllocation;
+    memset(*memory, 0xa5, size);
+    return cudaSuccess;
+}
+
+cudaError_t cudaFree(void *memory)
+{
+    run_all();
+    free(memory);
+    return cudaSuccess;
+}
+
+cudaError_t cudaHostAlloc(void **memory, size_t size, int)
+{
+    lock own(mutex);
+    *memory = malloc(size + !size);
+    pinned[(const uint8_t *)*memory] = size;
+    return cudaSuccess;
+}
+
+cudaError_t cudaFreeHost(void *memory)
+{
+    lock own(mutex);
+    run_all();
+    pinned.erase((const uint8_t *)memory);
+    free(memory);
+    return cudaSuccess;
+}
+
+static bool is_pinned(const void *memory)
+{
+    lock own(mutex);
+    auto after = pinned.upper_bound((const uint8_t *)memory);
+    if (after == pinned.begin())
+        return false;
+    --after;
+    return (const uint8_t *)memory < after->first + after->second;
+}
+
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *memory)
+{
+    attributes->type = is_pinned(memory) ? (int)cudaMemoryTypeHost : 0;
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemsetAsync(void *to, int value, size_t size, cudaStream_t stream)
+{
+    return push(stream, {[=] { memset(to, value, size); }});
+}
+
+/* From and to plain memory a copy has read or written it when the call returns. */
+cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                              size_t width, size_t height, cudaMemcpyKind kind,
+                              cudaStream_t stream)
+{
+    const uint8_t *source = (const uint8_t *)from;
+    std::vector<uint8_t> kept;
+
+    if (kind == cudaMemcpyHostToDevice && !is_pinned(from)) {
+        kept.resize(width * height);
+        for (size_t y = 0; y < height; y++)
+            memcpy(&kept[y * width], source + y * from_pitch, width);
+        from_pitch = width;
+    }
+    push(stream, {[=] {
+             const uint8_t *rows = kept.empty() ? source : kept.data();
+             for (size_t y = 0; y < height; y++)
+                 memcpy((uint8_t *)to + y * to_pitch, rows + y * from_pitch, width);
+         }});
+    return kind == cudaMemcpyDeviceToHost && !is_pinned(to) ? cudaStreamSynchronize(stream)
+                                                            : cudaSuccess;
+}
+
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, cudaMemcpyKind kind,
+                            cudaStream_t stream)
+{
+    return cudaMemcpy2DAsync(to, size, from, size, size, 1, kind, stream);
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, int)
+{
+    lock own(mutex);
+    streams.push_back(*stream = new em_stream);
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream)
+{
+    lock own(mutex);
+    cudaStreamSynchronize(stream);
+    streams.erase(std::find(streams.begin(), streams.end(), stream));
+    delete stream;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream)
+{
+    run_until([=] { return stream->queue.empty(); });
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, int)
+{
+    lock own(mutex);
+    return push(stream, {[] {}, event, event->recorded});
+}
+
+cudaError_t cudaEventCreate(cudaEvent_t *event)
+{
+    *event = new em_event;
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event)
+{
+    run_all();
+    delete event;
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
+{
+    lock own(mutex);
+    const int64_t instance = ++event->recorded;
+    event->pending.insert(instance);
+    return push(stream, {[=] {
+                    event->pending.erase(instance);
+                    event->time = now;
+                }});
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t event)
+{
+    lock own(mutex);
+    const int64_t instance = event->recorded;
+    run_until([=] { return !event->pending.count(instance); });
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to)
+{
+    lock own(mutex);
+    if (!from->recorded || !to->recorded || !from->pending.empty() || !to->pending.empty())
+        fail("a time that has not come");
+    if (to->time < from->time)
+        fail("times in a wrong order");
+    *ms = (float)(to->time - from->time);
+    return cudaSuccess;
+}
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int)
+{
+    *properties = {};
+    strcpy(properties->name, "emulated");
+    properties->major = 7; /* no tensor cores for integers */
+    properties->multiProcessorCount = 5;
+    properties->totalGlobalMem = (size_t)4 << 30;
+    properties->sharedMemPerBlockOptin = SHARED_BYTES;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGetDeviceCount(int *count)
+{
+    *count = 1;
+    return cudaSuccess;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* What a device without tensor cores answers. */
+#include "lcc/cuda/tensor.h"
+
+cudaError_t tm_tensor_prepare(const tm_tensor_device *, const uint8_t *, int, int, int, void **,
+                              cudaStream_t)
+{
+    return cudaErrorNotSupported;
+}
+
+cudaError_t tm_tensor_prepare_wide(const uint8_t *, int, int, void **, cudaStream_t)
+{
+    return cudaErrorNotSupported;
+}
+
+bool tm_tensor_wants_wide(const tm_tensor_device *, const tm_geometry *, bool)
+{
+    return false;
+}
+
+cudaError_t tm_tensor_launch(const tm_tensor_device *, tm_tensor_job, cudaStream_t)
+{
+    return cudaErrorNotSupported;
+}
+
+cudaError_t tm_tensor_launch_steps(const tm_tensor_device *, const tm_tensor_steps *, cudaStream_t)
+{
+    return cudaErrorNotSupported;
+}
+
+cudaError_t tm_tensor_reset(const tm_tensor_device *, cudaStream_t)
+{
+    return cudaErrorNotSupported;
+}

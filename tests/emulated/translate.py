@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Makes C++ for cuda_runtime.h of the plugin's sources:
+
+    translate.py SOURCE_FOLDER OUT_FOLDER DEPFILE NAME...
+
+A NAME is lcc-cuda-run.cpp for lcc/cuda/run.cu. Launches become calls, dynamic shared memory
+a pointer, and the three functions that are inline PTX get bodies in C++."""
+import pathlib
+import re
+import sys
+
+PTX = {
+    "int64_t tm_mad_wide(": "return (int64_t)a * b + c;",
+    "int64_t tm_mul_wide(": "return (int64_t)((uint64_t)a * b);",
+    "void tm_add_lane_before(uint32_t &sum, int offset)": """
+    const uint32_t before = __shfl_up_sync(~0u, sum, offset);
+    if ((em_thread & 31) >= offset)
+        sum += before;""",
+}
+
+
+def closing(text, at):
+    """The place of the bracket that closes the one at a place."""
+    pairs = {"(": ")", "{": "}"}
+    depth = 0
+    for i in range(at, len(text)):
+        depth += (text[i] == text[at]) - (text[i] == pairs[text[at]])
+        if depth == 0:
+            return i
+    sys.exit("a bracket is not closed")
+
+
+def translate(text):
+    for signature, body in PTX.items():
+        start = text.find(signature)
+        if start >= 0:
+            brace = text.index("{", start)
+            text = text[: brace + 1] + body + text[closing(text, brace) :]
+    text = re.sub(r"extern __shared__ (?:__align__\(\d+\) )?(\w+) (\w+)\[\];",
+                  r"\1 *const \2 = (\1 *)em_shared;", text)
+    while "<<<" in text:
+        # kernel<TEMPLATE><<<CONFIGURATION>>>(ARGUMENTS)
+        kernel = re.search(r"[\w:.]+(?:<(?:[^<>;]|<[^<>;]*>)*>)?\s*$", text[: text.index("<<<")])
+        configuration = text[text.index("<<<") + 3 : text.index(">>>")]
+        arguments = text.index(">>>") + 3
+        end = closing(text, arguments)
+        text = (text[: kernel.start()] + f"em_call({configuration}, {kernel.group().strip()}, "
+                + text[arguments + 1 : end] + text[end:])
+    return text
+
+
+source, out = map(pathlib.Path, sys.argv[1:3])
+depfile, *names = sys.argv[3:]
+headers = sorted(source.glob("*/cuda/*.cuh"))
+inputs = {path: path.relative_to(source) for path in headers}
+for name in names:
+    inputs[(source / name.replace("-", "/")).with_suffix(".cu")] = name
+for path, name in inputs.items():
+    (out / name).parent.mkdir(parents=True, exist_ok=True)
+    (out / name).write_text(translate(path.read_text()))
+pathlib.Path(depfile).write_text(f"{names[0]}: {' '.join(map(str, inputs))}\n")
