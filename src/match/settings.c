@@ -105,8 +105,7 @@ const char *tm_image_fault(const tm_image *image)
     if (image->channels < 0 || image->channels > TM_MAX_CHANNELS)
         return "a picture has 1 to 4 channels";
     const int64_t size = tm_sample_size(image->type);
-    if (image->height > 1 &&
-        magnitude(image->stride) < image->width * size * (image->channels ? image->channels : 1))
+    if (image->height > 1 && magnitude(image->stride) < tm_image_row_bytes(image))
         return "a picture's stride must be at least its width";
     if ((uintptr_t)image->samples % (uintptr_t)size || (image->height > 1 && image->stride % size))
         return "samples must lie at addresses that are multiples of their size";
