@@ -37,19 +37,8 @@ using std::min;
         return {x, y};                                                      \
     }
 PAIR(uint2, unsigned)
-PAIR(int2, int)
-PAIR(float2, float)
 PAIR(double2, double)
-PAIR(longlong2, long long)
 #undef PAIR
-
-struct int4 {
-    int x, y, z, w;
-};
-
-struct float4 {
-    float x, y, z, w;
-};
 
 struct alignas(16) uint4 {
     unsigned x, y, z, w;
@@ -72,7 +61,6 @@ extern uint8_t em_shared[];
 #define threadIdx (dim3((unsigned)em_thread % em_threads.x, (unsigned)em_thread / em_threads.x, 0))
 #define blockIdx em_block
 #define gridDim em_grid
-#define blockDim em_threads
 
 /* The thread waits for all others of its block, or of its warp. */
 enum em_wait { EM_BLOCK = 1, EM_WARP };
@@ -167,16 +155,6 @@ static inline int __any_sync(unsigned mask, int value)
     return __ballot_sync(mask, value) != 0;
 }
 
-template <class T> static inline T __reduce_max_sync(unsigned, T value)
-{
-    return em_over_warp(value, [](int first, int) {
-        T most = em_see<T>(first);
-        for (int i = 1; i < 32; i++)
-            most = max(most, em_see<T>(first + i));
-        return most;
-    });
-}
-
 /* Memory. */
 template <class T> static inline T __ldg(const T *from)
 {
@@ -188,11 +166,6 @@ template <class T> static inline T __ldg(const T *from)
 }
 #define __ldcg(from) __ldg(from)
 #define __ldcs(from) __ldg(from)
-
-template <class T, class U> static inline void __stcs(T *to, U value)
-{
-    *to = value;
-}
 
 template <class T, class U> static inline T atomicMax(T *to, U value)
 {
@@ -207,8 +180,6 @@ template <class T, class U> static inline T atomicAdd(T *to, U value)
     *to += value;
     return before;
 }
-
-static inline void __threadfence() {}
 
 /* Arithmetic. */
 static inline unsigned __byte_perm(unsigned low, unsigned high, unsigned which)
@@ -248,8 +219,6 @@ static inline int __popc(unsigned value)
         return (to)value;                \
     }
 CONVERT(__ll2float_rn, int64_t, float)
-CONVERT(__int2float_rn, int, float)
-CONVERT(__uint2float_rn, unsigned, float)
 CONVERT(__double2float_rn, double, float)
 #undef CONVERT
 
@@ -263,11 +232,6 @@ static inline float __ll2float_rz(int64_t value)
 static inline long long __double2ll_rn(double value)
 {
     return llrint(value);
-}
-
-static inline float __fmaf_rn(float a, float b, float c)
-{
-    return fmaf(a, b, c);
 }
 
 static inline float __fmul_rn(float a, float b)
@@ -292,9 +256,7 @@ static inline float __fsqrt_rn(float a)
         memcpy(&bits, &value, sizeof bits);  \
         return bits;                         \
     }
-REINTERPRET(__float_as_uint, float, unsigned)
 REINTERPRET(__float_as_int, float, int)
-REINTERPRET(__uint_as_float, unsigned, float)
 REINTERPRET(__int_as_float, int, float)
 REINTERPRET(__double_as_longlong, double, long long)
 REINTERPRET(__longlong_as_double, long long, double)
@@ -311,7 +273,7 @@ enum cudaError_t {
 enum { cudaEventDisableTiming, cudaStreamNonBlocking, cudaHostAllocPortable };
 enum { cudaMemoryTypeHost = 1 };
 enum { cudaFuncAttributeMaxDynamicSharedMemorySize };
-enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice };
+enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost };
 
 typedef struct em_stream *cudaStream_t;
 typedef struct em_event *cudaEvent_t;
