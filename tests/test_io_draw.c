@@ -151,7 +151,7 @@ static void many_matches(void)
         const size_t count = (size_t)check_random_in(0, 50);
         for (size_t k = 0; k < count; k++) {
             boxes[k] = (io_box){check_random_in(-40, picture.width), check_random_in(-40, picture.height),
-                                check_random_in(1, 80), check_random_in(1, 60), (int)(k % 9), ""};
+                                check_random_in(1, 80), check_random_in(1, 60), (int)(k % 9), k % 3 == 0, ""};
             snprintf(boxes[k].label, sizeof boxes[k].label, "%zu", 10 * k);
         }
         io_draw_matches(&picture, boxes, count);
@@ -162,9 +162,9 @@ static void many_matches(void)
 static void labels_keep_apart(void)
 {
     io_picture alone = make_picture(500, 400, 100), both = make_picture(500, 400, 100);
-    const io_box boxes[] = {{100, 100, 60, 40, 0, "0.9000"},
-                            {104, 103, 60, 40, 0, "0.8000"}, /* no place of its own but below */
-                            {300, 300, 60, 40, 1, "0.7000"}};
+    const io_box boxes[] = {{100, 100, 60, 40, 0, false, "0.9000"},
+                            {104, 103, 60, 40, 0, false, "0.8000"}, /* no place of its own but below */
+                            {300, 300, 60, 40, 1, false, "0.7000"}};
     int white[2] = {0, 0};
     io_draw_matches(&alone, boxes + 2, 1);
     io_draw_matches(&both, boxes, 3);
@@ -179,6 +179,24 @@ static void labels_keep_apart(void)
     CHECK(at(&both, 299, 320)[0] == 86 || at(&both, 298, 320)[0] == 86);
     check_margins_and_free(&alone);
     check_margins_and_free(&both);
+}
+
+/* Along its upper side; the lines of others are whole. */
+static void weak_match_has_a_dashed_box(void)
+{
+    for (int weak = 0; weak < 2; weak++) {
+        io_picture picture = make_picture(600, 400, 90);
+        const io_box box = {200, 150, 200, 80, 0, weak, ""};
+        int64_t changes = 0;
+        io_draw_matches(&picture, &box, 1);
+        int64_t y = 149;
+        while (at(&picture, 201, y)[0] != 255)
+            y--;
+        for (int64_t x = 198; x < 402; x++)
+            changes += (at(&picture, x, y)[0] == 255) != (at(&picture, x - 1, y)[0] == 255);
+        CHECK_EQ(changes, weak ? 10 : 0);
+        check_margins_and_free(&picture);
+    }
 }
 
 static io_picture heatmap(const io_heatmap *map)
@@ -279,6 +297,7 @@ int main(int argc, char **argv)
         TEST(label_is_whole_at_every_edge),
         TEST(many_matches),
         TEST(labels_keep_apart),
+        TEST(weak_match_has_a_dashed_box),
         TEST(heatmap_has_the_ends_of_the_scale),
         TEST(flat_heatmap_is_the_best_color),
         TEST(heatmap_has_room_for_its_name),

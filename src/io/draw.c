@@ -84,6 +84,30 @@ static void draw_ring(io_picture *picture, rect r, int64_t width, io_rgb color)
     fill(picture, (rect){r.x1 - x, r.y0, r.x1, r.y1}, color);
 }
 
+/* From 0 to length: an odd number of equal parts, drawn and left out by turns, so that
+ * the first and the last are drawn and corners are whole. Parts are about wanted long. */
+static int64_t part_of(int64_t i, int64_t length, int64_t wanted)
+{
+    const int64_t parts = larger(1, (length / wanted - 1) / 2 * 2 + 1);
+    return i * length / parts;
+}
+
+/* The same in dashes. */
+static void draw_dashes(io_picture *picture, rect r, int64_t width, int64_t dash, io_rgb color)
+{
+    const int64_t w = r.x1 - r.x0, h = r.y1 - r.y0;
+    for (int64_t i = 0, from; (from = part_of(i, w, dash)) < w; i += 2) {
+        const int64_t x0 = r.x0 + from, x1 = r.x0 + part_of(i + 1, w, dash);
+        fill(picture, (rect){x0, r.y0, x1, r.y0 + smaller(width, h)}, color);
+        fill(picture, (rect){x0, r.y1 - smaller(width, h), x1, r.y1}, color);
+    }
+    for (int64_t i = 0, from; (from = part_of(i, h, dash)) < h; i += 2) {
+        const int64_t y0 = r.y0 + from, y1 = r.y0 + part_of(i + 1, h, dash);
+        fill(picture, (rect){r.x0, y0, r.x0 + smaller(width, w), y1}, color);
+        fill(picture, (rect){r.x1 - smaller(width, w), y0, r.x1, y1}, color);
+    }
+}
+
 /* Grows the span of a match by a line on both sides. A match too small to be
  * seen gets room around it, and the box may leave the picture; otherwise the
  * line at the picture's edge moves inside, onto the match. */
@@ -278,7 +302,10 @@ static void draw_box(io_picture *picture, const io_box *b, const pen *p)
     cross c = cross_for(match, p);
     draw_ring(picture, box, p->line, dark);
     draw_cross(picture, &c, p->edge, dark);
-    draw_ring(picture, grown(box, -p->edge), p->width, color);
+    if (b->weak)
+        draw_dashes(picture, grown(box, -p->edge), p->width, 4 * p->line, color);
+    else
+        draw_ring(picture, grown(box, -p->edge), p->width, color);
     draw_cross(picture, &c, 0, color);
 }
 

@@ -211,6 +211,7 @@ bool io_write_text(const char *path, int64_t rows, int64_t columns, const float 
 typedef struct io_box {
     int64_t x, y, w, h;
     int color; /* 0 and on: matches of one template have the same */
+    bool weak; /* its box is dashed */
     char label[32];
 } io_box;
 
