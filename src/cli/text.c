@@ -53,9 +53,13 @@ static int short_escape(unsigned char byte)
     }
 }
 
-static int is_control(unsigned char byte)
+/* Of the character of so many bytes at s: C0, DEL and C1, which a terminal obeys as
+ * U+0080 to U+009F and, where it has 8 bits, as the bytes themselves. */
+static bool is_control(const unsigned char *s, size_t length)
 {
-    return byte < 0x20 || byte == 0x7f;
+    if (length == 0)
+        return *s >= 0x80 && *s <= 0x9f;
+    return length == 1 ? *s < 0x20 || *s == 0x7f : length == 2 && s[0] == 0xc2 && s[1] < 0xa0;
 }
 
 void text_json(FILE *out, const char *name)
@@ -72,8 +76,8 @@ void text_json(FILE *out, const char *name)
             fprintf(out, "\\%c", *s);
         } else if (short_escape(*s)) {
             fprintf(out, "\\%c", short_escape(*s));
-        } else if (is_control(*s)) {
-            fprintf(out, "\\u%04x", *s);
+        } else if (is_control(s, length)) {
+            fprintf(out, "\\u%04x", s[length - 1]);
         } else {
             fwrite(s, 1, length, out);
         }
@@ -82,30 +86,55 @@ void text_json(FILE *out, const char *name)
     putc('"', out);
 }
 
+/* One character, and those that a terminal obeys as bytes in hexadecimal. Returns how many
+ * bytes it has. */
+static size_t put_visible(FILE *out, const unsigned char *s)
+{
+    const size_t length = utf8_length(s), bytes = length ? length : 1;
+    const bool control = is_control(s, length);
+    for (size_t i = 0; i < bytes; i++) {
+        if (control)
+            fprintf(out, "\\x%02x", s[i]);
+        else
+            putc(s[i], out);
+    }
+    return bytes;
+}
+
+/* A spreadsheet computes a cell that begins so, in quotes too, though not one that is but
+ * a number or standard input: "-", "-#2", "-[20x20+7+9]". */
+static bool is_formula(const char *name)
+{
+    return *name && strchr("=+-@\t\r\n", *name) && name[strspn(name, "-+#[]x.0123456789")];
+}
+
 void text_csv(FILE *out, const char *name)
 {
-    if (!strpbrk(name, ",\"\r\n")) {
-        fputs(name, out);
-        return;
-    }
-    putc('"', out);
-    for (; *name; name++) {
-        if (*name == '"')
+    const bool quoted = strpbrk(name, ",\"\r\n") != NULL;
+
+    if (quoted)
+        putc('"', out);
+    if (is_formula(name))
+        fputs("./", out);
+    for (const unsigned char *s = (const unsigned char *)name; *s;) {
+        if (*s == '"')
             putc('"', out);
-        putc(*name, out);
+        if (strchr("\t\r\n", *s))
+            putc(*s++, out);
+        else
+            s += put_visible(out, s);
     }
-    putc('"', out);
+    if (quoted)
+        putc('"', out);
 }
 
 void text_line(FILE *out, const char *name)
 {
-    for (const unsigned char *s = (const unsigned char *)name; *s; s++) {
+    for (const unsigned char *s = (const unsigned char *)name; *s;) {
         if (short_escape(*s))
-            fprintf(out, "\\%c", short_escape(*s));
-        else if (is_control(*s))
-            fprintf(out, "\\x%02x", *s);
+            fprintf(out, "\\%c", short_escape(*s++));
         else
-            putc(*s, out);
+            s += put_visible(out, s);
     }
 }
 

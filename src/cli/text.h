@@ -14,10 +14,13 @@
  * back. CSV and text keep it. */
 void text_json(FILE *out, const char *name);
 
-/* A CSV field as RFC 4180 has it, quoted where it must be. */
+/* A CSV field as RFC 4180 has it, quoted where it must be; newlines and tabs stay. Other
+ * control characters become \x1b and the like. A name that a spreadsheet would take for a
+ * formula, as it begins with = + - @ or white space, gets "./" before it, which
+ * is the same file. */
 void text_csv(FILE *out, const char *name);
 
-/* The bytes as they are, but control characters as \n, \t, \x1b, so that a
+/* The bytes as they are, but control characters, C1 too, as \n, \t, \x1b, so that a
  * line stays a line and a terminal is safe. */
 void text_line(FILE *out, const char *name);
 

@@ -31,14 +31,15 @@ static void json_escapes(void)
     check_spelling(text_json, "a\"b\\c/d", "\"a\\\"b\\\\c/d\"");
     check_spelling(text_json, "\b\f\n\r\t", "\"\\b\\f\\n\\r\\t\"");
     check_spelling(text_json, "\x01\x1b\x1f\x7f", "\"\\u0001\\u001b\\u001f\\u007f\"");
+    check_spelling(text_json, "\xc2\x80\xc2\x9b", "\"\\u0080\\u009b\"");
 }
 
 static void json_keeps_unicode(void)
 {
     check_spelling(text_json, "\xc3\xa9\xe2\x82\xac\xf0\x9f\x90\x88",
                    "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x90\x88\"");
-    check_spelling(text_json, "\xc2\x80\xdf\xbf\xe0\xa0\x80\xef\xbf\xbf\xf4\x8f\xbf\xbf",
-                   "\"\xc2\x80\xdf\xbf\xe0\xa0\x80\xef\xbf\xbf\xf4\x8f\xbf\xbf\"");
+    check_spelling(text_json, "\xc2\xa0\xdf\xbf\xe0\xa0\x80\xef\xbf\xbf\xf4\x8f\xbf\xbf",
+                   "\"\xc2\xa0\xdf\xbf\xe0\xa0\x80\xef\xbf\xbf\xf4\x8f\xbf\xbf\"");
 }
 
 /* One replacement for each byte that belongs to no valid sequence. */
@@ -68,12 +69,25 @@ static void csv_quotes(void)
     check_spelling(text_csv, "a\nb", "\"a\nb\"");
     check_spelling(text_csv, "a\rb", "\"a\rb\"");
     check_spelling(text_csv, "caf\xe9\t", "caf\xe9\t");
+    check_spelling(text_csv, "\x1b[m\x7f\xc2\x9b\x9b\xc5\x9b", "\\x1b[m\\x7f\\xc2\\x9b\\x9b\xc5\x9b");
+}
+
+static void csv_holds_no_formula(void)
+{
+    check_spelling(text_csv, "=1+1", "./=1+1");
+    check_spelling(text_csv, "@a,b", "\"./@a,b\"");
+    check_spelling(text_csv, "\t=1", "./\t=1");
+    check_spelling(text_csv, "\n=1", "\"./\n=1\"");
+    check_spelling(text_csv, "-a", "./-a");
+    check_spelling(text_csv, "-#12[2x3+4+5]", "-#12[2x3+4+5]");
+    check_spelling(text_csv, "a=1", "a=1");
 }
 
 static void line_stays_a_line(void)
 {
     check_spelling(text_line, "a b\\c\"d\xe9", "a b\\c\"d\xe9");
     check_spelling(text_line, "\n\r\t\x1b\x7f", "\\n\\r\\t\\x1b\\x7f");
+    check_spelling(text_line, "\xc2\x9b\xc2\xa0\x9b\xa0\xc5\x9b", "\\xc2\\x9b\xc2\xa0\\x9b\xa0\xc5\x9b");
 }
 
 static void check_score(double score, const char *expected)
@@ -184,7 +198,7 @@ int main(int argc, char **argv)
 {
     static const check_test tests[] = {
         TEST(json_escapes),     TEST(json_keeps_unicode), TEST(json_replaces_bytes),
-        TEST(csv_quotes),       TEST(line_stays_a_line),  TEST(scores_are_short),
+        TEST(csv_quotes), TEST(csv_holds_no_formula), TEST(line_stays_a_line),  TEST(scores_are_short),
         TEST(scores_read_back), TEST(integers_are_whole), TEST(verify_counts_bits),
         TEST(verify_counts_integers), TEST(json_has_no_nan),
     };
