@@ -4,13 +4,13 @@
 
 #include "options.h"
 
-/* INTERRUPTED: by SIGINT, with what was begun finished and written; the process is
- * to end by that signal. */
+/* INTERRUPTED: by SIGINT or SIGTERM, with what was begun finished and written; the process is
+ * to end by that signal, which gives it its status. */
 typedef enum cli_exit {
     CLI_FOUND = 0,
     CLI_NOT_FOUND = 1,
     CLI_FAILED = 2,
-    CLI_INTERRUPTED = 130
+    CLI_INTERRUPTED = 128
 } cli_exit;
 
 /* Matches every template against every frame; results come in the frames' order. */

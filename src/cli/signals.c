@@ -11,6 +11,7 @@ static sigset_t caught;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static void (*on_interrupt)(void *data);
 static void *interrupt_data;
+static int taken; /* the signal that stopped the work in good order */
 
 _Noreturn static void die(int number)
 {
@@ -24,11 +25,13 @@ _Noreturn static void die(int number)
 }
 
 /* True if somebody stops the work in good order. Once: a second one is meant. */
-static bool interrupt(void)
+static bool interrupt(int number)
 {
     pthread_mutex_lock(&lock);
-    void (*stop)(void *) = on_interrupt;
+    void (*stop)(void *) = number == SIGINT || number == SIGTERM ? on_interrupt : NULL;
     on_interrupt = NULL;
+    if (stop)
+        taken = number;
     if (stop)
         stop(interrupt_data);
     pthread_mutex_unlock(&lock);
@@ -38,7 +41,7 @@ static bool interrupt(void)
 static void *wait_for_signals(void *nothing)
 {
     int number;
-    while (sigwait(&caught, &number) != 0 || (number == SIGINT && interrupt()))
+    while (sigwait(&caught, &number) != 0 || interrupt(number))
         ;
     io_output_abort_all();
     die(number);
@@ -72,5 +75,5 @@ void signals_on_interrupt(void (*stop)(void *data), void *data)
 
 _Noreturn void signals_die_interrupted(void)
 {
-    die(SIGINT);
+    die(taken);
 }

@@ -10,11 +10,11 @@
  * process by itself, as the shell expects. */
 bool signals_start(void);
 
-/* From now on the first SIGINT calls stop(data), in the signals' thread; NULL: it
- * ends the process again. Returns once no call is under way. */
+/* From now on the first SIGINT or SIGTERM calls stop(data), in the signals' thread;
+ * NULL: it ends the process again. Returns once no call is under way. */
 void signals_on_interrupt(void (*stop)(void *data), void *data);
 
-/* Ends the process by SIGINT. */
+/* Ends the process by the signal that called stop. */
 _Noreturn void signals_die_interrupted(void);
 
 #endif
