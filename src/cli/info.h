@@ -5,7 +5,6 @@
 
 #include <stdbool.h>
 
-void info_help(void);
 /* False if memory ran out. */
 bool info_version(void);
 bool info_devices(void);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "help.h"
 #include "info.h"
 #include "message.h"
 #include "options.h"
@@ -47,7 +48,7 @@ static int run(const cli_options *options)
 {
     bool listed = true;
     switch (options->action) {
-    case CLI_HELP: info_help(); break;
+    case CLI_HELP: help_print(); break;
     case CLI_VERSION: listed = info_version(); break;
     case CLI_LIST_DEVICES: listed = info_devices(); break;
     case CLI_BENCH: return measure(options);

@@ -10,6 +10,7 @@
 #include <tmatch/tmatch.h>
 
 #include "io/io.h"
+#include "option_table.h"
 
 typedef enum cli_action {
     CLI_MATCH,
@@ -18,8 +19,6 @@ typedef enum cli_action {
     CLI_LIST_DEVICES,
     CLI_BENCH /* the operands, as frames, are sizes */
 } cli_action;
-
-typedef enum cli_format { CLI_TEXT, CLI_JSON, CLI_CSV } cli_format;
 
 typedef struct cli_options {
     cli_action action;

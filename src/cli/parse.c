@@ -21,7 +21,7 @@ bool parse_choice(const char *option, const char *text, const choice *choices, i
         const char *separator = c == choices ? "" : c[1].name ? ", " : " or ";
         snprintf(names + used, sizeof names - used, "%s%s", separator, c->name);
     }
-    message_usage("%s: '%s' is not any of %s", option, text, names);
+    message_usage("--%s: '%s' is not any of %s", option, text, names);
     return false;
 }
 
@@ -32,7 +32,7 @@ bool parse_integer(const char *option, const char *text, int64_t low, int64_t hi
     errno = 0;
     const long long number = strtoll(text, &end, 10);
     if (strspn(text, "0123456789") == 0 || *end || errno || number < low || number > high) {
-        message_usage("%s: '%s' is not an integer from %lld to %lld", option, text,
+        message_usage("--%s: '%s' is not an integer from %lld to %lld", option, text,
                       (long long)low, (long long)high);
         return false;
     }
@@ -50,7 +50,7 @@ bool parse_bytes(const char *option, const char *text, int64_t *value)
     const int shift = unit ? 10 * (int)(unit - units + 1) : 0;
     if (strspn(text, "0123456789") == 0 || errno || number < 1 || end[unit ? 1 : 0] ||
         number > INT64_MAX >> shift) {
-        message_usage("%s: '%s' is not a number of bytes, such as 512M or 4G", option, text);
+        message_usage("--%s: '%s' is not a number of bytes, such as 512M or 4G", option, text);
         return false;
     }
     *value = (int64_t)number << shift;
@@ -62,7 +62,7 @@ bool parse_number(const char *option, const char *text, double *value)
     char *end;
     *value = strtod(text, &end);
     if (end == text || *end || !isfinite(*value)) {
-        message_usage("%s: '%s' is not a number", option, text);
+        message_usage("--%s: '%s' is not a number", option, text);
         return false;
     }
     return true;

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Option arguments. Each prints the usage error that it returns false for. */
+/* Option arguments; option is its name without the dashes. Each prints the usage error that it
+ * returns false for. */
 #ifndef TMATCH_CLI_PARSE_H
 #define TMATCH_CLI_PARSE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A table's end has no name. The tables also make the errors. */
-typedef struct choice {
-    const char *name;
-    int value;
-} choice;
+#include "option_table.h"
 
 bool parse_choice(const char *option, const char *text, const choice *choices, int *value);
 bool parse_integer(const char *option, const char *text, int64_t low, int64_t high,

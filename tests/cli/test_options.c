@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* The table of options: what the parser, the help and the completions take for granted. */
+#include <ctype.h>
+#include <string.h>
+
+#include "../check.h"
+#include "cli/option_table.h"
+
+static void names_are_options(void)
+{
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        const option_row *row = &option_table[i];
+        CHECK(row->name && strlen(row->name) > 1);
+        CHECK(strspn(row->name, "abcdefghijklmnopqrstuvwxyz-") == strlen(row->name));
+        CHECK(!row->letter || isalnum((unsigned char)row->letter));
+    }
+}
+
+static void names_differ(void)
+{
+    for (int i = 0; i < OPTION_COUNT; i++)
+        for (int k = 0; k < i; k++) {
+            CHECK(strcmp(option_table[i].name, option_table[k].name) != 0);
+            CHECK(!option_table[i].letter || option_table[i].letter != option_table[k].letter);
+        }
+}
+
+static void groups_are_together(void)
+{
+    for (int i = 1; i < OPTION_COUNT; i++)
+        CHECK(option_table[i].group >= option_table[i - 1].group);
+    for (int group = 0; group < GROUP_COUNT; group++)
+        CHECK(option_groups[group]);
+}
+
+static void texts_are_phrases(void)
+{
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        const option_row *row = &option_table[i];
+        const char *texts[] = {row->help, row->manual ? row->manual : row->help};
+        for (int k = 0; k < 2; k++) {
+            CHECK(texts[k] && strlen(texts[k]) > 8);
+            CHECK(texts[k][strlen(texts[k]) - 1] != '.' && !strstr(texts[k], "  "));
+            CHECK(!strchr(texts[k], '\n') && !strchr(texts[k], '\\'));
+        }
+        CHECK(!strchr(row->help, '`'));
+    }
+}
+
+static void arguments_fit_what_is_taken(void)
+{
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        const option_row *row = &option_table[i];
+        const bool has_argument = *option_argument(row) != '\0';
+        CHECK_EQ(has_argument, row->takes != TAKES_NOTHING);
+        CHECK(row->takes != TAKES_CHOICE || row->choices);
+        CHECK(!row->ending || (row->takes == TAKES_FILE && row->ending[0] == '.'));
+    }
+}
+
+static void choices_differ(void)
+{
+    for (int i = 0; i < OPTION_COUNT; i++)
+        for (const choice *c = option_table[i].choices; c && c->name; c++) {
+            CHECK(!c->pattern || option_table[i].takes == TAKES_TEXT);
+            for (const choice *d = option_table[i].choices; d != c; d++)
+                CHECK(strcmp(c->name, d->name) != 0);
+            CHECK(strstr(option_argument(&option_table[i]), c->name));
+        }
+}
+
+int main(int argc, char **argv)
+{
+    static const check_test tests[] = {
+        TEST(names_are_options), TEST(names_differ),
+        TEST(groups_are_together), TEST(texts_are_phrases),
+        TEST(arguments_fit_what_is_taken), TEST(choices_differ),
+    };
+    return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
+}
