@@ -49,6 +49,8 @@ tm_status tm_map_size(tm_domain domain, int64_t frame_width, int64_t frame_heigh
                       int64_t *map_height)
 {
     tm_geometry g;
+    if (!map_width || !map_height)
+        return TM_ERR_INVALID;
     tm_status status = tm_geometry_init(&g, domain, frame_width, frame_height, template_width,
                                         template_height);
     if (status == TM_OK) {

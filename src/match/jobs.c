@@ -32,11 +32,11 @@ static bool is_finite(const tm_image *image, int threads)
 }
 
 /* Values that the scores of floats are not defined for. */
-static tm_status check_finite(tm_matcher *m, const tm_image *image, const char *name)
+static tm_status check_finite(tm_matcher *m, const tm_image *image, const char *name, int threads)
 {
     int64_t i = 0, y = 0;
 
-    if (is_finite(image, tm_matcher_threads(m)))
+    if (is_finite(image, threads))
         return TM_OK;
     while (tm_real_is_finite(image, y, y + 1))
         y++;
@@ -67,7 +67,7 @@ tm_status tm_template_create(tm_template **tmpl, tm_matcher *matcher, const tm_i
             (long long)image->width, (long long)image->height, (long long)TM_MAX_TEMPLATE_PIXELS);
 
     tm_template *t;
-    tm_status status = check_finite(matcher, image, "template");
+    tm_status status = check_finite(matcher, image, "template", 1);
     if (status != TM_OK)
         return status;
     status = tm_template_prepare(&t, image);
@@ -116,7 +116,9 @@ static tm_status prepare_job(tm_matcher *m, tm_job *job, const tm_image *frame,
                                "the template, %lld x %lld, is larger than the frame, %lld x %lld",
                                (long long)tmpl->width, (long long)tmpl->height,
                                (long long)frame->width, (long long)frame->height);
-    return TM_OK;
+    const char *fault = tm_map_fault(&job->map, job->geometry.map_width, job->geometry.map_height,
+                                     tm_job_element(job));
+    return fault ? tm_matcher_fail(m, TM_ERR_INVALID, "%s", fault) : TM_OK;
 }
 
 tm_peak tm_peak_of_job(const tm_job *job)
@@ -135,7 +137,7 @@ tm_status tm_matcher_prepare(tm_matcher *matcher, const tm_image *frame,
     const char *fault = tm_image_fault(frame);
     if (fault)
         return tm_matcher_fail(matcher, TM_ERR_INVALID, "%s", fault);
-    if (check_finite(matcher, frame, "frame") != TM_OK)
+    if (check_finite(matcher, frame, "frame", tm_matcher_threads(matcher)) != TM_OK)
         return TM_ERR_INVALID;
     if (matcher->job_capacity < count) {
         tm_job *jobs = realloc(matcher->jobs, count * sizeof *jobs);

@@ -3,6 +3,7 @@
 #include "match/settings.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "lcc/lcc.h"
@@ -87,9 +88,12 @@ const char *tm_settings_fault(const tm_settings *s)
     return NULL;
 }
 
-static int64_t magnitude(ptrdiff_t stride)
+/* Whether rows of so many bytes can lie a stride apart, in either direction. */
+static bool fits(ptrdiff_t stride, int64_t row, int64_t height)
 {
-    return stride < 0 ? -stride : stride;
+    ptrdiff_t span;
+    return height == 1 || ((stride >= row || stride <= -row) &&
+                           !__builtin_mul_overflow(stride, height, &span));
 }
 
 const char *tm_image_fault(const tm_image *image)
@@ -105,11 +109,23 @@ const char *tm_image_fault(const tm_image *image)
     if (image->channels < 0 || image->channels > TM_MAX_CHANNELS)
         return "a picture has 1 to 4 channels";
     const int64_t size = tm_sample_size(image->type);
-    if (image->height > 1 && magnitude(image->stride) < tm_image_row_bytes(image))
+    if (!fits(image->stride, tm_image_row_bytes(image), image->height))
         return "a picture's stride must be at least its width";
     if ((uintptr_t)image->samples % (uintptr_t)size || (image->height > 1 && image->stride % size))
         return "samples must lie at addresses that are multiples of their size";
-    if (image->mask && image->height > 1 && magnitude(image->mask_stride) < image->width)
+    if (image->mask && !fits(image->mask_stride, image->width, image->height))
         return "a mask's stride must be at least its width";
+    return NULL;
+}
+
+const char *tm_map_fault(const tm_map *map, int64_t width, int64_t height, size_t element)
+{
+    if (!map->data)
+        return NULL;
+    if ((uintptr_t)map->data % element)
+        return "a map must lie at an address that is a multiple of its element's size";
+    if (height > 1 && (map->stride < 0 || map->stride % (int64_t)element ||
+                       !fits(map->stride, width * (int64_t)element, height)))
+        return "a map's stride must be at least its row, and a multiple of its element";
     return NULL;
 }
