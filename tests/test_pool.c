@@ -3,6 +3,7 @@
  * bits as the oracle, whatever fails. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "backends.h"
@@ -657,9 +658,62 @@ static void costs_what_is_copied(void)
     }
 }
 
+/* What a forked process can do with its parent's devices: 0 if that is nothing, and all
+ * of it ends. */
+static int use_inherited(tm_matcher *matcher, const tm_image *frame, const tm_template *tmpl)
+{
+    tm_host_memory memory;
+    tm_peak best;
+
+    if (tm_match(matcher, frame, tmpl, &best, NULL) != TM_ERR_DEVICE ||
+        !strstr(tm_matcher_message(matcher), "before this process was forked"))
+        return 1;
+    if (tm_host_alloc(matcher, 100, &memory) != TM_OK || memory.pinned)
+        return 2;
+    tm_host_free(matcher, &memory);
+    tm_matcher_destroy(&matcher);
+    return matcher ? 3 : 0;
+}
+
+static void a_fork_has_no_devices(void)
+{
+    static uint8_t samples[40 * 50];
+    const tm_image frame = {.samples = samples, .width = 50, .height = 40, .stride = 50};
+    const tm_image crop = {.samples = samples, .width = 9, .height = 7, .stride = 50};
+    tm_settings settings;
+    tm_matcher *matcher;
+    tm_template *tmpl;
+    tm_peak best;
+    int status = -1;
+
+    tm_pool *pool = open_pool(1, 0); /* or it is skipped */
+    tm_pool_destroy(&pool);
+    for (size_t i = 0; i < sizeof samples; i++)
+        samples[i] = (uint8_t)check_random_in(0, 255);
+    tm_settings_default(&settings, sizeof settings);
+    settings.device = TM_DEVICE_CUDA;
+    settings.device_mask = TM_ALL_DEVICES;
+    CHECK_EQ(tm_matcher_create(&matcher, &settings), TM_OK);
+    CHECK_EQ(tm_template_create(&tmpl, matcher, &crop), TM_OK);
+    CHECK_EQ(tm_match(matcher, &frame, tmpl, &best, NULL), TM_OK);
+    fflush(stdout);
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(60);
+        _exit(use_inherited(matcher, &frame, tmpl));
+    }
+    CHECK(child > 0);
+    CHECK_EQ(waitpid(child, &status, 0), child);
+    CHECK_EQ(status, 0);
+    CHECK_EQ(tm_match(matcher, &frame, tmpl, &best, NULL), TM_OK);
+    tm_template_destroy(&tmpl);
+    tm_matcher_destroy(&matcher);
+}
+
 int main(int argc, char **argv)
 {
     static const check_test tests[] = {
+        TEST(a_fork_has_no_devices),
         TEST(random_devices), TEST(large_frames),  TEST(several_templates), TEST(little_memory),
         TEST(every_fault),    TEST(opening_fails), TEST(slow_devices_get_less), TEST(shares_meet),
         TEST(warnings_last),  TEST(pieces_grow_again), TEST(trials_become_rare),

@@ -12,6 +12,10 @@
  *  - A matcher and the templates made with it are used by one thread at a time.
  *    Different matchers may be used by different threads at once.
  *  - The library prints nothing, never exits and keeps no global state.
+ *  - A process that was forked may go on with its parent's matchers, on the CPU; a
+ *    matcher whose devices the parent opened fails with DEVICE, or with TM_DEVICE_AUTO
+ *    goes on without them. Where "the caller's thread" is said below, it may then be
+ *    another one that the call starts and waits for.
  *  - Sizes are in pixels, strides in bytes, x grows to the right, y downwards,
  *    positions count from 0.
  */
@@ -254,7 +258,8 @@ typedef struct tm_peak {
  * integers, else float; of TM_SAMPLE_F32 pictures always float. */
 typedef struct tm_map {
     void *data;
-    ptrdiff_t stride; /* bytes from one row to the next, a multiple of the element */
+    ptrdiff_t stride; /* bytes from one row to the next: a multiple of the element, and at
+                         least a row of the map */
 } tm_map;
 
 /* Bytes of one element of the metric's score map; 0 if there is no such metric. Of

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "match/forked.h"
 #include "match/matcher.h"
 #include "match/stream.h"
 
@@ -60,22 +61,29 @@ static tm_status match_rows(tm_matcher *m, tm_stream *stream)
     return TM_OK;
 }
 
-tm_status tm_match_rows(tm_matcher *matcher, const tm_row_source *frame,
-                        const tm_template *const *tmpls, size_t count, tm_peak *best,
-                        const tm_row_sink *maps)
+typedef struct rows_call {
+    tm_matcher *matcher;
+    const tm_row_source *frame;
+    const tm_template *const *tmpls;
+    size_t count;
+    tm_peak *best;
+    const tm_row_sink *maps;
+} rows_call;
+
+static tm_status match_all_rows(void *context)
 {
+    const rows_call *c = context;
+    tm_matcher *matcher = c->matcher;
+    const tm_row_source *frame = c->frame;
+    const size_t count = c->count;
     const double start = clock_ms();
 
-    if (!matcher)
-        return TM_ERR_INVALID;
-    if (!best || !frame || !frame->read)
-        return tm_matcher_fail_plain(matcher, TM_ERR_INVALID);
     /* there is no sample to look at yet */
     const tm_image image = {.samples = (const uint8_t *)"",
                             .width = frame->width,
                             .height = frame->height,
                             .stride = (ptrdiff_t)frame->width};
-    tm_status status = tm_matcher_prepare(matcher, &image, tmpls, count, NULL);
+    tm_status status = tm_matcher_prepare(matcher, &image, c->tmpls, count, NULL);
     if (status != TM_OK)
         return status;
     tm_job *jobs = malloc(count * sizeof *jobs);
@@ -83,7 +91,7 @@ tm_status tm_match_rows(tm_matcher *matcher, const tm_row_source *frame,
         return tm_matcher_fail_plain(matcher, TM_ERR_MEMORY);
     memcpy(jobs, matcher->jobs, count * sizeof *jobs);
     tm_stream stream = {.source = frame,
-                        .sinks = maps,
+                        .sinks = c->maps,
                         .jobs = jobs,
                         .count = count,
                         .allocate = allocate_band,
@@ -92,8 +100,20 @@ tm_status tm_match_rows(tm_matcher *matcher, const tm_row_source *frame,
                         .context = matcher};
     status = match_rows(matcher, &stream);
     for (size_t i = 0; i < count && status == TM_OK; i++)
-        best[i] = tm_peak_of_job(&jobs[i]);
+        c->best[i] = tm_peak_of_job(&jobs[i]);
     free(jobs);
     matcher->times.total = clock_ms() - start;
     return status;
+}
+
+tm_status tm_match_rows(tm_matcher *matcher, const tm_row_source *frame,
+                        const tm_template *const *tmpls, size_t count, tm_peak *best,
+                        const tm_row_sink *maps)
+{
+    if (!matcher)
+        return TM_ERR_INVALID;
+    if (!best || !frame || !frame->read)
+        return tm_matcher_fail_plain(matcher, TM_ERR_INVALID);
+    rows_call c = {matcher, frame, tmpls, count, best, maps};
+    return tm_run_forked(matcher, match_all_rows, &c);
 }

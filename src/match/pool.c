@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The calling thread serves the first device, and each other device has a thread
  * that sleeps between calls. */
+#include "match/forked.h"
 #include "match/pool_private.h"
 
 #include <stdio.h>
@@ -83,12 +84,15 @@ void tm_pool_open_devices(tm_pool *pool, tm_pool_device *const *list, int count)
 tm_status tm_pool_host_alloc(tm_pool *pool, size_t size, void **memory, tm_message *message)
 {
     const tm_pool_device *d = some_device(pool);
+    if (tm_pool_is_inherited(pool))
+        return TM_OK;
     return d->cuda ? pool->plugin->host_alloc(d->cuda, size, memory, message) : TM_OK;
 }
 
 void tm_pool_host_free(const tm_pool *pool, void *memory)
 {
-    pool->plugin->host_free(some_device(pool)->index, memory);
+    if (!tm_pool_is_inherited(pool))
+        pool->plugin->host_free(some_device(pool)->index, memory);
 }
 
 size_t tm_pool_reports(const tm_pool *pool, tm_device_report *reports, size_t capacity)
@@ -152,6 +156,7 @@ tm_status tm_pool_create(tm_pool **created, const tm_cuda_plugin *plugin,
     *pool = (tm_pool){.plugin = plugin,
                       .memory = settings->memory,
                       .least_ms = settings->least_ms,
+                      .forks = tm_forks(),
                       .count = count,
                       .devices = devices};
     pthread_mutex_init(&pool->lock, NULL);
@@ -173,7 +178,8 @@ tm_status tm_pool_create(tm_pool **created, const tm_cuda_plugin *plugin,
 void tm_pool_destroy(tm_pool **destroyed)
 {
     tm_pool *pool = *destroyed;
-    if (!pool)
+    *destroyed = NULL;
+    if (!pool || tm_pool_is_inherited(pool))
         return;
     pthread_mutex_lock(&pool->lock);
     pool->quit = true;
@@ -193,5 +199,9 @@ void tm_pool_destroy(tm_pool **destroyed)
     pthread_mutex_destroy(&pool->lock);
     free(pool->devices);
     free(pool);
-    *destroyed = NULL;
+}
+
+bool tm_pool_is_inherited(const tm_pool *pool)
+{
+    return pool->forks != tm_forks();
 }

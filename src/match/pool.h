@@ -24,6 +24,10 @@ tm_status tm_pool_create(tm_pool **pool, const tm_cuda_plugin *plugin,
                          const tm_pool_settings *settings, tm_message *message);
 void tm_pool_destroy(tm_pool **pool);
 
+/* Whether another process opened the devices, and this one was forked from it: nothing
+ * can be done with them here, and to destroy the pool leaves its memory as it is. */
+bool tm_pool_is_inherited(const tm_pool *pool);
+
 /* One call. jobs share their frame, domain and metric. */
 typedef struct tm_pool_call {
     tm_job *jobs;

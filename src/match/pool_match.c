@@ -206,6 +206,12 @@ tm_status tm_pool_match(tm_pool *pool, tm_pool_call *call)
     tm_rows left[TM_POOL_MOST + 1];
     int count = 1;
 
+    if (tm_pool_is_inherited(pool)) {
+        snprintf(call->message.text, sizeof call->message.text,
+                 "the matcher's devices were opened before this process was forked; it needs a "
+                 "matcher of its own");
+        return TM_ERR_DEVICE;
+    }
     tm_status status = begin(pool, call);
     left[0] = (tm_rows){0, pool->height};
     while (status == TM_OK && count > 0) {

@@ -19,6 +19,7 @@ struct tm_pool {
     tm_pool_call *call;
     int64_t height;  /* of its highest map: what rows are counted by */
     int64_t rescued; /* rows that the CPU took */
+    unsigned forks;  /* tm_forks() of the process that opened the devices */
 };
 
 /* Sets the listed devices to work, the first in this thread if it is the pool's

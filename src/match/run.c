@@ -240,6 +240,11 @@ static bool use_cuda(tm_matcher *m, size_t count)
     const tm_settings *s = &m->settings;
     if (s->device != TM_DEVICE_AUTO || s->algorithm == TM_ALGORITHM_REFERENCE)
         return s->device == TM_DEVICE_CUDA;
+    if (m->pool && tm_pool_is_inherited(m->pool)) {
+        tm_pool_destroy(&m->pool);
+        snprintf(m->refusal.text, sizeof m->refusal.text,
+                 "the devices were opened before this process was forked");
+    }
     if (!m->pool && !m->refusal.text[0] &&
         m->cpu_ms + estimate_ms(m, count) >= tm_plan_cuda_start_ms() &&
         tm_matcher_open_cuda(m) != TM_OK) {
