@@ -10,6 +10,7 @@
 
 #include "io/io.h"
 #include "message.h"
+#include "pages.h"
 
 /* A name in a folder; folders have a slash behind, which puts them where their
  * contents' paths belong. */
@@ -38,9 +39,15 @@ bool frames_append(cli_frames *frames, cli_frame frame)
         frames->list[frames->count++] = frame;
         return true;
     }
-    free(frame.path);
-    free(frame.error);
+    frame_free(&frame);
     return false;
+}
+
+void frame_free(cli_frame *frame)
+{
+    free(frame->path);
+    free(frame->error);
+    free(frame->part);
 }
 
 static bool add_error(cli_frames *frames, char *path, uint32_t tree, const char *reason)
@@ -136,7 +143,7 @@ static bool add_names(cli_frames *frames, const char *folder, uint32_t tree, con
             good = is_own_output(frames, path) || add_folder(frames, path, tree);
             free(path);
         } else {
-            good = frames_append(frames, (cli_frame){.path = path, .tree = tree});
+            good = pages_add(frames, (cli_frame){.path = path, .tree = tree});
         }
     }
     return good;
@@ -176,7 +183,7 @@ bool frames_add(cli_frames *frames, const char *operand)
     const size_t before = frames->count;
 
     if (strcmp(operand, "-") == 0 || stat(operand, &status) != 0 || !S_ISDIR(status.st_mode))
-        return frames_append(frames, (cli_frame){.path = strdup(operand), .tree = base_of(operand),
+        return pages_add(frames, (cli_frame){.path = strdup(operand), .tree = base_of(operand),
                                              .named = true});
     frames->from_folders = true;
     const size_t length = strlen(operand);
@@ -226,10 +233,8 @@ bool frames_add_list(cli_frames *frames, const char *path, char end)
 
 void frames_free(cli_frames *frames)
 {
-    for (size_t i = 0; i < frames->count; i++) {
-        free(frames->list[i].path);
-        free(frames->list[i].error);
-    }
+    for (size_t i = 0; i < frames->count; i++)
+        frame_free(&frames->list[i]);
     free(frames->list);
     *frames = (cli_frames){0};
 }

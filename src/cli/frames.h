@@ -7,17 +7,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Which picture is meant, of a file that holds several. */
+typedef struct cli_part {
+    int64_t number; /* from 1 */
+    bool spelled;   /* the frame's path ends in "#number", before its crop */
+} cli_part;
+
 typedef struct cli_frame {
     char *path;    /* as it is opened and printed */
     uint32_t tree; /* where the part of path begins that output folders mirror */
     bool named;    /* by the user, so a crop may follow; else exactly a file's name */
     char *error;   /* why it is known that there is nothing to read, or NULL */
+    cli_part *part; /* NULL: the file's only picture */
 } cli_frame;
 
 typedef struct cli_frames {
     cli_frame *list;
     size_t count, capacity;
-    bool from_folders; /* or lists: their number was not the user's to see */
+    bool from_folders; /* or lists, or files of several: their number was not the user's to see */
+    bool one_each;     /* a file of several pictures is an error, unless one is named */
     bool recursive;    /* folders are descended into, */
     const char *not_below[2]; /* but not into these, if they exist: own outputs */
 } cli_frames;
@@ -28,12 +36,15 @@ typedef struct cli_frames {
  * false if memory ran out. */
 bool frames_add(cli_frames *frames, const char *operand);
 
-/* Takes over the frame's strings. */
+/* Takes over what the frame points to. */
 bool frames_append(cli_frames *frames, cli_frame frame);
 
 /* Operands from a file, or standard input for "-", each ended by the byte. False
  * after a message. */
 bool frames_add_list(cli_frames *frames, const char *path, char end);
+
+/* Frees what it points to. */
+void frame_free(cli_frame *frame);
 
 void frames_free(cli_frames *frames);
 

@@ -9,6 +9,27 @@
 #include "clock.h"
 #include "message.h"
 
+static void fail_memory(io_error *error)
+{
+    strcpy(error->reason, tm_strerror(TM_ERR_MEMORY));
+}
+
+/* "scan.tif#3" is the path already where the user wrote it so. */
+static void name_part(cli_operand *operand, const cli_part *part)
+{
+    char *number = part->spelled ? strrchr(operand->path, '#') : NULL;
+    if ((part->spelled ? asprintf(&operand->name, "%s", operand->path)
+                       : asprintf(&operand->name, "%s#%" PRId64, operand->path, part->number)) < 0) {
+        operand->name = NULL;
+        operand_free(operand);
+        fail_memory(&operand->error);
+        return;
+    }
+    operand->page = part->number - 1;
+    if (number)
+        *number = '\0';
+}
+
 void operand_init(cli_operand *operand, const cli_frame *frame)
 {
     *operand = (cli_operand){.given = frame->path};
@@ -18,7 +39,9 @@ void operand_init(cli_operand *operand, const cli_frame *frame)
         io_split_crop(frame->path, &operand->path, &operand->crop, &operand->has_crop,
                       &operand->error);
     else if (!(operand->path = strdup(frame->path)))
-        strcpy(operand->error.reason, tm_strerror(TM_ERR_MEMORY));
+        fail_memory(&operand->error);
+    if (operand->path && frame->part)
+        name_part(operand, frame->part);
 }
 
 void operand_restrict(cli_operand *operand, const io_crop *roi)
@@ -34,12 +57,13 @@ void operand_restrict(cli_operand *operand, const io_crop *roi)
 void operand_free(cli_operand *operand)
 {
     free(operand->path);
-    operand->path = NULL;
+    free(operand->name);
+    operand->path = operand->name = NULL;
 }
 
 const char *operand_name(const cli_operand *operand)
 {
-    return operand->path ? operand->path : operand->given;
+    return operand->name ? operand->name : operand->path ? operand->path : operand->given;
 }
 
 /* The mask takes the place of the picture's own. */
@@ -208,6 +232,7 @@ bool input_load(cli_input *input, const cli_operand *operand, const cli_wish *wi
     }
     if (!io_source_open(&input->source, operand->path, error))
         return false;
+    input->source.page = operand->page;
     input->opened = true;
     input->bytes = (int64_t)input->source.size;
     if (!(wish->room.bytes == INT64_MAX ? decode_whole(input, operand, wish, error)

@@ -16,6 +16,8 @@
 typedef struct cli_operand {
     const char *given;
     char *path;
+    char *name;   /* of a file's picture, "scan.tif#3"; NULL: path is its name */
+    int64_t page; /* of the file, from 0 */
     bool has_crop;
     io_crop crop; /* where there is none: zeros */
     io_error error;
@@ -29,7 +31,7 @@ void operand_free(cli_operand *operand);
  * that cannot be read. */
 void operand_restrict(cli_operand *operand, const io_crop *roi);
 
-/* The file's name, or what was given. */
+/* The picture's name, or what was given. */
 const char *operand_name(const cli_operand *operand);
 
 /* A decoded operand. The source stays open: standard input cannot be read

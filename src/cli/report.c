@@ -80,12 +80,14 @@ static void csv_result(const cli_report *report, const cli_result *r)
     }
 }
 
-static void json_names(FILE *out, const char *frame, const char *tmpl)
+static void json_names(FILE *out, const cli_result *r)
 {
     fputs("{\"frame\":", out);
-    text_json(out, frame);
+    text_json(out, r->frame);
+    if (r->index > 0)
+        fprintf(out, ",\"index\":%" PRId64, r->index);
     fputs(",\"template\":", out);
-    text_json(out, tmpl);
+    text_json(out, r->tmpl);
 }
 
 static void json_times(const cli_report *report, const cli_result *r)
@@ -139,9 +141,9 @@ static void json_verification(FILE *out, const verification *v)
     putc('}', out);
 }
 
-static void json_failure(FILE *out, const char *frame, const char *tmpl, const char *reason)
+static void json_failure(FILE *out, const cli_result *r, const char *reason)
 {
-    json_names(out, frame, tmpl);
+    json_names(out, r);
     fputs(",\"error\":", out);
     text_json(out, reason);
 }
@@ -149,10 +151,10 @@ static void json_failure(FILE *out, const char *frame, const char *tmpl, const c
 void report_constant(const cli_options *options, FILE *out, const cli_result *r, const char *error)
 {
     if (error) {
-        json_failure(out, r->frame, r->tmpl, error);
+        json_failure(out, r, error);
         return;
     }
-    json_names(out, r->frame, r->tmpl);
+    json_names(out, r);
     fprintf(out, ",\"frame_size\":[%" PRId64 ",%" PRId64 "]", r->frame_width, r->frame_height);
     fprintf(out, ",\"template_size\":[%" PRId64 ",%" PRId64 "]", r->template_width,
             r->template_height);
@@ -193,10 +195,10 @@ bool report_result(cli_report *report, const cli_result *r)
     return finish_line(report);
 }
 
-bool report_failure(cli_report *report, const char *frame, const char *tmpl, const char *reason)
+bool report_failure(cli_report *report, const cli_result *r, const char *reason)
 {
     if (report->options->format == CLI_JSON) {
-        json_failure(report->out, frame, tmpl, reason);
+        json_failure(report->out, r, reason);
         fputs("}\n", report->out);
     }
     return finish_line(report);

@@ -30,6 +30,7 @@ typedef struct cli_match {
 
 typedef struct cli_result {
     const char *frame, *tmpl;
+    int64_t index; /* of the picture in its file or stream, from 1; 0: it is alone there */
     int64_t frame_width, frame_height;
     int64_t template_width, template_height;
     cli_match *matches; /* that are to be reported; the result's own */
@@ -53,6 +54,6 @@ void report_constant(const cli_options *options, FILE *out, const cli_result *re
                      const char *error);
 
 /* A pair that has no result. Only json has a line for it. */
-bool report_failure(cli_report *report, const char *frame, const char *tmpl, const char *reason);
+bool report_failure(cli_report *report, const cli_result *result, const char *reason);
 
 #endif

@@ -57,6 +57,7 @@ static bool find_pictures(runner *r)
 {
     const cli_options *o = r->options;
 
+    r->names.one_each = true;
     r->frames.recursive = r->names.recursive = o->recursive;
     r->frames.not_below[0] = o->output;
     r->frames.not_below[1] = o->crops;

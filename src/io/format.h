@@ -37,6 +37,10 @@ struct io_format {
     bool (*rows_read)(io_rows *rows, uint8_t *to, io_error *error);
     void (*rows_close)(io_rows *rows);
     bool (*encode)(const io_picture *picture, FILE *file, io_error *error); /* or NULL */
+    /* Where a file may hold several pictures, which source->page tells apart: how many it
+     * does, from 0 to INT64_MAX, by a walk over its directory that decodes nothing; 0 where
+     * the file is damaged. Else NULL: page is of no concern. */
+    int64_t (*pages)(const io_source *source);
 };
 
 extern const io_format io_format_png, io_format_jpeg, io_format_pnm, io_format_npy,

@@ -56,6 +56,7 @@ typedef struct io_source {
     bool mapped;
     int slot;        /* of the mapping */
     size_t released; /* bytes of the beginning */
+    int64_t page;    /* which of the file's pictures is meant, from 0; set after opening */
 } io_source;
 
 bool io_source_open(io_source *source, const char *path, io_error *error);
@@ -64,6 +65,15 @@ void io_source_close(io_source *source);
 /* Whether the file was cut short, or could not be read, after it was opened: what was
  * decoded of it fails. */
 bool io_source_lost(const io_source *source);
+
+/* How many pictures a file holds that io_source's page tells apart, at least 1; what is
+ * no file, no picture or damaged counts as one, and fails when it is decoded. */
+int64_t io_count_pages(const char *path);
+
+/* Whether a file's ending is that of a format whose files hold several pictures;
+ * likely: is it usual, so that a folder's file is worth opening for it? A name without a
+ * format's ending may be anything. */
+bool io_may_have_pages(const char *name, bool likely);
 
 /* Gives back the memory of the first used bytes, which the caller does not look at
  * any more soon; they stay readable. */

@@ -69,8 +69,7 @@ static void pass_over(cli_emitter *e, const cli_job *job)
 static bool emit_pair(cli_emitter *e, const cli_pair *pair)
 {
     if (!pair->done)
-        return report_failure(&e->report, pair->result.frame, pair->result.tmpl,
-                              pair->error.reason);
+        return report_failure(&e->report, &pair->result, pair->error.reason);
     e->matches += (int64_t)pair->result.match_count;
     e->pairs_without += pair->result.match_count == 0;
     return report_result(&e->report, &pair->result);

@@ -32,11 +32,12 @@ void job_free(cli_job *job, const cli_plan *plan)
     free(job->text);
 }
 
-static void clear_pair(cli_pair *pair, const char *frame, const char *tmpl)
+static void clear_pair(cli_pair *pair, const cli_job *job, const char *tmpl)
 {
     cli_result *r = &pair->result;
-    *pair = (cli_pair){.result = {.frame = frame,
+    *pair = (cli_pair){.result = {.frame = operand_name(&job->operand),
                                   .tmpl = tmpl,
+                                  .index = job->frame.part ? job->frame.part->number : 0,
                                   .matches = r->matches,
                                   .match_capacity = r->match_capacity}};
 }
@@ -45,7 +46,7 @@ static void clear_pair(cli_pair *pair, const char *frame, const char *tmpl)
 static bool look_up(cli_job *job, const cli_plan *plan)
 {
     bool all = true;
-    resume_identify(plan->resume, &job->frame, operand_name(&job->operand), job->ids);
+    resume_identify(plan->resume, &job->frame, job->operand.path, job->ids);
     for (size_t i = 0; i < plan->templates->count; i++)
         all &= resume_find(plan->resume, job->ids[i]) != NULL;
     return all;
@@ -59,8 +60,7 @@ void job_begin(cli_job *job, const cli_plan *plan)
     if (plan->options->has_roi)
         operand_restrict(&job->operand, &plan->options->roi);
     for (size_t i = 0; i < plan->templates->count; i++)
-        clear_pair(&job->pairs[i], operand_name(&job->operand),
-                   plan->templates->list[i].operand.given);
+        clear_pair(&job->pairs[i], job, plan->templates->list[i].operand.given);
     job->skipped = plan->resume && look_up(job, plan);
 }
 

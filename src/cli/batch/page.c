@@ -253,7 +253,7 @@ bool page_add(cli_page *page, const cli_job *job)
     if (page->in_chunk == 0)
         fputs("<script type=\"text/plain\" class=\"frames\">\n", out);
     fputs("[\"", out);
-    link_put(&page->link, out, operand_name(&job->operand));
+    link_put(&page->link, out, job->operand.path ? job->operand.path : job->operand.given);
     putc('"', out);
     if (job->skipped) {
         good = put_earlier(page, job);

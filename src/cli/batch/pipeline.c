@@ -50,10 +50,8 @@ static void forget(cli_pipeline *p)
     cli_frames *frames = p->s.frames;
     if (!p->feeding || p->returned < frames->count)
         return;
-    for (size_t i = 0; i < frames->count; i++) {
-        free(frames->list[i].path);
-        free(frames->list[i].error);
-    }
+    for (size_t i = 0; i < frames->count; i++)
+        frame_free(&frames->list[i]);
     frames->count = p->taken = p->returned = 0;
 }
 

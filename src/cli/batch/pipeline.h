@@ -54,7 +54,7 @@ typedef struct pipeline_settings {
     void *data;
 } pipeline_settings;
 
-/* For feed. Takes over the frame's strings. */
+/* For feed. Takes over what the frame points to. */
 void pipeline_add(cli_pipeline *pipeline, cli_frame frame);
 
 /* Returns when all frames are done, or those that were begun when it was stopped.

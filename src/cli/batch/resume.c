@@ -267,10 +267,10 @@ bool resume_close(cli_resume **resume)
     return good;
 }
 
-void resume_identify(const cli_resume *r, const cli_frame *frame, const char *path, uint64_t *ids)
+void resume_identify(const cli_resume *r, const cli_frame *frame, const char *file, uint64_t *ids)
 {
     int64_t facts[3];
-    const bool known = know_file(path, facts);
+    const bool known = file && know_file(file, facts);
 
     for (size_t i = 0; i < r->template_count; i++) {
         ids[i] = 0;
@@ -278,6 +278,8 @@ void resume_identify(const cli_resume *r, const cli_frame *frame, const char *pa
             continue;
         uint64_t hash = hash_bytes(r->templates[i], frame->path, strlen(frame->path));
         hash = hash_bytes(hash, facts, sizeof facts);
+        if (frame->part)
+            hash = hash_bytes(hash, &frame->part->number, sizeof frame->part->number);
         ids[i] = hash ? hash : 1;
     }
 }

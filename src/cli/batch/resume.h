@@ -47,9 +47,9 @@ bool resume_open(cli_resume **resume, const cli_options *options, const cli_temp
 /* Syncs. False after a message. NULL is allowed. */
 bool resume_close(cli_resume **resume);
 
-/* The ids of a frame with every template; zeros where the frame has no identity. May
- * be called by several threads. */
-void resume_identify(const cli_resume *resume, const cli_frame *frame, const char *path,
+/* The ids of a frame, which is in the file, with every template; zeros where the frame has
+ * no identity. May be called by several threads. */
+void resume_identify(const cli_resume *resume, const cli_frame *frame, const char *file,
                      uint64_t *ids);
 
 /* The line of an id that was there when the log was opened, or NULL. */

@@ -14,6 +14,7 @@
 #include "hash.h"
 #include "io/io.h"
 #include "message.h"
+#include "pages.h"
 
 /* A link is complete when it is made. */
 #define EVENTS (IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE | IN_DELETE_SELF | IN_MOVE_SELF)
@@ -76,6 +77,19 @@ static bool is_link(const char *path)
     return lstat(path, &status) == 0 && S_ISLNK(status.st_mode);
 }
 
+static void add(cli_watch *w, cli_pipeline *pipeline, char *path, size_t tree)
+{
+    cli_frames found = {0};
+    if (!pages_add(&found, (cli_frame){.path = path, .tree = (uint32_t)tree})) {
+        message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
+        w->failed = true;
+    }
+    for (size_t i = 0; i < found.count; i++)
+        pipeline_add(pipeline, found.list[i]);
+    found.count = 0;
+    frames_free(&found);
+}
+
 /* A file that is gone again was only a name on the way to another. */
 static void take(cli_watch *w, cli_pipeline *pipeline, const struct inotify_event *event)
 {
@@ -96,8 +110,7 @@ static void take(cli_watch *w, cli_pipeline *pipeline, const struct inotify_even
         bsearch(&identity, w->known, w->known_count, sizeof identity, compare))
         free(path);
     else
-        pipeline_add(pipeline,
-                     (cli_frame){.path = path, .tree = (uint32_t)(length + strlen(slash))});
+        add(w, pipeline, path, length + strlen(slash));
 }
 
 /* False when there will be no more. */
