@@ -2,6 +2,7 @@
 #include "message.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,12 @@ static const char *display_name(const char *file)
     return *file ? file : "''";
 }
 
-static void print(const char *file, const char *format, va_list arguments, const char *hint)
+static bool ends_sentence(const char *text)
+{
+    return text && *text && text[strlen(text) - 1] == '?';
+}
+
+static void print(const char *file, const char *format, va_list arguments, bool usage)
 {
     FILE *out = redirected ? redirected : stderr;
     char *text;
@@ -39,7 +45,8 @@ static void print(const char *file, const char *format, va_list arguments, const
         fputs(": ", out);
     }
     text_line(out, text ? text : "out of memory");
-    fputs(hint, out);
+    if (usage)
+        fprintf(out, "%s Try 'tmatch --help'.", ends_sentence(text) ? "" : ".");
     putc('\n', out);
     funlockfile(out);
     free(text);
@@ -49,7 +56,7 @@ void message(const char *file, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    print(file, format, arguments, "");
+    print(file, format, arguments, false);
     va_end(arguments);
 }
 
@@ -57,6 +64,6 @@ void message_usage(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    print(NULL, format, arguments, ". Try 'tmatch --help'.");
+    print(NULL, format, arguments, true);
     va_end(arguments);
 }

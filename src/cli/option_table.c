@@ -7,44 +7,72 @@
 #include <tmatch/tmatch.h>
 
 static const choice domains[] = {
-    {"valid", TM_DOMAIN_VALID, "the template lies inside the frame", false},
-    {"same", TM_DOMAIN_SAME, "as many positions as the frame has pixels", false},
-    {"full", TM_DOMAIN_FULL, "every overlap", false},
+    {.name = "valid", .value = TM_DOMAIN_VALID, .meaning = "the template lies inside the frame"},
+    {.name = "same", .value = TM_DOMAIN_SAME, .meaning = "one for each pixel of the frame"},
+    {.name = "full", .value = TM_DOMAIN_FULL, .meaning = "every overlap"},
     {0}};
 
+/* OpenCV's and others' names lead to ours; ccoeff_normed is lcc. */
 static const choice metrics[] = {
-    {"lcc", TM_METRIC_LCC, "local correlation coefficient", false},
-    {"ccorr", TM_METRIC_CCORR, "sum of products", false},
-    {"ccorr_normed", TM_METRIC_CCORR_NORMED, "sum of products over both norms", false},
-    {"ccoeff", TM_METRIC_CCOEFF, "sum of products of the differences from the means", false},
-    {"sqdiff", TM_METRIC_SQDIFF, "sum of squared differences", false},
-    {"sqdiff_normed", TM_METRIC_SQDIFF_NORMED, "sum of squared differences over both norms",
-     false},
+    {.name = "lcc",
+     .value = TM_METRIC_LCC,
+     .meaning = "local correlation coefficient",
+     .also = "zncc ncc znccorr normxcorr2 pearson ccoeff_normed tm_ccoeff_normed"},
+    {.name = "ccorr",
+     .value = TM_METRIC_CCORR,
+     .meaning = "sum of products",
+     .also = "tm_ccorr correlation"},
+    {.name = "ccorr_normed",
+     .value = TM_METRIC_CCORR_NORMED,
+     .meaning = "sum of products over both norms",
+     .also = "tm_ccorr_normed cosine"},
+    {.name = "ccoeff",
+     .value = TM_METRIC_CCOEFF,
+     .meaning = "sum of products of the differences from the means",
+     .also = "tm_ccoeff covariance"},
+    {.name = "sqdiff",
+     .value = TM_METRIC_SQDIFF,
+     .meaning = "sum of squared differences",
+     .also = "tm_sqdiff ssd mse"},
+    {.name = "sqdiff_normed",
+     .value = TM_METRIC_SQDIFF_NORMED,
+     .meaning = "sum of squared differences over both norms",
+     .also = "tm_sqdiff_normed"},
     {0}};
 
 static const choice algorithms[] = {
-    {"auto", TM_ALGORITHM_AUTO, "what is expected to be the quickest", false},
-    {"reference", TM_ALGORITHM_REFERENCE, "the definition; slow", false},
-    {"direct", TM_ALGORITHM_DIRECT, "sums over each window", false},
-    {"fft", TM_ALGORITHM_FFT, "correlation by Fourier transforms", false},
+    {.name = "auto", .value = TM_ALGORITHM_AUTO, .meaning = "what is expected to be quickest"},
+    {.name = "reference", .value = TM_ALGORITHM_REFERENCE, .meaning = "the definition; slow"},
+    {.name = "direct", .value = TM_ALGORITHM_DIRECT, .meaning = "sums over each window"},
+    {.name = "fft", .value = TM_ALGORITHM_FFT, .meaning = "by Fourier transforms"},
     {0}};
 
-static const choice depths[] = {{"auto", 0, "as the files have it", false},
-                                {"8", 8, NULL, false},
-                                {"16", 16, NULL, false},
-                                {"float", 32, "whole numbers too, as they are", false},
+static const choice depths[] = {{.name = "auto", .value = 0, .meaning = "as the files have it"},
+                                {.name = "8", .value = 8, .also = "uint8 u8"},
+                                {.name = "16", .value = 16, .also = "uint16 u16"},
+                                {.name = "float",
+                                 .value = 32,
+                                 .meaning = "whole numbers too, as they are",
+                                 .also = "32 float32 f32"},
                                 {0}};
 
-static const choice formats[] = {{"text", CLI_TEXT, "a line for each match", false},
-                                 {"json", CLI_JSON, "an object for each frame and template", false},
-                                 {"csv", CLI_CSV, "a row for each match, under a header", false},
-                                 {0}};
+static const choice formats[] = {
+    {.name = "text", .value = CLI_TEXT, .meaning = "a line for each match", .also = "txt plain"},
+    {.name = "json",
+     .value = CLI_JSON,
+     .meaning = "an object for each frame and template",
+     .also = "jsonl ndjson"},
+    {.name = "csv", .value = CLI_CSV, .meaning = "a row for each match, under a header"},
+    {0}};
 
 static const choice devices[] = {
-    {"auto", TM_DEVICE_AUTO, "what is expected to be the quickest", false},
-    {"cpu", TM_DEVICE_CPU, NULL, false},
-    {"cuda", TM_DEVICE_CUDA, "all NVIDIA GPUs", false},
-    {"cuda:N,M", TM_DEVICE_CUDA, "those that --list-devices gives these numbers", true},
+    {.name = "auto", .value = TM_DEVICE_AUTO, .meaning = "what is expected to be quickest"},
+    {.name = "cpu", .value = TM_DEVICE_CPU},
+    {.name = "cuda", .value = TM_DEVICE_CUDA, .meaning = "all NVIDIA GPUs", .also = "gpu nvidia"},
+    {.name = "cuda:N,M",
+     .value = TM_DEVICE_CUDA,
+     .meaning = "those that --list-devices gives these numbers",
+     .pattern = true},
     {0}};
 
 const char *const option_groups[GROUP_COUNT] = {
@@ -71,7 +99,7 @@ const char *option_argument(const option_row *row)
     size_t used = 0;
     names[0] = '\0';
     for (const choice *c = row->choices; c && c->name; c++)
-        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? "|" : "",
-                                 c->name);
+        used +=
+            (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? "|" : "", c->name);
     return names;
 }

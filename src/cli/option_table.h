@@ -32,6 +32,7 @@ typedef struct choice {
     const char *name;
     int value;
     const char *meaning; /* or NULL, where the name says it */
+    const char *also;    /* what else people call it, with spaces between; or NULL */
     bool pattern;        /* the name stands for others, as "cuda:N,M" does */
 } choice;
 
@@ -43,10 +44,13 @@ typedef struct option_row {
     const char *argument;  /* what help calls it; NULL: the choices' names */
     const choice *choices; /* or NULL */
     const char *ending;    /* ".npy", or NULL */
+    /* What other programs call it, words and single letters with spaces between; or NULL. They
+     * are no options: who gives one is told the name. */
+    const char *also;
     /* Where, how fast and how to tell, not what: --resume goes on with a log though this
      * option was another. */
     bool same_results;
-    const char *help;   /* for --help, which breaks it into lines */
+    const char *help; /* for --help, which breaks it into lines */
     /* At length, for the manual and the documents, with `literals` and [links](docs/x.md);
      * NULL: help is enough. */
     const char *manual;

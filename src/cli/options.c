@@ -11,9 +11,13 @@
 #include "message.h"
 #include "options_check.h"
 #include "options_set.h"
+#include "suggest.h"
 
 /* getopt_long's own code of an operand, in the mode that keeps the order. */
 enum { OPERAND = 1 };
+
+/* A suggestion names a few options. */
+enum { HINT_SIZE = 256 };
 
 /* Codes of the long options: their rows' indices from here on, so that none is a letter. */
 enum { FIRST_CODE = UCHAR_MAX + 1 };
@@ -56,24 +60,41 @@ static const option_row *find_row(int code)
     return NULL;
 }
 
-/* getopt_long takes unique abbreviations of long options, which stop being
- * unique when options are added; scripts are to be spared that. */
-static bool is_abbreviated(const option_row *row, const char *given)
+/* Whether given is the option's name after the dashes. */
+static bool is_spelt_out(const option_row *row, const char *given)
 {
-    return strncmp(given, "--", 2) == 0 && strcspn(given, "=") != 2 + strlen(row->name);
+    return strcspn(given, "=") == strlen(row->name) &&
+           strncmp(given, row->name, strlen(row->name)) == 0;
 }
 
-static bool refuse_option(int problem, const char *given)
+/* "-output": a long name with one dash is no letter with an argument, "-o utput". */
+static bool is_long_name(const char *given)
 {
-    const option_row *row = find_row(optopt);
-    if (problem == ':' && row)
-        message_usage("--%s needs an argument", row->name);
-    else if (row)
-        message_usage("--%s takes no argument", row->name);
-    else if (optopt)
-        message_usage("unknown option '-%c'", optopt);
-    else
-        message_usage("unknown option '%s'", given);
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (given[0] == '-' && is_spelt_out(&option_table[i], given + 1))
+            return true;
+    return false;
+}
+
+static bool refuse_unknown(const char *given)
+{
+    char hint[HINT_SIZE];
+    suggest_option(given, hint, sizeof hint);
+    message_usage("unknown option '%.*s'%s", (int)strcspn(given, "="), given, hint);
+    return false;
+}
+
+static bool refuse_letter(int letter)
+{
+    char hint[HINT_SIZE];
+    suggest_letter(letter, hint, sizeof hint);
+    message_usage("unknown option '-%c'%s", letter, hint);
+    return false;
+}
+
+static bool refuse_argument(const option_row *row, bool missing)
+{
+    message_usage(missing ? "--%s needs an argument" : "--%s takes no argument", row->name);
     return false;
 }
 
@@ -98,17 +119,18 @@ static bool take_option(parser *p, int code, const char *given)
         p->o->frames[p->o->frame_count++] = given;
         return true;
     }
-    if (code == '[') {
-        message_usage("unknown option '-['");
-        return false;
-    }
-    if (code == '?' || code == ':')
-        return refuse_option(code, given);
-    const option_row *row = find_row(code);
-    if (code >= FIRST_CODE && is_abbreviated(row, given)) {
-        message_usage("unknown option '%s'; --%s cannot be abbreviated", given, row->name);
-        return false;
-    }
+    if (is_long_name(given))
+        return refuse_unknown(given);
+    const bool failed = code == '?' || code == ':';
+    const option_row *row = find_row(failed ? optopt : code);
+    if (!row && (failed ? optopt : code))
+        return refuse_letter(failed ? optopt : code);
+    /* getopt_long takes unique abbreviations, which stop being unique when options are added;
+     * scripts are to be spared that. */
+    if (!row || (given[1] == '-' && !is_spelt_out(row, given + 2)))
+        return refuse_unknown(given);
+    if (failed)
+        return refuse_argument(row, code == ':');
     if (!row->same_results)
         add_to_fingerprint(p, row);
     const cli_option option = (cli_option)(row - option_table);

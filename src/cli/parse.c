@@ -8,10 +8,11 @@
 #include <string.h>
 
 #include "message.h"
+#include "suggest.h"
 
 bool parse_choice(const char *option, const char *text, const choice *choices, int *value)
 {
-    char names[128] = "";
+    char names[128] = "", hint[64];
     for (const choice *c = choices; c->name; c++) {
         if (strcmp(text, c->name) == 0) {
             *value = c->value;
@@ -21,7 +22,8 @@ bool parse_choice(const char *option, const char *text, const choice *choices, i
         const char *separator = c == choices ? "" : c[1].name ? ", " : " or ";
         snprintf(names + used, sizeof names - used, "%s%s", separator, c->name);
     }
-    message_usage("--%s: '%s' is not any of %s", option, text, names);
+    suggest_choice(choices, text, hint, sizeof hint);
+    message_usage("--%s: '%s' is not any of %s%s", option, text, names, hint);
     return false;
 }
 
