@@ -27,23 +27,27 @@ void emitter_end(cli_emitter *e)
     free(e->text);
 }
 
+static bool log_pair(cli_emitter *e, const cli_job *job, const cli_pair *pair, uint64_t id)
+{
+    const size_t start = (size_t)ftello(e->lines); /* those of other templates are before it */
+    report_constant(e->plan->options, e->lines, &pair->result, pair->done ? NULL : pair->error.reason);
+    if (fflush(e->lines) != 0)
+        return false;
+    log_line_end(e->lines, e->text + start, e->text_size - start,
+                 pair->lasting && !job->failed ? id : 0);
+    return fflush(e->lines) == 0;
+}
+
 /* Pairs that were done before have their line already. Where a picture could not be
  * written, the frame is to be matched again. */
 static bool log_job(cli_emitter *e, const cli_job *job)
 {
+    bool good = true;
     rewind(e->lines);
-    for (size_t i = 0; i < e->plan->templates->count; i++) {
-        const cli_pair *pair = &job->pairs[i];
-        if (resume_find(e->resume, job->ids[i]))
-            continue;
-        report_constant(e->plan->options, e->lines, &pair->result,
-                        pair->done ? NULL : pair->error.reason);
-        if (pair->lasting && !job->failed && job->ids[i] != 0)
-            fprintf(e->lines, ",\"id\":\"%016" PRIx64 "\"}\n", job->ids[i]);
-        else
-            fputs("}\n", e->lines);
-    }
-    if (fflush(e->lines) != 0) {
+    for (size_t i = 0; i < e->plan->templates->count && good; i++)
+        if (!resume_find(e->resume, job->ids[i]))
+            good = log_pair(e, job, &job->pairs[i], job->ids[i]);
+    if (!good || fflush(e->lines) != 0) {
         message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
         return false;
     }
@@ -55,7 +59,7 @@ static void pass_over(cli_emitter *e, const cli_job *job)
 {
     bool broken = false;
     for (size_t i = 0; i < e->plan->templates->count; i++) {
-        const resume_line *line = resume_find(e->resume, job->ids[i]);
+        const log_line *line = resume_find(e->resume, job->ids[i]);
         broken |= line->failed;
         e->matches += line->matches;
         e->pairs_without += !line->failed && line->matches == 0;

@@ -226,7 +226,7 @@ static bool put_earlier(cli_page *page, const cli_job *job)
     bool good = true, first = true;
 
     for (size_t i = 0; i < page->plan->templates->count && good; i++) {
-        const resume_line *line = resume_find(page->plan->resume, job->ids[i]);
+        const log_line *line = resume_find(page->plan->resume, job->ids[i]);
         char *text = resume_text(page->plan->resume, line);
         int64_t size[2] = {0, 0};
         const char *found = text ? strstr(text, key) : NULL;
@@ -238,7 +238,8 @@ static bool put_earlier(cli_page *page, const cli_job *job)
         first = false;
         putc(',', out);
         if (text)
-            put_json(out, text, strlen(text));
+            put_json(out, text, log_line_result(text, line->length));
+        putc('}', out);
         free(text);
     }
     return good || fail(page, "the log cannot be read");

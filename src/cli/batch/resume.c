@@ -16,10 +16,7 @@
 #include "hash.h"
 #include "message.h"
 
-#define LINE_START "{\"frame\":"
-#define ID_START ",\"id\":\""
-
-enum { ID_DIGITS = 16, LOCK_MS = 1000 };
+enum { LOCK_MS = 1000 };
 
 struct cli_resume {
     const char *path;
@@ -29,7 +26,7 @@ struct cli_resume {
     struct timespec synced;
     uint64_t *templates; /* the part of the ids that does not change, by template; 0: no id */
     size_t template_count;
-    resume_line *table; /* by id, open addressing; its size is a power of two */
+    log_line *table; /* by id, open addressing; its size is a power of two */
     size_t capacity, count;
 };
 
@@ -39,7 +36,7 @@ static bool fail(const cli_resume *r)
     return false;
 }
 
-static resume_line *slot_of(resume_line *table, size_t capacity, uint64_t id)
+static log_line *slot_of(log_line *table, size_t capacity, uint64_t id)
 {
     size_t i = (size_t)id & (capacity - 1);
     while (table[i].id != 0 && table[i].id != id)
@@ -47,11 +44,11 @@ static resume_line *slot_of(resume_line *table, size_t capacity, uint64_t id)
     return &table[i];
 }
 
-static bool insert(cli_resume *r, const resume_line *line)
+static bool insert(cli_resume *r, const log_line *line)
 {
     if (2 * r->count >= r->capacity) {
         const size_t capacity = r->capacity ? 2 * r->capacity : 1024;
-        resume_line *table = calloc(capacity, sizeof *table);
+        log_line *table = calloc(capacity, sizeof *table);
         if (!table)
             return false;
         for (size_t i = 0; i < r->capacity; i++)
@@ -61,61 +58,52 @@ static bool insert(cli_resume *r, const resume_line *line)
         r->table = table;
         r->capacity = capacity;
     }
-    resume_line *slot = slot_of(r->table, r->capacity, line->id);
+    log_line *slot = slot_of(r->table, r->capacity, line->id);
     r->count += slot->id == 0;
     *slot = *line;
     return true;
 }
 
-const resume_line *resume_find(const cli_resume *r, uint64_t id)
+const log_line *resume_find(const cli_resume *r, uint64_t id)
 {
     if (r->capacity == 0 || id == 0)
         return NULL;
-    const resume_line *slot = slot_of(r->table, r->capacity, id);
+    const log_line *slot = slot_of(r->table, r->capacity, id);
     return slot->id ? slot : NULL;
 }
 
-/* No string in a line has a quote that is not escaped, so what is looked for here
- * cannot be part of a name. */
-static resume_line parse_line(const char *text, size_t length)
+/* Only a file that is a log, or will have been one, is touched: it has a line that is
+ * whole, or nothing but the beginning of one. */
+static bool read_lines(cli_resume *r, FILE *file, bool quiet)
 {
-    resume_line line = {.length = (uint32_t)length, .failed = strstr(text, ",\"error\":\"") != NULL};
-    const char *id = length > sizeof ID_START + ID_DIGITS + 1
-                         ? text + length - 2 - ID_DIGITS - strlen(ID_START)
-                         : text;
-    if (strncmp(id, ID_START, strlen(ID_START)) == 0)
-        line.id = strtoull(id + strlen(ID_START), NULL, 16);
-    for (const char *match = text; (match = strstr(match, "{\"x\":")); match++)
-        line.matches++;
-    return line;
-}
-
-/* Only a file that is a log, or will have been one, is touched. */
-static bool read_lines(cli_resume *r, FILE *file)
-{
+    static const char start[] = LOG_LINE_START;
     char *text = NULL;
-    size_t size = 0;
+    size_t size = 0, whole = 0, damaged = 0;
     ssize_t length;
-    bool good = true, ours = true;
+    bool good = true, begun = true;
 
-    while (good && ours && (errno = 0, length = getline(&text, &size, file)) > 0) {
-        const bool whole = text[length - 1] == '\n';
-        if (!whole && r->size > 0)
-            break; /* torn: a power cut may leave zeros there */
-        const size_t start = strlen(LINE_START);
-        ours = strncmp(text, LINE_START, (size_t)length < start ? (size_t)length : start) == 0;
-        if (!whole || !ours)
+    while (good && (errno = 0, length = getline(&text, &size, file)) > 0) {
+        if (text[length - 1] != '\n') { /* torn: a power cut may leave zeros there */
+            begun = strncmp(text, start, (size_t)length < strlen(start) ? (size_t)length : strlen(start)) == 0;
             break;
+        }
+        log_line line;
         text[--length] = '\0';
-        resume_line line = parse_line(text, (size_t)length);
+        const bool sound = log_line_parse(&line, text, (size_t)length);
         line.offset = r->size;
         r->size += length + 1;
-        good = line.id == 0 || insert(r, &line);
+        whole += sound;
+        damaged += !sound;
+        good = !sound || line.id == 0 || insert(r, &line);
     }
-    if (!ours)
-        message(r->path, "is no log of --resume: nothing is appended to it");
-    else if (!good || errno || ferror(file))
+    const bool ours = whole > 0 || (damaged == 0 && begun);
+    if (!good || errno || ferror(file))
         good = fail(r);
+    else if (!ours)
+        message(r->path, "is no log of --resume: nothing is appended to it");
+    else if (damaged > 0 && !quiet)
+        message(r->path, "%zu damaged line%s not count: frames that have no other are matched again",
+                damaged, damaged == 1 ? " does" : "s do");
     free(text);
     return good && ours;
 }
@@ -132,7 +120,7 @@ static bool lock(int fd)
     return true;
 }
 
-static bool open_log(cli_resume *r)
+static bool open_log(cli_resume *r, bool quiet)
 {
     struct stat status;
 
@@ -154,7 +142,7 @@ static bool open_log(cli_resume *r)
             close(copy);
         return fail(r);
     }
-    const bool read = read_lines(r, file);
+    const bool read = read_lines(r, file, quiet);
     fclose(file);
     return read && (r->size == status.st_size || ftruncate(r->fd, r->size) == 0 || fail(r));
 }
@@ -239,7 +227,7 @@ bool resume_open(cli_resume **resume, const cli_options *options, const cli_temp
                           .templates = calloc(templates->count + 1, sizeof *r->templates)};
     if (!r || !r->templates) {
         message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
-    } else if (open_log(r)) {
+    } else if (open_log(r, options->quiet)) {
         clock_gettime(CLOCK_MONOTONIC, &r->synced);
         identify_templates(r, options, templates, frame_mask);
         r->ready = true;
@@ -284,7 +272,7 @@ void resume_identify(const cli_resume *r, const cli_frame *frame, const char *fi
     }
 }
 
-char *resume_text(const cli_resume *r, const resume_line *line)
+char *resume_text(const cli_resume *r, const log_line *line)
 {
     char *text = malloc((size_t)line->length + 1);
     if (text && pread(r->fd, text, line->length, line->offset) == (ssize_t)line->length) {

@@ -3,10 +3,11 @@
  * it is the result of. A later run with the same log passes over what it finds
  * there. A line is
  *
- *     {"frame":...,"template":...,...,"matches":[...],"id":"0123456789abcdef"}
- *     {"frame":...,"template":...,"error":"...","id":"0123456789abcdef"}
+ *     {"frame":...,"template":...,...,"matches":[...],"id":"0123456789abcdef","sum":"..."}
+ *     {"frame":...,"template":...,"error":"...","id":"0123456789abcdef","sum":"..."}
  *
- * and has no id where the same might go well another time: a file that cannot be
+ * with a sum of its own bytes, so that one that the disk has damaged does not count, and
+ * has no id where the same might go well another time: a file that cannot be
  * opened, memory that ran out, a picture that could not be written. The id stands for
  * the frame's path, size and time of change, the template's samples, and the options
  * that change results or outputs; of a template that is broken, for its name, size and
@@ -22,6 +23,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "batch/log_line.h"
 #include "frames.h"
 #include "options.h"
 #include "template.h"
@@ -30,16 +32,8 @@ enum { RESUME_SYNC_S = 5 };
 
 typedef struct cli_resume cli_resume;
 
-/* A line of the log, by its id. */
-typedef struct resume_line {
-    uint64_t id; /* 0: none */
-    off_t offset;
-    uint32_t length; /* without the newline */
-    uint32_t matches;
-    bool failed;
-} resume_line;
-
-/* Locks the file, reads it, and cuts a torn last line off. False after a message;
+/* Locks the file, reads it, says how many lines are damaged, and cuts a torn last line
+ * off. False after a message;
  * *resume is NULL then. */
 bool resume_open(cli_resume **resume, const cli_options *options, const cli_templates *templates,
                  const io_picture *frame_mask);
@@ -53,10 +47,10 @@ void resume_identify(const cli_resume *resume, const cli_frame *frame, const cha
                      uint64_t *ids);
 
 /* The line of an id that was there when the log was opened, or NULL. */
-const resume_line *resume_find(const cli_resume *resume, uint64_t id);
+const log_line *resume_find(const cli_resume *resume, uint64_t id);
 
 /* Its text; malloc'ed, NULL if it cannot be read. */
-char *resume_text(const cli_resume *resume, const resume_line *line);
+char *resume_text(const cli_resume *resume, const log_line *line);
 
 /* Appends whole lines. False after a message: then the log is as it was before. */
 bool resume_append(cli_resume *resume, const char *lines, size_t size);
