@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "format.h"
+#include "leftovers.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -106,19 +107,20 @@ static struct io_temporary *name_temporary(const char *path)
 {
     static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
     static atomic_uint_fast64_t serial;
-    const size_t size = sizeof(struct io_temporary) + strlen(path) + sizeof "..123456.tmp";
+    const size_t size = sizeof(struct io_temporary) + strlen(path) + sizeof ".." +
+                        IO_TEMPORARY_RANDOM + sizeof IO_TEMPORARY_ENDING;
     struct io_temporary *temporary = malloc(size);
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     uint64_t mix = (uint64_t)getpid() * UINT64_C(0x9e3779b97f4a7c15) +
                    (uint64_t)now.tv_nsec * UINT64_C(0xbf58476d1ce4e5b9) +
                    atomic_fetch_add(&serial, 1) * UINT64_C(0x94d049bb133111eb);
-    char random[7] = "";
-    for (int i = 0; i < 6; i++, mix /= 36)
+    char random[IO_TEMPORARY_RANDOM + 1] = "";
+    for (int i = 0; i < IO_TEMPORARY_RANDOM; i++, mix /= 36)
         random[i] = digits[(mix ^ mix >> 32) % 36];
     int folder = folder_length(path);
     if (temporary)
-        sprintf(temporary->name, "%.*s.%.200s.%s.tmp", folder, path, path + folder, random);
+        sprintf(temporary->name, "%.*s.%.200s.%s" IO_TEMPORARY_ENDING, folder, path, path + folder, random);
     return temporary;
 }
 
@@ -131,7 +133,13 @@ static int create_temporary(io_output *output, io_error *error)
             return -1;
         }
         pthread_mutex_lock(&lock);
+        io_leftovers_sweep(output->path, folder_length(output->path));
         int fd = open(temporary->name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd >= 0 && !io_leftovers_hold(fd)) {
+            close(fd);
+            fd = -1;
+            errno = EEXIST;
+        }
         if (fd >= 0)
             enlist(temporary);
         pthread_mutex_unlock(&lock);
