@@ -2,6 +2,7 @@
 #include "text.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -153,12 +154,27 @@ void text_score(char buffer[TEXT_SCORE_SIZE], bool integer, double score)
     }
 }
 
+/* "1.235e+09" becomes "1.235e9". */
+static void shorten_exponent(char *text)
+{
+    char *digits = strchr(text, 'e') + 1;
+    const char *from = digits + strspn(digits, "+0");
+    memmove(digits, from, strlen(from) + 1);
+}
+
 void text_label(char buffer[TEXT_SCORE_SIZE], bool integer, double score)
 {
-    if (integer)
+    const double size = fabs(score);
+    if (integer && size < 10000) {
         snprintf(buffer, TEXT_SCORE_SIZE, "%" PRId64, (int64_t)score);
-    else if (score > -100 && score < 100)
-        snprintf(buffer, TEXT_SCORE_SIZE, "%.4f", score);
-    else
-        snprintf(buffer, TEXT_SCORE_SIZE, "%.6g", score);
+    } else if (size >= 9999.5) {
+        snprintf(buffer, TEXT_SCORE_SIZE, "%.3e", score);
+        shorten_exponent(buffer);
+    } else {
+        const int decimals = size <= 1 ? 4 : size < 9.9995 ? 3 : size < 99.995 ? 2 : size < 999.95;
+        snprintf(buffer, TEXT_SCORE_SIZE, "%.*f", decimals, score);
+    }
+    /* What is only nearly a copy does not look like one. */
+    if (size < 1 && strstr(buffer, "1.0000"))
+        snprintf(buffer, TEXT_SCORE_SIZE, score < 0 ? "-0.9999" : "0.9999");
 }

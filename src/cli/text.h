@@ -29,7 +29,7 @@ void text_line(FILE *out, const char *name);
 enum { TEXT_SCORE_SIZE = 32 };
 void text_score(char buffer[TEXT_SCORE_SIZE], bool integer, double score);
 
-/* Shorter, for pictures. */
+/* Shorter, for pictures: 4 digits. */
 void text_label(char buffer[TEXT_SCORE_SIZE], bool integer, double score);
 
 #endif

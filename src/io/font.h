@@ -4,10 +4,14 @@
 
 #include <stdint.h>
 
-enum { IO_GLYPH_WIDTH = 5, IO_GLYPH_HEIGHT = 7, IO_GLYPH_ADVANCE = 6 };
+enum { IO_GLYPH_WIDTH = 5, IO_GLYPH_HEIGHT = 7, IO_GLYPH_ADVANCE = 6, IO_GLYPH_DESCENT = 2 };
 
-/* Rows from the top, the leftmost column in bit 4. A character that the font
- * lacks is an empty frame. */
-const uint8_t *io_glyph(char character);
+typedef struct io_glyph {
+    uint8_t drop; /* rows by which it stands below the line, up to IO_GLYPH_DESCENT */
+    uint8_t rows[IO_GLYPH_HEIGHT]; /* from the top, the leftmost column in bit 4 */
+} io_glyph;
+
+/* A character that is not printable ASCII is an empty frame. */
+const io_glyph *io_find_glyph(unsigned char character);
 
 #endif

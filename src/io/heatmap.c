@@ -15,7 +15,7 @@
 
 enum { LARGEST_SIDE = 2000, SMALLEST_SIDE = 480, TICKS = 5 };
 
-static const io_rgb background = {{16, 16, 20}}, white = {{255, 255, 255}}, gray = {{128, 128, 128}};
+static const io_rgb gray = {{128, 128, 128}};
 
 int64_t io_heatmap_reduction(const io_heatmap *h)
 {
@@ -90,7 +90,7 @@ static bool draw_marks(io_picture *picture, const io_heatmap *h, int64_t reducti
         boxes[i].y = h->marks[i].y / reduction * enlargement;
         boxes[i].w = boxes[i].h = enlargement;
     }
-    io_draw_matches(picture, boxes, h->mark_count);
+    io_error e; io_draw_matches(picture, &(io_drawing){.boxes = boxes, .count = h->mark_count}, &e);
     free(boxes);
     return true;
 }
@@ -108,7 +108,7 @@ static bool draw_map(io_picture *picture, const io_heatmap *h, int64_t reduction
             const io_rgb color = isnan(value)    ? gray
                                  : best == worst ? color_of(1)
                                                  : color_of((value - worst) / (best - worst));
-            io_fill(picture, x * enlargement, y * enlargement, enlargement, enlargement, color);
+            io_fill(picture, io_placed(x * enlargement, y * enlargement, enlargement, enlargement), color);
         }
     }
     return draw_marks(picture, h, reduction, enlargement);
@@ -122,22 +122,22 @@ static void draw_legend(io_picture *canvas, int64_t x, const io_heatmap *h, int6
     const int64_t top = 2 * line, bottom = canvas->height - 2 * line;
     char number[32];
 
-    io_draw_text(canvas, x, line / 2, text, h->name);
+    io_draw_text(canvas, x, line / 2, 7 * text, IO_WHITE, h->name);
     for (int64_t y = top; y < bottom; y++)
-        io_fill(canvas, x, y, bar, 1, color_of((double)(bottom - 1 - y) / (double)(bottom - 1 - top)));
+        io_fill(canvas, io_placed(x, y, bar, 1), color_of((double)(bottom - 1 - y) / (double)(bottom - 1 - top)));
     for (int i = 0; i < TICKS && best != worst; i++) {
         const int64_t y = top + (bottom - 1 - top) * i / (TICKS - 1);
         snprintf(number, sizeof number, "%.3g", best + (worst - best) * i / (TICKS - 1));
-        io_fill(canvas, x + bar, y, 2 * text, text, white);
-        io_draw_text(canvas, x + bar + 6 * text, y - IO_GLYPH_HEIGHT * text / 2, text, number);
+        io_fill(canvas, io_placed(x + bar, y, 2 * text, text), IO_WHITE);
+        io_draw_text(canvas, x + bar + 6 * text, y - IO_GLYPH_HEIGHT * text / 2, 7 * text, IO_WHITE, number);
     }
     if (best == worst) {
         snprintf(number, sizeof number, "%.3g", best);
-        io_draw_text(canvas, x + bar + 6 * text, top - IO_GLYPH_HEIGHT * text / 2, text, number);
+        io_draw_text(canvas, x + bar + 6 * text, top - IO_GLYPH_HEIGHT * text / 2, 7 * text, IO_WHITE, number);
     }
     if (reduction > 1) {
         snprintf(number, sizeof number, "1:%" PRId64, reduction);
-        io_draw_text(canvas, x, canvas->height - line, text, number);
+        io_draw_text(canvas, x, canvas->height - line, 7 * text, IO_WHITE, number);
     }
 }
 
@@ -155,8 +155,8 @@ bool io_write_heatmap(const char *path, const io_heatmap *h, io_error *error)
     const int64_t width = ceil_div(h->width, reduction) * enlargement;
     const int64_t height = ceil_div(h->height, reduction) * enlargement;
     const int64_t text = larger(width, height) < 1000 ? 2 : 3;
-    const int64_t numbers = 12 * text + 6 * text + io_text_width("-1.23e+12", text);
-    const int64_t gap = 4 * text, legend = larger(numbers, io_text_width(h->name, text));
+    const int64_t numbers = 12 * text + 6 * text + io_text_width("-1.23e+12", 7 * text);
+    const int64_t gap = 4 * text, legend = larger(numbers, io_text_width(h->name, 7 * text));
     io_picture picture, canvas = {0};
     double worst, best;
     bool written = false;
@@ -165,7 +165,7 @@ bool io_write_heatmap(const char *path, const io_heatmap *h, io_error *error)
     if (make_picture(&picture, width, height) &&
         make_picture(&canvas, width + gap + legend + gap, larger(height, 80 * text)) &&
         draw_map(&picture, h, reduction, enlargement, worst, best)) {
-        io_fill(&canvas, 0, 0, canvas.width, canvas.height, background);
+        io_fill(&canvas, io_placed(0, 0, canvas.width, canvas.height), IO_DARK);
         paste(&canvas, &picture);
         draw_legend(&canvas, width + gap, h, reduction, text, worst, best);
         written = io_write_picture(path, &canvas, error);

@@ -225,14 +225,18 @@ typedef struct io_box {
     char label[32];
 } io_box;
 
-/* Draws matches on an RGB picture: two-tone boxes with centre crosses, the first on
- * top, and the labels that find a place beside the others. All is kept inside the
- * picture. */
-void io_draw_matches(io_picture *picture, const io_box *boxes, size_t count);
+typedef struct io_drawing {
+    const io_box *boxes; /* the first on top */
+    size_t count;
+    const char *const *names; /* by color; for a legend where there are several */
+    size_t name_count;
+} io_drawing;
 
-/* The same for one. */
-void io_draw_match(io_picture *picture, int64_t x, int64_t y, int64_t w, int64_t h,
-                   const char *label);
+/* Draws matches on an RGB picture whose samples are malloc's: a two-tone box outside of
+ * each, and the labels that find a place where they hide no match. Lines and letters
+ * follow the sizes of the picture and of the matches. The legend lies where it hides none either;
+ * else the picture grows, and has it below. False where memory ran out. */
+bool io_draw_matches(io_picture *picture, const io_drawing *drawing, io_error *error);
 
 /* A score map to look at. */
 typedef struct io_heatmap {

@@ -8,8 +8,12 @@
 #include "batch/mirror.h"
 #include "message.h"
 
-enum { THUMB_WIDTH = 208, THUMB_HEIGHT = 156 };
 #include "text.h"
+
+enum { THUMB_WIDTH = 208, THUMB_HEIGHT = 156 };
+
+/* Names of templates that are looked at for doubles. */
+enum { MOST_COMPARED = 100 };
 
 bool pictures_wanted(const cli_options *options)
 {
@@ -85,26 +89,50 @@ static bool write_crop(const cli_job *job, const cli_plan *plan, const io_pictur
     return written;
 }
 
-static bool draw(const cli_job *job, const cli_plan *plan, io_picture *picture)
+/* Without folders, unless several templates have the same name. */
+static void name_templates(const char **names, const cli_templates *templates)
 {
-    io_box *boxes = calloc(count_matches(job, plan) + 1, sizeof *boxes);
-    size_t count = 0;
-    for (size_t i = 0; i < plan->templates->count && boxes; i++) {
+    bool distinct = true;
+    for (size_t i = 0; i < templates->count; i++) {
+        const char *given = templates->list[i].operand.given, *slash = strrchr(given, '/');
+        names[i] = slash && slash[1] ? slash + 1 : given;
+    }
+    for (size_t i = 0; i < templates->count && i < MOST_COMPARED; i++)
+        for (size_t k = 0; k < i; k++)
+            distinct &= strcmp(names[i], names[k]) != 0;
+    for (size_t i = 0; i < templates->count && !distinct; i++)
+        names[i] = templates->list[i].operand.given;
+}
+
+static bool draw(const cli_job *job, const cli_plan *plan, io_picture *picture, io_error *error)
+{
+    const cli_templates *templates = plan->templates;
+    const size_t total = count_matches(job, plan);
+    io_box *boxes = calloc(total + 1, sizeof *boxes);
+    const char **names = calloc(templates->count + 1, sizeof *names);
+    io_drawing drawing = {.boxes = boxes, .names = names, .name_count = templates->count};
+    bool good = false;
+
+    strcpy(error->reason, tm_strerror(TM_ERR_MEMORY));
+    for (size_t i = 0; i < templates->count && boxes && names; i++) {
         const cli_result *r = &job->pairs[i].result;
         for (size_t k = 0; k < r->match_count; k++) {
-            io_box *box = &boxes[count++];
+            io_box *box = &boxes[drawing.count++];
             *box = (io_box){.x = r->matches[k].x,
                             .y = r->matches[k].y,
                             .w = r->template_width,
                             .h = r->template_height,
-                            .color = (int)(i % 64)};
+                            .color = (int)i};
             text_label(box->label, r->integers, r->matches[k].score);
         }
     }
-    if (boxes)
-        io_draw_matches(picture, boxes, count);
+    if (boxes && names) {
+        name_templates(names, templates);
+        good = io_draw_matches(picture, &drawing, error);
+    }
+    free(names);
     free(boxes);
-    return boxes != NULL;
+    return good;
 }
 
 static bool write_annotated(const cli_job *job, const cli_plan *plan, io_picture *picture)
@@ -112,10 +140,8 @@ static bool write_annotated(const cli_job *job, const cli_plan *plan, io_picture
     const char *output = plan->options->output;
     io_error error;
 
-    if (!draw(job, plan, picture)) {
-        message(output, "%s", tm_strerror(TM_ERR_MEMORY));
-        return false;
-    }
+    if (!draw(job, plan, picture, &error))
+        return fail(output, &error);
     if (!plan->output_is_folder)
         return io_write_picture(output, picture, &error) || fail(output, &error);
     char *path = mirror_path(output, &job->frame, "");

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* Labels of matches, and where they lie. */
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "marks.h"
+
+enum { FEW = 8 };
+
+int64_t io_text_size_for(const io_picture *picture)
+{
+    const int64_t side = io_extent(picture);
+    return larger(side / 110, clamp(side / 40, IO_SMALLEST_TEXT, 10));
+}
+
+bool io_is_free(const io_crowd *crowd, io_rect place, size_t except)
+{
+    for (size_t i = 0; i < crowd->plate_count; i++)
+        if (io_meet(place, crowd->plates[i]))
+            return false;
+    for (size_t i = 0; i < crowd->drawing->count; i++) {
+        const io_box *b = &crowd->drawing->boxes[i];
+        if (i != except && io_meet(place, io_grown(io_match_rect(b), crowd->pen.line)))
+            return false;
+    }
+    return true;
+}
+
+static int64_t pad_x(int64_t size)
+{
+    return ceil_div(2 * size, 5);
+}
+
+static int64_t pad_y(int64_t size)
+{
+    return ceil_div(size, 4);
+}
+
+static int64_t plate_width(const char *text, int64_t size)
+{
+    return io_text_width(text, size) + 2 * pad_x(size);
+}
+
+/* From half the size that the picture has to the whole of it. */
+static int64_t least_size(const io_picture *picture)
+{
+    return larger(IO_SMALLEST_TEXT, io_text_size_for(picture) / 2);
+}
+
+/* The largest that is no wider than the box; where none is, the label stands aside and
+ * need not be so small. Many labels are small and all the same. */
+static int64_t size_for(const char *text, const io_picture *picture, const io_crowd *crowd,
+                        const io_box *b)
+{
+    const io_pen *p = &crowd->pen;
+    const io_rect box = io_grown(io_box_around(picture, b, p), -p->edge);
+    const int64_t most = io_text_size_for(picture), least = least_size(picture);
+    const double of_match = 0.35 * (double)smaller(b->w, b->h);
+    const int64_t wanted = clamp((int64_t)sqrt((double)most * of_match), least, most);
+    int64_t size = wanted;
+    if (crowd->drawing->count > FEW)
+        return least;
+    while (size > least && plate_width(text, size) > box.x1 - box.x0)
+        size--;
+    return plate_width(text, size) <= box.x1 - box.x0 ? size : wanted;
+}
+
+/* Around the box, touching its line; last, in its corner. */
+enum { PLACES = 13 };
+
+/* From, or so that size ends with the bounds. */
+static int64_t fitted(int64_t from, int64_t size, int64_t low, int64_t high)
+{
+    return larger(low, smaller(from, high - size));
+}
+
+static void list_places(io_rect places[PLACES], io_rect box, io_rect bounds, int64_t w, int64_t h,
+                        const io_pen *p)
+{
+    const io_rect b = io_grown(box, -p->edge), in = io_grown(bounds, -p->edge);
+    const int64_t xs[] = {b.x0, b.x1 - w, (b.x0 + b.x1 - w) / 2};
+    const int64_t ys[] = {b.y0, b.y1 - h, (b.y0 + b.y1 - h) / 2};
+    for (int i = 0; i < 3; i++) {
+        const int64_t x = fitted(xs[i], w, in.x0, in.x1), y = fitted(ys[i], h, in.y0, in.y1);
+        places[4 * i] = io_placed(x, b.y0 - h, w, h);
+        places[4 * i + 1] = io_placed(x, b.y1, w, h);
+        places[4 * i + 2] = io_placed(b.x1, y, w, h);
+        places[4 * i + 3] = io_placed(b.x0 - w, y, w, h);
+    }
+    places[PLACES - 1] = io_placed(fitted(b.x0 + p->width, w, bounds.x0, bounds.x1),
+                                   fitted(b.y0 + p->width, h, bounds.y0, bounds.y1), w, h);
+}
+
+/* Inside the box it hides some of the match: only where that is large, or alone. */
+static bool may_lie_inside(const io_crowd *crowd, const io_picture *picture, const io_box *b,
+                           io_rect plate)
+{
+    const io_rect seen = io_clipped(io_match_rect(b), picture);
+    const double area = (double)(seen.x1 - seen.x0) * (double)(seen.y1 - seen.y0);
+    return crowd->drawing->count == 1 ||
+           area > 8.0 * (double)(plate.x1 - plate.x0) * (double)(plate.y1 - plate.y0);
+}
+
+static bool find_place(io_rect *found, const io_picture *picture, const io_crowd *crowd, size_t own,
+                       int64_t w, int64_t h)
+{
+    const io_box *b = &crowd->drawing->boxes[own];
+    const io_pen *p = &crowd->pen;
+    io_rect places[PLACES];
+    list_places(places, io_clipped(io_box_around(picture, b, p), picture), crowd->bounds, w, h, p);
+    for (int i = 0; i < PLACES - 1; i++) {
+        *found = places[i];
+        if (io_holds(crowd->bounds, *found) && !io_meet(*found, io_match_rect(b)) &&
+            io_is_free(crowd, io_grown(*found, p->edge), own))
+            return true;
+    }
+    *found = places[PLACES - 1];
+    return io_holds(crowd->bounds, *found) && may_lie_inside(crowd, picture, b, *found) &&
+           io_is_free(crowd, *found, own);
+}
+
+static bool place_label(io_label *label, io_crowd *crowd, size_t own, const io_picture *picture,
+                        int64_t size)
+{
+    const int64_t w = plate_width(label->text, size), h = size + 2 * pad_y(size);
+    if (!find_place(&label->plate, picture, crowd, own, w, h))
+        return false;
+    label->size = size;
+    crowd->plates[crowd->plate_count++] = label->plate;
+    return true;
+}
+
+void io_place_labels(io_label *labels, size_t count, io_crowd *crowd, const io_picture *picture)
+{
+    const bool numbered = crowd->drawing->name_count > IO_COLORS;
+    for (size_t i = 0; i < count; i++) {
+        const io_box *b = &crowd->drawing->boxes[i];
+        io_label *label = &labels[i];
+        label->size = 0;
+        if (numbered)
+            snprintf(label->text, sizeof label->text, "%d: %s", b->color + 1, b->label);
+        else
+            snprintf(label->text, sizeof label->text, "%s", b->label);
+        if (*b->label &&
+            !place_label(label, crowd, i, picture, size_for(label->text, picture, crowd, b)))
+            place_label(label, crowd, i, picture, least_size(picture));
+    }
+}
+
+void io_draw_label(io_picture *picture, const io_label *label, const io_box *box, const io_pen *p)
+{
+    const io_rgb color = io_color_of(box);
+    const int64_t x = label->plate.x0 + pad_x(label->size),
+                  y = label->plate.y0 + pad_y(label->size);
+    io_fill(picture, io_grown(label->plate, p->edge), IO_DARK);
+    if (!box->weak)
+        io_fill(picture, label->plate, color);
+    io_draw_text(picture, x, y, label->size, box->weak ? color : IO_DARK, label->text);
+}
