@@ -56,6 +56,11 @@ static const choice depths[] = {{.name = "auto", .value = 0, .meaning = "as the 
                                  .also = "32 float32 f32"},
                                 {0}};
 
+static const choice heatmap_styles[] = {
+    {.name = "map", .value = false, .meaning = "the scores by themselves"},
+    {.name = "overlay", .value = true, .meaning = "over the frame", .also = "frame blend"},
+    {0}};
+
 static const choice formats[] = {
     {.name = "text", .value = CLI_TEXT, .meaning = "a line for each match", .also = "txt plain"},
     {.name = "json",

@@ -35,6 +35,7 @@ typedef struct cli_options {
     uint64_t fingerprint; /* of the options that change results or outputs */
     int64_t in_flight; /* frames in memory at a time; 0: as many as it takes */
     const char *output, *crops, *map, *heatmap, *dump_template;
+    bool heatmap_overlay; /* the heat map lies over the frame */
     bool has_min_score;
     double min_score; /* as the metric has it: for LCC a float */
     int64_t most_matches; /* 0: all */

@@ -13,6 +13,14 @@ static bool has_ending(const char *path, const char *ending)
     return length > tail && strcasecmp(path + length - tail, ending) == 0;
 }
 
+static bool check_heatmap(const cli_options *o)
+{
+    if (!o->heatmap_overlay || o->heatmap)
+        return true;
+    message_usage("--heatmap-style overlay, but no --heatmap FILE.png");
+    return false;
+}
+
 static bool check_endings(const cli_options *o)
 {
     if (o->map && !has_ending(o->map, ".npy")) {
@@ -77,5 +85,6 @@ static bool check_device(const cli_options *o)
 
 bool cli_options_check(cli_options *o, const char *score)
 {
-    return check_device(o) && check_operands(o) && check_score(o, score) && check_endings(o);
+    return check_device(o) && check_operands(o) && check_score(o, score) && check_endings(o) &&
+           check_heatmap(o);
 }

@@ -127,6 +127,7 @@ bool cli_options_set(cli_options *o, cli_option option, const char *text)
     case OPT_RESUME: o->resume = text; return true;
     case OPT_MAP: o->map = text; return true;
     case OPT_HEATMAP: o->heatmap = text; return true;
+    case OPT_HEATMAP_STYLE: o->heatmap_overlay = chosen; return true;
     case OPT_DUMP_TEMPLATE: o->dump_template = text; return true;
     case OPT_DEVICE: return parse_device(row, text, settings);
     case OPT_LIST_DEVICES: o->action = CLI_LIST_DEVICES; return true;

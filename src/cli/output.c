@@ -6,52 +6,11 @@
 #include <string.h>
 #include <strings.h>
 
-#include "message.h"
-#include "text.h"
 
 bool output_map(const char *path, const score_map *map, io_error *error)
 {
     const io_npy_type type = map->integers ? IO_NPY_INT64 : IO_NPY_FLOAT32;
     return io_write_npy(path, type, map->height, map->width, map->data, error);
-}
-
-/* From the whole frame's coordinates to the map's. */
-static void place_mark(io_box *mark, const cli_match *match, const cli_options *o,
-                       const cli_result *r, const io_crop *crop)
-{
-    const int half = o->settings.domain == TM_DOMAIN_SAME ? 2 : 1;
-    const bool padded = o->settings.domain != TM_DOMAIN_VALID;
-    mark->x = match->x - crop->x + (padded ? (r->template_width - 1) / half : 0);
-    mark->y = match->y - crop->y + (padded ? (r->template_height - 1) / half : 0);
-    text_label(mark->label, r->integers, match->score);
-}
-
-bool output_heatmap(const char *path, const cli_options *o, const score_map *map,
-                    const cli_result *result, const io_crop *crop, io_error *error)
-{
-    io_box *marks = calloc(result->match_count + 1, sizeof *marks);
-    const io_heatmap heatmap = {.width = map->width,
-                                .height = map->height,
-                                .integers = map->integers,
-                                .values = map->data,
-                                .least_is_best = tm_metric_is_distance(map->metric),
-                                .name = tm_metric_name(map->metric),
-                                .marks = marks,
-                                .mark_count = result->match_count};
-    const int64_t reduction = io_heatmap_reduction(&heatmap);
-
-    if (!marks) {
-        strcpy(error->reason, tm_strerror(TM_ERR_MEMORY));
-        return false;
-    }
-    for (size_t i = 0; i < result->match_count; i++)
-        place_mark(&marks[i], &result->matches[i], o, result, crop);
-    const bool written = io_write_heatmap(path, &heatmap, error);
-    if (written && reduction > 1 && !o->quiet)
-        message(path, "a pixel stands for the best of %dx%d positions", (int)reduction,
-                (int)reduction);
-    free(marks);
-    return written;
 }
 
 /* A normalized template is not flat, so high > low. */

@@ -12,10 +12,6 @@
 #include "options.h"
 #include "report.h"
 
-/* The map in colour, with the pair's matches marked. */
-bool output_heatmap(const char *path, const cli_options *options, const score_map *map,
-                    const cli_result *result, const io_crop *crop, io_error *error);
-
 bool output_map(const char *path, const score_map *map, io_error *error);
 
 /* The normalized template: as .txt its floats, as .png the same stretched over

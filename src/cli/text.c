@@ -139,6 +139,12 @@ void text_line(FILE *out, const char *name)
     }
 }
 
+const char *text_base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
 void text_score(char buffer[TEXT_SCORE_SIZE], bool integer, double score)
 {
     if (integer) {

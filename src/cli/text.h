@@ -24,6 +24,9 @@ void text_csv(FILE *out, const char *name);
  * line stays a line and a terminal is safe. */
 void text_line(FILE *out, const char *name);
 
+/* The path without its folders. */
+const char *text_base_name(const char *path);
+
 /* The fewest of 6 to 9 digits that read back as the same float; CCORR: the
  * integer. */
 enum { TEXT_SCORE_SIZE = 32 };

@@ -1,25 +1,40 @@
 /* SPDX-License-Identifier: MIT */
-/* A score map in colour. Maps that are too large to look at are drawn with a pixel
- * for the best of several positions, so that no peak is lost; small ones enlarged. */
+/* Scores in colour, by themselves or over the frame. Where there are too many to look at, a
+ * pixel stands for the best of several positions, so that no peak is lost; a few are
+ * enlarged. */
 #include <float.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "draw.h"
-#include "font.h"
 #include "format.h"
-#include "integers.h"
+#include "plot.h"
 #include "viridis.h"
 
-enum { LARGEST_SIDE = 2000, SMALLEST_SIDE = 480, TICKS = 5 };
+enum { LARGEST_SIDE = 2000, SMALLEST_SIDE = 480 };
 
 static const io_rgb gray = {{128, 128, 128}};
 
+/* What is shown, in the frame's positions, and how large. */
+typedef struct view {
+    int64_t x, y, width, height;
+    int64_t reduction, enlargement; /* one of them is 1 */
+} view;
+
+static view view_of(const io_heatmap *h)
+{
+    view v = {h->x, h->y, h->width, h->height, 1, 1};
+    if (h->under)
+        v = (view){0, 0, h->under->width, h->under->height, 1, 1};
+    const int64_t side = larger(v.width, v.height);
+    v.reduction = ceil_div(side, LARGEST_SIDE);
+    v.enlargement = larger(1, SMALLEST_SIDE / side);
+    return v;
+}
+
 int64_t io_heatmap_reduction(const io_heatmap *h)
 {
-    return ceil_div(larger(h->width, h->height), LARGEST_SIDE);
+    return view_of(h).reduction;
 }
 
 /* A skipped position has the worst value of its type: NAN here. */
@@ -34,144 +49,155 @@ static double value_at(const io_heatmap *h, int64_t x, int64_t y)
     return fabsf(value) == FLT_MAX ? NAN : (double)value;
 }
 
-static double best_of_block(const io_heatmap *h, int64_t x, int64_t y, int64_t size)
+/* NAN is worse than any. */
+static bool is_better(const io_heatmap *h, double value, double than)
+{
+    return !isnan(value) && !(h->least_is_best ? value >= than : value <= than);
+}
+
+/* Of the positions of a square of the frame. */
+static double best_in(const io_heatmap *h, int64_t x, int64_t y, int64_t size)
 {
     double best = NAN;
-    for (int64_t v = y; v < smaller(y + size, h->height); v++) {
-        for (int64_t u = x; u < smaller(x + size, h->width); u++) {
+    for (int64_t v = larger(y - h->y, 0); v < smaller(y - h->y + size, h->height); v++)
+        for (int64_t u = larger(x - h->x, 0); u < smaller(x - h->x + size, h->width); u++) {
             const double value = value_at(h, u, v);
-            if (!isnan(value) && !(h->least_is_best ? value >= best : value <= best))
-                best = value;
+            best = is_better(h, value, best) ? value : best;
         }
-    }
     return best;
 }
 
-static void find_range(const io_heatmap *h, double *worst, double *best)
+io_heat io_heatmap_range(const io_heatmap *h)
 {
-    *worst = *best = NAN;
-    for (int64_t y = 0; y < h->height; y++) {
+    io_heat range = {.worst = NAN, .best = NAN};
+    for (int64_t y = 0; y < h->height; y++)
         for (int64_t x = 0; x < h->width; x++) {
             const double value = value_at(h, x, y);
-            if (isnan(value))
+            if (isnan(value)) {
+                range.gaps = true;
                 continue;
-            if (!(h->least_is_best ? value >= *best : value <= *best))
-                *best = value;
-            if (!(h->least_is_best ? value <= *worst : value >= *worst))
-                *worst = value;
+            }
+            if (isnan(range.worst) || is_better(h, range.worst, value))
+                range.worst = value;
+            if (is_better(h, value, range.best)) {
+                range.best = value;
+                range.x = h->x + x;
+                range.y = h->y + y;
+            }
         }
-    }
+    return range;
 }
 
 static io_rgb color_of(double share)
 {
-    const long i = lrint(255 * share);
+    const long i = isnan(share) ? 0 : lrint(255 * share);
     io_rgb color;
     memcpy(color.c, io_viridis[i < 0 ? 0 : i > 255 ? 255 : i], 3);
     return color;
 }
 
-static bool make_picture(io_picture *picture, int64_t width, int64_t height)
+static int64_t mean_of(const io_picture *p, int64_t x, int64_t y, int64_t size)
 {
-    *picture = (io_picture){.width = width, .height = height, .channels = 3};
-    picture->samples = malloc((size_t)(width * height) * 3);
-    return picture->samples != NULL;
+    const int64_t right = smaller(x + size, p->width), bottom = smaller(y + size, p->height);
+    int64_t sum = 0;
+    for (int64_t v = y; v < bottom; v++)
+        for (int64_t u = x; u < right; u++)
+            sum += p->samples[v * p->width + u];
+    return sum / ((right - x) * (bottom - y));
 }
 
-static bool draw_marks(io_picture *picture, const io_heatmap *h, int64_t reduction,
-                       int64_t enlargement)
+/* The hue is the score's and the brightness the frame's, but the best scores are bright
+ * everywhere; where there is none, the frame stays gray. */
+static io_rgb blend(int64_t under, double share)
 {
-    io_box *boxes = calloc(h->mark_count + 1, sizeof *boxes);
-    if (!boxes)
-        return false;
-    for (size_t i = 0; i < h->mark_count; i++) {
-        boxes[i] = h->marks[i];
-        boxes[i].x = h->marks[i].x / reduction * enlargement;
-        boxes[i].y = h->marks[i].y / reduction * enlargement;
-        boxes[i].w = boxes[i].h = enlargement;
-    }
-    io_error e; io_draw_matches(picture, &(io_drawing){.boxes = boxes, .count = h->mark_count}, &e);
-    free(boxes);
-    return true;
+    const double brightness = 0.4 + 0.75 * (double)under / 255;
+    io_rgb color = color_of(share);
+    for (int c = 0; c < 3; c++)
+        color.c[c] =
+            isnan(share)
+                ? (uint8_t)(under * 2 / 3)
+                : (uint8_t)fmin(255, color.c[c] * (brightness + share * share * (1 - brightness)));
+    return color;
 }
 
-/* With its marks. False if memory ran out. */
-static bool draw_map(io_picture *picture, const io_heatmap *h, int64_t reduction,
-                     int64_t enlargement, double worst, double best)
+static void draw_scores(io_picture *picture, const io_heatmap *h, const view *v,
+                        const io_heat *range)
 {
-    const int64_t across = ceil_div(h->width, reduction);
-    const int64_t down = ceil_div(h->height, reduction);
-
-    for (int64_t y = 0; y < down; y++) {
-        for (int64_t x = 0; x < across; x++) {
-            const double value = best_of_block(h, x * reduction, y * reduction, reduction);
-            const io_rgb color = isnan(value)    ? gray
-                                 : best == worst ? color_of(1)
-                                                 : color_of((value - worst) / (best - worst));
-            io_fill(picture, io_placed(x * enlargement, y * enlargement, enlargement, enlargement), color);
+    const double span = range->best - range->worst;
+    for (int64_t j = 0; j < picture->height; j += v->enlargement)
+        for (int64_t i = 0; i < picture->width; i += v->enlargement) {
+            const int64_t x = v->x + i / v->enlargement * v->reduction;
+            const int64_t y = v->y + j / v->enlargement * v->reduction;
+            const double value = best_in(h, x, y, v->reduction);
+            const double share = isnan(value) || span != 0 ? (value - range->worst) / span : 1;
+            const io_rgb color = h->under ? blend(mean_of(h->under, x, y, v->reduction), share)
+                                 : isnan(value) ? gray
+                                                : color_of(share);
+            io_fill(picture, io_placed(i, j, v->enlargement, v->enlargement), color);
         }
-    }
-    return draw_marks(picture, h, reduction, enlargement);
 }
 
-/* A bar with the best colour at the top, ticks with numbers, and the scale. */
-static void draw_legend(io_picture *canvas, int64_t x, const io_heatmap *h, int64_t reduction,
-                        int64_t text, double worst, double best)
+/* In the picture's pixels; of a reduced box, all pixels that it meets. */
+static void place_marks(io_box *boxes, const io_heatmap *h, const view *v)
 {
-    const int64_t line = (IO_GLYPH_HEIGHT + 3) * text, bar = 12 * text;
-    const int64_t top = 2 * line, bottom = canvas->height - 2 * line;
-    char number[32];
-
-    io_draw_text(canvas, x, line / 2, 7 * text, IO_WHITE, h->name);
-    for (int64_t y = top; y < bottom; y++)
-        io_fill(canvas, io_placed(x, y, bar, 1), color_of((double)(bottom - 1 - y) / (double)(bottom - 1 - top)));
-    for (int i = 0; i < TICKS && best != worst; i++) {
-        const int64_t y = top + (bottom - 1 - top) * i / (TICKS - 1);
-        snprintf(number, sizeof number, "%.3g", best + (worst - best) * i / (TICKS - 1));
-        io_fill(canvas, io_placed(x + bar, y, 2 * text, text), IO_WHITE);
-        io_draw_text(canvas, x + bar + 6 * text, y - IO_GLYPH_HEIGHT * text / 2, 7 * text, IO_WHITE, number);
-    }
-    if (best == worst) {
-        snprintf(number, sizeof number, "%.3g", best);
-        io_draw_text(canvas, x + bar + 6 * text, top - IO_GLYPH_HEIGHT * text / 2, 7 * text, IO_WHITE, number);
-    }
-    if (reduction > 1) {
-        snprintf(number, sizeof number, "1:%" PRId64, reduction);
-        io_draw_text(canvas, x, canvas->height - line, 7 * text, IO_WHITE, number);
+    for (size_t i = 0; i < h->mark_count; i++) {
+        const io_box *b = &h->marks[i];
+        const double scale = (double)v->enlargement / (double)v->reduction;
+        const int64_t x = (int64_t)floor((double)(b->x - v->x) * scale);
+        const int64_t y = (int64_t)floor((double)(b->y - v->y) * scale);
+        boxes[i] = *b;
+        boxes[i].w =
+            larger(v->enlargement, (int64_t)ceil((double)(b->x - v->x + b->w) * scale) - x);
+        boxes[i].h =
+            larger(v->enlargement, (int64_t)ceil((double)(b->y - v->y + b->h) * scale) - y);
+        boxes[i].x = x;
+        boxes[i].y = y;
     }
 }
 
-static void paste(io_picture *canvas, const io_picture *picture)
+/* Boxes on the frame stay inside it, as they do in a drawing of the matches. */
+static bool draw_plot(io_picture *canvas, io_picture *picture, const io_heatmap *h, const view *v,
+                      const io_box *boxes, io_error *error)
 {
-    for (int64_t y = 0; y < picture->height; y++)
-        memcpy(canvas->samples + y * canvas->width * 3, picture->samples + y * picture->width * 3,
-               (size_t)picture->width * 3);
+    const io_heat range = io_heatmap_range(h);
+    io_plot plot = {.picture = picture,
+                    .x = v->x,
+                    .y = v->y,
+                    .pixels = (double)v->enlargement / (double)v->reduction,
+                    .worst = range.worst,
+                    .best = range.best,
+                    .color_of = color_of,
+                    .gaps = range.gaps && !h->under,
+                    .gap = gray,
+                    .caption = h->caption,
+                    .paragraphs = h->paragraphs};
+    const io_drawing marks = {.boxes = boxes, .count = h->mark_count};
+    draw_scores(picture, h, v, &range);
+    if (!h->under)
+        plot.marks = marks;
+    else if (!io_draw_matches(picture, &marks, error))
+        return false;
+    return io_draw_plot(canvas, &plot, error);
 }
 
 bool io_write_heatmap(const char *path, const io_heatmap *h, io_error *error)
 {
-    const int64_t side = larger(h->width, h->height), reduction = io_heatmap_reduction(h);
-    const int64_t enlargement = larger(1, SMALLEST_SIDE / side);
-    const int64_t width = ceil_div(h->width, reduction) * enlargement;
-    const int64_t height = ceil_div(h->height, reduction) * enlargement;
-    const int64_t text = larger(width, height) < 1000 ? 2 : 3;
-    const int64_t numbers = 12 * text + 6 * text + io_text_width("-1.23e+12", 7 * text);
-    const int64_t gap = 4 * text, legend = larger(numbers, io_text_width(h->name, 7 * text));
-    io_picture picture, canvas = {0};
-    double worst, best;
+    const view v = view_of(h);
+    io_picture canvas = {0}, picture = {.width = ceil_div(v.width, v.reduction) * v.enlargement,
+                                        .height = ceil_div(v.height, v.reduction) * v.enlargement,
+                                        .channels = 3};
+    io_box *boxes = calloc(h->mark_count + 1, sizeof *boxes);
     bool written = false;
 
-    find_range(h, &worst, &best);
-    if (make_picture(&picture, width, height) &&
-        make_picture(&canvas, width + gap + legend + gap, larger(height, 80 * text)) &&
-        draw_map(&picture, h, reduction, enlargement, worst, best)) {
-        io_fill(&canvas, io_placed(0, 0, canvas.width, canvas.height), IO_DARK);
-        paste(&canvas, &picture);
-        draw_legend(&canvas, width + gap, h, reduction, text, worst, best);
-        written = io_write_picture(path, &canvas, error);
+    picture.samples = malloc((size_t)(picture.width * picture.height) * 3);
+    if (boxes && picture.samples) {
+        place_marks(boxes, h, &v);
+        written = draw_plot(&canvas, &picture, h, &v, boxes, error) &&
+                  io_write_picture(path, &canvas, error);
     } else {
         io_fail(error, "not enough memory");
     }
+    free(boxes);
     io_picture_free(&picture);
     io_picture_free(&canvas);
     return written;

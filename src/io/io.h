@@ -238,22 +238,33 @@ typedef struct io_drawing {
  * else the picture grows, and has it below. False where memory ran out. */
 bool io_draw_matches(io_picture *picture, const io_drawing *drawing, io_error *error);
 
-/* A score map to look at. */
+/* A score map to look at. Positions are the frame's. */
 typedef struct io_heatmap {
+    int64_t x, y; /* where the first value belongs */
     int64_t width, height;
     bool integers;      /* int64_t values, else float; the type's worst value, or that
                            with the sign changed, is a position without one */
     const void *values; /* packed rows */
     bool least_is_best;
-    const char *name;   /* of what the values are */
-    const io_box *marks; /* x and y: positions of the map */
+    const io_picture *under; /* the gray frame, 8 bits, to lay the scores over; or NULL */
+    const io_box *marks;
     size_t mark_count;
+    const char *const *caption; /* paragraphs */
+    size_t paragraphs;
 } io_heatmap;
 
-/* How many positions each way a pixel stands for: 1 unless the map is large. */
+typedef struct io_heat {
+    double worst, best; /* NAN: there is none */
+    int64_t x, y;       /* of the best: the uppermost, then the leftmost */
+    bool gaps;          /* positions without a score */
+} io_heat;
+
+io_heat io_heatmap_range(const io_heatmap *heatmap);
+
+/* How many positions each way a pixel stands for: 1 unless the picture is large. */
 int64_t io_heatmap_reduction(const io_heatmap *heatmap);
 
-/* In the colours of viridis, the best value yellow, with a legend. */
+/* In the colours of viridis, the best value yellow, with a scale and the caption. */
 bool io_write_heatmap(const char *path, const io_heatmap *heatmap, io_error *error);
 
 /* A library and its version for --version, e.g. "libpng 1.6.39", by index from

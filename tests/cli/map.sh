@@ -21,4 +21,13 @@ fail --heatmap map.npy camera.png 'camera.png[20x20+101+202]'
 fail --heatmap map.png -o map.png camera.png 'camera.png[20x20+101+202]'
 fail --heatmap camera.png camera.png 'camera.png[20x20+101+202]'
 fail --heatmap map.png camera.png camera.png -t 'camera.png[20x20+101+202]'
+# Over the frame, as large as that; of a region too.
+try --heatmap over.png --heatmap-style overlay -n 2 camera.png 'camera.png[20x20+101+202]'
+try --heatmap part.png --heatmap-style overlay --roi 90,190,100,80 --metric sqdiff camera.png 'camera.png[20x20+101+202]'
+for picture in map.png full.jpg over.png part.png; do
+    tmatch -v $picture 'camera.png[20x20+101+202]' 2>&1 | grep -o "tmatch: $picture: [PJ].*x[0-9]*"
+done
+fail --heatmap-style overlay camera.png 'camera.png[20x20+101+202]'
+fail --heatmap map.png --heatmap-style blot camera.png 'camera.png[20x20+101+202]'
+fail --heatmap never.png --heatmap-style overlay --max-memory 100K camera.png 'camera.png[20x20+101+202]'
 ls

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "batch/pictures.h"
+#include "heatmap.h"
 #include "message.h"
 #include "output.h"
 
@@ -155,14 +156,21 @@ void job_release(cli_job *job, const cli_plan *plan)
     job->loaded = false;
 }
 
-static bool write_heatmap(const cli_options *o, const cli_job *job, const cli_pair *pair)
+static bool write_heatmap(const cli_job *job, const cli_plan *plan, const cli_pair *pair)
 {
+    const cli_options *o = plan->options;
+    io_picture frame = {0};
     io_error error;
-    if (!o->heatmap || !pair->done || !pair->map.data ||
-        output_heatmap(o->heatmap, o, &pair->map, &pair->result, &job->operand.crop, &error))
+    if (!o->heatmap || !pair->done || !pair->map.data)
         return true;
-    message(o->heatmap, "%s", error.reason);
-    return false;
+    const bool written =
+        (!o->heatmap_overlay || pictures_decode(job, plan, IO_GRAY, &frame, &error)) &&
+        heatmap_write(o->heatmap, o, &pair->map, &pair->result, &job->operand.crop,
+                      o->heatmap_overlay ? &frame : NULL, &error);
+    if (!written)
+        message(o->heatmap, "%s", error.reason);
+    io_picture_free(&frame);
+    return written;
 }
 
 static bool write_map(const cli_options *o, const cli_pair *pair)
@@ -180,7 +188,7 @@ void job_write(cli_job *job, const cli_plan *plan)
     for (size_t i = 0; i < plan->templates->count; i++) {
         cli_pair *pair = &job->pairs[i];
         job->failed |= !write_map(plan->options, pair);
-        job->failed |= !write_heatmap(plan->options, job, pair);
+        job->failed |= !write_heatmap(job, plan, pair);
         score_map_free(&pair->map);
     }
     if (job->loaded && !job->input.rows && pictures_wanted(plan->options))

@@ -7,7 +7,6 @@
 
 #include "batch/mirror.h"
 #include "message.h"
-
 #include "text.h"
 
 enum { THUMB_WIDTH = 208, THUMB_HEIGHT = 156 };
@@ -17,7 +16,7 @@ enum { MOST_COMPARED = 100 };
 
 bool pictures_wanted(const cli_options *options)
 {
-    return options->output || options->crops || options->report;
+    return options->output || options->crops || options->report || options->heatmap_overlay;
 }
 
 static size_t count_matches(const cli_job *job, const cli_plan *plan)
@@ -94,8 +93,7 @@ static void name_templates(const char **names, const cli_templates *templates)
 {
     bool distinct = true;
     for (size_t i = 0; i < templates->count; i++) {
-        const char *given = templates->list[i].operand.given, *slash = strrchr(given, '/');
-        names[i] = slash && slash[1] ? slash + 1 : given;
+        names[i] = text_base_name(templates->list[i].operand.given);
     }
     for (size_t i = 0; i < templates->count && i < MOST_COMPARED; i++)
         for (size_t k = 0; k < i; k++)
@@ -159,6 +157,13 @@ static bool make_thumbnail(const cli_job *job, const io_picture *picture)
     return fail(operand_name(&job->operand), &error);
 }
 
+bool pictures_decode(const cli_job *job, const cli_plan *plan, io_color color, io_picture *picture,
+                     io_error *error)
+{
+    const io_request request = {.color = color, .floats = IO_FLOATS_SHOWN};
+    return io_decode_as(&job->input.source, &request, &plan->frame_wish.limits, picture, error);
+}
+
 bool pictures_write(const cli_job *job, const cli_plan *plan)
 {
     const cli_options *o = plan->options;
@@ -166,13 +171,13 @@ bool pictures_write(const cli_job *job, const cli_plan *plan)
     io_error error;
     bool good = true;
     const bool found = count_matches(job, plan) > 0;
+    const bool wanted = o->report || (found && (o->output || o->crops));
 
     if (!found && o->output && !plan->output_is_folder && job->pairs[0].done && !o->quiet)
         message(o->output, "not written: nothing reaches --min-score");
-    if (!found && !o->report)
+    if (!wanted)
         return true;
-    const io_request request = {.color = IO_RGB, .floats = IO_FLOATS_SHOWN};
-    if (!io_decode_as(&job->input.source, &request, &plan->frame_wish.limits, &picture, &error))
+    if (!pictures_decode(job, plan, IO_RGB, &picture, &error))
         return fail(operand_name(&job->operand), &error);
     if (o->report)
         good = make_thumbnail(job, &picture);

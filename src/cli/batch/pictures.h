@@ -10,6 +10,10 @@
 /* Whether jobs have any to write. */
 bool pictures_wanted(const cli_options *options);
 
+/* The whole frame, in 8 bits to look at. */
+bool pictures_decode(const cli_job *job, const cli_plan *plan, io_color color, io_picture *picture,
+                     io_error *error);
+
 /* Draws the matches of all templates on the frame, and cuts them out. False after a
  * message. */
 bool pictures_write(const cli_job *job, const cli_plan *plan);
