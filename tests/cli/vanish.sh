@@ -14,4 +14,4 @@ wait $!
 echo "status $?"
 cat out
 sed 's/; [0-9].*//' err
-sed 's/"template":"[^"]*"/T/' log
+sed 's/"template":"[^"]*"/T/; s/,"sum":"[^"]*"//' log
