@@ -65,6 +65,9 @@ check "it finds the template as well" runs "$tree/static"
 check "README.md shows the example as it is" readme_has_example
 if [ -x "$root/bin/tmatch" ]; then
     check "the program runs" "$root/bin/tmatch" --version
+    if command -v man >/dev/null; then
+        check "man finds its page" env MANPATH="$root/share/man" man -w tmatch
+    fi
     if [ -e "$root/$libdir/tmatch/libtmatch-cuda.so" ]; then
         check "the plugin is found after installing" finds_plugin
     fi

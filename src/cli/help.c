@@ -53,13 +53,17 @@ void help_print(void)
 {
     fputs(introduction, stdout);
     for (int group = 0; group < GROUP_COUNT; group++) {
+        const option_heading *about = &option_groups[group];
         char heading[256];
-        snprintf(heading, sizeof heading, "%s:", option_groups[group]);
+        snprintf(heading, sizeof heading, about->note ? "%s (%s):" : "%s:", about->title,
+                 about->note);
         putchar('\n');
         print_wrapped(heading, 0, 0);
         for (int i = 0; i < OPTION_COUNT; i++)
             if (option_table[i].group == (option_group)group)
                 print_option(&option_table[i]);
     }
-    fputs("\nExit status: 0 found, 1 nothing reached --min-score, 2 an error.\n", stdout);
+    fputs("\nExit status: 0 found, 1 nothing reached --min-score, 2 an error.\n'man tmatch' says "
+          "more.\n",
+          stdout);
 }

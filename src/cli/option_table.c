@@ -80,13 +80,14 @@ static const choice devices[] = {
      .pattern = true},
     {0}};
 
-const char *const option_groups[GROUP_COUNT] = {
-    [GROUP_INPUT] = "What to read",
-    [GROUP_MATCHING] = "What to match",
-    [GROUP_OUTPUT] = "What to write",
-    [GROUP_COMPUTING] = "Where to compute (the result is the same everywhere, bit for bit; of "
-                        "floats, within a bound)",
-    [GROUP_OTHER] = "What to say",
+const option_heading option_groups[GROUP_COUNT] = {
+    [GROUP_INPUT] = {"What to read", NULL},
+    [GROUP_MATCHING] = {"What to match", NULL},
+    [GROUP_OUTPUT] = {"What to write", NULL},
+    [GROUP_COMPUTING] = {"Where to compute",
+                         "the result is the same everywhere, bit for bit; of floats, within a "
+                         "bound"},
+    [GROUP_OTHER] = {"What to say", NULL},
 };
 
 const option_row option_table[OPTION_COUNT] = {

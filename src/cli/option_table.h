@@ -8,6 +8,10 @@
 
 typedef enum cli_format { CLI_TEXT, CLI_JSON, CLI_CSV } cli_format;
 
+/* Endings of the names that are offered where a picture is to be given; those of a folder's
+ * frames are among them. */
+#define PICTURE_ENDINGS "png|jpg|jpeg|pbm|pgm|ppm|pnm|npy|txt"
+
 typedef enum option_group {
     GROUP_INPUT,
     GROUP_MATCHING,
@@ -44,6 +48,7 @@ typedef struct option_row {
     const char *argument;  /* what help calls it; NULL: the choices' names */
     const choice *choices; /* or NULL */
     const char *ending;    /* ".npy", or NULL */
+    bool repeats;          /* each one given counts, not only the last */
     /* What other programs call it, words and single letters with spaces between; or NULL. They
      * are no options: who gives one is told the name. */
     const char *also;
@@ -72,8 +77,13 @@ enum {
 
 extern const option_row option_table[OPTION_COUNT];
 
-/* What the group's options are about, as a heading without a colon. */
-extern const char *const option_groups[GROUP_COUNT];
+/* What a group's options are about: a heading without a colon, and what holds for all of
+ * them, or NULL. */
+typedef struct option_heading {
+    const char *title, *note;
+} option_heading;
+
+extern const option_heading option_groups[GROUP_COUNT];
 
 /* The argument as help shows it, "FILE" or "text|json|csv"; "" where there is none. Until
  * the next call. */

@@ -5,6 +5,7 @@
 
 #include "../check.h"
 #include "cli/option_table.h"
+#include "io/format.h"
 
 static void names_are_options(void)
 {
@@ -30,7 +31,7 @@ static void groups_are_together(void)
     for (int i = 1; i < OPTION_COUNT; i++)
         CHECK(option_table[i].group >= option_table[i - 1].group);
     for (int group = 0; group < GROUP_COUNT; group++)
-        CHECK(option_groups[group]);
+        CHECK(option_groups[group].title);
 }
 
 static void texts_are_phrases(void)
@@ -69,12 +70,32 @@ static void choices_differ(void)
         }
 }
 
+/* Whether one of the words between bars is the name. */
+static bool has_ending(const char *words, const char *name)
+{
+    for (; *words; words += strspn(words, "|")) {
+        const size_t length = strcspn(words, "|");
+        if (length == strlen(name) && strncmp(words, name, length) == 0)
+            return true;
+        words += length;
+    }
+    return false;
+}
+
+static void pictures_of_folders_are_offered(void)
+{
+    for (int i = 0; io_formats[i]; i++)
+        for (const char *const *e = io_formats[i]->in_folders; e && *e; e++)
+            CHECK(has_ending(PICTURE_ENDINGS, *e + 1));
+}
+
 int main(int argc, char **argv)
 {
     static const check_test tests[] = {
         TEST(names_are_options), TEST(names_differ),
         TEST(groups_are_together), TEST(texts_are_phrases),
         TEST(arguments_fit_what_is_taken), TEST(choices_differ),
+        TEST(pictures_of_folders_are_offered),
     };
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
 }
