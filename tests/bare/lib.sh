@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+# A bare root: this machine's release as debootstrap's minbase leaves it, with the
+# package archive that the machine itself uses. Sourced by the tests beside it.
+
+# Why none can be made here, or nothing.
+bare_reason() {
+    if [ "$(id -u)" -ne 0 ]; then
+        echo "a bare root needs root"
+    elif ! command -v debootstrap >/dev/null || ! command -v apt-get >/dev/null; then
+        echo "no debootstrap to make a bare root"
+    elif ! unshare --mount --pid --fork true 2>/dev/null; then
+        echo "no mounts for a bare root may be made here"
+    elif [ -z "$(bare_sources)" ]; then
+        echo "no package archive to make a bare root from"
+    fi
+}
+
+# "deb URI RELEASE main" for each archive of this distribution, the release itself first.
+bare_sources() {
+    (
+        . /etc/os-release
+        apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) main $(COMPONENT) $(SITE)' 'Created-By: Packages' |
+            awk -v name="$VERSION_CODENAME" '$5 == "main" && ($3 == name || index($3, name "-") == 1) {print $1, $2, $3, $4}' |
+            sort -u -k 3,3
+    )
+}
+
+# Unpacks a bare root; it and the packages that tests install are kept in CACHE.
+bare_root() { # FOLDER CACHE
+    mkdir -p "$1" "$2/archives/partial" || return
+    (
+        . /etc/os-release
+        archive=$2/$VERSION_CODENAME.tar
+        if [ ! -e "$archive" ]; then
+            uri=$(bare_sources | sed -n '1s/^deb \([^ ]*\) .*/\1/p')
+            rm -rf "$2/new"
+            debootstrap --variant=minbase "$VERSION_CODENAME" "$2/new" "$uri" >"$2/debootstrap.log" 2>&1 || {
+                tail -n 5 "$2/debootstrap.log"
+                exit 1
+            }
+            bare_sources >"$2/new/etc/apt/sources.list"
+            # nobody will miss this root after a power cut
+            echo force-unsafe-io >"$2/new/etc/dpkg/dpkg.cfg.d/unsafe-io"
+            rm -f "$2"/new/var/cache/apt/archives/*.deb
+            tar -C "$2/new" -cf "$archive.tmp" . && mv "$archive.tmp" "$archive" || exit 1
+            rm -rf "$2/new"
+        fi
+        tar -C "$1" -xf "$archive"
+        cp /etc/resolv.conf "$1/etc/resolv.conf"
+        # a proxy, if the machine has one
+        for file in /etc/apt/apt.conf /etc/apt/apt.conf.d/*proxy*; do
+            [ ! -f "$file" ] || cp "$file" "$1/etc/apt/apt.conf.d/"
+        done
+    )
+}
+
+# A command in the root, in a shell of its own with a plain environment. Its mounts and
+# processes end with it.
+bare_run() { # FOLDER CACHE COMMAND
+    unshare --mount --pid --fork sh -c '
+        mount --make-rprivate / && mount -t proc proc "$1/proc" &&
+            mount --bind "$2/archives" "$1/var/cache/apt/archives" || exit 99
+        exec env -i HOME=/root LC_ALL=C TERM=dumb PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+            chroot "$1" sh -c "$3"' sh "$1" "$2" "$3"
+}
+
+# The files that make up the project, into FOLDER.
+bare_sources_copy() { # SOURCE FOLDER
+    mkdir -p "$2"
+    if git -C "$1" rev-parse --is-inside-work-tree >/dev/null 2>&1; then
+        (cd "$1" && git ls-files -z --cached --others --exclude-standard | tar --null -T - --ignore-failed-read -cf - 2>/dev/null)
+    else
+        tar -C "$1" --exclude='./build*' -cf - .
+    fi | tar -C "$2" -xf -
+}

@@ -1,0 +1,59 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What README.md tells a newcomer to do, done in a bare root: the demo, the installation,
+# and the C example. Arguments: source directory, a folder that keeps downloads. TAP.
+set -u
+source=$1 cache=$2
+. "$source/tests/bare/lib.sh"
+reason=$(bare_reason)
+if [ -n "$reason" ]; then
+    echo "1..0 # SKIP $reason"
+    exit 0
+fi
+mkdir -p "$cache" || exit 99
+root=$(mktemp -d "$cache/readme.XXXXXX") || exit 99
+trap 'rm -rf "$root"' EXIT
+
+count=0
+check() { # name, command...
+    name=$1
+    shift
+    count=$((count + 1))
+    began=$(date +%s)
+    if output=$("$@" 2>&1); then
+        echo "ok $count $name"
+        echo "# it took $(($(date +%s) - began)) s"
+    else
+        echo "not ok $count $name"
+        echo "$output" | tail -n 30 | sed 's/^/# /'
+    fi
+}
+in_root() { bare_run "$root" "$cache" "cd /root/tmatch && $1"; }
+prints() { # EXPECTED COMMAND
+    output=$(in_root "$2" 2>&1)
+    echo "$output"
+    [ "$output" = "$1" ]
+}
+
+# The commands are README's, to the letter.
+readme=$source/README.md
+example=$(sed -n 's/^    \(cc find\.c .*\)/\1/p' "$readme")
+expected=$(sed -n '/^    cc find\.c /{n;s/^    //p}' "$readme")
+has_commands() {
+    grep -q '^    scripts/demo' "$readme" && grep -q '`meson install -C build`' "$readme" &&
+        [ -n "$example" ] && [ -n "$expected" ]
+}
+write_example() {
+    awk '/^```c$/ {on = 1; next} /^```$/ {on = 0} on' "$readme" >"$root/root/tmatch/find.c"
+    [ -s "$root/root/tmatch/find.c" ]
+}
+
+check "README.md has the commands" has_commands
+check "a bare root" bare_root "$root" "$cache"
+bare_sources_copy "$source" "$root/root/tmatch"
+check "scripts/demo" in_root scripts/demo
+check "meson install -C build" in_root "meson install -C build"
+write_example
+check "the C example" prints "$expected" "$example"
+check "the program is on the path" in_root "tmatch data/astronaut.png data/patch.jpg"
+echo "1..$count"
