@@ -50,7 +50,7 @@ bytes make_png(const png_sample *sample)
     if (sample->transparency)
         write_transparency(png, info, sample);
     png_write_info_before_PLTE(png, info);
-    if (sample->chunk)
+    if (sample->chunk && !sample->chunk_last)
         png_write_chunk(png, (png_const_bytep)sample->chunk, sample->chunk_data,
                         sample->chunk_size);
     png_write_info(png, info);
@@ -58,6 +58,9 @@ bytes make_png(const png_sample *sample)
     for (int pass = 0; pass < passes; pass++)
         for (int y = 0; y < sample->height; y++)
             png_write_row(png, sample->rows + (size_t)y * png_row_size(sample));
+    if (sample->chunk && sample->chunk_last)
+        png_write_chunk(png, (png_const_bytep)sample->chunk, sample->chunk_data,
+                        sample->chunk_size);
     png_write_end(png, info);
     png_destroy_write_struct(&png, &info);
     return file;
@@ -91,6 +94,8 @@ bytes make_jpeg(const jpeg_sample *sample)
     if (sample->no_adobe)
         codec.write_Adobe_marker = FALSE;
     jpeg_start_compress(&codec, TRUE);
+    if (sample->app1)
+        jpeg_write_marker(&codec, JPEG_APP0 + 1, sample->app1, (unsigned)sample->app1_size);
     for (int y = 0; y < sample->height; y++) {
         JSAMPROW row = (JSAMPROW)(uintptr_t)(sample->samples +
                                              (size_t)y * (size_t)(sample->width * sample->channels));

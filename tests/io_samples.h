@@ -17,6 +17,7 @@ typedef struct png_sample {
     int palette_size;
     bool transparency;                         /* a tRNS chunk */
     const char *chunk;                         /* name of a chunk before PLTE, or NULL */
+    bool chunk_last;                           /* but after the samples */
     const uint8_t *chunk_data;
     size_t chunk_size;
 } png_sample;
@@ -31,6 +32,8 @@ typedef struct jpeg_sample {
     int in_space, file_space; /* J_COLOR_SPACE */
     bool progressive, no_adobe;
     const uint8_t *samples;
+    const uint8_t *app1; /* what such a marker holds, or NULL */
+    size_t app1_size;
 } jpeg_sample;
 
 bytes make_jpeg(const jpeg_sample *sample);

@@ -15,6 +15,9 @@ struct io_rows {
     int64_t width, height, next;
     bool alpha_ignored, colored, deep;
     const char *whole; /* what kind of file cannot be decoded by rows, or NULL */
+    int orientation;
+    bool as_stored;
+    char turned[32]; /* what whole may point to */
     size_t used;       /* bytes of the source */
     void *state;
 };
@@ -25,7 +28,10 @@ struct io_format {
     const char *const *endings;    /* that encode is chosen by, NULL-terminated; or NULL */
     const char *const *in_folders; /* endings of the files that a folder is read for; or NULL */
     bool (*probe)(const uint8_t *data, size_t size);
-    /* Sets all but format; channels == request->color. What a failing decode left in
+    /* The EXIF orientation that the file has, 1 to 8, or 0; or NULL. What is decoded is
+     * made upright by the caller. */
+    int (*orientation)(const io_source *source);
+    /* Sets all but format and orientation; channels == request->color. What a failing decode left in
      * picture is freed by the caller. */
     bool (*decode)(const io_source *source, const io_request *request, const io_limits *limits,
                    io_picture *picture, io_error *error);

@@ -32,6 +32,8 @@ typedef struct io_picture {
     const char *format; /* "PNG", "JPEG", "PNM", "NPY", "text" */
     bool alpha_ignored; /* the file had transparency, and mask is NULL */
     bool colored;       /* the file has colours, whatever channels is */
+    int orientation;    /* EXIF's, from 2 to 8, if the file is not stored upright, else 0 */
+    bool as_stored;     /* and the picture was not made upright */
 } io_picture;
 
 static inline int io_sample_size(const io_picture *picture)
@@ -99,7 +101,8 @@ typedef struct io_request {
     bool deep;  /* samples of more than 8 bits as 16 bits; else all become 8 */
     bool alpha; /* transparency as a mask; else it is ignored */
     io_floats floats;
-    io_memory *memory; /* for the samples, or NULL */
+    bool stored_orientation; /* as the file stores it; else upright, as its EXIF data say */
+    io_memory *memory;       /* for the samples, or NULL */
 } io_request;
 
 /* Decodes by content. Gray is Rec. 601 luma where the file has colour. */
@@ -119,15 +122,22 @@ void io_show_floats(io_picture *picture);
 
 /* Decoding row by row, for pictures larger than memory. PNG, JPEG and PNM can; not
  * interlaced PNG and progressive JPEG, whose first row is complete only at the end
- * of the file, and not text. */
+ * of the file, not what EXIF turns or mirrors, and not text. */
 typedef struct io_rows io_rows;
 
-/* As io_decode. The source is used until close. */
+/* As io_decode_as, but for 8-bit samples without a mask: of the request, color and
+ * stored_orientation count. The source is used until close. */
+bool io_rows_open_as(io_rows **rows, io_source *source, const io_request *request,
+                     const io_limits *limits, io_error *error);
+
+/* As io_decode. */
 bool io_rows_open(io_rows **rows, io_source *source, io_color color, const io_limits *limits,
                   io_error *error);
 void io_rows_close(io_rows **rows);
-int64_t io_rows_width(const io_rows *rows);
+int64_t io_rows_width(const io_rows *rows); /* of the upright picture, likewise */
 int64_t io_rows_height(const io_rows *rows);
+int io_rows_orientation(const io_rows *rows); /* as io_picture's */
+bool io_rows_turned(const io_rows *rows); /* rows and columns change places, in other memory */
 bool io_rows_alpha_ignored(const io_rows *rows);
 bool io_rows_colored(const io_rows *rows); /* the file is */
 const char *io_rows_format(const io_rows *rows);

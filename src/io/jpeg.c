@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "format.h"
+#include "orientation.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -12,7 +12,7 @@
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)
 
-enum { QUALITY = 92 };
+enum { QUALITY = 92, SCAN = 0xda };
 
 typedef struct jpeg_state {
     struct jpeg_error_mgr manager; /* first: libjpeg hands back a pointer to it */
@@ -23,6 +23,26 @@ typedef struct jpeg_state {
 static bool probe(const uint8_t *data, size_t size)
 {
     return size >= 3 && memcmp(data, "\xff\xd8\xff", 3) == 0;
+}
+
+/* The first EXIF data before the scans count. */
+static int find_orientation(const io_source *source)
+{
+    size_t at = 2;
+    while (source->size - at >= 4) {
+        const uint8_t *marker = source->data + at;
+        const size_t size = (size_t)(marker[2] << 8 | marker[3]);
+        if (marker[0] != 0xff || marker[1] == 0 || marker[1] == 0xff) {
+            at++; /* not one: libjpeg passes over it as well */
+            continue;
+        }
+        if (marker[1] == JPEG_EOI || marker[1] == SCAN || size < 2 || size > source->size - at - 2)
+            return 0;
+        if (marker[1] == JPEG_APP0 + 1 && size >= 8 && memcmp(marker + 4, "Exif\0", 6) == 0)
+            return io_exif_orientation(marker + 4, size - 2);
+        at += 2 + size;
+    }
+    return 0;
 }
 
 static void describe(j_common_ptr codec)
@@ -265,6 +285,7 @@ const io_format io_format_jpeg = {
     .endings = endings,
     .in_folders = endings,
     .probe = probe,
+    .orientation = find_orientation,
     .decode = decode,
     .rows_open = rows_open,
     .rows_read = rows_read,

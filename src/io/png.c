@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "format.h"
+#include "orientation.h"
 
 #include <errno.h>
 #include <png.h>
@@ -22,6 +22,22 @@ static bool probe(const uint8_t *data, size_t size)
 {
     /* Half the signature: libpng says what happened to the other half. */
     return size >= 4 && memcmp(data, "\x89PNG", 4) == 0;
+}
+
+/* eXIf may stand before the samples and after them. */
+static int find_orientation(const io_source *source)
+{
+    enum { SIGNATURE = 8, FRAME = 12 }; /* of a chunk: length, type and checksum */
+    for (size_t at = SIGNATURE; at <= source->size && source->size - at >= FRAME;) {
+        const uint8_t *chunk = source->data + at;
+        const size_t size = png_get_uint_32(chunk);
+        if (size > source->size - at - FRAME || memcmp(chunk + 4, "IEND", 4) == 0)
+            return 0;
+        if (memcmp(chunk + 4, "eXIf", 4) == 0)
+            return io_exif_orientation(chunk + 8, size);
+        at += FRAME + size;
+    }
+    return 0;
 }
 
 _Noreturn static void on_error(png_structp png, png_const_charp message)
@@ -267,6 +283,7 @@ const io_format io_format_png = {
     .endings = endings,
     .in_folders = endings,
     .probe = probe,
+    .orientation = find_orientation,
     .decode = decode,
     .rows_open = rows_open,
     .rows_read = rows_read,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "format.h"
+#include "orientation.h"
 
 #include <string.h>
 
@@ -10,6 +10,22 @@ bool io_decode(const io_source *source, io_color color, const io_limits *limits,
     return io_decode_as(source, &request, limits, picture, error);
 }
 
+static bool decode(const io_format *format, const io_source *source, const io_request *request,
+                   const io_limits *limits, io_picture *picture, io_error *error)
+{
+    const int orientation = io_file_orientation(format, source);
+    const bool turns = io_orientation_turns(orientation) && !request->stored_orientation;
+    /* The caller's memory is for the upright samples. */
+    *picture = (io_picture){.format = format->name,
+                            .memory = turns ? NULL : request->memory,
+                            .orientation = orientation,
+                            .as_stored = request->stored_orientation};
+    if (!format->decode(source, request, limits, picture, error))
+        return false;
+    return request->stored_orientation ||
+           io_orient_picture(picture, orientation, request->memory, error);
+}
+
 bool io_decode_as(const io_source *source, const io_request *request, const io_limits *limits,
                   io_picture *picture, io_error *error)
 {
@@ -18,8 +34,8 @@ bool io_decode_as(const io_source *source, const io_request *request, const io_l
     for (const io_format *const *format = io_formats; *format; format++) {
         if (!(*format)->probe(source->data, source->size))
             continue;
-        io_picture decoded = {.format = (*format)->name, .memory = request->memory};
-        const bool good = (*format)->decode(source, request, limits, &decoded, error);
+        io_picture decoded;
+        const bool good = decode(*format, source, request, limits, &decoded, error);
         if (!good || io_source_lost(source)) {
             io_picture_free(&decoded);
             return io_source_lost(source) ? io_fail(error, IO_LOST) : false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "format.h"
+#include "orientation.h"
 
 #include <stdlib.h>
 
@@ -14,8 +14,31 @@ static const io_format *find_format(const io_source *source)
     return NULL;
 }
 
+/* No row of the upright picture is there before the file's last one is, or it is, but
+ * the wrong way round. */
+static void orient(io_rows *rows)
+{
+    if (rows->orientation == 0 || rows->as_stored)
+        return;
+    if (io_orientation_turns(rows->orientation)) {
+        const int64_t width = rows->width;
+        rows->width = rows->height;
+        rows->height = width;
+    }
+    snprintf(rows->turned, sizeof rows->turned, "a %s that EXIF turns", rows->format->name);
+    if (!rows->whole)
+        rows->whole = rows->turned;
+}
+
 bool io_rows_open(io_rows **opened, io_source *source, io_color color, const io_limits *limits,
                   io_error *error)
+{
+    const io_request request = {.color = color};
+    return io_rows_open_as(opened, source, &request, limits, error);
+}
+
+bool io_rows_open_as(io_rows **opened, io_source *source, const io_request *request,
+                     const io_limits *limits, io_error *error)
 {
     const io_format *format = source->size ? find_format(source) : NULL;
     if (!format)
@@ -25,9 +48,14 @@ bool io_rows_open(io_rows **opened, io_source *source, io_color color, const io_
     io_rows *rows = calloc(1, sizeof *rows);
     if (!rows)
         return io_fail(error, "not enough memory");
-    *rows = (io_rows){.format = format, .source = source, .color = color};
     source->released = 0; /* what was given back before is read anew */
+    *rows = (io_rows){.format = format,
+                      .source = source,
+                      .color = request->color,
+                      .orientation = io_file_orientation(format, source),
+                      .as_stored = request->stored_orientation};
     if (format->rows_open(rows, limits, error)) {
+        orient(rows);
         *opened = rows;
         return true;
     }
@@ -52,6 +80,16 @@ int64_t io_rows_width(const io_rows *rows)
 int64_t io_rows_height(const io_rows *rows)
 {
     return rows->height;
+}
+
+int io_rows_orientation(const io_rows *rows)
+{
+    return rows->orientation;
+}
+
+bool io_rows_turned(const io_rows *rows)
+{
+    return io_orientation_turns(rows->orientation) && !rows->as_stored;
 }
 
 bool io_rows_alpha_ignored(const io_rows *rows)
