@@ -68,13 +68,6 @@ static bool find_output(place *found, const char *path, bool appended)
     return true;
 }
 
-static bool is_input(const place *output, const char *path)
-{
-    cli_identity id;
-    return !output->name && identify(path, &id) && id.device == output->device &&
-           id.inode == output->inode;
-}
-
 static bool check_numbers(const cli_options *o, size_t frames, size_t templates)
 {
     if ((o->map || o->heatmap) && (frames != 1 || templates != 1)) {
@@ -89,54 +82,15 @@ static bool check_numbers(const cli_options *o, size_t frames, size_t templates)
     return true;
 }
 
-static bool check_input(const place *outputs, int count, const char *path)
+static bool check_inputs(const place *outputs, int count, cli_inputs *inputs)
 {
+    io_error error;
     for (int i = 0; i < count; i++)
-        if (is_input(&outputs[i], path)) {
-            message(outputs[i].path, "is an input too, and would be overwritten");
+        if (!inputs_spare(inputs, outputs[i].path, &error)) {
+            message(outputs[i].path, "%s", error.reason);
             return false;
         }
     return true;
-}
-
-/* What is read beside the frames. */
-typedef struct other_inputs {
-    const char **paths;
-    size_t count;
-} other_inputs;
-
-static bool find_others(other_inputs *others, const cli_options *options,
-                        const cli_templates *templates)
-{
-    const char *named[] = {options->mask, options->frame_mask, options->files_from};
-    others->count = 0;
-    others->paths = calloc(templates->count + 3, sizeof *others->paths);
-    if (!others->paths) {
-        message(NULL, "out of memory");
-        return false;
-    }
-    for (size_t i = 0; i < templates->count; i++)
-        if (templates->list[i].operand.path)
-            others->paths[others->count++] = templates->list[i].operand.path;
-    for (int i = 0; i < 3; i++)
-        if (named[i])
-            others->paths[others->count++] = named[i];
-    return true;
-}
-
-static bool check_inputs(const place *outputs, int count, const cli_frames *frames,
-                         const other_inputs *others)
-{
-    bool good = true;
-    for (size_t i = 0; i < frames->count && good && count > 0; i++) {
-        cli_operand operand;
-        operand_init(&operand, &frames->list[i]);
-        good = check_input(outputs, count, operand.path);
-        operand_free(&operand);
-    }
-    for (size_t i = 0; i < others->count && good; i++)
-        good = check_input(outputs, count, others->paths[i]);
-    return good;
 }
 
 static bool picture_ending(const char *path)
@@ -169,8 +123,9 @@ static bool is_watched(const cli_options *options, const struct stat *folder)
            watched.st_dev == folder->st_dev && watched.st_ino == folder->st_ino;
 }
 
-static bool check_folder(const cli_options *options, const char *folder, const cli_frames *frames,
-                         const other_inputs *others)
+/* suffixed: the frames' names are not those of the files there. */
+static bool check_folder(const cli_options *options, const char *folder, bool suffixed,
+                         const cli_frames *frames, cli_inputs *inputs)
 {
     struct stat status;
     io_error error;
@@ -185,19 +140,19 @@ static bool check_folder(const cli_options *options, const char *folder, const c
         message(folder, "is watched, and what is written there would be a frame");
         return false;
     }
-    return mirror_check(folder, frames, others->paths, others->count);
+    return mirror_check(folder, frames, suffixed ? NULL : inputs);
 }
 
 static bool check_folders(const cli_options *options, const cli_frames *frames,
-                          const other_inputs *others)
+                          cli_inputs *inputs)
 {
     return (!output_is_folder(options, frames) ||
-            check_folder(options, options->output, frames, others)) &&
-           (!options->crops || check_folder(options, options->crops, frames, others));
+            check_folder(options, options->output, false, frames, inputs)) &&
+           (!options->crops || check_folder(options, options->crops, true, frames, inputs));
 }
 
 static bool check_files(const cli_options *options, const cli_frames *frames,
-                        const other_inputs *others)
+                        cli_inputs *inputs)
 {
     const char *paths[] = {output_is_folder(options, frames) ? NULL : options->output,
                            options->map, options->heatmap, options->dump_template,
@@ -221,18 +176,12 @@ static bool check_files(const cli_options *options, const cli_frames *frames,
             }
         used++;
     }
-    return check_inputs(places, used, frames, others);
+    return check_inputs(places, used, inputs);
 }
 
 bool output_check(const cli_options *options, const cli_frames *frames,
-                  const cli_templates *templates)
+                  const cli_templates *templates, cli_inputs *inputs)
 {
-    other_inputs others;
-    if (!check_numbers(options, frames->count, templates->count) ||
-        !find_others(&others, options, templates))
-        return false;
-    const bool good =
-        check_folders(options, frames, &others) && check_files(options, frames, &others);
-    free(others.paths);
-    return good;
+    return check_numbers(options, frames->count, templates->count) &&
+           check_folders(options, frames, inputs) && check_files(options, frames, inputs);
 }

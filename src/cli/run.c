@@ -21,6 +21,7 @@ typedef struct runner {
     const cli_options *options;
     cli_frames frames, names; /* names: of the templates */
     cli_templates templates;
+    cli_inputs inputs;
     io_picture mask, frame_mask;
     cli_plan plan;
     cli_emitter emitter;
@@ -252,10 +253,12 @@ cli_exit cli_run(const cli_options *options)
     cli_exit status = CLI_FAILED;
 
     slots_init(&r.slots);
-    r.plan = (cli_plan){.options = options, .templates = &r.templates};
+    r.plan = (cli_plan){.options = options, .templates = &r.templates, .inputs = &r.inputs};
     r.pipeline.plan = &r.plan;
     r.pipeline.frames = &r.frames;
-    if (make_wishes(&r) && find_pictures(&r) && output_check(options, &r.frames, &r.templates)) {
+    if (make_wishes(&r) && find_pictures(&r) &&
+        inputs_init(&r.inputs, options, &r.frames, &r.templates) &&
+        output_check(options, &r.frames, &r.templates, &r.inputs)) {
         r.plan.output_is_folder = output_is_folder(options, &r.frames);
         if (make_layout(&r) && open_engines(&r))
             status = match_all(&r);
@@ -268,6 +271,7 @@ cli_exit cli_run(const cli_options *options)
     free(r.engines);
     io_picture_free(&r.mask);
     io_picture_free(&r.frame_mask);
+    inputs_free(&r.inputs);
     cli_templates_free(&r.templates);
     frames_free(&r.names);
     frames_free(&r.frames);

@@ -37,7 +37,6 @@ cp frames/a.png .
 fail "$@" -o . a.png frames/c.pgm
 fail "$@" -o . 'a.png[400x400+0+0]' frames/c.pgm
 fail -q -t a.png -o . frames
-fail -q -t 'a.png[20x20+1+2]' --crops . frames
 fail "$@" --mask a.png -o . frames
 fail "$@" --frame-mask a.png -o . frames
 cmp a.png frames/a.png

@@ -11,6 +11,7 @@
 #include "engine.h"
 #include "frames.h"
 #include "input.h"
+#include "inputs.h"
 #include "options.h"
 #include "template.h"
 
@@ -20,6 +21,7 @@ typedef struct cli_plan {
     cli_wish frame_wish, template_wish;
     const cli_templates *templates;
     bool output_is_folder;
+    cli_inputs *inputs; /* what is not to be overwritten */
     const cli_resume *resume; /* or NULL */
 } cli_plan;
 

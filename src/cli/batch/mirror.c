@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "identity.h"
 #include "input.h"
 #include "message.h"
 
@@ -28,21 +27,52 @@ char *mirror_path(const char *folder, const cli_frame *frame, const char *suffix
     return path;
 }
 
-bool mirror_make_folders(const char *path, io_error *error)
+/* What somebody else has put there could lead anywhere. */
+static bool is_link(const char *path)
 {
-    char *folder = strdup(path);
-    bool good = folder != NULL;
+    struct stat status;
+    return lstat(path, &status) == 0 && S_ISLNK(status.st_mode);
+}
 
-    errno = ENOMEM;
+static bool fail(io_error *error, const char *reason)
+{
+    snprintf(error->reason, sizeof error->reason, "%s", reason);
+    return false;
+}
+
+/* Below the folder that the user named no link is followed. */
+static bool make_folders(const char *root, const char *path, io_error *error)
+{
+    const size_t named = strlen(root);
+    char *folder = strdup(path);
+    bool good = folder || fail(error, strerror(ENOMEM));
+
     for (char *slash = folder; good && (slash = strchr(slash + 1, '/'));) {
         *slash = '\0';
-        good = mkdir(folder, 0777) == 0 || errno == EEXIST;
+        good = mkdir(folder, 0777) == 0 || errno == EEXIST || fail(error, strerror(errno));
+        if (good && (size_t)(slash - folder) > named && is_link(folder)) {
+            snprintf(error->reason, sizeof error->reason,
+                     "its folder %.160s is a symbolic link, which is not followed among outputs",
+                     folder);
+            good = false;
+        }
         *slash = '/';
     }
-    if (!good)
-        snprintf(error->reason, sizeof error->reason, "%s", strerror(errno));
     free(folder);
     return good;
+}
+
+bool mirror_prepare(const char *folder, const char *path, cli_inputs *inputs, io_error *error)
+{
+    struct stat status;
+
+    if (!make_folders(folder, path, error))
+        return false;
+    if (is_link(path))
+        return fail(error, "is a symbolic link, which is not followed among outputs");
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
+        return fail(error, S_ISDIR(status.st_mode) ? "is a directory" : "is not a regular file");
+    return inputs_spare(inputs, path, error);
 }
 
 typedef struct place {
@@ -53,11 +83,6 @@ typedef struct place {
 static int compare_places(const void *a, const void *b)
 {
     return strcmp(((const place *)a)->path, ((const place *)b)->path);
-}
-
-static int compare_identities(const void *a, const void *b)
-{
-    return memcmp(a, b, sizeof(cli_identity));
 }
 
 static bool check_distinct(place *places, size_t count)
@@ -72,55 +97,12 @@ static bool check_distinct(place *places, size_t count)
     return true;
 }
 
-/* Sorted, malloc'ed; NULL if memory ran out. */
-static cli_identity *identify_inputs(const cli_frames *frames, const char *const *others,
-                                 size_t other_count, size_t *count)
-{
-    cli_identity *inputs = malloc((frames->count + other_count + 1) * sizeof *inputs);
-
-    *count = 0;
-    if (!inputs)
-        return NULL;
-    for (size_t i = 0; i < frames->count; i++) {
-        cli_operand operand;
-        operand_init(&operand, &frames->list[i]); /* takes a crop off the name */
-        *count += identify(operand.path, &inputs[*count]);
-        operand_free(&operand);
-    }
-    for (size_t i = 0; i < other_count; i++)
-        *count += identify(others[i], &inputs[*count]);
-    qsort(inputs, *count, sizeof *inputs, compare_identities);
-    return inputs;
-}
-
-/* Only a place that exists can be an input; on a first run there is none. */
-static bool check_inputs(const place *places, size_t count, const cli_frames *frames,
-                         const char *const *others, size_t other_count)
-{
-    cli_identity *inputs = NULL, id;
-    size_t input_count = 0;
-    bool good = true;
-
-    for (size_t i = 0; i < count && good; i++) {
-        if (!identify(places[i].path, &id))
-            continue;
-        if (!inputs)
-            inputs = identify_inputs(frames, others, other_count, &input_count);
-        good = inputs && !bsearch(&id, inputs, input_count, sizeof id, compare_identities);
-        if (!good)
-            message(places[i].path, inputs ? "is an input too, and would be overwritten"
-                                           : "out of memory");
-    }
-    free(inputs);
-    return good;
-}
-
-bool mirror_check(const char *folder, const cli_frames *frames, const char *const *others,
-                  size_t other_count)
+bool mirror_check(const char *folder, const cli_frames *frames, cli_inputs *inputs)
 {
     place *places = calloc(frames->count + 1, sizeof *places);
     size_t count = 0;
     bool good = places != NULL;
+    io_error error;
 
     for (size_t i = 0; i < frames->count && good; i++) {
         const cli_frame *frame = &frames->list[i];
@@ -131,8 +113,12 @@ bool mirror_check(const char *folder, const cli_frames *frames, const char *cons
     }
     if (!good)
         message(NULL, "out of memory");
-    good = good && check_distinct(places, count) &&
-           check_inputs(places, count, frames, others, other_count);
+    good = good && check_distinct(places, count);
+    for (size_t i = 0; i < count && good && inputs; i++) {
+        good = inputs_spare(inputs, places[i].path, &error);
+        if (!good)
+            message(places[i].path, "%s", error.reason);
+    }
     for (size_t i = 0; i < count; i++)
         free(places[i].path);
     free(places);

@@ -6,19 +6,21 @@
 #include <stdbool.h>
 
 #include "frames.h"
+#include "inputs.h"
 #include "io/io.h"
 
-/* False after a message: two frames have the same place in the folder, or a place is
- * an input: a frame, or one of the other files. */
-bool mirror_check(const char *folder, const cli_frames *frames, const char *const *others,
-                  size_t other_count);
+/* False after a message: two frames have the same place in the folder, or a place is an
+ * input. inputs NULL: the places get suffixes, and mirror_prepare will see. */
+bool mirror_check(const char *folder, const cli_frames *frames, cli_inputs *inputs);
 
 /* The frame's place, with the suffix behind it; malloc'ed, NULL if memory ran out.
  * A file has the frame's name; where no picture can be written under that, .png
  * follows. */
 char *mirror_path(const char *folder, const cli_frame *frame, const char *suffix);
 
-/* Makes the folders that lead to path. False if one cannot be made. */
-bool mirror_make_folders(const char *path, io_error *error);
+/* Makes the folders that lead to path, which mirror_path has made in folder. False if one
+ * cannot be made, or path cannot be written to: it is an input, or no regular file, or a
+ * symbolic link is on the way. */
+bool mirror_prepare(const char *folder, const char *path, cli_inputs *inputs, io_error *error);
 
 #endif

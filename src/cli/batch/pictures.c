@@ -34,14 +34,18 @@ static bool fail(const char *path, const io_error *error)
 }
 
 /* The folders are made when the first file in them is. */
-static bool write_in_folder(const char *path, const io_picture *picture)
+static bool write_in_folder(const cli_job *job, const cli_plan *plan, const char *folder,
+                            const char *suffix, const io_picture *picture)
 {
+    char *path = mirror_path(folder, &job->frame, suffix);
     io_error error;
-    if (!path)
-        strcpy(error.reason, tm_strerror(TM_ERR_MEMORY));
-    else if (mirror_make_folders(path, &error) && io_write_picture(path, picture, &error))
-        return true;
-    return fail(path, &error);
+    strcpy(error.reason, tm_strerror(TM_ERR_MEMORY));
+    const bool written = path && mirror_prepare(folder, path, plan->inputs, &error) &&
+                         io_write_picture(path, picture, &error);
+    if (!written)
+        message(path ? path : folder, "%s", error.reason);
+    free(path);
+    return written;
 }
 
 static io_crop inside(const io_picture *picture, const cli_match *match, const cli_result *r)
@@ -77,14 +81,12 @@ static bool write_crop(const cli_job *job, const cli_plan *plan, const io_pictur
         snprintf(suffix, sizeof suffix, ".t%zu", i + 1);
     snprintf(suffix + strlen(suffix), sizeof suffix - strlen(suffix), ".%" PRId64 "+%" PRId64 ".png",
              match->x, match->y);
-    char *path = mirror_path(plan->options->crops, &job->frame, suffix);
     bool written = false;
     if (!copy(picture, &crop, &part))
-        message(path, "%s", tm_strerror(TM_ERR_MEMORY));
+        message(plan->options->crops, "%s", tm_strerror(TM_ERR_MEMORY));
     else
-        written = write_in_folder(path, &part);
+        written = write_in_folder(job, plan, plan->options->crops, suffix, &part);
     io_picture_free(&part);
-    free(path);
     return written;
 }
 
@@ -142,10 +144,7 @@ static bool write_annotated(const cli_job *job, const cli_plan *plan, io_picture
         return fail(output, &error);
     if (!plan->output_is_folder)
         return io_write_picture(output, picture, &error) || fail(output, &error);
-    char *path = mirror_path(output, &job->frame, "");
-    const bool written = write_in_folder(path, picture);
-    free(path);
-    return written;
+    return write_in_folder(job, plan, output, "", picture);
 }
 
 static bool make_thumbnail(const cli_job *job, const io_picture *picture)
