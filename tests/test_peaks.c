@@ -347,6 +347,14 @@ static void compare(const truth *t, const tm_search *s, const tm_hit *expected, 
     if (hits->count != count || !hits->cut_off != !cut_off)
         check_fail(__FILE__, __LINE__, "%s: %zu matches, cut off %d, expected %zu, %d", text,
                    hits->count, hits->cut_off, count, (int)cut_off);
+    const tm_peak *best = &t->peaks[0].peak;
+    if (hits->best.x + t->pad_x != best->x || hits->best.y + t->pad_y != best->y ||
+        hits->best.score != t->sign * best->score)
+        check_fail(__FILE__, __LINE__,
+                   "%s: the best place is (%" PRId64 ", %" PRId64 ") %.9g, expected (%" PRId64
+                   ", %" PRId64 ") %.9g",
+                   text, hits->best.x + t->pad_x, hits->best.y + t->pad_y, hits->best.score,
+                   best->x, best->y, t->sign * best->score);
     for (size_t i = 0; i < count; i++) {
         const tm_hit *a = &hits->items[i], *b = &expected[i];
         if (a->peak.x + t->pad_x != b->peak.x || a->peak.y + t->pad_y != b->peak.y ||

@@ -331,6 +331,7 @@ typedef struct tm_hits {
     tm_hit *items; /* the best first */
     size_t count;
     int cut_off; /* search.peaks was too few: there may be more matches, worse ones */
+    tm_peak best; /* of all positions, whether it reaches min_score or not */
 } tm_hits;
 
 /* Finds the matches of each template; hits[i] is tmpls[i]'s, to be freed with

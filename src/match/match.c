@@ -86,6 +86,7 @@ static tm_status take_hits(tm_matcher *m, const tm_search *search, size_t count,
             if (!enough && (status = run_again(m, i)) != TM_OK)
                 return status;
         }
+        hits[i].best = tm_peak_of_job(&m->jobs[i]);
     }
     return TM_OK;
 }
