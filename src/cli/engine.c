@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "doubt.h"
 #include "message.h"
 
 const char *library_reason(const tm_matcher *matcher, tm_status status)
@@ -44,7 +45,8 @@ static void set_search(cli_engine *e)
     if (o->has_min_score)
         e->search.min_score = o->min_score;
     e->search.overlap = o->overlap;
-    e->search.margin = o->format == CLI_JSON || o->resume || o->report;
+    e->search.margin = o->format == CLI_JSON || o->resume || o->report ||
+                       (o->most_matches > 1 && doubt_wanted(o));
     e->search.subpixel = o->subpixel;
     e->searches = o->most_matches != 1 || e->search.margin || o->subpixel;
 }
@@ -61,8 +63,9 @@ bool cli_engine_open(cli_engine *e, const cli_options *options, const tm_setting
     e->peaks = calloc(e->count + 1, sizeof *e->peaks);
     e->hits = calloc(e->count + 1, sizeof *e->hits);
     e->order = calloc(e->count + 1, sizeof *e->order);
+    e->doubtful = calloc(e->count + 1, sizeof *e->doubtful);
     if (!e->prepared[0] || !e->prepared[1] || !e->truths[0] || !e->truths[1] || !e->chosen ||
-        !e->peaks || !e->hits || !e->order) {
+        !e->peaks || !e->hits || !e->order || !e->doubtful) {
         message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
         return false;
     }
@@ -129,6 +132,7 @@ void cli_engine_close(cli_engine *e)
     free(e->peaks);
     free(e->hits);
     free(e->order);
+    free(e->doubtful);
     tm_matcher_destroy(&e->matcher);
     tm_matcher_destroy(&e->oracle);
 }

@@ -29,6 +29,8 @@ typedef struct cli_engine {
     size_t *order;
     bool searches; /* for more than the best match */
     tm_search search;
+    bool *doubtful; /* of each template, whether its last score did not decide if it is weak */
+    bool alone;     /* its frame is the only one */
 } cli_engine;
 
 /* False after a message. To be closed in either case. */
@@ -51,6 +53,8 @@ typedef struct cli_pair {
     bool lasting;  /* it would come to the same another time: no file, device or
                       memory has failed */
     io_error error;
+    bool searched; /* by this search; else for the best match alone */
+    tm_search search;
 } cli_pair;
 
 /* Matches all templates, and verifies if that is asked for. The pairs, one for each

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "doubt.h"
 #include "engine.h"
 #include "message.h"
 #include "rows.h"
@@ -23,13 +24,14 @@ static bool reserve_map(const cli_engine *e, score_map *map, const tm_image *ima
     return status == TM_OK;
 }
 
-/* Matches several templates; hits are the caller's, empty where it fails. */
+/* Matches several templates, by a search or for the best match alone; hits are the caller's,
+ * empty where it fails. */
 static tm_status find(const cli_engine *e, tm_matcher *matcher, const tm_image *image,
-                      const tm_template *const *tmpls, size_t count, tm_hits *hits,
-                      const tm_map *map)
+                      const tm_template *const *tmpls, size_t count, const tm_search *search,
+                      tm_hits *hits, const tm_map *map)
 {
-    if (e->searches)
-        return tm_match_peaks(matcher, image, tmpls, count, &e->search, hits, map);
+    if (search)
+        return tm_match_peaks(matcher, image, tmpls, count, search, hits, map);
     memset(hits, 0, count * sizeof *hits);
     tm_status status = tm_match_many(matcher, image, tmpls, count, e->peaks, map);
     for (size_t i = 0; i < count && status == TM_OK; i++) {
@@ -38,6 +40,7 @@ static tm_status find(const cli_engine *e, tm_matcher *matcher, const tm_image *
             hits[i].items->peak = e->peaks[i];
             hits[i].items->margin = NAN;
             hits[i].count = 1;
+            hits[i].best = e->peaks[i];
         } else {
             status = TM_ERR_MEMORY;
         }
@@ -51,7 +54,9 @@ static bool match(const cli_engine *e, tm_matcher *matcher, const tm_image *imag
                   const tm_template *tmpl, tm_hits *hits, const score_map *map, cli_pair *pair)
 {
     const tm_map view = score_map_view(map);
-    const tm_status status = find(e, matcher, image, &tmpl, 1, hits, map->data ? &view : NULL);
+    const tm_search *search = pair->searched ? &pair->search : NULL;
+    const tm_status status =
+        find(e, matcher, image, &tmpl, 1, search, hits, map->data ? &view : NULL);
     pair->lasting = status == TM_ERR_NO_POSITION;
     return status == TM_OK || library_fail(&pair->error, matcher, status);
 }
@@ -101,75 +106,6 @@ static bool verify(const cli_engine *e, const tm_image *image, bool color,
     return done;
 }
 
-static bool add_match(cli_pair *pair, const tm_hit *hit, const io_crop *crop)
-{
-    cli_result *r = &pair->result;
-    if (r->match_count == r->match_capacity) {
-        const size_t capacity = r->match_capacity ? 2 * r->match_capacity : 1;
-        cli_match *matches = realloc(r->matches, capacity * sizeof *matches);
-        if (!matches) {
-            strcpy(pair->error.reason, tm_strerror(TM_ERR_MEMORY));
-            return false;
-        }
-        r->matches = matches;
-        r->match_capacity = capacity;
-    }
-    r->matches[r->match_count++] =
-        (cli_match){.x = hit->peak.x + crop->x,
-                    .y = hit->peak.y + crop->y,
-                    .score = hit->peak.score,
-                    .margin = hit->margin,
-                    .dx = hit->dx,
-                    .dy = hit->dy};
-    return true;
-}
-
-static void note_devices(const char *frame, const tm_matcher *matcher)
-{
-    tm_device_report reports[64];
-    const size_t count = tm_matcher_reports(matcher, reports, 64);
-    for (size_t i = 0; i < count && i < 64; i++) {
-        const tm_device_report *d = &reports[i];
-        message(frame,
-                "cuda:%d: rows=%" PRId64 " start=%.3f busy=%.3f wait=%.3f ms, %" PRId64
-                " bytes to it, %" PRId64 " from it",
-                d->index, d->rows, d->start_ms, d->busy_ms, d->wait_ms, d->bytes_to_device,
-                d->bytes_from_device);
-    }
-}
-
-/* Distances reach a score from above. */
-static bool reaches(const cli_options *o, double score)
-{
-    return tm_metric_is_distance(o->settings.metric) ? score <= o->min_score
-                                                     : score >= o->min_score;
-}
-
-bool cli_engine_take(const cli_engine *e, cli_pair *pair, const tm_hits *hits, const io_crop *crop)
-{
-    const cli_options *o = e->options;
-    cli_result *r = &pair->result;
-    bool good = true;
-
-    r->times = tm_matcher_times(e->matcher);
-    snprintf(r->algorithm, sizeof r->algorithm, "%s", tm_matcher_algorithm(e->matcher));
-    snprintf(r->device, sizeof r->device, "%s", tm_matcher_device(e->matcher));
-    if (!o->quiet && *tm_matcher_warning(e->matcher))
-        message(r->frame, "warning: %s", tm_matcher_warning(e->matcher));
-    if (o->verbose) {
-        message(r->frame, "%s", tm_matcher_plan(e->matcher));
-        note_devices(r->frame, e->matcher);
-    }
-    for (size_t i = 0; i < hits->count && good; i++)
-        if (e->searches || !o->has_min_score || reaches(o, hits->items[i].peak.score))
-            good = add_match(pair, &hits->items[i], crop);
-    if (hits->cut_off && !o->quiet)
-        message(r->frame, "there are more than %" PRId64 " peaks; only the best of them were "
-                          "looked at, and worse matches are not reported",
-                e->search.peaks);
-    return good;
-}
-
 static bool wants_map(const cli_options *o)
 {
     return o->map || o->heatmap;
@@ -193,15 +129,19 @@ static bool agree(const cli_input *frame, const cli_template *tmpl, io_error *er
     return false;
 }
 
-static bool fits(const cli_input *frame, const cli_template *tmpl, io_error *error)
+static bool fits(const cli_engine *e, const cli_input *frame, const cli_template *tmpl,
+                 io_error *error)
 {
     const int64_t width = frame->gray.width, height = frame->gray.height;
     if (tmpl->width <= width && tmpl->height <= height)
         return true;
+    const bool part = width != frame->whole_width || height != frame->whole_height;
+    const bool swapped = e->alone && e->count == 1 && !part && tmpl->width >= width && tmpl->height >= height;
     snprintf(error->reason, sizeof error->reason,
-             "the template, %" PRId64 "x%" PRId64 ", is larger than the frame, %" PRId64
-             "x%" PRId64,
-             tmpl->width, tmpl->height, width, height);
+             "the template, %" PRId64 "x%" PRId64 ", is larger than the %s, %" PRId64
+             "x%" PRId64 "%s",
+             tmpl->width, tmpl->height, part ? "frame's region" : "frame", width, height,
+             swapped ? ": are the two swapped?" : "");
     return false;
 }
 
@@ -215,7 +155,7 @@ static bool is_comparable(const cli_engine *e, const cli_input *frame,
                           const cli_templates *templates, size_t i, io_error *error)
 {
     const cli_template *tmpl = &templates->list[i];
-    return fits(frame, tmpl, error) && agree(frame, tmpl, error) &&
+    return fits(e, frame, tmpl, error) && agree(frame, tmpl, error) &&
            (e->prepared[has_colors(frame, tmpl)][i] ||
             library_fail(error, NULL, TM_ERR_FLAT_TEMPLATE));
 }
@@ -241,28 +181,50 @@ static bool match_one(const cli_engine *e, const cli_input *frame, const io_crop
         return false;
     }
     note_luma(e, frame, tmpl, pair);
+    pair->searched = doubt_search(e, i, &pair->result, &pair->search);
     if (wants_map(e->options) && !reserve_map(e, &pair->map, image, tmpl, &pair->error))
         return false;
     if (!match(e, e->matcher, image, e->prepared[color][i], &hits, &pair->map, pair))
         return false;
-    const bool good = cli_engine_take(e, pair, &hits, crop) &&
-                      (!e->options->verify || verify(e, image, color, templates, i, &hits, pair));
+    bool good = cli_engine_take(e, pair, &hits, crop) &&
+        (!e->options->verify || verify(e, image, color, templates, i, &hits, pair));
     tm_hits_free(&hits);
+    good = good && doubt_judge(e, image, e->prepared[color][i], i, pair);
+    if (good)
+        doubt_hints(e, frame, image, e->prepared[color][i], pair);
     return good;
 }
 
 /* False where it fails: then each template is tried by itself. */
-static bool match_together(const cli_engine *e, const tm_image *image, const io_crop *crop,
-                           cli_pair *pairs, size_t count)
+static bool match_together(const cli_engine *e, const cli_input *frame, const tm_image *image,
+                           const io_crop *crop, cli_pair *pairs, size_t count)
 {
-    for (size_t k = 0; k < count; k++)
-        e->chosen[k] = e->prepared[0][e->order[k]];
-    if (find(e, e->matcher, image, e->chosen, count, e->hits, NULL) != TM_OK)
+    tm_search search;
+    bool searched = false;
+
+    for (size_t k = 0; k < count; k++) {
+        const size_t i = e->order[k];
+        e->chosen[k] = e->prepared[0][i];
+        searched |= doubt_search(e, i, &pairs[i].result, &pairs[i].search);
+        if (k == 0 || pairs[i].search.margin)
+            search = pairs[i].search;
+    }
+    if (find(e, e->matcher, image, e->chosen, count, searched ? &search : NULL, e->hits, NULL) !=
+        TM_OK)
         return false;
     for (size_t k = 0; k < count; k++) {
         cli_pair *pair = &pairs[e->order[k]];
-        pair->done = pair->lasting = cli_engine_take(e, pair, &e->hits[k], crop);
+        pair->searched = searched;
+        pair->search = search;
+        pair->done = cli_engine_take(e, pair, &e->hits[k], crop);
         tm_hits_free(&e->hits[k]);
+    }
+    for (size_t k = 0; k < count; k++) {
+        cli_pair *pair = &pairs[e->order[k]];
+        pair->done = pair->done && doubt_judge(e, image, e->chosen[k], e->order[k], pair);
+        pair->lasting = pair->done;
+        if (pair->done)
+            doubt_hints(e, frame, image, e->chosen[k], pair);
     }
     return true;
 }
@@ -278,6 +240,7 @@ static size_t choose(const cli_engine *e, const cli_input *frame, const cli_temp
         const cli_template *tmpl = &templates->list[i];
         pair->result.template_width = tmpl->width;
         pair->result.template_height = tmpl->height;
+        pair->result.template_pixels = tmpl->pixels;
         pair->result.integers = !floats && tm_metric_is_integer(e->options->settings.metric);
         if (!tmpl->usable) {
             pair->error = tmpl->error;
@@ -305,7 +268,8 @@ void cli_engine_match(const cli_engine *e, const cli_input *frame, const io_crop
     /* A device gets the frame once for all; on the CPU nothing is gained by it, and
      * each has its own times. */
     if (count > 1 && e->settings.device == TM_DEVICE_CUDA && !wants_map(e->options) &&
-        !e->options->verify && !e->options->color && match_together(e, &image, crop, pairs, count))
+        !e->options->verify && !e->options->color && !doubt_searches_differ(e->options) &&
+        match_together(e, frame, &image, crop, pairs, count))
         return;
     for (size_t k = 0; k < count; k++) {
         cli_pair *pair = &pairs[e->order[k]];

@@ -55,6 +55,13 @@ static void text_result(const cli_report *report, const cli_result *r)
         write_score(r, out, r->matches[i].score);
         text_end(report, r);
     }
+    if (r->has_best) {
+        text_line(out, r->frame);
+        fputs(": none: best ", out);
+        write_score(r, out, r->best.score);
+        fprintf(out, " at %" PRId64 ",%" PRId64, r->best.x, r->best.y);
+        text_end(report, r);
+    }
     if (r->verified) {
         text_line(out, r->frame);
         fprintf(out, ": verify: positions=%" PRId64 " differing=%" PRId64
@@ -65,14 +72,23 @@ static void text_result(const cli_report *report, const cli_result *r)
     }
 }
 
+static void csv_names(FILE *out, const cli_result *r)
+{
+    text_csv(out, r->frame);
+    putc(',', out);
+    text_csv(out, r->tmpl);
+    putc(',', out);
+}
+
 static void csv_result(const cli_report *report, const cli_result *r)
 {
     FILE *out = report->out;
+    if (r->has_best) {
+        csv_names(out, r);
+        fputs(",,,,\n", out);
+    }
     for (size_t i = 0; i < r->match_count; i++) {
-        text_csv(out, r->frame);
-        putc(',', out);
-        text_csv(out, r->tmpl);
-        putc(',', out);
+        csv_names(out, r);
         write_place(report->options, out, &r->matches[i], ",");
         fprintf(out, ",%" PRId64 ",%" PRId64 ",", r->template_width, r->template_height);
         write_score(r, out, r->matches[i].score);
@@ -160,6 +176,14 @@ void report_constant(const cli_options *options, FILE *out, const cli_result *r,
             r->template_height);
     fprintf(out, ",\"metric\":\"%s\"", tm_metric_name(options->settings.metric));
     json_matches(options, out, r);
+    if (result_is_weak(r))
+        fputs(",\"weak\":true", out);
+    if (r->has_best) {
+        fprintf(out, ",\"best\":{\"x\":%" PRId64 ",\"y\":%" PRId64 ",\"score\":", r->best.x,
+                r->best.y);
+        write_score(r, out, r->best.score);
+        putc('}', out);
+    }
 }
 
 static void json_result(const cli_report *report, const cli_result *r)

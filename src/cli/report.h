@@ -26,15 +26,28 @@ typedef struct cli_match {
     double score;
     double margin; /* NAN: there is none; with json, --resume and --report only */
     double dx, dy; /* of --subpixel */
+    bool weak;     /* it may be chance */
 } cli_match;
+
+/* Equal places are counted to there. */
+enum { RESULT_MOST_EQUAL = 100 };
 
 typedef struct cli_result {
     const char *frame, *tmpl;
     int64_t index; /* of the picture in its file or stream, from 1; 0: it is alone there */
     int64_t frame_width, frame_height;
     int64_t template_width, template_height;
+    int64_t template_pixels; /* that count */
     cli_match *matches; /* that are to be reported; the result's own */
     size_t match_count, match_capacity;
+    size_t weak_count;  /* of the matches, the last ones */
+    double rest;        /* what they were weighed against: see weak_is */
+    bool knows_margins; /* the matches', where there are any */
+    bool has_best;      /* nothing reached --min-score: */
+    cli_match best;     /* what came nearest */
+    /* For hints: */
+    bool flat;          /* the frame is of one gray everywhere */
+    int equal;          /* places that score as the best does; 0: not counted */
     bool integers; /* the scores */
     char algorithm[16], device[160];
     double read_ms;
@@ -42,6 +55,12 @@ typedef struct cli_result {
     bool verified; /* verification was asked for and done */
     verification verification;
 } cli_result;
+
+/* Whether not even the best match is more than chance may make. */
+static inline bool result_is_weak(const cli_result *result)
+{
+    return result->match_count > 0 && result->weak_count == result->match_count;
+}
 
 /* Each returns false when standard output has failed, now or before. */
 bool report_begin(cli_report *report, const cli_options *options, bool several_templates,

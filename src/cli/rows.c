@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "doubt.h"
 #include "message.h"
 
 typedef struct reader {
@@ -150,7 +151,8 @@ void cli_rows_match(const cli_engine *e, const cli_input *frame, const io_crop *
             continue;
         }
         const bool found = !e->options->has_min_score || hit.peak.score >= e->options->min_score;
-        const tm_hits hits = {.items = &hit, .count = found};
-        pair->done = pair->lasting = cli_engine_take(e, pair, &hits, crop);
+        const tm_hits hits = {.items = &hit, .count = found, .best = e->peaks[k]};
+        pair->done = pair->lasting = cli_engine_take(e, pair, &hits, crop) &&
+                                     doubt_judge(e, NULL, NULL, e->order[k], pair);
     }
 }

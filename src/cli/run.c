@@ -119,6 +119,7 @@ static bool open_engines(runner *r)
         r->engine_count++;
         if (!cli_engine_open(&r->engines[i], r->options, &settings, r->templates.count))
             return false;
+        r->engines[i].alone = r->frames.count == 1 && !r->options->watch;
     }
     return true;
 }
@@ -238,7 +239,8 @@ static cli_exit match_all(runner *r)
     if (e->report.error)
         message(NULL, "standard output: %s", strerror(e->report.error));
     if (interrupted || (begun && e->lines && !o->quiet && e->frames != 1 &&
-                        (r->frames.from_folders || o->resume || o->verbose)))
+                        (r->frames.from_folders || o->resume || o->verbose ||
+                         notes_were_held(&e->notes))))
         emitter_summarize(e);
     return e->report.error ? CLI_FAILED
            : interrupted   ? CLI_INTERRUPTED

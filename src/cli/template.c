@@ -52,6 +52,15 @@ static bool load(cli_template *tmpl, const cli_wish *wish)
     return false;
 }
 
+static int64_t count_pixels(const io_picture *picture)
+{
+    const int64_t all = picture->width * picture->height;
+    int64_t count = 0;
+    for (int64_t i = 0; i < all && picture->mask; i++)
+        count += picture->mask[i] != 0;
+    return picture->mask ? count : all;
+}
+
 void cli_templates_load(cli_templates *templates, const cli_wish *wish, bool verbose)
 {
     for (size_t i = 0; i < templates->count; i++) {
@@ -65,6 +74,7 @@ void cli_templates_load(cli_templates *templates, const cli_wish *wish, bool ver
         io_source_close(&tmpl->input.source);
         tmpl->width = tmpl->input.gray.width;
         tmpl->height = tmpl->input.gray.height;
+        tmpl->pixels = count_pixels(&tmpl->input.gray);
         if (verbose)
             input_describe(&tmpl->input, &tmpl->operand);
     }

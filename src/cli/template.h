@@ -15,6 +15,7 @@ typedef struct cli_template {
     cli_operand operand;
     cli_input input; /* without its source */
     int64_t width, height;
+    int64_t pixels; /* that count */
     bool usable;
     io_error error;
 } cli_template;

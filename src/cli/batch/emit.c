@@ -13,6 +13,7 @@ bool emitter_begin(cli_emitter *e, const cli_plan *plan, cli_resume *resume, cli
 {
     *e = (cli_emitter){.plan = plan, .resume = resume, .page = page, .start_ms = clock_ms()};
     progress_begin(&e->progress, frames, frames != 1 && !plan->options->quiet);
+    notes_begin(&e->notes, plan->options, plan->templates);
     e->lines = open_memstream(&e->text, &e->text_size);
     if (!e->lines)
         message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
@@ -62,7 +63,7 @@ static void pass_over(cli_emitter *e, const cli_job *job)
         const log_line *line = resume_find(e->resume, job->ids[i]);
         broken |= line->failed;
         e->matches += line->matches;
-        e->pairs_without += !line->failed && line->matches == 0;
+        notes_take_line(&e->notes, operand_name(&job->operand), line);
     }
     e->failed |= broken;
     e->broken_frames += broken;
@@ -75,8 +76,11 @@ static bool emit_pair(cli_emitter *e, const cli_pair *pair)
     if (!pair->done)
         return report_failure(&e->report, &pair->result, pair->error.reason);
     e->matches += (int64_t)pair->result.match_count;
-    e->pairs_without += pair->result.match_count == 0;
-    return report_result(&e->report, &pair->result);
+    const bool printed = report_result(&e->report, &pair->result);
+    if (notes_are_due(&e->notes, &pair->result))
+        progress_hide(&e->progress);
+    notes_take(&e->notes, &pair->result);
+    return printed;
 }
 
 bool emitter_take(void *data, cli_job *job)
@@ -124,14 +128,15 @@ static const char *plural(int64_t count)
 void emitter_summarize(const cli_emitter *e)
 {
     const double seconds = (clock_ms() - e->start_ms) * 1e-3;
-    char before[64] = "";
+    char before[64] = "", found[NOTES_SUMMARY_SIZE];
 
     if (e->skipped_frames > 0)
         snprintf(before, sizeof before, " (%" PRId64 " of them before)", e->skipped_frames);
+    notes_summary(&e->notes, found);
     message(NULL,
-            "%" PRId64 " frame%s%s: %" PRId64 " match%s, %" PRId64 " without a match, %" PRId64
+            "%" PRId64 " frame%s%s: %" PRId64 " match%s%s, %" PRId64
             " failed; %.2f s, %.1f frames/s, %.1f MB/s",
             e->frames, plural(e->frames), before, e->matches, e->matches == 1 ? "" : "es",
-            e->pairs_without, e->broken_frames, seconds,
+            found, e->broken_frames, seconds,
             (double)(e->frames - e->skipped_frames) / seconds, (double)e->bytes * 1e-6 / seconds);
 }

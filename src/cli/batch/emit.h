@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "batch/job.h"
+#include "batch/notes.h"
 #include "batch/page.h"
 #include "batch/progress.h"
 #include "report.h"
@@ -22,7 +23,8 @@ typedef struct cli_emitter {
     bool log_failed, page_failed;
     bool failed; /* a frame, a template or an output */
     int64_t frames, skipped_frames, broken_frames, bytes;
-    int64_t matches, pairs_without;
+    int64_t matches;
+    cli_notes notes;
     double start_ms;
     cli_progress progress;
 } cli_emitter;

@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,11 +113,22 @@ static bool has_shape(const char *text, size_t length)
            (strstr(text, ",\"error\":\"") || strstr(text, ",\"matches\":["));
 }
 
+/* What comes after the matches. */
+static void read_rest(log_line *line, const char *text)
+{
+    static const char weak[] = ",\"weak\":true", best[] = ",\"best\":{", score[] = "\"score\":";
+    const char *found = strncmp(text, best, sizeof best - 1) == 0 ? strstr(text, score) : NULL;
+
+    line->weak = strncmp(text, weak, sizeof weak - 1) == 0;
+    if (found)
+        line->best = strtod(found + sizeof score - 1, NULL);
+}
+
 bool log_line_parse(log_line *line, const char *text, size_t length)
 {
     uint64_t sum;
 
-    *line = (log_line){.length = (uint32_t)length};
+    *line = (log_line){.length = (uint32_t)length, .best = NAN};
     if (length > UINT32_MAX || length == 0 || text[length - 1] != '}')
         return false;
     const bool summed = read_last(text, length - 1, SUM_START, &sum);
@@ -129,6 +141,8 @@ bool log_line_parse(log_line *line, const char *text, size_t length)
     const char *match = strstr(text, ",\"matches\":["), *end = match ? strchr(match, ']') : NULL;
     while (match && (match = strstr(match + 1, "{\"x\":")) && match < end)
         line->matches++;
+    if (end)
+        read_rest(line, end + 1);
     return true;
 }
 

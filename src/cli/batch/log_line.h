@@ -16,7 +16,8 @@ typedef struct log_line {
     off_t offset; /* in the log */
     uint32_t length; /* without the newline */
     uint32_t matches;
-    bool failed;
+    bool failed, weak;
+    double best; /* the score that came nearest, where nothing was found; else NAN */
 } log_line;
 
 /* False if it is damaged: its sum is not that of its bytes, or it has none, as older logs,

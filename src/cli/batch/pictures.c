@@ -122,6 +122,7 @@ static bool draw(const cli_job *job, const cli_plan *plan, io_picture *picture, 
                             .y = r->matches[k].y,
                             .w = r->template_width,
                             .h = r->template_height,
+                            .weak = r->matches[k].weak,
                             .color = (int)i};
             text_label(box->label, r->integers, r->matches[k].score);
         }

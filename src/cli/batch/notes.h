@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* What a user has to know of a result besides its line: that it is weak, how near the best
+ * place came to --min-score, what may help. On standard error, in the order of the frames;
+ * of a long run only the first ones, and its summary has the numbers. */
+#ifndef TMATCH_CLI_BATCH_NOTES_H
+#define TMATCH_CLI_BATCH_NOTES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "batch/resume.h"
+#include "report.h"
+#include "template.h"
+
+enum { NOTES_SHOWN = 10 };
+
+typedef struct cli_notes {
+    const cli_options *options;
+    const cli_templates *templates;
+    int64_t results;
+    int64_t count;   /* of notes, those that are not shown too */
+    int64_t weak;    /* results of which the best match is weak */
+    int64_t without; /* results without a match */
+    double nearest;  /* of those the best score; NAN: none is known */
+    bool integers;
+    char nearest_frame[256]; /* its beginning, where it is longer */
+} cli_notes;
+
+/* The options and templates are the caller's. */
+void notes_begin(cli_notes *notes, const cli_options *options, const cli_templates *templates);
+
+/* Whether notes_take is going to print. */
+bool notes_are_due(const cli_notes *notes, const cli_result *result);
+
+/* Counts the result, and says what there is to be said. */
+void notes_take(cli_notes *notes, const cli_result *result);
+
+/* Counts one that an earlier run has logged. */
+void notes_take_line(cli_notes *notes, const char *frame, const log_line *line);
+
+/* Whether some were not shown. */
+bool notes_were_held(const cli_notes *notes);
+
+/* ", 1 weak, 2 without a match (the nearest: 0.7100, b.png)", for the summary. */
+enum { NOTES_SUMMARY_SIZE = 512 };
+void notes_summary(const cli_notes *notes, char text[NOTES_SUMMARY_SIZE]);
+
+#endif
