@@ -667,7 +667,10 @@ static void libraries(void)
 {
     CHECK(strstr(io_library(0), "libpng 1."));
     CHECK(strstr(io_library(1), "libjpeg"));
-    CHECK(io_library(2) == NULL);
+    int count = 2;
+    while (io_library(count))
+        CHECK(strncmp(io_library(count++), "lib", 3) == 0);
+    CHECK(count <= 4); /* libtiff and libwebp may be there */
 }
 
 int main(int argc, char **argv)

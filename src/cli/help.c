@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "io/io.h"
 #include "option_table.h"
 
 enum { WIDTH = 80, TEXT_COLUMN = 29 };
@@ -12,8 +13,8 @@ static const char introduction[] =
     "Usage: tmatch [OPTION]... FRAME TEMPLATE\n"
     "       tmatch [OPTION]... -t TEMPLATE [-t TEMPLATE]... FRAME|FOLDER...\n"
     "Find where a small picture (the template) lies in a larger one (the frame).\n"
-    "\n"
-    "Pictures are PNG, JPEG, PNM, .npy or text matrices; '-' is standard input.\n"
+    "\n";
+static const char operands[] =
     "A crop may follow a name: 'scene.png[21x21+220+90]' (width x height + x + y).\n"
     "A folder stands for the pictures in it, in the order of their names.\n";
 
@@ -51,7 +52,12 @@ static void print_option(const option_row *row)
 
 void help_print(void)
 {
+    char formats[128], pictures[256];
+    io_format_names(formats, sizeof formats);
+    snprintf(pictures, sizeof pictures, "Pictures may be %s; '-' is standard input.", formats);
     fputs(introduction, stdout);
+    print_wrapped(pictures, 0, 0);
+    fputs(operands, stdout);
     for (int group = 0; group < GROUP_COUNT; group++) {
         const option_heading *about = &option_groups[group];
         char heading[256];

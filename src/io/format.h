@@ -13,12 +13,13 @@ struct io_rows {
     io_source *source;
     io_color color;
     int64_t width, height, next;
-    bool alpha_ignored, colored, deep;
+    bool alpha_ignored, colored, deep, floats;
     const char *whole; /* what kind of file cannot be decoded by rows, or NULL */
     int orientation;
     bool as_stored;
     char turned[32]; /* what whole may point to */
     size_t used;       /* bytes of the source */
+    size_t spent_begin, spent_end; /* a part of it that is of no more use */
     void *state;
 };
 
@@ -45,12 +46,17 @@ struct io_format {
     bool (*encode)(const io_picture *picture, FILE *file, io_error *error); /* or NULL */
     /* Where a file may hold several pictures, which source->page tells apart: how many it
      * does, from 0 to INT64_MAX, by a walk over its directory that decodes nothing; 0 where
-     * the file is damaged. Else NULL: page is of no concern. */
+     * the file is damaged, and with one that cannot be decoded where only its end is. Else NULL: page is of no concern. */
     int64_t (*pages)(const io_source *source);
 };
 
-extern const io_format io_format_png, io_format_jpeg, io_format_pnm, io_format_npy,
-    io_format_text;
+extern const io_format io_format_png, io_format_jpeg, io_format_tiff, io_format_bmp,
+    io_format_webp, io_format_pnm, io_format_npy, io_format_text;
+
+/* Known in every build. */
+bool io_is_tiff(const uint8_t *data, size_t size);
+bool io_is_webp(const uint8_t *data, size_t size);
+extern const char *const io_tiff_endings[], *const io_webp_endings[];
 
 /* NULL-terminated, in the order in which they are probed. */
 extern const io_format *const io_formats[];
@@ -61,7 +67,12 @@ bool io_jpeg_encode(const io_picture *picture, int quality, FILE *file, io_error
 
 #define IO_EMPTY "empty file"
 #define IO_LOST "the file was cut short, or its disk failed, while it was read"
-#define IO_NO_PICTURE "not a picture that tmatch reads (PNG, JPEG, PNM, NPY or a text matrix)"
+
+/* Says that no format knows the file. */
+bool io_fail_unknown(io_error *error);
+
+/* Of the part from begin to end, whatever its place, the memory is given back in time. */
+void io_rows_spend(io_rows *rows, size_t begin, size_t end);
 
 /* Maps a file's bytes; false where it cannot be done. */
 bool io_map(io_source *source, int fd, size_t size);

@@ -5,11 +5,32 @@
 const io_format *const io_formats[] = {
     &io_format_png,
     &io_format_jpeg,
+    &io_format_tiff,
+    &io_format_bmp,
+    &io_format_webp,
     &io_format_pnm,
     &io_format_npy,
     &io_format_text,
     NULL,
 };
+
+void io_format_names(char *to, size_t size)
+{
+    size_t length = 0;
+    *to = '\0';
+    for (const io_format *const *format = io_formats; *format && length < size; format++) {
+        const char *between = !length ? "" : format[1] ? ", " : " or ";
+        length += (size_t)snprintf(to + length, size - length, "%s%s", between,
+                                   *format == &io_format_text ? "a text matrix" : (*format)->name);
+    }
+}
+
+bool io_fail_unknown(io_error *error)
+{
+    char names[128];
+    io_format_names(names, sizeof names);
+    return io_fail(error, "not a picture that tmatch reads (%s)", names);
+}
 
 const char *io_library(int index)
 {

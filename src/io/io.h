@@ -29,7 +29,7 @@ typedef struct io_picture {
     uint8_t *samples;
     io_memory *memory;  /* the samples'; NULL: malloc's */
     uint8_t *mask;      /* a byte a pixel, 0 where the file is transparent; or NULL */
-    const char *format; /* "PNG", "JPEG", "PNM", "NPY", "text" */
+    const char *format; /* as in the table: "PNG", "JPEG" ... "text" */
     bool alpha_ignored; /* the file had transparency, and mask is NULL */
     bool colored;       /* the file has colours, whatever channels is */
     int orientation;    /* EXIF's, from 2 to 8, if the file is not stored upright, else 0 */
@@ -81,6 +81,9 @@ bool io_may_have_pages(const char *name, bool likely);
  * any more soon; they stay readable. */
 void io_source_release(io_source *source, size_t used);
 
+/* The same for a part. */
+void io_source_release_part(io_source *source, size_t begin, size_t end);
+
 /* Refuses a picture whose header announces more than max_pixels pixels. */
 typedef struct io_limits {
     int64_t max_pixels;
@@ -120,7 +123,7 @@ bool io_set_bits(io_picture *picture, int bits, io_error *error);
 /* Makes 8 bits of floats, in place, as IO_FLOATS_SHOWN does. */
 void io_show_floats(io_picture *picture);
 
-/* Decoding row by row, for pictures larger than memory. PNG, JPEG and PNM can; not
+/* Decoding row by row, for pictures larger than memory. PNG, JPEG, TIFF, BMP and PNM can; not
  * interlaced PNG and progressive JPEG, whose first row is complete only at the end
  * of the file, not what EXIF turns or mirrors, and not text. */
 typedef struct io_rows io_rows;
@@ -276,6 +279,10 @@ int64_t io_heatmap_reduction(const io_heatmap *heatmap);
 
 /* In the colours of viridis, the best value yellow, with a scale and the caption. */
 bool io_write_heatmap(const char *path, const io_heatmap *heatmap, io_error *error);
+
+/* "PNG, JPEG, PNM or a text matrix": the formats that are read, and perhaps only by other
+ * builds. Truncated to size. */
+void io_format_names(char *to, size_t size);
 
 /* A library and its version for --version, e.g. "libpng 1.6.39", by index from
  * 0; NULL after the last. */

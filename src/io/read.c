@@ -43,5 +43,5 @@ bool io_decode_as(const io_source *source, const io_request *request, const io_l
         *picture = decoded;
         return true;
     }
-    return io_fail(error, io_source_lost(source) ? IO_LOST : IO_NO_PICTURE);
+    return io_source_lost(source) ? io_fail(error, IO_LOST) : io_fail_unknown(error);
 }

@@ -42,7 +42,7 @@ bool io_rows_open_as(io_rows **opened, io_source *source, const io_request *requ
 {
     const io_format *format = source->size ? find_format(source) : NULL;
     if (!format)
-        return io_fail(error, source->size ? IO_NO_PICTURE : IO_EMPTY);
+        return source->size ? io_fail_unknown(error) : io_fail(error, IO_EMPTY);
     if (!format->rows_open)
         return io_fail(error, "a picture in %s is decoded whole, not by rows", format->name);
     io_rows *rows = calloc(1, sizeof *rows);
@@ -104,7 +104,7 @@ bool io_rows_colored(const io_rows *rows)
 
 int io_rows_sample_size(const io_rows *rows)
 {
-    return rows->deep ? 2 : 1;
+    return rows->floats ? 4 : rows->deep ? 2 : 1;
 }
 
 const char *io_rows_format(const io_rows *rows)
@@ -115,6 +115,18 @@ const char *io_rows_format(const io_rows *rows)
 const char *io_rows_whole(const io_rows *rows)
 {
     return rows->whole;
+}
+
+/* What is given back and needed again is read again, so parts between may go with them. */
+void io_rows_spend(io_rows *rows, size_t begin, size_t end)
+{
+    const bool none = rows->spent_begin == rows->spent_end;
+    rows->spent_begin = none || begin < rows->spent_begin ? begin : rows->spent_begin;
+    rows->spent_end = none || end > rows->spent_end ? end : rows->spent_end;
+    if (rows->spent_end - rows->spent_begin < RELEASE_BYTES)
+        return;
+    io_source_release_part(rows->source, rows->spent_begin, rows->spent_end);
+    rows->spent_begin = rows->spent_end = 0;
 }
 
 bool io_rows_read(io_rows *rows, uint8_t *to, io_error *error)

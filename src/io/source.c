@@ -77,9 +77,16 @@ void io_source_release(io_source *source, size_t used)
     const size_t end = used / page * page;
     if (!source->mapped || end <= source->released)
         return;
-    madvise((uint8_t *)(uintptr_t)source->data + source->released, end - source->released,
-            MADV_DONTNEED);
+    io_source_release_part(source, source->released, end);
     source->released = end;
+}
+
+void io_source_release_part(io_source *source, size_t begin, size_t end)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t first = begin / page * page;
+    if (source->mapped && end > first)
+        madvise((uint8_t *)(uintptr_t)source->data + first, end - first, MADV_DONTNEED);
 }
 
 void io_source_close(io_source *source)

@@ -8,6 +8,6 @@ options=$(tmatch --help | sed -n 's/^  \(-., \|    \)\(--[a-z-]*\).*/\2/p')
 for option in $options; do
     tmatch "$option" --help 2>&1 | grep "unknown option"
 done
-tmatch --version | sed -e 's/[0-9][0-9.]*/N/g' -e 's/^backends: cpu.*/backends: cpu/'
+tmatch --version | sed -e 's/[0-9][0-9.]*/N/g' -e 's/, lib\(tiff\|webp\) N//g' -e 's/^backends: cpu.*/backends: cpu/'
 tmatch --list-devices | sed -n '1s/^cpu: .*thread.*/cpu/p'
 tmatch --list-devices | sed -n '2s/^cuda:.*/cuda/p'

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* The chain of a TIFF's directories. libtiff reads whatever is in each that it passes, so
+ * that the thousandth page would take a thousand times as long as the first. */
+#include "tiff.h"
+
+#include <inttypes.h>
+
+/* As many entries as libtiff takes. */
+enum { MOST_ENTRIES = 4096, TAG_NEW_SUBFILE_TYPE = 254, TAG_SUBFILE_TYPE = 255 };
+
+typedef struct chain {
+    const io_source *source;
+    bool big_endian, big; /* BigTIFF has 8 bytes where TIFF has 4 */
+    uint64_t at;          /* the directory that comes next; 0: none */
+    uint64_t seen;        /* Brent's: compared with each directory, and moved ever more rarely */
+    int64_t steps, until;
+    bool loops; /* what comes next was there before */
+} chain;
+
+static uint64_t number(const chain *c, uint64_t at, int bytes)
+{
+    uint64_t value = 0;
+    for (int i = 0; i < bytes; i++)
+        value = value << 8 | c->source->data[at + (uint64_t)(c->big_endian ? i : bytes - 1 - i)];
+    return value;
+}
+
+static bool begin(chain *c, const io_source *source, io_error *error)
+{
+    *c = (chain){.source = source, .until = 1};
+    if (source->size < 16)
+        return io_fail(error, "damaged TIFF: the file is truncated");
+    c->big_endian = source->data[0] == 'M';
+    c->big = number(c, 2, 2) == 43;
+    c->at = c->big ? number(c, 8, 8) : number(c, 4, 4);
+    return c->at != 0 || io_fail(error, "damaged TIFF: it has no picture");
+}
+
+/* Goes to the next directory, and says whether this one is a smaller version of a page, or
+ * its mask. Entries are in the order of their tags. */
+static bool step(chain *c, bool *extra, io_error *error)
+{
+    const uint64_t size = c->source->size, head = c->big ? 8 : 2, entry = c->big ? 20 : 12;
+    const uint64_t link = c->big ? 8 : 4;
+    if (c->loops)
+        return io_fail(error, "damaged TIFF: its directories are a loop");
+    if (c->at > size || size - c->at < head)
+        return io_fail(error, "damaged TIFF: the file is truncated");
+    const uint64_t count = number(c, c->at, (int)head);
+    if (count == 0 || count > MOST_ENTRIES)
+        return io_fail(error, "damaged TIFF: a directory of %" PRIu64 " entries", count);
+    if (size - c->at - head < count * entry + link)
+        return io_fail(error, "damaged TIFF: the file is truncated");
+    uint64_t at = c->at + head;
+    *extra = false;
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t here = at + i * entry, tag = number(c, here, 2);
+        if (tag > TAG_SUBFILE_TYPE)
+            break;
+        /* numbers of 16 bits, or of 32, are left-justified in the entry */
+        const uint64_t value = number(c, here + entry - link, number(c, here + 2, 2) == 3 ? 2 : 4);
+        if (tag == TAG_NEW_SUBFILE_TYPE && (value & (FILETYPE_REDUCEDIMAGE | FILETYPE_MASK)))
+            *extra = true;
+        if (tag == TAG_SUBFILE_TYPE && value == OFILETYPE_REDUCEDIMAGE)
+            *extra = true;
+    }
+    if (++c->steps == c->until) {
+        c->seen = c->at;
+        c->until *= 2;
+    }
+    c->at = number(c, at + count * entry, (int)link);
+    c->loops = c->at == c->seen;
+    return true;
+}
+
+bool io_tiff_find_page(const io_source *source, int64_t page, uint64_t *offset, io_error *error)
+{
+    chain c;
+    bool extra = false;
+    if (!begin(&c, source, error))
+        return false;
+    for (int64_t found = -1; c.at != 0;) {
+        *offset = c.at;
+        if (!step(&c, &extra, error))
+            return false;
+        found += !extra || found < 0; /* the first is one, whatever it says */
+        if (found == page)
+            return true;
+    }
+    return io_fail(error, "the TIFF has no page %" PRId64, page + 1);
+}
+
+int64_t io_tiff_count_pages(const io_source *source)
+{
+    chain c;
+    bool extra = false;
+    io_error error;
+    int64_t count = 0;
+    if (!begin(&c, source, &error))
+        return 1;
+    while (c.at != 0) {
+        if (!step(&c, &extra, &error))
+            return count + 1;
+        count += !extra || count == 0;
+    }
+    return count;
+}
