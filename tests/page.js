@@ -9,6 +9,7 @@ const loaded = image => new Promise(done => {
   if (image.complete) done();
   for (const end of ['load', 'error']) image.addEventListener(end, done, { once: true });
 });
+const show = name => byId('kinds').querySelector(`[data-kind=${name}]`).click();
 const pause = ms => new Promise(done => setTimeout(done, ms));
 
 async function test() {
@@ -16,8 +17,17 @@ async function test() {
   check('all frames are there', frames.length === 305, frames.length);
   check('only what is in view is made', cells.size > 4 && cells.size < 60, cells.size);
   check('thumbnails are pictures', await loaded(cells.get(0).querySelector('img')).then(() => cells.get(0).querySelector('img').naturalWidth > 50));
-  check('a name is text', frames.some(f => f.name.endsWith('<\/script><b>.png')) && !document.querySelector('b'));
+  check('a name is text', frames.some(f => f.name.endsWith('<\/script><s>.png')) && !document.querySelector('s'));
   check('a caption leaves out the folder of all', cells.get(0).querySelector('.name').textContent === list[0].name.slice(list[0].name.indexOf('/') + 1), list[0].name);
+  check('a command is quoted', byId('command').textContent.includes(`'frames & "co" <'`), byId('command').textContent);
+  check('no threshold', byId('threshold').textContent.startsWith('none: the best match'), byId('threshold').textContent);
+  check('totals', byId('totals').textContent === '305 frames, 606 matches', byId('totals').textContent);
+  const cards = [...byId('templates').children];
+  check('templates are shown', cards.length === 2 && cards[0].textContent.includes('60 × 60') && cards[0].querySelector('img').naturalWidth === 60, cards[0].textContent);
+  check('each in its colour', templates[0].color !== templates[1].color && cells.get(0).querySelectorAll('.box').length === 2 &&
+    getComputedStyle(cards[1]).borderLeftColor === getComputedStyle(cells.get(0).querySelectorAll('.box')[1]).borderTopColor);
+  check('scores are rounded', /^(1|0\.\d{4})$/.test(cells.get(0).querySelector('.score').textContent), cells.get(0).querySelector('.score').textContent);
+  check('and exact below', Number(cells.get(0).querySelector('.score').title) === list[0].best.score);
   check('errors are counted', byId('errors').textContent.includes('2 frames with errors'), byId('errors').textContent);
   byId('errors').open = true;
   await pause(100);
@@ -31,13 +41,13 @@ async function test() {
   set('sort', 'name');
   check('by name', list.every((f, i) => i === 0 || f.name >= list[i - 1].name));
   set('sort', 'order');
-  set('kind', 'error');
+  show('error');
   check('only errors', list.length === 2, list.length);
-  set('kind', 'all');
-  set('template', '0');
+  show('all');
+  cards[0].click();
   set('low', '0.9');
   check('by score and template', list.length === 1 && list[0].name.includes('script'), list.length);
-  set('template', '-1');
+  cards[0].click();
   set('low', '');
   set('search', 'z29');
   check('by name', list.length === 11, list.length);
@@ -72,9 +82,10 @@ async function test() {
   await loaded(picture);
   await pause(500);
   check('matches of both templates', byId('rows').rows.length === 2 && byId('stage').querySelectorAll('.box').length === 2);
-  check('the match beside its template', byId('zoom').width === 390 && templates[current.shown[chosen].template].image.naturalWidth > 0);
+  check('the match beside its template', byId('zoom').width === 520 && templates[current.shown[chosen].template].image.naturalWidth > 0);
   press('ArrowDown');
   check('the next match', chosen === 1, chosen);
+  check('margins are explained', !byId('margin-note').hidden && byId('rows').rows[0].cells[4].textContent.startsWith('0.'));
   const before = selected;
   press('ArrowRight');
   check('the next frame', selected === before + 1 && current === list[selected], selected);

@@ -17,7 +17,7 @@ cd "$folder" || exit 99
 # Names that want care in JSON, in HTML and in a link.
 mkdir 'frames & "co" <'
 cd 'frames & "co" <' || exit 99
-cp "$TMATCH_DATA_DIR/camera.png" 'script><b>.png'
+cp "$TMATCH_DATA_DIR/camera.png" 'script><s>.png'
 cp "$TMATCH_DATA_DIR/rocket.jpg" "100% #1?.jpg"
 cp "$TMATCH_DATA_DIR/astronaut.png" "$(printf 'caf\351.png')"
 echo nonsense >broken.png
@@ -27,20 +27,67 @@ cd ..
 "$TMATCH" -q --device cpu --report report.html -t "$TMATCH_DATA_DIR/camera.png[60x60+220+90]" \
     -t "$TMATCH_DATA_DIR/brick.png[30x20+5+6]" 'frames & "co" <' >/dev/null 2>&1
 
-# The test runs in the page and leaves its results in the document.
-{
-    cat report.html
-    echo '<script>'
-    cat "$here/page.js"
-    echo '</script>'
-} >tested.html
-timeout 120 "$chromium" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --user-data-dir="$folder/profile" \
-    --window-size=1280,860 --virtual-time-budget=20000 --dump-dom "file://$folder/tested.html" >dom.html 2>chromium.log
-if ! sed -n '/<pre id="tap">/,/<\/pre>/p' dom.html | sed 's/<[^>]*>//g; s/&lt;/</g; s/&gt;/>/g; s/&amp;/\&/g; /^$/d' >tap ||
-    ! grep -q '^1\.\.' tap; then
-    sed 's/^/# /' chromium.log | tail -n 5
-    echo "Bail out! the browser left no results"
-    exit 1
-fi
-cat tap
-! grep -q '^not ok' tap
+# Opens a page after a change of it, with a script that has a place in the page's policy, and
+# prints the TAP that it leaves in the document.
+open_page() { # PAGE SCRIPT
+    local hash
+    { echo; cat "$2"; } >script
+    hash="'sha256-$(openssl dgst -sha256 -binary script | base64)'"
+    {
+        sed "s|script-src |script-src $hash |" "$1"
+        printf '<script>'
+        cat script
+        echo '</script>'
+    } >tested.html
+    timeout 120 "$chromium" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --user-data-dir="$folder/profile" \
+        --window-size=1280,860 --virtual-time-budget=20000 --dump-dom "file://$folder/tested.html" >dom.html 2>chromium.log
+    if ! sed -n '/<pre id="tap">/,/<\/pre>/p' dom.html | sed 's/<[^>]*>//g; s/&lt;/</g; s/&gt;/>/g; s/&amp;/\&/g; /^$/d' >tap ||
+        ! grep -q 'ok ' tap; then
+        sed 's/^/# /' chromium.log | tail -n 5
+        echo "Bail out! the browser left no results"
+        exit 1
+    fi
+    cat tap >>all
+}
+
+open_page report.html "$here/page.js"
+
+# One frame, nothing reaches the threshold; its template has a folder and the frame has none.
+cp "$TMATCH_DATA_DIR/camera.png" .
+"$TMATCH" -q --device cpu --report one.html --min-score 0.99 camera.png \
+    "$TMATCH_DATA_DIR/astronaut.png[60x60+220+90]" >/dev/null 2>&1
+cat >one.js <<'END'
+open_check('one frame is shown at once', document.body.classList.contains('single') && byId('bar').hidden && picture.src.endsWith('camera.png'));
+open_check('what was not found is said', byId('verdict').textContent.startsWith('Not found'), byId('verdict').textContent);
+open_check('the threshold is said', byId('threshold').textContent.startsWith('score of 0.99 or more'), byId('threshold').textContent);
+END
+
+# Rows as other versions write them, one that is damaged, and what has no place in the policy.
+"$TMATCH" -q --device cpu --report rows.html -t camera.png camera.png camera.png ./camera.png "$PWD/camera.png" >/dev/null
+awk '/^\["/ { n++ }
+    /^\["/ && n == 1 { sub(/"matches":\[[^]]*\]/, "\"matches\":[],\"best\":{\"x\":1,\"y\":2,\"score\":0.5}") }
+    /^\["/ && n == 2 { sub(/\}\]\}\]/, "}],\"weak\":true}]") }
+    /^\["/ && n == 3 { sub(/"matches":\[/, "\"mat\001") }
+    { print }' rows.html >changed
+echo '<script>document.title = "foreign";</script><img src="x" onerror="document.title = 1"><style>#grid { display: none }</style>' >>changed
+mv changed rows.html
+cat >rows.js <<'END'
+open_check('a damaged row is one frame', frames.length === 4 && frames[2].kind === 'error' && frames[3].kind === 'match' && frames[2].name === './camera.png', frames.map(f => f.kind));
+open_check('what came near is shown', frames[0].kind === 'none' && cells.get(0).querySelector('.box.near') && cells.get(0).textContent.includes('best 0.5000'));
+open_check('a weak match is marked', frames[1].kind === 'weak' && cells.get(1).querySelector('.box.weak') && byId('legend').textContent.includes('weak'));
+select(0); open(0);
+open_check('and explained', !byId('near-note').hidden && byId('weak-note').hidden && byId('verdict').textContent.includes('0.5000 at x 1, y 2'), byId('verdict').textContent);
+open_check('no other script or style is run', !/foreign|1$/.test(document.title) && getComputedStyle(grid).display === 'block', document.title);
+END
+for name in one rows; do
+    {
+        echo 'const seen = [];'
+        echo 'function open_check(what, good, value) { seen.push(`${good ? "ok" : "not ok"} - ${what}${good ? "" : ` (${JSON.stringify(value)})`}`); }'
+        cat $name.js
+        echo 'const pre = make("pre"); pre.id = "tap"; pre.textContent = "\n" + seen.join("\n") + "\n"; document.body.replaceChildren(pre);'
+    } >whole.js
+    open_page $name.html whole.js
+done
+awk '/^(not )?ok / { n++; sub(/^ok [0-9]* ?- /, "ok " n " - "); sub(/^not ok [0-9]* ?- /, "not ok " n " - "); print }
+    END { print "1.." n }' all
+! grep -q '^not ok' all

@@ -25,6 +25,7 @@ typedef struct cli_options {
     tm_settings settings;
     cli_format format;
     /* The strings are argv's, the arrays are ours. */
+    char **argv; /* the command line, NULL after the last */
     const char **frames, **templates;
     int frame_count, template_count;
     const char *files_from; /* a file that lists more frames, or NULL */

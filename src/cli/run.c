@@ -7,6 +7,7 @@
 #include "batch/emit.h"
 #include "batch/layout.h"
 #include "batch/page.h"
+#include "batch/pictures.h"
 #include "batch/pipeline.h"
 #include "batch/resume.h"
 #include "batch/watch.h"
@@ -171,7 +172,8 @@ static bool make_layout(runner *r)
 /* Templates that fail go on to fail with every frame. */
 static bool prepare_templates(runner *r)
 {
-    cli_templates_load(&r->templates, &r->plan.template_wish, r->options->verbose);
+    cli_templates_load(&r->templates, &r->plan.template_wish, r->options->report != NULL,
+                       r->options->verbose);
     cli_engine_judge(&r->engines[0], &r->templates);
     for (size_t i = 1; i < r->engine_count; i++)
         if (!cli_engine_prepare(&r->engines[i], &r->templates))
@@ -234,7 +236,7 @@ static cli_exit match_all(runner *r)
     const bool begun = good || interrupted || r->watch.failed || e->frames > 0;
 
     progress_hide(&r->emitter.progress);
-    good = page_close(&r->page, begun) && good;
+    good = page_close(&r->page, begun, interrupted && !o->watch) && good;
     good = resume_close(&r->resume) && good && !e->failed;
     if (e->report.error)
         message(NULL, "standard output: %s", strerror(e->report.error));
@@ -262,6 +264,7 @@ cli_exit cli_run(const cli_options *options)
         inputs_init(&r.inputs, options, &r.frames, &r.templates) &&
         output_check(options, &r.frames, &r.templates, &r.inputs)) {
         r.plan.output_is_folder = output_is_folder(options, &r.frames);
+        r.plan.thumbnail_side = pictures_thumbnail_side(options->watch ? 0 : r.frames.count);
         if (make_layout(&r) && open_engines(&r))
             status = match_all(&r);
     }

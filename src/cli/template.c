@@ -4,8 +4,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "message.h"
+
+/* Of a template's picture in a report. */
+enum { SHOWN_SIDE = 512 };
 
 bool cli_templates_init(cli_templates *templates, const cli_frames *names)
 {
@@ -23,6 +27,7 @@ void cli_templates_free(cli_templates *templates)
 {
     for (size_t i = 0; i < templates->count; i++) {
         input_free(&templates->list[i].input);
+        io_picture_free(&templates->list[i].shown);
         operand_free(&templates->list[i].operand);
     }
     free(templates->list);
@@ -61,7 +66,37 @@ static int64_t count_pixels(const io_picture *picture)
     return picture->mask ? count : all;
 }
 
-void cli_templates_load(cli_templates *templates, const cli_wish *wish, bool verbose)
+/* Squares where pixels do not count, as picture editors show transparency. */
+static void put_squares(io_picture *shown, const uint8_t *mask)
+{
+    const int64_t shorter = shown->width < shown->height ? shown->width : shown->height;
+    const int64_t side = shorter < 24 ? 2 : shorter / 12;
+    for (int64_t i = 0; mask && i < shown->width * shown->height; i++) {
+        const int64_t x = i % shown->width, y = i / shown->width;
+        if (!mask[i])
+            memset(shown->samples + i * 3, (x / side + y / side) % 2 ? 0x99 : 0xcc, 3);
+    }
+}
+
+/* What goes wrong here is told of where the template is used. */
+static void show_template(cli_template *tmpl, const cli_wish *wish)
+{
+    const io_request request = {.color = IO_RGB, .floats = IO_FLOATS_SHOWN};
+    const cli_operand *operand = &tmpl->operand;
+    io_picture picture;
+    io_error error;
+
+    if (!io_decode_as(&tmpl->input.source, &request, &wish->limits, &picture, &error))
+        return;
+    if (!operand->has_crop || io_crop_picture(&picture, &operand->crop, &error)) {
+        put_squares(&picture, tmpl->input.gray.mask);
+        if (!io_shrink(&picture, SHOWN_SIDE, SHOWN_SIDE, &tmpl->shown, &error))
+            tmpl->shown = (io_picture){0};
+    }
+    io_picture_free(&picture);
+}
+
+void cli_templates_load(cli_templates *templates, const cli_wish *wish, bool show, bool verbose)
 {
     for (size_t i = 0; i < templates->count; i++) {
         cli_template *tmpl = &templates->list[i];
@@ -71,6 +106,8 @@ void cli_templates_load(cli_templates *templates, const cli_wish *wish, bool ver
             continue;
         }
         templates->usable++;
+        if (show)
+            show_template(tmpl, wish);
         io_source_close(&tmpl->input.source);
         tmpl->width = tmpl->input.gray.width;
         tmpl->height = tmpl->input.gray.height;

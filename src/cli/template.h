@@ -16,6 +16,7 @@ typedef struct cli_template {
     cli_input input; /* without its source */
     int64_t width, height;
     int64_t pixels; /* that count */
+    io_picture shown; /* for a report: colours, no larger than need be; or without samples */
     bool usable;
     io_error error;
 } cli_template;
@@ -31,8 +32,8 @@ typedef struct cli_templates {
 bool cli_templates_init(cli_templates *templates, const cli_frames *names);
 void cli_templates_free(cli_templates *templates);
 
-/* Reads them, with a message for each that fails. */
-void cli_templates_load(cli_templates *templates, const cli_wish *wish, bool verbose);
+/* Reads them, with a message for each that fails. show: they are to be shown, too. */
+void cli_templates_load(cli_templates *templates, const cli_wish *wish, bool show, bool verbose);
 
 /* After a failure that has no message yet. */
 void cli_template_fail(cli_templates *templates, cli_template *tmpl);

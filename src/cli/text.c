@@ -145,6 +145,40 @@ const char *text_base_name(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
+static bool has_control(const char *name)
+{
+    for (const unsigned char *s = (const unsigned char *)name; *s;) {
+        const size_t length = utf8_length(s);
+        if (length == 0 || is_control(s, length))
+            return true;
+        s += length;
+    }
+    return false;
+}
+
+void text_shell(FILE *out, const char *word)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789%+,-./:=@_";
+    const bool control = has_control(word);
+
+    if (*word && word[strspn(word, plain)] == '\0') {
+        fputs(word, out);
+        return;
+    }
+    fputs(control ? "$'" : "'", out);
+    for (const unsigned char *s = (const unsigned char *)word; *s; s++) {
+        if (control && (*s < 0x20 || *s >= 0x7f))
+            fprintf(out, "\\x%02x", *s);
+        else if (control && (*s == '\'' || *s == '\\'))
+            fprintf(out, "\\%c", *s);
+        else if (*s == '\'')
+            fputs("'\\''", out);
+        else
+            putc(*s, out);
+    }
+    putc('\'', out);
+}
+
 void text_score(char buffer[TEXT_SCORE_SIZE], bool integer, double score)
 {
     if (integer) {

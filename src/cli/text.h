@@ -27,6 +27,10 @@ void text_line(FILE *out, const char *name);
 /* The path without its folders. */
 const char *text_base_name(const char *path);
 
+/* A word as a shell reads it back: quoted where it must be, and as bash's $'\x1b' where it
+ * has control characters or is not UTF-8. */
+void text_shell(FILE *out, const char *word);
+
 /* The fewest of 6 to 9 digits that read back as the same float; CCORR: the
  * integer. */
 enum { TEXT_SCORE_SIZE = 32 };

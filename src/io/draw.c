@@ -16,6 +16,12 @@ static const io_rgb colors[IO_COLORS] = {
 /* Matches that get a label, the first ones. */
 enum { LABELLED = 400 };
 
+uint32_t io_match_color(int64_t color)
+{
+    const uint8_t *c = colors[color % IO_COLORS].c;
+    return (uint32_t)c[0] << 16 | (uint32_t)c[1] << 8 | c[2];
+}
+
 io_rgb io_color_of(const io_box *box)
 {
     return colors[box->color % IO_COLORS];

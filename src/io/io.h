@@ -203,9 +203,12 @@ bool io_is_picture_name(const char *name);
 /* The same into an open file, in the format of such a name. */
 bool io_encode(const io_picture *picture, const char *name, FILE *file, io_error *error);
 
-/* A small JPEG of the picture, of at most width x height. */
-bool io_write_thumbnail(const io_picture *picture, int width, int height, FILE *file,
-                        io_error *error);
+/* A copy that fits into width x height, of the same shape; 8 bits a sample. */
+bool io_shrink(const io_picture *picture, int64_t width, int64_t height, io_picture *small,
+               io_error *error);
+
+/* A JPEG of the picture that is at most side wide, and 3/4 of that high. */
+bool io_write_thumbnail(const io_picture *picture, int side, FILE *file, io_error *error);
 
 /* NumPy .npy, version 1.0, C order, little endian: rows x columns of '<f4' or
  * '<i8' elements, packed. */
@@ -250,6 +253,9 @@ typedef struct io_drawing {
  * follow the sizes of the picture and of the matches. The legend lies where it hides none either;
  * else the picture grows, and has it below. False where memory ran out. */
 bool io_draw_matches(io_picture *picture, const io_drawing *drawing, io_error *error);
+
+/* What matches of that color have in drawings: 0xRRGGBB. */
+uint32_t io_match_color(int64_t color);
 
 /* A score map to look at. Positions are the frame's. */
 typedef struct io_heatmap {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "format.h"
+#include "integers.h"
 
 #include <stdlib.h>
 
-enum { QUALITY = 65 };
-
 /* The mean of the pixels that a pixel of the smaller picture covers. */
-static void shrink(const io_picture *from, io_picture *to)
+static void average(const io_picture *from, io_picture *to)
 {
     const int channels = from->channels;
     for (int64_t y = 0; y < to->height; y++) {
@@ -26,24 +25,32 @@ static void shrink(const io_picture *from, io_picture *to)
     }
 }
 
-bool io_write_thumbnail(const io_picture *picture, int width, int height, FILE *file, io_error *error)
+bool io_shrink(const io_picture *picture, int64_t width, int64_t height, io_picture *small,
+               io_error *error)
 {
-    io_picture small = {.width = width, .height = height, .channels = picture->channels};
-
+    *small = (io_picture){.width = picture->width, .height = picture->height, .channels = picture->channels};
     /* The larger ratio decides; nothing is enlarged. */
-    if (picture->width * height > picture->height * width)
-        small.height = picture->height * width / picture->width;
-    else
-        small.width = picture->width * height / picture->height;
-    if (small.width > picture->width || small.height > picture->height)
-        return io_jpeg_encode(picture, QUALITY, file, error);
-    small.width = small.width < 1 ? 1 : small.width;
-    small.height = small.height < 1 ? 1 : small.height;
-    small.samples = malloc((size_t)(small.width * small.height * small.channels));
-    if (!small.samples)
+    if (picture->width > width || picture->height > height) {
+        const bool wide = (double)picture->width * (double)height > (double)picture->height * (double)width;
+        const double ratio = wide ? (double)width / (double)picture->width
+                                  : (double)height / (double)picture->height;
+        small->width = wide ? width : larger(1, (int64_t)((double)picture->width * ratio));
+        small->height = wide ? larger(1, (int64_t)((double)picture->height * ratio)) : height;
+    }
+    small->samples = malloc((size_t)(small->width * small->height * small->channels));
+    if (!small->samples)
         return io_fail(error, "not enough memory");
-    shrink(picture, &small);
-    const bool written = io_jpeg_encode(&small, QUALITY, file, error);
+    average(picture, small);
+    return true;
+}
+
+bool io_write_thumbnail(const io_picture *picture, int side, FILE *file, io_error *error)
+{
+    io_picture small;
+    if (!io_shrink(picture, side, side * 3 / 4, &small, error))
+        return false;
+    /* Where there are thousands, a few kB each; one to look at is to be a good one. */
+    const bool written = io_jpeg_encode(&small, side < 400 ? 65 : 85, file, error);
     io_picture_free(&small);
     return written;
 }

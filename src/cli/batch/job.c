@@ -80,8 +80,12 @@ void job_load(cli_job *job, const cli_plan *plan)
     const cli_templates *templates = plan->templates;
     io_error error;
 
-    if (job->skipped)
+    if (job->skipped) {
+        /* A report shows it all the same; by rows there are no pictures anyway. */
+        if (plan->options->report && plan->options->max_memory == 0)
+            pictures_make_thumbnail(job, plan);
         return;
+    }
     if (templates->usable == 0) {
         for (size_t i = 0; i < templates->count; i++)
             job->pairs[i].error = templates->list[i].error;

@@ -22,6 +22,7 @@ typedef struct cli_plan {
     const cli_templates *templates;
     bool output_is_folder;
     cli_inputs *inputs; /* what is not to be overwritten */
+    int thumbnail_side; /* of a report's */
     const cli_resume *resume; /* or NULL */
 } cli_plan;
 

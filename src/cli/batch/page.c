@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "batch/link.h"
+#include "batch/page_head.h"
 #include "message.h"
 #include "page_text.h"
 #include "report.h"
-#include "text.h"
 
 /* Frames whose thumbnails share an element: what the page decodes at a time. */
 enum { CHUNK = 48 };
@@ -33,97 +33,6 @@ static bool fail(const cli_page *page, const char *reason)
     return false;
 }
 
-static void put_base64(FILE *out, const char *data, size_t size)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    const unsigned char *bytes = (const unsigned char *)data;
-    for (size_t i = 0; i < size; i += 3) {
-        const unsigned n = (unsigned)bytes[i] << 16 | (i + 1 < size ? (unsigned)bytes[i + 1] << 8 : 0) |
-                           (i + 2 < size ? bytes[i + 2] : 0);
-        putc(digits[n >> 18], out);
-        putc(digits[n >> 12 & 63], out);
-        putc(i + 1 < size ? digits[n >> 6 & 63] : '=', out);
-        putc(i + 2 < size ? digits[n & 63] : '=', out);
-    }
-}
-
-/* JSON inside an element: its strings may say "</script>". */
-static void put_json(FILE *out, const char *json, size_t size)
-{
-    for (size_t i = 0; i < size; i++) {
-        if (json[i] == '<')
-            fputs("\\u003c", out);
-        else
-            putc(json[i], out);
-    }
-}
-
-/* What a browser shows: 8 bits a sample. */
-static bool put_picture(FILE *out, const io_picture *picture)
-{
-    io_picture shown = *picture;
-    io_error error;
-    const size_t count = (size_t)(picture->width * picture->height * picture->channels);
-
-    if (io_sample_size(picture) == 1)
-        return io_encode(picture, "template.png", out, &error);
-    shown.samples = malloc(count * (size_t)io_sample_size(picture));
-    if (picture->bits == 32 && shown.samples) {
-        memcpy(shown.samples, picture->samples, count * sizeof(float));
-        io_show_floats(&shown);
-    }
-    shown.bits = 8;
-    for (size_t i = 0; picture->bits == 16 && shown.samples && i < count; i++)
-        shown.samples[i] = (uint8_t)(((const uint16_t *)(const void *)picture->samples)[i] >> 8);
-    const bool written = shown.samples && io_encode(&shown, "template.png", out, &error);
-    free(shown.samples);
-    return written;
-}
-
-static bool put_template(FILE *out, const cli_template *tmpl)
-{
-    char *png = NULL;
-    size_t size;
-    FILE *memory = open_memstream(&png, &size);
-    bool good = memory != NULL;
-
-    fputs("{\"name\":", out);
-    text_json(out, tmpl->operand.given);
-    fputs(",\"data\":\"", out);
-    if (good && tmpl->input.gray.samples)
-        good = put_picture(memory, &tmpl->input.gray);
-    good = memory && fclose(memory) == 0 && good;
-    if (good && size > 0) {
-        fputs("data:image/png;base64,", out);
-        put_base64(out, png, size);
-    }
-    fputs("\"}", out);
-    free(png);
-    return good;
-}
-
-static bool put_templates(cli_page *page)
-{
-    const cli_templates *templates = page->plan->templates;
-    char *json = NULL;
-    size_t size;
-    FILE *memory = open_memstream(&json, &size);
-    bool good = memory != NULL;
-
-    for (size_t i = 0; i < templates->count && good; i++) {
-        putc(i ? ',' : '[', memory);
-        good = put_template(memory, &templates->list[i]);
-    }
-    good = memory && fclose(memory) == 0 && good;
-    if (good) {
-        fputs("<script type=\"application/json\" id=\"templates\">\n", page->output.file);
-        put_json(page->output.file, json, size);
-        fputs("]\n</script>\n", page->output.file);
-    }
-    free(json);
-    return good;
-}
-
 bool page_open(cli_page **page, const cli_plan *plan)
 {
     const char *path = plan->options->report;
@@ -142,11 +51,11 @@ bool page_open(cli_page **page, const cli_plan *plan)
         fail(p, error.reason);
     } else if (linked && p->thumbs) {
         fwrite(page_head, 1, sizeof page_head, p->output.file);
-        if (put_templates(p))
+        if (page_put_head(p->output.file, plan))
             return true;
         fail(p, tm_strerror(TM_ERR_MEMORY));
     }
-    page_close(page, false);
+    page_close(page, false, false);
     return false;
 }
 
@@ -177,9 +86,10 @@ static bool end_chunk(cli_page *page)
     return !page->failed;
 }
 
-bool page_close(cli_page **page, bool keep)
+bool page_close(cli_page **page, bool keep, bool interrupted)
 {
     cli_page *p = *page;
+    static const char cut_short[] = "<script type=\"text/plain\" id=\"interrupted\"></script>\n";
     io_error error;
     bool good = true;
 
@@ -188,7 +98,8 @@ bool page_close(cli_page **page, bool keep)
     if (p->output.file) {
         if (!keep)
             io_output_abort(&p->output);
-        else if (end_chunk(p) && put(p, page_tail, sizeof page_tail))
+        else if (end_chunk(p) && (!interrupted || put(p, cut_short, strlen(cut_short))) &&
+                 put(p, page_tail, sizeof page_tail))
             good = io_output_commit(&p->output, &error) || fail(p, error.reason);
         else
             io_output_abort(&p->output);
@@ -212,36 +123,39 @@ static void put_pair(FILE *out, const cli_plan *plan, const cli_pair *pair)
     if (memory) {
         report_constant(plan->options, memory, &pair->result, pair->done ? NULL : pair->error.reason);
         if (fclose(memory) == 0)
-            put_json(out, json, size);
+            page_put_json(out, json, size);
         free(json);
     }
     putc('}', out);
 }
 
-/* The lines of the log, of which the first tells the frame's size. */
+/* What the log says of the frame, without ids and sums: as a run that had matched it. */
 static bool put_earlier(cli_page *page, const cli_job *job)
 {
     static const char key[] = "\"frame_size\":[";
+    const size_t count = page->plan->templates->count;
+    int64_t size[2] = {job->pairs[0].result.frame_width, job->pairs[0].result.frame_height};
     FILE *out = page->output.file;
-    bool good = true, first = true;
+    char **texts = calloc(count + 1, sizeof *texts);
+    bool good = texts != NULL;
 
-    for (size_t i = 0; i < page->plan->templates->count && good; i++) {
-        const log_line *line = resume_find(page->plan->resume, job->ids[i]);
-        char *text = resume_text(page->plan->resume, line);
-        int64_t size[2] = {0, 0};
-        const char *found = text ? strstr(text, key) : NULL;
-        good = text != NULL;
+    for (size_t i = 0; i < count && good; i++) {
+        texts[i] = resume_text(page->plan->resume, resume_find(page->plan->resume, job->ids[i]));
+        good = texts[i] != NULL;
+        const char *found = good ? strstr(texts[i], key) : NULL;
         if (found)
             sscanf(found + sizeof key - 1, "%" SCNd64 ",%" SCNd64, &size[0], &size[1]);
-        if (first)
-            fprintf(out, ",%" PRId64 ",%" PRId64, size[0], size[1]);
-        first = false;
-        putc(',', out);
-        if (text)
-            put_json(out, text, log_line_result(text, line->length));
-        putc('}', out);
-        free(text);
     }
+    fprintf(out, ",%" PRId64 ",%" PRId64, size[0], size[1]);
+    for (size_t i = 0; i < count && texts; i++) {
+        if (good) {
+            putc(',', out);
+            page_put_json(out, texts[i], log_line_result(texts[i], strlen(texts[i])));
+            putc('}', out);
+        }
+        free(texts[i]);
+    }
+    free(texts);
     return good || fail(page, "the log cannot be read");
 }
 
@@ -267,7 +181,7 @@ bool page_add(cli_page *page, const cli_job *job)
     }
     fputs("]\n", out);
     if (job->thumb_size > 0)
-        put_base64(page->thumbs, job->thumb, job->thumb_size);
+        page_put_base64(page->thumbs, job->thumb, job->thumb_size);
     else
         putc('-', page->thumbs);
     putc('\n', page->thumbs);

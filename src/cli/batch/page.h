@@ -15,7 +15,8 @@ typedef struct cli_page cli_page;
 bool page_open(cli_page **page, const cli_plan *plan);
 bool page_add(cli_page *page, const cli_job *job);
 
-/* Not to be kept, it never appears. NULL is allowed. */
-bool page_close(cli_page **page, bool keep);
+/* Not to be kept, it never appears; interrupted: it says that frames are missing. NULL is
+ * allowed. */
+bool page_close(cli_page **page, bool keep, bool interrupted);
 
 #endif

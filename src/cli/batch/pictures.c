@@ -9,8 +9,6 @@
 #include "message.h"
 #include "text.h"
 
-enum { THUMB_WIDTH = 208, THUMB_HEIGHT = 156 };
-
 /* Names of templates that are looked at for doubles. */
 enum { MOST_COMPARED = 100 };
 
@@ -148,10 +146,15 @@ static bool write_annotated(const cli_job *job, const cli_plan *plan, io_picture
     return write_in_folder(job, plan, output, "", picture);
 }
 
-static bool make_thumbnail(const cli_job *job, const io_picture *picture)
+int pictures_thumbnail_side(size_t frames)
+{
+    return frames == 0 || frames > 24 ? 208 : frames > 1 ? 800 : 1600;
+}
+
+static bool make_thumbnail(const cli_job *job, const cli_plan *plan, const io_picture *picture)
 {
     io_error error;
-    if (io_write_thumbnail(picture, THUMB_WIDTH, THUMB_HEIGHT, job->thumbnail, &error) &&
+    if (io_write_thumbnail(picture, plan->thumbnail_side, job->thumbnail, &error) &&
         fflush(job->thumbnail) == 0)
         return true;
     return fail(operand_name(&job->operand), &error);
@@ -162,6 +165,28 @@ bool pictures_decode(const cli_job *job, const cli_plan *plan, io_color color, i
 {
     const io_request request = {.color = color, .floats = IO_FLOATS_SHOWN};
     return io_decode_as(&job->input.source, &request, &plan->frame_wish.limits, picture, error);
+}
+
+void pictures_make_thumbnail(cli_job *job, const cli_plan *plan)
+{
+    io_source *source = &job->input.source;
+    io_picture picture;
+    io_error error;
+
+    job->input = (cli_input){0};
+    /* It was decoded once; the log has what came of it. */
+    if (!job->operand.path || !io_source_open(source, job->operand.path, &error))
+        return;
+    source->page = job->operand.page;
+    if (pictures_decode(job, plan, IO_RGB, &picture, &error)) {
+        for (size_t i = 0; i < plan->templates->count; i++) {
+            job->pairs[i].result.frame_width = picture.width;
+            job->pairs[i].result.frame_height = picture.height;
+        }
+        make_thumbnail(job, plan, &picture);
+        io_picture_free(&picture);
+    }
+    input_free(&job->input);
 }
 
 bool pictures_write(const cli_job *job, const cli_plan *plan)
@@ -180,7 +205,7 @@ bool pictures_write(const cli_job *job, const cli_plan *plan)
     if (!pictures_decode(job, plan, IO_RGB, &picture, &error))
         return fail(operand_name(&job->operand), &error);
     if (o->report)
-        good = make_thumbnail(job, &picture);
+        good = make_thumbnail(job, plan, &picture);
     for (size_t i = 0; i < plan->templates->count && o->crops; i++)
         for (size_t k = 0; k < job->pairs[i].result.match_count; k++)
             good &= write_crop(job, plan, &picture, i, &job->pairs[i].result.matches[k]);

@@ -18,4 +18,10 @@ bool pictures_decode(const cli_job *job, const cli_plan *plan, io_color color, i
  * message. */
 bool pictures_write(const cli_job *job, const cli_plan *plan);
 
+/* How wide thumbnails are for so many frames; 0: nobody knows how many. */
+int pictures_thumbnail_side(size_t frames);
+
+/* Of a frame that an earlier run has matched, and its size; none if it cannot be read now. */
+void pictures_make_thumbnail(cli_job *job, const cli_plan *plan);
+
 #endif

@@ -4,11 +4,22 @@
 
     embed.py page.html page.css page.js page_text.h
 """
+import base64
+import hashlib
 import pathlib
 import sys
 
 html, css, js = (pathlib.Path(name).read_text() for name in sys.argv[1:4])
-page = html.replace("@CSS@\n", css).replace("@JS@\n", js)
+
+
+def digest(text):
+    """What a Content-Security-Policy calls an element of this text."""
+    return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
+
+
+# The elements are the files, with the newline after the start tag.
+page = html.replace("@CSS-HASH@", digest("\n" + css)).replace("@JS-HASH@", digest("\n" + js))
+page = page.replace("@CSS@\n", css).replace("@JS@\n", js)
 assert "</script" not in js and "</style" not in css
 with open(sys.argv[4], "w") as out:
     for name, part in zip(("page_head", "page_tail"), page.split("@DATA@\n")):
