@@ -75,7 +75,7 @@ bash_completes() { # WITH_LIBRARY LINE EXPECTED; the line is split as Readline d
 }
 completes_options() { # TRY: called with a line and what completes it
     "$1" 'tmatch --met' '--metric' && "$1" 'tmatch --list' '--list-devices' &&
-        "$1" 'tmatch -o x.png --hea' '--heatmap'
+        "$1" 'tmatch -o x.png --cro' '--crops'
 }
 completes_choices() {
     "$1" 'tmatch --format j' json && "$1" 'tmatch --domain f' full &&
