@@ -92,8 +92,12 @@ bool heatmap_write(const char *path, const cli_options *o, const score_map *map,
     }
     for (size_t i = 0; i < r->match_count; i++) {
         const cli_match *m = &r->matches[i];
-        marks[i] =
-            (io_box){.x = m->x, .y = m->y, .w = frame ? w : 1, .h = frame ? h : 1, .color = MARKS};
+        marks[i] = (io_box){.x = m->x,
+                            .y = m->y,
+                            .w = frame ? w : 1,
+                            .h = frame ? h : 1,
+                            .color = MARKS,
+                            .weak = m->weak};
         text_label(marks[i].label, r->integers, m->score);
     }
     const bool written = write(path, &heatmap, r, map, error);

@@ -210,11 +210,12 @@ void text_label(char buffer[TEXT_SCORE_SIZE], bool integer, double score)
     } else if (size >= 9999.5) {
         snprintf(buffer, TEXT_SCORE_SIZE, "%.3e", score);
         shorten_exponent(buffer);
+    } else if (size < 0.00005) {
+        strcpy(buffer, "0.0000");
+    } else if (size > 0.9999 && size < 1) { /* only nearly a copy */
+        strcpy(buffer, score < 0 ? "-0.9999" : "0.9999");
     } else {
         const int decimals = size <= 1 ? 4 : size < 9.9995 ? 3 : size < 99.995 ? 2 : size < 999.95;
         snprintf(buffer, TEXT_SCORE_SIZE, "%.*f", decimals, score);
     }
-    /* What is only nearly a copy does not look like one. */
-    if (size < 1 && strstr(buffer, "1.0000"))
-        snprintf(buffer, TEXT_SCORE_SIZE, score < 0 ? "-0.9999" : "0.9999");
 }

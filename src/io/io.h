@@ -238,7 +238,7 @@ typedef struct io_box {
     int64_t x, y, w, h;
     int color; /* 0 and on: matches of one template have the same */
     bool weak; /* its box is dashed */
-    char label[32];
+    char label[40];
 } io_box;
 
 typedef struct io_drawing {

@@ -91,7 +91,9 @@ static bool find_place(io_rect *found, const io_picture *picture, const io_crowd
     const int64_t gap = larger(2, io_text_size_for(picture) / 2);
     const int64_t across = picture->width - w - 2 * gap, down = picture->height - h - 2 * gap;
 
-    if (w * 2 > picture->width || h * 2 > picture->height)
+    /* Not much of the picture is to be hidden, whatever it is. */
+    if (w * 4 > picture->width * 3 || h * 2 > picture->height ||
+        w * h * 5 > picture->width * picture->height)
         return false;
     for (int i = 0; i < 4 * PLACES; i++) {
         const int along = i / 4, side = i % 4;
@@ -132,7 +134,9 @@ static bool grow(io_picture *picture, int64_t width, int64_t height)
 
 bool io_plan_legend(io_legend *l, const io_picture *picture, io_crowd *crowd, io_error *error)
 {
-    *l = (io_legend){.size = io_text_size_for(picture)};
+    const int64_t text = io_text_size_for(picture);
+
+    *l = (io_legend){.size = larger(smaller(text, 10), 2 * text / 3)};
     if (crowd->drawing->name_count < 2)
         return true;
     if (!list_entries(l, crowd->drawing))

@@ -57,7 +57,7 @@ bool io_draw_within(io_picture *picture, const io_drawing *drawing, io_rect boun
 typedef struct io_label {
     io_rect plate;
     int64_t size;
-    char text[48];
+    char text[56];
 } io_label;
 
 /* Finds places for the labels of the first boxes, and adds them to the crowd's plates. */

@@ -109,6 +109,36 @@ static void scores_are_short(void)
     check_score((double)nextafterf(0.1F, 1), "0.10000001");
 }
 
+static void check_label(bool integer, double score, const char *expected)
+{
+    char text[TEXT_SCORE_SIZE];
+    text_label(text, integer, score);
+    CHECK_STR(text, expected);
+}
+
+/* And what is not a copy does not look like one. */
+static void labels_have_four_digits(void)
+{
+    check_label(false, 1, "1.0000");
+    check_label(false, (double)nextafterf(1, 0), "0.9999");
+    check_label(false, -0.99996, "-0.9999");
+    check_label(false, -1, "-1.0000");
+    check_label(false, 0.9919919, "0.9920");
+    check_label(false, -0.00001, "0.0000");
+    check_label(false, 0, "0.0000");
+    check_label(false, 1.23456, "1.235");
+    check_label(false, 9.99962, "10.00");
+    check_label(false, -12.3456, "-12.35");
+    check_label(false, 999.96, "1000");
+    check_label(false, 9999.4, "9999");
+    check_label(false, 9999.6, "1.000e4");
+    check_label(false, -1.23456e20, "-1.235e20");
+    check_label(true, 0, "0");
+    check_label(true, 9999, "9999");
+    check_label(true, 10000, "1.000e4");
+    check_label(true, -182089456, "-1.821e8");
+}
+
 static void scores_read_back(void)
 {
     for (int64_t i = check_cases(200000); i > 0; i--) {
@@ -199,7 +229,7 @@ int main(int argc, char **argv)
     static const check_test tests[] = {
         TEST(json_escapes),     TEST(json_keeps_unicode), TEST(json_replaces_bytes),
         TEST(csv_quotes), TEST(csv_holds_no_formula), TEST(line_stays_a_line),  TEST(scores_are_short),
-        TEST(scores_read_back), TEST(integers_are_whole), TEST(verify_counts_bits),
+        TEST(labels_have_four_digits), TEST(scores_read_back), TEST(integers_are_whole), TEST(verify_counts_bits),
         TEST(verify_counts_integers), TEST(json_has_no_nan),
     };
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);

@@ -9,6 +9,9 @@
 #include "message.h"
 #include "text.h"
 
+/* Where there are few matches, a dashed box is explained. */
+enum { FEW = 3 };
+
 /* Names of templates that are looked at for doubles. */
 enum { MOST_COMPARED = 100 };
 
@@ -123,6 +126,8 @@ static bool draw(const cli_job *job, const cli_plan *plan, io_picture *picture, 
                             .weak = r->matches[k].weak,
                             .color = (int)i};
             text_label(box->label, r->integers, r->matches[k].score);
+            if (box->weak && total <= FEW)
+                strcat(box->label, " weak");
         }
     }
     if (boxes && names) {
