@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Sources, crops, outputs and the pictures and matrices written to them. */
 #include "check.h"
+#include "io/format.h"
 #include "io_samples.h"
 
 #include <dirent.h>
@@ -278,6 +279,24 @@ static void crops_outside_are_refused(void)
     CHECK(!io_crop_picture(&picture, &(io_crop){3, 2, 4, 1}, &error));
     CHECK_STR(error.reason, "the crop 3x2+4+1 is not inside the picture of 5x4 pixels");
     io_picture_free(&picture);
+}
+
+/* Nobody vouches for a file: the larger it is, the more pixels are believed. */
+static void limits_follow_the_size_of_a_file(void)
+{
+    static const struct {
+        size_t bytes;
+        int64_t most;
+    } files[] = {{1, IO_SMALL_FILE_PIXELS},  {268435, IO_SMALL_FILE_PIXELS},
+                 {268436, 268436000},        {400000, 400000000},
+                 {4294967, 4294967000},      {4294968, IO_DEFAULT_MAX_PIXELS},
+                 {SIZE_MAX, IO_DEFAULT_MAX_PIXELS}};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        const io_source source = {.size = files[i].bytes};
+        CHECK_EQ(io_limits_of(&source, &(io_limits){0}).max_pixels, files[i].most);
+        CHECK_EQ(io_limits_of(&source, &(io_limits){7}).max_pixels, 7);
+        CHECK_EQ(io_limits_of(&source, &(io_limits){INT64_MAX}).max_pixels, INT64_MAX);
+    }
 }
 
 /* One place for samples. */
@@ -684,6 +703,7 @@ int main(int argc, char **argv)
         TEST(a_file_named_like_a_crop),
         TEST(crops_are_cut),
         TEST(crops_outside_are_refused),
+        TEST(limits_follow_the_size_of_a_file),
         TEST(samples_lie_where_they_are_asked_for),
         TEST(outputs_appear_at_commit),
         TEST(long_names_are_written),

@@ -142,10 +142,85 @@ static void absurd_sizes_are_refused(void)
     CHECK(!decode_bytes(file, IO_GRAY, 1000000, &picture, &error));
     CHECK_STR(error.reason, "65000x65000 pixels are more than the limit of 1000000"
                             " (--max-pixels raises it)");
+    CHECK(!decode_bytes(file, IO_GRAY, 0, &picture, &error));
+    CHECK_STR(error.reason, "65000x65000 pixels are more than the limit of 268435456"
+                            " (--max-pixels raises it)");
     memset(header + 1, 0xff, 4);
-    check_refused(file, "65500");
+    check_refused(file, "more than 65500 pixels a side, which libjpeg does not decode");
     memset(header + 1, 0, 4);
     check_refused(file, "damaged JPEG: ");
+    free(file.data);
+}
+
+/* Of a progressive JPEG, the first scan so many times more: it says the same again. */
+static bytes with_scans(bytes file, int copies)
+{
+    size_t first = 0, end;
+    while (file.data[first] != 0xff || file.data[first + 1] != 0xda)
+        first++;
+    for (end = first + 2; file.data[end] != 0xff || file.data[end + 1] == 0; end++)
+        ;
+    const size_t scan = end - first;
+    bytes longer = {.size = file.size + scan * (size_t)copies};
+    longer.data = malloc(longer.size);
+    CHECK(longer.data);
+    memcpy(longer.data, file.data, end);
+    for (int i = 0; i < copies; i++)
+        memcpy(longer.data + end + scan * (size_t)i, file.data + first, scan);
+    memcpy(longer.data + end + scan * (size_t)copies, file.data + end, file.size - end);
+    return longer;
+}
+
+/* Every one costs the time of a picture. */
+static void too_many_scans_are_refused(void)
+{
+    enum { OWN = 6, MOST = 500 };
+    jpeg_sample s = sample_of(1, JCS_GRAYSCALE, JCS_GRAYSCALE);
+    s.progressive = true;
+    bytes file = make_jpeg(&s), many = with_scans(file, MOST - OWN);
+    io_picture picture;
+    io_error error;
+    if (!decode_bytes(many, IO_GRAY, 0, &picture, &error))
+        check_fail(__FILE__, __LINE__, "%s", error.reason);
+    io_picture_free(&picture);
+    free(many.data);
+    for (int more = 1; more < 20000; more *= 100) {
+        many = with_scans(file, MOST - OWN + more);
+        check_refused(many, "damaged JPEG: more than 500 scans");
+        free(many.data);
+    }
+    free(file.data);
+}
+
+/* What libjpeg holds beside the samples is known beforehand. */
+static void coefficients_are_counted(void)
+{
+    for (int i = 0; i < 3; i++) {
+        jpeg_sample s = i ? sample_of(3, JCS_RGB, i == 1 ? JCS_YCbCr : JCS_RGB)
+                          : sample_of(1, JCS_GRAYSCALE, JCS_GRAYSCALE);
+        s.progressive = true;
+        bytes file = make_jpeg(&s);
+        io_source source = {.data = file.data, .size = file.size};
+        io_rows *rows;
+        io_error error;
+        CHECK(io_rows_open(&rows, &source, IO_GRAY, &(io_limits){1 << 20}, &error));
+        /* two bytes each; YCbCr has colours of half the width and height */
+        CHECK_EQ(io_rows_decoder_bytes(rows), i == 0 ? 2 : i == 1 ? 3 : 6);
+        io_rows_close(&rows);
+        free(file.data);
+    }
+}
+
+static void what_libjpeg_lacks_is_named(void)
+{
+    jpeg_sample s = sample_of(1, JCS_GRAYSCALE, JCS_GRAYSCALE);
+    bytes file = make_jpeg(&s);
+    frame_header(file)[-3] = 0xc5;
+    check_refused(file, "a hierarchical JPEG, which libjpeg does not decode");
+    free(file.data);
+    s = sample_of(2, JCS_UNKNOWN, JCS_UNKNOWN);
+    file = make_jpeg(&s);
+    check_refused(file, "a JPEG of 2 channels of unknown meaning");
     free(file.data);
 }
 
@@ -154,7 +229,7 @@ static void twelve_bits_are_refused(void)
     jpeg_sample s = sample_of(1, JCS_GRAYSCALE, JCS_GRAYSCALE);
     bytes file = make_jpeg(&s);
     frame_header(file)[0] = 12;
-    check_refused(file, "12-bit");
+    check_refused(file, "a JPEG of 12-bit samples; only those of 8 bits are read");
     free(file.data);
 }
 
@@ -197,6 +272,9 @@ int main(int argc, char **argv)
         TEST(cmyk),
         TEST(ycck),
         TEST(absurd_sizes_are_refused),
+        TEST(too_many_scans_are_refused),
+        TEST(coefficients_are_counted),
+        TEST(what_libjpeg_lacks_is_named),
         TEST(twelve_bits_are_refused),
         TEST(truncation_is_refused_at_every_byte),
         TEST(damage_is_survived),

@@ -5,6 +5,7 @@
 #include <png.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 enum { WIDTH = 13, HEIGHT = 11, MAX_ROW = WIDTH * 4 * 2 };
 
@@ -236,6 +237,29 @@ static void absurd_sizes_are_refused(void)
     free(file.data);
 }
 
+/* 58 bytes of file that libpng would hold two rows of 2 GiB for. */
+static void wide_rows_take_no_memory_before_they_are_read(void)
+{
+    const png_sample s = {.width = 1, .height = 1, .depth = 8, .rows = rows};
+    bytes file = make_png(&s);
+    struct rusage before, after;
+    io_rows *opened;
+    io_error error;
+    patch_png_size(file, 0x7fffffff, 1);
+    io_source source = {.data = file.data, .size = file.size};
+    getrusage(RUSAGE_SELF, &before);
+    CHECK(io_rows_open(&opened, &source, IO_RGB, &(io_limits){INT64_MAX}, &error));
+    CHECK_EQ(io_rows_width(opened), 0x7fffffff);
+    io_rows_close(&opened);
+    io_picture picture;
+    CHECK(!decode_bytes(file, IO_GRAY, 0, &picture, &error));
+    CHECK_STR(error.reason, "2147483647x1 pixels are more than the limit of 268435456"
+                            " (--max-pixels raises it)");
+    getrusage(RUSAGE_SELF, &after);
+    CHECK(after.ru_maxrss - before.ru_maxrss < 64 << 10); /* KiB */
+    free(file.data);
+}
+
 /* Even the last chunk's: a file that ends early is never taken for whole. */
 static void truncation_is_refused_at_every_byte(void)
 {
@@ -281,6 +305,7 @@ int main(int argc, char **argv)
         TEST(sixteen_bits_and_masks),
         TEST(very_wide_pictures_are_read),
         TEST(absurd_sizes_are_refused),
+        TEST(wide_rows_take_no_memory_before_they_are_read),
         TEST(truncation_is_refused_at_every_byte),
         TEST(every_changed_byte_is_noticed),
         TEST(damage_is_survived),

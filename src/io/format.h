@@ -18,6 +18,7 @@ struct io_rows {
     int orientation;
     bool as_stored;
     char turned[32]; /* what whole may point to */
+    int decoder_bytes; /* a pixel, that decoding whole takes beside the samples */
     size_t used;       /* bytes of the source */
     size_t spent_begin, spent_end; /* a part of it that is of no more use */
     void *state;
@@ -81,7 +82,10 @@ void io_unmap(const io_source *source);
 /* Writes the reason; always false, so that "return io_fail(...)" works. */
 bool io_fail(io_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Checks the size against zero and the limit. */
+/* The limits that a source's pictures have: max_pixels is not 0. */
+io_limits io_limits_of(const io_source *source, const io_limits *limits);
+
+/* Checks the size against zero and the limit, which io_limits_of made. */
 bool io_check_size(int64_t width, int64_t height, const io_limits *limits, io_error *error);
 
 /* Checks the size and allocates the samples, which stay uninitialised, in

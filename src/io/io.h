@@ -84,13 +84,18 @@ void io_source_release(io_source *source, size_t used);
 /* The same for a part. */
 void io_source_release_part(io_source *source, size_t begin, size_t end);
 
-/* Refuses a picture whose header announces more than max_pixels pixels. */
+/* Refuses a picture whose header announces more pixels than this. Where it is 0, nobody
+ * vouches for the file: then it is IO_DEFAULT_MAX_PIXELS, but for a file that has less than
+ * a byte for IO_PIXELS_A_BYTE pixels, as next to none but those made to harm have,
+ * IO_SMALL_FILE_PIXELS. */
 typedef struct io_limits {
     int64_t max_pixels;
 } io_limits;
 
-/* 2^32 pixels: a gray frame of 4 GiB. */
+/* 2^32 pixels: a gray frame of 4 GiB. 2^28: one of 256 MiB. */
 #define IO_DEFAULT_MAX_PIXELS ((int64_t)1 << 32)
+#define IO_SMALL_FILE_PIXELS ((int64_t)1 << 28)
+#define IO_PIXELS_A_BYTE 1000
 
 typedef enum io_color { IO_GRAY = 1, IO_RGB = 3 } io_color;
 
@@ -144,6 +149,9 @@ bool io_rows_turned(const io_rows *rows); /* rows and columns change places, in 
 bool io_rows_alpha_ignored(const io_rows *rows);
 bool io_rows_colored(const io_rows *rows); /* the file is */
 const char *io_rows_format(const io_rows *rows);
+
+/* Bytes a pixel that the decoder takes beside the samples when it decodes the file whole. */
+int io_rows_decoder_bytes(const io_rows *rows);
 
 /* A sample's when the file is decoded whole, as deep as it is. */
 int io_rows_sample_size(const io_rows *rows);

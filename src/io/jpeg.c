@@ -9,10 +9,15 @@
 #include <jpeglib.h>
 #include <jerror.h>
 
+#define DEPTH_REASON "a JPEG of %d-bit samples; only those of 8 bits are read"
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)
 
 enum { QUALITY = 92, SCAN = 0xda };
+
+/* A progressive file of 500 small scans of 4000x4000 pixels takes a second, and no program
+ * writes so many. */
+enum { MOST_SCANS = 500 };
 
 typedef struct jpeg_state {
     struct jpeg_error_mgr manager; /* first: libjpeg hands back a pointer to it */
@@ -45,20 +50,40 @@ static int find_orientation(const io_source *source)
     return 0;
 }
 
+/* What libjpeg lacks is no damage of the file. */
+static void describe_unsupported(jpeg_state *state, int marker)
+{
+    const bool lossless = marker % 4 == 3;
+    io_fail(state->error, "a %s JPEG, which libjpeg does not decode",
+            lossless ? "lossless" : "hierarchical");
+}
+
 static void describe(j_common_ptr codec)
 {
+    static const char corrupt[] = "Corrupt JPEG data: ";
     jpeg_state *state = (jpeg_state *)codec->err;
     char message[JMSG_LENGTH_MAX];
     int number = errno;
     state->manager.format_message(codec, message);
+    const bool again = strncmp(message, corrupt, strlen(corrupt)) == 0;
     switch (state->manager.msg_code) {
     case JWRN_JPEG_EOF:
     case JERR_INPUT_EOF:
         io_fail(state->error, "damaged JPEG: the file is truncated");
         break;
     case JERR_BAD_PRECISION:
-        io_fail(state->error, "%d-bit samples; only pictures of 8 bits are read so far",
-                state->manager.msg_parm.i[0]);
+        io_fail(state->error, DEPTH_REASON, state->manager.msg_parm.i[0]);
+        break;
+    case JERR_SOF_UNSUPPORTED:
+        describe_unsupported(state, state->manager.msg_parm.i[0]);
+        break;
+    case JERR_CONVERSION_NOTIMPL:
+        io_fail(state->error, "a JPEG of %d channels of unknown meaning",
+                ((j_decompress_ptr)codec)->num_components);
+        break;
+    case JERR_IMAGE_TOO_BIG:
+        io_fail(state->error, "more than %ld pixels a side, which libjpeg does not decode",
+                JPEG_MAX_DIMENSION);
         break;
     case JERR_FILE_WRITE:
         io_fail(state->error, "%s", strerror(number));
@@ -67,7 +92,8 @@ static void describe(j_common_ptr codec)
         io_fail(state->error, "not enough memory");
         break;
     default:
-        io_fail(state->error, "%s%s", codec->is_decompressor ? "damaged JPEG: " : "", message);
+        io_fail(state->error, "%s%s", codec->is_decompressor ? "damaged JPEG: " : "",
+                message + (again ? strlen(corrupt) : 0));
     }
 }
 
@@ -121,10 +147,20 @@ static void read_cmyk_row(j_decompress_ptr codec, uint8_t *cmyk, uint8_t *to, in
     io_put_row(to, channels, rgb, 3, width);
 }
 
+static void count_scans(j_common_ptr codec)
+{
+    jpeg_state *state = (jpeg_state *)codec->err;
+    if (((j_decompress_ptr)codec)->input_scan_number <= MOST_SCANS)
+        return;
+    io_fail(state->error, "damaged JPEG: more than %d scans", MOST_SCANS);
+    longjmp(state->escape, 1);
+}
+
 /* A decoder, and a row's room for ink, which is the codec's. */
 typedef struct jpeg_reader {
     jpeg_state state;
     struct jpeg_decompress_struct codec;
+    struct jpeg_progress_mgr progress;
     uint8_t *cmyk; /* NULL: libjpeg converts */
 } jpeg_reader;
 
@@ -133,11 +169,12 @@ static bool begin(jpeg_reader *r, const io_source *source, const io_limits *limi
 {
     j_decompress_ptr codec = &r->codec;
     jpeg_create_decompress(codec);
+    r->progress.progress_monitor = count_scans;
+    codec->progress = &r->progress;
     jpeg_mem_src(codec, source->data, source->size);
     jpeg_read_header(codec, TRUE);
     if (codec->data_precision != 8)
-        return io_fail(r->state.error, "%d-bit samples; only pictures of 8 bits are read so far",
-                       codec->data_precision);
+        return io_fail(r->state.error, DEPTH_REASON, codec->data_precision);
     return io_check_size(codec->image_width, codec->image_height, limits, r->state.error);
 }
 
@@ -188,6 +225,20 @@ static bool decode(const io_source *source, const io_request *request, const io_
     return ok;
 }
 
+/* A pixel's coefficients, which libjpeg holds until the last scan is read. */
+static int coefficient_bytes(const struct jpeg_decompress_struct *codec)
+{
+    int most_h = 1, most_v = 1, samples = 0;
+    for (int i = 0; i < codec->num_components; i++) {
+        const jpeg_component_info *c = &codec->comp_info[i];
+        most_h = c->h_samp_factor > most_h ? c->h_samp_factor : most_h;
+        most_v = c->v_samp_factor > most_v ? c->v_samp_factor : most_v;
+        samples += c->h_samp_factor * c->v_samp_factor;
+    }
+    const int most = most_h * most_v;
+    return (samples * (int)sizeof(JCOEF) + most - 1) / most;
+}
+
 static bool rows_open(io_rows *rows, const io_limits *limits, io_error *error)
 {
     jpeg_reader *r = rows->state = calloc(1, sizeof *r);
@@ -200,10 +251,10 @@ static bool rows_open(io_rows *rows, const io_limits *limits, io_error *error)
     rows->width = r->codec.image_width;
     rows->height = r->codec.image_height;
     rows->colored = r->codec.num_components > 1;
-    if (jpeg_has_multiple_scans(&r->codec))
+    if (jpeg_has_multiple_scans(&r->codec)) {
         rows->whole = "a progressive JPEG";
-    else
-        start(r, rows->color);
+        rows->decoder_bytes = coefficient_bytes(&r->codec);
+    }
     return true;
 }
 
@@ -213,6 +264,8 @@ static bool rows_read(io_rows *rows, uint8_t *to, io_error *error)
     r->state.error = error;
     if (setjmp(r->state.escape))
         return false;
+    if (rows->next == 0)
+        start(r, rows->color);
     read_row(r, to, rows->color);
     if (rows->next == rows->height - 1)
         jpeg_finish_decompress(&r->codec);

@@ -33,6 +33,16 @@ void io_picture_free(io_picture *picture)
     memset(picture, 0, sizeof *picture);
 }
 
+io_limits io_limits_of(const io_source *source, const io_limits *limits)
+{
+    if (limits->max_pixels)
+        return *limits;
+    if (source->size > IO_DEFAULT_MAX_PIXELS / IO_PIXELS_A_BYTE)
+        return (io_limits){IO_DEFAULT_MAX_PIXELS};
+    const int64_t most = (int64_t)source->size * IO_PIXELS_A_BYTE;
+    return (io_limits){most > IO_SMALL_FILE_PIXELS ? most : IO_SMALL_FILE_PIXELS};
+}
+
 bool io_check_size(int64_t width, int64_t height, const io_limits *limits, io_error *error)
 {
     int64_t pixels;

@@ -7,7 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What the header says, and how the samples are to be. */
+typedef struct layout {
+    int type, channels, bits;
+    bool alpha, transparent, colored, deep_file, interlaced;
+} layout;
+
 typedef struct png_state {
+    layout layout;
     png_structp png;
     png_infop info;
     const uint8_t *data; /* what is left to decode */
@@ -43,7 +50,10 @@ static int find_orientation(const io_source *source)
 _Noreturn static void on_error(png_structp png, png_const_charp message)
 {
     png_state *state = png_get_error_ptr(png);
-    io_fail(state->error, "%s%s", state->trouble, message);
+    if (strstr(message, "memory")) /* "Out of memory", "Insufficient memory ..." */
+        io_fail(state->error, "not enough memory");
+    else
+        io_fail(state->error, "%s%s", state->trouble, message);
     longjmp(state->escape, 1);
 }
 
@@ -75,28 +85,6 @@ static void flush_nothing(png_structp png)
     (void)png;
 }
 
-/* From what the file has to what is wanted; alpha comes last in a pixel. */
-static void request_samples(png_state *state, int type, const io_request *request, bool deep, bool alpha)
-{
-    bool file_has_color = (type & PNG_COLOR_MASK_COLOR) != 0;
-    if (type == PNG_COLOR_TYPE_PALETTE)
-        png_set_palette_to_rgb(state->png);
-    else if (type == PNG_COLOR_TYPE_GRAY)
-        png_set_expand_gray_1_2_4_to_8(state->png);
-    if (!alpha)
-        png_set_strip_alpha(state->png);
-    else if (png_get_valid(state->png, state->info, PNG_INFO_tRNS))
-        png_set_tRNS_to_alpha(state->png);
-    if (png_get_bit_depth(state->png, state->info) == 16 && deep)
-        png_set_swap(state->png); /* PNG is big-endian, and matrix.c makes sure we are not */
-    else if (png_get_bit_depth(state->png, state->info) == 16)
-        png_set_scale_16(state->png);
-    if (request->color == IO_GRAY && file_has_color)
-        png_set_rgb_to_gray_fixed(state->png, PNG_ERROR_ACTION_NONE, 29900, 58700);
-    if (request->color == IO_RGB && !file_has_color)
-        png_set_gray_to_rgb(state->png);
-}
-
 /* Takes a picture's last channel out of its rows, as a mask. */
 static bool split_alpha(io_picture *picture, int channels)
 {
@@ -114,66 +102,84 @@ static bool split_alpha(io_picture *picture, int channels)
     return true;
 }
 
-/* What begin finds out. */
-typedef struct layout {
-    int passes, channels, bits;
-    bool alpha, transparent, colored, deep_file;
-} layout;
-
-/* What a picture is read with: reads up to its samples, after setjmp. */
-static bool begin(png_state *state, const io_request *request, const io_limits *limits, layout *l)
+/* Reads up to the samples, after setjmp. libpng holds no row yet. */
+static bool begin(png_state *state, const io_request *request, const io_limits *limits)
 {
+    layout *l = &state->layout;
     png_set_read_fn(state->png, state, read_bytes);
+    /* What it may be is said below, in better words. */
     png_set_user_limits(state->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
     png_set_crc_action(state->png, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
     /* Only what makes the samples is read. Above all not gAMA, sRGB and iCCP:
      * with them libpng computes the gray of linear light instead of luma. */
     png_set_keep_unknown_chunks(state->png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
     png_read_info(state->png, state->info);
-
-    int type = png_get_color_type(state->png, state->info);
-    int64_t width = png_get_image_width(state->png, state->info);
-    if (!io_check_size(width, png_get_image_height(state->png, state->info), limits,
-                       state->error))
+    if (!io_check_size(png_get_image_width(state->png, state->info),
+                       png_get_image_height(state->png, state->info), limits, state->error))
         return false;
+
+    l->type = png_get_color_type(state->png, state->info);
     l->deep_file = png_get_bit_depth(state->png, state->info) == 16;
-    l->transparent = (type & PNG_COLOR_MASK_ALPHA) ||
+    l->interlaced = png_get_interlace_type(state->png, state->info) != PNG_INTERLACE_NONE;
+    l->transparent = (l->type & PNG_COLOR_MASK_ALPHA) ||
                      png_get_valid(state->png, state->info, PNG_INFO_tRNS);
     l->alpha = l->transparent && request->alpha;
-    l->colored = (type & PNG_COLOR_MASK_COLOR) != 0;
+    l->colored = (l->type & PNG_COLOR_MASK_COLOR) != 0;
     l->channels = request->color + l->alpha;
     /* scaled to 8 bits, what is hardly there would be transparent */
-    const bool deep = l->deep_file && (request->deep || l->alpha);
-    l->bits = deep ? 16 : 8;
-
-    request_samples(state, type, request, deep, l->alpha);
-    l->passes = png_set_interlace_handling(state->png);
-    png_read_update_info(state->png, state->info);
-    if (png_get_rowbytes(state->png, state->info) != (size_t)(width * l->channels * l->bits / 8))
-        png_error(state->png, "unexpected row size");
+    l->bits = l->deep_file && (request->deep || l->alpha) ? 16 : 8;
     return true;
+}
+
+/* From what the file has to what is wanted; alpha comes last in a pixel. From here on
+ * libpng holds two rows. The number of passes. */
+static int start(png_state *state, io_color color)
+{
+    const layout *l = &state->layout;
+    if (l->type == PNG_COLOR_TYPE_PALETTE)
+        png_set_palette_to_rgb(state->png);
+    else if (l->type == PNG_COLOR_TYPE_GRAY)
+        png_set_expand_gray_1_2_4_to_8(state->png);
+    if (!l->alpha)
+        png_set_strip_alpha(state->png);
+    else if (png_get_valid(state->png, state->info, PNG_INFO_tRNS))
+        png_set_tRNS_to_alpha(state->png);
+    if (l->bits == 16)
+        png_set_swap(state->png); /* PNG is big-endian, and matrix.c makes sure we are not */
+    else if (l->deep_file)
+        png_set_scale_16(state->png);
+    if (color == IO_GRAY && l->colored)
+        png_set_rgb_to_gray_fixed(state->png, PNG_ERROR_ACTION_NONE, 29900, 58700);
+    if (color == IO_RGB && !l->colored)
+        png_set_gray_to_rgb(state->png);
+    const int passes = png_set_interlace_handling(state->png);
+    png_read_update_info(state->png, state->info);
+    const size_t width = png_get_image_width(state->png, state->info);
+    if (png_get_rowbytes(state->png, state->info) != width * (size_t)(l->channels * l->bits / 8))
+        png_error(state->png, "unexpected row size");
+    return passes;
 }
 
 static bool read_picture(png_state *state, const io_request *request, const io_limits *limits,
                          io_picture *picture)
 {
-    layout l;
+    const layout *l = &state->layout;
     if (setjmp(state->escape))
         return false;
-    if (!begin(state, request, limits, &l) ||
+    if (!begin(state, request, limits) ||
         !io_picture_allocate(picture, png_get_image_width(state->png, state->info),
-                             png_get_image_height(state->png, state->info), (io_color)l.channels,
-                             l.bits, limits, state->error))
+                             png_get_image_height(state->png, state->info), (io_color)l->channels,
+                             l->bits, limits, state->error))
         return false;
     picture->channels = request->color;
-    picture->alpha_ignored = l.transparent && !l.alpha;
-    picture->colored = l.colored;
-    size_t stride = (size_t)(picture->width * l.channels * l.bits / 8);
-    for (int pass = 0; pass < l.passes; pass++)
+    picture->alpha_ignored = l->transparent && !l->alpha;
+    picture->colored = l->colored;
+    const size_t stride = (size_t)(picture->width * l->channels * l->bits / 8);
+    for (int passes = start(state, request->color); passes > 0; passes--)
         for (int64_t y = 0; y < picture->height; y++)
             png_read_row(state->png, picture->samples + (size_t)y * stride, NULL);
     png_read_end(state->png, NULL);
-    if (l.alpha && !split_alpha(picture, request->color))
+    if (l->alpha && !split_alpha(picture, request->color))
         return io_fail(state->error, "not enough memory");
     return request->deep || io_set_bits(picture, 8, state->error);
 }
@@ -207,17 +213,17 @@ static bool rows_open(io_rows *rows, const io_limits *limits, io_error *error)
     if (!create_reader(state, rows->source, error) || setjmp(state->escape))
         return false;
     const io_request request = {.color = rows->color};
-    layout l;
-    if (!begin(state, &request, limits, &l))
+    const layout *l = &state->layout;
+    if (!begin(state, &request, limits))
         return false;
-    rows->alpha_ignored = l.transparent;
-    rows->colored = l.colored;
-    rows->deep = l.deep_file;
+    rows->alpha_ignored = l->transparent;
+    rows->colored = l->colored;
+    rows->deep = l->deep_file;
     rows->width = png_get_image_width(state->png, state->info);
     rows->height = png_get_image_height(state->png, state->info);
-    rows->whole = l.passes > 1  ? "an interlaced PNG"
-                  : l.deep_file ? "a PNG of 16-bit samples"
-                                : NULL;
+    rows->whole = l->interlaced  ? "an interlaced PNG"
+                  : l->deep_file ? "a PNG of 16-bit samples"
+                                 : NULL;
     return true;
 }
 
@@ -227,6 +233,8 @@ static bool rows_read(io_rows *rows, uint8_t *to, io_error *error)
     state->error = error;
     if (setjmp(state->escape))
         return false;
+    if (rows->next == 0)
+        start(state, rows->color);
     png_read_row(state->png, to, NULL);
     if (rows->next == rows->height - 1)
         png_read_end(state->png, NULL);

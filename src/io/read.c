@@ -14,13 +14,14 @@ static bool decode(const io_format *format, const io_source *source, const io_re
                    const io_limits *limits, io_picture *picture, io_error *error)
 {
     const int orientation = io_file_orientation(format, source);
+    const io_limits its = io_limits_of(source, limits);
     const bool turns = io_orientation_turns(orientation) && !request->stored_orientation;
     /* The caller's memory is for the upright samples. */
     *picture = (io_picture){.format = format->name,
                             .memory = turns ? NULL : request->memory,
                             .orientation = orientation,
                             .as_stored = request->stored_orientation};
-    if (!format->decode(source, request, limits, picture, error))
+    if (!format->decode(source, request, &its, picture, error))
         return false;
     return request->stored_orientation ||
            io_orient_picture(picture, orientation, request->memory, error);

@@ -54,7 +54,8 @@ bool io_rows_open_as(io_rows **opened, io_source *source, const io_request *requ
                       .color = request->color,
                       .orientation = io_file_orientation(format, source),
                       .as_stored = request->stored_orientation};
-    if (format->rows_open(rows, limits, error)) {
+    const io_limits its = io_limits_of(source, limits);
+    if (format->rows_open(rows, &its, error)) {
         orient(rows);
         *opened = rows;
         return true;
@@ -105,6 +106,11 @@ bool io_rows_colored(const io_rows *rows)
 int io_rows_sample_size(const io_rows *rows)
 {
     return rows->floats ? 4 : rows->deep ? 2 : 1;
+}
+
+int io_rows_decoder_bytes(const io_rows *rows)
+{
+    return rows->decoder_bytes;
 }
 
 const char *io_rows_format(const io_rows *rows)
