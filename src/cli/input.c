@@ -98,7 +98,8 @@ static bool decode(cli_input *input, io_picture *picture, io_color color,
 {
     const io_request request = {
         .color = color, .deep = wish->depth != 8, .alpha = wish->alpha && color == IO_GRAY,
-        .floats = IO_FLOATS_KEPT, .memory = wish->memory};
+        .floats = IO_FLOATS_KEPT, .stored_orientation = wish->stored_orientation,
+        .memory = wish->memory};
     if (!io_decode_as(&input->source, &request, &wish->limits, picture, error))
         return false;
     input->whole_width = picture->width;
@@ -135,6 +136,12 @@ bool input_skip_rows(io_rows *rows, int64_t count, uint8_t *row, io_error *error
     return true;
 }
 
+static bool open_for_rows(cli_input *input, io_color color, const cli_wish *wish, io_error *error)
+{
+    const io_request request = {.color = color, .stored_orientation = wish->stored_orientation};
+    return io_rows_open_as(&input->rows, &input->source, &request, &wish->limits, error);
+}
+
 /* A small part of a large picture: what lies below it is not even read. */
 static bool decode_crop(cli_input *input, io_picture *picture, io_color color,
                         const io_picture *header, const cli_operand *operand, const cli_wish *wish,
@@ -168,40 +175,59 @@ static bool decode_crops(cli_input *input, const cli_operand *operand, const cli
     const io_picture header = input->gray;
     return decode_crop(input, &input->gray, IO_GRAY, &header, operand, wish, error) &&
            (!wish->color || !header.colored ||
-            (io_rows_open(&input->rows, &input->source, IO_RGB, &wish->limits, error) &&
+            (open_for_rows(input, IO_RGB, wish, error) &&
              decode_crop(input, &input->color, IO_RGB, &header, operand, wish, error))) &&
            (!wish->mask || put_mask(input, operand, wish->mask, error));
 }
 
 /* Whether so many pixels have room until they are matched, with what is held beside
- * them. */
+ * them: by the decoder, then while they are turned, then while they are matched. */
 static bool fits(int64_t width, int64_t height, const io_rows *rows, const cli_wish *wish)
 {
-    const int samples = wish->color && io_rows_colored(rows) ? IO_GRAY + IO_RGB : IO_GRAY;
+    const bool color = wish->color && io_rows_colored(rows);
     const int size = io_rows_sample_size(rows), wanted = wish->depth / 8;
     const bool mask = wish->mask || (wish->alpha && io_rows_alpha_ignored(rows));
-    const int64_t bytes = samples * (wanted > size ? wanted : size) + mask + wish->room.beside;
+    const int64_t turning = io_rows_turned(rows) ? (color ? IO_RGB : IO_GRAY) * size : 0;
+    int64_t beside = wish->room.beside > turning ? wish->room.beside : turning;
+    if (beside < io_rows_decoder_bytes(rows))
+        beside = io_rows_decoder_bytes(rows);
+    const int64_t bytes =
+        (color ? IO_GRAY + IO_RGB : IO_GRAY) * (wanted > size ? wanted : size) + mask + beside;
     return width <= wish->room.bytes / bytes / height;
+}
+
+/* Why a picture that there is no room for can neither be read by rows. */
+static bool refuse_rows(const cli_input *input, const cli_wish *wish, io_error *error)
+{
+    enum { ROW_BYTES = 9 }; /* a pixel's in the decoder's two rows of RGBA, and in ours */
+    const io_rows *rows = input->rows;
+    const int64_t width = io_rows_width(rows), height = io_rows_height(rows);
+    if (io_rows_whole(rows))
+        snprintf(error->reason, sizeof error->reason,
+                 "%s is decoded whole, and its %" PRId64 "x%" PRId64
+                 " pixels are more than --max-memory has room for",
+                 io_rows_whole(rows), width, height);
+    else if (width > wish->room.bytes / ROW_BYTES)
+        snprintf(error->reason, sizeof error->reason,
+                 "a row of %" PRId64 " pixels is more than --max-memory has room for", width);
+    else
+        return false;
+    return true;
 }
 
 /* Decides by the header. */
 static bool open_rows(cli_input *input, const cli_operand *operand, const cli_wish *wish,
                       io_error *error)
 {
-    if (!io_rows_open(&input->rows, &input->source, IO_GRAY, &wish->limits, error))
+    if (!open_for_rows(input, IO_GRAY, wish, error))
         return decode_whole(input, operand, wish, error); /* text, or it says why */
     const int64_t width = io_rows_width(input->rows), height = io_rows_height(input->rows);
     if (fits(width, height, input->rows, wish)) {
         io_rows_close(&input->rows);
         return decode_whole(input, operand, wish, error);
     }
-    if (io_rows_whole(input->rows)) {
-        snprintf(error->reason, sizeof error->reason,
-                 "%s is decoded whole, and its %" PRId64 "x%" PRId64
-                 " pixels are more than --max-memory has room for",
-                 io_rows_whole(input->rows), width, height);
+    if (refuse_rows(input, wish, error))
         return false;
-    }
     input->whole_width = width;
     input->whole_height = height;
     input->gray = (io_picture){.width = width,
@@ -209,7 +235,9 @@ static bool open_rows(cli_input *input, const cli_operand *operand, const cli_wi
                                .channels = 1,
                                .format = io_rows_format(input->rows),
                                .colored = io_rows_colored(input->rows),
-                               .alpha_ignored = io_rows_alpha_ignored(input->rows)};
+                               .alpha_ignored = io_rows_alpha_ignored(input->rows),
+                               .orientation = io_rows_orientation(input->rows),
+                               .as_stored = wish->stored_orientation};
     if (!operand->has_crop)
         return true;
     if (!io_check_crop(&operand->crop, width, height, error))
@@ -262,23 +290,24 @@ static void flatten_mask(io_picture *mask)
 }
 
 /* As deep as the file is, and in colour: made 8 bits or luma, what is small would be 0. */
-static bool decode_mask(const io_source *source, const io_limits *limits, io_picture *mask,
+static bool decode_mask(const io_source *source, const cli_wish *wish, io_picture *mask,
                         io_error *error)
 {
-    io_request request = {.color = IO_GRAY, .deep = true};
-    if (!io_decode_as(source, &request, limits, mask, error))
+    io_request request = {
+        .color = IO_GRAY, .deep = true, .stored_orientation = wish->stored_orientation};
+    if (!io_decode_as(source, &request, &wish->limits, mask, error))
         return false;
     if (mask->colored) {
         io_picture_free(mask);
         request.color = IO_RGB;
-        if (!io_decode_as(source, &request, limits, mask, error))
+        if (!io_decode_as(source, &request, &wish->limits, mask, error))
             return false;
     }
     flatten_mask(mask);
     return true;
 }
 
-bool input_load_mask(io_picture *mask, const char *path, const io_limits *limits)
+bool input_load_mask(io_picture *mask, const char *path, const cli_wish *wish)
 {
     io_source source;
     io_error error;
@@ -286,7 +315,7 @@ bool input_load_mask(io_picture *mask, const char *path, const io_limits *limits
         message(path, "%s", error.reason);
         return false;
     }
-    const bool good = decode_mask(&source, limits, mask, &error);
+    const bool good = decode_mask(&source, wish, mask, &error);
     io_source_close(&source);
     if (!good)
         message(path, "%s", error.reason);
@@ -303,15 +332,18 @@ void input_free(cli_input *input)
 
 void input_describe(const cli_input *input, const cli_operand *operand)
 {
-    char crop[128] = "";
+    char crop[128] = "", orientation[48] = "";
+    if (input->gray.orientation)
+        snprintf(orientation, sizeof orientation, ", EXIF orientation %d%s",
+                 input->gray.orientation, input->gray.as_stored ? " ignored" : "");
     if (operand->has_crop)
         snprintf(crop, sizeof crop, ", cropped to %" PRId64 "x%" PRId64 "+%" PRId64 "+%" PRId64,
                  operand->crop.width, operand->crop.height, operand->crop.x, operand->crop.y);
-    message(operand_name(operand), "%s, %" PRId64 "x%" PRId64 "%s%s%s%s", input->gray.format,
+    message(operand_name(operand), "%s, %" PRId64 "x%" PRId64 "%s%s%s%s%s", input->gray.format,
             input->whole_width, input->whole_height, input->gray.bits == 32   ? ", floats"
             : input->gray.bits == 16 ? ", 16 bits"
                                      : "",
-            crop, input->gray.mask ? ", masked" : "",
+            orientation, crop, input->gray.mask ? ", masked" : "",
             input->gray.alpha_ignored ? ", alpha ignored" : "");
 }
 

@@ -60,6 +60,7 @@ typedef struct cli_wish {
     bool color;             /* where the file has colours; gray in any case */
     int depth;              /* 8 or 16 bits, or 32: floats; 0: as the file has it */
     bool alpha;             /* transparency as a mask */
+    bool stored_orientation; /* not what EXIF says is upright */
     const io_picture *mask; /* of the whole picture, or of its crop; or NULL */
     io_memory *memory;      /* for samples, or NULL */
 } cli_wish;
@@ -75,8 +76,8 @@ bool input_skip_rows(io_rows *rows, int64_t count, uint8_t *row, io_error *error
 bool input_read_rows(io_rows *rows, const io_crop *crop, io_color color, uint8_t *row,
                      int64_t count, uint8_t *to, ptrdiff_t stride, io_error *error);
 
-/* Reads a mask's file; false after a message. */
-bool input_load_mask(io_picture *mask, const char *path, const io_limits *limits);
+/* Reads a mask's file, with the wish's limits and orientation; false after a message. */
+bool input_load_mask(io_picture *mask, const char *path, const cli_wish *wish);
 
 /* Zeros may be freed, and what was freed. */
 void input_free(cli_input *input);

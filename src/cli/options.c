@@ -166,7 +166,7 @@ bool cli_options_parse(cli_options *o, int argc, char **argv)
 {
     parser p = {.o = o, .argv = argv};
 
-    *o = (cli_options){.argv = argv, .max_pixels = IO_DEFAULT_MAX_PIXELS, .most_matches = 1, .overlap = 0.3};
+    *o = (cli_options){.argv = argv, .most_matches = 1, .overlap = 0.3};
     tm_settings_default(&o->settings, sizeof o->settings);
     o->frames = calloc((size_t)argc + 1, sizeof *o->frames);
     o->templates = calloc((size_t)argc + 1, sizeof *o->templates);

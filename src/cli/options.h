@@ -44,10 +44,11 @@ typedef struct cli_options {
     bool subpixel;
     bool has_roi;
     io_crop roi;
-    int64_t max_pixels;
+    int64_t max_pixels; /* 0: io_limits' default */
     int64_t max_memory; /* bytes; 0: no limit */
     bool color;
     int depth; /* 8, 16 or 32, floats; 0: as the files have it */
+    bool ignore_orientation; /* EXIF's */
     const char *mask, *frame_mask;
     bool verify, time, verbose, quiet;
 } cli_options;

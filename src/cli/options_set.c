@@ -111,6 +111,7 @@ bool cli_options_set(cli_options *o, cli_option option, const char *text)
     case OPT_ROI: return parse_roi(text, o);
     case OPT_MASK: o->mask = text; return true;
     case OPT_FRAME_MASK: o->frame_mask = text; return true;
+    case OPT_IGNORE_ORIENTATION: o->ignore_orientation = true; return true;
     case OPT_COLOR: o->color = true; return true;
     case OPT_DEPTH: o->depth = chosen; return true;
     case OPT_MAX_PIXELS: return parse_integer(row->name, text, 1, INT64_MAX, &o->max_pixels);

@@ -88,18 +88,19 @@ static bool make_wishes(runner *r)
 {
     const cli_options *o = r->options;
     const cli_wish wish = {
-        .limits = {o->max_pixels}, .color = o->color, .depth = o->depth};
+        .limits = {.max_pixels = o->max_pixels}, .color = o->color, .depth = o->depth,
+        .stored_orientation = o->ignore_orientation};
     cli_plan *plan = &r->plan;
 
     plan->frame_wish = plan->template_wish = wish;
     plan->template_wish.alpha = true;
     if (o->mask) {
-        if (!input_load_mask(&r->mask, o->mask, &wish.limits))
+        if (!input_load_mask(&r->mask, o->mask, &wish))
             return false;
         plan->template_wish.mask = &r->mask;
     }
     if (o->frame_mask) {
-        if (!input_load_mask(&r->frame_mask, o->frame_mask, &wish.limits))
+        if (!input_load_mask(&r->frame_mask, o->frame_mask, &wish))
             return false;
         plan->frame_wish.mask = &r->frame_mask;
     }

@@ -49,6 +49,10 @@ for height in 20 60; do
     try --max-memory 860K --threads 1 --algorithm fft --mask mask.pbm --depth 16 camera.png \
         "camera.png[4x$height+101+202]" 2>&1
 done
+# A row that has no room, of a file of 58 bytes.
+printf '\211PNG\015\012\032\012\000\000\000\015IHDR\177\377\377\377\000\000\000\001\010\000\000\000\000\205]l\001\000\000\000\001IDATxv\346\204\346\000\000\000\000IEND\256B`\202' >wide.png
+fail --max-memory 64M wide.png "$crop"
+fail --max-memory 64M --max-pixels 3000000000 wide.png "$crop"
 # Devices with little memory, and a fault on the way.
 export TMATCH_PLUGIN_DIR="$TMATCH_FAKE_PLUGIN_DIR"
 tmatch --max-memory 100K --max-gpu-memory 20K --device cuda:0,1 camera.png "$crop"

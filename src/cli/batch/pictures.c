@@ -168,7 +168,8 @@ static bool make_thumbnail(const cli_job *job, const cli_plan *plan, const io_pi
 bool pictures_decode(const cli_job *job, const cli_plan *plan, io_color color, io_picture *picture,
                      io_error *error)
 {
-    const io_request request = {.color = color, .floats = IO_FLOATS_SHOWN};
+    const io_request request = {.color = color, .floats = IO_FLOATS_SHOWN,
+                                .stored_orientation = plan->frame_wish.stored_orientation};
     return io_decode_as(&job->input.source, &request, &plan->frame_wish.limits, picture, error);
 }
 
