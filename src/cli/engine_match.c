@@ -164,7 +164,7 @@ static void note_luma(const cli_engine *e, const cli_input *frame, const cli_tem
                       const cli_pair *pair)
 {
     if (!e->options->quiet && !frame->color.samples != !tmpl->input.color.samples)
-        message(pair->result.frame, "the %s has no colours: compared by luma",
+        message_note(pair->result.frame, "the %s has no colours: compared by luma",
                 frame->color.samples ? "template" : "frame");
 }
 

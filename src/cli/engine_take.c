@@ -54,7 +54,7 @@ static void note_devices(const char *frame, const tm_matcher *matcher)
     const size_t count = tm_matcher_reports(matcher, reports, 64);
     for (size_t i = 0; i < count && i < 64; i++) {
         const tm_device_report *d = &reports[i];
-        message(frame,
+        message_info(frame,
                 "cuda:%d: rows=%" PRId64 " start=%.3f busy=%.3f wait=%.3f ms, %" PRId64
                 " bytes to it, %" PRId64 " from it",
                 d->index, d->rows, d->start_ms, d->busy_ms, d->wait_ms, d->bytes_to_device,
@@ -80,9 +80,9 @@ bool cli_engine_take(const cli_engine *e, cli_pair *pair, const tm_hits *hits,
     snprintf(r->algorithm, sizeof r->algorithm, "%s", tm_matcher_algorithm(e->matcher));
     snprintf(r->device, sizeof r->device, "%s", tm_matcher_device(e->matcher));
     if (!o->quiet && *tm_matcher_warning(e->matcher))
-        message(r->frame, "warning: %s", tm_matcher_warning(e->matcher));
+        message_note(r->frame, "warning: %s", tm_matcher_warning(e->matcher));
     if (o->verbose) {
-        message(r->frame, "%s", tm_matcher_plan(e->matcher));
+        message_info(r->frame, "%s", tm_matcher_plan(e->matcher));
         note_devices(r->frame, e->matcher);
     }
     r->knows_margins = pair->searched && pair->search.margin;
@@ -92,7 +92,7 @@ bool cli_engine_take(const cli_engine *e, cli_pair *pair, const tm_hits *hits,
     if (good && r->match_count == 0)
         good = add_best(e, pair, hits, crop);
     if (hits->cut_off && !o->quiet)
-        message(r->frame, "there are more than %" PRId64 " peaks; only the best of them were "
+        message_note(r->frame, "there are more than %" PRId64 " peaks; only the best of them were "
                           "looked at, and worse matches are not reported",
                 e->search.peaks);
     return good;

@@ -103,7 +103,7 @@ bool heatmap_write(const char *path, const cli_options *o, const score_map *map,
     const bool written = write(path, &heatmap, r, map, error);
     const int64_t reduction = io_heatmap_reduction(&heatmap);
     if (written && reduction > 1 && !o->quiet)
-        message(path, "a pixel stands for the best of %dx%d positions", (int)reduction,
+        message_info(path, "a pixel stands for the best of %dx%d positions", (int)reduction,
                 (int)reduction);
     free(marks);
     return written;

@@ -339,7 +339,7 @@ void input_describe(const cli_input *input, const cli_operand *operand)
     if (operand->has_crop)
         snprintf(crop, sizeof crop, ", cropped to %" PRId64 "x%" PRId64 "+%" PRId64 "+%" PRId64,
                  operand->crop.width, operand->crop.height, operand->crop.x, operand->crop.y);
-    message(operand_name(operand), "%s, %" PRId64 "x%" PRId64 "%s%s%s%s%s", input->gray.format,
+    message_info(operand_name(operand), "%s, %" PRId64 "x%" PRId64 "%s%s%s%s%s", input->gray.format,
             input->whole_width, input->whole_height, input->gray.bits == 32   ? ", floats"
             : input->gray.bits == 16 ? ", 16 bits"
                                      : "",

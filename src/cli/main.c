@@ -14,6 +14,7 @@
 #include "options.h"
 #include "run.h"
 #include "signals.h"
+#include "style.h"
 
 /* A picture opened as descriptor 1, because there was none, would receive the
  * results. Opened the wrong way round, so that using them is still an error. */
@@ -65,6 +66,7 @@ int main(int argc, char **argv)
 
     if (!open_standard_files() || !signals_start())
         return CLI_FAILED;
+    style_init();
     /* A CUDA context of eight queues takes longer to open and to close. One for kernels and
      * one for copies each way is what a matcher can use. */
     setenv("CUDA_DEVICE_MAX_CONNECTIONS", "1", 0);

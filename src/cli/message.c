@@ -6,10 +6,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "style.h"
 #include "text.h"
 
 static _Thread_local FILE *redirected;
+static void (*make_room)(void *data);
+static void *room_data;
+
+void message_make_room(void (*make)(void *data), void *data)
+{
+    make_room = make;
+    room_data = data;
+}
 
 FILE *message_redirect(FILE *file)
 {
@@ -30,7 +40,8 @@ static bool ends_sentence(const char *text)
     return text && *text && text[strlen(text) - 1] == '?';
 }
 
-static void print(const char *file, const char *format, va_list arguments, bool usage)
+static void print(cli_style style, const char *file, const char *format, va_list arguments,
+                  bool usage)
 {
     FILE *out = redirected ? redirected : stderr;
     char *text;
@@ -39,7 +50,10 @@ static void print(const char *file, const char *format, va_list arguments, bool 
 
     /* Standard error has no buffer: locked, so that a line comes out whole. */
     flockfile(out);
-    fputs("tmatch: ", out);
+    if (out == stderr && make_room)
+        make_room(room_data);
+    /* What is redirected comes to standard error in the end. */
+    fprintf(out, "%stmatch:%s ", style_on(STDERR_FILENO, style), style_off(STDERR_FILENO, style));
     if (file) {
         text_line(out, display_name(file));
         fputs(": ", out);
@@ -56,7 +70,23 @@ void message(const char *file, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    print(file, format, arguments, false);
+    print(STYLE_ERROR, file, format, arguments, false);
+    va_end(arguments);
+}
+
+void message_note(const char *file, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    print(STYLE_NOTE, file, format, arguments, false);
+    va_end(arguments);
+}
+
+void message_info(const char *file, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    print(STYLE_PLAIN, file, format, arguments, false);
     va_end(arguments);
 }
 
@@ -64,6 +94,6 @@ void message_usage(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    print(NULL, format, arguments, true);
+    print(STYLE_ERROR, NULL, format, arguments, true);
     va_end(arguments);
 }

@@ -5,8 +5,12 @@
 
 #include <stdio.h>
 
-/* file NULL: no file is named. Control characters are escaped. */
+/* An error. file NULL: no file is named. Control characters are escaped. */
 void message(const char *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The same for what may be wrong, and for what is only told. They differ in colour. */
+void message_note(const char *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void message_info(const char *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* The same, followed by where the usage is explained. */
 void message_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -14,5 +18,9 @@ void message_usage(const char *format, ...) __attribute__((format(printf, 1, 2))
 /* This thread's messages go to the file from now on, NULL: to standard error.
  * Returns where they went. */
 FILE *message_redirect(FILE *file);
+
+/* Before any other thread starts or after all have ended: make_room(data) is called before a
+ * line goes to standard error, which is locked then; NULL: nothing is. */
+void message_make_room(void (*make_room)(void *data), void *data);
 
 #endif

@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <unistd.h>
 
+#include "style.h"
 #include "text.h"
 
 /* Lines go out as they are made: a reader at the other end of a pipe sees each
@@ -52,14 +54,18 @@ static void text_result(const cli_report *report, const cli_result *r)
         fputs(": x=", out);
         write_place(report->options, out, &r->matches[i], " y=");
         fprintf(out, " w=%" PRId64 " h=%" PRId64 " score=", r->template_width, r->template_height);
+        const cli_style style = r->matches[i].weak ? STYLE_NOTE : STYLE_SCORE;
+        fputs(style_on(STDOUT_FILENO, style), out);
         write_score(r, out, r->matches[i].score);
+        fputs(style_off(STDOUT_FILENO, style), out);
         text_end(report, r);
     }
     if (r->has_best) {
         text_line(out, r->frame);
-        fputs(": none: best ", out);
+        fprintf(out, ": %snone: best ", style_on(STDOUT_FILENO, STYLE_DIM));
         write_score(r, out, r->best.score);
-        fprintf(out, " at %" PRId64 ",%" PRId64, r->best.x, r->best.y);
+        fprintf(out, " at %" PRId64 ",%" PRId64 "%s", r->best.x, r->best.y,
+                style_off(STDOUT_FILENO, STYLE_DIM));
         text_end(report, r);
     }
     if (r->verified) {

@@ -8,11 +8,17 @@
 #include "clock.h"
 #include "message.h"
 
+static void hide_progress(void *progress)
+{
+    progress_hide(progress);
+}
+
 bool emitter_begin(cli_emitter *e, const cli_plan *plan, cli_resume *resume, cli_page *page,
                    size_t frames)
 {
     *e = (cli_emitter){.plan = plan, .resume = resume, .page = page, .start_ms = clock_ms()};
     progress_begin(&e->progress, frames, frames != 1 && !plan->options->quiet);
+    message_make_room(hide_progress, &e->progress);
     notes_begin(&e->notes, plan->options, plan->templates);
     e->lines = open_memstream(&e->text, &e->text_size);
     if (!e->lines)
@@ -23,6 +29,7 @@ bool emitter_begin(cli_emitter *e, const cli_plan *plan, cli_resume *resume, cli
 void emitter_end(cli_emitter *e)
 {
     progress_hide(&e->progress);
+    message_make_room(NULL, NULL);
     if (e->lines)
         fclose(e->lines);
     free(e->text);
@@ -133,7 +140,7 @@ void emitter_summarize(const cli_emitter *e)
     if (e->skipped_frames > 0)
         snprintf(before, sizeof before, " (%" PRId64 " of them before)", e->skipped_frames);
     notes_summary(&e->notes, found);
-    message(NULL,
+    message_info(NULL,
             "%" PRId64 " frame%s%s: %" PRId64 " match%s%s, %" PRId64
             " failed; %.2f s, %.1f frames/s, %.1f MB/s",
             e->frames, plural(e->frames), before, e->matches, e->matches == 1 ? "" : "es",

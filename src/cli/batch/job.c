@@ -112,7 +112,7 @@ void job_load(cli_job *job, const cli_plan *plan)
 static void note_times(const cli_result *result)
 {
     const tm_times *t = &result->times;
-    message(result->frame,
+    message_info(result->frame,
             "read=%.3f to_device=%.3f kernel=%.3f from_device=%.3f match=%.3f total=%.3f ms",
             result->read_ms, t->to_device, t->kernel, t->from_device, t->total,
             result->read_ms + t->total);
@@ -123,7 +123,7 @@ static void note_verification(const cli_options *o, const cli_result *result)
     const verification *v = &result->verification;
     if (verify_passed(v)) {
         if (o->format == CLI_CSV && !o->quiet)
-            message(result->frame, "verify: %" PRId64 " positions, none differs", v->positions);
+            message_info(result->frame, "verify: %" PRId64 " positions, none differs", v->positions);
     } else if (v->differing) {
         message(result->frame, "%" PRId64 " of %" PRId64 " scores differ from the definition's",
                 v->differing, v->positions);

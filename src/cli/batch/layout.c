@@ -115,13 +115,13 @@ void layout_make(layout *l, const cli_options *options, pipeline_settings *s, si
     if (!options->verbose || frames == 1)
         return;
     if (s->ahead_bytes && (s->devices || l->may_open_device))
-        message(NULL,
+        message_info(NULL,
                 "%zu frames are read at a time; in memory are at most %zu%s, or more up to %d MiB",
                 s->workers, s->in_flight_ahead,
                 l->device_mask == TM_ALL_DEVICES ? " and 2 for each device after the first" : "",
                 (int)(AHEAD_BYTES >> 20));
     else
-        message(NULL, "%zu frames are read at a time, and at most %zu are in memory", s->workers,
+        message_info(NULL, "%zu frames are read at a time, and at most %zu are in memory", s->workers,
                 l->may_open_device ? s->in_flight_ahead : s->in_flight);
 }
 

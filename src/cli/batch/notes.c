@@ -52,14 +52,14 @@ static void say_none(const cli_options *o, const cli_result *r)
 
     text_score(best, r->integers, r->best.score);
     text_score(least, r->integers, o->min_score);
-    message(r->frame, "nothing scores %s or %s: the best place for %s scores %s, at x=%" PRId64
+    message_note(r->frame, "nothing scores %s or %s: the best place for %s scores %s, at x=%" PRId64
                       " y=%" PRId64,
             least, distance ? "less" : "more", r->tmpl, best, r->best.x, r->best.y);
 }
 
 static void say_flat(const cli_result *r)
 {
-    message(r->frame, "weak: %s cannot be there: the frame is one gray everywhere", r->tmpl);
+    message_note(r->frame, "weak: %s cannot be there: the frame is one gray everywhere", r->tmpl);
 }
 
 static void say_weak(const cli_result *r)
@@ -72,7 +72,7 @@ static void say_weak(const cli_result *r)
         strcpy(rest, " and another ");
         text_label(rest + strlen(rest), r->integers, r->rest);
     }
-    message(r->frame, "weak: %s may not be there: its best place scores %s%s%s", r->tmpl, best, rest,
+    message_note(r->frame, "weak: %s may not be there: its best place scores %s%s%s", r->tmpl, best, rest,
             score < WEAK_LEAST_SCORE ? " (--min-score 0.8 would leave it out)" : "");
 }
 
@@ -80,7 +80,7 @@ static void say_weak_tail(const cli_result *r)
 {
     char best[TEXT_SCORE_SIZE];
     text_label(best, r->integers, r->matches[r->match_count - r->weak_count].score);
-    message(r->frame, "weak: %zu of the %zu places for %s, from score %s down, may be chance",
+    message_note(r->frame, "weak: %zu of the %zu places for %s, from score %s down, may be chance",
             r->weak_count, r->match_count, r->tmpl, best);
 }
 
@@ -88,7 +88,7 @@ static void say_equal(const cli_result *r)
 {
     char score[TEXT_SCORE_SIZE];
     text_score(score, r->integers, r->matches[0].score);
-    message(r->frame, "%d%s places for %s score %s: --color may tell them apart", r->equal,
+    message_note(r->frame, "%d%s places for %s score %s: --color may tell them apart", r->equal,
             r->equal == RESULT_MOST_EQUAL ? " or more" : "", r->tmpl, score);
 }
 
@@ -112,7 +112,7 @@ static void say_threshold(const cli_options *o, const cli_templates *templates)
     double least = 1, most = 0;
 
     if (!doubt_wanted(o)) {
-        message(NULL, "-n 0 without --min-score lists every peak of %s, which has no scale to "
+        message_note(NULL, "-n 0 without --min-score lists every peak of %s, which has no scale to "
                       "choose a threshold by",
                 tm_metric_name(o->settings.metric));
         return;
@@ -125,10 +125,10 @@ static void say_threshold(const cli_options *o, const cli_templates *templates)
         most = fmax(most, own);
     }
     if (least < most)
-        message(NULL, "-n 0 without --min-score takes %.6g to %.6g, by the templates' sizes", least,
+        message_note(NULL, "-n 0 without --min-score takes %.6g to %.6g, by the templates' sizes", least,
                 most);
     else
-        message(NULL, "-n 0 without --min-score takes --min-score %.6g", least);
+        message_note(NULL, "-n 0 without --min-score takes --min-score %.6g", least);
 }
 
 void notes_take(cli_notes *n, const cli_result *r)
@@ -146,7 +146,7 @@ void notes_take(cli_notes *n, const cli_result *r)
     const bool due = notes_are_due(n, r);
     n->count++;
     if (due && !n->options->verbose && n->count > NOTES_SHOWN)
-        message(NULL, "more such notes are only counted (-v: all of them)");
+        message_note(NULL, "more such notes are only counted (-v: all of them)");
     else if (due)
         say(n->options, r);
 }

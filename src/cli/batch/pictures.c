@@ -205,7 +205,7 @@ bool pictures_write(const cli_job *job, const cli_plan *plan)
     const bool wanted = o->report || (found && (o->output || o->crops));
 
     if (!found && o->output && !plan->output_is_folder && job->pairs[0].done && !o->quiet)
-        message(o->output, "not written: nothing reaches --min-score");
+        message_note(o->output, "not written: nothing reaches --min-score");
     if (!wanted)
         return true;
     if (!pictures_decode(job, plan, IO_RGB, &picture, &error))

@@ -7,12 +7,13 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "style.h"
 
 /* Short work needs no bar, and the eye no more than some pictures a second. */
 #define FIRST_MS 500.0
 #define AGAIN_MS 100.0
 
-enum { MAX_WIDTH = 160, MAX_BAR = 40 };
+enum { MAX_BAR = 40, LEAST_BAR = 5 };
 
 void progress_begin(cli_progress *p, size_t total, bool wanted)
 {
@@ -22,18 +23,25 @@ void progress_begin(cli_progress *p, size_t total, bool wanted)
                         .start_ms = clock_ms()};
 }
 
-void progress_hide(cli_progress *p)
-{
-    if (p->width > 0)
-        fprintf(stderr, "\r%*s\r", p->width, "");
-    p->width = 0;
-}
-
 static int columns(void)
 {
     struct winsize size;
-    const int width = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
-    return width < MAX_WIDTH ? width : MAX_WIDTH;
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
+}
+
+/* A terminal that became narrower has broken the bar into several lines. */
+void progress_hide(cli_progress *p)
+{
+    flockfile(stderr);
+    const int broken = p->width > 0 ? (p->width - 1) / columns() : 0;
+    if (p->width > 0 && !style_moves_cursor())
+        fprintf(stderr, "\r%*s\r", p->width, "");
+    else if (broken > 0)
+        fprintf(stderr, "\r\x1b[%dA\x1b[J", broken);
+    else if (p->width > 0)
+        fputs("\r\x1b[K", stderr);
+    p->width = 0;
+    funlockfile(stderr);
 }
 
 static void write_duration(char *text, size_t size, double seconds)
@@ -45,47 +53,74 @@ static void write_duration(char *text, size_t size, double seconds)
         snprintf(text, size, "%ld:%02ld", s / 60, s % 60);
 }
 
-/* "[=====>    ] 61%  1234/2000", in what the rest of the line leaves free. */
-static int write_bar(char *line, size_t size, const cli_progress *p, size_t done, int room)
+/* "[=====>    ]" of so many columns, or less, and a space. */
+static void write_bar(char *text, int width, double share)
 {
-    char count[64], bar[MAX_BAR + 1] = "";
-    const double share = (double)done / (double)p->total;
+    char bar[MAX_BAR + 1] = "";
 
-    snprintf(count, sizeof count, "%3d%%  %zu/%zu", (int)(share * 100), done, p->total);
-    int width = room - (int)strlen(count) - 3;
-    width = width > MAX_BAR ? MAX_BAR : width;
-    if (width < 5)
-        return snprintf(line, size, "%s", count);
+    width = width - 3 > MAX_BAR ? MAX_BAR : width - 3;
+    *text = '\0';
+    if (width < LEAST_BAR)
+        return;
     const int filled = (int)(share * width);
     memset(bar, ' ', (size_t)width);
     memset(bar, '=', (size_t)filled);
     if (filled < width)
         bar[filled] = '>';
-    return snprintf(line, size, "[%.*s] %s", width, bar, count);
+    sprintf(text, "[%.*s] ", width, bar);
+}
+
+/* "[=====>    ]  61%  1234/2000  51.0 frames/s  0:15 left  3 failed", without what there is
+ * no room for: the bar goes first, then the rate, then the time. */
+static void write_line(cli_progress *p, int room, size_t done, size_t fresh, size_t failed)
+{
+    const double seconds = (clock_ms() - p->start_ms) * 1e-3, rate = (double)fresh / seconds;
+    const double share = p->total ? (double)done / (double)p->total : 0;
+    char bar[MAX_BAR + 4] = "", count[64], speed[48], left[48] = "", broken[48] = "", time[32];
+
+    if (p->total)
+        snprintf(count, sizeof count, "%3d%%  %zu/%zu", (int)(share * 100), done, p->total);
+    else
+        snprintf(count, sizeof count, "%zu frames", done);
+    snprintf(speed, sizeof speed, "  %.1f frames/s", rate);
+    if (p->total && fresh > 0) {
+        write_duration(time, sizeof time, (double)(p->total - done) / rate);
+        snprintf(left, sizeof left, "  %s left", time);
+    }
+    if (failed > 0)
+        snprintf(broken, sizeof broken, "  %zu failed", failed);
+
+    char *const parts[] = {broken, left, speed}; /* the most wanted first */
+    room -= (int)strlen(count);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if ((int)strlen(parts[i]) > room)
+            *parts[i] = '\0';
+        room -= (int)strlen(parts[i]);
+    }
+    if (p->total)
+        write_bar(bar, room, share);
+    snprintf(p->line, sizeof p->line, "%s%s%s%s%s", bar, count, speed, left, broken);
 }
 
 void progress_show(cli_progress *p, size_t done, size_t fresh, size_t failed)
 {
-    const double now = clock_ms(), seconds = (now - p->start_ms) * 1e-3;
-    char line[MAX_WIDTH + 1], rest[96], left[32];
+    const double now = clock_ms();
+    const bool stale = now - p->made_ms >= AGAIN_MS;
 
-    if (!p->wanted || now - p->start_ms < FIRST_MS || now - p->drawn_ms < AGAIN_MS)
+    if (!p->wanted || now - p->start_ms < FIRST_MS || (!stale && p->width > 0))
         return;
-    const double rate = (double)fresh / seconds;
-    int used = snprintf(rest, sizeof rest, "  %.1f frames/s", rate);
-    if (p->total && fresh > 0) {
-        write_duration(left, sizeof left, (double)(p->total - done) / rate);
-        used += snprintf(rest + used, sizeof rest - (size_t)used, "  %s left", left);
+    flockfile(stderr);
+    const int all = columns(), width = all - 1 < PROGRESS_MAX_WIDTH ? all - 1 : PROGRESS_MAX_WIDTH;
+    const int before = p->width;
+    if (stale) {
+        write_line(p, width, done, fresh, failed);
+        p->made_ms = now;
     }
-    if (failed > 0)
-        snprintf(rest + used, sizeof rest - (size_t)used, "  %zu failed", failed);
-    const int width = columns() - 1;
-    used = p->total ? write_bar(line, sizeof line, p, done, width - (int)strlen(rest))
-                    : snprintf(line, sizeof line, "%zu frames", done);
-    snprintf(line + used, sizeof line - (size_t)used, "%s", rest);
-    line[width] = '\0';
-    const int length = (int)strlen(line);
-    fprintf(stderr, "\r%s%*s", line, p->width > length ? p->width - length : 0, "");
+    if (before >= all) /* a narrower terminal has broken it */
+        progress_hide(p);
+    const int length = (int)strlen(p->line) < width ? (int)strlen(p->line) : width;
+    fprintf(stderr, "\r%.*s%*s", length, p->line,
+            p->width > length && p->width < all ? p->width - length : 0, "");
     p->width = length;
-    p->drawn_ms = now;
+    funlockfile(stderr);
 }

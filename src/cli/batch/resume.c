@@ -102,7 +102,7 @@ static bool read_lines(cli_resume *r, FILE *file, bool quiet)
     else if (!ours)
         message(r->path, "is no log of --resume: nothing is appended to it");
     else if (damaged > 0 && !quiet)
-        message(r->path, "%zu damaged line%s not count: frames that have no other are matched again",
+        message_note(r->path, "%zu damaged line%s not count: frames that have no other are matched again",
                 damaged, damaged == 1 ? " does" : "s do");
     free(text);
     return good && ours;

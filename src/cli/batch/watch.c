@@ -122,7 +122,7 @@ static bool handle(cli_watch *w, cli_pipeline *pipeline, const struct inotify_ev
         return false;
     }
     if (event->mask & IN_Q_OVERFLOW) {
-        message(w->folder, "frames came faster than the system could tell: some were missed");
+        message_note(w->folder, "frames came faster than the system could tell: some were missed");
         w->failed = true;
     } else if (event->len > 0 && !(event->mask & IN_ISDIR)) {
         take(w, pipeline, event);
