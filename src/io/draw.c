@@ -160,7 +160,8 @@ static void draw_all(io_picture *picture, io_crowd *crowd, io_label *labels, siz
         draw_box(picture, &drawing->boxes[i], i < labelled ? &labels[i] : NULL, &crowd->pen);
 }
 
-bool io_draw_within(io_picture *picture, const io_drawing *drawing, io_rect bounds, io_error *error)
+bool io_draw_within(io_picture *picture, const io_drawing *drawing, io_rect bounds, int64_t text,
+                    io_error *error)
 {
     const size_t labelled = drawing->count < LABELLED ? drawing->count : LABELLED;
     io_label *labels = calloc(labelled + 1, sizeof *labels);
@@ -168,6 +169,7 @@ bool io_draw_within(io_picture *picture, const io_drawing *drawing, io_rect boun
     io_crowd crowd = {.drawing = drawing,
                       .pen = io_pen_for(picture, drawing),
                       .bounds = bounds,
+                      .text = text,
                       .plates = plates};
     io_legend legend;
     bool good = labels && plates ? io_plan_legend(&legend, picture, &crowd, error)
@@ -183,6 +185,6 @@ bool io_draw_within(io_picture *picture, const io_drawing *drawing, io_rect boun
 
 bool io_draw_matches(io_picture *picture, const io_drawing *drawing, io_error *error)
 {
-    return io_draw_within(picture, drawing, io_placed(0, 0, picture->width, picture->height),
+    return io_draw_within(picture, drawing, io_placed(0, 0, picture->width, picture->height), 0,
                           error);
 }

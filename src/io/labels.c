@@ -60,6 +60,8 @@ static int64_t size_for(const char *text, const io_picture *picture, const io_cr
     const double of_match = 0.35 * (double)smaller(b->w, b->h);
     const int64_t wanted = clamp((int64_t)sqrt((double)most * of_match), least, most);
     int64_t size = wanted;
+    if (crowd->text)
+        return crowd->text;
     if (crowd->drawing->count > FEW)
         return least;
     while (size > least && plate_width(text, size) > box.x1 - box.x0)

@@ -42,6 +42,7 @@ typedef struct io_crowd {
     const io_drawing *drawing;
     io_pen pen;
     io_rect bounds;  /* labels stay inside */
+    int64_t text;    /* their size; 0: it follows picture and match */
     io_rect *plates; /* labels, and the legend */
     size_t plate_count;
 } io_crowd;
@@ -49,8 +50,9 @@ typedef struct io_crowd {
 /* except: the index of a box that does not count, or SIZE_MAX. */
 bool io_is_free(const io_crowd *crowd, io_rect place, size_t except);
 
-/* io_draw_matches, with the labels inside bounds. */
-bool io_draw_within(io_picture *picture, const io_drawing *drawing, io_rect bounds,
+/* io_draw_matches, with the labels inside bounds and of a size, or 0 for one that follows picture
+ * and matches. */
+bool io_draw_within(io_picture *picture, const io_drawing *drawing, io_rect bounds, int64_t text,
                     io_error *error);
 
 /* A label: nothing where size is 0. */

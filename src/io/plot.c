@@ -75,6 +75,16 @@ static int64_t widest(const io_ticks *t, int64_t size)
     return width;
 }
 
+/* Where there is no room for a second number, there is one. */
+static io_ticks ticks_of(int64_t from, int64_t positions, double pixels, int64_t room)
+{
+    const int64_t most = clamp((int64_t)((double)positions * pixels) / room, 2, 10);
+    io_ticks t = io_ticks_between((double)from, (double)(from + positions - 1), (int)most);
+    if (t.count > 1 && (io_tick(&t, 1) - io_tick(&t, 0)) * pixels < (double)room / 2)
+        t.count = 1;
+    return t;
+}
+
 static layout lay_out(const io_plot *plot)
 {
     const io_picture *p = plot->picture;
@@ -82,11 +92,10 @@ static layout lay_out(const io_plot *plot)
     const int64_t s = l.s, bar = larger(p->height, 14 * s);
     const double low = fmin(plot->worst, plot->best), high = fmax(plot->worst, plot->best);
 
-    /* Half positions: only whole ones have scores. */
-    const double last_x = (double)plot->x + (double)p->width / plot->pixels - 1;
-    const double last_y = (double)plot->y + (double)p->height / plot->pixels - 1;
-    l.across = io_ticks_between((double)plot->x, last_x, (int)clamp(p->width / (8 * s), 2, 10));
-    l.down = io_ticks_between((double)plot->y, last_y, (int)clamp(p->height / (5 * s), 2, 10));
+    const int64_t across = llround((double)p->width / plot->pixels);
+    const int64_t down = llround((double)p->height / plot->pixels);
+    l.across = ticks_of(plot->x, across, plot->pixels, 8 * s);
+    l.down = ticks_of(plot->y, down, plot->pixels, 5 * s);
     l.scores = io_ticks_between(low, high, (int)clamp(bar / (5 * s), 3, 8));
     l.left = s + widest(&l.down, s) + s + 2;
     l.right = l.left + p->width;
@@ -173,7 +182,8 @@ static bool draw_marks(io_picture *canvas, const io_plot *plot, const layout *l,
     }
     marks.boxes = boxes;
     const io_rect bounds = {l->left, l->top, l->right, l->bottom};
-    const bool drawn = io_draw_within(canvas, &marks, bounds, error);
+    const bool drawn =
+        io_draw_within(canvas, &marks, bounds, larger(IO_SMALLEST_TEXT, l->s * 3 / 4), error);
     free(boxes);
     return drawn;
 }
