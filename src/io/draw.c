@@ -140,16 +140,17 @@ static void draw_box(io_picture *picture, const io_box *b, const io_label *label
 
     draw_cross(picture, b, p, p->edge, IO_DARK);
     draw_cross(picture, b, p, 0, color);
+    /* A label's edge lies under the bright line, not on it. */
+    if (!b->weak)
+        draw_ring(picture, box, p->line, IO_DARK);
+    if (label && label->size)
+        io_draw_label(picture, label, b, p);
     if (b->weak) {
         draw_dashes(picture, middle, p->width, 3 * p->line, p->edge, IO_DARK);
         draw_dashes(picture, middle, p->width, 3 * p->line, 0, color);
     } else {
-        draw_ring(picture, box, p->line, IO_DARK);
-    }
-    if (label && label->size)
-        io_draw_label(picture, label, b, p);
-    if (!b->weak)
         draw_ring(picture, middle, p->width, color);
+    }
 }
 
 static void draw_all(io_picture *picture, io_crowd *crowd, io_label *labels, size_t labelled)
