@@ -74,8 +74,9 @@ bool doubt_judge(const cli_engine *e, const tm_image *image, const tm_template *
         return true; /* all of them reach it */
     if (doubtful && !r->knows_margins && image && !look_again(e, image, tmpl, pair, &rest))
         return false;
+    const bool unknown = doubtful && !r->knows_margins && !image;
     for (size_t i = 0; i < r->match_count; i++) {
-        r->matches[i].weak = weak_is(r->matches[i].score, rest, r->template_pixels);
+        r->matches[i].weak = unknown || weak_is(r->matches[i].score, rest, r->template_pixels);
         r->weak_count += r->matches[i].weak;
     }
     r->rest = rest;

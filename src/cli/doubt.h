@@ -20,7 +20,7 @@ bool doubt_search(const cli_engine *engine, size_t index, const cli_result *resu
 bool doubt_searches_differ(const cli_options *options);
 
 /* Marks the weak matches of a result. Where the scores at hand do not decide, the frame is
- * searched once more, unless image is NULL. False with the reason in pair->error where that
+ * searched once more; where image is NULL, doubtful is weak. False with the reason in pair->error where that
  * fails. index: the template's. */
 bool doubt_judge(const cli_engine *engine, const tm_image *image, const tm_template *tmpl,
                  size_t index, cli_pair *pair);

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "doubt.h"
 #include "message.h"
@@ -78,6 +79,11 @@ static bool prepare_one(cli_engine *e, size_t i, const cli_template *tmpl, bool 
 {
     const tm_image image = input_image(&tmpl->input, color);
     tm_status status = tm_template_create(&e->prepared[color][i], e->matcher, &image);
+    if (status == TM_ERR_FLAT_TEMPLATE && tmpl->input.gray.colored && !e->options->color) {
+        strcpy(error->reason, "flat template: all its samples have one luma; --color may tell "
+                              "them apart");
+        return false;
+    }
     if (status != TM_OK)
         return library_fail(error, e->matcher, status);
     if (e->oracle)

@@ -7,18 +7,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What is asked for where nothing is known of the other places, of large templates. */
+/* The score that -n 0 asks for, of large templates. */
 #define WEAK_LEAST_SCORE 0.8
 
 /* The score of a template of so many pixels that is enough whatever the other places
- * score, and the one that is asked for where nothing is known of them. */
+ * score, and the one that -n 0 asks for. */
 double weak_clear_score(int64_t pixels);
 double weak_least_score(int64_t pixels);
 
 /* Whether the score alone does not decide. */
 bool weak_needs_rest(double score, int64_t pixels);
 
-/* rest: the best score of the other places, NAN where it is not known or there are none. */
+/* rest: the best score of the other places, NAN where there are none. */
 bool weak_is(double score, double rest, int64_t pixels);
 
 #endif
