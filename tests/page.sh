@@ -59,6 +59,7 @@ cp "$TMATCH_DATA_DIR/camera.png" .
 cat >one.js <<'END'
 open_check('one frame is shown at once', document.body.classList.contains('single') && byId('bar').hidden && picture.src.endsWith('camera.png'));
 open_check('what was not found is said', byId('verdict').textContent.startsWith('Not found'), byId('verdict').textContent);
+open_check('how near it came is said', byId('verdict').textContent.includes(format(frames[0].best.score)) && !byId('near-note').hidden && byId('stage').querySelector('.box.near') && byId('copy-rows').hidden);
 open_check('the threshold is said', byId('threshold').textContent.startsWith('score of 0.99 or more'), byId('threshold').textContent);
 END
 

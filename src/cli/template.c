@@ -81,7 +81,9 @@ static void put_squares(io_picture *shown, const uint8_t *mask)
 /* What goes wrong here is told of where the template is used. */
 static void show_template(cli_template *tmpl, const cli_wish *wish)
 {
-    const io_request request = {.color = IO_RGB, .floats = IO_FLOATS_SHOWN};
+    const io_request request = {.color = IO_RGB,
+                                .floats = IO_FLOATS_SHOWN,
+                                .stored_orientation = wish->stored_orientation};
     const cli_operand *operand = &tmpl->operand;
     io_picture picture;
     io_error error;

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "doubt.h"
 #include "text.h"
+#include "weak.h"
 
 void page_put_base64(FILE *out, const char *data, size_t size)
 {
@@ -49,12 +51,14 @@ static bool put_picture(FILE *out, const io_picture *picture)
     return good;
 }
 
-static bool put_template(FILE *out, const cli_template *tmpl, size_t index)
+static bool put_template(FILE *out, const cli_options *o, const cli_template *tmpl, size_t index)
 {
     fputs("{\"name\":", out);
     text_json(out, tmpl->operand.given);
     fprintf(out, ",\"size\":[%" PRId64 ",%" PRId64 "],\"color\":\"#%06" PRIx32 "\"", tmpl->width,
             tmpl->height, io_match_color((int64_t)index));
+    if (tmpl->usable && doubt_searches_differ(o))
+        fprintf(out, ",\"least\":%.6g", weak_least_score(tmpl->pixels));
     if (!tmpl->usable) {
         fputs(",\"error\":", out);
         text_json(out, tmpl->error.reason);
@@ -100,7 +104,8 @@ static bool put_run(FILE *out, const cli_options *o)
     if (o->has_min_score)
         text_score(score, false, o->min_score);
     fputs(score, out);
-    fprintf(out, ",\"number\":%" PRId64 ",\"command\":", o->most_matches);
+    fprintf(out, ",\"number\":%" PRId64 ",\"stored_orientation\":%s,\"command\":", o->most_matches,
+            o->ignore_orientation ? "true" : "false");
     const bool good = put_command(out, o->argv);
     putc('}', out);
     return good;
@@ -116,7 +121,7 @@ bool page_put_head(FILE *out, const cli_plan *plan)
 
     for (size_t i = 0; i < templates->count && good; i++) {
         fputs(",\n", memory);
-        good = put_template(memory, &templates->list[i], i);
+        good = put_template(memory, plan->options, &templates->list[i], i);
     }
     good = memory && fclose(memory) == 0 && good;
     if (good) {

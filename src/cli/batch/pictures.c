@@ -181,7 +181,8 @@ void pictures_make_thumbnail(cli_job *job, const cli_plan *plan)
 
     job->input = (cli_input){0};
     /* It was decoded once; the log has what came of it. */
-    if (!job->operand.path || !io_source_open(source, job->operand.path, &error))
+    if (!job->operand.path || strcmp(job->operand.path, "-") == 0 ||
+        !io_source_open(source, job->operand.path, &error))
         return;
     source->page = job->operand.page;
     if (pictures_decode(job, plan, IO_RGB, &picture, &error)) {

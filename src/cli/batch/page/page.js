@@ -22,6 +22,7 @@ const count = (n, word) => `${n.toLocaleString('en')} ${word}${n === 1 ? '' : wo
 function readFrame(line) {
   const [file, width, height, ...pairs] = JSON.parse(line);
   const frame = { file, width, height, name: pairs[0].frame, matches: [], faults: [] };
+  frame.whole = pairs[0].index === undefined; // else it is one of a file's pictures, of which a browser shows the first
   if (typeof file !== 'string' || typeof frame.name !== 'string') throw new TypeError('no frame');
   pairs.forEach((pair, template) => {
     const color = templates[template].color;
@@ -40,7 +41,7 @@ document.querySelectorAll('script.frames').forEach((script, chunk) => {
     } catch {
       // One row must not take the others with it.
       const name = /"frame":("(?:[^"\\]|\\.)*")/.exec(line);
-      frame = { file: '', width: 0, height: 0, name: name ? name[1].slice(1, -1) : `row ${frames.length + 1}`, matches: [],
+      frame = { file: '', width: 0, height: 0, name: name ? name[1].slice(1, -1) : `row ${frames.length + 1}`, whole: true, matches: [],
         faults: ['This row of the report is damaged. Make the report again.'] };
     }
     frames.push(Object.assign(frame, { chunk, place, order: frames.length }));
@@ -105,11 +106,13 @@ function showTemplates() {
       image.src = t.data;
       model.append(image);
     }
-    const found = frames.flatMap(f => f.matches.filter(m => m.template === i && !m.near)), best = found.reduce((a, b) => a && !better(b.score, a.score) ? a : b, null);
+    const all = frames.flatMap(f => f.matches.filter(m => m.template === i)), found = all.filter(m => !m.near);
+    const bestOf = list => list.reduce((a, b) => a && !better(b.score, a.score) ? a : b, null), best = bestOf(found), near = bestOf(all);
     about.append(make('b', '', shortTemplate(t.name)));
     if (t.error) about.append(make('small', 'bad', t.error));
     else about.append(make('small', '', `${t.size[0]} × ${t.size[1]} pixels`),
-      make('small', '', best ? `${count(found.length, 'match')}, ${found.length > 1 ? 'the best' : 'score'} ${format(best.score)}` : 'no match'));
+      make('small', '', best ? `${count(found.length, found.every(m => m.weak) ? 'weak match' : 'match')}, ${found.length > 1 ? 'the best' : 'score'} ${format(best.score)}`
+        : near ? `no match, the nearest ${format(near.score)}` : 'no match'));
     card.append(model, about);
     if (several) {
       card.type = 'button';
@@ -127,13 +130,17 @@ function chooseTemplate(template) {
 }
 
 function showRun() {
+  document.body.classList.toggle('stored', run.stored_orientation);
   byId('date').textContent = `${run.date} · tmatch ${run.version}`;
   byId('cut-short').hidden = !byId('interrupted');
   byId('command').firstChild.textContent = run.command;
   byId('command').lastElementChild.addEventListener('click', event => copy(run.command, event.target));
   const where = single && templates.length === 1 ? '' : ' of each frame and template';
   const most = run.number === 0 ? 'all matches' : run.number === 1 ? 'the best match' : `up to ${run.number} matches`;
-  byId('threshold').textContent = run.min_score === null
+  const least = templates.map(t => t.least).filter(s => s !== undefined), low = Math.min(...least), high = Math.max(...least);
+  byId('threshold').textContent = least.length
+    ? `score of ${low === high ? low : `${low} to ${high}, by the templates' sizes,`} or more, which -n 0 takes where --min-score sets none`
+    : run.min_score === null
     ? `none: ${most}${where}, however weak (--min-score sets one)`
     : `${run.metric === 'lcc' ? 'score' : run.metric} of ${run.min_score} or ${run.distance ? 'less' : 'more'}, ${most}${where}`;
   byId('threshold').title = `metric: ${run.metric}`;
@@ -268,6 +275,7 @@ function thumbOf(frame) {
   return data && data !== '-' ? 'data:image/jpeg;base64,' + data : '';
 }
 
+const limitOf = m => run.min_score ?? templates[m.template].least ?? 'the threshold';
 const kindOf = m => m.near ? ' near' : m.weak ? ' weak' : '';
 
 function placeBox(parent, frame, m, chosen, least) {
@@ -291,7 +299,7 @@ function captionOf(frame) {
   }
   const score = make('span', 'score ' + frame.kind,
     frame.kind === 'error' ? 'failed' : !best ? 'no match' : best.near ? `best ${format(best.score)}` : format(best.score));
-  if (best) score.title = best.near ? `Nothing reached ${run.min_score}: the best was ${best.score}` : String(best.score);
+  if (best) score.title = best.near ? `Nothing reached ${limitOf(best)}: the best was ${best.score}` : String(best.score);
   parts.push(score);
   return parts;
 }
@@ -316,7 +324,7 @@ function makeCell(frame, index) {
     image.alt = '';
     image.loading = 'lazy';
     image.onerror = () => { image.replaceWith(make('div', 'no-picture', 'no picture to show here')); };
-    image.src = thumbOf(frame) || frame.file;
+    image.src = thumbOf(frame) || (frame.whole ? frame.file : '');
     frameBox.append(image);
     thumb.append(frameBox);
     frame.shown.forEach(m => placeBox(frameBox, frame, m, m === frame.best, 12));
@@ -365,7 +373,7 @@ function verdictOf(frame) {
   if (frame.kind === 'error') return frame.faults[0];
   if (frame.kind === 'match') return `Found ${at}, score ${format(best.score)}`;
   if (frame.kind === 'weak') return `Weak: the best place is ${at}, but it scores only ${format(best.score)}`;
-  return best ? `Not found: nothing reached ${run.min_score}; the best is ${format(best.score)} ${at}` : 'Not found';
+  return best ? `Not found: nothing reached ${limitOf(best)}; the best is ${format(best.score)} ${at}` : 'Not found';
 }
 
 function open(index) {
@@ -384,7 +392,7 @@ function open(index) {
     byId('copy-note').hidden = !small;
   };
   picture.onload = showMatch;
-  picture.src = current.file || small;
+  picture.src = current.whole && current.file || small;
   const rows = byId('rows');
   rows.replaceChildren();
   current.shown.forEach((m, i) => {
@@ -410,7 +418,8 @@ function open(index) {
     cell.className = 'fault';
   }
   byId('view').classList.toggle('one-match', current.shown.length < 2);
-  byId('copy-rows').hidden = byId('margin-note').hidden = !current.shown.length;
+  rows.parentElement.hidden = !current.shown.length && new Set(current.faults).size < 2;
+  byId('copy-rows').hidden = !current.shown.some(m => !m.near);
   byId('margin-note').hidden = !current.shown.some(m => m.margin != null);
   byId('weak-note').hidden = !current.shown.some(m => m.weak);
   byId('near-note').hidden = !current.shown.some(m => m.near);
@@ -448,7 +457,7 @@ function showMatch() {
   fit();
   const stage = byId('stage'), m = current.shown[chosen];
   stage.querySelectorAll('.box').forEach(box => box.remove());
-  picture.hidden = !current.width;
+  byId('full').hidden = !current.width;
   byId('pair').hidden = !m;
   if (current.width)
     current.shown.forEach((other, i) => placeBox(stage, current, other, i === chosen, 10).addEventListener('click', () => { chosen = i; showMatch(); }));
