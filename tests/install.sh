@@ -18,6 +18,10 @@ check() { # name, command...
         echo "$output" | sed 's/^/# /'
     fi
 }
+skip() { # name, reason
+    count=$((count + 1))
+    echo "ok $count $1 # SKIP $2"
+}
 
 paths=$(meson introspect "$build" --buildoptions | python3 -c '
 import json, sys
@@ -25,8 +29,9 @@ options = {o["name"]: o["value"] for o in json.load(sys.stdin)}
 sanitizers = options["b_sanitize"]  # a list in newer versions of Meson
 if isinstance(sanitizers, list):
     sanitizers = ",".join(sanitizers) or "none"
-print(options["prefix"], options["libdir"], sanitizers)')
-read -r prefix libdir sanitize <<END
+optimized = "no" if options["optimization"] in ("0", "g", "plain") else "yes"
+print(options["prefix"], options["libdir"], sanitizers, optimized)')
+read -r prefix libdir sanitize optimized <<END
 $paths
 END
 root=$tree$prefix
@@ -37,9 +42,44 @@ export PKG_CONFIG_SYSROOT_DIR="$tree" PKG_CONFIG_PATH="$root/$libdir/pkgconfig"
 unset TMATCH_PLUGIN_DIR
 
 header_alone() { echo '#include <tmatch/tmatch.h>' | "$@" -Wall -Wextra -Werror -pedantic -fsyntax-only -I"$root/include" -; }
-only_tm_names() {
-    names=$(nm -D --defined-only "$1" | awk '{print $3}')
-    [ -n "$names" ] && ! echo "$names" | grep -v '^tm_'
+exports() { nm -D --defined-only "$1" | awk '{print $3}' | LC_ALL=C sort; }
+only_tm_names() { [ -n "$(exports "$1")" ] && ! exports "$1" | grep -v '^tm_'; }
+listed() { awk '!/^#/ {print $1}' "$source/tests/symbols.txt" | LC_ALL=C sort; }
+# docs/stability.md: what was exported stays, and what is new is entered.
+exports_what_is_listed() {
+    exports "$1" >"$tree/exported"
+    listed >"$tree/listed"
+    LC_ALL=C comm -3 "$tree/listed" "$tree/exported" | sed 's/^\t/not in tests\/symbols.txt: /; t; s/^/no longer exported: /' >"$tree/differences"
+    cat "$tree/differences"
+    [ -s "$tree/listed" ] && [ ! -s "$tree/differences" ]
+}
+debian_lists_the_same() {
+    sed -n 's/^ \(tm_[^@]*\)@.*/\1/p' "$source/debian/libtmatch0.symbols" | LC_ALL=C sort >"$tree/debian"
+    listed | diff "$tree/debian" -
+}
+has_soname() { # LIBRARY SONAME: the links are there, too
+    readelf -d "$1" | grep -F "[$2]" && [ "$(readlink -f "$(dirname "$1")/$2")" = "$(readlink -f "$1")" ]
+}
+# Full RELRO, no executable stack; canaries and checked functions, branch tracking where the compiler has it.
+hardened() {
+    readelf -lW "$1" | grep GNU_RELRO && readelf -dW "$1" | grep -E 'NOW' &&
+        ! readelf -lW "$1" | grep -E 'GNU_STACK.*RWE' &&
+        readelf -sW --dyn-syms "$1" | grep -E '__stack_chk_fail' &&
+        readelf -sW --dyn-syms "$1" | grep -E '_chk(@|$)' | grep -v stack_chk
+}
+is_pie() { readelf -hW "$1" | grep 'Type: *DYN' && readelf -dW "$1" | grep 'Flags:.*PIE'; }
+marks_branch_targets() {
+    objdump -d --disassemble=tm_version "$1" | grep -A 1 '<tm_version>:' | grep endbr64
+}
+cmake_project() { # NAME OPTION...
+    folder=$tree/cmake-$1
+    shift
+    CMAKE_PREFIX_PATH= cmake -S "$source/tests/cmake" -B "$folder" -DEXAMPLE="$source/examples/find.c" \
+        -DCMAKE_C_FLAGS="$flags" -Dtmatch_DIR="$root/$libdir/cmake/tmatch" "$@" && cmake --build "$folder" &&
+        runs "$folder/find"
+}
+cmake_refuses() { # VERSION
+    ! cmake_project refused "-DWANTED=$1" && cmake_project refused "-DWANTED=$1" 2>&1 | grep -F 'tmatchConfig.cmake, version:'
 }
 # shellcheck disable=SC2086 # lists of flags
 compile() { cc -std=c11 -Wall -Werror $flags "$source/examples/find.c" -o "$1" $2; }
@@ -58,10 +98,30 @@ if command -v c++ >/dev/null; then
     check "the header compiles alone as C++" header_alone c++ -x c++
 fi
 check "the library exports tm_ names only" only_tm_names "$root/$libdir/libtmatch.so"
+check "it exports what tests/symbols.txt lists" exports_what_is_listed "$root/$libdir/libtmatch.so"
+check "and so does Debian's package" debian_lists_the_same
+check "its soname is libtmatch.so.0" has_soname "$root/$libdir/libtmatch.so" libtmatch.so.0
+if [ "$sanitize" = none ] && [ "$optimized" = yes ]; then
+    check "the library is hardened" hardened "$root/$libdir/libtmatch.so"
+    [ ! -x "$root/bin/tmatch" ] || check "the program is hardened" hardened "$root/bin/tmatch"
+    [ ! -x "$root/bin/tmatch" ] || check "and independent of its position" is_pie "$root/bin/tmatch"
+    if [ "$(uname -m)" = x86_64 ]; then
+        check "and marks branch targets" marks_branch_targets "$root/$libdir/libtmatch.so"
+    fi
+else
+    skip "hardening" "a build with sanitizers or without optimization is not hardened"
+fi
 check "pkg-config compiles the example" compile "$tree/shared" "$(pkg-config --cflags --libs tmatch)"
 check "it finds the template" runs "$tree/shared"
 check "the static library too" compile "$tree/static" "$(pkg-config --cflags tmatch) $root/$libdir/libtmatch.a $(pkg-config --static --libs-only-l tmatch | sed 's/-ltmatch//')"
 check "it finds the template as well" runs "$tree/static"
+if command -v cmake >/dev/null; then
+    check "CMake finds the shared library" cmake_project shared
+    check "and the static one" cmake_project static -Dtmatch_USE_STATIC_LIBS=ON
+    check "but no version that is not there" cmake_refuses 0.2
+else
+    skip "CMake finds the library" "no cmake"
+fi
 check "README.md shows the example as it is" readme_has_example
 if [ -x "$root/bin/tmatch" ]; then
     check "the program runs" "$root/bin/tmatch" --version

@@ -3,6 +3,11 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#if TM_HAVE_GPL_FFTW
+#include <fftw3.h>
+#endif
 
 #include <tmatch/tmatch.h>
 
@@ -67,6 +72,26 @@ bool info_devices(void)
     return true;
 }
 
+#if TM_HAVE_GPL_FFTW
+/* "FFTW 3.3.10" from "fftw-3.3.10-sse2-avx". */
+static void print_fftw(void)
+{
+    const char *version = strchr(fftw_version, '-');
+
+    version = version ? version + 1 : fftw_version;
+    printf(", FFTW %.*s", (int)strcspn(version, "-"), version);
+}
+#endif
+
+static void print_licence(void)
+{
+#if TM_HAVE_GPL_FFTW
+    puts("licence: GPL-2.0-or-later, because it is linked with FFTW; tmatch's own source is MIT");
+#else
+    puts("licence: MIT");
+#endif
+}
+
 bool info_version(void)
 {
     char why[256] = "";
@@ -78,7 +103,12 @@ bool info_version(void)
     printf("tmatch %s\nlibraries:", tm_version());
     for (int i = 0; io_library(i); i++)
         printf("%s %s", i ? "," : "", io_library(i));
-    fputs("\nbackends: cpu", stdout);
+#if TM_HAVE_GPL_FFTW
+    print_fftw();
+#endif
+    putchar('\n');
+    print_licence();
+    fputs("backends: cpu", stdout);
     if (count > 1) {
         fputs(", cuda", stdout);
     } else {

@@ -8,6 +8,13 @@ options=$(tmatch --help | sed -n 's/^  \(-., \|    \)\(--[a-z-]*\).*/\2/p')
 for option in $options; do
     tmatch "$option" --help 2>&1 | grep "unknown option"
 done
-tmatch --version | sed -e 's/[0-9][0-9.]*/N/g' -e 's/, lib\(tiff\|webp\) N//g' -e 's/^backends: cpu.*/backends: cpu/'
+tmatch --version | sed -e 's/[0-9][0-9.]*/N/g' -e 's/, lib\(tiff\|webp\) N//g' -e 's/, FFTW N$//' -e '/^licence:/d' \
+    -e 's/^backends: cpu.*/backends: cpu/'
+# The licence is that of the binary.
+case $(tmatch --version | tr '\n' ' ') in
+*"FFTW 3"*"licence: GPL-2.0-or-later, because"*) echo licence ;;
+*FFTW* | *GPL*) tmatch --version ;;
+*"licence: MIT"*) echo licence ;;
+esac
 tmatch --list-devices | sed -n '1s/^cpu: .*thread.*/cpu/p'
 tmatch --list-devices | sed -n '2s/^cuda:.*/cuda/p'
