@@ -73,3 +73,30 @@ bare_sources_copy() { # SOURCE FOLDER
         tar -C "$1" --exclude='./build*' -cf - .
     fi | tar -C "$2" -xf -
 }
+
+# Makes $root, a folder that goes away with the script, or ends it where no root can be made.
+bare_begin() { # CACHE NAME
+    reason=$(bare_reason)
+    if [ -n "$reason" ]; then
+        echo "1..0 # SKIP $reason"
+        exit 0
+    fi
+    mkdir -p "$1" || exit 99
+    root=$(mktemp -d "$1/$2.XXXXXX") || exit 99
+    trap 'rm -rf "$root"' EXIT
+    count=0
+}
+
+check() { # name, command...
+    name=$1
+    shift
+    count=$((count + 1))
+    began=$(date +%s)
+    if output=$("$@" 2>&1); then
+        echo "ok $count $name"
+        echo "# it took $(($(date +%s) - began)) s"
+    else
+        echo "not ok $count $name"
+        echo "$output" | tail -n 40 | sed 's/^/# /'
+    fi
+}

@@ -5,29 +5,8 @@
 set -u
 source=$1 cache=$2
 . "$source/tests/bare/lib.sh"
-reason=$(bare_reason)
-if [ -n "$reason" ]; then
-    echo "1..0 # SKIP $reason"
-    exit 0
-fi
-mkdir -p "$cache" || exit 99
-root=$(mktemp -d "$cache/readme.XXXXXX") || exit 99
-trap 'rm -rf "$root"' EXIT
+bare_begin "$cache" readme
 
-count=0
-check() { # name, command...
-    name=$1
-    shift
-    count=$((count + 1))
-    began=$(date +%s)
-    if output=$("$@" 2>&1); then
-        echo "ok $count $name"
-        echo "# it took $(($(date +%s) - began)) s"
-    else
-        echo "not ok $count $name"
-        echo "$output" | tail -n 30 | sed 's/^/# /'
-    fi
-}
 in_root() { bare_run "$root" "$cache" "cd /root/tmatch && $1"; }
 prints() { # EXPECTED COMMAND
     output=$(in_root "$2" 2>&1)
