@@ -47,6 +47,8 @@ void frame_free(cli_frame *frame)
 {
     free(frame->path);
     free(frame->error);
+    if (frame->part)
+        io_source_close(&frame->part->held);
     free(frame->part);
 }
 
@@ -221,7 +223,9 @@ bool frames_add_list(cli_frames *frames, const char *path, char end)
 {
     const bool standard = strcmp(path, "-") == 0;
     FILE *file = standard ? stdin : fopen(path, "re");
+    frames->in_list = true;
     const char *reason = file ? read_list(frames, file, end) : strerror(errno);
+    frames->in_list = false;
 
     if (reason)
         message(path, "%s", reason);

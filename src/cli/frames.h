@@ -7,16 +7,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Which picture is meant, of a file that holds several. */
+#include "io/io.h"
+
+/* Which picture is meant, of a file or a stream that holds several. */
 typedef struct cli_part {
-    int64_t number; /* from 1 */
+    int64_t number; /* from 1; 0: of a stream the only one */
     bool spelled;   /* the frame's path ends in "#number", before its crop */
+    io_part place;
+    io_source held; /* its bytes, where it came by a stream, until they are decoded */
 } cli_part;
 
 typedef struct cli_frame {
     char *path;    /* as it is opened and printed */
     uint32_t tree; /* where the part of path begins that output folders mirror */
     bool named;    /* by the user, so a crop may follow; else exactly a file's name */
+    bool stream;   /* a pipe or a device, of which nobody knows yet how many frames it holds */
     char *error;   /* why it is known that there is nothing to read, or NULL */
     cli_part *part; /* NULL: the file's only picture */
 } cli_frame;
@@ -25,6 +30,8 @@ typedef struct cli_frames {
     cli_frame *list;
     size_t count, capacity;
     bool from_folders; /* or lists, or files of several: their number was not the user's to see */
+    bool streamed;     /* there will be more than are listed */
+    bool in_list;      /* what is added is of a list */
     bool one_each;     /* a file of several pictures is an error, unless one is named */
     bool recursive;    /* folders are descended into, */
     const char *not_below[2]; /* but not into these, if they exist: own outputs */

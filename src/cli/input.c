@@ -8,6 +8,7 @@
 
 #include "clock.h"
 #include "message.h"
+#include "streams.h"
 
 static void fail_memory(io_error *error)
 {
@@ -15,8 +16,11 @@ static void fail_memory(io_error *error)
 }
 
 /* "scan.tif#3" is the path already where the user wrote it so. */
-static void name_part(cli_operand *operand, const cli_part *part)
+static void name_part(cli_operand *operand, cli_part *part)
 {
+    operand->part = part;
+    if (part->number == 0)
+        return;
     char *number = part->spelled ? strrchr(operand->path, '#') : NULL;
     if ((part->spelled ? asprintf(&operand->name, "%s", operand->path)
                        : asprintf(&operand->name, "%s#%" PRId64, operand->path, part->number)) < 0) {
@@ -25,7 +29,6 @@ static void name_part(cli_operand *operand, const cli_part *part)
         fail_memory(&operand->error);
         return;
     }
-    operand->page = part->number - 1;
     if (number)
         *number = '\0';
 }
@@ -33,15 +36,18 @@ static void name_part(cli_operand *operand, const cli_part *part)
 void operand_init(cli_operand *operand, const cli_frame *frame)
 {
     *operand = (cli_operand){.given = frame->path};
-    if (frame->error)
-        snprintf(operand->error.reason, sizeof operand->error.reason, "%s", frame->error);
-    else if (frame->named)
+    if (frame->named)
         io_split_crop(frame->path, &operand->path, &operand->crop, &operand->has_crop,
                       &operand->error);
     else if (!(operand->path = strdup(frame->path)))
         fail_memory(&operand->error);
     if (operand->path && frame->part)
         name_part(operand, frame->part);
+    if (!frame->error)
+        return;
+    snprintf(operand->error.reason, sizeof operand->error.reason, "%s", frame->error);
+    free(operand->path);
+    operand->path = NULL;
 }
 
 void operand_restrict(cli_operand *operand, const io_crop *roi)
@@ -248,6 +254,30 @@ static bool open_rows(cli_input *input, const cli_operand *operand, const cli_wi
            decode_crops(input, operand, wish, error);
 }
 
+/* A stream's picture was read when it came. */
+static bool open_source(io_source *source, const char *path, cli_part *part, const cli_wish *wish,
+                        io_error *error)
+{
+    const stream_limits limits = {wish->limits.max_pixels, wish->max_memory};
+    if (part && part->held.data) {
+        *source = part->held;
+        part->held = (io_source){0};
+        return true;
+    }
+    if (part)
+        return streams_admit(&limits, part->place.size, error) &&
+               io_source_open_part(source, path, &part->place, error);
+    if (io_is_stream(path))
+        return streams_read_one(source, path, &limits, error);
+    return io_source_open(source, path, error);
+}
+
+bool input_open(io_source *source, const cli_operand *operand, const cli_wish *wish,
+                io_error *error)
+{
+    return open_source(source, operand->path, operand->part, wish, error);
+}
+
 bool input_load(cli_input *input, const cli_operand *operand, const cli_wish *wish,
                 io_error *error)
 {
@@ -258,9 +288,8 @@ bool input_load(cli_input *input, const cli_operand *operand, const cli_wish *wi
         *error = operand->error;
         return false;
     }
-    if (!io_source_open(&input->source, operand->path, error))
+    if (!input_open(&input->source, operand, wish, error))
         return false;
-    input->source.page = operand->page;
     input->opened = true;
     input->bytes = (int64_t)input->source.size;
     if (!(wish->room.bytes == INT64_MAX ? decode_whole(input, operand, wish, error)
@@ -311,7 +340,7 @@ bool input_load_mask(io_picture *mask, const char *path, const cli_wish *wish)
 {
     io_source source;
     io_error error;
-    if (!io_source_open(&source, path, &error)) {
+    if (!open_source(&source, path, NULL, wish, &error)) {
         message(path, "%s", error.reason);
         return false;
     }

@@ -16,8 +16,8 @@
 typedef struct cli_operand {
     const char *given;
     char *path;
-    char *name;   /* of a file's picture, "scan.tif#3"; NULL: path is its name */
-    int64_t page; /* of the file, from 0 */
+    char *name;     /* of one of several pictures, "scan.tif#3"; NULL: path is its name */
+    cli_part *part; /* the frame's */
     bool has_crop;
     io_crop crop; /* where there is none: zeros */
     io_error error;
@@ -57,6 +57,7 @@ typedef struct cli_room {
 typedef struct cli_wish {
     cli_room room;
     io_limits limits;
+    int64_t max_memory;     /* in all, of which room is what a frame gets; 0: no limit */
     bool color;             /* where the file has colours; gray in any case */
     int depth;              /* 8 or 16 bits, or 32: floats; 0: as the file has it */
     bool alpha;             /* transparency as a mask */
@@ -68,6 +69,10 @@ typedef struct cli_wish {
 /* A picture that there is no room for is not decoded, but opened to be read by rows; if
  * there is for the part that is meant, only that is decoded. */
 bool input_load(cli_input *input, const cli_operand *operand, const cli_wish *wish,
+                io_error *error);
+
+/* The bytes alone, of an operand that has a path; the source is to be closed. */
+bool input_open(io_source *source, const cli_operand *operand, const cli_wish *wish,
                 io_error *error);
 
 /* Rows of a picture that is read by rows: those before the crop are skipped, of the

@@ -68,11 +68,15 @@ static bool find_output(place *found, const char *path, bool appended)
     return true;
 }
 
-static bool check_numbers(const cli_options *o, size_t frames, size_t templates)
+static bool check_numbers(const cli_options *o, const cli_frames *frames, size_t templates)
 {
-    if ((o->map || o->heatmap) && (frames != 1 || templates != 1)) {
+    if ((o->map || o->heatmap) && frames->streamed) {
+        message_usage("%s takes one frame, not a stream of them", o->map ? "--map" : "--heatmap");
+        return false;
+    }
+    if ((o->map || o->heatmap) && (frames->count != 1 || templates != 1)) {
         message_usage("%s takes one frame and one template, not %zu and %zu",
-                      o->map ? "--map" : "--heatmap", frames, templates);
+                      o->map ? "--map" : "--heatmap", frames->count, templates);
         return false;
     }
     if (o->dump_template && templates != 1) {
@@ -182,6 +186,6 @@ static bool check_files(const cli_options *options, const cli_frames *frames,
 bool output_check(const cli_options *options, const cli_frames *frames,
                   const cli_templates *templates, cli_inputs *inputs)
 {
-    return check_numbers(options, frames->count, templates->count) &&
+    return check_numbers(options, frames, templates->count) &&
            check_folders(options, frames, inputs) && check_files(options, frames, inputs);
 }

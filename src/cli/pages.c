@@ -14,7 +14,8 @@
 static bool is_file(const char *path)
 {
     struct stat status;
-    return stat(path, &status) == 0 && S_ISREG(status.st_mode);
+    return strcmp(path, "-") == 0 ||
+           (stat(path, &status) == 0 && S_ISREG(status.st_mode));
 }
 
 /* The '#' of "file#3", with the number, or NULL. */
@@ -30,89 +31,115 @@ static char *find_number(char *path, int64_t *number)
     return *end ? NULL : mark;
 }
 
-static bool add_part(cli_frames *frames, const cli_frame *frame, int64_t number, bool spelled)
+static bool add_error(cli_frames *frames, const cli_frame *frame, const char *reason)
 {
     cli_frame one = {.path = strdup(frame->path), .tree = frame->tree, .named = frame->named,
-                     .part = malloc(sizeof *one.part)};
-    if (!one.part) {
+                     .error = strdup(reason)};
+    if (one.error)
+        return frames_append(frames, one);
+    frame_free(&one);
+    return false;
+}
+
+typedef struct taker {
+    cli_frames *frames;
+    const cli_frame *frame;
+    int64_t number; /* of the last one, or of the only one that is wanted */
+    bool only;
+    bool added;
+} taker;
+
+static bool add_part(taker *t, const io_part *place, const char *reason)
+{
+    const cli_frame *frame = t->frame;
+    cli_frame one = {.path = strdup(frame->path), .tree = frame->tree, .named = frame->named,
+                     .part = calloc(1, sizeof *one.part),
+                     .error = reason ? strdup(reason) : NULL};
+    if (!one.part || (reason && !one.error)) {
         frame_free(&one);
         return false;
     }
-    *one.part = (cli_part){.number = number, .spelled = spelled};
-    return frames_append(frames, one);
+    *one.part = (cli_part){.number = t->number, .spelled = t->only, .place = *place};
+    t->added = true;
+    return frames_append(t->frames, one);
 }
 
-static bool add_error(cli_frames *frames, const cli_frame *frame, const char *reason, int64_t count,
-                      int64_t number)
+/* For io_find_parts. A template is one picture, so after the first nothing is added. */
+static bool take(void *data, const io_part *place, const char *reason)
 {
-    cli_frame one = {.path = strdup(frame->path), .tree = frame->tree, .named = frame->named};
-    if (asprintf(&one.error, reason, count, number) < 0)
-        one.error = NULL;
-    if (!one.error) {
-        frame_free(&one);
-        return false;
-    }
-    return frames_append(frames, one);
+    taker *t = data;
+    if (!t->only)
+        t->number++;
+    if (!t->frames->one_each || t->only)
+        return add_part(t, place, reason);
+    t->added = true;
+    return t->number > 1 || add_error(t->frames, t->frame,
+                                      strcmp(t->frame->path, "-") == 0
+                                          ? "holds several pictures, and a template is one"
+                                          : "holds several pictures, and a template is one: #1 "
+                                            "behind the file's name means the first");
 }
 
-static bool add_parts(cli_frames *frames, const cli_frame *frame, int64_t count)
+/* "file#3", without the end; file is the frame's path without crop and number. */
+static bool add_numbered(taker *t, const char *file)
 {
-    bool good = true;
-    frames->from_folders = true;
-    if (frames->one_each)
-        return add_error(frames, frame,
-                         "holds %" PRId64 " pictures, and a template is one: name it with #N "
-                         "behind the file's name, from #1",
-                         count, 0);
-    for (int64_t number = 1; number <= count && good; number++)
-        good = add_part(frames, frame, number, false);
-    return good;
+    char reason[96];
+    const int64_t wanted = t->number > 0 ? t->number : INT64_MAX;
+    const int64_t count = io_find_parts(file, wanted, take, t);
+    if (t->added || count < 0)
+        return count >= 0;
+    snprintf(reason, sizeof reason, "the file holds %" PRId64 " picture%s, not #%" PRId64, count,
+             count == 1 ? "" : "s", t->number);
+    t->added = true;
+    return add_error(t->frames, t->frame, reason);
 }
 
 /* file is the frame's path without a crop. */
-static bool add(cli_frames *frames, const cli_frame *frame, char *file, bool *added)
+static bool add_parts(taker *t, char *file)
 {
-    int64_t count, number;
-
-    *added = true;
     if (is_file(file)) {
-        if (io_may_have_pages(file, !frame->named) && (count = io_count_pages(file)) > 1)
-            return add_parts(frames, frame, count);
-    } else if (frame->named) {
-        char *mark = find_number(file, &number);
-        if (mark)
-            *mark = '\0';
-        if (mark && is_file(file)) {
-            count = io_count_pages(file);
-            if (number >= 1 && number <= count)
-                return add_part(frames, frame, number, true);
-            return add_error(frames, frame,
-                             count == 1 ? "the file holds %" PRId64 " picture, not #%" PRId64
-                                        : "the file holds %" PRId64 " pictures, not #%" PRId64,
-                             count, number);
-        }
+        if (!io_may_have_pages(file, !t->frame->named || t->frames->in_list))
+            return true;
+        const bool good = io_find_parts(file, 0, take, t) >= 0;
+        t->frames->from_folders |= t->added;
+        return good;
     }
-    *added = false;
-    return true;
+    if (!t->frame->named)
+        return true;
+    char *mark = find_number(file, &t->number);
+    if (!mark)
+        return true;
+    *mark = '\0';
+    t->only = true;
+    return !is_file(file) || strcmp(file, "-") == 0 || add_numbered(t, file);
 }
 
 bool pages_add(cli_frames *frames, cli_frame frame)
 {
+    taker t = {.frames = frames, .frame = &frame};
     char *file = NULL;
     io_crop crop;
-    bool has_crop, added = false, good = true;
+    bool has_crop, good = true;
     io_error error;
 
-    if (frame.path && strcmp(frame.path, "-") != 0) {
-        if (!frame.named)
-            file = strdup(frame.path);
-        else
-            io_split_crop(frame.path, &file, &crop, &has_crop, &error); /* or its turn says why not */
-        good = !file || add(frames, &frame, file, &added);
-        free(file);
+    if (!frame.path)
+        return false;
+    if (!frame.named)
+        file = strdup(frame.path);
+    else
+        io_split_crop(frame.path, &file, &crop, &has_crop, &error); /* or its turn says why not */
+    if (file && frame.named && !frames->one_each && io_is_stream(file)) {
+        frame.stream = !frames->in_list || strcmp(file, "-") == 0;
+        if (!frame.stream) {
+            t.added = true;
+            good = add_error(frames, &frame, "a pipe or a device is named on the command line, not in a list");
+        }
+    } else if (file && !(frames->one_each && io_is_stream(file))) {
+        good = add_parts(&t, file);
     }
-    if (!added)
-        return frames_append(frames, frame) && good;
+    free(file);
+    if (!t.added && good)
+        return frames_append(frames, frame);
     frame_free(&frame);
     return good;
 }

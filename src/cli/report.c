@@ -19,6 +19,12 @@ static bool finish_line(cli_report *report)
     return report->error == 0;
 }
 
+static void text_time(const cli_report *report, const cli_result *r)
+{
+    if (r->timed)
+        fprintf(report->out, " time=%.3f", r->time);
+}
+
 static void text_end(const cli_report *report, const cli_result *r)
 {
     if (report->several_templates) {
@@ -58,6 +64,7 @@ static void text_result(const cli_report *report, const cli_result *r)
         fputs(style_on(STDOUT_FILENO, style), out);
         write_score(r, out, r->matches[i].score);
         fputs(style_off(STDOUT_FILENO, style), out);
+        text_time(report, r);
         text_end(report, r);
     }
     if (r->has_best) {
@@ -66,6 +73,7 @@ static void text_result(const cli_report *report, const cli_result *r)
         write_score(r, out, r->best.score);
         fprintf(out, " at %" PRId64 ",%" PRId64 "%s", r->best.x, r->best.y,
                 style_off(STDOUT_FILENO, STYLE_DIM));
+        text_time(report, r);
         text_end(report, r);
     }
     if (r->verified) {
@@ -108,6 +116,8 @@ static void json_names(FILE *out, const cli_result *r)
     text_json(out, r->frame);
     if (r->index > 0)
         fprintf(out, ",\"index\":%" PRId64, r->index);
+    if (r->timed)
+        fprintf(out, ",\"time\":%.9g", r->time);
     fputs(",\"template\":", out);
     text_json(out, r->tmpl);
 }

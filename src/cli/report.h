@@ -35,6 +35,8 @@ enum { RESULT_MOST_EQUAL = 100 };
 typedef struct cli_result {
     const char *frame, *tmpl;
     int64_t index; /* of the picture in its file or stream, from 1; 0: it is alone there */
+    bool timed;    /* a movie's frame, */
+    double time;   /* after so many seconds */
     int64_t frame_width, frame_height;
     int64_t template_width, template_height;
     int64_t template_pixels; /* that count */

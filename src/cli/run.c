@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "batch/emit.h"
+#include "batch/feed.h"
 #include "batch/layout.h"
 #include "batch/page.h"
 #include "batch/pictures.h"
@@ -29,6 +30,7 @@ typedef struct runner {
     cli_resume *resume;
     cli_page *page;
     cli_watch watch;
+    cli_feed feed;
     layout layout;
     frame_slots slots;
     pipeline_settings pipeline;
@@ -50,7 +52,8 @@ static int standard_inputs(const cli_frames *frames)
 {
     int count = 0;
     for (size_t i = 0; i < frames->count; i++)
-        count += frames->list[i].named && strncmp(frames->list[i].path, "-", 1) == 0 &&
+        count += frames->list[i].named && (!frames->list[i].part || frames->list[i].part->number < 2) &&
+                 strncmp(frames->list[i].path, "-", 1) == 0 &&
                  strchr("[", frames->list[i].path[1]);
     return count;
 }
@@ -77,10 +80,17 @@ static bool find_pictures(runner *r)
     }
     if (o->watch && !watch_know(&r->watch, &r->frames))
         return false;
-    if (cli_templates_init(&r->templates, &r->names))
-        return true;
-    message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
-    return false;
+    if (!cli_templates_init(&r->templates, &r->names)) {
+        message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
+        return false;
+    }
+    return feed_open(&r->feed, o, &r->frames);
+}
+
+/* 0 where nobody knows. */
+static size_t count_frames(const runner *r)
+{
+    return r->options->watch || r->feed.several ? 0 : r->frames.count;
 }
 
 /* How frames and templates are read; false after a message. */
@@ -88,8 +98,8 @@ static bool make_wishes(runner *r)
 {
     const cli_options *o = r->options;
     const cli_wish wish = {
-        .limits = {.max_pixels = o->max_pixels}, .color = o->color, .depth = o->depth,
-        .stored_orientation = o->ignore_orientation};
+        .limits = {.max_pixels = o->max_pixels}, .max_memory = o->max_memory, .color = o->color,
+        .depth = o->depth, .stored_orientation = o->ignore_orientation};
     cli_plan *plan = &r->plan;
 
     plan->frame_wish = plan->template_wish = wish;
@@ -130,7 +140,7 @@ static bool open_engines(runner *r)
 static size_t find_devices(void *data)
 {
     runner *r = data;
-    return layout_find_devices(&r->layout, r->options->watch ? 0 : r->frames.count);
+    return layout_find_devices(&r->layout, count_frames(r));
 }
 
 static bool open_device(void *data, size_t i, cli_engine *engine)
@@ -149,11 +159,17 @@ static bool make_layout(runner *r)
 {
     pipeline_settings *s = &r->pipeline;
 
-    layout_make(&r->layout, r->options, s, r->options->watch ? 0 : r->frames.count);
+    s->held_bytes = r->feed.several && r->options->max_memory ? (size_t)r->options->max_memory / 2
+                                                            : r->feed.held;
+    layout_make(&r->layout, r->options, s, count_frames(r));
     if (r->options->watch) {
         s->feed = watch_feed;
         s->stop_feed = watch_stop;
         s->feed_data = &r->watch;
+    } else if (r->feed.several) {
+        s->feed = feed_run;
+        s->stop_feed = feed_stop;
+        s->feed_data = &r->feed;
     }
     r->plan.frame_wish.room = r->plan.template_wish.room = r->layout.room;
     if (s->devices || r->layout.may_open_device)
@@ -216,7 +232,7 @@ static bool open_page(runner *r)
 static bool run_pipeline(runner *r, bool *interrupted)
 {
     cli_emitter *e = &r->emitter;
-    const size_t frames = r->options->watch ? 0 : r->frames.count;
+    const size_t frames = count_frames(r);
 
     if (!prepare_templates(r) || !open_log(r) || !open_page(r) ||
         !emitter_begin(e, &r->plan, r->resume, r->page, frames))
@@ -224,7 +240,7 @@ static bool run_pipeline(runner *r, bool *interrupted)
     e->failed = !dump_template(r) || r->templates.usable < r->templates.count;
     r->pipeline.finished = emitter_take;
     r->pipeline.data = e;
-    return pipeline_run(&r->pipeline, interrupted) && !r->watch.failed;
+    return pipeline_run(&r->pipeline, interrupted) && !r->watch.failed && !r->feed.failed;
 }
 
 static cli_exit match_all(runner *r)
@@ -265,8 +281,8 @@ cli_exit cli_run(const cli_options *options)
         inputs_init(&r.inputs, options, &r.frames, &r.templates) &&
         output_check(options, &r.frames, &r.templates, &r.inputs)) {
         r.plan.output_is_folder = output_is_folder(options, &r.frames);
-        r.plan.thumbnail_side = pictures_thumbnail_side(options->watch ? 0 : r.frames.count);
-        if (make_layout(&r) && open_engines(&r))
+        r.plan.thumbnail_side = pictures_thumbnail_side(count_frames(&r));
+        if (feed_take(&r.feed, &r.frames) && make_layout(&r) && open_engines(&r))
             status = match_all(&r);
     }
     slots_destroy(&r.slots);
@@ -281,5 +297,6 @@ cli_exit cli_run(const cli_options *options)
     cli_templates_free(&r.templates);
     frames_free(&r.names);
     frames_free(&r.frames);
+    feed_close(&r.feed);
     return status;
 }

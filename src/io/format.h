@@ -52,7 +52,7 @@ struct io_format {
 };
 
 extern const io_format io_format_png, io_format_jpeg, io_format_tiff, io_format_bmp,
-    io_format_webp, io_format_pnm, io_format_npy, io_format_text;
+    io_format_webp, io_format_pnm, io_format_y4m, io_format_npy, io_format_text;
 
 /* Known in every build. */
 bool io_is_tiff(const uint8_t *data, size_t size);
@@ -61,6 +61,9 @@ extern const char *const io_tiff_endings[], *const io_webp_endings[];
 
 /* NULL-terminated, in the order in which they are probed. */
 extern const io_format *const io_formats[];
+
+/* Which of them a file's first bytes say, or NULL. */
+const io_format *io_find_format(const uint8_t *data, size_t size);
 
 /* JPEG of another quality than encode's, from 1 to 100; below 90 colour has half the
  * resolution. */

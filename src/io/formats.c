@@ -9,6 +9,7 @@ const io_format *const io_formats[] = {
     &io_format_bmp,
     &io_format_webp,
     &io_format_pnm,
+    &io_format_y4m,
     &io_format_npy,
     &io_format_text,
     NULL,
@@ -30,6 +31,14 @@ bool io_fail_unknown(io_error *error)
     char names[128];
     io_format_names(names, sizeof names);
     return io_fail(error, "not a picture that tmatch reads (%s)", names);
+}
+
+const io_format *io_find_format(const uint8_t *data, size_t size)
+{
+    for (const io_format *const *format = io_formats; *format; format++)
+        if ((*format)->probe(data, size))
+            return *format;
+    return NULL;
 }
 
 const char *io_library(int index)

@@ -59,6 +59,8 @@ typedef struct io_source {
     int slot;        /* of the mapping */
     size_t released; /* bytes of the beginning */
     int64_t page;    /* which of the file's pictures is meant, from 0; set after opening */
+    void (*closed)(void *owner, size_t size); /* told when it is; or NULL */
+    void *owner;
 } io_source;
 
 bool io_source_open(io_source *source, const char *path, io_error *error);
@@ -68,14 +70,76 @@ void io_source_close(io_source *source);
  * decoded of it fails. */
 bool io_source_lost(const io_source *source);
 
-/* How many pictures a file holds that io_source's page tells apart, at least 1; what is
- * no file, no picture or damaged counts as one, and fails when it is decoded. */
-int64_t io_count_pages(const char *path);
+/* Where one of several pictures is: the page of a file, or these bytes of it, with those of
+ * the header in front. */
+typedef struct io_part {
+    int64_t page;
+    int64_t offset, header;
+    size_t size, header_size; /* size 0: by its page */
+    bool timed; /* a movie's frame */
+    double time; /* in seconds, from 0 */
+} io_part;
+
+/* reason: why the part is none, or NULL. False to stop. */
+typedef bool io_take_part(void *data, const io_part *part, const char *reason);
+
+/* Calls take for each picture of a file that holds several; or for the one with this
+ * number, from 1, alone. "-" is standard input, which has to be a file. How many there are,
+ * at least 1, which what is no picture counts as, and fails when it is decoded; -1: take did
+ * not want more. */
+int64_t io_find_parts(const char *path, int64_t only, io_take_part *take, void *data);
+
+/* As io_source_open. */
+bool io_source_open_part(io_source *source, const char *path, const io_part *part,
+                         io_error *error);
 
 /* Whether a file's ending is that of a format whose files hold several pictures;
  * likely: is it usual, so that a folder's file is worth opening for it? A name without a
  * format's ending may be anything. */
 bool io_may_have_pages(const char *name, bool likely);
+
+/* Pictures that come one after the other through a pipe: PNM, PNG, JPEG, BMP and WebP, mixed
+ * as they like, and the frames of Y4M. A stream that begins with another format, or not with
+ * a picture, is one to its end. */
+typedef struct io_stream io_stream;
+
+/* Whether a path, "-" for standard input, is a pipe or a device, or standard input stands in
+ * the middle of a file. */
+bool io_is_stream(const char *path);
+
+/* Asked before memory is taken: whether a picture may take so many bytes, and if not why; it
+ * may wait until others have left room. */
+typedef struct io_stream_room {
+    bool (*admit)(void *data, size_t bytes, io_error *error);
+    void *data;
+} io_stream_room;
+
+typedef struct io_streamed {
+    io_source source; /* the caller's, to be closed; a movie's frame has the header in front */
+    bool timed;       /* a movie's frame */
+    double time;      /* in seconds, from 0 */
+} io_streamed;
+
+/* FAILED: with an error, and nothing after it is read. STOPPED: by io_stream_stop. */
+typedef enum io_next { IO_NEXT_PICTURE, IO_NEXT_END, IO_NEXT_STOPPED, IO_NEXT_FAILED } io_next;
+typedef enum io_follows { IO_FOLLOWS_NOTHING, IO_FOLLOWS_PICTURE, IO_FOLLOWS_GARBAGE } io_follows;
+
+bool io_stream_open(io_stream **stream, const char *path, const io_stream_room *room,
+                    io_error *error);
+void io_stream_close(io_stream **stream);
+
+/* Waits for a whole picture, or the end; what an end tore is a picture too, and fails when it
+ * is decoded. The first is never END: an empty stream is an empty picture. */
+io_next io_stream_next(io_stream *stream, io_streamed *picture, io_error *error);
+
+/* Waits for the first bytes of the next one. */
+io_follows io_stream_follows(io_stream *stream);
+
+/* Of the first byte that no picture has had. */
+int64_t io_stream_offset(const io_stream *stream);
+
+/* Ends another thread's waiting. */
+void io_stream_stop(const io_stream *stream);
 
 /* Gives back the memory of the first used bytes, which the caller does not look at
  * any more soon; they stay readable. */

@@ -1,38 +1,174 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that hold several pictures. */
+/* Files that hold several pictures: by a directory, which their format walks, or one after
+ * the other. */
 #include "format.h"
+#include "split.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int64_t count(const io_source *source)
+typedef struct walker {
+    io_part part;
+    int64_t only, count;
+    io_take_part *take;
+    void *data;
+} walker;
+
+static bool give(walker *w, const io_part *part, const char *reason)
 {
-    for (const io_format *const *format = io_formats; *format; format++)
-        if ((*format)->probe(source->data, source->size))
-            return (*format)->pages ? (*format)->pages(source) : 1;
-    return 1;
+    w->count++;
+    return (w->only && w->only != w->count) || w->take(w->data, part, reason);
 }
 
-int64_t io_count_pages(const char *path)
+/* What a picture alone is followed by is nobody's concern, in a file. In a stream it is, but
+ * behind a JPEG: cameras put things there. */
+static bool may_end_in_garbage(const io_source *source, bool stream)
 {
+    return !io_y4m_begins(source->data, source->size) && (!stream || source->data[0] == 0xff);
+}
+
+/* Pictures one after the other. A single one is not given, unless it is asked for. */
+static bool walk(walker *w, const io_source *source, bool stream)
+{
+    io_splitter splitter = {0};
+    io_part part = {0}, first = {0};
+    size_t at = 0;
+    int64_t found_count = 0, frames = 0;
+    io_error error = {""};
+
+    while (!error.reason[0] && !(w->only && w->count >= w->only)) {
+        if (found_count > 0)
+            at += io_split_skip(source->data + at, source->size - at);
+        if (at == source->size)
+            break;
+        const size_t left = source->size - at;
+        const io_split found = io_split_next(&splitter, source->data + at, left, true);
+        if (found == IO_SPLIT_HEADER) {
+            part.header = (int64_t)at;
+            part.header_size = splitter.end;
+            at += splitter.end;
+            frames = 0;
+            continue;
+        }
+        part.offset = (int64_t)at;
+        part.size = found == IO_SPLIT_PICTURE ? splitter.end : left;
+        if (!splitter.in_movie)
+            part.header_size = 0;
+        part.timed = splitter.in_movie && splitter.video.rate;
+        if (part.timed)
+            part.time = (double)frames++ * (double)splitter.video.scale / (double)splitter.video.rate;
+        if (found == IO_SPLIT_NONE || found == IO_SPLIT_BROKEN) {
+            if (found_count == 0 || (found_count == 1 && may_end_in_garbage(source, stream)))
+                break;
+            io_split_fail(found, part.offset, &error);
+        }
+        at += part.size;
+        if (++found_count == 1) {
+            first = part;
+            continue;
+        }
+        if (found_count == 2 && !give(w, &first, NULL))
+            return false;
+        if (!(w->only && w->count >= w->only) &&
+            !give(w, &part, error.reason[0] ? error.reason : NULL))
+            return false;
+    }
+    if (found_count == 1 && w->only == 1)
+        return give(w, &first, NULL);
+    if (w->count == 0)
+        w->count = 1;
+    return true;
+}
+
+static bool walk_pages(walker *w, int64_t count)
+{
+    if (count < 1)
+        count = 1;
+    if (w->only ? w->only > count : count == 1) {
+        w->count = count;
+        return true;
+    }
+    for (int64_t page = 0; page < count && !(w->only && w->count >= w->only); page++)
+        if (!give(w, &(io_part){.page = page}, NULL))
+            return false;
+    return true;
+}
+
+static bool find_parts(walker *w, const io_source *source, bool stream)
+{
+    const io_format *format = io_find_format(source->data, source->size);
+    if (stream || format == &io_format_pnm || format == &io_format_y4m)
+        return walk(w, source, stream);
+    return walk_pages(w, format && format->pages ? format->pages(source) : 1);
+}
+
+int64_t io_find_parts(const char *path, int64_t only, io_take_part *take, void *data)
+{
+    walker w = {.only = only, .take = take, .data = data};
+    const bool standard = strcmp(path, "-") == 0;
     io_source source;
     struct stat status;
-    int64_t pages = 1;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    bool good = true;
+    const int fd = standard ? STDIN_FILENO
+                            : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 
     if (fd < 0)
         return 1;
     /* Mapped, whatever its size: of most files only the first bytes are looked at. */
     if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0 &&
         io_map(&source, fd, (size_t)status.st_size)) {
-        pages = count(&source);
+        good = find_parts(&w, &source, standard);
         io_unmap(&source);
     }
-    close(fd);
-    return pages > 1 ? pages : 1;
+    if (!standard)
+        close(fd);
+    return !good ? -1 : w.count ? w.count : 1;
+}
+
+/* False where the bytes are not there any more; an error has nothing else to say. */
+static bool read_at(int fd, uint8_t *to, size_t size, int64_t offset, size_t *got)
+{
+    for (*got = 0; *got < size;) {
+        const ssize_t count = pread(fd, to + *got, size - *got, (off_t)(offset + (int64_t)*got));
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count <= 0)
+            return count == 0;
+        *got += (size_t)count;
+    }
+    return true;
+}
+
+bool io_source_open_part(io_source *source, const char *path, const io_part *part, io_error *error)
+{
+    if (part->size == 0) {
+        const bool good = io_source_open(source, path, error);
+        if (good)
+            source->page = part->page;
+        return good;
+    }
+    const bool standard = strcmp(path, "-") == 0;
+    const int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    uint8_t *data = fd < 0 ? NULL : malloc(part->header_size + part->size);
+    size_t header = 0, body = 0;
+    bool good = data && read_at(fd, data, part->header_size, part->header, &header) &&
+                header == part->header_size &&
+                read_at(fd, data + header, part->size, part->offset, &body);
+    if (!good)
+        io_fail(error, "%s", fd >= 0 && !data ? "not enough memory" : strerror(errno));
+    if (!standard && fd >= 0)
+        close(fd);
+    if (!good)
+        free(data);
+    else
+        *source = (io_source){.data = data, .size = header + body};
+    return good;
 }
 
 bool io_may_have_pages(const char *name, bool likely)
@@ -41,6 +177,7 @@ bool io_may_have_pages(const char *name, bool likely)
     for (const io_format *const *format = io_formats; dot && *format; format++)
         for (const char *const *ending = (*format)->in_folders; ending && *ending; ending++)
             if (strcasecmp(dot, *ending) == 0)
-                return (*format)->pages != NULL;
+                return (*format)->pages || *format == &io_format_y4m ||
+                       (!likely && *format == &io_format_pnm);
     return !likely;
 }

@@ -32,17 +32,15 @@ bool io_decode_as(const io_source *source, const io_request *request, const io_l
 {
     if (source->size == 0)
         return io_fail(error, IO_EMPTY);
-    for (const io_format *const *format = io_formats; *format; format++) {
-        if (!(*format)->probe(source->data, source->size))
-            continue;
-        io_picture decoded;
-        const bool good = decode(*format, source, request, limits, &decoded, error);
-        if (!good || io_source_lost(source)) {
-            io_picture_free(&decoded);
-            return io_source_lost(source) ? io_fail(error, IO_LOST) : false;
-        }
+    const io_format *format = io_find_format(source->data, source->size);
+    if (!format)
+        return io_source_lost(source) ? io_fail(error, IO_LOST) : io_fail_unknown(error);
+    io_picture decoded;
+    const bool good = decode(format, source, request, limits, &decoded, error);
+    if (good && !io_source_lost(source)) {
         *picture = decoded;
         return true;
     }
-    return io_source_lost(source) ? io_fail(error, IO_LOST) : io_fail_unknown(error);
+    io_picture_free(&decoded);
+    return io_source_lost(source) ? io_fail(error, IO_LOST) : false;
 }

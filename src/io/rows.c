@@ -6,14 +6,6 @@
 /* The file's memory is given back in steps of this. */
 #define RELEASE_BYTES ((size_t)8 << 20)
 
-static const io_format *find_format(const io_source *source)
-{
-    for (const io_format *const *format = io_formats; *format; format++)
-        if ((*format)->probe(source->data, source->size))
-            return *format;
-    return NULL;
-}
-
 /* No row of the upright picture is there before the file's last one is, or it is, but
  * the wrong way round. */
 static void orient(io_rows *rows)
@@ -40,7 +32,7 @@ bool io_rows_open(io_rows **opened, io_source *source, io_color color, const io_
 bool io_rows_open_as(io_rows **opened, io_source *source, const io_request *request,
                      const io_limits *limits, io_error *error)
 {
-    const io_format *format = source->size ? find_format(source) : NULL;
+    const io_format *format = source->size ? io_find_format(source->data, source->size) : NULL;
     if (!format)
         return source->size ? io_fail_unknown(error) : io_fail(error, IO_EMPTY);
     if (!format->rows_open)

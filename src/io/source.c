@@ -91,9 +91,12 @@ void io_source_release_part(io_source *source, size_t begin, size_t end)
 
 void io_source_close(io_source *source)
 {
+    const io_source before = *source;
     if (source->mapped)
         io_unmap(source);
     else
         free((void *)(uintptr_t)source->data);
     *source = (io_source){0};
+    if (before.closed)
+        before.closed(before.owner, before.size);
 }

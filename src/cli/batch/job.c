@@ -36,9 +36,12 @@ void job_free(cli_job *job, const cli_plan *plan)
 static void clear_pair(cli_pair *pair, const cli_job *job, const char *tmpl)
 {
     cli_result *r = &pair->result;
+    const cli_part *part = job->frame.part;
     *pair = (cli_pair){.result = {.frame = operand_name(&job->operand),
                                   .tmpl = tmpl,
-                                  .index = job->frame.part ? job->frame.part->number : 0,
+                                  .index = part ? part->number : 0,
+                                  .timed = part && part->place.timed,
+                                  .time = part ? part->place.time : 0,
                                   .matches = r->matches,
                                   .match_capacity = r->match_capacity}};
 }

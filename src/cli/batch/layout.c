@@ -73,7 +73,7 @@ static void limit_memory(layout *l, const cli_options *options, pipeline_setting
     const size_t element = with_map ? tm_map_element_size(l->settings.metric) : 0;
 
     s->ahead_bytes = 0;
-    l->settings.host_memory = options->max_memory / (int64_t)at_once;
+    l->settings.host_memory = (options->max_memory - (int64_t)s->held_bytes) / (int64_t)at_once;
     if (l->settings.host_memory == 0)
         l->settings.host_memory = 1;
     l->room = (cli_room){l->settings.host_memory / 8 * 5, (int64_t)element};

@@ -18,10 +18,12 @@ char *mirror_path(const char *folder, const cli_frame *frame, const char *suffix
 
     operand_init(&operand, frame); /* takes a crop off the name */
     const char *file = operand_name(&operand);
-    const char *name = strcmp(file, "-") == 0 ? "stdin" : file + frame->tree;
+    const bool standard = file[0] == '-' && (file[1] == '\0' || file[1] == '#');
+    const char *name = file + (standard ? 1 : frame->tree);
     const char *slash = folder[strlen(folder) - 1] == '/' ? "" : "/";
     const char *ending = *suffix || io_can_write(name, &error) ? "" : ".png";
-    if (asprintf(&path, "%s%s%s%s%s", folder, slash, name, suffix, ending) < 0)
+    if (asprintf(&path, "%s%s%s%s%s%s", folder, slash, standard ? "stdin" : "", name, suffix,
+                 ending) < 0)
         path = NULL;
     operand_free(&operand);
     return path;

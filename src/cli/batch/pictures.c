@@ -181,10 +181,9 @@ void pictures_make_thumbnail(cli_job *job, const cli_plan *plan)
 
     job->input = (cli_input){0};
     /* It was decoded once; the log has what came of it. */
-    if (!job->operand.path || strcmp(job->operand.path, "-") == 0 ||
-        !io_source_open(source, job->operand.path, &error))
+    if (!job->operand.path || io_is_stream(job->operand.path) ||
+        !input_open(source, &job->operand, &plan->frame_wish, &error))
         return;
-    source->page = job->operand.page;
     if (pictures_decode(job, plan, IO_RGB, &picture, &error)) {
         for (size_t i = 0; i < plan->templates->count; i++) {
             job->pairs[i].result.frame_width = picture.width;

@@ -2,13 +2,15 @@
 #include "batch/pipeline.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "batch/pipeline_threads.h"
 #include "message.h"
 #include "signals.h"
 
-/* Frames that workers can read while a device is opened. */
-enum { MIN_AHEAD = 512 };
+/* Frames that workers can read while a device is opened; and with their bytes held, that
+ * wait for a worker. */
+enum { MIN_AHEAD = 512, HELD_AHEAD = 2 };
 
 static void interrupt(void *data)
 {
@@ -32,7 +34,10 @@ static void *feed(void *argument)
 
 void pipeline_add(cli_pipeline *p, cli_frame frame)
 {
+    const bool held = frame.part && frame.part->held.data;
     pthread_mutex_lock(&p->lock);
+    while (held && !p->stopped && p->s.frames->count - p->taken >= HELD_AHEAD)
+        pthread_cond_wait(&p->room, &p->lock);
     if (frames_append(p->s.frames, frame)) {
         pthread_cond_signal(&p->work);
     } else {
@@ -43,16 +48,20 @@ void pipeline_add(cli_pipeline *p, cli_frame frame)
     pthread_mutex_unlock(&p->lock);
 }
 
-/* A run that is fed for years keeps no list of what is done: it begins anew whenever
- * nothing is left. */
+/* A run that is fed for years keeps no list of what is done. Frames keep their places, so
+ * a whole number of windows is forgotten. */
 static void forget(cli_pipeline *p)
 {
     cli_frames *frames = p->s.frames;
-    if (!p->feeding || p->returned < frames->count)
+    const size_t done = p->returned / p->window * p->window;
+    if (!p->s.feed || done == 0 || done < frames->count / 2)
         return;
-    for (size_t i = 0; i < frames->count; i++)
+    for (size_t i = 0; i < done; i++)
         frame_free(&frames->list[i]);
-    frames->count = p->taken = p->returned = 0;
+    frames->count -= done;
+    memmove(frames->list, frames->list + done, frames->count * sizeof *frames->list);
+    p->taken -= done;
+    p->returned -= done;
 }
 
 /* A hundred places take a millisecond, in which workers can read. */
@@ -124,6 +133,7 @@ static bool init(cli_pipeline *p)
     pthread_cond_init(&p->work, NULL);
     pthread_cond_init(&p->read, NULL);
     pthread_cond_init(&p->done, NULL);
+    pthread_cond_init(&p->room, NULL);
     /* Some frames take several times as long as others; while one does, the rest
      * goes on. What waits is results, not pictures. */
     p->window = 8 * p->s.in_flight_ahead;
@@ -147,6 +157,7 @@ static void destroy(cli_pipeline *p)
     free(p->to_match.ring);
     free(p->to_write.ring);
     free(p->members);
+    pthread_cond_destroy(&p->room);
     pthread_cond_destroy(&p->done);
     pthread_cond_destroy(&p->read);
     pthread_cond_destroy(&p->work);

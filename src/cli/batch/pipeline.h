@@ -28,7 +28,8 @@ typedef struct pipeline_settings {
     void (*feed)(void *feed_data, cli_pipeline *pipeline);
     void (*stop_feed)(void *feed_data);
     void *feed_data;
-    size_t workers;   /* threads that read */
+    size_t held_bytes; /* of --max-memory, for frames that the feed has read */
+    size_t workers;    /* threads that read */
     size_t in_flight; /* frames in memory at a time, at least 1 */
     size_t in_flight_ahead; /* and with devices */
     size_t ahead_bytes; /* more frames may be read ahead of devices up to this; if 0, the
@@ -54,7 +55,8 @@ typedef struct pipeline_settings {
     void *data;
 } pipeline_settings;
 
-/* For feed. Takes over what the frame points to. */
+/* For feed. Takes over what the frame points to. Where that is its bytes, waits until few
+ * frames wait to be taken. */
 void pipeline_add(cli_pipeline *pipeline, cli_frame frame);
 
 /* Returns when all frames are done, or those that were begun when it was stopped.

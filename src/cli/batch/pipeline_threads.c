@@ -31,6 +31,7 @@ void pipeline_wake_all(cli_pipeline *p)
     pthread_cond_broadcast(&p->work);
     pthread_cond_broadcast(&p->read);
     pthread_cond_broadcast(&p->done);
+    pthread_cond_broadcast(&p->room);
 }
 
 void pipeline_stop(cli_pipeline *p)
@@ -62,6 +63,7 @@ static place *take(cli_pipeline *p)
     item->job.frame = p->s.frames->list[p->taken++];
     p->under_way++;
     p->in_memory++;
+    pthread_cond_signal(&p->room);
     return item;
 }
 

@@ -32,6 +32,7 @@ struct cli_pipeline {
     pthread_cond_t work;  /* for workers: a frame may be taken, or has been matched */
     pthread_cond_t read;  /* for devices: a frame has been read */
     pthread_cond_t done;  /* for the caller: a frame has been finished */
+    pthread_cond_t room;  /* for the feed: a frame has been taken */
     place *places;
     size_t window;
     size_t ready; /* places whose jobs are there, from the first on */

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* Frames that come through pipes: each goes on its way when it has arrived, and no more of
+ * them are read than there is room for. */
+#ifndef TMATCH_CLI_BATCH_FEED_H
+#define TMATCH_CLI_BATCH_FEED_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "batch/pipeline.h"
+#include "frames.h"
+#include "io/io.h"
+#include "options.h"
+
+typedef struct cli_feed {
+    const cli_options *options;
+    cli_frames frames;  /* still to come: the first is a stream, others may follow it */
+    io_stream *stream;  /* that is read */
+    io_streamed picture; /* its first, which was read to see whether others follow */
+    bool begun;
+    bool several; /* streams, or a stream of several: the pipeline is to be fed */
+    bool failed;
+    pthread_mutex_t lock; /* of what follows */
+    pthread_cond_t room;
+    size_t held; /* bytes of pictures that are on their way */
+    bool stopped;
+} cli_feed;
+
+/* Looks for streams among the frames. Where one is among others, or has several pictures,
+ * several is set; a lone picture of a lone stream becomes an ordinary frame. False after a
+ * message. To be closed in any case, after the frames. */
+bool feed_open(cli_feed *feed, const cli_options *options, cli_frames *frames);
+void feed_close(cli_feed *feed);
+
+/* If several is set: takes the frames from the first stream on. False after a message. */
+bool feed_take(cli_feed *feed, cli_frames *frames);
+
+/* For the pipeline; data is the feed. */
+void feed_run(void *data, cli_pipeline *pipeline);
+void feed_stop(void *data);
+
+#endif

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT */
+/* Pictures from a pipe, one after the other, each as soon as its last byte is there. */
+#include "format.h"
+#include "split.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What is asked of a pipe at a time, and what a format is recognised by. */
+enum { CHUNK = 64 << 10, FIRST_CAPACITY = 256 << 10 };
+
+struct io_stream {
+    io_stream_room room;
+    int fd, wake;
+    /* The movie's header, which goes before each frame, then bytes of the stream. */
+    uint8_t *buffer;
+    size_t capacity, prefix, filled;
+    int64_t offset; /* in the stream, of the first after the header */
+    bool ended, stopped, over;
+    io_splitter splitter;
+    uint8_t *header;
+    size_t header_size;
+    int64_t pictures, frames; /* frames: of the movie */
+};
+
+bool io_is_stream(const char *path)
+{
+    struct stat status;
+    const bool standard = strcmp(path, "-") == 0;
+    if ((standard ? fstat(STDIN_FILENO, &status) : stat(path, &status)) != 0)
+        return false;
+    if (standard && S_ISREG(status.st_mode))
+        return lseek(STDIN_FILENO, 0, SEEK_CUR) != 0;
+    return !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+}
+
+bool io_stream_open(io_stream **opened, const char *path, const io_stream_room *room,
+                    io_error *error)
+{
+    io_stream *s = calloc(1, sizeof *s);
+    if (!s)
+        return io_fail(error, "not enough memory");
+    *s = (io_stream){.room = *room, .fd = STDIN_FILENO, .wake = eventfd(0, EFD_CLOEXEC)};
+    /* A pipe without a writer yet is waited for in poll, which can be stopped. */
+    if (s->wake >= 0 && strcmp(path, "-") != 0)
+        s->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (s->wake >= 0 && s->fd >= 0) {
+        *opened = s;
+        return true;
+    }
+    io_fail(error, "%s", strerror(errno));
+    io_stream_close(&s);
+    return false;
+}
+
+void io_stream_close(io_stream **stream)
+{
+    io_stream *s = *stream;
+    if (!s)
+        return;
+    if (s->wake >= 0)
+        close(s->wake);
+    if (s->fd > STDIN_FILENO)
+        close(s->fd);
+    free(s->buffer);
+    free(s->header);
+    free(s);
+    *stream = NULL;
+}
+
+void io_stream_stop(const io_stream *s)
+{
+    const uint64_t one = 1;
+    /* It can fail only where it has been stopped 2^64 times. */
+    if (write(s->wake, &one, sizeof one) < 0)
+        return;
+}
+
+/* Room for more of the picture. It grows with what arrives, not with what a header
+ * announces. */
+static bool grow(io_stream *s, io_error *error)
+{
+    const uint64_t need = s->splitter.need;
+    size_t wanted = s->prefix + s->filled + CHUNK;
+    if (need > SIZE_MAX / 4 || !s->room.admit(s->room.data, (size_t)need, error))
+        return need > SIZE_MAX / 4 ? io_fail(error, "a picture of 2^62 bytes or more") : false;
+    if (s->prefix + need > wanted)
+        wanted = s->prefix + (size_t)need;
+    if (wanted <= s->capacity)
+        return true;
+    const size_t most = s->capacity ? 2 * s->capacity : FIRST_CAPACITY;
+    if (wanted > most)
+        wanted = most;
+    if (s->prefix + s->filled + CHUNK > wanted)
+        wanted = s->prefix + s->filled + CHUNK;
+    if (!s->room.admit(s->room.data, wanted, error))
+        return false;
+    uint8_t *larger = realloc(s->buffer, wanted);
+    if (!larger)
+        return io_fail(error, "not enough memory");
+    s->buffer = larger;
+    s->capacity = wanted;
+    return true;
+}
+
+/* Reads what there is, or waits for it. False at a failure, or when it was stopped. */
+static bool read_more(io_stream *s, io_error *error)
+{
+    struct pollfd files[] = {{.fd = s->wake, .events = POLLIN}, {.fd = s->fd, .events = POLLIN}};
+    if (!grow(s, error))
+        return false;
+    for (;;) {
+        if (poll(files, 2, -1) < 0 && errno != EINTR)
+            return io_fail(error, "%s", strerror(errno));
+        if (files[0].revents) {
+            s->stopped = true;
+            return io_fail(error, "stopped");
+        }
+        if (!files[1].revents)
+            continue;
+        const size_t used = s->prefix + s->filled;
+        size_t most = s->capacity - used;
+        if (most > CHUNK && s->splitter.need < s->filled + most)
+            most = s->splitter.need > s->filled + CHUNK ? (size_t)s->splitter.need - s->filled : CHUNK;
+        const ssize_t got = read(s->fd, s->buffer + used, most);
+        if (got < 0 && (errno == EINTR || errno == EAGAIN))
+            continue;
+        if (got < 0)
+            return io_fail(error, "%s", strerror(errno));
+        s->ended = got == 0;
+        s->filled += (size_t)got;
+        return true;
+    }
+}
+
+static void drop(io_stream *s, size_t count)
+{
+    uint8_t *data = s->buffer + s->prefix;
+    memmove(data, data + count, s->filled - count);
+    s->filled -= count;
+    s->offset += (int64_t)count;
+}
+
+/* The next picture begins a buffer, with the movie's header in front. */
+static bool restart(io_stream *s, const uint8_t *rest, size_t size, io_error *error)
+{
+    const size_t prefix = s->splitter.in_movie ? s->header_size : 0;
+    const size_t capacity = prefix + size + FIRST_CAPACITY;
+    uint8_t *buffer = malloc(capacity);
+    if (!buffer)
+        return io_fail(error, "not enough memory");
+    if (prefix)
+        memcpy(buffer, s->header, prefix);
+    if (size)
+        memcpy(buffer + prefix, rest, size);
+    s->buffer = buffer;
+    s->capacity = capacity;
+    s->prefix = prefix;
+    s->filled = size;
+    return true;
+}
+
+/* The first size bytes, with the header in front, become the picture's. */
+static bool hand_over(io_stream *s, size_t size, io_streamed *picture, io_error *error)
+{
+    uint8_t *mine = s->buffer;
+    const bool frame = s->prefix > 0 && s->splitter.in_movie;
+    const size_t before = s->prefix, whole = frame ? before + size : size;
+
+    if (!restart(s, mine + before + size, s->filled - size, error))
+        return false;
+    if (!frame && before)
+        memmove(mine, mine + before, size); /* a movie ended here */
+    uint8_t *smaller = realloc(mine, whole ? whole : 1);
+    *picture = (io_streamed){.source = {.data = smaller ? smaller : mine, .size = whole}};
+    if (frame && s->splitter.video.rate) {
+        picture->timed = true;
+        picture->time = (double)s->frames * (double)s->splitter.video.scale /
+                        (double)s->splitter.video.rate;
+    }
+    s->frames += frame;
+    s->offset += (int64_t)size;
+    s->pictures++;
+    return true;
+}
+
+static bool keep_header(io_stream *s, size_t size, io_error *error)
+{
+    uint8_t *header = realloc(s->header, size), *old = s->buffer;
+    if (!header)
+        return io_fail(error, "not enough memory");
+    s->header = header;
+    s->header_size = size;
+    s->frames = 0;
+    memcpy(header, s->buffer + s->prefix, size);
+    if (!restart(s, old + s->prefix + size, s->filled - size, error))
+        return false;
+    s->offset += (int64_t)size;
+    free(old);
+    return true;
+}
+
+/* What the splitter knows no end of is one picture up to the stream's end; if it is one. */
+static bool take_all(io_stream *s, io_streamed *picture, io_error *error)
+{
+    while (!s->ended && s->filled < CHUNK)
+        if (!read_more(s, error))
+            return false;
+    if (s->filled > 0 && io_find_format(s->buffer + s->prefix, s->filled))
+        while (!s->ended)
+            if (!read_more(s, error))
+                return false;
+    s->over = true;
+    return hand_over(s, s->filled, picture, error);
+}
+
+/* Up to the next picture's first byte; false at a failure. */
+static bool skip_space(io_stream *s, io_error *error)
+{
+    for (;;) {
+        const size_t spaces =
+            s->splitter.scan || !s->filled ? 0 : io_split_skip(s->buffer + s->prefix, s->filled);
+        if (s->pictures > 0 && spaces)
+            drop(s, spaces);
+        if (s->filled > 0 || s->ended)
+            return true;
+        if (!read_more(s, error))
+            return false;
+    }
+}
+
+/* Behind the first picture, for which take_all does. */
+static io_next lose(io_stream *s, io_split found, io_error *error)
+{
+    s->over = true;
+    io_split_fail(found, s->offset, error);
+    return IO_NEXT_FAILED;
+}
+
+static io_next end_with(io_stream *s, bool good)
+{
+    s->over |= !good;
+    return good ? IO_NEXT_PICTURE : s->stopped ? IO_NEXT_STOPPED : IO_NEXT_FAILED;
+}
+
+io_next io_stream_next(io_stream *s, io_streamed *picture, io_error *error)
+{
+    while (!s->over) {
+        if (!skip_space(s, error))
+            return end_with(s, false);
+        if (s->filled == 0) {
+            s->over = true;
+            /* an empty file, or a movie without a frame: its decoder says so */
+            return s->pictures == 0 ? end_with(s, hand_over(s, 0, picture, error)) : IO_NEXT_END;
+        }
+        const io_split found =
+            io_split_next(&s->splitter, s->buffer + s->prefix, s->filled, s->ended);
+        if (found == IO_SPLIT_PICTURE)
+            return end_with(s, hand_over(s, s->splitter.end, picture, error));
+        if (found == IO_SPLIT_NONE || found == IO_SPLIT_BROKEN)
+            return s->pictures == 0 ? end_with(s, take_all(s, picture, error))
+                                    : lose(s, found, error);
+        if (found == IO_SPLIT_MORE && s->ended)
+            return end_with(s, hand_over(s, s->filled, picture, error)); /* torn */
+        if (found == IO_SPLIT_HEADER ? !keep_header(s, s->splitter.end, error)
+                                     : !read_more(s, error))
+            return end_with(s, false);
+    }
+    return IO_NEXT_END;
+}
+
+io_follows io_stream_follows(io_stream *s)
+{
+    io_error error;
+    io_splitter copy;
+    io_split found;
+
+    do {
+        if (s->over)
+            return IO_FOLLOWS_NOTHING;
+        if (!skip_space(s, &error))
+            return IO_FOLLOWS_PICTURE; /* or what has failed, which the next one says */
+        if (s->filled == 0)
+            return IO_FOLLOWS_NOTHING;
+        copy = s->splitter;
+        found = io_split_next(&copy, s->buffer + s->prefix, s->filled, s->ended);
+    } while (found == IO_SPLIT_MORE && !copy.scan && !s->ended && read_more(s, &error));
+    return found == IO_SPLIT_NONE ? IO_FOLLOWS_GARBAGE : IO_FOLLOWS_PICTURE;
+}
+
+int64_t io_stream_offset(const io_stream *s)
+{
+    return s->offset;
+}
