@@ -7,7 +7,7 @@
 #include "check.h"
 
 #if TM_HAVE_TIFF
-#include "io/format.h"
+#include "io/orientation.h"
 #include "tiff_sample.h"
 
 enum { WIDTH = 37, HEIGHT = 29, MOST = 5 };
@@ -370,6 +370,39 @@ static void parts_may_be_left_out(void)
     }
 }
 
+/* Upright, or as stored, whole; by rows only as stored. */
+static void orientations_are_honoured(void)
+{
+    for (int orientation = 1; orientation <= 8; orientation++) {
+        tiff_sample s = sample_of(3);
+        s.mode = orientation & 1 ? "wb8" : "wl";
+        bytes plain = make_tiff(&s);
+        s.orientation = orientation;
+        bytes file = make_tiff(&s);
+        const io_source sources[] = {{.data = plain.data, .size = plain.size},
+                                     {.data = file.data, .size = file.size}};
+        io_request request = {.color = IO_GRAY};
+        io_picture upright, turned;
+        io_error error;
+        CHECK(io_decode_as(&sources[0], &request, &limits, &upright, &error));
+        CHECK(io_orient_picture(&upright, orientation, NULL, &error));
+        CHECK(io_decode_as(&sources[1], &request, &limits, &turned, &error));
+        CHECK_EQ(turned.width, orientation > 4 ? HEIGHT : WIDTH);
+        CHECK_EQ(turned.orientation, orientation > 1 ? orientation : 0);
+        CHECK(memcmp(turned.samples, upright.samples, WIDTH * HEIGHT) == 0);
+        io_picture_free(&turned);
+        request.stored_orientation = true;
+        CHECK(io_decode_as(&sources[1], &request, &limits, &turned, &error));
+        CHECK_EQ(turned.width, WIDTH);
+        for (int i = 0; i < WIDTH * HEIGHT; i++)
+            CHECK_EQ(turned.samples[i], values[i]);
+        io_picture_free(&turned);
+        io_picture_free(&upright);
+        free(plain.data);
+        free(file.data);
+    }
+}
+
 /* Overviews and masks are no pages; the first directory is one, whatever it says. */
 static void pages_are_found(void)
 {
@@ -466,6 +499,7 @@ int main(int argc, char **argv)
         TEST(alpha_is_a_mask),
         TEST(brightness_and_colour_apart),
         TEST(parts_may_be_left_out),
+        TEST(orientations_are_honoured),
         TEST(pages_are_found),
         TEST(what_is_not_read_is_named),
 #else

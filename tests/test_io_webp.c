@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "check.h"
+#include "io/orientation.h"
 #include "io_samples.h"
 
 #include <stdlib.h>
@@ -61,6 +62,47 @@ static void every_kind(void)
         }
         io_picture_free(&p);
         WebPFree(wanted);
+        free(file.data);
+    }
+}
+
+/* The file in the extended form, whose EXIF data stand behind the samples. */
+static bytes add_exif(bytes file, int orientation)
+{
+    static const uint8_t head[] = "VP8X\x0a\0\0\0\x08\0\0\0\x2c\0\0\x1e\0\0";
+    uint8_t exif[] = "EXIF\x1a\0\0\0II*\0\x08\0\0\0\1\0\x12\1\3\0\1\0\0\0?\0\0\0\0\0\0";
+    const size_t head_size = sizeof head - 1, exif_size = sizeof exif - 2;
+    bytes larger = {malloc(file.size + head_size + exif_size), file.size + head_size + exif_size};
+    exif[8 + 18] = (uint8_t)orientation;
+    memcpy(larger.data, file.data, 12);
+    memcpy(larger.data + 12, head, head_size);
+    memcpy(larger.data + 12 + head_size, file.data + 12, file.size - 12);
+    memcpy(larger.data + file.size + head_size, exif, exif_size);
+    for (int i = 0; i < 4; i++)
+        larger.data[4 + i] = (uint8_t)((larger.size - 8) >> 8 * i);
+    free(file.data);
+    return larger;
+}
+
+static void orientations_are_honoured(void)
+{
+    for (int orientation = 1; orientation <= 8; orientation++) {
+        bytes file = add_exif(make_webp(false, false), orientation);
+        const io_source source = {.data = file.data, .size = file.size};
+        io_request request = {.color = IO_RGB, .stored_orientation = true};
+        io_picture stored, upright;
+        io_error error;
+        CHECK(io_decode_as(&source, &request, &limits, &stored, &error));
+        CHECK_EQ(stored.width, WIDTH);
+        CHECK(io_orient_picture(&stored, orientation, NULL, &error));
+        request.stored_orientation = false;
+        CHECK(io_decode_as(&source, &request, &limits, &upright, &error));
+        CHECK_EQ(upright.width, orientation > 4 ? HEIGHT : WIDTH);
+        CHECK(memcmp(upright.samples, stored.samples, PIXELS * 3) == 0);
+        io_picture_free(&stored);
+        io_picture_free(&upright);
+        check_truncations(file, file.size);
+        check_damage(file);
         free(file.data);
     }
 }
@@ -139,6 +181,7 @@ int main(int argc, char **argv)
     static const check_test tests[] = {
         TEST(every_kind),
 #if TM_HAVE_WEBP
+        TEST(orientations_are_honoured),
         TEST(rows_say_that_it_is_decoded_whole),
         TEST(absurd_sizes_are_refused),
         TEST(movies_are_refused),

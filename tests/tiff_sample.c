@@ -160,6 +160,8 @@ void add_tiff_page(bytes *file, const tiff_sample *s)
         TIFFSetField(tiff, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
     if (s->subfile)
         TIFFSetField(tiff, TIFFTAG_SUBFILETYPE, s->subfile);
+    if (s->orientation)
+        TIFFSetField(tiff, TIFFTAG_ORIENTATION, s->orientation);
     if (s->inks)
         TIFFSetField(tiff, TIFFTAG_INKSET, s->inks);
     if (s->tile_width) {

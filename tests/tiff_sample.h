@@ -17,7 +17,7 @@ typedef struct tiff_sample {
     int extra_count;
     uint16_t extras[2];
     int blocks; /* pixels each way that share a colour, of YCbCr; 0: not said */
-    int subfile, inks;
+    int subfile, inks, orientation;
     bool sparse;            /* the first strip or tile is left out */
     const char *mode;       /* of TIFFOpen; NULL: "wl" */
     uint16_t *palette;      /* all reds, greens and blues */

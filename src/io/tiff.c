@@ -183,7 +183,7 @@ static bool reader_open(tiff_reader *r, const io_source *source, const io_reques
     pthread_once(&once, install_handlers);
     r->source = source;
     r->error = error;
-    if (!io_tiff_find_page(source, source->page, &offset, error))
+    if (!io_tiff_find_page(source, &offset, error))
         return false;
     r->tiff = open_client(r);
     if (!r->tiff || !TIFFSetSubDirectory(r->tiff, offset))
@@ -380,6 +380,7 @@ const io_format io_format_tiff = {
     .in_folders = io_tiff_endings,
     .probe = io_is_tiff,
     .pages = io_tiff_count_pages,
+    .orientation = io_tiff_orientation,
     .decode = decode,
     .rows_open = rows_open,
     .rows_read = rows_read,

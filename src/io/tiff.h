@@ -39,8 +39,11 @@ typedef struct tiff_layout {
 /* Reads the layout; false with a reason where tmatch or libtiff cannot read the page. */
 bool io_tiff_layout(TIFF *tiff, const io_limits *limits, tiff_layout *layout, io_error *error);
 
-/* Where the directory of a page lies, counted from 0, without overviews and masks. */
-bool io_tiff_find_page(const io_source *source, int64_t page, uint64_t *offset, io_error *error);
+/* Where the directory of the source's page lies; overviews and masks are none. */
+bool io_tiff_find_page(const io_source *source, uint64_t *offset, io_error *error);
+
+/* The page's orientation, 0 where it has none. */
+int io_tiff_orientation(const io_source *source);
 
 /* Pages, or those before the chain of directories breaks and one more: that fails. */
 int64_t io_tiff_count_pages(const io_source *source);

@@ -6,7 +6,8 @@
 #include <inttypes.h>
 
 /* As many entries as libtiff takes. */
-enum { MOST_ENTRIES = 4096, TAG_NEW_SUBFILE_TYPE = 254, TAG_SUBFILE_TYPE = 255 };
+enum { MOST_ENTRIES = 4096 };
+enum { TAG_NEW_SUBFILE_TYPE = 254, TAG_SUBFILE_TYPE = 255, TAG_ORIENTATION = 274 };
 
 typedef struct chain {
     const io_source *source;
@@ -15,6 +16,8 @@ typedef struct chain {
     uint64_t seen;        /* Brent's: compared with each directory, and moved ever more rarely */
     int64_t steps, until;
     bool loops; /* what comes next was there before */
+    bool extra; /* the one before is a smaller version of a page, or its mask */
+    int orientation; /* that it has, or 0 */
 } chain;
 
 static uint64_t number(const chain *c, uint64_t at, int bytes)
@@ -36,9 +39,8 @@ static bool begin(chain *c, const io_source *source, io_error *error)
     return c->at != 0 || io_fail(error, "damaged TIFF: it has no picture");
 }
 
-/* Goes to the next directory, and says whether this one is a smaller version of a page, or
- * its mask. Entries are in the order of their tags. */
-static bool step(chain *c, bool *extra, io_error *error)
+/* Looks at a directory and goes to the next. Entries are in the order of their tags. */
+static bool step(chain *c, io_error *error)
 {
     const uint64_t size = c->source->size, head = c->big ? 8 : 2, entry = c->big ? 20 : 12;
     const uint64_t link = c->big ? 8 : 4;
@@ -52,17 +54,20 @@ static bool step(chain *c, bool *extra, io_error *error)
     if (size - c->at - head < count * entry + link)
         return io_fail(error, "damaged TIFF: the file is truncated");
     uint64_t at = c->at + head;
-    *extra = false;
+    c->extra = false;
+    c->orientation = 0;
     for (uint64_t i = 0; i < count; i++) {
         const uint64_t here = at + i * entry, tag = number(c, here, 2);
-        if (tag > TAG_SUBFILE_TYPE)
+        if (tag > TAG_ORIENTATION)
             break;
         /* numbers of 16 bits, or of 32, are left-justified in the entry */
         const uint64_t value = number(c, here + entry - link, number(c, here + 2, 2) == 3 ? 2 : 4);
         if (tag == TAG_NEW_SUBFILE_TYPE && (value & (FILETYPE_REDUCEDIMAGE | FILETYPE_MASK)))
-            *extra = true;
+            c->extra = true;
         if (tag == TAG_SUBFILE_TYPE && value == OFILETYPE_REDUCEDIMAGE)
-            *extra = true;
+            c->extra = true;
+        if (tag == TAG_ORIENTATION && value <= 8)
+            c->orientation = (int)value;
     }
     if (++c->steps == c->until) {
         c->seen = c->at;
@@ -73,35 +78,47 @@ static bool step(chain *c, bool *extra, io_error *error)
     return true;
 }
 
-bool io_tiff_find_page(const io_source *source, int64_t page, uint64_t *offset, io_error *error)
+/* Leaves the chain behind the page, which begins at offset. */
+static bool walk(chain *c, const io_source *source, uint64_t *offset, io_error *error)
 {
-    chain c;
-    bool extra = false;
-    if (!begin(&c, source, error))
+    if (!begin(c, source, error))
         return false;
-    for (int64_t found = -1; c.at != 0;) {
-        *offset = c.at;
-        if (!step(&c, &extra, error))
+    for (int64_t found = -1; c->at != 0;) {
+        *offset = c->at;
+        if (!step(c, error))
             return false;
-        found += !extra || found < 0; /* the first is one, whatever it says */
-        if (found == page)
+        found += !c->extra || found < 0; /* the first is one, whatever it says */
+        if (found == source->page)
             return true;
     }
-    return io_fail(error, "the TIFF has no page %" PRId64, page + 1);
+    return io_fail(error, "the TIFF has no page %" PRId64, source->page + 1);
+}
+
+bool io_tiff_find_page(const io_source *source, uint64_t *offset, io_error *error)
+{
+    chain c;
+    return walk(&c, source, offset, error);
+}
+
+int io_tiff_orientation(const io_source *source)
+{
+    chain c;
+    uint64_t offset;
+    io_error error;
+    return walk(&c, source, &offset, &error) ? c.orientation : 0;
 }
 
 int64_t io_tiff_count_pages(const io_source *source)
 {
     chain c;
-    bool extra = false;
     io_error error;
     int64_t count = 0;
     if (!begin(&c, source, &error))
         return 1;
     while (c.at != 0) {
-        if (!step(&c, &extra, &error))
+        if (!step(&c, &error))
             return count + 1;
-        count += !extra || count == 0;
+        count += !c.extra || count == 0;
     }
     return count;
 }

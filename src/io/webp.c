@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* WebP by libwebp. Gray is the luma of its RGB, as it is of other formats' colours: what is
  * cut out and written as another format matches where it was. */
-#include "format.h"
+#include "orientation.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,13 +22,29 @@ static bool fail_status(VP8StatusCode status, io_error *error)
     }
 }
 
+static uint64_t number_at(const uint8_t *d)
+{
+    return (uint64_t)d[0] | (uint64_t)d[1] << 8 | (uint64_t)d[2] << 16 | (uint64_t)d[3] << 24;
+}
+
+/* The chunk of EXIF data stands behind the samples. */
+static int find_orientation(const io_source *source)
+{
+    enum { FIRST = 12, HEAD = 8 };
+    for (uint64_t at = FIRST; at <= source->size && source->size - at >= HEAD;) {
+        const uint8_t *chunk = source->data + at;
+        const uint64_t size = number_at(chunk + 4), left = source->size - at - HEAD;
+        if (memcmp(chunk, "EXIF", 4) == 0)
+            return io_exif_orientation(chunk + HEAD, (size_t)(size < left ? size : left));
+        at += HEAD + size + size % 2;
+    }
+    return 0;
+}
+
 /* How much of the file its header says there is: libwebp does without the end. */
 static bool check_length(const io_source *source, io_error *error)
 {
-    const uint8_t *d = source->data + 4;
-    const uint64_t length =
-        (uint64_t)d[0] | (uint64_t)d[1] << 8 | (uint64_t)d[2] << 16 | (uint64_t)d[3] << 24;
-    return length + 8 <= source->size || io_fail(error, "damaged WebP: the file is truncated");
+    return number_at(source->data + 4) + 8 <= source->size || io_fail(error, "damaged WebP: the file is truncated");
 }
 
 static bool read_header(const io_source *source, const io_limits *limits,
@@ -126,6 +142,7 @@ const io_format io_format_webp = {
     .library = "libwebp " TM_LIBWEBP_VERSION,
     .in_folders = io_webp_endings,
     .probe = io_is_webp,
+    .orientation = find_orientation,
     .decode = decode,
     .rows_open = rows_open,
     .rows_close = rows_close,
