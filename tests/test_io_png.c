@@ -199,6 +199,53 @@ static void sixteen_bits_and_masks(void)
     }
 }
 
+/* Of 16 bits what is written is what is read. */
+static void sixteen_bits_are_written(void)
+{
+    static uint16_t samples[WIDTH * HEIGHT * 3];
+    for (int channels = 1; channels <= 3; channels += 2) {
+        const io_picture picture = {.width = WIDTH, .height = HEIGHT, .channels = channels,
+                                    .bits = 16, .samples = (uint8_t *)samples};
+        const io_request request = {.color = (io_color)channels, .deep = true};
+        char *data = NULL;
+        size_t size;
+        FILE *file = open_memstream(&data, &size);
+        io_picture read;
+        io_error error;
+        for (size_t i = 0; i < sizeof samples / sizeof *samples; i++)
+            samples[i] = (uint16_t)check_random();
+        CHECK(file && io_encode(&picture, "x.png", file, &error) && fclose(file) == 0);
+        const io_source source = {.data = (uint8_t *)data, .size = size};
+        CHECK(io_decode_as(&source, &request, &(io_limits){1 << 20}, &read, &error));
+        CHECK_EQ(read.bits, 16);
+        CHECK(memcmp(read.samples, samples, (size_t)(WIDTH * HEIGHT * channels) * 2) == 0);
+        io_picture_free(&read);
+        free(data);
+    }
+}
+
+/* Samples of 16 bits to look at: stretched where they use less than half of the range. */
+static void sixteen_bits_are_shown(void)
+{
+    static const struct {
+        uint16_t samples[4];
+        uint8_t shown[4];
+    } cases[] = {{{0, 1, 2048, 4095}, {0, 0, 128, 255}},
+                 {{30000, 30100, 30200, 30300}, {0, 85, 170, 255}},
+                 {{0, 16000, 32767, 100}, {0, 125, 255, 1}},
+                 {{0, 257, 32768, 128}, {0, 1, 128, 0}},
+                 {{0, 65535, 129, 32639}, {0, 255, 1, 127}},
+                 {{700, 700, 700, 700}, {3, 3, 3, 3}}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint16_t samples[4];
+        memcpy(samples, cases[i].samples, sizeof samples);
+        io_picture p = {.width = 2, .height = 2, .channels = 1, .bits = 16, .samples = (uint8_t *)samples};
+        io_show(&p);
+        CHECK_EQ(p.bits, 8);
+        CHECK(memcmp(p.samples, cases[i].shown, 4) == 0);
+    }
+}
+
 /* libpng's own limit is 1,000,000 columns. */
 static void very_wide_pictures_are_read(void)
 {
@@ -303,6 +350,8 @@ int main(int argc, char **argv)
         TEST(tiny_interlaced_sizes),
         TEST(colour_chunks_change_nothing),
         TEST(sixteen_bits_and_masks),
+        TEST(sixteen_bits_are_written),
+        TEST(sixteen_bits_are_shown),
         TEST(very_wide_pictures_are_read),
         TEST(absurd_sizes_are_refused),
         TEST(wide_rows_take_no_memory_before_they_are_read),

@@ -82,6 +82,7 @@ static void put_squares(io_picture *shown, const uint8_t *mask)
 static void show_template(cli_template *tmpl, const cli_wish *wish)
 {
     const io_request request = {.color = IO_RGB,
+                                .deep = true,
                                 .floats = IO_FLOATS_SHOWN,
                                 .stored_orientation = wish->stored_orientation};
     const cli_operand *operand = &tmpl->operand;
@@ -90,6 +91,7 @@ static void show_template(cli_template *tmpl, const cli_wish *wish)
 
     if (!io_decode_as(&tmpl->input.source, &request, &wish->limits, &picture, &error))
         return;
+    io_show(&picture);
     if (!operand->has_crop || io_crop_picture(&picture, &operand->crop, &error)) {
         put_squares(&picture, tmpl->input.gray.mask);
         if (!io_shrink(&picture, SHOWN_SIDE, SHOWN_SIDE, &tmpl->shown, &error))

@@ -189,8 +189,10 @@ bool io_decode(const io_source *source, io_color color, const io_limits *limits,
  * values. Floats stay floats: asking for others fails, as does want of memory. */
 bool io_set_bits(io_picture *picture, int bits, io_error *error);
 
-/* Makes 8 bits of floats, in place, as IO_FLOATS_SHOWN does. */
-void io_show_floats(io_picture *picture);
+/* Makes 8 bits to look at, in place: of floats as IO_FLOATS_SHOWN does, of 16 bits to the
+ * nearest; but where they use less than half of the range, as 12 bits in 16 do, the least
+ * one becomes black and the greatest white. */
+void io_show(io_picture *picture);
 
 /* Decoding row by row, for pictures larger than memory. PNG, JPEG, TIFF, BMP and PNM can; not
  * interlaced PNG and progressive JPEG, whose first row is complete only at the end
@@ -261,8 +263,8 @@ void io_output_abort(io_output *output);
  * is not for signal handlers. */
 void io_output_abort_all(void);
 
-/* Writes a picture in the format that the path's ending names (.png, .jpg,
- * .jpeg, any case); fails with the known endings on another. */
+/* Writes a picture of 8 bits in the format that the path's ending names (.png, which may
+ * have 16, .jpg, .jpeg, any case); fails with the known endings on another. */
 bool io_write_picture(const char *path, const io_picture *picture, io_error *error);
 
 /* True if io_write_picture knows the path's ending, else the reason. */

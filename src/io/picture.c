@@ -134,7 +134,7 @@ void io_put_float_row(float *restrict to, int to_channels, const float *restrict
 }
 
 /* The first quarter of the memory gets the bytes. */
-void io_show_floats(io_picture *picture)
+static void show_floats(io_picture *picture)
 {
     const size_t count = (size_t)(picture->width * picture->height * picture->channels);
     const float *from = (const float *)(const void *)picture->samples;
@@ -152,12 +152,38 @@ void io_show_floats(io_picture *picture)
     picture->bits = 8;
 }
 
+/* The first half of the memory gets the bytes. */
+static void show_deep(io_picture *picture)
+{
+    const size_t count = (size_t)(picture->width * picture->height * picture->channels);
+    const uint16_t *from = (const uint16_t *)(const void *)picture->samples;
+    unsigned low = UINT16_MAX, high = 0;
+    for (size_t i = 0; i < count; i++) {
+        low = from[i] < low ? from[i] : low;
+        high = from[i] > high ? from[i] : high;
+    }
+    const unsigned range = high - low;
+    const bool stretched = range > 0 && range <= UINT16_MAX / 2;
+    for (size_t i = 0; i < count; i++)
+        picture->samples[i] = (uint8_t)(stretched ? ((from[i] - low) * 255 + range / 2) / range
+                                                  : (from[i] * 255U + 32895) >> 16);
+    picture->bits = 8;
+}
+
+void io_show(io_picture *picture)
+{
+    if (picture->bits == 32)
+        show_floats(picture);
+    else if (picture->bits == 16)
+        show_deep(picture);
+}
+
 bool io_finish_floats(io_picture *picture, const io_request *request, io_error *error)
 {
     if (request->floats == IO_FLOATS_REFUSED)
         return io_fail(error, "float samples, where 8-bit ones are wanted");
     if (request->floats == IO_FLOATS_SHOWN)
-        io_show_floats(picture);
+        show_floats(picture);
     return true;
 }
 

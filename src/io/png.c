@@ -262,11 +262,13 @@ static bool write_picture(png_state *state, const io_picture *picture)
     png_set_compression_level(state->png, 3);
     png_set_filter(state->png, PNG_FILTER_TYPE_BASE, PNG_FILTER_SUB | PNG_FILTER_UP);
     png_set_IHDR(state->png, state->info, (png_uint_32)picture->width,
-                 (png_uint_32)picture->height, 8,
+                 (png_uint_32)picture->height, 8 * io_sample_size(picture),
                  picture->channels == IO_RGB ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_GRAY,
                  PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
     png_write_info(state->png, state->info);
-    size_t stride = (size_t)(picture->width * picture->channels);
+    if (picture->bits == 16)
+        png_set_swap(state->png); /* as where it is read */
+    size_t stride = (size_t)(picture->width * picture->channels * io_sample_size(picture));
     for (int64_t y = 0; y < picture->height; y++)
         png_write_row(state->png, picture->samples + (size_t)y * stride);
     png_write_end(state->png, NULL);

@@ -61,12 +61,16 @@ static io_crop inside(const io_picture *picture, const cli_match *match, const c
 
 static bool copy(const io_picture *from, const io_crop *crop, io_picture *to)
 {
-    const size_t row = (size_t)(crop->width * from->channels);
-    *to = (io_picture){.width = crop->width, .height = crop->height, .channels = from->channels};
+    const size_t pixel = (size_t)(from->channels * io_sample_size(from));
+    const size_t row = (size_t)crop->width * pixel;
+    *to = (io_picture){.width = crop->width,
+                       .height = crop->height,
+                       .channels = from->channels,
+                       .bits = from->bits};
     to->samples = malloc(row * (size_t)crop->height);
     for (int64_t y = 0; to->samples && y < crop->height; y++)
         memcpy(to->samples + (size_t)y * row,
-               from->samples + ((crop->y + y) * from->width + crop->x) * from->channels, row);
+               from->samples + (size_t)((crop->y + y) * from->width + crop->x) * pixel, row);
     return to->samples != NULL;
 }
 
@@ -165,12 +169,22 @@ static bool make_thumbnail(const cli_job *job, const cli_plan *plan, const io_pi
     return fail(operand_name(&job->operand), &error);
 }
 
+/* 16 bits stay, floats are shown. */
+static bool decode(const cli_job *job, const cli_plan *plan, io_color color, io_picture *picture,
+                   io_error *error)
+{
+    const io_request request = {.color = color, .deep = true, .floats = IO_FLOATS_SHOWN,
+                                .stored_orientation = plan->frame_wish.stored_orientation};
+    return io_decode_as(&job->input.source, &request, &plan->frame_wish.limits, picture, error);
+}
+
 bool pictures_decode(const cli_job *job, const cli_plan *plan, io_color color, io_picture *picture,
                      io_error *error)
 {
-    const io_request request = {.color = color, .floats = IO_FLOATS_SHOWN,
-                                .stored_orientation = plan->frame_wish.stored_orientation};
-    return io_decode_as(&job->input.source, &request, &plan->frame_wish.limits, picture, error);
+    if (!decode(job, plan, color, picture, error))
+        return false;
+    io_show(picture);
+    return true;
 }
 
 void pictures_make_thumbnail(cli_job *job, const cli_plan *plan)
@@ -208,13 +222,14 @@ bool pictures_write(const cli_job *job, const cli_plan *plan)
         message_note(o->output, "not written: nothing reaches --min-score");
     if (!wanted)
         return true;
-    if (!pictures_decode(job, plan, IO_RGB, &picture, &error))
+    if (!decode(job, plan, IO_RGB, &picture, &error))
         return fail(operand_name(&job->operand), &error);
-    if (o->report)
-        good = make_thumbnail(job, plan, &picture);
     for (size_t i = 0; i < plan->templates->count && o->crops; i++)
         for (size_t k = 0; k < job->pairs[i].result.match_count; k++)
             good &= write_crop(job, plan, &picture, i, &job->pairs[i].result.matches[k]);
+    io_show(&picture); /* the crops were data */
+    if (o->report)
+        good &= make_thumbnail(job, plan, &picture);
     if (o->output && found)
         good &= write_annotated(job, plan, &picture);
     io_picture_free(&picture);
