@@ -9,6 +9,7 @@
 #include "cli/report.h"
 #include "cli/text.h"
 #include "cli/verify.h"
+#include "cli/weak.h"
 
 typedef void speller(FILE *out, const char *name);
 
@@ -224,13 +225,28 @@ static void json_has_no_nan(void)
     free(text);
 }
 
+/* The numbers that docs/choosing-a-threshold.md states. */
+static void weak_is_as_documented(void)
+{
+    CHECK(weak_clear_score(1024) == 0.95 && weak_clear_score(1 << 20) == 0.95);
+    CHECK(weak_clear_score(256) == 1 - 0.05 / 4 && weak_least_score(256) == 0.95);
+    CHECK(weak_least_score(4096) == 0.8);
+    CHECK(!weak_is(0.95, 0.95, 1024) && weak_is(0.95, 0.95, 1023));
+    CHECK(weak_is(0.59, -1, 4096) && !weak_is(0.6, 0.3, 4096) && weak_is(0.6, 0.35, 4096));
+    CHECK(!weak_is(0.71, 0.5, 4096) && weak_is(0.69, 0.5, 4096));
+    CHECK(!weak_is(0.81, NAN, 4096) && weak_is(0.79, NAN, 4096) && weak_is(0.97, NAN, 64));
+    CHECK(!weak_is(1, 1, 1) && !weak_is(1, 1, 4096) && weak_is(-1, -1, 4096));
+    CHECK(!weak_needs_rest(0.59, 64) && weak_needs_rest(0.6, 64) && weak_needs_rest(0.99, 64));
+    CHECK(!weak_needs_rest(0.95, 1024) && !weak_needs_rest(1, 1));
+}
+
 int main(int argc, char **argv)
 {
     static const check_test tests[] = {
         TEST(json_escapes),     TEST(json_keeps_unicode), TEST(json_replaces_bytes),
         TEST(csv_quotes), TEST(csv_holds_no_formula), TEST(line_stays_a_line),  TEST(scores_are_short),
         TEST(labels_have_four_digits), TEST(scores_read_back), TEST(integers_are_whole), TEST(verify_counts_bits),
-        TEST(verify_counts_integers), TEST(json_has_no_nan),
+        TEST(verify_counts_integers), TEST(json_has_no_nan), TEST(weak_is_as_documented),
     };
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
 }
