@@ -101,12 +101,53 @@ static bool wanted(const cli_frames *frames, const char *folder, const struct di
     return *is_folder && frames->recursive;
 }
 
+/* The kinds that do not fit any more are counted with the last. */
+static void skip(cli_frames *frames, const char *name)
+{
+    const char *ending = io_foreign_ending(name);
+    size_t i = 0;
+    if (!ending || name[0] == '.')
+        return;
+    while (i < FRAMES_SKIPPED_KINDS - 1 && frames->skipped[i].count > 0 &&
+           strcmp(frames->skipped[i].ending, ending) != 0)
+        i++;
+    if (frames->skipped[i].count++ == 0)
+        snprintf(frames->skipped[i].ending, sizeof frames->skipped[i].ending, "%s", ending);
+}
+
+static int compare_skipped(const void *a, const void *b)
+{
+    const cli_skipped *x = a, *y = b;
+    return x->count != y->count ? (x->count < y->count) - (x->count > y->count)
+                                : strcmp(x->ending, y->ending);
+}
+
+void frames_note_skipped(const cli_frames *frames, const char *folder)
+{
+    cli_skipped kinds[FRAMES_SKIPPED_KINDS];
+    size_t total = 0, count = 0;
+    char text[FRAMES_SKIPPED_KINDS * 32] = "";
+
+    memcpy(kinds, frames->skipped, sizeof kinds);
+    while (count < FRAMES_SKIPPED_KINDS && kinds[count].count > 0)
+        total += kinds[count++].count;
+    qsort(kinds, count, sizeof *kinds, compare_skipped);
+    for (size_t i = 0, used = 0; i < count; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%zu %s", i ? ", " : "",
+                                 kinds[i].count, kinds[i].ending);
+    if (total > 0)
+        message_note(folder, "%zu file%s passed over (%s)", total, total == 1 ? "" : "s", text);
+}
+
 static bool read_names(cli_frames *frames, DIR *directory, const char *folder, names *found)
 {
     bool is_folder;
     for (struct dirent *entry; errno = 0, (entry = readdir(directory));) {
-        if (!wanted(frames, folder, entry, &is_folder))
+        if (!wanted(frames, folder, entry, &is_folder)) {
+            if (entry->d_type != DT_DIR)
+                skip(frames, entry->d_name);
             continue;
+        }
         char *name = NULL;
         if (!grow((void **)&found->list, &found->capacity, found->count, sizeof name) ||
             asprintf(&name, "%s%s", entry->d_name, is_folder ? "/" : "") < 0) {
@@ -197,6 +238,22 @@ bool frames_add(cli_frames *frames, const char *operand)
                                        : "no pictures in this folder (-r looks below it)");
 }
 
+/* What editors and Windows put around names: a byte order mark before the first, a carriage
+ * return behind each; unless a file has that very name. */
+static ssize_t take_off(char *line, ssize_t length, bool first)
+{
+    struct stat status;
+    const bool mark = first && strncmp(line, "\xef\xbb\xbf", 3) == 0;
+    const bool returns = length > 0 && line[length - 1] == '\r';
+    if ((!mark && !returns) || lstat(line, &status) == 0)
+        return length;
+    if (returns)
+        line[--length] = '\0';
+    if (mark && lstat(line, &status) != 0)
+        memmove(line, line + 3, (size_t)(length -= 3) + 1);
+    return length;
+}
+
 /* NULL, or why it cannot be read. */
 static const char *read_list(cli_frames *frames, FILE *file, char end)
 {
@@ -205,9 +262,12 @@ static const char *read_list(cli_frames *frames, FILE *file, char end)
     size_t size = 0;
     ssize_t length;
 
-    while (!reason && (errno = 0, length = getdelim(&line, &size, end, file)) > 0) {
+    for (bool first = true; !reason && (errno = 0, length = getdelim(&line, &size, end, file)) > 0;
+         first = false) {
         if (line[length - 1] == end)
             line[--length] = '\0';
+        if (end == '\n')
+            length = take_off(line, length, first);
         if (strlen(line) != (size_t)length)
             reason = "has names that end with NUL, which -0 is for";
         else if (length > 0 && !frames_add(frames, line))

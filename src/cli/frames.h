@@ -26,6 +26,14 @@ typedef struct cli_frame {
     cli_part *part; /* NULL: the file's only picture */
 } cli_frame;
 
+/* Files of a folder that look like pictures or movies and are not read. */
+typedef struct cli_skipped {
+    char ending[8]; /* ".heic" */
+    size_t count;
+} cli_skipped;
+
+enum { FRAMES_SKIPPED_KINDS = 16 };
+
 typedef struct cli_frames {
     cli_frame *list;
     size_t count, capacity;
@@ -34,6 +42,7 @@ typedef struct cli_frames {
     bool in_list;      /* what is added is of a list */
     bool one_each;     /* a file of several pictures is an error, unless one is named */
     bool recursive;    /* folders are descended into, */
+    cli_skipped skipped[FRAMES_SKIPPED_KINDS]; /* the first whose count is 0 is no more */
     const char *not_below[2]; /* but not into these, if they exist: own outputs */
 } cli_frames;
 
@@ -49,6 +58,10 @@ bool frames_append(cli_frames *frames, cli_frame frame);
 /* Operands from a file, or standard input for "-", each ended by the byte. False
  * after a message. */
 bool frames_add_list(cli_frames *frames, const char *path, char end);
+
+/* One line about the files that were passed over, if there are any; of them the first
+ * folder is named if there was one folder only. */
+void frames_note_skipped(const cli_frames *frames, const char *folder);
 
 /* Frees what it points to. */
 void frame_free(cli_frame *frame);

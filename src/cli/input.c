@@ -292,7 +292,8 @@ bool input_load(cli_input *input, const cli_operand *operand, const cli_wish *wi
         return false;
     input->opened = true;
     input->bytes = (int64_t)input->source.size;
-    if (!(wish->room.bytes == INT64_MAX ? decode_whole(input, operand, wish, error)
+    if (io_explain_foreign(&input->source, operand->path, wish->reader, error) ||
+        !(wish->room.bytes == INT64_MAX ? decode_whole(input, operand, wish, error)
                                         : open_rows(input, operand, wish, error))) {
         input->opened = !io_source_lost(&input->source);
         input_free(input);
@@ -344,7 +345,8 @@ bool input_load_mask(io_picture *mask, const char *path, const cli_wish *wish)
         message(path, "%s", error.reason);
         return false;
     }
-    const bool good = decode_mask(&source, wish, mask, &error);
+    const bool good = !io_explain_foreign(&source, path, "FRAME TEMPLATE --mask -", &error) &&
+                      decode_mask(&source, wish, mask, &error);
     io_source_close(&source);
     if (!good)
         message(path, "%s", error.reason);

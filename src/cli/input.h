@@ -57,6 +57,7 @@ typedef struct cli_room {
 typedef struct cli_wish {
     cli_room room;
     io_limits limits;
+    const char *reader;     /* the operands that would read a converted file from a pipe */
     int64_t max_memory;     /* in all, of which room is what a frame gets; 0: no limit */
     bool color;             /* where the file has colours; gray in any case */
     int depth;              /* 8 or 16 bits, or 32: floats; 0: as the file has it */

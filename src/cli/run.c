@@ -58,6 +58,12 @@ static int standard_inputs(const cli_frames *frames)
     return count;
 }
 
+/* The operand, if there is no other. */
+static const char *lone_folder(const char *const *operands, int count, const char *list)
+{
+    return count == 1 && !list ? operands[0] : NULL;
+}
+
 static bool find_pictures(runner *r)
 {
     const cli_options *o = r->options;
@@ -77,6 +83,10 @@ static bool find_pictures(runner *r)
             (o->files_from && strcmp(o->files_from, "-") == 0) > 1) {
         message(NULL, "standard input ('-') can be only one of the pictures");
         return false;
+    }
+    if (!o->quiet) {
+        frames_note_skipped(&r->frames, lone_folder(o->frames, o->frame_count, o->files_from));
+        frames_note_skipped(&r->names, lone_folder(o->templates, o->template_count, NULL));
     }
     if (o->watch && !watch_know(&r->watch, &r->frames))
         return false;
@@ -98,12 +108,13 @@ static bool make_wishes(runner *r)
 {
     const cli_options *o = r->options;
     const cli_wish wish = {
-        .limits = {.max_pixels = o->max_pixels}, .max_memory = o->max_memory, .color = o->color,
-        .depth = o->depth, .stored_orientation = o->ignore_orientation};
+        .reader = "- TEMPLATE", .limits = {.max_pixels = o->max_pixels}, .max_memory = o->max_memory,
+        .color = o->color, .depth = o->depth, .stored_orientation = o->ignore_orientation};
     cli_plan *plan = &r->plan;
 
     plan->frame_wish = plan->template_wish = wish;
     plan->template_wish.alpha = true;
+    plan->template_wish.reader = "FRAME -";
     if (o->mask) {
         if (!input_load_mask(&r->mask, o->mask, &wish))
             return false;

@@ -181,6 +181,16 @@ typedef struct io_request {
 bool io_decode_as(const io_source *source, const io_request *request, const io_limits *limits,
                   io_picture *picture, io_error *error);
 
+/* The ending, in small letters, of a name that looks like a picture or a movie that a folder
+ * is not read for, or NULL. */
+const char *io_foreign_ending(const char *name);
+
+/* If no format reads the file, and its kind is known: names that, with a command that makes
+ * pictures of the file at path, to be piped into "tmatch " and reader: "- TEMPLATE" for
+ * frames, what does not begin with "-" where one picture is wanted. */
+bool io_explain_foreign(const io_source *source, const char *path, const char *reader,
+                        io_error *error);
+
 /* 8 bits, without a mask; no floats. */
 bool io_decode(const io_source *source, io_color color, const io_limits *limits,
                io_picture *picture, io_error *error);
