@@ -25,6 +25,7 @@ for signal in INT TERM; do
     sed 's/; [0-9].*//' err
     wc -l <log
     grep -c '^\["' page.html
+    grep -c 'id="interrupted"' page.html
     rm log page.html
 done
 start

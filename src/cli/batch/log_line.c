@@ -135,7 +135,7 @@ bool log_line_parse(log_line *line, const char *text, size_t length)
     const size_t body = length - 1 - (summed ? SUM_LENGTH : 0);
     const size_t result = body - (read_last(text, body, ID_START, &line->id) ? ID_LENGTH : 0);
     if (summed ? sum != sum_of(text, result, text + result, body - result)
-               : !has_shape(text, length))
+               : strstr(text, SUM_START) || !has_shape(text, length))
         return false;
     line->failed = strstr(text, ",\"error\":\"") != NULL;
     const char *match = strstr(text, ",\"matches\":["), *end = match ? strchr(match, ']') : NULL;
