@@ -52,9 +52,11 @@ static void print_option(const option_row *row)
 
 void help_print(void)
 {
-    char formats[128], pictures[256];
+    char formats[128], pictures[320];
     io_format_names(formats, sizeof formats);
-    snprintf(pictures, sizeof pictures, "Pictures may be %s; '-' is standard input.", formats);
+    snprintf(pictures, sizeof pictures,
+             "Pictures may be %s; '-' is standard input, where one may come after the other.",
+             formats);
     fputs(introduction, stdout);
     print_wrapped(pictures, 0, 0);
     fputs(operands, stdout);
