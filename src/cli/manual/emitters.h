@@ -21,8 +21,8 @@ void emit_fish_options(FILE *out);
 /* The endings of pictures' names, with bars between. */
 void emit_endings(FILE *out);
 
-/* A table in Markdown, whose links are relative to docs/ or to the folder that has it. */
-void emit_markdown_table(FILE *out, bool in_docs);
+/* A table in Markdown, for a file in docs/reference/. */
+void emit_markdown_table(FILE *out);
 
 /* The first clause of an option's help, which fits into a menu. Its length. */
 int short_help_length(const option_row *row);

@@ -65,7 +65,7 @@ static bool fill(FILE *in)
     return known;
 }
 
-static bool replace_table(FILE *in, bool in_docs)
+static bool replace_table(FILE *in)
 {
     char *line = NULL;
     size_t capacity = 0;
@@ -77,21 +77,13 @@ static bool replace_table(FILE *in, bool in_docs)
             fputs(line, stdout);
         if (strcmp(line, table_begins) == 0) {
             begun++;
-            emit_markdown_table(stdout, in_docs);
+            emit_markdown_table(stdout);
         }
     }
     free(line);
     if (begun != 1 || ended != 1)
         fprintf(stderr, "generate: not one table between the markers\n");
     return begun == 1 && ended == 1;
-}
-
-/* Whether the file's folder is docs/. */
-static bool is_in_docs(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash && slash - path >= 4 && strncmp(slash - 4, "docs", 4) == 0 &&
-           (slash - path == 4 || slash[-5] == '/');
 }
 
 int main(int argc, char **argv)
@@ -102,7 +94,7 @@ int main(int argc, char **argv)
         return 1;
     }
     const bool table = strcmp(argv[1], "table") == 0;
-    bool good = table ? replace_table(in, is_in_docs(argv[2])) : fill(in);
+    bool good = table ? replace_table(in) : fill(in);
     good &= !ferror(in) && fclose(in) == 0 && fclose(stdout) == 0;
     return good ? 0 : 1;
 }
