@@ -89,6 +89,24 @@ for name in one rows; do
     } >whole.js
     open_page $name.html whole.js
 done
+
+# EXIF data behind a PNG's samples, which the browser passes over: orientation 6.
+{
+    head -c -12 "$TMATCH_DATA_DIR/text.png"
+    printf '\000\000\000\032eXIfMM\000*\000\000\000\010\000\001\001\022\000\003\000\000\000\001\000\006\000\000\000\000\000\000\326gKi'
+    tail -c 12 "$TMATCH_DATA_DIR/text.png"
+} >turned.png
+"$TMATCH" -q --device cpu --report turned.html turned.png 'turned.png[60x40+100+300]' >/dev/null
+cat >whole.js <<'END'
+setTimeout(() => {
+  const good = current.width === 172 && picture.src.startsWith('data:') && picture.naturalHeight > picture.naturalWidth;
+  const pre = make('pre');
+  pre.id = 'tap';
+  pre.textContent = `\n${good ? 'ok' : 'not ok'} - what the browser does not turn is shown as its thumbnail (${current.width}, ${picture.naturalWidth})\n`;
+  document.body.replaceChildren(pre);
+}, 3000);
+END
+open_page turned.html whole.js
 awk '/^(not )?ok / { n++; sub(/^ok [0-9]* ?- /, "ok " n " - "); sub(/^not ok [0-9]* ?- /, "not ok " n " - "); print }
     END { print "1.." n }' all
 ! grep -q '^not ok' all

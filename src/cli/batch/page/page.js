@@ -391,7 +391,12 @@ function open(index) {
     if (small) picture.src = small;
     byId('copy-note').hidden = !small;
   };
-  picture.onload = showMatch;
+  // Browsers pass over EXIF data that stand behind a PNG's samples: the thumbnail is upright.
+  picture.onload = () => {
+    const sized = picture.naturalWidth === current.width && picture.naturalHeight === current.height;
+    if (current.width && !sized && small && picture.src !== small) picture.src = small;
+    else showMatch();
+  };
   picture.src = current.whole && current.file || small;
   const rows = byId('rows');
   rows.replaceChildren();
