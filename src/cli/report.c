@@ -159,6 +159,8 @@ static void json_matches(const cli_options *options, FILE *out, const cli_result
             fputs("null", out);
         else
             write_score(r, out, m->margin);
+        if (m->weak && !result_is_weak(r)) /* else the result says it of all */
+            fputs(",\"weak\":true", out);
         putc('}', out);
     }
     putc(']', out);

@@ -27,7 +27,7 @@ function readFrame(line) {
   pairs.forEach((pair, template) => {
     const color = templates[template].color;
     if (pair.error) frame.faults.push(pair.error);
-    else for (const m of pair.matches) frame.matches.push({ ...m, template, color, weak: pair.weak === true });
+    else for (const m of pair.matches) frame.matches.push({ ...m, template, color, weak: pair.weak === true || m.weak === true });
     if (pair.best) frame.matches.push({ ...pair.best, template, color, w: pair.template_size[0], h: pair.template_size[1], near: true });
   });
   return frame;
