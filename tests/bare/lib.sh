@@ -25,10 +25,12 @@ bare_sources() {
     )
 }
 
-# Unpacks a bare root; it and the packages that tests install are kept in CACHE.
+# Unpacks a bare root, which is kept in CACHE.
 bare_root() { # FOLDER CACHE
-    mkdir -p "$1" "$2/archives/partial" || return
+    mkdir -p "$1" || return
     (
+        exec 9>"$2/lock"
+        flock 9
         . /etc/os-release
         archive=$2/$VERSION_CODENAME.tar
         if [ ! -e "$archive" ]; then
@@ -56,12 +58,12 @@ bare_root() { # FOLDER CACHE
 
 # A command in the root, in a shell of its own with a plain environment. Its mounts and
 # processes end with it.
-bare_run() { # FOLDER CACHE COMMAND
+bare_run() { # FOLDER COMMAND
     unshare --mount --pid --fork sh -c '
         mount --make-rprivate / && mount -t proc proc "$1/proc" &&
-            mount --bind "$2/archives" "$1/var/cache/apt/archives" || exit 99
+            mount --bind "$2" "$1/var/cache/apt/archives" || exit 99
         exec env -i HOME=/root LC_ALL=C TERM=dumb PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
-            chroot "$1" sh -c "$3"' sh "$1" "$2" "$3"
+            chroot "$1" sh -c "$3"' sh "$1" "$archives" "$2"
 }
 
 # The files that make up the project, into FOLDER.
@@ -74,14 +76,16 @@ bare_sources_copy() { # SOURCE FOLDER
     fi | tar -C "$2" -xf -
 }
 
-# Makes $root, a folder that goes away with the script, or ends it where no root can be made.
+# Makes $root, a folder that goes away with the script, and $archives, in CACHE, for the
+# packages that apt downloads; ends the script where no root can be made.
 bare_begin() { # CACHE NAME
     reason=$(bare_reason)
     if [ -n "$reason" ]; then
         echo "1..0 # SKIP $reason"
         exit 0
     fi
-    mkdir -p "$1" || exit 99
+    archives=$1/archives-$2
+    mkdir -p "$archives/partial" || exit 99
     root=$(mktemp -d "$1/$2.XXXXXX") || exit 99
     trap 'rm -rf "$root"' EXIT
     count=0

@@ -9,8 +9,8 @@ source=$1 cache=$2
 bare_begin "$cache" packages
 
 tree=/root/build/tmatch
-in_first() { bare_run "$root/first" "$cache" "export DEBIAN_FRONTEND=noninteractive; cd $tree && $1"; }
-in_second() { bare_run "$root/second" "$cache" "export DEBIAN_FRONTEND=noninteractive; cd /root && $1"; }
+in_first() { bare_run "$root/first" "export DEBIAN_FRONTEND=noninteractive; cd $tree && $1"; }
+in_second() { bare_run "$root/second" "export DEBIAN_FRONTEND=noninteractive; cd /root && $1"; }
 apt="apt-get -qq -y --no-install-recommends"
 prints() { # EXPECTED COMMAND
     output=$(in_second "$2" 2>&1)

@@ -7,23 +7,23 @@ source=$1 cache=$2
 . "$source/tests/bare/lib.sh"
 bare_begin "$cache" readme
 
-in_root() { bare_run "$root" "$cache" "cd /root/tmatch && $1"; }
+in_root() { bare_run "$root" "cd /root/tmatch && $1"; }
 prints() { # EXPECTED COMMAND
     output=$(in_root "$2" 2>&1)
     echo "$output"
     [ "$output" = "$1" ]
 }
 
-# The commands are README's, to the letter.
+# The commands are the documents', to the letter.
 readme=$source/README.md
-example=$(sed -n 's/^    \(cc find\.c .*\)/\1/p' "$readme")
-expected=$(sed -n '/^    cc find\.c /{n;s/^    //p}' "$readme")
+from_c=$(cd "$source" && grep -l '^ *cc find\.c ' README.md docs/*.md | head -n 1)
+example=$(sed -n 's/^ *\$* *\(cc find\.c .*\)/\1/p' "$source/$from_c")
+expected=$(sed -n '/^ *\$* *cc find\.c /{n;s/^ *//p}' "$source/$from_c")
 has_commands() {
-    grep -q '^    scripts/demo' "$readme" && grep -q '`meson install -C build`' "$readme" &&
-        [ -n "$example" ] && [ -n "$expected" ]
+    grep '^ *\$* *scripts/demo' "$readme" && grep 'meson install -C build' "$readme" && [ -n "$example" ] && [ -n "$expected" ]
 }
 write_example() {
-    awk '/^```c$/ {on = 1; next} /^```$/ {on = 0} on' "$readme" >"$root/root/tmatch/find.c"
+    awk '/^```c$/ {on = 1; next} /^```$/ {on = 0} on' "$source/$from_c" >"$root/root/tmatch/find.c"
     [ -s "$root/root/tmatch/find.c" ]
 }
 
