@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: MIT
 """Makes the report page's source a C header: what comes before the data, and after.
 
-    embed.py page.html page.css page.js page_text.h
+    embed.py page.html page.css page_text.h SCRIPT.js...
 """
 import base64
 import hashlib
 import pathlib
 import sys
 
-html, css, js = (pathlib.Path(name).read_text() for name in sys.argv[1:4])
+html, css = (pathlib.Path(name).read_text() for name in sys.argv[1:3])
+js = "\n".join(pathlib.Path(name).read_text() for name in sys.argv[4:])
 
 
 def digest(text):
@@ -21,7 +22,7 @@ def digest(text):
 page = html.replace("@CSS-HASH@", digest("\n" + css)).replace("@JS-HASH@", digest("\n" + js))
 page = page.replace("@CSS@\n", css).replace("@JS@\n", js)
 assert "</script" not in js and "</style" not in css
-with open(sys.argv[4], "w") as out:
+with open(sys.argv[3], "w") as out:
     for name, part in zip(("page_head", "page_tail"), page.split("@DATA@\n")):
         out.write(f"static const unsigned char {name}[] = {{")
         for i, byte in enumerate(part.encode()):
