@@ -6,6 +6,8 @@
 #include <png.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <jpeglib.h>
 
@@ -218,6 +220,33 @@ static void png_files(void)
             }
 }
 
+/* A mapped file of 64 MiB in chunks of 8 KiB, as libpng writes, the last one eXIf. */
+static void a_large_png_is_not_held(void)
+{
+    enum { CHUNKS = 8192, CHUNK = 8192 };
+    char path[] = "/tmp/tmatch-exif-XXXXXX";
+    FILE *file = fdopen(mkstemp(path), "wb");
+    uint8_t chunk[12 + CHUNK] = {0, 0, CHUNK >> 8, CHUNK & 0xff, 'I', 'D', 'A', 'T'};
+    struct rusage before, after;
+    io_source source;
+    io_error error;
+    CHECK(file);
+    fwrite("\x89PNG\r\n\x1a\n", 1, 8, file);
+    for (int i = 0; i < CHUNKS; i++)
+        fwrite(chunk, 1, sizeof chunk, file);
+    memcpy(chunk, "\0\0\0\x32" "eXIf", 8);
+    make_exif(chunk + 8, true, 3, 6);
+    fwrite(chunk, 1, BLOCK + 12, file);
+    CHECK_EQ(fclose(file), 0);
+    CHECK(io_source_open(&source, path, &error) && source.mapped);
+    unlink(path);
+    getrusage(RUSAGE_SELF, &before);
+    CHECK_EQ(io_file_orientation(&io_format_png, &source), 6);
+    getrusage(RUSAGE_SELF, &after);
+    CHECK(after.ru_maxrss - before.ru_maxrss < 24 << 10); /* KiB */
+    io_source_close(&source);
+}
+
 static uint8_t *jpeg_samples(void)
 {
     static uint8_t samples[37 * 29 * 4];
@@ -390,6 +419,7 @@ int main(int argc, char **argv)
         TEST(exif_is_read_in_both_byte_orders),
         TEST(broken_exif_says_nothing),
         TEST(png_files),
+        TEST(a_large_png_is_not_held),
         TEST(jpeg_files),
         TEST(jpeg_markers_before_exif),
         TEST(broken_exif_fails_no_picture),

@@ -146,7 +146,7 @@ void io_stream_stop(const io_stream *stream);
 void io_source_release(io_source *source, size_t used);
 
 /* The same for a part. */
-void io_source_release_part(io_source *source, size_t begin, size_t end);
+void io_source_release_part(const io_source *source, size_t begin, size_t end);
 
 /* Refuses a picture whose header announces more pixels than this. Where it is 0, nobody
  * vouches for the file: then it is IO_DEFAULT_MAX_PIXELS, but for a file that has less than

@@ -31,20 +31,29 @@ static bool probe(const uint8_t *data, size_t size)
     return size >= 4 && memcmp(data, "\x89PNG", 4) == 0;
 }
 
-/* eXIf may stand before the samples and after them. */
+/* eXIf may stand before the samples and after them: then every chunk's beginning is looked
+ * at, and a file that is read by rows must not be held for it. */
 static int find_orientation(const io_source *source)
 {
-    enum { SIGNATURE = 8, FRAME = 12 }; /* of a chunk: length, type and checksum */
-    for (size_t at = SIGNATURE; at <= source->size && source->size - at >= FRAME;) {
+    enum { SIGNATURE = 8, FRAME = 12, HOLD = 8 << 20 }; /* FRAME: length, type and checksum */
+    size_t at = SIGNATURE, released = 0;
+    int orientation = 0;
+    while (at <= source->size && source->size - at >= FRAME) {
         const uint8_t *chunk = source->data + at;
         const size_t size = png_get_uint_32(chunk);
         if (size > source->size - at - FRAME || memcmp(chunk + 4, "IEND", 4) == 0)
-            return 0;
-        if (memcmp(chunk + 4, "eXIf", 4) == 0)
-            return io_exif_orientation(chunk + 8, size);
+            break;
+        if (memcmp(chunk + 4, "eXIf", 4) == 0) {
+            orientation = io_exif_orientation(chunk + 8, size);
+            break;
+        }
         at += FRAME + size;
+        if (at - released > HOLD) {
+            io_source_release_part(source, released, at);
+            released = at;
+        }
     }
-    return 0;
+    return orientation;
 }
 
 _Noreturn static void on_error(png_structp png, png_const_charp message)

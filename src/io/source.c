@@ -81,7 +81,7 @@ void io_source_release(io_source *source, size_t used)
     source->released = end;
 }
 
-void io_source_release_part(io_source *source, size_t begin, size_t end)
+void io_source_release_part(const io_source *source, size_t begin, size_t end)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     const size_t first = begin / page * page;
