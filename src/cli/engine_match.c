@@ -136,7 +136,8 @@ static bool fits(const cli_engine *e, const cli_input *frame, const cli_template
     if (tmpl->width <= width && tmpl->height <= height)
         return true;
     const bool part = width != frame->whole_width || height != frame->whole_height;
-    const bool swapped = e->alone && e->count == 1 && !part && tmpl->width >= width && tmpl->height >= height;
+    const bool swapped = e->alone && e->count == 1 && !part && tmpl->width >= width &&
+                         tmpl->height >= height;
     snprintf(error->reason, sizeof error->reason,
              "the template, %" PRId64 "x%" PRId64 ", is larger than the %s, %" PRId64
              "x%" PRId64 "%s",
@@ -187,7 +188,7 @@ static bool match_one(const cli_engine *e, const cli_input *frame, const io_crop
     if (!match(e, e->matcher, image, e->prepared[color][i], &hits, &pair->map, pair))
         return false;
     bool good = cli_engine_take(e, pair, &hits, crop) &&
-        (!e->options->verify || verify(e, image, color, templates, i, &hits, pair));
+                (!e->options->verify || verify(e, image, color, templates, i, &hits, pair));
     tm_hits_free(&hits);
     good = good && doubt_judge(e, image, e->prepared[color][i], i, pair);
     if (good)

@@ -72,8 +72,8 @@ static void say_weak(const cli_result *r)
         strcpy(rest, " and another ");
         text_label(rest + strlen(rest), r->integers, r->rest);
     }
-    message_note(r->frame, "weak: %s may not be there: its best place scores %s%s%s", r->tmpl, best, rest,
-            score < WEAK_LEAST_SCORE ? " (--min-score 0.8 would leave it out)" : "");
+    message_note(r->frame, "weak: %s may not be there: its best place scores %s%s%s", r->tmpl, best,
+                 rest, score < WEAK_LEAST_SCORE ? " (--min-score 0.8 would leave it out)" : "");
 }
 
 static void say_weak_tail(const cli_result *r)
@@ -125,8 +125,8 @@ static void say_threshold(const cli_options *o, const cli_templates *templates)
         most = fmax(most, own);
     }
     if (least < most)
-        message_note(NULL, "-n 0 without --min-score takes %.6g to %.6g, by the templates' sizes", least,
-                most);
+        message_note(NULL, "-n 0 without --min-score takes %.6g to %.6g, by the templates' sizes",
+                     least, most);
     else
         message_note(NULL, "-n 0 without --min-score takes --min-score %.6g", least);
 }
