@@ -39,6 +39,10 @@ same_table() {
         { echo "run: ninja option-table"; return 1; }
 }
 help_options() { "$tmatch" --help | sed -n 's/^  \(-., \|    \)\(--[a-z-]*\).*/\2/p'; }
+help_has_all_options() {
+    echo '@bash-options@' >"$scratch/names"
+    is "$("$generate" fill "$scratch/names" | grep -o -e '--.*')" "$(help_options)"
+}
 has_all_options() {
     [ "$(help_options | wc -l)" -ge 40 ] || return 1
     for option in $(help_options); do
@@ -52,6 +56,7 @@ renders() {
     grep -q -e '--min-score S' "$scratch/page"
 }
 check "the document's table is the one of the options" same_table
+check "--help has every option, in order" help_has_all_options
 check "the manual page has every option of --help" has_all_options
 check_with mandoc "mandoc finds nothing wrong" lint
 check_with man "man shows the page without warnings" renders
