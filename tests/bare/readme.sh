@@ -7,7 +7,7 @@ source=$1 cache=$2
 . "$source/tests/bare/lib.sh"
 bare_begin "$cache" readme
 
-in_root() { bare_run "$root" "cd /root/tmatch && $1"; }
+in_root() { bare_run "$root" "cd /srv/tmatch && $1"; }
 prints() { # EXPECTED COMMAND
     output=$(in_root "$2" 2>&1)
     echo "$output"
@@ -22,15 +22,25 @@ expected=$(sed -n '/^ *\$* *cc find\.c /{n;s/^ *//p}' "$source/$from_c")
 has_commands() {
     grep '^ *\$* *scripts/demo' "$readme" && grep 'meson install -C build' "$readme" && [ -n "$example" ] && [ -n "$expected" ]
 }
+names_packages() {
+    output=$(in_root "setpriv --reuid=65534 --clear-groups scripts/demo" 2>&1) && return 1
+    echo "$output"
+    echo "$output" | grep -q '^ *apt-get install gcc .*libpng-dev'
+}
+files() { (cd "$root/srv/tmatch" && find . -path ./build -prune -o -type f -print | LC_ALL=C sort); }
+leaves_nothing() { files | diff "$root/before" -; }
 write_example() {
-    awk '/^```c$/ {on = 1; next} /^```$/ {on = 0} on' "$source/$from_c" >"$root/root/tmatch/find.c"
-    [ -s "$root/root/tmatch/find.c" ]
+    awk '/^```c$/ {on = 1; next} /^```$/ {on = 0} on' "$source/$from_c" >"$root/srv/tmatch/find.c"
+    [ -s "$root/srv/tmatch/find.c" ]
 }
 
 check "README.md has the commands" has_commands
 check "a bare root" bare_root "$root" "$cache"
-bare_sources_copy "$source" "$root/root/tmatch"
+bare_sources_copy "$source" "$root/srv/tmatch"
+check "who may install nothing is told what is missing" names_packages
+files >"$root/before"
 check "scripts/demo" in_root scripts/demo
+check "leaves nothing beside build/" leaves_nothing
 check "meson install -C build" in_root "meson install -C build"
 write_example
 check "the C example" prints "$expected" "$example"
