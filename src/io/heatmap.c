@@ -112,11 +112,10 @@ static io_rgb blend(int64_t under, double share)
 {
     const double brightness = 0.4 + 0.75 * (double)under / 255;
     io_rgb color = color_of(share);
-    for (int c = 0; c < 3; c++)
-        color.c[c] =
-            isnan(share)
-                ? (uint8_t)(under * 2 / 3)
-                : (uint8_t)fmin(255, color.c[c] * (brightness + share * share * (1 - brightness)));
+    for (int c = 0; c < 3; c++) {
+        const double lit = color.c[c] * (brightness + share * share * (1 - brightness));
+        color.c[c] = (uint8_t)(isnan(share) ? (double)(under * 2 / 3) : fmin(255, lit));
+    }
     return color;
 }
 

@@ -89,6 +89,10 @@ typedef bool io_take_part(void *data, const io_part *part, const char *reason);
  * not want more. */
 int64_t io_find_parts(const char *path, int64_t only, io_take_part *take, void *data);
 
+/* Whether a PNM file goes on with another picture after its first: io_find_parts is not asked
+ * about each file of a folder. */
+bool io_pnm_goes_on(const io_source *source);
+
 /* As io_source_open. */
 bool io_source_open_part(io_source *source, const char *path, const io_part *part,
                          io_error *error);

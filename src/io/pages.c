@@ -131,6 +131,16 @@ int64_t io_find_parts(const char *path, int64_t only, io_take_part *take, void *
     return !good ? -1 : w.count ? w.count : 1;
 }
 
+bool io_pnm_goes_on(const io_source *source)
+{
+    io_splitter first = {0}, second = {0};
+    if (io_find_format(source->data, source->size) != &io_format_pnm ||
+        io_split_next(&first, source->data, source->size, true) != IO_SPLIT_PICTURE)
+        return false;
+    const size_t at = first.end + io_split_skip(source->data + first.end, source->size - first.end);
+    return io_split_next(&second, source->data + at, source->size - at, true) == IO_SPLIT_PICTURE;
+}
+
 /* False where the bytes are not there any more; an error has nothing else to say. */
 static bool read_at(int fd, uint8_t *to, size_t size, int64_t offset, size_t *got)
 {

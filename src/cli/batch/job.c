@@ -101,6 +101,9 @@ void job_load(cli_job *job, const cli_plan *plan)
         fail_frame(job, plan, &error);
     else if (plan->options->verbose)
         input_describe(&job->input, &job->operand);
+    if (job->loaded && !job->frame.part && !plan->options->quiet && io_pnm_goes_on(&job->input.source))
+        message_note(operand_name(&job->operand), "holds several pictures, of which the first is "
+                                                  "matched; named on the command line, all are");
     /* Only pictures are made of the file a second time. */
     if (job->loaded && !job->input.rows && !pictures_wanted(plan->options))
         io_source_close(&job->input.source);
