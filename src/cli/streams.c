@@ -60,7 +60,8 @@ bool streams_read_one(io_source *source, const char *path, const stream_limits *
     if (!io_stream_open(&stream, path, &room, error))
         return false;
     bool good = io_stream_next(stream, &picture, error) == IO_NEXT_PICTURE;
-    if (good && !streams_may_follow(&picture, io_stream_follows(stream))) {
+    if (good && (!streams_may_follow(&picture, io_stream_follows(stream)) ||
+                 io_count_pages(&picture.source) > 1)) {
         io_source_close(&picture.source);
         strcpy(error->reason, "holds several pictures, and a template or a mask is one");
         good = false;

@@ -75,7 +75,7 @@ bool io_source_lost(const io_source *source);
 typedef struct io_part {
     int64_t page;
     int64_t offset, header;
-    size_t size, header_size; /* size 0: by its page */
+    size_t size, header_size; /* size 0: those of the whole file, for its page */
     bool timed; /* a movie's frame */
     double time; /* in seconds, from 0 */
 } io_part;
@@ -96,6 +96,10 @@ bool io_pnm_goes_on(const io_source *source);
 /* As io_source_open. */
 bool io_source_open_part(io_source *source, const char *path, const io_part *part,
                          io_error *error);
+
+/* How many pictures a file holds that has a directory of them, as TIFF has; at least 1,
+ * which what is no picture counts as. */
+int64_t io_count_pages(const io_source *source);
 
 /* Whether a file's ending is that of a format whose files hold several pictures;
  * likely: is it usual, so that a folder's file is worth opening for it? A name without a

@@ -86,16 +86,16 @@ static bool walk(walker *w, const io_source *source, bool stream)
     return true;
 }
 
-static bool walk_pages(walker *w, int64_t count)
+/* Standard input cannot be opened once for each page, so there a page's bytes are the file's. */
+static bool walk_pages(walker *w, const io_source *source, bool stream)
 {
-    if (count < 1)
-        count = 1;
+    const int64_t count = io_count_pages(source);
     if (w->only ? w->only > count : count == 1) {
         w->count = count;
         return true;
     }
     for (int64_t page = 0; page < count && !(w->only && w->count >= w->only); page++)
-        if (!give(w, &(io_part){.page = page}, NULL))
+        if (!give(w, &(io_part){.page = page, .size = stream ? source->size : 0}, NULL))
             return false;
     return true;
 }
@@ -103,9 +103,17 @@ static bool walk_pages(walker *w, int64_t count)
 static bool find_parts(walker *w, const io_source *source, bool stream)
 {
     const io_format *format = io_find_format(source->data, source->size);
-    if (stream || format == &io_format_pnm || format == &io_format_y4m)
+    if ((stream && !(format && format->pages)) || format == &io_format_pnm ||
+        format == &io_format_y4m)
         return walk(w, source, stream);
-    return walk_pages(w, format && format->pages ? format->pages(source) : 1);
+    return walk_pages(w, source, stream);
+}
+
+int64_t io_count_pages(const io_source *source)
+{
+    const io_format *format = io_find_format(source->data, source->size);
+    const int64_t count = format && format->pages ? format->pages(source) : 1;
+    return count < 1 ? 1 : count;
 }
 
 int64_t io_find_parts(const char *path, int64_t only, io_take_part *take, void *data)
@@ -177,7 +185,7 @@ bool io_source_open_part(io_source *source, const char *path, const io_part *par
     if (!good)
         free(data);
     else
-        *source = (io_source){.data = data, .size = header + body};
+        *source = (io_source){.data = data, .size = header + body, .page = part->page};
     return good;
 }
 

@@ -13,3 +13,7 @@ head -c 700 pages.tif >cut.tif
 try -q -t 'pages.tif#1[9x9+0+0]' cut.tif 2>&1
 printf 'II*\0\10\0\0\0' >header.tif
 fail header.tif 'pages.tif#1'
+echo "# on standard input: a file's pages are frames as well, and of a pipe's the first, which is said"
+try -q - 'pages.tif#3[7x6+2+3]' <pages.tif
+cat pages.tif | try - 'pages.tif#1[7x6+2+3]' 2>&1
+cat pages.tif | try 'pages.tif#1' - 2>&1

@@ -96,6 +96,10 @@ static bool begin(cli_feed *f, const cli_frame *frame, bool *lone, io_error *err
         if (follows == IO_FOLLOWS_GARBAGE && *lone && !f->options->quiet)
             message_note(path, "what follows the picture, from byte %" PRId64 ", is none, and is not read",
                     io_stream_offset(stream));
+        const int64_t pages = io_count_pages(&f->picture.source);
+        if (pages > 1 && !f->options->quiet)
+            message_note(path, "holds %" PRId64 " pictures, and from a pipe only the first is "
+                         "matched: give the file's name", pages);
     }
     free(path);
     return good;
