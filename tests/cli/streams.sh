@@ -106,6 +106,6 @@ echo "status $?"
 head -n 2 out
 sed 's/[0-9][0-9]* frames: [0-9]* matches/N frames: N matches/' err | totals
 # In a folder no file is looked through beforehand, but nothing is passed over in silence.
-mkdir folder
-printf '%s%s' "$plain" "$plain" >folder/both.pgm
-try -t 'folder/both.pgm#1[2x2+1+0]' folder 2>&1 | totals
+mkdir many
+printf '%s%s' "$plain" "$plain" >many/both.pgm
+try -t 'many/both.pgm#1[2x2+1+0]' many 2>&1 | totals
