@@ -48,10 +48,24 @@ static void *wait_for_signals(void *nothing)
     return nothing;
 }
 
+/* Results whose reader has left raise it in the thread that writes them, which holds no lock
+ * that outputs need. */
+static void leave_nothing(int number)
+{
+    io_output_abort_all();
+    raise(number); /* its default, at the return from here */
+}
+
 bool signals_start(void)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction broken_pipe = {.sa_handler = leave_nothing, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction inherited;
     pthread_t thread;
+
+    sigemptyset(&broken_pipe.sa_mask);
+    if (sigaction(SIGPIPE, NULL, &inherited) == 0 && inherited.sa_handler == SIG_DFL)
+        sigaction(SIGPIPE, &broken_pipe, NULL);
 
     sigemptyset(&caught);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {

@@ -21,3 +21,21 @@ echo "status $?"
 ) | true
 # It is decided by who is quicker.
 grep -c -x -e 'status 141' -e 'status 0' status
+# It leaves no temporary files: neither the page's nor a picture's.
+mkfifo late.png
+mkdir out
+rm status
+(
+    tmatch -q --device cpu --threads 1 -t 'camera.png[20x20+1+2]' -o out --report page.html \
+        camera.png late.png
+    echo "status $?" >status
+) |
+    {
+        read -r line
+        echo "$line"
+        exec <&-
+        cat camera.png >late.png
+    }
+cat status
+ls -A . out | grep -e tmp -e page
+true
