@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "doubt.h"
 #include "engine.h"
 #include "message.h"
 
@@ -36,14 +37,14 @@ static bool add_match(cli_pair *pair, const tm_hit *hit, const io_crop *crop)
     return true;
 }
 
-/* Without a threshold of the user's the best place is a match whatever it scores. */
+/* Without a threshold, the user's or that of -n 0, the best place is a match whatever it scores. */
 static bool add_best(const cli_engine *e, cli_pair *pair, const tm_hits *hits, const io_crop *crop)
 {
     const tm_hit best = {.peak = hits->best, .margin = NAN};
     cli_result *r = &pair->result;
 
     r->knows_margins = false;
-    r->has_best = e->options->has_min_score;
+    r->has_best = e->options->has_min_score || doubt_searches_differ(e->options);
     r->best = match_of(&best, crop);
     return r->has_best || add_match(pair, &best, crop);
 }

@@ -51,7 +51,8 @@ static void say_none(const cli_options *o, const cli_result *r)
     char best[TEXT_SCORE_SIZE], least[TEXT_SCORE_SIZE];
 
     text_score(best, r->integers, r->best.score);
-    text_score(least, r->integers, o->min_score);
+    text_score(least, r->integers,
+               o->has_min_score ? o->min_score : weak_least_score(r->template_pixels));
     message_note(r->frame, "nothing scores %s or %s: the best place for %s scores %s, at x=%" PRId64
                       " y=%" PRId64,
             least, distance ? "less" : "more", r->tmpl, best, r->best.x, r->best.y);
