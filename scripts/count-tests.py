@@ -8,6 +8,8 @@ Says why tests were skipped, grouped, and ends with "N passed, N failed, N skipp
 """
 import argparse
 import collections
+import glob
+import os
 import re
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -31,7 +33,9 @@ failed = []
 skipped = collections.Counter(arguments.skipped)
 for directory in arguments.directories:
     try:
-        report = ElementTree.parse(directory + "/meson-logs/testlog.junit.xml")
+        # Meson puts the name of a test setup into that of the log.
+        logs = glob.glob(directory + "/meson-logs/testlog*.junit.xml")
+        report = ElementTree.parse(max(logs, key=os.path.getmtime, default="no log of tests"))
     except (OSError, ElementTree.ParseError) as error:
         failed.append(f"{directory}: no results: {error}")
         continue
