@@ -15,13 +15,16 @@ bare_reason() {
     fi
 }
 
-# "deb URI RELEASE main" for each archive of this distribution, the release itself first.
+# "deb URI RELEASE COMPONENT..." for each archive of this distribution, the release itself first.
 bare_sources() {
     (
         . /etc/os-release
-        apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) main $(COMPONENT) $(SITE)' 'Created-By: Packages' |
-            awk -v name="$VERSION_CODENAME" '$5 == "main" && ($3 == name || index($3, name "-") == 1) {print $1, $2, $3, $4}' |
-            sort -u -k 3,3
+        apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' | sort -u |
+            awk -v name="$VERSION_CODENAME" '($3 == "main" || $3 == "universe") && ($2 == name || index($2, name "-") == 1) {
+                    uri[$2] = $1
+                    components[$2] = components[$2] " " $3
+                }
+                END {for (release in uri) print "deb", uri[release], release components[release]}' | sort -k 3,3
     )
 }
 
