@@ -8,20 +8,7 @@ if ! git -C "$source" rev-parse --is-inside-work-tree >/dev/null 2>&1; then
     echo "1..0 # SKIP a source release is made from a git repository"
     exit 0
 fi
-echo "1..3"
-number=0 failed=0
-check() { # name, command...
-    name=$1
-    shift
-    number=$((number + 1))
-    if output=$("$@" 2>&1); then
-        echo "ok $number $name"
-    else
-        echo "not ok $number $name"
-        echo "$output" | tail -n 60 | sed 's/^/# /'
-        failed=1
-    fi
-}
+. "$source/tests/tap.sh"
 make_release() {
     TMATCH_TEST_CASES=30 meson dist -C "$folder" --allow-dirty --formats xztar
 }
@@ -38,4 +25,4 @@ check "meson setup" meson setup "$folder" "$source" -Dcuda=disabled -Dbench=fals
 check "meson dist, and the tests of what it made" make_release
 check "it has all files" has_all_files
 rm -rf "$folder"
-exit $failed
+echo "1..$count"

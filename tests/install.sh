@@ -6,22 +6,7 @@ set -u
 build=$1 source=$2
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
-count=0
-check() { # name, command...
-    name=$1
-    shift
-    count=$((count + 1))
-    if output=$("$@" 2>&1); then
-        echo "ok $count $name"
-    else
-        echo "not ok $count $name"
-        echo "$output" | sed 's/^/# /'
-    fi
-}
-skip() { # name, reason
-    count=$((count + 1))
-    echo "ok $count $1 # SKIP $2"
-}
+. "$source/tests/tap.sh"
 
 paths=$(meson introspect "$build" --buildoptions | python3 -c '
 import json, sys

@@ -8,25 +8,13 @@ manual=$(realpath "$1") generate=$2 tmatch=$3 document=$4
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 export LC_ALL=C.UTF-8 HOME=$scratch TERM=xterm
-count=0
-check() { # NAME COMMAND...
-    local name=$1
-    shift
-    count=$((count + 1))
-    if output=$("$@" 2>&1); then
-        echo "ok $count $name"
-    else
-        echo "not ok $count $name"
-        echo "$output" | sed 's/^/# /'
-    fi
-}
+. "$(dirname "$0")/tap.sh"
 check_with() { # TOOL NAME COMMAND...
     if command -v "$1" >/dev/null; then
         shift
         check "$@"
     else
-        count=$((count + 1))
-        echo "ok $count $2 # SKIP no $1"
+        skip "$2" "no $1"
     fi
 }
 is() { # EXPECTED ACTUAL

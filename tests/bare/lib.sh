@@ -91,19 +91,4 @@ bare_begin() { # CACHE NAME
     mkdir -p "$archives/partial" || exit 99
     root=$(mktemp -d "$1/$2.XXXXXX") || exit 99
     trap 'rm -rf "$root"' EXIT
-    count=0
-}
-
-check() { # name, command...
-    name=$1
-    shift
-    count=$((count + 1))
-    began=$(date +%s)
-    if output=$("$@" 2>&1); then
-        echo "ok $count $name"
-        echo "# it took $(($(date +%s) - began)) s"
-    else
-        echo "not ok $count $name"
-        echo "$output" | tail -n 40 | sed 's/^/# /'
-    fi
 }

@@ -5,6 +5,7 @@
 # folder that keeps downloads. TAP.
 set -u
 source=$1 cache=$2
+. "$source/tests/tap.sh"
 . "$source/tests/bare/lib.sh"
 bare_begin "$cache" packages
 

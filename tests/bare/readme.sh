@@ -4,6 +4,7 @@
 # and the C example. Arguments: source directory, a folder that keeps downloads. TAP.
 set -u
 source=$1 cache=$2
+. "$source/tests/tap.sh"
 . "$source/tests/bare/lib.sh"
 bare_begin "$cache" readme
 
