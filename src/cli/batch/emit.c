@@ -84,8 +84,6 @@ static bool emit_pair(cli_emitter *e, const cli_pair *pair)
         return report_failure(&e->report, &pair->result, pair->error.reason);
     e->matches += (int64_t)pair->result.match_count;
     const bool printed = report_result(&e->report, &pair->result);
-    if (notes_are_due(&e->notes, &pair->result))
-        progress_hide(&e->progress);
     notes_take(&e->notes, &pair->result);
     return printed;
 }

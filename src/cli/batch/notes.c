@@ -26,7 +26,7 @@ static bool has_note(const cli_result *r)
     return r->weak_count > 0 || r->has_best || has_equals(r);
 }
 
-bool notes_are_due(const cli_notes *n, const cli_result *r)
+static bool is_due(const cli_notes *n, const cli_result *r)
 {
     return has_note(r) && !n->options->quiet && (n->options->verbose || n->count <= NOTES_SHOWN);
 }
@@ -66,15 +66,17 @@ static void say_flat(const cli_result *r)
 static void say_weak(const cli_result *r)
 {
     const double score = r->matches[0].score;
-    char best[TEXT_SCORE_SIZE], rest[TEXT_SCORE_SIZE + 16] = "";
+    char best[TEXT_SCORE_SIZE], rest[TEXT_SCORE_SIZE + 16] = "", advice[64] = "";
 
     text_label(best, r->integers, score);
     if (!isnan(r->rest) && weak_needs_rest(score, r->template_pixels)) {
         strcpy(rest, " and another ");
         text_label(rest + strlen(rest), r->integers, r->rest);
     }
+    if (score < WEAK_LEAST_SCORE)
+        snprintf(advice, sizeof advice, " (--min-score %.6g would leave it out)", WEAK_LEAST_SCORE);
     message_note(r->frame, "weak: %s may not be there: its best place scores %s%s%s", r->tmpl, best,
-                 rest, score < WEAK_LEAST_SCORE ? " (--min-score 0.8 would leave it out)" : "");
+                 rest, advice);
 }
 
 static void say_weak_tail(const cli_result *r)
@@ -144,7 +146,7 @@ void notes_take(cli_notes *n, const cli_result *r)
         count_nearest(n, r->frame, r->best.score);
     if (!has_note(r))
         return;
-    const bool due = notes_are_due(n, r);
+    const bool due = is_due(n, r);
     n->count++;
     if (due && !n->options->verbose && n->count > NOTES_SHOWN)
         message_note(NULL, "more such notes are only counted (-v: all of them)");

@@ -29,9 +29,6 @@ typedef struct cli_notes {
 /* The options and templates are the caller's. */
 void notes_begin(cli_notes *notes, const cli_options *options, const cli_templates *templates);
 
-/* Whether notes_take is going to print. */
-bool notes_are_due(const cli_notes *notes, const cli_result *result);
-
 /* Counts the result, and says what there is to be said. */
 void notes_take(cli_notes *notes, const cli_result *result);
 
