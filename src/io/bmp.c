@@ -20,6 +20,12 @@ typedef struct bmp {
     uint8_t *numbers;                          /* of the palette, unpacked from runs */
 } bmp;
 
+/* Whether its lines are run lengths, which are unpacked whole. */
+static bool is_packed(const bmp *file)
+{
+    return file->compression == RLE8 || file->compression == RLE4;
+}
+
 static uint32_t number(const bmp *file, size_t at, int bytes)
 {
     uint32_t value = 0;
@@ -138,7 +144,7 @@ static bool begin(bmp *file, const io_source *source, const io_limits *limits, i
         (file->bits > 8 && !check_masks(file, error)))
         return false;
     file->stride = ((size_t)file->width * file->bits + 31) / 32 * 4;
-    const bool runs = file->compression == RLE8 || file->compression == RLE4;
+    const bool runs = is_packed(file);
     /* the last row may lack what fills it up */
     const size_t last = ((size_t)file->width * file->bits + 7) / 8;
     size_t needed;
@@ -285,7 +291,7 @@ static bool decode(const io_source *source, const io_request *request, const io_
     if (!good)
         io_fail(error, "not enough memory");
     else
-        good = (file.compression != RLE8 && file.compression != RLE4) || unpack(&file, error);
+        good = !is_packed(&file) || unpack(&file, error);
     good = good && read_picture(&file, request, picture, row, error);
     free(file.numbers);
     free(row);
@@ -308,7 +314,7 @@ static bool rows_open(io_rows *rows, const io_limits *limits, io_error *error)
     rows->height = reader->file.height;
     rows->colored = reader->file.colored;
     rows->alpha_ignored = reader->file.masks[3] != 0;
-    if (reader->file.compression == RLE8 || reader->file.compression == RLE4)
+    if (is_packed(&reader->file))
         rows->whole = "a BMP of run lengths";
     reader->row = malloc((size_t)rows->width * 3);
     return reader->row || io_fail(error, "not enough memory");
