@@ -15,7 +15,7 @@ enum { FRAMES_A_DEVICE = 4 };
 /* What is read ahead of a device, mostly while it is being opened. */
 #define AHEAD_BYTES ((size_t)1 << 30)
 
-/* Of page-locked memory. */
+/* How much memory is page-locked. */
 #define SLOT_BYTES ((size_t)256 << 20)
 
 static size_t min_size(size_t a, size_t b)

@@ -27,7 +27,7 @@ void layout_make(layout *l, const cli_options *options, pipeline_settings *setti
 /* How many device engines there are to be, which may take CUDA's start. */
 size_t layout_find_devices(layout *l, size_t frames);
 
-/* Of device engine i, after that. */
+/* The settings of device engine i, after that. */
 tm_settings layout_device(const layout *l, size_t i);
 
 bool layout_has_device(void);

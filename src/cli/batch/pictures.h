@@ -21,7 +21,8 @@ bool pictures_write(const cli_job *job, const cli_plan *plan);
 /* How wide thumbnails are for so many frames; 0: nobody knows how many. */
 int pictures_thumbnail_side(size_t frames);
 
-/* Of a frame that an earlier run has matched, and its size; none if it cannot be read now. */
+/* The thumbnail of a frame that an earlier run has matched, and the frame's size; none if it
+ * cannot be read now. */
 void pictures_make_thumbnail(cli_job *job, const cli_plan *plan);
 
 #endif

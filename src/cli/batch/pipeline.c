@@ -78,7 +78,7 @@ static bool make_places(cli_pipeline *p, size_t count)
     return true;
 }
 
-/* Of the caller's thread: the jobs in order. */
+/* The caller's thread hands the jobs on, in order. */
 static void hand_over(cli_pipeline *p)
 {
     const bool placed = make_places(p, p->window);

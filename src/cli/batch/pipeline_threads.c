@@ -161,7 +161,7 @@ void *pipeline_work(void *argument)
     return NULL;
 }
 
-/* Of the first device that has a frame to match. So many slots as frames are in memory
+/* The first device that has a frame to match makes them: so many slots as frames are in memory
  * when none has to wait, where each will be used a few times. The lock is held before and
  * after. */
 static bool make_slots(cli_pipeline *p, const member *m)
