@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "batch/mirror.h"
+#include "run/mirror.h"
 #include "identity.h"
 #include "input.h"
 #include "message.h"

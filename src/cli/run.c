@@ -4,14 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "batch/emit.h"
-#include "batch/feed.h"
-#include "batch/layout.h"
-#include "batch/page.h"
-#include "batch/pictures.h"
-#include "batch/pipeline.h"
-#include "batch/resume.h"
-#include "batch/watch.h"
+#include "run/emit.h"
+#include "run/feed.h"
+#include "run/layout.h"
+#include "run/page.h"
+#include "run/pictures.h"
+#include "run/pipeline.h"
+#include "run/resume.h"
+#include "run/watch.h"
 #include "engine.h"
 #include "frames.h"
 #include "message.h"

@@ -6,8 +6,8 @@
 
 #include <stdbool.h>
 
-#include "batch/job.h"
-#include "batch/resume.h"
+#include "run/job.h"
+#include "run/resume.h"
 
 typedef struct cli_page cli_page;
 

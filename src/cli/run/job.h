@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "batch/resume.h"
+#include "run/resume.h"
 #include "engine.h"
 #include "frames.h"
 #include "input.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "batch/mirror.h"
+#include "run/mirror.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "batch/job.h"
+#include "run/job.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "batch/pictures.h"
+#include "run/pictures.h"
 #include "heatmap.h"
 #include "message.h"
 #include "output.h"

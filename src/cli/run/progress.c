@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "batch/progress.h"
+#include "run/progress.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,10 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "batch/job.h"
-#include "batch/notes.h"
-#include "batch/page.h"
-#include "batch/progress.h"
+#include "run/job.h"
+#include "run/notes.h"
+#include "run/page.h"
+#include "run/progress.h"
 #include "report.h"
 
 typedef struct cli_emitter {

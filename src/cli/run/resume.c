@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "batch/resume.h"
+#include "run/resume.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "batch/job.h"
+#include "run/job.h"
 
 /* False if memory ran out. */
 bool page_put_head(FILE *out, const cli_plan *plan);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "batch/pipeline_threads.h"
+#include "run/pipeline_threads.h"
 
 static void push(queue *q, size_t window, place *item)
 {

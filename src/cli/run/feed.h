@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#include "batch/pipeline.h"
+#include "run/pipeline.h"
 #include "frames.h"
 #include "io/io.h"
 #include "options.h"

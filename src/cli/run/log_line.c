@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "batch/log_line.h"
+#include "run/log_line.h"
 
 #include <ctype.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "batch/notes.h"
+#include "run/notes.h"
 
 #include <inttypes.h>
 #include <math.h>

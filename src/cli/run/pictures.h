@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "batch/job.h"
+#include "run/job.h"
 
 /* Whether jobs have any to write. */
 bool pictures_wanted(const cli_options *options);

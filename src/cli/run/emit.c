@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "batch/emit.h"
+#include "run/emit.h"
 
 #include <inttypes.h>
 #include <stdio.h>

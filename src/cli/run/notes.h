@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "batch/resume.h"
+#include "run/resume.h"
 #include "report.h"
 #include "template.h"
 

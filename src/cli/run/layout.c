@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "batch/layout.h"
+#include "run/layout.h"
 
 #include <sched.h>
 

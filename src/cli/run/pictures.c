@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "batch/pictures.h"
+#include "run/pictures.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "batch/mirror.h"
+#include "run/mirror.h"
 #include "message.h"
 #include "text.h"
 

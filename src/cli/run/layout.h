@@ -8,7 +8,7 @@
 
 #include <tmatch/tmatch.h>
 
-#include "batch/pipeline.h"
+#include "run/pipeline.h"
 #include "input.h"
 #include "options.h"
 

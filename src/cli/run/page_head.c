@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "batch/page_head.h"
+#include "run/page_head.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

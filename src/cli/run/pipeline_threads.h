@@ -6,7 +6,7 @@
 
 #include <pthread.h>
 
-#include "batch/pipeline.h"
+#include "run/pipeline.h"
 
 /* A place for a frame's job; frame i has place i % window. */
 typedef struct place {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "batch/page.h"
+#include "run/page.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "batch/link.h"
-#include "batch/page_head.h"
+#include "run/link.h"
+#include "run/page_head.h"
 #include "message.h"
 #include "page_text.h"
 #include "report.h"

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "batch/pipeline.h"
+#include "run/pipeline.h"
 #include "frames.h"
 
 typedef struct cli_watch {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "batch/link.h"
+#include "run/link.h"
 
 #include <libgen.h>
 #include <stdlib.h>

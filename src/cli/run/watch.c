@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "batch/watch.h"
+#include "run/watch.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "batch/feed.h"
+#include "run/feed.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

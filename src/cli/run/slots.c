@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "batch/slots.h"
+#include "run/slots.h"
 
 #include <stdlib.h>
 

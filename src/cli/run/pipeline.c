@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "batch/pipeline.h"
+#include "run/pipeline.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "batch/pipeline_threads.h"
+#include "run/pipeline_threads.h"
 #include "message.h"
 #include "signals.h"
 

@@ -23,7 +23,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "batch/log_line.h"
+#include "run/log_line.h"
 #include "frames.h"
 #include "options.h"
 #include "template.h"

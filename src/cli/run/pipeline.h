@@ -12,8 +12,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "batch/job.h"
-#include "batch/slots.h"
+#include "run/job.h"
+#include "run/slots.h"
 #include "engine.h"
 #include "frames.h"
 
