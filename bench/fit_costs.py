@@ -47,11 +47,12 @@ def direct_row(m):
         across = -(-width // 512)
         width = across * (-(-(-(-width // across)) // 64) * 64)
     windows = width * height
-    return [windows, windows * h, windows * h * w]
+    row = [windows * h, windows * h * w]
+    return [windows] + row if m["kind"] == "cpu-direct" else row
 
 
 def fit_direct(measured):
-    """window, row and tap of the direct algorithm."""
+    """window (the CPU's alone), row and tap of the direct algorithm."""
     x, worst = fit([direct_row(m) for m in measured], [m["ms"] * 1e6 for m in measured])
     print(f"{measured[0]['kernels']}: direct, worst {worst:.0%}", file=sys.stderr)
     return x
@@ -84,36 +85,37 @@ def fit_tensor(measured):
 def fft_features(m):
     (lx, ly), (across, down) = m["length"], m["tiles"]
     rows = across * (2 * m["range_y"] + m["template"][1]) * lx
-    return rows, across * down * lx * ly, m["map"][0] * m["map"][1], across * down
+    return rows, across * down * lx * ly, m["map"][0] * m["map"][1]
 
 
 def fit_cpu_fft(lengths, measured):
+    """window, and what the transforms take in place beside what their lengths take alone."""
     rows, times = [], []
     for m in measured:
-        row_points, points, windows, tiles = fft_features(m)
+        row_points, points, windows = fft_features(m)
         known = row_points * lengths[m["length"][0]] + 2 * points * lengths[m["length"][1]]
-        rows.append([row_points / 2, points, windows, tiles, known])
+        rows.append([windows, known])
         times.append(m["ms"] * 1e6)
     x, worst = fit(rows, times)
-    print(f"cpu: fft, worst {worst:.0%}, transforms by {x[4]:.2f}", file=sys.stderr)
+    print(f"cpu: fft, worst {worst:.0%}, transforms by {x[1]:.2f}", file=sys.stderr)
     return x
 
 
 def fit_cuda_fft(measured):
-    """The lengths; column, window, window's row, call and the call's row."""
+    """The lengths; window, window's row, call and the call's row."""
     places = sorted({length for m in measured for length in m["length"]})
     rows, times = [], []
     for m in measured:
-        row_points, points, windows, _ = fft_features(m)
+        row_points, points, windows = fft_features(m)
         row = [0.0] * len(places)
         row[places.index(m["length"][0])] += row_points
         row[places.index(m["length"][1])] += 2 * points
         h = m["template"][1]
-        rows.append(row + [points, windows, windows * h, 1.0, h])
+        rows.append(row + [windows, windows * h, 1.0, h])
         times.append(m["ms"] * 1e6)
     x, worst = fit(rows, times, 3000)
     print(f"cuda: fft, worst {worst:.0%}", file=sys.stderr)
-    return dict(zip(places, x)), x[-5:]
+    return dict(zip(places, x)), x[-4:]
 
 
 def fit_copies(measured, way):
@@ -182,25 +184,22 @@ def main():
         text = replace_block(text, "cpu direct", body + f"    {{NULL, {last}}},\n}};\n")
     if "cpu-length" in measured and "cpu-fft" in measured:
         lengths = {m["points"]: m["ns"] for m in measured["cpu-length"]}
-        row, column, window, tile, factor = fit_cpu_fft(lengths, measured["cpu-fft"])
+        window, factor = fit_cpu_fft(lengths, measured["cpu-fft"])
         kept = thin({length: ns * factor for length, ns in lengths.items()})
         text = replace_block(text, "cpu lengths", length_lines(kept) + "};\n")
-        text = replace_block(text, "cpu fft", f"#define TM_CPU_ROW_NS {row:.3g}\n"
-                             f"#define TM_CPU_COLUMN_NS {column:.3g}\n"
-                             f"#define TM_CPU_WINDOW_NS {window:.3g}\n"
-                             f"#define TM_CPU_TILE_NS {tile:.3g}\n")
+        text = replace_block(text, "cpu fft", f"#define TM_CPU_WINDOW_NS {window:.3g}\n")
     if "cuda-direct" in measured:
         tensor = [m for m in measured["cuda-direct"] if fits_tensor_cores(m) and m["ms"] > NEAR_FFT_MS]
         other = [m for m in measured["cuda-direct"] if not fits_tensor_cores(m)]
-        text = replace_block(text, "cuda direct", '    "cuda", '
-                             + ", ".join(f"{v:.3g}" for v in fit_direct(other)) + ",\n};\n")
+        row, tap = fit_direct(other)
+        text = replace_block(text, "cuda direct", f"    .row = {row:.3g}, .tap = {tap:.3g},\n}};\n")
         text = replace_block(text, "cuda tensor", define_lines(
             "TENSOR", ["CALL", "WINDOW", "ROW", "STEP", "LONE_STEP"], fit_tensor(tensor)))
     if "cuda-fft" in measured:
         lengths, values = fit_cuda_fft(measured["cuda-fft"])
         text = replace_block(text, "cuda lengths", length_lines(lengths) + "};\n")
         text = replace_block(text, "cuda fft", define_lines(
-            "", ["COLUMN", "WINDOW", "WINDOW_ROW", "FFT_CALL", "FFT_SERIAL"], values))
+            "", ["WINDOW", "WINDOW_ROW", "FFT_CALL", "FFT_SERIAL"], values))
     if "cuda-copy" in measured:
         for way in ("in", "out"):
             text = replace_block(text, f"cuda copies {way}", "    0, " + ", ".join(

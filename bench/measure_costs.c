@@ -108,8 +108,9 @@ static void measure_cpu_direct(const char *mask)
 /* The tiling of given lengths. */
 static bool tile_with(tm_fft_tiling *tiling, const tm_geometry *g, int length_x, int length_y)
 {
-    tm_fft_length lengths[2] = {{length_x, length_x < length_y ? 1 : 2}, {length_y, 1}};
-    tm_fft_costs costs = {lengths, length_x == length_y ? 1 : 2, 1, 1, 1, 0, 0, INT64_MAX};
+    tm_fft_length lengths[2] = {{length_x, length_x < length_y ? 1.5 : 2.5}, {length_y, 1.5}};
+    tm_fft_costs costs = {lengths, length_x == length_y ? 1 : 2, .window_ns = 1,
+                          .max_points = INT64_MAX};
     return tm_fft_tile_map(tiling, g, &costs, 1);
 }
 

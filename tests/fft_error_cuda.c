@@ -31,7 +31,7 @@ static void match(tm_job *job)
 static tm_fft_tiling tiling_of(const tm_geometry *g, int length)
 {
     tm_fft_length lengths[] = {{length, 1}};
-    tm_fft_costs costs = {lengths, 1, 1, 1, 1, 1, 0, INT64_MAX};
+    tm_fft_costs costs = {lengths, 1, .window_ns = 1, .max_points = INT64_MAX};
     tm_fft_tiling tiling;
     CHECK(tm_fft_tile_map(&tiling, g, &costs, 1));
     return tiling;

@@ -244,7 +244,7 @@ static void cuda_fft_direct(void)
 static void tilings_cover_the_map(void)
 {
     static const tm_fft_length lengths[] = {{16, 1}, {48, 1}, {128, 1.1}, {600, 1.2}};
-    const tm_fft_costs costs = {lengths, 4, 1, 1, 1, 100, 0, 600 * 600};
+    const tm_fft_costs costs = {lengths, 4, .window_ns = 1, .max_points = 600 * 600};
 
     for (int i = 0; i < 2000; i++) {
         tm_geometry g;

@@ -56,7 +56,7 @@ static double correlate(const tm_image *frame, const tm_image *picture)
     CHECK_EQ(tm_geometry_init(&job.geometry, TM_DOMAIN_VALID, length, length, picture->width,
                               picture->height), TM_OK);
     tm_fft_length lengths[] = {{length, 1}};
-    tm_fft_costs costs = {lengths, 1, 1, 1, 1, 1, 0, INT64_MAX};
+    tm_fft_costs costs = {lengths, 1, .window_ns = 1, .max_points = INT64_MAX};
     tm_fft_tiling tiling;
     CHECK(tm_fft_tile_map(&tiling, &job.geometry, &costs, 1));
 

@@ -21,8 +21,7 @@ static double complete(tm_fft_tiling *t, const tm_geometry *g, const tm_fft_cost
     /* tiles above each other share the transforms of common rows */
     double rows = (double)t->across * (2.0 * (double)t->range_y + (double)g->template_height);
     double share = ceil(tiles / workers) / tiles;
-    double ns = rows * t->length_x * (x_ns + costs->row_ns / 2) +
-                tiles * (points * (2 * y_ns + costs->column_ns) + costs->tile_ns) +
+    double ns = rows * t->length_x * x_ns + tiles * (points * (2 * y_ns)) +
                 (double)g->map_width * (double)g->map_height * costs->window_ns;
     return t->ms = (ns * share + points * costs->memory_ns) * 1e-6;
 }

@@ -24,14 +24,12 @@ typedef struct tm_fft_length {
     double ns;
 } tm_fft_length;
 
-/* What a device's transforms and the work around them cost. */
+/* What a device's transforms cost and the work around them. The reads and writes of a
+ * point between two transforms are in a length's time: fits found nothing besides. */
 typedef struct tm_fft_costs {
     const tm_fft_length *lengths; /* ascending */
     int count;
-    double row_ns;    /* a point of a row besides its two transforms */
-    double column_ns; /* a point of a column besides its two transforms */
     double window_ns; /* a window's sums and score */
-    double tile_ns;   /* a tile besides its points */
     double memory_ns; /* a point of a tile's length_x * length_y, once */
     int64_t max_points; /* of a tile; bounds memory */
 } tm_fft_costs;

@@ -54,10 +54,7 @@ static const tm_fft_length tm_cpu_fft_lengths[] = {
 };
 
 /* cpu fft: fitted */
-#define TM_CPU_ROW_NS 0
-#define TM_CPU_COLUMN_NS 0
 #define TM_CPU_WINDOW_NS 2.71
-#define TM_CPU_TILE_NS 0
 
 /* Floats, likewise: a window, and each of its sums that slide. */
 #define TM_CPU_REAL_WINDOW_NS 16
@@ -66,10 +63,7 @@ static const tm_fft_length tm_cpu_fft_lengths[] = {
 static const tm_fft_costs tm_cpu_fft_costs = {
     .lengths = tm_cpu_fft_lengths,
     .count = sizeof tm_cpu_fft_lengths / sizeof *tm_cpu_fft_lengths,
-    .row_ns = TM_CPU_ROW_NS,
-    .column_ns = TM_CPU_COLUMN_NS,
     .window_ns = TM_CPU_WINDOW_NS,
-    .tile_ns = TM_CPU_TILE_NS,
     .max_points = INT64_C(1) << 24, /* 256 MiB a thread */
 };
 
@@ -88,15 +82,16 @@ static const tm_fft_costs tm_cpu_fft_costs = {
  *     build/bench/measure_costs cuda >costs.jsonl && bench/fit_costs.py costs.jsonl */
 #define TM_CUDA_FITTED_MULTIPROCESSORS 132
 
-/* Not for the tensor cores: any template, and devices without them. */
+/* Not for the tensor cores: any template, and devices without them. A window costs
+ * nothing besides its rows there. */
 static const tm_direct_costs tm_cuda_direct_costs = {
     /* cuda direct: fitted */
-    "cuda", 0, 0.000597, 6.49e-05,
+    .row = 0.000597, .tap = 6.49e-05,
 };
 
 /* A channel of floats, by double precision: by hand, from bench-kinds, within 4 % at 8² to
  * 128². By FFT, what a window's sums cost besides the transforms, and a tap there. */
-static const tm_direct_costs tm_cuda_real_costs = {"cuda", 0.039, 0.00045, 0.000135};
+static const tm_direct_costs tm_cuda_real_costs = {NULL, 0.039, 0.00045, 0.000135};
 #define TM_CUDA_REAL_SUMS_NS 0.08
 #define TM_CUDA_REAL_SUMS_TAP_NS 3.5e-05
 
@@ -118,7 +113,6 @@ static const tm_fft_length tm_cuda_fft_lengths[] = {
 
 /* A match costs call, and serial a template row, besides its points and windows. */
 /* cuda fft: fitted */
-#define TM_CUDA_COLUMN_NS 0
 #define TM_CUDA_WINDOW_NS 0.012
 #define TM_CUDA_WINDOW_ROW_NS 1.58e-05
 #define TM_CUDA_FFT_CALL_NS 4.05e+04
@@ -127,7 +121,6 @@ static const tm_fft_length tm_cuda_fft_lengths[] = {
 static const tm_fft_costs tm_cuda_fft_costs = {
     .lengths = tm_cuda_fft_lengths,
     .count = sizeof tm_cuda_fft_lengths / sizeof *tm_cuda_fft_lengths,
-    .column_ns = TM_CUDA_COLUMN_NS,
     .window_ns = TM_CUDA_WINDOW_NS,
     .max_points = INT64_C(1) << 26,
 };
