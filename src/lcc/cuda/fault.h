@@ -3,10 +3,11 @@
  * DEVICE:CALL:ERROR with commas between: from its opening on, call number CALL of
  * device DEVICE (counted from 1) fails with CUDA's error number ERROR. After any
  * error but 2, out of memory, so does every later call, as CUDA has it; "2+" makes
- * that last too, "1-" does not. TMATCH_CHUNK_BYTES makes chunks of so many bytes. The
- * CUDA backend looks at either only where it is built with fault injection.
- * TMATCH_ALWAYS_WIDE has it take the kernel for wide templates also where another one
- * is faster. */
+ * that last too, "1-" does not. TMATCH_CHUNK_BYTES makes chunks of so many bytes. Both
+ * are read only in a build with fault injection (meson setup -Dfault_injection=true).
+ *
+ * TMATCH_ALWAYS_WIDE, which every build reads, has the kernel for wide templates taken
+ * also where another one is faster. */
 #ifndef TMATCH_LCC_CUDA_FAULT_H
 #define TMATCH_LCC_CUDA_FAULT_H
 
@@ -25,10 +26,20 @@ typedef struct tm_fault {
     int64_t calls; /* so far */
 } tm_fault;
 
+static inline const char *tm_fault_variable(const char *name)
+{
+#ifdef TM_FAULT_INJECTION
+    return getenv(name);
+#else
+    (void)name;
+    return NULL;
+#endif
+}
+
 static inline tm_fault tm_fault_for(int device)
 {
     tm_fault fault = {0, 0, false, 0};
-    const char *text = getenv("TMATCH_FAULT");
+    const char *text = tm_fault_variable("TMATCH_FAULT");
 
     for (; text && *text; text = strchr(text, ',') ? strchr(text, ',') + 1 : "") {
         int which, error;
@@ -46,15 +57,11 @@ static inline tm_fault tm_fault_for(int device)
 
 static inline int64_t tm_fault_chunk_bytes(int64_t usual)
 {
-#ifdef TM_FAULT_INJECTION
-    const char *text = getenv("TMATCH_CHUNK_BYTES");
-    if (text)
-        return strtoll(text, NULL, 10);
-#endif
-    return usual;
+    const char *text = tm_fault_variable("TMATCH_CHUNK_BYTES");
+    return text ? strtoll(text, NULL, 10) : usual;
 }
 
-/* Any build looks at this: it changes what takes how long, and no result. */
+/* No result changes by it, and so the tests of a usual build can compare both kernels. */
 static inline bool tm_always_wide(void)
 {
     return getenv("TMATCH_ALWAYS_WIDE") != NULL;
