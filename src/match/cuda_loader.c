@@ -2,6 +2,8 @@
 #include "match/cuda_loader.h"
 
 #include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,6 +51,40 @@ static bool candidate_path(int index, char *path, size_t size)
     return index == 3;
 }
 
+static bool ends_within(uint64_t offset, uint64_t count, uint64_t each, uint64_t size)
+{
+    return offset <= size && count * each <= size - offset;
+}
+
+/* Whether the file has all that its header says. dlopen maps the segments of one that was
+ * cut short all the same, and the program dies by SIGBUS where it touches the rest.
+ * A file that is no ELF file of this machine's class is left to dlopen, which says so. */
+static bool is_whole(FILE *file)
+{
+    unsigned char start[sizeof(ElfW(Ehdr))];
+    ElfW(Ehdr) header;
+    ElfW(Phdr) segment;
+
+    const size_t got = fread(start, 1, sizeof start, file);
+    if (memcmp(start, ELFMAG, got < SELFMAG ? got : SELFMAG) != 0)
+        return true;
+    if (got < sizeof start || fseeko(file, 0, SEEK_END) != 0)
+        return false;
+    if (start[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32))
+        return true;
+    memcpy(&header, start, sizeof header);
+    const uint64_t size = (uint64_t)ftello(file);
+    if (!ends_within(header.e_phoff, header.e_phnum, sizeof segment, size) ||
+        !ends_within(header.e_shoff, header.e_shnum, header.e_shentsize, size) ||
+        fseeko(file, (off_t)header.e_phoff, SEEK_SET) != 0)
+        return false;
+    for (int i = 0; i < header.e_phnum; i++)
+        if (fread(&segment, sizeof segment, 1, file) != 1 ||
+            !ends_within(segment.p_offset, segment.p_filesz, 1, size))
+            return false;
+    return true;
+}
+
 tm_status tm_cuda_load(tm_cuda_library *library, tm_message *message)
 {
     char path[4096];
@@ -61,10 +97,16 @@ tm_status tm_cuda_load(tm_cuda_library *library, tm_message *message)
     snprintf(message->text, sizeof message->text, "the CUDA backend, %s, is not installed",
              PLUGIN_NAME);
     for (int i = 0; candidate_path(i, path, sizeof path); i++) {
-        FILE *exists = path[0] ? fopen(path, "rb") : NULL;
-        if (!exists)
+        FILE *file = path[0] ? fopen(path, "rb") : NULL;
+        if (!file)
             continue;
-        fclose(exists);
+        const bool whole = is_whole(file);
+        fclose(file);
+        if (!whole) {
+            snprintf(message->text, sizeof message->text,
+                     "%s is incomplete: install the CUDA backend anew", path);
+            return TM_ERR_NO_DEVICE;
+        }
         /* It stays when it is closed: loaded anew, it would start CUDA anew. */
         library->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
         if (!library->handle) {
