@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static jmp_buf escape;
 static char diagnosis[1024];
@@ -49,6 +50,26 @@ int64_t check_cases(int64_t fallback)
     return text ? strtoll(text, NULL, 10) : fallback;
 }
 
+/* A test that is run by hand takes the CUDA backend of its own build tree: the nearest in
+ * a folder above the program's. Meson's tests are told where it is. */
+static void find_cuda_backend(void)
+{
+    char folder[4096], plugin[sizeof folder + 32];
+    const ssize_t length = readlink("/proc/self/exe", folder, sizeof folder - 1);
+
+    if (length < 0 || getenv("TMATCH_PLUGIN_DIR"))
+        return;
+    folder[length] = '\0';
+    for (char *slash; (slash = strrchr(folder, '/'));) {
+        *slash = '\0';
+        snprintf(plugin, sizeof plugin, "%s/libtmatch-cuda.so", folder);
+        if (access(plugin, R_OK) == 0) {
+            setenv("TMATCH_PLUGIN_DIR", folder, 1);
+            return;
+        }
+    }
+}
+
 int check_main(const check_test *tests, size_t count, int argc, char **argv)
 {
     const char *filter = argc > 1 ? argv[1] : "";
@@ -58,6 +79,7 @@ int check_main(const check_test *tests, size_t count, int argc, char **argv)
     static int failed;
     int ran = 0;
 
+    find_cuda_backend();
     for (size_t i = 0; i < count; i++)
         ran += strstr(tests[i].name, filter) != NULL;
     setvbuf(stdout, NULL, _IOLBF, 0);

@@ -24,7 +24,8 @@ typedef struct check_test {
 
 #define TEST(function) {#function, function}
 
-/* Runs all tests, or those whose names contain argv[1]. Fails if none ran. */
+/* Runs all tests, or those whose names contain argv[1]. Fails if none ran. Without
+ * TMATCH_PLUGIN_DIR the CUDA backend is that of the build tree around the program. */
 int check_main(const check_test *tests, size_t count, int argc, char **argv);
 
 _Noreturn void check_fail(const char *file, int line, const char *format, ...)
