@@ -12,7 +12,7 @@
 #include "info.h"
 #include "message.h"
 #include "options.h"
-#include "run.h"
+#include "run/run.h"
 #include "signals.h"
 #include "style.h"
 

@@ -2,13 +2,8 @@
 #include "format.h"
 
 #include <string.h>
-#include <strings.h>
 
-static bool has_ending(const char *path, const char *ending)
-{
-    size_t length = strlen(path), tail = strlen(ending);
-    return length > tail && strcasecmp(path + length - tail, ending) == 0;
-}
+#include "ending.h"
 
 static bool has_any_ending(const char *path, const char *const *endings)
 {

@@ -3,16 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hash.h"
 #include "lcc/real.h"
-
-/* FNV-1a, 64 bits: http://www.isthe.com/chongo/tech/comp/fnv/ */
-static uint64_t hash_bytes(uint64_t hash, const void *data, size_t size)
-{
-    const uint8_t *bytes = data;
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
-    return hash;
-}
 
 static size_t packed_size(const tm_template *t)
 {
@@ -140,7 +132,7 @@ tm_status tm_template_prepare(tm_template **tmpl, const tm_image *image)
             status = tm_real_prepare(t) ? TM_OK : TM_ERR_MEMORY;
         } else {
             add_up(t);
-            t->hash = hash_bytes(UINT64_C(0xcbf29ce484222325), &t->width, sizeof t->width);
+            t->hash = hash_bytes(0, &t->width, sizeof t->width);
             t->hash = hash_bytes(t->hash, t->samples, packed_size(t));
             status = make_planes(t);
         }

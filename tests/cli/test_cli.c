@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "../check.h"
-#include "cli/report.h"
-#include "cli/text.h"
-#include "cli/verify.h"
-#include "cli/weak.h"
+#include "run/report.h"
+#include "run/score_map.h"
+#include "run/weak.h"
+#include "text.h"
 
 typedef void speller(FILE *out, const char *name);
 
@@ -169,26 +169,26 @@ static void verify_counts_bits(void)
     float scores[] = {1, 0, -0.5F, 0.25F}, truth[] = {1, 0, -0.5F, 0.25F};
     const score_map map = {TM_METRIC_LCC, false, 2, 2, scores}, other = {TM_METRIC_LCC, false, 2, 2, truth};
 
-    verification v = verify_compare(&map, &other);
+    verification v = score_map_compare(&map, &other);
     v.same_peak = true;
     CHECK_EQ(v.positions, 4);
     CHECK_EQ(v.differing, 0);
     CHECK(v.max_abs_error == 0 && v.relative_l1_error == 0);
-    CHECK(verify_passed(&v));
+    CHECK(verification_passed(&v));
     v.same_peak = false;
-    CHECK(!verify_passed(&v));
+    CHECK(!verification_passed(&v));
 
     scores[1] = -0.0F;
     scores[3] = 0.75F;
-    v = verify_compare(&map, &other);
+    v = score_map_compare(&map, &other);
     v.same_peak = true;
     CHECK_EQ(v.differing, 2);
     CHECK(v.max_abs_error == 0.5);
     CHECK(v.relative_l1_error == 0.5 / 1.75);
-    CHECK(!verify_passed(&v));
+    CHECK(!verification_passed(&v));
 
     scores[0] = NAN;
-    v = verify_compare(&map, &other);
+    v = score_map_compare(&map, &other);
     CHECK_EQ(v.differing, 3);
     CHECK(isnan(v.max_abs_error) && isnan(v.relative_l1_error));
 }
@@ -197,7 +197,7 @@ static void verify_counts_integers(void)
 {
     int64_t scores[] = {5, 7, 0}, truth[] = {5, 5, 0};
     const score_map map = {TM_METRIC_CCORR, true, 3, 1, scores}, other = {TM_METRIC_CCORR, true, 3, 1, truth};
-    const verification v = verify_compare(&map, &other);
+    const verification v = score_map_compare(&map, &other);
     CHECK_EQ(v.differing, 1);
     CHECK(v.max_abs_error == 2 && v.relative_l1_error == 0.2);
 }

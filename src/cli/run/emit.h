@@ -8,9 +8,9 @@
 
 #include "run/job.h"
 #include "run/notes.h"
-#include "run/page.h"
+#include "run/page/page.h"
 #include "run/progress.h"
-#include "report.h"
+#include "run/report.h"
 
 typedef struct cli_emitter {
     const cli_plan *plan;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "message.h"
-#include "streams.h"
+#include "run/streams.h"
 
 static stream_limits limits_of(const cli_feed *f)
 {

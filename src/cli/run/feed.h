@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 #include "run/pipeline.h"
-#include "frames.h"
+#include "run/frames.h"
 #include "io/io.h"
 #include "options.h"
 

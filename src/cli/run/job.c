@@ -4,10 +4,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "run/pictures.h"
-#include "heatmap.h"
 #include "message.h"
-#include "output.h"
+#include "run/heatmap.h"
+#include "run/match.h"
+#include "run/output.h"
+#include "run/pictures.h"
 
 bool job_init(cli_job *job, const cli_plan *plan)
 {
@@ -127,7 +128,7 @@ static void note_times(const cli_result *result)
 static void note_verification(const cli_options *o, const cli_result *result)
 {
     const verification *v = &result->verification;
-    if (verify_passed(v)) {
+    if (verification_passed(v)) {
         if (o->format == CLI_CSV && !o->quiet)
             message_info(result->frame, "verify: %" PRId64 " positions, none differs", v->positions);
     } else if (v->differing) {
@@ -145,14 +146,14 @@ void job_match(cli_job *job, const cli_plan *plan, const cli_engine *engine)
     if (!job->loaded)
         return;
     FILE *before = message_redirect(job->messages);
-    cli_engine_match(engine, &job->input, &job->operand.crop, plan->templates, job->pairs);
+    match_frame(engine, &job->input, &job->operand.crop, plan->templates, job->pairs);
     for (size_t i = 0; i < plan->templates->count; i++) {
         const cli_pair *pair = &job->pairs[i];
         if (pair->done && o->time && o->format != CLI_JSON)
             note_times(&pair->result);
         if (pair->result.verified) {
             note_verification(o, &pair->result);
-            job->failed |= !verify_passed(&pair->result.verification);
+            job->failed |= !verification_passed(&pair->result.verification);
         }
     }
     message_redirect(before);

@@ -8,12 +8,12 @@
 #include <stdio.h>
 
 #include "run/resume.h"
-#include "engine.h"
-#include "frames.h"
-#include "input.h"
-#include "inputs.h"
+#include "run/engine.h"
+#include "run/frames.h"
+#include "run/input.h"
+#include "run/inputs.h"
 #include "options.h"
-#include "template.h"
+#include "run/template.h"
 
 /* What all jobs share and none changes. */
 typedef struct cli_plan {

@@ -9,7 +9,7 @@
 #include <tmatch/tmatch.h>
 
 #include "run/pipeline.h"
-#include "input.h"
+#include "run/input.h"
 #include "options.h"
 
 typedef struct layout {

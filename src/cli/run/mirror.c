@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "input.h"
+#include "run/input.h"
 #include "message.h"
 
 char *mirror_path(const char *folder, const cli_frame *frame, const char *suffix)

@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-#include "frames.h"
-#include "inputs.h"
+#include "run/frames.h"
+#include "run/inputs.h"
 #include "io/io.h"
 
 /* False after a message: two frames have the same place in the folder, or a place is an

@@ -6,10 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "doubt.h"
 #include "message.h"
 #include "text.h"
-#include "weak.h"
+#include "run/weak.h"
 
 void notes_begin(cli_notes *n, const cli_options *options, const cli_templates *templates)
 {
@@ -114,7 +113,7 @@ static void say_threshold(const cli_options *o, const cli_templates *templates)
 {
     double least = 1, most = 0;
 
-    if (!doubt_wanted(o)) {
+    if (!weak_is_judged(o)) {
         message_note(NULL, "-n 0 without --min-score lists every peak of %s, which has no scale to "
                       "choose a threshold by",
                 tm_metric_name(o->settings.metric));

@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 #include "run/resume.h"
-#include "report.h"
-#include "template.h"
+#include "run/report.h"
+#include "run/template.h"
 
 enum { NOTES_SHOWN = 10 };
 

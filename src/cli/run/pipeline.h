@@ -14,8 +14,8 @@
 
 #include "run/job.h"
 #include "run/slots.h"
-#include "engine.h"
-#include "frames.h"
+#include "run/engine.h"
+#include "run/frames.h"
 
 enum { PIPELINE_MOST_DEVICES = 64 };
 

@@ -259,6 +259,6 @@ void *pipeline_open_and_match(void *argument)
     pthread_mutex_unlock(&p->lock);
     if (good)
         match(m);
-    cli_engine_close(m->engine);
+    engine_close(m->engine);
     return NULL;
 }

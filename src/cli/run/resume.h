@@ -24,9 +24,9 @@
 #include <sys/types.h>
 
 #include "run/log_line.h"
-#include "frames.h"
+#include "run/frames.h"
 #include "options.h"
-#include "template.h"
+#include "run/template.h"
 
 enum { RESUME_SYNC_S = 5 };
 

@@ -14,7 +14,7 @@
 #include "hash.h"
 #include "io/io.h"
 #include "message.h"
-#include "pages.h"
+#include "run/pages.h"
 
 /* A link is complete when it is made. */
 #define EVENTS (IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE | IN_DELETE_SELF | IN_MOVE_SELF)

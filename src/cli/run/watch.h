@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "run/pipeline.h"
-#include "frames.h"
+#include "run/frames.h"
 
 typedef struct cli_watch {
     const char *folder;

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+#include "run/doubt.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "run/weak.h"
+
+/* Whether less than 0 is the opposite of a match. */
+static bool has_sign(tm_metric metric)
+{
+    return metric == TM_METRIC_LCC || metric == TM_METRIC_CCOEFF;
+}
+
+bool doubt_search(const cli_engine *e, size_t index, const cli_result *r, tm_search *search)
+{
+    const cli_options *o = e->options;
+
+    *search = e->search;
+    if (weak_sets_thresholds(o))
+        search->min_score = (float)weak_least_score(r->template_pixels);
+    else if (!o->has_min_score && o->most_matches != 1 && has_sign(o->settings.metric))
+        search->min_score = FLT_MIN; /* more than 0 */
+    if (e->doubtful[index])
+        search->margin = 1;
+    return e->searches || e->doubtful[index];
+}
+
+/* The best score outside the best match's overlap, by one more search of the frame. */
+static bool look_again(const cli_engine *e, const tm_image *image, const tm_template *tmpl,
+                       cli_pair *pair, double *rest)
+{
+    tm_search search = e->search;
+    tm_hits hits;
+
+    search.most = 1;
+    search.min_score = NAN;
+    search.margin = 1;
+    search.subpixel = 0;
+    const tm_status status = tm_match_peaks(e->matcher, image, &tmpl, 1, &search, &hits, NULL);
+    if (status != TM_OK)
+        return library_fail(&pair->error, e->matcher, status);
+    *rest = hits.items[0].margin;
+    tm_hits_free(&hits);
+    pair->result.times.kernel += tm_matcher_times(e->matcher).kernel;
+    pair->result.times.total += tm_matcher_times(e->matcher).total;
+    return true;
+}
+
+/* Several matches are weighed against the best place that is not among them: they may be
+ * copies of one thing. */
+bool doubt_judge(const cli_engine *e, const tm_image *image, const tm_template *tmpl,
+                 size_t index, cli_pair *pair)
+{
+    cli_result *r = &pair->result;
+    if (!weak_is_judged(e->options) || r->match_count == 0)
+        return true;
+    cli_match *best = &r->matches[0];
+    double rest = r->matches[r->match_count - 1].margin;
+    const bool doubtful = weak_needs_rest(best->score, r->template_pixels);
+
+    if (e->options->most_matches == 0 && best->score >= weak_least_score(r->template_pixels))
+        return true; /* all of them reach it */
+    if (doubtful && !r->knows_margins && image && !look_again(e, image, tmpl, pair, &rest))
+        return false;
+    const bool unknown = doubtful && !r->knows_margins && !image;
+    for (size_t i = 0; i < r->match_count; i++) {
+        r->matches[i].weak = unknown || weak_is(r->matches[i].score, rest, r->template_pixels);
+        r->weak_count += r->matches[i].weak;
+    }
+    r->rest = rest;
+    e->doubtful[index] = doubtful;
+    return true;
+}
+
+/* Rows are packed. */
+static bool is_flat(const io_picture *p)
+{
+    const size_t size = (size_t)io_sample_size(p);
+    return memcmp(p->samples, p->samples + size, (size_t)(p->width * p->height) * size - size) == 0;
+}
+
+/* Places of the same score are counted for the one frame of somebody who has not asked for
+ * colours: another search is nothing then, and might be much for a thousand frames. */
+static void count_equal(const cli_engine *e, const tm_image *image, const tm_template *tmpl,
+                        cli_result *r)
+{
+    tm_search search = e->search;
+    tm_hits hits;
+
+    search.most = RESULT_MOST_EQUAL;
+    search.min_score = r->matches[0].score;
+    search.margin = search.subpixel = 0;
+    if (tm_match_peaks(e->matcher, image, &tmpl, 1, &search, &hits, NULL) != TM_OK)
+        return; /* a hint less */
+    r->equal = (int)hits.count;
+    tm_hits_free(&hits);
+}
+
+void doubt_hints(const cli_engine *e, const cli_input *frame, const tm_image *image,
+                 const tm_template *tmpl, cli_pair *pair)
+{
+    cli_result *r = &pair->result;
+    const cli_options *o = e->options;
+
+    if (o->quiet || r->match_count == 0)
+        return;
+    r->flat = r->weak_count > 0 && r->matches[0].score == 0 && is_flat(&frame->gray);
+    if (e->alone && r->weak_count == 0 && o->most_matches == 1 && frame->gray.colored && !o->color)
+        count_equal(e, image, tmpl, r);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* What is found out about matches by further searches: whether they are weak, and what may help. */
+#ifndef TMATCH_CLI_DOUBT_H
+#define TMATCH_CLI_DOUBT_H
+
+#include "run/engine.h"
+
+/* The search for one template; false where the best match alone is wanted. Without a
+ * threshold, -n 0 takes the one that suits the template's size, and several matches have to
+ * correlate. Where the last frame was doubtful, so may this one be: margins come cheaper with
+ * the matches than by another search. */
+bool doubt_search(const cli_engine *engine, size_t index, const cli_result *result,
+                  tm_search *search);
+
+/* Marks the weak matches of a result. Where the scores at hand do not decide, the frame is
+ * searched once more; where image is NULL, a doubtful match counts as weak. False with the reason
+ * in pair->error where the search fails. index: the template's. */
+bool doubt_judge(const cli_engine *engine, const tm_image *image, const tm_template *tmpl,
+                 size_t index, cli_pair *pair);
+
+/* Looks for what hints are about, where somebody is there to read them. */
+void doubt_hints(const cli_engine *engine, const cli_input *frame, const tm_image *image,
+                 const tm_template *tmpl, cli_pair *pair);
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* A matcher with the templates prepared for it, and how it is asked. Each engine is used by one
+ * thread. */
+#ifndef TMATCH_CLI_ENGINE_H
+#define TMATCH_CLI_ENGINE_H
+
+#include <stdbool.h>
+
+#include <tmatch/tmatch.h>
+
+#include "options.h"
+#include "run/input.h"
+#include "run/report.h"
+#include "run/score_map.h"
+#include "run/template.h"
+
+typedef struct cli_engine {
+    const cli_options *options;
+    tm_settings settings;
+    tm_matcher *matcher;
+    tm_matcher *oracle; /* for --verify, else NULL */
+    size_t count;       /* how many templates there are */
+    /* Each template in gray and, where colours are wanted and it has some, in colour; NULL where
+     * it has not that form, or is not usable. */
+    tm_template **prepared[2], **truths[2];
+    /* Room for one frame's templates. */
+    const tm_template **chosen;
+    tm_peak *peaks;
+    tm_hits *hits;
+    size_t *order;
+    bool searches; /* for more than the best match */
+    tm_search search;
+    bool *doubtful; /* for each template, whether its last score left open if it is weak */
+    bool alone;     /* its frame is the only one */
+} cli_engine;
+
+/* False after a message. To be closed in either case. */
+bool engine_open(cli_engine *engine, const cli_options *options, const tm_settings *settings,
+                 size_t template_count);
+void engine_close(cli_engine *engine);
+
+/* For a run's first engine: prepares the templates; one that cannot be is no longer
+ * usable. */
+void engine_judge(cli_engine *engine, cli_templates *templates);
+
+/* For the other engines. False after a message: memory ran out. */
+bool engine_prepare(cli_engine *engine, const cli_templates *templates);
+
+/* What came of one template and one frame. */
+typedef struct cli_pair {
+    cli_result result;
+    score_map map; /* for --map, else empty; to be freed */
+    bool done;     /* else error says why not */
+    bool lasting;  /* it would come to the same another time: no file, device or
+                      memory has failed */
+    io_error error;
+    bool searched; /* by this search; else for the best match alone */
+    tm_search search;
+} cli_pair;
+
+/* Finds several templates in the image, by the search, or where that is NULL the best match of
+ * each. The hits are the caller's to free, and empty where it fails. map: for one template, or
+ * NULL. */
+tm_status engine_find(const cli_engine *engine, tm_matcher *matcher, const tm_image *image,
+                      const tm_template *const *tmpls, size_t count, const tm_search *search,
+                      tm_hits *hits, const tm_map *map);
+
+/* The same for one template, by the pair's search; the map is filled where it has data. False
+ * with the reason in pair->error. */
+bool engine_find_one(const cli_engine *engine, tm_matcher *matcher, const tm_image *image,
+                     const tm_template *tmpl, tm_hits *hits, const score_map *map, cli_pair *pair);
+
+/* The matcher's own words for its failure, or the status's. */
+const char *library_reason(const tm_matcher *matcher, tm_status status);
+
+/* Copies them to error; always false. */
+bool library_fail(io_error *error, const tm_matcher *matcher, tm_status status);
+
+#endif

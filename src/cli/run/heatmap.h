@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TMATCH_CLI_HEATMAP_H
+#define TMATCH_CLI_HEATMAP_H
+
+#include <stdbool.h>
+
+#include "io/io.h"
+#include "run/score_map.h"
+#include "options.h"
+#include "run/report.h"
+
+/* The map in colour with the pair's matches marked, a score in the place of its window's top left
+ * corner; or, where there is a gray frame, over that, in the place of its window's middle. crop:
+ * the part of the frame that was matched. */
+bool heatmap_write(const char *path, const cli_options *options, const score_map *map,
+                   const cli_result *result, const io_crop *crop, const io_picture *frame,
+                   io_error *error);
+
+#endif

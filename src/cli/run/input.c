@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: MIT */
+#include "run/input.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "message.h"
+#include "run/streams.h"
+
+static void fail_memory(io_error *error)
+{
+    strcpy(error->reason, tm_strerror(TM_ERR_MEMORY));
+}
+
+/* "scan.tif#3" is the path already where the user wrote it so. */
+static void name_part(cli_operand *operand, cli_part *part)
+{
+    operand->part = part;
+    if (part->number == 0)
+        return;
+    char *number = part->spelled ? strrchr(operand->path, '#') : NULL;
+    if ((part->spelled ? asprintf(&operand->name, "%s", operand->path)
+                       : asprintf(&operand->name, "%s#%" PRId64, operand->path, part->number)) < 0) {
+        operand->name = NULL;
+        operand_free(operand);
+        fail_memory(&operand->error);
+        return;
+    }
+    if (number)
+        *number = '\0';
+}
+
+void operand_init(cli_operand *operand, const cli_frame *frame)
+{
+    *operand = (cli_operand){.given = frame->path};
+    if (frame->named)
+        io_split_crop(frame->path, &operand->path, &operand->crop, &operand->has_crop,
+                      &operand->error);
+    else if (!(operand->path = strdup(frame->path)))
+        fail_memory(&operand->error);
+    if (operand->path && frame->part)
+        name_part(operand, frame->part);
+    if (!frame->error)
+        return;
+    snprintf(operand->error.reason, sizeof operand->error.reason, "%s", frame->error);
+    free(operand->path);
+    operand->path = NULL;
+}
+
+void operand_restrict(cli_operand *operand, const io_crop *roi)
+{
+    if (operand->has_crop) {
+        operand_free(operand);
+        strcpy(operand->error.reason, "has a crop, and --roi gives it another one");
+    }
+    operand->has_crop = true;
+    operand->crop = *roi;
+}
+
+void operand_free(cli_operand *operand)
+{
+    free(operand->path);
+    free(operand->name);
+    operand->path = operand->name = NULL;
+}
+
+const char *operand_name(const cli_operand *operand)
+{
+    return operand->name ? operand->name : operand->path ? operand->path : operand->given;
+}
+
+/* The mask takes the place of the picture's own. */
+static bool put_mask(cli_input *input, const cli_operand *operand, const io_picture *mask,
+                     io_error *error)
+{
+    io_picture *gray = &input->gray;
+    const bool whole = mask->width == input->whole_width && mask->height == input->whole_height;
+    if (!whole && (mask->width != gray->width || mask->height != gray->height)) {
+        snprintf(error->reason, sizeof error->reason,
+                 "its mask has %" PRId64 "x%" PRId64 " pixels, not %" PRId64 "x%" PRId64,
+                 mask->width, mask->height, gray->width, gray->height);
+        return false;
+    }
+    uint8_t *samples = malloc((size_t)(gray->width * gray->height));
+    if (!samples) {
+        strcpy(error->reason, tm_strerror(TM_ERR_MEMORY));
+        return false;
+    }
+    const uint8_t *from = mask->samples;
+    if (whole && operand->has_crop)
+        from += operand->crop.y * mask->width + operand->crop.x;
+    for (int64_t y = 0; y < gray->height; y++)
+        memcpy(samples + y * gray->width, from + y * mask->width, (size_t)gray->width);
+    free(gray->mask);
+    gray->mask = samples;
+    return true;
+}
+
+static bool decode(cli_input *input, io_picture *picture, io_color color,
+                   const cli_operand *operand, const cli_wish *wish, io_error *error)
+{
+    const io_request request = {
+        .color = color, .deep = wish->depth != 8, .alpha = wish->alpha && color == IO_GRAY,
+        .floats = IO_FLOATS_KEPT, .stored_orientation = wish->stored_orientation,
+        .memory = wish->memory};
+    if (!io_decode_as(&input->source, &request, &wish->limits, picture, error))
+        return false;
+    input->whole_width = picture->width;
+    input->whole_height = picture->height;
+    return (!operand->has_crop || io_crop_picture(picture, &operand->crop, error)) &&
+           (!wish->depth || io_set_bits(picture, wish->depth, error));
+}
+
+static bool decode_whole(cli_input *input, const cli_operand *operand, const cli_wish *wish,
+                         io_error *error)
+{
+    return decode(input, &input->gray, IO_GRAY, operand, wish, error) &&
+           (!wish->color || !input->gray.colored ||
+            decode(input, &input->color, IO_RGB, operand, wish, error)) &&
+           (!wish->mask || put_mask(input, operand, wish->mask, error));
+}
+
+bool input_read_rows(io_rows *rows, const io_crop *crop, io_color color, uint8_t *row,
+                     int64_t count, uint8_t *to, ptrdiff_t stride, io_error *error)
+{
+    for (int64_t y = 0; y < count; y++, to += stride) {
+        if (!io_rows_read(rows, row, error))
+            return false;
+        memcpy(to, row + crop->x * color, (size_t)(crop->width * color));
+    }
+    return true;
+}
+
+bool input_skip_rows(io_rows *rows, int64_t count, uint8_t *row, io_error *error)
+{
+    for (int64_t y = 0; y < count; y++)
+        if (!io_rows_read(rows, row, error))
+            return false;
+    return true;
+}
+
+static bool open_for_rows(cli_input *input, io_color color, const cli_wish *wish, io_error *error)
+{
+    const io_request request = {.color = color, .stored_orientation = wish->stored_orientation};
+    return io_rows_open_as(&input->rows, &input->source, &request, &wish->limits, error);
+}
+
+/* A small part of a large picture: what lies below it is not even read. */
+static bool decode_crop(cli_input *input, io_picture *picture, io_color color,
+                        const io_picture *header, const cli_operand *operand, const cli_wish *wish,
+                        io_error *error)
+{
+    const io_crop *crop = &operand->crop;
+    const size_t row_bytes = (size_t)(crop->width * color);
+    uint8_t *row = malloc((size_t)(input->whole_width * color));
+    uint8_t *samples = malloc(row_bytes * (size_t)crop->height);
+    const bool good = row && samples && input_skip_rows(input->rows, crop->y, row, error) &&
+                      input_read_rows(input->rows, crop, color, row, crop->height, samples,
+                                      (ptrdiff_t)row_bytes, error);
+    if (!row || !samples)
+        strcpy(error->reason, tm_strerror(TM_ERR_MEMORY));
+    free(row);
+    *picture = *header;
+    picture->samples = samples;
+    picture->channels = color;
+    io_rows_close(&input->rows);
+    return good && (!wish->depth || io_set_bits(picture, wish->depth, error));
+}
+
+static bool decode_crops(cli_input *input, const cli_operand *operand, const cli_wish *wish,
+                         io_error *error)
+{
+    if (wish->alpha && input->gray.alpha_ignored) {
+        strcpy(error->reason, "its transparency is read only where --max-memory has room for the "
+                              "whole picture");
+        return false;
+    }
+    const io_picture header = input->gray;
+    return decode_crop(input, &input->gray, IO_GRAY, &header, operand, wish, error) &&
+           (!wish->color || !header.colored ||
+            (open_for_rows(input, IO_RGB, wish, error) &&
+             decode_crop(input, &input->color, IO_RGB, &header, operand, wish, error))) &&
+           (!wish->mask || put_mask(input, operand, wish->mask, error));
+}
+
+/* Whether so many pixels have room until they are matched, with what is held beside
+ * them: by the decoder, then while they are turned, then while they are matched. */
+static bool fits(int64_t width, int64_t height, const io_rows *rows, const cli_wish *wish)
+{
+    const bool color = wish->color && io_rows_colored(rows);
+    const int size = io_rows_sample_size(rows), wanted = wish->depth / 8;
+    const bool mask = wish->mask || (wish->alpha && io_rows_alpha_ignored(rows));
+    const int64_t turning = io_rows_turned(rows) ? (color ? IO_RGB : IO_GRAY) * size : 0;
+    int64_t beside = wish->room.beside > turning ? wish->room.beside : turning;
+    if (beside < io_rows_decoder_bytes(rows))
+        beside = io_rows_decoder_bytes(rows);
+    const int64_t bytes =
+        (color ? IO_GRAY + IO_RGB : IO_GRAY) * (wanted > size ? wanted : size) + mask + beside;
+    return width <= wish->room.bytes / bytes / height;
+}
+
+/* Why a picture that there is no room for can neither be read by rows. */
+static bool refuse_rows(const cli_input *input, const cli_wish *wish, io_error *error)
+{
+    enum { ROW_BYTES = 9 }; /* a pixel's in the decoder's two rows of RGBA, and in ours */
+    const io_rows *rows = input->rows;
+    const int64_t width = io_rows_width(rows), height = io_rows_height(rows);
+    if (io_rows_whole(rows))
+        snprintf(error->reason, sizeof error->reason,
+                 "%s is decoded whole, and its %" PRId64 "x%" PRId64
+                 " pixels are more than --max-memory has room for",
+                 io_rows_whole(rows), width, height);
+    else if (width > wish->room.bytes / ROW_BYTES)
+        snprintf(error->reason, sizeof error->reason,
+                 "a row of %" PRId64 " pixels is more than --max-memory has room for", width);
+    else
+        return false;
+    return true;
+}
+
+/* Decides by the header. */
+static bool open_rows(cli_input *input, const cli_operand *operand, const cli_wish *wish,
+                      io_error *error)
+{
+    if (!open_for_rows(input, IO_GRAY, wish, error))
+        return decode_whole(input, operand, wish, error); /* text, or it says why */
+    const int64_t width = io_rows_width(input->rows), height = io_rows_height(input->rows);
+    if (fits(width, height, input->rows, wish)) {
+        io_rows_close(&input->rows);
+        return decode_whole(input, operand, wish, error);
+    }
+    if (refuse_rows(input, wish, error))
+        return false;
+    input->whole_width = width;
+    input->whole_height = height;
+    input->gray = (io_picture){.width = width,
+                               .height = height,
+                               .channels = 1,
+                               .format = io_rows_format(input->rows),
+                               .colored = io_rows_colored(input->rows),
+                               .alpha_ignored = io_rows_alpha_ignored(input->rows),
+                               .orientation = io_rows_orientation(input->rows),
+                               .as_stored = wish->stored_orientation};
+    if (!operand->has_crop)
+        return true;
+    if (!io_check_crop(&operand->crop, width, height, error))
+        return false;
+    input->gray.width = operand->crop.width;
+    input->gray.height = operand->crop.height;
+    return !fits(operand->crop.width, operand->crop.height, input->rows, wish) ||
+           decode_crops(input, operand, wish, error);
+}
+
+/* A stream's picture was read when it came. */
+static bool open_source(io_source *source, const char *path, cli_part *part, const cli_wish *wish,
+                        io_error *error)
+{
+    const stream_limits limits = {wish->limits.max_pixels, wish->max_memory};
+    if (part && part->held.data) {
+        *source = part->held;
+        part->held = (io_source){0};
+        return true;
+    }
+    if (part)
+        return streams_admit(&limits, part->place.size, error) &&
+               io_source_open_part(source, path, &part->place, error);
+    if (io_is_stream(path))
+        return streams_read_one(source, path, &limits, error);
+    return io_source_open(source, path, error);
+}
+
+bool input_open(io_source *source, const cli_operand *operand, const cli_wish *wish,
+                io_error *error)
+{
+    return open_source(source, operand->path, operand->part, wish, error);
+}
+
+bool input_load(cli_input *input, const cli_operand *operand, const cli_wish *wish,
+                io_error *error)
+{
+    const double start = clock_ms();
+
+    *input = (cli_input){0};
+    if (!operand->path) {
+        *error = operand->error;
+        return false;
+    }
+    if (!input_open(&input->source, operand, wish, error))
+        return false;
+    input->opened = true;
+    input->bytes = (int64_t)input->source.size;
+    if (io_explain_foreign(&input->source, operand->path, wish->reader, error) ||
+        !(wish->room.bytes == INT64_MAX ? decode_whole(input, operand, wish, error)
+                                        : open_rows(input, operand, wish, error))) {
+        input->opened = !io_source_lost(&input->source);
+        input_free(input);
+        return false;
+    }
+    input->read_ms = clock_ms() - start;
+    return true;
+}
+
+/* In place: a byte a pixel, 0 where all its samples are. */
+static void flatten_mask(io_picture *mask)
+{
+    const int64_t count = mask->width * mask->height;
+    const uint16_t *deep = mask->bits == 16 ? (const uint16_t *)(const void *)mask->samples : NULL;
+
+    for (int64_t i = 0; i < count; i++) {
+        bool set = false;
+        for (int64_t k = i * mask->channels; k < (i + 1) * mask->channels; k++)
+            set |= deep ? deep[k] != 0 : mask->samples[k] != 0;
+        mask->samples[i] = set ? 255 : 0;
+    }
+    mask->channels = IO_GRAY;
+    mask->bits = 8;
+}
+
+/* As deep as the file is, and in colour: made 8 bits or luma, what is small would be 0. */
+static bool decode_mask(const io_source *source, const cli_wish *wish, io_picture *mask,
+                        io_error *error)
+{
+    io_request request = {
+        .color = IO_GRAY, .deep = true, .stored_orientation = wish->stored_orientation};
+    if (!io_decode_as(source, &request, &wish->limits, mask, error))
+        return false;
+    if (mask->colored) {
+        io_picture_free(mask);
+        request.color = IO_RGB;
+        if (!io_decode_as(source, &request, &wish->limits, mask, error))
+            return false;
+    }
+    flatten_mask(mask);
+    return true;
+}
+
+bool input_load_mask(io_picture *mask, const char *path, const cli_wish *wish)
+{
+    io_source source;
+    io_error error;
+    if (!open_source(&source, path, NULL, wish, &error)) {
+        message(path, "%s", error.reason);
+        return false;
+    }
+    const bool good = !io_explain_foreign(&source, path, "FRAME TEMPLATE --mask -", &error) &&
+                      decode_mask(&source, wish, mask, &error);
+    io_source_close(&source);
+    if (!good)
+        message(path, "%s", error.reason);
+    return good;
+}
+
+void input_free(cli_input *input)
+{
+    io_rows_close(&input->rows);
+    io_picture_free(&input->gray);
+    io_picture_free(&input->color);
+    io_source_close(&input->source);
+}
+
+void input_describe(const cli_input *input, const cli_operand *operand)
+{
+    char crop[128] = "", orientation[48] = "";
+    if (input->gray.orientation)
+        snprintf(orientation, sizeof orientation, ", EXIF orientation %d%s",
+                 input->gray.orientation, input->gray.as_stored ? " ignored" : "");
+    if (operand->has_crop)
+        snprintf(crop, sizeof crop, ", cropped to %" PRId64 "x%" PRId64 "+%" PRId64 "+%" PRId64,
+                 operand->crop.width, operand->crop.height, operand->crop.x, operand->crop.y);
+    message_info(operand_name(operand), "%s, %" PRId64 "x%" PRId64 "%s%s%s%s%s", input->gray.format,
+            input->whole_width, input->whole_height, input->gray.bits == 32   ? ", floats"
+            : input->gray.bits == 16 ? ", 16 bits"
+                                     : "",
+            orientation, crop, input->gray.mask ? ", masked" : "",
+            input->gray.alpha_ignored ? ", alpha ignored" : "");
+}
+
+tm_image input_image(const cli_input *input, bool color)
+{
+    const io_picture *p = color ? &input->color : &input->gray;
+    return (tm_image){.samples = p->samples,
+                      .width = p->width,
+                      .height = p->height,
+                      .stride = (ptrdiff_t)(p->width * p->channels * io_sample_size(p)),
+                      .type = p->bits == 32   ? TM_SAMPLE_F32
+                              : p->bits == 16 ? TM_SAMPLE_U16
+                                              : TM_SAMPLE_U8,
+                      .channels = p->channels,
+                      .mask = input->gray.mask,
+                      .mask_stride = (ptrdiff_t)p->width};
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+#include "run/match.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "message.h"
+#include "run/doubt.h"
+#include "run/match_rows.h"
+#include "run/verify.h"
+#include "run/weak.h"
+
+static bool wants_map(const cli_options *o)
+{
+    return o->map || o->heatmap;
+}
+
+static const char *samples_of(int bits)
+{
+    return bits == 32 ? "float" : bits == 16 ? "16-bit" : "8-bit";
+}
+
+static bool agree(const cli_input *frame, const cli_template *tmpl, io_error *error)
+{
+    const int bits = 8 * io_sample_size(&frame->gray);
+    const int template_bits = 8 * io_sample_size(&tmpl->input.gray);
+    if (bits == template_bits)
+        return true;
+    snprintf(error->reason, sizeof error->reason,
+             "%s samples, and the template has %s ones; %s says how to compare them",
+             samples_of(bits), samples_of(template_bits),
+             bits == 32 || template_bits == 32 ? "--depth float" : "--depth 8 or --depth 16");
+    return false;
+}
+
+static bool fits(const cli_engine *e, const cli_input *frame, const cli_template *tmpl,
+                 io_error *error)
+{
+    const int64_t width = frame->gray.width, height = frame->gray.height;
+    if (tmpl->width <= width && tmpl->height <= height)
+        return true;
+    const bool part = width != frame->whole_width || height != frame->whole_height;
+    const bool swapped = e->alone && e->count == 1 && !part && tmpl->width >= width &&
+                         tmpl->height >= height;
+    snprintf(error->reason, sizeof error->reason,
+             "the template, %" PRId64 "x%" PRId64 ", is larger than the %s, %" PRId64
+             "x%" PRId64 "%s",
+             tmpl->width, tmpl->height, part ? "frame's region" : "frame", width, height,
+             swapped ? ": are the two swapped?" : "");
+    return false;
+}
+
+static bool has_colors(const cli_input *frame, const cli_template *tmpl)
+{
+    return frame->color.samples && tmpl->input.color.samples;
+}
+
+/* Whether they can be compared at all. */
+static bool is_comparable(const cli_engine *e, const cli_input *frame,
+                          const cli_templates *templates, size_t i, io_error *error)
+{
+    const cli_template *tmpl = &templates->list[i];
+    return fits(e, frame, tmpl, error) && agree(frame, tmpl, error) &&
+           (e->prepared[has_colors(frame, tmpl)][i] ||
+            library_fail(error, NULL, TM_ERR_FLAT_TEMPLATE));
+}
+
+static void note_luma(const cli_engine *e, const cli_input *frame, const cli_template *tmpl,
+                      const cli_pair *pair)
+{
+    if (!e->options->quiet && !frame->color.samples != !tmpl->input.color.samples)
+        message_note(pair->result.frame, "the %s has no colours: compared by luma",
+                frame->color.samples ? "template" : "frame");
+}
+
+static cli_match match_of(const tm_hit *hit, const io_crop *crop)
+{
+    return (cli_match){.x = hit->peak.x + crop->x,
+                       .y = hit->peak.y + crop->y,
+                       .score = hit->peak.score,
+                       .margin = hit->margin,
+                       .dx = hit->dx,
+                       .dy = hit->dy};
+}
+
+static bool add_match(cli_pair *pair, const tm_hit *hit, const io_crop *crop)
+{
+    cli_result *r = &pair->result;
+    if (r->match_count == r->match_capacity) {
+        const size_t capacity = r->match_capacity ? 2 * r->match_capacity : 1;
+        cli_match *matches = realloc(r->matches, capacity * sizeof *matches);
+        if (!matches) {
+            strcpy(pair->error.reason, tm_strerror(TM_ERR_MEMORY));
+            return false;
+        }
+        r->matches = matches;
+        r->match_capacity = capacity;
+    }
+    r->matches[r->match_count++] = match_of(hit, crop);
+    return true;
+}
+
+/* Without a threshold, the user's or that of -n 0, the best place is a match whatever it scores. */
+static bool add_best(const cli_engine *e, cli_pair *pair, const tm_hits *hits, const io_crop *crop)
+{
+    const tm_hit best = {.peak = hits->best, .margin = NAN};
+    cli_result *r = &pair->result;
+
+    r->knows_margins = false;
+    r->has_best = e->options->has_min_score || weak_sets_thresholds(e->options);
+    r->best = match_of(&best, crop);
+    return r->has_best || add_match(pair, &best, crop);
+}
+
+static void note_devices(const char *frame, const tm_matcher *matcher)
+{
+    tm_device_report reports[64];
+    const size_t count = tm_matcher_reports(matcher, reports, 64);
+    for (size_t i = 0; i < count && i < 64; i++) {
+        const tm_device_report *d = &reports[i];
+        message_info(frame,
+                "cuda:%d: rows=%" PRId64 " start=%.3f busy=%.3f wait=%.3f ms, %" PRId64
+                " bytes to it, %" PRId64 " from it",
+                d->index, d->rows, d->start_ms, d->busy_ms, d->wait_ms, d->bytes_to_device,
+                d->bytes_from_device);
+    }
+}
+
+/* Distances reach a score from above. */
+static bool reaches(const cli_options *o, double score)
+{
+    return tm_metric_is_distance(o->settings.metric) ? score <= o->min_score
+                                                     : score >= o->min_score;
+}
+
+/* Makes a result of the hits, whose positions are those in the crop. False where memory ran out. */
+static bool take_hits(const cli_engine *e, cli_pair *pair, const tm_hits *hits,
+                      const io_crop *crop)
+{
+    const cli_options *o = e->options;
+    cli_result *r = &pair->result;
+    bool good = true;
+
+    r->times = tm_matcher_times(e->matcher);
+    snprintf(r->algorithm, sizeof r->algorithm, "%s", tm_matcher_algorithm(e->matcher));
+    snprintf(r->device, sizeof r->device, "%s", tm_matcher_device(e->matcher));
+    if (!o->quiet && *tm_matcher_warning(e->matcher))
+        message_note(r->frame, "warning: %s", tm_matcher_warning(e->matcher));
+    if (o->verbose) {
+        message_info(r->frame, "%s", tm_matcher_plan(e->matcher));
+        note_devices(r->frame, e->matcher);
+    }
+    r->knows_margins = pair->searched && pair->search.margin;
+    for (size_t i = 0; i < hits->count && good; i++)
+        if (!o->has_min_score || reaches(o, hits->items[i].peak.score))
+            good = add_match(pair, &hits->items[i], crop);
+    if (good && r->match_count == 0)
+        good = add_best(e, pair, hits, crop);
+    if (hits->cut_off && !o->quiet)
+        message_note(r->frame, "there are more than %" PRId64 " peaks; only the best of them were "
+                          "looked at, and worse matches are not reported",
+                e->search.peaks);
+    return good;
+}
+
+static bool match_one(const cli_engine *e, const cli_input *frame, const io_crop *crop,
+                      const cli_templates *templates, size_t i, cli_pair *pair)
+{
+    const cli_template *tmpl = &templates->list[i];
+    const bool color = has_colors(frame, tmpl);
+    const tm_image view = input_image(frame, color), *image = &view;
+    tm_hits hits;
+    if (e->options->verify && image->type == TM_SAMPLE_F32) {
+        strcpy(pair->error.reason, "--verify compares bits, and the scores of floats have a bound "
+                                   "instead");
+        return false;
+    }
+    note_luma(e, frame, tmpl, pair);
+    pair->searched = doubt_search(e, i, &pair->result, &pair->search);
+    if (wants_map(e->options) &&
+        !score_map_create(&pair->map, &e->options->settings, image, tmpl->width, tmpl->height,
+                          &pair->error))
+        return false;
+    if (!engine_find_one(e, e->matcher, image, e->prepared[color][i], &hits, &pair->map, pair))
+        return false;
+    bool good = take_hits(e, pair, &hits, crop) &&
+                (!e->options->verify || verify_pair(e, image, color, templates, i, &hits, pair));
+    tm_hits_free(&hits);
+    good = good && doubt_judge(e, image, e->prepared[color][i], i, pair);
+    if (good)
+        doubt_hints(e, frame, image, e->prepared[color][i], pair);
+    return good;
+}
+
+/* False where it fails: then each template is tried by itself. */
+static bool match_together(const cli_engine *e, const cli_input *frame, const tm_image *image,
+                           const io_crop *crop, cli_pair *pairs, size_t count)
+{
+    tm_search search;
+    bool searched = false;
+
+    for (size_t k = 0; k < count; k++) {
+        const size_t i = e->order[k];
+        e->chosen[k] = e->prepared[0][i];
+        searched |= doubt_search(e, i, &pairs[i].result, &pairs[i].search);
+        if (k == 0 || pairs[i].search.margin)
+            search = pairs[i].search;
+    }
+    if (engine_find(e, e->matcher, image, e->chosen, count, searched ? &search : NULL, e->hits, NULL) !=
+        TM_OK)
+        return false;
+    for (size_t k = 0; k < count; k++) {
+        cli_pair *pair = &pairs[e->order[k]];
+        pair->searched = searched;
+        pair->search = search;
+        pair->done = take_hits(e, pair, &e->hits[k], crop);
+        tm_hits_free(&e->hits[k]);
+    }
+    for (size_t k = 0; k < count; k++) {
+        cli_pair *pair = &pairs[e->order[k]];
+        pair->done = pair->done && doubt_judge(e, image, e->chosen[k], e->order[k], pair);
+        pair->lasting = pair->done;
+        if (pair->done)
+            doubt_hints(e, frame, image, e->chosen[k], pair);
+    }
+    return true;
+}
+
+/* Where the frame is matched by rows, all templates are matched together or none is. */
+static void match_by_rows(const cli_engine *e, const cli_input *frame, const io_crop *crop,
+                          size_t count, cli_pair *pairs)
+{
+    io_error error;
+    const bool good = count == 0 || match_rows(e, frame, crop, count, pairs, &error);
+
+    if (!good)
+        message(pairs[e->order[0]].result.frame, "%s", error.reason);
+    for (size_t k = 0; k < count; k++) {
+        cli_pair *pair = &pairs[e->order[k]];
+        tm_hit hit = {.peak = e->peaks[k], .margin = NAN};
+        const tm_hits hits = {.items = &hit, .count = 1, .best = e->peaks[k]};
+        if (good)
+            pair->done = pair->lasting = take_hits(e, pair, &hits, crop) &&
+                                         doubt_judge(e, NULL, NULL, e->order[k], pair);
+        else
+            pair->error = error;
+    }
+}
+
+/* Lists the templates that can be matched in e->order, and returns their number. The others get
+ * the reason why not. */
+static size_t choose(const cli_engine *e, const cli_input *frame, const cli_templates *templates,
+                     cli_pair *pairs)
+{
+    const bool floats = input_image(frame, false).type == TM_SAMPLE_F32;
+    size_t count = 0;
+    for (size_t i = 0; i < templates->count; i++) {
+        cli_pair *pair = &pairs[i];
+        const cli_template *tmpl = &templates->list[i];
+        pair->result.template_width = tmpl->width;
+        pair->result.template_height = tmpl->height;
+        pair->result.template_pixels = tmpl->pixels;
+        pair->result.integers = !floats && tm_metric_is_integer(e->options->settings.metric);
+        if (!tmpl->usable) {
+            pair->error = tmpl->error;
+            pair->lasting = tmpl->input.opened;
+        } else if (!is_comparable(e, frame, templates, i, &pair->error)) {
+            message(pair->result.frame, "%s", pair->error.reason);
+            pair->lasting = true;
+        } else {
+            e->order[count++] = i;
+        }
+    }
+    return count;
+}
+
+void match_frame(const cli_engine *e, const cli_input *frame, const io_crop *crop,
+                      const cli_templates *templates, cli_pair *pairs)
+{
+    const tm_image image = input_image(frame, false);
+    const size_t count = choose(e, frame, templates, pairs);
+
+    if (frame->rows) {
+        match_by_rows(e, frame, crop, count, pairs);
+        return;
+    }
+    /* A device gets the frame once for all; on the CPU nothing is gained by it, and
+     * each has its own times. */
+    if (count > 1 && e->settings.device == TM_DEVICE_CUDA && !wants_map(e->options) &&
+        !e->options->verify && !e->options->color && !weak_sets_thresholds(e->options) &&
+        match_together(e, frame, &image, crop, pairs, count))
+        return;
+    for (size_t k = 0; k < count; k++) {
+        cli_pair *pair = &pairs[e->order[k]];
+        pair->done = match_one(e, frame, crop, templates, e->order[k], pair);
+        pair->lasting |= pair->done;
+        if (!pair->done)
+            message(pair->result.frame, "%s", pair->error.reason);
+    }
+}

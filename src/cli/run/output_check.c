@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+#include "run/output_check.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "run/mirror.h"
+#include "run/identity.h"
+#include "run/input.h"
+#include "message.h"
+
+/* Where a path leads: a file, or a name in a directory. */
+typedef struct place {
+    const char *path;
+    const char *name; /* NULL: the file exists */
+    dev_t device;
+    ino_t inode;
+} place;
+
+static bool same_place(const place *a, const place *b)
+{
+    return a->device == b->device && a->inode == b->inode && !a->name == !b->name &&
+           (!a->name || strcmp(a->name, b->name) == 0);
+}
+
+static bool find_directory(place *found, const char *path)
+{
+    struct stat status;
+    const char *slash = strrchr(path, '/');
+    char *directory = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    const bool exists = directory && stat(directory, &status) == 0;
+
+    if (exists && access(directory, W_OK) == 0) {
+        found->device = status.st_dev;
+        found->inode = status.st_ino;
+        found->name = slash ? slash + 1 : path;
+        free(directory);
+        return true;
+    }
+    message(path, "cannot write in the directory: %s", strerror(errno));
+    free(directory);
+    return false;
+}
+
+/* A log is appended to: if it exists, nothing is made beside it. */
+static bool find_output(place *found, const char *path, bool appended)
+{
+    struct stat status;
+
+    *found = (place){.path = path};
+    const bool exists = stat(path, &status) == 0;
+    if (exists && S_ISDIR(status.st_mode)) {
+        message(path, "is a directory");
+        return false;
+    }
+    /* The directory is looked at even if the file exists: that is where the
+     * temporary file will be. Devices and pipes are written to as they are. */
+    if ((!exists || (S_ISREG(status.st_mode) && !appended)) && !find_directory(found, path))
+        return false;
+    if (!exists)
+        return true;
+    found->name = NULL;
+    found->device = status.st_dev;
+    found->inode = status.st_ino;
+    return true;
+}
+
+static bool check_numbers(const cli_options *o, const cli_frames *frames, size_t templates)
+{
+    if ((o->map || o->heatmap) && frames->streamed) {
+        message_usage("%s takes one frame, not a stream of them", o->map ? "--map" : "--heatmap");
+        return false;
+    }
+    if ((o->map || o->heatmap) && (frames->count != 1 || templates != 1)) {
+        message_usage("%s takes one frame and one template, not %zu and %zu",
+                      o->map ? "--map" : "--heatmap", frames->count, templates);
+        return false;
+    }
+    if (o->dump_template && templates != 1) {
+        message_usage("--dump-template takes one template, not %zu", templates);
+        return false;
+    }
+    return true;
+}
+
+static bool check_inputs(const place *outputs, int count, cli_inputs *inputs)
+{
+    io_error error;
+    for (int i = 0; i < count; i++)
+        if (!inputs_spare(inputs, outputs[i].path, &error)) {
+            message(outputs[i].path, "%s", error.reason);
+            return false;
+        }
+    return true;
+}
+
+static bool picture_ending(const char *path)
+{
+    io_error error;
+    if (io_can_write(path, &error))
+        return true;
+    message(path, "%s", error.reason);
+    return false;
+}
+
+bool output_is_folder(const cli_options *options, const cli_frames *frames)
+{
+    const char *path = options->output;
+    struct stat status;
+    io_error error;
+
+    if (!path)
+        return false;
+    const size_t length = strlen(path);
+    return frames->from_folders || frames->count > 1 || (length > 0 && path[length - 1] == '/') ||
+           (!io_can_write(path, &error) && stat(path, &status) == 0 && S_ISDIR(status.st_mode));
+}
+
+/* Every picture written there would be the next frame, or replace one. */
+static bool is_watched(const cli_options *options, const struct stat *folder)
+{
+    struct stat watched;
+    return options->watch && stat(options->watch, &watched) == 0 &&
+           watched.st_dev == folder->st_dev && watched.st_ino == folder->st_ino;
+}
+
+/* suffixed: the frames' names are not those of the files there. */
+static bool check_folder(const cli_options *options, const char *folder, bool suffixed,
+                         const cli_frames *frames, cli_inputs *inputs)
+{
+    struct stat status;
+    io_error error;
+    const bool exists = stat(folder, &status) == 0;
+
+    /* joined with a name, an empty one would be the root */
+    if (!*folder || (exists ? !S_ISDIR(status.st_mode) : io_can_write(folder, &error))) {
+        message(folder, "is no folder, which the pictures of many frames need");
+        return false;
+    }
+    if (exists && is_watched(options, &status)) {
+        message(folder, "is watched, and what is written there would be a frame");
+        return false;
+    }
+    return mirror_check(folder, frames, suffixed ? NULL : inputs);
+}
+
+static bool check_folders(const cli_options *options, const cli_frames *frames,
+                          cli_inputs *inputs)
+{
+    return (!output_is_folder(options, frames) ||
+            check_folder(options, options->output, false, frames, inputs)) &&
+           (!options->crops || check_folder(options, options->crops, true, frames, inputs));
+}
+
+static bool check_files(const cli_options *options, const cli_frames *frames,
+                        cli_inputs *inputs)
+{
+    const char *paths[] = {output_is_folder(options, frames) ? NULL : options->output,
+                           options->map, options->heatmap, options->dump_template,
+                           options->report, options->resume};
+    place places[6];
+    int used = 0;
+
+    if ((paths[0] && !picture_ending(paths[0])) ||
+        (options->heatmap && !picture_ending(options->heatmap)))
+        return false;
+    for (int i = 0; i < 6; i++) {
+        if (!paths[i])
+            continue;
+        place *output = &places[used];
+        if (!find_output(output, paths[i], paths[i] == options->resume))
+            return false;
+        for (int k = 0; k < used; k++)
+            if (same_place(output, &places[k])) {
+                message(output->path, "is named for two outputs");
+                return false;
+            }
+        used++;
+    }
+    return check_inputs(places, used, inputs);
+}
+
+bool output_check(const cli_options *options, const cli_frames *frames,
+                  const cli_templates *templates, cli_inputs *inputs)
+{
+    return check_numbers(options, frames, templates->count) &&
+           check_folders(options, frames, inputs) && check_files(options, frames, inputs);
+}

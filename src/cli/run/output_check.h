@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TMATCH_CLI_OUTPUT_CHECK_H
+#define TMATCH_CLI_OUTPUT_CHECK_H
+
+#include <stdbool.h>
+
+#include "run/frames.h"
+#include "options.h"
+#include "run/inputs.h"
+#include "run/template.h"
+
+/* Before any work: refuses an output that is an input or another output, is a
+ * directory or has no directory to be in; and folders where two frames would have
+ * the same output. Prints why. */
+bool output_check(const cli_options *options, const cli_frames *frames,
+                  const cli_templates *templates, cli_inputs *inputs);
+
+/* Whether --output names a folder, for many frames. */
+bool output_is_folder(const cli_options *options, const cli_frames *frames);
+
+#endif

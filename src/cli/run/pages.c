@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+#include "run/pages.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "io/io.h"
+
+static bool is_file(const char *path)
+{
+    struct stat status;
+    return strcmp(path, "-") == 0 ||
+           (stat(path, &status) == 0 && S_ISREG(status.st_mode));
+}
+
+/* The '#' of "file#3", with the number, or NULL. */
+static char *find_number(char *path, int64_t *number)
+{
+    char *mark = strrchr(path, '#'), *end;
+    if (!mark || !isdigit((unsigned char)mark[1]))
+        return NULL;
+    errno = 0;
+    *number = strtoll(mark + 1, &end, 10);
+    if (errno)
+        *number = INT64_MAX;
+    return *end ? NULL : mark;
+}
+
+static bool add_error(cli_frames *frames, const cli_frame *frame, const char *reason)
+{
+    cli_frame one = {.path = strdup(frame->path), .tree = frame->tree, .named = frame->named,
+                     .error = strdup(reason)};
+    if (one.error)
+        return frames_append(frames, one);
+    frame_free(&one);
+    return false;
+}
+
+typedef struct taker {
+    cli_frames *frames;
+    const cli_frame *frame;
+    int64_t number; /* of the last one, or of the only one that is wanted */
+    bool only;
+    bool added;
+} taker;
+
+static bool add_part(taker *t, const io_part *place, const char *reason)
+{
+    const cli_frame *frame = t->frame;
+    cli_frame one = {.path = strdup(frame->path), .tree = frame->tree, .named = frame->named,
+                     .part = calloc(1, sizeof *one.part),
+                     .error = reason ? strdup(reason) : NULL};
+    if (!one.part || (reason && !one.error)) {
+        frame_free(&one);
+        return false;
+    }
+    *one.part = (cli_part){.number = t->number, .spelled = t->only, .place = *place};
+    t->added = true;
+    return frames_append(t->frames, one);
+}
+
+/* For io_find_parts. A template is one picture, so after the first nothing is added. */
+static bool take(void *data, const io_part *place, const char *reason)
+{
+    taker *t = data;
+    if (!t->only)
+        t->number++;
+    if (!t->frames->one_each || t->only)
+        return add_part(t, place, reason);
+    t->added = true;
+    return t->number > 1 || add_error(t->frames, t->frame,
+                                      strcmp(t->frame->path, "-") == 0
+                                          ? "holds several pictures, and a template is one"
+                                          : "holds several pictures, and a template is one: #1 "
+                                            "behind the file's name means the first");
+}
+
+/* "file#3", without the end; file is the frame's path without crop and number. */
+static bool add_numbered(taker *t, const char *file)
+{
+    char reason[96];
+    const int64_t wanted = t->number > 0 ? t->number : INT64_MAX;
+    const int64_t count = io_find_parts(file, wanted, take, t);
+    if (t->added || count < 0)
+        return count >= 0;
+    snprintf(reason, sizeof reason, "the file holds %" PRId64 " picture%s, not #%" PRId64, count,
+             count == 1 ? "" : "s", t->number);
+    t->added = true;
+    return add_error(t->frames, t->frame, reason);
+}
+
+/* file is the frame's path without a crop. */
+static bool add_parts(taker *t, char *file)
+{
+    if (is_file(file)) {
+        if (!io_may_have_pages(file, !t->frame->named || t->frames->in_list))
+            return true;
+        const bool good = io_find_parts(file, 0, take, t) >= 0;
+        t->frames->from_folders |= t->added;
+        return good;
+    }
+    if (!t->frame->named)
+        return true;
+    char *mark = find_number(file, &t->number);
+    if (!mark)
+        return true;
+    *mark = '\0';
+    t->only = true;
+    return !is_file(file) || strcmp(file, "-") == 0 || add_numbered(t, file);
+}
+
+bool pages_add(cli_frames *frames, cli_frame frame)
+{
+    taker t = {.frames = frames, .frame = &frame};
+    char *file = NULL;
+    io_crop crop;
+    bool has_crop, good = true;
+    io_error error;
+
+    if (!frame.path)
+        return false;
+    if (!frame.named)
+        file = strdup(frame.path);
+    else
+        io_split_crop(frame.path, &file, &crop, &has_crop, &error); /* or its turn says why not */
+    if (file && frame.named && !frames->one_each && io_is_stream(file)) {
+        frame.stream = !frames->in_list || strcmp(file, "-") == 0;
+        if (!frame.stream) {
+            t.added = true;
+            good = add_error(frames, &frame, "a pipe or a device is named on the command line, not in a list");
+        }
+    } else if (file && !(frames->one_each && io_is_stream(file))) {
+        good = add_parts(&t, file);
+    }
+    free(file);
+    if (!t.added && good)
+        return frames_append(frames, frame);
+    frame_free(&frame);
+    return good;
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+#include "run/report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <unistd.h>
+
+#include "style.h"
+#include "text.h"
+
+/* Lines go out as they are made: a reader at the other end of a pipe sees each
+ * frame when it is done. */
+static bool finish_line(cli_report *report)
+{
+    errno = 0;
+    if (fflush(report->out) != 0 || ferror(report->out))
+        report->error = report->error ? report->error : errno ? errno : EIO;
+    return report->error == 0;
+}
+
+static void text_time(const cli_report *report, const cli_result *r)
+{
+    if (r->timed)
+        fprintf(report->out, " time=%.3f", r->time);
+}
+
+static void text_end(const cli_report *report, const cli_result *r)
+{
+    if (report->several_templates) {
+        fputs(" template=", report->out);
+        text_line(report->out, r->tmpl);
+    }
+    putc('\n', report->out);
+}
+
+static void write_score(const cli_result *result, FILE *out, double score)
+{
+    char text[TEXT_SCORE_SIZE];
+    text_score(text, result->integers, score);
+    fputs(text, out);
+}
+
+/* " y=" between x and y, and the like. A fraction has three digits: more than the
+ * fit is worth. */
+static void write_place(const cli_options *options, FILE *out, const cli_match *m,
+                        const char *between)
+{
+    if (options->subpixel)
+        fprintf(out, "%.3f%s%.3f", (double)m->x + m->dx, between, (double)m->y + m->dy);
+    else
+        fprintf(out, "%" PRId64 "%s%" PRId64, m->x, between, m->y);
+}
+
+static void text_result(const cli_report *report, const cli_result *r)
+{
+    FILE *out = report->out;
+    for (size_t i = 0; i < r->match_count; i++) {
+        text_line(out, r->frame);
+        fputs(": x=", out);
+        write_place(report->options, out, &r->matches[i], " y=");
+        fprintf(out, " w=%" PRId64 " h=%" PRId64 " score=", r->template_width, r->template_height);
+        const cli_style style = r->matches[i].weak ? STYLE_NOTE : STYLE_SCORE;
+        fputs(style_on(STDOUT_FILENO, style), out);
+        write_score(r, out, r->matches[i].score);
+        fputs(style_off(STDOUT_FILENO, style), out);
+        text_time(report, r);
+        text_end(report, r);
+    }
+    if (r->has_best) {
+        text_line(out, r->frame);
+        fprintf(out, ": %snone: best ", style_on(STDOUT_FILENO, STYLE_DIM));
+        write_score(r, out, r->best.score);
+        fprintf(out, " at %" PRId64 ",%" PRId64 "%s", r->best.x, r->best.y,
+                style_off(STDOUT_FILENO, STYLE_DIM));
+        text_time(report, r);
+        text_end(report, r);
+    }
+    if (r->verified) {
+        text_line(out, r->frame);
+        fprintf(out, ": verify: positions=%" PRId64 " differing=%" PRId64
+                     " max_abs_error=%.9g relative_l1_error=%.9g",
+                r->verification.positions, r->verification.differing,
+                r->verification.max_abs_error, r->verification.relative_l1_error);
+        text_end(report, r);
+    }
+}
+
+static void csv_names(FILE *out, const cli_result *r)
+{
+    text_csv(out, r->frame);
+    putc(',', out);
+    text_csv(out, r->tmpl);
+    putc(',', out);
+}
+
+static void csv_result(const cli_report *report, const cli_result *r)
+{
+    FILE *out = report->out;
+    if (r->has_best) {
+        csv_names(out, r);
+        fputs(",,,,\n", out);
+    }
+    for (size_t i = 0; i < r->match_count; i++) {
+        csv_names(out, r);
+        write_place(report->options, out, &r->matches[i], ",");
+        fprintf(out, ",%" PRId64 ",%" PRId64 ",", r->template_width, r->template_height);
+        write_score(r, out, r->matches[i].score);
+        putc('\n', out);
+    }
+}
+
+static void json_names(FILE *out, const cli_result *r)
+{
+    fputs("{\"frame\":", out);
+    text_json(out, r->frame);
+    if (r->index > 0)
+        fprintf(out, ",\"index\":%" PRId64, r->index);
+    if (r->timed)
+        fprintf(out, ",\"time\":%.9g", r->time);
+    fputs(",\"template\":", out);
+    text_json(out, r->tmpl);
+}
+
+static void json_times(const cli_report *report, const cli_result *r)
+{
+    const tm_times *t = &r->times;
+    fprintf(report->out, ",\"time_ms\":{\"read\":%.3f", r->read_ms);
+    if (report->options->time)
+        fprintf(report->out, ",\"to_device\":%.3f,\"kernel\":%.3f,\"from_device\":%.3f",
+                t->to_device, t->kernel, t->from_device);
+    fprintf(report->out, ",\"match\":%.3f", t->total);
+    if (report->options->time)
+        fprintf(report->out, ",\"total\":%.3f", r->read_ms + t->total);
+    putc('}', report->out);
+}
+
+/* JSON has no NaN and no infinity, which a failed verification may have. */
+static void json_error(FILE *out, const char *name, double error)
+{
+    if (isfinite(error))
+        fprintf(out, ",\"%s\":%.9g", name, error);
+    else
+        fprintf(out, ",\"%s\":null", name);
+}
+
+static void json_matches(const cli_options *options, FILE *out, const cli_result *r)
+{
+    fputs(",\"matches\":[", out);
+    for (size_t i = 0; i < r->match_count; i++) {
+        const cli_match *m = &r->matches[i];
+        fputs(i > 0 ? ",{\"x\":" : "{\"x\":", out);
+        write_place(options, out, m, ",\"y\":");
+        fprintf(out, ",\"w\":%" PRId64 ",\"h\":%" PRId64 ",\"score\":", r->template_width,
+                r->template_height);
+        write_score(r, out, m->score);
+        fputs(",\"margin\":", out);
+        if (isnan(m->margin))
+            fputs("null", out);
+        else
+            write_score(r, out, m->margin);
+        if (m->weak && !result_is_weak(r)) /* else the result says it of all */
+            fputs(",\"weak\":true", out);
+        putc('}', out);
+    }
+    putc(']', out);
+}
+
+static void json_verification(FILE *out, const verification *v)
+{
+    fprintf(out, ",\"verify\":{\"positions\":%" PRId64 ",\"differing\":%" PRId64, v->positions,
+            v->differing);
+    json_error(out, "max_abs_error", v->max_abs_error);
+    json_error(out, "relative_l1_error", v->relative_l1_error);
+    putc('}', out);
+}
+
+static void json_failure(FILE *out, const cli_result *r, const char *reason)
+{
+    json_names(out, r);
+    fputs(",\"error\":", out);
+    text_json(out, reason);
+}
+
+void report_constant(const cli_options *options, FILE *out, const cli_result *r, const char *error)
+{
+    if (error) {
+        json_failure(out, r, error);
+        return;
+    }
+    json_names(out, r);
+    fprintf(out, ",\"frame_size\":[%" PRId64 ",%" PRId64 "]", r->frame_width, r->frame_height);
+    fprintf(out, ",\"template_size\":[%" PRId64 ",%" PRId64 "]", r->template_width,
+            r->template_height);
+    fprintf(out, ",\"metric\":\"%s\"", tm_metric_name(options->settings.metric));
+    json_matches(options, out, r);
+    if (result_is_weak(r))
+        fputs(",\"weak\":true", out);
+    if (r->has_best) {
+        fprintf(out, ",\"best\":{\"x\":%" PRId64 ",\"y\":%" PRId64 ",\"score\":", r->best.x,
+                r->best.y);
+        write_score(r, out, r->best.score);
+        putc('}', out);
+    }
+}
+
+static void json_result(const cli_report *report, const cli_result *r)
+{
+    FILE *out = report->out;
+    report_constant(report->options, out, r, NULL);
+    if (r->verified)
+        json_verification(out, &r->verification);
+    fputs(",\"algorithm\":", out);
+    text_json(out, r->algorithm);
+    fputs(",\"device\":", out);
+    text_json(out, r->device);
+    json_times(report, r);
+    fputs("}\n", out);
+}
+
+bool report_begin(cli_report *report, const cli_options *options, bool several_templates,
+                  FILE *out)
+{
+    *report = (cli_report){.options = options, .several_templates = several_templates, .out = out};
+    if (options->format == CLI_CSV)
+        fputs("frame,template,x,y,w,h,score\n", out);
+    return finish_line(report);
+}
+
+bool report_result(cli_report *report, const cli_result *r)
+{
+    switch (report->options->format) {
+    case CLI_TEXT: text_result(report, r); break;
+    case CLI_CSV: csv_result(report, r); break;
+    case CLI_JSON: json_result(report, r); break;
+    }
+    return finish_line(report);
+}
+
+bool report_failure(cli_report *report, const cli_result *r, const char *reason)
+{
+    if (report->options->format == CLI_JSON) {
+        json_failure(report->out, r, reason);
+        fputs("}\n", report->out);
+    }
+    return finish_line(report);
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* Results on standard output, a line each, in the format that was asked for. */
+#ifndef TMATCH_CLI_REPORT_H
+#define TMATCH_CLI_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <tmatch/tmatch.h>
+
+#include "options.h"
+#include "run/score_map.h"
+
+typedef struct cli_report {
+    const cli_options *options;
+    bool several_templates; /* so that each line has to name its own */
+    FILE *out;
+    int error; /* errno of the first write that failed, or 0 */
+} cli_report;
+
+/* One frame against one template. Sizes and positions are the whole frame's. */
+typedef struct cli_match {
+    int64_t x, y; /* in the whole frame */
+    double score;
+    double margin; /* NAN: there is none; with json, --resume and --report only */
+    double dx, dy; /* of --subpixel */
+    bool weak;     /* it may be chance */
+} cli_match;
+
+/* Equal places are counted to there. */
+enum { RESULT_MOST_EQUAL = 100 };
+
+typedef struct cli_result {
+    const char *frame, *tmpl;
+    int64_t index; /* of the picture in its file or stream, from 1; 0: it is alone there */
+    bool timed;    /* a movie's frame, */
+    double time;   /* after so many seconds */
+    int64_t frame_width, frame_height;
+    int64_t template_width, template_height;
+    int64_t template_pixels; /* that count */
+    cli_match *matches; /* that are to be reported; the result's own */
+    size_t match_count, match_capacity;
+    size_t weak_count;  /* of the matches, the last ones */
+    double rest;        /* what they were weighed against: see weak_is */
+    bool knows_margins; /* the matches', where there are any */
+    bool has_best;      /* nothing reached --min-score: */
+    cli_match best;     /* what came nearest */
+    /* For hints: */
+    bool flat;          /* the frame is of one gray everywhere */
+    int equal;          /* places that score as the best does; 0: not counted */
+    bool integers; /* the scores */
+    char algorithm[16], device[160];
+    double read_ms;
+    tm_times times;
+    bool verified; /* verification was asked for and done */
+    verification verification;
+} cli_result;
+
+/* Whether not even the best match is more than chance may make. */
+static inline bool result_is_weak(const cli_result *result)
+{
+    return result->match_count > 0 && result->weak_count == result->match_count;
+}
+
+/* Each returns false when standard output has failed, now or before. */
+bool report_begin(cli_report *report, const cli_options *options, bool several_templates,
+                  FILE *out);
+bool report_result(cli_report *report, const cli_result *result);
+
+/* What is the same whenever and wherever it is computed, as a JSON object without
+ * its end: neither times nor devices. error NULL: the pair has a result. */
+void report_constant(const cli_options *options, FILE *out, const cli_result *result,
+                     const char *error);
+
+/* A pair that has no result. Only json has a line for it. */
+bool report_failure(cli_report *report, const cli_result *result, const char *reason);
+
+#endif

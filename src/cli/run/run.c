@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+#include "run/run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "run/emit.h"
+#include "run/feed.h"
+#include "run/layout.h"
+#include "run/page/page.h"
+#include "run/pictures.h"
+#include "run/pipeline.h"
+#include "run/resume.h"
+#include "run/watch.h"
+#include "run/engine.h"
+#include "run/frames.h"
+#include "message.h"
+#include "run/output.h"
+#include "run/output_check.h"
+#include "run/template.h"
+
+typedef struct runner {
+    const cli_options *options;
+    cli_frames frames, names; /* names: of the templates */
+    cli_templates templates;
+    cli_inputs inputs;
+    io_picture mask, frame_mask;
+    cli_plan plan;
+    cli_emitter emitter;
+    cli_resume *resume;
+    cli_page *page;
+    cli_watch watch;
+    cli_feed feed;
+    layout layout;
+    frame_slots slots;
+    pipeline_settings pipeline;
+    cli_engine *engines;
+    size_t engine_count;
+} runner;
+
+static bool add_operands(cli_frames *frames, const char **operands, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (!frames_add(frames, operands[i])) {
+            message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
+            return false;
+        }
+    return true;
+}
+
+static int standard_inputs(const cli_frames *frames)
+{
+    int count = 0;
+    for (size_t i = 0; i < frames->count; i++)
+        count += frames->list[i].named && (!frames->list[i].part || frames->list[i].part->number < 2) &&
+                 strncmp(frames->list[i].path, "-", 1) == 0 &&
+                 strchr("[", frames->list[i].path[1]);
+    return count;
+}
+
+/* The operand, if there is no other. */
+static const char *lone_folder(const char *const *operands, int count, const char *list)
+{
+    return count == 1 && !list ? operands[0] : NULL;
+}
+
+static bool find_pictures(runner *r)
+{
+    const cli_options *o = r->options;
+
+    r->names.one_each = true;
+    r->frames.recursive = r->names.recursive = o->recursive;
+    r->frames.not_below[0] = o->output;
+    r->frames.not_below[1] = o->crops;
+    if (o->watch && !watch_open(&r->watch, o->watch))
+        return false;
+    r->frames.from_folders = o->watch != NULL;
+    if (!add_operands(&r->frames, o->frames, o->frame_count) ||
+        !add_operands(&r->names, o->templates, o->template_count) ||
+        (o->files_from && !frames_add_list(&r->frames, o->files_from, o->null_names ? '\0' : '\n')))
+        return false;
+    if (standard_inputs(&r->frames) + standard_inputs(&r->names) +
+            (o->files_from && strcmp(o->files_from, "-") == 0) > 1) {
+        message(NULL, "standard input ('-') can be only one of the pictures");
+        return false;
+    }
+    if (!o->quiet) {
+        frames_note_skipped(&r->frames, lone_folder(o->frames, o->frame_count, o->files_from));
+        frames_note_skipped(&r->names, lone_folder(o->templates, o->template_count, NULL));
+    }
+    if (o->watch && !watch_know(&r->watch, &r->frames))
+        return false;
+    if (!cli_templates_init(&r->templates, &r->names)) {
+        message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
+        return false;
+    }
+    return feed_open(&r->feed, o, &r->frames);
+}
+
+/* 0 where nobody knows. */
+static size_t count_frames(const runner *r)
+{
+    return r->options->watch || r->feed.several ? 0 : r->frames.count;
+}
+
+/* How frames and templates are read; false after a message. */
+static bool make_wishes(runner *r)
+{
+    const cli_options *o = r->options;
+    const cli_wish wish = {
+        .reader = "- TEMPLATE", .limits = {.max_pixels = o->max_pixels}, .max_memory = o->max_memory,
+        .color = o->color, .depth = o->depth, .stored_orientation = o->ignore_orientation};
+    cli_plan *plan = &r->plan;
+
+    plan->frame_wish = plan->template_wish = wish;
+    plan->template_wish.alpha = true;
+    plan->template_wish.reader = "FRAME -";
+    if (o->mask) {
+        if (!input_load_mask(&r->mask, o->mask, &wish))
+            return false;
+        plan->template_wish.mask = &r->mask;
+    }
+    if (o->frame_mask) {
+        if (!input_load_mask(&r->frame_mask, o->frame_mask, &wish))
+            return false;
+        plan->frame_wish.mask = &r->frame_mask;
+    }
+    return true;
+}
+
+/* The engines of devices are opened by the threads that use them, while others read
+ * frames already; the first engine, on the CPU, is there to judge the templates. */
+static bool open_engines(runner *r)
+{
+    const pipeline_settings *s = &r->pipeline;
+    const size_t count = s->devices ? 1 : s->engine_count;
+
+    for (size_t i = 0; i < count; i++) {
+        tm_settings settings = r->layout.settings;
+        if (s->devices)
+            settings.device = TM_DEVICE_CPU;
+        r->engine_count++;
+        if (!engine_open(&r->engines[i], r->options, &settings, r->templates.count))
+            return false;
+        r->engines[i].alone = r->frames.count == 1 && !r->options->watch;
+    }
+    return true;
+}
+
+/* For the pipeline. */
+static size_t find_devices(void *data)
+{
+    runner *r = data;
+    return layout_find_devices(&r->layout, count_frames(r));
+}
+
+static bool open_device(void *data, size_t i, cli_engine *engine)
+{
+    runner *r = data;
+    const tm_settings settings = layout_device(&r->layout, i);
+
+    *engine = (cli_engine){0};
+    if (r->layout.may_open_device && !layout_has_device())
+        return false;
+    return engine_open(engine, r->options, &settings, r->templates.count) &&
+           engine_prepare(engine, &r->templates);
+}
+
+static bool make_layout(runner *r)
+{
+    pipeline_settings *s = &r->pipeline;
+
+    s->held_bytes = r->feed.several && r->options->max_memory ? (size_t)r->options->max_memory / 2
+                                                            : r->feed.held;
+    layout_make(&r->layout, r->options, s, count_frames(r));
+    if (r->options->watch) {
+        s->feed = watch_feed;
+        s->stop_feed = watch_stop;
+        s->feed_data = &r->watch;
+    } else if (r->feed.several) {
+        s->feed = feed_run;
+        s->stop_feed = feed_stop;
+        s->feed_data = &r->feed;
+    }
+    r->plan.frame_wish.room = r->plan.template_wish.room = r->layout.room;
+    if (s->devices || r->layout.may_open_device)
+        r->plan.frame_wish.memory = &r->slots.memory;
+    s->slots = &r->slots;
+    r->engines = calloc((s->devices ? PIPELINE_MOST_DEVICES : s->engine_count) + 1,
+                        sizeof *r->engines);
+    if (!r->engines)
+        message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
+    s->engines = s->devices ? r->engines + 1 : r->engines;
+    s->open_device = s->devices || r->layout.may_open_device ? open_device : NULL;
+    s->find_devices = find_devices;
+    s->device_data = r;
+    return r->engines != NULL;
+}
+
+/* Templates that fail go on to fail with every frame. */
+static bool prepare_templates(runner *r)
+{
+    cli_templates_load(&r->templates, &r->plan.template_wish, r->options->report != NULL,
+                       r->options->verbose);
+    engine_judge(&r->engines[0], &r->templates);
+    for (size_t i = 1; i < r->engine_count; i++)
+        if (!engine_prepare(&r->engines[i], &r->templates))
+            return false;
+    return true;
+}
+
+static bool dump_template(const runner *r)
+{
+    const cli_options *o = r->options;
+    const cli_template *tmpl = &r->templates.list[0];
+    io_error error;
+
+    if (!o->dump_template || !tmpl->usable)
+        return true;
+    const tm_template *luma = r->engines[0].prepared[0][0]; /* flat where only --color sees more */
+    if (!luma)
+        strcpy(error.reason, tm_strerror(TM_ERR_FLAT_TEMPLATE));
+    else if (output_template(o->dump_template, luma, tmpl->width, tmpl->height, &error))
+        return true;
+    message(o->dump_template, "%s", error.reason);
+    return false;
+}
+
+/* False after a message. */
+static bool open_log(runner *r)
+{
+    const bool good = !r->options->resume ||
+                      resume_open(&r->resume, r->options, &r->templates, &r->frame_mask);
+    r->plan.resume = r->resume;
+    return good;
+}
+
+static bool open_page(runner *r)
+{
+    return !r->options->report || page_open(&r->page, &r->plan);
+}
+
+static bool run_pipeline(runner *r, bool *interrupted)
+{
+    cli_emitter *e = &r->emitter;
+    const size_t frames = count_frames(r);
+
+    if (!prepare_templates(r) || !open_log(r) || !open_page(r) ||
+        !emitter_begin(e, &r->plan, r->resume, r->page, frames))
+        return false;
+    e->failed = !dump_template(r) || r->templates.usable < r->templates.count;
+    r->pipeline.finished = emitter_take;
+    r->pipeline.data = e;
+    return pipeline_run(&r->pipeline, interrupted) && !r->watch.failed && !r->feed.failed;
+}
+
+static cli_exit match_all(runner *r)
+{
+    const cli_options *o = r->options;
+    const cli_emitter *e = &r->emitter;
+    bool interrupted = false;
+    bool good = run_pipeline(r, &interrupted);
+    /* else no device could be opened, say */
+    const bool begun = good || interrupted || r->watch.failed || e->frames > 0;
+
+    progress_hide(&r->emitter.progress);
+    good = page_close(&r->page, begun, interrupted && !o->watch) && good;
+    good = resume_close(&r->resume) && good && !e->failed;
+    if (e->report.error)
+        message(NULL, "standard output: %s", strerror(e->report.error));
+    if (interrupted || (begun && e->lines && !o->quiet && e->frames != 1 &&
+                        (r->frames.from_folders || o->resume || o->verbose ||
+                         notes_were_held(&e->notes))))
+        emitter_summarize(e);
+    return e->report.error ? CLI_FAILED
+           : interrupted   ? CLI_INTERRUPTED
+           : !good         ? CLI_FAILED
+           : e->matches    ? CLI_FOUND
+                           : CLI_NOT_FOUND;
+}
+
+cli_exit cli_run(const cli_options *options)
+{
+    runner r = {.options = options};
+    cli_exit status = CLI_FAILED;
+
+    slots_init(&r.slots);
+    r.plan = (cli_plan){.options = options, .templates = &r.templates, .inputs = &r.inputs};
+    r.pipeline.plan = &r.plan;
+    r.pipeline.frames = &r.frames;
+    if (make_wishes(&r) && find_pictures(&r) &&
+        inputs_init(&r.inputs, options, &r.frames, &r.templates) &&
+        output_check(options, &r.frames, &r.templates, &r.inputs)) {
+        r.plan.output_is_folder = output_is_folder(options, &r.frames);
+        r.plan.thumbnail_side = pictures_thumbnail_side(count_frames(&r));
+        if (feed_take(&r.feed, &r.frames) && make_layout(&r) && open_engines(&r))
+            status = match_all(&r);
+    }
+    slots_destroy(&r.slots);
+    emitter_end(&r.emitter);
+    watch_close(&r.watch);
+    for (size_t i = 0; i < r.engine_count; i++)
+        engine_close(&r.engines[i]);
+    free(r.engines);
+    io_picture_free(&r.mask);
+    io_picture_free(&r.frame_mask);
+    inputs_free(&r.inputs);
+    cli_templates_free(&r.templates);
+    frames_free(&r.names);
+    frames_free(&r.frames);
+    feed_close(&r.feed);
+    return status;
+}
