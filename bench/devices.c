@@ -20,7 +20,7 @@
 #include "lcc/lcc.h"
 #include "machine.h"
 #include "match/cuda_loader.h"
-#include "match/slices.h"
+#include "lcc/slices.h"
 #include "modules.h"
 
 enum { MOST_GPUS = 16, WARM_UPS = 6, MOST_SAMPLES = 101, REPLAYS = 7, LAUNCHES = 3 };
@@ -194,8 +194,8 @@ static int time_parts(const setup *p, outcome *o)
     whole.last_row = whole.geometry.map_height;
     pthread_barrier_init(&ready, NULL, (unsigned)o->devices);
     for (int i = 0; i < o->devices; i++) {
-        const tm_rows rows = tm_rows_share((tm_rows){0, whole.geometry.map_height}, weights,
-                                           o->devices, i);
+        const tm_rows rows =
+            tm_rows_divide((tm_rows){0, whole.geometry.map_height}, weights, o->devices, i);
         parts[i] = (part){.plugin = library.plugin, .device = i, .ready = &ready,
                           .job = tm_job_rows(&whole, rows, 0)};
         if (pthread_create(&threads[i], NULL, time_part, &parts[i]) != 0)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lcc/cuda/plugin.h"
+#include "cuda/plugin.h"
 #include "modules.h"
 #include "options.h"
 #include "report.h"

@@ -12,7 +12,7 @@
 #include <time.h>
 
 #include "clock.h"
-#include "fft/cpu.h"
+#include "fft/cpu/fft.h"
 #include "lcc/cpu/direct.h"
 #include "match/cuda_loader.h"
 #include "match/plan.h"

@@ -418,7 +418,7 @@ static void compare_sums(const tm_scorer *s, const int64_t *const *sums, int blo
         tm_value value = sums[TM_SUM_TOUCHED] && sums[TM_SUM_TOUCHED][i]
                              ? tm_skipped_value(s->metric)
                              : tm_score_of(s, &window);
-        const void *wanted = element == 8 ? (void *)&value.integer : (void *)&value.real;
+        const void *wanted = element == 8 ? (void *)&value.integer : (void *)&value.score;
         if (memcmp((char *)expected.data + (size_t)x * element, wanted, element) != 0)
             check_fail(__FILE__, __LINE__, "score_sums, %s: column %d is not metrics.h's", text, x);
     }
@@ -457,7 +457,7 @@ typedef struct strip {
     int w, channels, blocks;
     buffer samples[TM_MAX_CHANNELS], products[TM_MAX_CHANNELS];
     buffer prefix[TM_MAX_CHANNELS], prefix_sq[TM_MAX_CHANNELS];
-    tm_tile_parts parts;
+    tm_tile_planes parts;
 } strip;
 
 static void strip_free(strip *s)
@@ -537,11 +537,11 @@ static void strip_make(strip *s, int how)
     s->parts.scorer.channels = s->channels;
     s->parts.scorer.n = s->w;
     s->parts.scorer.norm = tm_or_one((float)variance) * TM_SCORE_SCALE;
-    tm_sift_make(&s->parts);
+    tm_reject_make(&s->parts);
 }
 
 /* No window that scores enough is lost, and most blocks without one are. */
-static void sifts(void)
+static void rejects(void)
 {
     int kept[MAX_ISAS] = {0}, without = 0;
 
@@ -564,16 +564,16 @@ static void sifts(void)
             const float score = scores[check_random_in(0, s.blocks * TM_BLOCK - 1)];
             least = score > least ? score : least;
         }
-        tm_sift_set(&s.parts.sift, least);
+        tm_reject_set(&s.parts.reject, least);
         for (int i = 0; i < isa_count; i++) {
             uint8_t pass[9];
-            isas[i].sift(&s.parts.sift, &s.parts.row, pass);
+            isas[i].reject(&s.parts.reject, &s.parts.row, pass);
             for (int b = 0; b < s.blocks; b++) {
                 float most = -1;
                 for (int x = 0; x < TM_BLOCK; x++)
                     most = scores[b * TM_BLOCK + x] > most ? scores[b * TM_BLOCK + x] : most;
                 if (most >= least && !pass[b])
-                    check_fail(__FILE__, __LINE__, "sift, %s: %.9g is lost, which reaches %.9g",
+                    check_fail(__FILE__, __LINE__, "reject, %s: %.9g is lost, which reaches %.9g",
                                isas[i].name, (double)most, (double)least);
                 if (most < least) {
                     kept[i] += pass[b];
@@ -584,7 +584,7 @@ static void sifts(void)
         strip_free(&s);
     }
     for (int i = 1; i < isa_count; i++)
-        CHECK(isas[i].sift == isas[0].sift || kept[i] < without / 2);
+        CHECK(isas[i].reject == isas[0].reject || kept[i] < without / 2);
 }
 
 static double now_ns(void)
@@ -659,8 +659,9 @@ static void bench(void)
 
 int main(int argc, char **argv)
 {
-    static const check_test tests[] = {TEST(correlates), TEST(slides), TEST(scores),
-                                       TEST(picks), TEST(combines), TEST(scores_of_sums), TEST(sifts)};
+    static const check_test tests[] = {TEST(correlates), TEST(slides),   TEST(scores),
+                                       TEST(picks),      TEST(combines), TEST(scores_of_sums),
+                                       TEST(rejects)};
     static const check_test timing[] = {TEST(bench)};
 
     find_isas();

@@ -10,7 +10,7 @@
 #include "check.h"
 #include "fft/tiling.h"
 #include "fft_pictures.h"
-#include "lcc/cuda/plugin.h"
+#include "cuda/plugin.h"
 
 int tm_fft_probe(double *worst);
 

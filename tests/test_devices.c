@@ -9,7 +9,7 @@
 #include "check.h"
 #include "kinds.h"
 #include "match/cuda_loader.h"
-#include "match/pool.h"
+#include "match/pool/pool.h"
 
 enum { MOST = 4, SIZE = 500, PART = 30, TEMPLATES = 3 };
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "fft/cpu_tile.h"
+#include "fft/cpu/tile.h"
 #include "fft_pictures.h"
 
 static double worst;
@@ -78,7 +78,7 @@ static double correlate(const tm_image *frame, const tm_image *picture)
                               .tiling = &tiling,
                               .plan_x = &plan,
                               .plan_y = &plan,
-                              .kind = &tm_fft_integers,
+                              .samples = &tm_fft_integers,
                               .mix = &mix,
                               .x = i * tiling.step_x,
                               .last = tiling.down};

@@ -621,7 +621,7 @@ static void list_selects(void)
         for (size_t k = 0; k < count; k++)
             all[k] = (tm_candidate){check_random_in(0, values), (int64_t)(k * 7919 % MOST)};
         for (size_t k = 0; k < count; k++) {
-            if (all[k].value >= tm_peak_list_reach(&list))
+            if (all[k].value >= tm_peak_list_least(&list))
                 tm_peak_list_add(&list, &all[k], 1);
         }
         CHECK(tm_peak_list_finish(&list));

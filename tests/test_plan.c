@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "lcc/schedule.h"
+#include "cuda/schedule.h"
 #include "match/plan.h"
 
 static tm_plan plan_for(tm_device_kind device, int64_t frame, int64_t size, tm_algorithm wanted)
@@ -340,7 +340,7 @@ static void plans_floats(void)
     enum { SIDE = 600, SIZE = 60 };
     static float samples[SIDE * SIDE * 3];
     static uint8_t mask[SIZE * SIZE];
-    const tm_metric metrics[] = {TM_METRIC_LCC, TM_METRIC_SQDIFF_REAL};
+    const tm_metric metrics[] = {TM_METRIC_LCC, TM_METRIC_SQDIFF_F32};
 
     if (!TM_HAVE_FFTW)
         check_skip("this build has no FFTW");

@@ -9,10 +9,10 @@
 #include "backends.h"
 #include "check.h"
 #include "lcc/cpu/direct.h"
-#include "lcc/schedule.h"
+#include "cuda/schedule.h"
 #include "match/cuda_loader.h"
-#include "match/pool_device.h"
-#include "match/slices.h"
+#include "match/pool/device.h"
+#include "lcc/slices.h"
 
 enum { MOST = 5 };
 
@@ -622,7 +622,7 @@ static void shares_meet(void)
         for (int k = 0; k < count; k++)
             weights[k] = (double)check_random_in(1, 1000);
         for (int k = 0; k < count; k++) {
-            const tm_rows share = tm_rows_share(rows, weights, count, k);
+            const tm_rows share = tm_rows_divide(rows, weights, count, k);
             CHECK_EQ(share.first, before.end);
             CHECK(share.end >= share.first);
             CHECK_EQ(tm_rows_scale(share, INT32_MAX, other).first,

@@ -74,7 +74,7 @@ double tm_fft_error_bound(const tm_fft_tiling *t, const tm_template *tmpl)
 }
 
 /* 10 roundings more: of samples and taps, and of the sum of up to 4 channels. */
-double tm_fft_real_error(const tm_fft_tiling *t, double tile_norm, double taps_norm)
+double tm_fft_f32_error(const tm_fft_tiling *t, double tile_norm, double taps_norm)
 {
     return 0x1p-53 * (roundings(t) + 10) * tile_norm * taps_norm;
 }

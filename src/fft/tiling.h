@@ -53,7 +53,7 @@ bool tm_fft_tile_map(tm_fft_tiling *tiling, const tm_geometry *geometry,
 double tm_fft_error_bound(const tm_fft_tiling *tiling, const tm_template *tmpl);
 
 /* The same of floats, of tiles and of taps with these norms. */
-double tm_fft_real_error(const tm_fft_tiling *tiling, double tile_norm, double taps_norm);
+double tm_fft_f32_error(const tm_fft_tiling *tiling, double tile_norm, double taps_norm);
 
 /* Rounding to the nearest integer is exact below 1/2; half of that is kept. */
 #define TM_FFT_MAX_ERROR 0.25

@@ -104,6 +104,6 @@ tm_status tm_map_skipped(tm_metric metric, void *element)
     if (tm_is_integer(metric))
         *(int64_t *)element = value.integer;
     else
-        *(float *)element = value.real;
+        *(float *)element = value.score;
     return TM_OK;
 }

@@ -75,7 +75,7 @@ struct tm_template {
     tm_template **planes;
     int plane_count;
 
-    struct tm_real *real; /* of floats, which have no sums above, and no planes */
+    struct tm_f32_samples *f32; /* of floats, which have no sums above, and no planes */
 };
 
 /* Copies and sums a valid image of at most TM_MAX_TEMPLATE_PIXELS. Errors: MEMORY. */
@@ -117,13 +117,13 @@ tm_candidate tm_reference_window(const tm_job *job, int64_t x, int64_t y);
  * apart: planes.h. */
 static inline bool tm_job_is_plain(const tm_job *job)
 {
-    return !job->tmpl->planes && !job->tmpl->real && tm_image_is_plain(&job->frame) &&
+    return !job->tmpl->planes && !job->tmpl->f32 && tm_image_is_plain(&job->frame) &&
            (job->metric == TM_METRIC_LCC || job->metric == TM_METRIC_CCORR);
 }
 
-static inline bool tm_job_is_real(const tm_job *job)
+static inline bool tm_job_is_f32(const tm_job *job)
 {
-    return job->tmpl->real != NULL;
+    return job->tmpl->f32 != NULL;
 }
 
 /* Bytes of an element of the job's map. */
@@ -141,7 +141,7 @@ static inline void tm_job_store(const tm_job *job, int64_t x, int64_t y, const t
     if (tm_is_integer(job->metric))
         ((int64_t *)row)[x] = value->integer;
     else
-        ((float *)row)[x] = value->real;
+        ((float *)row)[x] = value->score;
 }
 
 /* Stores one value of a plain job's map and ranks it. */

@@ -37,9 +37,9 @@ __extension__ typedef unsigned __int128 tm_uint128;
  * of two are exact, so no bit of the quotient depends on it. */
 #define TM_SCORE_SCALE 0x1p-40f
 
-/* What a job of float pictures has for CCORR and SQDIFF: real values. */
-#define TM_METRIC_CCORR_REAL ((tm_metric)6)
-#define TM_METRIC_SQDIFF_REAL ((tm_metric)7)
+/* What a job of float pictures has for CCORR and SQDIFF, whose values are no integers then. */
+#define TM_METRIC_CCORR_F32 ((tm_metric)6)
+#define TM_METRIC_SQDIFF_F32 ((tm_metric)7)
 
 typedef struct tm_sums {
     int64_t s_ft, s_ff;
@@ -60,7 +60,7 @@ typedef struct tm_scorer {
 /* A score as the map and the ranking take it. */
 typedef struct tm_value {
     int64_t integer; /* or */
-    float real;
+    float score;
     int64_t rank;    /* greater is better */
 } tm_value;
 
@@ -72,7 +72,7 @@ TM_HOST_DEVICE bool tm_is_integer(tm_metric metric)
 TM_HOST_DEVICE bool tm_is_distance(tm_metric metric)
 {
     return metric == TM_METRIC_SQDIFF || metric == TM_METRIC_SQDIFF_NORMED ||
-           metric == TM_METRIC_SQDIFF_REAL;
+           metric == TM_METRIC_SQDIFF_F32;
 }
 
 /* Which sums a metric is made of, besides S_FT. */
@@ -139,15 +139,15 @@ TM_HOST_DEVICE float tm_normed(const tm_scorer *s, float num, float a)
     return tm_lcc_quotient(num * TM_SCORE_SCALE, tm_or_one(a) * TM_SCORE_SCALE, s->norm);
 }
 
-TM_HOST_DEVICE float tm_real_score(const tm_scorer *s, const tm_sums *w, int channels, bool wide)
+TM_HOST_DEVICE float tm_metric_score(const tm_scorer *s, const tm_sums *w, int channels, bool wide)
 {
     switch (s->metric) {
     case TM_METRIC_LCC:
-        return tm_lcc_limit(tm_normed(s, tm_centred(s->n, w->s_ft, w->s_f, s->s_t, channels, wide),
+        return tm_lcc_clamp(tm_normed(s, tm_centred(s->n, w->s_ft, w->s_f, s->s_t, channels, wide),
                                       tm_centred(s->n, w->s_ff, w->s_f, w->s_f, channels, wide)),
                             false);
     case TM_METRIC_CCORR_NORMED:
-        return tm_lcc_limit(tm_normed(s, tm_float_of(w->s_ft), tm_float_of(w->s_ff)), false);
+        return tm_lcc_clamp(tm_normed(s, tm_float_of(w->s_ft), tm_float_of(w->s_ff)), false);
     case TM_METRIC_SQDIFF_NORMED:
         return tm_normed(s, tm_float_of(w->s_ff - 2 * w->s_ft + s->s_tt), tm_float_of(w->s_ff));
     default: {
@@ -169,8 +169,8 @@ TM_HOST_DEVICE tm_value tm_score_as(const tm_scorer *s, const tm_sums *w, int ch
             s->metric == TM_METRIC_CCORR ? w->s_ft : w->s_ff - 2 * w->s_ft + s->s_tt;
         value.rank = value.integer;
     } else {
-        value.real = tm_real_score(s, w, channels, wide);
-        value.rank = tm_score_order(value.real);
+        value.score = tm_metric_score(s, w, channels, wide);
+        value.rank = tm_score_order(value.score);
     }
     if (tm_is_distance(s->metric))
         value.rank = -value.rank;

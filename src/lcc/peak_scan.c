@@ -42,7 +42,7 @@ void tm_peak_grid_free(tm_peak_grid *grid)
 
 /* Rows and edges hold the map's elements, a distance's with the sign changed: the
  * greater ranks first. */
-static int64_t rank_of_real(const tm_job *job, float element)
+static int64_t rank_of_score(const tm_job *job, float element)
 {
     return tm_is_distance(job->metric) ? -(int64_t)tm_score_order(-element)
                                        : tm_score_order(element);
@@ -52,7 +52,7 @@ static int64_t rank_at(const tm_peak_grid *grid, const char *elements, int64_t i
 {
     return tm_is_integer(grid->job->metric)
                ? ((const int64_t *)(const void *)elements)[i]
-               : rank_of_real(grid->job, ((const float *)(const void *)elements)[i]);
+               : rank_of_score(grid->job, ((const float *)(const void *)elements)[i]);
 }
 
 static void change_sign(const tm_job *job, void *row, int64_t count)
@@ -144,7 +144,7 @@ static void flush(tm_peak_scan *scan)
     tm_peak_list_add(grid->job->peaks, scan->found, (size_t)scan->found_count);
     if (!add_pending(grid, scan->pending, scan->pending_count))
         grid->failed = true;
-    scan->reach = tm_peak_list_reach(grid->job->peaks);
+    scan->least = tm_peak_list_least(grid->job->peaks);
     pthread_mutex_unlock(&merging);
     scan->found_count = scan->pending_count = 0;
 }
@@ -194,7 +194,7 @@ bool tm_peak_scan_begin(tm_peak_scan *scan, tm_peak_grid *grid, int64_t cell_x, 
         else
             ((float *)(void *)scan->memory)[i] = -INFINITY;
     }
-    flush(scan); /* for the reach */
+    flush(scan); /* for the least */
     return true;
 }
 
@@ -231,27 +231,27 @@ static void take(tm_peak_scan *scan, int64_t x, int64_t y, int64_t value)
 /* A row b between its neighbours a and c. Of equal elements the earlier one wins:
  * those before must be less, those after not greater. Without branches, so that
  * the loops over a chunk are compiled to vectors. */
-#define FIND_PEAKS(name, type, flag_type, rank)                                               \
-    static void name(tm_peak_scan *scan, int64_t y, const type *a, const type *b,             \
-                     const type *c, type reach)                                               \
-    {                                                                                         \
-        for (int64_t x = 0; x < scan->width; x += CHUNK) {                                    \
-            flag_type any = 0, flags[CHUNK];                                                  \
-            for (int k = 0; k < CHUNK; k++)                                                   \
-                any |= b[x + k] >= reach;                                                     \
-            if (!any)                                                                         \
-                continue;                                                                     \
-            for (int k = 0; k < CHUNK; k++) {                                                 \
-                const type *p = a + x + k, *q = b + x + k, *r = c + x + k;                    \
-                flags[k] = (*q >= reach) & (*q > p[-1]) & (*q > p[0]) & (*q > p[1]) &         \
-                           (*q > q[-1]) & (*q >= q[1]) & (*q >= r[-1]) & (*q >= r[0]) &       \
-                           (*q >= r[1]);                                                      \
-            }                                                                                 \
-            for (int k = 0; k < CHUNK; k++) {                                                 \
-                if (flags[k])                                                                 \
-                    take(scan, x + k, y, rank(scan->grid->job, b[x + k]));                                  \
-            }                                                                                 \
-        }                                                                                     \
+#define FIND_PEAKS(name, type, flag_type, rank)                                                    \
+    static void name(tm_peak_scan *scan, int64_t y, const type *a, const type *b, const type *c,   \
+                     type least)                                                                   \
+    {                                                                                              \
+        for (int64_t x = 0; x < scan->width; x += CHUNK) {                                         \
+            flag_type any = 0, flags[CHUNK];                                                       \
+            for (int k = 0; k < CHUNK; k++)                                                        \
+                any |= b[x + k] >= least;                                                          \
+            if (!any)                                                                              \
+                continue;                                                                          \
+            for (int k = 0; k < CHUNK; k++) {                                                      \
+                const type *p = a + x + k, *q = b + x + k, *r = c + x + k;                         \
+                flags[k] = (*q >= least) & (*q > p[-1]) & (*q > p[0]) & (*q > p[1]) &              \
+                           (*q > q[-1]) & (*q >= q[1]) & (*q >= r[-1]) & (*q >= r[0]) &            \
+                           (*q >= r[1]);                                                           \
+            }                                                                                      \
+            for (int k = 0; k < CHUNK; k++) {                                                      \
+                if (flags[k])                                                                      \
+                    take(scan, x + k, y, rank(scan->grid->job, b[x + k]));                         \
+            }                                                                                      \
+        }                                                                                          \
     }
 
 static int64_t rank_of_sum(const tm_job *job, int64_t sum)
@@ -260,37 +260,37 @@ static int64_t rank_of_sum(const tm_job *job, int64_t sum)
     return sum;
 }
 
-FIND_PEAKS(find_in_scores, float, int32_t, rank_of_real)
+FIND_PEAKS(find_in_scores, float, int32_t, rank_of_score)
 FIND_PEAKS(find_in_sums, int64_t, int64_t, rank_of_sum)
 
 /* The least element of that rank, but not of a position that was skipped. */
-static float real_of_reach(const tm_job *job, int64_t reach)
+static float score_of_least(const tm_job *job, int64_t least)
 {
-    if (reach <= INT32_MIN)
+    if (least <= INT32_MIN)
         return nextafterf(-FLT_MAX, 0);
-    if (reach >= INT32_MAX)
+    if (least >= INT32_MAX)
         return INFINITY;
-    return tm_is_distance(job->metric) ? -tm_score_of_order((int32_t)-reach)
-                                       : tm_score_of_order((int32_t)reach);
+    return tm_is_distance(job->metric) ? -tm_score_of_order((int32_t)-least)
+                                       : tm_score_of_order((int32_t)least);
 }
 
-static int64_t sum_of_reach(int64_t reach)
+static int64_t sum_of_least(int64_t least)
 {
-    return reach < INT64_MIN + 2 ? INT64_MIN + 2 : reach;
+    return least < INT64_MIN + 2 ? INT64_MIN + 2 : least;
 }
 
 float tm_peak_scan_floor(const tm_peak_scan *scan)
 {
-    return real_of_reach(scan->grid->job, scan->reach);
+    return score_of_least(scan->grid->job, scan->least);
 }
 
 static void find_in_row(tm_peak_scan *scan, int64_t y)
 {
     const void *a = row_at(scan, y - 1), *b = row_at(scan, y), *c = row_at(scan, y + 1);
     if (tm_is_integer(scan->grid->job->metric))
-        find_in_sums(scan, y, a, b, c, sum_of_reach(scan->reach));
+        find_in_sums(scan, y, a, b, c, sum_of_least(scan->least));
     else
-        find_in_scores(scan, y, a, b, c, real_of_reach(scan->grid->job, scan->reach));
+        find_in_scores(scan, y, a, b, c, score_of_least(scan->grid->job, scan->least));
 }
 
 static void keep_edges(tm_peak_scan *scan, const char *row)

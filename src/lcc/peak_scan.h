@@ -30,7 +30,7 @@ typedef struct tm_peak_grid {
 typedef struct tm_peak_scan {
     tm_peak_grid *grid;
     tm_job row_job; /* the job with the next row as its map */
-    int64_t reach;
+    int64_t least;
     int64_t cell_x, cell_y, x, y, width, height;
     int64_t done; /* rows that are there */
     char *memory; /* three rows with room on both sides */

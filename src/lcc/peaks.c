@@ -130,7 +130,7 @@ void tm_peak_list_merge(tm_peak_list *list, const tm_peak_list *slice, int64_t p
     list->failed = list->failed || slice->failed;
 }
 
-int64_t tm_peak_list_reach(const tm_peak_list *list)
+int64_t tm_peak_list_least(const tm_peak_list *list)
 {
     if (list->above.full)
         return list->above.worst.value;

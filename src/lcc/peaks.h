@@ -51,7 +51,7 @@ void tm_peak_list_add(tm_peak_list *list, const tm_candidate *candidates, size_t
 void tm_peak_list_merge(tm_peak_list *list, const tm_peak_list *slice, int64_t position);
 
 /* Peaks of a lower value need not be put in any more. */
-int64_t tm_peak_list_reach(const tm_peak_list *list);
+int64_t tm_peak_list_least(const tm_peak_list *list);
 
 /* Sorts the peaks, the best first, into above.items: all that there are, or at
  * least the best search.most, or those that reach the floor and the best

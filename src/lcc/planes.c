@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-static void add_term(tm_parts *p, int plane, const tm_template *taps, int sum, int shift)
+static void add_term(tm_plane_products *p, int plane, const tm_template *taps, int sum, int shift)
 {
-    p->term[p->terms++] = (tm_term){plane, taps, sum, shift};
+    p->product[p->count++] = (tm_plane_product){plane, taps, sum, shift};
 }
 
 static const tm_template *plane_of(const tm_template *t, int index)
@@ -24,7 +24,7 @@ static int square_bytes(const tm_image *frame)
     return bytes;
 }
 
-static void add_masked_terms(tm_parts *p, const tm_template *mask)
+static void add_masked_terms(tm_plane_products *p, const tm_template *mask)
 {
     const int samples = p->channels * p->bytes;
 
@@ -41,11 +41,11 @@ const tm_template *tm_mask_plane(const tm_template *t)
     return t->mask ? t->planes[t->plane_count - 1] : NULL;
 }
 
-void tm_parts_make(tm_parts *p, const tm_job *job, const tm_template *mask)
+void tm_plane_products_make(tm_plane_products *p, const tm_job *job, const tm_template *mask)
 {
     const tm_template *t = job->tmpl;
 
-    *p = (tm_parts){.channels = t->channels, .bytes = (int)tm_sample_size(t->type)};
+    *p = (tm_plane_products){.channels = t->channels, .bytes = (int)tm_sample_size(t->type)};
     p->needed[TM_SUM_FT] = true;
     p->needed[TM_SUM_FF] = tm_needs_s_ff(job->metric);
     p->needed[TM_SUM_TOUCHED] = job->frame.mask != NULL;
@@ -98,8 +98,8 @@ static void square_gray_row(uint8_t *restrict to, const uint8_t *from, int shift
         to[i] = (uint8_t)(from[i] * from[i] >> shift);
 }
 
-void tm_plane_row(const tm_parts *p, const tm_image *frame, int plane, int64_t x, int64_t y,
-                  int64_t count, uint8_t *to)
+void tm_plane_row(const tm_plane_products *p, const tm_image *frame, int plane, int64_t x,
+                  int64_t y, int64_t count, uint8_t *to)
 {
     const int samples = p->channels * p->bytes;
 
@@ -122,7 +122,7 @@ void tm_plane_row(const tm_parts *p, const tm_image *frame, int plane, int64_t x
     }
 }
 
-int64_t tm_slide_size(const tm_parts *p, const tm_job *job, int64_t count)
+int64_t tm_window_sums_size(const tm_plane_products *p, const tm_job *job, int64_t count)
 {
     int64_t size = 0;
     for (int i = 0; i < TM_SUMS; i++) {
@@ -133,7 +133,7 @@ int64_t tm_slide_size(const tm_parts *p, const tm_job *job, int64_t count)
 }
 
 /* The columns' range that lies in the frame, and its first column there. */
-static int64_t clip(const tm_slide *s, int64_t *first, int64_t *last)
+static int64_t clip(const tm_window_sums *s, int64_t *first, int64_t *last)
 {
     const int64_t x = s->x - s->job->geometry.pad_x, width = s->job->frame.width;
     *first = x < 0 ? -x : 0;
@@ -142,10 +142,10 @@ static int64_t clip(const tm_slide *s, int64_t *first, int64_t *last)
 }
 
 /* Adds frame row y to the sums of columns, or takes it away. */
-static void enter_row(const tm_slide *s, int64_t y, int sign)
+static void enter_row(const tm_window_sums *s, int64_t y, int sign)
 {
     const tm_image *frame = &s->job->frame;
-    const int channels = s->parts->channels;
+    const int channels = s->products->channels;
     int64_t first, last, x = clip(s, &first, &last);
 
     if (y < 0 || y >= frame->height)
@@ -171,13 +171,13 @@ static void enter_row(const tm_slide *s, int64_t y, int sign)
     }
 }
 
-void tm_slide_start(tm_slide *s, const tm_parts *parts, const tm_job *job, int64_t *memory,
-                    int64_t x, int64_t y, int64_t count)
+void tm_window_sums_start(tm_window_sums *s, const tm_plane_products *products, const tm_job *job,
+                          int64_t *memory, int64_t x, int64_t y, int64_t count)
 {
-    *s = (tm_slide){.job = job, .parts = parts, .x = x, .y = y};
+    *s = (tm_window_sums){.job = job, .products = products, .x = x, .y = y};
     s->columns = count + job->geometry.template_width - 1;
     for (int i = 0; i < TM_SUMS; i++) {
-        if (!parts->sliding[i])
+        if (!products->sliding[i])
             continue;
         s->column[i] = memory;
         s->sums[i] = memory + s->columns;
@@ -188,7 +188,7 @@ void tm_slide_start(tm_slide *s, const tm_parts *parts, const tm_job *job, int64
         enter_row(s, y - job->geometry.pad_y + v, 1);
 }
 
-void tm_slide_row(tm_slide *s, int64_t count)
+void tm_window_sums_row(tm_window_sums *s, int64_t count)
 {
     const tm_geometry *g = &s->job->geometry;
     const int64_t w = g->template_width, y = s->y - g->pad_y;
@@ -213,23 +213,23 @@ void tm_slide_row(tm_slide *s, int64_t count)
 
 /* Compiled anew for what is known of the job. */
 __attribute__((always_inline)) static inline void
-rank_as(const tm_job *job, const tm_scorer *scorer, const tm_parts *parts,
-        const int64_t *const sums[TM_SUMS], int64_t x, int64_t y, int64_t count,
-        tm_candidate *best, int channels, bool wide)
+rank_as(const tm_job *job, const tm_scorer *scorer, const tm_plane_products *products,
+        const int64_t *const sums[TM_SUMS], int64_t x, int64_t y, int64_t count, tm_candidate *best,
+        int channels, bool wide)
 {
     const int64_t position = y * job->geometry.map_width + x;
 
     for (int64_t i = 0; i < count; i++) {
-        if (parts->needed[TM_SUM_TOUCHED] && sums[TM_SUM_TOUCHED][i]) {
+        if (products->needed[TM_SUM_TOUCHED] && sums[TM_SUM_TOUCHED][i]) {
             tm_value skipped = tm_skipped_value(job->metric);
             tm_job_store(job, x + i, y, &skipped);
             continue;
         }
         tm_sums window = {.s_ft = sums[TM_SUM_FT][i]};
-        if (parts->needed[TM_SUM_FF])
+        if (products->needed[TM_SUM_FF])
             window.s_ff = sums[TM_SUM_FF][i];
         for (int c = 0; c < channels; c++) {
-            if (parts->needed[TM_SUM_F + c])
+            if (products->needed[TM_SUM_F + c])
                 window.s_f[c] = sums[TM_SUM_F + c][i];
         }
         tm_value value = tm_score_as(scorer, &window, channels, wide);
@@ -240,14 +240,14 @@ rank_as(const tm_job *job, const tm_scorer *scorer, const tm_parts *parts,
     }
 }
 
-void tm_rank_row(const tm_job *job, const tm_scorer *scorer, const tm_parts *parts,
+void tm_rank_row(const tm_job *job, const tm_scorer *scorer, const tm_plane_products *products,
                  const int64_t *const sums[TM_SUMS], int64_t x, int64_t y, int64_t count,
                  tm_candidate *best)
 {
-    if (parts->channels == 1 && !scorer->wide)
-        rank_as(job, scorer, parts, sums, x, y, count, best, 1, false);
+    if (products->channels == 1 && !scorer->wide)
+        rank_as(job, scorer, products, sums, x, y, count, best, 1, false);
     else if (!scorer->wide)
-        rank_as(job, scorer, parts, sums, x, y, count, best, parts->channels, false);
+        rank_as(job, scorer, products, sums, x, y, count, best, products->channels, false);
     else
-        rank_as(job, scorer, parts, sums, x, y, count, best, parts->channels, true);
+        rank_as(job, scorer, products, sums, x, y, count, best, products->channels, true);
 }

@@ -28,57 +28,58 @@ enum {
     TM_SAMPLE_PLANES = 2 * TM_MAX_CHANNELS,
     TM_SQUARE_PLANES = 5, /* TM_MAX_CHANNELS * 65535^2 < 2^40 */
     TM_FRAME_PLANES = TM_SAMPLE_PLANES + TM_SQUARE_PLANES + 1,
-    TM_TERMS = 4 * TM_MAX_CHANNELS + TM_SAMPLE_PLANES + TM_SQUARE_PLANES + 1,
+    TM_MAX_PRODUCTS = 4 * TM_MAX_CHANNELS + TM_SAMPLE_PLANES + TM_SQUARE_PLANES + 1,
 };
 
 /* sums[sum] += corr(frame plane, taps) << shift */
-typedef struct tm_term {
+typedef struct tm_plane_product {
     int plane;
     const tm_template *taps;
     int sum, shift;
-} tm_term;
+} tm_plane_product;
 
 /* How a job is taken apart. */
-typedef struct tm_parts {
+typedef struct tm_plane_products {
     int channels, bytes;
     int squares;      /* planes of Q that are needed */
     bool z;           /* whether there is a Z; without a mask no term takes it */
     int planes;       /* of the frame: samples, then squares, then Z */
-    int terms;
-    tm_term term[TM_TERMS];
+    int count;
+    tm_plane_product product[TM_MAX_PRODUCTS];
     bool needed[TM_SUMS];  /* by the metric */
-    bool sliding[TM_SUMS]; /* of the needed ones: no terms, tm_slide makes them */
-} tm_parts;
+    bool sliding[TM_SUMS]; /* of the needed ones: no terms, tm_window_sums makes them */
+} tm_plane_products;
 
 /* mask: the template's, or NULL; or one of all pixels, so that nothing slides. */
-void tm_parts_make(tm_parts *parts, const tm_job *job, const tm_template *mask);
+void tm_plane_products_make(tm_plane_products *products, const tm_job *job,
+                            const tm_template *mask);
 
 /* The plane of the template's mask, or NULL. */
 const tm_template *tm_mask_plane(const tm_template *tmpl);
 
 /* Writes count bytes from (x, y) on of a frame's plane. */
-void tm_plane_row(const tm_parts *parts, const tm_image *frame, int plane, int64_t x, int64_t y,
-                  int64_t count, uint8_t *to);
+void tm_plane_row(const tm_plane_products *products, const tm_image *frame, int plane, int64_t x,
+                  int64_t y, int64_t count, uint8_t *to);
 
 /* Sums over whole windows, row of windows by row. */
-typedef struct tm_slide {
+typedef struct tm_window_sums {
     const tm_job *job;
-    const tm_parts *parts;
+    const tm_plane_products *products;
     int64_t x, y;    /* of the first window of the next row, in the map */
     int64_t columns; /* of the frame that the windows cover */
     int64_t *column[TM_SUMS]; /* sums of columns; NULL where not sliding */
     int64_t *sums[TM_SUMS];   /* of the windows */
-} tm_slide;
+} tm_window_sums;
 
 /* int64 elements that sliding over count windows takes. */
-int64_t tm_slide_size(const tm_parts *parts, const tm_job *job, int64_t count);
-void tm_slide_start(tm_slide *slide, const tm_parts *parts, const tm_job *job, int64_t *memory,
-                    int64_t x, int64_t y, int64_t count);
+int64_t tm_window_sums_size(const tm_plane_products *products, const tm_job *job, int64_t count);
+void tm_window_sums_start(tm_window_sums *slide, const tm_plane_products *products,
+                          const tm_job *job, int64_t *memory, int64_t x, int64_t y, int64_t count);
 /* Makes the sums of one row of windows and moves on to the next. */
-void tm_slide_row(tm_slide *slide, int64_t count);
+void tm_window_sums_row(tm_window_sums *slide, int64_t count);
 
 /* Scores and ranks count windows of row y from x on. sums[i] has the needed sums. */
-void tm_rank_row(const tm_job *job, const tm_scorer *scorer, const tm_parts *parts,
+void tm_rank_row(const tm_job *job, const tm_scorer *scorer, const tm_plane_products *products,
                  const int64_t *const sums[TM_SUMS], int64_t x, int64_t y, int64_t count,
                  tm_candidate *best);
 

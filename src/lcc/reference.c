@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The oracle. It follows the definition word by word and is never optimised. */
 #include "lcc/peak_scan.h"
-#include "lcc/real.h"
+#include "lcc/f32.h"
 
 static int64_t sample(const tm_image *frame, int64_t x, int64_t y, int channel)
 {
@@ -29,10 +29,11 @@ tm_candidate tm_reference_window(const tm_job *job, int64_t x, int64_t y)
 {
     const tm_geometry *g = &job->geometry;
     const tm_template *t = job->tmpl;
-    if (t->real) {
-        const tm_value real = tm_reference_real(job, x, y);
-        tm_job_store(job, x, y, &real);
-        return (tm_candidate){real.rank, real.rank == INT64_MIN ? INT64_MAX : y * g->map_width + x};
+    if (t->f32) {
+        const tm_value value = tm_reference_f32(job, x, y);
+        tm_job_store(job, x, y, &value);
+        return (tm_candidate){value.rank,
+                              value.rank == INT64_MIN ? INT64_MAX : y * g->map_width + x};
     }
     const tm_scorer scorer = tm_scorer_make(t, job->metric);
     tm_sums sums = {0};

@@ -36,7 +36,7 @@ TM_HOST_DEVICE float tm_lcc_quotient(float num, float var_f, float var_t)
 }
 
 /* The score of a quotient: 0 for a flat window, else from -1 to 1. */
-TM_HOST_DEVICE float tm_lcc_limit(float quotient, bool flat)
+TM_HOST_DEVICE float tm_lcc_clamp(float quotient, bool flat)
 {
     if (flat)
         return 0.0f;
@@ -51,7 +51,7 @@ TM_HOST_DEVICE float tm_lcc_score(int64_t num, int64_t var_f, float var_t)
 #else
     float quotient = tm_lcc_quotient((float)num, (float)var_f, var_t);
 #endif
-    return tm_lcc_limit(quotient, var_f == 0);
+    return tm_lcc_clamp(quotient, var_f == 0);
 }
 
 /* Maps a score to an integer of the same order. The score is never NaN, and

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "hash.h"
-#include "lcc/real.h"
+#include "lcc/f32.h"
 
 static size_t packed_size(const tm_template *t)
 {
@@ -129,7 +129,7 @@ tm_status tm_template_prepare(tm_template **tmpl, const tm_image *image)
         for (int64_t y = 0; y < t->height; y++)
             memcpy(t->samples + (size_t)y * row, image->samples + y * image->stride, row);
         if (t->type == TM_SAMPLE_F32) {
-            status = tm_real_prepare(t) ? TM_OK : TM_ERR_MEMORY;
+            status = tm_f32_prepare(t) ? TM_OK : TM_ERR_MEMORY;
         } else {
             add_up(t);
             t->hash = hash_bytes(0, &t->width, sizeof t->width);
@@ -159,7 +159,7 @@ void tm_template_destroy(tm_template **tmpl)
     tm_template *t = *tmpl;
     for (int i = 0; i < t->plane_count; i++)
         tm_template_destroy(&t->planes[i]);
-    tm_real_free(&t->real);
+    tm_f32_free(&t->f32);
     free(t->planes);
     free(t->mask);
     free(t->samples);
@@ -195,10 +195,10 @@ tm_status tm_template_normalized(const tm_template *tmpl, float *out)
     if (tmpl->flat)
         return TM_ERR_FLAT_TEMPLATE;
 
-    if (tmpl->real) {
-        const double length = sqrt(tmpl->real->variance);
+    if (tmpl->f32) {
+        const double length = sqrt(tmpl->f32->variance);
         for (int64_t i = 0; i < tmpl->n; i++)
-            out[i] = (float)(tmpl->real->taps[i] / length);
+            out[i] = (float)(tmpl->f32->taps[i] / length);
         return TM_OK;
     }
 

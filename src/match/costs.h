@@ -29,7 +29,7 @@ static const tm_direct_costs tm_cpu_direct_costs[] = {
 /* The same of a channel of floats, and what a window and its rows cost more for each of
  * the sums besides the products, which under a mask take as long as those. By hand, from
  * templates of 8^2 to 64^2 on the same machine while others worked. */
-static const tm_direct_costs tm_cpu_real_costs[] = {
+static const tm_direct_costs tm_cpu_f32_costs[] = {
     {"amx", 10, 0.8, 0.055},
     {"avx512vnni", 10, 0.8, 0.055},
     {"avx512bw", 10, 0.8, 0.055},
@@ -37,8 +37,8 @@ static const tm_direct_costs tm_cpu_real_costs[] = {
     {"avx2", 10, 0.8, 0.055},
     {NULL, 20, 0.8, 0.2},
 };
-#define TM_CPU_REAL_SUM_NS 6
-#define TM_CPU_REAL_SUM_ROW_NS 0.6
+#define TM_CPU_F32_SUM_NS 6
+#define TM_CPU_F32_SUM_ROW_NS 0.6
 
 /* A point of a transform, of consecutive points, planned with FFTW_ESTIMATE; only
  * lengths that no greater one undercuts. The same machine. */
@@ -57,8 +57,8 @@ static const tm_fft_length tm_cpu_fft_lengths[] = {
 #define TM_CPU_WINDOW_NS 2.71
 
 /* Floats, likewise: a window, and each of its sums that slide. */
-#define TM_CPU_REAL_WINDOW_NS 16
-#define TM_CPU_REAL_SLIDE_NS 4
+#define TM_CPU_F32_WINDOW_NS 16
+#define TM_CPU_F32_SLIDE_NS 4
 
 static const tm_fft_costs tm_cpu_fft_costs = {
     .lengths = tm_cpu_fft_lengths,
@@ -91,9 +91,9 @@ static const tm_direct_costs tm_cuda_direct_costs = {
 
 /* A channel of floats, by double precision: by hand, from bench-kinds, within 4 % at 8² to
  * 128². By FFT, what a window's sums cost besides the transforms, and a tap there. */
-static const tm_direct_costs tm_cuda_real_costs = {NULL, 0.039, 0.00045, 0.000135};
-#define TM_CUDA_REAL_SUMS_NS 0.08
-#define TM_CUDA_REAL_SUMS_TAP_NS 3.5e-05
+static const tm_direct_costs tm_cuda_f32_costs = {NULL, 0.039, 0.00045, 0.000135};
+#define TM_CUDA_F32_SUMS_NS 0.08
+#define TM_CUDA_F32_SUMS_TAP_NS 3.5e-05
 
 /* On the tensor cores a window costs window + h * (row + steps * step), a step being
  * 16 columns of a template row; windows are counted a multiprocessor. A block alone on
@@ -143,8 +143,8 @@ static const double tm_cuda_out_ns[] = {
 
 /* Not fitted: what a correlation of planes costs among those of one job, as a multiple of
  * one of 8-bit gray: directly they share launches, by FFT their sums go to memory. */
-#define TM_CUDA_DIRECT_TERM 0.93
-#define TM_CUDA_FFT_TERM 1.17
+#define TM_CUDA_DIRECT_PRODUCT 0.93
+#define TM_CUDA_FFT_PRODUCT 1.17
 
 /* Not fitted: where double precision runs at 1/64 of single, not 1/2. */
 #define TM_CUDA_SLOW_DOUBLE 20.0

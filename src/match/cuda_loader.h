@@ -3,7 +3,7 @@
 #ifndef TMATCH_MATCH_CUDA_LOADER_H
 #define TMATCH_MATCH_CUDA_LOADER_H
 
-#include "lcc/cuda/plugin.h"
+#include "cuda/plugin.h"
 
 typedef struct tm_cuda_library {
     void *handle;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "integers.h"
-#include "lcc/real.h"
+#include "lcc/f32.h"
 #include "match/matcher.h"
 #include "match/settings.h"
 
@@ -26,8 +26,8 @@ static bool is_finite(const tm_image *image, int threads)
         return true;
 #pragma omp parallel for num_threads((int)parts) reduction(&& : finite)
     for (int64_t i = 0; i < parts; i++)
-        finite = finite && tm_real_is_finite(image, image->height * i / parts,
-                                             image->height * (i + 1) / parts);
+        finite = finite && tm_f32_is_finite(image, image->height * i / parts,
+                                            image->height * (i + 1) / parts);
     return finite;
 }
 
@@ -38,9 +38,9 @@ static tm_status check_finite(tm_matcher *m, const tm_image *image, const char *
 
     if (is_finite(image, threads))
         return TM_OK;
-    while (tm_real_is_finite(image, y, y + 1))
+    while (tm_f32_is_finite(image, y, y + 1))
         y++;
-    const float *row = tm_real_row(image, y);
+    const float *row = tm_f32_row(image, y);
     while (isfinite(row[i]))
         i++;
     return tm_matcher_fail(m, TM_ERR_INVALID,
@@ -88,9 +88,9 @@ static const char *type_name(tm_sample_type type)
 
 static tm_metric job_metric(tm_metric metric, const tm_template *tmpl)
 {
-    if (tmpl->real && metric == TM_METRIC_CCORR)
-        return TM_METRIC_CCORR_REAL;
-    return tmpl->real && metric == TM_METRIC_SQDIFF ? TM_METRIC_SQDIFF_REAL : metric;
+    if (tmpl->f32 && metric == TM_METRIC_CCORR)
+        return TM_METRIC_CCORR_F32;
+    return tmpl->f32 && metric == TM_METRIC_SQDIFF ? TM_METRIC_SQDIFF_F32 : metric;
 }
 
 static tm_status prepare_job(tm_matcher *m, tm_job *job, const tm_image *frame,

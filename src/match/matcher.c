@@ -92,7 +92,7 @@ void tm_matcher_destroy(tm_matcher **matcher)
         return;
     tm_matcher *m = *matcher;
     tm_cpu_free(&m->cpu);
-    tm_parts_free(&m->parts);
+    tm_planes_free(&m->parts);
 #if TM_HAVE_FFTW
     tm_fft_cpu_destroy(&m->fft);
 #endif

@@ -3,12 +3,12 @@
 #ifndef TMATCH_MATCH_MATCHER_H
 #define TMATCH_MATCH_MATCHER_H
 
-#include "fft/cpu.h"
+#include "fft/cpu/fft.h"
 #include "lcc/cpu/direct.h"
 #include "match/cuda_loader.h"
-#include "match/parts.h"
+#include "cpu/planes.h"
 #include "match/plan.h"
-#include "match/pool.h"
+#include "match/pool/pool.h"
 
 struct tm_matcher {
     tm_settings settings;
@@ -16,7 +16,7 @@ struct tm_matcher {
     tm_message warning; /* of the last match */
     tm_cpu cpu;         /* without threads: not initialised */
     tm_fft_cpu *fft;    /* NULL until needed */
-    tm_parts_memory parts;
+    tm_planes_memory parts;
     tm_cuda_library library;
     tm_pool *pool;      /* NULL until opened */
     bool on_pool;       /* the last match, so far */

@@ -4,10 +4,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "fft/real.h"
-#include "lcc/cpu/real_patch.h"
+#include "fft/f32.h"
+#include "lcc/cpu/f32_patch.h"
 #include "lcc/planes.h"
-#include "lcc/schedule.h"
+#include "cuda/schedule.h"
 #include "match/costs.h"
 
 /* Below this, looking for a tiling takes as long as the match. */
@@ -36,16 +36,16 @@ static tm_direct_costs costs_of(const tm_direct_costs *costs, const char *kernel
     return *costs;
 }
 
-static tm_direct_costs cpu_real_costs(const char *kernels, const tm_job *job)
+static tm_direct_costs cpu_f32_costs(const char *kernels, const tm_job *job)
 {
     const tm_metric metric = job->metric;
     const int sums = tm_needs_s_f(metric) ? 2
                      : metric == TM_METRIC_CCORR_NORMED || metric == TM_METRIC_SQDIFF_NORMED;
     const int channels = job->tmpl->channels;
-    tm_direct_costs costs = costs_of(tm_cpu_real_costs, kernels);
+    tm_direct_costs costs = costs_of(tm_cpu_f32_costs, kernels);
 
-    costs.window = channels * (costs.window + sums * TM_CPU_REAL_SUM_NS);
-    costs.row = channels * (costs.row + sums * TM_CPU_REAL_SUM_ROW_NS);
+    costs.window = channels * (costs.window + sums * TM_CPU_F32_SUM_NS);
+    costs.row = channels * (costs.row + sums * TM_CPU_F32_SUM_ROW_NS);
     costs.tap *= channels * (job->tmpl->mask ? 1 + sums : 1);
     return costs;
 }
@@ -54,9 +54,8 @@ static tm_direct_costs cpu_real_costs(const char *kernels, const tm_job *job)
 static double cpu_direct_ms(const tm_site *site, const tm_job *job)
 {
     const tm_geometry *g = &job->geometry;
-    const tm_direct_costs costs = tm_job_is_real(job)
-                                      ? cpu_real_costs(site->kernels, job)
-                                      : costs_of(tm_cpu_direct_costs, site->kernels);
+    const tm_direct_costs costs = tm_job_is_f32(job) ? cpu_f32_costs(site->kernels, job)
+                                                     : costs_of(tm_cpu_direct_costs, site->kernels);
     double ms = direct_ns(&costs, g, blocks_width(g), g->map_height) * 1e-6;
     return ms < TRIVIAL_MS ? ms : ms / site->threads;
 }
@@ -85,10 +84,10 @@ static tensor_load tensor_load_of(const tm_geometry *g, int64_t rows, int multip
     return (tensor_load){(double)((tiles + slots - 1) / slots * blocks * 256 * 16), blocks};
 }
 
-static double cuda_real_ms(const tm_site *site, const tm_job *job, int64_t rows)
+static double cuda_f32_ms(const tm_site *site, const tm_job *job, int64_t rows)
 {
     const tm_geometry *g = &job->geometry;
-    return direct_ns(&tm_cuda_real_costs, g, (double)g->map_width, rows) * 1e-6 *
+    return direct_ns(&tm_cuda_f32_costs, g, (double)g->map_width, rows) * 1e-6 *
                job->tmpl->channels * cuda_scale(site) *
                (site->cuda.fast_double ? 1 : TM_CUDA_SLOW_DOUBLE) +
            TM_CUDA_TENSOR_CALL_NS * 1e-6;
@@ -97,12 +96,12 @@ static double cuda_real_ms(const tm_site *site, const tm_job *job, int64_t rows)
 /* The job's correlations of planes, each of which costs so much of one of 8-bit gray. */
 static double cuda_terms(const tm_job *job, double cost)
 {
-    tm_parts parts;
+    tm_plane_products products;
 
-    if (tm_job_is_plain(job) || tm_job_is_real(job))
+    if (tm_job_is_plain(job) || tm_job_is_f32(job))
         return 1;
-    tm_parts_make(&parts, job, tm_mask_plane(job->tmpl));
-    return parts.terms * cost;
+    tm_plane_products_make(&products, job, tm_mask_plane(job->tmpl));
+    return products.count * cost;
 }
 
 /* One correlation of 8-bit gray, for rows of the map; or what makes all of floats. */
@@ -111,8 +110,8 @@ static double cuda_launch_ms(const tm_site *site, const tm_job *job, int64_t row
     const tm_geometry *g = &job->geometry;
     double h = (double)g->template_height;
 
-    if (tm_job_is_real(job))
-        return cuda_real_ms(site, job, rows);
+    if (tm_job_is_f32(job))
+        return cuda_f32_ms(site, job, rows);
     if (!site->cuda.tensor_cores || job->tmpl->n > TM_TENSOR_TAPS)
         return direct_ns(&tm_cuda_direct_costs, g, (double)g->map_width, rows) * 1e-6 *
                    cuda_scale(site) +
@@ -164,7 +163,7 @@ static double cuda_direct_ms(const tm_site *site, const tm_job *job)
     const tm_chunks chunks = cuda_chunks(site, job);
     const cuda_rows r = cuda_rows_of(site, &chunks);
     const double together = cuda_together(site),
-                 launches = together * cuda_terms(job, TM_CUDA_DIRECT_TERM);
+                 launches = together * cuda_terms(job, TM_CUDA_DIRECT_PRODUCT);
     double launched = 0, back = 0, rests = 0;
 
     for (int64_t first = 0, end; first < g->map_height; first = end) {
@@ -189,21 +188,21 @@ typedef struct held_memory {
 } held_memory;
 
 /* What transforms of floats cost, whose lengths go to memory. */
-static tm_fft_costs real_costs(const tm_job *job, tm_fft_length *lengths, held_memory *held)
+static tm_fft_costs f32_costs(const tm_job *job, tm_fft_length *lengths, held_memory *held)
 {
     tm_fft_costs costs = tm_cpu_fft_costs;
-    tm_fft_real real;
+    tm_fft_f32 f32;
 
-    tm_fft_real_make(&real, job);
-    held->tiles = tm_fft_real_tiles(&real);
-    held->spectra = tm_fft_real_spectra(&real);
-    const tm_real_patch patch = tm_real_patch_of(job, NULL, TM_FFT_PATCH, 1);
-    held->patch = tm_real_patch_samples(&patch) * (int64_t)sizeof(double);
+    tm_fft_f32_make(&f32, job);
+    held->tiles = tm_fft_f32_tiles(&f32);
+    held->spectra = tm_fft_f32_spectra(&f32);
+    const tm_f32_patch patch = tm_f32_patch_of(job, NULL, TM_FFT_PATCH, 1);
+    held->patch = tm_f32_patch_samples(&patch) * (int64_t)sizeof(double);
     for (int i = 0; i < costs.count; i++)
-        lengths[i] = (tm_fft_length){costs.lengths[i].length, costs.lengths[i].ns / 2 *
-                                                                  tm_fft_real_transforms(&real)};
+        lengths[i] = (tm_fft_length){costs.lengths[i].length,
+                                     costs.lengths[i].ns / 2 * tm_fft_f32_transforms(&f32)};
     costs.lengths = lengths;
-    costs.window_ns = TM_CPU_REAL_WINDOW_NS + TM_CPU_REAL_SLIDE_NS * real.slides;
+    costs.window_ns = TM_CPU_F32_WINDOW_NS + TM_CPU_F32_SLIDE_NS * f32.slides;
     costs.max_points /= held->tiles;
     return costs;
 }
@@ -216,8 +215,8 @@ static const char *plan_cpu_fft(tm_plan *plan, const tm_site *site, const tm_job
     tm_fft_costs costs = tm_cpu_fft_costs;
     tm_fft_length lengths[sizeof tm_cpu_fft_lengths / sizeof *tm_cpu_fft_lengths];
     held_memory held = {1, 1, 0};
-    if (tm_job_is_real(job))
-        costs = real_costs(job, lengths, &held);
+    if (tm_job_is_f32(job))
+        costs = f32_costs(job, lengths, &held);
     double memory_ns = TM_CPU_FFT_MEMORY_NS * (site->threads * held.tiles + held.spectra);
 
     costs.memory_ns = memory_ns / TM_CPU_FFT_FRAMES;
@@ -264,7 +263,7 @@ static const char *plan_cuda_fft(tm_plan *plan, const tm_site *site, const tm_jo
     double h = (double)g->template_height, windows = (double)g->map_width * (double)g->map_height;
     tm_fft_costs costs = tm_cuda_fft_costs;
 
-    if (tm_job_is_real(job) && job->tmpl->mask)
+    if (tm_job_is_f32(job) && job->tmpl->mask)
         return "on a GPU floats are matched directly under a template's mask";
     while (costs.count && costs.lengths[costs.count - 1].length > site->cuda.longest_fft)
         costs.count--;
@@ -272,15 +271,15 @@ static const char *plan_cuda_fft(tm_plan *plan, const tm_site *site, const tm_jo
     if (g->template_width > 8000 || !tm_fft_tile_map(&plan->tiling, g, &costs, 1))
         return "the template is too long for the device's transforms";
     double sums_ms = windows * h * TM_CUDA_WINDOW_ROW_NS * 1e-6;
-    if (tm_job_is_real(job)) {
+    if (tm_job_is_f32(job)) {
         plan->tiling.ms *= job->tmpl->channels;
         sums_ms = windows * job->tmpl->channels * 1e-6 *
-                  (TM_CUDA_REAL_SUMS_NS + (double)job->tmpl->n * TM_CUDA_REAL_SUMS_TAP_NS);
+                  (TM_CUDA_F32_SUMS_NS + (double)job->tmpl->n * TM_CUDA_F32_SUMS_TAP_NS);
     }
-    plan->fft_ms = (plan->tiling.ms * (site->cuda.fast_double ? 1 : TM_CUDA_SLOW_DOUBLE) + sums_ms) *
-                       cuda_scale(site) * cuda_terms(job, TM_CUDA_FFT_TERM) +
-                   (TM_CUDA_FFT_CALL_NS + h * TM_CUDA_FFT_SERIAL_NS) * 1e-6 +
-                   cuda_copies_ms(site, job);
+    plan->fft_ms =
+        (plan->tiling.ms * (site->cuda.fast_double ? 1 : TM_CUDA_SLOW_DOUBLE) + sums_ms) *
+            cuda_scale(site) * cuda_terms(job, TM_CUDA_FFT_PRODUCT) +
+        (TM_CUDA_FFT_CALL_NS + h * TM_CUDA_FFT_SERIAL_NS) * 1e-6 + cuda_copies_ms(site, job);
     return NULL;
 }
 
@@ -289,7 +288,7 @@ static const char *plan_fft(tm_plan *plan, const tm_site *site, const tm_job *jo
     const char *fault = site->device == TM_DEVICE_CUDA
                             ? plan_cuda_fft(plan, site, job)
                             : plan_cpu_fft(plan, site, job);
-    if (!fault && !tm_job_is_real(job) &&
+    if (!fault && !tm_job_is_f32(job) &&
         tm_fft_error_bound(&plan->tiling, greatest_plane(job->tmpl)) >= TM_FFT_MAX_ERROR)
         fault = "rounding to the exact sums cannot be guaranteed at this size";
     if (fault)

@@ -4,7 +4,7 @@
 #define TMATCH_MATCH_PLAN_H
 
 #include "fft/tiling.h"
-#include "lcc/cuda/plugin.h"
+#include "cuda/plugin.h"
 
 /* A window costs window + h * (row + w * tap) nanoseconds. */
 typedef struct tm_direct_costs {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "clock.h"
-#include "lcc/cpu/real.h"
+#include "lcc/cpu/f32.h"
 #include "match/matcher.h"
 
 __attribute__((format(printf, 2, 3))) void tm_matcher_say(tm_matcher *m, const char *format, ...)
@@ -37,7 +37,7 @@ static void say_fft(tm_matcher *m, const tm_fft_tiling *t)
 static void say_again(tm_matcher *m, const tm_job *job, const tm_plan *plan)
 {
 #if TM_HAVE_FFTW
-    if (m->fft && tm_job_is_real(job) && plan->algorithm == TM_ALGORITHM_FFT)
+    if (m->fft && tm_job_is_f32(job) && plan->algorithm == TM_ALGORITHM_FFT)
         tm_matcher_say(m, ", %lld of %lld windows again directly",
                        (long long)tm_fft_cpu_again(m->fft),
                        (long long)(job->geometry.map_width * job->geometry.map_height));
@@ -58,8 +58,9 @@ static tm_site site_of(const tm_matcher *m, const tm_job *job)
                      .threads = m->cpu.threads,
                      .started = m->fft != NULL,
                      .missed_ms = m->missed_ms,
-                     .fft_bytes = tm_job_is_plain(job) || tm_job_is_real(job)
-                                      ? m->fft_bytes : half_of(m->fft_bytes)};
+                     .fft_bytes = tm_job_is_plain(job) || tm_job_is_f32(job)
+                                      ? m->fft_bytes
+                                      : half_of(m->fft_bytes)};
 }
 
 static tm_plan plan_cpu(const tm_matcher *m, const tm_job *job)
@@ -100,12 +101,12 @@ static tm_status run_plain(void *context, tm_job *job)
     if (run->plan.algorithm == TM_ALGORITHM_FFT)
         plan_band(run, &job->geometry);
     if (run->plan.algorithm != TM_ALGORITHM_FFT || run->plan.fault)
-        return tm_job_is_real(job) ? tm_real_match(m->cpu.kernels.real, job, m->cpu.threads)
-                                   : tm_cpu_match(&m->cpu, job);
+        return tm_job_is_f32(job) ? tm_f32_match(m->cpu.kernels.f32, job, m->cpu.threads)
+                                  : tm_cpu_match(&m->cpu, job);
 #if TM_HAVE_FFTW
     tm_status status = m->fft ? TM_OK : tm_fft_cpu_create(&m->fft, m->cpu.threads);
     if (status == TM_OK)
-        status = tm_fft_cpu_match(m->fft, job, &run->plan.tiling, m->cpu.kernels.real);
+        status = tm_fft_cpu_match(m->fft, job, &run->plan.tiling, m->cpu.kernels.f32);
     return status;
 #else
     return TM_ERR_INVALID;
@@ -115,11 +116,11 @@ static tm_status run_plain(void *context, tm_job *job)
 static tm_status run_parts(plain_run *run, tm_job *job)
 {
     tm_matcher *m = run->matcher;
-    tm_parts_call call = {.threads = m->cpu.threads,
-                          .limit = m->fft_bytes ? half_of(m->fft_bytes) : TM_PARTS_MEMORY,
-                          .plain = run_plain,
-                          .context = run};
-    const tm_status status = tm_parts_match(&m->parts, job, &call);
+    tm_planes_call call = {.threads = m->cpu.threads,
+                           .limit = m->fft_bytes ? half_of(m->fft_bytes) : TM_PLANES_MEMORY,
+                           .plain = run_plain,
+                           .context = run};
+    const tm_status status = tm_planes_match(&m->parts, job, &call);
     if (call.refused)
         return tm_matcher_fail(m, status,
                                "a row of the score map takes %lld bytes, and the limit leaves "
@@ -134,7 +135,7 @@ static tm_status run_job(tm_matcher *m, tm_job *job, const tm_plan *plan)
     plain_run run = {m, job, *plan, job->geometry};
     tm_status status;
 
-    if (tm_job_is_plain(job) || tm_job_is_real(job) ||
+    if (tm_job_is_plain(job) || tm_job_is_f32(job) ||
         (plan->algorithm != TM_ALGORITHM_FFT && tm_cpu_takes(job)))
         status = run_plain(&run, job);
     else
@@ -165,7 +166,7 @@ static tm_status run_cpu(tm_matcher *m, tm_job *job, const tm_plan *plan)
             say_fft(m, &plan->tiling);
         } else {
             m->algorithm = "direct";
-            tm_matcher_say(m, "direct on cpu, %s%s kernels", tm_job_is_real(job) ? "float, " : "",
+            tm_matcher_say(m, "direct on cpu, %s%s kernels", tm_job_is_f32(job) ? "float, " : "",
                            m->cpu.kernels.name);
         }
         status = run_job(m, job, plan);
@@ -211,7 +212,7 @@ static tm_status run_cuda(tm_matcher *m, size_t count)
         say_fft(m, &call.plan.tiling);
     } else {
         m->algorithm = "direct";
-        tm_matcher_say(m, "direct on %s%s", m->device, tm_job_is_real(m->jobs) ? ", float" : "");
+        tm_matcher_say(m, "direct on %s%s", m->device, tm_job_is_f32(m->jobs) ? ", float" : "");
     }
     tm_matcher_say(m, m->settings.device == TM_DEVICE_AUTO
                           ? ": the work outweighs the device's start-up"

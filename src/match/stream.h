@@ -4,7 +4,7 @@
 #ifndef TMATCH_MATCH_STREAM_H
 #define TMATCH_MATCH_STREAM_H
 
-#include "match/slices.h"
+#include "lcc/slices.h"
 
 /* Bytes where the settings have no limit. */
 #define TM_STREAM_MEMORY ((int64_t)1 << 30)

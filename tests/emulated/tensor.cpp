@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a device without tensor cores answers. */
-#include "lcc/cuda/tensor.h"
+#include "lcc/cuda/tensor/tensor.h"
 
 cudaError_t tm_tensor_prepare(const tm_tensor_device *, const uint8_t *, int, int, int, void **,
                               cudaStream_t)

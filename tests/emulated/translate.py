@@ -4,7 +4,7 @@
 
     translate.py SOURCE_FOLDER OUT_FOLDER DEPFILE NAME...
 
-A NAME is lcc-cuda-run.cpp for lcc/cuda/run.cu. Launches become calls, dynamic shared memory
+A NAME is cuda-run.cpp for cuda/run.cu. Launches become calls, dynamic shared memory
 a pointer, and the three functions that are inline PTX get bodies in C++."""
 import pathlib
 import re
@@ -52,7 +52,7 @@ def translate(text):
 
 source, out = map(pathlib.Path, sys.argv[1:3])
 depfile, *names = sys.argv[3:]
-headers = sorted(source.glob("*/cuda/*.cuh"))
+headers = sorted(path for path in source.rglob("*.cuh") if "cuda" in path.parts)
 inputs = {path: path.relative_to(source) for path in headers}
 for name in names:
     inputs[(source / name.replace("-", "/")).with_suffix(".cu")] = name

@@ -14,7 +14,7 @@
 
 #include "lcc/cpu/direct.h"
 #include "lcc/cuda/fault.h"
-#include "lcc/cuda/plugin.h"
+#include "cuda/plugin.h"
 
 struct tm_cuda {
     int index;

@@ -141,7 +141,7 @@ static cudaError_t make_spectrum(const tm_fft_job *job, cudaStream_t stream)
     own.run.rows = 1;
     own.run.input_rows = job->job.height;
     const tm_fft_kernels *x = find_kernels(job->tiling.length_x);
-    TRY(job->reals.taps ? x->real_rows(&own, true, stream) : x->rows(&own, true, stream));
+    TRY(job->f32.taps ? x->f32_rows(&own, true, stream) : x->rows(&own, true, stream));
     return find_kernels(job->tiling.length_y)->columns(&own, true, stream);
 }
 
@@ -227,14 +227,14 @@ cudaError_t tm_fft_launch(const tm_fft_job *job, cudaStream_t stream)
     return cudaSuccess;
 }
 
-cudaError_t tm_fft_prepare_reals(tm_fft_device *fft, tm_fft_job *job, tm_fft_spectrum *spectrum,
-                                 cudaStream_t stream)
+cudaError_t tm_fft_prepare_f32(tm_fft_device *fft, tm_fft_job *job, tm_fft_spectrum *spectrum,
+                               cudaStream_t stream)
 {
     spectrum->length_x = 0;
     return tm_fft_prepare(fft, job, spectrum, stream);
 }
 
-cudaError_t tm_fft_launch_reals(const tm_fft_job *job, cudaStream_t stream)
+cudaError_t tm_fft_launch_f32(const tm_fft_job *job, cudaStream_t stream)
 {
     const tm_fft_kernels *x = find_kernels(job->tiling.length_x);
     const tm_fft_kernels *y = find_kernels(job->tiling.length_y);
@@ -245,9 +245,9 @@ cudaError_t tm_fft_launch_reals(const tm_fft_job *job, cudaStream_t stream)
     for (int64_t tile = 0; tile < job->tiling.down; tile += tiles) {
         for (int64_t strip = 0; strip < job->tiling.across; strip += strips) {
             own.run = run_at(job, strip, tile);
-            TRY(x->real_rows(&own, false, stream));
+            TRY(x->f32_rows(&own, false, stream));
             TRY(y->columns(&own, false, stream));
-            TRY(x->real_sums(&own, stream));
+            TRY(x->f32_sums(&own, stream));
         }
     }
     return cudaSuccess;

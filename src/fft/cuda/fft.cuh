@@ -41,9 +41,9 @@ int64_t tm_fft_candidates(const tm_fft_job *job);
 cudaError_t tm_fft_launch(const tm_fft_job *job, cudaStream_t stream);
 
 /* The same of a channel of floats, whose spectrum is made at each preparation. */
-cudaError_t tm_fft_prepare_reals(tm_fft_device *fft, tm_fft_job *job, tm_fft_spectrum *spectrum,
-                                 cudaStream_t stream);
-cudaError_t tm_fft_launch_reals(const tm_fft_job *job, cudaStream_t stream);
+cudaError_t tm_fft_prepare_f32(tm_fft_device *fft, tm_fft_job *job, tm_fft_spectrum *spectrum,
+                               cudaStream_t stream);
+cudaError_t tm_fft_launch_f32(const tm_fft_job *job, cudaStream_t stream);
 
 void tm_fft_drop_spectrum(tm_fft_spectrum *spectrum);
 void tm_fft_device_free(tm_fft_device *fft);

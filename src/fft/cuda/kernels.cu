@@ -8,7 +8,7 @@
  * it takes 0.15 s to load; and nobody outside knows its rounding errors, which the
  * proof of exactness needs.
  *
- * Rows of floats are real_kernels.cu's. */
+ * Rows of floats are f32_kernels.cu's. */
 #include "fft/cuda/rows.cuh"
 
 /* Samples from a place in the frame on, as far as there are any. */
@@ -171,7 +171,7 @@ static __device__ __forceinline__ void score_windows(const tm_fft_job &job,
                 continue;
             const float variance = windows[m].variance;
             const float score =
-                tm_lcc_limit(tm_lcc_quotient(num, variance, d.variance), variance == 0);
+                tm_lcc_clamp(tm_lcc_quotient(num, variance, d.variance), variance == 0);
             if (d.map)
                 ((float *)d.map)[candidate.position] = score;
             candidate.value = tm_score_order(score);
@@ -206,7 +206,7 @@ template <class LENGTH>
 struct launcher {
     typedef typename LENGTH::rows row_block;
     typedef typename LENGTH::columns column_block;
-    typedef tm_real_launcher<row_block> real;
+    typedef tm_f32_launcher<row_block> f32;
 
     static cudaError_t rows(const tm_fft_job *job, bool of_template, cudaStream_t stream)
     {
@@ -238,13 +238,21 @@ struct launcher {
             error = column_block::allow((const void *)columns_kernel<column_block>);
         if (error == cudaSuccess)
             error = row_block::allow((const void *)scores_kernel<row_block>);
-        return error == cudaSuccess ? real::prepare() : error;
+        return error == cudaSuccess ? f32::prepare() : error;
     }
 
     static constexpr tm_fft_kernels kernels()
     {
-        return {row_block::passes::N, row_block::BATCH, row_block::BYTES, column_block::BYTES,
-                rows, columns, scores, real::rows, real::sums, prepare};
+        return {row_block::passes::N,
+                row_block::BATCH,
+                row_block::BYTES,
+                column_block::BYTES,
+                rows,
+                columns,
+                scores,
+                f32::rows,
+                f32::sums,
+                prepare};
     }
 };
 

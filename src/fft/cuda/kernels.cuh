@@ -23,7 +23,7 @@ typedef struct tm_fft_run {
 } tm_fft_run;
 
 /* A channel of a float frame, whose sums are the map's, or are added to it. */
-typedef struct tm_fft_reals {
+typedef struct tm_fft_f32_channel {
     const float *samples; /* rows packed */
     int64_t width, height, pad_x, pad_y;
     int channels, channel;
@@ -31,11 +31,11 @@ typedef struct tm_fft_reals {
     const double *taps; /* of the channel; NULL: the job is of 8-bit gray */
     double mean;        /* taken off taps */
     double *sums;       /* dense */
-} tm_fft_reals;
+} tm_fft_f32_channel;
 
 typedef struct tm_fft_job {
     tm_device_job job;
-    tm_fft_reals reals;
+    tm_fft_f32_channel f32;
     int64_t frame_rows; /* readable rows of job.frame */
     tm_metric metric;
     tm_fft_tiling tiling;
@@ -62,8 +62,8 @@ typedef struct tm_fft_kernels {
     /* Back to rows; scores, map and a candidate per block. */
     cudaError_t (*scores)(const tm_fft_job *job, cudaStream_t stream);
     /* The same of floats: rows, and sums instead of scores. */
-    cudaError_t (*real_rows)(const tm_fft_job *job, bool of_template, cudaStream_t stream);
-    cudaError_t (*real_sums)(const tm_fft_job *job, cudaStream_t stream);
+    cudaError_t (*f32_rows)(const tm_fft_job *job, bool of_template, cudaStream_t stream);
+    cudaError_t (*f32_sums)(const tm_fft_job *job, cudaStream_t stream);
     /* Lets the kernels use that much shared memory. */
     cudaError_t (*prepare)(void);
 } tm_fft_kernels;

@@ -89,9 +89,9 @@ static dim3 tm_row_grid(const tm_fft_job *job, int rows)
     return dim3((unsigned)((rows + B::BATCH - 1) / B::BATCH), (unsigned)job->run.strips);
 }
 
-/* What a length's tm_fft_kernels have for floats, in real_kernels.cu. */
+/* What a length's tm_fft_kernels have for floats, in f32_kernels.cu. */
 template <class B>
-struct tm_real_launcher {
+struct tm_f32_launcher {
     static cudaError_t rows(const tm_fft_job *job, bool of_template, cudaStream_t stream);
     static cudaError_t sums(const tm_fft_job *job, cudaStream_t stream);
     static cudaError_t prepare(void);

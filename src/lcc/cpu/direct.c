@@ -67,7 +67,7 @@ static tiling tile_map(const tm_geometry *g, int threads, bool small)
 
 /* Several planes, and the products with each, leave the second-level cache if they are
  * expanded to four times their size, or if many rows of them are read for one. */
-static bool wants_small_tiles(const tm_tile_parts *p)
+static bool wants_small_tiles(const tm_tile_planes *p)
 {
     int planes = 0;
     for (int i = 0; i < TM_TILE_PLANES; i++)
@@ -82,7 +82,7 @@ typedef struct run {
     tiling tiles;
     bool narrow;
     tm_panel panel;  /* the packed template, if narrow */
-    tm_tile_parts *parts; /* NULL if the job is plain */
+    tm_tile_planes *planes; /* NULL if the job is plain */
     size_t needed;   /* bytes of scratch */
     tm_peak_grid grid; /* if the job wants peaks */
     _Alignas(128) int64_t next; /* tile to take; written by all threads */
@@ -114,7 +114,7 @@ static void run_tiles(run *r, int thread)
             break;
         }
         tm_candidate candidate =
-            r->parts    ? tm_tile_of_parts(kernels, s->memory, r->job, r->parts, &tile, scan)
+            r->planes   ? tm_tile_of_planes(kernels, s->memory, r->job, r->planes, &tile, scan)
             : r->narrow ? tm_tile_narrow(kernels, s->memory, r->job, &r->panel, &tile, scan)
                         : tm_tile_wide(kernels, s->memory, r->job, &tile, scan);
         if (tm_candidate_beats(candidate, best))
@@ -151,10 +151,10 @@ static bool pack(run *r)
     tm_cpu *cpu = r->cpu;
     const tm_template *t = r->job->tmpl;
 
-    if (r->parts) {
-        if (!grow(&cpu->taps, &cpu->taps_size, tm_tile_parts_taps_size(r->job)))
+    if (r->planes) {
+        if (!grow(&cpu->taps, &cpu->taps_size, tm_tile_planes_taps_size(r->job)))
             return false;
-        tm_tile_parts_pack(r->parts, &cpu->kernels, r->job, (char *)cpu->taps);
+        tm_tile_planes_pack(r->planes, &cpu->kernels, r->job, (char *)cpu->taps);
     } else if (r->narrow) {
         if (!grow(&cpu->taps, &cpu->taps_size, tm_panel_size(r->panel.w, r->panel.h)))
             return false;
@@ -167,14 +167,14 @@ static bool pack(run *r)
 static size_t scratch_size(const run *r)
 {
     const int width = r->tiles.width, height = r->tiles.height;
-    return r->parts    ? tm_tile_of_parts_size(r->job, r->parts, width, height)
+    return r->planes   ? tm_tile_of_planes_size(r->job, r->planes, width, height)
            : r->narrow ? tm_tile_narrow_size(r->job, width, height)
                        : tm_tile_wide_size(r->job, width, height);
 }
 
 bool tm_cpu_takes(const tm_job *job)
 {
-    return tm_job_is_plain(job) || (!tm_job_is_real(job) && is_narrow(job->tmpl));
+    return tm_job_is_plain(job) || (!tm_job_is_f32(job) && is_narrow(job->tmpl));
 }
 
 tm_status tm_cpu_match(tm_cpu *cpu, tm_job *job)
@@ -188,15 +188,15 @@ tm_status tm_cpu_match(tm_cpu *cpu, tm_job *job)
              .narrow = is_narrow(t),
              .panel = {.w = (int)t->width, .h = (int)t->height},
              .best = TM_NO_CANDIDATE};
-    tm_tile_parts parts;
+    tm_tile_planes planes;
 
     if (!tm_job_is_plain(job)) {
-        tm_tile_parts_make(&parts, job);
-        r.parts = &parts;
+        tm_tile_planes_make(&planes, job);
+        r.planes = &planes;
     }
     if (!pack(&r))
         return TM_ERR_MEMORY;
-    r.tiles = tile_map(g, threads, r.parts && wants_small_tiles(r.parts));
+    r.tiles = tile_map(g, threads, r.planes && wants_small_tiles(r.planes));
     r.needed = scratch_size(&r);
 
     if (job->peaks && !init_grid(&r)) {

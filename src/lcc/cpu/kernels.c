@@ -26,8 +26,8 @@ void tm_cpu_kernels_init(tm_cpu_kernels *kernels, uint32_t features)
                                 .score_best = tm_score_best_c,
                                 .score_map = tm_score_map_c,
                                 .score_peaks = tm_score_peaks_c,
-                                .sift = tm_sift_c,
-                                .real = tm_real_block_c};
+                                .reject = tm_reject_c,
+                                .f32 = tm_f32_block_c};
     assign_sums(kernels);
     features &= tm_cpu_features();
 #if TM_HAVE_X86

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lcc/cpu/real_block.h"
+#include "lcc/cpu/f32_block.h"
 #include "lcc/planes.h"
 
 enum {
@@ -131,7 +131,7 @@ typedef struct tm_source {
 } tm_source;
 
 /* Each product's sum, each plane's sum, its sum of squares and its bias. */
-enum { TM_SOURCES = TM_TERMS + 3 * TM_TILE_PLANES };
+enum { TM_SOURCES = TM_MAX_PRODUCTS + 3 * TM_TILE_PLANES };
 
 /* A row of windows whose sums have sources: sum i those from first[i] to
  * first[i + 1] - 1. plane and w are as in tm_window_row. */
@@ -145,16 +145,16 @@ typedef struct tm_source_row {
 /* to = a sum of count blocks of windows, from a block on. */
 typedef void tm_combine_fn(int64_t *to, const tm_source_row *row, int sum, int block, int count);
 
-/* What binary32 arithmetic can tell about LCC of a row's windows: see sift.c. */
-typedef struct tm_sift {
+/* What binary32 arithmetic can tell about LCC of a row's windows: see reject.c. */
+typedef struct tm_reject {
     int channels;
     float mean[TM_MAX_CHANNELS], inverse_n, e_num;
     float slope, offset;
     double variance, e_var;
-} tm_sift;
+} tm_reject;
 
-/* pass[i] = 0 only if no window of block i scores what the sift was set to. */
-typedef void tm_sift_fn(const tm_sift *sift, const tm_source_row *row, uint8_t *pass);
+/* pass[i] = 0 only if no window of block i scores what the reject was set to. */
+typedef void tm_reject_fn(const tm_reject *reject, const tm_source_row *row, uint8_t *pass);
 
 /* The map's elements, in column order, of rows of sums as planes.h numbers them. */
 typedef void tm_score_sums_fn(const tm_scorer *scorer, const int64_t *const *sums,
@@ -173,8 +173,8 @@ typedef struct tm_cpu_kernels {
     tm_pick_fn *pick;
     tm_combine_fn *combine;
     tm_score_sums_fn *score_sums;
-    tm_sift_fn *sift; /* its bits differ */
-    tm_real_block_fn *real; /* its bits differ */
+    tm_reject_fn *reject; /* its bits differ */
+    tm_f32_block_fn *f32; /* its bits differ */
 } tm_cpu_kernels;
 
 /* features: TM_CPU_ bits that may be used. */

@@ -109,8 +109,8 @@ void tm_score_peaks_c(const tm_window_row *row, tm_best *best, float floor, floa
     tm_score_map_c(row, best, map);
 }
 
-void tm_sift_c(const tm_sift *sift, const tm_source_row *row, uint8_t *pass)
+void tm_reject_c(const tm_reject *reject, const tm_source_row *row, uint8_t *pass)
 {
-    (void)sift;
+    (void)reject;
     memset(pass, 1, (size_t)row->blocks);
 }

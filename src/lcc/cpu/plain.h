@@ -13,6 +13,6 @@ tm_slide_fn tm_slide_c;
 tm_score_best_fn tm_score_best_c;
 tm_score_map_fn tm_score_map_c;
 tm_score_peaks_fn tm_score_peaks_c;
-tm_sift_fn tm_sift_c;
+tm_reject_fn tm_reject_c;
 
 #endif

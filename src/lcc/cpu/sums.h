@@ -62,12 +62,13 @@ static void combine(int64_t *restrict to, const tm_source_row *row, int sum, int
     }
 }
 
-static inline __attribute__((always_inline)) void
-score_reals(const tm_scorer *scorer, const int64_t *const *sums, int blocks, float *restrict to,
-            tm_metric metric, int channels, bool wide)
+static inline __attribute__((always_inline)) void score_each(const tm_scorer *scorer,
+                                                             const int64_t *const *sums, int blocks,
+                                                             float *restrict to, tm_metric metric,
+                                                             int channels, bool wide)
 {
     const int64_t *ft = sums[TM_SUM_FT], *ff = tm_needs_s_ff(metric) ? sums[TM_SUM_FF] : ft;
-    const float skipped = tm_skipped_value(metric).real;
+    const float skipped = tm_skipped_value(metric).score;
     tm_scorer s = *scorer;
 
     s.metric = metric;
@@ -77,7 +78,7 @@ score_reals(const tm_scorer *scorer, const int64_t *const *sums, int blocks, flo
             tm_sums window = {.s_ft = ft[i], .s_ff = ff[i]};
             for (int c = 0; c < channels && tm_needs_s_f(metric); c++)
                 window.s_f[c] = sums[TM_SUM_F + c][i];
-            scores[i - at] = tm_real_score(&s, &window, channels, wide);
+            scores[i - at] = tm_metric_score(&s, &window, channels, wide);
         }
         if (sums[TM_SUM_TOUCHED]) {
             for (int i = 0; i < TM_BLOCK; i++)
@@ -95,13 +96,13 @@ score_metric(const tm_scorer *s, const int64_t *const *sums, int blocks, float *
              tm_metric metric)
 {
     if (s->wide)
-        score_reals(s, sums, blocks, to, metric, s->channels, true);
+        score_each(s, sums, blocks, to, metric, s->channels, true);
     else if (s->channels == 1)
-        score_reals(s, sums, blocks, to, metric, 1, false);
+        score_each(s, sums, blocks, to, metric, 1, false);
     else if (s->channels == 3)
-        score_reals(s, sums, blocks, to, metric, 3, false);
+        score_each(s, sums, blocks, to, metric, 3, false);
     else
-        score_reals(s, sums, blocks, to, metric, s->channels, false);
+        score_each(s, sums, blocks, to, metric, s->channels, false);
 }
 
 static void score_integers(const tm_scorer *s, const int64_t *const *sums, int blocks,

@@ -84,67 +84,72 @@ size_t tm_tile_wide_size(const tm_job *job, int width, int height);
 
 /* Where a source's values are, and the most that they are, times its factor. */
 typedef struct tm_tile_source {
-    enum { TM_OF_TERM, TM_OF_PLANE, TM_OF_SQUARES } of;
+    enum { TM_OF_PRODUCT, TM_OF_PLANE, TM_OF_SQUARES } of;
     int index;
     double most;
 } tm_tile_source;
 
 /* How tiles make the sums of a job that is taken apart. Sums over whole windows are
  * those of the planes and of their squares, weighted. */
-typedef struct tm_tile_parts {
-    tm_parts parts;
+typedef struct tm_tile_planes {
+    tm_plane_products products;
     tm_scorer scorer;
     int panels;
     tm_panel panel[TM_SAMPLE_PLANES + 1];
-    int term_panel[TM_TERMS];
+    int product_panel[TM_MAX_PRODUCTS];
     bool correlated[TM_TILE_PLANES], slid[TM_TILE_PLANES];
     int64_t weight[TM_SUMS][TM_TILE_PLANES];
     int64_t square_weight[TM_TILE_PLANES]; /* in S_FF */
     tm_source_row row; /* but for what differs from tile to tile and row to row */
     tm_tile_source source[TM_SOURCES];
-    bool sifts;
-    tm_sift sift;
-} tm_tile_parts;
+    bool rejects;
+    tm_reject reject;
+} tm_tile_planes;
 
-void tm_tile_parts_make(tm_tile_parts *parts, const tm_job *job);
-/* Fills the panels. memory has tm_tile_parts_taps_size bytes and stays. */
-size_t tm_tile_parts_taps_size(const tm_job *job);
-void tm_tile_parts_pack(tm_tile_parts *parts, const tm_cpu_kernels *kernels, const tm_job *job,
-                        char *memory);
+void tm_tile_planes_make(tm_tile_planes *planes, const tm_job *job);
+/* Fills the panels. memory has tm_tile_planes_taps_size bytes and stays. */
+size_t tm_tile_planes_taps_size(const tm_job *job);
+void tm_tile_planes_pack(tm_tile_planes *planes, const tm_cpu_kernels *kernels, const tm_job *job,
+                         char *memory);
 
 /* The best of a tile so far, a distance with the sign changed. Skipped positions
  * do not beat what it starts from. */
-typedef struct tm_parts_best {
-    float real;
+typedef struct tm_planes_best {
+    float score;
     int64_t integer, position;
-} tm_parts_best;
+} tm_planes_best;
 
-#define TM_NO_PARTS_BEST {-FLT_MAX, -INT64_MAX, INT64_MAX}
+#define TM_NO_PLANES_BEST                                                                          \
+    {                                                                                              \
+        -FLT_MAX, -INT64_MAX, INT64_MAX                                                            \
+    }
 
 /* A tile's rows, one after the other. */
-typedef struct tm_parts_row {
+typedef struct tm_planes_row {
     const tm_job *job;
-    const tm_tile_parts *parts;
+    const tm_tile_planes *planes;
     tm_source_row row;
-    tm_sift sift;
+    tm_reject reject;
     uint8_t *pass; /* a byte for each block */
     int width;     /* windows */
-    tm_parts_best best;
-} tm_parts_row;
+    tm_planes_best best;
+} tm_planes_row;
 
 /* Scores and ranks windows (x, y) on, whose sources row has. */
-void tm_parts_row_score(const tm_cpu_kernels *kernels, tm_parts_row *row, int64_t x, int64_t y,
-                        tm_peak_scan *scan);
-tm_candidate tm_parts_row_best(const tm_parts_row *row);
+void tm_planes_row_score(const tm_cpu_kernels *kernels, tm_planes_row *row, int64_t x, int64_t y,
+                         tm_peak_scan *scan);
+tm_candidate tm_planes_row_best(const tm_planes_row *row);
 
 /* Of jobs whose metric is LCC. The row and its sources are there. */
-void tm_sift_make(tm_tile_parts *parts);
+void tm_reject_make(tm_tile_planes *planes);
 /* Windows that score less than this need not pass. */
-void tm_sift_set(tm_sift *sift, float least);
+void tm_reject_set(tm_reject *reject, float least);
 
 /* Templates of at most TM_PANEL_TAPS, of any job. */
-tm_candidate tm_tile_of_parts(const tm_cpu_kernels *kernels, char *memory, const tm_job *job,
-                              const tm_tile_parts *parts, const tm_tile *tile, tm_peak_scan *scan);
-size_t tm_tile_of_parts_size(const tm_job *job, const tm_tile_parts *parts, int width, int height);
+tm_candidate tm_tile_of_planes(const tm_cpu_kernels *kernels, char *memory, const tm_job *job,
+                               const tm_tile_planes *planes, const tm_tile *tile,
+                               tm_peak_scan *scan);
+size_t tm_tile_of_planes_size(const tm_job *job, const tm_tile_planes *planes, int width,
+                              int height);
 
 #endif

@@ -2,7 +2,7 @@
 #include "lcc/cpu/simd/avx2.h"
 
 #include "lcc/cpu/simd/pairs.h"
-#include "lcc/cpu/simd/reals.h"
+#include "lcc/cpu/simd/f32.h"
 #include "lcc/cpu/simd/rows.h"
 
 void tm_cpu_kernels_init_avx2(tm_cpu_kernels *kernels)
@@ -10,5 +10,5 @@ void tm_cpu_kernels_init_avx2(tm_cpu_kernels *kernels)
     kernels->name = "avx2";
     assign_pairs(kernels);
     assign_rows(kernels);
-    kernels->real = real_block;
+    kernels->f32 = f32_block;
 }

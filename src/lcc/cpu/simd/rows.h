@@ -281,7 +281,7 @@ static void score_peaks(const tm_window_row *row, tm_best *best, float floor, fl
     }
 }
 
-#include "lcc/cpu/simd/sift.h"
+#include "lcc/cpu/simd/reject.h"
 
 static void assign_rows(tm_cpu_kernels *kernels)
 {
@@ -290,6 +290,6 @@ static void assign_rows(tm_cpu_kernels *kernels)
     kernels->score_best = score_best;
     kernels->score_map = score_map;
     kernels->score_peaks = score_peaks;
-    kernels->sift = sift;
+    kernels->reject = reject;
     assign_sums(kernels);
 }

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+#include "cpu/planes.h"
+
+#include <omp.h>
+#include <stdlib.h>
+
+#include "integers.h"
+#include "lcc/peak_scan.h"
+#include "lcc/slices.h"
+
+static bool grow(void **memory, size_t *size, size_t needed)
+{
+    if (*size >= needed)
+        return true;
+    free(*memory);
+    *memory = malloc(needed);
+    *size = *memory ? needed : 0;
+    return *memory != NULL;
+}
+
+void tm_planes_free(tm_planes_memory *m)
+{
+    free(m->planes);
+    free(m->maps);
+    free(m->rows);
+    *m = (tm_planes_memory){0};
+}
+
+/* How a job is taken apart, and what that takes. */
+typedef struct layout {
+    tm_plane_products products;
+    int map_count; /* of the sums that terms make, and the spare one */
+    int rankers;   /* threads, each with room to slide */
+    int64_t ranker_size;
+} layout;
+
+static size_t planes_size(const layout *l, const tm_job *job, int64_t rows)
+{
+    const tm_geometry *g = &job->geometry;
+    const int64_t most = smaller(rows + g->template_height - 1, g->frame_height);
+    return (size_t)(most * g->frame_width * l->products.planes);
+}
+
+static size_t maps_size(const layout *l, const tm_job *job, int64_t rows)
+{
+    return (size_t)(rows * job->geometry.map_width * l->map_count * 8);
+}
+
+static size_t rows_size(const layout *l)
+{
+    return (size_t)(l->rankers * l->ranker_size + 8);
+}
+
+/* Of a band, which has a row more at each end where peaks are wanted. */
+static int64_t band_size(const layout *l, const tm_job *job, int64_t rows)
+{
+    if (job->peaks)
+        rows += 2;
+    if (rows > job->geometry.map_height)
+        rows = job->geometry.map_height;
+    return (int64_t)(planes_size(l, job, rows) + maps_size(l, job, rows) + rows_size(l));
+}
+
+static layout make_layout(const tm_job *job, const tm_planes_call *call)
+{
+    layout l = {.map_count = 1, .rankers = 1};
+    tm_plane_products_make(&l.products, job, tm_mask_plane(job->tmpl));
+    for (int i = 0; i < TM_SUMS; i++)
+        l.map_count += l.products.needed[i] && !l.products.sliding[i];
+    l.ranker_size = tm_window_sums_size(&l.products, job, job->geometry.map_width) * 8;
+    /* more threads than one have half of what a row leaves */
+    const int64_t more = (call->limit - band_size(&l, job, 1)) / 2 / (l.ranker_size + 1);
+    if (more > 0)
+        l.rankers = more < call->threads ? (int)more : call->threads;
+    return l;
+}
+
+/* Of the map; 0 if not even one. */
+static int64_t rows_that_fit(const layout *l, const tm_job *job, int64_t limit)
+{
+    int64_t low = 0, high = job->geometry.map_height;
+    while (low < high) {
+        const int64_t middle = high - (high - low) / 2;
+        if (band_size(l, job, middle) <= limit)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+/* Plane number index of the frame, in memory unless the frame is that plane. */
+static tm_image plane_image(const tm_plane_products *p, const tm_image *frame, uint8_t *memory,
+                            int index)
+{
+    tm_image image = {.samples = memory + (int64_t)index * frame->width * frame->height,
+                      .width = frame->width,
+                      .height = frame->height,
+                      .stride = (ptrdiff_t)frame->width};
+    if (index == 0 && p->channels * p->bytes == 1) {
+        image.samples = frame->samples;
+        image.stride = frame->stride;
+    }
+    return image;
+}
+
+/* Makes the planes that terms take. */
+static void split(const tm_plane_products *p, const tm_image *frame, uint8_t *memory, int threads)
+{
+    bool taken[TM_FRAME_PLANES] = {false};
+    for (int i = 0; i < p->count; i++)
+        taken[p->product[i].plane] = true;
+    for (int i = 0; i < p->planes; i++) {
+        const tm_image plane = plane_image(p, frame, memory, i);
+        if (!taken[i] || plane.samples == frame->samples)
+            continue;
+        uint8_t *to = memory + (int64_t)i * frame->width * frame->height;
+#pragma omp parallel for num_threads(threads) if (frame->width * frame->height > 100000)
+        for (int64_t y = 0; y < frame->height; y++)
+            tm_plane_row(p, frame, i, 0, y, frame->width, to + y * frame->width);
+    }
+}
+
+static void add_map(int64_t *restrict to, const int64_t *restrict map, int64_t count, int shift,
+                    int threads)
+{
+#pragma omp parallel for num_threads(threads) if (count > 100000)
+    for (int64_t i = 0; i < count; i++)
+        to[i] += (int64_t)((uint64_t)map[i] << shift);
+}
+
+/* Makes the sums that terms make. The last map is for terms to be added. */
+static tm_status run_products(const tm_plane_products *p, const tm_job *job, const uint8_t *planes,
+                              int64_t *const maps[TM_SUMS], int64_t *spare,
+                              const tm_planes_call *call)
+{
+    const int64_t count = job->geometry.map_width * job->geometry.map_height;
+    bool started[TM_SUMS] = {false};
+
+    for (int i = 0; i < p->count; i++) {
+        const tm_plane_product *product = &p->product[i];
+        int64_t *map = started[product->sum] ? spare : maps[product->sum];
+        tm_job part = {.geometry = job->geometry,
+                       .metric = TM_METRIC_CCORR,
+                       .frame = plane_image(p, &job->frame, (uint8_t *)planes, product->plane),
+                       .tmpl = product->taps,
+                       .map = {map, (ptrdiff_t)(job->geometry.map_width * 8)}};
+        tm_status status = call->plain(call->context, &part);
+        if (status != TM_OK)
+            return status;
+        if (started[product->sum]) /* the first one's shift is 0 */
+            add_map(maps[product->sum], map, count, product->shift, call->threads);
+        started[product->sum] = true;
+    }
+    return TM_OK;
+}
+
+/* Some rows, each ranked as soon as its sums are there. */
+static void rank_rows(const tm_plane_products *p, const tm_job *job, const tm_scorer *scorer,
+                      int64_t *const maps[TM_SUMS], int64_t *memory, int64_t first, int64_t last,
+                      tm_peak_scan *scan, tm_candidate *best)
+{
+    const tm_geometry *g = &job->geometry;
+    tm_window_sums slide;
+
+    tm_window_sums_start(&slide, p, job, memory, 0, first, g->map_width);
+    for (int64_t y = first; y < last; y++) {
+        const int64_t *sums[TM_SUMS];
+        tm_window_sums_row(&slide, g->map_width);
+        for (int i = 0; i < TM_SUMS; i++)
+            sums[i] = maps[i] ? maps[i] + y * g->map_width : slide.sums[i];
+        tm_rank_row(scan ? tm_peak_scan_row(scan) : job, scorer, p, sums, 0, y, g->map_width, best);
+        if (scan)
+            tm_peak_scan_row_done(scan);
+    }
+}
+
+/* The threads' rows are the cells. */
+static bool init_grid(tm_peak_grid *grid, const tm_job *job, int64_t bands)
+{
+    if (!tm_peak_grid_init(grid, job, 1, bands))
+        return false;
+    grid->x.at[0] = 0;
+    grid->x.at[1] = job->geometry.map_width;
+    for (int64_t i = 0; i <= bands; i++)
+        grid->y.at[i] = job->geometry.map_height * i / bands;
+    return true;
+}
+
+/* False if memory ran out. */
+static bool rank(const tm_plane_products *p, tm_job *job, int64_t *const maps[TM_SUMS],
+                 int64_t *rows, int threads)
+{
+    const tm_geometry *g = &job->geometry;
+    const tm_scorer scorer = tm_scorer_make(job->tmpl, job->metric);
+    const int64_t size = tm_window_sums_size(p, job, g->map_width);
+    tm_candidate best = TM_NO_CANDIDATE;
+
+    const int64_t bands = threads < g->map_height ? threads : g->map_height;
+    tm_peak_grid grid;
+    bool good = !job->peaks || init_grid(&grid, job, bands);
+
+#pragma omp parallel num_threads(threads) if (good)
+    {
+        tm_peak_scan peaks = {0}, *scan = job->peaks ? &peaks : NULL;
+        tm_candidate own = TM_NO_CANDIDATE;
+        bool fits = good;
+        for (int64_t i = omp_get_thread_num(); fits && i < bands; i += omp_get_num_threads()) {
+            fits = !scan || tm_peak_scan_begin(scan, &grid, 0, i);
+            if (fits)
+                rank_rows(p, job, &scorer, maps, rows + omp_get_thread_num() * size,
+                          g->map_height * i / bands, g->map_height * (i + 1) / bands, scan, &own);
+        }
+        tm_peak_scan_free(&peaks);
+#pragma omp barrier
+#pragma omp critical(tm_planes_merge)
+        {
+            good = good && fits;
+            if (tm_candidate_beats(own, best))
+                best = own;
+        }
+    }
+    if (job->peaks) {
+        good = good && tm_peak_grid_finish(&grid);
+        tm_peak_grid_free(&grid);
+    }
+    job->best = best;
+    return good;
+}
+
+/* A band of rows, or all. */
+static tm_status match_band(tm_planes_memory *m, tm_job *job, const layout *l,
+                            const tm_planes_call *call)
+{
+    const int64_t count = job->geometry.map_width * job->geometry.map_height;
+    int64_t *maps[TM_SUMS] = {NULL};
+    const tm_plane_products *products = &l->products;
+
+    if (!grow(&m->planes, &m->planes_size, planes_size(l, job, job->geometry.map_height)) ||
+        !grow(&m->maps, &m->maps_size, maps_size(l, job, job->geometry.map_height)) ||
+        !grow(&m->rows, &m->rows_size, rows_size(l)))
+        return TM_ERR_MEMORY;
+
+    int64_t *spare = m->maps;
+    for (int i = 0; i < TM_SUMS; i++) {
+        if (products->needed[i] && !products->sliding[i]) {
+            maps[i] = spare;
+            spare += count;
+        }
+    }
+    split(products, &job->frame, m->planes, call->threads);
+    tm_status status = run_products(products, job, m->planes, maps, spare, call);
+    if (status == TM_OK && !rank(products, job, maps, m->rows, l->rankers))
+        status = TM_ERR_MEMORY;
+    return status;
+}
+
+static tm_status match_rows(tm_planes_memory *m, tm_job *job, const layout *l, tm_rows rows,
+                            const tm_planes_call *call)
+{
+    tm_job band = tm_job_rows(job, rows, 0);
+    tm_peak_list peaks;
+
+    if (job->peaks) {
+        tm_peak_list_init(&peaks, &job->peaks->search);
+        band.peaks = &peaks;
+    }
+    const tm_status status = match_band(m, &band, l, call);
+    if (status == TM_OK)
+        tm_job_merge(job, &band, rows);
+    if (job->peaks)
+        tm_peak_list_free(&peaks);
+    return status;
+}
+
+tm_status tm_planes_match(tm_planes_memory *m, tm_job *job, tm_planes_call *call)
+{
+    /* the rows around them are there for their neighbours' peaks only */
+    const int64_t first = job->peaks ? job->first_row : 0;
+    const int64_t count = (job->peaks ? job->last_row : job->geometry.map_height) - first;
+    const layout l = make_layout(job, call);
+    const int64_t most = rows_that_fit(&l, job, call->limit);
+    tm_status status = TM_OK;
+
+    call->bands = 1;
+    call->refused = 0;
+    if (most >= job->geometry.map_height)
+        return match_band(m, job, &l, call);
+    if (most < 1) {
+        call->refused = band_size(&l, job, 1);
+        return TM_ERR_MEMORY;
+    }
+    call->bands = ceil_div(count, most);
+    job->best = (tm_candidate)TM_NO_CANDIDATE;
+    for (int64_t i = 0; i < call->bands && status == TM_OK; i++) {
+        const tm_rows rows = {first + count * i / call->bands,
+                              first + count * (i + 1) / call->bands};
+        status = match_rows(m, job, &l, rows, call);
+    }
+    return status;
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* Groups of templates that are on the device, found again by their content. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/context.cuh"
+
+/* What is kept of templates, and of spectra, each altogether; one in any case. */
+#define KEPT_BYTES ((int64_t)1 << 30)
+
+static size_t most_kept(const tm_cuda *cuda)
+{
+    const int64_t part = cuda->memory.limit / 4;
+    return (size_t)(part && part < KEPT_BYTES ? part : KEPT_BYTES);
+}
+
+static void drop_group(tm_group *group)
+{
+    tm_device_free(group->taps);
+    tm_device_free(group->fragments);
+    tm_device_free(group->wide);
+    tm_device_free(group->table);
+    tm_fft_drop_spectrum(&group->spectrum);
+    free(group->keys);
+    free(group->samples);
+    *group = (tm_group){};
+}
+
+static bool is_group_of(const tm_group *group, const tm_job *jobs, size_t count)
+{
+    if (group->count != count)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        if (!tm_template_equal(&group->keys[i], jobs[i].tmpl))
+            return false;
+    }
+    return true;
+}
+
+static cudaError_t copy_table(tm_cuda *cuda, tm_group *group)
+{
+    tm_tensor_template table[TM_GROUP_MAX];
+    for (size_t i = 0; i < group->count; i++)
+        table[i] = (tm_tensor_template){(int)group->keys[i].sum, (float)group->keys[i].variance};
+    TRY(tm_device_malloc((void **)&group->table, group->count * sizeof *table));
+    return cudaMemcpyAsync(group->table, table, group->count * sizeof *table,
+                           cudaMemcpyHostToDevice, cuda->stream);
+}
+
+static cudaError_t load_group(tm_cuda *cuda, tm_group *group, const tm_job *jobs, size_t count)
+{
+    const size_t n = (size_t)jobs->tmpl->n;
+
+    group->keys = (tm_template *)malloc(count * sizeof *group->keys);
+    group->samples = (uint8_t *)malloc(count * n);
+    if (!group->keys || !group->samples)
+        return cudaErrorMemoryAllocation;
+    group->count = count;
+    for (size_t i = 0; i < count; i++) {
+        group->keys[i] = *jobs[i].tmpl;
+        group->keys[i].samples = group->samples + i * n;
+        memcpy(group->keys[i].samples, jobs[i].tmpl->samples, n);
+    }
+    TRY(tm_device_malloc((void **)&group->taps, count * n));
+    return cudaMemcpyAsync(group->taps, group->samples, count * n, cudaMemcpyHostToDevice,
+                           cuda->stream);
+}
+
+/* What the direct algorithm has besides the taps, when it comes to the group first, or a
+ * job is the first to want it. */
+static cudaError_t prepare_direct(tm_cuda *cuda, tm_group *group, const tm_job *job)
+{
+    const tm_template *t = group->keys;
+    if (!cuda->traits.tensor_cores || t->n > TM_TENSOR_TAPS)
+        return cudaSuccess;
+    if (!group->fragments) {
+        TRY(copy_table(cuda, group));
+        TRY(tm_tensor_prepare(&cuda->tensor, group->taps, (int)t->width, (int)t->height,
+                              (int)group->count, &group->fragments, cuda->stream));
+    }
+    if (group->wide || group->count > 1 || job->metric != TM_METRIC_LCC ||
+        !tm_tensor_wants_wide(&cuda->tensor, &job->geometry, tm_job_has_map(job)))
+        return cudaSuccess;
+    return tm_tensor_prepare_wide(group->taps, (int)t->width, (int)t->height, &group->wide,
+                                  cuda->stream);
+}
+
+/* The group of these templates, or else a free place, or the group that was not used
+ * for longest. */
+static tm_group *find_group(tm_cuda *cuda, const tm_job *jobs, size_t count)
+{
+    tm_group *oldest = NULL;
+    for (int i = 0; i < cuda->group_count; i++) {
+        tm_group *group = &cuda->groups[i];
+        if (is_group_of(group, jobs, count))
+            return group;
+        if (!oldest || group->used < oldest->used)
+            oldest = group;
+    }
+    if (cuda->group_count < TM_CACHED_GROUPS && (!oldest || oldest->count > 0))
+        return &cuda->groups[cuda->group_count++];
+    return oldest;
+}
+
+static size_t spectrum_bytes(const tm_group *group)
+{
+    return group->spectrum.points.size;
+}
+
+static size_t template_bytes(const tm_group *group)
+{
+    return group->bytes;
+}
+
+/* Of the groups but this one: the one that was not used for longest of those that have
+ * any bytes; and adds all their bytes to *total. */
+static tm_group *oldest_but(tm_cuda *cuda, const tm_group *group,
+                            size_t (*bytes)(const tm_group *group), size_t *total)
+{
+    tm_group *oldest = NULL;
+    for (int i = 0; i < cuda->group_count; i++) {
+        tm_group *other = &cuda->groups[i];
+        if (other == group || bytes(other) == 0)
+            continue;
+        *total += bytes(other);
+        if (!oldest || other->used < oldest->used)
+            oldest = other;
+    }
+    return oldest;
+}
+
+/* Makes room for what was brought to the device for this group. */
+static void limit_groups(tm_cuda *cuda, const tm_group *group)
+{
+    for (;;) {
+        size_t total = group->bytes;
+        tm_group *oldest = oldest_but(cuda, group, template_bytes, &total);
+        if (total <= most_kept(cuda) || !oldest)
+            return;
+        drop_group(oldest);
+    }
+}
+
+cudaError_t tm_fetch_group(tm_cuda *cuda, const tm_job *jobs, size_t count, tm_group **found)
+{
+    tm_group *group = find_group(cuda, jobs, count);
+    cudaError_t error = cudaSuccess;
+
+    if (!is_group_of(group, jobs, count))
+        drop_group(group);
+    const int64_t before = cuda->memory.used;
+    if (group->count == 0)
+        error = load_group(cuda, group, jobs, count);
+    if (error == cudaSuccess && !jobs->tiling)
+        error = prepare_direct(cuda, group, jobs);
+    if (error != cudaSuccess) {
+        drop_group(group);
+        return error;
+    }
+    const size_t loaded = (size_t)(cuda->memory.used - before);
+    group->bytes += loaded;
+    if (loaded > 0)
+        limit_groups(cuda, group);
+    group->used = ++cuda->clock;
+    *found = group;
+    return cudaSuccess;
+}
+
+void tm_make_room_for_spectrum(tm_cuda *cuda, const tm_group *group, size_t size)
+{
+    for (;;) {
+        size_t total = size;
+        tm_group *oldest = oldest_but(cuda, group, spectrum_bytes, &total);
+        if (total <= most_kept(cuda) || !oldest)
+            return;
+        tm_fft_drop_spectrum(&oldest->spectrum);
+    }
+}
+
+void tm_drop_groups(tm_cuda *cuda)
+{
+    for (int i = 0; i < cuda->group_count; i++)
+        drop_group(&cuda->groups[i]);
+    cuda->group_count = 0;
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+/* The CUDA plugin's table: devices opened, asked and closed, errors named. */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/context.cuh"
+
+/* The error of a CUDA call as a status and a message that names the device. */
+static tm_status cuda_status(const tm_cuda *cuda, cudaError_t error, tm_message *message)
+{
+    if (error == cudaSuccess)
+        return TM_OK;
+    cudaGetLastError();
+    snprintf(message->text, sizeof message->text, "cuda:%d%s%s: %s", cuda->index,
+             cuda->name[0] ? ", " : "", cuda->name, cudaGetErrorString(error));
+    return error == cudaErrorMemoryAllocation ? TM_ERR_DEVICE_MEMORY : TM_ERR_DEVICE;
+}
+
+/* The runtime has it loaded before anything here is called for a device, and keeps
+ * it. */
+static tm_driver load_driver(void)
+{
+    void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+    tm_driver driver = {};
+    if (library) {
+        driver.get_context = (decltype(driver.get_context))dlsym(library, "cuCtxGetCurrent");
+        driver.set_context = (decltype(driver.set_context))dlsym(library, "cuCtxSetCurrent");
+    }
+    return driver;
+}
+
+/* What the thread worked with before: the caller's own context, or none. To ask
+ * cudaGetDevice and go back with cudaSetDevice would open device 0 for a caller who
+ * has none: from CUDA 12 on, that call makes the device's context. */
+typedef struct entry {
+    tm_driver driver;
+    CUcontext context;
+    tm_memory *memory;
+} entry;
+
+static cudaError_t enter(tm_cuda *cuda, entry *before)
+{
+    *before = (entry){cuda->driver, NULL, tm_memory_enter(&cuda->memory)};
+    if (before->driver.get_context && before->driver.get_context(&before->context) != CUDA_SUCCESS)
+        before->context = NULL; /* the driver is not initialised yet */
+    cudaGetLastError();         /* the caller's own, which a launch would be blamed for */
+    return cudaSetDevice(cuda->index);
+}
+
+static void leave(const entry *before)
+{
+    if (before->driver.set_context)
+        before->driver.set_context(before->context);
+    tm_memory_enter(before->memory);
+}
+
+static cudaError_t read_times(const tm_cuda *cuda, tm_times *times)
+{
+    float to_device, kernel, from_device;
+    TRY(cudaEventElapsedTime(&to_device, cuda->events[TM_EVENT_START],
+                             cuda->events[TM_EVENT_ON_DEVICE]));
+    TRY(cudaEventElapsedTime(&kernel, cuda->events[TM_EVENT_ON_DEVICE],
+                             cuda->events[TM_EVENT_MATCHED]));
+    TRY(cudaEventElapsedTime(&from_device, cuda->events[TM_EVENT_MATCHED],
+                             cuda->events[TM_EVENT_DONE]));
+    times->to_device = (double)to_device;
+    times->kernel = (double)kernel;
+    times->from_device = (double)from_device;
+    return cudaSuccess;
+}
+
+/* Makes room for a smaller match. */
+static void give_back(tm_cuda *cuda)
+{
+    cuda->layout = (tm_layout){};
+    cuda->last = (tm_launch){};
+    tm_buffer_free(&cuda->frame);
+    tm_buffer_free(&cuda->map);
+    tm_buffer_free(&cuda->candidates);
+    cuda->planes_layout = (tm_layout){};
+    tm_buffer_free(&cuda->raw);
+    tm_buffer_free(&cuda->planes);
+    tm_buffer_free(&cuda->correlations);
+    tm_buffer_free(&cuda->found);
+    tm_buffer_free(&cuda->taps);
+    tm_fft_drop_spectrum(&cuda->f32_spectrum);
+    tm_buffer_free(&cuda->fft.points);
+    tm_buffer_free(&cuda->fft.windows);
+    tm_buffer_free(&cuda->peaks.items);
+    tm_buffer_free(&cuda->peaks.bins);
+    tm_drop_groups(cuda);
+}
+
+static tm_status plugin_match(tm_cuda *cuda, tm_job *jobs, size_t count, tm_cuda_work *work,
+                              tm_message *message)
+{
+    entry before;
+    *work = (tm_cuda_work){};
+    cudaError_t error = enter(cuda, &before);
+    if (error == cudaSuccess)
+        error = tm_run(cuda, jobs, count);
+    if (error == cudaSuccess) {
+        error = read_times(cuda, &work->times);
+        work->bytes_to_device = cuda->bytes_in;
+        work->bytes_from_device = cuda->bytes_out;
+    } else { /* nothing may still use the caller's memory */
+        cudaStreamSynchronize(cuda->in);
+        cudaStreamSynchronize(cuda->stream);
+        cudaStreamSynchronize(cuda->out);
+    }
+    if (error == cudaErrorMemoryAllocation)
+        give_back(cuda);
+    const tm_status status = cuda_status(cuda, error, message);
+    leave(&before);
+    return status;
+}
+
+static tm_status plugin_replay(tm_cuda *cuda, int samples, int launches, double *ms,
+                               tm_message *message)
+{
+    if (!cuda->last.group && !cuda->last.planes_job.tmpl) {
+        snprintf(message->text, sizeof message->text, "there is no match to replay");
+        return TM_ERR_INVALID;
+    }
+    entry before;
+    cudaError_t error = enter(cuda, &before);
+    if (error == cudaSuccess)
+        error = tm_replay(cuda, samples, launches, ms);
+    const tm_status status = cuda_status(cuda, error, message);
+    leave(&before);
+    return status;
+}
+
+static tm_cuda_traits plugin_traits(const tm_cuda *cuda)
+{
+    return cuda->traits;
+}
+
+static int plugin_count(tm_message *message)
+{
+    int count = 0;
+    cudaError_t error = cudaGetDeviceCount(&count);
+    if (error == cudaSuccess && count > 0)
+        return count;
+    cudaGetLastError();
+    snprintf(message->text, sizeof message->text, "no CUDA device: %s",
+             cudaGetErrorString(error == cudaSuccess ? cudaErrorNoDevice : error));
+    return 0;
+}
+
+static tm_status plugin_describe(int index, tm_device_info *info, tm_message *message)
+{
+    tm_cuda device = {};
+    cudaDeviceProp properties;
+    int driver = 0, runtime = 0;
+
+    device.index = index;
+    cudaError_t error = cudaGetDeviceProperties(&properties, index);
+    if (error == cudaSuccess)
+        error = cudaDriverGetVersion(&driver);
+    if (error == cudaSuccess)
+        error = cudaRuntimeGetVersion(&runtime);
+    if (error != cudaSuccess)
+        return cuda_status(&device, error, message);
+
+    *info = (tm_device_info){};
+    info->kind = TM_DEVICE_CUDA;
+    info->index = index;
+    info->units = properties.multiProcessorCount;
+    info->memory_bytes = (int64_t)properties.totalGlobalMem;
+    snprintf(info->name, sizeof info->name, "%.120s", properties.name);
+    snprintf(info->detail, sizeof info->detail,
+             "compute capability %d.%d, driver for CUDA %d.%d, built with CUDA %d.%d",
+             properties.major, properties.minor, driver / 1000, driver % 1000 / 10, runtime / 1000,
+             runtime % 1000 / 10);
+    return TM_OK;
+}
+
+static tm_status plugin_host_alloc(tm_cuda *cuda, size_t size, void **memory, tm_message *message)
+{
+    entry before;
+    cudaError_t error = enter(cuda, &before);
+    if (error == cudaSuccess)
+        error = cudaHostAlloc(memory, size, cudaHostAllocPortable);
+    tm_status status = cuda_status(cuda, error, message);
+    leave(&before);
+    return status == TM_ERR_DEVICE_MEMORY ? TM_ERR_MEMORY : status;
+}
+
+/* In a thread that has no context, the runtime would open one on a device of its
+ * choice. */
+static void plugin_host_free(int index, void *memory)
+{
+    tm_cuda device = {};
+    entry before;
+    device.index = index;
+    device.driver = load_driver();
+    enter(&device, &before);
+    cudaFreeHost(memory);
+    leave(&before);
+}
+
+static bool plugin_is_pinned(tm_cuda *cuda, const void *rows, ptrdiff_t stride, int64_t count,
+                             size_t row_bytes)
+{
+    entry before;
+    const bool pinned =
+        enter(cuda, &before) == cudaSuccess && tm_is_pinned(rows, stride, count, row_bytes);
+    leave(&before);
+    return pinned;
+}
+
+static void plugin_close(tm_cuda *cuda)
+{
+    entry before;
+    enter(cuda, &before);
+    const cudaStream_t streams[] = {cuda->in, cuda->stream, cuda->out};
+    for (cudaStream_t stream : streams) {
+        if (stream)
+            cudaStreamSynchronize(stream);
+    }
+    give_back(cuda);
+    tm_fft_device_free(&cuda->fft);
+    for (cudaEvent_t event : cuda->events) {
+        if (event)
+            cudaEventDestroy(event);
+    }
+    if (cuda->reached)
+        cudaEventDestroy(cuda->reached);
+    tm_staging_free(&cuda->staging_in);
+    tm_staging_free(&cuda->staging_out);
+    cudaFreeHost(cuda->pinned_bests);
+    tm_template_destroy(&cuda->ones);
+    tm_device_peaks_free(&cuda->peaks);
+    tm_device_free(cuda->reduced);
+    tm_device_free(cuda->running_best);
+    tm_buffer_free(&cuda->bests);
+    tm_device_free(cuda->tensor.blocks);
+    tm_device_free(cuda->tensor.running_bests);
+    for (cudaStream_t stream : streams) {
+        if (stream)
+            cudaStreamDestroy(stream);
+    }
+    cudaGetLastError();
+    leave(&before);
+    free(cuda->memory.blocks);
+    free(cuda->groups);
+    free(cuda);
+}
+
+static cudaError_t open_device(tm_cuda *cuda)
+{
+    cudaDeviceProp properties;
+
+    TRY(cudaGetDeviceProperties(&properties, cuda->index));
+    snprintf(cuda->name, sizeof cuda->name, "%.120s", properties.name);
+    cuda->fft.shared_bytes = (int)properties.sharedMemPerBlockOptin;
+    cuda->traits.multiprocessors = properties.multiProcessorCount;
+    cuda->traits.tensor_cores = properties.major >= 8;
+    /* the chips for computing have one double unit to two of float, others 1 to 32 or 64 */
+    cuda->traits.fast_double =
+        properties.minor == 0 && properties.major >= 6 && properties.major <= 10;
+    cuda->traits.longest_fft = tm_fft_longest(cuda->fft.shared_bytes);
+    TRY(cudaStreamCreateWithFlags(&cuda->stream, cudaStreamNonBlocking));
+    TRY(cudaStreamCreateWithFlags(&cuda->in, cudaStreamNonBlocking));
+    TRY(cudaStreamCreateWithFlags(&cuda->out, cudaStreamNonBlocking));
+    for (int i = 0; i < TM_EVENTS; i++)
+        TRY(cudaEventCreate(&cuda->events[i]));
+    TRY(cudaEventCreateWithFlags(&cuda->reached, cudaEventDisableTiming));
+    TRY(tm_device_malloc((void **)&cuda->reduced, TM_REDUCE_BLOCKS * sizeof *cuda->reduced));
+    TRY(tm_device_malloc((void **)&cuda->running_best, sizeof *cuda->running_best));
+
+    cuda->tensor_dirty = true;
+    cuda->tensor.multiprocessors = properties.multiProcessorCount;
+    cuda->tensor.shared_memory = properties.sharedMemPerBlockOptin;
+    cuda->tensor.has_wgmma = properties.major == 9;
+    cuda->tensor.always_wide = tm_always_wide();
+    cuda->tensor.most_templates = TM_GROUP_MAX;
+    TRY(tm_device_malloc((void **)&cuda->tensor.blocks,
+                         TM_GROUP_MAX * TM_TENSOR_BLOCKS * sizeof *cuda->tensor.blocks));
+    TRY(tm_device_malloc((void **)&cuda->tensor.running_bests, (TM_GROUP_MAX + 1) * sizeof(int)));
+    return cudaSuccess;
+}
+
+static tm_status plugin_open(tm_cuda **opened, int index, int64_t memory, tm_message *message)
+{
+    entry before;
+    tm_cuda *cuda = (tm_cuda *)calloc(1, sizeof *cuda);
+    if (cuda)
+        cuda->groups = (tm_group *)calloc(TM_CACHED_GROUPS, sizeof *cuda->groups);
+    if (!cuda || !cuda->groups) {
+        free(cuda);
+        snprintf(message->text, sizeof message->text, "%s", "out of memory");
+        return TM_ERR_MEMORY;
+    }
+    cuda->index = index;
+    cuda->driver = load_driver();
+    cuda->memory.limit = memory;
+    cuda->memory.fault = tm_fault_for(index);
+    cuda->traits.chunk_bytes = tm_fault_chunk_bytes(TM_CHUNK_BYTES);
+    cudaError_t error = enter(cuda, &before);
+    if (error == cudaSuccess)
+        error = open_device(cuda);
+    const tm_status status = cuda_status(cuda, error, message);
+    leave(&before);
+    if (status != TM_OK) {
+        plugin_close(cuda);
+        return status;
+    }
+    *opened = cuda;
+    return TM_OK;
+}
+
+const tm_cuda_plugin *tm_cuda_plugin_get(void)
+{
+    static const tm_cuda_plugin plugin = {
+        TM_CUDA_PLUGIN_VERSION, plugin_count,     plugin_describe, plugin_open,
+        plugin_close,           plugin_traits,    plugin_match,    plugin_replay,
+        plugin_host_alloc,      plugin_host_free, plugin_is_pinned};
+    return &plugin;
+}

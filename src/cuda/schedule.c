@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+#include "cuda/schedule.h"
+
+#include "integers.h"
+
+#define CHUNK_STEP 64 /* rows; a multiple of every kernel's tile */
+
+static bool is_alone(const tm_job *job)
+{
+    return !tm_job_is_plain(job) || job->map.data || job->peaks || job->tiling;
+}
+
+size_t tm_group_size(const tm_job *jobs, size_t count)
+{
+    size_t size = 1;
+    while (size < count && size < TM_GROUP_MAX && !is_alone(&jobs[0]) && !is_alone(&jobs[size]) &&
+           jobs[size].tmpl->width == jobs[0].tmpl->width &&
+           jobs[size].tmpl->height == jobs[0].tmpl->height)
+        size++;
+    return size;
+}
+
+tm_layout tm_layout_of(const tm_geometry *g)
+{
+    tm_layout l = {g->frame_width, g->frame_height, g->pad_x, g->pad_y, 0, 0};
+    l.rows = g->map_height + g->template_height - 1 + TM_SLACK_ROWS;
+    l.pitch = (size_t)round_up(g->map_width + g->template_width - 1 + TM_SLACK_COLUMNS, 256);
+    return l;
+}
+
+bool tm_layout_equal(const tm_layout *a, const tm_layout *b)
+{
+    return a->frame_width == b->frame_width && a->frame_height == b->frame_height &&
+           a->pad_x == b->pad_x && a->pad_y == b->pad_y && a->rows == b->rows &&
+           a->pitch == b->pitch;
+}
+
+/* What is taken apart is split from the frame as it was copied, whatever its place; but
+ * templates of other heights have other slices of it. */
+bool tm_frame_is_there(const tm_job *jobs, size_t index)
+{
+    const tm_job *job = &jobs[index];
+    const bool plain = tm_job_is_plain(job);
+    size_t before = index;
+
+    while (before > 0 && tm_job_is_plain(&jobs[before - 1]) != plain)
+        before--;
+    if (before == 0)
+        return false;
+    const tm_job *last = &jobs[before - 1];
+    if (!plain)
+        return job->frame.samples == last->frame.samples && job->frame.height == last->frame.height;
+    const tm_layout own = tm_layout_of(&job->geometry), its = tm_layout_of(&last->geometry);
+    return tm_layout_equal(&own, &its);
+}
+
+double tm_products_ms(const tm_job *job)
+{
+    const double n = (double)job->tmpl->n * tm_image_channels(&job->frame);
+    const double bytes = (double)tm_sample_size(job->frame.type);
+    return tm_job_is_f32(job) ? n * 1.7e-10 : n * bytes * bytes * 4e-12;
+}
+
+tm_chunks tm_chunks_make(const tm_job *job, bool back, int64_t bytes)
+{
+    const tm_image *frame = &job->frame;
+    const tm_geometry *g = &job->geometry;
+    const int64_t pixel = tm_image_channels(frame) * tm_sample_size(frame->type);
+    tm_chunks c = {.geometry = g};
+
+    c.frame_row_bytes = g->frame_width * (pixel + (frame->mask != NULL));
+    c.map_row_bytes = back ? g->map_width * (int64_t)tm_job_element(job) : 0;
+    c.bytes = job->tiling ? 0 : bytes;
+    c.waits = (double)g->map_width * tm_products_ms(job) <
+              (double)(c.frame_row_bytes + c.map_row_bytes) * TM_BYTE_MS;
+    return c;
+}
+
+static int64_t rows_for(int64_t bytes, int64_t row_bytes)
+{
+    return (bytes / row_bytes + CHUNK_STEP) / CHUNK_STEP * CHUNK_STEP;
+}
+
+/* The first chunks are small, because nothing is computed before they are there. Where
+ * kernels wait for copies, so are the last, because nothing is copied any more while they
+ * are computed; they shrink by a third: then the kernels keep up where they are that much
+ * quicker than the bus. Between two copies an H200's bus rests for 8 us, and launches of
+ * few rows do not fill it, so there are to be few. */
+int64_t tm_chunks_end(const tm_chunks *c, int64_t first)
+{
+    const int64_t height = c->geometry->map_height, left = height - first;
+    const int64_t row_bytes = c->frame_row_bytes + c->map_row_bytes;
+    const int64_t least = rows_for(c->bytes / 16, row_bytes);
+
+    if (!c->bytes || height < 4 * least)
+        return height;
+    const int64_t most = c->waits ? smaller(left / 3, rows_for(c->bytes, row_bytes)) : height;
+    const int64_t rows = larger(smaller(first, most) / CHUNK_STEP * CHUNK_STEP, least);
+    return left < rows + least ? height : first + rows;
+}
+
+int64_t tm_chunks_count(const tm_chunks *c)
+{
+    int64_t count = 0;
+    for (int64_t y = 0; y < c->geometry->map_height; y = tm_chunks_end(c, y))
+        count++;
+    return count;
+}
+
+int64_t tm_chunks_needed(const tm_chunks *c, int64_t end)
+{
+    const tm_geometry *g = c->geometry;
+    if (end == g->map_height)
+        return g->frame_height;
+    return smaller(end - 1 - g->pad_y + g->template_height, g->frame_height);
+}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+#include "fft/cpu/tile.h"
+
+#include <string.h>
+
+#include "integers.h"
+
+/* Copies samples [x, x + count) of frame row y, zeros outside the frame. */
+static void copy_row(uint8_t *to, const tm_image *frame, int64_t x, int64_t y, int64_t count)
+{
+    int64_t left = x < 0 ? smaller(-x, count) : 0;
+    int64_t inside = smaller(count - left, frame->width - x - left);
+
+    if (y < 0 || y >= frame->height || inside <= 0) {
+        memset(to, 0, (size_t)count);
+        return;
+    }
+    memset(to, 0, (size_t)left);
+    memcpy(to + left, frame->samples + y * frame->stride + x + left, (size_t)inside);
+    memset(to + left + inside, 0, (size_t)(count - left - inside));
+}
+
+/* Row y of the map's coordinates, from the strip's first column on, of one part. */
+static void fetch_row(const tm_fft_strip *strip, uint8_t *to, int part, int64_t y)
+{
+    const tm_geometry *g = &strip->job->geometry;
+    const tm_fft_tiling *t = strip->tiling;
+    copy_row(to, &strip->job->frame, strip->x + part * t->shift_x - g->pad_x,
+             y + part * t->shift_y - g->pad_y, t->length_x);
+}
+
+static void load_row(const tm_fft_strip *strip, const tm_fft_scratch *s, int64_t y, int64_t at)
+{
+    const uint8_t *restrict row = s->row;
+    double *restrict to = s->tile[at * tm_fft_row_stride(strip->tiling->length_x)];
+    for (int part = 0; part < 2; part++) {
+        fetch_row(strip, s->row, part, y);
+        for (int x = 0; x < strip->tiling->length_x; x++)
+            to[2 * x + part] = row[x] - TM_FFT_CENTRE;
+    }
+}
+
+/* The blocks are small and the arrays' rows lie far apart: a line is read once. */
+static void gather(const fftw_complex *tile, int64_t stride, fftw_complex *columns, int length)
+{
+    for (int y = 0; y < length; y++) {
+        for (int c = 0; c < TM_FFT_COLUMNS; c++)
+            memcpy(columns[c * length + y], tile[y * stride + c], sizeof *tile);
+    }
+}
+
+static void scatter(fftw_complex *tile, int64_t stride, fftw_complex *columns, int length, int rows)
+{
+    for (int y = 0; y < rows; y++) {
+        for (int c = 0; c < TM_FFT_COLUMNS; c++)
+            memcpy(tile[y * stride + c], columns[c * length + y], sizeof *tile);
+    }
+}
+
+static void multiply(double *restrict a, const double *restrict b, int count)
+{
+    for (int i = 0; i < count; i++) {
+        double re = a[2 * i] * b[2 * i] - a[2 * i + 1] * b[2 * i + 1];
+        double im = a[2 * i] * b[2 * i + 1] + a[2 * i + 1] * b[2 * i];
+        a[2 * i] = re;
+        a[2 * i + 1] = im;
+    }
+}
+
+static void multiply_add(double *restrict to, const double *restrict a, const double *restrict b,
+                         int count)
+{
+    for (int i = 0; i < count; i++) {
+        to[2 * i] += a[2 * i] * b[2 * i] - a[2 * i + 1] * b[2 * i + 1];
+        to[2 * i + 1] += a[2 * i] * b[2 * i + 1] + a[2 * i + 1] * b[2 * i];
+    }
+}
+
+/* A column of a sum: the planes' columns are count points apart from each other. */
+static void mix_column(const tm_fft_mix *mix, int sum, int64_t x, int length, int64_t count,
+                       const fftw_complex *columns, fftw_complex *to)
+{
+    const size_t size = (size_t)length * sizeof *to;
+    bool started = false;
+
+    for (int i = 0; i < mix->terms; i++) {
+        const tm_fft_term *term = &mix->term[i];
+        if (term->sum != sum)
+            continue;
+        const fftw_complex *plane = columns + term->plane * count;
+        const double *spectrum = term->spectrum[x * length];
+        if (started) {
+            multiply_add(*to, *plane, spectrum, length);
+        } else {
+            if (to != plane)
+                memcpy(to, plane, size);
+            multiply(*to, spectrum, length);
+        }
+        started = true;
+    }
+}
+
+static void correlate_columns(const tm_fft_strip *strip, const tm_fft_scratch *s)
+{
+    const tm_fft_tiling *t = strip->tiling;
+    const tm_fft_mix *mix = strip->mix;
+    const int64_t stride = tm_fft_row_stride(t->length_x), tile = stride * t->length_y;
+    const int64_t count = (int64_t)TM_FFT_COLUMNS * t->length_y;
+    const int length = t->length_y;
+    fftw_complex *sums = s->columns + (mix->planes > 1 || mix->sums > 1 ? mix->planes * count : 0);
+
+    for (int x = 0; x < t->length_x; x += TM_FFT_COLUMNS) {
+        for (int i = 0; i < mix->planes; i++) {
+            fftw_complex *columns = s->columns + i * count;
+            gather(s->tile + i * tile + x, stride, columns, length);
+            for (int c = 0; c < TM_FFT_COLUMNS; c++, columns += length)
+                fftw_execute_dft(strip->plan_y->forward, columns, columns);
+        }
+        for (int i = 0; i < mix->sums; i++) {
+            for (int c = 0; c < TM_FFT_COLUMNS; c++) {
+                fftw_complex *column = sums + c * length;
+                mix_column(mix, i, x + c, length, count, s->columns + c * length, column);
+                fftw_execute_dft(strip->plan_y->backward, column, column);
+            }
+            scatter(s->tile + i * tile + x, stride, sums, length, t->step_y);
+        }
+    }
+}
+
+/* Adds row y of both parts to the column sums, or takes it away. */
+static void slide(const tm_fft_strip *strip, const tm_fft_scratch *s, int64_t y, bool enters)
+{
+    const uint8_t *restrict row = s->row;
+    for (int part = 0; part < 2; part++) {
+        uint32_t *restrict sum = s->sum[part], *restrict sum_sq = s->sum_sq[part];
+        fetch_row(strip, s->row, part, y);
+        if (enters) {
+            for (int x = 0; x < strip->tiling->length_x; x++) {
+                sum[x] += row[x];
+                sum_sq[x] += (uint32_t)(row[x] * row[x]);
+            }
+        } else {
+            for (int x = 0; x < strip->tiling->length_x; x++) {
+                sum[x] -= row[x];
+                sum_sq[x] -= (uint32_t)(row[x] * row[x]);
+            }
+        }
+    }
+}
+
+static void start(const tm_fft_strip *strip, const tm_fft_scratch *s, int64_t top)
+{
+    for (int part = 0; part < 2; part++) {
+        memset(s->sum[part], 0, (size_t)strip->tiling->length_x * sizeof(uint32_t));
+        memset(s->sum_sq[part], 0, (size_t)strip->tiling->length_x * sizeof(uint32_t));
+    }
+    for (int64_t y = top; y < top + strip->job->geometry.template_height - 1; y++)
+        slide(strip, s, y, true);
+}
+
+static void score(const tm_fft_strip *strip, const tm_fft_scratch *s, const tm_fft_row *row,
+                  tm_candidate *best)
+{
+    (void)strip, (void)s;
+    tm_fft_score_row(row, best);
+}
+
+const tm_fft_samples tm_fft_integers = {
+    .start = start, .load = load_row, .slide = slide, .score = score};
+
+static void score_part(const tm_fft_strip *strip, const tm_fft_scratch *s, int64_t top, int64_t y,
+                       int part, tm_candidate *best)
+{
+    const tm_geometry *g = &strip->job->geometry;
+    const tm_fft_tiling *t = strip->tiling;
+    const fftw_complex *points = s->tile + (y - top) * tm_fft_row_stride(t->length_x);
+    tm_fft_row row = {strip->job,
+                      part,
+                      &points[0][part],
+                      s->sum[part],
+                      s->sum_sq[part],
+                      s->prefix,
+                      s->prefix_sq,
+                      strip->x + part * t->shift_x,
+                      y + part * t->shift_y,
+                      0,
+                      NULL};
+
+    row.count = smaller(smaller(t->step_x, t->range_x - strip->x), g->map_width - row.x);
+    if (row.y >= g->map_height || row.count <= 0)
+        return;
+    if (strip->scans) {
+        row.skim = row.job->map.data ? NULL : &strip->scans[part];
+        row.job = tm_peak_scan_row(&strip->scans[part]);
+    }
+    strip->samples->score(strip, s, &row, best);
+    if (strip->scans)
+        tm_peak_scan_row_done(&strip->scans[part]);
+}
+
+static void score_rows(const tm_fft_strip *strip, const tm_fft_scratch *s, int64_t top,
+                       tm_candidate *best)
+{
+    const tm_fft_tiling *t = strip->tiling;
+    const int64_t stride = tm_fft_row_stride(t->length_x), h = strip->job->geometry.template_height;
+
+    for (int64_t y = top; y < smaller(top + t->step_y, t->range_y); y++) {
+        for (int i = 0; i < strip->mix->sums; i++) {
+            fftw_complex *points = s->tile + (i * t->length_y + y - top) * stride;
+            fftw_execute_dft(strip->plan_x->backward, points, points);
+        }
+        strip->samples->slide(strip, s, y + h - 1, true);
+        for (int part = 0; part < 2; part++)
+            score_part(strip, s, top, y, part, best);
+        strip->samples->slide(strip, s, y, false);
+    }
+}
+
+/* Row number at of all planes' tiles. */
+static void make_row(const tm_fft_strip *strip, const tm_fft_scratch *s, int64_t top, int64_t at)
+{
+    const tm_fft_tiling *t = strip->tiling;
+    const int64_t stride = tm_fft_row_stride(t->length_x);
+    const bool beyond = at >= t->step_y + strip->job->geometry.template_height - 1;
+
+    if (!beyond)
+        strip->samples->load(strip, s, top + at, at);
+    for (int i = 0; i < strip->mix->planes; i++) {
+        fftw_complex *row = s->tile + (i * t->length_y + at) * stride;
+        if (beyond) /* all windows */
+            memset(row, 0, (size_t)stride * sizeof *row);
+        else
+            fftw_execute_dft(strip->plan_x->forward, row, row);
+    }
+}
+
+void tm_fft_strip_match(const tm_fft_strip *strip, const tm_fft_scratch *s, tm_candidate *best)
+{
+    const tm_fft_tiling *t = strip->tiling;
+    const int64_t stride = tm_fft_row_stride(t->length_x);
+    const int64_t shared = strip->job->geometry.template_height - 1;
+    int64_t top = strip->first * t->step_y, ready = 0;
+
+    strip->samples->start(strip, s, top);
+    for (int64_t i = strip->first; i < strip->last; i++, top += t->step_y) {
+        for (int64_t y = ready; y < t->length_y; y++)
+            make_row(strip, s, top, y);
+        if (strip->samples->loaded)
+            strip->samples->loaded(strip, s, top);
+        correlate_columns(strip, s);
+        score_rows(strip, s, top, best);
+
+        /* The columns' results have replaced the first step_y rows only: the rows
+         * that the next tile shares with this one are still transformed. */
+        ready = shared;
+        for (int k = 0; k < strip->mix->planes; k++) {
+            fftw_complex *tile = s->tile + k * stride * t->length_y;
+            memmove(tile, tile + t->step_y * stride, (size_t)(ready * stride) * sizeof *tile);
+        }
+    }
+}
+
+void tm_fft_spectrum(const tm_template *tmpl, tm_metric metric, int taps, const tm_fft_tiling *t,
+                     const tm_fft_plan *plan_x, const tm_fft_plan *plan_y, const tm_fft_scratch *s,
+                     fftw_complex *spectrum)
+{
+    int64_t stride = tm_fft_row_stride(t->length_x);
+    double scale = 1.0 / ((double)t->length_x * t->length_y);
+
+    memset(s->tile, 0, (size_t)(stride * t->length_y) * sizeof *s->tile);
+    for (int64_t y = 0; y < tmpl->height; y++) {
+        fftw_complex *row = s->tile + y * stride;
+        for (int64_t x = 0; x < tmpl->width; x++) {
+            const int64_t i = y * tmpl->width + x;
+            row[x][0] = tmpl->f32 ? tm_fft_f32_tap(tmpl, metric, taps, i) : tmpl->samples[i];
+        }
+        fftw_execute_dft(plan_x->forward, row, row);
+    }
+    for (int x = 0; x < t->length_x; x += TM_FFT_COLUMNS) {
+        gather(s->tile + x, stride, s->columns, t->length_y);
+        for (int c = 0; c < TM_FFT_COLUMNS; c++) {
+            fftw_complex *column = s->columns + c * t->length_y;
+            fftw_complex *to = spectrum + (int64_t)(x + c) * t->length_y;
+            fftw_execute_dft(plan_y->forward, column, column);
+            for (int y = 0; y < t->length_y; y++) {
+                to[y][0] = column[y][0] * scale;
+                to[y][1] = -column[y][1] * scale;
+            }
+        }
+    }
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/* From the sums of a window to its score. */
+#ifndef TMATCH_LCC_CUDA_COMBINE_CUH
+#define TMATCH_LCC_CUDA_COMBINE_CUH
+
+#include <limits.h>
+
+#include "lcc/cuda/planes/planes.cuh"
+
+#define TM_EACH 4      /* windows of a row, of a thread */
+#define TM_LOOK_ROWS 4 /* rows between looks at the best so far */
+
+template <typename T>
+struct __align__(16) tm_quad
+{
+    T of[TM_EACH];
+};
+
+/* What a job's kernel keeps its sums in. */
+typedef enum tm_sums_kind { TM_SUMS_8, TM_SUMS_16, TM_SUMS_WIDE } tm_sums_kind;
+
+/* What sums are kept in: all of them are exact modulo 2^32 or 2^64. */
+struct tm_sums_8 { /* of bytes, where S_FF and S_FT fit 32 bits */
+    typedef uint32_t F, FF;
+    static const tm_sums_kind kind = TM_SUMS_8;
+    static const bool wide = false;
+};
+
+struct tm_sums_16 { /* where S_F does */
+    typedef uint32_t F;
+    typedef uint64_t FF;
+    static const tm_sums_kind kind = TM_SUMS_16;
+    static const bool wide = false;
+};
+
+struct tm_sums_wide { /* where num and var_F leave 64 bits */
+    typedef uint64_t F, FF;
+    static const tm_sums_kind kind = TM_SUMS_WIDE;
+    static const bool wide = true;
+};
+
+static __device__ __forceinline__ int64_t tm_mul_wide(uint32_t a, uint32_t b)
+{
+    int64_t d;
+    asm("mul.wide.u32 %0, %1, %2;" : "=l"(d) : "r"(a), "r"(b));
+    return d;
+}
+
+/* num and var_F of LCC. */
+template <int CHANNELS>
+static __device__ __forceinline__ void tm_centre(const tm_planes_score &c, uint32_t ft, uint32_t ff,
+                                                 const uint32_t (&f)[CHANNELS], float *num,
+                                                 float *var)
+{
+    int64_t a = tm_mul_wide(ft, c.n), squares = 0;
+#pragma unroll
+    for (int k = 0; k < CHANNELS; k++) { /* n 255 < 2^31, and so are both sums */
+        a = tm_mad_wide((int)f[k], c.minus_s_t[k], a);
+        squares = tm_mad_wide((int)f[k], (int)f[k], squares);
+    }
+    *num = __ll2float_rn(a);
+    *var = __ll2float_rn(tm_mul_wide(ff, c.n) - squares);
+}
+
+template <int CHANNELS>
+static __device__ __forceinline__ void tm_centre(const tm_planes_score &c, uint64_t ft, uint64_t ff,
+                                                 const uint32_t (&f)[CHANNELS], float *num,
+                                                 float *var)
+{
+    int64_t a = (int64_t)(ft * c.n), b = (int64_t)(ff * c.n);
+#pragma unroll
+    for (int k = 0; k < CHANNELS; k++) {
+        a -= tm_mul_wide(f[k], (uint32_t)-c.minus_s_t[k]);
+        b -= tm_mul_wide(f[k], f[k]);
+    }
+    *num = __ll2float_rn(a);
+    *var = __ll2float_rn(b);
+}
+
+/* Never taken. */
+template <int CHANNELS>
+static __device__ __forceinline__ void tm_centre(const tm_planes_score &, uint64_t, uint64_t,
+                                                 const uint64_t (&)[CHANNELS], float *num,
+                                                 float *var)
+{
+    *num = *var = 0;
+}
+
+/* What num |num| / var_F has to be above for a score that may be the best one: below it
+ * by more than all roundings, the division is not made. */
+static __device__ __forceinline__ float tm_cut_of(const tm_planes_score &c, int running_best)
+{
+    const float s = tm_score_of_order(running_best);
+    return s > 0 ? s * s * (1 - 0x1p-18f) * c.variance : -INFINITY;
+}
+
+static __device__ __forceinline__ bool tm_may_be_best(float num, float var, float cut)
+{
+    return !(num * fabsf(num) <= var * cut); /* also where there is no cut, and var is 0 */
+}
+
+/* A thread's positions ascend. */
+static __device__ __forceinline__ void tm_offer(tm_candidate *best, int64_t rank, int64_t position)
+{
+    if (rank > best->value)
+        *best = (tm_candidate){rank, position};
+}
+
+static __device__ __forceinline__ void tm_offer_lcc(const tm_planes_score &c, tm_candidate *best,
+                                                    float num, float var, int64_t position)
+{
+    tm_offer(best, tm_score_order(tm_lcc_clamp(tm_normed(&c.scorer, num, var), false)), position);
+}
+
+/* Of any metric, with 128 bits: called, not inlined in each kernel. */
+template <int CHANNELS>
+static __device__ __noinline__ tm_value tm_wide_score_of(const tm_scorer &scorer, tm_sums sums)
+{
+    return tm_score_as(&scorer, &sums, CHANNELS, true);
+}
+
+/* Any metric, for the map and the best. */
+template <typename SUMS, int CHANNELS>
+static __device__ __forceinline__ void
+tm_emit(const tm_planes_score &c, typename SUMS::FF ft, typename SUMS::FF ff,
+        const typename SUMS::F (&f)[CHANNELS], bool skipped, int64_t position, tm_candidate *best)
+{
+    tm_value value;
+    if (skipped) {
+        value = tm_skipped_value(c.scorer.metric);
+    } else if (!SUMS::wide && c.scorer.metric == TM_METRIC_LCC) {
+        float num, var;
+        tm_centre(c, ft, ff, f, &num, &var);
+        value.score = tm_lcc_clamp(tm_normed(&c.scorer, num, var), false);
+        value.rank = tm_score_order(value.score);
+    } else {
+        tm_sums sums = {(int64_t)ft, (int64_t)ff};
+#pragma unroll
+        for (int k = 0; k < CHANNELS; k++)
+            sums.s_f[k] = (int64_t)f[k];
+        value = SUMS::wide ? tm_wide_score_of<CHANNELS>(c.scorer, sums)
+                           : tm_score_as(&c.scorer, &sums, CHANNELS, false);
+    }
+    if (c.map && tm_is_integer(c.scorer.metric))
+        ((int64_t *)c.map)[position] = value.integer;
+    else if (c.map)
+        ((float *)c.map)[position] = value.score;
+    if (!skipped)
+        tm_offer(best, value.rank, position);
+}
+
+/* Lets other blocks know of a warp's best score. running_best: what they knew a while ago. */
+static __device__ __forceinline__ void tm_tell_best(const tm_planes_score &c,
+                                                    const tm_candidate &best, int running_best)
+{
+    int order = best.value < INT_MIN ? INT_MIN : (int)best.value;
+    for (int offset = 16; offset > 0; offset /= 2)
+        order = max(order, __shfl_xor_sync(0xffffffffu, order, offset));
+    if (threadIdx.x % 32 == 0 && order > running_best)
+        atomicMax(c.running_best, order);
+}
+
+static inline tm_sums_kind tm_sums_kind_of(const tm_scorer *s, int bytes)
+{
+    if (s->wide)
+        return TM_SUMS_WIDE;
+    return bytes == 1 && s->n * s->channels <= UINT32_MAX / (255 * 255) ? TM_SUMS_8 : TM_SUMS_16;
+}
+
+/* How a launch is cut into blocks: strips of rows, and across them outputs windows. */
+typedef struct tm_cut {
+    int threads, outputs, strip;
+    dim3 grid;
+} tm_cut;
+
+/* fit: blocks on a multiprocessor. */
+tm_cut tm_cut_make(const tm_planes_score *c, int threads, int outputs, int fit);
+
+/* slide.cu */
+tm_cut tm_window_sums_grid(const tm_planes_score *c);
+cudaError_t tm_window_sums_launch(const tm_planes_score *c, cudaStream_t stream);
+
+#endif

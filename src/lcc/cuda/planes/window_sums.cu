@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+/* Scores where sums are over whole windows: a block marches down its columns of the
+ * frame, a thread four neighbours. Their sums over the template's rows slide in
+ * registers, prefix sums over a warp's columns go to shared memory, TM_LOOK_ROWS rows at a
+ * time, and two of those make a window's sum, with the whole sums of the warps between.
+ * A thread's windows are the block's threads apart, so that a warp's are neighbours. */
+#include "integers.h"
+#include "lcc/cuda/planes/column_sums.cuh"
+
+#define NARROW_THREADS 128 /* a block's, for windows below TM_WINDOW_SUMS_SEGMENT columns */
+#define SLIDE_WIDTH 768    /* of a template, at most; wider ones have all sums by terms */
+#define FIXED 256          /* bytes of shared memory for the block's best */
+
+/* Narrow windows: their blocks' threads are fewer, and at most two warps' columns are theirs. */
+template <bool NARROW>
+struct layout {
+    enum { APART = NARROW ? NARROW_THREADS : TM_WINDOW_SUMS_THREADS, COLUMNS = APART * TM_EACH };
+};
+
+/* On a multiprocessor, by the registers that kernels then have and by shared memory. more:
+ * than LCC's best of a frame without a mask. */
+static constexpr int blocks_that_fit(tm_sums_kind kind, int channels, bool more, bool narrow)
+{
+    constexpr int fit[][3][2] = {/* one channel, up to 3, 4 */
+                                 {{7, 6}, {5, 5}, {4, 3}},
+                                 {{5, 4}, {4, 3}, {3, 2}},
+                                 {{4, 4}, {3, 2}, {3, 2}}};
+    const int blocks = fit[kind][channels == 1 ? 0 : channels <= 3 ? 1 : 2][more];
+    return narrow ? blocks : blocks > 3 ? blocks / 2 : 1;
+}
+
+/* The columns of a thread's windows as prefixes have them. Windows that reach beyond the
+ * block's columns are cut off: nobody takes their sums. */
+template <bool NARROW>
+struct windows {
+    int from, width;
+
+    template <typename T>
+    __device__ __forceinline__ void sum(const tm_prefixes<T> &row, T (&sum)[TM_EACH]) const
+    {
+        typedef layout<NARROW> L;
+        const tm_quad<T> whole = *(const tm_quad<T> *)row.warps;
+#pragma unroll
+        for (int i = 0; i < TM_EACH; i++) {
+            const int x = from + i * L::APART;
+            const int to = NARROW && i + 1 < TM_EACH ? x + width : min(x + width, L::COLUMNS - 1);
+            sum[i] = row.of[to] - row.of[x];
+            if constexpr (NARROW) { /* a warp's columns are as many as windows are apart */
+                sum[i] += to >= (i + 1) * TM_WINDOW_SUMS_SEGMENT ? whole.of[i] : 0;
+            } else {
+#pragma unroll 1
+                for (int w = x / TM_WINDOW_SUMS_SEGMENT; w < to / TM_WINDOW_SUMS_SEGMENT; w++)
+                    sum[i] += row.warps[w];
+            }
+        }
+    }
+};
+
+static_assert(TM_WINDOW_SUMS_SEGMENT == NARROW_THREADS,
+              "narrow windows' first warps are known when compiled");
+
+/* S_FT of a thread's windows of a row. The first terms' words are loaded while the row
+ * before is made, so that nothing waits for memory. */
+template <int APART, typename T>
+struct row_terms {
+    enum { AHEAD = sizeof(T) == 4 ? 1 : 3 };
+    uint32_t word[AHEAD][TM_EACH];
+
+    /* count: of windows. */
+    __device__ __forceinline__ void load(const tm_planes_score &c, int64_t at, int count)
+    {
+        const int terms = c.product[0].narrow ? c.first[TM_SUM_FT + 1] : 0;
+#pragma unroll
+        for (int t = 0; t < AHEAD; t++) {
+            const uint32_t *from = c.product[t].narrow + at;
+#pragma unroll
+            for (int i = 0; i < TM_EACH; i++)
+                word[t][i] = t < terms && i < count ? __ldcs(from + i * APART) : 0;
+        }
+    }
+
+    __device__ __forceinline__ void sum(const tm_planes_score &c, int64_t at, int count,
+                                        T (&sum)[TM_EACH]) const
+    {
+        const int terms = c.first[TM_SUM_FT + 1];
+        const bool narrow = c.product[0].narrow;
+#pragma unroll
+        for (int i = 0; i < TM_EACH; i++) {
+            sum[i] = 0;
+#pragma unroll
+            for (int t = 0; t < AHEAD; t++)
+                sum[i] += (T)word[t][i] * (1u << c.product[t].shift); /* at most 16 */
+        }
+#pragma unroll 1
+        for (int t = narrow ? AHEAD : 0; t < terms; t++) {
+            const tm_device_product &product = c.product[t];
+#pragma unroll
+            for (int i = 0; i < TM_EACH; i++) {
+                const int64_t x = at + i * APART;
+                if (i < count)
+                    sum[i] += (narrow ? (T)__ldcs(product.narrow + x) : (T)product.wide[x])
+                              << product.shift;
+            }
+        }
+    }
+};
+
+/* Sums of S_FT by terms, the others slide. outputs: windows across a block. BEST: of LCC,
+ * alone; else any metric, its map and its best. */
+template <typename SUMS, int CHANNELS, bool TOUCH, bool NARROW, bool BEST>
+static __global__ void __launch_bounds__(layout<NARROW>::APART,
+                                         blocks_that_fit(SUMS::kind, CHANNELS, TOUCH || !BEST,
+                                                         NARROW))
+    slide_kernel(const __grid_constant__ tm_planes_score c, int outputs, int strip)
+{
+    enum { APART = layout<NARROW>::APART, COLUMNS = layout<NARROW>::COLUMNS };
+    typedef typename SUMS::F F;
+    typedef typename SUMS::FF FF;
+    typedef tm_sums_row<SUMS, CHANNELS, TOUCH> row_of;
+    extern __shared__ __align__(16) uint8_t shared[];
+    const int64_t left = (int64_t)blockIdx.x * outputs, first = (int64_t)blockIdx.y * strip;
+    const int64_t last = min(first + strip, c.rows);
+    const int64_t pitch = (int64_t)c.planes.pitch;
+    const int inside = (int)min((int64_t)outputs, c.map_width - left) - (int)threadIdx.x;
+    const int count = inside > 0 ? min((inside + APART - 1) / APART, TM_EACH) : 0;
+    const uint8_t *top = c.planes.data + (c.y + first) * pitch + left + threadIdx.x * TM_EACH;
+    const windows<NARROW> window = {(int)threadIdx.x, c.width};
+    tm_candidate best = TM_NO_CANDIDATE;
+    tm_column_sums<SUMS, CHANNELS> state = {};
+    tm_row_words<SUMS, CHANNELS, TOUCH> in, out, next_in, next_out;
+    row_terms<APART, FF> terms;
+    int64_t at = first * c.stride + left + threadIdx.x;
+    int64_t position = (c.y + first) * c.map_width + left + threadIdx.x;
+
+    terms.load(c, at, count);
+    tm_add_rows<SUMS, CHANNELS, TOUCH>(c, &state, top, c.height - 1);
+    const uint8_t *bottom = top + (c.height - 1) * pitch;
+    in.load(c, bottom);
+    out.load(c, top);
+    for (int64_t y = first; y < last; y += TM_LOOK_ROWS) {
+        const int running_best = BEST ? __ldcg(c.running_best) : 0;
+#pragma unroll 1
+        for (int r = 0; r < TM_LOOK_ROWS; r++) {
+            const row_of to = {shared + r * row_of::bytes(COLUMNS), COLUMNS};
+            next_in.load(c, bottom += pitch); /* a row ahead of its use */
+            next_out.load(c, top += pitch);
+            tm_column_sums_add(&state, in, false);
+            tm_put_prefix(to.ff(), state.ff);
+#pragma unroll
+            for (int k = 0; k < CHANNELS; k++)
+                tm_put_prefix(to.f(k), state.f[k]);
+            if (TOUCH)
+                tm_put_prefix(to.touched(), state.touched);
+            tm_column_sums_add(&state, out, true);
+            in = next_in;
+            out = next_out;
+        }
+        __syncthreads();
+        const float cut = BEST ? tm_cut_of(c, running_best) : 0;
+#pragma unroll 1
+        for (int r = 0; r < TM_LOOK_ROWS && y + r < last; r++) {
+            const row_of row = {shared + r * row_of::bytes(COLUMNS), COLUMNS};
+            F f[CHANNELS][TM_EACH];
+            FF ft[TM_EACH], ff[TM_EACH];
+            uint32_t touched[TM_EACH] = {};
+            terms.sum(c, at, count, ft);
+            at += c.stride;
+            terms.load(c, at, y + r + 1 < last ? count : 0);
+            window.sum(row.ff(), ff);
+#pragma unroll
+            for (int k = 0; k < CHANNELS; k++)
+                window.sum(row.f(k), f[k]);
+            if (TOUCH)
+                window.sum(row.touched(), touched);
+            float num[TM_EACH], var[TM_EACH];
+            bool may[TM_EACH], any = false;
+#pragma unroll
+            for (int i = 0; i < TM_EACH; i++) {
+                F of[CHANNELS];
+#pragma unroll
+                for (int k = 0; k < CHANNELS; k++)
+                    of[k] = f[k][i];
+                const bool skipped = touched[i] != 0;
+                if constexpr (BEST) {
+                    tm_centre(c, ft[i], ff[i], of, &num[i], &var[i]);
+                    may[i] = i < count && !skipped && tm_may_be_best(num[i], var[i], cut);
+                    any |= may[i];
+                } else if (i < count) {
+                    tm_emit<SUMS, CHANNELS>(c, ft[i], ff[i], of, skipped, position + i * APART,
+                                            &best);
+                }
+            }
+            if (any) { /* seldom */
+#pragma unroll
+                for (int i = 0; i < TM_EACH; i++) {
+                    if (may[i])
+                        tm_offer_lcc(c, &best, num[i], var[i], position + i * APART);
+                }
+            }
+            position += c.map_width;
+        }
+        if (BEST)
+            tm_tell_best(c, best, running_best);
+        __syncthreads();
+    }
+    best = tm_block_best<APART>(best, threadIdx.x);
+    if (threadIdx.x == 0)
+        c.candidates[(int64_t)blockIdx.y * gridDim.x + blockIdx.x] = best;
+}
+
+static bool is_narrow(int width)
+{
+    return width < TM_WINDOW_SUMS_SEGMENT;
+}
+
+tm_cut tm_window_sums_grid(const tm_planes_score *c)
+{
+    const bool narrow = is_narrow(c->width);
+    const int threads = narrow ? NARROW_THREADS : TM_WINDOW_SUMS_THREADS;
+    const int64_t most = (threads * TM_EACH - c->width) / TM_EACH * TM_EACH;
+    const int64_t across = ceil_div(c->map_width, most); /* of about one width */
+    const int outputs = (int)(ceil_div(ceil_div(c->map_width, across), TM_EACH) * TM_EACH);
+    return tm_cut_make(c, threads, outputs,
+                       blocks_that_fit(tm_sums_kind_of(&c->scorer, c->bytes), c->channels,
+                                       c->skips || !c->running_best, narrow));
+}
+
+/* A kernel, and the bytes of shared memory that a column of a row takes. */
+typedef struct slide_form {
+    void (*kernel)(tm_planes_score, int, int);
+    size_t column;
+} slide_form;
+
+template <typename SUMS, int CHANNELS, bool TOUCH, bool NARROW>
+static slide_form form_of_width(bool best)
+{
+    return {best && !SUMS::wide ? slide_kernel<SUMS, CHANNELS, TOUCH, NARROW, !SUMS::wide>
+                                : slide_kernel<SUMS, CHANNELS, TOUCH, NARROW, false>,
+            tm_sums_row<SUMS, CHANNELS, TOUCH>::COLUMN};
+}
+
+template <typename SUMS, int CHANNELS, bool TOUCH>
+static slide_form form_of(bool narrow, bool best)
+{
+    return narrow ? form_of_width<SUMS, CHANNELS, TOUCH, true>(best)
+                  : form_of_width<SUMS, CHANNELS, TOUCH, false>(best);
+}
+
+template <typename SUMS, bool TOUCH>
+static slide_form form_of_channels(int channels, bool narrow, bool best)
+{
+    return channels == 1   ? form_of<SUMS, 1, TOUCH>(narrow, best)
+           : channels <= 3 ? form_of<SUMS, 3, TOUCH>(narrow, best)
+                           : form_of<SUMS, 4, TOUCH>(narrow, best);
+}
+
+template <bool TOUCH>
+static slide_form form_of_kind(const tm_scorer *s, int bytes, bool narrow, bool best)
+{
+    const tm_sums_kind kind = tm_sums_kind_of(s, bytes);
+    return kind == TM_SUMS_8    ? form_of_channels<tm_sums_8, TOUCH>(s->channels, narrow, best)
+           : kind == TM_SUMS_16 ? form_of_channels<tm_sums_16, TOUCH>(s->channels, narrow, best)
+                                : form_of_channels<tm_sums_wide, TOUCH>(s->channels, narrow, best);
+}
+
+/* best: of LCC, alone. */
+static slide_form form_for(const tm_scorer *s, int bytes, bool touch, int width, bool best)
+{
+    return touch ? form_of_kind<true>(s, bytes, is_narrow(width), best)
+                 : form_of_kind<false>(s, bytes, is_narrow(width), best);
+}
+
+static size_t shared_of(const slide_form *f, int width)
+{
+    const int threads = is_narrow(width) ? NARROW_THREADS : TM_WINDOW_SUMS_THREADS;
+    return f->column * (size_t)(threads * TM_EACH + TM_WINDOW_SUMS_WARPS) * TM_LOOK_ROWS;
+}
+
+bool tm_window_sums_fit(const tm_scorer *scorer, int bytes, bool skips, int width,
+                        size_t shared_memory)
+{
+    const slide_form f = form_for(scorer, bytes, skips, width, false);
+    return width <= SLIDE_WIDTH && shared_of(&f, width) + FIXED <= shared_memory;
+}
+
+cudaError_t tm_window_sums_launch(const tm_planes_score *c, cudaStream_t stream)
+{
+    const tm_cut cut = tm_window_sums_grid(c);
+    const slide_form f =
+        form_for(&c->scorer, c->bytes, c->skips, c->width, c->running_best != NULL);
+    const size_t shared = shared_of(&f, c->width);
+    cudaError_t error = cudaFuncSetAttribute(
+        (const void *)f.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
+    if (error != cudaSuccess)
+        return error;
+    f.kernel<<<cut.grid, cut.threads, shared, stream>>>(*c, cut.outputs, cut.strip);
+    return cudaGetLastError();
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+/* What becomes of a warp's sums of products: scores, the map, the best match. */
+#ifndef TMATCH_LCC_CUDA_TENSOR_EPILOGUE_CUH
+#define TMATCH_LCC_CUDA_TENSOR_EPILOGUE_CUH
+#include "lcc/cuda/device.cuh"
+#include "lcc/cuda/tensor/cores.cuh"
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+
+__device__ __forceinline__ int64_t tc_mul(int a, int b)
+{
+    int64_t d;
+    asm("mul.wide.s32 %0, %1, %2;" : "=l"(d) : "r"(a), "r"(b));
+    return d;
+}
+
+/* -(float)var_F: the score multiplies it by -(float)var_T, and one negation is saved. */
+template <bool BIG>
+__device__ __forceinline__ float tc_minus_var(unsigned s, unsigned ss, int n)
+{
+    if (BIG)
+        return __ll2float_rn((int64_t)s * s - (int64_t)((uint64_t)ss * (unsigned)n));
+    return __ll2float_rn(tm_mad_wide(s, s, tc_mul(ss, -n)));
+}
+
+template <bool BIG>
+__device__ __forceinline__ float tc_num(int s_ft, unsigned s_f, int n, int s_t)
+{
+    if (BIG)
+        return __ll2float_rn((int64_t)((uint64_t)(unsigned)s_ft * (unsigned)n) -
+                             (int64_t)s_f * s_t);
+    return __ll2float_rn(tm_mad_wide(s_f, -s_t, tc_mul(s_ft, n)));
+}
+
+/* num / sqrt(var_F * var_T), each operation rounded once. The root and the quotient are the
+ * sequences that __fsqrt_rn and __fdiv_rn come to in the normal range, without their range checks:
+ * 1 <= var_F * var_T < 2^93. A flat window has num = 0, and any finite divisor gives its 0. Both
+ * variances may be negated. */
+__device__ __forceinline__ float tc_score(float num, float var_f, float var_t)
+{
+    float p = fmaxf(__fmul_rn(var_f, var_t), 1.0f), r, d, y, q;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(p));
+    d = __fmul_rn(p, r);
+    d = __fmaf_rn(__fmaf_rn(-d, d, p), __fmul_rn(r, 0.5f), d);
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(d));
+    y = __fmaf_rn(__fmaf_rn(-d, r, 1.0f), r, r);
+    q = __fmul_rn(num, y);
+    q = __fmaf_rn(__fmaf_rn(-d, q, num), y, q);
+    q = __fmaf_rn(__fmaf_rn(-d, q, num), y, q);
+    return fminf(fmaxf(q, -1.0f), 1.0f);
+}
+
+enum { TC_NO_MAP, TC_PAIRS, TC_SINGLES };
+
+/* A warp's 8 rows x 128 columns from S_FT to scores, which replace it in acc; returns the greatest.
+ * Lane l holds columns 2l, 2l+1, 64+2l, 64+2l+1. */
+template <int STORE, bool EDGE, bool BIG>
+__device__ __forceinline__ float tc_scores(int (&acc)[8][4], const uint4 *win, int pitch, int n,
+                                           int s_t, float minus_var_t, float *map, int64_t out_w,
+                                           int cols, int rows)
+{
+    float top = -2.0f;
+#pragma unroll
+    for (int i = 0; i < 8; i++) {
+#pragma unroll
+        for (int c = 0; c < 2; c++) {
+            uint4 v = win[i * pitch + 32 * c];
+            float a = tc_score(tc_num<BIG>(acc[i][2 * c], v.x, n, s_t), __uint_as_float(v.y),
+                               minus_var_t);
+            float b = tc_score(tc_num<BIG>(acc[i][2 * c + 1], v.z, n, s_t), __uint_as_float(v.w),
+                               minus_var_t);
+            bool in_a = !EDGE || (i < rows && 64 * c < cols),
+                 in_b = !EDGE || (i < rows && 64 * c + 1 < cols);
+            if (EDGE)
+                a = in_a ? a : -2.0f, b = in_b ? b : -2.0f;
+            if (STORE == TC_PAIRS && !EDGE)
+                __stcs((float2 *)(map + 64 * c), make_float2(a, b));
+            else if (STORE) {
+                if (in_a)
+                    __stcs(map + 64 * c, a);
+                if (in_b)
+                    __stcs(map + 64 * c + 1, b);
+            }
+            top = fmaxf(top, fmaxf(a, b));
+            acc[i][2 * c] = __float_as_int(a);
+            acc[i][2 * c + 1] = __float_as_int(b);
+        }
+        if (STORE)
+            map += out_w;
+    }
+    return top;
+}
+
+/* Takes the greatest value of a warp's 8 rows x 128 columns for its best so far: bits as in acc,
+ * order as it is ranked. All lanes write the same. */
+__device__ __forceinline__ void tc_offer(const int (&acc)[8][4], int bits, int order,
+                                         int running_best, const tm_tensor_job &j, int k,
+                                         tc_best &best, int64_t x, int64_t y)
+{
+    /* Positions grow down a strip, so an equal value wins only where the block went on to the next
+     * strip. */
+    int lane = threadIdx.x & 31, seen = best.order;
+    if (order < running_best || order < seen || (order == seen && y * j.map_width + x > best.pos))
+        return;
+    unsigned at = ~0u;
+#pragma unroll
+    for (int i = 7; i >= 0; i--)
+#pragma unroll
+        for (int c = 3; c >= 0; c--)
+            if (acc[i][c] == bits)
+                at = 128 * i + 64 * (c >> 1) + 2 * lane + (c & 1);
+    at = __reduce_min_sync(~0u, at);
+    int64_t pos = (y + (at >> 7)) * j.map_width + x + (at & 127);
+    if (order == seen && best.pos < pos)
+        return;
+    best.order = order;
+    best.pos = pos;
+    if (!lane)
+        atomicMax(j.running_bests + k, order);
+}
+
+/* Scores, map and the warp's best so far. Without a map, a window that cannot reach the best score
+ * is not worth its division: score >= s > 0 needs num^2 >= s^2 var_F var_T, tested with a margin
+ * far above the roundings. */
+template <bool MAP, bool BIG>
+__device__ __forceinline__ void
+tc_finish(int (&acc)[8][4], const uint4 *win, int pitch, const tm_tensor_job &j,
+          tm_tensor_template t, int n, int k, int running_best, tc_best *best, int64_t x, int64_t y)
+{
+    if (x >= j.map_width || y >= j.map_height)
+        return; // beyond the edge, all of the warp
+    int lane = threadIdx.x & 31, s_t = t.sum, seen = best->order;
+    float minus_var_t = -t.variance;
+    win += lane;
+    if (!MAP) {
+        float s = tm_score_of_order(max(running_best, seen)), reach = 0.0f;
+        if (s > 0) {
+            float cut = s * s * (1 - 0x1p-18f) * -minus_var_t;
+#pragma unroll
+            for (int i = 0; i < 8; i++)
+#pragma unroll
+                for (int c = 0; c < 2; c++) {
+                    uint4 v = win[i * pitch + 32 * c];
+                    float a = tc_num<BIG>(acc[i][2 * c], v.x, n, s_t),
+                          b = tc_num<BIG>(acc[i][2 * c + 1], v.z, n, s_t);
+                    reach = fmaxf(reach, __fmaf_rn(a, a, __uint_as_float(v.y) * cut));
+                    reach = fmaxf(reach, __fmaf_rn(b, b, __uint_as_float(v.w) * cut));
+                }
+            if (!__any_sync(~0u, reach > 0))
+                return;
+        }
+    }
+    int cols = (int)min((int64_t)128, j.map_width - x),
+        rows = (int)min((int64_t)8, j.map_height - y);
+    float *map = MAP ? j.map + ((size_t)k * j.map_height + y) * j.map_width + x + 2 * lane : 0, top;
+    bool even = !(j.map_width & 1) && !((size_t)j.map & 7);
+    /* Two forms alone: with a third, the compiler makes one loop of both full ones with a branch at
+     * every pair, and no pair overlaps another. */
+    if (cols < 128 || rows < 8 || (MAP && !even))
+        top = tc_scores<(MAP ? TC_SINGLES : TC_NO_MAP), true, BIG>(
+            acc, win, pitch, n, s_t, minus_var_t, map, j.map_width, cols - 2 * lane, rows);
+    else
+        top = tc_scores<(MAP ? TC_PAIRS : TC_NO_MAP), false, BIG>(
+            acc, win, pitch, n, s_t, minus_var_t, map, j.map_width, 0, 0);
+
+    int order = __reduce_max_sync(~0u, tm_score_order(top));
+    top = tm_score_of_order(order);
+    if (top >= -1.0f)
+        tc_offer(acc, __float_as_int(top), order, running_best, j, k, *best, x, y);
+}
+
+template <typename T>
+struct tc_pair;
+
+template <>
+struct tc_pair<int64_t> {
+    typedef longlong2 type;
+};
+
+template <>
+struct tc_pair<uint32_t> {
+    typedef uint2 type;
+};
+
+template <typename T>
+__device__ __forceinline__ void tc_store_sums(const int (&acc)[8][4], T *map, int64_t stride,
+                                              int cols, int rows)
+{
+    typedef typename tc_pair<T>::type pair;
+    bool full = cols >= 128 && rows >= 8 && !(stride & 1) && !((size_t)map & (sizeof(pair) - 1));
+    int lane = threadIdx.x & 31;
+    map += 2 * lane, cols -= 2 * lane;
+#pragma unroll
+    for (int i = 0; i < 8; i++, map += stride)
+#pragma unroll
+        for (int c = 0; c < 2; c++) {
+            T a = (T)(unsigned)acc[i][2 * c], b = (T)(unsigned)acc[i][2 * c + 1];
+            T *at = map + 64 * c;
+            if (full) {
+                pair v;
+                v.x = a, v.y = b;
+                __stcs((pair *)at, v);
+            } else {
+                if (i < rows && 64 * c < cols)
+                    at[0] = a;
+                if (i < rows && 64 * c + 1 < cols)
+                    at[1] = b;
+            }
+        }
+}
+
+#define TC_UNSIGNED 0x80000000u // xor: the order of unsigned sums as int
+
+/* S_FT itself: the map and the warp's best so far. */
+__device__ __forceinline__ void tc_finish_sums(int (&acc)[8][4], const tm_tensor_job &j, int k,
+                                               int running_best, tc_best &best, int64_t x,
+                                               int64_t y)
+{
+    if (x >= j.map_width || y >= j.map_height)
+        return; // beyond the edge, all of the warp
+    int cols = (int)min((int64_t)128, j.map_width - x),
+        rows = (int)min((int64_t)8, j.map_height - y), lane = threadIdx.x & 31;
+    if (j.sums.wide)
+        tc_store_sums(acc, j.sums.wide + y * j.sums.stride + x, j.sums.stride, cols, rows);
+    else if (j.sums.narrow)
+        tc_store_sums(acc, j.sums.narrow + y * j.sums.stride + x, j.sums.stride, cols, rows);
+    if (!j.best)
+        return;
+    unsigned top = 0;
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+#pragma unroll
+        for (int c = 0; c < 4; c++) {
+            if (i >= rows || 64 * (c >> 1) + 2 * lane + (c & 1) >= cols)
+                acc[i][c] = 0;
+            top = max(top, (unsigned)acc[i][c]);
+        }
+    top = __reduce_max_sync(~0u, top);
+    if (top) // with no sum above 0 in the launch, the first position is the best, as at the start
+        tc_offer(acc, (int)top, (int)(top ^ TC_UNSIGNED), running_best, j, k, best, x, y);
+}
+
+/* The block's best of each template; the last block to come by makes the launch's. */
+__device__ __forceinline__ bool tc_above(int64_t ao, int64_t ap, int64_t bo, int64_t bp)
+{
+    return ao > bo || (ao == bo && ap < bp);
+}
+
+template <tm_tensor_outcome OUTCOME>
+__device__ __forceinline__ void tc_peaks(const tm_tensor_job &j, const tc_best *best)
+{
+    if (OUTCOME == TM_TENSOR_SUMS && !j.best)
+        return;
+    __shared__ int last;
+    __syncthreads();
+    for (int k = threadIdx.x; k < j.count; k += TC_THREADS) {
+        tc_best b = best[k];
+        for (int i = 1; i < TC_THREADS / 32; i++) {
+            tc_best o = best[i * j.count + k];
+            if (tc_above(o.order, o.pos, b.order, b.pos))
+                b = o;
+        }
+        tm_candidate r = {b.order, b.pos};
+        j.blocks[(size_t)k * gridDim.x + blockIdx.x] = r;
+        __threadfence();
+    }
+    __syncthreads();
+    if (!threadIdx.x)
+        last = atomicAdd(j.counter, 1) == (int)gridDim.x - 1;
+    __syncthreads();
+    if (!last)
+        return;
+    __threadfence();
+    /* a warp for each template; all of them for one alone, whose launch waits for this */
+    __shared__ tm_candidate parts[TC_THREADS / 32];
+    const int warps = TC_THREADS / 32, each = j.count == 1 ? warps : 1;
+    for (int k = threadIdx.x / 32 / each; k < j.count; k += warps / each) {
+        int64_t order = INT64_MIN, pos = 0;
+#pragma unroll 4
+        for (int i = threadIdx.x % (32 * each); i < gridDim.x; i += 32 * each) {
+            tm_candidate o = j.blocks[(size_t)k * gridDim.x + i];
+            if (tc_above(o.value, o.position, order, pos))
+                order = o.value, pos = o.position;
+        }
+        for (int d = 16; d; d /= 2) {
+            int64_t o = __shfl_xor_sync(~0u, order, d), q = __shfl_xor_sync(~0u, pos, d);
+            if (tc_above(o, q, order, pos))
+                order = o, pos = q;
+        }
+        tm_candidate part = {order, pos};
+        if (each > 1) {
+            if (!(threadIdx.x & 31))
+                parts[threadIdx.x / 32] = part;
+            __syncthreads();
+            for (int i = 0; i < warps; i++)
+                if (tc_above(parts[i].value, parts[i].position, part.value, part.position))
+                    part = parts[i];
+        }
+        if (!(threadIdx.x % (32 * each))) {
+            part.value += OUTCOME == TM_TENSOR_SUMS ? TC_UNSIGNED : 0;
+            j.best[k] = part;
+            j.running_bests[k] = INT_MIN;
+        }
+    }
+    if (!threadIdx.x)
+        *j.counter = 0;
+}
+#endif
+
+#endif

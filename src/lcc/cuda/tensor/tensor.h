@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* The direct algorithm on the integer tensor cores: S_FT as products of overlapping
+ * frame windows with the Toeplitz matrices of template rows; for LCC also S_F,
+ * S_FF, the score and the peak in the same kernel. Compute capability 8.0 and
+ * later; 9.0 has two more forms. */
+#ifndef TMATCH_LCC_CUDA_TENSOR_H
+#define TMATCH_LCC_CUDA_TENSOR_H
+
+#include <cuda_runtime.h>
+
+#include "cuda/plugin.h"
+#include "lcc/score.h"
+
+#define TM_TENSOR_BLOCKS 1024
+
+typedef struct tm_tensor_template {
+    int sum;        /* S_T */
+    float variance; /* (float)var_T */
+} tm_tensor_template;
+
+/* What a launch wants to know of its device, and its scratch there. */
+typedef struct tm_tensor_device {
+    int multiprocessors;
+    size_t shared_memory; /* that a block may have */
+    bool has_wgmma;
+    bool always_wide;     /* wgmma for wide templates also where mma is faster: for tests */
+    tm_candidate *blocks; /* TM_TENSOR_BLOCKS a template */
+    int *running_bests;   /* one a template, then the counter */
+    int most_templates;
+} tm_tensor_device;
+
+typedef enum tm_tensor_outcome {
+    TM_TENSOR_LCC, /* scores */
+    TM_TENSOR_SUMS /* S_FT */
+} tm_tensor_outcome;
+
+/* The map of TM_TENSOR_SUMS. */
+typedef struct tm_tensor_sums {
+    int64_t *wide;    /* at most one of these two; */
+    uint32_t *narrow; /* n <= TM_TENSOR_TAPS: 32 bits are enough */
+    int64_t stride;   /* elements between rows */
+} tm_tensor_sums;
+
+/* All pointers are device memory. */
+typedef struct tm_tensor_job {
+    tm_tensor_outcome outcome;
+    const uint8_t *frame; /* any plane of 8 bits; alignment and slack as in tm_device_job */
+    size_t pitch;
+    int64_t map_width, map_height;
+    int width, height, count; /* count templates of one size */
+    const void *fragments;
+    const void *wide;                    /* tm_tensor_prepare_wide's, or NULL */
+    const tm_tensor_template *templates; /* LCC */
+    int64_t variance;                    /* LCC: the greatest var_T */
+    float *map;                          /* LCC: NULL, or count maps, dense */
+    tm_tensor_sums sums;                 /* TM_TENSOR_SUMS, whose count with a map is 1 */
+    tm_candidate *best; /* count; TM_TENSOR_SUMS: or NULL, then no scratch either */
+    tm_candidate *blocks;
+    int *running_bests; /* count */
+    int *counter;       /* of blocks that are done */
+} tm_tensor_job;
+
+/* A correlation of one plane, added to those before it. */
+typedef struct tm_tensor_step {
+    int64_t plane;         /* bytes from the job's frame */
+    const void *fragments; /* of one template */
+    uint32_t *map;         /* NULL: the next step's is added to it */
+    int shift;             /* what was added before this step takes, to the left */
+    int next;              /* this and buffers: the launcher's */
+} tm_tensor_step;
+
+#define TM_TENSOR_STEPS 32
+
+/* Several planes' correlations in one launch, whose sums fit 32 bits. All pointers are
+ * device memory. */
+typedef struct tm_tensor_steps {
+    const uint8_t *frame; /* as in tm_tensor_job */
+    size_t pitch;
+    int64_t map_width, map_height, stride; /* stride: elements between rows, a multiple of 4 */
+    int width, height, count, buffers;
+    tm_tensor_step step[TM_TENSOR_STEPS]; /* neighbours of one plane share it */
+} tm_tensor_steps;
+
+/* Makes the fragments of count templates of at most TM_TENSOR_TAPS, one after the
+ * other in device memory. The caller frees *fragments with tm_device_free. */
+cudaError_t tm_tensor_prepare(const tm_tensor_device *device, const uint8_t *taps, int width,
+                              int height, int count, void **fragments, cudaStream_t stream);
+
+/* Whether LCC of one template, with its map or without, is made by a form for wide
+ * templates; and the fragments of that. */
+bool tm_tensor_wants_wide(const tm_tensor_device *device, const tm_geometry *geometry, bool map);
+cudaError_t tm_tensor_prepare_wide(const uint8_t *taps, int width, int height, void **fragments,
+                                   cudaStream_t stream);
+
+/* Makes the scratch as every successful launch leaves it. */
+cudaError_t tm_tensor_reset(const tm_tensor_device *device, cudaStream_t stream);
+
+/* cudaErrorNotSupported where the template has more taps than TM_TENSOR_TAPS or does
+ * not fit this kernel's shared memory: nothing was launched. */
+cudaError_t tm_tensor_launch(const tm_tensor_device *device, tm_tensor_job job,
+                             cudaStream_t stream);
+
+/* Likewise; needs no scratch. */
+cudaError_t tm_tensor_launch_steps(const tm_tensor_device *device, const tm_tensor_steps *job,
+                                   cudaStream_t stream);
+
+#endif

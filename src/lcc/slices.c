@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+#include "lcc/slices.h"
+
+/* a * b / c without overflow of the product: sizes are below 2^32, their product
+ * below 2^64. */
+static int64_t scale(int64_t a, int64_t b, int64_t c)
+{
+    return (int64_t)((uint64_t)a * (uint64_t)b / (uint64_t)c);
+}
+
+tm_rows tm_rows_scale(tm_rows rows, int64_t whole, int64_t height)
+{
+    return (tm_rows){scale(rows.first, height, whole), scale(rows.end, height, whole)};
+}
+
+tm_rows tm_rows_divide(tm_rows rows, const double *weights, int count, int index)
+{
+    double before = 0, own = weights[index], all = 0;
+    const int64_t length = rows.end - rows.first;
+
+    for (int i = 0; i < count; i++) {
+        all += weights[i];
+        if (i < index)
+            before += weights[i];
+    }
+    tm_rows share = {rows.first + (int64_t)((double)length * (before / all)),
+                     rows.first + (int64_t)((double)length * ((before + own) / all))};
+    if (index == count - 1 || share.end > rows.end)
+        share.end = rows.end;
+    if (share.first > rows.end)
+        share.first = rows.end;
+    return share;
+}
+
+tm_job tm_job_rows(const tm_job *job, tm_rows rows, int64_t held)
+{
+    const tm_geometry *g = &job->geometry;
+    const tm_rows own = rows;
+    tm_job slice = *job;
+
+    if (job->peaks) {
+        rows.first -= rows.first > 0;
+        rows.end += rows.end < g->map_height;
+    }
+    slice.first_row = own.first - rows.first;
+    slice.last_row = own.end - rows.first;
+    int64_t top = rows.first - g->pad_y, bottom = rows.end - 1 - g->pad_y + g->template_height;
+
+    if (bottom > g->frame_height)
+        bottom = g->frame_height;
+    slice.geometry.pad_y = top < 0 ? -top : 0;
+    if (top < 0)
+        top = 0;
+    slice.geometry.frame_height = slice.frame.height = bottom - top;
+    slice.geometry.map_height = rows.end - rows.first;
+    slice.frame.samples += (top - held) * job->frame.stride;
+    if (slice.frame.mask)
+        slice.frame.mask += (top - held) * job->frame.mask_stride;
+    if (job->map.data)
+        slice.map.data = (char *)job->map.data + rows.first * job->map.stride;
+    slice.best = (tm_candidate)TM_NO_CANDIDATE;
+    return slice;
+}
+
+void tm_job_merge(tm_job *job, const tm_job *slice, tm_rows rows)
+{
+    /* of the slice's first element */
+    const int64_t position = (rows.first - slice->first_row) * job->geometry.map_width;
+    tm_candidate best = slice->best;
+    if (job->peaks)
+        tm_peak_list_merge(job->peaks, slice->peaks, position);
+    if (best.position == INT64_MAX) /* every position was skipped */
+        return;
+    best.position += position;
+    if (tm_candidate_beats(best, job->best))
+        job->best = best;
+}

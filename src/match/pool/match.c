@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/* A call goes in rounds: the rows are shared out, the devices do their shares, and
+ * what the failed ones left is shared out again. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "match/pool/private.h"
+
+__attribute__((format(printf, 2, 3))) static void append(tm_message *message, const char *format,
+                                                         ...)
+{
+    const size_t used = strlen(message->text);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message->text + used, sizeof message->text - used, format, arguments);
+    va_end(arguments);
+}
+
+/* The devices that can still take rows. */
+static int list_usable(tm_pool *pool, tm_pool_device **list)
+{
+    int count = 0;
+    for (int i = 0; i < pool->count; i++) {
+        tm_pool_device *d = &pool->devices[i];
+        if (d->cuda && !d->failed)
+            list[count++] = d;
+    }
+    return count;
+}
+
+/* As many as the work is worth, with their shares of the rows; those whose speed is
+ * not known count as the mean of the others. */
+static int share_out(tm_pool *pool, tm_pool_device **list, int usable, tm_rows rows)
+{
+    double weights[TM_POOL_MOST], known = 0;
+    int knowing = 0, count = usable;
+
+    for (int i = 0; i < usable; i++) {
+        known += list[i]->speed;
+        knowing += list[i]->speed > 0;
+    }
+    const double mean = knowing ? known / knowing : 1;
+    const double ms = tm_pool_cost(pool->call, rows, pool->height) / mean;
+    while (count > 1 && ms < count * pool->least_ms)
+        count--;
+    for (int i = 0; i < count; i++)
+        weights[i] = list[i]->speed > 0 ? list[i]->speed : mean;
+    for (int i = 0; i < count; i++)
+        list[i]->rows = tm_rows_divide(rows, weights, count, i);
+    return count;
+}
+
+/* It is opened again for the next call, then each time it fails once more after twice
+ * as many: what failed may have been the call's fault, and to open a device that is
+ * lost takes no time. */
+static void note_closed(tm_pool_device *d)
+{
+    enum { MOST_DOUBLINGS = 10 };
+    d->cuda = NULL;
+    d->warm = false;
+    d->wait = (1 << d->failures) - 1;
+    d->failures += d->failures < MOST_DOUBLINGS;
+}
+
+static void open_again(tm_pool *pool)
+{
+    tm_pool_device *list[TM_POOL_MOST];
+    int count = 0;
+
+    for (int i = 0; i < pool->count; i++) {
+        tm_pool_device *d = &pool->devices[i];
+        if (!d->cuda && d->wait-- == 0)
+            list[count++] = d;
+    }
+    if (count)
+        tm_pool_open_devices(pool, list, count);
+    for (int i = 0; i < count; i++) {
+        if (list[i]->status != TM_OK)
+            note_closed(list[i]);
+    }
+}
+
+/* One that ran out of memory may have it for the next call; others are closed. */
+static void note_failure(tm_pool *pool, tm_pool_device *d)
+{
+    append(&pool->call->warning, "%s%s", pool->call->warning.text[0] ? "; " : "", d->message.text);
+    if (d->status == TM_ERR_DEVICE_MEMORY)
+        return;
+    pool->plugin->close(d->cuda);
+    note_closed(d);
+}
+
+static tm_status rescue(tm_pool *pool, tm_rows rows)
+{
+    tm_pool_call *call = pool->call;
+    tm_pool_device *d = pool->devices; /* its room for slices is free */
+    const int64_t done = d->report.rows;
+    const size_t count = tm_pool_device_cut(d, rows);
+    const tm_status status = call->rescue(call->context, d->slices, count, &call->message);
+    if (status != TM_OK)
+        return status;
+    tm_pool_device_keep(d, rows);
+    d->report.rows = done;
+    pool->rescued += rows.end - rows.first;
+    return TM_OK;
+}
+
+/* Shares out the rows. What failed devices leave is added to left. */
+static tm_status run_round(tm_pool *pool, tm_rows rows, tm_rows *left, int *count)
+{
+    tm_pool_device *list[TM_POOL_MOST];
+    const int usable = list_usable(pool, list);
+
+    if (!usable)
+        return rescue(pool, rows);
+    const int used = share_out(pool, list, usable, rows);
+    tm_pool_run_devices(pool, list, used);
+    for (int i = 0; i < used; i++) {
+        tm_pool_device *d = list[i];
+        if (!d->failed)
+            continue;
+        if (d->status != TM_ERR_DEVICE_MEMORY && d->status != TM_ERR_DEVICE) {
+            pool->call->message = d->message;
+            return d->status;
+        }
+        note_failure(pool, d);
+        left[(*count)++] = d->rows;
+    }
+    return TM_OK;
+}
+
+static tm_status begin(tm_pool *pool, tm_pool_call *call)
+{
+    tm_status status = TM_OK;
+
+    call->times = (tm_times){0};
+    call->plan = (tm_plan){0};
+    call->message.text[0] = call->warning.text[0] = '\0';
+    pool->call = call;
+    pool->height = pool->rescued = 0;
+    for (size_t i = 0; i < call->count; i++) {
+        tm_job *job = &call->jobs[i];
+        job->best = (tm_candidate)TM_NO_CANDIDATE;
+        if (job->geometry.map_height > pool->height)
+            pool->height = job->geometry.map_height;
+    }
+    open_again(pool);
+    for (int i = 0; i < pool->count && status == TM_OK; i++)
+        status = tm_pool_device_begin(&pool->devices[i], call, pool->height);
+    if (status != TM_OK)
+        append(&call->message, "out of memory");
+    return status;
+}
+
+static double device_ms(const tm_times *t)
+{
+    return t->to_device + t->kernel + t->from_device;
+}
+
+/* How long those that had a part waited for others. */
+static void note_waits(tm_pool *pool)
+{
+    double first = 0, last = 0;
+    for (int i = 0; i < pool->count; i++) {
+        const tm_pool_device *d = &pool->devices[i];
+        if (d->begun_ms > 0 && (first == 0 || d->begun_ms < first))
+            first = d->begun_ms;
+        if (d->ended_ms > last)
+            last = d->ended_ms;
+    }
+    for (int i = 0; i < pool->count; i++) {
+        tm_pool_device *d = &pool->devices[i];
+        if (d->begun_ms == 0)
+            continue;
+        d->report.start_ms = d->begun_ms - first;
+        d->report.wait_ms += last - d->ended_ms;
+    }
+}
+
+static void finish(tm_pool *pool)
+{
+    tm_pool_call *call = pool->call;
+
+    for (int i = 0; i < pool->count; i++) {
+        const tm_pool_device *d = &pool->devices[i];
+        for (size_t k = 0; k < call->count; k++) {
+            if (tm_candidate_beats(d->bests[k], call->jobs[k].best))
+                call->jobs[k].best = d->bests[k];
+        }
+        if (device_ms(&d->work.times) > device_ms(&call->times))
+            call->times = d->work.times;
+        if (d->begun_ms > 0 && call->plan.ms == 0)
+            call->plan = d->last_plan;
+    }
+    if (!call->warning.text[0] && !pool->rescued)
+        return;
+    if (!call->warning.text[0])
+        append(&call->warning, "no CUDA device is left");
+    append(&call->warning, pool->rescued ? ": the CPU took over" : ": other devices took over");
+}
+
+tm_status tm_pool_match(tm_pool *pool, tm_pool_call *call)
+{
+    /* Every range but the first was left by another device. */
+    tm_rows left[TM_POOL_MOST + 1];
+    int count = 1;
+
+    if (tm_pool_is_inherited(pool)) {
+        snprintf(call->message.text, sizeof call->message.text,
+                 "the matcher's devices were opened before this process was forked; it needs a "
+                 "matcher of its own");
+        return TM_ERR_DEVICE;
+    }
+    tm_status status = begin(pool, call);
+    left[0] = (tm_rows){0, pool->height};
+    while (status == TM_OK && count > 0) {
+        const tm_rows rows = left[--count];
+        status = run_round(pool, rows, left, &count);
+    }
+    if (status == TM_OK)
+        finish(pool);
+    note_waits(pool);
+    return status;
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/* The calling thread serves the first device, and each other device has a thread
+ * that sleeps between calls. */
+#include "match/forked.h"
+#include "match/pool/private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static void open_device(tm_pool_device *d)
+{
+    tm_pool *pool = d->pool;
+    d->status = pool->plugin->open(&d->cuda, d->index, pool->memory, &d->message);
+}
+
+static void *serve(void *argument)
+{
+    tm_pool_device *d = argument;
+    tm_pool *pool = d->pool;
+
+    pthread_mutex_lock(&pool->lock);
+    for (;;) {
+        while (!d->busy && !pool->quit)
+            pthread_cond_wait(&d->wake, &pool->lock);
+        if (pool->quit)
+            break;
+        const bool opening = pool->opening;
+        pthread_mutex_unlock(&pool->lock);
+        if (opening)
+            open_device(d);
+        else
+            tm_pool_device_work(d);
+        pthread_mutex_lock(&pool->lock);
+        d->busy = false;
+        pthread_cond_signal(&pool->idle);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return NULL;
+}
+
+void tm_pool_run_devices(tm_pool *pool, tm_pool_device *const *list, int count)
+{
+    pthread_mutex_lock(&pool->lock);
+    for (int i = 0; i < count; i++) {
+        if (!list[i]->has_thread)
+            continue;
+        list[i]->busy = true;
+        pthread_cond_signal(&list[i]->wake);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    for (int i = 0; i < count; i++) {
+        if (list[i]->has_thread)
+            continue;
+        if (pool->opening)
+            open_device(list[i]);
+        else
+            tm_pool_device_work(list[i]);
+    }
+    pthread_mutex_lock(&pool->lock);
+    for (int i = 0; i < count; i++) {
+        while (list[i]->busy)
+            pthread_cond_wait(&pool->idle, &pool->lock);
+    }
+    pthread_mutex_unlock(&pool->lock);
+}
+
+/* One that is open, or else the first. */
+static const tm_pool_device *some_device(const tm_pool *pool)
+{
+    for (int i = 0; i < pool->count; i++) {
+        if (pool->devices[i].cuda)
+            return &pool->devices[i];
+    }
+    return pool->devices;
+}
+
+void tm_pool_open_devices(tm_pool *pool, tm_pool_device *const *list, int count)
+{
+    pool->opening = true;
+    tm_pool_run_devices(pool, list, count);
+    pool->opening = false;
+}
+
+tm_status tm_pool_host_alloc(tm_pool *pool, size_t size, void **memory, tm_message *message)
+{
+    const tm_pool_device *d = some_device(pool);
+    if (tm_pool_is_inherited(pool))
+        return TM_OK;
+    return d->cuda ? pool->plugin->host_alloc(d->cuda, size, memory, message) : TM_OK;
+}
+
+void tm_pool_host_free(const tm_pool *pool, void *memory)
+{
+    if (!tm_pool_is_inherited(pool))
+        pool->plugin->host_free(some_device(pool)->index, memory);
+}
+
+size_t tm_pool_reports(const tm_pool *pool, tm_device_report *reports, size_t capacity)
+{
+    size_t count = 0;
+    for (int i = 0; i < pool->count; i++) {
+        const tm_device_report *report = &pool->devices[i].report;
+        if (report->busy_ms == 0)
+            continue;
+        if (count < capacity)
+            reports[count] = *report;
+        count++;
+    }
+    return count;
+}
+
+void tm_pool_name(const tm_pool *pool, char *name, size_t size)
+{
+    size_t used = (size_t)snprintf(name, size, "cuda");
+    for (int i = 0; i < pool->count && used < size; i++)
+        used += (size_t)snprintf(name + used, size - used, "%c%d", i ? ',' : ':',
+                                 pool->devices[i].index);
+}
+
+static tm_status start(tm_pool *pool, tm_message *message)
+{
+    tm_pool_device *list[TM_POOL_MOST];
+
+    for (int i = 0; i < pool->count; i++) {
+        tm_pool_device *d = list[i] = &pool->devices[i];
+        if (i > 0 && pthread_create(&d->thread, NULL, serve, d) != 0) {
+            snprintf(message->text, sizeof message->text, "cannot start a thread");
+            return TM_ERR_MEMORY;
+        }
+        d->has_thread = i > 0;
+    }
+    tm_pool_open_devices(pool, list, pool->count);
+    for (int i = 0; i < pool->count; i++) {
+        if (list[i]->status != TM_OK) {
+            *message = list[i]->message;
+            return list[i]->status;
+        }
+    }
+    return TM_OK;
+}
+
+tm_status tm_pool_create(tm_pool **created, const tm_cuda_plugin *plugin,
+                         const tm_pool_settings *settings, tm_message *message)
+{
+    const int count = settings->count;
+    tm_pool *pool = calloc(1, sizeof *pool);
+    tm_pool_device *devices = calloc((size_t)count, sizeof *devices);
+
+    message->text[0] = '\0';
+    if (!pool || !devices) {
+        free(pool);
+        free(devices);
+        snprintf(message->text, sizeof message->text, "out of memory");
+        return TM_ERR_MEMORY;
+    }
+    *pool = (tm_pool){.plugin = plugin,
+                      .memory = settings->memory,
+                      .least_ms = settings->least_ms,
+                      .forks = tm_forks(),
+                      .count = count,
+                      .devices = devices};
+    pthread_mutex_init(&pool->lock, NULL);
+    pthread_cond_init(&pool->idle, NULL);
+    for (int i = 0; i < count; i++) {
+        devices[i].pool = pool;
+        devices[i].lock = &pool->lock;
+        devices[i].plugin = plugin;
+        devices[i].index = settings->indices[i];
+        pthread_cond_init(&devices[i].wake, NULL);
+    }
+    const tm_status status = start(pool, message);
+    if (status != TM_OK)
+        tm_pool_destroy(&pool);
+    *created = pool;
+    return status;
+}
+
+void tm_pool_destroy(tm_pool **destroyed)
+{
+    tm_pool *pool = *destroyed;
+    *destroyed = NULL;
+    if (!pool || tm_pool_is_inherited(pool))
+        return;
+    pthread_mutex_lock(&pool->lock);
+    pool->quit = true;
+    for (int i = 0; i < pool->count; i++)
+        pthread_cond_signal(&pool->devices[i].wake);
+    pthread_mutex_unlock(&pool->lock);
+    for (int i = 0; i < pool->count; i++) {
+        tm_pool_device *d = &pool->devices[i];
+        if (d->has_thread)
+            pthread_join(d->thread, NULL);
+        if (d->cuda)
+            pool->plugin->close(d->cuda);
+        pthread_cond_destroy(&d->wake);
+        tm_pool_device_free(d);
+    }
+    pthread_cond_destroy(&pool->idle);
+    pthread_mutex_destroy(&pool->lock);
+    free(pool->devices);
+    free(pool);
+}
+
+bool tm_pool_is_inherited(const tm_pool *pool)
+{
+    return pool->forks != tm_forks();
+}

@@ -1,0 +1,626 @@
+/* SPDX-License-Identifier: MIT */
+/* Float pictures: scores within the stated bound of the oracle's in long double. */
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends.h"
+#include "check.h"
+#include "lcc/f32.h"
+
+enum { CONTENTS = 13 };
+
+typedef struct pictures {
+    tm_image frame, tmpl;
+    float *memory[2];
+    uint8_t *masks[2];
+} pictures;
+
+static double unit(void)
+{
+    return (double)(check_random() >> 11) * 0x1p-53;
+}
+
+/* Numbers that other ways of adding up stumble over. */
+static float draw(int content, int64_t x, int64_t y)
+{
+    switch (content) {
+    case 0:
+        return (float)unit();
+    case 1: /* a large offset */
+        return (float)(1e6 + 2 * unit() - 1);
+    case 2: /* contrast of a unit in the last place */
+        return check_random() % 4 ? 16777215.0f : 16777214.0f;
+    case 3: /* mostly flat */
+        return x < 9 || y > 12 ? -7.3f : (float)unit();
+    case 4: /* denormals */
+        return (float)(check_random() % 1000) * 0x1p-149f;
+    case 5:
+        return (float)((unit() - 0.5) * 6e38);
+    case 6: /* magnitudes far apart */
+        return (float)ldexp(unit() - 0.5, (int)check_random_in(-60, 60));
+    case 7: /* two levels, each almost flat */
+        return (float)((x + y) % 16 < 8 ? 1e7 : 1e-3) + (float)(check_random() % 2);
+    case 8:
+        return (float)(check_random() % 256);
+    case 9: /* black, bright, and a sample that is far beyond all */
+        return x < 40 ? 0 : check_random() % 2000 ? (float)unit() : 1e30f;
+    case 10: /* brighter and brighter */
+        return (float)ldexp(0.5 + unit(), (int)(x / 8 % 128) - 10);
+    case 11: /* both signs, about 0 */
+        return (float)(unit() - 0.5);
+    default: /* a ramp */
+        return 3e5f + (float)x + 0.25f * (float)y;
+    }
+}
+
+static float *make_picture(tm_image *image, int64_t w, int64_t h, int channels, int content)
+{
+    float *samples = malloc((size_t)(w * h * channels) * sizeof *samples);
+    CHECK(samples);
+    for (int64_t i = 0; i < w * h * channels; i++)
+        samples[i] = draw(content, i / channels % w, i / channels / w);
+    *image = (tm_image){.samples = (uint8_t *)samples,
+                        .width = w,
+                        .height = h,
+                        .stride = (ptrdiff_t)(w * channels) * 4,
+                        .type = TM_SAMPLE_F32,
+                        .channels = channels};
+    return samples;
+}
+
+static uint8_t *make_mask(tm_image *image, unsigned out_of)
+{
+    const size_t count = (size_t)(image->width * image->height);
+    uint8_t *mask = malloc(count);
+    CHECK(mask);
+    for (size_t i = 0; i < count; i++)
+        mask[i] = check_random() % out_of != 0;
+    image->mask = mask;
+    image->mask_stride = (ptrdiff_t)image->width;
+    return mask;
+}
+
+/* Of a map's and a template's size. */
+static void make(pictures *p, const int64_t size[4])
+{
+    const int64_t w = size[2], h = size[3], width = size[0] + w - 1, height = size[1] + h - 1;
+    const int channels = check_random() % 3 ? 1 : (int)check_random_in(2, 4);
+    const int content = (int)(check_random() % CONTENTS);
+
+    *p = (pictures){0};
+    p->memory[0] = make_picture(&p->frame, width, height, channels, content);
+    p->memory[1] = make_picture(&p->tmpl, w, h, channels,
+                                check_random() % 4 ? content : (int)(check_random() % CONTENTS));
+    const int64_t x = check_random_in(0, width - w), y = check_random_in(0, height - h);
+    for (int64_t v = 0; v < h && check_random() % 8; v++) /* mostly a part of the frame */
+        memcpy(p->memory[1] + v * w * channels, p->memory[0] + ((y + v) * width + x) * channels,
+               (size_t)(w * channels) * sizeof(float));
+    if (check_random() % 3 == 0)
+        p->masks[0] = make_mask(&p->tmpl, 3);
+    if (check_random() % 6 == 0)
+        p->masks[1] = make_mask(&p->frame, 100);
+}
+
+static void draw_size(int64_t size[4])
+{
+    const bool large = check_random() % 16 == 0;
+    for (int i = 0; i < 2; i++) {
+        size[2 + i] = check_random_in(1, large ? 40 : 12);
+        size[i] = check_random_in(1, large ? 13 : i ? 31 : 161);
+    }
+}
+
+static void discard(pictures *p)
+{
+    for (int i = 0; i < 2; i++) {
+        free(p->memory[i]);
+        free(p->masks[i]);
+    }
+}
+
+static tm_settings random_settings(tm_device_kind device, tm_algorithm algorithm)
+{
+    static const char *const features[] = {"none", "avx2", "all"};
+    tm_settings s;
+    tm_settings_default(&s, sizeof s);
+    s.device = device;
+    s.algorithm = algorithm;
+    s.metric = (tm_metric)(check_random() % 6);
+    /* few cases, under a sanitizer: few matchers on devices */
+    s.domain = (tm_domain)((check_cases(400) < 100 ? s.metric : check_random()) % 3);
+    s.threads = (int)check_random_in(1, 3);
+    if (algorithm == TM_ALGORITHM_FFT && check_random() % 2) /* small tiles */
+        s.host_memory = check_random_in(1 << 18, 1 << 21);
+    CHECK_EQ(tm_cpu_features_parse(features[check_random() % 3], &s.cpu_features), TM_OK);
+    return s;
+}
+
+/* The greatest error over its bound, of every position or of each step's. */
+static double check_map(const pictures *p, const tm_settings *s, const float *map,
+                        const tm_peak *best, int64_t step)
+{
+    tm_template *t;
+    CHECK_EQ(tm_template_prepare(&t, &p->tmpl), TM_OK);
+    tm_job job = {.metric = s->metric == TM_METRIC_CCORR    ? TM_METRIC_CCORR_F32
+                            : s->metric == TM_METRIC_SQDIFF ? TM_METRIC_SQDIFF_F32
+                                                            : s->metric,
+                  .frame = p->frame,
+                  .tmpl = t};
+    const tm_geometry *g = &job.geometry;
+    CHECK_EQ(tm_geometry_init(&job.geometry, s->domain, p->frame.width, p->frame.height,
+                              p->tmpl.width, p->tmpl.height),
+             TM_OK);
+    double worst = 0;
+    int64_t first = -1;
+    for (int64_t i = 0; i < g->map_width * g->map_height; i++) {
+        CHECK(isfinite(map[i]) && !(map[i] == 0 && signbit(map[i])));
+        if (first < 0 || (tm_is_distance(job.metric) ? map[i] < map[first] : map[i] > map[first]))
+            first = i;
+        if (i % step)
+            continue;
+        const tm_truth truth = tm_reference_truth(&job, i % g->map_width, i / g->map_width);
+        CHECK_EQ(truth.skipped, map[i] == tm_skipped_value(job.metric).score);
+        if (truth.skipped)
+            continue;
+        if (fabsl(truth.score) > (long double)nextafterf(FLT_MAX, 0)) {
+            CHECK(fabsf(map[i]) > 0.999f * FLT_MAX);
+            continue;
+        }
+        const double error = (double)fabsl((long double)map[i] - truth.score);
+        const double bound = tm_f32_bound(job.metric, &truth);
+        if (error > bound)
+            check_fail(__FILE__, __LINE__, "%s at %" PRId64 ": %.9g, truth %.12Lg, %.3g of %.3g",
+                       tm_metric_name(s->metric), i, (double)map[i], truth.score, error, bound);
+        worst = fmax(worst, error / bound);
+    }
+    CHECK(first >= 0);
+    CHECK_EQ(best->x, first % g->map_width - g->pad_x);
+    CHECK_EQ(best->y, first / g->map_width - g->pad_y);
+    CHECK((float)best->score == map[first]);
+    tm_template_destroy(&t);
+    return worst;
+}
+
+static void check_search(tm_matcher *m, const pictures *p, const tm_template *t,
+                         const tm_peak *best, tm_domain domain, const tm_map *map)
+{
+    tm_geometry g;
+    tm_search search;
+    tm_hits hits;
+    tm_search_default(&search, sizeof search);
+    search.most = 5;
+    search.margin = search.subpixel = 1;
+    CHECK_EQ(tm_match_peaks(m, &p->frame, &t, 1, &search, &hits, NULL), TM_OK);
+    CHECK(hits.count >= 1);
+    CHECK(hits.items[0].peak.x == best->x && hits.items[0].peak.y == best->y &&
+          hits.items[0].peak.score == best->score);
+    CHECK_EQ(tm_geometry_init(&g, domain, p->frame.width, p->frame.height, p->tmpl.width,
+                              p->tmpl.height),
+             TM_OK);
+    for (size_t i = 0; i < hits.count; i++) {
+        const tm_peak *peak = &hits.items[i].peak;
+        const float *row = (float *)map->data + (peak->y + g.pad_y) * g.map_width;
+        CHECK(fabs(hits.items[i].dx) <= 0.5 && fabs(hits.items[i].dy) <= 0.5);
+        CHECK((double)row[peak->x + g.pad_x] == peak->score);
+    }
+    tm_hits_free(&hits);
+}
+
+/* Devices are opened once. */
+static tm_matcher *matcher_for(const tm_settings *s)
+{
+    static tm_matcher *kept[2][6][3];
+    tm_matcher *own = NULL, **m = &own;
+    if (s->device == TM_DEVICE_CUDA)
+        m = &kept[s->algorithm == TM_ALGORITHM_FFT][s->metric][s->domain];
+    if (!*m && tm_matcher_create(m, s) != TM_OK)
+        check_fail(__FILE__, __LINE__, "no matcher: %s", tm_matcher_message(*m));
+    return *m;
+}
+
+/* Returns the worst error over its bound, or -1. */
+static double run_case(tm_device_kind device, tm_algorithm algorithm, const int64_t size[4],
+                       tm_metric *metric)
+{
+    pictures p;
+    tm_template *t;
+    tm_peak best;
+    int64_t width, height;
+    double worst = -1;
+    const tm_settings s = random_settings(device, algorithm);
+    tm_matcher *m = matcher_for(&s);
+
+    make(&p, size);
+    *metric = s.metric;
+    CHECK_EQ(tm_map_size(s.domain, p.frame.width, p.frame.height, p.tmpl.width, p.tmpl.height,
+                         &width, &height),
+             TM_OK);
+    float *values = malloc((size_t)(width * height) * sizeof *values);
+    const tm_map map = {values, (ptrdiff_t)(width * 4)};
+    const tm_status made = tm_template_create(&t, m, &p.tmpl);
+    CHECK(made == TM_OK || made == TM_ERR_FLAT_TEMPLATE);
+    if (made == TM_OK) {
+        const tm_status status = tm_match(m, &p.frame, t, &best, &map);
+        const char *message = tm_matcher_message(m);
+        if (status != TM_OK && !(status == TM_ERR_NO_POSITION && p.frame.mask) &&
+            !(s.host_memory &&
+              strstr(message, "no FFT: transforms as long as the template do not fit")) &&
+            !(device == TM_DEVICE_CUDA && p.tmpl.mask &&
+              strstr(message, "matched directly under a template's mask")))
+            check_fail(__FILE__, __LINE__, "%s", message);
+        if (status == TM_OK) {
+            tm_peak alone;
+            CHECK_EQ(strcmp(tm_matcher_algorithm(m), "fft") == 0, algorithm == TM_ALGORITHM_FFT);
+            worst = check_map(&p, &s, values, &best, 1);
+            CHECK_EQ(tm_match(m, &p.frame, t, &alone, NULL), TM_OK);
+            CHECK(alone.x == best.x && alone.y == best.y && alone.score == best.score);
+            check_search(m, &p, t, &best, s.domain, &map);
+        }
+        tm_template_destroy(&t);
+    }
+    if (device == TM_DEVICE_CPU)
+        tm_matcher_destroy(&m);
+    free(values);
+    discard(&p);
+    return worst;
+}
+
+static void random_cases(tm_device_kind device, tm_algorithm algorithm, int64_t count)
+{
+    double worst[6] = {0};
+    int64_t cases = 0, size[4];
+    for (int64_t i = check_cases(count); i > 0; i--) {
+        tm_metric metric;
+        draw_size(size);
+        const double error = run_case(device, algorithm, size, &metric);
+        cases += error >= 0;
+        worst[metric] = fmax(worst[metric], error);
+    }
+    for (int i = 0; i < 6; i++)
+        printf("# %s: worst error / bound %.3f\n", tm_metric_name((tm_metric)i), worst[i]);
+    printf("# %" PRId64 " cases\n", cases);
+}
+
+static void direct_within_bound(void)
+{
+    random_cases(TM_DEVICE_CPU, TM_ALGORITHM_DIRECT, 1500);
+}
+
+static void fft_within_bound(void)
+{
+    if (!TM_HAVE_FFTW)
+        check_skip("this build has no FFT for the CPU");
+    random_cases(TM_DEVICE_CPU, TM_ALGORITHM_FFT, 1500);
+}
+
+static void cuda_random(void)
+{
+    require_cuda();
+    random_cases(TM_DEVICE_CUDA, TM_ALGORITHM_DIRECT, 400);
+}
+
+static void cuda_fft(void)
+{
+    require_cuda();
+    random_cases(TM_DEVICE_CUDA, TM_ALGORITHM_FFT, 200);
+}
+
+/* Several tiles beside and above each other. */
+static void cuda_fft_tiles(void)
+{
+    static const int64_t sizes[][4] = {{700, 600, 9, 7}, {300, 900, 12, 5}, {1500, 200, 3, 30}};
+    tm_metric metric;
+    require_cuda();
+    for (int i = 0; i < 3; i++)
+        run_case(TM_DEVICE_CUDA, TM_ALGORITHM_FFT, sizes[i], &metric);
+    printf("# %d cases\n", 3);
+}
+
+/* Templates around the edges of panels, and beyond a part of a sum. */
+static void cuda_templates(void)
+{
+    static const int64_t sizes[][4] = {{40, 5, 32, 16},  {130, 17, 33, 17}, {3, 40, 31, 15},
+                                       {20, 3, 100, 70}, {9, 20, 1, 1100},  {5, 2, 1100, 1},
+                                       {30, 4, 700, 2},  {129, 3, 8, 513}};
+    const int64_t cases = check_cases(400) / 50 + 8;
+    require_cuda();
+    for (int64_t i = 0; i < cases; i++) {
+        tm_metric metric;
+        run_case(TM_DEVICE_CUDA, i / 8 % 2 ? TM_ALGORITHM_FFT : TM_ALGORITHM_DIRECT, sizes[i % 8],
+                 &metric);
+    }
+    printf("# %" PRId64 " cases\n", cases);
+}
+
+/* A map with the best match of pieces: of all rows, or of as many as there is memory
+ * for; in chunks where rows come back directly and are many. */
+static float *map_of(const pictures *p, tm_settings s, int64_t memory, bool direct, size_t count,
+                     tm_peak *best)
+{
+    tm_matcher *m;
+    tm_template *t = NULL;
+    tm_host_memory host = {0};
+    float *values = calloc(count, sizeof *values);
+
+    *best = (tm_peak){0};
+    s.device_memory = memory;
+    s.device_mask = memory ? TM_ALL_DEVICES : 0;
+    if (tm_matcher_create(&m, &s) != TM_OK)
+        check_fail(__FILE__, __LINE__, "no matcher: %s", tm_matcher_message(m));
+    const tm_status made = tm_template_create(&t, m, &p->tmpl);
+    CHECK(made == TM_OK || made == TM_ERR_FLAT_TEMPLATE);
+    if (made == TM_OK) {
+        if (direct)
+            CHECK_EQ(tm_host_alloc(m, count * sizeof *values, &host), TM_OK);
+        const tm_map map = {direct ? host.data : values,
+                            (ptrdiff_t)(p->frame.width - p->tmpl.width + 1) * 4};
+        const tm_status status = tm_match(m, &p->frame, t, best, &map);
+        if (status != TM_OK && status != TM_ERR_NO_POSITION)
+            check_fail(__FILE__, __LINE__, "%s", tm_matcher_message(m));
+        CHECK_STR(tm_matcher_warning(m), "");
+        if (direct)
+            memcpy(values, host.data, count * sizeof *values);
+        tm_host_free(m, &host);
+    }
+    tm_template_destroy(&t);
+    tm_matcher_destroy(&m);
+    return values;
+}
+
+/* Directly, as a whole and in another way. */
+static void compare_with_whole(const int64_t size[4], int64_t memory, bool direct)
+{
+    const size_t count = (size_t)(size[0] * size[1]);
+    tm_settings s = random_settings(TM_DEVICE_CUDA, TM_ALGORITHM_DIRECT);
+    pictures p;
+    tm_peak best[2];
+
+    s.domain = TM_DOMAIN_VALID;
+    make(&p, size);
+    float *whole = map_of(&p, s, 0, false, count, &best[0]);
+    float *other = map_of(&p, s, memory, direct, count, &best[1]);
+    CHECK(memcmp(whole, other, count * sizeof *whole) == 0);
+    CHECK(best[0].x == best[1].x && best[0].y == best[1].y && best[0].score == best[1].score);
+    free(whole);
+    free(other);
+    discard(&p);
+}
+
+static void cuda_pieces(void)
+{
+    const int64_t times = check_cases(400) / 100 + 1;
+    require_cuda();
+    for (int64_t i = 0; i < times; i++) {
+        const int64_t size[4] = {check_random_in(200, 240), check_random_in(180, 220),
+                                 check_random_in(1, 20), check_random_in(1, 20)};
+        /* a megabyte is the device's handle's own */
+        compare_with_whole(size, check_random_in(1200000, 1300000), false);
+    }
+    printf("# %" PRId64 " cases\n", times);
+}
+
+static void cuda_chunks(void)
+{
+    enum { TIMES = 6 };
+    require_cuda();
+    for (int i = 0; i < TIMES; i++) {
+        const int64_t size[4] = {check_random_in(4200, 4400), check_random_in(1100, 1400),
+                                 check_random_in(1, 9), check_random_in(1, 9)};
+        compare_with_whole(size, 0, true);
+    }
+    printf("# %d cases\n", TIMES);
+}
+
+static tm_settings fft_settings(tm_metric metric)
+{
+    tm_settings s;
+    tm_settings_default(&s, sizeof s);
+    s.device = TM_DEVICE_CPU;
+    s.algorithm = TM_ALGORITHM_FFT;
+    s.metric = metric;
+    return s;
+}
+
+/* One template under one metric takes other spectra where the frame's signs differ, or
+ * has a mask: a matcher that keeps them takes the right ones. */
+static void fft_keeps_spectra_apart(void)
+{
+    const tm_settings s = fft_settings(TM_METRIC_CCORR);
+    pictures p = {0};
+    tm_matcher *m;
+    tm_template *t;
+    tm_peak best;
+    static float values[81 * 51];
+    const tm_map map = {values, 81 * 4};
+
+    if (!TM_HAVE_FFTW)
+        check_skip("this build has no FFT for the CPU");
+    p.memory[0] = make_picture(&p.frame, 90, 60, 1, 0);
+    p.memory[1] = make_picture(&p.tmpl, 10, 10, 1, 0);
+    p.masks[0] = make_mask(&p.tmpl, 3);
+    p.masks[1] = make_mask(&p.frame, 1000);
+    const uint8_t *mask = p.frame.mask;
+    CHECK_EQ(tm_matcher_create(&m, &s), TM_OK);
+    CHECK_EQ(tm_template_create(&t, m, &p.tmpl), TM_OK);
+    for (int i = 0; i < 8; i++) {
+        for (int k = 0; k < 90 * 60; k++)
+            p.memory[0][k] = fabsf(p.memory[0][k]) * (i & 1 && k % 3 == 0 ? -1 : 1);
+        p.frame.mask = i & 2 ? mask : NULL;
+        CHECK_EQ(tm_match(m, &p.frame, t, &best, &map), TM_OK);
+        CHECK(check_map(&p, &s, values, &best, 1) <= 1);
+    }
+    tm_template_destroy(&t);
+    tm_matcher_destroy(&m);
+    discard(&p);
+}
+
+/* Scores beyond the greatest number are equal: of them the first in the frame wins, in
+ * whichever tile it lies. */
+static void fft_ties_beyond_range(void)
+{
+    static const tm_metric metrics[] = {TM_METRIC_SQDIFF, TM_METRIC_CCORR};
+    enum { SIDE = 300, FREE = 280 };
+    pictures p = {0};
+    if (!TM_HAVE_FFTW)
+        check_skip("this build has no FFT for the CPU");
+    p.memory[0] = make_picture(&p.frame, SIDE, SIDE, 1, 5);
+    p.memory[1] = make_picture(&p.tmpl, 4, 4, 1, 5);
+    p.masks[1] = make_mask(&p.frame, 1);
+    memset(p.masks[1] + FREE, 1, SIDE * SIDE - FREE);
+    for (int i = 0; i < SIDE * SIDE; i++)
+        p.memory[0][i] = -fabsf(p.memory[0][i]);
+    for (int i = 0; i < 16; i++)
+        p.memory[1][i] = 1e38f + (float)i * 1e37f;
+    for (int i = 0; i < 2; i++) {
+        tm_settings s = fft_settings(metrics[i]);
+        tm_matcher *m;
+        tm_template *t;
+        tm_peak best;
+        s.threads = 1;
+        s.host_memory = 1 << 19;
+        CHECK_EQ(tm_matcher_create(&m, &s), TM_OK);
+        CHECK_EQ(tm_template_create(&t, m, &p.tmpl), TM_OK);
+        CHECK_EQ(tm_match(m, &p.frame, t, &best, NULL), TM_OK);
+        CHECK_EQ(best.x, FREE);
+        CHECK_EQ(best.y, 0);
+        tm_template_destroy(&t);
+        tm_matcher_destroy(&m);
+    }
+    discard(&p);
+}
+
+/* Pictures of even light and contrast, larger than tiles: what is done again is what is
+ * near a good match, by metrics that are near 0 there. (What full adds around the frame
+ * is black.) */
+static void fft_does_most(void)
+{
+    static const int contents[] = {0, 1, 8, 11};
+    if (!TM_HAVE_FFTW)
+        check_skip("this build has no FFT for the CPU");
+    for (int i = 0; i < 24; i++) {
+        tm_settings s = fft_settings((tm_metric)(i % 6));
+        const int channels = i % 4 == 3 ? 3 : 1, content = contents[i % 5 % 4];
+        const int64_t w = check_random_in(8, 50), h = check_random_in(8, 50);
+        tm_matcher *m;
+        tm_template *t;
+        tm_peak best;
+        pictures p = {0};
+        long long again, windows;
+        int64_t width, height;
+
+        p.memory[0] = make_picture(&p.frame, 500, 700, channels, content);
+        p.memory[1] = make_picture(&p.tmpl, w, h, channels, content);
+        for (int64_t v = 0; v < h; v++)
+            memcpy(p.memory[1] + v * w * channels, p.memory[0] + ((300 + v) * 500 + 99) * channels,
+                   (size_t)(w * channels) * sizeof(float));
+        if (i % 3 == 0)
+            p.masks[0] = make_mask(&p.tmpl, 5);
+        if (i % 7 == 0)
+            p.masks[1] = make_mask(&p.frame, 5000);
+        s.domain = i % 8 == 5 ? TM_DOMAIN_FULL : TM_DOMAIN_VALID;
+        s.threads = 2;
+        s.host_memory = i % 2 ? 0 : 8 << 20;
+        CHECK_EQ(tm_matcher_create(&m, &s), TM_OK);
+        CHECK_EQ(tm_template_create(&t, m, &p.tmpl), TM_OK);
+        CHECK_EQ(tm_map_size(s.domain, 500, 700, w, h, &width, &height), TM_OK);
+        float *values = malloc((size_t)(width * height) * sizeof *values);
+        const tm_map map = {values, (ptrdiff_t)(width * 4)};
+        CHECK_EQ(tm_match(m, &p.frame, t, &best, &map), TM_OK);
+        CHECK(check_map(&p, &s, values, &best, 331) <= 1);
+        const char *count = strstr(tm_matcher_plan(m), "transforms of ");
+        CHECK(count &&
+              sscanf(strchr(count, ','), ", %lld of %lld windows again", &again, &windows) == 2);
+        CHECK_EQ(windows, width * height);
+        if (s.domain == TM_DOMAIN_VALID && again > windows / 1000)
+            check_fail(__FILE__, __LINE__, "%s, content %d: %lld of %lld windows again: %s",
+                       tm_metric_name(s.metric), content, again, windows, tm_matcher_plan(m));
+        tm_template_destroy(&t);
+        tm_matcher_destroy(&m);
+        free(values);
+        discard(&p);
+    }
+}
+
+/* The same whole numbers as 8 bits and as floats. */
+static void agrees_with_bytes(void)
+{
+    uint8_t bytes[40 * 30], part[7 * 5];
+    float floats[40 * 30], float_part[7 * 5];
+    for (int i = 0; i < 40 * 30; i++)
+        floats[i] = bytes[i] = i % 40 < 12 ? 9 : (uint8_t)check_random();
+    for (int i = 0; i < 7 * 5; i++)
+        float_part[i] = part[i] = bytes[(11 + i / 7) * 40 + 20 + i % 7];
+    const tm_image images[2][2] = {
+        {{bytes, 40, 30, 40, .type = TM_SAMPLE_U8}, {part, 7, 5, 7, .type = TM_SAMPLE_U8}},
+        {{(uint8_t *)floats, 40, 30, 160, .type = TM_SAMPLE_F32},
+         {(uint8_t *)float_part, 7, 5, 28, .type = TM_SAMPLE_F32}}};
+    for (int metric = 0; metric < 6; metric++) {
+        tm_peak peaks[2];
+        for (int i = 0; i < 2; i++) {
+            tm_settings s;
+            tm_matcher *m;
+            tm_template *t;
+            tm_settings_default(&s, sizeof s);
+            s.device = TM_DEVICE_CPU;
+            s.metric = (tm_metric)metric;
+            CHECK_EQ(tm_matcher_create(&m, &s), TM_OK);
+            CHECK_EQ(tm_template_create(&t, m, &images[i][1]), TM_OK);
+            CHECK_EQ(tm_match(m, &images[i][0], t, &peaks[i], NULL), TM_OK);
+            tm_template_destroy(&t);
+            tm_matcher_destroy(&m);
+        }
+        CHECK_EQ(peaks[0].x, peaks[1].x);
+        CHECK_EQ(peaks[0].y, peaks[1].y);
+        CHECK(fabs(peaks[0].score - peaks[1].score) <= 0x1p-22 * fmax(1, fabs(peaks[0].score)));
+    }
+}
+
+static void refuses(void)
+{
+    static const float bad[] = {NAN, INFINITY, -INFINITY};
+    float frame[16], part[4] = {1, 2, 3, 4.5f};
+    const tm_image image = {(uint8_t *)frame, 4, 4, 16, .type = TM_SAMPLE_F32};
+    const tm_image tmpl = {(uint8_t *)part, 2, 2, 8, .type = TM_SAMPLE_F32};
+    tm_settings s;
+    tm_matcher *m;
+    tm_template *t;
+    tm_peak best;
+
+    for (int i = 0; i < 16; i++)
+        frame[i] = (float)i;
+    tm_settings_default(&s, sizeof s);
+    CHECK_EQ(tm_matcher_create(&m, &s), TM_OK);
+    CHECK_EQ(tm_template_create(&t, m, &tmpl), TM_OK);
+    for (int i = 0; i < 3; i++) {
+        frame[6] = bad[i];
+        CHECK_EQ(tm_match(m, &image, t, &best, NULL), TM_ERR_INVALID);
+        CHECK(strstr(tm_matcher_message(m), i == 0 ? "nan at x=2 y=1" : "inf at x=2 y=1"));
+    }
+    tm_template_destroy(&t);
+    part[3] = NAN;
+    CHECK_EQ(tm_template_create(&t, m, &tmpl), TM_ERR_INVALID);
+    CHECK(strstr(tm_matcher_message(m), "the template has the sample nan at x=1 y=1"));
+    tm_matcher_destroy(&m);
+}
+
+int main(int argc, char **argv)
+{
+    static const check_test tests[] = {
+        TEST(direct_within_bound),
+        TEST(fft_within_bound),
+        TEST(fft_keeps_spectra_apart),
+        TEST(fft_ties_beyond_range),
+        TEST(fft_does_most),
+        TEST(agrees_with_bytes),
+        TEST(refuses),
+        TEST(cuda_random),
+        TEST(cuda_templates),
+        TEST(cuda_pieces),
+        TEST(cuda_chunks),
+        TEST(cuda_fft),
+        TEST(cuda_fft_tiles),
+    };
+    return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
+}
