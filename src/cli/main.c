@@ -14,7 +14,6 @@
 #include "options.h"
 #include "run/run.h"
 #include "signals.h"
-#include "style.h"
 
 /* A picture opened as descriptor 1, because there was none, would receive the
  * results. Opened the wrong way round, so that using them is still an error. */

@@ -1,25 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "run/frames.h"
 
-#include <dirent.h>
+#include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "io/io.h"
-#include "message.h"
-#include "run/pages.h"
-
-/* A name in a folder; folders have a slash behind, which puts them where their
- * contents' paths belong. */
-typedef struct names {
-    char **list;
-    size_t count, capacity;
-} names;
-
-static bool grow(void **list, size_t *capacity, size_t count, size_t size)
+bool frames_grow(void **list, size_t *capacity, size_t count, size_t size)
 {
     if (count < *capacity)
         return true;
@@ -32,10 +22,10 @@ static bool grow(void **list, size_t *capacity, size_t count, size_t size)
     return true;
 }
 
-/* The path may be NULL for want of memory. */
 bool frames_append(cli_frames *frames, cli_frame frame)
 {
-    if (frame.path && grow((void **)&frames->list, &frames->capacity, frames->count, sizeof frame)) {
+    if (frame.path &&
+        frames_grow((void **)&frames->list, &frames->capacity, frames->count, sizeof frame)) {
         frames->list[frames->count++] = frame;
         return true;
     }
@@ -52,253 +42,148 @@ void frame_free(cli_frame *frame)
     free(frame->part);
 }
 
-static bool add_error(cli_frames *frames, char *path, uint32_t tree, const char *reason)
-{
-    char *error = strdup(reason);
-    if (!error) {
-        free(path);
-        return false;
-    }
-    return frames_append(frames, (cli_frame){.path = path, .tree = tree, .error = error});
-}
-
-static char *join(const char *folder, const char *name)
-{
-    char *path;
-    const size_t length = strlen(folder);
-    const char *slash = length > 0 && folder[length - 1] == '/' ? "" : "/";
-    return asprintf(&path, "%s%s%s", folder, slash, name) < 0 ? NULL : path;
-}
-
-/* What may be a picture or a folder to descend into; pipes and devices are not
- * opened, they might never end. */
-static bool wanted(const cli_frames *frames, const char *folder, const struct dirent *entry,
-                   bool *is_folder)
-{
-    struct stat status;
-    bool follow = false, good = true;
-    const bool picture = io_is_picture_name(entry->d_name);
-
-    *is_folder = false;
-    if (entry->d_name[0] == '.' || (!picture && !frames->recursive))
-        return false;
-    if (entry->d_type == DT_REG)
-        return picture;
-    if (entry->d_type == DT_DIR) {
-        *is_folder = true;
-        return frames->recursive;
-    }
-    char *path = join(folder, entry->d_name);
-    if (path && lstat(path, &status) == 0 && S_ISLNK(status.st_mode)) {
-        follow = true;
-        good = stat(path, &status) == 0;
-    }
-    free(path);
-    /* A link that leads nowhere is a frame that cannot be read. */
-    if (!path || !good || S_ISREG(status.st_mode))
-        return picture;
-    *is_folder = S_ISDIR(status.st_mode) && !follow;
-    return *is_folder && frames->recursive;
-}
-
-/* The kinds that do not fit any more are counted with the last. */
-static void skip(cli_frames *frames, const char *name)
-{
-    const char *ending = io_foreign_ending(name);
-    size_t i = 0;
-    if (!ending || name[0] == '.')
-        return;
-    while (i < FRAMES_SKIPPED_KINDS - 1 && frames->skipped[i].count > 0 &&
-           strcmp(frames->skipped[i].ending, ending) != 0)
-        i++;
-    if (frames->skipped[i].count++ == 0)
-        snprintf(frames->skipped[i].ending, sizeof frames->skipped[i].ending, "%s", ending);
-}
-
-static int compare_skipped(const void *a, const void *b)
-{
-    const cli_skipped *x = a, *y = b;
-    return x->count != y->count ? (x->count < y->count) - (x->count > y->count)
-                                : strcmp(x->ending, y->ending);
-}
-
-void frames_note_skipped(const cli_frames *frames, const char *folder)
-{
-    cli_skipped kinds[FRAMES_SKIPPED_KINDS];
-    size_t total = 0, count = 0;
-    char text[FRAMES_SKIPPED_KINDS * 32] = "";
-
-    memcpy(kinds, frames->skipped, sizeof kinds);
-    while (count < FRAMES_SKIPPED_KINDS && kinds[count].count > 0)
-        total += kinds[count++].count;
-    qsort(kinds, count, sizeof *kinds, compare_skipped);
-    for (size_t i = 0, used = 0; i < count; i++)
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%zu %s", i ? ", " : "",
-                                 kinds[i].count, kinds[i].ending);
-    if (total > 0)
-        message_note(folder, "%zu file%s passed over (%s)", total, total == 1 ? "" : "s", text);
-}
-
-static bool read_names(cli_frames *frames, DIR *directory, const char *folder, names *found)
-{
-    bool is_folder;
-    for (struct dirent *entry; errno = 0, (entry = readdir(directory));) {
-        if (!wanted(frames, folder, entry, &is_folder)) {
-            if (entry->d_type != DT_DIR)
-                skip(frames, entry->d_name);
-            continue;
-        }
-        char *name = NULL;
-        if (!grow((void **)&found->list, &found->capacity, found->count, sizeof name) ||
-            asprintf(&name, "%s%s", entry->d_name, is_folder ? "/" : "") < 0) {
-            errno = ENOMEM;
-            return false;
-        }
-        found->list[found->count++] = name;
-    }
-    return errno == 0;
-}
-
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static bool is_own_output(const cli_frames *frames, const char *folder)
-{
-    struct stat output, status;
-    for (int i = 0; i < 2; i++)
-        if (frames->not_below[i] && stat(frames->not_below[i], &output) == 0 &&
-            stat(folder, &status) == 0 && output.st_dev == status.st_dev &&
-            output.st_ino == status.st_ino)
-            return true;
-    return false;
-}
-
-static bool add_folder(cli_frames *frames, const char *folder, uint32_t tree);
-
-static bool add_names(cli_frames *frames, const char *folder, uint32_t tree, const names *found)
-{
-    bool good = true;
-    for (size_t i = 0; i < found->count && good; i++) {
-        char *path = join(folder, found->list[i]);
-        if (path && path[strlen(path) - 1] == '/') {
-            good = is_own_output(frames, path) || add_folder(frames, path, tree);
-            free(path);
-        } else {
-            good = pages_add(frames, (cli_frame){.path = path, .tree = tree});
-        }
-    }
-    return good;
-}
-
-static bool add_folder(cli_frames *frames, const char *folder, uint32_t tree)
-{
-    names found = {0};
-    DIR *directory = opendir(folder);
-    bool good = directory && read_names(frames, directory, folder, &found);
-    const int number = errno;
-
-    if (directory)
-        closedir(directory);
-    if (good) {
-        if (found.count > 0)
-            qsort(found.list, found.count, sizeof *found.list, compare_names);
-        good = add_names(frames, folder, tree, &found);
-    } else {
-        good = number != ENOMEM && add_error(frames, strdup(folder), tree, strerror(number));
-    }
-    for (size_t i = 0; i < found.count; i++)
-        free(found.list[i]);
-    free(found.list);
-    return good;
-}
-
-static uint32_t base_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? (uint32_t)(slash + 1 - path) : 0;
-}
-
-bool frames_add(cli_frames *frames, const char *operand)
-{
-    struct stat status;
-    const size_t before = frames->count;
-
-    if (strcmp(operand, "-") == 0 || stat(operand, &status) != 0 || !S_ISDIR(status.st_mode))
-        return pages_add(frames, (cli_frame){.path = strdup(operand), .tree = base_of(operand),
-                                             .named = true});
-    frames->from_folders = true;
-    const size_t length = strlen(operand);
-    if (!add_folder(frames, operand, (uint32_t)(length + (operand[length - 1] != '/'))))
-        return false;
-    return frames->count > before ||
-           add_error(frames, strdup(operand), base_of(operand),
-                     frames->recursive ? "no pictures in this folder"
-                                       : "no pictures in this folder (-r looks below it)");
-}
-
-/* What editors and Windows put around names: a byte order mark before the first, a carriage
- * return behind each; unless a file has that very name. */
-static ssize_t take_off(char *line, ssize_t length, bool first)
-{
-    struct stat status;
-    const bool mark = first && strncmp(line, "\xef\xbb\xbf", 3) == 0;
-    const bool returns = length > 0 && line[length - 1] == '\r';
-    if ((!mark && !returns) || lstat(line, &status) == 0)
-        return length;
-    if (returns)
-        line[--length] = '\0';
-    if (mark && lstat(line, &status) != 0)
-        memmove(line, line + 3, (size_t)(length -= 3) + 1);
-    return length;
-}
-
-/* NULL, or why it cannot be read. */
-static const char *read_list(cli_frames *frames, FILE *file, char end)
-{
-    const char *reason = NULL;
-    char *line = NULL;
-    size_t size = 0;
-    ssize_t length;
-
-    for (bool first = true; !reason && (errno = 0, length = getdelim(&line, &size, end, file)) > 0;
-         first = false) {
-        if (line[length - 1] == end)
-            line[--length] = '\0';
-        if (end == '\n')
-            length = take_off(line, length, first);
-        if (strlen(line) != (size_t)length)
-            reason = "has names that end with NUL, which -0 is for";
-        else if (length > 0 && !frames_add(frames, line))
-            reason = strerror(ENOMEM);
-    }
-    if (!reason && (errno || ferror(file)))
-        reason = strerror(errno ? errno : EIO);
-    free(line);
-    return reason;
-}
-
-bool frames_add_list(cli_frames *frames, const char *path, char end)
-{
-    const bool standard = strcmp(path, "-") == 0;
-    FILE *file = standard ? stdin : fopen(path, "re");
-    frames->in_list = true;
-    const char *reason = file ? read_list(frames, file, end) : strerror(errno);
-    frames->in_list = false;
-
-    if (reason)
-        message(path, "%s", reason);
-    if (file && !standard)
-        fclose(file);
-    frames->from_folders = true;
-    return !reason;
-}
-
 void frames_free(cli_frames *frames)
 {
     for (size_t i = 0; i < frames->count; i++)
         frame_free(&frames->list[i]);
     free(frames->list);
     *frames = (cli_frames){0};
+}
+
+static bool is_file(const char *path)
+{
+    struct stat status;
+    return strcmp(path, "-") == 0 ||
+           (stat(path, &status) == 0 && S_ISREG(status.st_mode));
+}
+
+/* The '#' of "file#3", with the number, or NULL. */
+static char *find_number(char *path, int64_t *number)
+{
+    char *mark = strrchr(path, '#'), *end;
+    if (!mark || !isdigit((unsigned char)mark[1]))
+        return NULL;
+    errno = 0;
+    *number = strtoll(mark + 1, &end, 10);
+    if (errno)
+        *number = INT64_MAX;
+    return *end ? NULL : mark;
+}
+
+bool frames_add_error(cli_frames *frames, char *path, uint32_t tree, bool named, const char *reason)
+{
+    const cli_frame frame = {.path = path, .tree = tree, .named = named, .error = strdup(reason)};
+    if (frame.error)
+        return frames_append(frames, frame);
+    free(path);
+    return false;
+}
+
+/* Fails the frame, of whose path the caller keeps its own copy. */
+static bool add_error(cli_frames *frames, const cli_frame *frame, const char *reason)
+{
+    return frames_add_error(frames, strdup(frame->path), frame->tree, frame->named, reason);
+}
+
+typedef struct taker {
+    cli_frames *frames;
+    const cli_frame *frame;
+    int64_t number; /* of the last one, or of the only one that is wanted */
+    bool only;
+    bool added;
+} taker;
+
+static bool add_part(taker *t, const io_part *place, const char *reason)
+{
+    const cli_frame *frame = t->frame;
+    cli_frame one = {.path = strdup(frame->path), .tree = frame->tree, .named = frame->named,
+                     .part = calloc(1, sizeof *one.part),
+                     .error = reason ? strdup(reason) : NULL};
+    if (!one.part || (reason && !one.error)) {
+        frame_free(&one);
+        return false;
+    }
+    *one.part = (cli_part){.number = t->number, .spelled = t->only, .place = *place};
+    t->added = true;
+    return frames_append(t->frames, one);
+}
+
+/* For io_find_parts. A template is one picture, so after the first nothing is added. */
+static bool take(void *data, const io_part *place, const char *reason)
+{
+    taker *t = data;
+    if (!t->only)
+        t->number++;
+    if (!t->frames->one_each || t->only)
+        return add_part(t, place, reason);
+    t->added = true;
+    return t->number > 1 || add_error(t->frames, t->frame,
+                                      strcmp(t->frame->path, "-") == 0
+                                          ? "holds several pictures, and a template is one"
+                                          : "holds several pictures, and a template is one: #1 "
+                                            "behind the file's name means the first");
+}
+
+/* "file#3", without the end; file is the frame's path without crop and number. */
+static bool add_numbered(taker *t, const char *file)
+{
+    char reason[96];
+    const int64_t wanted = t->number > 0 ? t->number : INT64_MAX;
+    const int64_t count = io_find_parts(file, wanted, take, t);
+    if (t->added || count < 0)
+        return count >= 0;
+    snprintf(reason, sizeof reason, "the file holds %" PRId64 " picture%s, not #%" PRId64, count,
+             count == 1 ? "" : "s", t->number);
+    t->added = true;
+    return add_error(t->frames, t->frame, reason);
+}
+
+/* file is the frame's path without a crop. */
+static bool add_parts(taker *t, char *file)
+{
+    if (is_file(file)) {
+        if (!io_may_have_pages(file, !t->frame->named || t->frames->in_list))
+            return true;
+        const bool good = io_find_parts(file, 0, take, t) >= 0;
+        t->frames->from_folders |= t->added;
+        return good;
+    }
+    if (!t->frame->named)
+        return true;
+    char *mark = find_number(file, &t->number);
+    if (!mark)
+        return true;
+    *mark = '\0';
+    t->only = true;
+    return !is_file(file) || strcmp(file, "-") == 0 || add_numbered(t, file);
+}
+
+bool frames_add_file(cli_frames *frames, cli_frame frame)
+{
+    taker t = {.frames = frames, .frame = &frame};
+    char *file = NULL;
+    io_crop crop;
+    bool has_crop, good = true;
+    io_error error;
+
+    if (!frame.path)
+        return false;
+    if (!frame.named)
+        file = strdup(frame.path);
+    else
+        io_split_crop(frame.path, &file, &crop, &has_crop, &error); /* or its turn says why not */
+    if (file && frame.named && !frames->one_each && io_is_stream(file)) {
+        frame.stream = !frames->in_list || strcmp(file, "-") == 0;
+        if (!frame.stream) {
+            t.added = true;
+            good = add_error(frames, &frame, "a pipe or a device is named on the command line, not in a list");
+        }
+    } else if (file && !(frames->one_each && io_is_stream(file))) {
+        good = add_parts(&t, file);
+    }
+    free(file);
+    if (!t.added && good)
+        return frames_append(frames, frame);
+    frame_free(&frame);
+    return good;
 }

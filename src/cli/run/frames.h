@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The pictures that the command line, a folder or a list names, in order. */
+/* The list of frames, or of templates: one for each picture, in order. */
 #ifndef TMATCH_CLI_FRAMES_H
 #define TMATCH_CLI_FRAMES_H
 
@@ -32,7 +32,7 @@ typedef struct cli_skipped {
     size_t count;
 } cli_skipped;
 
-enum { FRAMES_SKIPPED_KINDS = 16 };
+enum { FRAMES_SKIPPED_ENDINGS = 16 };
 
 typedef struct cli_frames {
     cli_frame *list;
@@ -42,26 +42,26 @@ typedef struct cli_frames {
     bool in_list;      /* what is added is of a list */
     bool one_each;     /* a file of several pictures is an error, unless one is named */
     bool recursive;    /* folders are descended into, */
-    cli_skipped skipped[FRAMES_SKIPPED_KINDS]; /* the first whose count is 0 is no more */
+    cli_skipped skipped[FRAMES_SKIPPED_ENDINGS]; /* the first whose count is 0 is no more */
     const char *not_below[2]; /* but not into these, if they exist: own outputs */
 } cli_frames;
 
-/* A file, or a folder's pictures in the order of their names' bytes. What cannot be
- * read becomes a frame with an error. Names that begin with a dot are passed over;
- * links to files are followed, links to folders below the operand are not. Each is
- * false if memory ran out. */
-bool frames_add(cli_frames *frames, const char *operand);
+/* Appends a file's frame, or one for each of its pictures, or the one that "#N" behind the
+ * name of a named file asks for. A file of that very name goes before. Takes over what the
+ * frame points to. False if memory ran out. */
+bool frames_add_file(cli_frames *frames, cli_frame frame);
 
-/* Takes over what the frame points to. */
+/* Appends a frame that fails for the reason. Takes over the path, which may be NULL for want of
+ * memory. False if memory ran out. */
+bool frames_add_error(cli_frames *frames, char *path, uint32_t tree, bool named, const char *reason);
+
+/* Appends one frame and takes over what it points to; its path may be NULL for want of memory.
+ * False if memory ran out. */
 bool frames_append(cli_frames *frames, cli_frame frame);
 
-/* Operands from a file, or standard input for "-", each ended by the byte. False
- * after a message. */
-bool frames_add_list(cli_frames *frames, const char *path, char end);
-
-/* One line about the files that were passed over, if there are any; of them the first
- * folder is named if there was one folder only. */
-void frames_note_skipped(const cli_frames *frames, const char *folder);
+/* Makes room for one more element in a list that has so many of this size. False if memory ran
+ * out. */
+bool frames_grow(void **list, size_t *capacity, size_t count, size_t size);
 
 /* Frees what it points to. */
 void frame_free(cli_frame *frame);

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "clock.h"
-#include "style.h"
+#include "message.h"
 
 /* Short work needs no bar, and the eye no more than some pictures a second. */
 #define FIRST_MS 500.0

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <unistd.h>
 
-#include "style.h"
+#include "message.h"
 #include "text.h"
 
 /* Lines go out as they are made: a reader at the other end of a pipe sees each

@@ -13,7 +13,7 @@
 #include "run/resume.h"
 #include "run/watch.h"
 #include "run/engine.h"
-#include "run/frames.h"
+#include "run/folders.h"
 #include "message.h"
 #include "run/output.h"
 #include "run/output_check.h"
@@ -41,7 +41,7 @@ typedef struct runner {
 static bool add_operands(cli_frames *frames, const char **operands, int count)
 {
     for (int i = 0; i < count; i++)
-        if (!frames_add(frames, operands[i])) {
+        if (!folders_add(frames, operands[i])) {
             message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
             return false;
         }
@@ -77,7 +77,7 @@ static bool find_pictures(runner *r)
     r->frames.from_folders = o->watch != NULL;
     if (!add_operands(&r->frames, o->frames, o->frame_count) ||
         !add_operands(&r->names, o->templates, o->template_count) ||
-        (o->files_from && !frames_add_list(&r->frames, o->files_from, o->null_names ? '\0' : '\n')))
+        (o->files_from && !folders_add_list(&r->frames, o->files_from, o->null_names ? '\0' : '\n')))
         return false;
     if (standard_inputs(&r->frames) + standard_inputs(&r->names) +
             (o->files_from && strcmp(o->files_from, "-") == 0) > 1) {
@@ -85,8 +85,8 @@ static bool find_pictures(runner *r)
         return false;
     }
     if (!o->quiet) {
-        frames_note_skipped(&r->frames, lone_folder(o->frames, o->frame_count, o->files_from));
-        frames_note_skipped(&r->names, lone_folder(o->templates, o->template_count, NULL));
+        folders_note_skipped(&r->frames, lone_folder(o->frames, o->frame_count, o->files_from));
+        folders_note_skipped(&r->names, lone_folder(o->templates, o->template_count, NULL));
     }
     if (o->watch && !watch_know(&r->watch, &r->frames))
         return false;

@@ -14,7 +14,6 @@
 #include "hash.h"
 #include "io/io.h"
 #include "message.h"
-#include "run/pages.h"
 
 /* A link is complete when it is made. */
 #define EVENTS (IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE | IN_DELETE_SELF | IN_MOVE_SELF)
@@ -80,7 +79,7 @@ static bool is_link(const char *path)
 static void add(cli_watch *w, cli_pipeline *pipeline, char *path, size_t tree)
 {
     cli_frames found = {0};
-    if (!pages_add(&found, (cli_frame){.path = path, .tree = (uint32_t)tree})) {
+    if (!frames_add_file(&found, (cli_frame){.path = path, .tree = (uint32_t)tree})) {
         message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
         w->failed = true;
     }
