@@ -8,10 +8,6 @@
 
 typedef enum cli_format { CLI_TEXT, CLI_JSON, CLI_CSV } cli_format;
 
-/* Endings of the names that are offered where a picture is to be given; those of a folder's
- * frames are among them. */
-#define PICTURE_ENDINGS "png|jpg|jpeg|tif|tiff|bmp|dib|webp|y4m|pbm|pgm|ppm|pnm|npy|txt"
-
 typedef enum option_group {
     GROUP_INPUT,
     GROUP_MATCHING,

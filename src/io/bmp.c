@@ -298,57 +298,39 @@ static bool decode(const io_source *source, const io_request *request, const io_
     return good;
 }
 
-typedef struct row_reader {
-    bmp file;
-    uint8_t *row;
-} row_reader;
-
 static bool rows_open(io_rows *rows, const io_limits *limits, io_error *error)
 {
-    row_reader *reader = rows->state = calloc(1, sizeof *reader);
-    if (!reader)
+    bmp *file = rows->state = calloc(1, sizeof *file);
+    if (!file)
         return io_fail(error, "not enough memory");
-    if (!begin(&reader->file, rows->source, limits, error))
+    if (!begin(file, rows->source, limits, error))
         return false;
-    rows->width = reader->file.width;
-    rows->height = reader->file.height;
-    rows->colored = reader->file.colored;
-    rows->alpha_ignored = reader->file.masks[3] != 0;
-    if (is_packed(&reader->file))
+    rows->width = file->width;
+    rows->height = file->height;
+    rows->colored = file->colored;
+    rows->alpha_ignored = file->masks[3] != 0;
+    if (is_packed(file))
         rows->whole = "a BMP of run lengths";
-    reader->row = malloc((size_t)rows->width * 3);
-    return reader->row || io_fail(error, "not enough memory");
+    rows->row = malloc((size_t)rows->width * 3);
+    return rows->row || io_fail(error, "not enough memory");
 }
 
 static bool rows_read(io_rows *rows, uint8_t *to, io_error *error)
 {
-    row_reader *reader = rows->state;
-    const bmp *file = &reader->file;
-    if (!read_row(file, rows->next, reader->row, NULL, error))
+    const bmp *file = rows->state;
+    if (!read_row(file, rows->next, rows->row, NULL, error))
         return false;
-    io_put_row(to, rows->color, reader->row, file->colored ? 3 : 1, rows->width);
+    io_put_row(to, rows->color, rows->row, file->colored ? 3 : 1, rows->width);
     const int64_t line = file->top_down ? rows->next : file->height - 1 - rows->next;
     const size_t from = file->offset + (size_t)line * file->stride;
     io_rows_spend(rows, from, from + file->stride);
     return true;
 }
 
-static void rows_close(io_rows *rows)
-{
-    row_reader *reader = rows->state;
-    if (reader)
-        free(reader->row);
-    free(reader);
-}
-
-static const char *const in_folders[] = {".bmp", ".dib", NULL};
-
 const io_format io_format_bmp = {
     .name = "BMP",
-    .in_folders = in_folders,
     .probe = probe,
     .decode = decode,
     .rows_open = rows_open,
     .rows_read = rows_read,
-    .rows_close = rows_close,
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a picture format implements, and what formats share. A new format is a
- * file with an io_format and a line in formats.c. */
+/* What a picture format implements, and what formats share. A new format is a file with an
+ * io_format, and a line in formats.def. */
 #ifndef TMATCH_IO_FORMAT_H
 #define TMATCH_IO_FORMAT_H
 
@@ -21,14 +21,14 @@ struct io_rows {
     int decoder_bytes; /* a pixel, that decoding whole takes beside the samples */
     size_t used;       /* bytes of the source */
     size_t spent_begin, spent_end; /* a part of it that is of no more use */
-    void *state;
+    void *state;  /* the format's, malloc'ed */
+    uint8_t *row; /* room for a row as the file has it, malloc'ed, where the format needs one */
 };
 
 struct io_format {
     const char *name;
-    const char *library;           /* and its version, or NULL */
-    const char *const *endings;    /* that encode is chosen by, NULL-terminated; or NULL */
-    const char *const *in_folders; /* endings of the files that a folder is read for; or NULL */
+    const char *library; /* and its version, or NULL */
+    bool not_in_folders; /* files with its endings are often no pictures: only named ones are read */
     bool (*probe)(const uint8_t *data, size_t size);
     /* The EXIF orientation that the file has, 1 to 8, or 0; or NULL. What is decoded is
      * made upright by the caller. */
@@ -39,8 +39,9 @@ struct io_format {
                    io_picture *picture, io_error *error);
     /* Decoding by rows, or all NULL. open sets width, height, what io_rows says of the
      * file, and state, and whole where the file has to be decoded whole: then read is
-     * not called. close frees state, whatever open left. read decodes the next row and
-     * says in used how much of the file's beginning is of no more use. */
+     * not called. read decodes the next row and says in used how much of the file's beginning
+     * is of no more use. close, or NULL, frees what state holds, whatever open left; state itself
+     * and row are freed after it. */
     bool (*rows_open)(io_rows *rows, const io_limits *limits, io_error *error);
     bool (*rows_read)(io_rows *rows, uint8_t *to, io_error *error);
     void (*rows_close)(io_rows *rows);
@@ -51,19 +52,20 @@ struct io_format {
     int64_t (*pages)(const io_source *source);
 };
 
-extern const io_format io_format_png, io_format_jpeg, io_format_tiff, io_format_bmp,
-    io_format_webp, io_format_pnm, io_format_y4m, io_format_npy, io_format_text;
+#define FORMAT(id, endings) extern const io_format io_format_##id;
+#include "formats.def"
+#undef FORMAT
 
 /* Known in every build. */
 bool io_is_tiff(const uint8_t *data, size_t size);
 bool io_is_webp(const uint8_t *data, size_t size);
-extern const char *const io_tiff_endings[], *const io_webp_endings[];
 
 /* NULL-terminated, in the order in which they are probed. */
 extern const io_format *const io_formats[];
 
-/* Which of them a file's first bytes say, or NULL. */
+/* Which of them a file's first bytes say, or the ending of its name in any case; or NULL. */
 const io_format *io_find_format(const uint8_t *data, size_t size);
+const io_format *io_named_format(const char *name);
 
 /* JPEG of another quality than encode's, from 1 to 100; below 90 colour has half the
  * resolution. */

@@ -277,9 +277,7 @@ static bool rows_read(io_rows *rows, uint8_t *to, io_error *error)
 static void rows_close(io_rows *rows)
 {
     jpeg_reader *r = rows->state;
-    if (r)
-        jpeg_destroy_decompress(&r->codec);
-    free(r);
+    jpeg_destroy_decompress(&r->codec);
 }
 
 static bool write_picture(j_compress_ptr codec, const io_picture *picture, int quality, FILE *file)
@@ -326,8 +324,6 @@ static bool encode(const io_picture *picture, FILE *file, io_error *error)
     return io_jpeg_encode(picture, QUALITY, file, error);
 }
 
-static const char *const endings[] = {".jpg", ".jpeg", NULL};
-
 const io_format io_format_jpeg = {
     .name = "JPEG",
 #ifdef LIBJPEG_TURBO_VERSION
@@ -335,8 +331,6 @@ const io_format io_format_jpeg = {
 #else
     .library = "libjpeg " TEXT(JPEG_LIB_VERSION),
 #endif
-    .endings = endings,
-    .in_folders = endings,
     .probe = probe,
     .orientation = find_orientation,
     .decode = decode,

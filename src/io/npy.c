@@ -157,9 +157,9 @@ static bool decode(const io_source *source, const io_request *request, const io_
     return !floats || io_finish_floats(picture, request, error);
 }
 
-/* Folders are not read for them: they may be score maps. */
 const io_format io_format_npy = {
     .name = "NPY",
+    .not_in_folders = true, /* they may be score maps */
     .probe = probe,
     .decode = decode,
 };

@@ -9,7 +9,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -191,11 +190,8 @@ bool io_source_open_part(io_source *source, const char *path, const io_part *par
 
 bool io_may_have_pages(const char *name, bool likely)
 {
-    const char *dot = strrchr(name, '.');
-    for (const io_format *const *format = io_formats; dot && *format; format++)
-        for (const char *const *ending = (*format)->in_folders; ending && *ending; ending++)
-            if (strcasecmp(dot, *ending) == 0)
-                return (*format)->pages || *format == &io_format_y4m ||
-                       (!likely && *format == &io_format_pnm);
-    return !likely;
+    const io_format *format = io_named_format(name);
+    if (!format || format->not_in_folders)
+        return !likely;
+    return format->pages || format == &io_format_y4m || (!likely && format == &io_format_pnm);
 }

@@ -254,9 +254,7 @@ static bool rows_read(io_rows *rows, uint8_t *to, io_error *error)
 static void rows_close(io_rows *rows)
 {
     png_state *state = rows->state;
-    if (state)
-        png_destroy_read_struct(&state->png, &state->info, NULL);
-    free(state);
+    png_destroy_read_struct(&state->png, &state->info, NULL);
 }
 
 static bool write_picture(png_state *state, const io_picture *picture)
@@ -294,13 +292,9 @@ static bool encode(const io_picture *picture, FILE *file, io_error *error)
     return ok;
 }
 
-static const char *const endings[] = {".png", NULL};
-
 const io_format io_format_png = {
     .name = "PNG",
     .library = "libpng " PNG_LIBPNG_VER_STRING,
-    .endings = endings,
-    .in_folders = endings,
     .probe = probe,
     .orientation = find_orientation,
     .decode = decode,

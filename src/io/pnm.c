@@ -259,54 +259,37 @@ static bool decode(const io_source *source, const io_request *request, const io_
     return ok && (request->deep || io_set_bits(picture, 8, error));
 }
 
-typedef struct row_reader {
-    pnm file;
-    uint8_t *scratch;
-} row_reader;
-
 static bool rows_open(io_rows *rows, const io_limits *limits, io_error *error)
 {
-    row_reader *reader = rows->state = calloc(1, sizeof *reader);
-    if (!reader)
+    pnm *file = rows->state = calloc(1, sizeof *file);
+    if (!file)
         return io_fail(error, "not enough memory");
-    if (!begin(&reader->file, rows->source, limits, error))
+    if (!begin(file, rows->source, limits, error))
         return false;
-    rows->width = reader->file.width;
-    rows->height = reader->file.height;
-    rows->colored = reader->file.channels == 3;
-    rows->deep = reader->file.maxval > 255;
+    rows->width = file->width;
+    rows->height = file->height;
+    rows->colored = file->channels == 3;
+    rows->deep = file->maxval > 255;
     rows->whole = rows->deep ? "a PNM of 16-bit samples" : NULL;
-    reader->scratch = malloc((size_t)(rows->width * reader->file.channels));
-    return reader->scratch || io_fail(error, "not enough memory");
+    rows->row = malloc((size_t)(rows->width * file->channels));
+    return rows->row || io_fail(error, "not enough memory");
 }
 
 static bool rows_read(io_rows *rows, uint8_t *to, io_error *error)
 {
-    row_reader *reader = rows->state;
+    pnm *file = rows->state;
     const uint8_t *row;
-    if (!read_row(&reader->file, reader->scratch, &row, error))
+    if (!read_row(file, rows->row, &row, error))
         return false;
-    io_put_row(to, rows->color, row, reader->file.channels, rows->width);
-    rows->used = (size_t)(reader->file.at - reader->file.data);
+    io_put_row(to, rows->color, row, file->channels, rows->width);
+    rows->used = (size_t)(file->at - file->data);
     return true;
 }
 
-static void rows_close(io_rows *rows)
-{
-    row_reader *reader = rows->state;
-    if (reader)
-        free(reader->scratch);
-    free(reader);
-}
-
-static const char *const in_folders[] = {".pbm", ".pgm", ".ppm", ".pnm", NULL};
-
 const io_format io_format_pnm = {
     .name = "PNM",
-    .in_folders = in_folders,
     .probe = probe,
     .decode = decode,
     .rows_open = rows_open,
     .rows_read = rows_read,
-    .rows_close = rows_close,
 };

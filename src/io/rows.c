@@ -60,7 +60,10 @@ void io_rows_close(io_rows **rows)
 {
     if (!*rows)
         return;
-    (*rows)->format->rows_close(*rows);
+    if ((*rows)->state && (*rows)->format->rows_close)
+        (*rows)->format->rows_close(*rows);
+    free((*rows)->state);
+    free((*rows)->row);
     free(*rows);
     *rows = NULL;
 }

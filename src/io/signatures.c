@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-const char *const io_tiff_endings[] = {".tif", ".tiff", NULL};
-const char *const io_webp_endings[] = {".webp", NULL};
 
 /* With 43 in the place of 42 it is a BigTIFF. */
 bool io_is_tiff(const uint8_t *data, size_t size)
@@ -29,7 +27,6 @@ static bool refuse_tiff(const io_source *source, const io_request *request, cons
 
 const io_format io_format_tiff = {
     .name = "TIFF",
-    .in_folders = io_tiff_endings,
     .probe = io_is_tiff,
     .decode = refuse_tiff,
 };
@@ -45,7 +42,6 @@ static bool refuse_webp(const io_source *source, const io_request *request, cons
 
 const io_format io_format_webp = {
     .name = "WebP",
-    .in_folders = io_webp_endings,
     .probe = io_is_webp,
     .decode = refuse_webp,
 };

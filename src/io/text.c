@@ -222,6 +222,7 @@ static bool decode(const io_source *source, const io_request *request, const io_
 
 const io_format io_format_text = {
     .name = "text",
+    .not_in_folders = true,
     .probe = probe,
     .decode = decode,
 };

@@ -368,16 +368,12 @@ static bool rows_read(io_rows *rows, uint8_t *to, io_error *error)
 
 static void rows_close(io_rows *rows)
 {
-    tiff_reader *r = rows->state;
-    if (r)
-        reader_close(r);
-    free(r);
+    reader_close(rows->state);
 }
 
 const io_format io_format_tiff = {
     .name = "TIFF",
     .library = "libtiff " TM_LIBTIFF_VERSION,
-    .in_folders = io_tiff_endings,
     .probe = io_is_tiff,
     .pages = io_tiff_count_pages,
     .orientation = io_tiff_orientation,

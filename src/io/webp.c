@@ -132,18 +132,11 @@ static bool rows_open(io_rows *rows, const io_limits *limits, io_error *error)
     return true;
 }
 
-static void rows_close(io_rows *rows)
-{
-    (void)rows;
-}
-
 const io_format io_format_webp = {
     .name = "WebP",
     .library = "libwebp " TM_LIBWEBP_VERSION,
-    .in_folders = io_webp_endings,
     .probe = io_is_webp,
     .orientation = find_orientation,
     .decode = decode,
     .rows_open = rows_open,
-    .rows_close = rows_close,
 };

@@ -289,19 +289,10 @@ static bool rows_read(io_rows *rows, uint8_t *to, io_error *error)
     return true; /* colours lie further on: nothing is of no more use before the end */
 }
 
-static void rows_close(io_rows *rows)
-{
-    free(rows->state);
-}
-
-static const char *const in_folders[] = {".y4m", NULL};
-
 const io_format io_format_y4m = {
     .name = "Y4M",
-    .in_folders = in_folders,
     .probe = io_y4m_begins,
     .decode = decode,
     .rows_open = rows_open,
     .rows_read = rows_read,
-    .rows_close = rows_close,
 };

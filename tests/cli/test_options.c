@@ -73,23 +73,34 @@ static void choices_differ(void)
         }
 }
 
-/* Whether one of the words between bars is the name. */
-static bool has_ending(const char *words, const char *name)
+/* Whether each of the words between bars, in small letters and in capitals, is an ending by which the
+ * format is known, and folders are read for it unless the format says otherwise. */
+static bool names_format(const char *words, const io_format *format)
 {
-    for (; *words; words += strspn(words, "|")) {
+    bool good = *words;
+    for (; *words && good; words += strspn(words, "|")) {
+        char small[16] = "a.", large[16];
         const size_t length = strcspn(words, "|");
-        if (length == strlen(name) && strncmp(words, name, length) == 0)
-            return true;
+        strncat(small, words, length);
+        for (size_t i = 0; i <= strlen(small); i++)
+            large[i] = (char)toupper((unsigned char)small[i]);
+        good = io_named_format(small) == format && io_named_format(large) == format &&
+               io_is_picture_name(small) == !format->not_in_folders && !io_named_format(small + 1);
         words += length;
     }
-    return false;
+    return good;
 }
 
-static void pictures_of_folders_are_offered(void)
+/* Completions offer the endings of the formats' list. */
+static void offered_endings_name_formats(void)
 {
-    for (int i = 0; io_formats[i]; i++)
-        for (const char *const *e = io_formats[i]->in_folders; e && *e; e++)
-            CHECK(has_ending(PICTURE_ENDINGS, *e + 1));
+#define FORMAT(id, endings) CHECK(names_format(endings, &io_format_##id));
+#include "io/formats.def"
+#undef FORMAT
+    CHECK(!io_named_format("png"));
+    CHECK(!io_named_format("a.pn"));
+    CHECK(!io_named_format("a.pngs"));
+    CHECK(!io_named_format("a."));
 }
 
 int main(int argc, char **argv)
@@ -98,7 +109,7 @@ int main(int argc, char **argv)
         TEST(names_are_options), TEST(names_differ),
         TEST(groups_are_together), TEST(texts_are_phrases),
         TEST(arguments_fit_what_is_taken), TEST(choices_differ),
-        TEST(pictures_of_folders_are_offered),
+        TEST(offered_endings_name_formats),
     };
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
 }

@@ -32,9 +32,15 @@ static void put_words(FILE *out, const choice *choices)
             fprintf(out, "%s%s", c == choices ? "" : " ", c->name);
 }
 
+/* Completions offer files with these endings where a picture is to be given. */
 void emit_endings(FILE *out)
 {
-    fputs(PICTURE_ENDINGS, out);
+#define FORMAT(id, endings) "|" endings
+    static const char all[] =
+#include "io/formats.def"
+        ;
+#undef FORMAT
+    fputs(all + 1, out);
 }
 
 void emit_bash_options(FILE *out)
