@@ -37,7 +37,8 @@ has_all_options() {
         grep -q -e "^\.It.* Fl -${option#--}\( \|\$\)" "$manual/tmatch.1" || echo "no $option"
     done | { ! grep .; }
 }
-lint() { ! mandoc -Tlint "$manual/tmatch.1" 2>&1 | grep -v 'mandoc\.db'; }
+# Pages that it refers to need not be installed here.
+lint() { ! mandoc -Tlint "$manual/tmatch.1" 2>&1 | grep -v -e 'mandoc\.db' -e 'referenced manual not found'; }
 renders() {
     ! MANWIDTH=80 man --warnings -l "$manual/tmatch.1" 2>&1 >"$scratch/page" | grep . || return 1
     [ "$(wc -L <"$scratch/page")" -le 80 ] || return 1

@@ -2,7 +2,7 @@
 /* The inner loops of the direct algorithm on the CPU, one table per instruction
  * set. tm_cpu_kernels_init assigns plain C first and lets each instruction set
  * that the processor has and the mask allows overwrite it. Every version makes
- * the same bits: tests/checkasm.c.
+ * the same bits: tests/checkasm.
  *
  * Phase order. A product instruction sums 4 neighbouring bytes into one 32-bit
  * lane, so the lanes of one register are outputs 4 columns apart. All rows of

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "checkasm.h"
+
+static double now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+/* Shortest of some repeats, in ns a window. */
+#define TIME(windows, call)                                      \
+    ({                                                           \
+        double shortest = 1e300;                                 \
+        for (int repeat = 0; repeat < 40; repeat++) {            \
+            double start = now_ns();                             \
+            for (int inner = 0; inner < 8; inner++)              \
+                call;                                            \
+            double taken = (now_ns() - start) / 8;               \
+            shortest = taken < shortest ? taken : shortest;      \
+        }                                                        \
+        shortest / (windows);                                    \
+    })
+
+void bench(void)
+{
+    static const int sizes[][2] = {{4, 4}, {8, 8}, {16, 16}, {21, 21}, {32, 32}, {64, 64}};
+
+    printf("%-12s %8s %12s %12s\n", "", "", "ns/window", "products/ns");
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        tile t = tile_make(sizes[s][0], sizes[s][1], 12, 16, 9, 9);
+        for (int i = 0; i < isa_count; i++) {
+            buffer taps = buffer_make(tm_panel_size(t.w, t.h));
+            buffer planes = buffer_make((size_t)(t.rows + t.h + 2) * (size_t)t.stride * 4);
+            tm_panel panel = {.w = t.w, .h = t.h, .taps = taps.data};
+            isas[i].pack(&panel, t.taps.data, t.w);
+            if (panel.planes)
+                isas[i].expand(planes.data, t.staged.data, t.stride, t.rows + t.h - 1, &panel);
+            double ns = TIME(t.rows * t.blocks * TM_BLOCK,
+                             isas[i].correlate(t.sft.data, t.sft_stride, &panel, t.staged.data,
+                                               planes.data, t.stride, t.rows, t.blocks));
+            printf("%-12s correlate %3d %9.3f %12.1f\n", isas[i].name, t.w, ns, t.w * t.h / ns);
+            free(taps.memory);
+            free(planes.memory);
+        }
+        tile_free(&t);
+    }
+
+    tile t = tile_make(21, 21, TM_SLIDE_ROWS, 16, 9, 9);
+    buffer b[4], map = buffer_make((size_t)t.blocks * TM_BLOCK * 4);
+    tm_columns c = columns_make(b, (int)(t.stride / TM_BLOCK));
+    first_columns(&t, &c);
+    tm_window_row row = first_row(&t, &c);
+    row.width = t.blocks * TM_BLOCK;
+    for (int i = 0; i < isa_count; i++) {
+        tm_best best = TM_NO_BEST;
+        const tm_cpu_kernels *k = &isas[i];
+        double score = TIME(row.width, k->score_best(&row, &best));
+        double with_map = TIME(row.width, k->score_map(&row, &best, map.data));
+        double peaks = TIME(row.width, k->score_peaks(&row, &best, best.score, map.data));
+        double slide = TIME(TM_SLIDE_ROWS * row.width,
+                            k->slide(&c, t.staged.data, t.stride, t.h, TM_SLIDE_ROWS));
+        memset(c.sum, 0, b[0].size);
+        memset(c.sum_sq, 0, b[1].size);
+        first_columns(&t, &c);
+        printf("%-12s slide %.3f, score_best %.3f, score_map %.3f, score_peaks %.3f ns/window\n",
+               k->name, slide, score, with_map, peaks);
+    }
+    columns_free(b);
+    free(map.memory);
+    tile_free(&t);
+}
