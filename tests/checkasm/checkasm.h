@@ -13,7 +13,6 @@ extern tm_cpu_kernels isas[MAX_ISAS]; /* plain C first, each with a set more tha
 extern int isa_count;
 
 /* Memory with poison on both sides, so that a write outside is found. */
-/* Memory with a margin on both sides. */
 typedef struct buffer {
     uint8_t *memory;
     void *data;

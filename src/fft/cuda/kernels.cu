@@ -103,7 +103,7 @@ static __global__ void __launch_bounds__(B::THREADS) columns_kernel(tm_fft_job j
 }
 
 #ifdef TM_FFT_PROBE
-/* For tests/fft_error_cuda.c: the greatest distance of a sum from an integer so far,
+/* For tests/fft/fft_error_cuda.c: the greatest distance of a sum from an integer so far,
  * as the bits of a double. */
 static __device__ unsigned long long probe_worst;
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <tiffio.h>
 
-#include "io_samples.h"
+#include "samples.h"
 
 typedef struct tiff_sample {
     int width, height, bits, format, samples; /* format 0: unsigned */

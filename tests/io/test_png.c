@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "check.h"
-#include "io_samples.h"
+#include "samples.h"
 
 #include <png.h>
 #include <stdlib.h>

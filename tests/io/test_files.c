@@ -2,7 +2,7 @@
 /* Sources, crops, outputs and the pictures and matrices written to them. */
 #include "check.h"
 #include "io/format.h"
-#include "io_samples.h"
+#include "samples.h"
 
 #include <dirent.h>
 #include <errno.h>

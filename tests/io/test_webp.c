@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "check.h"
 #include "io/orientation.h"
-#include "io_samples.h"
+#include "samples.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* Streams of pictures, whole, torn and hostile, however they arrive; and files that hold
  * several. */
 #include "check.h"
-#include "io_samples.h"
+#include "samples.h"
 
 #include "io/format.h"
 #include "io/split.h"

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "io_samples.h"
+#include "samples.h"
 
 static const io_limits limits = {IO_DEFAULT_MAX_PIXELS};
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "check.h"
-#include "io_samples.h"
+#include "samples.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "io_samples.h"
+#include "samples.h"
 
 #include "check.h"
 

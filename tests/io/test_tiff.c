@@ -473,7 +473,7 @@ static void what_is_not_read_is_named(void)
 }
 
 #else
-#include "io_samples.h"
+#include "samples.h"
 
 static void a_build_without_libtiff_says_so(void)
 {

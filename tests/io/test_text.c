@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* PNM, text matrices, and what is neither. */
 #include "check.h"
-#include "io_samples.h"
+#include "samples.h"
 
 #include <stdlib.h>
 #include <string.h>
