@@ -79,10 +79,10 @@ static cudaError_t transform(tm_cuda *cuda, const tm_job *job, tm_f32_launch *l)
     tm_fft_job fft = {};
 
     TRY(tm_buffer_fit(&cuda->correlations,
-                      (windows + TM_MAX_CHANNELS * TM_FFT_NORMS) * sizeof(double)));
+                      (windows + TM_MAX_CHANNELS * TM_F32_NORM_PARTS) * sizeof(double)));
     double *products = (double *)cuda->correlations.data;
     unsigned long long *norms = (unsigned long long *)(products + windows);
-    TRY(cudaMemsetAsync(norms, 0, TM_MAX_CHANNELS * TM_FFT_NORMS * sizeof *norms, cuda->stream));
+    TRY(cudaMemsetAsync(norms, 0, TM_MAX_CHANNELS * TM_F32_NORM_PARTS * sizeof *norms, cuda->stream));
     l->rule = tm_fft_f32_rule_make(t, job->metric);
     l->rule.added = added_error(l);
     l->error = tm_fft_f32_error(job->tiling, 1, l->rule.norm);
@@ -111,7 +111,7 @@ static cudaError_t transform(tm_cuda *cuda, const tm_job *job, tm_f32_launch *l)
         fft.f32.mean = distance ? t->f32->means[c] : 0;
         fft.f32.taps = l->taps + c * t->n;
         TRY(tm_fft_prepare_f32(&cuda->fft, &fft, &cuda->f32_spectrum, cuda->stream));
-        TRY(tm_fft_norms_launch(&fft, norms + c * TM_FFT_NORMS, cuda->stream));
+        TRY(tm_fft_norms_launch(&fft, norms + c * TM_F32_NORM_PARTS, cuda->stream));
         TRY(tm_fft_launch_f32(&fft, cuda->stream));
     }
     return cudaSuccess;

@@ -5,6 +5,7 @@
 #ifndef TMATCH_LCC_CUDA_PLUGIN_H
 #define TMATCH_LCC_CUDA_PLUGIN_H
 
+#include "lcc/cuda/tensor/limits.h"
 #include "lcc/lcc.h"
 
 #define TM_CUDA_PLUGIN_VERSION 8
@@ -12,10 +13,6 @@
 typedef struct tm_message {
     char text[256];
 } tm_message;
-
-/* Most pixels of a template on the tensor cores: n * 255^2 < 2^32 and
- * n * 255 < 2^24. */
-#define TM_TENSOR_TAPS 65793
 
 /* What a plan has to know of a device. */
 typedef struct tm_cuda_traits {

@@ -65,7 +65,7 @@ static __global__ void __launch_bounds__(NORM_THREADS)
     const int64_t left = blockIdx.x * (int64_t)t.step_x, top = blockIdx.y * (int64_t)t.step_y;
     double sum = 0;
 
-    for (int y = blockIdx.z; y < t.length_y; y += TM_FFT_NORMS) {
+    for (int y = blockIdx.z; y < t.length_y; y += TM_F32_NORM_PARTS) {
         for (int x = threadIdx.x; x < t.length_x; x += NORM_THREADS) {
             const double a = sample(job, left + x, top + y);
             const double b = sample(job, left + x + t.shift_x, top + y + t.shift_y);
@@ -85,10 +85,10 @@ static __global__ void __launch_bounds__(NORM_THREADS)
     atomicMax(&norms[blockIdx.z], (unsigned long long)__double_as_longlong(sum * (1 + 0x1p-20)));
 }
 
-cudaError_t tm_fft_norms_launch(const tm_fft_job *job, unsigned long long norms[TM_FFT_NORMS],
+cudaError_t tm_fft_norms_launch(const tm_fft_job *job, unsigned long long norms[TM_F32_NORM_PARTS],
                                 cudaStream_t stream)
 {
-    const dim3 grid((unsigned)job->tiling.across, (unsigned)job->tiling.down, TM_FFT_NORMS);
+    const dim3 grid((unsigned)job->tiling.across, (unsigned)job->tiling.down, TM_F32_NORM_PARTS);
     norms_kernel<<<grid, NORM_THREADS, 0, stream>>>(*job, norms);
     return cudaGetLastError();
 }

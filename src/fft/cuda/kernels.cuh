@@ -5,6 +5,7 @@
 
 #include "fft/tiling.h"
 #include "lcc/cuda/device.cuh"
+#include "lcc/cuda/float/f32.cuh"
 
 /* S_F and (float)var_F of a window. */
 typedef struct tm_window {
@@ -71,10 +72,9 @@ typedef struct tm_fft_kernels {
 /* The table, ascending by length, ended by length 0. */
 const tm_fft_kernels *tm_fft_kernel_table(void);
 
-/* The square of a pair of tiles' norm is at most the sum of these, each that of some of
- * its rows, as the bits of a double; 0 before. */
-enum { TM_FFT_NORMS = 64 };
-cudaError_t tm_fft_norms_launch(const tm_fft_job *job, unsigned long long norms[TM_FFT_NORMS],
+/* The square of the norm of any pair of tiles, in parts, each of which takes some of a
+ * tile's rows. They are 0 before. */
+cudaError_t tm_fft_norms_launch(const tm_fft_job *job, unsigned long long norms[TM_F32_NORM_PARTS],
                                 cudaStream_t stream);
 
 /* Windows of the run, both parts. */

@@ -128,8 +128,8 @@ static __device__ __forceinline__ bool fft_scores(tm_f32_panel &p, const tm_f32_
             tm_f32_add_boxes<false, true, false>(p, l, t, c, 0, none, squares);
         if (CENTRED) /* the means of the taps are rounded sums */
             error.products += l.shift_error * fabs(pivot - l.pivots[c]);
-        for (int i = 0; i < TM_FFT_NORMS; i++)
-            norm += __longlong_as_double((long long)l.norms[c * TM_FFT_NORMS + i]);
+        for (int i = 0; i < TM_F32_NORM_PARTS; i++)
+            norm += __longlong_as_double((long long)l.norms[c * TM_F32_NORM_PARTS + i]);
 #pragma unroll
         for (int r = 0; r < TM_F32_EACH; r++) {
             sums[r].s_f[c] = s_f.whole[r] + s_f.part[r];

@@ -3,9 +3,12 @@
 #ifndef TMATCH_LCC_CUDA_REAL_CUH
 #define TMATCH_LCC_CUDA_REAL_CUH
 
-#include "fft/cuda/kernels.cuh"
 #include "fft/f32_rule.h"
 #include "lcc/cuda/device.cuh"
+
+/* The square of a norm is at most the sum of so many parts of it, each as the bits of a
+ * double. */
+enum { TM_F32_NORM_PARTS = 64 };
 
 /* All pointers are device memory. */
 typedef struct tm_f32_launch {
@@ -24,7 +27,7 @@ typedef struct tm_f32_launch {
     tm_fft_f32_rule rule;            /* likewise, */
     double error;                    /* and their error as a multiple of a pair of tiles' norm, */
     double shift_error;              /* what a pivot that is moved by 1 adds to that, */
-    const unsigned long long *norms; /* of all channels: tm_fft_norms_launch */
+    const unsigned long long *norms; /* TM_F32_NORM_PARTS of each channel */
     float *map;                      /* the whole one, dense, or NULL */
     tm_candidate *candidates;        /* one per block */
 } tm_f32_launch;

@@ -8,7 +8,8 @@
 
 #include <cuda_runtime.h>
 
-#include "cuda/plugin.h"
+#include "lcc/cuda/tensor/limits.h"
+#include "lcc/lcc.h"
 #include "lcc/score.h"
 
 #define TM_TENSOR_BLOCKS 1024
