@@ -59,7 +59,7 @@ phase_sanitize() {
     for tool in memcheck racecheck initcheck synccheck; do
         for test in ${SANITIZE_TESTS:-property:cuda_random property:cuda_many property:cuda_high_maps property:cuda_wide_random \
             fft:cuda_fft_reference fft:cuda_fft_many kinds:cuda_random kinds:cuda_wide_windows kinds:cuda_chunks kinds:cuda_fft \
-            real:cuda_random real:cuda_templates real:cuda_chunks real:cuda_fft peaks:cuda pool:random_devices devices:random_kinds}; do
+            f32:cuda_random f32:cuda_templates f32:cuda_chunks f32:cuda_fft peaks:cuda pool:random_devices devices:random_kinds}; do
             sanitize_one "$tool" "$test"
         done >"$BUILD/sanitize-$tool.log" 2>&1 &
     done
