@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "fft/cpu/tile.h"
+#include "lcc/reject.h"
 
 enum {
     CHUNK = 64, /* windows that are scored or ruled out together */
@@ -31,7 +32,7 @@ static void ccorr_row(const tm_fft_row *row, tm_candidate *best)
 }
 
 /* num^2 / var_F that a window needs to come near the best score; below 0 where
- * every window counts. The margin is far above the rounding of score and test. */
+ * every window counts. */
 static double limit_of(const tm_fft_row *row, const tm_candidate *best)
 {
     if (best->value <= 0 || (row->job->map.data && !row->skim))
@@ -41,7 +42,7 @@ static double limit_of(const tm_fft_row *row, const tm_candidate *best)
         score = (double)tm_peak_scan_floor(row->skim);
     if (score <= 0)
         return -1;
-    return score * score * (1 - 0x1p-16) * (double)row->job->tmpl->variance;
+    return tm_reject_bound(score, (double)row->job->tmpl->variance);
 }
 
 /* value < 2^52, by its bits: a conversion that every vector unit has. */

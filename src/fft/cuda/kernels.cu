@@ -10,6 +10,7 @@
  *
  * Rows of floats are f32_kernels.cu's. */
 #include "fft/cuda/rows.cuh"
+#include "lcc/reject.h"
 
 /* Samples from a place in the frame on, as far as there are any. */
 typedef struct samples {
@@ -135,13 +136,13 @@ static __device__ __forceinline__ float numerator(const tm_device_job &d, int64_
 }
 
 /* What a window's num^2 / var_F must reach to come near a score that some window
- * has: the margin is far above all rounding. Negative: it need not. */
+ * has. Negative: it need not. */
 static __device__ __forceinline__ float limit_of(const tm_fft_job &job, int64_t best)
 {
     if (job.job.map || best <= 0)
         return -1;
     const float score = tm_score_of_order((int32_t)best);
-    return score * score * (1 - 1.0f / 65536) * job.job.variance;
+    return tm_reject_boundf(score, job.job.variance);
 }
 
 template <class B>

@@ -3,13 +3,14 @@
  * need no exact one. With the sums divided by n,
  *
  *     score >= least > 0  implies
- *     (num + e_num)^2 > least^2 * var_T/n * (1 - 2^-18) * (var - e_var), num + e_num > 0
+ *     (num + e_num)^2 > tm_reject_bound(least, var_T/n) * (var - e_var), num + e_num > 0
  *
- * where e_num and e_var bound the rounding of num and var below; the scores' own, of
- * less than 2^-21, and that of the comparison are in the 2^-18. */
+ * where e_num and e_var bound the rounding of num and var below; the scores' own and that
+ * of the comparison are in the bound's margin. */
 #include <math.h>
 
 #include "lcc/cpu/tile.h"
+#include "lcc/reject.h"
 
 #define UNIT 0x1p-24
 
@@ -59,7 +60,7 @@ void tm_reject_make(tm_tile_planes *p)
 
 void tm_reject_set(tm_reject *s, float least)
 {
-    const double slope = (double)least * least * s->variance * (1 - 0x1p-18);
+    const double slope = tm_reject_bound((double)least, s->variance);
     const bool rejects = least > 0 && slope > 1e-30; /* below, slopes lose digits */
     s->slope = rejects ? (float)slope : 0;
     s->offset = rejects ? (float)(slope * s->e_var * (1 + 0x1p-18)) : INFINITY;

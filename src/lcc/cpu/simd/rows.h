@@ -6,6 +6,7 @@
 
 #include "lcc/cpu/kernels.h"
 #include "lcc/cpu/sums.h"
+#include "lcc/reject.h"
 
 #define ROWS_INLINE static inline __attribute__((always_inline))
 
@@ -176,7 +177,7 @@ ROWS_INLINE int rank(const tm_window_row *row, tm_best *best, vf score, ptrdiff_
 
 /* What binary32 arithmetic can tell about a window: with the sums divided by n,
  *     score >= best > 0  implies
- *     (num + e_num)^2 > best^2 * var_T/n * (1 - 2^-18) * (var - e_var), num + e_num > 0
+ *     (num + e_num)^2 > tm_reject_bound(best, var_T/n) * (var - e_var), num + e_num > 0
  * where e_num and e_var bound the rounding of num and var below: 6 roundings of
  * terms of at most n*255*128, and as many of n*255^2 plus vf_of_u32's lost bit.
  * Windows that fail cannot win; the few that pass are scored. */
@@ -189,7 +190,7 @@ static inline void sieve_best(sieve *s, const tm_window_row *row, float best)
 {
     double n = (double)row->n, slope = 0, offset = INFINITY;
     if (best > 0) {
-        slope = (double)best * best * row->variance / n * (1 - 0x1p-18);
+        slope = tm_reject_bound((double)best, (double)row->variance / n);
         offset = slope * (n * 65025 * 0x1p-21 + 2) * (1 + 0x1p-18);
     }
     s->slope = vf_set1((float)slope);

@@ -6,6 +6,7 @@
 #include <limits.h>
 
 #include "lcc/cuda/planes/planes.cuh"
+#include "lcc/reject.h"
 
 #define TM_EACH 4      /* windows of a row, of a thread */
 #define TM_LOOK_ROWS 4 /* rows between looks at the best so far */
@@ -86,12 +87,12 @@ static __device__ __forceinline__ void tm_centre(const tm_planes_score &, uint64
     *num = *var = 0;
 }
 
-/* What num |num| / var_F has to be above for a score that may be the best one: below it
- * by more than all roundings, the division is not made. */
+/* What num |num| / var_F has to be above for a score that may be the best one: below it the
+ * division is not made. */
 static __device__ __forceinline__ float tm_cut_of(const tm_planes_score &c, int running_best)
 {
     const float s = tm_score_of_order(running_best);
-    return s > 0 ? s * s * (1 - 0x1p-18f) * c.variance : -INFINITY;
+    return s > 0 ? tm_reject_boundf(s, c.variance) : -INFINITY;
 }
 
 static __device__ __forceinline__ bool tm_may_be_best(float num, float var, float cut)

@@ -4,6 +4,7 @@
 #define TMATCH_LCC_CUDA_TENSOR_EPILOGUE_CUH
 #include "lcc/cuda/device.cuh"
 #include "lcc/cuda/tensor/cores.cuh"
+#include "lcc/reject.h"
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 
@@ -120,8 +121,7 @@ __device__ __forceinline__ void tc_offer(const int (&acc)[8][4], int bits, int o
 }
 
 /* Scores, map and the warp's best so far. Without a map, a window that cannot reach the best score
- * is not worth its division: score >= s > 0 needs num^2 >= s^2 var_F var_T, tested with a margin
- * far above the roundings. */
+ * is not worth its division: see lcc/reject.h. */
 template <bool MAP, bool BIG>
 __device__ __forceinline__ void
 tc_finish(int (&acc)[8][4], const uint4 *win, int pitch, const tm_tensor_job &j,
@@ -135,7 +135,7 @@ tc_finish(int (&acc)[8][4], const uint4 *win, int pitch, const tm_tensor_job &j,
     if (!MAP) {
         float s = tm_score_of_order(max(running_best, seen)), reach = 0.0f;
         if (s > 0) {
-            float cut = s * s * (1 - 0x1p-18f) * -minus_var_t;
+            float cut = tm_reject_boundf(s, t.variance);
 #pragma unroll
             for (int i = 0; i < 8; i++)
 #pragma unroll

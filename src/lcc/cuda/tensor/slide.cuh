@@ -240,9 +240,8 @@ tc_slide_map(int (&acc)[8][4], tc_slide_sums &sums, const tc_ring_pair &rows_of,
         tc_offer(acc, __float_as_int(top), order, running_best, j, 0, best, x, y);
 }
 
-/* The best alone. score >= s > 0 needs num |num| >= s^2 var_F var_T: if no window of the tile
- * reaches that, tested with a margin far above the roundings, no score has to be made. SMALL: the
- * greatest num of a thread's windows is tested with their least var_F first. */
+/* The best alone. If no window of the tile exceeds the bound of lcc/reject.h, no score has to be
+ * made. SMALL: the greatest num of a thread's windows is tested with their least var_F first. */
 template <bool SMALL>
 __device__ __forceinline__ void
 tc_slide_best(int (&acc)[8][4], tc_slide_sums &sums, const tc_ring_pair &rows_of, unsigned planes,
@@ -250,7 +249,7 @@ tc_slide_best(int (&acc)[8][4], tc_slide_sums &sums, const tc_ring_pair &rows_of
               int64_t x, int64_t y, int cols, int rows)
 {
     float s = tm_score_of_order(max(running_best, best.order)), reach = s > 0 ? 0.0f : 1.0f,
-          cut = s * s * (1 - 0x1p-18f) * t.variance, var[8][4], top = -2.0f;
+          cut = tm_reject_boundf(s, t.variance), var[8][4], top = -2.0f;
     int lane = threadIdx.x & 31, most = 0;
     unsigned least = ~0u;
     auto offer = [&](float num, float var) {

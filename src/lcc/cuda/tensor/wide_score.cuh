@@ -54,8 +54,7 @@ __device__ __forceinline__ void wide_offer(int (&sums)[16][4], int first, float 
 
 /* Scores a warp's 8 rows x 256 columns, and slides its sums down; next(q) after each quarter q of
  * a row's work. EDGE: some are beyond the map, or its rows are no pairs of floats. Without a map,
- * a window that cannot reach the best score is not worth its division: score >= s > 0 needs
- * num |num| >= s^2 var_F var_T, tested with a margin far above the roundings. */
+ * a window that cannot reach the best score is not worth its division: see lcc/reject.h. */
 template <int STEPS, bool MAP, bool EDGE, typename N>
 __device__ __forceinline__ void
 wide_score(int (&sums)[16][4], wide_sums<STEPS> &slide, const wide_ring<STEPS> &ring,
@@ -65,7 +64,7 @@ wide_score(int (&sums)[16][4], wide_sums<STEPS> &slide, const wide_ring<STEPS> &
 #pragma unroll
     for (int first = 0; first < 8; first += WIDE_VOTE) {
         float s = tm_score_of_order(max(running_best, best.order)),
-              reach = !MAP && s > 0 ? 0.0f : 1.0f, cut = s * s * (1 - 0x1p-18f) * t.variance,
+              reach = !MAP && s > 0 ? 0.0f : 1.0f, cut = tm_reject_boundf(s, t.variance),
               var[WIDE_VOTE][8], top = -2.0f;
         auto score = [&](int i) {
 #pragma unroll
