@@ -130,7 +130,8 @@ tm_peak tm_peak_of_job(const tm_job *job)
 }
 
 tm_status tm_matcher_prepare(tm_matcher *matcher, const tm_image *frame,
-                             const tm_template *const *tmpls, size_t count, const tm_map *maps)
+                             const tm_template *const *tmpls, size_t count, const tm_map *maps,
+                             tm_job **jobs)
 {
     if (!tmpls || count == 0 || count > SIZE_MAX / sizeof *matcher->jobs)
         return tm_matcher_fail_plain(matcher, TM_ERR_INVALID);
@@ -140,10 +141,10 @@ tm_status tm_matcher_prepare(tm_matcher *matcher, const tm_image *frame,
     if (check_finite(matcher, frame, "frame", tm_matcher_threads(matcher)) != TM_OK)
         return TM_ERR_INVALID;
     if (matcher->job_capacity < count) {
-        tm_job *jobs = realloc(matcher->jobs, count * sizeof *jobs);
-        if (!jobs)
+        tm_job *room = realloc(matcher->jobs, count * sizeof *room);
+        if (!room)
             return tm_matcher_fail_plain(matcher, TM_ERR_MEMORY);
-        matcher->jobs = jobs;
+        matcher->jobs = room;
         matcher->job_capacity = count;
     }
     for (size_t i = 0; i < count; i++) {
@@ -153,6 +154,8 @@ tm_status tm_matcher_prepare(tm_matcher *matcher, const tm_image *frame,
             return status;
     }
 
+    *jobs = matcher->jobs;
+    matcher->fft_bytes = (matcher->settings.host_memory + 3) / 4;
     matcher->times = (tm_times){0};
     matcher->warning.text[0] = '\0';
     matcher->on_pool = false;

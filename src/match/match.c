@@ -27,15 +27,16 @@ static tm_status find_best(void *context)
     tm_matcher *matcher = c->matcher;
     const double start = clock_ms();
 
-    tm_status status = tm_matcher_prepare(matcher, c->frame, c->tmpls, c->count, c->maps);
+    tm_job *jobs;
+    tm_status status = tm_matcher_prepare(matcher, c->frame, c->tmpls, c->count, c->maps, &jobs);
     if (status == TM_OK)
-        status = tm_matcher_run(matcher, c->count);
+        status = tm_matcher_run(matcher, jobs, c->count);
     if (status != TM_OK)
         return status;
     for (size_t i = 0; i < c->count; i++) {
-        if (matcher->jobs[i].best.position == INT64_MAX)
+        if (jobs[i].best.position == INT64_MAX)
             return tm_matcher_fail_plain(matcher, TM_ERR_NO_POSITION);
-        c->best[i] = tm_peak_of_job(&matcher->jobs[i]);
+        c->best[i] = tm_peak_of_job(&jobs[i]);
     }
     matcher->times.total = clock_ms() - start;
     return TM_OK;
@@ -59,35 +60,22 @@ tm_status tm_match(tm_matcher *matcher, const tm_image *frame, const tm_template
     return tm_match_many(matcher, frame, &tmpl, 1, best, map);
 }
 
-/* Runs a job of the last call again, without its map, for more peaks. */
-static tm_status run_again(tm_matcher *m, size_t index)
+/* Runs a job again where its peaks do not suffice; its map is there by then. */
+static tm_status take_hits(tm_matcher *m, const tm_search *search, tm_job *job, tm_hits *hits)
 {
-    tm_job first = m->jobs[0];
-    m->jobs[0] = m->jobs[index];
-    m->jobs[0].map.data = NULL;
-    tm_status status = tm_matcher_run_more(m, 1);
-    m->jobs[index] = m->jobs[0];
-    if (index != 0)
-        m->jobs[0] = first;
-    return status;
-}
+    bool enough = false;
 
-static tm_status take_hits(tm_matcher *m, const tm_search *search, size_t count, tm_hits *hits)
-{
-    const int threads = tm_matcher_threads(m);
-    for (size_t i = 0; i < count; i++) {
-        bool enough = false;
-        if (m->jobs[i].best.position == INT64_MAX)
-            return tm_matcher_fail_plain(m, TM_ERR_NO_POSITION);
-        while (!enough) {
-            tm_status status = tm_search_take(&hits[i], search, &m->jobs[i], threads, &enough);
-            if (status != TM_OK)
-                return tm_matcher_fail_plain(m, status);
-            if (!enough && (status = run_again(m, i)) != TM_OK)
-                return status;
-        }
-        hits[i].best = tm_peak_of_job(&m->jobs[i]);
+    if (job->best.position == INT64_MAX)
+        return tm_matcher_fail_plain(m, TM_ERR_NO_POSITION);
+    while (!enough) {
+        tm_status status = tm_search_take(hits, search, job, tm_matcher_threads(m), &enough);
+        if (status != TM_OK)
+            return tm_matcher_fail_plain(m, status);
+        job->map.data = NULL;
+        if (!enough && (status = tm_matcher_run_more(m, job, 1)) != TM_OK)
+            return status;
     }
+    hits->best = tm_peak_of_job(job);
     return TM_OK;
 }
 
@@ -97,20 +85,21 @@ static tm_status find_peaks(void *context)
     tm_matcher *matcher = c->matcher;
     const double start = clock_ms();
 
-    tm_status status = tm_matcher_prepare(matcher, c->frame, c->tmpls, c->count, c->maps);
+    tm_job *jobs;
+    tm_status status = tm_matcher_prepare(matcher, c->frame, c->tmpls, c->count, c->maps, &jobs);
     if (status != TM_OK)
         return status;
     tm_peak_list *lists = malloc(c->count * sizeof *lists);
     if (!lists)
         return tm_matcher_fail_plain(matcher, TM_ERR_MEMORY);
-    const tm_peak_search first = tm_search_start(&c->search, matcher->jobs[0].metric);
+    const tm_peak_search first = tm_search_start(&c->search, jobs[0].metric);
     for (size_t i = 0; i < c->count; i++) {
         tm_peak_list_init(&lists[i], &first);
-        matcher->jobs[i].peaks = &lists[i];
+        jobs[i].peaks = &lists[i];
     }
-    status = tm_matcher_run(matcher, c->count);
-    if (status == TM_OK)
-        status = take_hits(matcher, &c->search, c->count, c->hits);
+    status = tm_matcher_run(matcher, jobs, c->count);
+    for (size_t i = 0; i < c->count && status == TM_OK; i++)
+        status = take_hits(matcher, &c->search, &jobs[i], &c->hits[i]);
     for (size_t i = 0; i < c->count; i++) {
         tm_peak_list_free(&lists[i]);
         if (status != TM_OK)

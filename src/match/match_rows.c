@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The public API: frames that come by rows. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "clock.h"
 #include "match/forked.h"
@@ -31,18 +30,12 @@ static void release_band(void *context, uint8_t *memory)
 
 static tm_status match_band(void *context, tm_job *slices, size_t count)
 {
-    tm_matcher *m = context;
-
-    memcpy(m->jobs, slices, count * sizeof *slices);
-    tm_status status = tm_matcher_run_more(m, count);
-    memcpy(slices, m->jobs, count * sizeof *slices);
-    return status;
+    return tm_matcher_run_more(context, slices, count);
 }
 
 static tm_status match_rows(tm_matcher *m, tm_stream *stream)
 {
     const int64_t memory = m->settings.host_memory ? m->settings.host_memory : TM_STREAM_MEMORY;
-    const int64_t fft_bytes = m->fft_bytes;
 
     for (size_t i = 0; i < stream->count; i++) {
         if (!tm_job_is_plain(&stream->jobs[i]))
@@ -53,7 +46,6 @@ static tm_status match_rows(tm_matcher *m, tm_stream *stream)
     m->fft_bytes = memory / 4;
     stream->memory = memory - memory / 4 - memory / 8;
     tm_status status = tm_stream_match(stream);
-    m->fft_bytes = fft_bytes;
     if (status != TM_OK)
         return stream->fault[0] ? tm_matcher_fail(m, status, "%s", stream->fault) : status;
     tm_matcher_say(m, "; in %lld bands of %lld rows, %.0f ms waited for rows",
@@ -83,13 +75,10 @@ static tm_status match_all_rows(void *context)
                             .width = frame->width,
                             .height = frame->height,
                             .stride = (ptrdiff_t)frame->width};
-    tm_status status = tm_matcher_prepare(matcher, &image, c->tmpls, count, NULL);
+    tm_job *jobs;
+    tm_status status = tm_matcher_prepare(matcher, &image, c->tmpls, count, NULL, &jobs);
     if (status != TM_OK)
         return status;
-    tm_job *jobs = malloc(count * sizeof *jobs);
-    if (!jobs)
-        return tm_matcher_fail_plain(matcher, TM_ERR_MEMORY);
-    memcpy(jobs, matcher->jobs, count * sizeof *jobs);
     tm_stream stream = {.source = frame,
                         .sinks = c->maps,
                         .jobs = jobs,
@@ -101,7 +90,6 @@ static tm_status match_all_rows(void *context)
     status = match_rows(matcher, &stream);
     for (size_t i = 0; i < count && status == TM_OK; i++)
         c->best[i] = tm_peak_of_job(&jobs[i]);
-    free(jobs);
     matcher->times.total = clock_ms() - start;
     return status;
 }

@@ -82,7 +82,6 @@ tm_status tm_matcher_create(tm_matcher **matcher, const tm_settings *settings)
     if (fault)
         return tm_matcher_fail(m, TM_ERR_INVALID, "%s", fault);
 
-    m->fft_bytes = (m->settings.host_memory + 3) / 4;
     return m->settings.device == TM_DEVICE_CUDA ? tm_matcher_open_cuda(m) : tm_matcher_open_cpu(m);
 }
 

@@ -22,10 +22,12 @@ struct tm_matcher {
     bool on_pool;       /* the last match, so far */
     bool pinned_bands;  /* its memory */
     tm_message refusal; /* why AUTO has no device; "" while it has not looked */
-    tm_job *jobs;       /* of the running call */
+    tm_job *jobs;       /* room that calls prepare theirs in */
     size_t job_capacity;
-    double cpu_ms;     /* spent so far */
-    double missed_ms;  /* what FFT would have saved, had it been started */
+    double cpu_ms;    /* spent so far */
+    double missed_ms; /* what FFT would have saved, had it been started */
+
+    /* Of the running call, or the last; tm_matcher_prepare begins them anew. */
     int64_t fft_bytes; /* that the FFT may use on the CPU; 0: no limit */
     tm_times times;
     char device[160];
@@ -51,14 +53,16 @@ tm_status tm_matcher_open_cpu(tm_matcher *matcher);
 /* Opens the devices of the settings, which are not open. */
 tm_status tm_matcher_open_cuda(tm_matcher *matcher);
 
-/* A call's jobs in matcher->jobs, for the matcher's metric and domain; maps may be NULL. */
+/* Begins a call: makes its jobs, count of them, for the matcher's metric and domain. maps may
+ * be NULL. *jobs stays the matcher's, until the next call. */
 tm_status tm_matcher_prepare(tm_matcher *matcher, const tm_image *frame,
-                             const tm_template *const *tmpls, size_t count, const tm_map *maps);
+                             const tm_template *const *tmpls, size_t count, const tm_map *maps,
+                             tm_job **jobs);
 
-/* Runs the first count of matcher->jobs. */
-tm_status tm_matcher_run(tm_matcher *matcher, size_t count);
-/* More of the same match: its times and its warning go on. */
-tm_status tm_matcher_run_more(tm_matcher *matcher, size_t count);
+/* Runs jobs of one frame. */
+tm_status tm_matcher_run(tm_matcher *matcher, tm_job *jobs, size_t count);
+/* Runs more jobs in the same call: its times and its warning go on. */
+tm_status tm_matcher_run_more(tm_matcher *matcher, tm_job *jobs, size_t count);
 
 /* A finished job's best match, in the frame. */
 tm_peak tm_peak_of_job(const tm_job *job);

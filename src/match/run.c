@@ -195,9 +195,9 @@ static tm_status rescue(void *context, tm_job *jobs, size_t count, tm_message *m
     return status;
 }
 
-static tm_status run_cuda(tm_matcher *m, size_t count)
+static tm_status run_cuda(tm_matcher *m, tm_job *jobs, size_t count)
 {
-    tm_pool_call call = {.jobs = m->jobs,
+    tm_pool_call call = {.jobs = jobs,
                          .count = count,
                          .algorithm = m->settings.algorithm,
                          .rescue = rescue,
@@ -212,7 +212,7 @@ static tm_status run_cuda(tm_matcher *m, size_t count)
         say_fft(m, &call.plan.tiling);
     } else {
         m->algorithm = "direct";
-        tm_matcher_say(m, "direct on %s%s", m->device, tm_job_is_f32(m->jobs) ? ", float" : "");
+        tm_matcher_say(m, "direct on %s%s", m->device, tm_job_is_f32(jobs) ? ", float" : "");
     }
     tm_matcher_say(m, m->settings.device == TM_DEVICE_AUTO
                           ? ": the work outweighs the device's start-up"
@@ -223,11 +223,11 @@ static tm_status run_cuda(tm_matcher *m, size_t count)
     return status == TM_OK ? TM_OK : tm_matcher_fail(m, status, "%s", call.message.text);
 }
 
-static double estimate_ms(const tm_matcher *m, size_t count)
+static double estimate_ms(const tm_matcher *m, const tm_job *jobs, size_t count)
 {
     double ms = 0;
     for (size_t i = 0; i < count; i++)
-        ms += plan_cpu(m, &m->jobs[i]).ms;
+        ms += plan_cpu(m, &jobs[i]).ms;
     return ms;
 }
 
@@ -236,7 +236,7 @@ static double estimate_ms(const tm_matcher *m, size_t count)
  * is one. Whatever comes, that costs at most twice the better choice, as far as the
  * estimates are right. The jobs are planned for it only while that can still change
  * the answer. */
-static bool use_cuda(tm_matcher *m, size_t count)
+static bool use_cuda(tm_matcher *m, const tm_job *jobs, size_t count)
 {
     const tm_settings *s = &m->settings;
     if (s->device != TM_DEVICE_AUTO || s->algorithm == TM_ALGORITHM_REFERENCE)
@@ -247,7 +247,7 @@ static bool use_cuda(tm_matcher *m, size_t count)
                  "the devices were opened before this process was forked");
     }
     if (!m->pool && !m->refusal.text[0] &&
-        m->cpu_ms + estimate_ms(m, count) >= tm_plan_cuda_start_ms() &&
+        m->cpu_ms + estimate_ms(m, jobs, count) >= tm_plan_cuda_start_ms() &&
         tm_matcher_open_cuda(m) != TM_OK) {
         m->refusal = m->message;
         m->message.text[0] = '\0'; /* the CPU goes on: nothing has failed */
@@ -255,14 +255,14 @@ static bool use_cuda(tm_matcher *m, size_t count)
     return m->pool != NULL;
 }
 
-tm_status tm_matcher_run(tm_matcher *m, size_t count)
+tm_status tm_matcher_run(tm_matcher *m, tm_job *jobs, size_t count)
 {
-    if (use_cuda(m, count))
-        return run_cuda(m, count);
+    if (use_cuda(m, jobs, count))
+        return run_cuda(m, jobs, count);
     for (size_t i = 0; i < count; i++) {
-        tm_plan plan = plan_cpu(m, &m->jobs[i]);
+        tm_plan plan = plan_cpu(m, &jobs[i]);
         m->missed_ms += plan.missed_ms;
-        tm_status status = run_cpu(m, &m->jobs[i], &plan);
+        tm_status status = run_cpu(m, &jobs[i], &plan);
         if (status != TM_OK)
             return status;
     }
@@ -270,13 +270,13 @@ tm_status tm_matcher_run(tm_matcher *m, size_t count)
     return TM_OK;
 }
 
-tm_status tm_matcher_run_more(tm_matcher *m, size_t count)
+tm_status tm_matcher_run_more(tm_matcher *m, tm_job *jobs, size_t count)
 {
     const tm_times before = m->times;
     const tm_message warning = m->warning;
 
     m->times = (tm_times){0};
-    tm_status status = tm_matcher_run(m, count);
+    tm_status status = tm_matcher_run(m, jobs, count);
     m->times.to_device += before.to_device;
     m->times.kernel += before.kernel;
     m->times.from_device += before.from_device;
