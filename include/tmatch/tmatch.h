@@ -131,8 +131,10 @@ typedef enum tm_algorithm {
     TM_ALGORITHM_AUTO = 0,
     TM_ALGORITHM_REFERENCE = 1, /* the definition, slow; the oracle of the tests */
     TM_ALGORITHM_DIRECT = 2,    /* products, template by window */
-    TM_ALGORITHM_FFT = 3        /* tiles by FFT, where rounding to the exact sums is
+    TM_ALGORITHM_FFT = 3,       /* tiles by FFT, where rounding to the exact sums is
                                    proven; the same bits */
+    TM_ALGORITHM_CUFFT = 4      /* the same by NVIDIA's cuFFT, if libcufft.so is there; CUDA
+                                   only: device AUTO is CUDA then. AUTO never takes it */
 } tm_algorithm;
 
 typedef enum tm_device_kind {
@@ -280,7 +282,7 @@ TM_API tm_status tm_map_size(tm_domain domain, int64_t frame_width, int64_t fram
  * channels. *best is the best score; between equal ones the smallest y, then the
  * smallest x. map may be NULL: then no map
  * is made anywhere. On failure map's contents are unspecified. INVALID also where
- * the settings ask for TM_ALGORITHM_FFT and it cannot run or be exact. What a CUDA
+ * the settings ask for TM_ALGORITHM_FFT or _CUFFT and it cannot run or be exact. What a CUDA
  * device fails to do, the others or the CPU do: see tm_matcher_warning.
  * Errors: INVALID, MEMORY, FRAME_TOO_SMALL, NO_DEVICE, DEVICE_MEMORY, DEVICE,
  * NO_POSITION. */

@@ -45,6 +45,9 @@ static const choice algorithms[] = {
     {.name = "reference", .value = TM_ALGORITHM_REFERENCE, .meaning = "the definition; slow"},
     {.name = "direct", .value = TM_ALGORITHM_DIRECT, .meaning = "sums over each window"},
     {.name = "fft", .value = TM_ALGORITHM_FFT, .meaning = "by Fourier transforms"},
+    {.name = "cufft",
+     .value = TM_ALGORITHM_CUFFT,
+     .meaning = "by those of NVIDIA's cuFFT, on a GPU where libcufft.so is"},
     {0}};
 
 static const choice depths[] = {{.name = "auto", .value = 0, .meaning = "as the files have it"},

@@ -224,12 +224,21 @@ static bool check_operands(cli_options *o)
 }
 
 /* The library says so too, but only when a device is opened. */
-static bool check_device(const cli_options *o)
+static bool check_device(cli_options *o)
 {
-    if (o->settings.device != TM_DEVICE_CUDA || o->settings.algorithm != TM_ALGORITHM_REFERENCE)
+    tm_settings *s = &o->settings;
+    if (s->device == TM_DEVICE_CUDA && s->algorithm == TM_ALGORITHM_REFERENCE) {
+        message(NULL, "the reference algorithm runs on the CPU only");
+        return false;
+    }
+    if (s->algorithm != TM_ALGORITHM_CUFFT)
         return true;
-    message(NULL, "the reference algorithm runs on the CPU only");
-    return false;
+    if (s->device == TM_DEVICE_CPU) {
+        message(NULL, "the cufft algorithm runs on CUDA devices only");
+        return false;
+    }
+    s->device = TM_DEVICE_CUDA;
+    return true;
 }
 
 /* What can be judged only when all options are known. score is the argument of --min-score as it was

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cuda/context.cuh"
+#include "fft/cuda/cufft_library.cuh"
 
 /* The error of a CUDA call as a status and a message that names the device. */
 static tm_status cuda_status(const tm_cuda *cuda, cudaError_t error, tm_message *message)
@@ -15,6 +16,11 @@ static tm_status cuda_status(const tm_cuda *cuda, cudaError_t error, tm_message 
     cudaGetLastError();
     snprintf(message->text, sizeof message->text, "cuda:%d%s%s: %s", cuda->index,
              cuda->name[0] ? ", " : "", cuda->name, cudaGetErrorString(error));
+    if (cuda->fft.cufft.error) {
+        const size_t used = strlen(message->text);
+        snprintf(message->text + used, sizeof message->text - used, " (cuFFT's error %d)",
+                 cuda->fft.cufft.error);
+    }
     return error == cudaErrorMemoryAllocation ? TM_ERR_DEVICE_MEMORY : TM_ERR_DEVICE;
 }
 
@@ -86,8 +92,7 @@ static void give_back(tm_cuda *cuda)
     tm_buffer_free(&cuda->found);
     tm_buffer_free(&cuda->taps);
     tm_fft_drop_spectrum(&cuda->f32_spectrum);
-    tm_buffer_free(&cuda->fft.points);
-    tm_buffer_free(&cuda->fft.windows);
+    tm_fft_give_back(&cuda->fft);
     tm_buffer_free(&cuda->peaks.items);
     tm_buffer_free(&cuda->peaks.bins);
     tm_drop_groups(cuda);
@@ -98,6 +103,7 @@ static tm_status plugin_match(tm_cuda *cuda, tm_job *jobs, size_t count, tm_cuda
 {
     entry before;
     *work = (tm_cuda_work){};
+    cuda->fft.cufft.error = 0;
     cudaError_t error = enter(cuda, &before);
     if (error == cudaSuccess)
         error = tm_run(cuda, jobs, count);
@@ -176,6 +182,15 @@ static tm_status plugin_describe(int index, tm_device_info *info, tm_message *me
              properties.major, properties.minor, driver / 1000, driver % 1000 / 10, runtime / 1000,
              runtime % 1000 / 10);
     return TM_OK;
+}
+
+static tm_status plugin_open_cufft(tm_message *message)
+{
+    const char *why;
+    if (tm_cufft_open(&why))
+        return TM_OK;
+    snprintf(message->text, sizeof message->text, "%s", why);
+    return TM_ERR_INVALID;
 }
 
 static tm_status plugin_host_alloc(tm_cuda *cuda, size_t size, void **memory, tm_message *message)
@@ -263,6 +278,7 @@ static cudaError_t open_device(tm_cuda *cuda)
     cuda->traits.fast_double =
         properties.minor == 0 && properties.major >= 6 && properties.major <= 10;
     cuda->traits.longest_fft = tm_fft_longest(cuda->fft.shared_bytes);
+    cuda->traits.widest_fft = tm_windows_widest((size_t)cuda->fft.shared_bytes);
     TRY(cudaStreamCreateWithFlags(&cuda->stream, cudaStreamNonBlocking));
     TRY(cudaStreamCreateWithFlags(&cuda->in, cudaStreamNonBlocking));
     TRY(cudaStreamCreateWithFlags(&cuda->out, cudaStreamNonBlocking));
@@ -315,9 +331,10 @@ static tm_status plugin_open(tm_cuda **opened, int index, int64_t memory, tm_mes
 
 const tm_cuda_plugin *tm_cuda_plugin_get(void)
 {
-    static const tm_cuda_plugin plugin = {
-        TM_CUDA_PLUGIN_VERSION, plugin_count,     plugin_describe, plugin_open,
-        plugin_close,           plugin_traits,    plugin_match,    plugin_replay,
-        plugin_host_alloc,      plugin_host_free, plugin_is_pinned};
+    static const tm_cuda_plugin plugin = {TM_CUDA_PLUGIN_VERSION, plugin_count, plugin_describe,
+                                          plugin_open,            plugin_close, plugin_traits,
+                                          plugin_match,           plugin_replay,
+                                          plugin_host_alloc,      plugin_host_free,
+                                          plugin_is_pinned,      plugin_open_cufft};
     return &plugin;
 }

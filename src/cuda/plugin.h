@@ -8,7 +8,7 @@
 #include "lcc/cuda/tensor/limits.h"
 #include "lcc/lcc.h"
 
-#define TM_CUDA_PLUGIN_VERSION 8
+#define TM_CUDA_PLUGIN_VERSION 9
 
 typedef struct tm_message {
     char text[256];
@@ -19,8 +19,9 @@ typedef struct tm_cuda_traits {
     int multiprocessors;
     bool tensor_cores; /* of integers */
     bool fast_double;
-    int longest_fft;     /* points of the longest transform, 0 for none */
+    int longest_fft;   /* points of our own longest transform, 0 for none */
     int64_t chunk_bytes; /* that a chunk of a frame copies at most: cuda/schedule.h */
+    int widest_fft;    /* columns of a template that FFT takes, whoever transforms */
 } tm_cuda_traits;
 
 typedef struct tm_cuda tm_cuda;
@@ -66,6 +67,10 @@ typedef struct tm_cuda_plugin {
     /* Whether the device copies from and to these rows directly. */
     bool (*is_pinned)(tm_cuda *cuda, const void *rows, ptrdiff_t stride, int64_t count,
                       size_t row_bytes);
+
+    /* Opens libcufft.so, which jobs of a tiling by cuFFT need, at the first call. Error:
+     * INVALID where there is none. */
+    tm_status (*open_cufft)(tm_message *message);
 } tm_cuda_plugin;
 
 #ifdef __cplusplus

@@ -41,10 +41,11 @@ typedef struct tm_fft_tiling {
     int64_t shift_x, shift_y; /* from those to the windows in imaginary parts */
     int64_t across, down;     /* tiles */
     double ms;                /* estimate for one of the workers, all busy */
+    bool by_cufft;            /* CUDA: the transforms are cuFFT's, not our own */
 } tm_fft_tiling;
 
-/* The cheapest tiling for workers that each take whole tiles. False where no
- * length is long enough for the template. */
+/* The cheapest tiling for workers that each take whole tiles, by our own transforms. False
+ * where no length is long enough for the template. */
 bool tm_fft_tile_map(tm_fft_tiling *tiling, const tm_geometry *geometry,
                      const tm_fft_costs *costs, int workers);
 

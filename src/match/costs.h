@@ -125,6 +125,21 @@ static const tm_fft_costs tm_cuda_fft_costs = {
     .max_points = INT64_C(1) << 26,
 };
 
+/* cuFFT, of whole tiles, with the passes over their points between its transforms: by hand,
+ * from transforms of 2048^2 to 8192^2 in double precision. */
+static const tm_fft_length tm_cufft_lengths[] = {
+    {256, 0.019},  {384, 0.022},  {512, 0.019},  {768, 0.022},  {1024, 0.019},  {1536, 0.022},
+    {2048, 0.019}, {2560, 0.03},  {3072, 0.024}, {3584, 0.03},  {4096, 0.019},  {5120, 0.03},
+    {6144, 0.024}, {7168, 0.03},  {8192, 0.021}, {10240, 0.03}, {12288, 0.026}, {16384, 0.022},
+};
+
+static const tm_fft_costs tm_cufft_costs = {
+    .lengths = tm_cufft_lengths,
+    .count = sizeof tm_cufft_lengths / sizeof *tm_cufft_lengths,
+    .window_ns = TM_CUDA_WINDOW_NS,
+    .max_points = INT64_C(1) << 26,
+};
+
 /* A byte of a large frame and of a map, by tm_transfer: none, pinned, pageable. */
 static const double tm_cuda_in_ns[] = {
     /* cuda copies in: fitted */

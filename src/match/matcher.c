@@ -49,6 +49,11 @@ tm_status tm_matcher_open_cuda(tm_matcher *m)
     int count = m->library.plugin->count(&m->message);
     if (count == 0)
         return TM_ERR_NO_DEVICE;
+    if (m->settings.algorithm == TM_ALGORITHM_CUFFT) {
+        status = m->library.plugin->open_cufft(&m->message);
+        if (status != TM_OK)
+            return status;
+    }
     for (int i = 0; i < 64; i++) {
         if (mask == TM_ALL_DEVICES ? i < count : mask >> i & 1)
             indices[listed++] = i;
@@ -81,6 +86,8 @@ tm_status tm_matcher_create(tm_matcher **matcher, const tm_settings *settings)
     const char *fault = tm_settings_fault(&m->settings);
     if (fault)
         return tm_matcher_fail(m, TM_ERR_INVALID, "%s", fault);
+    if (m->settings.algorithm == TM_ALGORITHM_CUFFT)
+        m->settings.device = TM_DEVICE_CUDA;
 
     return m->settings.device == TM_DEVICE_CUDA ? tm_matcher_open_cuda(m) : tm_matcher_open_cpu(m);
 }

@@ -257,19 +257,20 @@ static const tm_template *greatest_plane(const tm_template *t)
     return greatest;
 }
 
-static const char *plan_cuda_fft(tm_plan *plan, const tm_site *site, const tm_job *job)
+static const char *plan_cuda_fft(tm_plan *plan, const tm_site *site, const tm_job *job,
+                                 bool by_cufft)
 {
     const tm_geometry *g = &job->geometry;
     double h = (double)g->template_height, windows = (double)g->map_width * (double)g->map_height;
-    tm_fft_costs costs = tm_cuda_fft_costs;
+    tm_fft_costs costs = by_cufft ? tm_cufft_costs : tm_cuda_fft_costs;
 
     if (tm_job_is_f32(job) && job->tmpl->mask)
         return "on a GPU floats are matched directly under a template's mask";
-    while (costs.count && costs.lengths[costs.count - 1].length > site->cuda.longest_fft)
+    while (!by_cufft && costs.count && costs.lengths[costs.count - 1].length > site->cuda.longest_fft)
         costs.count--;
-    /* the kernel for window sums wants some columns more than the template has */
-    if (g->template_width > 8000 || !tm_fft_tile_map(&plan->tiling, g, &costs, 1))
+    if (g->template_width > site->cuda.widest_fft || !tm_fft_tile_map(&plan->tiling, g, &costs, 1))
         return "the template is too long for the device's transforms";
+    plan->tiling.by_cufft = by_cufft;
     double sums_ms = windows * h * TM_CUDA_WINDOW_ROW_NS * 1e-6;
     if (tm_job_is_f32(job)) {
         plan->tiling.ms *= job->tmpl->channels;
@@ -283,10 +284,10 @@ static const char *plan_cuda_fft(tm_plan *plan, const tm_site *site, const tm_jo
     return NULL;
 }
 
-static const char *plan_fft(tm_plan *plan, const tm_site *site, const tm_job *job)
+static const char *plan_fft(tm_plan *plan, const tm_site *site, const tm_job *job, bool by_cufft)
 {
     const char *fault = site->device == TM_DEVICE_CUDA
-                            ? plan_cuda_fft(plan, site, job)
+                            ? plan_cuda_fft(plan, site, job, by_cufft)
                             : plan_cpu_fft(plan, site, job);
     if (!fault && !tm_job_is_f32(job) &&
         tm_fft_error_bound(&plan->tiling, greatest_plane(job->tmpl)) >= TM_FFT_MAX_ERROR)
@@ -309,9 +310,10 @@ void tm_plan_make(tm_plan *plan, const tm_site *site, const tm_job *job, tm_algo
     *plan = (tm_plan){.algorithm = TM_ALGORITHM_DIRECT, .fft_ms = INFINITY};
     plan->direct_ms = site->device == TM_DEVICE_CUDA ? cuda_direct_ms(site, job)
                                                      : cpu_direct_ms(site, job);
-    if (wanted == TM_ALGORITHM_FFT || !is_trivial(plan, site, job))
-        plan->fault = plan_fft(plan, site, job);
-    if (wanted == TM_ALGORITHM_FFT ||
+    const bool by_fft = wanted == TM_ALGORITHM_FFT || wanted == TM_ALGORITHM_CUFFT;
+    if (by_fft || !is_trivial(plan, site, job))
+        plan->fault = plan_fft(plan, site, job, wanted == TM_ALGORITHM_CUFFT);
+    if (by_fft ||
         (wanted == TM_ALGORITHM_AUTO && plan->fft_ms < plan->direct_ms))
         plan->algorithm = TM_ALGORITHM_FFT;
     plan->ms = plan->algorithm == TM_ALGORITHM_FFT ? plan->fft_ms : plan->direct_ms;

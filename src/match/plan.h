@@ -34,7 +34,7 @@ typedef struct tm_site {
 } tm_site;
 
 typedef struct tm_plan {
-    tm_algorithm algorithm; /* DIRECT or FFT */
+    tm_algorithm algorithm; /* DIRECT; or FFT, whose tiling says by whose transforms */
     double ms;              /* estimate of it: the whole call's, transfers included */
     double direct_ms, fft_ms; /* INFINITY where it cannot run */
     double missed_ms;       /* FFT would save that if it were started */
@@ -42,8 +42,8 @@ typedef struct tm_plan {
     tm_fft_tiling tiling;   /* where FFT can run */
 } tm_plan;
 
-/* Plans a job whose geometry and template are set. wanted: AUTO, DIRECT or FFT;
- * FFT stays FFT where plan.fault is set. */
+/* Plans a job whose geometry and template are set. wanted: AUTO, DIRECT, FFT, or on CUDA
+ * CUFFT; the last two become FFT, also where plan.fault is set. */
 void tm_plan_make(tm_plan *plan, const tm_site *site, const tm_job *job, tm_algorithm wanted);
 
 /* How long opening a CUDA device and its first match take. */

@@ -23,14 +23,14 @@ static void say_estimates(tm_matcher *m, const tm_plan *plan)
     if (plan->fault)
         tm_matcher_say(m, ", no fft: %s", plan->fault);
     else if (plan->tiling.length_x)
-        tm_matcher_say(m, ", fft %.3g ms", plan->fft_ms);
+        tm_matcher_say(m, ", %s %.3g ms", plan->tiling.by_cufft ? "cufft" : "fft", plan->fft_ms);
 }
 
 static void say_fft(tm_matcher *m, const tm_fft_tiling *t)
 {
-    m->algorithm = "fft";
-    tm_matcher_say(m, "fft on %s, %lld x %lld pairs of tiles, transforms of %d x %d", m->device,
-                   (long long)t->across, (long long)t->down, t->length_x, t->length_y);
+    m->algorithm = t->by_cufft ? "cufft" : "fft";
+    tm_matcher_say(m, "%s on %s, %lld x %lld pairs of tiles, transforms of %d x %d", m->algorithm,
+                   m->device, (long long)t->across, (long long)t->down, t->length_x, t->length_y);
 }
 
 /* Of floats. */
@@ -67,8 +67,11 @@ static tm_plan plan_cpu(const tm_matcher *m, const tm_job *job)
 {
     const tm_site site = site_of(m, job);
     tm_plan plan = {0};
-    if (m->settings.algorithm != TM_ALGORITHM_REFERENCE)
-        tm_plan_make(&plan, &site, job, m->settings.algorithm);
+    tm_algorithm wanted = m->settings.algorithm;
+    if (wanted == TM_ALGORITHM_CUFFT) /* what devices with it have failed to do */
+        wanted = TM_ALGORITHM_AUTO;
+    if (wanted != TM_ALGORITHM_REFERENCE)
+        tm_plan_make(&plan, &site, job, wanted);
     return plan;
 }
 

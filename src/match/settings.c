@@ -73,7 +73,7 @@ const char *tm_settings_fault(const tm_settings *s)
         return "no such metric";
     if (s->domain < TM_DOMAIN_VALID || s->domain > TM_DOMAIN_FULL)
         return "no such domain";
-    if (s->algorithm < TM_ALGORITHM_AUTO || s->algorithm > TM_ALGORITHM_FFT)
+    if (s->algorithm < TM_ALGORITHM_AUTO || s->algorithm > TM_ALGORITHM_CUFFT)
         return "no such algorithm";
     if (s->device < TM_DEVICE_AUTO || s->device > TM_DEVICE_CUDA)
         return "no such kind of device";
@@ -85,6 +85,8 @@ const char *tm_settings_fault(const tm_settings *s)
         return "threads must be 0 to 4096";
     if (s->algorithm == TM_ALGORITHM_REFERENCE && s->device == TM_DEVICE_CUDA)
         return "the reference algorithm runs on the CPU only";
+    if (s->algorithm == TM_ALGORITHM_CUFFT && s->device == TM_DEVICE_CPU)
+        return "the cufft algorithm runs on CUDA devices only";
     return NULL;
 }
 

@@ -268,7 +268,8 @@ enum cudaError_t {
     cudaErrorMemoryAllocation = 2,
     cudaErrorInvalidConfiguration = 9,
     cudaErrorNoDevice = 100,
-    cudaErrorNotSupported = 801
+    cudaErrorNotSupported = 801,
+    cudaErrorUnknown = 999
 };
 enum { cudaEventDisableTiming, cudaStreamNonBlocking, cudaHostAllocPortable };
 enum { cudaMemoryTypeHost = 1 };

@@ -207,6 +207,13 @@ static cudaError_t push(cudaStream_t stream, operation o)
     return cudaSuccess;
 }
 
+/* For libraries beside the plugin: cufft.cpp. */
+extern "C" __attribute__((visibility("default"))) void em_enqueue(cudaStream_t stream,
+                                                                  void (*run)(void *), void *context)
+{
+    push(stream, {[=] { run(context); }});
+}
+
 static void run_all()
 {
     run_until([] {

@@ -205,12 +205,18 @@ static bool fake_is_pinned(tm_cuda *cuda, const void *rows, ptrdiff_t stride, in
     return true;
 }
 
+static tm_status fake_open_cufft(tm_message *message)
+{
+    snprintf(message->text, sizeof message->text, "fake devices have no cuFFT");
+    return TM_ERR_INVALID;
+}
+
 TM_API const tm_cuda_plugin *tm_cuda_plugin_get(void)
 {
     static const tm_cuda_plugin plugin = {TM_CUDA_PLUGIN_VERSION, fake_count, fake_describe,
                                           fake_open,              fake_close, fake_traits,
                                           fake_match,             fake_replay,
                                           fake_host_alloc,        fake_host_free,
-                                          fake_is_pinned};
+                                          fake_is_pinned,         fake_open_cufft};
     return &plugin;
 }

@@ -14,7 +14,7 @@ static tm_plan plan_for(tm_device_kind device, int64_t frame, int64_t size, tm_a
                         .sum_sq = size * size * 20000};
     tm_job job = {.tmpl = &tmpl};
     tm_site site = {.device = device, .kernels = "avx2", .threads = 2, .started = true,
-                    .cuda = {132, true, true, 8192}};
+                    .cuda = {132, true, true, 8192, .widest_fft = 8000}};
     tm_plan plan;
     CHECK_EQ(tm_geometry_init(&job.geometry, TM_DOMAIN_VALID, frame, frame, size, size), TM_OK);
     tm_plan_make(&plan, &site, &job, wanted);
@@ -102,7 +102,7 @@ static tm_plan plan_transfer_of(int64_t frame, const tm_template *tmpl, const tm
     tm_job job = {.tmpl = tmpl, .frame = *kind};
     tm_plan plan;
     site.device = TM_DEVICE_CUDA;
-    site.cuda = (tm_cuda_traits){132, true, true, 8192, CHUNK_BYTES};
+    site.cuda = (tm_cuda_traits){132, true, true, 8192, CHUNK_BYTES, 8000};
     CHECK_EQ(tm_geometry_init(&job.geometry, TM_DOMAIN_VALID, frame, frame, tmpl->width,
                               tmpl->height), TM_OK);
     tm_plan_make(&plan, &site, &job, TM_ALGORITHM_AUTO);

@@ -137,8 +137,10 @@ static bool open_engines(runner *r)
 
     for (size_t i = 0; i < count; i++) {
         tm_settings settings = r->layout.settings;
-        if (s->devices)
+        if (s->devices) {
             settings.device = TM_DEVICE_CPU;
+            settings.algorithm = TM_ALGORITHM_AUTO;
+        }
         r->engine_count++;
         if (!engine_open(&r->engines[i], r->options, &settings, r->templates.count))
             return false;

@@ -1,25 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows of floats there and back, and their norms. Their columns are kernels.cu's. */
 #include "fft/cuda/rows.cuh"
-
-/* F - pivot at a place of the padded frame; what lies beyond that is in no window. */
-static __device__ __forceinline__ double sample(const tm_fft_job &job, int64_t x, int64_t y)
-{
-    const tm_fft_f32_channel &r = job.f32;
-    const int64_t from_x = x - r.pad_x, from_y = y - r.pad_y;
-    if (x >= job.job.map_width + job.job.width - 1 || y >= job.job.map_height + job.job.height - 1)
-        return 0;
-    if (from_x < 0 || from_y < 0 || from_x >= r.width || from_y >= r.height)
-        return -r.pivot;
-    return (double)r.samples[(from_y * r.width + from_x) * r.channels + r.channel] - r.pivot;
-}
-
-static __device__ __forceinline__ double tap(const tm_fft_job &job, int row, int i)
-{
-    if (row >= job.job.height || i >= job.job.width)
-        return 0;
-    return job.f32.taps[(int64_t)row * job.job.width + i] - job.f32.mean;
-}
+#include "fft/cuda/samples.cuh"
 
 template <class B>
 static __global__ void __launch_bounds__(B::THREADS)
@@ -32,9 +14,9 @@ static __global__ void __launch_bounds__(B::THREADS)
 
     tm_row_forward(block, job, row, [&](int i) {
         if (of_template)
-            return make_double2(tap(job, row, i), 0);
-        return make_double2(sample(job, x + i, y),
-                            sample(job, x + job.tiling.shift_x + i, y + job.tiling.shift_y));
+            return make_double2(tm_f32_tap(job, row, i), 0);
+        return make_double2(tm_f32_at(job, x + i, y),
+                            tm_f32_at(job, x + job.tiling.shift_x + i, y + job.tiling.shift_y));
     });
 }
 
@@ -67,8 +49,8 @@ static __global__ void __launch_bounds__(NORM_THREADS)
 
     for (int y = blockIdx.z; y < t.length_y; y += TM_F32_NORM_PARTS) {
         for (int x = threadIdx.x; x < t.length_x; x += NORM_THREADS) {
-            const double a = sample(job, left + x, top + y);
-            const double b = sample(job, left + x + t.shift_x, top + y + t.shift_y);
+            const double a = tm_f32_at(job, left + x, top + y);
+            const double b = tm_f32_at(job, left + x + t.shift_x, top + y + t.shift_y);
             sum += a * a + b * b;
         }
     }

@@ -76,10 +76,79 @@ static cudaError_t prepare_length(tm_fft_device *fft, int length, const double2 
     return cudaSuccess;
 }
 
-static int64_t strip_bytes(const tm_fft_job *job, int64_t tiles)
+static int64_t own_strip_bytes(const tm_fft_job *job, int64_t tiles)
 {
     return (tiles * job->tiling.step_y + job->job.height - 1) * job->tiling.length_x *
            (int64_t)sizeof(double2);
+}
+
+static int64_t own_candidates(const tm_fft_job *job)
+{
+    const int rows = find_kernels(job->tiling.length_x)->rows_at_once;
+    return ceil_div(job->run.rows, rows) * job->run.strips;
+}
+
+static cudaError_t own_prepare(tm_fft_device *fft, tm_fft_job *job, int64_t, cudaStream_t stream)
+{
+    TRY(prepare_length(fft, job->tiling.length_x, &job->roots_x, stream));
+    return prepare_length(fft, job->tiling.length_y, &job->roots_y, stream);
+}
+
+static cudaError_t own_rows_and_columns(const tm_fft_job *job, bool of_template, cudaStream_t stream)
+{
+    const tm_fft_kernels *x = find_kernels(job->tiling.length_x);
+    TRY(job->f32.taps ? x->f32_rows(job, of_template, stream) : x->rows(job, of_template, stream));
+    return find_kernels(job->tiling.length_y)->columns(job, of_template, stream);
+}
+
+static cudaError_t own_spectrum(const tm_fft_job *job, cudaStream_t stream)
+{
+    return own_rows_and_columns(job, true, stream);
+}
+
+static cudaError_t own_correlate(const tm_fft_job *job, cudaStream_t stream)
+{
+    return own_rows_and_columns(job, false, stream);
+}
+
+static cudaError_t own_finish(const tm_fft_job *job, cudaStream_t stream)
+{
+    const tm_fft_kernels *x = find_kernels(job->tiling.length_x);
+    return job->f32.taps ? x->f32_sums(job, stream) : x->scores(job, stream);
+}
+
+static cudaError_t cufft_prepare(tm_fft_device *fft, tm_fft_job *job, int64_t tiles,
+                                 cudaStream_t stream)
+{
+    return tm_cufft_prepare(&fft->cufft, job, tiles, stream);
+}
+
+/* The steps of a match, by our own transforms or by cuFFT's. */
+typedef struct steps {
+    /* Points of a strip of so many tiles. */
+    int64_t (*strip_bytes)(const tm_fft_job *job, int64_t tiles);
+    /* Brings about what runs of up to so many tiles need besides points. */
+    cudaError_t (*prepare)(tm_fft_device *fft, tm_fft_job *job, int64_t tiles, cudaStream_t stream);
+    cudaError_t (*spectrum)(const tm_fft_job *job, cudaStream_t stream);
+    /* From the frame to points of which all that is left to do is finish's, */
+    cudaError_t (*correlate)(const tm_fft_job *job, cudaStream_t stream);
+    /* which makes scores, and so many candidates; or sums, of floats. */
+    cudaError_t (*finish)(const tm_fft_job *job, cudaStream_t stream);
+    int64_t (*candidates)(const tm_fft_job *job);
+} steps;
+
+static const steps *steps_of(const tm_fft_job *job)
+{
+    static const steps own = {own_strip_bytes, own_prepare, own_spectrum,
+                              own_correlate,   own_finish,  own_candidates};
+    static const steps cufft = {tm_cufft_strip_bytes, cufft_prepare,   tm_cufft_make_spectrum,
+                                tm_cufft_correlate,   tm_cufft_finish, tm_cufft_candidates};
+    return job->tiling.by_cufft ? &cufft : &own;
+}
+
+static int64_t strip_bytes(const tm_fft_job *job, int64_t tiles)
+{
+    return steps_of(job)->strip_bytes(job, tiles);
 }
 
 /* The most strips and tiles of a run. */
@@ -114,20 +183,15 @@ static tm_fft_run run_at(const tm_fft_job *job, int64_t strip, int64_t tile)
     return run;
 }
 
-static int64_t run_candidates(const tm_fft_job *job, const tm_fft_run *run)
-{
-    const int rows = find_kernels(job->tiling.length_x)->rows_at_once;
-    return ceil_div(run->rows, rows) * run->strips;
-}
-
 int64_t tm_fft_candidates(const tm_fft_job *job)
 {
     int64_t strips, tiles, count = 0;
+    tm_fft_job own = *job;
     run_size(job, &strips, &tiles);
     for (int64_t tile = 0; tile < job->tiling.down; tile += tiles) {
         for (int64_t strip = 0; strip < job->tiling.across; strip += strips) {
-            const tm_fft_run run = run_at(job, strip, tile);
-            count += run_candidates(job, &run);
+            own.run = run_at(job, strip, tile);
+            count += steps_of(job)->candidates(&own);
         }
     }
     return count;
@@ -140,9 +204,7 @@ static cudaError_t make_spectrum(const tm_fft_job *job, cudaStream_t stream)
     own.run.strips = own.run.tiles = 1;
     own.run.rows = 1;
     own.run.input_rows = job->job.height;
-    const tm_fft_kernels *x = find_kernels(job->tiling.length_x);
-    TRY(job->f32.taps ? x->f32_rows(&own, true, stream) : x->rows(&own, true, stream));
-    return find_kernels(job->tiling.length_y)->columns(&own, true, stream);
+    return steps_of(job)->spectrum(&own, stream);
 }
 
 static cudaError_t prepare_side(tm_fft_device *fft, tm_fft_job *job)
@@ -170,10 +232,9 @@ cudaError_t tm_fft_prepare(tm_fft_device *fft, tm_fft_job *job, tm_fft_spectrum 
     const tm_fft_tiling *t = &job->tiling;
     int64_t strips, tiles;
 
-    TRY(prepare_length(fft, t->length_x, &job->roots_x, stream));
-    TRY(prepare_length(fft, t->length_y, &job->roots_y, stream));
-    TRY(prepare_side(fft, job));
     run_size(job, &strips, &tiles);
+    TRY(steps_of(job)->prepare(fft, job, strips * tiles, stream));
+    TRY(prepare_side(fft, job));
     TRY(tm_buffer_fit(&fft->points, (size_t)(strips * strip_bytes(job, tiles))));
     if (job->metric == TM_METRIC_LCC)
         TRY(tm_buffer_fit(&fft->windows, 2 * (size_t)(tiles * t->step_y * strips * t->step_x) *
@@ -181,13 +242,15 @@ cudaError_t tm_fft_prepare(tm_fft_device *fft, tm_fft_job *job, tm_fft_spectrum 
     job->points = (double2 *)fft->points.data;
     job->windows = (tm_window *)fft->windows.data;
 
-    if (spectrum->length_x != t->length_x || spectrum->length_y != t->length_y) {
+    if (spectrum->length_x != t->length_x || spectrum->length_y != t->length_y ||
+        spectrum->by_cufft != t->by_cufft) {
         spectrum->length_x = spectrum->length_y = 0;
         TRY(tm_buffer_fit(&spectrum->points, tm_fft_spectrum_bytes(t)));
         job->spectrum = (double2 *)spectrum->points.data;
         TRY(make_spectrum(job, stream));
         spectrum->length_x = t->length_x;
         spectrum->length_y = t->length_y;
+        spectrum->by_cufft = t->by_cufft;
     }
     job->spectrum = (double2 *)spectrum->points.data;
     return cudaSuccess;
@@ -205,8 +268,6 @@ static cudaError_t launch_windows(const tm_fft_job *job, cudaStream_t stream)
 
 cudaError_t tm_fft_launch(const tm_fft_job *job, cudaStream_t stream)
 {
-    const tm_fft_kernels *x = find_kernels(job->tiling.length_x);
-    const tm_fft_kernels *y = find_kernels(job->tiling.length_y);
     int64_t strips, tiles;
     tm_fft_job own = *job;
 
@@ -217,11 +278,10 @@ cudaError_t tm_fft_launch(const tm_fft_job *job, cudaStream_t stream)
         for (int64_t strip = 0; strip < job->tiling.across; strip += strips) {
             own.run = run_at(job, strip, tile);
             TRY(launch_windows(&own, stream));
-            TRY(x->rows(&own, false, stream));
-            TRY(y->columns(&own, false, stream));
+            TRY(steps_of(job)->correlate(&own, stream));
             TRY(cudaStreamWaitEvent(stream, job->joined, 0));
-            TRY(x->scores(&own, stream));
-            own.job.candidates += run_candidates(job, &own.run);
+            TRY(steps_of(job)->finish(&own, stream));
+            own.job.candidates += steps_of(job)->candidates(&own);
         }
     }
     return cudaSuccess;
@@ -236,8 +296,6 @@ cudaError_t tm_fft_prepare_f32(tm_fft_device *fft, tm_fft_job *job, tm_fft_spect
 
 cudaError_t tm_fft_launch_f32(const tm_fft_job *job, cudaStream_t stream)
 {
-    const tm_fft_kernels *x = find_kernels(job->tiling.length_x);
-    const tm_fft_kernels *y = find_kernels(job->tiling.length_y);
     int64_t strips, tiles;
     tm_fft_job own = *job;
 
@@ -245,9 +303,8 @@ cudaError_t tm_fft_launch_f32(const tm_fft_job *job, cudaStream_t stream)
     for (int64_t tile = 0; tile < job->tiling.down; tile += tiles) {
         for (int64_t strip = 0; strip < job->tiling.across; strip += strips) {
             own.run = run_at(job, strip, tile);
-            TRY(x->f32_rows(&own, false, stream));
-            TRY(y->columns(&own, false, stream));
-            TRY(x->f32_sums(&own, stream));
+            TRY(steps_of(job)->correlate(&own, stream));
+            TRY(steps_of(job)->finish(&own, stream));
         }
     }
     return cudaSuccess;
@@ -264,12 +321,18 @@ void tm_fft_drop_spectrum(tm_fft_spectrum *spectrum)
     *spectrum = (tm_fft_spectrum){};
 }
 
+void tm_fft_give_back(tm_fft_device *fft)
+{
+    tm_buffer_free(&fft->points);
+    tm_buffer_free(&fft->windows);
+    tm_cufft_free(&fft->cufft);
+}
+
 void tm_fft_device_free(tm_fft_device *fft)
 {
     for (int i = 0; i < TM_FFT_LENGTHS; i++)
         tm_device_free(fft->roots[i]);
-    tm_device_free(fft->points.data);
-    tm_device_free(fft->windows.data);
+    tm_fft_give_back(fft);
     tm_device_free(fft->best);
     if (fft->joined)
         cudaEventDestroy(fft->joined);

@@ -3,7 +3,7 @@
 #ifndef TMATCH_FFT_CUDA_FFT_CUH
 #define TMATCH_FFT_CUDA_FFT_CUH
 
-#include "fft/cuda/kernels.cuh"
+#include "fft/cuda/cufft.cuh"
 
 enum { TM_FFT_LENGTHS = 16 };
 
@@ -11,6 +11,7 @@ enum { TM_FFT_LENGTHS = 16 };
 typedef struct tm_fft_spectrum {
     tm_buffer points;
     int length_x, length_y;
+    bool by_cufft;
 } tm_fft_spectrum;
 
 /* Zero-initialise. */
@@ -22,6 +23,7 @@ typedef struct tm_fft_device {
     cudaStream_t side;
     cudaEvent_t forked, joined;
     int shared_bytes; /* that a block may have */
+    tm_cufft cufft;
 } tm_fft_device;
 
 /* Points of the longest transform that a device has kernels for, 0 for none. */
@@ -46,6 +48,9 @@ cudaError_t tm_fft_prepare_f32(tm_fft_device *fft, tm_fft_job *job, tm_fft_spect
 cudaError_t tm_fft_launch_f32(const tm_fft_job *job, cudaStream_t stream);
 
 void tm_fft_drop_spectrum(tm_fft_spectrum *spectrum);
+
+/* Frees what grows with a match; it is allocated again when a match needs it. */
+void tm_fft_give_back(tm_fft_device *fft);
 void tm_fft_device_free(tm_fft_device *fft);
 
 #endif

@@ -49,7 +49,14 @@ typedef struct tm_fft_job {
                            cannot beat it their root and quotient */
     cudaStream_t side;  /* runs beside the given stream */
     cudaEvent_t forked, joined;
+    /* Where the tiling is cuFFT's, in whose order spectrum and points then are: points are
+     * [strip][tile][length_y][length_x]. */
+    struct tm_cufft *cufft;
+    int cufft_batch; /* tiles of cufft_plan, at least the run's */
+    int cufft_plan, cufft_single_plan;
 } tm_fft_job;
+
+typedef struct tm_cufft tm_cufft;
 
 /* Kernels of one length. Each returns the launch's error. */
 typedef struct tm_fft_kernels {
@@ -80,5 +87,8 @@ cudaError_t tm_fft_norms_launch(const tm_fft_job *job, unsigned long long norms[
 /* Windows of the run, both parts. */
 cudaError_t tm_windows_launch(const tm_fft_job *job, cudaStream_t stream);
 cudaError_t tm_windows_prepare(size_t shared_bytes);
+
+/* Columns of the widest template that those kernels take. */
+int tm_windows_widest(size_t shared_bytes);
 
 #endif

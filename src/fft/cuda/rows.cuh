@@ -5,6 +5,7 @@
 
 #include "fft/cuda/kernels.cuh"
 #include "fft/cuda/lengths.cuh"
+#include "fft/cuda/scores.cuh"
 
 /* A row of the run forward, from load(column of the tile) into points. */
 template <class B, class Load>
@@ -66,19 +67,10 @@ static __device__ __forceinline__ void tm_row_back(const B &block, const tm_fft_
         tm_inverse_first(block, v, q);
     });
     tm_inverse(block, [&](auto &v, int q) {
-        const int columns = (int)min((int64_t)job.tiling.step_x, run.width - strip) - q;
-        if (row >= run.rows || columns <= 0)
-            return;
-        for (int part = 0; part < 2; part++) {
-            const int64_t column = strip + q;
-            const int64_t x = run.x + column + part * job.tiling.shift_x;
-            const int64_t y = run.y + row + part * job.tiling.shift_y;
-            const tm_row_windows<B> windows = {
-                v, part, ((int64_t)part * run.rows + row) * run.width + column,
-                y * job.job.map_width + x, (int)min((int64_t)columns, job.job.map_width - x)};
-            if (y < job.job.map_height)
-                use(windows);
-        }
+        tm_each_part(job, strip, row, q, [&](int part, int64_t place, int64_t position, int columns) {
+            const tm_row_windows<B> windows = {v, part, place, position, columns};
+            use(windows);
+        });
     });
 }
 

@@ -149,13 +149,23 @@ static cudaError_t launch(const tm_fft_job *job, cudaStream_t stream)
     return cudaGetLastError();
 }
 
+/* By threads a block. A block has some columns more than the template. */
+enum { WIDEST_256 = 512, WIDEST_512 = 3072, WIDEST_1024 = 8000 };
+
+int tm_windows_widest(size_t shared_bytes)
+{
+    return sizeof(prefixes<1024, unsigned long long>) <= shared_bytes  ? WIDEST_1024
+           : sizeof(prefixes<512, unsigned long long>) <= shared_bytes ? WIDEST_512
+                                                                       : WIDEST_256;
+}
+
 cudaError_t tm_windows_launch(const tm_fft_job *job, cudaStream_t stream)
 {
-    if (job->job.width <= 512 && job->job.n * 65025 <= UINT32_MAX)
+    if (job->job.width <= WIDEST_256 && job->job.n * 65025 <= UINT32_MAX)
         return launch<256, uint32_t>(job, stream);
-    if (job->job.width <= 512)
+    if (job->job.width <= WIDEST_256)
         return launch<256, unsigned long long>(job, stream);
-    if (job->job.width <= 3072)
+    if (job->job.width <= WIDEST_512)
         return launch<512, unsigned long long>(job, stream);
     return launch<1024, unsigned long long>(job, stream);
 }

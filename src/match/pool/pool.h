@@ -32,7 +32,7 @@ bool tm_pool_is_inherited(const tm_pool *pool);
 typedef struct tm_pool_call {
     tm_job *jobs;
     size_t count;
-    tm_algorithm algorithm; /* AUTO, DIRECT or FFT */
+    tm_algorithm algorithm; /* AUTO, DIRECT, FFT or CUFFT */
     /* Runs on the CPU what no device could. */
     tm_status (*rescue)(void *context, tm_job *jobs, size_t count, tm_message *message);
     void *context;
@@ -49,7 +49,7 @@ typedef struct tm_pool_call {
 /* Writes each job's best, map and peaks. A device that runs out of memory tries fewer rows
  * at a time, and later more; one that fails is closed, its rows go to the others, and it
  * is opened again for a later call.
- * Errors: MEMORY, INVALID where FFT is asked for and cannot run, and those of
+ * Errors: MEMORY, INVALID where FFT or CUFFT is asked for and cannot run, and those of
  * rescue. */
 tm_status tm_pool_match(tm_pool *pool, tm_pool_call *call);
 

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+#include "fft/cuda/cufft_library.cuh"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#if defined(__NVCC__) && __has_include(<cufft.h>)
+#include <cufft.h>
+static_assert(CUFFT_FORWARD == TM_CUFFT_FORWARD && CUFFT_INVERSE == TM_CUFFT_INVERSE &&
+                  (int)CUFFT_Z2Z == TM_CUFFT_Z2Z &&
+                  (int)CUFFT_ALLOC_FAILED == TM_CUFFT_ALLOC_FAILED &&
+                  sizeof(cufftHandle) == sizeof(int) && sizeof(cufftResult) == sizeof(int) &&
+                  sizeof(cufftDoubleComplex) == sizeof(double2),
+              "what cufft_library.cuh declares is what cufft.h has");
+#endif
+
+typedef struct opened {
+    tm_cufft_library library;
+    bool usable;
+    char why[200];
+} opened;
+
+/* Where the loader looks, then where CUDA toolkits lie; newest first. */
+static const char *const folders[] = {"", "/usr/local/cuda/lib64/",
+                                      "/usr/local/cuda/targets/x86_64-linux/lib/",
+                                      "/usr/local/cuda/targets/sbsa-linux/lib/", "/opt/cuda/lib64/"};
+static const char *const names[] = {"libcufft.so.12", "libcufft.so.11", "libcufft.so.10",
+                                    "libcufft.so"};
+
+/* Says why the first name of all cannot be opened. */
+static void *open_any(char *why, size_t size)
+{
+    char path[256];
+    for (const char *folder : folders) {
+        for (const char *name : names) {
+            snprintf(path, sizeof path, "%s%s", folder, name);
+            void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+            if (library)
+                return library;
+            const char *error = dlerror();
+            if (folder == folders[0] && name == names[0])
+                snprintf(why, size, "the cufft algorithm needs %s, %s or %s of the CUDA toolkit: %s",
+                         names[0], names[1], names[2], error);
+        }
+    }
+    return NULL;
+}
+
+static void *open_named(const char *path, char *why, size_t size)
+{
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        snprintf(why, size, "the cufft algorithm needs what TMATCH_CUFFT names: %s", dlerror());
+    return library;
+}
+
+/* Finds a function and remembers a missing one. */
+template <class F>
+static void find(opened *o, void *library, F *function, const char *name)
+{
+    *function = (F)dlsym(library, name);
+    if (*function)
+        return;
+    o->usable = false;
+    snprintf(o->why, sizeof o->why, "the cufft algorithm needs another libcufft.so: this one has no %s",
+             name);
+}
+
+static opened open_library(void)
+{
+    opened o = {};
+    const char *own = getenv("TMATCH_CUFFT");
+    void *library = own && *own ? open_named(own, o.why, sizeof o.why)
+                                : open_any(o.why, sizeof o.why);
+
+    o.usable = library != NULL;
+    if (!library)
+        return o;
+    find(&o, library, &o.library.create, "cufftCreate");
+    find(&o, library, &o.library.destroy, "cufftDestroy");
+    find(&o, library, &o.library.set_auto_allocation, "cufftSetAutoAllocation");
+    find(&o, library, &o.library.make_plan, "cufftMakePlanMany64");
+    find(&o, library, &o.library.set_work_area, "cufftSetWorkArea");
+    find(&o, library, &o.library.set_stream, "cufftSetStream");
+    find(&o, library, &o.library.execute, "cufftExecZ2Z");
+    return o;
+}
+
+const tm_cufft_library *tm_cufft_open(const char **why)
+{
+    static const opened o = open_library();
+    *why = o.why;
+    return o.usable ? &o.library : NULL;
+}
