@@ -374,3 +374,19 @@ void require_cuda(void)
     if (count < 2)
         check_skip(why);
 }
+
+void require_cufft(void)
+{
+    static char why[256];
+    tm_settings settings;
+    tm_matcher *matcher;
+
+    require_cuda();
+    tm_settings_default(&settings, sizeof settings);
+    settings.algorithm = TM_ALGORITHM_CUFFT;
+    const tm_status status = tm_matcher_create(&matcher, &settings);
+    snprintf(why, sizeof why, "%s", tm_matcher_message(matcher));
+    tm_matcher_destroy(&matcher);
+    if (status == TM_ERR_INVALID && strstr(why, "the cufft algorithm needs"))
+        check_skip(why);
+}

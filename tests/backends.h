@@ -48,4 +48,7 @@ void matchers_free(matchers *m);
 /* Skips the running test if there is no CUDA device, with the reason. */
 void require_cuda(void);
 
+/* Likewise where the CUDA backend finds no cuFFT. */
+void require_cufft(void);
+
 #endif

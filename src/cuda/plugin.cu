@@ -186,11 +186,7 @@ static tm_status plugin_describe(int index, tm_device_info *info, tm_message *me
 
 static tm_status plugin_open_cufft(tm_message *message)
 {
-    const char *why;
-    if (tm_cufft_open(&why))
-        return TM_OK;
-    snprintf(message->text, sizeof message->text, "%s", why);
-    return TM_ERR_INVALID;
+    return tm_cufft_open(message->text, sizeof message->text) ? TM_OK : TM_ERR_INVALID;
 }
 
 static tm_status plugin_host_alloc(tm_cuda *cuda, size_t size, void **memory, tm_message *message)

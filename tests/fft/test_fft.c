@@ -48,6 +48,7 @@ static uint8_t *draw_picture(enum content content, int64_t width, int64_t height
 
 typedef struct pair {
     tm_matcher *fft, *direct;
+    const char *name; /* of the first one's algorithm */
 } pair;
 
 static tm_matcher *make_matcher(tm_algorithm algorithm, tm_device_kind device, tm_metric metric)
@@ -85,7 +86,7 @@ static void expect_same(const pair *m, tm_metric metric, const tm_image *frame,
     CHECK_EQ(tm_template_create(&direct_tmpl, m->direct, picture), TM_OK);
     if (tm_match(m->fft, frame, tmpl, &best, &fft) || tm_match(m->fft, frame, tmpl, &best_alone, NULL))
         check_fail(__FILE__, __LINE__, "%s: %s", what, tm_matcher_message(m->fft));
-    CHECK_STR(tm_matcher_algorithm(m->fft), "fft");
+    CHECK_STR(tm_matcher_algorithm(m->fft), m->name);
     CHECK_EQ(tm_match(m->direct, frame, direct_tmpl, &expected, &direct), TM_OK);
     if (memcmp(fft.data, direct.data, size) != 0)
         check_fail(__FILE__, __LINE__, "%s: the maps differ", what);
@@ -155,13 +156,15 @@ static void compare_random(const pair pairs[2], bool cut, double most_products, 
     free(template_samples);
 }
 
-static void against_direct(tm_device_kind device, int64_t cases, double most_products)
+static void against_direct(tm_device_kind device, tm_algorithm algorithm, int64_t cases,
+                           double most_products)
 {
     int64_t elements = 0;
     pair pairs[2];
 
     for (int metric = 0; metric < 2; metric++) {
-        pairs[metric].fft = make_matcher(TM_ALGORITHM_FFT, device, (tm_metric)metric);
+        pairs[metric].name = algorithm == TM_ALGORITHM_FFT ? "fft" : "cufft";
+        pairs[metric].fft = make_matcher(algorithm, device, (tm_metric)metric);
         pairs[metric].direct = make_matcher(TM_ALGORITHM_DIRECT, device, (tm_metric)metric);
     }
     for (int64_t i = 0; i < cases; i++)
@@ -181,22 +184,22 @@ static void require_cpu_fft(void)
 }
 
 /* Small problems, all domains, strides and edges. */
-static void against_reference(tm_device_kind device)
+static void against_reference(tm_device_kind device, tm_algorithm algorithm)
 {
     tm_settings settings;
 
     tm_settings_default(&settings, sizeof settings);
-    settings.algorithm = TM_ALGORITHM_FFT;
+    settings.algorithm = algorithm;
     settings.device = device;
     compare_random_with_reference(settings, check_cases(2000));
 }
 
 /* Several templates in one call. */
-static void many(tm_device_kind device)
+static void many(tm_device_kind device, tm_algorithm algorithm)
 {
     matchers m = {0};
     tm_settings_default(&m.settings, sizeof m.settings);
-    m.settings.algorithm = TM_ALGORITHM_FFT;
+    m.settings.algorithm = algorithm;
     m.settings.device = device;
     for (int64_t i = check_cases(2000) / 20; i > 0; i--)
         compare_many_with_reference(&m, (tm_metric)(check_random() % 4 == 0),
@@ -207,37 +210,82 @@ static void many(tm_device_kind device)
 static void cpu_fft_reference(void)
 {
     require_cpu_fft();
-    against_reference(TM_DEVICE_CPU);
+    against_reference(TM_DEVICE_CPU, TM_ALGORITHM_FFT);
 }
 
 static void cpu_fft_many(void)
 {
     require_cpu_fft();
-    many(TM_DEVICE_CPU);
+    many(TM_DEVICE_CPU, TM_ALGORITHM_FFT);
 }
 
 static void cpu_fft_direct(void)
 {
     require_cpu_fft();
-    against_direct(TM_DEVICE_CPU, check_cases(150), 2e9);
+    against_direct(TM_DEVICE_CPU, TM_ALGORITHM_FFT, check_cases(150), 2e9);
 }
 
 static void cuda_fft_reference(void)
 {
     require_cuda();
-    against_reference(TM_DEVICE_CUDA);
+    against_reference(TM_DEVICE_CUDA, TM_ALGORITHM_FFT);
 }
 
 static void cuda_fft_many(void)
 {
     require_cuda();
-    many(TM_DEVICE_CUDA);
+    many(TM_DEVICE_CUDA, TM_ALGORITHM_FFT);
 }
 
 static void cuda_fft_direct(void)
 {
     require_cuda();
-    against_direct(TM_DEVICE_CUDA, check_cases(300), 4e11);
+    against_direct(TM_DEVICE_CUDA, TM_ALGORITHM_FFT, check_cases(300), 4e11);
+}
+
+/* Comes before the library is there: it is not opened twice. */
+static void cuda_cufft_missing(void)
+{
+    tm_settings settings;
+    tm_matcher *matcher;
+    char *own = getenv("TMATCH_CUFFT");
+
+    require_cuda();
+    own = own ? strdup(own) : NULL;
+    setenv("TMATCH_CUFFT", "/nowhere/libcufft.so", 1);
+    tm_settings_default(&settings, sizeof settings);
+    settings.algorithm = TM_ALGORITHM_CUFFT;
+    CHECK_EQ(tm_matcher_create(&matcher, &settings), TM_ERR_INVALID);
+    CHECK(strncmp(tm_matcher_message(matcher),
+                  "the cufft algorithm needs what TMATCH_CUFFT names: /nowhere/libcufft.so: ", 73) == 0);
+    tm_matcher_destroy(&matcher);
+    if (own)
+        setenv("TMATCH_CUFFT", own, 1);
+    else
+        unsetenv("TMATCH_CUFFT");
+    free(own);
+    settings.device = TM_DEVICE_CPU;
+    CHECK_EQ(tm_matcher_create(&matcher, &settings), TM_ERR_INVALID);
+    CHECK_STR(tm_matcher_message(matcher), "the cufft algorithm runs on CUDA devices only");
+    tm_matcher_destroy(&matcher);
+}
+
+static void cuda_cufft_reference(void)
+{
+    require_cufft();
+    against_reference(TM_DEVICE_CUDA, TM_ALGORITHM_CUFFT);
+}
+
+static void cuda_cufft_many(void)
+{
+    require_cufft();
+    many(TM_DEVICE_CUDA, TM_ALGORITHM_CUFFT);
+}
+
+static void cuda_cufft_direct(void)
+{
+    require_cufft();
+    against_direct(TM_DEVICE_CUDA, TM_ALGORITHM_CUFFT, check_cases(300), 4e11);
 }
 
 /* Each window lies in one part of one tile. */
@@ -303,7 +351,9 @@ int main(int argc, char **argv)
         TEST(refuses_what_it_cannot_do), TEST(cpu_fft_reference),
         TEST(cpu_fft_many),              TEST(cpu_fft_direct),
         TEST(cuda_fft_reference),        TEST(cuda_fft_many),
-        TEST(cuda_fft_direct),
+        TEST(cuda_fft_direct),           TEST(cuda_cufft_missing),
+        TEST(cuda_cufft_reference),      TEST(cuda_cufft_many),
+        TEST(cuda_cufft_direct),
     };
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
 }

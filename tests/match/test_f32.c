@@ -211,13 +211,20 @@ static void check_search(tm_matcher *m, const pictures *p, const tm_template *t,
 /* Devices are opened once. */
 static tm_matcher *matcher_for(const tm_settings *s)
 {
-    static tm_matcher *kept[2][6][3];
+    static tm_matcher *kept[TM_ALGORITHM_CUFFT + 1][6][3];
     tm_matcher *own = NULL, **m = &own;
     if (s->device == TM_DEVICE_CUDA)
-        m = &kept[s->algorithm == TM_ALGORITHM_FFT][s->metric][s->domain];
+        m = &kept[s->algorithm][s->metric][s->domain];
     if (!*m && tm_matcher_create(m, s) != TM_OK)
         check_fail(__FILE__, __LINE__, "no matcher: %s", tm_matcher_message(*m));
     return *m;
+}
+
+static const char *name_of(tm_algorithm algorithm)
+{
+    return algorithm == TM_ALGORITHM_CUFFT ? "cufft"
+           : algorithm == TM_ALGORITHM_FFT ? "fft"
+                                           : "direct";
 }
 
 /* Returns the worst error over its bound, or -1. */
@@ -252,7 +259,7 @@ static double run_case(tm_device_kind device, tm_algorithm algorithm, const int6
             check_fail(__FILE__, __LINE__, "%s", message);
         if (status == TM_OK) {
             tm_peak alone;
-            CHECK_EQ(strcmp(tm_matcher_algorithm(m), "fft") == 0, algorithm == TM_ALGORITHM_FFT);
+            CHECK_STR(tm_matcher_algorithm(m), name_of(algorithm));
             worst = check_map(&p, &s, values, &best, 1);
             CHECK_EQ(tm_match(m, &p.frame, t, &alone, NULL), TM_OK);
             CHECK(alone.x == best.x && alone.y == best.y && alone.score == best.score);
@@ -305,6 +312,12 @@ static void cuda_fft(void)
 {
     require_cuda();
     random_cases(TM_DEVICE_CUDA, TM_ALGORITHM_FFT, 200);
+}
+
+static void cuda_cufft(void)
+{
+    require_cufft();
+    random_cases(TM_DEVICE_CUDA, TM_ALGORITHM_CUFFT, 200);
 }
 
 /* Several tiles beside and above each other. */
@@ -620,6 +633,7 @@ int main(int argc, char **argv)
         TEST(cuda_pieces),
         TEST(cuda_chunks),
         TEST(cuda_fft),
+        TEST(cuda_cufft),
         TEST(cuda_fft_tiles),
     };
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);

@@ -94,6 +94,12 @@ static void cuda_fft(void)
     random_cases(settings_of(TM_DEVICE_CUDA, TM_ALGORITHM_FFT, 1), 2e5);
 }
 
+static void cuda_cufft(void)
+{
+    require_cufft();
+    random_cases(settings_of(TM_DEVICE_CUDA, TM_ALGORITHM_CUFFT, 1), 2e5);
+}
+
 /* Bits, channels and masks that say the same give the same bits. */
 static void same_picture_same_bits(void)
 {
@@ -435,6 +441,7 @@ int main(int argc, char **argv)
         TEST(cpu_fft_in_bands),
         TEST(cuda_random),
         TEST(cuda_fft),
+        TEST(cuda_cufft),
         TEST(cuda_large),
         TEST(cuda_chunks),
         TEST(cuda_wide_windows),

@@ -51,7 +51,7 @@ static void respects_the_device(void)
 {
     tm_template tmpl = {.width = 700, .height = 700, .n = 490000, .sum_sq = 490000 * 20000ll};
     tm_job job = {.tmpl = &tmpl};
-    tm_site site = {.device = TM_DEVICE_CUDA, .cuda = {132, true, true, 768}};
+    tm_site site = {.device = TM_DEVICE_CUDA, .cuda = {132, true, true, 768, .widest_fft = 8000}};
     tm_plan plan;
     CHECK_EQ(tm_geometry_init(&job.geometry, TM_DOMAIN_VALID, 4096, 4096, 700, 700), TM_OK);
     tm_plan_make(&plan, &site, &job, TM_ALGORITHM_FFT);
@@ -59,6 +59,25 @@ static void respects_the_device(void)
     site.cuda.longest_fft = 0;
     tm_plan_make(&plan, &site, &job, TM_ALGORITHM_AUTO);
     CHECK(plan.fault && plan.algorithm == TM_ALGORITHM_DIRECT && isinf(plan.fft_ms));
+}
+
+/* cuFFT's lengths are not our own's, and nothing chooses it. */
+static void takes_cufft_by_name_alone(void)
+{
+    tm_plan plan = plan_for(TM_DEVICE_CUDA, 4096, 1024, TM_ALGORITHM_CUFFT);
+    CHECK(!plan.fault && plan.tiling.by_cufft && plan.algorithm == TM_ALGORITHM_FFT);
+    CHECK(!plan_for(TM_DEVICE_CUDA, 4096, 1024, TM_ALGORITHM_AUTO).tiling.by_cufft);
+    CHECK(!plan_for(TM_DEVICE_CUDA, 4096, 1024, TM_ALGORITHM_FFT).tiling.by_cufft);
+
+    tm_template tmpl = {.width = 700, .height = 700, .n = 490000, .sum_sq = 490000 * 20000ll};
+    tm_job job = {.tmpl = &tmpl};
+    tm_site site = {.device = TM_DEVICE_CUDA, .cuda = {132, true, true, 0, .widest_fft = 512}};
+    CHECK_EQ(tm_geometry_init(&job.geometry, TM_DOMAIN_VALID, 4096, 4096, 700, 700), TM_OK);
+    tm_plan_make(&plan, &site, &job, TM_ALGORITHM_CUFFT);
+    CHECK(plan.fault);
+    site.cuda.widest_fft = 3072;
+    tm_plan_make(&plan, &site, &job, TM_ALGORITHM_CUFFT);
+    CHECK(!plan.fault && plan.tiling.by_cufft);
 }
 
 /* Matches that are repeated start the FFT once it would have paid for its start. */
@@ -378,7 +397,7 @@ static void plans_floats(void)
 int main(int argc, char **argv)
 {
     static const check_test tests[] = {
-        TEST(chooses_the_cheaper), TEST(does_as_told), TEST(respects_the_device),
+        TEST(chooses_the_cheaper), TEST(does_as_told), TEST(respects_the_device), TEST(takes_cufft_by_name_alone),
         TEST(pays_for_the_start_once), TEST(weighs_what_overlaps), TEST(counts_planes),
         TEST(adds_transfers_up), TEST(cuts_chunks), TEST(weighs_rows), TEST(groups_jobs),
         TEST(says_what_it_chose), TEST(plans_floats),

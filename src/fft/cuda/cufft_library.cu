@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <mutex>
+
 #if defined(__NVCC__) && __has_include(<cufft.h>)
 #include <cufft.h>
 static_assert(CUFFT_FORWARD == TM_CUFFT_FORWARD && CUFFT_INVERSE == TM_CUFFT_INVERSE &&
@@ -14,12 +16,6 @@ static_assert(CUFFT_FORWARD == TM_CUFFT_FORWARD && CUFFT_INVERSE == TM_CUFFT_INV
                   sizeof(cufftDoubleComplex) == sizeof(double2),
               "what cufft_library.cuh declares is what cufft.h has");
 #endif
-
-typedef struct opened {
-    tm_cufft_library library;
-    bool usable;
-    char why[200];
-} opened;
 
 /* Where the loader looks, then where CUDA toolkits lie; newest first. */
 static const char *const folders[] = {"", "/usr/local/cuda/lib64/",
@@ -55,41 +51,37 @@ static void *open_named(const char *path, char *why, size_t size)
     return library;
 }
 
-/* Finds a function and remembers a missing one. */
+/* Finds a function; says so where there is none. */
 template <class F>
-static void find(opened *o, void *library, F *function, const char *name)
+static bool find(void *library, F *function, const char *name, char *why, size_t size)
 {
     *function = (F)dlsym(library, name);
-    if (*function)
-        return;
-    o->usable = false;
-    snprintf(o->why, sizeof o->why, "the cufft algorithm needs another libcufft.so: this one has no %s",
-             name);
+    if (!*function)
+        snprintf(why, size, "the cufft algorithm needs another libcufft.so: this one has no %s", name);
+    return *function != NULL;
 }
 
-static opened open_library(void)
+static bool open_library(tm_cufft_library *l, char *why, size_t size)
 {
-    opened o = {};
     const char *own = getenv("TMATCH_CUFFT");
-    void *library = own && *own ? open_named(own, o.why, sizeof o.why)
-                                : open_any(o.why, sizeof o.why);
+    void *library = own && *own ? open_named(own, why, size) : open_any(why, size);
 
-    o.usable = library != NULL;
-    if (!library)
-        return o;
-    find(&o, library, &o.library.create, "cufftCreate");
-    find(&o, library, &o.library.destroy, "cufftDestroy");
-    find(&o, library, &o.library.set_auto_allocation, "cufftSetAutoAllocation");
-    find(&o, library, &o.library.make_plan, "cufftMakePlanMany64");
-    find(&o, library, &o.library.set_work_area, "cufftSetWorkArea");
-    find(&o, library, &o.library.set_stream, "cufftSetStream");
-    find(&o, library, &o.library.execute, "cufftExecZ2Z");
-    return o;
+    return library && find(library, &l->create, "cufftCreate", why, size) &&
+           find(library, &l->destroy, "cufftDestroy", why, size) &&
+           find(library, &l->set_auto_allocation, "cufftSetAutoAllocation", why, size) &&
+           find(library, &l->make_plan, "cufftMakePlanMany64", why, size) &&
+           find(library, &l->set_work_area, "cufftSetWorkArea", why, size) &&
+           find(library, &l->set_stream, "cufftSetStream", why, size) &&
+           find(library, &l->execute, "cufftExecZ2Z", why, size);
 }
 
-const tm_cufft_library *tm_cufft_open(const char **why)
+const tm_cufft_library *tm_cufft_open(char *why, size_t size)
 {
-    static const opened o = open_library();
-    *why = o.why;
-    return o.usable ? &o.library : NULL;
+    static std::mutex mutex;
+    static tm_cufft_library library;
+    static bool is_open;
+    const std::lock_guard<std::mutex> lock(mutex);
+
+    is_open = is_open || open_library(&library, why, size);
+    return is_open ? &library : NULL;
 }

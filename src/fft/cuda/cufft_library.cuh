@@ -25,9 +25,9 @@ typedef struct tm_cufft_library {
     int (*execute)(int plan, double2 *in, double2 *out, int direction);
 } tm_cufft_library;
 
-/* The library, opened at the first call and for good; where it cannot be, NULL with the
- * reason in *why, which is static. Any thread may call. TMATCH_CUFFT in the environment
- * names the one file that is tried. */
-const tm_cufft_library *tm_cufft_open(const char **why);
+/* The library: opened at the first call, and never closed. Where it cannot be, NULL with the
+ * reason in why, of that size; why may be NULL once it is open. Any thread may call. TMATCH_CUFFT
+ * in the environment names the one file that is tried. */
+const tm_cufft_library *tm_cufft_open(char *why, size_t size);
 
 #endif

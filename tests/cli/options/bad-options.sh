@@ -44,3 +44,4 @@ fail -o seen.png -t a b c
 fail --map map.npy -t a -t b c
 fail --dump-template dump.txt -t a -t b c
 fail --algorithm reference --device cuda a b
+fail --algorithm cufft --device cpu a b
