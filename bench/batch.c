@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What bench/batch.py needs beside tmatch itself: frames, and the two halves of a
- * batch by themselves.
- *
- *     tmatch-batch frames FOLDER COUNT PICTURE...    makes frames
- *     tmatch-batch decode THREADS FRAME...           only reads them
- *     tmatch-batch match THREADS TEMPLATE FRAME...   only matches them
- *
- * The last two print {"wall_s":..., "cpu_s":...}, without starting up. */
+ * batch by themselves. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -18,6 +12,7 @@
 #include <tmatch/tmatch.h>
 
 #include "io/io.h"
+#include "options.h"
 
 enum { WIDTH = 1920, HEIGHT = 1080, HELD = 64, TEMPLATE = 32 };
 
@@ -36,7 +31,7 @@ typedef struct work {
 
 static void die(const char *name, const char *reason)
 {
-    fprintf(stderr, "tmatch-batch: %s: %s\n", name, reason);
+    bench_fail(name, reason);
     exit(2);
 }
 
@@ -129,14 +124,12 @@ static void *decode(void *argument)
 static void *match(void *argument)
 {
     work *w = argument;
-    tm_settings settings;
+    const bench_device one = {.kind = TM_DEVICE_CPU, .threads = 1};
+    const tm_settings settings = bench_settings(&one, TM_ALGORITHM_AUTO);
     tm_matcher *matcher;
     tm_template *tmpl;
     tm_peak peak;
 
-    tm_settings_default(&settings, sizeof settings);
-    settings.device = TM_DEVICE_CPU;
-    settings.threads = 1;
     io_picture picture = read_picture(w->tmpl, IO_GRAY);
     const tm_image image = {.samples = picture.samples + 500 * picture.width + 900,
                             .width = TEMPLATE, .height = TEMPLATE, .stride = picture.width};
@@ -171,32 +164,41 @@ static void run(work *w, int threads, void *(*step)(void *), bool timed)
     const double wall = seconds(CLOCK_MONOTONIC), cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
     for (int i = 0; i < threads; i++)
         pthread_join(ids[i], NULL);
-    if (timed)
-        printf("{\"wall_s\":%.4f,\"cpu_s\":%.4f}\n", seconds(CLOCK_MONOTONIC) - wall,
-               seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu);
+    if (timed) {
+        json j = {.out = stdout};
+        json_begin(&j, NULL, '{');
+        json_number(&j, "wall_s", seconds(CLOCK_MONOTONIC) - wall);
+        json_number(&j, "cpu_s", seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu);
+        json_end(&j, '}');
+        puts("");
+    }
     free(ids);
 }
 
-int main(int argc, char **argv)
+bool bench_batch(bench_options *o, bench_report *report)
 {
+    const int threads = o->effort.threads ? o->effort.threads : (int)sysconf(_SC_NPROCESSORS_ONLN);
+    const char *step = o->word_count ? o->words[0] : "";
+    char **names = o->words + 1;
+    const int count = o->word_count - 1;
     work w = {0};
 
-    if (argc < 4)
-        die(argv[0], "too few arguments, see bench/batch.c");
-    if (strcmp(argv[1], "frames") == 0) {
-        w = (work){.names = argv + 4, .count = argc - 4, .folder = argv[2], .frames = atoi(argv[3])};
-        run(&w, (int)sysconf(_SC_NPROCESSORS_ONLN), make_frames, false);
-    } else if (strcmp(argv[1], "decode") == 0) {
-        w = (work){.names = argv + 3, .count = argc - 3};
-        run(&w, atoi(argv[2]), decode, true);
-    } else if (strcmp(argv[1], "match") == 0) {
-        w = (work){.names = argv + 4, .count = argc - 4, .tmpl = argv[3]};
+    (void)report;
+    if (strcmp(step, "frames") == 0 && count > 2) {
+        w = (work){.names = names + 2, .count = count - 2, .folder = names[0],
+                   .frames = atoi(names[1])};
+        run(&w, threads, make_frames, false);
+    } else if (strcmp(step, "decode") == 0 && count > 0) {
+        w = (work){.names = names, .count = count};
+        run(&w, threads, decode, true);
+    } else if (strcmp(step, "match") == 0 && count > 1) {
+        w = (work){.names = names + 1, .count = count - 1, .tmpl = names[0]};
         w.held = calloc(HELD, sizeof *w.held);
         for (int i = 0; w.held && i < HELD; i++)
             w.held[i] = read_picture(w.names[i % w.count], IO_GRAY);
-        run(&w, atoi(argv[2]), match, true);
+        run(&w, threads, match, true);
     } else {
-        die(argv[1], "is none of frames, decode and match");
+        return bench_fail("batch", "wants frames, decode or match, and what follows them");
     }
-    return 0;
+    return true;
 }

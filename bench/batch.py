@@ -3,7 +3,7 @@
 """Measures a folder of 1920 x 1080 frames, half PNG and half JPEG, one 32 x 32
 template, against only decoding it, only matching it, and OpenCV.
 
-    ninja -C build tmatch bench/tmatch-batch
+    ninja -C build tmatch bench/tmatch-bench
     bench/batch.py [--frames 2000] [--cores N] [--device cpu|cuda] [--repeats 3]
                    [--times 1] [--peer PYTHON] [--folder FOLDER] [--json FILE] build
 
@@ -30,7 +30,7 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-TEMPLATE = "[32x32+900+500]"  # as tmatch-batch cuts it from the same frame
+TEMPLATE = "[32x32+900+500]"  # as tmatch-bench cuts it from the same frame
 
 # The obvious program: a pool of processes, a frame each.
 PEER = """
@@ -95,7 +95,7 @@ def main():
     parser.add_argument("--folder", type=pathlib.Path)
     parser.add_argument("--json")
     o = parser.parse_args()
-    tool = (o.build / "bench/tmatch-batch").resolve()
+    tool = (o.build / "bench/tmatch-bench").resolve()
     tmatch = (o.build / "tmatch").resolve()
 
     temporary = None if o.folder else tempfile.TemporaryDirectory(prefix="tmatch-batch-",
@@ -105,7 +105,7 @@ def main():
     if len(list(folder.iterdir())) < o.frames:
         pictures = [p for p in sorted((ROOT / "data").iterdir())
                     if p.suffix in (".png", ".jpg") and p.name != "patch.jpg"]
-        subprocess.run([tool, "frames", folder, str(o.frames), *pictures], check=True)
+        subprocess.run([tool, "batch", "frames", folder, str(o.frames), *pictures], check=True)
     frames = sorted(folder.iterdir())[:o.frames]
     few = frames[:min(200, o.frames // 10)]
     first = frames[0]
@@ -113,7 +113,7 @@ def main():
     frames = frames * o.times
 
     def half(step, *arguments):
-        return json.loads(subprocess.run([tool, step, str(o.cores), *arguments, *frames], check=True,
+        return json.loads(subprocess.run([tool, "batch", step, "--threads", str(o.cores), *arguments, *frames], check=True,
                                          capture_output=True).stdout)
 
     def batch(names, device=o.device):

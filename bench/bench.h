@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the bench's rooms share: a case to measure, the problem drawn for it, and
- * a result. */
+/* What the commands share: a case to measure, the problem drawn for it, and a result. */
 #ifndef TMATCH_BENCH_BENCH_H
 #define TMATCH_BENCH_BENCH_H
 
@@ -33,7 +32,7 @@ bool bench_parse_case(const char *text, bench_case *parsed);
 /* False if memory ran out. */
 bool bench_cases_add(bench_cases *cases, const bench_case *item);
 
-/* Adds the suite's cases; thesis reads its sizes from tables. The fault is a
+/* Adds the suite's cases; the thesis's reads its sizes from tables. The fault is a
  * message, NULL on success. */
 const char *bench_add_suite(bench_cases *cases, const char *suite, const char *tables);
 
@@ -109,10 +108,8 @@ typedef struct bench_effort {
 void bench_cpu(bench_result *result, problem *p, tm_algorithm algorithm, int threads,
                bool many, const bench_effort *effort);
 
-/* A CUDA device through the plugin's own interface, for all cases. */
+/* A CUDA device, gpu.h. */
 typedef struct bench_gpu bench_gpu;
-const char *bench_gpu_open(bench_gpu **gpu, int index); /* the fault, or NULL */
-void bench_gpu_close(bench_gpu *gpu);
 void bench_cuda(bench_result *result, problem *p, bench_gpu *gpu, tm_algorithm algorithm,
                 bool many, const bench_effort *effort);
 

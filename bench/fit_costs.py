@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Fits the plan's cost model to what measure_costs printed and writes
-src/match/costs.h: bench/fit_costs.py MEASUREMENTS... Kinds that the files lack
+"""Fits the plan's cost model to what tmatch-bench costs measured and writes
+src/match/costs.h: bench/fit_costs.py FILE.json... Kinds that the files lack
 keep the values that the header has (the CPU's come from one machine, a GPU's
 from another)."""
 import json
@@ -165,8 +165,7 @@ def length_lines(lengths):
 def main():
     measured = {}
     for name in sys.argv[1:]:
-        for line in Path(name).read_text().splitlines():
-            m = json.loads(line)
+        for m in json.loads(Path(name).read_text())["results"]:
             if m.get("ms", 1) > 0:
                 measured.setdefault(m["kind"], []).append(m)
     text = HEADER.read_text()

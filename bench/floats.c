@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Float pictures on the CPU, direct and by FFT:
- *
- *     bench-floats [--threads N] [FRAME,TEMPLATE]... >floats.json
- *
- * Sizes are 1920x1080, or the side of a square. Whole calls for the best match only,
- * of pictures of noise of even light, the two algorithms in turns; medians. A call that
- * takes longer than LONG_MS is made once. "again": windows that FFT did directly. */
+/* Float pictures on the CPU, direct beside FFT: whole calls for the best match, the
+ * two in turns. A call that takes longer than LONG_MS is made once. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
 #include "clock.h"
-#include "machine.h"
+#include "noise.h"
+#include "options.h"
 
-enum { MOST = 9, GRAY = 3 };
 #define LONG_MS 2000.0
+enum { GRAY = 3, MOST_CHANNELS = 3 };
 
 /* What is matched: gray by three metrics, and what costs more transforms. */
 static const struct kind {
@@ -33,16 +28,13 @@ static const struct kind {
 
 static const tm_algorithm algorithms[] = {TM_ALGORITHM_DIRECT, TM_ALGORITHM_FFT};
 
-static float *noise(int64_t count)
-{
-    static uint64_t state = 1;
-    float *data = malloc((size_t)count * sizeof *data);
-    for (int64_t i = 0; data && i < count; i++) {
-        state = state * UINT64_C(6364136223846793005) + 1442695040888963407u;
-        data[i] = 100 + (float)(state >> 40) * 0x1p-24f;
-    }
-    return data;
-}
+/* One algorithm's matcher, and what its calls took. */
+typedef struct side {
+    tm_matcher *matcher;
+    tm_template *tmpl;
+    double ms[BENCH_MAX_SAMPLES];
+    int count;
+} side;
 
 static tm_image image_of(const float *samples, int64_t width, int64_t height, int channels,
                          int64_t pixels)
@@ -55,114 +47,121 @@ static tm_image image_of(const float *samples, int64_t width, int64_t height, in
                       .channels = channels};
 }
 
-/* Milliseconds, or -1. */
-static double call_ms(tm_matcher *m, const tm_image *frame, const tm_template *t)
+static bool call(side *s, const tm_image *frame, double *ms)
 {
     tm_peak best;
     const double start = clock_ms();
-    return tm_match(m, frame, t, &best, NULL) ? -1 : clock_ms() - start;
+    const bool good = tm_match(s->matcher, frame, s->tmpl, &best, NULL) == TM_OK;
+    *ms = clock_ms() - start;
+    return good || bench_fail("match", tm_matcher_message(s->matcher));
 }
 
-static bool measure(const bench_case *c, const struct kind *kind, const float *samples,
-                    uint8_t *mask, int threads)
+static bool open_side(side *s, const bench_options *o, tm_algorithm algorithm, tm_metric metric,
+                      const tm_image *picture)
+{
+    tm_settings settings = bench_settings(&o->devices[0], algorithm);
+    settings.metric = metric;
+    *s = (side){0};
+    return (tm_matcher_create(&s->matcher, &settings) == TM_OK &&
+            tm_template_create(&s->tmpl, s->matcher, picture) == TM_OK) ||
+           bench_fail("template", tm_matcher_message(s->matcher));
+}
+
+static bool time_sides(side *sides, const tm_image *frame, int samples)
+{
+    double ms;
+    for (int turn = 0; turn < samples; turn++) {
+        for (int i = 0; i < 2; i++) {
+            side *s = &sides[i];
+            if (s->count == 1 && s->ms[0] > LONG_MS)
+                continue;
+            if (turn == 0 && i == 1 && !call(s, frame, &ms)) /* plans and memory */
+                return false;
+            if (!call(s, frame, &ms))
+                return false;
+            s->ms[s->count++] = ms;
+        }
+    }
+    return true;
+}
+
+/* "N of M" windows, from the plan of FFT, or "". */
+static void windows_again(tm_matcher *matcher, char *text, size_t size)
+{
+    const char *plan = tm_matcher_plan(matcher);
+    const char *end = strstr(plan, " windows again"), *start = end;
+    while (start && start > plan && start[-1] != ',')
+        start--;
+    if (start && *start == ' ')
+        start++;
+    snprintf(text, size, "%.*s", end ? (int)(end - start) : 0, end ? start : "");
+}
+
+static bool measure(const bench_options *o, bench_report *report, const bench_case *c,
+                    const struct kind *kind, const float *samples, const uint8_t *mask)
 {
     const tm_image frame =
         image_of(samples, c->frame_width, c->frame_height, kind->channels, c->frame_width);
-    tm_image picture =
-        image_of(samples + (c->frame_height / 3 * c->frame_width + 11) * kind->channels,
-                 c->template_width, c->template_height, kind->channels, c->frame_width);
-    double ms[2][MOST];
-    int count[2] = {0};
-    bool good = true;
+    const int64_t x = (c->frame_width - c->template_width) / 3,
+                  y = (c->frame_height - c->template_height) / 3;
+    tm_image picture = image_of(samples + (y * c->frame_width + x) * kind->channels,
+                                c->template_width, c->template_height, kind->channels,
+                                c->frame_width);
+    static side sides[2];
 
     if (kind->mask) {
         picture.mask = mask;
         picture.mask_stride = (ptrdiff_t)c->template_width;
     }
-    printf("{\"frame\":[%lld,%lld],\"template\":[%lld,%lld],\"kind\":\"%s\"",
-           (long long)c->frame_width, (long long)c->frame_height, (long long)c->template_width,
-           (long long)c->template_height, kind->name);
-    tm_matcher *matchers[2] = {NULL};
-    tm_template *tmpl[2] = {NULL};
-    for (int i = 0; i < 2 && good; i++) {
-        tm_settings s;
-        tm_settings_default(&s, sizeof s);
-        s.device = TM_DEVICE_CPU;
-        s.algorithm = algorithms[i];
-        s.metric = kind->metric;
-        s.threads = threads;
-        good = tm_matcher_create(&matchers[i], &s) == TM_OK &&
-               tm_template_create(&tmpl[i], matchers[i], &picture) == TM_OK;
-    }
-    for (int turn = 0; turn < MOST && good; turn++) {
-        for (int i = 0; i < 2 && good; i++) {
-            if (count[i] == 1 && ms[i][0] > LONG_MS)
-                continue;
-            if (turn == 0 && i == 1) /* plans and memory */
-                good = call_ms(matchers[i], &frame, tmpl[i]) >= 0;
-            const double spent = good ? call_ms(matchers[i], &frame, tmpl[i]) : -1;
-            good = good && spent >= 0;
-            ms[i][count[i]++] = spent;
-        }
-    }
+    bool good = true;
+    for (int i = 0; i < 2; i++)
+        good = open_side(&sides[i], o, algorithms[i], kind->metric, &picture) && good;
+    good = good && time_sides(sides, &frame, o->effort.samples);
     if (good) {
-        const char *again = strstr(tm_matcher_plan(matchers[1]), " windows again");
-        while (again && again[-1] != ',')
-            again--;
-        printf(",\"direct_ms\":%.3f,\"fft_ms\":%.3f,\"again\":\"%.*s\"",
-               bench_spread_of(ms[0], count[0]).median, bench_spread_of(ms[1], count[1]).median,
-               again ? (int)(strstr(again, " windows") - again) : 0, again ? again : "");
-    } else {
-        printf(",\"error\":\"%s\"", tm_matcher_message(matchers[matchers[1] ? 1 : 0]));
+        char again[64];
+        windows_again(sides[1].matcher, again, sizeof again);
+        json *j = report_row(report, "floats");
+        json_sizes(j, c);
+        json_text(j, "kind", kind->name);
+        json_number(j, "direct_ms", bench_spread_of(sides[0].ms, sides[0].count).median);
+        json_number(j, "fft_ms", bench_spread_of(sides[1].ms, sides[1].count).median);
+        json_text(j, "again", again);
+        good = report_row_end(report, true);
     }
-    puts("}");
-    fflush(stdout);
     for (int i = 0; i < 2; i++) {
-        tm_template_destroy(&tmpl[i]);
-        tm_matcher_destroy(&matchers[i]);
+        tm_template_destroy(&sides[i].tmpl);
+        tm_matcher_destroy(&sides[i].matcher);
     }
     return good;
 }
 
-static bool run(const char *size, int threads)
+static bool run_case(const bench_options *o, bench_report *report, const bench_case *c)
 {
-    bench_case c = {0};
-    if (!bench_parse_case(size, &c)) {
-        fprintf(stderr, "bench-floats: %s: not FRAME,TEMPLATE\n", size);
-        return false;
-    }
-    float *samples = noise(c.frame_width * c.frame_height * 3);
-    uint8_t *mask = malloc((size_t)(c.template_width * c.template_height));
+    const size_t count = (size_t)(c->frame_width * c->frame_height) * MOST_CHANNELS;
+    const size_t taps = (size_t)(c->template_width * c->template_height);
+    float *samples = malloc(count * sizeof *samples);
+    uint8_t *mask = malloc(taps);
     bool good = samples && mask;
-    for (int64_t i = 0; good && i < c.template_width * c.template_height; i++)
+
+    if (!good)
+        bench_fail("frame", "out of memory");
+    else
+        noise_floats(samples, count, 100, 1.0f / 65536, o->seed);
+    for (size_t i = 0; good && i < taps; i++)
         mask[i] = i % 7 != 0;
-    /* directly, a mask or colours take three times as long: not of large templates */
-    const size_t count = c.template_width > 128 ? GRAY : sizeof kinds / sizeof *kinds;
-    for (size_t i = 0; good && i < count; i++)
-        good = measure(&c, &kinds[i], samples, mask, threads);
+    /* Directly, a mask or colours take three times as long: not of large templates. */
+    const size_t wanted = c->template_width > 128 ? GRAY : sizeof kinds / sizeof *kinds;
+    for (size_t i = 0; good && i < wanted; i++)
+        good = measure(o, report, c, &kinds[i], samples, mask);
     free(samples);
     free(mask);
     return good;
 }
 
-int main(int argc, char **argv)
+bool bench_floats(bench_options *o, bench_report *report)
 {
-    static const char *const sizes[] = {"2048,64", "2048,128", "2048,256"};
-    static machine m;
-    int threads = 0, first = 1;
-
-    if (argc > 2 && strcmp(argv[1], "--threads") == 0) {
-        threads = atoi(argv[2]);
-        first = 3;
-    }
-    machine_describe(&m);
-    printf("{\"commit\":\"%s\",\"changed\":%s,\"date\":\"%s\",\"cpu\":\"%s\",\"threads\":%d}\n",
-           m.commit, m.dirty ? "true" : "false", m.date, m.devices[0].name,
-           threads ? threads : m.devices[0].units);
     bool good = true;
-    for (int i = first; i < argc && good; i++)
-        good = run(argv[i], threads);
-    for (int i = 0; i < 3 && first == argc && good; i++)
-        good = run(sizes[i], threads);
-    return good ? 0 : 1;
+    for (int i = 0; good && i < o->cases.count; i++)
+        good = run_case(o, report, &o->cases.items[i]);
+    return good;
 }

@@ -79,9 +79,8 @@ phase_sanitize() {
 
 # Refits the plan's costs for this GPU in src/match/costs.h and builds with them.
 phase_costs() {
-    ninja -C "$BUILD" bench/measure_costs &&
-        "$BUILD/bench/measure_costs" cuda >"$OUT/costs-cuda.jsonl" &&
-        python3 bench/fit_costs.py "$OUT/costs-cuda.jsonl" &&
+    "$bench" costs --devices cuda:0 --json "$OUT/costs-cuda.json" >/dev/null &&
+        python3 bench/fit_costs.py "$OUT/costs-cuda.json" &&
         cp src/match/costs.h "$OUT/" &&
         ninja -C "$BUILD"
 }
@@ -89,32 +88,29 @@ phase_costs() {
 # Large templates: times beside cuFFT, the plan's choices, rounding errors, and the
 # memory of the largest in a process of its own.
 phase_fft() {
-    ninja -C "$BUILD" bench/plan_grid tests/fft_error_cuda &&
-        "$bench" --devices cuda:0 --samples 11 --suite large --suite crossing --json "$OUT/fft.json" &&
-        "$bench" --devices cuda:0 --algorithms fft --samples 3 --best 16384,512 --json "$OUT/fft-memory.json" &&
-        "$BUILD/bench/plan_grid" cuda "$OUT/grid-cuda.json" &&
+    ninja -C "$BUILD" tests/fft_error_cuda &&
+        "$bench" match --devices cuda:0 --samples 11 --suite large --json "$OUT/large.json" &&
+        "$bench" match --devices cuda:0 --samples 11 --suite crossing --json "$OUT/crossing.json" &&
+        "$bench" match --devices cuda:0 --algorithms fft --samples 3 --best 16384,512 --json "$OUT/large-memory.json" &&
+        "$bench" plan --devices cuda:0 --json "$OUT/plan-cuda.json" &&
         "$BUILD/tests/fft_error_cuda"
 }
 
 # Masks, colour, 16 bits and the other metrics, as multiples of LCC of 8-bit gray.
 phase_kinds() {
-    "$BUILD/bench/bench-kinds" cuda direct 1920x1080,32 1920x1080,21 1920x1080,64 2048,64 5020,21 >"$OUT/kinds.json" &&
-        cat "$OUT/kinds.json"
+    "$bench" formats --devices cuda:0 --algorithm direct --json "$OUT/formats.json" \
+        1920x1080,32 1920x1080,21 1920x1080,64 2048,64 5020,21
 }
 
 # Several matches beside the best one.
 phase_peaks() {
-    {
-        echo '['
-        "$BUILD/bench/tmatch-bench-peaks" cuda 0 && echo , &&
-            "$BUILD/bench/tmatch-bench-peaks" cpu 0 1920x1080,32 && echo ']'
-    } >"$OUT/peaks.json" && cat "$OUT/peaks.json"
+    "$bench" peaks --devices cuda:0 --json "$OUT/peaks.json" &&
+        "$bench" peaks --devices cpu --json "$OUT/peaks-cpu.json" 1920x1080,32
 }
 
 # BATCH_FRAMES is how many; they are made anew. BATCH_RUNS may also have cpu, and long: all
 # frames five times. 90 s on 16 cores, these 30 and 60 more.
 phase_batch() {
-    ninja -C "$BUILD" bench/tmatch-batch || return 1
     folder=$(mktemp -d -p /dev/shm) || return 1
     separator='['
     for run in ${BATCH_RUNS:-cuda}; do
@@ -139,16 +135,14 @@ phase_batch() {
 
 # One frame over 1, 2, 4, ... GPUs, as many as there are.
 phase_devices() {
-    "$BUILD/bench/tmatch-bench-devices" 32768,64 >"$OUT/devices.json" &&
-        "$BUILD/bench/tmatch-bench-devices" --map --samples 9 32768,64 >"$OUT/devices-map.json" &&
-        "$BUILD/bench/tmatch-bench-devices" --pageable --samples 5 32768,64 >"$OUT/devices-pageable.json" &&
-        "$BUILD/bench/tmatch-bench-devices" 8192,64 >"$OUT/devices-small.json"
+    "$bench" devices --json "$OUT/devices.json" 32768,64 8192,64 &&
+        "$bench" devices --map --samples 9 --json "$OUT/devices-map.json" 32768,64 &&
+        "$bench" devices --pageable --samples 5 --json "$OUT/devices-pageable.json" 32768,64
 }
 
 # Frames larger than the memory that is allowed; MEMORY_SIZE is their width and height.
 phase_memory() {
-    ninja -C "$BUILD" bench/make_frame &&
-        bench/memory.py "$PWD/$BUILD" --size "${MEMORY_SIZE:-60000}" --device cuda:0 >"$OUT/memory.json"
+    bench/memory.py "$PWD/$BUILD" --size "${MEMORY_SIZE:-60000}" --device cuda:0 >"$OUT/memory.json"
     status=$?
     cat "$OUT/memory.json"
     return "$status"
@@ -162,12 +156,12 @@ phase_peers() {
 phase_targets() {
     set --
     [ -f "$OUT/peers.json" ] && set -- --peers "$OUT/peers.json"
-    "$bench" --devices cpu,cuda:0 --suite targets --suite peers --json "$OUT/targets.json" "$@"
+    "$bench" match --devices cpu,cuda:0 --suite targets --suite peers --json "$OUT/targets.json" "$@"
 }
 
 # One CPU thread too: the tables state the speed-up over it.
 phase_thesis() {
-    "$bench" --devices cpu:1,cpu,cuda:0 --suite thesis --json "$OUT/thesis.json"
+    "$bench" match --devices cpu:1,cpu,cuda:0 --suite thesis --json "$OUT/thesis.json"
 }
 
 # The first launches are the checked matches, without and with the map.
@@ -177,7 +171,7 @@ phase_ncu() {
         ncu --clock-control none --set basic --section SpeedOfLight --section WarpStateStats \
             --section MemoryWorkloadAnalysis --section ComputeWorkloadAnalysis \
             -k "regex:${NCU_KERNELS:-.*}" -c "${NCU_COUNT:-6}" \
-            "$bench" --devices cuda:0 --algorithms direct --samples 1 --budget 0 "$size"
+            "$bench" match --devices cuda:0 --algorithms direct --samples 1 --budget 0 "$size"
     done
 }
 
@@ -261,7 +255,7 @@ done
     fi
     if [ -f "$OUT/bench.txt" ]; then
         grep -E '^tmatch |^tmatch-bench: |^cuda:|^device copy|^missing|differs|^[0-9]+ devices? *: |"peak_rss_bytes"' "$OUT/bench.txt"
-        awk '/^thesis:/ { name = ""; next } /^(targets|peers|large|crossing|sizes): / { name = $0 }
+        awk '/^(thesis|grid):/ { name = ""; next } /^(targets|peers|large|crossing|sizes): / { name = $0 }
              /^  cuda:[0-9]+ / && name { if (name != last) print name; last = name; print }' "$OUT/bench.txt"
     fi
     if [ -f "$OUT/ncu.txt" ]; then

@@ -120,14 +120,14 @@ def run(args, frame, folder, with_map, host_limit, own):
 def main():
     args = parse()
     results = []
-    maker = os.path.join(args.build, "bench", "make_frame")
+    bench = os.path.join(args.build, "bench", "tmatch-bench")
     with tempfile.TemporaryDirectory(dir=args.folder) as folder:
         tiny = os.path.join(folder, "tiny.pgm")
-        subprocess.run([maker, "64", "64", tiny], check=True)
+        subprocess.run([bench, "frame", "64", tiny], check=True)
         own = match(args, [], tiny, "8x8+3+5")["device_bytes"]
         for ending in args.formats.split(","):
             frame = os.path.join(folder, "frame." + ending)
-            subprocess.run([maker, str(args.size), str(args.size), frame], check=True)
+            subprocess.run([bench, "frame", str(args.size), frame], check=True)
             for host_limit in [True] if args.device == "cpu" else [False, True]:
                 for with_map in [False, True] if args.maps and host_limit else [False]:
                     results.append(run(args, frame, folder, with_map, host_limit, own))

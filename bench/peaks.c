@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* What finding several matches costs beside finding the best one: whole calls, on
- * a frame of smooth noise into which the template was planted 40 times.
- *
- *     tmatch-bench-peaks [cpu|cuda] [THREADS] [FRAME,TEMPLATE]... >peaks.json */
-#include <inttypes.h>
+ * a frame of smooth noise into which the template was planted 40 times. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "bench.h"
 #include "clock.h"
+#include "noise.h"
+#include "options.h"
 
-enum { PLANTED = 40, SAMPLES = 41 };
+enum { PLANTED = 40, WARM_UPS = 3 };
 
 typedef struct search_case {
     const char *name;
@@ -21,7 +17,7 @@ typedef struct search_case {
     int margin, subpixel;
 } search_case;
 
-static const search_case cases[] = {
+static const search_case searches[] = {
     {"best match only", 0, 0, 0, 0}, /* tm_match */
     {"all of 0.5 or more", 0, 0.5, 0, 0},
     {"all of 0.5 or more, margins", 0, 0.5, 1, 0},
@@ -29,22 +25,14 @@ static const search_case cases[] = {
     {"the best 10, margins", 10, NAN, 1, 0},
     {"all peaks", 0, NAN, 0, 0},
 };
+enum { SEARCHES = sizeof searches / sizeof *searches };
 
-static uint32_t next_random(uint32_t *state)
+/* The mean of 3 x 3 noise. */
+static bool draw(uint8_t *frame, int64_t width, int64_t height, uint64_t seed)
 {
-    *state = *state * 1664525u + 1013904223u;
-    return *state >> 8;
-}
-
-/* The mean of 3 x 3 noise, stretched. */
-static void draw(uint8_t *frame, int64_t width, int64_t height)
-{
-    uint8_t *noise = malloc((size_t)(width * height));
-    uint32_t state = 8;
+    uint8_t *noise = noise_samples(TM_SAMPLE_U8, (size_t)(width * height), seed);
     if (!noise)
-        exit(2);
-    for (int64_t i = 0; i < width * height; i++)
-        noise[i] = (uint8_t)next_random(&state);
+        return false;
     for (int64_t y = 0; y < height; y++)
         for (int64_t x = 0; x < width; x++) {
             int sum = 0;
@@ -54,14 +42,16 @@ static void draw(uint8_t *frame, int64_t width, int64_t height)
             frame[y * width + x] = (uint8_t)(sum / 9);
         }
     free(noise);
+    return true;
 }
 
-static void plant(uint8_t *frame, int64_t width, int64_t height, int64_t w, int64_t h)
+/* Copies of the upper left corner, a quarter of which is what was there. */
+static void plant(uint8_t *frame, const bench_case *c, uint64_t seed)
 {
-    uint32_t state = 9;
-    for (int i = 1; i < PLANTED; i++) {
-        const int64_t x = next_random(&state) % (uint32_t)(width - w + 1);
-        const int64_t y = next_random(&state) % (uint32_t)(height - h + 1);
+    const int64_t width = c->frame_width, w = c->template_width, h = c->template_height;
+    for (uint64_t i = 1; i < PLANTED; i++) {
+        const int64_t x = (int64_t)(noise_word(~seed, 2 * i) % (uint64_t)(width - w + 1));
+        const int64_t y = (int64_t)(noise_word(~seed, 2 * i + 1) % (uint64_t)(c->frame_height - h + 1));
         for (int64_t v = 0; v < h; v++)
             for (int64_t u = 0; u < w; u++)
                 frame[(y + v) * width + x + u] =
@@ -82,7 +72,7 @@ static tm_status run(const scene *s, const search_case *c, size_t *count)
     tm_hits hits;
     const tm_template *one = s->tmpl;
 
-    if (c == cases) {
+    if (c == searches) {
         *count = 1;
         return tm_match(s->matcher, &s->frame, s->tmpl, &best, NULL);
     }
@@ -99,78 +89,79 @@ static tm_status run(const scene *s, const search_case *c, size_t *count)
     return status;
 }
 
-static bench_spread measure(const scene *s, const search_case *c, size_t *count, tm_status *status)
+static tm_status measure(const scene *s, const search_case *c, int samples, size_t *count,
+                         bench_spread *spread)
 {
-    double ms[SAMPLES];
-    for (int i = -3; i < SAMPLES && *status == TM_OK; i++) {
+    double ms[BENCH_MAX_SAMPLES];
+    for (int i = -WARM_UPS; i < samples; i++) {
         const double start = clock_ms();
-        *status = run(s, c, count);
+        const tm_status status = run(s, c, count);
+        if (status != TM_OK)
+            return status;
         if (i >= 0)
             ms[i] = clock_ms() - start;
     }
-    return bench_spread_of(ms, SAMPLES);
+    *spread = bench_spread_of(ms, samples);
+    return TM_OK;
 }
 
-static tm_status bench(const tm_settings *settings, const bench_case *size, bool first)
+static bool run_searches(const bench_options *o, bench_report *report, const bench_case *size,
+                         const scene *s)
 {
-    const int64_t w = size->template_width, h = size->template_height;
-    scene s = {.frame = {.width = size->frame_width, .height = size->frame_height,
-                         .stride = (ptrdiff_t)size->frame_width}};
-    uint8_t *samples = malloc((size_t)(s.frame.width * s.frame.height));
     double best_ms = 0;
-
-    if (!samples)
-        return TM_ERR_MEMORY;
-    draw(samples, s.frame.width, s.frame.height);
-    plant(samples, s.frame.width, s.frame.height, w, h);
-    s.frame.samples = samples;
-    const tm_image crop = {.samples = samples, .width = w, .height = h, .stride = s.frame.stride};
-    tm_status status = tm_matcher_create(&s.matcher, settings);
-    if (status == TM_OK)
-        status = tm_template_create(&s.tmpl, s.matcher, &crop);
-    for (size_t i = 0; status == TM_OK && i < sizeof cases / sizeof *cases; i++) {
+    for (int i = 0; i < SEARCHES; i++) {
         size_t count = 0;
-        const bench_spread ms = measure(&s, &cases[i], &count, &status);
-        if (status != TM_OK)
-            break;
+        bench_spread ms;
+        if (measure(s, &searches[i], o->effort.samples, &count, &ms) != TM_OK)
+            return bench_fail("match", tm_matcher_message(s->matcher));
         if (i == 0)
             best_ms = ms.median;
-        printf("%s\n    {\"frame\": [%" PRId64 ", %" PRId64 "], \"template\": [%" PRId64 ", %" PRId64
-               "], \"search\": \"%s\", \"device\": \"%s\", \"algorithm\": \"%s\", \"matches\": %zu, "
-               "\"ms\": {\"min\": %.4f, \"median\": %.4f, \"max\": %.4f}, \"ratio\": %.3f}",
-               first && i == 0 ? "" : ",", s.frame.width, s.frame.height, w, h, cases[i].name,
-               tm_matcher_device(s.matcher), tm_matcher_algorithm(s.matcher), count, ms.min,
-               ms.median, ms.max, ms.median / best_ms);
+        json *j = report_row(report, "peaks");
+        json_sizes(j, size);
+        json_text(j, "search", searches[i].name);
+        json_text(j, "device", tm_matcher_device(s->matcher));
+        json_text(j, "algorithm", tm_matcher_algorithm(s->matcher));
+        json_integer(j, "matches", (int64_t)count);
+        json_spread(j, "ms", &ms);
+        json_number(j, "ratio", ms.median / best_ms);
+        if (!report_row_end(report, true))
+            return false;
     }
-    if (status != TM_OK)
-        fprintf(stderr, "tmatch-bench-peaks: %s\n", tm_matcher_message(s.matcher));
+    return true;
+}
+
+static bool run_case(const bench_options *o, bench_report *report, const bench_case *c,
+                     const bench_device *device)
+{
+    const tm_settings settings = bench_settings(device, TM_ALGORITHM_AUTO);
+    uint8_t *samples = malloc((size_t)(c->frame_width * c->frame_height));
+    scene s = {.frame = {.samples = samples, .width = c->frame_width, .height = c->frame_height,
+                         .stride = (ptrdiff_t)c->frame_width}};
+    const tm_image crop = {.samples = samples, .width = c->template_width,
+                           .height = c->template_height, .stride = s.frame.stride};
+    bool good = samples && draw(samples, c->frame_width, c->frame_height, o->seed);
+
+    if (!good) {
+        bench_fail("frame", "out of memory");
+    } else {
+        plant(samples, c, o->seed);
+        good = tm_matcher_create(&s.matcher, &settings) == TM_OK &&
+               tm_template_create(&s.tmpl, s.matcher, &crop) == TM_OK;
+        if (!good)
+            bench_fail(bench_device_name(device).text, tm_matcher_message(s.matcher));
+    }
+    good = good && run_searches(o, report, c, &s);
     tm_template_destroy(&s.tmpl);
     tm_matcher_destroy(&s.matcher);
     free(samples);
-    return status;
+    return good;
 }
 
-int main(int argc, char **argv)
+bool bench_peaks(bench_options *o, bench_report *report)
 {
-    static const char *const usual[] = {"1920x1080,32", "5020,21"};
-    const bool own = argc > 3;
-    const int count = own ? argc - 3 : 2;
-    tm_settings settings;
-    tm_status status = TM_OK;
-
-    tm_settings_default(&settings, sizeof settings);
-    settings.device = argc > 1 && strcmp(argv[1], "cuda") == 0 ? TM_DEVICE_CUDA : TM_DEVICE_CPU;
-    settings.threads = argc > 2 ? atoi(argv[2]) : 0;
-    printf("{\"threads\": %d, \"results\": [", settings.threads);
-    for (int i = 0; i < count && status == TM_OK; i++) {
-        bench_case size = {0};
-        const char *text = own ? argv[3 + i] : usual[i];
-        if (!bench_parse_case(text, &size)) {
-            fprintf(stderr, "tmatch-bench-peaks: not a FRAME,TEMPLATE size: '%s'\n", text);
-            return 2;
-        }
-        status = bench(&settings, &size, i == 0);
-    }
-    puts("\n]}");
-    return status == TM_OK ? 0 : 2;
+    bool good = true;
+    for (int d = 0; d < o->device_count; d++)
+        for (int i = 0; good && i < o->cases.count; i++)
+            good = run_case(o, report, &o->cases.items[i], &o->devices[d]);
+    return good;
 }

@@ -7,6 +7,7 @@
 
 #include "bench.h"
 #include "lcc/lcc.h"
+#include "noise.h"
 
 /* The oracle scores whole maps up to this many taps, and spots beyond; where direct
  * would take long as well, the plan chooses. */
@@ -15,22 +16,12 @@
 #define SPOT_TAPS 6e7
 enum { MOST_SPOTS = 4000 };
 
-/* splitmix64 by its counter, so that peers.py can draw the same frame at once:
- * https://prng.di.unimi.it/splitmix64.c (public domain) */
-static uint64_t mix(uint64_t seed, uint64_t index)
-{
-    uint64_t z = seed + (index + 1) * UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
-
 /* 1 to 255, as the thesis drew 1 to 1000: no window of the full domain is flat. */
 static void draw_frame(uint8_t *samples, int64_t count, uint64_t seed)
 {
 #pragma omp parallel for
     for (int64_t word = 0; word < (count + 7) / 8; word++) {
-        const uint64_t bits = mix(seed, (uint64_t)word);
+        const uint64_t bits = noise_word(seed, (uint64_t)word);
         for (int64_t i = 0; i < 8 && 8 * word + i < count; i++)
             samples[8 * word + i] = (uint8_t)(1 + (bits >> (8 * i) & 255) % 255);
     }
@@ -40,8 +31,8 @@ static void cut_templates(problem *p, uint64_t seed)
 {
     const bench_case *c = p->of;
     for (int i = 0; i < c->templates; i++) {
-        const uint64_t x = mix(~seed, (uint64_t)i * 2) % (uint64_t)(c->frame_width - c->template_width + 1);
-        const uint64_t y = mix(~seed, (uint64_t)i * 2 + 1) % (uint64_t)(c->frame_height - c->template_height + 1);
+        const uint64_t x = noise_word(~seed, (uint64_t)i * 2) % (uint64_t)(c->frame_width - c->template_width + 1);
+        const uint64_t y = noise_word(~seed, (uint64_t)i * 2 + 1) % (uint64_t)(c->frame_height - c->template_height + 1);
         p->templates[i] = (tm_image){.samples = p->frame.samples + (int64_t)y * p->frame.stride + (int64_t)x,
                                      .width = c->template_width,
                                      .height = c->template_height,
@@ -119,8 +110,8 @@ static const char *check_spots(problem *p, const char *solver, uint64_t seed)
     const char *fault = window ? NULL : "out of memory";
 
     for (int i = 0; i < spots && !fault; i++) {
-        int64_t x = (int64_t)(mix(seed, (uint64_t)i) % (uint64_t)p->map_width);
-        int64_t y = (int64_t)(mix(~seed, (uint64_t)i) % (uint64_t)p->map_height);
+        int64_t x = (int64_t)(noise_word(seed, (uint64_t)i) % (uint64_t)p->map_width);
+        int64_t y = (int64_t)(noise_word(~seed, (uint64_t)i) % (uint64_t)p->map_height);
         if (i < 4) {
             x = i % 2 ? p->map_width - 1 : 0;
             y = i / 2 ? p->map_height - 1 : 0;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "report.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "options.h"
 
 static const char *const metrics[] = {"lcc", "ccorr"};
 static const char *const domains[] = {"valid", "same", "full"};
 static const char *const statuses[] = {"ok", "skipped", "failed", "wrong"};
 
-void report_header(const report *r)
+static void print_machine(const bench_report *r)
 {
     const machine *m = &r->machine;
     printf("tmatch %s, commit %.12s%s, %s\n", tm_version(), m->commit, m->dirty ? " (changed)" : "",
@@ -28,6 +29,7 @@ void report_header(const report *r)
         printf("device copy: %.2f TB/s read and written\n", m->copy_rate * 1e-12);
     for (int i = 0; i < r->missing_count; i++)
         printf("missing: %s: %s\n", r->missing[i].name, r->missing[i].why);
+    fflush(stdout);
 }
 
 void report_case(const bench_case *c)
@@ -54,16 +56,15 @@ static void time_column(const bench_spread *spread, double value)
         printf(" %10.3f", value);
 }
 
-void report_line(const bench_result *r)
+static void print_result(const bench_result *r)
 {
     printf("  %-8s %-23s", r->device, r->algorithm);
     if (r->threads)
         printf(" %3d", r->threads);
     else
         printf(" %3s", "");
-    if (r->status == BENCH_SKIPPED || r->status == BENCH_FAILED || r->status == BENCH_WRONG) {
+    if (r->status != BENCH_OK) {
         printf(" %s: %s\n", statuses[r->status], r->note);
-        fflush(stdout);
         return;
     }
     const bench_spread copies = {.samples = r->to_device.samples};
@@ -80,121 +81,95 @@ void report_line(const bench_result *r)
     if (r->error.not_finite)
         printf(", %lld not finite", (long long)r->error.not_finite);
     printf("%s%s\n", r->note[0] ? "; " : "", r->note);
-    fflush(stdout);
 }
 
-bool report_add(report *r, const bench_result *result)
+static void put_case(json *j, const bench_case *c)
 {
-    bench_result *grown = realloc(r->results, (size_t)(r->count + 1) * sizeof *grown);
-    if (!grown)
-        return false;
-    grown[r->count++] = *result;
-    r->results = grown;
-    return true;
-}
-
-/* "key": "text", with its comma before it. */
-static void put_text(FILE *out, const char *key, const char *text)
-{
-    fprintf(out, ",\"%s\":\"", key);
-    for (const char *c = text; *c; c++) {
-        if (*c == '"' || *c == '\\')
-            fprintf(out, "\\%c", *c);
-        else if ((unsigned char)*c < 0x20)
-            fprintf(out, "\\u%04x", *c);
-        else
-            putc(*c, out);
-    }
-    putc('"', out);
-}
-
-static void put_number(FILE *out, const char *key, double value)
-{
-    if (isfinite(value))
-        fprintf(out, ",\"%s\":%.9g", key, value);
-    else
-        fprintf(out, ",\"%s\":null", key);
-}
-
-static void put_spread(FILE *out, const char *key, const bench_spread *s)
-{
-    if (s->samples)
-        fprintf(out, ",\"%s\":{\"samples\":%d,\"min\":%.6g,\"q1\":%.6g,\"median\":%.6g,\"q3\":%.6g,\"max\":%.6g}",
-                key, s->samples, s->min, s->q1, s->median, s->q3, s->max);
-}
-
-static void put_result(FILE *out, const bench_result *r)
-{
-    const bench_case *c = &r->of;
     int64_t map_width = 0, map_height = 0;
     tm_map_size(c->domain, c->frame_width, c->frame_height, c->template_width, c->template_height,
                 &map_width, &map_height);
-    fprintf(out, "{\"frame\":[%lld,%lld],\"template\":[%lld,%lld],\"map\":[%lld,%lld]",
-            (long long)c->frame_width, (long long)c->frame_height, (long long)c->template_width,
-            (long long)c->template_height, (long long)map_width, (long long)map_height);
-    put_text(out, "suite", c->suite);
-    put_text(out, "metric", metrics[c->metric]);
-    put_text(out, "domain", domains[c->domain]);
-    put_text(out, "output", c->map ? "map" : "best");
-    fprintf(out, ",\"templates\":%d", c->templates);
+    json_sizes(j, c);
+    json_pair(j, "map", map_width, map_height);
+    json_text(j, "metric", metrics[c->metric]);
+    json_text(j, "domain", domains[c->domain]);
+    json_text(j, "output", c->map ? "map" : "best");
+    json_integer(j, "templates", c->templates);
     if (c->table)
-        fprintf(out, ",\"table\":%d", c->table);
-    put_text(out, "algorithm", r->algorithm);
-    put_text(out, "device", r->device);
-    if (r->threads)
-        fprintf(out, ",\"threads\":%d", r->threads);
-    put_text(out, "status", statuses[r->status]);
-    if (r->note[0])
-        put_text(out, "note", r->note);
-    if (r->plan[0])
-        put_text(out, "plan", r->plan);
-    if (r->check[0]) {
-        put_text(out, "check", r->check);
-        put_number(out, "max_abs_error", r->exact ? 0 : r->error.max_abs);
-        put_number(out, "relative_error", r->exact ? 0 : r->error.relative);
-        fprintf(out, ",\"not_finite\":%lld", (long long)r->error.not_finite);
-    }
-    put_spread(out, "kernel_ms", &r->kernel);
-    put_spread(out, "cold_ms", &r->cold);
-    put_spread(out, "call_ms", &r->call);
-    put_spread(out, "to_device_ms", &r->to_device);
-    put_spread(out, "from_device_ms", &r->from_device);
-    if (r->device_memory)
-        put_number(out, "device_memory", (double)r->device_memory);
-    putc('}', out);
+        json_integer(j, "table", c->table);
 }
 
-static void put_machine(FILE *out, const report *r)
+bool report_result(bench_report *report, const bench_result *r)
+{
+    json *j = report_row(report, r->of.suite);
+
+    print_result(r);
+    fflush(stdout);
+    put_case(j, &r->of);
+    json_text(j, "algorithm", r->algorithm);
+    json_text(j, "device", r->device);
+    if (r->threads)
+        json_integer(j, "threads", r->threads);
+    json_text(j, "status", statuses[r->status]);
+    if (r->note[0])
+        json_text(j, "note", r->note);
+    if (r->plan[0])
+        json_text(j, "plan", r->plan);
+    if (r->check[0]) {
+        json_text(j, "check", r->check);
+        json_number(j, "max_abs_error", r->exact ? 0 : r->error.max_abs);
+        json_number(j, "relative_error", r->exact ? 0 : r->error.relative);
+        json_integer(j, "not_finite", r->error.not_finite);
+    }
+    json_spread(j, "kernel_ms", &r->kernel);
+    json_spread(j, "cold_ms", &r->cold);
+    json_spread(j, "call_ms", &r->call);
+    json_spread(j, "to_device_ms", &r->to_device);
+    json_spread(j, "from_device_ms", &r->from_device);
+    if (r->device_memory)
+        json_integer(j, "device_memory", r->device_memory);
+    return report_row_end(report, false);
+}
+
+static void put_machine(json *j, const bench_report *r)
 {
     const machine *m = &r->machine;
-    fprintf(out, "{\"schema\":1,\n\"machine\":{\"threads\":%d", m->devices[0].units);
-    put_text(out, "tmatch", tm_version());
-    put_text(out, "commit", m->commit);
-    fprintf(out, ",\"dirty\":%s", m->dirty ? "true" : "false");
-    put_text(out, "date", m->date);
-    put_text(out, "command", r->command);
-    put_text(out, "compiler", m->compiler);
-    put_text(out, "cpu", m->devices[0].name);
-    fprintf(out, ",\"seed\":%llu,\"gpus\":[", (unsigned long long)r->seed);
+    json_begin(j, "machine", '{');
+    json_integer(j, "threads", m->devices[0].units);
+    json_text(j, "tmatch", tm_version());
+    json_text(j, "commit", m->commit);
+    json_bool(j, "dirty", m->dirty);
+    json_text(j, "date", m->date);
+    json_text(j, "command", r->command);
+    json_text(j, "compiler", m->compiler);
+    json_text(j, "cpu", m->devices[0].name);
+    json_integer(j, "seed", (int64_t)r->seed);
+    json_begin(j, "gpus", '[');
     for (int i = 1; i < m->device_count; i++) {
-        fprintf(out, "%s{\"multiprocessors\":%d,\"memory\":%lld", i > 1 ? "," : "",
-                m->devices[i].units, (long long)m->devices[i].memory_bytes);
-        put_text(out, "name", m->devices[i].name);
-        put_text(out, "detail", m->devices[i].detail);
-        put_text(out, "driver", m->driver);
-        putc('}', out);
+        json_begin(j, NULL, '{');
+        json_integer(j, "multiprocessors", m->devices[i].units);
+        json_integer(j, "memory", m->devices[i].memory_bytes);
+        json_text(j, "name", m->devices[i].name);
+        json_text(j, "detail", m->devices[i].detail);
+        json_text(j, "driver", m->driver);
+        json_end(j, '}');
     }
-    putc(']', out);
-    put_text(out, "no_cuda", m->device_count > 1 ? "" : m->no_cuda);
-    put_number(out, "copy_rate", m->copy_rate);
-    fputs("},\n\"missing\":[", out);
+    json_end(j, ']');
+    json_text(j, "no_cuda", m->device_count > 1 ? "" : m->no_cuda);
+    json_number(j, "copy_rate", m->copy_rate);
+    json_end(j, '}');
+}
+
+static void put_missing(json *j, const bench_report *r)
+{
+    json_begin(j, "missing", '[');
     for (int i = 0; i < r->missing_count; i++) {
-        fprintf(out, "%s{\"status\":\"missing\"", i ? "," : "");
-        put_text(out, "algorithm", r->missing[i].name);
-        put_text(out, "note", r->missing[i].why);
-        putc('}', out);
+        json_begin(j, NULL, '{');
+        json_text(j, "status", "missing");
+        json_text(j, "algorithm", r->missing[i].name);
+        json_text(j, "note", r->missing[i].why);
+        json_end(j, '}');
     }
-    fputs("],\n\"results\":[\n", out);
+    json_end(j, ']');
 }
 
 static bool copy_file(FILE *out, const char *path)
@@ -211,31 +186,91 @@ static bool copy_file(FILE *out, const char *path)
     return good;
 }
 
-const char *report_write(const report *r, const char *path)
+/* The fault, or NULL. */
+static const char *write_file(bench_report *r)
 {
     char temporary[4096];
-    bool good = true;
-    snprintf(temporary, sizeof temporary, "%s.part", path);
-    FILE *out = fopen(temporary, "wb");
-    if (!out)
+    bool good = fflush(r->rows.out) == 0;
+    snprintf(temporary, sizeof temporary, "%s.part", r->path);
+    json j = {.out = fopen(temporary, "wb")};
+    if (!j.out)
         return "cannot be written";
 
-    put_machine(out, r);
-    for (int i = 0; i < r->count; i++) {
-        if (i)
-            fputs(",\n", out);
-        put_result(out, &r->results[i]);
-    }
-    fputs("\n]", out);
+    json_begin(&j, NULL, '{');
+    json_integer(&j, "schema", 1);
+    put_machine(&j, r);
+    put_missing(&j, r);
+    json_begin(&j, "results", '[');
+    fwrite(r->text, 1, r->size, j.out);
+    json_end(&j, ']');
     if (r->peers) {
-        fputs(",\n\"peers\":", out);
-        good = copy_file(out, r->peers);
+        fputs(",\n\"peers\":", j.out);
+        good &= copy_file(j.out, r->peers);
     }
-    fputs("}\n", out);
-    good &= !ferror(out);
-    good &= fclose(out) == 0;
-    if (good && rename(temporary, path) == 0)
+    fputs("}\n", j.out);
+    good &= !ferror(j.out);
+    good &= fclose(j.out) == 0;
+    if (good && rename(temporary, r->path) == 0)
         return NULL;
     remove(temporary);
     return good ? "cannot be replaced" : "cannot be written, or the peers' file cannot be read";
+}
+
+static bool save(bench_report *r)
+{
+    const char *fault = r->path ? write_file(r) : NULL;
+    return !fault || bench_fail(r->path, fault);
+}
+
+static void add_missing(bench_report *r, const char *name, const char *why)
+{
+    missing *m = &r->missing[r->missing_count++];
+    snprintf(m->name, sizeof m->name, "%s", name);
+    snprintf(m->why, sizeof m->why, "%.190s", why);
+}
+
+bool report_open(bench_report *r)
+{
+    machine_describe(&r->machine);
+    r->missing_count = modules_missing(r->missing);
+    if (r->machine.device_count < 2)
+        add_missing(r, "cuda", r->machine.no_cuda);
+    else
+        r->machine.copy_rate = modules_copy_rate(r->machine.devices[1].index);
+    r->rows.out = open_memstream(&r->text, &r->size);
+    if (!r->rows.out)
+        return bench_fail("report", "out of memory");
+    print_machine(r);
+    return save(r);
+}
+
+void report_close(bench_report *r)
+{
+    if (r->rows.out)
+        fclose(r->rows.out);
+    free(r->text);
+}
+
+json *report_row(bench_report *r, const char *suite)
+{
+    fputs(r->count++ ? ",\n" : "\n", r->rows.out);
+    r->rows.comma = false;
+    json_begin(&r->rows, NULL, '{');
+    json_text(&r->rows, "suite", suite);
+    return &r->rows;
+}
+
+bool report_row_end(bench_report *r, bool print)
+{
+    json_end(&r->rows, '}');
+    if (fflush(r->rows.out) != 0)
+        return bench_fail("report", "out of memory");
+    if (print) {
+        const char *row = r->text + r->size;
+        while (row > r->text && row[-1] != '\n')
+            row--;
+        puts(row);
+        fflush(stdout);
+    }
+    return save(r);
 }

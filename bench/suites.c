@@ -106,6 +106,22 @@ static const char *add_crossing(bench_cases *cases)
     return NULL;
 }
 
+/* Squares; every second template in the greatest frames, which take long. */
+static const char *add_grid(bench_cases *cases)
+{
+    static const int templates[] = {3, 8, 16, 24, 32, 48, 64, 96, 128, 200, 300, 600};
+    for (int64_t frame = 256; frame <= 8192; frame *= 2) {
+        for (size_t i = 0; i < sizeof templates / sizeof *templates; i++) {
+            const bench_case item = {"grid",        frame,           frame, templates[i], templates[i],
+                                     TM_METRIC_LCC, TM_DOMAIN_VALID, false, 1,            0};
+            if (2 * templates[i] <= frame && (frame <= 4096 || i % 2 == 0) &&
+                !bench_cases_add(cases, &item))
+                return out_of_memory;
+        }
+    }
+    return NULL;
+}
+
 static const bench_case small[] = {
     {"", 640, 480, 32, 32, TM_METRIC_LCC, TM_DOMAIN_VALID, false, 1, 0},
     {"", 1920, 1080, 64, 48, TM_METRIC_LCC, TM_DOMAIN_VALID, false, 1, 0},
@@ -150,9 +166,11 @@ const char *bench_add_suite(bench_cases *cases, const char *suite, const char *t
         return add_all(cases, large, sizeof large / sizeof *large, suite);
     if (strcmp(suite, "crossing") == 0)
         return add_crossing(cases);
+    if (strcmp(suite, "grid") == 0)
+        return add_grid(cases);
     if (strcmp(suite, "short") == 0)
         return add_all(cases, small, sizeof small / sizeof *small, suite);
     if (strcmp(suite, "thesis") == 0)
         return add_thesis(cases, tables);
-    return "no such suite: any of thesis, targets, peers, large, crossing, short";
+    return "no such suite: any of thesis, targets, peers, large, crossing, grid, short";
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What the algorithms cost, in nanoseconds. bench/fit_costs.py writes the blocks
- * marked 'fitted' from what measure_costs printed:
+ * marked 'fitted' from what tmatch-bench measured:
  *
- *     ninja -C build bench/measure_costs
- *     build/bench/measure_costs >costs.jsonl && bench/fit_costs.py costs.jsonl
+ *     build/bench/tmatch-bench costs --devices cpu --json costs.json
+ *     bench/fit_costs.py costs.json
  *
  * A wrong number makes a match slower, never different. */
 #ifndef TMATCH_MATCH_COSTS_H
@@ -79,7 +79,8 @@ static const tm_fft_costs tm_cpu_fft_costs = {
 /* A CUDA device: one H200 of 132 multiprocessors; another is taken to be as fast a
  * multiprocessor. Measured on it:
  *
- *     build/bench/measure_costs cuda >costs.jsonl && bench/fit_costs.py costs.jsonl */
+ *     build/bench/tmatch-bench costs --devices cuda:0 --json costs.json
+ *     bench/fit_costs.py costs.json */
 #define TM_CUDA_FITTED_MULTIPROCESSORS 132
 
 /* Not for the tensor cores: any template, and devices without them. A window costs

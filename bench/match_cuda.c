@@ -1,64 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* A CUDA device through the plugin's interface, which has what the public API
- * has not: the kernels alone, resident, back to back. */
+/* The library on a CUDA device: the whole call, and the kernels alone. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench.h"
 #include "clock.h"
+#include "gpu.h"
 #include "modules.h"
-#include "match/cuda_loader.h"
-#include "match/plan.h"
 
-/* A batch of launches lasts about this long, so that an event's resolution and
- * the first launch's latency do not show. */
-#define BATCH_MS 4.0
-enum { MOST_LAUNCHES = 2000, MOST_CALLS = 15, COLD_SAMPLES = 21 };
-
-struct bench_gpu {
-    tm_cuda_library library;
-    tm_cuda *cuda;
-    tm_message message;
-    int index;
-};
-
-const char *bench_gpu_open(bench_gpu **opened, int index)
-{
-    static char fault[300];
-    bench_gpu *gpu = calloc(1, sizeof *gpu);
-    if (!gpu)
-        return "out of memory";
-    gpu->index = index;
-    tm_status status = tm_cuda_load(&gpu->library, &gpu->message);
-    if (status == TM_OK) {
-        const int count = gpu->library.plugin->count(&gpu->message);
-        if (count > index) {
-            status = gpu->library.plugin->open(&gpu->cuda, index, 0, &gpu->message);
-        } else {
-            status = TM_ERR_NO_DEVICE;
-            if (count)
-                snprintf(gpu->message.text, sizeof gpu->message.text, "only %d CUDA devices", count);
-        }
-    }
-    if (status == TM_OK) {
-        *opened = gpu;
-        return NULL;
-    }
-    snprintf(fault, sizeof fault, "%s", gpu->message.text);
-    bench_gpu_close(gpu);
-    return fault;
-}
-
-void bench_gpu_close(bench_gpu *gpu)
-{
-    if (!gpu)
-        return;
-    if (gpu->cuda)
-        gpu->library.plugin->close(gpu->cuda);
-    tm_cuda_unload(&gpu->library);
-    free(gpu);
-}
+enum { MOST_CALLS = 15, COLD_SAMPLES = 21 };
 
 /* The prepared templates, and how many of them one call takes: 1, or all. */
 typedef struct bench_templates {
@@ -77,18 +28,16 @@ static tm_status match(bench_gpu *gpu, const problem *p, const bench_templates *
     tm_status status = jobs ? TM_OK : TM_ERR_MEMORY;
 
     for (int i = 0; status == TM_OK && i < t->step; i++) {
-        jobs[i] = (tm_job){.metric = c->metric, .frame = p->frame, .tmpl = t->items[first + i]};
+        status = bench_job(&jobs[i], &p->frame, t->items[first + i], c->metric, c->domain);
         if (t->plan.algorithm == TM_ALGORITHM_FFT)
             jobs[i].tiling = &t->plan.tiling;
-        status = tm_geometry_init(&jobs[i].geometry, c->domain, c->frame_width, c->frame_height,
-                                  c->template_width, c->template_height);
     }
     if (map && jobs)
         jobs[0].map = (tm_map){p->got, p->map_width * (ptrdiff_t)tm_map_element_size(c->metric)};
     const double start = clock_ms();
     tm_cuda_work work = {0};
     if (status == TM_OK)
-        status = gpu->library.plugin->match(gpu->cuda, jobs, (size_t)t->step, &work, &gpu->message);
+        status = bench_gpu_match(gpu, jobs, (size_t)t->step, &work);
     *times = work.times;
     times->total = clock_ms() - start;
 
@@ -149,39 +98,13 @@ static tm_status time_calls(bench_gpu *gpu, const problem *p, const bench_templa
     return TM_OK;
 }
 
-static int launches_for(double one_ms)
-{
-    const double wanted = BATCH_MS / (one_ms > 1e-4 ? one_ms : 1e-4);
-    return wanted < 1 ? 1 : wanted > MOST_LAUNCHES ? MOST_LAUNCHES : (int)wanted;
-}
-
-/* Adds the resident times of the last match to ms; takes fewer samples where a
- * launch is long. */
-static tm_status replay(bench_gpu *gpu, double budget_ms, int *samples, double *ms)
-{
-    const tm_cuda_plugin *plugin = gpu->library.plugin;
-    double one, batch[BENCH_MAX_SAMPLES];
-
-    /* The first gives the clocks time to rise, the second says how long one is. */
-    tm_status status = plugin->replay(gpu->cuda, 1, 10, &one, &gpu->message);
-    if (status == TM_OK)
-        status = plugin->replay(gpu->cuda, 1, launches_for(one), &one, &gpu->message);
-    while (status == TM_OK && *samples > 3 && *samples * one > 4 * budget_ms)
-        --*samples;
-    if (status == TM_OK)
-        status = plugin->replay(gpu->cuda, *samples, launches_for(one), batch, &gpu->message);
-    for (int i = 0; status == TM_OK && i < *samples; i++)
-        ms[i] += batch[i];
-    return status;
-}
-
 static tm_status time_cold(bench_gpu *gpu, bench_result *result)
 {
     double ms[COLD_SAMPLES];
     for (int i = 0; i < COLD_SAMPLES; i++) {
         if (!modules_flush(gpu->index))
             return TM_OK;
-        tm_status status = gpu->library.plugin->replay(gpu->cuda, 1, 1, &ms[i], &gpu->message);
+        tm_status status = gpu->plugin->replay(gpu->cuda, 1, 1, &ms[i], &gpu->message);
         if (status != TM_OK)
             return status;
     }
@@ -192,7 +115,7 @@ static tm_status time_cold(bench_gpu *gpu, bench_result *result)
 static tm_status time_kernels(bench_gpu *gpu, const problem *p, const bench_templates *t,
                               bench_result *result, const bench_effort *effort, bool *right)
 {
-    double ms[BENCH_MAX_SAMPLES] = {0};
+    double ms[BENCH_MAX_SAMPLES] = {0}, batch[BENCH_MAX_SAMPLES];
     const bool apart = p->of->templates > t->step;
     int samples = apart && effort->samples > 5 ? 5 : effort->samples;
     tm_times times;
@@ -200,9 +123,11 @@ static tm_status time_kernels(bench_gpu *gpu, const problem *p, const bench_temp
     for (int i = 0; i < p->of->templates; i += t->step) {
         tm_status status = match(gpu, p, t, i, p->of->map && i == 0, &times, right);
         if (status == TM_OK)
-            status = replay(gpu, effort->budget_ms, &samples, ms);
+            status = bench_gpu_replay(gpu, effort->budget_ms, &samples, batch);
         if (status != TM_OK)
             return status;
+        for (int k = 0; k < samples; k++)
+            ms[k] += batch[k];
     }
     result->kernel = bench_spread_of(ms, samples);
     return apart ? TM_OK : time_cold(gpu, result);
@@ -212,14 +137,9 @@ static tm_status time_kernels(bench_gpu *gpu, const problem *p, const bench_temp
 static tm_plan plan_of(const bench_gpu *gpu, const problem *p, const tm_template *tmpl,
                        tm_algorithm algorithm)
 {
-    const bench_case *c = p->of;
-    const tm_site site = {.device = TM_DEVICE_CUDA, .cuda = gpu->library.plugin->traits(gpu->cuda)};
-    tm_job job = {.metric = c->metric, .frame = p->frame, .tmpl = tmpl};
-    tm_plan plan = {0};
-    if (tm_geometry_init(&job.geometry, c->domain, c->frame_width, c->frame_height,
-                         c->template_width, c->template_height) == TM_OK)
-        tm_plan_make(&plan, &site, &job, algorithm);
-    return plan;
+    tm_job job;
+    const tm_status status = bench_job(&job, &p->frame, tmpl, p->of->metric, p->of->domain);
+    return status == TM_OK ? bench_gpu_plan(gpu, &job, algorithm) : (tm_plan){0};
 }
 
 void bench_cuda(bench_result *result, problem *p, bench_gpu *gpu, tm_algorithm algorithm,
