@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Files of kinds that tmatch does not read, known by their first bytes, and the commands that
- * make pictures of them. */
+/* Formats that tmatch does not read, known by a file's first bytes, and the commands that make
+ * pictures of such files. */
 #include "format.h"
 
 #include <ctype.h>
@@ -15,18 +15,18 @@
 #define CONVERT "convert %s png:-"
 #define PHOTOSHOP "convert %s[0] png:-" /* without its layers one by one */
 
-typedef struct kind {
+typedef struct signature {
     size_t offset;
     const char *bytes;
     size_t size;
     const char *name;
     const char *command; /* or NULL */
-} kind;
+} signature;
 
 #define AT(offset, bytes) offset, bytes, sizeof bytes - 1
 
-/* A file is of the first kind that fits. */
-static const kind kinds[] = {
+/* The first that fits a file says what it is. */
+static const signature signatures[] = {
     {AT(0, "GIF8"), "a GIF", FFMPEG},
     {AT(4, "ftypavi"), "an AVIF picture", CONVERT},
     {AT(4, "ftyphe"), "a HEIC picture", CONVERT},
@@ -42,7 +42,7 @@ static const kind kinds[] = {
     {AT(8, "AVI LIST"), "a movie (AVI)", MOVIE},
     {AT(0, "\x00\x00\x01\xba"), "a movie (MPEG)", MOVIE},
     {AT(0, "\x00\x00\x01\xb3"), "a movie (MPEG)", MOVIE},
-    {AT(188, "G"), "a movie (MPEG transport stream)", MOVIE}, /* and at 0: is_kind */
+    {AT(188, "G"), "a movie (MPEG transport stream)", MOVIE}, /* and at 0: has_signature */
     {AT(0, "\x30\x26\xb2\x75\x8e\x66\xcf\x11"), "a movie (WMV)", MOVIE},
     {AT(0, "FLV\x01"), "a movie (FLV)", MOVIE},
     {AT(0, "OggS"), "a movie (Ogg)", MOVIE},
@@ -73,11 +73,11 @@ static const kind kinds[] = {
     {AT(0, "\x89HDF\r\n"), "an HDF5 file", NULL},
 };
 
-static bool is_kind(const kind *k, const io_source *source)
+static bool has_signature(const signature *s, const io_source *source)
 {
-    return source->size >= k->offset + k->size &&
-           memcmp(source->data + k->offset, k->bytes, k->size) == 0 &&
-           (k->offset != 188 || source->data[0] == 'G');
+    return source->size >= s->offset + s->size &&
+           memcmp(source->data + s->offset, s->bytes, s->size) == 0 &&
+           (s->offset != 188 || source->data[0] == 'G');
 }
 
 /* In text of which nobody knows how it begins. */
@@ -90,13 +90,13 @@ static bool has_word(const io_source *source, const char *word)
     return false;
 }
 
-static const kind *find_kind(const io_source *source)
+static const signature *find_signature(const io_source *source)
 {
-    static const kind svg = {.name = "an SVG drawing", .command = "rsvg-convert %s"};
-    static const kind html = {.name = "a web page, not a picture"};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (is_kind(&kinds[i], source))
-            return &kinds[i];
+    static const signature svg = {.name = "an SVG drawing", .command = "rsvg-convert %s"};
+    static const signature html = {.name = "a web page, not a picture"};
+    for (size_t i = 0; i < sizeof signatures / sizeof *signatures; i++)
+        if (has_signature(&signatures[i], source))
+            return &signatures[i];
     size_t at = source->size >= 3 && memcmp(source->data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
     while (at < source->size && isspace(source->data[at]))
         at++;
@@ -141,24 +141,24 @@ bool io_explain_foreign(const io_source *source, const char *path, const char *r
 {
     if (source->size == 0 || io_find_format(source->data, source->size))
         return false;
-    const kind *k = find_kind(source);
-    if (!k)
+    const signature *found = find_signature(source);
+    if (!found)
         return false;
-    const char *command = k->command;
+    const char *command = found->command;
     if (!command) {
-        io_fail(error, "%s", k->name);
+        io_fail(error, "%s", found->name);
         return true;
     }
     if (strncmp(command, "ffmpeg", 6) == 0 && reader[0] != '-')
         command = FIRST;
     char name[96], suffix[8] = "";
-    const char *place = strstr(command, "%s"), *rest = place + 2;
+    const char *hole = strstr(command, "%s"), *rest = hole + 2; /* for the name */
     if (*rest == '[') {
         snprintf(suffix, sizeof suffix, "%.3s", rest);
         rest += 3;
     }
     quote(name, sizeof name, path, suffix);
-    io_fail(error, "%s; try: %.*s%s%s | tmatch %s", k->name, (int)(place - command), command, name,
+    io_fail(error, "%s; try: %.*s%s%s | tmatch %s", found->name, (int)(hole - command), command, name,
             rest, reader);
     return true;
 }

@@ -15,14 +15,14 @@ int64_t io_text_size_for(const io_picture *picture)
     return larger(side / 110, clamp(side / 40, IO_SMALLEST_TEXT, 10));
 }
 
-bool io_is_free(const io_crowd *crowd, io_rect place, size_t except)
+bool io_is_free(const io_crowd *crowd, io_rect rect, size_t except)
 {
     for (size_t i = 0; i < crowd->plate_count; i++)
-        if (io_meet(place, crowd->plates[i]))
+        if (io_meet(rect, crowd->plates[i]))
             return false;
     for (size_t i = 0; i < crowd->drawing->count; i++) {
         const io_box *b = &crowd->drawing->boxes[i];
-        if (i != except && io_meet(place, io_grown(io_match_rect(b), crowd->pen.line)))
+        if (i != except && io_meet(rect, io_grown(io_match_rect(b), crowd->pen.line)))
             return false;
     }
     return true;
@@ -70,7 +70,7 @@ static int64_t size_for(const char *text, const io_picture *picture, const io_cr
 }
 
 /* Around the box, touching its line; last, in its corner. */
-enum { PLACES = 13 };
+enum { CANDIDATES = 13 };
 
 /* From, or so that size ends with the bounds. */
 static int64_t fitted(int64_t from, int64_t size, int64_t low, int64_t high)
@@ -78,7 +78,7 @@ static int64_t fitted(int64_t from, int64_t size, int64_t low, int64_t high)
     return larger(low, smaller(from, high - size));
 }
 
-static void list_places(io_rect places[PLACES], io_rect box, io_rect bounds, int64_t w, int64_t h,
+static void list_candidates(io_rect candidates[CANDIDATES], io_rect box, io_rect bounds, int64_t w, int64_t h,
                         const io_pen *p)
 {
     const io_rect b = io_grown(box, -p->edge), in = io_grown(bounds, -p->edge);
@@ -86,12 +86,12 @@ static void list_places(io_rect places[PLACES], io_rect box, io_rect bounds, int
     const int64_t ys[] = {b.y0, b.y1 - h, (b.y0 + b.y1 - h) / 2};
     for (int i = 0; i < 3; i++) {
         const int64_t x = fitted(xs[i], w, in.x0, in.x1), y = fitted(ys[i], h, in.y0, in.y1);
-        places[4 * i] = io_placed(x, b.y0 - h, w, h);
-        places[4 * i + 1] = io_placed(x, b.y1, w, h);
-        places[4 * i + 2] = io_placed(b.x1, y, w, h);
-        places[4 * i + 3] = io_placed(b.x0 - w, y, w, h);
+        candidates[4 * i] = io_placed(x, b.y0 - h, w, h);
+        candidates[4 * i + 1] = io_placed(x, b.y1, w, h);
+        candidates[4 * i + 2] = io_placed(b.x1, y, w, h);
+        candidates[4 * i + 3] = io_placed(b.x0 - w, y, w, h);
     }
-    places[PLACES - 1] = io_placed(fitted(b.x0 + p->width, w, bounds.x0, bounds.x1),
+    candidates[CANDIDATES - 1] = io_placed(fitted(b.x0 + p->width, w, bounds.x0, bounds.x1),
                                    fitted(b.y0 + p->width, h, bounds.y0, bounds.y1), w, h);
 }
 
@@ -105,20 +105,20 @@ static bool may_lie_inside(const io_crowd *crowd, const io_picture *picture, con
            area > 8.0 * (double)(plate.x1 - plate.x0) * (double)(plate.y1 - plate.y0);
 }
 
-static bool find_place(io_rect *found, const io_picture *picture, const io_crowd *crowd, size_t own,
+static bool find_position(io_rect *found, const io_picture *picture, const io_crowd *crowd, size_t own,
                        int64_t w, int64_t h)
 {
     const io_box *b = &crowd->drawing->boxes[own];
     const io_pen *p = &crowd->pen;
-    io_rect places[PLACES];
-    list_places(places, io_clipped(io_box_around(picture, b, p), picture), crowd->bounds, w, h, p);
-    for (int i = 0; i < PLACES - 1; i++) {
-        *found = places[i];
+    io_rect candidates[CANDIDATES];
+    list_candidates(candidates, io_clipped(io_box_around(picture, b, p), picture), crowd->bounds, w, h, p);
+    for (int i = 0; i < CANDIDATES - 1; i++) {
+        *found = candidates[i];
         if (io_holds(crowd->bounds, *found) && !io_meet(*found, io_match_rect(b)) &&
             io_is_free(crowd, io_grown(*found, p->edge), own))
             return true;
     }
-    *found = places[PLACES - 1];
+    *found = candidates[CANDIDATES - 1];
     return io_holds(crowd->bounds, *found) && may_lie_inside(crowd, picture, b, *found) &&
            io_is_free(crowd, *found, own);
 }
@@ -127,7 +127,7 @@ static bool place_label(io_label *label, io_crowd *crowd, size_t own, const io_p
                         int64_t size)
 {
     const int64_t w = plate_width(label->text, size), h = size + 2 * pad_y(size);
-    if (!find_place(&label->plate, picture, crowd, own, w, h))
+    if (!find_position(&label->plate, picture, crowd, own, w, h))
         return false;
     label->size = size;
     crowd->plates[crowd->plate_count++] = label->plate;

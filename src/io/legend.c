@@ -84,7 +84,7 @@ static io_rect lay_out(const io_legend *l, io_picture *picture, int64_t left, in
 }
 
 /* In a corner, else somewhere along an edge. */
-static bool find_place(io_rect *found, const io_picture *picture, const io_crowd *crowd, int64_t w,
+static bool find_position(io_rect *found, const io_picture *picture, const io_crowd *crowd, int64_t w,
                        int64_t h)
 {
     static const int corners[][2] = {{PLACES, 0}, {0, 0}, {PLACES, PLACES}, {0, PLACES}};
@@ -142,17 +142,17 @@ bool io_plan_legend(io_legend *l, const io_picture *picture, io_crowd *crowd, io
     if (!list_entries(l, crowd->drawing))
         return io_fail(error, "not enough memory");
     const io_rect column = lay_out(l, NULL, 0, 0, 0);
-    l->inside = l->count > 0 && find_place(&l->place, picture, crowd, column.x1, column.y1);
+    l->inside = l->count > 0 && find_position(&l->rect, picture, crowd, column.x1, column.y1);
     if (l->inside)
-        crowd->plates[crowd->plate_count++] = l->place;
+        crowd->plates[crowd->plate_count++] = l->rect;
     return true;
 }
 
 bool io_draw_legend(io_picture *picture, const io_legend *l, io_error *error)
 {
     if (l->inside) {
-        io_fill(picture, l->place, IO_DARK);
-        lay_out(l, picture, l->place.x0, l->place.y0, 0);
+        io_fill(picture, l->rect, IO_DARK);
+        lay_out(l, picture, l->rect.x0, l->rect.y0, 0);
     } else if (l->count > 0) {
         const int64_t width = picture->width, below = picture->height;
         const io_rect rows = lay_out(l, NULL, 0, below, width);

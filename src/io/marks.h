@@ -48,7 +48,7 @@ typedef struct io_crowd {
 } io_crowd;
 
 /* except: the index of a box that does not count, or SIZE_MAX. */
-bool io_is_free(const io_crowd *crowd, io_rect place, size_t except);
+bool io_is_free(const io_crowd *crowd, io_rect rect, size_t except);
 
 /* io_draw_matches, with the labels inside bounds and of a size, or 0 for one that follows picture
  * and matches. */
@@ -62,7 +62,7 @@ typedef struct io_label {
     char text[56];
 } io_label;
 
-/* Finds places for the labels of the first boxes, and adds them to the crowd's plates. */
+/* Finds positions for the labels of the first boxes, and adds them to the crowd's plates. */
 void io_place_labels(io_label *labels, size_t count, io_crowd *crowd, const io_picture *picture);
 void io_draw_label(io_picture *picture, const io_label *label, const io_box *box,
                    const io_pen *pen);
@@ -83,7 +83,7 @@ typedef struct io_legend {
     int count;    /* 0: there is no legend */
     int64_t size; /* of the text */
     bool inside;
-    io_rect place;
+    io_rect rect;
 } io_legend;
 
 bool io_plan_legend(io_legend *legend, const io_picture *picture, io_crowd *crowd, io_error *error);

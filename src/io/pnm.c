@@ -82,11 +82,11 @@ static bool end_header(pnm *file, io_error *error)
 
 static bool parse_header(pnm *file, io_error *error)
 {
-    int kind = file->data[1] - '0';
+    int variant = file->data[1] - '0';
     int64_t maxval = 1;
-    file->raw = kind > 3;
-    file->bitmap = kind % 3 == 1;
-    file->channels = kind % 3 == 0 ? 3 : 1;
+    file->raw = variant > 3;
+    file->bitmap = variant % 3 == 1;
+    file->channels = variant % 3 == 0 ? 3 : 1;
     file->at += 2;
     if (!parse_number(file, &file->width, error) || !parse_number(file, &file->height, error) ||
         (!file->bitmap && !parse_number(file, &maxval, error)) || !end_header(file, error))

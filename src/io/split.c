@@ -93,8 +93,8 @@ static int scan_plain(io_splitter *s, const uint8_t *data, size_t size)
 
 static int scan_pnm(io_splitter *s, const uint8_t *data, size_t size)
 {
-    const int kind = data[1] - '0';
-    const bool bitmap = kind % 3 == 1, raw = kind > 3;
+    const int variant = data[1] - '0';
+    const bool bitmap = variant % 3 == 1, raw = variant > 3;
     uint64_t width, height, maxval = 1, row, bytes;
     size_t at = 2;
     int found;
@@ -109,7 +109,7 @@ static int scan_pnm(io_splitter *s, const uint8_t *data, size_t size)
     }
     if (found != IO_SPLIT_PICTURE)
         return found == IO_SPLIT_MORE && size > LONGEST_HEADER ? IO_SPLIT_BROKEN : found;
-    row = kind % 3 == 0 ? 3 * width : width;
+    row = variant % 3 == 0 ? 3 * width : width;
     if (raw)
         row = bitmap ? (row + 7) / 8 : maxval > 255 ? 2 * row : row;
     if ((raw && !is_space(data[at])) || width == 0 || height == 0 || maxval == 0 ||

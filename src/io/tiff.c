@@ -156,7 +156,7 @@ static bool plan_bands(tiff_reader *r)
     int64_t bytes;
     uint16_t compression = 0;
     TIFFGetField(r->tiff, TIFFTAG_COMPRESSION, &compression);
-    r->by_rows = !l->tiled && tile > STRIP_BYTES && l->kind != KIND_YCBCR && !l->planar &&
+    r->by_rows = !l->tiled && tile > STRIP_BYTES && l->model != MODEL_YCBCR && !l->planar &&
                  compression != COMPRESSION_JBIG;
     r->planes = l->planar ? io_tiff_used(l) : 1;
     r->row_bytes = (int64_t)row;
@@ -165,7 +165,7 @@ static bool plan_bands(tiff_reader *r)
     /* What is looked at in a row has to be there, whatever libtiff takes a row for. */
     const int64_t samples = l->tile_width * (l->planar ? 1 : l->samples);
     const bool whole =
-        l->kind == KIND_YCBCR || (r->row_bytes >= (samples * l->bits + 7) / 8 &&
+        l->model == MODEL_YCBCR || (r->row_bytes >= (samples * l->bits + 7) / 8 &&
                                   (r->by_rows || r->tile_bytes / l->tile_height >= r->row_bytes));
     if (row == 0 || tile == 0 || !whole || row > INT64_MAX / 2 || tile > INT64_MAX / 2)
         return fail(r);
@@ -310,7 +310,7 @@ static bool read_picture(tiff_reader *r, const io_request *request, const io_lim
     if (!io_picture_allocate(picture, l->width, l->height, request->color,
                              io_tiff_converter_bits(&r->converter), limits, r->error))
         return false;
-    picture->colored = l->kind != KIND_GRAY;
+    picture->colored = l->model != MODEL_GRAY;
     picture->alpha_ignored = l->alpha >= 0 && !request->alpha;
     if (r->converter.alpha && !(picture->mask = malloc((size_t)(l->width * l->height))))
         return io_fail(r->error, "not enough memory");
@@ -344,7 +344,7 @@ static bool rows_open(io_rows *rows, const io_limits *limits, io_error *error)
     r->rows = rows;
     rows->width = l->width;
     rows->height = l->height;
-    rows->colored = l->kind != KIND_GRAY;
+    rows->colored = l->model != MODEL_GRAY;
     rows->alpha_ignored = l->alpha >= 0;
     rows->deep = l->depth == 16;
     rows->floats = l->depth == 32;

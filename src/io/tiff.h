@@ -8,20 +8,20 @@
 
 #include "format.h"
 
-typedef enum tiff_kind {
-    KIND_GRAY,
-    KIND_PALETTE,
-    KIND_RGB,
-    KIND_CMYK,
-    KIND_YCBCR /* in blocks that share a colour; other YCbCr libtiff makes RGB of */
-} tiff_kind;
+typedef enum tiff_model {
+    MODEL_GRAY,
+    MODEL_PALETTE,
+    MODEL_RGB,
+    MODEL_CMYK,
+    MODEL_YCBCR /* in blocks that share a colour; other YCbCr libtiff makes RGB of */
+} tiff_model;
 
 enum { TIFF_MOST_SAMPLES = 64, TIFF_MOST_USED = 5 };
 
 /* How the samples of a page lie in its file. */
 typedef struct tiff_layout {
     int64_t width, height;
-    tiff_kind kind;
+    tiff_model model;
     int bits, format; /* of a sample, and SAMPLEFORMAT_ */
     int samples;      /* of a pixel */
     int colors;       /* the first so many samples are colours */
@@ -29,7 +29,7 @@ typedef struct tiff_layout {
     bool associated;  /* colours were multiplied by alpha */
     bool white_is_zero, planar, tiled;
     int depth;            /* of what becomes of the samples: 8, 16 or 32 (float) */
-    int blocks[2];        /* KIND_YCBCR: pixels across and down that share a colour */
+    int blocks[2];        /* MODEL_YCBCR: pixels across and down that share a colour */
     uint16_t *palette[3]; /* libtiff's; as deep as depth says */
     int palette_shift;    /* to the right, to be that deep */
     /* Strips are tiles as wide as the picture. */

@@ -65,7 +65,7 @@ static bool find_colors(TIFF *tiff, int photometric, int compression, tiff_layou
 {
     const char *name = name_of_photometric(photometric);
     l->colors = 1;
-    l->kind = KIND_GRAY;
+    l->model = MODEL_GRAY;
     switch (photometric) {
     case PHOTOMETRIC_MINISWHITE:
         l->white_is_zero = true;
@@ -74,23 +74,23 @@ static bool find_colors(TIFF *tiff, int photometric, int compression, tiff_layou
     case PHOTOMETRIC_LOGL:
         break;
     case PHOTOMETRIC_PALETTE:
-        l->kind = KIND_PALETTE;
+        l->model = MODEL_PALETTE;
         break;
     case PHOTOMETRIC_RGB:
-        l->kind = KIND_RGB;
+        l->model = MODEL_RGB;
         l->colors = 3;
         break;
     case PHOTOMETRIC_SEPARATED:
         if (tag(tiff, TIFFTAG_INKSET) != INKSET_CMYK || l->samples < 4)
             return io_fail(error, "a TIFF of inks other than CMYK, which tmatch does not read");
-        l->kind = KIND_CMYK;
+        l->model = MODEL_CMYK;
         l->colors = 4;
         break;
     case PHOTOMETRIC_YCBCR:
         if (l->planar || l->bits != 8 || l->samples != 3)
             return io_fail(error, "a TIFF of YCbCr colours in planes, or not of 8 bits, which "
                                   "tmatch does not read");
-        l->kind = compression == COMPRESSION_JPEG ? KIND_RGB : KIND_YCBCR;
+        l->model = compression == COMPRESSION_JPEG ? MODEL_RGB : MODEL_YCBCR;
         l->colors = 3;
         break;
     default:
@@ -115,7 +115,7 @@ static bool find_alpha(TIFF *tiff, tiff_layout *l, io_error *error)
         if (types[i] == EXTRASAMPLE_UNSPECIFIED)
             continue;
         l->alpha = l->colors + i;
-        l->associated = types[i] == EXTRASAMPLE_ASSOCALPHA && l->kind != KIND_CMYK;
+        l->associated = types[i] == EXTRASAMPLE_ASSOCALPHA && l->model != MODEL_CMYK;
     }
     /* The first of many is not the picture: nobody would know that it was taken. */
     if (l->colors == 1 && l->samples > 1 + (l->alpha >= 0))
@@ -142,7 +142,7 @@ static bool check_format(tiff_layout *l, io_error *error)
                            ? "integers"
                            : "complex numbers");
     l->depth = floats || integers || l->bits == 32 ? 32 : l->bits > 8 ? 16 : 8;
-    if (l->depth == 32 && (l->kind == KIND_PALETTE || l->kind == KIND_CMYK || l->white_is_zero))
+    if (l->depth == 32 && (l->model == MODEL_PALETTE || l->model == MODEL_CMYK || l->white_is_zero))
         return io_fail(error, "a TIFF of floats, or signed numbers, that are not gray from black "
                               "to white, nor RGB");
     return true;
@@ -221,10 +221,10 @@ bool io_tiff_layout(TIFF *tiff, const io_limits *limits, tiff_layout *l, io_erro
         return io_fail(error, "a TIFF of %d samples a pixel, which tmatch does not read",
                        l->samples);
     if (!find_colors(tiff, photometric, compression, l, error) || !find_alpha(tiff, l, error) ||
-        !check_format(l, error) || (l->kind == KIND_PALETTE && !find_palette(tiff, l, error)))
+        !check_format(l, error) || (l->model == MODEL_PALETTE && !find_palette(tiff, l, error)))
         return false;
     uint16_t blocks[2] = {1, 1};
-    if (l->kind == KIND_YCBCR)
+    if (l->model == MODEL_YCBCR)
         TIFFGetFieldDefaulted(tiff, TIFFTAG_YCBCRSUBSAMPLING, &blocks[0], &blocks[1]);
     for (int i = 0; i < 2; i++)
         if ((l->blocks[i] = blocks[i]) != 1 && blocks[i] != 2 && blocks[i] != 4)

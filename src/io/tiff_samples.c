@@ -34,7 +34,7 @@ static unsigned packed_bits(const uint8_t *row, int64_t bit, int bits)
 static void unpack_integers(const tiff_layout *l, lane from, int64_t count, uint16_t *to, int step)
 {
     const int bits = l->bits;
-    const unsigned most = (1U << bits) - 1, wanted = l->kind == KIND_PALETTE ? most
+    const unsigned most = (1U << bits) - 1, wanted = l->model == MODEL_PALETTE ? most
                                                      : bits > 8              ? 65535
                                                                              : 255;
     const uint16_t *wide = (const uint16_t *)(const void *)from.row;
@@ -90,14 +90,14 @@ static void finish_integers(const tiff_layout *l, const uint16_t *from, int used
                             uint16_t *to, uint8_t *mask)
 {
     const uint64_t most = l->depth == 16 ? 65535 : 255;
-    const int channels = l->kind == KIND_GRAY ? 1 : 3;
+    const int channels = l->model == MODEL_GRAY ? 1 : 3;
     for (int64_t i = 0; i < count; i++, from += used, to += channels) {
         const uint64_t alpha = l->alpha >= 0 ? from[used - 1] : most;
         for (int k = 0; k < channels; k++) {
-            uint64_t value = from[l->kind == KIND_PALETTE ? 0 : k];
-            if (l->kind == KIND_PALETTE)
+            uint64_t value = from[l->model == MODEL_PALETTE ? 0 : k];
+            if (l->model == MODEL_PALETTE)
                 value = (unsigned)l->palette[k][value] >> l->palette_shift;
-            else if (l->kind == KIND_CMYK)
+            else if (l->model == MODEL_CMYK)
                 value = ((most - value) * (most - from[3]) + most / 2) / most;
             if (l->associated && alpha > 0)
                 value = (value * most + alpha / 2) / alpha;
@@ -174,7 +174,7 @@ static void put(const tiff_converter *c, const void *pixels, int channels, int64
 static bool is_plain(const tiff_converter *c)
 {
     const tiff_layout *l = c->layout;
-    return (l->kind == KIND_GRAY || l->kind == KIND_RGB) && l->samples == l->colors && !l->planar &&
+    return (l->model == MODEL_GRAY || l->model == MODEL_RGB) && l->samples == l->colors && !l->planar &&
            !l->white_is_zero && l->bits == l->depth &&
            (l->bits != 32 || l->format == SAMPLEFORMAT_IEEEFP);
 }
@@ -183,8 +183,8 @@ void io_tiff_convert(tiff_converter *c, const uint8_t *const *planes, int64_t ro
                      int64_t count, uint8_t *to, uint8_t *mask)
 {
     const tiff_layout *l = c->layout;
-    const int used = io_tiff_used(l), channels = l->kind == KIND_GRAY ? 1 : 3;
-    if (l->kind == KIND_YCBCR) {
+    const int used = io_tiff_used(l), channels = l->model == MODEL_GRAY ? 1 : 3;
+    if (l->model == MODEL_YCBCR) {
         convert_blocks(c, planes[0], y, count, c->pixels);
         put(c, c->pixels, 3, count, to);
         return;
@@ -239,9 +239,9 @@ bool io_tiff_converter_init(tiff_converter *c, TIFF *tiff, const tiff_layout *l,
                           .alpha = request->alpha && l->alpha >= 0};
     c->samples = malloc(width * TIFF_MOST_USED * sizeof(float));
     c->pixels = malloc(width * 3 * sizeof(float));
-    if (l->kind == KIND_YCBCR)
+    if (l->model == MODEL_YCBCR)
         c->ycbcr = make_ycbcr(tiff);
-    if (c->samples && c->pixels && (c->ycbcr || l->kind != KIND_YCBCR))
+    if (c->samples && c->pixels && (c->ycbcr || l->model != MODEL_YCBCR))
         return true;
     return io_fail(error, "not enough memory");
 }

@@ -56,8 +56,8 @@ static bool make_frame(cli_feed *f, const cli_frame *stream, int64_t number, io_
     *frame->part = (cli_part){.number = number};
     if (reason)
         return true;
-    frame->part->place.timed = picture->timed;
-    frame->part->place.time = picture->time;
+    frame->part->location.timed = picture->timed;
+    frame->part->location.time = picture->time;
     frame->part->held = picture->source;
     frame->part->held.closed = give_back;
     frame->part->held.owner = f;

@@ -93,7 +93,7 @@ typedef struct taker {
     bool added;
 } taker;
 
-static bool add_part(taker *t, const io_part *place, const char *reason)
+static bool add_part(taker *t, const io_part *location, const char *reason)
 {
     const cli_frame *frame = t->frame;
     cli_frame one = {.path = strdup(frame->path), .tree = frame->tree, .named = frame->named,
@@ -103,19 +103,19 @@ static bool add_part(taker *t, const io_part *place, const char *reason)
         frame_free(&one);
         return false;
     }
-    *one.part = (cli_part){.number = t->number, .spelled = t->only, .place = *place};
+    *one.part = (cli_part){.number = t->number, .spelled = t->only, .location = *location};
     t->added = true;
     return frames_append(t->frames, one);
 }
 
 /* For io_find_parts. A template is one picture, so after the first nothing is added. */
-static bool take(void *data, const io_part *place, const char *reason)
+static bool take(void *data, const io_part *location, const char *reason)
 {
     taker *t = data;
     if (!t->only)
         t->number++;
     if (!t->frames->one_each || t->only)
-        return add_part(t, place, reason);
+        return add_part(t, location, reason);
     t->added = true;
     return t->number > 1 || add_error(t->frames, t->frame,
                                       strcmp(t->frame->path, "-") == 0

@@ -13,7 +13,7 @@
 typedef struct cli_part {
     int64_t number; /* from 1; 0: of a stream the only one */
     bool spelled;   /* the frame's path ends in "#number", before its crop */
-    io_part place;
+    io_part location;
     io_source held; /* its bytes, where it came by a stream, until they are decoded */
 } cli_part;
 

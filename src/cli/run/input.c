@@ -100,27 +100,27 @@ static bool put_mask(cli_input *input, const cli_operand *operand, const io_pict
 }
 
 static bool decode(cli_input *input, io_picture *picture, io_color color,
-                   const cli_operand *operand, const cli_wish *wish, io_error *error)
+                   const cli_operand *operand, const input_settings *settings, io_error *error)
 {
     const io_request request = {
-        .color = color, .deep = wish->depth != 8, .alpha = wish->alpha && color == IO_GRAY,
-        .floats = IO_FLOATS_KEPT, .stored_orientation = wish->stored_orientation,
-        .memory = wish->memory};
-    if (!io_decode_as(&input->source, &request, &wish->limits, picture, error))
+        .color = color, .deep = settings->depth != 8, .alpha = settings->alpha && color == IO_GRAY,
+        .floats = IO_FLOATS_KEPT, .stored_orientation = settings->stored_orientation,
+        .memory = settings->memory};
+    if (!io_decode_as(&input->source, &request, &settings->limits, picture, error))
         return false;
     input->whole_width = picture->width;
     input->whole_height = picture->height;
     return (!operand->has_crop || io_crop_picture(picture, &operand->crop, error)) &&
-           (!wish->depth || io_set_bits(picture, wish->depth, error));
+           (!settings->depth || io_set_bits(picture, settings->depth, error));
 }
 
-static bool decode_whole(cli_input *input, const cli_operand *operand, const cli_wish *wish,
+static bool decode_whole(cli_input *input, const cli_operand *operand, const input_settings *settings,
                          io_error *error)
 {
-    return decode(input, &input->gray, IO_GRAY, operand, wish, error) &&
-           (!wish->color || !input->gray.colored ||
-            decode(input, &input->color, IO_RGB, operand, wish, error)) &&
-           (!wish->mask || put_mask(input, operand, wish->mask, error));
+    return decode(input, &input->gray, IO_GRAY, operand, settings, error) &&
+           (!settings->color || !input->gray.colored ||
+            decode(input, &input->color, IO_RGB, operand, settings, error)) &&
+           (!settings->mask || put_mask(input, operand, settings->mask, error));
 }
 
 bool input_read_rows(io_rows *rows, const io_crop *crop, io_color color, uint8_t *row,
@@ -142,15 +142,15 @@ bool input_skip_rows(io_rows *rows, int64_t count, uint8_t *row, io_error *error
     return true;
 }
 
-static bool open_for_rows(cli_input *input, io_color color, const cli_wish *wish, io_error *error)
+static bool open_for_rows(cli_input *input, io_color color, const input_settings *settings, io_error *error)
 {
-    const io_request request = {.color = color, .stored_orientation = wish->stored_orientation};
-    return io_rows_open_as(&input->rows, &input->source, &request, &wish->limits, error);
+    const io_request request = {.color = color, .stored_orientation = settings->stored_orientation};
+    return io_rows_open_as(&input->rows, &input->source, &request, &settings->limits, error);
 }
 
 /* A small part of a large picture: what lies below it is not even read. */
 static bool decode_crop(cli_input *input, io_picture *picture, io_color color,
-                        const io_picture *header, const cli_operand *operand, const cli_wish *wish,
+                        const io_picture *header, const cli_operand *operand, const input_settings *settings,
                         io_error *error)
 {
     const io_crop *crop = &operand->crop;
@@ -167,43 +167,43 @@ static bool decode_crop(cli_input *input, io_picture *picture, io_color color,
     picture->samples = samples;
     picture->channels = color;
     io_rows_close(&input->rows);
-    return good && (!wish->depth || io_set_bits(picture, wish->depth, error));
+    return good && (!settings->depth || io_set_bits(picture, settings->depth, error));
 }
 
-static bool decode_crops(cli_input *input, const cli_operand *operand, const cli_wish *wish,
+static bool decode_crops(cli_input *input, const cli_operand *operand, const input_settings *settings,
                          io_error *error)
 {
-    if (wish->alpha && input->gray.alpha_ignored) {
+    if (settings->alpha && input->gray.alpha_ignored) {
         strcpy(error->reason, "its transparency is read only where --max-memory has room for the "
                               "whole picture");
         return false;
     }
     const io_picture header = input->gray;
-    return decode_crop(input, &input->gray, IO_GRAY, &header, operand, wish, error) &&
-           (!wish->color || !header.colored ||
-            (open_for_rows(input, IO_RGB, wish, error) &&
-             decode_crop(input, &input->color, IO_RGB, &header, operand, wish, error))) &&
-           (!wish->mask || put_mask(input, operand, wish->mask, error));
+    return decode_crop(input, &input->gray, IO_GRAY, &header, operand, settings, error) &&
+           (!settings->color || !header.colored ||
+            (open_for_rows(input, IO_RGB, settings, error) &&
+             decode_crop(input, &input->color, IO_RGB, &header, operand, settings, error))) &&
+           (!settings->mask || put_mask(input, operand, settings->mask, error));
 }
 
 /* Whether so many pixels have room until they are matched, with what is held beside
  * them: by the decoder, then while they are turned, then while they are matched. */
-static bool fits(int64_t width, int64_t height, const io_rows *rows, const cli_wish *wish)
+static bool fits(int64_t width, int64_t height, const io_rows *rows, const input_settings *settings)
 {
-    const bool color = wish->color && io_rows_colored(rows);
-    const int size = io_rows_sample_size(rows), wanted = wish->depth / 8;
-    const bool mask = wish->mask || (wish->alpha && io_rows_alpha_ignored(rows));
+    const bool color = settings->color && io_rows_colored(rows);
+    const int size = io_rows_sample_size(rows), wanted = settings->depth / 8;
+    const bool mask = settings->mask || (settings->alpha && io_rows_alpha_ignored(rows));
     const int64_t turning = io_rows_turned(rows) ? (color ? IO_RGB : IO_GRAY) * size : 0;
-    int64_t beside = wish->room.beside > turning ? wish->room.beside : turning;
+    int64_t beside = settings->room.beside > turning ? settings->room.beside : turning;
     if (beside < io_rows_decoder_bytes(rows))
         beside = io_rows_decoder_bytes(rows);
     const int64_t bytes =
         (color ? IO_GRAY + IO_RGB : IO_GRAY) * (wanted > size ? wanted : size) + mask + beside;
-    return width <= wish->room.bytes / bytes / height;
+    return width <= settings->room.bytes / bytes / height;
 }
 
 /* Why a picture that there is no room for can neither be read by rows. */
-static bool refuse_rows(const cli_input *input, const cli_wish *wish, io_error *error)
+static bool refuse_rows(const cli_input *input, const input_settings *settings, io_error *error)
 {
     enum { ROW_BYTES = 9 }; /* a pixel's in the decoder's two rows of RGBA, and in ours */
     const io_rows *rows = input->rows;
@@ -213,7 +213,7 @@ static bool refuse_rows(const cli_input *input, const cli_wish *wish, io_error *
                  "%s is decoded whole, and its %" PRId64 "x%" PRId64
                  " pixels are more than --max-memory has room for",
                  io_rows_whole(rows), width, height);
-    else if (width > wish->room.bytes / ROW_BYTES)
+    else if (width > settings->room.bytes / ROW_BYTES)
         snprintf(error->reason, sizeof error->reason,
                  "a row of %" PRId64 " pixels is more than --max-memory has room for", width);
     else
@@ -222,17 +222,17 @@ static bool refuse_rows(const cli_input *input, const cli_wish *wish, io_error *
 }
 
 /* Decides by the header. */
-static bool open_rows(cli_input *input, const cli_operand *operand, const cli_wish *wish,
+static bool open_rows(cli_input *input, const cli_operand *operand, const input_settings *settings,
                       io_error *error)
 {
-    if (!open_for_rows(input, IO_GRAY, wish, error))
-        return decode_whole(input, operand, wish, error); /* text, or it says why */
+    if (!open_for_rows(input, IO_GRAY, settings, error))
+        return decode_whole(input, operand, settings, error); /* text, or it says why */
     const int64_t width = io_rows_width(input->rows), height = io_rows_height(input->rows);
-    if (fits(width, height, input->rows, wish)) {
+    if (fits(width, height, input->rows, settings)) {
         io_rows_close(&input->rows);
-        return decode_whole(input, operand, wish, error);
+        return decode_whole(input, operand, settings, error);
     }
-    if (refuse_rows(input, wish, error))
+    if (refuse_rows(input, settings, error))
         return false;
     input->whole_width = width;
     input->whole_height = height;
@@ -243,42 +243,42 @@ static bool open_rows(cli_input *input, const cli_operand *operand, const cli_wi
                                .colored = io_rows_colored(input->rows),
                                .alpha_ignored = io_rows_alpha_ignored(input->rows),
                                .orientation = io_rows_orientation(input->rows),
-                               .as_stored = wish->stored_orientation};
+                               .as_stored = settings->stored_orientation};
     if (!operand->has_crop)
         return true;
     if (!io_check_crop(&operand->crop, width, height, error))
         return false;
     input->gray.width = operand->crop.width;
     input->gray.height = operand->crop.height;
-    return !fits(operand->crop.width, operand->crop.height, input->rows, wish) ||
-           decode_crops(input, operand, wish, error);
+    return !fits(operand->crop.width, operand->crop.height, input->rows, settings) ||
+           decode_crops(input, operand, settings, error);
 }
 
 /* A stream's picture was read when it came. */
-static bool open_source(io_source *source, const char *path, cli_part *part, const cli_wish *wish,
+static bool open_source(io_source *source, const char *path, cli_part *part, const input_settings *settings,
                         io_error *error)
 {
-    const stream_limits limits = {wish->limits.max_pixels, wish->max_memory};
+    const stream_limits limits = {settings->limits.max_pixels, settings->max_memory};
     if (part && part->held.data) {
         *source = part->held;
         part->held = (io_source){0};
         return true;
     }
     if (part)
-        return streams_admit(&limits, part->place.size, error) &&
-               io_source_open_part(source, path, &part->place, error);
+        return streams_admit(&limits, part->location.size, error) &&
+               io_source_open_part(source, path, &part->location, error);
     if (io_is_stream(path))
         return streams_read_one(source, path, &limits, error);
     return io_source_open(source, path, error);
 }
 
-bool input_open(io_source *source, const cli_operand *operand, const cli_wish *wish,
+bool input_open(io_source *source, const cli_operand *operand, const input_settings *settings,
                 io_error *error)
 {
-    return open_source(source, operand->path, operand->part, wish, error);
+    return open_source(source, operand->path, operand->part, settings, error);
 }
 
-bool input_load(cli_input *input, const cli_operand *operand, const cli_wish *wish,
+bool input_load(cli_input *input, const cli_operand *operand, const input_settings *settings,
                 io_error *error)
 {
     const double start = clock_ms();
@@ -288,13 +288,13 @@ bool input_load(cli_input *input, const cli_operand *operand, const cli_wish *wi
         *error = operand->error;
         return false;
     }
-    if (!input_open(&input->source, operand, wish, error))
+    if (!input_open(&input->source, operand, settings, error))
         return false;
     input->opened = true;
     input->bytes = (int64_t)input->source.size;
-    if (io_explain_foreign(&input->source, operand->path, wish->reader, error) ||
-        !(wish->room.bytes == INT64_MAX ? decode_whole(input, operand, wish, error)
-                                        : open_rows(input, operand, wish, error))) {
+    if (io_explain_foreign(&input->source, operand->path, settings->reader, error) ||
+        !(settings->room.bytes == INT64_MAX ? decode_whole(input, operand, settings, error)
+                                        : open_rows(input, operand, settings, error))) {
         input->opened = !io_source_lost(&input->source);
         input_free(input);
         return false;
@@ -320,33 +320,33 @@ static void flatten_mask(io_picture *mask)
 }
 
 /* As deep as the file is, and in colour: made 8 bits or luma, what is small would be 0. */
-static bool decode_mask(const io_source *source, const cli_wish *wish, io_picture *mask,
+static bool decode_mask(const io_source *source, const input_settings *settings, io_picture *mask,
                         io_error *error)
 {
     io_request request = {
-        .color = IO_GRAY, .deep = true, .stored_orientation = wish->stored_orientation};
-    if (!io_decode_as(source, &request, &wish->limits, mask, error))
+        .color = IO_GRAY, .deep = true, .stored_orientation = settings->stored_orientation};
+    if (!io_decode_as(source, &request, &settings->limits, mask, error))
         return false;
     if (mask->colored) {
         io_picture_free(mask);
         request.color = IO_RGB;
-        if (!io_decode_as(source, &request, &wish->limits, mask, error))
+        if (!io_decode_as(source, &request, &settings->limits, mask, error))
             return false;
     }
     flatten_mask(mask);
     return true;
 }
 
-bool input_load_mask(io_picture *mask, const char *path, const cli_wish *wish)
+bool input_load_mask(io_picture *mask, const char *path, const input_settings *settings)
 {
     io_source source;
     io_error error;
-    if (!open_source(&source, path, NULL, wish, &error)) {
+    if (!open_source(&source, path, NULL, settings, &error)) {
         message(path, "%s", error.reason);
         return false;
     }
     const bool good = !io_explain_foreign(&source, path, "FRAME TEMPLATE --mask -", &error) &&
-                      decode_mask(&source, wish, mask, &error);
+                      decode_mask(&source, settings, mask, &error);
     io_source_close(&source);
     if (!good)
         message(path, "%s", error.reason);

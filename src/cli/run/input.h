@@ -54,7 +54,7 @@ typedef struct cli_room {
 } cli_room;
 
 /* How pictures are wanted. */
-typedef struct cli_wish {
+typedef struct input_settings {
     cli_room room;
     io_limits limits;
     const char *reader;     /* the operands that would read a converted file from a pipe */
@@ -65,15 +65,15 @@ typedef struct cli_wish {
     bool stored_orientation; /* not what EXIF says is upright */
     const io_picture *mask; /* of the whole picture, or of its crop; or NULL */
     io_memory *memory;      /* for samples, or NULL */
-} cli_wish;
+} input_settings;
 
 /* A picture that there is no room for is not decoded, but opened to be read by rows; if
  * there is for the part that is meant, only that is decoded. */
-bool input_load(cli_input *input, const cli_operand *operand, const cli_wish *wish,
+bool input_load(cli_input *input, const cli_operand *operand, const input_settings *settings,
                 io_error *error);
 
 /* The bytes alone, of an operand that has a path; the source is to be closed. */
-bool input_open(io_source *source, const cli_operand *operand, const cli_wish *wish,
+bool input_open(io_source *source, const cli_operand *operand, const input_settings *settings,
                 io_error *error);
 
 /* Rows of a picture that is read by rows: those before the crop are skipped, of the
@@ -82,8 +82,8 @@ bool input_skip_rows(io_rows *rows, int64_t count, uint8_t *row, io_error *error
 bool input_read_rows(io_rows *rows, const io_crop *crop, io_color color, uint8_t *row,
                      int64_t count, uint8_t *to, ptrdiff_t stride, io_error *error);
 
-/* Reads a mask's file, with the wish's limits and orientation; false after a message. */
-bool input_load_mask(io_picture *mask, const char *path, const cli_wish *wish);
+/* Reads a mask's file, with the settings' limits and orientation; false after a message. */
+bool input_load_mask(io_picture *mask, const char *path, const input_settings *settings);
 
 /* Zeros may be freed, and what was freed. */
 void input_free(cli_input *input);

@@ -41,8 +41,8 @@ static void clear_pair(cli_pair *pair, const cli_job *job, const char *tmpl)
     *pair = (cli_pair){.result = {.frame = operand_name(&job->operand),
                                   .tmpl = tmpl,
                                   .index = part ? part->number : 0,
-                                  .timed = part && part->place.timed,
-                                  .time = part ? part->place.time : 0,
+                                  .timed = part && part->location.timed,
+                                  .time = part ? part->location.time : 0,
                                   .matches = r->matches,
                                   .match_capacity = r->match_capacity}};
 }
@@ -96,7 +96,7 @@ void job_load(cli_job *job, const cli_plan *plan)
         return;
     }
     FILE *before = message_redirect(job->messages);
-    job->loaded = input_load(&job->input, &job->operand, &plan->frame_wish, &error);
+    job->loaded = input_load(&job->input, &job->operand, &plan->frame_input, &error);
     job->bytes = job->input.bytes;
     if (!job->loaded)
         fail_frame(job, plan, &error);

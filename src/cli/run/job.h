@@ -11,17 +11,17 @@
 #include "run/engine.h"
 #include "run/frames.h"
 #include "run/input.h"
-#include "run/inputs.h"
+#include "run/protected.h"
 #include "options.h"
 #include "run/template.h"
 
 /* What all jobs share and none changes. */
 typedef struct cli_plan {
     const cli_options *options;
-    cli_wish frame_wish, template_wish;
+    input_settings frame_input, template_input;
     const cli_templates *templates;
     bool output_is_folder;
-    cli_inputs *inputs; /* what is not to be overwritten */
+    cli_protected *protected; /* what is not to be overwritten */
     int thumbnail_side; /* of a report's */
     const cli_resume *resume; /* or NULL */
 } cli_plan;
@@ -33,9 +33,10 @@ typedef struct cli_job {
     bool skipped; /* all pairs are in the log */
     bool loaded;  /* the input is in memory */
     bool failed; /* an output could not be written, or a verification fails */
+    bool finished; /* and waits for its turn to be printed */
     int64_t bytes;
     cli_pair *pairs; /* one for each template */
-    uint64_t *ids;   /* with each template, for the log */
+    uint64_t *ids;   /* for the log, one with each template */
     FILE *thumbnail; /* a JPEG, for --report; thumb_size 0: none */
     char *thumb;
     size_t thumb_size;

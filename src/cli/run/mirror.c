@@ -64,7 +64,7 @@ static bool make_folders(const char *root, const char *path, io_error *error)
     return good;
 }
 
-bool mirror_prepare(const char *folder, const char *path, cli_inputs *inputs, io_error *error)
+bool mirror_prepare(const char *folder, const char *path, cli_protected *protected, io_error *error)
 {
     struct stat status;
 
@@ -74,55 +74,55 @@ bool mirror_prepare(const char *folder, const char *path, cli_inputs *inputs, io
         return fail(error, "is a symbolic link, which is not followed among outputs");
     if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
         return fail(error, S_ISDIR(status.st_mode) ? "is a directory" : "is not a regular file");
-    return inputs_spare(inputs, path, error);
+    return protected_allows(protected, path, error);
 }
 
-typedef struct place {
+typedef struct target {
     char *path;
     const char *frame;
-} place;
+} target;
 
-static int compare_places(const void *a, const void *b)
+static int compare_targets(const void *a, const void *b)
 {
-    return strcmp(((const place *)a)->path, ((const place *)b)->path);
+    return strcmp(((const target *)a)->path, ((const target *)b)->path);
 }
 
-static bool check_distinct(place *places, size_t count)
+static bool check_distinct(target *targets, size_t count)
 {
-    qsort(places, count, sizeof *places, compare_places);
+    qsort(targets, count, sizeof *targets, compare_targets);
     for (size_t i = 1; i < count; i++)
-        if (compare_places(&places[i - 1], &places[i]) == 0) {
-            message(places[i].path, "would be the output of two frames, '%s' and '%s'",
-                    places[i - 1].frame, places[i].frame);
+        if (compare_targets(&targets[i - 1], &targets[i]) == 0) {
+            message(targets[i].path, "would be the output of two frames, '%s' and '%s'",
+                    targets[i - 1].frame, targets[i].frame);
             return false;
         }
     return true;
 }
 
-bool mirror_check(const char *folder, const cli_frames *frames, cli_inputs *inputs)
+bool mirror_check(const char *folder, const cli_frames *frames, cli_protected *protected)
 {
-    place *places = calloc(frames->count + 1, sizeof *places);
+    target *targets = calloc(frames->count + 1, sizeof *targets);
     size_t count = 0;
-    bool good = places != NULL;
+    bool good = targets != NULL;
     io_error error;
 
     for (size_t i = 0; i < frames->count && good; i++) {
         const cli_frame *frame = &frames->list[i];
         if (frame->error)
             continue;
-        places[count] = (place){mirror_path(folder, frame, ""), frame->path};
-        good = places[count++].path != NULL;
+        targets[count] = (target){mirror_path(folder, frame, ""), frame->path};
+        good = targets[count++].path != NULL;
     }
     if (!good)
         message(NULL, "out of memory");
-    good = good && check_distinct(places, count);
-    for (size_t i = 0; i < count && good && inputs; i++) {
-        good = inputs_spare(inputs, places[i].path, &error);
+    good = good && check_distinct(targets, count);
+    for (size_t i = 0; i < count && good && protected; i++) {
+        good = protected_allows(protected, targets[i].path, &error);
         if (!good)
-            message(places[i].path, "%s", error.reason);
+            message(targets[i].path, "%s", error.reason);
     }
     for (size_t i = 0; i < count; i++)
-        free(places[i].path);
-    free(places);
+        free(targets[i].path);
+    free(targets);
     return good;
 }

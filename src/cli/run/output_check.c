@@ -8,25 +8,24 @@
 #include <unistd.h>
 
 #include "run/mirror.h"
-#include "run/identity.h"
 #include "run/input.h"
 #include "message.h"
 
 /* Where a path leads: a file, or a name in a directory. */
-typedef struct place {
+typedef struct target {
     const char *path;
     const char *name; /* NULL: the file exists */
     dev_t device;
     ino_t inode;
-} place;
+} target;
 
-static bool same_place(const place *a, const place *b)
+static bool same_target(const target *a, const target *b)
 {
     return a->device == b->device && a->inode == b->inode && !a->name == !b->name &&
            (!a->name || strcmp(a->name, b->name) == 0);
 }
 
-static bool find_directory(place *found, const char *path)
+static bool find_directory(target *found, const char *path)
 {
     struct stat status;
     const char *slash = strrchr(path, '/');
@@ -46,11 +45,11 @@ static bool find_directory(place *found, const char *path)
 }
 
 /* A log is appended to: if it exists, nothing is made beside it. */
-static bool find_output(place *found, const char *path, bool appended)
+static bool find_output(target *found, const char *path, bool appended)
 {
     struct stat status;
 
-    *found = (place){.path = path};
+    *found = (target){.path = path};
     const bool exists = stat(path, &status) == 0;
     if (exists && S_ISDIR(status.st_mode)) {
         message(path, "is a directory");
@@ -86,11 +85,11 @@ static bool check_numbers(const cli_options *o, const cli_frames *frames, size_t
     return true;
 }
 
-static bool check_inputs(const place *outputs, int count, cli_inputs *inputs)
+static bool check_protected(const target *outputs, int count, cli_protected *protected)
 {
     io_error error;
     for (int i = 0; i < count; i++)
-        if (!inputs_spare(inputs, outputs[i].path, &error)) {
+        if (!protected_allows(protected, outputs[i].path, &error)) {
             message(outputs[i].path, "%s", error.reason);
             return false;
         }
@@ -129,7 +128,7 @@ static bool is_watched(const cli_options *options, const struct stat *folder)
 
 /* suffixed: the frames' names are not those of the files there. */
 static bool check_folder(const cli_options *options, const char *folder, bool suffixed,
-                         const cli_frames *frames, cli_inputs *inputs)
+                         const cli_frames *frames, cli_protected *protected)
 {
     struct stat status;
     io_error error;
@@ -144,24 +143,24 @@ static bool check_folder(const cli_options *options, const char *folder, bool su
         message(folder, "is watched, and what is written there would be a frame");
         return false;
     }
-    return mirror_check(folder, frames, suffixed ? NULL : inputs);
+    return mirror_check(folder, frames, suffixed ? NULL : protected);
 }
 
 static bool check_folders(const cli_options *options, const cli_frames *frames,
-                          cli_inputs *inputs)
+                          cli_protected *protected)
 {
     return (!output_is_folder(options, frames) ||
-            check_folder(options, options->output, false, frames, inputs)) &&
-           (!options->crops || check_folder(options, options->crops, true, frames, inputs));
+            check_folder(options, options->output, false, frames, protected)) &&
+           (!options->crops || check_folder(options, options->crops, true, frames, protected));
 }
 
 static bool check_files(const cli_options *options, const cli_frames *frames,
-                        cli_inputs *inputs)
+                        cli_protected *protected)
 {
     const char *paths[] = {output_is_folder(options, frames) ? NULL : options->output,
                            options->map, options->heatmap, options->dump_template,
                            options->report, options->resume};
-    place places[6];
+    target targets[6];
     int used = 0;
 
     if ((paths[0] && !picture_ending(paths[0])) ||
@@ -170,22 +169,22 @@ static bool check_files(const cli_options *options, const cli_frames *frames,
     for (int i = 0; i < 6; i++) {
         if (!paths[i])
             continue;
-        place *output = &places[used];
+        target *output = &targets[used];
         if (!find_output(output, paths[i], paths[i] == options->resume))
             return false;
         for (int k = 0; k < used; k++)
-            if (same_place(output, &places[k])) {
+            if (same_target(output, &targets[k])) {
                 message(output->path, "is named for two outputs");
                 return false;
             }
         used++;
     }
-    return check_inputs(places, used, inputs);
+    return check_protected(targets, used, protected);
 }
 
 bool output_check(const cli_options *options, const cli_frames *frames,
-                  const cli_templates *templates, cli_inputs *inputs)
+                  const cli_templates *templates, cli_protected *protected)
 {
     return check_numbers(options, frames, templates->count) &&
-           check_folders(options, frames, inputs) && check_files(options, frames, inputs);
+           check_folders(options, frames, protected) && check_files(options, frames, protected);
 }

@@ -6,14 +6,14 @@
 
 #include "run/frames.h"
 #include "options.h"
-#include "run/inputs.h"
+#include "run/protected.h"
 #include "run/template.h"
 
 /* Before any work: refuses an output that is an input or another output, is a
  * directory or has no directory to be in; and folders where two frames would have
  * the same output. Prints why. */
 bool output_check(const cli_options *options, const cli_frames *frames,
-                  const cli_templates *templates, cli_inputs *inputs);
+                  const cli_templates *templates, cli_protected *protected);
 
 /* Whether --output names a folder, for many frames. */
 bool output_is_folder(const cli_options *options, const cli_frames *frames);

@@ -41,7 +41,7 @@ static bool write_in_folder(const cli_job *job, const cli_plan *plan, const char
     char *path = mirror_path(folder, &job->frame, suffix);
     io_error error;
     strcpy(error.reason, tm_strerror(TM_ERR_MEMORY));
-    const bool written = path && mirror_prepare(folder, path, plan->inputs, &error) &&
+    const bool written = path && mirror_prepare(folder, path, plan->protected, &error) &&
                          io_write_picture(path, picture, &error);
     if (!written)
         message(path ? path : folder, "%s", error.reason);
@@ -174,8 +174,8 @@ static bool decode(const cli_job *job, const cli_plan *plan, io_color color, io_
                    io_error *error)
 {
     const io_request request = {.color = color, .deep = true, .floats = IO_FLOATS_SHOWN,
-                                .stored_orientation = plan->frame_wish.stored_orientation};
-    return io_decode_as(&job->input.source, &request, &plan->frame_wish.limits, picture, error);
+                                .stored_orientation = plan->frame_input.stored_orientation};
+    return io_decode_as(&job->input.source, &request, &plan->frame_input.limits, picture, error);
 }
 
 bool pictures_decode(const cli_job *job, const cli_plan *plan, io_color color, io_picture *picture,
@@ -196,7 +196,7 @@ void pictures_make_thumbnail(cli_job *job, const cli_plan *plan)
     job->input = (cli_input){0};
     /* It was decoded once; the log has what came of it. */
     if (!job->operand.path || io_is_stream(job->operand.path) ||
-        !input_open(source, &job->operand, &plan->frame_wish, &error))
+        !input_open(source, &job->operand, &plan->frame_input, &error))
         return;
     if (pictures_decode(job, plan, IO_RGB, &picture, &error)) {
         for (size_t i = 0; i < plan->templates->count; i++) {

@@ -8,8 +8,8 @@
 #include "message.h"
 #include "signals.h"
 
-/* Frames that workers can read while a device is opened; and with their bytes held, that
- * wait for a worker. */
+/* How many frames workers can read while a device is opened, and how many whose bytes are held
+ * may wait for a worker. */
 enum { MIN_AHEAD = 512, HELD_AHEAD = 2 };
 
 static void interrupt(void *data)
@@ -48,7 +48,7 @@ void pipeline_add(cli_pipeline *p, cli_frame frame)
     pthread_mutex_unlock(&p->lock);
 }
 
-/* A run that is fed for years keeps no list of what is done. Frames keep their places, so
+/* A run that is fed for years keeps no list of what is done. A frame's index tells its job, so
  * a whole number of windows is forgotten. */
 static void forget(cli_pipeline *p)
 {
@@ -64,11 +64,11 @@ static void forget(cli_pipeline *p)
     p->returned -= done;
 }
 
-/* A hundred places take a millisecond, in which workers can read. */
-static bool make_places(cli_pipeline *p, size_t count)
+/* Initialising a hundred jobs takes a millisecond: workers read meanwhile. */
+static bool make_jobs(cli_pipeline *p, size_t count)
 {
     while (p->ready < count) {
-        if (!job_init(&p->places[p->ready].job, p->s.plan))
+        if (!job_init(&p->jobs[p->ready], p->s.plan))
             return false;
         pthread_mutex_lock(&p->lock);
         p->ready++;
@@ -81,22 +81,22 @@ static bool make_places(cli_pipeline *p, size_t count)
 /* The caller's thread hands the jobs on, in order. */
 static void hand_over(cli_pipeline *p)
 {
-    const bool placed = make_places(p, p->window);
+    const bool made = make_jobs(p, p->window);
 
     pthread_mutex_lock(&p->lock);
-    if (!placed) {
+    if (!made) {
         message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
         p->broken = true;
         pipeline_stop(p);
     }
     for (;;) {
-        place *item = &p->places[p->returned % p->window];
-        if (p->returned < p->taken && item->finished) {
+        cli_job *job = &p->jobs[p->returned % p->window];
+        if (p->returned < p->taken && job->finished) {
             const bool broken = p->broken;
-            item->finished = false;
+            job->finished = false;
             pthread_mutex_unlock(&p->lock);
-            const bool wanted = !broken && p->s.finished(p->s.data, &item->job);
-            job_end(&item->job);
+            const bool wanted = !broken && p->s.finished(p->s.data, job);
+            job_end(job);
             pthread_mutex_lock(&p->lock);
             p->returned++;
             forget(p);
@@ -112,8 +112,9 @@ static void hand_over(cli_pipeline *p)
     pthread_mutex_unlock(&p->lock);
 }
 
-/* As many threads as can be had; false if there is not one of a kind. The lock is held,
- * as the first of them may ask for another already. */
+/* Starts as many threads as can be had; false if there is no worker, no thread for a device where
+ * one is needed, or none for the feed. The lock is held, as the first of them may ask for another
+ * already. */
 static bool start_all(cli_pipeline *p)
 {
     const pipeline_settings *s = &p->s;
@@ -141,19 +142,19 @@ static bool init(cli_pipeline *p)
         p->window = MIN_AHEAD;
     if (!p->s.feed && p->window > p->s.frames->count)
         p->window = p->s.frames->count + 1;
-    p->places = calloc(p->window, sizeof *p->places);
+    p->jobs = calloc(p->window, sizeof *p->jobs);
     p->to_match.ring = calloc(p->window, sizeof *p->to_match.ring);
     p->to_write.ring = calloc(p->window, sizeof *p->to_write.ring);
     p->members = calloc(p->s.workers + PIPELINE_MOST_DEVICES, sizeof *p->members);
-    return p->places && p->to_match.ring && p->to_write.ring && p->members &&
-           make_places(p, p->s.workers < p->window ? p->s.workers : p->window);
+    return p->jobs && p->to_match.ring && p->to_write.ring && p->members &&
+           make_jobs(p, p->s.workers < p->window ? p->s.workers : p->window);
 }
 
 static void destroy(cli_pipeline *p)
 {
-    for (size_t i = 0; p->places && i < p->window; i++)
-        job_free(&p->places[i].job, p->s.plan);
-    free(p->places);
+    for (size_t i = 0; p->jobs && i < p->window; i++)
+        job_free(&p->jobs[i], p->s.plan);
+    free(p->jobs);
     free(p->to_match.ring);
     free(p->to_write.ring);
     free(p->members);

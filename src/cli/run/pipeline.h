@@ -28,14 +28,14 @@ typedef struct pipeline_settings {
     void (*feed)(void *feed_data, cli_pipeline *pipeline);
     void (*stop_feed)(void *feed_data);
     void *feed_data;
-    size_t held_bytes; /* of --max-memory, for frames that the feed has read */
+    size_t held_bytes; /* how much of --max-memory is for frames that the feed has read */
     size_t workers;    /* threads that read */
     size_t in_flight; /* frames in memory at a time, at least 1 */
     size_t in_flight_ahead; /* and with devices */
     size_t ahead_bytes; /* more frames may be read ahead of devices up to this; if 0, the
                            bounds above are firm */
-    /* On the CPU one for each worker, open, and one place more. Else one for each device,
-     * as far as they are known, and places for PIPELINE_MOST_DEVICES: each is opened by
+    /* On the CPU one for each worker, open, and room for one more. Else one for each device,
+     * as far as they are known, and room for PIPELINE_MOST_DEVICES: each is opened by
      * open_device, while frames are read already. */
     cli_engine *engines;
     size_t engine_count;
@@ -49,7 +49,7 @@ typedef struct pipeline_settings {
     void *device_data;
     double worth_ms;
     frame_slots *slots; /* that frames are read into once a device is open */
-    size_t slot_bytes;  /* of all at most; 0: none are made */
+    size_t slot_bytes;  /* what all slots may take; 0: none are made */
     /* Called with each finished job. False: nobody wants more. */
     bool (*finished)(void *data, cli_job *job);
     void *data;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "run/pipeline_threads.h"
 
-static void push(queue *q, size_t window, place *item)
+static void push(queue *q, size_t window, cli_job *job)
 {
-    q->ring[(q->first + q->count++) % window] = item;
+    q->ring[(q->first + q->count++) % window] = job;
 }
 
-static place *pop(queue *q, size_t window)
+static cli_job *pop(queue *q, size_t window)
 {
     if (q->count == 0)
         return NULL;
-    place *item = q->ring[q->first];
+    cli_job *job = q->ring[q->first];
     q->first = (q->first + 1) % window;
     q->count--;
-    return item;
+    return job;
 }
 
 static bool exhausted(const cli_pipeline *p)
@@ -57,31 +57,31 @@ static bool may_take(const cli_pipeline *p)
            p->taken - p->returned < p->window && has_room(p);
 }
 
-static place *take(cli_pipeline *p)
+static cli_job *take(cli_pipeline *p)
 {
-    place *item = &p->places[p->taken % p->window];
-    item->job.frame = p->s.frames->list[p->taken++];
+    cli_job *job = &p->jobs[p->taken % p->window];
+    job->frame = p->s.frames->list[p->taken++];
     p->under_way++;
     p->in_memory++;
     pthread_cond_signal(&p->room);
-    return item;
+    return job;
 }
 
 /* Writes what there is to write and hands the job over. The lock is held before and
  * after. */
-static void finish(cli_pipeline *p, place *item)
+static void finish(cli_pipeline *p, cli_job *job)
 {
     pthread_mutex_unlock(&p->lock);
-    job_write(&item->job, p->s.plan);
+    job_write(job, p->s.plan);
     pthread_mutex_lock(&p->lock);
-    item->finished = true;
+    job->finished = true;
     p->under_way--;
     p->in_memory--;
     if (pipeline_is_over(p))
         pipeline_wake_all(p);
     else if (p->s.devices)
         pthread_cond_signal(&p->work); /* the room that a frame left */
-    if (item == &p->places[p->returned % p->window])
+    if (job == &p->jobs[p->returned % p->window])
         pthread_cond_signal(&p->done);
 }
 
@@ -95,7 +95,8 @@ bool pipeline_start(cli_pipeline *p, cli_engine *engine, void *(*run)(void *))
     return true;
 }
 
-/* After a frame was matched on the CPU. */
+/* Asks for a device where more matching is left than its opening takes. Called after a frame was
+ * matched on the CPU. */
 static void consider_device(cli_pipeline *p, const cli_job *job)
 {
     for (size_t i = 0; i < p->s.plan->templates->count; i++)
@@ -122,22 +123,22 @@ static void note_size(cli_pipeline *p, const cli_job *job)
 /* Reads a frame, and matches it unless that is for a device. */
 static void begin(cli_pipeline *p, cli_engine *engine)
 {
-    place *item = take(p);
+    cli_job *job = take(p);
     if (p->late_ready)
         engine = NULL;
     pthread_mutex_unlock(&p->lock);
-    job_begin(&item->job, p->s.plan);
-    job_load(&item->job, p->s.plan);
+    job_begin(job, p->s.plan);
+    job_load(job, p->s.plan);
     if (engine)
-        job_match(&item->job, p->s.plan, engine);
+        job_match(job, p->s.plan, engine);
     pthread_mutex_lock(&p->lock);
-    note_size(p, &item->job);
-    if (engine && item->job.loaded)
-        consider_device(p, &item->job);
-    if (engine || !item->job.loaded || p->broken) {
-        finish(p, item);
+    note_size(p, job);
+    if (engine && job->loaded)
+        consider_device(p, job);
+    if (engine || !job->loaded || p->broken) {
+        finish(p, job);
     } else {
-        push(&p->to_match, p->window, item);
+        push(&p->to_match, p->window, job);
         pthread_cond_signal(&p->read);
     }
 }
@@ -146,12 +147,12 @@ void *pipeline_work(void *argument)
 {
     member *m = argument;
     cli_pipeline *p = m->pipeline;
-    place *item;
+    cli_job *job;
 
     pthread_mutex_lock(&p->lock);
     while (!pipeline_is_over(p)) {
-        if ((item = pop(&p->to_write, p->window)))
-            finish(p, item);
+        if ((job = pop(&p->to_write, p->window)))
+            finish(p, job);
         else if (may_take(p))
             begin(p, m->engine);
         else
@@ -161,8 +162,8 @@ void *pipeline_work(void *argument)
     return NULL;
 }
 
-/* The first device that has a frame to match makes them: so many slots as frames are in memory
- * when none has to wait, where each will be used a few times. The lock is held before and
+/* The first device that has a frame to match makes as many slots as frames are in memory when
+ * none has to wait; but only if each will be used a few times. The lock is held before and
  * after. */
 static bool make_slots(cli_pipeline *p, const member *m)
 {
@@ -177,7 +178,7 @@ static bool make_slots(cli_pipeline *p, const member *m)
     return made;
 }
 
-/* To free one takes a third of a millisecond, in which the last frames are read yet. */
+/* Freeing one takes a third of a millisecond: it is done while the last frames are still read. */
 static void free_slots(cli_pipeline *p, const member *m)
 {
     pthread_mutex_unlock(&p->lock);
@@ -190,23 +191,23 @@ static void *match(void *argument)
     member *m = argument;
     cli_pipeline *p = m->pipeline;
     bool made_slots = false;
-    place *item;
+    cli_job *job;
 
     pthread_mutex_lock(&p->lock);
     while (!pipeline_is_over(p)) {
-        if (!(item = pop(&p->to_match, p->window))) {
+        if (!(job = pop(&p->to_match, p->window))) {
             pthread_cond_wait(&p->read, &p->lock);
             continue;
         }
         if (!p->slots_asked)
             made_slots = make_slots(p, m);
         pthread_mutex_unlock(&p->lock);
-        job_match(&item->job, p->s.plan, m->engine);
-        job_release(&item->job, p->s.plan);
+        job_match(job, p->s.plan, m->engine);
+        job_release(job, p->s.plan);
         pthread_mutex_lock(&p->lock);
         if (made_slots && exhausted(p))
             free_slots(p, m);
-        push(&p->to_write, p->window, item);
+        push(&p->to_write, p->window, job);
         pthread_cond_signal(&p->work);
     }
     pthread_mutex_unlock(&p->lock);
@@ -215,13 +216,13 @@ static void *match(void *argument)
     return NULL;
 }
 
-/* Of a device that was asked for: there are no results. */
+/* A device that was asked for cannot be opened: there are no results. */
 static void give_up(cli_pipeline *p)
 {
-    place *item;
+    cli_job *job;
     p->broken = true;
-    while ((item = pop(&p->to_match, p->window)))
-        finish(p, item);
+    while ((job = pop(&p->to_match, p->window)))
+        finish(p, job);
     pipeline_stop(p);
 }
 
@@ -241,7 +242,7 @@ void *pipeline_find_and_match(void *argument)
     return pipeline_open_and_match(m);
 }
 
-/* From when the device is open, workers read ahead of it. */
+/* Once the device is open, workers read ahead of it. */
 void *pipeline_open_and_match(void *argument)
 {
     member *m = argument;

@@ -8,15 +8,9 @@
 
 #include "run/pipeline.h"
 
-/* A place for a frame's job; frame i has place i % window. */
-typedef struct place {
-    cli_job job;
-    bool finished;
-} place;
-
-/* Places in a ring that has room for all. */
+/* Jobs in a ring that has room for all. */
 typedef struct queue {
-    place **ring;
+    cli_job **ring;
     size_t first, count;
 } queue;
 
@@ -33,11 +27,11 @@ struct cli_pipeline {
     pthread_cond_t read;  /* for devices: a frame has been read */
     pthread_cond_t done;  /* for the caller: a frame has been finished */
     pthread_cond_t room;  /* for the feed: a frame has been taken */
-    place *places;
+    cli_job *jobs; /* frame i has jobs[i % window] */
     size_t window;
-    size_t ready; /* places whose jobs are there, from the first on */
-    size_t taken, returned; /* frames, from the first on */
-    size_t under_way;       /* taken and not finished */
+    size_t ready; /* how many of the jobs are initialised, from the first on */
+    size_t taken, returned; /* how many frames, from the first on */
+    size_t under_way;       /* frames that were taken and are not finished */
     size_t in_memory;
     queue to_match, to_write;
     bool stopped, interrupted;
@@ -45,11 +39,11 @@ struct cli_pipeline {
     bool feeder_runs;
     pthread_t feeder;
     bool broken;                 /* a device cannot be opened: nothing more is handed over */
-    size_t frame_bytes;          /* of the largest frame so far */
-    bool late_begun, late_ready; /* the device that the CPU asked for */
+    size_t frame_bytes;          /* what the largest frame so far takes */
+    bool late_begun, late_ready; /* whether the device that the CPU asked for is opened, is open */
     bool slots_asked;            /* a device's thread has made them, or found no use */
     size_t matched;
-    double match_ms; /* of those, all threads' together */
+    double match_ms; /* how long those took, all threads together */
     member *members;
     size_t member_count;
 };
@@ -62,10 +56,11 @@ void pipeline_stop(cli_pipeline *p);
 /* One more member, which runs one of the two below. */
 bool pipeline_start(cli_pipeline *p, cli_engine *engine, void *(*run)(void *));
 
-/* Of a worker; of the first device, which looks for the others; of a device, which it
- * opens. The argument is the member. */
+/* What threads run; the argument is the member. A worker reads frames, writes pictures and, without
+ * devices, matches. A device's thread opens it and matches; the first device's looks for the
+ * others before. */
 void *pipeline_work(void *member);
-void *pipeline_find_and_match(void *member);
 void *pipeline_open_and_match(void *member);
+void *pipeline_find_and_match(void *member);
 
 #endif

@@ -23,7 +23,7 @@ typedef struct runner {
     const cli_options *options;
     cli_frames frames, names; /* names: of the templates */
     cli_templates templates;
-    cli_inputs inputs;
+    cli_protected protected;
     io_picture mask, frame_mask;
     cli_plan plan;
     cli_emitter emitter;
@@ -104,26 +104,26 @@ static size_t count_frames(const runner *r)
 }
 
 /* How frames and templates are read; false after a message. */
-static bool make_wishes(runner *r)
+static bool set_up_inputs(runner *r)
 {
     const cli_options *o = r->options;
-    const cli_wish wish = {
+    const input_settings settings = {
         .reader = "- TEMPLATE", .limits = {.max_pixels = o->max_pixels}, .max_memory = o->max_memory,
         .color = o->color, .depth = o->depth, .stored_orientation = o->ignore_orientation};
     cli_plan *plan = &r->plan;
 
-    plan->frame_wish = plan->template_wish = wish;
-    plan->template_wish.alpha = true;
-    plan->template_wish.reader = "FRAME -";
+    plan->frame_input = plan->template_input = settings;
+    plan->template_input.alpha = true;
+    plan->template_input.reader = "FRAME -";
     if (o->mask) {
-        if (!input_load_mask(&r->mask, o->mask, &wish))
+        if (!input_load_mask(&r->mask, o->mask, &settings))
             return false;
-        plan->template_wish.mask = &r->mask;
+        plan->template_input.mask = &r->mask;
     }
     if (o->frame_mask) {
-        if (!input_load_mask(&r->frame_mask, o->frame_mask, &wish))
+        if (!input_load_mask(&r->frame_mask, o->frame_mask, &settings))
             return false;
-        plan->frame_wish.mask = &r->frame_mask;
+        plan->frame_input.mask = &r->frame_mask;
     }
     return true;
 }
@@ -184,9 +184,9 @@ static bool make_layout(runner *r)
         s->stop_feed = feed_stop;
         s->feed_data = &r->feed;
     }
-    r->plan.frame_wish.room = r->plan.template_wish.room = r->layout.room;
+    r->plan.frame_input.room = r->plan.template_input.room = r->layout.room;
     if (s->devices || r->layout.may_open_device)
-        r->plan.frame_wish.memory = &r->slots.memory;
+        r->plan.frame_input.memory = &r->slots.memory;
     s->slots = &r->slots;
     r->engines = calloc((s->devices ? PIPELINE_MOST_DEVICES : s->engine_count) + 1,
                         sizeof *r->engines);
@@ -202,7 +202,7 @@ static bool make_layout(runner *r)
 /* Templates that fail go on to fail with every frame. */
 static bool prepare_templates(runner *r)
 {
-    cli_templates_load(&r->templates, &r->plan.template_wish, r->options->report != NULL,
+    cli_templates_load(&r->templates, &r->plan.template_input, r->options->report != NULL,
                        r->options->verbose);
     engine_judge(&r->engines[0], &r->templates);
     for (size_t i = 1; i < r->engine_count; i++)
@@ -287,12 +287,12 @@ cli_exit cli_run(const cli_options *options)
     cli_exit status = CLI_FAILED;
 
     slots_init(&r.slots);
-    r.plan = (cli_plan){.options = options, .templates = &r.templates, .inputs = &r.inputs};
+    r.plan = (cli_plan){.options = options, .templates = &r.templates, .protected = &r.protected};
     r.pipeline.plan = &r.plan;
     r.pipeline.frames = &r.frames;
-    if (make_wishes(&r) && find_pictures(&r) &&
-        inputs_init(&r.inputs, options, &r.frames, &r.templates) &&
-        output_check(options, &r.frames, &r.templates, &r.inputs)) {
+    if (set_up_inputs(&r) && find_pictures(&r) &&
+        protected_init(&r.protected, options, &r.frames, &r.templates) &&
+        output_check(options, &r.frames, &r.templates, &r.protected)) {
         r.plan.output_is_folder = output_is_folder(options, &r.frames);
         r.plan.thumbnail_side = pictures_thumbnail_side(count_frames(&r));
         if (feed_take(&r.feed, &r.frames) && make_layout(&r) && open_engines(&r))
@@ -306,7 +306,7 @@ cli_exit cli_run(const cli_options *options)
     free(r.engines);
     io_picture_free(&r.mask);
     io_picture_free(&r.frame_mask);
-    inputs_free(&r.inputs);
+    protected_free(&r.protected);
     cli_templates_free(&r.templates);
     frames_free(&r.names);
     frames_free(&r.frames);

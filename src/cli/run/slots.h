@@ -16,7 +16,7 @@
 #include "io/io.h"
 
 typedef struct frame_slots {
-    io_memory memory; /* first; for the frames' wish */
+    io_memory memory; /* first; for the frames' input settings */
     pthread_mutex_t lock; /* of all below */
     size_t wanted;        /* bytes, of the largest frame so far */
     size_t size;          /* of each slot; 0: none are made yet */

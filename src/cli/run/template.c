@@ -43,10 +43,10 @@ void cli_template_fail(cli_templates *templates, cli_template *tmpl)
 }
 
 /* A template is held whole. */
-static bool load(cli_template *tmpl, const cli_wish *wish)
+static bool load(cli_template *tmpl, const input_settings *settings)
 {
     cli_input *input = &tmpl->input;
-    if (!input_load(input, &tmpl->operand, wish, &tmpl->error))
+    if (!input_load(input, &tmpl->operand, settings, &tmpl->error))
         return false;
     if (!input->rows)
         return true;
@@ -79,17 +79,17 @@ static void put_squares(io_picture *shown, const uint8_t *mask)
 }
 
 /* What goes wrong here is told of where the template is used. */
-static void show_template(cli_template *tmpl, const cli_wish *wish)
+static void show_template(cli_template *tmpl, const input_settings *settings)
 {
     const io_request request = {.color = IO_RGB,
                                 .deep = true,
                                 .floats = IO_FLOATS_SHOWN,
-                                .stored_orientation = wish->stored_orientation};
+                                .stored_orientation = settings->stored_orientation};
     const cli_operand *operand = &tmpl->operand;
     io_picture picture;
     io_error error;
 
-    if (!io_decode_as(&tmpl->input.source, &request, &wish->limits, &picture, &error))
+    if (!io_decode_as(&tmpl->input.source, &request, &settings->limits, &picture, &error))
         return;
     io_show(&picture);
     if (!operand->has_crop || io_crop_picture(&picture, &operand->crop, &error)) {
@@ -100,18 +100,18 @@ static void show_template(cli_template *tmpl, const cli_wish *wish)
     io_picture_free(&picture);
 }
 
-void cli_templates_load(cli_templates *templates, const cli_wish *wish, bool show, bool verbose)
+void cli_templates_load(cli_templates *templates, const input_settings *settings, bool show, bool verbose)
 {
     for (size_t i = 0; i < templates->count; i++) {
         cli_template *tmpl = &templates->list[i];
-        tmpl->usable = load(tmpl, wish);
+        tmpl->usable = load(tmpl, settings);
         if (!tmpl->usable) {
             cli_template_fail(templates, tmpl);
             continue;
         }
         templates->usable++;
         if (show)
-            show_template(tmpl, wish);
+            show_template(tmpl, settings);
         io_source_close(&tmpl->input.source);
         tmpl->width = tmpl->input.gray.width;
         tmpl->height = tmpl->input.gray.height;

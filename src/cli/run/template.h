@@ -33,7 +33,7 @@ bool cli_templates_init(cli_templates *templates, const cli_frames *names);
 void cli_templates_free(cli_templates *templates);
 
 /* Reads them, with a message for each that fails. show: they are to be shown, too. */
-void cli_templates_load(cli_templates *templates, const cli_wish *wish, bool show, bool verbose);
+void cli_templates_load(cli_templates *templates, const input_settings *settings, bool show, bool verbose);
 
 /* After a failure that has no message yet. */
 void cli_template_fail(cli_templates *templates, cli_template *tmpl);
