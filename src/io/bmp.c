@@ -15,9 +15,9 @@ typedef struct bmp {
     size_t size, offset, stride; /* offset: of the samples, stride: of their rows */
     int64_t width, height;
     bool top_down, colored;
-    unsigned bits, compression, colors, entry; /* entry: bytes of a color of the palette */
+    unsigned bits, compression, colors, entry; /* entry: bytes that a colour of the palette takes */
     uint32_t masks[4];                         /* red, green, blue and alpha; 0: none */
-    uint8_t *numbers;                          /* of the palette, unpacked from runs */
+    uint8_t *numbers;                          /* of colours in the palette, unpacked from runs */
 } bmp;
 
 /* Whether its lines are run lengths, which are unpacked whole. */
@@ -47,7 +47,8 @@ static bool fail_truncated(io_error *error)
     return io_fail(error, "damaged BMP: the file is truncated");
 }
 
-/* Sizes and the kind of samples; header is how long that is which says so. */
+/* Reads the size of the picture and the format of its samples. header: the length of the header
+ * that says so. */
 static bool read_sizes(bmp *file, uint32_t header, io_error *error)
 {
     if (header == CORE_HEADER) {
@@ -91,8 +92,8 @@ static bool check_masks(const bmp *file, io_error *error)
     return true;
 }
 
-/* Where the masks of the samples' colours are, or which are meant without any. Returns how
- * many bytes they take behind the header. */
+/* Reads the masks of the colours in a sample, or takes the usual ones where the file has none.
+ * Returns how many bytes they take behind the header. */
 static size_t read_masks(bmp *file, uint32_t header)
 {
     static const uint32_t usual[2][3] = {{0x7c00, 0x3e0, 0x1f}, {0xff0000, 0xff00, 0xff}};
@@ -145,7 +146,7 @@ static bool begin(bmp *file, const io_source *source, const io_limits *limits, i
         return false;
     file->stride = ((size_t)file->width * file->bits + 31) / 32 * 4;
     const bool runs = is_packed(file);
-    /* the last row may lack what fills it up */
+    /* the last row may lack its padding */
     const size_t last = ((size_t)file->width * file->bits + 7) / 8;
     size_t needed;
     return runs ||
@@ -155,7 +156,7 @@ static bool begin(bmp *file, const io_source *source, const io_limits *limits, i
            fail_truncated(error);
 }
 
-/* Where runs are unpacked to: pixels of a row beyond the picture's are left out. */
+/* Where the next unpacked pixel goes. Pixels beyond a row's end are left out. */
 typedef struct pen {
     bmp *file;
     int64_t x, y; /* from the bottom */
@@ -168,7 +169,7 @@ static void put(pen *p, unsigned value)
     p->x++;
 }
 
-/* Numbers that stand there as they are; false where the file ends. */
+/* Copies numbers that are stored one by one; false where the file ends. */
 static bool copy(pen *p, const uint8_t **at, const uint8_t *end, int count)
 {
     const bool half = p->file->compression == RLE4;
@@ -181,7 +182,7 @@ static bool copy(pen *p, const uint8_t **at, const uint8_t *end, int count)
     return true;
 }
 
-/* What no run reaches has number 0. */
+/* Unpacks the runs. Pixels that no run reaches have number 0. */
 static bool unpack(bmp *file, io_error *error)
 {
     enum { END_OF_ROW, END, MOVE };
@@ -224,7 +225,7 @@ static uint8_t scaled(uint32_t sample, uint32_t mask)
     return (uint8_t)((((sample & mask) >> __builtin_ctz(mask)) * 255 + most / 2) / most);
 }
 
-/* Row y from the top, 1 channel or 3; mask as well where there is one. */
+/* Reads row y, counted from the top, into 1 channel or 3, and its mask unless that is NULL. */
 static bool read_row(const bmp *file, int64_t y, uint8_t *to, uint8_t *mask, io_error *error)
 {
     const int64_t line = file->top_down ? y : file->height - 1 - y;

@@ -65,7 +65,7 @@ bool io_split_crop(const char *operand, char **path, io_crop *crop, bool *has_cr
 
 bool io_check_crop(const io_crop *crop, int64_t width, int64_t height, io_error *error)
 {
-    /* Differences, because sums may overflow. */
+    /* Differences are compared, because sums may overflow. */
     if (crop->width <= 0 || crop->height <= 0 || crop->x < 0 || crop->y < 0 ||
         crop->width > width || crop->x > width - crop->width || crop->height > height ||
         crop->y > height - crop->height)
@@ -76,7 +76,7 @@ bool io_check_crop(const io_crop *crop, int64_t width, int64_t height, io_error 
     return true;
 }
 
-/* Packs the crop of rows of width pixels. Only malloc's memory gets smaller. */
+/* Packs the crop's pixels at the beginning. shrink: the memory is malloc's and can be made smaller. */
 static void cut(uint8_t **pixels, bool shrink, int64_t width, const io_crop *crop, int pixel)
 {
     size_t stride = (size_t)(width * pixel), row = (size_t)(crop->width * pixel);

@@ -7,13 +7,13 @@
 #include "format.h"
 #include "marks.h"
 
-/* Bright ones that the colour-blind tell apart, the first ones best: after Okabe and Ito,
+/* Bright colours that the colour-blind tell apart, the first ones best, after Okabe and Ito:
  * https://jfly.uni-koeln.de/color/ */
 static const io_rgb colors[IO_COLORS] = {
     {{255, 214, 10}},  {{86, 190, 255}}, {{255, 120, 70}}, {{70, 225, 150}},  {{255, 140, 215}},
     {{160, 150, 255}}, {{200, 240, 60}}, {{60, 230, 230}}, {{255, 185, 150}}, {{235, 235, 235}}};
 
-/* Matches that get a label, the first ones. */
+/* Only so many matches get a label, the first ones. */
 enum { LABELLED = 400 };
 
 uint32_t io_match_color(int64_t color)
@@ -76,7 +76,7 @@ io_rect io_box_around(const io_picture *picture, const io_box *box, const io_pen
     return r;
 }
 
-/* A band along the inside of r's edge. */
+/* Fills a border of this width along the inside of r's edge. */
 static void draw_ring(io_picture *picture, io_rect r, int64_t width, io_rgb color)
 {
     const int64_t x = smaller(width, r.x1 - r.x0), y = smaller(width, r.y1 - r.y0);
@@ -88,15 +88,15 @@ static void draw_ring(io_picture *picture, io_rect r, int64_t width, io_rgb colo
     io_fill(picture, (io_rect){r.x1 - x, r.y0, r.x1, r.y1}, color);
 }
 
-/* From 0 to length: an odd number of equal parts, drawn and left out by turns, so that
- * the first and the last are drawn and corners are whole. Parts are about wanted long. */
+/* Where dash or gap i of a side begins. Their number is odd, so that the first and the last are
+ * dashes and corners are whole; each is about wanted long. */
 static int64_t part_of(int64_t i, int64_t length, int64_t wanted)
 {
     const int64_t parts = larger(3, (length / wanted - 1) / 2 * 2 + 1);
     return i * length / parts;
 }
 
-/* A ring in dashes, each larger by edge. */
+/* Draws a dashed border; each dash is larger by edge on all sides. */
 static void draw_dashes(io_picture *picture, io_rect r, int64_t width, int64_t dash, int64_t edge,
                         io_rgb color)
 {
@@ -113,14 +113,15 @@ static void draw_dashes(io_picture *picture, io_rect r, int64_t width, int64_t d
     }
 }
 
-/* In the middle of a match that is large enough not to be hidden by it. */
+/* Marks the middle of a match that is large enough not to be hidden by the cross. */
 static void draw_cross(io_picture *picture, const io_box *b, const io_pen *p, int64_t edge,
                        io_rgb color)
 {
     const int64_t least = smaller(b->w, b->h), arm = smaller(5 * p->width, least / 12);
     if (least < 60 * p->width)
         return;
-    /* Parity: an odd size has its middle in a pixel, an even one between two. */
+    /* An odd size has its middle in a pixel, an even one between two: the cross is as odd as the
+     * box. */
     const int64_t across = p->width + ((b->w ^ p->width) & 1);
     const int64_t down = p->width + ((b->h ^ p->width) & 1);
     const io_rect middle =

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What pictures are drawn with, on RGB pictures. Whatever lies outside the picture is
- * left out. */
+/* Rectangles and text drawn on RGB pictures. Whatever lies outside the picture is left out. */
 #ifndef TMATCH_IO_DRAW_H
 #define TMATCH_IO_DRAW_H
 
@@ -51,9 +50,8 @@ static inline uint8_t *io_pixel(io_picture *picture, int64_t x, int64_t y)
 
 void io_fill(io_picture *picture, io_rect r, io_rgb color);
 
-/* Text of which capitals are size pixels high; SMALLEST is the least that can be read.
- * Sizes that are multiples of it are the sharpest. A byte that is not printable ASCII is
- * an empty frame, but the later ones of a character in UTF-8 are left out. */
+/* Text is as large as its capitals are high, in pixels; SMALLEST is the least that can be read, and
+ * its multiples are the sharpest. A character that is not printable ASCII is an empty frame. */
 enum { IO_SMALLEST_TEXT = 7 };
 int64_t io_text_width(const char *text, int64_t size);
 int64_t io_text_descent(int64_t size); /* below the line that capitals stand on */

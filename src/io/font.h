@@ -7,7 +7,7 @@
 enum { IO_GLYPH_WIDTH = 5, IO_GLYPH_HEIGHT = 7, IO_GLYPH_ADVANCE = 6, IO_GLYPH_DESCENT = 2 };
 
 typedef struct io_glyph {
-    uint8_t drop; /* rows by which it stands below the line, up to IO_GLYPH_DESCENT */
+    uint8_t drop; /* how many rows it stands below the line, up to IO_GLYPH_DESCENT */
     uint8_t rows[IO_GLYPH_HEIGHT]; /* from the top, the leftmost column in bit 4 */
 } io_glyph;
 

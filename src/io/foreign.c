@@ -13,7 +13,7 @@
 #define MOVIE "ffmpeg -v error -i %s -pix_fmt yuv420p -f yuv4mpegpipe -"
 #define FFMPEG "ffmpeg -v error -i %s -f image2pipe -c:v png -"
 #define CONVERT "convert %s png:-"
-#define PHOTOSHOP "convert %s[0] png:-" /* without its layers one by one */
+#define PHOTOSHOP "convert %s[0] png:-" /* [0]: all layers together, not one by one */
 
 typedef struct signature {
     size_t offset;
@@ -80,7 +80,7 @@ static bool has_signature(const signature *s, const io_source *source)
            (s->offset != 188 || source->data[0] == 'G');
 }
 
-/* In text of which nobody knows how it begins. */
+/* Whether the word is near the beginning of a text, in any case. */
 static bool has_word(const io_source *source, const char *word)
 {
     const size_t size = source->size < 1024 ? source->size : 1024, length = strlen(word);
@@ -107,8 +107,8 @@ static const signature *find_signature(const io_source *source)
                                                                            : NULL;
 }
 
-/* The name, and what a command has behind it, as a shell wants them; FILE where the name is
- * long, or there is none. */
+/* Writes the path and the suffix behind it as a shell reads them back; FILE stands for a path that
+ * is too long, or for standard input. */
 static void quote(char *to, size_t size, const char *path, const char *suffix)
 {
     static const char plain[] = "/._-+,@%:=";

@@ -14,13 +14,13 @@ struct io_rows {
     io_color color;
     int64_t width, height, next;
     bool alpha_ignored, colored, deep, floats;
-    const char *whole; /* what kind of file cannot be decoded by rows, or NULL */
+    const char *whole; /* what makes decoding by rows impossible, "an interlaced PNG", or NULL */
     int orientation;
     bool as_stored;
-    char turned[32]; /* what whole may point to */
-    int decoder_bytes; /* a pixel, that decoding whole takes beside the samples */
-    size_t used;       /* bytes of the source */
-    size_t spent_begin, spent_end; /* a part of it that is of no more use */
+    char turned[32]; /* memory that whole may point to */
+    int decoder_bytes; /* bytes a pixel that decoding whole takes beside the samples */
+    size_t used;       /* how many of the source's bytes are of no more use */
+    size_t spent_begin, spent_end; /* another such part of the source */
     void *state;  /* the format's, malloc'ed */
     uint8_t *row; /* room for a row as the file has it, malloc'ed, where the format needs one */
 };
@@ -46,9 +46,9 @@ struct io_format {
     bool (*rows_read)(io_rows *rows, uint8_t *to, io_error *error);
     void (*rows_close)(io_rows *rows);
     bool (*encode)(const io_picture *picture, FILE *file, io_error *error); /* or NULL */
-    /* Where a file may hold several pictures, which source->page tells apart: how many it
-     * does, from 0 to INT64_MAX, by a walk over its directory that decodes nothing; 0 where
-     * the file is damaged, and with one that cannot be decoded where only its end is. Else NULL: page is of no concern. */
+    /* How many pictures a file holds, which source->page tells apart; nothing is decoded for it. 0
+     * where the file is damaged; where only the end of its directory is, the count has one more,
+     * which cannot be decoded. NULL where a file of the format holds one, and page does not matter. */
     int64_t (*pages)(const io_source *source);
 };
 
@@ -56,7 +56,7 @@ struct io_format {
 #include "formats.def"
 #undef FORMAT
 
-/* Known in every build. */
+/* Every build knows these formats by their first bytes. */
 bool io_is_tiff(const uint8_t *data, size_t size);
 bool io_is_webp(const uint8_t *data, size_t size);
 
@@ -77,7 +77,8 @@ bool io_jpeg_encode(const io_picture *picture, int quality, FILE *file, io_error
 /* Says that no format knows the file. */
 bool io_fail_unknown(io_error *error);
 
-/* Of the part from begin to end, whatever its place, the memory is given back in time. */
+/* Says that the source's bytes from begin to end are of no more use; their memory is given back
+ * some time. */
 void io_rows_spend(io_rows *rows, size_t begin, size_t end);
 
 /* Maps a file's bytes; false where it cannot be done. */
@@ -87,10 +88,10 @@ void io_unmap(const io_source *source);
 /* Writes the reason; always false, so that "return io_fail(...)" works. */
 bool io_fail(io_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The limits that a source's pictures have: max_pixels is not 0. */
+/* The limits for a source's pictures, where the caller's may be 0, the default. */
 io_limits io_limits_of(const io_source *source, const io_limits *limits);
 
-/* Checks the size against zero and the limit, which io_limits_of made. */
+/* Fails where the size is not positive, or has more pixels than the limit from io_limits_of. */
 bool io_check_size(int64_t width, int64_t height, const io_limits *limits, io_error *error);
 
 /* Checks the size and allocates the samples, which stay uninitialised, in
@@ -98,17 +99,17 @@ bool io_check_size(int64_t width, int64_t height, const io_limits *limits, io_er
 bool io_picture_allocate(io_picture *picture, int64_t width, int64_t height, io_color color,
                          int bits, const io_limits *limits, io_error *error);
 
-/* Others take the place of the samples, or none; they are malloc's. */
+/* Frees the samples and puts others, which are malloc's, or NULL, in their stead. */
 void io_replace_samples(io_picture *picture, uint8_t *samples);
 
 /* Converts a row of 1 or 3 channels to 1 or 3: gray is repeated, colour becomes
  * Rec. 601 luma, as libpng computes it. */
 void io_put_row(uint8_t *to, int to_channels, const uint8_t *from, int from_channels,
                 int64_t width);
-/* Floats, which luma of colours is too, with the same weights. */
+/* The same for floats; luma is rounded to a float. */
 void io_put_float_row(float *to, int to_channels, const float *from, int from_channels,
                       int64_t width);
-/* Decoded floats as the request wants them. */
+/* Refuses, keeps or shows decoded floats, as the request says. */
 bool io_finish_floats(io_picture *picture, const io_request *request, io_error *error);
 
 void io_put_deep_row(uint16_t *to, int to_channels, const uint16_t *from, int from_channels,

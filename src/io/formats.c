@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of formats, and what is done by the format that a file's bytes or name tell. */
+/* The table of formats, and what is done by the format that a file's bytes or its name tell. */
 #include "format.h"
 
 #include <string.h>

@@ -49,13 +49,13 @@ static double value_at(const io_heatmap *h, int64_t x, int64_t y)
     return fabsf(value) == FLT_MAX ? NAN : (double)value;
 }
 
-/* NAN is worse than any. */
+/* NAN is worse than any other score. */
 static bool is_better(const io_heatmap *h, double value, double than)
 {
     return !isnan(value) && !(h->least_is_best ? value >= than : value <= than);
 }
 
-/* Of the positions of a square of the frame. */
+/* The best score in a square of positions that one pixel stands for. */
 static double best_in(const io_heatmap *h, int64_t x, int64_t y, int64_t size)
 {
     double best = NAN;
@@ -136,7 +136,8 @@ static void draw_scores(io_picture *picture, const io_heatmap *h, const view *v,
         }
 }
 
-/* In the picture's pixels; of a reduced box, all pixels that it meets. */
+/* Turns boxes from the frame's positions into the picture's pixels. A reduced box has all pixels
+ * that it meets. */
 static void place_marks(io_box *boxes, const io_heatmap *h, const view *v)
 {
     for (size_t i = 0; i < h->mark_count; i++) {

@@ -13,9 +13,9 @@ typedef struct io_error {
     char reason[256];
 } io_error;
 
-/* Where samples may lie other than in malloc's memory. Called by any thread. */
+/* Memory for samples other than malloc's. Called by any thread. */
 typedef struct io_memory {
-    void *(*take)(struct io_memory *memory, size_t size); /* NULL: malloc is to do it */
+    void *(*take)(struct io_memory *memory, size_t size); /* NULL: there is none, take malloc's */
     void (*give_back)(struct io_memory *memory, void *data);
 } io_memory;
 
@@ -24,16 +24,15 @@ typedef struct io_memory {
 typedef struct io_picture {
     int64_t width, height;
     int channels;
-    int bits; /* of a sample: 8, also where this is 0, 16 in the machine's order, or 32:
-                 float */
+    int bits; /* bits of a sample: 8, which 0 means too; 16, in the machine's byte order; or 32, a float */
     uint8_t *samples;
-    io_memory *memory;  /* the samples'; NULL: malloc's */
+    io_memory *memory;  /* where the samples are from; NULL: malloc */
     uint8_t *mask;      /* a byte a pixel, 0 where the file is transparent; or NULL */
     const char *format; /* as in the table: "PNG", "JPEG" ... "text" */
     bool alpha_ignored; /* the file had transparency, and mask is NULL */
     bool colored;       /* the file has colours, whatever channels is */
-    int orientation;    /* EXIF's, from 2 to 8, if the file is not stored upright, else 0 */
-    bool as_stored;     /* and the picture was not made upright */
+    int orientation;    /* as in EXIF, from 2 to 8, if the file is not stored upright, else 0 */
+    bool as_stored;     /* the picture was not made upright */
 } io_picture;
 
 static inline int io_sample_size(const io_picture *picture)
@@ -41,7 +40,7 @@ static inline int io_sample_size(const io_picture *picture)
     return picture->bits ? picture->bits / 8 : 1;
 }
 
-/* What its samples and its mask take; 0 where it has none. */
+/* How many bytes its samples and its mask take; 0 where it has none. */
 static inline size_t io_picture_bytes(const io_picture *picture)
 {
     const size_t pixels = (size_t)(picture->width * picture->height);
@@ -56,10 +55,10 @@ typedef struct io_source {
     const uint8_t *data;
     size_t size;
     bool mapped;
-    int slot;        /* of the mapping */
-    size_t released; /* bytes of the beginning */
+    int slot;        /* the number of the mapping */
+    size_t released; /* how many bytes from the beginning were given back */
     int64_t page;    /* which of the file's pictures is meant, from 0; set after opening */
-    void (*closed)(void *owner, size_t size); /* told when it is; or NULL */
+    void (*closed)(void *owner, size_t size); /* called when the source is closed; or NULL */
     void *owner;
 } io_source;
 
@@ -70,40 +69,39 @@ void io_source_close(io_source *source);
  * decoded of it fails. */
 bool io_source_lost(const io_source *source);
 
-/* Where one of several pictures is: the page of a file, or these bytes of it, with those of
- * the header in front. */
+/* Where one of several pictures is: a page of the file, or these bytes of it, with those of a
+ * header before them. */
 typedef struct io_part {
     int64_t page;
     int64_t offset, header;
-    size_t size, header_size; /* size 0: those of the whole file, for its page */
+    size_t size, header_size; /* size 0: the whole file is read, for one of its pages */
     bool timed; /* a movie's frame */
     double time; /* in seconds, from 0 */
 } io_part;
 
-/* reason: why the part is none, or NULL. False to stop. */
+/* reason: why the part cannot be read, or NULL. Returns false to stop. */
 typedef bool io_take_part(void *data, const io_part *part, const char *reason);
 
-/* Calls take for each picture of a file that holds several; or for the one with this
- * number, from 1, alone. "-" is standard input, which has to be a file. How many there are,
- * at least 1, which what is no picture counts as, and fails when it is decoded; -1: take did
- * not want more. */
+/* Calls take for each picture of a file that holds several, or only for the one whose number, from
+ * 1, is given. "-" is standard input, which has to be a file. Returns how many pictures there are,
+ * or -1 where take did not want more. A file that is no picture counts as one, which fails when it
+ * is decoded. */
 int64_t io_find_parts(const char *path, int64_t only, io_take_part *take, void *data);
 
-/* Whether a PNM file goes on with another picture after its first: io_find_parts is not asked
- * about each file of a folder. */
+/* Whether another picture follows the first in a PNM file. Files of folders are not searched by
+ * io_find_parts. */
 bool io_pnm_goes_on(const io_source *source);
 
-/* As io_source_open. */
+/* Opens one of a file's pictures; otherwise as io_source_open. */
 bool io_source_open_part(io_source *source, const char *path, const io_part *part,
                          io_error *error);
 
-/* How many pictures a file holds that has a directory of them, as TIFF has; at least 1,
- * which what is no picture counts as. */
+/* How many pictures a file holds, where its format has a directory of them, as TIFF has; else 1. */
 int64_t io_count_pages(const io_source *source);
 
-/* Whether a file's ending is that of a format whose files hold several pictures;
- * likely: is it usual, so that a folder's file is worth opening for it? A name without a
- * format's ending may be anything. */
+/* Whether a file of this name may hold several pictures. likely: only where that is usual for the
+ * format, so that a folder's file is worth opening for it. A name without a format's ending may be
+ * anything. */
 bool io_may_have_pages(const char *name, bool likely);
 
 /* Pictures that come one after the other through a pipe: PNM, PNG, JPEG, BMP and WebP, mixed
@@ -115,8 +113,8 @@ typedef struct io_stream io_stream;
  * the middle of a file. */
 bool io_is_stream(const char *path);
 
-/* Asked before memory is taken: whether a picture may take so many bytes, and if not why; it
- * may wait until others have left room. */
+/* Asked before memory is taken whether a picture may take so many bytes; if not, it says why. It
+ * may wait until other pictures have left room. */
 typedef struct io_stream_room {
     bool (*admit)(void *data, size_t bytes, io_error *error);
     void *data;
@@ -128,7 +126,7 @@ typedef struct io_streamed {
     double time;      /* in seconds, from 0 */
 } io_streamed;
 
-/* FAILED: with an error, and nothing after it is read. STOPPED: by io_stream_stop. */
+/* FAILED comes with an error, and nothing after it is read. STOPPED comes after io_stream_stop. */
 typedef enum io_next { IO_NEXT_PICTURE, IO_NEXT_END, IO_NEXT_STOPPED, IO_NEXT_FAILED } io_next;
 typedef enum io_follows { IO_FOLLOWS_NOTHING, IO_FOLLOWS_PICTURE, IO_FOLLOWS_GARBAGE } io_follows;
 
@@ -136,14 +134,15 @@ bool io_stream_open(io_stream **stream, const char *path, const io_stream_room *
                     io_error *error);
 void io_stream_close(io_stream **stream);
 
-/* Waits for a whole picture, or the end; what an end tore is a picture too, and fails when it
- * is decoded. The first is never END: an empty stream is an empty picture. */
+/* Waits for a whole picture, or the stream's end. A picture that the end has torn is handed out
+ * too, and fails when it is decoded; so is an empty stream, so that the first call never returns
+ * END. */
 io_next io_stream_next(io_stream *stream, io_streamed *picture, io_error *error);
 
 /* Waits for the first bytes of the next one. */
 io_follows io_stream_follows(io_stream *stream);
 
-/* Of the first byte that no picture has had. */
+/* Where in the stream the first byte is that belongs to no picture so far. */
 int64_t io_stream_offset(const io_stream *stream);
 
 /* Ends another thread's waiting. */
@@ -153,13 +152,12 @@ void io_stream_stop(const io_stream *stream);
  * any more soon; they stay readable. */
 void io_source_release(io_source *source, size_t used);
 
-/* The same for a part. */
+/* The same for the bytes from begin to end. */
 void io_source_release_part(const io_source *source, size_t begin, size_t end);
 
-/* Refuses a picture whose header announces more pixels than this. Where it is 0, nobody
- * vouches for the file: then it is IO_DEFAULT_MAX_PIXELS, but for a file that has less than
- * a byte for IO_PIXELS_A_BYTE pixels, as next to none but those made to harm have,
- * IO_SMALL_FILE_PIXELS. */
+/* A picture whose header announces more pixels is refused. 0 means the default:
+ * IO_DEFAULT_MAX_PIXELS, or IO_SMALL_FILE_PIXELS for a file that has less than a byte for
+ * IO_PIXELS_A_BYTE pixels, as few files have that are not made to fill the memory. */
 typedef struct io_limits {
     int64_t max_pixels;
 } io_limits;
@@ -171,8 +169,8 @@ typedef struct io_limits {
 
 typedef enum io_color { IO_GRAY = 1, IO_RGB = 3 } io_color;
 
-/* What becomes of float samples: an error, floats as they are, or 8 bits to look at,
- * the least one black and the greatest white. */
+/* What becomes of float samples: an error, floats as they are, or 8 bits to look at, the least one
+ * black and the greatest white. */
 typedef enum io_floats { IO_FLOATS_REFUSED, IO_FLOATS_KEPT, IO_FLOATS_SHOWN } io_floats;
 
 /* How a picture is wanted. */
@@ -185,31 +183,33 @@ typedef struct io_request {
     io_memory *memory;       /* for the samples, or NULL */
 } io_request;
 
-/* Decodes by content. Gray is Rec. 601 luma where the file has colour. */
+/* Decodes a picture, whose format is known by its content. Gray is Rec. 601 luma where the file has
+ * colour. */
 bool io_decode_as(const io_source *source, const io_request *request, const io_limits *limits,
                   io_picture *picture, io_error *error);
 
-/* The ending, in small letters, of a name that looks like a picture or a movie that a folder
- * is not read for, or NULL. */
+/* The ending, in small letters, of a name that looks like a picture or a movie but is passed over
+ * in folders; NULL for other names. */
 const char *io_foreign_ending(const char *name);
 
-/* If no format reads the file, and its kind is known: names that, with a command that makes
- * pictures of the file at path, to be piped into "tmatch " and reader: "- TEMPLATE" for
- * frames, what does not begin with "-" where one picture is wanted. */
+/* If tmatch does not read the file but knows its format: names that in error, with a command that
+ * makes pictures of the file at path, to be piped into "tmatch " and reader. reader is "- TEMPLATE"
+ * for frames, and does not begin with "-" where only one picture is wanted. False if it does not
+ * know it, or reads it. */
 bool io_explain_foreign(const io_source *source, const char *path, const char *reader,
                         io_error *error);
 
-/* 8 bits, without a mask; no floats. */
+/* The same for 8 bits, without a mask; floats are refused. */
 bool io_decode(const io_source *source, io_color color, const io_limits *limits,
                io_picture *picture, io_error *error);
 
-/* Makes samples of 8 or 16 bits: times 257, or to the nearest; or floats of the same
- * values. Floats stay floats: asking for others fails, as does want of memory. */
+/* Turns samples into 16 bits, times 257, or 8 bits, to the nearest, or 32, floats of the same
+ * values. Fails for floats, which stay floats, and where memory runs out. */
 bool io_set_bits(io_picture *picture, int bits, io_error *error);
 
-/* Makes 8 bits to look at, in place: of floats as IO_FLOATS_SHOWN does, of 16 bits to the
- * nearest; but where they use less than half of the range, as 12 bits in 16 do, the least
- * one becomes black and the greatest white. */
+/* Turns samples into 8 bits to look at, in place: floats as IO_FLOATS_SHOWN says, 16 bits to the
+ * nearest. But where these use less than half of the range, as 12 bits in 16 do, the least becomes
+ * black and the greatest white. */
 void io_show(io_picture *picture);
 
 /* Decoding row by row, for pictures larger than memory. PNG, JPEG, TIFF, BMP and PNM can; not
@@ -217,30 +217,30 @@ void io_show(io_picture *picture);
  * of the file, not what EXIF turns or mirrors, and not text. */
 typedef struct io_rows io_rows;
 
-/* As io_decode_as, but for 8-bit samples without a mask: of the request, color and
- * stored_orientation count. The source is used until close. */
+/* As io_decode_as, but for 8-bit samples without a mask: only color and stored_orientation of the
+ * request count. The source is used until close. */
 bool io_rows_open_as(io_rows **rows, io_source *source, const io_request *request,
                      const io_limits *limits, io_error *error);
 
-/* As io_decode. */
+/* The same for upright rows; otherwise as io_decode. */
 bool io_rows_open(io_rows **rows, io_source *source, io_color color, const io_limits *limits,
                   io_error *error);
 void io_rows_close(io_rows **rows);
-int64_t io_rows_width(const io_rows *rows); /* of the upright picture, likewise */
+int64_t io_rows_width(const io_rows *rows); /* of the upright picture, as the height is */
 int64_t io_rows_height(const io_rows *rows);
-int io_rows_orientation(const io_rows *rows); /* as io_picture's */
-bool io_rows_turned(const io_rows *rows); /* rows and columns change places, in other memory */
+int io_rows_orientation(const io_rows *rows); /* as in io_picture */
+bool io_rows_turned(const io_rows *rows); /* EXIF exchanges rows and columns, which takes other memory */
 bool io_rows_alpha_ignored(const io_rows *rows);
-bool io_rows_colored(const io_rows *rows); /* the file is */
+bool io_rows_colored(const io_rows *rows); /* the file has colours */
 const char *io_rows_format(const io_rows *rows);
 
 /* Bytes a pixel that the decoder takes beside the samples when it decodes the file whole. */
 int io_rows_decoder_bytes(const io_rows *rows);
 
-/* A sample's when the file is decoded whole, as deep as it is. */
+/* Bytes of a sample when the file is decoded whole, as deep as it is. */
 int io_rows_sample_size(const io_rows *rows);
 
-/* What makes it impossible, "an interlaced PNG", or NULL. */
+/* What makes decoding by rows impossible, "an interlaced PNG", or NULL. */
 const char *io_rows_whole(const io_rows *rows);
 
 /* Decodes the next row, width * color bytes. A damaged file may fail at any row; what
@@ -258,10 +258,10 @@ typedef struct io_crop {
 bool io_split_crop(const char *operand, char **path, io_crop *crop, bool *has_crop,
                    io_error *error);
 
-/* Fails, naming both sizes, when the crop leaves a picture of that size. */
+/* Fails, naming both sizes, when the crop is not inside a picture of that size. */
 bool io_check_crop(const io_crop *crop, int64_t width, int64_t height, io_error *error);
 
-/* Cuts in place; fails, naming both sizes, when the crop leaves the picture. */
+/* Cuts in place; fails, naming both sizes, when the crop is not inside the picture. */
 bool io_crop_picture(io_picture *picture, const io_crop *crop, io_error *error);
 
 /* Writes to a temporary name beside the target; the target appears complete at
@@ -276,9 +276,8 @@ bool io_output_open(io_output *output, const char *path, io_error *error);
 bool io_output_commit(io_output *output, io_error *error);
 void io_output_abort(io_output *output);
 
-/* Removes every temporary file of every thread, and lets no thread make or rename
- * one any more, for ever: for whoever ends the process next. Takes a lock, so it
- * is not for signal handlers. */
+/* Removes every temporary file of every thread, and lets no thread make or rename one ever after:
+ * called before the process ends. Takes a lock, so it is not for signal handlers. */
 void io_output_abort_all(void);
 
 /* Writes a picture of 8 bits in the format that the path's ending names (.png, which may
@@ -288,11 +287,11 @@ bool io_write_picture(const char *path, const io_picture *picture, io_error *err
 /* True if io_write_picture knows the path's ending, else the reason. */
 bool io_can_write(const char *path, io_error *error);
 
-/* True for the names that a folder of pictures is read for: those with a format's
- * usual ending, any case, but not text matrices, whose ending says nothing, nor arrays. */
+/* Whether a folder's file of this name is read as a frame: those with a format's usual ending, in
+ * any case, but not text matrices, whose ending says nothing, nor arrays. */
 bool io_is_picture_name(const char *name);
 
-/* The same into an open file, in the format of such a name. */
+/* The same into an open file, in the format that the name's ending names. */
 bool io_encode(const io_picture *picture, const char *name, FILE *file, io_error *error);
 
 /* A copy that fits into width x height, of the same shape; 8 bits a sample. */
@@ -328,7 +327,7 @@ bool io_write_text(const char *path, int64_t rows, int64_t columns, const float 
 /* A match to draw: [x, x+w) x [y, y+h), which may hang over the picture's edge. */
 typedef struct io_box {
     int64_t x, y, w, h;
-    int color; /* 0 and on: matches of one template have the same */
+    int color; /* from 0; matches of one template have the same */
     bool weak; /* its box is dashed */
     char label[40];
 } io_box;
@@ -346,15 +345,16 @@ typedef struct io_drawing {
  * else the picture grows, and has it below. False where memory ran out. */
 bool io_draw_matches(io_picture *picture, const io_drawing *drawing, io_error *error);
 
-/* What matches of that color have in drawings: 0xRRGGBB. */
+/* How the color of an io_box is drawn: 0xRRGGBB. */
 uint32_t io_match_color(int64_t color);
 
 /* A score map to look at. Positions are the frame's. */
 typedef struct io_heatmap {
     int64_t x, y; /* where the first value belongs */
     int64_t width, height;
-    bool integers;      /* int64_t values, else float; the type's worst value, or that
-                           with the sign changed, is a position without one */
+    /* int64_t values, else float. The type's worst value, or that with the sign changed, means that
+     * a position has no score. */
+    bool integers;
     const void *values; /* packed rows */
     bool least_is_best;
     const io_picture *under; /* the gray frame, 8 bits, to lay the scores over; or NULL */
@@ -366,7 +366,7 @@ typedef struct io_heatmap {
 
 typedef struct io_heat {
     double worst, best; /* NAN: there is none */
-    int64_t x, y;       /* of the best: the uppermost, then the leftmost */
+    int64_t x, y;       /* where the best is: the uppermost, then the leftmost */
     bool gaps;          /* positions without a score */
 } io_heat;
 

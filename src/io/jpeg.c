@@ -30,7 +30,7 @@ static bool probe(const uint8_t *data, size_t size)
     return size >= 3 && memcmp(data, "\xff\xd8\xff", 3) == 0;
 }
 
-/* The first EXIF data before the scans count. */
+/* Looks for EXIF data before the scans; the first ones count. */
 static int find_orientation(const io_source *source)
 {
     size_t at = 2;
@@ -38,7 +38,7 @@ static int find_orientation(const io_source *source)
         const uint8_t *marker = source->data + at;
         const size_t size = (size_t)(marker[2] << 8 | marker[3]);
         if (marker[0] != 0xff || marker[1] == 0 || marker[1] == 0xff) {
-            at++; /* not one: libjpeg passes over it as well */
+            at++; /* no marker: libjpeg passes over such a byte as well */
             continue;
         }
         if (marker[1] == JPEG_EOI || marker[1] == SCAN || size < 2 || size > source->size - at - 2)
@@ -50,7 +50,7 @@ static int find_orientation(const io_source *source)
     return 0;
 }
 
-/* What libjpeg lacks is no damage of the file. */
+/* A file that libjpeg cannot decode is not called damaged. */
 static void describe_unsupported(jpeg_state *state, int marker)
 {
     const bool lossless = marker % 4 == 3;
@@ -137,7 +137,7 @@ static void rgb_from_cmyk(uint8_t *rgb, const uint8_t *cmyk, int64_t width, bool
                 (uint8_t)(((cmyk[4 * x + c] ^ flip) * (cmyk[4 * x + 3] ^ flip) + 127) / 255);
 }
 
-/* One row of a file with ink; cmyk has room for 7 bytes a pixel. */
+/* Reads a row of a CMYK file; cmyk has room for 7 bytes a pixel. */
 static void read_cmyk_row(j_decompress_ptr codec, uint8_t *cmyk, uint8_t *to, int channels)
 {
     int64_t width = codec->output_width;
@@ -156,12 +156,12 @@ static void count_scans(j_common_ptr codec)
     longjmp(state->escape, 1);
 }
 
-/* A decoder, and a row's room for ink, which is the codec's. */
+/* A decoder, and room for a row of CMYK, which the codec frees. */
 typedef struct jpeg_reader {
     jpeg_state state;
     struct jpeg_decompress_struct codec;
     struct jpeg_progress_mgr progress;
-    uint8_t *cmyk; /* NULL: libjpeg converts */
+    uint8_t *cmyk; /* NULL: libjpeg converts the colours */
 } jpeg_reader;
 
 /* Reads the header, after setjmp. */
@@ -225,7 +225,7 @@ static bool decode(const io_source *source, const io_request *request, const io_
     return ok;
 }
 
-/* A pixel's coefficients, which libjpeg holds until the last scan is read. */
+/* Bytes that a pixel's coefficients take, which libjpeg holds until the last scan is read. */
 static int coefficient_bytes(const struct jpeg_decompress_struct *codec)
 {
     int most_h = 1, most_v = 1, samples = 0;
@@ -296,7 +296,7 @@ static bool write_picture(j_compress_ptr codec, const io_picture *picture, int q
     codec->in_color_space = picture->channels == IO_RGB ? JCS_RGB : JCS_GRAYSCALE;
     jpeg_set_defaults(codec);
     jpeg_set_quality(codec, quality, TRUE);
-    /* Full colour resolution, or a thin coloured line bleeds. */
+    /* At half the colour resolution a thin coloured line would bleed. */
     if (quality >= 90)
         codec->comp_info[0].h_samp_factor = codec->comp_info[0].v_samp_factor = 1;
     jpeg_start_compress(codec, TRUE);

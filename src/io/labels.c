@@ -43,14 +43,14 @@ static int64_t plate_width(const char *text, int64_t size)
     return io_text_width(text, size) + 2 * pad_x(size);
 }
 
-/* From half the size that the picture has to the whole of it. */
+/* The smallest letters that a label may have. */
 static int64_t least_size(const io_picture *picture)
 {
     return larger(IO_SMALLEST_TEXT, io_text_size_for(picture) / 2);
 }
 
-/* The largest that is no wider than the box; where none is, the label stands aside and
- * need not be so small. Many labels are small and all the same. */
+/* The largest size at which the text is no wider than the box; where there is none, the label
+ * stands aside and need not be so small. Where there are many labels, all are small. */
 static int64_t size_for(const char *text, const io_picture *picture, const io_crowd *crowd,
                         const io_box *b)
 {
@@ -69,10 +69,10 @@ static int64_t size_for(const char *text, const io_picture *picture, const io_cr
     return plate_width(text, size) <= box.x1 - box.x0 ? size : wanted;
 }
 
-/* Around the box, touching its line; last, in its corner. */
+/* Candidates for a label's position: around the box, touching its line; the last, in its corner. */
 enum { CANDIDATES = 13 };
 
-/* From, or so that size ends with the bounds. */
+/* from, or less where a span of that size would leave the bounds. */
 static int64_t fitted(int64_t from, int64_t size, int64_t low, int64_t high)
 {
     return larger(low, smaller(from, high - size));
@@ -95,7 +95,8 @@ static void list_candidates(io_rect candidates[CANDIDATES], io_rect box, io_rect
                                    fitted(b.y0 + p->width, h, bounds.y0, bounds.y1), w, h);
 }
 
-/* Inside the box it hides some of the match: only where that is large, or alone. */
+/* Inside the box a label hides some of the match: that is allowed only where the match is large, or
+ * alone. */
 static bool may_lie_inside(const io_crowd *crowd, const io_picture *picture, const io_box *b,
                            io_rect plate)
 {

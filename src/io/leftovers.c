@@ -28,7 +28,7 @@ static bool is_temporary(const char *name)
            strcmp(name + length - strlen(ending), ending) == 0;
 }
 
-/* Removed while it is held, so that it cannot become somebody's in between. */
+/* Removes the file while it is locked, so that nobody else can have taken the name in between. */
 static void remove_leftover(int folder, const char *name)
 {
     struct stat status;
@@ -46,7 +46,8 @@ static int compare(const void *a, const void *b)
     return strcmp(a, b);
 }
 
-/* True the first time; also if memory ran out, as looking again does no harm. */
+/* Whether the folder comes for the first time. Also true if memory ran out, as looking again does
+ * no harm. */
 static bool is_new(char *folder)
 {
     static void *swept; /* a tree of names, for as long as the process lives */

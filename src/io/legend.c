@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which colour is which template. */
+/* The legend of a drawing: which colour stands for which template. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "format.h"
 #include "marks.h"
 
-/* Of a name the middle is left out where it is longer. Places are tried along each edge. */
+/* A longer name loses its middle. So many positions are tried along each edge. */
 enum { LETTERS = 48, PLACES = 15 };
 
 static void shorten(char *to, size_t size, const char *name)
@@ -32,7 +32,7 @@ static void add_entry(io_legend *l, const io_drawing *drawing, size_t i)
         snprintf(e->text, sizeof e->text, "%s", name);
 }
 
-/* The templates of which there are matches. */
+/* Lists the templates that have matches. */
 static bool list_entries(io_legend *l, const io_drawing *drawing)
 {
     bool *seen = calloc(drawing->name_count + 1, sizeof *seen);
@@ -83,7 +83,7 @@ static io_rect lay_out(const io_legend *l, io_picture *picture, int64_t left, in
     return all;
 }
 
-/* In a corner, else somewhere along an edge. */
+/* Finds a free position in a corner, else somewhere along an edge. */
 static bool find_position(io_rect *found, const io_picture *picture, const io_crowd *crowd, int64_t w,
                        int64_t h)
 {
@@ -91,7 +91,7 @@ static bool find_position(io_rect *found, const io_picture *picture, const io_cr
     const int64_t gap = larger(2, io_text_size_for(picture) / 2);
     const int64_t across = picture->width - w - 2 * gap, down = picture->height - h - 2 * gap;
 
-    /* Not much of the picture is to be hidden, whatever it is. */
+    /* The legend must not hide much of the picture. */
     if (w * 4 > picture->width * 3 || h * 2 > picture->height ||
         w * h * 5 > picture->width * picture->height)
         return false;
@@ -114,7 +114,7 @@ static bool find_position(io_rect *found, const io_picture *picture, const io_cr
     return false;
 }
 
-/* The new part is dark. */
+/* Grows the picture to the right and below; the new part is dark. */
 static bool grow(io_picture *picture, int64_t width, int64_t height)
 {
     const size_t from = (size_t)picture->width * 3, to = (size_t)width * 3;

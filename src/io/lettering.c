@@ -12,15 +12,15 @@ static bool is_set(const io_glyph *glyph, int x, int y)
            (glyph->rows[y] >> (IO_GLYPH_WIDTH - 1 - x) & 1);
 }
 
-/* Whether a stroke leads from a pixel to a neighbour beside or below it. Slanting ones do
- * not cut corners. */
+/* Whether a stroke leads from a pixel to a neighbour beside or below it. Slanting strokes do not
+ * cut corners. */
 static bool is_joined(const io_glyph *glyph, int x, int y, int dx, int dy)
 {
     return is_set(glyph, x + dx, y + dy) &&
            (!dx || !dy || (!is_set(glyph, x + dx, y) && !is_set(glyph, x, y + dy)));
 }
 
-/* From a point to the line between (0, 0) and (dx, dy), squared. */
+/* The squared distance from a point to the line between (0, 0) and (dx, dy). */
 static float distance_squared(float x, float y, float dx, float dy)
 {
     const float length = dx * dx + dy * dy;

@@ -11,11 +11,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* What is mapped at a time; a file beyond that is read instead. */
+/* So many files can be mapped at a time; further ones are read instead. */
 enum { SLOTS = 256 };
 
 static struct slot {
-    atomic_uintptr_t start; /* 0: free; set last */
+    atomic_uintptr_t start; /* 0: the slot is free; set last */
     atomic_size_t size;
     atomic_bool lost;
 } slots[SLOTS];
@@ -24,7 +24,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static uintptr_t page_size;
 
-/* In the thread that reads, so its own slot does not change meanwhile. */
+/* Handles SIGBUS in the thread that reads the file, so that the file's slot does not change
+ * meanwhile. */
 static void replace(int number, siginfo_t *info, void *context)
 {
     const int saved = errno;
@@ -43,7 +44,7 @@ static void replace(int number, siginfo_t *info, void *context)
         return;
     }
     signal(number, SIG_DFL);
-    raise(number); /* when this returns */
+    raise(number); /* takes effect when this returns */
 }
 
 static void catch(void)

@@ -8,14 +8,14 @@
 /* A line is width pixels of the bright colour between two edges of the dark one. */
 typedef struct io_pen {
     int64_t width, edge, line; /* line: all three together */
-    int64_t smallest;          /* inside of a box that can still be seen */
+    int64_t smallest;          /* the smallest inside of a box that can still be seen */
 } io_pen;
 
-/* After the last the colours come again, and labels and legend have numbers. */
+/* With more templates the colours come again, and labels and legend have numbers. */
 enum { IO_COLORS = 10 };
 io_rgb io_color_of(const io_box *box);
 
-/* The same for all matches of a drawing. */
+/* The pen for all matches of a drawing. */
 io_pen io_pen_for(const io_picture *picture, const io_drawing *drawing);
 
 static inline io_rect io_match_rect(const io_box *box)
@@ -27,7 +27,8 @@ static inline io_rect io_match_rect(const io_box *box)
  * as long as one can be seen. */
 io_rect io_box_around(const io_picture *picture, const io_box *box, const io_pen *pen);
 
-/* The side that sizes follow: the longer one, unless the picture is a strip. */
+/* The length that sizes of lines and letters follow: the longer side, unless the picture is long
+ * and narrow. */
 static inline int64_t io_extent(const io_picture *picture)
 {
     return smaller(larger(picture->width, picture->height),
@@ -37,25 +38,25 @@ static inline int64_t io_extent(const io_picture *picture)
 /* The height of letters that can be read in a picture of that size. */
 int64_t io_text_size_for(const io_picture *picture);
 
-/* What is not to be hidden. */
+/* What labels and legend must not hide. */
 typedef struct io_crowd {
     const io_drawing *drawing;
     io_pen pen;
-    io_rect bounds;  /* labels stay inside */
+    io_rect bounds;  /* what labels stay inside of */
     int64_t text;    /* their size; 0: it follows picture and match */
-    io_rect *plates; /* labels, and the legend */
+    io_rect *plates; /* the labels and the legend so far */
     size_t plate_count;
 } io_crowd;
 
-/* except: the index of a box that does not count, or SIZE_MAX. */
+/* Whether a rectangle hides nothing. except: the index of a box that does not count, or SIZE_MAX. */
 bool io_is_free(const io_crowd *crowd, io_rect rect, size_t except);
 
-/* io_draw_matches, with the labels inside bounds and of a size, or 0 for one that follows picture
- * and matches. */
+/* As io_draw_matches, but with the labels inside bounds. text: their size, or 0 for one that
+ * follows picture and matches. */
 bool io_draw_within(io_picture *picture, const io_drawing *drawing, io_rect bounds, int64_t text,
                     io_error *error);
 
-/* A label: nothing where size is 0. */
+/* A label; where size is 0 there is none. */
 typedef struct io_label {
     io_rect plate;
     int64_t size;
@@ -67,10 +68,10 @@ void io_place_labels(io_label *labels, size_t count, io_crowd *crowd, const io_p
 void io_draw_label(io_picture *picture, const io_label *label, const io_box *box,
                    const io_pen *pen);
 
-/* The legend: where it lies, before the rest is drawn; and the drawing of it after that,
- * for which the picture grows where it is not to lie inside. Both are false where memory
+/* io_plan_legend finds a position for the legend before the matches are drawn; io_draw_legend draws
+ * it after them, and grows the picture where it has no position inside. Both are false where memory
  * ran out. */
-enum { IO_LEGEND_MOST = 24 }; /* templates, the first ones */
+enum { IO_LEGEND_MOST = 24 }; /* how many templates have an entry, the first ones */
 
 typedef struct io_legend_entry {
     io_rgb color;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Score maps: .npy and text. */
+/* Matrices written as .npy or as text: score maps and templates. */
 #include "format.h"
 
 #include <errno.h>

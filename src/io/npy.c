@@ -100,7 +100,7 @@ static void read_float_row(const npy *file, int64_t y, float *to)
     }
 }
 
-/* One row, in the file's channels, to 16 bits or 8. */
+/* Reads a row, in the file's channels, as 16 bits or 8. */
 static void read_row(const npy *file, int64_t y, bool deep, void *to)
 {
     const size_t count = (size_t)(file->columns * file->channels), first = (size_t)y * count;

@@ -8,14 +8,14 @@
 
 enum { HEADER_BYTES = 8, ENTRY_BYTES = 12, ORIENTATION_TAG = 0x0112, SHORT = 3, LONG = 4 };
 
-/* TIFF's structure, which EXIF has. */
+/* A block of EXIF data, which has the structure of a TIFF file. */
 typedef struct tiff_block {
     const uint8_t *data;
     size_t size;
     bool big_endian;
 } tiff_block;
 
-/* A number of so many bytes; 0 where the block ends before it. */
+/* The number of so many bytes at a position; 0 where the block ends before it. */
 static uint32_t number_at(const tiff_block *b, size_t at, size_t bytes)
 {
     uint32_t value = 0;
@@ -62,7 +62,7 @@ typedef struct turn {
     uint8_t *to;
     const uint8_t *from;
     ptrdiff_t to_row, from_row; /* bytes */
-    int64_t width, height;      /* of from */
+    int64_t width, height;      /* of the plane from */
 } turn;
 
 /* A tile's rows in either plane stay in the first cache. */
@@ -76,7 +76,7 @@ static inline void exchange(uint64_t *a, uint64_t *b, int shift, uint64_t bits)
     *b ^= differing;
 }
 
-/* 8x8 bytes: the quarters, then quarters of them, then single bytes change places. */
+/* Transposes 8x8 bytes: the quarters are exchanged, then quarters of them, then single bytes. */
 static inline void transpose_words(uint8_t *to, ptrdiff_t to_row, const uint8_t *from,
                                    ptrdiff_t from_row)
 {
@@ -133,8 +133,8 @@ static inline __attribute__((always_inline)) void mirror_rows(uint8_t *samples, 
     }
 }
 
-/* Calls with the size as a constant, so that moves are of that size: 1 or 3 channels of 8,
- * 16 or 32 bits. */
+/* Calls the function with the pixel's size as a constant, so that moves are of that size: 1 or 3
+ * channels of 8, 16 or 32 bits. */
 #define FOR_PIXELS_OF(pixel, function, ...) \
     switch (pixel) {                        \
     case 1: function(__VA_ARGS__, 1); break;   \
@@ -145,7 +145,7 @@ static inline __attribute__((always_inline)) void mirror_rows(uint8_t *samples, 
     default: function(__VA_ARGS__, 12);        \
     }
 
-/* Orientations 5 to 8, whose rows are the upright picture's columns. */
+/* Turns a plane of orientation 5 to 8, whose rows are the upright picture's columns. */
 static void turn_plane(uint8_t *to, const uint8_t *from, int64_t width, int64_t height,
                        int64_t pixel, int orientation)
 {
@@ -173,7 +173,7 @@ static void swap_rows(uint8_t *a, uint8_t *b, int64_t size)
     }
 }
 
-/* Orientations 2 to 4, in place. */
+/* Turns a plane of orientation 2 to 4 in place. */
 static void mirror_plane(uint8_t *samples, int64_t width, int64_t height, int64_t pixel,
                          int orientation)
 {

@@ -16,14 +16,14 @@
 
 enum { ATTEMPTS = 100, MAX_LINKS = 40 };
 
-/* A temporary file, in the list of all. */
+/* A temporary file; all of them are in a list. */
 struct io_temporary {
     struct io_temporary *previous, *next;
     char name[];
 };
 
-/* Holds the list, and is held while a file of it appears or disappears: what
- * io_output_abort_all finds is all there is. */
+/* Guards the list. It is held while a file appears or disappears, so that io_output_abort_all finds
+ * all there are. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct io_temporary *temporaries;
 
@@ -58,7 +58,7 @@ void io_output_abort_all(void)
         unlink(t->name);
 }
 
-/* Of "folder/", or 0. */
+/* The length of the path's folder with the slash behind it; 0 where there is none. */
 static int folder_length(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -86,8 +86,8 @@ static char *resolve_links(const char *path)
     return NULL;
 }
 
-/* Devices and pipes cannot be replaced. Nor can the file that standard output
- * or error already go to: the shell's other writers would keep the old one. */
+/* Devices and pipes cannot be replaced. Nor can the file that standard output or error already goes
+ * to: whoever else writes to it would keep the old one. */
 static bool must_write_directly(const struct stat *status)
 {
     if (!S_ISREG(status->st_mode))
@@ -101,8 +101,8 @@ static bool must_write_directly(const struct stat *status)
     return false;
 }
 
-/* A name that no other process or thread makes; the target's own is cut, because
- * a file name has at most 255 bytes. */
+/* Makes a name that no other process or thread makes. The target's name in it is cut, because a
+ * file name has at most 255 bytes. */
 static struct io_temporary *name_temporary(const char *path)
 {
     static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
@@ -250,7 +250,7 @@ void io_output_abort(io_output *output)
 bool io_output_commit(io_output *output, io_error *error)
 {
     bool failed = ferror(output->file) != 0;
-    errno = failed ? EIO : 0; /* an earlier write's own number is lost */
+    errno = failed ? EIO : 0; /* the errno of an earlier write is lost */
     bool ok = fclose(output->file) == 0 && !failed;
     output->file = NULL;
     if (ok && output->temporary)

@@ -25,14 +25,14 @@ static bool give(walker *w, const io_part *part, const char *reason)
     return (w->only && w->only != w->count) || w->take(w->data, part, reason);
 }
 
-/* What a picture alone is followed by is nobody's concern, in a file. In a stream it is, but
- * behind a JPEG: cameras put things there. */
+/* Bytes behind a single picture are ignored in a file. In a stream they are an error, except behind
+ * a JPEG, where cameras put data of their own. */
 static bool may_end_in_garbage(const io_source *source, bool stream)
 {
     return !io_y4m_begins(source->data, source->size) && (!stream || source->data[0] == 0xff);
 }
 
-/* Pictures one after the other. A single one is not given, unless it is asked for. */
+/* Gives pictures that stand one after the other. A single one is not given, unless it is asked for. */
 static bool walk(walker *w, const io_source *source, bool stream)
 {
     io_splitter splitter = {0};
@@ -127,7 +127,7 @@ int64_t io_find_parts(const char *path, int64_t only, io_take_part *take, void *
 
     if (fd < 0)
         return 1;
-    /* Mapped, whatever its size: of most files only the first bytes are looked at. */
+    /* The file is mapped whatever its size: only the first bytes of most files are looked at. */
     if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0 &&
         io_map(&source, fd, (size_t)status.st_size)) {
         good = find_parts(&w, &source, standard);
@@ -148,7 +148,7 @@ bool io_pnm_goes_on(const io_source *source)
     return io_split_next(&second, source->data + at, source->size - at, true) == IO_SPLIT_PICTURE;
 }
 
-/* False where the bytes are not there any more; an error has nothing else to say. */
+/* Reads up to size bytes; *got is less where the file ends before. False with errno. */
 static bool read_at(int fd, uint8_t *to, size_t size, int64_t offset, size_t *got)
 {
     for (*got = 0; *got < size;) {

@@ -82,7 +82,7 @@ bool io_picture_allocate(io_picture *picture, int64_t width, int64_t height, io_
     return true;
 }
 
-/* libpng's arithmetic, so that a crop saved in another format scores 1 still. */
+/* This is libpng's arithmetic, so that a crop saved in another format still scores 1. */
 static uint8_t luma(uint32_t r, uint32_t g, uint32_t b)
 {
     return (uint8_t)((9797 * r + 19234 * g + 3737 * b) >> 15);
@@ -133,7 +133,7 @@ void io_put_float_row(float *restrict to, int to_channels, const float *restrict
             to[3 * x] = to[3 * x + 1] = to[3 * x + 2] = from[x];
 }
 
-/* The first quarter of the memory gets the bytes. */
+/* Works in place: the first quarter of the memory gets the bytes. */
 static void show_floats(io_picture *picture)
 {
     const size_t count = (size_t)(picture->width * picture->height * picture->channels);
@@ -152,7 +152,7 @@ static void show_floats(io_picture *picture)
     picture->bits = 8;
 }
 
-/* The first half of the memory gets the bytes. */
+/* Works in place: the first half of the memory gets the bytes. */
 static void show_deep(io_picture *picture)
 {
     const size_t count = (size_t)(picture->width * picture->height * picture->channels);

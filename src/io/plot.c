@@ -12,7 +12,7 @@ enum { LINE_SIZE = 256, SHORTEST_LINE = 44 };
 
 static const io_rgb faint = {{150, 150, 160}};
 
-/* Where things are on the canvas. s: the size of the text, which all follows. */
+/* Where things are on the canvas. s: the size of the text, which all sizes follow. */
 typedef struct layout {
     int64_t s, left, top, right, bottom; /* of the picture, without its frame */
     int64_t bar_bottom;
@@ -20,7 +20,7 @@ typedef struct layout {
     int64_t width, height;
 } layout;
 
-/* What of the text fits in a line, at least a letter: whole words if there are any. */
+/* How much of the text fits in a line: whole words if one fits, else letters, at least one. */
 static size_t line_length(const char *text, int64_t size, int64_t width)
 {
     char line[LINE_SIZE];
@@ -37,7 +37,7 @@ static size_t line_length(const char *text, int64_t size, int64_t width)
     return words ? words : fits ? fits : 1;
 }
 
-/* Returns the height; draws nothing where canvas is NULL. */
+/* Draws a paragraph unless canvas is NULL, and returns its height. */
 static int64_t draw_paragraph(io_picture *canvas, int64_t x, int64_t y, int64_t size, int64_t width,
                               io_rgb color, const char *text)
 {
@@ -75,7 +75,7 @@ static int64_t widest(const io_ticks *t, int64_t size)
     return width;
 }
 
-/* Where there is no room for a second number, there is one. */
+/* The numbers along an axis. Where there is no room for a second one, there is one. */
 static io_ticks ticks_of(int64_t from, int64_t positions, double pixels, int64_t room)
 {
     const int64_t most = clamp((int64_t)((double)positions * pixels) / room, 2, 10);

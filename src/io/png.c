@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the header says, and how the samples are to be. */
+/* What the header says, and how the samples are wanted. */
 typedef struct layout {
     int type, channels, bits;
     bool alpha, transparent, colored, deep_file, interlaced;
@@ -27,12 +27,12 @@ typedef struct png_state {
 
 static bool probe(const uint8_t *data, size_t size)
 {
-    /* Half the signature: libpng says what happened to the other half. */
+    /* Half the signature is enough: libpng says what is wrong with the other half. */
     return size >= 4 && memcmp(data, "\x89PNG", 4) == 0;
 }
 
-/* eXIf may stand before the samples and after them: then every chunk's beginning is looked
- * at, and a file that is read by rows must not be held for it. */
+/* eXIf may stand before the samples or after them. To find it after them, each chunk's beginning is
+ * looked at; the memory is given back meanwhile, as a file that is read by rows may be large. */
 static int find_orientation(const io_source *source)
 {
     enum { SIGNATURE = 8, FRAME = 12, HOLD = 8 << 20 }; /* FRAME: length, type and checksum */
@@ -94,7 +94,7 @@ static void flush_nothing(png_structp png)
     (void)png;
 }
 
-/* Takes a picture's last channel out of its rows, as a mask. */
+/* Moves the last channel out of the picture's rows into its mask. */
 static bool split_alpha(io_picture *picture, int channels)
 {
     const int size = io_sample_size(picture);
@@ -116,11 +116,11 @@ static bool begin(png_state *state, const io_request *request, const io_limits *
 {
     layout *l = &state->layout;
     png_set_read_fn(state->png, state, read_bytes);
-    /* What it may be is said below, in better words. */
+    /* The size is checked below, with a better message. */
     png_set_user_limits(state->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
     png_set_crc_action(state->png, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
-    /* Only what makes the samples is read. Above all not gAMA, sRGB and iCCP:
-     * with them libpng computes the gray of linear light instead of luma. */
+    /* Only chunks that the samples need are read; above all not gAMA, sRGB and iCCP: with them
+     * libpng computes the gray of linear light instead of luma. */
     png_set_keep_unknown_chunks(state->png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
     png_read_info(state->png, state->info);
     if (!io_check_size(png_get_image_width(state->png, state->info),
@@ -135,13 +135,13 @@ static bool begin(png_state *state, const io_request *request, const io_limits *
     l->alpha = l->transparent && request->alpha;
     l->colored = (l->type & PNG_COLOR_MASK_COLOR) != 0;
     l->channels = request->color + l->alpha;
-    /* scaled to 8 bits, what is hardly there would be transparent */
+    /* alpha scaled to 8 bits could become 0 where it is not */
     l->bits = l->deep_file && (request->deep || l->alpha) ? 16 : 8;
     return true;
 }
 
-/* From what the file has to what is wanted; alpha comes last in a pixel. From here on
- * libpng holds two rows. The number of passes. */
+/* Sets up the conversion from the file's samples to those that are wanted; alpha comes last in a
+ * pixel. From here on libpng holds two rows. Returns the number of passes. */
 static int start(png_state *state, io_color color)
 {
     const layout *l = &state->layout;
@@ -265,7 +265,7 @@ static bool write_picture(png_state *state, const io_picture *picture)
         png_error(state->png, "the picture is too large for PNG");
     png_set_write_fn(state->png, state, write_bytes, flush_nothing);
     png_set_user_limits(state->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
-    /* A third of the time of libpng's defaults, for files a tenth larger. */
+    /* This takes a third of the time of libpng's defaults, for files a tenth larger. */
     png_set_compression_level(state->png, 3);
     png_set_filter(state->png, PNG_FILTER_TYPE_BASE, PNG_FILTER_SUB | PNG_FILTER_UP);
     png_set_IHDR(state->png, state->info, (png_uint_32)picture->width,
@@ -274,7 +274,7 @@ static bool write_picture(png_state *state, const io_picture *picture)
                  PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
     png_write_info(state->png, state->info);
     if (picture->bits == 16)
-        png_set_swap(state->png); /* as where it is read */
+        png_set_swap(state->png); /* as in start */
     size_t stride = (size_t)(picture->width * picture->channels * io_sample_size(picture));
     for (int64_t y = 0; y < picture->height; y++)
         png_write_row(state->png, picture->samples + (size_t)y * stride);

@@ -103,8 +103,8 @@ static bool parse_header(pnm *file, io_error *error)
     return true;
 }
 
-/* Before memory is asked for, so that a short file that announces a large
- * picture costs nothing. A plain sample is a digit, and a space but for P1. */
+/* Called before memory is taken, so that a short file that announces a large picture costs nothing.
+ * A plain sample takes a digit and, except in P1, a space. */
 static bool check_length(const pnm *file, io_error *error)
 {
     int64_t samples = file->width * file->channels, needed = samples;
@@ -174,7 +174,7 @@ static bool read_row(pnm *file, uint8_t *scratch, const uint8_t **row, io_error 
     return true;
 }
 
-/* A row of samples of two bytes, or of numbers up to maxval, to 0..65535 or 0..255. */
+/* Reads a row of samples of two bytes, or of numbers up to maxval, scaled to 0..65535 or 0..255. */
 static bool read_deep_row(pnm *file, uint16_t *row, io_error *error)
 {
     const uint64_t most = file->deep ? 65535 : 255, maxval = (uint64_t)file->maxval;
@@ -193,7 +193,7 @@ static bool read_deep_row(pnm *file, uint16_t *row, io_error *error)
     return true;
 }
 
-/* Rows of a file of more than 8 bits. */
+/* Reads the rows of a file of more than 8 bits. */
 static bool read_deep_rows(pnm *file, io_picture *picture, void *memory, io_error *error)
 {
     const size_t stride =
@@ -245,7 +245,7 @@ static bool decode(const io_source *source, const io_request *request, const io_
     pnm file;
     if (!begin(&file, source, limits, error))
         return false;
-    /* as libpng does, luma of 16 bits first: it has more of the colours */
+    /* as with libpng, luma is computed in 16 bits first, which loses less */
     const bool luma = file.channels == 3 && request->color == IO_GRAY;
     file.deep = file.maxval > 255 && (request->deep || luma);
     if (!io_picture_allocate(picture, file.width, file.height, request->color,

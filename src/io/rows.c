@@ -6,8 +6,8 @@
 /* The file's memory is given back in steps of this. */
 #define RELEASE_BYTES ((size_t)8 << 20)
 
-/* No row of the upright picture is there before the file's last one is, or it is, but
- * the wrong way round. */
+/* A picture that is turned or mirrored is not decoded by rows: its first row may need the file's
+ * last, or come the wrong way round. */
 static void orient(io_rows *rows)
 {
     if (rows->orientation == 0 || rows->as_stored)
@@ -40,7 +40,7 @@ bool io_rows_open_as(io_rows **opened, io_source *source, const io_request *requ
     io_rows *rows = calloc(1, sizeof *rows);
     if (!rows)
         return io_fail(error, "not enough memory");
-    source->released = 0; /* what was given back before is read anew */
+    source->released = 0; /* memory that was given back before is read again */
     *rows = (io_rows){.format = format,
                       .source = source,
                       .color = request->color,
@@ -118,7 +118,7 @@ const char *io_rows_whole(const io_rows *rows)
     return rows->whole;
 }
 
-/* What is given back and needed again is read again, so parts between may go with them. */
+/* Bytes between the parts are given back with them: if they are needed they are read again. */
 void io_rows_spend(io_rows *rows, size_t begin, size_t end)
 {
     const bool none = rows->spent_begin == rows->spent_end;

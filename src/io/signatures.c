@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What formats of optional libraries are known by, so that a build without one says so. */
+/* How files are recognised whose formats need optional libraries, so that a build without one can
+ * say so. */
 #include "format.h"
 
 #include <string.h>
 
 
-/* With 43 in the place of 42 it is a BigTIFF. */
+/* The third byte is 42, or 43 for BigTIFF. */
 bool io_is_tiff(const uint8_t *data, size_t size)
 {
     return size >= 4 && (memcmp(data, "II*\0", 4) == 0 || memcmp(data, "MM\0*", 4) == 0 ||

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Below this, reading costs less than a mapping's page faults. */
+/* Files smaller than this are read: that costs less than a mapping's page faults. */
 enum { MAP_FROM = 16 << 20, FIRST_READ = 64 << 10 };
 
 /* The last byte of capacity stays free, so that a file of the expected size is

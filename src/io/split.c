@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* A header that is longer is none. */
+/* What is longer than this is no header. */
 enum { LONGEST_HEADER = 64 << 10, LONGEST_SIGNATURE = 12 };
 
 static bool is_space(uint8_t c)
@@ -34,7 +34,7 @@ static int finish(io_splitter *s, size_t end)
     return IO_SPLIT_PICTURE;
 }
 
-/* A picture whose length is known. */
+/* Ends a picture whose length is known. */
 static int scan_known(io_splitter *s, const uint8_t *data, size_t size)
 {
     (void)data;
@@ -48,8 +48,8 @@ static int known(io_splitter *s, uint64_t length, size_t size)
     return scan_known(s, NULL, size);
 }
 
-/* The next number of a PNM header, behind white space and comments. MORE where it may go
- * on behind the data. */
+/* Reads the next number of a PNM header, behind white space and comments. MORE where it may go on
+ * behind the data. */
 static int pnm_number(const uint8_t *data, size_t size, size_t *at, uint64_t *value)
 {
     while (*at < size && (is_space(data[*at]) || data[*at] == '#')) {
@@ -69,7 +69,7 @@ static int pnm_number(const uint8_t *data, size_t size, size_t *at, uint64_t *va
     return *at < size ? IO_SPLIT_PICTURE : IO_SPLIT_MORE;
 }
 
-/* Samples as text: numbers, or the digits of a bitmap. */
+/* Passes over samples as text: numbers, or the digits of a bitmap. */
 static int scan_plain(io_splitter *s, const uint8_t *data, size_t size)
 {
     enum { BETWEEN, NUMBER, COMMENT };
@@ -83,7 +83,7 @@ static int scan_plain(io_splitter *s, const uint8_t *data, size_t size)
         if (is_digit(c) && (bitmap || s->stage == BETWEEN))
             s->left--;
         else if (!is_digit(c) && !is_space(c) && c != '#')
-            return c == 'P' ? finish(s, s->at) : IO_SPLIT_BROKEN; /* torn, and another begins */
+            return c == 'P' ? finish(s, s->at) : IO_SPLIT_BROKEN; /* this one is torn, and another begins */
         s->stage = c == '#' ? COMMENT : is_digit(c) ? NUMBER : BETWEEN;
         if (s->left == 0 && (bitmap || s->stage != NUMBER))
             return finish(s, s->at + (bitmap || is_space(c)));
@@ -124,7 +124,7 @@ static int scan_pnm(io_splitter *s, const uint8_t *data, size_t size)
     return scan_plain(s, data, size);
 }
 
-/* Chunks up to IEND. */
+/* Passes over chunks up to IEND. */
 static int scan_png(io_splitter *s, const uint8_t *data, size_t size)
 {
     if (s->at == 0)
@@ -145,8 +145,8 @@ static int scan_png(io_splitter *s, const uint8_t *data, size_t size)
     return IO_SPLIT_MORE;
 }
 
-/* Segments, and between them, behind SOS, coded data, in which 0xff stands before 0 and
- * the numbers of restarts only. A picture that is torn ends where another begins. */
+/* Passes over segments and, behind SOS, coded data, in which 0xff stands only before 0 and the
+ * numbers of restarts. A picture that is torn ends where another begins. */
 static int scan_jpeg(io_splitter *s, const uint8_t *data, size_t size)
 {
     size_t at = s->at ? s->at : 2;
@@ -184,7 +184,7 @@ static int scan_bmp(io_splitter *s, const uint8_t *data, size_t size)
     return known(s, little_endian(data + 2), size);
 }
 
-/* A RIFF file; chunks have even lengths. */
+/* Ends a RIFF file, whose header says how long it is; chunks have even lengths. */
 static int scan_webp(io_splitter *s, const uint8_t *data, size_t size)
 {
     const uint64_t length = little_endian(data + 4);
@@ -219,7 +219,7 @@ static bool has_signature(const uint8_t *data, size_t size, const char *bytes, s
     return size >= length && memcmp(data, bytes, length) == 0;
 }
 
-/* NULL: none that is read. */
+/* The function for the format that the bytes begin with; NULL: none that is read. */
 static int (*find_scan(const io_splitter *s, const uint8_t *data, size_t size))(
     io_splitter *, const uint8_t *, size_t)
 {

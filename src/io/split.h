@@ -16,26 +16,26 @@ typedef enum io_split {
     IO_SPLIT_BROKEN   /* one begins, and is so damaged that its end cannot be told */
 } io_split;
 
-/* Zeros to begin with; the fields are the splitter's. */
+/* Zeros before the first call; the fields are the splitter's own. */
 typedef struct io_splitter {
     int (*scan)(struct io_splitter *splitter, const uint8_t *data, size_t size); /* or NULL */
-    size_t at;     /* of the picture's bytes, how many were looked at */
-    uint64_t need; /* of them, how many it has at least */
-    uint64_t left; /* samples of a plain PNM */
+    size_t at;     /* how many of the picture's bytes were looked at */
+    uint64_t need; /* how many bytes the picture has at least */
+    uint64_t left; /* samples of a plain PNM that are still to come */
     int stage;
-    bool in_movie; /* the picture that ended last is, or the header begins, a movie's */
+    bool in_movie; /* the last picture, or header, was a movie's */
     io_y4m video;
     size_t end;
 } io_splitter;
 
-/* data: what there is from the picture's beginning on, the same and more with each call.
- * ended: no more will come; then what remains of a torn picture is MORE yet. */
+/* Looks for the end of a picture. data: what there is from its beginning on, the same and more with
+ * each call. ended: no more will come; a torn picture then still gets MORE. */
 io_split io_split_next(io_splitter *splitter, const uint8_t *data, size_t size, bool ended);
 
-/* Says what NONE and BROKEN mean behind other pictures. */
+/* Writes what NONE or BROKEN means for bytes that follow other pictures. */
 void io_split_fail(io_split found, int64_t offset, io_error *error);
 
-/* White space between pictures. */
+/* How many bytes of white space there are before the next picture. */
 size_t io_split_skip(const uint8_t *data, size_t size);
 
 #endif

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What is asked of a pipe at a time, and what a format is recognised by. */
+/* How much is read from a pipe at a time, and how much memory is taken at first. */
 enum { CHUNK = 64 << 10, FIRST_CAPACITY = 256 << 10 };
 
 struct io_stream {
@@ -21,12 +21,12 @@ struct io_stream {
     /* The movie's header, which goes before each frame, then bytes of the stream. */
     uint8_t *buffer;
     size_t capacity, prefix, filled;
-    int64_t offset; /* in the stream, of the first after the header */
+    int64_t offset; /* where in the stream the byte after the header was */
     bool ended, stopped, over;
     io_splitter splitter;
     uint8_t *header;
     size_t header_size;
-    int64_t pictures, frames; /* frames: of the movie */
+    int64_t pictures, frames; /* frames: those of the movie */
 };
 
 bool io_is_stream(const char *path)
@@ -82,8 +82,7 @@ void io_stream_stop(const io_stream *s)
         return;
 }
 
-/* Room for more of the picture. It grows with what arrives, not with what a header
- * announces. */
+/* Makes room for more of the picture. It grows with what arrives, not with what a header announces. */
 static bool grow(io_stream *s, io_error *error)
 {
     const uint64_t need = s->splitter.need;
@@ -109,7 +108,7 @@ static bool grow(io_stream *s, io_error *error)
     return true;
 }
 
-/* Reads what there is, or waits for it. False at a failure, or when it was stopped. */
+/* Reads what there is, or waits for it. False where that fails, or was stopped. */
 static bool read_more(io_stream *s, io_error *error)
 {
     struct pollfd files[] = {{.fd = s->wake, .events = POLLIN}, {.fd = s->fd, .events = POLLIN}};
@@ -147,7 +146,7 @@ static void drop(io_stream *s, size_t count)
     s->offset += (int64_t)count;
 }
 
-/* The next picture begins a buffer, with the movie's header in front. */
+/* Begins a buffer for the next picture, with the movie's header in front. */
 static bool restart(io_stream *s, const uint8_t *rest, size_t size, io_error *error)
 {
     const size_t prefix = s->splitter.in_movie ? s->header_size : 0;
@@ -166,7 +165,7 @@ static bool restart(io_stream *s, const uint8_t *rest, size_t size, io_error *er
     return true;
 }
 
-/* The first size bytes, with the header in front, become the picture's. */
+/* Hands the first size bytes over to the picture, with the header in front. */
 static bool hand_over(io_stream *s, size_t size, io_streamed *picture, io_error *error)
 {
     uint8_t *mine = s->buffer;
@@ -176,7 +175,7 @@ static bool hand_over(io_stream *s, size_t size, io_streamed *picture, io_error 
     if (!restart(s, mine + before + size, s->filled - size, error))
         return false;
     if (!frame && before)
-        memmove(mine, mine + before, size); /* a movie ended here */
+        memmove(mine, mine + before, size); /* the movie has ended */
     uint8_t *smaller = realloc(mine, whole ? whole : 1);
     *picture = (io_streamed){.source = {.data = smaller ? smaller : mine, .size = whole}};
     if (frame && s->splitter.video.rate) {
@@ -206,7 +205,7 @@ static bool keep_header(io_stream *s, size_t size, io_error *error)
     return true;
 }
 
-/* What the splitter knows no end of is one picture up to the stream's end; if it is one. */
+/* Where the splitter cannot tell a picture's end, all bytes up to the stream's end are one picture. */
 static bool take_all(io_stream *s, io_streamed *picture, io_error *error)
 {
     while (!s->ended && s->filled < CHUNK)
@@ -220,7 +219,7 @@ static bool take_all(io_stream *s, io_streamed *picture, io_error *error)
     return hand_over(s, s->filled, picture, error);
 }
 
-/* Up to the next picture's first byte; false at a failure. */
+/* Passes over white space up to the next picture's first byte; false where reading fails. */
 static bool skip_space(io_stream *s, io_error *error)
 {
     for (;;) {
@@ -235,7 +234,7 @@ static bool skip_space(io_stream *s, io_error *error)
     }
 }
 
-/* Behind the first picture, for which take_all does. */
+/* Fails where no picture, or a broken one, follows another. */
 static io_next lose(io_stream *s, io_split found, io_error *error)
 {
     s->over = true;
@@ -267,7 +266,7 @@ io_next io_stream_next(io_stream *s, io_streamed *picture, io_error *error)
             return s->pictures == 0 ? end_with(s, take_all(s, picture, error))
                                     : lose(s, found, error);
         if (found == IO_SPLIT_MORE && s->ended)
-            return end_with(s, hand_over(s, s->filled, picture, error)); /* torn */
+            return end_with(s, hand_over(s, s->filled, picture, error)); /* torn, as its decoder will say */
         if (found == IO_SPLIT_HEADER ? !keep_header(s, s->splitter.end, error)
                                      : !read_more(s, error))
             return end_with(s, false);
@@ -285,7 +284,7 @@ io_follows io_stream_follows(io_stream *s)
         if (s->over)
             return IO_FOLLOWS_NOTHING;
         if (!skip_space(s, &error))
-            return IO_FOLLOWS_PICTURE; /* or what has failed, which the next one says */
+            return IO_FOLLOWS_PICTURE; /* or reading has failed, which io_stream_next says */
         if (s->filled == 0)
             return IO_FOLLOWS_NOTHING;
         copy = s->splitter;

@@ -14,7 +14,7 @@ typedef struct scanner {
     int64_t line;
 } scanner;
 
-/* What was read so far: bytes, until a number is none. */
+/* What was read so far: as bytes, until a number does not fit in one. */
 typedef struct matrix {
     int64_t width, height;
     size_t count, room;
@@ -34,7 +34,7 @@ static bool ends_value(uint8_t c)
 
 static bool is_numeric(uint8_t c)
 {
-    return (c >= '0' && c <= '9') || (c && strchr(".-+eEnNaAiIfF", c)); /* nan and inf too */
+    return (c >= '0' && c <= '9') || (c && strchr(".-+eEnNaAiIfF", c)); /* this admits nan and inf too */
 }
 
 static scanner start(const uint8_t *data, size_t size)
@@ -61,7 +61,7 @@ static void next_line(scanner *text)
     text->line++;
 }
 
-/* False at the end of the file. */
+/* Passes over lines without numbers. False at the end of the file. */
 static bool skip_empty_lines(scanner *text)
 {
     for (; text->at < text->end; next_line(text)) {
@@ -116,7 +116,7 @@ static bool put_float(matrix *m, float value, io_error *error)
     return true;
 }
 
-/* 12.0, 1e1, 007, 0.5 and every error. */
+/* Reads numbers such as 12.0, 1e1, 007 and 0.5, and says what is wrong with others. */
 static bool parse_slowly(scanner *text, matrix *m, io_error *error)
 {
     char token[64];

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* The mean of the pixels that a pixel of the smaller picture covers. */
+/* Each pixel of the smaller picture becomes the mean of the pixels that it covers. */
 static void average(const io_picture *from, io_picture *to)
 {
     const int channels = from->channels;
@@ -49,7 +49,7 @@ bool io_write_thumbnail(const io_picture *picture, int side, FILE *file, io_erro
     io_picture small;
     if (!io_shrink(picture, side, side * 3 / 4, &small, error))
         return false;
-    /* Where there are thousands, a few kB each; one to look at is to be a good one. */
+    /* Thousands of small ones shall have a few kB each; a large one shall look good. */
     const bool written = io_jpeg_encode(&small, side < 400 ? 65 : 85, file, error);
     io_picture_free(&small);
     return written;

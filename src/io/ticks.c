@@ -25,7 +25,7 @@ io_ticks io_ticks_between(double low, double high, int most)
         t.exponent = first + i / 3;
         const double step = times_power(t.mantissa, t.exponent), slack = 1e-9 * step;
         const double from = ceil((low - slack) / step), to = floor((high + slack) / step);
-        if (fabs(from) > 1e15 || fabs(to) > 1e15) /* a span too narrow for its place */
+        if (fabs(from) > 1e15 || fabs(to) > 1e15) /* the numbers would not differ in what can be printed */
             return (io_ticks){.count = 0};
         t.from = (int64_t)from;
         t.count = (int64_t)to - t.from + 1;
@@ -48,7 +48,7 @@ void io_tick_text(char text[IO_TICK_SIZE], const io_ticks *t, int64_t i)
     }
     const int digits = snprintf(NULL, 0, "%" PRId64, (t->from + i) * t->mantissa);
     snprintf(text, IO_TICK_SIZE, "%.*g", digits, value);
-    /* 1.5e+09 is 1.5e9 */
+    /* 1.5e+09 becomes 1.5e9 */
     char *e = strchr(text, 'e');
     if (e) {
         char *to = e + 1 + (e[1] == '-');

@@ -1,35 +1,35 @@
 /* SPDX-License-Identifier: MIT */
-/* TIFF by libtiff: strips and tiles are decoded one row of them at a time. */
+/* TIFF by libtiff. One row of strips or tiles, called a band, is decoded at a time. */
 #include "tiff.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Strips up to this size are decoded at once: some codecs can nothing else. Larger ones,
- * which may be the whole picture, are decoded row by row. */
+/* Strips up to this size are decoded at once, as some codecs require. Larger ones, which may be the
+ * whole picture, are decoded row by row. */
 enum { STRIP_BYTES = 4 << 20 };
 
-/* More than this is not decoded at once where a picture is read by rows. */
+/* Where a picture is read by rows, no more than this is decoded at once. */
 enum { BAND_BYTES = 64 << 20 };
 
-/* What libtiff itself may ask for at a time; only hostile files need more. */
+/* How much memory libtiff itself may take at a time; only hostile files need more. */
 #define LIBRARY_BYTES ((tmsize_t)1 << 30)
 
 typedef struct tiff_reader {
     const io_source *source;
-    io_rows *rows; /* whose memory is given back, or NULL */
+    io_rows *rows; /* if not NULL, the file's memory is given back as rows are read */
     io_error *error;
-    bool failed; /* libtiff has said why */
+    bool failed; /* libtiff has said why, in error */
     uint64_t at; /* where libtiff reads */
     TIFF *tiff;
     tiff_layout layout;
     tiff_converter converter;
     bool by_rows; /* a band is one row of a large strip, else a row of tiles */
-    int64_t band; /* the number of the one that is decoded, or -1 */
+    int64_t band; /* the number of the band that is decoded, or -1 */
     int64_t tile_bytes, row_bytes;
     int planes;
-    uint8_t *tiles; /* planes * across of them */
+    uint8_t *tiles; /* planes * across tiles */
 } tiff_reader;
 
 static tmsize_t read_bytes(thandle_t client, void *to, tmsize_t count)
@@ -80,7 +80,7 @@ static void unmap_nothing(thandle_t client, void *base, toff_t size)
     (void)client, (void)base, (void)size;
 }
 
-/* The first reason is the one; those after it are of the same damage. */
+/* The first reason is kept; those after it are about the same damage. */
 __attribute__((format(printf, 3, 0))) static void on_error(thandle_t client, const char *module,
                                                            const char *format, va_list arguments)
 {
@@ -95,7 +95,7 @@ __attribute__((format(printf, 3, 0))) static void on_error(thandle_t client, con
     r->failed = true;
 }
 
-/* The codecs of JPEG and fax invent samples for damage, and only warn of it. */
+/* The codecs for JPEG and fax invent samples where the file is damaged, and only warn of it. */
 __attribute__((format(printf, 3, 0))) static void on_warning(thandle_t client, const char *module,
                                                              const char *format, va_list arguments)
 {
@@ -118,7 +118,7 @@ static void install_handlers(void)
     TIFFSetWarningHandlerExt(on_warning);
 }
 
-/* Where libtiff has not said why. */
+/* Says something where libtiff has not said why. */
 static bool fail(tiff_reader *r)
 {
     if (!r->failed)
@@ -127,8 +127,8 @@ static bool fail(tiff_reader *r)
     return false;
 }
 
-/* Only the header is read, and places of strips when they are wanted; strips stay as large
- * as they are. */
+/* Only the header is read, positions of strips when they are wanted, and strips stay as large as
+ * they are. */
 static TIFF *open_client(tiff_reader *r)
 {
     static const char mode[] = "rhDc";
@@ -147,7 +147,7 @@ static TIFF *open_client(tiff_reader *r)
 #endif
 }
 
-/* How much memory the tiles of a band take; decided before it is asked for. */
+/* Decides by rows or by tiles, and how much memory the tiles of a band take. */
 static bool plan_bands(tiff_reader *r)
 {
     const tiff_layout *l = &r->layout;
@@ -162,7 +162,7 @@ static bool plan_bands(tiff_reader *r)
     r->row_bytes = (int64_t)row;
     r->tile_bytes = (int64_t)(r->by_rows ? row : tile);
     r->band = -1;
-    /* What is looked at in a row has to be there, whatever libtiff takes a row for. */
+    /* The samples that are looked at in a row have to be there, whatever libtiff calls a row. */
     const int64_t samples = l->tile_width * (l->planar ? 1 : l->samples);
     const bool whole =
         l->model == MODEL_YCBCR || (r->row_bytes >= (samples * l->bits + 7) / 8 &&
@@ -260,7 +260,7 @@ static bool read_scanline(tiff_reader *r, int64_t y)
     }
     if (TIFFReadScanline(r->tiff, r->tiles, (uint32_t)y, 0) < 0 || r->failed)
         return fail(r);
-    /* about so much of the strip is behind */
+    /* an estimate of how much of the strip has been read */
     const int64_t top = y / l->tile_height * l->tile_height;
     const int64_t rows = l->height - top < l->tile_height ? l->height - top : l->tile_height;
     const double step = (double)size / (double)rows;
@@ -279,7 +279,7 @@ static bool read_band(tiff_reader *r, int64_t band)
     return true;
 }
 
-/* Rows come in order. to and mask: where row y is to be. */
+/* Reads row y; rows are asked for in order. mask may be NULL. */
 static bool read_row(tiff_reader *r, int64_t y, uint8_t *to, uint8_t *mask)
 {
     const tiff_layout *l = &r->layout;

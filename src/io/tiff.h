@@ -13,7 +13,7 @@ typedef enum tiff_model {
     MODEL_PALETTE,
     MODEL_RGB,
     MODEL_CMYK,
-    MODEL_YCBCR /* in blocks that share a colour; other YCbCr libtiff makes RGB of */
+    MODEL_YCBCR /* in blocks that share a colour; libtiff turns other YCbCr into RGB */
 } tiff_model;
 
 enum { TIFF_MOST_SAMPLES = 64, TIFF_MOST_USED = 5 };
@@ -22,16 +22,16 @@ enum { TIFF_MOST_SAMPLES = 64, TIFF_MOST_USED = 5 };
 typedef struct tiff_layout {
     int64_t width, height;
     tiff_model model;
-    int bits, format; /* of a sample, and SAMPLEFORMAT_ */
-    int samples;      /* of a pixel */
+    int bits, format; /* bits of a sample, and its SAMPLEFORMAT_ */
+    int samples;      /* samples of a pixel */
     int colors;       /* the first so many samples are colours */
-    int alpha;        /* this sample is, or -1 */
+    int alpha;        /* the number of the sample that is alpha, or -1 */
     bool associated;  /* colours were multiplied by alpha */
     bool white_is_zero, planar, tiled;
-    int depth;            /* of what becomes of the samples: 8, 16 or 32 (float) */
+    int depth;            /* how deep decoded samples are: 8, 16 or 32 (float) */
     int blocks[2];        /* MODEL_YCBCR: pixels across and down that share a colour */
     uint16_t *palette[3]; /* libtiff's; as deep as depth says */
-    int palette_shift;    /* to the right, to be that deep */
+    int palette_shift;    /* shifted right by so much, entries are that deep */
     /* Strips are tiles as wide as the picture. */
     int64_t tile_width, tile_height, across;
 } tiff_layout;

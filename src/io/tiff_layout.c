@@ -29,7 +29,7 @@ static const char *name_of_photometric(int photometric)
     }
 }
 
-/* Cameras' own files are TIFFs whose pages are previews. */
+/* Whether it is a camera's raw file, a TIFF whose pages are previews. */
 static bool is_raw(TIFF *tiff, int photometric)
 {
     uint32_t type = 0;
@@ -59,7 +59,7 @@ static bool has_codec(int compression, io_error *error)
                    compression, codec ? " (" : "", codec ? codec->name : "", codec ? ")" : "");
 }
 
-/* What of the samples is colour. */
+/* Finds which samples are colours, and of which colour model. */
 static bool find_colors(TIFF *tiff, int photometric, int compression, tiff_layout *l,
                         io_error *error)
 {
@@ -117,7 +117,7 @@ static bool find_alpha(TIFF *tiff, tiff_layout *l, io_error *error)
         l->alpha = l->colors + i;
         l->associated = types[i] == EXTRASAMPLE_ASSOCALPHA && l->model != MODEL_CMYK;
     }
-    /* The first of many is not the picture: nobody would know that it was taken. */
+    /* Taking the first band of many silently would be wrong. */
     if (l->colors == 1 && l->samples > 1 + (l->alpha >= 0))
         return io_fail(error,
                        "a TIFF of %d bands that are no colours; "
@@ -148,7 +148,7 @@ static bool check_format(tiff_layout *l, io_error *error)
     return true;
 }
 
-/* Entries have 16 bits; most writers fill them from 8, by 257 or by 256, old ones by 1. */
+/* Entries have 16 bits. Most programs write 8-bit colours times 257 or 256, old ones times 1. */
 static bool find_palette(TIFF *tiff, tiff_layout *l, io_error *error)
 {
     uint16_t **p = l->palette;
@@ -188,7 +188,7 @@ static bool find_tiles(TIFF *tiff, tiff_layout *l, size_t file_size, io_error *e
                        "damaged TIFF: tiles of %" PRIu32 "x%" PRIu32
                        " pixels are larger than the picture",
                        width, height);
-    /* Each has a place, of 2 bytes or more. */
+    /* The file lists where each tile is, in 2 bytes or more. */
     if ((uint64_t)l->across * (uint64_t)down > file_size / 2)
         return io_fail(error, "damaged TIFF: the file is truncated");
     return true;

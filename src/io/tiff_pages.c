@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-/* As many entries as libtiff takes. */
+/* libtiff accepts as many entries. */
 enum { MOST_ENTRIES = 4096 };
 enum { TAG_NEW_SUBFILE_TYPE = 254, TAG_SUBFILE_TYPE = 255, TAG_ORIENTATION = 274 };
 
@@ -13,11 +13,11 @@ typedef struct chain {
     const io_source *source;
     bool big_endian, big; /* BigTIFF has 8 bytes where TIFF has 4 */
     uint64_t at;          /* the directory that comes next; 0: none */
-    uint64_t seen;        /* Brent's: compared with each directory, and moved ever more rarely */
+    uint64_t seen;        /* a directory that all later ones are compared with (Brent) */
     int64_t steps, until;
-    bool loops; /* what comes next was there before */
+    bool loops; /* the directory that comes next was there before */
     bool extra; /* the one before is a smaller version of a page, or its mask */
-    int orientation; /* that it has, or 0 */
+    int orientation; /* the page's, or 0 */
 } chain;
 
 static uint64_t number(const chain *c, uint64_t at, int bytes)
@@ -78,7 +78,7 @@ static bool step(chain *c, io_error *error)
     return true;
 }
 
-/* Leaves the chain behind the page, which begins at offset. */
+/* Walks to the page, so that the chain stands behind it, and says where its directory is. */
 static bool walk(chain *c, const io_source *source, uint64_t *offset, io_error *error)
 {
     if (!begin(c, source, error))
@@ -87,7 +87,7 @@ static bool walk(chain *c, const io_source *source, uint64_t *offset, io_error *
         *offset = c->at;
         if (!step(c, error))
             return false;
-        found += !c->extra || found < 0; /* the first is one, whatever it says */
+        found += !c->extra || found < 0; /* the first is a page, whatever it says */
         if (found == source->page)
             return true;
     }

@@ -16,7 +16,7 @@ int io_tiff_converter_bits(const tiff_converter *c)
     return c->layout->depth == 16 && !c->deep ? 8 : c->layout->depth;
 }
 
-/* Samples of one kind of a part of a row: the first, and from each to the next. */
+/* Samples of one channel in part of a row: the first, and the step from each to the next. */
 typedef struct lane {
     const uint8_t *row;
     int64_t first, step;
@@ -30,7 +30,7 @@ static unsigned packed_bits(const uint8_t *row, int64_t bit, int bits)
     return value;
 }
 
-/* To 0..255 or 0..65535, but numbers of a palette stay as they are. */
+/* Scales samples to 0..255 or 0..65535; indices of a palette stay as they are. */
 static void unpack_integers(const tiff_layout *l, lane from, int64_t count, uint16_t *to, int step)
 {
     const int bits = l->bits;
@@ -85,7 +85,7 @@ static void unpack_floats(tiff_converter *c, lane from, int64_t count, float *to
     }
 }
 
-/* Used samples of pixels to 1 colour or 3. Ink is what light lacks. */
+/* Turns samples into 1 colour or 3: palettes are looked up, and inks become light. */
 static void finish_integers(const tiff_layout *l, const uint16_t *from, int used, int64_t count,
                             uint16_t *to, uint8_t *mask)
 {
@@ -121,7 +121,7 @@ static void finish_floats(const tiff_layout *l, const float *from, int used, int
     }
 }
 
-/* A block is its pixels' brightness, and then their Cb and Cr. */
+/* Converts blocks, which hold their pixels' brightness and then their Cb and Cr. */
 static void convert_blocks(const tiff_converter *c, const uint8_t *tile, int64_t y, int64_t count,
                            uint8_t *to)
 {
@@ -147,7 +147,7 @@ static void put_deep(const tiff_converter *c, const uint16_t *pixels, int channe
         io_put_deep_row((uint16_t *)(void *)to, c->color, pixels, channels, count);
         return;
     }
-    /* as libpng does, luma of 16 bits first: it has more of the colours */
+    /* as with libpng, luma is computed in 16 bits first, which loses less */
     uint16_t *luma = c->samples;
     if (c->color == IO_GRAY && channels == 3)
         io_put_deep_row(luma, IO_GRAY, pixels, channels, count);
@@ -158,7 +158,7 @@ static void put_deep(const tiff_converter *c, const uint16_t *pixels, int channe
     io_put_row(to, c->color, narrow, from == luma ? 1 : channels, count);
 }
 
-/* Decoded pixels to those that are wanted. */
+/* Converts decoded pixels to those that are wanted. */
 static void put(const tiff_converter *c, const void *pixels, int channels, int64_t count,
                 uint8_t *to)
 {
@@ -170,7 +170,7 @@ static void put(const tiff_converter *c, const void *pixels, int channels, int64
         io_put_row(to, c->color, pixels, channels, count);
 }
 
-/* Whether libtiff's samples are pixels. */
+/* Whether libtiff's samples are pixels already. */
 static bool is_plain(const tiff_converter *c)
 {
     const tiff_layout *l = c->layout;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* WebP by libwebp. Gray is the luma of its RGB, as it is of other formats' colours: what is
- * cut out and written as another format matches where it was. */
+/* WebP by libwebp. Gray is the luma of its RGB, as with other formats, so that a crop saved in
+ * another format matches where it was. */
 #include "orientation.h"
 
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static int find_orientation(const io_source *source)
     return 0;
 }
 
-/* How much of the file its header says there is: libwebp does without the end. */
+/* Whether the file is as long as its header says: libwebp does not miss the end. */
 static bool check_length(const io_source *source, io_error *error)
 {
     return number_at(source->data + 4) + 8 <= source->size || io_fail(error, "damaged WebP: the file is truncated");
@@ -77,7 +77,7 @@ static bool decode_into(const io_source *source, const WebPBitstreamFeatures *fe
     return status == VP8_STATUS_OK || fail_status(status, error);
 }
 
-/* Takes a row's alpha out, in place. */
+/* Moves a row's alpha into the mask, in place. */
 static void split_row(uint8_t *row, int64_t width, uint8_t *mask)
 {
     for (int64_t x = 0; x < width; x++) {
@@ -118,7 +118,7 @@ static bool decode(const io_source *source, const io_request *request, const io_
     return good;
 }
 
-/* Only the header: libwebp hands out rows of its choice. */
+/* Reads only the header: libwebp decodes several rows at a time, as it likes. */
 static bool rows_open(io_rows *rows, const io_limits *limits, io_error *error)
 {
     WebPBitstreamFeatures features;

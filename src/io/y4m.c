@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* YUV4MPEG2: of a movie the first frame. Luma is what the file has, and gray as it is;
- * colours are Rec. 601's, in the limited range (16 to 235) where the header does not say
- * XCOLORRANGE=FULL, and a chroma sample holds for all the pixels that share it. */
+/* YUV4MPEG2: the first frame of a movie. Gray is the file's luma as it is. Colours are Rec. 601's,
+ * in the limited range (16 to 235) where the header does not say XCOLORRANGE=FULL, and a chroma
+ * sample holds for all the pixels that share it. */
 #include "y4m.h"
 #include "format.h"
 
@@ -10,7 +10,8 @@
 
 #define SIGNATURE "YUV4MPEG2"
 
-/* What C says before "p10": how many pixels share a chroma sample, each way. */
+/* The layouts that the header's C names, without the "p10" behind: how many pixels share a chroma
+ * sample, each way. */
 static const struct layout {
     const char *name;
     int across, down; /* 0: no chroma */
@@ -166,7 +167,7 @@ static int sample_at(const io_y4m *video, const uint8_t *plane, int64_t i)
     return video->bits > 8 ? plane[2 * i] | plane[2 * i + 1] << 8 : plane[i];
 }
 
-/* To 8 or 16 bits by a shift: 10 bits of 940, like 8 bits of 235, are white. */
+/* Scales to 8 or 16 bits by a shift, so that white, 940 in 10 bits, becomes 235 in 8. */
 static int scale_sample(int value, int from, int to)
 {
     const int most = (1 << to) - 1;
@@ -286,7 +287,7 @@ static bool rows_read(io_rows *rows, uint8_t *to, io_error *error)
     const row_reader *reader = rows->state;
     (void)error;
     put_row(to, 8, rows->color, &reader->video, reader->luma, rows->next);
-    return true; /* colours lie further on: nothing is of no more use before the end */
+    return true; /* colours lie further on, so all bytes are of use up to the end */
 }
 
 const io_format io_format_y4m = {

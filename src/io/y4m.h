@@ -10,9 +10,9 @@ enum { IO_Y4M_LONGEST_HEADER = 4096 };
 /* What the line that a stream begins with says. */
 typedef struct io_y4m {
     int64_t width, height;
-    int64_t chroma_width, chroma_height; /* of each of two planes; 0: mono */
+    int64_t chroma_width, chroma_height; /* the size of each of two planes; 0: there is only luma */
     bool alpha;                          /* a fourth plane, of the luma's size */
-    int bits;                            /* of a sample; above 8 it takes two bytes, the low one first */
+    int bits;                            /* bits of a sample; above 8 it takes two bytes, the low one first */
     bool full_range;
     int64_t rate, scale; /* rate / scale frames a second; 0: not said */
     size_t frame_size;   /* in bytes, without the frame's header */
