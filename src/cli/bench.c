@@ -16,7 +16,7 @@ static const char usual_sizes[] = "640x480,32 1920x1080,64x48 2048,21 5020,21";
 #define LONG_MS 2000.0
 enum { MOST_SAMPLES = 51, MOST_VARIANTS = 32 };
 
-/* One way to compute. */
+/* A device, or a number of CPU threads, to be measured. */
 typedef struct variant {
     tm_matcher *matcher;
     char name[32]; /* "cpu, 16 threads", "cuda:0" */
@@ -44,7 +44,8 @@ static bool parse_size(const char *text, char end, int64_t *width, int64_t *heig
            *height <= INT32_MAX;
 }
 
-/* Noise, and a template that is cut from two thirds of its way. */
+/* Makes a frame of noise, and a template that is cut out of it two thirds of the way across and
+ * down. */
 static bool make_workload(workload *w, const char *size)
 {
     const char *comma = strchr(size, ',');
@@ -83,7 +84,7 @@ static double median(double *values, int count)
     return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 
-/* Medians of whole calls and of the kernel's part in them. */
+/* Measures the medians of whole calls and of the kernels' share of them. */
 static tm_status measure(const variant *v, const workload *w, const tm_template *tmpl,
                          tm_peak *best, double *call_ms, double *kernel_ms)
 {

@@ -15,8 +15,9 @@
 #include "run/run.h"
 #include "signals.h"
 
-/* A picture opened as descriptor 1, because there was none, would receive the
- * results. Opened the wrong way round, so that using them is still an error. */
+/* Where descriptor 0, 1 or 2 is closed, the next file to be opened would get its number: a picture
+ * could receive the results. They are opened the wrong way round, so that using them is still an
+ * error. */
 static bool open_standard_files(void)
 {
     for (int fd = 0; fd <= 2; fd++)
@@ -66,11 +67,11 @@ int main(int argc, char **argv)
     if (!open_standard_files() || !signals_start())
         return CLI_FAILED;
     style_init();
-    /* A CUDA context of eight queues takes longer to open and to close. One for kernels and
-     * one for copies each way is what a matcher can use. */
+    /* A CUDA context of eight queues, the default, takes longer to open and to close, and a matcher
+     * has no use for them. */
     setenv("CUDA_DEVICE_MAX_CONNECTIONS", "1", 0);
     const int status = cli_options_parse(&options, argc, argv) ? run(&options) : CLI_FAILED;
-    const int cause = errno; /* of a write that failed in between, by the help */
+    const int cause = errno; /* set where the help could not be written */
     cli_options_free(&options);
 
     /* A failed write may show only now, on a full disk or over a network. */

@@ -75,11 +75,11 @@ static void print(cli_style style, const char *file, const char *format, va_list
     if (vasprintf(&text, format, arguments) < 0)
         text = NULL;
 
-    /* Standard error has no buffer: locked, so that a line comes out whole. */
+    /* Standard error has no buffer; it is locked so that a line comes out whole. */
     flockfile(out);
     if (out == stderr && make_room)
         make_room(room_data);
-    /* What is redirected comes to standard error in the end. */
+    /* Redirected messages come to standard error in the end, so they have its style. */
     fprintf(out, "%stmatch:%s ", style_on(STDERR_FILENO, style), style_off(STDERR_FILENO, style));
     if (file) {
         text_line(out, display_name(file));

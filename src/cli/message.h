@@ -6,22 +6,22 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* An error. file NULL: no file is named. Control characters are escaped. */
+/* Prints an error. file NULL: no file is named. Control characters are escaped. */
 void message(const char *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The same for what may be wrong, and for what is only told. They differ in colour. */
+/* The same for a warning, and for information. They differ in colour. */
 void message_note(const char *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void message_info(const char *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The same, followed by where the usage is explained. */
+/* The same for an error in the usage, followed by where that is explained. */
 void message_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* This thread's messages go to the file from now on, NULL: to standard error.
  * Returns where they went. */
 FILE *message_redirect(FILE *file);
 
-/* Before any other thread starts or after all have ended: make_room(data) is called before a
- * line goes to standard error, which is locked then; NULL: nothing is. */
+/* Has make_room(data) called before each line on standard error, which is locked meanwhile; NULL:
+ * no longer. To be called before any other thread starts or after all have ended. */
 void message_make_room(void (*make_room)(void *data), void *data);
 
 /* Restrained colour, on terminals only: never in files and pipes, and not where NO_COLOR
@@ -29,12 +29,12 @@ void message_make_room(void (*make_room)(void *data), void *data);
 typedef enum cli_style {
     STYLE_PLAIN,
     STYLE_ERROR,
-    STYLE_NOTE, /* what may be wrong */
+    STYLE_NOTE, /* for warnings */
     STYLE_SCORE,
     STYLE_DIM
 } cli_style;
 
-/* Before any other thread starts; nothing has a style before it. */
+/* Looks at the terminal; nothing has a style before. To be called before any other thread starts. */
 void style_init(void);
 
 /* What to print before and after the text on standard output (1) or error (2): "" where

@@ -12,7 +12,7 @@ static const choice domains[] = {
     {.name = "full", .value = TM_DOMAIN_FULL, .meaning = "every overlap"},
     {0}};
 
-/* OpenCV's and others' names lead to ours; ccoeff_normed is lcc. */
+/* The names that OpenCV and others use lead to ours; OpenCV's ccoeff_normed is lcc. */
 static const choice metrics[] = {
     {.name = "lcc",
      .value = TM_METRIC_LCC,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The options, each told once in option_table.def: the parser, --help, the manual page, the
+/* The options, each described once in option_table.def: the parser, --help, the manual page, the
  * completions and the documents' table are all made from it. */
 #ifndef TMATCH_CLI_OPTION_TABLE_H
 #define TMATCH_CLI_OPTION_TABLE_H
@@ -21,7 +21,7 @@ typedef enum option_group {
 typedef enum option_takes {
     TAKES_NOTHING,
     TAKES_CHOICE, /* one of choices, and nothing else */
-    TAKES_TEXT,   /* a number, a list, ...; choices are then some that it can be */
+    TAKES_TEXT,   /* a number, a list, ...; choices are then examples */
     TAKES_PICTURE,
     TAKES_FILE, /* with the ending, if that is not NULL */
     TAKES_FOLDER
@@ -44,16 +44,16 @@ typedef struct option_row {
     const char *argument;  /* what help calls it; NULL: the choices' names */
     const choice *choices; /* or NULL */
     const char *ending;    /* ".npy", or NULL */
-    bool repeats;          /* each one given counts, not only the last */
-    /* What other programs call it, words and single letters with spaces between; or NULL. They
-     * are no options: who gives one is told the name. */
+    bool repeats;          /* may be given more than once, and each counts */
+    /* What other programs call it, words and single letters with spaces between; or NULL. They are
+     * no options, but lead to a suggestion. */
     const char *also;
-    /* Where, how fast and how to tell, not what: --resume goes on with a log though this
-     * option was another. */
+    /* It does not change results or outputs, only where and how fast they are computed or how they
+     * are printed: --resume goes on with a log though it was different. */
     bool same_results;
     const char *help; /* for --help, which breaks it into lines */
-    /* At length, for the manual and the documents, with `literals` and [links](docs/x.md);
-     * NULL: help is enough. */
+    /* The long description for the manual and the documents, with `literals` and
+     * [links](docs/x.md); NULL: the same as help. */
     const char *manual;
 } option_row;
 

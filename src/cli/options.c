@@ -13,13 +13,13 @@
 #include "options_set.h"
 #include "suggest.h"
 
-/* getopt_long's own code of an operand, in the mode that keeps the order. */
+/* What getopt_long returns for an operand in the mode that keeps the order. */
 enum { OPERAND = 1 };
 
-/* A suggestion names a few options. */
+/* Room for a suggestion, which names a few options. */
 enum { HINT_SIZE = 256 };
 
-/* Codes of the long options: their rows' indices from here on, so that none is a letter. */
+/* The code of a long option is its row's index plus this, so that none is a letter. */
 enum { FIRST_CODE = UCHAR_MAX + 1 };
 
 typedef struct parser {
@@ -27,12 +27,12 @@ typedef struct parser {
     char **argv;
     struct option names[OPTION_COUNT + 1];
     char letters[2 * OPTION_COUNT + 8];
-    uint64_t hashes[OPTION_COUNT]; /* of the options given, in the fingerprint */
+    uint64_t hashes[OPTION_COUNT]; /* what each option given has added to the fingerprint */
     const char *min_score;         /* as it was given */
 } parser;
 
-/* What getopt_long is to know. The leading "-" keeps the order, and ":" tells an argument that
- * is missing from an option that is unknown. */
+/* Tells getopt_long the options. The leading "-" keeps the order, and ":" makes it distinguish a
+ * missing argument from an unknown option. */
 static void describe_options(parser *p)
 {
     char *letter = stpcpy(p->letters, "-:[:");
@@ -67,7 +67,7 @@ static bool is_spelt_out(const option_row *row, const char *given)
            strncmp(given, row->name, strlen(row->name)) == 0;
 }
 
-/* "-output": a long name with one dash is no letter with an argument, "-o utput". */
+/* Whether a long name was given with one dash: "-output" must not be read as "-o utput". */
 static bool is_long_name(const char *given)
 {
     for (int i = 0; i < OPTION_COUNT; i++)
@@ -98,8 +98,8 @@ static bool refuse_argument(const option_row *row, bool missing)
     return false;
 }
 
-/* A sum, so that the order of the options does not count; of one that is given twice the
- * last is meant. */
+/* The fingerprint is a sum, so that the order of the options does not count. Of an option that is
+ * given twice only the last counts. */
 static void add_to_fingerprint(parser *p, const option_row *row)
 {
     uint64_t hash = hash_bytes(0, row->name, strlen(row->name));
@@ -125,8 +125,8 @@ static bool take_option(parser *p, int code, const char *given)
     const option_row *row = find_row(failed ? optopt : code);
     if (!row && (failed ? optopt : code))
         return refuse_letter(failed ? optopt : code);
-    /* getopt_long takes unique abbreviations, which stop being unique when options are added;
-     * scripts are to be spared that. */
+    /* getopt_long takes unique abbreviations. They are refused, as they would stop being unique
+     * when options are added, and scripts would break. */
     if (!row || (given[1] == '-' && !is_spelt_out(row, given + 2)))
         return refuse_unknown(given);
     if (failed)
@@ -146,7 +146,7 @@ static bool parse_options(parser *p, int argc)
     describe_options(p);
     opterr = 0;
     for (;;) {
-        /* Before the call, and within "-vx" after it, it is the element that is looked at. */
+        /* The element that the call looks at; within "-vx" optind stays at it. */
         const char *given = p->argv[optind];
         const int code = getopt_long(argc, p->argv, p->letters, p->names, NULL);
         if (code == -1)
@@ -188,8 +188,7 @@ static bool check_endings(const cli_options *o)
     return true;
 }
 
-/* A score that a report printed must pass as --min-score: both are read as the
- * same float. */
+/* A score that was printed must reach itself as --min-score: so it is read as a float, too. */
 static bool check_score(cli_options *o, const char *text)
 {
     if (!o->has_min_score || tm_metric_is_integer(o->settings.metric))

@@ -17,7 +17,7 @@ typedef enum cli_action {
     CLI_HELP,
     CLI_VERSION,
     CLI_LIST_DEVICES,
-    CLI_BENCH /* the operands, as frames, are sizes */
+    CLI_BENCH /* the operands, in frames, are sizes */
 } cli_action;
 
 typedef struct cli_options {
@@ -32,13 +32,13 @@ typedef struct cli_options {
     bool null_names;        /* its names end with NUL, not with a newline */
     bool recursive;
     const char *resume, *report;
-    const char *watch; /* a folder for whose frames to wait, or NULL */
-    uint64_t fingerprint; /* of the options that change results or outputs */
-    int64_t in_flight; /* frames in memory at a time; 0: as many as it takes */
+    const char *watch; /* a folder whose new files are frames, or NULL */
+    uint64_t fingerprint; /* a hash of the options that change results or outputs */
+    int64_t in_flight; /* most frames in memory at a time; 0: as many as are useful */
     const char *output, *crops, *map, *heatmap, *dump_template;
     bool heatmap_overlay; /* the heat map lies over the frame */
     bool has_min_score;
-    double min_score; /* as the metric has it: for LCC a float */
+    double min_score; /* for float metrics rounded to a float */
     int64_t most_matches; /* 0: all */
     double overlap;
     bool subpixel;
@@ -48,7 +48,7 @@ typedef struct cli_options {
     int64_t max_memory; /* bytes; 0: no limit */
     bool color;
     int depth; /* 8, 16 or 32, floats; 0: as the files have it */
-    bool ignore_orientation; /* EXIF's */
+    bool ignore_orientation; /* the one that EXIF tells */
     const char *mask, *frame_mask;
     bool verify, time, verbose, quiet;
 } cli_options;

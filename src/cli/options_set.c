@@ -11,10 +11,10 @@
 #include "message.h"
 #include "suggest.h"
 
-/* More than any machine has; a typing error must not start a million. */
+/* More than any machine has: a typing error must not start a million threads. */
 enum { MAX_THREADS = 4096, MAX_IN_FLIGHT = 65536 };
 
-/* The library takes them as a mask. */
+/* The library takes devices as a mask of 64 bits. */
 enum { MAX_DEVICE = 63 };
 
 /* Each of these prints the usage error that it returns false for. option is its name without the dashes. */
@@ -50,7 +50,7 @@ static bool parse_integer(const char *option, const char *text, int64_t low, int
     return true;
 }
 
-/* "512M": bytes, or with K, M, G, T so many times 1024, 1024^2, ...; at least 1. */
+/* Reads "512M": bytes, or with K, M, G, T so many times 1024, 1024^2, ...; at least 1. */
 static bool parse_bytes(const char *option, const char *text, int64_t *value)
 {
     static const char units[] = "KMGT";
@@ -79,7 +79,7 @@ static bool parse_number(const char *option, const char *text, double *value)
     return true;
 }
 
-/* "0,2" */
+/* Reads "0,2". */
 static bool parse_device_list(const char *text, uint64_t *mask)
 {
     char number[16];

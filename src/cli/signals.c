@@ -24,7 +24,8 @@ _Noreturn static void die(int number)
     abort(); /* not reached: the signal was pending */
 }
 
-/* True if somebody stops the work in good order. Once: a second one is meant. */
+/* Stops the work in good order, if somebody does that; false if not. It does so once: a second
+ * signal ends the process. */
 static bool interrupt(int number)
 {
     pthread_mutex_lock(&lock);
@@ -48,12 +49,12 @@ static void *wait_for_signals(void *nothing)
     return nothing;
 }
 
-/* Results whose reader has left raise it in the thread that writes them, which holds no lock
- * that outputs need. */
+/* Handles SIGPIPE. It is raised where results are written whose reader has left, in a thread that
+ * holds no lock that io_output_abort_all needs. */
 static void leave_nothing(int number)
 {
     io_output_abort_all();
-    raise(number); /* its default, at the return from here */
+    raise(number); /* ends the process when this returns */
 }
 
 bool signals_start(void)

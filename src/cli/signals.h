@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* INT, TERM and HUP are blocked in every thread but one, which waits for them. So
- * what happens then needs no care for where the others stand, only for locks. */
+/* INT, TERM and HUP are blocked in every thread but one, which waits for them. What it then does is
+ * ordinary code, which may take locks. */
 #ifndef TMATCH_CLI_SIGNALS_H
 #define TMATCH_CLI_SIGNALS_H
 

@@ -10,7 +10,7 @@
 
 enum { MAX_WORD = 31 };
 
-/* What other programs do, and tmatch does not. */
+/* Words for what other programs do and tmatch does not. */
 static const char poses[] = "rotate rotation rotations angle angles scale scales resize zoom";
 
 /* Copies the next of the words between spaces; false where there is none. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* "Did you mean": what was probably meant by a word that is no option or no choice. */
+/* "did you mean": what was probably meant by a word that is no option or no choice. */
 #ifndef TMATCH_CLI_SUGGEST_H
 #define TMATCH_CLI_SUGGEST_H
 

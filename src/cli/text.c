@@ -54,8 +54,8 @@ static int short_escape(unsigned char byte)
     }
 }
 
-/* Of the character of so many bytes at s: C0, DEL and C1, which a terminal obeys as
- * U+0080 to U+009F and, where it has 8 bits, as the bytes themselves. */
+/* Whether the character of so many bytes at s is a control: C0, DEL or C1, which a terminal obeys
+ * as U+0080 to U+009F and, where it has 8 bits, as the bytes themselves. */
 static bool is_control(const unsigned char *s, size_t length)
 {
     if (length == 0)
@@ -87,8 +87,7 @@ void text_json(FILE *out, const char *name)
     putc('"', out);
 }
 
-/* One character, and those that a terminal obeys as bytes in hexadecimal. Returns how many
- * bytes it has. */
+/* Writes one character; a control's bytes in hexadecimal. Returns how many bytes it has. */
 static size_t put_visible(FILE *out, const unsigned char *s)
 {
     const size_t length = utf8_length(s), bytes = length ? length : 1;
@@ -102,8 +101,8 @@ static size_t put_visible(FILE *out, const unsigned char *s)
     return bytes;
 }
 
-/* A spreadsheet computes a cell that begins so, in quotes too, though not one that is but
- * a number or standard input: "-", "-#2", "-[20x20+7+9]". */
+/* Whether a spreadsheet would compute the cell, which it does in quotes, too. Numbers and standard
+ * input, "-", "-#2" or "-[20x20+7+9]", are harmless. */
 static bool is_formula(const char *name)
 {
     return *name && strchr("=+-@\t\r\n", *name) && name[strspn(name, "-+#[]x.0123456789")];
@@ -212,7 +211,7 @@ void text_label(char buffer[TEXT_SCORE_SIZE], bool integer, double score)
         shorten_exponent(buffer);
     } else if (size < 0.00005) {
         strcpy(buffer, "0.0000");
-    } else if (size > 0.9999 && size < 1) { /* only nearly a copy */
+    } else if (size > 0.9999 && size < 1) { /* rounding must not make a copy of what is nearly one */
         strcpy(buffer, score < 0 ? "-0.9999" : "0.9999");
     } else {
         const int decimals = size <= 1 ? 4 : size < 9.9995 ? 3 : size < 99.995 ? 2 : size < 999.95;

@@ -24,7 +24,7 @@ void emit_endings(FILE *out);
 /* A table in Markdown, for a file in docs/reference/. */
 void emit_markdown_table(FILE *out);
 
-/* The first clause of an option's help, which fits into a menu. Its length. */
+/* The length of the first clause of an option's help, which fits into a menu. */
 int short_help_length(const option_row *row);
 
 #endif

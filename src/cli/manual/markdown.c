@@ -3,7 +3,7 @@
 
 #include "emitters.h"
 
-/* A bar would end the cell. The table stands in docs/reference/. */
+/* Escapes bars, which would end the cell, and makes links relative to docs/reference/. */
 static void put_cell(FILE *out, const char *text)
 {
     static const char folder[] = "](docs/";

@@ -18,7 +18,7 @@ static int word_length(const char *text)
     return length;
 }
 
-/* Spells a word as roff reads it, literals bold and never hyphenated. Its length. */
+/* Spells a word as roff reads it, literals bold and never hyphenated. Returns its length. */
 static int spell_word(char *to, size_t size, const char *word, int length)
 {
     bool literal = false;
@@ -52,8 +52,8 @@ static int spell_word(char *to, size_t size, const char *word, int length)
     return used;
 }
 
-/* Text with `literals`, each sentence on lines of its own. A [link](docs/x.md) is left out: it
- * stands last, and the manual is not among the documents. */
+/* Writes text with `literals`, each sentence on lines of its own. A [link](docs/x.md) is left out:
+ * it stands last, and the manual is not among the documents. */
 static void put_text(FILE *out, const char *text, bool capital, const char *end)
 {
     int column = 0;
@@ -75,7 +75,7 @@ static void put_text(FILE *out, const char *text, bool capital, const char *end)
     fprintf(out, "%s\n", *text ? "" : end);
 }
 
-/* A phrase that begins small and has no full stop. */
+/* Writes a phrase as a sentence: with a capital and a full stop. */
 static void put_sentence(FILE *out, const char *phrase)
 {
     put_text(out, phrase, true, ".");

@@ -7,7 +7,7 @@
 
 #include "run/weak.h"
 
-/* Whether less than 0 is the opposite of a match. */
+/* Whether a score below 0 means the opposite of a match. */
 static bool has_sign(tm_metric metric)
 {
     return metric == TM_METRIC_LCC || metric == TM_METRIC_CCOEFF;
@@ -48,8 +48,8 @@ static bool look_again(const cli_engine *e, const tm_image *image, const tm_temp
     return true;
 }
 
-/* Several matches are weighed against the best place that is not among them: they may be
- * copies of one thing. */
+/* Several matches are compared with the best score that is not among them, as they may be copies of
+ * one thing. */
 bool doubt_judge(const cli_engine *e, const tm_image *image, const tm_template *tmpl,
                  size_t index, cli_pair *pair)
 {
@@ -61,7 +61,7 @@ bool doubt_judge(const cli_engine *e, const tm_image *image, const tm_template *
     const bool doubtful = weak_needs_rest(best->score, r->template_pixels);
 
     if (e->options->most_matches == 0 && best->score >= weak_least_score(r->template_pixels))
-        return true; /* all of them reach it */
+        return true; /* all matches reach it */
     if (doubtful && !r->knows_margins && image && !look_again(e, image, tmpl, pair, &rest))
         return false;
     const bool unknown = doubtful && !r->knows_margins && !image;
@@ -74,15 +74,15 @@ bool doubt_judge(const cli_engine *e, const tm_image *image, const tm_template *
     return true;
 }
 
-/* Rows are packed. */
+/* Whether all pixels are the same. Rows are packed. */
 static bool is_flat(const io_picture *p)
 {
     const size_t size = (size_t)io_sample_size(p);
     return memcmp(p->samples, p->samples + size, (size_t)(p->width * p->height) * size - size) == 0;
 }
 
-/* Places of the same score are counted for the one frame of somebody who has not asked for
- * colours: another search is nothing then, and might be much for a thousand frames. */
+/* Counts positions that score as the best does. It takes another search, which is worth it for a
+ * single frame. */
 static void count_equal(const cli_engine *e, const tm_image *image, const tm_template *tmpl,
                         cli_result *r)
 {
@@ -93,7 +93,7 @@ static void count_equal(const cli_engine *e, const tm_image *image, const tm_tem
     search.min_score = r->matches[0].score;
     search.margin = search.subpixel = 0;
     if (tm_match_peaks(e->matcher, image, &tmpl, 1, &search, &hits, NULL) != TM_OK)
-        return; /* a hint less */
+        return; /* then there is no hint */
     r->equal = (int)hits.count;
     tm_hits_free(&hits);
 }

@@ -5,10 +5,10 @@
 
 #include "run/engine.h"
 
-/* The search for one template; false where the best match alone is wanted. Without a
- * threshold, -n 0 takes the one that suits the template's size, and several matches have to
- * correlate. Where the last frame was doubtful, so may this one be: margins come cheaper with
- * the matches than by another search. */
+/* Sets the search for one template; false where the best match alone is enough. Without a
+ * threshold, -n 0 takes one that suits the template's size, and several matches have to score more
+ * than 0. Where the last frame's match was doubtful, margins are asked for at once, which is
+ * cheaper than another search. */
 bool doubt_search(const cli_engine *engine, size_t index, const cli_result *result,
                   tm_search *search);
 
@@ -18,7 +18,7 @@ bool doubt_search(const cli_engine *engine, size_t index, const cli_result *resu
 bool doubt_judge(const cli_engine *engine, const tm_image *image, const tm_template *tmpl,
                  size_t index, cli_pair *pair);
 
-/* Looks for what hints are about, where somebody is there to read them. */
+/* Finds out what hints can be given, unless the run is quiet. */
 void doubt_hints(const cli_engine *engine, const cli_input *frame, const tm_image *image,
                  const tm_template *tmpl, cli_pair *pair);
 

@@ -37,7 +37,7 @@ void emitter_end(cli_emitter *e)
 
 static bool log_pair(cli_emitter *e, const cli_job *job, const cli_pair *pair, uint64_t id)
 {
-    const size_t start = (size_t)ftello(e->lines); /* those of other templates are before it */
+    const size_t start = (size_t)ftello(e->lines); /* the lines of other templates are before it */
     report_constant(e->plan->options, e->lines, &pair->result, pair->done ? NULL : pair->error.reason);
     if (fflush(e->lines) != 0)
         return false;
@@ -46,8 +46,8 @@ static bool log_pair(cli_emitter *e, const cli_job *job, const cli_pair *pair, u
     return fflush(e->lines) == 0;
 }
 
-/* Pairs that were done before have their line already. Where a picture could not be
- * written, the frame is to be matched again. */
+/* Appends the frame's lines to the log. Pairs of an earlier run have theirs already. Where a
+ * picture could not be written, the lines have no id, so that the frame is matched again. */
 static bool log_job(cli_emitter *e, const cli_job *job)
 {
     bool good = true;

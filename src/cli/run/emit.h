@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What becomes of finished jobs, in order: messages, results, totals. */
-#ifndef TMATCH_CLI_BATCH_EMIT_H
-#define TMATCH_CLI_BATCH_EMIT_H
+#ifndef TMATCH_CLI_EMIT_H
+#define TMATCH_CLI_EMIT_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,11 +17,11 @@ typedef struct cli_emitter {
     cli_report report;
     cli_resume *resume; /* or NULL */
     cli_page *page;     /* or NULL */
-    FILE *lines;        /* of the log, for one frame */
+    FILE *lines;        /* one frame's lines of the log */
     char *text;
     size_t text_size;
     bool log_failed, page_failed;
-    bool failed; /* a frame, a template or an output */
+    bool failed; /* something failed: a frame, a template or an output */
     int64_t frames, skipped_frames, broken_frames, bytes;
     int64_t matches;
     cli_notes notes;
@@ -36,11 +36,11 @@ bool emitter_begin(cli_emitter *emitter, const cli_plan *plan, cli_resume *resum
                    size_t frames);
 void emitter_end(cli_emitter *emitter);
 
-/* For the pipeline; data is the emitter. False when there is nobody to work for, or
- * the log cannot be written. */
+/* For the pipeline; data is the emitter. False when standard output has failed, or the log cannot
+ * be written. */
 bool emitter_take(void *data, cli_job *job);
 
-/* One line on standard error. */
+/* Prints the totals, one line on standard error. */
 void emitter_summarize(const cli_emitter *emitter);
 
 #endif

@@ -38,7 +38,7 @@ static bool open_oracle(cli_engine *e)
     return open_matcher(&e->oracle, &settings);
 }
 
-/* The best match alone is found without peaks; it has no margin and no fractions. */
+/* A search finds peaks, margins and fractions of positions; the best match alone needs none. */
 static void set_search(cli_engine *e)
 {
     const cli_options *o = e->options;
@@ -92,7 +92,8 @@ static bool prepare_one(cli_engine *e, size_t i, const cli_template *tmpl, bool 
     return status == TM_OK || library_fail(error, e->oracle, status);
 }
 
-/* Colours that differ may have one luma: that is an error only where it is used. */
+/* Prepares the template in gray and in colour. Colours may all have one luma: that is an error only
+ * where luma is used, so the first result does not count. */
 static bool prepare(cli_engine *e, size_t i, const cli_template *tmpl, io_error *error)
 {
     if (!tmpl->input.color.samples)

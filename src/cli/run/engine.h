@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A matcher with the templates prepared for it, and how it is asked. Each engine is used by one
- * thread. */
+/* A matcher with the templates prepared for it. Each engine is used by one thread. */
 #ifndef TMATCH_CLI_ENGINE_H
 #define TMATCH_CLI_ENGINE_H
 
@@ -20,8 +19,8 @@ typedef struct cli_engine {
     tm_matcher *matcher;
     tm_matcher *oracle; /* for --verify, else NULL */
     size_t count;       /* how many templates there are */
-    /* Each template in gray and, where colours are wanted and it has some, in colour; NULL where
-     * it has not that form, or is not usable. */
+    /* Each template in gray, [0], and in colour, [1]. NULL where colours are not wanted, or the
+     * template has none, or is not usable. truths: the same for the oracle. */
     tm_template **prepared[2], **truths[2];
     /* Room for one frame's templates. */
     const tm_template **chosen;
@@ -30,8 +29,8 @@ typedef struct cli_engine {
     size_t *order;
     bool searches; /* for more than the best match */
     tm_search search;
-    bool *doubtful; /* for each template, whether its last score left open if it is weak */
-    bool alone;     /* its frame is the only one */
+    bool *doubtful; /* for each template, whether the last score did not decide if it is weak */
+    bool alone;     /* there is only one frame */
 } cli_engine;
 
 /* False after a message. To be closed in either case. */
@@ -51,10 +50,9 @@ typedef struct cli_pair {
     cli_result result;
     score_map map; /* for --map, else empty; to be freed */
     bool done;     /* else error says why not */
-    bool lasting;  /* it would come to the same another time: no file, device or
-                      memory has failed */
+    bool lasting;  /* another run would come to the same: no file, device or memory has failed */
     io_error error;
-    bool searched; /* by this search; else for the best match alone */
+    bool searched; /* by search; else only for the best match */
     tm_search search;
 } cli_pair;
 

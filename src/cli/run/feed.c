@@ -40,7 +40,8 @@ static void give_back(void *data, size_t size)
     pthread_mutex_unlock(&f->lock);
 }
 
-/* Takes the picture over, if there is one. False for want of memory. */
+/* Makes a frame of a stream's picture, which it takes over, or of the reason why there is none.
+ * False if memory ran out. */
 static bool make_frame(cli_feed *f, const cli_frame *stream, int64_t number, io_streamed *picture,
                        const char *reason, cli_frame *frame)
 {
@@ -76,7 +77,8 @@ static char *path_of(const cli_frame *frame)
     return io_split_crop(frame->path, &path, &crop, &has_crop, &error) ? path : NULL;
 }
 
-/* The stream's first picture, and whether it is the only one. False with an error. */
+/* Opens the stream, reads its first picture, and finds out whether it is the only one. False with
+ * an error. */
 static bool begin(cli_feed *f, const cli_frame *frame, bool *lone, io_error *error)
 {
     char *path = path_of(frame);
@@ -123,7 +125,8 @@ static cli_frame *find_stream(const cli_frames *frames)
     return NULL;
 }
 
-/* A lone stream: its picture, or why there is none, becomes the frame. */
+/* Looks into the only stream. If it has one picture, that, or why it cannot be read, becomes the
+ * frame; else the pipeline is to be fed. */
 static bool peek(cli_feed *f, cli_frame *stream)
 {
     cli_frame frame;
@@ -202,7 +205,7 @@ static bool is_stopped(cli_feed *f)
     return stopped;
 }
 
-/* False when nothing more is to be added. */
+/* Hands a frame to the pipeline. False when no more is wanted. */
 static bool add(cli_feed *f, cli_pipeline *pipeline, const cli_frame *stream, int64_t number,
                 const char *reason)
 {

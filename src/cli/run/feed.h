@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Frames that come through pipes: each goes on its way when it has arrived, and no more of
- * them are read than there is room for. */
-#ifndef TMATCH_CLI_BATCH_FEED_H
-#define TMATCH_CLI_BATCH_FEED_H
+/* Frames that come through pipes: each is handed to the pipeline when it has arrived, and no more
+ * are read than there is room for. */
+#ifndef TMATCH_CLI_FEED_H
+#define TMATCH_CLI_FEED_H
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -15,19 +15,19 @@
 typedef struct cli_feed {
     const cli_options *options;
     cli_frames frames;  /* still to come: the first is a stream, others may follow it */
-    io_stream *stream;  /* that is read */
-    io_streamed picture; /* its first, which was read to see whether others follow */
+    io_stream *stream;  /* the one that is being read */
+    io_streamed picture; /* its first picture, which was read to see whether others follow */
     bool begun;
-    bool several; /* streams, or a stream of several: the pipeline is to be fed */
+    bool several; /* there are several streams, or pictures in one: the pipeline is to be fed */
     bool failed;
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock; /* guards what follows */
     pthread_cond_t room;
     size_t held; /* bytes of pictures that are on their way */
     bool stopped;
 } cli_feed;
 
-/* Looks for streams among the frames. Where one is among others, or has several pictures,
- * several is set; a lone picture of a lone stream becomes an ordinary frame. False after a
+/* Looks for streams among the frames. Sets several where a stream is among other frames, or has
+ * several pictures; the only picture of the only stream becomes an ordinary frame. False after a
  * message. To be closed in any case, after the frames. */
 bool feed_open(cli_feed *feed, const cli_options *options, cli_frames *frames);
 void feed_close(cli_feed *feed);

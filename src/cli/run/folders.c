@@ -11,8 +11,8 @@
 #include "io/io.h"
 #include "message.h"
 
-/* A name in a folder; folders have a slash behind, which puts them where their
- * contents' paths belong. */
+/* Names in a folder. Those of folders end with a slash, which sorts them as the paths of what is in
+ * them. */
 typedef struct names {
     char **list;
     size_t count, capacity;
@@ -26,8 +26,8 @@ static char *join(const char *folder, const char *name)
     return asprintf(&path, "%s%s%s", folder, slash, name) < 0 ? NULL : path;
 }
 
-/* What may be a picture or a folder to descend into; pipes and devices are not
- * opened, they might never end. */
+/* Whether an entry may be a picture, or is a folder to descend into. Pipes and devices are not
+ * opened: they might never end. */
 static bool wanted(const cli_frames *frames, const char *folder, const struct dirent *entry,
                    bool *is_folder)
 {
@@ -194,8 +194,8 @@ bool folders_add(cli_frames *frames, const char *operand)
                                               : "no pictures in this folder (-r looks below it)");
 }
 
-/* What editors and Windows put around names: a byte order mark before the first, a carriage
- * return behind each; unless a file has that very name. */
+/* Takes off what editors and Windows put around names, a byte order mark before the first and a
+ * carriage return behind each, unless a file has that very name. Returns the length. */
 static ssize_t take_off(char *line, ssize_t length, bool first)
 {
     struct stat status;
@@ -210,7 +210,7 @@ static ssize_t take_off(char *line, ssize_t length, bool first)
     return length;
 }
 
-/* NULL, or why it cannot be read. */
+/* Adds what the list names. Returns NULL, or why it cannot be read. */
 static const char *read_list(cli_frames *frames, FILE *file, char end)
 {
     const char *reason = NULL;

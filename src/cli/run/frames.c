@@ -88,7 +88,7 @@ static bool add_error(cli_frames *frames, const cli_frame *frame, const char *re
 typedef struct taker {
     cli_frames *frames;
     const cli_frame *frame;
-    int64_t number; /* of the last one, or of the only one that is wanted */
+    int64_t number; /* the last picture's, or that of the only one that is wanted */
     bool only;
     bool added;
 } taker;
@@ -108,7 +108,7 @@ static bool add_part(taker *t, const io_part *location, const char *reason)
     return frames_append(t->frames, one);
 }
 
-/* For io_find_parts. A template is one picture, so after the first nothing is added. */
+/* For io_find_parts. A template has to be one picture: a file of several becomes an error, once. */
 static bool take(void *data, const io_part *location, const char *reason)
 {
     taker *t = data;
@@ -124,7 +124,7 @@ static bool take(void *data, const io_part *location, const char *reason)
                                             "behind the file's name means the first");
 }
 
-/* "file#3", without the end; file is the frame's path without crop and number. */
+/* Adds the picture that "file#3" names. file: the path without number and crop. */
 static bool add_numbered(taker *t, const char *file)
 {
     char reason[96];
@@ -138,7 +138,8 @@ static bool add_numbered(taker *t, const char *file)
     return add_error(t->frames, t->frame, reason);
 }
 
-/* file is the frame's path without a crop. */
+/* Adds the pictures of a file that holds several, or the one that is asked for; else nothing. file:
+ * the frame's path without a crop. */
 static bool add_parts(taker *t, char *file)
 {
     if (is_file(file)) {
@@ -171,7 +172,7 @@ bool frames_add_file(cli_frames *frames, cli_frame frame)
     if (!frame.named)
         file = strdup(frame.path);
     else
-        io_split_crop(frame.path, &file, &crop, &has_crop, &error); /* or its turn says why not */
+        io_split_crop(frame.path, &file, &crop, &has_crop, &error); /* a failure is told when it is loaded */
     if (file && frame.named && !frames->one_each && io_is_stream(file)) {
         frame.stream = !frames->in_list || strcmp(file, "-") == 0;
         if (!frame.stream) {

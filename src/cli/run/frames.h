@@ -9,20 +9,20 @@
 
 #include "io/io.h"
 
-/* Which picture is meant, of a file or a stream that holds several. */
+/* Which picture of a file or a stream that holds several. */
 typedef struct cli_part {
-    int64_t number; /* from 1; 0: of a stream the only one */
+    int64_t number; /* from 1; 0: the only one of a stream */
     bool spelled;   /* the frame's path ends in "#number", before its crop */
     io_part location;
-    io_source held; /* its bytes, where it came by a stream, until they are decoded */
+    io_source held; /* its bytes, where it came through a stream, until they are decoded */
 } cli_part;
 
 typedef struct cli_frame {
     char *path;    /* as it is opened and printed */
-    uint32_t tree; /* where the part of path begins that output folders mirror */
-    bool named;    /* by the user, so a crop may follow; else exactly a file's name */
-    bool stream;   /* a pipe or a device, of which nobody knows yet how many frames it holds */
-    char *error;   /* why it is known that there is nothing to read, or NULL */
+    uint32_t tree; /* where in path the part begins that is repeated in output folders */
+    bool named;    /* named by the user, so a crop may follow; else exactly a file's name */
+    bool stream;   /* a pipe or a device; nobody knows yet how many frames it holds */
+    char *error;   /* why there is nothing to read, where that is known, or NULL */
     cli_part *part; /* NULL: the file's only picture */
 } cli_frame;
 
@@ -37,13 +37,13 @@ enum { FRAMES_SKIPPED_ENDINGS = 16 };
 typedef struct cli_frames {
     cli_frame *list;
     size_t count, capacity;
-    bool from_folders; /* or lists, or files of several: their number was not the user's to see */
+    bool from_folders; /* from folders or lists: the user did not see how many */
     bool streamed;     /* there will be more than are listed */
-    bool in_list;      /* what is added is of a list */
+    bool in_list;      /* a list is being read */
     bool one_each;     /* a file of several pictures is an error, unless one is named */
-    bool recursive;    /* folders are descended into, */
-    cli_skipped skipped[FRAMES_SKIPPED_ENDINGS]; /* the first whose count is 0 is no more */
-    const char *not_below[2]; /* but not into these, if they exist: own outputs */
+    bool recursive;    /* folders in folders are read, too, */
+    cli_skipped skipped[FRAMES_SKIPPED_ENDINGS]; /* up to the first whose count is 0 */
+    const char *not_below[2]; /* but not these, where outputs are written; or NULL */
 } cli_frames;
 
 /* Appends a file's frame, or one for each of its pictures, or the one that "#N" behind the

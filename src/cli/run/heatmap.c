@@ -9,11 +9,11 @@
 #include "message.h"
 #include "text.h"
 
-/* White, which is not in the map. */
+/* The number of a colour that is not in the map, white. */
 enum { MARKS = 9 };
 
-/* From a window's corner to its middle; of the two in the middle of an even size, the first,
- * as with --domain same. */
+/* How far a window's middle is from its corner. An even size has two middle pixels: the first is
+ * meant, as with --domain same. */
 static int64_t middle(int64_t size)
 {
     return (size - 1) / 2;

@@ -9,9 +9,9 @@
 #include "options.h"
 #include "run/report.h"
 
-/* The map in colour with the pair's matches marked, a score in the place of its window's top left
- * corner; or, where there is a gray frame, over that, in the place of its window's middle. crop:
- * the part of the frame that was matched. */
+/* Writes the map in colour with the pair's matches marked. Each score is drawn at its window's
+ * upper left corner; or, over the gray frame if that is not NULL, at its window's middle. crop: the
+ * part of the frame that was matched. */
 bool heatmap_write(const char *path, const cli_options *options, const score_map *map,
                    const cli_result *result, const io_crop *crop, const io_picture *frame,
                    io_error *error);

@@ -15,7 +15,8 @@ static void fail_memory(io_error *error)
     strcpy(error->reason, tm_strerror(TM_ERR_MEMORY));
 }
 
-/* "scan.tif#3" is the path already where the user wrote it so. */
+/* Makes the name "scan.tif#3". Where the user wrote that, it is the path, and the number is taken
+ * off there. */
 static void name_part(cli_operand *operand, cli_part *part)
 {
     operand->part = part;
@@ -72,7 +73,7 @@ const char *operand_name(const cli_operand *operand)
     return operand->name ? operand->name : operand->path ? operand->path : operand->given;
 }
 
-/* The mask takes the place of the picture's own. */
+/* Replaces the picture's own mask. */
 static bool put_mask(cli_input *input, const cli_operand *operand, const io_picture *mask,
                      io_error *error)
 {
@@ -148,7 +149,7 @@ static bool open_for_rows(cli_input *input, io_color color, const input_settings
     return io_rows_open_as(&input->rows, &input->source, &request, &settings->limits, error);
 }
 
-/* A small part of a large picture: what lies below it is not even read. */
+/* Decodes a small part of a large picture; what lies below it is not even read. */
 static bool decode_crop(cli_input *input, io_picture *picture, io_color color,
                         const io_picture *header, const cli_operand *operand, const input_settings *settings,
                         io_error *error)
@@ -186,8 +187,8 @@ static bool decode_crops(cli_input *input, const cli_operand *operand, const inp
            (!settings->mask || put_mask(input, operand, settings->mask, error));
 }
 
-/* Whether so many pixels have room until they are matched, with what is held beside
- * them: by the decoder, then while they are turned, then while they are matched. */
+/* Whether there is memory for so many pixels until they are matched, with what is held beside them:
+ * by the decoder, then while they are turned, then while they are matched. */
 static bool fits(int64_t width, int64_t height, const io_rows *rows, const input_settings *settings)
 {
     const bool color = settings->color && io_rows_colored(rows);
@@ -202,10 +203,10 @@ static bool fits(int64_t width, int64_t height, const io_rows *rows, const input
     return width <= settings->room.bytes / bytes / height;
 }
 
-/* Why a picture that there is no room for can neither be read by rows. */
+/* Whether a picture that does not fit in memory cannot be read by rows either, and why. */
 static bool refuse_rows(const cli_input *input, const input_settings *settings, io_error *error)
 {
-    enum { ROW_BYTES = 9 }; /* a pixel's in the decoder's two rows of RGBA, and in ours */
+    enum { ROW_BYTES = 9 }; /* a pixel in the decoder's two rows of RGBA, and in ours */
     const io_rows *rows = input->rows;
     const int64_t width = io_rows_width(rows), height = io_rows_height(rows);
     if (io_rows_whole(rows))
@@ -221,12 +222,13 @@ static bool refuse_rows(const cli_input *input, const input_settings *settings, 
     return true;
 }
 
-/* Decides by the header. */
+/* Decides by the picture's size how it is read: whole, its crop only, or by rows while it is
+ * matched. */
 static bool open_rows(cli_input *input, const cli_operand *operand, const input_settings *settings,
                       io_error *error)
 {
     if (!open_for_rows(input, IO_GRAY, settings, error))
-        return decode_whole(input, operand, settings, error); /* text, or it says why */
+        return decode_whole(input, operand, settings, error); /* it is text, or says what is wrong */
     const int64_t width = io_rows_width(input->rows), height = io_rows_height(input->rows);
     if (fits(width, height, input->rows, settings)) {
         io_rows_close(&input->rows);
@@ -254,7 +256,7 @@ static bool open_rows(cli_input *input, const cli_operand *operand, const input_
            decode_crops(input, operand, settings, error);
 }
 
-/* A stream's picture was read when it came. */
+/* Opens the file, or takes over the bytes of a stream's picture, which are there already. */
 static bool open_source(io_source *source, const char *path, cli_part *part, const input_settings *settings,
                         io_error *error)
 {
@@ -303,7 +305,7 @@ bool input_load(cli_input *input, const cli_operand *operand, const input_settin
     return true;
 }
 
-/* In place: a byte a pixel, 0 where all its samples are. */
+/* Makes the mask a byte a pixel, 0 where all samples of the pixel are 0; in place. */
 static void flatten_mask(io_picture *mask)
 {
     const int64_t count = mask->width * mask->height;
@@ -319,7 +321,8 @@ static void flatten_mask(io_picture *mask)
     mask->bits = 8;
 }
 
-/* As deep as the file is, and in colour: made 8 bits or luma, what is small would be 0. */
+/* Decodes the mask as deep as the file is, and in colour: reduced to 8 bits or luma, small values
+ * would become 0. */
 static bool decode_mask(const io_source *source, const input_settings *settings, io_picture *mask,
                         io_error *error)
 {

@@ -47,7 +47,7 @@ static void clear_pair(cli_pair *pair, const cli_job *job, const char *tmpl)
                                   .match_capacity = r->match_capacity}};
 }
 
-/* Whether there is nothing left to do. */
+/* Whether the log has the results with all templates. */
 static bool look_up(cli_job *job, const cli_plan *plan)
 {
     bool all = true;
@@ -69,7 +69,8 @@ void job_begin(cli_job *job, const cli_plan *plan)
     job->skipped = plan->resume && look_up(job, plan);
 }
 
-/* The frame's error is every pair's. A file that was read is broken for good. */
+/* The frame's error becomes that of every pair. If the file was read, another run would come to the
+ * same. */
 static void fail_frame(cli_job *job, const cli_plan *plan, const io_error *error)
 {
     message(operand_name(&job->operand), "%s", error->reason);
@@ -85,7 +86,7 @@ void job_load(cli_job *job, const cli_plan *plan)
     io_error error;
 
     if (job->skipped) {
-        /* A report shows it all the same; by rows there are no pictures anyway. */
+        /* A report shows the frame all the same; with --max-memory there are no pictures. */
         if (plan->options->report && plan->options->max_memory == 0)
             pictures_make_thumbnail(job, plan);
         return;
@@ -105,7 +106,7 @@ void job_load(cli_job *job, const cli_plan *plan)
     if (job->loaded && !job->frame.part && !plan->options->quiet && io_pnm_goes_on(&job->input.source))
         message_note(operand_name(&job->operand), "holds several pictures, of which the first is "
                                                   "matched; named on the command line, all are");
-    /* Only pictures are made of the file a second time. */
+    /* The file is needed again only to draw pictures. */
     if (job->loaded && !job->input.rows && !pictures_wanted(plan->options))
         io_source_close(&job->input.source);
     for (size_t i = 0; i < templates->count && job->loaded; i++) {

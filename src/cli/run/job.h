@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* One frame on its way: read, matched, its pictures written, its results printed.
  * One thread at a time has it. */
-#ifndef TMATCH_CLI_BATCH_JOB_H
-#define TMATCH_CLI_BATCH_JOB_H
+#ifndef TMATCH_CLI_JOB_H
+#define TMATCH_CLI_JOB_H
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ typedef struct cli_plan {
     const cli_templates *templates;
     bool output_is_folder;
     cli_protected *protected; /* what is not to be overwritten */
-    int thumbnail_side; /* of a report's */
+    int thumbnail_side; /* the width of a report's thumbnails */
     const cli_resume *resume; /* or NULL */
 } cli_plan;
 
@@ -33,14 +33,14 @@ typedef struct cli_job {
     bool skipped; /* all pairs are in the log */
     bool loaded;  /* the input is in memory */
     bool failed; /* an output could not be written, or a verification fails */
-    bool finished; /* and waits for its turn to be printed */
+    bool finished; /* it waits for its turn to be printed */
     int64_t bytes;
     cli_pair *pairs; /* one for each template */
     uint64_t *ids;   /* for the log, one with each template */
     FILE *thumbnail; /* a JPEG, for --report; thumb_size 0: none */
     char *thumb;
     size_t thumb_size;
-    /* What it has to say, until its turn comes. */
+    /* Its messages, until its turn comes. */
     FILE *messages;
     char *text;
     size_t text_size;
@@ -51,12 +51,12 @@ typedef struct cli_job {
 bool job_init(cli_job *job, const cli_plan *plan);
 void job_free(cli_job *job, const cli_plan *plan);
 
-/* In this order, after frame has been set; its strings are the caller's. */
+/* To be called in this order after frame has been set, whose strings stay the caller's. */
 void job_begin(cli_job *job, const cli_plan *plan);
 void job_load(cli_job *job, const cli_plan *plan);
 void job_match(cli_job *job, const cli_plan *plan, const cli_engine *engine);
-void job_release(cli_job *job, const cli_plan *plan); /* a picture that write has no use for */
-void job_write(cli_job *job, const cli_plan *plan); /* and frees the picture */
+void job_release(cli_job *job, const cli_plan *plan); /* frees a picture that job_write does not need */
+void job_write(cli_job *job, const cli_plan *plan); /* also frees the picture */
 void job_end(cli_job *job);                         /* after its results are printed */
 
 #endif

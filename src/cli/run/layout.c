@@ -5,14 +5,14 @@
 
 #include "message.h"
 
-/* From so many frames a device on, each gets whole ones: nothing is merged, and no
- * device waits for another but at the end. */
+/* With so many frames a device or more, each device gets whole frames: nothing is merged, and no
+ * device waits for another before the end. */
 enum { FRAMES_A_DEVICE = 4 };
 
 /* A device takes 0.3 s to open; it must gain more than that. */
 #define WORTH_MS 1000.0
 
-/* What is read ahead of a device, mostly while it is being opened. */
+/* How much is read ahead of a device, mostly while it is being opened. */
 #define AHEAD_BYTES ((size_t)1 << 30)
 
 /* How much memory is page-locked. */
@@ -37,7 +37,7 @@ static size_t count_devices(void)
     size_t count = 0;
     if (tm_list_devices(devices, PIPELINE_MOST_DEVICES, &count, NULL, 0) != TM_OK)
         return 0;
-    return count - 1; /* the CPU is one */
+    return count - 1; /* the CPU is one of them */
 }
 
 bool layout_has_device(void)
@@ -45,7 +45,8 @@ bool layout_has_device(void)
     return count_devices() > 0;
 }
 
-/* Engines of these devices; how many all of them are is not known yet. */
+/* How many engines these devices get; how many "all devices" are is not known yet, and counts as
+ * one. */
 static size_t count_engines(uint64_t mask, size_t frames)
 {
     const size_t count = mask == TM_ALL_DEVICES ? 1 : (size_t)__builtin_popcountll(mask);
@@ -64,8 +65,8 @@ size_t layout_find_devices(layout *l, size_t frames)
     return l->a_device_each ? count : 1;
 }
 
-/* The frames in memory share --max-memory; of a frame's share, the library leaves as
- * much to frames and maps that come by rows. */
+/* Divides --max-memory among the frames in memory. The library leaves five eighths of its part to
+ * frames and maps that come by rows, so a whole frame may have as much. */
 static void limit_memory(layout *l, const cli_options *options, pipeline_settings *s, size_t frames)
 {
     const size_t at_once = frames ? min_size(frames, s->in_flight_ahead) : s->in_flight_ahead;
@@ -79,8 +80,8 @@ static void limit_memory(layout *l, const cli_options *options, pipeline_setting
     l->room = (cli_room){l->settings.host_memory / 8 * 5, (int64_t)element};
 }
 
-/* On the CPU one thread a frame needs no barriers, as long as there are frames for
- * all cores. */
+/* As long as there are frames for all cores, each frame is matched by one thread on the CPU, which
+ * needs no barriers. */
 void layout_make(layout *l, const cli_options *options, pipeline_settings *s, size_t frames)
 {
     const size_t cores = count_cores(options);
@@ -102,7 +103,7 @@ void layout_make(layout *l, const cli_options *options, pipeline_settings *s, si
         l->settings.device = TM_DEVICE_CPU;
         l->settings.threads = (int)(cores / s->workers);
     }
-    /* One for each worker, and for each engine one that it matches and one that waits. */
+    /* Each worker has a frame, and each engine has one that it matches and one that waits. */
     s->in_flight_ahead = s->workers + 2 * (s->devices ? s->engine_count : 1);
     s->in_flight = s->devices ? s->in_flight_ahead : s->workers;
     if (options->in_flight)

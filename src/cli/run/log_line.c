@@ -34,7 +34,8 @@ static const char *skip_string(const char *s)
     return s + 1;
 }
 
-/* An object or an array, in which only commas part the members, as we write them. */
+/* Skips an object or an array, whose members are separated by commas without spaces, as we write
+ * them. */
 static const char *skip_members(const char *s, char end, int depth)
 {
     if (depth == DEEPEST)
@@ -70,7 +71,7 @@ static const char *skip_number(const char *s)
     return end;
 }
 
-/* Returns what comes after it, or NULL if there is none. */
+/* Returns what comes after the value, or NULL if there is none. */
 static const char *skip_value(const char *s, int depth)
 {
     switch (*s) {
@@ -84,7 +85,7 @@ static const char *skip_value(const char *s, int depth)
     }
 }
 
-/* Its digits if text has such a field at its end; false if it has not. */
+/* Reads the number of a field at the end of the text; false if there is no such field. */
 static bool read_last(const char *text, size_t length, const char *start, uint64_t *value)
 {
     const size_t field = strlen(start) + DIGITS + 1;
@@ -103,8 +104,7 @@ static uint64_t sum_of(const char *result, size_t length, const char *id, size_t
     return hash_bytes(hash_bytes(0, result, length), id, id_length);
 }
 
-/* No string in a line has a quote that is not escaped, so what is looked for here and
- * below cannot be part of a name. */
+/* Quotes in strings are escaped, so what is looked for here and below cannot be part of a name. */
 static bool has_shape(const char *text, size_t length)
 {
     const char *end = skip_value(text, 0);
@@ -113,7 +113,7 @@ static bool has_shape(const char *text, size_t length)
            (strstr(text, ",\"error\":\"") || strstr(text, ",\"matches\":["));
 }
 
-/* What comes after the matches. */
+/* Reads what comes after the matches. */
 static void read_rest(log_line *line, const char *text)
 {
     static const char weak[] = ",\"weak\":true", best[] = ",\"best\":{", score[] = "\"score\":";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A line of the log of --resume. */
-#ifndef TMATCH_CLI_BATCH_LOG_LINE_H
-#define TMATCH_CLI_BATCH_LOG_LINE_H
+#ifndef TMATCH_CLI_LOG_LINE_H
+#define TMATCH_CLI_LOG_LINE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,8 +12,8 @@
 #define LOG_LINE_START "{\"frame\":"
 
 typedef struct log_line {
-    uint64_t id; /* 0: none */
-    off_t offset; /* in the log */
+    uint64_t id; /* 0: it has none */
+    off_t offset; /* where the line begins in the log */
     uint32_t length; /* without the newline */
     uint32_t matches;
     bool failed, weak;

@@ -58,7 +58,7 @@ static bool has_colors(const cli_input *frame, const cli_template *tmpl)
     return frame->color.samples && tmpl->input.color.samples;
 }
 
-/* Whether they can be compared at all. */
+/* Whether frame and template can be compared at all. */
 static bool is_comparable(const cli_engine *e, const cli_input *frame,
                           const cli_templates *templates, size_t i, io_error *error)
 {
@@ -103,7 +103,7 @@ static bool add_match(cli_pair *pair, const tm_hit *hit, const io_crop *crop)
     return true;
 }
 
-/* Without a threshold, the user's or that of -n 0, the best place is a match whatever it scores. */
+/* Without a threshold, the user's or that of -n 0, the best position is a match whatever it scores. */
 static bool add_best(const cli_engine *e, cli_pair *pair, const tm_hits *hits, const io_crop *crop)
 {
     const tm_hit best = {.peak = hits->best, .margin = NAN};
@@ -129,7 +129,7 @@ static void note_devices(const char *frame, const tm_matcher *matcher)
     }
 }
 
-/* Distances reach a score from above. */
+/* Whether a score is good enough; for distances, less is better. */
 static bool reaches(const cli_options *o, double score)
 {
     return tm_metric_is_distance(o->settings.metric) ? score <= o->min_score
@@ -287,8 +287,8 @@ void match_frame(const cli_engine *e, const cli_input *frame, const io_crop *cro
         match_by_rows(e, frame, crop, count, pairs);
         return;
     }
-    /* A device gets the frame once for all; on the CPU nothing is gained by it, and
-     * each has its own times. */
+    /* A device gets the frame once for all templates. On the CPU nothing is gained by that, and one
+     * by one each has its own times. */
     if (count > 1 && e->settings.device == TM_DEVICE_CUDA && !wants_map(e->options) &&
         !e->options->verify && !e->options->color && !weak_sets_thresholds(e->options) &&
         match_together(e, frame, &image, crop, pairs, count))

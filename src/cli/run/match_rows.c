@@ -8,8 +8,8 @@
 
 typedef struct reader {
     const cli_input *frame;
-    io_crop crop; /* or all of it */
-    uint8_t *row; /* of the whole picture */
+    io_crop crop; /* the whole frame, where there is none */
+    uint8_t *row; /* room for one of the whole picture */
     io_error error;
 } reader;
 
@@ -38,7 +38,7 @@ static int write_rows(void *context, int64_t first, int64_t count, const void *r
     return io_npy_write(&w->npy, count, rows, &w->error) ? 0 : -1;
 }
 
-/* What needs the frame, or all its scores, in memory. */
+/* The option that needs the frame, or all its scores, in memory; or NULL. */
 static const char *unsuited(const cli_options *o)
 {
     return o->output              ? "--output"
@@ -72,7 +72,8 @@ static bool open_map(const cli_engine *e, const cli_input *frame, const cli_pair
                        width, error);
 }
 
-/* Who is to blame for a failure, in the words of who knows most. */
+/* Says why it failed: reading and writing rows have their own reasons, the library knows the
+ * others. */
 static void explain(const cli_engine *e, tm_status status, const reader *r, const map_writer *w,
                     io_error *error)
 {

@@ -29,7 +29,7 @@ char *mirror_path(const char *folder, const cli_frame *frame, const char *suffix
     return path;
 }
 
-/* What somebody else has put there could lead anywhere. */
+/* Links are not followed: who else can write in the folder could make them lead anywhere. */
 static bool is_link(const char *path)
 {
     struct stat status;

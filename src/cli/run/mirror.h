@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Folders of outputs, which have the subfolders of the frames. */
-#ifndef TMATCH_CLI_BATCH_MIRROR_H
-#define TMATCH_CLI_BATCH_MIRROR_H
+#ifndef TMATCH_CLI_MIRROR_H
+#define TMATCH_CLI_MIRROR_H
 
 #include <stdbool.h>
 

@@ -108,7 +108,7 @@ static void say(const cli_options *o, const cli_result *r)
         say_equal(r);
 }
 
-/* What -n 0 takes for a threshold. */
+/* Says which threshold -n 0 takes. */
 static void say_threshold(const cli_options *o, const cli_templates *templates)
 {
     double least = 1, most = 0;

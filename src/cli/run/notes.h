@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What a user has to know of a result besides its line: that it is weak, how near the best
- * place came to --min-score, what may help. On standard error, in the order of the frames;
- * of a long run only the first ones, and its summary has the numbers. */
-#ifndef TMATCH_CLI_BATCH_NOTES_H
-#define TMATCH_CLI_BATCH_NOTES_H
+/* What a user should know about a result besides its line: that it is weak, how near the best
+ * position came to --min-score, what may help. Notes go to standard error, in the order of the
+ * frames; only the first ones in a long run, whose summary has the numbers. */
+#ifndef TMATCH_CLI_NOTES_H
+#define TMATCH_CLI_NOTES_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,18 +18,18 @@ typedef struct cli_notes {
     const cli_options *options;
     const cli_templates *templates;
     int64_t results;
-    int64_t count;   /* of notes, those that are not shown too */
+    int64_t count;   /* how many notes there were, with those that are not shown */
     int64_t weak;    /* results of which the best match is weak */
     int64_t without; /* results without a match */
-    double nearest;  /* of those the best score; NAN: none is known */
+    double nearest;  /* the best score of those; NAN: none is known */
     bool integers;
-    char nearest_frame[256]; /* its beginning, where it is longer */
+    char nearest_frame[256]; /* cut, where it is longer */
 } cli_notes;
 
 /* The options and templates are the caller's. */
 void notes_begin(cli_notes *notes, const cli_options *options, const cli_templates *templates);
 
-/* Counts the result, and says what there is to be said. */
+/* Counts the result, and prints a note if there is one to print. */
 void notes_take(cli_notes *notes, const cli_result *result);
 
 /* Counts one that an earlier run has logged. */

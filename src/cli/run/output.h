@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The files that a run leaves behind, besides its results. */
+/* Files of a score map and of a template. */
 #ifndef TMATCH_CLI_OUTPUT_H
 #define TMATCH_CLI_OUTPUT_H
 

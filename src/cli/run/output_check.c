@@ -44,7 +44,8 @@ static bool find_directory(target *found, const char *path)
     return false;
 }
 
-/* A log is appended to: if it exists, nothing is made beside it. */
+/* Finds where an output will be written. A log is appended to: where it exists, no temporary file
+ * is made in its directory. */
 static bool find_output(target *found, const char *path, bool appended)
 {
     struct stat status;
@@ -126,7 +127,7 @@ static bool is_watched(const cli_options *options, const struct stat *folder)
            watched.st_dev == folder->st_dev && watched.st_ino == folder->st_ino;
 }
 
-/* suffixed: the frames' names are not those of the files there. */
+/* suffixed: the files get other names than the frames. */
 static bool check_folder(const cli_options *options, const char *folder, bool suffixed,
                          const cli_frames *frames, cli_protected *protected)
 {
@@ -134,7 +135,7 @@ static bool check_folder(const cli_options *options, const char *folder, bool su
     io_error error;
     const bool exists = stat(folder, &status) == 0;
 
-    /* joined with a name, an empty one would be the root */
+    /* joined with a name, an empty path would be the root */
     if (!*folder || (exists ? !S_ISDIR(status.st_mode) : io_can_write(folder, &error))) {
         message(folder, "is no folder, which the pictures of many frames need");
         return false;

@@ -9,10 +9,10 @@
 #include "message.h"
 #include "text.h"
 
-/* Where there are few matches, a dashed box is explained. */
+/* Up to so many matches, a dashed box has "weak" in its label. */
 enum { FEW = 3 };
 
-/* Names of templates that are looked at for doubles. */
+/* So many names of templates are compared with each other. */
 enum { MOST_COMPARED = 100 };
 
 bool pictures_wanted(const cli_options *options)
@@ -34,7 +34,7 @@ static bool fail(const char *path, const io_error *error)
     return false;
 }
 
-/* The folders are made when the first file in them is. */
+/* Writes a picture in the folder of outputs, and makes the folders that it needs. */
 static bool write_in_folder(const cli_job *job, const cli_plan *plan, const char *folder,
                             const char *suffix, const io_picture *picture)
 {
@@ -74,7 +74,8 @@ static bool copy(const io_picture *from, const io_crop *crop, io_picture *to)
     return to->samples != NULL;
 }
 
-/* name.png.412+96.png, where the match is; with several templates name.png.t2.412+96.png */
+/* Writes the match at x=412 y=96 as name.png.412+96.png; with several templates as
+ * name.png.t2.412+96.png. */
 static bool write_crop(const cli_job *job, const cli_plan *plan, const io_picture *picture, size_t i,
                        const cli_match *match)
 {
@@ -95,7 +96,7 @@ static bool write_crop(const cli_job *job, const cli_plan *plan, const io_pictur
     return written;
 }
 
-/* Without folders, unless several templates have the same name. */
+/* Names templates without their folders, unless several would have the same name. */
 static void name_templates(const char **names, const cli_templates *templates)
 {
     bool distinct = true;
@@ -169,7 +170,7 @@ static bool make_thumbnail(const cli_job *job, const cli_plan *plan, const io_pi
     return fail(operand_name(&job->operand), &error);
 }
 
-/* 16 bits stay, floats are shown. */
+/* Decodes the whole frame once more. 16 bits stay, floats become 8 bits to look at. */
 static bool decode(const cli_job *job, const cli_plan *plan, io_color color, io_picture *picture,
                    io_error *error)
 {
@@ -194,7 +195,7 @@ void pictures_make_thumbnail(cli_job *job, const cli_plan *plan)
     io_error error;
 
     job->input = (cli_input){0};
-    /* It was decoded once; the log has what came of it. */
+    /* Errors are not told: the log has what came of the frame. */
     if (!job->operand.path || io_is_stream(job->operand.path) ||
         !input_open(source, &job->operand, &plan->frame_input, &error))
         return;
@@ -227,7 +228,7 @@ bool pictures_write(const cli_job *job, const cli_plan *plan)
     for (size_t i = 0; i < plan->templates->count && o->crops; i++)
         for (size_t k = 0; k < job->pairs[i].result.match_count; k++)
             good &= write_crop(job, plan, &picture, i, &job->pairs[i].result.matches[k]);
-    io_show(&picture); /* the crops were data */
+    io_show(&picture); /* crops keep the file's samples, what follows is to look at */
     if (o->report)
         good &= make_thumbnail(job, plan, &picture);
     if (o->output && found)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The pictures that a job leaves behind. */
-#ifndef TMATCH_CLI_BATCH_PICTURES_H
-#define TMATCH_CLI_BATCH_PICTURES_H
+/* The pictures that a job writes: annotated frames, crops and thumbnails. */
+#ifndef TMATCH_CLI_PICTURES_H
+#define TMATCH_CLI_PICTURES_H
 
 #include <stdbool.h>
 
@@ -21,8 +21,8 @@ bool pictures_write(const cli_job *job, const cli_plan *plan);
 /* How wide thumbnails are for so many frames; 0: nobody knows how many. */
 int pictures_thumbnail_side(size_t frames);
 
-/* The thumbnail of a frame that an earlier run has matched, and the frame's size; none if it
- * cannot be read now. */
+/* Makes the thumbnail of a frame that an earlier run has matched, and sets the frame's size;
+ * neither if it cannot be read now. */
 void pictures_make_thumbnail(cli_job *job, const cli_plan *plan);
 
 #endif

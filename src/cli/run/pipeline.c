@@ -135,8 +135,8 @@ static bool init(cli_pipeline *p)
     pthread_cond_init(&p->read, NULL);
     pthread_cond_init(&p->done, NULL);
     pthread_cond_init(&p->room, NULL);
-    /* Some frames take several times as long as others; while one does, the rest
-     * goes on. What waits is results, not pictures. */
+    /* Some frames take several times as long as others: the rest goes on meanwhile. Only results
+     * wait for their turn, not pictures. */
     p->window = 8 * p->s.in_flight_ahead;
     if (p->s.ahead_bytes && p->s.open_device && p->window < MIN_AHEAD)
         p->window = MIN_AHEAD;

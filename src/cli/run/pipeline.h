@@ -6,8 +6,8 @@
  *
  * Nothing polls, and everything is bounded: the frames in memory by in_flight, the
  * results that wait for an earlier frame by the window. */
-#ifndef TMATCH_CLI_BATCH_PIPELINE_H
-#define TMATCH_CLI_BATCH_PIPELINE_H
+#ifndef TMATCH_CLI_PIPELINE_H
+#define TMATCH_CLI_PIPELINE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,7 +31,7 @@ typedef struct pipeline_settings {
     size_t held_bytes; /* how much of --max-memory is for frames that the feed has read */
     size_t workers;    /* threads that read */
     size_t in_flight; /* frames in memory at a time, at least 1 */
-    size_t in_flight_ahead; /* and with devices */
+    size_t in_flight_ahead; /* the same with devices */
     size_t ahead_bytes; /* more frames may be read ahead of devices up to this; if 0, the
                            bounds above are firm */
     /* On the CPU one for each worker, open, and room for one more. Else one for each device,
@@ -40,15 +40,15 @@ typedef struct pipeline_settings {
     cli_engine *engines;
     size_t engine_count;
     bool devices;
-    /* With devices: how many engines there are to be. CUDA takes a tenth of a second to
-     * say, so a thread asks that opens the first of them then. */
+    /* With devices: how many engines there will be. CUDA takes a tenth of a second to say, so the
+     * first device's thread asks. */
     size_t (*find_devices)(void *device_data);
     /* On the CPU, if not NULL: a device that is opened, in a thread of its own, once
      * there is more than worth_ms of matching left. False: there is none. */
     bool (*open_device)(void *device_data, size_t i, cli_engine *engine);
     void *device_data;
     double worth_ms;
-    frame_slots *slots; /* that frames are read into once a device is open */
+    frame_slots *slots; /* frames are read into them once a device is open */
     size_t slot_bytes;  /* what all slots may take; 0: none are made */
     /* Called with each finished job. False: nobody wants more. */
     bool (*finished)(void *data, cli_job *job);

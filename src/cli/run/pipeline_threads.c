@@ -80,7 +80,7 @@ static void finish(cli_pipeline *p, cli_job *job)
     if (pipeline_is_over(p))
         pipeline_wake_all(p);
     else if (p->s.devices)
-        pthread_cond_signal(&p->work); /* the room that a frame left */
+        pthread_cond_signal(&p->work); /* a frame has left room in memory */
     if (job == &p->jobs[p->returned % p->window])
         pthread_cond_signal(&p->done);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The threads of a pipeline, which read, match and write, and what they share with
  * the caller's side in pipeline.c. */
-#ifndef TMATCH_CLI_BATCH_PIPELINE_THREADS_H
-#define TMATCH_CLI_BATCH_PIPELINE_THREADS_H
+#ifndef TMATCH_CLI_PIPELINE_THREADS_H
+#define TMATCH_CLI_PIPELINE_THREADS_H
 
 #include <pthread.h>
 
@@ -16,13 +16,13 @@ typedef struct queue {
 
 typedef struct member {
     cli_pipeline *pipeline;
-    cli_engine *engine; /* NULL for a worker beside devices */
+    cli_engine *engine; /* NULL for a worker where devices match */
     pthread_t thread;
 } member;
 
 struct cli_pipeline {
     pipeline_settings s;
-    pthread_mutex_t lock; /* of all below */
+    pthread_mutex_t lock; /* guards all below */
     pthread_cond_t work;  /* for workers: a frame may be taken, or has been matched */
     pthread_cond_t read;  /* for devices: a frame has been read */
     pthread_cond_t done;  /* for the caller: a frame has been finished */
@@ -41,7 +41,7 @@ struct cli_pipeline {
     bool broken;                 /* a device cannot be opened: nothing more is handed over */
     size_t frame_bytes;          /* what the largest frame so far takes */
     bool late_begun, late_ready; /* whether the device that the CPU asked for is opened, is open */
-    bool slots_asked;            /* a device's thread has made them, or found no use */
+    bool slots_asked;            /* a device's thread has made slots, or found no use for them */
     size_t matched;
     double match_ms; /* how long those took, all threads together */
     member *members;
@@ -53,7 +53,7 @@ bool pipeline_is_over(const cli_pipeline *p);
 void pipeline_wake_all(cli_pipeline *p);
 void pipeline_stop(cli_pipeline *p);
 
-/* One more member, which runs one of the two below. */
+/* Starts one more thread, which runs one of the functions below. */
 bool pipeline_start(cli_pipeline *p, cli_engine *engine, void *(*run)(void *));
 
 /* What threads run; the argument is the member. A worker reads frames, writes pictures and, without

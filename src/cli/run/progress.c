@@ -9,7 +9,7 @@
 #include "clock.h"
 #include "message.h"
 
-/* Short work needs no bar, and the eye no more than some pictures a second. */
+/* The bar is shown after half a second, and drawn ten times a second. */
 #define FIRST_MS 500.0
 #define AGAIN_MS 100.0
 
@@ -53,7 +53,7 @@ static void write_duration(char *text, size_t size, double seconds)
         snprintf(text, size, "%ld:%02ld", s / 60, s % 60);
 }
 
-/* "[=====>    ]" of so many columns, or less, and a space. */
+/* Writes "[=====>    ]" of so many columns or less, and a space. */
 static void write_bar(char *text, int width, double share)
 {
     char bar[MAX_BAR + 1] = "";
@@ -70,8 +70,8 @@ static void write_bar(char *text, int width, double share)
     sprintf(text, "[%.*s] ", width, bar);
 }
 
-/* "[=====>    ]  61%  1234/2000  51.0 frames/s  0:15 left  3 failed", without what there is
- * no room for: the bar goes first, then the rate, then the time. */
+/* Writes "[=====>    ]  61%  1234/2000  51.0 frames/s  0:15 left  3 failed". Where there is no room
+ * for all, the bar is left out first, then the rate, then the time. */
 static void write_line(cli_progress *p, int room, size_t done, size_t fresh, size_t failed)
 {
     const double seconds = (clock_ms() - p->start_ms) * 1e-3, rate = (double)fresh / seconds;
@@ -116,7 +116,7 @@ void progress_show(cli_progress *p, size_t done, size_t fresh, size_t failed)
         write_line(p, width, done, fresh, failed);
         p->made_ms = now;
     }
-    if (before >= all) /* a narrower terminal has broken it */
+    if (before >= all) /* the terminal has become narrower and has broken it */
         progress_hide(p);
     const int length = (int)strlen(p->line) < width ? (int)strlen(p->line) : width;
     fprintf(stderr, "\r%.*s%*s", length, p->line,

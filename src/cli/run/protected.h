@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* All files that a run reads, whatever their names: none of them is written to. */
+/* The files that a run reads, by whatever name: no output may overwrite one of them. */
 #ifndef TMATCH_CLI_PROTECTED_H
 #define TMATCH_CLI_PROTECTED_H
 

@@ -41,8 +41,7 @@ static void write_score(const cli_result *result, FILE *out, double score)
     fputs(text, out);
 }
 
-/* " y=" between x and y, and the like. A fraction has three digits: more than the
- * fit is worth. */
+/* Writes x and y with this between them. Three decimals are more than the fit is worth. */
 static void write_place(const cli_options *options, FILE *out, const cli_match *m,
                         const char *between)
 {
@@ -159,7 +158,7 @@ static void json_matches(const cli_options *options, FILE *out, const cli_result
             fputs("null", out);
         else
             write_score(r, out, m->margin);
-        if (m->weak && !result_is_weak(r)) /* else the result says it of all */
+        if (m->weak && !result_is_weak(r)) /* else the whole result is marked weak */
             fputs(",\"weak\":true", out);
         putc('}', out);
     }

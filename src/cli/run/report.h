@@ -15,7 +15,7 @@
 
 typedef struct cli_report {
     const cli_options *options;
-    bool several_templates; /* so that each line has to name its own */
+    bool several_templates; /* so that each line names its template */
     FILE *out;
     int error; /* errno of the first write that failed, or 0 */
 } cli_report;
@@ -25,32 +25,32 @@ typedef struct cli_match {
     int64_t x, y; /* in the whole frame */
     double score;
     double margin; /* NAN: there is none; with json, --resume and --report only */
-    double dx, dy; /* of --subpixel */
+    double dx, dy; /* fractions, with --subpixel */
     bool weak;     /* it may be chance */
 } cli_match;
 
-/* Equal places are counted to there. */
+/* Positions of equal score are counted up to this. */
 enum { RESULT_MOST_EQUAL = 100 };
 
 typedef struct cli_result {
     const char *frame, *tmpl;
-    int64_t index; /* of the picture in its file or stream, from 1; 0: it is alone there */
-    bool timed;    /* a movie's frame, */
+    int64_t index; /* of the picture in its file or stream, from 1; 0: it is the only one */
+    bool timed;    /* the frame is a movie's, */
     double time;   /* after so many seconds */
     int64_t frame_width, frame_height;
     int64_t template_width, template_height;
-    int64_t template_pixels; /* that count */
-    cli_match *matches; /* that are to be reported; the result's own */
+    int64_t template_pixels; /* how many pixels the mask leaves */
+    cli_match *matches; /* to be reported; owned by the result */
     size_t match_count, match_capacity;
-    size_t weak_count;  /* of the matches, the last ones */
-    double rest;        /* what they were weighed against: see weak_is */
-    bool knows_margins; /* the matches', where there are any */
-    bool has_best;      /* nothing reached --min-score: */
-    cli_match best;     /* what came nearest */
+    size_t weak_count;  /* how many of the matches are weak: the last ones */
+    double rest;        /* the best other score, as in weak_is */
+    bool knows_margins; /* matches have margins, where there are any */
+    bool has_best;      /* nothing reached --min-score, and */
+    cli_match best;     /* this came nearest */
     /* For hints: */
     bool flat;          /* the frame is of one gray everywhere */
-    int equal;          /* places that score as the best does; 0: not counted */
-    bool integers; /* the scores */
+    int equal;          /* how many positions score as the best does; 0: not counted */
+    bool integers; /* the scores are integers */
     char algorithm[16], device[160];
     double read_ms;
     tm_times times;
@@ -69,12 +69,12 @@ bool report_begin(cli_report *report, const cli_options *options, bool several_t
                   FILE *out);
 bool report_result(cli_report *report, const cli_result *result);
 
-/* What is the same whenever and wherever it is computed, as a JSON object without
- * its end: neither times nor devices. error NULL: the pair has a result. */
+/* Writes what is the same whenever and wherever it is computed, so neither times nor devices, as a
+ * JSON object without its closing brace. error NULL: the pair has a result. */
 void report_constant(const cli_options *options, FILE *out, const cli_result *result,
                      const char *error);
 
-/* A pair that has no result. Only json has a line for it. */
+/* Reports a pair that has no result; only json has a line for it. */
 bool report_failure(cli_report *report, const cli_result *result, const char *reason);
 
 #endif

@@ -21,10 +21,10 @@ enum { LOCK_MS = 1000 };
 struct cli_resume {
     const char *path;
     int fd;
-    bool ready; /* to append */
+    bool ready; /* lines can be appended */
     off_t size;
     struct timespec synced;
-    uint64_t *templates; /* the part of the ids that does not change, by template; 0: no id */
+    uint64_t *templates; /* for each template, the part of the ids that frames do not change; 0: no id */
     size_t template_count;
     log_line *table; /* by id, open addressing; its size is a power of two */
     size_t capacity, count;
@@ -72,8 +72,8 @@ const log_line *resume_find(const cli_resume *r, uint64_t id)
     return slot->id ? slot : NULL;
 }
 
-/* Only a file that is a log, or will have been one, is touched: it has a line that is
- * whole, or nothing but the beginning of one. */
+/* Reads the log. A file that is no log is left alone: a log has at least one whole line, or nothing
+ * but the beginning of one. */
 static bool read_lines(cli_resume *r, FILE *file, bool quiet)
 {
     static const char start[] = LOG_LINE_START;
@@ -83,7 +83,7 @@ static bool read_lines(cli_resume *r, FILE *file, bool quiet)
     bool good = true, begun = true;
 
     while (good && (errno = 0, length = getline(&text, &size, file)) > 0) {
-        if (text[length - 1] != '\n') { /* torn: a power cut may leave zeros there */
+        if (text[length - 1] != '\n') { /* the line is torn: a power cut may leave zeros there */
             begun = strncmp(text, start, (size_t)length < strlen(start) ? (size_t)length : strlen(start)) == 0;
             break;
         }
@@ -108,7 +108,7 @@ static bool read_lines(cli_resume *r, FILE *file, bool quiet)
     return good && ours;
 }
 
-/* A run that was killed holds its log until the last of its memory is given back. */
+/* Waits a moment, as a run that was killed holds its log until all its memory is freed. */
 static bool lock(int fd)
 {
     const double start = clock_ms();
@@ -156,7 +156,7 @@ static uint64_t hash_picture(uint64_t hash, const io_picture *picture)
     return picture->mask ? hash_bytes(hash, picture->mask, pixels) : hash;
 }
 
-/* A file that is not held is known by its size and time. False if it has none. */
+/* A file is known by its size and its time of change. False for pipes and the like. */
 static bool know_file(const char *path, int64_t facts[3])
 {
     struct stat status;
@@ -184,8 +184,8 @@ static uint64_t hash_template(uint64_t hash, const cli_template *t)
     return hash_picture(hash_picture(hash, &t->input.gray), &t->input.color);
 }
 
-/* What cannot be read is broken for good, until the file changes, or the mask that does
- * not suit it. 0: nothing is known about it. */
+/* A template that cannot be used stays so until its file, or its mask, changes. 0: the file is not
+ * known. */
 static uint64_t hash_broken(uint64_t hash, const cli_options *options, const cli_template *t)
 {
     if (!t->input.opened || !hash_file(&hash, t->operand.path))
@@ -195,12 +195,12 @@ static uint64_t hash_broken(uint64_t hash, const cli_options *options, const cli
     return hash_bytes(hash, t->operand.given, strlen(t->operand.given));
 }
 
-/* Templates of one content are told apart by their order. */
+/* Templates with the same content are told apart by their order. */
 static void identify_templates(cli_resume *r, const cli_options *options,
                                const cli_templates *templates, const io_picture *frame_mask)
 {
     uint64_t base = options->fingerprint;
-    /* its name is among the options; what comes by a pipe has no other facts */
+    /* a mask from a pipe has no size and time, so its samples count */
     if (options->frame_mask && !hash_file(&base, options->frame_mask))
         base = hash_picture(base, frame_mask);
 
@@ -290,7 +290,7 @@ bool resume_append(cli_resume *r, const char *lines, size_t size)
 
     if (written != (ssize_t)size) {
         if (written >= 0)
-            errno = ENOSPC; /* the rest found no room */
+            errno = ENOSPC; /* the disk had no room for the rest */
         fail(r);
         /* Nothing but a kill leaves half a line. */
         if (written > 0 && ftruncate(r->fd, r->size) != 0)

@@ -15,8 +15,8 @@
  *
  * The lines of a frame are written by one write after its pictures, so a kill loses
  * at most the frames in flight; what a power cut may lose is bounded by RESUME_SYNC_S. */
-#ifndef TMATCH_CLI_BATCH_RESUME_H
-#define TMATCH_CLI_BATCH_RESUME_H
+#ifndef TMATCH_CLI_RESUME_H
+#define TMATCH_CLI_RESUME_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,11 +38,11 @@ typedef struct cli_resume cli_resume;
 bool resume_open(cli_resume **resume, const cli_options *options, const cli_templates *templates,
                  const io_picture *frame_mask);
 
-/* Syncs. False after a message. NULL is allowed. */
+/* Syncs and closes the log. False after a message. NULL is allowed. */
 bool resume_close(cli_resume **resume);
 
-/* The ids of a frame, which is in the file, with every template; zeros where the frame has
- * no identity. May be called by several threads. */
+/* Computes the ids of a frame, which is in the file, with every template; zeros where the file's
+ * size and time are not known. May be called by several threads. */
 void resume_identify(const cli_resume *resume, const cli_frame *frame, const char *file,
                      uint64_t *ids);
 

@@ -21,7 +21,7 @@
 
 typedef struct runner {
     const cli_options *options;
-    cli_frames frames, names; /* names: of the templates */
+    cli_frames frames, names; /* names: those of the templates */
     cli_templates templates;
     cli_protected protected;
     io_picture mask, frame_mask;
@@ -58,7 +58,7 @@ static int standard_inputs(const cli_frames *frames)
     return count;
 }
 
-/* The operand, if there is no other. */
+/* The only operand, or NULL. */
 static const char *lone_folder(const char *const *operands, int count, const char *list)
 {
     return count == 1 && !list ? operands[0] : NULL;
@@ -97,13 +97,13 @@ static bool find_pictures(runner *r)
     return feed_open(&r->feed, o, &r->frames);
 }
 
-/* 0 where nobody knows. */
+/* How many frames there will be; 0 where nobody knows. */
 static size_t count_frames(const runner *r)
 {
     return r->options->watch || r->feed.several ? 0 : r->frames.count;
 }
 
-/* How frames and templates are read; false after a message. */
+/* Says how frames and templates are to be read, and reads the masks; false after a message. */
 static bool set_up_inputs(runner *r)
 {
     const cli_options *o = r->options;
@@ -128,8 +128,8 @@ static bool set_up_inputs(runner *r)
     return true;
 }
 
-/* The engines of devices are opened by the threads that use them, while others read
- * frames already; the first engine, on the CPU, is there to judge the templates. */
+/* Opens the engines. Those of devices are opened by the threads that use them, while others read
+ * frames already; then the first engine, on the CPU, only judges the templates. */
 static bool open_engines(runner *r)
 {
     const pipeline_settings *s = &r->pipeline;
@@ -199,7 +199,8 @@ static bool make_layout(runner *r)
     return r->engines != NULL;
 }
 
-/* Templates that fail go on to fail with every frame. */
+/* Loads the templates and prepares them for each engine. Those that fail then fail with every
+ * frame. */
 static bool prepare_templates(runner *r)
 {
     cli_templates_load(&r->templates, &r->plan.template_input, r->options->report != NULL,
@@ -219,7 +220,7 @@ static bool dump_template(const runner *r)
 
     if (!o->dump_template || !tmpl->usable)
         return true;
-    const tm_template *luma = r->engines[0].prepared[0][0]; /* flat where only --color sees more */
+    const tm_template *luma = r->engines[0].prepared[0][0]; /* NULL: flat but for its colours */
     if (!luma)
         strcpy(error.reason, tm_strerror(TM_ERR_FLAT_TEMPLATE));
     else if (output_template(o->dump_template, luma, tmpl->width, tmpl->height, &error))
@@ -262,7 +263,7 @@ static cli_exit match_all(runner *r)
     const cli_emitter *e = &r->emitter;
     bool interrupted = false;
     bool good = run_pipeline(r, &interrupted);
-    /* else no device could be opened, say */
+    /* false where no device could be opened, for example */
     const bool begun = good || interrupted || r->watch.failed || e->frames > 0;
 
     progress_hide(&r->emitter.progress);

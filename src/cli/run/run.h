@@ -4,7 +4,7 @@
 
 #include "options.h"
 
-/* INTERRUPTED: by SIGINT or SIGTERM, with what was begun finished and written; the process is
+/* INTERRUPTED: SIGINT or SIGTERM came, and what was begun is finished and written; the process is
  * to end by that signal, which gives it its status. */
 typedef enum cli_exit {
     CLI_FOUND = 0,

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The longest a pixel gets: three numbers of a text matrix, and what beside pixels a small
- * picture's file may hold. */
+/* The most bytes that a pixel takes, as three numbers of a text matrix, and what a small picture's
+ * file may hold besides pixels. */
 enum { PIXEL_BYTES = 48, OTHER_BYTES = 16 << 20 };
 
 size_t streams_most(const stream_limits *limits)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What may be read of a pipe or a device, which tells nobody how much there is of it. */
+/* How much may be read from a pipe or a device, which does not say how much there is. */
 #ifndef TMATCH_CLI_STREAMS_H
 #define TMATCH_CLI_STREAMS_H
 
@@ -14,17 +14,18 @@ typedef struct stream_limits {
     int64_t max_memory; /* bytes; 0: no limit */
 } stream_limits;
 
-/* Bytes that pictures as they arrive may take: half of --max-memory, or of the machine's. */
+/* How many bytes pictures from streams may take, encoded as they arrive: half of --max-memory, or
+ * of the machine's memory. */
 size_t streams_most(const stream_limits *limits);
 
-/* Whether a picture may take so many, as it is encoded; false with the limit's name. */
+/* Whether an encoded picture may take so many bytes; false with a reason that names the limit. */
 bool streams_admit(const stream_limits *limits, size_t bytes, io_error *error);
 
-/* Reads a stream that is to be one picture; more of them are an error. */
+/* Reads a stream that has to be one picture; more are an error. */
 bool streams_read_one(io_source *source, const char *path, const stream_limits *limits,
                       io_error *error);
 
-/* Whether what follows the first picture is of no concern: cameras put things behind a JPEG. */
+/* Whether what follows the first picture can be ignored: cameras put data behind a JPEG. */
 bool streams_may_follow(const io_streamed *first, io_follows follows);
 
 #endif

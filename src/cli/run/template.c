@@ -8,7 +8,7 @@
 
 #include "message.h"
 
-/* Of a template's picture in a report. */
+/* The longest side of a template's picture in a report. */
 enum { SHOWN_SIDE = 512 };
 
 bool cli_templates_init(cli_templates *templates, const cli_frames *names)
@@ -42,7 +42,7 @@ void cli_template_fail(cli_templates *templates, cli_template *tmpl)
     message(operand_name(&tmpl->operand), "%s", tmpl->error.reason);
 }
 
-/* A template is held whole. */
+/* Loads a template, which has to fit in memory. */
 static bool load(cli_template *tmpl, const input_settings *settings)
 {
     cli_input *input = &tmpl->input;
@@ -66,7 +66,7 @@ static int64_t count_pixels(const io_picture *picture)
     return picture->mask ? count : all;
 }
 
-/* Squares where pixels do not count, as picture editors show transparency. */
+/* Draws squares where the mask is 0, as picture editors show transparency. */
 static void put_squares(io_picture *shown, const uint8_t *mask)
 {
     const int64_t shorter = shown->width < shown->height ? shown->width : shown->height;
@@ -78,7 +78,7 @@ static void put_squares(io_picture *shown, const uint8_t *mask)
     }
 }
 
-/* What goes wrong here is told of where the template is used. */
+/* Makes the picture for the report. Errors are not told here: the template fails where it is used. */
 static void show_template(cli_template *tmpl, const input_settings *settings)
 {
     const io_request request = {.color = IO_RGB,

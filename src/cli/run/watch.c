@@ -15,7 +15,7 @@
 #include "io/io.h"
 #include "message.h"
 
-/* A link is complete when it is made. */
+/* IN_CREATE is for links, which are complete when they are made. */
 #define EVENTS (IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE | IN_DELETE_SELF | IN_MOVE_SELF)
 
 bool watch_open(cli_watch *w, const char *folder)
@@ -89,7 +89,7 @@ static void add(cli_watch *w, cli_pipeline *pipeline, char *path, size_t tree)
     frames_free(&found);
 }
 
-/* A file that is gone again was only a name on the way to another. */
+/* Adds the file of an event. If it is gone again, it was renamed, and another event has its name. */
 static void take(cli_watch *w, cli_pipeline *pipeline, const struct inotify_event *event)
 {
     uint64_t identity;
@@ -112,7 +112,7 @@ static void take(cli_watch *w, cli_pipeline *pipeline, const struct inotify_even
         add(w, pipeline, path, length + strlen(slash));
 }
 
-/* False when there will be no more. */
+/* Handles an event. False when there will be no more. */
 static bool handle(cli_watch *w, cli_pipeline *pipeline, const struct inotify_event *event)
 {
     if (event->mask & (IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED | IN_UNMOUNT)) {

@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#define HOPELESS 0.6    /* what scores less is weak */
-#define CLEAR 0.05      /* from 1: for templates of FULL_SIZE pixels or more */
+#define HOPELESS 0.6    /* a match that scores less is weak */
+#define CLEAR 0.05      /* a match so near to 1 is not weak, if the template has FULL_SIZE pixels or more */
 #define NEARER 0.6      /* a match has to be so much nearer to 1 than the rest is */
 #define FULL_SIZE 1024.0 /* smaller templates score more by chance */
 

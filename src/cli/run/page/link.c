@@ -31,7 +31,7 @@ static void put_url(FILE *out, const char *path)
     }
 }
 
-/* The folder of path without links, remembered: the next frame is mostly in the same. */
+/* The path's folder without links. It is remembered, as the next frame is usually in the same. */
 static const char *resolve_folder(cli_link *link, const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -56,7 +56,7 @@ void link_put(cli_link *link, FILE *out, const char *path)
 
     if (!to || strcmp(path, "-") == 0)
         return;
-    /* As far as whole names agree. */
+    /* Finds out how far the two agree in whole names. */
     for (size_t i = 0;; i++) {
         const bool to_ends = to[i] == '/' || to[i] == '\0', from_ends = from[i] == '/' || from[i] == '\0';
         if (to_ends && from_ends)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The way from a page to the frames that it shows, so that both can move together. */
-#ifndef TMATCH_CLI_BATCH_LINK_H
-#define TMATCH_CLI_BATCH_LINK_H
+/* Relative links from a page to the frames that it shows, so that both can be moved together. */
+#ifndef TMATCH_CLI_LINK_H
+#define TMATCH_CLI_LINK_H
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@ typedef struct cli_link {
 bool link_init(cli_link *link, const char *page);
 void link_free(cli_link *link);
 
-/* Nothing for standard input and a folder that is gone. */
+/* Writes the link; nothing for standard input and where the folder is gone. */
 void link_put(cli_link *link, FILE *out, const char *path);
 
 #endif

@@ -13,18 +13,18 @@
 #include "page_text.h"
 #include "run/report.h"
 
-/* Frames whose thumbnails share an element: what the page decodes at a time. */
+/* So many thumbnails are in one element, which the page decodes at a time. */
 enum { CHUNK = 48 };
 
 struct cli_page {
     const cli_plan *plan;
     io_output output;
     cli_link link;
-    FILE *thumbs; /* of the chunk */
+    FILE *thumbs; /* the chunk's thumbnails */
     char *text;
     size_t text_size;
     int in_chunk;
-    bool failed; /* to be written, which was said */
+    bool failed; /* writing failed, which was said */
 };
 
 static bool fail(const cli_page *page, const char *reason)
@@ -59,7 +59,7 @@ bool page_open(cli_page **page, const cli_plan *plan)
     return false;
 }
 
-/* Writes what is in the buffer and this, as only then errno says why it cannot be. */
+/* Writes the buffer and then this, as errno says only so why writing failed. */
 static bool put(cli_page *page, const void *data, size_t size)
 {
     FILE *out = page->output.file;
@@ -129,7 +129,7 @@ static void put_pair(FILE *out, const cli_plan *plan, const cli_pair *pair)
     putc('}', out);
 }
 
-/* What the log says of the frame, without ids and sums: as a run that had matched it. */
+/* Writes what the log says of the frame, without ids and sums, as if this run had matched it. */
 static bool put_earlier(cli_page *page, const cli_job *job)
 {
     static const char key[] = "\"frame_size\":[";

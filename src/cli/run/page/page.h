@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The page of --report: one file that holds everything but the frames themselves,
  * to which it links. It is written as frames come, and appears when it is complete. */
-#ifndef TMATCH_CLI_BATCH_PAGE_H
-#define TMATCH_CLI_BATCH_PAGE_H
+#ifndef TMATCH_CLI_PAGE_H
+#define TMATCH_CLI_PAGE_H
 
 #include <stdbool.h>
 
@@ -15,7 +15,7 @@ typedef struct cli_page cli_page;
 bool page_open(cli_page **page, const cli_plan *plan);
 bool page_add(cli_page *page, const cli_job *job);
 
-/* Not to be kept, it never appears; interrupted: it says that frames are missing. NULL is
+/* keep: else the page never appears. interrupted: the page says that frames are missing. NULL is
  * allowed. */
 bool page_close(cli_page **page, bool keep, bool interrupted);
 

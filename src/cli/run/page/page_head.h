@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the report says before its frames: the run and the templates, as JSON in elements. */
-#ifndef TMATCH_CLI_BATCH_PAGE_HEAD_H
-#define TMATCH_CLI_BATCH_PAGE_HEAD_H
+/* What the page says before its frames: the run and the templates, as JSON in elements. */
+#ifndef TMATCH_CLI_PAGE_HEAD_H
+#define TMATCH_CLI_PAGE_HEAD_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@ bool page_put_head(FILE *out, const cli_plan *plan);
 
 void page_put_base64(FILE *out, const char *data, size_t size);
 
-/* JSON inside an element: its strings may say "</script>". */
+/* Writes JSON inside an element; its strings may contain "</script>". */
 void page_put_json(FILE *out, const char *json, size_t size);
 
 #endif
