@@ -44,7 +44,8 @@ static int find_orientation(const io_source *source)
 /* Whether the file is as long as its header says: libwebp does not miss the end. */
 static bool check_length(const io_source *source, io_error *error)
 {
-    return number_at(source->data + 4) + 8 <= source->size || io_fail(error, "damaged WebP: the file is truncated");
+    return number_at(source->data + 4) + 8 <= source->size ||
+           io_fail(error, "damaged WebP: the file is truncated");
 }
 
 static bool read_header(const io_source *source, const io_limits *limits,
