@@ -10,9 +10,18 @@ RESULTS = os.path.join(HERE, "results")
 TABLES = os.path.join(HERE, "thesis", "tables.csv")
 
 
+# The suites that tables and plots are made of.
+SUITES = {"targets", "peers", "large", "crossing", "thesis", "grid", "grid-pinned", "sizes"}
+
+
+def has_tables(document):
+    return (isinstance(document, dict) and "schema" in document and
+            any(row.get("suite") in SUITES for row in document["results"]))
+
+
 def load(paths=None):
     """The documents, by file name. A peers' document inside another is unpacked. Of the
-    folder, those of other programs are left out: they have no schema."""
+    folder, those that no table is made of are left out."""
     everything = not paths
     if everything:
         names = sorted(os.listdir(RESULTS)) if os.path.isdir(RESULTS) else []
@@ -21,7 +30,7 @@ def load(paths=None):
     for path in paths:
         with open(path, encoding="utf-8") as file:
             document = json.load(file)
-        if everything and not (isinstance(document, dict) and "schema" in document):
+        if everything and not has_tables(document):
             continue
         if document.get("schema") != 1:
             raise SystemExit("%s: not of schema 1" % path)

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes the tables of docs/performance.md from bench/results, between the markers
-<!-- bench:NAME --> and <!-- end -->. What lies outside them is left alone."""
+"""Writes the tables of docs/performance.md and docs/lab from bench/results, between the
+markers <!-- bench:NAME --> and <!-- end -->. What lies outside them is left alone."""
 
 import argparse
+import glob
 import math
 import os
 import re
@@ -11,10 +12,10 @@ import sys
 
 import results
 
-DOCUMENT = os.path.join(results.HERE, "..", "docs", "performance.md")
+DOCS = os.path.join(results.HERE, "..", "docs")
 NOTHING = "Not measured yet: `bench/gpu.sh` makes the results."
 
-# Issue 3: frame, template, output, templates, limit in ms, aim in ms, words.
+# What one H200 is to reach: frame, template, output, templates, limit in ms, aim in ms, words.
 TARGETS = [
     ([5020, 5020], [21, 21], "map", 1, 0.10, 0.06, "5020², 21², map"),
     ([5020, 5020], [21, 21], "best", 1, 0.07, 0.04, "5020², 21², best match"),
@@ -25,7 +26,7 @@ TARGETS = [
     ([1920, 1080], [32, 32], "best", 64, None, None, "1920×1080, 64 of 32², best match"),
 ]
 
-# Frame, template: milliseconds to reach on one H200.
+# The same by FFT; frame, template: milliseconds.
 LARGE_TARGETS = {(4096, 128): 0.8, (4096, 256): 0.9, (2048, 256): 0.3, (16384, 512): 16}
 
 OURS = ("direct", "direct-many", "fft", "reference")
@@ -291,21 +292,34 @@ def block_grid(suite, on_gpu):
 
 
 BLOCKS = {"large": block_large, "crossing": block_crossing, "grid-gpu": block_grid("grid", True),
-          "grid-gpu-pinned": block_grid("grid-pinned", True), "grid-cpu": block_grid("grid", False), "runs": block_runs, "targets": block_targets, "peers": block_peers,
-          "thesis-1": block_thesis(1), "thesis-2": block_thesis(2),
+          "grid-gpu-pinned": block_grid("grid-pinned", True), "grid-cpu": block_grid("grid", False),
+          "runs": block_runs, "targets": block_targets, "peers": block_peers, "thesis-1": block_thesis(1), "thesis-2": block_thesis(2),
           "thesis-3": block_thesis(3), "thesis-4": block_thesis(4)}
 
 
-def fill(document, documents):
+def fill(texts, documents):
+    """The texts by path, with their tables; each table is in one of them."""
     def replace(match):
         if match[1] not in BLOCKS:
             raise SystemExit("no such table: %s" % match[1])
+        found.append(match[1])
         body = (BLOCKS[match[1]](documents) if documents else "") or NOTHING
         return "<!-- bench:%s -->\n\n%s\n\n<!-- end -->" % (match[1], body)
-    filled, count = re.subn(r"<!-- bench:([\w-]+) -->.*?<!-- end -->", replace, document, flags=re.S)
-    if count != len(BLOCKS):
-        raise SystemExit("%d tables of %d are in the document" % (count, len(BLOCKS)))
+    found = []
+    filled = {path: re.sub(r"<!-- bench:([\w-]+) -->.*?<!-- end -->", replace, text, flags=re.S)
+              for path, text in texts.items()}
+    if sorted(found) != sorted(BLOCKS):
+        raise SystemExit("%d tables are in the documents, %d of %d different ones" %
+                         (len(found), len(set(found)), len(BLOCKS)))
     return filled
+
+
+def read_documents():
+    texts = {}
+    for path in [os.path.join(DOCS, "performance.md")] + sorted(glob.glob(os.path.join(DOCS, "lab", "*.md"))):
+        with open(path, encoding="utf-8") as file:
+            texts[path] = file.read()
+    return texts
 
 
 def self_check():
@@ -323,12 +337,12 @@ def self_check():
     thesis = {**row, "suite": "thesis", "table": 3, "template": [5, 5], "frame": [106, 106],
               "map": [110, 110], "domain": "full"}
     documents = {"x": {"machine": machine, "missing": [], "results": [row, peer, gone, thesis]}}
-    with open(DOCUMENT, encoding="utf-8") as file:
-        filled = fill(file.read(), documents)
+    texts = fill(read_documents(), documents)
+    filled = "".join(texts.values())
     assert "npp-normlevel 9.00, 90×" in filled and "0.100 (0.0900 to 0.200)" in filled
     assert "≤ 0.1 ms, aim 0.06 | yes" in filled
-    assert fill(filled, documents) == filled
-    assert NOTHING in fill(filled, {})
+    assert fill(texts, documents) == texts
+    assert NOTHING in "".join(fill(texts, {}).values())
 
 
 def main():
@@ -340,14 +354,13 @@ def main():
     if options.check:
         self_check()
         return 0
-    with open(DOCUMENT, encoding="utf-8") as file:
-        document = file.read()
-    filled = fill(document, results.load(options.results))
-    if options.print:
-        print(filled)
-    elif filled != document:
-        with open(DOCUMENT, "w", encoding="utf-8") as file:
-            file.write(filled)
+    texts = read_documents()
+    for path, filled in fill(texts, results.load(options.results)).items():
+        if options.print:
+            print(filled)
+        elif filled != texts[path]:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(filled)
     return 0
 
 

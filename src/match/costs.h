@@ -90,8 +90,8 @@ static const tm_direct_costs tm_cuda_direct_costs = {
     .row = 0.000597, .tap = 6.49e-05,
 };
 
-/* A channel of floats, by double precision: by hand, from bench-kinds, within 4 % at 8² to
- * 128². By FFT, what a window's sums cost besides the transforms, and a tap there. */
+/* A channel of floats, by double precision: by hand, from tmatch-bench formats, within 4 %
+ * at 8² to 128². By FFT, what a window's sums cost besides the transforms, and a tap there. */
 static const tm_direct_costs tm_cuda_f32_costs = {NULL, 0.039, 0.00045, 0.000135};
 #define TM_CUDA_F32_SUMS_NS 0.08
 #define TM_CUDA_F32_SUMS_TAP_NS 3.5e-05
@@ -152,8 +152,8 @@ static const double tm_cuda_out_ns[] = {
     0, 0.0183, 0.0947,
 };
 
-/* Not fitted: that the bus rests between the copies of two chunks (docs/devices.md), and
- * that a chunk's launch waits for its copy, by what calls took from pinned memory. */
+/* Not fitted: that the bus rests between the copies of two chunks (docs/lab/devices.md),
+ * and that a chunk's launch waits for its copy, by what calls took from pinned memory. */
 #define TM_CUDA_CHUNK_COPY_NS 7.5e3
 #define TM_CUDA_CHUNK_LAUNCH_NS 1e4
 
@@ -166,7 +166,7 @@ static const double tm_cuda_out_ns[] = {
 #define TM_CUDA_SLOW_DOUBLE 20.0
 
 /* Not fitted: what the program takes longer than on the CPU, a frame of 1920x1080 given
- * three times, the median of 11 starts (bench/results/devices/h200-starts.json). */
+ * three times, the median of 11 starts. */
 #define TM_CUDA_START_MS 250
 
 #endif
