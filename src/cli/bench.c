@@ -14,13 +14,15 @@ static const char usual_sizes[] = "640x480,32 1920x1080,64x48 2048,21 5020,21";
  * call longer than LONG_MS is its own measurement. */
 #define SPEND_MS 400.0
 #define LONG_MS 2000.0
-enum { MOST_SAMPLES = 51, MOST_VARIANTS = 32 };
+enum { MOST_SAMPLES = 51, MOST_DEVICES = 16, MOST_VARIANTS = 2 + 4 * MOST_DEVICES };
 
 /* A device, or a number of CPU threads, to be measured. */
 typedef struct variant {
     tm_matcher *matcher;
-    char name[32]; /* "cpu, 16 threads", "cuda:0" */
+    char name[32]; /* "cpu, 16 threads", "cuda:0", "cuda:0, fft" */
     double open_ms;
+    bool by_name;  /* to compare with: where it cannot run, its line says why */
+    bool is_open;
 } variant;
 
 typedef struct workload {
@@ -115,6 +117,12 @@ static bool same(const tm_peak *a, const tm_peak *b)
     return a->x == b->x && a->y == b->y && memcmp(&a->score, &b->score, sizeof a->score) == 0;
 }
 
+/* The frame's and template's sizes begin the first line, and the names of variants each. */
+static void begin_line(const variant *v, const char *size)
+{
+    printf("%-20s %-16s ", size, v->name);
+}
+
 static bool run_size(const variant *variants, int count, const char *size)
 {
     workload w;
@@ -126,10 +134,16 @@ static bool run_size(const variant *variants, int count, const char *size)
         const variant *v = &variants[i];
         tm_template *tmpl = NULL;
         double call = 0, kernel = 0;
-        tm_status status = tm_template_create(&tmpl, v->matcher, &w.tmpl);
+        tm_status status = v->is_open ? tm_template_create(&tmpl, v->matcher, &w.tmpl)
+                                      : TM_ERR_INVALID;
         if (status == TM_OK)
             status = measure(v, &w, tmpl, &best, &call, &kernel);
         tm_template_destroy(&tmpl);
+        if (status == TM_ERR_INVALID && v->by_name) {
+            begin_line(v, "");
+            printf("%s\n", tm_matcher_message(v->matcher));
+            continue;
+        }
         if (status != TM_OK) {
             good = fail(v->name, tm_matcher_message(v->matcher));
             break;
@@ -138,8 +152,9 @@ static bool run_size(const variant *variants, int count, const char *size)
             first = best;
             slowest = call;
         }
-        printf("%-20s %-16s %12.3f %12.3f %9.1f  %s\n", i ? "" : size, v->name, call, kernel,
-               call > 0 ? slowest / call : 0, same(&best, &first) ? "same bits" : "DIFFERS");
+        begin_line(v, i ? "" : size);
+        printf("%12.3f %12.3f %9.1f  %s\n", call, kernel, call > 0 ? slowest / call : 0,
+               same(&best, &first) ? "same bits" : "DIFFERS");
         fflush(stdout);
         if (!same(&best, &first))
             good = fail(v->name, "its result is not that of the first device; please report this");
@@ -148,16 +163,18 @@ static bool run_size(const variant *variants, int count, const char *size)
     return good;
 }
 
-static bool add_variant(variant *variants, int *count, tm_settings settings, const char *name)
+static bool add_variant(variant *variants, int *count, tm_settings settings, const char *name,
+                        bool by_name)
 {
-    if (*count == MOST_VARIANTS)
-        return true;
     variant *v = &variants[(*count)++];
     snprintf(v->name, sizeof v->name, "%s", name);
+    v->by_name = by_name;
     const double start = clock_ms();
-    if (tm_matcher_create(&v->matcher, &settings) != TM_OK)
-        return fail(name, tm_matcher_message(v->matcher));
+    const tm_status status = tm_matcher_create(&v->matcher, &settings);
     v->open_ms = clock_ms() - start;
+    v->is_open = status == TM_OK;
+    if (!v->is_open && !(by_name && status == TM_ERR_INVALID))
+        return fail(name, tm_matcher_message(v->matcher));
     return true;
 }
 
@@ -168,21 +185,34 @@ static bool add_cpu(variant *variants, int *count, tm_settings settings, int pro
 
     settings.device = TM_DEVICE_CPU;
     settings.threads = 1;
-    if (!add_variant(variants, count, settings, "cpu, 1 thread"))
+    if (!add_variant(variants, count, settings, "cpu, 1 thread", false))
         return false;
     settings.threads = all;
     snprintf(name, sizeof name, "cpu, %d threads", all);
-    return all == 1 || add_variant(variants, count, settings, name);
+    return all == 1 || add_variant(variants, count, settings, name, false);
 }
 
+/* What auto chooses, and beside it each algorithm by name. */
 static bool add_cuda(variant *variants, int *count, tm_settings settings, int index)
 {
+    static const struct {
+        tm_algorithm algorithm;
+        const char *name;
+    } by_name[] = {{TM_ALGORITHM_DIRECT, "direct"}, {TM_ALGORITHM_FFT, "fft"}, {TM_ALGORITHM_CUFFT, "cufft"}};
+    const bool all = settings.algorithm == TM_ALGORITHM_AUTO;
     char name[32];
+
     settings.device = TM_DEVICE_CUDA;
     settings.device_mask = 0;
     settings.device_index = index;
     snprintf(name, sizeof name, "cuda:%d", index);
-    return add_variant(variants, count, settings, name);
+    bool good = add_variant(variants, count, settings, name, false);
+    for (size_t i = 0; good && all && i < sizeof by_name / sizeof *by_name; i++) {
+        settings.algorithm = by_name[i].algorithm;
+        snprintf(name, sizeof name, "cuda:%d, %s", index, by_name[i].name);
+        good = add_variant(variants, count, settings, name, true);
+    }
+    return good;
 }
 
 static bool wanted(const tm_settings *settings, int index)
@@ -196,7 +226,7 @@ static bool wanted(const tm_settings *settings, int index)
 /* Opens what is to be measured and says what that is. */
 static bool open_variants(variant *variants, int *count, const tm_settings *settings)
 {
-    tm_device_info devices[MOST_VARIANTS - 2];
+    tm_device_info devices[MOST_DEVICES + 1]; /* and the CPU */
     char why[256] = "";
     size_t found = 0;
 
@@ -217,7 +247,7 @@ static bool open_variants(variant *variants, int *count, const tm_settings *sett
     if (found < 2)
         printf("cuda: %s\n", why);
     for (int i = 0; i < *count; i++) {
-        if (strncmp(variants[i].name, "cuda", 4) == 0)
+        if (strncmp(variants[i].name, "cuda", 4) == 0 && !variants[i].by_name)
             printf("%s was opened in %.0f ms\n", variants[i].name, variants[i].open_ms);
     }
     return true;
