@@ -12,12 +12,15 @@
 #include "fft_pictures.h"
 #include "cuda/plugin.h"
 
+/* Of our own transforms, and of cuFFT's. */
 int tm_fft_probe(double *worst);
+int tm_cufft_probe(double *worst);
 
 /* What direct takes too long for, test_fft.c compares now and then. */
 #define DIRECT_PRODUCTS 2e12
 
 static tm_cuda *cuda;
+static bool by_cufft;
 
 static void match(tm_job *job)
 {
@@ -34,7 +37,13 @@ static tm_fft_tiling tiling_of(const tm_geometry *g, int length)
     tm_fft_costs costs = {lengths, 1, .window_ns = 1, .max_points = INT64_MAX};
     tm_fft_tiling tiling;
     CHECK(tm_fft_tile_map(&tiling, g, &costs, 1));
+    tiling.by_cufft = by_cufft;
     return tiling;
+}
+
+static int probe(double *worst)
+{
+    return by_cufft ? tm_cufft_probe(worst) : tm_fft_probe(worst);
 }
 
 /* Returns worst error / bound. */
@@ -60,9 +69,9 @@ static double error_of(const uint8_t *frame, const uint8_t *tmpl_samples, int le
     const tm_fft_tiling tiling = tiling_of(&job.geometry, length);
     job.tiling = &tiling;
     job.map.data = by_fft;
-    CHECK_EQ(tm_fft_probe(worst), 0);
+    CHECK_EQ(probe(worst), 0);
     match(&job);
-    CHECK_EQ(tm_fft_probe(worst), 0);
+    CHECK_EQ(probe(worst), 0);
     CHECK(!compared || memcmp(by_fft, direct, bytes) == 0);
     *bound = tm_fft_error_bound(&tiling, tmpl);
     tm_template_destroy(&tmpl);
@@ -94,18 +103,26 @@ static void errors_at(int length, int size)
     printf("# transforms of %d, template %d: worst error / bound = 1/%.0f\n", length, size, 1 / most);
 }
 
+static void open_cuda(bool for_cufft)
+{
+    tm_message message;
+
+    by_cufft = for_cufft;
+    if (!tm_cuda_plugin_get()->count(&message) ||
+        (for_cufft && tm_cuda_plugin_get()->open_cufft(&message) != TM_OK))
+        check_skip(message.text);
+    if (tm_cuda_plugin_get()->open(&cuda, 0, 0, &message) != TM_OK)
+        check_fail(__FILE__, __LINE__, "%s", message.text);
+}
+
 /* Every length that there are kernels for. */
 static void errors(void)
 {
     static const int sizes[][2] = {{256, 60},   {512, 128},  {768, 400},   {1024, 300},
                                    {1152, 500}, {1536, 600}, {2048, 1024}, {2304, 200},
                                    {4096, 1024}, {8192, 1000}};
-    tm_message message;
 
-    if (!tm_cuda_plugin_get()->count(&message))
-        check_skip(message.text);
-    if (tm_cuda_plugin_get()->open(&cuda, 0, 0, &message) != TM_OK)
-        check_fail(__FILE__, __LINE__, "%s", message.text);
+    open_cuda(false);
     const int longest = tm_cuda_plugin_get()->traits(cuda).longest_fft;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         if (sizes[i][0] <= longest)
@@ -114,8 +131,21 @@ static void errors(void)
     tm_cuda_plugin_get()->close(cuda);
 }
 
+/* Lengths that the plan takes, of each kind of factors. */
+static void cufft_errors(void)
+{
+    static const int sizes[][2] = {{256, 60},    {384, 100},   {512, 128},   {768, 400},  {1024, 300},
+                                   {1536, 600},  {2048, 1024}, {2560, 700},  {3072, 900}, {3584, 1000},
+                                   {4096, 1024}, {5120, 1000}, {6144, 1000}, {7168, 1000}, {8192, 1000}};
+
+    open_cuda(true);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        errors_at(sizes[i][0], sizes[i][1]);
+    tm_cuda_plugin_get()->close(cuda);
+}
+
 int main(int argc, char **argv)
 {
-    static const check_test tests[] = {TEST(errors)};
+    static const check_test tests[] = {TEST(errors), TEST(cufft_errors)};
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
 }

@@ -138,6 +138,13 @@ static __global__ void __launch_bounds__(THREADS) sums_kernel(tm_fft_job job)
     });
 }
 
+#ifdef TM_FFT_PROBE
+extern "C" cudaError_t tm_cufft_probe(double *worst)
+{
+    return tm_probe_read(worst);
+}
+#endif
+
 /* As CUDA's own errors have it. */
 static cudaError_t error_of(tm_cufft *cufft, int result)
 {

@@ -31,12 +31,14 @@ static __device__ __forceinline__ void tm_each_part(const tm_fft_job &job, int64
     if (row >= run.rows || columns <= 0)
         return;
     for (int part = 0; part < 2; part++) {
-        const int64_t place = ((int64_t)part * run.rows + row) * run.width + strip + column;
-        const int64_t x = run.x + strip + column + part * job.tiling.shift_x;
+        const int64_t at = strip + column;
+        const int64_t x = run.x + at + part * job.tiling.shift_x;
         const int64_t y = run.y + row + part * job.tiling.shift_y;
+        const int64_t place = ((int64_t)part * run.rows + row) * run.width + at;
+        const int64_t position = y * job.job.map_width + x;
+        const int there = (int)min((int64_t)columns, job.job.map_width - x);
         if (y < job.job.map_height)
-            use(part, place, y * job.job.map_width + x,
-                (int)min((int64_t)columns, job.job.map_width - x));
+            use(part, place, position, there);
     }
 }
 
