@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "cpu/planes.h"
 
-#include <omp.h>
 #include <stdlib.h>
 
 #include "integers.h"
 #include "lcc/peak_scan.h"
 #include "lcc/slices.h"
+#include "lcc/tiles.h"
 
 static bool grow(void **memory, size_t *size, size_t needed)
 {
@@ -155,77 +155,58 @@ static tm_status run_products(const tm_plane_products *p, const tm_job *job, con
     return TM_OK;
 }
 
-/* Some rows, each ranked as soon as its sums are there. */
-static void rank_rows(const tm_plane_products *p, const tm_job *job, const tm_scorer *scorer,
-                      int64_t *const maps[TM_SUMS], int64_t *memory, int64_t first, int64_t last,
-                      tm_peak_scan *scan, tm_candidate *best)
+/* What ranking threads see. */
+typedef struct ranking {
+    const tm_plane_products *products;
+    const tm_job *job;
+    tm_scorer scorer;
+    int64_t *const *maps;
+    int64_t *rows; /* of size elements for each thread */
+    int64_t size;
+} ranking;
+
+static void *begin_ranking(void *context, int thread)
 {
-    const tm_geometry *g = &job->geometry;
+    const ranking *r = context;
+    return r->rows + thread * r->size;
+}
+
+/* Each row is ranked as soon as its sums are there. */
+static void rank_tile(void *context, void *memory, const tm_tile *tile, tm_candidate *best)
+{
+    const ranking *r = context;
     tm_window_sums slide;
 
-    tm_window_sums_start(&slide, p, job, memory, 0, first, g->map_width);
-    for (int64_t y = first; y < last; y++) {
+    tm_window_sums_start(&slide, r->products, r->job, memory, 0, tile->y, tile->width);
+    for (int64_t y = tile->y; y < tile->y + tile->height; y++) {
         const int64_t *sums[TM_SUMS];
-        tm_window_sums_row(&slide, g->map_width);
+        tm_window_sums_row(&slide, tile->width);
         for (int i = 0; i < TM_SUMS; i++)
-            sums[i] = maps[i] ? maps[i] + y * g->map_width : slide.sums[i];
-        tm_rank_row(scan ? tm_peak_scan_row(scan) : job, scorer, p, sums, 0, y, g->map_width, best);
-        if (scan)
-            tm_peak_scan_row_done(scan);
+            sums[i] = r->maps[i] ? r->maps[i] + y * tile->width : slide.sums[i];
+        tm_rank_row(tile->scan ? tm_peak_scan_row(tile->scan) : r->job, &r->scorer, r->products,
+                    sums, 0, y, tile->width, best);
+        if (tile->scan)
+            tm_peak_scan_row_done(tile->scan);
     }
 }
 
-/* The threads' rows are the cells. */
-static bool init_grid(tm_peak_grid *grid, const tm_job *job, int64_t bands)
-{
-    if (!tm_peak_grid_init(grid, job, 1, bands))
-        return false;
-    grid->x.at[0] = 0;
-    grid->x.at[1] = job->geometry.map_width;
-    for (int64_t i = 0; i <= bands; i++)
-        grid->y.at[i] = job->geometry.map_height * i / bands;
-    return true;
-}
-
-/* False if memory ran out. */
-static bool rank(const tm_plane_products *p, tm_job *job, int64_t *const maps[TM_SUMS],
-                 int64_t *rows, int threads)
+/* A thread has whole rows of the map, all in one tile. */
+static tm_status rank(const tm_plane_products *p, tm_job *job, int64_t *const maps[TM_SUMS],
+                      int64_t *rows, int threads)
 {
     const tm_geometry *g = &job->geometry;
-    const tm_scorer scorer = tm_scorer_make(job->tmpl, job->metric);
-    const int64_t size = tm_window_sums_size(p, job, g->map_width);
-    tm_candidate best = TM_NO_CANDIDATE;
-
-    const int64_t bands = threads < g->map_height ? threads : g->map_height;
-    tm_peak_grid grid;
-    bool good = !job->peaks || init_grid(&grid, job, bands);
-
-#pragma omp parallel num_threads(threads) if (good)
-    {
-        tm_peak_scan peaks = {0}, *scan = job->peaks ? &peaks : NULL;
-        tm_candidate own = TM_NO_CANDIDATE;
-        bool fits = good;
-        for (int64_t i = omp_get_thread_num(); fits && i < bands; i += omp_get_num_threads()) {
-            fits = !scan || tm_peak_scan_begin(scan, &grid, 0, i);
-            if (fits)
-                rank_rows(p, job, &scorer, maps, rows + omp_get_thread_num() * size,
-                          g->map_height * i / bands, g->map_height * (i + 1) / bands, scan, &own);
-        }
-        tm_peak_scan_free(&peaks);
-#pragma omp barrier
-#pragma omp critical(tm_planes_merge)
-        {
-            good = good && fits;
-            if (tm_candidate_beats(own, best))
-                best = own;
-        }
-    }
-    if (job->peaks) {
-        good = good && tm_peak_grid_finish(&grid);
-        tm_peak_grid_free(&grid);
-    }
-    job->best = best;
-    return good;
+    ranking r = {.products = p,
+                 .job = job,
+                 .scorer = tm_scorer_make(job->tmpl, job->metric),
+                 .maps = maps,
+                 .rows = rows,
+                 .size = tm_window_sums_size(p, job, g->map_width)};
+    tm_tiles tiles = {.across = 1,
+                      .width = g->map_width,
+                      .height = ceil_div(g->map_height, threads)};
+    tiles.down = ceil_div(g->map_height, tiles.height);
+    return tm_tiles_match(job, &tiles, threads,
+                          &(tm_tile_work){.context = &r, .begin = begin_ranking, .match = rank_tile});
 }
 
 /* A band of rows, or all. */
@@ -250,9 +231,7 @@ static tm_status match_band(tm_planes_memory *m, tm_job *job, const layout *l,
     }
     split(products, &job->frame, m->planes, call->threads);
     tm_status status = run_products(products, job, m->planes, maps, spare, call);
-    if (status == TM_OK && !rank(products, job, maps, m->rows, l->rankers))
-        status = TM_ERR_MEMORY;
-    return status;
+    return status == TM_OK ? rank(products, job, maps, m->rows, l->rankers) : status;
 }
 
 static tm_status match_rows(tm_planes_memory *m, tm_job *job, const layout *l, tm_rows rows,

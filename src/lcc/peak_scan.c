@@ -5,6 +5,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "integers.h"
+
 enum {
     CHUNK = 64,          /* elements that are looked at together */
     MARGIN = CHUNK,      /* elements beside a row, all below any score */
@@ -13,20 +15,34 @@ enum {
 /* One for all grids: it is held for some microseconds. */
 static pthread_mutex_t merging = PTHREAD_MUTEX_INITIALIZER;
 
-bool tm_peak_grid_init(tm_peak_grid *grid, const tm_job *job, int64_t x_cells, int64_t y_cells)
+/* count tiles of size, and with a shift as many again. */
+static bool make_cuts(tm_peak_cuts *cuts, int64_t count, int64_t size, int64_t shift, int64_t end)
 {
-    const size_t element = tm_job_element(job);
-    const size_t columns = (size_t)(x_cells * job->geometry.map_height) * element;
-    const size_t rows = (size_t)(y_cells * job->geometry.map_width) * element;
+    cuts->count = shift ? 2 * count : count;
+    cuts->at = malloc((size_t)(cuts->count + 1) * sizeof *cuts->at);
+    if (!cuts->at)
+        return false;
+    for (int64_t i = 0; i < cuts->count; i++)
+        cuts->at[i] = smaller(i < count ? i * size : shift + (i - count) * size, end);
+    cuts->at[cuts->count] = end;
+    return true;
+}
 
-    *grid = (tm_peak_grid){.job = job, .element = element};
-    grid->x = (tm_peak_cuts){malloc((size_t)(x_cells + 1) * sizeof(int64_t)), x_cells};
-    grid->y = (tm_peak_cuts){malloc((size_t)(y_cells + 1) * sizeof(int64_t)), y_cells};
+bool tm_peak_grid_init(tm_peak_grid *grid, const tm_job *job, const tm_tiles *tiles)
+{
+    const tm_geometry *g = &job->geometry;
+
+    *grid = (tm_peak_grid){.job = job, .element = tm_job_element(job)};
+    if (!make_cuts(&grid->x, tiles->across, tiles->width, tiles->shift_x, g->map_width) ||
+        !make_cuts(&grid->y, tiles->down, tiles->height, tiles->shift_y, g->map_height))
+        return false;
+    const size_t columns = (size_t)(grid->x.count * g->map_height) * grid->element;
+    const size_t rows = (size_t)(grid->y.count * g->map_width) * grid->element;
     grid->left = malloc(columns);
     grid->right = malloc(columns);
     grid->top = malloc(rows);
     grid->bottom = malloc(rows);
-    return grid->x.at && grid->y.at && grid->left && grid->right && grid->top && grid->bottom;
+    return grid->left && grid->right && grid->top && grid->bottom;
 }
 
 void tm_peak_grid_free(tm_peak_grid *grid)
@@ -65,7 +81,7 @@ static void change_sign(const tm_job *job, void *row, int64_t count)
     }
 }
 
-static int64_t cell_of(const tm_peak_cuts *cuts, int64_t at)
+static int64_t tile_of(const tm_peak_cuts *cuts, int64_t at)
 {
     int64_t low = 0, high = cuts->count;
     while (high - low > 1) {
@@ -78,31 +94,30 @@ static int64_t cell_of(const tm_peak_cuts *cuts, int64_t at)
     return low;
 }
 
-/* An element at its cell's edge: of a cell row other than y's, or else of another
- * cell column than x's. */
+/* An element at its tile's edge, next to a tile of another row, or else of another column,
+ * which column from_x is in. */
 static int64_t edge_value(const tm_peak_grid *grid, int64_t x, int64_t y, int64_t from_x,
-                          int64_t cell_y, int64_t from_cell_y)
+                          int64_t row, int64_t from_row)
 {
     const tm_geometry *g = &grid->job->geometry;
-    if (cell_y != from_cell_y)
-        return rank_at(grid, cell_y > from_cell_y ? grid->top : grid->bottom,
-                        cell_y * g->map_width + x);
+    if (row != from_row)
+        return rank_at(grid, row > from_row ? grid->top : grid->bottom, row * g->map_width + x);
     return rank_at(grid, x > from_x ? grid->left : grid->right,
-                    cell_of(&grid->x, x) * g->map_height + y);
+                    tile_of(&grid->x, x) * g->map_height + y);
 }
 
-static bool beats_other_cells(const tm_peak_grid *grid, tm_candidate peak)
+static bool beats_other_tiles(const tm_peak_grid *grid, tm_candidate peak)
 {
     const tm_geometry *g = &grid->job->geometry;
     const int64_t x = peak.position % g->map_width, y = peak.position / g->map_width;
-    const int64_t cell_x = cell_of(&grid->x, x), cell_y = cell_of(&grid->y, y);
+    const int64_t own_column = tile_of(&grid->x, x), own_row = tile_of(&grid->y, y);
 
     for (int64_t v = y > 0 ? y - 1 : 0; v <= y + 1 && v < g->map_height; v++) {
-        const int64_t row = cell_of(&grid->y, v);
+        const int64_t row = tile_of(&grid->y, v);
         for (int64_t u = x > 0 ? x - 1 : 0; u <= x + 1 && u < g->map_width; u++) {
-            if (row == cell_y && cell_of(&grid->x, u) == cell_x)
+            if (row == own_row && tile_of(&grid->x, u) == own_column)
                 continue;
-            const tm_candidate other = {edge_value(grid, u, v, x, row, cell_y),
+            const tm_candidate other = {edge_value(grid, u, v, x, row, own_row),
                                         v * g->map_width + u};
             if (!tm_candidate_beats(peak, other))
                 return false;
@@ -114,7 +129,7 @@ static bool beats_other_cells(const tm_peak_grid *grid, tm_candidate peak)
 bool tm_peak_grid_finish(tm_peak_grid *grid)
 {
     for (size_t i = 0; i < grid->pending_count; i++) {
-        if (beats_other_cells(grid, grid->pending[i]))
+        if (beats_other_tiles(grid, grid->pending[i]))
             tm_peak_list_add(grid->job->peaks, &grid->pending[i], 1);
     }
     return !grid->failed && !grid->job->peaks->failed;
@@ -159,24 +174,24 @@ static size_t row_elements(const tm_peak_scan *scan)
     return (size_t)(MARGIN + (scan->width + CHUNK - 1) / CHUNK * CHUNK + MARGIN);
 }
 
-/* Element 0 of row y of the cell; rows that lie outside it are below any score. */
+/* Element 0 of row y of the tile; rows that lie outside it are below any score. */
 static char *row_at(const tm_peak_scan *scan, int64_t y)
 {
     const int64_t slot = y < 0 || y >= scan->height ? 3 : y % 3;
     return scan->memory + ((size_t)slot * row_elements(scan) + MARGIN) * scan->grid->element;
 }
 
-bool tm_peak_scan_begin(tm_peak_scan *scan, tm_peak_grid *grid, int64_t cell_x, int64_t cell_y)
+bool tm_peak_scan_begin(tm_peak_scan *scan, tm_peak_grid *grid, int64_t column, int64_t row)
 {
     const tm_peak_cuts *x = &grid->x, *y = &grid->y;
 
     scan->grid = grid;
-    scan->cell_x = cell_x;
-    scan->cell_y = cell_y;
-    scan->x = x->at[cell_x];
-    scan->y = y->at[cell_y];
-    scan->width = x->at[cell_x + 1] - scan->x;
-    scan->height = y->at[cell_y + 1] - scan->y;
+    scan->column = column;
+    scan->row = row;
+    scan->x = x->at[column];
+    scan->y = y->at[row];
+    scan->width = x->at[column + 1] - scan->x;
+    scan->height = y->at[row + 1] - scan->y;
     scan->done = 0;
     scan->row_job = *grid->job;
 
@@ -205,7 +220,7 @@ const tm_job *tm_peak_scan_row(tm_peak_scan *scan)
     return &scan->row_job;
 }
 
-static bool has_other_cells(const tm_peak_scan *scan, int64_t x, int64_t y)
+static bool has_other_tiles(const tm_peak_scan *scan, int64_t x, int64_t y)
 {
     const tm_geometry *g = &scan->grid->job->geometry;
     return (x == 0 && scan->x > 0) || (x == scan->width - 1 && scan->x + x < g->map_width - 1) ||
@@ -219,7 +234,7 @@ static void take(tm_peak_scan *scan, int64_t x, int64_t y, int64_t value)
     if (map_y < job->first_row || map_y >= job->last_row)
         return;
     const tm_candidate peak = {value, map_y * job->geometry.map_width + scan->x + x};
-    if (has_other_cells(scan, x, y))
+    if (has_other_tiles(scan, x, y))
         scan->pending[scan->pending_count++] = peak;
     else
         scan->found[scan->found_count++] = peak;
@@ -298,8 +313,8 @@ static void keep_edges(tm_peak_scan *scan, const char *row)
     tm_peak_grid *grid = scan->grid;
     const tm_geometry *g = &grid->job->geometry;
     const size_t size = grid->element, bytes = (size_t)scan->width * size;
-    const size_t along_y = (size_t)(scan->cell_x * g->map_height + scan->y + scan->done) * size;
-    const size_t along_x = (size_t)(scan->cell_y * g->map_width + scan->x) * size;
+    const size_t along_y = (size_t)(scan->column * g->map_height + scan->y + scan->done) * size;
+    const size_t along_x = (size_t)(scan->row * g->map_width + scan->x) * size;
 
     memcpy(grid->left + along_y, row, size);
     memcpy(grid->right + along_y, row + bytes - size, size);

@@ -1,37 +1,38 @@
 /* SPDX-License-Identifier: MIT */
-/* Peaks of a score map that is made in cells, by several threads, and never held.
- * A thread keeps the last three rows of its cell. Only the elements along the
- * cells' edges are kept until all cells are done; then the peaks there are
- * compared with their neighbours in other cells. */
+/* Peaks of a score map that is made in tiles, by several threads, and never held.
+ * A thread keeps the last three rows of its tile. Only the elements along the
+ * tiles' edges are kept until all tiles are done; then the peaks there are
+ * compared with their neighbours in other tiles. */
 #ifndef TMATCH_LCC_PEAK_SCAN_H
 #define TMATCH_LCC_PEAK_SCAN_H
 
 #include "lcc/lcc.h"
+#include "lcc/tiles.h"
 
-/* The cuts of a map into columns and rows of cells, ascending, the first 0; a
- * last one stands for the map's width or height. Columns may be empty. */
+/* The cuts of a map into columns or rows of tiles, ascending, the first 0; a last one
+ * stands for the map's width or height. The last ones may be empty. */
 typedef struct tm_peak_cuts {
     int64_t *at;
-    int64_t count; /* cells */
+    int64_t count; /* tiles */
 } tm_peak_cuts;
 
 typedef struct tm_peak_grid {
     const tm_job *job;
     size_t element;
     tm_peak_cuts x, y;
-    char *left, *right; /* a cell column's first and last column, map_height elements each */
-    char *top, *bottom; /* a cell row's first and last row, map_width each */
-    tm_candidate *pending; /* peaks in their cells, at an edge */
+    char *left, *right; /* a column of tiles' first and last column, map_height elements each */
+    char *top, *bottom; /* a row of tiles' first and last row, map_width each */
+    tm_candidate *pending; /* peaks in their tiles, at an edge */
     size_t pending_count, pending_room;
     bool failed;
 } tm_peak_grid;
 
-/* One thread's view of the cell that it makes. */
+/* One thread's view of the tile that it makes. */
 typedef struct tm_peak_scan {
     tm_peak_grid *grid;
     tm_job row_job; /* the job with the next row as its map */
     int64_t least;
-    int64_t cell_x, cell_y, x, y, width, height;
+    int64_t column, row, x, y, width, height;
     int64_t done; /* rows that are there */
     char *memory; /* three rows with room on both sides */
     size_t size;
@@ -39,25 +40,25 @@ typedef struct tm_peak_scan {
     int found_count, pending_count;
 } tm_peak_scan;
 
-/* Makes a grid for job->peaks; cuts of x_cells and y_cells cells are the
- * caller's to fill in. False if memory ran out. To be freed in either case. */
-bool tm_peak_grid_init(tm_peak_grid *grid, const tm_job *job, int64_t x_cells, int64_t y_cells);
+/* Makes a grid for job->peaks. False if memory ran out. To be freed in either case. */
+bool tm_peak_grid_init(tm_peak_grid *grid, const tm_job *job, const tm_tiles *tiles);
 void tm_peak_grid_free(tm_peak_grid *grid);
 
-/* After all cells: settles what is pending. False if memory ran out. */
+/* After all tiles: settles what is pending. False if memory ran out. */
 bool tm_peak_grid_finish(tm_peak_grid *grid);
 
 /* Zero-initialise; free at the end. */
 void tm_peak_scan_free(tm_peak_scan *scan);
 
-/* Starts on a cell. False if memory ran out. */
-bool tm_peak_scan_begin(tm_peak_scan *scan, tm_peak_grid *grid, int64_t cell_x, int64_t cell_y);
+/* Starts on a tile: second ones, where tiles have a shift, come after all first ones of
+ * their row or column. False if memory ran out. */
+bool tm_peak_scan_begin(tm_peak_scan *scan, tm_peak_grid *grid, int64_t column, int64_t row);
 
 /* Scores of less can change nothing, unless the job's map is wanted: of positions
  * that have one, any other of less will do. Of metrics of real values. */
 float tm_peak_scan_floor(const tm_peak_scan *scan);
 
-/* The job whose map takes the cell's next row, at any y; done when it is there. */
+/* The job whose map takes the tile's next row, at any y; done when it is there. */
 const tm_job *tm_peak_scan_row(tm_peak_scan *scan);
 void tm_peak_scan_row_done(tm_peak_scan *scan);
 

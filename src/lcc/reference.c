@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The oracle. It follows the definition word by word and is never optimised. */
-#include "lcc/peak_scan.h"
 #include "lcc/f32.h"
+#include "lcc/peak_scan.h"
+#include "lcc/tiles.h"
 
 static int64_t sample(const tm_image *frame, int64_t x, int64_t y, int channel)
 {
@@ -58,44 +59,36 @@ tm_candidate tm_reference_window(const tm_job *job, int64_t x, int64_t y)
     return (tm_candidate){value.rank, skipped ? INT64_MAX : y * g->map_width + x};
 }
 
-static void match(tm_job *job, tm_peak_scan *scan)
+static void *begin(void *context, int thread)
 {
-    const tm_geometry *g = &job->geometry;
+    (void)thread;
+    return context;
+}
 
-    job->best = (tm_candidate)TM_NO_CANDIDATE;
-    for (int64_t y = 0; y < g->map_height; y++) {
-        const tm_job *target = scan ? tm_peak_scan_row(scan) : job;
-        for (int64_t x = 0; x < g->map_width; x++) {
+static void match(void *context, void *memory, const tm_tile *tile, tm_candidate *best)
+{
+    const tm_job *job = context;
+
+    (void)memory;
+    for (int64_t y = 0; y < tile->height; y++) {
+        const tm_job *target = tile->scan ? tm_peak_scan_row(tile->scan) : job;
+        for (int64_t x = 0; x < tile->width; x++) {
             tm_candidate candidate = tm_reference_window(target, x, y);
-            if (tm_candidate_beats(candidate, job->best))
-                job->best = candidate;
+            if (tm_candidate_beats(candidate, *best))
+                *best = candidate;
         }
-        if (scan)
-            tm_peak_scan_row_done(scan);
+        if (tile->scan)
+            tm_peak_scan_row_done(tile->scan);
     }
 }
 
+/* One tile on one thread. */
 tm_status tm_reference_match(tm_job *job)
 {
-    tm_peak_grid grid;
-    tm_peak_scan scan = {0};
-    bool good;
-
-    if (!job->peaks) {
-        match(job, NULL);
-        return TM_OK;
-    }
-    good = tm_peak_grid_init(&grid, job, 1, 1);
-    if (good) {
-        grid.x.at[0] = grid.y.at[0] = 0;
-        grid.x.at[1] = job->geometry.map_width;
-        grid.y.at[1] = job->geometry.map_height;
-        good = tm_peak_scan_begin(&scan, &grid, 0, 0);
-    }
-    if (good)
-        match(job, &scan);
-    good = good && tm_peak_grid_finish(&grid);
-    tm_peak_scan_free(&scan);
-    tm_peak_grid_free(&grid);
-    return good ? TM_OK : TM_ERR_MEMORY;
+    const tm_tiles tiles = {.across = 1,
+                            .down = 1,
+                            .width = job->geometry.map_width,
+                            .height = job->geometry.map_height};
+    return tm_tiles_match(job, &tiles, 1,
+                          &(tm_tile_work){.context = job, .begin = begin, .match = match});
 }

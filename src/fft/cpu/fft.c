@@ -2,11 +2,12 @@
 /* The FFT algorithm on the CPU: strips of tiles, shared out over threads. */
 #include "fft/cpu/fft.h"
 
-#include <omp.h>
 #include <stdlib.h>
 
 #include "clock.h"
 #include "fft/cpu/plans.h"
+#include "integers.h"
+#include "lcc/tiles.h"
 
 enum { STRIPS_PER_THREAD = 4 };
 
@@ -18,6 +19,7 @@ enum { STRIPS_PER_THREAD = 4 };
 typedef struct memory {
     void *data;
     size_t size;
+    tm_fft_scratch scratch; /* laid out in data */
 } memory;
 
 struct tm_fft_cpu {
@@ -77,14 +79,14 @@ static size_t carve(tm_fft_scratch *s, char *data, const transforms *how)
     return used;
 }
 
-static bool fit_memory(memory *m, tm_fft_scratch *s, const transforms *how)
+static bool fit_memory(memory *m, const transforms *how)
 {
+    tm_fft_scratch *s = &m->scratch;
     size_t needed = carve(s, NULL, how);
     if (m->size < needed) {
         free(m->data);
-        *m = (memory){aligned_alloc(64, needed), needed};
-        if (!m->data)
-            m->size = 0;
+        m->data = aligned_alloc(64, needed);
+        m->size = m->data ? needed : 0;
     }
     if (m->data)
         carve(s, m->data, how);
@@ -122,40 +124,40 @@ static int64_t tiles_of_strip(const tm_fft_tiling *t, int threads)
     return t->down > runs ? t->down / runs : 1;
 }
 
-/* Cells are the strips' parts. Cuts of one axis, count strips of size, which with
- * a shift are as many again. */
-static void fill_cuts(tm_peak_cuts *cuts, int64_t count, int64_t size, int64_t shift, int64_t end)
+/* One match, seen by all its threads. */
+typedef struct run {
+    tm_fft_cpu *fft;
+    const transforms *how;
+    const tm_fft_strip *strip; /* but for which one it is */
+    int64_t tiles;             /* of a strip */
+} run;
+
+static void *begin(void *context, int thread)
 {
-    for (int64_t i = 0; i < cuts->count; i++) {
-        int64_t at = i < count ? i * size : shift + (i - count) * size;
-        cuts->at[i] = at < end ? at : end;
-    }
-    cuts->at[cuts->count] = end;
+    const run *r = context;
+    memory *m = &r->fft->memories[thread];
+    return fit_memory(m, r->how) ? &m->scratch : NULL;
 }
 
-static bool init_grid(tm_peak_grid *grid, const tm_job *job, const tm_fft_tiling *t, int64_t tiles,
-                      int64_t runs)
+static void match_strip(void *context, void *scratch, const tm_tile *tile, tm_candidate *best)
 {
-    const tm_geometry *g = &job->geometry;
-    if (!tm_peak_grid_init(grid, job, t->shift_x ? 2 * t->across : t->across,
-                           t->shift_y ? 2 * runs : runs))
-        return false;
-    fill_cuts(&grid->x, t->across, t->step_x, t->shift_x, g->map_width);
-    fill_cuts(&grid->y, runs, tiles * t->step_y, t->shift_y, g->map_height);
-    return true;
+    const run *r = context;
+    const tm_fft_tiling *t = r->strip->tiling;
+    tm_fft_strip strip = *r->strip;
+
+    strip.x = tile->x;
+    strip.first = tile->y / t->step_y;
+    strip.last = smaller(strip.first + r->tiles, t->down);
+    strip.scans = tile->scan;
+    tm_fft_strip_match(&strip, scratch, best);
 }
 
-static bool begin_scans(tm_peak_scan scans[2], tm_peak_grid *grid, const tm_fft_tiling *t,
-                        int64_t column, int64_t run)
+static void end(void *context, void *scratch)
 {
-    for (int part = 0; part < 2; part++) {
-        int64_t x = column + (part && t->shift_x ? t->across : 0);
-        int64_t y = run + (part && t->shift_y ? grid->y.count / 2 : 0);
-        if (grid->x.at[x] < grid->x.at[x + 1] && grid->y.at[y] < grid->y.at[y + 1] &&
-            !tm_peak_scan_begin(&scans[part], grid, x, y))
-            return false;
-    }
-    return true;
+    const run *r = context;
+    const tm_fft_scratch *s = scratch;
+    if (r->how->f32)
+        r->fft->again += s->f32->again;
 }
 
 static tm_status match(tm_fft_cpu *fft, tm_job *job, const transforms *how)
@@ -168,62 +170,32 @@ static tm_status match(tm_fft_cpu *fft, tm_job *job, const transforms *how)
                           .samples = how->f32 ? &tm_fft_f32_samples : &tm_fft_integers,
                           .f32 = how->f32};
 
-    tm_fft_scratch first;
+    tm_fft_scratch *first = &fft->memories[0].scratch;
 
     strip.plan_x = tm_fft_plan_fetch(&fft->plans, tiling->length_x, measure, NULL);
     strip.plan_y = tm_fft_plan_fetch(&fft->plans, tiling->length_y, measure, strip.plan_x);
-    if (!strip.plan_x || !strip.plan_y || !fit_memory(&fft->memories[0], &first, how))
+    if (!strip.plan_x || !strip.plan_y || !fit_memory(&fft->memories[0], how))
         return TM_ERR_MEMORY;
-    const fftw_complex *spectra = tm_fft_spectra_fetch(&fft->spectra, &strip, &first);
+    const fftw_complex *spectra = tm_fft_spectra_fetch(&fft->spectra, &strip, first);
     if (!spectra)
         return TM_ERR_MEMORY;
     const tm_fft_mix mix = make_mix(how, spectra);
     strip.mix = &mix;
 
-    int64_t tiles = tiles_of_strip(tiling, fft->threads);
-    int64_t runs = (tiling->down + tiles - 1) / tiles, strips = tiling->across * runs;
-    tm_candidate best = TM_NO_CANDIDATE;
-    tm_peak_grid grid;
-    bool failed = job->peaks && !init_grid(&grid, job, tiling, tiles, runs);
-    int threads = failed ? 1 : fft->threads < strips ? fft->threads : (int)strips;
-#pragma omp parallel num_threads(threads)
-    {
-        tm_candidate mine = TM_NO_CANDIDATE;
-        tm_fft_scratch scratch;
-        tm_peak_scan scans[2] = {0};
-        bool fits = !failed && fit_memory(&fft->memories[omp_get_thread_num()], &scratch, how);
-#pragma omp for schedule(dynamic)
-        for (int64_t i = 0; i < strips; i++) {
-            tm_fft_strip own = strip;
-            own.x = i % tiling->across * tiling->step_x;
-            own.first = i / tiling->across * tiles;
-            own.last = own.first + tiles < tiling->down ? own.first + tiles : tiling->down;
-            if (job->peaks && fits) {
-                own.scans = scans;
-                fits = begin_scans(scans, &grid, tiling, i % tiling->across, i / tiling->across);
-            }
-            if (fits)
-                tm_fft_strip_match(&own, &scratch, &mine);
-        }
-        tm_peak_scan_free(&scans[0]);
-        tm_peak_scan_free(&scans[1]);
-#pragma omp critical(tm_fft_merge)
-        {
-            failed |= !fits;
-            fft->again += fits && how->f32 ? scratch.f32->again : 0;
-            if (tm_candidate_beats(mine, best))
-                best = mine;
-        }
-    }
-    if (job->peaks) {
-        failed = failed || !tm_peak_grid_finish(&grid);
-        tm_peak_grid_free(&grid);
-    }
-    if (failed)
-        return TM_ERR_MEMORY;
-    job->best = best;
-    fft->spent_ms += clock_ms() - start;
-    return TM_OK;
+    run r = {.fft = fft, .how = how, .strip = &strip};
+    r.tiles = tiles_of_strip(tiling, fft->threads);
+    const tm_tiles tiles = {.across = tiling->across,
+                            .down = ceil_div(tiling->down, r.tiles),
+                            .width = tiling->step_x,
+                            .height = r.tiles * tiling->step_y,
+                            .shift_x = tiling->shift_x,
+                            .shift_y = tiling->shift_y};
+    const tm_status status = tm_tiles_match(
+        job, &tiles, (int)smaller(fft->threads, tiles.across * tiles.down),
+        &(tm_tile_work){.context = &r, .begin = begin, .match = match_strip, .end = end});
+    if (status == TM_OK)
+        fft->spent_ms += clock_ms() - start;
+    return status;
 }
 
 tm_status tm_fft_cpu_match(tm_fft_cpu *fft, tm_job *job, const tm_fft_tiling *tiling,

@@ -2,9 +2,8 @@
 /* The direct algorithm: tiles of the score map, shared out over threads. */
 #include "lcc/cpu/direct.h"
 
-#include <omp.h>
-
 #include "lcc/cpu/tile.h"
+#include "lcc/tiles.h"
 
 enum {
     TILE_WIDTH = 1024, /* a multiple of TM_BLOCK */
@@ -42,25 +41,19 @@ static bool grow(void *buffer, size_t *size, size_t needed)
     return true;
 }
 
-typedef struct tiling {
-    int64_t across, down;
-    int width, height;
-} tiling;
-
 /* Equal tiles; more of them than threads, if they can stay a step high. */
-static tiling tile_map(const tm_geometry *g, int threads, bool small)
+static tm_tiles tile_map(const tm_geometry *g, int threads, bool small)
 {
     const int width = small ? SMALL_TILE_WIDTH : TILE_WIDTH;
     const int height = small ? SMALL_TILE_HEIGHT : TILE_HEIGHT;
-    tiling t;
-    t.across = ceil_div(g->map_width, width);
-    t.width = (int)round_up(ceil_div(g->map_width, t.across), TM_BLOCK);
+    tm_tiles t = {.across = ceil_div(g->map_width, width)};
+    t.width = round_up(ceil_div(g->map_width, t.across), TM_BLOCK);
     t.across = ceil_div(g->map_width, t.width);
 
     t.down = ceil_div(g->map_height, height);
     if (threads > 1)
         t.down = larger(t.down, ceil_div(threads * TILES_PER_THREAD, t.across));
-    t.height = (int)round_up(ceil_div(g->map_height, t.down), TILE_STEP);
+    t.height = round_up(ceil_div(g->map_height, t.down), TILE_STEP);
     t.down = ceil_div(g->map_height, t.height);
     return t;
 }
@@ -79,69 +72,29 @@ static bool wants_small_tiles(const tm_tile_planes *p)
 typedef struct run {
     tm_cpu *cpu;
     const tm_job *job;
-    tiling tiles;
     bool narrow;
     tm_panel panel;  /* the packed template, if narrow */
     tm_tile_planes *planes; /* NULL if the job is plain */
     size_t needed;   /* bytes of scratch */
-    tm_peak_grid grid; /* if the job wants peaks */
-    _Alignas(128) int64_t next; /* tile to take; written by all threads */
-    _Alignas(128) tm_candidate best;
-    bool failed;
 } run;
 
-static void run_tiles(run *r, int thread)
+static void *begin(void *context, int thread)
 {
-    const tm_geometry *g = &r->job->geometry;
-    const tm_cpu_kernels *kernels = &r->cpu->kernels;
+    const run *r = context;
     tm_cpu_scratch *s = &r->cpu->scratch[thread];
-    bool fits = grow(&s->memory, &s->size, r->needed);
-    tm_candidate best = TM_NO_CANDIDATE;
-    tm_peak_scan peaks = {0}, *scan = r->job->peaks ? &peaks : NULL;
-
-    while (fits) {
-        int64_t i;
-#pragma omp atomic capture
-        i = r->next++;
-        if (i >= r->tiles.across * r->tiles.down)
-            break;
-        tm_tile tile = {.x = i % r->tiles.across * r->tiles.width,
-                        .y = i / r->tiles.across * r->tiles.height};
-        tile.width = (int)smaller(r->tiles.width, g->map_width - tile.x);
-        tile.height = (int)smaller(r->tiles.height, g->map_height - tile.y);
-        if (scan && !tm_peak_scan_begin(scan, &r->grid, i % r->tiles.across, i / r->tiles.across)) {
-            fits = false;
-            break;
-        }
-        tm_candidate candidate =
-            r->planes   ? tm_tile_of_planes(kernels, s->memory, r->job, r->planes, &tile, scan)
-            : r->narrow ? tm_tile_narrow(kernels, s->memory, r->job, &r->panel, &tile, scan)
-                        : tm_tile_wide(kernels, s->memory, r->job, &tile, scan);
-        if (tm_candidate_beats(candidate, best))
-            best = candidate;
-    }
-    tm_peak_scan_free(&peaks);
-#pragma omp critical(tm_cpu_merge)
-    {
-        r->failed |= !fits;
-        if (tm_candidate_beats(best, r->best))
-            r->best = best;
-    }
+    return grow(&s->memory, &s->size, r->needed) ? s->memory : NULL;
 }
 
-/* The tiles are the cells. */
-static bool init_grid(run *r)
+static void match_tile(void *context, void *memory, const tm_tile *tile, tm_candidate *best)
 {
-    const tm_geometry *g = &r->job->geometry;
-    tm_peak_grid *grid = &r->grid;
-
-    if (!tm_peak_grid_init(grid, r->job, r->tiles.across, r->tiles.down))
-        return false;
-    for (int64_t i = 0; i <= r->tiles.across; i++)
-        grid->x.at[i] = smaller(i * r->tiles.width, g->map_width);
-    for (int64_t i = 0; i <= r->tiles.down; i++)
-        grid->y.at[i] = smaller(i * r->tiles.height, g->map_height);
-    return true;
+    const run *r = context;
+    const tm_cpu_kernels *kernels = &r->cpu->kernels;
+    const tm_candidate candidate =
+        r->planes   ? tm_tile_of_planes(kernels, memory, r->job, r->planes, tile)
+        : r->narrow ? tm_tile_narrow(kernels, memory, r->job, &r->panel, tile)
+                    : tm_tile_wide(kernels, memory, r->job, tile);
+    if (tm_candidate_beats(candidate, *best))
+        *best = candidate;
 }
 
 /* Packed anew for each frame: that reads the template once, as finding out whether
@@ -164,9 +117,9 @@ static bool pack(run *r)
     return true;
 }
 
-static size_t scratch_size(const run *r)
+static size_t scratch_size(const run *r, const tm_tiles *tiles)
 {
-    const int width = r->tiles.width, height = r->tiles.height;
+    const int64_t width = tiles->width, height = tiles->height;
     return r->planes   ? tm_tile_of_planes_size(r->job, r->planes, width, height)
            : r->narrow ? tm_tile_narrow_size(r->job, width, height)
                        : tm_tile_wide_size(r->job, width, height);
@@ -186,8 +139,7 @@ tm_status tm_cpu_match(tm_cpu *cpu, tm_job *job)
     run r = {.cpu = cpu,
              .job = job,
              .narrow = is_narrow(t),
-             .panel = {.w = (int)t->width, .h = (int)t->height},
-             .best = TM_NO_CANDIDATE};
+             .panel = {.w = (int)t->width, .h = (int)t->height}};
     tm_tile_planes planes;
 
     if (!tm_job_is_plain(job)) {
@@ -196,30 +148,10 @@ tm_status tm_cpu_match(tm_cpu *cpu, tm_job *job)
     }
     if (!pack(&r))
         return TM_ERR_MEMORY;
-    r.tiles = tile_map(g, threads, r.planes && wants_small_tiles(r.planes));
-    r.needed = scratch_size(&r);
-
-    if (job->peaks && !init_grid(&r)) {
-        tm_peak_grid_free(&r.grid);
-        return TM_ERR_MEMORY;
-    }
-
-    /* No parallel region of one thread: it would end the threads that wait for the
-     * next large job. */
-    if (threads == 1) {
-        run_tiles(&r, 0);
-    } else {
-#pragma omp parallel num_threads(threads)
-        run_tiles(&r, omp_get_thread_num());
-    }
-    if (job->peaks) {
-        r.failed = r.failed || !tm_peak_grid_finish(&r.grid);
-        tm_peak_grid_free(&r.grid);
-    }
-    if (r.failed)
-        return TM_ERR_MEMORY;
-    job->best = r.best;
-    return TM_OK;
+    const tm_tiles tiles = tile_map(g, threads, r.planes && wants_small_tiles(r.planes));
+    r.needed = scratch_size(&r, &tiles);
+    return tm_tiles_match(job, &tiles, threads,
+                          &(tm_tile_work){.context = &r, .begin = begin, .match = match_tile});
 }
 
 tm_status tm_cpu_init(tm_cpu *cpu, int threads, uint32_t features)

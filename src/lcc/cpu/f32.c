@@ -2,13 +2,13 @@
 /* Tiles of the score map, each a patch, shared out over threads. */
 #include "lcc/cpu/f32.h"
 
-#include <omp.h>
 #include <stdlib.h>
 
 #include "integers.h"
 #include "lcc/cpu/f32_patch.h"
 #include "lcc/cpu/simd/f32.h"
 #include "lcc/peak_scan.h"
+#include "lcc/tiles.h"
 
 enum { TILE_WIDTH = 4 * TM_F32_BLOCK, TILE_HEIGHT = 16 };
 
@@ -26,10 +26,7 @@ void tm_f32_block_c(const tm_f32_view *view, tm_f32_block *block)
 typedef struct run {
     tm_f32_block_fn *block;
     tm_job *job;
-    int64_t across, down, height; /* tiles; rows of one */
-    tm_peak_grid grid;
-    int64_t next;
-    bool failed;
+    int64_t height; /* of a tile */
 } run;
 
 typedef struct tile {
@@ -83,67 +80,50 @@ static void run_row(const run *r, const tile *t, const tm_job *target, int64_t y
     }
 }
 
-static bool allocate(const run *r, tile *t)
+static void end(void *context, void *memory)
 {
+    tile *t = memory;
+    (void)context;
+    free(t->patch.samples);
+    free(t->patch.columns);
+    free(t->touched);
+    free(t);
+}
+
+static void *begin(void *context, int thread)
+{
+    const run *r = context;
+    tile *t = calloc(1, sizeof *t);
+
+    (void)thread;
+    if (!t)
+        return NULL;
     t->patch = tm_f32_patch_of(r->job, r->block, TILE_WIDTH, r->height);
     t->patch.samples = malloc((size_t)tm_f32_patch_samples(&t->patch) * sizeof(double));
     t->patch.columns = malloc((size_t)tm_f32_patch_columns(&t->patch) * sizeof(double));
     t->touched = malloc(TILE_WIDTH);
-    return t->patch.samples && t->patch.columns && t->touched;
+    if (t->patch.samples && t->patch.columns && t->touched)
+        return t;
+    end(context, t);
+    return NULL;
 }
 
-static void run_tiles(run *r)
+static void match_tile(void *context, void *memory, const tm_tile *at, tm_candidate *best)
 {
-    const tm_geometry *g = &r->job->geometry;
-    tm_peak_scan peaks = {0}, *scan = r->job->peaks ? &peaks : NULL;
-    tm_candidate best = TM_NO_CANDIDATE;
-    tile t = {0};
-    bool fits = allocate(r, &t);
+    const run *r = context;
+    tile *t = memory;
+    tm_f32_patch *p = &t->patch;
 
-    while (fits) {
-        int64_t i;
-#pragma omp atomic capture
-        i = r->next++;
-        if (i >= r->across * r->down)
-            break;
-        tm_f32_patch *p = &t.patch;
-        p->x = i % r->across * TILE_WIDTH;
-        p->y = i / r->across * r->height;
-        p->width = smaller(TILE_WIDTH, g->map_width - p->x);
-        p->height = smaller(r->height, g->map_height - p->y);
-        fits = !scan || tm_peak_scan_begin(scan, &r->grid, i % r->across, i / r->across);
-        if (!fits)
-            break;
-        tm_f32_patch_stage(p);
-        for (int64_t y = p->y; y < p->y + p->height; y++) {
-            run_row(r, &t, scan ? tm_peak_scan_row(scan) : r->job, y, &best);
-            if (scan)
-                tm_peak_scan_row_done(scan);
-        }
+    p->x = at->x;
+    p->y = at->y;
+    p->width = at->width;
+    p->height = at->height;
+    tm_f32_patch_stage(p);
+    for (int64_t y = at->y; y < at->y + at->height; y++) {
+        run_row(r, t, at->scan ? tm_peak_scan_row(at->scan) : r->job, y, best);
+        if (at->scan)
+            tm_peak_scan_row_done(at->scan);
     }
-    free(t.patch.samples);
-    free(t.patch.columns);
-    free(t.touched);
-    tm_peak_scan_free(&peaks);
-#pragma omp critical(tm_f32_merge)
-    {
-        r->failed = r->failed || !fits;
-        if (tm_candidate_beats(best, r->job->best))
-            r->job->best = best;
-    }
-}
-
-/* The tiles are the cells. */
-static bool init_grid(run *r)
-{
-    const tm_geometry *g = &r->job->geometry;
-    if (!tm_peak_grid_init(&r->grid, r->job, r->across, r->down))
-        return false;
-    for (int64_t i = 0; i <= r->across; i++)
-        r->grid.x.at[i] = smaller(i * TILE_WIDTH, g->map_width);
-    for (int64_t i = 0; i <= r->down; i++)
-        r->grid.y.at[i] = smaller(i * r->height, g->map_height);
-    return true;
 }
 
 tm_status tm_f32_match(tm_f32_block_fn *block, tm_job *job, int threads)
@@ -155,17 +135,11 @@ tm_status tm_f32_match(tm_f32_block_fn *block, tm_job *job, int threads)
     const tm_f32_patch patch = tm_f32_patch_of(job, block, TILE_WIDTH, r.height);
     if (tm_f32_patch_samples(&patch) * (int64_t)sizeof(double) > LARGE_TILE)
         r.height = 1;
-    r.across = ceil_div(g->map_width, TILE_WIDTH);
-    r.down = ceil_div(g->map_height, r.height);
-    job->best = (tm_candidate)TM_NO_CANDIDATE;
-    r.failed = job->peaks && !init_grid(&r);
-    if (!r.failed) {
-#pragma omp parallel num_threads(threads) if (threads > 1 && work > SMALL_JOB)
-        run_tiles(&r);
-    }
-    if (job->peaks) {
-        r.failed = r.failed || !tm_peak_grid_finish(&r.grid);
-        tm_peak_grid_free(&r.grid);
-    }
-    return r.failed ? TM_ERR_MEMORY : TM_OK;
+    const tm_tiles tiles = {.across = ceil_div(g->map_width, TILE_WIDTH),
+                            .down = ceil_div(g->map_height, r.height),
+                            .width = TILE_WIDTH,
+                            .height = r.height};
+    return tm_tiles_match(
+        job, &tiles, work > SMALL_JOB ? threads : 1,
+        &(tm_tile_work){.context = &r, .begin = begin, .match = match_tile, .end = end});
 }

@@ -16,7 +16,8 @@ typedef struct narrow {
     tm_columns columns;
 } narrow;
 
-static size_t narrow_carve(narrow *n, char *memory, const tm_job *job, int width, int height)
+static size_t narrow_carve(narrow *n, char *memory, const tm_job *job, int64_t width,
+                           int64_t height)
 {
     tm_carver carver = {memory, 0};
     int64_t padded = round_up(width, TM_BLOCK), w = job->tmpl->width, h = job->tmpl->height;
@@ -38,7 +39,7 @@ static size_t narrow_carve(narrow *n, char *memory, const tm_job *job, int width
     return carver.used;
 }
 
-size_t tm_tile_narrow_size(const tm_job *job, int width, int height)
+size_t tm_tile_narrow_size(const tm_job *job, int64_t width, int64_t height)
 {
     narrow n;
     return narrow_carve(&n, NULL, job, width, height);
@@ -60,9 +61,11 @@ static void ccorr_row(const tm_window_row *row, tm_candidate *best, int64_t *map
 }
 
 tm_candidate tm_tile_narrow(const tm_cpu_kernels *kernels, char *memory, const tm_job *job,
-                            const tm_panel *panel, const tm_tile *tile, tm_peak_scan *scan)
+                            const tm_panel *panel, const tm_tile *tile)
 {
     const tm_template *t = job->tmpl;
+    const int width = (int)tile->width;
+    tm_peak_scan *scan = tile->scan;
     tm_candidate ccorr = TM_NO_CANDIDATE;
     tm_best lcc = TM_NO_BEST;
     narrow n;
@@ -80,7 +83,7 @@ tm_candidate tm_tile_narrow(const tm_cpu_kernels *kernels, char *memory, const t
     for (int v = 0; v < t->height - 1; v++)
         kernels->enter(&n.columns, n.staged + v * n.stride);
 
-    int blocks = (tile->width + TM_BLOCK - 1) / TM_BLOCK;
+    int blocks = (width + TM_BLOCK - 1) / TM_BLOCK;
     for (int top = 0; top < tile->height; top += ROWS_AT_ONCE) {
         int rows = (int)smaller(ROWS_AT_ONCE, tile->height - top);
         kernels->correlate(n.sft, blocks * TM_BLOCK, panel, n.staged + top * n.stride,
@@ -96,7 +99,7 @@ tm_candidate tm_tile_narrow(const tm_cpu_kernels *kernels, char *memory, const t
                 .prefix_sq = n.columns.prefix_sq + slid * n.columns.blocks * TM_BLOCK,
                 .plane = n.columns.blocks * TM_LANES,
                 .w = (int)t->width,
-                .width = tile->width,
+                .width = width,
                 .n = t->n,
                 .sum = t->sum - TM_TAP_BIAS * t->n,
                 .variance = (float)t->variance,

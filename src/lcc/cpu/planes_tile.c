@@ -27,7 +27,7 @@ static void carve_columns(tm_columns *c, tm_carver *carver, int64_t columns)
 }
 
 static size_t parts_carve(parts_tile *n, char *memory, const tm_job *job, const tm_tile_planes *p,
-                          int width, int height)
+                          int64_t width, int64_t height)
 {
     tm_carver carver = {memory, 0};
     int64_t padded = round_up(width, TM_BLOCK), w = job->tmpl->width, h = job->tmpl->height;
@@ -53,7 +53,8 @@ static size_t parts_carve(parts_tile *n, char *memory, const tm_job *job, const 
     return carver.used;
 }
 
-size_t tm_tile_of_planes_size(const tm_job *job, const tm_tile_planes *p, int width, int height)
+size_t tm_tile_of_planes_size(const tm_job *job, const tm_tile_planes *p, int64_t width,
+                              int64_t height)
 {
     parts_tile n;
     return parts_carve(&n, NULL, job, p, width, height);
@@ -150,7 +151,7 @@ static void find_sources(tm_source_row *row, const parts_tile *n, const tm_tile_
 }
 
 tm_candidate tm_tile_of_planes(const tm_cpu_kernels *kernels, char *memory, const tm_job *job,
-                               const tm_tile_planes *p, const tm_tile *tile, tm_peak_scan *scan)
+                               const tm_tile_planes *p, const tm_tile *tile)
 {
     tm_planes_row row = {
         .job = job, .planes = p, .row = p->row, .reject = p->reject, .best = TM_NO_PLANES_BEST};
@@ -161,7 +162,7 @@ tm_candidate tm_tile_of_planes(const tm_cpu_kernels *kernels, char *memory, cons
     row.row.blocks = n.padded / TM_BLOCK;
     row.row.plane = n.plane;
     row.pass = n.pass;
-    row.width = tile->width;
+    row.width = (int)tile->width;
     for (int top = 0; top < tile->height; top += ROWS_AT_ONCE) {
         const int rows = (int)smaller(ROWS_AT_ONCE, tile->height - top);
         correlate(kernels, &n, p, top, rows);
@@ -170,7 +171,7 @@ tm_candidate tm_tile_of_planes(const tm_cpu_kernels *kernels, char *memory, cons
             if (slid == 0)
                 slide(kernels, &n, p, job, top + y, (int)smaller(TM_SLIDE_ROWS, rows - y));
             find_sources(&row.row, &n, p, y, slid);
-            tm_planes_row_score(kernels, &row, tile->x, tile->y + top + y, scan);
+            tm_planes_row_score(kernels, &row, tile->x, tile->y + top + y, tile->scan);
         }
     }
     return tm_planes_row_best(&row);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A tile of the score map: what one thread computes at a time. */
+/* How the direct algorithm makes a tile of the score map. */
 #ifndef TMATCH_LCC_CPU_TILE_H
 #define TMATCH_LCC_CPU_TILE_H
 
@@ -10,13 +10,9 @@
 #include "lcc/cpu/direct.h"
 #include "lcc/peak_scan.h"
 #include "lcc/planes.h"
+#include "lcc/tiles.h"
 
 enum { TM_ROWS_AHEAD = 6 };
-
-typedef struct tm_tile {
-    int64_t x, y; /* in the score map */
-    int width, height;
-} tm_tile;
 
 /* One thread's memory, grown by that thread, so that it lies near it. */
 struct tm_cpu_scratch {
@@ -72,15 +68,15 @@ static inline void stage_row(uint8_t *to, const tm_image *frame, int64_t x, int6
 }
 
 /* Templates of at most TM_PANEL_TAPS: 32-bit sums, all in the kernels.
- * panel is the packed template. scan, here and below, may be NULL. */
+ * panel is the packed template. */
 tm_candidate tm_tile_narrow(const tm_cpu_kernels *kernels, char *memory, const tm_job *job,
-                            const tm_panel *panel, const tm_tile *tile, tm_peak_scan *scan);
-size_t tm_tile_narrow_size(const tm_job *job, int width, int height);
+                            const tm_panel *panel, const tm_tile *tile);
+size_t tm_tile_narrow_size(const tm_job *job, int64_t width, int64_t height);
 
 /* All others: 64-bit sums, panel by panel. */
 tm_candidate tm_tile_wide(const tm_cpu_kernels *kernels, char *memory, const tm_job *job,
-                          const tm_tile *tile, tm_peak_scan *scan);
-size_t tm_tile_wide_size(const tm_job *job, int width, int height);
+                          const tm_tile *tile);
+size_t tm_tile_wide_size(const tm_job *job, int64_t width, int64_t height);
 
 /* Where a source's values are, and the most that they are, times its factor. */
 typedef struct tm_tile_source {
@@ -147,9 +143,8 @@ void tm_reject_set(tm_reject *reject, float least);
 
 /* Templates of at most TM_PANEL_TAPS, of any job. */
 tm_candidate tm_tile_of_planes(const tm_cpu_kernels *kernels, char *memory, const tm_job *job,
-                               const tm_tile_planes *planes, const tm_tile *tile,
-                               tm_peak_scan *scan);
-size_t tm_tile_of_planes_size(const tm_job *job, const tm_tile_planes *planes, int width,
-                              int height);
+                               const tm_tile_planes *planes, const tm_tile *tile);
+size_t tm_tile_of_planes_size(const tm_job *job, const tm_tile_planes *planes, int64_t width,
+                              int64_t height);
 
 #endif

@@ -17,7 +17,7 @@ typedef struct wide {
     int64_t *sft; /* in blocks, as the kernels make them */
 } wide;
 
-static size_t wide_carve(wide *n, char *memory, const tm_job *job, int width, int height)
+static size_t wide_carve(wide *n, char *memory, const tm_job *job, int64_t width, int64_t height)
 {
     tm_carver carver = {memory, 0};
     const tm_template *t = job->tmpl;
@@ -30,14 +30,14 @@ static size_t wide_carve(wide *n, char *memory, const tm_job *job, int width, in
     n->staged = carve(&carver, rows * n->stride);
     n->planes = carve(&carver, rows * n->stride * 4);
     n->taps = carve(&carver, (int64_t)tm_panel_size((int)n->panel_w, (int)n->panel_h));
-    n->sums = carve(&carver, (int64_t)height * n->padded * 4);
-    n->sft = carve(&carver, (int64_t)height * n->padded * 8);
+    n->sums = carve(&carver, height * n->padded * 4);
+    n->sft = carve(&carver, height * n->padded * 8);
     n->column_sum = carve(&carver, (width + t->width - 1) * 4);
     n->column_sum_sq = carve(&carver, (width + t->width - 1) * 8);
     return carver.used;
 }
 
-size_t tm_tile_wide_size(const tm_job *job, int width, int height)
+size_t tm_tile_wide_size(const tm_job *job, int64_t width, int64_t height)
 {
     wide n;
     return wide_carve(&n, NULL, job, width, height);
@@ -47,7 +47,8 @@ static void correlate_panels(const tm_cpu_kernels *kernels, const wide *n, const
                              const tm_tile *tile)
 {
     const tm_template *t = job->tmpl;
-    size_t elements = (size_t)n->padded * (size_t)tile->height;
+    const int height = (int)tile->height;
+    size_t elements = (size_t)n->padded * (size_t)height;
 
     memset(n->sft, 0, elements * sizeof *n->sft);
     for (int64_t v = 0; v < t->height; v += n->panel_h) {
@@ -55,7 +56,7 @@ static void correlate_panels(const tm_cpu_kernels *kernels, const wide *n, const
             tm_panel panel = {.w = (int)smaller(n->panel_w, t->width - u),
                               .h = (int)smaller(n->panel_h, t->height - v),
                               .taps = n->taps};
-            int rows = tile->height + panel.h - 1;
+            int rows = height + panel.h - 1;
 
             kernels->pack(&panel, t->samples + v * t->width + u, (ptrdiff_t)t->width);
             for (int y = 0; y < rows + TM_EXTRA_ROWS; y++)
@@ -65,7 +66,7 @@ static void correlate_panels(const tm_cpu_kernels *kernels, const wide *n, const
             if (panel.planes)
                 kernels->expand(n->planes, n->staged, n->stride, rows, &panel);
             kernels->correlate(n->sums, n->padded, &panel, n->staged, n->planes, n->stride,
-                               tile->height, n->padded / TM_BLOCK);
+                               height, n->padded / TM_BLOCK);
             for (size_t i = 0; i < elements; i++)
                 n->sft[i] += n->sums[i];
         }
@@ -110,8 +111,9 @@ static void score_row(const wide *n, const tm_job *job, const tm_tile *tile, int
 }
 
 tm_candidate tm_tile_wide(const tm_cpu_kernels *kernels, char *memory, const tm_job *job,
-                          const tm_tile *tile, tm_peak_scan *scan)
+                          const tm_tile *tile)
 {
+    tm_peak_scan *scan = tile->scan;
     int64_t columns = tile->width + job->tmpl->width - 1, h = job->tmpl->height;
     int64_t x = tile->x - job->geometry.pad_x, y = tile->y - job->geometry.pad_y;
     tm_candidate best = TM_NO_CANDIDATE;
