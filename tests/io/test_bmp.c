@@ -294,7 +294,7 @@ static void truncation_is_refused_at_every_byte(void)
         bmp_sample s = random_sample(108, kinds[i].bits, kinds[i].compression);
         bytes file = make_bmp(&s);
         const bool runs = s.compression == RLE8 || s.compression == RLE4;
-        check_truncations(file, file.size - (runs ? 4 : 3)); /* marks of the end, or padding */
+        check_truncations(file, file.size - (runs ? 5 : 3)); /* a run's padding and the marks of the end, or padding */
         check_refused((bytes){file.data, file.size / 2}, "damaged BMP: the file is truncated");
         free(file.data);
     }
