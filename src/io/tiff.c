@@ -298,7 +298,7 @@ static bool read_row(tiff_reader *r, int64_t y, uint8_t *to, uint8_t *mask)
     }
     return !r->converter.inexact ||
            io_fail(r->error,
-                   "a TIFF of %d-bit samples that are no 32-bit floats; "
+                   "a TIFF of %d-bit samples that are not 32-bit floats; "
                    "'gdal_translate -ot Float32 IN.tif OUT.tif' rounds them",
                    l->bits);
 }

@@ -120,7 +120,7 @@ static bool find_alpha(TIFF *tiff, tiff_layout *l, io_error *error)
     /* Taking the first band of many silently would be wrong. */
     if (l->colors == 1 && l->samples > 1 + (l->alpha >= 0))
         return io_fail(error,
-                       "a TIFF of %d bands that are no colours; "
+                       "a TIFF of %d bands that are not colours; "
                        "'gdal_translate -b 1 IN.tif OUT.tif' takes the first",
                        l->samples);
     return true;

@@ -223,7 +223,7 @@ static void numbers_become_floats(void)
         CHECK_EQ(p.bits, 32);
         CHECK(memcmp(p.samples, numbers, (size_t)(WIDTH * HEIGHT * s.samples) * 4) == 0);
         io_picture_free(&p);
-        check_refused(file, "float samples, where 8-bit ones are wanted");
+        check_refused(file, "float samples, where 8-bit samples are needed");
         free(file.data);
     }
 }
@@ -240,13 +240,13 @@ static void numbers_that_are_no_floats_are_refused(void)
     memset(values, 0, sizeof values);
     values[5] = (1 << 24) + 1;
     bytes file = make_tiff(&s);
-    check_refused(file, "a TIFF of 32-bit samples that are no 32-bit floats;");
+    check_refused(file, "a TIFF of 32-bit samples that are not 32-bit floats;");
     free(file.data);
     s.bits = 64;
     s.format = SAMPLEFORMAT_IEEEFP;
     memcpy(&values[5], &(double){0.1}, 8);
     file = make_tiff(&s);
-    check_refused(file, "a TIFF of 64-bit samples that are no 32-bit floats;");
+    check_refused(file, "a TIFF of 64-bit samples that are not 32-bit floats;");
     free(file.data);
 }
 
@@ -458,7 +458,7 @@ static void what_is_not_read_is_named(void)
     check_unread((tiff_sample){.samples = 3, .bits = 8, .photometric = PHOTOMETRIC_CIELAB},
                  "a TIFF of CIELAB colours, which tmatch does not read");
     check_unread((tiff_sample){.samples = 5, .bits = 8, .photometric = black, .extra_count = 2},
-                 "a TIFF of 5 bands that are no colours");
+                 "a TIFF of 5 bands that are not colours");
     check_unread(
         (tiff_sample){
             .samples = 4, .bits = 8, .photometric = PHOTOMETRIC_SEPARATED, .inks = INKSET_MULTIINK},

@@ -12,7 +12,8 @@ int short_help_length(const option_row *row)
     return (int)length;
 }
 
-/* Within single quotes, with a backslash before each of the special characters. */
+/* Writes text inside the single quotes of bash and zsh, with a backslash before each of the special
+ * characters. */
 static void put_quoted(FILE *out, const char *text, int length, const char *special)
 {
     for (int i = 0; i < length; i++) {
@@ -146,14 +147,24 @@ void emit_zsh_options(FILE *out)
     }
 }
 
+/* Writes text inside fish's single quotes. */
+static void put_fish_quoted(FILE *out, const char *text, int length)
+{
+    for (int i = 0; i < length; i++)
+        fprintf(out, text[i] == '\'' || text[i] == '\\' ? "\\%c" : "%c", text[i]);
+}
+
 static void put_fish_choices(FILE *out, const choice *choices)
 {
     for (const choice *c = choices; c->name; c++) {
         if (c->pattern)
             continue;
         fprintf(out, "%s%s", c == choices ? "" : " ", c->name);
-        if (c->meaning)
-            fprintf(out, "\\t\"%s\"", c->meaning);
+        if (c->meaning) {
+            fputs("\\t\"", out);
+            put_fish_quoted(out, c->meaning, (int)strlen(c->meaning));
+            putc('"', out);
+        }
     }
 }
 
@@ -181,9 +192,7 @@ void emit_fish_options(FILE *out)
             fputs(" -x", out);
         }
         fputs(" -d '", out);
-        for (int k = 0; k < short_help_length(row); k++)
-            fprintf(out, row->help[k] == '\'' || row->help[k] == '\\' ? "\\%c" : "%c",
-                    row->help[k]);
+        put_fish_quoted(out, row->help, short_help_length(row));
         fputs("'\n", out);
     }
 }

@@ -174,8 +174,8 @@ static bool match_one(const cli_engine *e, const cli_input *frame, const io_crop
     const tm_image view = input_image(frame, color), *image = &view;
     tm_hits hits;
     if (e->options->verify && image->type == TM_SAMPLE_F32) {
-        strcpy(pair->error.reason, "--verify compares bits, and the scores of floats have a bound "
-                                   "instead");
+        strcpy(pair->error.reason, "--verify compares bits, and scores of float samples "
+                                   "are exact only within a bound");
         return false;
     }
     note_luma(e, frame, tmpl, pair);

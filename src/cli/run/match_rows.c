@@ -52,7 +52,7 @@ static const char *unsuited(const cli_options *o)
            : o->frame_mask        ? "--frame-mask"
            : o->depth == 16       ? "--depth 16"
            : o->depth == 32       ? "--depth float"
-           : o->settings.metric > TM_METRIC_CCORR ? "--metric of this kind"
+           : o->settings.metric > TM_METRIC_CCORR ? "this --metric"
            : o->most_matches != 1 ? "-n"
                                   : NULL;
 }

@@ -148,7 +148,7 @@ void notes_take(cli_notes *n, const cli_result *r)
     const bool due = is_due(n, r);
     n->count++;
     if (due && !n->options->verbose && n->count > NOTES_SHOWN)
-        message_note(NULL, "more such notes are only counted (-v: all of them)");
+        message_note(NULL, "further notes are only counted (-v prints all of them)");
     else if (due)
         say(n->options, r);
 }

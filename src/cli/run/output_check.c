@@ -137,11 +137,11 @@ static bool check_folder(const cli_options *options, const char *folder, bool su
 
     /* joined with a name, an empty path would be the root */
     if (!*folder || (exists ? !S_ISDIR(status.st_mode) : io_can_write(folder, &error))) {
-        message(folder, "is no folder, which the pictures of many frames need");
+        message(folder, "is not a folder, and the pictures of many frames need one");
         return false;
     }
     if (exists && is_watched(options, &status)) {
-        message(folder, "is watched, and what is written there would be a frame");
+        message(folder, "is the watched folder: what is written there would become a frame");
         return false;
     }
     return mirror_check(folder, frames, suffixed ? NULL : protected);

@@ -100,10 +100,10 @@ static bool read_lines(cli_resume *r, FILE *file, bool quiet)
     if (!good || errno || ferror(file))
         good = fail(r);
     else if (!ours)
-        message(r->path, "is no log of --resume: nothing is appended to it");
+        message(r->path, "is not a log of --resume: nothing was appended to it");
     else if (damaged > 0 && !quiet)
-        message_note(r->path, "%zu damaged line%s not count: frames that have no other are matched again",
-                damaged, damaged == 1 ? " does" : "s do");
+        message_note(r->path, "%zu damaged line%s ignored: frames without another line are matched again",
+                     damaged, damaged == 1 ? " is" : "s are");
     free(text);
     return good && ours;
 }
@@ -128,7 +128,7 @@ static bool open_log(cli_resume *r, bool quiet)
     if (r->fd < 0 || fstat(r->fd, &status) != 0)
         return fail(r);
     if (!S_ISREG(status.st_mode)) {
-        message(r->path, "is no file, which a log has to be");
+        message(r->path, "is not a regular file, which a log has to be");
         return false;
     }
     if (!lock(r->fd)) {
