@@ -21,7 +21,7 @@ typedef struct baseline_request {
     int samples;
     double budget_ms;
     float *map; /* dense */
-    /* Sees the map before anything is timed; false: do not time. */
+    /* Is shown the map before anything is timed; false if it is not to be timed. */
     bool (*accept)(void *context);
     void *context;
 } baseline_request;

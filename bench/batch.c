@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What bench/batch.py needs beside tmatch itself: frames, and the two halves of a
- * batch by themselves. */
+/* Gives bench/batch.py what it needs beside tmatch itself: frames, and the time of each
+ * half of a batch by itself. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -66,7 +66,7 @@ static int at(const io_picture *p, int64_t x, int64_t y, int c)
     return p->samples[((y % p->height) * p->width + x % p->width) * 3 + c];
 }
 
-/* A picture enlarged as a camera would see it: smooth, with noise in the lowest bit
+/* Enlarges a picture as a camera would see it: smooth, with noise in the lowest bit
  * so that it does not compress better than a photograph. */
 static void paint(io_picture *frame, const io_picture *from, uint32_t seed)
 {
@@ -120,7 +120,7 @@ static void *decode(void *argument)
     return NULL;
 }
 
-/* The first HELD frames stand for all: matching takes as long on every frame. */
+/* Only HELD frames are kept in memory, because matching takes as long on every frame. */
 static void *match(void *argument)
 {
     work *w = argument;

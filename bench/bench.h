@@ -32,7 +32,7 @@ bool bench_parse_case(const char *text, bench_case *parsed);
 /* False if memory ran out. */
 bool bench_cases_add(bench_cases *cases, const bench_case *item);
 
-/* Adds the suite's cases; the thesis's reads its sizes from tables. The fault is a
+/* Adds the suite's cases; those of thesis are read from tables. The fault is a
  * message, NULL on success. */
 const char *bench_add_suite(bench_cases *cases, const char *suite, const char *tables);
 
@@ -104,7 +104,8 @@ typedef struct bench_effort {
     int threads; /* of device "cpu"; 0: all */
 } bench_effort;
 
-/* Checks, then times; many: all templates in one call. An answer that is not the exact one is WRONG. */
+/* Checks, then times; with many all templates are in one call. An answer that is not
+ * the exact one is WRONG. */
 void bench_cpu(bench_result *result, problem *p, tm_algorithm algorithm, int threads,
                bool many, const bench_effort *effort);
 

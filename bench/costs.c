@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Measures what the plan's cost model is fitted to, by fit_costs.py. CPU times are
- * processor time of one thread, so a busy machine disturbs them little. */
+ * processor time of one thread, which a busy machine disturbs little. */
 #include "costs.h"
 
 #include <stdlib.h>
@@ -75,7 +75,7 @@ bool costs_report(bench_report *report, const char *kind, const char *kernels, c
     return report_row_end(report, true);
 }
 
-/* Frames and templates; products stay below a few seconds. */
+/* Widths of frames, widths and heights of templates. No match takes more than a few seconds. */
 static const int sizes[][3] = {{256, 3, 3},    {512, 8, 8},     {512, 16, 16},  {512, 33, 33},
                                {512, 21, 64},  {512, 64, 21},   {600, 100, 100}, {1024, 5, 5},
                                {1024, 24, 24}, {1024, 48, 48},  {1024, 96, 96}, {1024, 200, 200},
@@ -99,7 +99,7 @@ static bool measure_direct(bench_report *report, tm_cpu *cpu, const int *size)
     return good;
 }
 
-/* The kernels of an instruction set, where the processor has it. */
+/* Measures the kernels of an instruction set if the processor has it. */
 static bool measure_kernels(bench_report *report, const char *mask)
 {
     tm_cpu cpu = {0};
@@ -185,7 +185,7 @@ static bool measure_tiles(bench_report *report, tm_fft_cpu *fft, const int *c)
 
 static bool measure_fft(bench_report *report)
 {
-    /* Frame, template and transform. */
+    /* Each is a frame, a template's width and height, and a transform's. */
     static const int cases[][5] = {{512, 16, 16, 256, 256},    {512, 100, 100, 320, 320},
                                    {1024, 50, 50, 512, 512},   {1024, 64, 64, 256, 256},
                                    {2048, 128, 128, 512, 512}, {2048, 64, 64, 1024, 256},

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What a GPU's algorithms and copies cost, for the plan's cost model. */
+/* Measures what a GPU's algorithms and copies cost. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "costs.h"
 #include "gpu.h"
 
-/* Negative: it failed, which was said; the fit leaves such rows out. */
+/* Returns a negative time if it fails, and says why; the fit leaves such rows out. */
 static double replay_ms(bench_gpu *gpu, tm_job *job, int samples)
 {
     tm_cuda_work work;
@@ -30,7 +30,8 @@ static bool measure_one(bench_report *report, bench_gpu *gpu, int samples, int64
     return good;
 }
 
-/* Around where the algorithms cross, and templates too large for the tensor cores. */
+/* Sizes are those around which the algorithms cross, and templates that are too large
+ * for the tensor cores. */
 static bool measure_direct(bench_report *report, bench_gpu *gpu, int samples)
 {
     static const int frames[] = {256, 512, 1024, 1500, 2048, 3000, 4096, 8192};
@@ -49,7 +50,7 @@ static bool measure_direct(bench_report *report, bench_gpu *gpu, int samples)
     return good;
 }
 
-/* Rows of a chunk: the plan adds up launches for so few. */
+/* The plan adds up launches for as few rows as a chunk has. */
 static bool measure_chunks(bench_report *report, bench_gpu *gpu, int samples)
 {
     static const int chunks[][2] = {{4096, 320}, {4096, 512}, {8192, 192}, {8192, 448}, {8192, 1024}};
@@ -74,7 +75,7 @@ static bool measure_fft_frame(bench_report *report, bench_gpu *gpu, int samples,
     for (int j = 0; good && j < LENGTHS * LENGTHS; j++) {
         const int x = j % LENGTHS, y = j / LENGTHS, length_x = lengths[x], length_y = lengths[y];
         tm_fft_tiling tiling;
-        /* not those that nobody would choose */
+        /* leave out what nobody would choose */
         if (length_x > longest || length_y > longest || abs(x - y) > 3 || length_x > 2 * frame ||
             length_y > 2 * frame || 3 * length_x < 4 * size || 3 * length_y < 4 * size ||
             !costs_tile(&tiling, &job.geometry, length_x, length_y) ||
@@ -98,7 +99,7 @@ static bool measure_fft(bench_report *report, bench_gpu *gpu, int samples)
     return good;
 }
 
-/* NULL: no memory. */
+/* Returns NULL if memory ran out. */
 static uint8_t *host_memory(bench_gpu *gpu, size_t size, bool pinned)
 {
     void *memory = NULL;
@@ -142,7 +143,7 @@ static bool time_copies(bench_report *report, bench_gpu *gpu, tm_job *job, int s
     return report_row_end(report, true);
 }
 
-/* Copies of whole frames and maps, which FFT waits for. */
+/* FFT waits for the copies of whole frames, and its maps are copied as a whole. */
 static bool measure_copies(bench_report *report, bench_gpu *gpu, int samples, int frame, bool pinned)
 {
     const size_t pixels = (size_t)frame * (size_t)frame;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* One frame over 1, 2, ... CUDA devices: whole calls, the kernels alone, and the bus
- * alone, which is the floor of a call. The frame is noise, the template a part of it. */
+/* Shares one frame out over 1, 2, ... CUDA devices, and times whole calls, the kernels
+ * alone, and the bus alone, which is the floor of a call. The frame is noise, the
+ * template a part of it. */
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -110,7 +111,7 @@ static bool time_calls(const setup *p, outcome *o)
     return right;
 }
 
-/* One device's rows, timed together with the others'. */
+/* The rows of one device, which works at the same time as the others. */
 typedef struct part {
     bench_gpu gpu;
     int device;
@@ -146,7 +147,7 @@ static void *time_part(void *argument)
     return NULL;
 }
 
-/* The slowest device's kernels and bus, all working at once. */
+/* Times the kernels and the bus of all devices at once, and takes the slowest. */
 static bool time_parts(const setup *p, outcome *o)
 {
     static part parts[MOST_GPUS];
@@ -242,7 +243,7 @@ static void release(const setup *p, tm_host_memory *memory)
         tm_host_free(p->owner, memory);
 }
 
-/* Frame, template and room for the map; false: that was said. */
+/* Makes the frame, the template and room for the map. False if it fails, which it says. */
 static bool make_frame(setup *p)
 {
     const bench_case *c = p->size;

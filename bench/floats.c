@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Float pictures on the CPU, direct beside FFT: whole calls for the best match, the
- * two in turns. A call that takes longer than LONG_MS is made once. */
+/* Times float pictures on the CPU, direct and by FFT in turns: whole calls for the best
+ * match. A call that takes longer than LONG_MS is made once. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,13 +12,13 @@
 #define LONG_MS 2000.0
 enum { GRAY = 3, MOST_CHANNELS = 3 };
 
-/* What is matched: gray by three metrics, and what costs more transforms. */
-static const struct kind {
+/* Gray by three metrics, and then what takes more transforms. */
+static const struct float_case {
     const char *name;
     tm_metric metric;
     int channels;
     bool mask;
-} kinds[] = {
+} float_cases[] = {
     {"lcc", TM_METRIC_LCC, 1, false},
     {"ccorr", TM_METRIC_CCORR, 1, false},
     {"sqdiff", TM_METRIC_SQDIFF, 1, false},
@@ -85,7 +85,7 @@ static bool time_sides(side *sides, const tm_image *frame, int samples)
     return true;
 }
 
-/* "N of M" windows, from the plan of FFT, or "". */
+/* Writes "N of M" windows from the plan of FFT, or "" if it has none. */
 static void windows_again(tm_matcher *matcher, char *text, size_t size)
 {
     const char *plan = tm_matcher_plan(matcher);
@@ -98,31 +98,31 @@ static void windows_again(tm_matcher *matcher, char *text, size_t size)
 }
 
 static bool measure(const bench_options *o, bench_report *report, const bench_case *c,
-                    const struct kind *kind, const float *samples, const uint8_t *mask)
+                    const struct float_case *f, const float *samples, const uint8_t *mask)
 {
     const tm_image frame =
-        image_of(samples, c->frame_width, c->frame_height, kind->channels, c->frame_width);
+        image_of(samples, c->frame_width, c->frame_height, f->channels, c->frame_width);
     const int64_t x = (c->frame_width - c->template_width) / 3,
                   y = (c->frame_height - c->template_height) / 3;
-    tm_image picture = image_of(samples + (y * c->frame_width + x) * kind->channels,
-                                c->template_width, c->template_height, kind->channels,
+    tm_image picture = image_of(samples + (y * c->frame_width + x) * f->channels,
+                                c->template_width, c->template_height, f->channels,
                                 c->frame_width);
     static side sides[2];
 
-    if (kind->mask) {
+    if (f->mask) {
         picture.mask = mask;
         picture.mask_stride = (ptrdiff_t)c->template_width;
     }
     bool good = true;
     for (int i = 0; i < 2; i++)
-        good = open_side(&sides[i], o, algorithms[i], kind->metric, &picture) && good;
+        good = open_side(&sides[i], o, algorithms[i], f->metric, &picture) && good;
     good = good && time_sides(sides, &frame, o->effort.samples);
     if (good) {
         char again[64];
         windows_again(sides[1].matcher, again, sizeof again);
         json *j = report_row(report, "floats");
         json_sizes(j, c);
-        json_text(j, "kind", kind->name);
+        json_text(j, "kind", f->name);
         json_number(j, "direct_ms", bench_spread_of(sides[0].ms, sides[0].count).median);
         json_number(j, "fft_ms", bench_spread_of(sides[1].ms, sides[1].count).median);
         json_text(j, "again", again);
@@ -149,10 +149,10 @@ static bool run_case(const bench_options *o, bench_report *report, const bench_c
         noise_floats(samples, count, 100, 1.0f / 65536, o->seed);
     for (size_t i = 0; good && i < taps; i++)
         mask[i] = i % 7 != 0;
-    /* Directly, a mask or colours take three times as long: not of large templates. */
-    const size_t wanted = c->template_width > 128 ? GRAY : sizeof kinds / sizeof *kinds;
+    /* A mask or colours take three times as long directly, too long for large templates. */
+    const size_t wanted = c->template_width > 128 ? GRAY : sizeof float_cases / sizeof *float_cases;
     for (size_t i = 0; good && i < wanted; i++)
-        good = measure(o, report, c, &kinds[i], samples, mask);
+        good = measure(o, report, c, &float_cases[i], samples, mask);
     free(samples);
     free(mask);
     return good;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What formats of pictures and metrics cost, as multiples of LCC of 8-bit gray. On a
- * GPU a sample is the mean of a batch of launches of all that the device does, from the
+/* Times formats of pictures and metrics, as multiples of LCC of 8-bit gray. On a GPU a
+ * sample is the mean of a batch of launches of all that the device does, from the
  * frame as it was copied there to the best match. On the CPU the multiple is the median
  * of pairs that followed each other, as clocks and neighbours change. */
 #include <stdlib.h>
@@ -44,14 +44,14 @@ static const format formats[] = {
 };
 enum { FORMATS = sizeof formats / sizeof *formats };
 
-/* How a match went, and what that took. */
+/* How a format was matched, and how long that took. */
 typedef struct timing {
     const char *algorithm, *by;
     double ms;    /* negative: an error, which was said */
     double times; /* as long as 8-bit gray LCC */
 } timing;
 
-/* A format's pictures, of noise. */
+/* The frame and template of a format, which are noise. */
 typedef struct pictures {
     tm_metric metric;
     tm_image frame, part;
@@ -59,12 +59,12 @@ typedef struct pictures {
 } pictures;
 
 /* Where and how the formats are matched. */
-typedef struct place {
+typedef struct conditions {
     const bench_device *device;
     tm_algorithm algorithm;
     int samples;
     bench_gpu *gpu; /* NULL on the CPU */
-} place;
+} conditions;
 
 static timing failed(const char *message)
 {
@@ -72,14 +72,14 @@ static timing failed(const char *message)
     return (timing){"", "", -1, -1};
 }
 
-/* A match on the CPU. */
+/* A matcher on the CPU and what it matches. */
 typedef struct cpu {
     tm_matcher *matcher;
     tm_template *tmpl;
     const tm_image *frame;
 } cpu;
 
-static tm_status open_cpu(cpu *c, const place *at, const pictures *p)
+static tm_status open_cpu(cpu *c, const conditions *at, const pictures *p)
 {
     tm_settings settings = bench_settings(at->device, at->algorithm);
     settings.metric = p->metric;
@@ -102,7 +102,7 @@ static tm_status match_on_cpu(cpu *c, double *ms)
     return status;
 }
 
-static timing time_on_cpu(const place *at, const pictures *p, const pictures *gray)
+static timing time_on_cpu(const conditions *at, const pictures *p, const pictures *gray)
 {
     double ms[BENCH_MAX_SAMPLES], times[BENCH_MAX_SAMPLES], a, b, spent = 0;
     timing t = {"direct", "match", -1, -1};
@@ -137,7 +137,7 @@ static timing time_on_cpu(const place *at, const pictures *p, const pictures *gr
     return t;
 }
 
-/* A plugin that cannot repeat a job is timed by single matches, by its events. */
+/* Where the plugin cannot repeat a job, the events of single matches are taken. */
 static timing time_job(bench_gpu *gpu, tm_job *job)
 {
     timing t = {job->tiling ? "fft" : "direct", "replay", -1, -1};
@@ -161,7 +161,7 @@ static timing time_job(bench_gpu *gpu, tm_job *job)
     return t;
 }
 
-static timing time_on_gpu(const place *at, const pictures *p)
+static timing time_on_gpu(const conditions *at, const pictures *p)
 {
     tm_template *tmpl = NULL;
     tm_plan plan = {0};
@@ -221,7 +221,7 @@ static bool make_pictures(pictures *p, const format *f, const bench_case *c, uin
     return true;
 }
 
-static bool report_timing(bench_report *report, const place *at, const format *f, const bench_case *c,
+static bool report_timing(bench_report *report, const conditions *at, const format *f, const bench_case *c,
                           timing t)
 {
     json *j = report_row(report, "formats");
@@ -236,7 +236,7 @@ static bool report_timing(bench_report *report, const place *at, const format *f
     return report_row_end(report, true);
 }
 
-static bool run_case(const bench_options *o, bench_report *report, const place *at, const bench_case *c)
+static bool run_case(const bench_options *o, bench_report *report, const conditions *at, const bench_case *c)
 {
     pictures gray, p;
     double gray_ms = 0;
@@ -277,7 +277,7 @@ bool bench_formats(bench_options *o, bench_report *report)
     if (o->format && !is_format(o->format))
         return bench_fail(o->format, "no such format");
     for (int i = 0; good && i < o->device_count; i++) {
-        place at = {.device = &o->devices[i], .algorithm = bench_algorithm(o),
+        conditions at = {.device = &o->devices[i], .algorithm = bench_algorithm(o),
                     .samples = o->effort.samples};
         if (at.device->kind == TM_DEVICE_CUDA) {
             const char *fault = bench_gpu_open(&gpu, at.device->index);

@@ -16,15 +16,15 @@ struct bench_gpu {
     int index;
 };
 
-/* The fault, or NULL. */
+/* Returns the fault, or NULL. */
 const char *bench_gpu_open(bench_gpu *gpu, int index);
 void bench_gpu_close(bench_gpu *gpu);
 
-/* A job for the best match; its geometry is set. */
+/* Makes a job for the best match and sets its geometry. */
 tm_status bench_job(tm_job *job, const tm_image *frame, const tm_template *tmpl, tm_metric metric,
                     tm_domain domain);
 
-/* What the matcher would plan for a frame that is on the device already. */
+/* Plans as the matcher does for a frame that is on the device already. */
 tm_plan bench_gpu_plan(const bench_gpu *gpu, const tm_job *job, tm_algorithm algorithm);
 
 tm_status bench_gpu_match(bench_gpu *gpu, tm_job *jobs, size_t count, tm_cuda_work *work);

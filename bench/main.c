@@ -20,21 +20,24 @@ static const bench_command commands[] = {
     {"plan", "[FRAME,TEMPLATE]...", "How good the choice between direct and FFT is",
      "Whole calls for the best match by direct, fft and auto, in turns; on a GPU from\n"
      "pageable memory (suite grid) and from pinned (grid-pinned). A minute on an H200.\n",
-     "grid", "cpu", 101, true, BIT(SUITE) | BIT(DEVICES) | BIT(SAMPLES) | BIT(LIMIT) | BIT(JSON), bench_plan},
+     "grid", "cpu", 101, true, BIT(SUITE) | BIT(DEVICES) | BIT(SAMPLES) | BIT(LIMIT) | BIT(JSON),
+     bench_plan},
     {"formats", "[FRAME,TEMPLATE]...",
      "What 16 bits, floats, colour, masks and the other metrics cost",
      "As multiples of LCC of 8-bit gray of the same size, best match only. A GPU repeats\n"
      "what lies on it (\"timed\": \"replay\"); on the CPU a sample is a whole match\n"
      "(\"match\"), and those of 8-bit gray take turns with each format's.\n",
      "2048,21 2048,64", "cpu", 41, true,
-     BIT(DEVICES) | BIT(ALGORITHM) | BIT(FORMAT) | BIT(SAMPLES) | BIT(THREADS) | BIT(JSON), bench_formats},
+     BIT(DEVICES) | BIT(ALGORITHM) | BIT(FORMAT) | BIT(SAMPLES) | BIT(THREADS) | BIT(JSON),
+     bench_formats},
     {"floats", "[FRAME,TEMPLATE]...", "Float pictures on the CPU, direct beside FFT",
      "Whole calls for the best match in noise of even light, the two in turns. \"again\"\n"
      "counts the windows that FFT made again directly.\n",
      "2048,64 2048,128 2048,256", "cpu", 9, true, BIT(SAMPLES) | BIT(THREADS) | BIT(JSON), bench_floats},
     {"peaks", "[FRAME,TEMPLATE]...", "What several matches cost beside the best one",
      "Whole calls, in smooth noise into which the template was planted 40 times.\n",
-     "1920x1080,32 5020,21", "cpu", 41, true, BIT(DEVICES) | BIT(SAMPLES) | BIT(THREADS) | BIT(JSON), bench_peaks},
+     "1920x1080,32 5020,21", "cpu", 41, true, BIT(DEVICES) | BIT(SAMPLES) | BIT(THREADS) | BIT(JSON),
+     bench_peaks},
     {"devices", "[FRAME,TEMPLATE]...", "One frame over 1, 2, 4, ... GPUs",
      "Whole calls, the kernels alone, and the bus alone, which is a call's floor.\n",
      "32768,64", NULL, 31, true,
@@ -50,7 +53,8 @@ static const bench_command commands[] = {
      "both print the seconds that it took, without starting up.\n",
      NULL, NULL, 1, false, BIT(THREADS), bench_batch},
     {"frame", "SIZE FILE.pgm|FILE.png", "Write a frame of noise by rows, however large",
-     "A PNG is stored, not compressed: noise has nothing to compress.\n", NULL, NULL, 1, false, 0, bench_frame},
+     "A PNG is stored, not compressed: noise has nothing to compress.\n", NULL, NULL, 1, false, 0,
+     bench_frame},
 #endif
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Every algorithm on every device and size, checked, then timed. */
+/* Checks, then times every algorithm on every device and size. */
 #include <stdio.h>
 
 #include "gpu.h"
 #include "options.h"
 #include "report.h"
 
-/* The oracle itself is timed up to this work. */
+/* The oracle itself is timed only where it has no more work than this. */
 #define REFERENCE_TAPS 5e7
 
-/* The direct algorithm is left out beyond this work where the tensor cores don't
- * help it, FFT for templates where nobody would choose it. */
+/* The direct algorithm is left out beyond this work if the tensor cores do not help it,
+ * and FFT for templates so small that nobody would choose it. */
 #define SLOW_TAPS 5e12
 enum { FFT_PIXELS = 500 };
 
@@ -34,7 +34,7 @@ static bool has(const run *b, tm_device_kind kind)
     return false;
 }
 
-/* Those of --devices, or one thread, all threads and all GPUs. */
+/* Takes those of --devices, or else one thread, all threads and all GPUs. */
 static void choose_devices(run *b)
 {
     const machine *m = &b->report->machine;
@@ -75,7 +75,7 @@ static bench_result result_for(const run *b, const char *algorithm, const bench_
     return result;
 }
 
-/* Ours must be right, and must run; of a baseline the failure is the finding. */
+/* What is ours must run and be right; a baseline that fails is a result as well. */
 static void keep(run *b, bench_result *result, bool ours)
 {
     if (result->status == BENCH_WRONG && ours)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The library on the CPU, through its public API. */
+/* Checks and times the library on the CPU, through its public API. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,7 @@ static void close_run(cpu_run *run)
     tm_matcher_destroy(&run->matcher);
 }
 
-/* One after the other, or all in one call, which makes no map. */
+/* Matches the templates one after the other, or all in one call, which makes no map. */
 static tm_status match_all(cpu_run *run, bool map, bool *right)
 {
     const int count = run->p->of->templates;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The library on a CUDA device: the whole call, and the kernels alone. */
+/* Checks the library on a CUDA device, and times the whole call and the kernels alone. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +18,8 @@ typedef struct bench_templates {
     tm_plan plan; /* of each */
 } bench_templates;
 
-/* Templates first .. first + step - 1 as the matcher would run them, the map of
- * the first only; *right becomes false where a best match is not the exact one. */
+/* Matches templates first .. first + step - 1 as the matcher would, with the map of the
+ * first only. *right becomes false if a best match is not the exact one. */
 static tm_status match(bench_gpu *gpu, const problem *p, const bench_templates *t, int first,
                        bool map, tm_times *times, bool *right)
 {
@@ -54,7 +54,7 @@ static tm_status match(bench_gpu *gpu, const problem *p, const bench_templates *
     return status;
 }
 
-/* With and without the map: a kernel may have two forms. */
+/* A kernel may have two forms, so it is checked with and without the map. */
 static tm_status check(bench_gpu *gpu, const problem *p, const bench_templates *t, bool *right)
 {
     tm_times times;
@@ -133,7 +133,7 @@ static tm_status time_kernels(bench_gpu *gpu, const problem *p, const bench_temp
     return apart ? TM_OK : time_cold(gpu, result);
 }
 
-/* As the matcher plans it, the algorithm given. */
+/* Plans as the matcher does, with the algorithm given. */
 static tm_plan plan_of(const bench_gpu *gpu, const problem *p, const tm_template *tmpl,
                        tm_algorithm algorithm)
 {

@@ -204,7 +204,7 @@ void bench_baseline(bench_result *result, problem *p, const baseline *b, int dev
         return;
     }
 
-    /* got has room: an element of the exact map is at least a float */
+    /* got has room, because an element of the exact map is at least a float */
     memset(p->got, 0xff, (size_t)(p->map_width * p->map_height) * sizeof(float));
     const baseline_request request = {
         c->frame_width, c->frame_height, c->template_width, c->template_height,

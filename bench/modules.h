@@ -17,7 +17,7 @@ enum { MOST_MISSING = 8 };
 void modules_open(void);
 void modules_close(void);
 
-/* What could not be opened. */
+/* Lists what could not be opened; returns how many. */
 int modules_missing(missing *list);
 
 /* Calls see with each baseline that runs on a GPU, or on the CPU. */
@@ -29,7 +29,7 @@ void modules_visit(bool gpu, module_visit *see, void *context);
 void bench_baseline(bench_result *result, problem *p, const baseline *baseline, int device,
                     const bench_effort *effort);
 
-/* See baseline_module. False, 0, -1: no module can. */
+/* What baseline_module has. Where no module can: false, 0, 0 and -1. */
 bool modules_flush(int device);
 int64_t modules_memory_used(int device);
 double modules_copy_rate(int device);

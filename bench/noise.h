@@ -20,10 +20,11 @@ static inline uint64_t noise_word(uint64_t seed, uint64_t index)
 
 void noise_bytes(void *to, size_t bytes, uint64_t seed);
 
-/* base and up to 65535 steps more, each of which a float holds exactly. */
+/* Draws base + k * step, k of 0 to 65535. */
 void noise_floats(float *to, size_t count, float base, float step, uint64_t seed);
 
-/* Samples of a type in memory to be freed, floats of 0 to 256; NULL: no memory. */
+/* Returns samples of a type, floats of 0 to 256, which the caller frees; NULL if memory
+ * ran out. */
 uint8_t *noise_samples(tm_sample_type type, size_t count, uint64_t seed);
 
 #endif

@@ -199,7 +199,10 @@ static bool option(bench_options *o, bench_case *form, int which, const char *te
     case OPTION_DOMAIN: good = pick(text, domains, &choice); form->domain = (tm_domain)choice; break;
     case OPTION_BEST: form->map = false; break;
     case OPTION_TEMPLATES: good = number(text, 1, 4096, &value); form->templates = (int)value; break;
-    case OPTION_SAMPLES: good = number(text, 1, BENCH_MAX_SAMPLES, &value); o->effort.samples = (int)value; break;
+    case OPTION_SAMPLES:
+        good = number(text, 1, BENCH_MAX_SAMPLES, &value);
+        o->effort.samples = (int)value;
+        break;
     case OPTION_BUDGET: good = number(text, 0, 1e6, &value); o->effort.budget_ms = value * 1e3; break;
     case OPTION_THESIS_LIMIT: good = number(text, 0, 1e18, &value); o->effort.thesis_cpu_taps = value; break;
     case OPTION_THREADS: good = number(text, 0, 4096, &value); o->effort.threads = (int)value; break;
@@ -218,7 +221,7 @@ static bool option(bench_options *o, bench_case *form, int which, const char *te
     return good;
 }
 
-/* An option's help, its further lines below the first. */
+/* Prints an option, with the further lines of its help below the first. */
 static void print_option(const struct spec *spec)
 {
     char left[40];
@@ -248,7 +251,7 @@ static void print_help(const bench_command *command)
     }
 }
 
-/* The command's options, and --help, for getopt. */
+/* Lists the command's options and --help for getopt. */
 static void list_options(const bench_command *command, struct option *list)
 {
     for (int i = 0; i < OPTION_COUNT; i++) {
@@ -280,7 +283,7 @@ bool bench_options_parse(bench_options *o, const bench_command *command, int arg
         return bench_fail("options", "out of memory");
     list_options(command, list);
     opterr = 0;
-    /* "-": sizes stay where they stand among the options that describe them */
+    /* "-" keeps sizes where they stand among the options that describe them. */
     while ((which = getopt_long(argc, argv, "-", list, NULL)) != -1) {
         if (which == HELP) {
             print_help(command);

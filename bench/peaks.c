@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What finding several matches costs beside finding the best one: whole calls, on
- * a frame of smooth noise into which the template was planted 40 times. */
+/* Times whole calls that find several matches beside those that find the best one, in a
+ * frame of smooth noise into which the template was planted 40 times. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -27,7 +27,7 @@ static const search_case searches[] = {
 };
 enum { SEARCHES = sizeof searches / sizeof *searches };
 
-/* The mean of 3 x 3 noise. */
+/* Each sample is the mean of 3 x 3 samples of noise. */
 static bool draw(uint8_t *frame, int64_t width, int64_t height, uint64_t seed)
 {
     uint8_t *noise = noise_samples(TM_SAMPLE_U8, (size_t)(width * height), seed);
@@ -45,7 +45,7 @@ static bool draw(uint8_t *frame, int64_t width, int64_t height, uint64_t seed)
     return true;
 }
 
-/* Copies of the upper left corner, a quarter of which is what was there. */
+/* Blends copies of the upper left corner in; a quarter of what was there stays. */
 static void plant(uint8_t *frame, const bench_case *c, uint64_t seed)
 {
     const int64_t width = c->frame_width, w = c->template_width, h = c->template_height;

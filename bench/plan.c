@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* How good the plan's choice is: for each size the times of direct, fft and auto, as
- * whole calls for the best match alone. bench/tables.py says what auto's choice loses
- * against the better one. Runs that are estimated above --limit are left out. */
+/* Times direct, fft and auto at each size, as whole calls for the best match alone.
+ * bench/tables.py says what auto's choice loses against the better one. Runs that are
+ * estimated above --limit are left out. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +62,7 @@ static double estimate_of(const char *plan, const char *name)
     return at ? strtod(at + strlen(name) + 1, NULL) : 0;
 }
 
-/* What the plan, auto's, estimates to take too long. */
+/* Leaves out what the plan of auto estimates to take too long. */
 static void skip_long(const grid *g, series *s, const char *plan)
 {
     if (estimate_of(plan, s->result.algorithm) <= g->options->limit_ms)
@@ -84,7 +84,7 @@ static void warm_up(const grid *g, series *s, tm_matcher *matcher, const tm_imag
         add(g, s, matcher, last);
 }
 
-/* In turns, so that what disturbs the machine disturbs all. */
+/* Takes the algorithms in turns, so that what disturbs the machine disturbs all. */
 static void measure(const grid *g, series *all, const tm_image *frame, tm_template *const *tmpls)
 {
     bool done = false;

@@ -16,7 +16,8 @@
 #define SPOT_TAPS 6e7
 enum { MOST_SPOTS = 4000 };
 
-/* 1 to 255, as the thesis drew 1 to 1000: no window of the full domain is flat. */
+/* Samples are 1 to 255, as the thesis drew 1 to 1000, so that no window of the full
+ * domain is flat. */
 static void draw_frame(uint8_t *samples, int64_t count, uint64_t seed)
 {
 #pragma omp parallel for
@@ -31,8 +32,10 @@ static void cut_templates(problem *p, uint64_t seed)
 {
     const bench_case *c = p->of;
     for (int i = 0; i < c->templates; i++) {
-        const uint64_t x = noise_word(~seed, (uint64_t)i * 2) % (uint64_t)(c->frame_width - c->template_width + 1);
-        const uint64_t y = noise_word(~seed, (uint64_t)i * 2 + 1) % (uint64_t)(c->frame_height - c->template_height + 1);
+        const uint64_t across = (uint64_t)(c->frame_width - c->template_width + 1);
+        const uint64_t down = (uint64_t)(c->frame_height - c->template_height + 1);
+        const uint64_t x = noise_word(~seed, (uint64_t)i * 2) % across;
+        const uint64_t y = noise_word(~seed, (uint64_t)i * 2 + 1) % down;
         p->templates[i] = (tm_image){.samples = p->frame.samples + (int64_t)y * p->frame.stride + (int64_t)x,
                                      .width = c->template_width,
                                      .height = c->template_height,
@@ -65,7 +68,7 @@ static const char *solve(problem *p, tm_algorithm algorithm)
     return status == TM_OK ? NULL : fault;
 }
 
-/* The oracle's value of one map element: its window is cut out, with zeros
+/* Compares one element of the map with the oracle: its window is cut out, with zeros
  * outside the frame, and matched as a frame of its own. */
 static bool spot_equal(const problem *p, const tm_geometry *g, const tm_template *tmpl,
                        uint8_t *window, int64_t x, int64_t y)
@@ -94,7 +97,7 @@ static bool spot_equal(const problem *p, const tm_geometry *g, const tm_template
                   element) == 0;
 }
 
-/* The corners, the best match, and places drawn at random. */
+/* Checks the corners, the best match, and positions drawn at random. */
 static const char *check_spots(problem *p, const char *solver, uint64_t seed)
 {
     tm_geometry g;

@@ -186,7 +186,7 @@ static bool copy_file(FILE *out, const char *path)
     return good;
 }
 
-/* The fault, or NULL. */
+/* Returns the fault, or NULL. */
 static const char *write_file(bench_report *r)
 {
     char temporary[4096];

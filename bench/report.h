@@ -24,17 +24,17 @@ typedef struct bench_report {
 } bench_report;
 
 /* Describes the machine on standard output, and writes a report without results, so
- * that a file that cannot be written is known at once. False: that was said. */
+ * that a file that cannot be written is known at once. False if it fails, which it says. */
 bool report_open(bench_report *r);
 void report_close(bench_report *r);
 
 /* A result, whose fields are written between the two. The end replaces the file at
  * once, so that an interrupted bench leaves whole JSON, and with print writes the
- * result to standard output. False: a fault, which was said. */
+ * result to standard output. False if it fails, which it says. */
 json *report_row(bench_report *r, const char *suite);
 bool report_row_end(bench_report *r, bool print);
 
-/* A result of match or plan, in a table: its head, and its line. */
+/* Results of match and plan are printed as tables: the head, and a line. */
 void report_case(const bench_case *c);
 bool report_result(bench_report *r, const bench_result *result);
 

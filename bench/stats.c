@@ -9,7 +9,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Linear between the two nearest ranks. */
+/* Interpolates linearly between the two nearest ranks. */
 static double quantile(const double *sorted, int count, double q)
 {
     const double rank = q * (count - 1);

@@ -68,7 +68,7 @@ static const bench_case targets[] = {
     {"", 4096, 4096, 128, 128, TM_METRIC_LCC, TM_DOMAIN_VALID, false, 1, 0},
 };
 
-/* Whole maps beside the other programs, with those of targets. */
+/* Whole maps, which other programs make as well; those of targets come on top. */
 static const bench_case peers[] = {
     {"", 610, 610, 21, 21, TM_METRIC_LCC, TM_DOMAIN_VALID, true, 1, 0},
     {"", 2048, 2048, 64, 64, TM_METRIC_LCC, TM_DOMAIN_VALID, true, 1, 0},
@@ -106,7 +106,7 @@ static const char *add_crossing(bench_cases *cases)
     return NULL;
 }
 
-/* Squares; every second template in the greatest frames, which take long. */
+/* The greatest frames take long, so they have only every second template. */
 static const char *add_grid(bench_cases *cases)
 {
     static const int templates[] = {3, 8, 16, 24, 32, 48, 64, 96, 128, 200, 300, 600};
@@ -128,7 +128,7 @@ static const bench_case small[] = {
     {"", 2080, 2080, 21, 21, TM_METRIC_LCC, TM_DOMAIN_VALID, true, 1, 0},
 };
 
-/* table,algorithm,template,frame,...: the rest is the thesis's own figures. */
+/* A line is table,algorithm,template,frame,... and then the thesis's own figures. */
 static const char *add_thesis(bench_cases *cases, const char *tables)
 {
     char line[512], algorithm[32];

@@ -9,8 +9,8 @@
 #include "bench.h"
 #include "clock.h"
 
-/* The template with mean 0 and norm 1 for LCC (norm 0 becomes 1), as it is for
- * correlation. */
+/* For LCC the template gets mean 0 and norm 1 (a norm of 0 becomes 1); for correlation
+ * it stays as it is. */
 static void normalize(float *to, const uint8_t *from, int64_t n, bool lcc)
 {
     float mean = 0, norm = 0;
