@@ -176,6 +176,29 @@ static void against_direct(tm_device_kind device, tm_algorithm algorithm, int64_
     }
 }
 
+/* Several tiles beside and above each other, in several runs where those are small. */
+static void tiles(tm_algorithm algorithm)
+{
+    static const int64_t sizes[][4] = {{1800, 440, 30, 30}, {300, 1200, 40, 12}, {900, 700, 100, 60}};
+    pair m = {.name = algorithm == TM_ALGORITHM_FFT ? "fft" : "cufft"};
+
+    for (int metric = 0; metric < 2; metric++) {
+        m.fft = make_matcher(algorithm, TM_DEVICE_CUDA, (tm_metric)metric);
+        m.direct = make_matcher(TM_ALGORITHM_DIRECT, TM_DEVICE_CPU, (tm_metric)metric);
+        for (int i = 0; i < 3; i++) {
+            uint8_t *samples = draw_picture(NOISE, sizes[i][0], sizes[i][1]);
+            const tm_image frame = {.samples = samples, .width = sizes[i][0], .height = sizes[i][1],
+                                    .stride = (ptrdiff_t)sizes[i][0]};
+            const tm_image picture = {.samples = samples, .width = sizes[i][2], .height = sizes[i][3],
+                                      .stride = frame.stride};
+            expect_same(&m, (tm_metric)metric, &frame, &picture, "tiles");
+            free(samples);
+        }
+        tm_matcher_destroy(&m.fft);
+        tm_matcher_destroy(&m.direct);
+    }
+}
+
 static void require_cpu_fft(void)
 {
 #if !TM_HAVE_FFTW
@@ -231,6 +254,12 @@ static void cuda_fft_reference(void)
     against_reference(TM_DEVICE_CUDA, TM_ALGORITHM_FFT);
 }
 
+static void cuda_fft_tiles(void)
+{
+    require_cuda();
+    tiles(TM_ALGORITHM_FFT);
+}
+
 static void cuda_fft_many(void)
 {
     require_cuda();
@@ -274,6 +303,12 @@ static void cuda_cufft_reference(void)
 {
     require_cufft();
     against_reference(TM_DEVICE_CUDA, TM_ALGORITHM_CUFFT);
+}
+
+static void cuda_cufft_tiles(void)
+{
+    require_cufft();
+    tiles(TM_ALGORITHM_CUFFT);
 }
 
 static void cuda_cufft_many(void)
@@ -353,6 +388,7 @@ int main(int argc, char **argv)
         TEST(cuda_fft_reference),        TEST(cuda_fft_many),
         TEST(cuda_fft_direct),           TEST(cuda_cufft_missing),
         TEST(cuda_cufft_reference),      TEST(cuda_cufft_many),
+        TEST(cuda_fft_tiles),            TEST(cuda_cufft_tiles),
         TEST(cuda_cufft_direct),
     };
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
