@@ -64,22 +64,6 @@ static void add_plane(tm_fft_f32 *r, int sum, tm_fft_source source, int channel)
     }
 }
 
-tm_fft_f32_rule tm_fft_f32_rule_make(const tm_template *t, tm_metric metric)
-{
-    const double terms = (double)(t->n * t->channels);
-    const double part = terms < TM_PARTIAL_TERMS ? terms : TM_PARTIAL_TERMS;
-
-    tm_fft_f32_rule rule = {.scorer = tm_f32_scorer_make(t, metric),
-                            .spread = t->f32->spread,
-                            .spread_error =
-                                (part + terms / TM_PARTIAL_TERMS + 8) * 0x1p-53 * t->f32->spread,
-                            .added = (double)(t->width + 8) * 0x1p-53};
-    rule.norm = sqrt(tm_needs_s_f(metric)     ? t->f32->variance
-                     : tm_is_distance(metric) ? t->f32->spread
-                                              : t->f32->sum_sq);
-    return rule;
-}
-
 void tm_fft_f32_make(tm_fft_f32 *r, const tm_job *job)
 {
     const tm_template *t = job->tmpl;
@@ -87,7 +71,7 @@ void tm_fft_f32_make(tm_fft_f32 *r, const tm_job *job)
     const bool centred = tm_needs_s_f(metric), distance = tm_is_distance(metric);
 
     *r = (tm_fft_f32){.job = job};
-    r->rule = tm_fft_f32_rule_make(t, metric);
+    r->rule = tm_f32_rule_make(t, metric);
     for (int c = 0; c < t->channels && distance; c++)
         r->pivots[c] = t->f32->means[c];
     add_terms(r, TM_F32_PRODUCTS, TM_FFT_SAMPLES, t->channels, TM_F32_TAPS, r->rule.norm);

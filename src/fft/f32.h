@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Which planes of a float frame are transformed, with which taps they are
  * correlated, and which sums slide instead. */
-#ifndef TMATCH_FFT_REAL_H
-#define TMATCH_FFT_REAL_H
+#ifndef TMATCH_FFT_F32_H
+#define TMATCH_FFT_F32_H
 
-#include "fft/f32_rule.h"
+#include "lcc/f32_rule.h"
 #include "fft/tiling.h"
 #include "lcc/f32.h"
 
@@ -68,11 +68,8 @@ typedef struct tm_fft_f32 {
     double taps_norm[TM_F32_SUMS];  /* of a sum's taps */
     unsigned taken;                 /* taps that terms take, a bit each */
     double pivots[TM_MAX_CHANNELS]; /* of metrics that take no mean off: the same everywhere */
-    tm_fft_f32_rule rule;           /* without a tile's errors */
+    tm_f32_rule rule;           /* without a tile's errors */
 } tm_fft_f32;
-
-/* Without a tile's errors. */
-tm_fft_f32_rule tm_fft_f32_rule_make(const tm_template *tmpl, tm_metric metric);
 
 /* How a job of floats is transformed. */
 void tm_fft_f32_make(tm_fft_f32 *real, const tm_job *job);

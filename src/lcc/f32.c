@@ -113,6 +113,22 @@ tm_f32_scorer tm_f32_scorer_make(const tm_template *t, tm_metric metric)
     return s;
 }
 
+tm_f32_rule tm_f32_rule_make(const tm_template *t, tm_metric metric)
+{
+    const double terms = (double)(t->n * t->channels);
+    const double part = terms < TM_PARTIAL_TERMS ? terms : TM_PARTIAL_TERMS;
+
+    tm_f32_rule rule = {.scorer = tm_f32_scorer_make(t, metric),
+                            .spread = t->f32->spread,
+                            .spread_error =
+                                (part + terms / TM_PARTIAL_TERMS + 8) * 0x1p-53 * t->f32->spread,
+                            .added = (double)(t->width + 8) * 0x1p-53};
+    rule.norm = sqrt(tm_needs_s_f(metric)     ? t->f32->variance
+                     : tm_is_distance(metric) ? t->f32->spread
+                                              : t->f32->sum_sq);
+    return rule;
+}
+
 /* Whether the samples of a window inside the frame have the same bits: what is flat
  * is mostly so, and this is quick. */
 static bool same_bits(const tm_job *job, int64_t left, int64_t top)

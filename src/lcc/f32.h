@@ -9,11 +9,11 @@
  *
  * is accurate where the pivot lies within TM_F32_PIVOT_DISTANCE standard deviations of the
  * window's mean; elsewhere the window is done again with its own mean for a pivot. */
-#ifndef TMATCH_LCC_REAL_H
-#define TMATCH_LCC_REAL_H
+#ifndef TMATCH_LCC_F32_H
+#define TMATCH_LCC_F32_H
 
 #include "lcc/lcc.h"
-#include "lcc/f32_score.h"
+#include "lcc/f32_rule.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -40,6 +40,9 @@ bool tm_f32_is_finite(const tm_image *image, int64_t first, int64_t end);
 
 /* What scores need of the template. */
 tm_f32_scorer tm_f32_scorer_make(const tm_template *tmpl, tm_metric metric);
+
+/* Without the errors of a tile's estimates. */
+tm_f32_rule tm_f32_rule_make(const tm_template *tmpl, tm_metric metric);
 
 /* Sums around the window's own mean, and its score. */
 double tm_f32_window(const tm_job *job, int64_t x, int64_t y);

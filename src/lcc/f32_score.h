@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* From the sums of a float window to its score: C and CUDA include the same copy. */
-#ifndef TMATCH_LCC_REAL_SCORE_H
-#define TMATCH_LCC_REAL_SCORE_H
+#ifndef TMATCH_LCC_F32_SCORE_H
+#define TMATCH_LCC_F32_SCORE_H
 
 #include "lcc/metrics.h"
 

@@ -139,7 +139,7 @@ static double transform_error(const tm_fft_strip *strip, const double *norms, in
     return tm_fft_f32_error(strip->tiling, sqrt(norm), f32->taps_norm[sum]);
 }
 
-static double *error_of(tm_fft_f32_sums *error, int sum)
+static double *error_of(tm_f32_estimates *error, int sum)
 {
     return sum == TM_F32_PRODUCTS      ? &error->products
            : sum == TM_F32_MAGNITUDES  ? &error->magnitudes
@@ -171,7 +171,7 @@ static void loaded(const tm_fft_strip *strip, const tm_fft_scratch *scratch, int
         steps = s->steps + 2 * t->step_y;
     }
     const double columns = w * steps * steps * 0x1p-106;
-    tm_fft_f32_sums errors = {.s_f = {columns * sqrt(h * s->seen[0])},
+    tm_f32_estimates errors = {.s_f = {columns * sqrt(h * s->seen[0])},
                               .s_ff = columns * s->seen[0],
                               .squares = columns * s->seen[1]};
     for (int i = 0; i < f32->sums; i++) {
@@ -181,7 +181,7 @@ static void loaded(const tm_fft_strip *strip, const tm_fft_scratch *scratch, int
         *error = fmax(*error, transform_error(strip, norms, f32->sum[i]));
     }
     s->rule = f32->rule;
-    tm_fft_f32_rule_at(&s->rule, &errors);
+    tm_f32_rule_at(&s->rule, &errors);
 }
 
 const tm_fft_samples tm_fft_f32_samples = {.start = start,

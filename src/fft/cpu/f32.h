@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the files on strips of float frames share. */
-#ifndef TMATCH_FFT_CPU_REAL_H
-#define TMATCH_FFT_CPU_REAL_H
+#ifndef TMATCH_FFT_CPU_F32_H
+#define TMATCH_FFT_CPU_F32_H
 
 #include "fft/cpu/tile.h"
 

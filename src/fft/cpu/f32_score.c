@@ -88,7 +88,7 @@ typedef struct block {
 /* From sums alone, of count windows whose sums begin at each of these. Inlined for a
  * metric and a number of channels that are known, so that there are no branches. */
 __attribute__((always_inline)) static inline void
-score_sums(const tm_fft_f32_rule *any, const double *const sums[TM_F32_SUMS], int count,
+score_sums(const tm_f32_rule *any, const double *const sums[TM_F32_SUMS], int count,
            tm_metric metric, int channels, double *restrict score, double *restrict again)
 {
     const double *restrict products = sums[TM_F32_PRODUCTS];
@@ -98,25 +98,25 @@ score_sums(const tm_fft_f32_rule *any, const double *const sums[TM_F32_SUMS], in
     const double *s_f[TM_MAX_CHANNELS];
     for (int c = 0; c < channels; c++)
         s_f[c] = sums[TM_F32_F + c];
-    tm_fft_f32_rule rule = *any;
+    tm_f32_rule rule = *any;
     rule.scorer.metric = metric;
     rule.scorer.channels = channels;
     for (int i = 0; i < count; i++) {
-        tm_fft_f32_sums w = {.products = products[i],
+        tm_f32_estimates w = {.products = products[i],
                              .magnitudes = magnitudes[i],
                              .s_ff = s_ff[i],
                              .squares = squares[i]};
         for (int c = 0; c < channels; c++)
             w.s_f[c] = s_f[c][i];
-        const tm_f32_sums scored = tm_fft_f32_scored(&rule, &w);
-        const bool near = tm_fft_f32_near(&rule, &w);
+        const tm_f32_sums scored = tm_f32_scored(&rule, &w);
+        const bool near = tm_f32_near(&rule, &w);
         double value;
         again[i] = tm_f32_score_of(&rule.scorer, &scored, &value) & near ? 0 : 1;
         score[i] = value;
     }
 }
 
-static void score_all(const tm_fft_f32_rule *rule, const double *const sums[TM_F32_SUMS], block *b)
+static void score_all(const tm_f32_rule *rule, const double *const sums[TM_F32_SUMS], block *b)
 {
     const tm_metric metric = rule->scorer.metric;
     const int channels = rule->scorer.channels;

@@ -36,7 +36,7 @@ typedef struct tm_fft_f32_scratch {
     /* Of the strip and its tile: */
     double pivots[2][TM_MAX_CHANNELS];
     double seen[2], steps; /* norms of what went through the sums since they were empty */
-    tm_fft_f32_rule rule;
+    tm_f32_rule rule;
     int64_t again; /* windows that were done again, so far */
 } tm_fft_f32_scratch;
 

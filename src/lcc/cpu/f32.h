@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The direct algorithm for float pictures. */
-#ifndef TMATCH_LCC_CPU_REAL_H
-#define TMATCH_LCC_CPU_REAL_H
+#ifndef TMATCH_LCC_CPU_F32_H
+#define TMATCH_LCC_CPU_F32_H
 
 #include "lcc/f32.h"
 #include "lcc/cpu/f32_block.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The sums of a block of float windows beside each other: the inner loops of the
  * direct algorithm, compiled once for each instruction set. */
-#ifndef TMATCH_LCC_CPU_REAL_BLOCK_H
-#define TMATCH_LCC_CPU_REAL_BLOCK_H
+#ifndef TMATCH_LCC_CPU_F32_BLOCK_H
+#define TMATCH_LCC_CPU_F32_BLOCK_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Windows of a float picture beside and above each other, with their samples staged
  * in binary64, for centred metrics with the mean of the frame there taken off. */
-#ifndef TMATCH_LCC_CPU_REAL_PATCH_H
-#define TMATCH_LCC_CPU_REAL_PATCH_H
+#ifndef TMATCH_LCC_CPU_F32_PATCH_H
+#define TMATCH_LCC_CPU_F32_PATCH_H
 
 #include "lcc/cpu/f32_block.h"
 #include "lcc/f32.h"

@@ -2,8 +2,8 @@
 /* tm_f32_block_fn, for the instruction set that includes this. The trip counts are
  * fixed, so that the sums of a block are vectors that stay in registers. Sums are
  * made of parts: see TM_PARTIAL_TERMS. */
-#ifndef TMATCH_LCC_CPU_SIMD_REALS_H
-#define TMATCH_LCC_CPU_SIMD_REALS_H
+#ifndef TMATCH_LCC_CPU_SIMD_F32_H
+#define TMATCH_LCC_CPU_SIMD_F32_H
 
 #include <string.h>
 

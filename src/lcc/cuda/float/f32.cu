@@ -113,8 +113,8 @@ static __device__ __forceinline__ bool fft_scores(tm_f32_panel &p, const tm_f32_
                                                   const tm_f32_tile &t, unsigned skipped,
                                                   double (&scores)[TM_F32_EACH])
 {
-    tm_fft_f32_rule rule = l.rule;
-    tm_fft_f32_sums sums[TM_F32_EACH] = {}, error = {};
+    tm_f32_rule rule = l.rule;
+    tm_f32_estimates sums[TM_F32_EACH] = {}, error = {};
     tm_partial_sums s_ff = {}, squares = {}, none = {};
     double norm = 0;
     bool near = true;
@@ -138,7 +138,7 @@ static __device__ __forceinline__ bool fft_scores(tm_f32_panel &p, const tm_f32_
         }
     }
     error.products += l.error * sqrt(norm);
-    tm_fft_f32_rule_at(&rule, &error);
+    tm_f32_rule_at(&rule, &error);
 #pragma unroll
     for (int r = 0; r < TM_F32_EACH; r++) {
         const int64_t x = t.x + TM_F32_EACH * t.lane + r, y = t.y + t.row;
@@ -147,10 +147,10 @@ static __device__ __forceinline__ bool fft_scores(tm_f32_panel &p, const tm_f32_
         sums[r].products += l.products[y * l.map_width + x];
         sums[r].s_ff = s_ff.whole[r] + s_ff.part[r];
         sums[r].squares = squares.whole[r] + squares.part[r];
-        const tm_f32_sums scored = tm_fft_f32_scored(&rule, &sums[r]);
+        const tm_f32_sums scored = tm_f32_scored(&rule, &sums[r]);
         const bool says = tm_f32_score_of(&l.scorer, &scored, &scores[r]);
         const bool flat = CENTRED && sums[r].s_ff == 0;
-        near = near && says && (flat || tm_fft_f32_near(&rule, &sums[r]));
+        near = near && says && (flat || tm_f32_near(&rule, &sums[r]));
     }
     return near;
 }

@@ -3,7 +3,7 @@
 #ifndef TMATCH_LCC_CUDA_REAL_CUH
 #define TMATCH_LCC_CUDA_REAL_CUH
 
-#include "fft/f32_rule.h"
+#include "lcc/f32_rule.h"
 #include "lcc/cuda/device.cuh"
 
 /* The square of a norm is at most the sum of so many parts of it, each as the bits of a
@@ -24,7 +24,7 @@ typedef struct tm_f32_launch {
     tm_f32_scorer scorer;
     const double *products;          /* by FFT, dense; NULL: the kernel makes them */
     double pivots[TM_MAX_CHANNELS];  /* of those */
-    tm_fft_f32_rule rule;            /* likewise, */
+    tm_f32_rule rule;            /* likewise, */
     double error;                    /* and their error as a multiple of a pair of tiles' norm, */
     double shift_error;              /* what a pivot that is moved by 1 adds to that, */
     const unsigned long long *norms; /* TM_F32_NORM_PARTS of each channel */

@@ -1,37 +1,37 @@
 /* SPDX-License-Identifier: MIT */
-/* Float pictures by FFT: whether the sums of a window are near enough to the true
- * ones for the promised bound, C and CUDA alike. Where they are not, the window is
- * done again directly. docs/exactness.md has the proof. */
-#ifndef TMATCH_FFT_REAL_RULE_H
-#define TMATCH_FFT_REAL_RULE_H
+/* Float pictures whose sums are estimates, as those by FFT are: whether a window's are near
+ * enough to the true ones for the promised bound, for C and CUDA. Where they are not, the
+ * window is done again directly. docs/exactness.md has the proof. */
+#ifndef TMATCH_LCC_F32_RULE_H
+#define TMATCH_LCC_F32_RULE_H
 
 #include <math.h>
 
 #include "lcc/f32_score.h"
 
-/* Of a window. F' = F - pivot and T' = T - mean; the pivot is any of metrics that take
- * means off, the template's mean of distances, and 0, as T's, of the others. What the
- * metric does not need is 0. */
-typedef struct tm_fft_f32_sums {
+/* Estimates of a window's sums. F' = F - pivot and T' = T - mean. Metrics that take means off
+ * allow any pivot; distances take the template's mean, which is taken off T too; the others
+ * take nothing off either. What the metric does not need is 0. */
+typedef struct tm_f32_estimates {
     double products;                   /* of F'*T' */
     double magnitudes;                 /* of |F*T|, for ccorr where signs differ */
     double s_f[TM_MAX_CHANNELS], s_ff; /* of F', F'^2 */
     double squares;                    /* of F^2, for sqdiff_normed */
-} tm_fft_f32_sums;
+} tm_f32_estimates;
 
-typedef struct tm_fft_f32_rule {
+typedef struct tm_f32_rule {
     tm_f32_scorer scorer;
     double norm;         /* ||T'|| */
-    double spread;       /* its square, of distances, */
-    double spread_error; /* and what that is off by */
-    double added;        /* error of sums that are added up, relative to their magnitudes' */
-    /* Of a tile: */
-    tm_fft_f32_sums error; /* besides, at most; of s_f for every channel */
+    double spread;       /* of distances: its square, */
+    double spread_error; /* and what that is off by at most */
+    double added;        /* what adding up makes a sum off by, relative to the magnitudes' sum */
+    /* A tile's: */
+    tm_f32_estimates error; /* what else estimates are off by at most; s_f[0] is every channel's */
     double least;          /* variance, or s_ff, of a window whose products are near enough */
-} tm_fft_f32_rule;
+} tm_f32_rule;
 
 /* Sets what depends on the tile. */
-TM_HOST_DEVICE void tm_fft_f32_rule_at(tm_fft_f32_rule *r, const tm_fft_f32_sums *error)
+TM_HOST_DEVICE void tm_f32_rule_at(tm_f32_rule *r, const tm_f32_estimates *error)
 {
     const double allowed = r->scorer.metric == TM_METRIC_CCOEFF ? 0x1p-31 : 0x1p-27;
     double room = allowed * r->norm, needed = error->products;
@@ -50,12 +50,12 @@ TM_HOST_DEVICE void tm_fft_f32_rule_at(tm_fft_f32_rule *r, const tm_fft_f32_sums
 }
 
 /* The sum of (F - T)^2. */
-TM_HOST_DEVICE double tm_fft_f32_distance(const tm_fft_f32_rule *r, const tm_fft_f32_sums *s)
+TM_HOST_DEVICE double tm_f32_distance(const tm_f32_rule *r, const tm_f32_estimates *s)
 {
     return s->s_ff + (r->spread - 2 * s->products);
 }
 
-TM_HOST_DEVICE bool tm_fft_f32_near_centred(const tm_fft_f32_rule *r, const tm_fft_f32_sums *s)
+TM_HOST_DEVICE bool tm_f32_near_centred(const tm_f32_rule *r, const tm_f32_estimates *s)
 {
     const double e_f = r->error.s_f[0], nth = 1 / r->scorer.n;
     double offset = 0;
@@ -70,12 +70,12 @@ TM_HOST_DEVICE bool tm_fft_f32_near_centred(const tm_fft_f32_rule *r, const tm_f
 }
 
 /* Whether the sums may be taken. */
-TM_HOST_DEVICE bool tm_fft_f32_near(const tm_fft_f32_rule *r, const tm_fft_f32_sums *s)
+TM_HOST_DEVICE bool tm_f32_near(const tm_f32_rule *r, const tm_f32_estimates *s)
 {
     const double e_ff = r->error.s_ff + r->added * s->s_ff;
 
     if (tm_needs_s_f(r->scorer.metric))
-        return tm_fft_f32_near_centred(r, s);
+        return tm_f32_near_centred(r, s);
     if (r->scorer.metric == TM_METRIC_CCORR_NORMED)
         return (s->s_ff > 0) & (s->s_ff >= r->least) & (e_ff <= 0x1p-27 * s->s_ff);
     if (!tm_is_distance(r->scorer.metric)) {
@@ -83,7 +83,7 @@ TM_HOST_DEVICE bool tm_fft_f32_near(const tm_fft_f32_rule *r, const tm_fft_f32_s
         const double b = s->magnitudes - r->error.magnitudes;
         return r->error.products <= 0x1.cp-37 * (a > b ? a : b);
     }
-    const double distance = tm_fft_f32_distance(r, s);
+    const double distance = tm_f32_distance(r, s);
     const double e_distance =
         e_ff + 2 * r->error.products + r->spread_error + 0x1p-50 * (s->s_ff + r->spread);
     const bool near = (distance > 0) & (e_distance <= 0x1.cp-37 * distance);
@@ -94,12 +94,12 @@ TM_HOST_DEVICE bool tm_fft_f32_near(const tm_fft_f32_rule *r, const tm_fft_f32_s
 }
 
 /* What scores are made of. */
-TM_HOST_DEVICE tm_f32_sums tm_fft_f32_scored(const tm_fft_f32_rule *r, const tm_fft_f32_sums *s)
+TM_HOST_DEVICE tm_f32_sums tm_f32_scored(const tm_f32_rule *r, const tm_f32_estimates *s)
 {
     const bool distance = tm_is_distance(r->scorer.metric);
     tm_f32_sums sums = {0, 0, 0};
 
-    sums.products = distance ? tm_fft_f32_distance(r, s) : s->products;
+    sums.products = distance ? tm_f32_distance(r, s) : s->products;
     sums.s_ff = distance ? s->squares : s->s_ff;
     for (int c = 0; c < r->scorer.channels && tm_needs_s_f(r->scorer.metric); c++)
         tm_f32_centre(&r->scorer, &sums, c, s->s_f[c]);
