@@ -301,9 +301,7 @@ static bool decode(const io_source *source, const io_request *request, const io_
 
 static bool rows_open(io_rows *rows, const io_limits *limits, io_error *error)
 {
-    bmp *file = rows->state = calloc(1, sizeof *file);
-    if (!file)
-        return io_fail(error, "not enough memory");
+    bmp *file = rows->state;
     if (!begin(file, rows->source, limits, error))
         return false;
     rows->width = file->width;
@@ -332,6 +330,7 @@ const io_format io_format_bmp = {
     .name = "BMP",
     .probe = probe,
     .decode = decode,
+    .rows_state = sizeof(bmp),
     .rows_open = rows_open,
     .rows_read = rows_read,
 };

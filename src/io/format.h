@@ -21,7 +21,7 @@ struct io_rows {
     int decoder_bytes; /* bytes a pixel that decoding whole takes beside the samples */
     size_t used;       /* how many of the source's bytes are of no more use */
     size_t spent_begin, spent_end; /* another such part of the source */
-    void *state;  /* the format's, malloc'ed */
+    void *state;  /* the format's own */
     uint8_t *row; /* room for a row as the file has it, malloc'ed, where the format needs one */
 };
 
@@ -37,11 +37,12 @@ struct io_format {
      * picture is freed by the caller. */
     bool (*decode)(const io_source *source, const io_request *request, const io_limits *limits,
                    io_picture *picture, io_error *error);
-    /* Decoding by rows, or all NULL. open sets width, height, what io_rows says of the
-     * file, and state, and whole where the file has to be decoded whole: then read is
-     * not called. read decodes the next row and says in used how much of the file's beginning
-     * is of no more use. close, or NULL, frees what state holds, whatever open left; state itself
-     * and row are freed after it. */
+    /* Decoding by rows, or all NULL. rows_state: how many bytes state has, which are 0 before open.
+     * open sets width, height, what io_rows says of the file, and state, and whole where the file
+     * has to be decoded whole: then read is not called. read decodes the next row and says in used
+     * how much of the file's beginning is of no more use. close, or NULL, frees what state holds,
+     * whatever open left; state itself and row are freed after it. */
+    size_t rows_state;
     bool (*rows_open)(io_rows *rows, const io_limits *limits, io_error *error);
     bool (*rows_read)(io_rows *rows, uint8_t *to, io_error *error);
     void (*rows_close)(io_rows *rows);

@@ -241,9 +241,7 @@ static int coefficient_bytes(const struct jpeg_decompress_struct *codec)
 
 static bool rows_open(io_rows *rows, const io_limits *limits, io_error *error)
 {
-    jpeg_reader *r = rows->state = calloc(1, sizeof *r);
-    if (!r)
-        return io_fail(error, "not enough memory");
+    jpeg_reader *r = rows->state;
     r->codec.err = &r->state.manager;
     install(&r->state, error);
     if (setjmp(r->state.escape) || !begin(r, rows->source, limits))
@@ -334,6 +332,7 @@ const io_format io_format_jpeg = {
     .probe = probe,
     .orientation = find_orientation,
     .decode = decode,
+    .rows_state = sizeof(jpeg_reader),
     .rows_open = rows_open,
     .rows_read = rows_read,
     .rows_close = rows_close,

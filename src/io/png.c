@@ -216,9 +216,7 @@ static bool decode(const io_source *source, const io_request *request, const io_
 
 static bool rows_open(io_rows *rows, const io_limits *limits, io_error *error)
 {
-    png_state *state = rows->state = calloc(1, sizeof *state);
-    if (!state)
-        return io_fail(error, "not enough memory");
+    png_state *state = rows->state;
     if (!create_reader(state, rows->source, error) || setjmp(state->escape))
         return false;
     const io_request request = {.color = rows->color};
@@ -298,6 +296,7 @@ const io_format io_format_png = {
     .probe = probe,
     .orientation = find_orientation,
     .decode = decode,
+    .rows_state = sizeof(png_state),
     .rows_open = rows_open,
     .rows_read = rows_read,
     .rows_close = rows_close,

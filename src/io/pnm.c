@@ -261,9 +261,7 @@ static bool decode(const io_source *source, const io_request *request, const io_
 
 static bool rows_open(io_rows *rows, const io_limits *limits, io_error *error)
 {
-    pnm *file = rows->state = calloc(1, sizeof *file);
-    if (!file)
-        return io_fail(error, "not enough memory");
+    pnm *file = rows->state;
     if (!begin(file, rows->source, limits, error))
         return false;
     rows->width = file->width;
@@ -290,6 +288,7 @@ const io_format io_format_pnm = {
     .name = "PNM",
     .probe = probe,
     .decode = decode,
+    .rows_state = sizeof(pnm),
     .rows_open = rows_open,
     .rows_read = rows_read,
 };

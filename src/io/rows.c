@@ -45,9 +45,12 @@ bool io_rows_open_as(io_rows **opened, io_source *source, const io_request *requ
                       .source = source,
                       .color = request->color,
                       .orientation = io_file_orientation(format, source),
-                      .as_stored = request->stored_orientation};
+                      .as_stored = request->stored_orientation,
+                      .state = calloc(1, format->rows_state + 1)};
     const io_limits its = io_limits_of(source, limits);
-    if (format->rows_open(rows, &its, error)) {
+    if (!rows->state) {
+        io_fail(error, "not enough memory");
+    } else if (format->rows_open(rows, &its, error)) {
         orient(rows);
         *opened = rows;
         return true;

@@ -334,10 +334,8 @@ static bool decode(const io_source *source, const io_request *request, const io_
 
 static bool rows_open(io_rows *rows, const io_limits *limits, io_error *error)
 {
-    tiff_reader *r = rows->state = calloc(1, sizeof *r);
+    tiff_reader *r = rows->state;
     const io_request request = {.color = rows->color};
-    if (!r)
-        return io_fail(error, "not enough memory");
     if (!reader_open(r, rows->source, &request, limits, error))
         return false;
     const tiff_layout *l = &r->layout;
@@ -378,6 +376,7 @@ const io_format io_format_tiff = {
     .pages = io_tiff_count_pages,
     .orientation = io_tiff_orientation,
     .decode = decode,
+    .rows_state = sizeof(tiff_reader),
     .rows_open = rows_open,
     .rows_read = rows_read,
     .rows_close = rows_close,

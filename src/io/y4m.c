@@ -266,9 +266,7 @@ typedef struct row_reader {
 
 static bool rows_open(io_rows *rows, const io_limits *limits, io_error *error)
 {
-    row_reader *reader = rows->state = calloc(1, sizeof *reader);
-    if (!reader)
-        return io_fail(error, "not enough memory");
+    row_reader *reader = rows->state;
     const io_y4m *video = &reader->video;
     reader->luma = find_frame(&reader->video, rows->source, error);
     if (!reader->luma || !io_check_size(video->width, video->height, limits, error))
@@ -294,6 +292,7 @@ const io_format io_format_y4m = {
     .name = "Y4M",
     .probe = io_y4m_begins,
     .decode = decode,
+    .rows_state = sizeof(row_reader),
     .rows_open = rows_open,
     .rows_read = rows_read,
 };

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "run/pipeline_threads.h"
+#include "run/pipeline_devices.h"
 #include "message.h"
 #include "signals.h"
 
@@ -112,6 +112,83 @@ static void hand_over(cli_pipeline *p)
     pthread_mutex_unlock(&p->lock);
 }
 
+static bool has_room(const cli_pipeline *p)
+{
+    if (p->in_memory < p->s.in_flight)
+        return true;
+    return p->s.devices && p->frame_bytes > 0 &&
+           (p->in_memory + 1) * p->frame_bytes <= p->s.ahead_bytes;
+}
+
+static bool may_take(const cli_pipeline *p)
+{
+    return !p->stopped && p->taken < p->s.frames->count &&
+           (p->taken < p->ready || p->ready == p->window) &&
+           p->taken - p->returned < p->window && has_room(p);
+}
+
+static cli_job *take(cli_pipeline *p)
+{
+    cli_job *job = &p->jobs[p->taken % p->window];
+    job->frame = p->s.frames->list[p->taken++];
+    p->under_way++;
+    p->in_memory++;
+    pthread_cond_signal(&p->room);
+    return job;
+}
+
+static void note_size(cli_pipeline *p, const cli_job *job)
+{
+    const cli_input *input = &job->input;
+    const size_t bytes = job->loaded ? io_picture_bytes(&input->gray) +
+                                           io_picture_bytes(&input->color) + input->source.size
+                                     : 0;
+    if (bytes > p->frame_bytes)
+        p->frame_bytes = bytes;
+}
+
+/* Reads a frame, and matches it unless that is for a device. */
+static void begin(cli_pipeline *p, cli_engine *engine)
+{
+    cli_job *job = take(p);
+    if (p->late_ready)
+        engine = NULL;
+    pthread_mutex_unlock(&p->lock);
+    job_begin(job, p->s.plan);
+    job_load(job, p->s.plan);
+    if (engine)
+        job_match(job, p->s.plan, engine);
+    pthread_mutex_lock(&p->lock);
+    note_size(p, job);
+    if (engine && job->loaded)
+        pipeline_consider_device(p, job);
+    if (engine || !job->loaded || p->broken) {
+        pipeline_finish(p, job);
+    } else {
+        pipeline_push(&p->to_match, p->window, job);
+        pthread_cond_signal(&p->read);
+    }
+}
+
+static void *work(void *argument)
+{
+    pipeline_thread *t = argument;
+    cli_pipeline *p = t->pipeline;
+    cli_job *job;
+
+    pthread_mutex_lock(&p->lock);
+    while (!pipeline_is_over(p)) {
+        if ((job = pipeline_pop(&p->to_write, p->window)))
+            pipeline_finish(p, job);
+        else if (may_take(p))
+            begin(p, t->engine);
+        else
+            pthread_cond_wait(&p->work, &p->lock);
+    }
+    pthread_mutex_unlock(&p->lock);
+    return NULL;
+}
+
 /* Starts as many threads as can be had; false if there is no worker, no thread for a device where
  * one is needed, or none for the feed. The lock is held, as the first of them may ask for another
  * already. */
@@ -121,7 +198,7 @@ static bool start_all(cli_pipeline *p)
     size_t workers = 0;
 
     while (workers < s->workers &&
-           pipeline_start(p, s->devices ? NULL : &s->engines[workers], pipeline_work))
+           pipeline_start(p, s->devices ? NULL : &s->engines[workers], work))
         workers++;
     const bool matched = !s->devices || pipeline_start(p, s->engines, pipeline_find_and_match);
     p->feeder_runs = s->feed && pthread_create(&p->feeder, NULL, feed, p) == 0;
@@ -145,8 +222,8 @@ static bool init(cli_pipeline *p)
     p->jobs = calloc(p->window, sizeof *p->jobs);
     p->to_match.ring = calloc(p->window, sizeof *p->to_match.ring);
     p->to_write.ring = calloc(p->window, sizeof *p->to_write.ring);
-    p->members = calloc(p->s.workers + PIPELINE_MOST_DEVICES, sizeof *p->members);
-    return p->jobs && p->to_match.ring && p->to_write.ring && p->members &&
+    p->threads = calloc(p->s.workers + PIPELINE_MOST_DEVICES, sizeof *p->threads);
+    return p->jobs && p->to_match.ring && p->to_write.ring && p->threads &&
            make_jobs(p, p->s.workers < p->window ? p->s.workers : p->window);
 }
 
@@ -157,7 +234,7 @@ static void destroy(cli_pipeline *p)
     free(p->jobs);
     free(p->to_match.ring);
     free(p->to_write.ring);
-    free(p->members);
+    free(p->threads);
     pthread_cond_destroy(&p->room);
     pthread_cond_destroy(&p->done);
     pthread_cond_destroy(&p->read);
@@ -169,8 +246,8 @@ static void destroy(cli_pipeline *p)
 static void join_all(cli_pipeline *p)
 {
     pthread_mutex_lock(&p->lock);
-    for (size_t i = 0; i < p->member_count; i++) {
-        const pthread_t thread = p->members[i].thread;
+    for (size_t i = 0; i < p->thread_count; i++) {
+        const pthread_t thread = p->threads[i].thread;
         pthread_mutex_unlock(&p->lock);
         pthread_join(thread, NULL);
         pthread_mutex_lock(&p->lock);

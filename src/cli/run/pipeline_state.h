@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* The threads of a pipeline, which read, match and write, and what they share with
- * the caller's side in pipeline.c. */
-#ifndef TMATCH_CLI_PIPELINE_THREADS_H
-#define TMATCH_CLI_PIPELINE_THREADS_H
+/* What the threads of a pipeline share: workers and the caller's, in pipeline.c, and those of devices. */
+#ifndef TMATCH_CLI_PIPELINE_STATE_H
+#define TMATCH_CLI_PIPELINE_STATE_H
 
 #include <pthread.h>
 
 #include "run/pipeline.h"
 
 /* Jobs in a ring that has room for all. */
-typedef struct queue {
+typedef struct job_queue {
     cli_job **ring;
     size_t first, count;
-} queue;
+} job_queue;
 
-typedef struct member {
+typedef struct pipeline_thread {
     cli_pipeline *pipeline;
     cli_engine *engine; /* NULL for a worker where devices match */
     pthread_t thread;
-} member;
+} pipeline_thread;
 
 struct cli_pipeline {
     pipeline_settings s;
@@ -33,7 +32,7 @@ struct cli_pipeline {
     size_t taken, returned; /* how many frames, from the first on */
     size_t under_way;       /* frames that were taken and are not finished */
     size_t in_memory;
-    queue to_match, to_write;
+    job_queue to_match, to_write;
     bool stopped, interrupted;
     bool feeding; /* more frames may come */
     bool feeder_runs;
@@ -44,23 +43,27 @@ struct cli_pipeline {
     bool slots_asked;            /* a device's thread has made slots, or found no use for them */
     size_t matched;
     double match_ms; /* how long those took, all threads together */
-    member *members;
-    size_t member_count;
+    pipeline_thread *threads;
+    size_t thread_count;
 };
 
-/* The lock is held for all of these. */
+/* The lock is held by the caller of all functions below. */
+
+/* Queues of frames that have been read, or matched. pop returns NULL where there is none. */
+void pipeline_push(job_queue *queue, size_t window, cli_job *job);
+cli_job *pipeline_pop(job_queue *queue, size_t window);
+
+/* Whether no more frames will be begun, and whether those that were begun are also done. */
+bool pipeline_takes_no_more(const cli_pipeline *p);
 bool pipeline_is_over(const cli_pipeline *p);
+
 void pipeline_wake_all(cli_pipeline *p);
 void pipeline_stop(cli_pipeline *p);
 
-/* Starts one more thread, which runs one of the functions below. */
-bool pipeline_start(cli_pipeline *p, cli_engine *engine, void *(*run)(void *));
+/* Writes a job's pictures, with the lock given up meanwhile, and marks the job as finished. */
+void pipeline_finish(cli_pipeline *p, cli_job *job);
 
-/* What threads run; the argument is the member. A worker reads frames, writes pictures and, without
- * devices, matches. A device's thread opens it and matches; the first device's looks for the
- * others before. */
-void *pipeline_work(void *member);
-void *pipeline_open_and_match(void *member);
-void *pipeline_find_and_match(void *member);
+/* Starts one more thread; run's argument is its pipeline_thread. False if there is none to be had. */
+bool pipeline_start(cli_pipeline *p, cli_engine *engine, void *(*run)(void *));
 
 #endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+#include "run/pipeline_devices.h"
+
+/* The first device that has a frame to match makes as many slots as frames are in memory when
+ * none has to wait; but only if each will be used a few times. The lock is held before and
+ * after. */
+static bool make_slots(cli_pipeline *p, const pipeline_thread *t)
+{
+    const size_t count = p->s.in_flight, left = p->s.frames->count - p->taken;
+
+    p->slots_asked = true;
+    if (!p->feeding && left < 4 * count)
+        return false;
+    pthread_mutex_unlock(&p->lock);
+    const bool made = slots_make(p->s.slots, t->engine->matcher, count, p->s.slot_bytes);
+    pthread_mutex_lock(&p->lock);
+    return made;
+}
+
+/* Freeing one takes a third of a millisecond: it is done while the last frames are still read. */
+static void free_slots(cli_pipeline *p, const pipeline_thread *t)
+{
+    pthread_mutex_unlock(&p->lock);
+    slots_free(p->s.slots, t->engine->matcher);
+    pthread_mutex_lock(&p->lock);
+}
+
+static void match_frames(const pipeline_thread *t)
+{
+    cli_pipeline *p = t->pipeline;
+    bool made_slots = false;
+    cli_job *job;
+
+    pthread_mutex_lock(&p->lock);
+    while (!pipeline_is_over(p)) {
+        if (!(job = pipeline_pop(&p->to_match, p->window))) {
+            pthread_cond_wait(&p->read, &p->lock);
+            continue;
+        }
+        if (!p->slots_asked)
+            made_slots = make_slots(p, t);
+        pthread_mutex_unlock(&p->lock);
+        job_match(job, p->s.plan, t->engine);
+        job_release(job, p->s.plan);
+        pthread_mutex_lock(&p->lock);
+        if (made_slots && pipeline_takes_no_more(p))
+            free_slots(p, t);
+        pipeline_push(&p->to_write, p->window, job);
+        pthread_cond_signal(&p->work);
+    }
+    pthread_mutex_unlock(&p->lock);
+    if (made_slots)
+        slots_free(p->s.slots, t->engine->matcher);
+}
+
+/* A device that was asked for cannot be opened: there are no results. */
+static void give_up(cli_pipeline *p)
+{
+    cli_job *job;
+    p->broken = true;
+    while ((job = pipeline_pop(&p->to_match, p->window)))
+        pipeline_finish(p, job);
+    pipeline_stop(p);
+}
+
+void *pipeline_find_and_match(void *argument)
+{
+    pipeline_thread *t = argument;
+    cli_pipeline *p = t->pipeline;
+    const size_t count = p->s.find_devices(p->s.device_data);
+
+    pthread_mutex_lock(&p->lock);
+    if (p->s.ahead_bytes && count > p->s.engine_count)
+        p->s.in_flight = p->s.in_flight_ahead += 2 * (count - p->s.engine_count);
+    for (size_t i = 1; i < count && !pipeline_is_over(p); i++)
+        if (!pipeline_start(p, &p->s.engines[i], pipeline_open_and_match))
+            break;
+    pthread_mutex_unlock(&p->lock);
+    return pipeline_open_and_match(t);
+}
+
+/* Once the device is open, workers read ahead of it. */
+void *pipeline_open_and_match(void *argument)
+{
+    pipeline_thread *t = argument;
+    cli_pipeline *p = t->pipeline;
+    const bool good = p->s.open_device(p->s.device_data, (size_t)(t->engine - p->s.engines), t->engine);
+
+    pthread_mutex_lock(&p->lock);
+    if (good) {
+        p->late_ready = p->s.devices = true;
+        p->s.in_flight = p->s.in_flight_ahead;
+        pthread_cond_broadcast(&p->work);
+    } else if (p->s.devices) {
+        give_up(p);
+    }
+    pthread_mutex_unlock(&p->lock);
+    if (good)
+        match_frames(t);
+    engine_close(t->engine);
+    return NULL;
+}
+
+void pipeline_consider_device(cli_pipeline *p, const cli_job *job)
+{
+    for (size_t i = 0; i < p->s.plan->templates->count; i++)
+        p->match_ms += job->pairs[i].result.times.total;
+    p->matched++;
+    if (!p->s.open_device || p->late_begun || p->stopped || p->matched < p->s.workers)
+        return;
+    const double each = p->match_ms / (double)p->matched;
+    const double left = (double)(p->s.frames->count - p->taken) * each / (double)p->s.workers;
+    if (left > p->s.worth_ms)
+        p->late_begun = pipeline_start(p, &p->s.engines[p->s.engine_count], pipeline_open_and_match);
+}

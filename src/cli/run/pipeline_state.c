@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+#include "run/pipeline_state.h"
+
+void pipeline_push(job_queue *q, size_t window, cli_job *job)
+{
+    q->ring[(q->first + q->count++) % window] = job;
+}
+
+cli_job *pipeline_pop(job_queue *q, size_t window)
+{
+    if (q->count == 0)
+        return NULL;
+    cli_job *job = q->ring[q->first];
+    q->first = (q->first + 1) % window;
+    q->count--;
+    return job;
+}
+
+bool pipeline_takes_no_more(const cli_pipeline *p)
+{
+    return p->stopped || (p->taken == p->s.frames->count && !p->feeding);
+}
+
+bool pipeline_is_over(const cli_pipeline *p)
+{
+    return pipeline_takes_no_more(p) && p->under_way == 0;
+}
+
+void pipeline_wake_all(cli_pipeline *p)
+{
+    pthread_cond_broadcast(&p->work);
+    pthread_cond_broadcast(&p->read);
+    pthread_cond_broadcast(&p->done);
+    pthread_cond_broadcast(&p->room);
+}
+
+void pipeline_stop(cli_pipeline *p)
+{
+    if (p->feeding && !p->stopped)
+        p->s.stop_feed(p->s.feed_data);
+    p->stopped = true;
+    pipeline_wake_all(p);
+}
+
+void pipeline_finish(cli_pipeline *p, cli_job *job)
+{
+    pthread_mutex_unlock(&p->lock);
+    job_write(job, p->s.plan);
+    pthread_mutex_lock(&p->lock);
+    job->finished = true;
+    p->under_way--;
+    p->in_memory--;
+    if (pipeline_is_over(p))
+        pipeline_wake_all(p);
+    else if (p->s.devices)
+        pthread_cond_signal(&p->work); /* a frame has left room in memory */
+    if (job == &p->jobs[p->returned % p->window])
+        pthread_cond_signal(&p->done);
+}
+
+bool pipeline_start(cli_pipeline *p, cli_engine *engine, void *(*run)(void *))
+{
+    pipeline_thread *t = &p->threads[p->thread_count];
+    *t = (pipeline_thread){.pipeline = p, .engine = engine};
+    if (pthread_create(&t->thread, NULL, run, t) != 0)
+        return false;
+    p->thread_count++;
+    return true;
+}
