@@ -7,94 +7,36 @@
 #include <string.h>
 
 #include "check.h"
-
-static const char *const contents[] = {"noise",       "all 0",      "all 255", "one off 255",
-                                       "one off 0",   "two values", "halves",  "gradient",
-                                       "checkerboard", "near-flat"};
-enum { CONTENTS = sizeof contents / sizeof *contents };
-
-static uint8_t draw(int content, int64_t x, int64_t y, int64_t width, int64_t height,
-                    int64_t special)
-{
-    switch (content) {
-    case 1:
-        return 0;
-    case 2:
-        return 255;
-    case 3:
-        return y * width + x == special ? 254 : 255;
-    case 4:
-        return y * width + x == special ? 1 : 0;
-    case 5:
-        return check_random() & 1 ? 255 : 0;
-    case 6:
-        return (uint8_t)(2 * x < width ? 77 : check_random());
-    case 7:
-        return (uint8_t)(255 * (x + y) / (width + height));
-    case 8:
-        return (x + y) % 2 ? 255 : 0;
-    case 9:
-        return (uint8_t)(200 + (check_random() % 16 == 0));
-    default:
-        return (uint8_t)check_random();
-    }
-}
-
-/* Rows lie apart by more than their width, forwards or backwards; the bytes
- * between them are noise that must not matter. */
-static void *make_image(tm_image *image, int64_t width, int64_t height, int content)
-{
-    int64_t apart = width + (check_random() % 2 ? 0 : check_random_in(1, 9));
-    uint8_t *memory = malloc((size_t)(apart * height));
-    bool backwards = check_random() % 8 == 0;
-    int64_t special = check_random_in(0, width * height - 1);
-
-    CHECK(memory);
-    *image = (tm_image){.samples = memory, .width = width, .height = height, .stride = apart};
-    if (backwards) {
-        image->samples = memory + (height - 1) * apart;
-        image->stride = -apart;
-    }
-    for (int64_t y = 0; y < height; y++) {
-        uint8_t *row = (uint8_t *)image->samples + y * image->stride;
-        for (int64_t x = 0; x < apart; x++)
-            row[x] = x < width ? draw(content, x, y, width, height, special) : 0xa5;
-    }
-    return memory;
-}
+#include "pictures.h"
 
 static void make_problem(problem *p, int64_t frame_width, int64_t frame_height, int64_t tmpl_width,
-                         int64_t tmpl_height, int frame_content, int tmpl_content, bool cut)
+                         int64_t tmpl_height, picture_content frame_content,
+                         picture_content tmpl_content, bool cut)
 {
-    p->frame_memory = make_image(&p->frame, frame_width, frame_height, frame_content);
-    p->tmpl_memory = make_image(&p->tmpl, tmpl_width, tmpl_height, tmpl_content);
-    if (cut) {
-        int64_t x = check_random_in(0, frame_width - tmpl_width);
-        int64_t y = check_random_in(0, frame_height - tmpl_height);
-        for (int64_t row = 0; row < tmpl_height; row++)
-            memcpy((uint8_t *)p->tmpl.samples + row * p->tmpl.stride,
-                   p->frame.samples + (y + row) * p->frame.stride + x, (size_t)tmpl_width);
-    }
+    p->frame_memory =
+        picture_make(&p->frame, frame_width, frame_height, TM_SAMPLE_U8, 1, frame_content);
+    p->tmpl_memory = picture_make(&p->tmpl, tmpl_width, tmpl_height, TM_SAMPLE_U8, 1, tmpl_content);
+    if (cut)
+        picture_cut(&p->tmpl, &p->frame);
     snprintf(p->text, sizeof p->text, "frame %lldx%lld %s, template %lldx%lld %s",
-             (long long)frame_width, (long long)frame_height, contents[frame_content],
+             (long long)frame_width, (long long)frame_height, picture_content_names[frame_content],
              (long long)tmpl_width, (long long)tmpl_height,
-             cut ? "cut from it" : contents[tmpl_content]);
+             cut ? "cut from it" : picture_content_names[tmpl_content]);
 }
 
 void problem_make(problem *p, int64_t frame_width, int64_t frame_height, int64_t tmpl_width,
                   int64_t tmpl_height)
 {
-    int frame_content = check_random() % 2 ? 0 : (int)check_random_in(0, CONTENTS - 1);
-    int tmpl_content = check_random() % 2 ? 0 : (int)check_random_in(0, CONTENTS - 1);
-    bool cut = check_random() % 3 == 0;
-    make_problem(p, frame_width, frame_height, tmpl_width, tmpl_height, frame_content, tmpl_content,
-                 cut);
+    const picture_content frame = picture_random_content(), tmpl = picture_random_content();
+    const bool cut = check_random() % 3 == 0;
+    make_problem(p, frame_width, frame_height, tmpl_width, tmpl_height, frame, tmpl, cut);
 }
 
 void problem_make_noise(problem *p, int64_t frame_width, int64_t frame_height, int64_t tmpl_width,
                         int64_t tmpl_height)
 {
-    make_problem(p, frame_width, frame_height, tmpl_width, tmpl_height, 0, 0, check_random() % 2);
+    make_problem(p, frame_width, frame_height, tmpl_width, tmpl_height, PICTURE_NOISE, PICTURE_NOISE,
+                 check_random() % 2);
 }
 
 void problem_random(problem *p)

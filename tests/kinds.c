@@ -8,159 +8,34 @@
 #include <string.h>
 
 #include "check.h"
-
-static const char *const contents[] = {"noise", "all 0", "greatest", "greatest but one",
-                                       "0 but one", "two values", "near-flat", "gradient"};
-static const char *const masks[] = {"no",   "all",    "random", "one pixel",
-                                    "ring", "a hole", "empty rows", "empty columns"};
-enum {
-    CONTENTS = sizeof contents / sizeof *contents,
-    MASKS = sizeof masks / sizeof *masks,
-};
-
-static unsigned draw(int content, unsigned most, int64_t i, int64_t count, int64_t special)
-{
-    switch (content) {
-    case 1:
-        return 0;
-    case 2:
-        return most;
-    case 3:
-        return i == special ? most - 1 : most;
-    case 4:
-        return i == special;
-    case 5:
-        return check_random() & 1 ? most : 0;
-    case 6:
-        return most - 2 + (check_random() % 16 == 0);
-    case 7:
-        return (unsigned)((double)most * (double)i / (double)count);
-    default:
-        return (unsigned)(check_random() % (most + 1));
-    }
-}
-
-/* Rows may lie apart, or upside down; what lies between is noise. */
-static void *make_picture(tm_image *image, int64_t width, int64_t height, tm_sample_type type,
-                          int channels, int content)
-{
-    const int64_t size = type == TM_SAMPLE_U16 ? 2 : 1;
-    const int64_t row = width * channels, apart = row + check_random_in(0, 5) * (check_random() % 2);
-    const int64_t special = check_random_in(0, row * height - 1);
-    uint8_t *memory = malloc((size_t)(apart * size * height));
-    const bool backwards = check_random() % 8 == 0;
-
-    CHECK(memory);
-    *image = (tm_image){.samples = memory, .width = width, .height = height,
-                        .stride = apart * size, .type = type, .channels = channels};
-    if (channels == 1 && check_random() % 2)
-        image->channels = 0;
-    if (backwards) {
-        image->samples = memory + (height - 1) * apart * size;
-        image->stride = -image->stride;
-    }
-    for (int64_t y = 0; y < height; y++) {
-        uint8_t *to = (uint8_t *)image->samples + y * image->stride;
-        for (int64_t i = 0; i < apart; i++) {
-            unsigned sample = i < row ? draw(content, size == 2 ? 65535 : 255, y * row + i,
-                                             row * height, special)
-                                      : 0xa5;
-            if (size == 2)
-                ((uint16_t *)(void *)to)[i] = (uint16_t)sample;
-            else
-                to[i] = (uint8_t)sample;
-        }
-    }
-    return memory;
-}
-
-static bool counts(int kind, int64_t x, int64_t y, int64_t w, int64_t h, int64_t special)
-{
-    switch (kind) {
-    case 1:
-        return true;
-    case 3:
-        return y * w + x == special;
-    case 4:
-        return x == 0 || y == 0 || x == w - 1 || y == h - 1;
-    case 5:
-        return !(3 * x >= w && 3 * x < 2 * w && 3 * y >= h && 3 * y < 2 * h);
-    case 6:
-        return y % 3 == 1 || h == 1;
-    case 7:
-        return x % 3 == 1 || w == 1;
-    default:
-        return check_random() % 2;
-    }
-}
-
-static void *make_mask(tm_image *image, int kind)
-{
-    if (kind == 0)
-        return NULL;
-    const int64_t w = image->width, h = image->height;
-    const int64_t special = check_random_in(0, w * h - 1);
-    uint8_t *mask = malloc((size_t)(w * h));
-    CHECK(mask);
-    for (int64_t i = 0; i < w * h; i++)
-        mask[i] = counts(kind, i % w, i / w, w, h, special) ? (uint8_t)check_random_in(1, 255) : 0;
-    image->mask = mask;
-    image->mask_stride = w;
-    return mask;
-}
-
-/* Few pixels are masked out, or windows that touch none would be rare. */
-static void *make_frame_mask(tm_image *image)
-{
-    const int64_t count = image->width * image->height;
-    const int64_t out = check_random() % 8 ? check_random_in(0, 3) : count;
-    uint8_t *mask = malloc((size_t)count);
-    CHECK(mask);
-    memset(mask, 1, (size_t)count);
-    for (int64_t i = 0; i < out; i++)
-        mask[check_random_in(0, count - 1)] = 0;
-    image->mask = mask;
-    image->mask_stride = image->width;
-    return mask;
-}
-
-static void cut_template(kind_problem *p)
-{
-    const size_t pixel = (size_t)(p->tmpl.channels ? p->tmpl.channels : 1) *
-                         (p->tmpl.type == TM_SAMPLE_U16 ? 2 : 1);
-    int64_t x = check_random_in(0, p->frame.width - p->tmpl.width);
-    int64_t y = check_random_in(0, p->frame.height - p->tmpl.height);
-    for (int64_t row = 0; row < p->tmpl.height; row++)
-        memcpy((uint8_t *)p->tmpl.samples + row * p->tmpl.stride,
-               p->frame.samples + (y + row) * p->frame.stride + x * (int64_t)pixel,
-               pixel * (size_t)p->tmpl.width);
-}
+#include "pictures.h"
 
 void kind_of_size(kind_problem *p, int64_t map_w, int64_t map_h, int64_t w, int64_t h)
 {
     const tm_sample_type type = check_random() % 2 ? TM_SAMPLE_U16 : TM_SAMPLE_U8;
     const int channels = check_random() % 2 ? 1 : (int)check_random_in(2, 4);
-    const int frame_content = check_random() % 2 ? 0 : (int)check_random_in(0, CONTENTS - 1);
-    const int tmpl_content = check_random() % 2 ? 0 : (int)check_random_in(0, CONTENTS - 1);
-    const int mask = check_random() % 2 ? 0 : (int)check_random_in(0, MASKS - 1);
+    const picture_content frame_content = picture_random_content();
+    const picture_content tmpl_content = picture_random_content();
+    const int mask = check_random() % 2 ? 0 : (int)check_random_in(0, PICTURE_MASKS - 1);
     const bool cut = check_random() % 3 == 0, frame_mask = check_random() % 4 == 0;
 
     *p = (kind_problem){.metric = (tm_metric)check_random_in(0, 5),
                         .domain = (tm_domain)(check_random() % 2 ? 0 : check_random_in(1, 2))};
     p->memory[0] =
-        make_picture(&p->frame, map_w + w - 1, map_h + h - 1, type, channels, frame_content);
-    p->memory[1] = make_picture(&p->tmpl, w, h, type, channels, tmpl_content);
+        picture_make(&p->frame, map_w + w - 1, map_h + h - 1, type, channels, frame_content);
+    p->memory[1] = picture_make(&p->tmpl, w, h, type, channels, tmpl_content);
     if (cut)
-        cut_template(p);
-    p->memory[2] = make_mask(&p->tmpl, mask);
-    p->memory[3] = frame_mask ? make_frame_mask(&p->frame) : NULL;
+        picture_cut(&p->tmpl, &p->frame);
+    p->memory[2] = picture_mask(&p->tmpl, mask);
+    p->memory[3] = frame_mask ? picture_mask_frame(&p->frame) : NULL;
     snprintf(p->text, sizeof p->text,
              "%s, domain %d, %d bits, %d channels, frame %lldx%lld %s%s, template %lldx%lld %s, "
              "mask: %s",
              tm_metric_name(p->metric), (int)p->domain, type == TM_SAMPLE_U16 ? 16 : 8, channels,
-             (long long)p->frame.width, (long long)p->frame.height, contents[frame_content],
+             (long long)p->frame.width, (long long)p->frame.height, picture_content_names[frame_content],
              frame_mask ? ", masked" : "", (long long)w, (long long)h,
-             cut ? "cut from it" : contents[tmpl_content], masks[mask]);
+             cut ? "cut from it" : picture_content_names[tmpl_content],
+             picture_mask_names[mask]);
 }
 
 void kind_random(kind_problem *p, double products)

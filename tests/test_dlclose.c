@@ -8,6 +8,7 @@
 #include <tmatch/tmatch.h>
 
 #include "check.h"
+#include "pictures.h"
 
 enum { WIDTH = 1000, HEIGHT = 600, SIZE = 24, X = 111, Y = 77 };
 
@@ -53,8 +54,7 @@ static void match_with(void *library, tm_algorithm algorithm)
     LOAD(library, tm, template_create);
     LOAD(library, tm, template_destroy);
     LOAD(library, tm, match);
-    for (size_t i = 0; i < sizeof pixels; i++)
-        pixels[i] = (uint8_t)check_random();
+    picture_noise(pixels, sizeof pixels);
     tm.settings_default(&settings, sizeof settings);
     settings.device = TM_DEVICE_CPU;
     settings.algorithm = algorithm;

@@ -9,7 +9,7 @@
 
 #include "check.h"
 #include "fft/tiling.h"
-#include "fft_pictures.h"
+#include "pictures.h"
 #include "cuda/plugin.h"
 
 /* Of our own transforms, and of cuFFT's. */
@@ -80,6 +80,9 @@ static double error_of(const uint8_t *frame, const uint8_t *tmpl_samples, int le
     return *worst / *bound;
 }
 
+/* Noise, two values, all but one, a checkerboard, a gradient. */
+enum { PICTURES = PICTURE_GRADIENT + 1 };
+
 static void errors_at(int length, int size)
 {
     double most = 0;
@@ -87,15 +90,15 @@ static void errors_at(int length, int size)
         for (int t = 0; t < PICTURES; t++) {
             if (length > 2048 && f != t)
                 continue;
-            uint8_t *frame = draw(f, length), *tmpl = draw(t, size);
+            uint8_t *frame = picture_bytes((picture_content)f, length, length), *tmpl = picture_bytes((picture_content)t, size, size);
             double worst, bound, share = error_of(frame, tmpl, length, size, &worst, &bound);
             if (!(share <= 1.0 / 16))
-                check_fail(__FILE__, __LINE__, "%s, %s: error %g, bound %g", names[f], names[t],
+                check_fail(__FILE__, __LINE__, "%s, %s: error %g, bound %g", picture_content_names[f], picture_content_names[t],
                            worst, bound);
             most = share > most ? share : most;
             if (f == t && t < 2)
                 printf("# transforms of %d, template %d, %s: worst error %.2g, bound %.2g\n",
-                       length, size, names[t], worst, bound);
+                       length, size, picture_content_names[t], worst, bound);
             free(frame);
             free(tmpl);
         }

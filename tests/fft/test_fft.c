@@ -8,42 +8,15 @@
 #include "backends.h"
 #include "check.h"
 #include "fft/tiling.h"
+#include "pictures.h"
 
 /* Pictures that make the greatest sums, and rounding errors that add up. */
-enum content { NOISE, HIGH_CONTRAST, ONE_OFF, CHECKERBOARD, FLAT_HALVES, STRIPES, CONTENTS };
-static const char *const content_names[] = {"noise",        "high-contrast noise", "all 255 but one",
-                                            "checkerboard", "flat halves",         "stripes"};
-
-static uint8_t *draw_picture(enum content content, int64_t width, int64_t height)
+static picture_content random_content(void)
 {
-    uint8_t *samples = malloc((size_t)(width * height));
-    int64_t special = check_random_in(0, width * height - 1), i = 0;
-
-    CHECK(samples);
-    for (int64_t y = 0; y < height; y++) {
-        for (int64_t x = 0; x < width; x++, i++) {
-            switch (content) {
-            case HIGH_CONTRAST:
-                samples[i] = check_random() & 1 ? 255 : 0;
-                break;
-            case ONE_OFF:
-                samples[i] = i == special ? 254 : 255;
-                break;
-            case CHECKERBOARD:
-                samples[i] = (x + y + (i > special)) % 2 ? 255 : 0;
-                break;
-            case FLAT_HALVES:
-                samples[i] = 2 * x < width ? 255 : 2 * y < height ? 0 : (uint8_t)check_random();
-                break;
-            case STRIPES:
-                samples[i] = (uint8_t)(x / 3 % 2 ? 255 : i == special);
-                break;
-            default:
-                samples[i] = (uint8_t)check_random();
-            }
-        }
-    }
-    return samples;
+    static const picture_content contents[] = {
+        PICTURE_NOISE,  PICTURE_TWO_VALUES, PICTURE_MOST_BUT_ONE, PICTURE_BROKEN_CHECKERBOARD,
+        PICTURE_HALVES, PICTURE_STRIPES};
+    return contents[check_random() % (sizeof contents / sizeof *contents)];
 }
 
 typedef struct pair {
@@ -132,10 +105,9 @@ static void compare_random(const pair pairs[2], bool cut, double most_products, 
     int64_t sizes[2][2];
     draw_sizes(sizes[0], sizes[1], most_products);
     int64_t w = sizes[1][0], h = sizes[1][1];
-    enum content content = (enum content)check_random_in(0, CONTENTS - 1);
-    enum content of_template = (enum content)check_random_in(0, CONTENTS - 1);
-    uint8_t *samples = draw_picture(content, sizes[0][0], sizes[0][1]);
-    uint8_t *template_samples = draw_picture(of_template, w, h);
+    const picture_content content = random_content(), of_template = random_content();
+    uint8_t *samples = picture_bytes(content, sizes[0][0], sizes[0][1]);
+    uint8_t *template_samples = picture_bytes(of_template, w, h);
     tm_image frame = {.samples = samples, .width = sizes[0][0], .height = sizes[0][1],
                       .stride = (ptrdiff_t)sizes[0][0]};
     tm_image picture = {.samples = template_samples, .width = w, .height = h,
@@ -148,8 +120,8 @@ static void compare_random(const pair pairs[2], bool cut, double most_products, 
         picture.stride = frame.stride;
     }
     snprintf(what, sizeof what, "frame %lldx%lld %s, template %lldx%lld %s, metric %d",
-             (long long)frame.width, (long long)frame.height, content_names[content], (long long)w,
-             (long long)h, cut ? "cut from it" : content_names[of_template], metric);
+             (long long)frame.width, (long long)frame.height, picture_content_names[content], (long long)w,
+             (long long)h, cut ? "cut from it" : picture_content_names[of_template], metric);
     expect_same(&pairs[metric], (tm_metric)metric, &frame, &picture, what);
     *elements += (frame.width - w + 1) * (frame.height - h + 1);
     free(samples);
@@ -186,7 +158,7 @@ static void tiles(tm_algorithm algorithm)
         m.fft = make_matcher(algorithm, TM_DEVICE_CUDA, (tm_metric)metric);
         m.direct = make_matcher(TM_ALGORITHM_DIRECT, TM_DEVICE_CPU, (tm_metric)metric);
         for (int i = 0; i < 3; i++) {
-            uint8_t *samples = draw_picture(NOISE, sizes[i][0], sizes[i][1]);
+            uint8_t *samples = picture_bytes(PICTURE_NOISE, sizes[i][0], sizes[i][1]);
             const tm_image frame = {.samples = samples, .width = sizes[i][0], .height = sizes[i][1],
                                     .stride = (ptrdiff_t)sizes[i][0]};
             const tm_image picture = {.samples = samples, .width = sizes[i][2], .height = sizes[i][3],
@@ -365,7 +337,7 @@ static void bound_allows_every_template(void)
 static void refuses_what_it_cannot_do(void)
 {
     tm_matcher *matcher = make_matcher(TM_ALGORITHM_FFT, TM_DEVICE_CPU, TM_METRIC_LCC);
-    uint8_t *samples = draw_picture(NOISE, 70010, 1);
+    uint8_t *samples = picture_bytes(PICTURE_NOISE, 70010, 1);
     tm_image frame = {.samples = samples, .width = 70010, .height = 1, .stride = 70010},
              picture = {.samples = samples, .width = 70000, .height = 1, .stride = 70000};
     tm_template *tmpl;

@@ -8,7 +8,7 @@
 
 #include "check.h"
 #include "fft/cpu/tile.h"
-#include "fft_pictures.h"
+#include "pictures.h"
 
 static double worst;
 static int64_t seen;
@@ -99,24 +99,27 @@ static double correlate(const tm_image *frame, const tm_image *picture)
     return bound;
 }
 
+/* Noise, two values, all but one, a checkerboard, a gradient. */
+enum { PICTURES = PICTURE_GRADIENT + 1 };
+
 static void errors_at(int length, int size)
 {
     double most = 0;
     for (int f = 0; f < PICTURES; f++) {
         for (int t = 0; t < PICTURES; t++) {
-            uint8_t *frame_samples = draw(f, length), *samples = draw(t, size);
+            uint8_t *frame_samples = picture_bytes((picture_content)f, length, length), *samples = picture_bytes((picture_content)t, size, size);
             tm_image frame = {
                 .samples = frame_samples, .width = length, .height = length, .stride = length};
             tm_image picture = {.samples = samples, .width = size, .height = size, .stride = size};
             worst = 0;
             double bound = correlate(&frame, &picture);
             if (!(worst <= bound / 16))
-                check_fail(__FILE__, __LINE__, "%s, %s: error %g, bound %g", names[f], names[t],
+                check_fail(__FILE__, __LINE__, "%s, %s: error %g, bound %g", picture_content_names[f], picture_content_names[t],
                            worst, bound);
             most = worst / bound > most ? worst / bound : most;
             if (f == t && t < 2)
                 printf("# transforms of %d, template %d, %s: worst error %.2g, bound %.2g\n",
-                       length, size, names[t], worst, bound);
+                       length, size, picture_content_names[t], worst, bound);
             free(frame_samples);
             free(samples);
         }

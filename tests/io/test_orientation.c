@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "check.h"
 #include "io/orientation.h"
+#include "pictures.h"
 #include "samples.h"
 
 #include <png.h>
@@ -26,8 +27,7 @@ static int64_t stored_at(int orientation, int64_t width, int64_t height, int64_t
 
 static void fill(uint8_t *data, size_t size)
 {
-    for (size_t i = 0; i < size; i++)
-        data[i] = (uint8_t)check_random();
+    picture_noise(data, size);
 }
 
 static io_picture random_picture(int64_t width, int64_t height, int channels, int bits)

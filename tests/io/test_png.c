@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "check.h"
+#include "pictures.h"
 #include "samples.h"
 
 #include <png.h>
@@ -13,10 +14,8 @@ static uint8_t rows[HEIGHT * MAX_ROW], palette[256 * 3];
 
 static png_sample random_sample(int type, int depth, int interlace)
 {
-    for (size_t i = 0; i < sizeof rows; i++)
-        rows[i] = (uint8_t)check_random();
-    for (size_t i = 0; i < sizeof palette; i++)
-        palette[i] = (uint8_t)check_random();
+    picture_noise(rows, sizeof rows);
+    picture_noise(palette, sizeof palette);
     return (png_sample){.width = WIDTH,
                         .height = HEIGHT,
                         .depth = depth,
@@ -212,8 +211,7 @@ static void sixteen_bits_are_written(void)
         FILE *file = open_memstream(&data, &size);
         io_picture read;
         io_error error;
-        for (size_t i = 0; i < sizeof samples / sizeof *samples; i++)
-            samples[i] = (uint16_t)check_random();
+        picture_noise(samples, sizeof samples);
         CHECK(file && io_encode(&picture, "x.png", file, &error) && fclose(file) == 0);
         const io_source source = {.data = (uint8_t *)data, .size = size};
         CHECK(io_decode_as(&source, &request, &(io_limits){1 << 20}, &read, &error));

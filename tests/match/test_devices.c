@@ -10,6 +10,7 @@
 #include "kinds.h"
 #include "match/cuda_loader.h"
 #include "match/pool/pool.h"
+#include "pictures.h"
 
 enum { MOST = 4, SIZE = 500, PART = 30, TEMPLATES = 3 };
 
@@ -68,8 +69,7 @@ static void other_devices_stay_closed(void)
     CHECK_EQ(tm_matcher_create(&matcher, &settings), TM_OK);
     CHECK_EQ(tm_host_alloc(matcher, SIZE * SIZE, &memory), TM_OK);
     uint8_t *samples = memory.data;
-    for (int i = 0; i < SIZE * SIZE; i++)
-        samples[i] = (uint8_t)check_random();
+    picture_noise(samples, SIZE * SIZE);
     const tm_image frame = {.samples = samples, .width = SIZE, .height = SIZE, .stride = SIZE};
     const tm_image crop = {
         .samples = samples + 70 * SIZE + 90, .width = PART, .height = PART, .stride = SIZE};

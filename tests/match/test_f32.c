@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Float pictures: scores within the stated bound of the oracle's in long double. */
+/* Float f32_problem: scores within the stated bound of the oracle's in long double. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -7,118 +7,8 @@
 
 #include "backends.h"
 #include "check.h"
+#include "f32_problem.h"
 #include "lcc/f32.h"
-
-enum { CONTENTS = 13 };
-
-typedef struct pictures {
-    tm_image frame, tmpl;
-    float *memory[2];
-    uint8_t *masks[2];
-} pictures;
-
-static double unit(void)
-{
-    return (double)(check_random() >> 11) * 0x1p-53;
-}
-
-/* Numbers that other ways of adding up stumble over. */
-static float draw(int content, int64_t x, int64_t y)
-{
-    switch (content) {
-    case 0:
-        return (float)unit();
-    case 1: /* a large offset */
-        return (float)(1e6 + 2 * unit() - 1);
-    case 2: /* contrast of a unit in the last place */
-        return check_random() % 4 ? 16777215.0f : 16777214.0f;
-    case 3: /* mostly flat */
-        return x < 9 || y > 12 ? -7.3f : (float)unit();
-    case 4: /* denormals */
-        return (float)(check_random() % 1000) * 0x1p-149f;
-    case 5:
-        return (float)((unit() - 0.5) * 6e38);
-    case 6: /* magnitudes far apart */
-        return (float)ldexp(unit() - 0.5, (int)check_random_in(-60, 60));
-    case 7: /* two levels, each almost flat */
-        return (float)((x + y) % 16 < 8 ? 1e7 : 1e-3) + (float)(check_random() % 2);
-    case 8:
-        return (float)(check_random() % 256);
-    case 9: /* black, bright, and a sample that is far beyond all */
-        return x < 40 ? 0 : check_random() % 2000 ? (float)unit() : 1e30f;
-    case 10: /* brighter and brighter */
-        return (float)ldexp(0.5 + unit(), (int)(x / 8 % 128) - 10);
-    case 11: /* both signs, about 0 */
-        return (float)(unit() - 0.5);
-    default: /* a ramp */
-        return 3e5f + (float)x + 0.25f * (float)y;
-    }
-}
-
-static float *make_picture(tm_image *image, int64_t w, int64_t h, int channels, int content)
-{
-    float *samples = malloc((size_t)(w * h * channels) * sizeof *samples);
-    CHECK(samples);
-    for (int64_t i = 0; i < w * h * channels; i++)
-        samples[i] = draw(content, i / channels % w, i / channels / w);
-    *image = (tm_image){.samples = (uint8_t *)samples,
-                        .width = w,
-                        .height = h,
-                        .stride = (ptrdiff_t)(w * channels) * 4,
-                        .type = TM_SAMPLE_F32,
-                        .channels = channels};
-    return samples;
-}
-
-static uint8_t *make_mask(tm_image *image, unsigned out_of)
-{
-    const size_t count = (size_t)(image->width * image->height);
-    uint8_t *mask = malloc(count);
-    CHECK(mask);
-    for (size_t i = 0; i < count; i++)
-        mask[i] = check_random() % out_of != 0;
-    image->mask = mask;
-    image->mask_stride = (ptrdiff_t)image->width;
-    return mask;
-}
-
-/* Of a map's and a template's size. */
-static void make(pictures *p, const int64_t size[4])
-{
-    const int64_t w = size[2], h = size[3], width = size[0] + w - 1, height = size[1] + h - 1;
-    const int channels = check_random() % 3 ? 1 : (int)check_random_in(2, 4);
-    const int content = (int)(check_random() % CONTENTS);
-
-    *p = (pictures){0};
-    p->memory[0] = make_picture(&p->frame, width, height, channels, content);
-    p->memory[1] = make_picture(&p->tmpl, w, h, channels,
-                                check_random() % 4 ? content : (int)(check_random() % CONTENTS));
-    const int64_t x = check_random_in(0, width - w), y = check_random_in(0, height - h);
-    for (int64_t v = 0; v < h && check_random() % 8; v++) /* mostly a part of the frame */
-        memcpy(p->memory[1] + v * w * channels, p->memory[0] + ((y + v) * width + x) * channels,
-               (size_t)(w * channels) * sizeof(float));
-    if (check_random() % 3 == 0)
-        p->masks[0] = make_mask(&p->tmpl, 3);
-    if (check_random() % 6 == 0)
-        p->masks[1] = make_mask(&p->frame, 100);
-}
-
-static void draw_size(int64_t size[4])
-{
-    const bool large = check_random() % 16 == 0;
-    for (int i = 0; i < 2; i++) {
-        size[2 + i] = check_random_in(1, large ? 40 : 12);
-        size[i] = check_random_in(1, large ? 13 : i ? 31 : 161);
-    }
-}
-
-static void discard(pictures *p)
-{
-    for (int i = 0; i < 2; i++) {
-        free(p->memory[i]);
-        free(p->masks[i]);
-    }
-}
 
 static tm_settings random_settings(tm_device_kind device, tm_algorithm algorithm)
 {
@@ -137,53 +27,7 @@ static tm_settings random_settings(tm_device_kind device, tm_algorithm algorithm
     return s;
 }
 
-/* The greatest error over its bound, of every position or of each step's. */
-static double check_map(const pictures *p, const tm_settings *s, const float *map,
-                        const tm_peak *best, int64_t step)
-{
-    tm_template *t;
-    CHECK_EQ(tm_template_prepare(&t, &p->tmpl), TM_OK);
-    tm_job job = {.metric = s->metric == TM_METRIC_CCORR    ? TM_METRIC_CCORR_F32
-                            : s->metric == TM_METRIC_SQDIFF ? TM_METRIC_SQDIFF_F32
-                                                            : s->metric,
-                  .frame = p->frame,
-                  .tmpl = t};
-    const tm_geometry *g = &job.geometry;
-    CHECK_EQ(tm_geometry_init(&job.geometry, s->domain, p->frame.width, p->frame.height,
-                              p->tmpl.width, p->tmpl.height),
-             TM_OK);
-    double worst = 0;
-    int64_t first = -1;
-    for (int64_t i = 0; i < g->map_width * g->map_height; i++) {
-        CHECK(isfinite(map[i]) && !(map[i] == 0 && signbit(map[i])));
-        if (first < 0 || (tm_is_distance(job.metric) ? map[i] < map[first] : map[i] > map[first]))
-            first = i;
-        if (i % step)
-            continue;
-        const tm_truth truth = tm_reference_truth(&job, i % g->map_width, i / g->map_width);
-        CHECK_EQ(truth.skipped, map[i] == tm_skipped_value(job.metric).score);
-        if (truth.skipped)
-            continue;
-        if (fabsl(truth.score) > (long double)nextafterf(FLT_MAX, 0)) {
-            CHECK(fabsf(map[i]) > 0.999f * FLT_MAX);
-            continue;
-        }
-        const double error = (double)fabsl((long double)map[i] - truth.score);
-        const double bound = tm_f32_bound(job.metric, &truth);
-        if (error > bound)
-            check_fail(__FILE__, __LINE__, "%s at %" PRId64 ": %.9g, truth %.12Lg, %.3g of %.3g",
-                       tm_metric_name(s->metric), i, (double)map[i], truth.score, error, bound);
-        worst = fmax(worst, error / bound);
-    }
-    CHECK(first >= 0);
-    CHECK_EQ(best->x, first % g->map_width - g->pad_x);
-    CHECK_EQ(best->y, first / g->map_width - g->pad_y);
-    CHECK((float)best->score == map[first]);
-    tm_template_destroy(&t);
-    return worst;
-}
-
-static void check_search(tm_matcher *m, const pictures *p, const tm_template *t,
+static void check_search(tm_matcher *m, const f32_problem *p, const tm_template *t,
                          const tm_peak *best, tm_domain domain, const tm_map *map)
 {
     tm_geometry g;
@@ -231,7 +75,7 @@ static const char *name_of(tm_algorithm algorithm)
 static double run_case(tm_device_kind device, tm_algorithm algorithm, const int64_t size[4],
                        tm_metric *metric)
 {
-    pictures p;
+    f32_problem p;
     tm_template *t;
     tm_peak best;
     int64_t width, height;
@@ -239,7 +83,7 @@ static double run_case(tm_device_kind device, tm_algorithm algorithm, const int6
     const tm_settings s = random_settings(device, algorithm);
     tm_matcher *m = matcher_for(&s);
 
-    make(&p, size);
+    f32_problem_make(&p, size);
     *metric = s.metric;
     CHECK_EQ(tm_map_size(s.domain, p.frame.width, p.frame.height, p.tmpl.width, p.tmpl.height,
                          &width, &height),
@@ -260,7 +104,7 @@ static double run_case(tm_device_kind device, tm_algorithm algorithm, const int6
         if (status == TM_OK) {
             tm_peak alone;
             CHECK_STR(tm_matcher_algorithm(m), name_of(algorithm));
-            worst = check_map(&p, &s, values, &best, 1);
+            worst = f32_check_map(&p, &s, values, &best, 1);
             CHECK_EQ(tm_match(m, &p.frame, t, &alone, NULL), TM_OK);
             CHECK(alone.x == best.x && alone.y == best.y && alone.score == best.score);
             check_search(m, &p, t, &best, s.domain, &map);
@@ -270,7 +114,7 @@ static double run_case(tm_device_kind device, tm_algorithm algorithm, const int6
     if (device == TM_DEVICE_CPU)
         tm_matcher_destroy(&m);
     free(values);
-    discard(&p);
+    f32_problem_free(&p);
     return worst;
 }
 
@@ -280,7 +124,7 @@ static void random_cases(tm_device_kind device, tm_algorithm algorithm, int64_t 
     int64_t cases = 0, size[4];
     for (int64_t i = check_cases(count); i > 0; i--) {
         tm_metric metric;
-        draw_size(size);
+        f32_random_size(size);
         const double error = run_case(device, algorithm, size, &metric);
         cases += error >= 0;
         worst[metric] = fmax(worst[metric], error);
@@ -349,7 +193,7 @@ static void cuda_templates(void)
 
 /* A map with the best match of pieces: of all rows, or of as many as there is memory
  * for; in chunks where rows come back directly and are many. */
-static float *map_of(const pictures *p, tm_settings s, int64_t memory, bool direct, size_t count,
+static float *map_of(const f32_problem *p, tm_settings s, int64_t memory, bool direct, size_t count,
                      tm_peak *best)
 {
     tm_matcher *m;
@@ -387,18 +231,18 @@ static void compare_with_whole(const int64_t size[4], int64_t memory, bool direc
 {
     const size_t count = (size_t)(size[0] * size[1]);
     tm_settings s = random_settings(TM_DEVICE_CUDA, TM_ALGORITHM_DIRECT);
-    pictures p;
+    f32_problem p;
     tm_peak best[2];
 
     s.domain = TM_DOMAIN_VALID;
-    make(&p, size);
+    f32_problem_make(&p, size);
     float *whole = map_of(&p, s, 0, false, count, &best[0]);
     float *other = map_of(&p, s, memory, direct, count, &best[1]);
     CHECK(memcmp(whole, other, count * sizeof *whole) == 0);
     CHECK(best[0].x == best[1].x && best[0].y == best[1].y && best[0].score == best[1].score);
     free(whole);
     free(other);
-    discard(&p);
+    f32_problem_free(&p);
 }
 
 static void cuda_pieces(void)
@@ -424,136 +268,6 @@ static void cuda_chunks(void)
         compare_with_whole(size, 0, true);
     }
     printf("# %d cases\n", TIMES);
-}
-
-static tm_settings fft_settings(tm_metric metric)
-{
-    tm_settings s;
-    tm_settings_default(&s, sizeof s);
-    s.device = TM_DEVICE_CPU;
-    s.algorithm = TM_ALGORITHM_FFT;
-    s.metric = metric;
-    return s;
-}
-
-/* One template under one metric takes other spectra where the frame's signs differ, or
- * has a mask: a matcher that keeps them takes the right ones. */
-static void fft_keeps_spectra_apart(void)
-{
-    const tm_settings s = fft_settings(TM_METRIC_CCORR);
-    pictures p = {0};
-    tm_matcher *m;
-    tm_template *t;
-    tm_peak best;
-    static float values[81 * 51];
-    const tm_map map = {values, 81 * 4};
-
-    if (!TM_HAVE_FFTW)
-        check_skip("this build has no FFT for the CPU");
-    p.memory[0] = make_picture(&p.frame, 90, 60, 1, 0);
-    p.memory[1] = make_picture(&p.tmpl, 10, 10, 1, 0);
-    p.masks[0] = make_mask(&p.tmpl, 3);
-    p.masks[1] = make_mask(&p.frame, 1000);
-    const uint8_t *mask = p.frame.mask;
-    CHECK_EQ(tm_matcher_create(&m, &s), TM_OK);
-    CHECK_EQ(tm_template_create(&t, m, &p.tmpl), TM_OK);
-    for (int i = 0; i < 8; i++) {
-        for (int k = 0; k < 90 * 60; k++)
-            p.memory[0][k] = fabsf(p.memory[0][k]) * (i & 1 && k % 3 == 0 ? -1 : 1);
-        p.frame.mask = i & 2 ? mask : NULL;
-        CHECK_EQ(tm_match(m, &p.frame, t, &best, &map), TM_OK);
-        CHECK(check_map(&p, &s, values, &best, 1) <= 1);
-    }
-    tm_template_destroy(&t);
-    tm_matcher_destroy(&m);
-    discard(&p);
-}
-
-/* Scores beyond the greatest number are equal: of them the first in the frame wins, in
- * whichever tile it lies. */
-static void fft_ties_beyond_range(void)
-{
-    static const tm_metric metrics[] = {TM_METRIC_SQDIFF, TM_METRIC_CCORR};
-    enum { SIDE = 300, FREE = 280 };
-    pictures p = {0};
-    if (!TM_HAVE_FFTW)
-        check_skip("this build has no FFT for the CPU");
-    p.memory[0] = make_picture(&p.frame, SIDE, SIDE, 1, 5);
-    p.memory[1] = make_picture(&p.tmpl, 4, 4, 1, 5);
-    p.masks[1] = make_mask(&p.frame, 1);
-    memset(p.masks[1] + FREE, 1, SIDE * SIDE - FREE);
-    for (int i = 0; i < SIDE * SIDE; i++)
-        p.memory[0][i] = -fabsf(p.memory[0][i]);
-    for (int i = 0; i < 16; i++)
-        p.memory[1][i] = 1e38f + (float)i * 1e37f;
-    for (int i = 0; i < 2; i++) {
-        tm_settings s = fft_settings(metrics[i]);
-        tm_matcher *m;
-        tm_template *t;
-        tm_peak best;
-        s.threads = 1;
-        s.host_memory = 1 << 19;
-        CHECK_EQ(tm_matcher_create(&m, &s), TM_OK);
-        CHECK_EQ(tm_template_create(&t, m, &p.tmpl), TM_OK);
-        CHECK_EQ(tm_match(m, &p.frame, t, &best, NULL), TM_OK);
-        CHECK_EQ(best.x, FREE);
-        CHECK_EQ(best.y, 0);
-        tm_template_destroy(&t);
-        tm_matcher_destroy(&m);
-    }
-    discard(&p);
-}
-
-/* Pictures of even light and contrast, larger than tiles: what is done again is what is
- * near a good match, by metrics that are near 0 there. (What full adds around the frame
- * is black.) */
-static void fft_does_most(void)
-{
-    static const int contents[] = {0, 1, 8, 11};
-    if (!TM_HAVE_FFTW)
-        check_skip("this build has no FFT for the CPU");
-    for (int i = 0; i < 24; i++) {
-        tm_settings s = fft_settings((tm_metric)(i % 6));
-        const int channels = i % 4 == 3 ? 3 : 1, content = contents[i % 5 % 4];
-        const int64_t w = check_random_in(8, 50), h = check_random_in(8, 50);
-        tm_matcher *m;
-        tm_template *t;
-        tm_peak best;
-        pictures p = {0};
-        long long again, windows;
-        int64_t width, height;
-
-        p.memory[0] = make_picture(&p.frame, 500, 700, channels, content);
-        p.memory[1] = make_picture(&p.tmpl, w, h, channels, content);
-        for (int64_t v = 0; v < h; v++)
-            memcpy(p.memory[1] + v * w * channels, p.memory[0] + ((300 + v) * 500 + 99) * channels,
-                   (size_t)(w * channels) * sizeof(float));
-        if (i % 3 == 0)
-            p.masks[0] = make_mask(&p.tmpl, 5);
-        if (i % 7 == 0)
-            p.masks[1] = make_mask(&p.frame, 5000);
-        s.domain = i % 8 == 5 ? TM_DOMAIN_FULL : TM_DOMAIN_VALID;
-        s.threads = 2;
-        s.host_memory = i % 2 ? 0 : 8 << 20;
-        CHECK_EQ(tm_matcher_create(&m, &s), TM_OK);
-        CHECK_EQ(tm_template_create(&t, m, &p.tmpl), TM_OK);
-        CHECK_EQ(tm_map_size(s.domain, 500, 700, w, h, &width, &height), TM_OK);
-        float *values = malloc((size_t)(width * height) * sizeof *values);
-        const tm_map map = {values, (ptrdiff_t)(width * 4)};
-        CHECK_EQ(tm_match(m, &p.frame, t, &best, &map), TM_OK);
-        CHECK(check_map(&p, &s, values, &best, 331) <= 1);
-        const char *count = strstr(tm_matcher_plan(m), "transforms of ");
-        CHECK(count &&
-              sscanf(strchr(count, ','), ", %lld of %lld windows again", &again, &windows) == 2);
-        CHECK_EQ(windows, width * height);
-        if (s.domain == TM_DOMAIN_VALID && again > windows / 1000)
-            check_fail(__FILE__, __LINE__, "%s, content %d: %lld of %lld windows again: %s",
-                       tm_metric_name(s.metric), content, again, windows, tm_matcher_plan(m));
-        tm_template_destroy(&t);
-        tm_matcher_destroy(&m);
-        free(values);
-        discard(&p);
-    }
 }
 
 /* The same whole numbers as 8 bits and as floats. */
@@ -621,20 +335,9 @@ static void refuses(void)
 int main(int argc, char **argv)
 {
     static const check_test tests[] = {
-        TEST(direct_within_bound),
-        TEST(fft_within_bound),
-        TEST(fft_keeps_spectra_apart),
-        TEST(fft_ties_beyond_range),
-        TEST(fft_does_most),
-        TEST(agrees_with_bytes),
-        TEST(refuses),
-        TEST(cuda_random),
-        TEST(cuda_templates),
-        TEST(cuda_pieces),
-        TEST(cuda_chunks),
-        TEST(cuda_fft),
-        TEST(cuda_cufft),
-        TEST(cuda_fft_tiles),
+        TEST(direct_within_bound), TEST(fft_within_bound), TEST(agrees_with_bytes), TEST(refuses),
+        TEST(cuda_random), TEST(cuda_templates), TEST(cuda_pieces), TEST(cuda_chunks),
+        TEST(cuda_fft), TEST(cuda_cufft), TEST(cuda_fft_tiles),
     };
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
 }

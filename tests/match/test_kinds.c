@@ -8,6 +8,7 @@
 #include "backends.h"
 #include "check.h"
 #include "kinds.h"
+#include "pictures.h"
 
 static tm_settings settings_of(tm_device_kind device, tm_algorithm algorithm, int threads)
 {
@@ -379,8 +380,7 @@ static void cropping_changes_nothing(void)
     enum { W = 64, H = 48 };
     static uint8_t samples[W * H];
     single whole, cropped;
-    for (int i = 0; i < W * H; i++)
-        samples[i] = (uint8_t)check_random();
+    picture_noise(samples, W * H);
     tm_image frame = {.samples = samples, .width = W, .height = H, .stride = W};
     tm_image tmpl = {.samples = samples + 20 * W + 20, .width = 9, .height = 9, .stride = W};
     tm_image crop = {.samples = samples + 7 * W + 11, .width = 40, .height = 30, .stride = W};

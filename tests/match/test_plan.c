@@ -7,6 +7,7 @@
 #include "check.h"
 #include "cuda/schedule.h"
 #include "match/plan.h"
+#include "pictures.h"
 
 static tm_plan plan_for(tm_device_kind device, int64_t frame, int64_t size, tm_algorithm wanted)
 {
@@ -171,8 +172,7 @@ static void counts_planes(void)
                  {{.type = TM_SAMPLE_U8, .channels = 1, .mask = mask, .mask_stride = SIZE}, 4}};
     const tm_plan gray = plan_transfer(4096, SIZE, (tm_site){0});
 
-    for (int i = 0; i < SIZE * SIZE * CHANNELS; i++)
-        samples[i] = (uint16_t)check_random();
+    picture_noise(samples, sizeof samples);
     for (int i = 0; i < 3; i++) {
         const int planes = kinds[i].planes;
         tm_image picture = kinds[i].picture;
@@ -337,8 +337,7 @@ static void says_what_it_chose(void)
     tm_image frame = {.samples = samples, .width = 200, .height = 200, .stride = 200},
              crop = {.samples = samples + 200 * 100 + 50, .width = 40, .height = 40, .stride = 200};
 
-    for (size_t i = 0; i < sizeof samples; i++)
-        samples[i] = (uint8_t)check_random();
+    picture_noise(samples, sizeof samples);
     tm_settings_default(&settings, sizeof settings);
     settings.device = TM_DEVICE_CPU;
     settings.threads = 1;

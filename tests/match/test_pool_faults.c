@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "pictures.h"
 #include "pool_jobs.h"
 
 /* Memory for few rows at a time, or for none: then the CPU helps. */
@@ -129,8 +130,7 @@ static void repeated_open(repeated *r, int devices)
         tm_pool_destroy(&r->pool);
         check_skip("needs devices that do as they are told");
     }
-    for (size_t i = 0; i < sizeof r->samples; i++)
-        r->samples[i] = (uint8_t)check_random();
+    picture_noise(r->samples, sizeof r->samples);
     CHECK_EQ(tm_template_prepare(&r->tmpl, &crop), TM_OK);
 }
 
@@ -283,8 +283,7 @@ static void warnings_last(void)
     if (!is_fake())
         check_skip("only the tests' own plugin says which run a call is in");
     uint8_t *samples = malloc((size_t)WIDTH * WIDTH);
-    for (int i = 0; i < WIDTH * WIDTH; i++)
-        samples[i] = (uint8_t)check_random();
+    picture_noise(samples, WIDTH * WIDTH);
     const tm_image frame = {
         .samples = samples, .width = WIDTH, .height = WIDTH, .stride = WIDTH};
     const tm_image crop = {.samples = samples, .width = SIZE, .height = SIZE, .stride = WIDTH};

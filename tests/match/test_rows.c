@@ -8,6 +8,7 @@
 #include "backends.h"
 #include "check.h"
 #include "lcc/lcc.h"
+#include "pictures.h"
 
 enum { COUNT = 3 };
 
@@ -171,8 +172,7 @@ typedef struct small {
 
 static void make_small(small *s, tm_matcher *matcher)
 {
-    for (size_t i = 0; i < sizeof s->samples; i++)
-        s->samples[i] = (uint8_t)check_random();
+    picture_noise(s->samples, sizeof s->samples);
     s->frame = (tm_image){.samples = s->samples, .width = 40, .height = 60, .stride = 40};
     const tm_image crop = {.samples = s->samples + 85, .width = 5, .height = 4, .stride = 40};
     CHECK_EQ(tm_template_create(&s->tmpl, matcher, &crop), TM_OK);
