@@ -67,6 +67,8 @@ bool signals_start(void)
     sigemptyset(&broken_pipe.sa_mask);
     if (sigaction(SIGPIPE, NULL, &inherited) == 0 && inherited.sa_handler == SIG_DFL)
         sigaction(SIGPIPE, &broken_pipe, NULL);
+    /* Beyond a limit on the size of files, writing then fails as on a full disk. */
+    signal(SIGXFSZ, SIG_IGN);
 
     sigemptyset(&caught);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {

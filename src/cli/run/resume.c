@@ -283,21 +283,34 @@ char *resume_text(const cli_resume *r, const log_line *line)
     return NULL;
 }
 
+/* Returns how much could be written; where it is not all, errno says why. A disk with too little
+ * room, and a limit on the size of files, take a part first. */
+static size_t write_all(int fd, const char *data, size_t size)
+{
+    size_t written = 0;
+    while (written < size) {
+        errno = ENOSPC; /* where nothing is written without an error */
+        const ssize_t more = write(fd, data + written, size - written);
+        if (more <= 0)
+            break;
+        written += (size_t)more;
+    }
+    return written;
+}
+
 bool resume_append(cli_resume *r, const char *lines, size_t size)
 {
     struct timespec now;
-    const ssize_t written = write(r->fd, lines, size);
+    const size_t written = write_all(r->fd, lines, size);
 
-    if (written != (ssize_t)size) {
-        if (written >= 0)
-            errno = ENOSPC; /* the disk had no room for the rest */
+    if (written != size) {
         fail(r);
         /* Nothing but a kill leaves half a line. */
         if (written > 0 && ftruncate(r->fd, r->size) != 0)
             fail(r);
         return false;
     }
-    r->size += written;
+    r->size += (int64_t)written;
     clock_gettime(CLOCK_MONOTONIC, &now);
     if (now.tv_sec - r->synced.tv_sec >= RESUME_SYNC_S) {
         r->synced = now;
