@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* TIFFs of every kind are read as they were written, whole and by rows. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,20 +19,6 @@ static void random_values(int bits)
 {
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         values[i] = bits == 64 ? check_random() : check_random() & ((1ULL << bits) - 1);
-}
-
-static io_picture decode(const tiff_sample *s, bytes file, const io_request *request)
-{
-    const io_source source = {.data = file.data, .size = file.size};
-    io_picture picture;
-    io_error error;
-    if (!io_decode_as(&source, request, &limits, &picture, &error))
-        check_fail(__FILE__, __LINE__, "%d bits, %d samples, photometric %d, compression %d: %s",
-                   s->bits, s->samples, s->photometric, s->compression, error.reason);
-    CHECK_EQ(picture.width, s->width);
-    CHECK_EQ(picture.height, s->height);
-    CHECK_STR(picture.format, "TIFF");
-    return picture;
 }
 
 static void check_rows(bytes file, const io_picture *whole, io_color color)
@@ -81,7 +66,7 @@ static void check_kind(const tiff_sample *s)
     bytes file = make_tiff(s);
     for (int i = 0; i < 4; i++) {
         const io_request request = {.color = i & 1 ? IO_RGB : IO_GRAY, .deep = i & 2};
-        io_picture p = decode(s, file, &request);
+        io_picture p = decode_tiff(s, file, &request);
         const bool deep_file = s->bits > 8 && s->photometric != PHOTOMETRIC_PALETTE;
         CHECK_EQ(p.colored, s->photometric > PHOTOMETRIC_MINISBLACK);
         CHECK_EQ(8 * io_sample_size(&p), deep_file && request.deep ? 16 : 8);
@@ -173,7 +158,7 @@ static void a_large_strip(void)
     for (int lzw = 0; lzw < 2; lzw++) {
         s.compression = lzw ? COMPRESSION_LZW : COMPRESSION_NONE;
         bytes file = make_tiff(&s);
-        io_picture p = decode(&s, file, &(io_request){.color = IO_GRAY});
+        io_picture p = decode_tiff(&s, file, &(io_request){.color = IO_GRAY});
         for (int i = 0; i < SIDE * SIDE; i++)
             CHECK_EQ(p.samples[i], large[i]);
         check_rows(file, &p, IO_GRAY);
@@ -183,90 +168,6 @@ static void a_large_strip(void)
         free(file.data);
     }
     free(large);
-}
-
-/* Numbers that are no unsigned ones of at most 16 bits become floats of the same value. */
-static void numbers_become_floats(void)
-{
-    static const struct {
-        int format, bits;
-    } types[] = {{SAMPLEFORMAT_INT, 8},   {SAMPLEFORMAT_INT, 16},    {SAMPLEFORMAT_INT, 32},
-                 {SAMPLEFORMAT_UINT, 32}, {SAMPLEFORMAT_IEEEFP, 32}, {SAMPLEFORMAT_IEEEFP, 64}};
-    for (int i = 0; i < 36; i++) {
-        tiff_sample s = {.width = WIDTH,
-                         .height = HEIGHT,
-                         .samples = i % 2 ? 3 : 1,
-                         .photometric = i % 2 ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK,
-                         .bits = types[i / 2 % 6].bits,
-                         .format = types[i / 2 % 6].format,
-                         .planar = i % 3 == 1,
-                         .mode = i % 4 > 1 ? "wb" : "wl",
-                         .tile_width = i > 18 ? 16 : 0,
-                         .tile_height = 16,
-                         .values = values};
-        static float numbers[WIDTH * HEIGHT * 3];
-        for (int k = 0; k < WIDTH * HEIGHT * 3; k++) {
-            const int64_t low = s.format == SAMPLEFORMAT_UINT ? 0 : s.bits < 32 ? -100 : -(1 << 24);
-            const float number = (float)check_random_in(low, s.bits < 32 ? 100 : 1 << 24);
-            const float value = s.format == SAMPLEFORMAT_IEEEFP ? number / 1024 : number;
-            numbers[k] = value;
-            memcpy(&values[k], &(int64_t){(int64_t)value}, 8);
-            if (s.format == SAMPLEFORMAT_IEEEFP && s.bits == 32)
-                memcpy(&values[k], &value, 4);
-            if (s.format == SAMPLEFORMAT_IEEEFP && s.bits == 64)
-                memcpy(&values[k], &(double){(double)value}, 8);
-        }
-        bytes file = make_tiff(&s);
-        const io_request request = {.color = s.samples == 3 ? IO_RGB : IO_GRAY,
-                                    .floats = IO_FLOATS_KEPT};
-        io_picture p = decode(&s, file, &request);
-        CHECK_EQ(p.bits, 32);
-        CHECK(memcmp(p.samples, numbers, (size_t)(WIDTH * HEIGHT * s.samples) * 4) == 0);
-        io_picture_free(&p);
-        check_refused(file, "float samples, where 8-bit samples are needed");
-        free(file.data);
-    }
-}
-
-static void numbers_that_are_no_floats_are_refused(void)
-{
-    tiff_sample s = {.width = 3,
-                     .height = 2,
-                     .samples = 1,
-                     .bits = 32,
-                     .format = SAMPLEFORMAT_UINT,
-                     .photometric = PHOTOMETRIC_MINISBLACK,
-                     .values = values};
-    memset(values, 0, sizeof values);
-    values[5] = (1 << 24) + 1;
-    bytes file = make_tiff(&s);
-    check_refused(file, "a TIFF of 32-bit samples that are not 32-bit floats;");
-    free(file.data);
-    s.bits = 64;
-    s.format = SAMPLEFORMAT_IEEEFP;
-    memcpy(&values[5], &(double){0.1}, 8);
-    file = make_tiff(&s);
-    check_refused(file, "a TIFF of 64-bit samples that are not 32-bit floats;");
-    free(file.data);
-}
-
-/* Half floats: 1.5, -2, the least, infinity. */
-static void half_floats(void)
-{
-    static const uint64_t halves[] = {0x3e00, 0xc000, 0x0001, 0x7c00};
-    const float wanted[] = {1.5F, -2, 1.0F / (1 << 24), INFINITY};
-    const tiff_sample s = {.width = 4,
-                           .height = 1,
-                           .samples = 1,
-                           .bits = 16,
-                           .values = halves,
-                           .format = SAMPLEFORMAT_IEEEFP,
-                           .photometric = PHOTOMETRIC_MINISBLACK};
-    bytes file = make_tiff(&s);
-    io_picture p = decode(&s, file, &(io_request){.color = IO_GRAY, .floats = IO_FLOATS_KEPT});
-    CHECK(memcmp(p.samples, wanted, sizeof wanted) == 0);
-    io_picture_free(&p);
-    free(file.data);
 }
 
 /* Where alpha is 0, the mask is; colours that were multiplied by it are divided again. */
@@ -294,7 +195,7 @@ static void alpha_is_a_mask(void)
         for (int masked = 0; masked < 2; masked++) {
             const io_request request = {
                 .color = rgb ? IO_RGB : IO_GRAY, .deep = true, .alpha = masked};
-            io_picture p = decode(&s, file, &request);
+            io_picture p = decode_tiff(&s, file, &request);
             CHECK_EQ(p.alpha_ignored, !masked);
             CHECK_EQ(p.mask != NULL, masked);
             for (int k = 0; k < WIDTH * HEIGHT; k++) {
@@ -337,7 +238,7 @@ static void brightness_and_colour_apart(void)
             s.blocks = 1;
         bytes file = make_tiff(&s);
         uint8_t *rgba = read_tiff_rgba(file, WIDTH, HEIGHT);
-        io_picture p = decode(&s, file, &(io_request){.color = IO_RGB});
+        io_picture p = decode_tiff(&s, file, &(io_request){.color = IO_RGB});
         for (int k = 0; k < WIDTH * HEIGHT; k++)
             if (memcmp(p.samples + 3 * k, rgba + 4 * k, 3) != 0)
                 check_fail(__FILE__, __LINE__, "codec %d, blocks of %d, pixel %d", s.compression,
@@ -359,7 +260,7 @@ static void parts_may_be_left_out(void)
         s.tile_width = i ? 16 : 0;
         s.tile_height = 16;
         bytes file = make_tiff(&s);
-        io_picture p = decode(&s, file, &(io_request){.color = IO_GRAY});
+        io_picture p = decode_tiff(&s, file, &(io_request){.color = IO_GRAY});
         for (int y = 0; y < HEIGHT; y++)
             for (int x = 0; x < WIDTH; x++)
                 CHECK_EQ(p.samples[y * WIDTH + x], i ? x < 16 && y < 16 ? 0 : values[y * WIDTH + x]
@@ -493,9 +394,6 @@ int main(int argc, char **argv)
         TEST(every_kind),
 #if TM_HAVE_TIFF
         TEST(a_large_strip),
-        TEST(numbers_become_floats),
-        TEST(numbers_that_are_no_floats_are_refused),
-        TEST(half_floats),
         TEST(alpha_is_a_mask),
         TEST(brightness_and_colour_apart),
         TEST(parts_may_be_left_out),

@@ -193,3 +193,18 @@ uint8_t *read_tiff_rgba(bytes file, int width, int height)
     TIFFClose(tiff);
     return (uint8_t *)rgba;
 }
+
+io_picture decode_tiff(const tiff_sample *s, bytes file, const io_request *request)
+{
+    const io_source source = {.data = file.data, .size = file.size};
+    const io_limits limits = {1 << 24};
+    io_picture picture;
+    io_error error;
+    if (!io_decode_as(&source, request, &limits, &picture, &error))
+        check_fail(__FILE__, __LINE__, "%d bits, %d samples, photometric %d, compression %d: %s",
+                   s->bits, s->samples, s->photometric, s->compression, error.reason);
+    CHECK_EQ(picture.width, s->width);
+    CHECK_EQ(picture.height, s->height);
+    CHECK_STR(picture.format, "TIFF");
+    return picture;
+}

@@ -29,6 +29,9 @@ void add_tiff_page(bytes *file, const tiff_sample *sample);
 
 bytes make_tiff(const tiff_sample *sample);
 
+/* Fails the test where it cannot be read. */
+io_picture decode_tiff(const tiff_sample *sample, bytes file, const io_request *request);
+
 /* libtiff's own rendering, RGBA from the top; the caller frees it. */
 uint8_t *read_tiff_rgba(bytes file, int width, int height);
 

@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "check.h"
 #include "tmatch/tmatch.h"
@@ -406,78 +404,6 @@ static void finds_what_is_not_finite(void)
     free(samples);
 }
 
-/* Matches and looks for peaks, once more with a matcher made anew. 0 if all is well. */
-static int match_forked(tm_matcher *matcher, const tm_image *image, const tm_template *tmpl)
-{
-    tm_settings settings = defaults();
-    tm_search search;
-    tm_matcher *own = NULL;
-    tm_hits hits;
-    tm_peak best = {0};
-
-    settings.device = TM_DEVICE_CPU;
-    settings.threads = 2;
-    tm_search_default(&search, sizeof search);
-    if (tm_match(matcher, image, tmpl, &best, NULL) != TM_OK || best.x != 131 || best.y != 120)
-        return 1;
-    if (tm_match_peaks(matcher, image, &tmpl, 1, &search, &hits, NULL) != TM_OK)
-        return 2;
-    tm_hits_free(&hits);
-    if (tm_matcher_create(&own, &settings) != TM_OK ||
-        tm_match(own, image, tmpl, &best, NULL) != TM_OK || best.score != 1)
-        return 3;
-    tm_matcher_destroy(&own);
-    tm_matcher_destroy(&matcher);
-    return 0;
-}
-
-/* The status of a child that does it, and of a child of the child. */
-static int fork_and_match(tm_matcher *matcher, const tm_image *image, const tm_template *tmpl,
-                          int depth)
-{
-    int status = -1;
-    fflush(stdout);
-    const pid_t child = fork();
-    if (child == 0) {
-        alarm(60); /* a child that hangs is killed */
-        int result = depth > 1 ? fork_and_match(matcher, image, tmpl, depth - 1) : 0;
-        _exit(result ? result : match_forked(matcher, image, tmpl));
-    }
-    CHECK(child > 0);
-    CHECK_EQ(waitpid(child, &status, 0), child);
-    return status;
-}
-
-/* Of two threads, directly and by FFT: a team of OpenMP's does not survive a fork. */
-static void matches_in_a_forked_process(void)
-{
-    enum { SIDE = 400 };
-    static uint8_t samples[SIDE * SIDE];
-    const tm_algorithm algorithms[] = {TM_ALGORITHM_DIRECT, TM_ALGORITHM_AUTO, TM_ALGORITHM_FFT};
-    tm_image image = {.samples = samples, .width = SIDE, .height = SIDE, .stride = SIDE};
-    tm_image crop = {.samples = samples + 120 * SIDE + 131, .width = 90, .height = 70, .stride = SIDE};
-
-    if (getenv("MESON_EXE_WRAPPER"))
-        check_skip("emulators fork a process of several threads in their own way");
-    for (size_t i = 0; i < SIDE * SIDE; i++)
-        samples[i] = (uint8_t)check_random_in(0, 255);
-    for (int i = 0; i < 2 + TM_HAVE_FFTW; i++) {
-        tm_settings settings = defaults();
-        settings.device = TM_DEVICE_CPU;
-        settings.threads = 2;
-        settings.algorithm = algorithms[i];
-        tm_matcher *matcher = make_matcher(settings);
-        tm_template *tmpl;
-        tm_peak best;
-        CHECK_EQ(tm_template_create(&tmpl, matcher, &crop), TM_OK);
-        CHECK_EQ(tm_match(matcher, &image, tmpl, &best, NULL), TM_OK);
-        CHECK_EQ(fork_and_match(matcher, &image, tmpl, 2), 0);
-        CHECK_EQ(tm_match(matcher, &image, tmpl, &best, NULL), TM_OK);
-        tm_template_destroy(&tmpl);
-        tm_matcher_destroy(&matcher);
-    }
-}
-
 static void refuses_bad_maps(void)
 {
     tm_matcher *matcher = make_matcher(defaults());
@@ -514,8 +440,8 @@ int main(int argc, char **argv)
         TEST(finds_a_crop), TEST(refuses_bad_pictures), TEST(refuses_too_large_templates),
         TEST(refuses_bad_settings), TEST(accepts_an_older_settings_struct),
         TEST(every_status_has_a_text), TEST(lists_devices), TEST(two_threads_with_two_matchers),
-        TEST(matches_in_a_forked_process), TEST(refuses_bad_maps),
-        TEST(strided_maps), TEST(many_templates_as_single_calls), TEST(finds_what_is_not_finite),
+        TEST(refuses_bad_maps), TEST(strided_maps), TEST(many_templates_as_single_calls),
+        TEST(finds_what_is_not_finite),
     };
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
 }
