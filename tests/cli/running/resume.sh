@@ -81,7 +81,6 @@ wait
 # A disk that is full: the log stays whole. (A limit stands for it: too large a file.)
 rm log
 (
-    trap '' XFSZ
     ulimit -f 1
     tmatch "$@" 2>&1
 ) | totals
