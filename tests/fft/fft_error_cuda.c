@@ -12,7 +12,7 @@
 #include "pictures.h"
 #include "cuda/plugin.h"
 
-/* Of our own transforms, and of cuFFT's. */
+/* With our own transforms, and with cuFFT's. */
 int tm_fft_probe(double *worst);
 int tm_cufft_probe(double *worst);
 

@@ -140,7 +140,7 @@ static void medium(void)
     errors_at(720, 400);
 }
 
-/* Of accuracy alone, which a slow build does not change. */
+/* Tests nothing but accuracy, which a slow build does not change. */
 static void large(void)
 {
     if (check_cases(1000) < 1000)

@@ -117,7 +117,7 @@ static void flat_heatmap_is_of_one_color(void)
     io_picture_free(&picture);
 }
 
-/* Of equal scores the uppermost, then the leftmost, in the frame's coordinates. */
+/* Where scores are equal the uppermost is taken, then the leftmost, in the frame's coordinates. */
 static void best_is_the_first(void)
 {
     const float values[] = {0, 0, 0.5f, 0, 0.5f, 0.5f};

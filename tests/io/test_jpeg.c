@@ -152,7 +152,7 @@ static void absurd_sizes_are_refused(void)
     free(file.data);
 }
 
-/* Of a progressive JPEG, the first scan so many times more: it says the same again. */
+/* A progressive JPEG with its first scan so many times more: it says the same again. */
 static bytes with_scans(bytes file, int copies)
 {
     size_t first = 0, end;

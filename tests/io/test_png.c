@@ -198,7 +198,7 @@ static void sixteen_bits_and_masks(void)
     }
 }
 
-/* Of 16 bits what is written is what is read. */
+/* What is written of 16 bits is what is read. */
 static void sixteen_bits_are_written(void)
 {
     static uint16_t samples[WIDTH * HEIGHT * 3];

@@ -11,7 +11,7 @@ typedef struct f32_problem {
     uint8_t *masks[2];
 } f32_problem;
 
-/* Of a map's and a template's size: width, height, width, height. */
+/* The size is the map's width and height, and the template's. */
 void f32_problem_make(f32_problem *p, const int64_t size[4]);
 void f32_problem_free(f32_problem *p);
 void f32_random_size(int64_t size[4]);

@@ -168,7 +168,7 @@ static int64_t check_job(tm_job *job, tm_job *oracle, const kind_problem *p)
     return g->map_width * g->map_height;
 }
 
-/* Of templates of several heights: devices get other slices of the frame for each. */
+/* Templates of several heights: devices get other slices of the frame for each. */
 static int64_t compare(tm_pool *pool, const kind_problem *p, bool by_fft, bool with_map)
 {
     tm_job jobs[TEMPLATES], oracles[TEMPLATES];

@@ -51,7 +51,7 @@ static int fork_and_match(tm_matcher *matcher, const tm_image *image, const tm_t
     return status;
 }
 
-/* Of two threads, directly and by FFT: a team of OpenMP's does not survive a fork. */
+/* Two threads match, directly and by FFT: a team of OpenMP's does not survive a fork. */
 static void matches_in_a_forked_process(void)
 {
     enum { SIDE = 400 };

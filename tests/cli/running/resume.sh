@@ -34,7 +34,7 @@ tmatch "$@" -t two.png 2>&1 | totals
 # What says only how: nothing to do. The order of the options is the same.
 tmatch --format json --threads 1 -v --resume log --min-score 0.9 --device cpu -t 'one.png[20x20+1+2]' \
     frames 2>/dev/null
-# Of an option that is given twice, the last is meant.
+# Where an option is given twice, the last is meant.
 try "$@" -q -n 3 -n 1 2>/dev/null | wc -l
 try "$@" -q -n 1 -n 3 2>/dev/null | wc -l
 try "$@" -q -n 3 2>/dev/null | wc -l

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Of pipes and devices no more is read than there is room for, and no list waits for one.
+# No more is read from pipes and devices than there is room for, and no list waits for one.
 data camera.png
 printf 'P5 2 2 255 abcd' >t.pgm
 yes '1 2 3 4' | fail --max-memory 64M - t.pgm
