@@ -8,6 +8,11 @@ data() {
     done
 }
 
+# Prints a picture in PBM whose bits are 0, but for the first where that is given.
+bitmap() { # WIDTH HEIGHT [FIRST]
+    printf 'P1 %d %d %d %s' "$1" "$2" "${3:-0}" "$(printf '0 %.0s' $(seq $(($1 * $2 - 1))))"
+}
+
 # Runs tmatch and prints its exit status on standard output.
 try() {
     tmatch "$@"

@@ -33,8 +33,8 @@ ls cut.npy 2>&1
 # Part of a frame that has no room keeps its colours, its depth and its mask; and what
 # a pixel takes counts.
 part='chelsea.png[120x100+150+60]'
-printf 'P1 20 20 1 %s' "$(printf '0 %.0s' $(seq 399))" >hole.pbm
-printf 'P1 120 100 1 %s' "$(printf '0 %.0s' $(seq 11999))" >holes.pbm
+bitmap 20 20 1 >hole.pbm
+bitmap 120 100 1 >holes.pbm
 for options in --color '--depth 16' '--mask hole.pbm' '--frame-mask holes.pbm'; do
     # shellcheck disable=SC2086
     for memory in 1G 200K; do
@@ -45,7 +45,7 @@ tmatch --max-memory 400K chelsea.png 'astronaut.png[20x20+200+100]'
 fail --max-memory 400K --color chelsea.png 'astronaut.png[20x20+200+100]'
 # Matched plane by plane, in bands of rows, or where not one row has room, not at all.
 for height in 20 60; do
-    printf 'P1 4 %d 1 %s' $height "$(printf '0 %.0s' $(seq $((4 * height - 1))))" >mask.pbm
+    bitmap 4 $height 1 >mask.pbm
     try --max-memory 860K --threads 1 --algorithm fft --mask mask.pbm --depth 16 camera.png \
         "camera.png[4x$height+101+202]" 2>&1
 done

@@ -37,7 +37,8 @@ tmatch -v --device cpu --ignore-orientation o6.jpg "$part" 2>&1 | sed -n '1,2p'
 tmatch --roi 290,340,100,120 o6.jpg "$part"
 fail --roi 400,340,100,80 o6.jpg "$part"
 for size in '427 640' '640 427'; do
-    printf 'P1 %s %s' "$size" "$(printf '0 %.0s' $(seq 273280))" >mask.pbm
+    # shellcheck disable=SC2086
+    bitmap $size >mask.pbm
     try --frame-mask mask.pbm o6.jpg "$part" 2>&1
 done
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # needs: libtiff
 # A TIFF's pages are frames and templates; a damaged one is told by its first reason.
-pages=$(dirname "$TMATCH_DATA_DIR")/tests/cli/pictures/pages.tif
+pages=$(dirname "$0")/pictures/pages.tif # beside lib.sh, which $0 is
 cp "$pages" pages.tif
 try -v 'pages.tif#2' 'pages.tif#2[7x6+9+5]' 2>&1 | grep -v ' on cpu'
 try -q pages.tif 'pages.tif#3[7x6+2+3]'
