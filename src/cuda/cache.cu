@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Groups of templates that are on the device, found again by their content. */
+#include "cuda/cache.cuh"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "cuda/context.cuh"
 
-/* What is kept of templates, and of spectra, each altogether; one in any case. */
+/* At most so much is kept of all templates together, and as much of all spectra. The last of
+ * each is kept in any case. */
 #define KEPT_BYTES ((int64_t)1 << 30)
 
 static size_t most_kept(const tm_cuda *cuda)
@@ -66,8 +68,8 @@ static cudaError_t load_group(tm_cuda *cuda, tm_group *group, const tm_job *jobs
                            cuda->stream);
 }
 
-/* What the direct algorithm has besides the taps, when it comes to the group first, or a
- * job is the first to want it. */
+/* Makes what the direct algorithm takes besides the taps, unless the group has it: the
+ * fragments, and their form for wide templates when a job wants that. */
 static cudaError_t prepare_direct(tm_cuda *cuda, tm_group *group, const tm_job *job)
 {
     const tm_template *t = group->keys;
@@ -90,15 +92,15 @@ static cudaError_t prepare_direct(tm_cuda *cuda, tm_group *group, const tm_job *
 static tm_group *find_group(tm_cuda *cuda, const tm_job *jobs, size_t count)
 {
     tm_group *oldest = NULL;
-    for (int i = 0; i < cuda->group_count; i++) {
-        tm_group *group = &cuda->groups[i];
+    for (int i = 0; i < cuda->cache.count; i++) {
+        tm_group *group = &cuda->cache.groups[i];
         if (is_group_of(group, jobs, count))
             return group;
         if (!oldest || group->used < oldest->used)
             oldest = group;
     }
-    if (cuda->group_count < TM_CACHED_GROUPS && (!oldest || oldest->count > 0))
-        return &cuda->groups[cuda->group_count++];
+    if (cuda->cache.count < TM_CACHED_GROUPS && (!oldest || oldest->count > 0))
+        return &cuda->cache.groups[cuda->cache.count++];
     return oldest;
 }
 
@@ -112,14 +114,14 @@ static size_t template_bytes(const tm_group *group)
     return group->bytes;
 }
 
-/* Of the groups but this one: the one that was not used for longest of those that have
- * any bytes; and adds all their bytes to *total. */
+/* Among the other groups that have any bytes, the one that was not used for longest. Adds the
+ * bytes of all of them to *total. */
 static tm_group *oldest_but(tm_cuda *cuda, const tm_group *group,
                             size_t (*bytes)(const tm_group *group), size_t *total)
 {
     tm_group *oldest = NULL;
-    for (int i = 0; i < cuda->group_count; i++) {
-        tm_group *other = &cuda->groups[i];
+    for (int i = 0; i < cuda->cache.count; i++) {
+        tm_group *other = &cuda->cache.groups[i];
         if (other == group || bytes(other) == 0)
             continue;
         *total += bytes(other);
@@ -161,7 +163,7 @@ cudaError_t tm_fetch_group(tm_cuda *cuda, const tm_job *jobs, size_t count, tm_g
     group->bytes += loaded;
     if (loaded > 0)
         limit_groups(cuda, group);
-    group->used = ++cuda->clock;
+    group->used = ++cuda->cache.clock;
     *found = group;
     return cudaSuccess;
 }
@@ -179,7 +181,7 @@ void tm_make_room_for_spectrum(tm_cuda *cuda, const tm_group *group, size_t size
 
 void tm_drop_groups(tm_cuda *cuda)
 {
-    for (int i = 0; i < cuda->group_count; i++)
-        drop_group(&cuda->groups[i]);
-    cuda->group_count = 0;
+    for (int i = 0; i < cuda->cache.count; i++)
+        drop_group(&cuda->cache.groups[i]);
+    cuda->cache.count = 0;
 }

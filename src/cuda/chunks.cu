@@ -1,40 +1,37 @@
 /* SPDX-License-Identifier: MIT */
-/* An 8-bit gray frame's chunks, one after the other. */
+#include "cuda/chunks.cuh"
+
 #include "cuda/context.cuh"
+#include "integers.h"
 
-/* The launch for these rows of its map. */
-static tm_launch rows_of(const tm_cuda *cuda, const tm_launch *whole, int64_t first, int64_t end,
-                         tm_candidate *best)
+tm_walk tm_walk_of(const tm_cuda *cuda, const tm_job *job)
 {
-    tm_launch l = *whole;
-    tm_device_job *d = &l.direct;
-
-    d->frame += first * (int64_t)d->pitch;
-    d->map_height = end - first;
-    if (d->map)
-        d->map = (uint8_t *)d->map + (size_t)(first * d->map_width) * tm_map_element_size(l.metric);
-    d->best = best;
-    tm_launch_fill(cuda, &l);
-    return l;
+    const bool staged = tm_map_is_staged(job);
+    const int64_t bytes = staged ? 0 : cuda->traits.chunk_bytes;
+    return (tm_walk){tm_chunks_make(job, job->map.data, bytes), job->geometry.map_height,
+                     job->map.data && !staged};
 }
 
-cudaError_t tm_run_chunks(tm_cuda *cuda, tm_launch *launch, const tm_job *job, tm_candidate *bests)
+tm_walk tm_walk_without_copies(const tm_job *job)
 {
-    const int64_t height = job->geometry.map_height;
-    const tm_chunks chunks = tm_chunks_of(cuda, job);
+    return (tm_walk){tm_chunks_make(job, false, 0), job->geometry.map_height, false};
+}
 
-    for (int64_t first = 0, end; first < height; first = end) {
-        end = tm_chunks_end(&chunks, first);
-        TRY(tm_bring_rows(cuda, job, tm_chunks_needed(&chunks, end)));
-        tm_launch part = rows_of(cuda, launch, first, end, bests);
-        TRY(tm_launch_once(cuda, &part));
-        launch->on_tensor_cores = part.on_tensor_cores;
-        bests += launch->group->count;
-        if (end == height && launch->peaks.map)
-            TRY(tm_peaks_launch(&launch->peaks, cuda->stream));
-        TRY(tm_note_matched(cuda));
-        if (job->map.data)
-            TRY(tm_bring_back(cuda, job, first, end));
+int64_t tm_walk_end(const tm_walk *walk, int64_t first)
+{
+    return smaller(tm_chunks_end(&walk->chunks, first), first + walk->most_rows);
+}
+
+cudaError_t tm_walk_chunks(tm_cuda *cuda, const tm_job *job, const tm_walk *walk,
+                           tm_chunk_launcher *launch, void *context)
+{
+    for (int64_t first = 0, end; first < job->geometry.map_height; first = end) {
+        end = tm_walk_end(walk, first);
+        const int64_t frame_rows = tm_chunks_needed(&walk->chunks, end);
+        TRY(tm_bring_frame(cuda, job, frame_rows));
+        TRY(launch(context, first, end, frame_rows));
+        if (walk->back)
+            TRY(tm_bring_map_back(cuda, job, first, end));
     }
     return cudaSuccess;
 }

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* A match of float pictures: the template to the device, and one kernel for all sums. */
+#include "cuda/f32.cuh"
+
 #include <math.h>
 
 #include <algorithm>
 
-#include "fft/f32.h"
 #include "cuda/context.cuh"
+#include "fft/f32.h"
 #include "lcc/cuda/float/f32.cuh"
 
-/* The taps, and behind them the mask. */
+/* The mask stands behind the taps. */
 static size_t taps_bytes(const tm_template *t)
 {
     return (size_t)(t->n * t->channels) * sizeof(double);
 }
 
-cudaError_t tm_place_taps(tm_cuda *cuda, const tm_job *job)
+cudaError_t tm_f32_place_taps(tm_cuda *cuda, const tm_job *job)
 {
     const tm_template *t = job->tmpl;
     const size_t bytes = taps_bytes(t), row = (size_t)t->width * sizeof(double);
@@ -53,7 +54,8 @@ static double some_median(const tm_image *frame, int channel)
     return (double)samples[SOME * SOME / 2];
 }
 
-/* Of the sums of F' and of its squares: rows are added up in parts, then columns are. */
+/* The error of the sums of F' and of its squares, relative to their magnitudes': a column's
+ * rows are added up in partial sums, then the columns are. */
 static double added_error(const tm_f32_launch *l)
 {
     const double height = l->height;
@@ -63,7 +65,7 @@ static double added_error(const tm_f32_launch *l)
     return (rows + columns + width / TM_PARTIAL_TERMS + 8) * 0x1p-53;
 }
 
-/* Of the taps' sum, as a multiple of their norm. */
+/* The error of the taps' sum, as a multiple of their norm. */
 static double taps_error(const tm_template *t)
 {
     const double n = (double)t->n;
@@ -82,7 +84,8 @@ static cudaError_t transform(tm_cuda *cuda, const tm_job *job, tm_f32_launch *l)
                       (windows + TM_MAX_CHANNELS * TM_F32_NORM_PARTS) * sizeof(double)));
     double *products = (double *)cuda->correlations.data;
     unsigned long long *norms = (unsigned long long *)(products + windows);
-    TRY(cudaMemsetAsync(norms, 0, TM_MAX_CHANNELS * TM_F32_NORM_PARTS * sizeof *norms, cuda->stream));
+    TRY(cudaMemsetAsync(norms, 0, TM_MAX_CHANNELS * TM_F32_NORM_PARTS * sizeof *norms,
+                        cuda->stream));
     l->rule = tm_f32_rule_make(t, job->metric);
     l->rule.added = added_error(l);
     l->error = tm_fft_f32_error(job->tiling, 1, l->rule.norm);
@@ -143,7 +146,7 @@ static tm_f32_launch launch_of(const tm_cuda *cuda, const tm_job *job)
     return l;
 }
 
-/* The launch for rows [first, end) of the map, with so many rows of the frame there. */
+/* The launch for rows [first, end) of the map, when so many rows of the frame are there. */
 static tm_f32_launch rows_of(const tm_f32_launch *whole, int64_t first, int64_t end,
                              int64_t frame_rows)
 {
@@ -155,34 +158,40 @@ static tm_f32_launch rows_of(const tm_f32_launch *whole, int64_t first, int64_t 
     return l;
 }
 
-cudaError_t tm_launch_f32(tm_cuda *cuda, const tm_job *job, const tm_passage *passage,
-                          tm_candidate *best)
+typedef struct f32_run {
+    tm_cuda *cuda;
+    const tm_job *job;
+    tm_f32_launch whole;
+    int64_t candidates; /* that the chunks before write */
+} f32_run;
+
+static cudaError_t launch_chunk(void *context, int64_t first, int64_t end, int64_t frame_rows)
 {
-    const tm_chunks *chunks = &passage->chunks;
+    f32_run *run = (f32_run *)context;
+    tm_cuda *cuda = run->cuda;
+
+    if (run->job->tiling)
+        TRY(transform(cuda, run->job, &run->whole));
+    tm_f32_launch l = rows_of(&run->whole, first, end, frame_rows);
+    l.candidates = (tm_candidate *)cuda->found.data + run->candidates;
+    TRY(tm_f32_start(&l, cuda->stream));
+    run->candidates += tm_f32_blocks(&l);
+    return cudaSuccess;
+}
+
+cudaError_t tm_f32_run(tm_cuda *cuda, const tm_job *job, const tm_walk *walk, tm_candidate *best)
+{
     const int64_t height = job->geometry.map_height;
-    tm_f32_launch whole = launch_of(cuda, job);
+    f32_run run = {cuda, job, launch_of(cuda, job), 0};
     int64_t count = 0;
 
     for (int64_t first = 0, end; first < height; first = end) {
-        end = tm_chunks_end(chunks, first);
-        const tm_f32_launch l = rows_of(&whole, first, end, 0);
+        end = tm_walk_end(walk, first);
+        const tm_f32_launch l = rows_of(&run.whole, first, end, 0);
         count += tm_f32_blocks(&l);
     }
     TRY(tm_buffer_fit(&cuda->found, (size_t)count * sizeof(tm_candidate)));
-    count = 0;
-    for (int64_t first = 0, end; first < height; first = end) {
-        end = tm_chunks_end(chunks, first);
-        const int64_t frame_rows = tm_chunks_needed(chunks, end);
-        TRY(tm_bring_raw(cuda, job, frame_rows));
-        if (job->tiling)
-            TRY(transform(cuda, job, &whole));
-        tm_f32_launch l = rows_of(&whole, first, end, frame_rows);
-        l.candidates = (tm_candidate *)cuda->found.data + count;
-        TRY(tm_f32_start(&l, cuda->stream));
-        count += tm_f32_blocks(&l);
-        if (passage->back)
-            TRY(tm_bring_back(cuda, job, first, end));
-    }
-    return tm_reduce_launch((tm_candidate *)cuda->found.data, count, cuda->reduced, best,
+    TRY(tm_walk_chunks(cuda, job, walk, launch_chunk, &run));
+    return tm_reduce_launch((tm_candidate *)cuda->found.data, run.candidates, cuda->reduced, best,
                             cuda->stream);
 }

@@ -5,7 +5,7 @@
 #include <float.h>
 #include <stdlib.h>
 
-#include "cuda/context.cuh"
+#include "cuda/peaks.cuh"
 
 #define WARP 32
 #define BLOCK_ROWS 8

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef TMATCH_LCC_CUDA_PEAKS_CUH
-#define TMATCH_LCC_CUDA_PEAKS_CUH
+#ifndef TMATCH_CUDA_PEAKS_CUH
+#define TMATCH_CUDA_PEAKS_CUH
 
 #include "lcc/cuda/device.cuh"
 

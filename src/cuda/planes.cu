@@ -1,126 +1,139 @@
 /* SPDX-License-Identifier: MIT */
-/* A match other than of 8-bit gray: the frame is brought and split, each term is
- * correlated by whichever kernel takes it, and the sums are put together, band by band. */
+#include "cuda/planes.cuh"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "integers.h"
 #include "cuda/context.cuh"
+#include "cuda/products.cuh"
+#include "integers.h"
 
 #define BAND_BYTES ((int64_t)512 << 20) /* of correlations at a time */
 
-/* The job's planes, as far as its frame's rows have been split so far. */
-typedef struct source {
+typedef struct planes_run {
+    tm_cuda *cuda;
     const tm_job *job;
-    const tm_passage *passage;
     tm_plane_products products;
     tm_device_planes planes;
-    int64_t rows;
-} source;
+    int64_t rows; /* of the frame that have been split so far */
+    tm_products_plan plan;
+    tm_planes_score band; /* the running one */
+    int64_t candidates;   /* that the bands before it write */
+} planes_run;
 
-static cudaError_t place_planes(tm_cuda *cuda, source *s)
+static cudaError_t place_planes(planes_run *run)
 {
-    const tm_layout l = tm_layout_of(&s->job->geometry);
-    const size_t size = (size_t)s->products.planes * (size_t)l.rows * l.pitch;
+    tm_cuda *cuda = run->cuda;
+    const tm_layout l = tm_layout_of(&run->job->geometry);
+    const int count = run->products.planes;
+    const size_t size = (size_t)count * (size_t)l.rows * l.pitch;
 
-    if (!tm_layout_equal(&l, &cuda->planes_layout) || s->products.planes > cuda->planes_count) {
+    if (!tm_layout_equal(&l, &cuda->planes_layout) || count > cuda->planes_count) {
         cuda->planes_layout = (tm_layout){};
         TRY(tm_buffer_fit(&cuda->planes, size));
         TRY(cudaMemsetAsync(cuda->planes.data, 0, size, cuda->stream));
         cuda->planes_layout = l;
-        cuda->planes_count = s->products.planes;
+        cuda->planes_count = count;
     }
-    s->planes = (tm_device_planes){(uint8_t *)cuda->planes.data, l.pitch, l.rows, l.pad_x, l.pad_y};
+    run->planes =
+        (tm_device_planes){(uint8_t *)cuda->planes.data, l.pitch, l.rows, l.pad_x, l.pad_y};
     return cudaSuccess;
 }
 
-static cudaError_t bring_planes(tm_cuda *cuda, source *s, int64_t rows)
+/* Splits the frame's rows up to these, which are there. */
+static cudaError_t split_rows(planes_run *run, int64_t rows)
 {
-    if (s->rows >= rows)
+    tm_cuda *cuda = run->cuda;
+
+    if (run->rows >= rows)
         return cudaSuccess;
-    TRY(tm_bring_raw(cuda, s->job, rows));
-    const tm_raw_frame raw = tm_raw_rows(cuda, &s->job->frame, s->rows, rows);
-    tm_device_planes planes = s->planes;
-    planes.pad_y += s->rows;
-    TRY(tm_split_launch(&raw, &planes, &s->products, s->rows ? NULL : cuda->running_best,
+    const tm_raw_frame raw = tm_raw_rows(cuda, &run->job->frame, run->rows, rows);
+    tm_device_planes planes = run->planes;
+    planes.pad_y += run->rows;
+    TRY(tm_split_launch(&raw, &planes, &run->products, run->rows ? NULL : cuda->running_best,
                         cuda->stream));
-    s->rows = rows;
+    run->rows = rows;
     return cudaSuccess;
 }
 
-static tm_planes_score combine_of(const tm_cuda *cuda, const source *s, void *map)
+/* A band without its rows and its products. */
+static tm_planes_score band_of(const planes_run *run, void *map)
 {
-    const tm_job *job = s->job;
-    const tm_plane_products *products = &s->products;
-    tm_planes_score c = {};
+    const tm_cuda *cuda = run->cuda;
+    const tm_job *job = run->job;
+    const tm_plane_products *products = &run->products;
+    tm_planes_score band = {};
     for (int i = 0; i < TM_SUMS; i++)
-        c.sliding[i] = products->sliding[i];
-    c.skips = products->needed[TM_SUM_TOUCHED];
-    c.scorer = tm_scorer_make(job->tmpl, job->metric);
-    c.n = (uint32_t)c.scorer.n;
-    for (int i = 0; i < c.scorer.channels; i++)
-        c.minus_s_t[i] = (int)(uint32_t)-c.scorer.s_t[i];
-    c.planes = s->planes;
-    c.channels = products->channels;
-    c.bytes = products->bytes;
-    c.z_plane = products->planes - 1;
-    c.width = (int)job->tmpl->width;
-    c.height = (int)job->tmpl->height;
-    c.map_width = job->geometry.map_width;
-    c.map = map;
-    c.running_best =
-        map || job->metric != TM_METRIC_LCC || c.scorer.wide ? NULL : cuda->running_best;
-    c.variance = c.scorer.norm / TM_SCORE_SCALE;
-    c.multiprocessors = cuda->traits.multiprocessors;
-    return c;
+        band.sliding[i] = products->sliding[i];
+    band.skips = products->needed[TM_SUM_TOUCHED];
+    band.scorer = tm_scorer_make(job->tmpl, job->metric);
+    band.n = (uint32_t)band.scorer.n;
+    for (int i = 0; i < band.scorer.channels; i++)
+        band.minus_s_t[i] = (int)(uint32_t)-band.scorer.s_t[i];
+    band.planes = run->planes;
+    band.channels = products->channels;
+    band.bytes = products->bytes;
+    band.z_plane = products->planes - 1;
+    band.width = (int)job->tmpl->width;
+    band.height = (int)job->tmpl->height;
+    band.map_width = job->geometry.map_width;
+    band.map = map;
+    band.running_best =
+        map || job->metric != TM_METRIC_LCC || band.scorer.wide ? NULL : cuda->running_best;
+    band.variance = band.scorer.norm / TM_SCORE_SCALE;
+    band.multiprocessors = cuda->traits.multiprocessors;
+    return band;
 }
 
-/* A chunk, or as much of one as there is room for. */
-static int64_t band_end(const tm_chunks *chunks, int64_t first, int64_t most)
+static cudaError_t launch_band(void *context, int64_t first, int64_t end, int64_t frame_rows)
 {
-    return smaller(tm_chunks_end(chunks, first), first + most);
+    planes_run *run = (planes_run *)context;
+    tm_cuda *cuda = run->cuda;
+    tm_planes_score *band = &run->band;
+
+    TRY(split_rows(run, frame_rows));
+    band->y = first;
+    band->rows = end - first;
+    band->candidates = (tm_candidate *)cuda->found.data + run->candidates;
+    TRY(tm_products_run(cuda, run->job, &run->products, &run->plan, band));
+    TRY(tm_planes_score_launch(band, cuda->stream));
+    run->candidates += tm_planes_score_blocks(band);
+    return cudaSuccess;
 }
 
-static cudaError_t run_bands(tm_cuda *cuda, source *s, tm_products_way way, void *map,
+static cudaError_t run_bands(planes_run *run, const tm_walk *chunks, tm_products_way way,
                              tm_candidate *best)
 {
-    const tm_job *job = s->job;
-    const tm_chunks *chunks = &s->passage->chunks;
-    const tm_products_plan plan = tm_products_plan_make(job, &s->products, way);
-    const bool narrow = way != TM_PRODUCTS_64_BITS;
+    tm_cuda *cuda = run->cuda;
+    const tm_job *job = run->job;
     const tm_geometry *g = &job->geometry;
-    tm_planes_score c = combine_of(cuda, s, map);
-    c.stride = narrow ? (g->map_width + 3) / 4 * 4 : g->map_width;
-    const int64_t row = c.stride * plan.maps * (narrow ? 4 : 8);
-    const int64_t most = job->tiling ? g->map_height /* tiles are not cut */
-                                     : larger(BAND_BYTES / row, 64);
+    const bool narrow = way != TM_PRODUCTS_64_BITS;
+    tm_planes_score *band = &run->band;
+    tm_walk walk = *chunks;
     int64_t rows = 0, count = 0;
 
-    for (int64_t y = 0; y < g->map_height; y += c.rows) {
-        c.rows = band_end(chunks, y, most) - y;
-        rows = larger(rows, c.rows);
-        count += tm_planes_score_blocks(&c);
+    run->plan = tm_products_plan_make(job, &run->products, way);
+    run->candidates = 0;
+    *band = band_of(run, tm_job_has_map(job) ? cuda->map.data : NULL);
+    band->stride = narrow ? (g->map_width + 3) / 4 * 4 : g->map_width;
+    const int64_t row = band->stride * run->plan.maps * (narrow ? 4 : 8);
+    if (!job->tiling) /* an FFT's tiles are made whole */
+        walk.most_rows = larger(BAND_BYTES / row, 64);
+    for (int64_t first = 0, end; first < g->map_height; first = end) {
+        end = tm_walk_end(&walk, first);
+        band->rows = end - first;
+        rows = larger(rows, band->rows);
+        count += tm_planes_score_blocks(band);
     }
     TRY(tm_buffer_fit(&cuda->correlations, (size_t)(rows * row)));
     TRY(tm_buffer_fit(&cuda->found, (size_t)count * sizeof(tm_candidate)));
-    count = 0;
-    for (; c.y < g->map_height; c.y += c.rows) {
-        const int64_t end = band_end(chunks, c.y, most);
-        TRY(bring_planes(cuda, s, tm_chunks_needed(chunks, end)));
-        c.rows = end - c.y;
-        c.candidates = (tm_candidate *)cuda->found.data + count;
-        TRY(tm_run_products(cuda, job, &s->products, &plan, &c));
-        TRY(tm_planes_score_launch(&c, cuda->stream));
-        count += tm_planes_score_blocks(&c);
-        if (s->passage->back)
-            TRY(tm_bring_back(cuda, job, c.y, end));
-    }
-    return tm_reduce_launch((tm_candidate *)cuda->found.data, count, cuda->reduced, best,
+    TRY(tm_walk_chunks(cuda, job, &walk, launch_band, run));
+    return tm_reduce_launch((tm_candidate *)cuda->found.data, run->candidates, cuda->reduced, best,
                             cuda->stream);
 }
 
-/* The template's mask; for one without, over which sums cannot slide, one of all
- * pixels, which is kept. */
+/* The template's mask. Where the template has none and is too wide for the kernel that sums
+ * windows, a mask of all pixels makes those sums products; it is kept. */
 static cudaError_t find_mask(tm_cuda *cuda, const tm_job *job, const tm_template **mask)
 {
     const tm_template *t = job->tmpl;
@@ -150,52 +163,23 @@ static cudaError_t find_mask(tm_cuda *cuda, const tm_job *job, const tm_template
     return cudaSuccess;
 }
 
-static cudaError_t launch(tm_cuda *cuda, const tm_job *job, const tm_passage *passage,
-                          tm_candidate *best)
+cudaError_t tm_planes_run(tm_cuda *cuda, const tm_job *job, const tm_walk *walk, tm_candidate *best)
 {
     const tm_template *mask;
     cudaError_t error = cudaErrorNotSupported;
-    source s = {job, passage, {}, {}, 0};
+    planes_run run = {};
 
-    if (tm_job_is_f32(job))
-        return tm_launch_f32(cuda, job, passage, best);
+    run.cuda = cuda;
+    run.job = job;
     TRY(find_mask(cuda, job, &mask));
-    tm_plane_products_make(&s.products, job, mask);
-    TRY(place_planes(cuda, &s));
-    void *map = tm_job_has_map(job) ? cuda->map.data : NULL;
+    tm_plane_products_make(&run.products, job, mask);
+    TRY(place_planes(&run));
     if (cuda->traits.tensor_cores && job->tmpl->n <= TM_TENSOR_TAPS && !job->tiling) {
-        error = run_bands(cuda, &s, TM_PRODUCTS_MERGED, map, best);
+        error = run_bands(&run, walk, TM_PRODUCTS_MERGED, best);
         if (error == cudaErrorNotSupported)
-            error = run_bands(cuda, &s, TM_PRODUCTS_32_BITS, map, best);
+            error = run_bands(&run, walk, TM_PRODUCTS_32_BITS, best);
     }
     if (error == cudaErrorNotSupported)
-        error = run_bands(cuda, &s, TM_PRODUCTS_64_BITS, map, best);
+        error = run_bands(&run, walk, TM_PRODUCTS_64_BITS, best);
     return error;
-}
-
-/* With the frame there, and no copies between the kernels. */
-cudaError_t tm_launch_planes(tm_cuda *cuda, const tm_launch *l)
-{
-    const tm_passage passage = {tm_chunks_make(&l->planes_job, false, 0), false};
-    return launch(cuda, &l->planes_job, &passage, l->best);
-}
-
-cudaError_t tm_run_planes(tm_cuda *cuda, const tm_job *job, tm_candidate *best)
-{
-    const bool staged = tm_map_is_staged(job);
-    const tm_passage passage = {tm_chunks_of(cuda, job), job->map.data && !staged};
-
-    TRY(tm_place_map(cuda, job));
-    if (tm_job_is_f32(job))
-        TRY(tm_place_taps(cuda, job));
-    TRY(launch(cuda, job, &passage, best));
-    cuda->last = (tm_launch){};
-    cuda->last.planes_job = *job;
-    cuda->last.best = best;
-    if (job->peaks) {
-        TRY(tm_peaks_prepare(&cuda->peaks, &cuda->last.peaks, job, cuda->map.data, cuda->stream));
-        TRY(tm_peaks_launch(&cuda->last.peaks, cuda->stream));
-    }
-    TRY(tm_note_matched(cuda));
-    return staged ? tm_bring_back(cuda, job, 0, job->geometry.map_height) : cudaSuccess;
 }

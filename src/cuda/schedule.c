@@ -35,23 +35,34 @@ bool tm_layout_equal(const tm_layout *a, const tm_layout *b)
            a->pitch == b->pitch;
 }
 
-/* What is taken apart is split from the frame as it was copied, whatever its place; but
- * templates of other heights have other slices of it. */
+tm_frame_place tm_frame_place_of(const tm_job *job)
+{
+    tm_frame_place place = {.is_plain = tm_job_is_plain(job)};
+    if (place.is_plain) {
+        place.layout = tm_layout_of(&job->geometry);
+    } else {
+        place.samples = job->frame.samples;
+        place.height = job->frame.height;
+    }
+    return place;
+}
+
+bool tm_frame_place_equal(const tm_frame_place *a, const tm_frame_place *b)
+{
+    return a->is_plain == b->is_plain && a->samples == b->samples && a->height == b->height &&
+           tm_layout_equal(&a->layout, &b->layout);
+}
+
 bool tm_frame_is_there(const tm_job *jobs, size_t index)
 {
-    const tm_job *job = &jobs[index];
-    const bool plain = tm_job_is_plain(job);
-    size_t before = index;
+    const tm_frame_place own = tm_frame_place_of(&jobs[index]);
 
-    while (before > 0 && tm_job_is_plain(&jobs[before - 1]) != plain)
-        before--;
-    if (before == 0)
-        return false;
-    const tm_job *last = &jobs[before - 1];
-    if (!plain)
-        return job->frame.samples == last->frame.samples && job->frame.height == last->frame.height;
-    const tm_layout own = tm_layout_of(&job->geometry), its = tm_layout_of(&last->geometry);
-    return tm_layout_equal(&own, &its);
+    for (size_t before = index; before-- > 0;) {
+        const tm_frame_place last = tm_frame_place_of(&jobs[before]);
+        if (last.is_plain == own.is_plain) /* each kind has one place */
+            return tm_frame_place_equal(&own, &last);
+    }
+    return false;
 }
 
 double tm_products_ms(const tm_job *job)

@@ -2,8 +2,8 @@
 /* How a device takes jobs of one frame: neighbours in one launch, the frame's rows in
  * chunks, and once for all jobs that have the same place for it. The device goes by it
  * and the plan weighs it. */
-#ifndef TMATCH_LCC_SCHEDULE_H
-#define TMATCH_LCC_SCHEDULE_H
+#ifndef TMATCH_CUDA_SCHEDULE_H
+#define TMATCH_CUDA_SCHEDULE_H
 
 #include "lcc/lcc.h"
 
@@ -31,8 +31,20 @@ typedef struct tm_layout {
 tm_layout tm_layout_of(const tm_geometry *geometry);
 bool tm_layout_equal(const tm_layout *a, const tm_layout *b);
 
-/* Whether the jobs before jobs[index] have brought its frame to where it wants it, as a
- * device will find. */
+/* Where a device has a frame. 8-bit gray lies in a zero-extended copy, which windows of one
+ * layout share; every other format lies there as it came, the rows of one slice. */
+typedef struct tm_frame_place {
+    bool is_plain;          /* 8-bit gray */
+    tm_layout layout;       /* of its copy */
+    const uint8_t *samples; /* other formats: the slice's first sample on the host, */
+    int64_t height;         /* and its rows: templates of other heights have other slices */
+} tm_frame_place;
+
+tm_frame_place tm_frame_place_of(const tm_job *job);
+bool tm_frame_place_equal(const tm_frame_place *a, const tm_frame_place *b);
+
+/* Whether a device that runs the jobs one after the other has the frame of jobs[index] where
+ * that job wants it, because a job before brought it there. */
 bool tm_frame_is_there(const tm_job *jobs, size_t index);
 
 /* What a window's products, and a byte on the bus, take on an H200, roughly: a wrong

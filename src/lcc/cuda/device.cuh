@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kernels' files share: the job as a device sees it, and the reduction of
+/* What the kernels' files share: the windows that a launch goes over, and the reduction of
  * candidates over a block. */
 #ifndef TMATCH_LCC_CUDA_DEVICE_CUH
 #define TMATCH_LCC_CUDA_DEVICE_CUH
@@ -9,18 +9,22 @@
 #include "lcc/cuda/memory.cuh"
 #include "lcc/lcc.h"
 
-/* All pointers are device memory. */
-typedef struct tm_device_job {
+/* The windows of a plane of 8 bits in device memory, for templates of one size. */
+struct tm_device_windows {
     const uint8_t *frame; /* sample of map element (0, 0)'s first tap; 256-byte aligned */
     size_t pitch;         /* bytes between rows, a multiple of 256 */
     int64_t map_width, map_height;
+    int width, height; /* of a template */
+};
+
+/* A template's match with them. All pointers are device memory. */
+typedef struct tm_device_job : tm_device_windows {
     const uint8_t *taps; /* the template, packed */
-    int width, height;   /* of the template */
     int64_t n, sum;
     float variance;
     void *map;                /* dense, or NULL */
     tm_candidate *candidates; /* one per block */
-    tm_candidate *best;
+    tm_candidate *best;       /* NULL: the candidates are not reduced */
 } tm_device_job;
 
 /* The direct kernel for any template on any device. Returns the launch's error. */

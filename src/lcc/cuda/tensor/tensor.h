@@ -6,10 +6,8 @@
 #ifndef TMATCH_LCC_CUDA_TENSOR_H
 #define TMATCH_LCC_CUDA_TENSOR_H
 
-#include <cuda_runtime.h>
-
+#include "lcc/cuda/device.cuh"
 #include "lcc/cuda/tensor/limits.h"
-#include "lcc/lcc.h"
 #include "lcc/score.h"
 
 #define TM_TENSOR_BLOCKS 1024
@@ -43,12 +41,9 @@ typedef struct tm_tensor_sums {
 } tm_tensor_sums;
 
 /* All pointers are device memory. */
-typedef struct tm_tensor_job {
+typedef struct tm_tensor_job : tm_device_windows {
+    int count; /* templates of one size */
     tm_tensor_outcome outcome;
-    const uint8_t *frame; /* any plane of 8 bits; alignment and slack as in tm_device_job */
-    size_t pitch;
-    int64_t map_width, map_height;
-    int width, height, count; /* count templates of one size */
     const void *fragments;
     const void *wide;                    /* tm_tensor_prepare_wide's, or NULL */
     const tm_tensor_template *templates; /* LCC */
@@ -74,11 +69,9 @@ typedef struct tm_tensor_step {
 
 /* Several planes' correlations in one launch, whose sums fit 32 bits. All pointers are
  * device memory. */
-typedef struct tm_tensor_steps {
-    const uint8_t *frame; /* as in tm_tensor_job */
-    size_t pitch;
-    int64_t map_width, map_height, stride; /* stride: elements between rows, a multiple of 4 */
-    int width, height, count, buffers;
+typedef struct tm_tensor_steps : tm_device_windows {
+    int64_t stride; /* elements between rows of a map, a multiple of 4 */
+    int count, buffers;
     tm_tensor_step step[TM_TENSOR_STEPS]; /* neighbours of one plane share it */
 } tm_tensor_steps;
 

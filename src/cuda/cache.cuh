@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* Templates that are on the device, found again by their content. */
+#ifndef TMATCH_CUDA_CACHE_CUH
+#define TMATCH_CUDA_CACHE_CUH
+
+#include "cuda/plugin.h"
+#include "fft/cuda/fft.cuh"
+#include "lcc/cuda/tensor/tensor.h"
+
+/* Templates of one size that are matched together, on the device. */
+typedef struct tm_group {
+    size_t count; /* 0: a free place */
+    tm_template *keys;
+    uint8_t *samples;          /* the keys', on the host */
+    uint8_t *taps;             /* one template after the other */
+    void *fragments;           /* for the tensor cores, or NULL */
+    void *wide;                /* the form for wide templates where a job wanted it, or NULL */
+    tm_tensor_template *table; /* with the fragments */
+    size_t bytes;              /* of these four */
+    tm_fft_spectrum spectrum;  /* of a single template that FFT has matched */
+    uint64_t used;             /* the cache's clock when it was last asked for */
+} tm_group;
+
+typedef struct tm_cache {
+    tm_group *groups; /* TM_CACHED_GROUPS, of which the first count were used */
+    int count;
+    uint64_t clock;
+} tm_cache;
+
+#define TM_CACHED_GROUPS 2048 /* seven for one template of three channels, 16 bits, a mask */
+
+/* Finds the jobs' templates on the device or brings them there, in place of the groups that
+ * were not used for longest. *found is the cache's. */
+cudaError_t tm_fetch_group(tm_cuda *cuda, const tm_job *jobs, size_t count, tm_group **found);
+
+/* Drops the spectra that were not used for longest, but not this group's, until one of size
+ * fits. */
+void tm_make_room_for_spectrum(tm_cuda *cuda, const tm_group *group, size_t size);
+void tm_drop_groups(tm_cuda *cuda);
+
+#endif

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+#include "cuda/launch.cuh"
+
+#include "cuda/context.cuh"
+
+tm_launch tm_launch_of(tm_group *group, tm_metric metric)
+{
+    tm_launch l = {};
+    l.group = group;
+    l.metric = metric;
+    l.on_tensor_cores = group->fragments != NULL;
+    l.job.taps = group->taps;
+    l.job.width = (int)group->keys->width;
+    l.job.height = (int)group->keys->height;
+    l.job.n = group->keys->n;
+    return l;
+}
+
+static tm_tensor_job tensor_job_of(const tm_launch *l)
+{
+    tm_tensor_job t = {};
+    (tm_device_windows &)t = l->job;
+    t.count = (int)l->group->count;
+    t.fragments = l->group->fragments;
+    return t;
+}
+
+static void fill_tensor(const tm_cuda *cuda, tm_launch *l)
+{
+    const tm_group *group = l->group;
+    tm_tensor_job t = tensor_job_of(l);
+
+    t.wide = group->wide;
+    t.templates = group->table;
+    for (size_t i = 0; i < group->count; i++) {
+        if (group->keys[i].variance > t.variance)
+            t.variance = group->keys[i].variance;
+    }
+    if (l->metric == TM_METRIC_LCC) {
+        t.outcome = TM_TENSOR_LCC;
+        t.map = (float *)l->job.map;
+    } else {
+        t.outcome = TM_TENSOR_SUMS;
+        t.sums = (tm_tensor_sums){(int64_t *)l->job.map, NULL, l->job.map_width};
+    }
+    t.best = l->job.best;
+    t.blocks = cuda->tensor.blocks;
+    t.running_bests = cuda->tensor.running_bests;
+    t.counter = cuda->tensor.running_bests + cuda->tensor.most_templates;
+    l->tensor = t;
+}
+
+static cudaError_t fit_candidates(tm_cuda *cuda, int64_t count, tm_candidate **candidates)
+{
+    TRY(tm_buffer_fit(&cuda->candidates, (size_t)count * sizeof(tm_candidate)));
+    *candidates = (tm_candidate *)cuda->candidates.data;
+    return cudaSuccess;
+}
+
+static cudaError_t prepare_fft(tm_cuda *cuda, tm_launch *l, const tm_fft_tiling *tiling)
+{
+    tm_fft_job *fft = &l->fft;
+
+    fft->job = l->job;
+    fft->job.sum = l->group->keys->sum;
+    fft->job.variance = (float)l->group->keys->variance;
+    fft->frame_rows = l->plane_rows;
+    fft->metric = l->metric;
+    fft->tiling = *tiling;
+    tm_make_room_for_spectrum(cuda, l->group, tm_fft_spectrum_bytes(tiling));
+    TRY(tm_fft_prepare(&cuda->fft, fft, &l->group->spectrum, cuda->stream));
+    return fit_candidates(cuda, tm_fft_candidates(fft), &fft->job.candidates);
+}
+
+cudaError_t tm_launch_prepare(tm_cuda *cuda, tm_launch *l, const tm_fft_tiling *tiling)
+{
+    l->by_fft = tiling != NULL;
+    if (l->by_fft)
+        return prepare_fft(cuda, l, tiling);
+    if (l->on_tensor_cores)
+        fill_tensor(cuda, l);
+    return fit_candidates(cuda, tm_direct_blocks(&l->job), &l->job.candidates);
+}
+
+tm_launch tm_launch_rows(const tm_cuda *cuda, const tm_launch *whole, int64_t first, int64_t end,
+                         tm_candidate *best)
+{
+    tm_launch l = *whole;
+    tm_device_job *job = &l.job;
+
+    job->frame += first * (int64_t)job->pitch;
+    job->map_height = end - first;
+    if (job->map)
+        job->map =
+            (uint8_t *)job->map + (size_t)(first * job->map_width) * tm_map_element_size(l.metric);
+    job->best = best;
+    if (l.on_tensor_cores)
+        fill_tensor(cuda, &l);
+    return l;
+}
+
+static cudaError_t reduce(tm_cuda *cuda, const tm_device_job *job, int64_t count)
+{
+    if (!job->best)
+        return cudaSuccess;
+    return tm_reduce_launch(job->candidates, count, cuda->reduced, job->best, cuda->stream);
+}
+
+static cudaError_t start_direct(tm_cuda *cuda, const tm_launch *l)
+{
+    for (size_t i = 0; i < l->group->count; i++) {
+        const tm_template *t = &l->group->keys[i];
+        tm_device_job job = l->job;
+        job.taps += (int64_t)i * t->n;
+        job.sum = t->sum;
+        job.variance = (float)t->variance;
+        if (job.best)
+            job.best += i;
+        TRY(tm_direct_launch(&job, l->metric, cuda->stream));
+        TRY(reduce(cuda, &job, tm_direct_blocks(&job)));
+    }
+    return cudaSuccess;
+}
+
+cudaError_t tm_launch_start(tm_cuda *cuda, tm_launch *l)
+{
+    if (l->by_fft) {
+        TRY(tm_fft_launch(&l->fft, cuda->stream));
+        return reduce(cuda, &l->fft.job, tm_fft_candidates(&l->fft));
+    }
+    if (l->on_tensor_cores) {
+        cudaError_t error = tm_tensor_launch(&cuda->tensor, l->tensor, cuda->stream);
+        if (error != cudaErrorNotSupported)
+            return error;
+        l->on_tensor_cores = false;
+    }
+    return start_direct(cuda, l);
+}
+
+cudaError_t tm_launch_sums(tm_cuda *cuda, const tm_launch *l, uint32_t *map, int64_t stride)
+{
+    tm_tensor_job t = tensor_job_of(l);
+    t.outcome = TM_TENSOR_SUMS;
+    t.sums = (tm_tensor_sums){NULL, map, stride};
+    return tm_tensor_launch(&cuda->tensor, t, cuda->stream);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* Matches of integers other than 8-bit gray: the frame is split into planes of 8 bits, whose
+ * products with the template's are made and scored band by band. */
+#ifndef TMATCH_CUDA_PLANES_CUH
+#define TMATCH_CUDA_PLANES_CUH
+
+#include "cuda/chunks.cuh"
+
+/* The frame's place and the map's are made. *best is device memory. */
+cudaError_t tm_planes_run(tm_cuda *cuda, const tm_job *job, const tm_walk *walk,
+                          tm_candidate *best);
+
+#endif
