@@ -9,7 +9,7 @@
 /* Returns a negative time if it fails, and says why; the fit leaves such rows out. */
 static double replay_ms(bench_gpu *gpu, tm_job *job, int samples)
 {
-    tm_cuda_work work;
+    tm_work work;
     double ms[BENCH_MAX_SAMPLES];
     if (bench_gpu_match(gpu, job, 1, &work) != TM_OK ||
         bench_gpu_replay(gpu, 5, &samples, ms) != TM_OK) {
@@ -123,7 +123,7 @@ static void free_host_memory(bench_gpu *gpu, void *memory, bool pinned)
 static bool time_copies(bench_report *report, bench_gpu *gpu, tm_job *job, int samples, bool pinned)
 {
     double in[BENCH_MAX_SAMPLES], out[BENCH_MAX_SAMPLES];
-    tm_cuda_work work = {0};
+    tm_work work = {0};
 
     for (int i = -2; i < samples; i++) {
         if (bench_gpu_match(gpu, job, 1, &work) != TM_OK)

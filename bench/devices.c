@@ -124,7 +124,7 @@ typedef struct part {
 static void *time_part(void *argument)
 {
     part *t = argument;
-    tm_cuda_work work;
+    tm_work work;
     double kernel[REPLAYS], bus[REPLAYS];
 
     t->fault = bench_gpu_open(&t->gpu, t->device);

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Fits the plan's cost model to what tmatch-bench costs measured and writes
-src/match/costs.h: bench/fit_costs.py FILE.json... Kinds that the files lack
-keep the values that the header has (the CPU's come from one machine, a GPU's
-from another)."""
+"""Fits the cost models of the devices to what tmatch-bench costs measured and
+writes src/cpu/costs.h and src/cuda/costs.h: bench/fit_costs.py FILE.json...
+Kinds that the files lack keep the values that the headers have (the CPU's come
+from one machine, a GPU's from another)."""
 import json
 import re
 import sys
@@ -13,7 +13,8 @@ MULTIPROCESSORS = 132  # of the H200
 TENSOR_TAPS = 65793
 NEAR_FFT_MS = 0.03  # below, no estimate changes the choice
 NEAR_FFT_TAPS = 72 * 72  # smaller templates count little: other kernels, far from FFT
-HEADER = Path(__file__).resolve().parent.parent / "src/match/costs.h"
+SOURCES = Path(__file__).resolve().parent.parent / "src"
+HEADERS = {device: SOURCES / device / "costs.h" for device in ("cpu", "cuda")}
 
 
 def fit(rows, times, rounds=20000, weights=None):
@@ -43,7 +44,7 @@ def fit(rows, times, rounds=20000, weights=None):
 
 def direct_row(m):
     (width, height), (w, h) = m["map"], m["template"]
-    if m["kind"] == "cpu-direct":  # blocks_width in src/match/plan.c
+    if m["kind"] == "cpu-direct":  # blocks_width in src/cpu/estimate.c
         across = -(-width // 512)
         width = across * (-(-(-(-width // across)) // 64) * 64)
     windows = width * height
@@ -59,7 +60,7 @@ def fit_direct(measured):
 
 
 def tensor_load(m):
-    """Windows and blocks of a multiprocessor: tensor_load_of in src/match/plan.c."""
+    """Windows and blocks of a multiprocessor: tensor_load_of in src/cuda/estimate.c."""
     (width, height), (w, h) = m["map"], m["template"]
     tiles = -(-width // 256) * -(-height // 16)
     sums = (256 + w + 2) // 4
@@ -149,12 +150,14 @@ def define_lines(group, names, values):
     return "".join(f"#define {prefix}{name}_NS {v:.3g}\n" for name, v in zip(names, values))
 
 
-def replace_block(text, name, body):
-    """What stands between the lines /* NAME: fitted */ and the next blank line."""
+def replace_block(texts, name, body):
+    """Replaces what stands between the lines /* NAME: fitted */ and the next blank line, in
+    the header of the device that the name begins with."""
+    device = name.split()[0]
     pattern = re.compile(r"(/\* " + re.escape(name) + r": fitted \*/\n).*?\n(?=\n)", re.S)
-    if not pattern.search(text):
-        sys.exit(f"{HEADER} has no block '{name}'")
-    return pattern.sub(lambda match: match.group(1) + body, text)
+    if not pattern.search(texts[device]):
+        sys.exit(f"{HEADERS[device]} has no block '{name}'")
+    texts[device] = pattern.sub(lambda match: match.group(1) + body, texts[device])
 
 
 def length_lines(lengths):
@@ -168,42 +171,43 @@ def main():
         for m in json.loads(Path(name).read_text())["results"]:
             if m.get("ms", 1) > 0:
                 measured.setdefault(m["kind"], []).append(m)
-    text = HEADER.read_text()
+    texts = {device: header.read_text() for device, header in HEADERS.items()}
 
     if "cpu-direct" in measured:
         kernels = {}
         for m in measured["cpu-direct"]:
             kernels.setdefault(m["kernels"], []).append(m)
-        block = re.search(r"/\* cpu direct: fitted \*/\n(.*?)\n\n", text, re.S).group(1)
+        block = re.search(r"/\* cpu direct: fitted \*/\n(.*?)\n\n", texts["cpu"], re.S).group(1)
         lines = dict(re.findall(r'\{"?(\w[\w.]*)"?, ([^}]*)\},', block))
         for name, values in kernels.items():
             lines["NULL" if name == "c" else name] = ", ".join(f"{v:.3g}" for v in fit_direct(values))
         last = lines.pop("NULL")
         body = "".join(f'    {{"{name}", {values}}},\n' for name, values in lines.items())
-        text = replace_block(text, "cpu direct", body + f"    {{NULL, {last}}},\n}};\n")
+        replace_block(texts, "cpu direct", body + f"    {{NULL, {last}}},\n}};\n")
     if "cpu-length" in measured and "cpu-fft" in measured:
         lengths = {m["points"]: m["ns"] for m in measured["cpu-length"]}
         window, factor = fit_cpu_fft(lengths, measured["cpu-fft"])
         kept = thin({length: ns * factor for length, ns in lengths.items()})
-        text = replace_block(text, "cpu lengths", length_lines(kept) + "};\n")
-        text = replace_block(text, "cpu fft", f"#define TM_CPU_WINDOW_NS {window:.3g}\n")
+        replace_block(texts, "cpu lengths", length_lines(kept) + "};\n")
+        replace_block(texts, "cpu fft", f"#define TM_CPU_WINDOW_NS {window:.3g}\n")
     if "cuda-direct" in measured:
         tensor = [m for m in measured["cuda-direct"] if fits_tensor_cores(m) and m["ms"] > NEAR_FFT_MS]
         other = [m for m in measured["cuda-direct"] if not fits_tensor_cores(m)]
         row, tap = fit_direct(other)
-        text = replace_block(text, "cuda direct", f"    .row = {row:.3g}, .tap = {tap:.3g},\n}};\n")
-        text = replace_block(text, "cuda tensor", define_lines(
+        replace_block(texts, "cuda direct", f"    .row = {row:.3g}, .tap = {tap:.3g},\n}};\n")
+        replace_block(texts, "cuda tensor", define_lines(
             "TENSOR", ["CALL", "WINDOW", "ROW", "STEP", "LONE_STEP"], fit_tensor(tensor)))
     if "cuda-fft" in measured:
         lengths, values = fit_cuda_fft(measured["cuda-fft"])
-        text = replace_block(text, "cuda lengths", length_lines(lengths) + "};\n")
-        text = replace_block(text, "cuda fft", define_lines(
+        replace_block(texts, "cuda lengths", length_lines(lengths) + "};\n")
+        replace_block(texts, "cuda fft", define_lines(
             "", ["WINDOW", "WINDOW_ROW", "FFT_CALL", "FFT_SERIAL"], values))
     if "cuda-copy" in measured:
         for way in ("in", "out"):
-            text = replace_block(text, f"cuda copies {way}", "    0, " + ", ".join(
+            replace_block(texts, f"cuda copies {way}", "    0, " + ", ".join(
                 f"{v:.3g}" for v in fit_copies(measured["cuda-copy"], way)) + ",\n};\n")
-    HEADER.write_text(text)
+    for device, header in HEADERS.items():
+        header.write_text(texts[device])
 
 
 if __name__ == "__main__":

@@ -143,7 +143,7 @@ static timing time_job(bench_gpu *gpu, tm_job *job)
     timing t = {job->tiling ? "fft" : "direct", "replay", -1, -1};
     double ms[REPLAYS];
     int samples = REPLAYS;
-    tm_cuda_work work;
+    tm_work work;
 
     for (int i = 0; i < 3; i++) {
         if (bench_gpu_match(gpu, job, 1, &work) != TM_OK)
@@ -174,8 +174,8 @@ static timing time_on_gpu(const conditions *at, const pictures *p)
         return failed(tm_strerror(status));
     plan = bench_gpu_plan(at->gpu, &job, at->algorithm);
     if (plan.algorithm == TM_ALGORITHM_FFT)
-        job.tiling = &plan.tiling;
-    const timing t = job.tiling && plan.fault ? failed(plan.fault) : time_job(at->gpu, &job);
+        job.tiling = &plan.estimate.tiling;
+    const timing t = job.tiling && plan.estimate.fault ? failed(plan.estimate.fault) : time_job(at->gpu, &job);
     tm_template_destroy(&tmpl);
     return t;
 }

@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "cuda/estimate.h"
+
 /* A batch of launches lasts about this long, so that an event's resolution and
  * the first launch's latency do not show. */
 #define BATCH_MS 4.0
@@ -10,13 +12,14 @@ enum { MOST_LAUNCHES = 2000 };
 
 const char *bench_gpu_open(bench_gpu *gpu, int index)
 {
+    const tm_device_settings settings = {.index = index};
     *gpu = (bench_gpu){.index = index};
     tm_status status = tm_cuda_load(&gpu->library, &gpu->message);
     if (status == TM_OK) {
         gpu->plugin = gpu->library.plugin;
         const int count = gpu->plugin->count(&gpu->message);
         if (count > index) {
-            status = gpu->plugin->open(&gpu->cuda, index, 0, &gpu->message);
+            status = gpu->plugin->open(&gpu->cuda, &settings, &gpu->message);
         } else {
             status = TM_ERR_NO_DEVICE;
             if (count)
@@ -47,13 +50,15 @@ tm_status bench_job(tm_job *job, const tm_image *frame, const tm_template *tmpl,
 
 tm_plan bench_gpu_plan(const bench_gpu *gpu, const tm_job *job, tm_algorithm algorithm)
 {
-    const tm_site site = {.device = TM_DEVICE_CUDA, .cuda = gpu->plugin->traits(gpu->cuda)};
+    const tm_cuda_conditions resident = {.traits = gpu->plugin->traits(gpu->cuda)};
+    tm_estimate estimate;
     tm_plan plan;
-    tm_plan_make(&plan, &site, job, algorithm);
+    tm_cuda_estimate(&estimate, &resident, job, algorithm);
+    tm_plan_choose(&plan, &estimate, algorithm);
     return plan;
 }
 
-tm_status bench_gpu_match(bench_gpu *gpu, tm_job *jobs, size_t count, tm_cuda_work *work)
+tm_status bench_gpu_match(bench_gpu *gpu, tm_job *jobs, size_t count, tm_work *work)
 {
     return gpu->plugin->match(gpu->cuda, jobs, count, work, &gpu->message);
 }

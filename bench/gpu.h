@@ -10,8 +10,8 @@
 
 struct bench_gpu {
     tm_cuda_library library;
-    const tm_cuda_plugin *plugin;
-    tm_cuda *cuda;
+    const tm_backend *plugin;
+    tm_device *cuda;
     tm_message message; /* of the last call that failed */
     int index;
 };
@@ -27,7 +27,7 @@ tm_status bench_job(tm_job *job, const tm_image *frame, const tm_template *tmpl,
 /* Plans as the matcher does for a frame that is on the device already. */
 tm_plan bench_gpu_plan(const bench_gpu *gpu, const tm_job *job, tm_algorithm algorithm);
 
-tm_status bench_gpu_match(bench_gpu *gpu, tm_job *jobs, size_t count, tm_cuda_work *work);
+tm_status bench_gpu_match(bench_gpu *gpu, tm_job *jobs, size_t count, tm_work *work);
 
 /* Repeats the last match: writes to ms the means of *samples batches of launches, or
  * of fewer, at least 3, where those take long beside the budget. */

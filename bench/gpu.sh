@@ -77,11 +77,11 @@ phase_sanitize() {
     return "$status"
 }
 
-# Refits the plan's costs for this GPU in src/match/costs.h and builds with them.
+# Refits the plan's costs for this GPU in src/cuda/costs.h and builds with them.
 phase_costs() {
     "$bench" costs --devices cuda:0 --json "$OUT/costs-cuda.json" >/dev/null &&
         python3 bench/fit_costs.py "$OUT/costs-cuda.json" &&
-        cp src/match/costs.h "$OUT/" &&
+        cp src/cuda/costs.h "$OUT/" &&
         ninja -C "$BUILD"
 }
 

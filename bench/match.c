@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "gpu.h"
+#include "lcc/cuda/tensor/limits.h"
 #include "options.h"
 #include "report.h"
 

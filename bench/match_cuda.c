@@ -30,12 +30,12 @@ static tm_status match(bench_gpu *gpu, const problem *p, const bench_templates *
     for (int i = 0; status == TM_OK && i < t->step; i++) {
         status = bench_job(&jobs[i], &p->frame, t->items[first + i], c->metric, c->domain);
         if (t->plan.algorithm == TM_ALGORITHM_FFT)
-            jobs[i].tiling = &t->plan.tiling;
+            jobs[i].tiling = &t->plan.estimate.tiling;
     }
     if (map && jobs)
         jobs[0].map = (tm_map){p->got, p->map_width * (ptrdiff_t)tm_map_element_size(c->metric)};
     const double start = clock_ms();
-    tm_cuda_work work = {0};
+    tm_work work = {0};
     if (status == TM_OK)
         status = bench_gpu_match(gpu, jobs, (size_t)t->step, &work);
     *times = work.times;
@@ -156,12 +156,12 @@ void bench_cuda(bench_result *result, problem *p, bench_gpu *gpu, tm_algorithm a
         status = tm_template_prepare(&templates[i], &p->templates[i]);
     if (status == TM_OK)
         t.plan = plan_of(gpu, p, templates[0], algorithm);
-    if (t.plan.algorithm == TM_ALGORITHM_FFT && !t.plan.fault)
+    if (t.plan.algorithm == TM_ALGORITHM_FFT && !t.plan.estimate.fault)
         snprintf(result->plan, sizeof result->plan, "%lld x %lld pairs of tiles, transforms of %d x %d",
-                 (long long)t.plan.tiling.across, (long long)t.plan.tiling.down,
-                 t.plan.tiling.length_x, t.plan.tiling.length_y);
-    if (t.plan.fault && algorithm == TM_ALGORITHM_FFT) {
-        snprintf(gpu->message.text, sizeof gpu->message.text, "%s", t.plan.fault);
+                 (long long)t.plan.estimate.tiling.across, (long long)t.plan.estimate.tiling.down,
+                 t.plan.estimate.tiling.length_x, t.plan.estimate.tiling.length_y);
+    if (t.plan.estimate.fault && algorithm == TM_ALGORITHM_FFT) {
+        snprintf(gpu->message.text, sizeof gpu->message.text, "%s", t.plan.estimate.fault);
         status = TM_ERR_INVALID;
     }
     if (status == TM_OK)

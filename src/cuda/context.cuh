@@ -28,7 +28,7 @@ typedef struct tm_last {
 /* ON_DEVICE comes after each copy in and MATCHED after each launch: the last one counts. */
 enum { TM_EVENT_START, TM_EVENT_ON_DEVICE, TM_EVENT_MATCHED, TM_EVENT_DONE, TM_EVENTS };
 
-struct tm_cuda {
+struct tm_device {
     int index;
     char name[128];
     tm_driver driver;
@@ -60,7 +60,7 @@ struct tm_cuda {
 
     tm_cache cache;
 
-    tm_cuda_traits traits;
+    tm_device_traits traits;
     tm_fft_device fft;
     tm_tensor_device tensor;
     bool tensor_dirty; /* a launch may have left its scratch half written */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cuda/context.cuh"
+#include "cuda/estimate.h"
 #include "cuda/run.cuh"
 #include "fft/cuda/cufft_library.cuh"
 
@@ -102,11 +103,11 @@ static void give_back(tm_cuda *cuda)
     tm_drop_groups(cuda);
 }
 
-static tm_status plugin_match(tm_cuda *cuda, tm_job *jobs, size_t count, tm_cuda_work *work,
+static tm_status plugin_match(tm_cuda *cuda, tm_job *jobs, size_t count, tm_work *work,
                               tm_message *message)
 {
     entry before;
-    *work = (tm_cuda_work){};
+    *work = (tm_work){};
     cuda->fft.cufft.error = 0;
     cudaError_t error = enter(cuda, &before);
     if (error == cudaSuccess)
@@ -144,7 +145,7 @@ static tm_status plugin_replay(tm_cuda *cuda, int samples, int launches, double 
     return status;
 }
 
-static tm_cuda_traits plugin_traits(const tm_cuda *cuda)
+static tm_device_traits plugin_traits(const tm_cuda *cuda)
 {
     return cuda->traits;
 }
@@ -189,11 +190,6 @@ static tm_status plugin_describe(int index, tm_device_info *info, tm_message *me
     return TM_OK;
 }
 
-static tm_status plugin_open_cufft(tm_message *message)
-{
-    return tm_cufft_open(message->text, sizeof message->text) ? TM_OK : TM_ERR_INVALID;
-}
-
 static tm_status plugin_host_alloc(tm_cuda *cuda, size_t size, void **memory, tm_message *message)
 {
     entry before;
@@ -218,14 +214,22 @@ static void plugin_host_free(int index, void *memory)
     leave(&before);
 }
 
-static bool plugin_is_pinned(tm_cuda *cuda, const void *rows, ptrdiff_t stride, int64_t count,
-                             size_t row_bytes)
+static bool holds_pinned(void *context, const void *rows, ptrdiff_t stride, int64_t count,
+                         size_t row_bytes)
 {
+    tm_cuda *cuda = (tm_cuda *)context;
     entry before;
     const bool pinned =
         enter(cuda, &before) == cudaSuccess && tm_is_pinned(rows, stride, count, row_bytes);
     leave(&before);
     return pinned;
+}
+
+static void plugin_estimate(tm_cuda *cuda, const tm_job *jobs, size_t count,
+                            const tm_estimate_request *request, tm_estimate *estimates)
+{
+    const tm_pinned_memory pinned = {holds_pinned, cuda};
+    tm_cuda_estimate_jobs(estimates, &cuda->traits, jobs, count, request->algorithm, &pinned);
 }
 
 static void plugin_close(tm_cuda *cuda)
@@ -301,9 +305,13 @@ static cudaError_t open_device(tm_cuda *cuda)
     return cudaSuccess;
 }
 
-static tm_status plugin_open(tm_cuda **opened, int index, int64_t memory, tm_message *message)
+static tm_status plugin_open(tm_cuda **opened, const tm_device_settings *settings,
+                             tm_message *message)
 {
     entry before;
+    if (settings->algorithm == TM_ALGORITHM_CUFFT &&
+        !tm_cufft_open(message->text, sizeof message->text))
+        return TM_ERR_INVALID;
     tm_cuda *cuda = (tm_cuda *)calloc(1, sizeof *cuda);
     if (cuda)
         cuda->cache.groups = (tm_group *)calloc(TM_CACHED_GROUPS, sizeof *cuda->cache.groups);
@@ -312,10 +320,10 @@ static tm_status plugin_open(tm_cuda **opened, int index, int64_t memory, tm_mes
         snprintf(message->text, sizeof message->text, "%s", "out of memory");
         return TM_ERR_MEMORY;
     }
-    cuda->index = index;
+    cuda->index = settings->index;
     cuda->driver = load_driver();
-    cuda->memory.limit = memory;
-    cuda->memory.fault = tm_fault_for(index);
+    cuda->memory.limit = settings->memory;
+    cuda->memory.fault = tm_fault_for(cuda->index);
     cuda->traits.chunk_bytes = tm_fault_chunk_bytes(CHUNK_BYTES);
     cudaError_t error = enter(cuda, &before);
     if (error == cudaSuccess)
@@ -330,11 +338,11 @@ static tm_status plugin_open(tm_cuda **opened, int index, int64_t memory, tm_mes
     return TM_OK;
 }
 
-const tm_cuda_plugin *tm_cuda_plugin_get(void)
+const tm_backend *tm_cuda_plugin_get(void)
 {
-    static const tm_cuda_plugin plugin = {
-        TM_CUDA_PLUGIN_VERSION, plugin_count,     plugin_describe,  plugin_open,
-        plugin_close,           plugin_traits,    plugin_match,     plugin_replay,
-        plugin_host_alloc,      plugin_host_free, plugin_is_pinned, plugin_open_cufft};
-    return &plugin;
+    static const tm_backend backend = {
+        TM_BACKEND_VERSION, plugin_count, plugin_describe, plugin_open,   plugin_close,
+        plugin_traits,      plugin_estimate, plugin_match, tm_row_ms,     plugin_replay,
+        plugin_host_alloc,  plugin_host_free};
+    return &backend;
 }

@@ -87,6 +87,13 @@ tm_chunks tm_chunks_make(const tm_job *job, bool back, int64_t bytes)
     return c;
 }
 
+double tm_row_ms(const tm_job *job, bool with_frame)
+{
+    const tm_chunks row = tm_chunks_make(job, job->map.data, 0);
+    const int64_t bytes = row.map_row_bytes + (with_frame ? row.frame_row_bytes : 0);
+    return (double)job->geometry.map_width * tm_products_ms(job) + (double)bytes * TM_BYTE_MS;
+}
+
 static int64_t rows_for(int64_t bytes, int64_t row_bytes)
 {
     return (bytes / row_bytes + CHUNK_STEP) / CHUNK_STEP * CHUNK_STEP;

@@ -52,6 +52,9 @@ bool tm_frame_is_there(const tm_job *jobs, size_t index);
 double tm_products_ms(const tm_job *job);
 #define TM_BYTE_MS 2e-8
 
+/* What a row of the job's map takes: tm_backend's row_ms. */
+double tm_row_ms(const tm_job *job, bool with_frame);
+
 /* Rows of a large frame are copied in, matched and copied back in chunks, so that the
  * copies of some overlap the kernels of others. */
 typedef struct tm_chunks {

@@ -78,3 +78,22 @@ double tm_fft_f32_error(const tm_fft_tiling *t, double tile_norm, double taps_no
 {
     return 0x1p-53 * (roundings(t) + 10) * tile_norm * taps_norm;
 }
+
+/* The template that is transformed, or the plane of it with the greatest norm. */
+static const tm_template *greatest_plane(const tm_template *t)
+{
+    const tm_template *greatest = t->planes ? t->planes[0] : t;
+    for (int i = 1; i < t->plane_count; i++) {
+        if (t->planes[i]->sum_sq > greatest->sum_sq)
+            greatest = t->planes[i];
+    }
+    return greatest;
+}
+
+const char *tm_fft_fault(const tm_fft_tiling *tiling, const tm_job *job)
+{
+    if (!tm_job_is_f32(job) &&
+        tm_fft_error_bound(tiling, greatest_plane(job->tmpl)) >= TM_FFT_MAX_ERROR)
+        return "rounding to the exact sums cannot be guaranteed at this size";
+    return NULL;
+}

@@ -34,16 +34,6 @@ typedef struct tm_fft_costs {
     int64_t max_points; /* of a tile; bounds memory */
 } tm_fft_costs;
 
-typedef struct tm_fft_tiling {
-    int length_x, length_y;   /* of the transforms */
-    int step_x, step_y;       /* windows of a tile */
-    int64_t range_x, range_y; /* windows in real parts */
-    int64_t shift_x, shift_y; /* from those to the windows in imaginary parts */
-    int64_t across, down;     /* tiles */
-    double ms;                /* estimate for one of the workers, all busy */
-    bool by_cufft;            /* CUDA: the transforms are cuFFT's, not our own */
-} tm_fft_tiling;
-
 /* The cheapest tiling for workers that each take whole tiles, by our own transforms. False
  * where no length is long enough for the template. */
 bool tm_fft_tile_map(tm_fft_tiling *tiling, const tm_geometry *geometry,
@@ -52,6 +42,10 @@ bool tm_fft_tile_map(tm_fft_tiling *tiling, const tm_geometry *geometry,
 /* An upper bound of |computed - true| over all sums of a tile before they are
  * rounded to integers: docs/exactness.md has the proof. */
 double tm_fft_error_bound(const tm_fft_tiling *tiling, const tm_template *tmpl);
+
+/* Why integers by this tiling would not be exact, or NULL. A job of floats has no such bound:
+ * windows that are not near enough are made directly. */
+const char *tm_fft_fault(const tm_fft_tiling *tiling, const tm_job *job);
 
 /* The same of floats, of tiles and of taps with these norms. */
 double tm_fft_f32_error(const tm_fft_tiling *tiling, double tile_norm, double taps_norm);

@@ -86,6 +86,17 @@ tm_scorer tm_scorer_make(const tm_template *tmpl, tm_metric metric);
 
 bool tm_template_equal(const tm_template *a, const tm_template *b);
 
+/* How FFT cuts a map into tiles: fft/tiling.h. */
+typedef struct tm_fft_tiling {
+    int length_x, length_y;   /* of the transforms */
+    int step_x, step_y;       /* windows of a tile */
+    int64_t range_x, range_y; /* windows in real parts */
+    int64_t shift_x, shift_y; /* from those to the windows in imaginary parts */
+    int64_t across, down;     /* tiles */
+    double ms;                /* estimate for one of the workers, all busy */
+    bool by_cufft;            /* CUDA: the transforms are cuFFT's, not our own */
+} tm_fft_tiling;
+
 /* One match to compute. The algorithm writes best, where map.data is not NULL the
  * map, and where peaks is not NULL puts the peaks of the map's rows
  * [first_row, last_row) into it: a slice of a frame has a row more at either cut,
@@ -95,7 +106,7 @@ typedef struct tm_job {
     tm_metric metric;
     tm_image frame;
     const tm_template *tmpl;
-    const struct tm_fft_tiling *tiling; /* for the FFT algorithm on CUDA; NULL: direct */
+    const tm_fft_tiling *tiling; /* by FFT; NULL: directly */
     tm_map map;
     tm_candidate best;
     tm_peak_list *peaks;

@@ -113,10 +113,10 @@ tm_status tm_cuda_load(tm_cuda_library *library, tm_message *message)
             snprintf(message->text, sizeof message->text, "%s", dlerror());
             return TM_ERR_NO_DEVICE;
         }
-        const tm_cuda_plugin *(*get)(void);
+        const tm_backend *(*get)(void);
         *(void **)&get = dlsym(library->handle, "tm_cuda_plugin_get");
-        const tm_cuda_plugin *plugin = get ? get() : NULL;
-        if (plugin && plugin->version == TM_CUDA_PLUGIN_VERSION) {
+        const tm_backend *plugin = get ? get() : NULL;
+        if (plugin && plugin->version == TM_BACKEND_VERSION) {
             library->plugin = plugin;
             return TM_OK;
         }

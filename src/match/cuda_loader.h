@@ -7,7 +7,7 @@
 
 typedef struct tm_cuda_library {
     void *handle;
-    const tm_cuda_plugin *plugin; /* NULL while not loaded */
+    const tm_backend *plugin; /* NULL while not loaded */
 } tm_cuda_library;
 
 /* Looks in $TMATCH_PLUGIN_DIR, beside this library or program, where it is

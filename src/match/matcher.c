@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cpu/cpu.h"
 #include "match/settings.h"
 
 __attribute__((format(printf, 3, 4))) tm_status
@@ -32,10 +33,11 @@ int tm_matcher_threads(const tm_matcher *m)
 
 tm_status tm_matcher_open_cpu(tm_matcher *m)
 {
-    if (m->cpu.threads)
-        return TM_OK;
-    tm_status status = tm_cpu_init(&m->cpu, tm_matcher_threads(m), m->settings.cpu_features);
-    return status == TM_OK ? TM_OK : tm_matcher_fail_plain(m, status);
+    const tm_device_settings settings = {.threads = tm_matcher_threads(m),
+                                         .features = m->settings.cpu_features,
+                                         .memory = (m->settings.host_memory + 3) / 4,
+                                         .algorithm = m->settings.algorithm};
+    return m->cpu ? TM_OK : tm_cpu_backend()->open(&m->cpu, &settings, &m->message);
 }
 
 tm_status tm_matcher_open_cuda(tm_matcher *m)
@@ -49,11 +51,6 @@ tm_status tm_matcher_open_cuda(tm_matcher *m)
     int count = m->library.plugin->count(&m->message);
     if (count == 0)
         return TM_ERR_NO_DEVICE;
-    if (m->settings.algorithm == TM_ALGORITHM_CUFFT) {
-        status = m->library.plugin->open_cufft(&m->message);
-        if (status != TM_OK)
-            return status;
-    }
     for (int i = 0; i < 64; i++) {
         if (mask == TM_ALL_DEVICES ? i < count : mask >> i & 1)
             indices[listed++] = i;
@@ -64,7 +61,8 @@ tm_status tm_matcher_open_cuda(tm_matcher *m)
         return tm_matcher_fail(m, TM_ERR_NO_DEVICE,
                                "there is no device cuda:%d, only %d CUDA device%s",
                                indices[listed - 1], count, count == 1 ? "" : "s");
-    const tm_pool_settings pool = {indices, listed, m->settings.device_memory, TM_POOL_LEAST_MS};
+    const tm_pool_settings pool = {indices, listed, m->settings.device_memory, TM_POOL_LEAST_MS,
+                                   m->settings.algorithm};
     return tm_pool_create(&m->pool, m->library.plugin, &pool, &m->message);
 }
 
@@ -97,11 +95,8 @@ void tm_matcher_destroy(tm_matcher **matcher)
     if (!matcher || !*matcher)
         return;
     tm_matcher *m = *matcher;
-    tm_cpu_free(&m->cpu);
-    tm_planes_free(&m->parts);
-#if TM_HAVE_FFTW
-    tm_fft_cpu_destroy(&m->fft);
-#endif
+    if (m->cpu)
+        tm_cpu_backend()->close(m->cpu);
     tm_pool_destroy(&m->pool);
     tm_cuda_unload(&m->library);
     free(m->jobs);

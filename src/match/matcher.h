@@ -3,20 +3,14 @@
 #ifndef TMATCH_MATCH_MATCHER_H
 #define TMATCH_MATCH_MATCHER_H
 
-#include "fft/cpu/fft.h"
-#include "lcc/cpu/direct.h"
 #include "match/cuda_loader.h"
-#include "cpu/planes.h"
-#include "match/plan.h"
 #include "match/pool/pool.h"
 
 struct tm_matcher {
     tm_settings settings;
     tm_message message;
     tm_message warning; /* of the last match */
-    tm_cpu cpu;         /* without threads: not initialised */
-    tm_fft_cpu *fft;    /* NULL until needed */
-    tm_planes_memory parts;
+    tm_device *cpu;     /* NULL until opened */
     tm_cuda_library library;
     tm_pool *pool;      /* NULL until opened */
     bool on_pool;       /* the last match, so far */

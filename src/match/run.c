@@ -4,8 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "clock.h"
-#include "lcc/cpu/f32.h"
+#include "cpu/cpu.h"
 #include "match/matcher.h"
 
 __attribute__((format(printf, 2, 3))) void tm_matcher_say(tm_matcher *m, const char *format, ...)
@@ -17,13 +16,14 @@ __attribute__((format(printf, 2, 3))) void tm_matcher_say(tm_matcher *m, const c
     va_end(arguments);
 }
 
-static void say_estimates(tm_matcher *m, const tm_plan *plan)
+static void say_estimates(tm_matcher *m, const tm_estimate *estimate)
 {
-    tm_matcher_say(m, "; estimates: direct %.3g ms", plan->direct_ms);
-    if (plan->fault)
-        tm_matcher_say(m, ", no fft: %s", plan->fault);
-    else if (plan->tiling.length_x)
-        tm_matcher_say(m, ", %s %.3g ms", plan->tiling.by_cufft ? "cufft" : "fft", plan->fft_ms);
+    tm_matcher_say(m, "; estimates: direct %.3g ms", estimate->direct_ms);
+    if (estimate->fault)
+        tm_matcher_say(m, ", no fft: %s", estimate->fault);
+    else if (estimate->tiling.length_x)
+        tm_matcher_say(m, ", %s %.3g ms", estimate->tiling.by_cufft ? "cufft" : "fft",
+                       estimate->fft_ms);
 }
 
 static void say_fft(tm_matcher *m, const tm_fft_tiling *t)
@@ -33,154 +33,76 @@ static void say_fft(tm_matcher *m, const tm_fft_tiling *t)
                    m->device, (long long)t->across, (long long)t->down, t->length_x, t->length_y);
 }
 
-/* Of floats. */
-static void say_again(tm_matcher *m, const tm_job *job, const tm_plan *plan)
-{
-#if TM_HAVE_FFTW
-    if (m->fft && tm_job_is_f32(job) && plan->algorithm == TM_ALGORITHM_FFT)
-        tm_matcher_say(m, ", %lld of %lld windows again directly",
-                       (long long)tm_fft_cpu_again(m->fft),
-                       (long long)(job->geometry.map_width * job->geometry.map_height));
-#else
-    (void)m, (void)job, (void)plan;
-#endif
-}
-
-/* Half of what the FFT may use is the planes' and their sums' where there are any. */
-static int64_t half_of(int64_t bytes)
-{
-    return (bytes + 1) / 2;
-}
-
-static tm_site site_of(const tm_matcher *m, const tm_job *job)
-{
-    return (tm_site){.kernels = m->cpu.kernels.name,
-                     .threads = m->cpu.threads,
-                     .started = m->fft != NULL,
-                     .missed_ms = m->missed_ms,
-                     .fft_bytes = tm_job_is_plain(job) || tm_job_is_f32(job)
-                                      ? m->fft_bytes
-                                      : half_of(m->fft_bytes)};
-}
-
 static tm_plan plan_cpu(const tm_matcher *m, const tm_job *job)
 {
-    const tm_site site = site_of(m, job);
+    const tm_estimate_request request = {m->settings.algorithm, m->fft_bytes, m->missed_ms};
+    tm_estimate estimate;
     tm_plan plan = {0};
-    tm_algorithm wanted = m->settings.algorithm;
-    if (wanted == TM_ALGORITHM_CUFFT) /* what devices with it have failed to do */
-        wanted = TM_ALGORITHM_AUTO;
-    if (wanted != TM_ALGORITHM_REFERENCE)
-        tm_plan_make(&plan, &site, job, wanted);
+
+    if (m->settings.algorithm != TM_ALGORITHM_REFERENCE) {
+        tm_cpu_backend()->estimate(m->cpu, job, 1, &request, &estimate);
+        tm_plan_choose(&plan, &estimate, m->settings.algorithm);
+    }
     return plan;
 }
 
-/* A plain job, one of floats, or the parts of another, by the planned algorithm. */
-typedef struct plain_run {
-    tm_matcher *matcher;
-    const tm_job *whole;
-    tm_plan plan; /* for a geometry, */
-    tm_geometry geometry;
-} plain_run;
-
-/* Parts of a band of the whole job's rows: tiles for those, that suit all its
- * planes. */
-static void plan_band(plain_run *run, const tm_geometry *geometry)
+/* By FFT only where it can run. */
+static tm_status match_on_cpu(tm_matcher *m, tm_job *job, const tm_plan *plan, tm_work *work)
 {
-    const tm_site site = site_of(run->matcher, run->whole);
-    tm_job band = *run->whole;
+    const bool by_fft = plan->algorithm == TM_ALGORITHM_FFT && !plan->estimate.fault;
 
-    if (memcmp(&run->geometry, geometry, sizeof *geometry) == 0)
-        return;
-    band.geometry = run->geometry = *geometry;
-    tm_plan_make(&run->plan, &site, &band, TM_ALGORITHM_FFT);
-}
-
-static tm_status run_plain(void *context, tm_job *job)
-{
-    plain_run *run = context;
-    tm_matcher *m = run->matcher;
-
-    if (run->plan.algorithm == TM_ALGORITHM_FFT)
-        plan_band(run, &job->geometry);
-    if (run->plan.algorithm != TM_ALGORITHM_FFT || run->plan.fault)
-        return tm_job_is_f32(job) ? tm_f32_match(m->cpu.kernels.f32, job, m->cpu.threads)
-                                  : tm_cpu_match(&m->cpu, job);
-#if TM_HAVE_FFTW
-    tm_status status = m->fft ? TM_OK : tm_fft_cpu_create(&m->fft, m->cpu.threads);
-    if (status == TM_OK)
-        status = tm_fft_cpu_match(m->fft, job, &run->plan.tiling, m->cpu.kernels.f32);
+    job->tiling = by_fft ? &plan->estimate.tiling : NULL;
+    const tm_status status = tm_cpu_backend()->match(m->cpu, job, 1, work, &m->message);
+    job->tiling = NULL; /* the plan does not last */
     return status;
-#else
-    return TM_ERR_INVALID;
-#endif
 }
 
-static tm_status run_parts(plain_run *run, tm_job *job)
+static const char *why_cpu(const tm_matcher *m)
 {
-    tm_matcher *m = run->matcher;
-    tm_planes_call call = {.threads = m->cpu.threads,
-                           .limit = m->fft_bytes ? half_of(m->fft_bytes) : TM_PLANES_MEMORY,
-                           .plain = run_plain,
-                           .context = run};
-    const tm_status status = tm_planes_match(&m->parts, job, &call);
-    if (call.refused)
-        return tm_matcher_fail(m, status,
-                               "a row of the score map takes %lld bytes, and the limit leaves "
-                               "%lld for it",
-                               (long long)call.refused, (long long)call.limit);
-    return status == TM_OK ? TM_OK : tm_matcher_fail_plain(m, status);
+    return m->settings.device == TM_DEVICE_CPU ? "as asked"
+           : m->refusal.text[0]                ? m->refusal.text
+                                               : "not enough work yet to start a CUDA device";
 }
 
-/* With the reason on the handle where it fails. */
-static tm_status run_job(tm_matcher *m, tm_job *job, const tm_plan *plan)
+static void say_cpu(tm_matcher *m, const tm_job *job, const tm_plan *plan, const tm_work *work)
 {
-    plain_run run = {m, job, *plan, job->geometry};
-    tm_status status;
+    const tm_device_traits traits = tm_cpu_backend()->traits(m->cpu);
+    const tm_geometry *g = &job->geometry;
 
-    if (tm_job_is_plain(job) || tm_job_is_f32(job) ||
-        (plan->algorithm != TM_ALGORITHM_FFT && tm_cpu_takes(job)))
-        status = run_plain(&run, job);
-    else
-        return run_parts(&run, job);
-    return status == TM_OK ? TM_OK : tm_matcher_fail_plain(m, status);
+    if (plan->algorithm == TM_ALGORITHM_FFT) {
+        say_fft(m, &plan->estimate.tiling);
+        if (tm_job_is_f32(job))
+            tm_matcher_say(m, ", %lld of %lld windows again directly",
+                           (long long)work->windows_again,
+                           (long long)(g->map_width * g->map_height));
+    } else {
+        m->algorithm = "direct";
+        tm_matcher_say(m, "direct on cpu, %s%s kernels", tm_job_is_f32(job) ? "float, " : "",
+                       traits.kernels);
+    }
+    tm_matcher_say(m, ", up to %d thread%s: %s", traits.threads, traits.threads == 1 ? "" : "s",
+                   why_cpu(m));
+    say_estimates(m, &plan->estimate);
 }
 
-static tm_status run_cpu(tm_matcher *m, tm_job *job, const tm_plan *plan)
+static tm_status run_cpu(tm_matcher *m, tm_job *job)
 {
-    double start = clock_ms();
-    tm_status status = TM_OK;
+    const tm_plan plan = plan_cpu(m, job);
+    tm_work work;
 
+    m->missed_ms += plan.estimate.missed_ms;
     snprintf(m->device, sizeof m->device, "cpu");
     m->plan[0] = '\0';
+    if (plan.algorithm == TM_ALGORITHM_FFT && plan.estimate.fault)
+        return tm_matcher_fail(m, TM_ERR_INVALID, "no FFT: %s", plan.estimate.fault);
+    const tm_status status = match_on_cpu(m, job, &plan, &work);
     if (m->settings.algorithm == TM_ALGORITHM_REFERENCE) {
         m->algorithm = "reference";
         tm_matcher_say(m, "reference on cpu, 1 thread: as asked");
-        status = tm_reference_match(job);
-        if (status != TM_OK)
-            return tm_matcher_fail_plain(m, status);
-    } else if (plan->algorithm == TM_ALGORITHM_FFT && plan->fault) {
-        return tm_matcher_fail(m, TM_ERR_INVALID, "no FFT: %s", plan->fault);
     } else {
-        const char *why = m->settings.device == TM_DEVICE_CPU ? "as asked"
-                          : m->refusal.text[0]                ? m->refusal.text
-                                               : "not enough work yet to start a CUDA device";
-        if (plan->algorithm == TM_ALGORITHM_FFT) {
-            say_fft(m, &plan->tiling);
-        } else {
-            m->algorithm = "direct";
-            tm_matcher_say(m, "direct on cpu, %s%s kernels", tm_job_is_f32(job) ? "float, " : "",
-                           m->cpu.kernels.name);
-        }
-        status = run_job(m, job, plan);
-        say_again(m, job, plan);
-        tm_matcher_say(m, ", up to %d thread%s: %s", m->cpu.threads, m->cpu.threads == 1 ? "" : "s",
-                       why);
-        say_estimates(m, plan);
-        if (status != TM_OK)
-            return status;
+        say_cpu(m, job, &plan, &work);
     }
-    m->times.kernel += clock_ms() - start;
+    m->times.kernel += work.times.kernel;
     return status;
 }
 
@@ -191,7 +113,8 @@ static tm_status rescue(void *context, tm_job *jobs, size_t count, tm_message *m
     tm_status status = tm_matcher_open_cpu(m);
     for (size_t i = 0; i < count && status == TM_OK; i++) {
         const tm_plan plan = plan_cpu(m, &jobs[i]);
-        status = run_job(m, &jobs[i], &plan);
+        tm_work work;
+        status = match_on_cpu(m, &jobs[i], &plan, &work);
     }
     if (status != TM_OK)
         *message = m->message;
@@ -212,7 +135,7 @@ static tm_status run_cuda(tm_matcher *m, tm_job *jobs, size_t count)
     m->plan[0] = '\0';
     tm_status status = tm_pool_match(m->pool, &call);
     if (call.plan.algorithm == TM_ALGORITHM_FFT) {
-        say_fft(m, &call.plan.tiling);
+        say_fft(m, &call.plan.estimate.tiling);
     } else {
         m->algorithm = "direct";
         tm_matcher_say(m, "direct on %s%s", m->device, tm_job_is_f32(jobs) ? ", float" : "");
@@ -220,7 +143,7 @@ static tm_status run_cuda(tm_matcher *m, tm_job *jobs, size_t count)
     tm_matcher_say(m, m->settings.device == TM_DEVICE_AUTO
                           ? ": the work outweighs the device's start-up"
                           : ": as asked");
-    say_estimates(m, &call.plan);
+    say_estimates(m, &call.plan.estimate);
     m->warning = call.warning;
     m->times = call.times;
     return status == TM_OK ? TM_OK : tm_matcher_fail(m, status, "%s", call.message.text);
@@ -250,7 +173,7 @@ static bool use_cuda(tm_matcher *m, const tm_job *jobs, size_t count)
                  "the devices were opened before this process was forked");
     }
     if (!m->pool && !m->refusal.text[0] &&
-        m->cpu_ms + estimate_ms(m, jobs, count) >= tm_plan_cuda_start_ms() &&
+        m->cpu_ms + estimate_ms(m, jobs, count) >= TM_CUDA_START_MS &&
         tm_matcher_open_cuda(m) != TM_OK) {
         m->refusal = m->message;
         m->message.text[0] = '\0'; /* the CPU goes on: nothing has failed */
@@ -263,9 +186,7 @@ tm_status tm_matcher_run(tm_matcher *m, tm_job *jobs, size_t count)
     if (use_cuda(m, jobs, count))
         return run_cuda(m, jobs, count);
     for (size_t i = 0; i < count; i++) {
-        tm_plan plan = plan_cpu(m, &jobs[i]);
-        m->missed_ms += plan.missed_ms;
-        tm_status status = run_cpu(m, &jobs[i], &plan);
+        const tm_status status = run_cpu(m, &jobs[i]);
         if (status != TM_OK)
             return status;
     }

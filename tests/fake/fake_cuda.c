@@ -12,17 +12,19 @@
 #include <string.h>
 #include <time.h>
 
-#include "lcc/cpu/direct.h"
-#include "lcc/cuda/fault.h"
+#include "cpu/cpu.h"
+#include "cuda/estimate.h"
 #include "cuda/plugin.h"
+#include "cuda/schedule.h"
+#include "lcc/cuda/fault.h"
 
-struct tm_cuda {
+typedef struct fake {
     int index;
     int64_t memory; /* 0: no bound */
     tm_fault fault;
-    tm_cpu cpu;
+    tm_device *cpu;
     int64_t slow_ns; /* a row */
-};
+} fake;
 
 static _Atomic uint64_t lost_devices; /* by their index */
 
@@ -32,17 +34,17 @@ static int64_t number(const char *name, int64_t fallback)
     return text ? strtoll(text, NULL, 10) : fallback;
 }
 
-static tm_status call(tm_cuda *cuda, tm_message *message)
+static tm_status call(fake *f, tm_message *message)
 {
-    const int error = tm_fault_next(&cuda->fault);
+    const int error = tm_fault_next(&f->fault);
     if (!error)
         return TM_OK;
-    snprintf(message->text, sizeof message->text, "cuda:%d, fake: injected error %d", cuda->index,
+    snprintf(message->text, sizeof message->text, "cuda:%d, fake: injected error %d", f->index,
              error);
     if (error == TM_FAULT_MEMORY)
         return TM_ERR_DEVICE_MEMORY;
-    if (cuda->fault.lasts)
-        lost_devices |= UINT64_C(1) << cuda->index;
+    if (f->fault.lasts)
+        lost_devices |= UINT64_C(1) << f->index;
     return TM_ERR_DEVICE;
 }
 
@@ -62,76 +64,96 @@ static tm_status fake_describe(int index, tm_device_info *info, tm_message *mess
     return TM_OK;
 }
 
-static void fake_close(tm_cuda *cuda)
+static void fake_close(tm_device *device)
 {
-    tm_cpu_free(&cuda->cpu);
-    free(cuda);
+    fake *f = (fake *)device;
+    tm_cpu_backend()->close(f->cpu);
+    free(f);
 }
 
-static tm_status fake_open(tm_cuda **opened, int index, int64_t memory, tm_message *message)
+static tm_status fake_open(tm_device **opened, const tm_device_settings *settings,
+                           tm_message *message)
 {
+    const tm_device_settings cpu = {.threads = 1, .features = UINT32_MAX};
     const char *slow = getenv("TMATCH_FAKE_SLOW");
-    const int64_t own = number("TMATCH_FAKE_MEMORY", 0);
+    const int64_t own = number("TMATCH_FAKE_MEMORY", 0), given = settings->memory;
     long long microseconds;
     int which;
-    tm_cuda *cuda = calloc(1, sizeof *cuda);
 
-    if (!cuda || tm_cpu_init(&cuda->cpu, 1, UINT32_MAX) != TM_OK) {
-        free(cuda);
+    if (settings->algorithm == TM_ALGORITHM_CUFFT) {
+        snprintf(message->text, sizeof message->text, "fake devices have no cuFFT");
+        return TM_ERR_INVALID;
+    }
+    fake *f = calloc(1, sizeof *f);
+    if (!f || tm_cpu_backend()->open(&f->cpu, &cpu, message) != TM_OK) {
+        free(f);
         snprintf(message->text, sizeof message->text, "out of memory");
         return TM_ERR_MEMORY;
     }
-    cuda->index = index;
-    cuda->memory = own && (!memory || own < memory) ? own : memory;
-    cuda->fault = tm_fault_for(index);
-    if (slow && sscanf(slow, "%d:%lld", &which, &microseconds) == 2 && which == index)
-        cuda->slow_ns = microseconds * 1000;
-    tm_status status = call(cuda, message);
-    if (status == TM_OK && lost_devices >> index & 1) {
-        snprintf(message->text, sizeof message->text, "cuda:%d, fake: lost", index);
+    f->index = settings->index;
+    f->memory = own && (!given || own < given) ? own : given;
+    f->fault = tm_fault_for(f->index);
+    if (slow && sscanf(slow, "%d:%lld", &which, &microseconds) == 2 && which == f->index)
+        f->slow_ns = microseconds * 1000;
+    tm_status status = call(f, message);
+    if (status == TM_OK && lost_devices >> f->index & 1) {
+        snprintf(message->text, sizeof message->text, "cuda:%d, fake: lost", f->index);
         status = TM_ERR_DEVICE;
     }
     if (status == TM_OK)
-        *opened = cuda;
+        *opened = (tm_device *)f;
     else
-        fake_close(cuda);
+        fake_close((tm_device *)f);
     return status;
 }
 
-static tm_cuda_traits fake_traits(const tm_cuda *cuda)
+/* As of a small device, without FFT. */
+static tm_device_traits fake_traits(const tm_device *device)
 {
-    (void)cuda;
-    return (tm_cuda_traits){.multiprocessors = 1, .chunk_bytes = 4096};
+    (void)device;
+    return (tm_device_traits){.multiprocessors = 1, .chunk_bytes = 4096};
 }
 
-static tm_status allocate(tm_cuda *cuda, const tm_job *job, tm_message *message)
+static bool holds_pinned(void *context, const void *rows, ptrdiff_t stride, int64_t count,
+                         size_t row_bytes)
+{
+    (void)context, (void)rows, (void)stride, (void)count, (void)row_bytes;
+    return true;
+}
+
+static void fake_estimate(tm_device *device, const tm_job *jobs, size_t count,
+                          const tm_estimate_request *request, tm_estimate *estimates)
+{
+    const tm_device_traits traits = fake_traits(device);
+    const tm_pinned_memory pinned = {.holds = holds_pinned};
+    tm_cuda_estimate_jobs(estimates, &traits, jobs, count, request->algorithm, &pinned);
+}
+
+static tm_status allocate(fake *f, const tm_job *job, tm_message *message)
 {
     const tm_geometry *g = &job->geometry;
     int64_t needed = g->frame_width * g->frame_height;
     if (job->map.data)
         needed += g->map_width * g->map_height * (int64_t)tm_job_element(job);
-    if (cuda->memory && needed > cuda->memory) {
-        snprintf(message->text, sizeof message->text, "cuda:%d, fake: out of memory", cuda->index);
+    if (f->memory && needed > f->memory) {
+        snprintf(message->text, sizeof message->text, "cuda:%d, fake: out of memory", f->index);
         return TM_ERR_DEVICE_MEMORY;
     }
-    return call(cuda, message);
-}
-
-static tm_status match_all(tm_cuda *cuda, tm_job *job)
-{
-    return tm_cpu_takes(job) ? tm_cpu_match(&cuda->cpu, job) : tm_reference_match(job);
+    return call(f, message);
 }
 
 /* Rows that were only made for their neighbours' peaks are another slice's, and not
  * to be written. */
-static tm_status compute(tm_cuda *cuda, tm_job *job)
+static tm_status compute(fake *f, tm_job *job, tm_message *message)
 {
     const size_t row = (size_t)job->geometry.map_width * tm_job_element(job);
+    tm_work work;
     tm_job own = *job;
     if (!job->map.data || !job->peaks)
-        return match_all(cuda, job);
+        return tm_cpu_backend()->match(f->cpu, job, 1, &work, message);
     own.map = (tm_map){malloc(row * (size_t)job->geometry.map_height), (ptrdiff_t)row};
-    tm_status status = own.map.data ? match_all(cuda, &own) : TM_ERR_MEMORY;
+    tm_status status =
+        own.map.data ? tm_cpu_backend()->match(f->cpu, &own, 1, &work, message) : TM_ERR_MEMORY;
     for (int64_t y = job->first_row; y < job->last_row && status == TM_OK; y++)
         memcpy((char *)job->map.data + y * job->map.stride,
                (char *)own.map.data + y * own.map.stride, row);
@@ -141,21 +163,21 @@ static tm_status compute(tm_cuda *cuda, tm_job *job)
 }
 
 /* Allocate, copy in, compute, copy back. */
-static tm_status run(tm_cuda *cuda, tm_job *job, tm_cuda_work *work, tm_message *message)
+static tm_status run(fake *f, tm_job *job, tm_work *work, tm_message *message)
 {
     const tm_geometry *g = &job->geometry;
-    tm_status status = allocate(cuda, job, message);
+    tm_status status = allocate(f, job, message);
 
     if (status == TM_OK)
-        status = call(cuda, message);
+        status = call(f, message);
     if (status == TM_OK)
-        status = call(cuda, message);
+        status = call(f, message);
     if (status == TM_OK)
-        status = compute(cuda, job);
+        status = compute(f, job, message);
     if (status == TM_OK)
-        status = call(cuda, message);
-    if (cuda->slow_ns) {
-        const int64_t ns = cuda->slow_ns * g->map_height;
+        status = call(f, message);
+    if (f->slow_ns) {
+        const int64_t ns = f->slow_ns * g->map_height;
         nanosleep(&(struct timespec){ns / 1000000000, ns % 1000000000}, NULL);
     }
     work->bytes_to_device += g->frame_width * g->frame_height;
@@ -165,27 +187,28 @@ static tm_status run(tm_cuda *cuda, tm_job *job, tm_cuda_work *work, tm_message 
     return status;
 }
 
-static tm_status fake_match(tm_cuda *cuda, tm_job *jobs, size_t count, tm_cuda_work *work,
+static tm_status fake_match(tm_device *device, tm_job *jobs, size_t count, tm_work *work,
                             tm_message *message)
 {
-    tm_status status = call(cuda, message);
-    *work = (tm_cuda_work){0};
+    fake *f = (fake *)device;
+    tm_status status = call(f, message);
+    *work = (tm_work){0};
     for (size_t i = 0; i < count && status == TM_OK; i++)
-        status = run(cuda, &jobs[i], work, message);
-    return status == TM_OK ? call(cuda, message) : status;
+        status = run(f, &jobs[i], work, message);
+    return status == TM_OK ? call(f, message) : status;
 }
 
-static tm_status fake_replay(tm_cuda *cuda, int samples, int launches, double *ms,
+static tm_status fake_replay(tm_device *device, int samples, int launches, double *ms,
                              tm_message *message)
 {
-    (void)cuda, (void)samples, (void)launches, (void)ms;
+    (void)device, (void)samples, (void)launches, (void)ms;
     snprintf(message->text, sizeof message->text, "a fake device replays nothing");
     return TM_ERR_INVALID;
 }
 
-static tm_status fake_host_alloc(tm_cuda *cuda, size_t size, void **memory, tm_message *message)
+static tm_status fake_host_alloc(tm_device *device, size_t size, void **memory, tm_message *message)
 {
-    (void)cuda;
+    (void)device;
     *memory = malloc(size);
     if (!*memory)
         snprintf(message->text, sizeof message->text, "out of memory");
@@ -198,25 +221,10 @@ static void fake_host_free(int index, void *memory)
     free(memory);
 }
 
-static bool fake_is_pinned(tm_cuda *cuda, const void *rows, ptrdiff_t stride, int64_t count,
-                           size_t row_bytes)
+TM_API const tm_backend *tm_cuda_plugin_get(void)
 {
-    (void)cuda, (void)rows, (void)stride, (void)count, (void)row_bytes;
-    return true;
-}
-
-static tm_status fake_open_cufft(tm_message *message)
-{
-    snprintf(message->text, sizeof message->text, "fake devices have no cuFFT");
-    return TM_ERR_INVALID;
-}
-
-TM_API const tm_cuda_plugin *tm_cuda_plugin_get(void)
-{
-    static const tm_cuda_plugin plugin = {TM_CUDA_PLUGIN_VERSION, fake_count, fake_describe,
-                                          fake_open,              fake_close, fake_traits,
-                                          fake_match,             fake_replay,
-                                          fake_host_alloc,        fake_host_free,
-                                          fake_is_pinned,         fake_open_cufft};
-    return &plugin;
+    static const tm_backend backend = {
+        TM_BACKEND_VERSION, fake_count, fake_describe, fake_open, fake_close, fake_traits,
+        fake_estimate,      fake_match, tm_row_ms,     fake_replay, fake_host_alloc, fake_host_free};
+    return &backend;
 }

@@ -19,12 +19,12 @@ int tm_cufft_probe(double *worst);
 /* What direct takes too long for, test_fft.c compares now and then. */
 #define DIRECT_PRODUCTS 2e12
 
-static tm_cuda *cuda;
+static tm_device *cuda;
 static bool by_cufft;
 
 static void match(tm_job *job)
 {
-    tm_cuda_work work;
+    tm_work work;
     tm_message message;
     if (tm_cuda_plugin_get()->match(cuda, job, 1, &work, &message) != TM_OK)
         check_fail(__FILE__, __LINE__, "%s", message.text);
@@ -108,13 +108,17 @@ static void errors_at(int length, int size)
 
 static void open_cuda(bool for_cufft)
 {
+    const tm_device_settings settings = {
+        .algorithm = for_cufft ? TM_ALGORITHM_CUFFT : TM_ALGORITHM_AUTO};
     tm_message message;
 
     by_cufft = for_cufft;
-    if (!tm_cuda_plugin_get()->count(&message) ||
-        (for_cufft && tm_cuda_plugin_get()->open_cufft(&message) != TM_OK))
+    if (!tm_cuda_plugin_get()->count(&message))
         check_skip(message.text);
-    if (tm_cuda_plugin_get()->open(&cuda, 0, 0, &message) != TM_OK)
+    const tm_status status = tm_cuda_plugin_get()->open(&cuda, &settings, &message);
+    if (status == TM_ERR_INVALID)
+        check_skip(message.text); /* no cuFFT */
+    if (status != TM_OK)
         check_fail(__FILE__, __LINE__, "%s", message.text);
 }
 

@@ -93,7 +93,7 @@ static tm_pool *open_pool(int count, int devices)
 
     for (int i = 0; i < count; i++)
         indices[i] = i % devices;
-    const tm_pool_settings settings = {indices, count, 0, 0};
+    const tm_pool_settings settings = {indices, count, 0, 0, TM_ALGORITHM_AUTO};
     if (tm_pool_create(&pool, library.plugin, &settings, &message) != TM_OK)
         check_fail(__FILE__, __LINE__, "no pool: %s", message.text);
     return pool;

@@ -5,21 +5,45 @@
 #include <string.h>
 
 #include "check.h"
+#include "cpu/estimate.h"
+#include "cuda/estimate.h"
 #include "cuda/schedule.h"
 #include "match/plan.h"
 #include "pictures.h"
+
+static tm_plan plan_on_cpu(const tm_cpu_conditions *conditions, const tm_job *job,
+                           tm_algorithm wanted)
+{
+    tm_estimate estimate;
+    tm_plan plan;
+    tm_cpu_estimate(&estimate, conditions, job, wanted == TM_ALGORITHM_FFT);
+    tm_plan_choose(&plan, &estimate, wanted);
+    return plan;
+}
+
+static tm_plan plan_on_cuda(const tm_cuda_conditions *conditions, const tm_job *job,
+                            tm_algorithm wanted)
+{
+    tm_estimate estimate;
+    tm_plan plan;
+    tm_cuda_estimate(&estimate, conditions, job, wanted);
+    tm_plan_choose(&plan, &estimate, wanted);
+    return plan;
+}
 
 static tm_plan plan_for(tm_device_kind device, int64_t frame, int64_t size, tm_algorithm wanted)
 {
     tm_template tmpl = {.width = size, .height = size, .n = size * size,
                         .sum_sq = size * size * 20000};
     tm_job job = {.tmpl = &tmpl};
-    tm_site site = {.device = device, .kernels = "avx2", .threads = 2, .started = true,
-                    .cuda = {132, true, true, 8192, .widest_fft = 8000}};
-    tm_plan plan;
+    const tm_cpu_conditions cpu = {.kernels = "avx2", .threads = 2, .started = true};
+    const tm_cuda_conditions cuda = {.traits = {.multiprocessors = 132, .tensor_cores = true,
+                                                .fast_double = true, .longest_fft = 8192,
+                                                .widest_fft = 8000}};
     CHECK_EQ(tm_geometry_init(&job.geometry, TM_DOMAIN_VALID, frame, frame, size, size), TM_OK);
-    tm_plan_make(&plan, &site, &job, wanted);
-    CHECK(plan.ms == (plan.algorithm == TM_ALGORITHM_FFT ? plan.fft_ms : plan.direct_ms));
+    const tm_plan plan = device == TM_DEVICE_CUDA ? plan_on_cuda(&cuda, &job, wanted)
+                                                  : plan_on_cpu(&cpu, &job, wanted);
+    CHECK(plan.ms == (plan.algorithm == TM_ALGORITHM_FFT ? plan.estimate.fft_ms : plan.estimate.direct_ms));
     return plan;
 }
 
@@ -32,7 +56,7 @@ static void chooses_the_cheaper(void)
         for (int64_t frame = 64; frame <= 16384; frame *= 2) {
             for (int64_t size = 4; size <= frame && size <= 2048; size *= 2) {
                 tm_plan plan = plan_for(devices[i], frame, size, TM_ALGORITHM_AUTO);
-                CHECK(plan.ms > 0 && plan.ms <= plan.direct_ms && plan.ms <= plan.fft_ms);
+                CHECK(plan.ms > 0 && plan.ms <= plan.estimate.direct_ms && plan.ms <= plan.estimate.fft_ms);
             }
         }
         CHECK_EQ(plan_for(devices[i], 512, 4, TM_ALGORITHM_AUTO).algorithm, TM_ALGORITHM_DIRECT);
@@ -52,33 +76,36 @@ static void respects_the_device(void)
 {
     tm_template tmpl = {.width = 700, .height = 700, .n = 490000, .sum_sq = 490000 * 20000ll};
     tm_job job = {.tmpl = &tmpl};
-    tm_site site = {.device = TM_DEVICE_CUDA, .cuda = {132, true, true, 768, .widest_fft = 8000}};
+    tm_cuda_conditions cuda = {.traits = {.multiprocessors = 132, .tensor_cores = true,
+                                          .fast_double = true, .longest_fft = 768,
+                                          .widest_fft = 8000}};
     tm_plan plan;
     CHECK_EQ(tm_geometry_init(&job.geometry, TM_DOMAIN_VALID, 4096, 4096, 700, 700), TM_OK);
-    tm_plan_make(&plan, &site, &job, TM_ALGORITHM_FFT);
-    CHECK(!plan.fault && plan.tiling.length_x == 768 && plan.tiling.length_y == 768);
-    site.cuda.longest_fft = 0;
-    tm_plan_make(&plan, &site, &job, TM_ALGORITHM_AUTO);
-    CHECK(plan.fault && plan.algorithm == TM_ALGORITHM_DIRECT && isinf(plan.fft_ms));
+    plan = plan_on_cuda(&cuda, &job, TM_ALGORITHM_FFT);
+    CHECK(!plan.estimate.fault && plan.estimate.tiling.length_x == 768 && plan.estimate.tiling.length_y == 768);
+    cuda.traits.longest_fft = 0;
+    plan = plan_on_cuda(&cuda, &job, TM_ALGORITHM_AUTO);
+    CHECK(plan.estimate.fault && plan.algorithm == TM_ALGORITHM_DIRECT && isinf(plan.estimate.fft_ms));
 }
 
 /* cuFFT's lengths are not our own's, and nothing chooses it. */
 static void takes_cufft_by_name_alone(void)
 {
     tm_plan plan = plan_for(TM_DEVICE_CUDA, 4096, 1024, TM_ALGORITHM_CUFFT);
-    CHECK(!plan.fault && plan.tiling.by_cufft && plan.algorithm == TM_ALGORITHM_FFT);
-    CHECK(!plan_for(TM_DEVICE_CUDA, 4096, 1024, TM_ALGORITHM_AUTO).tiling.by_cufft);
-    CHECK(!plan_for(TM_DEVICE_CUDA, 4096, 1024, TM_ALGORITHM_FFT).tiling.by_cufft);
+    CHECK(!plan.estimate.fault && plan.estimate.tiling.by_cufft && plan.algorithm == TM_ALGORITHM_FFT);
+    CHECK(!plan_for(TM_DEVICE_CUDA, 4096, 1024, TM_ALGORITHM_AUTO).estimate.tiling.by_cufft);
+    CHECK(!plan_for(TM_DEVICE_CUDA, 4096, 1024, TM_ALGORITHM_FFT).estimate.tiling.by_cufft);
 
     tm_template tmpl = {.width = 700, .height = 700, .n = 490000, .sum_sq = 490000 * 20000ll};
     tm_job job = {.tmpl = &tmpl};
-    tm_site site = {.device = TM_DEVICE_CUDA, .cuda = {132, true, true, 0, .widest_fft = 512}};
+    tm_cuda_conditions cuda = {.traits = {.multiprocessors = 132, .tensor_cores = true,
+                                          .fast_double = true, .widest_fft = 512}};
     CHECK_EQ(tm_geometry_init(&job.geometry, TM_DOMAIN_VALID, 4096, 4096, 700, 700), TM_OK);
-    tm_plan_make(&plan, &site, &job, TM_ALGORITHM_CUFFT);
-    CHECK(plan.fault);
-    site.cuda.widest_fft = 3072;
-    tm_plan_make(&plan, &site, &job, TM_ALGORITHM_CUFFT);
-    CHECK(!plan.fault && plan.tiling.by_cufft);
+    plan = plan_on_cuda(&cuda, &job, TM_ALGORITHM_CUFFT);
+    CHECK(plan.estimate.fault);
+    cuda.traits.widest_fft = 3072;
+    plan = plan_on_cuda(&cuda, &job, TM_ALGORITHM_CUFFT);
+    CHECK(!plan.estimate.fault && plan.estimate.tiling.by_cufft);
 }
 
 /* Matches that are repeated start the FFT once it would have paid for its start. */
@@ -91,20 +118,20 @@ static void pays_for_the_start_once(void)
     for (int64_t size = 4; size <= 200; size += 4) {
         tm_template tmpl = {.width = size, .height = size, .n = size * size, .sum_sq = size * size};
         tm_job job = {.tmpl = &tmpl};
-        tm_site site = {.device = TM_DEVICE_CPU, .kernels = "avx2", .threads = 2};
+        tm_cpu_conditions cpu = {.kernels = "avx2", .threads = 2};
         tm_plan plan;
         CHECK_EQ(tm_geometry_init(&job.geometry, TM_DOMAIN_VALID, 400, 400, size, size), TM_OK);
-        site.started = true;
-        tm_plan_make(&plan, &site, &job, TM_ALGORITHM_AUTO);
+        cpu.started = true;
+        plan = plan_on_cpu(&cpu, &job, TM_ALGORITHM_AUTO);
         if (plan.algorithm != TM_ALGORITHM_FFT)
             continue;
-        site.started = false;
+        cpu.started = false;
         for (int frame = 0;; frame++) {
-            tm_plan_make(&plan, &site, &job, TM_ALGORITHM_AUTO);
+            plan = plan_on_cpu(&cpu, &job, TM_ALGORITHM_AUTO);
             if (plan.algorithm == TM_ALGORITHM_FFT)
                 break;
-            CHECK(plan.missed_ms > 0 && frame < 100000);
-            site.missed_ms += plan.missed_ms;
+            CHECK(plan.estimate.missed_ms > 0 && frame < 100000);
+            cpu.missed_ms += plan.estimate.missed_ms;
             waited += frame == 0;
         }
     }
@@ -117,30 +144,29 @@ static void pays_for_the_start_once(void)
 
 /* On a device like that which the costs were fitted to. */
 static tm_plan plan_transfer_of(int64_t frame, const tm_template *tmpl, const tm_image *kind,
-                                tm_site site)
+                                tm_cuda_conditions cuda)
 {
     tm_job job = {.tmpl = tmpl, .frame = *kind};
-    tm_plan plan;
-    site.device = TM_DEVICE_CUDA;
-    site.cuda = (tm_cuda_traits){132, true, true, 8192, CHUNK_BYTES, 8000};
+    cuda.traits = (tm_device_traits){.multiprocessors = 132, .tensor_cores = true,
+                                     .fast_double = true, .longest_fft = 8192,
+                                     .widest_fft = 8000, .chunk_bytes = CHUNK_BYTES};
     CHECK_EQ(tm_geometry_init(&job.geometry, TM_DOMAIN_VALID, frame, frame, tmpl->width,
                               tmpl->height), TM_OK);
-    tm_plan_make(&plan, &site, &job, TM_ALGORITHM_AUTO);
-    return plan;
+    return plan_on_cuda(&cuda, &job, TM_ALGORITHM_AUTO);
 }
 
-static tm_plan plan_transfer(int64_t frame, int64_t size, tm_site site)
+static tm_plan plan_transfer(int64_t frame, int64_t size, tm_cuda_conditions cuda)
 {
     const tm_image gray = {0};
     const tm_template tmpl = {.width = size, .height = size, .n = size * size,
                               .sum_sq = size * size * 20000};
-    return plan_transfer_of(frame, &tmpl, &gray, site);
+    return plan_transfer_of(frame, &tmpl, &gray, cuda);
 }
 
 /* From pageable memory direct kernels are hidden behind the copy of a large frame. */
 static void weighs_what_overlaps(void)
 {
-    const tm_site resident = {0}, pageable = {.frame = TM_TRANSFER_PAGEABLE, .chunks = true},
+    const tm_cuda_conditions resident = {0}, pageable = {.frame = TM_TRANSFER_PAGEABLE, .chunks = true},
                   pinned = {.frame = TM_TRANSFER_PINNED, .chunks = true},
                   many = {.frame = TM_TRANSFER_PAGEABLE, .chunks = true, .together = 16},
                   staged = {.frame = TM_TRANSFER_PAGEABLE, .map = TM_TRANSFER_PAGEABLE};
@@ -170,7 +196,7 @@ static void counts_planes(void)
     } kinds[] = {{{.type = TM_SAMPLE_U8, .channels = CHANNELS}, 3},
                  {{.type = TM_SAMPLE_U16, .channels = 1}, 4},
                  {{.type = TM_SAMPLE_U8, .channels = 1, .mask = mask, .mask_stride = SIZE}, 4}};
-    const tm_plan gray = plan_transfer(4096, SIZE, (tm_site){0});
+    const tm_plan gray = plan_transfer(4096, SIZE, (tm_cuda_conditions){0});
 
     picture_noise(samples, sizeof samples);
     for (int i = 0; i < 3; i++) {
@@ -182,10 +208,10 @@ static void counts_planes(void)
         picture.stride = tm_image_row_bytes(&picture);
         CHECK_EQ(tm_template_prepare(&tmpl, &picture), TM_OK);
         picture.mask = NULL; /* the template's alone */
-        const tm_plan plan = plan_transfer_of(4096, tmpl, &picture, (tm_site){0});
-        CHECK(plan.direct_ms > 0.8 * planes * gray.direct_ms);
-        CHECK(plan.direct_ms < planes * gray.direct_ms);
-        CHECK(plan.fft_ms > planes * gray.fft_ms && plan.fft_ms < 1.3 * planes * gray.fft_ms);
+        const tm_plan plan = plan_transfer_of(4096, tmpl, &picture, (tm_cuda_conditions){0});
+        CHECK(plan.estimate.direct_ms > 0.8 * planes * gray.estimate.direct_ms);
+        CHECK(plan.estimate.direct_ms < planes * gray.estimate.direct_ms);
+        CHECK(plan.estimate.fft_ms > planes * gray.estimate.fft_ms && plan.estimate.fft_ms < 1.3 * planes * gray.estimate.fft_ms);
         tm_template_destroy(&tmpl);
     }
 }
@@ -196,22 +222,22 @@ static void adds_transfers_up(void)
 {
     for (int64_t frame = 256; frame <= 16384; frame = frame * 5 / 3) {
         for (int64_t size = 3; size <= 250 && 2 * size < frame; size = size * 3 / 2 + 1) {
-            tm_site site = {0};
-            const tm_plan resident = plan_transfer(frame, size, site);
-            site.chunks = true;
-            const tm_plan kernels = plan_transfer(frame, size, site);
+            tm_cuda_conditions cuda = {0};
+            const tm_plan resident = plan_transfer(frame, size, cuda);
+            cuda.chunks = true;
+            const tm_plan kernels = plan_transfer(frame, size, cuda);
             for (int pinned = 0; pinned < 2; pinned++) {
-                site.frame = pinned ? TM_TRANSFER_PINNED : TM_TRANSFER_PAGEABLE;
-                site.chunks = false;
-                const tm_plan whole = plan_transfer(frame, size, site);
-                const double copy = whole.direct_ms - resident.direct_ms;
-                site.chunks = true;
-                const tm_plan chunks = plan_transfer(frame, size, site);
-                CHECK(copy > 0 && kernels.direct_ms >= resident.direct_ms);
-                CHECK(chunks.direct_ms > copy && chunks.direct_ms > kernels.direct_ms);
-                CHECK(chunks.direct_ms <= copy + kernels.direct_ms + MOST_CHUNKS * REST_MS);
-                if (isfinite(whole.fft_ms) && isfinite(resident.fft_ms))
-                    CHECK(fabs(whole.fft_ms - resident.fft_ms - copy) < 1e-9);
+                cuda.frame = pinned ? TM_TRANSFER_PINNED : TM_TRANSFER_PAGEABLE;
+                cuda.chunks = false;
+                const tm_plan whole = plan_transfer(frame, size, cuda);
+                const double copy = whole.estimate.direct_ms - resident.estimate.direct_ms;
+                cuda.chunks = true;
+                const tm_plan chunks = plan_transfer(frame, size, cuda);
+                CHECK(copy > 0 && kernels.estimate.direct_ms >= resident.estimate.direct_ms);
+                CHECK(chunks.estimate.direct_ms > copy && chunks.estimate.direct_ms > kernels.estimate.direct_ms);
+                CHECK(chunks.estimate.direct_ms <= copy + kernels.estimate.direct_ms + MOST_CHUNKS * REST_MS);
+                if (isfinite(whole.estimate.fft_ms) && isfinite(resident.estimate.fft_ms))
+                    CHECK(fabs(whole.estimate.fft_ms - resident.estimate.fft_ms - copy) < 1e-9);
             }
         }
     }
@@ -370,7 +396,7 @@ static void plans_floats(void)
                             .stride = SIDE * channels * 4, .type = TM_SAMPLE_F32,
                             .channels = channels, .mask = i & 2 ? mask : NULL, .mask_stride = size};
         tm_template *tmpl;
-        tm_site site = {.device = TM_DEVICE_CPU, .kernels = "avx2", .threads = 2, .started = true};
+        tm_cpu_conditions cpu = {.kernels = "avx2", .threads = 2, .started = true};
         tm_plan plan, small;
         mask[0] = mask[3] = 1;
         CHECK_EQ(tm_template_prepare(&tmpl, &picture), TM_OK);
@@ -378,16 +404,16 @@ static void plans_floats(void)
         job.frame.width = job.frame.height = SIDE;
         job.frame.mask = NULL;
         CHECK_EQ(tm_geometry_init(&job.geometry, TM_DOMAIN_VALID, SIDE, SIDE, size, size), TM_OK);
-        tm_plan_make(&plan, &site, &job, TM_ALGORITHM_AUTO);
+        plan = plan_on_cpu(&cpu, &job, TM_ALGORITHM_AUTO);
         CHECK(size < SIZE || plan.algorithm == TM_ALGORITHM_FFT);
         CHECK(size == SIZE || channels > 1 || plan.algorithm == TM_ALGORITHM_DIRECT);
-        site.fft_bytes = 4 << 20;
-        tm_plan_make(&small, &site, &job, TM_ALGORITHM_FFT);
-        CHECK(!small.fault && small.tiling.length_x * small.tiling.length_y * 16 * 3 <= 4 << 20);
-        CHECK(plan.fft_ms <= small.fft_ms);
-        site.fft_bytes = 4096;
-        tm_plan_make(&small, &site, &job, TM_ALGORITHM_AUTO);
-        CHECK(small.fault && strstr(small.fault, "do not fit in the memory limit"));
+        cpu.fft_bytes = 4 << 20;
+        small = plan_on_cpu(&cpu, &job, TM_ALGORITHM_FFT);
+        CHECK(!small.estimate.fault && small.estimate.tiling.length_x * small.estimate.tiling.length_y * 16 * 3 <= 4 << 20);
+        CHECK(plan.estimate.fft_ms <= small.estimate.fft_ms);
+        cpu.fft_bytes = 4096;
+        small = plan_on_cpu(&cpu, &job, TM_ALGORITHM_AUTO);
+        CHECK(small.estimate.fault && strstr(small.estimate.fault, "do not fit in the memory limit"));
         CHECK_EQ(small.algorithm, TM_ALGORITHM_DIRECT);
         tm_template_destroy(&tmpl);
     }

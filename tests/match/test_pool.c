@@ -166,6 +166,7 @@ static void costs_what_is_copied(void)
         {{.type = TM_SAMPLE_U16, .channels = 3, .mask = (const uint8_t *)""}, 7},
     };
     const tm_template tmpl = {.width = 1, .height = 1}; /* n = 0: no products */
+    const tm_backend backend = {.row_ms = tm_row_ms};
 
     for (int i = 0; i < 3; i++) {
         tm_job jobs[2] = {{.tmpl = &tmpl, .frame = kinds[i].frame}};
@@ -174,7 +175,7 @@ static void costs_what_is_copied(void)
         jobs[1] = jobs[0];
         jobs[1].map.data = jobs;
         const double bytes =
-            tm_pool_cost(&call, (tm_rows){20, 30}, 90) / TM_BYTE_MS / (10 * 1000);
+            tm_pool_cost(&backend, &call, (tm_rows){20, 30}, 90) / TM_BYTE_MS / (10 * 1000);
         CHECK_EQ((int64_t)(bytes + 0.5), kinds[i].bytes + 4);
     }
 }

@@ -37,7 +37,7 @@ static void little_memory(void)
 static void require_faults(void)
 {
     const int index = 0;
-    const tm_pool_settings settings = {&index, 1, 0, 0};
+    const tm_pool_settings settings = {&index, 1, 0, 0, TM_ALGORITHM_AUTO};
     tm_message message;
     tm_pool *pool = open_pool(1, 0);
 
@@ -98,7 +98,7 @@ static void every_fault(void)
 static void opening_fails(void)
 {
     const int indices[] = {0, 0, 0};
-    const tm_pool_settings settings = {indices, 3, 0, 0};
+    const tm_pool_settings settings = {indices, 3, 0, 0, TM_ALGORITHM_AUTO};
     tm_message message;
     tm_pool *pool = NULL;
 
@@ -189,13 +189,13 @@ static void pieces_grow_again(void)
     repeated_close(&r);
 }
 
-static const tm_cuda_plugin *counted;
+static const tm_backend *counted;
 static int without_room;
 
-static tm_status counting_match(tm_cuda *cuda, tm_job *jobs, size_t count, tm_cuda_work *work,
+static tm_status counting_match(tm_device *device, tm_job *jobs, size_t count, tm_work *work,
                                 tm_message *message)
 {
-    const tm_status status = counted->match(cuda, jobs, count, work, message);
+    const tm_status status = counted->match(device, jobs, count, work, message);
     without_room += status == TM_ERR_DEVICE_MEMORY;
     return status;
 }
@@ -204,7 +204,7 @@ static tm_status counting_match(tm_cuda *cuda, tm_job *jobs, size_t count, tm_cu
 static void trials_become_rare(void)
 {
     repeated r;
-    tm_cuda_plugin counting;
+    tm_backend counting;
 
     set_variable("TMATCH_FAKE_MEMORY", "16000"); /* for more than half of the frame, not for all */
     repeated_open(&r, 1);

@@ -5,19 +5,15 @@
 #include <stdlib.h>
 
 #include "clock.h"
-#include "cuda/schedule.h"
 
-double tm_pool_cost(const tm_pool_call *call, tm_rows rows, int64_t height)
+double tm_pool_cost(const tm_backend *backend, const tm_pool_call *call, tm_rows rows,
+                    int64_t height)
 {
     double ms = 0;
     for (size_t i = 0; i < call->count; i++) {
         const tm_job *job = &call->jobs[i];
         const tm_rows part = tm_rows_scale(rows, height, job->geometry.map_height);
-        const tm_chunks row = tm_chunks_make(job, job->map.data, 0);
-        const int64_t bytes = row.map_row_bytes + (i == 0 ? row.frame_row_bytes : 0);
-        const double row_ms =
-            (double)job->geometry.map_width * tm_products_ms(job) + (double)bytes * TM_BYTE_MS;
-        ms += (double)(part.end - part.first) * row_ms;
+        ms += (double)(part.end - part.first) * backend->row_ms(job, i == 0);
     }
     return ms;
 }
@@ -27,6 +23,7 @@ void tm_pool_device_free(tm_pool_device *d)
     for (size_t i = 0; i < d->capacity; i++)
         tm_peak_list_free(&d->lists[i]);
     free(d->slices);
+    free(d->estimates);
     free(d->plans);
     free(d->bests);
     free(d->lists);
@@ -38,10 +35,12 @@ static bool fit(tm_pool_device *d, size_t count)
         return true;
     tm_pool_device_free(d);
     d->slices = malloc(count * sizeof *d->slices);
+    d->estimates = malloc(count * sizeof *d->estimates);
     d->plans = malloc(count * sizeof *d->plans);
     d->bests = malloc(count * sizeof *d->bests);
     d->lists = calloc(count, sizeof *d->lists);
-    d->capacity = d->slices && d->plans && d->bests && d->lists ? count : 0;
+    d->capacity =
+        d->slices && d->estimates && d->plans && d->bests && d->lists ? count : 0;
     return d->capacity > 0;
 }
 
@@ -63,7 +62,7 @@ tm_status tm_pool_device_begin(tm_pool_device *d, const tm_pool_call *call, int6
     if (!call->continues)
         d->report = (tm_device_report){.index = d->index};
     d->last_plan = (tm_plan){0};
-    d->work = (tm_cuda_work){0};
+    d->work = (tm_work){0};
     return TM_OK;
 }
 
@@ -140,80 +139,34 @@ static tm_rows next_piece(const tm_pool_device *d)
     return (tm_rows){d->rows.first, d->rows.first + count};
 }
 
-static tm_transfer transfer_of(tm_pool_device *d, const void *rows, ptrdiff_t stride, int64_t count,
-                               int64_t row_bytes)
-{
-    return d->plugin->is_pinned(d->cuda, rows, stride, count, (size_t)row_bytes)
-               ? TM_TRANSFER_PINNED
-               : TM_TRANSFER_PAGEABLE;
-}
-
-/* Whether memory is pinned is asked only where that may decide. */
-static tm_site site_for(tm_pool_device *d, size_t i, size_t count)
-{
-    const tm_job *job = &d->slices[i];
-    const tm_geometry *g = &job->geometry;
-    tm_site site = {.device = TM_DEVICE_CUDA,
-                    .cuda = d->plugin->traits(d->cuda),
-                    .frame = TM_TRANSFER_PAGEABLE,
-                    .together = tm_group_size(job, count - i)};
-    const tm_chunks chunks = tm_chunks_make(job, job->map.data, site.cuda.chunk_bytes);
-
-    site.chunks = tm_chunks_end(&chunks, 0) < g->map_height;
-    if (job->map.data)
-        site.map = TM_TRANSFER_PAGEABLE;
-    if (job->map.data && site.chunks) {
-        site.map =
-            transfer_of(d, job->map.data, job->map.stride, g->map_height, chunks.map_row_bytes);
-        site.chunks = site.map == TM_TRANSFER_PINNED;
-    }
-    if (tm_frame_is_there(d->slices, i))
-        site.frame = TM_TRANSFER_NONE;
-    else if (site.chunks)
-        site.frame = transfer_of(d, job->frame.samples, job->frame.stride, g->frame_height,
-                                 tm_image_row_bytes(&job->frame));
-    return site;
-}
-
-/* The slices' algorithms. Neighbours that share a launch share a plan if it was made
- * for the one with the greater norm: the bound on the error is the smaller for the
- * other. */
+/* Chooses the slices' algorithms. */
 static tm_status plan_slices(tm_pool_device *d, size_t count)
 {
-    tm_site site = {0};
-    size_t end = 0; /* of the neighbours */
+    const tm_estimate_request request = {.algorithm = d->call->algorithm};
 
+    d->backend->estimate(d->device, d->slices, count, &request, d->estimates);
     for (size_t i = 0; i < count; i++) {
-        tm_job *job = &d->slices[i];
         tm_plan *plan = &d->plans[i];
-        const bool first = i == end;
-        if (first) {
-            site = site_for(d, i, count);
-            end += site.together;
-        }
-        if (!first && job->tmpl->sum_sq <= job[-1].tmpl->sum_sq)
-            *plan = plan[-1];
-        else
-            tm_plan_make(plan, &site, job, d->call->algorithm);
+        tm_plan_choose(plan, &d->estimates[i], d->call->algorithm);
         if (plan->algorithm != TM_ALGORITHM_FFT)
             continue;
-        if (plan->fault) {
-            snprintf(d->message.text, sizeof d->message.text, "no FFT: %s", plan->fault);
+        if (plan->estimate.fault) {
+            snprintf(d->message.text, sizeof d->message.text, "no FFT: %s", plan->estimate.fault);
             return TM_ERR_INVALID;
         }
-        job->tiling = &plan->tiling;
+        d->slices[i].tiling = &plan->estimate.tiling;
     }
     return TM_OK;
 }
 
 static tm_status match_piece(tm_pool_device *d, tm_rows piece)
 {
-    tm_cuda_work work = {0};
+    tm_work work = {0};
     const size_t count = tm_pool_device_cut(d, piece);
     if (count) {
         tm_status status = plan_slices(d, count);
         if (status == TM_OK)
-            status = d->plugin->match(d->cuda, d->slices, count, &work, &d->message);
+            status = d->backend->match(d->device, d->slices, count, &work, &d->message);
         if (status != TM_OK)
             return status;
         d->last_plan = d->plans[count - 1];
@@ -237,7 +190,7 @@ static void measure_speed(tm_pool_device *d, double cost, double ms)
 
 void tm_pool_device_work(tm_pool_device *d)
 {
-    const double start = clock_ms(), cost = tm_pool_cost(d->call, d->rows, d->height);
+    const double start = clock_ms(), cost = tm_pool_cost(d->backend, d->call, d->rows, d->height);
 
     if (d->begun_ms == 0)
         d->begun_ms = start;

@@ -11,9 +11,9 @@
 typedef struct tm_pool_device {
     tm_pool *pool;
     pthread_mutex_t *lock; /* the pool's */
-    const tm_cuda_plugin *plugin;
+    const tm_backend *backend;
     int index;
-    tm_cuda *cuda; /* NULL: not opened, or closed after a failure */
+    tm_device *device; /* NULL: not opened, or closed after a failure */
     pthread_t thread;
     bool has_thread;
     pthread_cond_t wake; /* with the pool's lock: busy became true, or quit */
@@ -27,12 +27,13 @@ typedef struct tm_pool_device {
     tm_status status;
     tm_message message;
     tm_job *slices; /* room for all jobs, as plans and bests */
+    tm_estimate *estimates;
     tm_plan *plans;
     tm_candidate *bests;
     tm_peak_list *lists; /* of the slices; initialised where jobs want peaks */
     size_t capacity;
     tm_plan last_plan; /* of the last job's rows */
-    tm_cuda_work work;
+    tm_work work;
     double begun_ms, ended_ms; /* 0: it has no part */
     tm_device_report report;   /* so far */
 
@@ -47,8 +48,9 @@ typedef struct tm_pool_device {
     int wait;             /* calls before it is opened again */
 } tm_pool_device;
 
-/* What these rows of the call's jobs cost, in milliseconds of an H200, or so. */
-double tm_pool_cost(const tm_pool_call *call, tm_rows rows, int64_t height);
+/* About how long these rows of the call's jobs take, in milliseconds of a common device. */
+double tm_pool_cost(const tm_backend *backend, const tm_pool_call *call, tm_rows rows,
+                    int64_t height);
 
 /* For a new call. Error: MEMORY. */
 tm_status tm_pool_device_begin(tm_pool_device *device, const tm_pool_call *call, int64_t height);

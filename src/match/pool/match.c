@@ -23,7 +23,7 @@ static int list_usable(tm_pool *pool, tm_pool_device **list)
     int count = 0;
     for (int i = 0; i < pool->count; i++) {
         tm_pool_device *d = &pool->devices[i];
-        if (d->cuda && !d->failed)
+        if (d->device && !d->failed)
             list[count++] = d;
     }
     return count;
@@ -41,7 +41,7 @@ static int share_out(tm_pool *pool, tm_pool_device **list, int usable, tm_rows r
         knowing += list[i]->speed > 0;
     }
     const double mean = knowing ? known / knowing : 1;
-    const double ms = tm_pool_cost(pool->call, rows, pool->height) / mean;
+    const double ms = tm_pool_cost(pool->backend, pool->call, rows, pool->height) / mean;
     while (count > 1 && ms < count * pool->least_ms)
         count--;
     for (int i = 0; i < count; i++)
@@ -57,7 +57,7 @@ static int share_out(tm_pool *pool, tm_pool_device **list, int usable, tm_rows r
 static void note_closed(tm_pool_device *d)
 {
     enum { MOST_DOUBLINGS = 10 };
-    d->cuda = NULL;
+    d->device = NULL;
     d->warm = false;
     d->wait = (1 << d->failures) - 1;
     d->failures += d->failures < MOST_DOUBLINGS;
@@ -70,7 +70,7 @@ static void open_again(tm_pool *pool)
 
     for (int i = 0; i < pool->count; i++) {
         tm_pool_device *d = &pool->devices[i];
-        if (!d->cuda && d->wait-- == 0)
+        if (!d->device && d->wait-- == 0)
             list[count++] = d;
     }
     if (count)
@@ -87,7 +87,7 @@ static void note_failure(tm_pool *pool, tm_pool_device *d)
     append(&pool->call->warning, "%s%s", pool->call->warning.text[0] ? "; " : "", d->message.text);
     if (d->status == TM_ERR_DEVICE_MEMORY)
         return;
-    pool->plugin->close(d->cuda);
+    pool->backend->close(d->device);
     note_closed(d);
 }
 

@@ -10,7 +10,9 @@
 static void open_device(tm_pool_device *d)
 {
     tm_pool *pool = d->pool;
-    d->status = pool->plugin->open(&d->cuda, d->index, pool->memory, &d->message);
+    const tm_device_settings settings = {
+        .index = d->index, .memory = pool->memory, .algorithm = pool->algorithm};
+    d->status = pool->backend->open(&d->device, &settings, &d->message);
 }
 
 static void *serve(void *argument)
@@ -68,7 +70,7 @@ void tm_pool_run_devices(tm_pool *pool, tm_pool_device *const *list, int count)
 static const tm_pool_device *some_device(const tm_pool *pool)
 {
     for (int i = 0; i < pool->count; i++) {
-        if (pool->devices[i].cuda)
+        if (pool->devices[i].device)
             return &pool->devices[i];
     }
     return pool->devices;
@@ -86,13 +88,13 @@ tm_status tm_pool_host_alloc(tm_pool *pool, size_t size, void **memory, tm_messa
     const tm_pool_device *d = some_device(pool);
     if (tm_pool_is_inherited(pool))
         return TM_OK;
-    return d->cuda ? pool->plugin->host_alloc(d->cuda, size, memory, message) : TM_OK;
+    return d->device ? pool->backend->host_alloc(d->device, size, memory, message) : TM_OK;
 }
 
 void tm_pool_host_free(const tm_pool *pool, void *memory)
 {
     if (!tm_pool_is_inherited(pool))
-        pool->plugin->host_free(some_device(pool)->index, memory);
+        pool->backend->host_free(some_device(pool)->index, memory);
 }
 
 size_t tm_pool_reports(const tm_pool *pool, tm_device_report *reports, size_t capacity)
@@ -139,7 +141,7 @@ static tm_status start(tm_pool *pool, tm_message *message)
     return TM_OK;
 }
 
-tm_status tm_pool_create(tm_pool **created, const tm_cuda_plugin *plugin,
+tm_status tm_pool_create(tm_pool **created, const tm_backend *backend,
                          const tm_pool_settings *settings, tm_message *message)
 {
     const int count = settings->count;
@@ -153,8 +155,9 @@ tm_status tm_pool_create(tm_pool **created, const tm_cuda_plugin *plugin,
         snprintf(message->text, sizeof message->text, "out of memory");
         return TM_ERR_MEMORY;
     }
-    *pool = (tm_pool){.plugin = plugin,
+    *pool = (tm_pool){.backend = backend,
                       .memory = settings->memory,
+                      .algorithm = settings->algorithm,
                       .least_ms = settings->least_ms,
                       .forks = tm_forks(),
                       .count = count,
@@ -164,7 +167,7 @@ tm_status tm_pool_create(tm_pool **created, const tm_cuda_plugin *plugin,
     for (int i = 0; i < count; i++) {
         devices[i].pool = pool;
         devices[i].lock = &pool->lock;
-        devices[i].plugin = plugin;
+        devices[i].backend = backend;
         devices[i].index = settings->indices[i];
         pthread_cond_init(&devices[i].wake, NULL);
     }
@@ -190,8 +193,8 @@ void tm_pool_destroy(tm_pool **destroyed)
         tm_pool_device *d = &pool->devices[i];
         if (d->has_thread)
             pthread_join(d->thread, NULL);
-        if (d->cuda)
-            pool->plugin->close(d->cuda);
+        if (d->device)
+            pool->backend->close(d->device);
         pthread_cond_destroy(&d->wake);
         tm_pool_device_free(d);
     }

@@ -12,6 +12,7 @@ typedef struct tm_pool_settings {
     int count;          /* 1 to 64 */
     int64_t memory;     /* bytes on each; 0: no limit */
     double least_ms;    /* a device gets rows from about this much work on */
+    tm_algorithm algorithm; /* that calls will ask for, or AUTO */
 } tm_pool_settings;
 
 /* Waking a device, starting its copies and waiting for it takes a fifth of this. */
@@ -20,7 +21,7 @@ typedef struct tm_pool_settings {
 /* Opens the devices, all at once. *pool is the caller's, freed by destroy; the
  * plugin stays loaded until then. Errors: MEMORY and those of the plugin's open,
  * with the message of the first device that failed. */
-tm_status tm_pool_create(tm_pool **pool, const tm_cuda_plugin *plugin,
+tm_status tm_pool_create(tm_pool **pool, const tm_backend *backend,
                          const tm_pool_settings *settings, tm_message *message);
 void tm_pool_destroy(tm_pool **pool);
 

@@ -8,8 +8,9 @@
 enum { TM_POOL_MOST = 64 }; /* devices */
 
 struct tm_pool {
-    const tm_cuda_plugin *plugin;
+    const tm_backend *backend;
     int64_t memory;
+    tm_algorithm algorithm;
     double least_ms;
     int count;
     tm_pool_device *devices;

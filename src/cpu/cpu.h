@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* The CPU as a device: threads that make tiles of a map, with kernels of the instruction sets
+ * that there are. */
+#ifndef TMATCH_CPU_H
+#define TMATCH_CPU_H
+
+#include "lcc/device.h"
+
+/* Its one device has index 0. */
+const tm_backend *tm_cpu_backend(void);
+
+#endif

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "cpu/cpu.h"
+#include "cpu/estimate.h"
+#include "cpu/planes.h"
+#include "fft/cpu/fft.h"
+#include "lcc/cpu/direct.h"
+#include "lcc/cpu/f32.h"
+
+struct tm_device {
+    tm_cpu direct;
+    tm_fft_cpu *fft; /* NULL until needed */
+    tm_planes_memory planes;
+    int64_t memory; /* that FFT or planes may use; 0: no limit */
+    bool reference; /* matches by the definition */
+};
+
+static int cpu_count(tm_message *message)
+{
+    (void)message;
+    return 1;
+}
+
+static void processor_name(char *name, size_t size)
+{
+    char line[256];
+    FILE *file = fopen("/proc/cpuinfo", "r");
+
+    snprintf(name, size, "CPU");
+    while (file && fgets(line, sizeof line, file)) {
+        const char *colon = strchr(line, ':');
+        if (strncmp(line, "model name", 10) == 0 && colon) {
+            snprintf(name, size, "%.*s", (int)strcspn(colon + 2, "\n"), colon + 2);
+            break;
+        }
+    }
+    if (file)
+        fclose(file);
+}
+
+static void feature_names(char *names, size_t size)
+{
+    const uint32_t features = tm_cpu_features();
+    size_t used = 0;
+
+    names[0] = '\0';
+    for (uint32_t bit = 1; bit && used < size; bit <<= 1) {
+        if (features & bit)
+            used += (size_t)snprintf(names + used, size - used, "%s%s", used ? " " : "",
+                                     tm_cpu_feature_name(bit));
+    }
+}
+
+static tm_status cpu_describe(int index, tm_device_info *info, tm_message *message)
+{
+    (void)message;
+    *info = (tm_device_info){
+        .kind = TM_DEVICE_CPU, .index = index, .units = omp_get_num_procs()};
+    processor_name(info->name, sizeof info->name);
+    feature_names(info->detail, sizeof info->detail);
+    return TM_OK;
+}
+
+static void cpu_close(tm_device *d)
+{
+    tm_cpu_free(&d->direct);
+    tm_planes_free(&d->planes);
+#if TM_HAVE_FFTW
+    tm_fft_cpu_destroy(&d->fft);
+#endif
+    free(d);
+}
+
+static tm_status cpu_open(tm_device **opened, const tm_device_settings *settings,
+                          tm_message *message)
+{
+    tm_device *d = calloc(1, sizeof *d);
+    const tm_status status =
+        d ? tm_cpu_init(&d->direct, settings->threads, settings->features) : TM_ERR_MEMORY;
+
+    if (status != TM_OK) {
+        free(d);
+        snprintf(message->text, sizeof message->text, "%s", tm_strerror(status));
+        return status;
+    }
+    d->memory = settings->memory;
+    d->reference = settings->algorithm == TM_ALGORITHM_REFERENCE;
+    *opened = d;
+    return TM_OK;
+}
+
+static tm_device_traits cpu_traits(const tm_device *d)
+{
+    return (tm_device_traits){.kernels = d->direct.kernels.name, .threads = d->direct.threads};
+}
+
+/* Where there are planes and their sums, these have half of the memory, and FFT the rest. */
+static int64_t half_of(int64_t bytes)
+{
+    return (bytes + 1) / 2;
+}
+
+static bool has_planes(const tm_job *job)
+{
+    return !tm_job_is_plain(job) && !tm_job_is_f32(job);
+}
+
+static tm_cpu_conditions conditions_of(const tm_device *d, const tm_job *job, int64_t memory)
+{
+    return (tm_cpu_conditions){.kernels = d->direct.kernels.name,
+                               .threads = d->direct.threads,
+                               .started = d->fft != NULL,
+                               .fft_bytes = has_planes(job) ? half_of(memory) : memory};
+}
+
+static void cpu_estimate(tm_device *d, const tm_job *jobs, size_t count,
+                         const tm_estimate_request *request, tm_estimate *estimates)
+{
+    const bool wants_fft =
+        request->algorithm == TM_ALGORITHM_FFT || request->algorithm == TM_ALGORITHM_CUFFT;
+
+    for (size_t i = 0; i < count; i++) {
+        tm_cpu_conditions conditions =
+            conditions_of(d, &jobs[i], request->memory ? request->memory : d->memory);
+        conditions.missed_ms = request->missed_ms;
+        tm_cpu_estimate(&estimates[i], &conditions, &jobs[i], wants_fft);
+    }
+}
+
+/* Matches what kernels and FFT take as it is. */
+static tm_status match_whole(tm_device *d, tm_job *job)
+{
+    if (!job->tiling)
+        return tm_job_is_f32(job) ? tm_f32_match(d->direct.kernels.f32, job, d->direct.threads)
+                                  : tm_cpu_match(&d->direct, job);
+#if TM_HAVE_FFTW
+    tm_status status = d->fft ? TM_OK : tm_fft_cpu_create(&d->fft, d->direct.threads);
+    if (status == TM_OK)
+        status = tm_fft_cpu_match(d->fft, job, job->tiling, d->direct.kernels.f32);
+    return status;
+#else
+    return TM_ERR_INVALID;
+#endif
+}
+
+/* A job of planes, whose products are made band by band. */
+typedef struct planes_run {
+    tm_device *device;
+    const tm_job *whole;
+    tm_geometry geometry; /* that the estimate is for: the whole job's, or a band's */
+    tm_estimate estimate;
+} planes_run;
+
+/* A band that is not the whole job wants tiles of its own, which suit all its planes. */
+static const tm_fft_tiling *tile_band(planes_run *run, const tm_geometry *geometry)
+{
+    tm_job band = *run->whole;
+
+    if (!run->whole->tiling)
+        return NULL;
+    if (memcmp(&run->geometry, geometry, sizeof *geometry) != 0) {
+        const tm_cpu_conditions conditions =
+            conditions_of(run->device, run->whole, run->device->memory);
+        band.geometry = run->geometry = *geometry;
+        tm_cpu_estimate(&run->estimate, &conditions, &band, true);
+    }
+    return run->estimate.fault ? NULL : &run->estimate.tiling;
+}
+
+static tm_status match_product(void *context, tm_job *job)
+{
+    planes_run *run = context;
+    job->tiling = tile_band(run, &job->geometry);
+    return match_whole(run->device, job);
+}
+
+static tm_status match_planes(tm_device *d, tm_job *job, tm_message *message)
+{
+    planes_run run = {.device = d, .whole = job, .geometry = job->geometry};
+    tm_planes_call call = {.threads = d->direct.threads,
+                           .limit = d->memory ? half_of(d->memory) : TM_PLANES_MEMORY,
+                           .plain = match_product,
+                           .context = &run};
+
+    if (job->tiling)
+        run.estimate.tiling = *job->tiling;
+    const tm_status status = tm_planes_match(&d->planes, job, &call);
+    if (call.refused)
+        snprintf(message->text, sizeof message->text,
+                 "a row of the score map takes %lld bytes, and the limit leaves %lld for it",
+                 (long long)call.refused, (long long)call.limit);
+    return status;
+}
+
+static tm_status match_job(tm_device *d, tm_job *job, tm_message *message)
+{
+    if (d->reference)
+        return tm_reference_match(job);
+    if (has_planes(job) && (job->tiling || !tm_cpu_takes(job)))
+        return match_planes(d, job, message);
+    return match_whole(d, job);
+}
+
+static tm_status cpu_match(tm_device *d, tm_job *jobs, size_t count, tm_work *work,
+                           tm_message *message)
+{
+    const double start = clock_ms();
+    tm_status status = TM_OK;
+
+    *work = (tm_work){0};
+    message->text[0] = '\0';
+    for (size_t i = 0; i < count && status == TM_OK; i++) {
+        status = match_job(d, &jobs[i], message);
+#if TM_HAVE_FFTW
+        if (jobs[i].tiling && tm_job_is_f32(&jobs[i]) && d->fft)
+            work->windows_again += tm_fft_cpu_again(d->fft);
+#endif
+    }
+    work->times.kernel = clock_ms() - start;
+    if (status != TM_OK && !message->text[0])
+        snprintf(message->text, sizeof message->text, "%s", tm_strerror(status));
+    return status;
+}
+
+const tm_backend *tm_cpu_backend(void)
+{
+    static const tm_backend backend = {.version = TM_BACKEND_VERSION,
+                                       .count = cpu_count,
+                                       .describe = cpu_describe,
+                                       .open = cpu_open,
+                                       .close = cpu_close,
+                                       .traits = cpu_traits,
+                                       .estimate = cpu_estimate,
+                                       .match = cpu_match};
+    return &backend;
+}

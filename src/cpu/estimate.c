@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+#include "cpu/estimate.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "cpu/costs.h"
+#include "fft/f32.h"
+#include "fft/tiling.h"
+#include "lcc/cpu/f32_patch.h"
+
+/* Below this, looking for a tiling takes as long as the match. */
+#define TRIVIAL_MS 0.1
+
+/* The direct algorithm's tiles are at most 512 wide and whole blocks of 64. */
+static double blocks_width(const tm_geometry *g)
+{
+    int64_t across = (g->map_width + 511) / 512;
+    return (double)(across * (((g->map_width + across - 1) / across + 63) / 64 * 64));
+}
+
+static tm_direct_costs costs_of(const tm_direct_costs *costs, const char *kernels)
+{
+    while (costs->kernels && strcmp(costs->kernels, kernels) != 0)
+        costs++;
+    return *costs;
+}
+
+static tm_direct_costs f32_costs_of(const char *kernels, const tm_job *job)
+{
+    const tm_metric metric = job->metric;
+    const int sums = tm_needs_s_f(metric) ? 2
+                     : metric == TM_METRIC_CCORR_NORMED || metric == TM_METRIC_SQDIFF_NORMED;
+    const int channels = job->tmpl->channels;
+    tm_direct_costs costs = costs_of(tm_cpu_f32_costs, kernels);
+
+    costs.window = channels * (costs.window + sums * TM_CPU_F32_SUM_NS);
+    costs.row = channels * (costs.row + sums * TM_CPU_F32_SUM_ROW_NS);
+    costs.tap *= channels * (job->tmpl->mask ? 1 + sums : 1);
+    return costs;
+}
+
+/* Jobs that the direct algorithm gives to one thread end within TRIVIAL_MS. */
+static double direct_ms(const tm_cpu_conditions *c, const tm_job *job)
+{
+    const tm_geometry *g = &job->geometry;
+    const tm_direct_costs costs = tm_job_is_f32(job) ? f32_costs_of(c->kernels, job)
+                                                     : costs_of(tm_cpu_direct_costs, c->kernels);
+    double ms = tm_direct_ns(&costs, g, blocks_width(g), g->map_height) * 1e-6;
+    return ms < TRIVIAL_MS ? ms : ms / c->threads;
+}
+
+#if TM_HAVE_FFTW
+/* What the FFT holds in memory: tiles of each thread, spectra of all, and bytes of
+ * each thread besides. */
+typedef struct held_memory {
+    int tiles, spectra;
+    int64_t patch;
+} held_memory;
+
+/* What transforms of floats cost, whose lengths go to memory. */
+static tm_fft_costs f32_fft_costs(const tm_job *job, tm_fft_length *lengths, held_memory *held)
+{
+    tm_fft_costs costs = tm_cpu_fft_costs;
+    tm_fft_f32 f32;
+
+    tm_fft_f32_make(&f32, job);
+    held->tiles = tm_fft_f32_tiles(&f32);
+    held->spectra = tm_fft_f32_spectra(&f32);
+    const tm_f32_patch patch = tm_f32_patch_of(job, NULL, TM_FFT_PATCH, 1);
+    held->patch = tm_f32_patch_samples(&patch) * (int64_t)sizeof(double);
+    for (int i = 0; i < costs.count; i++)
+        lengths[i] = (tm_fft_length){costs.lengths[i].length,
+                                     costs.lengths[i].ns / 2 * tm_fft_f32_transforms(&f32)};
+    costs.lengths = lengths;
+    costs.window_ns = TM_CPU_F32_WINDOW_NS + TM_CPU_F32_SLIDE_NS * f32.slides;
+    costs.max_points /= held->tiles;
+    return costs;
+}
+#endif
+
+static const char *estimate_fft(tm_estimate *estimate, const tm_cpu_conditions *c,
+                                const tm_job *job)
+{
+#if TM_HAVE_FFTW
+    const tm_geometry *g = &job->geometry;
+    tm_fft_costs costs = tm_cpu_fft_costs;
+    tm_fft_length lengths[sizeof tm_cpu_fft_lengths / sizeof *tm_cpu_fft_lengths];
+    held_memory held = {1, 1, 0};
+    if (tm_job_is_f32(job))
+        costs = f32_fft_costs(job, lengths, &held);
+    double memory_ns = TM_CPU_FFT_MEMORY_NS * (c->threads * held.tiles + held.spectra);
+
+    costs.memory_ns = memory_ns / TM_CPU_FFT_FRAMES;
+    if (c->fft_bytes) { /* tiles for each thread and the template's, with their margins */
+        const int64_t points = (c->fft_bytes - c->threads * held.patch) /
+                               (16 * (c->threads * held.tiles + held.spectra + 1));
+        costs.max_points = points < costs.max_points ? points : costs.max_points;
+    }
+    /* a column's sums are kept in 32 bits */
+    if (g->template_height > 65536 || !tm_fft_tile_map(&estimate->tiling, g, &costs, c->threads))
+        return c->fft_bytes ? "transforms as long as the template do not fit in the memory limit"
+                            : "the template is too long for a transform";
+    double points = (double)estimate->tiling.length_x * estimate->tiling.length_y;
+    double start_ms = (TM_CPU_FFT_START_NS + points * memory_ns) * 1e-6;
+    estimate->fft_ms = estimate->tiling.ms + (TM_CPU_FFT_CALL_NS - points * costs.memory_ns) * 1e-6;
+    /* Started once it would have paid for the start: at most twice the better
+     * choice is spent, however many frames come. */
+    if (!c->started && c->missed_ms < start_ms) {
+        if (estimate->fft_ms < estimate->direct_ms)
+            estimate->missed_ms = estimate->direct_ms - estimate->fft_ms;
+        estimate->fft_ms += start_ms - c->missed_ms;
+    }
+    return NULL;
+#else
+    (void)estimate, (void)c, (void)job;
+    return "this build has no FFT for the CPU";
+#endif
+}
+
+void tm_cpu_estimate(tm_estimate *estimate, const tm_cpu_conditions *c, const tm_job *job,
+                     bool wants_fft)
+{
+    *estimate = (tm_estimate){.direct_ms = direct_ms(c, job), .fft_ms = INFINITY};
+    if (!wants_fft && estimate->direct_ms < TRIVIAL_MS)
+        return;
+    estimate->fault = estimate_fft(estimate, c, job);
+    if (!estimate->fault)
+        estimate->fault = tm_fft_fault(&estimate->tiling, job);
+    if (estimate->fault)
+        estimate->fft_ms = INFINITY;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* How long the algorithms take on the CPU. */
+#ifndef TMATCH_CPU_ESTIMATE_H
+#define TMATCH_CPU_ESTIMATE_H
+
+#include "lcc/device.h"
+
+typedef struct tm_cpu_conditions {
+    const char *kernels; /* the direct algorithm's */
+    int threads;
+    bool started;      /* FFT has plans and memory */
+    double missed_ms;  /* what it would have saved so far */
+    int64_t fft_bytes; /* that it may use; 0: no limit */
+} tm_cpu_conditions;
+
+/* wants_fft: FFT is not left out where the direct algorithm takes next to no time. */
+void tm_cpu_estimate(tm_estimate *estimate, const tm_cpu_conditions *conditions,
+                     const tm_job *job, bool wants_fft);
+
+#endif

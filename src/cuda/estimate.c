@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+#include "cuda/estimate.h"
+
+#include <math.h>
+
+#include "cuda/costs.h"
+#include "cuda/schedule.h"
+#include "fft/tiling.h"
+#include "lcc/cuda/tensor/limits.h"
+#include "lcc/planes.h"
+
+static double scale_of(const tm_cuda_conditions *c)
+{
+    return (double)TM_CUDA_FITTED_MULTIPROCESSORS / c->traits.multiprocessors;
+}
+
+/* What a multiprocessor makes on the tensor cores: tiles of 256 x 16, in rounds of one
+ * block a multiprocessor, or two where there are so many tiles and shared memory
+ * allows. */
+typedef struct tensor_load {
+    double windows;
+    int64_t blocks;
+} tensor_load;
+
+static tensor_load tensor_load_of(const tm_geometry *g, int64_t rows, int multiprocessors)
+{
+    int64_t w = g->template_width, h = g->template_height;
+    int64_t tiles = (g->map_width + 255) / 256 * ((rows + 15) / 16);
+    int64_t sums = (256 + w + 2) / 4;
+    int64_t bytes = 16 * (16 * (2 * sums + 1) + 2 * sums) + (h + 15) * (256 + (w + 22) / 16 * 16);
+    int64_t blocks = bytes < 112 * 1024 && tiles > multiprocessors ? 2 : 1;
+    int64_t slots = blocks * multiprocessors;
+    return (tensor_load){(double)((tiles + slots - 1) / slots * blocks * 256 * 16), blocks};
+}
+
+static double f32_ms(const tm_cuda_conditions *c, const tm_job *job, int64_t rows)
+{
+    const tm_geometry *g = &job->geometry;
+    return tm_direct_ns(&tm_cuda_f32_costs, g, (double)g->map_width, rows) * 1e-6 *
+               job->tmpl->channels * scale_of(c) *
+               (c->traits.fast_double ? 1 : TM_CUDA_SLOW_DOUBLE) +
+           TM_CUDA_TENSOR_CALL_NS * 1e-6;
+}
+
+/* The job's correlations of planes, each of which costs so much of one of 8-bit gray. */
+static double products_of(const tm_job *job, double cost)
+{
+    tm_plane_products products;
+
+    if (tm_job_is_plain(job) || tm_job_is_f32(job))
+        return 1;
+    tm_plane_products_make(&products, job, tm_mask_plane(job->tmpl));
+    return products.count * cost;
+}
+
+/* One correlation of 8-bit gray, for rows of the map; or what makes all of floats. */
+static double launch_ms(const tm_cuda_conditions *c, const tm_job *job, int64_t rows)
+{
+    const tm_geometry *g = &job->geometry;
+    double h = (double)g->template_height;
+
+    if (tm_job_is_f32(job))
+        return f32_ms(c, job, rows);
+    if (!c->traits.tensor_cores || job->tmpl->n > TM_TENSOR_TAPS)
+        return tm_direct_ns(&tm_cuda_direct_costs, g, (double)g->map_width, rows) * 1e-6 *
+                   scale_of(c) +
+               TM_CUDA_TENSOR_CALL_NS * 1e-6;
+    const tensor_load load = tensor_load_of(g, rows, c->traits.multiprocessors);
+    const double step = load.blocks > 1 ? TM_CUDA_TENSOR_STEP_NS : TM_CUDA_TENSOR_LONE_STEP_NS;
+    double window = TM_CUDA_TENSOR_WINDOW_NS +
+                    h * (TM_CUDA_TENSOR_ROW_NS + (double)((g->template_width + 22) / 16) * step);
+    return (load.windows * window + TM_CUDA_TENSOR_CALL_NS) * 1e-6;
+}
+
+static tm_chunks chunks_of(const tm_cuda_conditions *c, const tm_job *job)
+{
+    return tm_chunks_make(job, c->map != TM_TRANSFER_NONE,
+                          c->chunks ? c->traits.chunk_bytes : 0);
+}
+
+/* How long a row of the frame and of the map take to cross the bus. */
+typedef struct row_times {
+    double in_ms, out_ms;
+} row_times;
+
+static row_times row_times_of(const tm_cuda_conditions *c, const tm_chunks *chunks)
+{
+    return (row_times){(double)chunks->frame_row_bytes * tm_cuda_in_ns[c->frame] * 1e-6,
+                       (double)chunks->map_row_bytes * tm_cuda_out_ns[c->map] * 1e-6};
+}
+
+static double together_of(const tm_cuda_conditions *c)
+{
+    return c->together ? (double)c->together : 1;
+}
+
+/* A template's share of the copies, by themselves. */
+static double copies_ms(const tm_cuda_conditions *c, const tm_job *job)
+{
+    const tm_geometry *g = &job->geometry;
+    const tm_chunks chunks = chunks_of(c, job);
+    const row_times r = row_times_of(c, &chunks);
+    return ((double)g->frame_height * r.in_ms + (double)g->map_height * r.out_ms) /
+           together_of(c);
+}
+
+/* A template's share of the call: each chunk is launched when its rows are there and
+ * the chunk before is done, and comes back when it is done itself. */
+static double direct_ms(const tm_cuda_conditions *c, const tm_job *job)
+{
+    const tm_geometry *g = &job->geometry;
+    const tm_chunks chunks = chunks_of(c, job);
+    const row_times r = row_times_of(c, &chunks);
+    const double together = together_of(c),
+                 launches = together * products_of(job, TM_CUDA_DIRECT_PRODUCT);
+    double launched = 0, back = 0, rests = 0;
+
+    for (int64_t first = 0, end; first < g->map_height; first = end) {
+        end = tm_chunks_end(&chunks, first);
+        const double there = (double)tm_chunks_needed(&chunks, end) * r.in_ms + rests;
+        launched = fmax(launched, there) + launches * launch_ms(c, job, end - first);
+        back = fmax(back, launched) + (double)(end - first) * r.out_ms;
+        if (c->frame != TM_TRANSFER_NONE)
+            rests += TM_CUDA_CHUNK_COPY_NS * 1e-6;
+        if (end < g->map_height)
+            launched += TM_CUDA_CHUNK_LAUNCH_NS * 1e-6;
+    }
+    return back / together;
+}
+
+static const char *estimate_fft(tm_estimate *estimate, const tm_cuda_conditions *c,
+                                const tm_job *job, bool by_cufft)
+{
+    const tm_geometry *g = &job->geometry;
+    double h = (double)g->template_height, windows = (double)g->map_width * (double)g->map_height;
+    tm_fft_costs costs = by_cufft ? tm_cufft_costs : tm_cuda_fft_costs;
+
+    if (tm_job_is_f32(job) && job->tmpl->mask)
+        return "on a GPU floats are matched directly under a template's mask";
+    while (!by_cufft && costs.count && costs.lengths[costs.count - 1].length > c->traits.longest_fft)
+        costs.count--;
+    if (g->template_width > c->traits.widest_fft || !tm_fft_tile_map(&estimate->tiling, g, &costs, 1))
+        return "the template is too long for the device's transforms";
+    estimate->tiling.by_cufft = by_cufft;
+    double sums_ms = windows * h * TM_CUDA_WINDOW_ROW_NS * 1e-6;
+    if (tm_job_is_f32(job)) {
+        estimate->tiling.ms *= job->tmpl->channels;
+        sums_ms = windows * job->tmpl->channels * 1e-6 *
+                  (TM_CUDA_F32_SUMS_NS + (double)job->tmpl->n * TM_CUDA_F32_SUMS_TAP_NS);
+    }
+    estimate->fft_ms =
+        (estimate->tiling.ms * (c->traits.fast_double ? 1 : TM_CUDA_SLOW_DOUBLE) + sums_ms) *
+            scale_of(c) * products_of(job, TM_CUDA_FFT_PRODUCT) +
+        (TM_CUDA_FFT_CALL_NS + h * TM_CUDA_FFT_SERIAL_NS) * 1e-6 + copies_ms(c, job);
+    return NULL;
+}
+
+void tm_cuda_estimate(tm_estimate *estimate, const tm_cuda_conditions *c, const tm_job *job,
+                      tm_algorithm wanted)
+{
+    const bool by_cufft = wanted == TM_ALGORITHM_CUFFT;
+
+    *estimate = (tm_estimate){.direct_ms = direct_ms(c, job), .fft_ms = INFINITY};
+    if (!by_cufft && wanted != TM_ALGORITHM_FFT &&
+        estimate->direct_ms - copies_ms(c, job) < TM_CUDA_FFT_CALL_NS * 1e-6)
+        return;
+    estimate->fault = estimate_fft(estimate, c, job, by_cufft);
+    if (!estimate->fault)
+        estimate->fault = tm_fft_fault(&estimate->tiling, job);
+    if (estimate->fault)
+        estimate->fft_ms = INFINITY;
+}
+
+static tm_transfer transfer_of(const tm_pinned_memory *pinned, const void *rows, ptrdiff_t stride,
+                               int64_t count, int64_t row_bytes)
+{
+    return pinned->holds(pinned->context, rows, stride, count, (size_t)row_bytes)
+               ? TM_TRANSFER_PINNED
+               : TM_TRANSFER_PAGEABLE;
+}
+
+/* Whether memory is pinned is asked only where that may decide. */
+static tm_cuda_conditions conditions_of(const tm_device_traits *traits, const tm_job *jobs,
+                                        size_t index, size_t count,
+                                        const tm_pinned_memory *pinned)
+{
+    const tm_job *job = &jobs[index];
+    const tm_geometry *g = &job->geometry;
+    tm_cuda_conditions c = {.traits = *traits,
+                            .frame = TM_TRANSFER_PAGEABLE,
+                            .together = tm_group_size(job, count - index)};
+    const tm_chunks chunks = tm_chunks_make(job, job->map.data, traits->chunk_bytes);
+
+    c.chunks = tm_chunks_end(&chunks, 0) < g->map_height;
+    if (job->map.data)
+        c.map = TM_TRANSFER_PAGEABLE;
+    if (job->map.data && c.chunks) {
+        c.map = transfer_of(pinned, job->map.data, job->map.stride, g->map_height,
+                            chunks.map_row_bytes);
+        c.chunks = c.map == TM_TRANSFER_PINNED;
+    }
+    if (tm_frame_is_there(jobs, index))
+        c.frame = TM_TRANSFER_NONE;
+    else if (c.chunks)
+        c.frame = transfer_of(pinned, job->frame.samples, job->frame.stride, g->frame_height,
+                              tm_image_row_bytes(&job->frame));
+    return c;
+}
+
+void tm_cuda_estimate_jobs(tm_estimate *estimates, const tm_device_traits *traits,
+                           const tm_job *jobs, size_t count, tm_algorithm wanted,
+                           const tm_pinned_memory *pinned)
+{
+    tm_cuda_conditions c = {0};
+    size_t end = 0; /* of the jobs that share a launch */
+
+    for (size_t i = 0; i < count; i++) {
+        const bool first = i == end;
+        if (first) {
+            c = conditions_of(traits, jobs, i, count, pinned);
+            end += c.together;
+        }
+        if (!first && jobs[i].tmpl->sum_sq <= jobs[i - 1].tmpl->sum_sq)
+            estimates[i] = estimates[i - 1];
+        else
+            tm_cuda_estimate(&estimates[i], &c, &jobs[i], wanted);
+    }
+}

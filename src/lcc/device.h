@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* A device as the library sees it: one table, which src/cpu fills in for the CPU and a plugin,
+ * src/cuda, for CUDA devices. The plugin is built from the same tree: the version stands for
+ * the layout of every struct that crosses, and a plugin of another version is refused. */
+#ifndef TMATCH_LCC_DEVICE_H
+#define TMATCH_LCC_DEVICE_H
+
+#include "lcc/lcc.h"
+
+#define TM_BACKEND_VERSION 10
+
+typedef struct tm_message {
+    char text[256];
+} tm_message;
+
+/* An open device. Each backend has its own. */
+typedef struct tm_device tm_device;
+
+typedef struct tm_device_settings {
+    int index;              /* CUDA: which device */
+    int threads;            /* CPU: at least 1 */
+    uint32_t features;      /* CPU: instruction sets that may be used */
+    int64_t memory;         /* bytes; CPU: that FFT, or all for other than 8-bit gray, may use;
+                               CUDA: that may be allocated there. 0: no limit */
+    tm_algorithm algorithm; /* CPU: REFERENCE makes it match by the definition;
+                               CUDA: CUFFT makes it open cuFFT's library */
+} tm_device_settings;
+
+typedef struct tm_device_traits {
+    /* CPU */
+    const char *kernels; /* by whose instruction set the direct algorithm works */
+    int threads;
+
+    /* CUDA */
+    int multiprocessors;
+    bool tensor_cores;   /* of integers */
+    bool fast_double;
+    int longest_fft;     /* points of our own longest transform, 0 for none */
+    int widest_fft;      /* columns of a template that FFT takes, whoever transforms */
+    int64_t chunk_bytes; /* that a chunk of a frame copies at most: cuda/schedule.h */
+} tm_device_traits;
+
+/* What a plan is to be made for. */
+typedef struct tm_estimate_request {
+    tm_algorithm algorithm; /* AUTO, DIRECT, FFT, or on CUDA CUFFT: AUTO leaves FFT out where
+                               the direct algorithm is done before FFT has begun */
+    int64_t memory;         /* CPU: bytes for this call in place of the settings'; 0: those */
+    double missed_ms;       /* CPU: what FFT would have saved so far */
+} tm_estimate_request;
+
+/* How long each algorithm would take for a job, in milliseconds of the whole call: what is
+ * copied to a device and back is in it. */
+typedef struct tm_estimate {
+    double direct_ms;
+    double fft_ms;        /* INFINITY where FFT cannot run, or was left out */
+    double missed_ms;     /* what FFT would save if its start had been paid for */
+    const char *fault;    /* why FFT cannot run, or NULL */
+    tm_fft_tiling tiling; /* where it can; length_x 0: it was left out */
+} tm_estimate;
+
+/* What a match took. */
+typedef struct tm_work {
+    tm_times times; /* total stays 0 */
+    int64_t bytes_to_device, bytes_from_device;
+    int64_t windows_again; /* of floats by FFT: too near to a rounding, and made directly */
+} tm_work;
+
+/* Every function that fails writes its reason to message. */
+typedef struct tm_backend {
+    int version;
+
+    /* Number of usable devices; 0 with the reason in message. */
+    int (*count)(tm_message *message);
+
+    tm_status (*describe)(int index, tm_device_info *info, tm_message *message);
+
+    /* *device is the caller's, freed by close. Errors: MEMORY, DEVICE, DEVICE_MEMORY, and
+     * INVALID where there is no cuFFT. */
+    tm_status (*open)(tm_device **device, const tm_device_settings *settings,
+                      tm_message *message);
+    void (*close)(tm_device *device);
+
+    tm_device_traits (*traits)(const tm_device *device);
+
+    /* Estimates count jobs of one call, whose geometry and template are set. */
+    void (*estimate)(tm_device *device, const tm_job *jobs, size_t count,
+                     const tm_estimate_request *request, tm_estimate *estimates);
+
+    /* Runs count jobs of one frame, domain and metric, those with a tiling by FFT; writes
+     * each job's best, map and peaks, and *work. After DEVICE_MEMORY fewer rows may fit;
+     * after DEVICE the device is to be closed; if it was not lost, it can be opened again. */
+    tm_status (*match)(tm_device *device, tm_job *jobs, size_t count, tm_work *work,
+                       tm_message *message);
+
+    /* The rest is NULL for the CPU. */
+
+    /* About how long a row of the job's map takes, in milliseconds of a common device, with
+     * or without its part of the frame's copy. A wrong number makes a match slower, never
+     * different. */
+    double (*row_ms)(const tm_job *job, bool with_frame);
+
+    /* Repeats the device's part of the last successful match, with nothing
+     * copied: samples batches of launches, each batch's mean to ms. The match's
+     * template has to be there still. */
+    tm_status (*replay)(tm_device *device, int samples, int launches, double *ms,
+                        tm_message *message);
+
+    /* Host memory that all devices copy from and to directly. Error: MEMORY. index: of
+     * a device that has been opened, also one that is closed again. */
+    tm_status (*host_alloc)(tm_device *device, size_t size, void **memory, tm_message *message);
+    void (*host_free)(int index, void *memory);
+} tm_backend;
+
+#endif
