@@ -103,13 +103,21 @@ static void offered_endings_name_formats(void)
     CHECK(!io_named_format("a."));
 }
 
+/* What help and messages say of the formats. */
+static void formats_are_named(void)
+{
+    char names[128];
+    io_format_names(names, sizeof names);
+    CHECK_STR(names, "PNG, JPEG, TIFF, BMP, WebP, PNM, Y4M, NPY or a text matrix");
+}
+
 int main(int argc, char **argv)
 {
     static const check_test tests[] = {
         TEST(names_are_options), TEST(names_differ),
         TEST(groups_are_together), TEST(texts_are_phrases),
         TEST(arguments_fit_what_is_taken), TEST(choices_differ),
-        TEST(offered_endings_name_formats),
+        TEST(offered_endings_name_formats), TEST(formats_are_named),
     };
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
 }
