@@ -106,12 +106,23 @@ static tm_status no_rescue(void *context, tm_job *jobs, size_t count, tm_message
     return TM_ERR_INVALID;
 }
 
+/* One problem of three by FFT, half of those by cuFFT if it is there. */
+static tm_algorithm draw_algorithm(void)
+{
+    tm_message message;
+    if (check_random() % 3)
+        return TM_ALGORITHM_DIRECT;
+    return check_random() % 2 && library.plugin->open_cufft(&message) == TM_OK ? TM_ALGORITHM_CUFFT
+                                                                               : TM_ALGORITHM_FFT;
+}
+
 /* By FFT where that is asked for and can be. */
-static void run(tm_pool *pool, const kind_problem *p, tm_job *jobs, size_t count, bool by_fft)
+static void run(tm_pool *pool, const kind_problem *p, tm_job *jobs, size_t count,
+                tm_algorithm algorithm)
 {
     tm_pool_call call = {.jobs = jobs,
                          .count = count,
-                         .algorithm = by_fft ? TM_ALGORITHM_FFT : TM_ALGORITHM_DIRECT,
+                         .algorithm = algorithm,
                          .rescue = no_rescue};
     tm_status status = tm_pool_match(pool, &call);
     if (status == TM_ERR_INVALID && strncmp(call.message.text, "no FFT: ", 8) == 0) {
@@ -169,7 +180,7 @@ static int64_t check_job(tm_job *job, tm_job *oracle, const kind_problem *p)
 }
 
 /* Templates of several heights: devices get other slices of the frame for each. */
-static int64_t compare(tm_pool *pool, const kind_problem *p, bool by_fft, bool with_map)
+static int64_t compare(tm_pool *pool, const kind_problem *p, tm_algorithm algorithm, bool with_map)
 {
     tm_job jobs[TEMPLATES], oracles[TEMPLATES];
     size_t count = 0;
@@ -178,7 +189,7 @@ static int64_t compare(tm_pool *pool, const kind_problem *p, bool by_fft, bool w
     for (int64_t rows = p->tmpl.height; rows > 0 && count < TEMPLATES; rows /= 2)
         count += make_job(&jobs[count], &oracles[count], p, rows, with_map);
     if (count)
-        run(pool, p, jobs, count, by_fft);
+        run(pool, p, jobs, count, algorithm);
     for (size_t i = 0; i < count; i++)
         elements += check_job(&jobs[i], &oracles[i], p);
     return elements;
@@ -195,7 +206,7 @@ static void random_kinds(void)
         for (int64_t i = 0; i < cases / (MOST - 1); i++) {
             kind_problem p;
             kind_random(&p, 3e5);
-            elements += compare(pool, &p, check_random() % 3 == 0, check_random() % 2);
+            elements += compare(pool, &p, draw_algorithm(), check_random() % 2);
             kind_free(&p);
         }
         tm_pool_destroy(&pool);

@@ -2,10 +2,9 @@
 /* Each tile is filled with samples, transformed by cuFFT in place, multiplied with the
  * template's spectrum and transformed back; then its windows are scored from the sums. The
  * tiling, the bound on the error and the scores are those of our own transforms. */
-#include "fft/cuda/cufft.cuh"
-
 #include "fft/cuda/butterfly.cuh"
 #include "fft/cuda/cufft_library.cuh"
+#include "fft/cuda/fft.cuh"
 #include "fft/cuda/samples.cuh"
 #include "fft/cuda/scores.cuh"
 #include "integers.h"
@@ -213,8 +212,9 @@ static cudaError_t use_plan(tm_cufft *cufft, const tm_cufft_plan *p, cudaStream_
     return error_of(cufft, library()->set_stream(p->plan, stream));
 }
 
-cudaError_t tm_cufft_prepare(tm_cufft *cufft, tm_fft_job *job, int64_t tiles, cudaStream_t stream)
+static cudaError_t prepare(tm_fft_device *fft, tm_fft_job *job, int64_t tiles, cudaStream_t stream)
 {
+    tm_cufft *cufft = &fft->cufft;
     tm_cufft_plan *all, *one;
 
     TRY(find_plan(cufft, &job->tiling, (int)tiles, stream, &all));
@@ -230,7 +230,7 @@ cudaError_t tm_cufft_prepare(tm_cufft *cufft, tm_fft_job *job, int64_t tiles, cu
     return cudaSuccess;
 }
 
-int64_t tm_cufft_strip_bytes(const tm_fft_job *job, int64_t tiles)
+static int64_t strip_bytes(const tm_fft_job *job, int64_t tiles)
 {
     return tiles * points_of(job->tiling) * (int64_t)sizeof(double2);
 }
@@ -242,7 +242,7 @@ static dim3 windows_grid(const tm_fft_job *job)
                 (unsigned)(job->run.strips * job->run.tiles));
 }
 
-int64_t tm_cufft_candidates(const tm_fft_job *job)
+static int64_t count_candidates(const tm_fft_job *job)
 {
     const dim3 grid = windows_grid(job);
     return (int64_t)grid.x * grid.y * grid.z;
@@ -259,7 +259,7 @@ static dim3 points_grid(const tm_fft_job *job, int batch)
     return dim3((unsigned)ceil_div(points_of(job->tiling), THREADS), (unsigned)batch);
 }
 
-cudaError_t tm_cufft_make_spectrum(const tm_fft_job *job, cudaStream_t stream)
+static cudaError_t make_spectrum(const tm_fft_job *job, cudaStream_t stream)
 {
     load_template_kernel<<<tiles_grid(job, 1), THREADS, 0, stream>>>(*job);
     TRY(cudaGetLastError());
@@ -270,7 +270,7 @@ cudaError_t tm_cufft_make_spectrum(const tm_fft_job *job, cudaStream_t stream)
 }
 
 /* The plan takes as many tiles as a run has at most; those that this one lacks are 0. */
-cudaError_t tm_cufft_correlate(const tm_fft_job *job, cudaStream_t stream)
+static cudaError_t correlate(const tm_fft_job *job, cudaStream_t stream)
 {
     load_kernel<<<tiles_grid(job, job->cufft_batch), THREADS, 0, stream>>>(*job);
     TRY(cudaGetLastError());
@@ -282,7 +282,7 @@ cudaError_t tm_cufft_correlate(const tm_fft_job *job, cudaStream_t stream)
                                                    TM_CUFFT_INVERSE));
 }
 
-cudaError_t tm_cufft_finish(const tm_fft_job *job, cudaStream_t stream)
+static cudaError_t finish(const tm_fft_job *job, cudaStream_t stream)
 {
     if (job->f32.taps)
         sums_kernel<<<windows_grid(job), THREADS, 0, stream>>>(*job);
@@ -290,6 +290,9 @@ cudaError_t tm_cufft_finish(const tm_fft_job *job, cudaStream_t stream)
         scores_kernel<<<windows_grid(job), THREADS, 0, stream>>>(*job);
     return cudaGetLastError();
 }
+
+const tm_fft_steps tm_cufft_steps = {strip_bytes, prepare, make_spectrum,
+                                     correlate,   finish,  count_candidates};
 
 void tm_cufft_free(tm_cufft *cufft)
 {

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "fft/cuda/fft.cuh"
 
-#include <math.h>
-#include <stdlib.h>
-
 #include "integers.h"
 
 /* Points between the kernels take at most this much, if one tile does not take
@@ -12,138 +9,9 @@
 #define TM_FFT_RUN_BYTES ((int64_t)1 << 30)
 #endif
 
-static bool has_room(const tm_fft_kernels *k, int shared_bytes)
+static const tm_fft_steps *steps_of(const tm_fft_job *job)
 {
-    return k->row_bytes <= (size_t)shared_bytes && k->column_bytes <= (size_t)shared_bytes;
-}
-
-int tm_fft_longest(int shared_bytes)
-{
-    int longest = 0;
-    for (const tm_fft_kernels *k = tm_fft_kernel_table(); k->length; k++) {
-        if (has_room(k, shared_bytes))
-            longest = k->length;
-    }
-    return longest;
-}
-
-static const tm_fft_kernels *find_kernels(int length)
-{
-    const tm_fft_kernels *k = tm_fft_kernel_table();
-    while (k->length && k->length != length)
-        k++;
-    return k->length ? k : NULL;
-}
-
-/* exp(-2 pi i j / length), each part rounded once from long double. */
-static cudaError_t upload_roots(double2 **roots, int length, cudaStream_t stream)
-{
-    const size_t size = (size_t)length * sizeof(double2);
-    double2 *host = (double2 *)malloc(size);
-    if (!host)
-        return cudaErrorMemoryAllocation;
-    for (int j = 0; j < length; j++) {
-        const long double angle = 2 * 3.14159265358979323846264338327950288L * j / length;
-        host[j] = make_double2((double)cosl(angle), (double)-sinl(angle));
-    }
-    cudaError_t error = tm_device_malloc((void **)roots, size);
-    if (error == cudaSuccess)
-        error = cudaMemcpyAsync(*roots, host, size, cudaMemcpyHostToDevice, stream);
-    if (error == cudaSuccess)
-        error = cudaStreamSynchronize(stream);
-    if (error != cudaSuccess) {
-        tm_device_free(*roots);
-        *roots = NULL;
-    }
-    free(host);
-    return error;
-}
-
-static cudaError_t prepare_length(tm_fft_device *fft, int length, const double2 **roots,
-                                  cudaStream_t stream)
-{
-    const tm_fft_kernels *k = find_kernels(length);
-    if (!k || !has_room(k, fft->shared_bytes))
-        return cudaErrorInvalidConfiguration;
-    const ptrdiff_t i = k - tm_fft_kernel_table();
-    if (!fft->ready[i]) {
-        if (!fft->roots[i])
-            TRY(upload_roots(&fft->roots[i], length, stream));
-        TRY(k->prepare());
-        fft->ready[i] = true;
-    }
-    *roots = fft->roots[i];
-    return cudaSuccess;
-}
-
-static int64_t own_strip_bytes(const tm_fft_job *job, int64_t tiles)
-{
-    return (tiles * job->tiling.step_y + job->job.height - 1) * job->tiling.length_x *
-           (int64_t)sizeof(double2);
-}
-
-static int64_t own_candidates(const tm_fft_job *job)
-{
-    const int rows = find_kernels(job->tiling.length_x)->rows_at_once;
-    return ceil_div(job->run.rows, rows) * job->run.strips;
-}
-
-static cudaError_t own_prepare(tm_fft_device *fft, tm_fft_job *job, int64_t, cudaStream_t stream)
-{
-    TRY(prepare_length(fft, job->tiling.length_x, &job->roots_x, stream));
-    return prepare_length(fft, job->tiling.length_y, &job->roots_y, stream);
-}
-
-static cudaError_t own_rows_and_columns(const tm_fft_job *job, bool of_template, cudaStream_t stream)
-{
-    const tm_fft_kernels *x = find_kernels(job->tiling.length_x);
-    TRY(job->f32.taps ? x->f32_rows(job, of_template, stream) : x->rows(job, of_template, stream));
-    return find_kernels(job->tiling.length_y)->columns(job, of_template, stream);
-}
-
-static cudaError_t own_spectrum(const tm_fft_job *job, cudaStream_t stream)
-{
-    return own_rows_and_columns(job, true, stream);
-}
-
-static cudaError_t own_correlate(const tm_fft_job *job, cudaStream_t stream)
-{
-    return own_rows_and_columns(job, false, stream);
-}
-
-static cudaError_t own_finish(const tm_fft_job *job, cudaStream_t stream)
-{
-    const tm_fft_kernels *x = find_kernels(job->tiling.length_x);
-    return job->f32.taps ? x->f32_sums(job, stream) : x->scores(job, stream);
-}
-
-static cudaError_t cufft_prepare(tm_fft_device *fft, tm_fft_job *job, int64_t tiles,
-                                 cudaStream_t stream)
-{
-    return tm_cufft_prepare(&fft->cufft, job, tiles, stream);
-}
-
-/* The steps of a match, by our own transforms or by cuFFT's. */
-typedef struct steps {
-    /* Points of a strip of so many tiles. */
-    int64_t (*strip_bytes)(const tm_fft_job *job, int64_t tiles);
-    /* Brings about what runs of up to so many tiles need besides points. */
-    cudaError_t (*prepare)(tm_fft_device *fft, tm_fft_job *job, int64_t tiles, cudaStream_t stream);
-    cudaError_t (*spectrum)(const tm_fft_job *job, cudaStream_t stream);
-    /* From the frame to points of which all that is left to do is finish's, */
-    cudaError_t (*correlate)(const tm_fft_job *job, cudaStream_t stream);
-    /* which makes scores, and so many candidates; or sums, of floats. */
-    cudaError_t (*finish)(const tm_fft_job *job, cudaStream_t stream);
-    int64_t (*candidates)(const tm_fft_job *job);
-} steps;
-
-static const steps *steps_of(const tm_fft_job *job)
-{
-    static const steps own = {own_strip_bytes, own_prepare, own_spectrum,
-                              own_correlate,   own_finish,  own_candidates};
-    static const steps cufft = {tm_cufft_strip_bytes, cufft_prepare,   tm_cufft_make_spectrum,
-                                tm_cufft_correlate,   tm_cufft_finish, tm_cufft_candidates};
-    return job->tiling.by_cufft ? &cufft : &own;
+    return job->tiling.by_cufft ? &tm_cufft_steps : &tm_own_fft_steps;
 }
 
 static int64_t strip_bytes(const tm_fft_job *job, int64_t tiles)
@@ -191,7 +59,7 @@ int64_t tm_fft_candidates(const tm_fft_job *job)
     for (int64_t tile = 0; tile < job->tiling.down; tile += tiles) {
         for (int64_t strip = 0; strip < job->tiling.across; strip += strips) {
             own.run = run_at(job, strip, tile);
-            count += steps_of(job)->candidates(&own);
+            count += steps_of(job)->count_candidates(&own);
         }
     }
     return count;
@@ -204,7 +72,7 @@ static cudaError_t make_spectrum(const tm_fft_job *job, cudaStream_t stream)
     own.run.strips = own.run.tiles = 1;
     own.run.rows = 1;
     own.run.input_rows = job->job.height;
-    return steps_of(job)->spectrum(&own, stream);
+    return steps_of(job)->make_spectrum(&own, stream);
 }
 
 static cudaError_t prepare_side(tm_fft_device *fft, tm_fft_job *job)
@@ -281,7 +149,7 @@ cudaError_t tm_fft_launch(const tm_fft_job *job, cudaStream_t stream)
             TRY(steps_of(job)->correlate(&own, stream));
             TRY(cudaStreamWaitEvent(stream, job->joined, 0));
             TRY(steps_of(job)->finish(&own, stream));
-            own.job.candidates += steps_of(job)->candidates(&own);
+            own.job.candidates += steps_of(job)->count_candidates(&own);
         }
     }
     return cudaSuccess;

@@ -26,6 +26,26 @@ typedef struct tm_fft_device {
     tm_cufft cufft;
 } tm_fft_device;
 
+/* The steps of a match that differ by whose transforms it takes. But for prepare they are for
+ * job->run, and allocate nothing. */
+typedef struct tm_fft_steps {
+    /* Bytes of the points of a strip of so many tiles. */
+    int64_t (*strip_bytes)(const tm_fft_job *job, int64_t tiles);
+    /* Brings about what runs of up to so many tiles need besides points. */
+    cudaError_t (*prepare)(tm_fft_device *fft, tm_fft_job *job, int64_t tiles, cudaStream_t stream);
+    /* Makes the template's spectrum; then points of the frame, multiplied with it and
+     * transformed back as far as points go; */
+    cudaError_t (*make_spectrum)(const tm_fft_job *job, cudaStream_t stream);
+    cudaError_t (*correlate)(const tm_fft_job *job, cudaStream_t stream);
+    /* and of those the scores and candidates, or of floats the sums. */
+    cudaError_t (*finish)(const tm_fft_job *job, cudaStream_t stream);
+    /* How many candidates that writes. */
+    int64_t (*count_candidates)(const tm_fft_job *job);
+} tm_fft_steps;
+
+extern const tm_fft_steps tm_own_fft_steps; /* transforms.cu */
+extern const tm_fft_steps tm_cufft_steps;   /* cufft.cu; its library has been opened */
+
 /* Points of the longest transform that a device has kernels for, 0 for none. */
 int tm_fft_longest(int shared_bytes);
 
