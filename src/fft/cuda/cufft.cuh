@@ -7,7 +7,7 @@
 
 enum { TM_CUFFT_PLANS = 8 };
 
-/* Of whole tiles, some at a time. length_x 0: none. */
+/* A plan for a number of tiles at a time. length_x is 0 where there is none. */
 typedef struct tm_cufft_plan {
     int plan; /* cuFFT's number of it */
     int length_x, length_y, batch;
