@@ -85,6 +85,9 @@ static void other_devices_stay_closed(void)
     CHECK_EQ(is_open(0), 0);
 }
 
+static bool has_cufft;
+
+/* With cuFFT where that is there. */
 static tm_pool *open_pool(int count, int devices)
 {
     int indices[MOST];
@@ -93,7 +96,11 @@ static tm_pool *open_pool(int count, int devices)
 
     for (int i = 0; i < count; i++)
         indices[i] = i % devices;
-    const tm_pool_settings settings = {indices, count, 0, 0, TM_ALGORITHM_AUTO};
+    tm_pool_settings settings = {indices, count, 0, 0, TM_ALGORITHM_CUFFT};
+    has_cufft = tm_pool_create(&pool, library.plugin, &settings, &message) == TM_OK;
+    if (has_cufft)
+        return pool;
+    settings.algorithm = TM_ALGORITHM_AUTO;
     if (tm_pool_create(&pool, library.plugin, &settings, &message) != TM_OK)
         check_fail(__FILE__, __LINE__, "no pool: %s", message.text);
     return pool;
@@ -109,11 +116,9 @@ static tm_status no_rescue(void *context, tm_job *jobs, size_t count, tm_message
 /* One problem of three by FFT, half of those by cuFFT if it is there. */
 static tm_algorithm draw_algorithm(void)
 {
-    tm_message message;
     if (check_random() % 3)
         return TM_ALGORITHM_DIRECT;
-    return check_random() % 2 && library.plugin->open_cufft(&message) == TM_OK ? TM_ALGORITHM_CUFFT
-                                                                               : TM_ALGORITHM_FFT;
+    return has_cufft && check_random() % 2 ? TM_ALGORITHM_CUFFT : TM_ALGORITHM_FFT;
 }
 
 /* By FFT where that is asked for and can be. */
