@@ -84,35 +84,47 @@ static void torn_anywhere(void)
     expect_incomplete(0);
 }
 
+/* Where the last segment ends. */
+static size_t end_of_segments(const unsigned char *file)
+{
+    size_t end = 0;
+    Elf64_Ehdr header;
+    Elf64_Phdr segment;
+
+    memcpy(&header, file, sizeof header);
+    for (int i = 0; i < header.e_phnum; i++) {
+        memcpy(&segment, file + header.e_phoff + (size_t)i * sizeof segment, sizeof segment);
+        if (segment.p_offset + segment.p_filesz > end)
+            end = segment.p_offset + segment.p_filesz;
+    }
+    return end;
+}
+
 /* Programs that strip may leave the table of sections out, the last thing in the file:
  * it is then complete where its segments are. */
 static void torn_without_sections(void)
 {
-    unsigned char *copy = malloc(size);
     Elf64_Ehdr header;
     tm_message message;
-    int refused = 0, loaded = 0;
 
     if (plugin[EI_CLASS] != ELFCLASS64)
         check_skip("not a 64-bit system");
+    const size_t end = end_of_segments(plugin);
+    unsigned char *copy = malloc(size);
     CHECK(copy);
     memcpy(copy, plugin, size);
     memcpy(&header, copy, sizeof header);
     header.e_shoff = 0;
     header.e_shnum = header.e_shstrndx = 0;
     memcpy(copy, &header, sizeof header);
-    for (size_t length = size / 2; length < size; length += size / 200) {
-        write_plugin(copy, length);
-        if (load(&message) == TM_OK) {
-            loaded++;
-            continue;
-        }
-        refused++;
-        CHECK_EQ(loaded, 0);
-        CHECK(strstr(message.text, "is incomplete"));
-    }
+    write_plugin(copy, size);
+    for (size_t length = end - 1; length > end / 2; length -= end / 200)
+        expect_incomplete(length);
+    write_plugin(copy, end);
+    CHECK_EQ(load(&message), TM_OK);
+    write_plugin(copy, size);
+    CHECK_EQ(load(&message), TM_OK);
     free(copy);
-    CHECK(loaded > 0 && refused > loaded);
 }
 
 static void other_files(void)
