@@ -219,8 +219,9 @@ static cudaError_t prepare(tm_fft_device *fft, tm_fft_job *job, int64_t tiles, c
 
     TRY(find_plan(cufft, &job->tiling, (int)tiles, stream, &all));
     TRY(find_plan(cufft, &job->tiling, 1, stream, &one));
-    TRY(tm_buffer_fit(&cufft->work, all->work_bytes > one->work_bytes ? all->work_bytes
-                                                                      : one->work_bytes));
+    /* Never empty: cuFFT is given a place also where it wants no bytes there. */
+    const int64_t most = larger((int64_t)all->work_bytes, (int64_t)one->work_bytes);
+    TRY(tm_buffer_fit(&cufft->work, (size_t)larger(most, 1)));
     TRY(use_plan(cufft, all, stream));
     TRY(use_plan(cufft, one, stream));
     job->cufft = cufft;
