@@ -13,12 +13,12 @@ enum { LINE_SIZE = 256, SHORTEST_LINE = 44 };
 static const io_rgb faint = {{150, 150, 160}};
 
 /* Where things are on the canvas. s: the size of the text, which all sizes follow. */
-typedef struct layout {
+typedef struct plot_layout {
     int64_t s, left, top, right, bottom; /* of the picture, without its frame */
     int64_t bar_bottom;
     io_ticks across, down, scores;
     int64_t width, height;
-} layout;
+} plot_layout;
 
 /* How much of the text fits in a line: whole words if one fits, else letters, at least one. */
 static size_t line_length(const char *text, int64_t size, int64_t width)
@@ -55,7 +55,7 @@ static int64_t draw_paragraph(io_picture *canvas, int64_t x, int64_t y, int64_t 
     return y - from;
 }
 
-static int64_t draw_caption(io_picture *canvas, const io_plot *plot, const layout *l)
+static int64_t draw_caption(io_picture *canvas, const io_plot *plot, const plot_layout *l)
 {
     int64_t y = l->s;
     for (size_t i = 0; i < plot->paragraphs; i++)
@@ -85,10 +85,10 @@ static io_ticks ticks_of(int64_t from, int64_t positions, double pixels, int64_t
     return t;
 }
 
-static layout lay_out(const io_plot *plot)
+static plot_layout lay_out(const io_plot *plot)
 {
     const io_picture *p = plot->picture;
-    layout l = {.s = clamp(larger(p->width, p->height) / 90, 10, 22)};
+    plot_layout l = {.s = clamp(larger(p->width, p->height) / 90, 10, 22)};
     const int64_t s = l.s, bar = larger(p->height, 14 * s);
     const double low = fmin(plot->worst, plot->best), high = fmax(plot->worst, plot->best);
 
@@ -109,7 +109,7 @@ static layout lay_out(const io_plot *plot)
     return l;
 }
 
-static void draw_positions(io_picture *canvas, const io_plot *plot, const layout *l)
+static void draw_positions(io_picture *canvas, const io_plot *plot, const plot_layout *l)
 {
     const int64_t s = l->s, tick = s / 2, thick = larger(1, s / 10);
     char text[IO_TICK_SIZE];
@@ -132,7 +132,7 @@ static void draw_positions(io_picture *canvas, const io_plot *plot, const layout
 }
 
 /* The best colour is at the top. */
-static void draw_scale(io_picture *canvas, const io_plot *plot, const layout *l)
+static void draw_scale(io_picture *canvas, const io_plot *plot, const plot_layout *l)
 {
     const int64_t s = l->s, x = l->right + 2 * s, bar = 3 * s / 2, height = l->bar_bottom - l->top;
     const double span = plot->best - plot->worst;
@@ -160,14 +160,14 @@ static void draw_scale(io_picture *canvas, const io_plot *plot, const layout *l)
     }
 }
 
-static void paste(io_picture *canvas, const layout *l, const io_picture *picture)
+static void paste(io_picture *canvas, const plot_layout *l, const io_picture *picture)
 {
     for (int64_t y = 0; y < picture->height; y++)
         memcpy(io_pixel(canvas, l->left, l->top + y), picture->samples + y * picture->width * 3,
                (size_t)picture->width * 3);
 }
 
-static bool draw_marks(io_picture *canvas, const io_plot *plot, const layout *l, io_error *error)
+static bool draw_marks(io_picture *canvas, const io_plot *plot, const plot_layout *l, io_error *error)
 {
     const size_t count = plot->marks.count;
     io_drawing marks = plot->marks;
@@ -190,7 +190,7 @@ static bool draw_marks(io_picture *canvas, const io_plot *plot, const layout *l,
 
 bool io_draw_plot(io_picture *canvas, const io_plot *plot, io_error *error)
 {
-    const layout l = lay_out(plot);
+    const plot_layout l = lay_out(plot);
 
     *canvas = (io_picture){.width = l.width, .height = l.height, .channels = 3};
     canvas->samples = malloc((size_t)(l.width * l.height) * 3);

@@ -8,13 +8,13 @@
 #include <string.h>
 
 /* What the header says, and how the samples are wanted. */
-typedef struct layout {
+typedef struct png_samples {
     int type, channels, bits;
     bool alpha, transparent, colored, deep_file, interlaced;
-} layout;
+} png_samples;
 
 typedef struct png_state {
-    layout layout;
+    png_samples samples;
     png_structp png;
     png_infop info;
     const uint8_t *data; /* what is left to decode */
@@ -114,7 +114,7 @@ static bool split_alpha(io_picture *picture, int channels)
 /* Reads up to the samples, after setjmp. libpng holds no row yet. */
 static bool begin(png_state *state, const io_request *request, const io_limits *limits)
 {
-    layout *l = &state->layout;
+    png_samples *l = &state->samples;
     png_set_read_fn(state->png, state, read_bytes);
     /* The size is checked below, with a better message. */
     png_set_user_limits(state->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
@@ -144,7 +144,7 @@ static bool begin(png_state *state, const io_request *request, const io_limits *
  * pixel. From here on libpng holds two rows. Returns the number of passes. */
 static int start(png_state *state, io_color color)
 {
-    const layout *l = &state->layout;
+    const png_samples *l = &state->samples;
     if (l->type == PNG_COLOR_TYPE_PALETTE)
         png_set_palette_to_rgb(state->png);
     else if (l->type == PNG_COLOR_TYPE_GRAY)
@@ -172,7 +172,7 @@ static int start(png_state *state, io_color color)
 static bool read_picture(png_state *state, const io_request *request, const io_limits *limits,
                          io_picture *picture)
 {
-    const layout *l = &state->layout;
+    const png_samples *l = &state->samples;
     if (setjmp(state->escape))
         return false;
     if (!begin(state, request, limits) ||
@@ -220,7 +220,7 @@ static bool rows_open(io_rows *rows, const io_limits *limits, io_error *error)
     if (!create_reader(state, rows->source, error) || setjmp(state->escape))
         return false;
     const io_request request = {.color = rows->color};
-    const layout *l = &state->layout;
+    const png_samples *l = &state->samples;
     if (!begin(state, &request, limits))
         return false;
     rows->alpha_ignored = l->transparent;

@@ -12,7 +12,7 @@
 
 /* The layouts that the header's C names, without the "p10" behind: how many pixels share a chroma
  * sample, each way. */
-static const struct layout {
+static const struct chroma_layout {
     const char *name;
     int across, down; /* 0: no chroma */
     bool alpha;
@@ -37,7 +37,7 @@ static bool parse_integer(const char *text, size_t length, int64_t *value)
 }
 
 /* "420p10", "mono16", "422" */
-static bool parse_chroma(io_y4m *video, const struct layout **layout, const char *text,
+static bool parse_chroma(io_y4m *video, const struct chroma_layout **layout, const char *text,
                          size_t length, io_error *error)
 {
     for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) {
@@ -74,7 +74,7 @@ static void parse_rate(io_y4m *video, const char *text, size_t length)
     }
 }
 
-static bool find_size(io_y4m *video, const struct layout *layout, io_error *error)
+static bool find_size(io_y4m *video, const struct chroma_layout *layout, io_error *error)
 {
     uint64_t luma, chroma = 0, samples;
     video->alpha = layout->alpha;
@@ -95,7 +95,7 @@ static bool find_size(io_y4m *video, const struct layout *layout, io_error *erro
 
 bool io_y4m_parse(io_y4m *video, const uint8_t *line, size_t length, io_error *error)
 {
-    const struct layout *layout = &layouts[0];
+    const struct chroma_layout *layout = &layouts[0];
     const char *text = (const char *)line, *end = text + length;
 
     *video = (io_y4m){.bits = 8};

@@ -96,8 +96,8 @@ static bool begin(cli_feed *f, const cli_frame *frame, bool *lone, io_error *err
         const io_follows follows = io_stream_follows(stream);
         *lone = streams_may_follow(&f->picture, follows);
         if (follows == IO_FOLLOWS_GARBAGE && *lone && !f->options->quiet)
-            message_note(path, "what follows the picture, from byte %" PRId64 " on, is not a picture and is not read",
-                    io_stream_offset(stream));
+            message_note(path, "what follows the picture, from byte %" PRId64
+                         " on, is not a picture and is not read", io_stream_offset(stream));
         const int64_t pages = io_count_pages(&f->picture.source);
         if (pages > 1 && !f->options->quiet)
             message_note(path, "holds %" PRId64 " pictures, and from a pipe only the first is "

@@ -177,7 +177,8 @@ bool frames_add_file(cli_frames *frames, cli_frame frame)
         frame.stream = !frames->in_list || strcmp(file, "-") == 0;
         if (!frame.stream) {
             t.added = true;
-            good = add_error(frames, &frame, "a pipe or a device is named on the command line, not in a list");
+            good = add_error(frames, &frame,
+                             "a pipe or a device is named on the command line, not in a list");
         }
     } else if (file && !(frames->one_each && io_is_stream(file))) {
         good = add_parts(&t, file);

@@ -16,7 +16,7 @@ enum { FRAMES_A_DEVICE = 4 };
 #define AHEAD_BYTES ((size_t)1 << 30)
 
 /* How much memory is page-locked. */
-#define SLOT_BYTES ((size_t)256 << 20)
+#define PINNED_BYTES ((size_t)256 << 20)
 
 static size_t min_size(size_t a, size_t b)
 {
@@ -109,7 +109,7 @@ void layout_make(layout *l, const cli_options *options, pipeline_settings *s, si
     if (options->in_flight)
         s->in_flight = s->in_flight_ahead = (size_t)options->in_flight;
     s->ahead_bytes = options->in_flight ? 0 : AHEAD_BYTES;
-    s->slot_bytes = options->max_memory ? 0 : SLOT_BYTES;
+    s->pinned_bytes = options->max_memory ? 0 : PINNED_BYTES;
     s->worth_ms = WORTH_MS;
     if (options->max_memory)
         limit_memory(l, options, s, frames);

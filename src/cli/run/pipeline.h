@@ -13,7 +13,7 @@
 #include <stddef.h>
 
 #include "run/job.h"
-#include "run/slots.h"
+#include "run/pinned.h"
 #include "run/engine.h"
 #include "run/frames.h"
 
@@ -48,8 +48,8 @@ typedef struct pipeline_settings {
     bool (*open_device)(void *device_data, size_t i, cli_engine *engine);
     void *device_data;
     double worth_ms;
-    frame_slots *slots; /* frames are read into them once a device is open */
-    size_t slot_bytes;  /* what all slots may take; 0: none are made */
+    pinned_buffers *pinned; /* frames are read into them once a device is open */
+    size_t pinned_bytes;  /* what all buffers may take; 0: none are made */
     /* Called with each finished job. False: nobody wants more. */
     bool (*finished)(void *data, cli_job *job);
     void *data;

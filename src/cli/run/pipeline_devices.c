@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 #include "run/pipeline_devices.h"
 
-/* The first device that has a frame to match makes as many slots as frames are in memory when
+/* The first device that has a frame to match makes as many buffers as frames are in memory when
  * none has to wait; but only if each will be used a few times. The lock is held before and
  * after. */
-static bool make_slots(cli_pipeline *p, const pipeline_thread *t)
+static bool make_pinned(cli_pipeline *p, const pipeline_thread *t)
 {
     const size_t count = p->s.in_flight, left = p->s.frames->count - p->taken;
 
-    p->slots_asked = true;
+    p->pinned_asked = true;
     if (!p->feeding && left < 4 * count)
         return false;
     pthread_mutex_unlock(&p->lock);
-    const bool made = slots_make(p->s.slots, t->engine->matcher, count, p->s.slot_bytes);
+    const bool made = pinned_make(p->s.pinned, t->engine->matcher, count, p->s.pinned_bytes);
     pthread_mutex_lock(&p->lock);
     return made;
 }
 
 /* Freeing one takes a third of a millisecond: it is done while the last frames are still read. */
-static void free_slots(cli_pipeline *p, const pipeline_thread *t)
+static void free_pinned(cli_pipeline *p, const pipeline_thread *t)
 {
     pthread_mutex_unlock(&p->lock);
-    slots_free(p->s.slots, t->engine->matcher);
+    pinned_free(p->s.pinned, t->engine->matcher);
     pthread_mutex_lock(&p->lock);
 }
 
-static void match_frames(const pipeline_thread *t)
+static void run_device(const pipeline_thread *t)
 {
     cli_pipeline *p = t->pipeline;
-    bool made_slots = false;
+    bool made_pinned = false;
     cli_job *job;
 
     pthread_mutex_lock(&p->lock);
@@ -37,20 +37,20 @@ static void match_frames(const pipeline_thread *t)
             pthread_cond_wait(&p->read, &p->lock);
             continue;
         }
-        if (!p->slots_asked)
-            made_slots = make_slots(p, t);
+        if (!p->pinned_asked)
+            made_pinned = make_pinned(p, t);
         pthread_mutex_unlock(&p->lock);
         job_match(job, p->s.plan, t->engine);
         job_release(job, p->s.plan);
         pthread_mutex_lock(&p->lock);
-        if (made_slots && pipeline_takes_no_more(p))
-            free_slots(p, t);
+        if (made_pinned && pipeline_takes_no_more(p))
+            free_pinned(p, t);
         pipeline_push(&p->to_write, p->window, job);
         pthread_cond_signal(&p->work);
     }
     pthread_mutex_unlock(&p->lock);
-    if (made_slots)
-        slots_free(p->s.slots, t->engine->matcher);
+    if (made_pinned)
+        pinned_free(p->s.pinned, t->engine->matcher);
 }
 
 /* A device that was asked for cannot be opened: there are no results. */
@@ -96,7 +96,7 @@ void *pipeline_open_and_match(void *argument)
     }
     pthread_mutex_unlock(&p->lock);
     if (good)
-        match_frames(t);
+        run_device(t);
     engine_close(t->engine);
     return NULL;
 }

@@ -40,7 +40,7 @@ struct cli_pipeline {
     bool broken;                 /* a device cannot be opened: nothing more is handed over */
     size_t frame_bytes;          /* what the largest frame so far takes */
     bool late_begun, late_ready; /* whether the device that the CPU asked for is opened, is open */
-    bool slots_asked;            /* a device's thread has made slots, or found no use for them */
+    bool pinned_asked;            /* a device's thread has made them, or found no use for them */
     size_t matched;
     double match_ms; /* how long those took, all threads together */
     pipeline_thread *threads;

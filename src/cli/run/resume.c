@@ -84,7 +84,8 @@ static bool read_lines(cli_resume *r, FILE *file, bool quiet)
 
     while (good && (errno = 0, length = getline(&text, &size, file)) > 0) {
         if (text[length - 1] != '\n') { /* the line is torn: a power cut may leave zeros there */
-            begun = strncmp(text, start, (size_t)length < strlen(start) ? (size_t)length : strlen(start)) == 0;
+            begun = strncmp(text, start, (size_t)length < strlen(start) ? (size_t)length
+                                                                        : strlen(start)) == 0;
             break;
         }
         log_line line;

@@ -32,7 +32,7 @@ typedef struct runner {
     cli_watch watch;
     cli_feed feed;
     layout layout;
-    frame_slots slots;
+    pinned_buffers pinned;
     pipeline_settings pipeline;
     cli_engine *engines;
     size_t engine_count;
@@ -186,8 +186,8 @@ static bool make_layout(runner *r)
     }
     r->plan.frame_input.room = r->plan.template_input.room = r->layout.room;
     if (s->devices || r->layout.may_open_device)
-        r->plan.frame_input.memory = &r->slots.memory;
-    s->slots = &r->slots;
+        r->plan.frame_input.memory = &r->pinned.memory;
+    s->pinned = &r->pinned;
     r->engines = calloc((s->devices ? PIPELINE_MOST_DEVICES : s->engine_count) + 1,
                         sizeof *r->engines);
     if (!r->engines)
@@ -287,7 +287,7 @@ cli_exit cli_run(const cli_options *options)
     runner r = {.options = options};
     cli_exit status = CLI_FAILED;
 
-    slots_init(&r.slots);
+    pinned_init(&r.pinned);
     r.plan = (cli_plan){.options = options, .templates = &r.templates, .protected = &r.protected};
     r.pipeline.plan = &r.plan;
     r.pipeline.frames = &r.frames;
@@ -299,7 +299,7 @@ cli_exit cli_run(const cli_options *options)
         if (feed_take(&r.feed, &r.frames) && make_layout(&r) && open_engines(&r))
             status = match_all(&r);
     }
-    slots_destroy(&r.slots);
+    pinned_destroy(&r.pinned);
     emitter_end(&r.emitter);
     watch_close(&r.watch);
     for (size_t i = 0; i < r.engine_count; i++)

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-#include "run/slots.h"
+#include "run/pinned.h"
 
 #include <stdlib.h>
 
 static void *take(io_memory *memory, size_t size)
 {
-    frame_slots *s = (frame_slots *)memory;
-    void *slot = NULL;
+    pinned_buffers *s = (pinned_buffers *)memory;
+    void *buffer = NULL;
 
     pthread_mutex_lock(&s->lock);
     if (size > s->wanted)
         s->wanted = size;
     if (size <= s->size && s->unused_count > 0) {
         s->used[s->used_count++] = s->unused[--s->unused_count];
-        slot = s->used[s->used_count - 1].data;
+        buffer = s->used[s->used_count - 1].data;
     }
     pthread_mutex_unlock(&s->lock);
-    return slot;
+    return buffer;
 }
 
 static void give_back(io_memory *memory, void *data)
 {
-    frame_slots *s = (frame_slots *)memory;
+    pinned_buffers *s = (pinned_buffers *)memory;
     size_t i = 0;
     pthread_mutex_lock(&s->lock);
     while (s->used[i].data != data)
@@ -31,25 +31,25 @@ static void give_back(io_memory *memory, void *data)
     pthread_mutex_unlock(&s->lock);
 }
 
-void slots_init(frame_slots *s)
+void pinned_init(pinned_buffers *s)
 {
-    *s = (frame_slots){.memory = {take, give_back}};
+    *s = (pinned_buffers){.memory = {take, give_back}};
     pthread_mutex_init(&s->lock, NULL);
 }
 
-void slots_destroy(frame_slots *s)
+void pinned_destroy(pinned_buffers *s)
 {
     pthread_mutex_destroy(&s->lock);
     free(s->unused);
     free(s->used);
 }
 
-static size_t allocate(tm_host_memory *slots, tm_matcher *matcher, size_t count, size_t size)
+static size_t allocate(tm_host_memory *buffers, tm_matcher *matcher, size_t count, size_t size)
 {
     size_t made = 0;
-    while (made < count && tm_host_alloc(matcher, size, &slots[made]) == TM_OK) {
-        if (!slots[made].pinned) {
-            tm_host_free(matcher, &slots[made]);
+    while (made < count && tm_host_alloc(matcher, size, &buffers[made]) == TM_OK) {
+        if (!buffers[made].pinned) {
+            tm_host_free(matcher, &buffers[made]);
             break;
         }
         made++;
@@ -57,7 +57,7 @@ static size_t allocate(tm_host_memory *slots, tm_matcher *matcher, size_t count,
     return made;
 }
 
-bool slots_make(frame_slots *s, tm_matcher *matcher, size_t count, size_t bytes)
+bool pinned_make(pinned_buffers *s, tm_matcher *matcher, size_t count, size_t bytes)
 {
     pthread_mutex_lock(&s->lock);
     const size_t size = s->wanted;
@@ -80,14 +80,14 @@ bool slots_make(frame_slots *s, tm_matcher *matcher, size_t count, size_t bytes)
     return made > 0;
 }
 
-void slots_free(frame_slots *s, tm_matcher *matcher)
+void pinned_free(pinned_buffers *s, tm_matcher *matcher)
 {
     pthread_mutex_lock(&s->lock);
     s->size = 0;
     while (s->unused_count > 0) {
-        tm_host_memory slot = s->unused[--s->unused_count];
+        tm_host_memory buffer = s->unused[--s->unused_count];
         pthread_mutex_unlock(&s->lock);
-        tm_host_free(matcher, &slot);
+        tm_host_free(matcher, &buffer);
         pthread_mutex_lock(&s->lock);
     }
     pthread_mutex_unlock(&s->lock);
