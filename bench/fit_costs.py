@@ -44,9 +44,8 @@ def fit(rows, times, rounds=20000, weights=None):
 
 def direct_row(m):
     (width, height), (w, h) = m["map"], m["template"]
-    if m["kind"] == "cpu-direct":  # blocks_width in src/cpu/estimate.c
-        across = -(-width // 512)
-        width = across * (-(-(-(-width // across)) // 64) * 64)
+    if m["kind"] == "cpu-direct":  # made_width in src/cpu/estimate.c
+        width = -(-width // 64) * 64
     windows = width * height
     row = [windows * h, windows * h * w]
     return [windows] + row if m["kind"] == "cpu-direct" else row

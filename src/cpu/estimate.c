@@ -7,16 +7,17 @@
 #include "cpu/costs.h"
 #include "fft/f32.h"
 #include "fft/tiling.h"
+#include "integers.h"
 #include "lcc/cpu/f32_patch.h"
+#include "lcc/cpu/kernels.h"
 
 /* Below this, looking for a tiling takes as long as the match. */
 #define TRIVIAL_MS 0.1
 
-/* The direct algorithm's tiles are at most 512 wide and whole blocks of 64. */
-static double blocks_width(const tm_geometry *g)
+/* The direct algorithm makes whole blocks of columns; its tiles are as many blocks wide. */
+static double made_width(const tm_geometry *g)
 {
-    int64_t across = (g->map_width + 511) / 512;
-    return (double)(across * (((g->map_width + across - 1) / across + 63) / 64 * 64));
+    return (double)round_up(g->map_width, TM_BLOCK);
 }
 
 static tm_direct_costs costs_of(const tm_direct_costs *costs, const char *kernels)
@@ -46,7 +47,7 @@ static double direct_ms(const tm_cpu_conditions *c, const tm_job *job)
     const tm_geometry *g = &job->geometry;
     const tm_direct_costs costs = tm_job_is_f32(job) ? f32_costs_of(c->kernels, job)
                                                      : costs_of(tm_cpu_direct_costs, c->kernels);
-    double ms = tm_direct_ns(&costs, g, blocks_width(g), g->map_height) * 1e-6;
+    double ms = tm_direct_ns(&costs, g, made_width(g), g->map_height) * 1e-6;
     return ms < TRIVIAL_MS ? ms : ms / c->threads;
 }
 
