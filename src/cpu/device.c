@@ -184,7 +184,7 @@ static tm_status match_planes(tm_device *d, tm_job *job, tm_message *message)
     planes_run run = {.device = d, .whole = job, .geometry = job->geometry};
     tm_planes_call call = {.threads = d->direct.threads,
                            .limit = d->memory ? half_of(d->memory) : TM_PLANES_MEMORY,
-                           .plain = match_product,
+                           .match_product = match_product,
                            .context = &run};
 
     if (job->tiling)

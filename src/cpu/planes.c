@@ -26,11 +26,11 @@ void tm_planes_free(tm_planes_memory *m)
     *m = (tm_planes_memory){0};
 }
 
-/* How a job is taken apart, and what that takes. */
+/* The products of a job, and the memory that they take. */
 typedef struct layout {
     tm_plane_products products;
-    int map_count; /* of the sums that terms make, and the spare one */
-    int rankers;   /* threads, each with room to slide */
+    int map_count; /* a map for each sum that is made of products, and a spare one */
+    int rankers;   /* threads that make scores, each with room for its window sums */
     int64_t ranker_size;
 } layout;
 
@@ -51,7 +51,7 @@ static size_t rows_size(const layout *l)
     return (size_t)(l->rankers * l->ranker_size + 8);
 }
 
-/* Of a band, which has a row more at each end where peaks are wanted. */
+/* Bytes for a band, which has a row more at each end where peaks are wanted. */
 static int64_t band_size(const layout *l, const tm_job *job, int64_t rows)
 {
     if (job->peaks)
@@ -68,14 +68,14 @@ static layout make_layout(const tm_job *job, const tm_planes_call *call)
     for (int i = 0; i < TM_SUMS; i++)
         l.map_count += l.products.needed[i] && !l.products.sliding[i];
     l.ranker_size = tm_window_sums_size(&l.products, job, job->geometry.map_width) * 8;
-    /* more threads than one have half of what a row leaves */
+    /* half of what a row leaves of the limit is for more threads than one */
     const int64_t more = (call->limit - band_size(&l, job, 1)) / 2 / (l.ranker_size + 1);
     if (more > 0)
         l.rankers = more < call->threads ? (int)more : call->threads;
     return l;
 }
 
-/* Of the map; 0 if not even one. */
+/* How many rows of the map fit in the limit; 0 if not even one does. */
 static int64_t rows_that_fit(const layout *l, const tm_job *job, int64_t limit)
 {
     int64_t low = 0, high = job->geometry.map_height;
@@ -104,7 +104,7 @@ static tm_image plane_image(const tm_plane_products *p, const tm_image *frame, u
     return image;
 }
 
-/* Makes the planes that terms take. */
+/* Makes the planes that products take. */
 static void split(const tm_plane_products *p, const tm_image *frame, uint8_t *memory, int threads)
 {
     bool taken[TM_FRAME_PLANES] = {false};
@@ -129,7 +129,8 @@ static void add_map(int64_t *restrict to, const int64_t *restrict map, int64_t c
         to[i] += (int64_t)((uint64_t)map[i] << shift);
 }
 
-/* Makes the sums that terms make. The last map is for terms to be added. */
+/* Makes the sums that products add up to. A product that is added to others is made in the spare
+ * map first. */
 static tm_status run_products(const tm_plane_products *p, const tm_job *job, const uint8_t *planes,
                               int64_t *const maps[TM_SUMS], int64_t *spare,
                               const tm_planes_call *call)
@@ -140,22 +141,22 @@ static tm_status run_products(const tm_plane_products *p, const tm_job *job, con
     for (int i = 0; i < p->count; i++) {
         const tm_plane_product *product = &p->product[i];
         int64_t *map = started[product->sum] ? spare : maps[product->sum];
-        tm_job part = {.geometry = job->geometry,
-                       .metric = TM_METRIC_CCORR,
-                       .frame = plane_image(p, &job->frame, (uint8_t *)planes, product->plane),
-                       .tmpl = product->taps,
-                       .map = {map, (ptrdiff_t)(job->geometry.map_width * 8)}};
-        tm_status status = call->plain(call->context, &part);
+        tm_job one = {.geometry = job->geometry,
+                      .metric = TM_METRIC_CCORR,
+                      .frame = plane_image(p, &job->frame, (uint8_t *)planes, product->plane),
+                      .tmpl = product->taps,
+                      .map = {map, (ptrdiff_t)(job->geometry.map_width * 8)}};
+        tm_status status = call->match_product(call->context, &one);
         if (status != TM_OK)
             return status;
-        if (started[product->sum]) /* the first one's shift is 0 */
+        if (started[product->sum]) /* the first product of a sum has the shift 0 */
             add_map(maps[product->sum], map, count, product->shift, call->threads);
         started[product->sum] = true;
     }
     return TM_OK;
 }
 
-/* What ranking threads see. */
+/* What the threads that make scores have in common. */
 typedef struct ranking {
     const tm_plane_products *products;
     const tm_job *job;
@@ -171,7 +172,7 @@ static void *begin_ranking(void *context, int thread)
     return r->rows + thread * r->size;
 }
 
-/* Each row is ranked as soon as its sums are there. */
+/* A row's scores are made as soon as its sums are there. */
 static void rank_tile(void *context, void *memory, const tm_tile *tile, tm_candidate *best)
 {
     const ranking *r = context;
@@ -209,7 +210,7 @@ static tm_status rank(const tm_plane_products *p, tm_job *job, int64_t *const ma
                           &(tm_tile_work){.context = &r, .begin = begin_ranking, .match = rank_tile});
 }
 
-/* A band of rows, or all. */
+/* Matches a job whose maps fit in the memory. */
 static tm_status match_band(tm_planes_memory *m, tm_job *job, const layout *l,
                             const tm_planes_call *call)
 {
@@ -254,7 +255,7 @@ static tm_status match_rows(tm_planes_memory *m, tm_job *job, const layout *l, t
 
 tm_status tm_planes_match(tm_planes_memory *m, tm_job *job, tm_planes_call *call)
 {
-    /* the rows around them are there for their neighbours' peaks only */
+    /* rows outside of these are there only for the sake of their neighbours' peaks */
     const int64_t first = job->peaks ? job->first_row : 0;
     const int64_t count = (job->peaks ? job->last_row : job->geometry.map_height) - first;
     const layout l = make_layout(job, call);

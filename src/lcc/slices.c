@@ -23,13 +23,13 @@ tm_rows tm_rows_divide(tm_rows rows, const double *weights, int count, int index
         if (i < index)
             before += weights[i];
     }
-    tm_rows share = {rows.first + (int64_t)((double)length * (before / all)),
+    tm_rows slice = {rows.first + (int64_t)((double)length * (before / all)),
                      rows.first + (int64_t)((double)length * ((before + own) / all))};
-    if (index == count - 1 || share.end > rows.end)
-        share.end = rows.end;
-    if (share.first > rows.end)
-        share.first = rows.end;
-    return share;
+    if (index == count - 1 || slice.end > rows.end)
+        slice.end = rows.end;
+    if (slice.first > rows.end)
+        slice.first = rows.end;
+    return slice;
 }
 
 tm_job tm_job_rows(const tm_job *job, tm_rows rows, int64_t held)
@@ -64,7 +64,7 @@ tm_job tm_job_rows(const tm_job *job, tm_rows rows, int64_t held)
 
 void tm_job_merge(tm_job *job, const tm_job *slice, tm_rows rows)
 {
-    /* of the slice's first element */
+    /* where the slice's first element lies in the map */
     const int64_t position = (rows.first - slice->first_row) * job->geometry.map_width;
     tm_candidate best = slice->best;
     if (job->peaks)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Templates and jobs from what callers give, once it is known to be right. */
+/* Makes templates and jobs of what callers give, after checking it. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -8,30 +8,30 @@
 #include "match/matcher.h"
 #include "match/settings.h"
 
-/* Whether the metric has nothing to compare. */
+/* Whether the template has nothing that the metric could compare. */
 static bool is_flat(const tm_template *t, tm_metric metric)
 {
     return t->count == 0 || (t->flat && tm_needs_s_f(metric));
 }
 
-/* Whether the samples, if they are floats, are finite. A large frame is more than one
- * core reads in the time of a match. */
+/* Whether the samples, if they are floats, are finite. One core alone would take longer to read a
+ * large frame than a match takes. */
 static bool is_finite(const tm_image *image, int threads)
 {
     const int64_t least = 1 << 20, bytes = image->height * tm_image_row_bytes(image);
-    const int64_t parts = clamp(bytes / least, 1, smaller(threads, image->height));
+    const int64_t bands = clamp(bytes / least, 1, smaller(threads, image->height));
     bool finite = true;
 
     if (image->type != TM_SAMPLE_F32)
         return true;
-#pragma omp parallel for num_threads((int)parts) reduction(&& : finite)
-    for (int64_t i = 0; i < parts; i++)
-        finite = finite && tm_f32_is_finite(image, image->height * i / parts,
-                                            image->height * (i + 1) / parts);
+#pragma omp parallel for num_threads((int)bands) reduction(&& : finite)
+    for (int64_t i = 0; i < bands; i++)
+        finite = finite && tm_f32_is_finite(image, image->height * i / bands,
+                                            image->height * (i + 1) / bands);
     return finite;
 }
 
-/* Values that the scores of floats are not defined for. */
+/* Refuses samples that no score is defined for, and says where the first one is. */
 static tm_status check_finite(tm_matcher *m, const tm_image *image, const char *name, int threads)
 {
     int64_t i = 0, y = 0;

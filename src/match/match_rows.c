@@ -7,7 +7,7 @@
 #include "match/matcher.h"
 #include "match/stream.h"
 
-/* The bands of a frame that comes by rows. */
+/* Pinned memory where there are CUDA devices: they copy from it directly. */
 static bool allocate_band(void *context, size_t size, uint8_t **memory)
 {
     tm_matcher *m = context;
@@ -28,9 +28,9 @@ static void release_band(void *context, uint8_t *memory)
         free(memory);
 }
 
-static tm_status match_band(void *context, tm_job *slices, size_t count)
+static tm_status match_band(void *context, tm_job *jobs, size_t count)
 {
-    return tm_matcher_run_more(context, slices, count);
+    return tm_matcher_run_more(context, jobs, count);
 }
 
 static tm_status match_rows(tm_matcher *m, tm_stream *stream)
@@ -40,9 +40,10 @@ static tm_status match_rows(tm_matcher *m, tm_stream *stream)
     for (size_t i = 0; i < stream->count; i++) {
         if (!tm_job_is_plain(&stream->jobs[i]))
             return tm_matcher_fail(m, TM_ERR_INVALID,
-                                   "by rows come only 8-bit gray frames, for lcc or ccorr");
+                                   "a frame that comes by rows must have 8-bit gray samples and no mask, and the "
+                                   "metric must be lcc or ccorr");
     }
-    /* The FFT has its part of the limit, and what it keeps of templates. */
+    /* A quarter of the limit is for FFT's tiles, an eighth for the spectra of templates. */
     m->fft_bytes = memory / 4;
     stream->memory = memory - memory / 4 - memory / 8;
     tm_status status = tm_stream_match(stream);
@@ -70,7 +71,7 @@ static tm_status match_all_rows(void *context)
     const size_t count = c->count;
     const double start = clock_ms();
 
-    /* there is no sample to look at yet */
+    /* no row has been read yet; what is not NULL passes the check */
     const tm_image image = {.samples = (const uint8_t *)"",
                             .width = frame->width,
                             .height = frame->height,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The public API: matchers' lives, and what they say of their last match. */
+/* The public API: making and freeing matchers, and what they say of their last match. */
 #include "match/matcher.h"
 
 #include <omp.h>

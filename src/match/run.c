@@ -106,7 +106,7 @@ static tm_status run_cpu(tm_matcher *m, tm_job *job)
     return status;
 }
 
-/* What no device could do. */
+/* Matches on the CPU what no device could. */
 static tm_status rescue(void *context, tm_job *jobs, size_t count, tm_message *message)
 {
     tm_matcher *m = context;
@@ -157,11 +157,10 @@ static double estimate_ms(const tm_matcher *m, const tm_job *jobs, size_t count)
     return ms;
 }
 
-/* On TM_DEVICE_AUTO the CPU works until, with the next jobs, it would have spent
- * about as long as opening a CUDA device takes; then the device is opened if there
- * is one. Whatever comes, that costs at most twice the better choice, as far as the
- * estimates are right. The jobs are planned for it only while that can still change
- * the answer. */
+/* On TM_DEVICE_AUTO the CPU works until, with the next jobs, it would have spent about as long
+ * as opening a CUDA device takes; then the device is opened, if there is one. Whatever jobs
+ * come, that takes at most twice as long as the better choice, as far as the estimates are
+ * right. The jobs are estimated only while that can still change the answer. */
 static bool use_cuda(tm_matcher *m, const tm_job *jobs, size_t count)
 {
     const tm_settings *s = &m->settings;

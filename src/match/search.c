@@ -7,8 +7,8 @@
 #include "match/subpixel.h"
 #include "match/suppress.h"
 
-/* Peaks that are kept at first where not all are needed, or more for more
- * matches; then, while they do not suffice, GROWTH times as many. */
+/* How many peaks are kept at first, where not all are needed: FIRST_PEAKS, or more if many
+ * matches are asked for. While they do not suffice, GROWTH times as many are. */
 enum { FIRST_PEAKS = 256, PEAKS_A_MATCH = 8, GROWTH = 16 };
 
 /* The least rank whose score is min_score or better: a distance's is the least
@@ -46,7 +46,7 @@ tm_peak_search tm_search_start(const tm_search *search, tm_metric metric)
     return start;
 }
 
-/* False if it is as large as it may be. */
+/* Lets the list keep more peaks; false if it may not grow. */
 static bool enlarge(tm_peak_list *list, size_t limit)
 {
     tm_peak_search s = list->search;
@@ -82,8 +82,8 @@ static bool add_hit(tm_hits *hits, size_t *room, const tm_job *job, tm_candidate
     return true;
 }
 
-/* Greedy suppression. Takes the matches, and after them the next peak, which does
- * not count, where margins are wanted: *next is it, or has no position. */
+/* Greedy suppression: takes the matches. Where margins are wanted, *next becomes the peak that
+ * would be the next match; it has no position where there is none. */
 static tm_status take_hits(tm_hits *hits, const tm_search *search, const tm_job *job,
                            tm_candidate *next)
 {

@@ -10,8 +10,8 @@
 #include "clock.h"
 #include "integers.h"
 
-/* New rows of a band: enough for devices and threads to share, few enough that the
- * first is read and the last is matched soon. */
+/* So many bytes of new rows are enough work for all devices and threads, and few enough that the
+ * first band is read, and the last one matched, soon. */
 #define BAND_BYTES ((int64_t)128 << 20)
 
 enum { BANDS = 2 };
@@ -28,13 +28,13 @@ typedef struct run {
     int64_t width, height, step;
     band bands[BANDS];
     pthread_mutex_t lock;
-    pthread_cond_t changed; /* a band's full, quit or failed */
+    pthread_cond_t changed; /* with the lock: a band's full, or quit, or failed */
     bool quit, failed;
-    tm_job *slices; /* room for all jobs */
-    void *map;      /* rows of the widest map */
+    tm_job *jobs; /* a band's; room for all */
+    void *map;    /* a band's rows of the widest map */
 } run;
 
-/* Rows of the job's map that the frame's first rows suffice for. */
+/* How many rows of the job's map can be made of so many rows of the frame. */
 static int64_t rows_done(const tm_job *job, int64_t rows)
 {
     const tm_geometry *g = &job->geometry;
@@ -43,7 +43,7 @@ static int64_t rows_done(const tm_job *job, int64_t rows)
     return clamp(rows - g->template_height + g->pad_y + 1, 0, g->map_height);
 }
 
-/* The first row of the frame that is still needed after them. */
+/* The first row of the frame that is still needed when so many have been matched. */
 static int64_t first_needed(const tm_stream *s, int64_t rows)
 {
     int64_t first = rows;
@@ -54,7 +54,8 @@ static int64_t first_needed(const tm_stream *s, int64_t rows)
     return first;
 }
 
-/* Fills the band after the one before, whose last rows it begins with. */
+/* Fills the band that follows the one before. It begins with those last rows of that one which
+ * are still needed. */
 static bool read_band(run *r, band *b, const band *before)
 {
     const tm_row_source *source = r->stream->source;
@@ -69,7 +70,7 @@ static bool read_band(run *r, band *b, const band *before)
                         b->rows + (known - b->first) * r->width, (ptrdiff_t)r->width) == 0;
 }
 
-/* True if the band has become that; false where there is nothing left to do. */
+/* Waits until the band is full, or is not. False where it never will be. */
 static bool await(run *r, const band *b, bool full)
 {
     while (b->full != full && !r->quit && !r->failed)
@@ -106,9 +107,10 @@ static bool has_sink(const tm_stream *s, size_t job)
     return s->sinks && s->sinks[job].write;
 }
 
-/* The slice of a job that the band completes; false if it has no rows. */
-static bool cut(const run *r, const band *b, int64_t before, size_t index, tm_job *slice,
-                tm_rows *rows)
+/* Makes the job for those rows of a whole job's map that the band completes; false if there are
+ * none. before: rows of the frame that the bands before it had. */
+static bool make_job(const run *r, const band *b, int64_t before, size_t index, tm_job *made,
+                     tm_rows *rows)
 {
     tm_job job = r->stream->jobs[index];
     *rows = (tm_rows){rows_done(&job, before), rows_done(&job, b->end)};
@@ -116,14 +118,14 @@ static bool cut(const run *r, const band *b, int64_t before, size_t index, tm_jo
         return false;
     job.frame.samples = b->rows;
     job.frame.stride = (ptrdiff_t)r->width;
-    *slice = tm_job_rows(&job, *rows, b->first);
+    *made = tm_job_rows(&job, *rows, b->first);
     if (has_sink(r->stream, index))
-        slice->map = (tm_map){r->map, (ptrdiff_t)(job.geometry.map_width *
+        made->map = (tm_map){r->map, (ptrdiff_t)(job.geometry.map_width *
                                                   (int64_t)tm_map_element_size(job.metric))};
     return true;
 }
 
-/* All jobs without sinks together. */
+/* Matches all jobs without sinks, in one call. */
 static tm_status match_bests(run *r, const band *b, int64_t before)
 {
     tm_stream *s = r->stream;
@@ -131,31 +133,31 @@ static tm_status match_bests(run *r, const band *b, int64_t before)
     size_t count = 0;
 
     for (size_t i = 0; i < s->count; i++)
-        count += !has_sink(s, i) && cut(r, b, before, i, &r->slices[count], &rows);
-    tm_status status = count ? s->match(s->context, r->slices, count) : TM_OK;
+        count += !has_sink(s, i) && make_job(r, b, before, i, &r->jobs[count], &rows);
+    tm_status status = count ? s->match(s->context, r->jobs, count) : TM_OK;
     count = 0;
     for (size_t i = 0; i < s->count && status == TM_OK; i++) {
-        tm_job slice;
-        if (!has_sink(s, i) && cut(r, b, before, i, &slice, &rows))
-            tm_job_merge(&s->jobs[i], &r->slices[count++], rows);
+        tm_job job;
+        if (!has_sink(s, i) && make_job(r, b, before, i, &job, &rows))
+            tm_job_merge(&s->jobs[i], &r->jobs[count++], rows);
     }
     return status;
 }
 
-/* One with a sink, as there is room for the rows of one map. */
+/* Matches one job with a sink: there is room for the rows of one map. */
 static tm_status match_map(run *r, const band *b, int64_t before, size_t index)
 {
     tm_stream *s = r->stream;
     const tm_row_sink *sink = &s->sinks[index];
-    tm_job slice;
+    tm_job job;
     tm_rows rows;
 
-    if (!cut(r, b, before, index, &slice, &rows))
+    if (!make_job(r, b, before, index, &job, &rows))
         return TM_OK;
-    tm_status status = s->match(s->context, &slice, 1);
+    tm_status status = s->match(s->context, &job, 1);
     if (status != TM_OK)
         return status;
-    tm_job_merge(&s->jobs[index], &slice, rows);
+    tm_job_merge(&s->jobs[index], &job, rows);
     if (sink->write(sink->context, rows.first, rows.end - rows.first, r->map) == 0)
         return TM_OK;
     snprintf(s->fault, sizeof s->fault, "the score map's rows were not taken");
@@ -201,7 +203,7 @@ static tm_status match_bands(run *r)
     return status;
 }
 
-/* New rows of a band such that the bands and the rows of a map take the memory. */
+/* How many new rows a band has, so that the bands and the rows of one map fill the memory. */
 static tm_status plan_bands(run *r, size_t *map_bytes, int64_t *halo)
 {
     tm_stream *s = r->stream;
@@ -244,9 +246,9 @@ static tm_status allocate(run *r)
     if (status != TM_OK)
         return status;
     const size_t size = (size_t)((r->step + halo) * r->width);
-    r->slices = malloc(s->count * sizeof *r->slices);
+    r->jobs = malloc(s->count * sizeof *r->jobs);
     r->map = malloc(map_bytes ? map_bytes : 1);
-    bool good = r->slices && r->map;
+    bool good = r->jobs && r->map;
     for (int i = 0; i < BANDS && good; i++)
         good = s->allocate(s->context, size, &r->bands[i].rows);
     if (!good)
@@ -275,7 +277,7 @@ tm_status tm_stream_match(tm_stream *s)
         if (r.bands[i].rows)
             s->release(s->context, r.bands[i].rows);
     }
-    free(r.slices);
+    free(r.jobs);
     free(r.map);
     pthread_cond_destroy(&r.changed);
     pthread_mutex_destroy(&r.lock);

@@ -19,8 +19,8 @@ typedef struct tm_stream {
     /* Where the bands come from. */
     bool (*allocate)(void *context, size_t size, uint8_t **memory);
     void (*release)(void *context, uint8_t *memory);
-    /* Runs count jobs of one band, which it may change. */
-    tm_status (*match)(void *context, tm_job *slices, size_t count);
+    /* Runs count jobs of one band. */
+    tm_status (*match)(void *context, tm_job *jobs, size_t count);
     void *context;
 
     /* Written: why it failed, or "". */

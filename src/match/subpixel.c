@@ -27,7 +27,7 @@ static surface fit(double s[3][3])
     return f;
 }
 
-/* Its tops along an axis, where the other coordinate is given and it has one. */
+/* The top along one axis where the other coordinate is given, if the surface has one there. */
 static double top_across(const surface *f, double y)
 {
     return -(f->b + f->e * y) / (2 * f->d);
@@ -53,8 +53,8 @@ static bool top_of(const surface *f, const double peak[2], double *x, double *y)
     return false;
 }
 
-/* At the map's edge, where the peak is not in the middle: a top that is beyond it is taken
- * along it. */
+/* At the map's edge, where the peak is not in the middle: a top that lies beyond the edge is
+ * replaced by the top along the edge. */
 static void stay_in_map(const surface *f, double way[2], const double peak[2])
 {
     if (peak[0] * way[0] > 1 && f->k < 0) {
@@ -76,7 +76,7 @@ static bool distances_of(double u[3][3], double s[3][3], tm_metric metric)
     return normed || tm_is_distance(metric);
 }
 
-/* To the power of 11/8: roots have the same bits on every machine. */
+/* u to the power of 11/8: roots have the same bits on every machine. */
 static double raised(double u)
 {
     const double fourth = sqrt(sqrt(u));
@@ -111,7 +111,7 @@ static void fit_top(double s[3][3], tm_metric metric, double way[2], const doubl
     stay_in_map(&f, way, peak);
 }
 
-/* Within half a position, and within the map. */
+/* Keeps the top within half a position of the peak, and within the map. */
 static double limited(double value, int64_t at, int64_t size)
 {
     const double low = at == 0 ? 0 : -0.5, high = at == size - 1 ? 0 : 0.5;
@@ -168,7 +168,7 @@ static void refine(tm_hit *hit, const tm_job *job)
     hit->dy = g->map_height < 3 ? 0 : limited(way[1] + centre[1], y, g->map_height);
 }
 
-/* Samples that one thread takes in less time than others need to wake. */
+/* So few samples take one thread less time than others need to wake. */
 #define SMALL_WORK 1e5
 
 void tm_subpixel(tm_hits *hits, const tm_job *job, int threads)

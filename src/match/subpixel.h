@@ -4,8 +4,8 @@
 
 #include "lcc/lcc.h"
 
-/* Writes dx and dy of the job's hits, from the scores around them by the
- * definition. */
+/* Writes dx and dy of the job's hits: where the top of a surface lies that is fitted to the
+ * scores around each hit, which are made by the definition. */
 void tm_subpixel(tm_hits *hits, const tm_job *job, int threads);
 
 #endif

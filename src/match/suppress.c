@@ -22,7 +22,7 @@ void tm_suppressor_free(tm_suppressor *s)
 }
 
 /* Both areas are exact in a double up to 2^53. */
-static bool overlap(const tm_suppressor *s, const tm_place *a, int64_t x, int64_t y)
+static bool overlap(const tm_suppressor *s, const tm_corner *a, int64_t x, int64_t y)
 {
     const int64_t w = s->width - llabs(a->x - x), h = s->height - llabs(a->y - y);
     if (w <= 0 || h <= 0)
@@ -64,23 +64,23 @@ bool tm_suppressor_covers(const tm_suppressor *s, int64_t x, int64_t y)
     return false;
 }
 
-static void put(tm_suppressor *s, tm_place place)
+static void put(tm_suppressor *s, tm_corner corner)
 {
-    size_t i = slot_of(s, place.x / s->cell_width, place.y / s->cell_height);
+    size_t i = slot_of(s, corner.x / s->cell_width, corner.y / s->cell_height);
     while (s->table[i].x >= 0)
         i = (i + 1) & (s->size - 1);
-    s->table[i] = place;
+    s->table[i] = corner;
 }
 
 static bool grow(tm_suppressor *s)
 {
-    tm_place *old = s->table;
+    tm_corner *old = s->table;
     const size_t old_size = s->size, size = old_size ? 2 * old_size : FIRST_SIZE;
-    tm_place *table = malloc(size * sizeof *table);
+    tm_corner *table = malloc(size * sizeof *table);
     if (!table)
         return false;
     for (size_t i = 0; i < size; i++)
-        table[i] = (tm_place){-1, -1};
+        table[i] = (tm_corner){-1, -1};
     s->table = table;
     s->size = size;
     for (size_t i = 0; i < old_size; i++) {
@@ -95,7 +95,7 @@ bool tm_suppressor_take(tm_suppressor *s, int64_t x, int64_t y)
 {
     if (2 * (s->taken + 1) > s->size && !grow(s))
         return false;
-    put(s, (tm_place){x, y});
+    put(s, (tm_corner){x, y});
     s->taken++;
     return true;
 }

@@ -7,9 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef struct tm_place {
-    int64_t x, y; /* of a taken box; x < 0: free */
-} tm_place;
+/* Where a taken box is; x < 0: a free slot of the table. */
+typedef struct tm_corner {
+    int64_t x, y;
+} tm_corner;
 
 /* Taken boxes in a hash table of the cells that their corners lie in: cells as
  * large as boxes that overlap can be apart, so a box meets 3 x 3 of them, and a
@@ -18,7 +19,7 @@ typedef struct tm_suppressor {
     int64_t width, height;           /* of the boxes */
     double overlap;
     int64_t cell_width, cell_height;
-    tm_place *table;
+    tm_corner *table;
     size_t size, taken; /* size is a power of two */
 } tm_suppressor;
 

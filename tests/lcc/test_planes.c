@@ -31,7 +31,7 @@ static tm_status run_direct(void *cpu, tm_job *job)
 /* In a memory for one row, or for some. */
 static void match_in_bands(bands *b, tm_job *job)
 {
-    tm_planes_call call = {.threads = b->cpu.threads, .plain = run_direct, .context = &b->cpu};
+    tm_planes_call call = {.threads = b->cpu.threads, .match_product = run_direct, .context = &b->cpu};
 
     CHECK_EQ(tm_planes_match(&b->memory, job, &call), TM_ERR_MEMORY);
     CHECK(call.refused > 0);

@@ -12,8 +12,8 @@ double tm_pool_cost(const tm_backend *backend, const tm_pool_call *call, tm_rows
     double ms = 0;
     for (size_t i = 0; i < call->count; i++) {
         const tm_job *job = &call->jobs[i];
-        const tm_rows part = tm_rows_scale(rows, height, job->geometry.map_height);
-        ms += (double)(part.end - part.first) * backend->row_ms(job, i == 0);
+        const tm_rows own = tm_rows_scale(rows, height, job->geometry.map_height);
+        ms += (double)(own.end - own.first) * backend->row_ms(job, i == 0);
     }
     return ms;
 }
@@ -22,7 +22,7 @@ void tm_pool_device_free(tm_pool_device *d)
 {
     for (size_t i = 0; i < d->capacity; i++)
         tm_peak_list_free(&d->lists[i]);
-    free(d->slices);
+    free(d->bands);
     free(d->estimates);
     free(d->plans);
     free(d->bests);
@@ -34,13 +34,13 @@ static bool fit(tm_pool_device *d, size_t count)
     if (d->capacity >= count)
         return true;
     tm_pool_device_free(d);
-    d->slices = malloc(count * sizeof *d->slices);
+    d->bands = malloc(count * sizeof *d->bands);
     d->estimates = malloc(count * sizeof *d->estimates);
     d->plans = malloc(count * sizeof *d->plans);
     d->bests = malloc(count * sizeof *d->bests);
     d->lists = calloc(count, sizeof *d->lists);
     d->capacity =
-        d->slices && d->estimates && d->plans && d->bests && d->lists ? count : 0;
+        d->bands && d->estimates && d->plans && d->bests && d->lists ? count : 0;
     return d->capacity > 0;
 }
 
@@ -71,39 +71,39 @@ size_t tm_pool_device_cut(tm_pool_device *d, tm_rows rows)
     size_t count = 0;
     for (size_t i = 0; i < d->call->count; i++) {
         const tm_job *job = &d->call->jobs[i];
-        const tm_rows part = tm_rows_scale(rows, d->height, job->geometry.map_height);
-        if (part.first == part.end)
+        const tm_rows own = tm_rows_scale(rows, d->height, job->geometry.map_height);
+        if (own.first == own.end)
             continue;
-        d->slices[count] = tm_job_rows(job, part, 0);
+        d->bands[count] = tm_job_rows(job, own, 0);
         if (job->peaks) {
             tm_peak_list_clear(&d->lists[i]);
-            d->slices[count].peaks = &d->lists[i];
+            d->bands[count].peaks = &d->lists[i];
         }
         count++;
     }
     return count;
 }
 
-void tm_pool_device_keep(tm_pool_device *d, tm_rows rows)
+void tm_pool_device_merge(tm_pool_device *d, tm_rows rows)
 {
     size_t count = 0;
     for (size_t i = 0; i < d->call->count; i++) {
         tm_job whole = d->call->jobs[i];
-        const tm_rows part = tm_rows_scale(rows, d->height, whole.geometry.map_height);
-        if (part.first == part.end)
+        const tm_rows own = tm_rows_scale(rows, d->height, whole.geometry.map_height);
+        if (own.first == own.end)
             continue;
         whole.best = d->bests[i];
         pthread_mutex_lock(d->lock); /* the lists of peaks are the jobs' */
-        tm_job_merge(&whole, &d->slices[count++], part);
+        tm_job_merge(&whole, &d->bands[count++], own);
         pthread_mutex_unlock(d->lock);
         d->bests[i] = whole.best;
-        d->report.rows += part.end - part.first;
+        d->report.rows += own.end - own.first;
     }
 }
 
-/* Memory that ran out may come back: after so many pieces that fit, twice as many rows
- * are tried. To fail costs about as much as a piece, so the next trial waits twice as
- * long. */
+/* Memory that ran out may come back: after PATIENCE bands that fitted, one of twice as many rows
+ * is tried. A trial that fails costs about as much as a band, so the next one waits for twice as
+ * many. */
 enum { PATIENCE = 16, MOST_PATIENCE = 1024 };
 
 static void note_no_room(tm_pool_device *d, int64_t rows)
@@ -117,7 +117,7 @@ static void note_no_room(tm_pool_device *d, int64_t rows)
     d->fitted = 0;
 }
 
-/* Of a piece that was as large as it might be. */
+/* Counts a band that was as large as it might be, and fitted. */
 static void note_room(tm_pool_device *d)
 {
     if (++d->fitted < d->patience)
@@ -127,8 +127,8 @@ static void note_room(tm_pool_device *d)
     d->fitted = 0;
 }
 
-/* As many of the rows as memory was found to have room for, at least one. */
-static tm_rows next_piece(const tm_pool_device *d)
+/* As many of the rows as memory is known to have room for, at least one. */
+static tm_rows next_band(const tm_pool_device *d)
 {
     int64_t count = d->rows.end - d->rows.first;
     if (d->most_windows) {
@@ -139,12 +139,12 @@ static tm_rows next_piece(const tm_pool_device *d)
     return (tm_rows){d->rows.first, d->rows.first + count};
 }
 
-/* Chooses the slices' algorithms. */
-static tm_status plan_slices(tm_pool_device *d, size_t count)
+/* Chooses each job's algorithm. */
+static tm_status plan_jobs(tm_pool_device *d, size_t count)
 {
     const tm_estimate_request request = {.algorithm = d->call->algorithm};
 
-    d->backend->estimate(d->device, d->slices, count, &request, d->estimates);
+    d->backend->estimate(d->device, d->bands, count, &request, d->estimates);
     for (size_t i = 0; i < count; i++) {
         tm_plan *plan = &d->plans[i];
         tm_plan_choose(plan, &d->estimates[i], d->call->algorithm);
@@ -154,24 +154,24 @@ static tm_status plan_slices(tm_pool_device *d, size_t count)
             snprintf(d->message.text, sizeof d->message.text, "no FFT: %s", plan->estimate.fault);
             return TM_ERR_INVALID;
         }
-        d->slices[i].tiling = &plan->estimate.tiling;
+        d->bands[i].tiling = &plan->estimate.tiling;
     }
     return TM_OK;
 }
 
-static tm_status match_piece(tm_pool_device *d, tm_rows piece)
+static tm_status match_band(tm_pool_device *d, tm_rows band)
 {
     tm_work work = {0};
-    const size_t count = tm_pool_device_cut(d, piece);
+    const size_t count = tm_pool_device_cut(d, band);
     if (count) {
-        tm_status status = plan_slices(d, count);
+        tm_status status = plan_jobs(d, count);
         if (status == TM_OK)
-            status = d->backend->match(d->device, d->slices, count, &work, &d->message);
+            status = d->backend->match(d->device, d->bands, count, &work, &d->message);
         if (status != TM_OK)
             return status;
         d->last_plan = d->plans[count - 1];
     }
-    tm_pool_device_keep(d, piece);
+    tm_pool_device_merge(d, band);
     d->work.times.to_device += work.times.to_device;
     d->work.times.kernel += work.times.kernel;
     d->work.times.from_device += work.times.from_device;
@@ -195,10 +195,10 @@ void tm_pool_device_work(tm_pool_device *d)
     if (d->begun_ms == 0)
         d->begun_ms = start;
     while (d->rows.first < d->rows.end && !d->failed) {
-        const tm_rows piece = next_piece(d);
-        const int64_t count = piece.end - piece.first;
-        const bool limited = piece.end < d->rows.end;
-        d->status = match_piece(d, piece);
+        const tm_rows band = next_band(d);
+        const int64_t count = band.end - band.first;
+        const bool limited = band.end < d->rows.end;
+        d->status = match_band(d, band);
         if (d->status == TM_ERR_DEVICE_MEMORY && count > 1)
             note_no_room(d, count);
         else if (d->status != TM_OK)
@@ -206,7 +206,7 @@ void tm_pool_device_work(tm_pool_device *d)
         else if (limited)
             note_room(d);
         if (d->status == TM_OK)
-            d->rows.first = piece.end;
+            d->rows.first = band.end;
     }
     d->ended_ms = clock_ms();
     d->report.busy_ms += d->ended_ms - start;

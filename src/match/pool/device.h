@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a pool's thread does with its device. */
+/* What a pool's thread does with its device: it matches the slice that it got, in one go or,
+ * where the device's memory is too small for that, band by band. */
 #ifndef TMATCH_MATCH_POOL_DEVICE_H
 #define TMATCH_MATCH_POOL_DEVICE_H
 
@@ -21,49 +22,51 @@ typedef struct tm_pool_device {
 
     /* of the running call */
     const tm_pool_call *call;
-    int64_t height; /* of its highest map: what rows are counted by */
-    tm_rows rows;   /* to be done */
-    bool failed;    /* no more rows for it in this call */
+    int64_t height; /* of the call's highest map, by whose rows all are counted */
+    tm_rows rows;   /* the slice: what is still to be done */
+    bool failed;    /* it gets no more rows in this call */
     tm_status status;
     tm_message message;
-    tm_job *slices; /* room for all jobs, as plans and bests */
+    tm_job *bands; /* the jobs of a band; there is room for all of the call's, here and below */
     tm_estimate *estimates;
     tm_plan *plans;
     tm_candidate *bests;
-    tm_peak_list *lists; /* of the slices; initialised where jobs want peaks */
+    tm_peak_list *lists; /* the bands' peaks; initialised where jobs want any */
     size_t capacity;
-    tm_plan last_plan; /* of the last job's rows */
+    tm_plan last_plan; /* the last job's */
     tm_work work;
-    double begun_ms, ended_ms; /* 0: it has no part */
+    double begun_ms, ended_ms; /* 0: it got no slice */
     tm_device_report report;   /* so far */
 
     /* kept across calls */
-    double speed;         /* units of cost a millisecond; 0: not known */
+    double speed;         /* estimated milliseconds of work that it does in one; 0: not known */
     bool warm;            /* it has matched before */
-    int64_t most_windows; /* that its memory was found to have room for; 0: not known */
-    bool grown;           /* that was doubled last, on trial */
-    int fitted;           /* pieces of so many since it was changed */
-    int patience;         /* fitted pieces before it is doubled */
-    int failures;         /* since it last did its rows */
-    int wait;             /* calls before it is opened again */
+    int64_t most_windows; /* the largest band that its memory has room for; 0: not known */
+    bool grown;           /* most_windows was doubled last, on trial */
+    int fitted;           /* bands of most_windows that fitted since it was changed */
+    int patience;         /* how many of them have to fit before it is doubled */
+    int failures;         /* in succession */
+    int wait;             /* calls until it is opened again */
 } tm_pool_device;
 
 /* About how long these rows of the call's jobs take, in milliseconds of a common device. */
 double tm_pool_cost(const tm_backend *backend, const tm_pool_call *call, tm_rows rows,
                     int64_t height);
 
-/* For a new call. Error: MEMORY. */
+/* Forgets the call before. Error: MEMORY. */
 tm_status tm_pool_device_begin(tm_pool_device *device, const tm_pool_call *call, int64_t height);
 
-/* Frees what a call needed, for good. */
+/* Frees what calls needed. */
 void tm_pool_device_free(tm_pool_device *device);
 
-/* Makes the jobs' slices of these rows in device->slices and returns how many have
- * any; then ranks their best matches in device->bests. */
+/* Makes the jobs that match these rows, in device->bands, and returns how many there are: maps
+ * of few rows may have none of them. */
 size_t tm_pool_device_cut(tm_pool_device *device, tm_rows rows);
-void tm_pool_device_keep(tm_pool_device *device, tm_rows rows);
 
-/* Does device->rows, and leaves there what it could not do. */
+/* Ranks what those jobs found in device->bests, and adds their peaks to the call's. */
+void tm_pool_device_merge(tm_pool_device *device, tm_rows rows);
+
+/* Matches device->rows, and leaves there what it could not do. */
 void tm_pool_device_work(tm_pool_device *device);
 
 #endif

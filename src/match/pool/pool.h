@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* CUDA devices that share the rows of each frame, one host thread a device. */
+/* Several CUDA devices for one call: each gets a slice of the rows, and has a thread on the host. */
 #ifndef TMATCH_MATCH_POOL_H
 #define TMATCH_MATCH_POOL_H
 
@@ -11,7 +11,7 @@ typedef struct tm_pool_settings {
     const int *indices; /* of the devices; one may be in it more than once */
     int count;          /* 1 to 64 */
     int64_t memory;     /* bytes on each; 0: no limit */
-    double least_ms;    /* a device gets rows from about this much work on */
+    double least_ms;    /* the least work, about, that is worth a slice of its own */
     tm_algorithm algorithm; /* that calls will ask for, or AUTO */
 } tm_pool_settings;
 
@@ -29,7 +29,7 @@ void tm_pool_destroy(tm_pool **pool);
  * can be done with them here, and to destroy the pool leaves its memory as it is. */
 bool tm_pool_is_inherited(const tm_pool *pool);
 
-/* One call. jobs share their frame, domain and metric. */
+/* One call. All jobs have the same frame, domain and metric. */
 typedef struct tm_pool_call {
     tm_job *jobs;
     size_t count;
@@ -37,13 +37,13 @@ typedef struct tm_pool_call {
     /* Runs on the CPU what no device could. */
     tm_status (*rescue)(void *context, tm_job *jobs, size_t count, tm_message *message);
     void *context;
-    bool continues; /* the reports go on from the call before */
+    bool continues; /* the reports add up with those of the call before */
     /* Written: the longest that any device took for each step, or why it failed. */
     tm_times times;
     tm_message message;
-    /* Written: how the first device that has a part did the last job's rows. */
+    /* Written: how the first device that got a slice matched the last job. */
     tm_plan plan;
-    /* Written: devices that failed, where others did their part; or "". */
+    /* Written: devices that failed, where others did their rows; or "". */
     tm_message warning;
 } tm_pool_call;
 

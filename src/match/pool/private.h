@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the pool's files share. */
+/* The pool itself, for its own files. */
 #ifndef TMATCH_MATCH_POOL_PRIVATE_H
 #define TMATCH_MATCH_POOL_PRIVATE_H
 
@@ -18,16 +18,16 @@ struct tm_pool {
     pthread_cond_t idle; /* a device stopped being busy */
     bool quit, opening;
     tm_pool_call *call;
-    int64_t height;  /* of its highest map: what rows are counted by */
-    int64_t rescued; /* rows that the CPU took */
+    int64_t height;  /* of the call's highest map, by whose rows all are counted */
+    int64_t rescued; /* rows that the CPU did */
     unsigned forks;  /* tm_forks() of the process that opened the devices */
 };
 
-/* Sets the listed devices to work, the first in this thread if it is the pool's
- * first, and waits for all. */
+/* Sets the listed devices to work and waits for all. The pool's first device works in this
+ * thread. */
 void tm_pool_run_devices(tm_pool *pool, tm_pool_device *const *list, int count);
 
-/* Opens those of the list, all at once; their status says which are. */
+/* Opens the listed devices, all at once. Each one's status says whether it is open. */
 void tm_pool_open_devices(tm_pool *pool, tm_pool_device *const *list, int count);
 
 #endif

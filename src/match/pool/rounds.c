@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A call goes in rounds: the rows are shared out, the devices do their shares, and
- * what the failed ones left is shared out again. */
+/* A call goes in rounds: the rows are divided into slices, the devices match theirs, and what
+ * failed ones left is divided anew. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,9 +29,9 @@ static int list_usable(tm_pool *pool, tm_pool_device **list)
     return count;
 }
 
-/* As many as the work is worth, with their shares of the rows; those whose speed is
- * not known count as the mean of the others. */
-static int share_out(tm_pool *pool, tm_pool_device **list, int usable, tm_rows rows)
+/* Gives a slice each to as many devices as the work is worth, and says how many those are. A
+ * device whose speed is not known counts as the mean of the others. */
+static int divide(tm_pool *pool, tm_pool_device **list, int usable, tm_rows rows)
 {
     double weights[TM_POOL_MOST], known = 0;
     int knowing = 0, count = usable;
@@ -51,9 +51,9 @@ static int share_out(tm_pool *pool, tm_pool_device **list, int usable, tm_rows r
     return count;
 }
 
-/* It is opened again for the next call, then each time it fails once more after twice
- * as many: what failed may have been the call's fault, and to open a device that is
- * lost takes no time. */
+/* The device is opened again for the next call, as the failure may have been the call's fault;
+ * each time that it fails once more, after twice as many. To open a device that is lost takes
+ * no time. */
 static void note_closed(tm_pool_device *d)
 {
     enum { MOST_DOUBLINGS = 10 };
@@ -81,7 +81,7 @@ static void open_again(tm_pool *pool)
     }
 }
 
-/* One that ran out of memory may have it for the next call; others are closed. */
+/* A device that ran out of memory may have it for the next call; others are closed. */
 static void note_failure(tm_pool *pool, tm_pool_device *d)
 {
     append(&pool->call->warning, "%s%s", pool->call->warning.text[0] ? "; " : "", d->message.text);
@@ -94,19 +94,19 @@ static void note_failure(tm_pool *pool, tm_pool_device *d)
 static tm_status rescue(tm_pool *pool, tm_rows rows)
 {
     tm_pool_call *call = pool->call;
-    tm_pool_device *d = pool->devices; /* its room for slices is free */
+    tm_pool_device *d = pool->devices; /* its room for jobs is free */
     const int64_t done = d->report.rows;
     const size_t count = tm_pool_device_cut(d, rows);
-    const tm_status status = call->rescue(call->context, d->slices, count, &call->message);
+    const tm_status status = call->rescue(call->context, d->bands, count, &call->message);
     if (status != TM_OK)
         return status;
-    tm_pool_device_keep(d, rows);
+    tm_pool_device_merge(d, rows);
     d->report.rows = done;
     pool->rescued += rows.end - rows.first;
     return TM_OK;
 }
 
-/* Shares out the rows. What failed devices leave is added to left. */
+/* Divides the rows and has them matched. What failed devices leave is added to left. */
 static tm_status run_round(tm_pool *pool, tm_rows rows, tm_rows *left, int *count)
 {
     tm_pool_device *list[TM_POOL_MOST];
@@ -114,7 +114,7 @@ static tm_status run_round(tm_pool *pool, tm_rows rows, tm_rows *left, int *coun
 
     if (!usable)
         return rescue(pool, rows);
-    const int used = share_out(pool, list, usable, rows);
+    const int used = divide(pool, list, usable, rows);
     tm_pool_run_devices(pool, list, used);
     for (int i = 0; i < used; i++) {
         tm_pool_device *d = list[i];
@@ -158,7 +158,7 @@ static double device_ms(const tm_times *t)
     return t->to_device + t->kernel + t->from_device;
 }
 
-/* How long those that had a part waited for others. */
+/* How long those that got a slice waited for others. */
 static void note_waits(tm_pool *pool)
 {
     double first = 0, last = 0;
