@@ -20,7 +20,7 @@ static void drop_group(tm_group *group)
 {
     tm_device_free(group->taps);
     tm_device_free(group->fragments);
-    tm_device_free(group->wide);
+    tm_device_free(group->wide_fragments);
     tm_device_free(group->table);
     tm_fft_drop_spectrum(&group->spectrum);
     free(group->keys);
@@ -80,11 +80,11 @@ static cudaError_t prepare_direct(tm_cuda *cuda, tm_group *group, const tm_job *
         TRY(tm_tensor_prepare(&cuda->tensor, group->taps, (int)t->width, (int)t->height,
                               (int)group->count, &group->fragments, cuda->stream));
     }
-    if (group->wide || group->count > 1 || job->metric != TM_METRIC_LCC ||
-        !tm_tensor_wants_wide(&cuda->tensor, &job->geometry, tm_job_has_map(job)))
+    if (group->wide_fragments || group->count > 1 || job->metric != TM_METRIC_LCC ||
+        !tm_tensor_uses_wide(&cuda->tensor, &job->geometry, tm_job_has_map(job)))
         return cudaSuccess;
-    return tm_tensor_prepare_wide(group->taps, (int)t->width, (int)t->height, &group->wide,
-                                  cuda->stream);
+    return tm_tensor_prepare_wide(group->taps, (int)t->width, (int)t->height,
+                                  &group->wide_fragments, cuda->stream);
 }
 
 /* The group of these templates, or else a free place, or the group that was not used

@@ -14,7 +14,7 @@ typedef struct tm_group {
     uint8_t *samples;          /* the keys', on the host */
     uint8_t *taps;             /* one template after the other */
     void *fragments;           /* for the tensor cores, or NULL */
-    void *wide;                /* the form for wide templates where a job wanted it, or NULL */
+    void *wide_fragments;      /* where a job wanted them, or NULL */
     tm_tensor_template *table; /* with the fragments */
     size_t bytes;              /* of these four */
     tm_fft_spectrum spectrum;  /* of a single template that FFT has matched */

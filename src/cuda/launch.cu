@@ -30,7 +30,7 @@ static void fill_tensor(const tm_cuda *cuda, tm_launch *l)
     const tm_group *group = l->group;
     tm_tensor_job t = tensor_job_of(l);
 
-    t.wide = group->wide;
+    t.wide_fragments = group->wide_fragments;
     t.templates = group->table;
     for (size_t i = 0; i < group->count; i++) {
         if (group->keys[i].variance > t.variance)
@@ -129,7 +129,7 @@ cudaError_t tm_launch_start(tm_cuda *cuda, tm_launch *l)
         return reduce(cuda, &l->fft.job, tm_fft_candidates(&l->fft));
     }
     if (l->on_tensor_cores) {
-        cudaError_t error = tm_tensor_launch(&cuda->tensor, l->tensor, cuda->stream);
+        cudaError_t error = tm_tensor_launch(&cuda->tensor, &l->tensor, cuda->stream);
         if (error != cudaErrorNotSupported)
             return error;
         l->on_tensor_cores = false;
@@ -142,5 +142,5 @@ cudaError_t tm_launch_sums(tm_cuda *cuda, const tm_launch *l, uint32_t *map, int
     tm_tensor_job t = tensor_job_of(l);
     t.outcome = TM_TENSOR_SUMS;
     t.sums = (tm_tensor_sums){NULL, map, stride};
-    return tm_tensor_launch(&cuda->tensor, t, cuda->stream);
+    return tm_tensor_launch(&cuda->tensor, &t, cuda->stream);
 }

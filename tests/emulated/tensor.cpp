@@ -13,12 +13,12 @@ cudaError_t tm_tensor_prepare_wide(const uint8_t *, int, int, void **, cudaStrea
     return cudaErrorNotSupported;
 }
 
-bool tm_tensor_wants_wide(const tm_tensor_device *, const tm_geometry *, bool)
+bool tm_tensor_uses_wide(const tm_tensor_device *, const tm_geometry *, bool)
 {
     return false;
 }
 
-cudaError_t tm_tensor_launch(const tm_tensor_device *, tm_tensor_job, cudaStream_t)
+cudaError_t tm_tensor_launch(const tm_tensor_device *, const tm_tensor_job *, cudaStream_t)
 {
     return cudaErrorNotSupported;
 }

@@ -1,43 +1,48 @@
 /* SPDX-License-Identifier: MIT */
-/* What becomes of a warp's sums of products: scores, the map, the best match. */
+/* What becomes of a warp's sums S_FT: scores, the map, the best match.
+ *
+ * A warp has 8 rows x 128 columns of windows in registers, acc[8][4] of each thread: row i, and of
+ * lane l the columns 2l, 2l + 1, 64 + 2l, 64 + 2l + 1. */
 #ifndef TMATCH_LCC_CUDA_TENSOR_EPILOGUE_CUH
 #define TMATCH_LCC_CUDA_TENSOR_EPILOGUE_CUH
 #include "lcc/cuda/device.cuh"
-#include "lcc/cuda/tensor/cores.cuh"
+#include "lcc/cuda/tensor/kernels.cuh"
 #include "lcc/reject.h"
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 
-__device__ __forceinline__ int64_t tc_mul(int a, int b)
+__device__ __forceinline__ int64_t tm_mul_signed(int a, int b)
 {
     int64_t d;
     asm("mul.wide.s32 %0, %1, %2;" : "=l"(d) : "r"(a), "r"(b));
     return d;
 }
 
-/* -(float)var_F: the score multiplies it by -(float)var_T, and one negation is saved. */
+/* -(float)var_F. The score multiplies it by -(float)var_T, which saves a negation. BIG: n up to
+ * TM_TENSOR_TAPS, else at most 33025. */
 template <bool BIG>
-__device__ __forceinline__ float tc_minus_var(unsigned s, unsigned ss, int n)
+__device__ __forceinline__ float tm_tensor_minus_var(unsigned s, unsigned ss, int n)
 {
     if (BIG)
         return __ll2float_rn((int64_t)s * s - (int64_t)((uint64_t)ss * (unsigned)n));
-    return __ll2float_rn(tm_mad_wide(s, s, tc_mul(ss, -n)));
+    return __ll2float_rn(tm_mad_wide(s, s, tm_mul_signed(ss, -n)));
 }
 
+/* (float)(n S_FT - S_F S_T) */
 template <bool BIG>
-__device__ __forceinline__ float tc_num(int s_ft, unsigned s_f, int n, int s_t)
+__device__ __forceinline__ float tm_tensor_num(int s_ft, unsigned s_f, int n, int s_t)
 {
     if (BIG)
         return __ll2float_rn((int64_t)((uint64_t)(unsigned)s_ft * (unsigned)n) -
                              (int64_t)s_f * s_t);
-    return __ll2float_rn(tm_mad_wide(s_f, -s_t, tc_mul(s_ft, n)));
+    return __ll2float_rn(tm_mad_wide(s_f, -s_t, tm_mul_signed(s_ft, n)));
 }
 
 /* num / sqrt(var_F * var_T), each operation rounded once. The root and the quotient are the
  * sequences that __fsqrt_rn and __fdiv_rn come to in the normal range, without their range checks:
  * 1 <= var_F * var_T < 2^93. A flat window has num = 0, and any finite divisor gives its 0. Both
  * variances may be negated. */
-__device__ __forceinline__ float tc_score(float num, float var_f, float var_t)
+__device__ __forceinline__ float tm_tensor_score(float num, float var_f, float var_t)
 {
     float p = fmaxf(__fmul_rn(var_f, var_t), 1.0f), r, d, y, q;
     asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(p));
@@ -51,14 +56,15 @@ __device__ __forceinline__ float tc_score(float num, float var_f, float var_t)
     return fminf(fmaxf(q, -1.0f), 1.0f);
 }
 
-enum { TC_NO_MAP, TC_PAIRS, TC_SINGLES };
+enum { TM_STORE_NOTHING, TM_STORE_PAIRS, TM_STORE_SINGLES };
 
-/* A warp's 8 rows x 128 columns from S_FT to scores, which replace it in acc; returns the greatest.
- * Lane l holds columns 2l, 2l+1, 64+2l, 64+2l+1. */
+/* Replaces S_FT in acc by scores and stores them in the map; returns the greatest of this thread.
+ * win: this lane's window sums of the first row. EDGE: only cols columns, from this lane's first
+ * on, and some rows lie in the map. */
 template <int STORE, bool EDGE, bool BIG>
-__device__ __forceinline__ float tc_scores(int (&acc)[8][4], const uint4 *win, int pitch, int n,
-                                           int s_t, float minus_var_t, float *map, int64_t out_w,
-                                           int cols, int rows)
+__device__ __forceinline__ float tm_mma_scores(int (&acc)[8][4], const uint4 *win, int pitch, int n,
+                                               int s_t, float minus_var_t, float *map,
+                                               int64_t out_w, int cols, int rows)
 {
     float top = -2.0f;
 #pragma unroll
@@ -66,15 +72,15 @@ __device__ __forceinline__ float tc_scores(int (&acc)[8][4], const uint4 *win, i
 #pragma unroll
         for (int c = 0; c < 2; c++) {
             uint4 v = win[i * pitch + 32 * c];
-            float a = tc_score(tc_num<BIG>(acc[i][2 * c], v.x, n, s_t), __uint_as_float(v.y),
-                               minus_var_t);
-            float b = tc_score(tc_num<BIG>(acc[i][2 * c + 1], v.z, n, s_t), __uint_as_float(v.w),
-                               minus_var_t);
+            float a = tm_tensor_score(tm_tensor_num<BIG>(acc[i][2 * c], v.x, n, s_t),
+                                      __uint_as_float(v.y), minus_var_t);
+            float b = tm_tensor_score(tm_tensor_num<BIG>(acc[i][2 * c + 1], v.z, n, s_t),
+                                      __uint_as_float(v.w), minus_var_t);
             bool in_a = !EDGE || (i < rows && 64 * c < cols),
                  in_b = !EDGE || (i < rows && 64 * c + 1 < cols);
             if (EDGE)
                 a = in_a ? a : -2.0f, b = in_b ? b : -2.0f;
-            if (STORE == TC_PAIRS && !EDGE)
+            if (STORE == TM_STORE_PAIRS && !EDGE)
                 __stcs((float2 *)(map + 64 * c), make_float2(a, b));
             else if (STORE) {
                 if (in_a)
@@ -92,14 +98,15 @@ __device__ __forceinline__ float tc_scores(int (&acc)[8][4], const uint4 *win, i
     return top;
 }
 
-/* Takes the greatest value of a warp's 8 rows x 128 columns for its best so far: bits as in acc,
- * order as it is ranked. All lanes write the same. */
-__device__ __forceinline__ void tc_offer(const int (&acc)[8][4], int bits, int order,
-                                         int running_best, const tm_tensor_job &j, int k,
-                                         tc_best &best, int64_t x, int64_t y)
+/* Takes the greatest value of acc for template k's best of this warp, if it is better: its bits as
+ * in acc, and the order by which it is ranked. All lanes write the same. x, y: the warp's first
+ * window in the map. */
+__device__ __forceinline__ void tm_tensor_offer(const int (&acc)[8][4], int bits, int order,
+                                                int running_best, const tm_tensor_job &j, int k,
+                                                tm_tensor_best &best, int64_t x, int64_t y)
 {
-    /* Positions grow down a strip, so an equal value wins only where the block went on to the next
-     * strip. */
+    /* Positions grow down a column of tiles, so an equal value wins only where the block has gone
+     * on to the next column. */
     int lane = threadIdx.x & 31, seen = best.order;
     if (order < running_best || order < seen || (order == seen && y * j.map_width + x > best.pos))
         return;
@@ -120,33 +127,34 @@ __device__ __forceinline__ void tc_offer(const int (&acc)[8][4], int bits, int o
         atomicMax(j.running_bests + k, order);
 }
 
-/* Scores, map and the warp's best so far. Without a map, a window that cannot reach the best score
- * is not worth its division: see lcc/reject.h. */
+/* From S_FT in acc to scores, the map and the warp's best so far of template k. Without a map, no
+ * score is made if no window can be the best: see lcc/reject.h. */
 template <bool MAP, bool BIG>
-__device__ __forceinline__ void
-tc_finish(int (&acc)[8][4], const uint4 *win, int pitch, const tm_tensor_job &j,
-          tm_tensor_template t, int n, int k, int running_best, tc_best *best, int64_t x, int64_t y)
+__device__ __forceinline__ void tm_mma_finish(int (&acc)[8][4], const uint4 *win, int pitch,
+                                              const tm_tensor_job &j, tm_tensor_template t, int n,
+                                              int k, int running_best, tm_tensor_best *best,
+                                              int64_t x, int64_t y)
 {
     if (x >= j.map_width || y >= j.map_height)
-        return; // beyond the edge, all of the warp
+        return; // all of the warp lies beyond the edge
     int lane = threadIdx.x & 31, s_t = t.sum, seen = best->order;
     float minus_var_t = -t.variance;
     win += lane;
     if (!MAP) {
-        float s = tm_score_of_order(max(running_best, seen)), reach = 0.0f;
+        float s = tm_score_of_order(max(running_best, seen)), excess = 0.0f;
         if (s > 0) {
-            float cut = tm_reject_boundf(s, t.variance);
+            float bound = tm_reject_boundf(s, t.variance);
 #pragma unroll
             for (int i = 0; i < 8; i++)
 #pragma unroll
                 for (int c = 0; c < 2; c++) {
                     uint4 v = win[i * pitch + 32 * c];
-                    float a = tc_num<BIG>(acc[i][2 * c], v.x, n, s_t),
-                          b = tc_num<BIG>(acc[i][2 * c + 1], v.z, n, s_t);
-                    reach = fmaxf(reach, __fmaf_rn(a, a, __uint_as_float(v.y) * cut));
-                    reach = fmaxf(reach, __fmaf_rn(b, b, __uint_as_float(v.w) * cut));
+                    float a = tm_tensor_num<BIG>(acc[i][2 * c], v.x, n, s_t),
+                          b = tm_tensor_num<BIG>(acc[i][2 * c + 1], v.z, n, s_t);
+                    excess = fmaxf(excess, __fmaf_rn(a, a, __uint_as_float(v.y) * bound));
+                    excess = fmaxf(excess, __fmaf_rn(b, b, __uint_as_float(v.w) * bound));
                 }
-            if (!__any_sync(~0u, reach > 0))
+            if (!__any_sync(~0u, excess > 0))
                 return;
         }
     }
@@ -154,39 +162,40 @@ tc_finish(int (&acc)[8][4], const uint4 *win, int pitch, const tm_tensor_job &j,
         rows = (int)min((int64_t)8, j.map_height - y);
     float *map = MAP ? j.map + ((size_t)k * j.map_height + y) * j.map_width + x + 2 * lane : 0, top;
     bool even = !(j.map_width & 1) && !((size_t)j.map & 7);
-    /* Two forms alone: with a third, the compiler makes one loop of both full ones with a branch at
-     * every pair, and no pair overlaps another. */
+    /* There are only two forms: with a third, the compiler makes one loop of both that are not at
+     * the edge, with a branch at every pair of columns, and no pair overlaps another. */
     if (cols < 128 || rows < 8 || (MAP && !even))
-        top = tc_scores<(MAP ? TC_SINGLES : TC_NO_MAP), true, BIG>(
+        top = tm_mma_scores<(MAP ? TM_STORE_SINGLES : TM_STORE_NOTHING), true, BIG>(
             acc, win, pitch, n, s_t, minus_var_t, map, j.map_width, cols - 2 * lane, rows);
     else
-        top = tc_scores<(MAP ? TC_PAIRS : TC_NO_MAP), false, BIG>(
+        top = tm_mma_scores<(MAP ? TM_STORE_PAIRS : TM_STORE_NOTHING), false, BIG>(
             acc, win, pitch, n, s_t, minus_var_t, map, j.map_width, 0, 0);
 
     int order = __reduce_max_sync(~0u, tm_score_order(top));
     top = tm_score_of_order(order);
     if (top >= -1.0f)
-        tc_offer(acc, __float_as_int(top), order, running_best, j, k, *best, x, y);
+        tm_tensor_offer(acc, __float_as_int(top), order, running_best, j, k, *best, x, y);
 }
 
 template <typename T>
-struct tc_pair;
+struct tm_tensor_pair;
 
 template <>
-struct tc_pair<int64_t> {
+struct tm_tensor_pair<int64_t> {
     typedef longlong2 type;
 };
 
 template <>
-struct tc_pair<uint32_t> {
+struct tm_tensor_pair<uint32_t> {
     typedef uint2 type;
 };
 
+/* Stores acc in a map of 32 or 64 bits, of which cols x rows elements from here on exist. */
 template <typename T>
-__device__ __forceinline__ void tc_store_sums(const int (&acc)[8][4], T *map, int64_t stride,
-                                              int cols, int rows)
+__device__ __forceinline__ void tm_tensor_store_sums(const int (&acc)[8][4], T *map, int64_t stride,
+                                                     int cols, int rows)
 {
-    typedef typename tc_pair<T>::type pair;
+    typedef typename tm_tensor_pair<T>::type pair;
     bool full = cols >= 128 && rows >= 8 && !(stride & 1) && !((size_t)map & (sizeof(pair) - 1));
     int lane = threadIdx.x & 31;
     map += 2 * lane, cols -= 2 * lane;
@@ -209,21 +218,22 @@ __device__ __forceinline__ void tc_store_sums(const int (&acc)[8][4], T *map, in
         }
 }
 
-#define TC_UNSIGNED 0x80000000u // xor: the order of unsigned sums as int
+/* Unsigned sums, xor this, have as int the order that they have as unsigned. */
+#define TM_TENSOR_UNSIGNED 0x80000000u
 
-/* S_FT itself: the map and the warp's best so far. */
-__device__ __forceinline__ void tc_finish_sums(int (&acc)[8][4], const tm_tensor_job &j, int k,
-                                               int running_best, tc_best &best, int64_t x,
-                                               int64_t y)
+/* From S_FT in acc to the map of sums and the warp's best so far of template k. */
+__device__ __forceinline__ void tm_tensor_finish_sums(int (&acc)[8][4], const tm_tensor_job &j,
+                                                      int k, int running_best, tm_tensor_best &best,
+                                                      int64_t x, int64_t y)
 {
     if (x >= j.map_width || y >= j.map_height)
-        return; // beyond the edge, all of the warp
+        return; // all of the warp lies beyond the edge
     int cols = (int)min((int64_t)128, j.map_width - x),
         rows = (int)min((int64_t)8, j.map_height - y), lane = threadIdx.x & 31;
-    if (j.sums.wide)
-        tc_store_sums(acc, j.sums.wide + y * j.sums.stride + x, j.sums.stride, cols, rows);
-    else if (j.sums.narrow)
-        tc_store_sums(acc, j.sums.narrow + y * j.sums.stride + x, j.sums.stride, cols, rows);
+    if (j.sums.map64)
+        tm_tensor_store_sums(acc, j.sums.map64 + y * j.sums.stride + x, j.sums.stride, cols, rows);
+    else if (j.sums.map32)
+        tm_tensor_store_sums(acc, j.sums.map32 + y * j.sums.stride + x, j.sums.stride, cols, rows);
     if (!j.best)
         return;
     unsigned top = 0;
@@ -237,27 +247,30 @@ __device__ __forceinline__ void tc_finish_sums(int (&acc)[8][4], const tm_tensor
         }
     top = __reduce_max_sync(~0u, top);
     if (top) // with no sum above 0 in the launch, the first position is the best, as at the start
-        tc_offer(acc, (int)top, (int)(top ^ TC_UNSIGNED), running_best, j, k, best, x, y);
+        tm_tensor_offer(acc, (int)top, (int)(top ^ TM_TENSOR_UNSIGNED), running_best, j, k, best, x,
+                        y);
 }
 
-/* The block's best of each template; the last block to come by makes the launch's. */
-__device__ __forceinline__ bool tc_above(int64_t ao, int64_t ap, int64_t bo, int64_t bp)
+__device__ __forceinline__ bool tm_tensor_beats(int64_t ao, int64_t ap, int64_t bo, int64_t bp)
 {
     return ao > bo || (ao == bo && ap < bp);
 }
 
+/* Writes the block's best of each template, of the bests of its warps. The last block that does so
+ * writes the launch's, and leaves the scratch as it was before. */
 template <tm_tensor_outcome OUTCOME>
-__device__ __forceinline__ void tc_peaks(const tm_tensor_job &j, const tc_best *best)
+__device__ __forceinline__ void tm_tensor_write_bests(const tm_tensor_job &j,
+                                                      const tm_tensor_best *best)
 {
     if (OUTCOME == TM_TENSOR_SUMS && !j.best)
         return;
     __shared__ int last;
     __syncthreads();
-    for (int k = threadIdx.x; k < j.count; k += TC_THREADS) {
-        tc_best b = best[k];
-        for (int i = 1; i < TC_THREADS / 32; i++) {
-            tc_best o = best[i * j.count + k];
-            if (tc_above(o.order, o.pos, b.order, b.pos))
+    for (int k = threadIdx.x; k < j.count; k += TM_TENSOR_THREADS) {
+        tm_tensor_best b = best[k];
+        for (int i = 1; i < TM_TENSOR_THREADS / 32; i++) {
+            tm_tensor_best o = best[i * j.count + k];
+            if (tm_tensor_beats(o.order, o.pos, b.order, b.pos))
                 b = o;
         }
         tm_candidate r = {b.order, b.pos};
@@ -272,19 +285,19 @@ __device__ __forceinline__ void tc_peaks(const tm_tensor_job &j, const tc_best *
         return;
     __threadfence();
     /* a warp for each template; all of them for one alone, whose launch waits for this */
-    __shared__ tm_candidate parts[TC_THREADS / 32];
-    const int warps = TC_THREADS / 32, each = j.count == 1 ? warps : 1;
+    __shared__ tm_candidate parts[TM_TENSOR_THREADS / 32];
+    const int warps = TM_TENSOR_THREADS / 32, each = j.count == 1 ? warps : 1;
     for (int k = threadIdx.x / 32 / each; k < j.count; k += warps / each) {
         int64_t order = INT64_MIN, pos = 0;
 #pragma unroll 4
         for (int i = threadIdx.x % (32 * each); i < gridDim.x; i += 32 * each) {
             tm_candidate o = j.blocks[(size_t)k * gridDim.x + i];
-            if (tc_above(o.value, o.position, order, pos))
+            if (tm_tensor_beats(o.value, o.position, order, pos))
                 order = o.value, pos = o.position;
         }
         for (int d = 16; d; d /= 2) {
             int64_t o = __shfl_xor_sync(~0u, order, d), q = __shfl_xor_sync(~0u, pos, d);
-            if (tc_above(o, q, order, pos))
+            if (tm_tensor_beats(o, q, order, pos))
                 order = o, pos = q;
         }
         tm_candidate part = {order, pos};
@@ -293,11 +306,11 @@ __device__ __forceinline__ void tc_peaks(const tm_tensor_job &j, const tc_best *
                 parts[threadIdx.x / 32] = part;
             __syncthreads();
             for (int i = 0; i < warps; i++)
-                if (tc_above(parts[i].value, parts[i].position, part.value, part.position))
+                if (tm_tensor_beats(parts[i].value, parts[i].position, part.value, part.position))
                     part = parts[i];
         }
         if (!(threadIdx.x % (32 * each))) {
-            part.value += OUTCOME == TM_TENSOR_SUMS ? TC_UNSIGNED : 0;
+            part.value += OUTCOME == TM_TENSOR_SUMS ? TM_TENSOR_UNSIGNED : 0;
             j.best[k] = part;
             j.running_bests[k] = INT_MIN;
         }

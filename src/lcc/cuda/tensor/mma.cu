@@ -1,60 +1,65 @@
 /* SPDX-License-Identifier: MIT */
 /* S_FT and LCC on the integer tensor cores, mma.sync (sm_80 and later).
  *
- * A warp makes 8 rows x 128 columns. For one of the rows, the A operand's line m is the frame's
- * bytes from x0 + 8m on, and B[k][c] = T[r][k - c], so that their product is template row r's share
- * of the 128 sums S_FT at x0 + 8m + c. */
-
-/* Built twice: with TC_WIDE for several templates in a launch, where tiles of 512 x 16 keep what
- * two blocks an SM read of the templates in L1. */
-#ifdef TC_WIDE
-#define TC_TW 512
-#define TC_TH 16
-#define TC_LAUNCH tc_mma_wide_launch
+ * A warp makes 8 rows x 128 columns. For one of the rows, A's line m is the frame's bytes from
+ * x0 + 8m on, and B[k][c] = T[r][k - c], so that their product is template row r's share of the 128
+ * sums S_FT at x0 + 8m + c. A block stages the frame rows of a tile in shared memory, makes the
+ * sums S_F and S_FF of its windows there (window_sums.cuh), and then takes one template after the
+ * other: its products (products.cuh), scores and the best of them (epilogue.cuh).
+ *
+ * The file is built twice: with TM_MMA_MANY for many templates in a launch, where larger tiles keep
+ * in L1 what the two blocks of a multiprocessor read of the templates. */
+#ifdef TM_MMA_MANY
+#define TM_TENSOR_TILE_WIDTH 512
+#define TM_TENSOR_TILE_HEIGHT 16
+#define TM_MMA_LAUNCH tm_mma_many_launch
 #else
-#define TC_LAUNCH tc_mma_launch
+#define TM_MMA_LAUNCH tm_mma_launch
 #endif
 #include "lcc/cuda/tensor/products.cuh"
-#include "lcc/cuda/tensor/windows.cuh"
+#include "lcc/cuda/tensor/window_sums.cuh"
 
-enum { NARROW_PITCH = ((TW + 27) / 4 + 1) | 1 };
+enum { NARROW_SUMS_PITCH = ((TILE_WIDTH + 27) / 4 + 1) | 1 };
 
-/* NARROW: w <= 25 and, for LCC, h <= 31; strides known when compiled. MAP, PACK, BIG: LCC only. */
+/* NARROW: templates of w <= 25 and, for LCC, h <= 31, with strides that are known when compiled.
+ * For LCC alone, MAP: there is a map; PACK: h <= 31, a column's sums share a word; BIG: n S_FT may
+ * need more than 31 bits and a sign. */
 template <tm_tensor_outcome OUTCOME, bool MAP, bool NARROW, bool PACK, bool BIG>
-static __global__ void __launch_bounds__(TC_THREADS, PER_SM) mma_kernel(tm_tensor_job j, tc_plan p)
+static __global__ void __launch_bounds__(TM_TENSOR_THREADS, MMA_BLOCKS)
+    mma_kernel(tm_tensor_job j, tm_tensor_plan p)
 {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
     if (NARROW)
-        p.row_bytes = TW + 32, p.sums_pitch = NARROW_PITCH;
-    p.win_pitch = TW / 2 + 1;
+        p.row_bytes = TILE_WIDTH + 32, p.sums_pitch = NARROW_SUMS_PITCH;
+    p.win_pitch = TILE_WIDTH / 2 + 1;
     extern __shared__ __align__(128) uint8_t smem[];
     const bool lcc = OUTCOME == TM_TENSOR_LCC;
-    uint4 *sums = (uint4 *)smem, *state = sums + TH * max(p.sums_pitch, p.win_pitch);
+    uint4 *sums = (uint4 *)smem, *state = sums + TILE_HEIGHT * max(p.sums_pitch, p.win_pitch);
     uint8_t *tile = lcc ? (uint8_t *)(state + (PACK ? 1 : 2) * p.words) : smem;
-    tc_best *best = (tc_best *)(tile + (TH + j.height - 1) * p.row_bytes);
+    tm_tensor_best *best = (tm_tensor_best *)(tile + (TILE_HEIGHT + j.height - 1) * p.row_bytes);
 
-    int lane = threadIdx.x & 31, warp = threadIdx.x / 32, wx = warp % (TW / 128),
-        wy = warp / (TW / 128);
+    int lane = threadIdx.x & 31, warp = threadIdx.x / 32, wx = warp % (TILE_WIDTH / 128),
+        wy = warp / (TILE_WIDTH / 128);
     int n = j.width * j.height, units = (j.width + 7 + 15) / 16;
     int t = (int)((int64_t)p.tiles * blockIdx.x / gridDim.x);
     int end = (int)((int64_t)p.tiles * (blockIdx.x + 1) / gridDim.x);
     int tx = t / p.tiles_y, ty = t % p.tiles_y;
-    tc_stage(tile, j.frame, j.pitch, j.height, p, tx, ty);
-    for (int k = threadIdx.x; k < TC_THREADS / 32 * j.count; k += TC_THREADS)
+    tm_mma_stage(tile, j.frame, j.pitch, j.height, p, tx, ty);
+    for (int k = threadIdx.x; k < TM_TENSOR_THREADS / 32 * j.count; k += TM_TENSOR_THREADS)
         best[k].order = INT_MIN, best[k].pos = 0;
     best += warp * j.count;
     for (bool fresh = true; t < end; t++) {
         fresh |= ty == 0;
-        int64_t x = (int64_t)tx * TW + 128 * wx, y = (int64_t)ty * TH + 8 * wy;
+        int64_t x = (int64_t)tx * TILE_WIDTH + 128 * wx, y = (int64_t)ty * TILE_HEIGHT + 8 * wy;
         if (++ty == p.tiles_y)
             ty = 0, tx++;
-        tc_copy_wait();
+        tm_copy_wait();
         __syncthreads();
         if (lcc) {
-            tc_column_sums<PACK>(tile, sums, state, j.height, p, fresh);
+            tm_mma_column_sums<PACK>(tile, sums, state, j.height, p, fresh);
             fresh = false;
             __syncthreads();
-            tc_window_sums<PACK, BIG, NARROW>(sums, j.width, n, p);
+            tm_mma_window_sums<PACK, BIG, NARROW>(sums, j.width, n, p);
         }
         for (int k = 0; k < j.count; k++) {
             int acc[8][4], running_best = lcc || j.best ? __ldcg(j.running_bests + k) : 0;
@@ -68,29 +73,31 @@ static __global__ void __launch_bounds__(TC_THREADS, PER_SM) mma_kernel(tm_tenso
             const uint8_t *row =
                 tile + 8 * wy * p.row_bytes + 128 * wx + 8 * (lane / 4) + 4 * (lane & 3);
             const uint2 *b = (const uint2 *)j.fragments + (size_t)k * units * j.height * 16 + lane;
-            bool inside = x < j.map_width && y < j.map_height; // all of the warp
+            bool inside = x < j.map_width && y < j.map_height; // the same for all of the warp
             for (int u = 0; inside && u < units / 2; u++, b += 32 * j.height)
-                tc_products<!NARROW>(acc, row + 32 * u, p.row_bytes, b, j.height, lane);
+                tm_mma_products<!NARROW>(acc, row + 32 * u, p.row_bytes, b, j.height, lane);
             if (inside && (units & 1))
-                tc_products<!NARROW>(acc, row + 32 * (units / 2), p.row_bytes,
-                                     (const unsigned *)(b - lane) + lane, j.height, lane);
+                tm_mma_products<!NARROW>(acc, row + 32 * (units / 2), p.row_bytes,
+                                         (const unsigned *)(b - lane) + lane, j.height, lane);
             if (k == 0 || k == j.count - 1)
                 __syncthreads();
             if (k == j.count - 1 && t + 1 < end)
-                tc_stage(tile, j.frame, j.pitch, j.height, p, tx, ty);
+                tm_mma_stage(tile, j.frame, j.pitch, j.height, p, tx, ty);
             if (lcc)
-                tc_finish<MAP, BIG>(acc, sums + wy * tc_region(p) + 64 * wx, p.win_pitch, j, tmpl,
-                                    n, k, running_best, best + k, x, y);
+                tm_mma_finish<MAP, BIG>(acc, sums + wy * tm_mma_region(p) + 64 * wx, p.win_pitch, j,
+                                        tmpl, n, k, running_best, best + k, x, y);
             else
-                tc_finish_sums(acc, j, k, running_best, best[k], x, y);
+                tm_tensor_finish_sums(acc, j, k, running_best, best[k], x, y);
         }
     }
-    tc_peaks<OUTCOME>(j, best - warp * j.count);
+    tm_tensor_write_bests<OUTCOME>(j, best - warp * j.count);
 #endif
 }
 
-#ifndef TC_WIDE
-/* B fragments: for each template and step of k, h rows of 32 lanes. */
+#ifndef TM_MMA_MANY
+/* The fragments of B: for each template and each unit of k, which is 16 bytes of a template row, h
+ * rows of 32 lanes. Two units that follow each other make a step of 32 bytes, and a lane's words of
+ * both lie side by side; where the number of units is odd, the last is a step of 16 bytes. */
 static __global__ void mma_fragments(unsigned *frag, const uint8_t *tmpl, int w, int h, int k)
 {
     int units = (w + 7 + 15) / 16, words = units * h * 32;
@@ -118,66 +125,68 @@ static __global__ void reset_running_bests(int *running_best, int k)
         running_best[i] = i < k ? INT_MIN : 0;
 }
 
-cudaError_t tc_reset(int *running_best, int k, cudaStream_t stream)
+cudaError_t tm_mma_reset(int *running_bests, int count, cudaStream_t stream)
 {
-    reset_running_bests<<<1, 256, 0, stream>>>(running_best, k);
+    reset_running_bests<<<1, 256, 0, stream>>>(running_bests, count);
     return cudaGetLastError();
 }
 
-size_t tc_mma_frag_bytes(int w, int h, int k)
+size_t tm_mma_fragment_bytes(int width, int height, int count)
 {
-    return (size_t)k * ((w + 22) / 16) * h * 128;
+    return (size_t)count * ((width + 22) / 16) * height * 128;
 }
 
-/* tmpl: k templates, dense, in device memory */
-cudaError_t tc_mma_prepare(void *frag, const uint8_t *tmpl, int w, int h, int k,
+cudaError_t tm_mma_prepare(void *fragments, const uint8_t *taps, int width, int height, int count,
                            cudaStream_t stream)
 {
-    mma_fragments<<<256, 256, 0, stream>>>((unsigned *)frag, tmpl, w, h, k);
+    mma_fragments<<<256, 256, 0, stream>>>((unsigned *)fragments, taps, width, height, count);
     return cudaGetLastError();
 }
 #endif
 
 template <tm_tensor_outcome OUTCOME, bool MAP, bool NARROW, bool PACK, bool BIG>
-static cudaError_t launch(const tm_tensor_job &j, tc_plan p, int sms, size_t smem_max,
+static cudaError_t launch(const tm_tensor_device *device, const tm_tensor_job &j, tm_tensor_plan p,
                           cudaStream_t stream)
 {
     if (NARROW)
-        p.row_bytes = TW + 32, p.sums_pitch = NARROW_PITCH;
+        p.row_bytes = TILE_WIDTH + 32, p.sums_pitch = NARROW_SUMS_PITCH;
     else
         p.sums_pitch = (PACK ? p.words + 1 : 2 * p.words + 1) | 1;
-    p.win_pitch = TW / 2 + 1;
-    size_t smem =
-        (size_t)(TH + j.height - 1) * p.row_bytes + sizeof(tc_best) * TC_THREADS / 32 * j.count;
+    p.win_pitch = TILE_WIDTH / 2 + 1;
+    tm_tensor_block block = {0, 256, MMA_BLOCKS};
+    block.shared = (size_t)(TILE_HEIGHT + j.height - 1) * p.row_bytes +
+                   sizeof(tm_tensor_best) * TM_TENSOR_THREADS / 32 * j.count;
     if (OUTCOME == TM_TENSOR_LCC)
-        smem += sizeof(uint4) * (TH * max(p.sums_pitch, p.win_pitch) + (PACK ? 1 : 2) * p.words);
-    return tc_start(mma_kernel<OUTCOME, MAP, NARROW, PACK, BIG>, j, p, TC_THREADS, smem, 256,
-                    PER_SM, sms, smem_max, false, stream);
+        block.shared += sizeof(uint4) *
+                        (TILE_HEIGHT * max(p.sums_pitch, p.win_pitch) + (PACK ? 1 : 2) * p.words);
+    return tm_tensor_start(device, mma_kernel<OUTCOME, MAP, NARROW, PACK, BIG>, j, p, block, false,
+                           stream);
 }
 
 template <bool MAP>
-static cudaError_t launch_lcc(const tm_tensor_job &j, const tc_plan &p, int sms, size_t smem_max,
-                              cudaStream_t stream)
+static cudaError_t launch_lcc(const tm_tensor_device *device, const tm_tensor_job &j,
+                              const tm_tensor_plan &p, cudaStream_t stream)
 {
     bool big = (int64_t)j.width * j.height > 33025, pack = j.height <= 31;
     auto run = big                     ? launch<TM_TENSOR_LCC, MAP, false, false, true>
                : pack && j.width <= 25 ? launch<TM_TENSOR_LCC, MAP, true, true, false>
                : pack                  ? launch<TM_TENSOR_LCC, MAP, false, true, false>
                                        : launch<TM_TENSOR_LCC, MAP, false, false, false>;
-    return run(j, p, sms, smem_max, stream);
+    return run(device, j, p, stream);
 }
 
-cudaError_t TC_LAUNCH(tm_tensor_job j, int sms, size_t smem_max, cudaStream_t stream)
+cudaError_t TM_MMA_LAUNCH(const tm_tensor_device *device, const tm_tensor_job &j,
+                          cudaStream_t stream)
 {
-    tc_plan p = {};
-    if ((int64_t)j.width * j.height > TM_TENSOR_TAPS || !tc_cover(&p, j, TW, TH))
+    tm_tensor_plan p = {};
+    if ((int64_t)j.width * j.height > TM_TENSOR_TAPS || !tm_tensor_cover(&p, j))
         return cudaErrorNotSupported;
-    p.row_bytes = TW + (j.width + 22) / 16 * 16;
-    p.words = (TW + j.width + 2) / 4;
+    p.row_bytes = TILE_WIDTH + (j.width + 22) / 16 * 16;
+    p.words = (TILE_WIDTH + j.width + 2) / 4;
     if (j.outcome == TM_TENSOR_SUMS) {
         auto run = j.width <= 25 ? launch<TM_TENSOR_SUMS, false, true, true, false>
                                  : launch<TM_TENSOR_SUMS, false, false, true, false>;
-        return run(j, p, sms, smem_max, stream);
+        return run(device, j, p, stream);
     }
-    return (j.map ? launch_lcc<true> : launch_lcc<false>)(j, p, sms, smem_max, stream);
+    return (j.map ? launch_lcc<true> : launch_lcc<false>)(device, j, p, stream);
 }

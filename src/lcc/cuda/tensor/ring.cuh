@@ -1,26 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* Frame rows in shared memory as wgmma reads them, and the way in and out of their units. */
+/* Frame rows in shared memory as wgmma reads them, and how they are loaded and stored.
+ *
+ * wgmma.cu keeps each row as its 16-byte units [8u, 8u + 16), which overlap: the units m, m + 1,
+ * ... are the lines of A as they lie. Byte 8u of a row stands in unit u and in unit u - 1. */
 #ifndef TMATCH_LCC_CUDA_TENSOR_RING_CUH
 #define TMATCH_LCC_CUDA_TENSOR_RING_CUH
-#include "lcc/cuda/tensor/cores.cuh"
+#include "lcc/cuda/tensor/kernels.cuh"
 
-enum { TC_UNITS = TW / 8 + 3, TC_ROW_BYTES = 16 * TC_UNITS };
+enum { TM_RING_UNITS = TILE_WIDTH / 8 + 3, TM_RING_ROW_BYTES = 16 * TM_RING_UNITS };
 
-/* Frame rows in shared memory, each as its 16-byte units [8u, 8u + 16); in groups of 8, the step's
- * first row the first of a group. */
-struct tc_ring {
-    unsigned rows;    // address
+/* A ring of frame rows, in groups of 8. A step's first row is the first one of a group. */
+struct tm_ring {
+    unsigned rows;    // address of slot 0
     int count, first; // slot of the step's first row
 
-    __device__ __forceinline__ unsigned group(int r) const // of row r: its first row
+    /* The address of the group that the step's row r is in. */
+    __device__ __forceinline__ unsigned group(int r) const
     {
         int slot = first + (r & ~7);
-        return rows + (slot < count ? slot : slot - count) * TC_ROW_BYTES;
+        return rows + (slot < count ? slot : slot - count) * TM_RING_ROW_BYTES;
     }
 
     __device__ __forceinline__ unsigned row(int r) const
     {
-        return group(r) + (r & 7) * TC_ROW_BYTES;
+        return group(r) + (r & 7) * TM_RING_ROW_BYTES;
     }
 
     __device__ __forceinline__ void step()
@@ -30,37 +33,37 @@ struct tc_ring {
     }
 };
 
-/* What a step reads of h rows' windows, and the group of 8 rows that is staged meanwhile. */
-__host__ __device__ __forceinline__ int tc_ring_rows(int h)
+/* The rows that a step reads for windows of h rows, and the group of 8 that is staged meanwhile. */
+__host__ __device__ __forceinline__ int tm_ring_rows(int h)
 {
     return (h + 15) / 8 * 8 + 8;
 }
 
-/* Rows i and i + h of a step, i < 8. */
-struct tc_ring_pair {
-    unsigned out, in, in_next; // groups
-    int turn;                  // from here on in is in the next group
+/* The addresses of a step's rows i and i + h, i < 8, which leave the windows and enter them. */
+struct tm_ring_pair {
+    unsigned out, in, in_next; // of row 0, if all were in its group
+    int turn;                  // the first row i for which row i + h is in the next group
 
-    __device__ __forceinline__ tc_ring_pair(const tc_ring &ring, int h)
+    __device__ __forceinline__ tm_ring_pair(const tm_ring &ring, int h)
     {
         out = ring.group(0);
         turn = 8 - (h & 7);
-        in = ring.group(h) + (h & 7) * TC_ROW_BYTES;
-        in_next = ring.group(h + 7) - turn * TC_ROW_BYTES;
+        in = ring.group(h) + (h & 7) * TM_RING_ROW_BYTES;
+        in_next = ring.group(h + 7) - turn * TM_RING_ROW_BYTES;
     }
 
     __device__ __forceinline__ unsigned leaving(int i) const
     {
-        return out + i * TC_ROW_BYTES;
+        return out + i * TM_RING_ROW_BYTES;
     }
 
     __device__ __forceinline__ unsigned entering(int i) const
     {
-        return (i < turn ? in : in_next) + i * TC_ROW_BYTES;
+        return (i < turn ? in : in_next) + i * TM_RING_ROW_BYTES;
     }
 };
 
-__device__ __forceinline__ uint2 tc_load8(unsigned address)
+__device__ __forceinline__ uint2 tm_load8(unsigned address)
 {
     uint2 v;
     asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];"
@@ -70,43 +73,45 @@ __device__ __forceinline__ uint2 tc_load8(unsigned address)
     return v;
 }
 
-__device__ __forceinline__ void tc_store8(unsigned address, uint2 v)
+__device__ __forceinline__ void tm_store8(unsigned address, uint2 v)
 {
     asm volatile("st.shared.v2.u32 [%0], {%1, %2};" ::"r"(address), "r"(v.x), "r"(v.y) : "memory");
 }
 
-/* Byte i of a word of G, as int: prmt can repeat its sign, __byte_perm masks that out. */
-__device__ __forceinline__ int tc_signed_byte(unsigned word, int i)
+/* Byte i of a word of G, as int: prmt can repeat a byte's sign, which __byte_perm cannot ask for.
+ */
+__device__ __forceinline__ int tm_signed_byte(unsigned word, int i)
 {
     int byte;
     asm("prmt.b32 %0, %1, 0, %2;" : "=r"(byte) : "r"(word), "r"(0x8880 + 0x1111 * i));
     return byte;
 }
 
-/* 8 bytes of F as G = F - 128 */
-__device__ __forceinline__ uint2 tc_load8_g(unsigned address)
+/* 8 bytes of F, as G = F - 128. */
+__device__ __forceinline__ uint2 tm_load8_g(unsigned address)
 {
-    uint2 v = tc_load8(address);
+    uint2 v = tm_load8(address);
     return make_uint2(v.x ^ 0x80808080, v.y ^ 0x80808080);
 }
 
-/* A unit's own 8 bytes stand in its lower half, and in the upper half of the unit before. Lanes
- * 8..15 and 24..31 go to that copy: the banks of the others. */
-__device__ __forceinline__ uint2 tc_load_g(unsigned row, int u)
+/* The first 8 bytes of a row's unit u, as G. They stand in that unit's lower half and in the upper
+ * half of the unit before. Lanes 8..15 and 24..31 take the second copy, so that all lanes together
+ * take every bank. */
+__device__ __forceinline__ uint2 tm_ring_load_g(unsigned row, int u)
 {
-    return tc_load8_g(row + 16 * u - (u & 8));
+    return tm_load8_g(row + 16 * u - (u & 8));
 }
 
-/* Both copies of a unit's own 8 bytes. Unit 0 has none before: there the row's 8 bytes of slack in
- * front take it. */
-__device__ __forceinline__ void tc_store_unit(unsigned row, int u, uint2 v)
+/* Stores both copies of them. Unit 0 has no unit before it: there 8 bytes before the row take the
+ * second one. */
+__device__ __forceinline__ void tm_ring_store(unsigned row, int u, uint2 v)
 {
-    tc_store8(row + 16 * u - (u & 8), v);
-    tc_store8(row + 16 * u - 8 + (u & 8), v);
+    tm_store8(row + 16 * u - (u & 8), v);
+    tm_store8(row + 16 * u - 8 + (u & 8), v);
 }
 
-/* G^2 of in minus G^2 of out, for 8 columns: the low bytes, and the high ones. */
-__device__ __forceinline__ void tc_square_difference(uint2 in, uint2 out, uint2 &low, uint2 &high)
+/* G^2 of in minus G^2 of out, for 8 columns: low bytes and high bytes. */
+__device__ __forceinline__ void tm_square_difference(uint2 in, uint2 out, uint2 &low, uint2 &high)
 {
     unsigned l[2], h[2];
 #pragma unroll
@@ -114,7 +119,7 @@ __device__ __forceinline__ void tc_square_difference(uint2 in, uint2 out, uint2 
         unsigned a = half ? in.y : in.x, b = half ? out.y : out.x, d[4];
 #pragma unroll
         for (int e = 0; e < 4; e++) {
-            int g = tc_signed_byte(a, e), f = tc_signed_byte(b, e);
+            int g = tm_signed_byte(a, e), f = tm_signed_byte(b, e);
             d[e] = (unsigned)(g * g - f * f);
         }
         unsigned p = __byte_perm(d[0], d[1], 0x5140), q = __byte_perm(d[2], d[3], 0x5140);
@@ -123,8 +128,8 @@ __device__ __forceinline__ void tc_square_difference(uint2 in, uint2 out, uint2 
     low = make_uint2(l[0], l[1]), high = make_uint2(h[0], h[1]);
 }
 
-/* A from shared memory: a lane's address is that of a line's 16 bytes. */
-__device__ __forceinline__ void tc_load_a(unsigned (&a)[4], unsigned address)
+/* Loads a warp's A from shared memory. A lane's address is that of 16 bytes of a line. */
+__device__ __forceinline__ void tm_load_a(unsigned (&a)[4], unsigned address)
 {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                  : "=r"(a[0]), "=r"(a[1]), "=r"(a[2]), "=r"(a[3])
@@ -132,10 +137,9 @@ __device__ __forceinline__ void tc_load_a(unsigned (&a)[4], unsigned address)
                  : "memory");
 }
 
-/* d[0..3] += A B, with A's bytes unsigned or SIGNED, B's signed */
+/* d[0..3] += A B. A's bytes are unsigned, or SIGNED; B's are signed. */
 template <bool SIGNED>
-__device__ __forceinline__ void tc_multiply(int *d, const unsigned (&a)[4], unsigned b0,
-                                            unsigned b1)
+__device__ __forceinline__ void tm_mma_add(int *d, const unsigned (&a)[4], unsigned b0, unsigned b1)
 {
     if (SIGNED)
         asm("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, "
@@ -149,8 +153,8 @@ __device__ __forceinline__ void tc_multiply(int *d, const unsigned (&a)[4], unsi
             : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-/* The bytes number i of four words, i = 0, 1 or 2. */
-__device__ __forceinline__ unsigned tc_bytes(const unsigned *v, int i)
+/* Byte i of each of four words, i = 0, 1 or 2. */
+__device__ __forceinline__ unsigned tm_gather_bytes(const unsigned *v, int i)
 {
     unsigned s = 0x0040 + 0x11 * i;
     return __byte_perm(__byte_perm(v[0], v[1], s), __byte_perm(v[2], v[3], s), 0x5410);

@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* The direct algorithm on the integer tensor cores: S_FT as products of overlapping
  * frame windows with the Toeplitz matrices of template rows; for LCC also S_F,
- * S_FF, the score and the peak in the same kernel. Compute capability 8.0 and
- * later; 9.0 has two more forms. */
+ * S_FF, the score and the peak in the same kernel.
+ *
+ *     tensor.cu       chooses the kernel that runs a job
+ *     mma.cu          any job, from compute capability 8.0 on; once more for many templates
+ *     mma_steps.cu    products of several planes with templates, added up: 8.0
+ *     wgmma.cu        one template of at most 25 x 31, compute capability 9.0
+ *     wgmma_wide.cu   one wider template, likewise
+ *
+ * kernels.cuh begins with what these files call things. */
 #ifndef TMATCH_LCC_CUDA_TENSOR_H
 #define TMATCH_LCC_CUDA_TENSOR_H
 
@@ -17,12 +24,12 @@ typedef struct tm_tensor_template {
     float variance; /* (float)var_T */
 } tm_tensor_template;
 
-/* What a launch wants to know of its device, and its scratch there. */
+/* What launches have to know of their device, and their scratch there. */
 typedef struct tm_tensor_device {
     int multiprocessors;
     size_t shared_memory; /* that a block may have */
     bool has_wgmma;
-    bool always_wide;     /* wgmma for wide templates also where mma is faster: for tests */
+    bool always_wide;     /* tests: wgmma_wide.cu also where mma.cu is faster */
     tm_candidate *blocks; /* TM_TENSOR_BLOCKS a template */
     int *running_bests;   /* one a template, then the counter */
     int most_templates;
@@ -35,9 +42,9 @@ typedef enum tm_tensor_outcome {
 
 /* The map of TM_TENSOR_SUMS. */
 typedef struct tm_tensor_sums {
-    int64_t *wide;    /* at most one of these two; */
-    uint32_t *narrow; /* n <= TM_TENSOR_TAPS: 32 bits are enough */
-    int64_t stride;   /* elements between rows */
+    int64_t *map64; /* at most one of these two: sums of 32 bits, in as many or more */
+    uint32_t *map32;
+    int64_t stride; /* elements between rows */
 } tm_tensor_sums;
 
 /* All pointers are device memory. */
@@ -45,7 +52,7 @@ typedef struct tm_tensor_job : tm_device_windows {
     int count; /* templates of one size */
     tm_tensor_outcome outcome;
     const void *fragments;
-    const void *wide;                    /* tm_tensor_prepare_wide's, or NULL */
+    const void *wide_fragments;          /* tm_tensor_prepare_wide's, or NULL */
     const tm_tensor_template *templates; /* LCC */
     int64_t variance;                    /* LCC: the greatest var_T */
     float *map;                          /* LCC: NULL, or count maps, dense */
@@ -56,19 +63,18 @@ typedef struct tm_tensor_job : tm_device_windows {
     int *counter;       /* of blocks that are done */
 } tm_tensor_job;
 
-/* A correlation of one plane, added to those before it. */
+/* The products of one plane with one template, added to those of the steps before. */
 typedef struct tm_tensor_step {
     int64_t plane;         /* bytes from the job's frame */
     const void *fragments; /* of one template */
-    uint32_t *map;         /* NULL: the next step's is added to it */
-    int shift;             /* what was added before this step takes, to the left */
-    int next;              /* this and buffers: the launcher's */
+    uint32_t *map;         /* of the sums so far, which end; NULL: the next step adds to them */
+    int shift;             /* to the left, of the sums before this step is added */
+    int next;              /* set by the launch, like buffers below */
 } tm_tensor_step;
 
 #define TM_TENSOR_STEPS 32
 
-/* Several planes' correlations in one launch, whose sums fit 32 bits. All pointers are
- * device memory. */
+/* Steps of one launch, whose sums fit 32 bits. All pointers are device memory. */
 typedef struct tm_tensor_steps : tm_device_windows {
     int64_t stride; /* elements between rows of a map, a multiple of 4 */
     int count, buffers;
@@ -80,21 +86,21 @@ typedef struct tm_tensor_steps : tm_device_windows {
 cudaError_t tm_tensor_prepare(const tm_tensor_device *device, const uint8_t *taps, int width,
                               int height, int count, void **fragments, cudaStream_t stream);
 
-/* Whether LCC of one template, with its map or without, is made by a form for wide
- * templates; and the fragments of that. */
-bool tm_tensor_wants_wide(const tm_tensor_device *device, const tm_geometry *geometry, bool map);
+/* Whether LCC of one template, with its map or without, is made by wgmma_wide.cu; and the
+ * fragments for that. */
+bool tm_tensor_uses_wide(const tm_tensor_device *device, const tm_geometry *geometry, bool map);
 cudaError_t tm_tensor_prepare_wide(const uint8_t *taps, int width, int height, void **fragments,
                                    cudaStream_t stream);
 
-/* Makes the scratch as every successful launch leaves it. */
+/* Brings the scratch into the state in which every successful launch leaves it. */
 cudaError_t tm_tensor_reset(const tm_tensor_device *device, cudaStream_t stream);
 
 /* cudaErrorNotSupported where the template has more taps than TM_TENSOR_TAPS or does
- * not fit this kernel's shared memory: nothing was launched. */
-cudaError_t tm_tensor_launch(const tm_tensor_device *device, tm_tensor_job job,
+ * not fit the kernels' shared memory: nothing was launched. */
+cudaError_t tm_tensor_launch(const tm_tensor_device *device, const tm_tensor_job *job,
                              cudaStream_t stream);
 
-/* Likewise; needs no scratch. */
+/* Likewise, without scratch. */
 cudaError_t tm_tensor_launch_steps(const tm_tensor_device *device, const tm_tensor_steps *job,
                                    cudaStream_t stream);
 

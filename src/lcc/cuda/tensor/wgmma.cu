@@ -2,25 +2,28 @@
 /* S_FT and LCC on the integer tensor cores, wgmma (sm_90a): one template of at most 25 columns and
  * 31 rows.
  *
- * A block is one warpgroup. It sweeps down a strip of 512 columns, 8 rows of the map a step, over a
- * ring of frame rows: a step stages 8 rows, and no row of the strip is read twice.
+ * A block is one warpgroup. It goes down a column of tiles, each 512 columns and 8 rows of the map,
+ * which is a step. A ring of frame rows in shared memory (ring.cuh) takes 8 more at each step, so
+ * that no row of the column is read twice.
  *
- * S_FT: A's line m is the frame's bytes from x0 + 8m on: with each row staged as its 16-byte units
- * [8u, 8u + 16), the units m.. are core matrices as they lie, the second half of k two units on.
- * Column 8j + c of B is T[y - j] shifted by c, for the frame's row y: with the template's rows in
- * descending order, B for the next row starts one block earlier.
+ * S_FT: A's line m is the frame's bytes from x0 + 8m on. With each row staged as overlapping
+ * 16-byte units, these are core matrices as they lie, and the second half of k begins two units on.
+ * Column 8j + c of B is T[y - j] shifted by c, for the frame's row y. The template's rows stand in
+ * descending order, so B for the next row begins one block earlier.
  *
- * S_F and S_FF, tensor_slide.cuh, come in the same registers as S_FT: no warp waits for another's
- * sums. The products of a step run while its warps prepare them. */
-#define TC_TW 512
-#define TC_TH 8
-#include "lcc/cuda/tensor/columns.cuh"
-#include "lcc/cuda/tensor/slide.cuh"
+ * S_F and S_FF (running_sums.cuh) come in the same registers as S_FT: no warp waits for another's
+ * sums. The tensor cores make the products of a step while its warps prepare their sums. */
+#define TM_TENSOR_TILE_WIDTH 512
+#define TM_TENSOR_TILE_HEIGHT 8
+#include "lcc/cuda/tensor/last_columns.cuh"
+#include "lcc/cuda/tensor/running_score.cuh"
 
-enum { BLOCK = 256, MOST_BLOCKS = 3, FIXED = 256 }; // blocks an SM; bytes that a block declares
+enum { BLOCK = 256 };                  // bytes of B for a template row: 8 shifts x 32 of k
+enum { MOST_BLOCKS = 3, FIXED = 256 }; // on a multiprocessor; bytes that a block declares
 
-/* more: add to d. Only the low words of the descriptors change: K-major, no swizzle; 128 bytes from
- * 8 lines of A to the next, BLOCK from a row's columns of B to the next row's. */
+/* d = A B, or where more, d += A B. Only the low words of the matrices' descriptors change. The
+ * high words say: K-major, without swizzle; 128 bytes from 8 lines of A to the next, BLOCK bytes
+ * from a template row's columns of B to the next row's. */
 __device__ __forceinline__ void wgmma(int (&d)[8][4], unsigned a, unsigned b, int more)
 {
     asm volatile("{.reg .pred p; .reg .b64 a, b; setp.ne.s32 p, %34, 0; mov.b64 a, {%32, 8}; "
@@ -38,29 +41,29 @@ __device__ __forceinline__ void wgmma(int (&d)[8][4], unsigned a, unsigned b, in
                  : "r"(a), "r"(b), "r"(more));
 }
 
-/* ROWS products, each of the row below the one before. They are a group with a fence of its own:
- * ptxas keeps neither open from one basic block to the next. It adds to each block what it lacks,
- * and makes an empty product of a commit that stands alone. */
+/* The products of ROWS frame rows, one below the other. They are a group with a fence of its own,
+ * because ptxas keeps neither open from one basic block to the next: it adds to each block what it
+ * lacks, and makes an empty product of a commit that stands alone. */
 template <int ROWS>
 __device__ __forceinline__ void batch(int (&acc)[8][4], unsigned &a, unsigned &b, int more)
 {
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 #pragma unroll
-    for (int i = 0; i < ROWS; i++, more = 1, a += TC_ROW_BYTES / 16, b -= BLOCK / 16)
+    for (int i = 0; i < ROWS; i++, more = 1, a += TM_RING_ROW_BYTES / 16, b -= BLOCK / 16)
         wgmma(acc, a, b, more);
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
 
-/* 7 zero blocks stand at each end of B, for the rows that the first and last products reach beyond.
- * The ring turns between groups of 8 rows. */
-__device__ __forceinline__ void products(int (&acc)[8][4], const tc_ring &ring, unsigned frag,
+/* The products of a step. The first and the last frame rows meet fewer than 8 rows of the map: for
+ * these 7 blocks of zeros stand at each end of B. The ring turns between groups of 8 rows. */
+__device__ __forceinline__ void products(int (&acc)[8][4], const tm_ring &ring, unsigned frag,
                                          int h)
 {
-    /* the low words: address, and the bytes to the second half of k, in 16 bytes */
+    /* the low words: the address, and the bytes to the second half of k, both in units of 16 */
     unsigned b = __shfl_sync(~0u, frag + (h + 6) * BLOCK >> 4 | 128 / 16 << 16, 0),
              top = __shfl_sync(~0u, ring.rows >> 4 | 32 / 16 << 16, 0);
-    unsigned a = top + __shfl_sync(~0u, ring.first, 0) * (TC_ROW_BYTES / 16),
-             turn = ring.count * (TC_ROW_BYTES / 16);
+    unsigned a = top + __shfl_sync(~0u, ring.first, 0) * (TM_RING_ROW_BYTES / 16),
+             turn = ring.count * (TM_RING_ROW_BYTES / 16);
     int rows = h + 7;
 #pragma unroll 1
     for (int i = 0; i < rows / 8; i++) {
@@ -75,11 +78,12 @@ __device__ __forceinline__ void products(int (&acc)[8][4], const tc_ring &ring, 
         batch<1>(acc, a, b, 1);
 }
 
-/* A thread's part of 8 rows on their way into the ring. */
+/* This thread's part of copying 8 frame rows into the ring: of each row one unit, and some threads
+ * another. */
 struct stager {
-    const uint8_t *frame, *frame_rest; // of a step at column 0, row 0
+    const uint8_t *frame, *frame_rest; // where it begins in the frame, for column 0 and row 0
     size_t pitch;
-    unsigned to, to_rest; // in a group
+    unsigned to, to_rest; // where it goes in a group of the ring
 
     __device__ __forceinline__ stager(const tm_tensor_job &j)
     {
@@ -88,8 +92,8 @@ struct stager {
         pitch = j.pitch;
         frame = j.frame + row * pitch + 8 * u;
         frame_rest = j.frame + row_rest * pitch + 8 * u_rest;
-        to = row * TC_ROW_BYTES + 16 * u;
-        to_rest = row_rest * TC_ROW_BYTES + 16 * u_rest;
+        to = row * TM_RING_ROW_BYTES + 16 * u;
+        to_rest = row_rest * TM_RING_ROW_BYTES + 16 * u_rest;
     }
 
     __device__ __forceinline__ static void copy(unsigned dst, const uint8_t *src)
@@ -100,60 +104,63 @@ struct stager {
                      : "memory");
     }
 
-    /* the group at address group, from the frame's column x and row y on */
+    /* Begins to copy the rows from the frame's column x and row y on to the group at this address.
+     */
     __device__ __forceinline__ void stage(unsigned group, int64_t x, int64_t y) const
     {
         size_t at = (size_t)y * pitch + x;
         const uint8_t *src = frame + at;
 #pragma unroll
         for (int i = 0; i < 8; i += 2, src += 2 * pitch)
-            copy(group + to + i * TC_ROW_BYTES, src);
+            copy(group + to + i * TM_RING_ROW_BYTES, src);
         if (threadIdx.x < 24)
             copy(group + to_rest, frame_rest + at);
     }
 };
 
 template <tm_tensor_outcome OUTCOME, bool MAP, bool SMALL>
-static __global__ void __launch_bounds__(TC_THREADS, OUTCOME == TM_TENSOR_LCC ? MOST_BLOCKS : 4)
-    wgmma_kernel(tm_tensor_job j, tc_plan p)
+static __global__ void __launch_bounds__(TM_TENSOR_THREADS,
+                                         OUTCOME == TM_TENSOR_LCC ? MOST_BLOCKS : 4)
+    wgmma_kernel(tm_tensor_job j, tm_tensor_plan p)
 {
     extern __shared__ __align__(128) uint8_t smem[];
-    __shared__ tc_best bests[TC_THREADS / 32];
+    __shared__ tm_tensor_best bests[TM_TENSOR_THREADS / 32];
     const bool lcc = OUTCOME == TM_TENSOR_LCC;
-    const bool shift = lcc && j.map_width >= TW && j.map_width % 8 == 0;
+    const bool shift = lcc && j.map_width >= TILE_WIDTH && j.map_width % 8 == 0;
     int h = j.height, blocks = h + 14, warp = __shfl_sync(~0u, threadIdx.x / 32, 0);
     unsigned frag = (unsigned)__cvta_generic_to_shared(smem);
-    tc_ring ring = {frag + blocks * BLOCK, tc_ring_rows(h), 0};
+    tm_ring ring = {frag + blocks * BLOCK, tm_ring_rows(h), 0};
     int ahead = ring.count - 8;
-    unsigned planes = ring.rows + ring.count * TC_ROW_BYTES + 16;
+    unsigned planes = ring.rows + ring.count * TM_RING_ROW_BYTES + 16;
 
-    tc_wait_for_launches();
-    const unsigned sweepers = gridDim.x - p.others;
-    const bool sweeps = blockIdx.x < sweepers;
-    int t = sweeps ? (int)((int64_t)p.tiles * blockIdx.x / sweepers) : 0;
-    int end = sweeps ? (int)((int64_t)p.tiles * (blockIdx.x + 1) / sweepers) : 0;
+    tm_wait_for_launches();
+    const unsigned tile_blocks = gridDim.x - p.column_blocks;
+    const bool has_tiles = blockIdx.x < tile_blocks;
+    int t = has_tiles ? (int)((int64_t)p.tiles * blockIdx.x / tile_blocks) : 0;
+    int end = has_tiles ? (int)((int64_t)p.tiles * (blockIdx.x + 1) / tile_blocks) : 0;
     int tx = t / p.tiles_y, ty = t % p.tiles_y;
     stager staged(j);
-    auto column = [&] { // the last strip over a part of the one before, rather than over the edge
-        int64_t x = (int64_t)tx * TW;
-        return shift ? min(x, j.map_width - TW) : x;
+    /* The last column of tiles may lie over a part of the one before, rather than over the edge. */
+    auto column = [&] {
+        int64_t x = (int64_t)tx * TILE_WIDTH;
+        return shift ? min(x, j.map_width - TILE_WIDTH) : x;
     };
     auto begin = [&] {
         for (int r = 0; r < ahead; r += 8)
-            staged.stage(ring.group(r), column(), (int64_t)ty * TH + r);
+            staged.stage(ring.group(r), column(), (int64_t)ty * TILE_HEIGHT + r);
     };
-    if (sweeps) { // before all that waits for memory
-        for (int i = threadIdx.x; i < blocks * BLOCK / 16; i += TC_THREADS)
-            tc_copy16(frag + 16 * i, (const uint4 *)j.fragments + i);
+    if (has_tiles) { // first of all, because the copies take long
+        for (int i = threadIdx.x; i < blocks * BLOCK / 16; i += TM_TENSOR_THREADS)
+            tm_copy16(frag + 16 * i, (const uint4 *)j.fragments + i);
         begin();
     }
-    tc_slide_template tmpl = {};
+    tm_running_template tmpl = {};
     if (lcc)
-        tmpl = tc_slide_template::of<SMALL>(j);
-    tc_best best = {0, INT_MIN};
-    tc_slide_sums slide(j.width, warp);
+        tmpl = tm_running_template::of<SMALL>(j);
+    tm_tensor_best best = {0, INT_MIN};
+    tm_running_sums window_sums(j.width, warp);
     for (bool first = true; t < end; t++, first = false) {
-        int64_t x = column(), y = (int64_t)ty * TH;
+        int64_t x = column(), y = (int64_t)ty * TILE_HEIGHT;
         bool fresh = ty == 0 || first;
         if (fresh && !first) {
             ring.first = 0;
@@ -163,17 +170,17 @@ static __global__ void __launch_bounds__(TC_THREADS, OUTCOME == TM_TENSOR_LCC ? 
         if (++ty == p.tiles_y)
             ty = 0, tx++;
         int acc[8][4], running_best = lcc || j.best ? __ldcg(j.running_bests) : 0;
-        tc_copy_wait();
+        tm_copy_wait();
         asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
         __syncthreads();
         products(acc, ring, frag, h);
         if (ty && t + 1 < end)
             staged.stage(ring.group(ahead), x, y + ahead);
-        tc_ring_pair rows(ring, h);
+        tm_ring_pair rows(ring, h);
         if (lcc) {
             if (fresh)
-                slide.start(ring, planes, h);
-            tc_difference_planes(rows, planes);
+                window_sums.start(ring, planes, h);
+            tm_running_differences(rows, planes);
             __syncthreads();
         }
         asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
@@ -181,20 +188,21 @@ static __global__ void __launch_bounds__(TC_THREADS, OUTCOME == TM_TENSOR_LCC ? 
         for (int i = 0; i < 32; i++)
             asm volatile("" : "+r"(acc[i / 4][i & 3])::"memory"); // no use moves up
         if (lcc)
-            tc_slide_finish<MAP, SMALL>(acc, slide, rows, planes, j, tmpl, running_best, best,
-                                        x + 128 * warp, y);
+            tm_running_score<MAP, SMALL>(acc, window_sums, rows, planes, j, tmpl, running_best,
+                                         best, x + 128 * warp, y);
         else
-            tc_finish_sums(acc, j, 0, running_best, best, x + 128 * warp, y);
+            tm_tensor_finish_sums(acc, j, 0, running_best, best, x + 128 * warp, y);
         ring.step();
     }
-    if (lcc && !sweeps)
-        tc_columns<MAP>(j, BLOCK, blockIdx.x - sweepers, p.others, best);
+    if (lcc && !has_tiles)
+        tm_last_columns<MAP>(j, BLOCK, blockIdx.x - tile_blocks, p.column_blocks, best);
     if (threadIdx.x % 32 == 0)
         bests[warp] = best;
-    tc_peaks<OUTCOME>(j, bests);
+    tm_tensor_write_bests<OUTCOME>(j, bests);
 }
 
-/* Blocks of 8 shifts x 32 bytes of k, in the order of the core matrices; rows descending. */
+/* The fragments of B: for each template row, from the last to the first, a block of 8 shifts x 32
+ * bytes of k, in the order of the core matrices. */
 static __global__ void wgmma_fragments(uint8_t *frag, const uint8_t *tmpl, int w, int h)
 {
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < (h + 14) * BLOCK;
@@ -204,15 +212,15 @@ static __global__ void wgmma_fragments(uint8_t *frag, const uint8_t *tmpl, int w
     }
 }
 
-size_t tc_wgmma_frag_bytes(int, int h, int)
+size_t tm_wgmma_fragment_bytes(int height)
 {
-    return (size_t)(h + 14) * BLOCK;
+    return (size_t)(height + 14) * BLOCK;
 }
 
-cudaError_t tc_wgmma_prepare(void *frag, const uint8_t *tmpl, int w, int h, int,
+cudaError_t tm_wgmma_prepare(void *fragments, const uint8_t *taps, int width, int height,
                              cudaStream_t stream)
 {
-    wgmma_fragments<<<32, 256, 0, stream>>>((uint8_t *)frag, tmpl, w, h);
+    wgmma_fragments<<<32, 256, 0, stream>>>((uint8_t *)fragments, taps, width, height);
     return cudaGetLastError();
 }
 
@@ -224,43 +232,48 @@ static bool is_small(const tm_tensor_job &j)
     return most < 0x1p32 && most * (double)j.variance < 0x1p62;
 }
 
-/* Leaves a few last columns to other blocks where that saves all blocks a step. slots: blocks that
- * run at a time. */
-static void split(tc_plan *p, const tm_tensor_job &j, int slots)
+/* Gives a few last columns of the map blocks of their own where that saves all others a step.
+ * slots: blocks that run at a time. */
+static void split_off_columns(tm_tensor_plan *p, const tm_tensor_job &j, int slots)
 {
-    const int rest = (int)(j.map_width % TW);
-    if (j.map_height > 1 << 24 || !rest || rest > TC_COLUMNS || j.map_width < TW)
+    const int rest = (int)(j.map_width % TILE_WIDTH);
+    if (j.map_height > 1 << 24 || !rest || rest > TM_LAST_COLUMNS || j.map_width < TILE_WIDTH)
         return;
-    const int64_t lines = (j.map_height + TC_DOWN - 1) / TC_DOWN,
-                  others = (rest * lines + TC_THREADS - 1) / TC_THREADS;
-    if (others >= slots / 4) // they read all their rows again: many would not be done first
+    const int64_t lines = (j.map_height + TM_LAST_COLUMN_ROWS - 1) / TM_LAST_COLUMN_ROWS,
+                  others = (rest * lines + TM_TENSOR_THREADS - 1) / TM_TENSOR_THREADS;
+    if (others >= slots / 4) // they read all rows again, and if they are many they end last
         return;
-    const int tiles = p->tiles - p->tiles_y, sweepers = slots - (int)others,
-              steps = (tiles + sweepers - 1) / sweepers;
+    const int tiles = p->tiles - p->tiles_y, blocks = slots - (int)others,
+              steps = (tiles + blocks - 1) / blocks;
     if (steps >= (p->tiles + slots - 1) / slots)
         return;
     p->tiles = tiles;
-    p->others = (int)others;
-    p->sweepers = (tiles + steps - 1) / steps;
+    p->column_blocks = (int)others;
+    p->tile_blocks = (tiles + steps - 1) / steps;
 }
 
-cudaError_t tc_wgmma_launch(tm_tensor_job j, int sms, size_t smem_max, cudaStream_t stream)
+cudaError_t tm_wgmma_launch(const tm_tensor_device *device, const tm_tensor_job &j,
+                            cudaStream_t stream)
 {
     const bool lcc = j.outcome == TM_TENSOR_LCC;
-    tc_plan p = {};
-    if (j.width > 25 || j.height > 31 || j.count > 1 || !tc_cover(&p, j, TW, TH))
+    tm_tensor_plan p = {};
+    if (j.width > 25 || j.height > 31 || j.count > 1 || !tm_tensor_cover(&p, j))
         return cudaErrorNotSupported;
-    /* compute-sanitizer takes A for 2048 bytes apart from others: they end in the planes, or
-     * 1024 bytes after the last row */
-    size_t smem = (size_t)(j.height + 14) * BLOCK + (size_t)tc_ring_rows(j.height) * TC_ROW_BYTES +
-                  (lcc ? 16 + 16 * TC_ROW_BYTES : 1024);
+    /* compute-sanitizer takes A's lines for 2048 bytes apart: counted so, they end in the planes,
+     * or 1024 bytes after the last row */
+    tm_tensor_block block = {0, FIXED, MOST_BLOCKS};
+    block.shared = (size_t)(j.height + 14) * BLOCK +
+                   (size_t)tm_ring_rows(j.height) * TM_RING_ROW_BYTES +
+                   (lcc ? 16 + 16 * TM_RING_ROW_BYTES : 1024);
     if (lcc)
-        split(&p, j, min(tc_fit(smem + FIXED, MOST_BLOCKS, smem_max) * sms, TM_TENSOR_BLOCKS));
+        split_off_columns(
+            &p, j, min(tm_tensor_fit(device, block) * device->multiprocessors, TM_TENSOR_BLOCKS));
+    else
+        block.most = 4;
     auto kernel = !lcc          ? wgmma_kernel<TM_TENSOR_SUMS, false, false>
                   : is_small(j) ? j.map ? wgmma_kernel<TM_TENSOR_LCC, true, true>
                                         : wgmma_kernel<TM_TENSOR_LCC, false, true>
                   : j.map ? wgmma_kernel<TM_TENSOR_LCC, true, false>
                                 : wgmma_kernel<TM_TENSOR_LCC, false, false>;
-    return tc_start(kernel, j, p, TC_THREADS, smem, FIXED, lcc ? MOST_BLOCKS : 4, sms, smem_max,
-                    true, stream);
+    return tm_tensor_start(device, kernel, j, p, block, true, stream);
 }

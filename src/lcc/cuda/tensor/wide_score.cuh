@@ -1,35 +1,38 @@
 /* SPDX-License-Identifier: MIT */
-/* From a warp's sums to scores, the map and the best, for wgmma_wide.cu. */
+/* From S_FT and window sums to scores, the map and the best match, for wgmma_wide.cu. A warp has
+ * 8 rows x 256 columns of windows in registers, sums[16][4] of each thread. */
 #ifndef TMATCH_LCC_CUDA_TENSOR_WIDE_SCORE_CUH
 #define TMATCH_LCC_CUDA_TENSOR_WIDE_SCORE_CUH
 #include "lcc/cuda/tensor/epilogue.cuh"
-#include "lcc/cuda/tensor/wide.cuh"
+#include "lcc/cuda/tensor/wide_sums.cuh"
 
-enum { WIDE_VOTE = 2 }; // rows that are scored, or not, together
+enum { TM_WIDE_VOTE = 2 }; // rows that are scored together, or rejected together
 
-/* n S_FT - S_F S_T = n (S_FT - 128 S_T) - S_G S_T: base is added to S_FT. */
-struct wide_template {
+/* What scores need of the template. n S_FT - S_F S_T = n (S_FT - 128 S_T) - S_G S_T: base is added
+ * to S_FT. */
+struct tm_wide_template {
     int n, minus_sum, base;
     float variance;
 };
 
-/* Column of a thread's element e = 4 (shift / 8) + the index in acc. */
-__device__ __forceinline__ int wide_column(int e)
+/* The column of this thread's element e, of 8 in a row. */
+__device__ __forceinline__ int tm_wide_column(int e)
 {
     int l = threadIdx.x & 31;
     return 16 * (l / 4) + 128 * (e >> 1 & 1) + 8 * (e >> 2) + 2 * (l & 3) + (e & 1);
 }
 
-/* A thread's element e of row i. */
-__device__ __forceinline__ int &wide_at(int (&sums)[16][4], int i, int e)
+/* This thread's element e of row i. */
+__device__ __forceinline__ int &tm_wide_at(int (&sums)[16][4], int i, int e)
 {
     return sums[2 * i + (e >> 2)][e & 3];
 }
 
-/* Takes the greatest score of WIDE_VOTE rows for the warp's best so far; sums has the scores. */
-__device__ __forceinline__ void wide_offer(int (&sums)[16][4], int first, float top,
-                                           int running_best, const tm_tensor_job &j, tc_best &best,
-                                           int x, int y)
+/* Takes the greatest score of the TM_WIDE_VOTE rows from first on for the warp's best, if it is
+ * better; sums has the scores. x, y: the warp's first window in the map. */
+__device__ __forceinline__ void tm_wide_offer(int (&sums)[16][4], int first, float top,
+                                              int running_best, const tm_tensor_job &j,
+                                              tm_tensor_best &best, int x, int y)
 {
     int order = __reduce_max_sync(~0u, tm_score_order(top));
     int bits = __float_as_int(tm_score_of_order(order));
@@ -37,11 +40,11 @@ __device__ __forceinline__ void wide_offer(int (&sums)[16][4], int first, float 
         return;
     unsigned at = ~0u;
 #pragma unroll
-    for (int i = first; i < first + WIDE_VOTE; i++)
+    for (int i = first; i < first + TM_WIDE_VOTE; i++)
 #pragma unroll
         for (int e = 0; e < 8; e++)
-            if (wide_at(sums, i, e) == bits)
-                at = min(at, (unsigned)(256 * i + wide_column(e)));
+            if (tm_wide_at(sums, i, e) == bits)
+                at = min(at, (unsigned)(256 * i + tm_wide_column(e)));
     at = __reduce_min_sync(~0u, at);
     int64_t pos = (y + (int)(at >> 8)) * j.map_width + x + (at & 255);
     if (order == best.order && best.pos <= pos)
@@ -52,65 +55,68 @@ __device__ __forceinline__ void wide_offer(int (&sums)[16][4], int first, float 
         atomicMax(j.running_bests, order);
 }
 
-/* Scores a warp's 8 rows x 256 columns, and slides its sums down; next(q) after each quarter q of
- * a row's work. EDGE: some are beyond the map, or its rows are no pairs of floats. Without a map,
- * a window that cannot reach the best score is not worth its division: see lcc/reject.h. */
+/* Scores a step's 8 rows, and takes the window sums down them. Calls next(4 i + q) after each
+ * quarter q of the work of row i. EDGE: some windows lie beyond the map, or its rows cannot be
+ * stored as pairs of floats. Without a map, windows that cannot be the best are rejected: see
+ * lcc/reject.h. */
 template <int STEPS, bool MAP, bool EDGE, typename N>
 __device__ __forceinline__ void
-wide_score(int (&sums)[16][4], wide_sums<STEPS> &slide, const wide_ring<STEPS> &ring,
-           unsigned planes, const tm_tensor_job &j, const wide_template &t, int running_best,
-           tc_best &best, int x, int y, int cols, int rows, N next)
+tm_wide_score(int (&sums)[16][4], tm_wide_sums<STEPS> &window_sums, const tm_wide_ring<STEPS> &ring,
+              unsigned planes, const tm_tensor_job &j, const tm_wide_template &t, int running_best,
+              tm_tensor_best &best, int x, int y, int cols, int rows, N next)
 {
 #pragma unroll
-    for (int first = 0; first < 8; first += WIDE_VOTE) {
+    for (int first = 0; first < 8; first += TM_WIDE_VOTE) {
         float s = tm_score_of_order(max(running_best, best.order)),
-              reach = !MAP && s > 0 ? 0.0f : 1.0f, cut = tm_reject_boundf(s, t.variance),
-              var[WIDE_VOTE][8], top = -2.0f;
+              excess = !MAP && s > 0 ? 0.0f : 1.0f, bound = tm_reject_boundf(s, t.variance),
+              var[TM_WIDE_VOTE][8], top = -2.0f;
         auto score = [&](int i) {
 #pragma unroll
             for (int e = 0; e < 8; e++) {
-                float q =
-                    tc_score(__int_as_float(wide_at(sums, first + i, e)), var[i][e], t.variance);
-                bool inside = !EDGE || (first + i < rows && wide_column(e) < cols);
+                float q = tm_tensor_score(__int_as_float(tm_wide_at(sums, first + i, e)), var[i][e],
+                                          t.variance);
+                bool inside = !EDGE || (first + i < rows && tm_wide_column(e) < cols);
                 q = inside ? q : -2.0f;
-                wide_at(sums, first + i, e) = __float_as_int(q);
+                tm_wide_at(sums, first + i, e) = __float_as_int(q);
                 top = fmaxf(top, q);
                 float *to = j.map + (y + first + i) * j.map_width + x;
                 if (MAP && EDGE && inside)
-                    __stcs(to + wide_column(e), q);
+                    __stcs(to + tm_wide_column(e), q);
                 if (MAP && !EDGE && (e & 1))
-                    __stcs((float2 *)(to + wide_column(e - 1)),
-                           make_float2(__int_as_float(wide_at(sums, first + i, e - 1)), q));
+                    __stcs((float2 *)(to + tm_wide_column(e - 1)),
+                           make_float2(__int_as_float(tm_wide_at(sums, first + i, e - 1)), q));
             }
         };
 #pragma unroll
-        for (int i = 0; i < WIDE_VOTE; i++) {
+        for (int i = 0; i < TM_WIDE_VOTE; i++) {
 #pragma unroll
             for (int e = 0; e < 8; e++) {
-                int &at = wide_at(sums, first + i, e);
-                float num = __ll2float_rn(tm_mad_wide(slide.g[e], t.minus_sum, tc_mul(at, t.n)));
-                var[i][e] = -tc_minus_var<false>(
-                    slide.g[e], slide.low[e] + ((unsigned)slide.high[e] << 8), t.n);
+                int &at = tm_wide_at(sums, first + i, e);
+                float num = __ll2float_rn(
+                    tm_mad_wide(window_sums.g[e], t.minus_sum, tm_mul_signed(at, t.n)));
+                var[i][e] = -tm_tensor_minus_var<false>(
+                    window_sums.g[e], window_sums.low[e] + ((unsigned)window_sums.high[e] << 8),
+                    t.n);
                 if (!MAP)
-                    reach = fmaxf(reach, __fmaf_rn(num, fabsf(num), -(var[i][e] * cut)));
+                    excess = fmaxf(excess, __fmaf_rn(num, fabsf(num), -(var[i][e] * bound)));
                 at = __float_as_int(num);
                 if ((e & 3) == 3)
                     next(4 * (first + i) + e / 4);
             }
-            slide.down(ring, planes, j.height, first + i);
+            window_sums.down(ring, planes, j.height, first + i);
             next(4 * (first + i) + 2);
             if (MAP)
                 score(i);
             next(4 * (first + i) + 3);
         }
         if (!MAP) {
-            if (!__any_sync(~0u, reach > 0))
+            if (!__any_sync(~0u, excess > 0))
                 continue;
 #pragma unroll
-            for (int i = 0; i < WIDE_VOTE; i++)
+            for (int i = 0; i < TM_WIDE_VOTE; i++)
                 score(i);
         }
-        wide_offer(sums, first, top, running_best, j, best, x, y);
+        tm_wide_offer(sums, first, top, running_best, j, best, x, y);
     }
 }
 

@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* The few columns of a map beyond its last full strip (wgmma.cu): a strip for them would take as
- * long as any, so some blocks sum their windows without tensor cores. */
-#ifndef TMATCH_LCC_CUDA_TENSOR_COLUMNS_CUH
-#define TMATCH_LCC_CUDA_TENSOR_COLUMNS_CUH
+/* The few last columns of a map, for wgmma.cu. A column of tiles for them would take as long as any
+ * other, so some blocks sum their windows without tensor cores. */
+#ifndef TMATCH_LCC_CUDA_TENSOR_LAST_COLUMNS_CUH
+#define TMATCH_LCC_CUDA_TENSOR_LAST_COLUMNS_CUH
 #include "lcc/cuda/tensor/epilogue.cuh"
 
-enum { TC_COLUMNS = 32, TC_DOWN = 4 }; // at most; windows of a thread at a time, one below another
+enum { TM_LAST_COLUMNS = 32 };    // at most
+enum { TM_LAST_COLUMN_ROWS = 4 }; // windows of a thread at a time, one below the other
 
-/* Part number part of parts; row_bytes of fragments are a template row's, and rows of zeros stand
- * before the template's and behind them. */
+/* Scores one part of the columns' windows, of so many parts. row_bytes: of a template row in the
+ * fragments, where rows of zeros stand before the template's and behind them. */
 template <bool MAP>
-__device__ __forceinline__ void tc_columns(const tm_tensor_job &j, int row_bytes, unsigned part,
-                                           unsigned parts, tc_best &warp_best)
+__device__ __forceinline__ void tm_last_columns(const tm_tensor_job &j, int row_bytes,
+                                                unsigned part, unsigned parts,
+                                                tm_tensor_best &warp_best)
 {
     const uint8_t *fragments = (const uint8_t *)j.fragments;
-    tc_best best = {0, INT_MIN};
-    const int64_t left = j.map_width / TW * TW;
+    tm_tensor_best best = {0, INT_MIN};
+    const int64_t left = j.map_width / TILE_WIDTH * TILE_WIDTH;
     const int cols = (int)(j.map_width - left), w = j.width, h = j.height, n = w * h;
-    const unsigned total = cols * (((unsigned)j.map_height + TC_DOWN - 1) / TC_DOWN),
+    const unsigned total = cols * (((unsigned)j.map_height + TM_LAST_COLUMN_ROWS - 1) /
+                                   TM_LAST_COLUMN_ROWS),
                    each = (total + parts - 1) / parts, first = part * each,
                    end = min(first + each, total);
     const tm_tensor_template t = *j.templates;
@@ -25,21 +28,23 @@ __device__ __forceinline__ void tc_columns(const tm_tensor_job &j, int row_bytes
 #pragma unroll
     for (int k = 0; k < 7; k++)
         mask[k] = 4 * k + 4 <= w ? ~0u : 4 * k >= w ? 0 : ~0u >> 8 * (4 * k + 4 - w);
-    for (unsigned at = first + threadIdx.x; at < end; at += TC_THREADS) {
+    for (unsigned at = first + threadIdx.x; at < end; at += TM_TENSOR_THREADS) {
         const unsigned line = at / cols;
-        const int64_t y = (int64_t)line * TC_DOWN, x = left + (at - line * cols);
-        const int windows = (int)min((int64_t)TC_DOWN, j.map_height - y), last = windows + h - 2;
+        const int64_t y = (int64_t)line * TM_LAST_COLUMN_ROWS, x = left + (at - line * cols);
+        const int windows = (int)min((int64_t)TM_LAST_COLUMN_ROWS, j.map_height - y),
+                  last = windows + h - 2;
         const uint8_t *row = j.frame + (size_t)y * j.pitch + (x & ~3);
         const uint8_t *taps = fragments + (h + 6) * row_bytes;
         const int shift = 8 * (int)(x & 3);
-        unsigned s_f[TC_DOWN] = {}, s_ff[TC_DOWN] = {}, s_ft[TC_DOWN] = {};
+        unsigned s_f[TM_LAST_COLUMN_ROWS] = {}, s_ff[TM_LAST_COLUMN_ROWS] = {},
+                 s_ft[TM_LAST_COLUMN_ROWS] = {};
 #pragma unroll 2
-        for (int r = 0; r < h + TC_DOWN - 1; r++, taps -= row_bytes) {
+        for (int r = 0; r < h + TM_LAST_COLUMN_ROWS - 1; r++, taps -= row_bytes) {
             unsigned f[8], v[7], sum = 0, squares = 0;
 #pragma unroll
             for (int k = 0; k < 8; k++)
                 f[k] = __ldg((const unsigned *)row + k);
-            row += r < last ? j.pitch : 0; // nothing is used of rows below the frame
+            row += r < last ? j.pitch : 0; // rows below the last are not used
 #pragma unroll
             for (int k = 0; k < 7; k++) {
                 v[k] = __funnelshift_r(f[k], f[k + 1], shift) & mask[k];
@@ -47,7 +52,7 @@ __device__ __forceinline__ void tc_columns(const tm_tensor_job &j, int row_bytes
                 squares = __dp4a(v[k], v[k], squares);
             }
 #pragma unroll
-            for (int i = 0; i < TC_DOWN; i++) {
+            for (int i = 0; i < TM_LAST_COLUMN_ROWS; i++) {
                 const uint4 *tap = (const uint4 *)(taps + i * row_bytes);
                 const uint4 a = __ldg(tap), b = __ldg(tap + 8);
                 const unsigned of[7] = {a.x, a.y, a.z, a.w, b.x, b.y, b.z};
@@ -59,13 +64,13 @@ __device__ __forceinline__ void tc_columns(const tm_tensor_job &j, int row_bytes
             }
         }
 #pragma unroll
-        for (int i = 0; i < TC_DOWN; i++) {
+        for (int i = 0; i < TM_LAST_COLUMN_ROWS; i++) {
             if (i >= windows)
                 break;
             const int64_t position = (y + i) * j.map_width + x;
-            float q = tc_score(__ll2float_rn((int64_t)n * s_ft[i] - (int64_t)s_f[i] * t.sum),
-                               __ll2float_rn((int64_t)n * s_ff[i] - (int64_t)s_f[i] * s_f[i]),
-                               t.variance);
+            float q = tm_tensor_score(
+                __ll2float_rn((int64_t)n * s_ft[i] - (int64_t)s_f[i] * t.sum),
+                __ll2float_rn((int64_t)n * s_ff[i] - (int64_t)s_f[i] * s_f[i]), t.variance);
             if (MAP)
                 __stcs(j.map + position, q);
             int order = tm_score_order(q);
@@ -76,10 +81,10 @@ __device__ __forceinline__ void tc_columns(const tm_tensor_job &j, int row_bytes
     for (int d = 16; d; d /= 2) {
         int order = __shfl_xor_sync(~0u, best.order, d);
         int64_t pos = __shfl_xor_sync(~0u, best.pos, d);
-        if (tc_above(order, pos, best.order, best.pos))
+        if (tm_tensor_beats(order, pos, best.order, best.pos))
             best.order = order, best.pos = pos;
     }
-    if (tc_above(best.order, best.pos, warp_best.order, warp_best.pos))
+    if (tm_tensor_beats(best.order, best.pos, warp_best.order, warp_best.pos))
         warp_best = best;
 }
 

@@ -1,23 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* The frame rows and the window sums of a strip, for wgmma_wide.cu.
- *
- * S_F and S_FF are running sums, on the tensor cores, in the registers where S_FT is: products with
- * the Toeplitz matrix of ones, added for the row that enters the window and subtracted for the one
- * that leaves it. Of G = F - 128 the difference of squares, entering minus leaving, lies within
- * 2^14: a plane of its low bytes and one of its high bytes. S_F - 128 n = S_G, and var_F does not
- * change with the shift. */
-#ifndef TMATCH_LCC_CUDA_TENSOR_WIDE_CUH
-#define TMATCH_LCC_CUDA_TENSOR_WIDE_CUH
-#include "lcc/cuda/tensor/cores.cuh"
+/* Frame rows and window sums for wgmma_wide.cu: running sums as in running_sums.cuh, of rows that
+ * are staged as they are. A window takes STEPS steps of k, 32 columns each. */
+#ifndef TMATCH_LCC_CUDA_TENSOR_WIDE_SUMS_CUH
+#define TMATCH_LCC_CUDA_TENSOR_WIDE_SUMS_CUH
+#include "lcc/cuda/tensor/kernels.cuh"
 #include "lcc/cuda/tensor/ring.cuh"
 
-enum { WIDE_PLANES = 16 };
+enum { TM_WIDE_PLANES = 16 };
 
-/* Frame rows in shared memory, as they are, for STEPS times 32 columns of a window. */
+/* A ring of frame rows in shared memory. */
 template <int STEPS>
-struct wide_ring {
-    enum { ROW = TW - 16 + 32 * STEPS, UNITS = ROW / 8 };
-    unsigned rows;    // address
+struct tm_wide_ring {
+    enum { ROW = TILE_WIDTH - 16 + 32 * STEPS, UNITS = ROW / 8 };
+    unsigned rows;    // address of slot 0
     int count, first; // slot of row 0
 
     __device__ __forceinline__ unsigned row(int r) const
@@ -26,14 +21,15 @@ struct wide_ring {
         return rows + (slot < count ? slot : slot - count) * ROW;
     }
 
-    /* 8 rows, from a multiple of 8 on, of the bytes that windows have */
+    /* Begins to copy 8 rows into the ring, as its rows from r on, a multiple of 8. x, y: where
+     * they are in the frame. */
     __device__ __forceinline__ void stage(int r, const tm_tensor_job &j, int x, int y) const
     {
-        int line = threadIdx.x / 16, chunks = (TW - 1 + j.width + 15) / 16;
+        int line = threadIdx.x / 16, chunks = (TILE_WIDTH - 1 + j.width + 15) / 16;
         const uint8_t *src = j.frame + (size_t)(y + line) * j.pitch + x;
         unsigned dst = row(r + line);
         for (int c = threadIdx.x % 16; c < chunks; c += 16)
-            tc_copy16(dst + 16 * c, src + 16 * c);
+            tm_copy16(dst + 16 * c, src + 16 * c);
     }
 
     __device__ __forceinline__ void step()
@@ -43,18 +39,19 @@ struct wide_ring {
     }
 };
 
-/* What a step's products and the scores of the step before read. */
-__host__ __device__ __forceinline__ int wide_rows(int h)
+/* The rows that a step's products and the scores of the step before read. */
+__host__ __device__ __forceinline__ int tm_wide_rows(int h)
 {
     return (h + 15 + 7) / 8 * 8;
 }
 
-/* Planes i and 8 + i, i < 8: low and high bytes of G^2 of row h + i minus G^2 of row i. */
+/* For each of the step's rows i < 8: G^2 of row h + i minus G^2 of row i, its low bytes in plane i
+ * and its high bytes in plane 8 + i. */
 template <int STEPS>
-__device__ __forceinline__ void wide_difference_planes(const wide_ring<STEPS> &ring,
-                                                       unsigned planes, int h)
+__device__ __forceinline__ void tm_wide_differences(const tm_wide_ring<STEPS> &ring,
+                                                    unsigned planes, int h)
 {
-    enum { ROW = wide_ring<STEPS>::ROW, UNITS = wide_ring<STEPS>::UNITS };
+    enum { ROW = tm_wide_ring<STEPS>::ROW, UNITS = tm_wide_ring<STEPS>::UNITS };
     int line = threadIdx.x / 16, first = threadIdx.x % 16;
     unsigned in_row = ring.row(h + line), out_row = ring.row(line);
     planes += line * ROW;
@@ -66,31 +63,35 @@ __device__ __forceinline__ void wide_difference_planes(const wide_ring<STEPS> &r
             int u = first + 16 * (m + e);
             in[e] = out[e] = make_uint2(0, 0);
             if (u < UNITS)
-                in[e] = tc_load8_g(in_row + 8 * u), out[e] = tc_load8_g(out_row + 8 * u);
+                in[e] = tm_load8_g(in_row + 8 * u), out[e] = tm_load8_g(out_row + 8 * u);
         }
 #pragma unroll
         for (int e = 0; e < 3; e++) {
             int u = first + 16 * (m + e);
             uint2 low, high;
-            tc_square_difference(in[e], out[e], low, high);
+            tm_square_difference(in[e], out[e], low, high);
             if (u < UNITS) {
-                tc_store8(planes + 8 * u, low);
-                tc_store8(planes + 8 * ROW + 8 * u, high);
+                tm_store8(planes + 8 * u, low);
+                tm_store8(planes + 8 * ROW + 8 * u, high);
             }
         }
     }
 }
 
-enum { WIDE_MOST_ROWS = 3 * 31 };
+enum { TM_WIDE_MOST_ROWS = 3 * 31 };
 
-/* Planes of the column sums over the first h rows: 5 for each third of them, the bytes of S_GG and
- * of S_G. A word holds 2^19 S_G + S_GG of at most 31 rows, with S_GG < 2^19. next(q) after
- * each quarter q of the work. */
+/* Planes of the column sums over the first h rows: for each third of the rows 5 planes, three of
+ * S_GG's bytes and two of S_G's. A word holds 2^19 S_G + S_GG of at most 31 rows, with
+ * S_GG < 2^19. Calls next(q) after each quarter q of the work. */
 template <int STEPS, typename N>
-__device__ __forceinline__ void wide_sum_planes(const wide_ring<STEPS> &ring, unsigned planes,
-                                                int h, N next)
+__device__ __forceinline__ void tm_wide_sum_planes(const tm_wide_ring<STEPS> &ring, unsigned planes,
+                                                   int h, N next)
 {
-    enum { ROW = wide_ring<STEPS>::ROW, UNITS = wide_ring<STEPS>::UNITS, LANES = TC_THREADS / 3 };
+    enum {
+        ROW = tm_wide_ring<STEPS>::ROW,
+        UNITS = tm_wide_ring<STEPS>::UNITS,
+        LANES = TM_TENSOR_THREADS / 3
+    };
     static_assert(4 * LANES >= UNITS, "four quarters take all units");
     int third = threadIdx.x / LANES, lane = threadIdx.x % LANES;
     planes += 5 * third * ROW;
@@ -101,10 +102,10 @@ __device__ __forceinline__ void wide_sum_planes(const wide_ring<STEPS> &ring, un
             unsigned v[8] = {};
 #pragma unroll 4
             for (int r = third; r < h; r += 3) {
-                uint2 word = tc_load8_g(ring.row(r) + 8 * u);
+                uint2 word = tm_load8_g(ring.row(r) + 8 * u);
 #pragma unroll
                 for (int e = 0; e < 8; e++) {
-                    int g = tc_signed_byte(e < 4 ? word.x : word.y, e & 3);
+                    int g = tm_signed_byte(e < 4 ? word.x : word.y, e & 3);
                     v[e] += (unsigned)(g * (g + (1 << 19)));
                 }
             }
@@ -115,24 +116,25 @@ __device__ __forceinline__ void wide_sum_planes(const wide_ring<STEPS> &ring, un
                     for (int e = 0; e < 8; e++)
                         v[e] = (unsigned)((int)v[e] >> 19);
                 unsigned byte = i < 3 ? i : i - 3, mask = i == 2 ? 0x07070707 : ~0u;
-                tc_store8(planes + i * ROW + 8 * u,
-                          make_uint2(tc_bytes(v, byte) & mask, tc_bytes(v + 4, byte) & mask));
+                tm_store8(planes + i * ROW + 8 * u,
+                          make_uint2(tm_gather_bytes(v, byte) & mask,
+                                     tm_gather_bytes(v + 4, byte) & mask));
             }
         }
         next(q);
     }
 }
 
-/* A warp's window sums, for its columns as in acc: 4 of the shifts 0 to 7, 4 of 8 to 15. */
+/* A warp's window sums of one row: 8 of each thread, in the order of tm_wide_column. */
 template <int STEPS>
-struct wide_sums {
-    enum { ROW = wide_ring<STEPS>::ROW };
+struct tm_wide_sums {
+    enum { ROW = tm_wide_ring<STEPS>::ROW };
     int g[8];                   // S_G
     int low[8], high[8];        // S_GG = low + 256 high
-    unsigned lane;              // this lane's part of a fragment's address
-    unsigned ones[STEPS][2][2]; // B
+    unsigned lane;              // offset of this lane's part of A
+    unsigned ones[STEPS][2][2]; // of B: the Toeplitz matrix of ones
 
-    __device__ __forceinline__ wide_sums(int w, int warp)
+    __device__ __forceinline__ tm_wide_sums(int w, int warp)
     {
         int l = threadIdx.x % 32;
         lane = 16 * (16 * warp + l % 8 + (l & 8) + (l & 16) / 16);
@@ -143,29 +145,30 @@ struct wide_sums {
                 int x = 32 * (i / 4) + 16 * (i & 1) + 4 * (l & 3) + b - l / 4 - 8 * (i / 2 & 1);
                 v |= (unsigned)(x >= 0 && x < w) << 8 * b;
             }
-            asm volatile("" : "+r"(v)); // else made again at each step
+            asm volatile("" : "+r"(v)); // the compiler would make it again at each step
             ones[i / 4][i / 2 & 1][i & 1] = v;
         }
         asm volatile("" : "+r"(lane));
     }
 
-    /* d += the sums of a row's columns: bytes unsigned, or signed, times factor 1 or -1 */
+    /* Adds the sums of w columns of a row to d, times factor 1 or -1. The row is of unsigned bytes
+     * or of signed ones. */
     template <bool SIGNED>
     __device__ __forceinline__ void add(int (&d)[8], unsigned row, int factor) const
     {
 #pragma unroll
         for (int k = 0; k < STEPS; k++) {
             unsigned a[4], times = factor > 0 ? 1 : 255;
-            tc_load_a(a, row + lane + 32 * k);
+            tm_load_a(a, row + lane + 32 * k);
 #pragma unroll
             for (int half = 0; half < 2; half++)
-                tc_multiply<SIGNED>(d + 4 * half, a, ones[k][half][0] * times,
-                                    ones[k][half][1] * times);
+                tm_mma_add<SIGNED>(d + 4 * half, a, ones[k][half][0] * times,
+                                   ones[k][half][1] * times);
         }
     }
 
-    /* From the step's row i to the row below. */
-    __device__ __forceinline__ void down(const wide_ring<STEPS> &ring, unsigned planes, int h,
+    /* Takes the sums from the step's row i to the row below. */
+    __device__ __forceinline__ void down(const tm_wide_ring<STEPS> &ring, unsigned planes, int h,
                                          int i)
     {
         add<false>(g, ring.row(h + i), 1);
@@ -174,16 +177,16 @@ struct wide_sums {
         add<true>(high, planes + (8 + i) * ROW, 1);
     }
 
-    /* The sums of the first row of a strip; next as above. The planes of the higher bytes come
-     * first, and are shifted. */
+    /* Makes the sums of the first row of a column of tiles; calls next as tm_wide_sum_planes does.
+     * The planes of the higher bytes are summed first, and shifted. */
     template <typename N>
-    __device__ __forceinline__ void start(const wide_ring<STEPS> &ring, unsigned planes, int h,
+    __device__ __forceinline__ void start(const tm_wide_ring<STEPS> &ring, unsigned planes, int h,
                                           N next)
     {
 #pragma unroll
         for (int i = 0; i < 8; i++)
             g[i] = low[i] = high[i] = 0;
-        wide_sum_planes<STEPS>(ring, planes, h, next);
+        tm_wide_sum_planes<STEPS>(ring, planes, h, next);
         __syncthreads();
 #pragma unroll 1
         for (unsigned row = planes; row < planes + 15 * ROW; row += 5 * ROW)

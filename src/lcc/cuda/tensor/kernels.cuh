@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* What the tensor-core kernels share: their tiles, and how they are launched.
+ *
+ * Notation. A kernel multiplies matrices of bytes, d += A B. The lines of A are overlapping runs of
+ * bytes of a frame row, the columns of B are a template row, shifted by one more byte each (a
+ * Toeplitz matrix), so that d holds a template row's share of neighbouring sums S_FT. B's elements
+ * are stored in the order in which the instruction's threads want them: the template's fragments.
+ * A step of k is the part of a template row that one instruction takes, 16 or 32 bytes.
+ *
+ * Every kernel makes tiles of TILE_WIDTH x TILE_HEIGHT windows, numbered down the columns of tiles,
+ * and a block makes consecutive ones. A warp makes 8 rows of windows at a time. */
+#ifndef TMATCH_LCC_CUDA_TENSOR_KERNELS_CUH
+#define TMATCH_LCC_CUDA_TENSOR_KERNELS_CUH
+#include <limits.h>
+#include <pthread.h>
+
+#include "lcc/cuda/tensor/tensor.h"
+
+/* A file whose kernel has other tiles defines these before it includes this one. */
+#ifndef TM_TENSOR_TILE_WIDTH
+#define TM_TENSOR_TILE_WIDTH 256
+#define TM_TENSOR_TILE_HEIGHT 16
+#endif
+#ifndef TM_TENSOR_WARP_WIDTH /* of a warp's 8 rows */
+#define TM_TENSOR_WARP_WIDTH 128
+#endif
+enum {
+    TILE_WIDTH = TM_TENSOR_TILE_WIDTH,
+    TILE_HEIGHT = TM_TENSOR_TILE_HEIGHT,
+    TM_TENSOR_THREADS = TILE_WIDTH / TM_TENSOR_WARP_WIDTH * TILE_HEIGHT / 8 * 32
+};
+
+/* A launch's geometry. */
+typedef struct tm_tensor_plan {
+    int tiles_y, tiles;
+    int tile_blocks, column_blocks; /* wgmma.cu: of the last columns; 0, 0: all are of tiles */
+    int row_bytes;                  /* of a staged frame row */
+    int words;                      /* groups of 4 columns whose sums are made */
+    /* Rows of column and of window sums, in uint4. Odd numbers: rows lie in different banks. */
+    int sums_pitch, win_pitch;
+} tm_tensor_plan;
+
+/* A warp's best window so far. */
+typedef struct tm_tensor_best {
+    int64_t pos;
+    int order;
+} tm_tensor_best;
+
+/* The kernels, by file. A launch answers cudaErrorNotSupported, before anything is launched, to a
+ * job that it cannot do. Fragments are made of count templates of width x height, which lie one
+ * after the other in device memory. */
+
+/* mma.cu: any job. mma_many is for several templates. They share their fragments. */
+size_t tm_mma_fragment_bytes(int width, int height, int count);
+cudaError_t tm_mma_prepare(void *fragments, const uint8_t *taps, int width, int height, int count,
+                           cudaStream_t stream);
+cudaError_t tm_mma_launch(const tm_tensor_device *device, const tm_tensor_job &j,
+                          cudaStream_t stream);
+cudaError_t tm_mma_many_launch(const tm_tensor_device *device, const tm_tensor_job &j,
+                               cudaStream_t stream);
+cudaError_t tm_mma_reset(int *running_bests, int count, cudaStream_t stream);
+
+/* mma_steps.cu, with the fragments of mma.cu. */
+cudaError_t tm_mma_steps_launch(const tm_tensor_device *device, tm_tensor_steps j,
+                                cudaStream_t stream);
+
+/* wgmma.cu: one small template. */
+size_t tm_wgmma_fragment_bytes(int height);
+cudaError_t tm_wgmma_prepare(void *fragments, const uint8_t *taps, int width, int height,
+                             cudaStream_t stream);
+cudaError_t tm_wgmma_launch(const tm_tensor_device *device, const tm_tensor_job &j,
+                            cudaStream_t stream);
+
+/* wgmma_wide.cu: LCC of one wide template, whose fragments are job.wide_fragments. 0 bytes: the
+ * template does not fit. map: whether the job, whose map may not be set yet, has one. */
+size_t tm_wide_fragment_bytes(int width, int height);
+bool tm_wide_takes(const tm_tensor_device *device, const tm_tensor_job &j, bool map);
+cudaError_t tm_wide_prepare(void *fragments, const uint8_t *taps, int width, int height,
+                            cudaStream_t stream);
+cudaError_t tm_wide_launch(const tm_tensor_device *device, tm_tensor_job j, cudaStream_t stream);
+
+#ifdef __CUDACC__
+/* Sets the tiles that cover the map; false where they cannot be counted. */
+static inline bool tm_tensor_cover(tm_tensor_plan *p, const tm_device_windows &j)
+{
+    int64_t x = (j.map_width + TILE_WIDTH - 1) / TILE_WIDTH,
+            y = (j.map_height + TILE_HEIGHT - 1) / TILE_HEIGHT;
+    if (x * y > INT_MAX)
+        return false;
+    p->tiles_y = (int)y;
+    p->tiles = (int)(x * y);
+    return true;
+}
+
+/* What a kernel's block takes of a multiprocessor. */
+typedef struct tm_tensor_block {
+    size_t shared; /* bytes of shared memory that the launch asks for */
+    size_t fixed;  /* bytes that the kernel declares besides, rounded up */
+    int most;      /* blocks on a multiprocessor, by their registers */
+} tm_tensor_block;
+
+/* How many blocks a multiprocessor takes: it has the shared memory of the largest block and 1 KB
+ * more, and every block takes 1 KB besides its own. */
+static inline int tm_tensor_fit(const tm_tensor_device *device, const tm_tensor_block &block)
+{
+    return (int)min((size_t)block.most,
+                    (device->shared_memory + 1024) / (block.shared + block.fixed + 1024));
+}
+
+/* early: the launch may begin while the kernel before it ends; its kernel calls
+ * tm_wait_for_launches first. */
+template <typename K, typename J>
+static cudaError_t tm_tensor_start(const tm_tensor_device *device, K kernel, const J &j,
+                                   const tm_tensor_plan &p, const tm_tensor_block &block,
+                                   bool early, cudaStream_t stream)
+{
+    if (block.shared + block.fixed > device->shared_memory)
+        return cudaErrorNotSupported;
+    const int fit = tm_tensor_fit(device, block);
+    const int grid = p.column_blocks
+                         ? p.tile_blocks + p.column_blocks
+                         : min(min(p.tiles, fit * device->multiprocessors), (int)TM_TENSOR_BLOCKS);
+    /* The attribute is the device's: another thread's launch of the kernel, for another template,
+     * must not lower it in between. */
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&lock);
+    cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                             (int)block.shared);
+    if (error == cudaSuccess) {
+        cudaLaunchAttribute attribute = {};
+        attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        attribute.val.programmaticStreamSerializationAllowed = 1;
+        cudaLaunchConfig_t config = {};
+        config.gridDim = grid;
+        config.blockDim = TM_TENSOR_THREADS;
+        config.dynamicSmemBytes = block.shared;
+        config.stream = stream;
+        config.attrs = &attribute;
+        config.numAttrs = early;
+        cudaLaunchKernelEx(&config, kernel, j, p);
+        error = cudaGetLastError();
+    }
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
+/* These instructions exist from compute capability 8.0 on. */
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+
+__device__ __forceinline__ void tm_copy16(unsigned dst, const void *src)
+{
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(dst), "l"(src) : "memory");
+}
+
+__device__ __forceinline__ void tm_copy_wait()
+{
+    asm volatile("cp.async.wait_all;" ::: "memory");
+}
+#endif
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+/* Waits until the kernel before has ended and all that it wrote can be seen; then lets the next one
+ * begin. */
+__device__ __forceinline__ void tm_wait_for_launches()
+{
+    asm volatile("griddepcontrol.wait; griddepcontrol.launch_dependents;" ::: "memory");
+}
+#endif
+#endif
+
+#endif
