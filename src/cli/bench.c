@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "message.h"
 
 static const char usual_sizes[] = "640x480,32 1920x1080,64x48 2048,21 5020,21";
 
@@ -32,7 +33,7 @@ typedef struct workload {
 
 static bool fail(const char *what, const char *why)
 {
-    fprintf(stderr, "tmatch: %s: %s\n", what, why);
+    message(what, "%s", why);
     return false;
 }
 

@@ -153,7 +153,7 @@ void io_stream_stop(const io_stream *stream);
 void io_source_release(io_source *source, size_t used);
 
 /* The same for the bytes from begin to end. */
-void io_source_release_part(const io_source *source, size_t begin, size_t end);
+void io_source_release_range(const io_source *source, size_t begin, size_t end);
 
 /* A picture whose header announces more pixels is refused. 0 means the default:
  * IO_DEFAULT_MAX_PIXELS, or IO_SMALL_FILE_PIXELS for a file that has less than a byte for

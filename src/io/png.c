@@ -49,7 +49,7 @@ static int find_orientation(const io_source *source)
         }
         at += FRAME + size;
         if (at - released > HOLD) {
-            io_source_release_part(source, released, at);
+            io_source_release_range(source, released, at);
             released = at;
         }
     }

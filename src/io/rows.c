@@ -129,7 +129,7 @@ void io_rows_spend(io_rows *rows, size_t begin, size_t end)
     rows->spent_end = none || end > rows->spent_end ? end : rows->spent_end;
     if (rows->spent_end - rows->spent_begin < RELEASE_BYTES)
         return;
-    io_source_release_part(rows->source, rows->spent_begin, rows->spent_end);
+    io_source_release_range(rows->source, rows->spent_begin, rows->spent_end);
     rows->spent_begin = rows->spent_end = 0;
 }
 

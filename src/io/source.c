@@ -77,11 +77,11 @@ void io_source_release(io_source *source, size_t used)
     const size_t end = used / page * page;
     if (!source->mapped || end <= source->released)
         return;
-    io_source_release_part(source, source->released, end);
+    io_source_release_range(source, source->released, end);
     source->released = end;
 }
 
-void io_source_release_part(const io_source *source, size_t begin, size_t end)
+void io_source_release_range(const io_source *source, size_t begin, size_t end)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     const size_t first = begin / page * page;

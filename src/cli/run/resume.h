@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* The log of --resume: a JSON line for each frame and template, with an id of what
- * it is the result of. A later run with the same log passes over what it finds
- * there. A line is
+/* The log of --resume: a JSON line for each frame and template, with an id that tells what was
+ * matched. A later run with the same log passes over what it finds there. A line is
  *
  *     {"frame":...,"template":...,...,"matches":[...],"id":"0123456789abcdef","sum":"..."}
  *     {"frame":...,"template":...,"error":"...","id":"0123456789abcdef","sum":"..."}
  *
- * with a sum of its own bytes, so that one that the disk has damaged does not count, and
- * has no id where the same might go well another time: a file that cannot be
- * opened, memory that ran out, a picture that could not be written. The id stands for
- * the frame's path, size and time of change, the template's samples, and the options
- * that change results or outputs; of a template that is broken, for its name, size and
- * time.
+ * The sum is that of the line's own bytes: a line that the disk has damaged is ignored. The id is a
+ * hash of the frame's path, size and time of change, the template's samples, and the options that
+ * change results or outputs; for a template that is broken, of its name, size and time. A line has
+ * no id where another run might go well: where a file could not be opened, memory ran out, or a
+ * picture could not be written.
  *
- * The lines of a frame are written by one write after its pictures, so a kill loses
- * at most the frames in flight; what a power cut may lose is bounded by RESUME_SYNC_S. */
+ * The lines of a frame are written by one write after its pictures, so a run that is killed loses
+ * at most the frames in flight. A power cut loses at most what came in RESUME_SYNC_S seconds. */
 #ifndef TMATCH_CLI_RESUME_H
 #define TMATCH_CLI_RESUME_H
 

@@ -76,7 +76,7 @@ function fit() {
   picture.style.imageRendering = scale * width / (picture.naturalWidth || 1) >= 3 ? 'pixelated' : 'auto';
 }
 
-// Both at one scale, with as much around the match as around the template.
+// Draws the match and the template at the same scale, with the same margin around them.
 function paint(canvas, image, x, y, w, h, unit, color) {
   const size = 520, side = Math.max(w, h) * 1.25, scale = size / side, context = canvas.getContext('2d');
   canvas.width = canvas.height = size;

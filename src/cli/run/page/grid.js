@@ -15,7 +15,7 @@ function drawHistogram(low, high) {
     svg.append(element);
     return element;
   };
-  // A root, so that a bin of one frame beside one of thousands is seen.
+  // Heights follow the square root, so that a bin of one frame can be seen beside one of thousands.
   const tall = n => n ? Math.max(2, 60 * Math.sqrt(n / peak)) : 0;
   svg.replaceChildren();
   counts.forEach((n, i) => {
@@ -52,7 +52,7 @@ addEventListener('pointermove', event => {
 });
 addEventListener('pointerup', () => { dragged = null; });
 
-// The grid: only the cells in view, and a row around, are in the document.
+// The grid: only the cells in view, and a row above and below, are in the document.
 const grid = byId('grid'), gap = 12, cells = new Map();
 let columns = 1, cellWidth = 200, cellHeight = 170;
 

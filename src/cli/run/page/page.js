@@ -39,7 +39,7 @@ document.querySelectorAll('script.frames').forEach((script, chunk) => {
     try {
       frame = readFrame(line);
     } catch {
-      // One row must not take the others with it.
+      // A damaged row must not hide the others.
       const name = /"frame":("(?:[^"\\]|\\.)*")/.exec(line);
       frame = { file: '', width: 0, height: 0, name: name ? name[1].slice(1, -1) : `row ${frames.length + 1}`, whole: true, matches: [],
         faults: ['This row of the report is damaged. Make the report again.'] };
@@ -59,8 +59,8 @@ const shortFrame = shortener(frames.map(f => f.name));
 const baseOf = name => name.slice(name.lastIndexOf('/', name.length - 2) + 1);
 const shortTemplate = new Set(templates.map(t => baseOf(t.name))).size === templates.length ? baseOf : shortener(templates.map(t => t.name));
 
-// What is shown of each frame under the chosen template. A frame is of one kind: by its best
-// match, or by there being none.
+// What is shown of each frame under the chosen template. A frame's kind is that of its best match,
+// 'none' where it has no match, or 'error'.
 let chosenTemplate = -1;
 function judge(frame) {
   frame.shown = frame.matches.filter(m => chosenTemplate < 0 || m.template === chosenTemplate);

@@ -1,4 +1,4 @@
-// Keys, and what is done once all else is there.
+// The keys, and what is done once everything else is loaded.
 function step(by) {
   const index = selected + by;
   if (index >= 0 && index < list.length) { select(index); open(index); }
@@ -37,7 +37,7 @@ const broken = frames.filter(f => f.faults.length);
 if (broken.length && !single) {
   byId('errors').hidden = false;
   byId('errors').querySelector('summary').textContent = `${count(broken.length, 'frame')} with errors`;
-  // A list of thousands is made when somebody looks at it.
+  // A list of thousands is made only when it is opened.
   byId('errors').addEventListener('toggle', () => {
     const ol = byId('errors').querySelector('ol');
     if (ol.childElementCount) return;
