@@ -30,8 +30,7 @@ static tm_direct_costs costs_of(const tm_direct_costs *costs, const char *kernel
 static tm_direct_costs f32_costs_of(const char *kernels, const tm_job *job)
 {
     const tm_metric metric = job->metric;
-    const int sums = tm_needs_s_f(metric) ? 2
-                     : metric == TM_METRIC_CCORR_NORMED || metric == TM_METRIC_SQDIFF_NORMED;
+    const int sums = tm_needs_s_f(metric) ? 2 : tm_f32_needs_s_ff(metric);
     const int channels = job->tmpl->channels;
     tm_direct_costs costs = costs_of(tm_cpu_f32_costs, kernels);
 

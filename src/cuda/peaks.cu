@@ -238,7 +238,7 @@ cudaError_t tm_peaks_prepare(tm_device_peaks *peaks, tm_peak_job *p, const tm_jo
 
     *p = (tm_peak_job){};
     p->map = map;
-    p->is_integer = tm_is_integer(job->metric);
+    p->is_integer = tm_job_is_integer(job);
     p->is_distance = tm_is_distance(job->metric);
     p->width = g->map_width;
     p->height = g->map_height;

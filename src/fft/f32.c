@@ -69,20 +69,21 @@ void tm_fft_f32_make(tm_fft_f32 *r, const tm_job *job)
     const tm_template *t = job->tmpl;
     const tm_metric metric = job->metric;
     const bool centred = tm_needs_s_f(metric), distance = tm_is_distance(metric);
+    const bool sums_products = !distance && !tm_f32_needs_s_ff(metric);
 
     *r = (tm_fft_f32){.job = job};
     r->rule = tm_f32_rule_make(t, metric);
     for (int c = 0; c < t->channels && distance; c++)
         r->pivots[c] = t->f32->means[c];
     add_terms(r, TM_F32_PRODUCTS, TM_FFT_SAMPLES, t->channels, TM_F32_TAPS, r->rule.norm);
-    if (metric == TM_METRIC_CCORR_F32 && signs_differ(job))
+    if (sums_products && signs_differ(job))
         add_terms(r, TM_F32_MAGNITUDES, TM_FFT_MAGNITUDES, t->channels, TM_F32_TAP_MAGNITUDES,
                   r->rule.norm);
     for (int c = 0; c < t->channels && centred; c++)
         add_plane(r, TM_F32_F + c, TM_FFT_SAMPLES, c);
-    if (metric != TM_METRIC_CCORR_F32)
+    if (!sums_products)
         add_plane(r, TM_F32_SQUARES, TM_FFT_SQUARES, 0);
-    if (metric == TM_METRIC_SQDIFF_NORMED)
+    if (tm_fft_f32_needs_raw_squares(metric))
         add_plane(r, TM_F32_RAW_SQUARES, TM_FFT_RAW_SQUARES, 0);
     if (job->frame.mask)
         add_plane(r, TM_F32_TOUCHED, TM_FFT_LEFT_OUT, 0);

@@ -77,6 +77,12 @@ void tm_fft_f32_make(tm_fft_f32 *real, const tm_job *job);
 /* One of the taps at a pixel of the template. */
 double tm_fft_f32_tap(const tm_template *tmpl, tm_metric metric, int taps, int64_t i);
 
+/* Distances over norms need the sums of F^2 besides those of F'^2. */
+static inline bool tm_fft_f32_needs_raw_squares(tm_metric metric)
+{
+    return tm_is_distance(metric) && tm_f32_needs_s_ff(metric);
+}
+
 /* How often planes are transformed and sums transformed back. */
 static inline int tm_fft_f32_transforms(const tm_fft_f32 *r)
 {

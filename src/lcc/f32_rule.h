@@ -33,7 +33,7 @@ typedef struct tm_f32_rule {
 /* Sets what depends on the tile. */
 TM_HOST_DEVICE void tm_f32_rule_at(tm_f32_rule *r, const tm_f32_estimates *error)
 {
-    const double allowed = r->scorer.metric == TM_METRIC_CCOEFF ? 0x1p-31 : 0x1p-27;
+    const double allowed = tm_is_normed(r->scorer.metric) ? 0x1p-27 : 0x1p-31;
     double room = allowed * r->norm, needed = error->products;
 
     r->error = *error;
@@ -76,7 +76,7 @@ TM_HOST_DEVICE bool tm_f32_near(const tm_f32_rule *r, const tm_f32_estimates *s)
 
     if (tm_needs_s_f(r->scorer.metric))
         return tm_f32_near_centred(r, s);
-    if (r->scorer.metric == TM_METRIC_CCORR_NORMED)
+    if (tm_is_normed(r->scorer.metric))
         return (s->s_ff > 0) & (s->s_ff >= r->least) & (e_ff <= 0x1p-27 * s->s_ff);
     if (!tm_is_distance(r->scorer.metric)) {
         const double a = fabs(s->products) - r->error.products;
@@ -87,7 +87,7 @@ TM_HOST_DEVICE bool tm_f32_near(const tm_f32_rule *r, const tm_f32_estimates *s)
     const double e_distance =
         e_ff + 2 * r->error.products + r->spread_error + 0x1p-50 * (s->s_ff + r->spread);
     const bool near = (distance > 0) & (e_distance <= 0x1.cp-37 * distance);
-    if (r->scorer.metric != TM_METRIC_SQDIFF_NORMED)
+    if (tm_divisor_of(r->scorer.metric) != TM_BY_NORMS)
         return near;
     return near & (s->squares > 0) &
            (r->error.squares + r->added * s->squares <= 0x1p-39 * s->squares);

@@ -42,7 +42,13 @@ typedef struct tm_f32_scorer {
     double variance, sum_sq;       /* as in tm_f32_samples */
 } tm_f32_scorer;
 
-/* Of a window, F' = F - pivot; what the metric does not need stays 0. */
+/* Whether a metric needs S_FF: a difference is the sum of (F - T)^2, sample by sample. */
+TM_HOST_DEVICE bool tm_f32_needs_s_ff(tm_metric metric)
+{
+    return tm_needs_s_f(metric) || tm_divisor_of(metric) == TM_BY_NORMS;
+}
+
+/* A window's, with F' = F - pivot. What the metric does not need stays 0. */
 typedef struct tm_f32_sums {
     double products; /* F'*T' of centred metrics, else F*T; of distances (F - T)^2 */
     double s_ff;     /* of F' */
@@ -66,19 +72,24 @@ TM_HOST_DEVICE double tm_f32_black(double diff)
 TM_HOST_DEVICE bool tm_f32_score_of(const tm_f32_scorer *s, const tm_f32_sums *w, double *score)
 {
     *score = w->products;
+    const tm_divisor divisor = tm_divisor_of(s->metric);
     if (tm_needs_s_f(s->metric)) { /* without branches, for loops over windows */
         const double variance = w->s_ff - w->offset;
         const bool pivot = w->s_ff == 0; /* every sample is it */
-        const double norm = s->metric == TM_METRIC_LCC ? sqrt(variance) * sqrt(s->variance) : 1;
+        const double norm =
+            divisor == TM_BY_DEVIATIONS ? sqrt(variance) * sqrt(s->variance) : 1;
         *score = pivot ? 0 : w->products / norm;
         return pivot | ((variance > 0) &
                         (w->offset <= TM_F32_PIVOT_DISTANCE * TM_F32_PIVOT_DISTANCE * variance));
     }
-    const double norm = sqrt(w->s_ff) * sqrt(s->sum_sq);
-    if (s->metric == TM_METRIC_CCORR_NORMED)
-        *score = norm > 0 ? w->products / norm : 0;
-    else if (s->metric == TM_METRIC_SQDIFF_NORMED)
-        *score = norm > 0 ? w->products / norm : tm_f32_black(w->products);
+    if (divisor == TM_BY_PIXELS)
+        *score = w->products / s->n;
+    if (divisor == TM_BY_NORMS) {
+        const double norm = sqrt(w->s_ff) * sqrt(s->sum_sq);
+        *score = norm > 0                    ? w->products / norm
+                 : tm_is_distance(s->metric) ? tm_f32_black(w->products)
+                                             : 0;
+    }
     return true;
 }
 
@@ -93,7 +104,7 @@ TM_HOST_DEVICE tm_value tm_f32_value(tm_metric metric, double score)
     const double greatest = 0x1.fffffcp127;
     tm_value value = {0, 0, 0};
 
-    if (metric == TM_METRIC_LCC || metric == TM_METRIC_CCORR_NORMED)
+    if (tm_is_normed(metric))
         score = tm_f32_clamp(score, -1, 1);
     value.score = (float)tm_f32_clamp(score, -greatest, greatest);
     if (value.score == 0)

@@ -62,31 +62,28 @@ tm_status tm_map_size(tm_domain domain, int64_t frame_width, int64_t frame_heigh
 
 const char *tm_metric_name(tm_metric metric)
 {
-    switch (metric) {
-    case TM_METRIC_LCC:
-        return "lcc";
-    case TM_METRIC_CCORR:
-        return "ccorr";
-    case TM_METRIC_CCORR_NORMED:
-        return "ccorr_normed";
-    case TM_METRIC_CCOEFF:
-        return "ccoeff";
-    case TM_METRIC_SQDIFF:
-        return "sqdiff";
-    case TM_METRIC_SQDIFF_NORMED:
-        return "sqdiff_normed";
-    }
-    return NULL;
+#define NAME(NAME, name, dividend, divisor) [TM_METRIC_##NAME] = name,
+    static const char *const names[] = {TM_EACH_METRIC(NAME)};
+#undef NAME
+    return (size_t)metric < sizeof names / sizeof *names ? names[metric] : NULL;
 }
+
+#define CHECK(NAME, name, dividend, divisor)                                                       \
+    _Static_assert((dividend) == TM_COVARIANCE                                                     \
+                       ? (divisor) == TM_BY_PIXELS || (divisor) == TM_BY_DEVIATIONS                \
+                       : (divisor) != TM_BY_DEVIATIONS,                                            \
+                   name " is none of the formulas");
+TM_EACH_METRIC(CHECK)
+#undef CHECK
 
 int tm_metric_is_integer(tm_metric metric)
 {
-    return tm_is_integer(metric);
+    return tm_metric_name(metric) && tm_is_integer(metric);
 }
 
 int tm_metric_is_distance(tm_metric metric)
 {
-    return tm_is_distance(metric);
+    return tm_metric_name(metric) && tm_is_distance(metric);
 }
 
 size_t tm_map_element_size(tm_metric metric)

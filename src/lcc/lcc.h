@@ -137,10 +137,23 @@ static inline bool tm_job_is_f32(const tm_job *job)
     return job->tmpl->f32 != NULL;
 }
 
+/* Whether scores are integers: those of float pictures never are. */
+static inline bool tm_job_is_integer(const tm_job *job)
+{
+    return tm_is_integer(job->metric) && !tm_job_is_f32(job);
+}
+
 /* Bytes of an element of the job's map. */
 static inline size_t tm_job_element(const tm_job *job)
 {
-    return tm_is_integer(job->metric) ? sizeof(int64_t) : sizeof(float);
+    return tm_job_is_integer(job) ? sizeof(int64_t) : sizeof(float);
+}
+
+/* The score that a rank stands for, as a double. */
+static inline double tm_job_score(const tm_job *job, int64_t rank)
+{
+    const int64_t value = tm_is_distance(job->metric) ? -rank : rank;
+    return tm_job_is_integer(job) ? (double)value : (double)tm_score_of_order((int32_t)value);
 }
 
 /* Stores a value in the map. */
@@ -149,7 +162,7 @@ static inline void tm_job_store(const tm_job *job, int64_t x, int64_t y, const t
     if (!job->map.data)
         return;
     char *row = (char *)job->map.data + y * job->map.stride;
-    if (tm_is_integer(job->metric))
+    if (tm_job_is_integer(job))
         ((int64_t *)row)[x] = value->integer;
     else
         ((float *)row)[x] = value->score;

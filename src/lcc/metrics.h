@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The formulas of all metrics, for every kind of picture: C and CUDA include the
- * same copy. score.h has LCC of 8-bit gray alone, which this gives bit for bit.
+/* All metrics, for every kind of picture, for C and CUDA: a table, and the formulas that it
+ * names. score.h has LCC of 8-bit gray alone, which this gives bit for bit.
  *
  * A window F and a template T of C channels, over the n pixels that count:
  *
@@ -12,16 +12,17 @@
  *
  * These are exact integers, and so is each score below up to its conversions,
  * product, root and quotient, which are single binary32 operations rounded to
- * nearest even, with exponents that never overflow or underflow:
+ * nearest even, with exponents that never overflow or underflow. A score is
  *
- *     lcc            num / sqrt(var_F' * var_T')      within [-1, 1]
- *     ccorr_normed   S_FT / sqrt(S_FF' * S_TT')       at most 1
- *     sqdiff_normed  diff / sqrt(S_FF' * S_TT')
- *     ccoeff         num / n
- *     ccorr          S_FT                             an integer
- *     sqdiff         diff                             an integer
+ *     S_FT    TM_CORRELATION          as it is, an integer     TM_BY_ONE
+ *     num     TM_COVARIANCE     over  n                        TM_BY_PIXELS
+ *     diff    TM_DIFFERENCE           sqrt(S_FF' * S_TT')      TM_BY_NORMS
+ *                                     sqrt(var_F' * var_T')    TM_BY_DEVIATIONS
  *
- * where ' counts 0 as 1: a flat window has num = 0, a black one S_FT = 0. */
+ * where ' counts 0 as 1: a flat window has num = 0, a black one S_FT = 0. S_FT and num over
+ * a root are clamped to [-1, 1]. What a metric needs and whether the least is best follow
+ * from this. num, which 64 bits may not hold, is not taken as it is; and deviations are for
+ * num alone. */
 #ifndef TMATCH_LCC_METRICS_H
 #define TMATCH_LCC_METRICS_H
 
@@ -37,9 +38,63 @@ __extension__ typedef unsigned __int128 tm_uint128;
  * of two are exact, so no bit of the quotient depends on it. */
 #define TM_SCORE_SCALE 0x1p-40f
 
-/* What a job of float pictures has for CCORR and SQDIFF, whose values are no integers then. */
-#define TM_METRIC_CCORR_F32 ((tm_metric)6)
-#define TM_METRIC_SQDIFF_F32 ((tm_metric)7)
+/* The order is tm_metric's. */
+#define TM_EACH_METRIC(X)                                            \
+    X(LCC, "lcc", TM_COVARIANCE, TM_BY_DEVIATIONS)                   \
+    X(CCORR, "ccorr", TM_CORRELATION, TM_BY_ONE)                     \
+    X(CCORR_NORMED, "ccorr_normed", TM_CORRELATION, TM_BY_NORMS)     \
+    X(CCOEFF, "ccoeff", TM_COVARIANCE, TM_BY_PIXELS)                 \
+    X(SQDIFF, "sqdiff", TM_DIFFERENCE, TM_BY_ONE)                    \
+    X(SQDIFF_NORMED, "sqdiff_normed", TM_DIFFERENCE, TM_BY_NORMS)
+
+typedef enum tm_dividend { TM_CORRELATION, TM_COVARIANCE, TM_DIFFERENCE } tm_dividend;
+
+typedef enum tm_divisor { TM_BY_ONE, TM_BY_PIXELS, TM_BY_NORMS, TM_BY_DEVIATIONS } tm_divisor;
+
+/* The table as one number, 4 bits a metric, so that a look into it is a shift on every
+ * device, and nothing where the metric is known when it is compiled. */
+#define TM_FORMULA(NAME, name, dividend, divisor)                                                  \
+    | (uint64_t)((unsigned)(dividend) | (unsigned)(divisor) << 2) << 4 * TM_METRIC_##NAME
+#define TM_FORMULAS (UINT64_C(0) TM_EACH_METRIC(TM_FORMULA))
+
+TM_HOST_DEVICE tm_dividend tm_dividend_of(tm_metric metric)
+{
+    return (tm_dividend)(TM_FORMULAS >> 4 * (unsigned)metric & 3);
+}
+
+TM_HOST_DEVICE tm_divisor tm_divisor_of(tm_metric metric)
+{
+    return (tm_divisor)(TM_FORMULAS >> (4 * (unsigned)metric + 2) & 3);
+}
+
+/* Of integer pictures. Those of floats have no integers: see tm_job_is_integer. */
+TM_HOST_DEVICE bool tm_is_integer(tm_metric metric)
+{
+    return tm_divisor_of(metric) == TM_BY_ONE;
+}
+
+/* The least is best. */
+TM_HOST_DEVICE bool tm_is_distance(tm_metric metric)
+{
+    return tm_dividend_of(metric) == TM_DIFFERENCE;
+}
+
+/* Scores lie in [-1, 1]. */
+TM_HOST_DEVICE bool tm_is_normed(tm_metric metric)
+{
+    return tm_divisor_of(metric) >= TM_BY_NORMS && !tm_is_distance(metric);
+}
+
+/* Which sums a metric is made of, besides S_FT. */
+TM_HOST_DEVICE bool tm_needs_s_f(tm_metric metric)
+{
+    return tm_dividend_of(metric) == TM_COVARIANCE;
+}
+
+TM_HOST_DEVICE bool tm_needs_s_ff(tm_metric metric)
+{
+    return tm_is_distance(metric) || tm_divisor_of(metric) >= TM_BY_NORMS;
+}
 
 typedef struct tm_sums {
     int64_t s_ft, s_ff;
@@ -63,28 +118,6 @@ typedef struct tm_value {
     float score;
     int64_t rank;    /* greater is better */
 } tm_value;
-
-TM_HOST_DEVICE bool tm_is_integer(tm_metric metric)
-{
-    return metric == TM_METRIC_CCORR || metric == TM_METRIC_SQDIFF;
-}
-
-TM_HOST_DEVICE bool tm_is_distance(tm_metric metric)
-{
-    return metric == TM_METRIC_SQDIFF || metric == TM_METRIC_SQDIFF_NORMED ||
-           metric == TM_METRIC_SQDIFF_F32;
-}
-
-/* Which sums a metric is made of, besides S_FT. */
-TM_HOST_DEVICE bool tm_needs_s_f(tm_metric metric)
-{
-    return metric == TM_METRIC_LCC || metric == TM_METRIC_CCOEFF;
-}
-
-TM_HOST_DEVICE bool tm_needs_s_ff(tm_metric metric)
-{
-    return metric != TM_METRIC_CCORR && metric != TM_METRIC_CCOEFF;
-}
 
 TM_HOST_DEVICE float tm_float_of(int64_t value)
 {
@@ -139,34 +172,38 @@ TM_HOST_DEVICE float tm_normed(const tm_scorer *s, float num, float a)
     return tm_lcc_quotient(num * TM_SCORE_SCALE, tm_or_one(a) * TM_SCORE_SCALE, s->norm);
 }
 
+/* S_FT or diff. */
+TM_HOST_DEVICE int64_t tm_integer_score(const tm_scorer *s, const tm_sums *w)
+{
+    return tm_is_distance(s->metric) ? w->s_ff - 2 * w->s_ft + s->s_tt : w->s_ft;
+}
+
+/* Of a metric that divides. */
 TM_HOST_DEVICE float tm_metric_score(const tm_scorer *s, const tm_sums *w, int channels, bool wide)
 {
-    switch (s->metric) {
-    case TM_METRIC_LCC:
-        return tm_lcc_clamp(tm_normed(s, tm_centred(s->n, w->s_ft, w->s_f, s->s_t, channels, wide),
-                                      tm_centred(s->n, w->s_ff, w->s_f, w->s_f, channels, wide)),
-                            false);
-    case TM_METRIC_CCORR_NORMED:
-        return tm_lcc_clamp(tm_normed(s, tm_float_of(w->s_ft), tm_float_of(w->s_ff)), false);
-    case TM_METRIC_SQDIFF_NORMED:
-        return tm_normed(s, tm_float_of(w->s_ff - 2 * w->s_ft + s->s_tt), tm_float_of(w->s_ff));
-    default: {
-        const float num = tm_centred(s->n, w->s_ft, w->s_f, s->s_t, channels, wide);
+    const tm_divisor divisor = tm_divisor_of(s->metric);
+    const float dividend = tm_needs_s_f(s->metric)
+                               ? tm_centred(s->n, w->s_ft, w->s_f, s->s_t, channels, wide)
+                               : tm_float_of(tm_integer_score(s, w));
+    if (divisor == TM_BY_PIXELS) {
 #ifdef __CUDA_ARCH__
-        return __fdiv_rn(num, s->norm);
+        return __fdiv_rn(dividend, s->norm);
 #else
-        return num / s->norm;
+        return dividend / s->norm;
 #endif
     }
-    }
+    const float score = tm_normed(
+        s, dividend, divisor == TM_BY_NORMS
+                         ? tm_float_of(w->s_ff)
+                         : tm_centred(s->n, w->s_ff, w->s_f, w->s_f, channels, wide));
+    return tm_is_distance(s->metric) ? score : tm_lcc_clamp(score, false);
 }
 
 TM_HOST_DEVICE tm_value tm_score_as(const tm_scorer *s, const tm_sums *w, int channels, bool wide)
 {
     tm_value value = {0, 0, 0};
     if (tm_is_integer(s->metric)) {
-        value.integer =
-            s->metric == TM_METRIC_CCORR ? w->s_ft : w->s_ff - 2 * w->s_ft + s->s_tt;
+        value.integer = tm_integer_score(s, w);
         value.rank = value.integer;
     } else {
         value.score = tm_metric_score(s, w, channels, wide);
@@ -188,13 +225,6 @@ TM_HOST_DEVICE tm_value tm_skipped_value(tm_metric metric)
     bool distance = tm_is_distance(metric);
     tm_value value = {distance ? INT64_MAX : INT64_MIN, distance ? FLT_MAX : -FLT_MAX, INT64_MIN};
     return value;
-}
-
-/* The score that a rank stands for, as a double. */
-TM_HOST_DEVICE double tm_score_of_rank(tm_metric metric, int64_t rank)
-{
-    int64_t value = tm_is_distance(metric) ? -rank : rank;
-    return tm_is_integer(metric) ? (double)value : (double)tm_score_of_order((int32_t)value);
 }
 
 #endif

@@ -66,7 +66,7 @@ static int64_t rank_of_score(const tm_job *job, float element)
 
 static int64_t rank_at(const tm_peak_grid *grid, const char *elements, int64_t i)
 {
-    return tm_is_integer(grid->job->metric)
+    return tm_job_is_integer(grid->job)
                ? ((const int64_t *)(const void *)elements)[i]
                : rank_of_score(grid->job, ((const float *)(const void *)elements)[i]);
 }
@@ -74,7 +74,7 @@ static int64_t rank_at(const tm_peak_grid *grid, const char *elements, int64_t i
 static void change_sign(const tm_job *job, void *row, int64_t count)
 {
     for (int64_t i = 0; i < count; i++) {
-        if (tm_is_integer(job->metric))
+        if (tm_job_is_integer(job))
             ((int64_t *)row)[i] = -((int64_t *)row)[i];
         else
             ((float *)row)[i] = -((float *)row)[i];
@@ -204,7 +204,7 @@ bool tm_peak_scan_begin(tm_peak_scan *scan, tm_peak_grid *grid, int64_t column, 
             return false;
     }
     for (size_t i = 0; i < elements; i++) {
-        if (tm_is_integer(grid->job->metric))
+        if (tm_job_is_integer(grid->job))
             ((int64_t *)(void *)scan->memory)[i] = INT64_MIN;
         else
             ((float *)(void *)scan->memory)[i] = -INFINITY;
@@ -302,7 +302,7 @@ float tm_peak_scan_floor(const tm_peak_scan *scan)
 static void find_in_row(tm_peak_scan *scan, int64_t y)
 {
     const void *a = row_at(scan, y - 1), *b = row_at(scan, y), *c = row_at(scan, y + 1);
-    if (tm_is_integer(scan->grid->job->metric))
+    if (tm_job_is_integer(scan->grid->job))
         find_in_sums(scan, y, a, b, c, sum_of_least(scan->least));
     else
         find_in_scores(scan, y, a, b, c, score_of_least(scan->grid->job, scan->least));

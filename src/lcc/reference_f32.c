@@ -84,13 +84,15 @@ tm_truth tm_reference_truth(const tm_job *job, int64_t x, int64_t y)
         score = s.diff;
     else
         score = tm_needs_s_f(job->metric) && flat ? 0 : s.tf;
-    if (job->metric == TM_METRIC_LCC || job->metric == TM_METRIC_CCORR_NORMED)
+    if (tm_is_normed(job->metric))
         score = norm > 0 ? score / norm : 0;
-    if (job->metric == TM_METRIC_SQDIFF_NORMED)
+    else if (tm_divisor_of(job->metric) == TM_BY_NORMS)
         score = norm > 0 ? score / norm : score > 0 ? fmaxl(2, sqrtl(score)) : 0;
-    const long double scale = job->metric == TM_METRIC_CCORR_F32 ? s.magnitude
-                              : job->metric == TM_METRIC_CCOEFF  ? norm
-                                                                 : score;
+    else if (tm_divisor_of(job->metric) == TM_BY_PIXELS && !tm_needs_s_f(job->metric))
+        score /= (long double)job->tmpl->count;
+    const long double scale = tm_is_distance(job->metric) ? score
+                              : tm_needs_s_f(job->metric) ? norm
+                                                          : s.magnitude;
     return (tm_truth){.score = score, .scale = scale};
 }
 
@@ -108,9 +110,9 @@ double tm_f32_bound(tm_metric metric, const tm_truth *truth)
     const double score = (double)fabsl(truth->score), scale = (double)fabsl(truth->scale);
     double bound = 0x1p-24 * score + 0x1p-36 * scale;
 
-    if (metric == TM_METRIC_LCC || metric == TM_METRIC_CCORR_NORMED)
+    if (tm_is_normed(metric))
         bound = 0x1p-24;
-    else if (metric == TM_METRIC_CCOEFF)
+    else if (tm_needs_s_f(metric))
         bound = 0x1p-24 * score + 0x1p-30 * scale;
     return bound + 0x1p-150;
 }

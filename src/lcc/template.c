@@ -173,17 +173,20 @@ tm_scorer tm_scorer_make(const tm_template *t, tm_metric metric)
     tm_scorer s = {.metric = metric,
                    .channels = t->channels,
                    .n = t->count,
-                   .s_tt = t->sum_sq,
-                   .norm = (float)(t->sum_sq ? t->sum_sq : 1) * TM_SCORE_SCALE};
+                   .s_tt = t->sum_sq};
 
     memcpy(s.s_t, t->channel_sums, sizeof s.s_t);
     s.wide = (tm_int128)t->count * t->count * t->channels * most * most >> 62 != 0;
-    if (metric == TM_METRIC_LCC) {
-        const float variance =
-            tm_centred(s.n, t->sum_sq, s.s_t, s.s_t, s.channels, s.wide);
-        s.norm = tm_or_one(variance) * TM_SCORE_SCALE;
-    } else if (metric == TM_METRIC_CCOEFF) {
+    switch (tm_divisor_of(metric)) {
+    case TM_BY_DEVIATIONS:
+        s.norm = tm_or_one(tm_centred(s.n, t->sum_sq, s.s_t, s.s_t, s.channels, s.wide)) *
+                 TM_SCORE_SCALE;
+        break;
+    case TM_BY_PIXELS:
         s.norm = (float)t->count;
+        break;
+    default:
+        s.norm = tm_or_one((float)t->sum_sq) * TM_SCORE_SCALE;
     }
     return s;
 }

@@ -86,13 +86,6 @@ static const char *type_name(tm_sample_type type)
     return type == TM_SAMPLE_F32 ? "float" : type == TM_SAMPLE_U16 ? "16-bit" : "8-bit";
 }
 
-static tm_metric job_metric(tm_metric metric, const tm_template *tmpl)
-{
-    if (tmpl->f32 && metric == TM_METRIC_CCORR)
-        return TM_METRIC_CCORR_F32;
-    return tmpl->f32 && metric == TM_METRIC_SQDIFF ? TM_METRIC_SQDIFF_F32 : metric;
-}
-
 static tm_status prepare_job(tm_matcher *m, tm_job *job, const tm_image *frame,
                              const tm_template *tmpl, const tm_map *map)
 {
@@ -105,7 +98,7 @@ static tm_status prepare_job(tm_matcher *m, tm_job *job, const tm_image *frame,
             m, TM_ERR_INVALID, "the frame has %s samples and %d channel%s, the template %s and %d",
             type_name(frame->type), tm_image_channels(frame),
             tm_image_channels(frame) == 1 ? "" : "s", type_name(tmpl->type), tmpl->channels);
-    *job = (tm_job){.metric = job_metric(m->settings.metric, tmpl), .frame = *frame, .tmpl = tmpl};
+    *job = (tm_job){.metric = m->settings.metric, .frame = *frame, .tmpl = tmpl};
     if (map)
         job->map = *map;
     tm_status status = tm_geometry_init(&job->geometry, m->settings.domain, frame->width,
@@ -126,7 +119,7 @@ tm_peak tm_peak_of_job(const tm_job *job)
     const tm_geometry *g = &job->geometry;
     return (tm_peak){.x = job->best.position % g->map_width - g->pad_x,
                      .y = job->best.position / g->map_width - g->pad_y,
-                     .score = tm_score_of_rank(job->metric, job->best.value)};
+                     .score = tm_job_score(job, job->best.value)};
 }
 
 tm_status tm_matcher_prepare(tm_matcher *matcher, const tm_image *frame,

@@ -92,7 +92,7 @@ static tm_status find_peaks(void *context)
     tm_peak_list *lists = malloc(c->count * sizeof *lists);
     if (!lists)
         return tm_matcher_fail_plain(matcher, TM_ERR_MEMORY);
-    const tm_peak_search first = tm_search_start(&c->search, jobs[0].metric);
+    const tm_peak_search first = tm_search_start(&c->search, &jobs[0]);
     for (size_t i = 0; i < c->count; i++) {
         tm_peak_list_init(&lists[i], &first);
         jobs[i].peaks = &lists[i];

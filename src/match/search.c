@@ -13,14 +13,14 @@ enum { FIRST_PEAKS = 256, PEAKS_A_MATCH = 8, GROWTH = 16 };
 
 /* The least rank whose score is min_score or better: a distance's is the least
  * rank of scores with the sign changed. */
-static int64_t floor_of(double min_score, tm_metric metric)
+static int64_t floor_of(double min_score, const tm_job *job)
 {
-    const bool distance = tm_is_distance(metric);
+    const bool distance = tm_is_distance(job->metric);
     const double least = distance ? -min_score : min_score;
 
     if (isnan(least))
         return INT64_MIN;
-    if (tm_is_integer(metric))
+    if (tm_job_is_integer(job))
         return least >= 0x1p63 ? INT64_MAX : least < -0x1p63 ? INT64_MIN : (int64_t)ceil(least);
     float score = (float)least;
     if ((double)score < least)
@@ -34,10 +34,10 @@ static size_t least_of(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-tm_peak_search tm_search_start(const tm_search *search, tm_metric metric)
+tm_peak_search tm_search_start(const tm_search *search, const tm_job *job)
 {
     const size_t limit = (size_t)search->peaks;
-    tm_peak_search start = {.floor = floor_of(search->min_score, metric), .most = limit};
+    tm_peak_search start = {.floor = floor_of(search->min_score, job), .most = limit};
 
     if (search->most && search->most < search->peaks / PEAKS_A_MATCH)
         start.most = least_of(limit, (size_t)search->most * PEAKS_A_MATCH + FIRST_PEAKS);
@@ -77,7 +77,7 @@ static bool add_hit(tm_hits *hits, size_t *room, const tm_job *job, tm_candidate
     hits->items[hits->count++] =
         (tm_hit){.peak = {.x = peak.position % g->map_width - g->pad_x,
                           .y = peak.position / g->map_width - g->pad_y,
-                          .score = tm_score_of_rank(job->metric, peak.value)},
+                          .score = tm_job_score(job, peak.value)},
                  .margin = NAN};
     return true;
 }
@@ -120,7 +120,7 @@ static void set_margins(tm_hits *hits, const tm_job *job, tm_candidate next)
     for (size_t i = 0; i + 1 < hits->count; i++)
         hits->items[i].margin = hits->items[i + 1].peak.score;
     if (hits->count && next.position != INT64_MAX)
-        hits->items[hits->count - 1].margin = tm_score_of_rank(job->metric, next.value);
+        hits->items[hits->count - 1].margin = tm_job_score(job, next.value);
 }
 
 tm_status tm_search_take(tm_hits *hits, const tm_search *search, tm_job *job, int threads,

@@ -6,7 +6,7 @@
 #include "lcc/lcc.h"
 
 /* Which peaks an algorithm is to keep, at first. */
-tm_peak_search tm_search_start(const tm_search *search, tm_metric metric);
+tm_peak_search tm_search_start(const tm_search *search, const tm_job *job);
 
 /* Takes the matches from the job's finished peaks. *enough becomes false where
  * that needs more of the map's peaks: hits is empty then, and the list is made

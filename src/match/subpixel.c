@@ -70,7 +70,7 @@ static void stay_in_map(const surface *f, double way[2], const double peak[2])
 /* How far a score is from that of a copy, for metrics that know it. */
 static bool distances_of(double u[3][3], double s[3][3], tm_metric metric)
 {
-    const bool normed = metric == TM_METRIC_LCC || metric == TM_METRIC_CCORR_NORMED;
+    const bool normed = tm_is_normed(metric);
     for (int i = 0; i < 9; i++)
         u[i / 3][i % 3] = fmax(normed ? 1 - s[i / 3][i % 3] : s[i / 3][i % 3], 0);
     return normed || tm_is_distance(metric);
@@ -160,7 +160,7 @@ static void refine(tm_hit *hit, const tm_job *job)
             const tm_candidate c = window_at(job, at_x, at_y);
             if (c.position == INT64_MAX)
                 return; /* beside what the frame's mask leaves out */
-            s[j][i] = tm_score_of_rank(job->metric, c.value);
+            s[j][i] = tm_job_score(job, c.value);
         }
     }
     fit_top(s, job->metric, way, centre);

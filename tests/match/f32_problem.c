@@ -52,11 +52,7 @@ double f32_check_map(const f32_problem *p, const tm_settings *s, const float *ma
 {
     tm_template *t;
     CHECK_EQ(tm_template_prepare(&t, &p->tmpl), TM_OK);
-    tm_job job = {.metric = s->metric == TM_METRIC_CCORR    ? TM_METRIC_CCORR_F32
-                            : s->metric == TM_METRIC_SQDIFF ? TM_METRIC_SQDIFF_F32
-                                                            : s->metric,
-                  .frame = p->frame,
-                  .tmpl = t};
+    tm_job job = {.metric = s->metric, .frame = p->frame, .tmpl = t};
     const tm_geometry *g = &job.geometry;
     CHECK_EQ(tm_geometry_init(&job.geometry, s->domain, p->frame.width, p->frame.height,
                               p->tmpl.width, p->tmpl.height),

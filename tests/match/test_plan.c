@@ -384,7 +384,7 @@ static void plans_floats(void)
     enum { SIDE = 600, SIZE = 60 };
     static float samples[SIDE * SIDE * 3];
     static uint8_t mask[SIZE * SIZE];
-    const tm_metric metrics[] = {TM_METRIC_LCC, TM_METRIC_SQDIFF_F32};
+    const tm_metric metrics[] = {TM_METRIC_LCC, TM_METRIC_SQDIFF};
 
     if (!TM_HAVE_FFTW)
         check_skip("this build has no FFTW");

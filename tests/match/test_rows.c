@@ -130,7 +130,7 @@ static void compare(tm_device_kind device, tm_algorithm algorithm)
         const tm_geometry *g = &expected[i].geometry;
         CHECK_EQ(best[i].x, expected[i].best.position % g->map_width - g->pad_x);
         CHECK_EQ(best[i].y, expected[i].best.position / g->map_width - g->pad_y);
-        CHECK(best[i].score == tm_score_of_rank(metric, expected[i].best.value));
+        CHECK(best[i].score == tm_job_score(&expected[i], expected[i].best.value));
         if (sinks[i].write) {
             CHECK(writers[i].in_order);
             CHECK_EQ(writers[i].next, g->map_height);

@@ -78,7 +78,7 @@ static void load(const tm_fft_strip *strip, const tm_fft_scratch *scratch, int64
             norms[i] += norm;
             norms[f32->planes] += i < channels ? norm : 0;
         }
-        for (int c = 0; c < channels && strip->job->metric == TM_METRIC_SQDIFF_NORMED; c++) {
+        for (int c = 0; c < channels && tm_fft_f32_needs_raw_squares(strip->job->metric); c++) {
             for (int x = 0; x < t->length_x; x++)
                 s->values[x] = (double)s->pixels[c][x];
             norms[f32->planes + 1] += sum_of_squares(s->values, t->length_x);

@@ -123,8 +123,8 @@ static void score_all(const tm_f32_rule *rule, const double *const sums[TM_F32_S
 
     if (metric == TM_METRIC_LCC && channels == 1)
         score_sums(rule, sums, b->count, TM_METRIC_LCC, 1, b->score, b->again);
-    else if (metric == TM_METRIC_SQDIFF_F32)
-        score_sums(rule, sums, b->count, TM_METRIC_SQDIFF_F32, 0, b->score, b->again);
+    else if (metric == TM_METRIC_SQDIFF)
+        score_sums(rule, sums, b->count, TM_METRIC_SQDIFF, 0, b->score, b->again);
     else
         score_sums(rule, sums, b->count, metric, channels, b->score, b->again);
 }
@@ -168,7 +168,7 @@ static void do_again(tm_fft_f32_scratch *s, const tm_fft_row *row, block *b, int
     tm_f32_patch_sums(p, row->x + b->first, row->y, &sums);
     for (int i = 0; i < b->count; i++) {
         if (b->again[i] != 0)
-            b->value[i] = tm_f32_patch_value(p, &sums, row->x + b->first + i, row->y, i);
+            tm_f32_patch_values(p, &sums, row->x + b->first, row->y, i, 1, b->value);
     }
 }
 

@@ -61,22 +61,34 @@ static void run_row(const run *r, const tile *t, const tm_job *target, int64_t y
                     tm_candidate *best)
 {
     const tm_job *job = r->job;
-    tm_f32_block block;
+    const tm_value skipped = tm_skipped_value(job->metric);
+    float *map = target->map.data;
 
     if (job->frame.mask)
         find_touched(r, t, y);
-    for (int64_t u = 0; u < t->patch.width; u++) {
-        const int64_t x = t->patch.x + u;
-        const int i = (int)(u % TM_F32_BLOCK);
-        if (i == 0)
-            tm_f32_patch_sums(&t->patch, x, y, &block);
-        const bool skipped = job->frame.mask && t->touched[u];
-        const tm_value value = skipped ? tm_skipped_value(job->metric)
-                                       : tm_f32_patch_value(&t->patch, &block, x, y, i);
-        const tm_candidate candidate = {value.rank, y * job->geometry.map_width + x};
-        tm_job_store(target, x, y, &value);
-        if (!skipped && tm_candidate_beats(candidate, *best))
-            *best = candidate;
+    if (map)
+        map = (float *)(void *)((char *)map + y * target->map.stride) + t->patch.x;
+    for (int64_t u = 0; u < t->patch.width; u += TM_F32_BLOCK) {
+        const int count = (int)smaller(TM_F32_BLOCK, t->patch.width - u);
+        const int64_t x = t->patch.x + u, position = y * job->geometry.map_width + x;
+        tm_value values[TM_F32_BLOCK];
+        tm_f32_block block;
+
+        tm_f32_patch_sums(&t->patch, x, y, &block);
+        if (!job->frame.mask)
+            tm_f32_patch_values(&t->patch, &block, x, y, 0, count, values);
+        for (int i = 0; i < count; i++) {
+            const bool skip = job->frame.mask && t->touched[u + i];
+            if (skip)
+                values[i] = skipped;
+            else if (job->frame.mask)
+                tm_f32_patch_values(&t->patch, &block, x, y, i, 1, values);
+            const tm_candidate candidate = {values[i].rank, position + i};
+            if (map)
+                map[u + i] = values[i].score;
+            if (!skip && tm_candidate_beats(candidate, *best))
+                *best = candidate;
+        }
     }
 }
 

@@ -81,20 +81,23 @@ void tm_f32_patch_sums(const tm_f32_patch *p, int64_t x, int64_t y, tm_f32_block
                               .channels = t->channels,
                               .distance = tm_is_distance(metric),
                               .sums = centred,
-                              .squares = centred || metric == TM_METRIC_CCORR_NORMED ||
-                                         metric == TM_METRIC_SQDIFF_NORMED,
+                              .squares = tm_f32_needs_s_ff(metric),
                               .columns = p->columns};
     p->block(&view, block);
 }
 
-tm_value tm_f32_patch_value(const tm_f32_patch *p, const tm_f32_block *b, int64_t x, int64_t y,
-                            int i)
+void tm_f32_patch_values(const tm_f32_patch *p, const tm_f32_block *b, int64_t x, int64_t y,
+                         int first, int count, tm_value *values)
 {
-    tm_f32_sums sums = {.products = b->products[i], .s_ff = b->s_ff[i]};
-    double score;
-    for (int c = 0; c < p->job->tmpl->channels; c++)
-        tm_f32_centre(&p->scorer, &sums, c, b->s_f[c][i]);
-    if (!tm_f32_score_of(&p->scorer, &sums, &score))
-        score = tm_f32_window(p->job, x, y);
-    return tm_f32_value(p->job->metric, score);
+    const tm_f32_scorer scorer = p->scorer; /* a copy, which nothing written here can change */
+
+    for (int i = first; i < first + count; i++) {
+        tm_f32_sums sums = {.products = b->products[i], .s_ff = b->s_ff[i]};
+        double score;
+        for (int c = 0; c < scorer.channels; c++)
+            tm_f32_centre(&scorer, &sums, c, b->s_f[c][i]);
+        if (!tm_f32_score_of(&scorer, &sums, &score))
+            score = tm_f32_window(p->job, x + i, y);
+        values[i] = tm_f32_value(scorer.metric, score);
+    }
 }

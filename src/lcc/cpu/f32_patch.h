@@ -27,9 +27,10 @@ int64_t tm_f32_patch_columns(const tm_f32_patch *patch);
 /* Stages the windows that x, y, width and height say. */
 void tm_f32_patch_stage(const tm_f32_patch *patch);
 
-/* The sums of the windows from (x, y) on, then a window's value. */
+/* The sums of the windows from (x, y) on, then the values of count of them from number
+ * first on. */
 void tm_f32_patch_sums(const tm_f32_patch *patch, int64_t x, int64_t y, tm_f32_block *block);
-tm_value tm_f32_patch_value(const tm_f32_patch *patch, const tm_f32_block *block, int64_t x,
-                            int64_t y, int i);
+void tm_f32_patch_values(const tm_f32_patch *patch, const tm_f32_block *block, int64_t x,
+                         int64_t y, int first, int count, tm_value *values);
 
 #endif

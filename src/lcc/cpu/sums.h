@@ -105,37 +105,37 @@ score_metric(const tm_scorer *s, const int64_t *const *sums, int blocks, float *
         score_each(s, sums, blocks, to, metric, s->channels, false);
 }
 
-static void score_integers(const tm_scorer *s, const int64_t *const *sums, int blocks,
-                           int64_t *restrict to)
+static inline __attribute__((always_inline)) void
+score_integers(const tm_scorer *scorer, const int64_t *const *sums, int blocks,
+               int64_t *restrict to, tm_metric metric)
 {
-    const int64_t skipped = tm_skipped_value(s->metric).integer;
-    const int64_t *ft = sums[TM_SUM_FT], *ff = sums[TM_SUM_FF], *touched = sums[TM_SUM_TOUCHED];
+    const int64_t skipped = tm_skipped_value(metric).integer;
+    const int64_t *ft = sums[TM_SUM_FT], *touched = sums[TM_SUM_TOUCHED];
+    const int64_t *ff = tm_needs_s_ff(metric) ? sums[TM_SUM_FF] : ft;
+    tm_scorer s = *scorer;
 
+    s.metric = metric;
     for (int x = 0; x < blocks * TM_BLOCK; x++) {
         const int i = tm_phase_index(x);
-        const int64_t sum = s->metric == TM_METRIC_CCORR ? ft[i] : ff[i] - 2 * ft[i] + s->s_tt;
-        to[x] = touched && touched[i] ? skipped : sum;
+        const tm_sums window = {.s_ft = ft[i], .s_ff = ff[i]};
+        to[x] = touched && touched[i] ? skipped : tm_integer_score(&s, &window);
     }
 }
 
+/* One copy for each metric, whose formula is then known. */
 static void score_sums(const tm_scorer *s, const int64_t *const *sums, int blocks, void *row)
 {
+#define SCORE(NAME, name, dividend, divisor)                                                       \
+    case TM_METRIC_##NAME:                                                                         \
+        if ((divisor) == TM_BY_ONE)                                                                \
+            score_integers(s, sums, blocks, row, TM_METRIC_##NAME);                                \
+        else                                                                                       \
+            score_metric(s, sums, blocks, row, TM_METRIC_##NAME);                                  \
+        break;
     switch (s->metric) {
-    case TM_METRIC_LCC:
-        score_metric(s, sums, blocks, row, TM_METRIC_LCC);
-        break;
-    case TM_METRIC_CCORR_NORMED:
-        score_metric(s, sums, blocks, row, TM_METRIC_CCORR_NORMED);
-        break;
-    case TM_METRIC_SQDIFF_NORMED:
-        score_metric(s, sums, blocks, row, TM_METRIC_SQDIFF_NORMED);
-        break;
-    case TM_METRIC_CCOEFF:
-        score_metric(s, sums, blocks, row, TM_METRIC_CCOEFF);
-        break;
-    default:
-        score_integers(s, sums, blocks, row);
+        TM_EACH_METRIC(SCORE)
     }
+#undef SCORE
 }
 
 static inline void assign_sums(tm_cpu_kernels *kernels)

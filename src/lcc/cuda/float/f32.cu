@@ -29,8 +29,7 @@ static __device__ __forceinline__ void add_up(tm_f32_panel &p, const tm_f32_laun
                                               const tm_f32_tile &t,
                                               tm_f32_sums (&windows)[TM_F32_EACH])
 {
-    const bool squares = CENTRED || l.scorer.metric == TM_METRIC_CCORR_NORMED ||
-                         l.scorer.metric == TM_METRIC_SQDIFF_NORMED;
+    const bool squares = CENTRED || tm_f32_needs_s_ff(l.scorer.metric);
     tm_partial_sums products = {}, s_ff = {};
 
     for (int c = 0; c < l.scorer.channels; c++) {
@@ -122,9 +121,9 @@ static __device__ __forceinline__ bool fft_scores(tm_f32_panel &p, const tm_f32_
     for (int c = 0; c < l.scorer.channels; c++) {
         const double pivot = CENTRED ? tm_f32_pivot_of(l, t, c) : DISTANCE ? l.pivots[c] : 0;
         tm_partial_sums s_f = {};
-        if (l.scorer.metric != TM_METRIC_CCORR_F32)
+        if (CENTRED || DISTANCE || tm_f32_needs_s_ff(l.scorer.metric))
             tm_f32_add_boxes<CENTRED, true, CENTRED || DISTANCE>(p, l, t, c, pivot, s_f, s_ff);
-        if (l.scorer.metric == TM_METRIC_SQDIFF_NORMED)
+        if (DISTANCE && tm_f32_needs_s_ff(l.scorer.metric))
             tm_f32_add_boxes<false, true, false>(p, l, t, c, 0, none, squares);
         if (CENTRED) /* the means of the taps are rounded sums */
             error.products += l.shift_error * fabs(pivot - l.pivots[c]);
