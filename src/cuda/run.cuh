@@ -9,7 +9,7 @@
 /* Runs the jobs: writes each one's best, map and peaks. */
 cudaError_t tm_run(tm_cuda *cuda, tm_job *jobs, size_t count);
 
-/* Whether there is a match to replay; and its device's part again, as tm_cuda_plugin says. */
+/* Whether there is a match to replay; and its device's part again, as tm_backend says. */
 bool tm_can_replay(const tm_cuda *cuda);
 cudaError_t tm_replay(tm_cuda *cuda, int samples, int launches, double *ms);
 

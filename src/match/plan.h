@@ -6,14 +6,23 @@
 #include "lcc/device.h"
 
 typedef struct tm_plan {
-    tm_algorithm algorithm; /* DIRECT; or FFT, whose tiling says by whose transforms */
+    tm_algorithm algorithm; /* DIRECT; FFT, whose tiling says by whose transforms; REFERENCE,
+                               which is not estimated */
     double ms;              /* the estimate of that */
     tm_estimate estimate;
 } tm_plan;
 
 /* wanted: AUTO, DIRECT, FFT or CUFFT; the last two become FFT, also where the estimate has a
  * fault. */
-void tm_plan_choose(tm_plan *plan, const tm_estimate *estimate, tm_algorithm wanted);
+static inline tm_plan tm_plan_choose(const tm_estimate *estimate, tm_algorithm wanted)
+{
+    const bool by_fft = wanted == TM_ALGORITHM_FFT || wanted == TM_ALGORITHM_CUFFT ||
+                        (wanted == TM_ALGORITHM_AUTO && estimate->fft_ms < estimate->direct_ms);
+
+    return (tm_plan){.algorithm = by_fft ? TM_ALGORITHM_FFT : TM_ALGORITHM_DIRECT,
+                     .ms = by_fft ? estimate->fft_ms : estimate->direct_ms,
+                     .estimate = *estimate};
+}
 
 /* How much longer the program takes where it opens a CUDA device, in milliseconds: with a frame
  * of 1920x1080 given three times, the median of 11 starts. The library's, as it is asked before

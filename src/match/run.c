@@ -37,13 +37,11 @@ static tm_plan plan_cpu(const tm_matcher *m, const tm_job *job)
 {
     const tm_estimate_request request = {m->settings.algorithm, m->fft_bytes, m->missed_ms};
     tm_estimate estimate;
-    tm_plan plan = {0};
 
-    if (m->settings.algorithm != TM_ALGORITHM_REFERENCE) {
-        tm_cpu_backend()->estimate(m->cpu, job, 1, &request, &estimate);
-        tm_plan_choose(&plan, &estimate, m->settings.algorithm);
-    }
-    return plan;
+    if (m->settings.algorithm == TM_ALGORITHM_REFERENCE)
+        return (tm_plan){.algorithm = TM_ALGORITHM_REFERENCE};
+    tm_cpu_backend()->estimate(m->cpu, job, 1, &request, &estimate);
+    return tm_plan_choose(&estimate, m->settings.algorithm);
 }
 
 /* By FFT only where it can run. */
@@ -96,7 +94,7 @@ static tm_status run_cpu(tm_matcher *m, tm_job *job)
     if (plan.algorithm == TM_ALGORITHM_FFT && plan.estimate.fault)
         return tm_matcher_fail(m, TM_ERR_INVALID, "no FFT: %s", plan.estimate.fault);
     const tm_status status = match_on_cpu(m, job, &plan, &work);
-    if (m->settings.algorithm == TM_ALGORITHM_REFERENCE) {
+    if (plan.algorithm == TM_ALGORITHM_REFERENCE) {
         m->algorithm = "reference";
         tm_matcher_say(m, "reference on cpu, 1 thread: as asked");
     } else {

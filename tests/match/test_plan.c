@@ -15,20 +15,16 @@ static tm_plan plan_on_cpu(const tm_cpu_conditions *conditions, const tm_job *jo
                            tm_algorithm wanted)
 {
     tm_estimate estimate;
-    tm_plan plan;
     tm_cpu_estimate(&estimate, conditions, job, wanted == TM_ALGORITHM_FFT);
-    tm_plan_choose(&plan, &estimate, wanted);
-    return plan;
+    return tm_plan_choose(&estimate, wanted);
 }
 
 static tm_plan plan_on_cuda(const tm_cuda_conditions *conditions, const tm_job *job,
                             tm_algorithm wanted)
 {
     tm_estimate estimate;
-    tm_plan plan;
     tm_cuda_estimate(&estimate, conditions, job, wanted);
-    tm_plan_choose(&plan, &estimate, wanted);
-    return plan;
+    return tm_plan_choose(&estimate, wanted);
 }
 
 static tm_plan plan_for(tm_device_kind device, int64_t frame, int64_t size, tm_algorithm wanted)

@@ -22,9 +22,8 @@ void tm_pool_device_free(tm_pool_device *d)
 {
     for (size_t i = 0; i < d->capacity; i++)
         tm_peak_list_free(&d->lists[i]);
-    free(d->bands);
+    free(d->jobs);
     free(d->estimates);
-    free(d->plans);
     free(d->bests);
     free(d->lists);
 }
@@ -34,13 +33,11 @@ static bool fit(tm_pool_device *d, size_t count)
     if (d->capacity >= count)
         return true;
     tm_pool_device_free(d);
-    d->bands = malloc(count * sizeof *d->bands);
+    d->jobs = malloc(count * sizeof *d->jobs);
     d->estimates = malloc(count * sizeof *d->estimates);
-    d->plans = malloc(count * sizeof *d->plans);
     d->bests = malloc(count * sizeof *d->bests);
     d->lists = calloc(count, sizeof *d->lists);
-    d->capacity =
-        d->bands && d->estimates && d->plans && d->bests && d->lists ? count : 0;
+    d->capacity = d->jobs && d->estimates && d->bests && d->lists ? count : 0;
     return d->capacity > 0;
 }
 
@@ -74,10 +71,10 @@ size_t tm_pool_device_cut(tm_pool_device *d, tm_rows rows)
         const tm_rows own = tm_rows_scale(rows, d->height, job->geometry.map_height);
         if (own.first == own.end)
             continue;
-        d->bands[count] = tm_job_rows(job, own, 0);
+        d->jobs[count] = tm_job_rows(job, own, 0);
         if (job->peaks) {
             tm_peak_list_clear(&d->lists[i]);
-            d->bands[count].peaks = &d->lists[i];
+            d->jobs[count].peaks = &d->lists[i];
         }
         count++;
     }
@@ -94,7 +91,7 @@ void tm_pool_device_merge(tm_pool_device *d, tm_rows rows)
             continue;
         whole.best = d->bests[i];
         pthread_mutex_lock(d->lock); /* the lists of peaks are the jobs' */
-        tm_job_merge(&whole, &d->bands[count++], own);
+        tm_job_merge(&whole, &d->jobs[count++], own);
         pthread_mutex_unlock(d->lock);
         d->bests[i] = whole.best;
         d->report.rows += own.end - own.first;
@@ -139,22 +136,22 @@ static tm_rows next_band(const tm_pool_device *d)
     return (tm_rows){d->rows.first, d->rows.first + count};
 }
 
-/* Chooses each job's algorithm. */
-static tm_status plan_jobs(tm_pool_device *d, size_t count)
+/* Chooses each job's algorithm; *plan becomes the last one's. */
+static tm_status plan_jobs(tm_pool_device *d, size_t count, tm_plan *plan)
 {
     const tm_estimate_request request = {.algorithm = d->call->algorithm};
 
-    d->backend->estimate(d->device, d->bands, count, &request, d->estimates);
+    d->backend->estimate(d->device, d->jobs, count, &request, d->estimates);
     for (size_t i = 0; i < count; i++) {
-        tm_plan *plan = &d->plans[i];
-        tm_plan_choose(plan, &d->estimates[i], d->call->algorithm);
+        const tm_estimate *estimate = &d->estimates[i];
+        *plan = tm_plan_choose(estimate, d->call->algorithm);
         if (plan->algorithm != TM_ALGORITHM_FFT)
             continue;
-        if (plan->estimate.fault) {
-            snprintf(d->message.text, sizeof d->message.text, "no FFT: %s", plan->estimate.fault);
+        if (estimate->fault) {
+            snprintf(d->message.text, sizeof d->message.text, "no FFT: %s", estimate->fault);
             return TM_ERR_INVALID;
         }
-        d->bands[i].tiling = &plan->estimate.tiling;
+        d->jobs[i].tiling = &estimate->tiling;
     }
     return TM_OK;
 }
@@ -162,14 +159,15 @@ static tm_status plan_jobs(tm_pool_device *d, size_t count)
 static tm_status match_band(tm_pool_device *d, tm_rows band)
 {
     tm_work work = {0};
+    tm_plan plan;
     const size_t count = tm_pool_device_cut(d, band);
     if (count) {
-        tm_status status = plan_jobs(d, count);
+        tm_status status = plan_jobs(d, count, &plan);
         if (status == TM_OK)
-            status = d->backend->match(d->device, d->bands, count, &work, &d->message);
+            status = d->backend->match(d->device, d->jobs, count, &work, &d->message);
         if (status != TM_OK)
             return status;
-        d->last_plan = d->plans[count - 1];
+        d->last_plan = plan;
     }
     tm_pool_device_merge(d, band);
     d->work.times.to_device += work.times.to_device;

@@ -27,9 +27,8 @@ typedef struct tm_pool_device {
     bool failed;    /* it gets no more rows in this call */
     tm_status status;
     tm_message message;
-    tm_job *bands; /* the jobs of a band; there is room for all of the call's, here and below */
+    tm_job *jobs; /* the jobs of a band; there is room for all of the call's, here and below */
     tm_estimate *estimates;
-    tm_plan *plans;
     tm_candidate *bests;
     tm_peak_list *lists; /* the bands' peaks; initialised where jobs want any */
     size_t capacity;
@@ -59,7 +58,7 @@ tm_status tm_pool_device_begin(tm_pool_device *device, const tm_pool_call *call,
 /* Frees what calls needed. */
 void tm_pool_device_free(tm_pool_device *device);
 
-/* Makes the jobs that match these rows, in device->bands, and returns how many there are: maps
+/* Makes the jobs that match these rows, in device->jobs, and returns how many there are: maps
  * of few rows may have none of them. */
 size_t tm_pool_device_cut(tm_pool_device *device, tm_rows rows);
 

@@ -97,7 +97,7 @@ static tm_status rescue(tm_pool *pool, tm_rows rows)
     tm_pool_device *d = pool->devices; /* its room for jobs is free */
     const int64_t done = d->report.rows;
     const size_t count = tm_pool_device_cut(d, rows);
-    const tm_status status = call->rescue(call->context, d->bands, count, &call->message);
+    const tm_status status = call->rescue(call->context, d->jobs, count, &call->message);
     if (status != TM_OK)
         return status;
     tm_pool_device_merge(d, rows);
