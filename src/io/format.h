@@ -78,6 +78,9 @@ bool io_jpeg_encode(const io_picture *picture, int quality, FILE *file, io_error
 /* Says that no format knows the file. */
 bool io_fail_unknown(io_error *error);
 
+/* Where rows are read, the source's memory is given back in steps of this. */
+#define IO_RELEASE_BYTES ((size_t)8 << 20)
+
 /* Says that the source's bytes from begin to end are of no more use; their memory is given back
  * some time. */
 void io_rows_spend(io_rows *rows, size_t begin, size_t end);

@@ -9,25 +9,6 @@
 
 enum { FEW = 8 };
 
-int64_t io_text_size_for(const io_picture *picture)
-{
-    const int64_t side = io_extent(picture);
-    return larger(side / 110, clamp(side / 40, IO_SMALLEST_TEXT, 10));
-}
-
-bool io_is_free(const io_crowd *crowd, io_rect rect, size_t except)
-{
-    for (size_t i = 0; i < crowd->plate_count; i++)
-        if (io_meet(rect, crowd->plates[i]))
-            return false;
-    for (size_t i = 0; i < crowd->drawing->count; i++) {
-        const io_box *b = &crowd->drawing->boxes[i];
-        if (i != except && io_meet(rect, io_grown(io_match_rect(b), crowd->pen.line)))
-            return false;
-    }
-    return true;
-}
-
 static int64_t pad_x(int64_t size)
 {
     return ceil_div(2 * size, 5);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of a drawing of matches. */
+/* The parts of a drawing of matches: what marks.c has for all of them, and labels and the legend. */
 #ifndef TMATCH_IO_MARKS_H
 #define TMATCH_IO_MARKS_H
 

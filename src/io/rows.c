@@ -3,9 +3,6 @@
 
 #include <stdlib.h>
 
-/* The file's memory is given back in steps of this. */
-#define RELEASE_BYTES ((size_t)8 << 20)
-
 /* A picture that is turned or mirrored is not decoded by rows: its first row may need the file's
  * last, or come the wrong way round. */
 static void orient(io_rows *rows)
@@ -121,18 +118,6 @@ const char *io_rows_whole(const io_rows *rows)
     return rows->whole;
 }
 
-/* Bytes between the parts are given back with them: if they are needed they are read again. */
-void io_rows_spend(io_rows *rows, size_t begin, size_t end)
-{
-    const bool none = rows->spent_begin == rows->spent_end;
-    rows->spent_begin = none || begin < rows->spent_begin ? begin : rows->spent_begin;
-    rows->spent_end = none || end > rows->spent_end ? end : rows->spent_end;
-    if (rows->spent_end - rows->spent_begin < RELEASE_BYTES)
-        return;
-    io_source_release_range(rows->source, rows->spent_begin, rows->spent_end);
-    rows->spent_begin = rows->spent_end = 0;
-}
-
 bool io_rows_read(io_rows *rows, uint8_t *to, io_error *error)
 {
     if (rows->whole)
@@ -143,7 +128,7 @@ bool io_rows_read(io_rows *rows, uint8_t *to, io_error *error)
     if (!good)
         return false;
     rows->next++;
-    if (rows->used > rows->source->released + RELEASE_BYTES)
+    if (rows->used > rows->source->released + IO_RELEASE_BYTES)
         io_source_release(rows->source, rows->used);
     return true;
 }

@@ -89,6 +89,18 @@ void io_source_release_range(const io_source *source, size_t begin, size_t end)
         madvise((uint8_t *)(uintptr_t)source->data + first, end - first, MADV_DONTNEED);
 }
 
+/* Bytes between the parts are given back with them: if they are needed they are read again. */
+void io_rows_spend(io_rows *rows, size_t begin, size_t end)
+{
+    const bool none = rows->spent_begin == rows->spent_end;
+    rows->spent_begin = none || begin < rows->spent_begin ? begin : rows->spent_begin;
+    rows->spent_end = none || end > rows->spent_end ? end : rows->spent_end;
+    if (rows->spent_end - rows->spent_begin < IO_RELEASE_BYTES)
+        return;
+    io_source_release_range(rows->source, rows->spent_begin, rows->spent_end);
+    rows->spent_begin = rows->spent_end = 0;
+}
+
 void io_source_close(io_source *source)
 {
     const io_source before = *source;
