@@ -1,13 +1,164 @@
 /* SPDX-License-Identifier: MIT */
-/* The public API: whole frames matched, for the best match or for peaks. */
+/* The public API: templates, and whole frames matched with them. What callers give is checked and
+ * becomes jobs, which run.c runs. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "clock.h"
+#include "integers.h"
+#include "lcc/f32.h"
 #include "match/forked.h"
 #include "match/matcher.h"
 #include "match/search.h"
 #include "match/settings.h"
+
+/* Whether the template has nothing that the metric could compare. */
+static bool is_flat(const tm_template *t, tm_metric metric)
+{
+    return t->count == 0 || (t->flat && tm_needs_s_f(metric));
+}
+
+/* Whether the samples, if they are floats, are finite. One core alone would take longer to read a
+ * large frame than a match takes. */
+static bool is_finite(const tm_image *image, int threads)
+{
+    const int64_t least = 1 << 20, bytes = image->height * tm_image_row_bytes(image);
+    const int64_t bands = clamp(bytes / least, 1, smaller(threads, image->height));
+    bool finite = true;
+
+    if (image->type != TM_SAMPLE_F32)
+        return true;
+#pragma omp parallel for num_threads((int)bands) reduction(&& : finite)
+    for (int64_t i = 0; i < bands; i++)
+        finite = finite && tm_f32_is_finite(image, image->height * i / bands,
+                                            image->height * (i + 1) / bands);
+    return finite;
+}
+
+/* Refuses samples that no score is defined for, and says where the first one is. */
+static tm_status check_finite(tm_matcher *m, const tm_image *image, const char *name, int threads)
+{
+    int64_t i = 0, y = 0;
+
+    if (is_finite(image, threads))
+        return TM_OK;
+    while (tm_f32_is_finite(image, y, y + 1))
+        y++;
+    const float *row = tm_f32_row(image, y);
+    while (isfinite(row[i]))
+        i++;
+    return tm_matcher_fail(m, TM_ERR_INVALID,
+                           "the %s has the sample %s at x=%lld y=%lld, and only finite "
+                           "ones have a score",
+                           name,
+                           isnan(row[i]) ? "nan"
+                           : row[i] > 0  ? "inf"
+                                         : "-inf",
+                           (long long)(i / tm_image_channels(image)), (long long)y);
+}
+
+tm_status tm_template_create(tm_template **tmpl, tm_matcher *matcher, const tm_image *image)
+{
+    if (!tmpl || !matcher)
+        return TM_ERR_INVALID;
+    const char *fault = tm_image_fault(image);
+    if (fault)
+        return tm_matcher_fail(matcher, TM_ERR_INVALID, "%s", fault);
+    if (image->width * image->height > TM_MAX_TEMPLATE_PIXELS)
+        return tm_matcher_fail(
+            matcher, TM_ERR_TEMPLATE_TOO_LARGE,
+            "the template has %lld x %lld pixels, and exact 64-bit sums allow %lld in all",
+            (long long)image->width, (long long)image->height, (long long)TM_MAX_TEMPLATE_PIXELS);
+
+    tm_template *t;
+    tm_status status = check_finite(matcher, image, "template", 1);
+    if (status != TM_OK)
+        return status;
+    status = tm_template_prepare(&t, image);
+    if (status == TM_OK && is_flat(t, matcher->settings.metric)) {
+        tm_template_destroy(&t);
+        status = TM_ERR_FLAT_TEMPLATE;
+    }
+    if (status != TM_OK)
+        return tm_matcher_fail_plain(matcher, status);
+    *tmpl = t;
+    return TM_OK;
+}
+
+static const char *type_name(tm_sample_type type)
+{
+    return type == TM_SAMPLE_F32 ? "float" : type == TM_SAMPLE_U16 ? "16-bit" : "8-bit";
+}
+
+static tm_status prepare_job(tm_matcher *m, tm_job *job, const tm_image *frame,
+                             const tm_template *tmpl, const tm_map *map)
+{
+    if (!tmpl)
+        return tm_matcher_fail_plain(m, TM_ERR_INVALID);
+    if (is_flat(tmpl, m->settings.metric))
+        return tm_matcher_fail_plain(m, TM_ERR_FLAT_TEMPLATE);
+    if (frame->type != tmpl->type || tm_image_channels(frame) != tmpl->channels)
+        return tm_matcher_fail(
+            m, TM_ERR_INVALID, "the frame has %s samples and %d channel%s, the template %s and %d",
+            type_name(frame->type), tm_image_channels(frame),
+            tm_image_channels(frame) == 1 ? "" : "s", type_name(tmpl->type), tmpl->channels);
+    *job = (tm_job){.metric = m->settings.metric, .frame = *frame, .tmpl = tmpl};
+    if (map)
+        job->map = *map;
+    tm_status status = tm_geometry_init(&job->geometry, m->settings.domain, frame->width,
+                                        frame->height, tmpl->width, tmpl->height);
+    job->last_row = job->geometry.map_height;
+    if (status != TM_OK)
+        return tm_matcher_fail(m, status,
+                               "the template, %lld x %lld, is larger than the frame, %lld x %lld",
+                               (long long)tmpl->width, (long long)tmpl->height,
+                               (long long)frame->width, (long long)frame->height);
+    const char *fault = tm_map_fault(&job->map, job->geometry.map_width, job->geometry.map_height,
+                                     tm_job_element(job));
+    return fault ? tm_matcher_fail(m, TM_ERR_INVALID, "%s", fault) : TM_OK;
+}
+
+tm_peak tm_peak_of_job(const tm_job *job)
+{
+    const tm_geometry *g = &job->geometry;
+    return (tm_peak){.x = job->best.position % g->map_width - g->pad_x,
+                     .y = job->best.position / g->map_width - g->pad_y,
+                     .score = tm_job_score(job, job->best.value)};
+}
+
+tm_status tm_matcher_prepare(tm_matcher *matcher, const tm_image *frame,
+                             const tm_template *const *tmpls, size_t count, const tm_map *maps,
+                             tm_job **jobs)
+{
+    if (!tmpls || count == 0 || count > SIZE_MAX / sizeof *matcher->jobs)
+        return tm_matcher_fail_plain(matcher, TM_ERR_INVALID);
+    const char *fault = tm_image_fault(frame);
+    if (fault)
+        return tm_matcher_fail(matcher, TM_ERR_INVALID, "%s", fault);
+    if (check_finite(matcher, frame, "frame", tm_matcher_threads(matcher)) != TM_OK)
+        return TM_ERR_INVALID;
+    if (matcher->job_capacity < count) {
+        tm_job *room = realloc(matcher->jobs, count * sizeof *room);
+        if (!room)
+            return tm_matcher_fail_plain(matcher, TM_ERR_MEMORY);
+        matcher->jobs = room;
+        matcher->job_capacity = count;
+    }
+    for (size_t i = 0; i < count; i++) {
+        tm_status status =
+            prepare_job(matcher, &matcher->jobs[i], frame, tmpls[i], maps ? &maps[i] : NULL);
+        if (status != TM_OK)
+            return status;
+    }
+
+    *jobs = matcher->jobs;
+    matcher->fft_bytes = (matcher->settings.host_memory + 3) / 4;
+    matcher->times = (tm_times){0};
+    matcher->warning.text[0] = '\0';
+    matcher->on_pool = false;
+    return TM_OK;
+}
 
 /* One call: for the best match, or for peaks. */
 typedef struct call {
