@@ -37,11 +37,11 @@ struct io_format {
      * picture is freed by the caller. */
     bool (*decode)(const io_source *source, const io_request *request, const io_limits *limits,
                    io_picture *picture, io_error *error);
-    /* Decoding by rows, or all NULL. rows_state: how many bytes state has, which are 0 before open.
-     * open sets width, height, what io_rows says of the file, and state, and whole where the file
-     * has to be decoded whole: then read is not called. read decodes the next row and says in used
-     * how much of the file's beginning is of no more use. close, or NULL, frees what state holds,
-     * whatever open left; state itself and row are freed after it. */
+    /* Decoding by rows. rows_state: how many bytes state has, which are 0 before open. open sets
+     * width, height, what io_rows says of the file, and state, and whole where the file has to be
+     * decoded whole: then read is not called, and may be NULL. read decodes the next row and says
+     * in used how much of the file's beginning is of no more use. close, or NULL, frees what state
+     * holds, whatever open left; state itself and row are freed after it. */
     size_t rows_state;
     bool (*rows_open)(io_rows *rows, const io_limits *limits, io_error *error);
     bool (*rows_read)(io_rows *rows, uint8_t *to, io_error *error);

@@ -214,7 +214,8 @@ void io_show(io_picture *picture);
 
 /* Decoding row by row, for pictures larger than memory. PNG, JPEG, TIFF, BMP and PNM can; not
  * interlaced PNG and progressive JPEG, whose first row is complete only at the end
- * of the file, not what EXIF turns or mirrors, and not text. */
+ * of the file, not what EXIF turns or mirrors, and not WebP, NPY and text: of these only the size
+ * is told. */
 typedef struct io_rows io_rows;
 
 /* As io_decode_as, but for 8-bit samples without a mask: only color and stored_orientation of the

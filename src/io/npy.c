@@ -81,6 +81,20 @@ static bool parse_header(npy *file, const io_source *source, io_error *error)
     return parse_type(file, header, error) && parse_shape(file, header, error);
 }
 
+static bool open_array(npy *file, const io_source *source, const io_limits *limits, io_error *error)
+{
+    size_t needed;
+    *file = (npy){0};
+    if (!parse_header(file, source, error) ||
+        !io_check_size(file->columns, file->rows, limits, error))
+        return false;
+    if (__builtin_mul_overflow((size_t)(file->rows * file->columns),
+                               (size_t)(file->channels * file->bytes), &needed) ||
+        needed > file->size)
+        return io_fail(error, "damaged NPY: the file is truncated");
+    return true;
+}
+
 static uint16_t deep_sample(const npy *file, size_t i)
 {
     const uint8_t *at = file->samples + 2 * i;
@@ -119,15 +133,9 @@ static void read_row(const npy *file, int64_t y, bool deep, void *to)
 static bool decode(const io_source *source, const io_request *request, const io_limits *limits,
                    io_picture *picture, io_error *error)
 {
-    npy file = {0};
-    size_t needed;
-    if (!parse_header(&file, source, error) ||
-        !io_check_size(file.columns, file.rows, limits, error))
+    npy file;
+    if (!open_array(&file, source, limits, error))
         return false;
-    if (__builtin_mul_overflow((size_t)(file.rows * file.columns),
-                               (size_t)(file.channels * file.bytes), &needed) ||
-        needed > file.size)
-        return io_fail(error, "damaged NPY: the file is truncated");
     const bool deep = request->deep && file.bytes == 2;
     const bool floats = file.bytes == 4;
     if (!io_picture_allocate(picture, file.columns, file.rows, request->color,
@@ -157,9 +165,24 @@ static bool decode(const io_source *source, const io_request *request, const io_
     return !floats || io_finish_floats(picture, request, error);
 }
 
+static bool rows_open(io_rows *rows, const io_limits *limits, io_error *error)
+{
+    npy file;
+    if (!open_array(&file, rows->source, limits, error))
+        return false;
+    rows->width = file.columns;
+    rows->height = file.rows;
+    rows->colored = file.channels == 3;
+    rows->deep = file.bytes == 2;
+    rows->floats = file.bytes == 4;
+    rows->whole = "a NumPy array";
+    return true;
+}
+
 const io_format io_format_npy = {
     .name = "NPY",
     .not_in_folders = true, /* they may be score maps */
     .probe = probe,
     .decode = decode,
+    .rows_open = rows_open,
 };

@@ -32,8 +32,6 @@ bool io_rows_open_as(io_rows **opened, io_source *source, const io_request *requ
     const io_format *format = source->size ? io_find_format(source->data, source->size) : NULL;
     if (!format)
         return source->size ? io_fail_unknown(error) : io_fail(error, IO_EMPTY);
-    if (!format->rows_open)
-        return io_fail(error, "a picture in %s is decoded whole, not by rows", format->name);
     io_rows *rows = calloc(1, sizeof *rows);
     if (!rows)
         return io_fail(error, "not enough memory");

@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A line of prose does not look like numbers for so long. */
+enum { PROBED_BYTES = 64 << 10 };
+
 typedef struct scanner {
     const uint8_t *at, *end, *line_start;
     int64_t line;
@@ -16,8 +19,9 @@ typedef struct scanner {
 
 /* What was read so far: as bytes, until a number does not fit in one. */
 typedef struct matrix {
-    int64_t width, height;
-    size_t count, room;
+    int64_t width, height; /* as measured */
+    size_t count, room;    /* how many numbers were read, and are kept: 0 where they are only looked at */
+    bool has_floats;
     uint8_t *bytes;
     float *floats;
 } matrix;
@@ -72,14 +76,16 @@ static bool skip_empty_lines(scanner *text)
     return false;
 }
 
-/* The first line with content has to look like numbers, so that prose is not
- * taken for a matrix with an error in it. */
+/* The first line with content, which may be the whole file, has to begin like numbers, so that
+ * prose is not taken for a matrix with an error in it. */
 static bool probe(const uint8_t *data, size_t size)
 {
     scanner text = start(data, size);
     bool digit = false;
     if (!skip_empty_lines(&text))
         return false;
+    if (text.end - text.at > PROBED_BYTES)
+        text.end = text.at + PROBED_BYTES;
     for (; !at_line_end(&text); text.at++) {
         if (!is_numeric(*text.at) && !ends_value(*text.at))
             return false;
@@ -94,25 +100,34 @@ static bool fail_at(const scanner *text, const char *what, io_error *error)
                    text->at - text->line_start + 1, what);
 }
 
+/* Numbers of a row that is too long, which is refused at its end, are not kept. */
 static bool put_byte(matrix *m, uint8_t value)
 {
-    if (m->floats)
-        m->floats[m->count++] = value;
-    else
-        m->bytes[m->count++] = value;
+    const size_t i = m->count++;
+    if (i < m->room && m->floats)
+        m->floats[i] = value;
+    else if (i < m->room)
+        m->bytes[i] = value;
     return true;
 }
 
 static bool put_float(matrix *m, float value, io_error *error)
 {
+    m->has_floats = true;
+    if (m->room == 0)
+        return false; /* it was looked for, and is no error */
     if (!m->floats) {
         m->floats = malloc(m->room * sizeof *m->floats);
         if (!m->floats)
             return io_fail(error, "not enough memory");
-        for (size_t i = 0; i < m->count; i++)
+        for (size_t i = 0; i < m->count && i < m->room; i++)
             m->floats[i] = m->bytes[i];
+        free(m->bytes);
+        m->bytes = NULL;
     }
-    m->floats[m->count++] = value;
+    const size_t i = m->count++;
+    if (i < m->room)
+        m->floats[i] = value;
     return true;
 }
 
@@ -157,35 +172,61 @@ static bool parse_value(scanner *text, matrix *m, io_error *error)
     return put_byte(m, (uint8_t)number);
 }
 
+static void skip_separator(scanner *text)
+{
+    skip_blanks(text);
+    if (text->at < text->end && *text->at == ',') {
+        text->at++;
+        skip_blanks(text);
+    }
+}
+
+/* Counts the numbers of the first row, and the rows, whatever they are. Fails as soon as they are
+ * more pixels than the limit. */
+static bool measure(scanner text, const io_limits *limits, matrix *m, io_error *error)
+{
+    const int64_t most = limits->max_pixels;
+    bool fits;
+
+    *m = (matrix){0};
+    if (!skip_empty_lines(&text))
+        return io_fail(error, IO_LOST);
+    for (; !at_line_end(&text) && m->width <= most; m->width++) {
+        while (text.at < text.end && !ends_value(*text.at))
+            text.at++;
+        skip_separator(&text);
+    }
+    do {
+        fits = ++m->height <= most / m->width;
+        next_line(&text);
+    } while (fits && skip_empty_lines(&text));
+    return fits || io_fail(error, "more pixels than the limit of %" PRId64 " (--max-pixels raises it)", most);
+}
+
 /* Reads one line. A comma may end it. */
 static bool parse_row(scanner *text, matrix *m, io_error *error)
 {
     while (!at_line_end(text)) {
         if (!parse_value(text, m, error))
             return false;
-        skip_blanks(text);
-        if (text->at < text->end && *text->at == ',') {
-            text->at++;
-            skip_blanks(text);
-        }
+        skip_separator(text);
     }
     return true;
 }
 
 static bool parse_rows(scanner *text, matrix *m, io_error *error)
 {
-    for (; skip_empty_lines(text); next_line(text)) {
+    for (int64_t y = 0; y < m->height; y++, next_line(text)) {
         const size_t before = m->count;
+        if (!skip_empty_lines(text))
+            return io_fail(error, IO_LOST);
         if (!parse_row(text, m, error))
             return false;
         const int64_t count = (int64_t)(m->count - before);
-        if (m->height == 0)
-            m->width = count;
         if (count != m->width)
             return io_fail(error,
                            "line %" PRId64 " has %" PRId64 " numbers, the first row has %" PRId64,
                            text->line, count, m->width);
-        m->height++;
     }
     return true;
 }
@@ -209,8 +250,10 @@ static bool decode(const io_source *source, const io_request *request, const io_
                    io_picture *picture, io_error *error)
 {
     scanner text = start(source->data, source->size);
-    /* A number and its separator are two bytes or more. */
-    matrix m = {.room = source->size / 2 + 1};
+    matrix m;
+    if (!measure(text, limits, &m, error))
+        return false;
+    m.room = (size_t)(m.width * m.height);
     m.bytes = malloc(m.room);
     const bool good = m.bytes ? parse_rows(&text, &m, error) &&
                                     make_picture(picture, &m, request, limits, error)
@@ -220,9 +263,42 @@ static bool decode(const io_source *source, const io_request *request, const io_
     return good;
 }
 
+/* True where all numbers are whole, from 0 to 255 and without a sign or a point. */
+static bool is_plain(scanner text)
+{
+    unsigned number = 0;
+    for (; skip_empty_lines(&text); next_line(&text), number = 0)
+        for (; !at_line_end(&text); text.at++) {
+            const unsigned digit = *text.at - (unsigned)'0';
+            number = digit <= 9 ? 10 * number + digit : 0;
+            if (number > 255 || (digit > 9 && !ends_value(*text.at)))
+                return false;
+        }
+    return true;
+}
+
+/* Where a number is none, those before it count; decoding says what is wrong. */
+static bool rows_open(io_rows *rows, const io_limits *limits, io_error *error)
+{
+    scanner text = start(rows->source->data, rows->source->size);
+    matrix m;
+    io_error wrong;
+    if (!measure(text, limits, &m, error))
+        return false;
+    if (!is_plain(text))
+        parse_rows(&text, &m, &wrong);
+    rows->width = m.width;
+    rows->height = m.height;
+    rows->floats = m.has_floats;
+    rows->decoder_bytes = m.has_floats ? sizeof *m.floats : sizeof *m.bytes;
+    rows->whole = "a text matrix";
+    return true;
+}
+
 const io_format io_format_text = {
     .name = "text",
     .not_in_folders = true,
     .probe = probe,
     .decode = decode,
+    .rows_open = rows_open,
 };

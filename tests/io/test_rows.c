@@ -99,6 +99,13 @@ static void damaged_files_fail(void)
     }
 }
 
+static bytes copy_of(const char *data, size_t size)
+{
+    const bytes file = {malloc(size), size};
+    memcpy(file.data, data, size);
+    return file;
+}
+
 static void check_whole_only(bytes file, const char *what)
 {
     io_source source = source_of(file.data, file.size);
@@ -126,15 +133,20 @@ static void some_are_whole_only(void)
     const png_sample png = {.width = 16, .height = 3, .depth = 8, .interlace = 1, .rows = samples};
     const jpeg_sample jpeg = {.width = 16, .height = 3, .channels = 1, .in_space = 1,
                               .file_space = 1, .progressive = true, .samples = samples};
+    static const char array[] = "\x93NUMPY\1\0\x48\0{'descr': '|u1', 'fortran_order': False, "
+                                "'shape': (3, 16)}             \n"
+                                "1234567890123456" "1234567890123456" "1234567890123456";
+    static const char matrix[] = "# 0 0\n1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n\n"
+                                 "1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,\n"
+                                 "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 1e3";
     io_rows *rows = NULL;
     io_error error;
 
     check_whole_only(make_png(&png), "an interlaced PNG");
     check_whole_only(make_jpeg(&jpeg), "a progressive JPEG");
-    io_source source = source_of("1 2\n3 4\n", 8);
-    CHECK(!io_rows_open(&rows, &source, IO_GRAY, &limits, &error));
-    CHECK_STR(error.reason, "a picture in text is decoded whole, not by rows");
-    source = source_of("nonsense", 8);
+    check_whole_only(copy_of(matrix, sizeof matrix - 1), "a text matrix");
+    check_whole_only(copy_of(array, sizeof array - 1), "a NumPy array");
+    io_source source = source_of("nonsense", 8);
     CHECK(!io_rows_open(&rows, &source, IO_GRAY, &limits, &error));
     source = source_of("", 0);
     CHECK(!io_rows_open(&rows, &source, IO_GRAY, &limits, &error));

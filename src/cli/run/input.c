@@ -228,7 +228,7 @@ static bool open_rows(cli_input *input, const cli_operand *operand, const input_
                       io_error *error)
 {
     if (!open_for_rows(input, IO_GRAY, settings, error))
-        return decode_whole(input, operand, settings, error); /* it is text, or says what is wrong */
+        return decode_whole(input, operand, settings, error); /* it says what is wrong */
     const int64_t width = io_rows_width(input->rows), height = io_rows_height(input->rows);
     if (fits(width, height, input->rows, settings)) {
         io_rows_close(&input->rows);
