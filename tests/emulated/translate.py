@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Makes C++ for cuda_runtime.h of the plugin's sources:
 
-    translate.py SOURCE_FOLDER OUT_FOLDER DEPFILE NAME...
+    translate.py SOURCE_FOLDER OUT_FOLDER DEPFILE STAMP NAME...
 
 A NAME is cuda-run.cpp for cuda/run.cu. Launches become calls, dynamic shared memory
 a pointer, and the three functions that are inline PTX get bodies in C++."""
@@ -51,7 +51,7 @@ def translate(text):
 
 
 source, out = map(pathlib.Path, sys.argv[1:3])
-depfile, *names = sys.argv[3:]
+depfile, stamp, *names = sys.argv[3:]
 headers = sorted(path for path in source.rglob("*.cuh") if "cuda" in path.parts)
 inputs = {path: path.relative_to(source) for path in headers}
 for name in names:
@@ -59,4 +59,5 @@ for name in names:
 for path, name in inputs.items():
     (out / name).parent.mkdir(parents=True, exist_ok=True)
     (out / name).write_text(translate(path.read_text()))
-pathlib.Path(depfile).write_text(f"{names[0]}: {' '.join(map(str, inputs))}\n")
+(out / stamp).write_text("")
+pathlib.Path(depfile).write_text(f"{stamp}: {' '.join(map(str, inputs))}\n")
