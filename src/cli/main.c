@@ -12,8 +12,8 @@
 #include "info.h"
 #include "message.h"
 #include "options.h"
-#include "run/run.h"
 #include "signals.h"
+#include "run/run.h"
 
 /* Where descriptor 0, 1 or 2 is closed, the next file to be opened would get its number: a picture
  * could receive the results. They are opened the wrong way round, so that using them is still an

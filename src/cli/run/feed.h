@@ -7,10 +7,10 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#include "run/pipeline.h"
-#include "run/frames.h"
 #include "io/io.h"
 #include "options.h"
+#include "run/frames.h"
+#include "run/pipeline.h"
 
 typedef struct cli_feed {
     const cli_options *options;

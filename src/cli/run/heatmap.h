@@ -5,9 +5,9 @@
 #include <stdbool.h>
 
 #include "io/io.h"
-#include "run/score_map.h"
 #include "options.h"
 #include "run/report.h"
+#include "run/score_map.h"
 
 /* Writes the map in colour with the pair's matches marked. Each score is drawn at its window's
  * upper left corner; or, over the gray frame if that is not NULL, at its window's middle. crop: the

@@ -7,12 +7,12 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "run/resume.h"
+#include "options.h"
 #include "run/engine.h"
 #include "run/frames.h"
 #include "run/input.h"
 #include "run/protected.h"
-#include "options.h"
+#include "run/resume.h"
 #include "run/template.h"
 
 /* What all jobs share and none changes. */

@@ -8,9 +8,9 @@
 
 #include <tmatch/tmatch.h>
 
-#include "run/pipeline.h"
-#include "run/input.h"
 #include "options.h"
+#include "run/input.h"
+#include "run/pipeline.h"
 
 typedef struct layout {
     tm_settings settings; /* for engines on the CPU */

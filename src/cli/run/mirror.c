@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "run/input.h"
 #include "message.h"
+#include "run/operand.h"
 
 char *mirror_path(const char *folder, const cli_frame *frame, const char *suffix)
 {

@@ -5,9 +5,9 @@
 
 #include <stdbool.h>
 
+#include "io/io.h"
 #include "run/frames.h"
 #include "run/protected.h"
-#include "io/io.h"
 
 /* False after a message: two frames have the same path in the folder, or one of these files is
  * protected. protected NULL: the paths get suffixes, and mirror_prepare will see. */

@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "run/resume.h"
 #include "run/report.h"
+#include "run/resume.h"
 #include "run/template.h"
 
 enum { NOTES_SHOWN = 10 };

@@ -8,9 +8,9 @@
 #include <tmatch/tmatch.h>
 
 #include "io/io.h"
-#include "run/score_map.h"
 #include "options.h"
 #include "run/report.h"
+#include "run/score_map.h"
 
 bool output_map(const char *path, const score_map *map, io_error *error);
 

@@ -7,9 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "run/mirror.h"
-#include "run/input.h"
 #include "message.h"
+#include "run/mirror.h"
 
 /* Where a path leads: a file, or a name in a directory. */
 typedef struct target {

@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-#include "run/frames.h"
 #include "options.h"
+#include "run/frames.h"
 #include "run/protected.h"
 #include "run/template.h"
 

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "run/mirror.h"
 #include "message.h"
 #include "text.h"
+#include "run/mirror.h"
 
 /* Up to so many matches, a dashed box has "weak" in its label. */
 enum { FEW = 3 };

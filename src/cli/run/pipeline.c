@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "run/pipeline_devices.h"
 #include "message.h"
 #include "signals.h"
+#include "run/pipeline_devices.h"
 
 /* How many frames workers can read while a device is opened, and how many whose bytes are held
  * may wait for a worker. */

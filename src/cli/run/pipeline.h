@@ -12,10 +12,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "run/job.h"
-#include "run/pinned.h"
 #include "run/engine.h"
 #include "run/frames.h"
+#include "run/job.h"
+#include "run/pinned.h"
 
 enum { PIPELINE_MOST_DEVICES = 64 };
 

@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "run/input.h"
 #include "message.h"
+#include "run/operand.h"
 
 /* Which file a path names, whatever the path. */
 typedef struct cli_identity {

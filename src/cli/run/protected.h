@@ -6,9 +6,9 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#include "run/frames.h"
 #include "io/io.h"
 #include "options.h"
+#include "run/frames.h"
 #include "run/template.h"
 
 typedef struct cli_protected {

@@ -21,9 +21,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "run/log_line.h"
-#include "run/frames.h"
 #include "options.h"
+#include "run/frames.h"
+#include "run/log_line.h"
 #include "run/template.h"
 
 enum { RESUME_SYNC_S = 5 };

@@ -4,20 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "message.h"
 #include "run/emit.h"
+#include "run/engine.h"
 #include "run/feed.h"
+#include "run/folders.h"
 #include "run/layout.h"
+#include "run/output.h"
+#include "run/output_check.h"
 #include "run/page/page.h"
 #include "run/pictures.h"
 #include "run/pipeline.h"
 #include "run/resume.h"
-#include "run/watch.h"
-#include "run/engine.h"
-#include "run/folders.h"
-#include "message.h"
-#include "run/output.h"
-#include "run/output_check.h"
 #include "run/template.h"
+#include "run/watch.h"
 
 typedef struct runner {
     const cli_options *options;

@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "run/pipeline.h"
 #include "run/frames.h"
+#include "run/pipeline.h"
 
 typedef struct cli_watch {
     const char *folder;

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "run/page/link.h"
-#include "run/page/page_head.h"
 #include "message.h"
 #include "page_text.h"
+#include "run/page/link.h"
+#include "run/page/page_head.h"
 #include "run/report.h"
 
 /* So many thumbnails are in one element, which the page decodes at a time. */
