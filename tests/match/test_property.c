@@ -5,6 +5,7 @@
 
 #include "backends.h"
 #include "check.h"
+#include "lcc/cpu/instruction_sets.h"
 
 static void random_cases(tm_device_kind device, int threads, uint32_t features)
 {
@@ -163,7 +164,7 @@ static uint32_t require_isa(const char *name)
     return features;
 }
 
-#define CPU_TESTS(isa, name)                                                \
+#define CPU_TESTS(HAVE, isa, name, bit, needed, detected)                   \
     static void cpu_##isa##_random(void)                                    \
     {                                                                       \
         random_cases(TM_DEVICE_CPU, 1, require_isa(name));                  \
@@ -173,14 +174,8 @@ static uint32_t require_isa(const char *name)
         large_templates(TM_DEVICE_CPU, require_isa(name));                  \
     }
 
-CPU_TESTS(c, "none")
-CPU_TESTS(sse41, "sse4.1")
-CPU_TESTS(avx2, "avx2")
-CPU_TESTS(avxvnni, "avxvnni")
-CPU_TESTS(avx512bw, "avx512bw")
-CPU_TESTS(avx512vnni, "avx512vnni")
-CPU_TESTS(amx, "amx")
-CPU_TESTS(dotprod, "dotprod")
+CPU_TESTS(, c, "none", , , )
+TM_EACH_INSTRUCTION_SET(CPU_TESTS)
 
 static void cpu_random_threads(void)
 {
@@ -285,14 +280,13 @@ static void cuda_times(void)
     free(map);
 }
 
-#define CPU_TEST(isa) TEST(cpu_##isa##_random), TEST(cpu_##isa##_large_templates)
+#define CPU_TEST(HAVE, isa, name, bit, needed, detected)                    \
+    TEST(cpu_##isa##_random), TEST(cpu_##isa##_large_templates),
 
 int main(int argc, char **argv)
 {
     static const check_test tests[] = {
-        CPU_TEST(c),          CPU_TEST(sse41),            CPU_TEST(avx2),
-        CPU_TEST(avxvnni),    CPU_TEST(avx512bw),         CPU_TEST(avx512vnni),
-        CPU_TEST(amx),        CPU_TEST(dotprod),          TEST(cpu_random_threads),
+        CPU_TEST(, c, , , , ) TM_EACH_INSTRUCTION_SET(CPU_TEST) TEST(cpu_random_threads),
         TEST(cpu_many),       TEST(cpu_every_width),      TEST(cuda_random),
         TEST(cuda_large_templates), TEST(cuda_many),      TEST(cuda_every_width),
         TEST(cuda_high_maps), TEST(cuda_wide_templates), TEST(cuda_wide_random),

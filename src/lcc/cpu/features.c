@@ -1,96 +1,97 @@
 /* SPDX-License-Identifier: MIT */
 /* What the processor and the operating system offer, and the names for it. */
+#include "lcc/cpu/instruction_sets.h"
+
 #include <stdbool.h>
 #include <string.h>
 
 #include "tmatch/tmatch.h"
 
-#if TM_HAVE_X86
+/* What the table's last column is made of, 0 on other processors. */
+#if defined(__x86_64__)
 #include <cpuid.h>
+enum { EAX, EBX, ECX, EDX };
+
+static bool cpuid_7(unsigned subleaf, int reg, int bit)
+{
+    unsigned regs[4];
+    return __get_cpuid_count(7, subleaf, &regs[EAX], &regs[EBX], &regs[ECX], &regs[EDX]) &&
+           (regs[reg] >> bit & 1);
+}
+
+#define X86(name) (__builtin_cpu_init(), __builtin_cpu_supports(name))
+#define CPUID_7(subleaf, reg, bit) cpuid_7(subleaf, reg, bit)
+#else
+#define X86(name) 0
+#define CPUID_7(subleaf, reg, bit) 0
+#endif
+
 #if TM_HAVE_AMX
 #include <sys/syscall.h>
 #include <unistd.h>
-#endif
-#elif TM_HAVE_DOTPROD
-#include <sys/auxv.h>
-#endif
 
-#if TM_HAVE_X86
-#if TM_HAVE_AMX
 /* Tiles are 8 KiB of state a thread: Linux enables them for a process that asks. */
-static bool tiles_permitted(void)
+static bool amx_permitted(void)
 {
     enum { ARCH_REQ_XCOMP_PERM = 0x1023, XFEATURE_XTILEDATA = 18 };
     return syscall(SYS_arch_prctl, ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA) == 0;
 }
-#endif
 
-static uint32_t detect(void)
-{
-    unsigned eax, ebx, ecx, edx;
-    uint32_t features = 0;
-
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("sse4.1"))
-        features |= TM_CPU_SSE41;
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
-        return features;
-    features |= TM_CPU_AVX2;
-#if TM_HAVE_AVXVNNI
-    if (__get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) && (eax & (1u << 4)))
-        features |= TM_CPU_AVXVNNI;
-#endif
-    if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") ||
-        !__builtin_cpu_supports("avx512dq") || !__builtin_cpu_supports("avx512vl"))
-        return features;
-    features |= TM_CPU_AVX512BW;
-    if (!__builtin_cpu_supports("avx512vnni"))
-        return features;
-    features |= TM_CPU_AVX512VNNI;
-#if TM_HAVE_AMX
-    if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) && (edx & (1u << 24)) &&
-        (edx & (1u << 25)) && tiles_permitted())
-        features |= TM_CPU_AMX_INT8;
-#endif
-    (void)eax, (void)ebx, (void)ecx, (void)edx;
-    return features;
-}
-#elif TM_HAVE_DOTPROD
-static uint32_t detect(void)
-{
-    enum { HWCAP_DOTPROD = 1 << 20 };
-    return getauxval(AT_HWCAP) & HWCAP_DOTPROD ? TM_CPU_DOTPROD : 0;
-}
+#define AMX_PERMITTED() amx_permitted()
 #else
-static uint32_t detect(void)
-{
-    return 0;
-}
+#define AMX_PERMITTED() 0
+#endif
+
+#if defined(__aarch64__)
+#include <sys/auxv.h>
+#define HWCAP(bit) (getauxval(AT_HWCAP) >> (bit) & 1)
+#else
+#define HWCAP(bit) 0
 #endif
 
 uint32_t tm_cpu_features(void)
 {
-    return detect();
+    uint32_t features = 0;
+
+#define DETECT(HAVE, file, name, bit, needed, detected)                                            \
+    if (TM_HAVE_##HAVE && !((needed) & ~features) && (detected))                                   \
+        features |= (bit);
+    TM_EACH_INSTRUCTION_SET(DETECT)
+#undef DETECT
+    return features;
 }
 
-/* A name stands for its set and for those that it builds on. */
+/* A set with those that it builds on directly. */
 static const struct {
     const char *name;
-    uint32_t set, features;
-} names[] = {
-    {"none", 0, 0},
-    {"sse4.1", TM_CPU_SSE41, TM_CPU_SSE41},
-    {"avx2", TM_CPU_AVX2, TM_CPU_SSE41 | TM_CPU_AVX2},
-    {"avxvnni", TM_CPU_AVXVNNI, TM_CPU_SSE41 | TM_CPU_AVX2 | TM_CPU_AVXVNNI},
-    {"avx512bw", TM_CPU_AVX512BW, TM_CPU_SSE41 | TM_CPU_AVX2 | TM_CPU_AVX512BW},
-    {"avx512vnni", TM_CPU_AVX512VNNI,
-     TM_CPU_SSE41 | TM_CPU_AVX2 | TM_CPU_AVX512BW | TM_CPU_AVX512VNNI},
-    {"amx", TM_CPU_AMX_INT8,
-     TM_CPU_SSE41 | TM_CPU_AVX2 | TM_CPU_AVX512BW | TM_CPU_AVX512VNNI | TM_CPU_AMX_INT8},
-    {"dotprod", TM_CPU_DOTPROD, TM_CPU_DOTPROD},
-    {"all", UINT32_MAX, UINT32_MAX},
+    uint32_t bit, needed;
+} sets[] = {
+#define SET(HAVE, file, name, bit, needed, detected) {name, bit, needed},
+    TM_EACH_INSTRUCTION_SET(SET)
+#undef SET
 };
-enum { NAMES = sizeof names / sizeof *names };
+enum { SETS = sizeof sets / sizeof *sets };
+
+/* A name stands for its set and for all that it builds on. */
+static bool features_of(const char *name, size_t length, uint32_t *features)
+{
+    bool known = length == 4 && memcmp(name, "none", 4) == 0;
+
+    *features = 0;
+    if (length == 3 && memcmp(name, "all", 3) == 0) {
+        *features = UINT32_MAX;
+        return true;
+    }
+    for (int i = SETS - 1; i >= 0; i--) {
+        if (strlen(sets[i].name) == length && memcmp(sets[i].name, name, length) == 0) {
+            *features |= sets[i].bit;
+            known = true;
+        }
+        if (*features & sets[i].bit)
+            *features |= sets[i].needed;
+    }
+    return known;
+}
 
 tm_status tm_cpu_features_parse(const char *text, uint32_t *features)
 {
@@ -99,13 +100,11 @@ tm_status tm_cpu_features_parse(const char *text, uint32_t *features)
     if (!text || !features)
         return TM_ERR_INVALID;
     for (;;) {
-        size_t length = strcspn(text, ","), i = 0;
-        while (i < NAMES && (strlen(names[i].name) != length ||
-                             memcmp(names[i].name, text, length) != 0))
-            i++;
-        if (i == NAMES)
+        const size_t length = strcspn(text, ",");
+        uint32_t one;
+        if (!features_of(text, length, &one))
             return TM_ERR_INVALID;
-        result |= names[i].features;
+        result |= one;
         if (!text[length])
             break;
         text += length + 1;
@@ -116,9 +115,9 @@ tm_status tm_cpu_features_parse(const char *text, uint32_t *features)
 
 const char *tm_cpu_feature_name(uint32_t feature)
 {
-    for (int i = 1; i < NAMES - 1; i++) {
-        if (names[i].set == feature)
-            return names[i].name;
+    for (int i = 0; i < SETS; i++) {
+        if (sets[i].bit == feature)
+            return sets[i].name;
     }
     return NULL;
 }

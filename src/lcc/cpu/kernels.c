@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "lcc/cpu/kernels.h"
 
+#include "lcc/cpu/instruction_sets.h"
 #include "lcc/cpu/plain.h"
 #include "lcc/cpu/sums.h"
 #include "tmatch/tmatch.h"
@@ -16,6 +17,19 @@ size_t tm_panel_size(int w, int h)
     return size;
 }
 
+/* A set that this build has not got is never named. */
+#define INIT_1(file) tm_cpu_kernels_init_##file(kernels)
+#define INIT_0(file) (void)0
+#define INIT_IF(have, file) INIT_IF_(have, file)
+#define INIT_IF_(have, file) INIT_##have(file)
+#define INIT(HAVE, file, set, bit, needed, detected)                                               \
+    if (!(features & (bit)) || ((needed) & ~features)) {                                           \
+        features &= ~(uint32_t)(bit);                                                              \
+    } else {                                                                                       \
+        INIT_IF(TM_HAVE_##HAVE, file);                                                             \
+        kernels->name = set;                                                                       \
+    }
+
 void tm_cpu_kernels_init(tm_cpu_kernels *kernels, uint32_t features)
 {
     *kernels = (tm_cpu_kernels){.name = "c",
@@ -30,30 +44,5 @@ void tm_cpu_kernels_init(tm_cpu_kernels *kernels, uint32_t features)
                                 .f32 = tm_f32_block_c};
     assign_sums(kernels);
     features &= tm_cpu_features();
-#if TM_HAVE_X86
-    if (!(features & TM_CPU_SSE41))
-        return;
-    tm_cpu_kernels_init_sse41(kernels);
-    if (!(features & TM_CPU_AVX2))
-        return;
-    tm_cpu_kernels_init_avx2(kernels);
-#if TM_HAVE_AVXVNNI
-    if (features & TM_CPU_AVXVNNI)
-        tm_cpu_kernels_init_avxvnni(kernels);
-#endif
-    if (!(features & TM_CPU_AVX512BW))
-        return;
-    tm_cpu_kernels_init_avx512bw(kernels);
-    if (!(features & TM_CPU_AVX512VNNI))
-        return;
-    tm_cpu_kernels_init_avx512vnni(kernels);
-#if TM_HAVE_AMX
-    if (features & TM_CPU_AMX_INT8)
-        tm_cpu_kernels_init_amx(kernels);
-#endif
-#endif
-#if TM_HAVE_DOTPROD
-    if (features & TM_CPU_DOTPROD)
-        tm_cpu_kernels_init_dotprod(kernels);
-#endif
+    TM_EACH_INSTRUCTION_SET(INIT)
 }

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "lcc/cpu/f32_block.h"
+#include "lcc/cpu/instruction_sets.h"
 #include "lcc/planes.h"
 
 enum {
@@ -181,13 +182,10 @@ typedef struct tm_cpu_kernels {
 void tm_cpu_kernels_init(tm_cpu_kernels *kernels, uint32_t features);
 
 /* Each assigns what its instruction set does better. */
-void tm_cpu_kernels_init_sse41(tm_cpu_kernels *kernels);
-void tm_cpu_kernels_init_avx2(tm_cpu_kernels *kernels);
-void tm_cpu_kernels_init_avx512bw(tm_cpu_kernels *kernels);
-void tm_cpu_kernels_init_avx512vnni(tm_cpu_kernels *kernels);
-void tm_cpu_kernels_init_avxvnni(tm_cpu_kernels *kernels);
-void tm_cpu_kernels_init_amx(tm_cpu_kernels *kernels);
-void tm_cpu_kernels_init_dotprod(tm_cpu_kernels *kernels);
+#define TM_INIT(HAVE, file, name, bit, needed, detected)                                           \
+    void tm_cpu_kernels_init_##file(tm_cpu_kernels *kernels);
+TM_EACH_INSTRUCTION_SET(TM_INIT)
+#undef TM_INIT
 
 /* The AMX kernels' way with narrow templates. */
 tm_pack_fn tm_pack_avx512vnni;

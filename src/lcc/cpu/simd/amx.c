@@ -210,7 +210,6 @@ static void correlate(int32_t *sft, ptrdiff_t sft_stride, const tm_panel *panel,
 
 void tm_cpu_kernels_init_amx(tm_cpu_kernels *kernels)
 {
-    kernels->name = "amx";
     kernels->pack = pack;
     kernels->expand = expand;
     kernels->correlate = correlate;

@@ -7,7 +7,6 @@
 
 void tm_cpu_kernels_init_avx2(tm_cpu_kernels *kernels)
 {
-    kernels->name = "avx2";
     assign_pairs(kernels);
     assign_rows(kernels);
     kernels->f32 = f32_block;

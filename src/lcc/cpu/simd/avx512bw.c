@@ -7,7 +7,6 @@
 
 void tm_cpu_kernels_init_avx512bw(tm_cpu_kernels *kernels)
 {
-    kernels->name = "avx512bw";
     assign_pairs(kernels);
     assign_rows(kernels);
     kernels->f32 = f32_block;

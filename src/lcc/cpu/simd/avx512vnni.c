@@ -25,7 +25,6 @@ void tm_correlate_avx512vnni(int32_t *sft, ptrdiff_t sft_stride, const tm_panel 
 
 void tm_cpu_kernels_init_avx512vnni(tm_cpu_kernels *kernels)
 {
-    kernels->name = "avx512vnni";
     kernels->pack = tm_pack_avx512vnni;
     kernels->expand = tm_expand_avx512vnni;
     kernels->correlate = tm_correlate_avx512vnni;

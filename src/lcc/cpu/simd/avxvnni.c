@@ -7,7 +7,6 @@
 
 void tm_cpu_kernels_init_avxvnni(tm_cpu_kernels *kernels)
 {
-    kernels->name = "avxvnni";
     kernels->pack = pack_quads;
     kernels->expand = expand_quads;
     kernels->correlate = correlate_quads;

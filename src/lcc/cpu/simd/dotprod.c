@@ -18,7 +18,6 @@ static inline vi load_signed(const void *p)
 
 void tm_cpu_kernels_init_dotprod(tm_cpu_kernels *kernels)
 {
-    kernels->name = "dotprod";
     kernels->pack = pack_quads;
     kernels->expand = expand_quads;
     kernels->correlate = correlate_quads;

@@ -6,7 +6,6 @@
 
 void tm_cpu_kernels_init_sse41(tm_cpu_kernels *kernels)
 {
-    kernels->name = "sse4.1";
     assign_pairs(kernels);
     assign_rows(kernels);
 }
