@@ -19,7 +19,7 @@ static inline int64_t clamp(int64_t value, int64_t low, int64_t high)
     return value < low ? low : value > high ? high : value;
 }
 
-/* Of what is never negative. */
+/* a and b are never negative. */
 static inline int64_t ceil_div(int64_t a, int64_t b)
 {
     return (a + b - 1) / b;

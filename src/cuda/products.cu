@@ -197,7 +197,7 @@ cudaError_t tm_products_run(tm_cuda *cuda, const tm_job *job, const tm_plane_pro
     band->single = narrow;
     for (int sum = 0; sum < TM_SUMS; sum++) {
         const int first = band->first[sum], maps_of = band->first[sum + 1] - first;
-        band->only[sum] = maps_of ? band->product[first].narrow : NULL;
+        band->only[sum] = maps_of ? band->product[first].map32 : NULL;
         band->single = band->single && maps_of <= 1 && !(maps_of && band->product[first].shift);
     }
     if (plan->way == TM_PRODUCTS_MERGED)

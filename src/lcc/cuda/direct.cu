@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The frame-centric kernel for every template and every device: a block stages a
- * tile of the frame with its halo and a panel of the template in shared memory;
- * each thread makes four neighbouring outputs, whose windows share words; one
- * pass gives S_FT, S_F and S_FF through four-byte dot products. */
+/* The kernel for every template and every device. A block makes a tile of the map: it stages
+ * the frame below the tile and a panel of the template in shared memory, one panel after the
+ * other. A thread makes four neighbouring windows, which share words; four-byte dot products
+ * give S_FT, S_F and S_FF in one pass. */
 #include "integers.h"
 #include "lcc/cuda/device.cuh"
 
 #define WARP 32
 #define TILE_HEIGHT 8
-#define OUTPUTS 4 /* a thread, along x: the bytes of a word */
+#define OUTPUTS 4 /* windows of a thread, along x: the bytes of a word */
 #define TILE_WIDTH (WARP * OUTPUTS)
 #define PANEL 64 /* rows and columns of the template that are staged at a time */
 #define THREADS (WARP * TILE_HEIGHT)
@@ -20,7 +20,7 @@ typedef struct panel_sums {
     uint32_t f[OUTPUTS], ff[OUTPUTS], ft[OUTPUTS];
 } panel_sums;
 
-/* Low bytes of a word that belong to a panel row of width columns, as a mask. */
+/* A mask of the bytes of a word that belong to a panel row of width columns. */
 static __device__ uint32_t word_mask(int width, int word)
 {
     int bytes = width - 4 * word;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The direct kernel for float pictures, of any metric, mask and number of channels. */
+/* The kernel for float pictures, for any metric, mask and number of channels. */
 #include "integers.h"
 #include "lcc/cuda/float/window.cuh"
 
-/* Bits of the windows that have a pixel which the frame's mask leaves out. */
+/* A bit for each of this thread's windows: it has a pixel that the frame's mask leaves out. */
 template <bool MASKED>
 static __device__ unsigned find_skipped(tm_f32_panel &p, const tm_f32_launch &l,
                                         const tm_f32_tile &t)
@@ -23,7 +23,7 @@ static __device__ unsigned find_skipped(tm_f32_panel &p, const tm_f32_launch &l,
     return skipped;
 }
 
-/* The sums of a thread's windows. */
+/* Makes the sums of this thread's windows. */
 template <bool CENTRED, bool DISTANCE, bool MASKED>
 static __device__ __forceinline__ void add_up(tm_f32_panel &p, const tm_f32_launch &l,
                                               const tm_f32_tile &t,
@@ -58,7 +58,7 @@ static __device__ __forceinline__ void add_up(tm_f32_panel &p, const tm_f32_laun
     }
 }
 
-/* Bits of the windows whose sums are too far from their mean to say. */
+/* Makes the scores. A bit for each window whose mean is too far from the pivot for that. */
 static __device__ __forceinline__ unsigned find_scores(const tm_f32_launch &l, const tm_f32_tile &t,
                                                        const tm_f32_sums (&windows)[TM_F32_EACH],
                                                        unsigned skipped,
@@ -75,7 +75,7 @@ static __device__ __forceinline__ unsigned find_scores(const tm_f32_launch &l, c
     return far;
 }
 
-/* Does them again, one after the other. */
+/* Makes the scores of those windows around their own means, one after the other. */
 static __device__ __forceinline__ void look_closer(const tm_f32_launch &l, const tm_f32_tile &t,
                                                    unsigned far, double (&scores)[TM_F32_EACH])
 {
@@ -105,8 +105,8 @@ static __device__ __forceinline__ void direct_scores(tm_f32_panel &p, const tm_f
         look_closer(l, t, far, scores);
 }
 
-/* Of products that FFT has made. False where those of one of the thread's windows are
- * not near enough. */
+/* Makes the scores of products that FFT has estimated. False where those of one of this thread's
+ * windows are not near enough. */
 template <bool CENTRED, bool DISTANCE>
 static __device__ __forceinline__ bool fft_scores(tm_f32_panel &p, const tm_f32_launch &l,
                                                   const tm_f32_tile &t, unsigned skipped,
@@ -170,7 +170,7 @@ static __global__ void __launch_bounds__(TM_F32_THREADS, 2)
     t.lane = threadIdx.x % TM_F32_LANES;
 
     const unsigned skipped = find_skipped<MASKED>(p, l, t);
-    /* where FFT's products are not near enough for one window, none of the tile's are taken */
+    /* where the products of one window are not near enough, none of the tile's are taken */
     if (!FFT || __syncthreads_or(!fft_scores<CENTRED, DISTANCE>(p, l, t, skipped, scores)))
         direct_scores<CENTRED, DISTANCE, MASKED>(p, l, t, skipped, scores);
 

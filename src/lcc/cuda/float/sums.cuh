@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums over the float windows of a tile, in binary64. A block takes 128 x 16 windows, a
- * half of a warp a row of them and a thread eight neighbours, which share the samples
- * that it has in registers. The frame below the tile and the template come through
- * shared memory in panels.
+/* Sums over the float windows of a tile, in binary64. A block makes 128 x 16 windows, half a warp
+ * one row of them, and a thread eight neighbours, which share the samples that it has in registers.
+ * The frame below the tile and the template are staged in shared memory, one panel of the template
+ * after the other.
  *
- * F' = F - pivot is made when a sample is read: each row of windows has its own pivot,
- * so that no score depends on where a frame is cut into rows. */
-#ifndef TMATCH_LCC_CUDA_REAL_SUMS_CUH
-#define TMATCH_LCC_CUDA_REAL_SUMS_CUH
+ * F' = F - pivot is made when a sample is read. Each row of windows has its own pivot, so that no
+ * score depends on which rows of a frame are matched together. */
+#ifndef TMATCH_LCC_CUDA_FLOAT_SUMS_CUH
+#define TMATCH_LCC_CUDA_FLOAT_SUMS_CUH
 
 #include "lcc/cuda/float/f32.cuh"
 
@@ -17,18 +17,18 @@
 #define TM_F32_TILE_HEIGHT 16
 #define TM_F32_THREADS (TM_F32_LANES * TM_F32_TILE_HEIGHT)
 #define TM_F32_WARPS (TM_F32_THREADS / 32)
-#define TM_F32_PANEL_WIDTH 32 /* of the template */
+#define TM_F32_PANEL_WIDTH 32 /* columns and rows of the template that are staged at a time */
 #define TM_F32_PANEL_HEIGHT 16
 #define TM_F32_COLUMNS (TM_F32_TILE_WIDTH + TM_F32_PANEL_WIDTH)
 #define TM_F32_STRIDE (TM_F32_COLUMNS + TM_F32_COLUMNS / TM_F32_EACH)
 #define TM_F32_OWN_COLUMNS                                                                         \
-    (TM_F32_COLUMNS / TM_F32_LANES) /* of a thread, where columns are added up */
+    (TM_F32_COLUMNS / TM_F32_LANES) /* columns of a thread, where columns are added up */
 
 static_assert(TM_F32_PANEL_WIDTH * TM_F32_PANEL_HEIGHT <= TM_PARTIAL_TERMS,
-              "a panel is at most one part");
+              "a panel adds at most one part to a partial sum");
 
-/* Where column i of a row lies: the gaps keep threads that read eight apart in
- * different banks. */
+/* Where column i of a row lies. The gaps keep threads that read columns eight apart in different
+ * banks. */
 static __device__ __forceinline__ int tm_f32_at(int i)
 {
     return i + i / TM_F32_EACH;
@@ -45,7 +45,7 @@ struct tm_f32_tile {
     int row, lane;     /* of windows; of the thread in the row */
 };
 
-/* As tm_partial_sum, of a thread's windows. */
+/* A tm_partial_sum for each of a thread's windows. */
 struct tm_partial_sums {
     double part[TM_F32_EACH], whole[TM_F32_EACH];
     int terms;
@@ -76,7 +76,7 @@ static __device__ __forceinline__ double tm_f32_sample_of(const tm_f32_launch &l
     return (double)l.samples[(y * l.frame_width + x) * l.scorer.channels + channel];
 }
 
-/* What is staged for the frame's mask: 1 where a pixel is left out. */
+/* Stands for a channel: the frame's mask, as 1 where a pixel is left out. */
 #define TM_F32_LEFT_OUT (-1)
 
 static __device__ void tm_f32_stage_frame(tm_f32_panel &p, const tm_f32_launch &l,
@@ -99,8 +99,8 @@ static __device__ void tm_f32_stage_frame(tm_f32_panel &p, const tm_f32_launch &
     }
 }
 
-/* PRODUCTS: F'*T. DISTANCES: (F - T)^2. SUMS and SQUARES: of F', over the template's
- * mask. */
+/* What is added up: products F'*T, distances (F - T)^2, or over the template's mask F' and its
+ * squares. */
 enum { TM_ADD_PRODUCTS, TM_ADD_DISTANCES, TM_ADD_SUMS, TM_ADD_SQUARES };
 
 template <int WHAT>
@@ -147,7 +147,7 @@ tm_f32_add_tap(double (&sums)[TM_F32_EACH], const double (&terms)[TM_F32_EACH], 
     }
 }
 
-/* A row of the panel. terms[i % EACH] is sample i of those from the first window on. */
+/* Adds a row of the panel. terms[i % EACH] is sample i, counted from the first window's on. */
 template <int WHAT, bool CENTRED, bool MASKED>
 static __device__ __forceinline__ void tm_f32_add_row(double (&sums)[TM_F32_EACH],
                                                       const double *row, const double *taps,
@@ -177,7 +177,7 @@ static __device__ __forceinline__ void tm_f32_add_row(double (&sums)[TM_F32_EACH
     }
 }
 
-/* One sum over all taps of a channel. */
+/* Makes one sum over all taps of a channel. */
 template <int WHAT, bool CENTRED, bool MASKED>
 static __device__ void tm_f32_correlate(tm_f32_panel &p, const tm_f32_launch &l,
                                         const tm_f32_tile &t, int channel, double pivot,
@@ -203,8 +203,8 @@ static __device__ void tm_f32_correlate(tm_f32_panel &p, const tm_f32_launch &l,
     }
 }
 
-/* Adds what columns add up to over the windows: in the row's place in the panel, which
- * nobody reads any more. */
+/* Adds the sums of columns up over the windows. They are exchanged through the row's part of the
+ * panel, which nobody reads any more. */
 static __device__ __forceinline__ void
 tm_f32_add_columns(tm_f32_panel &p, const tm_f32_tile &t,
                    const double (&columns)[TM_F32_OWN_COLUMNS], int width, tm_partial_sums &to)
@@ -235,7 +235,8 @@ tm_f32_add_columns(tm_f32_panel &p, const tm_f32_tile &t,
     to.count(width);
 }
 
-/* Sums of F' and of its squares over whole windows: first the rows above each other. */
+/* Sums of F' and of its squares over all pixels of the windows: first over the rows of each column,
+ * then over columns. */
 template <bool WITH_SUMS, bool WITH_SQUARES, bool CENTRED>
 static __device__ void tm_f32_add_boxes(tm_f32_panel &p, const tm_f32_launch &l,
                                         const tm_f32_tile &t, int channel, double pivot,

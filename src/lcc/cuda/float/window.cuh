@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A float window alone, by all threads of a warp, and a pivot for a row of them. */
-#ifndef TMATCH_LCC_CUDA_REAL_WINDOW_CUH
-#define TMATCH_LCC_CUDA_REAL_WINDOW_CUH
+/* One float window by all threads of a warp, and the pivot for a row of windows. */
+#ifndef TMATCH_LCC_CUDA_FLOAT_WINDOW_CUH
+#define TMATCH_LCC_CUDA_FLOAT_WINDOW_CUH
 
 #include "lcc/cuda/float/sums.cuh"
 
@@ -15,8 +15,8 @@ static __device__ __forceinline__ double tm_warp_sum(const tm_partial_sum &sum)
     return all;
 }
 
-/* The median of samples along the middle of the windows: within their range, whatever
- * sticks out, and where most are equal one that makes their F' 0. */
+/* The median of samples along the middle of the windows. Outliers do not move it, and where most
+ * samples are equal it makes their F' 0. */
 static __device__ double tm_f32_pivot_of(const tm_f32_launch &l, const tm_f32_tile &t, int channel)
 {
     const int64_t left = max(t.left, (int64_t)0);
@@ -34,7 +34,7 @@ static __device__ double tm_f32_pivot_of(const tm_f32_launch &l, const tm_f32_ti
     return __shfl_sync(TM_ALL_LANES, own, first + __ffs(median) - 1);
 }
 
-/* As tm_f32_window: the score by sums around the window's own mean. */
+/* The score by sums around the window's own mean, as tm_f32_window makes it. */
 static __device__ __noinline__ double tm_f32_window_score(const tm_f32_launch &l, int64_t x,
                                                           int64_t y)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums over a template's rows of a frame's columns, and their prefixes across a block. */
-#ifndef TMATCH_LCC_CUDA_SLIDE_COLUMNS_CUH
-#define TMATCH_LCC_CUDA_SLIDE_COLUMNS_CUH
+/* For window_sums.cu: the sums of a frame's columns over the template's rows, and their prefix sums
+ * across a block. */
+#ifndef TMATCH_LCC_CUDA_COLUMN_SUMS_CUH
+#define TMATCH_LCC_CUDA_COLUMN_SUMS_CUH
 
 #include "lcc/cuda/planes/score.cuh"
 
@@ -9,7 +10,7 @@
 #define TM_WINDOW_SUMS_SEGMENT (32 * TM_EACH) /* columns of a warp */
 #define TM_WINDOW_SUMS_WARPS (TM_WINDOW_SUMS_THREADS / 32)
 
-/* A thread's columns. */
+/* The sums of a thread's columns. */
 template <typename SUMS, int CHANNELS>
 struct tm_column_sums {
     typename SUMS::FF ff[TM_EACH];
@@ -17,13 +18,13 @@ struct tm_column_sums {
     uint32_t touched[TM_EACH];
 };
 
-/* A sum's prefixes over a block's columns, and then its warps' whole sums. */
+/* One sum's prefixes over the columns of each warp, and behind them each warp's whole sum. */
 template <typename T>
 struct tm_prefixes {
     T *of, *warps;
 };
 
-/* A row of a group in shared memory. */
+/* The prefixes of all sums for one row, in shared memory. */
 template <typename SUMS, int CHANNELS, bool TOUCH>
 struct tm_sums_row {
     enum {
@@ -61,7 +62,7 @@ struct tm_sums_row {
     }
 };
 
-/* What a thread has of a frame row: four bytes of each plane. */
+/* A thread's part of a frame row: four bytes of each plane. */
 template <typename SUMS, int CHANNELS, bool TOUCH>
 struct tm_row_words {
     enum { BYTES = sizeof(typename SUMS::FF) == 4 ? 1 : 2 };
@@ -88,7 +89,7 @@ struct tm_row_words {
     }
 };
 
-/* A pixel's bytes of up to four planes in a word each. */
+/* Puts the bytes that up to four planes have of a pixel into one word. */
 template <int CHANNELS>
 static __device__ __forceinline__ void tm_pixels_of(const uint32_t (&plane)[CHANNELS][1],
                                                     uint32_t (&pixel)[TM_EACH])
@@ -125,14 +126,14 @@ tm_column_sums_add(tm_column_sums<SUMS, CHANNELS> *s,
     }
 }
 
-/* Adds frame rows to the columns: of bytes two columns' sums share a word meanwhile,
- * and several channels' squares are one product. */
+/* Adds frame rows to the columns. Where samples are bytes, two columns' sums share a word
+ * meanwhile, and the squares of several channels are one dot product. */
 template <typename SUMS, int CHANNELS, bool TOUCH>
 static __device__ __forceinline__ void tm_add_rows(const tm_planes_score &c,
                                                    tm_column_sums<SUMS, CHANNELS> *s,
                                                    const uint8_t *row, int count)
 {
-    enum { ROWS = 256 }; /* of 255 make a sum of 16 bits */
+    enum { ROWS = 256 }; /* of samples up to 255, whose sum fits 16 bits */
     const int64_t pitch = (int64_t)c.planes.pitch;
     tm_row_words<SUMS, CHANNELS, TOUCH> words;
 
@@ -175,7 +176,7 @@ static __device__ __forceinline__ void tm_add_rows(const tm_planes_score &c,
     }
 }
 
-/* Adds the sum of the lane that far before, if there is one. */
+/* Adds the sum of the lane so far before this one, if there is one. */
 static __device__ __forceinline__ void tm_add_lane_before(uint64_t &sum, int offset)
 {
     const uint64_t other = __shfl_up_sync(0xffffffffu, (unsigned long long)sum, offset);
@@ -190,8 +191,8 @@ static __device__ __forceinline__ void tm_add_lane_before(uint32_t &sum, int off
                  : "r"(offset));
 }
 
-/* Writes a thread's sums over the columns before each of its own, of its warp, and
- * the warp's whole sum. */
+/* Writes, for each of this thread's columns, the sum over its warp's columns before it; and the
+ * warp's whole sum. */
 template <typename T>
 static __device__ __forceinline__ void tm_put_prefix(tm_prefixes<T> to, const T (&column)[TM_EACH])
 {

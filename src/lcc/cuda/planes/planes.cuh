@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Other than 8-bit gray on a device: the frame's planes, their correlations, and
- * the sums put together. */
-#ifndef TMATCH_LCC_CUDA_PARTS_CUH
-#define TMATCH_LCC_CUDA_PARTS_CUH
+/* Formats other than 8-bit gray on a device: a frame is split into planes of 8 bits, and the
+ * products of planes with templates are put together to sums and scores. */
+#ifndef TMATCH_LCC_CUDA_PLANES_CUH
+#define TMATCH_LCC_CUDA_PLANES_CUH
 
 #include "lcc/cuda/device.cuh"
 #include "lcc/planes.h"
 
-/* Rows of a frame's picture and mask as they were uploaded, packed. */
+/* Rows of a frame and its mask as they came to the device, packed. */
 typedef struct tm_raw_frame {
     const uint8_t *samples, *mask;
     int64_t width, height;
@@ -21,36 +21,35 @@ typedef struct tm_device_planes {
     int64_t rows, pad_x, pad_y;
 } tm_device_planes;
 
-/* Splits the rows; around them the planes stay as they are. Where running_best is not NULL,
- * *running_best becomes that of no score. */
+/* Splits the rows; what lies around them in the planes stays as it is. Where running_best is not
+ * NULL, *running_best becomes that of no score. */
 cudaError_t tm_split_launch(const tm_raw_frame *raw, const tm_device_planes *planes,
                             const tm_plane_products *products, int *running_best,
                             cudaStream_t stream);
 
-/* A correlation of one plane, dense, of a band of rows. */
+/* The map of a product of planes, or of several that are added up, for a band. */
 typedef struct tm_device_product {
-    const uint32_t *narrow; /* either, */
-    const int64_t *wide;    /* or */
-    int shift;
+    const uint32_t *map32; /* either this, */
+    const int64_t *map64;  /* or this */
+    int shift;             /* by which it counts in its sum */
 } tm_device_product;
 
 /* A band of the map: rows [y, y + rows). */
 typedef struct tm_planes_score {
-    tm_device_product product[TM_MAX_PRODUCTS]; /* by sum: */
-    int first[TM_SUMS + 1];                     /* term of each */
-    bool single;                   /* one narrow term, unshifted, is all of each sum: */
-    const uint32_t *only[TM_SUMS]; /* which it is, or NULL */
+    tm_device_product product[TM_MAX_PRODUCTS]; /* in the order of sums */
+    int first[TM_SUMS + 1];                     /* product of each sum */
+    bool single;                   /* every sum is at most one product of 32 bits, unshifted: */
+    const uint32_t *only[TM_SUMS]; /* its map, or NULL */
     bool sliding[TM_SUMS];
-    bool skips; /* there is a TM_SUM_TOUCHED */
+    bool skips; /* there is a TM_SUM_TOUCHED: windows may be skipped */
     tm_scorer scorer;
-    /* of the scorer, where num and var_F fit 64 bits */
-    uint32_t n;
+    uint32_t n; /* this and minus_s_t: the scorer's, where num and var_F fit 64 bits */
     int minus_s_t[TM_MAX_CHANNELS]; /* -S_T modulo 2^32 */
     tm_device_planes planes;
     int channels, bytes, z_plane;
     int width, height; /* of the template */
     int64_t map_width, y, rows;
-    int64_t stride;    /* of terms' rows, in elements */
+    int64_t stride;    /* elements between rows of a product's map */
     void *map;         /* the whole one, or NULL */
     int *running_best; /* device: order of the best score so far; NULL: all are made */
     float variance;    /* (float)var_T */
@@ -58,12 +57,12 @@ typedef struct tm_planes_score {
     tm_candidate *candidates; /* tm_planes_score_blocks */
 } tm_planes_score;
 
-/* Whether sums can slide over templates of this width, in the shared memory that a
- * block may have. bytes: of a sample. */
+/* Whether window_sums.cu takes templates of this width, with the shared memory that a block may
+ * have. bytes: of a sample. */
 bool tm_window_sums_fit(const tm_scorer *scorer, int bytes, bool skips, int width,
                         size_t shared_memory);
 
-int64_t tm_planes_score_blocks(const tm_planes_score *combine);
-cudaError_t tm_planes_score_launch(const tm_planes_score *combine, cudaStream_t stream);
+int64_t tm_planes_score_blocks(const tm_planes_score *band);
+cudaError_t tm_planes_score_launch(const tm_planes_score *band, cudaStream_t stream);
 
 #endif

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Scores from maps of correlations: the kernel for jobs all of whose sums are such, and
- * how both kernels are cut into blocks. */
+/* Scores where all sums are products of planes; and the tiles of this kernel and of
+ * window_sums.cu's. */
 #include "integers.h"
 #include "lcc/cuda/planes/score.cuh"
 
-#define MOST_STRIPS 65535 /* a grid's */
-#define TERMS_THREADS 128
+#define MOST_GRID_ROWS 65535 /* of blocks */
+#define PRODUCTS_THREADS 128
 
-/* What the terms of one sum make of four neighbours. All loads of the first two come
- * before their use. */
+/* One sum of four neighbouring windows, added up from its products. The first two products of every
+ * sum are loaded before any of them is used. */
 template <typename T>
-struct term_sum {
+struct product_sum {
     uint4 v[2];
 
     __device__ __forceinline__ void load(const tm_planes_score &c, int s, int64_t at)
@@ -18,7 +18,7 @@ struct term_sum {
 #pragma unroll
         for (int i = 0; i < 2; i++) {
             const int t = c.first[s] + i;
-            v[i] = t < c.first[s + 1] ? __ldcs((const uint4 *)(c.product[t].narrow + at))
+            v[i] = t < c.first[s + 1] ? __ldcs((const uint4 *)(c.product[t].map32 + at))
                                       : make_uint4(0, 0, 0, 0);
         }
     }
@@ -37,41 +37,40 @@ struct term_sum {
         for (int i = 0; i < 2; i++)
             add(sum, v[i], first + i < TM_MAX_PRODUCTS ? c.product[first + i].shift : 0);
         for (int t = first + 2; t < c.first[s + 1]; t++)
-            add(sum, __ldcs((const uint4 *)(c.product[t].narrow + at)), c.product[t].shift);
+            add(sum, __ldcs((const uint4 *)(c.product[t].map32 + at)), c.product[t].shift);
     }
 };
 
-/* The same at the right edge, and of maps of 64 bits. */
+/* The same at the right edge of the map, and where products have 64 bits. */
 template <typename T>
-static __device__ __forceinline__ void add_terms(T (&sum)[TM_EACH], const tm_planes_score &c, int s,
-                                                 int64_t at, int count)
+static __device__ __forceinline__ void add_products(T (&sum)[TM_EACH], const tm_planes_score &c,
+                                                    int s, int64_t at, int count)
 {
     for (int t = c.first[s]; t < c.first[s + 1]; t++) {
         const tm_device_product &product = c.product[t];
 #pragma unroll
         for (int i = 0; i < TM_EACH; i++) {
             if (i < count)
-                sum[i] += (product.narrow ? (T)product.narrow[at + i] : (T)product.wide[at + i])
+                sum[i] += (product.map32 ? (T)product.map32[at + i] : (T)product.map64[at + i])
                           << product.shift;
         }
     }
 }
 
-/* Blocks on a multiprocessor, by the registers that they then have. */
-static constexpr int terms_that_fit(int channels)
+/* How many blocks a multiprocessor takes, which leaves so many registers to each thread. */
+static constexpr int blocks_that_fit(int channels)
 {
     return channels == 1 ? 6 : 4;
 }
 
-/* All sums by terms. */
 template <typename SUMS, int CHANNELS>
-static __global__ void __launch_bounds__(TERMS_THREADS, terms_that_fit(CHANNELS))
-    terms_kernel(const __grid_constant__ tm_planes_score c, int strip)
+static __global__ void __launch_bounds__(PRODUCTS_THREADS, blocks_that_fit(CHANNELS))
+    products_kernel(const __grid_constant__ tm_planes_score c, int tile_rows)
 {
     enum { SUMS_OF = TM_SUM_F + CHANNELS };
     typedef typename SUMS::FF FF;
-    const int64_t x = ((int64_t)blockIdx.x * TERMS_THREADS + threadIdx.x) * TM_EACH;
-    const int64_t first = (int64_t)blockIdx.y * strip, last = min(first + strip, c.rows);
+    const int64_t x = ((int64_t)blockIdx.x * PRODUCTS_THREADS + threadIdx.x) * TM_EACH;
+    const int64_t first = (int64_t)blockIdx.y * tile_rows, last = min(first + tile_rows, c.rows);
     const int count = (int)max(min((int64_t)TM_EACH, c.map_width - x), (int64_t)0);
     tm_candidate best = TM_NO_CANDIDATE;
 
@@ -87,20 +86,20 @@ static __global__ void __launch_bounds__(TERMS_THREADS, terms_that_fit(CHANNELS)
 #pragma unroll
             for (int s = 0; s < SUMS_OF; s++)
                 sum[s][0] = v[s].x, sum[s][1] = v[s].y, sum[s][2] = v[s].z, sum[s][3] = v[s].w;
-        } else if (count == TM_EACH && c.product[0].narrow) {
-            term_sum<FF> terms[SUMS_OF];
+        } else if (count == TM_EACH && c.product[0].map32) {
+            product_sum<FF> products[SUMS_OF];
 #pragma unroll
             for (int s = 0; s < SUMS_OF; s++)
-                terms[s].load(c, s, at);
+                products[s].load(c, s, at);
 #pragma unroll
             for (int s = 0; s < SUMS_OF; s++)
-                terms[s].add_to(sum[s], c, s, at);
+                products[s].add_to(sum[s], c, s, at);
         } else {
 #pragma unroll
             for (int s = 0; s < SUMS_OF; s++)
-                add_terms(sum[s], c, s, at, count);
+                add_products(sum[s], c, s, at, count);
         }
-        const float cut = c.running_best ? tm_cut_of(c, running_best) : 0;
+        const float bound = c.running_best ? tm_reject_bound_of(c, running_best) : 0;
 #pragma unroll
         for (int i = 0; i < TM_EACH; i++) {
             typename SUMS::F f[CHANNELS];
@@ -114,7 +113,7 @@ static __global__ void __launch_bounds__(TERMS_THREADS, terms_that_fit(CHANNELS)
             if (c.running_best) {
                 float num, var;
                 tm_centre(c, ft, ff, f, &num, &var);
-                if (!skipped && tm_may_be_best(num, var, cut))
+                if (!skipped && tm_may_be_best(num, var, bound))
                     tm_offer_lcc(c, &best, num, var, position + i);
             } else {
                 tm_emit<SUMS, CHANNELS>(c, ft, ff, f, skipped, position + i, &best);
@@ -123,59 +122,61 @@ static __global__ void __launch_bounds__(TERMS_THREADS, terms_that_fit(CHANNELS)
         if (c.running_best && (y - first) % TM_LOOK_ROWS == 0)
             tm_tell_best(c, best, running_best);
     }
-    best = tm_block_best<TERMS_THREADS>(best, threadIdx.x);
+    best = tm_block_best<PRODUCTS_THREADS>(best, threadIdx.x);
     if (threadIdx.x == 0)
         c.candidates[(int64_t)blockIdx.y * gridDim.x + blockIdx.x] = best;
 }
 
-/* Long strips repeat fewer rows above them, short ones keep all multiprocessors busy: the
- * longest with which as many blocks run at once as fit there. */
-tm_cut tm_cut_make(const tm_planes_score *c, int threads, int outputs, int fit)
+/* A tile's sums are made anew from the rows above its first: high tiles do so less often, low ones
+ * keep all multiprocessors busy. So tiles are as high as they can be with all of them at once. */
+tm_tiles tm_tiles_make(const tm_planes_score *c, int threads, int tile_columns, int fit)
 {
-    const int64_t across = ceil_div(c->map_width, outputs);
+    const int64_t across = ceil_div(c->map_width, tile_columns);
     const int64_t most = (int64_t)c->multiprocessors * fit / across;
-    const int64_t down = most < 1 ? 1 : most > MOST_STRIPS ? MOST_STRIPS : most;
-    const int strip = (int)(ceil_div(ceil_div(c->rows, down), TM_LOOK_ROWS) * TM_LOOK_ROWS);
-    return {threads, outputs, strip, dim3((unsigned)across, (unsigned)ceil_div(c->rows, strip))};
+    const int64_t down = most < 1 ? 1 : most > MOST_GRID_ROWS ? MOST_GRID_ROWS : most;
+    const int tile_rows = (int)(ceil_div(ceil_div(c->rows, down), TM_LOOK_ROWS) * TM_LOOK_ROWS);
+    return {threads, tile_columns, tile_rows,
+            dim3((unsigned)across, (unsigned)ceil_div(c->rows, tile_rows))};
 }
 
-static bool slides(const tm_planes_score *c)
+/* Whether there are sums over whole windows. */
+static bool sums_windows(const tm_planes_score *c)
 {
     return c->sliding[TM_SUM_F] || c->sliding[TM_SUM_FF] || c->sliding[TM_SUM_TOUCHED];
 }
 
-static tm_cut cut_of_job(const tm_planes_score *c)
+static tm_tiles tiles_of(const tm_planes_score *c)
 {
-    return slides(c) ? tm_window_sums_grid(c)
-                     : tm_cut_make(c, TERMS_THREADS, TERMS_THREADS * TM_EACH,
-                                   terms_that_fit(c->channels));
+    return sums_windows(c) ? tm_window_sums_tiles(c)
+                           : tm_tiles_make(c, PRODUCTS_THREADS, PRODUCTS_THREADS * TM_EACH,
+                                           blocks_that_fit(c->channels));
 }
 
-int64_t tm_planes_score_blocks(const tm_planes_score *combine)
+int64_t tm_planes_score_blocks(const tm_planes_score *c)
 {
-    const tm_cut cut = cut_of_job(combine);
-    return (int64_t)cut.grid.x * cut.grid.y;
+    const tm_tiles tiles = tiles_of(c);
+    return (int64_t)tiles.grid.x * tiles.grid.y;
 }
 
-typedef void terms_form(tm_planes_score, int);
+typedef void products_form(tm_planes_score, int);
 
 template <typename SUMS>
-static terms_form *form_of(int channels)
+static products_form *form_of(int channels)
 {
-    return channels == 1   ? terms_kernel<SUMS, 1>
-           : channels <= 3 ? terms_kernel<SUMS, 3>
-                           : terms_kernel<SUMS, 4>;
+    return channels == 1   ? products_kernel<SUMS, 1>
+           : channels <= 3 ? products_kernel<SUMS, 3>
+                           : products_kernel<SUMS, 4>;
 }
 
 cudaError_t tm_planes_score_launch(const tm_planes_score *c, cudaStream_t stream)
 {
-    if (slides(c))
+    if (sums_windows(c))
         return tm_window_sums_launch(c, stream);
-    const tm_cut cut = cut_of_job(c);
+    const tm_tiles tiles = tiles_of(c);
     const tm_sums_kind kind = tm_sums_kind_of(&c->scorer, c->bytes);
-    terms_form *kernel = kind == TM_SUMS_8    ? form_of<tm_sums_8>(c->channels)
-                         : kind == TM_SUMS_16 ? form_of<tm_sums_16>(c->channels)
-                                              : form_of<tm_sums_wide>(c->channels);
-    kernel<<<cut.grid, cut.threads, 0, stream>>>(*c, cut.strip);
+    products_form *kernel = kind == TM_SUMS_8    ? form_of<tm_sums_8>(c->channels)
+                            : kind == TM_SUMS_16 ? form_of<tm_sums_16>(c->channels)
+                                                 : form_of<tm_sums_wide>(c->channels);
+    kernel<<<tiles.grid, tiles.threads, 0, stream>>>(*c, tiles.tile_rows);
     return cudaGetLastError();
 }

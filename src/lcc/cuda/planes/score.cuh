@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* From the sums of a window to its score. */
-#ifndef TMATCH_LCC_CUDA_COMBINE_CUH
-#define TMATCH_LCC_CUDA_COMBINE_CUH
+/* From the sums of a window to its score, and what both kernels that do so share: score.cu's, where
+ * all sums are products, and window_sums.cu's. */
+#ifndef TMATCH_LCC_CUDA_PLANES_SCORE_CUH
+#define TMATCH_LCC_CUDA_PLANES_SCORE_CUH
 
 #include <limits.h>
 
 #include "lcc/cuda/planes/planes.cuh"
 #include "lcc/reject.h"
 
-#define TM_EACH 4      /* windows of a row, of a thread */
+#define TM_EACH 4      /* windows of a thread in a row */
 #define TM_LOOK_ROWS 4 /* rows between looks at the best so far */
 
 template <typename T>
@@ -17,24 +18,26 @@ struct __align__(16) tm_quad
     T of[TM_EACH];
 };
 
-/* What a job's kernel keeps its sums in. */
+/* The types that a kernel keeps its sums in. All sums are exact modulo 2^32 or 2^64. */
 typedef enum tm_sums_kind { TM_SUMS_8, TM_SUMS_16, TM_SUMS_WIDE } tm_sums_kind;
 
-/* What sums are kept in: all of them are exact modulo 2^32 or 2^64. */
-struct tm_sums_8 { /* of bytes, where S_FF and S_FT fit 32 bits */
+/* Samples of a byte, where S_FF and S_FT fit 32 bits. */
+struct tm_sums_8 {
     typedef uint32_t F, FF;
     static const tm_sums_kind kind = TM_SUMS_8;
     static const bool wide = false;
 };
 
-struct tm_sums_16 { /* where S_F does */
+/* Where S_F fits 32 bits, and S_FF and S_FT 64. */
+struct tm_sums_16 {
     typedef uint32_t F;
     typedef uint64_t FF;
     static const tm_sums_kind kind = TM_SUMS_16;
     static const bool wide = false;
 };
 
-struct tm_sums_wide { /* where num and var_F leave 64 bits */
+/* Where num and var_F do not fit 64 bits. */
+struct tm_sums_wide {
     typedef uint64_t F, FF;
     static const tm_sums_kind kind = TM_SUMS_WIDE;
     static const bool wide = true;
@@ -55,7 +58,7 @@ static __device__ __forceinline__ void tm_centre(const tm_planes_score &c, uint3
 {
     int64_t a = tm_mul_wide(ft, c.n), squares = 0;
 #pragma unroll
-    for (int k = 0; k < CHANNELS; k++) { /* n 255 < 2^31, and so are both sums */
+    for (int k = 0; k < CHANNELS; k++) { /* f and S_T are at most n 255 < 2^31 */
         a = tm_mad_wide((int)f[k], c.minus_s_t[k], a);
         squares = tm_mad_wide((int)f[k], (int)f[k], squares);
     }
@@ -78,7 +81,7 @@ static __device__ __forceinline__ void tm_centre(const tm_planes_score &c, uint6
     *var = __ll2float_rn(b);
 }
 
-/* Never taken. */
+/* Never called: sums of this type are scored by tm_emit. */
 template <int CHANNELS>
 static __device__ __forceinline__ void tm_centre(const tm_planes_score &, uint64_t, uint64_t,
                                                  const uint64_t (&)[CHANNELS], float *num,
@@ -87,20 +90,20 @@ static __device__ __forceinline__ void tm_centre(const tm_planes_score &, uint64
     *num = *var = 0;
 }
 
-/* What num |num| / var_F has to be above for a score that may be the best one: below it the
- * division is not made. */
-static __device__ __forceinline__ float tm_cut_of(const tm_planes_score &c, int running_best)
+/* What num |num| / var_F must exceed for a score that may be the best: see lcc/reject.h. */
+static __device__ __forceinline__ float tm_reject_bound_of(const tm_planes_score &c,
+                                                           int running_best)
 {
     const float s = tm_score_of_order(running_best);
     return s > 0 ? tm_reject_boundf(s, c.variance) : -INFINITY;
 }
 
-static __device__ __forceinline__ bool tm_may_be_best(float num, float var, float cut)
+static __device__ __forceinline__ bool tm_may_be_best(float num, float var, float bound)
 {
-    return !(num * fabsf(num) <= var * cut); /* also where there is no cut, and var is 0 */
+    return !(num * fabsf(num) <= var * bound); /* true of a bound of -infinity and a var of 0 */
 }
 
-/* A thread's positions ascend. */
+/* A thread's positions ascend, so an equal rank does not win. */
 static __device__ __forceinline__ void tm_offer(tm_candidate *best, int64_t rank, int64_t position)
 {
     if (rank > best->value)
@@ -113,14 +116,14 @@ static __device__ __forceinline__ void tm_offer_lcc(const tm_planes_score &c, tm
     tm_offer(best, tm_score_order(tm_lcc_clamp(tm_normed(&c.scorer, num, var), false)), position);
 }
 
-/* Of any metric, with 128 bits: called, not inlined in each kernel. */
+/* The score by any metric, with 128 bits. It is called, not inlined in each kernel. */
 template <int CHANNELS>
 static __device__ __noinline__ tm_value tm_wide_score_of(const tm_scorer &scorer, tm_sums sums)
 {
     return tm_score_as(&scorer, &sums, CHANNELS, true);
 }
 
-/* Any metric, for the map and the best. */
+/* Scores a window by any metric, for the map and the best. */
 template <typename SUMS, int CHANNELS>
 static __device__ __forceinline__ void
 tm_emit(const tm_planes_score &c, typename SUMS::FF ft, typename SUMS::FF ff,
@@ -150,7 +153,7 @@ tm_emit(const tm_planes_score &c, typename SUMS::FF ft, typename SUMS::FF ff,
         tm_offer(best, value.rank, position);
 }
 
-/* Lets other blocks know of a warp's best score. running_best: what they knew a while ago. */
+/* Tells other blocks of this warp's best score. running_best: what they knew a while ago. */
 static __device__ __forceinline__ void tm_tell_best(const tm_planes_score &c,
                                                     const tm_candidate &best, int running_best)
 {
@@ -168,17 +171,17 @@ static inline tm_sums_kind tm_sums_kind_of(const tm_scorer *s, int bytes)
     return bytes == 1 && s->n * s->channels <= UINT32_MAX / (255 * 255) ? TM_SUMS_8 : TM_SUMS_16;
 }
 
-/* How a launch is cut into blocks: strips of rows, and across them outputs windows. */
-typedef struct tm_cut {
-    int threads, outputs, strip;
+/* The tiles of a launch, one a block. */
+typedef struct tm_tiles {
+    int threads, tile_columns, tile_rows;
     dim3 grid;
-} tm_cut;
+} tm_tiles;
 
-/* fit: blocks on a multiprocessor. */
-tm_cut tm_cut_make(const tm_planes_score *c, int threads, int outputs, int fit);
+/* fit: how many blocks a multiprocessor takes. */
+tm_tiles tm_tiles_make(const tm_planes_score *c, int threads, int tile_columns, int fit);
 
-/* slide.cu */
-tm_cut tm_window_sums_grid(const tm_planes_score *c);
+/* window_sums.cu */
+tm_tiles tm_window_sums_tiles(const tm_planes_score *c);
 cudaError_t tm_window_sums_launch(const tm_planes_score *c, cudaStream_t stream);
 
 #endif

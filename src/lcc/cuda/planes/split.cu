@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Planes of a frame: the bytes of its samples, and of their squares. */
+/* Splits a frame into planes: the bytes of its samples, those of each pixel's sum of squares, and
+ * where its mask leaves pixels out. */
 #include <limits.h>
 
 #include "lcc/cuda/planes/planes.cuh"
 
 #define THREADS 128
-#define PIXELS 4 /* a thread */
+#define PIXELS 4 /* of a thread */
 
-/* The first pixels of a word of four. */
+/* Stores the first bytes of a word of four pixels. */
 static __device__ __forceinline__ void put(uint8_t *to, uint32_t word, int pixels)
 {
     if (pixels == PIXELS && ((uintptr_t)to & 3) == 0) {
@@ -18,8 +19,8 @@ static __device__ __forceinline__ void put(uint8_t *to, uint32_t word, int pixel
         to[i] = (uint8_t)(word >> 8 * i);
 }
 
-/* Four pixels as they lie, a byte a byte: words that lie across a row's own words are
- * put together, unless that would read beyond the frame. */
+/* Loads the first bytes of four pixels. Where these do not begin at a word, they are put together
+ * from whole words, unless that would read beyond the frame: within says that it would not. */
 template <int WORDS>
 static __device__ __forceinline__ void get(uint32_t (&words)[WORDS], const uint8_t *from, int bytes,
                                            bool within)
@@ -47,7 +48,7 @@ static __device__ __forceinline__ void get(uint32_t (&words)[WORDS], const uint8
     }
 }
 
-/* What holds a pixel's sum of squares. */
+/* The type of a pixel's sum of squares. */
 template <int BYTES>
 struct square {
     typedef uint32_t type;
