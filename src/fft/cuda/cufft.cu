@@ -17,19 +17,19 @@ static __host__ __device__ int64_t points_of(const tm_fft_tiling &t)
     return (int64_t)t.length_x * t.length_y;
 }
 
-/* A block has a piece of a row of a tile. */
+/* A block loads some neighbouring points of a row of a tile. */
 static __global__ void __launch_bounds__(THREADS) load_kernel(tm_fft_job job)
 {
-    const tm_fft_run &run = job.run;
+    const tm_fft_band &band = job.band;
     const tm_fft_tiling &t = job.tiling;
     const int column = blockIdx.x * THREADS + threadIdx.x;
-    const int tile = blockIdx.z, row = tile % run.tiles * t.step_y + blockIdx.y;
-    const int64_t x = run.x + (int64_t)(tile / run.tiles) * t.step_x, y = run.y + row;
+    const int tile = blockIdx.z, row = tile % band.down * t.step_y + blockIdx.y;
+    const int64_t x = band.x + (int64_t)(tile / band.down) * t.step_x, y = band.y + row;
     double2 value = make_double2(0, 0);
 
     if (column >= t.length_x)
         return;
-    if (tile < run.strips * run.tiles && row < run.input_rows) {
+    if (tile < band.across * band.down && row < band.input_rows) {
         if (job.f32.taps)
             value = make_double2(tm_f32_at(job, x + column, y),
                                  tm_f32_at(job, x + column + t.shift_x, y + t.shift_y));
@@ -99,13 +99,13 @@ static __device__ __forceinline__ void each_window(const tm_fft_job &job, Use us
 {
     const tm_fft_tiling &t = job.tiling;
     const int column = blockIdx.x * THREADS + threadIdx.x;
-    const int tile = blockIdx.z % job.run.tiles;
-    const int64_t strip = (int64_t)(blockIdx.z / job.run.tiles) * t.step_x;
+    const int tile = blockIdx.z % job.band.down;
+    const int64_t left = (int64_t)(blockIdx.z / job.band.down) * t.step_x;
     const double2 *sums = job.points + blockIdx.z * points_of(t) + column;
     const int first = blockIdx.y * ROWS, end = min(first + ROWS, t.step_y);
 
     for (int row = first; row < end; row++) {
-        tm_each_part(job, strip, tile * t.step_y + row, column,
+        tm_each_part(job, left, tile * t.step_y + row, column,
                      [&](int part, int64_t place, int64_t position, int columns) {
                          const double2 sum = sums[(int64_t)row * t.length_x];
                          use(lone_window{part ? sum.y : sum.x, place, position, columns > 0});
@@ -115,10 +115,10 @@ static __device__ __forceinline__ void each_window(const tm_fft_job &job, Use us
 
 static __global__ void __launch_bounds__(THREADS) scores_kernel(tm_fft_job job)
 {
-    const float limit = tm_reject_below(job, *(volatile int64_t *)job.best);
+    const float bound = tm_fft_reject_bound(job, *(volatile int64_t *)job.best);
     tm_candidate best = TM_NO_CANDIDATE;
 
-    each_window(job, [&](const lone_window &w) { tm_score_windows(job, w, &best, limit); });
+    each_window(job, [&](const lone_window &w) { tm_score_windows(job, w, &best, bound); });
     best = tm_block_best<THREADS>(best, threadIdx.x);
     if (threadIdx.x == 0) {
         const int64_t block = ((int64_t)blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x;
@@ -205,7 +205,7 @@ static cudaError_t find_plan(tm_cufft *cufft, const tm_fft_tiling *t, int batch,
     return cudaSuccess;
 }
 
-/* Plans do not allocate what they work in: so a limit of memory holds over that too. */
+/* Plans do not allocate what they work in: so a bound of memory holds over that too. */
 static cudaError_t use_plan(tm_cufft *cufft, const tm_cufft_plan *p, cudaStream_t stream)
 {
     TRY(error_of(cufft, library()->set_work_area(p->plan, cufft->work.data)));
@@ -231,7 +231,7 @@ static cudaError_t prepare(tm_fft_device *fft, tm_fft_job *job, int64_t tiles, c
     return cudaSuccess;
 }
 
-static int64_t strip_bytes(const tm_fft_job *job, int64_t tiles)
+static int64_t tile_column_bytes(const tm_fft_job *job, int64_t tiles)
 {
     return tiles * points_of(job->tiling) * (int64_t)sizeof(double2);
 }
@@ -240,7 +240,7 @@ static dim3 windows_grid(const tm_fft_job *job)
 {
     return dim3((unsigned)ceil_div(job->tiling.step_x, THREADS),
                 (unsigned)ceil_div(job->tiling.step_y, ROWS),
-                (unsigned)(job->run.strips * job->run.tiles));
+                (unsigned)(job->band.across * job->band.down));
 }
 
 static int64_t count_candidates(const tm_fft_job *job)
@@ -270,7 +270,7 @@ static cudaError_t make_spectrum(const tm_fft_job *job, cudaStream_t stream)
     return cudaGetLastError();
 }
 
-/* The plan takes as many tiles as a run has at most; those that this one lacks are 0. */
+/* The plan takes as many tiles as a band has at most; those that this one lacks are 0. */
 static cudaError_t correlate(const tm_fft_job *job, cudaStream_t stream)
 {
     load_kernel<<<tiles_grid(job, job->cufft_batch), THREADS, 0, stream>>>(*job);
@@ -292,7 +292,7 @@ static cudaError_t finish(const tm_fft_job *job, cudaStream_t stream)
     return cudaGetLastError();
 }
 
-const tm_fft_steps tm_cufft_steps = {strip_bytes, prepare, make_spectrum,
+const tm_fft_steps tm_cufft_steps = {tile_column_bytes, prepare, make_spectrum,
                                      correlate,   finish,  count_candidates};
 
 void tm_cufft_free(tm_cufft *cufft)

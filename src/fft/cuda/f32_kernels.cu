@@ -5,12 +5,12 @@
 
 template <class B>
 static __global__ void __launch_bounds__(B::THREADS)
-    real_rows_kernel(tm_fft_job job, bool of_template)
+    f32_rows_kernel(tm_fft_job job, bool of_template)
 {
     extern __shared__ double2 memory[];
     const B block(memory, job.roots_x);
     const int row = blockIdx.x * B::BATCH + block.item;
-    const int64_t x = job.run.x + (int64_t)blockIdx.y * job.tiling.step_x, y = job.run.y + row;
+    const int64_t x = job.band.x + (int64_t)blockIdx.y * job.tiling.step_x, y = job.band.y + row;
 
     tm_row_forward(block, job, row, [&](int i) {
         if (of_template)
@@ -21,7 +21,7 @@ static __global__ void __launch_bounds__(B::THREADS)
 }
 
 template <class B>
-static __global__ void __launch_bounds__(B::THREADS) real_sums_kernel(tm_fft_job job)
+static __global__ void __launch_bounds__(B::THREADS) f32_sums_kernel(tm_fft_job job)
 {
     extern __shared__ double2 memory[];
     const B block(memory, job.roots_x);
@@ -39,7 +39,7 @@ static __global__ void __launch_bounds__(B::THREADS) real_sums_kernel(tm_fft_job
 
 #define NORM_THREADS 256
 
-/* A block has some rows of a pair of tiles. */
+/* A block sums the squares of some rows of a pair of tiles. */
 static __global__ void __launch_bounds__(NORM_THREADS)
     norms_kernel(tm_fft_job job, unsigned long long *norms)
 {
@@ -78,7 +78,7 @@ cudaError_t tm_fft_norms_launch(const tm_fft_job *job, unsigned long long norms[
 template <class B>
 cudaError_t tm_f32_launcher<B>::rows(const tm_fft_job *job, bool of_template, cudaStream_t stream)
 {
-    real_rows_kernel<B><<<tm_row_grid<B>(job, job->run.input_rows), B::THREADS, B::BYTES, stream>>>(
+    f32_rows_kernel<B><<<tm_row_grid<B>(job, job->band.input_rows), B::THREADS, B::BYTES, stream>>>(
         *job, of_template);
     return cudaGetLastError();
 }
@@ -86,15 +86,15 @@ cudaError_t tm_f32_launcher<B>::rows(const tm_fft_job *job, bool of_template, cu
 template <class B>
 cudaError_t tm_f32_launcher<B>::sums(const tm_fft_job *job, cudaStream_t stream)
 {
-    real_sums_kernel<B><<<tm_row_grid<B>(job, job->run.rows), B::THREADS, B::BYTES, stream>>>(*job);
+    f32_sums_kernel<B><<<tm_row_grid<B>(job, job->band.rows), B::THREADS, B::BYTES, stream>>>(*job);
     return cudaGetLastError();
 }
 
 template <class B>
 cudaError_t tm_f32_launcher<B>::prepare(void)
 {
-    cudaError_t error = B::allow((const void *)real_rows_kernel<B>);
-    return error == cudaSuccess ? B::allow((const void *)real_sums_kernel<B>) : error;
+    cudaError_t error = B::allow((const void *)f32_rows_kernel<B>);
+    return error == cudaSuccess ? B::allow((const void *)f32_sums_kernel<B>) : error;
 }
 
 #define INSTANCE(...) template struct tm_f32_launcher<tm_length<__VA_ARGS__>::rows>;

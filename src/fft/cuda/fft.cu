@@ -3,10 +3,10 @@
 
 #include "integers.h"
 
-/* Points between the kernels take at most this much, if one tile does not take
- * more: the memory of a match does not grow with the frame. */
-#ifndef TM_FFT_RUN_BYTES
-#define TM_FFT_RUN_BYTES ((int64_t)1 << 30)
+/* A band's points take at most so much, unless one tile takes more: the memory of a match does not
+ * grow with the frame. */
+#ifndef TM_FFT_BAND_BYTES
+#define TM_FFT_BAND_BYTES ((int64_t)1 << 30)
 #endif
 
 static const tm_fft_steps *steps_of(const tm_fft_job *job)
@@ -14,51 +14,52 @@ static const tm_fft_steps *steps_of(const tm_fft_job *job)
     return job->tiling.by_cufft ? &tm_cufft_steps : &tm_own_fft_steps;
 }
 
-static int64_t strip_bytes(const tm_fft_job *job, int64_t tiles)
+static int64_t tile_column_bytes(const tm_fft_job *job, int64_t down)
 {
-    return steps_of(job)->strip_bytes(job, tiles);
+    return steps_of(job)->tile_column_bytes(job, down);
 }
 
-/* The most strips and tiles of a run. */
-static void run_size(const tm_fft_job *job, int64_t *strips, int64_t *tiles)
+/* The most tiles of a band, across and down. */
+static void band_size(const tm_fft_job *job, int64_t *across, int64_t *down)
 {
     const tm_fft_tiling *t = &job->tiling;
-    *tiles = t->down;
-    while (*tiles > 1 && strip_bytes(job, *tiles) > TM_FFT_RUN_BYTES)
-        *tiles = ceil_div(*tiles, 2);
-    *strips = TM_FFT_RUN_BYTES / strip_bytes(job, *tiles);
-    *strips = *strips < 1 ? 1 : *strips > t->across ? t->across : *strips;
-    /* runs of equal size, and no grid beyond its limit */
-    if (*strips > 32768)
-        *strips = 32768;
-    *strips = ceil_div(t->across, ceil_div(t->across, *strips));
-    *tiles = ceil_div(t->down, ceil_div(t->down, *tiles));
+    *down = t->down;
+    while (*down > 1 && tile_column_bytes(job, *down) > TM_FFT_BAND_BYTES)
+        *down = ceil_div(*down, 2);
+    *across = TM_FFT_BAND_BYTES / tile_column_bytes(job, *down);
+    *across = *across < 1 ? 1 : *across > t->across ? t->across : *across;
+    /* bands of equal size, and no grid beyond its limit */
+    if (*across > 32768)
+        *across = 32768;
+    *across = ceil_div(t->across, ceil_div(t->across, *across));
+    *down = ceil_div(t->down, ceil_div(t->down, *down));
 }
 
-static tm_fft_run run_at(const tm_fft_job *job, int64_t strip, int64_t tile)
+/* The band whose first tile is this one. */
+static tm_fft_band band_at(const tm_fft_job *job, int64_t left, int64_t top)
 {
     const tm_fft_tiling *t = &job->tiling;
-    int64_t strips, tiles;
-    run_size(job, &strips, &tiles);
-    tm_fft_run run = {};
-    run.strips = (int)smaller(strips, t->across - strip);
-    run.tiles = (int)smaller(tiles, t->down - tile);
-    run.x = strip * t->step_x;
-    run.y = tile * t->step_y;
-    run.width = (int)smaller((int64_t)run.strips * t->step_x, t->range_x - run.x);
-    run.rows = (int)smaller((int64_t)run.tiles * t->step_y, t->range_y - run.y);
-    run.input_rows = run.rows + job->job.height - 1;
-    return run;
+    int64_t across, down;
+    band_size(job, &across, &down);
+    tm_fft_band band = {};
+    band.across = (int)smaller(across, t->across - left);
+    band.down = (int)smaller(down, t->down - top);
+    band.x = left * t->step_x;
+    band.y = top * t->step_y;
+    band.width = (int)smaller((int64_t)band.across * t->step_x, t->range_x - band.x);
+    band.rows = (int)smaller((int64_t)band.down * t->step_y, t->range_y - band.y);
+    band.input_rows = band.rows + job->job.height - 1;
+    return band;
 }
 
 int64_t tm_fft_candidates(const tm_fft_job *job)
 {
-    int64_t strips, tiles, count = 0;
+    int64_t across, down, count = 0;
     tm_fft_job own = *job;
-    run_size(job, &strips, &tiles);
-    for (int64_t tile = 0; tile < job->tiling.down; tile += tiles) {
-        for (int64_t strip = 0; strip < job->tiling.across; strip += strips) {
-            own.run = run_at(job, strip, tile);
+    band_size(job, &across, &down);
+    for (int64_t top = 0; top < job->tiling.down; top += down) {
+        for (int64_t left = 0; left < job->tiling.across; left += across) {
+            own.band = band_at(job, left, top);
             count += steps_of(job)->count_candidates(&own);
         }
     }
@@ -68,10 +69,10 @@ int64_t tm_fft_candidates(const tm_fft_job *job)
 static cudaError_t make_spectrum(const tm_fft_job *job, cudaStream_t stream)
 {
     tm_fft_job own = *job;
-    own.run = (tm_fft_run){};
-    own.run.strips = own.run.tiles = 1;
-    own.run.rows = 1;
-    own.run.input_rows = job->job.height;
+    own.band = (tm_fft_band){};
+    own.band.across = own.band.down = 1;
+    own.band.rows = 1;
+    own.band.input_rows = job->job.height;
     return steps_of(job)->make_spectrum(&own, stream);
 }
 
@@ -98,15 +99,15 @@ cudaError_t tm_fft_prepare(tm_fft_device *fft, tm_fft_job *job, tm_fft_spectrum 
                            cudaStream_t stream)
 {
     const tm_fft_tiling *t = &job->tiling;
-    int64_t strips, tiles;
+    int64_t across, down;
 
-    run_size(job, &strips, &tiles);
-    TRY(steps_of(job)->prepare(fft, job, strips * tiles, stream));
+    band_size(job, &across, &down);
+    TRY(steps_of(job)->prepare(fft, job, across * down, stream));
     TRY(prepare_side(fft, job));
-    TRY(tm_buffer_fit(&fft->points, (size_t)(strips * strip_bytes(job, tiles))));
+    TRY(tm_buffer_fit(&fft->points, (size_t)(across * tile_column_bytes(job, down))));
     if (job->metric == TM_METRIC_LCC)
-        TRY(tm_buffer_fit(&fft->windows, 2 * (size_t)(tiles * t->step_y * strips * t->step_x) *
-                                             sizeof(tm_window)));
+        TRY(tm_buffer_fit(&fft->windows,
+                          2 * (size_t)(down * t->step_y * across * t->step_x) * sizeof(tm_window)));
     job->points = (double2 *)fft->points.data;
     job->windows = (tm_window *)fft->windows.data;
 
@@ -124,7 +125,7 @@ cudaError_t tm_fft_prepare(tm_fft_device *fft, tm_fft_job *job, tm_fft_spectrum 
     return cudaSuccess;
 }
 
-/* Beside the transforms: these wait for memory, that for arithmetic. */
+/* Makes window sums beside the transforms: they wait for memory, transforms for arithmetic. */
 static cudaError_t launch_windows(const tm_fft_job *job, cudaStream_t stream)
 {
     TRY(cudaEventRecord(job->forked, stream));
@@ -136,15 +137,15 @@ static cudaError_t launch_windows(const tm_fft_job *job, cudaStream_t stream)
 
 cudaError_t tm_fft_launch(const tm_fft_job *job, cudaStream_t stream)
 {
-    int64_t strips, tiles;
+    int64_t across, down;
     tm_fft_job own = *job;
 
     /* negative: no window is spared before one has a positive score */
     TRY(cudaMemsetAsync(job->best, 0x80, sizeof *job->best, stream));
-    run_size(job, &strips, &tiles);
-    for (int64_t tile = 0; tile < job->tiling.down; tile += tiles) {
-        for (int64_t strip = 0; strip < job->tiling.across; strip += strips) {
-            own.run = run_at(job, strip, tile);
+    band_size(job, &across, &down);
+    for (int64_t top = 0; top < job->tiling.down; top += down) {
+        for (int64_t left = 0; left < job->tiling.across; left += across) {
+            own.band = band_at(job, left, top);
             TRY(launch_windows(&own, stream));
             TRY(steps_of(job)->correlate(&own, stream));
             TRY(cudaStreamWaitEvent(stream, job->joined, 0));
@@ -164,13 +165,13 @@ cudaError_t tm_fft_prepare_f32(tm_fft_device *fft, tm_fft_job *job, tm_fft_spect
 
 cudaError_t tm_fft_launch_f32(const tm_fft_job *job, cudaStream_t stream)
 {
-    int64_t strips, tiles;
+    int64_t across, down;
     tm_fft_job own = *job;
 
-    run_size(job, &strips, &tiles);
-    for (int64_t tile = 0; tile < job->tiling.down; tile += tiles) {
-        for (int64_t strip = 0; strip < job->tiling.across; strip += strips) {
-            own.run = run_at(job, strip, tile);
+    band_size(job, &across, &down);
+    for (int64_t top = 0; top < job->tiling.down; top += down) {
+        for (int64_t left = 0; left < job->tiling.across; left += across) {
+            own.band = band_at(job, left, top);
             TRY(steps_of(job)->correlate(&own, stream));
             TRY(steps_of(job)->finish(&own, stream));
         }

@@ -26,12 +26,12 @@ typedef struct tm_fft_device {
     tm_cufft cufft;
 } tm_fft_device;
 
-/* The steps of a match that differ by whose transforms it takes. But for prepare they are for
- * job->run, and allocate nothing. */
+/* The steps of a match that differ by whose transforms it takes. All but prepare are for job->band,
+ * and allocate nothing. */
 typedef struct tm_fft_steps {
-    /* Bytes of the points of a strip of so many tiles. */
-    int64_t (*strip_bytes)(const tm_fft_job *job, int64_t tiles);
-    /* Brings about what runs of up to so many tiles need besides points. */
+    /* Bytes of the points of so many tiles above each other. */
+    int64_t (*tile_column_bytes)(const tm_fft_job *job, int64_t tiles);
+    /* Prepares what bands of up to so many tiles need besides points. */
     cudaError_t (*prepare)(tm_fft_device *fft, tm_fft_job *job, int64_t tiles, cudaStream_t stream);
     /* Makes the template's spectrum; then points of the frame, multiplied with it and
      * transformed back as far as points go; */
@@ -50,7 +50,7 @@ extern const tm_fft_steps tm_cufft_steps;   /* cufft.cu; its library has been op
 int tm_fft_longest(int shared_bytes);
 
 /* Allocates what the job needs and brings the template's spectrum about. Fills in
- * all of *job but the run from job->job, frame_rows, metric and tiling. */
+ * all of *job but the band from job->job, frame_rows, metric and tiling. */
 cudaError_t tm_fft_prepare(tm_fft_device *fft, tm_fft_job *job, tm_fft_spectrum *spectrum,
                            cudaStream_t stream);
 

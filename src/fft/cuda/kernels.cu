@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows forward, columns there and back, rows back: three kernels, with one array
- * of complex doubles between them.
+/* Three kernels, with one array of complex doubles between them: rows forward, columns forward and
+ * back, rows back.
  *
  * Why not cuFFT, which cufft.cu has by name: its transforms leave nothing to fuse with,
  * so bytes to doubles, the product and the scores each read and write the whole array
@@ -8,7 +8,7 @@
  * product; it takes 0.15 s to load; and nobody outside can count its rounding errors,
  * which the proof of exactness needs.
  *
- * Rows of floats are f32_kernels.cu's. */
+ * The kernels for rows of floats are in f32_kernels.cu. */
 #include "fft/cuda/rows.cuh"
 #include "fft/cuda/samples.cuh"
 
@@ -18,7 +18,7 @@ static __global__ void __launch_bounds__(B::THREADS) rows_kernel(tm_fft_job job,
     extern __shared__ double2 memory[];
     const B block(memory, job.roots_x);
     const int row = blockIdx.x * B::BATCH + block.item;
-    const int64_t x = job.run.x + (int64_t)blockIdx.y * job.tiling.step_x, y = job.run.y + row;
+    const int64_t x = job.band.x + (int64_t)blockIdx.y * job.tiling.step_x, y = job.band.y + row;
     const tm_samples real = tm_samples_at(job, x, y);
     const tm_samples imaginary = tm_samples_at(job, x + job.tiling.shift_x, y + job.tiling.shift_y);
     const uint8_t *taps = job.job.taps + (int64_t)row * job.job.width;
@@ -31,8 +31,8 @@ static __global__ void __launch_bounds__(B::THREADS) rows_kernel(tm_fft_job job,
     });
 }
 
-/* A block has its columns for all tiles of a strip, from top to bottom: a tile's
- * results replace rows that no tile below reads. */
+/* A block takes some columns of points through all tiles of a column of tiles, from top to bottom:
+ * a tile's results replace rows that no tile below reads. */
 template <class B>
 static __global__ void __launch_bounds__(B::THREADS) columns_kernel(tm_fft_job job,
                                                                     bool of_template)
@@ -41,16 +41,16 @@ static __global__ void __launch_bounds__(B::THREADS) columns_kernel(tm_fft_job j
     typedef typename B::passes P;
     constexpr int R = P::radix(P::LAST), BATCH = B::BATCH;
     const B block(memory, job.roots_y);
-    const tm_fft_run &run = job.run;
+    const tm_fft_band &band = job.band;
     const int64_t pitch = job.tiling.length_x;
-    double2 *column = job.points + (int64_t)blockIdx.y * run.input_rows * pitch +
+    double2 *column = job.points + (int64_t)blockIdx.y * band.input_rows * pitch +
                       blockIdx.x * BATCH + block.item;
     double2 *spectrum = job.spectrum + (int64_t)blockIdx.x * (P::N * BATCH) + block.item;
 
-    for (int tile = 0; tile < run.tiles; tile++) {
+    for (int tile = 0; tile < band.down; tile++) {
         const int top = tile * job.tiling.step_y;
         tm_forward(block, [&](int i) {
-            return top + i < run.input_rows ? column[(top + i) * pitch] : make_double2(0, 0);
+            return top + i < band.input_rows ? column[(top + i) * pitch] : make_double2(0, 0);
         });
         if (of_template) {
             const double scale = 1.0 / ((double)P::N * job.tiling.length_x);
@@ -68,7 +68,7 @@ static __global__ void __launch_bounds__(B::THREADS) columns_kernel(tm_fft_job j
                 v[m] = tm_mul(v[m], __ldg(&spectrum[(m * (P::N / R) + q) * BATCH]));
             tm_inverse_first(block, v, q);
         });
-        const int rows = min(job.tiling.step_y, run.rows - top);
+        const int rows = min(job.tiling.step_y, band.rows - top);
         tm_inverse(block, [&](auto &v, int q) {
             constexpr int R0 = P::radix(0);
 #pragma unroll
@@ -95,11 +95,11 @@ static __global__ void __launch_bounds__(B::THREADS) scores_kernel(tm_fft_job jo
     extern __shared__ double2 memory[];
     const B block(memory, job.roots_x);
     const int row = blockIdx.x * B::BATCH + block.item;
-    const float limit = tm_reject_below(job, *(volatile int64_t *)job.best);
+    const float bound = tm_fft_reject_bound(job, *(volatile int64_t *)job.best);
     tm_candidate best = TM_NO_CANDIDATE;
 
     tm_row_back(block, job, row, [&](const tm_row_windows<B> &windows) {
-        tm_score_windows(job, windows, &best, limit);
+        tm_score_windows(job, windows, &best, bound);
     });
     best = tm_block_best<B::THREADS>(best, threadIdx.x);
     if (threadIdx.x == 0) {
@@ -116,7 +116,7 @@ struct launcher {
 
     static cudaError_t rows(const tm_fft_job *job, bool of_template, cudaStream_t stream)
     {
-        rows_kernel<row_block><<<tm_row_grid<row_block>(job, job->run.input_rows),
+        rows_kernel<row_block><<<tm_row_grid<row_block>(job, job->band.input_rows),
                                  row_block::THREADS, row_block::BYTES, stream>>>(*job, of_template);
         return cudaGetLastError();
     }
@@ -124,7 +124,7 @@ struct launcher {
     static cudaError_t columns(const tm_fft_job *job, bool of_template, cudaStream_t stream)
     {
         const dim3 grid((unsigned)(job->tiling.length_x / column_block::BATCH),
-                        (unsigned)job->run.strips);
+                        (unsigned)job->band.across);
         columns_kernel<column_block>
             <<<grid, column_block::THREADS, column_block::BYTES, stream>>>(*job, of_template);
         return cudaGetLastError();
@@ -132,7 +132,7 @@ struct launcher {
 
     static cudaError_t scores(const tm_fft_job *job, cudaStream_t stream)
     {
-        scores_kernel<row_block><<<tm_row_grid<row_block>(job, job->run.rows), row_block::THREADS,
+        scores_kernel<row_block><<<tm_row_grid<row_block>(job, job->band.rows), row_block::THREADS,
                                    row_block::BYTES, stream>>>(*job);
         return cudaGetLastError();
     }

@@ -13,17 +13,18 @@ typedef struct tm_window {
     float variance;
 } tm_window;
 
-/* A part of the map that is correlated at a time: strips beside each other, some
- * of their tiles above each other. Bounds the memory that is needed. */
-typedef struct tm_fft_run {
-    int64_t x, y;     /* of the first window, among those of the real parts */
-    int strips, tiles;
+/* A band of the map, which is transformed at a time so that its memory is bounded: columns of tiles
+ * beside each other, and of each some tiles above each other. */
+typedef struct tm_fft_band {
+    int64_t x, y;     /* its first window, among those of the real parts */
+    int across, down; /* tiles */
     int rows;         /* rows of windows */
     int width;        /* columns of windows */
     int input_rows;   /* rows + template height - 1 */
-} tm_fft_run;
+} tm_fft_band;
 
-/* A channel of a float frame, whose sums are the map's, or are added to it. */
+/* A channel of a float frame. Its sums of products are stored, or added to those of the channels
+ * before it. */
 typedef struct tm_fft_f32_channel {
     const float *samples; /* rows packed */
     int64_t width, height, pad_x, pad_y;
@@ -40,19 +41,18 @@ typedef struct tm_fft_job {
     int64_t frame_rows; /* readable rows of job.frame */
     tm_metric metric;
     tm_fft_tiling tiling;
-    tm_fft_run run;
+    tm_fft_band band;
     const double2 *roots_x, *roots_y;
-    double2 *points;   /* [strip][input row][length_x] */
+    double2 *points;   /* [column of tiles][input row][length_x] */
     double2 *spectrum; /* the template's, conjugate and scaled, as columns take it */
-    tm_window *windows; /* [part][row][width] of the run */
-    int64_t *best;      /* greatest value of a candidate so far: spares windows that
-                           cannot beat it their root and quotient */
+    tm_window *windows; /* [part][row][width] of the band */
+    int64_t *best;      /* the greatest value of a candidate so far, by which windows are rejected */
     cudaStream_t side;  /* runs beside the given stream */
     cudaEvent_t forked, joined;
-    /* Where the tiling is cuFFT's, in whose order spectrum and points then are: points are
-     * [strip][tile][length_y][length_x]. */
+    /* Where the tiling is cuFFT's, spectrum and points are in its order: points are
+     * [column of tiles][tile][length_y][length_x]. */
     struct tm_cufft *cufft;
-    int cufft_batch; /* tiles of cufft_plan, at least the run's */
+    int cufft_batch; /* tiles of cufft_plan, at least the band's */
     int cufft_plan, cufft_single_plan;
 } tm_fft_job;
 
@@ -65,9 +65,9 @@ typedef struct tm_fft_kernels {
     size_t row_bytes, column_bytes; /* shared memory */
     /* Rows of the frame, or of the template, into points. */
     cudaError_t (*rows)(const tm_fft_job *job, bool of_template, cudaStream_t stream);
-    /* Columns: correlated in place, or made the spectrum. */
+    /* Columns: multiplied with the spectrum in place, or made the spectrum. */
     cudaError_t (*columns)(const tm_fft_job *job, bool of_template, cudaStream_t stream);
-    /* Back to rows; scores, map and a candidate per block. */
+    /* Rows back; scores, the map and a candidate for each block. */
     cudaError_t (*scores)(const tm_fft_job *job, cudaStream_t stream);
     /* The same of floats: rows, and sums instead of scores. */
     cudaError_t (*f32_rows)(const tm_fft_job *job, bool of_template, cudaStream_t stream);
@@ -84,7 +84,7 @@ const tm_fft_kernels *tm_fft_kernel_table(void);
 cudaError_t tm_fft_norms_launch(const tm_fft_job *job, unsigned long long norms[TM_F32_NORM_PARTS],
                                 cudaStream_t stream);
 
-/* Windows of the run, both parts. */
+/* The sums of the band's windows, of both parts. */
 cudaError_t tm_windows_launch(const tm_fft_job *job, cudaStream_t stream);
 cudaError_t tm_windows_prepare(size_t shared_bytes);
 

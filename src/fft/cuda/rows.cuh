@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows there and back, whatever their samples are and whatever becomes of the sums. */
+/* Rows forward and back, whatever their samples are and whatever becomes of the sums. */
 #ifndef TMATCH_FFT_CUDA_ROWS_CUH
 #define TMATCH_FFT_CUDA_ROWS_CUH
 
@@ -7,18 +7,18 @@
 #include "fft/cuda/lengths.cuh"
 #include "fft/cuda/scores.cuh"
 
-/* A row of the run forward, from load(column of the tile) into points. */
+/* Transforms a row of the band forward, from load(column of the tile), into points. */
 template <class B, class Load>
 static __device__ __forceinline__ void tm_row_forward(const B &block, const tm_fft_job &job,
                                                       int row, Load load)
 {
     typedef typename B::passes P;
     constexpr int R = P::radix(P::LAST);
-    double2 *out = job.points + ((int64_t)blockIdx.y * job.run.input_rows + row) * P::N;
+    double2 *out = job.points + ((int64_t)blockIdx.y * job.band.input_rows + row) * P::N;
 
     tm_forward(block, load);
     tm_forward_last(block, [&](auto &v, int q) {
-        if (row >= job.run.input_rows)
+        if (row >= job.band.input_rows)
             return;
 #pragma unroll
         for (int m = 0; m < R; m++)
@@ -48,40 +48,42 @@ struct tm_row_windows {
     }
 };
 
-/* A row of the run back from points: use(windows) of either part, where the map has such rows. */
+/* Transforms a row of the band back from points and calls use(windows) for either part, where the
+ * map has such rows. */
 template <class B, class Use>
 static __device__ __forceinline__ void tm_row_back(const B &block, const tm_fft_job &job, int row,
                                                    Use use)
 {
     typedef typename B::passes P;
     constexpr int R = P::radix(P::LAST);
-    const tm_fft_run &run = job.run;
-    const int64_t strip = (int64_t)blockIdx.y * job.tiling.step_x;
-    const double2 *in = job.points + ((int64_t)blockIdx.y * run.input_rows + row) * P::N;
+    const tm_fft_band &band = job.band;
+    const int64_t left = (int64_t)blockIdx.y * job.tiling.step_x;
+    const double2 *in = job.points + ((int64_t)blockIdx.y * band.input_rows + row) * P::N;
 
     tm_each_butterfly<B, P::LAST>(block, [&](int, int, int q) {
         double2 v[R];
 #pragma unroll
         for (int m = 0; m < R; m++)
-            v[m] = row < run.rows ? in[m * (P::N / R) + q] : make_double2(0, 0);
+            v[m] = row < band.rows ? in[m * (P::N / R) + q] : make_double2(0, 0);
         tm_inverse_first(block, v, q);
     });
     tm_inverse(block, [&](auto &v, int q) {
-        tm_each_part(job, strip, row, q, [&](int part, int64_t place, int64_t position, int columns) {
-            const tm_row_windows<B> windows = {v, part, place, position, columns};
-            use(windows);
-        });
+        tm_each_part(job, left, row, q,
+                     [&](int part, int64_t place, int64_t position, int columns) {
+                         const tm_row_windows<B> windows = {v, part, place, position, columns};
+                         use(windows);
+                     });
     });
 }
 
-/* Blocks for that many rows of every strip. */
+/* Blocks for so many rows of every column of tiles. */
 template <class B>
 static dim3 tm_row_grid(const tm_fft_job *job, int rows)
 {
-    return dim3((unsigned)((rows + B::BATCH - 1) / B::BATCH), (unsigned)job->run.strips);
+    return dim3((unsigned)((rows + B::BATCH - 1) / B::BATCH), (unsigned)job->band.across);
 }
 
-/* What a length's tm_fft_kernels have for floats, in f32_kernels.cu. */
+/* A length's kernels for floats, which f32_kernels.cu has. */
 template <class B>
 struct tm_f32_launcher {
     static cudaError_t rows(const tm_fft_job *job, bool of_template, cudaStream_t stream);

@@ -21,20 +21,20 @@ static inline cudaError_t tm_probe_read(double *worst)
 
 /* Calls use(part, place in job.windows, position in the map, columns of the map from there on)
  * for the window of either part whose sum is one point of a tile, where the map has its row.
- * strip: columns from the run's left to the tile's; row: of the run; column: of the tile. */
+ * left: columns from the band's left to the tile's; row: of the band; column: of the tile. */
 template <class Use>
-static __device__ __forceinline__ void tm_each_part(const tm_fft_job &job, int64_t strip, int row,
+static __device__ __forceinline__ void tm_each_part(const tm_fft_job &job, int64_t left, int row,
                                                     int column, Use use)
 {
-    const tm_fft_run &run = job.run;
-    const int columns = (int)min((int64_t)job.tiling.step_x, run.width - strip) - column;
-    if (row >= run.rows || columns <= 0)
+    const tm_fft_band &band = job.band;
+    const int columns = (int)min((int64_t)job.tiling.step_x, band.width - left) - column;
+    if (row >= band.rows || columns <= 0)
         return;
     for (int part = 0; part < 2; part++) {
-        const int64_t at = strip + column;
-        const int64_t x = run.x + at + part * job.tiling.shift_x;
-        const int64_t y = run.y + row + part * job.tiling.shift_y;
-        const int64_t place = ((int64_t)part * run.rows + row) * run.width + at;
+        const int64_t at = left + column;
+        const int64_t x = band.x + at + part * job.tiling.shift_x;
+        const int64_t y = band.y + row + part * job.tiling.shift_y;
+        const int64_t place = ((int64_t)part * band.rows + row) * band.width + at;
         const int64_t position = y * job.job.map_width + x;
         const int there = (int)min((int64_t)columns, job.job.map_width - x);
         if (y < job.job.map_height)
@@ -61,9 +61,9 @@ static __device__ __forceinline__ float tm_numerator(const tm_device_job &d, int
     return __ll2float_rn(d.n * s_ft - (int64_t)s_f * d.sum);
 }
 
-/* What a window's num^2 / var_F must reach to come near a score that some window
- * has. Negative: it need not. */
-static __device__ __forceinline__ float tm_reject_below(const tm_fft_job &job, int64_t best)
+/* What a window's num^2 / var_F must reach for a score that may be the best: see lcc/reject.h.
+ * Negative: no window is rejected. */
+static __device__ __forceinline__ float tm_fft_reject_bound(const tm_fft_job &job, int64_t best)
 {
     if (job.job.map || best <= 0)
         return -1;
@@ -71,11 +71,11 @@ static __device__ __forceinline__ float tm_reject_below(const tm_fft_job &job, i
     return tm_reject_boundf(score, job.job.variance);
 }
 
-/* Every STEP-th window, COUNT of them, as far as w has them: into the map, if there is one,
- * and the best of them into *best. */
+/* Scores COUNT windows, every STEP-th one, as far as w has them: into the map, if there is one, and
+ * the best of them into *best. */
 template <class W>
 static __device__ __forceinline__ void tm_score_windows(const tm_fft_job &job, const W &w,
-                                                        tm_candidate *best, float limit)
+                                                        tm_candidate *best, float bound)
 {
     constexpr int COUNT = W::COUNT, STEP = W::STEP;
     const tm_device_job &d = job.job;
@@ -95,7 +95,7 @@ static __device__ __forceinline__ void tm_score_windows(const tm_fft_job &job, c
         tm_candidate candidate = {s_ft, w.position + m * STEP};
         if (job.metric == TM_METRIC_LCC) {
             const float num = tm_numerator(d, s_ft, windows[m].s_f);
-            if (limit >= 0 && (num <= 0 || num * num < limit * windows[m].variance))
+            if (bound >= 0 && (num <= 0 || num * num < bound * windows[m].variance))
                 continue;
             const float variance = windows[m].variance;
             const float score =

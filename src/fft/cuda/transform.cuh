@@ -9,8 +9,8 @@
 
 #include "fft/cuda/butterfly.cuh"
 
-/* N points as passes of up to four radices, by THREADS threads a transform, which
- * divide the butterflies of most passes. */
+/* N points as passes of up to four radices. A transform has THREADS threads, which in most passes
+ * have equally many butterflies. */
 template <int THREADS_, int R0, int R1, int R2, int R3>
 struct tm_passes {
     static constexpr int N = R0 * R1 * R2 * R3, THREADS = THREADS_;
@@ -33,8 +33,8 @@ struct tm_passes {
     }
 };
 
-/* BATCH transforms of a block. As columns, neighbouring threads have neighbouring
- * columns, as global memory has; as rows, neighbouring elements. */
+/* A block of BATCH transforms. Neighbouring threads have what is neighbouring in global memory: of
+ * COLUMNS the same element of neighbouring columns, of rows neighbouring elements. */
 template <class P, int BATCH_, bool COLUMNS>
 struct tm_block {
     typedef P passes;
@@ -58,7 +58,7 @@ struct tm_block {
                        : points[item * P::padded(P::N) + P::padded(element)];
     }
 
-    /* Lets a kernel of such blocks have their shared memory. */
+    /* Allows a kernel the shared memory of such blocks. */
     static cudaError_t allow(const void *kernel)
     {
         return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,

@@ -70,7 +70,7 @@ static cudaError_t prepare_length(tm_fft_device *fft, int length, const double2 
     return cudaSuccess;
 }
 
-static int64_t strip_bytes(const tm_fft_job *job, int64_t tiles)
+static int64_t tile_column_bytes(const tm_fft_job *job, int64_t tiles)
 {
     return (tiles * job->tiling.step_y + job->job.height - 1) * job->tiling.length_x *
            (int64_t)sizeof(double2);
@@ -79,7 +79,7 @@ static int64_t strip_bytes(const tm_fft_job *job, int64_t tiles)
 static int64_t count_candidates(const tm_fft_job *job)
 {
     const int rows = find_kernels(job->tiling.length_x)->rows_at_once;
-    return ceil_div(job->run.rows, rows) * job->run.strips;
+    return ceil_div(job->band.rows, rows) * job->band.across;
 }
 
 static cudaError_t prepare(tm_fft_device *fft, tm_fft_job *job, int64_t, cudaStream_t stream)
@@ -111,5 +111,5 @@ static cudaError_t finish(const tm_fft_job *job, cudaStream_t stream)
     return job->f32.taps ? x->f32_sums(job, stream) : x->scores(job, stream);
 }
 
-const tm_fft_steps tm_own_fft_steps = {strip_bytes, prepare, make_spectrum,
+const tm_fft_steps tm_own_fft_steps = {tile_column_bytes, prepare, make_spectrum,
                                        correlate,   finish,  count_candidates};

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* S_F and var_F of every window of a run: column sums slide down in registers; in
- * each row a scan over the block's columns makes their prefix sums, and windows
- * are differences of two. */
+/* S_F and var_F of every window of a band. A block goes down some rows. Its threads keep column
+ * sums in registers: they add the row that enters the windows and take away the one that leaves. In
+ * each row a scan over the block's columns makes prefix sums, and a window's sum is the difference
+ * of two. */
 #include "fft/cuda/kernels.cuh"
 
-#define COLUMNS 8 /* a thread */
-#define ROWS 32   /* a block */
+#define COLUMNS 8 /* of a thread */
+#define ROWS 32   /* of a block */
 
 /* Column 8 * j + i of the block is element i * PITCH + j: no two threads of a warp
  * meet in a bank, whether they have 8 neighbouring columns each or 1. */
@@ -83,7 +84,7 @@ static __device__ void scan(PREFIXES *p, const column_sums &sums)
     __syncthreads();
 }
 
-/* SQUARES: 32 bits where a window's sum of squares fits, differences being right
+/* SQUARES: 32 bits where a window's sum of squares fits them; differences of prefix sums are exact
  * modulo 2^32. */
 template <int THREADS, typename SQUARES>
 static __global__ void __launch_bounds__(THREADS) windows_kernel(tm_fft_job job, int span)
@@ -91,18 +92,19 @@ static __global__ void __launch_bounds__(THREADS) windows_kernel(tm_fft_job job,
     extern __shared__ uint64_t memory[];
     prefixes<THREADS, SQUARES> *p = (prefixes<THREADS, SQUARES> *)memory;
     const tm_device_job &d = job.job;
-    const tm_fft_run &run = job.run;
+    const tm_fft_band &band = job.band;
     const int part = blockIdx.z;
-    const int64_t left = run.x + part * job.tiling.shift_x;
-    const int64_t top = run.y + part * job.tiling.shift_y + (int64_t)blockIdx.y * ROWS;
+    const int64_t left = band.x + part * job.tiling.shift_x;
+    const int64_t top = band.y + part * job.tiling.shift_y + (int64_t)blockIdx.y * ROWS;
     /* 8 samples are read at once */
     const int64_t block_x = left / COLUMNS * COLUMNS + (int64_t)blockIdx.x * span;
     const int64_t x = block_x + threadIdx.x * COLUMNS;
     const bool readable = x + COLUMNS <= (int64_t)d.pitch;
     const uint8_t *column = d.frame + top * (int64_t)d.pitch + x;
-    const int rows = readable ? (int)max((int64_t)0, min(job.frame_rows - top, (int64_t)INT32_MAX)) : 0;
+    const int rows =
+        readable ? (int)max((int64_t)0, min(job.frame_rows - top, (int64_t)INT32_MAX)) : 0;
     column_sums sums = {};
-    /* rows from the block's first on; beyond the frame's are none */
+    /* a row, counted from the block's first; 0 below the frame */
     const auto load = [&](int y) {
         return y < rows ? *(const uint2 *)(column + y * (int64_t)d.pitch) : make_uint2(0, 0);
     };
@@ -111,17 +113,17 @@ static __global__ void __launch_bounds__(THREADS) windows_kernel(tm_fft_job job,
     for (int y = 0; y < min(d.height - 1, rows); y++)
         add_row(&sums, *(const uint2 *)(column + y * (int64_t)d.pitch), false);
 
-    const int first = blockIdx.y * ROWS, last = min(first + ROWS, run.rows);
+    const int first = blockIdx.y * ROWS, last = min(first + ROWS, band.rows);
     uint2 enters = load(d.height - 1), leaves = load(0);
     for (int row = first; row < last; row++) {
         const int y = row - first;
         add_row(&sums, enters, false);
         const uint2 next_enters = load(y + d.height), next_leaves = load(y + 1);
         scan(p, sums);
-        tm_window *out = job.windows + ((int64_t)part * run.rows + row) * run.width;
+        tm_window *out = job.windows + ((int64_t)part * band.rows + row) * band.width;
         for (int i = threadIdx.x; i < span; i += THREADS) {
             const int64_t to = block_x + i - left;
-            if (to < 0 || to >= run.width)
+            if (to < 0 || to >= band.width)
                 continue;
             const int from = p->index(i), end = p->index(i + d.width);
             const uint32_t s_f = p->sum[end] - p->sum[from];
@@ -142,14 +144,14 @@ static cudaError_t launch(const tm_fft_job *job, cudaStream_t stream)
 {
     /* the column after the last is a prefix too */
     const int span = (THREADS * COLUMNS - job->job.width) / COLUMNS * COLUMNS;
-    const dim3 grid((unsigned)((job->run.width + COLUMNS - 1 + span - 1) / span),
-                    (unsigned)((job->run.rows + ROWS - 1) / ROWS), 2);
+    const dim3 grid((unsigned)((job->band.width + COLUMNS - 1 + span - 1) / span),
+                    (unsigned)((job->band.rows + ROWS - 1) / ROWS), 2);
     windows_kernel<THREADS, SQUARES>
         <<<grid, THREADS, sizeof(prefixes<THREADS, SQUARES>), stream>>>(*job, span);
     return cudaGetLastError();
 }
 
-/* By threads a block. A block has some columns more than the template. */
+/* The widest template of a block of so many threads: the block has some columns more than it. */
 enum { WIDEST_256 = 512, WIDEST_512 = 3072, WIDEST_1024 = 8000 };
 
 int tm_windows_widest(size_t shared_bytes)
