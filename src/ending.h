@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Endings of files' names. */
 #ifndef TMATCH_ENDING_H
 #define TMATCH_ENDING_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* One hash for everything that has to be recognised: options, files, templates, lines of logs. */
 #ifndef TMATCH_HASH_H
 #define TMATCH_HASH_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* --help, from the table of options. */
 #ifndef TMATCH_CLI_HELP_H
 #define TMATCH_CLI_HELP_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* A font of 5x7 pixels. */
 #ifndef TMATCH_IO_FONT_H
 #define TMATCH_IO_FONT_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The colour map of heat maps. */
 #ifndef TMATCH_IO_VIRIDIS_H
 #define TMATCH_IO_VIRIDIS_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* --heatmap: a score map as a picture. */
 #ifndef TMATCH_CLI_HEATMAP_H
 #define TMATCH_CLI_HEATMAP_H
 

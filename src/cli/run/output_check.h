@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Whether the outputs can be written, checked before any work. */
 #ifndef TMATCH_CLI_OUTPUT_CHECK_H
 #define TMATCH_CLI_OUTPUT_CHECK_H
 

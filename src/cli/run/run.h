@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* A run: frames are found, loaded, matched and reported, one or a million by the same pipeline. */
 #ifndef TMATCH_CLI_RUN_H
 #define TMATCH_CLI_RUN_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The templates of a run. */
 #ifndef TMATCH_CLI_TEMPLATE_H
 #define TMATCH_CLI_TEMPLATE_H
 
