@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 MULTIPROCESSORS = 132  # of the H200
+SHARED_MEMORY = 227 << 10  # that a block may have there
 TENSOR_TAPS = 65793
 NEAR_FFT_MS = 0.03  # below, no estimate changes the choice
 NEAR_FFT_TAPS = 72 * 72  # smaller templates count little: other kernels, far from FFT
@@ -59,12 +60,17 @@ def fit_direct(measured):
 
 
 def tensor_load(m):
-    """Windows and blocks of a multiprocessor: tensor_load_of in src/cuda/estimate.c."""
+    """Windows and blocks of a multiprocessor: tensor_load_of in src/cuda/estimate.c, and the layout
+    of shared memory in src/lcc/cuda/tensor/limits.h."""
     (width, height), (w, h) = m["map"], m["template"]
     tiles = -(-width // 256) * -(-height // 16)
-    sums = (256 + w + 2) // 4
-    size = 16 * (16 * (2 * sums + 1) + 2 * sums) + (h + 15) * (256 + (w + 22) // 16 * 16)
-    blocks = 2 if size < 112 * 1024 and tiles > MULTIPROCESSORS else 1
+    packs = h <= 31 and w * h <= 33025
+    each, words = 1 if packs else 2, (256 + w + 2) // 4
+    narrow = packs and w <= 25
+    pitch = (283 // 4 + 1) | 1 if narrow else (each * words + 1) | 1
+    sums = 16 * (16 * max(pitch, 129) + each * words)
+    size = (h + 15) * (288 if narrow else 256 + (w + 22) // 16 * 16) + sums + 256
+    blocks = 2 if (SHARED_MEMORY + 1024) // (size + 1024) > 1 and tiles > MULTIPROCESSORS else 1
     slots = blocks * MULTIPROCESSORS
     return -(-tiles // slots) * blocks * 256 * 16, blocks
 

@@ -6,6 +6,7 @@
 #include "cuda/costs.h"
 #include "cuda/schedule.h"
 #include "fft/tiling.h"
+#include "integers.h"
 #include "lcc/cuda/tensor/limits.h"
 #include "lcc/planes.h"
 
@@ -14,23 +15,28 @@ static double scale_of(const tm_cuda_conditions *c)
     return (double)TM_CUDA_FITTED_MULTIPROCESSORS / c->traits.multiprocessors;
 }
 
-/* What a multiprocessor makes on the tensor cores: tiles of 256 x 16, in rounds of one
- * block a multiprocessor, or two where there are so many tiles and shared memory
- * allows. */
+/* What a multiprocessor makes on the tensor cores, in rounds of one block, or of two where there
+ * are so many tiles and shared memory allows. */
 typedef struct tensor_load {
     double windows;
     int64_t blocks;
 } tensor_load;
 
-static tensor_load tensor_load_of(const tm_geometry *g, int64_t rows, int multiprocessors)
+static tensor_load tensor_load_of(const tm_cuda_conditions *c, const tm_geometry *g, int64_t rows)
 {
-    int64_t w = g->template_width, h = g->template_height;
-    int64_t tiles = (g->map_width + 255) / 256 * ((rows + 15) / 16);
-    int64_t sums = (256 + w + 2) / 4;
-    int64_t bytes = 16 * (16 * (2 * sums + 1) + 2 * sums) + (h + 15) * (256 + (w + 22) / 16 * 16);
-    int64_t blocks = bytes < 112 * 1024 && tiles > multiprocessors ? 2 : 1;
-    int64_t slots = blocks * multiprocessors;
-    return (tensor_load){(double)((tiles + slots - 1) / slots * blocks * 256 * 16), blocks};
+    const int64_t w = g->template_width, h = g->template_height;
+    const int multiprocessors = c->traits.multiprocessors;
+    const bool pack = tm_mma_packs(w, h), narrow = pack && tm_mma_is_narrow(w);
+    const tm_mma_layout l = tm_mma_layout_of(TM_MMA_TILE_WIDTH, w, h, narrow, pack);
+    const int64_t bytes = l.rows + l.sums + TM_MMA_FIXED_BYTES;
+    const int64_t tiles =
+        ceil_div(g->map_width, TM_MMA_TILE_WIDTH) * ceil_div(rows, TM_MMA_TILE_HEIGHT);
+    const bool several = tm_tensor_blocks_that_fit(c->traits.shared_memory, bytes) > 1;
+    const int64_t blocks = several && tiles > multiprocessors ? 2 : 1;
+
+    return (tensor_load){(double)(ceil_div(tiles, blocks * multiprocessors) * blocks *
+                                  TM_MMA_TILE_WIDTH * TM_MMA_TILE_HEIGHT),
+                         blocks};
 }
 
 static double f32_ms(const tm_cuda_conditions *c, const tm_job *job, int64_t rows)
@@ -65,7 +71,7 @@ static double launch_ms(const tm_cuda_conditions *c, const tm_job *job, int64_t 
         return tm_direct_ns(&tm_cuda_direct_costs, g, (double)g->map_width, rows) * 1e-6 *
                    scale_of(c) +
                TM_CUDA_TENSOR_CALL_NS * 1e-6;
-    const tensor_load load = tensor_load_of(g, rows, c->traits.multiprocessors);
+    const tensor_load load = tensor_load_of(c, g, rows);
     const double step = load.blocks > 1 ? TM_CUDA_TENSOR_STEP_NS : TM_CUDA_TENSOR_LONE_STEP_NS;
     double window = TM_CUDA_TENSOR_WINDOW_NS +
                     h * (TM_CUDA_TENSOR_ROW_NS + (double)((g->template_width + 22) / 16) * step);

@@ -279,6 +279,7 @@ static cudaError_t open_device(tm_cuda *cuda)
     cuda->fft.shared_bytes = (int)properties.sharedMemPerBlockOptin;
     cuda->traits.multiprocessors = properties.multiProcessorCount;
     cuda->traits.tensor_cores = properties.major >= 8;
+    cuda->traits.shared_memory = (int64_t)properties.sharedMemPerBlockOptin;
     /* the chips for computing have one double unit to two of float, others 1 to 32 or 64 */
     cuda->traits.fast_double =
         properties.minor == 0 && properties.major >= 6 && properties.major <= 10;

@@ -7,7 +7,7 @@
 
 #include "lcc/lcc.h"
 
-#define TM_BACKEND_VERSION 10
+#define TM_BACKEND_VERSION 11
 
 typedef struct tm_message {
     char text[256];
@@ -33,11 +33,12 @@ typedef struct tm_device_traits {
 
     /* CUDA */
     int multiprocessors;
-    bool tensor_cores;   /* of integers */
+    bool tensor_cores;     /* of integers */
+    int64_t shared_memory; /* bytes that a block of threads may have */
     bool fast_double;
-    int longest_fft;     /* points of our own longest transform, 0 for none */
-    int widest_fft;      /* columns of a template that FFT takes, whoever transforms */
-    int64_t chunk_bytes; /* that a chunk of a frame copies at most: cuda/schedule.h */
+    int longest_fft;       /* points of our own longest transform, 0 for none */
+    int widest_fft;        /* columns of a template that FFT takes, whoever transforms */
+    int64_t chunk_bytes;   /* that a chunk of a frame copies at most: cuda/schedule.h */
 } tm_device_traits;
 
 /* What a plan is to be made for. */

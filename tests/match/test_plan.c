@@ -11,6 +11,9 @@
 #include "match/plan.h"
 #include "pictures.h"
 
+/* On the device that the costs were fitted to. */
+enum { SHARED = 227 << 10 };
+
 static tm_plan plan_on_cpu(const tm_cpu_conditions *conditions, const tm_job *job,
                            tm_algorithm wanted)
 {
@@ -34,6 +37,7 @@ static tm_plan plan_for(tm_device_kind device, int64_t frame, int64_t size, tm_a
     tm_job job = {.tmpl = &tmpl};
     const tm_cpu_conditions cpu = {.kernels = "avx2", .threads = 2, .started = true};
     const tm_cuda_conditions cuda = {.traits = {.multiprocessors = 132, .tensor_cores = true,
+                                                .shared_memory = SHARED,
                                                 .fast_double = true, .longest_fft = 8192,
                                                 .widest_fft = 8000}};
     CHECK_EQ(tm_geometry_init(&job.geometry, TM_DOMAIN_VALID, frame, frame, size, size), TM_OK);
@@ -73,6 +77,7 @@ static void respects_the_device(void)
     tm_template tmpl = {.width = 700, .height = 700, .n = 490000, .sum_sq = 490000 * 20000ll};
     tm_job job = {.tmpl = &tmpl};
     tm_cuda_conditions cuda = {.traits = {.multiprocessors = 132, .tensor_cores = true,
+                                          .shared_memory = SHARED,
                                           .fast_double = true, .longest_fft = 768,
                                           .widest_fft = 8000}};
     tm_plan plan;
@@ -95,6 +100,7 @@ static void takes_cufft_by_name_alone(void)
     tm_template tmpl = {.width = 700, .height = 700, .n = 490000, .sum_sq = 490000 * 20000ll};
     tm_job job = {.tmpl = &tmpl};
     tm_cuda_conditions cuda = {.traits = {.multiprocessors = 132, .tensor_cores = true,
+                                          .shared_memory = SHARED,
                                           .fast_double = true, .widest_fft = 512}};
     CHECK_EQ(tm_geometry_init(&job.geometry, TM_DOMAIN_VALID, 4096, 4096, 700, 700), TM_OK);
     plan = plan_on_cuda(&cuda, &job, TM_ALGORITHM_CUFFT);
@@ -144,6 +150,7 @@ static tm_plan plan_transfer_of(int64_t frame, const tm_template *tmpl, const tm
 {
     tm_job job = {.tmpl = tmpl, .frame = *kind};
     cuda.traits = (tm_device_traits){.multiprocessors = 132, .tensor_cores = true,
+                                     .shared_memory = SHARED,
                                      .fast_double = true, .longest_fft = 8192,
                                      .widest_fft = 8000, .chunk_bytes = CHUNK_BYTES};
     CHECK_EQ(tm_geometry_init(&job.geometry, TM_DOMAIN_VALID, frame, frame, tmpl->width,

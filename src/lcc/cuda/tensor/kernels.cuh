@@ -14,12 +14,13 @@
 #include <limits.h>
 #include <pthread.h>
 
+#include "lcc/cuda/tensor/limits.h"
 #include "lcc/cuda/tensor/tensor.h"
 
 /* A file whose kernel has other tiles defines these before it includes this one. */
 #ifndef TM_TENSOR_TILE_WIDTH
-#define TM_TENSOR_TILE_WIDTH 256
-#define TM_TENSOR_TILE_HEIGHT 16
+#define TM_TENSOR_TILE_WIDTH TM_MMA_TILE_WIDTH
+#define TM_TENSOR_TILE_HEIGHT TM_MMA_TILE_HEIGHT
 #endif
 #ifndef TM_TENSOR_WARP_WIDTH /* of a warp's 8 rows */
 #define TM_TENSOR_WARP_WIDTH 128
@@ -99,12 +100,12 @@ typedef struct tm_tensor_block {
     int most;      /* blocks on a multiprocessor, by their registers */
 } tm_tensor_block;
 
-/* How many blocks a multiprocessor takes: it has the shared memory of the largest block and 1 KB
- * more, and every block takes 1 KB besides its own. */
+/* How many blocks a multiprocessor takes. */
 static inline int tm_tensor_fit(const tm_tensor_device *device, const tm_tensor_block &block)
 {
-    return (int)min((size_t)block.most,
-                    (device->shared_memory + 1024) / (block.shared + block.fixed + 1024));
+    return (int)min((int64_t)block.most,
+                    tm_tensor_blocks_that_fit((int64_t)device->shared_memory,
+                                              (int64_t)(block.shared + block.fixed)));
 }
 
 /* early: the launch may begin while the kernel before it ends; its kernel calls

@@ -9,17 +9,16 @@
  *
  * The file is built twice: with TM_MMA_MANY for many templates in a launch, where larger tiles keep
  * in L1 what the two blocks of a multiprocessor read of the templates. */
+#include "lcc/cuda/tensor/limits.h"
 #ifdef TM_MMA_MANY
-#define TM_TENSOR_TILE_WIDTH 512
-#define TM_TENSOR_TILE_HEIGHT 16
+#define TM_TENSOR_TILE_WIDTH TM_MMA_MANY_TILE_WIDTH
+#define TM_TENSOR_TILE_HEIGHT TM_MMA_TILE_HEIGHT
 #define TM_MMA_LAUNCH tm_mma_many_launch
 #else
 #define TM_MMA_LAUNCH tm_mma_launch
 #endif
 #include "lcc/cuda/tensor/products.cuh"
 #include "lcc/cuda/tensor/window_sums.cuh"
-
-enum { NARROW_SUMS_PITCH = ((TILE_WIDTH + 27) / 4 + 1) | 1 };
 
 /* NARROW: templates of w <= 25 and, for LCC, h <= 31, with strides that are known when compiled.
  * For LCC alone, MAP: there is a map; PACK: h <= 31, a column's sums share a word; BIG: n S_FT may
@@ -30,7 +29,8 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, MMA_BLOCKS)
 {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
     if (NARROW)
-        p.row_bytes = TILE_WIDTH + 32, p.sums_pitch = NARROW_SUMS_PITCH;
+        p.row_bytes = TM_MMA_NARROW_ROW_BYTES(TILE_WIDTH),
+        p.sums_pitch = TM_MMA_NARROW_SUMS_PITCH(TILE_WIDTH);
     p.win_pitch = TILE_WIDTH / 2 + 1;
     extern __shared__ __align__(128) uint8_t smem[];
     const bool lcc = OUTCOME == TM_TENSOR_LCC;
@@ -148,17 +148,14 @@ template <tm_tensor_outcome OUTCOME, bool MAP, bool NARROW, bool PACK, bool BIG>
 static cudaError_t launch(const tm_tensor_device *device, const tm_tensor_job &j, tm_tensor_plan p,
                           cudaStream_t stream)
 {
-    if (NARROW)
-        p.row_bytes = TILE_WIDTH + 32, p.sums_pitch = NARROW_SUMS_PITCH;
-    else
-        p.sums_pitch = (PACK ? p.words + 1 : 2 * p.words + 1) | 1;
-    p.win_pitch = TILE_WIDTH / 2 + 1;
-    tm_tensor_block block = {0, 256, MMA_BLOCKS};
-    block.shared = (size_t)(TILE_HEIGHT + j.height - 1) * p.row_bytes +
-                   sizeof(tm_tensor_best) * TM_TENSOR_THREADS / 32 * j.count;
+    const tm_mma_layout l = tm_mma_layout_of(TILE_WIDTH, j.width, j.height, NARROW, PACK);
+    p.row_bytes = l.row_bytes, p.words = l.words;
+    p.sums_pitch = l.sums_pitch, p.win_pitch = l.win_pitch;
+    tm_tensor_block block = {0, TM_MMA_FIXED_BYTES, MMA_BLOCKS};
+    block.shared =
+        (size_t)l.rows + sizeof(tm_tensor_best) * TM_TENSOR_THREADS / 32 * j.count;
     if (OUTCOME == TM_TENSOR_LCC)
-        block.shared += sizeof(uint4) *
-                        (TILE_HEIGHT * max(p.sums_pitch, p.win_pitch) + (PACK ? 1 : 2) * p.words);
+        block.shared += (size_t)l.sums;
     return tm_tensor_start(device, mma_kernel<OUTCOME, MAP, NARROW, PACK, BIG>, j, p, block, false,
                            stream);
 }
@@ -167,11 +164,12 @@ template <bool MAP>
 static cudaError_t launch_lcc(const tm_tensor_device *device, const tm_tensor_job &j,
                               const tm_tensor_plan &p, cudaStream_t stream)
 {
-    bool big = (int64_t)j.width * j.height > 33025, pack = j.height <= 31;
-    auto run = big                     ? launch<TM_TENSOR_LCC, MAP, false, false, true>
-               : pack && j.width <= 25 ? launch<TM_TENSOR_LCC, MAP, true, true, false>
-               : pack                  ? launch<TM_TENSOR_LCC, MAP, false, true, false>
-                                       : launch<TM_TENSOR_LCC, MAP, false, false, false>;
+    const bool big = (int64_t)j.width * j.height > TM_MMA_SMALL_TAPS,
+               pack = tm_mma_packs(j.width, j.height), narrow = tm_mma_is_narrow(j.width);
+    auto run = big              ? launch<TM_TENSOR_LCC, MAP, false, false, true>
+               : pack && narrow ? launch<TM_TENSOR_LCC, MAP, true, true, false>
+               : pack           ? launch<TM_TENSOR_LCC, MAP, false, true, false>
+                                : launch<TM_TENSOR_LCC, MAP, false, false, false>;
     return run(device, j, p, stream);
 }
 
@@ -181,11 +179,9 @@ cudaError_t TM_MMA_LAUNCH(const tm_tensor_device *device, const tm_tensor_job &j
     tm_tensor_plan p = {};
     if ((int64_t)j.width * j.height > TM_TENSOR_TAPS || !tm_tensor_cover(&p, j))
         return cudaErrorNotSupported;
-    p.row_bytes = TILE_WIDTH + (j.width + 22) / 16 * 16;
-    p.words = (TILE_WIDTH + j.width + 2) / 4;
     if (j.outcome == TM_TENSOR_SUMS) {
-        auto run = j.width <= 25 ? launch<TM_TENSOR_SUMS, false, true, true, false>
-                                 : launch<TM_TENSOR_SUMS, false, false, true, false>;
+        auto run = tm_mma_is_narrow(j.width) ? launch<TM_TENSOR_SUMS, false, true, true, false>
+                                             : launch<TM_TENSOR_SUMS, false, false, true, false>;
         return run(device, j, p, stream);
     }
     return (j.map ? launch_lcc<true> : launch_lcc<false>)(device, j, p, stream);
