@@ -12,10 +12,10 @@
 #include "fft/tiling.h"
 #include "lcc/direct_costs.h"
 
-/* One thread of the direct algorithm on the CPU, by its table of kernels. A
- * window costs window + h * (row + w * tap). NULL: plain C and names not listed.
- * AMD EPYC, family 25 model 17 (Zen 4); amx and avxvnni by hand, from a Xeon's
- * bench/results/cpu/xeon-isas.json and checkasm --bench. */
+/* The direct algorithm in one thread, by its table of kernels; the last line is for plain C and
+ * for tables that have no line. Measured on an AMD EPYC, family 25 model 17 (Zen 4). amx and
+ * avxvnni are set by hand, from what a Xeon took (bench/results/cpu/xeon-isas.json, and
+ * checkasm --bench). */
 static const tm_direct_costs tm_cpu_direct_costs[] = {
     /* cpu direct: fitted */
     {"amx", 0.57, 0.003, 0.0008},
@@ -27,9 +27,10 @@ static const tm_direct_costs tm_cpu_direct_costs[] = {
     {NULL, 9.62, 0.0548, 0.0759},
 };
 
-/* The same of a channel of floats, and what a window and its rows cost more for each of
- * the sums besides the products, which under a mask take as long as those. By hand, from
- * templates of 8^2 to 64^2 on the same machine while others worked. */
+/* The direct algorithm for one channel of floats. Each sum that a score needs besides the products
+ * adds TM_CPU_F32_SUM_NS to a window and TM_CPU_F32_SUM_ROW_NS to a row of it; under a mask each
+ * sum takes as long as the products, too. Set by hand, from templates of 8^2 to 64^2 on the same
+ * machine while others worked there. */
 static const tm_direct_costs tm_cpu_f32_costs[] = {
     {"amx", 10, 0.8, 0.055},
     {"avx512vnni", 10, 0.8, 0.055},
@@ -41,8 +42,8 @@ static const tm_direct_costs tm_cpu_f32_costs[] = {
 #define TM_CPU_F32_SUM_NS 6
 #define TM_CPU_F32_SUM_ROW_NS 0.6
 
-/* A point of a transform, of consecutive points, planned with FFTW_ESTIMATE; only
- * lengths that no greater one undercuts. The same machine. */
+/* What a point takes in a transform of so many consecutive points, planned with FFTW_ESTIMATE, on
+ * the same machine. A length is left out where a greater one takes less time in all. */
 static const tm_fft_length tm_cpu_fft_lengths[] = {
     /* cpu lengths: fitted */
     {16, 2.93}, {32, 2.8}, {48, 2.89}, {64, 3.26}, {96, 3.22},
@@ -57,7 +58,7 @@ static const tm_fft_length tm_cpu_fft_lengths[] = {
 /* cpu fft: fitted */
 #define TM_CPU_WINDOW_NS 2.71
 
-/* Floats, likewise: a window, and each of its sums that slide. */
+/* For floats a window costs this, and each of its sums that slide from row to row adds the other. */
 #define TM_CPU_F32_WINDOW_NS 16
 #define TM_CPU_F32_SLIDE_NS 4
 
@@ -68,10 +69,9 @@ static const tm_fft_costs tm_cpu_fft_costs = {
     .max_points = INT64_C(1) << 24, /* 256 MiB a thread */
 };
 
-/* Not fitted: waking the threads; a matcher's first plans; a point of memory, used
- * for the first time, of which each thread has a tile's and the template one more;
- * and the number of frames that are to share the cost of that, when a tile's size
- * is chosen. */
+/* Not fitted. A match by FFT wakes the threads, and the first one makes plans. Memory costs so much
+ * a point when it is used for the first time: each thread has a tile, and the template another
+ * one. Where the tiles' size is chosen, that cost is divided by a number of frames. */
 #define TM_CPU_FFT_CALL_NS 2e4
 #define TM_CPU_FFT_START_NS 3e5
 #define TM_CPU_FFT_MEMORY_NS 9.0

@@ -14,7 +14,8 @@
 /* Below this, looking for a tiling takes as long as the match. */
 #define TRIVIAL_MS 0.1
 
-/* The direct algorithm makes whole blocks of columns; its tiles are as many blocks wide. */
+/* The direct algorithm makes whole blocks of columns, and only the last tile of a row has a block
+ * that is not full. */
 static double made_width(const tm_geometry *g)
 {
     return (double)round_up(g->map_width, TM_BLOCK);
@@ -40,7 +41,7 @@ static tm_direct_costs f32_costs_of(const char *kernels, const tm_job *job)
     return costs;
 }
 
-/* Jobs that the direct algorithm gives to one thread end within TRIVIAL_MS. */
+/* A job that is so small that one thread matches it alone takes less than TRIVIAL_MS. */
 static double direct_ms(const tm_cpu_conditions *c, const tm_job *job)
 {
     const tm_geometry *g = &job->geometry;
@@ -51,14 +52,14 @@ static double direct_ms(const tm_cpu_conditions *c, const tm_job *job)
 }
 
 #if TM_HAVE_FFTW
-/* What the FFT holds in memory: tiles of each thread, spectra of all, and bytes of
- * each thread besides. */
+/* What FFT holds in memory: each thread has tiles and some bytes besides, and all share the
+ * template's spectra. */
 typedef struct held_memory {
     int tiles, spectra;
     int64_t patch;
 } held_memory;
 
-/* What transforms of floats cost, whose lengths go to memory. */
+/* What FFT of floats costs. The costs' lengths are written to the given array. */
 static tm_fft_costs f32_fft_costs(const tm_job *job, tm_fft_length *lengths, held_memory *held)
 {
     tm_fft_costs costs = tm_cpu_fft_costs;
@@ -104,8 +105,8 @@ static const char *estimate_fft(tm_estimate *estimate, const tm_cpu_conditions *
     double points = (double)estimate->tiling.length_x * estimate->tiling.length_y;
     double start_ms = (TM_CPU_FFT_START_NS + points * memory_ns) * 1e-6;
     estimate->fft_ms = estimate->tiling.ms + (TM_CPU_FFT_CALL_NS - points * costs.memory_ns) * 1e-6;
-    /* Started once it would have paid for the start: at most twice the better
-     * choice is spent, however many frames come. */
+    /* FFT starts once the time that it would have saved has paid for the start. However many
+     * frames come, that takes at most twice as long as the better choice. */
     if (!c->started && c->missed_ms < start_ms) {
         if (estimate->fft_ms < estimate->direct_ms)
             estimate->missed_ms = estimate->direct_ms - estimate->fft_ms;

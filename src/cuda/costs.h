@@ -16,22 +16,23 @@
  * multiprocessor. */
 #define TM_CUDA_FITTED_MULTIPROCESSORS 132
 
-/* Not for the tensor cores: any template, and devices without them. A window costs
- * nothing besides its rows there. */
+/* The direct algorithm without tensor cores, for any template. A window costs nothing besides its
+ * rows. */
 static const tm_direct_costs tm_cuda_direct_costs = {
     /* cuda direct: fitted */
     .row = 0.000597, .tap = 6.49e-05,
 };
 
-/* A channel of floats, by double precision: by hand, from tmatch-bench formats, within 4 %
- * at 8² to 128². By FFT, what a window's sums cost besides the transforms, and a tap there. */
+/* The direct algorithm for one channel of floats, in double precision: set by hand, from
+ * tmatch-bench formats, and right within 4 % at 8² to 128². By FFT a window's sums cost
+ * TM_CUDA_F32_SUMS_NS besides the transforms, and TM_CUDA_F32_SUMS_TAP_NS a tap. */
 static const tm_direct_costs tm_cuda_f32_costs = {NULL, 0.039, 0.00045, 0.000135};
 #define TM_CUDA_F32_SUMS_NS 0.08
 #define TM_CUDA_F32_SUMS_TAP_NS 3.5e-05
 
-/* On the tensor cores a window costs window + h * (row + steps * step), a step being
- * 16 columns of a template row; windows are counted a multiprocessor. A block alone on
- * one has nothing to hide its latency. */
+/* The direct algorithm on the tensor cores. A window costs window + h * (row + steps * step), where
+ * a step is 16 columns of a template row, and the windows are those of one multiprocessor. A
+ * block that is alone on its multiprocessor has steps of its own, as nothing hides its latency. */
 /* cuda tensor: fitted */
 #define TM_CUDA_TENSOR_CALL_NS 9.86e+03
 #define TM_CUDA_TENSOR_WINDOW_NS 0.149
@@ -45,7 +46,8 @@ static const tm_fft_length tm_cuda_fft_lengths[] = {
     {1536, 0.00588}, {2048, 0.00438}, {2304, 0.00742}, {4096, 0.00863}, {8192, 0.0103},
 };
 
-/* A match costs call, and serial a template row, besides its points and windows. */
+/* FFT. Besides its points and windows a match costs TM_CUDA_FFT_CALL_NS, and
+ * TM_CUDA_FFT_SERIAL_NS a row of the template. */
 /* cuda fft: fitted */
 #define TM_CUDA_WINDOW_NS 0.012
 #define TM_CUDA_WINDOW_ROW_NS 1.58e-05
@@ -59,8 +61,8 @@ static const tm_fft_costs tm_cuda_fft_costs = {
     .max_points = INT64_C(1) << 26,
 };
 
-/* cuFFT, of whole tiles, with the passes over their points between its transforms: by hand,
- * from transforms of 2048^2 to 8192^2 in double precision. */
+/* cuFFT transforms whole tiles, and passes over their points come between; both are in these times.
+ * Set by hand, from transforms of 2048^2 to 8192^2 in double precision. */
 static const tm_fft_length tm_cufft_lengths[] = {
     {256, 0.019},  {384, 0.022},  {512, 0.019},  {768, 0.022},  {1024, 0.019},  {1536, 0.022},
     {2048, 0.019}, {2560, 0.03},  {3072, 0.024}, {3584, 0.03},  {4096, 0.019},  {5120, 0.03},
@@ -74,7 +76,7 @@ static const tm_fft_costs tm_cufft_costs = {
     .max_points = INT64_C(1) << 26,
 };
 
-/* A byte of a large frame and of a map, by tm_transfer: none, pinned, pageable. */
+/* What the copy of a byte takes, of a large frame and of a map, by tm_transfer. */
 static const double tm_cuda_in_ns[] = {
     /* cuda copies in: fitted */
     0, 0.0188, 0.101,
@@ -85,17 +87,18 @@ static const double tm_cuda_out_ns[] = {
     0, 0.0183, 0.0947,
 };
 
-/* Not fitted: that the bus rests between the copies of two chunks (docs/lab/devices.md),
- * and that a chunk's launch waits for its copy, by what calls took from pinned memory. */
+/* Not fitted: how long the bus rests between the copies of two chunks (docs/lab/devices.md), and
+ * how long a chunk's launch waits after its copy, by what calls took from pinned memory. */
 #define TM_CUDA_CHUNK_COPY_NS 7.5e3
 #define TM_CUDA_CHUNK_LAUNCH_NS 1e4
 
-/* Not fitted: what a correlation of planes costs among those of one job, as a multiple of
- * one of 8-bit gray: directly they share launches, by FFT their sums go to memory. */
+/* Not fitted: what a product of planes costs, as a multiple of a match of 8-bit gray. Directly the
+ * products of a job share launches; by FFT their sums go through memory. */
 #define TM_CUDA_DIRECT_PRODUCT 0.93
 #define TM_CUDA_FFT_PRODUCT 1.17
 
-/* Not fitted: where double precision runs at 1/64 of single, not 1/2. */
+/* Not fitted: how much longer FFT takes where double precision runs at 1/64 of the speed of
+ * single precision, not at 1/2. */
 #define TM_CUDA_SLOW_DOUBLE 20.0
 
 #endif

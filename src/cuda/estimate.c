@@ -48,7 +48,7 @@ static double f32_ms(const tm_cuda_conditions *c, const tm_job *job, int64_t row
            TM_CUDA_TENSOR_CALL_NS * 1e-6;
 }
 
-/* The job's correlations of planes, each of which costs so much of one of 8-bit gray. */
+/* How many matches of 8-bit gray the job is worth: its products of planes cost so much of one each. */
 static double products_of(const tm_job *job, double cost)
 {
     tm_plane_products products;
@@ -59,7 +59,7 @@ static double products_of(const tm_job *job, double cost)
     return products.count * cost;
 }
 
-/* One correlation of 8-bit gray, for rows of the map; or what makes all of floats. */
+/* How long the kernels take for so many rows of the map: of one product, or of all for floats. */
 static double launch_ms(const tm_cuda_conditions *c, const tm_job *job, int64_t rows)
 {
     const tm_geometry *g = &job->geometry;
@@ -100,7 +100,7 @@ static double together_of(const tm_cuda_conditions *c)
     return c->together ? (double)c->together : 1;
 }
 
-/* A template's share of the copies, by themselves. */
+/* How long the copies take, divided by the templates that use them. */
 static double copies_ms(const tm_cuda_conditions *c, const tm_job *job)
 {
     const tm_geometry *g = &job->geometry;
@@ -110,8 +110,8 @@ static double copies_ms(const tm_cuda_conditions *c, const tm_job *job)
            together_of(c);
 }
 
-/* A template's share of the call: each chunk is launched when its rows are there and
- * the chunk before is done, and comes back when it is done itself. */
+/* How long the call takes, divided by its templates: each chunk is launched when its rows are there
+ * and the chunk before is done, and comes back when it is done itself. */
 static double direct_ms(const tm_cuda_conditions *c, const tm_job *job)
 {
     const tm_geometry *g = &job->geometry;
