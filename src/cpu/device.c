@@ -210,20 +210,21 @@ static tm_status cpu_match(tm_device *d, tm_job *jobs, size_t count, tm_work *wo
                            tm_message *message)
 {
     const double start = clock_ms();
+    tm_message why = {""};
     tm_status status = TM_OK;
 
     *work = (tm_work){0};
-    message->text[0] = '\0';
     for (size_t i = 0; i < count && status == TM_OK; i++) {
-        status = match_job(d, &jobs[i], message);
+        status = match_job(d, &jobs[i], &why);
 #if TM_HAVE_FFTW
         if (jobs[i].tiling && tm_job_is_f32(&jobs[i]) && d->fft)
             work->windows_again += tm_fft_cpu_again(d->fft);
 #endif
     }
     work->times.kernel = clock_ms() - start;
-    if (status != TM_OK && !message->text[0])
-        snprintf(message->text, sizeof message->text, "%s", tm_strerror(status));
+    if (status != TM_OK)
+        snprintf(message->text, sizeof message->text, "%s",
+                 why.text[0] ? why.text : tm_strerror(status));
     return status;
 }
 
