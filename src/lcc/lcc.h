@@ -9,6 +9,7 @@
 
 #include "lcc/metrics.h"
 #include "lcc/peaks.h"
+#include "lcc/samples.h"
 #include "tmatch/tmatch.h"
 
 #ifdef __cplusplus
@@ -28,11 +29,6 @@ typedef struct tm_geometry {
 tm_status tm_geometry_init(tm_geometry *geometry, tm_domain domain, int64_t frame_width,
                            int64_t frame_height, int64_t template_width,
                            int64_t template_height);
-
-static inline int64_t tm_sample_size(tm_sample_type type)
-{
-    return type == TM_SAMPLE_F32 ? 4 : type == TM_SAMPLE_U16 ? 2 : 1;
-}
 
 static inline int tm_image_channels(const tm_image *image)
 {

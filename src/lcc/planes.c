@@ -16,7 +16,7 @@ static const tm_template *plane_of(const tm_template *t, int index)
 /* Bytes of the greatest Q. */
 static int square_bytes(const tm_image *frame)
 {
-    int64_t most = frame->type == TM_SAMPLE_U16 ? 65535 : 255;
+    const int64_t most = tm_sample_most(frame->type);
     int64_t q = tm_image_channels(frame) * most * most;
     int bytes = 0;
     for (; q; q >>= 8)

@@ -10,14 +10,13 @@ static int64_t sample(const tm_image *frame, int64_t x, int64_t y, int channel)
         return 0;
     const uint8_t *row = frame->samples + y * frame->stride;
     int64_t i = x * tm_image_channels(frame) + channel;
-    return frame->type == TM_SAMPLE_U16 ? ((const uint16_t *)(const void *)row)[i] : row[i];
+    return tm_sample_at(row, i, frame->type);
 }
 
 static int64_t template_sample(const tm_template *t, int64_t x, int64_t y, int channel)
 {
     int64_t i = (y * t->width + x) * t->channels + channel;
-    return t->type == TM_SAMPLE_U16 ? ((const uint16_t *)(const void *)t->samples)[i]
-                                    : t->samples[i];
+    return tm_sample_at(t->samples, i, t->type);
 }
 
 static bool masked_out(const tm_image *frame, int64_t x, int64_t y)

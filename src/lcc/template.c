@@ -51,8 +51,7 @@ static bool copy_mask(tm_template *t, const tm_image *image)
 
 static int64_t sample_of(const tm_template *t, int64_t i)
 {
-    return t->type == TM_SAMPLE_U16 ? ((const uint16_t *)(const void *)t->samples)[i]
-                                    : t->samples[i];
+    return tm_sample_at(t->samples, i, t->type);
 }
 
 static void add_up(tm_template *t)
@@ -128,7 +127,7 @@ tm_status tm_template_prepare(tm_template **tmpl, const tm_image *image)
         const size_t row = (size_t)(t->width * t->channels * tm_sample_size(t->type));
         for (int64_t y = 0; y < t->height; y++)
             memcpy(t->samples + (size_t)y * row, image->samples + y * image->stride, row);
-        if (t->type == TM_SAMPLE_F32) {
+        if (tm_sample_is_float(t->type)) {
             status = tm_f32_prepare(t) ? TM_OK : TM_ERR_MEMORY;
         } else {
             add_up(t);
@@ -169,7 +168,7 @@ void tm_template_destroy(tm_template **tmpl)
 
 tm_scorer tm_scorer_make(const tm_template *t, tm_metric metric)
 {
-    const tm_int128 most = t->type == TM_SAMPLE_U16 ? 65535 : 255;
+    const tm_int128 most = tm_sample_most(t->type);
     tm_scorer s = {.metric = metric,
                    .channels = t->channels,
                    .n = t->count,

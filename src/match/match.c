@@ -27,7 +27,7 @@ static bool is_finite(const tm_image *image, int threads)
     const int64_t bands = clamp(bytes / least, 1, smaller(threads, image->height));
     bool finite = true;
 
-    if (image->type != TM_SAMPLE_F32)
+    if (!tm_sample_is_float(image->type))
         return true;
 #pragma omp parallel for num_threads((int)bands) reduction(&& : finite)
     for (int64_t i = 0; i < bands; i++)
@@ -86,11 +86,6 @@ tm_status tm_template_create(tm_template **tmpl, tm_matcher *matcher, const tm_i
     return TM_OK;
 }
 
-static const char *type_name(tm_sample_type type)
-{
-    return type == TM_SAMPLE_F32 ? "float" : type == TM_SAMPLE_U16 ? "16-bit" : "8-bit";
-}
-
 static tm_status prepare_job(tm_matcher *m, tm_job *job, const tm_image *frame,
                              const tm_template *tmpl, const tm_map *map)
 {
@@ -101,8 +96,9 @@ static tm_status prepare_job(tm_matcher *m, tm_job *job, const tm_image *frame,
     if (frame->type != tmpl->type || tm_image_channels(frame) != tmpl->channels)
         return tm_matcher_fail(
             m, TM_ERR_INVALID, "the frame has %s samples and %d channel%s, the template %s and %d",
-            type_name(frame->type), tm_image_channels(frame),
-            tm_image_channels(frame) == 1 ? "" : "s", type_name(tmpl->type), tmpl->channels);
+            tm_sample_type_name(frame->type), tm_image_channels(frame),
+            tm_image_channels(frame) == 1 ? "" : "s", tm_sample_type_name(tmpl->type),
+            tmpl->channels);
     *job = (tm_job){.metric = m->settings.metric, .frame = *frame, .tmpl = tmpl};
     if (map)
         job->map = *map;

@@ -107,8 +107,7 @@ const char *tm_image_fault(const tm_image *image)
     if (image->width < 1 || image->height < 1 || image->width > INT32_MAX ||
         image->height > INT32_MAX)
         return "a picture's width and height must be 1 to 2147483647";
-    if (image->type != TM_SAMPLE_U8 && image->type != TM_SAMPLE_U16 &&
-        image->type != TM_SAMPLE_F32)
+    if (!tm_sample_type_name(image->type))
         return "no such type of samples";
     if (image->channels < 0 || image->channels > TM_MAX_CHANNELS)
         return "a picture has 1 to 4 channels";
