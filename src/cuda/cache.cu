@@ -87,8 +87,8 @@ static cudaError_t prepare_direct(tm_cuda *cuda, tm_group *group, const tm_job *
                                   &group->wide_fragments, cuda->stream);
 }
 
-/* The group of these templates, or else a free place, or the group that was not used
- * for longest. */
+/* The group of these templates; if there is none, a free one; if none is free, the one that was
+ * not used for longest. */
 static tm_group *find_group(tm_cuda *cuda, const tm_job *jobs, size_t count)
 {
     tm_group *oldest = NULL;

@@ -9,7 +9,7 @@
 
 /* Templates of one size that are matched together, on the device. */
 typedef struct tm_group {
-    size_t count; /* 0: a free place */
+    size_t count; /* 0: the group is free */
     tm_template *keys;
     uint8_t *samples;          /* the keys', on the host */
     uint8_t *taps;             /* one template after the other */

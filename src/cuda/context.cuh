@@ -6,7 +6,6 @@
 #include <cuda.h>
 
 #include "cuda/cache.cuh"
-#include "cuda/frame.cuh"
 #include "cuda/launch.cuh"
 #include "cuda/peaks.cuh"
 #include "cuda/transfer.cuh"
@@ -36,7 +35,7 @@ struct tm_device {
     cudaStream_t stream;  /* kernels */
     cudaStream_t in, out; /* copies, so that they overlap the kernels */
     cudaEvent_t events[TM_EVENTS];
-    cudaEvent_t reached;         /* by a stream, when another may go on */
+    cudaEvent_t reached;         /* by one stream, for which another waits */
     int64_t bytes_in, bytes_out; /* of the running match */
 
     tm_device_frame plain, raw; /* 8-bit gray; any other format as it came */

@@ -15,7 +15,7 @@ static size_t taps_bytes(const tm_template *t)
     return (size_t)(t->n * t->channels) * sizeof(double);
 }
 
-cudaError_t tm_f32_place_taps(tm_cuda *cuda, const tm_job *job)
+cudaError_t tm_f32_bring_taps(tm_cuda *cuda, const tm_job *job)
 {
     const tm_template *t = job->tmpl;
     const size_t bytes = taps_bytes(t), row = (size_t)t->width * sizeof(double);
@@ -41,7 +41,7 @@ static int first_that_counts(const tm_template *t)
     return i;
 }
 
-/* The median of some of a channel's samples: near it, most errors are the smallest. */
+/* The median of some samples of a channel. With a pivot near it, most windows' errors are small. */
 static double some_median(const tm_image *frame, int channel)
 {
     enum { SOME = 16 };
@@ -72,7 +72,7 @@ static double taps_error(const tm_template *t)
     return (TM_PARTIAL_TERMS + n / TM_PARTIAL_TERMS + 8) * 0x1p-53 * sqrt(n);
 }
 
-/* The products of all windows, channel by channel. */
+/* Estimates the products of all windows by FFT, channel by channel. */
 static cudaError_t transform(tm_cuda *cuda, const tm_job *job, tm_f32_launch *l)
 {
     const tm_template *t = job->tmpl;

@@ -6,9 +6,9 @@
 #include "cuda/chunks.cuh"
 
 /* Brings the template to the device. */
-cudaError_t tm_f32_place_taps(tm_cuda *cuda, const tm_job *job);
+cudaError_t tm_f32_bring_taps(tm_cuda *cuda, const tm_job *job);
 
-/* The template, the frame's place and the map's are there. *best is device memory. */
+/* The template is there, and room for the frame and the map. *best is device memory. */
 cudaError_t tm_f32_run(tm_cuda *cuda, const tm_job *job, const tm_walk *walk, tm_candidate *best);
 
 #endif

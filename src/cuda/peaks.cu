@@ -14,8 +14,8 @@
 
 #define BIN_BITS 16
 #define BINS (1 << BIN_BITS)
-#define FIRST_ITEMS 4096  /* come to the host together with their number */
-#define SPARE_ITEMS 65536 /* room for what shares the last bin */
+#define FIRST_ITEMS 4096  /* that are copied to the host together with their number */
+#define SPARE_ITEMS 65536 /* room for more than are wanted, in the last bin */
 
 #define BINS_A_THREAD (BINS / PICK_THREADS)
 static_assert(BINS_A_THREAD == 2 * WARP, "a warp takes two bins a lane");
@@ -38,7 +38,7 @@ static __device__ int64_t order_of(int64_t sum)
     return sum;
 }
 
-/* Greater ranks first. */
+/* An element such that a greater one is better. */
 template <typename T>
 static __device__ T ranking(const tm_peak_job &job, T element)
 {
@@ -56,7 +56,7 @@ static __device__ bool is_skipped(int64_t ranked)
     return ranked <= INT64_MIN + 1; /* a distance's is INT64_MAX */
 }
 
-/* Of equal elements the earlier one wins. */
+/* Whether the position is a peak. Among equal neighbours the earlier one wins. */
 template <typename T>
 static __device__ bool is_peak(const tm_peak_job &job, int64_t x, int64_t y, T centre)
 {
@@ -76,7 +76,7 @@ static __device__ bool is_peak(const tm_peak_job &job, int64_t x, int64_t y, T c
            (y + 1 >= job.height || below_none(row + job.width));
 }
 
-/* Calls take(peak, value, position) in whole warps. */
+/* Calls take(peak, value, position) for each position, in whole warps. */
 template <typename T, typename Take>
 static __device__ void for_each(const tm_peak_job &job, int64_t floor, Take take)
 {
@@ -140,9 +140,9 @@ static __global__ void __launch_bounds__(PICK_THREADS) pick_kernel(tm_peak_job j
     }
     __syncthreads();
     if (chosen < 0 || t >= WARP)
-        return; /* where there are not as many, head->bin stays 0 */
+        return; /* where there are not so many peaks, head->bin stays 0 */
 
-    /* which of the chosen thread's bins: two a lane */
+    /* which bin of the chosen thread: a lane looks at two */
     const int upper = BINS - 1 - chosen * BINS_A_THREAD - 2 * t;
     const unsigned long long a = job.bins[upper], both = a + job.bins[upper - 1];
     unsigned long long sum = both;
@@ -210,7 +210,7 @@ static uint64_t least_of(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* A peak has no other peak beside it. */
+/* The most peaks of so many rows: a peak has no other peak beside it. */
 static uint64_t most_in_rows(int64_t width, int64_t rows)
 {
     return (uint64_t)((width + 1) / 2) * (uint64_t)((rows + 1) / 2);
@@ -253,7 +253,7 @@ cudaError_t tm_peaks_prepare(tm_device_peaks *peaks, tm_peak_job *p, const tm_jo
         p->capacity = FIRST_ITEMS;
     if (p->capacity < most_in_rows(p->width, 1))
         p->capacity = most_in_rows(p->width, 1);
-    /* a floor is trusted to let few pass, until it does not */
+    /* a floor is expected to let few pass; if it does not, the best are selected later */
     p->select = p->least || (search->floor == INT64_MIN && p->most < possible);
     TRY(fit(peaks, p->capacity, stream));
     p->head = (tm_peak_head *)peaks->items.data;
@@ -262,7 +262,7 @@ cudaError_t tm_peaks_prepare(tm_device_peaks *peaks, tm_peak_job *p, const tm_jo
     return cudaSuccess;
 }
 
-/* What the last launch has found, if that fits: *fits. */
+/* Puts what the last launch has found into the list, if it fitted the memory: *fits. */
 static cudaError_t fetch(tm_device_peaks *peaks, const tm_peak_job *p, tm_peak_list *list,
                          bool *fits, cudaStream_t stream)
 {
@@ -294,7 +294,7 @@ static cudaError_t fetch(tm_device_peaks *peaks, const tm_peak_job *p, tm_peak_l
     return error;
 }
 
-/* Rows by rows, as many as cannot overflow. */
+/* Searches again, band by band, with so few rows that their peaks fit. */
 static cudaError_t fetch_by_rows(tm_device_peaks *peaks, tm_peak_job band, tm_peak_list *list,
                                  cudaStream_t stream)
 {

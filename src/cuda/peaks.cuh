@@ -4,11 +4,11 @@
 
 #include "lcc/cuda/device.cuh"
 
-/* What comes before the peaks in their memory. */
+/* Stands before the peaks in their memory. */
 typedef struct tm_peak_head {
     unsigned long long found;    /* peaks, also those beyond the capacity */
-    unsigned long long reaching; /* the floor; counted on select */
-    int bin;                     /* peaks of this bin on are taken */
+    unsigned long long reaching; /* of them, those that reach the floor; counted on select */
+    int bin;                     /* peaks from this bin on are taken */
     int padding[11];
 } tm_peak_head;
 
@@ -27,13 +27,13 @@ typedef struct tm_peak_job {
     unsigned *bins;
 } tm_peak_job;
 
-/* Its memory, kept. Zero-initialise. */
+/* The memory of searches, which is kept. Zero-initialise. */
 typedef struct tm_device_peaks {
     tm_buffer items, bins;
     tm_peak_head *pinned;
 } tm_device_peaks;
 
-/* Before launches: the memory for job->peaks of a map. */
+/* Prepares the search that job->peaks wants of a map, with its memory; and launches it. */
 cudaError_t tm_peaks_prepare(tm_device_peaks *peaks, tm_peak_job *p, const tm_job *job,
                              const void *map, cudaStream_t stream);
 cudaError_t tm_peaks_launch(const tm_peak_job *p, cudaStream_t stream);

@@ -8,7 +8,7 @@
 #include "cuda/products.cuh"
 #include "integers.h"
 
-#define BAND_BYTES ((int64_t)512 << 20) /* of correlations at a time */
+#define BAND_BYTES ((int64_t)512 << 20) /* of products */
 
 typedef struct planes_run {
     tm_cuda *cuda;
@@ -21,7 +21,7 @@ typedef struct planes_run {
     int64_t candidates;   /* that the bands before it write */
 } planes_run;
 
-static cudaError_t place_planes(planes_run *run)
+static cudaError_t prepare_planes(planes_run *run)
 {
     tm_cuda *cuda = run->cuda;
     const tm_layout l = tm_layout_of(&run->job->geometry);
@@ -40,7 +40,7 @@ static cudaError_t place_planes(planes_run *run)
     return cudaSuccess;
 }
 
-/* Splits the frame's rows up to these, which are there. */
+/* Splits so many of the frame's first rows, which are there, unless they have been split. */
 static cudaError_t split_rows(planes_run *run, int64_t rows)
 {
     tm_cuda *cuda = run->cuda;
@@ -173,7 +173,7 @@ cudaError_t tm_planes_run(tm_cuda *cuda, const tm_job *job, const tm_walk *walk,
     run.job = job;
     TRY(find_mask(cuda, job, &mask));
     tm_plane_products_make(&run.products, job, mask);
-    TRY(place_planes(&run));
+    TRY(prepare_planes(&run));
     if (cuda->traits.tensor_cores && job->tmpl->n <= TM_TENSOR_TAPS && !job->tiling) {
         error = run_bands(&run, walk, TM_PRODUCTS_MERGED, best);
         if (error == cudaErrorNotSupported)

@@ -6,7 +6,7 @@
 
 #include "cuda/chunks.cuh"
 
-/* The frame's place and the map's are made. *best is device memory. */
+/* There is room for the frame and the map. *best is device memory. */
 cudaError_t tm_planes_run(tm_cuda *cuda, const tm_job *job, const tm_walk *walk,
                           tm_candidate *best);
 

@@ -29,8 +29,8 @@ static tm_status cuda_status(const tm_cuda *cuda, cudaError_t error, tm_message 
     return error == cudaErrorMemoryAllocation ? TM_ERR_DEVICE_MEMORY : TM_ERR_DEVICE;
 }
 
-/* The runtime has it loaded before anything here is called for a device, and keeps
- * it. */
+/* The runtime has loaded the driver's library before anything here is called for a device, and
+ * keeps it. */
 static tm_driver load_driver(void)
 {
     void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
@@ -82,11 +82,11 @@ static cudaError_t read_times(const tm_cuda *cuda, tm_times *times)
     return cudaSuccess;
 }
 
-/* Makes room for a smaller match. */
+/* Frees what grows with a match, so that a smaller match finds room. */
 static void give_back(tm_cuda *cuda)
 {
     cuda->last = (tm_last){};
-    cuda->plain.place = cuda->raw.place = (tm_frame_place){};
+    cuda->plain.copy = cuda->raw.copy = (tm_frame_copy){};
     tm_buffer_free(&cuda->plain.memory);
     tm_buffer_free(&cuda->raw.memory);
     tm_buffer_free(&cuda->map);
@@ -341,9 +341,9 @@ static tm_status plugin_open(tm_cuda **opened, const tm_device_settings *setting
 
 const tm_backend *tm_cuda_plugin_get(void)
 {
-    static const tm_backend backend = {
-        TM_BACKEND_VERSION, plugin_count, plugin_describe, plugin_open,   plugin_close,
-        plugin_traits,      plugin_estimate, plugin_match, tm_row_ms,     plugin_replay,
-        plugin_host_alloc,  plugin_host_free};
+    static const tm_backend backend = {TM_BACKEND_VERSION, plugin_count,      plugin_describe,
+                                       plugin_open,        plugin_close,      plugin_traits,
+                                       plugin_estimate,    plugin_match,      tm_row_ms,
+                                       plugin_replay,      plugin_host_alloc, plugin_host_free};
     return &backend;
 }

@@ -4,7 +4,6 @@
 #include "cuda/chunks.cuh"
 #include "cuda/context.cuh"
 #include "cuda/f32.cuh"
-#include "cuda/plain.cuh"
 #include "cuda/planes.cuh"
 
 static cudaError_t fit_bests(tm_cuda *cuda, size_t count)
@@ -20,10 +19,83 @@ static cudaError_t fit_bests(tm_cuda *cuda, size_t count)
     return cudaSuccess;
 }
 
+/* How many best candidates a group of jobs of 8-bit gray writes: one of each job for each chunk. */
+static size_t plain_bests(const tm_cuda *cuda, const tm_job *jobs, size_t count)
+{
+    const tm_walk walk = tm_walk_of(cuda, jobs);
+    return count * (size_t)tm_chunks_count(&walk.chunks);
+}
+
+typedef struct plain_run {
+    tm_cuda *cuda;
+    const tm_job *job;
+    tm_launch *whole;
+    tm_candidate *bests; /* of the next chunk */
+} plain_run;
+
+static cudaError_t launch_chunk(void *context, int64_t first, int64_t end, int64_t)
+{
+    plain_run *run = (plain_run *)context;
+    tm_cuda *cuda = run->cuda;
+    tm_launch l = tm_launch_rows(cuda, run->whole, first, end, run->bests);
+
+    TRY(tm_launch_start(cuda, &l));
+    run->whole->on_tensor_cores = l.on_tensor_cores;
+    run->bests += l.group->count;
+    if (end == run->job->geometry.map_height && run->job->peaks)
+        TRY(tm_peaks_launch(&cuda->last.peaks, cuda->stream));
+    return tm_note_matched(cuda);
+}
+
+/* Runs such a group, whose best candidates go to bests, and with its last chunk the search for
+ * peaks. */
+static cudaError_t run_plain(tm_cuda *cuda, const tm_job *jobs, size_t count, tm_candidate *bests)
+{
+    tm_launch *launch = &cuda->last.launch;
+    const tm_geometry *g = &jobs->geometry;
+    const tm_walk walk = tm_walk_of(cuda, jobs);
+    tm_group *group;
+
+    TRY(tm_fetch_group(cuda, jobs, count, &group));
+    TRY(tm_prepare_map(cuda, jobs));
+    *launch = tm_launch_of(group, jobs->metric);
+    launch->plane_rows = cuda->plain.copy.layout.rows;
+    launch->job.frame = (const uint8_t *)cuda->plain.memory.data;
+    launch->job.pitch = cuda->plain.copy.layout.pitch;
+    launch->job.map_width = g->map_width;
+    launch->job.map_height = g->map_height;
+    launch->job.map = tm_job_has_map(jobs) ? cuda->map.data : NULL;
+    launch->job.best = bests;
+    TRY(tm_launch_prepare(cuda, launch, jobs->tiling));
+    if (jobs->peaks)
+        TRY(tm_peaks_prepare(&cuda->peaks, &cuda->last.peaks, jobs, cuda->map.data, cuda->stream));
+    plain_run run = {cuda, jobs, launch, bests};
+    TRY(tm_walk_chunks(cuda, jobs, &walk, launch_chunk, &run));
+    return tm_map_is_staged(jobs) ? tm_bring_map_back(cuda, jobs, 0, g->map_height) : cudaSuccess;
+}
+
+/* Sets the jobs' best from those candidates. A chunk's positions count from its own first row. */
+static void merge_plain(const tm_cuda *cuda, tm_job *jobs, size_t count, const tm_candidate *bests)
+{
+    const tm_geometry *g = &jobs->geometry;
+    const tm_walk walk = tm_walk_of(cuda, jobs);
+
+    for (size_t i = 0; i < count; i++)
+        jobs[i].best = (tm_candidate)TM_NO_CANDIDATE;
+    for (int64_t y = 0; y < g->map_height; y = tm_walk_end(&walk, y)) {
+        for (size_t i = 0; i < count; i++) {
+            tm_candidate best = *bests++;
+            best.position += y * g->map_width;
+            if (tm_candidate_beats(best, jobs[i].best))
+                jobs[i].best = best;
+        }
+    }
+}
+
 /* How many best candidates a group writes. */
 static size_t best_count(const tm_cuda *cuda, const tm_job *jobs, size_t size)
 {
-    return tm_job_is_plain(jobs) ? tm_plain_bests(cuda, jobs, size) : 1;
+    return tm_job_is_plain(jobs) ? plain_bests(cuda, jobs, size) : 1;
 }
 
 static cudaError_t launch_other(tm_cuda *cuda, const tm_job *job, const tm_walk *walk,
@@ -33,14 +105,14 @@ static cudaError_t launch_other(tm_cuda *cuda, const tm_job *job, const tm_walk 
                               : tm_planes_run(cuda, job, walk, best);
 }
 
-/* A job of any format but 8-bit gray. */
+/* Runs a job of any other format. */
 static cudaError_t run_other(tm_cuda *cuda, const tm_job *job, tm_candidate *best)
 {
     const tm_walk walk = tm_walk_of(cuda, job);
 
-    TRY(tm_place_map(cuda, job));
+    TRY(tm_prepare_map(cuda, job));
     if (tm_job_is_f32(job))
-        TRY(tm_f32_place_taps(cuda, job));
+        TRY(tm_f32_bring_taps(cuda, job));
     TRY(launch_other(cuda, job, &walk, best));
     cuda->last.job = *job;
     cuda->last.best = best;
@@ -60,10 +132,9 @@ static cudaError_t run_groups(tm_cuda *cuda, tm_job *jobs, size_t count)
     for (size_t i = 0, size; i < count; i += size) {
         size = tm_group_size(jobs + i, count - i);
         cuda->last = (tm_last){};
-        TRY(tm_place_frame(cuda, &jobs[i]));
-        TRY(tm_job_is_plain(&jobs[i])
-                ? tm_plain_run(cuda, jobs + i, size, bests, &cuda->last.launch)
-                : run_other(cuda, &jobs[i], bests));
+        TRY(tm_prepare_frame(cuda, &jobs[i]));
+        TRY(tm_job_is_plain(&jobs[i]) ? run_plain(cuda, jobs + i, size, bests)
+                                      : run_other(cuda, &jobs[i], bests));
         if (jobs[i].peaks)
             TRY(tm_peaks_fetch(&cuda->peaks, &cuda->last.peaks, jobs[i].peaks, cuda->stream));
         bests += best_count(cuda, jobs + i, size);
@@ -98,7 +169,7 @@ cudaError_t tm_run(tm_cuda *cuda, tm_job *jobs, size_t count)
     for (size_t i = 0, size; i < count; i += size) {
         size = tm_group_size(jobs + i, count - i);
         if (tm_job_is_plain(&jobs[i]))
-            tm_plain_merge(cuda, jobs + i, size, found);
+            merge_plain(cuda, jobs + i, size, found);
         else
             jobs[i].best = *found;
         found += best_count(cuda, jobs + i, size);

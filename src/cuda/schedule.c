@@ -35,19 +35,19 @@ bool tm_layout_equal(const tm_layout *a, const tm_layout *b)
            a->pitch == b->pitch;
 }
 
-tm_frame_place tm_frame_place_of(const tm_job *job)
+tm_frame_copy tm_frame_copy_of(const tm_job *job)
 {
-    tm_frame_place place = {.is_plain = tm_job_is_plain(job)};
-    if (place.is_plain) {
-        place.layout = tm_layout_of(&job->geometry);
+    tm_frame_copy copy = {.is_plain = tm_job_is_plain(job)};
+    if (copy.is_plain) {
+        copy.layout = tm_layout_of(&job->geometry);
     } else {
-        place.samples = job->frame.samples;
-        place.height = job->frame.height;
+        copy.samples = job->frame.samples;
+        copy.height = job->frame.height;
     }
-    return place;
+    return copy;
 }
 
-bool tm_frame_place_equal(const tm_frame_place *a, const tm_frame_place *b)
+bool tm_frame_copy_equal(const tm_frame_copy *a, const tm_frame_copy *b)
 {
     return a->is_plain == b->is_plain && a->samples == b->samples && a->height == b->height &&
            tm_layout_equal(&a->layout, &b->layout);
@@ -55,12 +55,12 @@ bool tm_frame_place_equal(const tm_frame_place *a, const tm_frame_place *b)
 
 bool tm_frame_is_there(const tm_job *jobs, size_t index)
 {
-    const tm_frame_place own = tm_frame_place_of(&jobs[index]);
+    const tm_frame_copy own = tm_frame_copy_of(&jobs[index]);
 
     for (size_t before = index; before-- > 0;) {
-        const tm_frame_place last = tm_frame_place_of(&jobs[before]);
-        if (last.is_plain == own.is_plain) /* each kind has one place */
-            return tm_frame_place_equal(&own, &last);
+        const tm_frame_copy last = tm_frame_copy_of(&jobs[before]);
+        if (last.is_plain == own.is_plain) /* the device has one copy of each kind */
+            return tm_frame_copy_equal(&own, &last);
     }
     return false;
 }
@@ -99,11 +99,11 @@ static int64_t rows_for(int64_t bytes, int64_t row_bytes)
     return (bytes / row_bytes + CHUNK_STEP) / CHUNK_STEP * CHUNK_STEP;
 }
 
-/* The first chunks are small, because nothing is computed before they are there. Where
- * kernels wait for copies, so are the last, because nothing is copied any more while they
- * are computed; they shrink by a third: then the kernels keep up where they are that much
- * quicker than the bus. Between two copies an H200's bus rests for 8 us, and launches of
- * few rows do not fill it, so there are to be few. */
+/* The first chunks are small, because nothing is computed before they are there. Where kernels
+ * wait for copies, the last ones are small too, because nothing is copied any more while they are
+ * computed. Each of those is shorter than the one before by a third, which kernels keep up with if
+ * they are that much quicker than the bus. But there are few chunks: between two copies an H200's
+ * bus rests for 8 us, and launches of few rows do not fill the device. */
 int64_t tm_chunks_end(const tm_chunks *c, int64_t first)
 {
     const int64_t height = c->geometry->map_height, left = height - first;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* How a device takes jobs of one frame: neighbours in one launch, the frame's rows in
- * chunks, and once for all jobs that have the same place for it. The device goes by it
- * and the plan weighs it. */
+/* How a device takes jobs of one frame: which jobs share a launch, which share a copy of the
+ * frame, and which of its rows are copied and matched at a time. The device does so, and
+ * estimates count on it. */
 #ifndef TMATCH_CUDA_SCHEDULE_H
 #define TMATCH_CUDA_SCHEDULE_H
 
@@ -13,8 +13,8 @@ extern "C" {
 
 #define TM_GROUP_MAX 64 /* templates in one launch */
 
-/* How many jobs from the first on share a launch: plain neighbours of one size, without
- * maps or peaks; or one by FFT, with its map, or that is taken apart. */
+/* How many jobs from the first on share a launch: neighbours of 8-bit gray and of one size that
+ * are matched directly, without maps or peaks; else one. */
 size_t tm_group_size(const tm_job *jobs, size_t count);
 
 /* Kernels read whole tiles. A padded frame or plane has readable zeros for this many
@@ -22,7 +22,7 @@ size_t tm_group_size(const tm_job *jobs, size_t count);
 #define TM_SLACK_COLUMNS 1024
 #define TM_SLACK_ROWS 256
 
-/* Where the frame lies in its zero-extended device copy. */
+/* A zero-extended copy of a frame, and where the frame lies in it. */
 typedef struct tm_layout {
     int64_t frame_width, frame_height, pad_x, pad_y, rows;
     size_t pitch;
@@ -31,24 +31,24 @@ typedef struct tm_layout {
 tm_layout tm_layout_of(const tm_geometry *geometry);
 bool tm_layout_equal(const tm_layout *a, const tm_layout *b);
 
-/* Where a device has a frame. 8-bit gray lies in a zero-extended copy, which windows of one
- * layout share; every other format lies there as it came, the rows of one slice. */
-typedef struct tm_frame_place {
+/* Which copy of a frame a device has. 8-bit gray is copied into a layout, which templates may
+ * share; every other format is copied as it is, the rows of one slice. */
+typedef struct tm_frame_copy {
     bool is_plain;          /* 8-bit gray */
-    tm_layout layout;       /* of its copy */
+    tm_layout layout;       /* 8-bit gray */
     const uint8_t *samples; /* other formats: the slice's first sample on the host, */
     int64_t height;         /* and its rows: templates of other heights have other slices */
-} tm_frame_place;
+} tm_frame_copy;
 
-tm_frame_place tm_frame_place_of(const tm_job *job);
-bool tm_frame_place_equal(const tm_frame_place *a, const tm_frame_place *b);
+tm_frame_copy tm_frame_copy_of(const tm_job *job);
+bool tm_frame_copy_equal(const tm_frame_copy *a, const tm_frame_copy *b);
 
-/* Whether a device that runs the jobs one after the other has the frame of jobs[index] where
- * that job wants it, because a job before brought it there. */
+/* Whether a device that runs the jobs one after the other has the copy of the frame that
+ * jobs[index] takes, because a job before brought it. */
 bool tm_frame_is_there(const tm_job *jobs, size_t index);
 
-/* What a window's products, and a byte on the bus, take on an H200, roughly: a wrong
- * number makes a match slower, never different. */
+/* What a window's products take on an H200, and a byte on the bus, roughly. A wrong number
+ * makes a match slower, never different. */
 double tm_products_ms(const tm_job *job);
 #define TM_BYTE_MS 2e-8
 
@@ -65,15 +65,15 @@ typedef struct tm_chunks {
     bool waits;              /* kernels are quicker than copies */
 } tm_chunks;
 
-/* Those of a job, whose map is copied back or not. The FFT's tiles are the whole map's:
- * all is one chunk then. */
+/* The chunks of a job, whose map is copied back or not. By FFT, all is one chunk: its tiles
+ * cover the whole map. */
 tm_chunks tm_chunks_make(const tm_job *job, bool back, int64_t bytes);
 
-/* The end of the map's rows that are made at a time from first on. */
+/* The end of the chunk that begins at the map's row first; and the number of chunks. */
 int64_t tm_chunks_end(const tm_chunks *chunks, int64_t first);
 int64_t tm_chunks_count(const tm_chunks *chunks);
 
-/* The rows of the frame, from its first on, that the map's rows below end take. */
+/* How many rows of the frame, from its first on, the map's rows [0, end) take. */
 int64_t tm_chunks_needed(const tm_chunks *chunks, int64_t end);
 
 #ifdef __cplusplus

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of the caller's memory to the device and back. */
+/* Frames to the device and maps back: where they lie there, and how their rows come and go. */
 #ifndef TMATCH_CUDA_TRANSFER_CUH
 #define TMATCH_CUDA_TRANSFER_CUH
 
 #include "cuda/plugin.h"
-#include "lcc/cuda/memory.cuh"
+#include "cuda/schedule.h"
+#include "lcc/cuda/planes/planes.cuh"
 
 /* Pinned host memory in two halves: the host fills one while the bus copies the other. */
 typedef struct tm_staging {
@@ -22,18 +23,49 @@ bool tm_is_pinned(const void *rows, ptrdiff_t stride, int64_t count, size_t row_
 /* Lets whatever is launched on one stream from now on wait for the other so far. */
 cudaError_t tm_wait_for(tm_cuda *cuda, cudaStream_t waiting, cudaStream_t other);
 
-/* Copies rows to the device, and rows of a dense map to the host. The second returns when
- * they have arrived, unless the host's memory is pinned. */
+/* Copies rows to the device. */
 cudaError_t tm_upload(tm_cuda *cuda, uint8_t *to, size_t pitch, const uint8_t *from,
                       ptrdiff_t stride, size_t row_bytes, int64_t rows);
-cudaError_t tm_download(tm_cuda *cuda, uint8_t *to, ptrdiff_t stride, const uint8_t *from,
-                        size_t row_bytes, int64_t rows);
 
 /* Lets kernels that are launched from now on wait for the uploads so far. */
 cudaError_t tm_await_upload(tm_cuda *cuda);
 
-/* Takes the time at which the launches so far are done. Asked for before a download, which
- * may block. */
+/* Takes the time at which the launches so far are done. It has to be asked for before
+ * the map is brought back, which may block. */
 cudaError_t tm_note_matched(tm_cuda *cuda);
+
+/* A frame's memory on the device. */
+typedef struct tm_device_frame {
+    tm_buffer memory;
+    tm_frame_copy copy; /* which it holds; all zero: none */
+    int64_t rows;       /* that the running match has brought there */
+} tm_device_frame;
+
+/* At a match's beginning: the device has no rows of its frame. */
+void tm_forget_frame(tm_cuda *cuda);
+
+/* Makes room for the copy of the frame that a job takes. Rows that a job before has brought stay
+ * if it took the same copy. */
+cudaError_t tm_prepare_frame(tm_cuda *cuda, const tm_job *job);
+
+/* Brings the frame's first rows, as far as they are not there yet. Kernels that are launched from
+ * then on see them. */
+cudaError_t tm_bring_frame(tm_cuda *cuda, const tm_job *job, int64_t rows);
+
+/* Rows [first, end) of a frame that is not 8-bit gray. */
+tm_raw_frame tm_raw_rows(const tm_cuda *cuda, const tm_image *frame, int64_t first, int64_t end);
+
+/* Whether the job makes a map on the device; and room for it, which kernels that are launched from
+ * then on may write. */
+bool tm_job_has_map(const tm_job *job);
+cudaError_t tm_prepare_map(tm_cuda *cuda, const tm_job *job);
+
+/* Whether the map comes back through staging, for which the caller's memory is not pinned. */
+bool tm_map_is_staged(const tm_job *job);
+
+/* Copies rows [first, end) of the map to the caller's when the kernels launched so far are done.
+ * They have arrived when it returns, unless the caller's memory is pinned. Rows of another slice
+ * are left out. */
+cudaError_t tm_bring_map_back(tm_cuda *cuda, const tm_job *job, int64_t first, int64_t end);
 
 #endif
