@@ -6,6 +6,7 @@
 #include "integers.h"
 #include "lcc/peak_scan.h"
 #include "lcc/slices.h"
+#include "lcc/threads.h"
 #include "lcc/tiles.h"
 
 static bool grow(void **memory, size_t *size, size_t needed)
@@ -115,7 +116,8 @@ static void split(const tm_plane_products *p, const tm_image *frame, uint8_t *me
         if (!taken[i] || plane.samples == frame->samples)
             continue;
         uint8_t *to = memory + (int64_t)i * frame->width * frame->height;
-#pragma omp parallel for num_threads(threads) if (frame->width * frame->height > 100000)
+        const int team = frame->width * frame->height > 100000 ? tm_team_size(threads) : 1;
+#pragma omp parallel for num_threads(team) if (team > 1)
         for (int64_t y = 0; y < frame->height; y++)
             tm_plane_row(p, frame, i, 0, y, frame->width, to + y * frame->width);
     }
@@ -124,7 +126,8 @@ static void split(const tm_plane_products *p, const tm_image *frame, uint8_t *me
 static void add_map(int64_t *restrict to, const int64_t *restrict map, int64_t count, int shift,
                     int threads)
 {
-#pragma omp parallel for num_threads(threads) if (count > 100000)
+    const int team = count > 100000 ? tm_team_size(threads) : 1;
+#pragma omp parallel for num_threads(team) if (team > 1)
     for (int64_t i = 0; i < count; i++)
         to[i] += (int64_t)((uint64_t)map[i] << shift);
 }

@@ -5,6 +5,7 @@
 
 #include "integers.h"
 #include "lcc/peak_scan.h"
+#include "lcc/threads.h"
 
 /* One match, seen by all its threads. */
 typedef struct run {
@@ -73,10 +74,11 @@ tm_status tm_tiles_match(tm_job *job, const tm_tiles *tiles, int threads, const 
     r.failed = job->peaks && !tm_peak_grid_init(&r.grid, job, tiles);
     /* No parallel region of one thread: it would end the threads that wait for the next
      * large job. */
-    if (!r.failed && threads == 1) {
+    const int team = threads > 1 ? tm_team_size(threads) : 1;
+    if (!r.failed && team == 1) {
         run_tiles(&r, 0);
     } else if (!r.failed) {
-#pragma omp parallel num_threads(threads)
+#pragma omp parallel num_threads(team)
         run_tiles(&r, omp_get_thread_num());
     }
     if (job->peaks) {

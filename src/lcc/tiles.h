@@ -32,7 +32,7 @@ typedef struct tm_tile_work {
     void (*end)(void *context, void *memory);
 } tm_tile_work;
 
-/* Makes all tiles on that many threads and sets job->best, and job->peaks where it is
+/* Makes all tiles on that many threads, or those that can be had, and sets job->best, and job->peaks where it is
  * not NULL. Errors: MEMORY. */
 tm_status tm_tiles_match(tm_job *job, const tm_tiles *tiles, int threads,
                          const tm_tile_work *work);

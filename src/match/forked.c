@@ -4,6 +4,8 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+#include "lcc/threads.h"
+
 static _Thread_local bool inherited;
 static unsigned forks; /* changes only where the process has one thread */
 
@@ -45,7 +47,7 @@ tm_status tm_run_forked(tm_matcher *matcher, tm_status (*work)(void *context), v
     if (!inherited)
         return work(context);
     if (pthread_create(&thread, NULL, run, &c) != 0)
-        return tm_matcher_fail(matcher, TM_ERR_MEMORY, "cannot start a thread");
+        return tm_matcher_fail(matcher, TM_ERR_MEMORY, TM_NO_THREAD);
     pthread_join(thread, NULL);
     return c.status;
 }

@@ -8,6 +8,7 @@
 #include "clock.h"
 #include "integers.h"
 #include "lcc/f32.h"
+#include "lcc/threads.h"
 #include "match/forked.h"
 #include "match/matcher.h"
 #include "match/search.h"
@@ -29,7 +30,8 @@ static bool is_finite(const tm_image *image, int threads)
 
     if (!tm_sample_is_float(image->type))
         return true;
-#pragma omp parallel for num_threads((int)bands) reduction(&& : finite)
+    const int team = tm_team_size((int)bands);
+#pragma omp parallel for num_threads(team) reduction(&& : finite)
     for (int64_t i = 0; i < bands; i++)
         finite = finite && tm_f32_is_finite(image, image->height * i / bands,
                                             image->height * (i + 1) / bands);

@@ -9,6 +9,7 @@
 
 #include "clock.h"
 #include "integers.h"
+#include "lcc/threads.h"
 
 /* So many bytes of new rows are enough work for all devices and threads, and few enough that the
  * first band is read, and the last one matched, soon. */
@@ -267,7 +268,7 @@ tm_status tm_stream_match(tm_stream *s)
     pthread_cond_init(&r.changed, NULL);
     tm_status status = allocate(&r);
     if (status == TM_OK && pthread_create(&reader, NULL, read_bands, &r) != 0) {
-        snprintf(s->fault, sizeof s->fault, "cannot start a thread");
+        snprintf(s->fault, sizeof s->fault, TM_NO_THREAD);
         status = TM_ERR_MEMORY;
     } else if (status == TM_OK) {
         status = match_bands(&r);

@@ -8,6 +8,7 @@
 #include "match/subpixel.h"
 
 #include "integers.h"
+#include "lcc/threads.h"
 
 typedef struct surface {
     double b, c, d, e, k;
@@ -176,7 +177,8 @@ void tm_subpixel(tm_hits *hits, const tm_job *job, int threads)
     const double work = 9 * (double)hits->count * (double)job->tmpl->n;
     tm_job alone = *job;
     alone.map.data = NULL;
-#pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1 && work > SMALL_WORK)
+    const int team = threads > 1 && work > SMALL_WORK ? tm_team_size(threads) : 1;
+#pragma omp parallel for schedule(dynamic) num_threads(team) if (team > 1)
     for (size_t i = 0; i < hits->count; i++)
         refine(&hits->items[i], &alone);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The calling thread serves the first device, and each other device has a thread
  * that sleeps between calls. */
+#include "lcc/threads.h"
 #include "match/forked.h"
 #include "match/pool/private.h"
 
@@ -126,7 +127,7 @@ static tm_status start(tm_pool *pool, tm_message *message)
     for (int i = 0; i < pool->count; i++) {
         tm_pool_device *d = list[i] = &pool->devices[i];
         if (i > 0 && pthread_create(&d->thread, NULL, serve, d) != 0) {
-            snprintf(message->text, sizeof message->text, "cannot start a thread");
+            snprintf(message->text, sizeof message->text, TM_NO_THREAD);
             return TM_ERR_MEMORY;
         }
         d->has_thread = i > 0;

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+#include "lcc/threads.h"
+
+#include <omp.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* How often to look whether the kernel has forgotten a thread. */
+enum { MOST_LOOKS = 1000 };
+
+typedef struct trial {
+    pthread_mutex_t *gate; /* closed until all are started */
+    pthread_t thread;
+    pid_t id;
+} trial;
+
+static void *wait_at_gate(void *argument)
+{
+    trial *t = argument;
+    t->id = (pid_t)syscall(SYS_gettid);
+    pthread_mutex_lock(t->gate);
+    pthread_mutex_unlock(t->gate);
+    return NULL;
+}
+
+/* A thread counts against limits until the kernel has forgotten it, a moment after it was joined. */
+static void wait_until_forgotten(pid_t id)
+{
+    for (int i = 0; i < MOST_LOOKS && syscall(SYS_tgkill, getpid(), id, 0) == 0; i++)
+        sched_yield();
+}
+
+/* Starts so many threads at once, ends them, and returns how many there were. */
+static int try_threads(int count)
+{
+    pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+    trial *trials = calloc((size_t)count, sizeof *trials);
+    int started = 0;
+
+    if (!trials)
+        return 0;
+    pthread_mutex_lock(&gate);
+    for (; started < count; started++) {
+        trial *t = &trials[started];
+        t->gate = &gate;
+        if (pthread_create(&t->thread, NULL, wait_at_gate, t) != 0)
+            break;
+    }
+    pthread_mutex_unlock(&gate);
+    for (int i = 0; i < started; i++)
+        pthread_join(trials[i].thread, NULL);
+    for (int i = 0; i < started; i++)
+        wait_until_forgotten(trials[i].id);
+    pthread_mutex_destroy(&gate);
+    free(trials);
+    return started;
+}
+
+/* OpenMP keeps the threads that it starts for the calling thread's next regions, so those that were
+ * tried are its own before another thread tries. */
+static int start_team(int had, int wanted)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&lock);
+    const int size = had + try_threads(wanted - had);
+#pragma omp parallel num_threads(size)
+    (void)0;
+    pthread_mutex_unlock(&lock);
+    return size;
+}
+
+int tm_team_size(int wanted)
+{
+    static _Thread_local int most = 1, had = 1;
+
+    /* Within a region that the caller began there may be no other. */
+    if (omp_get_active_level() >= omp_get_max_active_levels())
+        return 1;
+    if (wanted > most) {
+        if (had == most)
+            had = start_team(had, wanted);
+        most = wanted;
+    }
+    return wanted < had ? wanted : had;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* How many threads can be had. OpenMP ends the process where it cannot start one that it was
+ * asked for, as under a limit on processes or on address space; so it is asked for as many as
+ * could be started before. */
+#ifndef TMATCH_LCC_THREADS_H
+#define TMATCH_LCC_THREADS_H
+
+#define TM_NO_THREAD "cannot start a thread; a limit, such as 'ulimit -u', allows no more"
+
+/* How many threads, the calling one included, the calling thread's parallel regions may have: as
+ * many as wanted, or as many as could be started when it first wanted more than before.
+ * wanted > 0. */
+int tm_team_size(int wanted);
+
+#endif
