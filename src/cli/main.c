@@ -64,9 +64,15 @@ int main(int argc, char **argv)
 {
     cli_options options;
 
-    if (!open_standard_files() || !signals_start())
+    if (!open_standard_files()) {
+        message("/dev/null", "%s", strerror(errno));
         return CLI_FAILED;
+    }
     style_init();
+    if (!signals_start()) {
+        message_no_thread();
+        return CLI_FAILED;
+    }
     /* A CUDA context of eight queues, the default, takes longer to open and to close, and a matcher
      * has no use for them. */
     setenv("CUDA_DEVICE_MAX_CONNECTIONS", "1", 0);

@@ -101,6 +101,11 @@ void message(const char *file, const char *format, ...)
     va_end(arguments);
 }
 
+void message_no_thread(void)
+{
+    message(NULL, "cannot start a thread; a limit, such as 'ulimit -u', allows no more");
+}
+
 void message_note(const char *file, const char *format, ...)
 {
     va_list arguments;

@@ -16,6 +16,9 @@ void message_info(const char *file, const char *format, ...) __attribute__((form
 /* The same for an error in the usage, followed by where that is explained. */
 void message_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Prints that a thread could not be started. */
+void message_no_thread(void);
+
 /* This thread's messages go to the file from now on, NULL: to standard error.
  * Returns where they went. */
 FILE *message_redirect(FILE *file);

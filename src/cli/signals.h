@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-/* Before any other thread starts. A signal removes temporary files and ends the
+/* Before any other thread starts; false if its own cannot be started. A signal removes temporary files and ends the
  * process by itself, as the shell expects. */
 bool signals_start(void);
 

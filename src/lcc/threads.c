@@ -6,10 +6,12 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
-/* How often to look whether the kernel has forgotten a thread. */
-enum { MOST_LOOKS = 1000 };
+/* How often to look whether the kernel has forgotten a thread, which takes microseconds; and on a
+ * busy machine, how long to wait between. */
+enum { QUICK_LOOKS = 100, MOST_LOOKS = 10000, PAUSE_NS = 20000 };
 
 typedef struct trial {
     pthread_mutex_t *gate; /* closed until all are started */
@@ -29,8 +31,13 @@ static void *wait_at_gate(void *argument)
 /* A thread counts against limits until the kernel has forgotten it, a moment after it was joined. */
 static void wait_until_forgotten(pid_t id)
 {
-    for (int i = 0; i < MOST_LOOKS && syscall(SYS_tgkill, getpid(), id, 0) == 0; i++)
-        sched_yield();
+    const struct timespec pause = {.tv_nsec = PAUSE_NS};
+    for (int i = 0; i < MOST_LOOKS && syscall(SYS_tgkill, getpid(), id, 0) == 0; i++) {
+        if (i < QUICK_LOOKS)
+            sched_yield();
+        else
+            nanosleep(&pause, NULL);
+    }
 }
 
 /* Starts so many threads at once, ends them, and returns how many there were. */
@@ -65,9 +72,13 @@ static int start_team(int had, int wanted)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     pthread_mutex_lock(&lock);
-    const int size = had + try_threads(wanted - had);
-#pragma omp parallel num_threads(size)
-    (void)0;
+    const int possible = had + try_threads(wanted - had);
+    int size = 0;
+#pragma omp parallel num_threads(possible)
+    {
+#pragma omp atomic
+        size++;
+    }
     pthread_mutex_unlock(&lock);
     return size;
 }

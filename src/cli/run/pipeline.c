@@ -189,20 +189,23 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* Starts as many threads as can be had; false if there is no worker, no thread for a device where
- * one is needed, or none for the feed. The lock is held, as the first of them may ask for another
+/* Starts a thread for a device where one is needed, one for the feed, and as many workers as can be
+ * had. False if not even one of each can be started. The lock is held, as the first of them may ask for another
  * already. */
 static bool start_all(cli_pipeline *p)
 {
     const pipeline_settings *s = &p->s;
     size_t workers = 0;
 
+    if (s->devices && !pipeline_start(p, s->engines, pipeline_find_and_match))
+        return false;
+    p->feeder_runs = s->feed && pthread_create(&p->feeder, NULL, feed, p) == 0;
+    if (s->feed && !p->feeder_runs)
+        return false;
     while (workers < s->workers &&
            pipeline_start(p, s->devices ? NULL : &s->engines[workers], work))
         workers++;
-    const bool matched = !s->devices || pipeline_start(p, s->engines, pipeline_find_and_match);
-    p->feeder_runs = s->feed && pthread_create(&p->feeder, NULL, feed, p) == 0;
-    return workers > 0 && matched && (p->feeder_runs || !s->feed);
+    return workers > 0;
 }
 
 static bool init(cli_pipeline *p)
@@ -258,15 +261,14 @@ static void join_all(cli_pipeline *p)
 bool pipeline_run(const pipeline_settings *settings, bool *interrupted)
 {
     cli_pipeline p = {.s = *settings, .feeding = settings->feed != NULL};
-    bool good = init(&p);
+    const bool made = init(&p);
 
     pthread_mutex_lock(&p.lock);
-    if (good && !start_all(&p)) {
-        good = false;
+    const bool started = made && start_all(&p);
+    if (made && !started)
         pipeline_stop(&p);
-    }
     pthread_mutex_unlock(&p.lock);
-    if (good) {
+    if (started) {
         /* Where there is one frame, there is nothing to save by finishing it. */
         if (settings->feed || settings->frames->count > 1)
             signals_on_interrupt(interrupt, &p);
@@ -279,7 +281,9 @@ bool pipeline_run(const pipeline_settings *settings, bool *interrupted)
     *interrupted = p.interrupted;
     const bool broken = p.broken;
     destroy(&p);
-    if (!good)
-        message(NULL, "out of memory or threads");
-    return good && !broken;
+    if (!made)
+        message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
+    else if (!started)
+        message_no_thread();
+    return started && !broken;
 }
