@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* What the tensor-core kernels share: their tiles, and how they are launched.
  *
- * Notation. A kernel multiplies matrices of bytes, d += A B. The lines of A are overlapping runs of
- * bytes of a frame row, the columns of B are a template row, shifted by one more byte each (a
- * Toeplitz matrix), so that d holds a template row's share of neighbouring sums S_FT. B's elements
- * are stored in the order in which the instruction's threads want them: the template's fragments.
- * A step of k is the part of a template row that one instruction takes, 16 or 32 bytes.
+ * A kernel multiplies matrices of bytes, d += A B. The lines of A are neighbouring bytes of a frame
+ * row, each line beginning some bytes after the one before and overlapping it. The columns of B are
+ * a template row, each shifted by one more byte: a Toeplitz matrix. So d gathers what the template
+ * row adds to neighbouring sums S_FT. B is kept in the order in which the instruction's threads load
+ * it: the template's fragments. k counts the bytes of a line of A; a step of k is what one
+ * instruction takes of them, 16 or 32.
  *
  * Every kernel makes tiles of TILE_WIDTH x TILE_HEIGHT windows, numbered down the columns of tiles,
  * and a block makes consecutive ones. A warp makes 8 rows of windows at a time. */

@@ -2,8 +2,8 @@
 /* S_FT and LCC on the integer tensor cores, mma.sync (sm_80 and later).
  *
  * A warp makes 8 rows x 128 columns. For one of the rows, A's line m is the frame's bytes from
- * x0 + 8m on, and B[k][c] = T[r][k - c], so that their product is template row r's share of the 128
- * sums S_FT at x0 + 8m + c. A block stages the frame rows of a tile in shared memory, makes the
+ * x0 + 8m on, and B[k][c] = T[r][k - c], so that their product is what template row r adds to
+ * the 128 sums S_FT at x0 + 8m + c. A block stages the frame rows of a tile in shared memory, makes the
  * sums S_F and S_FF of its windows there (window_sums.cuh), and then takes one template after the
  * other: its products (products.cuh), scores and the best of them (epilogue.cuh).
  *

@@ -9,7 +9,7 @@
  *     wgmma.cu        one template of at most 25 x 31, compute capability 9.0
  *     wgmma_wide.cu   one wider template, likewise
  *
- * kernels.cuh begins with what these files call things. */
+ * kernels.cuh begins with the words that these files use. */
 #ifndef TMATCH_LCC_CUDA_TENSOR_H
 #define TMATCH_LCC_CUDA_TENSOR_H
 
@@ -42,9 +42,9 @@ typedef enum tm_tensor_outcome {
 
 /* The map of TM_TENSOR_SUMS. */
 typedef struct tm_tensor_sums {
-    int64_t *map64; /* at most one of these two: sums of 32 bits, in as many or more */
-    uint32_t *map32;
-    int64_t stride; /* elements between rows */
+    int64_t *map64;  /* this, with elements of 64 bits, */
+    uint32_t *map32; /* or this, which is enough; or neither */
+    int64_t stride;  /* elements between rows */
 } tm_tensor_sums;
 
 /* All pointers are device memory. */
