@@ -175,7 +175,7 @@ typedef struct tm_settings {
     tm_algorithm algorithm;
     tm_device_kind device;
     int device_index;      /* which CUDA device, from 0 */
-    int threads;           /* CPU threads; 0: as many as the process may run on */
+    int threads;           /* CPU threads at most; 0: as many as the process may run on */
     uint32_t cpu_features; /* TM_CPU_ bits that may be used; all by default */
     uint64_t device_mask;  /* CUDA devices that share each frame, bit i for device i, and
                               TM_ALL_DEVICES; 0: device_index alone */
