@@ -52,17 +52,35 @@ static tm_fft_band band_at(const tm_fft_job *job, int64_t left, int64_t top)
     return band;
 }
 
+/* The job for one band after the other, along the rows of tiles. */
+static tm_fft_job before_bands(const tm_fft_job *job)
+{
+    tm_fft_job own = *job;
+    own.band = (tm_fft_band){};
+    return own;
+}
+
+static bool next_band(tm_fft_job *own)
+{
+    const tm_fft_tiling *t = &own->tiling;
+    const tm_fft_band *band = &own->band;
+    int64_t left = band->x / t->step_x + band->across, top = band->y / t->step_y;
+
+    if (left >= t->across) {
+        left = 0;
+        top += band->down;
+    }
+    if (top >= t->down)
+        return false;
+    own->band = band_at(own, left, top);
+    return true;
+}
+
 int64_t tm_fft_candidates(const tm_fft_job *job)
 {
-    int64_t across, down, count = 0;
-    tm_fft_job own = *job;
-    band_size(job, &across, &down);
-    for (int64_t top = 0; top < job->tiling.down; top += down) {
-        for (int64_t left = 0; left < job->tiling.across; left += across) {
-            own.band = band_at(job, left, top);
-            count += steps_of(job)->count_candidates(&own);
-        }
-    }
+    int64_t count = 0;
+    for (tm_fft_job own = before_bands(job); next_band(&own);)
+        count += steps_of(job)->count_candidates(&own);
     return count;
 }
 
@@ -137,21 +155,14 @@ static cudaError_t launch_windows(const tm_fft_job *job, cudaStream_t stream)
 
 cudaError_t tm_fft_launch(const tm_fft_job *job, cudaStream_t stream)
 {
-    int64_t across, down;
-    tm_fft_job own = *job;
-
-    /* negative: no window is spared before one has a positive score */
+    /* negative: no window is rejected before one has a positive score */
     TRY(cudaMemsetAsync(job->best, 0x80, sizeof *job->best, stream));
-    band_size(job, &across, &down);
-    for (int64_t top = 0; top < job->tiling.down; top += down) {
-        for (int64_t left = 0; left < job->tiling.across; left += across) {
-            own.band = band_at(job, left, top);
-            TRY(launch_windows(&own, stream));
-            TRY(steps_of(job)->correlate(&own, stream));
-            TRY(cudaStreamWaitEvent(stream, job->joined, 0));
-            TRY(steps_of(job)->finish(&own, stream));
-            own.job.candidates += steps_of(job)->count_candidates(&own);
-        }
+    for (tm_fft_job own = before_bands(job); next_band(&own);) {
+        TRY(launch_windows(&own, stream));
+        TRY(steps_of(job)->correlate(&own, stream));
+        TRY(cudaStreamWaitEvent(stream, job->joined, 0));
+        TRY(steps_of(job)->finish(&own, stream));
+        own.job.candidates += steps_of(job)->count_candidates(&own);
     }
     return cudaSuccess;
 }
@@ -165,16 +176,9 @@ cudaError_t tm_fft_prepare_f32(tm_fft_device *fft, tm_fft_job *job, tm_fft_spect
 
 cudaError_t tm_fft_launch_f32(const tm_fft_job *job, cudaStream_t stream)
 {
-    int64_t across, down;
-    tm_fft_job own = *job;
-
-    band_size(job, &across, &down);
-    for (int64_t top = 0; top < job->tiling.down; top += down) {
-        for (int64_t left = 0; left < job->tiling.across; left += across) {
-            own.band = band_at(job, left, top);
-            TRY(steps_of(job)->correlate(&own, stream));
-            TRY(steps_of(job)->finish(&own, stream));
-        }
+    for (tm_fft_job own = before_bands(job); next_band(&own);) {
+        TRY(steps_of(job)->correlate(&own, stream));
+        TRY(steps_of(job)->finish(&own, stream));
     }
     return cudaSuccess;
 }
