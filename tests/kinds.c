@@ -9,6 +9,7 @@
 
 #include "check.h"
 #include "pictures.h"
+#include "lcc/metrics.h"
 
 void kind_of_size(kind_problem *p, int64_t map_w, int64_t map_h, int64_t w, int64_t h)
 {
@@ -19,7 +20,7 @@ void kind_of_size(kind_problem *p, int64_t map_w, int64_t map_h, int64_t w, int6
     const int mask = check_random() % 2 ? 0 : (int)check_random_in(0, PICTURE_MASKS - 1);
     const bool cut = check_random() % 3 == 0, frame_mask = check_random() % 4 == 0;
 
-    *p = (kind_problem){.metric = (tm_metric)check_random_in(0, 5),
+    *p = (kind_problem){.metric = (tm_metric)check_random_in(0, TM_METRICS - 1),
                         .domain = (tm_domain)(check_random() % 2 ? 0 : check_random_in(1, 2))};
     p->memory[0] =
         picture_make(&p->frame, map_w + w - 1, map_h + h - 1, type, channels, frame_content);
@@ -74,7 +75,7 @@ static tm_matcher *matcher_of(const kind_problem *p, tm_settings settings)
     static struct {
         tm_matcher *matcher;
         tm_settings settings;
-    } kept[2][6][3];
+    } kept[2][TM_METRICS][3];
     const bool oracle = settings.algorithm == TM_ALGORITHM_REFERENCE;
 
     settings.metric = p->metric;

@@ -47,6 +47,10 @@ __extension__ typedef unsigned __int128 tm_uint128;
     X(SQDIFF, "sqdiff", TM_DIFFERENCE, TM_BY_ONE)                    \
     X(SQDIFF_NORMED, "sqdiff_normed", TM_DIFFERENCE, TM_BY_NORMS)
 
+#define TM_ONE_MORE(NAME, name, dividend, divisor) +1
+enum { TM_METRICS = 0 TM_EACH_METRIC(TM_ONE_MORE) };
+#undef TM_ONE_MORE
+
 typedef enum tm_dividend { TM_CORRELATION, TM_COVARIANCE, TM_DIFFERENCE } tm_dividend;
 
 typedef enum tm_divisor { TM_BY_ONE, TM_BY_PIXELS, TM_BY_NORMS, TM_BY_DEVIATIONS } tm_divisor;

@@ -51,7 +51,7 @@ void scores_of_sums(void)
     for (int64_t n = check_cases(1000); n > 0; n--) {
         const bool wide = check_random() % 4 == 0;
         const int64_t *sums[TM_SUMS];
-        tm_scorer s = {.metric = (tm_metric)check_random_in(0, 5),
+        tm_scorer s = {.metric = (tm_metric)check_random_in(0, TM_METRICS - 1),
                        .channels = (int)check_random_in(1, TM_MAX_CHANNELS),
                        .wide = wide,
                        .n = check_random_in(1, wide ? 65536 : 32767),

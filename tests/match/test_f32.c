@@ -9,6 +9,7 @@
 #include "check.h"
 #include "f32_problem.h"
 #include "lcc/f32.h"
+#include "lcc/metrics.h"
 
 static tm_settings random_settings(tm_device_kind device, tm_algorithm algorithm)
 {
@@ -17,7 +18,7 @@ static tm_settings random_settings(tm_device_kind device, tm_algorithm algorithm
     tm_settings_default(&s, sizeof s);
     s.device = device;
     s.algorithm = algorithm;
-    s.metric = (tm_metric)(check_random() % 6);
+    s.metric = (tm_metric)(check_random() % TM_METRICS);
     /* few cases, under a sanitizer: few matchers on devices */
     s.domain = (tm_domain)((check_cases(400) < 100 ? s.metric : check_random()) % 3);
     s.threads = (int)check_random_in(1, 3);
@@ -55,7 +56,7 @@ static void check_search(tm_matcher *m, const f32_problem *p, const tm_template 
 /* Devices are opened once. */
 static tm_matcher *matcher_for(const tm_settings *s)
 {
-    static tm_matcher *kept[TM_ALGORITHM_CUFFT + 1][6][3];
+    static tm_matcher *kept[TM_ALGORITHM_CUFFT + 1][TM_METRICS][3];
     tm_matcher *own = NULL, **m = &own;
     if (s->device == TM_DEVICE_CUDA)
         m = &kept[s->algorithm][s->metric][s->domain];
@@ -120,7 +121,7 @@ static double run_case(tm_device_kind device, tm_algorithm algorithm, const int6
 
 static void random_cases(tm_device_kind device, tm_algorithm algorithm, int64_t count)
 {
-    double worst[6] = {0};
+    double worst[TM_METRICS] = {0};
     int64_t cases = 0, size[4];
     for (int64_t i = check_cases(count); i > 0; i--) {
         tm_metric metric;
@@ -129,7 +130,7 @@ static void random_cases(tm_device_kind device, tm_algorithm algorithm, int64_t 
         cases += error >= 0;
         worst[metric] = fmax(worst[metric], error);
     }
-    for (int i = 0; i < 6; i++)
+    for (int i = 0; i < TM_METRICS; i++)
         printf("# %s: worst error / bound %.3f\n", tm_metric_name((tm_metric)i), worst[i]);
     printf("# %" PRId64 " cases\n", cases);
 }
@@ -283,7 +284,7 @@ static void agrees_with_bytes(void)
         {{bytes, 40, 30, 40, .type = TM_SAMPLE_U8}, {part, 7, 5, 7, .type = TM_SAMPLE_U8}},
         {{(uint8_t *)floats, 40, 30, 160, .type = TM_SAMPLE_F32},
          {(uint8_t *)float_part, 7, 5, 28, .type = TM_SAMPLE_F32}}};
-    for (int metric = 0; metric < 6; metric++) {
+    for (int metric = 0; metric < TM_METRICS; metric++) {
         tm_peak peaks[2];
         for (int i = 0; i < 2; i++) {
             tm_settings s;

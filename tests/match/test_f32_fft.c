@@ -8,6 +8,7 @@
 #include "check.h"
 #include "f32_problem.h"
 #include "pictures.h"
+#include "lcc/metrics.h"
 
 static tm_settings fft_settings(tm_metric metric)
 {
@@ -97,7 +98,7 @@ static void fft_does_most(void)
     if (!TM_HAVE_FFTW)
         check_skip("this build has no FFT for the CPU");
     for (int i = 0; i < 24; i++) {
-        tm_settings s = fft_settings((tm_metric)(i % 6));
+        tm_settings s = fft_settings((tm_metric)(i % TM_METRICS));
         const int channels = i % 4 == 3 ? 3 : 1;
         const picture_f32_content content = contents[i % 5 % 4];
         const int64_t w = check_random_in(8, 50), h = check_random_in(8, 50);

@@ -9,6 +9,7 @@
 #include "check.h"
 #include "kinds.h"
 #include "pictures.h"
+#include "lcc/metrics.h"
 
 static tm_settings settings_of(tm_device_kind device, tm_algorithm algorithm, int threads)
 {
@@ -111,7 +112,7 @@ static void same_picture_same_bits(void)
         wide[i] = narrow[i] = (uint8_t)check_random();
     memset(ones, 1, sizeof ones);
 
-    for (int metric = 0; metric < 6; metric++) {
+    for (int metric = 0; metric < TM_METRICS; metric++) {
         tm_image frames[] = {
             {.samples = narrow, .width = W, .height = H, .stride = W},
             {.samples = (const uint8_t *)wide, .width = W, .height = H, .stride = 2 * W,
@@ -168,7 +169,7 @@ static void greatest_sums(tm_device_kind device)
     tm_image tmpl = frame;
     tmpl.width = TW;
     /* the oracle takes seconds: on CUDA the two that leave 64 bits or integers */
-    for (int metric = 0; metric < (device == TM_DEVICE_CPU ? 6 : 2); metric++) {
+    for (int metric = 0; metric < (device == TM_DEVICE_CPU ? TM_METRICS : 2); metric++) {
         kind_problem p = {.frame = frame, .tmpl = tmpl, .metric = (tm_metric)metric};
         snprintf(p.text, sizeof p.text, "greatest sums, metric %d", metric);
         kind_compare(&p, settings_of(device, TM_ALGORITHM_DIRECT, 0));
@@ -292,7 +293,7 @@ static void masked_scores_are_finite(void)
     tm_image frame = {.samples = samples, .width = W, .height = H, .stride = W};
     tm_image tmpl = {.samples = samples + 12 * W + 20, .width = T, .height = T, .stride = W,
                      .mask = mask, .mask_stride = T};
-    for (int metric = 0; metric < 6; metric++) {
+    for (int metric = 0; metric < TM_METRICS; metric++) {
         if (tm_metric_is_integer((tm_metric)metric))
             continue;
         CHECK_EQ(match_single(&s, (tm_metric)metric, &frame, &tmpl), TM_OK);
@@ -361,7 +362,7 @@ static void masks_of_every_shape(void)
                              .stride = W,
                              .mask = mask,
                              .mask_stride = W};
-            for (int i = 0; i < 6; i++) {
+            for (int i = 0; i < TM_METRICS; i++) {
                 tm_metric metric = (tm_metric)i;
                 if (tm_metric_is_integer(metric))
                     continue;
@@ -384,7 +385,7 @@ static void cropping_changes_nothing(void)
     tm_image frame = {.samples = samples, .width = W, .height = H, .stride = W};
     tm_image tmpl = {.samples = samples + 20 * W + 20, .width = 9, .height = 9, .stride = W};
     tm_image crop = {.samples = samples + 7 * W + 11, .width = 40, .height = 30, .stride = W};
-    for (int metric = 0; metric < 6; metric++) {
+    for (int metric = 0; metric < TM_METRICS; metric++) {
         if (tm_metric_is_integer((tm_metric)metric))
             continue;
         CHECK_EQ(match_single(&whole, (tm_metric)metric, &frame, &tmpl), TM_OK);

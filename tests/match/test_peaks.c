@@ -8,6 +8,7 @@
 #include "check.h"
 #include "kinds.h"
 #include "peaks_oracle.h"
+#include "lcc/metrics.h"
 
 static tm_search draw_search(const truth *t)
 {
@@ -86,7 +87,7 @@ static tm_matcher *matcher_of(device_under_test *b, const scene *p)
 
 static void close_device(device_under_test *b)
 {
-    for (int metric = 0; metric < 6; metric++)
+    for (int metric = 0; metric < TM_METRICS; metric++)
         for (int domain = 0; domain < 3; domain++)
             tm_matcher_destroy(&b->matchers[metric][domain]);
 }
