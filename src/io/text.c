@@ -20,6 +20,7 @@ typedef struct scanner {
 /* What was read so far: as bytes, until a number does not fit in one. */
 typedef struct matrix {
     int64_t width, height; /* as measured */
+    bool is_ragged;        /* the file is too short for so many numbers */
     size_t count, room;    /* how many numbers were read, and are kept: 0 where they are only looked at */
     bool has_floats;
     uint8_t *bytes;
@@ -182,11 +183,11 @@ static void skip_separator(scanner *text)
 }
 
 /* Counts the numbers of the first row, and the rows, whatever they are. Fails as soon as they are
- * more pixels than the limit. */
+ * more pixels than the limit; stops as soon as one of the rows must be too short. */
 static bool measure(scanner text, const io_limits *limits, matrix *m, io_error *error)
 {
+    const size_t size = (size_t)(text.end - text.at);
     const int64_t most = limits->max_pixels;
-    bool fits;
 
     *m = (matrix){0};
     if (!skip_empty_lines(&text))
@@ -197,10 +198,15 @@ static bool measure(scanner text, const io_limits *limits, matrix *m, io_error *
         skip_separator(&text);
     }
     do {
-        fits = ++m->height <= most / m->width;
+        m->height++;
+        /* A number and what ends it are two bytes. */
+        m->is_ragged = m->width > (int64_t)(size / 2 + 1) / m->height;
+        if (!m->is_ragged && m->height > most / m->width)
+            return io_fail(error, "more pixels than the limit of %" PRId64 " (--max-pixels raises it)",
+                           most);
         next_line(&text);
-    } while (fits && skip_empty_lines(&text));
-    return fits || io_fail(error, "more pixels than the limit of %" PRId64 " (--max-pixels raises it)", most);
+    } while (!m->is_ragged && skip_empty_lines(&text));
+    return true;
 }
 
 /* Reads one line. A comma may end it. */
@@ -253,7 +259,7 @@ static bool decode(const io_source *source, const io_request *request, const io_
     matrix m;
     if (!measure(text, limits, &m, error))
         return false;
-    m.room = (size_t)(m.width * m.height);
+    m.room = m.is_ragged ? 1 : (size_t)(m.width * m.height);
     m.bytes = malloc(m.room);
     const bool good = m.bytes ? parse_rows(&text, &m, error) &&
                                     make_picture(picture, &m, request, limits, error)
@@ -285,6 +291,8 @@ static bool rows_open(io_rows *rows, const io_limits *limits, io_error *error)
     io_error wrong;
     if (!measure(text, limits, &m, error))
         return false;
+    if (m.is_ragged)
+        return io_fail(error, "rows of different lengths"); /* decoding says which */
     if (!is_plain(text))
         parse_rows(&text, &m, &wrong);
     rows->width = m.width;

@@ -39,3 +39,7 @@ for frame in whole.txt points.txt row.txt array.npy; do
 done
 fail --max-memory 4M --depth float floats.txt template.txt
 try -q --max-memory 5M --depth float floats.txt template.txt
+# Rows of different lengths are no large matrix, whatever the first row and the number of rows are.
+{ printf '%32768s\n' '' | tr ' ' 7 | sed 's/7/7 /g'; printf '%32768s' '' | tr ' ' 7 | sed 's/7/7\n/g'; } >ragged.txt
+fail --max-pixels 300000 ragged.txt template.txt
+fail --max-memory 500K ragged.txt template.txt
