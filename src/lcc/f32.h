@@ -30,7 +30,7 @@ typedef struct tm_f32_samples {
     double sum_sq;
 } tm_f32_samples;
 
-/* Of a template whose samples, mask and count are set; sets flat. False if memory
+/* Prepares a template whose samples, mask and count are set; sets flat. False if memory
  * ran out. */
 bool tm_f32_prepare(tm_template *tmpl);
 void tm_f32_free(tm_f32_samples **f32);

@@ -35,7 +35,7 @@ static inline int tm_image_channels(const tm_image *image)
     return image->channels ? image->channels : 1;
 }
 
-/* Of the samples, without what lies between rows. */
+/* Bytes of a row's samples, without what lies between rows. */
 static inline int64_t tm_image_row_bytes(const tm_image *image)
 {
     return image->width * tm_image_channels(image) * tm_sample_size(image->type);

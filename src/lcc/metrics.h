@@ -71,7 +71,7 @@ TM_HOST_DEVICE tm_divisor tm_divisor_of(tm_metric metric)
     return (tm_divisor)(TM_FORMULAS >> (4 * (unsigned)metric + 2) & 3);
 }
 
-/* Of integer pictures. Those of floats have no integers: see tm_job_is_integer. */
+/* Whether integer pictures have integers for scores. Float pictures never have: see tm_job_is_integer. */
 TM_HOST_DEVICE bool tm_is_integer(tm_metric metric)
 {
     return tm_divisor_of(metric) == TM_BY_ONE;
@@ -182,7 +182,7 @@ TM_HOST_DEVICE int64_t tm_integer_score(const tm_scorer *s, const tm_sums *w)
     return tm_is_distance(s->metric) ? w->s_ff - 2 * w->s_ft + s->s_tt : w->s_ft;
 }
 
-/* Of a metric that divides. */
+/* The score by a metric that divides. */
 TM_HOST_DEVICE float tm_metric_score(const tm_scorer *s, const tm_sums *w, int channels, bool wide)
 {
     const tm_divisor divisor = tm_divisor_of(s->metric);

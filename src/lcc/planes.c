@@ -91,7 +91,7 @@ static void square_row(const tm_image *frame, int channels, int shift, int64_t x
     }
 }
 
-/* Of 8-bit gray: compiled to vectors. */
+/* The same for 8-bit gray, which compilers turn into vectors. */
 static void square_gray_row(uint8_t *restrict to, const uint8_t *from, int shift, int64_t count)
 {
     for (int64_t i = 0; i < count; i++)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The score's formula, the only copy: C and CUDA both include it.
+/* The score's formula, for C and CUDA. Two kernels have the same operations in a form of their
+ * own, and tests compare their bits with this one's: lcc/cpu/simd/rows.h in vectors, and
+ * lcc/cuda/tensor/epilogue.cuh without range checks that its operands never need.
  *
  * For a window F and a template T of n pixels each:
  *

@@ -34,14 +34,14 @@ void bench(void)
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         tile t = tile_make(sizes[s][0], sizes[s][1], 12, 16, 9, 9);
         for (int i = 0; i < isa_count; i++) {
-            buffer taps = buffer_make(tm_panel_size(t.w, t.h));
+            buffer taps = buffer_make(tm_packed_taps_size(t.w, t.h));
             buffer planes = buffer_make((size_t)(t.rows + t.h + 2) * (size_t)t.stride * 4);
-            tm_panel panel = {.w = t.w, .h = t.h, .taps = taps.data};
-            isas[i].pack(&panel, t.taps.data, t.w);
-            if (panel.planes)
-                isas[i].expand(planes.data, t.staged.data, t.stride, t.rows + t.h - 1, &panel);
+            tm_packed_taps packed = {.w = t.w, .h = t.h, .taps = taps.data};
+            isas[i].pack(&packed, t.taps.data, t.w);
+            if (packed.planes)
+                isas[i].expand(planes.data, t.staged.data, t.stride, t.rows + t.h - 1, &packed);
             double ns = TIME(t.rows * t.blocks * TM_BLOCK,
-                             isas[i].correlate(t.sft.data, t.sft_stride, &panel, t.staged.data,
+                             isas[i].correlate(t.sft.data, t.sft_stride, &packed, t.staged.data,
                                                planes.data, t.stride, t.rows, t.blocks));
             printf("%-12s correlate %3d %9.3f %12.1f\n", isas[i].name, t.w, ns, t.w * t.h / ns);
             free(taps.memory);

@@ -5,14 +5,14 @@
 
 static void correlate(const tm_cpu_kernels *k, const tile *t, buffer *sft)
 {
-    buffer taps = buffer_make(tm_panel_size(t->w, t->h));
+    buffer taps = buffer_make(tm_packed_taps_size(t->w, t->h));
     buffer planes = buffer_make((size_t)(t->rows + t->h + 2) * (size_t)t->stride * 4);
-    tm_panel panel = {.w = t->w, .h = t->h, .taps = taps.data};
+    tm_packed_taps packed = {.w = t->w, .h = t->h, .taps = taps.data};
 
-    k->pack(&panel, t->taps.data, t->w);
-    if (panel.planes)
-        k->expand(planes.data, t->staged.data, t->stride, t->rows + t->h - 1, &panel);
-    k->correlate(sft->data, t->sft_stride, &panel, t->staged.data, planes.data, t->stride, t->rows,
+    k->pack(&packed, t->taps.data, t->w);
+    if (packed.planes)
+        k->expand(planes.data, t->staged.data, t->stride, t->rows + t->h - 1, &packed);
+    k->correlate(sft->data, t->sft_stride, &packed, t->staged.data, planes.data, t->stride, t->rows,
                  t->blocks);
     check_margins(&taps, "pack", k->name);
     check_margins(&planes, "expand", k->name);

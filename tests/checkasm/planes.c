@@ -46,12 +46,12 @@ void combines(void)
                 row.source[i] = (tm_source){.prefix = rows[i].data,
                                             .weight = check_random_in(-256, 128 * 65536)};
         }
-        isas[0].combine(expected.data, &row, SUM, block, blocks - block);
+        isas[0].sum_up(expected.data, &row, SUM, block, blocks - block);
         for (int i = 1; i < isa_count; i++) {
-            if (isas[i].combine == isas[i - 1].combine)
+            if (isas[i].sum_up == isas[i - 1].sum_up)
                 continue;
-            isas[i].combine(got.data, &row, SUM, block, blocks - block);
-            check_same(&expected, &got, "combine", isas[i].name, "");
+            isas[i].sum_up(got.data, &row, SUM, block, blocks - block);
+            check_same(&expected, &got, "sum_up", isas[i].name, "");
         }
         for (int i = 0; i < count; i++)
             free(rows[i].memory);

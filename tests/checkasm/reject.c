@@ -106,7 +106,7 @@ void rejects(void)
         for (int i = 0; i < TM_SUM_F + s.channels; i++) {
             if (i == TM_SUM_TOUCHED)
                 continue;
-            isas[0].combine(sums[i], &s.parts.row, i, 0, s.blocks);
+            isas[0].sum_up(sums[i], &s.parts.row, i, 0, s.blocks);
             needed[i] = sums[i];
         }
         isas[0].score_sums(&s.parts.scorer, needed, s.blocks, scores);

@@ -129,7 +129,7 @@ static void start(const tm_fft_strip *strip, const tm_fft_scratch *scratch, int6
     tm_fft_f32_fill_sums(strip, scratch, top);
 }
 
-/* Of a sum that terms make. */
+/* The error of a sum that terms make. */
 static double transform_error(const tm_fft_strip *strip, const double *norms, int sum)
 {
     const tm_fft_f32 *f32 = strip->f32;

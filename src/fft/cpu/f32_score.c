@@ -62,8 +62,7 @@ static void make_sums(const tm_fft_strip *strip, const tm_fft_scratch *scratch,
                     s->sums[f32->slide[i].sum]);
 }
 
-/* Of a window that is flat it is known without sums what it scores where means are
- * taken off, or where it is black. */
+/* A flat window needs no sums where means are taken off, nor where it is black. */
 static bool score_flat(const tm_fft_f32_scratch *s, int part, int64_t i, double *score)
 {
     const tm_f32_scorer *scorer = &s->rule.scorer;

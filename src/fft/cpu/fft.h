@@ -13,7 +13,7 @@ typedef struct tm_fft_cpu tm_fft_cpu;
 tm_status tm_fft_cpu_create(tm_fft_cpu **fft, int threads);
 void tm_fft_cpu_destroy(tm_fft_cpu **fft);
 
-/* Of a plain job the tiling's error bound must be below TM_FFT_MAX_ERROR; of one of
+/* For a plain job the tiling's error bound must be below TM_FFT_MAX_ERROR; for one of
  * floats block does windows again whose sums are not near enough. Errors: MEMORY. */
 tm_status tm_fft_cpu_match(tm_fft_cpu *fft, tm_job *job, const tm_fft_tiling *tiling,
                            tm_f32_block_fn *block);

@@ -33,13 +33,13 @@ static void ccorr_row(const tm_fft_row *row, tm_candidate *best)
 
 /* num^2 / var_F that a window needs to come near the best score; below 0 where
  * every window counts. */
-static double limit_of(const tm_fft_row *row, const tm_candidate *best)
+static double bound_of(const tm_fft_row *row, const tm_candidate *best)
 {
-    if (best->value <= 0 || (row->job->map.data && !row->skim))
+    if (best->value <= 0 || (row->job->map.data && !row->scan))
         return -1;
     double score = (double)tm_score_of_order((int32_t)best->value);
-    if (row->skim && tm_peak_scan_floor(row->skim) < score)
-        score = (double)tm_peak_scan_floor(row->skim);
+    if (row->scan && tm_peak_scan_floor(row->scan) < score)
+        score = (double)tm_peak_scan_floor(row->scan);
     if (score <= 0)
         return -1;
     return tm_reject_bound(score, (double)row->job->tmpl->variance);
@@ -72,7 +72,7 @@ static void add_up(const tm_fft_row *row)
 
 /* Whether one of CHUNK windows from i on may beat the best one. No branches, so
  * that it is compiled to vectors. */
-static bool any_candidate(const tm_fft_row *row, int64_t i, double limit)
+static bool any_candidate(const tm_fft_row *row, int64_t i, double bound)
 {
     const tm_template *t = row->job->tmpl;
     const double n = (double)t->n, sum_t = (double)t->sum, shift = TM_FFT_CENTRE * sum_t;
@@ -88,7 +88,7 @@ static bool any_candidate(const tm_fft_row *row, int64_t i, double limit)
         double s_ft = (sums[2 * k] + 0x1.8p52) - 0x1.8p52 + shift;
         double num = n * s_ft - s_f * sum_t;
         double excess =
-            num * fabs(num) - limit * (n * s_ff - s_f * s_f) - 0x1p-60; /* 0 is no match */
+            num * fabs(num) - bound * (n * s_ff - s_f * s_f) - 0x1p-60; /* 0 is no match */
         uint64_t bits;
         memcpy(&bits, &excess, sizeof bits);
         negative &= bits;
@@ -157,8 +157,8 @@ static void lcc_row(const tm_fft_row *row, tm_candidate *best)
 
     add_up(row);
     for (; i + CHUNK <= row->count && row->job->tmpl->n <= EXACT_PIXELS; i += CHUNK) {
-        double limit = limit_of(row, best);
-        if (limit >= 0 && !any_candidate(row, i, limit)) {
+        double bound = bound_of(row, best);
+        if (bound >= 0 && !any_candidate(row, i, bound)) {
             for (int k = 0; k < CHUNK && scores; k++)
                 scores[i + k] = -2.0f; /* less than any */
             continue;

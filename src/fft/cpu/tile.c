@@ -190,7 +190,7 @@ static void score_part(const tm_fft_strip *strip, const tm_fft_scratch *s, int64
     if (row.y >= g->map_height || row.count <= 0)
         return;
     if (strip->scans) {
-        row.skim = row.job->map.data ? NULL : &strip->scans[part];
+        row.scan = row.job->map.data ? NULL : &strip->scans[part];
         row.job = tm_peak_scan_row(&strip->scans[part]);
     }
     strip->samples->score(strip, s, &row, best);

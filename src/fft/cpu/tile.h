@@ -33,7 +33,7 @@ typedef struct tm_fft_f32_scratch {
     int32_t *same[2];   /* rows up to the last whose w samples from here on are equal */
     double *norms;      /* of length_y rows: each plane's, then F''s and F's */
     tm_f32_patch patch; /* for windows that are done again */
-    /* Of the strip and its tile: */
+    /* The strip's and its tile's: */
     double pivots[2][TM_MAX_CHANNELS];
     double seen[2], steps; /* norms of what went through the sums since they were empty */
     tm_f32_rule rule;
@@ -105,7 +105,8 @@ typedef struct tm_fft_row {
     uint64_t *prefix_sq;
     int64_t x, y; /* of the first window, in the map */
     int64_t count;
-    const tm_peak_scan *skim; /* the map is for this one's eyes only; or NULL */
+    /* Where peaks alone are wanted: windows below its floor may be rejected. Else NULL. */
+    const tm_peak_scan *scan;
 } tm_fft_row;
 
 /* What a strip does that depends on its samples. */
@@ -124,10 +125,10 @@ struct tm_fft_samples {
 
 extern const tm_fft_samples tm_fft_integers, tm_fft_f32_samples;
 
-/* Of integers. */
+/* For integers. */
 void tm_fft_score_row(const tm_fft_row *row, tm_candidate *best);
 
-/* Of floats. */
+/* For floats. */
 void tm_fft_score_f32_row(const tm_fft_strip *strip, const tm_fft_scratch *scratch,
                           const tm_fft_row *row, tm_candidate *best);
 

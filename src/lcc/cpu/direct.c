@@ -21,10 +21,10 @@ enum {
 #define SMALL_JOB 5e6
 #define WINDOW_WORK 150.0
 
-/* High templates go panel by panel too, which bounds the staged rows. */
-static bool is_narrow(const tm_template *t)
+/* Whether sums fit 32 bits. High templates are packed in parts too, which bounds the staged rows. */
+static bool fits_32_bits(const tm_template *t)
 {
-    return t->n <= TM_PANEL_TAPS && t->height <= 1024;
+    return t->n <= TM_PACKED_TAPS && t->height <= 1024;
 }
 
 static bool grow(void *buffer, size_t *size, size_t needed)
@@ -65,15 +65,15 @@ static bool wants_small_tiles(const tm_tile_planes *p)
     int planes = 0;
     for (int i = 0; i < TM_TILE_PLANES; i++)
         planes += p->correlated[i];
-    return planes > 1 && (p->panel[0].planes || p->panel[0].h >= TALL);
+    return planes > 1 && (p->packed[0].planes || p->packed[0].h >= TALL);
 }
 
 /* One match, seen by all its threads. */
 typedef struct run {
     tm_cpu *cpu;
     const tm_job *job;
-    bool narrow;
-    tm_panel panel;  /* the packed template, if narrow */
+    bool sums_32;
+    tm_packed_taps packed;  /* the packed template, if sums_32 */
     tm_tile_planes *planes; /* NULL if the job is plain */
     size_t needed;   /* bytes of scratch */
 } run;
@@ -91,8 +91,8 @@ static void match_tile(void *context, void *memory, const tm_tile *tile, tm_cand
     const tm_cpu_kernels *kernels = &r->cpu->kernels;
     const tm_candidate candidate =
         r->planes   ? tm_tile_of_planes(kernels, memory, r->job, r->planes, tile)
-        : r->narrow ? tm_tile_narrow(kernels, memory, r->job, &r->panel, tile)
-                    : tm_tile_wide(kernels, memory, r->job, tile);
+        : r->sums_32 ? tm_tile_32(kernels, memory, r->job, &r->packed, tile)
+                     : tm_tile_64(kernels, memory, r->job, tile);
     if (tm_candidate_beats(candidate, *best))
         *best = candidate;
 }
@@ -108,11 +108,11 @@ static bool pack(run *r)
         if (!grow(&cpu->taps, &cpu->taps_size, tm_tile_planes_taps_size(r->job)))
             return false;
         tm_tile_planes_pack(r->planes, &cpu->kernels, r->job, (char *)cpu->taps);
-    } else if (r->narrow) {
-        if (!grow(&cpu->taps, &cpu->taps_size, tm_panel_size(r->panel.w, r->panel.h)))
+    } else if (r->sums_32) {
+        if (!grow(&cpu->taps, &cpu->taps_size, tm_packed_taps_size(r->packed.w, r->packed.h)))
             return false;
-        r->panel.taps = cpu->taps;
-        cpu->kernels.pack(&r->panel, t->samples, (ptrdiff_t)t->width);
+        r->packed.taps = cpu->taps;
+        cpu->kernels.pack(&r->packed, t->samples, (ptrdiff_t)t->width);
     }
     return true;
 }
@@ -121,13 +121,13 @@ static size_t scratch_size(const run *r, const tm_tiles *tiles)
 {
     const int64_t width = tiles->width, height = tiles->height;
     return r->planes   ? tm_tile_of_planes_size(r->job, r->planes, width, height)
-           : r->narrow ? tm_tile_narrow_size(r->job, width, height)
-                       : tm_tile_wide_size(r->job, width, height);
+           : r->sums_32 ? tm_tile_32_size(r->job, width, height)
+                        : tm_tile_64_size(r->job, width, height);
 }
 
 bool tm_cpu_takes(const tm_job *job)
 {
-    return tm_job_is_plain(job) || (!tm_job_is_f32(job) && is_narrow(job->tmpl));
+    return tm_job_is_plain(job) || (!tm_job_is_f32(job) && fits_32_bits(job->tmpl));
 }
 
 tm_status tm_cpu_match(tm_cpu *cpu, tm_job *job)
@@ -138,8 +138,8 @@ tm_status tm_cpu_match(tm_cpu *cpu, tm_job *job)
     int threads = small ? 1 : cpu->threads;
     run r = {.cpu = cpu,
              .job = job,
-             .narrow = is_narrow(t),
-             .panel = {.w = (int)t->width, .h = (int)t->height}};
+             .sums_32 = fits_32_bits(t),
+             .packed = {.w = (int)t->width, .h = (int)t->height}};
     tm_tile_planes planes;
 
     if (!tm_job_is_plain(job)) {

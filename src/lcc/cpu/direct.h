@@ -24,7 +24,7 @@ void tm_cpu_free(tm_cpu *cpu);
 /* All plain jobs, and of others those whose sums of 8-bit planes fit in 32 bits. */
 bool tm_cpu_takes(const tm_job *job);
 
-/* Of jobs that it takes. Errors: MEMORY. */
+/* Matches a job that it takes. Errors: MEMORY. */
 tm_status tm_cpu_match(tm_cpu *cpu, tm_job *job);
 
 #endif

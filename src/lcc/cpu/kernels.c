@@ -7,7 +7,7 @@
 #include "tmatch/tmatch.h"
 
 /* Enough for every form: see the pack functions. */
-size_t tm_panel_size(int w, int h)
+size_t tm_packed_taps_size(int w, int h)
 {
     size_t size = ((size_t)w + 3) * ((size_t)h + 3) * sizeof(int32_t);
 #if TM_HAVE_AMX

@@ -23,9 +23,9 @@ enum {
     TM_LANES = 16,
     /* Taps are T - 128, to fit in signed bytes: S_FT' = S_FT - 128*S_F. */
     TM_TAP_BIAS = 128,
-    /* A panel is a template, or a part of one, of at most this many taps, so that
+    /* What is packed is a template, or a part of one, of at most this many taps, so that
      * S_FT' fits in int32 and S_F and S_FF fit in uint32. */
-    TM_PANEL_TAPS = 65536,
+    TM_PACKED_TAPS = 65536,
     /* Readable bytes that kernels want after staged samples and planes. */
     TM_SLACK = 512,
     /* Samples of padding columns and of this many rows below are read and
@@ -42,8 +42,8 @@ static inline int tm_phase_index(int64_t column)
                  column / TM_BLOCK * TM_BLOCK);
 }
 
-/* A panel's taps in the form that a table's correlate takes. */
-typedef struct tm_panel {
+/* Taps in the form that a table's correlate takes. */
+typedef struct tm_packed_taps {
     int w, h;
     int steps;      /* products that a template row takes */
     int extra;      /* leftover columns whose products run down the column */
@@ -51,10 +51,10 @@ typedef struct tm_panel {
     int planes;     /* whether correlate reads expanded planes */
     int tiles;      /* whether taps are tiles, and how many template rows each holds */
     int32_t start;  /* what sums start from, where that is not 0 */
-    int32_t *taps;  /* tm_panel_size bytes, the caller's, 64-byte aligned */
-} tm_panel;
+    int32_t *taps;  /* tm_packed_taps_size bytes, the caller's, 64-byte aligned */
+} tm_packed_taps;
 
-size_t tm_panel_size(int w, int h);
+size_t tm_packed_taps_size(int w, int h);
 
 /* Planes that tiles have besides: the differences of 16-bit samples' two bytes. */
 enum { TM_TILE_PLANES = TM_FRAME_PLANES + TM_MAX_CHANNELS };
@@ -89,26 +89,26 @@ typedef struct tm_best {
 /* Scores lie in [-1, 1]. */
 #define TM_NO_BEST {-2.0f, INT64_MAX}
 
-/* Fills panel from the samples of a w x h picture. */
-typedef void tm_pack_fn(tm_panel *panel, const uint8_t *samples, ptrdiff_t stride);
+/* Fills packed from the samples of a w x h picture. */
+typedef void tm_pack_fn(tm_packed_taps *packed, const uint8_t *samples, ptrdiff_t stride);
 
 /* Makes the planes of rows of staged samples, stride dwords a row, where stride
  * is a multiple of TM_BLOCK; what they hold is between expand and correlate. */
 typedef void tm_expand_fn(uint32_t *planes, const uint8_t *staged, ptrdiff_t stride, int rows,
-                          const tm_panel *panel);
+                          const tm_packed_taps *packed);
 
 /* S_FT' of rows x blocks windows, sft_stride elements from row to row. */
-typedef void tm_correlate_fn(int32_t *sft, ptrdiff_t sft_stride, const tm_panel *panel,
+typedef void tm_correlate_fn(int32_t *sft, ptrdiff_t sft_stride, const tm_packed_taps *packed,
                              const uint8_t *staged, const uint32_t *planes, ptrdiff_t stride,
                              int rows, int blocks);
 
 /* Adds a row of samples to the column sums. */
-typedef void tm_enter_fn(const tm_columns *columns, const uint8_t *samples);
+typedef void tm_enter_columns_fn(const tm_columns *columns, const uint8_t *samples);
 
 /* Moves the column sums down rows times: samples leave, and those h rows below
  * enter. Makes the prefixes of each. */
-typedef void tm_slide_fn(const tm_columns *columns, const uint8_t *samples, ptrdiff_t stride, int h,
-                         int rows);
+typedef void tm_slide_columns_fn(const tm_columns *columns, const uint8_t *samples,
+                                 ptrdiff_t stride, int h, int rows);
 
 /* Ranks the windows of a row, and writes their scores in column order. */
 typedef void tm_score_best_fn(const tm_window_row *row, tm_best *best);
@@ -144,7 +144,7 @@ typedef struct tm_source_row {
 } tm_source_row;
 
 /* to = a sum of count blocks of windows, from a block on. */
-typedef void tm_combine_fn(int64_t *to, const tm_source_row *row, int sum, int block, int count);
+typedef void tm_sum_up_fn(int64_t *to, const tm_source_row *row, int sum, int block, int count);
 
 /* What binary32 arithmetic can tell about LCC of a row's windows: see reject.c. */
 typedef struct tm_reject {
@@ -166,13 +166,13 @@ typedef struct tm_cpu_kernels {
     tm_pack_fn *pack;
     tm_expand_fn *expand;
     tm_correlate_fn *correlate;
-    tm_enter_fn *enter;
-    tm_slide_fn *slide;
+    tm_enter_columns_fn *enter;
+    tm_slide_columns_fn *slide;
     tm_score_best_fn *score_best;
     tm_score_map_fn *score_map;
     tm_score_peaks_fn *score_peaks;
     tm_pick_fn *pick;
-    tm_combine_fn *combine;
+    tm_sum_up_fn *sum_up;
     tm_score_sums_fn *score_sums;
     tm_reject_fn *reject; /* its bits differ */
     tm_f32_block_fn *f32; /* its bits differ */

@@ -5,19 +5,19 @@
 
 #include "lcc/score.h"
 
-void tm_pack_c(tm_panel *panel, const uint8_t *samples, ptrdiff_t stride)
+void tm_pack_c(tm_packed_taps *packed, const uint8_t *samples, ptrdiff_t stride)
 {
-    for (int v = 0; v < panel->h; v++) {
-        for (int u = 0; u < panel->w; u++)
-            panel->taps[v * panel->w + u] = samples[v * stride + u] - TM_TAP_BIAS;
+    for (int v = 0; v < packed->h; v++) {
+        for (int u = 0; u < packed->w; u++)
+            packed->taps[v * packed->w + u] = samples[v * stride + u] - TM_TAP_BIAS;
     }
-    panel->steps = panel->w;
-    panel->extra = panel->groups = panel->planes = 0;
+    packed->steps = packed->w;
+    packed->extra = packed->groups = packed->planes = 0;
 }
 
 /* The sums of one block stay in registers over all taps; the fixed trip count
  * lets the compiler vectorise the block. */
-void tm_correlate_c(int32_t *sft, ptrdiff_t sft_stride, const tm_panel *panel,
+void tm_correlate_c(int32_t *sft, ptrdiff_t sft_stride, const tm_packed_taps *packed,
                     const uint8_t *staged, const uint32_t *planes, ptrdiff_t stride, int rows,
                     int blocks)
 {
@@ -25,10 +25,10 @@ void tm_correlate_c(int32_t *sft, ptrdiff_t sft_stride, const tm_panel *panel,
     for (int y = 0; y < rows; y++) {
         for (int b = 0; b < blocks; b++) {
             int32_t sums[TM_BLOCK] = {0};
-            for (int v = 0; v < panel->h; v++) {
+            for (int v = 0; v < packed->h; v++) {
                 const uint8_t *row = staged + (y + v) * stride + b * TM_BLOCK;
-                for (int u = 0; u < panel->w; u++) {
-                    int16_t tap = (int16_t)panel->taps[v * panel->w + u];
+                for (int u = 0; u < packed->w; u++) {
+                    int16_t tap = (int16_t)packed->taps[v * packed->w + u];
                     for (int i = 0; i < TM_BLOCK; i++)
                         sums[i] += (int16_t)(row[u + i] * tap);
                 }

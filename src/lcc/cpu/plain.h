@@ -8,8 +8,8 @@
 
 tm_pack_fn tm_pack_c;
 tm_correlate_fn tm_correlate_c;
-tm_enter_fn tm_enter_c;
-tm_slide_fn tm_slide_c;
+tm_enter_columns_fn tm_enter_c;
+tm_slide_columns_fn tm_slide_c;
 tm_score_best_fn tm_score_best_c;
 tm_score_map_fn tm_score_map_c;
 tm_score_peaks_fn tm_score_peaks_c;

@@ -75,7 +75,7 @@ void tm_tile_planes_make(tm_tile_planes *p, const tm_job *job)
         int same = 0;
         while (p->products.product[same].taps != product->taps)
             same++;
-        p->product_panel[i] = same < i ? p->product_panel[same] : p->panels++;
+        p->product_packed[i] = same < i ? p->product_packed[same] : p->packed_count++;
         p->correlated[product->plane] = true;
         if (!centred && product->taps != mask) /* whose taps are not biased */
             p->weight[product->sum][product->plane] += (int64_t)TM_TAP_BIAS << product->shift;
@@ -91,16 +91,16 @@ void tm_tile_planes_make(tm_tile_planes *p, const tm_job *job)
         tm_reject_make(p);
 }
 
-static int64_t panel_stride(const tm_template *t)
+static int64_t packed_stride(const tm_template *t)
 {
-    return round_up((int64_t)tm_panel_size((int)t->width, (int)t->height), 64);
+    return round_up((int64_t)tm_packed_taps_size((int)t->width, (int)t->height), 64);
 }
 
 size_t tm_tile_planes_taps_size(const tm_job *job)
 {
     const tm_template *t = job->tmpl;
-    const int panels = t->planes ? t->plane_count : 1;
-    return (size_t)(panels * panel_stride(t) + t->n);
+    const int packed_count = t->planes ? t->plane_count : 1;
+    return (size_t)(packed_count * packed_stride(t) + t->n);
 }
 
 /* A mask's samples are 0 and 1, and so are its taps, without a bias. */
@@ -108,17 +108,17 @@ void tm_tile_planes_pack(tm_tile_planes *p, const tm_cpu_kernels *kernels, const
                          char *memory)
 {
     const tm_template *t = job->tmpl, *mask = tm_mask_plane(t);
-    uint8_t *biased = (uint8_t *)memory + p->panels * panel_stride(t);
+    uint8_t *biased = (uint8_t *)memory + p->packed_count * packed_stride(t);
 
     for (int64_t i = 0; mask && i < t->n; i++)
         biased[i] = (uint8_t)(mask->samples[i] + TM_TAP_BIAS);
     for (int i = 0; i < p->products.count; i++) {
         const tm_template *taps = p->products.product[i].taps;
-        tm_panel *panel = &p->panel[p->product_panel[i]];
-        if (panel->taps)
+        tm_packed_taps *packed = &p->packed[p->product_packed[i]];
+        if (packed->taps)
             continue;
-        *panel = (tm_panel){.w = (int)t->width, .h = (int)t->height};
-        panel->taps = (int32_t *)(void *)(memory + p->product_panel[i] * panel_stride(t));
-        kernels->pack(panel, taps == mask ? biased : taps->samples, (ptrdiff_t)t->width);
+        *packed = (tm_packed_taps){.w = (int)t->width, .h = (int)t->height};
+        packed->taps = (int32_t *)(void *)(memory + p->product_packed[i] * packed_stride(t));
+        kernels->pack(packed, taps == mask ? biased : taps->samples, (ptrdiff_t)t->width);
     }
 }

@@ -30,7 +30,7 @@ enum { AT_ONCE = 4 }; /* blocks, whose sums stay in the first-level cache */
 RANK_ROW(rank_scores, float, score)
 RANK_ROW(rank_integers, int64_t, integer)
 
-/* Of count blocks; to: where the map has the first one, or NULL. */
+/* Scores count blocks; to is where the map has the first one, or NULL. */
 static void score_blocks(const tm_cpu_kernels *kernels, tm_planes_row *r, int block, int count,
                          int64_t position, char *to)
 {
@@ -47,7 +47,7 @@ static void score_blocks(const tm_cpu_kernels *kernels, tm_planes_row *r, int bl
     for (int i = 0; i < TM_SUMS; i++) {
         if (!r->planes->products.needed[i])
             continue;
-        kernels->combine(sums[i], &r->row, i, block, count);
+        kernels->sum_up(sums[i], &r->row, i, block, count);
         needed[i] = sums[i];
     }
     kernels->score_sums(&r->planes->scorer, needed, count, &scores);

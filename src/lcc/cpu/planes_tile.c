@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A tile of a job that is taken apart, as narrow.c makes one of a plain job: the
+/* A tile of a job that is taken apart, as tile_32.c makes one of a plain job: the
  * planes are staged; then a few rows of every term's products at a time are made,
  * and scored while they lie in the caches. */
 #include "lcc/cpu/tile.h"
@@ -100,8 +100,8 @@ static void stage(const tm_cpu_kernels *kernels, const parts_tile *n, const tm_j
                             left, top + y, n->stride);
         if (i >= TM_FRAME_PLANES)
             stage_difference(n, i - TM_FRAME_PLANES);
-        if (p->correlated[i] && p->panel[0].planes)
-            kernels->expand(n->planes[i], n->staged[i], n->stride, n->staged_rows, &p->panel[0]);
+        if (p->correlated[i] && p->packed[0].planes)
+            kernels->expand(n->planes[i], n->staged[i], n->stride, n->staged_rows, &p->packed[0]);
         if (p->slid[i]) {
             const tm_columns *c = &n->columns[i];
             memset(c->sum, 0, (size_t)c->blocks * TM_BLOCK * 4);
@@ -117,7 +117,7 @@ static void correlate(const tm_cpu_kernels *kernels, const parts_tile *n, const 
 {
     for (int i = 0; i < p->products.count; i++) {
         const int plane = p->products.product[i].plane;
-        kernels->correlate(n->products[i], n->padded, &p->panel[p->product_panel[i]],
+        kernels->correlate(n->products[i], n->padded, &p->packed[p->product_packed[i]],
                            n->staged[plane] + top * n->stride, n->planes[plane] + top * n->stride,
                            n->stride, rows, n->padded / TM_BLOCK);
     }

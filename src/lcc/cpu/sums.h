@@ -35,7 +35,7 @@ static void pick(uint8_t *to, const uint8_t *from, int step, int64_t count)
     }
 }
 
-static void combine(int64_t *restrict to, const tm_source_row *row, int sum, int block, int count)
+static void sum_up(int64_t *restrict to, const tm_source_row *row, int sum, int block, int count)
 {
     const tm_source *until_source = row->source + row->first[sum + 1];
 
@@ -141,7 +141,7 @@ static void score_sums(const tm_scorer *s, const int64_t *const *sums, int block
 static inline void assign_sums(tm_cpu_kernels *kernels)
 {
     kernels->pick = pick;
-    kernels->combine = combine;
+    kernels->sum_up = sum_up;
     kernels->score_sums = score_sums;
 }
 

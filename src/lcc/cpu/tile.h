@@ -34,8 +34,8 @@ static inline void *carve(tm_carver *carver, int64_t size)
     return part;
 }
 
-/* Of columns [x, x + count) of frame row y: how many lie left of the frame, or all where
- * the row is not in it, and how many inside. */
+/* How many columns of [x, x + count) of frame row y lie left of the frame, or all where the
+ * row is not in it, and how many lie inside. */
 static inline int64_t columns_left(const tm_image *frame, int64_t x, int64_t y, int64_t count)
 {
     return y < 0 || y >= frame->height ? count : smaller(larger(-x, 0), count);
@@ -67,16 +67,16 @@ static inline void stage_row(uint8_t *to, const tm_image *frame, int64_t x, int6
     memset(to + left + inside, 0, (size_t)(count - left - inside));
 }
 
-/* Templates of at most TM_PANEL_TAPS: 32-bit sums, all in the kernels.
- * panel is the packed template. */
-tm_candidate tm_tile_narrow(const tm_cpu_kernels *kernels, char *memory, const tm_job *job,
-                            const tm_panel *panel, const tm_tile *tile);
-size_t tm_tile_narrow_size(const tm_job *job, int64_t width, int64_t height);
+/* Templates of at most TM_PACKED_TAPS: 32-bit sums, all in the kernels.
+ * packed is the template. */
+tm_candidate tm_tile_32(const tm_cpu_kernels *kernels, char *memory, const tm_job *job,
+                        const tm_packed_taps *packed, const tm_tile *tile);
+size_t tm_tile_32_size(const tm_job *job, int64_t width, int64_t height);
 
-/* All others: 64-bit sums, panel by panel. */
-tm_candidate tm_tile_wide(const tm_cpu_kernels *kernels, char *memory, const tm_job *job,
-                          const tm_tile *tile);
-size_t tm_tile_wide_size(const tm_job *job, int64_t width, int64_t height);
+/* All others: 64-bit sums, part by part. */
+tm_candidate tm_tile_64(const tm_cpu_kernels *kernels, char *memory, const tm_job *job,
+                        const tm_tile *tile);
+size_t tm_tile_64_size(const tm_job *job, int64_t width, int64_t height);
 
 /* Where a source's values are, and the most that they are, times its factor. */
 typedef struct tm_tile_source {
@@ -90,9 +90,9 @@ typedef struct tm_tile_source {
 typedef struct tm_tile_planes {
     tm_plane_products products;
     tm_scorer scorer;
-    int panels;
-    tm_panel panel[TM_SAMPLE_PLANES + 1];
-    int product_panel[TM_MAX_PRODUCTS];
+    int packed_count;
+    tm_packed_taps packed[TM_SAMPLE_PLANES + 1];
+    int product_packed[TM_MAX_PRODUCTS];
     bool correlated[TM_TILE_PLANES], slid[TM_TILE_PLANES];
     int64_t weight[TM_SUMS][TM_TILE_PLANES];
     int64_t square_weight[TM_TILE_PLANES]; /* in S_FF */
@@ -103,7 +103,7 @@ typedef struct tm_tile_planes {
 } tm_tile_planes;
 
 void tm_tile_planes_make(tm_tile_planes *planes, const tm_job *job);
-/* Fills the panels. memory has tm_tile_planes_taps_size bytes and stays. */
+/* Fills packed. memory has tm_tile_planes_taps_size bytes and stays. */
 size_t tm_tile_planes_taps_size(const tm_job *job);
 void tm_tile_planes_pack(tm_tile_planes *planes, const tm_cpu_kernels *kernels, const tm_job *job,
                          char *memory);
@@ -136,12 +136,12 @@ void tm_planes_row_score(const tm_cpu_kernels *kernels, tm_planes_row *row, int6
                          tm_peak_scan *scan);
 tm_candidate tm_planes_row_best(const tm_planes_row *row);
 
-/* Of jobs whose metric is LCC. The row and its sources are there. */
+/* For jobs whose metric is LCC. The row and its sources are there. */
 void tm_reject_make(tm_tile_planes *planes);
 /* Windows that score less than this need not pass. */
 void tm_reject_set(tm_reject *reject, float least);
 
-/* Templates of at most TM_PANEL_TAPS, of any job. */
+/* Templates of at most TM_PACKED_TAPS, of any job. */
 tm_candidate tm_tile_of_planes(const tm_cpu_kernels *kernels, char *memory, const tm_job *job,
                                const tm_tile_planes *planes, const tm_tile *tile);
 size_t tm_tile_of_planes_size(const tm_job *job, const tm_tile_planes *planes, int64_t width,

@@ -32,25 +32,25 @@ static int shift(int j)
     return j % 4 * 4 + j / 4;
 }
 
-static void pack(tm_panel *panel, const uint8_t *samples, ptrdiff_t stride)
+static void pack(tm_packed_taps *packed, const uint8_t *samples, ptrdiff_t stride)
 {
-    int w = panel->w, h = panel->h;
+    int w = packed->w, h = packed->h;
 
-    panel->tiles = w < MIN_WIDTH ? 0 : w <= PAIR_WIDTH && h > 1 ? 2 : 1;
-    if (!panel->tiles) {
-        tm_pack_avx512vnni(panel, samples, stride);
+    packed->tiles = w < MIN_WIDTH ? 0 : w <= PAIR_WIDTH && h > 1 ? 2 : 1;
+    if (!packed->tiles) {
+        tm_pack_avx512vnni(packed, samples, stride);
         return;
     }
-    panel->planes = panel->tiles == 2;
-    panel->extra = 0;
-    panel->steps = panel->planes ? 1 : (w + 15 + 63) / 64;
-    panel->groups = (h + panel->tiles - 1) / panel->tiles;
-    int8_t *tap = (int8_t *)panel->taps;
-    for (int g = 0; g < panel->groups; g++) {
-        for (int i = 0; i < panel->steps * TILE_BYTES; i++, tap++) {
+    packed->planes = packed->tiles == 2;
+    packed->extra = 0;
+    packed->steps = packed->planes ? 1 : (w + 15 + 63) / 64;
+    packed->groups = (h + packed->tiles - 1) / packed->tiles;
+    int8_t *tap = (int8_t *)packed->taps;
+    for (int g = 0; g < packed->groups; g++) {
+        for (int i = 0; i < packed->steps * TILE_BYTES; i++, tap++) {
             /* a tile's row holds 4 rows of B */
             int k = i / 64 * 4 + i % 4, u = k - shift(i % 64 / 4), v = g;
-            if (panel->planes) {
+            if (packed->planes) {
                 v = 2 * g + k / 32;
                 u = k % 32 - shift(i % 64 / 4);
             }
@@ -61,10 +61,10 @@ static void pack(tm_panel *panel, const uint8_t *samples, ptrdiff_t stride)
 
 /* planes: row y, 64 bytes for every 16 columns: 32 samples of row y, of row y + 1 */
 static void expand(uint32_t *planes, const uint8_t *staged, ptrdiff_t stride, int rows,
-                   const tm_panel *panel)
+                   const tm_packed_taps *packed)
 {
-    if (!panel->tiles) {
-        tm_expand_avx512vnni(planes, staged, stride, rows, panel);
+    if (!packed->tiles) {
+        tm_expand_avx512vnni(planes, staged, stride, rows, packed);
         return;
     }
     for (int y = 0; y < rows; y++) {
@@ -157,17 +157,17 @@ static void configure(void)
     _tile_loadconfig(&config);
 }
 
-static void correlate(int32_t *sft, ptrdiff_t sft_stride, const tm_panel *panel,
+static void correlate(int32_t *sft, ptrdiff_t sft_stride, const tm_packed_taps *packed,
                       const uint8_t *staged, const uint32_t *planes, ptrdiff_t stride, int rows,
                       int blocks)
 {
-    if (!panel->tiles) {
-        tm_correlate_avx512vnni(sft, sft_stride, panel, staged, planes, stride, rows, blocks);
+    if (!packed->tiles) {
+        tm_correlate_avx512vnni(sft, sft_stride, packed, staged, planes, stride, rows, blocks);
         return;
     }
 
     /* A lower row reads the frame rows of the upper one, moved by one template row. */
-    int apart = panel->tiles, per_group = GROUP / TM_BLOCK;
+    int apart = packed->tiles, per_group = GROUP / TM_BLOCK;
     bool pair = apart == 2;
     ptrdiff_t row_bytes = pair ? 4 * stride : stride;
     int32_t tile[TILE_BYTES / 4] __attribute__((aligned(64)));
@@ -182,13 +182,13 @@ static void correlate(int32_t *sft, ptrdiff_t sft_stride, const tm_panel *panel,
             bool right = block + per_group < blocks;
             operands o = {
                 .a = (pair ? (const char *)planes + 4 * x : (const char *)staged + x) + y * row_bytes,
-                .b = (const int8_t *)panel->taps,
+                .b = (const int8_t *)packed->taps,
                 .a_row = apart * row_bytes,
                 .a_line = pair ? 64 : 16,
                 .a_step = 64,
                 .a_group = pair ? 4 * GROUP : GROUP,
-                .steps = panel->steps,
-                .groups = panel->groups,
+                .steps = packed->steps,
+                .groups = packed->groups,
             };
             int32_t *to = sft + y * sft_stride + x;
 

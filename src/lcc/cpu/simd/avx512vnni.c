@@ -5,22 +5,22 @@
 #define v_dot(sums, samples, taps) _mm512_dpbusd_epi32(sums, samples, taps)
 #include "lcc/cpu/simd/quads.h"
 
-void tm_pack_avx512vnni(tm_panel *panel, const uint8_t *samples, ptrdiff_t stride)
+void tm_pack_avx512vnni(tm_packed_taps *packed, const uint8_t *samples, ptrdiff_t stride)
 {
-    pack_quads(panel, samples, stride);
+    pack_quads(packed, samples, stride);
 }
 
 void tm_expand_avx512vnni(uint32_t *planes, const uint8_t *staged, ptrdiff_t stride, int rows,
-                          const tm_panel *panel)
+                          const tm_packed_taps *packed)
 {
-    expand_quads(planes, staged, stride, rows, panel);
+    expand_quads(planes, staged, stride, rows, packed);
 }
 
-void tm_correlate_avx512vnni(int32_t *sft, ptrdiff_t sft_stride, const tm_panel *panel,
+void tm_correlate_avx512vnni(int32_t *sft, ptrdiff_t sft_stride, const tm_packed_taps *packed,
                              const uint8_t *staged, const uint32_t *planes, ptrdiff_t stride,
                              int rows, int blocks)
 {
-    correlate_quads(sft, sft_stride, panel, staged, planes, stride, rows, blocks);
+    correlate_quads(sft, sft_stride, packed, staged, planes, stride, rows, blocks);
 }
 
 void tm_cpu_kernels_init_avx512vnni(tm_cpu_kernels *kernels)

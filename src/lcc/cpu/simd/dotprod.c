@@ -12,7 +12,7 @@ static inline vi load_signed(const void *p)
 #define v_samples(p) load_signed(p)
 #define v_dot(sums, samples, taps) \
     vdotq_s32(sums, vreinterpretq_s8_s32(samples), vreinterpretq_s8_s32(taps))
-#define START(panel) ((panel)->start)
+#define START(packed) ((packed)->start)
 #include "lcc/cpu/simd/quads.h"
 #include "lcc/cpu/simd/rows.h"
 

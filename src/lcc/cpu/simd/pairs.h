@@ -10,31 +10,31 @@
 
 enum { PAIR_ROWS = 4 };
 
-static void pack_pairs(tm_panel *panel, const uint8_t *samples, ptrdiff_t stride)
+static void pack_pairs(tm_packed_taps *packed, const uint8_t *samples, ptrdiff_t stride)
 {
-    int16_t *taps = (int16_t *)panel->taps;
+    int16_t *taps = (int16_t *)packed->taps;
 
-    panel->steps = (panel->w + 1) / 2;
-    panel->extra = panel->groups = 0;
-    panel->planes = 1;
-    for (int k = 0; k < panel->steps; k++) {
-        for (int v = 0; v < panel->h; v++) {
+    packed->steps = (packed->w + 1) / 2;
+    packed->extra = packed->groups = 0;
+    packed->planes = 1;
+    for (int k = 0; k < packed->steps; k++) {
+        for (int v = 0; v < packed->h; v++) {
             const uint8_t *pair = samples + v * stride + 2 * k;
             *taps++ = (int16_t)(pair[0] - TM_TAP_BIAS);
-            *taps++ = (int16_t)(2 * k + 1 < panel->w ? pair[1] - TM_TAP_BIAS : 0);
+            *taps++ = (int16_t)(2 * k + 1 < packed->w ? pair[1] - TM_TAP_BIAS : 0);
         }
     }
 }
 
 static void expand_pairs(uint32_t *planes, const uint8_t *staged, ptrdiff_t stride, int rows,
-                         const tm_panel *panel)
+                         const tm_packed_taps *packed)
 {
     const vi at0 = v_set1_128(_mm_setr_epi8(0, -1, 1, -1, 4, -1, 5, -1, 8, -1, 9, -1, 12, -1, 13, -1));
     const vi at1 = v_set1_128(_mm_setr_epi8(1, -1, 2, -1, 5, -1, 6, -1, 9, -1, 10, -1, 13, -1, 14, -1));
     const vi at2 = v_set1_128(_mm_setr_epi8(2, -1, 3, -1, 6, -1, 7, -1, 10, -1, 11, -1, 14, -1, 15, -1));
     ptrdiff_t plane = stride / 4;
 
-    (void)panel;
+    (void)packed;
     for (int y = 0; y < rows; y++) {
         const uint8_t *row = staged + y * stride;
         uint32_t *to = planes + y * stride;
@@ -93,10 +93,10 @@ static void expand_pairs(uint32_t *planes, const uint8_t *staged, ptrdiff_t stri
 
 /* Phases half and half + 1 of 4*LANES columns of at most PAIR_ROWS rows. */
 static inline __attribute__((always_inline)) void
-pair_strip(int32_t *sft, ptrdiff_t sft_stride, const tm_panel *panel, const uint32_t *planes,
+pair_strip(int32_t *sft, ptrdiff_t sft_stride, const tm_packed_taps *packed, const uint32_t *planes,
            ptrdiff_t stride, int rows, int half)
 {
-    int h = panel->h, steps = panel->steps;
+    int h = packed->h, steps = packed->steps;
     ptrdiff_t plane = stride / 4;
     vi a00 = v_zero(), a01 = v_zero(), a10 = v_zero(), a11 = v_zero();
     vi a20 = v_zero(), a21 = v_zero(), a30 = v_zero(), a31 = v_zero();
@@ -106,7 +106,7 @@ pair_strip(int32_t *sft, ptrdiff_t sft_stride, const tm_panel *panel, const uint
         int v = i % 2 ? middle + i / 2 : i / 2;
         const uint32_t *even = planes + v * stride + half * plane;
         const uint32_t *odd = half ? planes + v * stride + 1 : even + 2 * plane;
-        const int32_t *tap = panel->taps + v;
+        const int32_t *tap = packed->taps + v;
         int first = v < h ? 0 : v - h + 1, last = v < rows ? v : rows - 1;
 
         switch (8 * first + last) {
@@ -128,7 +128,7 @@ pair_strip(int32_t *sft, ptrdiff_t sft_stride, const tm_panel *panel, const uint
     PAIR_STORE(3)
 }
 
-static void correlate_pairs(int32_t *sft, ptrdiff_t sft_stride, const tm_panel *panel,
+static void correlate_pairs(int32_t *sft, ptrdiff_t sft_stride, const tm_packed_taps *packed,
                             const uint8_t *staged, const uint32_t *planes, ptrdiff_t stride,
                             int rows, int blocks)
 {
@@ -139,7 +139,7 @@ static void correlate_pairs(int32_t *sft, ptrdiff_t sft_stride, const tm_panel *
             for (int half = 0; half <= 2; half += 2)
                 pair_strip(sft + y * sft_stride + j / TM_LANES * TM_BLOCK + j % TM_LANES +
                                half * TM_LANES,
-                           sft_stride, panel, planes + y * stride + j, stride, height, half);
+                           sft_stride, packed, planes + y * stride + j, stride, height, half);
         }
     }
 }

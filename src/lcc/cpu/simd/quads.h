@@ -18,26 +18,26 @@
 
 #ifndef v_samples
 #define v_samples(p) v_loadu(p)
-#define START(panel) 0
+#define START(packed) 0
 #endif
 
-static void pack_quads(tm_panel *panel, const uint8_t *samples, ptrdiff_t stride)
+static void pack_quads(tm_packed_taps *packed, const uint8_t *samples, ptrdiff_t stride)
 {
-    int w = panel->w, h = panel->h, left = w % 4, groups = (h + 3) / 4;
-    int8_t *taps = (int8_t *)panel->taps;
+    int w = packed->w, h = packed->h, left = w % 4, groups = (h + 3) / 4;
+    int8_t *taps = (int8_t *)packed->taps;
 
     /* A product down a column costs about 5/4 of one along a row: each loads its
      * own samples. */
-    panel->extra = left && 5 * left * groups < 4 * h ? left : 0;
-    panel->groups = panel->extra ? groups : 0;
-    panel->planes = panel->extra != 0;
-    panel->start = 0;
+    packed->extra = left && 5 * left * groups < 4 * h ? left : 0;
+    packed->groups = packed->extra ? groups : 0;
+    packed->planes = packed->extra != 0;
+    packed->start = 0;
     for (int v = 0; v < h; v++) {
         for (int u = 0; u < w; u++)
-            panel->start += 128 * (samples[v * stride + u] - TM_TAP_BIAS);
+            packed->start += 128 * (samples[v * stride + u] - TM_TAP_BIAS);
     }
-    panel->steps = panel->extra ? w / 4 : (w + 3) / 4;
-    for (int k = 0; k < panel->steps; k++) {
+    packed->steps = packed->extra ? w / 4 : (w + 3) / 4;
+    for (int k = 0; k < packed->steps; k++) {
         for (int v = 0; v < h; v++) {
             for (int i = 0; i < 4; i++, taps++) {
                 int u = 4 * k + i;
@@ -45,22 +45,22 @@ static void pack_quads(tm_panel *panel, const uint8_t *samples, ptrdiff_t stride
             }
         }
     }
-    for (int u = w - panel->extra; u < w; u++) {
-        for (int v = 0; v < 4 * panel->groups; v++)
+    for (int u = w - packed->extra; u < w; u++) {
+        for (int v = 0; v < 4 * packed->groups; v++)
             *taps++ = (int8_t)(v < h ? samples[v * stride + u] - TM_TAP_BIAS : 0);
     }
 }
 
 static void expand_quads(uint32_t *planes, const uint8_t *staged, ptrdiff_t stride, int rows,
-                         const tm_panel *panel)
+                         const tm_packed_taps *packed)
 {
     const vi even = v_set1(0x00ff00ff), low = v_set1(0xffff);
     ptrdiff_t plane = stride / 4;
 
     for (int y = 0; y < rows; y++) {
-        const uint8_t *row = staged + y * stride + 4 * panel->steps;
+        const uint8_t *row = staged + y * stride + 4 * packed->steps;
         uint32_t *to = planes + y * stride;
-        for (ptrdiff_t j = 0; j < plane - panel->steps; j += LANES) {
+        for (ptrdiff_t j = 0; j < plane - packed->steps; j += LANES) {
             vi a = v_loadu(row + 4 * j), b = v_loadu(row + stride + 4 * j);
             vi c = v_loadu(row + 2 * stride + 4 * j), d = v_loadu(row + 3 * stride + 4 * j);
             /* 16-bit lanes: phases 0 and 2, 1 and 3 */
@@ -127,7 +127,7 @@ static void expand_quads(uint32_t *planes, const uint8_t *staged, ptrdiff_t stri
         }                                           \
     }
 
-/* Of output rows i and below = i + 4, which read the same planes. */
+/* Makes output rows i and below = i + 4, which read the same planes. */
 #define DOWN_BOTH(i, below)                         \
     if ((below) < rows) {                           \
         for (int g = 0; g < 1; g++) {               \
@@ -158,11 +158,11 @@ static void expand_quads(uint32_t *planes, const uint8_t *staged, ptrdiff_t stri
 
 /* 4*LANES columns of at most TILE_ROWS rows. */
 static inline __attribute__((always_inline)) void
-correlate_strip(int32_t *sft, ptrdiff_t sft_stride, const tm_panel *panel, const uint8_t *staged,
+correlate_strip(int32_t *sft, ptrdiff_t sft_stride, const tm_packed_taps *packed, const uint8_t *staged,
                 const uint32_t *planes, ptrdiff_t stride, int rows)
 {
-    int h = panel->h, steps = panel->steps, groups = panel->groups;
-    vi start = v_set1(START(panel));
+    int h = packed->h, steps = packed->steps, groups = packed->groups;
+    vi start = v_set1(START(packed));
     SUMS(0);
     SUMS(1);
     SUMS(2);
@@ -179,7 +179,7 @@ correlate_strip(int32_t *sft, ptrdiff_t sft_stride, const tm_panel *panel, const
     for (int i = 0; i < spans; i++) {
         int v = i % 2 ? middle + i / 2 : i / 2;
         const uint8_t *row = staged + v * stride;
-        const int32_t *tap = panel->taps + v;
+        const int32_t *tap = packed->taps + v;
         int first = v < h ? 0 : v - h + 1, last = v < rows ? v : rows - 1;
 
         switch (8 * first + last) {
@@ -209,8 +209,8 @@ correlate_strip(int32_t *sft, ptrdiff_t sft_stride, const tm_panel *panel, const
         }
     }
 
-    const int32_t *tap = panel->taps + (ptrdiff_t)steps * h;
-    for (int c = 0; c < panel->extra; c++, tap += groups) {
+    const int32_t *tap = packed->taps + (ptrdiff_t)steps * h;
+    for (int c = 0; c < packed->extra; c++, tap += groups) {
         ptrdiff_t plane = stride / 4;
         const uint32_t *p0 = planes + c * plane;
         const uint32_t *p1 = planes + (c + 1) % 4 * plane + (c + 1) / 4;
@@ -238,7 +238,7 @@ correlate_strip(int32_t *sft, ptrdiff_t sft_stride, const tm_panel *panel, const
 #endif
 }
 
-static void correlate_quads(int32_t *sft, ptrdiff_t sft_stride, const tm_panel *panel,
+static void correlate_quads(int32_t *sft, ptrdiff_t sft_stride, const tm_packed_taps *packed,
                             const uint8_t *staged, const uint32_t *planes, ptrdiff_t stride,
                             int rows, int blocks)
 {
@@ -246,7 +246,7 @@ static void correlate_quads(int32_t *sft, ptrdiff_t sft_stride, const tm_panel *
         for (int y = 0; y < rows; y += TILE_ROWS) {
             int height = rows - y < TILE_ROWS ? rows - y : TILE_ROWS;
             correlate_strip(sft + y * sft_stride + j / TM_LANES * TM_BLOCK + j % TM_LANES,
-                            sft_stride, panel, staged + y * stride + 4 * j,
+                            sft_stride, packed, staged + y * stride + 4 * j,
                             planes + y * stride + j, stride, height);
         }
     }

@@ -181,12 +181,12 @@ ROWS_INLINE int rank(const tm_window_row *row, tm_best *best, vf score, ptrdiff_
  * where e_num and e_var bound the rounding of num and var below: 6 roundings of
  * terms of at most n*255*128, and as many of n*255^2 plus vf_of_u32's lost bit.
  * Windows that fail cannot win; the few that pass are scored. */
-typedef struct sieve {
+typedef struct row_bound {
     vf mean, inverse_n, e_num;
     vf slope, offset;
-} sieve;
+} row_bound;
 
-static inline void sieve_best(sieve *s, const tm_window_row *row, float best)
+static inline void row_bound_set(row_bound *s, const tm_window_row *row, float best)
 {
     double n = (double)row->n, slope = 0, offset = INFINITY;
     if (best > 0) {
@@ -197,17 +197,17 @@ static inline void sieve_best(sieve *s, const tm_window_row *row, float best)
     s->offset = vf_set1((float)offset);
 }
 
-static inline sieve sieve_make(const tm_window_row *row, float best)
+static inline row_bound row_bound_make(const tm_window_row *row, float best)
 {
     double n = (double)row->n;
-    sieve s = {.mean = vf_set1((float)((double)row->sum / n)),
+    row_bound s = {.mean = vf_set1((float)((double)row->sum / n)),
                .inverse_n = vf_set1((float)(1 / n)),
                .e_num = vf_set1((float)(n * 32640 * 0x1p-21))};
-    sieve_best(&s, row, best);
+    row_bound_set(&s, row, best);
     return s;
 }
 
-ROWS_INLINE unsigned sieve_pass(const sieve *s, window_sums w)
+ROWS_INLINE unsigned row_bound_exceeded(const row_bound *s, window_sums w)
 {
     vf sf = vf_of_s32(w.sf);
     vf num = vf_nmadd(sf, s->mean, vf_add(vf_of_s32(w.sft), s->e_num));
@@ -217,14 +217,14 @@ ROWS_INLINE unsigned sieve_pass(const sieve *s, window_sums w)
 
 static void score_best(const tm_window_row *row, tm_best *best)
 {
-    sieve s = sieve_make(row, best->score);
+    row_bound s = row_bound_make(row, best->score);
 
     for (int p = 0; p < 4 && p < row->width; p++) {
         phase at = phase_make(row, p);
         for (ptrdiff_t j = 0; 4 * j + p < row->width; j += LANES) {
             window_sums w = window_load(at, j);
-            if (sieve_pass(&s, w) && rank(row, best, score_vector(row, w), j, p))
-                sieve_best(&s, row, best->score);
+            if (row_bound_exceeded(&s, w) && rank(row, best, score_vector(row, w), j, p))
+                row_bound_set(&s, row, best->score);
         }
     }
 }
@@ -261,7 +261,7 @@ static void score_peaks(const tm_window_row *row, tm_best *best, float floor, fl
 {
     const vf none = vf_set1(-2.0f);
     float least = best->score < floor ? best->score : floor;
-    sieve s = sieve_make(row, least);
+    row_bound s = row_bound_make(row, least);
     phase at[4];
 
     for (int p = 0; p < 4; p++)
@@ -270,12 +270,12 @@ static void score_peaks(const tm_window_row *row, tm_best *best, float floor, fl
         vf score[4] = {none, none, none, none};
         for (int p = 0; p < 4; p++) {
             window_sums w = window_load(at[p], j);
-            if (!sieve_pass(&s, w))
+            if (!row_bound_exceeded(&s, w))
                 continue;
             score[p] = score_vector(row, w);
             if (rank(row, best, score[p], j, p) && least < floor) {
                 least = best->score < floor ? best->score : floor;
-                sieve_best(&s, row, least);
+                row_bound_set(&s, row, least);
             }
         }
         store_scores(row, map, j, score);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A tile of a template of at most TM_PANEL_TAPS. The tile's frame rows are
+/* A tile of a template of at most TM_PACKED_TAPS. The tile's frame rows are
  * copied, extended with zeros, so that the kernels know neither the frame's edges
  * nor the domain; then a few rows of sums at a time are made and ranked while
  * they lie in the first-level cache. */
@@ -7,16 +7,16 @@
 
 enum { ROWS_AT_ONCE = 12 }; /* a multiple of every kernel's rows */
 
-typedef struct narrow {
+typedef struct tile_32 {
     ptrdiff_t stride; /* of staged and planes, in elements */
     int staged_rows;
     uint8_t *staged; /* a row of zeros lies above */
     uint32_t *planes;
     int32_t *sft;
     tm_columns columns;
-} narrow;
+} tile_32;
 
-static size_t narrow_carve(narrow *n, char *memory, const tm_job *job, int64_t width,
+static size_t carve_tile_32(tile_32 *n, char *memory, const tm_job *job, int64_t width,
                            int64_t height)
 {
     tm_carver carver = {memory, 0};
@@ -39,10 +39,10 @@ static size_t narrow_carve(narrow *n, char *memory, const tm_job *job, int64_t w
     return carver.used;
 }
 
-size_t tm_tile_narrow_size(const tm_job *job, int64_t width, int64_t height)
+size_t tm_tile_32_size(const tm_job *job, int64_t width, int64_t height)
 {
-    narrow n;
-    return narrow_carve(&n, NULL, job, width, height);
+    tile_32 n;
+    return carve_tile_32(&n, NULL, job, width, height);
 }
 
 static void ccorr_row(const tm_window_row *row, tm_candidate *best, int64_t *map)
@@ -60,22 +60,22 @@ static void ccorr_row(const tm_window_row *row, tm_candidate *best, int64_t *map
     }
 }
 
-tm_candidate tm_tile_narrow(const tm_cpu_kernels *kernels, char *memory, const tm_job *job,
-                            const tm_panel *panel, const tm_tile *tile)
+tm_candidate tm_tile_32(const tm_cpu_kernels *kernels, char *memory, const tm_job *job,
+                        const tm_packed_taps *packed, const tm_tile *tile)
 {
     const tm_template *t = job->tmpl;
     const int width = (int)tile->width;
     tm_peak_scan *scan = tile->scan;
     tm_candidate ccorr = TM_NO_CANDIDATE;
     tm_best lcc = TM_NO_BEST;
-    narrow n;
+    tile_32 n;
 
-    narrow_carve(&n, memory, job, tile->width, tile->height);
+    carve_tile_32(&n, memory, job, tile->width, tile->height);
     for (int y = 0; y < n.staged_rows + TM_EXTRA_ROWS; y++)
         stage_row(n.staged + y * n.stride, &job->frame, tile->x - job->geometry.pad_x,
                   tile->y - job->geometry.pad_y + y, n.stride);
-    if (panel->planes)
-        kernels->expand(n.planes, n.staged, n.stride, n.staged_rows, panel);
+    if (packed->planes)
+        kernels->expand(n.planes, n.staged, n.stride, n.staged_rows, packed);
 
     memset(n.staged - n.stride, 0, (size_t)n.stride);
     memset(n.columns.sum, 0, (size_t)n.columns.blocks * TM_BLOCK * 4);
@@ -86,7 +86,7 @@ tm_candidate tm_tile_narrow(const tm_cpu_kernels *kernels, char *memory, const t
     int blocks = (width + TM_BLOCK - 1) / TM_BLOCK;
     for (int top = 0; top < tile->height; top += ROWS_AT_ONCE) {
         int rows = (int)smaller(ROWS_AT_ONCE, tile->height - top);
-        kernels->correlate(n.sft, blocks * TM_BLOCK, panel, n.staged + top * n.stride,
+        kernels->correlate(n.sft, blocks * TM_BLOCK, packed, n.staged + top * n.stride,
                            n.planes + top * n.stride, n.stride, rows, blocks);
         for (int y = 0; y < rows; y++) {
             int slid = y % TM_SLIDE_ROWS;

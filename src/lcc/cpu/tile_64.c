@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* A tile of a template whose sums leave 32 bits. It is cut into panels; S_FT is
+/* A tile of a template whose sums leave 32 bits. It is packed in parts; S_FT is
  * added up in 64 bits. A window here takes more than 10^3 products, so the sums
  * and the score need no vectors. */
 #include "lcc/cpu/tile.h"
 
-enum { PANEL_ROWS = 1024 }; /* bounds the staged rows of a narrow, high template */
+enum { PACKED_ROWS = 1024 }; /* bounds the staged rows of a thin, high template */
 
-typedef struct wide {
-    int64_t panel_w, panel_h;
+typedef struct tile_64 {
+    int64_t packed_w, packed_h;
     ptrdiff_t stride;
     int padded;
     uint8_t *staged, *samples;
@@ -15,21 +15,22 @@ typedef struct wide {
     uint64_t *column_sum_sq;
     int32_t *taps, *sums;
     int64_t *sft; /* in blocks, as the kernels make them */
-} wide;
+} tile_64;
 
-static size_t wide_carve(wide *n, char *memory, const tm_job *job, int64_t width, int64_t height)
+static size_t carve_tile_64(tile_64 *n, char *memory, const tm_job *job, int64_t width,
+                            int64_t height)
 {
     tm_carver carver = {memory, 0};
     const tm_template *t = job->tmpl;
 
-    n->panel_w = smaller(t->width, TM_PANEL_TAPS);
-    n->panel_h = smaller(t->height, smaller(TM_PANEL_TAPS / n->panel_w, PANEL_ROWS));
+    n->packed_w = smaller(t->width, TM_PACKED_TAPS);
+    n->packed_h = smaller(t->height, smaller(TM_PACKED_TAPS / n->packed_w, PACKED_ROWS));
     n->padded = (int)round_up(width, TM_BLOCK);
-    n->stride = (ptrdiff_t)round_up(n->padded + n->panel_w, TM_BLOCK);
-    int64_t rows = height + n->panel_h - 1 + TM_EXTRA_ROWS;
+    n->stride = (ptrdiff_t)round_up(n->padded + n->packed_w, TM_BLOCK);
+    int64_t rows = height + n->packed_h - 1 + TM_EXTRA_ROWS;
     n->staged = carve(&carver, rows * n->stride);
     n->planes = carve(&carver, rows * n->stride * 4);
-    n->taps = carve(&carver, (int64_t)tm_panel_size((int)n->panel_w, (int)n->panel_h));
+    n->taps = carve(&carver, (int64_t)tm_packed_taps_size((int)n->packed_w, (int)n->packed_h));
     n->sums = carve(&carver, height * n->padded * 4);
     n->sft = carve(&carver, height * n->padded * 8);
     n->column_sum = carve(&carver, (width + t->width - 1) * 4);
@@ -37,13 +38,13 @@ static size_t wide_carve(wide *n, char *memory, const tm_job *job, int64_t width
     return carver.used;
 }
 
-size_t tm_tile_wide_size(const tm_job *job, int64_t width, int64_t height)
+size_t tm_tile_64_size(const tm_job *job, int64_t width, int64_t height)
 {
-    wide n;
-    return wide_carve(&n, NULL, job, width, height);
+    tile_64 n;
+    return carve_tile_64(&n, NULL, job, width, height);
 }
 
-static void correlate_panels(const tm_cpu_kernels *kernels, const wide *n, const tm_job *job,
+static void correlate_parts(const tm_cpu_kernels *kernels, const tile_64 *n, const tm_job *job,
                              const tm_tile *tile)
 {
     const tm_template *t = job->tmpl;
@@ -51,21 +52,21 @@ static void correlate_panels(const tm_cpu_kernels *kernels, const wide *n, const
     size_t elements = (size_t)n->padded * (size_t)height;
 
     memset(n->sft, 0, elements * sizeof *n->sft);
-    for (int64_t v = 0; v < t->height; v += n->panel_h) {
-        for (int64_t u = 0; u < t->width; u += n->panel_w) {
-            tm_panel panel = {.w = (int)smaller(n->panel_w, t->width - u),
-                              .h = (int)smaller(n->panel_h, t->height - v),
-                              .taps = n->taps};
-            int rows = height + panel.h - 1;
+    for (int64_t v = 0; v < t->height; v += n->packed_h) {
+        for (int64_t u = 0; u < t->width; u += n->packed_w) {
+            tm_packed_taps packed = {.w = (int)smaller(n->packed_w, t->width - u),
+                                     .h = (int)smaller(n->packed_h, t->height - v),
+                                     .taps = n->taps};
+            int rows = height + packed.h - 1;
 
-            kernels->pack(&panel, t->samples + v * t->width + u, (ptrdiff_t)t->width);
+            kernels->pack(&packed, t->samples + v * t->width + u, (ptrdiff_t)t->width);
             for (int y = 0; y < rows + TM_EXTRA_ROWS; y++)
                 stage_row(n->staged + y * n->stride, &job->frame,
                           tile->x - job->geometry.pad_x + u,
                           tile->y - job->geometry.pad_y + v + y, n->stride);
-            if (panel.planes)
-                kernels->expand(n->planes, n->staged, n->stride, rows, &panel);
-            kernels->correlate(n->sums, n->padded, &panel, n->staged, n->planes, n->stride,
+            if (packed.planes)
+                kernels->expand(n->planes, n->staged, n->stride, rows, &packed);
+            kernels->correlate(n->sums, n->padded, &packed, n->staged, n->planes, n->stride,
                                height, n->padded / TM_BLOCK);
             for (size_t i = 0; i < elements; i++)
                 n->sft[i] += n->sums[i];
@@ -74,7 +75,7 @@ static void correlate_panels(const tm_cpu_kernels *kernels, const wide *n, const
 }
 
 /* Adds frame row y to the column sums, or takes it away. */
-static void slide_row(const wide *n, const tm_image *frame, int64_t x, int64_t y, int64_t count,
+static void slide_row(const tile_64 *n, const tm_image *frame, int64_t x, int64_t y, int64_t count,
                       int sign)
 {
     if (y < 0 || y >= frame->height)
@@ -88,7 +89,7 @@ static void slide_row(const wide *n, const tm_image *frame, int64_t x, int64_t y
     }
 }
 
-static void score_row(const wide *n, const tm_job *job, const tm_tile *tile, int row,
+static void score_row(const tile_64 *n, const tm_job *job, const tm_tile *tile, int row,
                       tm_candidate *best)
 {
     int64_t w = job->tmpl->width, s_f = 0, s_ff = 0;
@@ -110,17 +111,17 @@ static void score_row(const wide *n, const tm_job *job, const tm_tile *tile, int
     }
 }
 
-tm_candidate tm_tile_wide(const tm_cpu_kernels *kernels, char *memory, const tm_job *job,
-                          const tm_tile *tile)
+tm_candidate tm_tile_64(const tm_cpu_kernels *kernels, char *memory, const tm_job *job,
+                        const tm_tile *tile)
 {
     tm_peak_scan *scan = tile->scan;
     int64_t columns = tile->width + job->tmpl->width - 1, h = job->tmpl->height;
     int64_t x = tile->x - job->geometry.pad_x, y = tile->y - job->geometry.pad_y;
     tm_candidate best = TM_NO_CANDIDATE;
-    wide n;
+    tile_64 n;
 
-    wide_carve(&n, memory, job, tile->width, tile->height);
-    correlate_panels(kernels, &n, job, tile);
+    carve_tile_64(&n, memory, job, tile->width, tile->height);
+    correlate_parts(kernels, &n, job, tile);
     memset(n.column_sum, 0, (size_t)columns * sizeof *n.column_sum);
     memset(n.column_sum_sq, 0, (size_t)columns * sizeof *n.column_sum_sq);
     for (int64_t v = 0; v < h - 1; v++)
