@@ -66,12 +66,30 @@ static int try_threads(int count)
     return started;
 }
 
+static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
+
+static void hold(void)
+{
+    pthread_mutex_lock(&starting);
+}
+
+static void release(void)
+{
+    pthread_mutex_unlock(&starting);
+}
+
+/* A process is forked between two starts: in the child nobody would open this lock, nor those
+ * that OpenMP closes while it starts threads. */
+__attribute__((constructor)) static void keep_forks_out(void)
+{
+    pthread_atfork(hold, release, release);
+}
+
 /* OpenMP keeps the threads that it starts for the calling thread's next regions, so those that were
  * tried are its own before another thread tries. */
 static int start_team(int had, int wanted)
 {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    pthread_mutex_lock(&lock);
+    hold();
     const int possible = had + try_threads(wanted - had);
     int size = 0;
 #pragma omp parallel num_threads(possible)
@@ -79,7 +97,7 @@ static int start_team(int had, int wanted)
 #pragma omp atomic
         size++;
     }
-    pthread_mutex_unlock(&lock);
+    release();
     return size;
 }
 

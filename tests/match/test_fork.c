@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A matcher goes on in a process that was forked. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -82,10 +85,84 @@ static void matches_in_a_forked_process(void)
     }
 }
 
+/* A matcher of two threads in the calling thread, for the first time. 0 if all is well. */
+static int match_small(void)
+{
+    enum { SIDE = 300 };
+    static const uint8_t samples[SIDE * SIDE] = {[SIDE + 1] = 7, [SIDE + 2] = 200, [2 * SIDE + 1] = 90};
+    const tm_image image = {.samples = samples, .width = SIDE, .height = SIDE, .stride = SIDE};
+    const tm_image crop = {.samples = samples + SIDE + 1, .width = 2, .height = 2, .stride = SIDE};
+    tm_settings settings;
+    tm_matcher *matcher;
+    tm_template *tmpl = NULL;
+    tm_peak best;
+
+    tm_settings_default(&settings, sizeof settings);
+    settings.device = TM_DEVICE_CPU;
+    settings.threads = 2;
+    settings.algorithm = TM_ALGORITHM_DIRECT;
+    const bool good = tm_matcher_create(&matcher, &settings) == TM_OK &&
+                      tm_template_create(&tmpl, matcher, &crop) == TM_OK &&
+                      tm_match(matcher, &image, tmpl, &best, NULL) == TM_OK && best.x == 1 &&
+                      best.y == 1;
+    tm_template_destroy(&tmpl);
+    tm_matcher_destroy(&matcher);
+    return !good;
+}
+
+static void *match_once(void *failed)
+{
+    atomic_fetch_or((atomic_int *)failed, match_small());
+    return NULL;
+}
+
+typedef struct other_thread {
+    atomic_bool stop;
+    atomic_int failed;
+} other_thread;
+
+static void *start_teams(void *argument)
+{
+    other_thread *other = argument;
+    while (!atomic_load(&other->stop)) {
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, match_once, &other->failed) == 0)
+            pthread_join(thread, NULL);
+    }
+    return NULL;
+}
+
+/* No lock may stay closed in a child that another thread held when the process was forked. */
+static void forks_while_another_thread_matches(void)
+{
+    other_thread other = {.stop = false};
+    pthread_t thread;
+
+    if (getenv("MESON_EXE_WRAPPER"))
+        check_skip("emulators fork a process of several threads in their own way");
+    CHECK_EQ(pthread_create(&thread, NULL, start_teams, &other), 0);
+    int failures = 0;
+    for (int i = 0; i < 200 && !failures; i++) {
+        int status = -1;
+        fflush(stdout);
+        const pid_t child = fork();
+        if (child == 0) {
+            alarm(20);
+            _exit(match_small());
+        }
+        failures += child < 0 || waitpid(child, &status, 0) != child || status != 0;
+    }
+    atomic_store(&other.stop, true);
+    CHECK_EQ(pthread_join(thread, NULL), 0);
+    CHECK_EQ(failures, 0);
+    CHECK_EQ(atomic_load(&other.failed), 0);
+}
+
 int main(int argc, char **argv)
 {
     static const check_test tests[] = {
         TEST(matches_in_a_forked_process),
+        TEST(forks_while_another_thread_matches),
     };
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
 }
