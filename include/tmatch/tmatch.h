@@ -369,8 +369,8 @@ typedef struct tm_row_sink {
 /* Matches a frame that may be larger than memory, with the results of
  * tm_match_many: rows are read while those before them are matched, and no more of
  * them are held than settings.host_memory has room for. maps has a sink for each
- * template, or is NULL. Templates are 8-bit gray, the metric LCC or CCORR. Rows
- * that were written before a failure stay written.
+ * template, or is NULL. Templates are 8-bit gray without a mask, the metric LCC or
+ * CCORR. Rows that were written before a failure stay written.
  * Errors: those of tm_match; ROWS; MEMORY where the limit is too low for one row. */
 TM_API tm_status tm_match_rows(tm_matcher *matcher, const tm_row_source *frame,
                                const tm_template *const *tmpls, size_t count, tm_peak *best,

@@ -47,7 +47,7 @@ static const choice algorithms[] = {
     {.name = "fft", .value = TM_ALGORITHM_FFT, .meaning = "by Fourier transforms"},
     {.name = "cufft",
      .value = TM_ALGORITHM_CUFFT,
-     .meaning = "by those of NVIDIA cuFFT, on a GPU where libcufft.so is"},
+     .meaning = "by the Fourier transforms of NVIDIA's cuFFT, on a GPU"},
     {0}};
 
 static const choice depths[] = {{.name = "auto", .value = 0, .meaning = "as the files have it"},

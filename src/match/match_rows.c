@@ -40,8 +40,8 @@ static tm_status match_rows(tm_matcher *m, tm_stream *stream)
     for (size_t i = 0; i < stream->count; i++) {
         if (!tm_job_is_plain(&stream->jobs[i]))
             return tm_matcher_fail(m, TM_ERR_INVALID,
-                                   "a frame that comes by rows must have 8-bit gray samples and "
-                                   "no mask, and the metric must be lcc or ccorr");
+                                   "templates for a frame that comes by rows must be 8-bit gray "
+                                   "without a mask, and the metric must be lcc or ccorr");
     }
     /* A quarter of the limit is for FFT's tiles, an eighth for the spectra of templates. */
     m->fft_bytes = memory / 4;

@@ -236,6 +236,17 @@ static void refuses(void)
     CHECK_EQ(tm_match_rows(matcher, NULL, &tmpl, 1, &best, NULL), TM_ERR_INVALID);
     CHECK_EQ(tm_match_rows(NULL, &source, &tmpl, 1, &best, NULL), TM_ERR_INVALID);
     tm_template_destroy(&s.tmpl);
+
+    static const uint8_t mask[4] = {1, 1, 1, 0};
+    const tm_image masked = {.samples = (const uint8_t *)"abcd", .width = 2, .height = 2, .stride = 2,
+                             .mask = mask, .mask_stride = 2};
+    tm_template *with_mask = NULL;
+    source.read = read_rows;
+    CHECK_EQ(tm_template_create(&with_mask, matcher, &masked), TM_OK);
+    tmpl = with_mask;
+    CHECK_EQ(tm_match_rows(matcher, &source, &tmpl, 1, &best, NULL), TM_ERR_INVALID);
+    CHECK(strstr(tm_matcher_message(matcher), "must be 8-bit gray without a mask"));
+    tm_template_destroy(&with_mask);
     tm_matcher_destroy(&matcher);
 }
 
