@@ -68,6 +68,20 @@ static bool is_comparable(const cli_engine *e, const cli_input *frame,
             library_fail(error, NULL, TM_ERR_FLAT_TEMPLATE));
 }
 
+/* Whether the template can be matched with a frame that comes by rows. Of --mask, which is every
+ * template's, match_rows says that it cannot. */
+static bool suits_rows(const cli_engine *e, const cli_input *frame, const cli_template *tmpl,
+                       io_error *error)
+{
+    if (!frame->rows || e->options->mask || tmpl->pixels == tmpl->width * tmpl->height)
+        return true;
+    snprintf(error->reason, sizeof error->reason,
+             "--max-memory has no room for %" PRId64 "x%" PRId64
+             " pixels, and a template with transparent pixels needs them all",
+             frame->gray.width, frame->gray.height);
+    return false;
+}
+
 static void note_luma(const cli_engine *e, const cli_input *frame, const cli_template *tmpl,
                       const cli_pair *pair)
 {
@@ -270,6 +284,8 @@ static size_t choose(const cli_engine *e, const cli_input *frame, const cli_temp
         } else if (!is_comparable(e, frame, templates, i, &pair->error)) {
             message(pair->result.frame, "%s", pair->error.reason);
             pair->lasting = true;
+        } else if (!suits_rows(e, frame, tmpl, &pair->error)) {
+            message(pair->result.frame, "%s", pair->error.reason);
         } else {
             e->order[count++] = i;
         }
