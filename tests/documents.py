@@ -16,7 +16,7 @@ import tempfile
 
 source = pathlib.Path(sys.argv[1]).resolve()
 program = pathlib.Path(os.environ["TMATCH"]).resolve()
-documents = [source / "README.md", *sorted((source / "docs").rglob("*.md"))]
+documents = [source / "README.md", source / "CONTRIBUTING.md", *sorted((source / "docs").rglob("*.md"))]
 
 
 def blocks(text):
