@@ -4,6 +4,7 @@
 # its time. $OUT gets the logs, results.tar with the JSON files, and a summary:
 #
 #     OUT=/tmp/results bench/gpu.sh [build] [test] [sanitize] [costs] [fft] [kinds] [peaks] [batch] [devices] [memory] [peers] [targets] [thesis] [ncu]
+#     PAIR_WITH=DIRECTORY bench/gpu.sh pair    beside another state of the source, which it builds there
 #
 # All phases if none is named; they run in this order, and build always runs. Limits in seconds: LIMIT_TEST=300 and so on.
 # SANITIZE_TESTS has programs and names of tests, property:cuda for all of those.
@@ -15,6 +16,7 @@ OUT=${OUT:-build-gpu/out}
 BUILD=build-gpu
 GPU_ARCHS=${GPU_ARCHS:-sm_90}
 ALL="build test sanitize costs fft kinds peaks batch devices memory peers targets thesis ncu"
+[ -z "${PAIR_WITH-}" ] || ALL="$ALL pair"
 PATH=$PATH:/usr/local/cuda/bin:$(echo /opt/nvidia/nsight-compute/*)
 export TMATCH_PLUGIN_DIR="$PWD/$BUILD" PYTHONUNBUFFERED=1 PATH
 mkdir -p "$OUT" "$BUILD"
@@ -59,7 +61,8 @@ phase_sanitize() {
     for tool in memcheck racecheck initcheck synccheck; do
         for test in ${SANITIZE_TESTS:-property:cuda_random property:cuda_many property:cuda_high_maps property:cuda_wide_random \
             fft:cuda_fft_reference fft:cuda_fft_many kinds:cuda_random kinds:cuda_wide_windows kinds:cuda_chunks kinds:cuda_fft \
-            f32:cuda_random f32:cuda_templates f32:cuda_chunks f32:cuda_fft peaks:cuda pool:random_devices devices:random_kinds}; do
+            f32:cuda_random f32:cuda_templates f32:cuda_chunks f32:cuda_fft peaks:cuda fft:cuda_cufft_reference kinds:cuda_cufft \
+            f32:cuda_cufft pool:random_devices devices:random_kinds}; do
             sanitize_one "$tool" "$test"
         done >"$BUILD/sanitize-$tool.log" 2>&1 &
     done
@@ -175,6 +178,17 @@ phase_ncu() {
     done
 }
 
+# The programs of PAIR_WITH and of this tree in turns, on the GPU and on one thread of the CPU.
+phase_pair() {
+    other="$PAIR_WITH/$BUILD"
+    [ -f "$other/build.ninja" ] || meson setup "$other" "$PAIR_WITH" -Dbuildtype=release -Dcuda=enabled \
+        -Dgpu_archs="$GPU_ARCHS" -Dtests=false -Dbench=false
+    unset TMATCH_PLUGIN_DIR # each has its own plugin beside it
+    ninja -C "$other" &&
+        bench/pair.py --device cuda:0 --json "$OUT/pair-cuda.json" "$other/tmatch" "$BUILD/tmatch" &&
+        bench/pair.py --device cpu --json "$OUT/pair-cpu.json" "$other/tmatch" "$BUILD/tmatch"
+}
+
 log_of() {
     case $1 in
     build | test | sanitize | costs) echo "$OUT/build-and-tests.txt" ;;
@@ -196,6 +210,7 @@ limit_of() {
     targets) echo "${LIMIT_TARGETS:-180}" ;;
     thesis) echo "${LIMIT_THESIS:-420}" ;;
     ncu) echo "${LIMIT_NCU:-180}" ;;
+    pair) echo "${LIMIT_PAIR:-300}" ;;
     *) echo "${LIMIT_OTHERS:-120}" ;;
     esac
 }
@@ -254,7 +269,7 @@ done
             "$OUT/build-and-tests.txt" | head -60
     fi
     if [ -f "$OUT/bench.txt" ]; then
-        grep -E '^tmatch |^tmatch-bench: |^cuda:|^device copy|^missing|differs|^[0-9]+ devices? *: |"peak_rss_bytes"' "$OUT/bench.txt"
+        grep -E '^tmatch |new/old|^tmatch-bench: |^cuda:|^device copy|^missing|differs|^[0-9]+ devices? *: |"peak_rss_bytes"' "$OUT/bench.txt"
         awk '/^(thesis|grid):/ { name = ""; next } /^(targets|peers|large|crossing|sizes): / { name = $0 }
              /^  cuda:[0-9]+ / && name { if (name != last) print name; last = name; print }' "$OUT/bench.txt"
     fi

@@ -11,8 +11,10 @@ the median of the ratios and the range of their middle half. Exit status 1 if th
 differ. Needs nothing but Python.
 """
 import argparse
+import datetime
 import hashlib
 import json
+import os
 import pathlib
 import random
 import statistics
@@ -89,6 +91,24 @@ def run_case(program, case, folder, device):
     return statistics.median(times[min(3, count - 1):]), said
 
 
+def first_line(*command):
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=False).stdout.partition("\n")[0]
+    except OSError:
+        return ""
+
+
+def describe_machine(program):
+    """What the results were measured on and of; PAIR_OLD and TMATCH_COMMIT name the two states."""
+    listed = subprocess.run([program, "--list-devices"], capture_output=True, text=True, check=False).stdout
+    return {"devices": listed.splitlines(),
+            "driver": first_line("nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"),
+            "cuda": first_line("sh", "-c", "nvcc --version | grep -o 'release [0-9.]*'"),
+            "date": datetime.date.today().isoformat(),
+            "old": os.environ.get("PAIR_OLD", ""),
+            "new": os.environ.get("TMATCH_COMMIT") or first_line("git", "rev-parse", "--short=7", "HEAD")}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", default="cpu")
@@ -125,7 +145,8 @@ def main():
             print(f"{name:10} {statistics.median(olds):9.3f} ms  new/old {middle:.3f} ({low:.3f} to {high:.3f})"
                   f"  {'same' if said == said_too else 'DIFFERENT'}", flush=True)
     if options.json:
-        options.json.write_text(json.dumps({"device": options.device, "rounds": options.rounds, "cases": results}, indent=1) + "\n")
+        options.json.write_text(json.dumps({**describe_machine(options.new), "device": options.device,
+                                            "rounds": options.rounds, "cases": results}, indent=1) + "\n")
     sys.exit(differ)
 
 
