@@ -74,15 +74,15 @@ static double correlate(const tm_image *frame, const tm_image *picture)
     const tm_fft_mix mix = {1, 1, 1, {{0, 0, spectrum}}};
     tm_candidate best = TM_NO_CANDIDATE;
     for (int64_t i = 0; i < tiling.across; i++) {
-        tm_fft_strip strip = {.job = &job,
-                              .tiling = &tiling,
-                              .plan_x = &plan,
-                              .plan_y = &plan,
-                              .samples = &tm_fft_integers,
-                              .mix = &mix,
-                              .x = i * tiling.step_x,
-                              .last = tiling.down};
-        tm_fft_strip_match(&strip, &s, &best);
+        tm_fft_tile_column column = {.job = &job,
+                                     .tiling = &tiling,
+                                     .plan_x = &plan,
+                                     .plan_y = &plan,
+                                     .samples = &tm_fft_integers,
+                                     .mix = &mix,
+                                     .x = i * tiling.step_x,
+                                     .last = tiling.down};
+        tm_fft_tile_column_match(&column, &s, &best);
     }
     double bound = tm_fft_error_bound(&tiling, tmpl);
     fftw_destroy_plan(plan.forward);

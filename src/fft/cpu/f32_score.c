@@ -44,12 +44,12 @@ static void add_columns(const tm_fft_f32_scratch *s, int part, int slide, int64_
 }
 
 /* Every sum of the row's windows. */
-static void make_sums(const tm_fft_strip *strip, const tm_fft_scratch *scratch,
+static void make_sums(const tm_fft_tile_column *tiles, const tm_fft_scratch *scratch,
                       const tm_fft_row *row)
 {
-    const tm_fft_f32 *f32 = strip->f32;
+    const tm_fft_f32 *f32 = tiles->f32;
     const tm_fft_f32_scratch *s = scratch->f32;
-    const int64_t tile = tm_fft_row_stride(strip->tiling->length_x) * strip->tiling->length_y;
+    const int64_t tile = tm_fft_row_stride(tiles->tiling->length_x) * tiles->tiling->length_y;
 
     for (int i = 0; i < f32->sums; i++) {
         const double *restrict from = row->sums + 2 * i * tile;
@@ -58,7 +58,7 @@ static void make_sums(const tm_fft_strip *strip, const tm_fft_scratch *scratch,
             to[x] = from[2 * x];
     }
     for (int i = 0; i < f32->slides; i++)
-        add_columns(s, row->part, i, row->count, strip->job->tmpl->width,
+        add_columns(s, row->part, i, row->count, tiles->job->tmpl->width,
                     s->sums[f32->slide[i].sum]);
 }
 
@@ -129,13 +129,14 @@ static void score_all(const tm_f32_rule *rule, const double *const sums[TM_F32_S
 }
 
 /* Returns how many must be done again. */
-static int score_block(const tm_fft_strip *strip, const tm_fft_f32_scratch *s, int part, block *b)
+static int score_block(const tm_fft_tile_column *tiles, const tm_fft_f32_scratch *s, int part,
+                       block *b)
 {
     static const double none[TM_F32_BLOCK];
     const double *sums[TM_F32_SUMS];
-    const int64_t h = strip->job->tmpl->height;
+    const int64_t h = tiles->job->tmpl->height;
     const int32_t *same = s->same[part] + b->first;
-    const bool masked = strip->job->frame.mask != NULL;
+    const bool masked = tiles->job->frame.mask != NULL;
     int again = 0;
 
     for (int i = 0; i < TM_F32_SUMS; i++)
@@ -207,17 +208,17 @@ static void rank_block(const tm_fft_row *row, const block *b, tm_candidate *best
     }
 }
 
-void tm_fft_score_f32_row(const tm_fft_strip *strip, const tm_fft_scratch *scratch,
+void tm_fft_score_f32_row(const tm_fft_tile_column *tiles, const tm_fft_scratch *scratch,
                           const tm_fft_row *row, tm_candidate *best)
 {
     tm_fft_f32_scratch *s = scratch->f32;
     int64_t staged = 0; /* windows before this one, or their patch, are there */
     block b;
 
-    make_sums(strip, scratch, row);
+    make_sums(tiles, scratch, row);
     for (b.first = 0; b.first < row->count; b.first += TM_F32_BLOCK) {
         b.count = (int)smaller(TM_F32_BLOCK, row->count - b.first);
-        const int again = score_block(strip, s, row->part, &b);
+        const int again = score_block(tiles, s, row->part, &b);
         if (again)
             do_again(s, row, &b, &staged);
         s->again += again;

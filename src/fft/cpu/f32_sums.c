@@ -5,40 +5,40 @@
 #include "fft/cpu/f32.h"
 #include "integers.h"
 
-const float *tm_fft_f32_frame_row(const tm_fft_strip *strip, int part, int64_t *y, int64_t *left,
-                                  int64_t *first, int64_t *last)
+const float *tm_fft_f32_frame_row(const tm_fft_tile_column *tiles, int part, int64_t *y,
+                                  int64_t *left, int64_t *first, int64_t *last)
 {
-    const tm_geometry *g = &strip->job->geometry;
-    const tm_fft_tiling *t = strip->tiling;
+    const tm_geometry *g = &tiles->job->geometry;
+    const tm_fft_tiling *t = tiles->tiling;
 
     *y += part * t->shift_y - g->pad_y;
-    *left = strip->x + part * t->shift_x - g->pad_x;
+    *left = tiles->x + part * t->shift_x - g->pad_x;
     *first = clamp(-*left, 0, t->length_x);
     *last = clamp(g->frame_width - *left, *first, t->length_x);
-    return *y >= 0 && *y < g->frame_height && *first < *last ? tm_f32_row(&strip->job->frame, *y)
+    return *y >= 0 && *y < g->frame_height && *first < *last ? tm_f32_row(&tiles->job->frame, *y)
                                                              : NULL;
 }
 
 /* How many columns of a part's row y any window has: what lies beyond them is no part
  * of the frame, and may be what adds nothing to errors. */
-static int covered(const tm_fft_strip *strip, int part, int64_t y)
+static int covered(const tm_fft_tile_column *tiles, int part, int64_t y)
 {
-    const tm_geometry *g = &strip->job->geometry;
-    const tm_fft_tiling *t = strip->tiling;
+    const tm_geometry *g = &tiles->job->geometry;
+    const tm_fft_tiling *t = tiles->tiling;
 
     if (y + part * t->shift_y >= g->map_height + g->template_height - 1)
         return 0;
-    return (int)clamp(g->map_width + g->template_width - 1 - strip->x - part * t->shift_x, 0,
+    return (int)clamp(g->map_width + g->template_width - 1 - tiles->x - part * t->shift_x, 0,
                       t->length_x);
 }
 
-void tm_fft_f32_fetch(const tm_fft_strip *strip, tm_fft_f32_scratch *s, int part, int64_t y)
+void tm_fft_f32_fetch(const tm_fft_tile_column *tiles, tm_fft_f32_scratch *s, int part, int64_t y)
 {
-    const tm_image *frame = &strip->job->frame;
-    const int channels = strip->job->tmpl->channels, length = strip->tiling->length_x;
+    const tm_image *frame = &tiles->job->frame;
+    const int channels = tiles->job->tmpl->channels, length = tiles->tiling->length_x;
     int64_t left, first, last;
-    s->covered = covered(strip, part, y);
-    const float *row = tm_fft_f32_frame_row(strip, part, &y, &left, &first, &last);
+    s->covered = covered(tiles, part, y);
+    const float *row = tm_fft_f32_frame_row(tiles, part, &y, &left, &first, &last);
 
     for (int c = 0; c < channels; c++) {
         float *restrict to = s->pixels[c];
@@ -64,10 +64,10 @@ static void add_squares(double *restrict to, const float *restrict row, double p
     }
 }
 
-const double *tm_fft_f32_plane_row(const tm_fft_strip *strip, const tm_fft_f32_scratch *s,
+const double *tm_fft_f32_plane_row(const tm_fft_tile_column *tiles, const tm_fft_f32_scratch *s,
                                    const tm_fft_plane *plane, int part)
 {
-    const int channels = strip->job->tmpl->channels, length = s->covered;
+    const int channels = tiles->job->tmpl->channels, length = s->covered;
     const float *restrict row = s->pixels[plane->channel];
     const double pivot = s->pivots[part][plane->channel];
     double *restrict to = s->values;
@@ -91,7 +91,7 @@ const double *tm_fft_f32_plane_row(const tm_fft_strip *strip, const tm_fft_f32_s
     case TM_FFT_LEFT_OUT:
         return s->left_out;
     }
-    memset(to + length, 0, (size_t)(strip->tiling->length_x - length) * sizeof *to);
+    memset(to + length, 0, (size_t)(tiles->tiling->length_x - length) * sizeof *to);
     return to;
 }
 
@@ -118,10 +118,10 @@ static bool equal(float *const a[TM_MAX_CHANNELS], int64_t x, float *const b[TM_
 }
 
 /* Counts on where windows are flat so far, with the row that was fetched. */
-static void count_same(const tm_fft_strip *strip, tm_fft_f32_scratch *s, int part)
+static void count_same(const tm_fft_tile_column *tiles, tm_fft_f32_scratch *s, int part)
 {
-    const int channels = strip->job->tmpl->channels, length = strip->tiling->length_x;
-    const int64_t w = strip->job->geometry.template_width;
+    const int channels = tiles->job->tmpl->channels, length = tiles->tiling->length_x;
+    const int64_t w = tiles->job->geometry.template_width;
     int32_t *same = s->same[part];
     int64_t run = 0; /* equal pixels from x on */
 
@@ -138,36 +138,37 @@ static void count_same(const tm_fft_strip *strip, tm_fft_f32_scratch *s, int par
         memcpy(s->before[part][c], s->pixels[c], (size_t)length * sizeof(float));
 }
 
-void tm_fft_f32_slide(const tm_fft_strip *strip, const tm_fft_scratch *scratch, int64_t y,
+void tm_fft_f32_slide(const tm_fft_tile_column *tiles, const tm_fft_scratch *scratch, int64_t y,
                       bool enters)
 {
-    const tm_fft_f32 *f32 = strip->f32;
+    const tm_fft_f32 *f32 = tiles->f32;
     tm_fft_f32_scratch *s = scratch->f32;
     for (int part = 0; part < 2; part++) {
-        tm_fft_f32_fetch(strip, s, part, y);
+        tm_fft_f32_fetch(tiles, s, part, y);
         for (int i = 0; i < f32->slides; i++)
             add_row(s->column[part][i], s->rest[part][i],
-                    tm_fft_f32_plane_row(strip, s, &f32->slide[i].plane, part), enters ? 1 : -1,
-                    strip->tiling->length_x);
+                    tm_fft_f32_plane_row(tiles, s, &f32->slide[i].plane, part), enters ? 1 : -1,
+                    tiles->tiling->length_x);
         if (enters)
-            count_same(strip, s, part);
+            count_same(tiles, s, part);
     }
     s->steps++;
 }
 
-void tm_fft_f32_fill_sums(const tm_fft_strip *strip, const tm_fft_scratch *scratch, int64_t top)
+void tm_fft_f32_fill_sums(const tm_fft_tile_column *tiles, const tm_fft_scratch *scratch,
+                          int64_t top)
 {
     tm_fft_f32_scratch *s = scratch->f32;
-    const size_t size = (size_t)strip->tiling->length_x * sizeof(double);
+    const size_t size = (size_t)tiles->tiling->length_x * sizeof(double);
 
     for (int part = 0; part < 2; part++) {
-        memset(s->same[part], 0, (size_t)strip->tiling->length_x * sizeof *s->same[part]);
-        for (int i = 0; i < strip->f32->slides; i++) {
+        memset(s->same[part], 0, (size_t)tiles->tiling->length_x * sizeof *s->same[part]);
+        for (int i = 0; i < tiles->f32->slides; i++) {
             memset(s->column[part][i], 0, size);
             memset(s->rest[part][i], 0, size);
         }
     }
     s->steps = 0;
-    for (int64_t y = top; y < top + strip->job->geometry.template_height - 1; y++)
-        tm_fft_f32_slide(strip, scratch, y, true);
+    for (int64_t y = top; y < top + tiles->job->geometry.template_height - 1; y++)
+        tm_fft_f32_slide(tiles, scratch, y, true);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The FFT algorithm on the CPU: strips of tiles, shared out over threads. */
+/* The FFT algorithm on the CPU: columns of tiles, shared out over threads. */
 #include "fft/cpu/fft.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "integers.h"
 #include "lcc/tiles.h"
 
-enum { STRIPS_PER_THREAD = 4 };
+enum { COLUMNS_PER_THREAD = 4 };
 
 /* FFTW_MEASURE makes transforms a third faster and takes 0.1 s to 0.4 s for a
  * length: it pays once a matcher has work for some seconds. Until then lengths
@@ -31,7 +31,7 @@ struct tm_fft_cpu {
     int64_t again;
 };
 
-/* How a match is transformed. */
+/* What the transforms of a match depend on. */
 typedef struct transforms {
     const tm_fft_tiling *tiling;
     tm_fft_f32 *f32; /* NULL: integers */
@@ -93,7 +93,7 @@ static bool fit_memory(memory *m, const transforms *how)
     return m->data != NULL;
 }
 
-/* Which planes are correlated with which spectra. */
+/* Lists which planes are correlated with which spectra. */
 static tm_fft_mix make_mix(const transforms *how, const fftw_complex *spectra)
 {
     const tm_fft_f32 *f32 = how->f32;
@@ -116,20 +116,20 @@ static tm_fft_mix make_mix(const transforms *how, const fftw_complex *spectra)
     return mix;
 }
 
-/* Long strips share rows; short ones keep all threads busy. */
-static int64_t tiles_of_strip(const tm_fft_tiling *t, int threads)
+/* In a long column tiles share more transformed rows; many short ones keep all threads busy. */
+static int64_t tiles_of_column(const tm_fft_tiling *t, int threads)
 {
-    int64_t wanted = (int64_t)threads * STRIPS_PER_THREAD;
-    int64_t runs = (wanted + t->across - 1) / t->across;
-    return t->down > runs ? t->down / runs : 1;
+    int64_t wanted = (int64_t)threads * COLUMNS_PER_THREAD;
+    int64_t columns = (wanted + t->across - 1) / t->across;
+    return t->down > columns ? t->down / columns : 1;
 }
 
 /* One match, seen by all its threads. */
 typedef struct run {
     tm_fft_cpu *fft;
     const transforms *how;
-    const tm_fft_strip *strip; /* but for which one it is */
-    int64_t tiles;             /* of a strip */
+    const tm_fft_tile_column *column; /* each takes a copy and sets x, first, last and scans */
+    int64_t tiles;                    /* of a column */
 } run;
 
 static void *begin(void *context, int thread)
@@ -139,17 +139,17 @@ static void *begin(void *context, int thread)
     return fit_memory(m, r->how) ? &m->scratch : NULL;
 }
 
-static void match_strip(void *context, void *scratch, const tm_tile *tile, tm_candidate *best)
+static void match_column(void *context, void *scratch, const tm_tile *tile, tm_candidate *best)
 {
     const run *r = context;
-    const tm_fft_tiling *t = r->strip->tiling;
-    tm_fft_strip strip = *r->strip;
+    const tm_fft_tiling *t = r->column->tiling;
+    tm_fft_tile_column column = *r->column;
 
-    strip.x = tile->x;
-    strip.first = tile->y / t->step_y;
-    strip.last = smaller(strip.first + r->tiles, t->down);
-    strip.scans = tile->scan;
-    tm_fft_strip_match(&strip, scratch, best);
+    column.x = tile->x;
+    column.first = tile->y / t->step_y;
+    column.last = smaller(column.first + r->tiles, t->down);
+    column.scans = tile->scan;
+    tm_fft_tile_column_match(&column, scratch, best);
 }
 
 static void end(void *context, void *scratch)
@@ -165,25 +165,24 @@ static tm_status match(tm_fft_cpu *fft, tm_job *job, const transforms *how)
     double start = clock_ms();
     const tm_fft_tiling *tiling = how->tiling;
     bool measure = fft->spent_ms + tiling->ms > MEASURE_AFTER_MS;
-    tm_fft_strip strip = {.job = job,
-                          .tiling = tiling,
-                          .samples = how->f32 ? &tm_fft_f32_samples : &tm_fft_integers,
-                          .f32 = how->f32};
-
+    tm_fft_tile_column column = {.job = job,
+                                 .tiling = tiling,
+                                 .samples = how->f32 ? &tm_fft_f32_samples : &tm_fft_integers,
+                                 .f32 = how->f32};
     tm_fft_scratch *first = &fft->memories[0].scratch;
 
-    strip.plan_x = tm_fft_plan_fetch(&fft->plans, tiling->length_x, measure, NULL);
-    strip.plan_y = tm_fft_plan_fetch(&fft->plans, tiling->length_y, measure, strip.plan_x);
-    if (!strip.plan_x || !strip.plan_y || !fit_memory(&fft->memories[0], how))
+    column.plan_x = tm_fft_plan_fetch(&fft->plans, tiling->length_x, measure, NULL);
+    column.plan_y = tm_fft_plan_fetch(&fft->plans, tiling->length_y, measure, column.plan_x);
+    if (!column.plan_x || !column.plan_y || !fit_memory(&fft->memories[0], how))
         return TM_ERR_MEMORY;
-    const fftw_complex *spectra = tm_fft_spectra_fetch(&fft->spectra, &strip, first);
+    const fftw_complex *spectra = tm_fft_spectra_fetch(&fft->spectra, &column, first);
     if (!spectra)
         return TM_ERR_MEMORY;
     const tm_fft_mix mix = make_mix(how, spectra);
-    strip.mix = &mix;
+    column.mix = &mix;
 
-    run r = {.fft = fft, .how = how, .strip = &strip};
-    r.tiles = tiles_of_strip(tiling, fft->threads);
+    run r = {.fft = fft, .how = how, .column = &column};
+    r.tiles = tiles_of_column(tiling, fft->threads);
     const tm_tiles tiles = {.across = tiling->across,
                             .down = ceil_div(tiling->down, r.tiles),
                             .width = tiling->step_x,
@@ -192,7 +191,7 @@ static tm_status match(tm_fft_cpu *fft, tm_job *job, const transforms *how)
                             .shift_y = tiling->shift_y};
     const tm_status status = tm_tiles_match(
         job, &tiles, (int)smaller(fft->threads, tiles.across * tiles.down),
-        &(tm_tile_work){.context = &r, .begin = begin, .match = match_strip, .end = end});
+        &(tm_tile_work){.context = &r, .begin = begin, .match = match_column, .end = end});
     if (status == TM_OK)
         fft->spent_ms += clock_ms() - start;
     return status;

@@ -111,13 +111,13 @@ static tm_template *copy_template(const tm_template *t)
     return tm_template_prepare(&copy, &image) == TM_OK ? copy : NULL;
 }
 
-const fftw_complex *tm_fft_spectra_fetch(tm_fft_spectra *spectra, const tm_fft_strip *strip,
+const fftw_complex *tm_fft_spectra_fetch(tm_fft_spectra *spectra, const tm_fft_tile_column *tiles,
                                          const tm_fft_scratch *scratch)
 {
-    const tm_template *tmpl = strip->job->tmpl;
-    const tm_fft_tiling *t = strip->tiling;
-    const tm_metric metric = strip->f32 ? strip->job->metric : TM_METRIC_LCC;
-    const unsigned taken = strip->f32 ? strip->f32->taken : 1;
+    const tm_template *tmpl = tiles->job->tmpl;
+    const tm_fft_tiling *t = tiles->tiling;
+    const tm_metric metric = tiles->f32 ? tiles->job->metric : TM_METRIC_LCC;
+    const unsigned taken = tiles->f32 ? tiles->f32->taken : 1;
     const size_t points = tm_fft_spectrum_points(t);
     const size_t size = (size_t)__builtin_popcount(taken) * points * sizeof(fftw_complex);
 
@@ -145,7 +145,7 @@ const fftw_complex *tm_fft_spectra_fetch(tm_fft_spectra *spectra, const tm_fft_s
     fftw_complex *to = s->points;
     for (int taps = 0; taken >> taps; taps++) {
         if (taken >> taps & 1) {
-            tm_fft_spectrum(tmpl, metric, taps, t, strip->plan_x, strip->plan_y, scratch, to);
+            tm_fft_spectrum(tmpl, metric, taps, t, tiles->plan_x, tiles->plan_y, scratch, to);
             to += points;
         }
     }

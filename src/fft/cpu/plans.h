@@ -40,7 +40,7 @@ void tm_fft_spectra_free(tm_fft_spectra *spectra);
 
 /* The spectra of the taps that f32 takes, or for NULL that of integers, in the order of
  * the taps, tm_fft_spectrum_points apart. NULL if memory ran out. */
-const fftw_complex *tm_fft_spectra_fetch(tm_fft_spectra *spectra, const tm_fft_strip *strip,
+const fftw_complex *tm_fft_spectra_fetch(tm_fft_spectra *spectra, const tm_fft_tile_column *tiles,
                                          const tm_fft_scratch *scratch);
 
 static inline size_t tm_fft_spectrum_points(const tm_fft_tiling *t)

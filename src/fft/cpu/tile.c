@@ -20,27 +20,29 @@ static void copy_row(uint8_t *to, const tm_image *frame, int64_t x, int64_t y, i
     memset(to + left + inside, 0, (size_t)(count - left - inside));
 }
 
-/* Row y of the map's coordinates, from the strip's first column on, of one part. */
-static void fetch_row(const tm_fft_strip *strip, uint8_t *to, int part, int64_t y)
+/* Copies the samples that one part of map row y begins with. */
+static void fetch_row(const tm_fft_tile_column *tiles, uint8_t *to, int part, int64_t y)
 {
-    const tm_geometry *g = &strip->job->geometry;
-    const tm_fft_tiling *t = strip->tiling;
-    copy_row(to, &strip->job->frame, strip->x + part * t->shift_x - g->pad_x,
+    const tm_geometry *g = &tiles->job->geometry;
+    const tm_fft_tiling *t = tiles->tiling;
+    copy_row(to, &tiles->job->frame, tiles->x + part * t->shift_x - g->pad_x,
              y + part * t->shift_y - g->pad_y, t->length_x);
 }
 
-static void load_row(const tm_fft_strip *strip, const tm_fft_scratch *s, int64_t y, int64_t at)
+static void load_row(const tm_fft_tile_column *tiles, const tm_fft_scratch *s, int64_t y,
+                     int64_t at)
 {
     const uint8_t *restrict row = s->row;
-    double *restrict to = s->tile[at * tm_fft_row_stride(strip->tiling->length_x)];
+    double *restrict to = s->tile[at * tm_fft_row_stride(tiles->tiling->length_x)];
     for (int part = 0; part < 2; part++) {
-        fetch_row(strip, s->row, part, y);
-        for (int x = 0; x < strip->tiling->length_x; x++)
+        fetch_row(tiles, s->row, part, y);
+        for (int x = 0; x < tiles->tiling->length_x; x++)
             to[2 * x + part] = row[x] - TM_FFT_CENTRE;
     }
 }
 
-/* The blocks are small and the arrays' rows lie far apart: a line is read once. */
+/* Some columns at a time: rows lie far apart, so that each would need a cache line of its own for a
+ * single point. */
 static void gather(const fftw_complex *tile, int64_t stride, fftw_complex *columns, int length)
 {
     for (int y = 0; y < length; y++) {
@@ -76,7 +78,7 @@ static void multiply_add(double *restrict to, const double *restrict a, const do
     }
 }
 
-/* A column of a sum: the planes' columns are count points apart from each other. */
+/* Makes a column of a sum's spectrum. The planes' columns are count points apart. */
 static void mix_column(const tm_fft_mix *mix, int sum, int64_t x, int length, int64_t count,
                        const fftw_complex *columns, fftw_complex *to)
 {
@@ -100,10 +102,10 @@ static void mix_column(const tm_fft_mix *mix, int sum, int64_t x, int length, in
     }
 }
 
-static void correlate_columns(const tm_fft_strip *strip, const tm_fft_scratch *s)
+static void correlate_columns(const tm_fft_tile_column *tiles, const tm_fft_scratch *s)
 {
-    const tm_fft_tiling *t = strip->tiling;
-    const tm_fft_mix *mix = strip->mix;
+    const tm_fft_tiling *t = tiles->tiling;
+    const tm_fft_mix *mix = tiles->mix;
     const int64_t stride = tm_fft_row_stride(t->length_x), tile = stride * t->length_y;
     const int64_t count = (int64_t)TM_FFT_COLUMNS * t->length_y;
     const int length = t->length_y;
@@ -114,33 +116,32 @@ static void correlate_columns(const tm_fft_strip *strip, const tm_fft_scratch *s
             fftw_complex *columns = s->columns + i * count;
             gather(s->tile + i * tile + x, stride, columns, length);
             for (int c = 0; c < TM_FFT_COLUMNS; c++, columns += length)
-                fftw_execute_dft(strip->plan_y->forward, columns, columns);
+                fftw_execute_dft(tiles->plan_y->forward, columns, columns);
         }
         for (int i = 0; i < mix->sums; i++) {
             for (int c = 0; c < TM_FFT_COLUMNS; c++) {
                 fftw_complex *column = sums + c * length;
                 mix_column(mix, i, x + c, length, count, s->columns + c * length, column);
-                fftw_execute_dft(strip->plan_y->backward, column, column);
+                fftw_execute_dft(tiles->plan_y->backward, column, column);
             }
             scatter(s->tile + i * tile + x, stride, sums, length, t->step_y);
         }
     }
 }
 
-/* Adds row y of both parts to the column sums, or takes it away. */
-static void slide(const tm_fft_strip *strip, const tm_fft_scratch *s, int64_t y, bool enters)
+static void slide(const tm_fft_tile_column *tiles, const tm_fft_scratch *s, int64_t y, bool enters)
 {
     const uint8_t *restrict row = s->row;
     for (int part = 0; part < 2; part++) {
         uint32_t *restrict sum = s->sum[part], *restrict sum_sq = s->sum_sq[part];
-        fetch_row(strip, s->row, part, y);
+        fetch_row(tiles, s->row, part, y);
         if (enters) {
-            for (int x = 0; x < strip->tiling->length_x; x++) {
+            for (int x = 0; x < tiles->tiling->length_x; x++) {
                 sum[x] += row[x];
                 sum_sq[x] += (uint32_t)(row[x] * row[x]);
             }
         } else {
-            for (int x = 0; x < strip->tiling->length_x; x++) {
+            for (int x = 0; x < tiles->tiling->length_x; x++) {
                 sum[x] -= row[x];
                 sum_sq[x] -= (uint32_t)(row[x] * row[x]);
             }
@@ -148,112 +149,114 @@ static void slide(const tm_fft_strip *strip, const tm_fft_scratch *s, int64_t y,
     }
 }
 
-static void start(const tm_fft_strip *strip, const tm_fft_scratch *s, int64_t top)
+static void start(const tm_fft_tile_column *tiles, const tm_fft_scratch *s, int64_t top)
 {
     for (int part = 0; part < 2; part++) {
-        memset(s->sum[part], 0, (size_t)strip->tiling->length_x * sizeof(uint32_t));
-        memset(s->sum_sq[part], 0, (size_t)strip->tiling->length_x * sizeof(uint32_t));
+        memset(s->sum[part], 0, (size_t)tiles->tiling->length_x * sizeof(uint32_t));
+        memset(s->sum_sq[part], 0, (size_t)tiles->tiling->length_x * sizeof(uint32_t));
     }
-    for (int64_t y = top; y < top + strip->job->geometry.template_height - 1; y++)
-        slide(strip, s, y, true);
+    for (int64_t y = top; y < top + tiles->job->geometry.template_height - 1; y++)
+        slide(tiles, s, y, true);
 }
 
-static void score(const tm_fft_strip *strip, const tm_fft_scratch *s, const tm_fft_row *row,
+static void score(const tm_fft_tile_column *tiles, const tm_fft_scratch *s, const tm_fft_row *row,
                   tm_candidate *best)
 {
-    (void)strip, (void)s;
+    (void)tiles, (void)s;
     tm_fft_score_row(row, best);
 }
 
 const tm_fft_samples tm_fft_integers = {
     .start = start, .load = load_row, .slide = slide, .score = score};
 
-static void score_part(const tm_fft_strip *strip, const tm_fft_scratch *s, int64_t top, int64_t y,
-                       int part, tm_candidate *best)
+static void score_part(const tm_fft_tile_column *tiles, const tm_fft_scratch *s, int64_t top,
+                       int64_t y, int part, tm_candidate *best)
 {
-    const tm_geometry *g = &strip->job->geometry;
-    const tm_fft_tiling *t = strip->tiling;
+    const tm_geometry *g = &tiles->job->geometry;
+    const tm_fft_tiling *t = tiles->tiling;
     const fftw_complex *points = s->tile + (y - top) * tm_fft_row_stride(t->length_x);
-    tm_fft_row row = {strip->job,
+    tm_fft_row row = {tiles->job,
                       part,
                       &points[0][part],
                       s->sum[part],
                       s->sum_sq[part],
                       s->prefix,
                       s->prefix_sq,
-                      strip->x + part * t->shift_x,
+                      tiles->x + part * t->shift_x,
                       y + part * t->shift_y,
                       0,
                       NULL};
 
-    row.count = smaller(smaller(t->step_x, t->range_x - strip->x), g->map_width - row.x);
+    row.count = smaller(smaller(t->step_x, t->range_x - tiles->x), g->map_width - row.x);
     if (row.y >= g->map_height || row.count <= 0)
         return;
-    if (strip->scans) {
-        row.scan = row.job->map.data ? NULL : &strip->scans[part];
-        row.job = tm_peak_scan_row(&strip->scans[part]);
+    if (tiles->scans) {
+        row.scan = row.job->map.data ? NULL : &tiles->scans[part];
+        row.job = tm_peak_scan_row(&tiles->scans[part]);
     }
-    strip->samples->score(strip, s, &row, best);
-    if (strip->scans)
-        tm_peak_scan_row_done(&strip->scans[part]);
+    tiles->samples->score(tiles, s, &row, best);
+    if (tiles->scans)
+        tm_peak_scan_row_done(&tiles->scans[part]);
 }
 
-static void score_rows(const tm_fft_strip *strip, const tm_fft_scratch *s, int64_t top,
+static void score_rows(const tm_fft_tile_column *tiles, const tm_fft_scratch *s, int64_t top,
                        tm_candidate *best)
 {
-    const tm_fft_tiling *t = strip->tiling;
-    const int64_t stride = tm_fft_row_stride(t->length_x), h = strip->job->geometry.template_height;
+    const tm_fft_tiling *t = tiles->tiling;
+    const int64_t stride = tm_fft_row_stride(t->length_x), h = tiles->job->geometry.template_height;
 
     for (int64_t y = top; y < smaller(top + t->step_y, t->range_y); y++) {
-        for (int i = 0; i < strip->mix->sums; i++) {
+        for (int i = 0; i < tiles->mix->sums; i++) {
             fftw_complex *points = s->tile + (i * t->length_y + y - top) * stride;
-            fftw_execute_dft(strip->plan_x->backward, points, points);
+            fftw_execute_dft(tiles->plan_x->backward, points, points);
         }
-        strip->samples->slide(strip, s, y + h - 1, true);
+        tiles->samples->slide(tiles, s, y + h - 1, true);
         for (int part = 0; part < 2; part++)
-            score_part(strip, s, top, y, part, best);
-        strip->samples->slide(strip, s, y, false);
+            score_part(tiles, s, top, y, part, best);
+        tiles->samples->slide(tiles, s, y, false);
     }
 }
 
-/* Row number at of all planes' tiles. */
-static void make_row(const tm_fft_strip *strip, const tm_fft_scratch *s, int64_t top, int64_t at)
+/* Makes row number at of all planes' tiles and transforms it. */
+static void make_row(const tm_fft_tile_column *tiles, const tm_fft_scratch *s, int64_t top,
+                     int64_t at)
 {
-    const tm_fft_tiling *t = strip->tiling;
+    const tm_fft_tiling *t = tiles->tiling;
     const int64_t stride = tm_fft_row_stride(t->length_x);
-    const bool beyond = at >= t->step_y + strip->job->geometry.template_height - 1;
+    const bool beyond = at >= t->step_y + tiles->job->geometry.template_height - 1;
 
     if (!beyond)
-        strip->samples->load(strip, s, top + at, at);
-    for (int i = 0; i < strip->mix->planes; i++) {
+        tiles->samples->load(tiles, s, top + at, at);
+    for (int i = 0; i < tiles->mix->planes; i++) {
         fftw_complex *row = s->tile + (i * t->length_y + at) * stride;
-        if (beyond) /* all windows */
+        if (beyond) /* no window has this row */
             memset(row, 0, (size_t)stride * sizeof *row);
         else
-            fftw_execute_dft(strip->plan_x->forward, row, row);
+            fftw_execute_dft(tiles->plan_x->forward, row, row);
     }
 }
 
-void tm_fft_strip_match(const tm_fft_strip *strip, const tm_fft_scratch *s, tm_candidate *best)
+void tm_fft_tile_column_match(const tm_fft_tile_column *tiles, const tm_fft_scratch *s,
+                              tm_candidate *best)
 {
-    const tm_fft_tiling *t = strip->tiling;
+    const tm_fft_tiling *t = tiles->tiling;
     const int64_t stride = tm_fft_row_stride(t->length_x);
-    const int64_t shared = strip->job->geometry.template_height - 1;
-    int64_t top = strip->first * t->step_y, ready = 0;
+    const int64_t shared = tiles->job->geometry.template_height - 1;
+    int64_t top = tiles->first * t->step_y, ready = 0;
 
-    strip->samples->start(strip, s, top);
-    for (int64_t i = strip->first; i < strip->last; i++, top += t->step_y) {
+    tiles->samples->start(tiles, s, top);
+    for (int64_t i = tiles->first; i < tiles->last; i++, top += t->step_y) {
         for (int64_t y = ready; y < t->length_y; y++)
-            make_row(strip, s, top, y);
-        if (strip->samples->loaded)
-            strip->samples->loaded(strip, s, top);
-        correlate_columns(strip, s);
-        score_rows(strip, s, top, best);
+            make_row(tiles, s, top, y);
+        if (tiles->samples->loaded)
+            tiles->samples->loaded(tiles, s, top);
+        correlate_columns(tiles, s);
+        score_rows(tiles, s, top, best);
 
         /* The columns' results have replaced the first step_y rows only: the rows
          * that the next tile shares with this one are still transformed. */
         ready = shared;
-        for (int k = 0; k < strip->mix->planes; k++) {
+        for (int k = 0; k < tiles->mix->planes; k++) {
             fftw_complex *tile = s->tile + k * stride * t->length_y;
             memmove(tile, tile + t->step_y * stride, (size_t)(ready * stride) * sizeof *tile);
         }

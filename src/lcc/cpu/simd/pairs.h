@@ -93,8 +93,8 @@ static void expand_pairs(uint32_t *planes, const uint8_t *staged, ptrdiff_t stri
 
 /* Phases half and half + 1 of 4*LANES columns of at most PAIR_ROWS rows. */
 static inline __attribute__((always_inline)) void
-pair_strip(int32_t *sft, ptrdiff_t sft_stride, const tm_packed_taps *packed, const uint32_t *planes,
-           ptrdiff_t stride, int rows, int half)
+pair_tile(int32_t *sft, ptrdiff_t sft_stride, const tm_packed_taps *packed, const uint32_t *planes,
+          ptrdiff_t stride, int rows, int half)
 {
     int h = packed->h, steps = packed->steps;
     ptrdiff_t plane = stride / 4;
@@ -137,9 +137,9 @@ static void correlate_pairs(int32_t *sft, ptrdiff_t sft_stride, const tm_packed_
         int height = rows - y < PAIR_ROWS ? rows - y : PAIR_ROWS;
         for (int j = 0; j < blocks * TM_LANES; j += LANES) {
             for (int half = 0; half <= 2; half += 2)
-                pair_strip(sft + y * sft_stride + j / TM_LANES * TM_BLOCK + j % TM_LANES +
-                               half * TM_LANES,
-                           sft_stride, packed, planes + y * stride + j, stride, height, half);
+                pair_tile(sft + y * sft_stride + j / TM_LANES * TM_BLOCK + j % TM_LANES +
+                              half * TM_LANES,
+                          sft_stride, packed, planes + y * stride + j, stride, height, half);
         }
     }
 }

@@ -158,8 +158,8 @@ static void expand_quads(uint32_t *planes, const uint8_t *staged, ptrdiff_t stri
 
 /* 4*LANES columns of at most TILE_ROWS rows. */
 static inline __attribute__((always_inline)) void
-correlate_strip(int32_t *sft, ptrdiff_t sft_stride, const tm_packed_taps *packed, const uint8_t *staged,
-                const uint32_t *planes, ptrdiff_t stride, int rows)
+correlate_tile(int32_t *sft, ptrdiff_t sft_stride, const tm_packed_taps *packed, const uint8_t *staged,
+               const uint32_t *planes, ptrdiff_t stride, int rows)
 {
     int h = packed->h, steps = packed->steps, groups = packed->groups;
     vi start = v_set1(START(packed));
@@ -245,9 +245,9 @@ static void correlate_quads(int32_t *sft, ptrdiff_t sft_stride, const tm_packed_
     for (int j = 0; j < blocks * TM_LANES; j += LANES) {
         for (int y = 0; y < rows; y += TILE_ROWS) {
             int height = rows - y < TILE_ROWS ? rows - y : TILE_ROWS;
-            correlate_strip(sft + y * sft_stride + j / TM_LANES * TM_BLOCK + j % TM_LANES,
-                            sft_stride, packed, staged + y * stride + 4 * j,
-                            planes + y * stride + j, stride, height);
+            correlate_tile(sft + y * sft_stride + j / TM_LANES * TM_BLOCK + j % TM_LANES,
+                           sft_stride, packed, staged + y * stride + 4 * j,
+                           planes + y * stride + j, stride, height);
         }
     }
 }
