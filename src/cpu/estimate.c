@@ -8,7 +8,7 @@
 #include "fft/f32.h"
 #include "fft/tiling.h"
 #include "integers.h"
-#include "lcc/cpu/f32_patch.h"
+#include "lcc/cpu/f32_staged.h"
 #include "lcc/cpu/kernels.h"
 
 /* Below this, looking for a tiling takes as long as the match. */
@@ -52,11 +52,11 @@ static double direct_ms(const tm_cpu_conditions *c, const tm_job *job)
 }
 
 #if TM_HAVE_FFTW
-/* What FFT holds in memory: each thread has tiles and some bytes besides, and all share the
- * template's spectra. */
+/* What FFT holds in memory: each thread has tiles and some bytes of staged samples, and all share
+ * the template's spectra. */
 typedef struct held_memory {
     int tiles, spectra;
-    int64_t patch;
+    int64_t staged;
 } held_memory;
 
 /* What FFT of floats costs. The costs' lengths are written to the given array. */
@@ -68,8 +68,8 @@ static tm_fft_costs f32_fft_costs(const tm_job *job, tm_fft_length *lengths, hel
     tm_fft_f32_make(&f32, job);
     held->tiles = tm_fft_f32_tiles(&f32);
     held->spectra = tm_fft_f32_spectra(&f32);
-    const tm_f32_patch patch = tm_f32_patch_of(job, NULL, TM_FFT_PATCH, 1);
-    held->patch = tm_f32_patch_samples(&patch) * (int64_t)sizeof(double);
+    const tm_f32_staged staged = tm_f32_staged_of(job, NULL, TM_FFT_STAGED, 1);
+    held->staged = tm_f32_staged_samples(&staged) * (int64_t)sizeof(double);
     for (int i = 0; i < costs.count; i++)
         lengths[i] = (tm_fft_length){costs.lengths[i].length,
                                      costs.lengths[i].ns / 2 * tm_fft_f32_transforms(&f32)};
@@ -94,7 +94,7 @@ static const char *estimate_fft(tm_estimate *estimate, const tm_cpu_conditions *
 
     costs.memory_ns = memory_ns / TM_CPU_FFT_FRAMES;
     if (c->fft_bytes) { /* tiles for each thread and the template's, with their margins */
-        const int64_t points = (c->fft_bytes - c->threads * held.patch) /
+        const int64_t points = (c->fft_bytes - c->threads * held.staged) /
                                (16 * (c->threads * held.tiles + held.spectra + 1));
         costs.max_points = points < costs.max_points ? points : costs.max_points;
     }

@@ -12,8 +12,8 @@
 extern "C" {
 #endif
 
-/* Windows whose samples are staged together when they are done again. */
-#define TM_FFT_PATCH 128
+/* Windows of a row whose samples are staged together when they are done again. */
+#define TM_FFT_STAGED 128
 
 /* A value of the frame at each of its pixels; 'of all channels' are sums. */
 typedef enum tm_fft_source {

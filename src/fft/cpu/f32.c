@@ -19,7 +19,7 @@ size_t tm_fft_f32_carve(tm_fft_f32_scratch *s, char *data, const tm_fft_f32 *f32
 
 #define TAKE(field, bytes)                                                                         \
     (field = data ? (void *)(data + used) : NULL, used += ((bytes) + 63) / 64 * 64)
-    *s = (tm_fft_f32_scratch){.patch = tm_f32_patch_of(f32->job, block, TM_FFT_PATCH, 1)};
+    *s = (tm_fft_f32_scratch){.staged = tm_f32_staged_of(f32->job, block, TM_FFT_STAGED, 1)};
     for (size_t c = 0; c < channels; c++)
         TAKE(s->pixels[c], row);
     TAKE(s->left_out, row);
@@ -39,8 +39,8 @@ size_t tm_fft_f32_carve(tm_fft_f32_scratch *s, char *data, const tm_fft_f32 *f32
     for (int i = 0; i < f32->slides; i++)
         TAKE(s->sums[f32->slide[i].sum], row);
     TAKE(s->norms, (size_t)((f32->planes + 2) * t->length_y) * sizeof(double));
-    TAKE(s->patch.samples, (size_t)tm_f32_patch_samples(&s->patch) * sizeof(double));
-    TAKE(s->patch.columns, (size_t)tm_f32_patch_columns(&s->patch) * sizeof(double));
+    TAKE(s->staged.samples, (size_t)tm_f32_staged_samples(&s->staged) * sizeof(double));
+    TAKE(s->staged.columns, (size_t)tm_f32_staged_columns(&s->staged) * sizeof(double));
 #undef TAKE
     return used;
 }

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of float windows, from sums of columns and the correlations. */
+/* Scores rows of float windows from the columns' sums and the correlations. */
 #include <string.h>
 
 #include "fft/cpu/tile.h"
 #include "integers.h"
 
-/* Runs that are added up side by side, so that none waits for its additions. */
+/* So many runs are added up side by side, so that no addition waits for the one before it. */
 enum { RUNS = 4 };
 
-/* Sums of w columns each, without a difference: what is left of a run of w columns,
- * and the beginning of the next one. The runs from first on, of those of the windows. */
+/* Sums of w columns each without differences, which would cancel: columns are cut into runs of w,
+ * and a sum is the end of one run and the beginning of the next. Makes the sums that begin in
+ * the given number of runs from column first on. */
 static void add_runs(const double *restrict values, double *restrict suffix, double *restrict to,
                      int64_t first, int runs, int64_t count, int64_t w)
 {
@@ -43,7 +44,7 @@ static void add_columns(const tm_fft_f32_scratch *s, int part, int slide, int64_
         add_runs(s->values, s->suffix, to, i * w, 1, count, w);
 }
 
-/* Every sum of the row's windows. */
+/* Makes all sums of the row's windows. */
 static void make_sums(const tm_fft_tile_column *tiles, const tm_fft_scratch *scratch,
                       const tm_fft_row *row)
 {
@@ -62,7 +63,8 @@ static void make_sums(const tm_fft_tile_column *tiles, const tm_fft_scratch *scr
                     s->sums[f32->slide[i].sum]);
 }
 
-/* A flat window needs no sums where means are taken off, nor where it is black. */
+/* Scores a flat window, which needs no sums where means are taken off or where it is black;
+ * otherwise returns false. */
 static bool score_flat(const tm_fft_f32_scratch *s, int part, int64_t i, double *score)
 {
     const tm_f32_scorer *scorer = &s->rule.scorer;
@@ -80,12 +82,13 @@ typedef struct block {
     int64_t first;
     int count;
     bool skipped[TM_F32_BLOCK];
-    double score[TM_F32_BLOCK], again[TM_F32_BLOCK]; /* 1 where it must be done again, else 0 */
-    tm_value value[TM_F32_BLOCK];                    /* of those */
+    double score[TM_F32_BLOCK];
+    double again[TM_F32_BLOCK];   /* 1 where the direct algorithm must score the window, else 0 */
+    tm_value value[TM_F32_BLOCK]; /* its score there */
 } block;
 
-/* From sums alone, of count windows whose sums begin at each of these. Inlined for a
- * metric and a number of channels that are known, so that there are no branches. */
+/* Scores count windows whose sums begin at these. Inlined for a metric and a number of channels
+ * that are known, so that there are no branches. */
 __attribute__((always_inline)) static inline void
 score_sums(const tm_f32_rule *any, const double *const sums[TM_F32_SUMS], int count,
            tm_metric metric, int channels, double *restrict score, double *restrict again)
@@ -128,7 +131,7 @@ static void score_all(const tm_f32_rule *rule, const double *const sums[TM_F32_S
         score_sums(rule, sums, b->count, metric, channels, b->score, b->again);
 }
 
-/* Returns how many must be done again. */
+/* Scores a block from its sums and returns how many windows must be done again. */
 static int score_block(const tm_fft_tile_column *tiles, const tm_fft_f32_scratch *s, int part,
                        block *b)
 {
@@ -151,29 +154,30 @@ static int score_block(const tm_fft_tile_column *tiles, const tm_fft_f32_scratch
     return again;
 }
 
-/* The direct way. The patch is staged unless it is there from the block before. */
-static void do_again(tm_fft_f32_scratch *s, const tm_fft_row *row, block *b, int64_t *staged)
+/* Scores windows by the direct algorithm. A block's samples are staged with those of the next
+ * ones: windows before *ready have theirs. */
+static void do_again(tm_fft_f32_scratch *s, const tm_fft_row *row, block *b, int64_t *ready)
 {
-    tm_f32_patch *p = &s->patch;
+    tm_f32_staged *staged = &s->staged;
     tm_f32_block sums;
 
-    if (*staged < b->first + b->count) {
-        p->x = row->x + b->first;
-        p->y = row->y;
-        p->width = smaller(TM_FFT_PATCH, row->count - b->first);
-        p->height = 1;
-        *staged = b->first + p->width;
-        tm_f32_patch_stage(p);
+    if (*ready < b->first + b->count) {
+        staged->x = row->x + b->first;
+        staged->y = row->y;
+        staged->width = smaller(TM_FFT_STAGED, row->count - b->first);
+        staged->height = 1;
+        *ready = b->first + staged->width;
+        tm_f32_stage(staged);
     }
-    tm_f32_patch_sums(p, row->x + b->first, row->y, &sums);
+    tm_f32_staged_sums(staged, row->x + b->first, row->y, &sums);
     for (int i = 0; i < b->count; i++) {
         if (b->again[i] != 0)
-            tm_f32_patch_values(p, &sums, row->x + b->first, row->y, i, 1, b->value);
+            tm_f32_staged_values(staged, &sums, row->x + b->first, row->y, i, 1, b->value);
     }
 }
 
-/* A score that ends below the best one, if it is compared with no other. Those beyond the
- * greatest number are all one. */
+/* Windows at this score or on the worse side of it cannot be the best, and where no map is wanted
+ * are left out. Infinite where none can be, as scores beyond the greatest float rank as equal. */
 static double floor_of(const tm_fft_row *row, const tm_candidate *best)
 {
     const bool distance = tm_is_distance(row->job->metric);
@@ -212,7 +216,7 @@ void tm_fft_score_f32_row(const tm_fft_tile_column *tiles, const tm_fft_scratch 
                           const tm_fft_row *row, tm_candidate *best)
 {
     tm_fft_f32_scratch *s = scratch->f32;
-    int64_t staged = 0; /* windows before this one, or their patch, are there */
+    int64_t ready = 0; /* the samples of windows before this one are staged */
     block b;
 
     make_sums(tiles, scratch, row);
@@ -220,7 +224,7 @@ void tm_fft_score_f32_row(const tm_fft_tile_column *tiles, const tm_fft_scratch 
         b.count = (int)smaller(TM_F32_BLOCK, row->count - b.first);
         const int again = score_block(tiles, s, row->part, &b);
         if (again)
-            do_again(s, row, &b, &staged);
+            do_again(s, row, &b, &ready);
         s->again += again;
         rank_block(row, &b, best);
     }

@@ -7,7 +7,7 @@
 
 #include "fft/f32.h"
 #include "fft/tiling.h"
-#include "lcc/cpu/f32_patch.h"
+#include "lcc/cpu/f32_staged.h"
 #include "lcc/peak_scan.h"
 
 /* Columns of points that are transformed side by side: a cache line of a row. */
@@ -32,7 +32,7 @@ typedef struct tm_fft_f32_scratch {
     double *suffix;
     int32_t *same[2];   /* rows, up to the last, whose w pixels from here on are all equal */
     double *norms;      /* squared, of length_y rows: each plane's, then F''s and F's */
-    tm_f32_patch patch; /* for windows that are done again */
+    tm_f32_staged staged;              /* windows that are done again */
     double pivots[2][TM_MAX_CHANNELS]; /* of the column of tiles */
     double seen[2], steps; /* since the sums were empty: squared norms of rows loaded, rows slid */
     tm_f32_rule rule;      /* of the tile */
@@ -42,7 +42,7 @@ typedef struct tm_fft_f32_scratch {
 /* One thread's memory. */
 typedef struct tm_fft_scratch {
     fftw_complex *tile;    /* of each plane length_y rows, tm_fft_row_stride points apart */
-    fftw_complex *columns; /* TM_FFT_COLUMNS of each plane, then of a sum where they differ */
+    fftw_complex *columns; /* TM_FFT_COLUMNS of each plane; of floats, then as many of a sum */
     uint8_t *row;          /* samples of a row */
     uint32_t *sum[2], *sum_sq[2]; /* of each column's samples, for the real and imaginary part */
     uint32_t *prefix;             /* length_x + 1 sums over them */
