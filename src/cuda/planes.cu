@@ -79,7 +79,7 @@ static tm_planes_score band_of(const planes_run *run, void *map)
     band.map_width = job->geometry.map_width;
     band.map = map;
     band.running_best =
-        map || job->metric != TM_METRIC_LCC || band.scorer.wide ? NULL : cuda->running_best;
+        map || job->metric != TM_METRIC_LCC || band.scorer.int128 ? NULL : cuda->running_best;
     band.variance = band.scorer.norm / TM_SCORE_SCALE;
     band.multiprocessors = cuda->traits.multiprocessors;
     return band;

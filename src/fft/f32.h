@@ -72,7 +72,7 @@ typedef struct tm_fft_f32 {
 } tm_fft_f32;
 
 /* How a job of floats is transformed. */
-void tm_fft_f32_make(tm_fft_f32 *real, const tm_job *job);
+void tm_fft_f32_make(tm_fft_f32 *f32, const tm_job *job);
 
 /* One of the taps at a pixel of the template. */
 double tm_fft_f32_tap(const tm_template *tmpl, tm_metric metric, int taps, int64_t i);

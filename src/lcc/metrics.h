@@ -55,8 +55,8 @@ typedef enum tm_dividend { TM_CORRELATION, TM_COVARIANCE, TM_DIFFERENCE } tm_div
 
 typedef enum tm_divisor { TM_BY_ONE, TM_BY_PIXELS, TM_BY_NORMS, TM_BY_DEVIATIONS } tm_divisor;
 
-/* The table as one number, 4 bits a metric, so that a look into it is a shift on every
- * device, and nothing where the metric is known when it is compiled. */
+/* The table as one number, so that a look into it is a shift on every device, and nothing where the
+ * metric is known when it is compiled. A metric takes 4 of its 64 bits: there may be at most 16. */
 #define TM_FORMULA(NAME, name, dividend, divisor)                                                  \
     | (uint64_t)((unsigned)(dividend) | (unsigned)(divisor) << 2) << 4 * TM_METRIC_##NAME
 #define TM_FORMULAS (UINT64_C(0) TM_EACH_METRIC(TM_FORMULA))
@@ -77,19 +77,19 @@ TM_HOST_DEVICE bool tm_is_integer(tm_metric metric)
     return tm_divisor_of(metric) == TM_BY_ONE;
 }
 
-/* The least is best. */
+/* Whether the least score is the best. */
 TM_HOST_DEVICE bool tm_is_distance(tm_metric metric)
 {
     return tm_dividend_of(metric) == TM_DIFFERENCE;
 }
 
-/* Scores lie in [-1, 1]. */
+/* Whether scores lie in [-1, 1]. */
 TM_HOST_DEVICE bool tm_is_normed(tm_metric metric)
 {
     return tm_divisor_of(metric) >= TM_BY_NORMS && !tm_is_distance(metric);
 }
 
-/* Which sums a metric is made of, besides S_FT. */
+/* Whether a metric is made of S_F, and of S_FF, besides S_FT. */
 TM_HOST_DEVICE bool tm_needs_s_f(tm_metric metric)
 {
     return tm_dividend_of(metric) == TM_COVARIANCE;
@@ -105,11 +105,11 @@ typedef struct tm_sums {
     int64_t s_f[TM_MAX_CHANNELS];
 } tm_sums;
 
-/* A metric with a template's part of it. */
+/* A metric and what it needs of the template. */
 typedef struct tm_scorer {
     tm_metric metric;
     int channels;
-    bool wide;     /* num and var_F may leave 64 bits */
+    bool int128; /* num and var_F may leave 64 bits and are made in 128 */
     int64_t n;
     int64_t s_t[TM_MAX_CHANNELS];
     int64_t s_tt;
@@ -132,9 +132,9 @@ TM_HOST_DEVICE float tm_float_of(int64_t value)
 #endif
 }
 
-/* To nearest even: what is cut off below 62 bits leaves a bit that says whether it
- * was 0, far below the 24 bits that are kept. */
-TM_HOST_DEVICE float tm_float_of_wide(tm_int128 value)
+/* Rounds to nearest even: what is cut off below 62 bits leaves a bit that says whether it was 0,
+ * far below the 24 bits that are kept. */
+TM_HOST_DEVICE float tm_float_of_int128(tm_int128 value)
 {
     tm_uint128 magnitude = value < 0 ? -(tm_uint128)value : (tm_uint128)value;
     float scale = 1.0f;
@@ -146,17 +146,17 @@ TM_HOST_DEVICE float tm_float_of_wide(tm_int128 value)
     return value < 0 ? -rounded : rounded;
 }
 
-/* n*product - the sum over the channels of a[c]*b[c]. Inlined, with channels and
- * wide known when compiled where speed matters: channels may be more than there
- * are, whose sums are 0. */
+/* n*product - the sum over the channels of a[c]*b[c]. Inlined, so that where speed matters channels
+ * and int128 are known when it is compiled. There may be more channels than the picture has: their
+ * sums are 0. */
 TM_HOST_DEVICE float tm_centred(int64_t n, int64_t product, const int64_t *a, const int64_t *b,
-                                int channels, bool wide)
+                                int channels, bool int128)
 {
-    if (wide) {
+    if (int128) {
         tm_int128 value = (tm_int128)n * product;
         for (int c = 0; c < channels; c++)
             value -= (tm_int128)a[c] * b[c];
-        return tm_float_of_wide(value);
+        return tm_float_of_int128(value);
     }
     int64_t value = n * product;
     for (int c = 0; c < channels; c++)
@@ -176,18 +176,19 @@ TM_HOST_DEVICE float tm_normed(const tm_scorer *s, float num, float a)
     return tm_lcc_quotient(num * TM_SCORE_SCALE, tm_or_one(a) * TM_SCORE_SCALE, s->norm);
 }
 
-/* S_FT or diff. */
+/* The score by a metric whose scores are integers: S_FT or diff. */
 TM_HOST_DEVICE int64_t tm_integer_score(const tm_scorer *s, const tm_sums *w)
 {
     return tm_is_distance(s->metric) ? w->s_ff - 2 * w->s_ft + s->s_tt : w->s_ft;
 }
 
 /* The score by a metric that divides. */
-TM_HOST_DEVICE float tm_metric_score(const tm_scorer *s, const tm_sums *w, int channels, bool wide)
+TM_HOST_DEVICE float tm_metric_score(const tm_scorer *s, const tm_sums *w, int channels,
+                                     bool int128)
 {
     const tm_divisor divisor = tm_divisor_of(s->metric);
     const float dividend = tm_needs_s_f(s->metric)
-                               ? tm_centred(s->n, w->s_ft, w->s_f, s->s_t, channels, wide)
+                               ? tm_centred(s->n, w->s_ft, w->s_f, s->s_t, channels, int128)
                                : tm_float_of(tm_integer_score(s, w));
     if (divisor == TM_BY_PIXELS) {
 #ifdef __CUDA_ARCH__
@@ -197,20 +198,20 @@ TM_HOST_DEVICE float tm_metric_score(const tm_scorer *s, const tm_sums *w, int c
 #endif
     }
     const float score = tm_normed(
-        s, dividend, divisor == TM_BY_NORMS
-                         ? tm_float_of(w->s_ff)
-                         : tm_centred(s->n, w->s_ff, w->s_f, w->s_f, channels, wide));
+        s, dividend,
+        divisor == TM_BY_NORMS ? tm_float_of(w->s_ff)
+                               : tm_centred(s->n, w->s_ff, w->s_f, w->s_f, channels, int128));
     return tm_is_distance(s->metric) ? score : tm_lcc_clamp(score, false);
 }
 
-TM_HOST_DEVICE tm_value tm_score_as(const tm_scorer *s, const tm_sums *w, int channels, bool wide)
+TM_HOST_DEVICE tm_value tm_score_as(const tm_scorer *s, const tm_sums *w, int channels, bool int128)
 {
     tm_value value = {0, 0, 0};
     if (tm_is_integer(s->metric)) {
         value.integer = tm_integer_score(s, w);
         value.rank = value.integer;
     } else {
-        value.score = tm_metric_score(s, w, channels, wide);
+        value.score = tm_metric_score(s, w, channels, int128);
         value.rank = tm_score_order(value.score);
     }
     if (tm_is_distance(s->metric))
@@ -220,7 +221,7 @@ TM_HOST_DEVICE tm_value tm_score_as(const tm_scorer *s, const tm_sums *w, int ch
 
 TM_HOST_DEVICE tm_value tm_score_of(const tm_scorer *s, const tm_sums *w)
 {
-    return tm_score_as(s, w, s->channels, s->wide);
+    return tm_score_as(s, w, s->channels, s->int128);
 }
 
 /* What the map holds where a position was skipped. */

@@ -20,9 +20,10 @@ typedef struct tm_peak_grid {
     const tm_job *job;
     size_t element;
     tm_peak_cuts x, y;
-    char *left, *right; /* a column of tiles' first and last column, map_height elements each */
-    char *top, *bottom; /* a row of tiles' first and last row, map_width each */
-    tm_candidate *pending; /* peaks in their tiles, at an edge */
+    char *left,
+        *right; /* first and last columns of each column of tiles, map_height elements each */
+    char *top, *bottom;    /* first and last rows of each row of tiles, map_width each */
+    tm_candidate *pending; /* at a tile's edge; they beat their neighbours in the tile */
     size_t pending_count, pending_room;
     bool failed;
 } tm_peak_grid;
@@ -30,7 +31,7 @@ typedef struct tm_peak_grid {
 /* One thread's view of the tile that it makes. */
 typedef struct tm_peak_scan {
     tm_peak_grid *grid;
-    tm_job row_job; /* the job with the next row as its map */
+    tm_job row_job; /* the job, but its map is the next row */
     int64_t least;
     int64_t column, row, x, y, width, height;
     int64_t done; /* rows that are there */
@@ -44,18 +45,18 @@ typedef struct tm_peak_scan {
 bool tm_peak_grid_init(tm_peak_grid *grid, const tm_job *job, const tm_tiles *tiles);
 void tm_peak_grid_free(tm_peak_grid *grid);
 
-/* After all tiles: settles what is pending. False if memory ran out. */
+/* Decides after all tiles which of the pending peaks are peaks. False if memory ran out. */
 bool tm_peak_grid_finish(tm_peak_grid *grid);
 
 /* Zero-initialise; free at the end. */
 void tm_peak_scan_free(tm_peak_scan *scan);
 
-/* Starts on a tile: second ones, where tiles have a shift, come after all first ones of
+/* Starts on a tile. Where tiles have a shift, the second ones are numbered after all first ones of
  * their row or column. False if memory ran out. */
 bool tm_peak_scan_begin(tm_peak_scan *scan, tm_peak_grid *grid, int64_t column, int64_t row);
 
-/* Scores of less can change nothing, unless the job's map is wanted: of positions
- * that have one, any other of less will do. Of metrics of real values. */
+/* Unless the job's map is wanted, a score below this can be written as any other below it: neither
+ * can become a peak that is kept. Only for metrics whose scores are floats. */
 float tm_peak_scan_floor(const tm_peak_scan *scan);
 
 /* The job whose map takes the tile's next row, at any y; done when it is there. */

@@ -70,7 +70,7 @@ void tm_plane_products_make(tm_plane_products *p, const tm_job *job, const tm_te
         p->sliding[i] = p->needed[i] && !mask;
 }
 
-static const uint16_t *wide_row(const tm_image *frame, int64_t y)
+static const uint16_t *row_u16(const tm_image *frame, int64_t y)
 {
     return (const uint16_t *)(const void *)(frame->samples + y * frame->stride);
 }
@@ -79,12 +79,12 @@ static void square_row(const tm_image *frame, int channels, int shift, int64_t x
                        int64_t count, uint8_t *to)
 {
     const uint8_t *row = frame->samples + y * frame->stride + x * channels;
-    const uint16_t *wide = wide_row(frame, y) + x * channels;
+    const uint16_t *samples = row_u16(frame, y) + x * channels;
     for (int64_t i = 0; i < count; i++) {
         uint64_t q = 0;
         for (int c = 0; c < channels; c++) {
-            uint32_t f = frame->type == TM_SAMPLE_U16 ? wide[i * channels + c]
-                                                      : row[i * channels + c];
+            uint32_t f =
+                frame->type == TM_SAMPLE_U16 ? samples[i * channels + c] : row[i * channels + c];
             q += f * f;
         }
         to[i] = (uint8_t)(q >> shift);
@@ -104,7 +104,7 @@ void tm_plane_row(const tm_plane_products *p, const tm_image *frame, int plane, 
     const int samples = p->channels * p->bytes;
 
     if (plane < samples && p->bytes == 2) {
-        const uint16_t *from = wide_row(frame, y) + x * p->channels + plane / 2;
+        const uint16_t *from = row_u16(frame, y) + x * p->channels + plane / 2;
         for (int64_t i = 0; i < count; i++)
             to[i] = (uint8_t)(from[i * p->channels] >> 8 * (plane % 2));
     } else if (plane < samples) {
@@ -155,9 +155,9 @@ static void enter_row(const tm_window_sums *s, int64_t y, int sign)
         if (!sum && !sq)
             break;
         const uint8_t *row = frame->samples + y * frame->stride + x * channels + c;
-        const uint16_t *wide = wide_row(frame, y) + x * channels + c;
+        const uint16_t *samples = row_u16(frame, y) + x * channels + c;
         for (int64_t i = first; i < last; i++) {
-            uint32_t f = frame->type == TM_SAMPLE_U16 ? wide[i * channels] : row[i * channels];
+            uint32_t f = frame->type == TM_SAMPLE_U16 ? samples[i * channels] : row[i * channels];
             if (sum)
                 sum[i] += sign * (int64_t)f;
             if (sq)
@@ -215,7 +215,7 @@ void tm_window_sums_row(tm_window_sums *s, int64_t count)
 __attribute__((always_inline)) static inline void
 rank_as(const tm_job *job, const tm_scorer *scorer, const tm_plane_products *products,
         const int64_t *const sums[TM_SUMS], int64_t x, int64_t y, int64_t count, tm_candidate *best,
-        int channels, bool wide)
+        int channels, bool int128)
 {
     const int64_t position = y * job->geometry.map_width + x;
 
@@ -232,7 +232,7 @@ rank_as(const tm_job *job, const tm_scorer *scorer, const tm_plane_products *pro
             if (products->needed[TM_SUM_F + c])
                 window.s_f[c] = sums[TM_SUM_F + c][i];
         }
-        tm_value value = tm_score_as(scorer, &window, channels, wide);
+        tm_value value = tm_score_as(scorer, &window, channels, int128);
         tm_candidate candidate = {value.rank, position + i};
         tm_job_store(job, x + i, y, &value);
         if (tm_candidate_beats(candidate, *best))
@@ -244,9 +244,9 @@ void tm_rank_row(const tm_job *job, const tm_scorer *scorer, const tm_plane_prod
                  const int64_t *const sums[TM_SUMS], int64_t x, int64_t y, int64_t count,
                  tm_candidate *best)
 {
-    if (products->channels == 1 && !scorer->wide)
+    if (products->channels == 1 && !scorer->int128)
         rank_as(job, scorer, products, sums, x, y, count, best, 1, false);
-    else if (!scorer->wide)
+    else if (!scorer->int128)
         rank_as(job, scorer, products, sums, x, y, count, best, products->channels, false);
     else
         rank_as(job, scorer, products, sums, x, y, count, best, products->channels, true);

@@ -175,10 +175,10 @@ tm_scorer tm_scorer_make(const tm_template *t, tm_metric metric)
                    .s_tt = t->sum_sq};
 
     memcpy(s.s_t, t->channel_sums, sizeof s.s_t);
-    s.wide = (tm_int128)t->count * t->count * t->channels * most * most >> 62 != 0;
+    s.int128 = (tm_int128)t->count * t->count * t->channels * most * most >> 62 != 0;
     switch (tm_divisor_of(metric)) {
     case TM_BY_DEVIATIONS:
-        s.norm = tm_or_one(tm_centred(s.n, t->sum_sq, s.s_t, s.s_t, s.channels, s.wide)) *
+        s.norm = tm_or_one(tm_centred(s.n, t->sum_sq, s.s_t, s.s_t, s.channels, s.int128)) *
                  TM_SCORE_SCALE;
         break;
     case TM_BY_PIXELS:

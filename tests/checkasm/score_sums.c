@@ -5,9 +5,9 @@
 #include "checkasm.h"
 
 /* Sums of all sizes, and so that variances are 0 or too great for 64 bits. */
-static void fill_sums(int64_t *sums, int count, bool wide)
+static void fill_sums(int64_t *sums, int count, bool int128)
 {
-    const int bits = (int)check_random_in(0, wide ? 46 : 30);
+    const int bits = (int)check_random_in(0, int128 ? 46 : 30);
     for (int i = 0; i < count; i++)
         sums[i] = check_random() % 8 ? check_random_in(0, INT64_C(1) << bits) : 0;
 }
@@ -19,7 +19,7 @@ static void compare_sums(const tm_scorer *s, const int64_t *const *sums, int blo
     char text[64];
 
     snprintf(text, sizeof text, "metric %d, %d channels%s%s", (int)s->metric, s->channels,
-             s->wide ? ", wide" : "", sums[TM_SUM_TOUCHED] ? ", masked" : "");
+             s->int128 ? ", 128 bits" : "", sums[TM_SUM_TOUCHED] ? ", masked" : "");
     isas[0].score_sums(s, sums, blocks, expected.data);
     for (int i = 1; i < isa_count; i++) {
         if (isas[i].score_sums == isas[i - 1].score_sums)
@@ -49,18 +49,18 @@ void scores_of_sums(void)
     enum { BLOCKS = 3 };
     static int64_t memory[TM_SUMS][BLOCKS * TM_BLOCK];
     for (int64_t n = check_cases(1000); n > 0; n--) {
-        const bool wide = check_random() % 4 == 0;
+        const bool int128 = check_random() % 4 == 0;
         const int64_t *sums[TM_SUMS];
         tm_scorer s = {.metric = (tm_metric)check_random_in(0, TM_METRICS - 1),
                        .channels = (int)check_random_in(1, TM_MAX_CHANNELS),
-                       .wide = wide,
-                       .n = check_random_in(1, wide ? 65536 : 32767),
+                       .int128 = int128,
+                       .n = check_random_in(1, int128 ? 65536 : 32767),
                        .s_tt = check_random_in(0, 1 << 30),
                        .norm = (float)check_random_in(1, 1 << 30) * TM_SCORE_SCALE};
         for (int c = 0; c < s.channels; c++)
             s.s_t[c] = check_random_in(0, 1 << 30);
         for (int i = 0; i < TM_SUMS; i++) {
-            fill_sums(memory[i], BLOCKS * TM_BLOCK, wide);
+            fill_sums(memory[i], BLOCKS * TM_BLOCK, int128);
             sums[i] = memory[i];
         }
         if (check_random() % 2)

@@ -65,7 +65,7 @@ static void sum_up(int64_t *restrict to, const tm_source_row *row, int sum, int 
 static inline __attribute__((always_inline)) void score_each(const tm_scorer *scorer,
                                                              const int64_t *const *sums, int blocks,
                                                              float *restrict to, tm_metric metric,
-                                                             int channels, bool wide)
+                                                             int channels, bool int128)
 {
     const int64_t *ft = sums[TM_SUM_FT], *ff = tm_needs_s_ff(metric) ? sums[TM_SUM_FF] : ft;
     const float skipped = tm_skipped_value(metric).score;
@@ -78,7 +78,7 @@ static inline __attribute__((always_inline)) void score_each(const tm_scorer *sc
             tm_sums window = {.s_ft = ft[i], .s_ff = ff[i]};
             for (int c = 0; c < channels && tm_needs_s_f(metric); c++)
                 window.s_f[c] = sums[TM_SUM_F + c][i];
-            scores[i - at] = tm_metric_score(&s, &window, channels, wide);
+            scores[i - at] = tm_metric_score(&s, &window, channels, int128);
         }
         if (sums[TM_SUM_TOUCHED]) {
             for (int i = 0; i < TM_BLOCK; i++)
@@ -95,7 +95,7 @@ static inline __attribute__((always_inline)) void
 score_metric(const tm_scorer *s, const int64_t *const *sums, int blocks, float *to,
              tm_metric metric)
 {
-    if (s->wide)
+    if (s->int128)
         score_each(s, sums, blocks, to, metric, s->channels, true);
     else if (s->channels == 1)
         score_each(s, sums, blocks, to, metric, 1, false);

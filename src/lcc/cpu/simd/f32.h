@@ -17,13 +17,13 @@ enum { BLOCK = TM_F32_BLOCK, PART = 512 };
 #define MULTIPLY_ADD(a, b, c) ((a) * (b) + (c))
 #endif
 
-#define REAL_INLINE __attribute__((always_inline)) static inline
+#define F32_INLINE __attribute__((always_inline)) static inline
 
 enum { PRODUCTS, DISTANCES, SUMS, SQUARES };
 
 /* Adds count taps of one row. */
-REAL_INLINE void add_taps(double *restrict to, const double *restrict row,
-                          const double *restrict taps, const uint8_t *mask, int64_t count, int what)
+F32_INLINE void add_taps(double *restrict to, const double *restrict row,
+                         const double *restrict taps, const uint8_t *mask, int64_t count, int what)
 {
     double sums[BLOCK];
     memcpy(sums, to, sizeof sums);
@@ -45,7 +45,7 @@ REAL_INLINE void add_taps(double *restrict to, const double *restrict row,
     memcpy(to, sums, sizeof sums);
 }
 
-REAL_INLINE void add_block(double *restrict to, double *restrict part)
+F32_INLINE void add_block(double *restrict to, double *restrict part)
 {
     for (int i = 0; i < BLOCK; i++) {
         to[i] += part[i];
@@ -54,8 +54,8 @@ REAL_INLINE void add_block(double *restrict to, double *restrict part)
 }
 
 /* One kind of sum over the taps of channels [first, last). */
-REAL_INLINE void tap_sums(double *to, const tm_f32_view *v, const uint8_t *mask, int first,
-                          int last, int what)
+F32_INLINE void tap_sums(double *to, const tm_f32_view *v, const uint8_t *mask, int first, int last,
+                         int what)
 {
     double part[BLOCK] = {0};
     int64_t terms = 0;
@@ -79,7 +79,7 @@ REAL_INLINE void tap_sums(double *to, const tm_f32_view *v, const uint8_t *mask,
 }
 
 /* Sums of samples, or of their squares, of the h rows above each other. */
-REAL_INLINE void column_sums(const tm_f32_view *v, int c, bool squares)
+F32_INLINE void column_sums(const tm_f32_view *v, int c, bool squares)
 {
     for (int64_t x = 0; x < v->w + BLOCK - 1; x += BLOCK) {
         double sums[BLOCK] = {0}, part[BLOCK] = {0};
@@ -95,7 +95,7 @@ REAL_INLINE void column_sums(const tm_f32_view *v, int c, bool squares)
     }
 }
 
-REAL_INLINE void box_sums(double *to, const tm_f32_view *v, int c, bool squares)
+F32_INLINE void box_sums(double *to, const tm_f32_view *v, int c, bool squares)
 {
     double part[BLOCK] = {0};
     column_sums(v, c, squares);

@@ -176,7 +176,7 @@ cudaError_t tm_planes_score_launch(const tm_planes_score *c, cudaStream_t stream
     const tm_sums_kind kind = tm_sums_kind_of(&c->scorer, c->bytes);
     products_form *kernel = kind == TM_SUMS_8    ? form_of<tm_sums_8>(c->channels)
                             : kind == TM_SUMS_16 ? form_of<tm_sums_16>(c->channels)
-                                                 : form_of<tm_sums_wide>(c->channels);
+                                                 : form_of<tm_sums_int128>(c->channels);
     kernel<<<tiles.grid, tiles.threads, 0, stream>>>(*c, tiles.tile_rows);
     return cudaGetLastError();
 }

@@ -19,13 +19,13 @@ struct __align__(16) tm_quad
 };
 
 /* The types that a kernel keeps its sums in. All sums are exact modulo 2^32 or 2^64. */
-typedef enum tm_sums_kind { TM_SUMS_8, TM_SUMS_16, TM_SUMS_WIDE } tm_sums_kind;
+typedef enum tm_sums_kind { TM_SUMS_8, TM_SUMS_16, TM_SUMS_INT128 } tm_sums_kind;
 
 /* Samples of a byte, where S_FF and S_FT fit 32 bits. */
 struct tm_sums_8 {
     typedef uint32_t F, FF;
     static const tm_sums_kind kind = TM_SUMS_8;
-    static const bool wide = false;
+    static const bool int128 = false;
 };
 
 /* Where S_F fits 32 bits, and S_FF and S_FT 64. */
@@ -33,14 +33,14 @@ struct tm_sums_16 {
     typedef uint32_t F;
     typedef uint64_t FF;
     static const tm_sums_kind kind = TM_SUMS_16;
-    static const bool wide = false;
+    static const bool int128 = false;
 };
 
-/* Where num and var_F do not fit 64 bits. */
-struct tm_sums_wide {
+/* Where num and var_F do not fit 64 bits and are made in 128. */
+struct tm_sums_int128 {
     typedef uint64_t F, FF;
-    static const tm_sums_kind kind = TM_SUMS_WIDE;
-    static const bool wide = true;
+    static const tm_sums_kind kind = TM_SUMS_INT128;
+    static const bool int128 = true;
 };
 
 static __device__ __forceinline__ int64_t tm_mul_wide(uint32_t a, uint32_t b)
@@ -118,7 +118,7 @@ static __device__ __forceinline__ void tm_offer_lcc(const tm_planes_score &c, tm
 
 /* The score by any metric, with 128 bits. It is called, not inlined in each kernel. */
 template <int CHANNELS>
-static __device__ __noinline__ tm_value tm_wide_score_of(const tm_scorer &scorer, tm_sums sums)
+static __device__ __noinline__ tm_value tm_score_of_int128(const tm_scorer &scorer, tm_sums sums)
 {
     return tm_score_as(&scorer, &sums, CHANNELS, true);
 }
@@ -132,7 +132,7 @@ tm_emit(const tm_planes_score &c, typename SUMS::FF ft, typename SUMS::FF ff,
     tm_value value;
     if (skipped) {
         value = tm_skipped_value(c.scorer.metric);
-    } else if (!SUMS::wide && c.scorer.metric == TM_METRIC_LCC) {
+    } else if (!SUMS::int128 && c.scorer.metric == TM_METRIC_LCC) {
         float num, var;
         tm_centre(c, ft, ff, f, &num, &var);
         value.score = tm_lcc_clamp(tm_normed(&c.scorer, num, var), false);
@@ -142,7 +142,7 @@ tm_emit(const tm_planes_score &c, typename SUMS::FF ft, typename SUMS::FF ff,
 #pragma unroll
         for (int k = 0; k < CHANNELS; k++)
             sums.s_f[k] = (int64_t)f[k];
-        value = SUMS::wide ? tm_wide_score_of<CHANNELS>(c.scorer, sums)
+        value = SUMS::int128 ? tm_score_of_int128<CHANNELS>(c.scorer, sums)
                            : tm_score_as(&c.scorer, &sums, CHANNELS, false);
     }
     if (c.map && tm_is_integer(c.scorer.metric))
@@ -166,8 +166,8 @@ static __device__ __forceinline__ void tm_tell_best(const tm_planes_score &c,
 
 static inline tm_sums_kind tm_sums_kind_of(const tm_scorer *s, int bytes)
 {
-    if (s->wide)
-        return TM_SUMS_WIDE;
+    if (s->int128)
+        return TM_SUMS_INT128;
     return bytes == 1 && s->n * s->channels <= UINT32_MAX / (255 * 255) ? TM_SUMS_8 : TM_SUMS_16;
 }
 

@@ -236,7 +236,7 @@ typedef struct window_sums_form {
 template <typename SUMS, int CHANNELS, bool TOUCH, bool NARROW>
 static window_sums_form form_of_width(bool best)
 {
-    return {best && !SUMS::wide ? window_sums_kernel<SUMS, CHANNELS, TOUCH, NARROW, !SUMS::wide>
+    return {best && !SUMS::int128 ? window_sums_kernel<SUMS, CHANNELS, TOUCH, NARROW, !SUMS::int128>
                                 : window_sums_kernel<SUMS, CHANNELS, TOUCH, NARROW, false>,
             tm_sums_row<SUMS, CHANNELS, TOUCH>::COLUMN};
 }
@@ -262,7 +262,7 @@ static window_sums_form form_of_kind(const tm_scorer *s, int bytes, bool narrow,
     const tm_sums_kind kind = tm_sums_kind_of(s, bytes);
     return kind == TM_SUMS_8    ? form_of_channels<tm_sums_8, TOUCH>(s->channels, narrow, best)
            : kind == TM_SUMS_16 ? form_of_channels<tm_sums_16, TOUCH>(s->channels, narrow, best)
-                                : form_of_channels<tm_sums_wide, TOUCH>(s->channels, narrow, best);
+                                : form_of_channels<tm_sums_int128, TOUCH>(s->channels, narrow, best);
 }
 
 /* best: the best LCC alone. */
