@@ -194,10 +194,12 @@ static long double formula(const kind_problem *p, int64_t x, int64_t y)
 {
     const int channels = p->tmpl.channels ? p->tmpl.channels : 1;
     const bool centred = p->metric == TM_METRIC_LCC || p->metric == TM_METRIC_CCOEFF;
-    long double ft = 0, ff = 0, tt = 0, diff = 0;
+    long double ft = 0, ff = 0, tt = 0, diff = 0, n = 0;
 
+    for (int64_t i = 0; i < p->tmpl.width * p->tmpl.height; i++)
+        n += in_mask(&p->tmpl, i % p->tmpl.width, i / p->tmpl.width);
     for (int c = 0; c < channels; c++) {
-        long double mean_f = 0, mean_t = 0, n = 0;
+        long double mean_f = 0, mean_t = 0;
         for (int pass = centred ? 0 : 1; pass < 2; pass++) {
             for (int64_t i = 0; i < p->tmpl.width * p->tmpl.height; i++) {
                 const int64_t u = i % p->tmpl.width, v = i / p->tmpl.width;
@@ -210,7 +212,6 @@ static long double formula(const kind_problem *p, int64_t x, int64_t y)
                 if (pass == 0) {
                     mean_f += f;
                     mean_t += t;
-                    n += 1;
                     continue;
                 }
                 ft += (f - mean_f) * (t - mean_t);

@@ -72,7 +72,7 @@ static void compare(const truth *t, const tm_search *s, const tm_hit *expected, 
 /* Matchers of one device, one a metric and domain, kept across cases. */
 typedef struct device_under_test {
     tm_settings settings;
-    tm_matcher *matchers[6][3];
+    tm_matcher *matchers[TM_METRICS][3];
 } device_under_test;
 
 static tm_matcher *matcher_of(device_under_test *b, const scene *p)

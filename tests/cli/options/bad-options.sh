@@ -45,3 +45,12 @@ fail --map map.npy -t a -t b c
 fail --dump-template dump.txt -t a -t b c
 fail --algorithm reference --device cuda a b
 fail --algorithm cufft --device cpu a b
+# The two lists that tests/cli/run replaces: the help's metrics, and all instruction sets there are for any processor.
+metrics=$(tmatch --help | sed -n -e 's/|/, /g' -e 's/^ *--metric \(.*\), /\1 or /p')
+tmatch --metric - a b 2>&1 | grep -q -F "'-' is not any of $metrics" || echo "not all metrics: $metrics"
+for metric in lcc ccorr ccorr_normed ccoeff sqdiff sqdiff_normed; do
+    echo "$metrics" | grep -q -w "$metric" || echo "no $metric"
+done
+for set in sse4.1 avx2 avx512bw avx512vnni avxvnni amx dotprod; do
+    tmatch --cpu-features - a b 2>&1 | grep -q ", $set[,.]" || echo "no $set"
+done
