@@ -3,7 +3,7 @@
 
 #include "integers.h"
 
-/* Which signs samples have. */
+/* Whether there are samples of either sign. */
 typedef struct signs {
     bool negative, positive;
 } signs;
@@ -19,7 +19,7 @@ static void look_at(signs *s, const float *samples, int64_t count)
     s->positive |= positive;
 }
 
-/* Whether products may cancel. */
+/* Whether products of the frame and the template may have both signs, so that their sum cancels. */
 static bool signs_differ(const tm_job *job)
 {
     const tm_image *frame = &job->frame;
@@ -33,7 +33,7 @@ static bool signs_differ(const tm_job *job)
            (of_template.negative && of_template.positive);
 }
 
-/* A sum of the planes' correlations; its taps are those of channel 0 on. */
+/* Adds a sum of all channels' correlations; taps are those of channel 0. */
 static void add_terms(tm_fft_f32 *r, int sum, tm_fft_source source, int channels, int taps,
                       double norm)
 {
@@ -46,7 +46,8 @@ static void add_terms(tm_fft_f32 *r, int sum, tm_fft_source source, int channels
     }
 }
 
-/* The sum of a plane's values that count: F' are transformed already. */
+/* Adds the sum of a plane's values over the pixels that count. With a mask that is a correlation;
+ * samples are transformed already. */
 static void add_plane(tm_fft_f32 *r, int sum, tm_fft_source source, int channel)
 {
     const tm_template *t = r->job->tmpl;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which planes of a float frame are transformed, with which taps they are
- * correlated, and which sums slide instead. */
+/* Which planes of a float frame are transformed, with which taps they are correlated, and which
+ * sums are window sums, made without transforms. */
 #ifndef TMATCH_FFT_F32_H
 #define TMATCH_FFT_F32_H
 
@@ -71,10 +71,10 @@ typedef struct tm_fft_f32 {
     tm_f32_rule rule;           /* without a tile's errors */
 } tm_fft_f32;
 
-/* How a job of floats is transformed. */
+/* Plans how a job of floats is transformed. */
 void tm_fft_f32_make(tm_fft_f32 *f32, const tm_job *job);
 
-/* One of the taps at a pixel of the template. */
+/* Returns one of the taps at pixel i of the template. */
 double tm_fft_f32_tap(const tm_template *tmpl, tm_metric metric, int taps, int64_t i);
 
 /* Distances over norms need the sums of F^2 besides those of F'^2. */
@@ -83,13 +83,13 @@ static inline bool tm_fft_f32_needs_raw_squares(tm_metric metric)
     return tm_is_distance(metric) && tm_f32_needs_s_ff(metric);
 }
 
-/* How often planes are transformed and sums transformed back. */
+/* How many transforms a pair of tiles takes, there and back. */
 static inline int tm_fft_f32_transforms(const tm_fft_f32 *r)
 {
     return r->planes + r->sums;
 }
 
-/* Tiles that are held at once, and spectra. */
+/* How many tiles are held at once. */
 static inline int tm_fft_f32_tiles(const tm_fft_f32 *r)
 {
     return r->planes > r->sums ? r->planes : r->sums;

@@ -93,7 +93,7 @@ typedef struct tm_backend {
     tm_status (*match)(tm_device *device, tm_job *jobs, size_t count, tm_work *work,
                        tm_message *message);
 
-    /* The rest is NULL for the CPU. */
+    /* The CPU has NULL for the rest. */
 
     /* About how long a row of the job's map takes, in milliseconds of a common device, with
      * or without its part of the frame's copy. A wrong number makes a match slower, never

@@ -11,7 +11,8 @@ typedef struct tm_direct_costs {
     double window, row, tap;
 } tm_direct_costs;
 
-/* Nanoseconds for rows of a map that are taken to be so wide. */
+/* Nanoseconds for a map of so many rows; width is that of the windows made, which may be more than
+ * the map's. */
 static inline double tm_direct_ns(const tm_direct_costs *costs, const tm_geometry *g, double width,
                                   int64_t rows)
 {

@@ -129,8 +129,8 @@ tm_f32_rule tm_f32_rule_make(const tm_template *t, tm_metric metric)
     return rule;
 }
 
-/* Whether the samples of a window inside the frame have the same bits: what is flat
- * is mostly so, and this is quick. */
+/* Whether all pixels of a window inside the frame have the same bits. That is quick to see, and
+ * most flat windows are so. */
 static bool same_bits(const tm_job *job, int64_t left, int64_t top)
 {
     const tm_template *t = job->tmpl;

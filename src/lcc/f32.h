@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-/* A float template's part; all in planes, a channel after the other. */
+/* What a float template is prepared to: samples in planes, one channel after the other. */
 typedef struct tm_f32_samples {
     double *taps;                  /* T - mean, 0 where pixels don't count */
     double *samples;               /* T, likewise */
@@ -38,13 +38,13 @@ void tm_f32_free(tm_f32_samples **f32);
 /* Whether rows [first, end) have finite samples only. */
 bool tm_f32_is_finite(const tm_image *image, int64_t first, int64_t end);
 
-/* What scores need of the template. */
+/* Makes what scores need of the template. */
 tm_f32_scorer tm_f32_scorer_make(const tm_template *tmpl, tm_metric metric);
 
-/* Without the errors of a tile's estimates. */
+/* Makes the rule but for the errors of a tile's estimates, which tm_f32_rule_at sets. */
 tm_f32_rule tm_f32_rule_make(const tm_template *tmpl, tm_metric metric);
 
-/* Sums around the window's own mean, and its score. */
+/* Scores a window by sums around its own mean. */
 double tm_f32_window(const tm_job *job, int64_t x, int64_t y);
 
 static inline const float *tm_f32_row(const tm_image *frame, int64_t y)
@@ -70,7 +70,7 @@ typedef struct tm_truth {
 tm_truth tm_reference_truth(const tm_job *job, int64_t x, int64_t y);
 tm_value tm_reference_f32(const tm_job *job, int64_t x, int64_t y);
 
-/* How far a score may be from the truth. */
+/* How far a score may be from the oracle's. */
 double tm_f32_bound(tm_metric metric, const tm_truth *truth);
 
 #ifdef __cplusplus

@@ -30,7 +30,7 @@ typedef struct tm_f32_rule {
     double least;          /* variance, or s_ff, of a window whose products are near enough */
 } tm_f32_rule;
 
-/* Sets what depends on the tile. */
+/* Sets what depends on the tile, from the errors of its estimates. */
 TM_HOST_DEVICE void tm_f32_rule_at(tm_f32_rule *r, const tm_f32_estimates *error)
 {
     const double allowed = tm_is_normed(r->scorer.metric) ? 0x1p-27 : 0x1p-31;
@@ -69,7 +69,7 @@ TM_HOST_DEVICE bool tm_f32_near_centred(const tm_f32_rule *r, const tm_f32_estim
     return (variance > 0) & (variance >= r->least) & (e_var <= 0x1p-27 * variance);
 }
 
-/* Whether the sums may be taken. */
+/* Whether the estimates are near enough to be scored. */
 TM_HOST_DEVICE bool tm_f32_near(const tm_f32_rule *r, const tm_f32_estimates *s)
 {
     const double e_ff = r->error.s_ff + r->added * s->s_ff;
@@ -93,7 +93,7 @@ TM_HOST_DEVICE bool tm_f32_near(const tm_f32_rule *r, const tm_f32_estimates *s)
            (r->error.squares + r->added * s->squares <= 0x1p-39 * s->squares);
 }
 
-/* What scores are made of. */
+/* The sums that scores are made of, from the estimates. */
 TM_HOST_DEVICE tm_f32_sums tm_f32_scored(const tm_f32_rule *r, const tm_f32_estimates *s)
 {
     const bool distance = tm_is_distance(r->scorer.metric);

@@ -5,14 +5,14 @@
 
 #include "lcc/metrics.h"
 
-/* Standard deviations of a window that its mean may lie from the pivot. */
+/* A window's mean may lie so many of its standard deviations from the pivot. */
 #define TM_F32_PIVOT_DISTANCE 64.0
 
 /* Sums are made of parts of about this many terms. */
 enum { TM_PARTIAL_TERMS = 512 };
 
-/* A sum in parts, so that its error grows with their length and number, not with
- * the number of terms. */
+/* A sum in parts, whose error grows with the length and the number of parts and not with the number
+ * of terms. */
 typedef struct tm_partial_sum {
     double part, whole;
     int terms;
@@ -33,7 +33,7 @@ TM_HOST_DEVICE double tm_partial_sum_total(const tm_partial_sum *sum)
     return sum->whole + sum->part;
 }
 
-/* A metric with a template's part of it. */
+/* A metric and what it needs of the template. */
 typedef struct tm_f32_scorer {
     tm_metric metric;
     int channels;
@@ -48,7 +48,7 @@ TM_HOST_DEVICE bool tm_f32_needs_s_ff(tm_metric metric)
     return tm_needs_s_f(metric) || tm_divisor_of(metric) == TM_BY_NORMS;
 }
 
-/* A window's, with F' = F - pivot. What the metric does not need stays 0. */
+/* The sums of a window, with F' = F - pivot. What the metric does not need stays 0. */
 typedef struct tm_f32_sums {
     double products; /* F'*T' of centred metrics, else F*T; of distances (F - T)^2 */
     double s_ff;     /* of F' */
@@ -62,13 +62,15 @@ TM_HOST_DEVICE void tm_f32_centre(const tm_f32_scorer *s, tm_f32_sums *w, int ch
     w->products -= s_f * s->means[channel];
 }
 
-/* A black window, or template, against another: no match, whatever the values. */
+/* The normed distance where window, template or both are black: 0 if they are equal, else 2 or
+ * more, which is no match. */
 TM_HOST_DEVICE double tm_f32_black(double diff)
 {
     return diff == 0 ? 0 : fmax(2.0, sqrt(diff));
 }
 
-/* False where the sums are too far from the window's mean to say. */
+/* Writes the score. False where the pivot lies too far from the window's mean for the sums to
+ * tell. */
 TM_HOST_DEVICE bool tm_f32_score_of(const tm_f32_scorer *s, const tm_f32_sums *w, double *score)
 {
     *score = w->products;
@@ -98,7 +100,7 @@ TM_HOST_DEVICE double tm_f32_clamp(double value, double low, double high)
     return value < low ? low : value > high ? high : value;
 }
 
-/* The score as a binary32: what would be infinite is the greatest but one. */
+/* The score as a binary32. Where that would be infinite it is the greatest float but one. */
 TM_HOST_DEVICE tm_value tm_f32_value(tm_metric metric, double score)
 {
     const double greatest = 0x1.fffffcp127;

@@ -41,8 +41,8 @@ static inline int64_t tm_image_row_bytes(const tm_image *image)
     return image->width * tm_image_channels(image) * tm_sample_size(image->type);
 }
 
-/* 8-bit gray without a mask: what kernels take. All other pictures are split into
- * such planes. */
+/* Whether a picture is 8-bit gray without a mask, which kernels take as it is. All others are split
+ * into such planes. */
 static inline bool tm_image_is_plain(const tm_image *image)
 {
     return image->type == TM_SAMPLE_U8 && tm_image_channels(image) == 1 && !image->mask;
@@ -77,7 +77,7 @@ struct tm_template {
 /* Copies and sums a valid image of at most TM_MAX_TEMPLATE_PIXELS. Errors: MEMORY. */
 tm_status tm_template_prepare(tm_template **tmpl, const tm_image *image);
 
-/* A metric's scorer for this template. */
+/* Makes what a metric needs of this template. */
 tm_scorer tm_scorer_make(const tm_template *tmpl, tm_metric metric);
 
 bool tm_template_equal(const tm_template *a, const tm_template *b);
@@ -109,7 +109,7 @@ typedef struct tm_job {
     int64_t first_row, last_row;
 } tm_job;
 
-/* The definition, one window after the other, in int64. Errors: MEMORY. */
+/* Matches by the definition, one window after the other, in int64. Errors: MEMORY. */
 tm_status tm_reference_match(tm_job *job);
 
 /* The definition's value for one position of the map, which it is stored in too;
@@ -139,7 +139,7 @@ static inline bool tm_job_is_integer(const tm_job *job)
     return tm_is_integer(job->metric) && !tm_job_is_f32(job);
 }
 
-/* Bytes of an element of the job's map. */
+/* How many bytes an element of the job's map has. */
 static inline size_t tm_job_element(const tm_job *job)
 {
     return tm_job_is_integer(job) ? sizeof(int64_t) : sizeof(float);
@@ -152,7 +152,7 @@ static inline double tm_job_score(const tm_job *job, int64_t rank)
     return tm_job_is_integer(job) ? (double)value : (double)tm_score_of_order((int32_t)value);
 }
 
-/* Stores a value in the map. */
+/* Stores a value in the map, if there is one. */
 static inline void tm_job_store(const tm_job *job, int64_t x, int64_t y, const tm_value *value)
 {
     if (!job->map.data)
@@ -164,7 +164,7 @@ static inline void tm_job_store(const tm_job *job, int64_t x, int64_t y, const t
         ((float *)row)[x] = value->score;
 }
 
-/* Stores one value of a plain job's map and ranks it. */
+/* Scores a window of a plain job by its sums, stores the value in the map and ranks it. */
 static inline tm_candidate tm_job_emit(const tm_job *job, int64_t x, int64_t y, int64_t s_f,
                                        int64_t s_ff, int64_t s_ft)
 {

@@ -38,7 +38,7 @@ static void select_best(tm_candidate *items, size_t count, size_t k)
     }
 }
 
-/* Room for one more, at most twice the capacity. */
+/* Makes room for one more, up to twice the capacity. */
 static bool make_room(tm_peak_set *set)
 {
     if (set->count < set->room)

@@ -13,7 +13,7 @@ static const tm_template *plane_of(const tm_template *t, int index)
     return t->planes ? t->planes[index] : t;
 }
 
-/* Bytes of the greatest Q. */
+/* How many bytes the greatest Q has. */
 static int square_bytes(const tm_image *frame)
 {
     const int64_t most = tm_sample_most(frame->type);
@@ -91,7 +91,7 @@ static void square_row(const tm_image *frame, int channels, int shift, int64_t x
     }
 }
 
-/* The same for 8-bit gray, which compilers turn into vectors. */
+/* square_row for 8-bit gray, which compilers turn into vectors. */
 static void square_gray_row(uint8_t *restrict to, const uint8_t *from, int shift, int64_t count)
 {
     for (int64_t i = 0; i < count; i++)
@@ -132,7 +132,8 @@ int64_t tm_window_sums_size(const tm_plane_products *p, const tm_job *job, int64
     return size;
 }
 
-/* The columns' range that lies in the frame, and its first column there. */
+/* Finds which columns [*first, *last) lie in the frame, and returns where column 0 lies in it,
+ * below 0 if left of it. */
 static int64_t clip(const tm_window_sums *s, int64_t *first, int64_t *last)
 {
     const int64_t x = s->x - s->job->geometry.pad_x, width = s->job->frame.width;
@@ -211,7 +212,7 @@ void tm_window_sums_row(tm_window_sums *s, int64_t count)
     s->y++;
 }
 
-/* Compiled anew for what is known of the job. */
+/* Inlined, so that what the callers know of channels and int128 is known when it is compiled. */
 __attribute__((always_inline)) static inline void
 rank_as(const tm_job *job, const tm_scorer *scorer, const tm_plane_products *products,
         const int64_t *const sums[TM_SUMS], int64_t x, int64_t y, int64_t count, tm_candidate *best,

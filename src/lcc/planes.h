@@ -38,7 +38,8 @@ typedef struct tm_plane_product {
     int sum, shift;
 } tm_plane_product;
 
-/* How a job is taken apart. */
+/* The planes that a job's pictures are taken apart into, and the products that its sums are made
+ * of. */
 typedef struct tm_plane_products {
     int channels, bytes;
     int squares;      /* planes of Q that are needed */
@@ -50,14 +51,15 @@ typedef struct tm_plane_products {
     bool sliding[TM_SUMS]; /* of the needed ones: no terms, tm_window_sums makes them */
 } tm_plane_products;
 
-/* mask: the template's, or NULL; or one of all pixels, so that nothing slides. */
+/* mask is the plane of the template's mask, or NULL; or one in which all pixels count, so that
+ * window sums are made of products too. */
 void tm_plane_products_make(tm_plane_products *products, const tm_job *job,
                             const tm_template *mask);
 
-/* The plane of the template's mask, or NULL. */
+/* Returns the plane of the template's mask, or NULL. */
 const tm_template *tm_mask_plane(const tm_template *tmpl);
 
-/* Writes count bytes from (x, y) on of a frame's plane. */
+/* Writes count bytes of a frame's plane from (x, y) on. */
 void tm_plane_row(const tm_plane_products *products, const tm_image *frame, int plane, int64_t x,
                   int64_t y, int64_t count, uint8_t *to);
 

@@ -24,7 +24,7 @@ TM_HOST_DEVICE double tm_reject_bound(double s, double var_t)
     return s * s * (1 - TM_REJECT_MARGIN) * var_t;
 }
 
-/* The same in binary32. */
+/* tm_reject_bound in binary32. */
 TM_HOST_DEVICE float tm_reject_boundf(float s, float var_t)
 {
     return s * s * (float)(1 - TM_REJECT_MARGIN) * var_t;

@@ -16,7 +16,7 @@
     X(U16, uint16_t, "16-bit") \
     X(F32, float, "float")
 
-/* NULL: there is no such type. */
+/* Returns a type's name, or NULL where there is no such type. */
 static inline const char *tm_sample_type_name(tm_sample_type type)
 {
 #define CASE(TYPE, c_type, name) \
@@ -29,7 +29,7 @@ static inline const char *tm_sample_type_name(tm_sample_type type)
     return 0;
 }
 
-/* Bytes. */
+/* How many bytes a sample has. */
 static inline int64_t tm_sample_size(tm_sample_type type)
 {
 #define CASE(TYPE, c_type, name) \
@@ -54,13 +54,13 @@ static inline bool tm_sample_is_float(tm_sample_type type)
     return false;
 }
 
-/* The greatest value of an integer type. */
+/* Returns the greatest value of an integer type. */
 static inline int64_t tm_sample_most(tm_sample_type type)
 {
     return (INT64_C(1) << 8 * tm_sample_size(type)) - 1;
 }
 
-/* Sample number i of a row of integers. */
+/* Returns sample number i of a row of integers. */
 static inline int64_t tm_sample_at(const void *row, int64_t i, tm_sample_type type)
 {
 #define CASE(TYPE, c_type, name) \

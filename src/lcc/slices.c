@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "lcc/slices.h"
 
-/* a * b / c without overflow of the product: sizes are below 2^32, their product
- * below 2^64. */
+/* a * b / c, whose product does not overflow: sizes are below 2^32. */
 static int64_t scale(int64_t a, int64_t b, int64_t c)
 {
     return (int64_t)((uint64_t)a * (uint64_t)b / (uint64_t)c);

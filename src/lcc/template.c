@@ -25,7 +25,8 @@ static bool allocate(tm_template **tmpl, const tm_image *image)
     return t->samples != NULL;
 }
 
-/* All pixels count where there is no mask, or one without a 0. */
+/* Copies the mask and counts its pixels. Where there is none, or one without a 0, all count. False
+ * if memory ran out. */
 static bool copy_mask(tm_template *t, const tm_image *image)
 {
     t->count = t->n;
@@ -78,8 +79,7 @@ static void add_up(tm_template *t)
         t->variance = t->count * t->sum_sq - t->sum * t->sum;
 }
 
-/* Byte number byte of a channel's samples as a template, or with channel -1 the
- * mask. */
+/* Makes a template of one byte of a channel's samples, or with channel -1 of the mask. */
 static tm_status make_plane(tm_template **plane, const tm_template *t, int channel, int byte)
 {
     uint8_t *samples = malloc((size_t)t->n);

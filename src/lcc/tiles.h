@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A score map in tiles, shared out over threads: the best match of all and the peaks, for
+/* Shares out the tiles of a score map over threads and merges their best matches and peaks, for
  * every algorithm on the CPU. */
 #ifndef TMATCH_LCC_TILES_H
 #define TMATCH_LCC_TILES_H
@@ -24,16 +24,16 @@ typedef struct tm_tile {
 /* What makes tiles. context is the caller's. */
 typedef struct tm_tile_work {
     void *context;
-    /* The memory of a thread, called in it; NULL: memory ran out. */
+    /* Called in each thread first: returns its memory, or NULL where memory ran out. */
     void *(*begin)(void *context, int thread);
     /* Makes one tile. *best is the thread's best so far. */
     void (*match)(void *context, void *memory, const tm_tile *tile, tm_candidate *best);
-    /* Gives the memory back, one thread after the other; NULL: nothing is to be done. */
+    /* Gives a thread's memory back; called for one thread after the other. May be NULL. */
     void (*end)(void *context, void *memory);
 } tm_tile_work;
 
-/* Makes all tiles on that many threads, or those that can be had, and sets job->best, and job->peaks where it is
- * not NULL. Errors: MEMORY. */
+/* Makes all tiles on so many threads, or on those that can be had, and sets job->best, and
+ * job->peaks where it is not NULL. Errors: MEMORY. */
 tm_status tm_tiles_match(tm_job *job, const tm_tiles *tiles, int threads,
                          const tm_tile_work *work);
 

@@ -19,8 +19,8 @@ const float *tm_fft_f32_frame_row(const tm_fft_tile_column *tiles, int part, int
                                                              : NULL;
 }
 
-/* How many columns of a part's row y any window has: what lies beyond them is no part
- * of the frame, and may be what adds nothing to errors. */
+/* How many columns of a part's row y any window has. Those beyond are made 0, so that they add
+ * nothing to the errors. */
 static int covered(const tm_fft_tile_column *tiles, int part, int64_t y)
 {
     const tm_geometry *g = &tiles->job->geometry;
@@ -95,7 +95,7 @@ const double *tm_fft_f32_plane_row(const tm_fft_tile_column *tiles, const tm_fft
     return to;
 }
 
-/* What is rounded off the sum is kept. */
+/* Adds values to sums; what is rounded off is added to the rest. */
 static void add_row(double *restrict sum, double *restrict rest, const double *restrict values,
                     double sign, int count)
 {
@@ -106,7 +106,7 @@ static void add_row(double *restrict sum, double *restrict rest, const double *r
     }
 }
 
-/* Whether pixels at two places of rows are equal, as numbers. */
+/* Whether two pixels are equal, as numbers. */
 static bool equal(float *const a[TM_MAX_CHANNELS], int64_t x, float *const b[TM_MAX_CHANNELS],
                   int64_t u, int channels)
 {
@@ -117,7 +117,7 @@ static bool equal(float *const a[TM_MAX_CHANNELS], int64_t x, float *const b[TM_
     return true;
 }
 
-/* Counts on where windows are flat so far, with the row that was fetched. */
+/* Counts the row that was fetched to the rows in which windows are flat. */
 static void count_same(const tm_fft_tile_column *tiles, tm_fft_f32_scratch *s, int part)
 {
     const int channels = tiles->job->tmpl->channels, length = tiles->tiling->length_x;

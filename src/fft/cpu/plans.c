@@ -76,7 +76,7 @@ static void drop(tm_fft_spectrum_set *s)
     *s = (tm_fft_spectrum_set){0};
 }
 
-/* A free place, after dropping what was not used for longest until size fits. */
+/* Returns a free place, after dropping the sets that were not used for longest until size fits. */
 static tm_fft_spectrum_set *make_room(tm_fft_spectra *spectra, size_t size)
 {
     for (;;) {
@@ -96,7 +96,7 @@ static tm_fft_spectrum_set *make_room(tm_fft_spectra *spectra, size_t size)
     }
 }
 
-/* What the taps are made of. */
+/* Copies what the taps are made of. */
 static tm_template *copy_template(const tm_template *t)
 {
     tm_template *copy = NULL;

@@ -15,7 +15,8 @@ typedef struct tm_fft_plans {
 
 void tm_fft_plans_free(tm_fft_plans *plans);
 
-/* Keeps the other plan of the running match. NULL if memory ran out. */
+/* Returns a plan, made if there is none, without dropping the other plan of the running match. NULL
+ * if memory ran out. */
 const tm_fft_plan *tm_fft_plan_fetch(tm_fft_plans *plans, int length, bool measure,
                                      const tm_fft_plan *other);
 

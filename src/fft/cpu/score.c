@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums of windows and their scores, from column sums and the correlation. */
+/* Scores rows of integer windows from column sums and the correlation. */
 #include <string.h>
 
 #include "fft/cpu/tile.h"
 #include "lcc/reject.h"
 
 enum {
-    CHUNK = 64, /* windows that are scored or ruled out together */
+    TOGETHER = 64, /* windows that are scored or ruled out together */
     /* n^2 * 255^2 < 2^53 up to here: doubles have num and var_F exactly. */
     EXACT_PIXELS = 1 << 18,
 };
 
-/* To the nearest integer, for |value| < 2^51: the sum's last place is 1. */
+/* Rounds to the nearest integer, for |value| < 2^51: the last place of the sum in between is 1. */
 static int64_t nearest(double value)
 {
     return (int64_t)((value + 0x1.8p52) - 0x1.8p52);
@@ -31,8 +31,8 @@ static void ccorr_row(const tm_fft_row *row, tm_candidate *best)
     }
 }
 
-/* num^2 / var_F that a window needs to come near the best score; below 0 where
- * every window counts. */
+/* What num^2 / var_F of a window must exceed to come near the best score; below 0 where every
+ * window counts. */
 static double bound_of(const tm_fft_row *row, const tm_candidate *best)
 {
     if (best->value <= 0 || (row->job->map.data && !row->scan))
@@ -45,7 +45,7 @@ static double bound_of(const tm_fft_row *row, const tm_candidate *best)
     return tm_reject_bound(score, (double)row->job->tmpl->variance);
 }
 
-/* value < 2^52, by its bits: a conversion that every vector unit has. */
+/* Converts a value below 2^52 by its bits, which every vector unit can do. */
 static double to_double(uint64_t value)
 {
     uint64_t bits = value | UINT64_C(0x4330000000000000);
@@ -54,7 +54,7 @@ static double to_double(uint64_t value)
     return shifted - 0x1p52;
 }
 
-/* Sums over the columns before each one. */
+/* Makes the prefix sums: over the columns before each one. */
 static void add_up(const tm_fft_row *row)
 {
     uint32_t s_f = 0;
@@ -70,7 +70,7 @@ static void add_up(const tm_fft_row *row)
     }
 }
 
-/* Whether one of CHUNK windows from i on may beat the best one. No branches, so
+/* Whether one of TOGETHER windows from i on may beat the best one. No branches, so
  * that it is compiled to vectors. */
 static bool any_candidate(const tm_fft_row *row, int64_t i, double bound)
 {
@@ -82,7 +82,7 @@ static bool any_candidate(const tm_fft_row *row, int64_t i, double bound)
                                                                  prefix_sq + t->width;
     uint64_t negative = UINT64_MAX;
 
-    for (int k = 0; k < CHUNK; k++) {
+    for (int k = 0; k < TOGETHER; k++) {
         double s_f = (double)(int32_t)(end[k] - prefix[k]);
         double s_ff = to_double(end_sq[k] - prefix_sq[k]);
         double s_ft = (sums[2 * k] + 0x1.8p52) - 0x1.8p52 + shift;
@@ -96,9 +96,9 @@ static bool any_candidate(const tm_fft_row *row, int64_t i, double bound)
     return negative >> 63 == 0;
 }
 
-/* Scores of CHUNK windows from i on. No branches either: these are tm_lcc_score's
- * operations on the same values, as the doubles are exact. */
-static void score_chunk(const tm_fft_row *row, int64_t i, float *restrict scores)
+/* Scores TOGETHER windows from i on, without branches either. The operations are tm_lcc_score's, on
+ * the same values, as the doubles are exact. */
+static void score_together(const tm_fft_row *row, int64_t i, float *restrict scores)
 {
     const tm_template *t = row->job->tmpl;
     const double n = (double)t->n, sum_t = (double)t->sum, shift = TM_FFT_CENTRE * sum_t;
@@ -108,7 +108,7 @@ static void score_chunk(const tm_fft_row *row, int64_t i, float *restrict scores
     const uint64_t *restrict prefix_sq = row->prefix_sq + i, *restrict end_sq =
                                                                  prefix_sq + t->width;
 
-    for (int k = 0; k < CHUNK; k++) {
+    for (int k = 0; k < TOGETHER; k++) {
         double s_f = (double)(int32_t)(end[k] - prefix[k]);
         double s_ff = to_double(end_sq[k] - prefix_sq[k]);
         double s_ft = (sums[2 * k] + 0x1.8p52) - 0x1.8p52 + shift;
@@ -118,16 +118,16 @@ static void score_chunk(const tm_fft_row *row, int64_t i, float *restrict scores
     }
 }
 
-static void rank_chunk(const tm_fft_row *row, int64_t i, const float *scores, tm_candidate *best)
+static void rank_together(const tm_fft_row *row, int64_t i, const float *scores, tm_candidate *best)
 {
     int32_t most = INT32_MIN;
-    for (int k = 0; k < CHUNK; k++) {
+    for (int k = 0; k < TOGETHER; k++) {
         int32_t order = tm_score_order(scores[k]);
         most = order > most ? order : most;
     }
     if (most < best->value)
         return;
-    for (int k = 0; k < CHUNK; k++) {
+    for (int k = 0; k < TOGETHER; k++) {
         tm_candidate candidate = {tm_score_order(scores[k]),
                                   row->y * row->job->geometry.map_width + row->x + i + k};
         if (tm_candidate_beats(candidate, *best))
@@ -152,19 +152,19 @@ static void lcc_row(const tm_fft_row *row, tm_candidate *best)
 {
     const tm_map *map = &row->job->map;
     float *scores = map->data ? (float *)((char *)map->data + row->y * map->stride) + row->x : NULL;
-    float alone[CHUNK];
+    float alone[TOGETHER];
     int64_t i = 0;
 
     add_up(row);
-    for (; i + CHUNK <= row->count && row->job->tmpl->n <= EXACT_PIXELS; i += CHUNK) {
+    for (; i + TOGETHER <= row->count && row->job->tmpl->n <= EXACT_PIXELS; i += TOGETHER) {
         double bound = bound_of(row, best);
         if (bound >= 0 && !any_candidate(row, i, bound)) {
-            for (int k = 0; k < CHUNK && scores; k++)
+            for (int k = 0; k < TOGETHER && scores; k++)
                 scores[i + k] = -2.0f; /* less than any */
             continue;
         }
-        score_chunk(row, i, scores ? scores + i : alone);
-        rank_chunk(row, i, scores ? scores + i : alone, best);
+        score_together(row, i, scores ? scores + i : alone);
+        rank_together(row, i, scores ? scores + i : alone, best);
     }
     rank_windows(row, i, row->count, best);
 }

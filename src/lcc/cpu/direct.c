@@ -15,9 +15,8 @@ enum {
     TILES_PER_THREAD = 4,
 };
 
-/* Jobs of less work stay on one thread: waking the others takes some 10 us, in
- * which AVX-512 does 2 million products. The sums and the score of a window take
- * as long as 150 products. */
+/* Jobs of less work, in products, stay on one thread: waking the others takes some 10 us, in which
+ * AVX-512 does 2 million. The sums and the score of a window take as long as 150 products. */
 #define SMALL_JOB 5e6
 #define WINDOW_WORK 150.0
 
@@ -41,7 +40,7 @@ static bool grow(void *buffer, size_t *size, size_t needed)
     return true;
 }
 
-/* Equal tiles; more of them than threads, if they can stay a step high. */
+/* Cuts the map into equal tiles, more of them than threads as long as each is a step high. */
 static tm_tiles tile_map(const tm_geometry *g, int threads, bool small)
 {
     const int width = small ? SMALL_TILE_WIDTH : TILE_WIDTH;

@@ -21,7 +21,7 @@ typedef struct tm_cpu {
 tm_status tm_cpu_init(tm_cpu *cpu, int threads, uint32_t features);
 void tm_cpu_free(tm_cpu *cpu);
 
-/* All plain jobs, and of others those whose sums of 8-bit planes fit in 32 bits. */
+/* Whether it takes a job: every plain one, and others if their planes' sums fit in 32 bits. */
 bool tm_cpu_takes(const tm_job *job);
 
 /* Matches a job that it takes. Errors: MEMORY. */

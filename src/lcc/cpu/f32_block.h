@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The sums of a block of float windows beside each other: the inner loops of the
- * direct algorithm, compiled once for each instruction set. */
+/* The inner loops of the direct algorithm for float pictures: the sums of a block of windows beside
+ * each other. Compiled once for each instruction set. */
 #ifndef TMATCH_LCC_CPU_F32_BLOCK_H
 #define TMATCH_LCC_CPU_F32_BLOCK_H
 
@@ -10,7 +10,7 @@
 
 enum { TM_F32_BLOCK = 32, TM_F32_CHANNELS = 4 };
 
-/* Which sums are wanted. */
+/* A block's samples, and which sums of them are wanted. */
 typedef struct tm_f32_view {
     const double *samples; /* of the block's first window; planes of rows */
     ptrdiff_t stride, plane;

@@ -23,16 +23,15 @@ enum {
     TM_LANES = 16,
     /* Taps are T - 128, to fit in signed bytes: S_FT' = S_FT - 128*S_F. */
     TM_TAP_BIAS = 128,
-    /* What is packed is a template, or a part of one, of at most this many taps, so that
-     * S_FT' fits in int32 and S_F and S_FF fit in uint32. */
+    /* A template, or a part of one, of at most so many taps is packed at once: then S_FT' fits in
+     * int32, and S_F and S_FF fit in uint32. */
     TM_PACKED_TAPS = 65536,
-    /* Readable bytes that kernels want after staged samples and planes. */
+    /* Kernels may read so many bytes beyond staged samples and planes. */
     TM_SLACK = 512,
-    /* Samples of padding columns and of this many rows below are read and
-     * multiplied by 0. */
+    /* So many rows below the staged ones are read, as are padding columns, and multiplied by 0. */
     TM_EXTRA_ROWS = 3,
-    /* Rows that slide makes at most: each takes the column sums of the one before
-     * from registers. */
+    /* slide makes at most so many rows at once: each takes the column sums of the one before from
+     * registers. */
     TM_SLIDE_ROWS = 4,
 };
 
@@ -56,7 +55,7 @@ typedef struct tm_packed_taps {
 
 size_t tm_packed_taps_size(int w, int h);
 
-/* Planes that tiles have besides: the differences of 16-bit samples' two bytes. */
+/* Tiles have planes besides the frame's: how far the two bytes of 16-bit samples differ. */
 enum { TM_TILE_PLANES = TM_FRAME_PLANES + TM_MAX_CHANNELS };
 
 /* Sums of the h samples above each other in each column of a tile, in blocks,
@@ -92,12 +91,12 @@ typedef struct tm_best {
 /* Fills packed from the samples of a w x h picture. */
 typedef void tm_pack_fn(tm_packed_taps *packed, const uint8_t *samples, ptrdiff_t stride);
 
-/* Makes the planes of rows of staged samples, stride dwords a row, where stride
- * is a multiple of TM_BLOCK; what they hold is between expand and correlate. */
+/* Expands rows of staged samples to planes, stride dwords a row, where stride is a multiple of
+ * TM_BLOCK. What planes hold only the same table's correlate knows. */
 typedef void tm_expand_fn(uint32_t *planes, const uint8_t *staged, ptrdiff_t stride, int rows,
                           const tm_packed_taps *packed);
 
-/* S_FT' of rows x blocks windows, sft_stride elements from row to row. */
+/* Makes S_FT' of rows x blocks windows, sft_stride elements from row to row. */
 typedef void tm_correlate_fn(int32_t *sft, ptrdiff_t sft_stride, const tm_packed_taps *packed,
                              const uint8_t *staged, const uint32_t *planes, ptrdiff_t stride,
                              int rows, int blocks);
@@ -114,11 +113,10 @@ typedef void tm_slide_columns_fn(const tm_columns *columns, const uint8_t *sampl
 typedef void tm_score_best_fn(const tm_window_row *row, tm_best *best);
 typedef void tm_score_map_fn(const tm_window_row *row, tm_best *best, float *map);
 
-/* The same, but of windows that do not reach the floor it may write any value that
- * does not either. */
+/* Likewise, but for windows below the floor it may write any other value below it. */
 typedef void tm_score_peaks_fn(const tm_window_row *row, tm_best *best, float floor, float *map);
 
-/* Takes every step-th byte. */
+/* Copies every step-th byte. */
 typedef void tm_pick_fn(uint8_t *to, const uint8_t *from, int step, int64_t count);
 
 /* What a sum of windows is made of: S_FT' of a plane, or a plane's sums by their
@@ -143,7 +141,7 @@ typedef struct tm_source_row {
     int w, blocks;
 } tm_source_row;
 
-/* to = a sum of count blocks of windows, from a block on. */
+/* Adds up the sources of one sum for count blocks of windows. */
 typedef void tm_sum_up_fn(int64_t *to, const tm_source_row *row, int sum, int block, int count);
 
 /* What binary32 arithmetic can tell about LCC of a row's windows: see reject.c. */
@@ -157,7 +155,7 @@ typedef struct tm_reject {
 /* pass[i] = 0 only if no window of block i scores what the reject was set to. */
 typedef void tm_reject_fn(const tm_reject *reject, const tm_source_row *row, uint8_t *pass);
 
-/* The map's elements, in column order, of rows of sums as planes.h numbers them. */
+/* Makes the map's elements, in column order, from rows of sums as planes.h numbers them. */
 typedef void tm_score_sums_fn(const tm_scorer *scorer, const int64_t *const *sums,
                               int blocks, void *row);
 
@@ -181,13 +179,13 @@ typedef struct tm_cpu_kernels {
 /* features: TM_CPU_ bits that may be used. */
 void tm_cpu_kernels_init(tm_cpu_kernels *kernels, uint32_t features);
 
-/* Each assigns what its instruction set does better. */
+/* Each assigns the kernels that its instruction set does better. */
 #define TM_INIT(HAVE, file, name, bit, needed, detected)                                           \
     void tm_cpu_kernels_init_##file(tm_cpu_kernels *kernels);
 TM_EACH_INSTRUCTION_SET(TM_INIT)
 #undef TM_INIT
 
-/* The AMX kernels' way with narrow templates. */
+/* The AMX kernels leave templates of few columns to these. */
 tm_pack_fn tm_pack_avx512vnni;
 tm_expand_fn tm_expand_avx512vnni;
 tm_correlate_fn tm_correlate_avx512vnni;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What tiles of a job that is taken apart are made of. */
+/* Plans how tiles of a job of planes make its sums, and packs the taps. */
 #include <math.h>
 
 #include "lcc/cpu/tile.h"
@@ -34,7 +34,7 @@ static void add_source(tm_tile_planes *p, tm_tile_source from, int shift, int64_
     p->row.source[i] = (tm_source){.shift = shift, .weight = weight, .factor = factor};
 }
 
-/* samples: of the box, of which counted ones count */
+/* The template has so many samples, of which counted ones count. */
 static void list_sources(tm_tile_planes *p, const tm_template *mask, int64_t samples,
                          int64_t counted)
 {

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Scores a row of windows of a job that is taken apart: of a few blocks at a time sums
- * are put together from what they are made of, scored and ranked. Blocks without a
- * window that could matter are passed over. */
+/* Scores a row of windows of a job of planes, a few blocks at a time: their sums are added up from
+ * the sources, scored and ranked. Blocks without a window that could matter are passed over. */
 #include <float.h>
 
 #include "lcc/cpu/tile.h"
 
 enum { AT_ONCE = 4 }; /* blocks, whose sums stay in the first-level cache */
 
-/* Compares many before it looks for one. */
+/* Looks for the best of a block only where some element beats it. */
 #define RANK_ROW(name, type, field)                                                                \
     static void name(const type *row, int width, type sign, int64_t position,                      \
                      tm_planes_best *best)                                                         \
@@ -59,8 +58,8 @@ static void score_blocks(const tm_cpu_kernels *kernels, tm_planes_row *r, int bl
         rank_scores(scores.score, width, (float)sign, position, &r->best);
 }
 
-/* Whoever wants peaks but no map wants no scores below the floor, but to know which
- * positions are skipped. */
+/* Finds the blocks that may be passed over; false where none may. For peaks without a map scores
+ * below the floor do not matter, but skipped positions do. */
 static bool reject(const tm_cpu_kernels *kernels, tm_planes_row *r, const tm_peak_scan *scan)
 {
     float least = r->best.score;

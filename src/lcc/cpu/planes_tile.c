@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A tile of a job that is taken apart, as tile_32.c makes one of a plain job: the
- * planes are staged; then a few rows of every term's products at a time are made,
- * and scored while they lie in the caches. */
+/* A tile of a job of planes, made as tile_32.c makes one of a plain job: the planes are staged;
+ * then a few rows of all products at a time are made, and scored while they lie in the caches. */
 #include "lcc/cpu/tile.h"
 
 enum { ROWS_AT_ONCE = 12 }; /* a multiple of every kernel's rows */
@@ -123,7 +122,7 @@ static void correlate(const tm_cpu_kernels *kernels, const parts_tile *n, const 
     }
 }
 
-/* Moves all columns down; the rows' first is row y of the tile. */
+/* Moves all column sums down by some rows, of which the first is row y of the tile. */
 static void slide(const tm_cpu_kernels *kernels, const parts_tile *n, const tm_tile_planes *p,
                   const tm_job *job, int y, int rows)
 {
@@ -134,7 +133,7 @@ static void slide(const tm_cpu_kernels *kernels, const parts_tile *n, const tm_t
     }
 }
 
-/* Where the row's sources are: row y of the products, row slid of the prefixes. */
+/* Points the row's sources to row y of the products and row slid of the prefixes. */
 static void find_sources(tm_source_row *row, const parts_tile *n, const tm_tile_planes *p, int y,
                          int slid)
 {

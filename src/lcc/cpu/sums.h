@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels of jobs that are taken apart, in C that compilers turn into vectors: each
- * instruction set's file compiles them for itself. Rows are in blocks, in phase
- * order, but for the scores. */
+/* Kernels for jobs of planes, in C that compilers turn into vectors: each instruction set's file
+ * compiles them for itself. Rows are in blocks in phase order, scores in column order. */
 #ifndef TMATCH_LCC_CPU_SUMS_H
 #define TMATCH_LCC_CPU_SUMS_H
 

@@ -20,8 +20,8 @@ struct tm_cpu_scratch {
     size_t size;
 };
 
-/* Hands out aligned parts of a memory that may not exist yet: a first pass with
- * memory NULL finds the size. */
+/* Hands out aligned parts of a memory. A first pass, with memory NULL, finds the size that it must
+ * have. */
 typedef struct tm_carver {
     char *memory;
     size_t used;
@@ -73,12 +73,12 @@ tm_candidate tm_tile_32(const tm_cpu_kernels *kernels, char *memory, const tm_jo
                         const tm_packed_taps *packed, const tm_tile *tile);
 size_t tm_tile_32_size(const tm_job *job, int64_t width, int64_t height);
 
-/* All others: 64-bit sums, part by part. */
+/* All other plain templates: 64-bit sums, which are made part by part. */
 tm_candidate tm_tile_64(const tm_cpu_kernels *kernels, char *memory, const tm_job *job,
                         const tm_tile *tile);
 size_t tm_tile_64_size(const tm_job *job, int64_t width, int64_t height);
 
-/* Where a source's values are, and the most that they are, times its factor. */
+/* Where a source's values are, and the greatest that they can be, times its factor. */
 typedef struct tm_tile_source {
     enum { TM_OF_PRODUCT, TM_OF_PLANE, TM_OF_SQUARES } of;
     int index;
@@ -131,14 +131,14 @@ typedef struct tm_planes_row {
     tm_planes_best best;
 } tm_planes_row;
 
-/* Scores and ranks windows (x, y) on, whose sources row has. */
+/* Scores and ranks the windows from (x, y) on, whose sources the row has. */
 void tm_planes_row_score(const tm_cpu_kernels *kernels, tm_planes_row *row, int64_t x, int64_t y,
                          tm_peak_scan *scan);
 tm_candidate tm_planes_row_best(const tm_planes_row *row);
 
-/* For jobs whose metric is LCC. The row and its sources are there. */
+/* Sets reject by the row and its sources, for jobs whose metric is LCC. */
 void tm_reject_make(tm_tile_planes *planes);
-/* Windows that score less than this need not pass. */
+/* Lets windows that score less than this be rejected. */
 void tm_reject_set(tm_reject *reject, float least);
 
 /* Templates of at most TM_PACKED_TAPS, of any job. */

@@ -53,7 +53,7 @@ F32_INLINE void add_block(double *restrict to, double *restrict part)
     }
 }
 
-/* One kind of sum over the taps of channels [first, last). */
+/* Makes one sum over the taps of channels [first, last) for each window. */
 F32_INLINE void tap_sums(double *to, const tm_f32_view *v, const uint8_t *mask, int first, int last,
                          int what)
 {
@@ -78,7 +78,7 @@ F32_INLINE void tap_sums(double *to, const tm_f32_view *v, const uint8_t *mask, 
     add_block(to, part);
 }
 
-/* Sums of samples, or of their squares, of the h rows above each other. */
+/* Makes each column's sum of the samples, or of their squares, in the h rows above each other. */
 F32_INLINE void column_sums(const tm_f32_view *v, int c, bool squares)
 {
     for (int64_t x = 0; x < v->w + BLOCK - 1; x += BLOCK) {

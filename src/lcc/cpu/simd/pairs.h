@@ -91,7 +91,7 @@ static void expand_pairs(uint32_t *planes, const uint8_t *staged, ptrdiff_t stri
         v_store(sft + (i) * sft_stride + TM_LANES, a##i##1);   \
     }
 
-/* Phases half and half + 1 of 4*LANES columns of at most PAIR_ROWS rows. */
+/* Makes phases half and half + 1 of a tile of 4*LANES columns of at most PAIR_ROWS rows. */
 static inline __attribute__((always_inline)) void
 pair_tile(int32_t *sft, ptrdiff_t sft_stride, const tm_packed_taps *packed, const uint32_t *planes,
           ptrdiff_t stride, int rows, int half)

@@ -118,7 +118,7 @@ static void expand_quads(uint32_t *planes, const uint8_t *staged, ptrdiff_t stri
     vi f2 = v_samples(p2 + ((i) + 4 * (g)) * stride);                               \
     vi f3 = v_samples(p3 + ((i) + 4 * (g)) * stride)
 
-/* A leftover column of output row i. */
+/* Adds a leftover column of output row i. */
 #define DOWN(i)                                     \
     if ((i) < rows) {                               \
         for (int g = 0; g < groups; g++) {          \
@@ -156,7 +156,7 @@ static void expand_quads(uint32_t *planes, const uint8_t *staged, ptrdiff_t stri
 
 #define SUMS(i) vi a##i##0 = start, a##i##1 = start, a##i##2 = start, a##i##3 = start
 
-/* 4*LANES columns of at most TILE_ROWS rows. */
+/* Makes a tile of 4*LANES columns of at most TILE_ROWS rows. */
 static inline __attribute__((always_inline)) void
 correlate_tile(int32_t *sft, ptrdiff_t sft_stride, const tm_packed_taps *packed, const uint8_t *staged,
                const uint32_t *planes, ptrdiff_t stride, int rows)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The windows that may score as much as a reject was set to: included by rows.h. */
+/* tm_reject_fn, which finds the blocks that may score as much as a reject was set to. rows.h
+ * includes it. */
 
 /* Where a row's windows begin and end among prefixes, by phase. */
 typedef struct reject_ends {

@@ -108,7 +108,7 @@ typedef struct window_sums {
     vi sft, sf, sff;
 } window_sums;
 
-/* The windows of phase p: where their sums are found. */
+/* Where the sums of the windows of phase p are found. */
 typedef struct phase {
     const int32_t *sft;
     const uint32_t *from, *to, *from_sq, *to_sq;
@@ -146,7 +146,7 @@ ROWS_INLINE vf score_vector(const tm_window_row *row, window_sums s)
     return vf_max(vf_min(score, vf_set1(1.0f)), vf_set1(-1.0f));
 }
 
-/* Ranks one vector's windows. False if none became the best. */
+/* Ranks one vector's windows. False where none became the best. */
 static __attribute__((noinline)) int take(const tm_window_row *row, tm_best *best, vf score,
                                           ptrdiff_t j, int p)
 {
