@@ -243,9 +243,9 @@ static void take(tm_peak_scan *scan, int64_t x, int64_t y, int64_t value)
         flush(scan);
 }
 
-/* A row b between its neighbours a and c. Of equal elements the earlier one wins:
- * those before must be less, those after not greater. Without branches, so that
- * the loops over a chunk are compiled to vectors. */
+/* Finds the peaks of row b, which lies between rows a and c. The earlier one of equal elements
+ * wins: those before must be less, those after not greater. The inner loops have no branches, so
+ * that they are compiled to vectors. */
 #define FIND_PEAKS(name, type, flag_type, rank)                                                    \
     static void name(tm_peak_scan *scan, int64_t y, const type *a, const type *b, const type *c,   \
                      type least)                                                                   \
@@ -278,7 +278,7 @@ static int64_t rank_of_sum(const tm_job *job, int64_t sum)
 FIND_PEAKS(find_in_scores, float, int32_t, rank_of_score)
 FIND_PEAKS(find_in_sums, int64_t, int64_t, rank_of_sum)
 
-/* The least element of that rank, but not of a position that was skipped. */
+/* The least element that ranks so, but never the one that skipped positions have. */
 static float score_of_least(const tm_job *job, int64_t least)
 {
     if (least <= INT32_MIN)

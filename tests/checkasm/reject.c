@@ -3,15 +3,15 @@
 
 #include "checkasm.h"
 
-/* Templates of one row, in colour, whose sums are easily made. */
-typedef struct strip {
+/* Thin templates, of one row, in colour, whose sums are easily made. */
+typedef struct thin_template {
     int w, channels, blocks;
     buffer samples[TM_MAX_CHANNELS], products[TM_MAX_CHANNELS];
     buffer prefix[TM_MAX_CHANNELS], prefix_sq[TM_MAX_CHANNELS];
-    tm_tile_planes parts;
-} strip;
+    tm_tile_planes planes;
+} thin_template;
 
-static void strip_free(strip *s)
+static void thin_free(thin_template *s)
 {
     for (int c = 0; c < s->channels; c++) {
         free(s->samples[c].memory);
@@ -21,19 +21,19 @@ static void strip_free(strip *s)
     }
 }
 
-static void strip_source(strip *s, int sum, tm_source source, double most)
+static void thin_source(thin_template *s, int sum, tm_source source, double most)
 {
-    tm_source_row *row = &s->parts.row;
+    tm_source_row *row = &s->planes.row;
     const int i = row->first[TM_SUMS]++;
     row->source[i] = source;
     row->source[i].factor = 1;
     row->source[i].weight = 1;
-    s->parts.source[i].most = most;
+    s->planes.source[i].most = most;
     for (int next = sum + 1; next < TM_SUMS; next++)
         row->first[next] = i + 1;
 }
 
-static void strip_channel(strip *s, int c, int how, double *variance)
+static void thin_channel(thin_template *s, int c, int how, double *variance)
 {
     const int width = s->blocks * TM_BLOCK, columns = width + (s->w + 63) / 64 * 64;
     const ptrdiff_t plane = columns / 4;
@@ -52,7 +52,7 @@ static void strip_channel(strip *s, int c, int how, double *variance)
         s_tt += (taps[u] - TM_TAP_BIAS) * (taps[u] - TM_TAP_BIAS);
     }
     *variance += (double)(s->w * s_tt - s_t * s_t);
-    s->parts.scorer.s_t[c] = s_t;
+    s->planes.scorer.s_t[c] = s_t;
     for (int x = 0; x < width; x++) {
         int32_t sum = 0;
         for (int u = 0; u < s->w; u++)
@@ -66,29 +66,30 @@ static void strip_channel(strip *s, int c, int how, double *variance)
         sum += samples[x];
         sum_sq += (uint32_t)(samples[x] * samples[x]);
     }
-    s->parts.row.plane = plane;
+    s->planes.row.plane = plane;
 }
 
-static void strip_make(strip *s, int how)
+static void thin_make(thin_template *s, int how)
 {
     double variance = 0;
 
-    *s = (strip){.w = (int)check_random_in(2, 300), .channels = (int)check_random_in(1, TM_MAX_CHANNELS),
-                 .blocks = (int)check_random_in(1, 9)};
+    *s = (thin_template){.w = (int)check_random_in(2, 300),
+                         .channels = (int)check_random_in(1, TM_MAX_CHANNELS),
+                         .blocks = (int)check_random_in(1, 9)};
     for (int c = 0; c < s->channels; c++)
-        strip_channel(s, c, how, &variance);
+        thin_channel(s, c, how, &variance);
     for (int c = 0; c < s->channels; c++)
-        strip_source(s, TM_SUM_FT, (tm_source){.products = s->products[c].data}, s->w * 255.0 * 128);
+        thin_source(s, TM_SUM_FT, (tm_source){.products = s->products[c].data}, s->w * 255.0 * 128);
     for (int c = 0; c < s->channels; c++)
-        strip_source(s, TM_SUM_FF, (tm_source){.prefix = s->prefix_sq[c].data}, s->w * 65025.0);
+        thin_source(s, TM_SUM_FF, (tm_source){.prefix = s->prefix_sq[c].data}, s->w * 65025.0);
     for (int c = 0; c < s->channels; c++)
-        strip_source(s, TM_SUM_F + c, (tm_source){.prefix = s->prefix[c].data}, s->w * 255.0);
-    s->parts.row.w = s->w;
-    s->parts.row.blocks = s->blocks;
-    s->parts.scorer.channels = s->channels;
-    s->parts.scorer.n = s->w;
-    s->parts.scorer.norm = tm_or_one((float)variance) * TM_SCORE_SCALE;
-    tm_reject_make(&s->parts);
+        thin_source(s, TM_SUM_F + c, (tm_source){.prefix = s->prefix[c].data}, s->w * 255.0);
+    s->planes.row.w = s->w;
+    s->planes.row.blocks = s->blocks;
+    s->planes.scorer.channels = s->channels;
+    s->planes.scorer.n = s->w;
+    s->planes.scorer.norm = tm_or_one((float)variance) * TM_SCORE_SCALE;
+    tm_reject_make(&s->planes);
 }
 
 /* No window that scores enough is lost, and most blocks without one are. */
@@ -97,28 +98,28 @@ void rejects(void)
     int kept[MAX_ISAS] = {0}, without = 0;
 
     for (int64_t n = check_cases(1000); n > 0; n--) {
-        strip s;
+        thin_template s;
         float scores[9 * TM_BLOCK];
         int64_t sums[TM_SUMS][9 * TM_BLOCK];
         const int64_t *needed[TM_SUMS] = {0};
 
-        strip_make(&s, (int)check_random_in(2, 9));
+        thin_make(&s, (int)check_random_in(2, 9));
         for (int i = 0; i < TM_SUM_F + s.channels; i++) {
             if (i == TM_SUM_TOUCHED)
                 continue;
-            isas[0].sum_up(sums[i], &s.parts.row, i, 0, s.blocks);
+            isas[0].sum_up(sums[i], &s.planes.row, i, 0, s.blocks);
             needed[i] = sums[i];
         }
-        isas[0].score_sums(&s.parts.scorer, needed, s.blocks, scores);
+        isas[0].score_sums(&s.planes.scorer, needed, s.blocks, scores);
         float least = 0;
         for (int i = (int)check_random_in(1, 200); i > 0; i--) {
             const float score = scores[check_random_in(0, s.blocks * TM_BLOCK - 1)];
             least = score > least ? score : least;
         }
-        tm_reject_set(&s.parts.reject, least);
+        tm_reject_set(&s.planes.reject, least);
         for (int i = 0; i < isa_count; i++) {
             uint8_t pass[9];
-            isas[i].reject(&s.parts.reject, &s.parts.row, pass);
+            isas[i].reject(&s.planes.reject, &s.planes.row, pass);
             for (int b = 0; b < s.blocks; b++) {
                 float most = -1;
                 for (int x = 0; x < TM_BLOCK; x++)
@@ -132,7 +133,7 @@ void rejects(void)
                 }
             }
         }
-        strip_free(&s);
+        thin_free(&s);
     }
     for (int i = 1; i < isa_count; i++)
         CHECK(isas[i].reject == isas[0].reject || kept[i] < without / 2);

@@ -160,7 +160,7 @@ static void random_cases(tm_device_kind device, tm_algorithm algorithm, int thre
         problem_random(&p);
         compare_plain(&b, &p);
     }
-    /* several tiles, or strips, or blocks each way */
+    /* several tiles or blocks each way */
     for (int64_t i = 0; i < 1 + cases / 100; i++) {
         problem_make(&p, check_random_in(1100, 1300), check_random_in(300, 450),
                      check_random_in(2, 6), check_random_in(2, 6));

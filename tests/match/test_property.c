@@ -118,10 +118,10 @@ static void compare_noise(matchers *m, const int64_t (*sizes)[4], size_t count)
     }
 }
 
-/* Maps so high that a GPU's block makes several steps of a strip, some of them the
- * last of one strip and the first of the next. Beyond the last multiple of 512
- * columns up to 32 more, which an H200 sums apart from the strips, or 33, and some
- * more; the last strip over the map's edge, at it, or over the strip before. */
+/* Maps so high that a GPU's block makes several tiles of a column, some of them the last of one
+ * column of tiles and the first of the next. Beyond the last multiple of 512 columns up to 32 more,
+ * which an H200 sums apart from the tiles, or 33, and some more; the last column of tiles over the
+ * map's edge, at it, or over the one before. */
 static void high_maps(tm_device_kind device)
 {
     static const int64_t sizes[][4] = {
@@ -135,9 +135,9 @@ static void high_maps(tm_device_kind device)
     matchers_free(&m);
 }
 
-/* Templates wider than 25 columns, at the limits of what a GPU's block holds of them,
- * and just beyond; maps around the edges of its strips, some of so many strips' steps
- * that blocks go on from one strip to the next. */
+/* Templates wider than 25 columns, at the limits of what a GPU's block holds of them, and just
+ * beyond; maps around the edges of its columns of tiles, some of so many tiles that blocks go on
+ * from one column to the next. */
 static void wide_templates(tm_device_kind device)
 {
     static const int64_t sizes[][4] = {

@@ -5,7 +5,7 @@
 
 enum { ROWS_AT_ONCE = 12 }; /* a multiple of every kernel's rows */
 
-typedef struct parts_tile {
+typedef struct planes_tile {
     ptrdiff_t stride; /* of staged and planes, in elements */
     ptrdiff_t plane;  /* from one plane of prefixes to the next */
     int staged_rows, padded;
@@ -14,7 +14,7 @@ typedef struct parts_tile {
     tm_columns columns[TM_TILE_PLANES];
     int32_t *products[TM_MAX_PRODUCTS];
     uint8_t *pass; /* a row's blocks */
-} parts_tile;
+} planes_tile;
 
 static void carve_columns(tm_columns *c, tm_carver *carver, int64_t columns)
 {
@@ -25,14 +25,14 @@ static void carve_columns(tm_columns *c, tm_carver *carver, int64_t columns)
     c->prefix_sq = carve(carver, TM_SLIDE_ROWS * columns * 4);
 }
 
-static size_t parts_carve(parts_tile *n, char *memory, const tm_job *job, const tm_tile_planes *p,
-                          int64_t width, int64_t height)
+static size_t carve_planes_tile(planes_tile *n, char *memory, const tm_job *job,
+                                const tm_tile_planes *p, int64_t width, int64_t height)
 {
     tm_carver carver = {memory, 0};
     int64_t padded = round_up(width, TM_BLOCK), w = job->tmpl->width, h = job->tmpl->height;
     int64_t columns = round_up(padded + w, TM_BLOCK);
 
-    *n = (parts_tile){.padded = (int)padded};
+    *n = (planes_tile){.padded = (int)padded};
     n->stride = (ptrdiff_t)(columns / TM_BLOCK % 2 ? columns : columns + TM_BLOCK);
     n->plane = (ptrdiff_t)(columns / TM_BLOCK * TM_LANES);
     n->staged_rows = (int)(height + h - 1);
@@ -55,8 +55,8 @@ static size_t parts_carve(parts_tile *n, char *memory, const tm_job *job, const 
 size_t tm_tile_of_planes_size(const tm_job *job, const tm_tile_planes *p, int64_t width,
                               int64_t height)
 {
-    parts_tile n;
-    return parts_carve(&n, NULL, job, p, width, height);
+    planes_tile n;
+    return carve_planes_tile(&n, NULL, job, p, width, height);
 }
 
 /* Columns [x, x + count) of a plane's row y, with zeros outside the frame. */
@@ -76,7 +76,7 @@ static void stage_plane_row(const tm_cpu_kernels *kernels, uint8_t *to, const tm
     memset(to + left + inside, 0, (size_t)(count - left - inside));
 }
 
-static void stage_difference(const parts_tile *n, int channel)
+static void stage_difference(const planes_tile *n, int channel)
 {
     const ptrdiff_t count = (n->staged_rows + TM_EXTRA_ROWS) * n->stride;
     const uint8_t *low = n->staged[2 * channel], *high = n->staged[2 * channel + 1];
@@ -85,7 +85,7 @@ static void stage_difference(const parts_tile *n, int channel)
         to[i] = (uint8_t)(low[i] > high[i] ? low[i] - high[i] : high[i] - low[i]);
 }
 
-static void stage(const tm_cpu_kernels *kernels, const parts_tile *n, const tm_job *job,
+static void stage(const tm_cpu_kernels *kernels, const planes_tile *n, const tm_job *job,
                   const tm_tile_planes *p, const tm_tile *tile)
 {
     const int64_t left = tile->x - job->geometry.pad_x, top = tile->y - job->geometry.pad_y;
@@ -111,7 +111,7 @@ static void stage(const tm_cpu_kernels *kernels, const parts_tile *n, const tm_j
     }
 }
 
-static void correlate(const tm_cpu_kernels *kernels, const parts_tile *n, const tm_tile_planes *p,
+static void correlate(const tm_cpu_kernels *kernels, const planes_tile *n, const tm_tile_planes *p,
                       int top, int rows)
 {
     for (int i = 0; i < p->products.count; i++) {
@@ -123,7 +123,7 @@ static void correlate(const tm_cpu_kernels *kernels, const parts_tile *n, const 
 }
 
 /* Moves all column sums down by some rows, of which the first is row y of the tile. */
-static void slide(const tm_cpu_kernels *kernels, const parts_tile *n, const tm_tile_planes *p,
+static void slide(const tm_cpu_kernels *kernels, const planes_tile *n, const tm_tile_planes *p,
                   const tm_job *job, int y, int rows)
 {
     for (int i = 0; i < TM_TILE_PLANES; i++) {
@@ -134,7 +134,7 @@ static void slide(const tm_cpu_kernels *kernels, const parts_tile *n, const tm_t
 }
 
 /* Points the row's sources to row y of the products and row slid of the prefixes. */
-static void find_sources(tm_source_row *row, const parts_tile *n, const tm_tile_planes *p, int y,
+static void find_sources(tm_source_row *row, const planes_tile *n, const tm_tile_planes *p, int y,
                          int slid)
 {
     for (int i = 0; i < row->first[TM_SUMS]; i++) {
@@ -154,9 +154,9 @@ tm_candidate tm_tile_of_planes(const tm_cpu_kernels *kernels, char *memory, cons
 {
     tm_planes_row row = {
         .job = job, .planes = p, .row = p->row, .reject = p->reject, .best = TM_NO_PLANES_BEST};
-    parts_tile n;
+    planes_tile n;
 
-    parts_carve(&n, memory, job, p, tile->width, tile->height);
+    carve_planes_tile(&n, memory, job, p, tile->width, tile->height);
     stage(kernels, &n, job, p, tile);
     row.row.blocks = n.padded / TM_BLOCK;
     row.row.plane = n.plane;

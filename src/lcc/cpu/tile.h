@@ -85,7 +85,7 @@ typedef struct tm_tile_source {
     double most;
 } tm_tile_source;
 
-/* How tiles make the sums of a job that is taken apart. Sums over whole windows are
+/* How tiles make the sums of a job of planes. Sums over whole windows are
  * those of the planes and of their squares, weighted. */
 typedef struct tm_tile_planes {
     tm_plane_products products;
