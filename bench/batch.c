@@ -197,6 +197,9 @@ bool bench_batch(bench_options *o, bench_report *report)
         for (int i = 0; w.held && i < HELD; i++)
             w.held[i] = read_picture(w.names[i % w.count], IO_GRAY);
         run(&w, threads, match, true);
+        for (int i = 0; w.held && i < HELD; i++)
+            io_picture_free(&w.held[i]);
+        free(w.held);
     } else {
         return bench_fail("batch", "wants frames, decode or match, and what follows them");
     }
