@@ -8,6 +8,18 @@
 #include "lcc/peaks.h"
 #include "tmatch/tmatch.h"
 
+/* A matcher on the CPU with one template, and a search as it is by default. */
+static void open_on_cpu(tm_matcher **matcher, tm_template **tmpl, tm_search *search,
+                        const tm_image *pattern)
+{
+    tm_settings settings;
+    tm_settings_default(&settings, sizeof settings);
+    settings.device = TM_DEVICE_CPU;
+    CHECK_EQ(tm_matcher_create(matcher, &settings), TM_OK);
+    CHECK_EQ(tm_template_create(tmpl, *matcher, pattern), TM_OK);
+    tm_search_default(search, sizeof *search);
+}
+
 /* Cropping the frame must change no score (scikit-image issue 845), nor may sums over
  * a large bright frame move a match (OpenCV issue 21788). */
 static void crops_of_a_large_frame(void)
@@ -16,7 +28,6 @@ static void crops_of_a_large_frame(void)
     uint8_t *samples = malloc(SIDE * SIDE);
     tm_matcher *matcher = NULL;
     tm_template *tmpl = NULL;
-    tm_settings settings;
     tm_search search;
     tm_hits whole, part;
 
@@ -27,12 +38,8 @@ static void crops_of_a_large_frame(void)
     const tm_image frame = {.samples = samples, .width = SIDE, .height = SIDE, .stride = SIDE};
     const tm_image crop = {.samples = corner, .width = SMALL, .height = SMALL, .stride = SIDE};
     const tm_image pattern = {.samples = corner + 40 * SIDE + 50, .width = 12, .height = 12, .stride = SIDE};
-    tm_settings_default(&settings, sizeof settings);
-    settings.device = TM_DEVICE_CPU;
-    CHECK_EQ(tm_matcher_create(&matcher, &settings), TM_OK);
-    CHECK_EQ(tm_template_create(&tmpl, matcher, &pattern), TM_OK);
+    open_on_cpu(&matcher, &tmpl, &search, &pattern);
     const tm_template *one = tmpl;
-    tm_search_default(&search, sizeof search);
     search.most = 20;
     CHECK_EQ(tm_match_peaks(matcher, &frame, &one, 1, &search, &whole, NULL), TM_OK);
     CHECK(whole.items[0].peak.x == 1250 && whole.items[0].peak.y == 1340);
@@ -105,7 +112,6 @@ static void a_million_peaks(void)
     uint8_t *samples = malloc(SIZE * SIZE);
     tm_matcher *matcher = NULL;
     tm_template *tmpl = NULL;
-    tm_settings settings;
     tm_search search;
     tm_hits hits;
 
@@ -115,12 +121,8 @@ static void a_million_peaks(void)
             samples[y * SIZE + x] = x % 2 && y % 2 ? 255 : 0;
     const tm_image frame = {.samples = samples, .width = SIZE, .height = SIZE, .stride = SIZE};
     const tm_image crop = {.samples = samples + SIZE + 1, .width = 2, .height = 2, .stride = SIZE};
-    tm_settings_default(&settings, sizeof settings);
-    settings.device = TM_DEVICE_CPU;
-    CHECK_EQ(tm_matcher_create(&matcher, &settings), TM_OK);
-    CHECK_EQ(tm_template_create(&tmpl, matcher, &crop), TM_OK);
+    open_on_cpu(&matcher, &tmpl, &search, &crop);
     const tm_template *one = tmpl;
-    tm_search_default(&search, sizeof search);
     search.min_score = 1;
     CHECK_EQ(tm_match_peaks(matcher, &frame, &one, 1, &search, &hits, NULL), TM_OK);
     CHECK_EQ(hits.count, 1024 * 1024);
@@ -145,16 +147,11 @@ static void refuses(void)
     const tm_image crop = {.samples = samples, .width = 2, .height = 2, .stride = 3};
     tm_matcher *matcher = NULL;
     tm_template *tmpl = NULL;
-    tm_settings settings;
     tm_search search;
     tm_hits hits;
 
-    tm_settings_default(&settings, sizeof settings);
-    settings.device = TM_DEVICE_CPU;
-    CHECK_EQ(tm_matcher_create(&matcher, &settings), TM_OK);
-    CHECK_EQ(tm_template_create(&tmpl, matcher, &crop), TM_OK);
+    open_on_cpu(&matcher, &tmpl, &search, &crop);
     const tm_template *one = tmpl;
-    tm_search_default(&search, sizeof search);
     CHECK_EQ(tm_match_peaks(matcher, &frame, &one, 1, NULL, &hits, NULL), TM_ERR_INVALID);
     CHECK_EQ(tm_match_peaks(matcher, &frame, &one, 1, &search, NULL, NULL), TM_ERR_INVALID);
     CHECK_EQ(tm_match_peaks(matcher, &frame, &one, 0, &search, &hits, NULL), TM_ERR_INVALID);
