@@ -53,7 +53,7 @@ tm_plan bench_gpu_plan(const bench_gpu *gpu, const tm_job *job, tm_algorithm alg
     const tm_cuda_conditions resident = {.traits = gpu->plugin->traits(gpu->cuda)};
     tm_estimate estimate;
     tm_cuda_estimate(&estimate, &resident, job, algorithm);
-    return tm_plan_choose(&estimate, algorithm);
+    return tm_plan_choose(&estimate, algorithm, TM_STRATEGY_EXHAUSTIVE);
 }
 
 tm_status bench_gpu_match(bench_gpu *gpu, tm_job *jobs, size_t count, tm_work *work)

@@ -137,6 +137,15 @@ typedef enum tm_algorithm {
                                    only: device AUTO is CUDA then. AUTO never takes it */
 } tm_algorithm;
 
+/* Which windows the direct algorithm scores. The answer is the same bits. */
+typedef enum tm_strategy {
+    TM_STRATEGY_AUTO = 0,       /* CERTIFIED where that is expected to be quicker */
+    TM_STRATEGY_EXHAUSTIVE = 1, /* every window */
+    TM_STRATEGY_CERTIFIED = 2   /* all but those that a bound proves to score less than what is
+                                   asked for. Where there is no such bound, which
+                                   tm_matcher_plan then says, it is as EXHAUSTIVE */
+} tm_strategy;
+
 typedef enum tm_device_kind {
     TM_DEVICE_AUTO = 0, /* CPU, or CUDA when the work is worth its start-up */
     TM_DEVICE_CPU = 1,
@@ -184,12 +193,13 @@ typedef struct tm_settings {
     int64_t host_memory;   /* bytes of the host's that tm_match_rows may use; of which the
                               FFT, and the CPU's correlations of planes of colour, 16 bits
                               and masks take a quarter at most; 0: 1 GiB, no limit, 1 GiB */
+    tm_strategy strategy;  /* CERTIFIED is for the algorithms AUTO and DIRECT */
 } tm_settings;
 
 #define TM_ALL_DEVICES UINT64_MAX
 
 /* Writes the defaults: LCC, VALID, AUTO, AUTO, device 0 alone, all threads, all
- * features, no limit of memory. size is sizeof(tm_settings) at the caller. */
+ * features, no limit of memory, strategy AUTO. size is sizeof(tm_settings) at the caller. */
 TM_API void tm_settings_default(tm_settings *settings, size_t size);
 
 /* A matcher holds devices, their memory and their plans, all kept across frames.
@@ -418,6 +428,14 @@ TM_API size_t tm_matcher_reports(const tm_matcher *matcher, tm_device_report *re
 TM_API const char *tm_matcher_device(const tm_matcher *matcher);
 TM_API const char *tm_matcher_algorithm(const tm_matcher *matcher);
 TM_API const char *tm_matcher_plan(const tm_matcher *matcher);
+
+/* The strategy of the last successful match, "exhaustive" or "certified", the latter where any
+ * of its templates was searched so; "" before the first. Static storage. */
+TM_API const char *tm_matcher_strategy(const tm_matcher *matcher);
+
+/* The share of the last successful match's windows, of all templates together, that were
+ * scored exactly: 0 to 1, and 1 where the strategy was exhaustive; 0 before the first. */
+TM_API double tm_matcher_scored(const tm_matcher *matcher);
 
 typedef struct tm_device_info {
     tm_device_kind kind;

@@ -122,7 +122,10 @@ static const char *estimate_fft(tm_estimate *estimate, const tm_cpu_conditions *
 void tm_cpu_estimate(tm_estimate *estimate, const tm_cpu_conditions *c, const tm_job *job,
                      bool wants_fft)
 {
-    *estimate = (tm_estimate){.direct_ms = direct_ms(c, job), .fft_ms = INFINITY};
+    *estimate = (tm_estimate){.direct_ms = direct_ms(c, job),
+                              .fft_ms = INFINITY,
+                              .certified_ms = INFINITY,
+                              .certified_fault = "the device has none"};
     if (!wants_fft && estimate->direct_ms < TRIVIAL_MS)
         return;
     estimate->fault = estimate_fft(estimate, c, job);

@@ -166,7 +166,10 @@ void tm_cuda_estimate(tm_estimate *estimate, const tm_cuda_conditions *c, const 
 {
     const bool by_cufft = wanted == TM_ALGORITHM_CUFFT;
 
-    *estimate = (tm_estimate){.direct_ms = direct_ms(c, job), .fft_ms = INFINITY};
+    *estimate = (tm_estimate){.direct_ms = direct_ms(c, job),
+                              .fft_ms = INFINITY,
+                              .certified_ms = INFINITY,
+                              .certified_fault = "the device has none"};
     if (!by_cufft && wanted != TM_ALGORITHM_FFT &&
         estimate->direct_ms - copies_ms(c, job) < TM_CUDA_FFT_CALL_NS * 1e-6)
         return;

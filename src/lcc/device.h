@@ -7,7 +7,7 @@
 
 #include "lcc/lcc.h"
 
-#define TM_BACKEND_VERSION 11
+#define TM_BACKEND_VERSION 12
 
 typedef struct tm_message {
     char text[256];
@@ -47,6 +47,7 @@ typedef struct tm_estimate_request {
                                the direct algorithm is done before FFT has begun */
     int64_t memory;         /* CPU: bytes for this call in place of the settings'; 0: those */
     double missed_ms;       /* CPU: what FFT would have saved so far */
+    tm_strategy strategy;   /* EXHAUSTIVE leaves certified search out */
 } tm_estimate_request;
 
 /* How long each algorithm would take for a job, in milliseconds of the whole call: what is
@@ -57,7 +58,28 @@ typedef struct tm_estimate {
     double missed_ms;     /* what FFT would save if its start had been paid for */
     const char *fault;    /* why FFT cannot run, or NULL */
     tm_fft_tiling tiling; /* where it can; length_x 0: it was left out */
+    double certified_ms;  /* by the direct algorithm; INFINITY where windows cannot be left out,
+                             or this was */
+    const char *certified_fault; /* why they cannot, or NULL */
 } tm_estimate;
+
+/* The largest template of certified search. */
+#define TM_CERTIFIED_PIXELS 65536
+
+/* Why no device has certified search for the job, or NULL. */
+static inline const char *tm_certified_fault(const tm_job *job)
+{
+    const tm_template *t = job->tmpl;
+
+    return job->metric != TM_METRIC_LCC     ? "it is for the metric lcc"
+           : t->f32                         ? "it is not for floats"
+           : t->type != TM_SAMPLE_U8        ? "it is not for 16 bits"
+           : t->channels != 1               ? "it is not for color"
+           : t->planes || job->frame.mask   ? "it is not for masks"
+           : t->n > TM_CERTIFIED_PIXELS     ? "the template is too large"
+           : job->map.data                  ? "a score map is asked for"
+                                            : NULL;
+}
 
 /* What a match took. */
 typedef struct tm_work {

@@ -107,6 +107,9 @@ typedef struct tm_job {
     tm_candidate best;
     tm_peak_list *peaks;
     int64_t first_row, last_row;
+    bool certified; /* directly: windows may be left out that a bound proves not to matter; what
+                       is found stays the same */
+    int64_t scored; /* where certified, written: how many windows were scored exactly */
 } tm_job;
 
 /* Matches by the definition, one window after the other, in int64. Errors: MEMORY. */
@@ -131,6 +134,12 @@ static inline bool tm_job_is_plain(const tm_job *job)
 static inline bool tm_job_is_f32(const tm_job *job)
 {
     return job->tmpl->f32 != NULL;
+}
+
+/* How many windows of the job were scored exactly: all of them, unless it was certified. */
+static inline int64_t tm_job_scored(const tm_job *job)
+{
+    return job->certified ? job->scored : job->geometry.map_width * job->geometry.map_height;
 }
 
 /* Whether scores are integers: those of float pictures never are. */

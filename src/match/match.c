@@ -151,6 +151,12 @@ tm_status tm_matcher_prepare(tm_matcher *matcher, const tm_image *frame,
     }
 
     *jobs = matcher->jobs;
+    matcher->certified = false;
+    matcher->windows = matcher->scored = 0;
+    for (size_t i = 0; i < count; i++) {
+        const tm_geometry *g = &matcher->jobs[i].geometry;
+        matcher->windows += g->map_width * g->map_height;
+    }
     matcher->fft_bytes = (matcher->settings.host_memory + 3) / 4;
     matcher->times = (tm_times){0};
     matcher->warning.text[0] = '\0';

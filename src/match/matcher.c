@@ -2,6 +2,7 @@
 /* The public API: making and freeing matchers, and what they say of their last match. */
 #include "match/matcher.h"
 
+#include <math.h>
 #include <omp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -166,4 +167,18 @@ const char *tm_matcher_algorithm(const tm_matcher *matcher)
 const char *tm_matcher_plan(const tm_matcher *matcher)
 {
     return matcher ? matcher->plan : "";
+}
+
+const char *tm_matcher_strategy(const tm_matcher *matcher)
+{
+    return !matcher || !matcher->algorithm[0] ? ""
+           : matcher->certified               ? "certified"
+                                              : "exhaustive";
+}
+
+double tm_matcher_scored(const tm_matcher *matcher)
+{
+    if (!matcher || !matcher->windows)
+        return 0;
+    return fmin(1, (double)matcher->scored / (double)matcher->windows);
 }

@@ -23,6 +23,9 @@ struct tm_matcher {
     /* What the running call, or the last one, did; tm_matcher_prepare clears it. */
     bool on_pool;      /* the devices of the pool matched */
     int64_t fft_bytes; /* that the FFT may use on the CPU; 0: no limit */
+    bool certified;    /* a job was searched so */
+    int64_t windows;   /* that the call's maps have */
+    int64_t scored;    /* windows that were scored exactly, again where jobs ran again */
     tm_times times;
     char device[160];
     const char *algorithm;

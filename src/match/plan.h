@@ -3,24 +3,40 @@
 #ifndef TMATCH_MATCH_PLAN_H
 #define TMATCH_MATCH_PLAN_H
 
+#include <math.h>
+
 #include "lcc/device.h"
 
 typedef struct tm_plan {
     tm_algorithm algorithm; /* DIRECT; FFT, whose tiling says by whose transforms; REFERENCE,
                                which is not estimated */
+    bool certified;         /* DIRECT: windows may be left out */
     double ms;              /* the estimate of that */
     tm_estimate estimate;
 } tm_plan;
 
-/* wanted: AUTO, DIRECT, FFT or CUFFT; the last two become FFT, also where the estimate has a
- * fault. */
-static inline tm_plan tm_plan_choose(const tm_estimate *estimate, tm_algorithm wanted)
+/* Whether the direct algorithm is to leave windows out. */
+static inline bool tm_plan_certifies(const tm_estimate *estimate, tm_strategy strategy)
 {
+    return strategy == TM_STRATEGY_CERTIFIED
+               ? isfinite(estimate->certified_ms)
+               : strategy == TM_STRATEGY_AUTO && estimate->certified_ms < estimate->direct_ms;
+}
+
+/* wanted: AUTO, DIRECT, FFT or CUFFT; the last two become FFT, also where the estimate has a
+ * fault. Certified search that is asked for goes before FFT where the algorithm is AUTO. */
+static inline tm_plan tm_plan_choose(const tm_estimate *estimate, tm_algorithm wanted,
+                                     tm_strategy strategy)
+{
+    const bool certified = tm_plan_certifies(estimate, strategy);
+    const double direct_ms = certified ? estimate->certified_ms : estimate->direct_ms;
     const bool by_fft = wanted == TM_ALGORITHM_FFT || wanted == TM_ALGORITHM_CUFFT ||
-                        (wanted == TM_ALGORITHM_AUTO && estimate->fft_ms < estimate->direct_ms);
+                        (wanted == TM_ALGORITHM_AUTO && estimate->fft_ms < direct_ms &&
+                         !(certified && strategy == TM_STRATEGY_CERTIFIED));
 
     return (tm_plan){.algorithm = by_fft ? TM_ALGORITHM_FFT : TM_ALGORITHM_DIRECT,
-                     .ms = by_fft ? estimate->fft_ms : estimate->direct_ms,
+                     .certified = certified && !by_fft,
+                     .ms = by_fft ? estimate->fft_ms : direct_ms,
                      .estimate = *estimate};
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What runs a matcher's jobs: the CPU or its devices, by which algorithm, and why. */
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,9 +17,31 @@ __attribute__((format(printf, 2, 3))) void tm_matcher_say(tm_matcher *m, const c
     va_end(arguments);
 }
 
+/* Says how the direct algorithm went, with the share of the windows that it scored. */
+static void say_direct(tm_matcher *m, const tm_plan *plan, double share)
+{
+    m->algorithm = "direct";
+    if (plan->certified)
+        tm_matcher_say(m, "direct, certified (%.2g %% of windows scored exactly), on %s",
+                       100 * share, m->device);
+    else
+        tm_matcher_say(m, "direct on %s", m->device);
+}
+
+static bool wants_certified(const tm_matcher *m)
+{
+    const tm_settings *s = &m->settings;
+    return s->strategy != TM_STRATEGY_EXHAUSTIVE &&
+           (s->algorithm == TM_ALGORITHM_AUTO || s->algorithm == TM_ALGORITHM_DIRECT);
+}
+
 static void say_estimates(tm_matcher *m, const tm_estimate *estimate)
 {
     tm_matcher_say(m, "; estimates: direct %.3g ms", estimate->direct_ms);
+    if (wants_certified(m) && estimate->certified_fault)
+        tm_matcher_say(m, ", no certified search: %s", estimate->certified_fault);
+    else if (wants_certified(m) && isfinite(estimate->certified_ms))
+        tm_matcher_say(m, ", certified %.3g ms", estimate->certified_ms);
     if (estimate->fault)
         tm_matcher_say(m, ", no fft: %s", estimate->fault);
     else if (estimate->tiling.length_x)
@@ -35,13 +58,14 @@ static void say_fft(tm_matcher *m, const tm_fft_tiling *t)
 
 static tm_plan plan_cpu(const tm_matcher *m, const tm_job *job)
 {
-    const tm_estimate_request request = {m->settings.algorithm, m->fft_bytes, m->missed_ms};
+    const tm_estimate_request request = {m->settings.algorithm, m->fft_bytes, m->missed_ms,
+                                         m->settings.strategy};
     tm_estimate estimate;
 
     if (m->settings.algorithm == TM_ALGORITHM_REFERENCE)
         return (tm_plan){.algorithm = TM_ALGORITHM_REFERENCE};
     tm_cpu_backend()->estimate(m->cpu, job, 1, &request, &estimate);
-    return tm_plan_choose(&estimate, m->settings.algorithm);
+    return tm_plan_choose(&estimate, m->settings.algorithm, m->settings.strategy);
 }
 
 /* By FFT only where it can run. */
@@ -50,6 +74,7 @@ static tm_status match_on_cpu(tm_matcher *m, tm_job *job, const tm_plan *plan, t
     const bool by_fft = plan->algorithm == TM_ALGORITHM_FFT && !plan->estimate.fault;
 
     job->tiling = by_fft ? &plan->estimate.tiling : NULL;
+    job->certified = plan->certified;
     const tm_status status = tm_cpu_backend()->match(m->cpu, job, 1, work, &m->message);
     job->tiling = NULL; /* the plan does not last */
     return status;
@@ -74,9 +99,8 @@ static void say_cpu(tm_matcher *m, const tm_job *job, const tm_plan *plan, const
                            (long long)work->windows_again,
                            (long long)(g->map_width * g->map_height));
     } else {
-        m->algorithm = "direct";
-        tm_matcher_say(m, "direct on cpu, %s%s kernels", tm_job_is_f32(job) ? "float, " : "",
-                       traits.kernels);
+        say_direct(m, plan, (double)tm_job_scored(job) / (double)(g->map_width * g->map_height));
+        tm_matcher_say(m, ", %s%s kernels", tm_job_is_f32(job) ? "float, " : "", traits.kernels);
     }
     tm_matcher_say(m, ", up to %d thread%s: %s", traits.threads, traits.threads == 1 ? "" : "s",
                    why_cpu(m));
@@ -88,7 +112,8 @@ static tm_status run_cpu(tm_matcher *m, tm_job *job)
     const tm_plan plan = plan_cpu(m, job);
     tm_work work;
 
-    m->missed_ms += plan.estimate.missed_ms;
+    if (!plan.certified)
+        m->missed_ms += plan.estimate.missed_ms;
     snprintf(m->device, sizeof m->device, "cpu");
     m->plan[0] = '\0';
     if (plan.algorithm == TM_ALGORITHM_FFT && plan.estimate.fault)
@@ -101,6 +126,8 @@ static tm_status run_cpu(tm_matcher *m, tm_job *job)
         say_cpu(m, job, &plan, &work);
     }
     m->times.kernel += work.times.kernel;
+    m->certified |= plan.certified;
+    m->scored += tm_job_scored(job);
     return status;
 }
 
@@ -124,10 +151,15 @@ static tm_status run_cuda(tm_matcher *m, tm_job *jobs, size_t count)
     tm_pool_call call = {.jobs = jobs,
                          .count = count,
                          .algorithm = m->settings.algorithm,
+                         .strategy = m->settings.strategy,
                          .rescue = rescue,
                          .context = m,
                          .continues = m->on_pool};
 
+    int64_t windows = 0;
+
+    for (size_t i = 0; i < count; i++)
+        windows += jobs[i].geometry.map_width * jobs[i].geometry.map_height;
     m->on_pool = true;
     tm_pool_name(m->pool, m->device, sizeof m->device);
     m->plan[0] = '\0';
@@ -135,8 +167,8 @@ static tm_status run_cuda(tm_matcher *m, tm_job *jobs, size_t count)
     if (call.plan.algorithm == TM_ALGORITHM_FFT) {
         say_fft(m, &call.plan.estimate.tiling);
     } else {
-        m->algorithm = "direct";
-        tm_matcher_say(m, "direct on %s%s", m->device, tm_job_is_f32(jobs) ? ", float" : "");
+        say_direct(m, &call.plan, (double)call.scored / (double)windows);
+        tm_matcher_say(m, "%s", tm_job_is_f32(jobs) ? ", float" : "");
     }
     tm_matcher_say(m, m->settings.device == TM_DEVICE_AUTO
                           ? ": the work outweighs the device's start-up"
@@ -144,6 +176,8 @@ static tm_status run_cuda(tm_matcher *m, tm_job *jobs, size_t count)
     say_estimates(m, &call.plan.estimate);
     m->warning = call.warning;
     m->times = call.times;
+    m->certified |= call.certified;
+    m->scored += call.scored;
     return status == TM_OK ? TM_OK : tm_matcher_fail(m, status, "%s", call.message.text);
 }
 

@@ -85,6 +85,11 @@ const char *tm_settings_fault(const tm_settings *s)
         return "a limit of memory is never negative";
     if (s->threads < 0 || s->threads > 4096)
         return "threads must be 0 to 4096";
+    if (s->strategy < TM_STRATEGY_AUTO || s->strategy > TM_STRATEGY_CERTIFIED)
+        return "no such strategy";
+    if (s->strategy == TM_STRATEGY_CERTIFIED && s->algorithm != TM_ALGORITHM_AUTO &&
+        s->algorithm != TM_ALGORITHM_DIRECT)
+        return "certified search is of the direct algorithm";
     if (s->algorithm == TM_ALGORITHM_REFERENCE && s->device == TM_DEVICE_CUDA)
         return "the reference algorithm runs on the CPU only";
     if (s->algorithm == TM_ALGORITHM_CUFFT && s->device == TM_DEVICE_CPU)

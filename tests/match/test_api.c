@@ -42,7 +42,9 @@ static const tm_image *frame(void)
 
 static void finds_a_crop(void)
 {
-    tm_matcher *matcher = make_matcher(defaults());
+    tm_settings settings = defaults();
+    settings.strategy = TM_STRATEGY_EXHAUSTIVE;
+    tm_matcher *matcher = make_matcher(settings);
     const tm_image *f = frame();
     tm_image crop = {
         .samples = f->samples + 20 * f->stride + 31, .width = 9, .height = 7, .stride = f->stride};
@@ -133,6 +135,34 @@ static void refuses_too_large_templates(void)
     tm_matcher_destroy(&matcher);
 }
 
+static void says_what_was_scored(void)
+{
+    tm_settings settings = defaults();
+    settings.strategy = TM_STRATEGY_CERTIFIED;
+    tm_matcher *matcher = make_matcher(settings);
+    const tm_image *f = frame();
+    const tm_image crop = {
+        .samples = f->samples + 5 * f->stride + 3, .width = 16, .height = 16, .stride = f->stride};
+    float scores[33 * 49];
+    const tm_map map = {scores, sizeof scores / 33};
+    tm_template *tmpl;
+    tm_peak best;
+
+    CHECK_STR(tm_matcher_strategy(matcher), "");
+    CHECK(tm_matcher_scored(matcher) == 0);
+    CHECK_EQ(tm_template_create(&tmpl, matcher, &crop), TM_OK);
+    CHECK_EQ(tm_match(matcher, f, tmpl, &best, NULL), TM_OK);
+    CHECK(best.x == 3 && best.y == 5 && best.score == 1.0);
+    CHECK(tm_matcher_scored(matcher) > 0 && tm_matcher_scored(matcher) <= 1);
+
+    /* a map has every window's score */
+    CHECK_EQ(tm_match(matcher, f, tmpl, &best, &map), TM_OK);
+    CHECK_STR(tm_matcher_strategy(matcher), "exhaustive");
+    CHECK(tm_matcher_scored(matcher) == 1);
+    tm_template_destroy(&tmpl);
+    tm_matcher_destroy(&matcher);
+}
+
 static void expect_refused(tm_settings settings, tm_status expected)
 {
     tm_matcher *matcher;
@@ -157,6 +187,12 @@ static void refuses_bad_settings(void)
     expect_refused(s, TM_ERR_INVALID);
     s = defaults();
     s.threads = -1;
+    expect_refused(s, TM_ERR_INVALID);
+    s = defaults();
+    s.strategy = (tm_strategy)3;
+    expect_refused(s, TM_ERR_INVALID);
+    s.strategy = TM_STRATEGY_CERTIFIED;
+    s.algorithm = TM_ALGORITHM_FFT;
     expect_refused(s, TM_ERR_INVALID);
     s = defaults();
     s.device = TM_DEVICE_CUDA;
@@ -441,7 +477,8 @@ int main(int argc, char **argv)
 {
     static const check_test tests[] = {
         TEST(reads_cpu_features), TEST(gives_memory),
-        TEST(finds_a_crop), TEST(refuses_bad_pictures), TEST(refuses_too_large_templates),
+        TEST(finds_a_crop), TEST(says_what_was_scored), TEST(refuses_bad_pictures),
+        TEST(refuses_too_large_templates),
         TEST(refuses_bad_settings), TEST(accepts_an_older_settings_struct),
         TEST(every_status_has_a_text), TEST(lists_devices), TEST(two_threads_with_two_matchers),
         TEST(refuses_bad_maps), TEST(strided_maps), TEST(many_templates_as_single_calls),

@@ -19,7 +19,7 @@ static tm_plan plan_on_cpu(const tm_cpu_conditions *conditions, const tm_job *jo
 {
     tm_estimate estimate;
     tm_cpu_estimate(&estimate, conditions, job, wanted == TM_ALGORITHM_FFT);
-    return tm_plan_choose(&estimate, wanted);
+    return tm_plan_choose(&estimate, wanted, TM_STRATEGY_EXHAUSTIVE);
 }
 
 static tm_plan plan_on_cuda(const tm_cuda_conditions *conditions, const tm_job *job,
@@ -27,7 +27,7 @@ static tm_plan plan_on_cuda(const tm_cuda_conditions *conditions, const tm_job *
 {
     tm_estimate estimate;
     tm_cuda_estimate(&estimate, conditions, job, wanted);
-    return tm_plan_choose(&estimate, wanted);
+    return tm_plan_choose(&estimate, wanted, TM_STRATEGY_EXHAUSTIVE);
 }
 
 static tm_plan plan_for(tm_device_kind device, int64_t frame, int64_t size, tm_algorithm wanted)

@@ -60,6 +60,8 @@ tm_status tm_pool_device_begin(tm_pool_device *d, const tm_pool_call *call, int6
         d->report = (tm_device_report){.index = d->index};
     d->last_plan = (tm_plan){0};
     d->work = (tm_work){0};
+    d->certified = false;
+    d->scored = 0;
     return TM_OK;
 }
 
@@ -90,9 +92,12 @@ void tm_pool_device_merge(tm_pool_device *d, tm_rows rows)
         if (own.first == own.end)
             continue;
         whole.best = d->bests[i];
+        const tm_job *job = &d->jobs[count++];
         pthread_mutex_lock(d->lock); /* the lists of peaks are the jobs' */
-        tm_job_merge(&whole, &d->jobs[count++], own);
+        tm_job_merge(&whole, job, own);
         pthread_mutex_unlock(d->lock);
+        d->certified |= job->certified;
+        d->scored += tm_job_scored(job);
         d->bests[i] = whole.best;
         d->report.rows += own.end - own.first;
     }
@@ -139,12 +144,14 @@ static tm_rows next_band(const tm_pool_device *d)
 /* Chooses each job's algorithm; *plan becomes the last one's. */
 static tm_status plan_jobs(tm_pool_device *d, size_t count, tm_plan *plan)
 {
-    const tm_estimate_request request = {.algorithm = d->call->algorithm};
+    const tm_estimate_request request = {.algorithm = d->call->algorithm,
+                                         .strategy = d->call->strategy};
 
     d->backend->estimate(d->device, d->jobs, count, &request, d->estimates);
     for (size_t i = 0; i < count; i++) {
         const tm_estimate *estimate = &d->estimates[i];
-        *plan = tm_plan_choose(estimate, d->call->algorithm);
+        *plan = tm_plan_choose(estimate, d->call->algorithm, d->call->strategy);
+        d->jobs[i].certified = plan->certified;
         if (plan->algorithm != TM_ALGORITHM_FFT)
             continue;
         if (estimate->fault) {

@@ -34,6 +34,8 @@ typedef struct tm_pool_device {
     size_t capacity;
     tm_plan last_plan; /* the last job's */
     tm_work work;
+    bool certified; /* a job was */
+    int64_t scored; /* windows that were scored exactly */
     double begun_ms, ended_ms; /* 0: it got no slice */
     tm_device_report report;   /* so far */
 
@@ -62,7 +64,8 @@ void tm_pool_device_free(tm_pool_device *device);
  * of few rows may have none of them. */
 size_t tm_pool_device_cut(tm_pool_device *device, tm_rows rows);
 
-/* Ranks what those jobs found in device->bests, and adds their peaks to the call's. */
+/* Ranks what those jobs found in device->bests, adds their peaks to the call's, and counts the
+ * windows that they scored. */
 void tm_pool_device_merge(tm_pool_device *device, tm_rows rows);
 
 /* Matches device->rows, and leaves there what it could not do. */

@@ -34,6 +34,7 @@ typedef struct tm_pool_call {
     tm_job *jobs;
     size_t count;
     tm_algorithm algorithm; /* AUTO, DIRECT, FFT or CUFFT */
+    tm_strategy strategy;
     /* Runs on the CPU what no device could. */
     tm_status (*rescue)(void *context, tm_job *jobs, size_t count, tm_message *message);
     void *context;
@@ -43,6 +44,8 @@ typedef struct tm_pool_call {
     tm_message message;
     /* Written: how the first device that got a slice matched the last job. */
     tm_plan plan;
+    bool certified; /* Written: any job was, anywhere. */
+    int64_t scored; /* Written: windows that were scored exactly. */
     /* Written: devices that failed, where others did their rows; or "". */
     tm_message warning;
 } tm_pool_call;

@@ -136,6 +136,8 @@ static tm_status begin(tm_pool *pool, tm_pool_call *call)
 
     call->times = (tm_times){0};
     call->plan = (tm_plan){0};
+    call->certified = false;
+    call->scored = 0;
     call->message.text[0] = call->warning.text[0] = '\0';
     pool->call = call;
     pool->height = pool->rescued = 0;
@@ -192,6 +194,8 @@ static void finish(tm_pool *pool)
             call->times = d->work.times;
         if (d->begun_ms > 0 && call->plan.ms == 0)
             call->plan = d->last_plan;
+        call->certified |= d->certified;
+        call->scored += d->scored;
     }
     if (!call->warning.text[0] && !pool->rescued)
         return;
