@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* Certified search gives what exhaustive search gives, bit for bit. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends.h"
+#include "certified_compare.h"
+#include "check.h"
+#include "lcc/cpu/instruction_sets.h"
+#include "pictures.h"
+
+static certified_test test_of(tm_device_kind device, int threads, uint32_t features)
+{
+    certified_test t = {0};
+    tm_settings_default(&t.settings, sizeof t.settings);
+    t.settings.device = device;
+    t.settings.threads = threads;
+    t.settings.cpu_features = features;
+    return t;
+}
+
+static void random_cases(tm_device_kind device, int threads, uint32_t features)
+{
+    certified_test t = test_of(device, threads, features);
+
+    for (int64_t i = check_cases(80); i > 0; i--)
+        compare_certified(&t);
+    printf("# %" PRId64 " cases, %" PRId64 " certified, %" PRId64
+           " with the oracle too, 0 differ; %.3g %% of a case's windows scored in the mean\n",
+           t.cases, t.certified_cases, t.with_oracle, 100 * t.scored / (double)t.cases);
+    certified_test_close(&t);
+}
+
+/* The other metrics and kinds of pictures: the same answer without leaving anything out. */
+static void exhaustive_elsewhere(tm_device_kind device)
+{
+    for (int64_t i = check_cases(80) / 3 + 1; i > 0; i--) {
+        static const tm_sample_type types[] = {TM_SAMPLE_U8, TM_SAMPLE_U16};
+        const int kind = (int)(check_random() % 4);
+        const tm_sample_type type = types[kind == 1];
+        const int channels = kind == 2 ? 3 : 1;
+        certified_test t = test_of(device, 1, UINT32_MAX);
+        tm_image frame, tmpl;
+        tm_peak best[2];
+        tm_status status[2];
+
+        t.settings.metric = kind ? TM_METRIC_LCC : (tm_metric)check_random_in(1, 5);
+        t.settings.domain = (tm_domain)(check_random() % 3);
+        void *memory[2] = {picture_make(&frame, check_random_in(30, 200), check_random_in(30, 90), type, channels,
+                                        picture_random_content()),
+                           picture_make(&tmpl, check_random_in(2, 30), check_random_in(2, 30), type, channels,
+                                        PICTURE_NOISE)};
+        uint8_t *mask = kind == 3 ? picture_mask_out(check_random() & 1 ? &frame : &tmpl, 9) : NULL;
+        for (int k = 0; k < 2; k++) {
+            tm_matcher *matcher;
+            tm_template *prepared = NULL;
+            t.settings.strategy = k ? TM_STRATEGY_EXHAUSTIVE : TM_STRATEGY_CERTIFIED;
+            CHECK_EQ(tm_matcher_create(&matcher, &t.settings), TM_OK);
+            CHECK_EQ(tm_template_create(&prepared, matcher, &tmpl), TM_OK);
+            status[k] = tm_match(matcher, &frame, prepared, &best[k], NULL);
+            CHECK(status[k] == TM_OK || status[k] == TM_ERR_NO_POSITION);
+            if (status[k] == TM_OK) {
+                CHECK_STR(tm_matcher_strategy(matcher), "exhaustive");
+                CHECK(tm_matcher_scored(matcher) == 1);
+            }
+            tm_template_destroy(&prepared);
+            tm_matcher_destroy(&matcher);
+        }
+        CHECK_EQ(status[0], status[1]);
+        if (status[0] == TM_OK)
+            CHECK(best[0].x == best[1].x && best[0].y == best[1].y && best[0].score == best[1].score);
+        free(mask);
+        free(memory[0]);
+        free(memory[1]);
+    }
+}
+
+static uint32_t require_isa(const char *name)
+{
+    uint32_t features;
+    CHECK_EQ(tm_cpu_features_parse(name, &features), TM_OK);
+    if (features & ~tm_cpu_features())
+        check_skip("not on this processor, or not in this build");
+    return features;
+}
+
+#define CPU_TESTS(HAVE, isa, name, bit, needed, detected)                                      \
+    static void cpu_##isa(void)                                                                \
+    {                                                                                          \
+        random_cases(TM_DEVICE_CPU, 1, require_isa(name));                                     \
+    }
+
+CPU_TESTS(, c, "none", , , )
+TM_EACH_INSTRUCTION_SET(CPU_TESTS)
+
+static void cpu_threads(void)
+{
+    random_cases(TM_DEVICE_CPU, 0, UINT32_MAX);
+}
+
+static void cpu_exhaustive_elsewhere(void)
+{
+    exhaustive_elsewhere(TM_DEVICE_CPU);
+}
+
+static void cuda(void)
+{
+    require_cuda();
+    random_cases(TM_DEVICE_CUDA, 0, UINT32_MAX);
+}
+
+static void cuda_exhaustive_elsewhere(void)
+{
+    require_cuda();
+    exhaustive_elsewhere(TM_DEVICE_CUDA);
+}
+
+#define CPU_TEST(HAVE, isa, name, bit, needed, detected) TEST(cpu_##isa),
+
+int main(int argc, char **argv)
+{
+    static const check_test tests[] = {
+        CPU_TEST(, c, , , , ) TM_EACH_INSTRUCTION_SET(CPU_TEST) TEST(cpu_threads),
+        TEST(cpu_exhaustive_elsewhere), TEST(cuda), TEST(cuda_exhaustive_elsewhere),
+    };
+    return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
+}
