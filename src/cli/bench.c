@@ -210,6 +210,7 @@ static bool add_cuda(variant *variants, int *count, tm_settings settings, int in
     bool good = add_variant(variants, count, settings, name, false);
     for (size_t i = 0; good && all && i < sizeof by_name / sizeof *by_name; i++) {
         settings.algorithm = by_name[i].algorithm;
+        settings.strategy = TM_STRATEGY_EXHAUSTIVE;
         snprintf(name, sizeof name, "cuda:%d, %s", index, by_name[i].name);
         good = add_variant(variants, count, settings, name, true);
     }

@@ -50,6 +50,18 @@ static const choice algorithms[] = {
      .meaning = "by the Fourier transforms of NVIDIA's cuFFT, on a GPU"},
     {0}};
 
+static const choice strategies[] = {
+    {.name = "auto", .value = TM_STRATEGY_AUTO, .meaning = "what is expected to be quicker"},
+    {.name = "exhaustive",
+     .value = TM_STRATEGY_EXHAUSTIVE,
+     .meaning = "every window",
+     .also = "full all brute-force"},
+    {.name = "certified",
+     .value = TM_STRATEGY_CERTIFIED,
+     .meaning = "all but those that a bound rules out",
+     .also = "pruned bounded"},
+    {0}};
+
 static const choice depths[] = {{.name = "auto", .value = 0, .meaning = "as the files have it"},
                                 {.name = "8", .value = 8, .also = "uint8 u8"},
                                 {.name = "16", .value = 16, .also = "uint16 u16"},

@@ -230,6 +230,11 @@ static bool check_device(cli_options *o)
         message(NULL, "the reference algorithm runs on the CPU only");
         return false;
     }
+    if (s->strategy == TM_STRATEGY_CERTIFIED && s->algorithm != TM_ALGORITHM_AUTO &&
+        s->algorithm != TM_ALGORITHM_DIRECT) {
+        message(NULL, "certified search is of the direct algorithm");
+        return false;
+    }
     if (s->algorithm != TM_ALGORITHM_CUFFT)
         return true;
     if (s->device == TM_DEVICE_CPU) {

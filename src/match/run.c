@@ -35,11 +35,15 @@ static bool wants_certified(const tm_matcher *m)
            (s->algorithm == TM_ALGORITHM_AUTO || s->algorithm == TM_ALGORITHM_DIRECT);
 }
 
-static void say_estimates(tm_matcher *m, const tm_estimate *estimate)
+static void say_estimates(tm_matcher *m, const tm_job *job, const tm_estimate *estimate)
 {
+    const char *fault = tm_certified_fault(job);
+
+    if (!fault)
+        fault = estimate->certified_fault;
     tm_matcher_say(m, "; estimates: direct %.3g ms", estimate->direct_ms);
-    if (wants_certified(m) && estimate->certified_fault)
-        tm_matcher_say(m, ", no certified search: %s", estimate->certified_fault);
+    if (wants_certified(m) && fault)
+        tm_matcher_say(m, ", no certified search: %s", fault);
     else if (wants_certified(m) && isfinite(estimate->certified_ms))
         tm_matcher_say(m, ", certified %.3g ms", estimate->certified_ms);
     if (estimate->fault)
@@ -104,7 +108,7 @@ static void say_cpu(tm_matcher *m, const tm_job *job, const tm_plan *plan, const
     }
     tm_matcher_say(m, ", up to %d thread%s: %s", traits.threads, traits.threads == 1 ? "" : "s",
                    why_cpu(m));
-    say_estimates(m, &plan->estimate);
+    say_estimates(m, job, &plan->estimate);
 }
 
 static tm_status run_cpu(tm_matcher *m, tm_job *job)
@@ -173,7 +177,7 @@ static tm_status run_cuda(tm_matcher *m, tm_job *jobs, size_t count)
     tm_matcher_say(m, m->settings.device == TM_DEVICE_AUTO
                           ? ": the work outweighs the device's start-up"
                           : ": as asked");
-    say_estimates(m, &call.plan.estimate);
+    say_estimates(m, &jobs[count - 1], &call.plan.estimate);
     m->warning = call.warning;
     m->times = call.times;
     m->certified |= call.certified;

@@ -209,6 +209,7 @@ static void json_has_no_nan(void)
     const cli_options options = {.format = CLI_JSON};
     const cli_result result = {.frame = "f", .tmpl = "t", .frame_width = 4, .frame_height = 3,
                                .template_width = 2, .template_height = 1, .algorithm = "direct",
+                               .search = "certified", .scored = 1.0 / 3,
                                .device = "cpu", .read_ms = 1.5, .times = {.total = 0.25},
                                .verified = true, .verification = v};
     char *text = NULL;
@@ -220,7 +221,7 @@ static void json_has_no_nan(void)
     CHECK_STR(text, "{\"frame\":\"f\",\"template\":\"t\",\"frame_size\":[4,3],"
                     "\"template_size\":[2,1],\"metric\":\"lcc\",\"matches\":[],"
                     "\"verify\":{\"positions\":9,\"differing\":1,\"max_abs_error\":null,"
-                    "\"relative_l1_error\":null},\"algorithm\":\"direct\",\"device\":\"cpu\","
+                    "\"relative_l1_error\":null},\"algorithm\":\"direct\",\"search\":\"certified\",\"scored\":0.3333,\"device\":\"cpu\","
                     "\"time_ms\":{\"read\":1.500,\"match\":0.250}}\n");
     free(text);
 }

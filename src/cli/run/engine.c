@@ -35,6 +35,7 @@ static bool open_oracle(cli_engine *e)
     settings.device = TM_DEVICE_CPU;
     settings.device_mask = 0;
     settings.algorithm = TM_ALGORITHM_REFERENCE;
+    settings.strategy = TM_STRATEGY_EXHAUSTIVE;
     return open_matcher(&e->oracle, &settings);
 }
 

@@ -160,6 +160,8 @@ static bool take_hits(const cli_engine *e, cli_pair *pair, const tm_hits *hits,
 
     r->times = tm_matcher_times(e->matcher);
     snprintf(r->algorithm, sizeof r->algorithm, "%s", tm_matcher_algorithm(e->matcher));
+    r->search = tm_matcher_strategy(e->matcher);
+    r->scored = tm_matcher_scored(e->matcher);
     snprintf(r->device, sizeof r->device, "%s", tm_matcher_device(e->matcher));
     if (!o->quiet && *tm_matcher_warning(e->matcher))
         message_note(r->frame, "warning: %s", tm_matcher_warning(e->matcher));

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "message.h"
@@ -211,6 +212,8 @@ static void json_result(const cli_report *report, const cli_result *r)
         json_verification(out, &r->verification);
     fputs(",\"algorithm\":", out);
     text_json(out, r->algorithm);
+    if (strcmp(r->algorithm, "direct") == 0)
+        fprintf(out, ",\"search\":\"%s\",\"scored\":%.4g", r->search, r->scored);
     fputs(",\"device\":", out);
     text_json(out, r->device);
     json_times(report, r);

@@ -52,6 +52,8 @@ typedef struct cli_result {
     int equal;          /* how many positions score as the best does; 0: not counted */
     bool integers; /* the scores are integers */
     char algorithm[16], device[160];
+    const char *search; /* tm_matcher_strategy */
+    double scored;      /* tm_matcher_scored */
     double read_ms;
     tm_times times;
     bool verified; /* verification was asked for and done */

@@ -3,7 +3,7 @@
 data astronaut.png camera.png chelsea.png patch.jpg
 crop='camera.png[20x20+101+202]'
 tmatch --max-memory 100K -v camera.png "$crop" 2>err
-sed 's/ms waited.*/ms waited/; s/, [0-9]* ms/, N ms/; s/direct on cpu.*; in/direct on cpu; in/' err
+sed 's/ms waited.*/ms waited/; s/, [0-9]* ms/, N ms/; s/direct.* on cpu.*; in/direct on cpu; in/' err
 tmatch --max-memory 1G -v camera.png "$crop" 2>&1 >/dev/null | grep -c ' bands of '
 fail --max-memory 100K camera.png 'camera.png[200x300+10+20]'
 fail --max-memory 100K camera.png chelsea.png

@@ -45,6 +45,8 @@ fail --map map.npy -t a -t b c
 fail --dump-template dump.txt -t a -t b c
 fail --algorithm reference --device cuda a b
 fail --algorithm cufft --device cpu a b
+fail --search certified --algorithm fft a b
+fail --search quick a b
 # The two lists that tests/cli/run replaces: the help's metrics, and all instruction sets there are for any processor.
 metrics=$(tmatch --help | sed -n -e 's/|/, /g' -e 's/^ *--metric \(.*\), /\1 or /p')
 tmatch --metric - a b 2>&1 | grep -q -F "'-' is not any of $metrics" || echo "not all metrics: $metrics"
