@@ -9,90 +9,21 @@ Whole calls that find the best match: tm_match against matchTemplate
     python3 bench/cpu_opencv.py --threads 1,2 --json out.json
 """
 import argparse
-import ctypes as c
 import json
 import os
 import statistics
-import subprocess
-import sys
 import time
 
 import numpy as np
 
+import library
+
 ROWS = [(610, 21), (2080, 21), (5020, 21), (2041, 8), (4081, 16), (1080, 32), (2048, 64)]
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-
-
-class Image(c.Structure):
-    _fields_ = [("samples", c.c_void_p), ("width", c.c_int64), ("height", c.c_int64),
-                ("stride", c.c_ssize_t)]
-
-
-class Settings(c.Structure):
-    _fields_ = [("size", c.c_size_t), ("metric", c.c_int), ("domain", c.c_int),
-                ("algorithm", c.c_int), ("device", c.c_int), ("device_index", c.c_int),
-                ("threads", c.c_int), ("cpu_features", c.c_uint32)]
-
-
-class Peak(c.Structure):
-    _fields_ = [("x", c.c_int64), ("y", c.c_int64), ("score", c.c_double)]
-
-
-def image_of(array):
-    return Image(array.ctypes.data, array.shape[1], array.shape[0], array.strides[0])
-
-
-class Matcher:
-    def __init__(self, lib, threads, features):
-        self.lib, self.handle = lib, c.c_void_p()
-        settings, mask = Settings(), c.c_uint32()
-        lib.tm_settings_default(c.byref(settings), c.c_size_t(c.sizeof(settings)))
-        if lib.tm_cpu_features_parse(features.encode(), c.byref(mask)):
-            sys.exit(f"no such features: {features}")
-        settings.device, settings.threads, settings.cpu_features = 1, threads, mask
-        if lib.tm_matcher_create(c.byref(self.handle), c.byref(settings)):
-            sys.exit("no matcher")
-
-    def prepare(self, template):
-        self.template = c.c_void_p()
-        image = image_of(template)
-        if self.lib.tm_template_create(c.byref(self.template), self.handle, c.byref(image)):
-            sys.exit("no template")
-
-    def match(self, frame):
-        peak, image = Peak(), image_of(frame)
-        if self.lib.tm_match(self.handle, c.byref(image), self.template, c.byref(peak), None):
-            sys.exit("no match")
-        return peak.x, peak.y, peak.score
-
-    def plan(self):
-        self.lib.tm_matcher_plan.restype = c.c_char_p
-        return self.lib.tm_matcher_plan(self.handle).decode()
-
-
-def processor():
-    with open("/proc/cpuinfo") as info:
-        names = [line.split(":")[1].strip() for line in info if line.startswith("model name")]
-    return f"{names[0]}, {len(os.sched_getaffinity(0))} cores"
-
-
-def commit():
-    try:
-        return subprocess.check_output(["git", "-C", ROOT, "rev-parse", "--short", "HEAD"],
-                                       text=True, stderr=subprocess.DEVNULL).strip()
-    except (OSError, subprocess.CalledProcessError):
-        return os.environ.get("TMATCH_COMMIT", "unknown")
-
-
-def timed(call):
-    start = time.perf_counter()
-    result = call()
-    return (time.perf_counter() - start) * 1e3, result
 
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--lib", default=os.path.join(ROOT, "build", "libtmatch.so"))
+    parser.add_argument("--lib", default=library.BUILT)
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--features", default="all", help="masks, with + between the names of one")
     parser.add_argument("--opencv-threads", default="1", help="an empty string leaves OpenCV out")
@@ -102,14 +33,14 @@ def main():
     args = parser.parse_args()
 
     rows = [tuple(map(int, r.split("x"))) for r in args.rows.split(",")] if args.rows else ROWS
-    lib = c.CDLL(os.path.abspath(args.lib))
-    ours = {f"tmatch {features}, {threads}": Matcher(lib, int(threads), features.replace("+", ","))
+    lib = library.load(args.lib)
+    ours = {f"tmatch {features}, {threads}": library.Matcher(lib, threads=int(threads), features=features.replace("+", ","))
             for features in args.features.split(",") for threads in args.threads.split(",")}
     peers, cv2 = [], None
     if args.opencv_threads:
         import cv2
         peers = [int(t) for t in args.opencv_threads.split(",")]
-    record = {"processor": processor(), "commit": commit(),
+    record = {"processor": library.processor(), "commit": library.commit(),
               "opencv": cv2.__version__ if cv2 else None, "numpy": np.__version__, "rows": []}
     print(f"{record['processor']}; tmatch {record['commit']}; OpenCV {record['opencv']}")
 
@@ -123,16 +54,16 @@ def main():
         end = time.perf_counter() + args.seconds
         while time.perf_counter() < end or min(map(len, times.values())) < 5:
             for name, matcher in ours.items():
-                ms, (x, y, score) = timed(lambda: matcher.match(frame))
+                ms, (x, y, score) = library.timed(lambda: matcher.match(frame))
                 times[name].append(ms)
                 assert (x, y, score) == (size // 2, size // 3, 1.0), (x, y, score)
             for threads in peers:
                 cv2.setNumThreads(threads)
-                ms, _ = timed(lambda: cv2.minMaxLoc(
+                ms, _ = library.timed(lambda: cv2.minMaxLoc(
                     cv2.matchTemplate(frame, template, cv2.TM_CCOEFF_NORMED)))
                 times[f"OpenCV, {threads}"].append(ms)
         for matcher in ours.values():
-            lib.tm_template_destroy(c.byref(matcher.template))
+            matcher.forget()
         entry = {"frame": size, "template": side, "runs": min(map(len, times.values())),
                  "ms": {name: round(statistics.median(ms), 4) for name, ms in times.items()},
                  "min_ms": {name: round(min(ms), 4) for name, ms in times.items()}}

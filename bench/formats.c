@@ -172,7 +172,7 @@ static timing time_on_gpu(const conditions *at, const pictures *p)
         status = bench_job(&job, &p->frame, tmpl, p->metric, TM_DOMAIN_VALID);
     if (status != TM_OK)
         return failed(tm_strerror(status));
-    plan = bench_gpu_plan(at->gpu, &job, at->algorithm);
+    plan = bench_gpu_plan(at->gpu, &job, at->algorithm, TM_STRATEGY_EXHAUSTIVE);
     if (plan.algorithm == TM_ALGORITHM_FFT)
         job.tiling = &plan.estimate.tiling;
     const timing t = job.tiling && plan.estimate.fault ? failed(plan.estimate.fault) : time_job(at->gpu, &job);

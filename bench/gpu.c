@@ -48,12 +48,13 @@ tm_status bench_job(tm_job *job, const tm_image *frame, const tm_template *tmpl,
                             tmpl->height);
 }
 
-tm_plan bench_gpu_plan(const bench_gpu *gpu, const tm_job *job, tm_algorithm algorithm)
+tm_plan bench_gpu_plan(const bench_gpu *gpu, const tm_job *job, tm_algorithm algorithm,
+                       tm_strategy strategy)
 {
     const tm_cuda_conditions resident = {.traits = gpu->plugin->traits(gpu->cuda)};
     tm_estimate estimate;
     tm_cuda_estimate(&estimate, &resident, job, algorithm);
-    return tm_plan_choose(&estimate, algorithm, TM_STRATEGY_EXHAUSTIVE);
+    return tm_plan_choose(&estimate, algorithm, strategy);
 }
 
 tm_status bench_gpu_match(bench_gpu *gpu, tm_job *jobs, size_t count, tm_work *work)

@@ -25,7 +25,8 @@ tm_status bench_job(tm_job *job, const tm_image *frame, const tm_template *tmpl,
                     tm_domain domain);
 
 /* Plans as the matcher does for a frame that is on the device already. */
-tm_plan bench_gpu_plan(const bench_gpu *gpu, const tm_job *job, tm_algorithm algorithm);
+tm_plan bench_gpu_plan(const bench_gpu *gpu, const tm_job *job, tm_algorithm algorithm,
+                       tm_strategy strategy);
 
 tm_status bench_gpu_match(bench_gpu *gpu, tm_job *jobs, size_t count, tm_work *work);
 

@@ -52,6 +52,10 @@ static const bench_command commands[] = {
      "frames makes 1920x1080 frames; decode only reads them, match only matches them, and\n"
      "both print the seconds that it took, without starting up.\n",
      NULL, NULL, 1, false, BIT(THREADS), bench_batch},
+    {"certified", "FRAME TEMPLATE...", "Certified search beside exhaustive search, on a GPU",
+     "The best match of pictures from files, the frame on the device. An answer of one that\n"
+     "is not the other's ends the run. certified.py draws the pictures.\n",
+     NULL, "cuda:0", 15, true, BIT(DEVICES) | BIT(SAMPLES) | BIT(JSON), bench_certified},
     {"frame", "SIZE FILE.pgm|FILE.png", "Write a frame of noise by rows, however large",
      "A PNG is stored, not compressed: noise has nothing to compress.\n", NULL, NULL, 1, false, 0,
      bench_frame},

@@ -139,7 +139,7 @@ static tm_plan plan_of(const bench_gpu *gpu, const problem *p, const tm_template
 {
     tm_job job;
     const tm_status status = bench_job(&job, &p->frame, tmpl, p->of->metric, p->of->domain);
-    return status == TM_OK ? bench_gpu_plan(gpu, &job, algorithm) : (tm_plan){0};
+    return status == TM_OK ? bench_gpu_plan(gpu, &job, algorithm, TM_STRATEGY_EXHAUSTIVE) : (tm_plan){0};
 }
 
 void bench_cuda(bench_result *result, problem *p, bench_gpu *gpu, tm_algorithm algorithm,

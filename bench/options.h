@@ -85,6 +85,7 @@ bool bench_costs(bench_options *options, bench_report *report);
 #if BENCH_HAVE_PICTURES
 bool bench_batch(bench_options *options, bench_report *report);
 bool bench_frame(bench_options *options, bench_report *report);
+bool bench_certified(bench_options *options, bench_report *report);
 #endif
 
 #endif

@@ -22,12 +22,13 @@ done
 if "$bench" --help | grep -q '^  frame '; then
     "$bench" frame 31x17 "$work/frame.png"
     "$bench" frame 40 "$work/frame.pgm"
+    "$bench" certified --help >/dev/null
     "$bench" batch frames "$work" 2 "$work/frame.png"
     "$bench" batch decode --threads 2 "$work/000000.png" "$work/000001.jpg" >/dev/null
     "$bench" batch match --threads 2 "$work/000000.png" "$work/000001.jpg" >/dev/null
 fi
 for wrong in "" "none" "match --devices cpu 8,9" "match --devices nowhere 64,5" "match --suite none" \
-    "match --samples 0" "match 64" "floats --map 64,5" "costs 64,5" "frame 0 x.pgm"; do
+    "match --samples 0" "match 64" "floats --map 64,5" "costs 64,5" "frame 0 x.pgm" "certified --devices cpu x.pgm y.pgm"; do
     # shellcheck disable=SC2086 # the words are arguments
     if "$bench" $wrong >/dev/null 2>&1; then
         echo "accepted: $wrong" >&2

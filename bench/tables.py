@@ -10,6 +10,7 @@ import os
 import re
 import sys
 
+import certified_tables
 import results
 
 DOCS = os.path.join(results.HERE, "..", "docs")
@@ -291,7 +292,12 @@ def block_grid(suite, on_gpu):
     return block
 
 
-BLOCKS = {"large": block_large, "crossing": block_crossing, "grid-gpu": block_grid("grid", True),
+def block_certified(block):
+    return lambda documents: block(certified_tables.load(certified_tables.FILES), table)
+
+
+BLOCKS = {"certified": block_certified(certified_tables.present),
+          "certified-others": block_certified(certified_tables.others), "large": block_large, "crossing": block_crossing, "grid-gpu": block_grid("grid", True),
           "grid-gpu-pinned": block_grid("grid-pinned", True), "grid-cpu": block_grid("grid", False),
           "runs": block_runs, "targets": block_targets, "peers": block_peers, "thesis-1": block_thesis(1), "thesis-2": block_thesis(2),
           "thesis-3": block_thesis(3), "thesis-4": block_thesis(4)}

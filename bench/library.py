@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: MIT
+"""libtmatch through ctypes, for scripts that time it beside others in one process."""
+
+import ctypes as c
+import os
+import subprocess
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BUILT = os.path.join(ROOT, "build", "libtmatch.so")
+
+STRATEGIES = ("auto", "exhaustive", "certified")
+
+
+class Image(c.Structure):
+    _fields_ = [("samples", c.c_void_p), ("width", c.c_int64), ("height", c.c_int64),
+                ("stride", c.c_ssize_t), ("type", c.c_int), ("channels", c.c_int),
+                ("mask", c.c_void_p), ("mask_stride", c.c_ssize_t)]
+
+
+class Settings(c.Structure):
+    _fields_ = [("size", c.c_size_t), ("metric", c.c_int), ("domain", c.c_int),
+                ("algorithm", c.c_int), ("device", c.c_int), ("device_index", c.c_int),
+                ("threads", c.c_int), ("cpu_features", c.c_uint32), ("device_mask", c.c_uint64),
+                ("device_memory", c.c_int64), ("host_memory", c.c_int64), ("strategy", c.c_int)]
+
+
+class Peak(c.Structure):
+    _fields_ = [("x", c.c_int64), ("y", c.c_int64), ("score", c.c_double)]
+
+
+class Search(c.Structure):
+    _fields_ = [("size", c.c_size_t), ("most", c.c_int64), ("min_score", c.c_double),
+                ("overlap", c.c_double), ("peaks", c.c_int64), ("margin", c.c_int),
+                ("subpixel", c.c_int)]
+
+
+class Hits(c.Structure):
+    _fields_ = [("items", c.c_void_p), ("count", c.c_size_t), ("cut_off", c.c_int), ("best", Peak)]
+
+
+def load(path=BUILT):
+    lib = c.CDLL(os.path.abspath(path))
+    for name in ("tm_matcher_plan", "tm_matcher_message", "tm_matcher_algorithm", "tm_matcher_strategy"):
+        getattr(lib, name).restype = c.c_char_p
+    lib.tm_matcher_scored.restype = c.c_double
+    return lib
+
+
+def image_of(array):
+    return Image(array.ctypes.data, array.shape[1], array.shape[0], array.strides[0])
+
+
+class Matcher:
+    """On the CPU, for 8-bit gray."""
+
+    def __init__(self, lib, threads, features="all", strategy="auto"):
+        self.lib, self.handle, self.template = lib, c.c_void_p(), c.c_void_p()
+        settings, mask = Settings(), c.c_uint32()
+        lib.tm_settings_default(c.byref(settings), c.c_size_t(c.sizeof(settings)))
+        if lib.tm_cpu_features_parse(features.encode(), c.byref(mask)):
+            raise SystemExit(f"no such features: {features}")
+        settings.device, settings.threads, settings.cpu_features = 1, threads, mask
+        settings.strategy = STRATEGIES.index(strategy)
+        self.check(lib.tm_matcher_create(c.byref(self.handle), c.byref(settings)))
+
+    def check(self, status):
+        if status:
+            raise SystemExit(self.lib.tm_matcher_message(self.handle).decode())
+
+    def prepare(self, template):
+        image = image_of(template)
+        self.check(self.lib.tm_template_create(c.byref(self.template), self.handle, c.byref(image)))
+
+    def forget(self):
+        self.lib.tm_template_destroy(c.byref(self.template))
+
+    def match(self, frame):
+        """(x, y, score)"""
+        peak, image = Peak(), image_of(frame)
+        self.check(self.lib.tm_match(self.handle, c.byref(image), self.template, c.byref(peak), None))
+        return peak.x, peak.y, peak.score
+
+    def match_all(self, frame, min_score):
+        """(x, y, score) of the best place, and how many matches score min_score."""
+        search, hits, image = Search(), Hits(), image_of(frame)
+        self.lib.tm_search_default(c.byref(search), c.c_size_t(c.sizeof(search)))
+        search.min_score = min_score
+        self.check(self.lib.tm_match_peaks(self.handle, c.byref(image), c.byref(self.template),
+                                           c.c_size_t(1), c.byref(search), c.byref(hits), None))
+        found = hits.best.x, hits.best.y, hits.best.score, hits.count
+        self.lib.tm_hits_free(c.byref(hits))
+        return found
+
+    def plan(self):
+        return self.lib.tm_matcher_plan(self.handle).decode()
+
+    def ran(self):
+        """"direct", "certified" or "fft", and the share of the windows that was scored."""
+        algorithm = self.lib.tm_matcher_algorithm(self.handle).decode()
+        if self.lib.tm_matcher_strategy(self.handle) == b"certified":
+            algorithm = "certified"
+        return algorithm, self.lib.tm_matcher_scored(self.handle)
+
+
+def processor():
+    with open("/proc/cpuinfo") as info:
+        names = [line.split(":")[1].strip() for line in info if line.startswith("model name")]
+    return f"{names[0]}, {len(os.sched_getaffinity(0))} cores"
+
+
+def commit():
+    try:
+        return subprocess.check_output(["git", "-C", ROOT, "rev-parse", "--short", "HEAD"],
+                                       text=True, stderr=subprocess.DEVNULL).strip()
+    except (OSError, subprocess.CalledProcessError):
+        return os.environ.get("TMATCH_COMMIT", "unknown")
+
+
+def timed(call):
+    start = time.perf_counter()
+    result = call()
+    return (time.perf_counter() - start) * 1e3, result
