@@ -3,7 +3,7 @@
 # Builds, tests and measures on a machine with a GPU, each phase with a limit on
 # its time. $OUT gets the logs, results.tar with the JSON files, and a summary:
 #
-#     OUT=/tmp/results bench/gpu.sh [build] [test] [sanitize] [costs] [fft] [kinds] [peaks] [batch] [devices] [memory] [peers] [targets] [thesis] [ncu]
+#     OUT=/tmp/results bench/gpu.sh [build] [test] [sanitize] [costs] [fft] [kinds] [peaks] [certified] [batch] [devices] [memory] [peers] [targets] [thesis] [ncu]
 #     PAIR_WITH=DIRECTORY bench/gpu.sh pair    beside another state of the source, which it builds there
 #
 # All phases if none is named; they run in this order, and build always runs. Limits in seconds: LIMIT_TEST=300 and so on.
@@ -15,7 +15,7 @@ cd "$(dirname "$0")/.." || exit 2
 OUT=${OUT:-build-gpu/out}
 BUILD=build-gpu
 GPU_ARCHS=${GPU_ARCHS:-sm_90}
-ALL="build test sanitize costs fft kinds peaks batch devices memory peers targets thesis ncu"
+ALL="build test sanitize costs fft kinds peaks certified batch devices memory peers targets thesis ncu"
 [ -z "${PAIR_WITH-}" ] || ALL="$ALL pair"
 PATH=$PATH:/usr/local/cuda/bin:$(echo /opt/nvidia/nsight-compute/*)
 export TMATCH_PLUGIN_DIR="$PWD/$BUILD" PYTHONUNBUFFERED=1 PATH
@@ -62,7 +62,7 @@ phase_sanitize() {
         for test in ${SANITIZE_TESTS:-property:cuda_random property:cuda_many property:cuda_high_maps property:cuda_wide_random \
             fft:cuda_fft_reference fft:cuda_fft_many kinds:cuda_random kinds:cuda_wide_windows kinds:cuda_chunks kinds:cuda_fft \
             f32:cuda_random f32:cuda_templates f32:cuda_chunks f32:cuda_fft peaks:cuda fft:cuda_cufft_reference kinds:cuda_cufft \
-            f32:cuda_cufft pool:random_devices devices:random_kinds}; do
+            f32:cuda_cufft certified:cuda pool:random_devices devices:random_kinds}; do
             sanitize_one "$tool" "$test"
         done >"$BUILD/sanitize-$tool.log" 2>&1 &
     done
@@ -109,6 +109,11 @@ phase_kinds() {
 phase_peaks() {
     "$bench" peaks --devices cuda:0 --json "$OUT/peaks.json" &&
         "$bench" peaks --devices cpu --json "$OUT/peaks-cpu.json" 1920x1080,32
+}
+
+# Certified search beside exhaustive search, on pictures.
+phase_certified() {
+    python3 bench/certified.py --device cuda:0 --bench "$bench" --rounds 15 --json "$OUT/certified.json"
 }
 
 # BATCH_FRAMES is how many; they are made anew. BATCH_RUNS may also have cpu, and long: all
@@ -205,6 +210,7 @@ limit_of() {
     costs) echo "${LIMIT_COSTS:-120}" ;;
     fft) echo "${LIMIT_FFT:-180}" ;;
     peaks) echo "${LIMIT_PEAKS:-60}" ;;
+    certified) echo "${LIMIT_CERTIFIED:-300}" ;;
     batch) echo "${LIMIT_BATCH:-240}" ;;
     peers) echo "${LIMIT_PEERS:-240}" ;;
     targets) echo "${LIMIT_TARGETS:-180}" ;;
