@@ -89,7 +89,7 @@ static bool measure_direct(bench_report *report, tm_cpu *cpu, const int *size)
                           size[2]);
     for (double spent = 0; good && spent < 150;) {
         const double start = now_ms();
-        good = tm_cpu_match(cpu, &job) == TM_OK;
+        good = tm_cpu_match(cpu, &job, NULL) == TM_OK;
         const double ms = now_ms() - start;
         spent += ms;
         best = ms < best ? ms : best;

@@ -27,6 +27,23 @@ static const tm_direct_costs tm_cpu_direct_costs[] = {
     {NULL, 9.62, 0.0548, 0.0759},
 };
 
+/* Certified search in one thread: a window costs window + across * square + taps * tap nanoseconds for
+ * a level of so many blocks; one that passes costs pass + n * pixel. Set by hand, on the same machine. */
+typedef struct tm_certified_costs {
+    const char *kernels;
+    double window, square, tap, pass, pixel;
+} tm_certified_costs;
+
+static const tm_certified_costs tm_cpu_certified_costs[] = {
+    {"amx", 0.45, 0.01, 0.008, 15, 0.012},
+    {"avx512vnni", 0.45, 0.01, 0.008, 15, 0.012},
+    {"avx512bw", 0.45, 0.01, 0.012, 15, 0.02},
+    {"avxvnni", 0.8, 0.03, 0.02, 15, 0.012},
+    {"avx2", 0.8, 0.03, 0.03, 15, 0.03},
+    {"sse4.1", 1.6, 0.06, 0.06, 15, 0.06},
+    {NULL, 8, 0.5, 0.8, 15, 0.5},
+};
+
 /* The direct algorithm for one channel of floats. Each sum that a score needs besides the products
  * adds TM_CPU_F32_SUM_NS to a window and TM_CPU_F32_SUM_ROW_NS to a row of it; under a mask each
  * sum takes as long as the products, too. Set by hand, from templates of 8^2 to 64^2 on the same

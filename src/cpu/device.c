@@ -5,15 +5,26 @@
 #include <string.h>
 
 #include "clock.h"
+#include "integers.h"
 #include "cpu/cpu.h"
 #include "cpu/estimate.h"
 #include "cpu/planes.h"
 #include "fft/cpu/fft.h"
+#include "lcc/cpu/certified.h"
 #include "lcc/cpu/direct.h"
 #include "lcc/cpu/f32.h"
 
+/* Templates whose certified search did not pay, by their hash: where one of them was, the next
+ * frames are not looked at, 1, 2, 4 of them and so on. */
+enum { REMEMBERED = 64, MOST_SKIPPED = 64 };
+typedef struct memory_of_declines {
+    uint64_t hash;
+    int skip, skipped; /* how many frames; of them those that were */
+} memory_of_declines;
+
 struct tm_device {
     tm_cpu direct;
+    memory_of_declines declines[REMEMBERED];
     tm_fft_cpu *fft; /* NULL until needed */
     tm_planes_memory planes;
     int64_t memory; /* that FFT or planes may use; 0: no limit */
@@ -128,16 +139,40 @@ static void cpu_estimate(tm_device *d, const tm_job *jobs, size_t count,
         tm_cpu_conditions conditions =
             conditions_of(d, &jobs[i], request->memory ? request->memory : d->memory);
         conditions.missed_ms = request->missed_ms;
+        conditions.strategy = request->strategy;
         tm_cpu_estimate(&estimates[i], &conditions, &jobs[i], wants_fft);
     }
+}
+
+/* Leaves job->declined set where that does not pay. */
+static tm_status match_certified(tm_device *d, tm_job *job)
+{
+    const tm_cpu_conditions conditions = conditions_of(d, job, d->memory);
+    memory_of_declines *m = &d->declines[job->tmpl->hash % REMEMBERED];
+    tm_certified_plan plan;
+
+    if (m->hash != job->tmpl->hash)
+        *m = (memory_of_declines){.hash = job->tmpl->hash};
+    job->declined = m->skipped < m->skip;
+    if (job->declined) {
+        m->skipped++;
+        return TM_OK;
+    }
+    tm_cpu_certified_plan(&plan, &conditions, job);
+    const tm_status status = tm_cpu_match(&d->direct, job, &plan);
+    m->skip = !job->declined ? 0 : (int)clamp(2 * m->skip, 1, MOST_SKIPPED);
+    m->skipped = 0;
+    return status;
 }
 
 /* Matches what kernels and FFT take as it is. */
 static tm_status match_whole(tm_device *d, tm_job *job)
 {
+    if (!job->tiling && job->certified)
+        return match_certified(d, job);
     if (!job->tiling)
         return tm_job_is_f32(job) ? tm_f32_match(d->direct.kernels.f32, job, d->direct.threads)
-                                  : tm_cpu_match(&d->direct, job);
+                                  : tm_cpu_match(&d->direct, job, NULL);
 #if TM_HAVE_FFTW
     tm_status status = d->fft ? TM_OK : tm_fft_cpu_create(&d->fft, d->direct.threads);
     if (status == TM_OK)

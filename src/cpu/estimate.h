@@ -3,6 +3,7 @@
 #ifndef TMATCH_CPU_ESTIMATE_H
 #define TMATCH_CPU_ESTIMATE_H
 
+#include "lcc/cpu/certified.h"
 #include "lcc/device.h"
 
 typedef struct tm_cpu_conditions {
@@ -11,10 +12,16 @@ typedef struct tm_cpu_conditions {
     bool started;      /* FFT has plans and memory */
     double missed_ms;  /* what it would have saved so far */
     int64_t fft_bytes; /* that it may use; 0: no limit */
+    tm_strategy strategy; /* EXHAUSTIVE leaves certified search out */
 } tm_cpu_conditions;
 
 /* wants_fft: FFT is not left out where the direct algorithm takes next to no time. */
 void tm_cpu_estimate(tm_estimate *estimate, const tm_cpu_conditions *conditions,
                      const tm_job *job, bool wants_fft);
+
+/* The level that a certified search of such a job takes, NULL if none, and about how long it takes, in
+ * milliseconds, where the template is in the picture. */
+double tm_cpu_certified_plan(tm_certified_plan *plan, const tm_cpu_conditions *conditions,
+                             const tm_job *job);
 
 #endif

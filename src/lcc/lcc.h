@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "lcc/levels.h"
 #include "lcc/metrics.h"
 #include "lcc/peaks.h"
 #include "lcc/samples.h"
@@ -72,6 +73,8 @@ struct tm_template {
     int plane_count;
 
     struct tm_f32_samples *f32; /* of floats, which have no sums above, and no planes */
+
+    tm_levels levels; /* of 8-bit gray without a mask */
 };
 
 /* Copies and sums a valid image of at most TM_MAX_TEMPLATE_PIXELS. Errors: MEMORY. */
@@ -109,6 +112,8 @@ typedef struct tm_job {
     int64_t first_row, last_row;
     bool certified; /* directly: windows may be left out that a bound proves not to matter; what
                        is found stays the same */
+    bool declined;  /* where certified, written: the device found that to leave windows out does not
+                       pay, and has not matched */
     int64_t scored; /* where certified, written: how many windows were scored exactly */
 } tm_job;
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "hash.h"
+#include "integers.h"
 #include "lcc/f32.h"
 
 static size_t packed_size(const tm_template *t)
@@ -79,6 +80,8 @@ static void add_up(tm_template *t)
         t->variance = t->count * t->sum_sq - t->sum * t->sum;
 }
 
+static tm_status prepare(tm_template **tmpl, const tm_image *image, bool with_levels);
+
 /* Makes a template of one byte of a channel's samples, or with channel -1 of the mask. */
 static tm_status make_plane(tm_template **plane, const tm_template *t, int channel, int byte)
 {
@@ -93,7 +96,7 @@ static tm_status make_plane(tm_template **plane, const tm_template *t, int chann
                       .width = t->width,
                       .height = t->height,
                       .stride = (ptrdiff_t)t->width};
-    tm_status status = tm_template_prepare(plane, &image);
+    tm_status status = prepare(plane, &image, false);
     free(samples);
     return status;
 }
@@ -118,7 +121,46 @@ static tm_status make_planes(tm_template *t)
     return TM_OK;
 }
 
-tm_status tm_template_prepare(tm_template **tmpl, const tm_image *image)
+/* The guess is made with so many cells across and down, if the template has that many pixels. */
+enum { GUESS_CELLS = 6, LEAST_CELL = 4 };
+
+/* The template for a first guess: means of cells. */
+static tm_status make_coarse(tm_template *t)
+{
+    tm_levels *l = &t->levels;
+    const int64_t cell_x = ceil_div(t->width, GUESS_CELLS), cell_y = ceil_div(t->height, GUESS_CELLS);
+    const int64_t across = t->width / cell_x, down = t->height / cell_y;
+
+    if (!l->count || cell_x * cell_y < LEAST_CELL)
+        return TM_OK;
+    uint8_t cells[GUESS_CELLS * GUESS_CELLS];
+    for (int64_t i = 0; i < across * down; i++) {
+        const uint8_t *corner = t->samples + i / across * cell_y * t->width + i % across * cell_x;
+        int64_t sum = 0;
+        for (int64_t k = 0; k < cell_x * cell_y; k++)
+            sum += corner[k / cell_x * t->width + k % cell_x];
+        cells[i] = (uint8_t)((sum + cell_x * cell_y / 2) / (cell_x * cell_y));
+    }
+    const tm_image image = {
+        .samples = cells, .width = across, .height = down, .stride = (ptrdiff_t)across};
+    const tm_status status = prepare(&l->coarse, &image, false);
+    if (status == TM_OK && l->coarse->variance == 0)
+        tm_template_destroy(&l->coarse);
+    l->cell_x = (int)cell_x;
+    l->cell_y = (int)cell_y;
+    return status;
+}
+
+static tm_status make_levels(tm_template *t)
+{
+    if (t->type != TM_SAMPLE_U8 || t->channels != 1 || t->mask)
+        return TM_OK;
+    return tm_levels_make(&t->levels, t->samples, t->width, t->height, t->variance)
+               ? make_coarse(t)
+               : TM_ERR_MEMORY;
+}
+
+static tm_status prepare(tm_template **tmpl, const tm_image *image, bool with_levels)
 {
     tm_template *t;
     tm_status status = TM_ERR_MEMORY;
@@ -134,6 +176,8 @@ tm_status tm_template_prepare(tm_template **tmpl, const tm_image *image)
             t->hash = hash_bytes(0, &t->width, sizeof t->width);
             t->hash = hash_bytes(t->hash, t->samples, packed_size(t));
             status = make_planes(t);
+            if (status == TM_OK && with_levels)
+                status = make_levels(t);
         }
     }
     if (status == TM_OK)
@@ -141,6 +185,11 @@ tm_status tm_template_prepare(tm_template **tmpl, const tm_image *image)
     else
         tm_template_destroy(&t);
     return status;
+}
+
+tm_status tm_template_prepare(tm_template **tmpl, const tm_image *image)
+{
+    return prepare(tmpl, image, true);
 }
 
 bool tm_template_equal(const tm_template *a, const tm_template *b)
@@ -159,6 +208,8 @@ void tm_template_destroy(tm_template **tmpl)
     for (int i = 0; i < t->plane_count; i++)
         tm_template_destroy(&t->planes[i]);
     tm_f32_free(&t->f32);
+    tm_template_destroy(&t->levels.coarse);
+    tm_levels_free(&t->levels);
     free(t->planes);
     free(t->mask);
     free(t->samples);

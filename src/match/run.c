@@ -60,28 +60,42 @@ static void say_fft(tm_matcher *m, const tm_fft_tiling *t)
                    m->device, (long long)t->across, (long long)t->down, t->length_x, t->length_y);
 }
 
-static tm_plan plan_cpu(const tm_matcher *m, const tm_job *job)
+static tm_plan plan_cpu(const tm_matcher *m, const tm_job *job, tm_strategy strategy)
 {
-    const tm_estimate_request request = {m->settings.algorithm, m->fft_bytes, m->missed_ms,
-                                         m->settings.strategy};
+    const tm_estimate_request request = {m->settings.algorithm, m->fft_bytes, m->missed_ms, strategy};
     tm_estimate estimate;
 
     if (m->settings.algorithm == TM_ALGORITHM_REFERENCE)
         return (tm_plan){.algorithm = TM_ALGORITHM_REFERENCE};
     tm_cpu_backend()->estimate(m->cpu, job, 1, &request, &estimate);
-    return tm_plan_choose(&estimate, m->settings.algorithm, m->settings.strategy);
+    return tm_plan_choose(&estimate, m->settings.algorithm, strategy);
 }
 
 /* By FFT only where it can run. */
-static tm_status match_on_cpu(tm_matcher *m, tm_job *job, const tm_plan *plan, tm_work *work)
+static tm_status match_by_plan(tm_matcher *m, tm_job *job, const tm_plan *plan, tm_work *work)
 {
     const bool by_fft = plan->algorithm == TM_ALGORITHM_FFT && !plan->estimate.fault;
 
     job->tiling = by_fft ? &plan->estimate.tiling : NULL;
     job->certified = plan->certified;
+    job->declined = false;
     const tm_status status = tm_cpu_backend()->match(m->cpu, job, 1, work, &m->message);
     job->tiling = NULL; /* the plan does not last */
     return status;
+}
+
+/* Makes another plan where certified search does not pay. */
+static tm_status match_on_cpu(tm_matcher *m, tm_job *job, tm_plan *plan, tm_work *work)
+{
+    const tm_status status = match_by_plan(m, job, plan, work);
+
+    if (status != TM_OK || !job->declined)
+        return status;
+    const double looked_ms = work->times.kernel;
+    *plan = plan_cpu(m, job, TM_STRATEGY_EXHAUSTIVE);
+    const tm_status again = match_by_plan(m, job, plan, work);
+    work->times.kernel += looked_ms;
+    return again;
 }
 
 static const char *why_cpu(const tm_matcher *m)
@@ -113,7 +127,7 @@ static void say_cpu(tm_matcher *m, const tm_job *job, const tm_plan *plan, const
 
 static tm_status run_cpu(tm_matcher *m, tm_job *job)
 {
-    const tm_plan plan = plan_cpu(m, job);
+    tm_plan plan = plan_cpu(m, job, m->settings.strategy);
     tm_work work;
 
     if (!plan.certified)
@@ -141,7 +155,7 @@ static tm_status rescue(void *context, tm_job *jobs, size_t count, tm_message *m
     tm_matcher *m = context;
     tm_status status = tm_matcher_open_cpu(m);
     for (size_t i = 0; i < count && status == TM_OK; i++) {
-        const tm_plan plan = plan_cpu(m, &jobs[i]);
+        tm_plan plan = plan_cpu(m, &jobs[i], m->settings.strategy);
         tm_work work;
         status = match_on_cpu(m, &jobs[i], &plan, &work);
     }
@@ -189,7 +203,7 @@ static double estimate_ms(const tm_matcher *m, const tm_job *jobs, size_t count)
 {
     double ms = 0;
     for (size_t i = 0; i < count; i++)
-        ms += plan_cpu(m, &jobs[i]).ms;
+        ms += plan_cpu(m, &jobs[i], m->settings.strategy).ms;
     return ms;
 }
 

@@ -25,7 +25,7 @@ typedef struct bands {
 
 static tm_status run_direct(void *cpu, tm_job *job)
 {
-    return tm_cpu_match(cpu, job);
+    return tm_cpu_match(cpu, job, NULL);
 }
 
 /* In a memory for one row, or for some. */

@@ -78,7 +78,7 @@ static void large_frames(void)
             t.map_size = row * (size_t)g->map_height;
             CHECK((t.map = malloc(t.map_size)) && (t.oracle_map = malloc(t.map_size)));
             t.job.map = (tm_map){t.oracle_map, (ptrdiff_t)row};
-            CHECK_EQ(tm_cpu_match(&cpu, &t.job), TM_OK);
+            CHECK_EQ(tm_cpu_match(&cpu, &t.job, NULL), TM_OK);
             t.job.map.data = i % 2 ? t.map : NULL;
             if (i / 2)
                 pool_job_pin(pool, &t);

@@ -2,6 +2,7 @@
 /* The direct algorithm: tiles of the score map, shared out over threads. */
 #include "lcc/cpu/direct.h"
 
+#include "lcc/cpu/certified.h"
 #include "lcc/cpu/tile.h"
 #include "lcc/tiles.h"
 
@@ -13,6 +14,7 @@ enum {
     TALL = 48, /* templates */
     TILE_STEP = 12, /* a multiple of every kernel's rows */
     TILES_PER_THREAD = 4,
+    CERTIFIED_HEIGHTS = 3, /* of the template: a tile reads as many rows more as that has */
 };
 
 /* Jobs of less work, in products, stay on one thread: waking the others takes some 10 us, in which
@@ -41,10 +43,8 @@ static bool grow(void *buffer, size_t *size, size_t needed)
 }
 
 /* Cuts the map into equal tiles, more of them than threads as long as each is a step high. */
-static tm_tiles tile_map(const tm_geometry *g, int threads, bool small)
+static tm_tiles tile_map(const tm_geometry *g, int threads, int64_t width, int64_t height)
 {
-    const int width = small ? SMALL_TILE_WIDTH : TILE_WIDTH;
-    const int height = small ? SMALL_TILE_HEIGHT : TILE_HEIGHT;
     tm_tiles t = {.across = ceil_div(g->map_width, width)};
     t.width = round_up(ceil_div(g->map_width, t.across), TM_BLOCK);
     t.across = ceil_div(g->map_width, t.width);
@@ -70,10 +70,11 @@ static bool wants_small_tiles(const tm_tile_planes *p)
 /* One match, seen by all its threads. */
 typedef struct run {
     tm_cpu *cpu;
-    const tm_job *job;
+    tm_job *job;
     bool sums_32;
     tm_packed_taps packed;  /* the packed template, if sums_32 */
     tm_tile_planes *planes; /* NULL if the job is plain */
+    tm_certified *certified; /* NULL: exhaustively */
     size_t needed;   /* bytes of scratch */
 } run;
 
@@ -84,16 +85,28 @@ static void *begin(void *context, int thread)
     return grow(&s->memory, &s->size, r->needed) ? s->memory : NULL;
 }
 
-static void match_tile(void *context, void *memory, const tm_tile *tile, tm_candidate *best)
+static void match_tile(void *context, void *memory, const tm_tile *whole, tm_candidate *best)
 {
     const run *r = context;
     const tm_cpu_kernels *kernels = &r->cpu->kernels;
+    tm_tile rest = *whole, *tile = &rest;
+
+    if (r->certified) {
+        const int64_t done = tm_certified_tile(r->certified, memory, whole, best);
+        tile->y += done;
+        tile->height -= done;
+        if (!tile->height)
+            return;
+        tm_certified_note_scored(r->certified, tile->width * tile->height);
+    }
     const tm_candidate candidate =
         r->planes   ? tm_tile_of_planes(kernels, memory, r->job, r->planes, tile)
         : r->sums_32 ? tm_tile_32(kernels, memory, r->job, &r->packed, tile)
                      : tm_tile_64(kernels, memory, r->job, tile);
     if (tm_candidate_beats(candidate, *best))
         *best = candidate;
+    if (r->certified)
+        tm_certified_know(r->certified, *best);
 }
 
 /* Packed anew for each frame: that reads the template once, as finding out whether
@@ -119,9 +132,12 @@ static bool pack(run *r)
 static size_t scratch_size(const run *r, const tm_tiles *tiles)
 {
     const int64_t width = tiles->width, height = tiles->height;
-    return r->planes   ? tm_tile_of_planes_size(r->job, r->planes, width, height)
-           : r->sums_32 ? tm_tile_32_size(r->job, width, height)
-                        : tm_tile_64_size(r->job, width, height);
+    const size_t exhaustive = r->planes    ? tm_tile_of_planes_size(r->job, r->planes, width, height)
+                              : r->sums_32 ? tm_tile_32_size(r->job, width, height)
+                                           : tm_tile_64_size(r->job, width, height);
+    const size_t certified =
+        r->certified ? tm_certified_tile_size(r->certified, width, height) : 0;
+    return certified > exhaustive ? certified : exhaustive;
 }
 
 bool tm_cpu_takes(const tm_job *job)
@@ -129,28 +145,71 @@ bool tm_cpu_takes(const tm_job *job)
     return tm_job_is_plain(job) || (!tm_job_is_f32(job) && fits_32_bits(job->tmpl));
 }
 
-tm_status tm_cpu_match(tm_cpu *cpu, tm_job *job)
+/* Prepares a certified search and looks for a window to begin with, which becomes *guess. */
+static tm_status begin_certified(run *r, tm_certified *certified, const tm_certified_plan *plan,
+                                 tm_candidate *guess)
+{
+    tm_cpu *cpu = r->cpu;
+    const tm_geometry *g = &r->job->geometry;
+
+    if (!grow(&cpu->certified_taps, &cpu->certified_taps_size,
+              tm_certified_taps_size(r->job, plan->level)))
+        return TM_ERR_MEMORY;
+    tm_certified_make(certified, &cpu->kernels, r->job, plan, cpu->certified_taps);
+    const tm_status status = tm_certified_guess(cpu, certified, guess);
+    r->certified = certified;
+    if (status != TM_OK || g->map_width * g->map_height < TM_CERTIFIED_TRIAL)
+        return status;
+    tm_cpu_scratch *s = &cpu->scratch[0];
+    if (!grow(&s->memory, &s->size,
+              tm_certified_tile_size(certified, TM_CERTIFIED_WIDTH, TM_CERTIFIED_ROWS)))
+        return TM_ERR_MEMORY;
+    if (r->job->peaks) /* the floor is not known yet */
+        return TM_OK;
+    r->job->declined = !tm_certified_pays(certified, s->memory);
+    return TM_OK;
+}
+
+tm_status tm_cpu_match(tm_cpu *cpu, tm_job *job, const tm_certified_plan *plan)
 {
     const tm_geometry *g = &job->geometry;
     const tm_template *t = job->tmpl;
     bool small = (double)g->map_width * (double)g->map_height * ((double)t->n + WINDOW_WORK) < SMALL_JOB;
     int threads = small ? 1 : cpu->threads;
+    int64_t width = TILE_WIDTH, height = TILE_HEIGHT;
     run r = {.cpu = cpu,
              .job = job,
              .sums_32 = fits_32_bits(t),
              .packed = {.w = (int)t->width, .h = (int)t->height}};
+    tm_candidate guess = TM_NO_CANDIDATE;
+    tm_certified certified;
     tm_tile_planes planes;
 
+    if (plan) {
+        const tm_status status = begin_certified(&r, &certified, plan, &guess);
+        if (status != TM_OK || job->declined)
+            return status;
+        width = TM_CERTIFIED_WIDTH;
+        height = larger(TILE_HEIGHT, CERTIFIED_HEIGHTS * t->height);
+    }
     if (!tm_job_is_plain(job)) {
         tm_tile_planes_make(&planes, job);
         r.planes = &planes;
+        if (wants_small_tiles(&planes)) {
+            width = SMALL_TILE_WIDTH;
+            height = SMALL_TILE_HEIGHT;
+        }
     }
-    if (!pack(&r))
+    if (!pack(&r)) /* after the guess, which packs its own */
         return TM_ERR_MEMORY;
-    const tm_tiles tiles = tile_map(g, threads, r.planes && wants_small_tiles(r.planes));
+    const tm_tiles tiles = tile_map(g, threads, width, height);
     r.needed = scratch_size(&r, &tiles);
-    return tm_tiles_match(job, &tiles, threads,
-                          &(tm_tile_work){.context = &r, .begin = begin, .match = match_tile});
+    const tm_status status = tm_tiles_match(
+        job, &tiles, threads, &(tm_tile_work){.context = &r, .begin = begin, .match = match_tile});
+    if (plan && tm_candidate_beats(guess, job->best))
+        job->best = guess;
+    job->scored = plan ? certified.scored : g->map_width * g->map_height;
+    return status;
 }
 
 tm_status tm_cpu_init(tm_cpu *cpu, int threads, uint32_t features)
@@ -171,6 +230,8 @@ void tm_cpu_free(tm_cpu *cpu)
         free(cpu->scratch[i].memory);
     free(cpu->scratch);
     free(cpu->taps);
+    free(cpu->certified_taps);
+    tm_guess_memory_free(&cpu->guess);
     cpu->scratch = NULL;
     cpu->taps = NULL;
 }

@@ -7,6 +7,14 @@
 
 typedef struct tm_cpu_scratch tm_cpu_scratch;
 
+/* What the first guess of a certified search keeps. */
+typedef struct tm_guess_memory {
+    uint8_t *cells, *window;
+    size_t cells_size, window_size;
+    tm_peak_list list;
+    bool has_list;
+} tm_guess_memory;
+
 /* The direct algorithm's threads, kernels and memory, kept across frames.
  * Zero-initialise, then tm_cpu_init. */
 typedef struct tm_cpu {
@@ -15,6 +23,9 @@ typedef struct tm_cpu {
     tm_cpu_scratch *scratch; /* one per thread */
     int32_t *taps;           /* the packed template */
     size_t taps_size;
+    char *certified_taps;
+    size_t certified_taps_size;
+    tm_guess_memory guess;
 } tm_cpu;
 
 /* threads > 0. Errors: MEMORY. */
@@ -24,7 +35,10 @@ void tm_cpu_free(tm_cpu *cpu);
 /* Whether it takes a job: every plain one, and others if their planes' sums fit in 32 bits. */
 bool tm_cpu_takes(const tm_job *job);
 
-/* Matches a job that it takes. Errors: MEMORY. */
-tm_status tm_cpu_match(tm_cpu *cpu, tm_job *job);
+struct tm_certified_plan; /* certified.h */
+
+/* Matches a job that it takes, and sets its scored. By certified search where there is a plan, and
+ * tm_certified_takes the job; sets its declined, and no more, where that does not pay. Errors: MEMORY. */
+tm_status tm_cpu_match(tm_cpu *cpu, tm_job *job, const struct tm_certified_plan *certified);
 
 #endif

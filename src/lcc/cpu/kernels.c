@@ -41,7 +41,12 @@ void tm_cpu_kernels_init(tm_cpu_kernels *kernels, uint32_t features)
                                 .score_map = tm_score_map_c,
                                 .score_peaks = tm_score_peaks_c,
                                 .reject = tm_reject_c,
-                                .f32 = tm_f32_block_c};
+                                .f32 = tm_f32_block_c,
+                                .move_columns = tm_move_columns_c,
+                                .make_blocks = tm_make_blocks_c,
+                                .move_level = tm_move_level_c,
+                                .pass_windows = tm_pass_windows_c,
+                                .window_product = tm_window_product_c};
     assign_sums(kernels);
     features &= tm_cpu_features();
     TM_EACH_INSTRUCTION_SET(INIT)

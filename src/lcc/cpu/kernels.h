@@ -159,6 +159,60 @@ typedef void tm_reject_fn(const tm_reject *reject, const tm_source_row *row, uin
 typedef void tm_score_sums_fn(const tm_scorer *scorer, const int64_t *const *sums,
                               int blocks, void *row);
 
+/* Certified search, whose rows lie in column order: blocks are level.h's. Of all arrays a whole
+ * number of TM_BLOCK columns is made, count; sources have TM_SLACK bytes more. */
+
+/* Adds a row of samples to sums of 16 bits, and takes another one off. */
+typedef void tm_move_columns_fn(uint16_t *columns, const uint8_t *enter, const uint8_t *leave,
+                                int count);
+
+/* Makes a row of blocks: B = the sums of block_x columns - bias, as pairs B(x) | B(x + block_x)
+ * << 16. The pairs that were in their place are of the row that leaves: squares += B^2 >> shift of
+ * these blocks - B^2 >> shift of those. sums has room for count + 2 * TM_BLOCK elements. */
+typedef struct tm_block_row {
+    const uint16_t *columns;
+    uint16_t *sums;
+    uint32_t *pairs, *squares;
+    int block_x, bias, shift, count;
+} tm_block_row;
+typedef void tm_make_blocks_fn(const tm_block_row *row);
+
+/* Sums of G = F - 128 and of G^2 of the samples above each other in each column; and, where prefix
+ * is not NULL, their sums over the columns before. squares may be NULL, and then prefix_sq is. */
+typedef struct tm_level_columns {
+    int32_t *sum, *squares, *prefix, *prefix_sq;
+} tm_level_columns;
+typedef void tm_move_level_fn(const tm_level_columns *columns, const uint8_t *enter,
+                              const uint8_t *leave, int count);
+
+enum { TM_LEVEL_ROWS = 512 }; /* rows of blocks, one above the other */
+
+/* A row of windows: where the sums of each start, and what a bound takes of them. In binary32,
+ * where a window's numbers are as in levels.h,
+ *     |f|^2 >= S_GG - S_G^2 * inverse_n - e_energy
+ *     |f|^2 - |Pf|^2 <= S_GG - Q * of_squares + S_D^2 * inverse_d - S_G^2 * inverse_n + e_rest
+ * with Q the sum of the blocks' squares, and S_D of G over all blocks, which is S_G where inverse_d
+ * is 0: then the last two terms cancel. */
+typedef struct tm_level_row {
+    const uint32_t *pairs[TM_LEVEL_ROWS]; /* the blocks' rows */
+    const uint32_t *squares;
+    const int32_t *prefix, *prefix_sq, *prefix_d;
+    const int32_t *taps; /* pairs of 16 bits, (across + 1) / 2 a row of blocks */
+    int across, down, block_x;
+    int w, covered; /* columns of a window, and of its blocks */
+    int width;      /* windows */
+    float inverse_n, inverse_d, of_squares, e_energy, e_rest;
+    /* a window passes where scale * p + spare >= least |f| - rest |f - Pf| */
+    float scale, spare, least, rest;
+} tm_level_row;
+
+/* Writes which windows pass, ascending, and returns their number. */
+typedef int tm_pass_windows_fn(const tm_level_row *row, uint16_t *windows);
+
+/* S_FT' of one window. taps are T - 128, padded with zeros to stride columns, a multiple of TM_BLOCK. */
+typedef int32_t tm_window_product_fn(const uint8_t *window, ptrdiff_t pitch, const int8_t *taps,
+                                     ptrdiff_t stride, int w, int h);
+
 typedef struct tm_cpu_kernels {
     const char *name;
     tm_pack_fn *pack;
@@ -174,6 +228,11 @@ typedef struct tm_cpu_kernels {
     tm_score_sums_fn *score_sums;
     tm_reject_fn *reject; /* its bits differ */
     tm_f32_block_fn *f32; /* its bits differ */
+    tm_move_columns_fn *move_columns;
+    tm_make_blocks_fn *make_blocks;
+    tm_move_level_fn *move_level;
+    tm_pass_windows_fn *pass_windows; /* what passes differs */
+    tm_window_product_fn *window_product;
 } tm_cpu_kernels;
 
 /* features: TM_CPU_ bits that may be used. */

@@ -14,5 +14,10 @@ tm_score_best_fn tm_score_best_c;
 tm_score_map_fn tm_score_map_c;
 tm_score_peaks_fn tm_score_peaks_c;
 tm_reject_fn tm_reject_c;
+tm_move_columns_fn tm_move_columns_c;
+tm_make_blocks_fn tm_make_blocks_c;
+tm_move_level_fn tm_move_level_c;
+tm_pass_windows_fn tm_pass_windows_c;
+tm_window_product_fn tm_window_product_c;
 
 #endif

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "lcc/cpu/simd/avx2.h"
 
+#include "lcc/cpu/simd/levels.h"
 #include "lcc/cpu/simd/pairs.h"
 #include "lcc/cpu/simd/f32.h"
 #include "lcc/cpu/simd/rows.h"
 
 void tm_cpu_kernels_init_avx2(tm_cpu_kernels *kernels)
 {
+    assign_levels(kernels);
     assign_pairs(kernels);
     assign_rows(kernels);
     kernels->f32 = f32_block;

@@ -29,9 +29,16 @@ static inline vi v_andnot(vi a, vi b) { return _mm512_andnot_si512(a, b); }
 #define v_srl(a, n) _mm512_srli_epi32(a, n)
 #define v_sll(a, n) _mm512_slli_epi32(a, n)
 #define v_sra(a, n) _mm512_srai_epi32(a, n)
+static inline vi v_srlv(vi a, int n) { return _mm512_srl_epi32(a, _mm_cvtsi32_si128(n)); }
 static inline vi v_madd(vi a, vi b) { return _mm512_madd_epi16(a, b); }
 static inline vi v_bytes(vi a, vi order) { return _mm512_shuffle_epi8(a, order); }
 static inline vi v_set1_128(__m128i a) { return _mm512_broadcast_i32x4(a); }
+
+/* LANES samples, or 2 * LANES of 8 bits, each in a wider lane. */
+static inline vi v_u8_32(const void *p) { return _mm512_cvtepu8_epi32(_mm_loadu_si128(p)); }
+static inline vi v_u16_32(const void *p) { return _mm512_cvtepu16_epi32(_mm256_loadu_si256(p)); }
+static inline vi v_u8_16(const void *p) { return _mm512_cvtepu8_epi16(_mm256_loadu_si256(p)); }
+static inline vi v_s8_16(const void *p) { return _mm512_cvtepi8_epi16(_mm256_loadu_si256(p)); }
 
 /* Sum of the lanes up to each, and the last lane everywhere. */
 static inline vi v_scan(vi a)

@@ -3,6 +3,8 @@
 
 #define TILE_ROWS 6
 #define v_dot(sums, samples, taps) _mm512_dpbusd_epi32(sums, samples, taps)
+#define v_pairs(sums, pairs, taps) _mm512_dpwssd_epi32(sums, pairs, taps)
+#include "lcc/cpu/simd/levels.h"
 #include "lcc/cpu/simd/quads.h"
 
 void tm_pack_avx512vnni(tm_packed_taps *packed, const uint8_t *samples, ptrdiff_t stride)
@@ -28,4 +30,6 @@ void tm_cpu_kernels_init_avx512vnni(tm_cpu_kernels *kernels)
     kernels->pack = tm_pack_avx512vnni;
     kernels->expand = tm_expand_avx512vnni;
     kernels->correlate = tm_correlate_avx512vnni;
+    kernels->pass_windows = pass_windows;
+    kernels->window_product = window_product_quads;
 }

@@ -13,6 +13,8 @@ static inline vi load_signed(const void *p)
 #define v_dot(sums, samples, taps) \
     vdotq_s32(sums, vreinterpretq_s8_s32(samples), vreinterpretq_s8_s32(taps))
 #define START(packed) ((packed)->start)
+#define SAMPLES_BIAS 0x80808080
+#include "lcc/cpu/simd/levels.h"
 #include "lcc/cpu/simd/quads.h"
 #include "lcc/cpu/simd/rows.h"
 
@@ -22,4 +24,6 @@ void tm_cpu_kernels_init_dotprod(tm_cpu_kernels *kernels)
     kernels->expand = expand_quads;
     kernels->correlate = correlate_quads;
     assign_rows(kernels);
+    assign_levels(kernels);
+    kernels->window_product = window_product_quads;
 }

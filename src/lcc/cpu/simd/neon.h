@@ -17,6 +17,7 @@ typedef float64x2_t vd;
 static inline vi v_loadu(const void *p) { return vreinterpretq_s32_u8(vld1q_u8(p)); }
 static inline vi v_load(const void *p) { return v_loadu(p); }
 static inline void v_store(void *p, vi a) { vst1q_u8(p, vreinterpretq_u8_s32(a)); }
+static inline void v_storeu(void *p, vi a) { v_store(p, a); }
 static inline vi v_set1(int32_t a) { return vdupq_n_s32(a); }
 static inline vi v_zero(void) { return v_set1(0); }
 static inline vi v_add(vi a, vi b) { return vaddq_s32(a, b); }
@@ -31,10 +32,23 @@ static inline vi v_andnot(vi a, vi b) { return vbicq_s32(b, a); }
 #define v_srl(a, n) vreinterpretq_s32_u32(vshrq_n_u32(vreinterpretq_u32_s32(a), n))
 #define v_sll(a, n) vshlq_n_s32(a, n)
 #define v_sra(a, n) vshrq_n_s32(a, n)
+static inline vi v_srlv(vi a, int n) { return vreinterpretq_s32_u32(vshlq_u32(vreinterpretq_u32_s32(a), vdupq_n_s32(-n))); }
 static inline vi v_madd(vi a, vi b)
 {
     return vpaddq_s32(vmull_s16(vget_low_s16(NEON16(a)), vget_low_s16(NEON16(b))),
                       vmull_high_s16(NEON16(a), NEON16(b)));
+}
+
+/* LANES samples, or 2 * LANES of 8 bits, each in a wider lane. */
+static inline vi v_u16_32(const void *p)
+{
+    return vreinterpretq_s32_u32(vmovl_u16(vld1_u16(p)));
+}
+static inline vi v_u8_16(const void *p) { return vreinterpretq_s32_u16(vmovl_u8(vld1_u8(p))); }
+static inline vi v_s8_16(const void *p) { return NEON32(vmovl_s8(vld1_s8(p))); }
+static inline vi v_u8_32(const void *p)
+{
+    return vreinterpretq_s32_u32(vmovl_u16(vget_low_u16(vmovl_u8(vld1_u8(p)))));
 }
 
 static inline vi v_scan(vi a)

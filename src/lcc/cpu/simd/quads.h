@@ -21,6 +21,29 @@
 #define START(packed) 0
 #endif
 
+/* S_FT' of one window: see tm_window_product_fn. */
+static int32_t window_product_quads(const uint8_t *window, ptrdiff_t pitch, const int8_t *taps,
+                                    ptrdiff_t stride, int w, int h)
+{
+    vi sums = v_zero();
+    int32_t lanes[LANES], sum = 0;
+
+    for (int y = 0; y < h; y++) {
+        const uint8_t *row = window + y * pitch;
+        const int8_t *tap = taps + y * stride;
+        for (int x = 0; x < w; x += 4 * LANES) {
+            sums = v_dot(sums, v_samples(row + x), v_loadu(tap + x));
+#ifdef SAMPLES_BIAS
+            sums = v_sub(sums, v_dot(v_zero(), v_set1((int32_t)SAMPLES_BIAS), v_loadu(tap + x)));
+#endif
+        }
+    }
+    v_storeu(lanes, sums);
+    for (int i = 0; i < LANES; i++)
+        sum += lanes[i];
+    return sum;
+}
+
 static void pack_quads(tm_packed_taps *packed, const uint8_t *samples, ptrdiff_t stride)
 {
     int w = packed->w, h = packed->h, left = w % 4, groups = (h + 3) / 4;

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* Certified search on the CPU: windows that levels.h's bound proves to score less than the best so
+ * far are left out, the others scored. Peaks are those that reach the scan's floor. */
+#ifndef TMATCH_LCC_CPU_CERTIFIED_H
+#define TMATCH_LCC_CPU_CERTIFIED_H
+
+#include "lcc/cpu/direct.h"
+#include "lcc/tiles.h"
+
+enum { TM_CERTIFIED_WIDTH = 512, TM_CERTIFIED_ROWS = 8 };
+
+/* By which level, and when not. */
+typedef struct tm_certified_plan {
+    const tm_level *level;
+    double most_share; /* where more windows pass than this, to score all is quicker */
+} tm_certified_plan;
+
+/* Maps of so many windows are looked at in a few places first. */
+#define TM_CERTIFIED_TRIAL 200000
+
+/* One match, seen by all its threads. */
+typedef struct tm_certified {
+    const tm_cpu_kernels *kernels;
+    const tm_job *job;
+    tm_certified_plan plan;
+    const int8_t *taps; /* T - 128, taps_stride a row, the rest 0 */
+    ptrdiff_t taps_stride;
+    const int32_t *pairs; /* the level's taps: see tm_level_row */
+    int shift;            /* of the blocks' squares */
+    _Alignas(128) int64_t best;  /* rank of a window of the job; by atomic operations, as all below */
+    int64_t looked, passed, tiles;
+    int64_t scored;
+} tm_certified;
+
+/* Whether a job's best match and peaks can be found so. */
+bool tm_certified_takes(const tm_job *job);
+
+size_t tm_certified_taps_size(const tm_job *job, const tm_level *level);
+/* taps has that many bytes and stays. */
+void tm_certified_make(tm_certified *certified, const tm_cpu_kernels *kernels, const tm_job *job,
+                       const tm_certified_plan *plan, char *taps);
+
+/* Lets windows that rank below the candidate be left out. */
+void tm_certified_know(tm_certified *certified, tm_candidate candidate);
+
+/* What is to be made of windows that many threads score exhaustively. */
+void tm_certified_note_scored(tm_certified *certified, int64_t windows);
+
+size_t tm_certified_tile_size(const tm_certified *certified, int64_t width, int64_t height);
+/* Makes a tile's rows from the top down, at most 512 windows wide, and says how many: fewer than all
+ * where the bound leaves too little out. *best becomes the best of these windows, if they have one
+ * that ranks before it. */
+int64_t tm_certified_tile(tm_certified *certified, char *memory, const tm_tile *tile,
+                          tm_candidate *best);
+
+/* Whether so few windows pass in some places of the map that the search pays. memory is for a tile of
+ * TM_CERTIFIED_WIDTH x TM_CERTIFIED_ROWS. */
+bool tm_certified_pays(tm_certified *certified, char *memory);
+
+/* Looks for a good window on a reduced frame: the best of those scored, or TM_NO_CANDIDATE. Errors:
+ * MEMORY. */
+tm_status tm_certified_guess(tm_cpu *cpu, tm_certified *certified, tm_candidate *best);
+void tm_guess_memory_free(tm_guess_memory *memory);
+
+
+#endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* A good window to begin with: the best ones of a reduced frame, by the reduced template, and from
+ * there to the best one nearby. What is found is no more than a window of the job with its score. */
+#include "lcc/cpu/certified.h"
+
+#include <omp.h>
+#include <string.h>
+
+#include "integers.h"
+#include "lcc/cpu/tile.h"
+#include "lcc/threads.h"
+
+enum {
+    MOST_GUESSES = 8,
+    WINDOWS_A_GUESS = 50000,
+    ROWS_A_THREAD = 64, /* of cells, at least */
+};
+
+static bool grow_bytes(uint8_t **buffer, size_t *size, size_t needed)
+{
+    if (*size >= needed)
+        return true;
+    free(*buffer);
+    *buffer = malloc(needed);
+    *size = *buffer ? needed : 0;
+    return *buffer != NULL;
+}
+
+void tm_guess_memory_free(tm_guess_memory *memory)
+{
+    if (memory->has_list)
+        tm_peak_list_free(&memory->list);
+    free(memory->cells);
+    free(memory->window);
+    *memory = (tm_guess_memory){0};
+}
+
+/* Makes a row of cells: means of the samples, rounded. columns has room for a row of the frame. */
+static void reduce_row(uint8_t *to, uint32_t *columns, const tm_image *frame, int64_t row,
+                       int64_t across, const tm_levels *l)
+{
+    const uint32_t pixels = (uint32_t)(l->cell_x * l->cell_y);
+    const uint32_t factor = UINT32_C(65536) / pixels;
+    const int64_t width = across * l->cell_x;
+
+    memset(columns, 0, (size_t)width * sizeof *columns);
+    for (int y = 0; y < l->cell_y; y++) {
+        const uint8_t *samples = frame->samples + (row * l->cell_y + y) * frame->stride;
+        for (int64_t x = 0; x < width; x++)
+            columns[x] += samples[x];
+    }
+    for (int64_t i = 0; i < across; i++, columns += l->cell_x) {
+        uint32_t sum = 0;
+        for (int x = 0; x < l->cell_x; x++)
+            sum += columns[x];
+        to[i] = (uint8_t)((uint64_t)sum * factor >> 16);
+    }
+}
+
+static tm_status reduce(tm_cpu *cpu, const tm_job *job, tm_image *cells)
+{
+    const tm_levels *l = &job->tmpl->levels;
+    const int64_t across = job->frame.width / l->cell_x, down = job->frame.height / l->cell_y;
+    const int wanted = (int)clamp(down / ROWS_A_THREAD, 1, cpu->threads);
+    const int team = wanted > 1 ? tm_team_size(wanted) : 1;
+    const size_t columns = (size_t)job->frame.width * sizeof(uint32_t);
+    const size_t size = (size_t)round_up(across * down, 64);
+    tm_guess_memory *m = &cpu->guess;
+
+    if (!grow_bytes(&m->cells, &m->cells_size, size + (size_t)team * columns))
+        return TM_ERR_MEMORY;
+#pragma omp parallel for num_threads(team) if (team > 1)
+    for (int64_t y = 0; y < down; y++) {
+        uint32_t *own = (uint32_t *)(void *)(m->cells + size) +
+                        omp_get_thread_num() * job->frame.width;
+        reduce_row(m->cells + y * across, own, &job->frame, y, across, l);
+    }
+    *cells = (tm_image){
+        .samples = m->cells, .width = across, .height = down, .stride = (ptrdiff_t)across};
+    return TM_OK;
+}
+
+/* Scores the window at (x, y) of the frame. */
+static tm_candidate score_at(const tm_certified *c, uint8_t *window, int64_t x, int64_t y)
+{
+    const tm_job *job = c->job;
+    const tm_template *t = job->tmpl;
+    const tm_geometry *g = &job->geometry;
+    uint32_t s_f = 0, s_ff = 0;
+
+    for (int64_t v = 0; v < t->height; v++) {
+        const uint8_t *row = job->frame.samples + (y + v) * job->frame.stride + x;
+        for (int64_t u = 0; u < t->width; u++) {
+            s_f += row[u];
+            s_ff += (uint32_t)row[u] * row[u];
+        }
+        memcpy(window + v * c->taps_stride, row, (size_t)t->width);
+    }
+    const int64_t product =
+        c->kernels->window_product(window, c->taps_stride, c->taps, c->taps_stride, (int)t->width,
+                                   (int)t->height) + (int64_t)TM_TAP_BIAS * s_f;
+    return (tm_candidate){
+        tm_score_order(tm_lcc_score(t->n * product - (int64_t)s_f * t->sum,
+                                    t->n * (int64_t)s_ff - (int64_t)s_f * s_f, (float)t->variance)),
+        (y + g->pad_y) * g->map_width + x + g->pad_x};
+}
+
+/* Goes from (x, y) to better windows, by steps that become smaller. */
+static tm_candidate climb(tm_certified *c, uint8_t *window, int64_t x, int64_t y)
+{
+    const tm_levels *l = &c->job->tmpl->levels;
+    const int64_t last_x = c->job->frame.width - c->job->tmpl->width;
+    const int64_t last_y = c->job->frame.height - c->job->tmpl->height;
+    tm_candidate best = score_at(c, window, x, y);
+
+    for (int64_t step_x = (l->cell_x + 1) / 2, step_y = (l->cell_y + 1) / 2;;) {
+        const int64_t from_x = x, from_y = y;
+        for (int i = 0; i < 9; i++) {
+            const int64_t u = clamp(from_x + (i % 3 - 1) * step_x, 0, last_x);
+            const int64_t v = clamp(from_y + (i / 3 - 1) * step_y, 0, last_y);
+            const tm_candidate other = score_at(c, window, u, v);
+            c->scored++;
+            if (tm_candidate_beats(other, best)) {
+                best = other;
+                x = u;
+                y = v;
+            }
+        }
+        if (x != from_x || y != from_y)
+            continue;
+        if (step_x == 1 && step_y == 1)
+            return best;
+        step_x = (step_x + 1) / 2;
+        step_y = (step_y + 1) / 2;
+    }
+}
+
+tm_status tm_certified_guess(tm_cpu *cpu, tm_certified *c, tm_candidate *best)
+{
+    const tm_job *job = c->job;
+    const tm_levels *l = &job->tmpl->levels;
+    const tm_geometry *g = &job->geometry;
+    tm_guess_memory *m = &cpu->guess;
+    const int64_t most = clamp(g->map_width * g->map_height / WINDOWS_A_GUESS, 0, MOST_GUESSES);
+    tm_job coarse = {.metric = TM_METRIC_LCC, .tmpl = l->coarse, .peaks = &m->list};
+
+    *best = (tm_candidate)TM_NO_CANDIDATE;
+    if (!l->coarse || !most || job->frame.width < job->tmpl->width ||
+        job->frame.height < job->tmpl->height)
+        return TM_OK;
+    tm_status status = reduce(cpu, job, &coarse.frame);
+    if (status == TM_OK)
+        status = tm_geometry_init(&coarse.geometry, TM_DOMAIN_VALID, coarse.frame.width,
+                                  coarse.frame.height, l->coarse->width, l->coarse->height);
+    if (status != TM_OK)
+        return status;
+    coarse.last_row = coarse.geometry.map_height;
+    if (!m->has_list)
+        tm_peak_list_init(&m->list, &(tm_peak_search){.floor = INT64_MIN, .most = MOST_GUESSES});
+    m->has_list = true;
+    tm_peak_list_clear(&m->list);
+    status = tm_cpu_match(cpu, &coarse, NULL);
+    if (status != TM_OK || !tm_peak_list_finish(&m->list))
+        return TM_ERR_MEMORY;
+    if (!grow_bytes(&m->window, &m->window_size,
+                    (size_t)(c->taps_stride * job->tmpl->height) + TM_SLACK))
+        return TM_ERR_MEMORY;
+    for (size_t i = 0; i < m->list.above.count && (int64_t)i < most; i++) {
+        const int64_t at = m->list.above.items[i].position;
+        const int64_t x = at % coarse.geometry.map_width * l->cell_x;
+        const int64_t y = at / coarse.geometry.map_width * l->cell_y;
+        const tm_candidate found =
+            climb(c, m->window, smaller(x, job->frame.width - job->tmpl->width),
+                  smaller(y, job->frame.height - job->tmpl->height));
+        if (tm_candidate_beats(found, *best))
+            *best = found;
+    }
+    tm_certified_know(c, *best);
+    return TM_OK;
+}

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT */
+/* A tile of a certified search: each row of windows is looked at by the bound, with sums that slide
+ * down the tile, and those that pass are scored. */
+#include "lcc/cpu/certified.h"
+#include "lcc/cpu/tile.h"
+
+#include <float.h>
+#include <math.h>
+
+enum {
+    FIRST_ROWS = 4,    /* that are scored where no good window is known */
+    TRIAL = 4096,      /* windows of a tile that say whether the bound leaves enough out */
+    TRIALS = 5,        /* places that are looked at first */
+    TRIAL_TILES = 8,   /* where it does not, one of so many tiles is tried again */
+};
+
+/* Scores are within 2^-22 of the true value, and the bound's own roundings below 2^-20. */
+#define SCORE_MARGIN 0x1p-19f
+#define REST_MARGIN 0x1p-20f
+/* How far binary32 may be off in sums of n squares of at most 2^14: 16 and 32 roundings of n * 2^-10. */
+#define ENERGY_ERROR 0x1p-6
+#define REST_ERROR 0x1p-5
+
+typedef struct certified_tile {
+    tm_certified *c;
+    const tm_level *level;
+    const tm_tile *tile;
+    int count;        /* columns */
+    ptrdiff_t stride; /* of staged */
+    int staged_rows, ring_rows;
+    uint8_t *staged, *zeros, *middles; /* a row of 0 and one of 128 */
+    uint16_t *columns, *sums;
+    uint32_t *ring, *squares; /* rows of pairs; a row of squares for each row of a block */
+    tm_level_columns windows, covered;
+    uint16_t *passed;
+} certified_tile;
+
+static bool covers_all(const tm_certified *c)
+{
+    const tm_level *l = c->plan.level;
+    return l->across * l->block_x == c->job->tmpl->width &&
+           l->down * l->block_y == c->job->tmpl->height;
+}
+
+static size_t carve_tile(certified_tile *n, tm_certified *c, char *memory, int64_t width,
+                         int64_t height)
+{
+    const tm_level *l = c->plan.level;
+    const int64_t w = c->job->tmpl->width, h = c->job->tmpl->height;
+    const int64_t columns = round_up(width, TM_BLOCK) + round_up(w + 1, TM_BLOCK) + TM_BLOCK;
+    tm_carver carver = {memory, 0};
+
+    *n = (certified_tile){.c = c, .level = l, .count = (int)columns};
+    n->stride = (ptrdiff_t)(columns / TM_BLOCK % 2 ? columns : columns + TM_BLOCK);
+    n->staged_rows = (int)(height + h - 1);
+    n->ring_rows = l->down * l->block_y;
+    n->staged = carve(&carver, n->staged_rows * n->stride);
+    n->zeros = carve(&carver, columns);
+    n->middles = carve(&carver, columns);
+    n->columns = carve(&carver, (columns + 2 * TM_BLOCK) * 2);
+    n->sums = carve(&carver, (columns + 2 * TM_BLOCK) * 2);
+    n->ring = carve(&carver, n->ring_rows * columns * 4);
+    n->squares = carve(&carver, l->block_y * columns * 4);
+    n->windows.sum = carve(&carver, columns * 4);
+    n->windows.squares = carve(&carver, columns * 4);
+    n->windows.prefix = carve(&carver, columns * 4);
+    n->windows.prefix_sq = carve(&carver, columns * 4);
+    if (!covers_all(c)) {
+        n->covered.sum = carve(&carver, columns * 4);
+        n->covered.prefix = carve(&carver, columns * 4);
+    }
+    n->passed = carve(&carver, round_up(width, TM_BLOCK) * (int64_t)sizeof *n->passed);
+    return carver.used;
+}
+
+size_t tm_certified_tile_size(const tm_certified *c, int64_t width, int64_t height)
+{
+    certified_tile n;
+    return carve_tile(&n, (tm_certified *)c, NULL, width, height);
+}
+
+static const uint8_t *staged_row(const certified_tile *n, int row)
+{
+    return n->staged + row * n->stride;
+}
+
+/* Makes the row of blocks number row, the first of which begin in the tile's first row of blocks. */
+static void make_blocks(const certified_tile *n, int row)
+{
+    const tm_level *l = n->level;
+    const int top = l->y + row;
+    const tm_block_row blocks = {
+        .columns = n->columns,
+        .sums = n->sums,
+        .pairs = n->ring + row % n->ring_rows * (int64_t)n->count,
+        .squares = n->squares + row % l->block_y * (int64_t)n->count,
+        .block_x = l->block_x,
+        .bias = 128 * l->block_x * l->block_y,
+        .shift = n->c->shift,
+        .count = n->count,
+    };
+    n->c->kernels->move_columns(n->columns, staged_row(n, top + l->block_y - 1),
+                                row ? staged_row(n, top - 1) : n->zeros, n->count);
+    n->c->kernels->make_blocks(&blocks);
+}
+
+/* Moves sums of height rows to the row of windows number y, whose sums' first row is top + y. */
+static void move_sums(const certified_tile *n, const tm_level_columns *columns, int top, int height,
+                      int y)
+{
+    n->c->kernels->move_level(columns, staged_row(n, top + y + height - 1),
+                              y ? staged_row(n, top + y - 1) : n->middles, n->count);
+}
+
+/* Adds all but the last one of the rows that the first windows take. */
+static void start_sums(const certified_tile *n, tm_level_columns columns, int top, int height)
+{
+    memset(columns.sum, 0, (size_t)n->count * 4);
+    if (columns.squares)
+        memset(columns.squares, 0, (size_t)n->count * 4);
+    columns.prefix = columns.prefix_sq = NULL;
+    for (int v = 0; v < height - 1; v++)
+        n->c->kernels->move_level(&columns, staged_row(n, top + v), n->middles, n->count);
+}
+
+static void start(certified_tile *n)
+{
+    const tm_level *l = n->level;
+    const tm_job *job = n->c->job;
+
+    for (int y = 0; y < n->staged_rows; y++)
+        stage_row(n->staged + y * n->stride, &job->frame, n->tile->x - job->geometry.pad_x,
+                  n->tile->y - job->geometry.pad_y + y, n->stride);
+    memset(n->zeros, 0, (size_t)n->count);
+    memset(n->middles, 128, (size_t)n->count);
+    memset(n->columns, 0, (size_t)(n->count + 2 * TM_BLOCK) * 2);
+    memset(n->ring, 0, (size_t)n->ring_rows * (size_t)n->count * 4);
+    memset(n->squares, 0, (size_t)l->block_y * (size_t)n->count * 4);
+    for (int v = 0; v < l->block_y - 1; v++)
+        n->c->kernels->move_columns(n->columns, staged_row(n, l->y + v), n->zeros, n->count);
+    for (int row = 0; row < (l->down - 1) * l->block_y; row++)
+        make_blocks(n, row);
+    start_sums(n, n->windows, 0, (int)job->tmpl->height);
+    if (n->covered.sum)
+        start_sums(n, n->covered, l->y, l->down * l->block_y);
+}
+
+static tm_level_row row_of(const certified_tile *n)
+{
+    const tm_level *l = n->level;
+    const double count = (double)n->c->job->tmpl->n;
+    const int pixels = l->block_x * l->block_y;
+
+    return (tm_level_row){
+        .prefix = n->windows.prefix,
+        .prefix_sq = n->windows.prefix_sq,
+        .prefix_d = n->covered.prefix ? n->covered.prefix + l->x : NULL,
+        .taps = n->c->pairs,
+        .across = l->across,
+        .down = l->down,
+        .block_x = l->block_x,
+        .w = (int)n->c->job->tmpl->width,
+        .covered = l->across * l->block_x,
+        .width = (int)n->tile->width,
+        .inverse_n = (float)(1 / count),
+        .inverse_d = n->covered.sum ? 1 / (float)(l->across * l->down * pixels) : 0,
+        .of_squares = (float)ldexp(1.0 / pixels, n->c->shift),
+        .e_energy = (float)(count * ENERGY_ERROR),
+        .e_rest = (float)(count * REST_ERROR),
+        .scale = (float)l->scale,
+        .spare = (float)(sqrt(count) * (double)SCORE_MARGIN),
+        .rest = (float)l->rest * (1 + REST_MARGIN),
+    };
+}
+
+/* Makes the sums of the row of windows number y. */
+static void make_row(const certified_tile *n, tm_level_row *row, int y)
+{
+    const tm_level *l = n->level;
+
+    make_blocks(n, y + (l->down - 1) * l->block_y);
+    move_sums(n, &n->windows, 0, (int)n->c->job->tmpl->height, y);
+    if (n->covered.sum)
+        move_sums(n, &n->covered, l->y, l->down * l->block_y, y);
+    for (int i = 0; i < l->down; i++)
+        row->pairs[i] = n->ring + (y + i * l->block_y) % n->ring_rows * (int64_t)n->count + l->x;
+    row->squares = n->squares + y % l->block_y * (int64_t)n->count + l->x;
+}
+
+static float score_window(const certified_tile *n, int x, int y)
+{
+    const tm_certified *c = n->c;
+    const tm_template *t = c->job->tmpl;
+    const int w = (int)t->width;
+    const int64_t g =
+        (int32_t)((uint32_t)n->windows.prefix[x + w] - (uint32_t)n->windows.prefix[x]);
+    const int64_t gg = (int32_t)((uint32_t)n->windows.prefix_sq[x + w] -
+                                 (uint32_t)n->windows.prefix_sq[x]);
+    const int64_t variance = t->n * gg - g * g, s_f = g + TM_TAP_BIAS * t->n;
+
+    if (variance == 0)
+        return 0;
+    const int64_t product = c->kernels->window_product(staged_row(n, y) + x, n->stride, c->taps,
+                                                       c->taps_stride, w, (int)t->height);
+    return tm_lcc_score(t->n * (product + TM_TAP_BIAS * s_f) - s_f * t->sum, variance,
+                        (float)t->variance);
+}
+
+/* The score that a window must reach to matter. */
+static float least_of(const certified_tile *n, tm_candidate best)
+{
+    int64_t known;
+#pragma omp atomic read
+    known = n->c->best;
+    if (best.value > known)
+        known = best.value;
+    const float score = known < INT32_MIN ? -2.0f : tm_score_of_order((int32_t)known);
+    return n->tile->scan ? fminf(score, tm_peak_scan_floor(n->tile->scan)) : score;
+}
+
+/* Scores the windows of a row that passed. */
+static void score_row(const certified_tile *n, int count, int y, float *map, tm_candidate *best)
+{
+    const int64_t position = (n->tile->y + y) * n->c->job->geometry.map_width + n->tile->x;
+    const tm_candidate before = *best;
+
+    for (int i = 0; i < count; i++) {
+        const int x = n->passed[i];
+        const float score = score_window(n, x, y);
+        const tm_candidate candidate = {tm_score_order(score), position + x};
+        if (map)
+            map[x] = score;
+        if (tm_candidate_beats(candidate, *best))
+            *best = candidate;
+    }
+    if (best->value > before.value)
+        tm_certified_know(n->c, *best);
+}
+
+/* Whether a tile is worth a trial, where many windows passed in others. */
+static bool is_tried(tm_certified *c)
+{
+    int64_t looked, passed, tile;
+#pragma omp atomic read
+    looked = c->looked;
+#pragma omp atomic read
+    passed = c->passed;
+#pragma omp atomic capture
+    tile = c->tiles++;
+    return (double)passed <= c->plan.most_share * (double)looked || tile % TRIAL_TILES == 0;
+}
+
+bool tm_certified_pays(tm_certified *c, char *memory)
+{
+    const tm_geometry *g = &c->job->geometry;
+    int64_t looked = 0, passed = 0;
+
+    for (int i = 0; i < TRIALS; i++) {
+        tm_tile tile = {.width = smaller(TM_CERTIFIED_WIDTH, g->map_width),
+                        .height = smaller(TM_CERTIFIED_ROWS, g->map_height)};
+        /* spread over columns and rows alike */
+        tile.x = (g->map_width - tile.width) * (i * 3 % TRIALS) / (TRIALS - 1);
+        tile.y = (g->map_height - tile.height) * i / (TRIALS - 1);
+        certified_tile n;
+        carve_tile(&n, c, memory, tile.width, tile.height);
+        n.tile = &tile;
+        tm_level_row row = row_of(&n);
+        row.least = least_of(&n, (tm_candidate)TM_NO_CANDIDATE) - (float)n.level->slack - SCORE_MARGIN;
+        if (row.least <= 0)
+            return false;
+        start(&n);
+        for (int y = 0; y < tile.height; y++) {
+            make_row(&n, &row, y);
+            passed += c->kernels->pass_windows(&row, n.passed);
+            looked += row.width;
+        }
+    }
+    return (double)passed <= c->plan.most_share * (double)looked;
+}
+
+/* Where there is nothing yet to be better than. */
+static int pass_all(const tm_level_row *row, uint16_t *windows)
+{
+    for (int x = 0; x < row->width; x++)
+        windows[x] = (uint16_t)x;
+    return row->width;
+}
+
+int64_t tm_certified_tile(tm_certified *c, char *memory, const tm_tile *tile, tm_candidate *best)
+{
+    int64_t looked = 0, passed = 0, y = 0;
+    certified_tile n;
+
+    carve_tile(&n, c, memory, tile->width, tile->height);
+    n.tile = tile;
+    if (!is_tried(c))
+        return 0;
+    start(&n);
+    tm_level_row row = row_of(&n);
+    for (; y < tile->height; y++) {
+        row.least = least_of(&n, *best) - (float)n.level->slack - SCORE_MARGIN;
+        if ((row.least <= 0 && y >= FIRST_ROWS) ||
+            (looked >= TRIAL && (double)passed > c->plan.most_share * (double)looked))
+            break;
+        make_row(&n, &row, (int)y);
+        const int count = row.least > 0 ? c->kernels->pass_windows(&row, n.passed)
+                                        : pass_all(&row, n.passed);
+        float *map = NULL;
+        if (tile->scan) {
+            map = (float *)tm_peak_scan_row(tile->scan)->map.data + tile->x;
+            for (int x = 0; x < row.width; x++)
+                map[x] = -2.0f;
+        }
+        score_row(&n, count, (int)y, map, best);
+        if (tile->scan)
+            tm_peak_scan_row_done(tile->scan);
+        looked += row.width;
+        passed += count;
+    }
+#pragma omp atomic
+    c->looked += looked;
+#pragma omp atomic
+    c->passed += passed;
+    tm_certified_note_scored(c, passed);
+    return y;
+}

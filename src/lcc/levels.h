@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* Levels: a template as it looks in blocks, by which windows are left out of a certified search.
+ *
+ * Window f, template t, both centred on their n pixels, t of norm 1. V are the functions on the
+ * blocks that are constant on each and have the mean 0, P the projection on V. With taps u in V,
+ * c = <t, u> / |u| and p = <f, u> / |u|,
+ *
+ *     <f, t> <= c p + slack |Pf| + rest sqrt(|f|^2 - |Pf|^2)
+ *     slack^2 = |Pt|^2 - c^2        rest^2 = 1 - |Pt|^2
+ *
+ * because t = c u/|u| + (Pt - c u/|u|) + (t - Pt), whose parts are at right angles to each other.
+ * The score is <f, t> / |f|. docs/exactness.md has the proof with its roundings. */
+#ifndef TMATCH_LCC_LEVELS_H
+#define TMATCH_LCC_LEVELS_H
+
+#include "tmatch/tmatch.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    TM_LEVEL_BLOCK = 16,      /* a block has at most so many columns and rows */
+    TM_LEVEL_PIXELS = 65536,  /* larger templates have no levels: sums of squares fit 32 bits */
+    TM_LEVEL_TAPS = 1024,     /* blocks of a level */
+};
+
+typedef struct tm_level {
+    int block_x, block_y; /* pixels of a block */
+    int across, down;     /* blocks */
+    int x, y;             /* the first one's corner in the template */
+    int16_t *taps;        /* u, across * down, of sum 0. Times 128 pixels of a block, what they
+                             add up to fits in 31 bits without their signs */
+    double scale;         /* c / |u|: of sums of taps times sums of a block's samples */
+    double slack, rest;   /* rounded up */
+} tm_level;
+
+/* What a template has for certified search; all zero where it has nothing. */
+typedef struct tm_levels {
+    tm_level *list; /* ascending by the size of a block */
+    int count;
+    /* The template with cells of cell_x x cell_y pixels for pixels, for a first guess; NULL where
+     * that would be flat or hardly smaller. */
+    struct tm_template *coarse;
+    int cell_x, cell_y;
+} tm_levels;
+
+/* Makes the levels of 8-bit gray samples, w * h of them, packed, with var_T. False if memory ran out;
+ * free in either case. coarse stays NULL. */
+bool tm_levels_make(tm_levels *levels, const uint8_t *samples, int64_t w, int64_t h,
+                    int64_t variance);
+void tm_levels_free(tm_levels *levels);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
