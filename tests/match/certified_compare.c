@@ -36,7 +36,6 @@ static tm_matcher *exhaustive_of(certified_test *b, tm_domain domain)
     tm_settings settings;
     tm_settings_default(&settings, sizeof settings);
     settings.device = TM_DEVICE_CPU;
-    settings.algorithm = TM_ALGORITHM_DIRECT;
     settings.strategy = TM_STRATEGY_EXHAUSTIVE;
     settings.threads = 1;
     return opened(&b->exhaustive[domain], settings, domain);
@@ -263,7 +262,8 @@ void compare_certified(certified_test *b)
 {
     scene s;
 
-    scene_make(&s);
+    /* most maps are so large that a good window is found before all were seen */
+    scene_make(&s, check_random() % 16 ? 1.2e8 : 1e9);
     if (s.count) {
         prepared expected = prepare(exhaustive_of(b, s.domain), &s);
         prepared tested = prepare(certified_of(b, s.domain, 0, NULL), &s);

@@ -105,12 +105,9 @@ typedef struct scene_size {
     int64_t map_width, map_height, width, height;
 } scene_size;
 
-/* Sizes around those of blocks, within so many products. */
-static scene_size draw_size(void)
+static scene_size draw_template_size(void)
 {
-    static const int64_t edges[] = {8, 16, 32, 64, 128, 256, 512, 1024};
-    const double products = check_random() % 64 ? 2e7 : 3e8;
-    scene_size s = {check_random_in(1, 200), check_random_in(1, 100), 0, 0};
+    scene_size s = {1, 1, check_random_in(3, 70), check_random_in(3, 70)};
 
     switch (check_random() % 10) {
     case 0: /* tiny */
@@ -125,46 +122,76 @@ static scene_size draw_size(void)
         s.width = 1;
         s.height = check_random_in(2, 300);
         break;
-    case 3: /* template = frame, or nearly */
-        s = (scene_size){check_random_in(1, 2), check_random_in(1, 2), check_random_in(2, 70),
-                         check_random_in(2, 70)};
-        break;
-    case 4: /* long ones */
+    case 3: /* long ones */
         s.width = check_random_in(2, 9);
         s.height = check_random_in(30, 250);
         if (check_random() & 1)
-            s = (scene_size){s.map_width, s.map_height, s.height, s.width};
+            s = (scene_size){1, 1, s.height, s.width};
         break;
-    case 5: /* large ones, up to just above those of which the squares fit 32 bits */
+    case 4: /* large ones, up to just above the largest that windows are left out of */
         s.width = check_random_in(60, 260);
         s.height = check_random_in(60, 260);
         break;
-    case 6:
-    case 7: /* a number of blocks, or nearly */
+    case 5:
+    case 6: /* a number of blocks, or nearly */
         s.width = certified_period() * check_random_in(1, 9) + check_random_in(0, 2);
         s.height = certified_period() * check_random_in(1, 9) + check_random_in(1, 2);
         break;
     default:
-        s.width = check_random_in(3, 70);
-        s.height = check_random_in(3, 70);
+        break;
     }
-    if (check_random() % 4 == 0)
+    return s;
+}
+
+/* Of the domain's map. */
+static double products_of(const scene_size *s, tm_domain domain)
+{
+    int64_t width, height;
+    CHECK_EQ(tm_map_size(domain, s->map_width + s->width - 1, s->map_height + s->height - 1, s->width, s->height,
+                         &width, &height),
+             TM_OK);
+    return (double)(width * height) * (double)(s->width * s->height);
+}
+
+/* Templates of sizes around those of blocks; maps within so many products if any is, and a domain
+ * that allows it. */
+static scene_size draw_size(double products, tm_domain *domain)
+{
+    static const int64_t edges[] = {8, 16, 32, 64, 128, 256, 512, 1024};
+    scene_size s = draw_template_size();
+
+    switch (check_random() % 8) {
+    case 0:
+        s.map_width = check_random_in(1, 2);
+        s.map_height = check_random_in(1, 2);
+        break;
+    case 1:
+        s.map_width = check_random_in(1, 200);
+        s.map_height = check_random_in(1, 100);
+        break;
+    case 2:
         s.map_width = edges[check_random() % 8] + check_random_in(-2, 2);
-    else if (products > 2e7)
-        s = (scene_size){check_random_in(600, 2100), check_random_in(300, 900), s.width, s.height};
-    while (s.map_height > 1 && (double)(s.map_width * s.map_height * s.width * s.height) > products)
-        s.map_height = s.map_height / 2;
-    while ((double)(s.map_width * s.width * s.height) > products)
+        s.map_height = edges[check_random() % 6] + check_random_in(-2, 2);
+        break;
+    default:
+        s.map_width = check_random_in(300, 1100);
+        s.map_height = check_random_in(100, 400);
+    }
+    if (products_of(&(scene_size){1, 1, s.width, s.height}, *domain) > products)
+        *domain = TM_DOMAIN_VALID;
+    while (s.map_height > 1 && products_of(&s, *domain) > products)
+        s.map_height = s.map_height * 2 / 3;
+    while (s.map_width > 1 && products_of(&s, *domain) > products)
         s.map_width = s.map_width / 2;
     return s;
 }
 
-void scene_make(scene *s)
+void scene_make(scene *s, double products)
 {
-    const scene_size size = draw_size();
+    *s = (scene){.domain = (tm_domain)(check_random() % 3)};
+    const scene_size size = draw_size(products, &s->domain);
     const size_t wanted = check_random() % 4 ? 1 : (size_t)check_random_in(2, SCENE_TEMPLATES);
 
-    *s = (scene){.domain = (tm_domain)(check_random() % 3)};
     s->frame = draw_frame(size.map_width + size.width - 1, size.map_height + size.height - 1);
     int used = snprintf(s->text, sizeof s->text, "frame %dx%d %s, domain %d,", (int)s->frame.image.width,
                         (int)s->frame.image.height, s->frame.name, (int)s->domain);

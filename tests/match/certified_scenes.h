@@ -22,7 +22,7 @@ void drawn_free(drawn *d);
 
 enum { SCENE_TEMPLATES = 5 };
 
-/* A frame and templates, none of them flat; there may be none. */
+/* A frame and a few templates, none of them flat; there may be none. */
 typedef struct scene {
     drawn frame, tmpls[SCENE_TEMPLATES];
     size_t count;
@@ -30,7 +30,8 @@ typedef struct scene {
     char text[300]; /* what was drawn, for a failure's message */
 } scene;
 
-void scene_make(scene *s);
+/* A scene whose first template makes at most so many products with its windows. */
+void scene_make(scene *s, double products);
 void scene_free(scene *s);
 
 #endif

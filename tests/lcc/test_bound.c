@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/* The bound of certified search on the CPU: no window is left out for the sake of one that scores
+ * no more. Every level, every instruction set. */
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "check.h"
+#include "lcc/cpu/certified.h"
+#include "lcc/cpu/instruction_sets.h"
+#include "match/certified_scenes.h"
+
+enum { WINDOWS = 24, RECTANGLES = 8 };
+
+typedef struct bound {
+    tm_job job; /* with the oracle's map */
+    tm_cpu_kernels kernels;
+    tm_certified certified;
+    char *memory;
+    const char *text;
+    int64_t looked_at, undecided;
+} bound;
+
+static float score_at(const bound *b, int64_t x, int64_t y)
+{
+    return ((const float *)b->job.map.data)[y * b->job.geometry.map_width + x];
+}
+
+/* The oracle's best window of a tile. */
+static tm_candidate best_of(const bound *b, const tm_tile *tile)
+{
+    tm_candidate best = TM_NO_CANDIDATE;
+    for (int64_t y = tile->y; y < tile->y + tile->height; y++)
+        for (int64_t x = tile->x; x < tile->x + tile->width; x++) {
+            const tm_candidate here = {tm_score_order(score_at(b, x, y)),
+                                       y * b->job.geometry.map_width + x};
+            if (tm_candidate_beats(here, best))
+                best = here;
+        }
+    return best;
+}
+
+/* A tile is searched knowing the score of its best window: that one must be found. */
+static void look(bound *b, int64_t x, int64_t y, int64_t width, int64_t height)
+{
+    const tm_tile tile = {.x = x, .y = y, .width = width, .height = height};
+    const tm_candidate right = best_of(b, &tile);
+    tm_candidate found = TM_NO_CANDIDATE;
+
+    b->certified.best = right.value;
+    const int64_t rows = tm_certified_tile(&b->certified, b->memory, &tile, &found);
+    b->looked_at++;
+    if (rows < height) { /* so low a score rules nothing out */
+        b->undecided++;
+        return;
+    }
+    if (found.value != right.value || found.position != right.position)
+        check_fail(__FILE__, __LINE__,
+                   "%s: blocks of %d x %d: of %d x %d windows at (%d, %d) that at %" PRId64
+                   " was left out, which scores %.9g",
+                   b->text, b->certified.plan.level->block_x, b->certified.plan.level->block_y, (int)width,
+                   (int)height, (int)x, (int)y, right.position,
+                   (double)tm_score_of_order((int32_t)right.value));
+}
+
+static void look_around(bound *b, const tm_level *level)
+{
+    const tm_geometry *g = &b->job.geometry;
+    const tm_certified_plan plan = {.level = level, .most_share = INFINITY};
+    const int64_t most_width = g->map_width < TM_CERTIFIED_WIDTH ? g->map_width : TM_CERTIFIED_WIDTH;
+    const int64_t most_height = g->map_height < 40 ? g->map_height : 40;
+    char *taps = aligned_alloc(128, (tm_certified_taps_size(&b->job, level) + 127) / 128 * 128);
+
+    CHECK(taps);
+    tm_certified_make(&b->certified, &b->kernels, &b->job, &plan, taps);
+    b->memory = aligned_alloc(128, (tm_certified_tile_size(&b->certified, most_width, most_height) + 127) / 128 * 128);
+    CHECK(b->memory);
+    const int64_t best = best_of(b, &(tm_tile){.width = g->map_width, .height = g->map_height}).position;
+    look(b, best % g->map_width, best / g->map_width, 1, 1);
+    for (int i = 0; i < WINDOWS; i++)
+        look(b, check_random_in(0, g->map_width - 1), check_random_in(0, g->map_height - 1), 1, 1);
+    for (int i = 0; i < RECTANGLES; i++) {
+        const int64_t width = check_random_in(1, most_width), height = check_random_in(1, most_height);
+        look(b, check_random_in(0, g->map_width - width), check_random_in(0, g->map_height - height), width,
+             height);
+    }
+    free(b->memory);
+    free(taps);
+}
+
+/* Matches by the definition, for the map. */
+static bool make_job(tm_job *job, const scene *s)
+{
+    tm_template *t;
+
+    CHECK_EQ(tm_template_prepare(&t, &s->tmpls[0].image), TM_OK);
+    *job = (tm_job){.metric = TM_METRIC_LCC, .frame = s->frame.image, .tmpl = t};
+    CHECK_EQ(tm_geometry_init(&job->geometry, s->domain, job->frame.width, job->frame.height, t->width, t->height),
+             TM_OK);
+    const size_t row = (size_t)job->geometry.map_width * sizeof(float);
+    job->map = (tm_map){malloc(row * (size_t)job->geometry.map_height), (ptrdiff_t)row};
+    CHECK(job->map.data);
+    CHECK_EQ(tm_reference_match(job), TM_OK);
+    return t->levels.count > 0;
+}
+
+static void random_cases(uint32_t features)
+{
+    bound b = {0};
+    int64_t levels = 0;
+
+    tm_cpu_kernels_init(&b.kernels, features);
+    for (int64_t i = check_cases(40); i > 0; i--) {
+        scene s;
+        scene_make(&s, 1e6);
+        b.text = s.text;
+        if (s.count) {
+            if (make_job(&b.job, &s)) {
+                const tm_levels *l = &b.job.tmpl->levels;
+                for (int k = 0; k < l->count; k++, levels++)
+                    look_around(&b, &l->list[k]);
+            }
+            free(b.job.map.data);
+            tm_template *t = (tm_template *)b.job.tmpl;
+            tm_template_destroy(&t);
+        }
+        scene_free(&s);
+    }
+    printf("# %" PRId64 " levels, %" PRId64 " tiles, of which %" PRId64 " with scores too low for the bound\n",
+           levels, b.looked_at, b.undecided);
+    CHECK(levels && 2 * b.undecided < b.looked_at);
+}
+
+#define CPU_TESTS(HAVE, isa, name, bit, needed, detected)             \
+    static void cpu_##isa(void)                                       \
+    {                                                                 \
+        uint32_t features;                                            \
+        CHECK_EQ(tm_cpu_features_parse(name, &features), TM_OK);      \
+        if (features & ~tm_cpu_features())                            \
+            check_skip("not on this processor, or not in this build"); \
+        random_cases(features);                                       \
+    }
+
+CPU_TESTS(, c, "none", , , )
+TM_EACH_INSTRUCTION_SET(CPU_TESTS)
+
+#define CPU_TEST(HAVE, isa, name, bit, needed, detected) TEST(cpu_##isa),
+
+int main(int argc, char **argv)
+{
+    static const check_test tests[] = {CPU_TEST(, c, , , , ) TM_EACH_INSTRUCTION_SET(CPU_TEST)};
+    return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
+}
