@@ -66,7 +66,7 @@ static drawn cut(const drawn *frame, int64_t left, int64_t top, int64_t width, i
 
 drawn cut_template(const drawn *frame, int64_t x, int64_t y, int64_t width, int64_t height)
 {
-    static const double change[3] = {0.8, 10, 3};
+    static const double change[3] = {0.8, 10, 1};
     return cut(frame, x, y, width, height, change, "cut with noise, gain and offset");
 }
 
@@ -186,13 +186,10 @@ static scene_size draw_size(double products, tm_domain *domain)
     return s;
 }
 
-void scene_make(scene *s, double products)
+/* The first one of that size, the others no larger. */
+static void add_templates(scene *s, scene_size size)
 {
-    *s = (scene){.domain = (tm_domain)(check_random() % 3)};
-    const scene_size size = draw_size(products, &s->domain);
     const size_t wanted = check_random() % 4 ? 1 : (size_t)check_random_in(2, SCENE_TEMPLATES);
-
-    s->frame = draw_frame(size.map_width + size.width - 1, size.map_height + size.height - 1);
     int used = snprintf(s->text, sizeof s->text, "frame %dx%d %s, domain %d,", (int)s->frame.image.width,
                         (int)s->frame.image.height, s->frame.name, (int)s->domain);
     for (size_t i = 0; i < wanted; i++) {
@@ -210,6 +207,24 @@ void scene_make(scene *s, double products)
                              (int)height, t->name);
         s->count++;
     }
+}
+
+void scene_make(scene *s, double products)
+{
+    *s = (scene){.domain = (tm_domain)(check_random() % 3)};
+    const scene_size size = draw_size(products, &s->domain);
+    s->frame = draw_frame(size.map_width + size.width - 1, size.map_height + size.height - 1);
+    add_templates(s, size);
+}
+
+void scene_make_easy(scene *s)
+{
+    const scene_size size = {check_random_in(300, 1100), check_random_in(200, 300), check_random_in(14, 70),
+                             check_random_in(14, 70)};
+
+    *s = (scene){.domain = (tm_domain)(check_random() % 3)};
+    s->frame = draw_smooth(size.map_width + size.width - 1, size.map_height + size.height - 1);
+    add_templates(s, size);
 }
 
 void scene_free(scene *s)

@@ -37,7 +37,7 @@ static void leaves_out(tm_device_kind device, uint32_t features)
 {
     enum { X = 413, Y = 287 };
     static const int64_t sides[] = {21, 32, 64};
-    drawn frame = draw_smooth(1000, 600);
+    drawn frame = draw_smooth(1500, 900);
     certified_test t = test_of(device, 1, features);
     tm_matcher *matcher;
 
