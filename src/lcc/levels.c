@@ -10,7 +10,7 @@
 /* What a few hundred roundings in double precision can make of sums of at most 2^53, and more. */
 #define ROUNDING 1e-7
 
-static const int block_sizes[] = {2, 3, 4, 5, 6, 7, 8, 10, 12, 16};
+static const int block_sizes[] = {2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20, 24, 32, 48, 64};
 enum { BLOCK_SIZES = sizeof block_sizes / sizeof *block_sizes };
 
 static int64_t block_sum(const tm_level *l, const uint8_t *samples, int64_t w, int i, int j)
@@ -46,8 +46,10 @@ static bool make_level(tm_level *l, const uint8_t *samples, int64_t w, int64_t h
     const int count = l->across * l->down, pixels = l->block_x * l->block_y;
     double *deviations = malloc((size_t)count * sizeof *deviations);
     int64_t *sums = malloc((size_t)count * sizeof *sums), total = 0;
-    double most = 0, all = 0, between = 0, product = 0, taps_sq = 0;
+    double most = 0, all = 0, between = 0, product = 0, taps_sq = 0, magnitude = 0;
 
+    while (pixels << 7 >> l->shift > 32768)
+        l->shift++;
     l->x = (int)(w - l->across * l->block_x) / 2;
     l->y = (int)(h - l->down * l->block_y) / 2;
     l->taps = malloc((size_t)count * sizeof *l->taps);
@@ -68,11 +70,12 @@ static bool make_level(tm_level *l, const uint8_t *samples, int64_t w, int64_t h
     }
     if (most > 0) {
         /* each tap fits 16 bits, with one to spare for the sum, and the products 31 */
-        const double limit = (double)INT32_MAX / (128 * pixels) - 2 * count;
+        const double limit = (double)INT32_MAX / (128 * pixels >> l->shift) - 2 * count;
         round_taps(l->taps, deviations, count, fmin(32000 / most, limit / all));
         for (int i = 0; i < count; i++) {
             product += (double)l->taps[i] * (double)sums[i];
             taps_sq += (double)l->taps[i] * l->taps[i] * pixels;
+            magnitude += abs(l->taps[i]);
         }
     }
     free(deviations);
@@ -84,7 +87,8 @@ static bool make_level(tm_level *l, const uint8_t *samples, int64_t w, int64_t h
     }
     const double share = between / pixels / norm_sq; /* |Pt|^2 */
     const double c = product / sqrt(taps_sq * norm_sq);
-    l->scale = product / sqrt(norm_sq) / taps_sq;
+    l->scale = ldexp(product / sqrt(norm_sq) / taps_sq, l->shift);
+    l->error = l->shift ? l->scale * magnitude / 2 : 0;
     l->slack = sqrt(fmax(0, share - c * c)) + ROUNDING;
     l->rest = sqrt(fmax(0, 1 - share)) + ROUNDING;
     return true;
@@ -113,7 +117,7 @@ bool tm_levels_make(tm_levels *levels, const uint8_t *samples, int64_t w, int64_
         l->across = (int)(w / l->block_x);
         l->down = (int)(h / l->block_y);
         if (l->across * l->down < 4 || l->across * l->down > TM_LEVEL_TAPS ||
-            (levels->count && same_blocks(l, l - 1)))
+            l->down > TM_LEVEL_ROWS || (levels->count && same_blocks(l, l - 1)))
             continue;
         const bool made = make_level(l, samples, w, h, (double)variance / (double)n);
         if (!made)

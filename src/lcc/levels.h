@@ -23,18 +23,21 @@ extern "C" {
 #endif
 
 enum {
-    TM_LEVEL_BLOCK = 16,      /* a block has at most so many columns and rows */
+    TM_LEVEL_ROWS = 512,      /* rows of blocks */
     TM_LEVEL_PIXELS = 65536,  /* larger templates have no levels: sums of squares fit 32 bits */
-    TM_LEVEL_TAPS = 1024,     /* blocks of a level */
+    TM_LEVEL_TAPS = 1024,     /* blocks */
+    TM_LEVEL_BLOCK = 64,      /* columns and rows of a block */
 };
 
 typedef struct tm_level {
     int block_x, block_y; /* pixels of a block */
     int across, down;     /* blocks */
     int x, y;             /* the first one's corner in the template */
-    int16_t *taps;        /* u, across * down, of sum 0. Times 128 pixels of a block, what they
-                             add up to fits in 31 bits without their signs */
-    double scale;         /* c / |u|: of sums of taps times sums of a block's samples */
+    int shift;            /* A block's sum B of samples - 128, rounded to a multiple of 2^shift,
+                             takes 16 bits with its sign: b = round(B / 2^shift) */
+    int16_t *taps;        /* u, across * down, of sum 0. Sums of taps times b fit in 32 bits */
+    double scale;         /* c p = scale * the sum of taps times b, */
+    double error;         /* but for so much, by the rounding of b */
     double slack, rest;   /* rounded up */
 } tm_level;
 

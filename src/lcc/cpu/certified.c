@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "lcc/cpu/certified.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "integers.h"
@@ -17,33 +19,84 @@ static int64_t taps_stride(const tm_job *job)
     return round_up(job->tmpl->width, TM_BLOCK);
 }
 
-static int pairs_across(const tm_level *level)
+static int pair_count(const tm_level *level)
 {
-    return (level->across + 1) / 2;
+    return level->down * ((level->across + 1) / 2);
 }
 
 size_t tm_certified_taps_size(const tm_job *job, const tm_level *level)
 {
     return (size_t)(taps_stride(job) * job->tmpl->height) +
-           (size_t)(level->down * pairs_across(level)) * sizeof(int32_t);
+           (size_t)pair_count(level) * sizeof(tm_level_pair);
 }
 
-/* The pairs of a level's taps, a row of blocks after the other; a lonely one has a 0 beside it. */
-static void pair_taps(int32_t *pairs, const tm_level *level)
+static int first_tap(const tm_level_pair *pair)
+{
+    return (int16_t)((uint32_t)pair->taps & 0xffff);
+}
+
+static int second_tap(const tm_level_pair *pair)
+{
+    return (int16_t)((uint32_t)pair->taps >> 16);
+}
+
+static double tap_squares(const tm_level_pair *pair)
+{
+    const double a = first_tap(pair), b = second_tap(pair);
+    return a * a + b * b;
+}
+
+static int by_squares(const void *a, const void *b)
+{
+    const double difference = tap_squares(b) - tap_squares(a);
+    return (difference > 0) - (difference < 0);
+}
+
+/* The pairs of a level's taps, of which a lonely one has a 0 beside it. */
+static void pair_taps(tm_level_pair *pairs, const tm_level *level)
 {
     for (int i = 0; i < level->down; i++) {
         const int16_t *row = level->taps + i * level->across;
         for (int j = 0; j < level->across; j += 2) {
             const uint32_t next = j + 1 < level->across ? (uint16_t)row[j + 1] : 0;
-            *pairs++ = (int32_t)((uint16_t)row[j] | next << 16);
+            *pairs++ = (tm_level_pair){(int32_t)((uint16_t)row[j] | next << 16), i, j * level->block_x};
         }
     }
 }
 
-/* So far squares of blocks are shifted that a window's have a sum below 2^31. */
-static int shift_of(const tm_level *level)
+/* Parts after which this share of the taps' squares is left. */
+static const double part_shares[TM_LEVEL_PARTS - 1] = {0.4, 0.15, 0.04};
+
+/* |f - mean| |later taps| bounds what these add, but for the mean times their sum. */
+static void part_taps(tm_level_part *parts, const tm_level *level, const tm_level_pair *pairs)
 {
-    const int64_t most = 128 * level->block_x * level->block_y;
+    const int count = pair_count(level), pixels = level->block_x * level->block_y;
+    const double scale = ldexp(level->scale, -level->shift);
+    double all = 0, left;
+    int64_t sum = 0;
+    int i = 0;
+
+    for (int k = 0; k < count; k++)
+        all += tap_squares(&pairs[k]);
+    left = all;
+    for (int p = 0; p < TM_LEVEL_PARTS; p++) {
+        const bool last = p == TM_LEVEL_PARTS - 1;
+        while (i < count && (last || left > part_shares[p] * all)) {
+            left -= tap_squares(&pairs[i]);
+            sum += first_tap(&pairs[i]) + second_tap(&pairs[i]);
+            i++;
+        }
+        /* the taps' sum is 0, so the later ones' is -sum */
+        parts[p] = last ? (tm_level_part){.end = count}
+                        : (tm_level_part){i, (float)(scale * sqrt(fmax(left, 0) * pixels) * (1 + 0x1p-20)),
+                                          (float)(-scale * (double)(sum * pixels))};
+    }
+}
+
+/* So far squares of blocks are shifted that a window's have a sum below 2^31. */
+static int square_shift_of(const tm_level *level)
+{
+    const int64_t most = 128 * level->block_x * level->block_y >> level->shift;
     int shift = 0;
     while ((most * most >> shift) * level->across * level->down > INT32_MAX)
         shift++;
@@ -61,15 +114,17 @@ void tm_certified_make(tm_certified *c, const tm_cpu_kernels *kernels, const tm_
                         .plan = *plan,
                         .taps = taps,
                         .taps_stride = (ptrdiff_t)taps_stride(job),
-                        .shift = shift_of(plan->level),
+                        .square_shift = square_shift_of(plan->level),
                         .best = INT64_MIN};
     memset(taps, 0, (size_t)(c->taps_stride * t->height));
     for (int64_t y = 0; y < t->height; y++) {
         for (int64_t x = 0; x < t->width; x++)
             taps[y * c->taps_stride + x] = (int8_t)(t->samples[y * t->width + x] - TM_TAP_BIAS);
     }
-    int32_t *pairs = (int32_t *)(void *)(memory + c->taps_stride * t->height);
+    tm_level_pair *pairs = (tm_level_pair *)(void *)(memory + c->taps_stride * t->height);
     pair_taps(pairs, plan->level);
+    qsort(pairs, (size_t)pair_count(plan->level), sizeof *pairs, by_squares);
+    part_taps(c->parts, plan->level, pairs);
     c->pairs = pairs;
 }
 

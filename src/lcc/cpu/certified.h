@@ -7,7 +7,7 @@
 #include "lcc/cpu/direct.h"
 #include "lcc/tiles.h"
 
-enum { TM_CERTIFIED_WIDTH = 512, TM_CERTIFIED_ROWS = 8 };
+enum { TM_CERTIFIED_WIDTH = 1024, TM_CERTIFIED_ROWS = 8 };
 
 /* By which level, and when not. */
 typedef struct tm_certified_plan {
@@ -25,8 +25,9 @@ typedef struct tm_certified {
     tm_certified_plan plan;
     const int8_t *taps; /* T - 128, taps_stride a row, the rest 0 */
     ptrdiff_t taps_stride;
-    const int32_t *pairs; /* the level's taps: see tm_level_row */
-    int shift;            /* of the blocks' squares */
+    const tm_level_pair *pairs; /* the level's taps */
+    tm_level_part parts[TM_LEVEL_PARTS];
+    int square_shift;
     _Alignas(128) int64_t best;  /* rank of a window of the job; by atomic operations, as all below */
     int64_t looked, passed, tiles;
     int64_t scored;
@@ -47,7 +48,7 @@ void tm_certified_know(tm_certified *certified, tm_candidate candidate);
 void tm_certified_note_scored(tm_certified *certified, int64_t windows);
 
 size_t tm_certified_tile_size(const tm_certified *certified, int64_t width, int64_t height);
-/* Makes a tile's rows from the top down, at most 512 windows wide, and says how many: fewer than all
+/* Makes a tile's rows from the top down, and says how many: fewer than all
  * where the bound leaves too little out. *best becomes the best of these windows, if they have one
  * that ranks before it. */
 int64_t tm_certified_tile(tm_certified *certified, char *memory, const tm_tile *tile,

@@ -13,6 +13,7 @@
 enum {
     MOST_GUESSES = 8,
     WINDOWS_A_GUESS = 50000,
+    MOST_ROWS = 2,      /* of samples that make a cell, about */
     ROWS_A_THREAD = 64, /* of cells, at least */
 };
 
@@ -21,7 +22,7 @@ static bool grow_bytes(uint8_t **buffer, size_t *size, size_t needed)
     if (*size >= needed)
         return true;
     free(*buffer);
-    *buffer = malloc(needed);
+    *buffer = aligned_alloc(128, (size_t)round_up((int64_t)needed, 128));
     *size = *buffer ? needed : 0;
     return *buffer != NULL;
 }
@@ -35,25 +36,46 @@ void tm_guess_memory_free(tm_guess_memory *memory)
     *memory = (tm_guess_memory){0};
 }
 
-/* Makes a row of cells: means of the samples, rounded. columns has room for a row of the frame. */
-static void reduce_row(uint8_t *to, uint32_t *columns, const tm_image *frame, int64_t row,
-                       int64_t across, const tm_levels *l)
+/* Adds up each cell's columns. */
+static inline __attribute__((always_inline)) void sum_cells(uint8_t *to, const uint16_t *columns,
+                                                            int64_t across, int cell_x,
+                                                            uint32_t factor)
 {
-    const uint32_t pixels = (uint32_t)(l->cell_x * l->cell_y);
-    const uint32_t factor = UINT32_C(65536) / pixels;
-    const int64_t width = across * l->cell_x;
-
-    memset(columns, 0, (size_t)width * sizeof *columns);
-    for (int y = 0; y < l->cell_y; y++) {
-        const uint8_t *samples = frame->samples + (row * l->cell_y + y) * frame->stride;
-        for (int64_t x = 0; x < width; x++)
-            columns[x] += samples[x];
-    }
-    for (int64_t i = 0; i < across; i++, columns += l->cell_x) {
+    for (int64_t i = 0; i < across; i++, columns += cell_x) {
         uint32_t sum = 0;
-        for (int x = 0; x < l->cell_x; x++)
+        for (int x = 0; x < cell_x; x++)
             sum += columns[x];
         to[i] = (uint8_t)((uint64_t)sum * factor >> 16);
+    }
+}
+
+/* Makes a row of cells: means of the samples of every other row, or of all if they are few, which
+ * are good enough for a guess. columns has room for a row of the frame. */
+static void reduce_row(const tm_cpu_kernels *kernels, uint8_t *to, uint16_t *columns,
+                       const uint8_t *zeros, const tm_image *frame, int64_t row, int64_t across,
+                       const tm_levels *l)
+{
+    const int64_t width = across * l->cell_x, whole = width / TM_BLOCK * TM_BLOCK;
+    const int step = (l->cell_y + MOST_ROWS - 1) / MOST_ROWS;
+    const int rows = (l->cell_y + step - 1) / step;
+    const uint32_t factor = UINT32_C(65536) / (uint32_t)(l->cell_x * rows);
+
+    memset(columns, 0, (size_t)width * sizeof *columns);
+    for (int y = 0; y < l->cell_y; y += step) {
+        const uint8_t *samples = frame->samples + (row * l->cell_y + y) * frame->stride;
+        kernels->move_columns(columns, samples, zeros, (int)whole);
+        for (int64_t x = whole; x < width; x++)
+            columns[x] = (uint16_t)(columns[x] + samples[x]);
+    }
+    switch (l->cell_x) {
+    case 4:
+        sum_cells(to, columns, across, 4, factor);
+        break;
+    case 8:
+        sum_cells(to, columns, across, 8, factor);
+        break;
+    default:
+        sum_cells(to, columns, across, l->cell_x, factor);
     }
 }
 
@@ -63,17 +85,19 @@ static tm_status reduce(tm_cpu *cpu, const tm_job *job, tm_image *cells)
     const int64_t across = job->frame.width / l->cell_x, down = job->frame.height / l->cell_y;
     const int wanted = (int)clamp(down / ROWS_A_THREAD, 1, cpu->threads);
     const int team = wanted > 1 ? tm_team_size(wanted) : 1;
-    const size_t columns = (size_t)job->frame.width * sizeof(uint32_t);
-    const size_t size = (size_t)round_up(across * down, 64);
+    const int64_t row = round_up(job->frame.width, TM_BLOCK);
+    const int64_t size = round_up(across * down, TM_BLOCK);
     tm_guess_memory *m = &cpu->guess;
 
-    if (!grow_bytes(&m->cells, &m->cells_size, size + (size_t)team * columns))
+    /* cells, a row of zeros, a row of columns for each thread */
+    if (!grow_bytes(&m->cells, &m->cells_size, (size_t)(size + row + 2 * team * row)))
         return TM_ERR_MEMORY;
+    uint8_t *zeros = m->cells + size;
+    memset(zeros, 0, (size_t)row);
 #pragma omp parallel for num_threads(team) if (team > 1)
     for (int64_t y = 0; y < down; y++) {
-        uint32_t *own = (uint32_t *)(void *)(m->cells + size) +
-                        omp_get_thread_num() * job->frame.width;
-        reduce_row(m->cells + y * across, own, &job->frame, y, across, l);
+        uint16_t *columns = (uint16_t *)(void *)(zeros + row) + omp_get_thread_num() * row;
+        reduce_row(&cpu->kernels, m->cells + y * across, columns, zeros, &job->frame, y, across, l);
     }
     *cells = (tm_image){
         .samples = m->cells, .width = across, .height = down, .stride = (ptrdiff_t)across};

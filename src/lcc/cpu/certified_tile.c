@@ -20,16 +20,20 @@ enum {
 /* How far binary32 may be off in sums of n squares of at most 2^14: 16 and 32 roundings of n * 2^-10. */
 #define ENERGY_ERROR 0x1p-6
 #define REST_ERROR 0x1p-5
+/* And in products, which are at most 128 sqrt(n): 128 roundings. */
+#define SPARE_ERROR 0x1p-10
 
 typedef struct certified_tile {
     tm_certified *c;
     const tm_level *level;
     const tm_tile *tile;
     int count;        /* columns */
-    ptrdiff_t stride; /* of staged */
+    const uint8_t *rows; /* of samples */
+    ptrdiff_t stride;
     int staged_rows, ring_rows;
     uint8_t *staged, *zeros, *middles; /* a row of 0 and one of 128 */
-    uint16_t *columns, *sums;
+    uint16_t *columns;
+    int32_t *sums;
     uint32_t *ring, *squares; /* rows of pairs; a row of squares for each row of a block */
     tm_level_columns windows, covered;
     uint16_t *passed;
@@ -47,7 +51,7 @@ static size_t carve_tile(certified_tile *n, tm_certified *c, char *memory, int64
 {
     const tm_level *l = c->plan.level;
     const int64_t w = c->job->tmpl->width, h = c->job->tmpl->height;
-    const int64_t columns = round_up(width, TM_BLOCK) + round_up(w + 1, TM_BLOCK) + TM_BLOCK;
+    const int64_t columns = round_up(round_up(width, TM_BLOCK) + w + 1, TM_BLOCK);
     tm_carver carver = {memory, 0};
 
     *n = (certified_tile){.c = c, .level = l, .count = (int)columns};
@@ -58,7 +62,7 @@ static size_t carve_tile(certified_tile *n, tm_certified *c, char *memory, int64
     n->zeros = carve(&carver, columns);
     n->middles = carve(&carver, columns);
     n->columns = carve(&carver, (columns + 2 * TM_BLOCK) * 2);
-    n->sums = carve(&carver, (columns + 2 * TM_BLOCK) * 2);
+    n->sums = carve(&carver, (columns + 2 * TM_BLOCK) * 4);
     n->ring = carve(&carver, n->ring_rows * columns * 4);
     n->squares = carve(&carver, l->block_y * columns * 4);
     n->windows.sum = carve(&carver, columns * 4);
@@ -81,7 +85,7 @@ size_t tm_certified_tile_size(const tm_certified *c, int64_t width, int64_t heig
 
 static const uint8_t *staged_row(const certified_tile *n, int row)
 {
-    return n->staged + row * n->stride;
+    return n->rows + row * n->stride;
 }
 
 /* Makes the row of blocks number row, the first of which begin in the tile's first row of blocks. */
@@ -96,7 +100,8 @@ static void make_blocks(const certified_tile *n, int row)
         .squares = n->squares + row % l->block_y * (int64_t)n->count,
         .block_x = l->block_x,
         .bias = 128 * l->block_x * l->block_y,
-        .shift = n->c->shift,
+        .shift = l->shift,
+        .square_shift = n->c->square_shift,
         .count = n->count,
     };
     n->c->kernels->move_columns(n->columns, staged_row(n, top + l->block_y - 1),
@@ -123,14 +128,29 @@ static void start_sums(const certified_tile *n, tm_level_columns columns, int to
         n->c->kernels->move_level(&columns, staged_row(n, top + v), n->middles, n->count);
 }
 
+/* Rows that lie in the frame with all columns that kernels read are left where they are. */
+static void stage(certified_tile *n)
+{
+    const tm_job *job = n->c->job;
+    const int64_t x = n->tile->x - job->geometry.pad_x, y = n->tile->y - job->geometry.pad_y;
+
+    if (x >= 0 && x + n->count + TM_BLOCK <= job->frame.width && y >= 0 &&
+        y + n->staged_rows <= job->frame.height) {
+        n->rows = job->frame.samples + y * job->frame.stride + x;
+        n->stride = job->frame.stride;
+        return;
+    }
+    for (int row = 0; row < n->staged_rows; row++)
+        stage_row(n->staged + row * n->stride, &job->frame, x, y + row, n->stride);
+    n->rows = n->staged;
+}
+
 static void start(certified_tile *n)
 {
     const tm_level *l = n->level;
     const tm_job *job = n->c->job;
 
-    for (int y = 0; y < n->staged_rows; y++)
-        stage_row(n->staged + y * n->stride, &job->frame, n->tile->x - job->geometry.pad_x,
-                  n->tile->y - job->geometry.pad_y + y, n->stride);
+    stage(n);
     memset(n->zeros, 0, (size_t)n->count);
     memset(n->middles, 128, (size_t)n->count);
     memset(n->columns, 0, (size_t)(n->count + 2 * TM_BLOCK) * 2);
@@ -150,27 +170,29 @@ static tm_level_row row_of(const certified_tile *n)
     const tm_level *l = n->level;
     const double count = (double)n->c->job->tmpl->n;
     const int pixels = l->block_x * l->block_y;
-
-    return (tm_level_row){
+    /* how far the rounding of blocks may move |Pf|, which is at most 128 sqrt(n) */
+    const double rounding = sqrt(l->across * l->down) * ldexp(0.5, l->shift) / sqrt(pixels);
+    tm_level_row row = {
         .prefix = n->windows.prefix,
         .prefix_sq = n->windows.prefix_sq,
         .prefix_d = n->covered.prefix ? n->covered.prefix + l->x : NULL,
-        .taps = n->c->pairs,
+        .pairs = n->c->pairs,
         .across = l->across,
-        .down = l->down,
         .block_x = l->block_x,
         .w = (int)n->c->job->tmpl->width,
         .covered = l->across * l->block_x,
         .width = (int)n->tile->width,
         .inverse_n = (float)(1 / count),
         .inverse_d = n->covered.sum ? 1 / (float)(l->across * l->down * pixels) : 0,
-        .of_squares = (float)ldexp(1.0 / pixels, n->c->shift),
+        .of_squares = (float)ldexp(1.0 / pixels, 2 * l->shift + n->c->square_shift),
         .e_energy = (float)(count * ENERGY_ERROR),
-        .e_rest = (float)(count * REST_ERROR),
+        .e_rest = (float)(count * REST_ERROR + (l->shift ? 256 * sqrt(count) * rounding : 0)),
         .scale = (float)l->scale,
-        .spare = (float)(sqrt(count) * (double)SCORE_MARGIN),
+        .spare = (float)(sqrt(count) * SPARE_ERROR + l->error),
         .rest = (float)l->rest * (1 + REST_MARGIN),
     };
+    memcpy(row.parts, n->c->parts, sizeof row.parts);
+    return row;
 }
 
 /* Makes the sums of the row of windows number y. */
@@ -183,7 +205,7 @@ static void make_row(const certified_tile *n, tm_level_row *row, int y)
     if (n->covered.sum)
         move_sums(n, &n->covered, l->y, l->down * l->block_y, y);
     for (int i = 0; i < l->down; i++)
-        row->pairs[i] = n->ring + (y + i * l->block_y) % n->ring_rows * (int64_t)n->count + l->x;
+        row->blocks[i] = n->ring + (y + i * l->block_y) % n->ring_rows * (int64_t)n->count + l->x;
     row->squares = n->squares + y % l->block_y * (int64_t)n->count + l->x;
 }
 

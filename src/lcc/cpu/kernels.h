@@ -166,14 +166,14 @@ typedef void tm_score_sums_fn(const tm_scorer *scorer, const int64_t *const *sum
 typedef void tm_move_columns_fn(uint16_t *columns, const uint8_t *enter, const uint8_t *leave,
                                 int count);
 
-/* Makes a row of blocks: B = the sums of block_x columns - bias, as pairs B(x) | B(x + block_x)
- * << 16. The pairs that were in their place are of the row that leaves: squares += B^2 >> shift of
- * these blocks - B^2 >> shift of those. sums has room for count + 2 * TM_BLOCK elements. */
+/* Makes a row of blocks, b as in levels.h, as pairs b(x) | b(x + block_x) << 16. The pairs that were
+ * in their place are of the row that leaves: squares += b^2 >> square_shift of these blocks and less
+ * that of those. sums has room for count + 2 * TM_BLOCK elements. */
 typedef struct tm_block_row {
     const uint16_t *columns;
-    uint16_t *sums;
+    int32_t *sums;
     uint32_t *pairs, *squares;
-    int block_x, bias, shift, count;
+    int block_x, bias, shift, square_shift, count;
 } tm_block_row;
 typedef void tm_make_blocks_fn(const tm_block_row *row);
 
@@ -185,7 +185,19 @@ typedef struct tm_level_columns {
 typedef void tm_move_level_fn(const tm_level_columns *columns, const uint8_t *enter,
                               const uint8_t *leave, int count);
 
-enum { TM_LEVEL_ROWS = 512 }; /* rows of blocks, one above the other */
+/* Two taps of a level, and where in a row of pairs those of the first window's blocks are. */
+typedef struct tm_level_pair {
+    int32_t taps;
+    int row, column;
+} tm_level_pair;
+
+/* The pairs of a level in parts, the greatest taps first. After each part it can be told what all
+ * later ones add at most: tail * |f| + mean times the mean of the window's G. */
+enum { TM_LEVEL_PARTS = 4 };
+typedef struct tm_level_part {
+    int end; /* of its pairs */
+    float tail, mean;
+} tm_level_part;
 
 /* A row of windows: where the sums of each start, and what a bound takes of them. In binary32,
  * where a window's numbers are as in levels.h,
@@ -194,11 +206,12 @@ enum { TM_LEVEL_ROWS = 512 }; /* rows of blocks, one above the other */
  * with Q the sum of the blocks' squares, and S_D of G over all blocks, which is S_G where inverse_d
  * is 0: then the last two terms cancel. */
 typedef struct tm_level_row {
-    const uint32_t *pairs[TM_LEVEL_ROWS]; /* the blocks' rows */
+    const uint32_t *blocks[TM_LEVEL_ROWS]; /* rows of pairs */
     const uint32_t *squares;
     const int32_t *prefix, *prefix_sq, *prefix_d;
-    const int32_t *taps; /* pairs of 16 bits, (across + 1) / 2 a row of blocks */
-    int across, down, block_x;
+    const tm_level_pair *pairs;
+    tm_level_part parts[TM_LEVEL_PARTS];
+    int across, block_x;
     int w, covered; /* columns of a window, and of its blocks */
     int width;      /* windows */
     float inverse_n, inverse_d, of_squares, e_energy, e_rest;

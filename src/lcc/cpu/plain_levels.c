@@ -18,16 +18,19 @@ static uint32_t block_square(uint32_t pair, int shift)
 
 void tm_make_blocks_c(const tm_block_row *row)
 {
-    for (int x = 0; x < row->count + TM_LEVEL_BLOCK; x++) {
-        int sum = -row->bias;
+    const int half = row->shift ? 1 << (row->shift - 1) : 0;
+
+    for (int x = 0; x < row->count + row->block_x; x++) {
+        int sum = half - row->bias;
         for (int i = 0; i < row->block_x; i++)
             sum += row->columns[x + i];
-        row->sums[x] = (uint16_t)sum;
+        row->sums[x] = sum >> row->shift;
     }
     for (int x = 0; x < row->count; x++) {
-        const uint32_t leaving = row->pairs[x];
-        row->pairs[x] = row->sums[x] | (uint32_t)row->sums[x + row->block_x] << 16;
-        row->squares[x] += block_square(row->pairs[x], row->shift) - block_square(leaving, row->shift);
+        const uint32_t leaving = row->pairs[x], first = (uint32_t)row->sums[x] & 0xffff;
+        row->pairs[x] = first | (uint32_t)row->sums[x + row->block_x] << 16;
+        row->squares[x] +=
+            block_square(first, row->square_shift) - block_square(leaving, row->square_shift);
     }
 }
 
@@ -56,21 +59,21 @@ static int32_t sum_of(const int32_t *prefix, int x, int count)
     return (int32_t)((uint32_t)prefix[x + count] - (uint32_t)prefix[x]);
 }
 
-static int32_t tap_of(int32_t pair, int high)
+static int32_t half_of(int32_t pair, int high)
 {
     return (int16_t)((uint32_t)pair >> 16 * high & 0xffff);
 }
 
 static bool passes(const tm_level_row *row, int x)
 {
-    const int pairs = (row->across + 1) / 2;
     int32_t p = 0;
     uint32_t squares = 0;
 
-    for (int i = 0; i < row->down * pairs; i++) {
-        const uint32_t pair = row->pairs[i / pairs][x + i % pairs * 2 * row->block_x];
+    for (int i = 0; i < row->parts[TM_LEVEL_PARTS - 1].end; i++) {
+        const tm_level_pair *pair = &row->pairs[i];
+        const int32_t blocks = (int32_t)row->blocks[pair->row][x + pair->column];
         for (int high = 0; high < 2; high++)
-            p += tap_of((int32_t)pair, high) * tap_of(row->taps[i], high);
+            p += half_of(blocks, high) * half_of(pair->taps, high);
     }
     for (int j = 0; j < row->across; j++)
         squares += row->squares[x + j * row->block_x];

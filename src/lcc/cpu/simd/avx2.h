@@ -29,6 +29,7 @@ static inline vi v_andnot(vi a, vi b) { return _mm256_andnot_si256(a, b); }
 #define v_srl(a, n) _mm256_srli_epi32(a, n)
 #define v_sll(a, n) _mm256_slli_epi32(a, n)
 #define v_sra(a, n) _mm256_srai_epi32(a, n)
+static inline vi v_srav(vi a, int n) { return _mm256_sra_epi32(a, _mm_cvtsi32_si128(n)); }
 static inline vi v_srlv(vi a, int n) { return _mm256_srl_epi32(a, _mm_cvtsi32_si128(n)); }
 static inline vi v_madd(vi a, vi b) { return _mm256_madd_epi16(a, b); }
 static inline vi v_bytes(vi a, vi order) { return _mm256_shuffle_epi8(a, order); }

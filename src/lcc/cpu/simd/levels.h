@@ -19,30 +19,70 @@ static void move_columns(uint16_t *columns, const uint8_t *enter, const uint8_t 
     }
 }
 
-static void make_blocks(const tm_block_row *row)
+/* The sums of block_x columns from each on, less the bias: few columns are added up in 16 bits, of
+ * many the sums over the columns before are subtracted in 32. */
+LEVEL_INLINE void sum_few(const tm_block_row *row, uint16_t *sums)
 {
-    const vi bias = v_set1(row->bias | (int)((unsigned)row->bias << 16)), low = v_set1(0xffff);
+    const vi bias = v_set1(row->bias | (int)((unsigned)row->bias << 16));
 
-    for (int x = 0; x < row->count + TM_LEVEL_BLOCK; x += 2 * LANES) {
+    for (int x = 0; x < row->count + row->block_x; x += 2 * LANES) {
         vi sum = v_sub16(v_loadu(row->columns + x), bias);
         for (int i = 1; i < row->block_x; i++)
             sum = v_add16(sum, v_loadu(row->columns + x + i));
-        v_store(row->sums + x, sum);
+        v_store(sums + x, sum);
     }
+}
+
+LEVEL_INLINE void sum_many(const tm_block_row *row)
+{
+    const int half = row->shift ? 1 << (row->shift - 1) : 0;
+    const vi bias = v_set1(half - row->bias);
+    const int end = row->count + 2 * row->block_x;
+    vi carry = v_zero();
+
+    for (int x = 0; x < end; x += LANES) {
+        const vi column = v_u16_32(row->columns + x), scan = v_scan(column);
+        v_store(row->sums + x, v_add(v_sub(scan, column), carry));
+        carry = v_add(carry, v_last(scan));
+    }
+    for (int x = 0; x < row->count + row->block_x; x += LANES) {
+        const vi sum = v_sub(v_loadu(row->sums + x + row->block_x), v_load(row->sums + x));
+        v_store(row->sums + x, v_srav(v_add(sum, bias), row->shift));
+    }
+}
+
+/* few: the sums have 16 bits. */
+LEVEL_INLINE void pair_blocks(const tm_block_row *row, int few)
+{
+    const vi low = v_set1(0xffff);
+    const uint16_t *sums = (const uint16_t *)row->sums;
+
     for (int x = 0; x < row->count; x += LANES) {
-        const vi leaving = v_and(v_load(row->pairs + x), low), entering = v_u16_32(row->sums + x);
-        const vi next = v_u16_32(row->sums + x + row->block_x);
+        const vi leaving = v_and(v_load(row->pairs + x), low);
+        const vi entering = few ? v_u16_32(sums + x) : v_and(v_load(row->sums + x), low);
+        const vi next = few ? v_u16_32(sums + x + row->block_x) : v_loadu(row->sums + x + row->block_x);
         vi in = v_madd(entering, entering), out = v_madd(leaving, leaving);
-        if (row->shift) {
-            in = v_srlv(in, row->shift);
-            out = v_srlv(out, row->shift);
+        if (row->square_shift) {
+            in = v_srlv(in, row->square_shift);
+            out = v_srlv(out, row->square_shift);
         }
         v_store(row->squares + x, v_add(v_load(row->squares + x), v_sub(in, out)));
         v_store(row->pairs + x, v_or(entering, v_sll(next, 16)));
     }
 }
 
-/* g is 0 where squares are not wanted, and so are prefixes. */
+static void make_blocks(const tm_block_row *row)
+{
+    if (row->block_x <= 8 && row->shift == 0) {
+        sum_few(row, (uint16_t *)row->sums);
+        pair_blocks(row, 1);
+    } else {
+        sum_many(row);
+        pair_blocks(row, 0);
+    }
+}
+
+/* squares and prefixes say what is wanted. */
 LEVEL_INLINE void move_level_as(const tm_level_columns *c, const uint8_t *enter,
                                 const uint8_t *leave, int count, int squares, int prefixes)
 {
@@ -130,50 +170,76 @@ static __attribute__((noinline)) int list_windows(vf p, vf least, int x, int wid
     return count;
 }
 
+/* What the bound knows of a vector of windows before their products. */
+typedef struct level_sums {
+    vf length; /* |f| */
+    vf mean;   /* of G */
+    vf right;  /* what the products must reach */
+} level_sums;
+
+LEVEL_INLINE level_sums level_sums_of(const tm_level_row *row, vi squares, int at)
+{
+    const vf none = vf_set1(0.0f);
+    const vf sum = vf_of_s32(level_sum(row->prefix, at, row->w));
+    const vf sum_sq = vf_of_s32(level_sum(row->prefix_sq, at, row->w));
+    const vf mean = vf_mul(sum, vf_set1(row->inverse_n));
+    const vf energy = vf_nmadd(mean, sum, vf_add(sum_sq, vf_set1(-row->e_energy)));
+    const vf length = vf_sqrt(vf_max(energy, none));
+    vf rest = vf_nmadd(vf_of_s32(squares), vf_set1(row->of_squares),
+                       vf_add(sum_sq, vf_set1(row->e_rest)));
+
+    if (row->inverse_d != 0) {
+        const vf part = vf_of_s32(level_sum(row->prefix_d, at, row->covered));
+        rest = vf_nmadd(mean, sum, rest);
+        rest = vf_nmadd(vf_mul(part, vf_set1(-row->inverse_d)), part, rest);
+    }
+    return (level_sums){length, mean,
+                        vf_nmadd(vf_sqrt(vf_max(rest, none)), vf_set1(row->rest),
+                                 vf_mul(length, vf_set1(row->least)))};
+}
+
 static int pass_windows(const tm_level_row *row, uint16_t *windows)
 {
-    const int pairs = (row->across + 1) / 2;
-    const vf none = vf_set1(0.0f);
+    const vf scale = vf_set1(row->scale), spare = vf_set1(-row->spare);
     int count = 0;
 
     for (int x = 0; x < row->width; x += AT_ONCE * LANES) {
         vi p[AT_ONCE], squares[AT_ONCE];
+        vf left[AT_ONCE];
+        level_sums sums[AT_ONCE];
+        unsigned alive = 1;
         for (int k = 0; k < AT_ONCE; k++)
             p[k] = squares[k] = v_zero();
-        const int32_t *tap = row->taps;
-        for (int i = 0; i < row->down; i++) {
-            const uint32_t *blocks = row->pairs[i] + x;
-            for (int j = 0; j < pairs; j++, tap++, blocks += 2 * row->block_x) {
-                const vi taps = v_set1(*tap);
-                for (int k = 0; k < AT_ONCE; k++)
-                    p[k] = v_pairs(p[k], v_loadu(blocks + k * LANES), taps);
-            }
-        }
         for (int j = 0; j < row->across; j++) {
             for (int k = 0; k < AT_ONCE; k++)
                 squares[k] = v_add(squares[k],
                                    v_loadu(row->squares + x + j * row->block_x + k * LANES));
         }
-        for (int k = 0; k < AT_ONCE; k++) {
-            const int at = x + k * LANES;
-            const vf sum = vf_of_s32(level_sum(row->prefix, at, row->w));
-            const vf sum_sq = vf_of_s32(level_sum(row->prefix_sq, at, row->w));
-            const vf energy = vf_nmadd(vf_mul(sum, vf_set1(row->inverse_n)), sum,
-                                       vf_add(sum_sq, vf_set1(-row->e_energy)));
-            vf rest = vf_nmadd(vf_of_s32(squares[k]), vf_set1(row->of_squares),
-                               vf_add(sum_sq, vf_set1(row->e_rest)));
-            if (row->inverse_d != 0) {
-                const vf part = vf_of_s32(level_sum(row->prefix_d, at, row->covered));
-                rest = vf_nmadd(vf_mul(sum, vf_set1(row->inverse_n)), sum, rest);
-                rest = vf_nmadd(vf_mul(part, vf_set1(-row->inverse_d)), part, rest);
+        for (int k = 0; k < AT_ONCE; k++)
+            sums[k] = level_sums_of(row, squares[k], x + k * LANES);
+        const tm_level_pair *pair = row->pairs;
+        for (int i = 0; i < TM_LEVEL_PARTS && alive; i++) {
+            const tm_level_part *part = &row->parts[i];
+            for (; pair < row->pairs + part->end; pair++) {
+                const vi taps = v_set1(pair->taps);
+                const uint32_t *blocks = row->blocks[pair->row] + x + pair->column;
+                for (int k = 0; k < AT_ONCE; k++)
+                    p[k] = v_pairs(p[k], v_loadu(blocks + k * LANES), taps);
             }
-            const vf left =
-                vf_msub(vf_of_s32(p[k]), vf_set1(row->scale), vf_set1(-row->spare));
-            const vf right =
-                vf_nmadd(vf_sqrt(vf_max(rest, none)), vf_set1(row->rest),
-                         vf_mul(vf_sqrt(vf_max(energy, none)), vf_set1(row->least)));
-            if (vf_ge(left, right))
-                count = list_windows(left, right, at, row->width, windows, count);
+            alive = 0;
+            for (int k = 0; k < AT_ONCE; k++) {
+                left[k] = vf_msub(vf_of_s32(p[k]), scale, spare);
+                const vf later = vf_nmadd(sums[k].length, vf_set1(-part->tail),
+                                          vf_mul(sums[k].mean, vf_set1(part->mean)));
+                alive |= vf_ge(vf_add(left[k], later), sums[k].right);
+            }
+        }
+        if (!alive)
+            continue;
+        for (int k = 0; k < AT_ONCE; k++) {
+            if (vf_ge(left[k], sums[k].right))
+                count = list_windows(left[k], sums[k].right, x + k * LANES, row->width, windows,
+                                     count);
         }
     }
     return count;

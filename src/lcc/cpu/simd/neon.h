@@ -32,6 +32,7 @@ static inline vi v_andnot(vi a, vi b) { return vbicq_s32(b, a); }
 #define v_srl(a, n) vreinterpretq_s32_u32(vshrq_n_u32(vreinterpretq_u32_s32(a), n))
 #define v_sll(a, n) vshlq_n_s32(a, n)
 #define v_sra(a, n) vshrq_n_s32(a, n)
+static inline vi v_srav(vi a, int n) { return vshlq_s32(a, vdupq_n_s32(-n)); }
 static inline vi v_srlv(vi a, int n) { return vreinterpretq_s32_u32(vshlq_u32(vreinterpretq_u32_s32(a), vdupq_n_s32(-n))); }
 static inline vi v_madd(vi a, vi b)
 {

@@ -29,6 +29,7 @@ static inline vi v_andnot(vi a, vi b) { return _mm_andnot_si128(a, b); }
 #define v_srl(a, n) _mm_srli_epi32(a, n)
 #define v_sll(a, n) _mm_slli_epi32(a, n)
 #define v_sra(a, n) _mm_srai_epi32(a, n)
+static inline vi v_srav(vi a, int n) { return _mm_sra_epi32(a, _mm_cvtsi32_si128(n)); }
 static inline vi v_srlv(vi a, int n) { return _mm_srl_epi32(a, _mm_cvtsi32_si128(n)); }
 static inline vi v_madd(vi a, vi b) { return _mm_madd_epi16(a, b); }
 static inline vi v_bytes(vi a, vi order) { return _mm_shuffle_epi8(a, order); }
