@@ -71,14 +71,16 @@ static inline const char *tm_certified_fault(const tm_job *job)
 {
     const tm_template *t = job->tmpl;
 
-    return job->metric != TM_METRIC_LCC     ? "it is for the metric lcc"
-           : t->f32                         ? "it is not for floats"
-           : t->type != TM_SAMPLE_U8        ? "it is not for 16 bits"
-           : t->channels != 1               ? "it is not for colours"
-           : t->planes || job->frame.mask   ? "it is not for masks"
-           : t->n > TM_CERTIFIED_PIXELS     ? "the template is too large"
-           : job->map.data                  ? "a score map is asked for"
-                                            : NULL;
+    return job->metric != TM_METRIC_LCC   ? "it is for the metric lcc"
+           : t->f32                       ? "it is not for floats"
+           : t->type != TM_SAMPLE_U8      ? "it is not for 16 bits"
+           : t->channels != 1             ? "it is not for colours"
+           : t->planes || job->frame.mask ? "it is not for masks"
+           : t->n > TM_CERTIFIED_PIXELS   ? "the template is too large"
+           : job->map.data                ? "a score map is asked for"
+           : job->peaks && tm_peak_list_least(job->peaks) == INT64_MIN
+               ? "all peaks are asked for"
+               : NULL;
 }
 
 /* What a match took. */

@@ -86,7 +86,7 @@ static void trim(tm_peak_set *set)
 
 void tm_peak_list_init(tm_peak_list *list, const tm_peak_search *search)
 {
-    *list = (tm_peak_list){.search = *search};
+    *list = (tm_peak_list){.search = *search, .cut = INT64_MIN};
     list->above.capacity = search->most;
     list->below.capacity = search->least;
 }
@@ -132,11 +132,11 @@ void tm_peak_list_merge(tm_peak_list *list, const tm_peak_list *slice, int64_t p
 
 int64_t tm_peak_list_least(const tm_peak_list *list)
 {
-    if (list->above.full)
-        return list->above.worst.value;
-    if (list->below.capacity == 0)
-        return list->search.floor;
-    return list->below.full ? list->below.worst.value : INT64_MIN;
+    const int64_t least = list->above.full            ? list->above.worst.value
+                          : list->below.capacity == 0 ? list->search.floor
+                          : list->below.full          ? list->below.worst.value
+                                                      : INT64_MIN;
+    return least > list->cut ? least : list->cut;
 }
 
 /* Ascending keys are the order of ranking: a value's, before the position. */
@@ -216,6 +216,6 @@ bool tm_peak_list_finish(tm_peak_list *list)
 
 bool tm_peak_list_is_whole(const tm_peak_list *list)
 {
-    return !list->above.more &&
+    return !list->above.more && list->cut == INT64_MIN &&
            (list->search.floor == INT64_MIN || (list->search.least && !list->below.more));
 }

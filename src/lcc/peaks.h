@@ -35,13 +35,16 @@ typedef struct tm_peak_set {
 typedef struct tm_peak_list {
     tm_peak_search search;
     tm_peak_set above, below;
+    int64_t cut; /* lower peaks may be missing, and those that are there mean nothing;
+                    INT64_MIN: none is missing */
     bool failed; /* memory ran out */
 } tm_peak_list;
 
+/* The cut is INT64_MIN at first. */
 void tm_peak_list_init(tm_peak_list *list, const tm_peak_search *search);
 void tm_peak_list_free(tm_peak_list *list);
 
-/* Forgets the peaks and keeps the memory, for another map. */
+/* Forgets the peaks and keeps the memory and the cut, for another map. */
 void tm_peak_list_clear(tm_peak_list *list);
 
 void tm_peak_list_add(tm_peak_list *list, const tm_candidate *candidates, size_t count);
@@ -50,7 +53,7 @@ void tm_peak_list_add(tm_peak_list *list, const tm_candidate *candidates, size_t
  * map's list; position is of the slice's first element. */
 void tm_peak_list_merge(tm_peak_list *list, const tm_peak_list *slice, int64_t position);
 
-/* Peaks of a lower value need not be put in any more. */
+/* Peaks of a lower value need not be put in any more; INT64_MIN: all are needed. */
 int64_t tm_peak_list_least(const tm_peak_list *list);
 
 /* Sorts the peaks, the best first, into above.items: all that there are, or at

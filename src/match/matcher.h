@@ -6,6 +6,13 @@
 #include "match/cuda_loader.h"
 #include "match/pool/pool.h"
 
+/* How probes for certified searches of a template went: cut.h. */
+typedef struct tm_cut_record {
+    uint64_t hash; /* the template's */
+    int failures;  /* in succession */
+    int wait;      /* frames until the next probe */
+} tm_cut_record;
+
 struct tm_matcher {
     tm_settings settings;
     tm_message message;
@@ -19,6 +26,7 @@ struct tm_matcher {
     size_t job_capacity;
     double cpu_ms;    /* that the CPU has matched for, so far */
     double missed_ms; /* that FFT on the CPU would have saved, had it been started */
+    tm_cut_record cut_records[64];
 
     /* What the running call, or the last one, did; tm_matcher_prepare clears it. */
     bool on_pool;      /* the devices of the pool matched */
@@ -58,6 +66,15 @@ tm_status tm_matcher_prepare(tm_matcher *matcher, const tm_image *frame,
 
 /* Runs jobs of one frame. */
 tm_status tm_matcher_run(tm_matcher *matcher, tm_job *jobs, size_t count);
+/* Whether CUDA devices will run the jobs; they are opened for that. */
+bool tm_matcher_uses_cuda(tm_matcher *matcher, const tm_job *jobs, size_t count);
+
+/* Whether the CPU would leave windows out of the job. */
+bool tm_matcher_certifies(const tm_matcher *matcher, const tm_job *job);
+
+/* Runs a slice of a job on the CPU, directly and exhaustively, in the same call. */
+tm_status tm_matcher_run_slice(tm_matcher *matcher, tm_job *slice);
+
 /* Runs more jobs in the same call: its times and its warning go on. */
 tm_status tm_matcher_run_more(tm_matcher *matcher, tm_job *jobs, size_t count);
 

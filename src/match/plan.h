@@ -15,6 +15,16 @@ typedef struct tm_plan {
     tm_estimate estimate;
 } tm_plan;
 
+/* Takes certified search out of the estimate where no device has it for the job. */
+static inline void tm_estimate_limit(tm_estimate *estimate, const tm_job *job)
+{
+    const char *fault = tm_certified_fault(job);
+    if (!fault)
+        return;
+    estimate->certified_fault = fault;
+    estimate->certified_ms = INFINITY;
+}
+
 /* Whether the direct algorithm is to leave windows out. */
 static inline bool tm_plan_certifies(const tm_estimate *estimate, tm_strategy strategy)
 {

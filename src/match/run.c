@@ -35,15 +35,11 @@ static bool wants_certified(const tm_matcher *m)
            (s->algorithm == TM_ALGORITHM_AUTO || s->algorithm == TM_ALGORITHM_DIRECT);
 }
 
-static void say_estimates(tm_matcher *m, const tm_job *job, const tm_estimate *estimate)
+static void say_estimates(tm_matcher *m, const tm_estimate *estimate)
 {
-    const char *fault = tm_certified_fault(job);
-
-    if (!fault)
-        fault = estimate->certified_fault;
     tm_matcher_say(m, "; estimates: direct %.3g ms", estimate->direct_ms);
-    if (wants_certified(m) && fault)
-        tm_matcher_say(m, ", no certified search: %s", fault);
+    if (wants_certified(m) && estimate->certified_fault)
+        tm_matcher_say(m, ", no certified search: %s", estimate->certified_fault);
     else if (wants_certified(m) && isfinite(estimate->certified_ms))
         tm_matcher_say(m, ", certified %.3g ms", estimate->certified_ms);
     if (estimate->fault)
@@ -68,6 +64,7 @@ static tm_plan plan_cpu(const tm_matcher *m, const tm_job *job, tm_strategy stra
     if (m->settings.algorithm == TM_ALGORITHM_REFERENCE)
         return (tm_plan){.algorithm = TM_ALGORITHM_REFERENCE};
     tm_cpu_backend()->estimate(m->cpu, job, 1, &request, &estimate);
+    tm_estimate_limit(&estimate, job);
     return tm_plan_choose(&estimate, m->settings.algorithm, strategy);
 }
 
@@ -79,6 +76,8 @@ static tm_status match_by_plan(tm_matcher *m, tm_job *job, const tm_plan *plan, 
     job->tiling = by_fft ? &plan->estimate.tiling : NULL;
     job->certified = plan->certified;
     job->declined = false;
+    if (job->peaks && !plan->certified)
+        job->peaks->cut = INT64_MIN;
     const tm_status status = tm_cpu_backend()->match(m->cpu, job, 1, work, &m->message);
     job->tiling = NULL; /* the plan does not last */
     return status;
@@ -93,6 +92,7 @@ static tm_status match_on_cpu(tm_matcher *m, tm_job *job, tm_plan *plan, tm_work
         return status;
     const double looked_ms = work->times.kernel;
     *plan = plan_cpu(m, job, TM_STRATEGY_EXHAUSTIVE);
+    plan->estimate.certified_fault = "too few windows would be left out";
     const tm_status again = match_by_plan(m, job, plan, work);
     work->times.kernel += looked_ms;
     return again;
@@ -122,7 +122,7 @@ static void say_cpu(tm_matcher *m, const tm_job *job, const tm_plan *plan, const
     }
     tm_matcher_say(m, ", up to %d thread%s: %s", traits.threads, traits.threads == 1 ? "" : "s",
                    why_cpu(m));
-    say_estimates(m, job, &plan->estimate);
+    say_estimates(m, &plan->estimate);
 }
 
 static tm_status run_cpu(tm_matcher *m, tm_job *job)
@@ -176,8 +176,11 @@ static tm_status run_cuda(tm_matcher *m, tm_job *jobs, size_t count)
 
     int64_t windows = 0;
 
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         windows += jobs[i].geometry.map_width * jobs[i].geometry.map_height;
+        if (jobs[i].peaks)
+            jobs[i].peaks->cut = INT64_MIN;
+    }
     m->on_pool = true;
     tm_pool_name(m->pool, m->device, sizeof m->device);
     m->plan[0] = '\0';
@@ -191,7 +194,7 @@ static tm_status run_cuda(tm_matcher *m, tm_job *jobs, size_t count)
     tm_matcher_say(m, m->settings.device == TM_DEVICE_AUTO
                           ? ": the work outweighs the device's start-up"
                           : ": as asked");
-    say_estimates(m, &jobs[count - 1], &call.plan.estimate);
+    say_estimates(m, &call.plan.estimate);
     m->warning = call.warning;
     m->times = call.times;
     m->certified |= call.certified;
@@ -207,11 +210,27 @@ static double estimate_ms(const tm_matcher *m, const tm_job *jobs, size_t count)
     return ms;
 }
 
+bool tm_matcher_certifies(const tm_matcher *m, const tm_job *job)
+{
+    return wants_certified(m) && plan_cpu(m, job, m->settings.strategy).certified;
+}
+
+tm_status tm_matcher_run_slice(tm_matcher *m, tm_job *slice)
+{
+    tm_work work;
+    const tm_plan plan = {.algorithm = TM_ALGORITHM_DIRECT};
+    const tm_status status = match_by_plan(m, slice, &plan, &work);
+
+    m->times.kernel += work.times.kernel;
+    m->scored += tm_job_scored(slice);
+    return status;
+}
+
 /* On TM_DEVICE_AUTO the CPU works until, with the next jobs, it would have spent about as long
  * as opening a CUDA device takes; then the device is opened, if there is one. Whatever jobs
  * come, that takes at most twice as long as the better choice, as far as the estimates are
  * right. The jobs are estimated only while that can still change the answer. */
-static bool use_cuda(tm_matcher *m, const tm_job *jobs, size_t count)
+bool tm_matcher_uses_cuda(tm_matcher *m, const tm_job *jobs, size_t count)
 {
     const tm_settings *s = &m->settings;
     if (s->device != TM_DEVICE_AUTO || s->algorithm == TM_ALGORITHM_REFERENCE)
@@ -232,7 +251,7 @@ static bool use_cuda(tm_matcher *m, const tm_job *jobs, size_t count)
 
 tm_status tm_matcher_run(tm_matcher *m, tm_job *jobs, size_t count)
 {
-    if (use_cuda(m, jobs, count))
+    if (tm_matcher_uses_cuda(m, jobs, count))
         return run_cuda(m, jobs, count);
     for (size_t i = 0; i < count; i++) {
         const tm_status status = run_cpu(m, &jobs[i]);

@@ -51,6 +51,7 @@ static bool enlarge(tm_peak_list *list, size_t limit)
 {
     tm_peak_search s = list->search;
     const tm_peak_search before = s;
+    const int64_t cut = list->cut;
 
     if (list->above.more)
         s.most = least_of(limit, s.most * GROWTH);
@@ -60,6 +61,20 @@ static bool enlarge(tm_peak_list *list, size_t limit)
         return false;
     tm_peak_list_free(list);
     tm_peak_list_init(list, &s);
+    list->cut = cut;
+    return true;
+}
+
+/* Lets the list have lower peaks; false where none that would be kept are missing. */
+static bool lower_cut(tm_peak_list *list, bool margin, int64_t cut)
+{
+    const tm_peak_search s = list->search;
+
+    if (list->cut == INT64_MIN || list->above.more || (margin && list->below.more))
+        return false;
+    tm_peak_list_free(list);
+    tm_peak_list_init(list, &s);
+    list->cut = cut;
     return true;
 }
 
@@ -82,10 +97,24 @@ static bool add_hit(tm_hits *hits, size_t *room, const tm_job *job, tm_candidate
     return true;
 }
 
+/* The score of the best peak below the list's cut that is known and that no match overlaps. */
+static int64_t best_below(const tm_peak_list *peaks, const tm_geometry *g, double overlap,
+                          const tm_cut *cut, const tm_suppressor *taken)
+{
+    for (size_t i = 0; i < cut->count; i++) {
+        const tm_candidate peak = cut->apart[i];
+        const int64_t x = peak.position % g->map_width, y = peak.position / g->map_width;
+        if (peak.value < peaks->cut && !(overlap < 1 && tm_suppressor_covers(taken, x, y)))
+            return peak.value;
+    }
+    return INT64_MIN;
+}
+
 /* Greedy suppression: takes the matches. Where margins are wanted, *next becomes the peak that
- * would be the next match; it has no position where there is none. */
+ * would be the next match; it has no position where there is none, or it is below the list's cut,
+ * which *lower is low enough for if all matches are above. */
 static tm_status take_hits(tm_hits *hits, const tm_search *search, const tm_job *job,
-                           tm_candidate *next)
+                           const tm_cut *cut, tm_candidate *next, int64_t *lower)
 {
     const tm_peak_list *peaks = job->peaks;
     const tm_geometry *g = &job->geometry;
@@ -99,6 +128,8 @@ static tm_status take_hits(tm_hits *hits, const tm_search *search, const tm_job 
     for (size_t i = 0; i < peaks->above.count && (search->margin || hits->count < most); i++) {
         const tm_candidate peak = peaks->above.items[i];
         const int64_t x = peak.position % g->map_width, y = peak.position / g->map_width;
+        if (peak.value < peaks->cut)
+            break;
         if (search->overlap < 1 && tm_suppressor_covers(&taken, x, y))
             continue;
         if (hits->count == most || peak.value < peaks->search.floor) {
@@ -111,6 +142,7 @@ static tm_status take_hits(tm_hits *hits, const tm_search *search, const tm_job 
             break;
         }
     }
+    *lower = best_below(peaks, g, search->overlap, cut, &taken);
     tm_suppressor_free(&taken);
     return status;
 }
@@ -123,24 +155,41 @@ static void set_margins(tm_hits *hits, const tm_job *job, tm_candidate next)
         hits->items[hits->count - 1].margin = tm_job_score(job, next.value);
 }
 
-tm_status tm_search_take(tm_hits *hits, const tm_search *search, tm_job *job, int threads,
-                         bool *enough)
+bool tm_search_take_best(tm_hits *hits, const tm_search *search, const tm_job *job, int threads)
+{
+    size_t room = 0;
+
+    *hits = (tm_hits){0};
+    if (job->best.value < floor_of(search->min_score, job))
+        return true;
+    if (!add_hit(hits, &room, job, job->best))
+        return false;
+    if (search->subpixel)
+        tm_subpixel(hits, job, threads);
+    return true;
+}
+
+tm_status tm_search_take(tm_hits *hits, const tm_search *search, tm_job *job, const tm_cut *cut,
+                         int threads, bool *enough)
 {
     tm_candidate next;
+    int64_t lower;
 
     *hits = (tm_hits){0};
     if (!tm_peak_list_finish(job->peaks))
         return TM_ERR_MEMORY;
-    tm_status status = take_hits(hits, search, job, &next);
+    tm_status status = take_hits(hits, search, job, cut, &next, &lower);
     if (status != TM_OK) {
         tm_hits_free(hits);
         return status;
     }
     const bool full = search->most && hits->count == (size_t)search->most;
-    *enough = search->margin
-                  ? next.position != INT64_MAX || hits->count == 0 || tm_peak_list_is_whole(job->peaks)
-                  : full || !job->peaks->above.more;
-    if (!*enough && enlarge(job->peaks, (size_t)search->peaks)) {
+    const bool has_all = job->peaks->cut <= job->peaks->search.floor; /* that reach the floor */
+    *enough = search->margin ? next.position != INT64_MAX || (hits->count == 0 && has_all) ||
+                                   tm_peak_list_is_whole(job->peaks)
+                             : full || (!job->peaks->above.more && has_all);
+    if (!*enough && (lower_cut(job->peaks, search->margin, has_all ? lower : INT64_MIN) ||
+                     enlarge(job->peaks, (size_t)search->peaks))) {
         tm_hits_free(hits);
         return TM_OK;
     }

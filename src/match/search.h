@@ -3,15 +3,25 @@
 #ifndef TMATCH_MATCH_SEARCH_H
 #define TMATCH_MATCH_SEARCH_H
 
-#include "lcc/lcc.h"
+#include "match/cut.h"
 
 /* Which peaks an algorithm is to keep, at first. */
 tm_peak_search tm_search_start(const tm_search *search, const tm_job *job);
 
+/* Whether the search is for the best match and no more, which a job without peaks finds. */
+static inline bool tm_search_is_for_best(const tm_search *search)
+{
+    return search->most == 1 && !search->margin;
+}
+
+/* Takes the match of such a search. False if memory ran out. */
+bool tm_search_take_best(tm_hits *hits, const tm_search *search, const tm_job *job, int threads);
+
 /* Takes the matches from the job's finished peaks. *enough becomes false where
  * that needs more of the map's peaks: hits is empty then, and the list is made
- * larger for another run. Errors: MEMORY. */
-tm_status tm_search_take(tm_hits *hits, const tm_search *search, tm_job *job, int threads,
-                         bool *enough);
+ * larger, or its cut lower, for another run. cut is what the cut was chosen by.
+ * Errors: MEMORY. */
+tm_status tm_search_take(tm_hits *hits, const tm_search *search, tm_job *job, const tm_cut *cut,
+                         int threads, bool *enough);
 
 #endif

@@ -149,7 +149,8 @@ static tm_status plan_jobs(tm_pool_device *d, size_t count, tm_plan *plan)
 
     d->backend->estimate(d->device, d->jobs, count, &request, d->estimates);
     for (size_t i = 0; i < count; i++) {
-        const tm_estimate *estimate = &d->estimates[i];
+        tm_estimate *estimate = &d->estimates[i];
+        tm_estimate_limit(estimate, &d->jobs[i]);
         *plan = tm_plan_choose(estimate, d->call->algorithm, d->call->strategy);
         d->jobs[i].certified = plan->certified;
         if (plan->algorithm != TM_ALGORITHM_FFT)

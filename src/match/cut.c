@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/* Of peaks with boxes so far apart that none overlaps two of them, each is a match, or overlapped
+ * by one that ranks before it, and by another one than the next: so there are as many matches as
+ * such peaks that score as much as the worst of them. They are looked for in some strips of the
+ * map, which are searched exhaustively. */
+#include "match/cut.h"
+
+#include <stdlib.h>
+
+#include "integers.h"
+#include "lcc/slices.h"
+#include "match/suppress.h"
+
+/* A probe is as many strips, spread over the map, as have LEAST_ROWS rows, and one row of PART in
+ * all. */
+enum { MOST_STRIPS = 4, LEAST_ROWS = 4, PART = 24 };
+
+/* More matches than this are not looked for so: few maps have them far apart in the strips. */
+enum { MOST_MATCHES = 1000, MOST_PEAKS = 1 << 14 };
+
+/* A search for all that scores this or more leaves enough windows out without a probe. */
+#define HIGH_SCORE 0.5f
+
+/* Where less than one window of WORTH is left out, a probe did not pay. */
+enum { WORTH = 4, MOST_DOUBLINGS = 9 };
+
+/* How many peaks that are far apart tell enough: one for each match and for the margin of the last.
+ * 0: any number may be needed. */
+static size_t needed_of(const tm_search *search)
+{
+    if (search->most == 0 || search->most > MOST_MATCHES)
+        return 0;
+    return (size_t)search->most + (search->margin ? 1 : 0);
+}
+
+static tm_status search_strip(tm_matcher *m, const tm_job *job, tm_rows rows, tm_peak_list *found)
+{
+    tm_job whole = *job, strip = tm_job_rows(job, rows, 0);
+    tm_peak_list own;
+
+    tm_peak_list_init(&own, &found->search);
+    strip.peaks = &own;
+    whole.peaks = found;
+    const tm_status status = tm_matcher_run_slice(m, &strip);
+    if (status == TM_OK)
+        tm_job_merge(&whole, &strip, rows);
+    tm_peak_list_free(&own);
+    return status;
+}
+
+static tm_status search_strips(tm_matcher *m, const tm_job *job, tm_peak_list *found)
+{
+    const int64_t height = job->geometry.map_height, all = height / PART;
+    const int64_t strips = smaller(MOST_STRIPS, all / LEAST_ROWS);
+    tm_status status = TM_OK;
+
+    for (int64_t i = 0; i < strips && status == TM_OK; i++) {
+        const int64_t rows = all / strips, first = height * (2 * i + 1) / (2 * strips) - rows / 2;
+        status = search_strip(m, job, (tm_rows){first, first + rows}, found);
+    }
+    if (status == TM_OK && !tm_peak_list_finish(found))
+        status = tm_matcher_fail_plain(m, TM_ERR_MEMORY);
+    return status;
+}
+
+/* Takes those of the peaks that are far apart, until there are as many as needed, and one is below
+ * the floor, if there is a floor. */
+static bool take_apart(tm_cut *cut, const tm_peak_list *found, const tm_geometry *g, double overlap,
+                       size_t needed, int64_t floor)
+{
+    tm_suppressor taken;
+    bool good = true;
+
+    cut->apart = malloc((found->above.count + 1) * sizeof *cut->apart);
+    /* boxes that one box can overlap both of are nearer to each other than twice its size less 1 */
+    tm_suppressor_init(&taken, 2 * g->template_width - 1, 2 * g->template_height - 1, 0);
+    for (size_t i = 0; i < found->above.count && cut->apart && good; i++) {
+        const tm_candidate peak = found->above.items[i];
+        const int64_t x = peak.position % g->map_width, y = peak.position / g->map_width;
+        if (overlap < 1 && tm_suppressor_covers(&taken, x, y))
+            continue;
+        good = overlap >= 1 || tm_suppressor_take(&taken, x, y);
+        cut->apart[cut->count++] = peak;
+        if (cut->count >= needed && (floor == INT64_MIN || peak.value < floor))
+            break;
+    }
+    tm_suppressor_free(&taken);
+    return cut->apart && good;
+}
+
+/* As many matches as are needed score this or more; or all that reach the floor do, and probably
+ * the best other one. */
+static int64_t cut_of(const tm_cut *cut, size_t needed, int64_t floor, bool margin)
+{
+    int64_t least = margin ? INT64_MIN : floor;
+
+    if (needed && cut->count >= needed && cut->apart[needed - 1].value > least)
+        least = cut->apart[needed - 1].value;
+    for (size_t i = 0; margin && i < cut->count; i++) {
+        const int64_t value = cut->apart[i].value;
+        if (value < floor && value > least)
+            least = value;
+    }
+    return least;
+}
+
+static tm_cut_record *record_of(tm_matcher *m, const tm_job *job)
+{
+    const size_t count = sizeof m->cut_records / sizeof *m->cut_records;
+    tm_cut_record *record = &m->cut_records[job->tmpl->hash % count];
+
+    if (record->hash != job->tmpl->hash)
+        *record = (tm_cut_record){.hash = job->tmpl->hash};
+    return record;
+}
+
+/* After each frame in succession for which that did not pay, twice as many are searched
+ * without. */
+static bool may_pay(tm_matcher *m, const tm_job *job)
+{
+    tm_cut_record *record = record_of(m, job);
+
+    if (m->settings.strategy == TM_STRATEGY_CERTIFIED || record->wait == 0)
+        return true;
+    record->wait--;
+    return false;
+}
+
+void tm_cut_note(tm_matcher *m, const tm_job *job)
+{
+    tm_cut_record *record = record_of(m, job);
+    const int64_t windows = job->geometry.map_width * job->geometry.map_height;
+
+    if (job->peaks->cut == INT64_MIN)
+        return;
+    if (tm_job_scored(job) <= windows - windows / WORTH) {
+        record->failures = 0;
+        return;
+    }
+    record->failures += record->failures < MOST_DOUBLINGS;
+    record->wait = (1 << record->failures) - 1;
+}
+
+tm_status tm_cut_choose(tm_matcher *m, const tm_search *search, tm_job *job, tm_cut *cut)
+{
+    const int64_t floor = job->peaks->search.floor;
+    const size_t needed = needed_of(search);
+    tm_job best = *job;
+    tm_peak_list found;
+
+    *cut = (tm_cut){0};
+    best.peaks = NULL;
+    const bool helps = search->margin ? needed || floor > INT64_MIN
+                                      : needed && floor < tm_score_order(HIGH_SCORE);
+    if (!helps || !tm_matcher_certifies(m, &best) || !may_pay(m, job))
+        return TM_OK;
+    tm_peak_list_init(&found, &(tm_peak_search){.floor = INT64_MIN, .most = MOST_PEAKS});
+    tm_status status = search_strips(m, job, &found);
+    if (status == TM_OK &&
+        !take_apart(cut, &found, &job->geometry, search->overlap, needed, floor))
+        status = tm_matcher_fail_plain(m, TM_ERR_MEMORY);
+    if (status == TM_OK)
+        job->peaks->cut = cut_of(cut, needed, floor, search->margin);
+    tm_peak_list_free(&found);
+    return status;
+}
+
+void tm_cut_free(tm_cut *cut)
+{
+    free(cut->apart);
+    *cut = (tm_cut){0};
+}
