@@ -12,7 +12,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 # Where tables.py finds the results of a CPU and of a GPU.
 FILES = [os.path.join(HERE, "results", "cpu", "certified.json"),
          os.path.join(HERE, "results", "certified.json")]
-SETS = {"avx2": "CPU, AVX2", "all": "CPU, VNNI", "": "GPU"}
+SETS = {"avx2": "CPU, AVX2", "all": "CPU, all", "": "GPU"}
 
 
 def digits(ms):
@@ -59,6 +59,12 @@ def groups(record, wanted):
                     yield features, size, side, here
 
 
+def sources(records):
+    return "Measured: " + "; ".join(
+        "%s%s, commit %s" % (r["device"], ", OpenCV " + r["opencv"] if "opencv" in r else "", r["commit"])
+        for r in records) + "."
+
+
 def present(records, table):
     lines = []
     for record in records:
@@ -70,7 +76,7 @@ def present(records, table):
                           "%s (%.3g×)" % (digits(opencv), opencv / ours) if opencv else "–"])
     head = ["on", "frame", "template", "searches", "exhaustive", "certified", "times as fast", "windows scored, %",
             "OpenCV"]
-    return table(head, lines, 3) if lines else ""
+    return table(head, lines, 3) + "\n\n" + sources(records) if lines else ""
 
 
 def others(records, table):
@@ -88,7 +94,7 @@ def others(records, table):
                               scored(here, features), gain(here, "auto", features)])
     head = ["search", "on", "frame", "template", "searches", "exhaustive", "certified", "times as fast",
             "windows scored, %", "auto, times as fast"]
-    return table(head, lines, 4) if lines else ""
+    return table(head, lines, 4) + "\n\n" + sources(records) if lines else ""
 
 
 def load(paths):

@@ -113,7 +113,7 @@ phase_peaks() {
 
 # Certified search beside exhaustive search, on pictures.
 phase_certified() {
-    python3 bench/certified.py --device cuda:0 --bench "$bench" --rounds 15 --json "$OUT/certified.json"
+    python3 bench/certified.py --device cuda:0 --bench "$bench" --sizes 4096,5020 --crops 2 --rounds 15 --json "$OUT/certified.json"
 }
 
 # BATCH_FRAMES is how many; they are made anew. BATCH_RUNS may also have cpu, and long: all
