@@ -27,21 +27,23 @@ static const tm_direct_costs tm_cpu_direct_costs[] = {
     {NULL, 9.62, 0.0548, 0.0759},
 };
 
-/* Certified search in one thread: a window costs window + across * square + taps * tap nanoseconds for
- * a level of so many blocks; one that passes costs pass + n * pixel. Set by hand, on the same machine. */
+/* Certified search in one thread. A window costs window, margin where the level's blocks leave
+ * columns or rows of the template over, square for each block across, and for each tap so much of
+ * tap as the others do not decide alone; one that passes costs pass, and pixel for each of the
+ * template's. In nanoseconds, set by hand, on the same machine while others worked there. */
 typedef struct tm_certified_costs {
     const char *kernels;
-    double window, square, tap, pass, pixel;
+    double window, margin, square, tap, pass, pixel;
 } tm_certified_costs;
 
 static const tm_certified_costs tm_cpu_certified_costs[] = {
-    {"amx", 0.45, 0.01, 0.008, 15, 0.012},
-    {"avx512vnni", 0.45, 0.01, 0.008, 15, 0.012},
-    {"avx512bw", 0.45, 0.01, 0.012, 15, 0.02},
-    {"avxvnni", 0.8, 0.03, 0.02, 15, 0.012},
-    {"avx2", 0.8, 0.03, 0.03, 15, 0.03},
-    {"sse4.1", 1.6, 0.06, 0.06, 15, 0.06},
-    {NULL, 8, 0.5, 0.8, 15, 0.5},
+    {"amx", 1.05, 0.25, 0.015, 0.02, 20, 0.012},
+    {"avx512vnni", 1.05, 0.25, 0.015, 0.02, 20, 0.012},
+    {"avx512bw", 1.2, 0.3, 0.015, 0.025, 20, 0.02},
+    {"avxvnni", 1.5, 0.35, 0.025, 0.025, 20, 0.015},
+    {"avx2", 1.55, 0.35, 0.025, 0.035, 20, 0.03},
+    {"sse4.1", 2.9, 0.6, 0.05, 0.08, 20, 0.06},
+    {NULL, 10, 2, 0.3, 0.8, 20, 0.5},
 };
 
 /* The direct algorithm for one channel of floats. Each sum that a score needs besides the products

@@ -63,11 +63,21 @@ static double direct_ms(const tm_cpu_conditions *c, const tm_job *job)
 /* What a search costs besides its windows. */
 #define CERTIFIED_CALL_MS 0.03
 
-static double certified_ns(const tm_certified_costs *costs, const tm_level *l, int64_t n)
+/* What a window costs before it passes. */
+static double look_ns(const tm_certified_costs *costs, const tm_level *l, const tm_template *t)
+{
+    const bool whole = l->across * l->block_x == t->width && l->down * l->block_y == t->height;
+    /* the more of the template the blocks show, the sooner its greatest taps decide */
+    const double taps = l->across * l->down * pow(l->rest, 4);
+
+    return costs->window + (whole ? 0 : costs->margin) + l->across * costs->square +
+           taps * costs->tap;
+}
+
+static double certified_ns(const tm_certified_costs *costs, const tm_level *l, const tm_template *t)
 {
     const double share = fmin(1, SHARE * pow(10, (l->rest - SHARE_REST) / SHARE_STEP));
-    return costs->window + l->across * costs->square + l->across * l->down * costs->tap +
-           share * (costs->pass + (double)n * costs->pixel);
+    return look_ns(costs, l, t) + share * (costs->pass + (double)t->n * costs->pixel);
 }
 
 static tm_certified_costs certified_costs_of(const char *kernels)
@@ -88,7 +98,7 @@ double tm_cpu_certified_plan(tm_certified_plan *plan, const tm_cpu_conditions *c
 
     *plan = (tm_certified_plan){0};
     for (int i = 0; i < levels->count; i++) {
-        const double ns = certified_ns(&costs, &levels->list[i], job->tmpl->n);
+        const double ns = certified_ns(&costs, &levels->list[i], job->tmpl);
         if (ns < best) {
             best = ns;
             plan->level = &levels->list[i];
@@ -97,8 +107,7 @@ double tm_cpu_certified_plan(tm_certified_plan *plan, const tm_cpu_conditions *c
     if (!plan->level)
         return INFINITY;
     const double all = tm_direct_ns(&direct, &job->geometry, 1, 1);
-    const double look = costs.window + plan->level->across * plan->level->down * costs.tap;
-    plan->most_share = fmax(0, all - look) / (costs.pass + (double)job->tmpl->n * costs.pixel);
+    plan->most_share = fmax(0, all - look_ns(&costs, plan->level, job->tmpl)) / (costs.pass + (double)job->tmpl->n * costs.pixel);
     return CERTIFIED_CALL_MS + windows * best * 1e-6 / c->threads;
 }
 

@@ -88,7 +88,7 @@ static void part_taps(tm_level_part *parts, const tm_level *level, const tm_leve
         }
         /* the taps' sum is 0, so the later ones' is -sum */
         parts[p] = last ? (tm_level_part){.end = count}
-                        : (tm_level_part){i, (float)(scale * sqrt(fmax(left, 0) * pixels) * (1 + 0x1p-20)),
+                        : (tm_level_part){i, (float)(scale * sqrt(fmax(left, 0) * pixels) * (1 + 0x1p-9)),
                                           (float)(-scale * (double)(sum * pixels))};
     }
 }

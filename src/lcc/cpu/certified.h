@@ -7,7 +7,7 @@
 #include "lcc/cpu/direct.h"
 #include "lcc/tiles.h"
 
-enum { TM_CERTIFIED_WIDTH = 1024, TM_CERTIFIED_ROWS = 8 };
+enum { TM_CERTIFIED_WIDTH = 2048, TM_CERTIFIED_ROWS = 8 };
 
 /* By which level, and when not. */
 typedef struct tm_certified_plan {

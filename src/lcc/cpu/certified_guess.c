@@ -14,6 +14,7 @@ enum {
     MOST_GUESSES = 8,
     WINDOWS_A_GUESS = 50000,
     MOST_ROWS = 2,      /* of samples that make a cell, about */
+    CLIMB_PIXELS = 1024, /* of the template that are looked at on the way, about */
     ROWS_A_THREAD = 64, /* of cells, at least */
 };
 
@@ -104,56 +105,83 @@ static tm_status reduce(tm_cpu *cpu, const tm_job *job, tm_image *cells)
     return TM_OK;
 }
 
-/* Scores the window at (x, y) of the frame. */
-static tm_candidate score_at(const tm_certified *c, uint8_t *window, int64_t x, int64_t y)
+/* How windows are scored on the way to a good one: by every step-th row of the template. */
+typedef struct climber {
+    tm_certified *c;
+    uint8_t *window;
+    int64_t step, rows, n, s_t, variance;
+} climber;
+
+static climber climber_of(tm_certified *c, uint8_t *window, int64_t step)
 {
+    const tm_template *t = c->job->tmpl;
+    climber k = {.c = c, .window = window, .step = step, .rows = ceil_div(t->height, step)};
+    int64_t s_tt = 0;
+
+    for (int64_t y = 0; y < t->height; y += step) {
+        for (int64_t x = 0; x < t->width; x++) {
+            const int64_t sample = t->samples[y * t->width + x];
+            k.s_t += sample;
+            s_tt += sample * sample;
+        }
+    }
+    k.n = k.rows * t->width;
+    k.variance = larger(k.n * s_tt - k.s_t * k.s_t, 1);
+    return k;
+}
+
+/* Scores the window at (x, y) of the frame. */
+static tm_candidate score_at(const climber *k, int64_t x, int64_t y)
+{
+    const tm_certified *c = k->c;
     const tm_job *job = c->job;
     const tm_template *t = job->tmpl;
     const tm_geometry *g = &job->geometry;
+    const ptrdiff_t taps_step = (ptrdiff_t)k->step * c->taps_stride;
     uint32_t s_f = 0, s_ff = 0;
 
-    for (int64_t v = 0; v < t->height; v++) {
-        const uint8_t *row = job->frame.samples + (y + v) * job->frame.stride + x;
+    for (int64_t v = 0; v < k->rows; v++) {
+        const uint8_t *row = job->frame.samples + (y + v * k->step) * job->frame.stride + x;
         for (int64_t u = 0; u < t->width; u++) {
             s_f += row[u];
             s_ff += (uint32_t)row[u] * row[u];
         }
-        memcpy(window + v * c->taps_stride, row, (size_t)t->width);
+        memcpy(k->window + v * c->taps_stride, row, (size_t)t->width);
     }
-    const int64_t product =
-        c->kernels->window_product(window, c->taps_stride, c->taps, c->taps_stride, (int)t->width,
-                                   (int)t->height) + (int64_t)TM_TAP_BIAS * s_f;
+    const int64_t s_ft = c->kernels->window_product(k->window, c->taps_stride, c->taps, taps_step,
+                                                    (int)t->width, (int)k->rows) +
+                         (int64_t)TM_TAP_BIAS * s_f;
     return (tm_candidate){
-        tm_score_order(tm_lcc_score(t->n * product - (int64_t)s_f * t->sum,
-                                    t->n * (int64_t)s_ff - (int64_t)s_f * s_f, (float)t->variance)),
+        tm_score_order(tm_lcc_score(k->n * s_ft - (int64_t)s_f * k->s_t,
+                                    k->n * (int64_t)s_ff - (int64_t)s_f * s_f, (float)k->variance)),
         (y + g->pad_y) * g->map_width + x + g->pad_x};
 }
 
-/* Goes from (x, y) to better windows, by steps that become smaller. */
-static tm_candidate climb(tm_certified *c, uint8_t *window, int64_t x, int64_t y)
+/* Goes from *x, *y to better windows, by steps that become smaller. */
+static void climb(const climber *k, int64_t *x, int64_t *y)
 {
-    const tm_levels *l = &c->job->tmpl->levels;
-    const int64_t last_x = c->job->frame.width - c->job->tmpl->width;
-    const int64_t last_y = c->job->frame.height - c->job->tmpl->height;
-    tm_candidate best = score_at(c, window, x, y);
+    const tm_job *job = k->c->job;
+    const tm_levels *l = &job->tmpl->levels;
+    const int64_t last_x = job->frame.width - job->tmpl->width;
+    const int64_t last_y = job->frame.height - job->tmpl->height;
+    tm_candidate best = score_at(k, *x, *y);
 
     for (int64_t step_x = (l->cell_x + 1) / 2, step_y = (l->cell_y + 1) / 2;;) {
-        const int64_t from_x = x, from_y = y;
+        const int64_t from_x = *x, from_y = *y;
         for (int i = 0; i < 9; i++) {
             const int64_t u = clamp(from_x + (i % 3 - 1) * step_x, 0, last_x);
             const int64_t v = clamp(from_y + (i / 3 - 1) * step_y, 0, last_y);
-            const tm_candidate other = score_at(c, window, u, v);
-            c->scored++;
+            const tm_candidate other = score_at(k, u, v);
             if (tm_candidate_beats(other, best)) {
                 best = other;
-                x = u;
-                y = v;
+                *x = u;
+                *y = v;
             }
         }
-        if (x != from_x || y != from_y)
+        if (*x != from_x || *y != from_y)
             continue;
         if (step_x == 1 && step_y == 1)
-            return best;
+            return;
         step_x = (step_x + 1) / 2;
         step_y = (step_y + 1) / 2;
     }
@@ -189,13 +217,17 @@ tm_status tm_certified_guess(tm_cpu *cpu, tm_certified *c, tm_candidate *best)
     if (!grow_bytes(&m->window, &m->window_size,
                     (size_t)(c->taps_stride * job->tmpl->height) + TM_SLACK))
         return TM_ERR_MEMORY;
+    const climber all = climber_of(c, m->window, 1);
+    const climber way = climber_of(c, m->window, ceil_div(job->tmpl->n, CLIMB_PIXELS));
     for (size_t i = 0; i < m->list.above.count && (int64_t)i < most; i++) {
         const int64_t at = m->list.above.items[i].position;
-        const int64_t x = at % coarse.geometry.map_width * l->cell_x;
-        const int64_t y = at / coarse.geometry.map_width * l->cell_y;
-        const tm_candidate found =
-            climb(c, m->window, smaller(x, job->frame.width - job->tmpl->width),
-                  smaller(y, job->frame.height - job->tmpl->height));
+        int64_t x = smaller(at % coarse.geometry.map_width * l->cell_x,
+                            job->frame.width - job->tmpl->width);
+        int64_t y = smaller(at / coarse.geometry.map_width * l->cell_y,
+                            job->frame.height - job->tmpl->height);
+        climb(&way, &x, &y);
+        const tm_candidate found = score_at(&all, x, y);
+        c->scored++;
         if (tm_candidate_beats(found, *best))
             *best = found;
     }

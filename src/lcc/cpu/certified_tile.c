@@ -16,7 +16,8 @@ enum {
 
 /* Scores are within 2^-22 of the true value, and the bound's own roundings below 2^-20. */
 #define SCORE_MARGIN 0x1p-19f
-#define REST_MARGIN 0x1p-20f
+/* Roots may be off by 2^-11 of themselves. */
+#define ROOT_MARGIN 0x1p-10f
 /* How far binary32 may be off in sums of n squares of at most 2^14: 16 and 32 roundings of n * 2^-10. */
 #define ENERGY_ERROR 0x1p-6
 #define REST_ERROR 0x1p-5
@@ -189,10 +190,20 @@ static tm_level_row row_of(const certified_tile *n)
         .e_rest = (float)(count * REST_ERROR + (l->shift ? 256 * sqrt(count) * rounding : 0)),
         .scale = (float)l->scale,
         .spare = (float)(sqrt(count) * SPARE_ERROR + l->error),
-        .rest = (float)l->rest * (1 + REST_MARGIN),
+        .rest = (float)l->rest * (1 + ROOT_MARGIN),
     };
     memcpy(row.parts, n->c->parts, sizeof row.parts);
     return row;
+}
+
+/* Rows that were left in the frame are asked for before they are needed, as stage_row does. */
+static void fetch_ahead(const certified_tile *n, int y)
+{
+    const int row = y + (int)n->c->job->tmpl->height - 1 + TM_ROWS_AHEAD;
+    if (n->rows == n->staged || row >= n->staged_rows)
+        return;
+    for (int x = 0; x < n->count; x += 64)
+        __builtin_prefetch(staged_row(n, row) + x);
 }
 
 /* Makes the sums of the row of windows number y. */
@@ -200,6 +211,7 @@ static void make_row(const certified_tile *n, tm_level_row *row, int y)
 {
     const tm_level *l = n->level;
 
+    fetch_ahead(n, y);
     make_blocks(n, y + (l->down - 1) * l->block_y);
     move_sums(n, &n->windows, 0, (int)n->c->job->tmpl->height, y);
     if (n->covered.sum)
@@ -238,6 +250,13 @@ static float least_of(const certified_tile *n, tm_candidate best)
         known = best.value;
     const float score = known < INT32_MIN ? -2.0f : tm_score_of_order((int32_t)known);
     return n->tile->scan ? fminf(score, tm_peak_scan_floor(n->tile->scan)) : score;
+}
+
+/* What the bound compares with for that. */
+static float least_for(const certified_tile *n, tm_candidate best)
+{
+    const float least = least_of(n, best) - (float)n->level->slack - SCORE_MARGIN;
+    return least * (1 - ROOT_MARGIN);
 }
 
 /* Scores the windows of a row that passed. */
@@ -287,7 +306,7 @@ bool tm_certified_pays(tm_certified *c, char *memory)
         carve_tile(&n, c, memory, tile.width, tile.height);
         n.tile = &tile;
         tm_level_row row = row_of(&n);
-        row.least = least_of(&n, (tm_candidate)TM_NO_CANDIDATE) - (float)n.level->slack - SCORE_MARGIN;
+        row.least = least_for(&n, (tm_candidate)TM_NO_CANDIDATE);
         if (row.least <= 0)
             return false;
         start(&n);
@@ -320,7 +339,7 @@ int64_t tm_certified_tile(tm_certified *c, char *memory, const tm_tile *tile, tm
     start(&n);
     tm_level_row row = row_of(&n);
     for (; y < tile->height; y++) {
-        row.least = least_of(&n, *best) - (float)n.level->slack - SCORE_MARGIN;
+        row.least = least_for(&n, *best);
         if ((row.least <= 0 && y >= FIRST_ROWS) ||
             (looked >= TRIAL && (double)passed > c->plan.most_share * (double)looked))
             break;

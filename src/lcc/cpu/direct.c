@@ -14,7 +14,7 @@ enum {
     TALL = 48, /* templates */
     TILE_STEP = 12, /* a multiple of every kernel's rows */
     TILES_PER_THREAD = 4,
-    CERTIFIED_HEIGHTS = 3, /* of the template: a tile reads as many rows more as that has */
+    CERTIFIED_HEIGHTS = 8, /* of the template: a tile reads as many rows more as that has */
 };
 
 /* Jobs of less work, in products, stay on one thread: waking the others takes some 10 us, in which

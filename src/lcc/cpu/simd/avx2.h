@@ -64,6 +64,8 @@ static inline vf vf_msub(vf a, vf b, vf c) { return _mm256_fmsub_ps(a, b, c); }
 static inline vf vf_nmadd(vf a, vf b, vf c) { return _mm256_fnmadd_ps(a, b, c); }
 static inline vf vf_div(vf a, vf b) { return _mm256_div_ps(a, b); }
 static inline vf vf_sqrt(vf a) { return _mm256_sqrt_ps(a); }
+/* A root, of what is greater than 0, to within 2^-11 of it. */
+static inline vf vf_root(vf a) { return _mm256_mul_ps(a, _mm256_rsqrt_ps(a)); }
 static inline vf vf_max(vf a, vf b) { return _mm256_max_ps(a, b); }
 static inline vf vf_min(vf a, vf b) { return _mm256_min_ps(a, b); }
 static inline vf vf_unless0(vf a, vf b)

@@ -61,6 +61,8 @@ static inline vf vf_msub(vf a, vf b, vf c) { return _mm512_fmsub_ps(a, b, c); }
 static inline vf vf_nmadd(vf a, vf b, vf c) { return _mm512_fnmadd_ps(a, b, c); }
 static inline vf vf_div(vf a, vf b) { return _mm512_div_ps(a, b); }
 static inline vf vf_sqrt(vf a) { return _mm512_sqrt_ps(a); }
+/* A root, of what is greater than 0, to within 2^-11 of it. */
+static inline vf vf_root(vf a) { return _mm512_mul_ps(a, _mm512_rsqrt14_ps(a)); }
 static inline vf vf_max(vf a, vf b) { return _mm512_max_ps(a, b); }
 static inline vf vf_min(vf a, vf b) { return _mm512_min_ps(a, b); }
 /* a where b is not 0, else 0 */

@@ -179,12 +179,12 @@ typedef struct level_sums {
 
 LEVEL_INLINE level_sums level_sums_of(const tm_level_row *row, vi squares, int at)
 {
-    const vf none = vf_set1(0.0f);
+    const vf none = vf_set1(0x1p-40f);
     const vf sum = vf_of_s32(level_sum(row->prefix, at, row->w));
     const vf sum_sq = vf_of_s32(level_sum(row->prefix_sq, at, row->w));
     const vf mean = vf_mul(sum, vf_set1(row->inverse_n));
     const vf energy = vf_nmadd(mean, sum, vf_add(sum_sq, vf_set1(-row->e_energy)));
-    const vf length = vf_sqrt(vf_max(energy, none));
+    const vf length = vf_root(vf_max(energy, none));
     vf rest = vf_nmadd(vf_of_s32(squares), vf_set1(row->of_squares),
                        vf_add(sum_sq, vf_set1(row->e_rest)));
 
@@ -194,7 +194,7 @@ LEVEL_INLINE level_sums level_sums_of(const tm_level_row *row, vi squares, int a
         rest = vf_nmadd(vf_mul(part, vf_set1(-row->inverse_d)), part, rest);
     }
     return (level_sums){length, mean,
-                        vf_nmadd(vf_sqrt(vf_max(rest, none)), vf_set1(row->rest),
+                        vf_nmadd(vf_root(vf_max(rest, none)), vf_set1(row->rest),
                                  vf_mul(length, vf_set1(row->least)))};
 }
 

@@ -68,6 +68,7 @@ static inline vf vf_msub(vf a, vf b, vf c) { return vsubq_f32(vmulq_f32(a, b), c
 static inline vf vf_nmadd(vf a, vf b, vf c) { return vfmsq_f32(c, a, b); }
 static inline vf vf_div(vf a, vf b) { return vdivq_f32(a, b); }
 static inline vf vf_sqrt(vf a) { return vsqrtq_f32(a); }
+static inline vf vf_root(vf a) { return vf_sqrt(a); }
 static inline vf vf_max(vf a, vf b) { return vmaxq_f32(a, b); }
 static inline vf vf_min(vf a, vf b) { return vminq_f32(a, b); }
 static inline vf vf_unless0(vf a, vf b)
