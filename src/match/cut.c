@@ -12,7 +12,7 @@
 #include "match/suppress.h"
 
 /* A probe is as many strips, spread over the map, as have LEAST_ROWS rows, and one row of PART in
- * all. */
+ * all, or fewer, so that it takes one part of PART of what the search would take otherwise. */
 enum { MOST_STRIPS = 4, LEAST_ROWS = 4, PART = 24 };
 
 /* More matches than this are not looked for so: few maps have them far apart in the strips. */
@@ -48,9 +48,10 @@ static tm_status search_strip(tm_matcher *m, const tm_job *job, tm_rows rows, tm
     return status;
 }
 
-static tm_status search_strips(tm_matcher *m, const tm_job *job, tm_peak_list *found)
+static tm_status search_strips(tm_matcher *m, const tm_job *job, double part, tm_peak_list *found)
 {
-    const int64_t height = job->geometry.map_height, all = height / PART;
+    const int64_t height = job->geometry.map_height;
+    const int64_t all = (int64_t)((double)height * part / PART);
     const int64_t strips = smaller(MOST_STRIPS, all / LEAST_ROWS);
     tm_status status = TM_OK;
 
@@ -126,12 +127,12 @@ static bool may_pay(tm_matcher *m, const tm_job *job)
     return false;
 }
 
-void tm_cut_note(tm_matcher *m, const tm_job *job)
+void tm_cut_note(tm_matcher *m, const tm_job *job, const tm_cut *cut)
 {
     tm_cut_record *record = record_of(m, job);
     const int64_t windows = job->geometry.map_width * job->geometry.map_height;
 
-    if (job->peaks->cut == INT64_MIN)
+    if (!cut->apart)
         return;
     if (tm_job_scored(job) <= windows - windows / WORTH) {
         record->failures = 0;
@@ -147,15 +148,16 @@ tm_status tm_cut_choose(tm_matcher *m, const tm_search *search, tm_job *job, tm_
     const size_t needed = needed_of(search);
     tm_job best = *job;
     tm_peak_list found;
+    double part;
 
     *cut = (tm_cut){0};
     best.peaks = NULL;
     const bool helps = search->margin ? needed || floor > INT64_MIN
                                       : needed && floor < tm_score_order(HIGH_SCORE);
-    if (!helps || !tm_matcher_certifies(m, &best) || !may_pay(m, job))
+    if (!helps || !tm_matcher_certifies(m, &best, &part) || !may_pay(m, job))
         return TM_OK;
     tm_peak_list_init(&found, &(tm_peak_search){.floor = INT64_MIN, .most = MOST_PEAKS});
-    tm_status status = search_strips(m, job, &found);
+    tm_status status = search_strips(m, job, part, &found);
     if (status == TM_OK &&
         !take_apart(cut, &found, &job->geometry, search->overlap, needed, floor))
         status = tm_matcher_fail_plain(m, TM_ERR_MEMORY);

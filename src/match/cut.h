@@ -21,6 +21,6 @@ tm_status tm_cut_choose(tm_matcher *matcher, const tm_search *search, tm_job *jo
 void tm_cut_free(tm_cut *cut);
 
 /* Remembers whether that was worth it, for the template's next frame. */
-void tm_cut_note(tm_matcher *matcher, const tm_job *job);
+void tm_cut_note(tm_matcher *matcher, const tm_job *job, const tm_cut *cut);
 
 #endif

@@ -33,7 +33,7 @@ static tm_status take_hits(const peaks_call *c, tm_job *job, const found_peaks *
     const int threads = tm_matcher_threads(m);
     bool enough = false;
 
-    tm_cut_note(m, job);
+    tm_cut_note(m, job, &found->cut);
     while (!enough) {
         tm_status status = tm_search_take(hits, &c->search, job, &found->cut, threads, &enough);
         if (status != TM_OK)

@@ -69,8 +69,9 @@ tm_status tm_matcher_run(tm_matcher *matcher, tm_job *jobs, size_t count);
 /* Whether CUDA devices will run the jobs; they are opened for that. */
 bool tm_matcher_uses_cuda(tm_matcher *matcher, const tm_job *jobs, size_t count);
 
-/* Whether the CPU would leave windows out of the job. */
-bool tm_matcher_certifies(const tm_matcher *matcher, const tm_job *job);
+/* Whether the CPU would leave windows out of the job. *part becomes how much of the time of the
+ * direct algorithm the quickest other way takes, at most 1. */
+bool tm_matcher_certifies(const tm_matcher *matcher, const tm_job *job, double *part);
 
 /* Runs a slice of a job on the CPU, directly and exhaustively, in the same call. */
 tm_status tm_matcher_run_slice(tm_matcher *matcher, tm_job *slice);

@@ -68,6 +68,13 @@ static tm_plan plan_cpu(const tm_matcher *m, const tm_job *job, tm_strategy stra
     return tm_plan_choose(&estimate, m->settings.algorithm, strategy);
 }
 
+/* How long the quickest way without certified search takes. */
+static double other_ms(const tm_matcher *m, const tm_estimate *estimate)
+{
+    return m->settings.algorithm == TM_ALGORITHM_AUTO ? fmin(estimate->direct_ms, estimate->fft_ms)
+                                                      : estimate->direct_ms;
+}
+
 /* By FFT only where it can run. */
 static tm_status match_by_plan(tm_matcher *m, tm_job *job, const tm_plan *plan, tm_work *work)
 {
@@ -75,6 +82,7 @@ static tm_status match_by_plan(tm_matcher *m, tm_job *job, const tm_plan *plan, 
 
     job->tiling = by_fft ? &plan->estimate.tiling : NULL;
     job->certified = plan->certified;
+    job->other_ms = other_ms(m, &plan->estimate);
     job->declined = false;
     if (job->peaks && !plan->certified)
         job->peaks->cut = INT64_MIN;
@@ -210,9 +218,13 @@ static double estimate_ms(const tm_matcher *m, const tm_job *jobs, size_t count)
     return ms;
 }
 
-bool tm_matcher_certifies(const tm_matcher *m, const tm_job *job)
+bool tm_matcher_certifies(const tm_matcher *m, const tm_job *job, double *part)
 {
-    return wants_certified(m) && plan_cpu(m, job, m->settings.strategy).certified;
+    if (!wants_certified(m))
+        return false;
+    const tm_plan plan = plan_cpu(m, job, m->settings.strategy);
+    *part = other_ms(m, &plan.estimate) / plan.estimate.direct_ms;
+    return plan.certified;
 }
 
 tm_status tm_matcher_run_slice(tm_matcher *m, tm_job *slice)

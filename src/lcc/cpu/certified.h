@@ -12,7 +12,8 @@ enum { TM_CERTIFIED_WIDTH = 2048, TM_CERTIFIED_ROWS = 8 };
 /* By which level, and when not. */
 typedef struct tm_certified_plan {
     const tm_level *level;
-    double most_share; /* where more windows pass than this, to score all is quicker */
+    double most_share;  /* where more windows pass than this, to score all is quicker */
+    double trial_share; /* and another way to match the whole map, perhaps, where more than this do */
 } tm_certified_plan;
 
 /* Maps of so many windows are looked at in a few places first. */

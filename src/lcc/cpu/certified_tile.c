@@ -316,7 +316,7 @@ bool tm_certified_pays(tm_certified *c, char *memory)
             looked += row.width;
         }
     }
-    return (double)passed <= c->plan.most_share * (double)looked;
+    return (double)passed <= c->plan.trial_share * (double)looked;
 }
 
 /* Where there is nothing yet to be better than. */

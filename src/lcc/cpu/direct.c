@@ -164,9 +164,11 @@ static tm_status begin_certified(run *r, tm_certified *certified, const tm_certi
     if (!grow(&s->memory, &s->size,
               tm_certified_tile_size(certified, TM_CERTIFIED_WIDTH, TM_CERTIFIED_ROWS)))
         return TM_ERR_MEMORY;
-    if (r->job->peaks) /* the floor is not known yet */
-        return TM_OK;
+    const int64_t known = certified->best;
+    if (r->job->peaks)
+        certified->best = smaller(known, tm_peak_list_least(r->job->peaks));
     r->job->declined = !tm_certified_pays(certified, s->memory);
+    certified->best = known;
     return TM_OK;
 }
 
