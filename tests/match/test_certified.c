@@ -81,7 +81,10 @@ static void exhaustive_elsewhere(tm_device_kind device)
                                         picture_random_content()),
                            picture_make(&tmpl, check_random_in(2, 30), check_random_in(2, 30), type, channels,
                                         PICTURE_NOISE)};
-        uint8_t *mask = kind == 3 ? picture_mask_out(check_random() & 1 ? &frame : &tmpl, 9) : NULL;
+        tm_image *masked = check_random() & 1 ? &frame : &tmpl;
+        uint8_t *mask = kind == 3 ? picture_mask_out(masked, 9) : NULL;
+        if (mask && !memchr(mask, 0, (size_t)(masked->width * masked->height)))
+            mask[0] = 0; /* a template's mask that leaves nothing out is none */
         for (int k = 0; k < 2; k++) {
             tm_matcher *matcher;
             tm_template *prepared = NULL;
