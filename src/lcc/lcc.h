@@ -113,8 +113,8 @@ typedef struct tm_job {
     bool certified; /* directly: windows may be left out that a bound proves not to matter; what
                        is found stays the same */
     double other_ms; /* where certified: an estimate of the quickest other way; 0: not known */
-    bool declined;  /* where certified, written: the device found that to leave windows out does not
-                       pay, and has not matched */
+    bool declined;  /* where certified, written: the CPU found that to leave windows out does not pay,
+                       and has not matched */
     int64_t scored; /* where certified, written: how many windows were scored exactly */
 } tm_job;
 

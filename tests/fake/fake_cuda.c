@@ -4,6 +4,7 @@
  *
  * TMATCH_FAKE_DEVICES  how many; 4
  * TMATCH_FAKE_MEMORY   bytes of each one
+ * TMATCH_FAKE_CERTIFIED  they leave windows out, as the CPU does
  * TMATCH_FAKE_SLOW     DEVICE:MICROSECONDS: that device takes so much longer a row
  * TMATCH_FAULT         see fault.h; a match has four calls a job and two more. A fault
  *                      that lasts has lost the device, until devices are counted */
@@ -127,6 +128,12 @@ static void fake_estimate(tm_device *device, const tm_job *jobs, size_t count,
     const tm_device_traits traits = fake_traits(device);
     const tm_pinned_memory pinned = {.holds = holds_pinned};
     tm_cuda_estimate_jobs(estimates, &traits, jobs, count, request->algorithm, &pinned);
+    for (size_t i = 0; i < count && getenv("TMATCH_FAKE_CERTIFIED"); i++) {
+        tm_estimate own;
+        tm_cpu_backend()->estimate(((fake *)device)->cpu, &jobs[i], 1, request, &own);
+        estimates[i].certified_ms = own.certified_ms;
+        estimates[i].certified_fault = own.certified_fault;
+    }
 }
 
 static tm_status allocate(fake *f, const tm_job *job, tm_message *message)
@@ -142,18 +149,28 @@ static tm_status allocate(fake *f, const tm_job *job, tm_message *message)
     return call(f, message);
 }
 
+/* The CPU may decline to leave windows out, which a CUDA device does not. */
+static tm_status match_on_cpu(fake *f, tm_job *job, tm_message *message)
+{
+    tm_work work;
+    tm_status status = tm_cpu_backend()->match(f->cpu, job, 1, &work, message);
+    if (status != TM_OK || !job->declined)
+        return status;
+    job->certified = job->declined = false;
+    return tm_cpu_backend()->match(f->cpu, job, 1, &work, message);
+}
+
 /* Rows that were only made for their neighbours' peaks are another slice's, and not
  * to be written. */
 static tm_status compute(fake *f, tm_job *job, tm_message *message)
 {
     const size_t row = (size_t)job->geometry.map_width * tm_job_element(job);
-    tm_work work;
     tm_job own = *job;
     if (!job->map.data || !job->peaks)
-        return tm_cpu_backend()->match(f->cpu, job, 1, &work, message);
+        return match_on_cpu(f, job, message);
     own.map = (tm_map){malloc(row * (size_t)job->geometry.map_height), (ptrdiff_t)row};
     tm_status status =
-        own.map.data ? tm_cpu_backend()->match(f->cpu, &own, 1, &work, message) : TM_ERR_MEMORY;
+        own.map.data ? match_on_cpu(f, &own, message) : TM_ERR_MEMORY;
     for (int64_t y = job->first_row; y < job->last_row && status == TM_OK; y++)
         memcpy((char *)job->map.data + y * job->map.stride,
                (char *)own.map.data + y * own.map.stride, row);
