@@ -56,9 +56,10 @@ static double direct_ms(const tm_cpu_conditions *c, const tm_job *job)
 #define SHARE_REST 0.55
 #define SHARE_STEP 0.15
 #define SHARE 0.001
+#define SHARE_PIXELS 441 /* of templates of so many pixels; larger ones score less by chance */
 
 /* Levels whose rest is more than this leave out nearly nothing. */
-#define MOST_REST 0.93
+#define MOST_REST 0.985
 
 /* What a search costs besides its windows. */
 #define CERTIFIED_CALL_MS 0.03
@@ -76,7 +77,8 @@ static double look_ns(const tm_certified_costs *costs, const tm_level *l, const 
 
 static double certified_ns(const tm_certified_costs *costs, const tm_level *l, const tm_template *t)
 {
-    const double share = fmin(1, SHARE * pow(10, (l->rest - SHARE_REST) / SHARE_STEP));
+    const double share = fmin(1, SHARE * fmin(1, SHARE_PIXELS / (double)t->n) *
+                                     pow(10, (l->rest - SHARE_REST) / SHARE_STEP));
     return look_ns(costs, l, t) + share * (costs->pass + (double)t->n * costs->pixel);
 }
 
