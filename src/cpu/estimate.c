@@ -109,11 +109,11 @@ double tm_cpu_certified_plan(tm_certified_plan *plan, const tm_cpu_conditions *c
     if (!plan->level)
         return INFINITY;
     const double all = tm_direct_ns(&direct, &job->geometry, 1, 1);
-    const double look = look_ns(&costs, plan->level, job->tmpl);
-    const double pass = costs.pass + (double)job->tmpl->n * costs.pixel;
     const double other = job->other_ms > 0 ? job->other_ms * 1e6 * c->threads / windows : all;
-    plan->most_share = fmax(0, all - look) / pass;
-    plan->trial_share = fmax(0, fmin(all, other) - look) / pass;
+    plan->look_ns = look_ns(&costs, plan->level, job->tmpl);
+    plan->pass_ns = costs.pass + (double)job->tmpl->n * costs.pixel;
+    plan->other_ns = fmin(all, other);
+    plan->in_tiles = all <= other * 1.01; /* but for rounding */
     return CERTIFIED_CALL_MS + windows * best * 1e-6 / c->threads;
 }
 

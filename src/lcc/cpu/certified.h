@@ -7,13 +7,14 @@
 #include "lcc/cpu/direct.h"
 #include "lcc/tiles.h"
 
-enum { TM_CERTIFIED_WIDTH = 2048, TM_CERTIFIED_ROWS = 8 };
+enum { TM_CERTIFIED_WIDTH = 2048, TM_CERTIFIED_TRIAL_WIDTH = 512, TM_CERTIFIED_TRIAL_ROWS = 8 };
 
-/* By which level, and when not. */
+/* By which level, and what it costs in nanoseconds: to look at a window, to score one that passes,
+ * and to match it in the quickest other way. */
 typedef struct tm_certified_plan {
     const tm_level *level;
-    double most_share;  /* where more windows pass than this, to score all is quicker */
-    double trial_share; /* and another way to match the whole map, perhaps, where more than this do */
+    double look_ns, pass_ns, other_ns;
+    bool in_tiles; /* that way is to score all windows, which can be done tile by tile */
 } tm_certified_plan;
 
 /* Maps of so many windows are looked at in a few places first. */
@@ -32,6 +33,7 @@ typedef struct tm_certified {
     _Alignas(128) int64_t best;  /* rank of a window of the job; by atomic operations, as all below */
     int64_t looked, passed, tiles;
     int64_t scored;
+    bool given_up; /* whether the search turned out not to pay: what was found does not count */
 } tm_certified;
 
 /* Whether a job's best match and peaks can be found so. */
@@ -56,7 +58,7 @@ int64_t tm_certified_tile(tm_certified *certified, char *memory, const tm_tile *
                           tm_candidate *best);
 
 /* Whether so few windows pass in some places of the map that the search pays. memory is for a tile of
- * TM_CERTIFIED_WIDTH x TM_CERTIFIED_ROWS. */
+ * TM_CERTIFIED_TRIAL_WIDTH x TM_CERTIFIED_TRIAL_ROWS. */
 bool tm_certified_pays(tm_certified *certified, char *memory);
 
 /* Looks for a good window on a reduced frame: the best of those scored, or TM_NO_CANDIDATE. Errors:

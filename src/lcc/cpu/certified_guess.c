@@ -11,7 +11,7 @@
 #include "lcc/threads.h"
 
 enum {
-    MOST_GUESSES = 8,
+    MOST_GUESSES = 12,
     WINDOWS_A_GUESS = 50000,
     MOST_ROWS = 2,      /* of samples that make a cell, about */
     CLIMB_PIXELS = 1024, /* of the template that are looked at on the way, about */

@@ -10,9 +10,12 @@
 enum {
     FIRST_ROWS = 4,    /* that are scored where no good window is known */
     TRIAL = 4096,      /* windows of a tile that say whether the bound leaves enough out */
-    TRIALS = 5,        /* places that are looked at first */
+    TRIALS = 4,        /* places that are looked at first */
     TRIAL_TILES = 8,   /* where it does not, one of so many tiles is tried again */
 };
+
+/* A search is given up where it has cost so much of a match more than was expected. */
+#define LOST_SHARE 0.1
 
 /* Scores are within 2^-22 of the true value, and the bound's own roundings below 2^-20. */
 #define SCORE_MARGIN 0x1p-19f
@@ -278,6 +281,21 @@ static void score_row(const certified_tile *n, int count, int y, float *map, tm_
         tm_certified_know(n->c, *best);
 }
 
+/* The share of windows that may pass. */
+static double most_share(const tm_certified_plan *plan)
+{
+    return fmax(0, plan->other_ns - plan->look_ns) / plan->pass_ns;
+}
+
+static void add_looks(tm_certified *c, int64_t looked, int64_t passed)
+{
+#pragma omp atomic
+    c->looked += looked;
+#pragma omp atomic
+    c->passed += passed;
+    tm_certified_note_scored(c, passed);
+}
+
 /* Whether a tile is worth a trial, where many windows passed in others. */
 static bool is_tried(tm_certified *c)
 {
@@ -288,7 +306,32 @@ static bool is_tried(tm_certified *c)
     passed = c->passed;
 #pragma omp atomic capture
     tile = c->tiles++;
-    return (double)passed <= c->plan.most_share * (double)looked || tile % TRIAL_TILES == 0;
+    return !c->plan.in_tiles || (double)passed <= most_share(&c->plan) * (double)looked ||
+           tile % TRIAL_TILES == 0;
+}
+
+/* Whether so many windows passed that the whole map had better be matched in the other way. */
+static bool is_lost(tm_certified *c)
+{
+    const tm_geometry *g = &c->job->geometry;
+    const double all = (double)g->map_width * (double)g->map_height;
+    int64_t looked, passed;
+    bool lost;
+
+    if (c->plan.in_tiles)
+        return false;
+#pragma omp atomic read
+    looked = c->looked;
+#pragma omp atomic read
+    passed = c->passed;
+#pragma omp atomic read
+    lost = c->given_up;
+    if (!lost && (double)passed > most_share(&c->plan) * ((double)looked + LOST_SHARE * all)) {
+        lost = true;
+#pragma omp atomic write
+        c->given_up = true;
+    }
+    return lost;
 }
 
 bool tm_certified_pays(tm_certified *c, char *memory)
@@ -297,8 +340,8 @@ bool tm_certified_pays(tm_certified *c, char *memory)
     int64_t looked = 0, passed = 0;
 
     for (int i = 0; i < TRIALS; i++) {
-        tm_tile tile = {.width = smaller(TM_CERTIFIED_WIDTH, g->map_width),
-                        .height = smaller(TM_CERTIFIED_ROWS, g->map_height)};
+        tm_tile tile = {.width = smaller(TM_CERTIFIED_TRIAL_WIDTH, g->map_width),
+                        .height = smaller(TM_CERTIFIED_TRIAL_ROWS, g->map_height)};
         /* spread over columns and rows alike */
         tile.x = (g->map_width - tile.width) * (i * 3 % TRIALS) / (TRIALS - 1);
         tile.y = (g->map_height - tile.height) * i / (TRIALS - 1);
@@ -316,7 +359,7 @@ bool tm_certified_pays(tm_certified *c, char *memory)
             looked += row.width;
         }
     }
-    return (double)passed <= c->plan.trial_share * (double)looked;
+    return (double)passed <= most_share(&c->plan) * (double)looked;
 }
 
 /* Where there is nothing yet to be better than. */
@@ -325,6 +368,28 @@ static int pass_all(const tm_level_row *row, uint16_t *windows)
     for (int x = 0; x < row->width; x++)
         windows[x] = (uint16_t)x;
     return row->width;
+}
+
+/* Looks at a row of windows and scores those that pass; returns their number. */
+static int match_row(const certified_tile *n, tm_level_row *row, int y, float *map,
+                     tm_candidate *best)
+{
+    make_row(n, row, y);
+    const int count =
+        row->least > 0 ? n->c->kernels->pass_windows(row, n->passed) : pass_all(row, n->passed);
+    score_row(n, count, y, map, best);
+    return count;
+}
+
+/* The scan's next row, in which all windows are below the floor. */
+static float *begin_row(const tm_tile *tile)
+{
+    if (!tile->scan)
+        return NULL;
+    float *map = (float *)tm_peak_scan_row(tile->scan)->map.data + tile->x;
+    for (int64_t x = 0; x < tile->width; x++)
+        map[x] = -2.0f;
+    return map;
 }
 
 int64_t tm_certified_tile(tm_certified *c, char *memory, const tm_tile *tile, tm_candidate *best)
@@ -339,29 +404,23 @@ int64_t tm_certified_tile(tm_certified *c, char *memory, const tm_tile *tile, tm
     start(&n);
     tm_level_row row = row_of(&n);
     for (; y < tile->height; y++) {
+        const bool lost = is_lost(c);
         row.least = least_for(&n, *best);
-        if ((row.least <= 0 && y >= FIRST_ROWS) ||
-            (looked >= TRIAL && (double)passed > c->plan.most_share * (double)looked))
+        if (c->plan.in_tiles &&
+            ((row.least <= 0 && y >= FIRST_ROWS) ||
+             (looked >= TRIAL && (double)passed > most_share(&c->plan) * (double)looked)))
             break;
-        make_row(&n, &row, (int)y);
-        const int count = row.least > 0 ? c->kernels->pass_windows(&row, n.passed)
-                                        : pass_all(&row, n.passed);
-        float *map = NULL;
-        if (tile->scan) {
-            map = (float *)tm_peak_scan_row(tile->scan)->map.data + tile->x;
-            for (int x = 0; x < row.width; x++)
-                map[x] = -2.0f;
+        if (lost && !tile->scan)
+            return tile->height;
+        float *map = begin_row(tile);
+        if (!lost) {
+            const int count = match_row(&n, &row, (int)y, map, best);
+            add_looks(c, row.width, count);
+            looked += row.width;
+            passed += count;
         }
-        score_row(&n, count, (int)y, map, best);
         if (tile->scan)
             tm_peak_scan_row_done(tile->scan);
-        looked += row.width;
-        passed += count;
     }
-#pragma omp atomic
-    c->looked += looked;
-#pragma omp atomic
-    c->passed += passed;
-    tm_certified_note_scored(c, passed);
     return y;
 }

@@ -162,7 +162,7 @@ static tm_status begin_certified(run *r, tm_certified *certified, const tm_certi
         return status;
     tm_cpu_scratch *s = &cpu->scratch[0];
     if (!grow(&s->memory, &s->size,
-              tm_certified_tile_size(certified, TM_CERTIFIED_WIDTH, TM_CERTIFIED_ROWS)))
+              tm_certified_tile_size(certified, TM_CERTIFIED_TRIAL_WIDTH, TM_CERTIFIED_TRIAL_ROWS)))
         return TM_ERR_MEMORY;
     const int64_t known = certified->best;
     if (r->job->peaks)
@@ -208,6 +208,9 @@ tm_status tm_cpu_match(tm_cpu *cpu, tm_job *job, const tm_certified_plan *plan)
     r.needed = scratch_size(&r, &tiles);
     const tm_status status = tm_tiles_match(
         job, &tiles, threads, &(tm_tile_work){.context = &r, .begin = begin, .match = match_tile});
+    job->declined = plan && certified.given_up;
+    if (job->declined && job->peaks)
+        tm_peak_list_clear(job->peaks);
     if (plan && tm_candidate_beats(guess, job->best))
         job->best = guess;
     job->scored = plan ? certified.scored : g->map_width * g->map_height;
