@@ -120,6 +120,7 @@ static bool make_job(const run *r, const band *b, int64_t before, size_t index, 
     job.frame.samples = b->rows;
     job.frame.stride = (ptrdiff_t)r->width;
     *made = tm_job_rows(&job, *rows, b->first);
+    made->known = &r->stream->jobs[index].best;
     if (has_sink(r->stream, index))
         made->map = (tm_map){r->map, (ptrdiff_t)(job.geometry.map_width *
                                                   (int64_t)tm_map_element_size(job.metric))};

@@ -115,7 +115,7 @@ void tm_certified_make(tm_certified *c, const tm_cpu_kernels *kernels, const tm_
                         .taps = taps,
                         .taps_stride = (ptrdiff_t)taps_stride(job),
                         .square_shift = square_shift_of(plan->level),
-                        .best = INT64_MIN};
+                        .best = job->known ? job->known->value : INT64_MIN};
     memset(taps, 0, (size_t)(c->taps_stride * t->height));
     for (int64_t y = 0; y < t->height; y++) {
         for (int64_t x = 0; x < t->width; x++)

@@ -74,6 +74,8 @@ size_t tm_pool_device_cut(tm_pool_device *d, tm_rows rows)
         if (own.first == own.end)
             continue;
         d->jobs[count] = tm_job_rows(job, own, 0);
+        if (!job->known || d->bests[i].value > job->known->value)
+            d->jobs[count].known = &d->bests[i];
         if (job->peaks) {
             tm_peak_list_clear(&d->lists[i]);
             d->jobs[count].peaks = &d->lists[i];
