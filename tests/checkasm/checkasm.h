@@ -5,6 +5,7 @@
 #define TMATCH_TESTS_CHECKASM_H
 
 #include "check.h"
+#include "lcc/cpu/certified.h"
 #include "lcc/cpu/tile.h"
 
 enum { MAX_ISAS = 32 };
@@ -47,6 +48,27 @@ void columns_free(buffer b[4]);
 void first_columns(const tile *t, const tm_columns *c);
 tm_window_row first_row(const tile *t, const tm_columns *c);
 
+/* A level of a template, and a row of windows that it is to be looked at by. */
+typedef struct level_case {
+    tm_template *tmpl;
+    tm_job job;
+    const tm_level *level;
+    tm_certified certified;
+    char *taps;
+    int width, columns; /* windows; what kernels may read */
+    ptrdiff_t stride;
+    uint8_t *samples; /* as many rows as the template has */
+    int32_t *prefix, *prefix_sq, *prefix_d;
+    uint32_t *pairs, *squares;
+    tm_level_row row; /* but for least */
+} level_case;
+
+/* Takes the template, which has that level. */
+void level_case_make(level_case *l, tm_template *tmpl, int level, int width);
+/* Makes the sums of the samples. */
+void level_case_sum(level_case *l);
+void level_case_free(level_case *l);
+
 /* The tests, one kernel or a few each. */
 void correlates(void);
 void slides(void);
@@ -55,6 +77,11 @@ void picks(void);
 void combines(void);
 void scores_of_sums(void);
 void rejects(void);
+void moves_columns(void);
+void makes_blocks(void);
+void moves_levels(void);
+void window_products(void);
+void passes(void);
 /* Prints how long the kernels take. */
 void bench(void);
 

@@ -75,7 +75,8 @@ int main(int argc, char **argv)
 {
     static const check_test tests[] = {TEST(correlates), TEST(slides),   TEST(scores),
                                        TEST(picks),      TEST(combines), TEST(scores_of_sums),
-                                       TEST(rejects)};
+                                       TEST(rejects),    TEST(moves_columns), TEST(makes_blocks),
+                                       TEST(moves_levels), TEST(window_products), TEST(passes)};
     static const check_test timing[] = {TEST(bench)};
 
     find_isas();

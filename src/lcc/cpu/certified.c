@@ -8,6 +8,14 @@
 #include "integers.h"
 #include "lcc/cpu/tile.h"
 
+/* Roots may be off by 2^-11 of themselves. */
+#define ROOT_MARGIN 0x1p-10f
+/* How far binary32 may be off in sums of n squares of at most 2^14: 16 and 32 roundings of n * 2^-10. */
+#define ENERGY_ERROR 0x1p-6
+#define REST_ERROR 0x1p-5
+/* And in products, which are at most 128 sqrt(n): 128 roundings. */
+#define SPARE_ERROR 0x1p-10
+
 bool tm_certified_takes(const tm_job *job)
 {
     return tm_job_is_plain(job) && job->metric == TM_METRIC_LCC && !job->map.data &&
@@ -87,9 +95,11 @@ static void part_taps(tm_level_part *parts, const tm_level *level, const tm_leve
             i++;
         }
         /* the taps' sum is 0, so the later ones' is -sum */
-        parts[p] = last ? (tm_level_part){.end = count}
-                        : (tm_level_part){i, (float)(scale * sqrt(fmax(left, 0) * pixels) * (1 + 0x1p-9)),
-                                          (float)(-scale * (double)(sum * pixels))};
+        parts[p] = (tm_level_part){.end = i};
+        if (!last) {
+            parts[p].tail = (float)(scale * sqrt(fmax(left, 0) * pixels) * (1 + 0x1p-9));
+            parts[p].mean = (float)(-scale * (double)(sum * pixels));
+        }
     }
 }
 
@@ -126,6 +136,44 @@ void tm_certified_make(tm_certified *c, const tm_cpu_kernels *kernels, const tm_
     qsort(pairs, (size_t)pair_count(plan->level), sizeof *pairs, by_squares);
     part_taps(c->parts, plan->level, pairs);
     c->pairs = pairs;
+}
+
+bool tm_certified_covers_all(const tm_certified *c)
+{
+    const tm_level *l = c->plan.level;
+    return l->across * l->block_x == c->job->tmpl->width &&
+           l->down * l->block_y == c->job->tmpl->height;
+}
+
+tm_level_row tm_certified_row(const tm_certified *c)
+{
+    const tm_level *l = c->plan.level;
+    const double count = (double)c->job->tmpl->n;
+    const int pixels = l->block_x * l->block_y;
+    /* how far the rounding of blocks may move |Pf|, which is at most 128 sqrt(n) */
+    const double rounding = sqrt(l->across * l->down) * ldexp(0.5, l->shift) / sqrt(pixels);
+    tm_level_row row = {
+        .pairs = c->pairs,
+        .across = l->across,
+        .block_x = l->block_x,
+        .w = (int)c->job->tmpl->width,
+        .covered = l->across * l->block_x,
+        .inverse_n = (float)(1 / count),
+        .inverse_d = tm_certified_covers_all(c) ? 0 : 1 / (float)(l->across * l->down * pixels),
+        .of_squares = (float)ldexp(1.0 / pixels, 2 * l->shift + c->square_shift),
+        .e_energy = (float)(count * ENERGY_ERROR),
+        .e_rest = (float)(count * REST_ERROR + (l->shift ? 256 * sqrt(count) * rounding : 0)),
+        .scale = (float)l->scale,
+        .spare = (float)(sqrt(count) * SPARE_ERROR + l->error),
+        .rest = (float)l->rest * (1 + ROOT_MARGIN),
+    };
+    memcpy(row.parts, c->parts, sizeof row.parts);
+    return row;
+}
+
+float tm_certified_least(const tm_certified *c, float score)
+{
+    return (score - (float)c->plan.level->slack) * (1 - ROOT_MARGIN);
 }
 
 void tm_certified_know(tm_certified *c, tm_candidate candidate)

@@ -44,6 +44,14 @@ size_t tm_certified_taps_size(const tm_job *job, const tm_level *level);
 void tm_certified_make(tm_certified *certified, const tm_cpu_kernels *kernels, const tm_job *job,
                        const tm_certified_plan *plan, char *taps);
 
+/* Whether the level's blocks tile the whole template. */
+bool tm_certified_covers_all(const tm_certified *certified);
+
+/* The bound with all its roundings, but for where the sums are, the windows' number, and least, which
+ * tm_certified_least says for windows that score so much. */
+tm_level_row tm_certified_row(const tm_certified *certified);
+float tm_certified_least(const tm_certified *certified, float score);
+
 /* Lets windows that rank below the candidate be left out. */
 void tm_certified_know(tm_certified *certified, tm_candidate candidate);
 
@@ -65,6 +73,5 @@ bool tm_certified_pays(tm_certified *certified, char *memory);
  * MEMORY. */
 tm_status tm_certified_guess(tm_cpu *cpu, tm_certified *certified, tm_candidate *best);
 void tm_guess_memory_free(tm_guess_memory *memory);
-
 
 #endif

@@ -19,13 +19,6 @@ enum {
 
 /* Scores are within 2^-22 of the true value, and the bound's own roundings below 2^-20. */
 #define SCORE_MARGIN 0x1p-19f
-/* Roots may be off by 2^-11 of themselves. */
-#define ROOT_MARGIN 0x1p-10f
-/* How far binary32 may be off in sums of n squares of at most 2^14: 16 and 32 roundings of n * 2^-10. */
-#define ENERGY_ERROR 0x1p-6
-#define REST_ERROR 0x1p-5
-/* And in products, which are at most 128 sqrt(n): 128 roundings. */
-#define SPARE_ERROR 0x1p-10
 
 typedef struct certified_tile {
     tm_certified *c;
@@ -42,13 +35,6 @@ typedef struct certified_tile {
     tm_level_columns windows, covered;
     uint16_t *passed;
 } certified_tile;
-
-static bool covers_all(const tm_certified *c)
-{
-    const tm_level *l = c->plan.level;
-    return l->across * l->block_x == c->job->tmpl->width &&
-           l->down * l->block_y == c->job->tmpl->height;
-}
 
 static size_t carve_tile(certified_tile *n, tm_certified *c, char *memory, int64_t width,
                          int64_t height)
@@ -73,7 +59,7 @@ static size_t carve_tile(certified_tile *n, tm_certified *c, char *memory, int64
     n->windows.squares = carve(&carver, columns * 4);
     n->windows.prefix = carve(&carver, columns * 4);
     n->windows.prefix_sq = carve(&carver, columns * 4);
-    if (!covers_all(c)) {
+    if (!tm_certified_covers_all(c)) {
         n->covered.sum = carve(&carver, columns * 4);
         n->covered.prefix = carve(&carver, columns * 4);
     }
@@ -171,31 +157,12 @@ static void start(certified_tile *n)
 
 static tm_level_row row_of(const certified_tile *n)
 {
-    const tm_level *l = n->level;
-    const double count = (double)n->c->job->tmpl->n;
-    const int pixels = l->block_x * l->block_y;
-    /* how far the rounding of blocks may move |Pf|, which is at most 128 sqrt(n) */
-    const double rounding = sqrt(l->across * l->down) * ldexp(0.5, l->shift) / sqrt(pixels);
-    tm_level_row row = {
-        .prefix = n->windows.prefix,
-        .prefix_sq = n->windows.prefix_sq,
-        .prefix_d = n->covered.prefix ? n->covered.prefix + l->x : NULL,
-        .pairs = n->c->pairs,
-        .across = l->across,
-        .block_x = l->block_x,
-        .w = (int)n->c->job->tmpl->width,
-        .covered = l->across * l->block_x,
-        .width = (int)n->tile->width,
-        .inverse_n = (float)(1 / count),
-        .inverse_d = n->covered.sum ? 1 / (float)(l->across * l->down * pixels) : 0,
-        .of_squares = (float)ldexp(1.0 / pixels, 2 * l->shift + n->c->square_shift),
-        .e_energy = (float)(count * ENERGY_ERROR),
-        .e_rest = (float)(count * REST_ERROR + (l->shift ? 256 * sqrt(count) * rounding : 0)),
-        .scale = (float)l->scale,
-        .spare = (float)(sqrt(count) * SPARE_ERROR + l->error),
-        .rest = (float)l->rest * (1 + ROOT_MARGIN),
-    };
-    memcpy(row.parts, n->c->parts, sizeof row.parts);
+    tm_level_row row = tm_certified_row(n->c);
+
+    row.prefix = n->windows.prefix;
+    row.prefix_sq = n->windows.prefix_sq;
+    row.prefix_d = n->covered.prefix ? n->covered.prefix + n->level->x : NULL;
+    row.width = (int)n->tile->width;
     return row;
 }
 
@@ -255,11 +222,9 @@ static float least_of(const certified_tile *n, tm_candidate best)
     return n->tile->scan ? fminf(score, tm_peak_scan_floor(n->tile->scan)) : score;
 }
 
-/* What the bound compares with for that. */
 static float least_for(const certified_tile *n, tm_candidate best)
 {
-    const float least = least_of(n, best) - (float)n->level->slack - SCORE_MARGIN;
-    return least * (1 - ROOT_MARGIN);
+    return tm_certified_least(n->c, least_of(n, best) - SCORE_MARGIN);
 }
 
 /* Scores the windows of a row that passed. */
