@@ -168,6 +168,9 @@ tm_level_row tm_certified_row(const tm_certified *c)
         .rest = (float)l->rest * (1 + ROOT_MARGIN),
     };
     memcpy(row.parts, c->parts, sizeof row.parts);
+    /* |f|^2 is known to within e_energy, which is taken off it */
+    for (int p = 0; p < TM_LEVEL_PARTS; p++)
+        row.parts[p].spare = row.parts[p].tail * (float)sqrt(2 * count * ENERGY_ERROR);
     return row;
 }
 

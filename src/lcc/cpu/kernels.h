@@ -192,11 +192,12 @@ typedef struct tm_level_pair {
 } tm_level_pair;
 
 /* The pairs of a level in parts, the greatest taps first. After each part it can be told what all
- * later ones add at most: tail * |f| + mean times the mean of the window's G. */
+ * later ones add at most: tail * |f| + mean times the mean of the window's G, and spare, as |f| may be
+ * greater than what is known of it. */
 enum { TM_LEVEL_PARTS = 4 };
 typedef struct tm_level_part {
     int end; /* of its pairs */
-    float tail, mean;
+    float tail, mean, spare;
 } tm_level_part;
 
 /* A row of windows: where the sums of each start, and what a bound takes of them. In binary32,

@@ -230,7 +230,8 @@ static int pass_windows(const tm_level_row *row, uint16_t *windows)
             for (int k = 0; k < AT_ONCE; k++) {
                 left[k] = vf_msub(vf_of_s32(p[k]), scale, spare);
                 const vf later = vf_nmadd(sums[k].length, vf_set1(-part->tail),
-                                          vf_mul(sums[k].mean, vf_set1(part->mean)));
+                                          vf_nmadd(sums[k].mean, vf_set1(-part->mean),
+                                                   vf_set1(part->spare)));
                 alive |= vf_ge(vf_add(left[k], later), sums[k].right);
             }
         }
