@@ -144,25 +144,88 @@ static void cpu_estimate(tm_device *d, const tm_job *jobs, size_t count,
     }
 }
 
-/* Leaves job->declined set where that does not pay. */
-static tm_status match_certified(tm_device *d, tm_job *job)
+/* Whether the template's last frames say that a search would not pay; sets the job's declined. */
+static bool skips(tm_device *d, tm_job *job)
 {
-    const tm_cpu_conditions conditions = conditions_of(d, job, d->memory);
     memory_of_declines *m = &d->declines[job->tmpl->hash % REMEMBERED];
-    tm_certified_plan plan;
 
     if (m->hash != job->tmpl->hash)
         *m = (memory_of_declines){.hash = job->tmpl->hash};
     job->declined = m->skipped < m->skip;
-    if (job->declined) {
-        m->skipped++;
-        return TM_OK;
-    }
-    tm_cpu_certified_plan(&plan, &conditions, job);
-    const tm_status status = tm_cpu_match(&d->direct, job, &plan);
-    m->skip = !job->declined ? 0 : (int)clamp(2 * m->skip, 1, MOST_SKIPPED);
+    m->skipped += job->declined;
+    return job->declined;
+}
+
+static void remember(tm_device *d, const tm_job *job)
+{
+    memory_of_declines *m = &d->declines[job->tmpl->hash % REMEMBERED];
+    m->skip = job->declined ? (int)clamp(2 * m->skip, 1, MOST_SKIPPED) : 0;
     m->skipped = 0;
+}
+
+static tm_certified_plan certified_plan_of(const tm_device *d, const tm_job *job,
+                                           const tm_level *shared)
+{
+    const tm_cpu_conditions conditions = conditions_of(d, job, d->memory);
+    tm_certified_plan plan;
+
+    tm_cpu_certified_plan(&plan, &conditions, job, shared);
+    return plan;
+}
+
+/* Leaves job->declined set where that does not pay. */
+static tm_status match_certified(tm_device *d, tm_job *job)
+{
+    if (skips(d, job))
+        return TM_OK;
+    const tm_certified_plan plan = certified_plan_of(d, job, NULL);
+    const tm_status status = tm_cpu_match(&d->direct, job, &plan);
+    remember(d, job);
     return status;
+}
+
+static bool same_blocks(const tm_level *a, const tm_level *b)
+{
+    return a->block_x == b->block_x && a->block_y == b->block_y;
+}
+
+/* Whether a job can share its sums with others. */
+static bool may_share(const tm_job *job)
+{
+    return job->certified && !job->tiling && !job->peaks;
+}
+
+/* Matches the first job with as many of the next ones as share its sums, and says how many those are;
+ * 0 if there is none. */
+static size_t match_group(tm_device *d, tm_job *jobs, size_t count, tm_status *status)
+{
+    tm_job *group[TM_CERTIFIED_GROUP];
+    tm_certified_plan plans[TM_CERTIFIED_GROUP];
+    size_t end = 0;
+    int size = 0;
+
+    for (; end < count && end < TM_CERTIFIED_GROUP; end++) {
+        const tm_job *job = &jobs[end];
+        if (!may_share(job) || job->tmpl->width != jobs->tmpl->width ||
+            job->tmpl->height != jobs->tmpl->height)
+            break;
+        plans[end] = certified_plan_of(d, job, end ? plans[0].level : NULL);
+        if (!same_blocks(plans[end].level, plans[0].level))
+            break;
+    }
+    if (end < 2)
+        return 0;
+    for (size_t i = 0; i < end; i++) {
+        if (skips(d, &jobs[i]))
+            continue;
+        plans[size] = plans[i];
+        plans[size].in_tiles = false;
+        group[size++] = &jobs[i];
+    }
+    *status = size ? tm_cpu_match_group(&d->direct, group, plans, size) : TM_OK;
+    for (int i = 0; i < size; i++)
+        remember(d, group[i]);
+    return end;
 }
 
 /* Matches what kernels and FFT take as it is. */
@@ -249,7 +312,11 @@ static tm_status cpu_match(tm_device *d, tm_job *jobs, size_t count, tm_work *wo
     tm_status status = TM_OK;
 
     *work = (tm_work){0};
-    for (size_t i = 0; i < count && status == TM_OK; i++) {
+    for (size_t i = 0, taken; i < count && status == TM_OK; i += taken) {
+        taken = match_group(d, jobs + i, count - i, &status);
+        if (taken)
+            continue;
+        taken = 1;
         status = match_job(d, &jobs[i], &why);
 #if TM_HAVE_FFTW
         if (jobs[i].tiling && tm_job_is_f32(&jobs[i]) && d->fft)

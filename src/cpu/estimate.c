@@ -90,21 +90,40 @@ static tm_certified_costs certified_costs_of(const char *kernels)
     return *costs;
 }
 
-double tm_cpu_certified_plan(tm_certified_plan *plan, const tm_cpu_conditions *c, const tm_job *job)
+/* Where a level costs so much more than the best one, to share the sums of others does not pay. */
+#define SHARED_COST 1.25
+
+static bool same_blocks(const tm_level *a, const tm_level *b)
+{
+    return a->block_x == b->block_x && a->block_y == b->block_y;
+}
+
+double tm_cpu_certified_plan(tm_certified_plan *plan, const tm_cpu_conditions *c, const tm_job *job,
+                             const tm_level *shared)
 {
     const tm_certified_costs costs = certified_costs_of(c->kernels);
     const tm_direct_costs direct = costs_of(tm_cpu_direct_costs, c->kernels);
     const tm_levels *levels = &job->tmpl->levels;
     const double windows = (double)job->geometry.map_width * (double)job->geometry.map_height;
-    double best = INFINITY;
+    const tm_level *like = NULL;
+    double best = INFINITY, like_ns = INFINITY;
 
     *plan = (tm_certified_plan){0};
     for (int i = 0; i < levels->count; i++) {
-        const double ns = certified_ns(&costs, &levels->list[i], job->tmpl);
+        const tm_level *level = &levels->list[i];
+        const double ns = certified_ns(&costs, level, job->tmpl);
         if (ns < best) {
             best = ns;
-            plan->level = &levels->list[i];
+            plan->level = level;
         }
+        if (shared && same_blocks(level, shared)) {
+            like = level;
+            like_ns = ns;
+        }
+    }
+    if (like_ns <= SHARED_COST * best) {
+        best = like_ns;
+        plan->level = like;
     }
     if (!plan->level)
         return INFINITY;
@@ -189,7 +208,7 @@ static void estimate_certified(tm_estimate *estimate, const tm_cpu_conditions *c
                                const tm_job *job)
 {
     tm_certified_plan plan;
-    const double ms = tm_cpu_certified_plan(&plan, c, job);
+    const double ms = tm_cpu_certified_plan(&plan, c, job, NULL);
 
     if (!plan.level)
         estimate->certified_fault = "the template has too few pixels, or no variance between blocks";

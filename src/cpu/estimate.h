@@ -20,8 +20,9 @@ void tm_cpu_estimate(tm_estimate *estimate, const tm_cpu_conditions *conditions,
                      const tm_job *job, bool wants_fft);
 
 /* The level that a certified search of such a job takes, NULL if none, and about how long it takes, in
- * milliseconds, where the template is in the picture. */
+ * milliseconds, where the template is in the picture. shared: of whose blocks there are sums already,
+ * or NULL; a level of the same is taken unless it costs much more. */
 double tm_cpu_certified_plan(tm_certified_plan *plan, const tm_cpu_conditions *conditions,
-                             const tm_job *job);
+                             const tm_job *job, const tm_level *shared);
 
 #endif

@@ -76,7 +76,7 @@ static double other_ms(const tm_matcher *m, const tm_estimate *estimate)
 }
 
 /* By FFT only where it can run. */
-static tm_status match_by_plan(tm_matcher *m, tm_job *job, const tm_plan *plan, tm_work *work)
+static void set_plan(const tm_matcher *m, tm_job *job, const tm_plan *plan)
 {
     const bool by_fft = plan->algorithm == TM_ALGORITHM_FFT && !plan->estimate.fault;
 
@@ -86,24 +86,28 @@ static tm_status match_by_plan(tm_matcher *m, tm_job *job, const tm_plan *plan, 
     job->declined = false;
     if (job->peaks && !plan->certified)
         job->peaks->cut = INT64_MIN;
-    const tm_status status = tm_cpu_backend()->match(m->cpu, job, 1, work, &m->message);
-    job->tiling = NULL; /* the plan does not last */
-    return status;
 }
 
-/* Makes another plan where certified search does not pay. */
-static tm_status match_on_cpu(tm_matcher *m, tm_job *job, tm_plan *plan, tm_work *work)
+/* Matches by the jobs' plans, and by another one where certified search does not pay. */
+static tm_status match_on_cpu(tm_matcher *m, tm_job *jobs, tm_plan *plans, size_t count,
+                              tm_work *work)
 {
-    const tm_status status = match_by_plan(m, job, plan, work);
-
-    if (status != TM_OK || !job->declined)
-        return status;
-    const double looked_ms = work->times.kernel;
-    *plan = plan_cpu(m, job, TM_STRATEGY_EXHAUSTIVE);
-    plan->estimate.certified_fault = "too few windows would be left out";
-    const tm_status again = match_by_plan(m, job, plan, work);
-    work->times.kernel += looked_ms;
-    return again;
+    for (size_t i = 0; i < count; i++)
+        set_plan(m, &jobs[i], &plans[i]);
+    tm_status status = tm_cpu_backend()->match(m->cpu, jobs, count, work, &m->message);
+    for (size_t i = 0; i < count && status == TM_OK; i++) {
+        const tm_work before = *work;
+        if (!jobs[i].declined)
+            continue;
+        plans[i] = plan_cpu(m, &jobs[i], TM_STRATEGY_EXHAUSTIVE);
+        plans[i].estimate.certified_fault = "too few windows would be left out";
+        set_plan(m, &jobs[i], &plans[i]);
+        status = tm_cpu_backend()->match(m->cpu, &jobs[i], 1, work, &m->message);
+        work->times.kernel += before.times.kernel;
+    }
+    for (size_t i = 0; i < count; i++)
+        jobs[i].tiling = NULL; /* the plans do not last */
+    return status;
 }
 
 static const char *why_cpu(const tm_matcher *m)
@@ -133,28 +137,42 @@ static void say_cpu(tm_matcher *m, const tm_job *job, const tm_plan *plan, const
     say_estimates(m, &plan->estimate);
 }
 
-static tm_status run_cpu(tm_matcher *m, tm_job *job)
+/* Runs the first job, with as many of the next ones as leave windows out too, and says how many. */
+static size_t run_cpu(tm_matcher *m, tm_job *jobs, size_t count, tm_status *status)
 {
-    tm_plan plan = plan_cpu(m, job, m->settings.strategy);
+    enum { MOST = 16 };
+    tm_plan plans[MOST];
     tm_work work;
+    size_t taken = 0;
 
-    if (!plan.certified)
-        m->missed_ms += plan.estimate.missed_ms;
+    while (taken < count && taken < MOST) {
+        plans[taken] = plan_cpu(m, &jobs[taken], m->settings.strategy);
+        if (taken && !(plans[taken].certified && plans[0].certified))
+            break;
+        taken++;
+    }
+    if (!plans[0].certified)
+        m->missed_ms += plans[0].estimate.missed_ms;
     snprintf(m->device, sizeof m->device, "cpu");
     m->plan[0] = '\0';
-    if (plan.algorithm == TM_ALGORITHM_FFT && plan.estimate.fault)
-        return tm_matcher_fail(m, TM_ERR_INVALID, "no FFT: %s", plan.estimate.fault);
-    const tm_status status = match_on_cpu(m, job, &plan, &work);
-    if (plan.algorithm == TM_ALGORITHM_REFERENCE) {
+    if (plans[0].algorithm == TM_ALGORITHM_FFT && plans[0].estimate.fault) {
+        *status = tm_matcher_fail(m, TM_ERR_INVALID, "no FFT: %s", plans[0].estimate.fault);
+        return taken;
+    }
+    *status = match_on_cpu(m, jobs, plans, taken, &work);
+    const tm_plan *last = &plans[taken - 1];
+    if (last->algorithm == TM_ALGORITHM_REFERENCE) {
         m->algorithm = "reference";
         tm_matcher_say(m, "reference on cpu, 1 thread: as asked");
     } else {
-        say_cpu(m, job, &plan, &work);
+        say_cpu(m, &jobs[taken - 1], last, &work);
     }
     m->times.kernel += work.times.kernel;
-    m->certified |= plan.certified;
-    m->scored += tm_job_scored(job);
-    return status;
+    for (size_t i = 0; i < taken; i++) {
+        m->certified |= plans[i].certified;
+        m->scored += tm_job_scored(&jobs[i]);
+    }
+    return taken;
 }
 
 /* Matches on the CPU what no device could. */
@@ -165,7 +183,7 @@ static tm_status rescue(void *context, tm_job *jobs, size_t count, tm_message *m
     for (size_t i = 0; i < count && status == TM_OK; i++) {
         tm_plan plan = plan_cpu(m, &jobs[i], m->settings.strategy);
         tm_work work;
-        status = match_on_cpu(m, &jobs[i], &plan, &work);
+        status = match_on_cpu(m, &jobs[i], &plan, 1, &work);
     }
     if (status != TM_OK)
         *message = m->message;
@@ -230,8 +248,8 @@ bool tm_matcher_certifies(const tm_matcher *m, const tm_job *job, double *part)
 tm_status tm_matcher_run_slice(tm_matcher *m, tm_job *slice)
 {
     tm_work work;
-    const tm_plan plan = {.algorithm = TM_ALGORITHM_DIRECT};
-    const tm_status status = match_by_plan(m, slice, &plan, &work);
+    tm_plan plan = {.algorithm = TM_ALGORITHM_DIRECT};
+    const tm_status status = match_on_cpu(m, slice, &plan, 1, &work);
 
     m->times.kernel += work.times.kernel;
     m->scored += tm_job_scored(slice);
@@ -265,8 +283,9 @@ tm_status tm_matcher_run(tm_matcher *m, tm_job *jobs, size_t count)
 {
     if (tm_matcher_uses_cuda(m, jobs, count))
         return run_cuda(m, jobs, count);
-    for (size_t i = 0; i < count; i++) {
-        const tm_status status = run_cpu(m, &jobs[i]);
+    for (size_t i = 0; i < count;) {
+        tm_status status;
+        i += run_cpu(m, jobs + i, count - i, &status);
         if (status != TM_OK)
             return status;
     }

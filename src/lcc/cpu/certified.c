@@ -124,6 +124,7 @@ void tm_certified_make(tm_certified *c, const tm_cpu_kernels *kernels, const tm_
                         .plan = *plan,
                         .taps = taps,
                         .taps_stride = (ptrdiff_t)taps_stride(job),
+                        .found = TM_NO_CANDIDATE,
                         .square_shift = square_shift_of(plan->level),
                         .best = job->known ? job->known->value : INT64_MIN};
     memset(taps, 0, (size_t)(c->taps_stride * t->height));
@@ -184,10 +185,12 @@ void tm_certified_know(tm_certified *c, tm_candidate candidate)
     int64_t best;
 #pragma omp atomic read
     best = c->best;
-    if (candidate.value <= best)
+    if (candidate.value < best)
         return;
 #pragma omp critical(tm_certified_best)
     {
+        if (tm_candidate_beats(candidate, c->found))
+            c->found = candidate;
 #pragma omp atomic read
         best = c->best;
         if (candidate.value > best) {

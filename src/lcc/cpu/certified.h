@@ -20,7 +20,7 @@ typedef struct tm_certified_plan {
 /* Maps of so many windows are looked at in a few places first. */
 #define TM_CERTIFIED_TRIAL 200000
 
-/* One match, seen by all its threads. */
+/* One template's match, seen by all its threads. */
 typedef struct tm_certified {
     const tm_cpu_kernels *kernels;
     const tm_job *job;
@@ -30,6 +30,7 @@ typedef struct tm_certified {
     const tm_level_pair *pairs; /* the level's taps */
     tm_level_part parts[TM_LEVEL_PARTS];
     int square_shift;
+    tm_candidate found;  /* the best that a thread told of */
     _Alignas(128) int64_t best;  /* rank of a window of the job; by atomic operations, as all below */
     int64_t looked, passed, tiles;
     int64_t scored;
@@ -52,26 +53,31 @@ bool tm_certified_covers_all(const tm_certified *certified);
 tm_level_row tm_certified_row(const tm_certified *certified);
 float tm_certified_least(const tm_certified *certified, float score);
 
-/* Lets windows that rank below the candidate be left out. */
+/* Takes a window of the job as found; those that rank below it are left out from then on. */
 void tm_certified_know(tm_certified *certified, tm_candidate candidate);
 
 /* What is to be made of windows that many threads score exhaustively. */
 void tm_certified_note_scored(tm_certified *certified, int64_t windows);
 
 size_t tm_certified_tile_size(const tm_certified *certified, int64_t width, int64_t height);
-/* Makes a tile's rows from the top down, and says how many: fewer than all
- * where the bound leaves too little out. *best becomes the best of these windows, if they have one
- * that ranks before it. */
+/* Makes a tile's rows from the top down, and says how many: fewer than all where the bound leaves too
+ * little out. *best becomes the best of these windows, if they have one that ranks before it. */
 int64_t tm_certified_tile(tm_certified *certified, char *memory, const tm_tile *tile,
                           tm_candidate *best);
+
+/* Templates of one size, by levels of the same blocks, of which the best matches alone are wanted:
+ * the sums are made once for all. What is found is told to each. */
+enum { TM_CERTIFIED_GROUP = 16 };
+void tm_certified_group_tile(tm_certified *certified, int count, char *memory,
+                             const tm_tile *tile);
 
 /* Whether so few windows pass in some places of the map that the search pays. memory is for a tile of
  * TM_CERTIFIED_TRIAL_WIDTH x TM_CERTIFIED_TRIAL_ROWS. */
 bool tm_certified_pays(tm_certified *certified, char *memory);
 
-/* Looks for a good window on a reduced frame: the best of those scored, or TM_NO_CANDIDATE. Errors:
- * MEMORY. */
-tm_status tm_certified_guess(tm_cpu *cpu, tm_certified *certified, tm_candidate *best);
+/* Looks for a good window on a reduced frame, and knows it then. reduced: the last call was for the same
+ * frame, and a template of the same size. Errors: MEMORY. */
+tm_status tm_certified_guess(tm_cpu *cpu, tm_certified *certified, bool reduced);
 void tm_guess_memory_free(tm_guess_memory *memory);
 
 #endif

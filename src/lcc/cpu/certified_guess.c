@@ -187,7 +187,7 @@ static void climb(const climber *k, int64_t *x, int64_t *y)
     }
 }
 
-tm_status tm_certified_guess(tm_cpu *cpu, tm_certified *c, tm_candidate *best)
+tm_status tm_certified_guess(tm_cpu *cpu, tm_certified *c, bool reduced)
 {
     const tm_job *job = c->job;
     const tm_levels *l = &job->tmpl->levels;
@@ -196,11 +196,11 @@ tm_status tm_certified_guess(tm_cpu *cpu, tm_certified *c, tm_candidate *best)
     const int64_t most = clamp(g->map_width * g->map_height / WINDOWS_A_GUESS, 0, MOST_GUESSES);
     tm_job coarse = {.metric = TM_METRIC_LCC, .tmpl = l->coarse, .peaks = &m->list};
 
-    *best = (tm_candidate)TM_NO_CANDIDATE;
     if (!l->coarse || !most || job->frame.width < job->tmpl->width ||
         job->frame.height < job->tmpl->height)
         return TM_OK;
-    tm_status status = reduce(cpu, job, &coarse.frame);
+    tm_status status = reduced ? TM_OK : reduce(cpu, job, &m->reduced);
+    coarse.frame = m->reduced;
     if (status == TM_OK)
         status = tm_geometry_init(&coarse.geometry, TM_DOMAIN_VALID, coarse.frame.width,
                                   coarse.frame.height, l->coarse->width, l->coarse->height);
@@ -226,11 +226,8 @@ tm_status tm_certified_guess(tm_cpu *cpu, tm_certified *c, tm_candidate *best)
         int64_t y = smaller(at / coarse.geometry.map_width * l->cell_y,
                             job->frame.height - job->tmpl->height);
         climb(&way, &x, &y);
-        const tm_candidate found = score_at(&all, x, y);
+        tm_certified_know(c, score_at(&all, x, y));
         c->scored++;
-        if (tm_candidate_beats(found, *best))
-            *best = found;
     }
-    tm_certified_know(c, *best);
     return TM_OK;
 }

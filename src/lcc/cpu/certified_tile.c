@@ -242,7 +242,7 @@ static void score_row(const certified_tile *n, int count, int y, float *map, tm_
         if (tm_candidate_beats(candidate, *best))
             *best = candidate;
     }
-    if (best->value > before.value)
+    if (tm_candidate_beats(*best, before))
         tm_certified_know(n->c, *best);
 }
 
@@ -335,14 +335,14 @@ static int pass_all(const tm_level_row *row, uint16_t *windows)
     return row->width;
 }
 
-/* Looks at a row of windows and scores those that pass; returns their number. */
-static int match_row(const certified_tile *n, tm_level_row *row, int y, float *map,
-                     tm_candidate *best)
+/* Looks at a row of windows, whose sums are made, and scores those that pass; returns their number. */
+static int look_at_row(const certified_tile *n, const tm_level_row *row, int y, float *map,
+                       tm_candidate *best)
 {
-    make_row(n, row, y);
     const int count =
         row->least > 0 ? n->c->kernels->pass_windows(row, n->passed) : pass_all(row, n->passed);
     score_row(n, count, y, map, best);
+    add_looks(n->c, row->width, count);
     return count;
 }
 
@@ -379,13 +379,46 @@ int64_t tm_certified_tile(tm_certified *c, char *memory, const tm_tile *tile, tm
             return tile->height;
         float *map = begin_row(tile);
         if (!lost) {
-            const int count = match_row(&n, &row, (int)y, map, best);
-            add_looks(c, row.width, count);
+            make_row(&n, &row, (int)y);
             looked += row.width;
-            passed += count;
+            passed += look_at_row(&n, &row, (int)y, map, best);
         }
         if (tile->scan)
             tm_peak_scan_row_done(tile->scan);
     }
     return y;
+}
+
+void tm_certified_group_tile(tm_certified *certified, int count, char *memory, const tm_tile *tile)
+{
+    tm_level_row rows[TM_CERTIFIED_GROUP];
+    tm_candidate bests[TM_CERTIFIED_GROUP];
+    certified_tile n;
+
+    carve_tile(&n, certified, memory, tile->width, tile->height);
+    n.tile = tile;
+    start(&n);
+    for (int k = 0; k < count; k++) {
+        n.c = &certified[k];
+        rows[k] = row_of(&n);
+        bests[k] = (tm_candidate)TM_NO_CANDIDATE;
+    }
+    for (int y = 0; y < tile->height; y++) {
+        int left = 0;
+        make_row(&n, &rows[0], y);
+        for (int k = 0; k < count; k++) {
+            n.c = &certified[k];
+            if (is_lost(n.c))
+                continue;
+            if (k) {
+                memcpy(rows[k].blocks, rows[0].blocks, (size_t)n.level->down * sizeof *rows[k].blocks);
+                rows[k].squares = rows[0].squares;
+            }
+            rows[k].least = least_for(&n, bests[k]);
+            look_at_row(&n, &rows[k], y, NULL, &bests[k]);
+            left++;
+        }
+        if (!left)
+            return;
+    }
 }

@@ -145,75 +145,153 @@ bool tm_cpu_takes(const tm_job *job)
     return tm_job_is_plain(job) || (!tm_job_is_f32(job) && fits_32_bits(job->tmpl));
 }
 
-/* Prepares a certified search and looks for a window to begin with, which becomes *guess. */
-static tm_status begin_certified(run *r, tm_certified *certified, const tm_certified_plan *plan,
-                                 tm_candidate *guess)
+/* Whether the search pays; sets the job's declined. */
+static tm_status try_certified(tm_cpu *cpu, tm_certified *certified, tm_job *job)
 {
-    tm_cpu *cpu = r->cpu;
-    const tm_geometry *g = &r->job->geometry;
-
-    if (!grow(&cpu->certified_taps, &cpu->certified_taps_size,
-              tm_certified_taps_size(r->job, plan->level)))
-        return TM_ERR_MEMORY;
-    tm_certified_make(certified, &cpu->kernels, r->job, plan, cpu->certified_taps);
-    const tm_status status = tm_certified_guess(cpu, certified, guess);
-    r->certified = certified;
-    if (status != TM_OK || g->map_width * g->map_height < TM_CERTIFIED_TRIAL)
-        return status;
+    const tm_geometry *g = &job->geometry;
     tm_cpu_scratch *s = &cpu->scratch[0];
+
+    if (g->map_width * g->map_height < TM_CERTIFIED_TRIAL)
+        return TM_OK;
     if (!grow(&s->memory, &s->size,
               tm_certified_tile_size(certified, TM_CERTIFIED_TRIAL_WIDTH, TM_CERTIFIED_TRIAL_ROWS)))
         return TM_ERR_MEMORY;
     const int64_t known = certified->best;
-    if (r->job->peaks)
-        certified->best = smaller(known, tm_peak_list_least(r->job->peaks));
-    r->job->declined = !tm_certified_pays(certified, s->memory);
+    if (job->peaks)
+        certified->best = smaller(known, tm_peak_list_least(job->peaks));
+    job->declined = !tm_certified_pays(certified, s->memory);
     certified->best = known;
     return TM_OK;
+}
+
+/* Prepares certified searches, of one frame and template size; those whose job is not declined are
+ * count then, one after the other. */
+static tm_status begin_certified(tm_cpu *cpu, tm_certified *certified, tm_job *const *jobs,
+                                 const tm_certified_plan *plans, int *count)
+{
+    const size_t size = tm_certified_taps_size(jobs[0], plans[0].level);
+    int kept = 0;
+
+    if (!grow(&cpu->certified_taps, &cpu->certified_taps_size, size * (size_t)*count))
+        return TM_ERR_MEMORY;
+    for (int i = 0; i < *count; i++) {
+        tm_certified *c = &certified[kept];
+        tm_certified_make(c, &cpu->kernels, jobs[i], &plans[i],
+                          cpu->certified_taps + size * (size_t)kept);
+        tm_status status = tm_certified_guess(cpu, c, i > 0);
+        if (status == TM_OK)
+            status = try_certified(cpu, c, jobs[i]);
+        if (status != TM_OK)
+            return status;
+        kept += !jobs[i]->declined;
+    }
+    *count = kept;
+    return TM_OK;
+}
+
+/* The tiles of certified search are broad and high: their sums begin anew in each. */
+static tm_tiles certified_tiles(const tm_job *job, int threads)
+{
+    return tile_map(&job->geometry, threads, TM_CERTIFIED_WIDTH,
+                    larger(TILE_HEIGHT, CERTIFIED_HEIGHTS * job->tmpl->height));
+}
+
+static int threads_for(const tm_cpu *cpu, const tm_job *job)
+{
+    const tm_geometry *g = &job->geometry;
+    const double work = (double)g->map_width * (double)g->map_height *
+                        ((double)job->tmpl->n + WINDOW_WORK);
+    return work < SMALL_JOB ? 1 : cpu->threads;
 }
 
 tm_status tm_cpu_match(tm_cpu *cpu, tm_job *job, const tm_certified_plan *plan)
 {
     const tm_geometry *g = &job->geometry;
     const tm_template *t = job->tmpl;
-    bool small = (double)g->map_width * (double)g->map_height * ((double)t->n + WINDOW_WORK) < SMALL_JOB;
-    int threads = small ? 1 : cpu->threads;
-    int64_t width = TILE_WIDTH, height = TILE_HEIGHT;
+    const int threads = threads_for(cpu, job);
     run r = {.cpu = cpu,
              .job = job,
              .sums_32 = fits_32_bits(t),
              .packed = {.w = (int)t->width, .h = (int)t->height}};
-    tm_candidate guess = TM_NO_CANDIDATE;
     tm_certified certified;
     tm_tile_planes planes;
+    int searches = plan != NULL;
 
     if (plan) {
-        const tm_status status = begin_certified(&r, &certified, plan, &guess);
+        const tm_status status = begin_certified(cpu, &certified, &job, plan, &searches);
         if (status != TM_OK || job->declined)
             return status;
-        width = TM_CERTIFIED_WIDTH;
-        height = larger(TILE_HEIGHT, CERTIFIED_HEIGHTS * t->height);
+        r.certified = &certified;
     }
     if (!tm_job_is_plain(job)) {
         tm_tile_planes_make(&planes, job);
         r.planes = &planes;
-        if (wants_small_tiles(&planes)) {
-            width = SMALL_TILE_WIDTH;
-            height = SMALL_TILE_HEIGHT;
-        }
     }
     if (!pack(&r)) /* after the guess, which packs its own */
         return TM_ERR_MEMORY;
-    const tm_tiles tiles = tile_map(g, threads, width, height);
+    const bool small = r.planes && wants_small_tiles(r.planes);
+    const tm_tiles tiles = plan    ? certified_tiles(job, threads)
+                           : small ? tile_map(g, threads, SMALL_TILE_WIDTH, SMALL_TILE_HEIGHT)
+                                   : tile_map(g, threads, TILE_WIDTH, TILE_HEIGHT);
     r.needed = scratch_size(&r, &tiles);
     const tm_status status = tm_tiles_match(
         job, &tiles, threads, &(tm_tile_work){.context = &r, .begin = begin, .match = match_tile});
-    job->declined = plan && certified.given_up;
+    job->scored = g->map_width * g->map_height;
+    if (!plan)
+        return status;
+    job->declined = certified.given_up;
     if (job->declined && job->peaks)
         tm_peak_list_clear(job->peaks);
-    if (plan && tm_candidate_beats(guess, job->best))
-        job->best = guess;
-    job->scored = plan ? certified.scored : g->map_width * g->map_height;
+    if (tm_candidate_beats(certified.found, job->best))
+        job->best = certified.found;
+    job->scored = certified.scored;
+    return status;
+}
+
+/* A group of templates, seen by all threads. */
+typedef struct group_run {
+    run run; /* its scratch memory */
+    tm_certified *certified;
+    int count;
+} group_run;
+
+static void *begin_group(void *context, int thread)
+{
+    group_run *r = context;
+    return begin(&r->run, thread);
+}
+
+static void match_group_tile(void *context, void *memory, const tm_tile *tile, tm_candidate *best)
+{
+    const group_run *r = context;
+    (void)best; /* each search has its own */
+    tm_certified_group_tile(r->certified, r->count, memory, tile);
+}
+
+tm_status tm_cpu_match_group(tm_cpu *cpu, tm_job *const *jobs, const tm_certified_plan *plans,
+                             int count)
+{
+    tm_certified certified[TM_CERTIFIED_GROUP];
+    const int threads = threads_for(cpu, jobs[0]);
+    group_run r = {.run = {.cpu = cpu}, .certified = certified, .count = count};
+
+    tm_status status = begin_certified(cpu, certified, jobs, plans, &r.count);
+    if (status != TM_OK || r.count == 0)
+        return status;
+    const tm_tiles tiles = certified_tiles(jobs[0], threads);
+    r.run.needed = tm_certified_tile_size(certified, tiles.width, tiles.height);
+    tm_job map = *certified[0].job;
+    status = tm_tiles_match(
+        &map, &tiles, threads,
+        &(tm_tile_work){.context = &r, .begin = begin_group, .match = match_group_tile});
+    for (int i = 0, k = 0; i < count; i++) {
+        if (jobs[i]->declined)
+            continue;
+        const tm_certified *c = &certified[k++];
+        jobs[i]->declined = c->given_up;
+        jobs[i]->best = c->found;
+        jobs[i]->scored = c->scored;
+    }
     return status;
 }
 

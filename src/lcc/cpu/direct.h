@@ -10,6 +10,7 @@ typedef struct tm_cpu_scratch tm_cpu_scratch;
 /* What the first guess of a certified search keeps. */
 typedef struct tm_guess_memory {
     uint8_t *cells, *window;
+    tm_image reduced; /* the frame, whose samples are the cells */
     size_t cells_size, window_size;
     tm_peak_list list;
     bool has_list;
@@ -40,5 +41,11 @@ struct tm_certified_plan; /* certified.h */
 /* Matches a job that it takes, and sets its scored. By certified search where there is a plan, and
  * tm_certified_takes the job; sets its declined, and no more, where that does not pay. Errors: MEMORY. */
 tm_status tm_cpu_match(tm_cpu *cpu, tm_job *job, const struct tm_certified_plan *certified);
+
+/* The best matches of up to TM_CERTIFIED_GROUP templates of one size in one frame, by certified search:
+ * sets each job's best and scored, or its declined. The jobs want neither maps nor peaks, the levels have
+ * the same blocks, and no plan is in_tiles. Errors: MEMORY. */
+tm_status tm_cpu_match_group(tm_cpu *cpu, tm_job *const *jobs,
+                             const struct tm_certified_plan *plans, int count);
 
 #endif
