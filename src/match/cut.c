@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* Of peaks with boxes so far apart that none overlaps two of them, each is a match, or overlapped
  * by one that ranks before it, and by another one than the next: so there are as many matches as
- * such peaks that score as much as the worst of them. They are looked for in some strips of the
- * map, which are searched exhaustively. */
+ * such peaks that score as much as the worst of them. They are looked for in likely places, and
+ * then in some strips of the map, which are searched exhaustively. */
 #include "match/cut.h"
 
 #include <stdlib.h>
 
 #include "integers.h"
 #include "lcc/slices.h"
+#include "match/places.h"
 #include "match/suppress.h"
 
 /* A probe is as many strips, spread over the map, as have LEAST_ROWS rows, and one row of PART in
  * all, or fewer, so that it takes one part of PART of what the search would take otherwise. */
 enum { MOST_STRIPS = 4, LEAST_ROWS = 4, PART = 24 };
+
+/* Places that are looked at besides as many as are needed, as some are no match. */
+enum { SPARE_PLACES = 6 };
 
 /* More matches than this are not looked for so: few maps have them far apart in the strips. */
 enum { MOST_MATCHES = 1000, MOST_PEAKS = 1 << 14 };
@@ -44,6 +48,7 @@ static tm_status search_strip(tm_matcher *m, const tm_job *job, tm_rows rows, tm
     const tm_status status = tm_matcher_run_slice(m, &strip);
     if (status == TM_OK)
         tm_job_merge(&whole, &strip, rows);
+    m->scored += tm_job_scored(&strip);
     tm_peak_list_free(&own);
     return status;
 }
@@ -59,8 +64,6 @@ static tm_status search_strips(tm_matcher *m, const tm_job *job, double part, tm
         const int64_t rows = all / strips, first = height * (2 * i + 1) / (2 * strips) - rows / 2;
         status = search_strip(m, job, (tm_rows){first, first + rows}, found);
     }
-    if (status == TM_OK && !tm_peak_list_finish(found))
-        status = tm_matcher_fail_plain(m, TM_ERR_MEMORY);
     return status;
 }
 
@@ -72,14 +75,16 @@ static bool take_apart(tm_cut *cut, const tm_peak_list *found, const tm_geometry
     tm_suppressor taken;
     bool good = true;
 
+    tm_cut_free(cut);
     cut->apart = malloc((found->above.count + 1) * sizeof *cut->apart);
     /* boxes that one box can overlap both of are nearer to each other than twice its size less 1 */
     tm_suppressor_init(&taken, 2 * g->template_width - 1, 2 * g->template_height - 1, 0);
     for (size_t i = 0; i < found->above.count && cut->apart && good; i++) {
         const tm_candidate peak = found->above.items[i];
         const int64_t x = peak.position % g->map_width, y = peak.position / g->map_width;
-        if (overlap < 1 && tm_suppressor_covers(&taken, x, y))
-            continue;
+        if (overlap < 1 ? tm_suppressor_covers(&taken, x, y)
+                        : cut->count && cut->apart[cut->count - 1].position == peak.position)
+            continue; /* or it was found twice */
         good = overlap >= 1 || tm_suppressor_take(&taken, x, y);
         cut->apart[cut->count++] = peak;
         if (cut->count >= needed && (floor == INT64_MIN || peak.value < floor))
@@ -87,6 +92,34 @@ static bool take_apart(tm_cut *cut, const tm_peak_list *found, const tm_geometry
     }
     tm_suppressor_free(&taken);
     return cut->apart && good;
+}
+
+/* Whether a cut can be made of those. */
+static bool suffices(const tm_cut *cut, size_t needed, int64_t floor)
+{
+    return (needed && cut->count >= needed) ||
+           (cut->count && floor > INT64_MIN && cut->apart[cut->count - 1].value < floor);
+}
+
+/* Looks for peaks in likely places, and where that does not suffice, in the strips. */
+static tm_status probe(tm_matcher *m, const tm_search *search, const tm_job *job, double part,
+                       tm_cut *cut)
+{
+    const int64_t floor = job->peaks->search.floor;
+    const size_t needed = needed_of(search);
+    tm_peak_list found;
+    tm_status status = TM_OK;
+
+    tm_peak_list_init(&found, &(tm_peak_search){.floor = INT64_MIN, .most = MOST_PEAKS});
+    for (int i = 0; i < 2 && status == TM_OK && !suffices(cut, needed, floor); i++) {
+        status = i ? search_strips(m, job, part, &found)
+                   : tm_places_find(m, job, needed + SPARE_PLACES, floor, &found);
+        if (status == TM_OK && (!tm_peak_list_finish(&found) ||
+                                !take_apart(cut, &found, &job->geometry, search->overlap, needed, floor)))
+            status = tm_matcher_fail_plain(m, TM_ERR_MEMORY);
+    }
+    tm_peak_list_free(&found);
+    return status;
 }
 
 /* As many matches as are needed score this or more; or all that reach the floor do, and probably
@@ -147,7 +180,6 @@ tm_status tm_cut_choose(tm_matcher *m, const tm_search *search, tm_job *job, tm_
     const int64_t floor = job->peaks->search.floor;
     const size_t needed = needed_of(search);
     tm_job best = *job;
-    tm_peak_list found;
     double part;
 
     *cut = (tm_cut){0};
@@ -156,14 +188,9 @@ tm_status tm_cut_choose(tm_matcher *m, const tm_search *search, tm_job *job, tm_
                                       : needed && floor < tm_score_order(HIGH_SCORE);
     if (!helps || !tm_matcher_certifies(m, &best, &part) || !may_pay(m, job))
         return TM_OK;
-    tm_peak_list_init(&found, &(tm_peak_search){.floor = INT64_MIN, .most = MOST_PEAKS});
-    tm_status status = search_strips(m, job, part, &found);
-    if (status == TM_OK &&
-        !take_apart(cut, &found, &job->geometry, search->overlap, needed, floor))
-        status = tm_matcher_fail_plain(m, TM_ERR_MEMORY);
+    const tm_status status = probe(m, search, job, part, cut);
     if (status == TM_OK)
         job->peaks->cut = cut_of(cut, needed, floor, search->margin);
-    tm_peak_list_free(&found);
     return status;
 }
 

@@ -12,7 +12,7 @@ typedef struct tm_cut {
     size_t count;
 } tm_cut;
 
-/* Looks at some rows of the job's map, where certified search would be chosen for it, and sets
+/* Looks at some of the job's windows, where certified search would be chosen for it, and sets
  * job->peaks->cut, so low that the search will most likely find all peaks that it needs.
  * job->peaks is still empty. *cut is to be freed, also after a failure. Errors: MEMORY and those
  * of a match. */

@@ -73,7 +73,8 @@ bool tm_matcher_uses_cuda(tm_matcher *matcher, const tm_job *jobs, size_t count)
  * direct algorithm the quickest other way takes, at most 1. */
 bool tm_matcher_certifies(const tm_matcher *matcher, const tm_job *job, double *part);
 
-/* Runs a slice of a job on the CPU, directly and exhaustively, in the same call. */
+/* Runs a slice of a job on the CPU, directly and exhaustively, in the same call. Its windows are not
+ * counted. */
 tm_status tm_matcher_run_slice(tm_matcher *matcher, tm_job *slice);
 
 /* Runs more jobs in the same call: its times and its warning go on. */

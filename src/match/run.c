@@ -252,7 +252,6 @@ tm_status tm_matcher_run_slice(tm_matcher *m, tm_job *slice)
     const tm_status status = match_on_cpu(m, slice, &plan, 1, &work);
 
     m->times.kernel += work.times.kernel;
-    m->scored += tm_job_scored(slice);
     return status;
 }
 
