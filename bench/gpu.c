@@ -53,7 +53,7 @@ tm_plan bench_gpu_plan(const bench_gpu *gpu, const tm_job *job, tm_algorithm alg
 {
     const tm_cuda_conditions resident = {.traits = gpu->plugin->traits(gpu->cuda)};
     tm_estimate estimate;
-    tm_cuda_estimate(&estimate, &resident, job, algorithm);
+    tm_cuda_estimate(&estimate, &resident, job, algorithm, strategy);
     return tm_plan_choose(&estimate, algorithm, strategy);
 }
 

@@ -22,6 +22,7 @@ static void drop_group(tm_group *group)
     tm_device_free(group->fragments);
     tm_device_free(group->wide_fragments);
     tm_device_free(group->table);
+    tm_certified_drop(&group->certified);
     tm_fft_drop_spectrum(&group->spectrum);
     free(group->keys);
     free(group->samples);
@@ -155,6 +156,8 @@ cudaError_t tm_fetch_group(tm_cuda *cuda, const tm_job *jobs, size_t count, tm_g
         error = load_group(cuda, group, jobs, count);
     if (error == cudaSuccess && !jobs->tiling)
         error = prepare_direct(cuda, group, jobs);
+    if (error == cudaSuccess && !group->certified.memory && tm_cuda_certified_takes(cuda, jobs))
+        error = tm_certified_prepare(&group->certified, group->keys, count, cuda->stream);
     if (error != cudaSuccess) {
         drop_group(group);
         return error;

@@ -3,6 +3,7 @@
 #ifndef TMATCH_CUDA_CACHE_CUH
 #define TMATCH_CUDA_CACHE_CUH
 
+#include "cuda/certified.cuh"
 #include "cuda/plugin.h"
 #include "fft/cuda/fft.cuh"
 #include "lcc/cuda/tensor/tensor.h"
@@ -16,7 +17,8 @@ typedef struct tm_group {
     void *fragments;           /* for the tensor cores, or NULL */
     void *wide_fragments;      /* where a job wanted them, or NULL */
     tm_tensor_template *table; /* with the fragments */
-    size_t bytes;              /* of these four */
+    tm_certified_group certified;
+    size_t bytes;              /* of these five */
     tm_fft_spectrum spectrum;  /* of a single template that FFT has matched */
     uint64_t used;             /* the cache's clock when it was last asked for */
 } tm_group;

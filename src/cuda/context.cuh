@@ -40,6 +40,8 @@ struct tm_device {
 
     tm_device_frame plain, raw; /* 8-bit gray; any other format as it came */
     tm_buffer map, candidates, bests;
+    tm_buffer certified; /* state, bounds and lists of its launches */
+    bool all_windows;    /* certified search left too many: this time without */
     tm_device_peaks peaks;
 
     /* formats other than 8-bit gray */

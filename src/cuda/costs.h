@@ -40,6 +40,15 @@ static const tm_direct_costs tm_cuda_f32_costs = {NULL, 0.039, 0.00045, 0.000135
 #define TM_CUDA_TENSOR_STEP_NS 0.00489
 #define TM_CUDA_TENSOR_LONE_STEP_NS 0.00548
 
+/* Certified search: a cell window costs TM_CUDA_CERTIFIED_CELL_NS and each instruction of its
+ * products, of 32 cell windows, TM_CUDA_CERTIFIED_PRODUCT_NS; its scores then TM_CUDA_CERTIFIED_SCORED
+ * of what all take, or where eps is above TM_CUDA_CERTIFIED_EPS as much as all. Set by hand. */
+#define TM_CUDA_CERTIFIED_CALL_NS 2.4e4
+#define TM_CUDA_CERTIFIED_CELL_NS 0.0038
+#define TM_CUDA_CERTIFIED_PRODUCT_NS 0.0014
+#define TM_CUDA_CERTIFIED_SCORED 0.1
+#define TM_CUDA_CERTIFIED_EPS 0.8
+
 static const tm_fft_length tm_cuda_fft_lengths[] = {
     /* cuda lengths: fitted */
     {256, 0.00351}, {512, 0.00387}, {768, 0.005}, {1024, 0.00482}, {1152, 0.00466},

@@ -7,6 +7,7 @@
 #include "cuda/schedule.h"
 #include "fft/tiling.h"
 #include "integers.h"
+#include "lcc/cuda/certified/cells.h"
 #include "lcc/cuda/tensor/limits.h"
 #include "lcc/planes.h"
 
@@ -78,6 +79,43 @@ static double launch_ms(const tm_cuda_conditions *c, const tm_job *job, int64_t 
     return (load.windows * window + TM_CUDA_TENSOR_CALL_NS) * 1e-6;
 }
 
+const char *tm_cuda_certified_fault(const tm_device_traits *traits, const tm_job *job)
+{
+    const char *fault = tm_certified_fault(job);
+    const tm_geometry *g = &job->geometry;
+    tm_cells cells;
+
+    return fault              ? fault
+           : !traits->certified ? "the device has none"
+           : job->peaks       ? "on a GPU it is for the best match alone"
+           : job->tmpl->flat  ? "the template is flat"
+           : g->map_width * g->map_height > INT32_MAX ? "the map is too large"
+           : !tm_cells_choose(&cells, g->template_width, g->template_height)
+               ? "the template is too small or too narrow"
+               : NULL;
+}
+
+/* What certified search takes for so many rows of the map. Where its bounds say too little, all
+ * windows are scored after them. */
+static double certified_launch_ms(const tm_cuda_conditions *c, const tm_job *job, int64_t rows)
+{
+    const tm_geometry *g = &job->geometry;
+    const double all = launch_ms(c, job, rows);
+    tm_cells cells;
+
+    if (!tm_cells_choose(&cells, g->template_width, g->template_height))
+        return INFINITY;
+    const double area = (double)cells.size * cells.size,
+                 products = ceil(area / 4) * ((cells.down + 1) / 2),
+                 count = (double)g->map_width * (double)rows / area;
+    const double ns = TM_CUDA_CERTIFIED_CALL_NS +
+                      count * scale_of(c) *
+                          (TM_CUDA_CERTIFIED_CELL_NS + products * TM_CUDA_CERTIFIED_PRODUCT_NS);
+    return ns * 1e-6 + all * (tm_cells_eps(&cells, job->tmpl) > TM_CUDA_CERTIFIED_EPS
+                                  ? 1
+                                  : TM_CUDA_CERTIFIED_SCORED);
+}
+
 static tm_chunks chunks_of(const tm_cuda_conditions *c, const tm_job *job)
 {
     return tm_chunks_make(job, c->map != TM_TRANSFER_NONE,
@@ -112,7 +150,7 @@ static double copies_ms(const tm_cuda_conditions *c, const tm_job *job)
 
 /* How long the call takes, divided by its templates: each chunk is launched when its rows are there
  * and the chunk before is done, and comes back when it is done itself. */
-static double direct_ms(const tm_cuda_conditions *c, const tm_job *job)
+static double direct_ms(const tm_cuda_conditions *c, const tm_job *job, bool certified)
 {
     const tm_geometry *g = &job->geometry;
     const tm_chunks chunks = chunks_of(c, job);
@@ -124,7 +162,8 @@ static double direct_ms(const tm_cuda_conditions *c, const tm_job *job)
     for (int64_t first = 0, end; first < g->map_height; first = end) {
         end = tm_chunks_end(&chunks, first);
         const double there = (double)tm_chunks_needed(&chunks, end) * r.in_ms + rests;
-        launched = fmax(launched, there) + launches * launch_ms(c, job, end - first);
+        launched = fmax(launched, there) +
+                   launches * (certified ? certified_launch_ms : launch_ms)(c, job, end - first);
         back = fmax(back, launched) + (double)(end - first) * r.out_ms;
         if (c->frame != TM_TRANSFER_NONE)
             rests += TM_CUDA_CHUNK_COPY_NS * 1e-6;
@@ -162,14 +201,16 @@ static const char *estimate_fft(tm_estimate *estimate, const tm_cuda_conditions 
 }
 
 void tm_cuda_estimate(tm_estimate *estimate, const tm_cuda_conditions *c, const tm_job *job,
-                      tm_algorithm wanted)
+                      tm_algorithm wanted, tm_strategy strategy)
 {
     const bool by_cufft = wanted == TM_ALGORITHM_CUFFT;
 
-    *estimate = (tm_estimate){.direct_ms = direct_ms(c, job),
+    *estimate = (tm_estimate){.direct_ms = direct_ms(c, job, false),
                               .fft_ms = INFINITY,
                               .certified_ms = INFINITY,
-                              .certified_fault = "the device has none"};
+                              .certified_fault = tm_cuda_certified_fault(&c->traits, job)};
+    if (!estimate->certified_fault && strategy != TM_STRATEGY_EXHAUSTIVE)
+        estimate->certified_ms = direct_ms(c, job, true);
     if (!by_cufft && wanted != TM_ALGORITHM_FFT &&
         estimate->direct_ms - copies_ms(c, job) < TM_CUDA_FFT_CALL_NS * 1e-6)
         return;
@@ -217,8 +258,8 @@ static tm_cuda_conditions conditions_of(const tm_device_traits *traits, const tm
 }
 
 void tm_cuda_estimate_jobs(tm_estimate *estimates, const tm_device_traits *traits,
-                           const tm_job *jobs, size_t count, tm_algorithm wanted,
-                           const tm_pinned_memory *pinned)
+                           const tm_job *jobs, size_t count,
+                           const tm_estimate_request *request, const tm_pinned_memory *pinned)
 {
     tm_cuda_conditions c = {0};
     size_t end = 0; /* of the jobs that share a launch */
@@ -232,6 +273,6 @@ void tm_cuda_estimate_jobs(tm_estimate *estimates, const tm_device_traits *trait
         if (!first && jobs[i].tmpl->sum_sq <= jobs[i - 1].tmpl->sum_sq)
             estimates[i] = estimates[i - 1];
         else
-            tm_cuda_estimate(&estimates[i], &c, &jobs[i], wanted);
+            tm_cuda_estimate(&estimates[i], &c, &jobs[i], request->algorithm, request->strategy);
     }
 }

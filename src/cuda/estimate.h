@@ -24,10 +24,13 @@ typedef struct tm_cuda_conditions {
     size_t together; /* templates that share a launch; 0 as 1 */
 } tm_cuda_conditions;
 
+/* Why windows of the job cannot be left out on such a device, or NULL. */
+const char *tm_cuda_certified_fault(const tm_device_traits *traits, const tm_job *job);
+
 /* wanted: with FFT or CUFFT, FFT is not left out where the direct algorithm takes next to no
- * time. */
+ * time. EXHAUSTIVE leaves certified search out. */
 void tm_cuda_estimate(tm_estimate *estimate, const tm_cuda_conditions *conditions,
-                      const tm_job *job, tm_algorithm wanted);
+                      const tm_job *job, tm_algorithm wanted, tm_strategy strategy);
 
 /* Tells whether the device copies from and to these rows directly. */
 typedef struct tm_pinned_memory {
@@ -40,8 +43,8 @@ typedef struct tm_pinned_memory {
  * share a launch share an estimate if it was made for the one with the greater norm: the
  * bound on the error is the smaller for the other. */
 void tm_cuda_estimate_jobs(tm_estimate *estimates, const tm_device_traits *traits,
-                           const tm_job *jobs, size_t count, tm_algorithm wanted,
-                           const tm_pinned_memory *pinned);
+                           const tm_job *jobs, size_t count,
+                           const tm_estimate_request *request, const tm_pinned_memory *pinned);
 
 #ifdef __cplusplus
 }

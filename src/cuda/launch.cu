@@ -79,6 +79,8 @@ cudaError_t tm_launch_prepare(tm_cuda *cuda, tm_launch *l, const tm_fft_tiling *
         return prepare_fft(cuda, l, tiling);
     if (l->on_tensor_cores)
         fill_tensor(cuda, l);
+    if (l->certified)
+        TRY(tm_certified_fit(cuda, l));
     return fit_candidates(cuda, tm_direct_blocks(&l->job), &l->job.candidates);
 }
 
@@ -128,6 +130,8 @@ cudaError_t tm_launch_start(tm_cuda *cuda, tm_launch *l)
         TRY(tm_fft_launch(&l->fft, cuda->stream));
         return reduce(cuda, &l->fft.job, tm_fft_candidates(&l->fft));
     }
+    if (l->certified)
+        return tm_certified_rows(cuda, l, 0, l->job.map_height);
     if (l->on_tensor_cores) {
         cudaError_t error = tm_tensor_launch(&cuda->tensor, &l->tensor, cuda->stream);
         if (error != cudaErrorNotSupported)

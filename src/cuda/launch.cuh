@@ -12,6 +12,7 @@ typedef struct tm_launch {
     tm_group *group; /* NULL: none */
     tm_metric metric;
     bool by_fft;
+    bool certified; /* windows are left out: not to be cut by tm_launch_rows */
     bool on_tensor_cores; /* until they refuse; the caller may forbid them */
     int64_t plane_rows;   /* that can be read, from job.frame on */
     tm_device_job job;    /* for the group's first template */

@@ -91,6 +91,7 @@ static void give_back(tm_cuda *cuda)
     tm_buffer_free(&cuda->raw.memory);
     tm_buffer_free(&cuda->map);
     tm_buffer_free(&cuda->candidates);
+    tm_buffer_free(&cuda->certified);
     cuda->planes_layout = (tm_layout){};
     tm_buffer_free(&cuda->planes);
     tm_buffer_free(&cuda->correlations);
@@ -229,7 +230,7 @@ static void plugin_estimate(tm_cuda *cuda, const tm_job *jobs, size_t count,
                             const tm_estimate_request *request, tm_estimate *estimates)
 {
     const tm_pinned_memory pinned = {holds_pinned, cuda};
-    tm_cuda_estimate_jobs(estimates, &cuda->traits, jobs, count, request->algorithm, &pinned);
+    tm_cuda_estimate_jobs(estimates, &cuda->traits, jobs, count, request, &pinned);
 }
 
 static void plugin_close(tm_cuda *cuda)
@@ -279,6 +280,7 @@ static cudaError_t open_device(tm_cuda *cuda)
     cuda->fft.shared_bytes = (int)properties.sharedMemPerBlockOptin;
     cuda->traits.multiprocessors = properties.multiProcessorCount;
     cuda->traits.tensor_cores = properties.major >= 8;
+    cuda->traits.certified = tm_certified_runs(properties.major);
     cuda->traits.shared_memory = (int64_t)properties.sharedMemPerBlockOptin;
     /* the chips for computing have one double unit to two of float, others 1 to 32 or 64 */
     cuda->traits.fast_double =

@@ -6,6 +6,11 @@
 #include "cuda/f32.cuh"
 #include "cuda/planes.cuh"
 
+/* What scored says until it is known: windows are left out; they were, but too many were left, and
+ * best is wrong. */
+#define LEFT_OUT (-1)
+#define TOO_MANY (-2)
+
 static cudaError_t fit_bests(tm_cuda *cuda, size_t count)
 {
     TRY(tm_buffer_fit(&cuda->bests, count * sizeof(tm_candidate)));
@@ -19,11 +24,12 @@ static cudaError_t fit_bests(tm_cuda *cuda, size_t count)
     return cudaSuccess;
 }
 
-/* How many best candidates a group of jobs of 8-bit gray writes: one of each job for each chunk. */
+/* How many best candidates a group of jobs of 8-bit gray writes: one of each job for each chunk, and
+ * where windows may be left out at least as many counts. */
 static size_t plain_bests(const tm_cuda *cuda, const tm_job *jobs, size_t count)
 {
     const tm_walk walk = tm_walk_of(cuda, jobs);
-    return count * (size_t)tm_chunks_count(&walk.chunks);
+    return count * (size_t)tm_chunks_count(&walk.chunks) * (tm_cuda_certified_takes(cuda, jobs) ? 2 : 1);
 }
 
 typedef struct plain_run {
@@ -37,11 +43,15 @@ static cudaError_t launch_chunk(void *context, int64_t first, int64_t end, int64
 {
     plain_run *run = (plain_run *)context;
     tm_cuda *cuda = run->cuda;
-    tm_launch l = tm_launch_rows(cuda, run->whole, first, end, run->bests);
 
-    TRY(tm_launch_start(cuda, &l));
-    run->whole->on_tensor_cores = l.on_tensor_cores;
-    run->bests += l.group->count;
+    if (run->whole->certified) {
+        TRY(tm_certified_rows(cuda, run->whole, first, end));
+    } else {
+        tm_launch l = tm_launch_rows(cuda, run->whole, first, end, run->bests);
+        TRY(tm_launch_start(cuda, &l));
+        run->whole->on_tensor_cores = l.on_tensor_cores;
+        run->bests += l.group->count;
+    }
     if (end == run->job->geometry.map_height && run->job->peaks)
         TRY(tm_peaks_launch(&cuda->last.peaks, cuda->stream));
     return tm_note_matched(cuda);
@@ -49,7 +59,7 @@ static cudaError_t launch_chunk(void *context, int64_t first, int64_t end, int64
 
 /* Runs such a group, whose best candidates go to bests, and with its last chunk the search for
  * peaks. */
-static cudaError_t run_plain(tm_cuda *cuda, const tm_job *jobs, size_t count, tm_candidate *bests)
+static cudaError_t run_plain(tm_cuda *cuda, tm_job *jobs, size_t count, tm_candidate *bests)
 {
     tm_launch *launch = &cuda->last.launch;
     const tm_geometry *g = &jobs->geometry;
@@ -59,6 +69,12 @@ static cudaError_t run_plain(tm_cuda *cuda, const tm_job *jobs, size_t count, tm
     TRY(tm_fetch_group(cuda, jobs, count, &group));
     TRY(tm_prepare_map(cuda, jobs));
     *launch = tm_launch_of(group, jobs->metric);
+    if (tm_cuda_certified_takes(cuda, jobs))
+        launch->certified = tm_cuda_certified_pays(&group->certified);
+    else if (cuda->all_windows)
+        tm_certified_note_too_many(&group->certified);
+    for (size_t i = 0; i < count; i++)
+        jobs[i].scored = launch->certified ? LEFT_OUT : g->map_width * g->map_height;
     launch->plane_rows = cuda->plain.copy.layout.rows;
     launch->job.frame = (const uint8_t *)cuda->plain.memory.data;
     launch->job.pitch = cuda->plain.copy.layout.pitch;
@@ -72,6 +88,17 @@ static cudaError_t run_plain(tm_cuda *cuda, const tm_job *jobs, size_t count, tm
     plain_run run = {cuda, jobs, launch, bests};
     TRY(tm_walk_chunks(cuda, jobs, &walk, launch_chunk, &run));
     return tm_map_is_staged(jobs) ? tm_bring_map_back(cuda, jobs, 0, g->map_height) : cudaSuccess;
+}
+
+/* Sets the jobs' best and how many windows were scored from what certified search wrote. */
+static void merge_certified(tm_job *jobs, size_t count, const tm_candidate *bests)
+{
+    const tm_certified_count *counts = (const tm_certified_count *)(bests + count);
+
+    for (size_t i = 0; i < count; i++) {
+        jobs[i].best = bests[i];
+        jobs[i].scored = counts[i].too_many ? TOO_MANY : counts[i].scored;
+    }
 }
 
 /* Sets the jobs' best from those candidates. A chunk's positions count from its own first row. */
@@ -143,18 +170,14 @@ static cudaError_t run_groups(tm_cuda *cuda, tm_job *jobs, size_t count)
     return cudaStreamWaitEvent(cuda->out, cuda->events[TM_EVENT_MATCHED], 0);
 }
 
-cudaError_t tm_run(tm_cuda *cuda, tm_job *jobs, size_t count)
+static cudaError_t run_jobs(tm_cuda *cuda, tm_job *jobs, size_t count)
 {
     size_t bests = 0;
 
-    cuda->last = (tm_last){};
-    cuda->bytes_in = cuda->bytes_out = 0;
-    tm_forget_frame(cuda);
     for (size_t i = 0, size; i < count; i += size) {
         size = tm_group_size(jobs + i, count - i);
         bests += best_count(cuda, jobs + i, size);
     }
-    TRY(cudaEventRecord(cuda->events[TM_EVENT_START], cuda->in));
     TRY(fit_bests(cuda, bests));
     if (cuda->traits.tensor_cores && cuda->tensor_dirty)
         TRY(tm_tensor_reset(&cuda->tensor, cuda->stream));
@@ -168,11 +191,42 @@ cudaError_t tm_run(tm_cuda *cuda, tm_job *jobs, size_t count)
     const tm_candidate *found = cuda->pinned_bests;
     for (size_t i = 0, size; i < count; i += size) {
         size = tm_group_size(jobs + i, count - i);
-        if (tm_job_is_plain(&jobs[i]))
+        if (jobs[i].scored == LEFT_OUT)
+            merge_certified(jobs + i, size, found);
+        else if (tm_job_is_plain(&jobs[i]))
             merge_plain(cuda, jobs + i, size, found);
         else
             jobs[i].best = *found;
         found += best_count(cuda, jobs + i, size);
+    }
+    return cudaSuccess;
+}
+
+static bool has_too_many(const tm_job *jobs, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (jobs[i].certified && jobs[i].scored == TOO_MANY)
+            return true;
+    }
+    return false;
+}
+
+cudaError_t tm_run(tm_cuda *cuda, tm_job *jobs, size_t count)
+{
+    cuda->last = (tm_last){};
+    cuda->bytes_in = cuda->bytes_out = 0;
+    cuda->all_windows = false;
+    tm_forget_frame(cuda);
+    for (size_t i = 0; i < count; i++)
+        jobs[i].scored = jobs[i].geometry.map_width * jobs[i].geometry.map_height;
+    TRY(cudaEventRecord(cuda->events[TM_EVENT_START], cuda->in));
+    TRY(run_jobs(cuda, jobs, count));
+    for (size_t i = 0, size; i < count; i += size) {
+        size = tm_group_size(jobs + i, count - i);
+        cuda->all_windows = has_too_many(jobs + i, size);
+        if (cuda->all_windows)
+            TRY(run_jobs(cuda, jobs + i, size));
+        cuda->all_windows = false;
     }
     return cudaSuccess;
 }

@@ -15,7 +15,8 @@ size_t tm_group_size(const tm_job *jobs, size_t count)
     size_t size = 1;
     while (size < count && size < TM_GROUP_MAX && !is_alone(&jobs[0]) && !is_alone(&jobs[size]) &&
            jobs[size].tmpl->width == jobs[0].tmpl->width &&
-           jobs[size].tmpl->height == jobs[0].tmpl->height)
+           jobs[size].tmpl->height == jobs[0].tmpl->height &&
+           jobs[size].certified == jobs[0].certified)
         size++;
     return size;
 }

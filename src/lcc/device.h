@@ -34,6 +34,7 @@ typedef struct tm_device_traits {
     /* CUDA */
     int multiprocessors;
     bool tensor_cores;     /* of integers */
+    bool certified;        /* certified search's kernels run */
     int64_t shared_memory; /* bytes that a block of threads may have */
     bool fast_double;
     int longest_fft;       /* points of our own longest transform, 0 for none */

@@ -155,6 +155,37 @@ static inline int __any_sync(unsigned mask, int value)
     return __ballot_sync(mask, value) != 0;
 }
 
+static inline unsigned __reduce_add_sync(unsigned, unsigned value)
+{
+    return em_over_warp(value, [](int first, int) {
+        unsigned sum = 0;
+        for (int i = 0; i < 32; i++)
+            sum += em_see<unsigned>(first + i);
+        return sum;
+    });
+}
+
+/* d += A B, of signed bytes and unsigned ones, as mma.sync.m16n8k32 spreads them over lanes. */
+static inline void em_mma_m16n8k32(int (&d)[4], const uint4 &a, unsigned b0, unsigned b1)
+{
+    static unsigned lanes[32][6];
+    const int lane = em_thread & 31, line = lane / 4, column = 2 * (lane & 3);
+    const unsigned own[6] = {a.x, a.y, a.z, a.w, b0, b1};
+    memcpy(lanes[lane], own, sizeof own);
+    em_wait_for(EM_WARP);
+    for (int i = 0; i < 4; i++) {
+        for (int k = 0; k < 32; k += 4) {
+            int8_t x[4];
+            uint8_t y[4];
+            memcpy(x, &lanes[4 * line + k / 4 % 4][i / 2 + k / 16 * 2], 4);
+            memcpy(y, &lanes[4 * (column + (i & 1)) + k / 4 % 4][4 + k / 16], 4);
+            for (int byte = 0; byte < 4; byte++)
+                d[i] += x[byte] * y[byte];
+        }
+    }
+    em_wait_for(EM_WARP);
+}
+
 /* Memory. */
 template <class T> static inline T __ldg(const T *from)
 {
@@ -166,6 +197,8 @@ template <class T> static inline T __ldg(const T *from)
 }
 #define __ldcg(from) __ldg(from)
 #define __ldcs(from) __ldg(from)
+
+static inline void __threadfence() {}
 
 template <class T, class U> static inline T atomicMax(T *to, U value)
 {

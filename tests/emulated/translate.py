@@ -5,7 +5,7 @@
     translate.py SOURCE_FOLDER OUT_FOLDER DEPFILE STAMP NAME...
 
 A NAME is cuda-run.cpp for cuda/run.cu. Launches become calls, dynamic shared memory
-a pointer, and the three functions that are inline PTX get bodies in C++."""
+a pointer, and the functions that are inline PTX get bodies in C++."""
 import pathlib
 import re
 import sys
@@ -13,6 +13,8 @@ import sys
 PTX = {
     "int64_t tm_mad_wide(": "return (int64_t)a * b + c;",
     "int64_t tm_mul_wide(": "return (int64_t)((uint64_t)a * b);",
+    "void tm_cells_mma(": "em_mma_m16n8k32(d, a, b0, b1);",
+    "float tm_cells_rsqrt(": "return 1 / sqrtf(x);",
     "void tm_add_lane_before(uint32_t &sum, int offset)": """
     const uint32_t before = __shfl_up_sync(~0u, sum, offset);
     if ((em_thread & 31) >= offset)

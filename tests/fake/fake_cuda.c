@@ -127,7 +127,7 @@ static void fake_estimate(tm_device *device, const tm_job *jobs, size_t count,
 {
     const tm_device_traits traits = fake_traits(device);
     const tm_pinned_memory pinned = {.holds = holds_pinned};
-    tm_cuda_estimate_jobs(estimates, &traits, jobs, count, request->algorithm, &pinned);
+    tm_cuda_estimate_jobs(estimates, &traits, jobs, count, request, &pinned);
     for (size_t i = 0; i < count && getenv("TMATCH_FAKE_CERTIFIED"); i++) {
         tm_estimate own;
         tm_cpu_backend()->estimate(((fake *)device)->cpu, &jobs[i], 1, request, &own);

@@ -26,7 +26,7 @@ static tm_plan plan_on_cuda(const tm_cuda_conditions *conditions, const tm_job *
                             tm_algorithm wanted)
 {
     tm_estimate estimate;
-    tm_cuda_estimate(&estimate, conditions, job, wanted);
+    tm_cuda_estimate(&estimate, conditions, job, wanted, TM_STRATEGY_EXHAUSTIVE);
     return tm_plan_choose(&estimate, wanted, TM_STRATEGY_EXHAUSTIVE);
 }
 

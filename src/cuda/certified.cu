@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+#include "cuda/certified.cuh"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/context.cuh"
+#include "cuda/estimate.h"
+
+/* More than the roundings of a sum and a product in binary32; and as much as to make up for a scale
+ * that was raised so, where the product is negative. */
+#define ABOVE (1 + 0x1p-18)
+#define FAR_ABOVE (1 + 0x1p-16)
+
+void tm_certified_drop(tm_certified_group *group)
+{
+    tm_device_free(group->memory);
+    free(group->levels);
+    *group = (tm_certified_group){};
+}
+
+bool tm_certified_runs(int major)
+{
+#ifdef TM_EMULATED
+    return true;
+#else
+    return major >= 8;
+#endif
+}
+
+bool tm_cuda_certified_takes(const tm_cuda *cuda, const tm_job *job)
+{
+    return job->certified && !job->tiling && !cuda->all_windows &&
+           !tm_cuda_certified_fault(&cuda->traits, job);
+}
+
+#define MOST_REST 63
+
+bool tm_cuda_certified_pays(tm_certified_group *group)
+{
+    if (group->rest > 0) {
+        group->rest--;
+        return false;
+    }
+    group->last_rest /= 2;
+    return true;
+}
+
+void tm_certified_note_too_many(tm_certified_group *group)
+{
+    const int rest = 4 * group->last_rest + 3;
+    group->rest = group->last_rest = rest < MOST_REST ? rest : MOST_REST;
+}
+
+/* The parts of a level's memory, in bytes from its beginning. */
+typedef struct parts {
+    size_t fragments, words, size;
+} parts;
+
+static parts parts_of(const tm_certified_level *level, const tm_template *t)
+{
+    parts p = {};
+    p.words = (size_t)level->groups * level->pairs * 32 * sizeof(uint4);
+    p.size = p.words + (size_t)level->row_words * (size_t)t->height * 4;
+    p.size = (p.size + 255) / 256 * 256;
+    return p;
+}
+
+/* The shift's lines of fragments: lanes 4 * line + k have bytes 4k on of lines line and line + 8, of
+ * two rows. A line is one of four shifts at one of four places. */
+static void put_taps(uint8_t *fragments, const tm_certified_level *level, const int8_t *taps,
+                     int shift)
+{
+    const tm_cells *cells = &level->cells;
+    for (int y = 0; y < cells->down; y++) {
+        for (int place = 0; place < 4; place++) {
+            const int line = shift % 4 * 4 + place, reg = line / 8 + y % 2 * 2;
+            for (int x = 0; x < cells->across; x++) {
+                const int k = x + place, lane = line % 8 * 4 + k / 4;
+                const int at = (shift / 4 * level->pairs + y / 2) * 32 + lane;
+                fragments[(at * 4 + reg) * 4 + k % 4] = (uint8_t)taps[y * cells->across + x];
+            }
+        }
+    }
+}
+
+static void fill_level(uint8_t *memory, tm_certified_level *level, const parts *p,
+                       const tm_template *t)
+{
+    const int size = level->cells.size;
+    const int64_t most = tm_cells_most(&level->cells, t);
+    double eps2 = 0, delta2 = 0, part = 0, scale = 0;
+    int64_t weight = 0;
+
+    for (int shift = 0; shift < size * size; shift++) {
+        tm_cells_shift s;
+        tm_cells_shift_make(&s, &level->cells, t, shift % size, shift / size, most);
+        put_taps(memory + p->fragments, level, s.taps, shift);
+        eps2 = fmax(eps2, s.eps2);
+        delta2 = fmax(delta2, s.delta2);
+        part = fmax(part, s.part);
+        scale = fmax(scale, s.scale);
+        weight = s.weight > weight ? s.weight : weight;
+    }
+    level->eps = (float)(sqrt(eps2) * ABOVE);
+    level->delta = (float)(sqrt(delta2) * ABOVE);
+    level->most_part = (float)(part * ABOVE);
+    level->scale = (float)(scale * ABOVE);
+    level->error = (float)((double)weight / 2 * FAR_ABOVE);
+    for (int64_t y = 0; y < t->height; y++)
+        memcpy(memory + p->words + (size_t)y * level->row_words * 4, t->samples + y * t->width,
+               (size_t)t->width);
+}
+
+cudaError_t tm_certified_prepare(tm_certified_group *group, const tm_template *templates,
+                                 size_t count, cudaStream_t stream)
+{
+    tm_certified_level level = {};
+    if (!tm_cells_choose(&level.cells, templates->width, templates->height))
+        return cudaErrorNotSupported;
+    level.groups = (level.cells.size * level.cells.size + 3) / 4;
+    level.pairs = (level.cells.down + 1) / 2;
+    level.row_words = (int)((templates->width + 3) / 4);
+    const parts p = parts_of(&level, templates);
+    uint8_t *memory = (uint8_t *)calloc(count, p.size);
+    group->levels = (tm_certified_level *)malloc(count * sizeof *group->levels);
+    cudaError_t error = memory && group->levels ? tm_device_malloc(&group->memory, count * p.size)
+                                                : cudaErrorMemoryAllocation;
+    for (size_t i = 0; error == cudaSuccess && i < count; i++) {
+        const uint8_t *there = (const uint8_t *)group->memory + i * p.size;
+        tm_certified_level *own = &group->levels[i];
+        *own = level;
+        own->fragments = (const uint4 *)(there + p.fragments);
+        own->words = (const uint32_t *)(there + p.words);
+        fill_level(memory + i * p.size, own, &p, &templates[i]);
+    }
+    if (error == cudaSuccess)
+        error = cudaMemcpyAsync(group->memory, memory, count * p.size, cudaMemcpyHostToDevice, stream);
+    free(memory);
+    return error;
+}
+
+static tm_certified_job job_of(const tm_launch *l, size_t index)
+{
+    const tm_template *t = &l->group->keys[index];
+    tm_certified_job j = {};
+    (tm_device_windows &)j = l->job;
+    j.level = l->group->certified.levels[index];
+    j.n = t->n;
+    j.sum = t->sum;
+    j.variance = (float)t->variance;
+    j.best = l->job.best + index;
+    j.count = (tm_certified_count *)(l->job.best + l->group->count) + index;
+    return j;
+}
+
+cudaError_t tm_certified_fit(tm_cuda *cuda, const tm_launch *l)
+{
+    tm_certified_job job = job_of(l, 0);
+    tm_certified_cover(&job);
+    TRY(tm_buffer_fit(&cuda->certified, tm_certified_bytes(&job)));
+    return cudaMemsetAsync(cuda->certified.data, 0, sizeof *job.state, cuda->stream);
+}
+
+/* The rows of cell windows in whole tiles that need no more of the frame than the map's first rows. */
+static int whole_tiles(const tm_certified_job *job, int64_t rows)
+{
+    const int count = (int)((rows - 1) / job->level.cells.size) + 1;
+    return count / job->tile_height * job->tile_height;
+}
+
+cudaError_t tm_certified_rows(tm_cuda *cuda, const tm_launch *l, int64_t first, int64_t end)
+{
+    const int64_t height = l->job.map_height;
+    for (size_t i = 0; i < l->group->count; i++) {
+        tm_certified_job job = job_of(l, i);
+        tm_certified_cover(&job);
+        tm_certified_place(&job, cuda->certified.data);
+        /* The bounds of several templates would need room for all: they wait for the last rows. */
+        const bool alone = l->group->count == 1;
+        const int from = first == 0 || !alone ? 0 : whole_tiles(&job, first),
+                  to = end == height ? job.cells_down : whole_tiles(&job, end);
+        if (from < to && (alone || end == height))
+            TRY(tm_certified_bound(&job, from, to, cuda->stream));
+        if (end == height)
+            TRY(tm_certified_survivors(&job, cuda->traits.multiprocessors, cuda->stream));
+    }
+    return cudaSuccess;
+}

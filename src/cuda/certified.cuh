@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* Certified search of a group's templates, one after the other. */
+#ifndef TMATCH_CUDA_CERTIFIED_CUH
+#define TMATCH_CUDA_CERTIFIED_CUH
+
+#include "cuda/plugin.h"
+#include "lcc/cuda/certified/certified.cuh"
+
+/* A group's templates on the device, in one block of memory. */
+typedef struct tm_certified_group {
+    void *memory; /* NULL: none */
+    tm_certified_level *levels; /* on the host, one a template */
+    int rest;      /* frames to be searched exhaustively, after one that left too many windows */
+    int last_rest; /* how many those were, half as many with each frame since */
+} tm_certified_group;
+
+void tm_certified_drop(tm_certified_group *group);
+
+/* Makes the levels of count templates of one size, for which there are cells. */
+cudaError_t tm_certified_prepare(tm_certified_group *group, const tm_template *templates,
+                                 size_t count, cudaStream_t stream);
+
+/* Whether the device has the kernels, by its compute capability. */
+bool tm_certified_runs(int major);
+
+/* Whether windows of the job may be left out. */
+bool tm_cuda_certified_takes(const tm_cuda *cuda, const tm_job *job);
+
+/* Whether those of the group's next frame shall be; and a note that a frame left too many. */
+bool tm_cuda_certified_pays(tm_certified_group *group);
+void tm_certified_note_too_many(tm_certified_group *group);
+
+/* The memory of a launch; and its rows [first, end), after those before. The last ones write the
+ * templates' best candidates, and then as many counts. */
+struct tm_launch;
+cudaError_t tm_certified_fit(tm_cuda *cuda, const struct tm_launch *launch);
+cudaError_t tm_certified_rows(tm_cuda *cuda, const struct tm_launch *launch, int64_t first,
+                              int64_t end);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* Certified search: exact scores of neighbouring windows, by a warp or by a block of several. */
+#ifndef TMATCH_LCC_CUDA_CERTIFIED_WINDOWS_CUH
+#define TMATCH_LCC_CUDA_CERTIFIED_WINDOWS_CUH
+
+#include "lcc/cuda/certified/certified.cuh"
+
+/* Takes a window's score for the launch's best, if it is better. */
+static __device__ __forceinline__ void tm_certified_offer(const tm_certified_job &j, int x, int y,
+                                                          unsigned f, unsigned ff, unsigned ft)
+{
+    const float score = tm_lcc_score(j.n * (int64_t)ft - (int64_t)f * j.sum,
+                                     j.n * (int64_t)ff - (int64_t)f * f, j.variance);
+    const unsigned position = (unsigned)y * (unsigned)j.map_width + (unsigned)x,
+                   order = (unsigned)tm_score_order(score) ^ 0x80000000u;
+    const unsigned long long key = (unsigned long long)order << 32 | (0xffffffffu - position);
+    if (key > __ldcg(&j.state->best))
+        atomicMax(&j.state->best, key);
+}
+
+/* Scores COUNT <= 5 windows from (x, y) on, along the row; those beyond the map are left out. All
+ * threads of the WARPS warps call, which are the block or one of its warps. Returns how many were
+ * scored. */
+template <int COUNT, int WARPS>
+static __device__ __forceinline__ unsigned tm_certified_score(const tm_certified_job &j, int x, int y)
+{
+    enum { THREADS = 32 * WARPS };
+    const int lane = threadIdx.x & 31, first = threadIdx.x & (THREADS - 1);
+    const int row_words = j.level.row_words, count = row_words * j.height;
+    const int down = THREADS / row_words, along = THREADS % row_words, left = j.width & 3;
+    const unsigned last = left ? (1u << 8 * left) - 1 : ~0u;
+    const uint8_t *from = j.frame + (int64_t)y * (int64_t)j.pitch + (x & ~3);
+    int row = first / row_words, column = first % row_words;
+    unsigned f[COUNT] = {}, ff[COUNT] = {}, ft[COUNT] = {};
+
+#pragma unroll 4
+    for (int i = first; i < count; i += THREADS) {
+        const uint32_t *at = (const uint32_t *)(from + (int64_t)row * (int64_t)j.pitch) + column;
+        const unsigned mask = column == row_words - 1 ? last : ~0u, tap = __ldg(j.level.words + i),
+                       a = __ldg(at), b = __ldg(at + 1), c = __ldg(at + 2);
+#pragma unroll
+        for (int k = 0; k < COUNT; k++) {
+            const int byte = (x & 3) + k;
+            const unsigned word =
+                __funnelshift_r(byte < 4 ? a : b, byte < 4 ? b : c, 8 * (byte & 3)) & mask;
+            f[k] = __dp4a(word, 0x01010101u, f[k]);
+            ff[k] = __dp4a(word, word, ff[k]);
+            ft[k] = __dp4a(word, tap, ft[k]);
+        }
+        row += down, column += along;
+        if (column >= row_words)
+            column -= row_words, row++;
+    }
+    const int end = (int)min((int64_t)COUNT, j.map_width - x);
+    __shared__ unsigned sums[WARPS][COUNT][3];
+    if (WARPS > 1)
+        __syncthreads(); /* the block's last windows have been read */
+#pragma unroll
+    for (int k = 0; k < COUNT; k++) {
+        f[k] = __reduce_add_sync(~0u, f[k]);
+        ff[k] = __reduce_add_sync(~0u, ff[k]);
+        ft[k] = __reduce_add_sync(~0u, ft[k]);
+        if (WARPS == 1 && lane == k && k < end)
+            tm_certified_offer(j, x + k, y, f[k], ff[k], ft[k]);
+        if (WARPS > 1 && lane == 0)
+            sums[first / 32][k][0] = f[k], sums[first / 32][k][1] = ff[k], sums[first / 32][k][2] = ft[k];
+    }
+    if (WARPS > 1) {
+        __syncthreads();
+        unsigned own[3] = {};
+        for (int i = 0; first < end && i < 3 * WARPS; i++)
+            own[i % 3] += sums[i / 3][first][i % 3];
+        if (first < end)
+            tm_certified_offer(j, x + first, y, own[0], own[1], own[2]);
+    }
+    return (unsigned)end;
+}
+
+/* Of the windows that a cell window serves, those of one row, or of a part of it if they are more
+ * than COUNT: the tasks of a cell window are size * ceil_div(size, COUNT). */
+template <int COUNT, int WARPS>
+static __device__ __forceinline__ unsigned tm_certified_serve(const tm_certified_job &j, int cell_x,
+                                                              int cell_y, int task)
+{
+    const int size = j.level.cells.size, y = cell_y * size - task % size,
+              x = max(cell_x * size - size + 1 + task / size * COUNT, 0);
+    return y < 0 || y >= j.map_height || x >= j.map_width ? 0 : tm_certified_score<COUNT, WARPS>(j, x, y);
+}
+
+#endif
