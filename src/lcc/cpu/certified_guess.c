@@ -217,6 +217,7 @@ tm_status tm_certified_guess(tm_cpu *cpu, tm_certified *c, bool reduced)
     if (!grow_bytes(&m->window, &m->window_size,
                     (size_t)(c->taps_stride * job->tmpl->height) + TM_SLACK))
         return TM_ERR_MEMORY;
+    memset(m->window, 0, (size_t)(c->taps_stride * job->tmpl->height)); /* beyond the template, too */
     const climber all = climber_of(c, m->window, 1);
     const climber way = climber_of(c, m->window, ceil_div(job->tmpl->n, CLIMB_PIXELS));
     for (size_t i = 0; i < m->list.above.count && (int64_t)i < most; i++) {
