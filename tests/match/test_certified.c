@@ -71,6 +71,35 @@ static void leaves_out(tm_device_kind device, uint32_t features)
     CHECK(share_scored(device, features, features == 0) < 0.2);
 }
 
+/* Templates that share a frame's sums: the first one is flat where a first guess looks at it. */
+static void shares_after_flat(void)
+{
+    drawn frame = draw_smooth(700, 300), cut = cut_template(&frame, 401, 123, 24, 24);
+    uint8_t grid[24 * 24];
+    const tm_image flat = {.samples = grid, .width = 24, .height = 24, .stride = 24};
+    tm_peak best[2][2];
+
+    for (int i = 0; i < 24 * 24; i++)
+        grid[i] = (i % 24 / 2 + i / 24 / 2) % 2 ? 200 : 100;
+    for (int k = 0; k < 2; k++) {
+        certified_test t = test_of(TM_DEVICE_CPU, 1, UINT32_MAX);
+        tm_template *tmpls[2] = {NULL, NULL};
+        tm_matcher *matcher;
+        t.settings.strategy = k ? TM_STRATEGY_EXHAUSTIVE : TM_STRATEGY_CERTIFIED;
+        CHECK_EQ(tm_matcher_create(&matcher, &t.settings), TM_OK);
+        CHECK_EQ(tm_template_create(&tmpls[0], matcher, &flat), TM_OK);
+        CHECK_EQ(tm_template_create(&tmpls[1], matcher, &cut.image), TM_OK);
+        CHECK_EQ(tm_match_many(matcher, &frame.image, (const tm_template *const *)tmpls, 2, best[k], NULL), TM_OK);
+        tm_template_destroy(&tmpls[0]);
+        tm_template_destroy(&tmpls[1]);
+        tm_matcher_destroy(&matcher);
+    }
+    for (int i = 0; i < 2; i++)
+        CHECK(best[0][i].x == best[1][i].x && best[0][i].y == best[1][i].y && best[0][i].score == best[1][i].score);
+    drawn_free(&cut);
+    drawn_free(&frame);
+}
+
 /* The other metrics and kinds of pictures: the same answer without leaving anything out. */
 static void exhaustive_elsewhere(tm_device_kind device)
 {
@@ -179,7 +208,7 @@ int main(int argc, char **argv)
 {
     static const check_test tests[] = {
         CPU_TEST(, c, , , , ) TM_EACH_INSTRUCTION_SET(CPU_TEST) TEST(cpu_threads),
-        TEST(cpu_exhaustive_elsewhere), TEST(cuda), TEST(cuda_leaves_out), TEST(cuda_exhaustive_elsewhere),
+        TEST(shares_after_flat), TEST(cpu_exhaustive_elsewhere), TEST(cuda), TEST(cuda_leaves_out), TEST(cuda_exhaustive_elsewhere),
     };
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
 }

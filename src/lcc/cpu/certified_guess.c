@@ -196,10 +196,12 @@ tm_status tm_certified_guess(tm_cpu *cpu, tm_certified *c, bool reduced)
     const int64_t most = clamp(g->map_width * g->map_height / WINDOWS_A_GUESS, 0, MOST_GUESSES);
     tm_job coarse = {.metric = TM_METRIC_LCC, .tmpl = l->coarse, .peaks = &m->list};
 
+    if (!reduced)
+        m->reduced = (tm_image){0};
     if (!l->coarse || !most || job->frame.width < job->tmpl->width ||
         job->frame.height < job->tmpl->height)
         return TM_OK;
-    tm_status status = reduced ? TM_OK : reduce(cpu, job, &m->reduced);
+    tm_status status = m->reduced.samples ? TM_OK : reduce(cpu, job, &m->reduced);
     coarse.frame = m->reduced;
     if (status == TM_OK)
         status = tm_geometry_init(&coarse.geometry, TM_DOMAIN_VALID, coarse.frame.width,
