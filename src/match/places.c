@@ -12,7 +12,8 @@
 enum {
     COARSE_PEAKS = 2048,
     MOST_PLACES = 64,
-    MOST_PIXELS = 1 << 14, /* of a template whose windows are scored here */
+    MOST_PIXELS = 1 << 14, /* of a template whose windows are scored here, */
+    WAY_PIXELS = 1024,     /* and of those that are looked at on the way, about */
     ROWS_A_CELL = 2,       /* that are added up, about */
     ROWS_A_THREAD = 64,    /* of cells, at least */
 };
@@ -61,14 +62,38 @@ static bool reduce(tm_image *cells, uint8_t **memory, const tm_job *job, int thr
     return good;
 }
 
-/* Scores the window at (x, y) of the frame. */
-static tm_candidate score_at(const tm_job *job, int64_t x, int64_t y)
+/* How windows are scored: by every step-th row of the template. */
+typedef struct climber {
+    const tm_job *job;
+    int64_t step, n, s_t, variance;
+} climber;
+
+static climber climber_of(const tm_job *job, int64_t step)
 {
     const tm_template *t = job->tmpl;
+    climber c = {.job = job, .step = step};
+    int64_t s_tt = 0;
+
+    for (int64_t v = 0; v < t->height; v += step, c.n += t->width) {
+        for (int64_t u = 0; u < t->width; u++) {
+            const int64_t tap = t->samples[v * t->width + u];
+            c.s_t += tap;
+            s_tt += tap * tap;
+        }
+    }
+    c.variance = larger(c.n * s_tt - c.s_t * c.s_t, 1);
+    return c;
+}
+
+/* Ranks the window at (x, y) of the frame. */
+static tm_candidate score_at(const climber *c, int64_t x, int64_t y)
+{
+    const tm_template *t = c->job->tmpl;
+    const tm_geometry *g = &c->job->geometry;
     uint32_t s_f = 0, s_ff = 0, s_ft = 0;
 
-    for (int64_t v = 0; v < t->height; v++) {
-        const uint8_t *row = job->frame.samples + (y + v) * job->frame.stride + x;
+    for (int64_t v = 0; v < t->height; v += c->step) {
+        const uint8_t *row = c->job->frame.samples + (y + v) * c->job->frame.stride + x;
         const uint8_t *taps = t->samples + v * t->width;
         for (int64_t u = 0; u < t->width; u++) {
             s_f += row[u];
@@ -76,38 +101,52 @@ static tm_candidate score_at(const tm_job *job, int64_t x, int64_t y)
             s_ft += (uint32_t)row[u] * taps[u];
         }
     }
-    return tm_job_emit(job, x + job->geometry.pad_x, y + job->geometry.pad_y, s_f, s_ff, s_ft);
+    const float score = tm_lcc_score(c->n * s_ft - s_f * c->s_t, c->n * s_ff - (int64_t)s_f * s_f,
+                                     (float)c->variance);
+    return (tm_candidate){tm_score_order(score), (y + g->pad_y) * g->map_width + x + g->pad_x};
 }
 
-/* Goes from (x, y) to better windows, by steps that become smaller. The last one ranks before all
- * that are beside it; no candidate where that lies at the frame's edge, where it may be no peak. */
-static tm_candidate climb(const tm_job *job, int64_t x, int64_t y)
+/* Goes from *x, *y to better windows, by steps that become smaller. The last one ranks before all
+ * that are beside it in the frame. */
+static tm_candidate climb(const climber *c, int64_t *x, int64_t *y, int64_t step_x, int64_t step_y)
 {
-    const tm_levels *l = &job->tmpl->levels;
+    const tm_job *job = c->job;
     const int64_t last_x = job->frame.width - job->tmpl->width;
     const int64_t last_y = job->frame.height - job->tmpl->height;
-    tm_candidate best = score_at(job, x, y);
+    tm_candidate best = score_at(c, *x, *y);
 
-    for (int64_t step_x = (l->cell_x + 1) / 2, step_y = (l->cell_y + 1) / 2;;) {
-        const int64_t from_x = x, from_y = y;
+    for (;;) {
+        const int64_t from_x = *x, from_y = *y;
         for (int i = 0; i < 9; i++) {
             const int64_t u = clamp(from_x + (i % 3 - 1) * step_x, 0, last_x);
             const int64_t v = clamp(from_y + (i / 3 - 1) * step_y, 0, last_y);
-            const tm_candidate other = score_at(job, u, v);
+            const tm_candidate other = score_at(c, u, v);
             if (tm_candidate_beats(other, best)) {
                 best = other;
-                x = u;
-                y = v;
+                *x = u;
+                *y = v;
             }
         }
-        if (x != from_x || y != from_y)
+        if (*x != from_x || *y != from_y)
             continue;
         if (step_x == 1 && step_y == 1)
-            break;
+            return best;
         step_x = (step_x + 1) / 2;
         step_y = (step_y + 1) / 2;
     }
-    return x > 0 && x < last_x && y > 0 && y < last_y ? best : (tm_candidate)TM_NO_CANDIDATE;
+}
+
+/* The peak near (x, y); no candidate where that lies at the frame's edge, where it may be no peak. */
+static tm_candidate peak_near(const climber *way, const climber *all, int64_t x, int64_t y)
+{
+    const tm_job *job = all->job;
+    const tm_levels *l = &job->tmpl->levels;
+
+    climb(way, &x, &y, (l->cell_x + 1) / 2, (l->cell_y + 1) / 2);
+    const tm_candidate best = climb(all, &x, &y, 1, 1);
+    const bool inside = x > 0 && x < job->frame.width - job->tmpl->width && y > 0 &&
+                        y < job->frame.height - job->tmpl->height;
+    return inside ? best : (tm_candidate)TM_NO_CANDIDATE;
 }
 
 static bool has(const tm_peak_list *list, tm_candidate peak)
@@ -126,6 +165,7 @@ static bool climb_all(const tm_job *job, const tm_job *coarse, size_t count, int
     const tm_levels *l = &t->levels;
     const tm_peak_set *peaks = &coarse->peaks->above;
     bool good = true, below = floor == INT64_MIN;
+    const climber all = climber_of(job, 1), way = climber_of(job, ceil_div(t->n, WAY_PIXELS));
     tm_suppressor taken;
     size_t places = 0;
 
@@ -137,7 +177,7 @@ static bool climb_all(const tm_job *job, const tm_job *coarse, size_t count, int
         if (tm_suppressor_covers(&taken, x, y))
             continue;
         good = tm_suppressor_take(&taken, x, y);
-        const tm_candidate peak = climb(job, x, y);
+        const tm_candidate peak = peak_near(&way, &all, x, y);
         places++;
         if (peak.position == INT64_MAX || has(found, peak))
             continue;
