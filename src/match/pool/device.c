@@ -146,14 +146,17 @@ static tm_rows next_band(const tm_pool_device *d)
 /* Chooses each job's algorithm; *plan becomes the last one's. */
 static tm_status plan_jobs(tm_pool_device *d, size_t count, tm_plan *plan)
 {
-    const tm_estimate_request request = {.algorithm = d->call->algorithm,
-                                         .strategy = d->call->strategy};
+    /* A slice has its own best window, and where that is not the match few windows are left out. */
+    const tm_strategy strategy = d->shares && d->call->strategy == TM_STRATEGY_AUTO
+                                     ? TM_STRATEGY_EXHAUSTIVE
+                                     : d->call->strategy;
+    const tm_estimate_request request = {.algorithm = d->call->algorithm, .strategy = strategy};
 
     d->backend->estimate(d->device, d->jobs, count, &request, d->estimates);
     for (size_t i = 0; i < count; i++) {
         tm_estimate *estimate = &d->estimates[i];
         tm_estimate_limit(estimate, &d->jobs[i]);
-        *plan = tm_plan_choose(estimate, d->call->algorithm, d->call->strategy);
+        *plan = tm_plan_choose(estimate, d->call->algorithm, strategy);
         d->jobs[i].certified = plan->certified;
         if (plan->algorithm != TM_ALGORITHM_FFT)
             continue;

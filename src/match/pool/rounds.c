@@ -46,8 +46,10 @@ static int divide(tm_pool *pool, tm_pool_device **list, int usable, tm_rows rows
         count--;
     for (int i = 0; i < count; i++)
         weights[i] = list[i]->speed > 0 ? list[i]->speed : mean;
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
         list[i]->rows = tm_rows_divide(rows, weights, count, i);
+        list[i]->shares = count > 1;
+    }
     return count;
 }
 
