@@ -81,8 +81,8 @@ static void look_around(bound *b, const tm_level *level)
         look(b, check_random_in(0, g->map_width - 1), check_random_in(0, g->map_height - 1), 1, 1);
     for (int i = 0; i < RECTANGLES; i++) {
         const int64_t width = check_random_in(1, most_width), height = check_random_in(1, most_height);
-        look(b, check_random_in(0, g->map_width - width), check_random_in(0, g->map_height - height), width,
-             height);
+        const int64_t lowest = g->map_height - height; /* beyond its last row a frame has nothing to read */
+        look(b, check_random_in(0, g->map_width - width), i % 2 ? lowest : check_random_in(0, lowest), width, height);
     }
     free(b->memory);
     free(taps);
@@ -131,6 +131,40 @@ static void random_cases(uint32_t features)
     CHECK(levels && 2 * b.undecided < b.looked_at);
 }
 
+/* The largest templates, in frames of the greatest contrast and of hardly any. */
+static void largest(void)
+{
+    static const int sizes[][2] = {{256, 256}, {1024, 64}, {64, 1024}, {4096, 16}, {8, 8192}, {2, 32768}, {65536, 1}};
+    const uint32_t sets[] = {0, tm_cpu_features()};
+    bound b = {.text = "largest"};
+
+    for (size_t i = 0; i < 2 * (sizeof sizes / sizeof *sizes); i++) {
+        const int64_t w = sizes[i / 2][0], h = sizes[i / 2][1], width = w + 2 * 64 + 7, height = h + 2;
+        scene s = {.frame = {.memory = malloc((size_t)(width * height))}, .domain = TM_DOMAIN_VALID};
+        CHECK(s.frame.memory);
+        const int64_t grain = check_random() % 3 ? check_random_in(2, 70) : 1;
+        const uint64_t dark = check_random() % 3 ? 2 : 50; /* one cell of so many */
+        for (int64_t k = 0; k < width * height; k++) {
+            const uint64_t cell = (uint64_t)(k % width / grain + k / width / grain * 7919);
+            const bool bright = (cell * UINT64_C(0x9e3779b97f4a7c15) >> 40) % dark;
+            s.frame.memory[k] = (uint8_t)(i % 2 ? 200 + bright : 255 * bright);
+        }
+        s.frame.image = (tm_image){.samples = s.frame.memory, .width = width, .height = height, .stride = width};
+        s.tmpls[0].image = (tm_image){.samples = s.frame.memory + width + 66, .width = w, .height = h, .stride = width};
+        if (make_job(&b.job, &s)) {
+            const tm_levels *l = &b.job.tmpl->levels;
+            tm_cpu_kernels_init(&b.kernels, sets[check_random() % 2]);
+            look_around(&b, &l->list[check_random_in(0, l->count - 1)]);
+        }
+        free(b.job.map.data);
+        tm_template *t = (tm_template *)b.job.tmpl;
+        tm_template_destroy(&t);
+        free(s.frame.memory);
+    }
+    printf("# %" PRId64 " tiles, of which %" PRId64 " with scores too low for the bound\n", b.looked_at, b.undecided);
+    CHECK(2 * b.undecided < b.looked_at);
+}
+
 #define CPU_TESTS(HAVE, isa, name, bit, needed, detected)             \
     static void cpu_##isa(void)                                       \
     {                                                                 \
@@ -148,6 +182,6 @@ TM_EACH_INSTRUCTION_SET(CPU_TESTS)
 
 int main(int argc, char **argv)
 {
-    static const check_test tests[] = {CPU_TEST(, c, , , , ) TM_EACH_INSTRUCTION_SET(CPU_TEST)};
+    static const check_test tests[] = {CPU_TEST(, c, , , , ) TM_EACH_INSTRUCTION_SET(CPU_TEST) TEST(largest)};
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
 }
