@@ -75,6 +75,13 @@ static double other_ms(const tm_matcher *m, const tm_estimate *estimate)
                                                       : estimate->direct_ms;
 }
 
+/* What FFT would have saved of a match that took so long, if its start had been paid for. */
+static double missed_ms(const tm_plan *plan, double ms)
+{
+    const tm_estimate *e = &plan->estimate;
+    return plan->certified ? fmax(0, e->missed_ms - fmax(0, e->direct_ms - ms)) : e->missed_ms;
+}
+
 /* By FFT only where it can run. */
 static void set_plan(const tm_matcher *m, tm_job *job, const tm_plan *plan)
 {
@@ -151,8 +158,6 @@ static size_t run_cpu(tm_matcher *m, tm_job *jobs, size_t count, tm_status *stat
             break;
         taken++;
     }
-    if (!plans[0].certified)
-        m->missed_ms += plans[0].estimate.missed_ms;
     snprintf(m->device, sizeof m->device, "cpu");
     m->plan[0] = '\0';
     if (plans[0].algorithm == TM_ALGORITHM_FFT && plans[0].estimate.fault) {
@@ -171,6 +176,7 @@ static size_t run_cpu(tm_matcher *m, tm_job *jobs, size_t count, tm_status *stat
     for (size_t i = 0; i < taken; i++) {
         m->certified |= plans[i].certified;
         m->scored += tm_job_scored(&jobs[i]);
+        m->missed_ms += missed_ms(&plans[i], work.times.kernel / (double)taken);
     }
     return taken;
 }
@@ -236,13 +242,20 @@ static double estimate_ms(const tm_matcher *m, const tm_job *jobs, size_t count)
     return ms;
 }
 
+/* What finding a cut takes at least, and how much of the time that it takes otherwise a search for the
+ * best match may take where one for more is to be quicker: more windows pass then. */
+#define PROBE_MS 0.3
+#define MOST_OF_OTHER 0.6
+
 bool tm_matcher_certifies(const tm_matcher *m, const tm_job *job, double *part)
 {
     if (!wants_certified(m))
         return false;
     const tm_plan plan = plan_cpu(m, job, m->settings.strategy);
-    *part = other_ms(m, &plan.estimate) / plan.estimate.direct_ms;
-    return plan.certified;
+    const double other = other_ms(m, &plan.estimate);
+    *part = other / plan.estimate.direct_ms;
+    return plan.certified && (m->settings.strategy == TM_STRATEGY_CERTIFIED ||
+                              plan.ms + PROBE_MS < MOST_OF_OTHER * other);
 }
 
 tm_status tm_matcher_run_slice(tm_matcher *m, tm_job *slice)
