@@ -199,9 +199,3 @@ void tm_certified_know(tm_certified *c, tm_candidate candidate)
         }
     }
 }
-
-void tm_certified_note_scored(tm_certified *c, int64_t windows)
-{
-#pragma omp atomic
-    c->scored += windows;
-}

@@ -56,8 +56,18 @@ float tm_certified_least(const tm_certified *certified, float score);
 /* Takes a window of the job as found; those that rank below it are left out from then on. */
 void tm_certified_know(tm_certified *certified, tm_candidate candidate);
 
-/* What is to be made of windows that many threads score exhaustively. */
+/* Counts windows that were scored; and those of a tile that were looked at, of which so many passed. */
 void tm_certified_note_scored(tm_certified *certified, int64_t windows);
+void tm_certified_add_looks(tm_certified *certified, int64_t looked, int64_t passed);
+
+/* The share of windows that may pass: where more do, the other way is quicker. */
+double tm_certified_most_share(const tm_certified_plan *plan);
+
+/* Whether a tile is worth a trial, where many windows passed in others. */
+bool tm_certified_is_tried(tm_certified *certified);
+
+/* Whether so many windows passed that the whole map had better be matched in the other way. */
+bool tm_certified_is_lost(tm_certified *certified);
 
 size_t tm_certified_tile_size(const tm_certified *certified, int64_t width, int64_t height);
 /* Makes a tile's rows from the top down, and says how many: fewer than all where the bound leaves too

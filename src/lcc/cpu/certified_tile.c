@@ -11,11 +11,7 @@ enum {
     FIRST_ROWS = 4,    /* that are scored where no good window is known */
     TRIAL = 4096,      /* windows of a tile that say whether the bound leaves enough out */
     TRIALS = 4,        /* places that are looked at first */
-    TRIAL_TILES = 8,   /* where it does not, one of so many tiles is tried again */
 };
-
-/* A search is given up where it has cost so much of a match more than was expected. */
-#define LOST_SHARE 0.1
 
 /* Scores are within 2^-22 of the true value, and the bound's own roundings below 2^-20. */
 #define SCORE_MARGIN 0x1p-19f
@@ -246,59 +242,6 @@ static void score_row(const certified_tile *n, int count, int y, float *map, tm_
         tm_certified_know(n->c, *best);
 }
 
-/* The share of windows that may pass. */
-static double most_share(const tm_certified_plan *plan)
-{
-    return fmax(0, plan->other_ns - plan->look_ns) / plan->pass_ns;
-}
-
-static void add_looks(tm_certified *c, int64_t looked, int64_t passed)
-{
-#pragma omp atomic
-    c->looked += looked;
-#pragma omp atomic
-    c->passed += passed;
-    tm_certified_note_scored(c, passed);
-}
-
-/* Whether a tile is worth a trial, where many windows passed in others. */
-static bool is_tried(tm_certified *c)
-{
-    int64_t looked, passed, tile;
-#pragma omp atomic read
-    looked = c->looked;
-#pragma omp atomic read
-    passed = c->passed;
-#pragma omp atomic capture
-    tile = c->tiles++;
-    return !c->plan.in_tiles || (double)passed <= most_share(&c->plan) * (double)looked ||
-           tile % TRIAL_TILES == 0;
-}
-
-/* Whether so many windows passed that the whole map had better be matched in the other way. */
-static bool is_lost(tm_certified *c)
-{
-    const tm_geometry *g = &c->job->geometry;
-    const double all = (double)g->map_width * (double)g->map_height;
-    int64_t looked, passed;
-    bool lost;
-
-    if (c->plan.in_tiles)
-        return false;
-#pragma omp atomic read
-    looked = c->looked;
-#pragma omp atomic read
-    passed = c->passed;
-#pragma omp atomic read
-    lost = c->given_up;
-    if (!lost && (double)passed > most_share(&c->plan) * ((double)looked + LOST_SHARE * all)) {
-        lost = true;
-#pragma omp atomic write
-        c->given_up = true;
-    }
-    return lost;
-}
-
 bool tm_certified_pays(tm_certified *c, char *memory)
 {
     const tm_geometry *g = &c->job->geometry;
@@ -324,7 +267,7 @@ bool tm_certified_pays(tm_certified *c, char *memory)
             looked += row.width;
         }
     }
-    return (double)passed <= most_share(&c->plan) * (double)looked;
+    return (double)passed <= tm_certified_most_share(&c->plan) * (double)looked;
 }
 
 /* Where there is nothing yet to be better than. */
@@ -342,7 +285,7 @@ static int look_at_row(const certified_tile *n, const tm_level_row *row, int y, 
     const int count =
         row->least > 0 ? n->c->kernels->pass_windows(row, n->passed) : pass_all(row, n->passed);
     score_row(n, count, y, map, best);
-    add_looks(n->c, row->width, count);
+    tm_certified_add_looks(n->c, row->width, count);
     return count;
 }
 
@@ -364,16 +307,16 @@ int64_t tm_certified_tile(tm_certified *c, char *memory, const tm_tile *tile, tm
 
     carve_tile(&n, c, memory, tile->width, tile->height);
     n.tile = tile;
-    if (!is_tried(c))
+    if (!tm_certified_is_tried(c))
         return 0;
     start(&n);
     tm_level_row row = row_of(&n);
     for (; y < tile->height; y++) {
-        const bool lost = is_lost(c);
+        const bool lost = tm_certified_is_lost(c);
         row.least = least_for(&n, *best);
         if (c->plan.in_tiles &&
             ((row.least <= 0 && y >= FIRST_ROWS) ||
-             (looked >= TRIAL && (double)passed > most_share(&c->plan) * (double)looked)))
+             (looked >= TRIAL && (double)passed > tm_certified_most_share(&c->plan) * (double)looked)))
             break;
         if (lost && !tile->scan)
             return tile->height;
@@ -408,7 +351,7 @@ void tm_certified_group_tile(tm_certified *certified, int count, char *memory, c
         make_row(&n, &rows[0], y);
         for (int k = 0; k < count; k++) {
             n.c = &certified[k];
-            if (is_lost(n.c))
+            if (tm_certified_is_lost(n.c))
                 continue;
             if (k) {
                 memcpy(rows[k].blocks, rows[0].blocks, (size_t)n.level->down * sizeof *rows[k].blocks);
