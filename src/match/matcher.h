@@ -70,8 +70,8 @@ tm_status tm_matcher_run(tm_matcher *matcher, tm_job *jobs, size_t count);
 bool tm_matcher_uses_cuda(tm_matcher *matcher, const tm_job *jobs, size_t count);
 
 /* Whether the CPU would leave windows out of the job, which is for the best match, and of one for
- * more. *part becomes how much of the time of the
- * direct algorithm the quickest other way takes, at most 1. */
+ * more. *part becomes how much of the direct algorithm's time the quickest other way takes, at
+ * most 1. */
 bool tm_matcher_certifies(const tm_matcher *matcher, const tm_job *job, double *part);
 
 /* Runs a slice of a job on the CPU, directly and exhaustively, in the same call. Its windows are not
