@@ -61,6 +61,9 @@ static double direct_ms(const tm_cpu_conditions *c, const tm_job *job)
 /* Levels whose rest is more than this leave out nearly nothing. */
 #define MOST_REST 0.985
 
+/* A thread keeps as many rows as the template has. */
+#define MOST_HEIGHT 1024
+
 /* What a search costs besides its windows. */
 #define CERTIFIED_CALL_MS 0.03
 
@@ -210,7 +213,9 @@ static void estimate_certified(tm_estimate *estimate, const tm_cpu_conditions *c
     tm_certified_plan plan;
     const double ms = tm_cpu_certified_plan(&plan, c, job, NULL);
 
-    if (!plan.level)
+    if (job->tmpl->height > MOST_HEIGHT)
+        estimate->certified_fault = "the template is too high";
+    else if (!plan.level)
         estimate->certified_fault = "the template has too few pixels, or no variance between blocks";
     else if (c->strategy != TM_STRATEGY_CERTIFIED && plan.level->rest > MOST_REST)
         estimate->certified_fault = "the template is nearly noise";
