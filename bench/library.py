@@ -110,11 +110,13 @@ def processor():
 
 
 def commit():
+    if "TMATCH_COMMIT" in os.environ:
+        return os.environ["TMATCH_COMMIT"]
     try:
         return subprocess.check_output(["git", "-C", ROOT, "rev-parse", "--short", "HEAD"],
                                        text=True, stderr=subprocess.DEVNULL).strip()
     except (OSError, subprocess.CalledProcessError):
-        return os.environ.get("TMATCH_COMMIT", "unknown")
+        return "unknown"
 
 
 def timed(call):

@@ -219,6 +219,12 @@ void tm_cuda_estimate(tm_estimate *estimate, const tm_cuda_conditions *c, const 
         estimate->fault = tm_fft_fault(&estimate->tiling, job);
     if (estimate->fault)
         estimate->fft_ms = INFINITY;
+    /* Where too many windows are left all are scored directly, which then costs more than FFT. */
+    if (strategy == TM_STRATEGY_AUTO && estimate->fft_ms < estimate->direct_ms) {
+        estimate->certified_ms = INFINITY;
+        if (!estimate->certified_fault)
+            estimate->certified_fault = "FFT is quicker where too many windows are left";
+    }
 }
 
 static tm_transfer transfer_of(const tm_pinned_memory *pinned, const void *rows, ptrdiff_t stride,

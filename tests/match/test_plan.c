@@ -422,13 +422,44 @@ static void plans_floats(void)
     }
 }
 
+/* On a GPU windows are left out where the direct algorithm would be taken otherwise: where too many
+ * are left, that scores them all. */
+static void certifies_instead_of_direct(void)
+{
+    const tm_cuda_conditions cuda = {.traits = {.multiprocessors = 132, .tensor_cores = true, .certified = true,
+                                                .shared_memory = SHARED, .fast_double = true,
+                                                .longest_fft = 8192, .widest_fft = 8000}};
+    int certified = 0, by_fft = 0;
+
+    for (int64_t size = 32; size <= 256; size += 32) {
+        uint8_t samples[256 * 256];
+        for (int64_t i = 0; i < size * size; i++)
+            samples[i] = (uint8_t)(i % size * 200 / size);
+        const tm_image image = {.samples = samples, .width = size, .height = size, .stride = (ptrdiff_t)size};
+        tm_template *tmpl;
+        tm_estimate estimate;
+        CHECK_EQ(tm_template_prepare(&tmpl, &image), TM_OK);
+        tm_job job = {.tmpl = tmpl, .frame = {.width = 4096, .height = 4096}};
+        CHECK_EQ(tm_geometry_init(&job.geometry, TM_DOMAIN_VALID, 4096, 4096, size, size), TM_OK);
+        tm_cuda_estimate(&estimate, &cuda, &job, TM_ALGORITHM_AUTO, TM_STRATEGY_AUTO);
+        const tm_plan plan = tm_plan_choose(&estimate, TM_ALGORITHM_AUTO, TM_STRATEGY_AUTO);
+        CHECK(!plan.certified || estimate.direct_ms <= estimate.fft_ms);
+        certified += plan.certified;
+        by_fft += plan.algorithm == TM_ALGORITHM_FFT;
+        tm_cuda_estimate(&estimate, &cuda, &job, TM_ALGORITHM_AUTO, TM_STRATEGY_CERTIFIED);
+        CHECK(tm_plan_choose(&estimate, TM_ALGORITHM_AUTO, TM_STRATEGY_CERTIFIED).certified);
+        tm_template_destroy(&tmpl);
+    }
+    CHECK(certified && by_fft);
+}
+
 int main(int argc, char **argv)
 {
     static const check_test tests[] = {
         TEST(chooses_the_cheaper), TEST(does_as_told), TEST(respects_the_device), TEST(takes_cufft_by_name_alone),
         TEST(pays_for_the_start_once), TEST(weighs_what_overlaps), TEST(counts_planes),
         TEST(adds_transfers_up), TEST(cuts_chunks), TEST(weighs_rows), TEST(groups_jobs),
-        TEST(says_what_it_chose), TEST(plans_floats),
+        TEST(says_what_it_chose), TEST(plans_floats), TEST(certifies_instead_of_direct),
     };
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
 }
