@@ -18,6 +18,18 @@ static __device__ __forceinline__ void tm_certified_offer(const tm_certified_job
         atomicMax(&j.state->best, key);
 }
 
+/* The warp's sum, in each lane. */
+static __device__ __forceinline__ unsigned tm_warp_sum(unsigned value)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+    for (int lanes = 16; lanes; lanes /= 2)
+        value += __shfl_xor_sync(~0u, value, lanes);
+    return value;
+#else
+    return __reduce_add_sync(~0u, value);
+#endif
+}
+
 /* Scores COUNT <= 5 windows from (x, y) on, along the row; those beyond the map are left out. All
  * threads of the WARPS warps call, which are the block or one of its warps. Returns how many were
  * scored. */
@@ -57,9 +69,9 @@ static __device__ __forceinline__ unsigned tm_certified_score(const tm_certified
         __syncthreads(); /* the block's last windows have been read */
 #pragma unroll
     for (int k = 0; k < COUNT; k++) {
-        f[k] = __reduce_add_sync(~0u, f[k]);
-        ff[k] = __reduce_add_sync(~0u, ff[k]);
-        ft[k] = __reduce_add_sync(~0u, ft[k]);
+        f[k] = tm_warp_sum(f[k]);
+        ff[k] = tm_warp_sum(ff[k]);
+        ft[k] = tm_warp_sum(ft[k]);
         if (WARPS == 1 && lane == k && k < end)
             tm_certified_offer(j, x + k, y, f[k], ff[k], ft[k]);
         if (WARPS > 1 && lane == 0)
