@@ -30,8 +30,8 @@ static const tm_direct_costs tm_cpu_direct_costs[] = {
 /* Certified search in one thread. A window costs window, margin where the level's blocks leave
  * columns or rows of the template over, square for each block across, and for each tap so much of
  * tap as the others do not decide alone; one that passes costs pass, and pixel for each of the
- * template's. In nanoseconds, set by hand: what a Zen 5 took, made
- * as much slower as the direct algorithm is on the machine above. */
+ * template's. Set by hand: what a Zen 5 took, made as much slower as the direct algorithm is on the
+ * machine above. */
 typedef struct tm_certified_costs {
     const char *kernels;
     double window, margin, square, tap, pass, pixel;

@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "clock.h"
-#include "integers.h"
 #include "cpu/cpu.h"
 #include "cpu/estimate.h"
 #include "cpu/planes.h"
 #include "fft/cpu/fft.h"
+#include "integers.h"
 #include "lcc/cpu/certified.h"
 #include "lcc/cpu/direct.h"
 #include "lcc/cpu/f32.h"
@@ -184,11 +184,6 @@ static tm_status match_certified(tm_device *d, tm_job *job)
     return status;
 }
 
-static bool same_blocks(const tm_level *a, const tm_level *b)
-{
-    return a->block_x == b->block_x && a->block_y == b->block_y;
-}
-
 /* Whether a job can share its sums with others. */
 static bool may_share(const tm_job *job)
 {
@@ -210,7 +205,7 @@ static size_t match_group(tm_device *d, tm_job *jobs, size_t count, tm_status *s
             job->tmpl->height != jobs->tmpl->height)
             break;
         plans[end] = certified_plan_of(d, job, end ? plans[0].level : NULL);
-        if (!same_blocks(plans[end].level, plans[0].level))
+        if (!tm_level_is_like(plans[end].level, plans[0].level))
             break;
     }
     if (end < 2)

@@ -21,19 +21,25 @@ static double made_width(const tm_geometry *g)
     return (double)round_up(g->map_width, TM_BLOCK);
 }
 
-static tm_direct_costs costs_of(const tm_direct_costs *costs, const char *kernels)
+/* Which line of a table of costs is for these kernels. Its lines begin with the kernels' name. */
+static size_t line_of(const void *table, size_t line_size, const char *kernels)
 {
-    while (costs->kernels && strcmp(costs->kernels, kernels) != 0)
-        costs++;
-    return *costs;
+    for (size_t line = 0;; line++) {
+        const char *name;
+        memcpy(&name, (const char *)table + line * line_size, sizeof name);
+        if (!name || strcmp(name, kernels) == 0)
+            return line;
+    }
 }
+
+#define COSTS_OF(table, kernels) (table)[line_of(table, sizeof *(table), kernels)]
 
 static tm_direct_costs f32_costs_of(const char *kernels, const tm_job *job)
 {
     const tm_metric metric = job->metric;
     const int sums = tm_needs_s_f(metric) ? 2 : tm_f32_needs_s_ff(metric);
     const int channels = job->tmpl->channels;
-    tm_direct_costs costs = costs_of(tm_cpu_f32_costs, kernels);
+    tm_direct_costs costs = COSTS_OF(tm_cpu_f32_costs, kernels);
 
     costs.window = channels * (costs.window + sums * TM_CPU_F32_SUM_NS);
     costs.row = channels * (costs.row + sums * TM_CPU_F32_SUM_ROW_NS);
@@ -46,7 +52,7 @@ static double direct_ms(const tm_cpu_conditions *c, const tm_job *job)
 {
     const tm_geometry *g = &job->geometry;
     const tm_direct_costs costs = tm_job_is_f32(job) ? f32_costs_of(c->kernels, job)
-                                                     : costs_of(tm_cpu_direct_costs, c->kernels);
+                                                     : COSTS_OF(tm_cpu_direct_costs, c->kernels);
     double ms = tm_direct_ns(&costs, g, made_width(g), g->map_height) * 1e-6;
     return ms < TRIVIAL_MS ? ms : ms / c->threads;
 }
@@ -70,11 +76,10 @@ static double direct_ms(const tm_cpu_conditions *c, const tm_job *job)
 /* What a window costs before it passes. */
 static double look_ns(const tm_certified_costs *costs, const tm_level *l, const tm_template *t)
 {
-    const bool whole = l->across * l->block_x == t->width && l->down * l->block_y == t->height;
     /* the more of the template the blocks show, the sooner its greatest taps decide */
     const double taps = l->across * l->down * pow(l->rest, 4);
 
-    return costs->window + (whole ? 0 : costs->margin) + l->across * costs->square +
+    return costs->window + (tm_level_tiles(l, t->width, t->height) ? 0 : costs->margin) + l->across * costs->square +
            taps * costs->tap;
 }
 
@@ -85,27 +90,14 @@ static double certified_ns(const tm_certified_costs *costs, const tm_level *l, c
     return look_ns(costs, l, t) + share * (costs->pass + (double)t->n * costs->pixel);
 }
 
-static tm_certified_costs certified_costs_of(const char *kernels)
-{
-    const tm_certified_costs *costs = tm_cpu_certified_costs;
-    while (costs->kernels && strcmp(costs->kernels, kernels) != 0)
-        costs++;
-    return *costs;
-}
-
 /* Where a level costs so much more than the best one, to share the sums of others does not pay. */
 #define SHARED_COST 1.25
-
-static bool same_blocks(const tm_level *a, const tm_level *b)
-{
-    return a->block_x == b->block_x && a->block_y == b->block_y;
-}
 
 double tm_cpu_certified_plan(tm_certified_plan *plan, const tm_cpu_conditions *c, const tm_job *job,
                              const tm_level *shared)
 {
-    const tm_certified_costs costs = certified_costs_of(c->kernels);
-    const tm_direct_costs direct = costs_of(tm_cpu_direct_costs, c->kernels);
+    const tm_certified_costs costs = COSTS_OF(tm_cpu_certified_costs, c->kernels);
+    const tm_direct_costs direct = COSTS_OF(tm_cpu_direct_costs, c->kernels);
     const tm_levels *levels = &job->tmpl->levels;
     const double windows = (double)job->geometry.map_width * (double)job->geometry.map_height;
     const tm_level *like = NULL;
@@ -119,7 +111,7 @@ double tm_cpu_certified_plan(tm_certified_plan *plan, const tm_cpu_conditions *c
             best = ns;
             plan->level = level;
         }
-        if (shared && same_blocks(level, shared)) {
+        if (shared && tm_level_is_like(level, shared)) {
             like = level;
             like_ns = ns;
         }

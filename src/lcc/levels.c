@@ -95,11 +95,6 @@ static bool make_level(tm_level *l, const uint8_t *samples, int64_t w, int64_t h
     return true;
 }
 
-static bool same_blocks(const tm_level *a, const tm_level *b)
-{
-    return a->block_x == b->block_x && a->block_y == b->block_y;
-}
-
 bool tm_levels_make(tm_levels *levels, const uint8_t *samples, int64_t w, int64_t h,
                     int64_t variance)
 {
@@ -118,7 +113,7 @@ bool tm_levels_make(tm_levels *levels, const uint8_t *samples, int64_t w, int64_
         l->across = (int)(w / l->block_x);
         l->down = (int)(h / l->block_y);
         if (l->across * l->down < 4 || l->across * l->down > TM_LEVEL_TAPS ||
-            l->down > TM_LEVEL_ROWS || (levels->count && same_blocks(l, l - 1)))
+            l->down > TM_LEVEL_ROWS || (levels->count && tm_level_is_like(l, l - 1)))
             continue;
         const bool made = make_level(l, samples, w, h, (double)variance / (double)n);
         if (!made)

@@ -41,6 +41,18 @@ typedef struct tm_level {
     double slack, rest;   /* rounded up */
 } tm_level;
 
+/* Whether two levels have blocks of one size, */
+static inline bool tm_level_is_like(const tm_level *a, const tm_level *b)
+{
+    return a->block_x == b->block_x && a->block_y == b->block_y;
+}
+
+/* and whether a level's blocks tile all of a template of width w and height h. */
+static inline bool tm_level_tiles(const tm_level *l, int64_t w, int64_t h)
+{
+    return l->across * l->block_x == w && l->down * l->block_y == h;
+}
+
 /* What a template has for certified search; all zero where it has nothing. */
 typedef struct tm_levels {
     tm_level *list; /* ascending by the size of a block */

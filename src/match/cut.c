@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Of peaks with boxes so far apart that none overlaps two of them, each is a match, or overlapped
- * by one that ranks before it, and by another one than the next: so there are as many matches as
- * such peaks that score as much as the worst of them. They are looked for in likely places, and
- * then in some strips of the map, which are searched exhaustively. */
+/* Take peaks so far apart that no box overlaps two of their boxes. Each of them is a match, or is
+ * overlapped by a match that ranks before it, and no two by the same one: so at least as many
+ * matches score as much as the worst of these peaks. They are looked for in likely places, and then
+ * in some strips of the map, which are searched exhaustively. */
 #include "match/cut.h"
 
 #include <stdlib.h>

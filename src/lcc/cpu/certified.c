@@ -16,12 +16,6 @@
 /* And in products, which are at most 128 sqrt(n): 128 roundings. */
 #define SPARE_ERROR 0x1p-10
 
-bool tm_certified_takes(const tm_job *job)
-{
-    return tm_job_is_plain(job) && job->metric == TM_METRIC_LCC && !job->map.data &&
-           job->tmpl->levels.count > 0;
-}
-
 static int64_t taps_stride(const tm_job *job)
 {
     return round_up(job->tmpl->width, TM_BLOCK);
@@ -141,9 +135,7 @@ void tm_certified_make(tm_certified *c, const tm_cpu_kernels *kernels, const tm_
 
 bool tm_certified_covers_all(const tm_certified *c)
 {
-    const tm_level *l = c->plan.level;
-    return l->across * l->block_x == c->job->tmpl->width &&
-           l->down * l->block_y == c->job->tmpl->height;
+    return tm_level_tiles(c->plan.level, c->job->tmpl->width, c->job->tmpl->height);
 }
 
 tm_level_row tm_certified_row(const tm_certified *c)

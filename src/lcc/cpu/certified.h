@@ -37,9 +37,6 @@ typedef struct tm_certified {
     bool given_up; /* whether the search turned out not to pay: what was found does not count */
 } tm_certified;
 
-/* Whether a job's best match and peaks can be found so. */
-bool tm_certified_takes(const tm_job *job);
-
 size_t tm_certified_taps_size(const tm_job *job, const tm_level *level);
 /* taps has that many bytes and stays. */
 void tm_certified_make(tm_certified *certified, const tm_cpu_kernels *kernels, const tm_job *job,

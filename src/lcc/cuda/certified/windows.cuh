@@ -88,8 +88,8 @@ static __device__ __forceinline__ unsigned tm_certified_score(const tm_certified
     return (unsigned)end;
 }
 
-/* Of the windows that a cell window serves, those of one row, or of a part of it if they are more
- * than COUNT: the tasks of a cell window are size * ceil_div(size, COUNT). */
+/* Scores one row of the windows that a cell window serves, or a part of it if they are more than
+ * COUNT: the tasks of a cell window are size * ceil_div(size, COUNT). */
 template <int COUNT, int WARPS>
 static __device__ __forceinline__ unsigned tm_certified_serve(const tm_certified_job &j, int cell_x,
                                                               int cell_y, int task)
