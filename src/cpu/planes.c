@@ -9,22 +9,11 @@
 #include "lcc/threads.h"
 #include "lcc/tiles.h"
 
-static bool grow(void **memory, size_t *size, size_t needed)
-{
-    if (*size >= needed)
-        return true;
-    free(*memory);
-    *memory = malloc(needed);
-    *size = *memory ? needed : 0;
-    return *memory != NULL;
-}
-
 void tm_planes_free(tm_planes_memory *m)
 {
-    free(m->planes);
-    free(m->maps);
-    free(m->rows);
-    *m = (tm_planes_memory){0};
+    tm_memory_free(&m->planes);
+    tm_memory_free(&m->maps);
+    tm_memory_free(&m->rows);
 }
 
 /* The products of a job, and the memory that they take. */
@@ -221,21 +210,21 @@ static tm_status match_band(tm_planes_memory *m, tm_job *job, const layout *l,
     int64_t *maps[TM_SUMS] = {NULL};
     const tm_plane_products *products = &l->products;
 
-    if (!grow(&m->planes, &m->planes_size, planes_size(l, job, job->geometry.map_height)) ||
-        !grow(&m->maps, &m->maps_size, maps_size(l, job, job->geometry.map_height)) ||
-        !grow(&m->rows, &m->rows_size, rows_size(l)))
+    if (!tm_memory_fit(&m->planes, planes_size(l, job, job->geometry.map_height)) ||
+        !tm_memory_fit(&m->maps, maps_size(l, job, job->geometry.map_height)) ||
+        !tm_memory_fit(&m->rows, rows_size(l)))
         return TM_ERR_MEMORY;
 
-    int64_t *spare = m->maps;
+    int64_t *spare = m->maps.data;
     for (int i = 0; i < TM_SUMS; i++) {
         if (products->needed[i] && !products->sliding[i]) {
             maps[i] = spare;
             spare += count;
         }
     }
-    split(products, &job->frame, m->planes, call->threads);
-    tm_status status = run_products(products, job, m->planes, maps, spare, call);
-    return status == TM_OK ? rank(products, job, maps, m->rows, l->rankers) : status;
+    split(products, &job->frame, m->planes.data, call->threads);
+    tm_status status = run_products(products, job, m->planes.data, maps, spare, call);
+    return status == TM_OK ? rank(products, job, maps, m->rows.data, l->rankers) : status;
 }
 
 static tm_status match_rows(tm_planes_memory *m, tm_job *job, const layout *l, tm_rows rows,

@@ -6,14 +6,14 @@
 #define TMATCH_CPU_PLANES_H
 
 #include "lcc/planes.h"
+#include "memory.h"
 
 /* Bytes where the settings have no limit. */
 #define TM_PLANES_MEMORY ((int64_t)1 << 30)
 
 /* Memory that is kept across frames. Zero-initialise. */
 typedef struct tm_planes_memory {
-    void *planes, *maps, *rows;
-    size_t planes_size, maps_size, rows_size;
+    tm_memory planes, maps, rows;
 } tm_planes_memory;
 
 void tm_planes_free(tm_planes_memory *memory);

@@ -100,6 +100,7 @@ void tm_matcher_destroy(tm_matcher **matcher)
         tm_cpu_backend()->close(m->cpu);
     tm_pool_destroy(&m->pool);
     tm_cuda_unload(&m->library);
+    tm_coarse_free(&m->coarse);
     free(m->jobs);
     free(m);
     *matcher = NULL;

@@ -3,6 +3,7 @@
 #ifndef TMATCH_MATCH_MATCHER_H
 #define TMATCH_MATCH_MATCHER_H
 
+#include "lcc/coarse.h"
 #include "match/cuda_loader.h"
 #include "match/pool/pool.h"
 
@@ -27,6 +28,7 @@ struct tm_matcher {
     double cpu_ms;    /* that the CPU has matched for, so far */
     double missed_ms; /* that FFT on the CPU would have saved, had it been started */
     tm_cut_record cut_records[64];
+    tm_coarse coarse; /* for the likely places of a cut */
 
     /* What the running call, or the last one, did; tm_matcher_prepare clears it. */
     bool on_pool;      /* the devices of the pool matched */

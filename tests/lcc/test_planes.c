@@ -38,7 +38,7 @@ static void match_in_bands(bands *b, tm_job *job)
     call.limit = call.refused * check_random_in(4, 20) / 4;
     CHECK_EQ(tm_planes_match(&b->memory, job, &call), TM_OK);
     CHECK_EQ(call.refused, 0);
-    CHECK((int64_t)(b->memory.planes_size + b->memory.maps_size + b->memory.rows_size) <=
+    CHECK((int64_t)(b->memory.planes.size + b->memory.maps.size + b->memory.rows.size) <=
           call.limit);
     tm_planes_free(&b->memory);
     b->most = call.bands > b->most ? call.bands : b->most;

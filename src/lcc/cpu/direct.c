@@ -28,20 +28,6 @@ static bool fits_32_bits(const tm_template *t)
     return t->n <= TM_PACKED_TAPS && t->height <= 1024;
 }
 
-static bool grow(void *buffer, size_t *size, size_t needed)
-{
-    void **pointer = buffer;
-    if (*size >= needed)
-        return true;
-    free(*pointer);
-    *size = 0;
-    *pointer = aligned_alloc(128, (size_t)round_up((int64_t)needed, 128));
-    if (!*pointer)
-        return false;
-    *size = needed;
-    return true;
-}
-
 /* Cuts the map into equal tiles, more of them than threads as long as each is a step high. */
 static tm_tiles tile_map(const tm_geometry *g, int threads, int64_t width, int64_t height)
 {
@@ -82,7 +68,7 @@ static void *begin(void *context, int thread)
 {
     const run *r = context;
     tm_cpu_scratch *s = &r->cpu->scratch[thread];
-    return grow(&s->memory, &s->size, r->needed) ? s->memory : NULL;
+    return tm_memory_fit(&s->memory, r->needed) ? s->memory.data : NULL;
 }
 
 static void match_tile(void *context, void *memory, const tm_tile *whole, tm_candidate *best)
@@ -117,13 +103,13 @@ static bool pack(run *r)
     const tm_template *t = r->job->tmpl;
 
     if (r->planes) {
-        if (!grow(&cpu->taps, &cpu->taps_size, tm_tile_planes_taps_size(r->job)))
+        if (!tm_memory_fit(&cpu->taps, tm_tile_planes_taps_size(r->job)))
             return false;
-        tm_tile_planes_pack(r->planes, &cpu->kernels, r->job, (char *)cpu->taps);
+        tm_tile_planes_pack(r->planes, &cpu->kernels, r->job, cpu->taps.data);
     } else if (r->sums_32) {
-        if (!grow(&cpu->taps, &cpu->taps_size, tm_packed_taps_size(r->packed.w, r->packed.h)))
+        if (!tm_memory_fit(&cpu->taps, tm_packed_taps_size(r->packed.w, r->packed.h)))
             return false;
-        r->packed.taps = cpu->taps;
+        r->packed.taps = cpu->taps.data;
         cpu->kernels.pack(&r->packed, t->samples, (ptrdiff_t)t->width);
     }
     return true;
@@ -154,13 +140,13 @@ static tm_status try_certified(tm_cpu *cpu, tm_certified *certified, tm_job *job
     /* of peaks many more windows may pass */
     if (g->map_width * g->map_height < (job->peaks ? TM_CERTIFIED_TRIAL / 4 : TM_CERTIFIED_TRIAL))
         return TM_OK;
-    if (!grow(&s->memory, &s->size,
-              tm_certified_tile_size(certified, TM_CERTIFIED_TRIAL_WIDTH, TM_CERTIFIED_TRIAL_ROWS)))
+    if (!tm_memory_fit(
+            &s->memory, tm_certified_tile_size(certified, TM_CERTIFIED_TRIAL_WIDTH, TM_CERTIFIED_TRIAL_ROWS)))
         return TM_ERR_MEMORY;
     const int64_t known = certified->best;
     if (job->peaks)
         certified->best = smaller(known, tm_peak_list_least(job->peaks));
-    job->declined = !tm_certified_pays(certified, s->memory);
+    job->declined = !tm_certified_pays(certified, s->memory.data);
     certified->best = known;
     return TM_OK;
 }
@@ -173,12 +159,12 @@ static tm_status begin_certified(tm_cpu *cpu, tm_certified *certified, tm_job *c
     const size_t size = tm_certified_taps_size(jobs[0], plans[0].level);
     int kept = 0;
 
-    if (!grow(&cpu->certified_taps, &cpu->certified_taps_size, size * (size_t)*count))
+    if (!tm_memory_fit(&cpu->certified_taps, size * (size_t)*count))
         return TM_ERR_MEMORY;
     for (int i = 0; i < *count; i++) {
         tm_certified *c = &certified[kept];
         tm_certified_make(c, &cpu->kernels, jobs[i], &plans[i],
-                          cpu->certified_taps + size * (size_t)kept);
+                          (char *)cpu->certified_taps.data + size * (size_t)kept);
         tm_status status = tm_certified_guess(cpu, c, i > 0);
         if (status == TM_OK)
             status = try_certified(cpu, c, jobs[i]);
@@ -311,11 +297,10 @@ tm_status tm_cpu_init(tm_cpu *cpu, int threads, uint32_t features)
 void tm_cpu_free(tm_cpu *cpu)
 {
     for (int i = 0; cpu->scratch && i < cpu->threads; i++)
-        free(cpu->scratch[i].memory);
+        tm_memory_free(&cpu->scratch[i].memory);
     free(cpu->scratch);
-    free(cpu->taps);
-    free(cpu->certified_taps);
+    tm_memory_free(&cpu->taps);
+    tm_memory_free(&cpu->certified_taps);
     tm_guess_memory_free(&cpu->guess);
     cpu->scratch = NULL;
-    cpu->taps = NULL;
 }

@@ -2,16 +2,16 @@
 #ifndef TMATCH_LCC_CPU_DIRECT_H
 #define TMATCH_LCC_CPU_DIRECT_H
 
+#include "lcc/coarse.h"
 #include "lcc/cpu/kernels.h"
 #include "lcc/lcc.h"
+#include "memory.h"
 
 typedef struct tm_cpu_scratch tm_cpu_scratch;
 
 /* What the first guess of a certified search keeps. */
 typedef struct tm_guess_memory {
-    uint8_t *cells, *window;
-    tm_image reduced; /* the frame, whose samples are the cells */
-    size_t cells_size, window_size;
+    tm_coarse coarse;
     tm_peak_list list;
     bool has_list;
 } tm_guess_memory;
@@ -22,10 +22,8 @@ typedef struct tm_cpu {
     tm_cpu_kernels kernels;
     int threads;
     tm_cpu_scratch *scratch; /* one per thread */
-    int32_t *taps;           /* the packed template */
-    size_t taps_size;
-    char *certified_taps;
-    size_t certified_taps_size;
+    tm_memory taps;          /* the packed template */
+    tm_memory certified_taps;
     tm_guess_memory guess;
 } tm_cpu;
 
@@ -38,8 +36,9 @@ bool tm_cpu_takes(const tm_job *job);
 
 struct tm_certified_plan; /* certified.h */
 
-/* Matches a job that it takes, and sets its scored. By certified search where there is a plan, and
- * tm_certified_takes the job; sets its declined, and no more, where that does not pay. Errors: MEMORY. */
+/* Matches a job that it takes, and sets its scored. By certified search where there is a plan:
+ * the job has no tm_certified_fault; sets its declined, and no more, where that does not pay.
+ * Errors: MEMORY. */
 tm_status tm_cpu_match(tm_cpu *cpu, tm_job *job, const struct tm_certified_plan *certified);
 
 /* The best matches of up to TM_CERTIFIED_GROUP templates of one size in one frame, by certified search:

@@ -16,8 +16,7 @@ enum { TM_ROWS_AHEAD = 6 };
 
 /* One thread's memory, grown by that thread, so that it lies near it. */
 struct tm_cpu_scratch {
-    _Alignas(128) char *memory;
-    size_t size;
+    _Alignas(128) tm_memory memory;
 };
 
 /* Hands out aligned parts of a memory. A first pass, with memory NULL, finds the size that it must
