@@ -13,18 +13,11 @@
 #include "lcc/cpu/certified.h"
 #include "lcc/cpu/direct.h"
 #include "lcc/cpu/f32.h"
-
-/* Templates whose certified search did not pay, by their hash: where one of them was, the next
- * frames are not looked at, 1, 2, 4 of them and so on. */
-enum { REMEMBERED = 64, MOST_SKIPPED = 64 };
-typedef struct memory_of_declines {
-    uint64_t hash;
-    int skip, skipped; /* how many frames; of them those that were */
-} memory_of_declines;
+#include "lcc/pauses.h"
 
 struct tm_device {
     tm_cpu direct;
-    memory_of_declines declines[REMEMBERED];
+    tm_pauses pauses; /* of certified search */
     tm_fft_cpu *fft; /* NULL until needed */
     tm_planes_memory planes;
     int64_t memory; /* that FFT or planes may use; 0: no limit */
@@ -147,20 +140,8 @@ static void cpu_estimate(tm_device *d, const tm_job *jobs, size_t count,
 /* Whether the template's last frames say that a search would not pay; sets the job's declined. */
 static bool skips(tm_device *d, tm_job *job)
 {
-    memory_of_declines *m = &d->declines[job->tmpl->hash % REMEMBERED];
-
-    if (m->hash != job->tmpl->hash)
-        *m = (memory_of_declines){.hash = job->tmpl->hash};
-    job->declined = m->skipped < m->skip;
-    m->skipped += job->declined;
+    job->declined = tm_pause_skips(&d->pauses, job->tmpl->hash);
     return job->declined;
-}
-
-static void remember(tm_device *d, const tm_job *job)
-{
-    memory_of_declines *m = &d->declines[job->tmpl->hash % REMEMBERED];
-    m->skip = job->declined ? (int)clamp(2 * m->skip, 1, MOST_SKIPPED) : 0;
-    m->skipped = 0;
 }
 
 static tm_certified_plan certified_plan_of(const tm_device *d, const tm_job *job,
@@ -173,61 +154,49 @@ static tm_certified_plan certified_plan_of(const tm_device *d, const tm_job *job
     return plan;
 }
 
-/* Leaves job->declined set where that does not pay. */
-static tm_status match_certified(tm_device *d, tm_job *job)
-{
-    if (skips(d, job))
-        return TM_OK;
-    const tm_certified_plan plan = certified_plan_of(d, job, NULL);
-    const tm_status status = tm_cpu_match(&d->direct, job, &plan);
-    remember(d, job);
-    return status;
-}
-
 /* Whether a job can share its sums with others. */
 static bool may_share(const tm_job *job)
 {
     return job->certified && !job->tiling && !job->peaks;
 }
 
-/* Matches the first job with as many of the next ones as share its sums, and says how many those are;
- * 0 if there is none. */
-static size_t match_group(tm_device *d, tm_job *jobs, size_t count, tm_status *status)
+/* Matches the first job, with as many of the next ones as share its sums, and says how many that are.
+ * Leaves declined set where that does not pay. */
+static size_t match_certified(tm_device *d, tm_job *jobs, size_t count, tm_status *status)
 {
     tm_job *group[TM_CERTIFIED_GROUP];
     tm_certified_plan plans[TM_CERTIFIED_GROUP];
-    size_t end = 0;
+    size_t end = 1;
     int size = 0;
 
-    for (; end < count && end < TM_CERTIFIED_GROUP; end++) {
+    plans[0] = certified_plan_of(d, jobs, NULL);
+    for (; end < count && end < TM_CERTIFIED_GROUP && may_share(jobs); end++) {
         const tm_job *job = &jobs[end];
         if (!may_share(job) || job->tmpl->width != jobs->tmpl->width ||
             job->tmpl->height != jobs->tmpl->height)
             break;
-        plans[end] = certified_plan_of(d, job, end ? plans[0].level : NULL);
+        plans[end] = certified_plan_of(d, job, plans[0].level);
         if (!tm_level_is_like(plans[end].level, plans[0].level))
             break;
     }
-    if (end < 2)
-        return 0;
     for (size_t i = 0; i < end; i++) {
         if (skips(d, &jobs[i]))
             continue;
         plans[size] = plans[i];
-        plans[size].in_tiles = false;
+        plans[size].in_tiles &= end == 1;
         group[size++] = &jobs[i];
     }
-    *status = size ? tm_cpu_match_group(&d->direct, group, plans, size) : TM_OK;
+    *status = end == 1 && size ? tm_cpu_match(&d->direct, jobs, plans)
+              : size           ? tm_cpu_match_group(&d->direct, group, plans, size)
+                               : TM_OK;
     for (int i = 0; i < size; i++)
-        remember(d, group[i]);
+        tm_pause_note(&d->pauses, group[i]->tmpl->hash, !group[i]->declined);
     return end;
 }
 
 /* Matches what kernels and FFT take as it is. */
 static tm_status match_whole(tm_device *d, tm_job *job)
 {
-    if (!job->tiling && job->certified)
-        return match_certified(d, job);
     if (!job->tiling)
         return tm_job_is_f32(job) ? tm_f32_match(d->direct.kernels.f32, job, d->direct.threads)
                                   : tm_cpu_match(&d->direct, job, NULL);
@@ -308,9 +277,10 @@ static tm_status cpu_match(tm_device *d, tm_job *jobs, size_t count, tm_work *wo
 
     *work = (tm_work){0};
     for (size_t i = 0, taken; i < count && status == TM_OK; i += taken) {
-        taken = match_group(d, jobs + i, count - i, &status);
-        if (taken)
+        if (jobs[i].certified && !jobs[i].tiling) {
+            taken = match_certified(d, jobs + i, count - i, &status);
             continue;
+        }
         taken = 1;
         status = match_job(d, &jobs[i], &why);
 #if TM_HAVE_FFTW

@@ -112,8 +112,8 @@ typedef struct tm_job {
     int64_t first_row, last_row;
     bool certified; /* directly: windows may be left out that a bound proves not to matter; what
                        is found stays the same */
-    const tm_candidate *known; /* where certified: what a window elsewhere scores; those that score
-                                  less need not be found. NULL: nothing is known */
+    const tm_candidate *known; /* where certified: what a window scores, here or elsewhere; those that
+                                  score less need not be found. NULL: nothing is known */
     double other_ms; /* where certified: an estimate of the quickest other way; 0: not known */
     bool declined;  /* where certified, written: the CPU found that to leave windows out does not pay,
                        and has not matched */

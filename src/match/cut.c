@@ -26,7 +26,7 @@ enum { MOST_MATCHES = 1000, MOST_PEAKS = 1 << 14 };
 #define HIGH_SCORE 0.5f
 
 /* Where less than one window of WORTH is left out, a probe did not pay. */
-enum { WORTH = 4, MOST_DOUBLINGS = 9 };
+enum { WORTH = 4 };
 
 /* How many peaks that are far apart tell enough: one for each match and for the margin of the last.
  * 0: any number may be needed. */
@@ -138,41 +138,19 @@ static int64_t cut_of(const tm_cut *cut, size_t needed, int64_t floor, bool marg
     return least;
 }
 
-static tm_cut_record *record_of(tm_matcher *m, const tm_job *job)
-{
-    const size_t count = sizeof m->cut_records / sizeof *m->cut_records;
-    tm_cut_record *record = &m->cut_records[job->tmpl->hash % count];
-
-    if (record->hash != job->tmpl->hash)
-        *record = (tm_cut_record){.hash = job->tmpl->hash};
-    return record;
-}
-
-/* After each frame in succession for which that did not pay, twice as many are searched
- * without. */
 static bool may_pay(tm_matcher *m, const tm_job *job)
 {
-    tm_cut_record *record = record_of(m, job);
-
-    if (m->settings.strategy == TM_STRATEGY_CERTIFIED || record->wait == 0)
-        return true;
-    record->wait--;
-    return false;
+    return m->settings.strategy == TM_STRATEGY_CERTIFIED ||
+           !tm_pause_skips(&m->cut_pauses, job->tmpl->hash);
 }
 
 void tm_cut_note(tm_matcher *m, const tm_job *job, const tm_cut *cut)
 {
-    tm_cut_record *record = record_of(m, job);
     const int64_t windows = job->geometry.map_width * job->geometry.map_height;
 
-    if (!cut->apart)
-        return;
-    if (tm_job_scored(job) <= windows - windows / WORTH) {
-        record->failures = 0;
-        return;
-    }
-    record->failures += record->failures < MOST_DOUBLINGS;
-    record->wait = (1 << record->failures) - 1;
+    if (cut->apart)
+        tm_pause_note(&m->cut_pauses, job->tmpl->hash,
+                      tm_job_scored(job) <= windows - windows / WORTH);
 }
 
 tm_status tm_cut_choose(tm_matcher *m, const tm_search *search, tm_job *job, tm_cut *cut)
@@ -191,6 +169,7 @@ tm_status tm_cut_choose(tm_matcher *m, const tm_search *search, tm_job *job, tm_
     const tm_status status = probe(m, search, job, part, cut);
     if (status == TM_OK)
         job->peaks->cut = cut_of(cut, needed, floor, search->margin);
+    job->known = cut->count ? cut->apart : NULL;
     return status;
 }
 

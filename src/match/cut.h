@@ -13,9 +13,9 @@ typedef struct tm_cut {
 } tm_cut;
 
 /* Looks at some of the job's windows, where certified search would be chosen for it, and sets
- * job->peaks->cut, so low that the search will most likely find all peaks that it needs.
- * job->peaks is still empty. *cut is to be freed, also after a failure. Errors: MEMORY and those
- * of a match. */
+ * job->peaks->cut, so low that the search will most likely find all peaks that it needs, and
+ * job->known, which lies in *cut. job->peaks is still empty. *cut is to be freed, also after a
+ * failure. Errors: MEMORY and those of a match. */
 tm_status tm_cut_choose(tm_matcher *matcher, const tm_search *search, tm_job *job, tm_cut *cut);
 
 void tm_cut_free(tm_cut *cut);

@@ -4,15 +4,9 @@
 #define TMATCH_MATCH_MATCHER_H
 
 #include "lcc/coarse.h"
+#include "lcc/pauses.h"
 #include "match/cuda_loader.h"
 #include "match/pool/pool.h"
-
-/* How probes for certified searches of a template went: cut.h. */
-typedef struct tm_cut_record {
-    uint64_t hash; /* the template's */
-    int failures;  /* in succession */
-    int wait;      /* frames until the next probe */
-} tm_cut_record;
 
 struct tm_matcher {
     tm_settings settings;
@@ -27,7 +21,7 @@ struct tm_matcher {
     size_t job_capacity;
     double cpu_ms;    /* that the CPU has matched for, so far */
     double missed_ms; /* that FFT on the CPU would have saved, had it been started */
-    tm_cut_record cut_records[64];
+    tm_pauses cut_pauses; /* of probes for certified searches: cut.h */
     tm_coarse coarse; /* for the likely places of a cut */
 
     /* What the running call, or the last one, did; tm_matcher_prepare clears it. */

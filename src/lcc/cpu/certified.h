@@ -82,8 +82,9 @@ void tm_certified_group_tile(tm_certified *certified, int count, char *memory,
  * TM_CERTIFIED_TRIAL_WIDTH x TM_CERTIFIED_TRIAL_ROWS. */
 bool tm_certified_pays(tm_certified *certified, char *memory);
 
-/* Looks for a good window on a reduced frame, and knows it then. reduced: the last call was for the same
- * frame, and a template of the same size, whether or not there was anything to look for. Errors: MEMORY. */
+/* Looks for a good window on a reduced frame, and knows it then, unless the job knew one. reduced: the
+ * last call was for the same frame, and a template of the same size, whether or not there was anything
+ * to look for. Errors: MEMORY. */
 tm_status tm_certified_guess(tm_cpu *cpu, tm_certified *certified, bool reduced);
 void tm_guess_memory_free(tm_guess_memory *memory);
 
