@@ -144,19 +144,20 @@ static void say_cpu(tm_matcher *m, const tm_job *job, const tm_plan *plan, const
     say_estimates(m, &plan->estimate);
 }
 
-/* Runs the first job, with as many of the next ones as leave windows out too, and says how many. */
+/* Runs the first job, with as many of the next ones as leave windows out too, and says how many.
+ * What it took may change the plan of the job after those. */
 static size_t run_cpu(tm_matcher *m, tm_job *jobs, size_t count, tm_status *status)
 {
     enum { MOST = 16 };
     tm_plan plans[MOST];
     tm_work work;
-    size_t taken = 0;
+    size_t taken = 1;
 
-    while (taken < count && taken < MOST) {
+    plans[0] = plan_cpu(m, jobs, m->settings.strategy);
+    for (; plans[0].certified && taken < count && taken < MOST; taken++) {
         plans[taken] = plan_cpu(m, &jobs[taken], m->settings.strategy);
-        if (taken && !(plans[taken].certified && plans[0].certified))
+        if (!plans[taken].certified)
             break;
-        taken++;
     }
     snprintf(m->device, sizeof m->device, "cpu");
     m->plan[0] = '\0';
