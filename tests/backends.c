@@ -308,6 +308,25 @@ void matchers_free(matchers *m)
     }
 }
 
+tm_settings settings_of(tm_device_kind device, tm_algorithm algorithm, int threads)
+{
+    tm_settings settings;
+    tm_settings_default(&settings, sizeof settings);
+    settings.device = device;
+    settings.algorithm = algorithm;
+    settings.threads = threads;
+    return settings;
+}
+
+uint32_t require_features(const char *name)
+{
+    uint32_t features;
+    CHECK_EQ(tm_cpu_features_parse(name, &features), TM_OK);
+    if (features & ~tm_cpu_features())
+        check_skip("not on this processor, or not in this build");
+    return features;
+}
+
 void require_cuda(void)
 {
     static char why[256];

@@ -45,6 +45,13 @@ void compare_many_with_reference(matchers *m, tm_metric metric, tm_domain domain
 
 void matchers_free(matchers *m);
 
+/* Default settings but for these. */
+tm_settings settings_of(tm_device_kind device, tm_algorithm algorithm, int threads);
+
+/* The bits of an instruction set and of all that it builds on; skips the running test where the
+ * processor or this build lacks one. */
+uint32_t require_features(const char *name);
+
 /* Skips the running test if there is no CUDA device, with the reason. */
 void require_cuda(void);
 

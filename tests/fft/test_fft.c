@@ -181,21 +181,13 @@ static void require_cpu_fft(void)
 /* Small problems, all domains, strides and edges. */
 static void against_reference(tm_device_kind device, tm_algorithm algorithm)
 {
-    tm_settings settings;
-
-    tm_settings_default(&settings, sizeof settings);
-    settings.algorithm = algorithm;
-    settings.device = device;
-    compare_random_with_reference(settings, check_cases(2000));
+    compare_random_with_reference(settings_of(device, algorithm, 0), check_cases(2000));
 }
 
 /* Several templates in one call. */
 static void many(tm_device_kind device, tm_algorithm algorithm)
 {
-    matchers m = {0};
-    tm_settings_default(&m.settings, sizeof m.settings);
-    m.settings.algorithm = algorithm;
-    m.settings.device = device;
+    matchers m = {.settings = settings_of(device, algorithm, 0)};
     for (int64_t i = check_cases(2000) / 20; i > 0; i--)
         compare_many_with_reference(&m, (tm_metric)(check_random() % 4 == 0),
                                     (tm_domain)(check_random() % 3));

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "backends.h"
 #include "check.h"
 #include "lcc/cpu/certified.h"
 #include "lcc/cpu/instruction_sets.h"
@@ -165,14 +166,10 @@ static void largest(void)
     CHECK(2 * b.undecided < b.looked_at);
 }
 
-#define CPU_TESTS(HAVE, isa, name, bit, needed, detected)             \
-    static void cpu_##isa(void)                                       \
-    {                                                                 \
-        uint32_t features;                                            \
-        CHECK_EQ(tm_cpu_features_parse(name, &features), TM_OK);      \
-        if (features & ~tm_cpu_features())                            \
-            check_skip("not on this processor, or not in this build"); \
-        random_cases(features);                                       \
+#define CPU_TESTS(HAVE, isa, name, bit, needed, detected) \
+    static void cpu_##isa(void)                           \
+    {                                                     \
+        random_cases(require_features(name));             \
     }
 
 CPU_TESTS(, c, "none", , , )

@@ -12,10 +12,7 @@
 
 static certified_test test_of(tm_device_kind device, int threads, uint32_t features)
 {
-    certified_test t = {0};
-    tm_settings_default(&t.settings, sizeof t.settings);
-    t.settings.device = device;
-    t.settings.threads = threads;
+    certified_test t = {.settings = settings_of(device, TM_ALGORITHM_AUTO, threads)};
     t.settings.cpu_features = features;
     return t;
 }
@@ -152,23 +149,14 @@ static void exhaustive_elsewhere(tm_device_kind device)
     }
 }
 
-static uint32_t require_isa(const char *name)
-{
-    uint32_t features;
-    CHECK_EQ(tm_cpu_features_parse(name, &features), TM_OK);
-    if (features & ~tm_cpu_features())
-        check_skip("not on this processor, or not in this build");
-    return features;
-}
-
-#define CPU_TESTS(HAVE, isa, name, bit, needed, detected)                                      \
-    static void cpu_##isa(void)                                                                \
-    {                                                                                          \
-        random_cases(TM_DEVICE_CPU, 1, require_isa(name));                                     \
-    }                                                                                          \
-    static void cpu_##isa##_leaves_out(void)                                                   \
-    {                                                                                          \
-        leaves_out(TM_DEVICE_CPU, require_isa(name));                                          \
+#define CPU_TESTS(HAVE, isa, name, bit, needed, detected)    \
+    static void cpu_##isa(void)                              \
+    {                                                        \
+        random_cases(TM_DEVICE_CPU, 1, require_features(name)); \
+    }                                                        \
+    static void cpu_##isa##_leaves_out(void)                 \
+    {                                                        \
+        leaves_out(TM_DEVICE_CPU, require_features(name));   \
     }
 
 CPU_TESTS(, c, "none", , , )

@@ -11,16 +11,6 @@
 #include "pictures.h"
 #include "lcc/metrics.h"
 
-static tm_settings settings_of(tm_device_kind device, tm_algorithm algorithm, int threads)
-{
-    tm_settings settings;
-    tm_settings_default(&settings, sizeof settings);
-    settings.device = device;
-    settings.algorithm = algorithm;
-    settings.threads = threads;
-    return settings;
-}
-
 static void random_cases(tm_settings settings, double products)
 {
     const int64_t cases = check_cases(1000);

@@ -132,16 +132,6 @@ static void compare_scene(device_under_test *b, const scene *p)
     tm_template_destroy(&tmpl);
 }
 
-static device_under_test device_of(tm_device_kind device, tm_algorithm algorithm, int threads)
-{
-    device_under_test b = {0};
-    tm_settings_default(&b.settings, sizeof b.settings);
-    b.settings.device = device;
-    b.settings.algorithm = algorithm;
-    b.settings.threads = threads;
-    return b;
-}
-
 static void compare_plain(device_under_test *b, problem *p)
 {
     const scene plain = {p->frame, p->tmpl, (tm_metric)(check_random() % 4 == 0),
@@ -152,7 +142,7 @@ static void compare_plain(device_under_test *b, problem *p)
 
 static void random_cases(tm_device_kind device, tm_algorithm algorithm, int threads)
 {
-    device_under_test b = device_of(device, algorithm, threads);
+    device_under_test b = {.settings = settings_of(device, algorithm, threads)};
     const int64_t cases = check_cases(5000) / 10;
     problem p;
 
@@ -173,7 +163,7 @@ static void random_cases(tm_device_kind device, tm_algorithm algorithm, int thre
 /* All metrics, masks, colour and 16 bits. */
 static void random_kinds(tm_device_kind device, tm_algorithm algorithm, int threads)
 {
-    device_under_test b = device_of(device, algorithm, threads);
+    device_under_test b = {.settings = settings_of(device, algorithm, threads)};
     const int64_t cases = check_cases(5000) / 10;
 
     for (int64_t i = 0; i < cases; i++) {

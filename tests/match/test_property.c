@@ -9,21 +9,14 @@
 
 static void random_cases(tm_device_kind device, int threads, uint32_t features)
 {
-    tm_settings settings;
-    tm_settings_default(&settings, sizeof settings);
-    settings.algorithm = TM_ALGORITHM_DIRECT;
-    settings.device = device;
-    settings.threads = threads;
+    tm_settings settings = settings_of(device, TM_ALGORITHM_DIRECT, threads);
     settings.cpu_features = features;
     compare_random_with_reference(settings, check_cases(10000));
 }
 
 static matchers direct_on(tm_device_kind device, uint32_t features)
 {
-    matchers m = {0};
-    tm_settings_default(&m.settings, sizeof m.settings);
-    m.settings.algorithm = TM_ALGORITHM_DIRECT;
-    m.settings.device = device;
+    matchers m = {.settings = settings_of(device, TM_ALGORITHM_DIRECT, 0)};
     m.settings.cpu_features = features;
     return m;
 }
@@ -155,23 +148,14 @@ static void wide_templates(tm_device_kind device)
 
 /* Runs on the mask of one name, or skips where that would run another set's
  * kernels. */
-static uint32_t require_isa(const char *name)
-{
-    uint32_t features;
-    CHECK_EQ(tm_cpu_features_parse(name, &features), TM_OK);
-    if (features & ~tm_cpu_features())
-        check_skip("not on this processor, or not in this build");
-    return features;
-}
-
 #define CPU_TESTS(HAVE, isa, name, bit, needed, detected)                   \
     static void cpu_##isa##_random(void)                                    \
     {                                                                       \
-        random_cases(TM_DEVICE_CPU, 1, require_isa(name));                  \
+        random_cases(TM_DEVICE_CPU, 1, require_features(name));             \
     }                                                                       \
     static void cpu_##isa##_large_templates(void)                           \
     {                                                                       \
-        large_templates(TM_DEVICE_CPU, require_isa(name));                  \
+        large_templates(TM_DEVICE_CPU, require_features(name));             \
     }
 
 CPU_TESTS(, c, "none", , , )
