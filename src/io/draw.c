@@ -20,9 +20,7 @@ static void draw_ring(io_picture *picture, io_rect r, int64_t width, io_rgb colo
     io_fill(picture, (io_rect){r.x1 - x, r.y0, r.x1, r.y1}, color);
 }
 
-/* Where dash or gap i of a side begins. Their number is odd, so that the first and the last are
- * dashes and corners are whole; each is about wanted long. */
-static int64_t part_of(int64_t i, int64_t length, int64_t wanted)
+int64_t io_part_of(int64_t i, int64_t length, int64_t wanted)
 {
     const int64_t parts = larger(3, (length / wanted - 1) / 2 * 2 + 1);
     return i * length / parts;
@@ -33,13 +31,13 @@ static void draw_dashes(io_picture *picture, io_rect r, int64_t width, int64_t d
                         io_rgb color)
 {
     const int64_t w = r.x1 - r.x0, h = r.y1 - r.y0;
-    for (int64_t i = 0, from; (from = part_of(i, w, dash)) < w; i += 2) {
-        const int64_t x = r.x0 + from, length = part_of(i + 1, w, dash) - from;
+    for (int64_t i = 0, from; (from = io_part_of(i, w, dash)) < w; i += 2) {
+        const int64_t x = r.x0 + from, length = io_part_of(i + 1, w, dash) - from;
         io_fill(picture, io_grown(io_placed(x, r.y0, length, width), edge), color);
         io_fill(picture, io_grown(io_placed(x, r.y1 - width, length, width), edge), color);
     }
-    for (int64_t i = 0, from; (from = part_of(i, h, dash)) < h; i += 2) {
-        const int64_t y = r.y0 + from, length = part_of(i + 1, h, dash) - from;
+    for (int64_t i = 0, from; (from = io_part_of(i, h, dash)) < h; i += 2) {
+        const int64_t y = r.y0 + from, length = io_part_of(i + 1, h, dash) - from;
         io_fill(picture, io_grown(io_placed(r.x0, y, width, length), edge), color);
         io_fill(picture, io_grown(io_placed(r.x1 - width, y, width, length), edge), color);
     }
@@ -86,12 +84,28 @@ static void draw_box(io_picture *picture, const io_box *b, const io_label *label
     }
 }
 
+static void draw_turned(io_picture *picture, const io_box *b, const io_corners *corners,
+                        const io_label *label, const io_pen *p)
+{
+    const io_turned box = io_turned_box(picture, corners, p);
+    io_draw_turned(picture, &box, p, b->weak, p->edge, IO_DARK);
+    if (label && label->size)
+        io_draw_label(picture, label, b, p);
+    io_draw_turned(picture, &box, p, b->weak, 0, io_color_of(b));
+}
+
 static void draw_all(io_picture *picture, io_crowd *crowd, io_label *labels, size_t labelled)
 {
     const io_drawing *drawing = crowd->drawing;
     io_place_labels(labels, labelled, crowd, picture);
-    for (size_t i = drawing->count; i-- > 0;)
-        draw_box(picture, &drawing->boxes[i], i < labelled ? &labels[i] : NULL, &crowd->pen);
+    for (size_t i = drawing->count; i-- > 0;) {
+        const io_box *box = &drawing->boxes[i];
+        const io_label *label = i < labelled ? &labels[i] : NULL;
+        if (drawing->turned)
+            draw_turned(picture, box, &drawing->turned[i], label, &crowd->pen);
+        else
+            draw_box(picture, box, label, &crowd->pen);
+    }
 }
 
 bool io_draw_within(io_picture *picture, const io_drawing *drawing, io_rect bounds, int64_t text,

@@ -50,6 +50,13 @@ static inline uint8_t *io_pixel(io_picture *picture, int64_t x, int64_t y)
 
 void io_fill(io_picture *picture, io_rect r, io_rgb color);
 
+/* How much of the colour there is, from 0 to 1. */
+static inline void io_blend(uint8_t *to, io_rgb color, float alpha)
+{
+    for (int c = 0; c < 3; c++)
+        to[c] = (uint8_t)((float)to[c] + alpha * (float)(color.c[c] - to[c]) + 0.5f);
+}
+
 /* Text is as large as its capitals are high, in pixels; SMALLEST is the least that can be read, and
  * its multiples are the sharpest. A character that is not printable ASCII is an empty frame. */
 enum { IO_SMALLEST_TEXT = 7 };

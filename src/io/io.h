@@ -333,9 +333,17 @@ typedef struct io_box {
     char label[40];
 } io_box;
 
+/* Where a turned match's corners lie: top left, top right, bottom right and bottom left as in its
+ * template; x, y. The middle of a pixel is a whole number. */
+typedef struct io_corners {
+    double at[4][2];
+} io_corners;
+
 typedef struct io_drawing {
     const io_box *boxes; /* the first on top */
     size_t count;
+    const io_corners *turned; /* one for each box, which is then drawn turned, with its top edge
+                                 marked, and only has to hold it; or NULL */
     const char *const *names; /* by color; for a legend where there are several */
     size_t name_count;
 } io_drawing;

@@ -33,10 +33,11 @@ static int64_t least_size(const io_picture *picture)
 /* The largest size at which the text is no wider than the box; where there is none, the label
  * stands aside and need not be so small. Where there are many labels, all are small. */
 static int64_t size_for(const char *text, const io_picture *picture, const io_crowd *crowd,
-                        const io_box *b)
+                        size_t own)
 {
     const io_pen *p = &crowd->pen;
-    const io_rect box = io_grown(io_box_around(picture, b, p), -p->edge);
+    const io_box *b = &crowd->drawing->boxes[own];
+    const io_rect box = io_grown(io_outline(picture, crowd->drawing, own, p), -p->edge);
     const int64_t most = io_text_size_for(picture), least = least_size(picture);
     const double of_match = 0.35 * (double)smaller(b->w, b->h);
     const int64_t wanted = clamp((int64_t)sqrt((double)most * of_match), least, most);
@@ -76,6 +77,28 @@ static void list_candidates(io_rect candidates[CANDIDATES], io_rect box, io_rect
                                    fitted(b.y0 + p->width, h, bounds.y0, bounds.y1), w, h);
 }
 
+/* Moves the first four candidates along the outline of a turned box to the corner that is nearest
+ * to them, as the outline's own corners are far from the box. */
+static void approach(io_rect candidates[CANDIDATES], const io_corners *corners, io_rect bounds)
+{
+    const double (*c)[2] = corners->at;
+    int ends[4] = {0, 0, 0, 0}; /* the uppermost, the lowest, the rightmost, the leftmost */
+
+    for (int i = 1; i < 4; i++) {
+        ends[0] = c[i][1] < c[ends[0]][1] ? i : ends[0];
+        ends[1] = c[i][1] > c[ends[1]][1] ? i : ends[1];
+        ends[2] = c[i][0] > c[ends[2]][0] ? i : ends[2];
+        ends[3] = c[i][0] < c[ends[3]][0] ? i : ends[3];
+    }
+    for (int i = 0; i < 4; i++) {
+        io_rect *r = &candidates[i];
+        const int64_t w = r->x1 - r->x0, h = r->y1 - r->y0;
+        const int64_t x = (int64_t)c[ends[i]][0] - w / 2, y = (int64_t)c[ends[i]][1] - h / 2;
+        *r = i < 2 ? io_placed(fitted(x, w, bounds.x0, bounds.x1), r->y0, w, h)
+                   : io_placed(r->x0, fitted(y, h, bounds.y0, bounds.y1), w, h);
+    }
+}
+
 /* Inside the box a label hides some of the match: that is allowed only where the match is large, or
  * alone. */
 static bool may_lie_inside(const io_crowd *crowd, const io_picture *picture, const io_box *b,
@@ -93,7 +116,10 @@ static bool find_position(io_rect *found, const io_picture *picture, const io_cr
     const io_box *b = &crowd->drawing->boxes[own];
     const io_pen *p = &crowd->pen;
     io_rect candidates[CANDIDATES];
-    list_candidates(candidates, io_clipped(io_box_around(picture, b, p), picture), crowd->bounds, w, h, p);
+    list_candidates(candidates, io_clipped(io_outline(picture, crowd->drawing, own, p), picture),
+                    crowd->bounds, w, h, p);
+    if (crowd->drawing->turned)
+        approach(candidates, &crowd->drawing->turned[own], crowd->bounds);
     for (int i = 0; i < CANDIDATES - 1; i++) {
         *found = candidates[i];
         if (io_holds(crowd->bounds, *found) && !io_meet(*found, io_match_rect(b)) &&
@@ -128,7 +154,7 @@ void io_place_labels(io_label *labels, size_t count, io_crowd *crowd, const io_p
         else
             snprintf(label->text, sizeof label->text, "%s", b->label);
         if (*b->label &&
-            !place_label(label, crowd, i, picture, size_for(label->text, picture, crowd, b)))
+            !place_label(label, crowd, i, picture, size_for(label->text, picture, crowd, i)))
             place_label(label, crowd, i, picture, least_size(picture));
     }
 }

@@ -48,12 +48,6 @@ static float ink(const io_glyph *glyph, float x, float y, float scale)
     return alpha < 0 ? 0 : alpha > 1 ? 1 : alpha;
 }
 
-static void blend(uint8_t *to, io_rgb color, float alpha)
-{
-    for (int c = 0; c < 3; c++)
-        to[c] = (uint8_t)((float)to[c] + alpha * (float)(color.c[c] - to[c]) + 0.5f);
-}
-
 static float scale_of(int64_t size)
 {
     return (float)size / IO_GLYPH_HEIGHT;
@@ -77,7 +71,7 @@ static void draw_glyph(io_picture *picture, unsigned char character, int64_t x, 
         for (int64_t u = r.x0; u < r.x1; u++) {
             const float column = ((float)(u - x) + 0.5f) / scale - 0.5f;
             const float row = ((float)(v - y) + 0.5f) / scale - 0.5f - (float)glyph->drop;
-            blend(io_pixel(picture, u, v), color, ink(glyph, column, row, scale));
+            io_blend(io_pixel(picture, u, v), color, ink(glyph, column, row, scale));
         }
 }
 

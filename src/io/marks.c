@@ -70,6 +70,14 @@ io_rect io_box_around(const io_picture *picture, const io_box *box, const io_pen
     return r;
 }
 
+io_rect io_outline(const io_picture *picture, const io_drawing *drawing, size_t i, const io_pen *p)
+{
+    if (!drawing->turned)
+        return io_box_around(picture, &drawing->boxes[i], p);
+    const io_turned box = io_turned_box(picture, &drawing->turned[i], p);
+    return io_turned_bounds(&box, p);
+}
+
 int64_t io_text_size_for(const io_picture *picture)
 {
     const int64_t side = io_extent(picture);

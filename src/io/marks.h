@@ -27,6 +27,30 @@ static inline io_rect io_match_rect(const io_box *box)
  * as long as one can be seen. */
 io_rect io_box_around(const io_picture *picture, const io_box *box, const io_pen *pen);
 
+/* The same for box i of a drawing, which may be turned: what its lines and its mark lie in. */
+io_rect io_outline(const io_picture *picture, const io_drawing *drawing, size_t i,
+                   const io_pen *pen);
+
+/* A turned box in the picture, whose pixels have whole numbers at their edges. */
+typedef struct io_turned {
+    double x, y;            /* the match's middle */
+    double cosine, sine;    /* where its top edge points to, from left to right */
+    double width, height;   /* of the match */
+    double sides[4];        /* how far from the middle the lines begin: left, top, right, bottom */
+    double tip[3][2];       /* the mark at the top edge */
+} io_turned;
+
+io_turned io_turned_box(const io_picture *picture, const io_corners *corners, const io_pen *pen);
+io_rect io_turned_bounds(const io_turned *box, const io_pen *pen);
+
+/* Draws the lines, each grown by edge on all sides, with the mark and the middle's cross. */
+void io_draw_turned(io_picture *picture, const io_turned *box, const io_pen *pen, bool weak,
+                    int64_t edge, io_rgb color);
+
+/* Where dash or gap i of a side begins. Their number is odd, so that the first and the last are
+ * dashes and corners are whole; each is about wanted long. */
+int64_t io_part_of(int64_t i, int64_t length, int64_t wanted);
+
 /* The length that sizes of lines and letters follow: the longer side, unless the picture is long
  * and narrow. */
 static inline int64_t io_extent(const io_picture *picture)
