@@ -357,6 +357,108 @@ TM_API tm_status tm_match_peaks(tm_matcher *matcher, const tm_image *frame,
 /* Frees the items and empties hits; NULL is allowed. */
 TM_API void tm_hits_free(tm_hits *hits);
 
+/* A pose is a template turned and resized about its centre. docs/poses.md has the definition,
+ * which is of integers alone. */
+
+/* Which pixels of posed templates count: of those whose samples all lie in the template and in
+ * its mask. */
+typedef enum tm_support {
+    TM_SUPPORT_AUTO = 0, /* DISC for turned templates of about one size where that leaves out few
+                            pixels, else FULL */
+    TM_SUPPORT_DISC = 1, /* those in the largest disc about the centre that all poses have */
+    TM_SUPPORT_FULL = 2  /* all */
+} tm_support;
+
+/* Poses of all angles and scales from FROM to TO, which belongs to them where whole steps lead
+ * there, without angles of a turn or more after FROM. All are rounded to millionths. */
+typedef struct tm_pose_grid {
+    size_t size; /* sizeof(tm_pose_grid) as the caller was compiled */
+    double angle_from, angle_to; /* degrees, counter-clockwise as seen, from -3600 to 3600 */
+    double angle_step;           /* 0: chosen so that posed templates a step apart correlate by
+                                    0.98 or more */
+    double scale_from, scale_to; /* from 0.05 to 20 */
+    double scale_step;           /* likewise */
+    tm_support support;
+} tm_pose_grid;
+
+/* Writes the defaults: angle 0, scale 1, AUTO. size is sizeof(tm_pose_grid) at the caller. */
+TM_API void tm_pose_grid_default(tm_pose_grid *grid, size_t size);
+
+/* A template prepared for one matcher in all poses of a grid. */
+typedef struct tm_posed_template tm_posed_template;
+
+/* Prepares a template of 8 or 16 bits; samples and mask are copied. The caller owns *tmpl and
+ * frees it with tm_posed_template_destroy. Poses that tm_template_create would call flat are left
+ * out. Errors: INVALID, MEMORY, TEMPLATE_TOO_LARGE, FLAT_TEMPLATE where all are left out. */
+TM_API tm_status tm_posed_template_create(tm_posed_template **tmpl, tm_matcher *matcher,
+                                          const tm_image *image, const tm_pose_grid *grid);
+
+/* Frees the template and sets *tmpl to NULL; NULL is allowed. */
+TM_API void tm_posed_template_destroy(tm_posed_template **tmpl);
+
+/* Writes the grid with the steps and the support as chosen; a step stays 0 where FROM is TO.
+ * grid->size is set by the caller. Error: INVALID. */
+TM_API tm_status tm_posed_template_grid(const tm_posed_template *tmpl, tm_pose_grid *grid);
+
+/* The number of poses, with those that are left out: all angles of the first scale, then those of
+ * the second, and so on. 0 for NULL. */
+TM_API size_t tm_posed_template_count(const tm_posed_template *tmpl);
+
+/* One pose, and its picture: the smallest about the centre that holds the pixels that count. */
+typedef struct tm_pose {
+    double angle, scale;
+    int64_t width, height;
+    int64_t pixels; /* that count; if it is 0, so are width and height */
+    int left_out;
+} tm_pose;
+
+/* Errors: INVALID, MEMORY. */
+TM_API tm_status tm_posed_template_pose(const tm_posed_template *tmpl, size_t index,
+                                        tm_pose *pose);
+
+/* Writes the picture of a pose, row after row: width * height pixels of the template's type and
+ * channels, 0 where they do not count, and 1 or 0 for each to mask, which may be NULL. Errors:
+ * INVALID, MEMORY. */
+TM_API tm_status tm_posed_template_image(const tm_posed_template *tmpl, size_t index,
+                                         void *samples, uint8_t *mask);
+
+/* A match in a pose. Pixels' centres are at whole numbers, their edges half a pixel beside. */
+typedef struct tm_posed_hit {
+    double score;
+    double angle, scale;
+    double center_x, center_y; /* of the posed template in the frame */
+    double corners[4][2];      /* x and y of what is top left, top right, bottom right and
+                                  bottom left in the template */
+    int64_t x, y, width, height; /* the least box of whole pixels that holds the corners */
+    double margin;               /* as tm_hit's */
+    double fine_x, fine_y;       /* centre, angle and scale at the top of the quadratic surface
+                                    fitted to the scores of neighbouring positions and poses, if
+                                    asked for; else as above */
+    double fine_angle, fine_scale;
+    size_t pose;
+} tm_posed_hit;
+
+typedef struct tm_posed_hits {
+    tm_posed_hit *items; /* the best first */
+    size_t count;
+    int cut_off;       /* as tm_hits' */
+    tm_posed_hit best; /* of all poses and positions, whether it reaches min_score or not; its
+                          margin is NAN */
+} tm_posed_hits;
+
+/* Finds the matches of a template in all its poses, with the result of matching each posed
+ * template alone. Peaks are those of each pose's map; the better score ranks first, and between
+ * equal ones the centre's smaller y, then its smaller x, the smaller scale, the smaller angle.
+ * Boxes that overlap are the template's, turned and resized. Poses whose pictures are wider or
+ * higher than the frame are left out: FRAME_TOO_SMALL is where all are. hits is to be freed with
+ * tm_posed_hits_free, and empty after a failure. Errors: those of tm_match. */
+TM_API tm_status tm_match_posed(tm_matcher *matcher, const tm_image *frame,
+                                const tm_posed_template *tmpl, const tm_search *search,
+                                tm_posed_hits *hits);
+
+/* Frees the items and empties hits; NULL is allowed. */
+TM_API void tm_posed_hits_free(tm_posed_hits *hits);
+
 /* A frame that comes by rows: 8-bit gray. */
 typedef struct tm_row_source {
     int64_t width, height;

@@ -257,15 +257,3 @@ tm_status tm_pose_reach(int64_t *distance, const tm_image *image, tm_turn turn)
     *distance = reach;
     return TM_OK;
 }
-
-void tm_pose_corners(double corners[4][2], int64_t width, int64_t height, tm_turn turn)
-{
-    const int64_t c = tm_cosine(turn.angle), s = tm_sine(turn.angle);
-    const double unit = 2.0 * (double)(INT64_C(1) << TM_SINE_BITS) * (double)TM_POSE_UNIT;
-
-    for (int i = 0; i < 4; i++) {
-        const int64_t right = i == 1 || i == 2 ? width : -width, down = i >= 2 ? height : -height;
-        corners[i][0] = (double)((tm_int128)(right * c + down * s) * turn.scale) / unit;
-        corners[i][1] = (double)((tm_int128)(down * c - right * s) * turn.scale) / unit;
-    }
-}

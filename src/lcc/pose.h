@@ -56,10 +56,6 @@ void tm_posed_free(tm_posed *posed);
  * between pixels, as the template's: 0 where there is none. Errors: MEMORY. */
 tm_status tm_pose_reach(int64_t *distance, const tm_image *image, tm_turn turn);
 
-/* Where the corners of the template's box lie, top left, top right, bottom right and bottom left as
- * in the template, from its centre: x to the right, y downwards, in pixels. */
-void tm_pose_corners(double corners[4][2], int64_t width, int64_t height, tm_turn turn);
-
 #ifdef __cplusplus
 }
 #endif

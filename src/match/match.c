@@ -13,8 +13,7 @@
 #include "match/matcher.h"
 #include "match/settings.h"
 
-/* Whether the template has nothing that the metric could compare. */
-static bool is_flat(const tm_template *t, tm_metric metric)
+bool tm_template_is_flat(const tm_template *t, tm_metric metric)
 {
     return t->count == 0 || (t->flat && tm_needs_s_f(metric));
 }
@@ -77,7 +76,7 @@ tm_status tm_template_create(tm_template **tmpl, tm_matcher *matcher, const tm_i
     if (status != TM_OK)
         return status;
     status = tm_template_prepare(&t, image);
-    if (status == TM_OK && is_flat(t, matcher->settings.metric)) {
+    if (status == TM_OK && tm_template_is_flat(t, matcher->settings.metric)) {
         tm_template_destroy(&t);
         status = TM_ERR_FLAT_TEMPLATE;
     }
@@ -92,7 +91,7 @@ static tm_status prepare_job(tm_matcher *m, tm_job *job, const tm_image *frame,
 {
     if (!tmpl)
         return tm_matcher_fail_plain(m, TM_ERR_INVALID);
-    if (is_flat(tmpl, m->settings.metric))
+    if (tm_template_is_flat(tmpl, m->settings.metric))
         return tm_matcher_fail_plain(m, TM_ERR_FLAT_TEMPLATE);
     if (frame->type != tmpl->type || tm_image_channels(frame) != tmpl->channels)
         return tm_matcher_fail(
@@ -124,43 +123,82 @@ tm_peak tm_peak_of_job(const tm_job *job)
                      .score = tm_job_score(job, job->best.value)};
 }
 
+static tm_status check_frame(tm_matcher *m, const tm_image *frame)
+{
+    const char *fault = tm_image_fault(frame);
+    if (fault)
+        return tm_matcher_fail(m, TM_ERR_INVALID, "%s", fault);
+    return check_finite(m, frame, "frame", tm_matcher_threads(m));
+}
+
+static tm_status make_jobs(tm_matcher *m, const tm_image *frame, const tm_template *const *tmpls,
+                           size_t count, const tm_map *maps)
+{
+    if (m->job_capacity < count) {
+        tm_job *room = realloc(m->jobs, count * sizeof *room);
+        if (!room)
+            return tm_matcher_fail_plain(m, TM_ERR_MEMORY);
+        m->jobs = room;
+        m->job_capacity = count;
+    }
+    for (size_t i = 0; i < count; i++) {
+        tm_status status = prepare_job(m, &m->jobs[i], frame, tmpls[i], maps ? &maps[i] : NULL);
+        if (status != TM_OK)
+            return status;
+    }
+    return TM_OK;
+}
+
+static void forget_call(tm_matcher *m)
+{
+    m->certified = false;
+    m->windows = m->scored = 0;
+    m->fft_bytes = (m->settings.host_memory + 3) / 4;
+    m->times = (tm_times){0};
+    m->warning.text[0] = '\0';
+    m->on_pool = false;
+}
+
+static tm_job *count_windows(tm_matcher *m, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const tm_geometry *g = &m->jobs[i].geometry;
+        m->windows += g->map_width * g->map_height;
+    }
+    return m->jobs;
+}
+
 tm_status tm_matcher_prepare(tm_matcher *matcher, const tm_image *frame,
                              const tm_template *const *tmpls, size_t count, const tm_map *maps,
                              tm_job **jobs)
 {
     if (!tmpls || count == 0 || count > SIZE_MAX / sizeof *matcher->jobs)
         return tm_matcher_fail_plain(matcher, TM_ERR_INVALID);
-    const char *fault = tm_image_fault(frame);
-    if (fault)
-        return tm_matcher_fail(matcher, TM_ERR_INVALID, "%s", fault);
-    if (check_finite(matcher, frame, "frame", tm_matcher_threads(matcher)) != TM_OK)
-        return TM_ERR_INVALID;
-    if (matcher->job_capacity < count) {
-        tm_job *room = realloc(matcher->jobs, count * sizeof *room);
-        if (!room)
-            return tm_matcher_fail_plain(matcher, TM_ERR_MEMORY);
-        matcher->jobs = room;
-        matcher->job_capacity = count;
-    }
-    for (size_t i = 0; i < count; i++) {
-        tm_status status =
-            prepare_job(matcher, &matcher->jobs[i], frame, tmpls[i], maps ? &maps[i] : NULL);
-        if (status != TM_OK)
-            return status;
-    }
-
-    *jobs = matcher->jobs;
-    matcher->certified = false;
-    matcher->windows = matcher->scored = 0;
-    for (size_t i = 0; i < count; i++) {
-        const tm_geometry *g = &matcher->jobs[i].geometry;
-        matcher->windows += g->map_width * g->map_height;
-    }
-    matcher->fft_bytes = (matcher->settings.host_memory + 3) / 4;
-    matcher->times = (tm_times){0};
-    matcher->warning.text[0] = '\0';
-    matcher->on_pool = false;
+    tm_status status = check_frame(matcher, frame);
+    if (status == TM_OK)
+        status = make_jobs(matcher, frame, tmpls, count, maps);
+    if (status != TM_OK)
+        return status;
+    forget_call(matcher);
+    *jobs = count_windows(matcher, count);
     return TM_OK;
+}
+
+tm_status tm_matcher_begin(tm_matcher *matcher, const tm_image *frame)
+{
+    const tm_status status = check_frame(matcher, frame);
+    if (status == TM_OK)
+        forget_call(matcher);
+    return status;
+}
+
+tm_status tm_matcher_add_jobs(tm_matcher *matcher, const tm_image *frame,
+                              const tm_template *const *tmpls, size_t count, tm_job **jobs)
+{
+    const tm_status status = make_jobs(matcher, frame, tmpls, count, NULL);
+    if (status == TM_OK)
+        *jobs = count_windows(matcher, count);
+    return status;
 }
 
 typedef struct best_call {

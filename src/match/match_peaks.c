@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The public API: several matches of a template in a frame. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "clock.h"
 #include "match/forked.h"
@@ -131,13 +130,11 @@ tm_status tm_match_peaks(tm_matcher *matcher, const tm_image *frame,
 
     if (!matcher)
         return TM_ERR_INVALID;
-    if (!hits || !search || search->size < sizeof search->size)
+    if (!hits)
         return tm_matcher_fail_plain(matcher, TM_ERR_INVALID);
     for (size_t i = 0; i < count; i++)
         hits[i] = (tm_hits){0};
-    tm_search_default(&c.search, sizeof c.search);
-    memcpy(&c.search, search, search->size < sizeof c.search ? search->size : sizeof c.search);
-    const char *fault = tm_search_fault(&c.search);
+    const char *fault = tm_search_read(&c.search, search);
     if (fault)
         return tm_matcher_fail(matcher, TM_ERR_INVALID, "%s", fault);
     return tm_run_forked(matcher, find_peaks, &c);

@@ -54,11 +54,20 @@ tm_status tm_matcher_open_cpu(tm_matcher *matcher);
 /* Opens the devices that the settings name, none of which is open yet. */
 tm_status tm_matcher_open_cuda(tm_matcher *matcher);
 
+/* Whether the template has nothing that the metric could compare. */
+bool tm_template_is_flat(const tm_template *tmpl, tm_metric metric);
+
 /* Begins a call: makes its jobs, count of them, for the matcher's metric and domain. maps may
  * be NULL. *jobs stays the matcher's, until the next call. */
 tm_status tm_matcher_prepare(tm_matcher *matcher, const tm_image *frame,
                              const tm_template *const *tmpls, size_t count, const tm_map *maps,
                              tm_job **jobs);
+
+/* Begins a call without jobs. */
+tm_status tm_matcher_begin(tm_matcher *matcher, const tm_image *frame);
+/* Makes the call's next jobs; *jobs stays the matcher's, until it makes others. */
+tm_status tm_matcher_add_jobs(tm_matcher *matcher, const tm_image *frame,
+                              const tm_template *const *tmpls, size_t count, tm_job **jobs);
 
 /* Runs jobs of one frame. */
 tm_status tm_matcher_run(tm_matcher *matcher, tm_job *jobs, size_t count);

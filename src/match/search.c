@@ -46,18 +46,24 @@ tm_peak_search tm_search_start(const tm_search *search, const tm_job *job)
     return start;
 }
 
+bool tm_search_enlarge(tm_peak_search *s, bool above, size_t limit)
+{
+    const tm_peak_search before = *s;
+
+    if (above)
+        s->most = least_of(limit, s->most * GROWTH);
+    else
+        s->least = least_of(limit, s->least * GROWTH);
+    return s->most != before.most || s->least != before.least;
+}
+
 /* Lets the list keep more peaks; false if it may not grow. */
 static bool enlarge(tm_peak_list *list, size_t limit)
 {
     tm_peak_search s = list->search;
-    const tm_peak_search before = s;
     const int64_t cut = list->cut;
 
-    if (list->above.more)
-        s.most = least_of(limit, s.most * GROWTH);
-    else
-        s.least = least_of(limit, s.least * GROWTH);
-    if (s.most == before.most && s.least == before.least)
+    if (!tm_search_enlarge(&s, list->above.more, limit))
         return false;
     tm_peak_list_free(list);
     tm_peak_list_init(list, &s);

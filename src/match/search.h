@@ -8,6 +8,10 @@
 /* Which peaks an algorithm is to keep, at first. */
 tm_peak_search tm_search_start(const tm_search *search, const tm_job *job);
 
+/* Lets a search keep more of the peaks that reach the floor, or of the others, up to a limit; false
+ * where it keeps as many already. */
+bool tm_search_enlarge(tm_peak_search *search, bool above, size_t limit);
+
 /* Whether the search is for the best match and no more, which a job without peaks finds. */
 static inline bool tm_search_is_for_best(const tm_search *search)
 {

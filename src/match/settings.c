@@ -58,8 +58,12 @@ void tm_search_default(tm_search *search, size_t size)
         memcpy(search, &defaults, size < sizeof defaults ? size : sizeof defaults);
 }
 
-const char *tm_search_fault(const tm_search *s)
+const char *tm_search_read(tm_search *s, const tm_search *given)
 {
+    if (!given || given->size < sizeof given->size)
+        return tm_strerror(TM_ERR_INVALID);
+    tm_search_default(s, sizeof *s);
+    memcpy(s, given, given->size < sizeof *s ? given->size : sizeof *s);
     if (s->most < 0)
         return "a number of matches is never negative";
     if (!(s->overlap >= 0 && s->overlap <= 1))

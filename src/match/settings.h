@@ -7,7 +7,8 @@
 
 const char *tm_settings_fault(const tm_settings *settings);
 
-const char *tm_search_fault(const tm_search *search);
+/* Copies a caller's search, which may be shorter. */
+const char *tm_search_read(tm_search *search, const tm_search *given);
 const char *tm_image_fault(const tm_image *image);
 
 /* Accepts a map without data; another must hold width * height elements of so many bytes. */

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* A template in all poses of a grid, and the peaks of all their maps. */
+#ifndef TMATCH_MATCH_POSES_H
+#define TMATCH_MATCH_POSES_H
+
+#include "lcc/pose_grid.h"
+#include "match/matcher.h"
+
+/* What is known of a pose. */
+typedef struct tm_pose_slot {
+    tm_template *tmpl; /* NULL while it is not there */
+    bool held;         /* it stays until the end */
+    int64_t width, height, pixels;
+    bool known;    /* the above is */
+    bool left_out; /* the pose is flat, or has no pixels */
+} tm_pose_slot;
+
+struct tm_posed_template {
+    tm_image image; /* its samples and mask are packed, and the template's own */
+    uint8_t *samples, *mask;
+    tm_metric metric;
+    int threads;
+    tm_poses poses;
+    tm_pose_grid grid; /* as chosen */
+    size_t count;
+    tm_pose_slot *slots; /* a cache, as which it and the next one change in a const template */
+    int64_t *held_bytes; /* of templates that are held */
+};
+
+/* Makes the templates of poses [first, first + count) that are not there. Errors: MEMORY,
+ * TEMPLATE_TOO_LARGE. */
+tm_status tm_posed_hold(const tm_posed_template *t, size_t first, size_t count);
+
+/* Lets go of those of them for which what is held across frames has no room. */
+void tm_posed_release(const tm_posed_template *t, size_t first, size_t count);
+
+/* A peak of a pose's map. */
+typedef struct tm_pose_peak {
+    int64_t value; /* as tm_candidate's */
+    int64_t y, x;  /* of the posed template's centre in the frame, in halves of a pixel */
+    size_t pose;   /* SIZE_MAX: there is no peak */
+} tm_pose_peak;
+
+#define TM_NO_POSE_PEAK {INT64_MIN, INT64_MAX, INT64_MAX, SIZE_MAX}
+
+/* Whether a ranks before b. */
+static inline bool tm_pose_peak_beats(const tm_pose_peak *a, const tm_pose_peak *b)
+{
+    return a->value != b->value ? a->value > b->value
+           : a->y != b->y       ? a->y < b->y
+           : a->x != b->x       ? a->x < b->x
+                                : a->pose < b->pose;
+}
+
+/* The peaks of all poses. */
+typedef struct tm_pose_peaks {
+    tm_pose_peak best;   /* of all positions and poses, peaks or not */
+    tm_pose_peak *items; /* the best first: the best search.most of those that reach the floor; where
+                            those are all of them, followed by the best search.least of the others */
+    size_t count;
+    bool more_above; /* others reach the floor */
+    bool whole;      /* there are no others at all */
+} tm_pose_peaks;
+
+/* Finds the peaks of a frame; the matcher's call has begun. search is NULL where the best position is
+ * wanted alone. The caller frees found->items. Errors: those of a match, but NO_POSITION. */
+tm_status tm_poses_search(tm_matcher *matcher, const tm_image *frame, const tm_posed_template *tmpl,
+                          const tm_peak_search *search, tm_pose_peaks *found);
+
+#endif
