@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* What is longer than this is no header. */
-enum { LONGEST_HEADER = 64 << 10, LONGEST_SIGNATURE = 12 };
+enum { LONGEST_HEADER = 64 << 10, LONGEST_SIGNATURE = 26 };
 
 static bool is_space(uint8_t c)
 {

@@ -79,6 +79,11 @@ static stream make_stream(void)
     end_picture(&s);
     append_encoded(&s.all, "b.jpg");
     end_picture(&s);
+    append(&s.all, "BM:\0\0\0\0\0\0\0\66\0\0\0\50\0\0\0\1\0\0\0\1\0\0\0\1\0\30", 30);
+    append(&s.all, (const uint8_t[28]){[24] = 1, 2, 3}, 28);
+    end_picture(&s);
+    append_text(&s.all, "P5 1 1 255 a");
+    end_picture(&s);
     return s;
 }
 
@@ -168,6 +173,21 @@ static void splits_streams(void)
         CHECK_EQ(read_stream(&s.all, steps[i], 1 << 20, check_picture, &s, &count), IO_NEXT_END);
         CHECK_EQ(count, s.count);
     }
+    free(s.all.data);
+}
+
+/* However few bytes of a picture are there, more may make one of them. */
+static void waits_for_signatures(void)
+{
+    stream s = make_stream();
+    size_t start = 0;
+    for (int i = 0; i < s.count; start = s.ends[i++])
+        for (size_t size = 1; start + size <= s.ends[i]; size++) {
+            const uint8_t *data = s.all.data + start + io_split_skip(s.all.data + start, size);
+            io_splitter splitter = {0};
+            if (memcmp(data, "FRAME", 5) != 0 && io_split_next(&splitter, data, size, false) == IO_SPLIT_NONE)
+                check_fail(__FILE__, __LINE__, "picture %d by its first %zu bytes", i, size);
+        }
     free(s.all.data);
 }
 
@@ -364,7 +384,7 @@ static void finds_parts(void)
 int main(int argc, char **argv)
 {
     static const check_test tests[] = {
-        TEST(splits_streams), TEST(reads_what_is_complete), TEST(stands_damage), TEST(stands_noise),
+        TEST(splits_streams), TEST(waits_for_signatures), TEST(reads_what_is_complete), TEST(stands_damage), TEST(stands_noise),
         TEST(keeps_limits),   TEST(stops),                  TEST(finds_parts),
     };
     char folder[] = "/tmp/tmatch-test.XXXXXX";
