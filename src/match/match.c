@@ -86,6 +86,17 @@ tm_status tm_template_create(tm_template **tmpl, tm_matcher *matcher, const tm_i
     return TM_OK;
 }
 
+tm_status tm_matcher_compare_kinds(tm_matcher *m, const tm_image *frame, tm_sample_type type,
+                                   int channels)
+{
+    if (frame->type == type && tm_image_channels(frame) == channels)
+        return TM_OK;
+    return tm_matcher_fail(
+        m, TM_ERR_INVALID, "the frame has %s samples and %d channel%s, the template %s and %d",
+        tm_sample_type_name(frame->type), tm_image_channels(frame),
+        tm_image_channels(frame) == 1 ? "" : "s", tm_sample_type_name(type), channels);
+}
+
 static tm_status prepare_job(tm_matcher *m, tm_job *job, const tm_image *frame,
                              const tm_template *tmpl, const tm_map *map)
 {
@@ -93,12 +104,8 @@ static tm_status prepare_job(tm_matcher *m, tm_job *job, const tm_image *frame,
         return tm_matcher_fail_plain(m, TM_ERR_INVALID);
     if (tm_template_is_flat(tmpl, m->settings.metric))
         return tm_matcher_fail_plain(m, TM_ERR_FLAT_TEMPLATE);
-    if (frame->type != tmpl->type || tm_image_channels(frame) != tmpl->channels)
-        return tm_matcher_fail(
-            m, TM_ERR_INVALID, "the frame has %s samples and %d channel%s, the template %s and %d",
-            tm_sample_type_name(frame->type), tm_image_channels(frame),
-            tm_image_channels(frame) == 1 ? "" : "s", tm_sample_type_name(tmpl->type),
-            tmpl->channels);
+    if (tm_matcher_compare_kinds(m, frame, tmpl->type, tmpl->channels) != TM_OK)
+        return TM_ERR_INVALID;
     *job = (tm_job){.metric = m->settings.metric, .frame = *frame, .tmpl = tmpl};
     if (map)
         job->map = *map;

@@ -176,6 +176,8 @@ static tm_status match_posed(void *context)
 
     tm_status status = tm_matcher_begin(m, c->frame);
     if (status == TM_OK)
+        status = tm_matcher_compare_kinds(m, c->frame, c->tmpl->image.type, c->tmpl->image.channels);
+    if (status == TM_OK)
         status = tm_search_is_for_best(&c->search) ? find_best(c) : find_peaks(c);
     if (status != TM_OK)
         tm_posed_hits_free(c->hits);

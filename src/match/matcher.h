@@ -63,6 +63,10 @@ tm_status tm_matcher_prepare(tm_matcher *matcher, const tm_image *frame,
                              const tm_template *const *tmpls, size_t count, const tm_map *maps,
                              tm_job **jobs);
 
+/* Refuses a frame of other samples or channels than the template. */
+tm_status tm_matcher_compare_kinds(tm_matcher *matcher, const tm_image *frame, tm_sample_type type,
+                                   int channels);
+
 /* Begins a call without jobs. */
 tm_status tm_matcher_begin(tm_matcher *matcher, const tm_image *frame);
 /* Makes the call's next jobs; *jobs stays the matcher's, until it makes others. */

@@ -130,7 +130,8 @@ bool truth_make(truth *t, const scene *p)
     const size_t count = (size_t)(t->width * t->height), element = tm_map_element_size(p->metric);
     tm_map map = {malloc(count * element), (ptrdiff_t)element * t->width};
     CHECK(map.data && (t->map = malloc(count * sizeof *t->map)));
-    bool good = tm_template_create(&tmpl, reference, &p->tmpl) == TM_OK &&
+    t->created = tm_template_create(&tmpl, reference, &p->tmpl) == TM_OK;
+    bool good = t->created &&
                 tm_match(reference, &p->frame, tmpl, &best, &map) == TM_OK;
     CHECK_EQ(tm_map_skipped(p->metric, skipped), TM_OK);
     for (size_t i = 0; good && i < count; i++)

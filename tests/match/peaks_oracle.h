@@ -23,6 +23,7 @@ typedef struct truth {
     double *map; /* times sign, -INFINITY where a position is skipped */
     tm_hit *peaks; /* all, sorted; in the map's coordinates */
     size_t count;
+    bool created; /* the template is not flat */
 } truth;
 
 /* False where there is nothing to be found: a flat template, or all masked out. */
