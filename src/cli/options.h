@@ -46,6 +46,7 @@ typedef struct cli_options {
     io_crop roi;
     int64_t max_pixels; /* 0: io_limits' default */
     int64_t max_memory; /* bytes; 0: no limit */
+    double max_frame_ms; /* milliseconds; 0: no limit */
     bool color;
     int depth; /* 8, 16 or 32, floats; 0: as the files have it */
     bool ignore_orientation; /* the one that EXIF tells */

@@ -79,6 +79,16 @@ static bool parse_number(const char *option, const char *text, double *value)
     return true;
 }
 
+static bool parse_seconds(const char *option, const char *text, double *ms)
+{
+    if (!parse_number(option, text, ms))
+        return false;
+    if (*ms > 0 && isfinite(*ms *= 1000))
+        return true;
+    message_usage("--%s: '%s' is not a number of seconds above 0", option, text);
+    return false;
+}
+
 /* Reads "0,2". */
 static bool parse_device_list(const char *text, uint64_t *mask)
 {
@@ -203,6 +213,7 @@ bool cli_options_set(cli_options *o, cli_option option, const char *text)
     case OPT_CPU_FEATURES: return parse_cpu_features(text, settings);
     case OPT_IN_FLIGHT: return parse_integer(row->name, text, 1, MAX_IN_FLIGHT, &o->in_flight);
     case OPT_MAX_MEMORY: return parse_bytes(row->name, text, &o->max_memory);
+    case OPT_MAX_TIME_PER_FRAME: return parse_seconds(row->name, text, &o->max_frame_ms);
     case OPT_MAX_GPU_MEMORY: return parse_bytes(row->name, text, &settings->device_memory);
     case OPT_BENCH: o->action = CLI_BENCH; return true;
     case OPT_VERIFY: o->verify = true; return true;

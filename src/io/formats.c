@@ -102,7 +102,7 @@ bool io_decode_as(const io_source *source, const io_request *request, const io_l
     if (!format)
         return io_source_lost(source) ? io_fail(error, IO_LOST) : io_fail_unknown(error);
     io_picture decoded;
-    const bool good = decode(format, source, request, limits, &decoded, error);
+    const bool good = decode(format, source, request, limits, &decoded, error) && !io_source_late(source, error);
     if (good && !io_source_lost(source)) {
         *picture = decoded;
         return true;

@@ -58,6 +58,8 @@ typedef struct io_source {
     int slot;        /* the number of the mapping */
     size_t released; /* how many bytes from the beginning were given back */
     int64_t page;    /* which of the file's pictures is meant, from 0; set after opening */
+    /* Decoding that is not done by then, in clock.h's milliseconds, fails; set after opening. 0: none. */
+    double deadline;
     void (*closed)(void *owner, size_t size); /* called when the source is closed; or NULL */
     void *owner;
 } io_source;
@@ -68,6 +70,9 @@ void io_source_close(io_source *source);
 /* Whether the file was cut short, or could not be read, after it was opened: what was
  * decoded of it fails. */
 bool io_source_lost(const io_source *source);
+
+/* Whether the source has a deadline, and it has passed; the error, which may be NULL, says so. */
+bool io_source_late(const io_source *source, io_error *error);
 
 /* Where one of several pictures is: a page of the file, or these bytes of it, with those of a
  * header before them. */

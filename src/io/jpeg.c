@@ -21,6 +21,7 @@ enum { MOST_SCANS = 500 };
 
 typedef struct jpeg_state {
     struct jpeg_error_mgr manager; /* first: libjpeg hands back a pointer to it */
+    const io_source *source; /* what is decoded */
     io_error *error;
     jmp_buf escape;
 } jpeg_state;
@@ -147,9 +148,12 @@ static void read_cmyk_row(j_decompress_ptr codec, uint8_t *cmyk, uint8_t *to, in
     io_put_row(to, channels, rgb, 3, width);
 }
 
-static void count_scans(j_common_ptr codec)
+/* libjpeg calls it for each row of blocks. */
+static void check_progress(j_common_ptr codec)
 {
     jpeg_state *state = (jpeg_state *)codec->err;
+    if (io_source_late(state->source, state->error))
+        longjmp(state->escape, 1);
     if (((j_decompress_ptr)codec)->input_scan_number <= MOST_SCANS)
         return;
     io_fail(state->error, "damaged JPEG: more than %d scans", MOST_SCANS);
@@ -169,7 +173,8 @@ static bool begin(jpeg_reader *r, const io_source *source, const io_limits *limi
 {
     j_decompress_ptr codec = &r->codec;
     jpeg_create_decompress(codec);
-    r->progress.progress_monitor = count_scans;
+    r->state.source = source;
+    r->progress.progress_monitor = check_progress;
     codec->progress = &r->progress;
     jpeg_mem_src(codec, source->data, source->size);
     jpeg_read_header(codec, TRUE);

@@ -17,6 +17,7 @@ typedef struct png_state {
     png_samples samples;
     png_structp png;
     png_infop info;
+    const io_source *source;
     const uint8_t *data; /* what is left to decode */
     size_t size;
     FILE *file; /* where to encode to */
@@ -77,6 +78,8 @@ static void read_bytes(png_structp png, png_bytep to, size_t count)
     png_state *state = png_get_io_ptr(png);
     if (count > state->size)
         png_error(png, "the file is truncated");
+    if (io_source_late(state->source, state->error))
+        longjmp(state->escape, 1);
     memcpy(to, state->data, count);
     state->data += count;
     state->size -= count;
@@ -185,8 +188,11 @@ static bool read_picture(png_state *state, const io_request *request, const io_l
     picture->colored = l->colored;
     const size_t stride = (size_t)(picture->width * l->channels * l->bits / 8);
     for (int passes = start(state, request->color); passes > 0; passes--)
-        for (int64_t y = 0; y < picture->height; y++)
+        for (int64_t y = 0; y < picture->height; y++) {
+            if (io_source_late(state->source, state->error))
+                return false;
             png_read_row(state->png, picture->samples + (size_t)y * stride, NULL);
+        }
     png_read_end(state->png, NULL);
     if (l->alpha && !split_alpha(picture, request->color))
         return io_fail(state->error, "not enough memory");
@@ -195,7 +201,8 @@ static bool read_picture(png_state *state, const io_request *request, const io_l
 
 static bool create_reader(png_state *state, const io_source *source, io_error *error)
 {
-    *state = (png_state){.data = source->data,
+    *state = (png_state){.source = source,
+                         .data = source->data,
                          .size = source->size,
                          .error = error,
                          .trouble = "damaged PNG: "};

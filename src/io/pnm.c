@@ -7,6 +7,7 @@
 #include <string.h>
 
 typedef struct pnm {
+    const io_source *source;
     const uint8_t *data, *at, *end;
     int64_t width, height;
     int channels;
@@ -202,7 +203,7 @@ static bool read_deep_rows(pnm *file, io_picture *picture, void *memory, io_erro
     uint16_t *row = memory;
     for (int64_t y = 0; y < picture->height; y++) {
         uint8_t *to = picture->samples + (size_t)y * stride;
-        if (!read_deep_row(file, row, error))
+        if (io_source_late(file->source, error) || !read_deep_row(file, row, error))
             return false;
         if (file->deep) {
             io_put_deep_row((uint16_t *)(void *)to, picture->channels, row, file->channels,
@@ -224,7 +225,7 @@ static bool read_rows(pnm *file, io_picture *picture, uint8_t *scratch, io_error
         return read_deep_rows(file, picture, scratch, error);
     for (int64_t y = 0; y < picture->height; y++) {
         const uint8_t *row;
-        if (!read_row(file, scratch, &row, error))
+        if (io_source_late(file->source, error) || !read_row(file, scratch, &row, error))
             return false;
         io_put_row(picture->samples + (size_t)y * stride, picture->channels, row,
                    file->channels, picture->width);
@@ -234,7 +235,7 @@ static bool read_rows(pnm *file, io_picture *picture, uint8_t *scratch, io_error
 
 static bool begin(pnm *file, const io_source *source, const io_limits *limits, io_error *error)
 {
-    *file = (pnm){.data = source->data, .at = source->data, .end = source->data + source->size};
+    *file = (pnm){.source = source, .data = source->data, .at = source->data, .end = source->data + source->size};
     return parse_header(file, error) && io_check_size(file->width, file->height, limits, error) &&
            check_length(file, error);
 }

@@ -120,6 +120,8 @@ bool io_rows_read(io_rows *rows, uint8_t *to, io_error *error)
 {
     if (rows->whole)
         return io_fail(error, "%s is decoded whole, not by rows", rows->whole);
+    if (io_source_late(rows->source, error))
+        return false;
     const bool good = rows->format->rows_read(rows, to, error);
     if (io_source_lost(rows->source))
         return io_fail(error, IO_LOST);

@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "clock.h"
+
 /* Files smaller than this are read: that costs less than a mapping's page faults. */
 enum { MAP_FROM = 16 << 20, FIRST_READ = 64 << 10 };
 
@@ -69,6 +71,14 @@ bool io_source_open(io_source *source, const char *path, io_error *error)
     bool ok = open_descriptor(source, fd, error);
     close(fd);
     return ok;
+}
+
+bool io_source_late(const io_source *source, io_error *error)
+{
+    const bool late = source->deadline > 0 && clock_ms() > source->deadline;
+    if (late && error)
+        io_fail(error, "takes longer than --max-time-per-frame allows");
+    return late;
 }
 
 void io_source_release(io_source *source, size_t used)

@@ -19,6 +19,7 @@ typedef struct scanner {
 
 /* What was read so far: as bytes, until a number does not fit in one. */
 typedef struct matrix {
+    const io_source *source;
     int64_t width, height; /* as measured */
     bool is_ragged;        /* the file is too short for so many numbers */
     size_t count, room;    /* how many numbers were read, and are kept: 0 where they are only looked at */
@@ -184,12 +185,12 @@ static void skip_separator(scanner *text)
 
 /* Counts the numbers of the first row, and the rows, whatever they are. Fails as soon as they are
  * more pixels than the limit; stops as soon as one of the rows must be too short. */
-static bool measure(scanner text, const io_limits *limits, matrix *m, io_error *error)
+static bool measure(const io_source *source, scanner text, const io_limits *limits, matrix *m, io_error *error)
 {
     const size_t size = (size_t)(text.end - text.at);
     const int64_t most = limits->max_pixels;
 
-    *m = (matrix){0};
+    *m = (matrix){.source = source};
     if (!skip_empty_lines(&text))
         return io_fail(error, IO_LOST);
     for (; !at_line_end(&text) && m->width <= most; m->width++) {
@@ -212,7 +213,10 @@ static bool measure(scanner text, const io_limits *limits, matrix *m, io_error *
 /* Reads one line. A comma may end it. */
 static bool parse_row(scanner *text, matrix *m, io_error *error)
 {
+    enum { OFTEN = 1 << 12 };
     while (!at_line_end(text)) {
+        if (m->count % OFTEN == 0 && io_source_late(m->source, error))
+            return false;
         if (!parse_value(text, m, error))
             return false;
         skip_separator(text);
@@ -257,7 +261,7 @@ static bool decode(const io_source *source, const io_request *request, const io_
 {
     scanner text = start(source->data, source->size);
     matrix m;
-    if (!measure(text, limits, &m, error))
+    if (!measure(source, text, limits, &m, error))
         return false;
     m.room = m.is_ragged ? 1 : (size_t)(m.width * m.height);
     m.bytes = malloc(m.room);
@@ -289,7 +293,7 @@ static bool rows_open(io_rows *rows, const io_limits *limits, io_error *error)
     scanner text = start(rows->source->data, rows->source->size);
     matrix m;
     io_error wrong;
-    if (!measure(text, limits, &m, error))
+    if (!measure(rows->source, text, limits, &m, error))
         return false;
     if (m.is_ragged)
         return io_fail(error, "rows of different lengths"); /* decoding says which */

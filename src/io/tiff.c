@@ -273,7 +273,7 @@ static bool read_band(tiff_reader *r, int64_t band)
     uint8_t *to = r->tiles;
     for (int plane = 0; plane < r->planes; plane++)
         for (int64_t column = 0; column < r->layout.across; column++, to += r->tile_bytes)
-            if (!read_tile(r, band, plane, column, to))
+            if (io_source_late(r->source, r->error) || !read_tile(r, band, plane, column, to))
                 return false;
     r->band = band;
     return true;
@@ -283,6 +283,8 @@ static bool read_band(tiff_reader *r, int64_t band)
 static bool read_row(tiff_reader *r, int64_t y, uint8_t *to, uint8_t *mask)
 {
     const tiff_layout *l = &r->layout;
+    if (io_source_late(r->source, r->error))
+        return false;
     const int pixel = (int)r->converter.color * io_tiff_converter_bits(&r->converter) / 8;
     if (r->by_rows ? !read_scanline(r, y)
                    : y / l->tile_height != r->band && !read_band(r, y / l->tile_height))

@@ -44,6 +44,8 @@ static bool step(chain *c, io_error *error)
 {
     const uint64_t size = c->source->size, head = c->big ? 8 : 2, entry = c->big ? 20 : 12;
     const uint64_t link = c->big ? 8 : 4;
+    if (io_source_late(c->source, error))
+        return false;
     if (c->loops)
         return io_fail(error, "damaged TIFF: its directories are a loop");
     if (c->at > size || size - c->at < head)

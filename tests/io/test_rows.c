@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "clock.h"
 #include "samples.h"
 
 static const io_limits limits = {IO_DEFAULT_MAX_PIXELS};
@@ -223,12 +224,87 @@ static void maps_as_at_once(void)
     CHECK_EQ(rmdir(folder), 0);
 }
 
+static void check_late(io_source *source, const char *name)
+{
+    static const char reason[] = "takes longer than --max-time-per-frame allows";
+    static uint8_t row[1 << 16];
+    io_picture picture;
+    io_rows *rows;
+    io_error error;
+    source->deadline = 1; /* a millisecond after the machine was started */
+    if (io_decode(source, IO_GRAY, &limits, &picture, &error))
+        check_fail(__FILE__, __LINE__, "%s is decoded after its deadline", name);
+    CHECK_STR(error.reason, reason);
+    CHECK(io_source_late(source, NULL));
+    if (io_rows_open(&rows, source, IO_GRAY, &limits, &error)) {
+        CHECK(io_rows_width(rows) <= (int64_t)sizeof row);
+        CHECK(!io_rows_read(rows, row, &error) && (io_rows_whole(rows) || strcmp(error.reason, reason) == 0));
+        io_rows_close(&rows);
+    }
+    source->deadline = clock_ms() + 1e9;
+    if (!io_decode(source, IO_GRAY, &limits, &picture, &error))
+        check_fail(__FILE__, __LINE__, "%s: %s", name, error.reason);
+    io_picture_free(&picture);
+}
+
+static void late_files_fail(void)
+{
+    static const char *const names[] = {"camera.png", "rocket.jpg"};
+    static const char *const texts[] = {"P1 2 2 0 1 1 0", "P2 2 2 9 1 2 3 4", "P5 2 2 65535 abcdefgh", "1 2\n3 4\n",
+                                        "YUV4MPEG2 W2 H2 Cmono\nFRAME\nabcd"};
+    const char *folder = getenv("TMATCH_DATA_DIR");
+    CHECK(folder);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char path[4096];
+        io_source source;
+        io_error error;
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        CHECK(io_source_open(&source, path, &error));
+        check_late(&source, names[i]);
+        io_source_close(&source);
+    }
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        io_source source = source_of(texts[i], strlen(texts[i]));
+        check_late(&source, texts[i]);
+    }
+}
+
+/* Decoding ends near the deadline, and not only when it is done. */
+static void decoding_is_interrupted(void)
+{
+    enum { SIDE = 2000, ATTEMPTS = 50 };
+    char *text = malloc(2 * SIDE * SIDE);
+    bool interrupted = false;
+    CHECK(text);
+    for (int i = 0; i < SIDE * SIDE; i++) {
+        text[2 * i] = '7';
+        text[2 * i + 1] = i % SIDE == SIDE - 1 ? '\n' : ' ';
+    }
+    for (int i = 0; i < ATTEMPTS && !interrupted; i++) {
+        io_source source = source_of(text, 2 * SIDE * SIDE);
+        io_picture picture;
+        io_error error;
+        const double start = clock_ms();
+        CHECK(io_decode(&source, IO_GRAY, &limits, &picture, &error));
+        io_picture_free(&picture);
+        const double between = clock_ms(), whole = between - start;
+        source.deadline = between + whole / 2;
+        const bool good = io_decode(&source, IO_GRAY, &limits, &picture, &error);
+        if (good)
+            io_picture_free(&picture);
+        interrupted = !good && clock_ms() - between < 0.9 * whole;
+    }
+    CHECK(interrupted);
+    free(text);
+}
+
 int main(int argc, char **argv)
 {
     static const check_test tests[] = {
         TEST(files_as_whole),      TEST(pnm_as_whole),
         TEST(damaged_files_fail),  TEST(some_are_whole_only),
         TEST(released_memory_stays_readable), TEST(maps_as_at_once),
+        TEST(late_files_fail),     TEST(decoding_is_interrupted),
     };
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
 }

@@ -229,12 +229,15 @@ bool input_load(cli_input *input, const cli_operand *operand, const input_settin
     }
     if (!input_open(&input->source, operand, settings, error))
         return false;
+    if (settings->max_ms > 0)
+        input->source.deadline = start + settings->max_ms;
     input->opened = true;
     input->bytes = (int64_t)input->source.size;
     if (io_explain_foreign(&input->source, operand->path, settings->reader, error) ||
         !(settings->room.bytes == INT64_MAX ? decode_whole(input, operand, settings, error)
                                         : open_rows(input, operand, settings, error))) {
-        input->opened = !io_source_lost(&input->source);
+        /* another run may be luckier */
+        input->opened = !io_source_lost(&input->source) && !io_source_late(&input->source, NULL);
         input_free(input);
         return false;
     }

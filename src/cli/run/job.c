@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "clock.h"
 #include "message.h"
 #include "run/heatmap.h"
 #include "run/match.h"
@@ -140,14 +141,32 @@ static void note_verification(const cli_options *o, const cli_result *result)
     }
 }
 
+/* What was found so far is not told: another run might find more. */
+static void fail_late(cli_job *job, const cli_plan *plan, const io_error *error)
+{
+    fail_frame(job, plan, error);
+    for (size_t i = 0; i < plan->templates->count; i++) {
+        job->pairs[i].done = job->pairs[i].lasting = false;
+        job->pairs[i].result.match_count = 0;
+    }
+    input_free(&job->input);
+    job->loaded = false;
+}
+
 void job_match(cli_job *job, const cli_plan *plan, const cli_engine *engine)
 {
     const cli_options *o = plan->options;
+    io_error error;
 
     if (!job->loaded)
         return;
     FILE *before = message_redirect(job->messages);
+    if (o->max_frame_ms > 0)
+        job->input.source.deadline = clock_ms() + o->max_frame_ms - job->input.read_ms;
     match_frame(engine, &job->input, &job->operand.crop, plan->templates, job->pairs);
+    if (io_source_late(&job->input.source, &error))
+        fail_late(job, plan, &error);
+    job->input.source.deadline = 0; /* pictures may still be drawn from it */
     for (size_t i = 0; i < plan->templates->count; i++) {
         const cli_pair *pair = &job->pairs[i];
         if (pair->done && o->time && o->format != CLI_JSON)

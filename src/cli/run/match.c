@@ -252,7 +252,7 @@ static void match_by_rows(const cli_engine *e, const cli_input *frame, const io_
     io_error error;
     const bool good = count == 0 || match_rows(e, frame, crop, count, pairs, &error);
 
-    if (!good)
+    if (!good && !io_source_late(&frame->source, NULL))
         message(pairs[e->order[0]].result.frame, "%s", error.reason);
     for (size_t k = 0; k < count; k++) {
         cli_pair *pair = &pairs[e->order[k]];
@@ -311,7 +311,7 @@ void match_frame(const cli_engine *e, const cli_input *frame, const io_crop *cro
         !e->options->verify && !e->options->color && !weak_sets_thresholds(e->options) &&
         match_together(e, frame, &image, crop, pairs, count))
         return;
-    for (size_t k = 0; k < count; k++) {
+    for (size_t k = 0; k < count && !io_source_late(&frame->source, NULL); k++) {
         cli_pair *pair = &pairs[e->order[k]];
         pair->done = match_one(e, frame, crop, templates, e->order[k], pair);
         pair->lasting |= pair->done;

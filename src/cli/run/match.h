@@ -7,7 +7,8 @@
 
 /* Matches all templates in the crop of the frame, and verifies if that is asked for. The pairs,
  * one for each template, have their names and may have room for matches; those that cannot be
- * matched get their error, after a message. */
+ * matched get their error, after a message. Where the deadline of the frame's source passes, those
+ * that are left get no message. */
 void match_frame(const cli_engine *engine, const cli_input *frame, const io_crop *crop,
                  const cli_templates *templates, cli_pair *pairs);
 

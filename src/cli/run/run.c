@@ -113,6 +113,7 @@ static bool set_up_inputs(runner *r)
     cli_plan *plan = &r->plan;
 
     plan->frame_input = plan->template_input = settings;
+    plan->frame_input.max_ms = o->max_frame_ms;
     plan->template_input.alpha = true;
     plan->template_input.reader = "FRAME -";
     if (o->mask) {
