@@ -95,11 +95,12 @@ static int64_t canvas_size(int64_t along, int64_t across, tm_turn turn, int64_t 
     return size + ((size ^ parity) & 1);
 }
 
-static void choose_canvas(inverse *inv, tm_turn turn, bool disc)
+/* width and height: what the canvas's sizes are even with. */
+static void choose_canvas(inverse *inv, tm_turn turn, int64_t width, int64_t height)
 {
     const int64_t w = inv->image->width, h = inv->image->height;
-    inv->width = canvas_size(w, h, turn, disc ? w : natural_size(w, h, turn));
-    inv->height = canvas_size(h, w, turn, disc ? h : natural_size(h, w, turn));
+    inv->width = canvas_size(w, h, turn, width);
+    inv->height = canvas_size(h, w, turn, height);
 }
 
 /* A position in the template, in parts of a pixel, from twice the canvas's position times parts. */
@@ -195,14 +196,14 @@ static void trim(tm_posed *p, int64_t pixel_bytes)
     p->height = height;
 }
 
-tm_status tm_pose_make(tm_posed *posed, const tm_image *image, tm_turn turn,
-                       const tm_pose_support *support)
+tm_status tm_pose_make_like(tm_posed *posed, const tm_image *image, tm_turn turn,
+                            const tm_pose_support *support, int64_t width, int64_t height)
 {
     const int64_t pixel_bytes = tm_image_channels(image) * tm_sample_size(image->type);
     inverse inv = inverse_of(image, turn);
     int64_t sums[TM_MAX_CHANNELS];
 
-    choose_canvas(&inv, turn, support->disc);
+    choose_canvas(&inv, turn, width, height);
     const int64_t w = inv.width, h = inv.height;
     *posed = (tm_posed){0};
     if ((tm_int128)w * h > TM_MAX_TEMPLATE_PIXELS)
@@ -233,6 +234,15 @@ tm_status tm_pose_make(tm_posed *posed, const tm_image *image, tm_turn turn,
     return TM_OK;
 }
 
+tm_status tm_pose_make(tm_posed *posed, const tm_image *image, tm_turn turn,
+                       const tm_pose_support *support)
+{
+    const int64_t w = image->width, h = image->height;
+    return tm_pose_make_like(posed, image, turn, support,
+                             support->disc ? w : natural_size(w, h, turn),
+                             support->disc ? h : natural_size(h, w, turn));
+}
+
 void tm_posed_free(tm_posed *posed)
 {
     free(posed->samples);
@@ -246,7 +256,7 @@ tm_status tm_pose_reach(int64_t *distance, const tm_image *image, tm_turn turn)
     inverse inv = inverse_of(image, turn);
     int64_t sums[TM_MAX_CHANNELS], reach = INT64_MAX;
 
-    choose_canvas(&inv, turn, true);
+    choose_canvas(&inv, turn, image->width, image->height);
     if ((tm_int128)inv.width * inv.height > 2 * TM_MAX_TEMPLATE_PIXELS)
         return TM_ERR_TEMPLATE_TOO_LARGE;
     for (int64_t i = 0; i < inv.width * inv.height; i++) {

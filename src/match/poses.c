@@ -24,7 +24,7 @@ static int64_t bytes_of(const tm_template *t)
     return 2 * t->n * (t->channels * tm_sample_size(t->type) + (t->mask != NULL));
 }
 
-static tm_image image_of(const tm_posed_template *t, const tm_posed *posed)
+tm_image tm_posed_image_of(const tm_posed_template *t, const tm_posed *posed)
 {
     tm_image image = t->image;
     image.samples = posed->samples;
@@ -48,7 +48,7 @@ static tm_status make(const tm_posed_template *t, size_t index)
     if (status != TM_OK)
         return status;
     if (posed.count) {
-        const tm_image image = image_of(t, &posed);
+        const tm_image image = tm_posed_image_of(t, &posed);
         status = tm_template_prepare(&tmpl, &image);
     }
     if (status == TM_OK) {

@@ -34,6 +34,9 @@ tm_status tm_posed_hold(const tm_posed_template *t, size_t first, size_t count);
 /* Lets go of those of them for which what is held across frames has no room. */
 void tm_posed_release(const tm_posed_template *t, size_t first, size_t count);
 
+/* The picture as an image of the template's kind. */
+tm_image tm_posed_image_of(const tm_posed_template *t, const tm_posed *posed);
+
 /* A peak of a pose's map. */
 typedef struct tm_pose_peak {
     int64_t value; /* as tm_candidate's */

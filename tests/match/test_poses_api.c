@@ -142,8 +142,108 @@ static void one_pose_is_a_plain_match(void)
     tm_matcher_destroy(&m);
 }
 
+/* A picture of waves, which can be looked at in any pose. */
+typedef struct waves {
+    double x[30], y[30], phase[30];
+} waves;
+
+static waves draw_waves(void)
+{
+    waves w;
+    for (int k = 0; k < 30; k++) {
+        const double length = (double)check_random_in(50, 200) / 10;
+        const double angle = (double)check_random_in(0, 6283) / 1000;
+        w.x[k] = 6.2832 / length * cos(angle);
+        w.y[k] = 6.2832 / length * sin(angle);
+        w.phase[k] = (double)check_random_in(0, 6283) / 1000;
+    }
+    return w;
+}
+
+static void show(uint8_t *samples, int64_t side, const waves *w, const double place[2], double angle, double scale)
+{
+    const double c = cos(angle * 0.017453292519943295), s = sin(angle * 0.017453292519943295);
+    for (int64_t i = 0; i < side * side; i++) {
+        const double x = (double)(i % side) - place[0], y = (double)(i / side) - place[1];
+        double sum = 128;
+        for (int k = 0; k < 30; k++)
+            sum += 10 * cos(w->x[k] * (x * c - y * s) / scale + w->y[k] * (x * s + y * c) / scale + w->phase[k]);
+        samples[i] = (uint8_t)fmin(fmax(sum + 0.5, 0), 255);
+    }
+}
+
+/* Places between positions and poses are near the truth, and change nothing else. */
+static void refined_places(void)
+{
+    static uint8_t samples[40 * 40], seen[90 * 90];
+    const tm_image image = {.samples = samples, .width = 40, .height = 40, .stride = 40};
+    const tm_image frame = {.samples = seen, .width = 90, .height = 90, .stride = 90};
+    const double middle[2] = {19.5, 19.5};
+    const int cases = 20;
+    double off[2] = {0, 0}; /* on average */
+    tm_matcher *m = cpu_matcher();
+    tm_search search;
+
+    tm_search_default(&search, sizeof search);
+    search.most = 1;
+    for (int i = 0; i < cases; i++) {
+        const double place[2] = {(double)check_random_in(4200, 4800) / 100, (double)check_random_in(4200, 4800) / 100};
+        const double angle = (double)check_random_in(1000, 8000) / 1000, scale = (double)check_random_in(1010, 1080) / 1000;
+        const tm_pose_grid grid = {sizeof grid, -2, 10, 1, 1, 1.1, 0.02, TM_SUPPORT_AUTO};
+        const waves w = draw_waves();
+        tm_posed_template *tmpl = NULL;
+        tm_posed_hits plain, hits;
+
+        show(samples, 40, &w, middle, 0, 1);
+        show(seen, 90, &w, place, angle, scale);
+        CHECK_EQ(tm_posed_template_create(&tmpl, m, &image, &grid), TM_OK);
+        search.subpixel = 0;
+        CHECK_EQ(tm_match_posed(m, &frame, tmpl, &search, &plain), TM_OK);
+        search.subpixel = 1;
+        CHECK_EQ(tm_match_posed(m, &frame, tmpl, &search, &hits), TM_OK);
+        const tm_posed_hit *a = &hits.items[0], *b = &plain.items[0];
+        CHECK(a->score == b->score && a->pose == b->pose && a->center_x == b->center_x && a->center_y == b->center_y);
+        CHECK(b->fine_x == b->center_x && b->fine_angle == b->angle && b->fine_scale == b->scale);
+        CHECK(fabs(a->fine_x - place[0]) < 0.15 && fabs(a->fine_y - place[1]) < 0.15);
+        off[0] += fabs(a->fine_angle - angle) / cases;
+        off[1] += fabs(a->fine_scale - scale) / cases;
+        CHECK(fabs(a->fine_angle - a->angle) <= 0.5 + 1e-9 && fabs(a->fine_scale - a->scale) <= 0.01 + 1e-9);
+        tm_posed_hits_free(&plain);
+        tm_posed_hits_free(&hits);
+        tm_posed_template_destroy(&tmpl);
+    }
+    CHECK(off[0] < 0.15 && off[1] < 0.003);
+    tm_matcher_destroy(&m);
+}
+
+/* Beside what is missing, a place stays where it is: at the frame's edge, and without steps. */
+static void nothing_to_refine(void)
+{
+    tm_image image;
+    void *memory = picture_make(&image, 12, 9, TM_SAMPLE_U16, 3, PICTURE_NOISE);
+    tm_posed_template *tmpl = NULL;
+    tm_matcher *m = cpu_matcher();
+    tm_posed_hits hits;
+    tm_search search;
+    tm_pose_grid grid;
+
+    tm_search_default(&search, sizeof search);
+    search.subpixel = 1;
+    tm_pose_grid_default(&grid, sizeof grid);
+    CHECK_EQ(tm_posed_template_create(&tmpl, m, &image, &grid), TM_OK);
+    CHECK_EQ(tm_match_posed(m, &image, tmpl, &search, &hits), TM_OK);
+    CHECK_EQ(hits.count, 1);
+    CHECK(hits.items[0].fine_x == 5.5 && hits.items[0].fine_y == 4);
+    CHECK(hits.items[0].fine_angle == 0 && hits.items[0].fine_scale == 1);
+    tm_posed_hits_free(&hits);
+    tm_posed_template_destroy(&tmpl);
+    tm_matcher_destroy(&m);
+    free(memory);
+}
+
 int main(int argc, char **argv)
 {
-    static const check_test tests[] = {TEST(wrong_arguments), TEST(one_pose_is_a_plain_match)};
+    static const check_test tests[] = {TEST(wrong_arguments), TEST(one_pose_is_a_plain_match),
+                                       TEST(refined_places), TEST(nothing_to_refine)};
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
 }
