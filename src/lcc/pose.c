@@ -11,50 +11,6 @@
 enum { FRACTION_BITS = 12 };
 #define ONE (INT64_C(1) << FRACTION_BITS)
 
-/* The series are added up with so many fractional bits. */
-enum { SERIES_BITS = 62 };
-
-static int64_t times(int64_t a, int64_t b)
-{
-    return (int64_t)(((tm_int128)a * b + (INT64_C(1) << (SERIES_BITS - 1))) >> SERIES_BITS);
-}
-
-/* The Taylor series of the sine, from = 1, or the cosine, from = 0, of 0 to 45 degrees. The error is
- * below 2^-59, and no sine of a whole number of millionths lies as near to where rounding to
- * TM_SINE_BITS would change. */
-static int64_t series(int64_t angle, int from)
-{
-    const int64_t unit = INT64_C(2700766203474729657); /* pi / 180e6 * 2^87 */
-    const int64_t x = (int64_t)(((tm_int128)angle * unit + (1 << 24)) >> 25);
-    const int64_t square = times(x, x);
-    int64_t term = from ? x : INT64_C(1) << SERIES_BITS, sum = 0;
-
-    for (int k = from; term; k += 2) {
-        sum += term;
-        term = -times(term, square) / ((k + 1) * (k + 2));
-    }
-    const int drop = SERIES_BITS - TM_SINE_BITS;
-    return (sum + (INT64_C(1) << (drop - 1))) >> drop;
-}
-
-int64_t tm_sine(int64_t angle)
-{
-    const int64_t quarter = TM_POSE_TURN / 4;
-    angle %= TM_POSE_TURN;
-    if (angle < 0)
-        angle += TM_POSE_TURN;
-    if (angle >= 2 * quarter)
-        return -tm_sine(angle - 2 * quarter);
-    if (angle > quarter)
-        angle = 2 * quarter - angle;
-    return angle <= quarter / 2 ? series(angle, 1) : series(quarter - angle, 0);
-}
-
-int64_t tm_cosine(int64_t angle)
-{
-    return tm_sine(angle % TM_POSE_TURN + TM_POSE_TURN / 4);
-}
-
 static int64_t floor_div(int64_t a, int64_t b)
 {
     return a / b - (a % b < 0);
@@ -103,51 +59,120 @@ static void choose_canvas(inverse *inv, tm_turn turn, int64_t width, int64_t hei
     inv->height = canvas_size(h, w, turn, height);
 }
 
-/* A position in the template, in parts of a pixel, from twice the canvas's position times parts. */
-static int64_t place(const inverse *inv, int64_t along, int64_t size)
+/* A position in the template, in parts of a pixel, from twice the canvas's position times parts:
+ * along times the inverse, over parts * 2^(TM_SINE_BITS + 1 - FRACTION_BITS). */
+static inline int64_t place(int64_t along, int64_t parts, int64_t size)
 {
-    const int64_t unit = 2 * inv->parts << (TM_SINE_BITS - FRACTION_BITS);
-    return floor_div(along + unit / 2, unit) + (size - 1) * (ONE / 2);
+    enum { DROP = TM_SINE_BITS + 1 - FRACTION_BITS };
+    const int64_t dropped = (along + (parts << (DROP - 1))) >> DROP;
+    return (parts == 1 ? dropped : floor_div(dropped, parts)) + (size - 1) * (ONE / 2);
+}
+
+static inline int64_t place_across(const inverse *inv, int64_t along, int64_t down, int64_t parts)
+{
+    return place(along * inv->cosine - down * inv->sine, parts, inv->image->width);
+}
+
+static inline int64_t place_down(const inverse *inv, int64_t along, int64_t down, int64_t parts)
+{
+    return place(along * inv->sine + down * inv->cosine, parts, inv->image->height);
+}
+
+/* Twice the position of the first sample of a column or row of the canvas, times parts. */
+static inline int64_t first_sample(int64_t at, int64_t size, int64_t parts)
+{
+    return (2 * at - (size - 1)) * parts - (parts - 1);
+}
+
+typedef int64_t place_fn(const inverse *inv, int64_t along, int64_t down, int64_t parts);
+
+/* The first of columns [first, last], or last + 1, at which a place, which grows from column to
+ * column, or shrinks if rises is false, is beyond a limit: above it, or below. offset: of a pixel's
+ * sample. */
+static int64_t first_beyond(const inverse *inv, place_fn *at, bool rises, int64_t limit,
+                            int64_t offset, int64_t down, int64_t first, int64_t last)
+{
+    int64_t end = last + 1;
+
+    while (first < end) {
+        const int64_t middle = first + (end - first) / 2;
+        const int64_t along = first_sample(middle, inv->width, inv->parts) + offset;
+        const int64_t value = at(inv, along, down, inv->parts);
+        if (rises ? value > limit : value < limit)
+            end = middle;
+        else
+            first = middle + 1;
+    }
+    return first;
+}
+
+/* Columns [first, last]; none if first > last. */
+typedef struct columns {
+    int64_t first, last;
+} columns;
+
+/* Leaves those of the columns at which one sample of the pixels lies from 0 to most. */
+static columns narrow(const inverse *inv, place_fn *at, bool rises, int64_t most, int64_t offset,
+                      int64_t down, columns c)
+{
+    const int64_t before = rises ? -1 : most + 1, behind = rises ? most : 0;
+    c.first = first_beyond(inv, at, rises, before, offset, down, c.first, c.last);
+    c.last = first_beyond(inv, at, rises, behind, offset, down, c.first, c.last) - 1;
+    return c;
+}
+
+/* Where in a row of the canvas all samples lie in the template. Places move in one direction from
+ * sample to sample, so that the corners of a pixel's samples speak for all. */
+static columns columns_inside(const inverse *inv, int64_t y)
+{
+    const int64_t most_x = (inv->image->width - 1) * ONE, most_y = (inv->image->height - 1) * ONE;
+    const int64_t down = first_sample(y, inv->height, inv->parts), far = 2 * (inv->parts - 1);
+    columns c = {0, inv->width - 1};
+
+    for (int k = 0; k < (far ? 4 : 1); k++) {
+        const int64_t i = k & 1 ? far : 0, j = k & 2 ? far : 0;
+        c = narrow(inv, place_across, inv->cosine >= 0, most_x, i, down + j, c);
+        c = narrow(inv, place_down, inv->sine >= 0, most_y, i, down + j, c);
+    }
+    return c;
 }
 
 /* Adds the sample that lies between four pixels, times 2^(2 * FRACTION_BITS), to each channel's
- * sum. False where one of them that weighs anything does not count. */
-static bool add_sample(const tm_image *image, int64_t u, int64_t v, int64_t *sums)
+ * sum. False where the mask leaves one of them out that weighs anything. */
+static inline bool add_sample(const tm_image *image, int64_t u, int64_t v, int channels,
+                              tm_sample_type type, bool masked, int64_t *sums)
 {
-    const int64_t x = u >> FRACTION_BITS, y = v >> FRACTION_BITS;
     const int64_t right = u & (ONE - 1), below = v & (ONE - 1);
-    const int channels = tm_image_channels(image);
+    const int64_t x[2] = {u >> FRACTION_BITS, (u >> FRACTION_BITS) + (right > 0)};
+    const int64_t y[2] = {v >> FRACTION_BITS, (v >> FRACTION_BITS) + (below > 0)};
 
-    if (u < 0 || v < 0 || x + (right > 0) >= image->width || y + (below > 0) >= image->height)
-        return false;
     for (int k = 0; k < 4; k++) {
         const int64_t weight = (k & 1 ? right : ONE - right) * (k & 2 ? below : ONE - below);
-        const int64_t column = x + (k & 1), row = y + (k >> 1);
-        if (!weight)
-            continue;
-        if (image->mask && !image->mask[row * image->mask_stride + column])
+        if (masked && weight && !image->mask[y[k >> 1] * image->mask_stride + x[k & 1]])
             return false;
         for (int c = 0; c < channels; c++)
-            sums[c] += weight * tm_sample_at(image->samples + row * image->stride,
-                                             column * channels + c, image->type);
+            sums[c] += weight * tm_sample_at(image->samples + y[k >> 1] * image->stride,
+                                             x[k & 1] * channels + c, type);
     }
     return true;
 }
 
-/* Makes the canvas's pixel (x, y); false where it does not count. */
-static bool sample_pixel(const inverse *inv, int64_t x, int64_t y, int64_t *sums)
+/* Makes the canvas's pixel (x, y), all of whose samples lie in the template; false where the mask
+ * leaves it out. */
+static inline bool sample_pixel(const inverse *inv, int64_t x, int64_t y, int64_t parts,
+                                int channels, tm_sample_type type, bool masked, int64_t *sums)
 {
-    const tm_image *image = inv->image;
-    const int64_t q = inv->parts, left = (2 * x - (inv->width - 1)) * q - (q - 1);
-    const int64_t top = (2 * y - (inv->height - 1)) * q - (q - 1);
+    const int64_t left = first_sample(x, inv->width, parts);
+    const int64_t top = first_sample(y, inv->height, parts);
 
     memset(sums, 0, TM_MAX_CHANNELS * sizeof *sums);
-    for (int64_t i = 0; i < q * q; i++) {
-        const int64_t along = left + 2 * (i % q), down = top + 2 * (i / q);
-        const int64_t u = place(inv, along * inv->cosine - down * inv->sine, image->width);
-        const int64_t v = place(inv, along * inv->sine + down * inv->cosine, image->height);
-        if (!add_sample(image, u, v, sums))
-            return false;
+    for (int64_t j = 0; j < parts; j++) {
+        for (int64_t i = 0; i < parts; i++) {
+            const int64_t u = place_across(inv, left + 2 * i, top + 2 * j, parts);
+            const int64_t v = place_down(inv, left + 2 * i, top + 2 * j, parts);
+            if (!add_sample(inv->image, u, v, channels, type, masked, sums))
+                return false;
+        }
     }
     return true;
 }
@@ -158,18 +183,49 @@ static int64_t distance_of(const inverse *inv, int64_t x, int64_t y)
     return right * right + down * down;
 }
 
-static void store(const inverse *inv, void *to, int64_t index, const int64_t *sums)
+static inline void store(void *to, int64_t index, int64_t parts, int channels, tm_sample_type type,
+                         const int64_t *sums)
 {
-    const int channels = tm_image_channels(inv->image);
-    const int64_t whole = inv->parts * inv->parts << 2 * FRACTION_BITS;
+    const int64_t whole = parts * parts << 2 * FRACTION_BITS;
 
     for (int c = 0; c < channels; c++) {
         const int64_t sample = (2 * sums[c] + whole) / (2 * whole);
-        if (inv->image->type == TM_SAMPLE_U16)
+        if (type == TM_SAMPLE_U16)
             ((uint16_t *)to)[index * channels + c] = (uint16_t)sample;
         else
             ((uint8_t *)to)[index * channels + c] = (uint8_t)sample;
     }
+}
+
+static inline void make_pixels(tm_posed *p, const inverse *inv, int64_t y, columns c, int64_t parts,
+                               int channels, tm_sample_type type, bool masked)
+{
+    int64_t sums[TM_MAX_CHANNELS];
+
+    for (int64_t x = c.first; x <= c.last; x++) {
+        const int64_t i = y * inv->width + x;
+        if (!sample_pixel(inv, x, y, parts, channels, type, masked, sums))
+            continue;
+        p->mask[i] = 1;
+        p->count++;
+        store(p->samples, i, parts, channels, type, sums);
+    }
+}
+
+static void make_row(tm_posed *p, const inverse *inv, const tm_pose_support *support, int64_t y)
+{
+    const tm_image *image = inv->image;
+    const int channels = tm_image_channels(image);
+    columns c = columns_inside(inv, y);
+
+    while (support->disc && c.first <= c.last && distance_of(inv, c.first, y) >= support->distance)
+        c.first++;
+    while (support->disc && c.first <= c.last && distance_of(inv, c.last, y) >= support->distance)
+        c.last--;
+    if (tm_image_is_plain(image) && inv->parts == 1) /* the commonest, as one loop without choices */
+        make_pixels(p, inv, y, c, 1, 1, TM_SAMPLE_U8, false);
+    else
+        make_pixels(p, inv, y, c, inv->parts, channels, image->type, image->mask != NULL);
 }
 
 /* Moves the pixels that count, with as much around them as is as far from the centre, to the
@@ -201,7 +257,6 @@ tm_status tm_pose_make_like(tm_posed *posed, const tm_image *image, tm_turn turn
 {
     const int64_t pixel_bytes = tm_image_channels(image) * tm_sample_size(image->type);
     inverse inv = inverse_of(image, turn);
-    int64_t sums[TM_MAX_CHANNELS];
 
     choose_canvas(&inv, turn, width, height);
     const int64_t w = inv.width, h = inv.height;
@@ -216,15 +271,8 @@ tm_status tm_pose_make_like(tm_posed *posed, const tm_image *image, tm_turn turn
         tm_posed_free(&p);
         return TM_ERR_MEMORY;
     }
-    for (int64_t i = 0; i < w * h; i++) {
-        const int64_t x = i % w, y = i / w;
-        if ((support->disc && distance_of(&inv, x, y) >= support->distance) ||
-            !sample_pixel(&inv, x, y, sums))
-            continue;
-        p.mask[i] = 1;
-        p.count++;
-        store(&inv, p.samples, i, sums);
-    }
+    for (int64_t y = 0; y < h; y++)
+        make_row(&p, &inv, support, y);
     if (p.count) {
         trim(&p, pixel_bytes);
         *posed = p;
@@ -250,19 +298,36 @@ void tm_posed_free(tm_posed *posed)
     *posed = (tm_posed){0};
 }
 
+/* The nearest pixel of a row that does not count, from the middle, or distance if none is nearer. */
+static int64_t reach_of_row(const inverse *inv, int64_t y, int64_t distance)
+{
+    const tm_image *image = inv->image;
+    const columns c = columns_inside(inv, y);
+    int64_t sums[TM_MAX_CHANNELS];
+
+    for (int64_t x = inv->width / 2; x < inv->width && distance_of(inv, x, y) < distance; x++) {
+        const int64_t mirrored = inv->width - 1 - x;
+        if (x > c.last || x < c.first || mirrored < c.first || mirrored > c.last ||
+            (image->mask &&
+             (!sample_pixel(inv, x, y, inv->parts, 0, image->type, true, sums) ||
+              !sample_pixel(inv, mirrored, y, inv->parts, 0, image->type, true, sums))))
+            return distance_of(inv, x, y);
+    }
+    return distance;
+}
+
 /* The canvas has more room on all sides than pixels can count. */
 tm_status tm_pose_reach(int64_t *distance, const tm_image *image, tm_turn turn)
 {
     inverse inv = inverse_of(image, turn);
-    int64_t sums[TM_MAX_CHANNELS], reach = INT64_MAX;
+    int64_t reach = *distance;
 
     choose_canvas(&inv, turn, image->width, image->height);
     if ((tm_int128)inv.width * inv.height > 2 * TM_MAX_TEMPLATE_PIXELS)
         return TM_ERR_TEMPLATE_TOO_LARGE;
-    for (int64_t i = 0; i < inv.width * inv.height; i++) {
-        const int64_t x = i % inv.width, y = i / inv.width;
-        if (distance_of(&inv, x, y) < reach && !sample_pixel(&inv, x, y, sums))
-            reach = distance_of(&inv, x, y);
+    for (int64_t y = 0; y < inv.height; y++) {
+        if (distance_of(&inv, inv.width / 2, y) < reach)
+            reach = reach_of_row(&inv, y, reach);
     }
     *distance = reach;
     return TM_OK;

@@ -200,11 +200,9 @@ static tm_status choose_distance(int64_t *distance, const tm_poses *poses, const
 {
     *distance = INT64_MAX;
     for (int64_t i = 0; i < tm_poses_count(poses) && *distance; i++) {
-        int64_t reach;
-        const tm_status status = tm_pose_reach(&reach, image, tm_poses_turn(poses, i));
+        const tm_status status = tm_pose_reach(distance, image, tm_poses_turn(poses, i));
         if (status != TM_OK)
             return status;
-        *distance = smaller(*distance, reach);
     }
     return TM_OK;
 }
