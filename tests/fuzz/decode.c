@@ -19,6 +19,7 @@ typedef struct how {
     io_limits limits;
     unsigned failing; /* the allocation that fails */
     bool crop, again, late;
+    int bits; /* that samples become, or 0 */
 } how;
 
 static void *take(io_memory *memory, size_t size)
@@ -35,6 +36,7 @@ static void give_back(io_memory *memory, void *data)
 
 static how read_control(uint32_t control)
 {
+    static const int bits[] = {0, 8, 16, 32};
     static io_memory memory = {take, give_back};
     return (how){.request = {.color = control & 1 ? IO_RGB : IO_GRAY,
                              .deep = control & 2,
@@ -46,7 +48,8 @@ static how read_control(uint32_t control)
                  .again = control & 256,
                  .limits = {control & 512 ? (control >> 10 & 63) + 1 : MOST_PIXELS},
                  .failing = control >> 16 & 255,
-                 .late = control >> 24 & 1};
+                 .late = control >> 24 & 1,
+                 .bits = bits[control >> 25 & 3]};
 }
 
 static bool decode(const io_source *source, const how *h, io_picture *picture, io_error *error)
@@ -84,6 +87,10 @@ static void compare_rows(io_source *source, const how *h)
     const int64_t width = io_rows_width(rows), height = io_rows_height(rows);
     FUZZ_CHECK(width > 0 && height > 0 && width <= plain.limits.max_pixels / height);
     FUZZ_CHECK(!good || (whole.width == width && whole.height == height));
+    FUZZ_CHECK(!good || (io_rows_colored(rows) == whole.colored && io_rows_alpha_ignored(rows) == whole.alpha_ignored));
+    FUZZ_CHECK(!good || strcmp(io_rows_format(rows), whole.format) == 0);
+    FUZZ_CHECK(!good || io_rows_orientation(rows) == whole.orientation);
+    FUZZ_CHECK(io_rows_decoder_bytes(rows) >= 0 && io_rows_sample_size(rows) >= 1 && io_rows_sample_size(rows) <= 4);
     const size_t stride = (size_t)(width * plain.request.color);
     uint8_t *row = malloc(stride);
     FUZZ_CHECK(row);
@@ -120,6 +127,16 @@ static void write_and_read(const io_picture *picture)
     free(data);
 }
 
+static void write_small(const io_picture *picture)
+{
+    char *data = NULL;
+    size_t size;
+    io_error error;
+    FILE *file = open_memstream(&data, &size);
+    FUZZ_CHECK(file && io_write_thumbnail(picture, 40, file, &error) && fclose(file) == 0 && size > 0);
+    free(data);
+}
+
 static void use(io_picture *picture, const how *h)
 {
     io_error error;
@@ -131,7 +148,13 @@ static void use(io_picture *picture, const how *h)
     }
     if (h->again && picture->bits != 32)
         write_and_read(picture);
+    if (h->bits && (picture->bits != 32 || h->bits == 32)) {
+        FUZZ_CHECK(io_set_bits(picture, h->bits, &error));
+        FUZZ_CHECK(picture->bits == h->bits);
+    }
     io_show(picture);
+    if (h->bits)
+        write_small(picture);
     if (h->again && io_shrink(picture, 7, 5, &small, &error)) {
         FUZZ_CHECK(small.width <= 7 && small.height <= 5);
         io_picture_free(&small);

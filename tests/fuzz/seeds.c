@@ -106,11 +106,48 @@ static void jpegs(void)
 }
 
 #if TM_HAVE_TIFF
+/* Each in every kind that there is: inks, colours in blocks, alpha, signed numbers, halves, doubles. */
+static void more_tiffs(const uint64_t *values)
+{
+    const tiff_sample all[] = {
+        {.bits = 8, .samples = 4, .photometric = PHOTOMETRIC_SEPARATED},
+        {.bits = 8, .samples = 5, .photometric = PHOTOMETRIC_SEPARATED, .extra_count = 1, .extras = {EXTRASAMPLE_UNASSALPHA}},
+        {.bits = 16, .samples = 4, .photometric = PHOTOMETRIC_SEPARATED, .planar = true},
+        {.bits = 8, .samples = 3, .photometric = PHOTOMETRIC_YCBCR, .blocks = 1},
+        {.bits = 8, .samples = 3, .photometric = PHOTOMETRIC_YCBCR, .blocks = 2},
+        {.bits = 8, .samples = 3, .photometric = PHOTOMETRIC_YCBCR, .blocks = 4},
+        {.bits = 8, .samples = 3, .photometric = PHOTOMETRIC_YCBCR, .blocks = 2, .compression = COMPRESSION_JPEG},
+        {.bits = 8, .samples = 1, .photometric = PHOTOMETRIC_MINISBLACK, .compression = COMPRESSION_JPEG},
+        {.bits = 1, .samples = 1, .photometric = PHOTOMETRIC_MINISWHITE, .compression = COMPRESSION_CCITTFAX4},
+        {.bits = 1, .samples = 1, .photometric = PHOTOMETRIC_MINISWHITE, .compression = COMPRESSION_CCITTRLE},
+        {.bits = 8, .samples = 2, .photometric = PHOTOMETRIC_MINISBLACK, .extra_count = 1, .extras = {EXTRASAMPLE_ASSOCALPHA}},
+        {.bits = 16, .samples = 4, .photometric = PHOTOMETRIC_RGB, .extra_count = 1, .extras = {EXTRASAMPLE_ASSOCALPHA}},
+        {.bits = 8, .samples = 4, .photometric = PHOTOMETRIC_RGB, .extra_count = 1, .extras = {EXTRASAMPLE_UNASSALPHA}},
+        {.bits = 16, .samples = 1, .format = SAMPLEFORMAT_INT, .photometric = PHOTOMETRIC_MINISBLACK},
+        {.bits = 16, .samples = 1, .format = SAMPLEFORMAT_IEEEFP, .photometric = PHOTOMETRIC_MINISBLACK},
+        {.bits = 64, .samples = 1, .format = SAMPLEFORMAT_IEEEFP, .photometric = PHOTOMETRIC_MINISBLACK},
+        {.bits = 32, .samples = 3, .format = SAMPLEFORMAT_INT, .photometric = PHOTOMETRIC_RGB},
+        {.bits = 12, .samples = 1, .photometric = PHOTOMETRIC_MINISBLACK},
+        {.bits = 8, .samples = 3, .photometric = PHOTOMETRIC_CIELAB},
+        {.bits = 32, .samples = 1, .photometric = PHOTOMETRIC_MINISBLACK, .sparse = true, .rows_per_strip = 2},
+        {.bits = 8, .samples = 1, .photometric = PHOTOMETRIC_MINISBLACK, .mode = "w8"}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        tiff_sample s = all[i];
+        s.width = s.height = 8;
+        s.values = values;
+        if (!s.compression || TIFFIsCODECConfigured((uint16_t)s.compression))
+            put_picture("tiff", make_tiff(&s), false);
+    }
+    const tiff_sample turned = {.width = 40, .height = 70, .bits = 8, .samples = 1, .orientation = 6,
+                                .photometric = PHOTOMETRIC_MINISBLACK, .compression = COMPRESSION_ADOBE_DEFLATE, .values = values};
+    put_picture("tiff", make_tiff(&turned), false);
+}
+
 static void tiffs(void)
 {
     static const int compressions[] = {COMPRESSION_NONE, COMPRESSION_LZW, COMPRESSION_ADOBE_DEFLATE,
                                        COMPRESSION_PACKBITS};
-    static uint64_t values[PIXELS * 4];
+    static uint64_t values[40 * 70];
     static uint16_t colors[3 * 256];
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         values[i] = check_random() & 0x3fffffff;
@@ -140,6 +177,7 @@ static void tiffs(void)
         }
         put_picture("tiff", file, false);
     }
+    more_tiffs(values);
 }
 #else
 static void tiffs(void)
