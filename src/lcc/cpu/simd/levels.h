@@ -155,17 +155,13 @@ LEVEL_INLINE vi level_sum(const int32_t *prefix, int x, int count)
     return v_sub(v_loadu(prefix + x + count), v_loadu(prefix + x));
 }
 
-/* Adds the windows of this vector that pass. */
-static __attribute__((noinline)) int list_windows(vf p, vf least, int x, int width,
-                                                  uint16_t *windows, int count)
+/* Adds the windows of this vector whose lanes are set. */
+LEVEL_INLINE int list_windows(unsigned lanes, int x, int width, uint16_t *windows, int count)
 {
-    float left[LANES], right[LANES];
-
-    vf_storeu(left, p);
-    vf_storeu(right, least);
-    for (int i = 0; i < LANES && x + i < width; i++) {
-        if (left[i] >= right[i])
-            windows[count++] = (uint16_t)(x + i);
+    for (; lanes; lanes &= lanes - 1) {
+        const int window = x + __builtin_ctz(lanes);
+        if (window < width)
+            windows[count++] = (uint16_t)window;
     }
     return count;
 }
@@ -237,11 +233,9 @@ static int pass_windows(const tm_level_row *row, uint16_t *windows)
         }
         if (!alive)
             continue;
-        for (int k = 0; k < AT_ONCE; k++) {
-            if (vf_ge(left[k], sums[k].right))
-                count = list_windows(left[k], sums[k].right, x + k * LANES, row->width, windows,
-                                     count);
-        }
+        for (int k = 0; k < AT_ONCE; k++)
+            count = list_windows(vf_ge_lanes(left[k], sums[k].right), x + k * LANES, row->width,
+                                 windows, count);
     }
     return count;
 }
