@@ -287,7 +287,8 @@ void io_output_abort(io_output *output);
 void io_output_abort_all(void);
 
 /* Writes a picture of 8 bits in the format that the path's ending names (.png, which may
- * have 16, .jpg, .jpeg, any case); fails with the known endings on another. */
+ * have 16 and an alpha channel after the others, .jpg, .jpeg, any case); fails with the known
+ * endings on another. */
 bool io_write_picture(const char *path, const io_picture *picture, io_error *error);
 
 /* True if io_write_picture knows the path's ending, else the reason. */
@@ -358,6 +359,11 @@ typedef struct io_drawing {
  * follow the sizes of the picture and of the matches. The legend lies where it hides none either;
  * else the picture grows, and has it below. False where memory ran out. */
 bool io_draw_matches(io_picture *picture, const io_drawing *drawing, io_error *error);
+
+/* A turned match of a picture of 8 or 16 bits as an upright picture of that size. False where memory
+ * ran out. */
+bool io_cut_upright(const io_picture *picture, const io_corners *corners, int64_t width,
+                    int64_t height, io_picture *cut, io_error *error);
 
 /* How the color of an io_box is drawn: 0xRRGGBB. */
 uint32_t io_match_color(int64_t color);

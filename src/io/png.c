@@ -262,6 +262,10 @@ static void rows_close(io_rows *rows)
     png_destroy_read_struct(&state->png, &state->info, NULL);
 }
 
+/* By the number of channels. */
+static const int color_types[] = {0, PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA,
+                                  PNG_COLOR_TYPE_RGB, PNG_COLOR_TYPE_RGB_ALPHA};
+
 static bool write_picture(png_state *state, const io_picture *picture)
 {
     if (setjmp(state->escape))
@@ -275,8 +279,8 @@ static bool write_picture(png_state *state, const io_picture *picture)
     png_set_filter(state->png, PNG_FILTER_TYPE_BASE, PNG_FILTER_SUB | PNG_FILTER_UP);
     png_set_IHDR(state->png, state->info, (png_uint_32)picture->width,
                  (png_uint_32)picture->height, 8 * io_sample_size(picture),
-                 picture->channels == IO_RGB ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_GRAY,
-                 PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+                 color_types[picture->channels], PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
+                 PNG_FILTER_TYPE_DEFAULT);
     png_write_info(state->png, state->info);
     if (picture->bits == 16)
         png_set_swap(state->png); /* as in start */

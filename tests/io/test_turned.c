@@ -135,6 +135,42 @@ static void label_is_near(void)
     check_margins_and_free(&picture);
 }
 
+/* Quarter turns take the pixels as they are. */
+static void cut_of_quarter_turn_is_exact(void)
+{
+    static const int first[4][2] = {{30, 20}, {30, 24}, {36, 24}, {36, 20}};
+    io_picture picture = make_picture(60, 50), cut;
+    io_error error;
+
+    for (int i = 0; i < 60 * 50 * 3; i++)
+        picture.samples[i] = (uint8_t)(i * 7 / 3);
+    for (int quarter = 0; quarter < 4; quarter++) {
+        const int64_t w = quarter % 2 ? 5 : 7, h = quarter % 2 ? 7 : 5;
+        const io_corners corners = corners_of(33, 22, (double)w, (double)h, 90 * quarter);
+        CHECK(io_cut_upright(&picture, &corners, w, h, &cut, &error));
+        CHECK(memcmp(cut.samples, picture.samples + (first[quarter][1] * 60 + first[quarter][0]) * 3,
+                     3) == 0);
+        const int *last = first[(quarter + 2) % 4];
+        CHECK(memcmp(cut.samples + (w * h - 1) * 3, picture.samples + (last[1] * 60 + last[0]) * 3,
+                     3) == 0);
+        io_picture_free(&cut);
+    }
+    check_margins_and_free(&picture);
+}
+
+static void cut_goes_on_outside_the_picture(void)
+{
+    io_picture picture = make_picture(20, 20), cut;
+    const io_corners corners = corners_of(2, 3, 40, 30, 33);
+    io_error error;
+
+    CHECK(io_cut_upright(&picture, &corners, 40, 30, &cut, &error));
+    for (int i = 0; i < 40 * 30 * 3; i++)
+        CHECK_EQ(cut.samples[i], GROUND);
+    io_picture_free(&cut);
+    check_margins_and_free(&picture);
+}
+
 int main(int argc, char **argv)
 {
     static const check_test tests[] = {
@@ -142,6 +178,8 @@ int main(int argc, char **argv)
         TEST(quarter_turns_leave_the_match_free),
         TEST(top_edge_is_marked),
         TEST(label_is_near),
+        TEST(cut_of_quarter_turn_is_exact),
+        TEST(cut_goes_on_outside_the_picture),
     };
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
 }
