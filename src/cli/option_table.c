@@ -76,6 +76,15 @@ static const choice heatmap_styles[] = {
     {.name = "overlay", .value = true, .meaning = "over the frame", .also = "frame blend"},
     {0}};
 
+static const choice supports[] = {
+    {.name = "auto", .value = TM_SUPPORT_AUTO, .meaning = "what suits template and angles"},
+    {.name = "disc",
+     .value = TM_SUPPORT_DISC,
+     .meaning = "those in a circle that all poses share",
+     .also = "circle disk"},
+    {.name = "full", .value = TM_SUPPORT_FULL, .meaning = "all pixels", .also = "box all"},
+    {0}};
+
 static const choice formats[] = {
     {.name = "text", .value = CLI_TEXT, .meaning = "a line for each match", .also = "txt plain"},
     {.name = "json",

@@ -10,6 +10,7 @@
 #include "hash.h"
 #include "io/io.h"
 #include "message.h"
+#include "options_poses.h"
 #include "options_set.h"
 #include "suggest.h"
 
@@ -250,7 +251,7 @@ static bool check_device(cli_options *o)
 static bool check(cli_options *o, const char *score)
 {
     return check_device(o) && check_operands(o) && check_score(o, score) && check_endings(o) &&
-           check_heatmap(o);
+           check_heatmap(o) && options_check_poses(o);
 }
 
 bool cli_options_parse(cli_options *o, int argc, char **argv)
@@ -259,6 +260,7 @@ bool cli_options_parse(cli_options *o, int argc, char **argv)
 
     *o = (cli_options){.argv = argv, .most_matches = 1, .overlap = 0.3};
     tm_settings_default(&o->settings, sizeof o->settings);
+    tm_pose_grid_default(&o->poses, sizeof o->poses);
     o->frames = calloc((size_t)argc + 1, sizeof *o->frames);
     o->templates = calloc((size_t)argc + 1, sizeof *o->templates);
     if (!o->frames || !o->templates) {

@@ -36,12 +36,15 @@ typedef struct cli_options {
     uint64_t fingerprint; /* a hash of the options that change results or outputs */
     int64_t in_flight; /* most frames in memory at a time; 0: as many as are useful */
     const char *output, *crops, *map, *heatmap, *dump_template;
+    bool upright; /* crops are turned so */
     bool heatmap_overlay; /* the heat map lies over the frame */
     bool has_min_score;
     double min_score; /* for float metrics rounded to a float */
     int64_t most_matches; /* 0: all */
     double overlap;
     bool subpixel;
+    bool posed;         /* the template is searched in the grid's poses */
+    tm_pose_grid poses;
     bool has_roi;
     io_crop roi;
     int64_t max_pixels; /* 0: io_limits' default */

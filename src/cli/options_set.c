@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "message.h"
+#include "options_poses.h"
 #include "suggest.h"
 
 /* More than any machine has: a typing error must not start a million threads. */
@@ -194,11 +195,15 @@ bool cli_options_set(cli_options *o, cli_option option, const char *text)
     case OPT_MIN_SCORE: o->has_min_score = true; return parse_number(row->name, text, &o->min_score);
     case OPT_OVERLAP: return parse_overlap(text, &o->overlap);
     case OPT_SUBPIXEL: o->subpixel = true; return true;
+    case OPT_ANGLE: o->posed = true; return options_angle(text, &o->poses);
+    case OPT_SCALE: o->posed = true; return options_scale(text, &o->poses);
+    case OPT_SUPPORT: o->poses.support = (tm_support)chosen; return true;
     case OPT_METRIC: settings->metric = (tm_metric)chosen; return true;
     case OPT_DOMAIN: settings->domain = (tm_domain)chosen; return true;
     case OPT_FORMAT: o->format = (cli_format)chosen; return true;
     case OPT_OUTPUT: o->output = text; return true;
     case OPT_CROPS: o->crops = text; return true;
+    case OPT_UPRIGHT: o->upright = true; return true;
     case OPT_REPORT: o->report = text; return true;
     case OPT_RESUME: o->resume = text; return true;
     case OPT_MAP: o->map = text; return true;

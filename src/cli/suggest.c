@@ -10,9 +10,6 @@
 
 enum { MAX_WORD = 31 };
 
-/* Words for what other programs do and tmatch does not. */
-static const char poses[] = "rotate rotation rotations angle angles scale scales resize zoom";
-
 /* Copies the next of the words between spaces; false where there is none. */
 static bool next_word(const char **words, char word[MAX_WORD + 1])
 {
@@ -168,9 +165,7 @@ void suggest_option(const char *given, char *text, size_t size)
     given += strspn(given, "-");
     snprintf(name, sizeof name, "%.*s", (int)strcspn(given, "="), given);
     *text = '\0';
-    if (has_word(poses, name))
-        snprintf(text, size, "; templates are neither turned nor scaled");
-    else if ((c = choice_called(name, &row)))
+    if ((c = choice_called(name, &row)))
         snprintf(text, size, "; did you mean '--%s %s'?", row->name, c->name);
     else
         suggest_longer(name, text, size);

@@ -23,6 +23,11 @@ static void check_accepted(const cli_options *o, int argc)
     FUZZ_CHECK(s->threads >= 0 && s->device_memory >= 0);
     FUZZ_CHECK(!o->has_roi || (o->roi.x >= 0 && o->roi.y >= 0 && o->roi.width > 0 && o->roi.height > 0));
     FUZZ_CHECK(tm_metric_name(s->metric) != NULL);
+    FUZZ_CHECK(o->poses.angle_from <= o->poses.angle_to && o->poses.scale_from <= o->poses.scale_to);
+    FUZZ_CHECK(o->poses.scale_from >= 0.05 && o->poses.scale_to <= 20);
+    FUZZ_CHECK(fabs(o->poses.angle_from) <= 3600 && fabs(o->poses.angle_to) <= 3600);
+    FUZZ_CHECK(o->poses.angle_step >= 0 && o->poses.scale_step >= 0);
+    FUZZ_CHECK(!o->posed || o->action != CLI_MATCH || (!o->map && !o->heatmap));
     if (o->action == CLI_MATCH)
         FUZZ_CHECK(o->template_count > 0 && (o->frame_count > 0 || o->files_from || o->watch));
 }

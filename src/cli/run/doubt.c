@@ -19,7 +19,7 @@ bool doubt_search(const cli_engine *e, size_t index, const cli_result *r, tm_sea
 
     *search = e->search;
     if (weak_sets_thresholds(o))
-        search->min_score = (float)weak_least_score(r->template_pixels);
+        search->min_score = (float)weak_least_score(weak_most_pixels(o, r->template_pixels));
     else if (!o->has_min_score && o->most_matches != 1 && has_sign(o->settings.metric))
         search->min_score = FLT_MIN; /* more than 0 */
     if (e->doubtful[index])
@@ -28,20 +28,26 @@ bool doubt_search(const cli_engine *e, size_t index, const cli_result *r, tm_sea
 }
 
 /* The best score outside the best match's overlap, by one more search of the frame. */
-static bool look_again(const cli_engine *e, const tm_image *image, const tm_template *tmpl,
+static bool look_again(const cli_engine *e, const tm_image *image, bool color, size_t index,
                        cli_pair *pair, double *rest)
 {
+    const tm_template *tmpl = e->prepared[color][index];
     tm_search search = e->search;
-    tm_hits hits;
+    tm_posed_hits posed = {0};
+    tm_hits hits = {0};
 
     search.most = 1;
     search.min_score = NAN;
     search.margin = 1;
     search.subpixel = 0;
-    const tm_status status = tm_match_peaks(e->matcher, image, &tmpl, 1, &search, &hits, NULL);
+    const tm_status status =
+        e->options->posed
+            ? tm_match_posed(e->matcher, image, e->posed[color][index], &search, &posed)
+            : tm_match_peaks(e->matcher, image, &tmpl, 1, &search, &hits, NULL);
     if (status != TM_OK)
         return library_fail(&pair->error, e->matcher, status);
-    *rest = hits.items[0].margin;
+    *rest = posed.count ? posed.items[0].margin : hits.items[0].margin;
+    tm_posed_hits_free(&posed);
     tm_hits_free(&hits);
     pair->result.times.kernel += tm_matcher_times(e->matcher).kernel;
     pair->result.times.total += tm_matcher_times(e->matcher).total;
@@ -50,24 +56,25 @@ static bool look_again(const cli_engine *e, const tm_image *image, const tm_temp
 
 /* Several matches are compared with the best score that is not among them, as they may be copies of
  * one thing. */
-bool doubt_judge(const cli_engine *e, const tm_image *image, const tm_template *tmpl,
-                 size_t index, cli_pair *pair)
+bool doubt_judge(const cli_engine *e, const tm_image *image, bool color, size_t index,
+                 cli_pair *pair)
 {
     cli_result *r = &pair->result;
     if (!weak_is_judged(e->options) || r->match_count == 0)
         return true;
     cli_match *best = &r->matches[0];
     double rest = r->matches[r->match_count - 1].margin;
-    const bool doubtful = weak_needs_rest(best->score, r->template_pixels);
+    const bool doubtful = weak_needs_rest(best->score, best->pixels);
 
-    if (e->options->most_matches == 0 && best->score >= weak_least_score(r->template_pixels))
+    if (e->options->most_matches == 0 && best->score >= weak_least_score(best->pixels))
         return true; /* all matches reach it */
-    if (doubtful && !r->knows_margins && image && !look_again(e, image, tmpl, pair, &rest))
+    if (doubtful && !r->knows_margins && image && !look_again(e, image, color, index, pair, &rest))
         return false;
     const bool unknown = doubtful && !r->knows_margins && !image;
     for (size_t i = 0; i < r->match_count; i++) {
-        r->matches[i].weak = unknown || weak_is(r->matches[i].score, rest, r->template_pixels);
-        r->weak_count += r->matches[i].weak;
+        cli_match *m = &r->matches[i];
+        m->weak = unknown || weak_is(m->score, rest, m->pixels);
+        r->weak_count += m->weak;
     }
     r->rest = rest;
     e->doubtful[index] = doubtful;
@@ -99,7 +106,7 @@ static void count_equal(const cli_engine *e, const tm_image *image, const tm_tem
 }
 
 void doubt_hints(const cli_engine *e, const cli_input *frame, const tm_image *image,
-                 const tm_template *tmpl, cli_pair *pair)
+                 bool color, size_t index, cli_pair *pair)
 {
     cli_result *r = &pair->result;
     const cli_options *o = e->options;
@@ -107,6 +114,7 @@ void doubt_hints(const cli_engine *e, const cli_input *frame, const tm_image *im
     if (o->quiet || r->match_count == 0)
         return;
     r->flat = r->weak_count > 0 && r->matches[0].score == 0 && is_flat(&frame->gray);
-    if (e->alone && r->weak_count == 0 && o->most_matches == 1 && frame->gray.colored && !o->color)
-        count_equal(e, image, tmpl, r);
+    if (e->alone && r->weak_count == 0 && o->most_matches == 1 && frame->gray.colored && !o->color &&
+        !o->posed)
+        count_equal(e, image, e->prepared[color][index], r);
 }

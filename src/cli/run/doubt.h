@@ -14,12 +14,12 @@ bool doubt_search(const cli_engine *engine, size_t index, const cli_result *resu
 
 /* Marks the weak matches of a result. Where the scores at hand do not decide, the frame is
  * searched once more; where image is NULL, a doubtful match counts as weak. False with the reason
- * in pair->error where the search fails. index: the template's. */
-bool doubt_judge(const cli_engine *engine, const tm_image *image, const tm_template *tmpl,
-                 size_t index, cli_pair *pair);
+ * in pair->error where the search fails. index: the template's; color: in colour. */
+bool doubt_judge(const cli_engine *engine, const tm_image *image, bool color, size_t index,
+                 cli_pair *pair);
 
 /* Finds out what hints can be given, unless the run is quiet. */
 void doubt_hints(const cli_engine *engine, const cli_input *frame, const tm_image *image,
-                 const tm_template *tmpl, cli_pair *pair);
+                 bool color, size_t index, cli_pair *pair);
 
 #endif

@@ -36,6 +36,8 @@ static bool open_oracle(cli_engine *e)
     settings.device_mask = 0;
     settings.algorithm = TM_ALGORITHM_REFERENCE;
     settings.strategy = TM_STRATEGY_EXHAUSTIVE;
+    if (e->options->posed) /* windows are verified one by one */
+        settings.domain = TM_DOMAIN_VALID;
     return open_matcher(&e->oracle, &settings);
 }
 
@@ -61,13 +63,15 @@ bool engine_open(cli_engine *e, const cli_options *options, const tm_settings *s
     for (int color = 0; color < 2; color++) {
         e->prepared[color] = calloc(e->count + 1, sizeof *e->prepared[color]);
         e->truths[color] = calloc(e->count + 1, sizeof *e->truths[color]);
+        e->posed[color] = calloc(e->count + 1, sizeof *e->posed[color]);
     }
     e->chosen = calloc(e->count + 1, sizeof *e->chosen);
     e->peaks = calloc(e->count + 1, sizeof *e->peaks);
     e->hits = calloc(e->count + 1, sizeof *e->hits);
     e->order = calloc(e->count + 1, sizeof *e->order);
     e->doubtful = calloc(e->count + 1, sizeof *e->doubtful);
-    if (!e->prepared[0] || !e->prepared[1] || !e->truths[0] || !e->truths[1] || !e->chosen ||
+    if (!e->prepared[0] || !e->prepared[1] || !e->truths[0] || !e->truths[1] || !e->posed[0] ||
+        !e->posed[1] || !e->chosen ||
         !e->peaks || !e->hits || !e->order || !e->doubtful) {
         message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
         return false;
@@ -80,7 +84,10 @@ static bool prepare_one(cli_engine *e, size_t i, const cli_template *tmpl, bool 
                         io_error *error)
 {
     const tm_image image = input_image(&tmpl->input, color);
-    tm_status status = tm_template_create(&e->prepared[color][i], e->matcher, &image);
+    const bool posed = e->options->posed;
+    tm_status status = posed ? tm_posed_template_create(&e->posed[color][i], e->matcher, &image,
+                                                        &e->options->poses)
+                             : tm_template_create(&e->prepared[color][i], e->matcher, &image);
     if (status == TM_ERR_FLAT_TEMPLATE && tmpl->input.gray.colored && !e->options->color) {
         strcpy(error->reason, "flat template: all its samples have one luma; --color may tell "
                               "them apart");
@@ -88,9 +95,33 @@ static bool prepare_one(cli_engine *e, size_t i, const cli_template *tmpl, bool 
     }
     if (status != TM_OK)
         return library_fail(error, e->matcher, status);
-    if (e->oracle)
+    if (e->oracle && !posed)
         status = tm_template_create(&e->truths[color][i], e->oracle, &image);
     return status == TM_OK || library_fail(error, e->oracle, status);
+}
+
+static void describe_axis(char *text, size_t size, const char *name, double from, double to,
+                          double step)
+{
+    if (from == to)
+        snprintf(text, size, "%s %.10g", name, from);
+    else
+        snprintf(text, size, "%ss %.10g to %.10g in steps of %.10g", name, from, to, step);
+}
+
+/* "24 poses, angles 0 to 360 in steps of 15, scale 1; support disc" */
+static void describe_poses(const cli_template *tmpl, const tm_posed_template *posed)
+{
+    tm_pose_grid grid = {.size = sizeof grid};
+    char angles[96], scales[96];
+
+    if (!posed || tm_posed_template_grid(posed, &grid) != TM_OK)
+        return;
+    describe_axis(angles, sizeof angles, "angle", grid.angle_from, grid.angle_to, grid.angle_step);
+    describe_axis(scales, sizeof scales, "scale", grid.scale_from, grid.scale_to, grid.scale_step);
+    message_info(operand_name(&tmpl->operand), "%zu poses, %s, %s; support %s",
+                 tm_posed_template_count(posed), angles, scales,
+                 grid.support == TM_SUPPORT_DISC ? "disc" : "full");
 }
 
 /* Prepares the template in gray and in colour. Colours may all have one luma: that is an error only
@@ -109,6 +140,8 @@ void engine_judge(cli_engine *e, cli_templates *templates)
         cli_template *tmpl = &templates->list[i];
         if (tmpl->usable && !prepare(e, i, tmpl, &tmpl->error))
             cli_template_fail(templates, tmpl);
+        else if (tmpl->usable && e->options->verbose)
+            describe_poses(tmpl, e->posed[tmpl->input.color.samples != NULL][i]);
     }
 }
 
@@ -166,11 +199,14 @@ void engine_close(cli_engine *e)
         for (size_t i = 0; i < e->count; i++) {
             if (e->prepared[color])
                 tm_template_destroy(&e->prepared[color][i]);
+            if (e->posed[color])
+                tm_posed_template_destroy(&e->posed[color][i]);
             if (e->truths[color])
                 tm_template_destroy(&e->truths[color][i]);
         }
         free(e->prepared[color]);
         free(e->truths[color]);
+        free(e->posed[color]);
     }
     free(e->chosen);
     free(e->peaks);

@@ -22,6 +22,7 @@ typedef struct cli_engine {
     /* Each template in gray, [0], and in colour, [1]. NULL where colours are not wanted, or the
      * template has none, or is not usable. truths: the same for the oracle. */
     tm_template **prepared[2], **truths[2];
+    tm_posed_template **posed[2]; /* the same in poses, where those are wanted; else NULL */
     /* Room for one frame's templates. */
     const tm_template **chosen;
     tm_peak *peaks;

@@ -138,11 +138,13 @@ bool log_line_parse(log_line *line, const char *text, size_t length)
                : strstr(text, SUM_START) || !has_shape(text, length))
         return false;
     line->failed = strstr(text, ",\"error\":\"") != NULL;
-    const char *match = strstr(text, ",\"matches\":["), *end = match ? strchr(match, ']') : NULL;
+    static const char matches[] = ",\"matches\":";
+    const char *match = strstr(text, matches);
+    const char *end = match ? skip_value(match + sizeof matches - 1, 0) : NULL;
     while (match && (match = strstr(match + 1, "{\"x\":")) && match < end)
         line->matches++;
     if (end)
-        read_rest(line, end + 1);
+        read_rest(line, end);
     return true;
 }
 

@@ -4,12 +4,13 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "message.h"
 #include "run/doubt.h"
+#include "run/match_poses.h"
 #include "run/match_rows.h"
+#include "run/outcome.h"
 #include "run/verify.h"
 #include "run/weak.h"
 
@@ -63,9 +64,12 @@ static bool is_comparable(const cli_engine *e, const cli_input *frame,
                           const cli_templates *templates, size_t i, io_error *error)
 {
     const cli_template *tmpl = &templates->list[i];
+    const bool color = has_colors(frame, tmpl);
+    if (e->options->posed) /* a template that is larger than the frame may fit in some poses */
+        return agree(frame, tmpl, error) &&
+               (e->posed[color][i] || library_fail(error, NULL, TM_ERR_FLAT_TEMPLATE));
     return fits(e, frame, tmpl, error) && agree(frame, tmpl, error) &&
-           (e->prepared[has_colors(frame, tmpl)][i] ||
-            library_fail(error, NULL, TM_ERR_FLAT_TEMPLATE));
+           (e->prepared[color][i] || library_fail(error, NULL, TM_ERR_FLAT_TEMPLATE));
 }
 
 /* Whether the template can be matched with a frame that comes by rows. Of --mask, which is every
@@ -90,64 +94,17 @@ static void note_luma(const cli_engine *e, const cli_input *frame, const cli_tem
                 frame->color.samples ? "template" : "frame");
 }
 
-static cli_match match_of(const tm_hit *hit, const io_crop *crop)
+static cli_match match_of(const cli_result *r, const tm_hit *hit, const io_crop *crop)
 {
     return (cli_match){.x = hit->peak.x + crop->x,
                        .y = hit->peak.y + crop->y,
+                       .w = r->template_width,
+                       .h = r->template_height,
+                       .pixels = r->template_pixels,
                        .score = hit->peak.score,
                        .margin = hit->margin,
                        .dx = hit->dx,
                        .dy = hit->dy};
-}
-
-static bool add_match(cli_pair *pair, const tm_hit *hit, const io_crop *crop)
-{
-    cli_result *r = &pair->result;
-    if (r->match_count == r->match_capacity) {
-        const size_t capacity = r->match_capacity ? 2 * r->match_capacity : 1;
-        cli_match *matches = realloc(r->matches, capacity * sizeof *matches);
-        if (!matches) {
-            strcpy(pair->error.reason, tm_strerror(TM_ERR_MEMORY));
-            return false;
-        }
-        r->matches = matches;
-        r->match_capacity = capacity;
-    }
-    r->matches[r->match_count++] = match_of(hit, crop);
-    return true;
-}
-
-/* Without a threshold, the user's or that of -n 0, the best position is a match whatever it scores. */
-static bool add_best(const cli_engine *e, cli_pair *pair, const tm_hits *hits, const io_crop *crop)
-{
-    const tm_hit best = {.peak = hits->best, .margin = NAN};
-    cli_result *r = &pair->result;
-
-    r->knows_margins = false;
-    r->has_best = e->options->has_min_score || weak_sets_thresholds(e->options);
-    r->best = match_of(&best, crop);
-    return r->has_best || add_match(pair, &best, crop);
-}
-
-static void note_devices(const char *frame, const tm_matcher *matcher)
-{
-    tm_device_report reports[64];
-    const size_t count = tm_matcher_reports(matcher, reports, 64);
-    for (size_t i = 0; i < count && i < 64; i++) {
-        const tm_device_report *d = &reports[i];
-        message_info(frame,
-                "cuda:%d: rows=%" PRId64 " start=%.3f busy=%.3f wait=%.3f ms, %" PRId64
-                " bytes to it, %" PRId64 " from it",
-                d->index, d->rows, d->start_ms, d->busy_ms, d->wait_ms, d->bytes_to_device,
-                d->bytes_from_device);
-    }
-}
-
-/* Whether a score is good enough; for distances, less is better. */
-static bool reaches(const cli_options *o, double score)
-{
-    return tm_metric_is_distance(o->settings.metric) ? score <= o->min_score
-                                                     : score >= o->min_score;
 }
 
 /* Makes a result of the hits, whose positions are those in the crop. False where memory ran out. */
@@ -158,27 +115,21 @@ static bool take_hits(const cli_engine *e, cli_pair *pair, const tm_hits *hits,
     cli_result *r = &pair->result;
     bool good = true;
 
-    r->times = tm_matcher_times(e->matcher);
-    snprintf(r->algorithm, sizeof r->algorithm, "%s", tm_matcher_algorithm(e->matcher));
-    r->search = tm_matcher_strategy(e->matcher);
-    r->scored = tm_matcher_scored(e->matcher);
-    snprintf(r->device, sizeof r->device, "%s", tm_matcher_device(e->matcher));
-    if (!o->quiet && *tm_matcher_warning(e->matcher))
-        message_note(r->frame, "warning: %s", tm_matcher_warning(e->matcher));
-    if (o->verbose) {
-        message_info(r->frame, "%s", tm_matcher_plan(e->matcher));
-        note_devices(r->frame, e->matcher);
-    }
+    outcome_of_search(e, r);
     r->knows_margins = pair->searched && pair->search.margin;
-    for (size_t i = 0; i < hits->count && good; i++)
-        if (!o->has_min_score || reaches(o, hits->items[i].peak.score))
-            good = add_match(pair, &hits->items[i], crop);
-    if (good && r->match_count == 0)
-        good = add_best(e, pair, hits, crop);
-    if (hits->cut_off && !o->quiet)
-        message_note(r->frame, "there are more than %" PRId64 " peaks; only the best of them were "
-                          "looked at, and worse matches are not reported",
-                e->search.peaks);
+    for (size_t i = 0; i < hits->count && good; i++) {
+        const cli_match match = match_of(r, &hits->items[i], crop);
+        if (!o->has_min_score || outcome_reaches(o, match.score))
+            good = outcome_add(pair, &match);
+    }
+    if (good && r->match_count == 0) {
+        const tm_hit hit = {.peak = hits->best, .margin = NAN};
+        const cli_match best = match_of(r, &hit, crop);
+        r->knows_margins = false;
+        good = outcome_add_best(e, pair, &best);
+    }
+    if (hits->cut_off)
+        outcome_cut_off(e, r);
     return good;
 }
 
@@ -195,6 +146,8 @@ static bool match_one(const cli_engine *e, const cli_input *frame, const io_crop
         return false;
     }
     note_luma(e, frame, tmpl, pair);
+    if (e->options->posed)
+        return match_poses(e, frame, image, color, crop, i, pair);
     pair->searched = doubt_search(e, i, &pair->result, &pair->search);
     if (wants_map(e->options) &&
         !score_map_create(&pair->map, &e->options->settings, image, tmpl->width, tmpl->height,
@@ -205,9 +158,9 @@ static bool match_one(const cli_engine *e, const cli_input *frame, const io_crop
     bool good = take_hits(e, pair, &hits, crop) &&
                 (!e->options->verify || verify_pair(e, image, color, templates, i, &hits, pair));
     tm_hits_free(&hits);
-    good = good && doubt_judge(e, image, e->prepared[color][i], i, pair);
+    good = good && doubt_judge(e, image, color, i, pair);
     if (good)
-        doubt_hints(e, frame, image, e->prepared[color][i], pair);
+        doubt_hints(e, frame, image, color, i, pair);
     return good;
 }
 
@@ -237,10 +190,10 @@ static bool match_together(const cli_engine *e, const cli_input *frame, const tm
     }
     for (size_t k = 0; k < count; k++) {
         cli_pair *pair = &pairs[e->order[k]];
-        pair->done = pair->done && doubt_judge(e, image, e->chosen[k], e->order[k], pair);
+        pair->done = pair->done && doubt_judge(e, image, false, e->order[k], pair);
         pair->lasting = pair->done;
         if (pair->done)
-            doubt_hints(e, frame, image, e->chosen[k], pair);
+            doubt_hints(e, frame, image, false, e->order[k], pair);
     }
     return true;
 }
@@ -260,7 +213,7 @@ static void match_by_rows(const cli_engine *e, const cli_input *frame, const io_
         const tm_hits hits = {.items = &hit, .count = 1, .best = e->peaks[k]};
         if (good)
             pair->done = pair->lasting = take_hits(e, pair, &hits, crop) &&
-                                         doubt_judge(e, NULL, NULL, e->order[k], pair);
+                                         doubt_judge(e, NULL, false, e->order[k], pair);
         else
             pair->error = error;
     }
@@ -308,7 +261,8 @@ void match_frame(const cli_engine *e, const cli_input *frame, const io_crop *cro
     /* A device gets the frame once for all templates. On the CPU nothing is gained by that, and one
      * by one each has its own times. */
     if (count > 1 && e->settings.device == TM_DEVICE_CUDA && !wants_map(e->options) &&
-        !e->options->verify && !e->options->color && !weak_sets_thresholds(e->options) &&
+        !e->options->verify && !e->options->color && !e->options->posed &&
+        !weak_sets_thresholds(e->options) &&
         match_together(e, frame, &image, crop, pairs, count))
         return;
     for (size_t k = 0; k < count && !io_source_late(&frame->source, NULL); k++) {

@@ -48,6 +48,7 @@ static const char *unsuited(const cli_options *o)
            : o->verify            ? "--verify"
            : o->subpixel          ? "--subpixel"
            : o->color             ? "--color"
+           : o->posed             ? "--angle or --scale"
            : o->mask              ? "--mask"
            : o->frame_mask        ? "--frame-mask"
            : o->depth == 16       ? "--depth 16"

@@ -47,14 +47,17 @@ static void count_nearest(cli_notes *n, const char *frame, double score)
 static void say_none(const cli_options *o, const cli_result *r)
 {
     const bool distance = tm_metric_is_distance(o->settings.metric);
-    char best[TEXT_SCORE_SIZE], least[TEXT_SCORE_SIZE];
+    char best[TEXT_SCORE_SIZE], least[TEXT_SCORE_SIZE], pose[96] = "";
 
     text_score(best, r->integers, r->best.score);
     text_score(least, r->integers,
-               o->has_min_score ? o->min_score : weak_least_score(r->template_pixels));
+               o->has_min_score ? o->min_score : weak_least_score(r->best.pixels));
+    if (r->poses)
+        snprintf(pose, sizeof pose, " angle=%.10g scale=%.9g",
+                 r->best.pose.angle, r->best.pose.scale);
     message_note(r->frame, "nothing scores %s or %s: the best place for %s scores %s, at x=%" PRId64
-                      " y=%" PRId64,
-            least, distance ? "less" : "more", r->tmpl, best, r->best.x, r->best.y);
+                      " y=%" PRId64 "%s",
+            least, distance ? "less" : "more", r->tmpl, best, r->best.x, r->best.y, pose);
 }
 
 static void say_flat(const cli_result *r)
@@ -68,7 +71,7 @@ static void say_weak(const cli_result *r)
     char best[TEXT_SCORE_SIZE], rest[TEXT_SCORE_SIZE + 16] = "", advice[64] = "";
 
     text_label(best, r->integers, score);
-    if (!isnan(r->rest) && weak_needs_rest(score, r->template_pixels)) {
+    if (!isnan(r->rest) && weak_needs_rest(score, r->matches[0].pixels)) {
         strcpy(rest, " and another ");
         text_label(rest + strlen(rest), r->integers, r->rest);
     }
@@ -126,7 +129,10 @@ static void say_threshold(const cli_options *o, const cli_templates *templates)
         least = fmin(least, own);
         most = fmax(most, own);
     }
-    if (least < most)
+    if (o->posed)
+        message_note(NULL, "-n 0 without --min-score takes %.6g, and more in poses of fewer than 1024 "
+                           "pixels", WEAK_LEAST_SCORE);
+    else if (least < most)
         message_note(NULL, "-n 0 without --min-score takes %.6g to %.6g, by the templates' sizes",
                      least, most);
     else

@@ -2,12 +2,14 @@
 #include "run/pictures.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "message.h"
 #include "text.h"
 #include "run/mirror.h"
+#include "run/pose.h"
 
 /* Up to so many matches, a dashed box has "weak" in its label. */
 enum { FEW = 3 };
@@ -49,9 +51,9 @@ static bool write_in_folder(const cli_job *job, const cli_plan *plan, const char
     return written;
 }
 
-static io_crop inside(const io_picture *picture, const cli_match *match, const cli_result *r)
+static io_crop inside(const io_picture *picture, const cli_match *match)
 {
-    int64_t x0 = match->x, y0 = match->y, x1 = x0 + r->template_width, y1 = y0 + r->template_height;
+    int64_t x0 = match->x, y0 = match->y, x1 = x0 + match->w, y1 = y0 + match->h;
     x0 = x0 < 0 ? 0 : x0;
     y0 = y0 < 0 ? 0 : y0;
     x1 = x1 > picture->width ? picture->width : x1;
@@ -59,8 +61,9 @@ static io_crop inside(const io_picture *picture, const cli_match *match, const c
     return (io_crop){.x = x0, .y = y0, .width = x1 - x0, .height = y1 - y0};
 }
 
-static bool copy(const io_picture *from, const io_crop *crop, io_picture *to)
+static bool copy(const io_picture *from, const io_crop *crop, io_picture *to, io_error *error)
 {
+    strcpy(error->reason, tm_strerror(TM_ERR_MEMORY));
     const size_t pixel = (size_t)(from->channels * io_sample_size(from));
     const size_t row = (size_t)crop->width * pixel;
     *to = (io_picture){.width = crop->width,
@@ -74,24 +77,47 @@ static bool copy(const io_picture *from, const io_crop *crop, io_picture *to)
     return to->samples != NULL;
 }
 
+static io_corners corners_of(const cli_match *match)
+{
+    io_corners corners;
+    memcpy(corners.at, match->pose.corners, sizeof corners.at);
+    return corners;
+}
+
+/* Cuts a match out as it lies in the frame, or turned upright at the size that it has there. */
+static bool cut(const io_picture *picture, const cli_result *r, const cli_match *match, bool upright,
+                io_picture *part, io_error *error)
+{
+    const io_crop crop = inside(picture, match);
+    const io_corners corners = corners_of(match);
+    const double scale = match->pose.fine_scale;
+    const int64_t w = llround((double)r->template_width * scale);
+    const int64_t h = llround((double)r->template_height * scale);
+
+    return upright ? io_cut_upright(picture, &corners, w > 0 ? w : 1, h > 0 ? h : 1, part, error)
+                   : copy(picture, &crop, part, error);
+}
+
 /* Writes the match at x=412 y=96 as name.png.412+96.png; with several templates as
- * name.png.t2.412+96.png. */
+ * name.png.t2.412+96.png, in a pose as name.png.412+96.30deg.1.25x.png. */
 static bool write_crop(const cli_job *job, const cli_plan *plan, const io_picture *picture, size_t i,
                        const cli_match *match)
 {
-    const io_crop crop = inside(picture, match, &job->pairs[i].result);
-    char suffix[96] = "";
+    const cli_options *o = plan->options;
+    const cli_result *r = &job->pairs[i].result;
+    char suffix[96 + POSE_SUFFIX_SIZE] = "", pose[POSE_SUFFIX_SIZE] = "";
     io_picture part;
+    io_error error;
 
     if (plan->templates->count > 1)
         snprintf(suffix, sizeof suffix, ".t%zu", i + 1);
-    snprintf(suffix + strlen(suffix), sizeof suffix - strlen(suffix), ".%" PRId64 "+%" PRId64 ".png",
-             match->x, match->y);
-    bool written = false;
-    if (!copy(picture, &crop, &part))
-        message(plan->options->crops, "%s", tm_strerror(TM_ERR_MEMORY));
-    else
-        written = write_in_folder(job, plan, plan->options->crops, suffix, &part);
+    if (r->poses)
+        pose_suffix(pose, match->pose.angle, match->pose.scale);
+    snprintf(suffix + strlen(suffix), sizeof suffix - strlen(suffix),
+             ".%" PRId64 "+%" PRId64 "%s.png", match->x, match->y, pose);
+    const bool written = cut(picture, r, match, o->upright, &part, &error)
+                             ? write_in_folder(job, plan, o->crops, suffix, &part)
+                             : fail(o->crops, &error);
     io_picture_free(&part);
     return written;
 }
@@ -115,19 +141,21 @@ static bool draw(const cli_job *job, const cli_plan *plan, io_picture *picture, 
     const cli_templates *templates = plan->templates;
     const size_t total = count_matches(job, plan);
     io_box *boxes = calloc(total + 1, sizeof *boxes);
+    io_corners *turned = calloc(total + 1, sizeof *turned);
     const char **names = calloc(templates->count + 1, sizeof *names);
     io_drawing drawing = {.boxes = boxes, .names = names, .name_count = templates->count};
     bool good = false;
 
     strcpy(error->reason, tm_strerror(TM_ERR_MEMORY));
-    for (size_t i = 0; i < templates->count && boxes && names; i++) {
+    for (size_t i = 0; i < templates->count && boxes && names && turned; i++) {
         const cli_result *r = &job->pairs[i].result;
         for (size_t k = 0; k < r->match_count; k++) {
-            io_box *box = &boxes[drawing.count++];
+            io_box *box = &boxes[drawing.count];
+            turned[drawing.count++] = corners_of(&r->matches[k]);
             *box = (io_box){.x = r->matches[k].x,
                             .y = r->matches[k].y,
-                            .w = r->template_width,
-                            .h = r->template_height,
+                            .w = r->matches[k].w,
+                            .h = r->matches[k].h,
                             .weak = r->matches[k].weak,
                             .color = (int)i};
             text_label(box->label, r->integers, r->matches[k].score);
@@ -135,11 +163,14 @@ static bool draw(const cli_job *job, const cli_plan *plan, io_picture *picture, 
                 strcat(box->label, " weak");
         }
     }
-    if (boxes && names) {
+    if (pose_turns(plan->options)) /* else they are drawn as those of templates as they are */
+        drawing.turned = turned;
+    if (boxes && names && turned) {
         name_templates(names, templates);
         good = io_draw_matches(picture, &drawing, error);
     }
     free(names);
+    free(turned);
     free(boxes);
     return good;
 }

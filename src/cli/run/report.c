@@ -9,6 +9,7 @@
 
 #include "message.h"
 #include "text.h"
+#include "run/pose.h"
 
 /* Lines go out as they are made: a reader at the other end of a pipe sees each
  * frame when it is done. */
@@ -59,11 +60,13 @@ static void text_result(const cli_report *report, const cli_result *r)
         text_line(out, r->frame);
         fputs(": x=", out);
         write_place(report->options, out, &r->matches[i], " y=");
-        fprintf(out, " w=%" PRId64 " h=%" PRId64 " score=", r->template_width, r->template_height);
+        fprintf(out, " w=%" PRId64 " h=%" PRId64 " score=", r->matches[i].w, r->matches[i].h);
         const cli_style style = r->matches[i].weak ? STYLE_NOTE : STYLE_SCORE;
         fputs(style_on(STDOUT_FILENO, style), out);
         write_score(r, out, r->matches[i].score);
         fputs(style_off(STDOUT_FILENO, style), out);
+        if (r->poses)
+            pose_text(out, report->options, &r->matches[i].pose, false);
         text_time(report, r);
         text_end(report, r);
     }
@@ -71,8 +74,10 @@ static void text_result(const cli_report *report, const cli_result *r)
         text_line(out, r->frame);
         fprintf(out, ": %snone: best ", style_on(STDOUT_FILENO, STYLE_DIM));
         write_score(r, out, r->best.score);
-        fprintf(out, " at %" PRId64 ",%" PRId64 "%s", r->best.x, r->best.y,
-                style_off(STDOUT_FILENO, STYLE_DIM));
+        fprintf(out, " at %" PRId64 ",%" PRId64, r->best.x, r->best.y);
+        if (r->poses)
+            pose_text(out, report->options, &r->best.pose, true);
+        fputs(style_off(STDOUT_FILENO, STYLE_DIM), out);
         text_time(report, r);
         text_end(report, r);
     }
@@ -99,13 +104,15 @@ static void csv_result(const cli_report *report, const cli_result *r)
     FILE *out = report->out;
     if (r->has_best) {
         csv_names(out, r);
-        fputs(",,,,\n", out);
+        fputs(report->options->posed ? ",,,,,,,,,\n" : ",,,,\n", out);
     }
     for (size_t i = 0; i < r->match_count; i++) {
         csv_names(out, r);
         write_place(report->options, out, &r->matches[i], ",");
-        fprintf(out, ",%" PRId64 ",%" PRId64 ",", r->template_width, r->template_height);
+        fprintf(out, ",%" PRId64 ",%" PRId64 ",", r->matches[i].w, r->matches[i].h);
         write_score(r, out, r->matches[i].score);
+        if (report->options->posed)
+            pose_csv(out, report->options, &r->matches[i].pose);
         putc('\n', out);
     }
 }
@@ -151,19 +158,32 @@ static void json_matches(const cli_options *options, FILE *out, const cli_result
         const cli_match *m = &r->matches[i];
         fputs(i > 0 ? ",{\"x\":" : "{\"x\":", out);
         write_place(options, out, m, ",\"y\":");
-        fprintf(out, ",\"w\":%" PRId64 ",\"h\":%" PRId64 ",\"score\":", r->template_width,
-                r->template_height);
+        fprintf(out, ",\"w\":%" PRId64 ",\"h\":%" PRId64 ",\"score\":", m->w, m->h);
         write_score(r, out, m->score);
         fputs(",\"margin\":", out);
         if (isnan(m->margin))
             fputs("null", out);
         else
             write_score(r, out, m->margin);
+        if (r->poses)
+            pose_json(out, options, &m->pose);
         if (m->weak && !result_is_weak(r)) /* else the whole result is marked weak */
             fputs(",\"weak\":true", out);
         putc('}', out);
     }
     putc(']', out);
+}
+
+static void json_best(const cli_options *options, FILE *out, const cli_result *r)
+{
+    fprintf(out, ",\"best\":{\"x\":%" PRId64 ",\"y\":%" PRId64, r->best.x, r->best.y);
+    if (r->poses)
+        fprintf(out, ",\"w\":%" PRId64 ",\"h\":%" PRId64, r->best.w, r->best.h);
+    fputs(",\"score\":", out);
+    write_score(r, out, r->best.score);
+    if (r->poses)
+        pose_json(out, options, &r->best.pose);
+    putc('}', out);
 }
 
 static void json_verification(FILE *out, const verification *v)
@@ -193,15 +213,13 @@ void report_constant(const cli_options *options, FILE *out, const cli_result *r,
     fprintf(out, ",\"template_size\":[%" PRId64 ",%" PRId64 "]", r->template_width,
             r->template_height);
     fprintf(out, ",\"metric\":\"%s\"", tm_metric_name(options->settings.metric));
+    if (r->poses)
+        fprintf(out, ",\"poses\":%zu", r->poses);
     json_matches(options, out, r);
     if (result_is_weak(r))
         fputs(",\"weak\":true", out);
-    if (r->has_best) {
-        fprintf(out, ",\"best\":{\"x\":%" PRId64 ",\"y\":%" PRId64 ",\"score\":", r->best.x,
-                r->best.y);
-        write_score(r, out, r->best.score);
-        putc('}', out);
-    }
+    if (r->has_best)
+        json_best(options, out, r);
 }
 
 static void json_result(const cli_report *report, const cli_result *r)
@@ -212,7 +230,7 @@ static void json_result(const cli_report *report, const cli_result *r)
         json_verification(out, &r->verification);
     fputs(",\"algorithm\":", out);
     text_json(out, r->algorithm);
-    if (strcmp(r->algorithm, "direct") == 0)
+    if (r->poses || strcmp(r->algorithm, "direct") == 0)
         fprintf(out, ",\"search\":\"%s\",\"scored\":%.4g", r->search, r->scored);
     fputs(",\"device\":", out);
     text_json(out, r->device);
@@ -225,7 +243,7 @@ bool report_begin(cli_report *report, const cli_options *options, bool several_t
 {
     *report = (cli_report){.options = options, .several_templates = several_templates, .out = out};
     if (options->format == CLI_CSV)
-        fputs("frame,template,x,y,w,h,score\n", out);
+        fprintf(out, "frame,template,x,y,w,h,score%s\n", options->posed ? POSE_CSV_HEAD : "");
     return finish_line(report);
 }
 

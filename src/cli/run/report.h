@@ -20,13 +20,24 @@ typedef struct cli_report {
     int error; /* errno of the first write that failed, or 0 */
 } cli_report;
 
+/* A turned or resized match. */
+typedef struct cli_pose {
+    double angle, scale; /* of the grid */
+    double fine_angle, fine_scale; /* with --subpixel, else the same */
+    double center[2];
+    double corners[4][2]; /* as tm_posed_hit's */
+} cli_pose;
+
 /* One frame against one template. Sizes and positions are the whole frame's. */
 typedef struct cli_match {
     int64_t x, y; /* in the whole frame */
+    int64_t w, h; /* the template's, or the upright box that holds the turned one */
+    int64_t pixels; /* of the template, as many as count */
     double score;
     double margin; /* NAN: there is none; with json, --resume and --report only */
     double dx, dy; /* fractions, with --subpixel */
     bool weak;     /* it may be chance */
+    cli_pose pose; /* where the result has poses */
 } cli_match;
 
 /* Positions of equal score are counted up to this. */
@@ -40,6 +51,7 @@ typedef struct cli_result {
     int64_t frame_width, frame_height;
     int64_t template_width, template_height;
     int64_t template_pixels; /* how many pixels the mask leaves */
+    size_t poses; /* in how many the template was searched; 0: just as it is */
     cli_match *matches; /* to be reported; owned by the result */
     size_t match_count, match_capacity;
     size_t weak_count;  /* how many of the matches are weak: the last ones */

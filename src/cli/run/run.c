@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "message.h"
+#include "run/dump.h"
 #include "run/emit.h"
 #include "run/engine.h"
 #include "run/feed.h"
 #include "run/folders.h"
 #include "run/layout.h"
-#include "run/output.h"
 #include "run/output_check.h"
 #include "run/page/page.h"
 #include "run/pictures.h"
@@ -213,23 +213,6 @@ static bool prepare_templates(runner *r)
     return true;
 }
 
-static bool dump_template(const runner *r)
-{
-    const cli_options *o = r->options;
-    const cli_template *tmpl = &r->templates.list[0];
-    io_error error;
-
-    if (!o->dump_template || !tmpl->usable)
-        return true;
-    const tm_template *luma = r->engines[0].prepared[0][0]; /* NULL: flat but for its colours */
-    if (!luma)
-        strcpy(error.reason, tm_strerror(TM_ERR_FLAT_TEMPLATE));
-    else if (output_template(o->dump_template, luma, tmpl->width, tmpl->height, &error))
-        return true;
-    message(o->dump_template, "%s", error.reason);
-    return false;
-}
-
 /* False after a message. */
 static bool open_log(runner *r)
 {
@@ -252,7 +235,10 @@ static bool run_pipeline(runner *r, bool *interrupted)
     if (!prepare_templates(r) || !open_log(r) || !open_page(r) ||
         !emitter_begin(e, &r->plan, r->resume, r->page, frames))
         return false;
-    e->failed = !dump_template(r) || r->templates.usable < r->templates.count;
+    e->failed = !dump_template(&r->engines[0], &r->templates, &r->protected) || r->templates.usable < r->templates.count;
+    if (r->options->posed && r->options->verify && !r->options->quiet)
+        message_note(NULL, "--verify computes the matches' scores again: with --angle or --scale, not "
+                           "those of all positions in all poses");
     r->pipeline.finished = emitter_take;
     r->pipeline.data = e;
     return pipeline_run(&r->pipeline, interrupted) && !r->watch.failed && !r->feed.failed;

@@ -18,6 +18,12 @@ bool weak_sets_thresholds(const cli_options *o)
     return weak_is_judged(o) && o->most_matches == 0;
 }
 
+int64_t weak_most_pixels(const cli_options *o, int64_t pixels)
+{
+    const double scale = o->posed ? o->poses.scale_to : 1;
+    return (int64_t)ceil((double)pixels * scale * scale);
+}
+
 static double size_factor(int64_t pixels)
 {
     return pixels < FULL_SIZE ? (double)pixels / FULL_SIZE : 1;

@@ -19,6 +19,9 @@ bool weak_is_judged(const cli_options *options);
 /* Whether each template gets a threshold that suits its size, as with -n 0. */
 bool weak_sets_thresholds(const cli_options *options);
 
+/* The most of a template's pixels that can count: in poses, those of the largest. */
+int64_t weak_most_pixels(const cli_options *options, int64_t pixels);
+
 /* The score of a template of so many pixels that is enough whatever other positions score, and
  * the one that -n 0 asks for. */
 double weak_clear_score(int64_t pixels);

@@ -3,7 +3,7 @@ const dialog = byId('detail'), picture = byId('picture');
 let current = null, chosen = 0;
 
 function verdictOf(frame) {
-  const best = frame.best, at = best && `at x ${best.x}, y ${best.y}`;
+  const best = frame.best, at = best && `at x ${best.x}, y ${best.y}${poseOf(best)}`;
   if (frame.kind === 'error') return frame.faults[0];
   if (frame.kind === 'match') return `Found ${at}, score ${format(best.score)}`;
   if (frame.kind === 'weak') return `Weak: the best place is ${at}, but it scores only ${format(best.score)}`;
@@ -47,12 +47,14 @@ function open(index) {
       cell.textContent = value == null ? '' : format(value);
       cell.title = value == null ? '' : String(value);
     }
+    if (run.turned) row.insertCell().textContent = `${m.angle}°`;
+    if (run.resized) row.insertCell().textContent = m.scale;
     if (m.weak || m.near) row.cells[3].append(' ', make('span', m.weak ? 'mark weak' : 'mark', m.weak ? 'weak' : 'below'));
     row.addEventListener('click', () => { chosen = i; showMatch(); });
   });
   for (const fault of new Set(current.faults)) {
     const cell = rows.insertRow().insertCell();
-    cell.colSpan = 5;
+    cell.colSpan = 7;
     cell.textContent = fault;
     cell.className = 'fault';
   }
@@ -76,14 +78,21 @@ function fit() {
   picture.style.imageRendering = scale * width / (picture.naturalWidth || 1) >= 3 ? 'pixelated' : 'auto';
 }
 
-// Draws the match and the template at the same scale, with the same margin around them.
-function paint(canvas, image, x, y, w, h, unit, color) {
+// Draws the match and the template at the same size, with the same margin around them. A turned match is turned upright.
+function paint(canvas, image, { x, y, w, h, turn }, unit, color) {
   const size = 520, side = Math.max(w, h) * 1.25, scale = size / side, context = canvas.getContext('2d');
   canvas.width = canvas.height = size;
   context.imageSmoothingEnabled = scale < 3;
   if (!image.naturalWidth) return;
   const u = image.naturalWidth / unit;
-  context.drawImage(image, (x + w / 2 - side / 2) * u, (y + h / 2 - side / 2) * u, side * u, side * u, 0, 0, size, size);
+  if (turn) {
+    context.translate(size / 2, size / 2);
+    context.rotate(-turn);
+    context.drawImage(image, -x * scale, -y * scale, unit * scale, image.naturalHeight / u * scale);
+    context.resetTransform();
+  } else {
+    context.drawImage(image, (x - side / 2) * u, (y - side / 2) * u, side * u, side * u, 0, 0, size, size);
+  }
   for (const [style, width] of [['#000a', 7], [color, 4]]) {
     context.strokeStyle = style;
     context.lineWidth = width;
@@ -103,19 +112,20 @@ function showMatch() {
   [...byId('rows').rows].forEach((row, i) => row.classList.toggle('chosen', i === chosen && !!m));
   if (!m) return;
   const color = m.near ? '#d0d0d0' : m.color;
-  byId('zoom-caption').textContent = m.near ? 'best place' : 'match';
-  paint(byId('zoom'), picture, m.x, m.y, m.w, m.h, current.width, color);
-  const model = templates[m.template];
+  const shape = shapeOf(m), model = templates[m.template], [w, h] = m.corners ? model.size : [m.w, m.h];
+  byId('zoom-caption').textContent = (m.near ? 'best place' : 'match') + (shape.turn ? ', turned upright' : '');
+  paint(byId('zoom'), picture, shape, current.width, color);
   if (!model.image) {
     model.image = new Image();
     model.image.onload = showMatch;
     model.image.src = model.data || '';
   }
-  paint(byId('model'), model.image, 0, 0, m.w, m.h, m.w, color);
+  paint(byId('model'), model.image, { x: w / 2, y: h / 2, w, h, turn: 0 }, w, color);
 }
 
 byId('copy-rows').addEventListener('click', event => {
   const cell = text => /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-  const lines = current.shown.filter(m => !m.near).map(m => [current.name, templates[m.template].name, m.x, m.y, m.w, m.h, m.score].map(v => cell(String(v))).join(','));
-  copy(['frame,template,x,y,w,h,score', ...lines].join('\n') + '\n', event.target);
+  const poses = m => m.corners ? [m.angle, m.scale, ...m.center, m.corners.flat().map(v => v.toFixed(3)).join(' ')] : [];
+  const lines = current.shown.filter(m => !m.near).map(m => [current.name, templates[m.template].name, m.x, m.y, m.w, m.h, m.score, ...poses(m)].map(v => cell(String(v))).join(','));
+  copy([`frame,template,x,y,w,h,score${run.turned || run.resized ? ',angle,scale,center_x,center_y,corners' : ''}`, ...lines].join('\n') + '\n', event.target);
 });

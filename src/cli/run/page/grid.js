@@ -67,11 +67,20 @@ function thumbOf(frame) {
 const limitOf = m => run.min_score ?? templates[m.template].least ?? 'the threshold';
 const kindOf = m => m.near ? ' near' : m.weak ? ' weak' : '';
 
+// A match's middle and sides, and by how much it is turned clockwise. Where pixels begin, not where their middles are.
+function shapeOf(m) {
+  if (!m.corners) return { x: m.x + m.w / 2, y: m.y + m.h / 2, w: m.w, h: m.h, turn: 0 };
+  const [[x0, y0], [x1, y1], [x2, y2], [x3, y3]] = m.corners;
+  return { x: (x0 + x2 + 1) / 2, y: (y0 + y2 + 1) / 2, w: Math.hypot(x1 - x0, y1 - y0), h: Math.hypot(x3 - x0, y3 - y0), turn: Math.atan2(y1 - y0, x1 - x0) };
+}
+
 function placeBox(parent, frame, m, chosen, least) {
-  const scale = parent.clientWidth / frame.width, box = make('div', (chosen ? 'box' : 'box other') + kindOf(m));
-  const w = Math.max(m.w * scale + 4, least), h = Math.max(m.h * scale + 4, least);
-  box.style.cssText = `left:${(m.x + m.w / 2) * scale - w / 2}px;top:${(m.y + m.h / 2) * scale - h / 2}px;width:${w}px;height:${h}px;border-color:${m.color}`;
-  box.title = `${shortTemplate(templates[m.template].name)}: ${m.score}`;
+  const scale = parent.clientWidth / frame.width, shape = shapeOf(m);
+  const box = make('div', (chosen ? 'box' : 'box other') + kindOf(m) + (run.turned ? ' turned' : ''));
+  const w = Math.max(shape.w * scale + 4, least), h = Math.max(shape.h * scale + 4, least);
+  box.style.cssText = `left:${shape.x * scale - w / 2}px;top:${shape.y * scale - h / 2}px;width:${w}px;height:${h}px;border-color:${m.color}`;
+  if (shape.turn) box.style.transform = `rotate(${shape.turn}rad)`;
+  box.title = `${shortTemplate(templates[m.template].name)}: ${m.score}${poseOf(m)}`;
   parent.append(box);
   return box;
 }

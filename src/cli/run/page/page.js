@@ -17,6 +17,7 @@ const better = (a, b) => run.distance ? a < b : a > b;
 // Four digits, as in drawings; exactly 1 or 0 is "1" or "0", and 0.99999 is "1.0000".
 const format = score => Number.isInteger(score) ? String(score)
   : Math.abs(score) < 100 ? score.toFixed(4) : score.toPrecision(6).replace(/\.?0+$/, '');
+const poseOf = m => (run.turned && m.corners ? `, turned by ${m.angle}°` : '') + (run.resized && m.corners ? `, size × ${m.scale}` : '');
 const count = (n, word) => `${n.toLocaleString('en')} ${word}${n === 1 ? '' : word.endsWith('ch') ? 'es' : 's'}`;
 
 function readFrame(line) {
@@ -28,7 +29,7 @@ function readFrame(line) {
     const color = templates[template].color;
     if (pair.error) frame.faults.push(pair.error);
     else for (const m of pair.matches) frame.matches.push({ ...m, template, color, weak: pair.weak === true || m.weak === true });
-    if (pair.best) frame.matches.push({ ...pair.best, template, color, w: pair.template_size[0], h: pair.template_size[1], near: true });
+    if (pair.best) frame.matches.push({ w: pair.template_size[0], h: pair.template_size[1], ...pair.best, template, color, near: true });
   });
   return frame;
 }

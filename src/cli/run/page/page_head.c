@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "text.h"
+#include "run/pose.h"
 #include "run/weak.h"
 
 void page_put_base64(FILE *out, const char *data, size_t size)
@@ -57,7 +58,7 @@ static bool put_template(FILE *out, const cli_options *o, const cli_template *tm
     fprintf(out, ",\"size\":[%" PRId64 ",%" PRId64 "],\"color\":\"#%06" PRIx32 "\"", tmpl->width,
             tmpl->height, io_match_color((int64_t)index));
     if (tmpl->usable && weak_sets_thresholds(o))
-        fprintf(out, ",\"least\":%.6g", weak_least_score(tmpl->pixels));
+        fprintf(out, ",\"least\":%.6g", weak_least_score(weak_most_pixels(o, tmpl->pixels)));
     if (!tmpl->usable) {
         fputs(",\"error\":", out);
         text_json(out, tmpl->error.reason);
@@ -103,6 +104,9 @@ static bool put_run(FILE *out, const cli_options *o)
     if (o->has_min_score)
         text_score(score, false, o->min_score);
     fputs(score, out);
+    if (o->posed)
+        fprintf(out, ",\"turned\":%s,\"resized\":%s", pose_turns(o) ? "true" : "false",
+                pose_resizes(o) ? "true" : "false");
     fprintf(out, ",\"number\":%" PRId64 ",\"stored_orientation\":%s,\"command\":", o->most_matches,
             o->ignore_orientation ? "true" : "false");
     const bool good = put_command(out, o->argv);

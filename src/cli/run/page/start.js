@@ -59,6 +59,8 @@ byId('reset').addEventListener('click', () => {
 showRun();
 showTemplates();
 byId('bar').hidden = single;
+byId('angle-head').hidden = !run.turned;
+byId('scale-head').hidden = !run.resized;
 byId('view').classList.toggle('one-template', templates.length === 1);
 byId('range-label').hidden = frames.length < 6;
 update();
