@@ -27,24 +27,24 @@ static const tm_direct_costs tm_cpu_direct_costs[] = {
     {NULL, 9.62, 0.0548, 0.0759},
 };
 
-/* Certified search in one thread. A window costs window, margin where the level's blocks leave
- * columns or rows of the template over, square for each block across, and for each tap so much of
- * tap as the others do not decide alone; one that passes costs pass, and pixel for each of the
- * template's. Set by hand: what a Zen 5 took, made as much slower as the direct algorithm is on the
+/* Certified search in one thread. A window costs margin where the level's blocks leave columns or
+ * rows of the template over, and: where they are few, few, and pair for each two of them; else
+ * window, square for each block across, and for each tap so much of tap as the others do not decide
+ * alone. One that passes costs pass, and pixel for each of the template's. Set by hand: what a Zen 5 took, made as much slower as the direct algorithm is on the
  * machine above. */
 typedef struct tm_certified_costs {
     const char *kernels;
-    double window, margin, square, tap, pass, pixel;
+    double few, pair, window, margin, square, tap, pass, pixel;
 } tm_certified_costs;
 
 static const tm_certified_costs tm_cpu_certified_costs[] = {
-    {"amx", 2.6, 0.3, 0.015, 0.02, 20, 0.012},
-    {"avx512vnni", 2.6, 0.3, 0.015, 0.02, 20, 0.012},
-    {"avx512bw", 2.4, 0.3, 0.015, 0.025, 20, 0.02},
-    {"avxvnni", 2.4, 0.35, 0.025, 0.025, 20, 0.015},
-    {"avx2", 2.4, 0.35, 0.025, 0.035, 20, 0.03},
-    {"sse4.1", 3.5, 0.6, 0.05, 0.08, 20, 0.06},
-    {NULL, 10, 2, 0.3, 0.8, 20, 0.5},
+    {"amx", 1.2, 0.05, 2.6, 0.25, 0.015, 0.02, 40, 0.024},
+    {"avx512vnni", 1.2, 0.05, 2.6, 0.25, 0.015, 0.02, 40, 0.024},
+    {"avx512bw", 1.3, 0.05, 2.4, 0.25, 0.015, 0.025, 40, 0.03},
+    {"avxvnni", 1.4, 0.11, 2.4, 0.25, 0.025, 0.025, 30, 0.02},
+    {"avx2", 1.4, 0.11, 2.4, 0.25, 0.025, 0.035, 30, 0.03},
+    {"sse4.1", 2.2, 0.15, 3.5, 0.5, 0.05, 0.08, 20, 0.06},
+    {NULL, 8, 1.9, 10, 1, 0.3, 0.8, 20, 0.5},
 };
 
 /* The direct algorithm for one channel of floats. Each sum that a score needs besides the products

@@ -57,15 +57,27 @@ static double direct_ms(const tm_cpu_conditions *c, const tm_job *job)
     return ms < TRIVIAL_MS ? ms : ms / c->threads;
 }
 
-/* The share of windows that pass is known only when they were looked at. Of pictures and templates
- * with noise it was about this at scores of 0.95: it grows tenfold with each step of rest. */
-#define SHARE_REST 0.55
-#define SHARE_STEP 0.15
-#define SHARE 0.001
-#define SHARE_PIXELS 441 /* of templates of so many pixels; larger ones score less by chance */
+/* The share of windows that pass is known only when they were looked at. Of nine pictures, templates
+ * with noise and all levels its geometric mean was half of 10^(SHARE + SHARE_REST rest) taps^SHARE_TAPS,
+ * but it was often ten times more or less. What the blocks show well leaves more out: tenfold with each
+ * step of rest. */
+#define SHARE (-0.6)
+#define SHARE_REST 0.6
+#define SHARE_TAPS (-1.6)
+#define LOW_SHARE 0.001
+#define LOW_REST 0.55
+#define LOW_STEP 0.15
+#define LOW_PIXELS 441 /* of templates of so many pixels; larger ones score less by chance */
 
-/* Levels whose rest is more than this leave out nearly nothing. */
-#define MOST_REST 0.985
+/* Levels that show no more of a template's variance than this times what they show of noise leave out
+ * nearly nothing. */
+#define LEAST_GAIN 2
+
+static bool is_noise(const tm_level *l, const tm_template *t)
+{
+    const double of_noise = (l->across * l->down - 1) / (double)(t->n - 1);
+    return 1 - l->rest * l->rest < LEAST_GAIN * of_noise;
+}
 
 /* A thread keeps as many rows as the template has. */
 #define MOST_HEIGHT 1024
@@ -76,17 +88,21 @@ static double direct_ms(const tm_cpu_conditions *c, const tm_job *job)
 /* What a window costs before it passes. */
 static double look_ns(const tm_certified_costs *costs, const tm_level *l, const tm_template *t)
 {
+    const double margin = tm_level_tiles(l, t->width, t->height) ? 0 : costs->margin;
     /* the more of the template the blocks show, the sooner its greatest taps decide */
     const double taps = l->across * l->down * pow(l->rest, 4);
 
-    return costs->window + (tm_level_tiles(l, t->width, t->height) ? 0 : costs->margin) + l->across * costs->square +
-           taps * costs->tap;
+    if (tm_certified_is_few(l))
+        return margin + costs->few + l->down * ((l->across + 1) / 2) * costs->pair;
+    return margin + costs->window + l->across * costs->square + taps * costs->tap;
 }
 
 static double certified_ns(const tm_certified_costs *costs, const tm_level *l, const tm_template *t)
 {
-    const double share = fmin(1, SHARE * fmin(1, SHARE_PIXELS / (double)t->n) *
-                                     pow(10, (l->rest - SHARE_REST) / SHARE_STEP));
+    const double usual = pow(10, SHARE + SHARE_REST * l->rest) * pow(l->across * l->down, SHARE_TAPS);
+    const double low = LOW_SHARE * fmin(1, LOW_PIXELS / (double)t->n) *
+                       pow(10, (l->rest - LOW_REST) / LOW_STEP);
+    const double share = fmin(1, fmin(usual, low));
     return look_ns(costs, l, t) + share * (costs->pass + (double)t->n * costs->pixel);
 }
 
@@ -209,7 +225,7 @@ static void estimate_certified(tm_estimate *estimate, const tm_cpu_conditions *c
         estimate->certified_fault = "the template is too high";
     else if (!plan.level)
         estimate->certified_fault = "the template has too few pixels, or no variance between blocks";
-    else if (c->strategy != TM_STRATEGY_CERTIFIED && plan.level->rest > MOST_REST)
+    else if (c->strategy != TM_STRATEGY_CERTIFIED && is_noise(plan.level, job->tmpl))
         estimate->certified_fault = "the template is nearly noise";
     else
         estimate->certified_ms = ms;

@@ -28,7 +28,7 @@ static inline __attribute__((always_inline)) void sum_cells(uint8_t *to, const u
         uint32_t sum = 0;
         for (int x = 0; x < cell_x; x++)
             sum += columns[x];
-        to[i] = (uint8_t)((uint64_t)sum * factor >> 16);
+        to[i] = (uint8_t)(sum * factor >> 16);
     }
 }
 

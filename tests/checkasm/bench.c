@@ -26,8 +26,8 @@ static double now_ns(void)
         shortest / (windows);                                    \
     })
 
-/* A level of blocks of 3 x 3, in ns a window, where none passes; and one window scored. */
-static void bench_level(void)
+/* A level of square blocks, in ns a window, where none passes; and one window scored. */
+static void bench_level(int block)
 {
     buffer samples = buffer_make(21 * 21);
     const tm_image image = {.samples = samples.data, .width = 21, .height = 21, .stride = 21};
@@ -37,7 +37,7 @@ static void bench_level(void)
 
     buffer_fill(&samples, 5);
     CHECK_EQ(tm_template_prepare(&tmpl, &image), TM_OK);
-    while (tmpl->levels.list[level].block_x != 3)
+    while (tmpl->levels.list[level].block_x != block)
         level++;
     level_case_make(&l, tmpl, level, 1024);
     buffer_fill(&(buffer){.data = l.samples, .size = (size_t)(21 * l.stride)}, 9);
@@ -48,8 +48,10 @@ static void bench_level(void)
     buffer moved[4], windows = buffer_make(columns * 2);
     for (int k = 0; k < 4; k++)
         moved[k] = buffer_make(columns * 4);
-    const tm_level_columns level_columns = {moved[0].data, moved[1].data, moved[2].data, moved[3].data};
-    const tm_block_row blocks = {sums.data, scratch.data, l.pairs, l.squares, 3, 9 * 128, 0, 0, l.columns};
+    const tm_level_columns level_columns = {l.row.prefix ? moved[0].data : NULL, moved[1].data,
+                                            l.row.prefix ? moved[2].data : NULL, moved[3].data};
+    const tm_block_row blocks = {sums.data, scratch.data, l.pairs, l.certified.few ? NULL : l.squares,
+                                 block, block * block * 128, 0, 0, l.columns};
     for (int i = 0; i < isa_count; i++) {
         const tm_cpu_kernels *k = &isas[i];
         memset(sums.data, 0, sums.size);
@@ -59,7 +61,7 @@ static void bench_level(void)
         double move = TIME(l.width, k->move_level(&level_columns, l.samples, l.samples + l.stride, l.columns));
         double column = TIME(l.width, k->move_columns(sums.data, l.samples, l.samples + l.stride, l.columns));
         double product = TIME(1, k->window_product(l.samples, l.stride, l.certified.taps, l.certified.taps_stride, 21, 21));
-        printf("%-12s move_columns %.3f, move_level %.3f, pass_windows %.3f ns/window, window_product %.1f ns", k->name,
+        printf("%-12s blocks of %d: move_columns %.3f, move_level %.3f, pass_windows %.3f ns/window, window_product %.1f ns", k->name, block,
                column, move, pass, product);
         memset(sums.data, 0, sums.size);
         printf(", make_blocks %.3f ns/window\n", TIME(l.width, k->make_blocks(&blocks)));
@@ -121,5 +123,6 @@ void bench(void)
     columns_free(b);
     free(map.memory);
     tile_free(&t);
-    bench_level();
+    for (size_t i = 0; i < 3; i++)
+        bench_level((const int[]){3, 5, 7}[i]);
 }

@@ -83,7 +83,8 @@ static block_case block_case_make(int block_x, bool shifted)
 }
 
 /* Makes rows of blocks, each in the place of the one before. */
-static void make_blocks(const tm_cpu_kernels *kernels, const block_case *b, buffer *pairs, buffer *squares)
+static void make_blocks(const tm_cpu_kernels *kernels, const block_case *b, bool with_squares, buffer *pairs,
+                        buffer *squares)
 {
     buffer sums = buffer_make(((size_t)b->row.count + 2 * TM_BLOCK) * 4);
     tm_block_row row = b->row;
@@ -92,7 +93,7 @@ static void make_blocks(const tm_cpu_kernels *kernels, const block_case *b, buff
     *squares = copy_of(&b->squares);
     row.sums = sums.data;
     row.pairs = pairs->data;
-    row.squares = squares->data;
+    row.squares = with_squares ? squares->data : NULL;
     for (int r = 0; r < BLOCK_ROWS; r++) {
         row.columns = b->columns[r].data;
         kernels->make_blocks(&row);
@@ -104,16 +105,17 @@ static void make_blocks(const tm_cpu_kernels *kernels, const block_case *b, buff
 static void compare_blocks(int block_x, bool shifted)
 {
     block_case b = block_case_make(block_x, shifted);
+    const bool with_squares = check_random() % 4;
     buffer expected[2];
     char text[64];
 
     snprintf(text, sizeof text, "blocks of %d columns, shifts %d and %d", block_x, b.row.shift, b.row.square_shift);
-    make_blocks(&isas[0], &b, &expected[0], &expected[1]);
+    make_blocks(&isas[0], &b, with_squares, &expected[0], &expected[1]);
     for (int i = 1; i < isa_count; i++) {
         if (isas[i].make_blocks == isas[i - 1].make_blocks)
             continue;
         buffer got[2];
-        make_blocks(&isas[i], &b, &got[0], &got[1]);
+        make_blocks(&isas[i], &b, with_squares, &got[0], &got[1]);
         check_same(&expected[0], &got[0], "pairs of blocks", isas[i].name, text);
         check_same(&expected[1], &got[1], "squares of blocks", isas[i].name, text);
         free(got[0].memory);
@@ -150,13 +152,13 @@ static void sums_start(buffer *sums, int count)
     }
 }
 
-static void move_level(const tm_cpu_kernels *kernels, buffer *sums, const buffer *samples, int count, bool squares,
-                       bool prefixes)
+static void move_level(const tm_cpu_kernels *kernels, buffer *sums, const buffer *samples, int count, bool sum,
+                       bool squares, bool prefixes)
 {
     const tm_level_columns columns = {
-        .sum = sums[0].data,
+        .sum = sum ? sums[0].data : NULL,
         .squares = squares ? sums[1].data : NULL,
-        .prefix = prefixes ? sums[2].data : NULL,
+        .prefix = sum && prefixes ? sums[2].data : NULL,
         .prefix_sq = squares && prefixes ? sums[3].data : NULL,
     };
     kernels->move_level(&columns, samples[0].data, samples[1].data, count);
@@ -167,21 +169,22 @@ void moves_levels(void)
 {
     for (int64_t n = check_cases(300); n > 0; n--) {
         const int count = (int)check_random_in(1, 9) * TM_BLOCK;
-        const bool squares = check_random() & 1, prefixes = check_random() & 1;
+        const int wanted = (int)check_random_in(1, 3);
+        const bool sum = wanted & 1, squares = wanted & 2, prefixes = check_random() & 1;
         buffer samples[3], start[LEVEL_SUMS], expected[LEVEL_SUMS];
         for (int k = 0; k < 3; k++)
             samples[k] = source_make((size_t)count, (int)check_random_in(0, 9));
         sums_start(start, count);
         for (int k = 0; k < LEVEL_SUMS; k++)
             expected[k] = copy_of(&start[k]);
-        move_level(&isas[0], expected, samples, count, squares, prefixes);
+        move_level(&isas[0], expected, samples, count, sum, squares, prefixes);
         for (int i = 1; i < isa_count; i++) {
             if (isas[i].move_level == isas[i - 1].move_level)
                 continue;
             buffer got[LEVEL_SUMS];
             for (int k = 0; k < LEVEL_SUMS; k++)
                 got[k] = copy_of(&start[k]);
-            move_level(&isas[i], got, samples, count, squares, prefixes);
+            move_level(&isas[i], got, samples, count, sum, squares, prefixes);
             for (int k = 0; k < LEVEL_SUMS; k++) {
                 check_same(&expected[k], &got[k], "move_level", isas[i].name, "");
                 free(got[k].memory);

@@ -31,10 +31,13 @@ void level_case_make(level_case *l, tm_template *tmpl, int level, int width)
     l->pairs = allocate(rows * (size_t)l->columns * 4);
     l->squares = allocate((size_t)l->columns * 4);
     l->row = tm_certified_row(&l->certified);
-    l->row.prefix = l->prefix;
     l->row.prefix_sq = l->prefix_sq;
-    l->row.prefix_d = l->prefix_d + l->level->x;
-    l->row.squares = l->squares + l->level->x;
+    if (!l->certified.few || !tm_certified_covers_all(&l->certified))
+        l->row.prefix = l->prefix;
+    if (!l->certified.few) {
+        l->row.prefix_d = l->prefix_d + l->level->x;
+        l->row.squares = l->squares + l->level->x;
+    }
     l->row.width = width;
     for (size_t i = 0; i < rows; i++)
         l->row.blocks[i] = l->pairs + i * (size_t)l->columns + l->level->x;

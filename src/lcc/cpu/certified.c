@@ -32,6 +32,8 @@ size_t tm_certified_taps_size(const tm_job *job, const tm_level *level)
            (size_t)pair_count(level) * sizeof(tm_level_pair);
 }
 
+enum { FEW_PAIRS = 16 };
+
 static int first_tap(const tm_level_pair *pair)
 {
     return (int16_t)((uint32_t)pair->taps & 0xffff);
@@ -61,7 +63,10 @@ static void pair_taps(tm_level_pair *pairs, const tm_level *level)
         const int16_t *row = level->taps + i * level->across;
         for (int j = 0; j < level->across; j += 2) {
             const uint32_t next = j + 1 < level->across ? (uint16_t)row[j + 1] : 0;
-            *pairs++ = (tm_level_pair){(int32_t)((uint16_t)row[j] | next << 16), i, j * level->block_x};
+            *pairs++ = (tm_level_pair){.taps = (int32_t)((uint16_t)row[j] | next << 16),
+                                       .mask = j + 1 < level->across ? -1 : 0xffff,
+                                       .row = i,
+                                       .column = j * level->block_x};
         }
     }
 }
@@ -107,6 +112,11 @@ static int square_shift_of(const tm_level *level)
     return shift;
 }
 
+bool tm_certified_is_few(const tm_level *level)
+{
+    return pair_count(level) <= FEW_PAIRS && level->shift == 0 && square_shift_of(level) == 0;
+}
+
 void tm_certified_make(tm_certified *c, const tm_cpu_kernels *kernels, const tm_job *job,
                        const tm_certified_plan *plan, char *memory)
 {
@@ -131,6 +141,7 @@ void tm_certified_make(tm_certified *c, const tm_cpu_kernels *kernels, const tm_
     qsort(pairs, (size_t)pair_count(plan->level), sizeof *pairs, by_squares);
     part_taps(c->parts, plan->level, pairs);
     c->pairs = pairs;
+    c->few = tm_certified_is_few(plan->level);
 }
 
 bool tm_certified_covers_all(const tm_certified *c)

@@ -30,6 +30,7 @@ typedef struct tm_certified {
     const tm_level_pair *pairs; /* the level's taps */
     tm_level_part parts[TM_LEVEL_PARTS];
     int square_shift;
+    bool few; /* blocks: tm_certified_is_few */
     tm_candidate found;  /* the best that a thread told of */
     _Alignas(128) int64_t best;  /* rank of a window of the job; by atomic operations, as all below */
     int64_t looked, passed, tiles;
@@ -41,6 +42,10 @@ size_t tm_certified_taps_size(const tm_job *job, const tm_level *level);
 /* taps has that many bytes and stays. */
 void tm_certified_make(tm_certified *certified, const tm_cpu_kernels *kernels, const tm_job *job,
                        const tm_certified_plan *plan, char *taps);
+
+/* Whether a level has so few blocks that their sum, and that of their squares, are made anew for each
+ * window, which is quicker than to keep them. */
+bool tm_certified_is_few(const tm_level *level);
 
 /* Whether the level's blocks tile the whole template. */
 bool tm_certified_covers_all(const tm_certified *certified);

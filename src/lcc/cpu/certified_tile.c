@@ -50,12 +50,15 @@ static size_t carve_tile(certified_tile *n, tm_certified *c, char *memory, int64
     n->columns = carve(&carver, (columns + 2 * TM_BLOCK) * 2);
     n->sums = carve(&carver, (columns + 2 * TM_BLOCK) * 4);
     n->ring = carve(&carver, n->ring_rows * columns * 4);
-    n->squares = carve(&carver, l->block_y * columns * 4);
-    n->windows.sum = carve(&carver, columns * 4);
     n->windows.squares = carve(&carver, columns * 4);
-    n->windows.prefix = carve(&carver, columns * 4);
     n->windows.prefix_sq = carve(&carver, columns * 4);
-    if (!tm_certified_covers_all(c)) {
+    if (!c->few)
+        n->squares = carve(&carver, l->block_y * columns * 4);
+    if (!c->few || !tm_certified_covers_all(c)) {
+        n->windows.sum = carve(&carver, columns * 4);
+        n->windows.prefix = carve(&carver, columns * 4);
+    }
+    if (!c->few && !tm_certified_covers_all(c)) {
         n->covered.sum = carve(&carver, columns * 4);
         n->covered.prefix = carve(&carver, columns * 4);
     }
@@ -83,7 +86,7 @@ static void make_blocks(const certified_tile *n, int row)
         .columns = n->columns,
         .sums = n->sums,
         .pairs = n->ring + row % n->ring_rows * (int64_t)n->count,
-        .squares = n->squares + row % l->block_y * (int64_t)n->count,
+        .squares = n->squares ? n->squares + row % l->block_y * (int64_t)n->count : NULL,
         .block_x = l->block_x,
         .bias = 128 * l->block_x * l->block_y,
         .shift = l->shift,
@@ -106,7 +109,8 @@ static void move_sums(const certified_tile *n, const tm_level_columns *columns, 
 /* Adds all but the last one of the rows that the first windows take. */
 static void start_sums(const certified_tile *n, tm_level_columns columns, int top, int height)
 {
-    memset(columns.sum, 0, (size_t)n->count * 4);
+    if (columns.sum)
+        memset(columns.sum, 0, (size_t)n->count * 4);
     if (columns.squares)
         memset(columns.squares, 0, (size_t)n->count * 4);
     columns.prefix = columns.prefix_sq = NULL;
@@ -141,7 +145,8 @@ static void start(certified_tile *n)
     memset(n->middles, 128, (size_t)n->count);
     memset(n->columns, 0, (size_t)(n->count + 2 * TM_BLOCK) * 2);
     memset(n->ring, 0, (size_t)n->ring_rows * (size_t)n->count * 4);
-    memset(n->squares, 0, (size_t)l->block_y * (size_t)n->count * 4);
+    if (n->squares)
+        memset(n->squares, 0, (size_t)l->block_y * (size_t)n->count * 4);
     for (int v = 0; v < l->block_y - 1; v++)
         n->c->kernels->move_columns(n->columns, staged_row(n, l->y + v), n->zeros, n->count);
     for (int row = 0; row < (l->down - 1) * l->block_y; row++)
@@ -172,6 +177,12 @@ static void fetch_ahead(const certified_tile *n, int y)
         __builtin_prefetch(staged_row(n, row) + x);
 }
 
+/* The pairs of a row of windows' row of blocks number i. */
+static const uint32_t *block_row(const certified_tile *n, int y, int i)
+{
+    return n->ring + (y + i * n->level->block_y) % n->ring_rows * (int64_t)n->count + n->level->x;
+}
+
 /* Makes the sums of the row of windows number y. */
 static void make_row(const certified_tile *n, tm_level_row *row, int y)
 {
@@ -183,8 +194,25 @@ static void make_row(const certified_tile *n, tm_level_row *row, int y)
     if (n->covered.sum)
         move_sums(n, &n->covered, l->y, l->down * l->block_y, y);
     for (int i = 0; i < l->down; i++)
-        row->blocks[i] = n->ring + (y + i * l->block_y) % n->ring_rows * (int64_t)n->count + l->x;
-    row->squares = n->squares + y % l->block_y * (int64_t)n->count + l->x;
+        row->blocks[i] = block_row(n, y, i);
+    row->squares =
+        n->squares ? n->squares + y % l->block_y * (int64_t)n->count + l->x : NULL;
+}
+
+/* The sum of a window's G, from the blocks where there is no other. */
+static int64_t window_sum(const certified_tile *n, int x, int y)
+{
+    const int32_t *prefix = n->windows.prefix;
+    int64_t sum = 0;
+
+    if (prefix)
+        return (int32_t)((uint32_t)prefix[x + n->c->job->tmpl->width] - (uint32_t)prefix[x]);
+    for (int i = 0; i < n->level->down; i++) {
+        const uint32_t *blocks = block_row(n, y, i) + x;
+        for (int j = 0; j < n->level->across; j++)
+            sum += (int16_t)(blocks[j * n->level->block_x] & 0xffff);
+    }
+    return sum;
 }
 
 static float score_window(const certified_tile *n, int x, int y)
@@ -192,8 +220,7 @@ static float score_window(const certified_tile *n, int x, int y)
     const tm_certified *c = n->c;
     const tm_template *t = c->job->tmpl;
     const int w = (int)t->width;
-    const int64_t g =
-        (int32_t)((uint32_t)n->windows.prefix[x + w] - (uint32_t)n->windows.prefix[x]);
+    const int64_t g = window_sum(n, x, y);
     const int64_t gg = (int32_t)((uint32_t)n->windows.prefix_sq[x + w] -
                                  (uint32_t)n->windows.prefix_sq[x]);
     const int64_t variance = t->n * gg - g * g, s_f = g + TM_TAP_BIAS * t->n;

@@ -168,7 +168,7 @@ typedef void tm_move_columns_fn(uint16_t *columns, const uint8_t *enter, const u
 
 /* Makes a row of blocks, b as in levels.h, as pairs b(x) | b(x + block_x) << 16. The pairs that were
  * in their place are of the row that leaves: squares += b^2 >> square_shift of these blocks and less
- * that of those. sums has room for count + 2 * TM_BLOCK elements. */
+ * that of those; squares may be NULL. sums has room for count + 2 * TM_BLOCK elements. */
 typedef struct tm_block_row {
     const uint16_t *columns;
     int32_t *sums;
@@ -178,16 +178,17 @@ typedef struct tm_block_row {
 typedef void tm_make_blocks_fn(const tm_block_row *row);
 
 /* Sums of G = F - 128 and of G^2 of the samples above each other in each column; and, where prefix
- * is not NULL, their sums over the columns before. squares may be NULL, and then prefix_sq is. */
+ * is not NULL, their sums over the columns before. Where sum or squares is NULL, its prefix is too. */
 typedef struct tm_level_columns {
     int32_t *sum, *squares, *prefix, *prefix_sq;
 } tm_level_columns;
 typedef void tm_move_level_fn(const tm_level_columns *columns, const uint8_t *enter,
                               const uint8_t *leave, int count);
 
-/* Two taps of a level, and where in a row of pairs those of the first window's blocks are. */
+/* Two taps of a level, and where in a row of pairs those of the first window's blocks are. mask has
+ * those bits of a pair of blocks that are the level's. */
 typedef struct tm_level_pair {
-    int32_t taps;
+    int32_t taps, mask;
     int row, column;
 } tm_level_pair;
 
@@ -205,7 +206,8 @@ typedef struct tm_level_part {
  *     |f|^2 >= S_GG - S_G^2 * inverse_n - e_energy
  *     |f|^2 - |Pf|^2 <= S_GG - Q * of_squares + S_D^2 * inverse_d - S_G^2 * inverse_n + e_rest
  * with Q the sum of the blocks' squares, and S_D of G over all blocks, which is S_G where inverse_d
- * is 0: then the last two terms cancel. */
+ * is 0: then the last two terms cancel. Levels of few blocks, with no shifts, have no squares and no
+ * prefix_d: Q and S_D are added up from the blocks; nor a prefix, where inverse_d is 0. */
 typedef struct tm_level_row {
     const uint32_t *blocks[TM_LEVEL_ROWS]; /* rows of pairs */
     const uint32_t *squares;

@@ -29,8 +29,9 @@ void tm_make_blocks_c(const tm_block_row *row)
     for (int x = 0; x < row->count; x++) {
         const uint32_t leaving = row->pairs[x], first = (uint32_t)row->sums[x] & 0xffff;
         row->pairs[x] = first | (uint32_t)row->sums[x + row->block_x] << 16;
-        row->squares[x] +=
-            block_square(first, row->square_shift) - block_square(leaving, row->square_shift);
+        if (row->squares)
+            row->squares[x] +=
+                block_square(first, row->square_shift) - block_square(leaving, row->square_shift);
     }
 }
 
@@ -41,10 +42,12 @@ void tm_move_level_c(const tm_level_columns *c, const uint8_t *enter, const uint
 
     for (int x = 0; x < count; x++) {
         const int in = enter[x] - 128, out = leave[x] - 128;
-        c->sum[x] += in - out;
-        if (c->prefix)
-            c->prefix[x] = carry;
-        carry = (int32_t)((uint32_t)carry + (uint32_t)c->sum[x]);
+        if (c->sum) {
+            c->sum[x] += in - out;
+            if (c->prefix)
+                c->prefix[x] = carry;
+            carry = (int32_t)((uint32_t)carry + (uint32_t)c->sum[x]);
+        }
         if (!c->squares)
             continue;
         c->squares[x] += in * in - out * out;
@@ -66,23 +69,30 @@ static int32_t half_of(int32_t pair, int high)
 
 static bool passes(const tm_level_row *row, int x)
 {
-    int32_t p = 0;
+    int32_t p = 0, all = 0;
     uint32_t squares = 0;
 
     for (int i = 0; i < row->parts[TM_LEVEL_PARTS - 1].end; i++) {
         const tm_level_pair *pair = &row->pairs[i];
         const int32_t blocks = (int32_t)row->blocks[pair->row][x + pair->column];
-        for (int high = 0; high < 2; high++)
-            p += half_of(blocks, high) * half_of(pair->taps, high);
+        for (int high = 0; high < 2; high++) {
+            const int32_t block = half_of(blocks & pair->mask, high);
+            p += block * half_of(pair->taps, high);
+            all += block;
+            squares += (uint32_t)(block * block);
+        }
     }
-    for (int j = 0; j < row->across; j++)
-        squares += row->squares[x + j * row->block_x];
-    const float sum = (float)sum_of(row->prefix, x, row->w);
+    if (row->squares) {
+        squares = 0;
+        for (int j = 0; j < row->across; j++)
+            squares += row->squares[x + j * row->block_x];
+    }
+    const float sum = (float)(row->prefix ? sum_of(row->prefix, x, row->w) : all);
     const float sum_sq = (float)sum_of(row->prefix_sq, x, row->w);
     const float energy = sum_sq - row->e_energy - sum * row->inverse_n * sum;
     float rest = sum_sq + row->e_rest - (float)(int32_t)squares * row->of_squares;
     if (row->inverse_d != 0) {
-        const float part = (float)sum_of(row->prefix_d, x, row->covered);
+        const float part = (float)(row->prefix_d ? sum_of(row->prefix_d, x, row->covered) : all);
         rest = rest - sum * row->inverse_n * sum + part * row->inverse_d * part;
     }
     return (float)p * row->scale + row->spare >=

@@ -75,6 +75,7 @@ static inline vf vf_unless0(vf a, vf b)
 #define AVX2_MASK(a, b, how) (unsigned)_mm256_movemask_ps(_mm256_cmp_ps(a, b, how))
 static inline unsigned vf_not_le(vf a, vf b) { return AVX2_MASK(a, b, _CMP_NLE_UQ); }
 static inline unsigned vf_ge(vf a, vf b) { return AVX2_MASK(a, b, _CMP_GE_OQ); }
+static inline unsigned vf_ge_lanes(vf a, vf b) { return vf_ge(a, b); } /* a bit for each */
 static inline unsigned vf_gt(vf a, vf b) { return AVX2_MASK(a, b, _CMP_GT_OQ); }
 static inline void vf_storeu(float *p, vf a) { _mm256_storeu_ps(p, a); }
 

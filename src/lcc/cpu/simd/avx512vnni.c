@@ -3,7 +3,14 @@
 
 #define TILE_ROWS 6
 #define v_dot(sums, samples, taps) _mm512_dpbusd_epi32(sums, samples, taps)
-#define v_pairs(sums, pairs, taps) _mm512_dpwssd_epi32(sums, pairs, taps)
+#define v_pairs(sums, pairs, taps) add_pairs(sums, pairs, taps)
+
+/* The intrinsic makes GCC 12 copy the sums back and forth in loops. */
+static inline vi add_pairs(vi sums, vi pairs, vi taps)
+{
+    __asm__("vpdpwssd %2, %1, %0" : "+v"(sums) : "v"(pairs), "v"(taps));
+    return sums;
+}
 #include "lcc/cpu/simd/levels.h"
 #include "lcc/cpu/simd/quads.h"
 

@@ -51,22 +51,24 @@ LEVEL_INLINE void sum_many(const tm_block_row *row)
     }
 }
 
-/* few: the sums have 16 bits. */
-LEVEL_INLINE void pair_blocks(const tm_block_row *row, int few)
+/* few: the sums have 16 bits. squares says whether those are wanted. */
+LEVEL_INLINE void pair_blocks(const tm_block_row *row, int few, int squares)
 {
     const vi low = v_set1(0xffff);
     const uint16_t *sums = (const uint16_t *)row->sums;
 
     for (int x = 0; x < row->count; x += LANES) {
-        const vi leaving = v_and(v_load(row->pairs + x), low);
         const vi entering = few ? v_u16_32(sums + x) : v_and(v_load(row->sums + x), low);
         const vi next = few ? v_u16_32(sums + x + row->block_x) : v_loadu(row->sums + x + row->block_x);
-        vi in = v_madd(entering, entering), out = v_madd(leaving, leaving);
-        if (row->square_shift) {
-            in = v_srlv(in, row->square_shift);
-            out = v_srlv(out, row->square_shift);
+        if (squares) {
+            const vi leaving = v_and(v_load(row->pairs + x), low);
+            vi in = v_madd(entering, entering), out = v_madd(leaving, leaving);
+            if (row->square_shift) {
+                in = v_srlv(in, row->square_shift);
+                out = v_srlv(out, row->square_shift);
+            }
+            v_store(row->squares + x, v_add(v_load(row->squares + x), v_sub(in, out)));
         }
-        v_store(row->squares + x, v_add(v_load(row->squares + x), v_sub(in, out)));
         v_store(row->pairs + x, v_or(entering, v_sll(next, 16)));
     }
 }
@@ -75,28 +77,33 @@ static void make_blocks(const tm_block_row *row)
 {
     if (row->block_x <= 8 && row->shift == 0) {
         sum_few(row, (uint16_t *)row->sums);
-        pair_blocks(row, 1);
+        if (row->squares)
+            pair_blocks(row, 1, 1);
+        else
+            pair_blocks(row, 1, 0);
     } else {
         sum_many(row);
-        pair_blocks(row, 0);
+        pair_blocks(row, 0, row->squares != NULL);
     }
 }
 
-/* squares and prefixes say what is wanted. */
+/* sums, squares and prefixes say what is wanted. */
 LEVEL_INLINE void move_level_as(const tm_level_columns *c, const uint8_t *enter,
-                                const uint8_t *leave, int count, int squares, int prefixes)
+                                const uint8_t *leave, int count, int sums, int squares, int prefixes)
 {
     const vi bias = v_set1(256), low = v_set1(0xffff);
     vi carry = v_zero(), carry_sq = v_zero();
 
     for (int x = 0; x < count; x += LANES) {
         const vi in = v_u8_32(enter + x), out = v_u8_32(leave + x), difference = v_sub(in, out);
-        const vi sum = v_add(v_load(c->sum + x), difference);
-        v_store(c->sum + x, sum);
-        if (prefixes) {
-            const vi scan = v_scan(sum);
-            v_store(c->prefix + x, v_add(v_sub(scan, sum), carry));
-            carry = v_add(carry, v_last(scan));
+        if (sums) {
+            const vi sum = v_add(v_load(c->sum + x), difference);
+            v_store(c->sum + x, sum);
+            if (prefixes) {
+                const vi scan = v_scan(sum);
+                v_store(c->prefix + x, v_add(v_sub(scan, sum), carry));
+                carry = v_add(carry, v_last(scan));
+            }
         }
         if (!squares)
             continue;
@@ -115,12 +122,14 @@ LEVEL_INLINE void move_level_as(const tm_level_columns *c, const uint8_t *enter,
 static void move_level(const tm_level_columns *c, const uint8_t *enter, const uint8_t *leave,
                        int count)
 {
-    if (c->squares && c->prefix)
-        move_level_as(c, enter, leave, count, 1, 1);
-    else if (c->squares)
-        move_level_as(c, enter, leave, count, 1, 0);
+    if (c->sum && c->squares && c->prefix)
+        move_level_as(c, enter, leave, count, 1, 1, 1);
+    else if (c->prefix_sq)
+        move_level_as(c, enter, leave, count, 0, 1, 1);
+    else if (c->prefix)
+        move_level_as(c, enter, leave, count, 1, 0, 1);
     else
-        move_level_as(c, enter, leave, count, 0, c->prefix != NULL);
+        move_level_as(c, enter, leave, count, c->sum != NULL, c->squares != NULL, 0);
 }
 
 static int32_t window_product(const uint8_t *window, ptrdiff_t pitch, const int8_t *taps,
@@ -155,17 +164,13 @@ LEVEL_INLINE vi level_sum(const int32_t *prefix, int x, int count)
     return v_sub(v_loadu(prefix + x + count), v_loadu(prefix + x));
 }
 
-/* Adds the windows of this vector that pass. */
-static __attribute__((noinline)) int list_windows(vf p, vf least, int x, int width,
-                                                  uint16_t *windows, int count)
+/* Adds the windows of this vector whose lanes are set. */
+LEVEL_INLINE int list_windows(unsigned lanes, int x, int width, uint16_t *windows, int count)
 {
-    float left[LANES], right[LANES];
-
-    vf_storeu(left, p);
-    vf_storeu(right, least);
-    for (int i = 0; i < LANES && x + i < width; i++) {
-        if (left[i] >= right[i])
-            windows[count++] = (uint16_t)(x + i);
+    for (; lanes; lanes &= lanes - 1) {
+        const int window = x + __builtin_ctz(lanes);
+        if (window < width)
+            windows[count++] = (uint16_t)window;
     }
     return count;
 }
@@ -177,10 +182,11 @@ typedef struct level_sums {
     vf right;  /* what the products must reach */
 } level_sums;
 
-LEVEL_INLINE level_sums level_sums_of(const tm_level_row *row, vi squares, int at)
+LEVEL_INLINE level_sums level_sums_of(const tm_level_row *row, vi all, vi part, vi squares, int at,
+                                      int whole)
 {
     const vf none = vf_set1(0x1p-40f);
-    const vf sum = vf_of_s32(level_sum(row->prefix, at, row->w));
+    const vf sum = vf_of_s32(all);
     const vf sum_sq = vf_of_s32(level_sum(row->prefix_sq, at, row->w));
     const vf mean = vf_mul(sum, vf_set1(row->inverse_n));
     const vf energy = vf_nmadd(mean, sum, vf_add(sum_sq, vf_set1(-row->e_energy)));
@@ -188,17 +194,58 @@ LEVEL_INLINE level_sums level_sums_of(const tm_level_row *row, vi squares, int a
     vf rest = vf_nmadd(vf_of_s32(squares), vf_set1(row->of_squares),
                        vf_add(sum_sq, vf_set1(row->e_rest)));
 
-    if (row->inverse_d != 0) {
-        const vf part = vf_of_s32(level_sum(row->prefix_d, at, row->covered));
+    if (!whole) {
+        const vf covered = vf_of_s32(part);
         rest = vf_nmadd(mean, sum, rest);
-        rest = vf_nmadd(vf_mul(part, vf_set1(-row->inverse_d)), part, rest);
+        rest = vf_nmadd(vf_mul(covered, vf_set1(-row->inverse_d)), covered, rest);
     }
     return (level_sums){length, mean,
                         vf_nmadd(vf_root(vf_max(rest, none)), vf_set1(row->rest),
                                  vf_mul(length, vf_set1(row->least)))};
 }
 
-static int pass_windows(const tm_level_row *row, uint16_t *windows)
+/* Levels of few blocks, which are all looked at. whole: they tile the template. */
+LEVEL_INLINE int pass_few(const tm_level_row *row, uint16_t *windows, int whole)
+{
+    enum { FEW_AT_ONCE = LANES == 16 ? 4 : 2 }; /* registers there are for */
+    const vf scale = vf_set1(row->scale), spare = vf_set1(-row->spare);
+    const vi ones = v_set1(0x00010001);
+    const tm_level_pair *end = row->pairs + row->parts[TM_LEVEL_PARTS - 1].end;
+    int count = 0;
+
+    for (int x = 0; x < row->width; x += FEW_AT_ONCE * LANES) {
+        vi p[FEW_AT_ONCE], sum[FEW_AT_ONCE], squares[FEW_AT_ONCE];
+        for (int k = 0; k < FEW_AT_ONCE; k++)
+            p[k] = sum[k] = squares[k] = v_zero();
+        for (const tm_level_pair *pair = row->pairs; pair < end; pair++) {
+            const vi taps = v_set1(pair->taps), mask = v_set1(pair->mask);
+            const uint32_t *blocks = row->blocks[pair->row] + x + pair->column;
+#pragma GCC unroll 4
+            for (int k = 0; k < FEW_AT_ONCE; k++) {
+                const vi both = v_and(v_loadu(blocks + k * LANES), mask);
+                p[k] = v_pairs(p[k], both, taps);
+                sum[k] = v_pairs(sum[k], both, ones);
+                squares[k] = v_pairs(squares[k], both, both);
+            }
+        }
+        unsigned lanes[FEW_AT_ONCE], any = 0;
+#pragma GCC unroll 4
+        for (int k = 0; k < FEW_AT_ONCE; k++) {
+            const int at = x + k * LANES;
+            const vi all = whole ? sum[k] : level_sum(row->prefix, at, row->w);
+            const level_sums sums = level_sums_of(row, all, sum[k], squares[k], at, whole);
+            const vf left = vf_msub(vf_of_s32(p[k]), scale, spare);
+            any |= lanes[k] = vf_ge_lanes(left, sums.right);
+        }
+        if (!any)
+            continue;
+        for (int k = 0; k < FEW_AT_ONCE; k++)
+            count = list_windows(lanes[k], x + k * LANES, row->width, windows, count);
+    }
+    return count;
+}
+
+LEVEL_INLINE int pass_many(const tm_level_row *row, uint16_t *windows)
 {
     const vf scale = vf_set1(row->scale), spare = vf_set1(-row->spare);
     int count = 0;
@@ -215,8 +262,12 @@ static int pass_windows(const tm_level_row *row, uint16_t *windows)
                 squares[k] = v_add(squares[k],
                                    v_loadu(row->squares + x + j * row->block_x + k * LANES));
         }
-        for (int k = 0; k < AT_ONCE; k++)
-            sums[k] = level_sums_of(row, squares[k], x + k * LANES);
+        for (int k = 0; k < AT_ONCE; k++) {
+            const int at = x + k * LANES;
+            const vi all = level_sum(row->prefix, at, row->w);
+            const vi part = row->prefix_d ? level_sum(row->prefix_d, at, row->covered) : all;
+            sums[k] = level_sums_of(row, all, part, squares[k], at, row->inverse_d == 0);
+        }
         const tm_level_pair *pair = row->pairs;
         for (int i = 0; i < TM_LEVEL_PARTS && alive; i++) {
             const tm_level_part *part = &row->parts[i];
@@ -237,13 +288,18 @@ static int pass_windows(const tm_level_row *row, uint16_t *windows)
         }
         if (!alive)
             continue;
-        for (int k = 0; k < AT_ONCE; k++) {
-            if (vf_ge(left[k], sums[k].right))
-                count = list_windows(left[k], sums[k].right, x + k * LANES, row->width, windows,
-                                     count);
-        }
+        for (int k = 0; k < AT_ONCE; k++)
+            count = list_windows(vf_ge_lanes(left[k], sums[k].right), x + k * LANES, row->width,
+                                 windows, count);
     }
     return count;
+}
+
+static int pass_windows(const tm_level_row *row, uint16_t *windows)
+{
+    return row->squares  ? pass_many(row, windows)
+           : row->prefix ? pass_few(row, windows, 0)
+                         : pass_few(row, windows, 1);
 }
 
 #ifdef LEVEL_ROWS

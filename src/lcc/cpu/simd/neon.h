@@ -78,6 +78,12 @@ static inline vf vf_unless0(vf a, vf b)
 /* Not 0 where a lane holds. */
 static inline unsigned vf_not_le(vf a, vf b) { return vmaxvq_u32(vmvnq_u32(vcleq_f32(a, b))); }
 static inline unsigned vf_ge(vf a, vf b) { return vmaxvq_u32(vcgeq_f32(a, b)); }
+/* a bit for each */
+static inline unsigned vf_ge_lanes(vf a, vf b)
+{
+    const uint32x4_t bits = {1, 2, 4, 8};
+    return vaddvq_u32(vandq_u32(vcgeq_f32(a, b), bits));
+}
 static inline unsigned vf_gt(vf a, vf b) { return vmaxvq_u32(vcgtq_f32(a, b)); }
 static inline void vf_storeu(float *p, vf a) { vst1q_f32(p, a); }
 
