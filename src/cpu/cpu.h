@@ -5,8 +5,12 @@
 #define TMATCH_CPU_H
 
 #include "lcc/device.h"
+#include "lcc/pose_search.h"
 
 /* Its one device has index 0. */
 const tm_backend *tm_cpu_backend(void);
+
+/* Makes a certified search in poses. Errors: MEMORY. */
+tm_status tm_cpu_match_poses(tm_device *device, tm_pose_search *search);
 
 #endif

@@ -13,6 +13,7 @@
 #include "lcc/cpu/certified.h"
 #include "lcc/cpu/direct.h"
 #include "lcc/cpu/f32.h"
+#include "lcc/cpu/pose_search.h"
 #include "lcc/pauses.h"
 
 struct tm_device {
@@ -293,6 +294,11 @@ static tm_status cpu_match(tm_device *d, tm_job *jobs, size_t count, tm_work *wo
         snprintf(message->text, sizeof message->text, "%s",
                  why.text[0] ? why.text : tm_strerror(status));
     return status;
+}
+
+tm_status tm_cpu_match_poses(tm_device *device, tm_pose_search *search)
+{
+    return tm_cpu_search_poses(&device->direct, search);
 }
 
 const tm_backend *tm_cpu_backend(void)

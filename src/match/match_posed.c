@@ -110,9 +110,10 @@ static void set_margins(const posed_call *c, const tm_pose_peak *next)
         hits->items[hits->count - 1].margin = tm_job_score(&c->ranks, next->value);
 }
 
-/* Takes the matches from the peaks; *enough becomes false where that needs more of them. */
+/* Takes the matches from the peaks, which are all those down to the cut, if there is one; *enough
+ * becomes false where that needs more of them. */
 static tm_status take(const posed_call *c, const tm_pose_peaks *found, tm_peak_search *wanted,
-                      bool *enough)
+                      int64_t cut, bool *enough)
 {
     const tm_search *s = &c->search;
     tm_pose_peak next;
@@ -123,9 +124,11 @@ static tm_status take(const posed_call *c, const tm_pose_peaks *found, tm_peak_s
     if (!take_hits(c, found, wanted->floor, &next))
         return tm_matcher_fail_plain(c->matcher, TM_ERR_MEMORY);
     const bool full = s->most && c->hits->count == (size_t)s->most;
-    *enough = s->margin ? next.pose != SIZE_MAX || c->hits->count == 0 || found->whole
-                        : full || !found->more_above;
-    if (!*enough && tm_search_enlarge(wanted, found->more_above, (size_t)s->peaks))
+    const bool has_all = cut <= wanted->floor; /* that reach the floor */
+    *enough = s->margin ? next.pose != SIZE_MAX || (c->hits->count == 0 && has_all) || found->whole
+                        : full || (!found->more_above && has_all);
+    if (!*enough && (cut != INT64_MIN ||
+                     tm_search_enlarge(wanted, found->more_above, (size_t)s->peaks)))
         return TM_OK;
     *enough = true;
     c->hits->cut_off = found->more_above && !full;
@@ -135,17 +138,55 @@ static tm_status take(const posed_call *c, const tm_pose_peaks *found, tm_peak_s
     return TM_OK;
 }
 
+/* How much lower a cut is tried next, and the lowest one that is tried. */
+#define LOWER_CUT 0.1f
+#define LEAST_CUT 0.3f
+
+/* Finds the matches by certified searches down to a cut, which is lowered until they are there. False
+ * where they are not to be found so. */
+static bool certify(const posed_call *c, tm_peak_search *wanted, tm_status *status)
+{
+    const tm_search *s = &c->search;
+    tm_certified_poses request = {.floor = s->margin && s->most ? INT64_MIN : wanted->floor,
+                                  .ceiling = INT64_MAX,
+                                  .wanted = s->most ? (size_t)s->most + (s->margin != 0) : 0,
+                                  .most = (size_t)s->peaks};
+    bool enough = false;
+
+    if (request.floor == INT64_MIN && !request.wanted)
+        return false;
+    for (;;) {
+        tm_pose_peaks found = {.items = NULL};
+        const int64_t least = request.floor;
+        if (!tm_poses_certify(c->matcher, c->frame, c->tmpl, &request, &found, status))
+            return false;
+        if (*status == TM_OK)
+            *status = take(c, &found, wanted, request.floor, &enough);
+        free(found.items);
+        if (enough || *status != TM_OK)
+            return true;
+        const float next = tm_score_of_order((int32_t)request.floor) - LOWER_CUT;
+        if (next < LEAST_CUT)
+            return false;
+        request.ceiling = tm_score_order(next);
+        request.floor = s->most && !s->margin ? least : INT64_MIN;
+        request.wanted = s->most ? request.wanted : c->hits->count + 1;
+    }
+}
+
 static tm_status find_peaks(const posed_call *c)
 {
     tm_peak_search wanted = tm_search_start(&c->search, &c->ranks);
     tm_status status = TM_OK;
     bool enough = false;
 
+    if (certify(c, &wanted, &status))
+        return status;
     while (!enough && status == TM_OK) {
         tm_pose_peaks found = {.items = NULL};
         status = tm_poses_search(c->matcher, c->frame, c->tmpl, &wanted, &found);
         if (status == TM_OK)
-            status = take(c, &found, &wanted, &enough);
+            status = take(c, &found, &wanted, INT64_MIN, &enough);
         free(found.items);
     }
     return status;
@@ -157,7 +198,10 @@ static tm_status find_best(const posed_call *c)
     tm_pose_peaks found = {.items = NULL};
     size_t room = 0;
 
-    const tm_status status = tm_poses_search(c->matcher, c->frame, c->tmpl, NULL, &found);
+    tm_certified_poses request = {.floor = INT64_MAX};
+    tm_status status;
+    if (!tm_poses_certify(c->matcher, c->frame, c->tmpl, &request, &found, &status))
+        status = tm_poses_search(c->matcher, c->frame, c->tmpl, NULL, &found);
     if (status != TM_OK)
         return status;
     if (found.best.pose == SIZE_MAX)

@@ -22,6 +22,7 @@ struct tm_matcher {
     double cpu_ms;    /* that the CPU has matched for, so far */
     double missed_ms; /* that FFT on the CPU would have saved, had it been started */
     tm_pauses cut_pauses; /* of probes for certified searches: cut.h */
+    tm_pauses pose_pauses; /* of certified searches in poses */
     tm_coarse coarse; /* for the likely places of a cut */
 
     /* What the running call, or the last one, did; tm_matcher_prepare clears it. */
@@ -30,6 +31,7 @@ struct tm_matcher {
     bool certified;    /* a job was searched so */
     int64_t windows;   /* that the call's maps have */
     int64_t scored;    /* windows that were scored exactly, again where jobs ran again */
+    const char *pose_fault; /* why poses are not searched by certified search; NULL: no reason */
     tm_times times;
     char device[160];
     const char *algorithm;
@@ -77,6 +79,9 @@ tm_status tm_matcher_add_jobs(tm_matcher *matcher, const tm_image *frame,
 tm_status tm_matcher_run(tm_matcher *matcher, tm_job *jobs, size_t count);
 /* Whether CUDA devices will run the jobs; they are opened for that. */
 bool tm_matcher_uses_cuda(tm_matcher *matcher, const tm_job *jobs, size_t count);
+
+/* Whether the settings let windows be left out. */
+bool tm_matcher_wants_certified(const tm_matcher *matcher);
 
 /* Whether the CPU would leave windows out of the job, which is for the best match, and of one for
  * more. *part becomes how much of the direct algorithm's time the quickest other way takes, at

@@ -140,23 +140,32 @@ static void state_grid(tm_posed_template *t, const tm_pose_grid *wanted)
     t->grid.support = t->poses.support.disc ? TM_SUPPORT_DISC : TM_SUPPORT_FULL;
 }
 
+tm_status tm_posed_know(const tm_posed_template *t, size_t index)
+{
+    if (t->slots[index].known)
+        return TM_OK;
+    const tm_status status = tm_posed_hold(t, index, 1);
+    if (status == TM_OK)
+        tm_posed_release(t, index, 1);
+    return status;
+}
+
 /* Makes poses until one can be matched. */
 static tm_status find_pose(const tm_posed_template *t)
 {
     for (size_t i = 0; i < t->count; i++) {
-        const tm_status status = tm_posed_hold(t, i, 1);
-        if (status != TM_OK)
+        const tm_status status = tm_posed_know(t, i);
+        if (status != TM_OK || !t->slots[i].left_out)
             return status;
-        tm_posed_release(t, i, 1);
-        if (!t->slots[i].left_out)
-            return TM_OK;
     }
     return TM_ERR_FLAT_TEMPLATE;
 }
 
 static tm_status prepare(tm_posed_template *t, const tm_image *image, const tm_pose_grid *grid)
 {
-    if (!copy_image(t, image) || !(t->held_bytes = calloc(1, sizeof *t->held_bytes)))
+    t->held_bytes = calloc(1, sizeof *t->held_bytes);
+    t->families = calloc(1, sizeof *t->families);
+    if (!copy_image(t, image) || !t->held_bytes || !t->families)
         return TM_ERR_MEMORY;
     const tm_status status = tm_poses_choose(&t->poses, &t->image, grid);
     if (status != TM_OK)
@@ -231,6 +240,11 @@ void tm_posed_template_destroy(tm_posed_template **tmpl)
         tm_template_destroy(&t->slots[i].tmpl);
     free(t->slots);
     free(t->held_bytes);
+    if (t->families && *t->families) {
+        tm_pose_families_free(*t->families);
+        free(*t->families);
+    }
+    free(t->families);
     free(t->samples);
     free(t->mask);
     free(t);
@@ -257,12 +271,9 @@ tm_status tm_posed_template_pose(const tm_posed_template *tmpl, size_t index, tm
     if (!tmpl || !pose || index >= tmpl->count)
         return TM_ERR_INVALID;
     const tm_pose_slot *slot = &tmpl->slots[index];
-    if (!slot->known) {
-        const tm_status status = tm_posed_hold(tmpl, index, 1);
-        if (status != TM_OK)
-            return status;
-        tm_posed_release(tmpl, index, 1);
-    }
+    const tm_status status = tm_posed_know(tmpl, index);
+    if (status != TM_OK)
+        return status;
     const tm_turn turn = tm_poses_turn(&tmpl->poses, (int64_t)index);
     *pose = (tm_pose){.angle = decimal(turn.angle),
                       .scale = decimal(turn.scale),

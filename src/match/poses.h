@@ -4,6 +4,8 @@
 #define TMATCH_MATCH_POSES_H
 
 #include "lcc/pose_grid.h"
+#include "lcc/pose_families.h"
+#include "lcc/pose_peak.h"
 #include "match/matcher.h"
 
 /* What is known of a pose. */
@@ -25,35 +27,21 @@ struct tm_posed_template {
     size_t count;
     tm_pose_slot *slots; /* a cache, as which it and the next one change in a const template */
     int64_t *held_bytes; /* of templates that are held */
+    tm_pose_families **families; /* a cache: NULL until they are needed */
 };
 
 /* Makes the templates of poses [first, first + count) that are not there. Errors: MEMORY,
  * TEMPLATE_TOO_LARGE. */
 tm_status tm_posed_hold(const tm_posed_template *t, size_t first, size_t count);
 
+/* Finds out a pose's size and whether it is left out. Errors: as tm_posed_hold. */
+tm_status tm_posed_know(const tm_posed_template *t, size_t index);
+
 /* Lets go of those of them for which what is held across frames has no room. */
 void tm_posed_release(const tm_posed_template *t, size_t first, size_t count);
 
 /* The picture as an image of the template's kind. */
 tm_image tm_posed_image_of(const tm_posed_template *t, const tm_posed *posed);
-
-/* A peak of a pose's map. */
-typedef struct tm_pose_peak {
-    int64_t value; /* as tm_candidate's */
-    int64_t y, x;  /* of the posed template's centre in the frame, in halves of a pixel */
-    size_t pose;   /* SIZE_MAX: there is no peak */
-} tm_pose_peak;
-
-#define TM_NO_POSE_PEAK {INT64_MIN, INT64_MAX, INT64_MAX, SIZE_MAX}
-
-/* Whether a ranks before b. */
-static inline bool tm_pose_peak_beats(const tm_pose_peak *a, const tm_pose_peak *b)
-{
-    return a->value != b->value ? a->value > b->value
-           : a->y != b->y       ? a->y < b->y
-           : a->x != b->x       ? a->x < b->x
-                                : a->pose < b->pose;
-}
 
 /* The peaks of all poses. */
 typedef struct tm_pose_peaks {
@@ -69,5 +57,16 @@ typedef struct tm_pose_peaks {
  * wanted alone. The caller frees found->items. Errors: those of a match, but NO_POSITION. */
 tm_status tm_poses_search(tm_matcher *matcher, const tm_image *frame, const tm_posed_template *tmpl,
                           const tm_peak_search *search, tm_pose_peaks *found);
+
+/* What a certified search of a posed template is to find. */
+typedef struct tm_certified_poses {
+    int64_t floor, ceiling; /* as tm_pose_search's; out: the floor that was searched to */
+    size_t wanted, most;
+} tm_certified_poses;
+
+/* Finds the best position and the peaks down to a floor by certified search; false where that is not
+ * to be, or would not pay, and then nothing is found. *status is its own, as those of a match. */
+bool tm_poses_certify(tm_matcher *matcher, const tm_image *frame, const tm_posed_template *tmpl,
+                      tm_certified_poses *wanted, tm_pose_peaks *found, tm_status *status);
 
 #endif

@@ -210,6 +210,10 @@ tm_status tm_poses_refine(const tm_matcher *matcher, const tm_image *frame,
     const int team = threads > 1 && count > 1 ? tm_team_size(threads) : 1;
     tm_status status = TM_OK;
 
+    for (size_t i = 0; i < count && status == TM_OK; i++) /* what is found out is kept */
+        status = tm_posed_know(tmpl, hits[i].pose);
+    if (status != TM_OK)
+        return status;
 #pragma omp parallel for schedule(dynamic) num_threads(team) if (team > 1)
     for (size_t i = 0; i < count; i++) {
         const tm_status own = refine(&r, &hits[i]);

@@ -164,7 +164,10 @@ static void say_poses(tm_matcher *m, size_t count)
 
     memcpy(last, m->plan, sizeof last);
     m->plan[0] = '\0';
-    tm_matcher_say(m, "%zu pose%s exhaustively, %s", count, count == 1 ? "" : "s", last);
+    tm_matcher_say(m, "%zu pose%s exhaustively, ", count, count == 1 ? "" : "s");
+    if (m->pose_fault)
+        tm_matcher_say(m, "no certified search: %s; ", m->pose_fault);
+    tm_matcher_say(m, "%s", last);
 }
 
 static tm_status finish(exhaustive *e, tm_pose_peaks *found)
@@ -194,6 +197,7 @@ tm_status tm_poses_search(tm_matcher *matcher, const tm_image *frame, const tm_p
                     .best = TM_NO_POSE_PEAK};
     tm_status status = TM_OK;
 
+    matcher->certified = false;
     e.above.most = search ? search->most : 0;
     e.below.most = search ? search->least : 0;
     for (size_t i = 0; i < tmpl->count && status == TM_OK; i += MOST_GROUPED) {

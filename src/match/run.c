@@ -28,7 +28,7 @@ static void say_direct(tm_matcher *m, const tm_plan *plan, double share)
         tm_matcher_say(m, "direct on %s", m->device);
 }
 
-static bool wants_certified(const tm_matcher *m)
+bool tm_matcher_wants_certified(const tm_matcher *m)
 {
     const tm_settings *s = &m->settings;
     return s->strategy != TM_STRATEGY_EXHAUSTIVE &&
@@ -38,9 +38,9 @@ static bool wants_certified(const tm_matcher *m)
 static void say_estimates(tm_matcher *m, const tm_estimate *estimate)
 {
     tm_matcher_say(m, "; estimates: direct %.3g ms", estimate->direct_ms);
-    if (wants_certified(m) && estimate->certified_fault)
+    if (tm_matcher_wants_certified(m) && estimate->certified_fault)
         tm_matcher_say(m, ", no certified search: %s", estimate->certified_fault);
-    else if (wants_certified(m) && isfinite(estimate->certified_ms))
+    else if (tm_matcher_wants_certified(m) && isfinite(estimate->certified_ms))
         tm_matcher_say(m, ", certified %.3g ms", estimate->certified_ms);
     if (estimate->fault)
         tm_matcher_say(m, ", no fft: %s", estimate->fault);
@@ -250,7 +250,7 @@ static double estimate_ms(const tm_matcher *m, const tm_job *jobs, size_t count)
 
 bool tm_matcher_certifies(const tm_matcher *m, const tm_job *job, double *part)
 {
-    if (!wants_certified(m))
+    if (!tm_matcher_wants_certified(m))
         return false;
     const tm_plan plan = plan_cpu(m, job, m->settings.strategy);
     const double other = other_ms(m, &plan.estimate);

@@ -16,6 +16,7 @@
 
 #include "lcc/cpu/f32_block.h"
 #include "lcc/cpu/instruction_sets.h"
+#include "lcc/family.h"
 #include "lcc/planes.h"
 
 enum {
@@ -229,6 +230,23 @@ typedef int tm_pass_windows_fn(const tm_level_row *row, uint16_t *windows);
 typedef int32_t tm_window_product_fn(const uint8_t *window, ptrdiff_t pitch, const int8_t *taps,
                                      ptrdiff_t stride, int w, int h);
 
+/* A row of windows and their products with a family's basis, in blocks, count windows. */
+typedef struct tm_family_row {
+    const int32_t *products; /* of the first basis template; step elements on, those of the next */
+    ptrdiff_t step;
+    const float *inverse;    /* 1 / |f|; 0 where that is 0 */
+    float *coordinates;      /* out: p / |f|, and sqrt(1 - |p|^2 / |f|^2), rows of step_out */
+    ptrdiff_t step_out;
+    float *most;             /* out: what no member's bound is above */
+    int count;
+} tm_family_row;
+typedef void tm_family_row_fn(const tm_family *family, const tm_family_row *row);
+
+/* Lists the members whose bound with a window reaches least, ascending, and returns their number.
+ * coordinates: the window's, and sqrt(1 - |p|^2 / |f|^2). */
+typedef int tm_list_members_fn(const tm_family *family, const float *coordinates, float least,
+                               int32_t *members, float *bounds);
+
 typedef struct tm_cpu_kernels {
     const char *name;
     tm_pack_fn *pack;
@@ -249,6 +267,8 @@ typedef struct tm_cpu_kernels {
     tm_move_level_fn *move_level;
     tm_pass_windows_fn *pass_windows; /* what passes differs */
     tm_window_product_fn *window_product;
+    tm_family_row_fn *family_row;
+    tm_list_members_fn *list_members; /* the bits of both differ */
 } tm_cpu_kernels;
 
 /* features: TM_CPU_ bits that may be used. */

@@ -77,6 +77,7 @@ static inline unsigned vf_not_le(vf a, vf b) { return AVX2_MASK(a, b, _CMP_NLE_U
 static inline unsigned vf_ge(vf a, vf b) { return AVX2_MASK(a, b, _CMP_GE_OQ); }
 static inline unsigned vf_ge_lanes(vf a, vf b) { return vf_ge(a, b); } /* a bit for each */
 static inline unsigned vf_gt(vf a, vf b) { return AVX2_MASK(a, b, _CMP_GT_OQ); }
+static inline vf vf_loadu(const float *p) { return _mm256_loadu_ps(p); }
 static inline void vf_storeu(float *p, vf a) { _mm256_storeu_ps(p, a); }
 
 static inline vd vd_set1(double a) { return _mm256_set1_pd(a); }

@@ -74,6 +74,7 @@ static inline unsigned vf_not_le(vf a, vf b) { return _mm512_cmp_ps_mask(a, b, _
 static inline unsigned vf_ge(vf a, vf b) { return _mm512_cmp_ps_mask(a, b, _CMP_GE_OQ); }
 static inline unsigned vf_ge_lanes(vf a, vf b) { return vf_ge(a, b); } /* a bit for each */
 static inline unsigned vf_gt(vf a, vf b) { return _mm512_cmp_ps_mask(a, b, _CMP_GT_OQ); }
+static inline vf vf_loadu(const float *p) { return _mm512_loadu_ps(p); }
 static inline void vf_storeu(float *p, vf a) { _mm512_storeu_ps(p, a); }
 
 /* Halves of a vector as doubles, and back; all inputs are exact in a double. */

@@ -14,6 +14,7 @@ static inline vi load_signed(const void *p)
     vdotq_s32(sums, vreinterpretq_s8_s32(samples), vreinterpretq_s8_s32(taps))
 #define START(packed) ((packed)->start)
 #define SAMPLES_BIAS 0x80808080
+#include "lcc/cpu/simd/family.h"
 #include "lcc/cpu/simd/levels.h"
 #include "lcc/cpu/simd/quads.h"
 #include "lcc/cpu/simd/rows.h"
@@ -25,5 +26,6 @@ void tm_cpu_kernels_init_dotprod(tm_cpu_kernels *kernels)
     kernels->correlate = correlate_quads;
     assign_rows(kernels);
     assign_levels(kernels);
+    assign_family(kernels);
     kernels->window_product = window_product_quads;
 }

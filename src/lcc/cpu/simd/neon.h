@@ -85,6 +85,7 @@ static inline unsigned vf_ge_lanes(vf a, vf b)
     return vaddvq_u32(vandq_u32(vcgeq_f32(a, b), bits));
 }
 static inline unsigned vf_gt(vf a, vf b) { return vmaxvq_u32(vcgtq_f32(a, b)); }
+static inline vf vf_loadu(const float *p) { return vld1q_f32(p); }
 static inline void vf_storeu(float *p, vf a) { vst1q_f32(p, a); }
 
 static inline vd vd_set1(double a) { return vdupq_n_f64(a); }

@@ -74,6 +74,7 @@ static inline unsigned vf_not_le(vf a, vf b) { return (unsigned)_mm_movemask_ps(
 static inline unsigned vf_ge(vf a, vf b) { return (unsigned)_mm_movemask_ps(_mm_cmpge_ps(a, b)); }
 static inline unsigned vf_ge_lanes(vf a, vf b) { return vf_ge(a, b); } /* a bit for each */
 static inline unsigned vf_gt(vf a, vf b) { return (unsigned)_mm_movemask_ps(_mm_cmpgt_ps(a, b)); }
+static inline vf vf_loadu(const float *p) { return _mm_loadu_ps(p); }
 static inline void vf_storeu(float *p, vf a) { _mm_storeu_ps(p, a); }
 
 static inline vd vd_set1(double a) { return _mm_set1_pd(a); }

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* Principal components. */
+#ifndef TMATCH_LCC_COMPONENTS_H
+#define TMATCH_LCC_COMPONENTS_H
+
+#include <stdint.h>
+
+static inline double tm_dot(const double *a, const double *b, int64_t n)
+{
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (int64_t i = 0; i < n; i++)
+        sum += a[i] * b[i];
+    return sum;
+}
+
+/* Finds count principal components of vectors, nearly, the greatest first: each as a row of size
+ * weights of the vectors. gram has the size * size products of the vectors; next as many rows of
+ * room as weights. */
+void tm_components_find(double *weights, double *next, const double *gram, int count, int size);
+
+#endif

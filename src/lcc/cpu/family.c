@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+#include "lcc/cpu/family.h"
+
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+#include "integers.h"
+#include "memory.h"
+#include "lcc/cpu/tile.h"
+#include "lcc/threads.h"
+
+enum {
+    TILE_WIDTH = 256,
+    TILE_HEIGHT = 96,
+    ROWS_AT_ONCE = 12, /* a multiple of every kernel's rows */
+};
+
+/* What roundings in binary32 may take off a bound, besides what they make of p. */
+#define ROUNDING 1e-5f
+
+typedef struct family_tile {
+    const tm_cpu_kernels *kernels;
+    const tm_family *f;
+    ptrdiff_t stride;
+    int staged_rows, padded; /* padded: windows of a row */
+    uint8_t *staged;
+    uint32_t *planes;
+    int32_t *products;       /* of basis templates, rows and windows */
+    int32_t *sums, *squares; /* of windows */
+    float *inverse, *coordinates, *most;
+    int32_t *members;
+    float *bounds;
+} family_tile;
+
+static size_t carve_tile(family_tile *n, char *memory, const tm_family *f, int64_t width,
+                         int64_t height)
+{
+    tm_carver carver = {memory, 0};
+    const int64_t padded = round_up(width, TM_BLOCK);
+    const int64_t columns = round_up(padded + f->width, TM_BLOCK);
+
+    *n = (family_tile){.f = f, .padded = (int)padded};
+    n->stride = (ptrdiff_t)(columns / TM_BLOCK % 2 ? columns : columns + TM_BLOCK);
+    n->staged_rows = (int)(height + f->height - 1);
+    n->staged = carve(&carver, (n->staged_rows + TM_EXTRA_ROWS) * n->stride);
+    n->planes = carve(&carver, (n->staged_rows + TM_EXTRA_ROWS) * n->stride * 4);
+    n->products = carve(&carver, f->basis * ROWS_AT_ONCE * padded * 4);
+    n->sums = carve(&carver, padded * 4);
+    n->squares = carve(&carver, padded * 4);
+    n->inverse = carve(&carver, padded * 4);
+    n->coordinates = carve(&carver, (f->basis + 1) * padded * 4);
+    n->most = carve(&carver, padded * 4);
+    n->members = carve(&carver, f->padded * 4);
+    n->bounds = carve(&carver, f->padded * 4);
+    return carver.used;
+}
+
+/* The sums over the disc of a row of windows, whose samples begin in row: those of the first window,
+ * and then what each next one has more. */
+static void sum_discs(const family_tile *n, const uint8_t *row, int width)
+{
+    const tm_family *f = n->f;
+    int32_t sum = 0, square = 0;
+
+    memset(n->sums, 0, (size_t)width * sizeof *n->sums);
+    memset(n->squares, 0, (size_t)width * sizeof *n->squares);
+    for (int v = 0; v < f->height; v++) {
+        const uint8_t *samples = row + v * n->stride;
+        const uint8_t *leaving = samples + f->first[v], *entering = samples + f->width - f->first[v];
+        for (const uint8_t *s = leaving; s < entering; s++) {
+            sum += *s;
+            square += *s * *s;
+        }
+        for (int x = 1; x < width; x++) {
+            const int in = entering[x - 1], out = leaving[x - 1];
+            n->sums[x] += in - out;
+            n->squares[x] += in * in - out * out;
+        }
+    }
+    for (int x = 0; x < width; x++) {
+        n->sums[x] = sum += n->sums[x];
+        n->squares[x] = (int32_t)((uint32_t)square + (uint32_t)n->squares[x]);
+        square = n->squares[x];
+    }
+}
+
+/* 1 / |f| of each window, in the order of products; 0 where it is flat. */
+static void find_lengths(const family_tile *n, int width)
+{
+    const double pixels = (double)n->f->pixels;
+
+    memset(n->inverse, 0, (size_t)n->padded * sizeof *n->inverse);
+    for (int x = 0; x < width; x++) {
+        const double sum = n->sums[x], square = (uint32_t)n->squares[x];
+        const double energy = square - sum * sum / pixels;
+        n->inverse[tm_phase_index(x)] = energy > 1e-3 ? (float)(1 / sqrt(energy)) : 0;
+    }
+}
+
+static void visit_row(family_tile *n, tm_family_search *search, const tm_tile *tile, int y,
+                      int thread, int64_t *passed, int64_t *windows)
+{
+    const tm_family *f = n->f;
+    float coordinates[TM_FAMILY_BASIS + 1];
+
+    for (int x = 0; x < tile->width; x++) {
+        const float least = search->least(search->context) - f->error - ROUNDING;
+        const int at = tm_phase_index(x);
+        if (n->most[at] < least)
+            continue;
+        for (int k = 0; k <= f->basis; k++)
+            coordinates[k] = n->coordinates[k * n->padded + at];
+        const int count =
+            n->kernels->list_members(f, coordinates, least, n->members, n->bounds);
+        if (!count)
+            continue;
+        *passed += count;
+        ++*windows;
+        search->visit(search->context, thread,
+                      &(tm_family_window){.x = search->x + tile->x + x,
+                                          .y = search->y + tile->y + y,
+                                          .s_f = n->sums[x],
+                                          .s_ff = (uint32_t)n->squares[x],
+                                          .samples = n->staged + y * n->stride + x,
+                                          .stride = n->stride,
+                                          .members = n->members,
+                                          .bounds = n->bounds,
+                                          .count = count});
+    }
+}
+
+/* Everything that threads share. */
+typedef struct family_run {
+    tm_cpu *cpu;
+    tm_family_search *search;
+    tm_packed_taps packed[TM_FAMILY_BASIS];
+    int64_t tile_width, tile_height, across, down;
+    size_t needed;
+} family_run;
+
+static void search_tile(const family_run *r, char *memory, const tm_tile *tile, int thread)
+{
+    tm_family_search *search = r->search;
+    const tm_family *f = search->family;
+    const tm_cpu_kernels *kernels = &r->cpu->kernels;
+    int64_t passed = 0, windows = 0;
+    family_tile n;
+
+    carve_tile(&n, memory, f, r->tile_width, r->tile_height);
+    n.kernels = kernels;
+    const int blocks = n.padded / TM_BLOCK, width = (int)tile->width;
+    const int staged_rows = (int)tile->height + f->height - 1;
+    for (int y = 0; y < staged_rows + TM_EXTRA_ROWS; y++)
+        stage_row(n.staged + y * n.stride, search->frame, search->x + tile->x,
+                  search->y + tile->y + y, n.stride);
+    if (r->packed[0].planes)
+        kernels->expand(n.planes, n.staged, n.stride, staged_rows, &r->packed[0]);
+    for (int top = 0; top < tile->height; top += ROWS_AT_ONCE) {
+        const int rows = (int)smaller(ROWS_AT_ONCE, tile->height - top);
+        const ptrdiff_t step = (ptrdiff_t)ROWS_AT_ONCE * n.padded;
+        for (int k = 0; k < f->basis; k++)
+            kernels->correlate(n.products + k * step, n.padded, &r->packed[k],
+                               n.staged + top * n.stride, n.planes + top * n.stride, n.stride, rows,
+                               blocks);
+        for (int y = 0; y < rows; y++) {
+            sum_discs(&n, n.staged + (top + y) * n.stride, width);
+            find_lengths(&n, width);
+            kernels->family_row(f, &(tm_family_row){.products = n.products + y * n.padded,
+                                                    .step = step,
+                                                    .inverse = n.inverse,
+                                                    .coordinates = n.coordinates,
+                                                    .step_out = n.padded,
+                                                    .most = n.most,
+                                                    .count = n.padded});
+            visit_row(&n, search, tile, top + y, thread, &passed, &windows);
+        }
+    }
+#pragma omp atomic
+    search->passed += passed;
+#pragma omp atomic
+    search->windows += windows;
+}
+
+/* Packs the basis behind the last thread's needs. */
+static bool pack(family_run *r)
+{
+    tm_cpu *cpu = r->cpu;
+    const tm_family *f = r->search->family;
+    const size_t size = (size_t)round_up((int64_t)tm_packed_taps_size(f->width, f->height), 64);
+
+    if (!tm_memory_fit(&cpu->taps, size * (size_t)f->basis))
+        return false;
+    for (int k = 0; k < f->basis; k++) {
+        r->packed[k] = (tm_packed_taps){.w = f->width, .h = f->height};
+        r->packed[k].taps = (int32_t *)(void *)((char *)cpu->taps.data + size * (size_t)k);
+        cpu->kernels.pack(&r->packed[k], f->samples + (int64_t)k * f->width * f->height, f->width);
+    }
+    return true;
+}
+
+tm_status tm_cpu_search_family(tm_cpu *cpu, tm_family_search *search)
+{
+    const tm_family *f = search->family;
+    family_run r = {.cpu = cpu, .search = search};
+    family_tile n;
+    bool good = true;
+
+    r.tile_width = smaller(TILE_WIDTH, round_up(search->width, TM_BLOCK));
+    r.tile_height = smaller(TILE_HEIGHT, search->height);
+    r.across = ceil_div(search->width, r.tile_width);
+    r.down = ceil_div(search->height, r.tile_height);
+    r.needed = carve_tile(&n, NULL, f, r.tile_width, r.tile_height);
+    if (!pack(&r))
+        return TM_ERR_MEMORY;
+    const int team = tm_team_size((int)smaller(cpu->threads, r.across * r.down));
+#pragma omp parallel num_threads(team)
+    {
+        const int thread = omp_get_thread_num();
+        tm_cpu_scratch *s = &cpu->scratch[thread];
+        const bool mine = tm_memory_fit(&s->memory, r.needed);
+        if (!mine) {
+#pragma omp atomic write
+            good = false;
+        }
+#pragma omp for schedule(dynamic)
+        for (int64_t i = 0; i < r.across * r.down; i++) {
+            const int64_t x = i % r.across * r.tile_width, y = i / r.across * r.tile_height;
+            const tm_tile tile = {.x = x,
+                                  .y = y,
+                                  .width = smaller(r.tile_width, search->width - x),
+                                  .height = smaller(r.tile_height, search->height - y)};
+            if (mine)
+                search_tile(&r, s->memory.data, &tile, thread);
+        }
+    }
+    return good ? TM_OK : TM_ERR_MEMORY;
+}

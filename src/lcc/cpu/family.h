@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* Certified search for the members of a family on the CPU: windows that family.h's bound proves to
+ * score less than what matters with a member are left out, the others are listed. */
+#ifndef TMATCH_LCC_CPU_FAMILY_H
+#define TMATCH_LCC_CPU_FAMILY_H
+
+#include "lcc/cpu/direct.h"
+#include "lcc/family.h"
+
+/* A window of the disc's box that some members pass in. */
+typedef struct tm_family_window {
+    int64_t x, y;         /* of its corner in the frame */
+    int64_t s_f, s_ff;    /* over the disc */
+    const uint8_t *samples; /* of the box, extended with zeros, TM_BLOCK columns more can be read */
+    ptrdiff_t stride;
+    const int32_t *members;
+    const float *bounds;  /* of each: its score is that at most, and what roundings add */
+    int count;
+} tm_family_window;
+
+/* What is searched. The callbacks are called by several threads. */
+typedef struct tm_family_search {
+    const tm_family *family;
+    const tm_image *frame; /* 8-bit gray */
+    int64_t x, y;          /* of the first window's corner in the frame, which may lie outside */
+    int64_t width, height; /* windows */
+    void *context;
+    float (*least)(void *context); /* what scores of windows that matter reach, at the moment */
+    void (*visit)(void *context, int thread, const tm_family_window *window);
+    int64_t passed;        /* out: members that passed, of all windows */
+    int64_t windows;       /* out: that one passed in */
+} tm_family_search;
+
+/* Errors: MEMORY. */
+tm_status tm_cpu_search_family(tm_cpu *cpu, tm_family_search *search);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+#include "lcc/cpu/plain.h"
+
+#include <math.h>
+
+/* What roundings may take off 1 - |p|^2 / |f|^2, besides what they make of p. */
+#define ROUNDING 1e-5f
+
+void tm_family_row_c(const tm_family *f, const tm_family_row *row)
+{
+    for (int x = 0; x < row->count; x++) {
+        float rest = 1 + 2 * f->error + ROUNDING, most = 0, length = 0;
+        for (int k = 0; k < f->basis; k++) {
+            float p = 0;
+            for (int j = 0; j <= k; j++)
+                p += f->solve[k][j] * ((float)row->products[j * row->step + x] * row->inverse[x]);
+            row->coordinates[k * row->step_out + x] = p;
+            rest -= p * p;
+            length = k % 2 ? hypotf(length, p) : fabsf(p);
+            if (k % 2)
+                most += length * f->radius[k / 2];
+        }
+        rest = sqrtf(fmaxf(rest, 0));
+        row->coordinates[f->basis * row->step_out + x] = rest;
+        row->most[x] = most + rest * f->rest;
+    }
+}
+
+int tm_list_members_c(const tm_family *f, const float *coordinates, float least, int32_t *members,
+                      float *bounds)
+{
+    int count = 0;
+
+    for (int a = 0; a < f->count; a++) {
+        float sum = 0;
+        for (int k = 0; k <= f->basis; k++)
+            sum += coordinates[k] * f->coordinates[(int64_t)k * f->padded + a];
+        if (sum >= least) {
+            bounds[count] = sum;
+            members[count++] = a;
+        }
+    }
+    return count;
+}

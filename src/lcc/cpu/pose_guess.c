@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+/* Good positions to begin with: the best ones of a reduced frame, by reduced posed templates, and from
+ * there to the best one nearby. What is found is no more than positions with their scores. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "integers.h"
+#include "lcc/cpu/family.h"
+#include "lcc/cpu/pose_scores.h"
+
+enum {
+    MOST_GUESSES = 32,
+    APART = 3,  /* windows of the reduced frame */
+};
+
+typedef struct guess {
+    float bound;
+    int64_t x, y; /* in the reduced frame */
+    int member;   /* of the coarse family */
+} guess;
+
+typedef struct guesses {
+    guess list[MOST_GUESSES]; /* the best first */
+    int count;
+    float least;
+} guesses;
+
+static float least_of(void *context)
+{
+    const guesses *g = context;
+    float least;
+#pragma omp atomic read
+    least = g->least;
+    return least;
+}
+
+/* Puts a guess in its place, unless a better one is near. */
+static void put(guesses *g, const guess *new)
+{
+    int at = 0, end;
+
+    while (at < g->count && g->list[at].bound >= new->bound) {
+        if (llabs(g->list[at].x - new->x) < APART && llabs(g->list[at].y - new->y) < APART)
+            return;
+        at++;
+    }
+    for (end = at; end < g->count; end++) {
+        if (llabs(g->list[end].x - new->x) < APART && llabs(g->list[end].y - new->y) < APART)
+            break;
+    }
+    if (end == g->count && g->count < MOST_GUESSES)
+        g->count++;
+    if (at == MOST_GUESSES)
+        return;
+    if (end >= MOST_GUESSES)
+        end = MOST_GUESSES - 1;
+    memmove(&g->list[at + 1], &g->list[at], (size_t)(end - at) * sizeof *g->list);
+    g->list[at] = *new;
+    if (g->count == MOST_GUESSES) {
+#pragma omp atomic write
+        g->least = g->list[MOST_GUESSES - 1].bound;
+    }
+}
+
+static void visit(void *context, int thread, const tm_family_window *window)
+{
+    guess best = {.bound = -2, .x = window->x, .y = window->y};
+
+    (void)thread;
+    for (int i = 0; i < window->count; i++) {
+        if (window->bounds[i] > best.bound) {
+            best.bound = window->bounds[i];
+            best.member = window->members[i];
+        }
+    }
+#pragma omp critical(tm_pose_guess)
+    put(context, &best);
+}
+
+/* Makes the frame of means of cells, 0 where there are none. */
+static uint8_t *reduce(const tm_image *frame, int cell, tm_image *cells)
+{
+    const int64_t across = frame->width / cell, down = frame->height / cell;
+    uint32_t *sums = malloc((size_t)larger(across, 1) * sizeof *sums);
+    uint8_t *samples = malloc((size_t)larger(across * down, 1));
+
+    for (int64_t i = 0; i < down && sums && samples; i++) {
+        memset(sums, 0, (size_t)across * sizeof *sums);
+        for (int v = 0; v < cell; v++) {
+            const uint8_t *row = frame->samples + (i * cell + v) * frame->stride;
+            for (int64_t j = 0; j < across; j++) {
+                for (int u = 0; u < cell; u++)
+                    sums[j] += row[j * cell + u];
+            }
+        }
+        for (int64_t j = 0; j < across; j++)
+            samples[i * across + j] = (uint8_t)(sums[j] / (uint32_t)(cell * cell));
+    }
+    if (!sums) {
+        free(samples);
+        samples = NULL;
+    }
+    free(sums);
+    *cells = (tm_image){
+        .samples = samples, .width = across, .height = down, .stride = (ptrdiff_t)across};
+    return samples;
+}
+
+/* The class's member in this pose, or NULL. */
+static const tm_pose_member *member_at(const tm_pose_class *c, int64_t pose)
+{
+    size_t low = 0, high = c->count;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (c->members[middle].pose < pose)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < c->count && c->members[low].pose == pose ? &c->members[low] : NULL;
+}
+
+/* A position on the way, by the centre in halves of a pixel. */
+typedef struct climber {
+    const tm_pose_run *run;
+    tm_pose_peak best;
+    int64_t step, turn, ratio;
+} climber;
+
+/* Scores the position, if there is one: the member's picture lies there. */
+static void try(climber *k, int64_t pose, int64_t x, int64_t y)
+{
+    const tm_pose_member *member = member_at(k->run->class, pose);
+    tm_geometry g;
+
+    if (!member || !tm_pose_positions(k->run, member, &g))
+        return;
+    const int64_t left = clamp((x - (member->width - 1)) / 2, -g.pad_x, g.map_width - 1 - g.pad_x);
+    const int64_t top = clamp((y - (member->height - 1)) / 2, -g.pad_y, g.map_height - 1 - g.pad_y);
+    const tm_pose_peak peak = tm_pose_score(k->run, 0, member, left, top);
+    if (peak.value > k->best.value)
+        k->best = peak;
+}
+
+static void try_neighbours(climber *k)
+{
+    const tm_poses *poses = &k->run->search->families->poses;
+    const tm_pose_peak from = k->best;
+    const int64_t angles = poses->angles.count, pose = (int64_t)from.pose;
+    const int64_t angle = pose % angles, scale = pose / angles;
+
+    for (int i = 0; i < 9; i++) {
+        if (i != 4)
+            try(k, pose, from.x + 2 * (i % 3 - 1) * k->step, from.y + 2 * (i / 3 - 1) * k->step);
+    }
+    for (int i = -1; i <= 1; i += 2) {
+        const int64_t turned = (angle + i * k->turn + angles) % angles;
+        const int64_t sized = scale + i * k->ratio;
+        try(k, scale * angles + turned, from.x, from.y);
+        if (sized >= 0 && sized < poses->scales.count)
+            try(k, sized * angles + angle, from.x, from.y);
+    }
+}
+
+static void climb(climber *k)
+{
+    while (k->best.pose != SIZE_MAX) {
+        const int64_t value = k->best.value;
+        try_neighbours(k);
+        if (k->best.value > value)
+            continue;
+        if (k->step == 1 && k->turn == 1 && k->ratio == 1)
+            return;
+        k->step = (k->step + 1) / 2;
+        k->turn = (k->turn + 1) / 2;
+        k->ratio = (k->ratio + 1) / 2;
+    }
+}
+
+/* How far the coarse poses are apart. */
+static int64_t gap(const tm_pose_class *c, int64_t angles, bool of_scales)
+{
+    int64_t most = 1;
+    for (int i = 1; i < c->coarse.count; i++) {
+        const int64_t a = c->members[c->poses[i - 1]].pose, b = c->members[c->poses[i]].pose;
+        if (of_scales)
+            most = larger(most, b / angles - a / angles);
+        else if (b / angles == a / angles)
+            most = larger(most, b % angles - a % angles);
+    }
+    return most;
+}
+
+/* Puts a position in its place, unless a better one is near: nearer than about half of the template's
+ * smaller side. */
+static void add(tm_pose_guesses *g, const tm_pose_peak *peak, int64_t near)
+{
+    int at = 0;
+
+    for (int i = 0; i < g->count; i++) {
+        if (llabs(g->list[i].x - peak->x) >= near || llabs(g->list[i].y - peak->y) >= near)
+            continue;
+        if (!tm_pose_peak_beats(peak, &g->list[i]))
+            return;
+        memmove(&g->list[i], &g->list[i + 1], (size_t)(g->count - 1 - i) * sizeof *g->list);
+        g->count--;
+        i--;
+    }
+    while (at < g->count && tm_pose_peak_beats(&g->list[at], peak))
+        at++;
+    if (at == TM_POSE_GUESSES)
+        return;
+    if (g->count < TM_POSE_GUESSES)
+        g->count++;
+    memmove(&g->list[at + 1], &g->list[at], (size_t)(g->count - 1 - at) * sizeof *g->list);
+    g->list[at] = *peak;
+}
+
+tm_status tm_pose_guess(const tm_pose_run *run, tm_pose_guesses *found)
+{
+    const tm_pose_families *f = run->search->families;
+    const tm_pose_class *c = run->class;
+    guesses g = {.least = -2};
+    tm_image cells;
+
+    if (!c->coarse.count)
+        return TM_OK;
+    uint8_t *samples = reduce(run->search->frame, f->cell, &cells);
+    if (!samples)
+        return TM_ERR_MEMORY;
+    tm_family_search search = {.family = &c->coarse,
+                               .frame = &cells,
+                               .width = cells.width - c->coarse.width + 1,
+                               .height = cells.height - c->coarse.height + 1,
+                               .context = &g,
+                               .least = least_of,
+                               .visit = visit};
+    tm_status status = TM_OK;
+    if (search.width > 0 && search.height > 0)
+        status = tm_cpu_search_family(run->cpu, &search);
+    free(samples);
+    for (int i = 0; i < g.count; i++) {
+        const guess *at = &g.list[i];
+        climber k = {.run = run,
+                     .best = TM_NO_POSE_PEAK,
+                     .step = larger(1, f->cell / 2),
+                     .turn = gap(c, f->poses.angles.count, false) / 2 + 1,
+                     .ratio = gap(c, f->poses.angles.count, true) / 2 + 1};
+        /* the middle of cell i is at (2i + 1) cell - 1 halves of a pixel */
+        try(&k, c->members[c->poses[at->member]].pose,
+            (2 * at->x + c->coarse.width) * f->cell - 1, (2 * at->y + c->coarse.height) * f->cell - 1);
+        climb(&k);
+        if (k.best.pose != SIZE_MAX)
+            add(found, &k.best, smaller(c->family.width, c->family.height));
+    }
+    return status;
+}

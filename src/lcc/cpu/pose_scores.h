@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* Exact scores of posed templates, one position at a time, and what a search for them shares. */
+#ifndef TMATCH_LCC_CPU_POSE_SCORES_H
+#define TMATCH_LCC_CPU_POSE_SCORES_H
+
+#include "lcc/cpu/pose_search.h"
+
+/* One search, seen by all its threads. */
+typedef struct tm_pose_run {
+    tm_cpu *cpu;
+    tm_pose_search *search;
+    const tm_pose_class *class; /* that is being searched */
+    tm_memory *windows;         /* of each thread: for a window that reaches beyond the frame */
+    int64_t least;   /* the value that a position must reach to matter; by atomic operations */
+    int64_t scored;  /* likewise */
+    int64_t limit;   /* how many may be scored */
+    size_t room;
+    bool failed, declined; /* likewise */
+} tm_pose_run;
+
+/* Where a posed picture can lie: its corner, from (x, y) on. False where the frame is too small. */
+bool tm_pose_positions(const tm_pose_run *run, const tm_pose_member *member, tm_geometry *g);
+
+/* The position whose picture has its corner at (x, y) of the frame, scored. */
+tm_pose_peak tm_pose_score(const tm_pose_run *run, int thread, const tm_pose_member *member,
+                           int64_t x, int64_t y);
+
+/* The same with the sums known, and the samples of the picture's box. */
+tm_pose_peak tm_pose_score_sums(const tm_pose_run *run, const tm_pose_member *member, int64_t x,
+                                int64_t y, const uint8_t *samples, ptrdiff_t stride, int64_t s_f,
+                                int64_t s_ff);
+
+/* Takes note of a scored position. */
+void tm_pose_note(tm_pose_run *run, const tm_pose_peak *peak);
+
+/* Good positions to begin with, the best first, none near another one. */
+enum { TM_POSE_GUESSES = 24 };
+typedef struct tm_pose_guesses {
+    tm_pose_peak list[TM_POSE_GUESSES];
+    int count;
+} tm_pose_guesses;
+
+/* Adds those of the class. Errors: MEMORY. */
+tm_status tm_pose_guess(const tm_pose_run *run, tm_pose_guesses *guesses);
+
+#endif

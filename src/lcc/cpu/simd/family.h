@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* The bounds of a family's members, for vectors of LANES lanes. */
+#include "lcc/cpu/kernels.h"
+
+/* What roundings may take off 1 - |p|^2 / |f|^2, besides what they make of p, and vf_root off a length. */
+#define FAMILY_ROUNDING 1e-5f
+#define FAMILY_ROOT (1 + 0x1p-10f)
+
+static void family_row(const tm_family *f, const tm_family_row *row)
+{
+    const vf tiny = vf_set1(0x1p-40f);
+
+    for (int x = 0; x < row->count; x += LANES) {
+        const vf inverse = vf_loadu(row->inverse + x);
+        vf z[TM_FAMILY_BASIS], rest = vf_set1(1 + 2 * f->error + FAMILY_ROUNDING), most = vf_set1(0);
+        for (int k = 0; k < f->basis; k++)
+            z[k] = vf_mul(vf_of_s32(v_load(row->products + k * row->step + x)), inverse);
+        for (int k = 0; k < f->basis; k += 2) {
+            vf a = vf_set1(0), b = vf_set1(0);
+            for (int j = 0; j <= k; j++) {
+                a = vf_nmadd(z[j], vf_set1(-f->solve[k][j]), a);
+                b = vf_nmadd(z[j], vf_set1(-f->solve[k + 1][j]), b);
+            }
+            b = vf_nmadd(z[k + 1], vf_set1(-f->solve[k + 1][k + 1]), b);
+            vf_storeu(row->coordinates + k * row->step_out + x, a);
+            vf_storeu(row->coordinates + (k + 1) * row->step_out + x, b);
+            const vf square = vf_add(vf_mul(a, a), vf_mul(b, b));
+            rest = vf_nmadd(a, a, vf_nmadd(b, b, rest));
+            most = vf_nmadd(vf_root(vf_add(square, tiny)), vf_set1(-FAMILY_ROOT * f->radius[k / 2]), most);
+        }
+        rest = vf_sqrt(vf_max(rest, vf_set1(0)));
+        vf_storeu(row->coordinates + f->basis * row->step_out + x, rest);
+        vf_storeu(row->most + x, vf_nmadd(rest, vf_set1(-f->rest), most));
+    }
+}
+
+/* Adds the members of this vector whose bound reaches least. */
+static __attribute__((noinline)) int add_members(vf sums, float least, int first, int end,
+                                                 int32_t *members, float *bounds, int count)
+{
+    float lanes[LANES];
+
+    vf_storeu(lanes, sums);
+    for (int i = 0; i < LANES && first + i < end; i++) {
+        if (lanes[i] >= least) {
+            bounds[count] = lanes[i];
+            members[count++] = first + i;
+        }
+    }
+    return count;
+}
+
+static int list_members(const tm_family *f, const float *coordinates, float least,
+                        int32_t *members, float *bounds)
+{
+    enum { AT_ONCE = TM_FAMILY_UNIT / LANES > 2 ? TM_FAMILY_UNIT / LANES : 2 };
+    const vf floor = vf_set1(least);
+    int count = 0;
+
+    for (int a = 0; a < f->padded; a += AT_ONCE * LANES) {
+        vf sums[AT_ONCE];
+        for (int i = 0; i < AT_ONCE; i++)
+            sums[i] = vf_set1(0);
+        for (int k = 0; k <= f->basis; k++) {
+            const vf of_window = vf_set1(-coordinates[k]);
+            const float *of_members = f->coordinates + (int64_t)k * f->padded + a;
+            for (int i = 0; i < AT_ONCE; i++)
+                sums[i] = vf_nmadd(vf_loadu(of_members + i * LANES), of_window, sums[i]);
+        }
+        for (int i = 0; i < AT_ONCE; i++)
+            if (vf_ge(sums[i], floor))
+                count = add_members(sums[i], least, a + i * LANES, f->count, members, bounds, count);
+    }
+    return count;
+}
+
+static void assign_family(tm_cpu_kernels *kernels)
+{
+    kernels->family_row = family_row;
+    kernels->list_members = list_members;
+}

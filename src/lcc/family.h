@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* Families: many templates on one disc, which few basis templates nearly make up, as a template turned
+ * to all angles does. By the products of a window with the basis a bound of its scores with all of them
+ * is known.
+ *
+ * Window f and template t, both centred on the disc's pixels, t of norm 1, P the projection on the
+ * basis:
+ *
+ *     <f, t> = <Pf, Pt> + <f - Pf, t - Pt> <= <Pf, Pt> + sqrt(|f|^2 - |Pf|^2) rest
+ *     rest^2 = 1 - |Pt|^2
+ *
+ * and the score is <f, t> / |f|. docs/exactness.md has the proof with its roundings. */
+#ifndef TMATCH_LCC_FAMILY_H
+#define TMATCH_LCC_FAMILY_H
+
+#include "lcc/pose.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    TM_FAMILY_BASIS = 32,  /* basis templates at most, in pairs */
+    TM_FAMILY_UNIT = 32,   /* arrays of the members are padded to a multiple of this */
+    TM_FAMILY_SIDE = 256,  /* columns and rows of the disc at most: sums of squares fit 32 bits */
+};
+
+typedef struct tm_family {
+    int width, height;   /* of the disc's box */
+    int64_t pixels;      /* in the disc */
+    int *first;          /* of each row: the first column in the disc, which is symmetric */
+    int count, padded;   /* members */
+    int basis;           /* an even number */
+    uint8_t *samples;    /* each basis template q, packed: q + 128, and 128 outside of the disc; the
+                            sum of q is 0 */
+    /* The products z with the basis make coordinates p of the window: p[i] = the sum over j <= i of
+     * solve[i][j] z[j]; then |Pf| = |p|. */
+    float solve[TM_FAMILY_BASIS][TM_FAMILY_BASIS];
+    /* basis rows with a member's coordinates in each column, and a row of rests; where there is no
+     * member, 0 and a rest of -2. */
+    float *coordinates;
+    float radius[TM_FAMILY_BASIS / 2]; /* of each pair of rows: the greatest length in it */
+    float rest;                        /* the greatest */
+    double rest_rms;
+    float error; /* what roundings in binary32 make p differ by at most, for |f| = 1 */
+} tm_family;
+
+/* Makes a family of posed templates of 8-bit gray, whose pictures have sizes of one parity and count
+ * in a common disc; of the disc's pixels alone. *family is empty where there is none, or it is too
+ * large, or has no variance. basis: at most so many. Errors: MEMORY. To be freed with
+ * tm_family_free. */
+tm_status tm_family_make(tm_family *family, const tm_posed *members, size_t count, int basis);
+void tm_family_free(tm_family *family);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* All poses of a template as families, for certified search: one for each parity of the posed
+ * pictures' width and height, as discs that lie on the same pixels have one. */
+#ifndef TMATCH_LCC_POSE_FAMILIES_H
+#define TMATCH_LCC_POSE_FAMILIES_H
+
+#include "lcc/family.h"
+#include "lcc/lcc.h"
+#include "lcc/pose_grid.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    TM_POSE_CLASSES = 4,
+    TM_POSE_PIXELS = 65536, /* of a posed picture at most: products fit 32 bits */
+    TM_POSE_STRIDE = 64,    /* rows of taps are padded to a multiple of this */
+};
+
+/* A posed template. */
+typedef struct tm_pose_member {
+    int64_t pose;
+    int width, height;
+    ptrdiff_t stride;
+    const int8_t *taps;   /* T - 128 where pixels count, else 0 */
+    const int8_t *counts; /* 1 where pixels count, else 0 */
+    int64_t pixels;
+    tm_scorer scorer;
+} tm_pose_member;
+
+typedef struct tm_pose_class {
+    tm_family family;
+    tm_pose_member *members;
+    size_t count;
+    bool whole;   /* the disc's pixels are all that count */
+    double share; /* of a member's variance that is the disc's: at least so much */
+    /* A few of the poses, in which the template has cells of the frame for pixels; empty where there
+     * is none. poses: the members that they are near to. */
+    tm_family coarse;
+    int64_t *poses;
+} tm_pose_class;
+
+typedef struct tm_pose_families {
+    tm_pose_class list[TM_POSE_CLASSES];
+    int count;
+    int cell;          /* columns and rows of a cell */
+    tm_poses poses;
+    int8_t *taps;      /* all members' */
+    const char *fault; /* why there is no certified search in these poses, a clause; NULL: there is */
+} tm_pose_families;
+
+/* Makes what a certified search by LCC needs of an 8-bit gray template, which *families then
+ * contains, with fault where there can be none. threads: to be used at most. basis: how many basis
+ * templates a family has at most. Errors: MEMORY. To be freed with tm_pose_families_free. */
+tm_status tm_pose_families_make(tm_pose_families *families, const tm_image *image,
+                                const tm_poses *poses, int threads);
+void tm_pose_families_free(tm_pose_families *families);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* A certified search for a template in all poses of a grid, for a device to make. */
+#ifndef TMATCH_LCC_POSE_SEARCH_H
+#define TMATCH_LCC_POSE_SEARCH_H
+
+#include "lcc/pose_families.h"
+#include "lcc/pose_peak.h"
+
+typedef struct tm_pose_search {
+    const tm_pose_families *families; /* without fault */
+    const tm_image *frame;            /* 8-bit gray without a mask */
+    tm_domain domain;
+    /* All peaks are found whose value reaches the floor; INT64_MAX: the best position alone. Where
+     * places are wanted, the floor is raised to what so many of them seem to score, but not above the
+     * ceiling; out: to what it was. */
+    int64_t floor, ceiling;
+    size_t wanted;
+    size_t most; /* positions that are held at a time */
+
+    tm_pose_peak best;   /* out: of all positions and poses */
+    tm_pose_peak *items; /* out: the peaks, the best first; the caller's to free */
+    size_t count;
+    int64_t pairs;  /* out: positions of all poses, */
+    int64_t scored; /* and those of them that were scored exactly */
+    bool declined;  /* out: that would be too many, and nothing has been found */
+} tm_pose_search;
+
+#endif

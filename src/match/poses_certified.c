@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* By certified search, on the CPU: what the exhaustive search finds, of positions that matter. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "clock.h"
+#include "cpu/cpu.h"
+#include "hash.h"
+#include "match/poses.h"
+
+#define TOO_MANY "too few positions would be left out"
+
+/* Nanoseconds, about, of one thread: to score a position exhaustively, and for each of its pixels; to
+ * make a pixel of a member and of its family; to look at a window by a family, and for each of its
+ * pixels. */
+#define POSITION_NS 8.0
+#define PRODUCTS_NS 0.01
+#define MAKE_NS 200.0
+#define LOOK_NS 80.0
+#define BASIS_NS 0.08
+
+/* Why it is not to be, a clause; NULL: it may be. */
+static const char *fault_of(const tm_matcher *m, const tm_image *frame, const tm_posed_template *t)
+{
+    if (m->settings.metric != TM_METRIC_LCC)
+        return "its bound is for LCC alone";
+    if (t->image.type != TM_SAMPLE_U8 || t->image.channels != 1)
+        return "its bound is for 8-bit gray alone";
+    if (frame->mask)
+        return "the frame has a mask";
+    if (m->settings.device == TM_DEVICE_CUDA || m->pool)
+        return "CUDA devices have none in poses";
+    return *t->families ? (*t->families)->fault : NULL;
+}
+
+/* Whether it is expected to be quicker, with what has to be made for it first. */
+static bool pays(const tm_image *frame, const tm_posed_template *t)
+{
+    const double scale = (double)tm_poses_turn(&t->poses, 0).scale / TM_POSE_UNIT;
+    const double pixels = (double)t->image.width * (double)t->image.height * scale * scale;
+    const double windows = (double)frame->width * (double)frame->height, poses = (double)t->count;
+    const double exhaustive = windows * poses * (POSITION_NS + PRODUCTS_NS * pixels);
+    const double making = *t->families ? 0 : poses * pixels * MAKE_NS;
+
+    return making + windows * (LOOK_NS + BASIS_NS * pixels) < exhaustive / 2;
+}
+
+/* The same picture in the same poses has the same. */
+static uint64_t hash_of(const tm_posed_template *t)
+{
+    const size_t bytes = (size_t)(tm_image_row_bytes(&t->image) * t->image.height);
+    uint64_t hash = hash_bytes(0, &t->poses.angles, sizeof t->poses.angles);
+    hash = hash_bytes(hash, &t->poses.scales, sizeof t->poses.scales);
+    return hash_bytes(hash, t->samples, bytes);
+}
+
+static tm_status prepare(const tm_posed_template *t)
+{
+    if (*t->families)
+        return TM_OK;
+    tm_pose_families *families = malloc(sizeof *families);
+    if (!families)
+        return TM_ERR_MEMORY;
+    const tm_status status = tm_pose_families_make(families, &t->image, &t->poses, t->threads);
+    if (status == TM_OK)
+        *t->families = families;
+    else
+        free(families);
+    return status;
+}
+
+static void say(tm_matcher *m, const tm_posed_template *t, const tm_pose_search *s)
+{
+    const tm_device_traits traits = tm_cpu_backend()->traits(m->cpu);
+
+    snprintf(m->device, sizeof m->device, "cpu");
+    m->algorithm = "direct";
+    m->plan[0] = '\0';
+    tm_matcher_say(m, "%zu pose%s certified (%.2g %% of positions scored exactly), direct on cpu, %s "
+                      "kernels, up to %d thread%s",
+                   t->count, t->count == 1 ? "" : "s",
+                   100 * (double)s->scored / (double)s->pairs, traits.kernels, traits.threads,
+                   traits.threads == 1 ? "" : "s");
+}
+
+bool tm_poses_certify(tm_matcher *m, const tm_image *frame, const tm_posed_template *t,
+                      tm_certified_poses *wanted, tm_pose_peaks *found, tm_status *status)
+{
+    const double start = clock_ms();
+
+    *status = TM_OK;
+    m->pose_fault = NULL;
+    if (!tm_matcher_wants_certified(m))
+        return false;
+    m->pose_fault = fault_of(m, frame, t);
+    if (m->pose_fault || (m->settings.strategy == TM_STRATEGY_AUTO && !pays(frame, t)))
+        return false;
+    const uint64_t hash = hash_of(t);
+    if (tm_pause_skips(&m->pose_pauses, hash)) {
+        m->pose_fault = TOO_MANY;
+        return false;
+    }
+    *status = prepare(t);
+    if (*status == TM_OK)
+        *status = tm_matcher_open_cpu(m);
+    if (*status != TM_OK) {
+        tm_matcher_fail_plain(m, *status);
+        return true;
+    }
+    m->pose_fault = fault_of(m, frame, t);
+    if (m->pose_fault)
+        return false;
+    tm_pose_search s = {.families = *t->families,
+                        .frame = frame,
+                        .domain = m->settings.domain,
+                        .floor = wanted->floor,
+                        .ceiling = wanted->ceiling,
+                        .wanted = wanted->wanted,
+                        .most = wanted->most};
+    *status = tm_cpu_match_poses(m->cpu, &s);
+    if (*status != TM_OK) {
+        tm_matcher_fail_plain(m, *status);
+        return true;
+    }
+    tm_pause_note(&m->pose_pauses, hash, !s.declined);
+    if (s.declined)
+        m->pose_fault = TOO_MANY;
+    if (s.declined || !s.pairs)
+        return false;
+    wanted->floor = s.floor;
+    *found = (tm_pose_peaks){.best = s.best, .items = s.items, .count = s.count};
+    m->certified = true;
+    m->windows += s.pairs;
+    m->scored += s.scored;
+    m->times.kernel += clock_ms() - start;
+    say(m, t, &s);
+    return true;
+}

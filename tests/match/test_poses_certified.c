@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* Certified search in poses against the exhaustive one, which test_poses.c compares with the oracle:
+ * the same bits of every match. */
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends.h"
+#include "check.h"
+#include "lcc/cpu/instruction_sets.h"
+#include "match/certified_scenes.h"
+
+typedef struct posed_problem {
+    scene scene;
+    tm_image tmpl;
+    uint8_t *mask;
+    tm_pose_grid grid;
+    tm_search search;
+    tm_settings settings;
+} posed_problem;
+
+static tm_image mask_some(posed_problem *p, const tm_image *image)
+{
+    tm_image masked = *image;
+    const int64_t n = image->width * image->height;
+
+    p->mask = malloc((size_t)n);
+    CHECK(p->mask);
+    memset(p->mask, 1, (size_t)n);
+    for (int64_t i = check_random_in(1, 5); i > 0; i--)
+        p->mask[check_random_in(0, image->width / 4)] = 0;
+    masked.mask = p->mask;
+    masked.mask_stride = (ptrdiff_t)image->width;
+    return masked;
+}
+
+static bool make_problem(posed_problem *p, uint32_t features)
+{
+    tm_pose_grid *g = &p->grid;
+    tm_search *s = &p->search;
+
+    *p = (posed_problem){.mask = NULL};
+    if (check_random() % 3)
+        scene_make_easy(&p->scene);
+    else
+        scene_make(&p->scene, 3e6);
+    if (p->scene.count == 0)
+        return false;
+    p->tmpl = p->scene.tmpls[0].image;
+    if (check_random() % 6 == 0)
+        p->tmpl = mask_some(p, &p->tmpl);
+    tm_pose_grid_default(g, sizeof *g);
+    g->angle_from = (double)check_random_in(-180, 180);
+    g->angle_to = g->angle_from + (double)check_random_in(0, 360);
+    g->angle_step = (double)check_random_in(100, 600) / 10;
+    if (check_random() % 2) {
+        g->scale_from = (double)check_random_in(80, 120) / 100;
+        g->scale_to = g->scale_from + (double)check_random_in(0, 30) / 100;
+        g->scale_step = 0.1;
+    }
+    g->support = (tm_support)check_random_in(0, 2);
+    tm_search_default(s, sizeof *s);
+    s->most = check_random_in(0, 4);
+    s->margin = (int)check_random_in(0, 1);
+    s->subpixel = check_random() % 4 == 0;
+    s->overlap = (double)check_random_in(0, 10) / 10;
+    if (!s->most || check_random() % 2)
+        s->min_score = (double)check_random_in(50, 100) / 100;
+    tm_settings_default(&p->settings, sizeof p->settings);
+    p->settings.device = TM_DEVICE_CPU;
+    p->settings.domain = p->scene.domain;
+    p->settings.threads = (int)check_random_in(1, 3);
+    p->settings.cpu_features = features;
+    return true;
+}
+
+static void free_problem(posed_problem *p)
+{
+    scene_free(&p->scene);
+    free(p->mask);
+}
+
+static tm_status match(const posed_problem *p, tm_strategy strategy, tm_posed_hits *hits, bool *certified)
+{
+    tm_settings settings = p->settings;
+    tm_posed_template *posed = NULL;
+    tm_matcher *matcher;
+
+    *hits = (tm_posed_hits){0};
+    settings.strategy = strategy;
+    CHECK_EQ(tm_matcher_create(&matcher, &settings), TM_OK);
+    tm_status status = tm_posed_template_create(&posed, matcher, &p->tmpl, &p->grid);
+    if (status == TM_OK)
+        status = tm_match_posed(matcher, &p->scene.frame.image, posed, &p->search, hits);
+    *certified = strcmp(tm_matcher_strategy(matcher), "certified") == 0;
+    tm_posed_template_destroy(&posed);
+    tm_matcher_destroy(&matcher);
+    return status;
+}
+
+static bool same_hit(const tm_posed_hit *a, const tm_posed_hit *b)
+{
+    tm_posed_hit left = *a, right = *b;
+    if (isnan(left.margin) && isnan(right.margin))
+        left.margin = right.margin = 0;
+    return memcmp(&left, &right, sizeof left) == 0;
+}
+
+static void compare(const posed_problem *p, const tm_posed_hits *a, const tm_posed_hits *b)
+{
+    if (!same_hit(&a->best, &b->best))
+        check_fail(__FILE__, __LINE__, "%s: best %.9g at (%g, %g), %g degrees, x %g, and exhaustively %.9g at (%g, %g), %g degrees, x %g",
+                   p->scene.text, a->best.score, a->best.center_x, a->best.center_y, a->best.angle, a->best.scale,
+                   b->best.score, b->best.center_x, b->best.center_y, b->best.angle, b->best.scale);
+    if (a->count != b->count)
+        check_fail(__FILE__, __LINE__, "%s: %zu matches, and exhaustively %zu", p->scene.text, a->count, b->count);
+    for (size_t i = 0; i < a->count; i++)
+        if (!same_hit(&a->items[i], &b->items[i]))
+            check_fail(__FILE__, __LINE__,
+                       "%s: match %zu scores %.9g, margin %.9g, at (%.9g, %.9g), %.9g degrees, x %.9g, and exhaustively "
+                       "%.9g, %.9g, (%.9g, %.9g), %.9g degrees, x %.9g",
+                       p->scene.text, i, a->items[i].score, a->items[i].margin, a->items[i].fine_x,
+                       a->items[i].fine_y, a->items[i].fine_angle, a->items[i].fine_scale, b->items[i].score,
+                       b->items[i].margin, b->items[i].fine_x, b->items[i].fine_y, b->items[i].fine_angle,
+                       b->items[i].fine_scale);
+}
+
+static void random_cases(uint32_t features)
+{
+    const int64_t cases = check_cases(4);
+    int64_t certified = 0, matches = 0;
+
+    for (int64_t i = 0; i < cases; i++) {
+        tm_posed_hits a, b;
+        bool was_certified, never;
+        posed_problem p;
+        if (make_problem(&p, features)) {
+            const tm_status status = match(&p, TM_STRATEGY_CERTIFIED, &a, &was_certified);
+            CHECK_EQ(status, match(&p, TM_STRATEGY_EXHAUSTIVE, &b, &never));
+            CHECK(!never);
+            if (status == TM_OK)
+                compare(&p, &a, &b);
+            certified += was_certified;
+            matches += (int64_t)b.count;
+            tm_posed_hits_free(&a);
+            tm_posed_hits_free(&b);
+        }
+        free_problem(&p);
+    }
+    printf("# %" PRId64 " cases, of which %" PRId64 " certified, %" PRId64 " matches, 0 differ\n", cases, certified, matches);
+    CHECK(cases < 12 || certified);
+}
+
+#define CPU_TESTS(HAVE, isa, name, bit, needed, detected) \
+    static void cpu_##isa(void)                           \
+    {                                                     \
+        random_cases(require_features(name));             \
+    }
+
+CPU_TESTS(, c, "none", , , )
+TM_EACH_INSTRUCTION_SET(CPU_TESTS)
+
+#define CPU_TEST(HAVE, isa, name, bit, needed, detected) TEST(cpu_##isa),
+
+int main(int argc, char **argv)
+{
+    static const check_test tests[] = {CPU_TEST(, c, , , , ) TM_EACH_INSTRUCTION_SET(CPU_TEST)};
+    return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
+}
