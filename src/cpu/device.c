@@ -269,6 +269,19 @@ static tm_status match_job(tm_device *d, tm_job *job, tm_message *message)
     return match_whole(d, job);
 }
 
+/* How many of the jobs, the first and those after it, share a mask. */
+static size_t masked_together(const tm_device *d, const tm_job *jobs, size_t count)
+{
+    size_t taken = 1;
+
+    if (d->reference || !has_planes(jobs) || jobs->tiling || !tm_cpu_takes(jobs))
+        return 1;
+    while (taken < count && taken < TM_SHARED_MASK && !jobs[taken].tiling &&
+           tm_jobs_share_mask(jobs, &jobs[taken]))
+        taken++;
+    return taken;
+}
+
 static tm_status cpu_match(tm_device *d, tm_job *jobs, size_t count, tm_work *work,
                            tm_message *message)
 {
@@ -282,8 +295,9 @@ static tm_status cpu_match(tm_device *d, tm_job *jobs, size_t count, tm_work *wo
             taken = match_certified(d, jobs + i, count - i, &status);
             continue;
         }
-        taken = 1;
-        status = match_job(d, &jobs[i], &why);
+        taken = masked_together(d, jobs + i, count - i);
+        status = taken > 1 ? tm_cpu_match_masked(&d->direct, jobs + i, (int)taken)
+                           : match_job(d, &jobs[i], &why);
 #if TM_HAVE_FFTW
         if (jobs[i].tiling && tm_job_is_f32(&jobs[i]) && d->fft)
             work->windows_again += tm_fft_cpu_again(d->fft);

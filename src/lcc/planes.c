@@ -41,6 +41,19 @@ const tm_template *tm_mask_plane(const tm_template *t)
     return t->mask ? t->planes[t->plane_count - 1] : NULL;
 }
 
+static bool wants_best_alone(const tm_job *job)
+{
+    return !job->map.data && !job->peaks;
+}
+
+bool tm_jobs_share_mask(const tm_job *a, const tm_job *b)
+{
+    const tm_template *one = a->tmpl, *other = b->tmpl;
+    return wants_best_alone(a) && wants_best_alone(b) && one->mask && other->mask &&
+           one->width == other->width && one->height == other->height && one->type == other->type &&
+           one->channels == other->channels && memcmp(one->mask, other->mask, (size_t)one->n) == 0;
+}
+
 void tm_plane_products_make(tm_plane_products *p, const tm_job *job, const tm_template *mask)
 {
     const tm_template *t = job->tmpl;

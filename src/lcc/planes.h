@@ -59,6 +59,13 @@ void tm_plane_products_make(tm_plane_products *products, const tm_job *job,
 /* Returns the plane of the template's mask, or NULL. */
 const tm_template *tm_mask_plane(const tm_template *tmpl);
 
+/* How many jobs can share what their mask makes. */
+enum { TM_SHARED_MASK = 16 };
+
+/* Whether two jobs of one frame and metric, which want neither maps nor peaks, have templates of one kind
+ * with the same mask. */
+bool tm_jobs_share_mask(const tm_job *a, const tm_job *b);
+
 /* Writes count bytes of a frame's plane from (x, y) on. */
 void tm_plane_row(const tm_plane_products *products, const tm_image *frame, int plane, int64_t x,
                   int64_t y, int64_t count, uint8_t *to);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cpu/cpu.h"
+#include "lcc/planes.h"
 #include "match/matcher.h"
 
 __attribute__((format(printf, 2, 3))) void tm_matcher_say(tm_matcher *m, const char *format, ...)
@@ -144,8 +145,17 @@ static void say_cpu(tm_matcher *m, const tm_job *job, const tm_plan *plan, const
     say_estimates(m, &plan->estimate);
 }
 
-/* Runs the first job, with as many of the next ones as leave windows out too, and says how many.
- * What it took may change the plan of the job after those. */
+/* Whether the device does less for both jobs together than for one after the other. */
+static bool go_together(const tm_job *a, const tm_plan *plan_a, const tm_job *b,
+                        const tm_plan *plan_b)
+{
+    if (plan_a->algorithm != TM_ALGORITHM_DIRECT || plan_b->algorithm != TM_ALGORITHM_DIRECT)
+        return false;
+    return plan_a->certified ? plan_b->certified : tm_jobs_share_mask(a, b);
+}
+
+/* Runs the first job, with as many of the next ones as go together with it, and says how many. What it
+ * took may change the plan of the job after those. */
 static size_t run_cpu(tm_matcher *m, tm_job *jobs, size_t count, tm_status *status)
 {
     enum { MOST = 16 };
@@ -154,10 +164,11 @@ static size_t run_cpu(tm_matcher *m, tm_job *jobs, size_t count, tm_status *stat
     size_t taken = 1;
 
     plans[0] = plan_cpu(m, jobs, m->settings.strategy);
-    for (; plans[0].certified && taken < count && taken < MOST; taken++) {
+    while (taken < count && taken < MOST && (plans[0].certified || tm_jobs_share_mask(jobs, &jobs[taken]))) {
         plans[taken] = plan_cpu(m, &jobs[taken], m->settings.strategy);
-        if (!plans[taken].certified)
+        if (!go_together(jobs, plans, &jobs[taken], &plans[taken]))
             break;
+        taken++;
     }
     snprintf(m->device, sizeof m->device, "cpu");
     m->plan[0] = '\0';

@@ -59,7 +59,7 @@ typedef struct run {
     tm_job *job;
     bool sums_32;
     tm_packed_taps packed;  /* the packed template, if sums_32 */
-    tm_tile_planes *planes; /* NULL if the job is plain */
+    tm_planes_job *planes; /* NULL if the job is plain */
     tm_certified *certified; /* NULL: exhaustively */
     size_t needed;   /* bytes of scratch */
 } run;
@@ -85,10 +85,12 @@ static void match_tile(void *context, void *memory, const tm_tile *whole, tm_can
             return;
         tm_certified_note_scored(r->certified, tile->width * tile->height);
     }
-    const tm_candidate candidate =
-        r->planes   ? tm_tile_of_planes(kernels, memory, r->job, r->planes, tile)
-        : r->sums_32 ? tm_tile_32(kernels, memory, r->job, &r->packed, tile)
-                     : tm_tile_64(kernels, memory, r->job, tile);
+    tm_candidate candidate;
+    if (r->planes)
+        tm_tile_of_planes(kernels, memory, r->planes, 1, tile, &candidate);
+    else
+        candidate = r->sums_32 ? tm_tile_32(kernels, memory, r->job, &r->packed, tile)
+                               : tm_tile_64(kernels, memory, r->job, tile);
     if (tm_candidate_beats(candidate, *best))
         *best = candidate;
     if (r->certified)
@@ -105,7 +107,7 @@ static bool pack(run *r)
     if (r->planes) {
         if (!tm_memory_fit(&cpu->taps, tm_tile_planes_taps_size(r->job)))
             return false;
-        tm_tile_planes_pack(r->planes, &cpu->kernels, r->job, cpu->taps.data);
+        tm_tile_planes_pack(&r->planes->planes, &cpu->kernels, r->job, cpu->taps.data);
     } else if (r->sums_32) {
         if (!tm_memory_fit(&cpu->taps, tm_packed_taps_size(r->packed.w, r->packed.h)))
             return false;
@@ -118,7 +120,7 @@ static bool pack(run *r)
 static size_t scratch_size(const run *r, const tm_tiles *tiles)
 {
     const int64_t width = tiles->width, height = tiles->height;
-    const size_t exhaustive = r->planes    ? tm_tile_of_planes_size(r->job, r->planes, width, height)
+    const size_t exhaustive = r->planes    ? tm_tile_of_planes_size(r->planes, 1, width, height)
                               : r->sums_32 ? tm_tile_32_size(r->job, width, height)
                                            : tm_tile_64_size(r->job, width, height);
     const size_t certified =
@@ -201,7 +203,7 @@ tm_status tm_cpu_match(tm_cpu *cpu, tm_job *job, const tm_certified_plan *plan)
              .sums_32 = fits_32_bits(t),
              .packed = {.w = (int)t->width, .h = (int)t->height}};
     tm_certified certified;
-    tm_tile_planes planes;
+    tm_planes_job planes = {.job = job};
     int searches = plan != NULL;
 
     if (plan) {
@@ -211,12 +213,12 @@ tm_status tm_cpu_match(tm_cpu *cpu, tm_job *job, const tm_certified_plan *plan)
         r.certified = &certified;
     }
     if (!tm_job_is_plain(job)) {
-        tm_tile_planes_make(&planes, job);
+        tm_tile_planes_make(&planes.planes, job);
         r.planes = &planes;
     }
     if (!pack(&r)) /* after the guess, which packs its own */
         return TM_ERR_MEMORY;
-    const bool small = r.planes && wants_small_tiles(r.planes);
+    const bool small = r.planes && wants_small_tiles(&planes.planes);
     const tm_tiles tiles = plan    ? certified_tiles(job, threads)
                            : small ? tile_map(g, threads, SMALL_TILE_WIDTH, SMALL_TILE_HEIGHT)
                                    : tile_map(g, threads, TILE_WIDTH, TILE_HEIGHT);
@@ -232,6 +234,74 @@ tm_status tm_cpu_match(tm_cpu *cpu, tm_job *job, const tm_certified_plan *plan)
     if (tm_candidate_beats(certified.found, job->best))
         job->best = certified.found;
     job->scored = certified.scored;
+    return status;
+}
+
+/* Jobs that share a mask, seen by all threads. */
+typedef struct masked_run {
+    run run; /* its scratch memory */
+    tm_job *jobs;
+    int count;
+} masked_run;
+
+static void *begin_masked(void *context, int thread)
+{
+    masked_run *r = context;
+    return begin(&r->run, thread);
+}
+
+static void match_masked_tile(void *context, void *memory, const tm_tile *tile, tm_candidate *best)
+{
+    const masked_run *r = context;
+    tm_candidate found[TM_SHARED_MASK];
+
+    (void)best; /* each job has its own */
+    tm_tile_of_planes(&r->run.cpu->kernels, memory, r->run.planes, r->count, tile, found);
+#pragma omp critical(tm_masked_best)
+    for (int k = 0; k < r->count; k++) {
+        if (tm_candidate_beats(found[k], r->jobs[k].best))
+            r->jobs[k].best = found[k];
+    }
+}
+
+static bool pack_masked(masked_run *r)
+{
+    tm_cpu *cpu = r->run.cpu;
+    const size_t size = round_up((int64_t)tm_tile_planes_taps_size(r->jobs), 64);
+
+    if (!tm_memory_fit(&cpu->taps, size * (size_t)r->count))
+        return false;
+    for (int k = 0; k < r->count; k++)
+        tm_tile_planes_pack(&r->run.planes[k].planes, &cpu->kernels, &r->jobs[k],
+                            (char *)cpu->taps.data + (size_t)k * size);
+    return true;
+}
+
+tm_status tm_cpu_match_masked(tm_cpu *cpu, tm_job *jobs, int count)
+{
+    const int threads = threads_for(cpu, jobs);
+    masked_run r = {.run = {.cpu = cpu}, .jobs = jobs, .count = count};
+    tm_job map = *jobs;
+    tm_status status = TM_ERR_MEMORY;
+
+    r.run.planes = calloc((size_t)count, sizeof *r.run.planes);
+    for (int k = 0; r.run.planes && k < count; k++) {
+        jobs[k].best = (tm_candidate)TM_NO_CANDIDATE;
+        jobs[k].scored = jobs[k].geometry.map_width * jobs[k].geometry.map_height;
+        r.run.planes[k].job = &jobs[k];
+        tm_tile_planes_make(&r.run.planes[k].planes, &jobs[k]);
+    }
+    if (r.run.planes && pack_masked(&r)) {
+        const bool small = wants_small_tiles(&r.run.planes->planes);
+        const tm_tiles tiles =
+            tile_map(&map.geometry, threads, small ? SMALL_TILE_WIDTH : TILE_WIDTH,
+                     small ? SMALL_TILE_HEIGHT : TILE_HEIGHT);
+        r.run.needed = tm_tile_of_planes_size(r.run.planes, count, tiles.width, tiles.height);
+        status = tm_tiles_match(
+            &map, &tiles, threads,
+            &(tm_tile_work){.context = &r, .begin = begin_masked, .match = match_masked_tile});
+    }
+    free(r.run.planes);
     return status;
 }
 

@@ -41,6 +41,10 @@ struct tm_certified_plan; /* certified.h */
  * Errors: MEMORY. */
 tm_status tm_cpu_match(tm_cpu *cpu, tm_job *job, const struct tm_certified_plan *certified);
 
+/* The best matches of up to TM_SHARED_MASK jobs of one frame that it takes and that share their mask; sets
+ * their scored. Errors: MEMORY. */
+tm_status tm_cpu_match_masked(tm_cpu *cpu, tm_job *jobs, int count);
+
 /* The best matches of up to TM_CERTIFIED_GROUP templates of one size in one frame, by certified search:
  * sets each job's best and scored, or its declined. The jobs want neither maps nor peaks, the levels have
  * the same blocks, and no plan is in_tiles. Errors: MEMORY. */

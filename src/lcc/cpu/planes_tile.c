@@ -12,7 +12,7 @@ typedef struct planes_tile {
     uint8_t *staged[TM_TILE_PLANES]; /* a row of zeros lies above */
     uint32_t *planes[TM_TILE_PLANES];
     tm_columns columns[TM_TILE_PLANES];
-    int32_t *products[TM_MAX_PRODUCTS];
+    int32_t *products[TM_SHARED_MASK][TM_MAX_PRODUCTS]; /* of each job */
     uint8_t *pass; /* a row's blocks */
 } planes_tile;
 
@@ -25,9 +25,25 @@ static void carve_columns(tm_columns *c, tm_carver *carver, int64_t columns)
     c->prefix_sq = carve(carver, TM_SLIDE_ROWS * columns * 4);
 }
 
-static size_t carve_planes_tile(planes_tile *n, char *memory, const tm_job *job,
-                                const tm_tile_planes *p, int64_t width, int64_t height)
+/* The mask's products are the first job's, and all others point to them. */
+static void carve_products(planes_tile *n, tm_carver *carver, const tm_planes_job *jobs, int count,
+                           int64_t padded)
 {
+    for (int k = 0; k < count; k++) {
+        const tm_plane_products *p = &jobs[k].planes.products;
+        const tm_template *mask = tm_mask_plane(jobs[k].job->tmpl);
+        for (int i = 0; i < p->count; i++)
+            n->products[k][i] = k && p->product[i].taps == mask
+                                    ? n->products[0][i]
+                                    : carve(carver, ROWS_AT_ONCE * padded * 4);
+    }
+}
+
+static size_t carve_planes_tile(planes_tile *n, char *memory, const tm_planes_job *jobs, int count,
+                                int64_t width, int64_t height)
+{
+    const tm_job *job = jobs->job;
+    const tm_tile_planes *p = &jobs->planes;
     tm_carver carver = {memory, 0};
     int64_t padded = round_up(width, TM_BLOCK), w = job->tmpl->width, h = job->tmpl->height;
     int64_t columns = round_up(padded + w, TM_BLOCK);
@@ -46,17 +62,15 @@ static size_t carve_planes_tile(planes_tile *n, char *memory, const tm_job *job,
         if (p->slid[i])
             carve_columns(&n->columns[i], &carver, columns);
     }
-    for (int i = 0; i < p->products.count; i++)
-        n->products[i] = carve(&carver, ROWS_AT_ONCE * padded * 4);
+    carve_products(n, &carver, jobs, count, padded);
     n->pass = carve(&carver, padded / TM_BLOCK);
     return carver.used;
 }
 
-size_t tm_tile_of_planes_size(const tm_job *job, const tm_tile_planes *p, int64_t width,
-                              int64_t height)
+size_t tm_tile_of_planes_size(const tm_planes_job *jobs, int count, int64_t width, int64_t height)
 {
     planes_tile n;
-    return carve_planes_tile(&n, NULL, job, p, width, height);
+    return carve_planes_tile(&n, NULL, jobs, count, width, height);
 }
 
 /* Columns [x, x + count) of a plane's row y, with zeros outside the frame. */
@@ -111,12 +125,15 @@ static void stage(const tm_cpu_kernels *kernels, const planes_tile *n, const tm_
     }
 }
 
+/* Makes the products of job k, those of the mask with the first. */
 static void correlate(const tm_cpu_kernels *kernels, const planes_tile *n, const tm_tile_planes *p,
-                      int top, int rows)
+                      int k, int top, int rows)
 {
     for (int i = 0; i < p->products.count; i++) {
         const int plane = p->products.product[i].plane;
-        kernels->correlate(n->products[i], n->padded, &p->packed[p->product_packed[i]],
+        if (k && n->products[k][i] == n->products[0][i])
+            continue;
+        kernels->correlate(n->products[k][i], n->padded, &p->packed[p->product_packed[i]],
                            n->staged[plane] + top * n->stride, n->planes[plane] + top * n->stride,
                            n->stride, rows, n->padded / TM_BLOCK);
     }
@@ -133,14 +150,14 @@ static void slide(const tm_cpu_kernels *kernels, const planes_tile *n, const tm_
     }
 }
 
-/* Points the row's sources to row y of the products and row slid of the prefixes. */
-static void find_sources(tm_source_row *row, const planes_tile *n, const tm_tile_planes *p, int y,
-                         int slid)
+/* Points the row's sources to row y of job k's products and row slid of the prefixes. */
+static void find_sources(tm_source_row *row, const planes_tile *n, const tm_tile_planes *p, int k,
+                         int y, int slid)
 {
     for (int i = 0; i < row->first[TM_SUMS]; i++) {
         const tm_tile_source *from = &p->source[i];
         if (from->of == TM_OF_PRODUCT) {
-            row->source[i].products = n->products[from->index] + y * n->padded;
+            row->source[i].products = n->products[k][from->index] + y * n->padded;
         } else {
             const tm_columns *c = &n->columns[from->index];
             row->source[i].prefix =
@@ -149,29 +166,47 @@ static void find_sources(tm_source_row *row, const planes_tile *n, const tm_tile
     }
 }
 
-tm_candidate tm_tile_of_planes(const tm_cpu_kernels *kernels, char *memory, const tm_job *job,
-                               const tm_tile_planes *p, const tm_tile *tile)
+static void begin_rows(tm_planes_row *rows, const planes_tile *n, const tm_planes_job *jobs,
+                       int count, const tm_tile *tile)
 {
-    tm_planes_row row = {
-        .job = job, .planes = p, .row = p->row, .reject = p->reject, .best = TM_NO_PLANES_BEST};
+    for (int k = 0; k < count; k++) {
+        const tm_tile_planes *p = &jobs[k].planes;
+        rows[k] = (tm_planes_row){.job = jobs[k].job,
+                                  .planes = p,
+                                  .row = p->row,
+                                  .reject = p->reject,
+                                  .best = TM_NO_PLANES_BEST};
+        rows[k].row.blocks = n->padded / TM_BLOCK;
+        rows[k].row.plane = n->plane;
+        rows[k].pass = n->pass;
+        rows[k].width = (int)tile->width;
+    }
+}
+
+void tm_tile_of_planes(const tm_cpu_kernels *kernels, char *memory, const tm_planes_job *jobs,
+                       int count, const tm_tile *tile, tm_candidate *best)
+{
+    const tm_tile_planes *p = &jobs->planes;
+    tm_planes_row rows[TM_SHARED_MASK];
     planes_tile n;
 
-    carve_planes_tile(&n, memory, job, p, tile->width, tile->height);
-    stage(kernels, &n, job, p, tile);
-    row.row.blocks = n.padded / TM_BLOCK;
-    row.row.plane = n.plane;
-    row.pass = n.pass;
-    row.width = (int)tile->width;
+    carve_planes_tile(&n, memory, jobs, count, tile->width, tile->height);
+    stage(kernels, &n, jobs->job, p, tile);
+    begin_rows(rows, &n, jobs, count, tile);
     for (int top = 0; top < tile->height; top += ROWS_AT_ONCE) {
-        const int rows = (int)smaller(ROWS_AT_ONCE, tile->height - top);
-        correlate(kernels, &n, p, top, rows);
-        for (int y = 0; y < rows; y++) {
+        const int height = (int)smaller(ROWS_AT_ONCE, tile->height - top);
+        for (int k = 0; k < count; k++)
+            correlate(kernels, &n, &jobs[k].planes, k, top, height);
+        for (int y = 0; y < height; y++) {
             const int slid = y % TM_SLIDE_ROWS;
             if (slid == 0)
-                slide(kernels, &n, p, job, top + y, (int)smaller(TM_SLIDE_ROWS, rows - y));
-            find_sources(&row.row, &n, p, y, slid);
-            tm_planes_row_score(kernels, &row, tile->x, tile->y + top + y, tile->scan);
+                slide(kernels, &n, p, jobs->job, top + y, (int)smaller(TM_SLIDE_ROWS, height - y));
+            for (int k = 0; k < count; k++) {
+                find_sources(&rows[k].row, &n, &jobs[k].planes, k, y, slid);
+                tm_planes_row_score(kernels, &rows[k], tile->x, tile->y + top + y, tile->scan);
+            }
         }
     }
-    return tm_planes_row_best(&row);
+    for (int k = 0; k < count; k++)
+        best[k] = tm_planes_row_best(&rows[k]);
 }

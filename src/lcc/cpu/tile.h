@@ -140,10 +140,16 @@ void tm_reject_make(tm_tile_planes *planes);
 /* Lets windows that score less than this be rejected. */
 void tm_reject_set(tm_reject *reject, float least);
 
-/* Templates of at most TM_PACKED_TAPS, of any job. */
-tm_candidate tm_tile_of_planes(const tm_cpu_kernels *kernels, char *memory, const tm_job *job,
-                               const tm_tile_planes *planes, const tm_tile *tile);
-size_t tm_tile_of_planes_size(const tm_job *job, const tm_tile_planes *planes, int64_t width,
-                              int64_t height);
+/* A job and how its sums are made. */
+typedef struct tm_planes_job {
+    const tm_job *job;
+    tm_tile_planes planes;
+} tm_planes_job;
+
+/* Templates of at most TM_PACKED_TAPS, of any job; or of up to TM_SHARED_MASK jobs that share a mask,
+ * of which what the mask makes is made once. Writes each job's best. */
+void tm_tile_of_planes(const tm_cpu_kernels *kernels, char *memory, const tm_planes_job *jobs,
+                       int count, const tm_tile *tile, tm_candidate *best);
+size_t tm_tile_of_planes_size(const tm_planes_job *jobs, int count, int64_t width, int64_t height);
 
 #endif
