@@ -26,20 +26,27 @@ enum { WIDTH = 13, HEIGHT = 9, PIXELS = WIDTH * HEIGHT };
 static const char *folder;
 static uint8_t noise[PIXELS * 8], palette[256 * 3];
 
-/* With control bytes of 0, and with some that are drawn. */
-static void put(const char *target, const void *data, size_t size)
+static void put_exactly(const char *target, const void *data, size_t size)
 {
     static unsigned number;
     char path[4096];
     snprintf(path, sizeof path, "%s/%s", folder, target);
     mkdir(path, 0777);
-    for (int i = 0; i < 2; i++) {
-        const uint64_t control = i ? check_random() : 0;
-        snprintf(path, sizeof path, "%s/%s/%03u", folder, target, number++);
-        FILE *file = fopen(path, "wb");
-        CHECK(file && fwrite(data, 1, size, file) == size && fwrite(&control, FUZZ_CONTROL, 1, file) == 1);
-        CHECK(fclose(file) == 0);
-    }
+    snprintf(path, sizeof path, "%s/%s/%03u", folder, target, number++);
+    FILE *file = fopen(path, "wb");
+    CHECK(file && fwrite(data, 1, size, file) == size && fclose(file) == 0);
+}
+
+/* With control bytes of 0, and with some that are drawn. */
+static void put(const char *target, const void *data, size_t size)
+{
+    uint8_t *input = calloc(1, size + FUZZ_CONTROL);
+    CHECK(input);
+    memcpy(input, data, size);
+    put_exactly(target, input, size + FUZZ_CONTROL);
+    picture_noise(input + size, FUZZ_CONTROL);
+    put_exactly(target, input, size + FUZZ_CONTROL);
+    free(input);
 }
 
 static void put_text(const char *target, const char *text)
@@ -208,8 +215,8 @@ static void webps(void)
 
 static void put_number(bytes *file, uint64_t value, int count)
 {
-    for (int i = 0; i < count; i++)
-        file->data[file->size++] = (uint8_t)(value >> 8 * i);
+    for (int i = 0; i < count; i++, value >>= 8)
+        file->data[file->size++] = (uint8_t)value;
 }
 
 static void bmps(void)
@@ -333,6 +340,13 @@ static void logs(void)
 static void problems(void)
 {
     uint8_t drawn[512];
+    for (int i = 0; i < 24; i++) {
+        picture_noise(drawn, sizeof drawn);
+        memcpy(drawn + 64, &(uint32_t){(uint32_t)i}, FUZZ_CONTROL); /* each kind, without a failure */
+        put_exactly("outputs", drawn, 64 + FUZZ_CONTROL);
+        memcpy(drawn + sizeof drawn - FUZZ_CONTROL, &(uint32_t){(uint32_t)(i | 64 | i << 12 | i % 4 * 32)}, FUZZ_CONTROL);
+        put_exactly("outputs", drawn, sizeof drawn);
+    }
     for (int i = 0; i < 64; i++) {
         picture_noise(drawn, sizeof drawn);
         drawn[0] = (uint8_t)i;

@@ -10,7 +10,7 @@
 #include "fuzz.h"
 #include "io/io.h"
 
-enum { PIPE_HOLDS = 65536, MOST_PICTURES = 64, MOST_DECODED = 8, MOST_BYTES = 1 << 20 };
+enum { PIPE_HOLDS = 65536, MOST_PICTURES = 64, MOST_DECODED = 8, MOST_BYTES = 1 << 20, MOST_READS = 256 };
 
 typedef struct found {
     size_t sizes[MOST_PICTURES], count;
@@ -75,7 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size = size < PIPE_HOLDS ? size : PIPE_HOLDS;
     const found whole = read_pictures(data, size, true, false);
 
-    fuzz_shorten_reads((control & 63) + 1, 0);
+    fuzz_shorten_reads((control & 63) + 1 + size / MOST_READS, 0);
     const found torn = read_pictures(data, size, false, control & 64);
     fuzz_shorten_reads(0, 0);
     if (whole.count != torn.count || whole.end != torn.end || whole.offset != torn.offset ||
