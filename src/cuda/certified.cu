@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "cuda/context.cuh"
+#include "cuda/costs.h"
 #include "cuda/estimate.h"
 
-/* More than the roundings of a sum and a product in binary32; and as much as to make up for a scale
- * that was raised so, where the product is negative. */
+/* More than the rounding to binary32; and than those of all that makes a bound. */
 #define ABOVE (1 + 0x1p-18)
-#define FAR_ABOVE (1 + 0x1p-16)
+#define FACTOR_ABOVE (1 + 0x1p-12)
 
 void tm_certified_drop(tm_certified_group *group)
 {
@@ -61,25 +61,36 @@ typedef struct parts {
 static parts parts_of(const tm_certified_level *level, const tm_template *t)
 {
     parts p = {};
-    p.words = (size_t)level->groups * level->pairs * 32 * sizeof(uint4);
+    /* and one row more, which is read ahead */
+    p.words = ((size_t)level->groups * level->pairs * 2 + 1) * 32 * sizeof(uint4);
     p.size = p.words + (size_t)level->row_words * (size_t)t->height * 4;
     p.size = (p.size + 255) / 256 * 256;
     return p;
 }
 
-/* The shift's lines of fragments: lanes 4 * line + k have bytes 4k on of lines line and line + 8, of
- * two rows. A line is one of four shifts at one of four places. */
-static void put_taps(uint8_t *fragments, const tm_certified_level *level, const int8_t *taps,
+/* The half-precision number of an integer of at most 11 bits and a sign. */
+static uint16_t half_of(int v)
+{
+    const unsigned magnitude = (unsigned)abs(v);
+    unsigned exponent = 0;
+    while (magnitude >> exponent > 1)
+        exponent++;
+    return (uint16_t)(v ? (v < 0) << 15 | (exponent + 15) << 10 | (magnitude << (10 - exponent) & 1023) : 0);
+}
+
+/* The shift's lines of fragments: lanes 4 * line + k have numbers 2k and 2k + 8 on, two each, of lines
+ * line and line + 8. A line is one of four shifts at one of four places. */
+static void put_taps(uint16_t *fragments, const tm_certified_level *level, const int16_t *taps,
                      int shift)
 {
     const tm_cells *cells = &level->cells;
     for (int y = 0; y < cells->down; y++) {
         for (int place = 0; place < 4; place++) {
-            const int line = shift % 4 * 4 + place, reg = line / 8 + y % 2 * 2;
+            const int line = shift % 4 * 4 + place;
             for (int x = 0; x < cells->across; x++) {
-                const int k = x + place, lane = line % 8 * 4 + k / 4;
-                const int at = (shift / 4 * level->pairs + y / 2) * 32 + lane;
-                fragments[(at * 4 + reg) * 4 + k % 4] = (uint8_t)taps[y * cells->across + x];
+                const int k = x + place, lane = line % 8 * 4 + k % 8 / 2, reg = line / 8 + k / 8 * 2;
+                const int at = (shift / 4 * level->pairs * 2 + y) * 32 + lane;
+                fragments[(at * 4 + reg) * 2 + k % 2] = half_of(taps[y * cells->across + x]);
             }
         }
     }
@@ -88,26 +99,26 @@ static void put_taps(uint8_t *fragments, const tm_certified_level *level, const 
 static void fill_level(uint8_t *memory, tm_certified_level *level, const parts *p,
                        const tm_template *t)
 {
-    const int size = level->cells.size;
-    const int64_t most = tm_cells_most(&level->cells, t);
-    double eps2 = 0, delta2 = 0, part = 0, scale = 0;
+    const int size = level->cells.size, count = level->cells.across * level->cells.down,
+              drop = level->rounding.drop;
+    const double taps_scale = tm_cells_scale(&level->cells, t);
+    double eps2 = 0, delta2 = 0, scale = 0;
     int64_t weight = 0;
 
     for (int shift = 0; shift < size * size; shift++) {
         tm_cells_shift s;
-        tm_cells_shift_make(&s, &level->cells, t, shift % size, shift / size, most);
-        put_taps(memory + p->fragments, level, s.taps, shift);
+        tm_cells_shift_make(&s, &level->cells, t, shift % size, shift / size, taps_scale);
+        put_taps((uint16_t *)(memory + p->fragments), level, s.taps, shift);
         eps2 = fmax(eps2, s.eps2);
         delta2 = fmax(delta2, s.delta2);
-        part = fmax(part, s.part);
         scale = fmax(scale, s.scale);
         weight = s.weight > weight ? s.weight : weight;
     }
     level->eps = (float)(sqrt(eps2) * ABOVE);
-    level->delta = (float)(sqrt(delta2) * ABOVE);
-    level->most_part = (float)(part * ABOVE);
-    level->scale = (float)(scale * ABOVE);
-    level->error = (float)((double)weight / 2 * FAR_ABOVE);
+    level->slack = (float)(sqrt(delta2) * ABOVE);
+    level->factor = (float)(254 * FACTOR_ABOVE * count * pow(scale * (1 << drop), 2));
+    level->narrow = (int64_t)count * 255 * size * size < 1 << 17; /* twice its root's greatest */
+    level->error = drop ? (float)((double)weight / 2 * ABOVE) : 0;
     for (int64_t y = 0; y < t->height; y++)
         memcpy(memory + p->words + (size_t)y * level->row_words * 4, t->samples + y * t->width,
                (size_t)t->width);
@@ -119,10 +130,12 @@ cudaError_t tm_certified_prepare(tm_certified_group *group, const tm_template *t
     tm_certified_level level = {};
     if (!tm_cells_choose(&level.cells, templates->width, templates->height))
         return cudaErrorNotSupported;
+    level.rounding = tm_cells_rounding_of(level.cells.size);
     level.groups = (level.cells.size * level.cells.size + 3) / 4;
     level.pairs = (level.cells.down + 1) / 2;
     level.row_words = (int)((templates->width + 3) / 4);
     const parts p = parts_of(&level, templates);
+    group->early = tm_certified_can_be_early();
     uint8_t *memory = (uint8_t *)calloc(count, p.size);
     group->levels = (tm_certified_level *)malloc(count * sizeof *group->levels);
     cudaError_t error = memory && group->levels ? tm_device_malloc(&group->memory, count * p.size)
@@ -152,6 +165,7 @@ static tm_certified_job job_of(const tm_launch *l, size_t index)
     j.variance = (float)t->variance;
     j.best = l->job.best + index;
     j.count = (tm_certified_count *)(l->job.best + l->group->count) + index;
+    j.early = l->group->certified.early;
     return j;
 }
 
@@ -160,7 +174,7 @@ cudaError_t tm_certified_fit(tm_cuda *cuda, const tm_launch *l)
     tm_certified_job job = job_of(l, 0);
     tm_certified_cover(&job);
     TRY(tm_buffer_fit(&cuda->certified, tm_certified_bytes(&job)));
-    return cudaMemsetAsync(cuda->certified.data, 0, sizeof *job.state, cuda->stream);
+    return cudaMemsetAsync(cuda->certified.data, 0, tm_certified_cleared(&job), cuda->stream);
 }
 
 /* The rows of cell windows in whole tiles that need no more of the frame than the map's first rows. */
@@ -168,6 +182,38 @@ static int whole_tiles(const tm_certified_job *job, int64_t rows)
 {
     const int count = (int)((rows - 1) / job->level.cells.size) + 1;
     return count / job->tile_height * job->tile_height;
+}
+
+/* Sets what is taken for the times of a cell window's windows and of a tile, in nanoseconds. */
+static void set_costs(tm_tensor_list *list, const tm_template *t, const tm_cells *cells)
+{
+    const double n = (double)t->n;
+    list->other = (float)(cells->size * cells->size *
+                          (TM_CUDA_CERTIFIED_WINDOW_NS + n * TM_CUDA_CERTIFIED_WINDOW_TAP_NS));
+    list->tile = (float)(TM_CUDA_CERTIFIED_TILE_NS + n * TM_CUDA_CERTIFIED_TILE_TAP_NS);
+    list->call = (float)TM_CUDA_CERTIFIED_TILES_NS;
+}
+
+/* After all bounds. */
+static cudaError_t search(tm_cuda *cuda, const tm_launch *l, tm_certified_job *job)
+{
+    const int multiprocessors = cuda->traits.multiprocessors;
+    const bool tiles = l->on_tensor_cores && l->group->count == 1 &&
+                       tm_tensor_can_list(&cuda->tensor, l->job.width, l->job.height);
+
+    if (tiles)
+        set_costs(&job->tiles, l->group->keys, &job->level.cells);
+    else
+        job->tiles_down = 0;
+    TRY(tm_certified_list(job, multiprocessors, cuda->stream));
+    if (tiles) {
+        tm_tensor_job t = l->tensor;
+        t.map = NULL;
+        t.list = job->tiles;
+        t.best = &job->state->of_tiles;
+        TRY(tm_tensor_launch_listed(&cuda->tensor, &t, job->early, cuda->stream));
+    }
+    return tm_certified_score(job, multiprocessors, cuda->stream);
 }
 
 cudaError_t tm_certified_rows(tm_cuda *cuda, const tm_launch *l, int64_t first, int64_t end)
@@ -181,10 +227,13 @@ cudaError_t tm_certified_rows(tm_cuda *cuda, const tm_launch *l, int64_t first, 
         const bool alone = l->group->count == 1;
         const int from = first == 0 || !alone ? 0 : whole_tiles(&job, first),
                   to = end == height ? job.cells_down : whole_tiles(&job, end);
-        if (from < to && (alone || end == height))
+        if (from < to && (alone || end == height)) {
+            if (i == 0) /* others have the same cells */
+                TRY(tm_certified_cells(&job, from, to, cuda->stream));
             TRY(tm_certified_bound(&job, from, to, cuda->stream));
+        }
         if (end == height)
-            TRY(tm_certified_survivors(&job, cuda->traits.multiprocessors, cuda->stream));
+            TRY(search(cuda, l, &job));
     }
     return cudaSuccess;
 }

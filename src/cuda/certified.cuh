@@ -10,6 +10,7 @@
 typedef struct tm_certified_group {
     void *memory; /* NULL: none */
     tm_certified_level *levels; /* on the host, one a template */
+    bool early;
     int rest;      /* frames to be searched exhaustively, after one that left too many windows */
     int last_rest; /* how many those were, half as many with each frame since */
 } tm_certified_group;

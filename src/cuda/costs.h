@@ -43,11 +43,19 @@ static const tm_direct_costs tm_cuda_f32_costs = {NULL, 0.039, 0.00045, 0.000135
 /* Certified search: a cell window costs TM_CUDA_CERTIFIED_CELL_NS and each instruction of its
  * products, of 32 cell windows, TM_CUDA_CERTIFIED_PRODUCT_NS; its scores then TM_CUDA_CERTIFIED_SCORED
  * of what all take, or where eps is above TM_CUDA_CERTIFIED_EPS as much as all. Set by hand. */
-#define TM_CUDA_CERTIFIED_CALL_NS 2.4e4
-#define TM_CUDA_CERTIFIED_CELL_NS 0.0038
-#define TM_CUDA_CERTIFIED_PRODUCT_NS 0.0014
+#define TM_CUDA_CERTIFIED_CALL_NS 2.2e4
+#define TM_CUDA_CERTIFIED_CELL_NS 0.0043
+#define TM_CUDA_CERTIFIED_PRODUCT_NS 0.00048
 #define TM_CUDA_CERTIFIED_SCORED 0.1
 #define TM_CUDA_CERTIFIED_EPS 0.8
+
+/* A window that is left, and each of its pixels; a tile of the tensor cores, and each of the template's
+ * pixels; and what tiles take besides. Set by hand. */
+#define TM_CUDA_CERTIFIED_WINDOW_NS 0.55
+#define TM_CUDA_CERTIFIED_WINDOW_TAP_NS 4e-5
+#define TM_CUDA_CERTIFIED_TILE_NS 12
+#define TM_CUDA_CERTIFIED_TILE_TAP_NS 0.016
+#define TM_CUDA_CERTIFIED_TILES_NS 6000
 
 static const tm_fft_length tm_cuda_fft_lengths[] = {
     /* cuda lengths: fitted */

@@ -106,7 +106,7 @@ static double certified_launch_ms(const tm_cuda_conditions *c, const tm_job *job
     if (!tm_cells_choose(&cells, g->template_width, g->template_height))
         return INFINITY;
     const double area = (double)cells.size * cells.size,
-                 products = ceil(area / 4) * ((cells.down + 1) / 2),
+                 products = ceil(area / 4) * ((cells.down + 1) / 2) * 2,
                  count = (double)g->map_width * (double)rows / area;
     const double ns = TM_CUDA_CERTIFIED_CALL_NS +
                       count * scale_of(c) *

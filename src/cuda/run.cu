@@ -101,6 +101,24 @@ static void merge_certified(tm_job *jobs, size_t count, const tm_candidate *best
     }
 }
 
+/* Where more than one window in MOST_SCORED was scored, all could have been as quickly. */
+enum { MOST_SCORED = 3 };
+
+static cudaError_t note_scored(tm_cuda *cuda, const tm_job *jobs, size_t count)
+{
+    const tm_geometry *g = &jobs->geometry;
+    tm_group *group;
+
+    for (size_t i = 0; i < count; i++) {
+        if (jobs[i].scored <= g->map_width * g->map_height / MOST_SCORED)
+            continue;
+        TRY(tm_fetch_group(cuda, jobs, count, &group));
+        tm_certified_note_too_many(&group->certified);
+        break;
+    }
+    return cudaSuccess;
+}
+
 /* Sets the jobs' best from those candidates. A chunk's positions count from its own first row. */
 static void merge_plain(const tm_cuda *cuda, tm_job *jobs, size_t count, const tm_candidate *bests)
 {
@@ -191,9 +209,10 @@ static cudaError_t run_jobs(tm_cuda *cuda, tm_job *jobs, size_t count)
     const tm_candidate *found = cuda->pinned_bests;
     for (size_t i = 0, size; i < count; i += size) {
         size = tm_group_size(jobs + i, count - i);
-        if (jobs[i].scored == LEFT_OUT)
+        if (jobs[i].scored == LEFT_OUT) {
             merge_certified(jobs + i, size, found);
-        else if (tm_job_is_plain(&jobs[i]))
+            TRY(note_scored(cuda, jobs + i, size));
+        } else if (tm_job_is_plain(&jobs[i]))
             merge_plain(cuda, jobs + i, size, found);
         else
             jobs[i].best = *found;

@@ -165,8 +165,32 @@ static inline unsigned __reduce_add_sync(unsigned, unsigned value)
     });
 }
 
-/* d += A B, of signed bytes and unsigned ones, as mma.sync.m16n8k32 spreads them over lanes. */
-static inline void em_mma_m16n8k32(int (&d)[4], const uint4 &a, unsigned b0, unsigned b1)
+/* Half-precision numbers that are integers of at most 11 bits and a sign. */
+static inline unsigned em_half(int v)
+{
+    const unsigned magnitude = (unsigned)abs(v);
+    unsigned exponent = 0;
+    while (magnitude >> exponent > 1)
+        exponent++;
+    if (exponent > 10) {
+        fprintf(stderr, "emulated device: no integer of 11 bits: %d\n", v);
+        abort();
+    }
+    return v ? (v < 0) << 15 | (exponent + 15) << 10 | (magnitude << (10 - exponent) & 1023) : 0;
+}
+
+static inline int em_of_half(unsigned half)
+{
+    const int exponent = (int)(half >> 10 & 31) - 15, magnitude = (int)(half & 1023 | 1024) >> (10 - exponent);
+    if (half & 0x7fff && (exponent < 0 || exponent > 10)) {
+        fprintf(stderr, "emulated device: no integer of 11 bits: %x\n", half);
+        abort();
+    }
+    return half & 0x7fff ? half >> 15 & 1 ? -magnitude : magnitude : 0;
+}
+
+/* d += A B, of such numbers, as mma.sync.m16n8k16 spreads them over lanes. */
+static inline void em_mma_m16n8k16(float (&d)[4], const uint4 &a, unsigned b0, unsigned b1)
 {
     static unsigned lanes[32][6];
     const int lane = em_thread & 31, line = lane / 4, column = 2 * (lane & 3);
@@ -174,13 +198,14 @@ static inline void em_mma_m16n8k32(int (&d)[4], const uint4 &a, unsigned b0, uns
     memcpy(lanes[lane], own, sizeof own);
     em_wait_for(EM_WARP);
     for (int i = 0; i < 4; i++) {
-        for (int k = 0; k < 32; k += 4) {
-            int8_t x[4];
-            uint8_t y[4];
-            memcpy(x, &lanes[4 * line + k / 4 % 4][i / 2 + k / 16 * 2], 4);
-            memcpy(y, &lanes[4 * (column + (i & 1)) + k / 4 % 4][4 + k / 16], 4);
-            for (int byte = 0; byte < 4; byte++)
-                d[i] += x[byte] * y[byte];
+        for (int k = 0; k < 16; k++) {
+            const unsigned x = lanes[4 * line + k / 2 % 4][i / 2 + k / 8 * 2],
+                           y = lanes[4 * (column + (i & 1)) + k / 2 % 4][4 + k / 8];
+            d[i] += (float)(em_of_half(x >> k % 2 * 16 & 0xffff) * em_of_half(y >> k % 2 * 16 & 0xffff));
+        }
+        if (fabsf(d[i]) >= 1 << 24) {
+            fprintf(stderr, "emulated device: a sum of products that may not be exact\n");
+            abort();
         }
     }
     em_wait_for(EM_WARP);
@@ -211,6 +236,20 @@ template <class T, class U> static inline T atomicAdd(T *to, U value)
 {
     const T before = *to;
     *to += value;
+    return before;
+}
+
+template <class T, class U> static inline T atomicAnd(T *to, U value)
+{
+    const T before = *to;
+    *to &= value;
+    return before;
+}
+
+template <class T, class U> static inline T atomicOr(T *to, U value)
+{
+    const T before = *to;
+    *to |= value;
     return before;
 }
 

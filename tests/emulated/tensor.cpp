@@ -23,6 +23,16 @@ cudaError_t tm_tensor_launch(const tm_tensor_device *, const tm_tensor_job *, cu
     return cudaErrorNotSupported;
 }
 
+bool tm_tensor_can_list(const tm_tensor_device *, int, int)
+{
+    return false;
+}
+
+cudaError_t tm_tensor_launch_listed(const tm_tensor_device *, const tm_tensor_job *, bool, cudaStream_t)
+{
+    return cudaErrorNotSupported;
+}
+
 cudaError_t tm_tensor_launch_steps(const tm_tensor_device *, const tm_tensor_steps *, cudaStream_t)
 {
     return cudaErrorNotSupported;

@@ -13,8 +13,12 @@ import sys
 PTX = {
     "int64_t tm_mad_wide(": "return (int64_t)a * b + c;",
     "int64_t tm_mul_wide(": "return (int64_t)((uint64_t)a * b);",
-    "void tm_cells_mma(": "em_mma_m16n8k32(d, a, b0, b1);",
-    "float tm_cells_rsqrt(": "return 1 / sqrtf(x);",
+    "void tm_cells_mma(": "em_mma_m16n8k16(d, a, b0, b1);",
+    "unsigned tm_cells_half(": "return em_half(v);",
+    "unsigned tm_cells_small_halves(":
+        "return em_half((int)(cells & 0xffff) - 510) | em_half((int)(cells >> 16) - 510) << 16;",
+    "float tm_cells_quotient(": "return a / b;",
+    "unsigned tm_cells_byte(": "return (unsigned)ceilf(fminf(q2 + 0.5f, 255.0f));",
     "void tm_add_lane_before(uint32_t &sum, int offset)": """
     const uint32_t before = __shfl_up_sync(~0u, sum, offset);
     if ((em_thread & 31) >= offset)

@@ -178,7 +178,7 @@ static void cuda(void)
     random_cases(TM_DEVICE_CUDA, 0, UINT32_MAX);
 }
 
-/* On a GPU all windows are scored where more than one in 200 is left, which is not so in all scenes. */
+/* On a GPU many windows are scored where many are left, which is not so in all scenes. */
 static void cuda_leaves_out(void)
 {
     enum { SCENES = 6 };

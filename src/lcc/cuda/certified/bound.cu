@@ -1,286 +1,227 @@
 /* SPDX-License-Identifier: MIT */
 /* Certified search: bounds of cell windows.
  *
- * A block makes a tile of cell windows. It sums the frame's pixels and their squares over cells,
- * takes from that the cells as bytes (in steps of 2^shift that suit the tile's range) and sums over
- * the rows of cell windows, and then multiplies coarse templates with cells on the tensor cores. A
- * product's first matrix has 16 lines, four shifts of a coarse template at four places each; its
- * second has 8 columns, the cells from 4 columns on; both have two rows of 16 cells. */
+ * A block makes a tile of cell windows. From the frame's cells it makes the sums of cells and of their
+ * squares, first down the columns of cell windows and then along their rows; and it multiplies coarse
+ * templates with the cells, in half precision, on the tensor cores. A product's first matrix has 16
+ * lines, four shifts of a coarse template at four places each; its second has 8 columns, the cells
+ * from 4 columns on; both have a row of 16 cells. */
 #include "integers.h"
 #include "lcc/cuda/certified/bound.cuh"
 
-enum { THREADS = 256, WIDTH = TM_CERTIFIED_TILE_WIDTH, BYTES = WIDTH + 16, PITCH = WIDTH + 17,
-       SUMS_PITCH = WIDTH + 1 };
+/* The pitches are odd, so that rows lie in different banks. */
+enum { THREADS = 256, WIDTH = TM_CERTIFIED_TILE_WIDTH, COLUMNS = TM_CERTIFIED_TILE_COLUMNS, PITCH = COLUMNS + 1,
+       FACTORS_PITCH = WIDTH + 1 };
 
-/* A tile's memory: cells, their bytes, and sums over rows of cell windows. */
+/* A tile's memory. */
 template <bool BIG>
 struct tile_memory {
-    typedef tm_cell_format<BIG> format;
-    static const int height = format::height;
-    typename format::cell *cells;
-    uint8_t *bytes;
-    typename format::squares *squares; /* of the cells' sums */
-    uint2 *sums;                       /* of pixels and of their squares */
+    typedef tm_cell_columns<BIG> columns;
+    typedef typename columns::squares_type squares_type;
+    enum { HEIGHT = columns::height, SUMS_PITCH = columns::sums_words };
+    squares_type *squares; /* of the cells below each other of a cell window's first column, */
+    unsigned *sums;        /* their sums, */
+    float *factors;        /* what a product's square is multiplied by, */
+    unsigned *halves;      /* and cells in half precision, two in a word */
 
-    static __host__ __device__ size_t size(int down, int pairs)
+    static __host__ __device__ int rows(int pairs)
     {
-        const int rows = height + down - 1;
-        return (size_t)rows * SUMS_PITCH * (sizeof(uint2) + sizeof(typename format::squares)) +
-               (size_t)rows * PITCH * sizeof(typename format::cell) +
-               (size_t)(height + 2 * pairs - 1) * BYTES + 16;
+        return HEIGHT + 2 * pairs - 1;
     }
 
-    __device__ tile_memory(uint8_t *memory, int rows)
+    static __host__ __device__ size_t size(int pairs)
     {
-        sums = (uint2 *)memory;
-        squares = (typename format::squares *)(sums + rows * SUMS_PITCH);
-        cells = (typename format::cell *)(squares + rows * SUMS_PITCH);
-        bytes = (uint8_t *)(((uintptr_t)(cells + rows * PITCH) + 15) & ~(uintptr_t)15);
+        return HEIGHT * (PITCH * sizeof(squares_type) + SUMS_PITCH * 4 + FACTORS_PITCH * 4) +
+               rows(pairs) * COLUMNS * 2;
+    }
+
+    __device__ tile_memory(uint8_t *memory)
+    {
+        squares = (squares_type *)memory;
+        sums = (unsigned *)(squares + HEIGHT * PITCH);
+        factors = (float *)(sums + HEIGHT * SUMS_PITCH);
+        halves = (unsigned *)(factors + HEIGHT * FACTORS_PITCH);
     }
 };
 
-/* As make_cells, for cells of 2 x 2. */
-static __device__ __forceinline__ uint2 make_small_cells(const tm_certified_job &j,
-                                                         const tile_memory<false> &tile, int tile_x,
-                                                         int tile_y, int rows)
-{
-    enum { PAIRS = (PITCH - 1) / 2, BATCH = 6 };
-    const int right = min(WIDTH + j.level.cells.across - 1,
-                          j.cells_across + j.level.cells.across - 1 - tile_x);
-    const int bottom = min(rows, j.cells_down + j.level.cells.down - 1 - tile_y);
-    const uint8_t *frame = j.frame + (int64_t)tile_y * 2 * (int64_t)j.pitch + (int64_t)tile_x * 2;
-    uint2 range = make_uint2(~0u, 0);
+/* Two columns of the frame's cells below a tile; beyond the last row, that row's. */
+struct cell_pairs {
+    const unsigned *from;
+    int pitch, last;
+    bool small;
+    tm_cells_rounding rounding;
 
-    for (int first = threadIdx.x; first < bottom * PAIRS; first += BATCH * THREADS) {
-        uint32_t v[BATCH], w[BATCH]; /* loaded before any is used */
+    __device__ cell_pairs(const tm_certified_job &j, int tile_x, int tile_y, int pair)
+    {
+        pitch = (int)j.pitch_cells / 2;
+        from = (const unsigned *)j.cells + (int64_t)tile_y * pitch + tile_x / 2 + pair;
+        last = j.cells_down + j.level.cells.down - 2 - tile_y;
+        small = j.level.cells.size == 2;
+        rounding = j.level.rounding;
+    }
+
+    __device__ __forceinline__ unsigned at(int row) const
+    {
+        return __ldg(from + (int64_t)min(row, last) * pitch);
+    }
+
+    __device__ __forceinline__ unsigned halves(unsigned cells) const
+    {
+        if (small)
+            return tm_cells_small_halves(cells);
+        const int half = rounding.half, drop = rounding.drop,
+                  low = (int)(((cells & 0xffff) + half) >> drop) - rounding.middle,
+                  high = (int)(((cells >> 16) + half) >> drop) - rounding.middle;
+        return tm_cells_half(low) | tm_cells_half(high) << 16;
+    }
+};
+
+/* The cells in half precision, and their sums down the columns. A thread has two columns and some
+ * rows. */
+template <bool BIG, int PAIRS>
+static __device__ __forceinline__ void sum_columns(const tm_certified_job &j, const tile_memory<BIG> &tile,
+                                                   int tile_x, int tile_y)
+{
+    typedef tile_memory<BIG> memory;
+    enum { HEIGHT = memory::HEIGHT, PARTS = THREADS / (COLUMNS / 2), EACH = (HEIGHT + PARTS - 1) / PARTS,
+           OF_LAST = HEIGHT - (PARTS - 1) * EACH, ABOVE = 2 * PAIRS - 1 };
+    const int pair = threadIdx.x % (COLUMNS / 2), part = threadIdx.x / (COLUMNS / 2), first = part * EACH,
+              down = j.level.cells.down;
+    if (part >= PARTS)
+        return;
+
+    const cell_pairs cells(j, tile_x, tile_y, pair);
+    unsigned *halves = tile.halves + first * (COLUMNS / 2) + pair, *sums = tile.sums + first * memory::SUMS_PITCH;
+    typename memory::squares_type *squares = tile.squares + first * PITCH + 2 * pair;
+    tm_cell_columns<BIG> v;
+    unsigned in[EACH], out[EACH]; /* loaded before any is used */
 #pragma unroll
-        for (int k = 0; k < BATCH; k++) {
-            const int i = min(first + k * THREADS, bottom * PAIRS - 1);
-            const uint8_t *at = frame + (int64_t)(i / PAIRS) * 2 * (int64_t)j.pitch + i % PAIRS * 4;
-            v[k] = __ldg((const uint32_t *)at);
-            w[k] = __ldg((const uint32_t *)(at + j.pitch));
-        }
+    for (int k = 0; k < EACH; k++)
+        out[k] = cells.at(first + k), in[k] = cells.at(first + down - 1 + k);
 #pragma unroll
-        for (int k = 0; k < BATCH; k++) {
-            const int i = min(first + k * THREADS, bottom * PAIRS - 1), row = i / PAIRS,
-                      x = 2 * (i % PAIRS);
-            uint2 a, b;
-            tm_cell_pair(v[k], w[k], a, b);
-            if (x < right)
-                range.x = min(range.x, a.x), range.y = max(range.y, a.x);
-            if (x + 1 < right)
-                range.x = min(range.x, b.x), range.y = max(range.y, b.x);
-            tile.cells[row * PITCH + x] = tm_cell_format<false>::pack(a.x, a.y);
-            tile.cells[row * PITCH + x + 1] = tm_cell_format<false>::pack(b.x, b.y);
-        }
-    }
-    return range;
-}
-
-/* The frame's cells below the tile; beyond the last cell window, any. Returns the least sum and the
- * greatest of this thread's. SIZE: of a cell, or 0: any. */
-template <bool BIG, int SIZE>
-static __device__ __forceinline__ uint2 make_cells_of(const tm_certified_job &j,
-                                                   const tile_memory<BIG> &tile, int tile_x,
-                                                   int tile_y, int rows)
-{
-    const int size = SIZE ? SIZE : j.level.cells.size, lane = threadIdx.x & 31;
-    const int right = min(WIDTH + j.level.cells.across - 1,
-                          j.cells_across + j.level.cells.across - 1 - tile_x);
-    const int bottom = min(rows, j.cells_down + j.level.cells.down - 1 - tile_y);
-    uint2 range = make_uint2(~0u, 0);
-
-    for (int row = threadIdx.x / 32; row < rows; row += THREADS / 32) {
-        const uint8_t *from = j.frame + (int64_t)(tile_y + row) * size * (int64_t)j.pitch +
-                              (int64_t)tile_x * size;
-        typename tile_memory<BIG>::format::cell *to = tile.cells + row * PITCH;
-        for (int x = lane; x < PITCH - 1; x += 32) {
-            uint2 a = make_uint2(0, 0);
-            if (x < right && row < bottom) {
-                a = tm_cell<SIZE>(from, x * size, size, j.pitch);
-                range.x = min(range.x, a.x), range.y = max(range.y, a.x);
-            }
-            to[x] = tm_cell_format<BIG>::pack(a.x, a.y);
-        }
-    }
-    return range;
-}
-
-template <bool BIG>
-static __device__ __forceinline__ uint2 make_cells(const tm_certified_job &j,
-                                                   const tile_memory<BIG> &tile, int tile_x,
-                                                   int tile_y, int rows)
-{
-    if constexpr (!BIG) {
-        switch (j.level.cells.size) {
-        case 2: return make_small_cells(j, tile, tile_x, tile_y, rows);
-        case 3: return make_cells_of<BIG, 3>(j, tile, tile_x, tile_y, rows);
-        default: return make_cells_of<BIG, 4>(j, tile, tile_x, tile_y, rows);
-        }
-    }
-    switch (j.level.cells.size) {
-    case 5: return make_cells_of<BIG, 5>(j, tile, tile_x, tile_y, rows);
-    case 6: return make_cells_of<BIG, 6>(j, tile, tile_x, tile_y, rows);
-    default: return make_cells_of<BIG, 0>(j, tile, tile_x, tile_y, rows);
-    }
-}
-
-/* The least and the greatest of a block. */
-static __device__ __forceinline__ uint2 block_range(uint2 range)
-{
-    __shared__ uint2 warps[THREADS / 32];
-    for (int d = 16; d; d /= 2) {
-        range.x = min(range.x, __shfl_xor_sync(~0u, range.x, d));
-        range.y = max(range.y, __shfl_xor_sync(~0u, range.y, d));
-    }
-    if (!(threadIdx.x & 31))
-        warps[threadIdx.x / 32] = range;
-    __syncthreads();
-    for (int i = 0; i < THREADS / 32; i++)
-        range = make_uint2(min(range.x, warps[i].x), max(range.y, warps[i].y));
-    return range;
-}
-
-/* The sums' bytes: (sum - least) / 2^shift, to the nearest. */
-template <bool BIG>
-static __device__ __forceinline__ void make_bytes(const tile_memory<BIG> &tile, int rows,
-                                                  unsigned least, int shift)
-{
-    const unsigned bias = (shift ? 1u << (shift - 1) : 0) - least;
-    for (int i = threadIdx.x; i < rows * (BYTES / 4); i += THREADS) {
-        const int row = i / (BYTES / 4), word = i % (BYTES / 4);
-        const typename tm_cell_format<BIG>::cell *cells = tile.cells + row * PITCH + 4 * word;
-        unsigned v[4];
+    for (int k = 0; k < ABOVE; k++)
+        if (k < ABOVE - 1 || k < down - 1)
+            v.add(k < EACH ? out[k < EACH ? k : 0] : cells.at(first + k));
 #pragma unroll
-        for (int k = 0; k < 4; k++)
-            v[k] = (tm_cell_format<BIG>::sum(cells[k]) + bias) >> shift;
-        ((unsigned *)tile.bytes)[row * (BYTES / 4) + word] =
-            __byte_perm(__byte_perm(v[0], v[1], 0x0040), __byte_perm(v[2], v[3], 0x0040), 0x5410);
+    for (int k = 0; k < EACH; k++) {
+        if (k >= OF_LAST && part == PARTS - 1)
+            break;
+        v.add(in[k]);
+        v.put_sums(sums + k * memory::SUMS_PITCH, pair);
+        squares[k * PITCH] = v.squares[0], squares[k * PITCH + 1] = v.squares[1];
+        v.take(out[k]);
+        halves[k * (COLUMNS / 2)] = cells.halves(out[k]);
     }
+    for (int row = HEIGHT + part; row < memory::rows(PAIRS); row += PARTS)
+        tile.halves[row * (COLUMNS / 2) + pair] = cells.halves(cells.at(row));
 }
 
-/* Sums over the rows of cell windows: of the cells' sums, of their squares, and of the pixels'. */
-template <bool BIG>
-static __device__ __forceinline__ void sum_rows(const tile_memory<BIG> &tile, int rows, int across)
+/* Sums along the rows of cell windows, and from these the factors of their products' squares. NARROW:
+ * the level's. */
+template <bool BIG, bool NARROW>
+static __device__ __forceinline__ void make_factors(const tile_memory<BIG> &tile,
+                                                    const tm_certified_level &level)
 {
-    typedef tm_cell_format<BIG> format;
-    enum { RUN = 8 };
-    for (int task = threadIdx.x; task < rows * (WIDTH / RUN); task += THREADS) {
-        const int row = task % rows, first = task / rows * RUN;
-        const typename format::cell *cells = tile.cells + row * PITCH + first;
-        unsigned sum = 0, pixels = 0;
-        typename format::squares squares = 0;
-        for (int x = 0; x < across; x++) {
-            const unsigned c = format::sum(cells[x]);
-            sum += c;
-            pixels += format::pixels(cells[x]);
-            squares += (typename format::squares)c * c;
-        }
-        uint2 *sums = tile.sums + row * SUMS_PITCH + first;
-        typename format::squares *to = tile.squares + row * SUMS_PITCH + first;
+    typedef tile_memory<BIG> memory;
+    enum { HEIGHT = memory::HEIGHT, RUN = WIDTH * HEIGHT / THREADS };
+    const int row = threadIdx.x % HEIGHT, first = threadIdx.x / HEIGHT * RUN, across = level.cells.across;
+    const unsigned count = (unsigned)(across * level.cells.down), *sums = tile.sums + row * memory::SUMS_PITCH;
+    const typename memory::squares_type *squares = tile.squares + row * PITCH + first;
+    float *to = tile.factors + row * FACTORS_PITCH + first;
+    unsigned out[RUN], sum = 0;
+    typename memory::squares_type out2[RUN], sum2 = 0;
+
 #pragma unroll
-        for (int x = 0; x < RUN; x++) {
-            sums[x] = make_uint2(sum, pixels);
-            to[x] = squares;
-            const unsigned out = format::sum(cells[x]), in = format::sum(cells[x + across]);
-            sum += in - out;
-            pixels += format::pixels(cells[x + across]) - format::pixels(cells[x]);
-            squares += (typename format::squares)in * in - (typename format::squares)out * out;
-        }
+    for (int x = 0; x < RUN; x++) {
+        out[x] = memory::columns::sum_of(sums, first + x), out2[x] = squares[x];
+        if (x < TM_CELLS_LEAST || x < across)
+            sum += out[x], sum2 += out2[x];
+    }
+    for (int x = RUN; x < across; x++)
+        sum += memory::columns::sum_of(sums, first + x), sum2 += squares[x];
+#pragma unroll
+    for (int x = 0; x < RUN; x++) {
+        float spread; /* 0 only where it is, and then the product is 0 too, but for what error adds */
+        if (NARROW)
+            spread = (float)((unsigned)sum2 * count - sum * sum);
+        else
+            spread = __ll2float_rn((int64_t)((uint64_t)sum2 * count - (uint64_t)sum * sum));
+        to[x] = BIG && spread == 0 ? 0.0f : tm_cells_quotient(level.factor, fmaxf(spread, 1.0f));
+        sum += memory::columns::sum_of(sums, first + x + across) - out[x];
+        sum2 += squares[x + across] - out2[x];
     }
 }
 
-/* The greatest product of all shifts, for 8 rows of this lane's cell window. */
+enum { LINES = 8 }; /* of cell windows, which a warp makes at a time */
+
+/* The greatest product of all shifts, or 0, for LINES rows of this lane's cell window. */
 template <int PAIRS>
-static __device__ __forceinline__ void multiply(int (&most)[8], const tm_certified_level &level,
-                                                const uint8_t *bytes)
+static __device__ __forceinline__ void multiply(float (&most)[LINES], const tm_certified_level &level,
+                                                const unsigned *halves)
 {
+    enum { ROWS = 2 * PAIRS };
     const int lane = threadIdx.x & 31;
-    unsigned b[2 * PAIRS + 7];
-    int best[8][2];
-    const uint8_t *from = bytes + 4 * (lane / 4) + 4 * (lane & 3);
+    unsigned b[ROWS + LINES - 1][2];
+    float best[LINES][2];
+    const unsigned *from = halves + 2 * (lane / 4) + (lane & 3);
 
 #pragma unroll
-    for (int i = 0; i < 2 * PAIRS + 7; i++)
-        b[i] = *(const unsigned *)(from + i * BYTES);
+    for (int i = 0; i < ROWS + LINES - 1; i++)
+        b[i][0] = from[i * (COLUMNS / 2)], b[i][1] = from[i * (COLUMNS / 2) + 4];
 #pragma unroll
-    for (int y = 0; y < 8; y++)
-        best[y][0] = best[y][1] = INT_MIN;
+    for (int y = 0; y < LINES; y++)
+        best[y][0] = best[y][1] = 0;
+    const uint4 *fragments = level.fragments + lane;
+    uint4 next = __ldg(fragments);
     for (int group = 0; group < level.groups; group++) {
-        const uint4 *fragments = level.fragments + (size_t)group * PAIRS * 32 + lane;
-        int acc[8][4];
+        float acc[LINES][4];
 #pragma unroll
-        for (int i = 0; i < 32; i++)
+        for (int i = 0; i < 4 * LINES; i++)
             acc[i / 4][i & 3] = 0;
 #pragma unroll
-        for (int pair = 0; pair < PAIRS; pair++) {
-            const uint4 a = __ldg(fragments + 32 * pair);
+        for (int i = 0; i < ROWS; i++, fragments += 32) {
+            const uint4 a = next;
+            next = __ldg(fragments + 32);
 #pragma unroll
-            for (int y = 0; y < 8; y++)
-                tm_cells_mma(acc[y], a, b[y + 2 * pair], b[y + 2 * pair + 1]);
+            for (int y = 0; y < LINES; y++)
+                tm_cells_mma(acc[y], a, b[y + i][0], b[y + i][1]);
         }
 #pragma unroll
-        for (int y = 0; y < 8; y++)
+        for (int y = 0; y < LINES; y++)
 #pragma unroll
             for (int i = 0; i < 2; i++)
-                best[y][i] = max(best[y][i], max(acc[y][i], acc[y][i + 2]));
+                best[y][i] = fmaxf(best[y][i], fmaxf(acc[y][i], acc[y][i + 2]));
     }
     /* a lane keeps one of its two columns, with the shifts of the lane that keeps the other */
     const bool high = lane & 16;
 #pragma unroll
-    for (int y = 0; y < 8; y++) {
-        const int other = __shfl_xor_sync(~0u, high ? best[y][0] : best[y][1], 16);
-        most[y] = max(high ? best[y][1] : best[y][0], other);
+    for (int y = 0; y < LINES; y++) {
+        const float other = __shfl_xor_sync(~0u, high ? best[y][0] : best[y][1], 16);
+        most[y] = fmaxf(high ? best[y][1] : best[y][0], other);
     }
 }
 
 /* Bounds of a warp's cell windows, 32 columns of the tile and half of its rows, from row on. Returns
  * this lane's greatest as tm_certified_job's tops have it. */
 template <bool BIG, int PAIRS>
-static __device__ __forceinline__ unsigned make_bounds(const tm_certified_job &j,
-                                                       const tile_memory<BIG> &tile, int tile_x,
-                                                       int tile_y, int column, int row, float step)
+static __device__ __forceinline__ unsigned make_bounds(const tm_certified_job &j, const tile_memory<BIG> &tile,
+                                                       int tile_x, int tile_y, int column, int row)
 {
-    typedef typename tm_cell_format<BIG>::squares squares_type;
-    const tm_certified_level &level = j.level;
-    const int lane = threadIdx.x & 31, down = level.cells.down,
-              area = level.cells.size * level.cells.size, count = level.cells.across * down;
-    const int own = column + 8 * (lane & 3) + lane / 16 * 4 + (lane / 4 & 3), x = tile_x + own;
-    const int bottom = x < j.cells_across ? j.cells_down - tile_y : 0;
-    const float per_cell = 1.0f / (float)count, scale = step * level.scale,
-                error = step > 1 ? scale * level.error : 0.0f, delta = level.delta;
-    const uint2 *sums = tile.sums + row * SUMS_PITCH + own;
-    const squares_type *squares = tile.squares + row * SUMS_PITCH + own;
-    uint8_t *to = j.bounds + (int64_t)(tile_y + row) * j.pitch_bounds + x;
-    unsigned sum = 0, pixels = 0, top = 0;
-    squares_type square = 0;
+    const int lane = threadIdx.x & 31, own = column + 8 * (lane & 3) + lane / 16 * 4 + (lane / 4 & 3),
+              bottom = tile_x + own < j.cells_across ? j.cells_down - tile_y : 0;
+    const float *factors = tile.factors + row * FACTORS_PITCH + own;
+    const unsigned pitch = (unsigned)j.pitch_bounds;
+    unsigned at = (unsigned)(tile_y + row) * pitch + (unsigned)(tile_x + own), top = 0;
 
-    for (int i = 0; i < down; i++) {
-        sum += sums[i * SUMS_PITCH].x, pixels += sums[i * SUMS_PITCH].y;
-        square += squares[i * SUMS_PITCH];
-    }
-    for (int end = row + tm_cell_format<BIG>::height / 2; row < end; row += 8) {
-        int most[8];
-        multiply<PAIRS>(most, level, tile.bytes + row * BYTES + column);
+    for (int end = row + tile_memory<BIG>::HEIGHT / 2; row < end; row += LINES) {
+        float most[LINES];
+        multiply<PAIRS>(most, j.level, tile.halves + row * (COLUMNS / 2) + column / 2);
 #pragma unroll
-        for (int y = 0; y < 8; y++) {
-            /* |Pf|^2 and |f|^2 - |Pf|^2 of the cell window, both times the cell's area */
-            const float g = __ll2float_rn((int64_t)((uint64_t)square * (unsigned)count -
-                                                    (uint64_t)sum * sum)) *
-                            per_cell;
-            const float rest = BIG ? __ll2float_rn((int64_t)((uint64_t)pixels * (unsigned)area - square))
-                                   : (float)(pixels * (unsigned)area - (unsigned)square);
-            unsigned byte = tm_cells_byte(
-                tm_cells_bound(scale * (float)most[y] + error, g, rest, level.eps, level.most_part) +
-                delta);
-            byte = row + y < bottom ? byte : 0;
-            *to = (uint8_t)byte;
-            top = max(top, byte << 16 | (unsigned)(row + y) << 8 | (unsigned)own);
-            to += j.pitch_bounds;
-            const uint2 in = sums[down * SUMS_PITCH], out = sums[0];
-            sum += in.x - out.x, pixels += in.y - out.y;
-            square += squares[down * SUMS_PITCH] - squares[0];
-            sums += SUMS_PITCH, squares += SUMS_PITCH;
+        for (int y = 0; y < LINES; y++, factors += FACTORS_PITCH, at += pitch) {
+            const float p = most[y] + j.level.error;
+            const unsigned byte = row + y < bottom ? tm_cells_byte(p * p * *factors) : 0;
+            j.bounds[at] = (uint8_t)byte;
+            top = max(top, (byte << 16) + (unsigned)((row + y) << 8 | own));
         }
     }
     return top;
@@ -291,22 +232,21 @@ template <bool BIG, int PAIRS>
 static __global__ void __launch_bounds__(THREADS, 2) bound_kernel(tm_certified_job j, int first)
 {
     extern __shared__ __align__(16) uint8_t smem[];
-    enum { HEIGHT = tm_cell_format<BIG>::height };
-    const int tile_x = (int)blockIdx.x % j.tiles_x * WIDTH,
-              tile_y = first + (int)blockIdx.x / j.tiles_x * HEIGHT;
-    const int rows = HEIGHT + j.level.cells.down - 1, warp = threadIdx.x / 32;
-    const tile_memory<BIG> tile(smem, rows);
-
-    const uint2 range = block_range(make_cells<BIG>(j, tile, tile_x, tile_y, rows));
-    int shift = 0;
-    while (((range.y - range.x + (shift ? 1u << (shift - 1) : 0)) >> shift) > 255)
-        shift++;
-    make_bytes<BIG>(tile, rows, range.x, shift);
-    sum_rows<BIG>(tile, rows, j.level.cells.across);
-    __syncthreads();
-    unsigned top = make_bounds<BIG, PAIRS>(j, tile, tile_x, tile_y, warp % 4 * 32,
-                                           warp / 4 * (HEIGHT / 2), (float)(1 << shift));
     __shared__ unsigned tops[THREADS / 32];
+    enum { HEIGHT = tile_memory<BIG>::HEIGHT };
+    const int tile_x = (int)blockIdx.x % j.tiles_x * WIDTH,
+              tile_y = first + (int)blockIdx.x / j.tiles_x * HEIGHT, warp = threadIdx.x / 32;
+    const tile_memory<BIG> tile(smem);
+
+    tm_certified_wait();
+    sum_columns<BIG, PAIRS>(j, tile, tile_x, tile_y);
+    __syncthreads();
+    if (!BIG && j.level.narrow)
+        make_factors<BIG, true>(tile, j.level);
+    else
+        make_factors<BIG, false>(tile, j.level);
+    __syncthreads();
+    unsigned top = make_bounds<BIG, PAIRS>(j, tile, tile_x, tile_y, warp % 4 * 32, warp / 4 * (HEIGHT / 2));
     for (int d = 16; d; d /= 2)
         top = max(top, __shfl_xor_sync(~0u, top, d));
     if (!(threadIdx.x & 31))
@@ -323,16 +263,16 @@ template <bool BIG, int PAIRS>
 static cudaError_t launch(const tm_certified_job *job, int first, int end, cudaStream_t stream)
 {
     tm_certified_job j = *job;
-    const size_t bytes = tile_memory<BIG>::size(j.level.cells.down, PAIRS);
-    const int64_t tiles = j.tiles_x * ceil_div(end - first, tm_cell_format<BIG>::height);
+    const size_t bytes = tile_memory<BIG>::size(PAIRS);
+    const int64_t tiles = j.tiles_x * ceil_div(end - first, (int)tile_memory<BIG>::HEIGHT);
     j.cells_down = end;
     j.tops += first / j.tile_height * j.tiles_x;
     cudaError_t error = cudaFuncSetAttribute(bound_kernel<BIG, PAIRS>,
                                              cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
     if (error != cudaSuccess)
         return error;
-    bound_kernel<BIG, PAIRS><<<(unsigned)tiles, THREADS, bytes, stream>>>(j, first);
-    return cudaGetLastError();
+    return tm_certified_launch(bound_kernel<BIG, PAIRS>, (unsigned)tiles, THREADS, bytes, j.early, stream, j,
+                               first);
 }
 
 template <bool BIG>

@@ -4,13 +4,19 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "integers.h"
+
 /* The roundings of all that is computed here in binary64, as a share of 1, are far less. */
 #define ROUNDINGS 1e-12
 
 bool tm_cells_choose(tm_cells *cells, int64_t width, int64_t height)
 {
-    for (int64_t size = 2; size < width && size < height; size++) {
-        const int64_t across = (width - size + 1) / size, down = (height - size + 1) / size;
+    for (int64_t size = 2; size < width && size < height && size <= TM_CELLS_MOST_SIZE; size++) {
+        int64_t across = (width - size + 1) / size, down = (height - size + 1) / size;
+        if (size == TM_CELLS_MOST_SIZE) { /* then they cover a part of the template */
+            across = smaller(across, TM_CELLS_MOST);
+            down = smaller(down, TM_CELLS_MOST);
+        }
         if (across > TM_CELLS_MOST || down > TM_CELLS_MOST)
             continue;
         *cells = (tm_cells){(int)size, (int)across, (int)down};
@@ -73,52 +79,52 @@ static int64_t above_mean(const int64_t *sums, int count, int index)
     return count * sums[index] - sum;
 }
 
-int64_t tm_cells_most(const tm_cells *cells, const tm_template *tmpl)
+double tm_cells_scale(const tm_cells *cells, const tm_template *tmpl)
 {
-    int64_t sums[TM_CELLS_MOST * TM_CELLS_MOST], most = 1;
+    enum { MOST_TAP = 2047, MOST_SUM = (1 << 24) - 1 };
+    int64_t sums[TM_CELLS_MOST * TM_CELLS_MOST], most = 1, most_weight = 1;
     const int count = cells->across * cells->down;
+    const int greatest = tm_cells_rounding_of(cells->size).middle + 2;
+
     for (int shift = 0; shift < cells->size * cells->size; shift++) {
+        int64_t weight = 0;
         sum_cells(sums, cells, tmpl, shift % cells->size, shift / cells->size);
-        int least = 0, greatest = 0;
-        for (int i = 1; i < count; i++) {
-            least = sums[i] < sums[least] ? i : least;
-            greatest = sums[i] > sums[greatest] ? i : greatest;
+        const int64_t first = above_mean(sums, count, 0);
+        for (int i = 0; i < count; i++) {
+            const int64_t tap = llabs(first + count * (sums[i] - sums[0]));
+            most = tap > most ? tap : most;
+            weight += tap;
         }
-        const int64_t low = -above_mean(sums, count, least), high = above_mean(sums, count, greatest);
-        most = low > most ? low : most;
-        most = high > most ? high : most;
+        most_weight = weight > most_weight ? weight : most_weight;
     }
-    return most;
+    /* rounding, and what makes their sum 0, add less than 1 to a tap */
+    return fmin((MOST_TAP - 1) / (double)most, ((double)MOST_SUM / greatest - count) / (double)most_weight);
 }
 
-/* Taps of at most 127, in proportion to the sums less their mean. Taps that follow each other take
- * what is left of their sum, one each. */
-static void quantize(int8_t *taps, const int64_t *sums, int count, int64_t most)
+/* Taps in proportion to the sums less their mean. Taps that follow each other take what is left of
+ * their sum, one each. */
+static void quantize(int16_t *taps, const int64_t *sums, int count, double scale)
 {
     const int64_t first = above_mean(sums, count, 0);
     int64_t left = 0;
     for (int i = 0; i < count; i++) {
-        taps[i] = (int8_t)lround(126.0 * (double)(first + count * (sums[i] - sums[0])) / (double)most);
+        taps[i] = (int16_t)lround(scale * (double)(first + count * (sums[i] - sums[0])));
         left += taps[i];
     }
-    for (int i = 0; left; i = (i + 1) % count) {
-        const int step = left > 0 ? 1 : -1;
-        if (abs(taps[i] - step) > 127)
-            continue;
-        taps[i] = (int8_t)(taps[i] - step);
-        left -= step;
-    }
+    const int step = left > 0 ? 1 : -1;
+    for (int i = 0; left; i++, left -= step)
+        taps[i] = (int16_t)(taps[i] - step);
 }
 
 void tm_cells_shift_make(tm_cells_shift *shift, const tm_cells *cells, const tm_template *tmpl,
-                         int sx, int sy, int64_t most)
+                         int sx, int sy, double scale)
 {
     int64_t sums[TM_CELLS_MOST * TM_CELLS_MOST], product = 0, squares = 0;
     const int count = cells->across * cells->down;
     const double norm = sqrt((double)tmpl->n / (double)tmpl->variance); /* of 1 level of t */
 
     sum_cells(sums, cells, tmpl, sx, sy);
-    quantize(shift->taps, sums, count, most);
+    quantize(shift->taps, sums, count, scale);
     shift->weight = 0;
     for (int i = 0; i < count; i++) {
         product += shift->taps[i] * sums[i];

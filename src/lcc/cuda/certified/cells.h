@@ -18,6 +18,7 @@ extern "C" {
 /* A line of the tensor cores' product takes 16 cells, at four places of the template. */
 #define TM_CELLS_MOST 13
 #define TM_CELLS_LEAST 4
+#define TM_CELLS_MOST_SIZE 16 /* a cell's sum fits in 16 bits */
 
 typedef struct tm_cells {
     int size;         /* pixels across a cell */
@@ -27,10 +28,25 @@ typedef struct tm_cells {
 /* False where no size of cells fits the template. */
 bool tm_cells_choose(tm_cells *cells, int64_t width, int64_t height);
 
+/* A product takes a cell's sum C as v = ((C + half) >> drop) - middle, of at most 11 bits and a sign:
+ * C is 2^drop (v + middle) + e, where e is 0 if nothing is dropped, else at most 2^(drop - 1). */
+typedef struct tm_cells_rounding {
+    int drop, half, middle;
+} tm_cells_rounding;
+
+static inline tm_cells_rounding tm_cells_rounding_of(int size)
+{
+    const int middle = 255 * size * size / 2;
+    int drop = 0;
+    while ((middle >> drop) > 2046)
+        drop++;
+    return (tm_cells_rounding){drop, drop ? 1 << (drop - 1) : 0, middle >> drop};
+}
+
 /* A shift's coarse template u, of norm |u|, beside the template t, which is centred and of norm 1.
  * P projects on what is constant on cells and has mean 0. */
 typedef struct tm_cells_shift {
-    int8_t taps[TM_CELLS_MOST * TM_CELLS_MOST];
+    int16_t taps[TM_CELLS_MOST * TM_CELLS_MOST];
     double part;    /* <t, u> / |u| */
     double scale;   /* times the sum of u_i and cells' sums: size times what u has of <f, t> */
     double delta2;  /* |Pt|^2 - part^2 */
@@ -38,12 +54,14 @@ typedef struct tm_cells_shift {
     int64_t weight; /* the sum of |u_i| */
 } tm_cells_shift;
 
-/* What the greatest tap of all shifts stands for. tmpl: 8-bit gray, not flat. */
-int64_t tm_cells_most(const tm_cells *cells, const tm_template *tmpl);
+/* What a cell's sum less the mean, times the count of cells, is multiplied by for its tap, in all shifts:
+ * so much that taps have 11 bits at most, and that any sum of products with cells is less than 2^24.
+ * tmpl: 8-bit gray, not flat. */
+double tm_cells_scale(const tm_cells *cells, const tm_template *tmpl);
 
-/* most: tm_cells_most's. */
+/* scale: tm_cells_scale's. */
 void tm_cells_shift_make(tm_cells_shift *shift, const tm_cells *cells, const tm_template *tmpl,
-                         int sx, int sy, int64_t most);
+                         int sx, int sy, double scale);
 
 /* About the greatest eps of all shifts, by two of them. */
 double tm_cells_eps(const tm_cells *cells, const tm_template *tmpl);

@@ -2,31 +2,38 @@
 /* Certified search of one template's best match: the bounds of all cell windows, then the windows of
  * those that the bounds do not rule out. cells.h has the words.
  *
+ *     cells.cu      the sums of the frame's cells, for all templates of one size
  *     bound.cu      a bound for each cell window, and each tile's greatest
  *     survivors.cu  a first best by the greatest; lists the cell windows that are left, and scores
  *                   their windows
  *
- * A bound b is a byte: no window that its cell window serves scores more than b / 254. */
+ * A bound b is a byte, and q^2 at most b / 254, where no window that its cell window serves scores more
+ * than slack + sqrt(q^2 + eps^2). */
 #ifndef TMATCH_LCC_CUDA_CERTIFIED_CERTIFIED_CUH
 #define TMATCH_LCC_CUDA_CERTIFIED_CERTIFIED_CUH
 
 #include "lcc/cuda/certified/cells.h"
 #include "lcc/cuda/device.cuh"
+#include "lcc/cuda/tensor/tensor.h"
 
 #define TM_CERTIFIED_TILE_WIDTH 128 /* cell windows of a block of bound.cu; its rows: */
 #define TM_CERTIFIED_TILE_HEIGHT 32
+#define TM_CERTIFIED_TILE_COLUMNS (TM_CERTIFIED_TILE_WIDTH + 16) /* of cells below a tile */
 #define TM_CERTIFIED_BIG_TILE_HEIGHT 16 /* of cells of more than TM_CERTIFIED_SMALL pixels across */
 #define TM_CERTIFIED_SMALL 4
 
-/* A template on the device. eps, delta, most_part, scale and error are the greatest of all shifts. */
+/* A template on the device. eps, slack, factor and error are the greatest of all shifts. */
 typedef struct tm_certified_level {
     tm_cells cells;
+    tm_cells_rounding rounding;
     int groups, pairs;      /* of four shifts, and of two rows of cells: of fragments */
-    const uint4 *fragments; /* [group][pair][lane], of the product's first matrix */
+    const uint4 *fragments; /* [group][row of cells][lane], of the product's first matrix */
     const uint32_t *words;  /* the taps, rows of row_words, with zeros at their ends */
     int row_words;
-    float eps, delta, most_part, scale;
-    float error; /* what cells' roundings by 1/2 add to a product at most */
+    float eps, slack;
+    float factor; /* 254 q^2 is this times a product's square over what the cells' sums have of spread */
+    bool narrow;  /* that spread has 32 bits */
+    float error;  /* what cells' roundings add to a product at most */
 } tm_certified_level;
 
 /* Zeros before a launch, and left so by it. */
@@ -34,7 +41,9 @@ typedef struct tm_certified_state {
     unsigned long long best;   /* order and position, so that the greatest is the best */
     unsigned long long scored; /* windows */
     unsigned listed;           /* cell windows that are left */
+    unsigned tiled;            /* tiles of the tensor cores that have some of their windows */
     unsigned done;             /* blocks */
+    tm_candidate of_tiles;     /* their best */
 } tm_certified_state;
 
 /* What a launch writes beside its best. */
@@ -51,28 +60,73 @@ typedef struct tm_certified_job : tm_device_windows {
     int cells_across, cells_down; /* cell windows of the map */
     int tile_height, tiles_x;     /* of bound.cu's tiles */
     int64_t pitch_bounds;         /* a multiple of 128 */
+    int64_t pitch_cells;          /* a multiple of 16 */
+    uint16_t *cells;              /* sums of cells; beyond the frame's, 0 */
     uint8_t *bounds;
     tm_certified_state *state;
     uint32_t *tops; /* a tile's greatest bound, and where in the tile: its row and column, 8 bits each */
     uint32_t *list; /* of bounds, at most: */
     uint32_t most_listed;
+    tm_tensor_list tiles; /* that have windows of the list; parts are 0 before a launch, and left so by it */
+    int tiles_down;       /* 0: no tiles can be made */
     tm_candidate *best;
     tm_certified_count *count;
+    bool early; /* kernels may be launched while the one before ends */
 } tm_certified_job;
 
 /* The cell windows of a map of less than 2^31 windows, and the memory for them. job: windows and
  * level are set. */
 void tm_certified_cover(tm_certified_job *job);
 size_t tm_certified_bytes(const tm_certified_job *job);
-void tm_certified_place(tm_certified_job *job, void *memory); /* state first */
+void tm_certified_place(tm_certified_job *job, void *memory);
+size_t tm_certified_cleared(const tm_certified_job *job); /* the first bytes of memory that have to be zeros */
 
-/* Rows [first, end) of cell windows, of which all those before have been bounded. */
+/* Rows [first, end) of cell windows, of which all those before have been bounded: the cells that they
+ * need beside those before, and their bounds. */
+cudaError_t tm_certified_cells(const tm_certified_job *job, int first, int end, cudaStream_t stream);
 cudaError_t tm_certified_bound(const tm_certified_job *job, int first, int end,
                                cudaStream_t stream);
-cudaError_t tm_certified_survivors(const tm_certified_job *job, int multiprocessors,
-                                   cudaStream_t stream);
+/* A first best and the list of cell windows that are left; then, after the listed tiles if they may be
+ * scored, the windows of the list, and the launch's best. */
+cudaError_t tm_certified_list(const tm_certified_job *job, int multiprocessors, cudaStream_t stream);
+cudaError_t tm_certified_score(const tm_certified_job *job, int multiprocessors, cudaStream_t stream);
+
+/* Whether tm_certified_job's early may be set. */
+bool tm_certified_can_be_early(void);
 
 #ifdef __CUDACC__
+/* A launch whose blocks may come to the device while the kernel before ends; first of all they wait
+ * for it. */
+template <typename... P, typename... A>
+static cudaError_t tm_certified_launch(void (*kernel)(P...), unsigned grid, unsigned threads, size_t shared,
+                                       bool early, cudaStream_t stream, A... arguments)
+{
+#ifdef TM_EMULATED
+    (void)early;
+    kernel<<<grid, threads, shared, stream>>>(arguments...);
+#else
+    cudaLaunchAttribute attribute = {};
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = grid;
+    config.blockDim = threads;
+    config.dynamicSmemBytes = shared;
+    config.stream = stream;
+    config.attrs = &attribute;
+    config.numAttrs = early;
+    cudaLaunchKernelEx(&config, kernel, P(arguments)...);
+#endif
+    return cudaGetLastError();
+}
+
+static __device__ __forceinline__ void tm_certified_wait()
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait; griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
 /* The launch's best score so far, or 0. */
 static __device__ __forceinline__ float tm_certified_best(const tm_certified_job &j)
 {
@@ -81,10 +135,11 @@ static __device__ __forceinline__ float tm_certified_best(const tm_certified_job
     return order > 0 ? tm_score_of_order(order) : 0.0f;
 }
 
-/* The greatest bound that rules out a score of at least best. */
-static __device__ __forceinline__ int tm_certified_threshold(float best)
+/* The greatest bound that rules out a score of at least best; less than 0: none does. */
+static __device__ __forceinline__ int tm_certified_threshold(const tm_certified_level &level, float best)
 {
-    return best > 0 ? (int)(254.0f * best * (1 - 0x1p-20f)) : -1;
+    const float rest = best - 0x1p-19f - level.slack, q2 = rest * rest - level.eps * level.eps - 0x1p-20f;
+    return rest > 0 && q2 > 0 ? (int)(254.0f * q2) : -1;
 }
 
 #endif

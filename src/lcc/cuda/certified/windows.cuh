@@ -40,7 +40,7 @@ static __device__ __forceinline__ unsigned tm_certified_score(const tm_certified
     const int lane = threadIdx.x & 31, first = threadIdx.x & (THREADS - 1);
     const int row_words = j.level.row_words, count = row_words * j.height;
     const int down = THREADS / row_words, along = THREADS % row_words, left = j.width & 3;
-    const unsigned last = left ? (1u << 8 * left) - 1 : ~0u;
+    const unsigned last = left ? (1u << 8 * left) - 1 : ~0u, shift = 8 * (x & 3);
     const uint8_t *from = j.frame + (int64_t)y * (int64_t)j.pitch + (x & ~3);
     int row = first / row_words, column = first % row_words;
     unsigned f[COUNT] = {}, ff[COUNT] = {}, ft[COUNT] = {};
@@ -49,12 +49,11 @@ static __device__ __forceinline__ unsigned tm_certified_score(const tm_certified
     for (int i = first; i < count; i += THREADS) {
         const uint32_t *at = (const uint32_t *)(from + (int64_t)row * (int64_t)j.pitch) + column;
         const unsigned mask = column == row_words - 1 ? last : ~0u, tap = __ldg(j.level.words + i),
-                       a = __ldg(at), b = __ldg(at + 1), c = __ldg(at + 2);
+                       b = __ldg(at + 1), low = __funnelshift_r(__ldg(at), b, shift),
+                       high = __funnelshift_r(b, __ldg(at + 2), shift);
 #pragma unroll
         for (int k = 0; k < COUNT; k++) {
-            const int byte = (x & 3) + k;
-            const unsigned word =
-                __funnelshift_r(byte < 4 ? a : b, byte < 4 ? b : c, 8 * (byte & 3)) & mask;
+            const unsigned word = (k < 4 ? __funnelshift_r(low, high, 8 * k) : high) & mask;
             f[k] = __dp4a(word, 0x01010101u, f[k]);
             ff[k] = __dp4a(word, word, ff[k]);
             ft[k] = __dp4a(word, tap, ft[k]);

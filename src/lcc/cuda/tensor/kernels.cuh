@@ -58,6 +58,8 @@ cudaError_t tm_mma_prepare(void *fragments, const uint8_t *taps, int width, int 
                            cudaStream_t stream);
 cudaError_t tm_mma_launch(const tm_tensor_device *device, const tm_tensor_job &j,
                           cudaStream_t stream);
+cudaError_t tm_mma_listed_launch(const tm_tensor_device *device, const tm_tensor_job &j, bool early,
+                                 cudaStream_t stream);
 cudaError_t tm_mma_many_launch(const tm_tensor_device *device, const tm_tensor_job &j,
                                cudaStream_t stream);
 cudaError_t tm_mma_reset(int *running_bests, int count, cudaStream_t stream);

@@ -15,6 +15,8 @@
 #define TM_MMA_TILE_WIDTH 256
 #define TM_MMA_MANY_TILE_WIDTH 512
 #define TM_MMA_TILE_HEIGHT 16
+#define TM_MMA_PART_WIDTH 128 /* of a warp */
+#define TM_MMA_PART_HEIGHT 8
 #define TM_MMA_FIXED_BYTES 256 /* that a block declares besides, rounded up */
 
 /* The most pixels for which n S_FT fits in 31 bits and a sign. */

@@ -22,8 +22,8 @@
 
 /* NARROW: templates of w <= 25 and, for LCC, h <= 31, with strides that are known when compiled.
  * For LCC alone, MAP: there is a map; PACK: h <= 31, a column's sums share a word; BIG: n S_FT may
- * need more than 31 bits and a sign. */
-template <tm_tensor_outcome OUTCOME, bool MAP, bool NARROW, bool PACK, bool BIG>
+ * need more than 31 bits and a sign; LISTED: only tiles of the job's list are made, of one template. */
+template <tm_tensor_outcome OUTCOME, bool MAP, bool NARROW, bool PACK, bool BIG, bool LISTED>
 static __global__ void __launch_bounds__(TM_TENSOR_THREADS, MMA_BLOCKS)
     mma_kernel(tm_tensor_job j, tm_tensor_plan p)
 {
@@ -43,15 +43,31 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, MMA_BLOCKS)
     int n = j.width * j.height, units = (j.width + 7 + 15) / 16;
     int t = (int)((int64_t)p.tiles * blockIdx.x / gridDim.x);
     int end = (int)((int64_t)p.tiles * (blockIdx.x + 1) / gridDim.x);
-    int tx = t / p.tiles_y, ty = t % p.tiles_y;
-    tm_mma_stage(tile, j.frame, j.pitch, j.height, p, tx, ty);
+    const int step = LISTED ? (int)gridDim.x : 1;
+    if (LISTED) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+        tm_wait_for_launches();
+#endif
+        t = (int)blockIdx.x, end = (int)tm_tensor_listed(j.list);
+        if (end == 0)
+            return;
+    }
+    auto tile_of = [&](int i) { return LISTED ? (int)__ldcg(j.list.tiles + min(i, end - 1)) : i; };
+    int tx = tile_of(t) / p.tiles_y, ty = tile_of(t) % p.tiles_y;
+    if (!LISTED || t < end)
+        tm_mma_stage(tile, j.frame, j.pitch, j.height, p, tx, ty);
     for (int k = threadIdx.x; k < TM_TENSOR_THREADS / 32 * j.count; k += TM_TENSOR_THREADS)
         best[k].order = INT_MIN, best[k].pos = 0;
     best += warp * j.count;
-    for (bool fresh = true; t < end; t++) {
-        fresh |= ty == 0;
+    for (bool fresh = true; t < end; t += step) {
+        fresh |= LISTED || ty == 0;
         int64_t x = (int64_t)tx * TILE_WIDTH + 128 * wx, y = (int64_t)ty * TILE_HEIGHT + 8 * wy;
-        if (++ty == p.tiles_y)
+        const unsigned tile_number = LISTED ? (unsigned)tile_of(t) : 0,
+                       parts = LISTED ? __ldcg(j.list.parts + tile_number / 8) >> tile_number % 8 * 4 : 0,
+                       part = LISTED ? parts >> (2 * wy + wx) & 1 : 1;
+        if (LISTED)
+            tx = tile_of(t + step) / p.tiles_y, ty = tile_of(t + step) % p.tiles_y;
+        else if (++ty == p.tiles_y)
             ty = 0, tx++;
         tm_copy_wait();
         __syncthreads();
@@ -64,6 +80,8 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, MMA_BLOCKS)
         for (int k = 0; k < j.count; k++) {
             int acc[8][4], running_best = lcc || j.best ? __ldcg(j.running_bests + k) : 0;
             tm_tensor_template tmpl = {};
+            if (LISTED)
+                running_best = max(running_best, (int)((unsigned)(__ldcg(j.list.best) >> 32) ^ 0x80000000u));
             if (lcc)
                 tmpl = j.templates[k];
             int start = lcc && PACK ? -128 * tmpl.sum : 0;
@@ -73,7 +91,7 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, MMA_BLOCKS)
             const uint8_t *row =
                 tile + 8 * wy * p.row_bytes + 128 * wx + 8 * (lane / 4) + 4 * (lane & 3);
             const uint2 *b = (const uint2 *)j.fragments + (size_t)k * units * j.height * 16 + lane;
-            bool inside = x < j.map_width && y < j.map_height; // the same for all of the warp
+            bool inside = x < j.map_width && y < j.map_height && part; // the same for all of the warp
             for (int u = 0; inside && u < units / 2; u++, b += 32 * j.height)
                 tm_mma_products<!NARROW>(acc, row + 32 * u, p.row_bytes, b, j.height, lane);
             if (inside && (units & 1))
@@ -81,8 +99,10 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, MMA_BLOCKS)
                                          (const unsigned *)(b - lane) + lane, j.height, lane);
             if (k == 0 || k == j.count - 1)
                 __syncthreads();
-            if (k == j.count - 1 && t + 1 < end)
+            if (k == j.count - 1 && t + step < end)
                 tm_mma_stage(tile, j.frame, j.pitch, j.height, p, tx, ty);
+            if (LISTED && !part)
+                continue;
             if (lcc)
                 tm_mma_finish<MAP, BIG>(acc, sums + wy * tm_mma_region(p) + 64 * wx, p.win_pitch, j,
                                         tmpl, n, k, running_best, best + k, x, y);
@@ -144,9 +164,9 @@ cudaError_t tm_mma_prepare(void *fragments, const uint8_t *taps, int width, int 
 }
 #endif
 
-template <tm_tensor_outcome OUTCOME, bool MAP, bool NARROW, bool PACK, bool BIG>
+template <tm_tensor_outcome OUTCOME, bool MAP, bool NARROW, bool PACK, bool BIG, bool LISTED = false>
 static cudaError_t launch(const tm_tensor_device *device, const tm_tensor_job &j, tm_tensor_plan p,
-                          cudaStream_t stream)
+                          bool early, cudaStream_t stream)
 {
     const tm_mma_layout l = tm_mma_layout_of(TILE_WIDTH, j.width, j.height, NARROW, PACK);
     p.row_bytes = l.row_bytes, p.words = l.words;
@@ -156,21 +176,21 @@ static cudaError_t launch(const tm_tensor_device *device, const tm_tensor_job &j
         (size_t)l.rows + sizeof(tm_tensor_best) * TM_TENSOR_THREADS / 32 * j.count;
     if (OUTCOME == TM_TENSOR_LCC)
         block.shared += (size_t)l.sums;
-    return tm_tensor_start(device, mma_kernel<OUTCOME, MAP, NARROW, PACK, BIG>, j, p, block, false,
+    return tm_tensor_start(device, mma_kernel<OUTCOME, MAP, NARROW, PACK, BIG, LISTED>, j, p, block, early,
                            stream);
 }
 
-template <bool MAP>
+template <bool MAP, bool LISTED = false>
 static cudaError_t launch_lcc(const tm_tensor_device *device, const tm_tensor_job &j,
-                              const tm_tensor_plan &p, cudaStream_t stream)
+                              const tm_tensor_plan &p, bool early, cudaStream_t stream)
 {
     const bool big = (int64_t)j.width * j.height > TM_MMA_SMALL_TAPS,
                pack = tm_mma_packs(j.width, j.height), narrow = tm_mma_is_narrow(j.width);
-    auto run = big              ? launch<TM_TENSOR_LCC, MAP, false, false, true>
-               : pack && narrow ? launch<TM_TENSOR_LCC, MAP, true, true, false>
-               : pack           ? launch<TM_TENSOR_LCC, MAP, false, true, false>
-                                : launch<TM_TENSOR_LCC, MAP, false, false, false>;
-    return run(device, j, p, stream);
+    auto run = big              ? launch<TM_TENSOR_LCC, MAP, false, false, true, LISTED>
+               : pack && narrow ? launch<TM_TENSOR_LCC, MAP, true, true, false, LISTED>
+               : pack           ? launch<TM_TENSOR_LCC, MAP, false, true, false, LISTED>
+                                : launch<TM_TENSOR_LCC, MAP, false, false, false, LISTED>;
+    return run(device, j, p, early, stream);
 }
 
 cudaError_t TM_MMA_LAUNCH(const tm_tensor_device *device, const tm_tensor_job &j,
@@ -182,7 +202,18 @@ cudaError_t TM_MMA_LAUNCH(const tm_tensor_device *device, const tm_tensor_job &j
     if (j.outcome == TM_TENSOR_SUMS) {
         auto run = tm_mma_is_narrow(j.width) ? launch<TM_TENSOR_SUMS, false, true, true, false>
                                              : launch<TM_TENSOR_SUMS, false, false, true, false>;
-        return run(device, j, p, stream);
+        return run(device, j, p, false, stream);
     }
-    return (j.map ? launch_lcc<true> : launch_lcc<false>)(device, j, p, stream);
+    return (j.map ? launch_lcc<true> : launch_lcc<false>)(device, j, p, false, stream);
 }
+
+#ifndef TM_MMA_MANY
+cudaError_t tm_mma_listed_launch(const tm_tensor_device *device, const tm_tensor_job &j, bool early,
+                                 cudaStream_t stream)
+{
+    tm_tensor_plan p = {};
+    if ((int64_t)j.width * j.height > TM_TENSOR_TAPS || !tm_tensor_cover(&p, j))
+        return cudaErrorNotSupported;
+    return launch_lcc<false, true>(device, j, p, early, stream);
+}
+#endif

@@ -103,6 +103,21 @@ cudaError_t tm_tensor_launch(const tm_tensor_device *device, const tm_tensor_job
     return error;
 }
 
+bool tm_tensor_can_list(const tm_tensor_device *device, int width, int height)
+{
+    const bool pack = tm_mma_packs(width, height);
+    const tm_mma_layout l =
+        tm_mma_layout_of(TM_MMA_TILE_WIDTH, width, height, pack && tm_mma_is_narrow(width), pack);
+    return width * height <= TM_TENSOR_TAPS &&
+           (size_t)(l.rows + l.sums) + 2 * TM_MMA_FIXED_BYTES <= device->shared_memory;
+}
+
+cudaError_t tm_tensor_launch_listed(const tm_tensor_device *device, const tm_tensor_job *job, bool early,
+                                    cudaStream_t stream)
+{
+    return tm_mma_listed_launch(device, *job, early, stream);
+}
+
 cudaError_t tm_tensor_launch_steps(const tm_tensor_device *device, const tm_tensor_steps *job,
                                    cudaStream_t stream)
 {

@@ -47,6 +47,27 @@ typedef struct tm_tensor_sums {
     int64_t stride;  /* elements between rows */
 } tm_tensor_sums;
 
+/* Some of a map's tiles of TM_MMA_TILE_WIDTH x TM_MMA_TILE_HEIGHT windows, numbered down the columns of
+ * tiles, and of each the parts of TM_MMA_PART_WIDTH x TM_MMA_PART_HEIGHT that are to be made; which are
+ * made if that is quicker than what else has been listed, one by one. All pointers are device memory. */
+typedef struct tm_tensor_list {
+    uint32_t *tiles;
+    uint32_t *parts;                /* a bit of each part, along rows, and 4 of each tile */
+    const unsigned *count, *others; /* of tiles; and of what else there is to do */
+    const unsigned long long *best; /* its higher half, xor 1 << 31, is the order of a score there is */
+    unsigned most_others;
+    float tile, call, other;        /* what a tile takes, a launch of tiles besides, and one of the others */
+} tm_tensor_list;
+
+#ifdef __CUDACC__
+/* How many tiles are to be made. */
+static __device__ __forceinline__ unsigned tm_tensor_listed(const tm_tensor_list &l)
+{
+    const unsigned count = __ldcg(l.count), others = __ldcg(l.others);
+    return others > l.most_others || (float)others * l.other > (float)count * l.tile + l.call ? count : 0;
+}
+#endif
+
 /* All pointers are device memory. */
 typedef struct tm_tensor_job : tm_device_windows {
     int count; /* templates of one size */
@@ -61,6 +82,7 @@ typedef struct tm_tensor_job : tm_device_windows {
     tm_candidate *blocks;
     int *running_bests; /* count */
     int *counter;       /* of blocks that are done */
+    tm_tensor_list list; /* tm_tensor_launch_listed */
 } tm_tensor_job;
 
 /* The products of one plane with one template, added to those of the steps before. */
@@ -100,7 +122,13 @@ cudaError_t tm_tensor_reset(const tm_tensor_device *device, cudaStream_t stream)
 cudaError_t tm_tensor_launch(const tm_tensor_device *device, const tm_tensor_job *job,
                              cudaStream_t stream);
 
-/* Likewise, without scratch. */
+/* Likewise the best of the list's tiles, for LCC of one template without a map, of a size that can be
+ * listed. early: the launch may begin while the kernel before ends. */
+bool tm_tensor_can_list(const tm_tensor_device *device, int width, int height);
+cudaError_t tm_tensor_launch_listed(const tm_tensor_device *device, const tm_tensor_job *job, bool early,
+                                    cudaStream_t stream);
+
+/* As tm_tensor_launch, without scratch. */
 cudaError_t tm_tensor_launch_steps(const tm_tensor_device *device, const tm_tensor_steps *job,
                                    cudaStream_t stream);
 
