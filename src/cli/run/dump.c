@@ -93,36 +93,40 @@ static char *path_of(const char *path, const tm_pose *pose)
     return text;
 }
 
-static bool write_pose(const cli_engine *e, const posed_picture *p, cli_protected *protected,
-                       io_error *error)
+/* False after a message. */
+static bool write_pose(const cli_engine *e, const posed_picture *p, cli_protected *protected)
 {
     char *path = path_of(e->options->dump_template, &p->pose);
-    const bool good = path ? protected_allows(protected, path, error) &&
-                                 (has_ending(path, ".txt") ? write_values(e, path, p, error)
-                                                           : write_picture(path, p, error))
-                           : library_fail(error, NULL, TM_ERR_MEMORY);
+    io_error error;
+    const bool good = path ? protected_allows(protected, path, &error) &&
+                                 (has_ending(path, ".txt") ? write_values(e, path, p, &error)
+                                                           : write_picture(path, p, &error))
+                           : library_fail(&error, NULL, TM_ERR_MEMORY);
+    if (!good)
+        message(path ? path : e->options->dump_template, "%s", error.reason);
     free(path);
     return good;
 }
 
-static bool dump_poses(const cli_engine *e, const cli_template *tmpl, cli_protected *protected,
-                       io_error *error)
+/* False after a message. */
+static bool dump_poses(const cli_engine *e, const cli_template *tmpl, cli_protected *protected)
 {
-    const bool text = has_ending(e->options->dump_template, ".txt");
-    const bool color = tmpl->input.color.samples && !text; /* a matrix is of luma */
+    const char *path = e->options->dump_template;
+    const bool color = tmpl->input.color.samples && !has_ending(path, ".txt"); /* a matrix is of luma */
     const tm_posed_template *posed = e->posed[color][0];
     const size_t count = tm_posed_template_count(posed);
     tm_image like = input_image(&tmpl->input, color);
-    bool good = posed || library_fail(error, NULL, TM_ERR_FLAT_TEMPLATE);
+    bool good = posed != NULL;
 
+    if (!posed)
+        message(path, "%s", tm_strerror(TM_ERR_FLAT_TEMPLATE));
     like.channels = like.channels ? like.channels : 1;
     for (size_t i = 0; i < count && good; i++) {
         posed_picture p;
         const tm_status status = make_picture(posed, i, &like, &p);
         if (status != TM_OK)
-            good = library_fail(error, NULL, status);
-        else if (!p.pose.left_out)
-            good = write_pose(e, &p, protected, error);
+            message(path, "%s", tm_strerror(status));
+        good = status == TM_OK && (p.pose.left_out || write_pose(e, &p, protected));
         free(p.samples);
         free(p.mask);
     }
@@ -135,8 +139,11 @@ bool dump_template(const cli_engine *e, const cli_templates *templates, cli_prot
     const cli_template *tmpl = &templates->list[0];
     io_error error;
 
-    if (!o->dump_template || !tmpl->usable ||
-        (o->posed ? dump_poses(e, tmpl, protected, &error) : dump_plain(e, tmpl, &error)))
+    if (!o->dump_template || !tmpl->usable)
+        return true;
+    if (o->posed)
+        return dump_poses(e, tmpl, protected);
+    if (dump_plain(e, tmpl, &error))
         return true;
     message(o->dump_template, "%s", error.reason);
     return false;
