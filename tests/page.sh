@@ -80,7 +80,18 @@ select(0); open(0);
 open_check('and explained', !byId('near-note').hidden && byId('weak-note').hidden && byId('verdict').textContent.includes('0.5000 at x 1, y 2'), byId('verdict').textContent);
 open_check('no other script or style is run', !/foreign|1$/.test(document.title) && getComputedStyle(grid).display === 'block', document.title);
 END
-for name in one rows; do
+# A match that is turned clockwise by 30 degrees.
+"$TMATCH" -q --device cpu --dump-template t.png --angle 30 camera.png 'camera.png[60x40+220+90]' >/dev/null
+"$TMATCH" -q --device cpu --report poses.html --angle -60:0:30 --scale 1:1.2:0.2 camera.png t.30deg.1x.png >/dev/null
+cat >poses.js <<'END'
+const turned = frames[0].best, box = byId('stage').querySelector('.box.turned');
+open_check('a turned box is drawn turned', turned.angle === -30 && /^rotate\(0\.523/.test(box.style.transform), [turned, box && box.style.transform]);
+open_check('about its middle', Math.abs(parseFloat(box.style.left) + parseFloat(box.style.width) / 2 - (turned.center[0] + 0.5) * byId('stage').clientWidth / 512) < 0.1, box.style.cssText);
+open_check('its pose is said', byId('verdict').textContent.includes('turned by -30\u00b0, size \u00d7 1,'), byId('verdict').textContent);
+open_check('and in its row', byId('rows').rows[0].cells.length === 7 && byId('rows').rows[0].cells[5].textContent === '-30\u00b0' && !byId('angle-head').hidden && !byId('scale-head').hidden);
+open_check('it is shown upright beside its template', byId('zoom-caption').textContent === 'match, turned upright', byId('zoom-caption').textContent);
+END
+for name in one rows poses; do
     {
         echo 'const seen = [];'
         echo 'function open_check(what, good, value) { seen.push(`${good ? "ok" : "not ok"} - ${what}${good ? "" : ` (${JSON.stringify(value)})`}`); }'
