@@ -3,6 +3,7 @@
  * stays as it was, and nothing else is left. Pictures, drawn matches, heat maps, arrays and text. */
 #include <dirent.h>
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,6 +99,21 @@ static bool write_picture(numbers *n, const char *path, io_error *error)
     return good;
 }
 
+/* Turns a box about its middle; it then holds its corners. */
+static void turn_box(numbers *n, io_box *box, io_corners *corners)
+{
+    static const int ends[4][2] = {{-1, -1}, {1, -1}, {1, 1}, {-1, 1}};
+    const double angle = take_byte(n) / 40.0, x = (double)box->x + 7, y = (double)box->y + 5;
+    const double width = (double)box->w / 2, height = (double)box->h / 2, side = hypot(width, height);
+    for (int k = 0; k < 4; k++) {
+        corners->at[k][0] = x + cos(angle) * ends[k][0] * width - sin(angle) * ends[k][1] * height;
+        corners->at[k][1] = y + sin(angle) * ends[k][0] * width + cos(angle) * ends[k][1] * height;
+    }
+    box->x = (int64_t)floor(x - side);
+    box->y = (int64_t)floor(y - side);
+    box->w = box->h = (int64_t)ceil(2 * side) + 2;
+}
+
 static bool write_drawing(numbers *n, const char *path, io_error *error)
 {
     io_box boxes[MOST_MARKS];
@@ -110,10 +126,7 @@ static bool write_drawing(numbers *n, const char *path, io_error *error)
     const size_t name_count = take_byte(n) % 4;
     const size_t count = draw_marks(n, name_count ? name_count : 20, boxes);
     for (size_t i = 0; i < count; i++)
-        for (int k = 0; k < 4; k++) { /* inside the box */
-            corners[i].at[k][0] = (double)boxes[i].x + take_byte(n) / 255.0 * (double)(boxes[i].w - 1);
-            corners[i].at[k][1] = (double)boxes[i].y + take_byte(n) / 255.0 * (double)(boxes[i].h - 1);
-        }
+        turn_box(n, &boxes[i], &corners[i]);
     const io_drawing drawing = {.boxes = boxes, .count = count, .turned = take_byte(n) % 2 ? corners : NULL,
                                 .names = all, .name_count = name_count};
     const bool good = io_draw_matches(&p, &drawing, error) && io_write_picture(path, &p, error);
