@@ -270,7 +270,7 @@ bool cli_options_parse(cli_options *o, int argc, char **argv)
     if (!parse_options(&p, argc))
         return false;
     if (o->action != CLI_MATCH)
-        return true;
+        return o->action != CLI_BENCH || options_check_poses(o);
     return check(o, p.min_score);
 }
 

@@ -86,7 +86,9 @@ bool options_check_poses(const cli_options *o)
 {
     const char *posed = o->posed ? NULL : "but neither --angle nor --scale";
 
-    if (o->posed && (o->map || o->heatmap))
+    if (o->posed && o->action == CLI_BENCH)
+        message_usage("--bench measures templates as they are, without --angle and --scale");
+    else if (o->posed && (o->map || o->heatmap))
         message_usage("--%s: with --angle or --scale every pose has a map of its own",
                       o->map ? "map" : "heatmap");
     else if (posed && o->poses.support != TM_SUPPORT_AUTO)

@@ -14,6 +14,7 @@ fail --upright --angle 0:90 a b
 fail --angle 0:90 --map map.npy a b
 fail --scale 1:2 --heatmap map.png a b
 fail --angle 0:90 --depth float a b
+fail --bench --angle 0:90 100x100,10x10
 fail --rotate 5 a b
 fail --zoom 2 a b
 # STEP may be auto; so the pictures are looked at, of which there are none.
