@@ -15,7 +15,9 @@
 #define SMALL_REST 0.35
 
 enum {
-    BASIS = 16,
+    LEAST_BASIS = 4, /* templates of a family at first, if it has few members, */
+    FEW_MEMBERS = 64,
+    BASIS = 16,      /* or of another one */
     COARSE_RADIUS = 5,  /* of the disc in cells, about */
     COARSE_TURN = 9,    /* degrees from one coarse pose to the next, about */
     COARSE_RATIO = 8,   /* scales: so many percent */
@@ -31,9 +33,16 @@ typedef struct makings {
     tm_status status;
 } makings;
 
-static int class_of(const tm_posed *p)
+/* Scales that are less than this times the least one are in a band with it. */
+#define BAND_RATIO 1.2
+
+static int class_of(const makings *m, size_t pose)
 {
-    return (int)(p->width % 2 + 2 * (p->height % 2));
+    const tm_posed *p = &m->posed[pose];
+    const double least = (double)m->poses->scales.from;
+    const double scale = (double)tm_poses_turn(m->poses, (int64_t)pose).scale;
+    const int band = (int)(log(scale / least) / log(BAND_RATIO) + 1e-6);
+    return 4 * band + (int)(p->width % 2 + 2 * (p->height % 2));
 }
 
 static bool is_flat(const tm_posed *p)
@@ -143,7 +152,7 @@ static tm_status make_coarse(tm_pose_class *c, const makings *m, int cell)
                                         ? poses->scales.from * COARSE_RATIO / 100 / poses->scales.step
                                         : 1);
     tm_posed *posed = calloc(MOST_COARSE, sizeof *posed);
-    int64_t last_i = -1, last_j = -1;
+    int64_t last_at = 0, last_scale = 0;
     size_t count = 0;
     tm_status status = TM_OK;
 
@@ -154,10 +163,8 @@ static tm_status make_coarse(tm_pose_class *c, const makings *m, int cell)
     }
     for (size_t i = 0; i < c->count && count < MOST_COARSE && status == TM_OK; i++) {
         const int64_t pose = c->members[i].pose;
-        const int64_t at = pose % poses->angles.count / turn, scale = pose / poses->angles.count / ratio;
-        if (at == last_i && scale == last_j)
-            continue;
-        if (pose / poses->angles.count % ratio != 0)
+        const int64_t at = pose % poses->angles.count / turn, scale = pose / poses->angles.count;
+        if (count && scale == last_scale ? at == last_at : count && scale < last_scale + ratio)
             continue;
         tm_turn t = tm_poses_turn(poses, pose);
         t.scale = (2 * t.scale + cell) / (2 * cell);
@@ -167,8 +174,8 @@ static tm_status make_coarse(tm_pose_class *c, const makings *m, int cell)
         if (status != TM_OK || !posed[count].count || is_flat(&posed[count]))
             continue;
         c->poses[count++] = (int64_t)i;
-        last_i = at;
-        last_j = scale;
+        last_at = at;
+        last_scale = scale;
     }
     if (status == TM_OK && count)
         status = tm_family_make(&c->coarse, posed, count, TM_FAMILY_BASIS / 2);
@@ -179,13 +186,16 @@ static tm_status make_coarse(tm_pose_class *c, const makings *m, int cell)
 }
 
 /* Makes the family of one class, whose pictures are count of posed. */
-static tm_status make_class(tm_pose_class *c, const makings *m, const tm_posed *posed)
+static tm_status make_class(tm_pose_class *c, const tm_posed *posed)
 {
-    tm_status status = tm_family_make(&c->family, posed, c->count, BASIS);
+    int basis = c->count < FEW_MEMBERS ? LEAST_BASIS : BASIS;
+    tm_status status = tm_family_make(&c->family, posed, c->count, basis);
 
-    if (status == TM_OK && c->family.count && c->family.rest_rms > SMALL_REST) {
+    while (status == TM_OK && c->family.count && c->family.rest_rms > SMALL_REST &&
+           c->family.basis == basis && basis < TM_FAMILY_BASIS) {
+        basis *= 2;
         tm_family_free(&c->family);
-        status = tm_family_make(&c->family, posed, c->count, TM_FAMILY_BASIS);
+        status = tm_family_make(&c->family, posed, c->count, basis);
     }
     if (status != TM_OK || !c->family.count)
         return status;
@@ -195,7 +205,6 @@ static tm_status make_class(tm_pose_class *c, const makings *m, const tm_posed *
         c->whole = c->whole && posed[i].count == c->family.pixels;
         c->share = fmin(c->share, share_of(&c->family, &posed[i]));
     }
-    (void)m;
     return TM_OK;
 }
 
@@ -209,7 +218,7 @@ static tm_status fill(tm_pose_families *f, makings *m, tm_posed *sorted)
         tm_pose_class *c = &f->list[f->count];
         size_t count = 0;
         for (size_t i = 0; i < m->count; i++)
-            count += m->posed[i].count && class_of(&m->posed[i]) == k;
+            count += m->posed[i].count && class_of(m, i) == k;
         if (!count)
             continue;
         f->count++;
@@ -218,13 +227,14 @@ static tm_status fill(tm_pose_families *f, makings *m, tm_posed *sorted)
             return TM_ERR_MEMORY;
         for (size_t i = 0; i < m->count; i++) {
             const tm_posed *p = &m->posed[i];
-            if (!p->count || class_of(p) != k)
+            if (!p->count || class_of(m, i) != k)
                 continue;
             sorted[c->count] = *p;
+            f->members[i] = &c->members[c->count];
             make_member(&c->members[c->count++], p, (int64_t)i, taps);
             taps += taps_size(p);
         }
-        status = make_class(c, m, sorted);
+        status = make_class(c, sorted);
         if (status == TM_OK && !c->family.count)
             f->fault = "its poses have no disc in common that is large enough, and not too large";
         else if (status == TM_OK && f->cell > 1)
@@ -270,7 +280,9 @@ tm_status tm_pose_families_make(tm_pose_families *families, const tm_image *imag
     }
     m.posed = calloc(m.count, sizeof *m.posed);
     sorted = calloc(m.count, sizeof *sorted);
-    m.status = m.posed && sorted ? TM_OK : TM_ERR_MEMORY;
+    f.list = calloc(TM_POSE_CLASSES, sizeof *f.list);
+    f.members = calloc(m.count, sizeof *f.members);
+    m.status = m.posed && sorted && f.list && f.members ? TM_OK : TM_ERR_MEMORY;
     if (m.status == TM_OK)
         make_posed(&m, threads);
     if (m.status == TM_OK) {
@@ -293,12 +305,14 @@ tm_status tm_pose_families_make(tm_pose_families *families, const tm_image *imag
 
 void tm_pose_families_free(tm_pose_families *f)
 {
-    for (int k = 0; k < TM_POSE_CLASSES; k++) {
+    for (int k = 0; f->list && k < TM_POSE_CLASSES; k++) {
         tm_family_free(&f->list[k].family);
         tm_family_free(&f->list[k].coarse);
         free(f->list[k].members);
         free(f->list[k].poses);
     }
+    free(f->list);
+    free(f->members);
     free(f->taps);
     *f = (tm_pose_families){0};
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* All poses of a template as families, for certified search: one for each parity of the posed
- * pictures' width and height, as discs that lie on the same pixels have one. */
+/* All poses of a template as families, for certified search: those of scales that differ little and
+ * with posed pictures whose widths and heights have one parity, as discs that lie on the same pixels
+ * have. */
 #ifndef TMATCH_LCC_POSE_FAMILIES_H
 #define TMATCH_LCC_POSE_FAMILIES_H
 
@@ -13,7 +14,8 @@ extern "C" {
 #endif
 
 enum {
-    TM_POSE_CLASSES = 4,
+    TM_POSE_BANDS = 36,     /* of scales */
+    TM_POSE_CLASSES = 4 * TM_POSE_BANDS,
     TM_POSE_PIXELS = 65536, /* of a posed picture at most: products fit 32 bits */
     TM_POSE_STRIDE = 64,    /* rows of taps are padded to a multiple of this */
 };
@@ -42,10 +44,11 @@ typedef struct tm_pose_class {
 } tm_pose_class;
 
 typedef struct tm_pose_families {
-    tm_pose_class list[TM_POSE_CLASSES];
+    tm_pose_class *list; /* room for TM_POSE_CLASSES */
     int count;
     int cell;          /* columns and rows of a cell */
     tm_poses poses;
+    tm_pose_member **members; /* of each pose, or NULL where it is left out */
     int8_t *taps;      /* all members' */
     const char *fault; /* why there is no certified search in these poses, a clause; NULL: there is */
 } tm_pose_families;

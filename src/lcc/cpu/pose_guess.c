@@ -107,20 +107,6 @@ static uint8_t *reduce(const tm_image *frame, int cell, tm_image *cells)
     return samples;
 }
 
-/* The class's member in this pose, or NULL. */
-static const tm_pose_member *member_at(const tm_pose_class *c, int64_t pose)
-{
-    size_t low = 0, high = c->count;
-    while (low < high) {
-        const size_t middle = (low + high) / 2;
-        if (c->members[middle].pose < pose)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < c->count && c->members[low].pose == pose ? &c->members[low] : NULL;
-}
-
 /* A position on the way, by the centre in halves of a pixel. */
 typedef struct climber {
     const tm_pose_run *run;
@@ -131,7 +117,7 @@ typedef struct climber {
 /* Scores the position, if there is one: the member's picture lies there. */
 static void try(climber *k, int64_t pose, int64_t x, int64_t y)
 {
-    const tm_pose_member *member = member_at(k->run->class, pose);
+    const tm_pose_member *member = k->run->search->families->members[pose];
     tm_geometry g;
 
     if (!member || !tm_pose_positions(k->run, member, &g))

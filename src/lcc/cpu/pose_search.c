@@ -76,9 +76,10 @@ static void visit(void *context, int thread, const tm_family_window *window)
     }
 }
 
-/* All positions of all of the class's pictures, as windows of the disc. */
-static void set_windows(const tm_pose_run *run, tm_family_search *s, int64_t *pairs)
+/* All positions of all of the class's pictures, as windows of the disc; returns their number. */
+static int64_t set_windows(const tm_pose_run *run, tm_family_search *s)
 {
+    int64_t pairs = 0;
     const tm_pose_class *c = run->class;
     int64_t left = INT64_MAX, top = INT64_MAX, right = INT64_MIN, bottom = INT64_MIN;
 
@@ -93,12 +94,13 @@ static void set_windows(const tm_pose_run *run, tm_family_search *s, int64_t *pa
         top = smaller(top, y - g.pad_y);
         right = larger(right, x - g.pad_x + g.map_width);
         bottom = larger(bottom, y - g.pad_y + g.map_height);
-        *pairs += g.map_width * g.map_height;
+        pairs += g.map_width * g.map_height;
     }
     s->x = left;
     s->y = top;
     s->width = right > left ? right - left : 0;
     s->height = bottom > top ? bottom - top : 0;
+    return pairs;
 }
 
 /* By pose, then by position. */
@@ -161,10 +163,7 @@ static tm_status search_class(tm_pose_run *run)
                           .least = least_of,
                           .visit = visit};
 
-    int64_t pairs = 0;
-    set_windows(run, &s, &pairs);
-    run->search->pairs += pairs;
-    run->limit += pairs / COST_OF_ONE;
+    set_windows(run, &s);
     return s.width && s.height ? tm_cpu_search_family(run->cpu, &s) : TM_OK;
 }
 
@@ -202,8 +201,10 @@ tm_status tm_cpu_search_poses(tm_cpu *cpu, tm_pose_search *search)
         return TM_ERR_MEMORY;
     for (int k = 0; k < f->count && status == TM_OK; k++) {
         run.class = &f->list[k];
+        search->pairs += set_windows(&run, &(tm_family_search){.family = NULL});
         status = tm_pose_guess(&run, &guesses);
     }
+    run.limit = search->pairs / COST_OF_ONE;
     set_floor(&run, &guesses);
     run.declined = search->wanted && !guesses.count; /* nothing says how low the floor must be */
     for (int k = 0; k < f->count && status == TM_OK && !run.declined; k++) {
