@@ -10,6 +10,7 @@
 
 enum {
     MOST_SAMPLES = 192, /* members that the basis is made of */
+    LEAST_PIXELS = 9,   /* of a core */
 };
 
 /* Coordinates are made in double precision of taps that are integers, so that the rests are good to
@@ -20,66 +21,92 @@ enum {
  * of itself at most, with what was rounded before. */
 #define TERM_ERROR (40 * 0x1p-24)
 
-/* The squared distance, in halves of a pixel, of the pixel nearest to the centre that does not
- * count. */
-static int64_t reach_of(const tm_posed *p)
+/* Whether pixel (x, y) of a box about the centre counts in the member. */
+static bool counts(const tm_posed *p, int64_t width, int64_t height, int64_t x, int64_t y)
 {
-    int64_t reach = smaller((p->width + 1) * (p->width + 1) + (1 - p->height % 2),
-                            (p->height + 1) * (p->height + 1) + (1 - p->width % 2));
-    for (int64_t i = 0; i < p->width * p->height; i++) {
-        const int64_t x = 2 * (i % p->width) - (p->width - 1), y = 2 * (i / p->width) - (p->height - 1);
-        if (!p->mask[i])
-            reach = smaller(reach, x * x + y * y);
+    const int64_t left = (p->width - width) / 2, top = (p->height - height) / 2;
+    return p->mask[(top + y) * p->width + left + x] != 0;
+}
+
+/* Where the pixels begin and end that count in all members, in a box about the centre. core: of the
+ * box, becomes 1 there and 0 elsewhere. */
+static void find_core(tm_family *f, uint8_t *core, const tm_posed *members)
+{
+    int margin_x = f->width, margin_y = f->height;
+
+    for (int i = 0; i < f->width * f->height; i++) {
+        const int x = i % f->width, y = i / f->width;
+        bool all = true;
+        for (int k = 0; k < f->count && all; k++)
+            all = counts(&members[k], f->width, f->height, x, y);
+        core[i] = all;
+        if (!all)
+            continue;
+        margin_x = (int)smaller(margin_x, smaller(x, f->width - 1 - x));
+        margin_y = (int)smaller(margin_y, smaller(y, f->height - 1 - y));
+        f->pixels++;
     }
-    return reach;
+    if (!f->pixels)
+        return;
+    const int width = f->width;
+    f->width -= 2 * margin_x;
+    f->height -= 2 * margin_y;
+    for (int y = 0; y < f->height; y++)
+        memmove(core + y * f->width, core + (y + margin_y) * width + margin_x, (size_t)f->width);
 }
 
-/* How many pixels in a line through the middle lie within the distance. parity: of the line, and of
- * the lines across it. */
-static int side_of(int64_t reach, int64_t parity, int64_t other)
+/* Lists the core's runs; false if memory ran out. */
+static bool list_runs(tm_family *f, const uint8_t *core)
 {
-    int64_t side = parity ? 1 : 2;
-    const int64_t nearest = 1 - other; /* squared, of the lines to the middle */
-
-    if ((side - 1) * (side - 1) + nearest >= reach)
-        return 0;
-    while ((side + 1) * (side + 1) + nearest < reach)
-        side += 2;
-    return (int)side;
-}
-
-/* False if memory ran out. */
-static bool shape(tm_family *f, int64_t reach, const tm_posed *any)
-{
-    f->width = side_of(reach, any->width % 2, any->height % 2);
-    f->height = side_of(reach, any->height % 2, any->width % 2);
-    if (!f->width || !f->height)
-        return true;
-    f->first = malloc((size_t)f->height * sizeof *f->first);
-    if (!f->first)
+    f->runs = malloc((size_t)f->pixels * sizeof *f->runs);
+    if (!f->runs)
         return false;
     for (int y = 0; y < f->height; y++) {
-        const int64_t down = 2 * y - (f->height - 1);
-        int x = 0;
-        while (x < f->width / 2 + 1 &&
-               (int64_t)(2 * x - (f->width - 1)) * (2 * x - (f->width - 1)) + down * down >= reach)
-            x++;
-        f->first[y] = x;
-        f->pixels += f->width - 2 * x;
+        for (int x = 0; x < f->width; x++) {
+            const uint8_t *at = core + y * f->width + x;
+            if (!*at)
+                continue;
+            if (x == 0 || !at[-1])
+                f->runs[f->run_count++] = (tm_family_run){.y = y, .x = x};
+            f->runs[f->run_count - 1].end = x + 1;
+        }
     }
     return true;
 }
 
-/* Writes the member's pixels in the disc, less their mean, with norm 1; false where they are flat. */
+/* Finds the core; without pixels where it is too large. False if memory ran out. */
+static bool shape(tm_family *f, const tm_posed *members)
+{
+    int64_t width = INT64_MAX, height = INT64_MAX;
+
+    for (int i = 0; i < f->count; i++) {
+        width = smaller(width, members[i].width);
+        height = smaller(height, members[i].height);
+    }
+    if (height > TM_FAMILY_ROWS || width * height > TM_FAMILY_PIXELS)
+        return true;
+    f->width = (int)width;
+    f->height = (int)height;
+    uint8_t *core = malloc((size_t)(width * height));
+    if (!core)
+        return false;
+    find_core(f, core, members);
+    const bool good = !f->pixels || list_runs(f, core);
+    free(core);
+    return good;
+}
+
+/* Writes the member's pixels in the core, less their mean, with norm 1; false where they are flat. */
 static bool read_member(const tm_family *f, const tm_posed *p, double *to)
 {
     const int64_t left = (p->width - f->width) / 2, top = (p->height - f->height) / 2;
     double sum = 0, square = 0;
     int64_t n = 0;
 
-    for (int y = 0; y < f->height; y++) {
-        for (int x = f->first[y]; x < f->width - f->first[y]; x++)
-            sum += to[n++] = p->samples[(top + y) * p->width + left + x];
+    for (int i = 0; i < f->run_count; i++) {
+        const tm_family_run *r = &f->runs[i];
+        for (int x = r->x; x < r->end; x++)
+            sum += to[n++] = p->samples[(top + r->y) * p->width + left + x];
     }
     for (int64_t i = 0; i < n; i++) {
         to[i] -= sum / (double)n;
@@ -119,9 +146,10 @@ static void store_taps(tm_family *f, const int8_t *taps, int index)
     int64_t n = 0;
 
     memset(to, 128, (size_t)f->width * (size_t)f->height);
-    for (int y = 0; y < f->height; y++) {
-        for (int x = f->first[y]; x < f->width - f->first[y]; x++)
-            to[y * f->width + x] = (uint8_t)(taps[n++] + 128);
+    for (int i = 0; i < f->run_count; i++) {
+        const tm_family_run *r = &f->runs[i];
+        for (int x = r->x; x < r->end; x++)
+            to[r->y * f->width + x] = (uint8_t)(taps[n++] + 128);
     }
 }
 
@@ -195,7 +223,7 @@ static void pair_up(const double *coordinates, int basis, int count, int *order)
 
 /* What make needs room for. */
 typedef struct workshop {
-    double *members; /* the disc's pixels of each */
+    double *members; /* the core's pixels of each */
     double *gram, *weights, *next;
     double *components, *coordinates, *taps;
     int8_t *rounded;
@@ -352,16 +380,13 @@ static tm_status fill(tm_family *f, const tm_posed *members, bool *good)
 tm_status tm_family_make(tm_family *family, const tm_posed *members, size_t count, int basis)
 {
     tm_family f = {.count = (int)count};
-    int64_t reach = INT64_MAX;
     bool good = false;
 
     *family = (tm_family){0};
-    for (size_t i = 0; i < count; i++)
-        reach = smaller(reach, reach_of(&members[i]));
     if (count == 0 || count > INT32_MAX / 64)
         return TM_OK;
-    tm_status status = shape(&f, reach, &members[0]) ? TM_OK : TM_ERR_MEMORY;
-    if (status == TM_OK && f.pixels > 8 && f.width <= TM_FAMILY_SIDE && f.height <= TM_FAMILY_SIDE) {
+    tm_status status = shape(&f, members) ? TM_OK : TM_ERR_MEMORY;
+    if (status == TM_OK && f.pixels >= LEAST_PIXELS) {
         f.basis = (int)smaller(smaller(basis, TM_FAMILY_BASIS), smaller(f.pixels - 1, (int64_t)count)) & ~1;
         if (f.basis >= 2)
             status = fill(&f, members, &good);
@@ -375,7 +400,7 @@ tm_status tm_family_make(tm_family *family, const tm_posed *members, size_t coun
 
 void tm_family_free(tm_family *f)
 {
-    free(f->first);
+    free(f->runs);
     free(f->samples);
     free(f->coordinates);
     *f = (tm_family){0};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Families: many templates on one disc, which few basis templates nearly make up, as a template turned
- * to all angles does. By the products of a window with the basis a bound of its scores with all of them
- * is known.
+/* Families: many templates with some pixels in common, their core, where few basis templates nearly
+ * make them up, as a template turned to all angles does. By the products of a window with the basis a
+ * bound of its scores with all of them is known.
  *
- * Window f and template t, both centred on the disc's pixels, t of norm 1, P the projection on the
+ * Window f and template t, both centred on the core's pixels, t of norm 1, P the projection on the
  * basis:
  *
  *     <f, t> = <Pf, Pt> + <f - Pf, t - Pt> <= <Pf, Pt> + sqrt(|f|^2 - |Pf|^2) rest
@@ -22,16 +22,23 @@ extern "C" {
 enum {
     TM_FAMILY_BASIS = 32,  /* basis templates at most, in pairs */
     TM_FAMILY_UNIT = 32,   /* arrays of the members are padded to a multiple of this */
-    TM_FAMILY_SIDE = 256,  /* columns and rows of the disc at most: sums of squares fit 32 bits */
+    TM_FAMILY_PIXELS = 65536, /* of the core's box at most: sums of squares fit 32 bits */
+    TM_FAMILY_ROWS = 512,
 };
 
+/* Pixels [x, end) of a row. */
+typedef struct tm_family_run {
+    int y, x, end;
+} tm_family_run;
+
 typedef struct tm_family {
-    int width, height;   /* of the disc's box */
-    int64_t pixels;      /* in the disc */
-    int *first;          /* of each row: the first column in the disc, which is symmetric */
+    int width, height;   /* of the box about the centre that holds the core */
+    int64_t pixels;      /* in the core */
+    tm_family_run *runs; /* the core */
+    int run_count;
     int count, padded;   /* members */
     int basis;           /* an even number */
-    uint8_t *samples;    /* each basis template q, packed: q + 128, and 128 outside of the disc; the
+    uint8_t *samples;    /* each basis template q, packed: q + 128, and 128 outside of the core; the
                             sum of q is 0 */
     /* The products z with the basis make coordinates p of the window: p[i] = the sum over j <= i of
      * solve[i][j] z[j]; then |Pf| = |p|. */
@@ -45,10 +52,9 @@ typedef struct tm_family {
     float error; /* what roundings in binary32 make p differ by at most, for |f| = 1 */
 } tm_family;
 
-/* Makes a family of posed templates of 8-bit gray, whose pictures have sizes of one parity and count
- * in a common disc; of the disc's pixels alone. *family is empty where there is none, or it is too
- * large, or has no variance. basis: at most so many. Errors: MEMORY. To be freed with
- * tm_family_free. */
+/* Makes a family of posed templates of 8-bit gray, whose pictures have sizes of one parity, by the
+ * pixels that count in all. *family is empty where these are few, or too many, or are equal in a
+ * member. basis: at most so many. Errors: MEMORY. To be freed with tm_family_free. */
 tm_status tm_family_make(tm_family *family, const tm_posed *members, size_t count, int basis);
 void tm_family_free(tm_family *family);
 

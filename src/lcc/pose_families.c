@@ -18,7 +18,7 @@ enum {
     LEAST_BASIS = 4, /* templates of a family at first, if it has few members, */
     FEW_MEMBERS = 64,
     BASIS = 16,      /* or of another one */
-    COARSE_RADIUS = 5,  /* of the disc in cells, about */
+    COARSE_RADIUS = 5,  /* of the template in cells, about */
     COARSE_TURN = 9,    /* degrees from one coarse pose to the next, about */
     COARSE_RATIO = 8,   /* scales: so many percent */
     MOST_COARSE = 512,
@@ -121,7 +121,7 @@ static void make_member(tm_pose_member *member, const tm_posed *p, int64_t pose,
                                .scorer = scorer_of(p)};
 }
 
-/* The disc's share of a posed picture's variance, from below. */
+/* The core's share of a posed picture's variance, from below. */
 static double share_of(const tm_family *f, const tm_posed *p)
 {
     const int64_t left = (p->width - f->width) / 2, top = (p->height - f->height) / 2;
@@ -131,9 +131,10 @@ static double share_of(const tm_family *f, const tm_posed *p)
         all += p->samples[i];
         all_sq += (double)p->samples[i] * p->samples[i];
     }
-    for (int64_t y = 0; y < f->height; y++) {
-        for (int64_t x = f->first[y]; x < f->width - f->first[y]; x++) {
-            const double sample = p->samples[(top + y) * p->width + left + x];
+    for (int i = 0; i < f->run_count; i++) {
+        const tm_family_run *r = &f->runs[i];
+        for (int x = r->x; x < r->end; x++) {
+            const double sample = p->samples[(top + r->y) * p->width + left + x];
             sum += sample;
             square += sample * sample;
         }
@@ -236,7 +237,7 @@ static tm_status fill(tm_pose_families *f, makings *m, tm_posed *sorted)
         }
         status = make_class(c, sorted);
         if (status == TM_OK && !c->family.count)
-            f->fault = "its poses have no disc in common that is large enough, and not too large";
+            f->fault = "its poses have too few pixels in common, or too many";
         else if (status == TM_OK && f->cell > 1)
             status = make_coarse(c, m, f->cell);
     }
@@ -255,7 +256,7 @@ static const char *fault_of(const makings *m, int64_t *bytes)
     return *bytes > MOST_BYTES ? "its poses take too much memory" : NULL;
 }
 
-/* How many pixels a cell has in each direction: as many as leave a disc of about COARSE_RADIUS. */
+/* How many pixels a cell has in each direction: as many as leave a radius of about COARSE_RADIUS. */
 static int cell_of(const makings *m)
 {
     const int64_t side = smaller(m->image->width, m->image->height);

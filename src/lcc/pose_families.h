@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* All poses of a template as families, for certified search: those of scales that differ little and
- * with posed pictures whose widths and heights have one parity, as discs that lie on the same pixels
- * have. */
+ * with posed pictures whose widths and heights have one parity, so that their centres lie on the same
+ * pixels. */
 #ifndef TMATCH_LCC_POSE_FAMILIES_H
 #define TMATCH_LCC_POSE_FAMILIES_H
 
@@ -35,8 +35,8 @@ typedef struct tm_pose_class {
     tm_family family;
     tm_pose_member *members;
     size_t count;
-    bool whole;   /* the disc's pixels are all that count */
-    double share; /* of a member's variance that is the disc's: at least so much */
+    bool whole;   /* the core's pixels are all that count */
+    double share; /* of a member's variance that is the core's: at least so much */
     /* A few of the poses, in which the template has cells of the frame for pixels; empty where there
      * is none. poses: the members that they are near to. */
     tm_family coarse;

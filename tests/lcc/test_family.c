@@ -30,16 +30,17 @@ static float least_of(void *context)
     return ((const looks *)context)->least;
 }
 
-/* The score over the disc, in double precision of exact sums. */
+/* The score over the core, in double precision of exact sums. */
 static double score(const looks *l, const tm_family_window *w, const tm_posed *p)
 {
     const tm_family *f = l->family;
     const int64_t left = (p->width - f->width) / 2, top = (p->height - f->height) / 2, n = f->pixels;
     int64_t s_f = 0, s_ff = 0, s_t = 0, s_tt = 0, s_ft = 0;
 
-    for (int y = 0; y < f->height; y++)
-        for (int x = f->first[y]; x < f->width - f->first[y]; x++) {
+    for (int i = 0; i < f->run_count; i++)
+        for (int x = f->runs[i].x, y = f->runs[i].y; x < f->runs[i].end; x++) {
             const int64_t a = w->samples[y * w->stride + x], b = p->samples[(y + top) * p->width + x + left];
+            CHECK(p->mask[(y + top) * p->width + x + left]);
             s_f += a;
             s_ff += a * a;
             s_t += b;

@@ -56,32 +56,33 @@ static size_t carve_tile(family_tile *n, char *memory, const tm_family *f, int64
     return carver.used;
 }
 
-/* The sums over the disc of a row of windows, whose samples begin in row: those of the first window,
+/* The sums over the core of a row of windows, whose samples begin in row: those of the first window,
  * and then what each next one has more. */
-static void sum_discs(const family_tile *n, const uint8_t *row, int width)
+static void sum_cores(const family_tile *n, const uint8_t *row, int width)
 {
     const tm_family *f = n->f;
-    int32_t sum = 0, square = 0;
+    int32_t sum = 0;
+    uint32_t square = 0;
 
     memset(n->sums, 0, (size_t)width * sizeof *n->sums);
     memset(n->squares, 0, (size_t)width * sizeof *n->squares);
-    for (int v = 0; v < f->height; v++) {
-        const uint8_t *samples = row + v * n->stride;
-        const uint8_t *leaving = samples + f->first[v], *entering = samples + f->width - f->first[v];
+    for (int i = 0; i < f->run_count; i++) {
+        const tm_family_run *r = &f->runs[i];
+        const uint8_t *leaving = row + r->y * n->stride + r->x, *entering = leaving + r->end - r->x;
         for (const uint8_t *s = leaving; s < entering; s++) {
             sum += *s;
-            square += *s * *s;
+            square += (uint32_t)*s * *s;
         }
         for (int x = 1; x < width; x++) {
             const int in = entering[x - 1], out = leaving[x - 1];
             n->sums[x] += in - out;
-            n->squares[x] += in * in - out * out;
+            n->squares[x] += (in - out) * (in + out);
         }
     }
     for (int x = 0; x < width; x++) {
         n->sums[x] = sum += n->sums[x];
-        n->squares[x] = (int32_t)((uint32_t)square + (uint32_t)n->squares[x]);
-        square = n->squares[x];
+        square += (uint32_t)n->squares[x];
+        n->squares[x] = (int32_t)square;
     }
 }
 
@@ -164,7 +165,7 @@ static void search_tile(const family_run *r, char *memory, const tm_tile *tile, 
                                n.staged + top * n.stride, n.planes + top * n.stride, n.stride, rows,
                                blocks);
         for (int y = 0; y < rows; y++) {
-            sum_discs(&n, n.staged + (top + y) * n.stride, width);
+            sum_cores(&n, n.staged + (top + y) * n.stride, width);
             find_lengths(&n, width);
             kernels->family_row(f, &(tm_family_row){.products = n.products + y * n.padded,
                                                     .step = step,

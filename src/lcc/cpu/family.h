@@ -7,10 +7,10 @@
 #include "lcc/cpu/direct.h"
 #include "lcc/family.h"
 
-/* A window of the disc's box that some members pass in. */
+/* A window of the core's box that some members pass in. */
 typedef struct tm_family_window {
     int64_t x, y;         /* of its corner in the frame */
-    int64_t s_f, s_ff;    /* over the disc */
+    int64_t s_f, s_ff;    /* over the core */
     const uint8_t *samples; /* of the box, extended with zeros, TM_BLOCK columns more can be read */
     ptrdiff_t stride;
     const int32_t *members;

@@ -16,9 +16,9 @@ enum { COST_OF_ONE = 12 };
 /* Scores are within 2^-22 of the true value. */
 #define SCORE_MARGIN 0x1p-20f
 
-/* What the disc's score must reach where the whole picture's is to be at least so much: with a the
- * disc's share of the template's variance, that is at most sqrt(1 - a (1 - disc^2)). */
-static float least_of_disc(const tm_pose_class *c, float score)
+/* What the core's score must reach where the whole picture's is to be at least so much: with a the
+ * core's share of the template's variance, that is at most sqrt(1 - a (1 - core^2)). */
+static float least_of_core(const tm_pose_class *c, float score)
 {
     if (c->whole)
         return score;
@@ -33,7 +33,7 @@ static float least_of(void *context)
 #pragma omp atomic read
     least = run->least;
     const float score = least < INT32_MIN ? -2 : tm_score_of_order((int32_t)least);
-    return least_of_disc(run->class, score - SCORE_MARGIN);
+    return least_of_core(run->class, score - SCORE_MARGIN);
 }
 
 static void visit(void *context, int thread, const tm_family_window *window)
@@ -76,7 +76,7 @@ static void visit(void *context, int thread, const tm_family_window *window)
     }
 }
 
-/* All positions of all of the class's pictures, as windows of the disc; returns their number. */
+/* All positions of all of the class's pictures, as windows of the core; returns their number. */
 static int64_t set_windows(const tm_pose_run *run, tm_family_search *s)
 {
     int64_t pairs = 0;
