@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "lcc/pose_families.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,19 +31,30 @@ typedef struct makings {
     const tm_poses *poses;
     size_t count;
     tm_posed *posed;
+    int *keys;        /* -1: left out */
+    tm_posed *sorted; /* those of a class */
     tm_status status;
 } makings;
 
 /* Scales that are less than this times the least one are in a band with it. */
 #define BAND_RATIO 1.2
 
-static int class_of(const makings *m, size_t pose)
+/* A core that has less of the variance says too little of the whole. */
+#define LEAST_SHARE 0.4
+
+/* Angles are in bands of so many degrees, the first of these with which cores are large enough. */
+static const int band_degrees[] = {360, 30, 10};
+enum { ANGLE_BANDS = sizeof band_degrees / sizeof *band_degrees, MOST_BANDS = 36 };
+
+/* Poses of one key are in one class. */
+static int key_of(const makings *m, size_t pose, int degrees)
 {
     const tm_posed *p = &m->posed[pose];
-    const double least = (double)m->poses->scales.from;
-    const double scale = (double)tm_poses_turn(m->poses, (int64_t)pose).scale;
-    const int band = (int)(log(scale / least) / log(BAND_RATIO) + 1e-6);
-    return 4 * band + (int)(p->width % 2 + 2 * (p->height % 2));
+    const tm_turn turn = tm_poses_turn(m->poses, (int64_t)pose);
+    const double ratio = (double)turn.scale / (double)m->poses->scales.from;
+    const int of_scale = (int)(log(ratio) / log(BAND_RATIO) + 1e-6);
+    const int of_angle = (int)((turn.angle - m->poses->angles.from) / (degrees * TM_POSE_UNIT));
+    return 4 * (MOST_BANDS * of_scale + of_angle) + (int)(p->width % 2 + 2 * (p->height % 2));
 }
 
 static bool is_flat(const tm_posed *p)
@@ -209,37 +221,96 @@ static tm_status make_class(tm_pose_class *c, const tm_posed *posed)
     return TM_OK;
 }
 
-/* Fills the classes. False where a clause says why not. */
-static tm_status fill(tm_pose_families *f, makings *m, tm_posed *sorted)
+/* Makes the class of the poses with this key. */
+static tm_status fill_class(tm_pose_families *f, const makings *m, int key, int8_t **taps)
+{
+    tm_pose_class *c = &f->list[f->count++];
+    size_t count = 0;
+
+    for (size_t i = 0; i < m->count; i++)
+        count += m->keys[i] == key;
+    c->members = calloc(count, sizeof *c->members);
+    if (!c->members)
+        return TM_ERR_MEMORY;
+    for (size_t i = 0; i < m->count; i++) {
+        const tm_posed *p = &m->posed[i];
+        if (m->keys[i] != key)
+            continue;
+        m->sorted[c->count] = *p;
+        f->members[i] = &c->members[c->count];
+        make_member(&c->members[c->count++], p, (int64_t)i, *taps);
+        *taps += taps_size(p);
+    }
+    tm_status status = make_class(c, m->sorted);
+    if (status == TM_OK && !c->family.count)
+        f->fault = "its poses have too few pixels in common, or too many";
+    else if (status == TM_OK && f->cell > 1)
+        status = make_coarse(c, m, f->cell);
+    return status;
+}
+
+static void free_classes(tm_pose_families *f)
+{
+    for (int k = 0; k < f->count; k++) {
+        tm_family_free(&f->list[k].family);
+        tm_family_free(&f->list[k].coarse);
+        free(f->list[k].members);
+        free(f->list[k].poses);
+    }
+    free(f->list);
+    f->list = NULL;
+    f->count = 0;
+}
+
+/* The least key above one; INT_MAX: there is none. */
+static int next_key(const makings *m, int key)
+{
+    int next = INT_MAX;
+    for (size_t i = 0; i < m->count; i++)
+        next = m->keys[i] > key && m->keys[i] < next ? m->keys[i] : next;
+    return next;
+}
+
+/* Makes all classes, with angles in bands. */
+static tm_status fill(tm_pose_families *f, const makings *m, int degrees)
 {
     int8_t *taps = f->taps;
+    int classes = 0;
     tm_status status = TM_OK;
 
-    for (int k = 0; k < TM_POSE_CLASSES && status == TM_OK && !f->fault; k++) {
-        tm_pose_class *c = &f->list[f->count];
-        size_t count = 0;
-        for (size_t i = 0; i < m->count; i++)
-            count += m->posed[i].count && class_of(m, i) == k;
-        if (!count)
+    free_classes(f);
+    f->fault = NULL;
+    for (size_t i = 0; i < m->count; i++)
+        m->keys[i] = m->posed[i].count ? key_of(m, i, degrees) : -1;
+    for (int key = next_key(m, -1); key != INT_MAX; key = next_key(m, key))
+        classes++;
+    f->list = calloc((size_t)classes, sizeof *f->list);
+    if (!f->list)
+        return TM_ERR_MEMORY;
+    for (int key = next_key(m, -1); key != INT_MAX && status == TM_OK && !f->fault;
+         key = next_key(m, key))
+        status = fill_class(f, m, key, &taps);
+    return status;
+}
+
+static bool has_large_cores(const tm_pose_families *f)
+{
+    for (int k = 0; k < f->count; k++) {
+        if (f->list[k].share < LEAST_SHARE)
+            return false;
+    }
+    return !f->fault;
+}
+
+static tm_status fill_in_bands(tm_pose_families *f, const makings *m)
+{
+    const int64_t range = (m->poses->angles.count - 1) * m->poses->angles.step;
+    tm_status status = TM_OK;
+
+    for (int i = 0; i < ANGLE_BANDS && status == TM_OK; i++) {
+        if (i && (has_large_cores(f) || range < band_degrees[i] * TM_POSE_UNIT))
             continue;
-        f->count++;
-        c->members = calloc(count, sizeof *c->members);
-        if (!c->members)
-            return TM_ERR_MEMORY;
-        for (size_t i = 0; i < m->count; i++) {
-            const tm_posed *p = &m->posed[i];
-            if (!p->count || class_of(m, i) != k)
-                continue;
-            sorted[c->count] = *p;
-            f->members[i] = &c->members[c->count];
-            make_member(&c->members[c->count++], p, (int64_t)i, taps);
-            taps += taps_size(p);
-        }
-        status = make_class(c, sorted);
-        if (status == TM_OK && !c->family.count)
-            f->fault = "its poses have too few pixels in common, or too many";
-        else if (status == TM_OK && f->cell > 1)
-            status = make_coarse(c, m, f->cell);
+        status = fill(f, m, band_degrees[i]);
     }
     return status;
 }
@@ -270,7 +341,6 @@ tm_status tm_pose_families_make(tm_pose_families *families, const tm_image *imag
 {
     makings m = {.image = image, .poses = poses, .count = (size_t)tm_poses_count(poses)};
     tm_pose_families f = {.poses = *poses};
-    tm_posed *sorted = NULL;
     int64_t bytes = 0;
 
     *families = f;
@@ -280,10 +350,10 @@ tm_status tm_pose_families_make(tm_pose_families *families, const tm_image *imag
         return TM_OK;
     }
     m.posed = calloc(m.count, sizeof *m.posed);
-    sorted = calloc(m.count, sizeof *sorted);
-    f.list = calloc(TM_POSE_CLASSES, sizeof *f.list);
+    m.sorted = calloc(m.count, sizeof *m.sorted);
+    m.keys = malloc(m.count * sizeof *m.keys);
     f.members = calloc(m.count, sizeof *f.members);
-    m.status = m.posed && sorted && f.list && f.members ? TM_OK : TM_ERR_MEMORY;
+    m.status = m.posed && m.sorted && m.keys && f.members ? TM_OK : TM_ERR_MEMORY;
     if (m.status == TM_OK)
         make_posed(&m, threads);
     if (m.status == TM_OK) {
@@ -293,11 +363,12 @@ tm_status tm_pose_families_make(tm_pose_families *families, const tm_image *imag
         m.status = f.taps || f.fault ? TM_OK : TM_ERR_MEMORY;
     }
     if (m.status == TM_OK && !f.fault)
-        m.status = fill(&f, &m, sorted);
+        m.status = fill_in_bands(&f, &m);
     for (size_t i = 0; m.posed && i < m.count; i++)
         tm_posed_free(&m.posed[i]);
     free(m.posed);
-    free(sorted);
+    free(m.sorted);
+    free(m.keys);
     *families = f;
     if (m.status != TM_OK)
         tm_pose_families_free(families);
@@ -306,13 +377,7 @@ tm_status tm_pose_families_make(tm_pose_families *families, const tm_image *imag
 
 void tm_pose_families_free(tm_pose_families *f)
 {
-    for (int k = 0; f->list && k < TM_POSE_CLASSES; k++) {
-        tm_family_free(&f->list[k].family);
-        tm_family_free(&f->list[k].coarse);
-        free(f->list[k].members);
-        free(f->list[k].poses);
-    }
-    free(f->list);
+    free_classes(f);
     free(f->members);
     free(f->taps);
     *f = (tm_pose_families){0};

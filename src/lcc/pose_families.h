@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* All poses of a template as families, for certified search: those of scales that differ little and
- * with posed pictures whose widths and heights have one parity, so that their centres lie on the same
+/* All poses of a template as families, for certified search: those of scales that differ little, of
+ * angles too where the template is long, and with posed pictures whose widths and heights have one parity, so that their centres lie on the same
  * pixels. */
 #ifndef TMATCH_LCC_POSE_FAMILIES_H
 #define TMATCH_LCC_POSE_FAMILIES_H
@@ -14,8 +14,6 @@ extern "C" {
 #endif
 
 enum {
-    TM_POSE_BANDS = 36,     /* of scales */
-    TM_POSE_CLASSES = 4 * TM_POSE_BANDS,
     TM_POSE_PIXELS = 65536, /* of a posed picture at most: products fit 32 bits */
     TM_POSE_STRIDE = 64,    /* rows of taps are padded to a multiple of this */
 };
@@ -44,7 +42,7 @@ typedef struct tm_pose_class {
 } tm_pose_class;
 
 typedef struct tm_pose_families {
-    tm_pose_class *list; /* room for TM_POSE_CLASSES */
+    tm_pose_class *list;
     int count;
     int cell;          /* columns and rows of a cell */
     tm_poses poses;
