@@ -39,8 +39,33 @@ class Hits(c.Structure):
     _fields_ = [("items", c.c_void_p), ("count", c.c_size_t), ("cut_off", c.c_int), ("best", Peak)]
 
 
+class PoseGrid(c.Structure):
+    _fields_ = [("size", c.c_size_t), ("angle_from", c.c_double), ("angle_to", c.c_double),
+                ("angle_step", c.c_double), ("scale_from", c.c_double), ("scale_to", c.c_double),
+                ("scale_step", c.c_double), ("support", c.c_int)]
+
+
+class Pose(c.Structure):
+    _fields_ = [("angle", c.c_double), ("scale", c.c_double), ("width", c.c_int64),
+                ("height", c.c_int64), ("pixels", c.c_int64), ("left_out", c.c_int)]
+
+
+class PosedHit(c.Structure):
+    _fields_ = [("score", c.c_double), ("angle", c.c_double), ("scale", c.c_double),
+                ("center_x", c.c_double), ("center_y", c.c_double), ("corners", c.c_double * 8),
+                ("x", c.c_int64), ("y", c.c_int64), ("width", c.c_int64), ("height", c.c_int64),
+                ("margin", c.c_double), ("fine_x", c.c_double), ("fine_y", c.c_double),
+                ("fine_angle", c.c_double), ("fine_scale", c.c_double), ("pose", c.c_size_t)]
+
+
+class PosedHits(c.Structure):
+    _fields_ = [("items", c.POINTER(PosedHit)), ("count", c.c_size_t), ("cut_off", c.c_int),
+                ("best", PosedHit)]
+
+
 def load(path=BUILT):
     lib = c.CDLL(os.path.abspath(path))
+    lib.tm_posed_template_count.restype = c.c_size_t
     for name in ("tm_matcher_plan", "tm_matcher_message", "tm_matcher_algorithm", "tm_matcher_strategy"):
         getattr(lib, name).restype = c.c_char_p
     lib.tm_matcher_scored.restype = c.c_double
@@ -92,6 +117,9 @@ class Matcher:
         self.lib.tm_hits_free(c.byref(hits))
         return found
 
+    def close(self):
+        self.lib.tm_matcher_destroy(c.byref(self.handle))
+
     def plan(self):
         return self.lib.tm_matcher_plan(self.handle).decode()
 
@@ -101,6 +129,36 @@ class Matcher:
         if self.lib.tm_matcher_strategy(self.handle) == b"certified":
             algorithm = "certified"
         return algorithm, self.lib.tm_matcher_scored(self.handle)
+
+
+class Posed:
+    """A template in poses, for a Matcher. angles and scales: (from, to, step)."""
+
+    def __init__(self, matcher, template, angles, scales=(1, 1, 0)):
+        self.matcher, self.lib, self.handle = matcher, matcher.lib, c.c_void_p()
+        image, self.grid = image_of(template), PoseGrid()
+        self.lib.tm_pose_grid_default(c.byref(self.grid), c.c_size_t(c.sizeof(PoseGrid)))
+        self.grid.angle_from, self.grid.angle_to, self.grid.angle_step = angles
+        self.grid.scale_from, self.grid.scale_to, self.grid.scale_step = scales
+        matcher.check(self.lib.tm_posed_template_create(c.byref(self.handle), matcher.handle,
+                                                        c.byref(image), c.byref(self.grid)))
+        matcher.check(self.lib.tm_posed_template_grid(self.handle, c.byref(self.grid)))
+        self.count = self.lib.tm_posed_template_count(self.handle)
+
+    def forget(self):
+        self.lib.tm_posed_template_destroy(c.byref(self.handle))
+
+    def match(self, frame, most, min_score):
+        """(the matches, the best of all), with sub-pixel places."""
+        search, hits, image = Search(), PosedHits(), image_of(frame)
+        self.lib.tm_search_default(c.byref(search), c.c_size_t(c.sizeof(search)))
+        search.most, search.min_score, search.subpixel = most, min_score, 1
+        self.matcher.check(self.lib.tm_match_posed(self.matcher.handle, c.byref(image), self.handle,
+                                                   c.byref(search), c.byref(hits)))
+        found = [PosedHit.from_buffer_copy(hits.items[i]) for i in range(hits.count)]
+        best = PosedHit.from_buffer_copy(hits.best)
+        self.lib.tm_posed_hits_free(c.byref(hits))
+        return found, best
 
 
 def processor():
