@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda/certified_costs.h"
 #include "cuda/context.cuh"
-#include "cuda/costs.h"
 #include "cuda/estimate.h"
 
 /* More than the rounding to binary32; and than those of all that makes a bound. */

@@ -49,14 +49,6 @@ static const tm_direct_costs tm_cuda_f32_costs = {NULL, 0.039, 0.00045, 0.000135
 #define TM_CUDA_CERTIFIED_SCORED 0.1
 #define TM_CUDA_CERTIFIED_EPS 0.8
 
-/* A window that is left, and each of its pixels; a tile of the tensor cores, and each of the template's
- * pixels; and what tiles take besides. Set by hand. */
-#define TM_CUDA_CERTIFIED_WINDOW_NS 0.55
-#define TM_CUDA_CERTIFIED_WINDOW_TAP_NS 4e-5
-#define TM_CUDA_CERTIFIED_TILE_NS 12
-#define TM_CUDA_CERTIFIED_TILE_TAP_NS 0.016
-#define TM_CUDA_CERTIFIED_TILES_NS 6000
-
 static const tm_fft_length tm_cuda_fft_lengths[] = {
     /* cuda lengths: fitted */
     {256, 0.00351}, {512, 0.00387}, {768, 0.005}, {1024, 0.00482}, {1152, 0.00466},
