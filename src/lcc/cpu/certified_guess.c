@@ -44,7 +44,7 @@ tm_status tm_certified_guess(tm_cpu *cpu, tm_certified *c, bool reduced)
 
     if (!reduced)
         m->coarse.cells = (tm_image){0};
-    if (!most || c->job->known || !tm_coarse_takes(c->job))
+    if (!most || c->best != INT64_MIN || !tm_coarse_takes(c->job))
         return TM_OK;
     if (!m->coarse.cells.samples && !tm_coarse_reduce(&m->coarse, c->job, cpu->threads))
         return TM_ERR_MEMORY;
