@@ -9,9 +9,12 @@
 #include "lcc/cpu/family.h"
 #include "lcc/cpu/pose_scores.h"
 
-/* A position that is scored by itself takes as long as so many that are scored one after the
- * other, about. */
-enum { COST_OF_ONE = 12 };
+/* Nanoseconds, about: of a position where all are scored, one after the other; of one that is scored
+ * by itself, and of each of its pixels, of which the sums may be known already. */
+#define EXHAUSTIVE_NS 10.0
+#define ONE_NS 50.0
+#define SUMMED_PIXEL_NS 0.05
+#define PIXEL_NS 0.15
 
 /* Scores are within 2^-22 of the true value. */
 #define SCORE_MARGIN 0x1p-20f
@@ -167,6 +170,14 @@ static tm_status search_class(tm_pose_run *run)
     return s.width && s.height ? tm_cpu_search_family(run->cpu, &s) : TM_OK;
 }
 
+/* How many positions may be scored until scoring all would have been as quick. */
+static int64_t limit_of(const tm_pose_class *c, int64_t pairs)
+{
+    const double pixels = (double)c->members[0].pixels;
+    return (int64_t)((double)pairs * EXHAUSTIVE_NS /
+                     (ONE_NS + pixels * (c->whole ? SUMMED_PIXEL_NS : PIXEL_NS)));
+}
+
 /* Where fewer places were guessed than wanted, the others may score so much less. */
 #define LOWER 0.1f
 
@@ -201,10 +212,11 @@ tm_status tm_cpu_search_poses(tm_cpu *cpu, tm_pose_search *search)
         return TM_ERR_MEMORY;
     for (int k = 0; k < f->count && status == TM_OK; k++) {
         run.class = &f->list[k];
-        search->pairs += set_windows(&run, &(tm_family_search){.family = NULL});
+        const int64_t pairs = set_windows(&run, &(tm_family_search){.family = NULL});
+        search->pairs += pairs;
+        run.limit += limit_of(run.class, pairs);
         status = tm_pose_guess(&run, &guesses);
     }
-    run.limit = search->pairs / COST_OF_ONE;
     set_floor(&run, &guesses);
     run.declined = search->wanted && !guesses.count; /* nothing says how low the floor must be */
     for (int k = 0; k < f->count && status == TM_OK && !run.declined; k++) {
