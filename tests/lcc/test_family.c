@@ -162,7 +162,7 @@ static void random_cases(uint32_t features)
     int64_t families = 0, counts[2] = {0};
 
     CHECK_EQ(tm_cpu_init(&cpu, 1, features), TM_OK);
-    for (int64_t i = check_cases(12); i > 0; i--) {
+    for (int64_t i = check_cases(200) / 25 + 1; i > 0; i--) {
         tm_posed posed[MOST_MEMBERS];
         tm_family family;
         scene s;

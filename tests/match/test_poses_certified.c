@@ -128,7 +128,7 @@ static void compare(const posed_problem *p, const tm_posed_hits *a, const tm_pos
 
 static void random_cases(uint32_t features)
 {
-    const int64_t cases = check_cases(4);
+    const int64_t cases = check_cases(200) / 50 + 1;
     int64_t certified = 0, matches = 0;
 
     for (int64_t i = 0; i < cases; i++) {
