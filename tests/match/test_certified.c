@@ -4,10 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends.h"
 #include "certified_compare.h"
-#include "check.h"
-#include "lcc/cpu/instruction_sets.h"
+#include "each_cpu.h"
 #include "pictures.h"
 
 static certified_test test_of(tm_device_kind device, int threads, uint32_t features)
@@ -63,13 +61,13 @@ static double share_scored(tm_device_kind device, uint32_t features, size_t firs
 }
 
 /* Most windows are left out: a search that scored them all would pass all other tests. */
-static void leaves_out(tm_device_kind device, uint32_t features)
+static void leaves_out(uint32_t features)
 {
     /* the quicker products are, the larger templates must be for the search to pay; without
      * instruction sets the least one is searched as quickly exhaustively; and of some frames others */
     const uint32_t quick = TM_CPU_AVX512VNNI | TM_CPU_AVXVNNI | TM_CPU_AMX_INT8;
     const size_t first = features & quick ? 2 : features == 0;
-    for (int frames = 4; share_scored(device, features, first) >= 0.2;)
+    for (int frames = 4; share_scored(TM_DEVICE_CPU, features, first) >= 0.2;)
         CHECK(--frames);
 }
 
@@ -149,18 +147,13 @@ static void exhaustive_elsewhere(tm_device_kind device)
     }
 }
 
-#define CPU_TESTS(HAVE, isa, name, bit, needed, detected)    \
-    static void cpu_##isa(void)                              \
-    {                                                        \
-        random_cases(TM_DEVICE_CPU, 1, require_features(name)); \
-    }                                                        \
-    static void cpu_##isa##_leaves_out(void)                 \
-    {                                                        \
-        leaves_out(TM_DEVICE_CPU, require_features(name));   \
-    }
+static void one_thread(uint32_t features)
+{
+    random_cases(TM_DEVICE_CPU, 1, features);
+}
 
-CPU_TESTS(, c, "none", , , )
-TM_EACH_INSTRUCTION_SET(CPU_TESTS)
+#define CPU_TEST(X, ...) X(__VA_ARGS__, one_thread) X(__VA_ARGS__, leaves_out)
+DEFINE_CPU_TESTS
 
 static void cpu_threads(void)
 {
@@ -195,12 +188,10 @@ static void cuda_exhaustive_elsewhere(void)
     exhaustive_elsewhere(TM_DEVICE_CUDA);
 }
 
-#define CPU_TEST(HAVE, isa, name, bit, needed, detected) TEST(cpu_##isa), TEST(cpu_##isa##_leaves_out),
-
 int main(int argc, char **argv)
 {
     static const check_test tests[] = {
-        CPU_TEST(, c, , , , ) TM_EACH_INSTRUCTION_SET(CPU_TEST) TEST(cpu_threads),
+        CPU_TESTS TEST(cpu_threads),
         TEST(shares_after_flat), TEST(cpu_exhaustive_elsewhere), TEST(cuda), TEST(cuda_leaves_out), TEST(cuda_exhaustive_elsewhere),
     };
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);

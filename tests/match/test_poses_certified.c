@@ -6,9 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends.h"
-#include "check.h"
-#include "lcc/cpu/instruction_sets.h"
+#include "each_cpu.h"
 #include "match/certified_scenes.h"
 
 typedef struct posed_problem {
@@ -152,19 +150,11 @@ static void random_cases(uint32_t features)
     CHECK(cases < 12 || certified);
 }
 
-#define CPU_TESTS(HAVE, isa, name, bit, needed, detected) \
-    static void cpu_##isa(void)                           \
-    {                                                     \
-        random_cases(require_features(name));             \
-    }
-
-CPU_TESTS(, c, "none", , , )
-TM_EACH_INSTRUCTION_SET(CPU_TESTS)
-
-#define CPU_TEST(HAVE, isa, name, bit, needed, detected) TEST(cpu_##isa),
+#define CPU_TEST(X, ...) X(__VA_ARGS__, random_cases)
+DEFINE_CPU_TESTS
 
 int main(int argc, char **argv)
 {
-    static const check_test tests[] = {CPU_TEST(, c, , , , ) TM_EACH_INSTRUCTION_SET(CPU_TEST)};
+    static const check_test tests[] = {CPU_TESTS};
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
 }

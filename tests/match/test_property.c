@@ -3,9 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends.h"
-#include "check.h"
-#include "lcc/cpu/instruction_sets.h"
+#include "each_cpu.h"
 
 static void random_cases(tm_device_kind device, int threads, uint32_t features)
 {
@@ -146,20 +144,18 @@ static void wide_templates(tm_device_kind device)
     matchers_free(&m);
 }
 
-/* Runs on the mask of one name, or skips where that would run another set's
- * kernels. */
-#define CPU_TESTS(HAVE, isa, name, bit, needed, detected)                   \
-    static void cpu_##isa##_random(void)                                    \
-    {                                                                       \
-        random_cases(TM_DEVICE_CPU, 1, require_features(name));             \
-    }                                                                       \
-    static void cpu_##isa##_large_templates(void)                           \
-    {                                                                       \
-        large_templates(TM_DEVICE_CPU, require_features(name));             \
-    }
+static void one_thread(uint32_t features)
+{
+    random_cases(TM_DEVICE_CPU, 1, features);
+}
 
-CPU_TESTS(, c, "none", , , )
-TM_EACH_INSTRUCTION_SET(CPU_TESTS)
+static void large(uint32_t features)
+{
+    large_templates(TM_DEVICE_CPU, features);
+}
+
+#define CPU_TEST(X, ...) X(__VA_ARGS__, one_thread) X(__VA_ARGS__, large)
+DEFINE_CPU_TESTS
 
 static void cpu_random_threads(void)
 {
@@ -264,13 +260,10 @@ static void cuda_times(void)
     free(map);
 }
 
-#define CPU_TEST(HAVE, isa, name, bit, needed, detected)                    \
-    TEST(cpu_##isa##_random), TEST(cpu_##isa##_large_templates),
-
 int main(int argc, char **argv)
 {
     static const check_test tests[] = {
-        CPU_TEST(, c, , , , ) TM_EACH_INSTRUCTION_SET(CPU_TEST) TEST(cpu_random_threads),
+        CPU_TESTS TEST(cpu_random_threads),
         TEST(cpu_many),       TEST(cpu_every_width),      TEST(cuda_random),
         TEST(cuda_large_templates), TEST(cuda_many),      TEST(cuda_every_width),
         TEST(cuda_high_maps), TEST(cuda_wide_templates), TEST(cuda_wide_random),
