@@ -327,6 +327,12 @@ uint32_t require_features(const char *name)
     return features;
 }
 
+void require_fft(void)
+{
+    if (!TM_HAVE_FFTW)
+        check_skip("this build has no FFT for the CPU");
+}
+
 void require_cuda(void)
 {
     static char why[256];

@@ -142,8 +142,7 @@ static void direct_within_bound(void)
 
 static void fft_within_bound(void)
 {
-    if (!TM_HAVE_FFTW)
-        check_skip("this build has no FFT for the CPU");
+    require_fft();
     random_cases(TM_DEVICE_CPU, TM_ALGORITHM_FFT, 1500);
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backends.h"
 #include "check.h"
 #include "cpu/estimate.h"
 #include "cuda/estimate.h"
@@ -115,8 +116,7 @@ static void pays_for_the_start_once(void)
 {
     int waited = 0;
 
-    if (!TM_HAVE_FFTW)
-        check_skip("this build has no FFTW");
+    require_fft();
     for (int64_t size = 4; size <= 200; size += 4) {
         tm_template tmpl = {.width = size, .height = size, .n = size * size, .sum_sq = size * size};
         tm_job job = {.tmpl = &tmpl};
@@ -389,8 +389,7 @@ static void plans_floats(void)
     static uint8_t mask[SIZE * SIZE];
     const tm_metric metrics[] = {TM_METRIC_LCC, TM_METRIC_SQDIFF};
 
-    if (!TM_HAVE_FFTW)
-        check_skip("this build has no FFTW");
+    require_fft();
     for (int i = 0; i < SIDE * SIDE * 3; i++)
         samples[i] = (float)(check_random() % 1000);
     for (int i = 0; i < 8; i++) {

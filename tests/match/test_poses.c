@@ -273,8 +273,7 @@ static void cpu_direct_random(void)
 
 static void cpu_fft_random(void)
 {
-    if (!TM_HAVE_FFTW)
-        check_skip("this build has no FFT for the CPU");
+    require_fft();
     random_cases(TM_DEVICE_CPU, TM_ALGORITHM_FFT, 2);
 }
 
