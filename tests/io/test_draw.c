@@ -1,41 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+#include "blank.h"
 #include "check.h"
 #include "io/marks.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { MARGIN = 4096, POISON = 0xa5 };
-
-/* A picture of one colour between two poisoned margins. */
-static io_picture make_picture(int64_t width, int64_t height, uint8_t color)
-{
-    size_t size = (size_t)(width * height * 3);
-    uint8_t *buffer = malloc(size + 2 * MARGIN);
-    memset(buffer, POISON, size + 2 * MARGIN);
-    memset(buffer + MARGIN, color, size);
-    return (io_picture){
-        .width = width, .height = height, .channels = 3, .samples = buffer + MARGIN};
-}
-
-static void check_margins_and_free(io_picture *picture)
-{
-    const uint8_t *end = picture->samples + picture->width * picture->height * 3;
-    for (int i = 0; i < MARGIN; i++)
-        CHECK(picture->samples[i - MARGIN] == POISON && end[i] == POISON);
-    free(picture->samples - MARGIN);
-}
-
-static const uint8_t *at(const io_picture *picture, int64_t x, int64_t y)
-{
-    return picture->samples + (y * picture->width + x) * 3;
-}
-
-static bool changed(const io_picture *picture, int64_t x, int64_t y, uint8_t color)
-{
-    const uint8_t *p = at(picture, x, y);
-    return p[0] != color || p[1] != color || p[2] != color;
-}
 
 static void draw(io_picture *picture, const io_box *boxes, size_t count)
 {
@@ -55,9 +24,9 @@ static void draw_one(io_picture *picture, int64_t x, int64_t y, int64_t w, int64
 static void check_drawn(int64_t width, int64_t height, int64_t x, int64_t y, int64_t w, int64_t h,
                         const char *label)
 {
-    io_picture picture = make_picture(width, height, 128);
+    io_picture picture = blank_make(width, height, 128);
     draw_one(&picture, x, y, w, h, label);
-    check_margins_and_free(&picture);
+    blank_check_and_free(&picture);
 }
 
 static void every_place_in_small_pictures(void)
@@ -87,16 +56,16 @@ static void line_has_both_tones_on_any_ground(void)
 {
     static const uint8_t grounds[] = {0, 60, 128, 200, 255};
     for (size_t i = 0; i < sizeof grounds; i++) {
-        io_picture picture = make_picture(200, 150, grounds[i]);
+        io_picture picture = blank_make(200, 150, grounds[i]);
         int darkest = 255, brightest = 0;
         draw_one(&picture, 60, 50, 80, 60, "");
         for (int64_t x = 50; x < 60; x++) { /* across the left side */
-            int green = at(&picture, x, 70)[1];
+            int green = blank_at(&picture, x, 70)[1];
             darkest = green < darkest ? green : darkest;
             brightest = green > brightest ? green : brightest;
         }
         CHECK(darkest < 40 && brightest > 180);
-        check_margins_and_free(&picture);
+        blank_check_and_free(&picture);
     }
 }
 
@@ -108,12 +77,12 @@ static void small_match_is_left_free(void)
         const int64_t w = check_random_in(1, 59), h = check_random_in(1, 120);
         const int64_t x = check_random_in(20, width - w - 20),
                       y = check_random_in(20, height - h - 20);
-        io_picture picture = make_picture(width, height, 90);
+        io_picture picture = blank_make(width, height, 90);
         draw_one(&picture, x, y, w, h, "0.1235");
         for (int64_t v = y; v < y + h; v++)
             for (int64_t u = x; u < x + w; u++)
-                CHECK(!changed(&picture, u, v, 90));
-        check_margins_and_free(&picture);
+                CHECK(!blank_changed(&picture, u, v, 90));
+        blank_check_and_free(&picture);
     }
 }
 
@@ -122,17 +91,17 @@ static void tiny_match_is_left_free(void)
 {
     static const int64_t places[][2] = {{0, 0}, {1997, 0}, {0, 1497}, {1997, 1497}, {900, 700}};
     for (int i = 0; i < 5; i++) {
-        io_picture picture = make_picture(2000, 1500, 90);
+        io_picture picture = blank_make(2000, 1500, 90);
         int64_t total = 0;
         draw_one(&picture, places[i][0], places[i][1], 3, 3, "");
         for (int64_t y = 0; y < 3; y++)
             for (int64_t x = 0; x < 3; x++)
-                CHECK(!changed(&picture, places[i][0] + x, places[i][1] + y, 90));
+                CHECK(!blank_changed(&picture, places[i][0] + x, places[i][1] + y, 90));
         for (int64_t y = 0; y < 1500; y++)
             for (int64_t x = 0; x < 2000; x++)
-                total += changed(&picture, x, y, 90);
+                total += blank_changed(&picture, x, y, 90);
         CHECK(total > 60);
-        check_margins_and_free(&picture);
+        blank_check_and_free(&picture);
     }
 }
 
@@ -140,51 +109,51 @@ static void tiny_match_is_left_free(void)
  * bright is left, all along the line. */
 static void line_follows_the_picture(void)
 {
-    io_picture picture = make_picture(3840, 2400, 255);
+    io_picture picture = blank_make(3840, 2400, 255);
     draw_one(&picture, 2640, 2330, 101, 35, "");
     int64_t yellow = 0;
     for (int64_t x = 2600; x < 2640; x++)
-        yellow += at(&picture, x, 2347)[2] == 10;
+        yellow += blank_at(&picture, x, 2347)[2] == 10;
     CHECK(yellow >= 3 && yellow <= 6);
-    check_margins_and_free(&picture);
+    blank_check_and_free(&picture);
 }
 
 static void large_match_has_a_cross(void)
 {
-    io_picture picture = make_picture(600, 400, 90);
+    io_picture picture = blank_make(600, 400, 90);
     int64_t touched = 0;
     draw_one(&picture, 200, 150, 150, 130, "0.1235");
     for (int64_t y = 150; y < 280; y++)
         for (int64_t x = 200; x < 350; x++)
-            if (changed(&picture, x, y, 90)) {
+            if (blank_changed(&picture, x, y, 90)) {
                 touched++;
                 CHECK(x > 255 && x < 295 && y > 195 && y < 235);
             }
     CHECK(touched > 0 && touched < 400);
-    check_margins_and_free(&picture);
+    blank_check_and_free(&picture);
 }
 
 /* The side that lies outside is not drawn at the picture's edge, which would be a lie; but
  * of a match larger than the picture something can be seen. */
 static void box_is_open_where_it_hangs_over(void)
 {
-    io_picture over = make_picture(300, 300, 90), inside = make_picture(300, 300, 90),
-               covering = make_picture(300, 300, 90);
+    io_picture over = blank_make(300, 300, 90), inside = blank_make(300, 300, 90),
+               covering = blank_make(300, 300, 90);
     draw_one(&over, -1, 100, 100, 100, "");
     draw_one(&inside, 0, 100, 100, 100, "");
     draw_one(&covering, -10, -20, 1000, 2000, "");
     int64_t line[3] = {0};
     for (int64_t x = 0; x < 50; x++) {
-        line[0] += changed(&over, x, 150, 90);
-        line[1] += changed(&inside, x, 150, 90);
-        line[2] += changed(&covering, x, 170, 90);
+        line[0] += blank_changed(&over, x, 150, 90);
+        line[1] += blank_changed(&inside, x, 150, 90);
+        line[2] += blank_changed(&covering, x, 170, 90);
     }
     CHECK_EQ(line[0], 0);
     CHECK(line[1] >= 3 && line[2] >= 3);
-    CHECK(changed(&over, 0, 98, 90));
-    check_margins_and_free(&over);
-    check_margins_and_free(&inside);
-    check_margins_and_free(&covering);
+    CHECK(blank_changed(&over, 0, 98, 90));
+    blank_check_and_free(&over);
+    blank_check_and_free(&inside);
+    blank_check_and_free(&covering);
 }
 
 enum { MOST_BOXES = 500 };
@@ -210,15 +179,14 @@ static void many_matches(void)
 {
     for (int64_t i = check_cases(1000) / 10; i > 0; i--) {
         const int64_t width = check_random_in(1, 400), height = check_random_in(1, 300);
-        io_picture picture = make_picture(width, height, 100),
-                   again = make_picture(width, height, 100);
+        io_picture picture = blank_make(width, height, 100), again = blank_make(width, height, 100);
         io_box boxes[MOST_BOXES];
         const size_t count = make_boxes(boxes, &picture, MOST_BOXES);
         draw(&picture, boxes, count);
         draw(&again, boxes, count);
         CHECK(memcmp(picture.samples, again.samples, io_picture_bytes(&picture)) == 0);
-        check_margins_and_free(&picture);
-        check_margins_and_free(&again);
+        blank_check_and_free(&picture);
+        blank_check_and_free(&again);
     }
 }
 
@@ -299,29 +267,29 @@ static void lone_match_has_a_label(void)
 
 static void templates_differ_in_color(void)
 {
-    io_picture picture = make_picture(500, 400, 100);
+    io_picture picture = blank_make(500, 400, 100);
     const io_box boxes[] = {{100, 100, 60, 40, 0, false, ""}, {300, 300, 60, 40, 1, false, ""}};
     draw(&picture, boxes, 2);
-    CHECK(at(&picture, 98, 120)[0] == 255 && at(&picture, 98, 120)[2] == 10);
-    CHECK(at(&picture, 298, 320)[0] == 86 && at(&picture, 298, 320)[2] == 255);
-    check_margins_and_free(&picture);
+    CHECK(blank_at(&picture, 98, 120)[0] == 255 && blank_at(&picture, 98, 120)[2] == 10);
+    CHECK(blank_at(&picture, 298, 320)[0] == 86 && blank_at(&picture, 298, 320)[2] == 255);
+    blank_check_and_free(&picture);
 }
 
 /* Along its upper side; the lines of others are whole. */
 static void weak_match_has_a_dashed_box(void)
 {
     for (int weak = 0; weak < 2; weak++) {
-        io_picture picture = make_picture(600, 400, 90);
+        io_picture picture = blank_make(600, 400, 90);
         const io_box box = {200, 150, 200, 80, 0, weak, ""};
         int64_t changes = 0;
         draw(&picture, &box, 1);
         int64_t y = 149;
-        while (at(&picture, 201, y)[0] != 255)
+        while (blank_at(&picture, 201, y)[0] != 255)
             y--;
         for (int64_t x = 198; x < 402; x++)
-            changes += (at(&picture, x, y)[0] == 255) != (at(&picture, x - 1, y)[0] == 255);
+            changes += (blank_at(&picture, x, y)[0] == 255) != (blank_at(&picture, x - 1, y)[0] == 255);
         CHECK(weak ? changes >= 10 : changes == 0);
-        check_margins_and_free(&picture);
+        blank_check_and_free(&picture);
     }
 }
 
@@ -336,7 +304,7 @@ static io_picture make_growable(int64_t width, int64_t height)
 /* Where the legend was drawn: rows of its ground. */
 static bool is_dark(const io_picture *picture, int64_t x, int64_t y)
 {
-    return at(picture, x, y)[0] == 16 && at(picture, x, y)[2] == 20;
+    return blank_at(picture, x, y)[0] == 16 && blank_at(picture, x, y)[2] == 20;
 }
 
 static void legend_lies_where_no_match_is(void)
@@ -349,14 +317,14 @@ static void legend_lies_where_no_match_is(void)
     io_picture picture = make_growable(1000, 600);
     CHECK(io_draw_matches(&picture, &drawing, &error));
     CHECK(picture.width == 1000 && picture.height == 600);
-    CHECK(is_dark(&picture, 990, 590) && !changed(&picture, 10, 590, 90));
+    CHECK(is_dark(&picture, 990, 590) && !blank_changed(&picture, 10, 590, 90));
     io_picture_free(&picture);
     /* all of it is */
     boxes[0] = (io_box){0, 0, 1000, 600, 0, false, ""};
     picture = make_growable(1000, 600);
     CHECK(io_draw_matches(&picture, &drawing, &error));
     CHECK(picture.width == 1000 && picture.height > 615 && picture.height < 660);
-    CHECK(is_dark(&picture, 990, 610) && !changed(&picture, 900, 500, 90));
+    CHECK(is_dark(&picture, 990, 610) && !blank_changed(&picture, 900, 500, 90));
     io_picture_free(&picture);
     /* too narrow for a legend: it grows both ways */
     picture = make_growable(20, 10);

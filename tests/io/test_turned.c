@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Turned boxes in drawings. */
+#include "blank.h"
 #include "check.h"
 #include "io/marks.h"
 
@@ -7,25 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MARGIN = 4096, POISON = 0xa5, GROUND = 128 };
-
-static io_picture make_picture(int64_t width, int64_t height)
-{
-    const size_t size = (size_t)(width * height * 3);
-    uint8_t *buffer = malloc(size + 2 * MARGIN);
-    memset(buffer, POISON, size + 2 * MARGIN);
-    memset(buffer + MARGIN, GROUND, size);
-    return (io_picture){
-        .width = width, .height = height, .channels = 3, .samples = buffer + MARGIN};
-}
-
-static void check_margins_and_free(io_picture *picture)
-{
-    const uint8_t *end = picture->samples + picture->width * picture->height * 3;
-    for (int i = 0; i < MARGIN; i++)
-        CHECK(picture->samples[i - MARGIN] == POISON && end[i] == POISON);
-    free(picture->samples - MARGIN);
-}
+enum { GROUND = 128 };
 
 /* A box of that size about its middle, turned counter-clockwise. */
 static io_corners corners_of(double x, double y, double w, double h, double degrees)
@@ -64,23 +47,17 @@ static void draw_one(io_picture *picture, const io_corners *corners, bool weak, 
     CHECK(io_draw_matches(picture, &drawing, &error));
 }
 
-static bool changed(const io_picture *picture, int64_t x, int64_t y)
-{
-    const uint8_t *p = picture->samples + (y * picture->width + x) * 3;
-    return p[0] != GROUND || p[1] != GROUND || p[2] != GROUND;
-}
-
 static void any_place_stays_in_the_picture(void)
 {
     for (int64_t i = check_cases(3000); i > 0; i--) {
         const int64_t width = check_random_in(1, 300), height = check_random_in(1, 200);
-        io_picture picture = make_picture(width, height);
+        io_picture picture = blank_make(width, height, GROUND);
         const io_corners corners = corners_of(
             (double)check_random_in(-100, width + 100), (double)check_random_in(-100, height + 100),
             (double)check_random_in(1, 4000) / 20, (double)check_random_in(1, 4000) / 20,
             (double)check_random_in(-7200, 7200) / 20);
         draw_one(&picture, &corners, i % 2, i % 3 ? "0.9731" : "");
-        check_margins_and_free(&picture);
+        blank_check_and_free(&picture);
     }
 }
 
@@ -91,16 +68,17 @@ static void quarter_turns_leave_the_match_free(void)
         const int64_t w = check_random_in(20, 59), h = check_random_in(20, 59), quarter = i % 4;
         const int64_t across = quarter % 2 ? h : w, down = quarter % 2 ? w : h;
         const int64_t x = check_random_in(20, 100), y = check_random_in(20, 100);
-        io_picture picture = make_picture(220, 200);
+        io_picture picture = blank_make(220, 200, GROUND);
         const io_corners corners =
             corners_of((double)x + (double)(across - 1) / 2, (double)y + (double)(down - 1) / 2,
                        (double)w, (double)h, 90.0 * (double)quarter);
         draw_one(&picture, &corners, false, "");
         for (int64_t v = y; v < y + down; v++)
             for (int64_t u = x; u < x + across; u++)
-                CHECK(!changed(&picture, u, v));
-        CHECK(changed(&picture, x - 1, y - 1) && changed(&picture, x + across, y + down));
-        check_margins_and_free(&picture);
+                CHECK(!blank_changed(&picture, u, v, GROUND));
+        CHECK(blank_changed(&picture, x - 1, y - 1, GROUND));
+        CHECK(blank_changed(&picture, x + across, y + down, GROUND));
+        blank_check_and_free(&picture);
     }
 }
 
@@ -109,12 +87,13 @@ static void top_edge_is_marked(void)
 {
     static const int to[4][2] = {{0, -1}, {-1, 0}, {0, 1}, {1, 0}};
     for (int quarter = 0; quarter < 4; quarter++) {
-        io_picture picture = make_picture(200, 200);
+        io_picture picture = blank_make(200, 200, GROUND);
         const io_corners corners = corners_of(99.5, 99.5, 80, 80, 90 * quarter);
         draw_one(&picture, &corners, false, "");
         for (int k = 0; k < 4; k++) /* the line is 3 pixels wide, the mark stands out further */
-            CHECK_EQ(changed(&picture, 100 + 45 * to[k][0], 100 + 45 * to[k][1]), k == quarter);
-        check_margins_and_free(&picture);
+            CHECK_EQ(blank_changed(&picture, 100 + 45 * to[k][0], 100 + 45 * to[k][1], GROUND),
+                     k == quarter);
+        blank_check_and_free(&picture);
     }
 }
 
@@ -122,7 +101,7 @@ static void label_is_near(void)
 {
     const io_corners corners = corners_of(300, 200, 100, 100, 45);
     const io_box box = {.label = "0.9731", .x = 229, .y = 129, .w = 143, .h = 143};
-    io_picture picture = make_picture(600, 400);
+    io_picture picture = blank_make(600, 400, GROUND);
     const io_drawing drawing = {.boxes = &box, .count = 1, .turned = &corners};
     io_rect plate = {0};
     io_crowd crowd = {.drawing = &drawing, .pen = io_pen_for(&picture, &drawing),
@@ -132,14 +111,14 @@ static void label_is_near(void)
     io_place_labels(&label, 1, &crowd, &picture);
     CHECK(label.size > 0);
     CHECK(label.plate.x0 < 300 && label.plate.x1 > 300 && label.plate.y1 < 130);
-    check_margins_and_free(&picture);
+    blank_check_and_free(&picture);
 }
 
 /* Quarter turns take the pixels as they are. */
 static void cut_of_quarter_turn_is_exact(void)
 {
     static const int first[4][2] = {{30, 20}, {30, 24}, {36, 24}, {36, 20}};
-    io_picture picture = make_picture(60, 50), cut;
+    io_picture picture = blank_make(60, 50, GROUND), cut;
     io_error error;
 
     for (int i = 0; i < 60 * 50 * 3; i++)
@@ -155,12 +134,12 @@ static void cut_of_quarter_turn_is_exact(void)
                      3) == 0);
         io_picture_free(&cut);
     }
-    check_margins_and_free(&picture);
+    blank_check_and_free(&picture);
 }
 
 static void cut_goes_on_outside_the_picture(void)
 {
-    io_picture picture = make_picture(20, 20), cut;
+    io_picture picture = blank_make(20, 20, GROUND), cut;
     const io_corners corners = corners_of(2, 3, 40, 30, 33);
     io_error error;
 
@@ -168,7 +147,7 @@ static void cut_goes_on_outside_the_picture(void)
     for (int i = 0; i < 40 * 30 * 3; i++)
         CHECK_EQ(cut.samples[i], GROUND);
     io_picture_free(&cut);
-    check_margins_and_free(&picture);
+    blank_check_and_free(&picture);
 }
 
 int main(int argc, char **argv)
