@@ -340,7 +340,7 @@ typedef struct io_box {
 } io_box;
 
 /* Where a turned match's corners lie: top left, top right, bottom right and bottom left as in its
- * template; x, y. The middle of a pixel is a whole number. */
+ * template; x, y, which are finite. The middle of a pixel is a whole number. */
 typedef struct io_corners {
     double at[4][2];
 } io_corners;

@@ -137,8 +137,8 @@ io_turned io_turned_box(const io_picture *picture, const io_corners *corners, co
                    .width = hypot(dx, dy),
                    .height = hypot(c[3][0] - c[0][0], c[3][1] - c[0][1])};
 
-    t.cosine = dx / t.width;
-    t.sine = dy / t.width;
+    t.cosine = t.width > 0 ? dx / t.width : 1; /* without a width it points to the right */
+    t.sine = t.width > 0 ? dy / t.width : 0;
     set_sides(&t, picture, p);
     set_tip(&t, picture, p);
     return t;

@@ -61,6 +61,22 @@ static void any_place_stays_in_the_picture(void)
     }
 }
 
+/* No pose of a template is like that, but io.h does not forbid it. */
+static void boxes_without_size_are_drawn(void)
+{
+    for (int i = 0; i < 6; i++) {
+        io_picture picture = blank_make(200, 200, GROUND);
+        const io_corners corners =
+            corners_of(100, 100, i % 3 == 0 ? 40 : 0, i % 3 == 1 ? 40 : 0, i < 3 ? 0 : 30);
+        int64_t count = 0;
+        draw_one(&picture, &corners, i % 2, "0.9731");
+        for (int64_t k = 0; k < 60 * 60; k++)
+            count += blank_changed(&picture, 70 + k % 60, 70 + k / 60, GROUND);
+        CHECK(count > 30);
+        blank_check_and_free(&picture);
+    }
+}
+
 /* Quarter turns have sharp lines beside the match's pixels. */
 static void quarter_turns_leave_the_match_free(void)
 {
@@ -154,6 +170,7 @@ int main(int argc, char **argv)
 {
     static const check_test tests[] = {
         TEST(any_place_stays_in_the_picture),
+        TEST(boxes_without_size_are_drawn),
         TEST(quarter_turns_leave_the_match_free),
         TEST(top_edge_is_marked),
         TEST(label_is_near),
