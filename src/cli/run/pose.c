@@ -43,16 +43,6 @@ static void put_value(FILE *out, const cli_options *o, int decimals, double valu
         fprintf(out, "%.10g", value + 0.0);
 }
 
-static void put_angle(FILE *out, const cli_options *o, const cli_pose *pose)
-{
-    put_value(out, o, 3, pose->fine_angle);
-}
-
-static void put_scale(FILE *out, const cli_options *o, const cli_pose *pose)
-{
-    put_value(out, o, 5, pose->fine_scale);
-}
-
 static void put_center(FILE *out, const cli_options *o, const cli_pose *pose)
 {
     put_value(out, o, 3, pose->center[0]);
@@ -82,26 +72,35 @@ static void put_corners(FILE *out, const cli_pose *pose, char between)
     }
 }
 
+/* Each value with the text that stands before it. */
+static void put_angle_and_scale(FILE *out, const cli_options *o, const cli_pose *pose,
+                                const char *angle, const char *scale)
+{
+    fputs(angle, out);
+    put_value(out, o, 3, pose->fine_angle);
+    fputs(scale, out);
+    put_value(out, o, 5, pose->fine_scale);
+}
+
+static void put_place(FILE *out, const cli_options *o, const cli_pose *pose, const char *center,
+                      const char *corners, char between)
+{
+    fputs(center, out);
+    put_center(out, o, pose);
+    fputs(corners, out);
+    put_corners(out, pose, between);
+}
+
 void pose_text(FILE *out, const cli_options *o, const cli_pose *pose, bool brief)
 {
-    fputs(" angle=", out);
-    put_angle(out, o, pose);
-    fputs(" scale=", out);
-    put_scale(out, o, pose);
-    if (brief)
-        return;
-    fputs(" center=", out);
-    put_center(out, o, pose);
-    fputs(" corners=", out);
-    put_corners(out, pose, ',');
+    put_angle_and_scale(out, o, pose, " angle=", " scale=");
+    if (!brief)
+        put_place(out, o, pose, " center=", " corners=", ',');
 }
 
 void pose_json(FILE *out, const cli_options *o, const cli_pose *pose)
 {
-    fputs(",\"angle\":", out);
-    put_angle(out, o, pose);
-    fputs(",\"scale\":", out);
-    put_scale(out, o, pose);
+    put_angle_and_scale(out, o, pose, ",\"angle\":", ",\"scale\":");
     fputs(",\"center\":[", out);
     put_center(out, o, pose);
     fputs("],\"corners\":[", out);
@@ -117,14 +116,8 @@ void pose_json(FILE *out, const cli_options *o, const cli_pose *pose)
 
 void pose_csv(FILE *out, const cli_options *o, const cli_pose *pose)
 {
-    putc(',', out);
-    put_angle(out, o, pose);
-    putc(',', out);
-    put_scale(out, o, pose);
-    putc(',', out);
-    put_center(out, o, pose);
-    putc(',', out);
-    put_corners(out, pose, ' ');
+    put_angle_and_scale(out, o, pose, ",", ",");
+    put_place(out, o, pose, ",", ",", ' ');
 }
 
 void pose_suffix(char text[POSE_SUFFIX_SIZE], double angle, double scale)
