@@ -298,6 +298,19 @@ void tm_posed_free(tm_posed *posed)
     *posed = (tm_posed){0};
 }
 
+bool tm_posed_is_flat(const tm_posed *p)
+{
+    int first = -1;
+    for (int64_t i = 0; i < p->width * p->height; i++) {
+        if (!p->mask[i])
+            continue;
+        if (first >= 0 && p->samples[i] != first)
+            return false;
+        first = p->samples[i];
+    }
+    return true;
+}
+
 /* The nearest pixel of a row that does not count, from the middle, or distance if none is nearer. */
 static int64_t reach_of_row(const inverse *inv, int64_t y, int64_t distance)
 {

@@ -55,6 +55,9 @@ tm_status tm_pose_make_like(tm_posed *posed, const tm_image *image, tm_turn turn
                             const tm_pose_support *support, int64_t width, int64_t height);
 void tm_posed_free(tm_posed *posed);
 
+/* Whether the pixels that count are equal, or none counts. Of 8-bit gray. */
+bool tm_posed_is_flat(const tm_posed *posed);
+
 /* Lowers *distance, if it is more, to that of the largest disc that counts in this pose, whose centre
  * is a pixel's, or lies between pixels, as the template's: 0 where there is none. Errors:
  * TEMPLATE_TOO_LARGE. */

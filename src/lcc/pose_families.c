@@ -57,19 +57,6 @@ static int key_of(const makings *m, size_t pose, int degrees)
     return 4 * (MOST_BANDS * of_scale + of_angle) + (int)(p->width % 2 + 2 * (p->height % 2));
 }
 
-static bool is_flat(const tm_posed *p)
-{
-    int first = -1;
-    for (int64_t i = 0; i < p->width * p->height; i++) {
-        if (!p->mask[i])
-            continue;
-        if (first >= 0 && p->samples[i] != first)
-            return false;
-        first = p->samples[i];
-    }
-    return true;
-}
-
 /* Makes the posed pictures, without those that are left out. */
 static void make_posed(makings *m, int threads)
 {
@@ -82,7 +69,7 @@ static void make_posed(makings *m, int threads)
         if (status != TM_OK) {
 #pragma omp critical(tm_pose_families_status)
             m->status = status;
-        } else if (is_flat(p)) {
+        } else if (tm_posed_is_flat(p)) {
             tm_posed_free(p);
         }
     }
@@ -184,7 +171,7 @@ static tm_status make_coarse(tm_pose_class *c, const makings *m, int cell)
         if (t.scale < TM_POSE_LEAST_SCALE)
             break;
         status = tm_pose_make(&posed[count], m->image, t, &all);
-        if (status != TM_OK || !posed[count].count || is_flat(&posed[count]))
+        if (status != TM_OK || tm_posed_is_flat(&posed[count]))
             continue;
         c->poses[count++] = (int64_t)i;
         last_at = at;

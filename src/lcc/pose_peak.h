@@ -24,4 +24,10 @@ static inline bool tm_pose_peak_beats(const tm_pose_peak *a, const tm_pose_peak 
                                 : a->pose < b->pose;
 }
 
+/* For qsort: the best first. */
+static inline int tm_pose_peak_by_rank(const void *a, const void *b)
+{
+    return tm_pose_peak_beats(a, b) ? -1 : tm_pose_peak_beats(b, a) ? 1 : 0;
+}
+
 #endif

@@ -6,6 +6,9 @@
 #include "lcc/pose_families.h"
 #include "lcc/pose_peak.h"
 
+/* How much lower a floor is set where what is known down to a score is not enough. */
+#define TM_POSE_LOWER 0.1f
+
 typedef struct tm_pose_search {
     const tm_pose_families *families; /* without fault */
     const tm_image *frame;            /* 8-bit gray without a mask */

@@ -138,8 +138,7 @@ static tm_status take(const posed_call *c, const tm_pose_peaks *found, tm_peak_s
     return TM_OK;
 }
 
-/* How much lower a cut is tried next, and the lowest one that is tried. */
-#define LOWER_CUT 0.1f
+/* The lowest cut that is tried. */
 #define LEAST_CUT 0.3f
 
 /* Finds the matches by certified searches down to a cut, which is lowered until they are there. False
@@ -165,7 +164,7 @@ static bool certify(const posed_call *c, tm_peak_search *wanted, tm_status *stat
         free(found.items);
         if (enough || *status != TM_OK)
             return true;
-        const float next = tm_score_of_order((int32_t)request.floor) - LOWER_CUT;
+        const float next = tm_score_of_order((int32_t)request.floor) - TM_POSE_LOWER;
         if (next < LEAST_CUT)
             return false;
         request.ceiling = tm_score_order(next);

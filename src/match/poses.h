@@ -4,8 +4,7 @@
 #define TMATCH_MATCH_POSES_H
 
 #include "lcc/pose_grid.h"
-#include "lcc/pose_families.h"
-#include "lcc/pose_peak.h"
+#include "lcc/pose_search.h"
 #include "match/matcher.h"
 
 /* What is known of a pose. */

@@ -28,15 +28,10 @@ typedef struct exhaustive {
     bool some; /* a pose was matched */
 } exhaustive;
 
-static int by_rank(const void *a, const void *b)
-{
-    return tm_pose_peak_beats(a, b) ? -1 : tm_pose_peak_beats(b, a) ? 1 : 0;
-}
-
 static void trim(peak_pile *h)
 {
     if (h->count)
-        qsort(h->items, h->count, sizeof *h->items, by_rank);
+        qsort(h->items, h->count, sizeof *h->items, tm_pose_peak_by_rank);
     if (h->count > h->most) {
         h->count = h->most;
         h->more = true;

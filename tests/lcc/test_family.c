@@ -124,17 +124,6 @@ static void look(tm_cpu *cpu, const scene *s, const tm_family *f, const tm_posed
     free(l.visited);
 }
 
-static bool is_flat(const tm_posed *p)
-{
-    int seen = -1;
-    for (int64_t i = 0; i < p->width * p->height; i++) {
-        if (p->mask[i] && seen >= 0 && p->samples[i] != seen)
-            return false;
-        seen = p->mask[i] ? p->samples[i] : seen;
-    }
-    return true;
-}
-
 /* Poses of one parity. */
 static size_t make_poses(tm_posed *posed, const tm_image *image)
 {
@@ -146,7 +135,7 @@ static size_t make_poses(tm_posed *posed, const tm_image *image)
     for (int i = 0; i < MOST_MEMBERS; i++) {
         tm_posed *p = &posed[count];
         CHECK_EQ(tm_pose_make(p, image, (tm_turn){from + i * step, scale + i * grows}, &all), TM_OK);
-        if (p->count && !is_flat(p))
+        if (!tm_posed_is_flat(p))
             count++;
         else
             tm_posed_free(p);

@@ -116,11 +116,6 @@ static int by_place(const void *left, const void *right)
                               : 0;
 }
 
-static int by_rank(const void *a, const void *b)
-{
-    return tm_pose_peak_beats(a, b) ? -1 : tm_pose_peak_beats(b, a) ? 1 : 0;
-}
-
 /* Whether it ranks before each of its neighbours, of which those that reach the floor are in the
  * list. */
 static bool is_peak(const tm_pose_search *s, const tm_pose_peak *peak)
@@ -151,7 +146,7 @@ static bool keep_peaks(tm_pose_search *s)
             peaks[count++] = s->items[i];
     }
     if (count)
-        qsort(peaks, count, sizeof *peaks, by_rank);
+        qsort(peaks, count, sizeof *peaks, tm_pose_peak_by_rank);
     free(s->items);
     s->items = peaks;
     s->count = count;
@@ -178,10 +173,8 @@ static int64_t limit_of(const tm_pose_class *c, int64_t pairs)
                      (ONE_NS + pixels * (c->whole ? SUMMED_PIXEL_NS : PIXEL_NS)));
 }
 
-/* Where fewer places were guessed than wanted, the others may score so much less. */
-#define LOWER 0.1f
-
-/* Sets the floor, and what positions must reach at first. */
+/* Sets the floor, and what positions must reach at first. Where fewer places were guessed than wanted,
+ * the others may score less. */
 static void set_floor(tm_pose_run *run, const tm_pose_guesses *g)
 {
     tm_pose_search *s = run->search;
@@ -190,7 +183,7 @@ static void set_floor(tm_pose_run *run, const tm_pose_guesses *g)
         const bool all = (size_t)g->count >= s->wanted;
         const int64_t last = g->list[all ? (int)s->wanted - 1 : g->count - 1].value;
         const int64_t guessed =
-            all ? last : tm_score_order(fmaxf(tm_score_of_order((int32_t)last) - LOWER, 0));
+            all ? last : tm_score_order(fmaxf(tm_score_of_order((int32_t)last) - TM_POSE_LOWER, 0));
         s->floor = larger(s->floor, smaller(s->ceiling, guessed));
     }
     run->least = g->count ? smaller(g->list[0].value, s->floor) : INT64_MIN;
