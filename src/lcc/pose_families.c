@@ -171,8 +171,10 @@ static tm_status make_coarse(tm_pose_class *c, const makings *m, int cell)
         if (t.scale < TM_POSE_LEAST_SCALE)
             break;
         status = tm_pose_make(&posed[count], m->image, t, &all);
-        if (status != TM_OK || tm_posed_is_flat(&posed[count]))
+        if (status != TM_OK || tm_posed_is_flat(&posed[count])) {
+            tm_posed_free(&posed[count]);
             continue;
+        }
         c->poses[count++] = (int64_t)i;
         last_at = at;
         last_scale = scale;
