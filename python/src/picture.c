@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+#include "tmpy.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Whether the library can step over the samples as they lie: a pixel's side by side, pixels too,
+ * rows apart by any aligned distance. */
+static bool lies_well(const tmpy_samples *s)
+{
+    const int64_t channels = s->ndim == 3 ? s->shape[2] : 1;
+    const int64_t row = s->shape[1] * channels * s->itemsize;
+    const ptrdiff_t stride = s->strides[0] < 0 ? -s->strides[0] : s->strides[0];
+    return (s->ndim == 2 || channels == 1 || s->strides[2] == s->itemsize) &&
+           (s->shape[1] == 1 || s->strides[1] == channels * s->itemsize) &&
+           (s->shape[0] == 1 || (stride >= row && stride % s->itemsize == 0)) &&
+           (uintptr_t)s->data % (uintptr_t)s->itemsize == 0;
+}
+
+static bool pack(tmpy_samples *s)
+{
+    const int64_t channels = s->ndim == 3 ? s->shape[2] : 1;
+    const size_t size = (size_t)s->itemsize, row = (size_t)(s->shape[1] * channels) * size;
+    char *to = s->copy = malloc(row * (size_t)s->shape[0]);
+    if (!to) {
+        PyErr_NoMemory();
+        return false;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    for (int64_t y = 0; y < s->shape[0]; y++)
+        for (int64_t x = 0; x < s->shape[1]; x++)
+            for (int64_t c = 0; c < channels; c++, to += size)
+                memcpy(to, s->data + y * s->strides[0] + x * s->strides[1] + (s->ndim == 3 ? c * s->strides[2] : 0),
+                       size);
+    Py_END_ALLOW_THREADS
+    s->data = s->copy;
+    s->strides[0] = (ptrdiff_t)row;
+    return true;
+}
+
+/* The library's stride: of a single row the array may say anything. */
+static ptrdiff_t stride_of(const tmpy_samples *s)
+{
+    const int64_t channels = s->ndim == 3 ? s->shape[2] : 1;
+    return s->shape[0] > 1 ? s->strides[0] : (ptrdiff_t)(s->shape[1] * channels * s->itemsize);
+}
+
+static void crop(tmpy_samples *s, const long long at[4])
+{
+    s->data += at[1] * s->strides[0] + at[0] * s->strides[1];
+    s->shape[0] = at[3];
+    s->shape[1] = at[2];
+}
+
+static bool read_region(PyObject *region, const tmpy_samples *s, const char *name, long long at[4])
+{
+    if (!PyTuple_Check(region) || !PyArg_ParseTuple(region, "LLLL", &at[0], &at[1], &at[2], &at[3])) {
+        PyErr_SetString(PyExc_TypeError, "region must be four integers: x, y, width, height");
+        return false;
+    }
+    const bool inside = at[0] >= 0 && at[1] >= 0 && at[2] > 0 && at[3] > 0 && at[2] <= s->shape[1] - at[0] &&
+                        at[3] <= s->shape[0] - at[1];
+    if (!inside)
+        PyErr_Format(PyExc_ValueError, "region (%lld, %lld, %lld, %lld) is not inside %s, which has %lld x %lld pixels",
+                     at[0], at[1], at[2], at[3], name, (long long)s->shape[1], (long long)s->shape[0]);
+    return inside;
+}
+
+static bool take_mask(tmpy_picture *p, PyObject *mask, const char *name)
+{
+    char of[96];
+    PyOS_snprintf(of, sizeof of, "the mask of %s", name);
+    if (!tmpy_samples_take(&p->mask, mask, of))
+        return false;
+    if (p->mask.itemsize != 1) {
+        PyErr_Format(PyExc_TypeError, "%s has samples of %s, not bool or uint8", of,
+                     p->mask.kind == 'f' ? "float32" : "uint16");
+        return false;
+    }
+    if (p->mask.ndim != 2 || p->mask.shape[0] != p->samples.shape[0] || p->mask.shape[1] != p->samples.shape[1]) {
+        PyErr_Format(PyExc_ValueError, "%s must have its shape, (%lld, %lld)", of, (long long)p->samples.shape[0],
+                     (long long)p->samples.shape[1]);
+        return false;
+    }
+    return true;
+}
+
+bool tmpy_picture_take(tmpy_picture *p, PyObject *array, PyObject *mask, PyObject *region, const char *name)
+{
+    long long at[4];
+    tmpy_samples *s = &p->samples;
+
+    if (!tmpy_samples_take(s, array, name))
+        return false;
+    if (s->kind == 'b') {
+        PyErr_Format(PyExc_TypeError,
+                     "%s has samples of bool, not uint8, uint16 or float32; .astype('uint8') makes it a picture", name);
+        return false;
+    }
+    if (mask != Py_None && !take_mask(p, mask, name))
+        return false;
+    if (region != Py_None) {
+        if (!read_region(region, s, name, at))
+            return false;
+        p->x = at[0];
+        p->y = at[1];
+        crop(s, at);
+        if (mask != Py_None)
+            crop(&p->mask, at);
+    }
+    if ((!lies_well(s) && !pack(s)) || (mask != Py_None && !lies_well(&p->mask) && !pack(&p->mask)))
+        return false;
+    p->image = (tm_image){.samples = (const uint8_t *)s->data,
+                          .width = s->shape[1],
+                          .height = s->shape[0],
+                          .stride = stride_of(s),
+                          .type = s->kind == 'f'      ? TM_SAMPLE_F32
+                                  : s->itemsize == 2 ? TM_SAMPLE_U16
+                                                     : TM_SAMPLE_U8,
+                          .channels = s->ndim == 3 ? (int)s->shape[2] : 1,
+                          .mask = (const uint8_t *)p->mask.data,
+                          .mask_stride = p->mask.data ? stride_of(&p->mask) : 0};
+    return true;
+}
+
+void tmpy_picture_drop(tmpy_picture *p)
+{
+    tmpy_samples_drop(&p->samples);
+    tmpy_samples_drop(&p->mask);
+}

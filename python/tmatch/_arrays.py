@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, Union
+
+from . import _tmatch
+from ._match import Match
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+    class _HasDLPack(Protocol):
+        def __dlpack__(self) -> Any: ...
+
+        def __dlpack_device__(self) -> Any: ...
+
+    class _HasArrayInterface(Protocol):
+        @property
+        def __array_interface__(self) -> Any: ...
+
+
+    ArrayLike: TypeAlias = Union[Buffer, _HasDLPack, _HasArrayInterface]
+else:
+    ArrayLike = Any
+
+
+class Picture(_tmatch.Array):
+    """A picture that tmatch.read or tmatch.draw made: (height, width), or (height, width, 3) for red, green and
+    blue. numpy.asarray(picture) makes an array of it without a copy; it has an `__array_interface__` and DLPack too.
+
+    mask     where the file is transparent: a Picture of 0 (transparent) and other values, or None. As a template, the
+             picture is matched with it.
+    format   'PNG', 'JPEG' …, or '' for a drawing
+    """
+
+    __slots__ = ("mask", "format")
+    mask: Picture | None
+    format: str
+
+    def __repr__(self) -> str:
+        return f"<tmatch.Picture {self.shape} of {self.dtype}>"
+
+
+class ScoreMap(_tmatch.Array):
+    """The score of every position: element [y, x] is the score with the template's top-left corner at
+    (x + origin[0], y + origin[1]) in the frame. numpy.asarray(map) makes an array of it without a copy.
+
+    dtype    'float32', or 'int64' for the metrics 'ccorr' and 'sqdiff' of integer samples
+    origin   (0, 0) unless the domain is 'same' or 'full', or there is a region
+    best     the best match
+    skipped  the value of positions where frame_mask forbids to match: worse than every score
+    """
+
+    __slots__ = ("origin", "best", "skipped")
+    origin: tuple[int, int]
+    best: Match
+    skipped: float
+
+    def __repr__(self) -> str:
+        return f"<tmatch.ScoreMap {self.shape} of {self.dtype}, best {self.best!r}>"

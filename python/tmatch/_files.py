@@ -1,0 +1,291 @@
+# SPDX-License-Identifier: MIT
+"""Pictures in files, drawings, and many files one after the other."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Generic, TypeAlias, Union, overload
+
+from . import _tmatch
+from ._arrays import ArrayLike, Picture
+from ._match import Match
+from ._matcher import Axis, Matcher, Region, Result
+from ._settings import Algorithm, Domain, Metric, Search, Support
+
+Path: TypeAlias = Union[str, "os.PathLike[str]"]
+
+
+def read(path: Path, *, color: bool = False, page: int = 0, stored_orientation: bool = False) -> Picture:
+    """Reads a picture as the program does: PNG, JPEG, TIFF, BMP, WebP, PNM, Y4M, .npy or a matrix as text.
+
+    It is gray, of Rec. 601 luma, or with color=True of shape (height, width, 3): red, green, blue. Samples of 16 bits
+    and floats stay what they are. A file with transparency gives a mask, too. The picture is upright, as EXIF says,
+    unless stored_orientation is set. page: of a TIFF, from 0.
+
+    Raises OSError where the file cannot be read, tmatch.InputError where it is no picture.
+    """
+    with open(path, "rb") as file:
+        data = file.read()
+    try:
+        picture, mask, kind = _tmatch.decode(data, color, page, stored_orientation, Picture)
+    except _tmatch.InputError as error:
+        error.args = (f"{os.fspath(path)}: {error}",)
+        raise
+    picture.mask, picture.format = mask, kind
+    if mask is not None:
+        mask.mask, mask.format = None, kind
+    return picture
+
+
+def write(path: Path, picture: ArrayLike) -> None:
+    """Writes a picture, gray or (height, width, 3) red, green, blue, as PNG or JPEG, by the path's ending. Samples of
+    16 bits stay in a PNG; floats are shown from black, the least, to white."""
+    try:
+        _tmatch.write(path, picture)
+    except _tmatch.InputError as error:
+        error.args = (f"{os.fspath(path)}: {error}",)
+        raise
+
+
+def _label(score: float) -> str:
+    if 0.9999 < abs(score) < 1:  # no copy
+        return "0.9999" if score > 0 else "-0.9999"
+    return f"{score:.4f}" if abs(score) <= 1 else f"{score:.4g}"
+
+
+def draw(
+    frame: ArrayLike,
+    matches: Match | Sequence[Match] | Sequence[Sequence[Match]],
+    path: Path | None = None,
+    *,
+    names: Sequence[str] = (),
+) -> Picture:
+    """Draws matches on a copy of the frame: a box with the score around each, turned where the match is.
+
+    Returns a Picture of (height, width, 3) uint8: red, green, blue. With a path, as PNG or JPEG, it is written too.
+    matches: one match, a list, or a list for each template, which get colours of their own and, with their names, a
+    legend, for which the picture may become higher.
+    """
+    groups: list[Sequence[Match]]
+    if isinstance(matches, Match):
+        groups = [[matches]]
+    elif all(isinstance(m, Match) for m in matches):
+        groups = [matches]  # type: ignore[list-item]
+    else:
+        groups = list(matches)  # type: ignore[arg-type]
+    boxes = tuple(
+        (m.x, m.y, m.width, m.height, color, False, _label(m.score), tuple(v for corner in m.corners for v in corner))
+        for color, group in enumerate(groups)
+        for m in group
+    )
+    turned = any(m.angle for group in groups for m in group)
+    picture = _tmatch.draw(frame, boxes, tuple(names), turned, Picture)
+    picture.mask, picture.format = None, ""
+    if path is not None:
+        write(path, picture)
+    return picture
+
+
+@dataclass(frozen=True)
+class Device:
+    """kind is 'cpu' or 'cuda', index counts the devices of a kind, units are threads or multiprocessors, memory is in
+    bytes (0 for the CPU)."""
+
+    kind: str
+    index: int
+    units: int
+    memory: int
+    name: str
+    detail: str
+
+
+def devices() -> list[Device]:
+    """What there is to match on, the CPU first."""
+    return [Device(*one) for one in _tmatch.devices()[0]]
+
+
+@dataclass(frozen=True)
+class FileResult(Generic[Result]):
+    """What came of a file: its matches, or the error, None, that reading or matching it ended with. matches are those
+    of tmatch.match, and empty after an error."""
+
+    path: str
+    matches: Result
+    error: Exception | None = None
+
+
+def _list(frames: Path | Iterable[Path]) -> list[str]:
+    if not isinstance(frames, (str, os.PathLike)):
+        return [os.fspath(path) for path in frames]
+    path = os.fspath(frames)
+    if not os.path.isdir(path):
+        return [path]
+    names = sorted(name for name in os.listdir(path) if _tmatch.is_picture_name(name))
+    return [file for file in (os.path.join(path, name) for name in names) if os.path.isfile(file)]
+
+
+def _bar(wanted: bool | None, total: int) -> Any:
+    if wanted is None:
+        wanted = sys.stderr is not None and sys.stderr.isatty()
+    try:
+        return importlib.import_module("tqdm").tqdm(total=total, unit="file") if wanted else None
+    except ModuleNotFoundError:
+        return None
+
+
+def _in_order(work: Callable[[str], Any], paths: list[str], workers: int) -> Iterator[Any]:
+    """Results in the order of the paths; at most two for each worker are begun and not taken."""
+    with ThreadPoolExecutor(workers) as pool:
+        waiting: deque[Future[Any]] = deque()
+        try:
+            for path in paths:
+                waiting.append(pool.submit(work, path))
+                if len(waiting) >= 2 * workers:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _workers(device: str) -> int:
+    """A matcher for each core; fewer where each would hold memory of a GPU."""
+    cores = len(os.sched_getaffinity(0))
+    on_gpu = device.startswith("cuda") or (device == "auto" and len(devices()) > 1)
+    return min(cores, 4) if on_gpu else cores
+
+
+@overload
+def files(
+    frames: Path | Iterable[Path],
+    template: ArrayLike | Path,
+    *,
+    color: bool = False,
+    n: int | None = 1,
+    min_score: float | None = None,
+    angle: Axis | None = None,
+    scale: Axis | None = None,
+    support: Support = "auto",
+    mask: ArrayLike | None = None,
+    region: Region | None = None,
+    overlap: float = 0.3,
+    margin: bool = False,
+    subpixel: bool = False,
+    metric: Metric = "lcc",
+    domain: Domain = "valid",
+    algorithm: Algorithm = "auto",
+    search: Search = "auto",
+    device: str = "auto",
+    workers: int | None = None,
+    progress: bool | None = None,
+) -> Iterator[FileResult[list[Match]]]: ...
+@overload
+def files(
+    frames: Path | Iterable[Path],
+    template: list[Any] | tuple[Any, ...],
+    *,
+    color: bool = False,
+    n: int | None = 1,
+    min_score: float | None = None,
+    angle: Axis | None = None,
+    scale: Axis | None = None,
+    support: Support = "auto",
+    mask: Sequence[ArrayLike | None] | None = None,
+    region: Region | None = None,
+    overlap: float = 0.3,
+    margin: bool = False,
+    subpixel: bool = False,
+    metric: Metric = "lcc",
+    domain: Domain = "valid",
+    algorithm: Algorithm = "auto",
+    search: Search = "auto",
+    device: str = "auto",
+    workers: int | None = None,
+    progress: bool | None = None,
+) -> Iterator[FileResult[list[list[Match]]]]: ...
+def files(
+    frames: Path | Iterable[Path],
+    template: Any,
+    *,
+    color: bool = False,
+    n: int | None = 1,
+    min_score: float | None = None,
+    angle: Axis | None = None,
+    scale: Axis | None = None,
+    support: Support = "auto",
+    mask: Any = None,
+    region: Region | None = None,
+    overlap: float = 0.3,
+    margin: bool = False,
+    subpixel: bool = False,
+    metric: Metric = "lcc",
+    domain: Domain = "valid",
+    algorithm: Algorithm = "auto",
+    search: Search = "auto",
+    device: str = "auto",
+    workers: int | None = None,
+    progress: bool | None = None,
+) -> Iterator[Any]:
+    """Matches many files, several at a time, and yields a FileResult for each, in their order.
+
+    frames: a folder, whose pictures are taken by name, or paths. template: an array, a path, or a list of these. The
+    other arguments are those of tmatch.match, and
+
+    color     match red, green and blue, not gray
+    workers   threads, each with a matcher and a file at a time; None: one a core
+    progress  a bar, where tqdm is installed; None: if standard error is a terminal
+
+    What cannot be read or matched is a result with its error. Raises at once what is wrong with the template.
+    """
+
+    def load(one: Any) -> Any:
+        return read(one, color=color) if isinstance(one, (str, os.PathLike)) else one
+
+    several = isinstance(template, (list, tuple))
+    templates: Any = [load(one) for one in template] if several else load(template)
+
+    def make() -> Matcher[Any]:
+        return Matcher(
+            templates, mask=mask, angle=angle, scale=scale, support=support, metric=metric, domain=domain,
+            algorithm=algorithm, search=search, device=device, threads=1,
+        )  # fmt: skip
+
+    paths = _list(frames)
+    first = make()
+    own = threading.local()
+    spare = [first]
+
+    def work(path: str) -> FileResult[Any]:
+        if not hasattr(own, "matcher"):
+            try:
+                own.matcher = spare.pop()
+            except IndexError:
+                own.matcher = make()
+        try:
+            found = own.matcher.match(
+                read(path, color=color), n=n, min_score=min_score, region=region, overlap=overlap, margin=margin,
+                subpixel=subpixel,
+            )  # fmt: skip
+            return FileResult(path, found)
+        except (OSError, TypeError, _tmatch.Error, ValueError) as error:
+            return FileResult(path, [[] for _ in templates] if several else [], error)
+
+    def results() -> Iterator[Any]:
+        bar = _bar(progress, len(paths))
+        try:
+            for result in _in_order(work, paths, workers or _workers(device)):
+                yield result
+                if bar is not None:
+                    bar.update()
+        finally:
+            if bar is not None:
+                bar.close()
+
+    return results()

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+from typing import Any, TypeVar, final
+
+version: str
+
+class Error(Exception):
+    status: str
+
+class InputError(Error, ValueError): ...
+
+class Array:
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def dtype(self) -> str: ...
+    @property
+    def __array_interface__(self) -> dict[str, Any]: ...
+    def __buffer__(self, flags: int, /) -> memoryview: ...
+    def __dlpack__(
+        self,
+        *,
+        stream: None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any: ...
+    def __dlpack_device__(self) -> tuple[int, int]: ...
+
+_A = TypeVar("_A", bound=Array)
+
+@final
+class Engine: ...
+
+@final
+class Template: ...
+
+def engine(
+    metric: int,
+    domain: int,
+    algorithm: int,
+    strategy: int,
+    device: int,
+    device_mask: int,
+    threads: int,
+    cpu_features: str,
+    device_memory: int,
+    host_memory: int,
+    /,
+) -> Engine: ...
+def report(engine: Engine, /) -> tuple[str, str, str, str, float, float]: ...
+def template(
+    engine: Engine,
+    image: object,
+    mask: object,
+    name: str,
+    angles: tuple[float, float, float] = ...,
+    scales: tuple[float, float, float] = ...,
+    support: int = ...,
+    /,
+) -> Template: ...
+def grid(template: Template, /) -> tuple[tuple[float, float, float], tuple[float, float, float], int, int]: ...
+def match(
+    engine: Engine,
+    templates: tuple[Template, ...],
+    frame: object,
+    mask: object,
+    region: tuple[int, int, int, int] | None,
+    most: int,
+    min_score: float,
+    overlap: float,
+    peaks: int,
+    margin: bool,
+    subpixel: bool,
+    /,
+) -> tuple[list[list[tuple[Any, ...]]], bool, str]: ...
+def score_map(
+    engine: Engine,
+    template: Template,
+    frame: object,
+    mask: object,
+    region: tuple[int, int, int, int] | None,
+    subclass: type[_A],
+    /,
+) -> tuple[_A, tuple[int, int, int, int, float], str]: ...
+def devices() -> tuple[list[tuple[str, int, int, int, str, str]], str]: ...
+def decode(
+    data: bytes, color: bool, page: int, stored_orientation: bool, subclass: type[_A], /
+) -> tuple[_A, _A | None, str]: ...
+def draw(
+    frame: object,
+    boxes: tuple[tuple[int, int, int, int, int, bool, str, tuple[float, ...]], ...],
+    names: tuple[str, ...],
+    turned: bool,
+    subclass: type[_A],
+    /,
+) -> _A: ...
+def write(path: object, array: object, /) -> None: ...
+def is_picture_name(name: str, /) -> bool: ...
