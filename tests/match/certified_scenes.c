@@ -153,6 +153,14 @@ static double products_of(const scene_size *s, tm_domain domain)
     return (double)(width * height) * (double)(s->width * s->height);
 }
 
+static void shrink_map(scene_size *s, double products, tm_domain domain)
+{
+    while (s->map_height > 1 && products_of(s, domain) > products)
+        s->map_height = s->map_height * 2 / 3;
+    while (s->map_width > 1 && products_of(s, domain) > products)
+        s->map_width = s->map_width / 2;
+}
+
 /* Templates of sizes around those of blocks; maps within so many products if any is, and a domain
  * that allows it. */
 static scene_size draw_size(double products, tm_domain *domain)
@@ -179,10 +187,7 @@ static scene_size draw_size(double products, tm_domain *domain)
     }
     if (products_of(&(scene_size){1, 1, s.width, s.height}, *domain) > products)
         *domain = TM_DOMAIN_VALID;
-    while (s.map_height > 1 && products_of(&s, *domain) > products)
-        s.map_height = s.map_height * 2 / 3;
-    while (s.map_width > 1 && products_of(&s, *domain) > products)
-        s.map_width = s.map_width / 2;
+    shrink_map(&s, products, *domain);
     return s;
 }
 
@@ -217,12 +222,13 @@ void scene_make(scene *s, double products)
     add_templates(s, size);
 }
 
-void scene_make_easy(scene *s)
+void scene_make_easy(scene *s, double products)
 {
-    const scene_size size = {check_random_in(300, 1100), check_random_in(200, 300), check_random_in(14, 70),
+    scene_size size = {check_random_in(300, 1100), check_random_in(200, 300), check_random_in(14, 70),
                              check_random_in(14, 70)};
 
     *s = (scene){.domain = (tm_domain)(check_random() % 3)};
+    shrink_map(&size, products, s->domain);
     s->frame = draw_smooth(size.map_width + size.width - 1, size.map_height + size.height - 1);
     add_templates(s, size);
 }

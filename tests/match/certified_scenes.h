@@ -32,9 +32,9 @@ typedef struct scene {
 
 /* A scene whose first template makes at most so many products with its windows. */
 void scene_make(scene *s, double products);
-/* One in which most windows can be left out, and so many that a good one is found before all were
- * seen. */
-void scene_make_easy(scene *s);
+/* The same, but most windows can be left out, and unless that makes too many products there are so
+ * many that a good one is found before all were seen. */
+void scene_make_easy(scene *s, double products);
 void scene_free(scene *s);
 
 #endif
