@@ -141,36 +141,51 @@ static tm_status take(const posed_call *c, const tm_pose_peaks *found, tm_peak_s
 /* The lowest cut that is tried. */
 #define LEAST_CUT 0.3f
 
+/* What is asked for first: all peaks down to the floor or, where the best few matches are wanted, as
+ * many as these need. */
+static tm_certified_poses first_request(const tm_search *s, int64_t floor)
+{
+    return (tm_certified_poses){.floor = s->margin && s->most ? INT64_MIN : floor,
+                                .ceiling = INT64_MAX,
+                                .wanted = s->most ? (size_t)s->most + (s->margin != 0) : 0,
+                                .most = (size_t)s->peaks};
+}
+
+/* Asks for more, down to below the last cut, where the peaks above it were not enough. False where
+ * that would be too low to be found so. */
+static bool ask_lower(const posed_call *c, tm_certified_poses *request, int64_t floor)
+{
+    const tm_search *s = &c->search;
+    const float cut = tm_score_of_order((int32_t)request->floor) - TM_POSE_LOWER;
+
+    if (cut < LEAST_CUT)
+        return false;
+    request->ceiling = tm_score_order(cut);
+    request->floor = s->most && !s->margin ? floor : INT64_MIN;
+    if (!s->most)
+        request->wanted = c->hits->count + 1;
+    return true;
+}
+
 /* Finds the matches by certified searches down to a cut, which is lowered until they are there. False
  * where they are not to be found so. */
 static bool certify(const posed_call *c, tm_peak_search *wanted, tm_status *status)
 {
-    const tm_search *s = &c->search;
-    tm_certified_poses request = {.floor = s->margin && s->most ? INT64_MIN : wanted->floor,
-                                  .ceiling = INT64_MAX,
-                                  .wanted = s->most ? (size_t)s->most + (s->margin != 0) : 0,
-                                  .most = (size_t)s->peaks};
+    const int64_t floor = wanted->floor;
+    tm_certified_poses request = first_request(&c->search, floor);
     bool enough = false;
 
     if (request.floor == INT64_MIN && !request.wanted)
         return false;
-    for (;;) {
+    do {
         tm_pose_peaks found = {.items = NULL};
-        const int64_t least = request.floor;
         if (!tm_poses_certify(c->matcher, c->frame, c->tmpl, &request, &found, status))
             return false;
         if (*status == TM_OK)
             *status = take(c, &found, wanted, request.floor, &enough);
         free(found.items);
-        if (enough || *status != TM_OK)
-            return true;
-        const float next = tm_score_of_order((int32_t)request.floor) - TM_POSE_LOWER;
-        if (next < LEAST_CUT)
-            return false;
-        request.ceiling = tm_score_order(next);
-        request.floor = s->most && !s->margin ? least : INT64_MIN;
-        request.wanted = s->most ? request.wanted : c->hits->count + 1;
-    }
+    } while (*status == TM_OK && !enough && ask_lower(c, &request, floor));
+    return *status != TM_OK || enough;
 }
 
 static tm_status find_peaks(const posed_call *c)

@@ -79,10 +79,21 @@ static void visit(void *context, int thread, const tm_family_window *window)
     }
 }
 
-/* All positions of all of the class's pictures, as windows of the core; returns their number. */
-static int64_t set_windows(const tm_pose_run *run, tm_family_search *s)
+/* How many positions all of the class's pictures have. */
+static int64_t count_pairs(const tm_pose_run *run)
 {
+    const tm_pose_class *c = run->class;
     int64_t pairs = 0;
+    tm_geometry g;
+
+    for (size_t i = 0; i < c->count; i++)
+        pairs += tm_pose_positions(run, &c->members[i], &g) ? g.map_width * g.map_height : 0;
+    return pairs;
+}
+
+/* All of them, as windows of the core. */
+static void set_windows(const tm_pose_run *run, tm_family_search *s)
+{
     const tm_pose_class *c = run->class;
     int64_t left = INT64_MAX, top = INT64_MAX, right = INT64_MIN, bottom = INT64_MIN;
 
@@ -97,13 +108,11 @@ static int64_t set_windows(const tm_pose_run *run, tm_family_search *s)
         top = smaller(top, y - g.pad_y);
         right = larger(right, x - g.pad_x + g.map_width);
         bottom = larger(bottom, y - g.pad_y + g.map_height);
-        pairs += g.map_width * g.map_height;
     }
     s->x = left;
     s->y = top;
     s->width = right > left ? right - left : 0;
     s->height = bottom > top ? bottom - top : 0;
-    return pairs;
 }
 
 /* By pose, then by position. */
@@ -189,33 +198,52 @@ static void set_floor(tm_pose_run *run, const tm_pose_guesses *g)
     run->least = g->count ? smaller(g->list[0].value, s->floor) : INT64_MIN;
 }
 
-tm_status tm_cpu_search_poses(tm_cpu *cpu, tm_pose_search *search)
+/* Finds what to begin with in all classes, and how much may be scored. */
+static tm_status begin(tm_pose_run *run)
 {
+    tm_pose_search *search = run->search;
     const tm_pose_families *f = search->families;
-    tm_pose_run run = {.cpu = cpu, .search = search};
     tm_pose_guesses guesses = {.count = 0};
     tm_status status = TM_OK;
+
+    search->pairs = 0;
+    for (int k = 0; k < f->count && status == TM_OK; k++) {
+        run->class = &f->list[k];
+        const int64_t pairs = count_pairs(run);
+        search->pairs += pairs;
+        run->limit += limit_of(run->class, pairs);
+        status = tm_pose_guess(run, &guesses);
+    }
+    set_floor(run, &guesses);
+    run->declined = search->wanted && !guesses.count; /* nothing says how low the floor must be */
+    return status;
+}
+
+static tm_status search_classes(tm_pose_run *run)
+{
+    const tm_pose_families *f = run->search->families;
+    tm_status status = TM_OK;
+
+    for (int k = 0; k < f->count && status == TM_OK && !run->declined; k++) {
+        run->class = &f->list[k];
+        status = search_class(run);
+    }
+    return status;
+}
+
+tm_status tm_cpu_search_poses(tm_cpu *cpu, tm_pose_search *search)
+{
+    tm_pose_run run = {.cpu = cpu, .search = search};
 
     search->best = (tm_pose_peak)TM_NO_POSE_PEAK;
     search->items = NULL;
     search->count = 0;
-    search->pairs = search->scored = 0;
     run.windows = calloc((size_t)cpu->threads, sizeof *run.windows);
     if (!run.windows)
         return TM_ERR_MEMORY;
-    for (int k = 0; k < f->count && status == TM_OK; k++) {
-        run.class = &f->list[k];
-        const int64_t pairs = set_windows(&run, &(tm_family_search){.family = NULL});
-        search->pairs += pairs;
-        run.limit += limit_of(run.class, pairs);
-        status = tm_pose_guess(&run, &guesses);
-    }
-    set_floor(&run, &guesses);
-    run.declined = search->wanted && !guesses.count; /* nothing says how low the floor must be */
-    for (int k = 0; k < f->count && status == TM_OK && !run.declined; k++) {
-        run.class = &f->list[k];
-        status = search_class(&run);
-    }
+    tm_status status = begin(&run);
+    if (status == TM_OK)
+        status = search_classes(&run);
     for (int i = 0; i < cpu->threads; i++)
         tm_memory_free(&run.windows[i]);
     free(run.windows);
