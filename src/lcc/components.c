@@ -43,3 +43,32 @@ void tm_components_find(double *weights, double *next, const double *gram, int c
         orthonormalize(weights, count, size);
     }
 }
+
+void tm_factor_invert(const double *taps, int count, int64_t n,
+                      double solve[TM_FAMILY_BASIS][TM_FAMILY_BASIS])
+{
+    double factor[TM_FAMILY_BASIS][TM_FAMILY_BASIS] = {{0}};
+
+    memset(solve, 0, sizeof(double) * TM_FAMILY_BASIS * TM_FAMILY_BASIS);
+    for (int i = 0; i < count; i++) {
+        double square = tm_dot(taps + i * n, taps + i * n, n);
+        const double whole = square;
+        for (int j = 0; j < i; j++) {
+            double part = tm_dot(taps + i * n, taps + j * n, n);
+            for (int k = 0; k < j; k++)
+                part -= factor[i][k] * factor[j][k];
+            factor[i][j] = factor[j][j] > 0 ? part / factor[j][j] : 0;
+            square -= factor[i][j] * factor[i][j];
+        }
+        if (square <= 0.01 * whole || whole == 0)
+            continue;
+        factor[i][i] = sqrt(square);
+        solve[i][i] = 1 / factor[i][i];
+        for (int j = 0; j < i; j++) {
+            double sum = 0;
+            for (int k = j; k < i; k++)
+                sum += factor[i][k] * solve[k][j];
+            solve[i][j] = -sum / factor[i][i];
+        }
+    }
+}

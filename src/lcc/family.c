@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The basis of a family, and what its members are in it. */
 #include "lcc/family.h"
 
 #include <math.h>
@@ -8,10 +9,7 @@
 #include "integers.h"
 #include "lcc/components.h"
 
-enum {
-    MOST_SAMPLES = 192, /* members that the basis is made of */
-    LEAST_PIXELS = 9,   /* of a core */
-};
+enum { MOST_SAMPLES = 192 }; /* members that the basis is made of */
 
 /* Coordinates are made in double precision of taps that are integers, so that the rests are good to
  * 1e-7 where their squares nearly vanish, too. */
@@ -21,101 +19,60 @@ enum {
  * of itself at most, with what was rounded before. */
 #define TERM_ERROR (40 * 0x1p-24)
 
-/* Whether pixel (x, y) of a box about the centre counts in the member. */
-static bool counts(const tm_posed *p, int64_t width, int64_t height, int64_t x, int64_t y)
+/* What making a basis needs room for. */
+typedef struct workshop {
+    const tm_posed *posed;
+    double *members; /* the core's pixels of those that the basis is made of, and room for one more */
+    double *gram, *weights, *next;
+    double *components, *taps, *products, *coordinates;
+    int8_t *rounded;
+    double solve[TM_FAMILY_BASIS][TM_FAMILY_BASIS];
+    int size; /* members that the basis is made of */
+} workshop;
+
+static bool open_workshop(workshop *w, const tm_family *f)
 {
-    const int64_t left = (p->width - width) / 2, top = (p->height - height) / 2;
-    return p->mask[(top + y) * p->width + left + x] != 0;
+    const size_t n = (size_t)f->pixels, size = (size_t)w->size, unit = sizeof(double);
+
+    w->members = malloc(n * (size + 1) * unit);
+    w->gram = malloc(size * size * unit);
+    w->weights = malloc(TM_FAMILY_BASIS * size * unit);
+    w->next = malloc(TM_FAMILY_BASIS * size * unit);
+    w->components = malloc(TM_FAMILY_BASIS * n * unit);
+    w->taps = malloc(TM_FAMILY_BASIS * n * unit);
+    w->products = malloc(TM_FAMILY_BASIS * (size_t)f->count * unit);
+    w->coordinates = malloc(TM_FAMILY_BASIS * (size_t)f->count * unit);
+    w->rounded = malloc(TM_FAMILY_BASIS * n);
+    return w->members && w->gram && w->weights && w->next && w->components && w->taps && w->products &&
+           w->coordinates && w->rounded;
 }
 
-/* Where the pixels begin and end that count in all members, in a box about the centre. core: of the
- * box, becomes 1 there and 0 elsewhere. */
-static void find_core(tm_family *f, uint8_t *core, const tm_posed *members)
+static void close_workshop(workshop *w)
 {
-    int margin_x = f->width, margin_y = f->height;
-
-    for (int i = 0; i < f->width * f->height; i++) {
-        const int x = i % f->width, y = i / f->width;
-        bool all = true;
-        for (int k = 0; k < f->count && all; k++)
-            all = counts(&members[k], f->width, f->height, x, y);
-        core[i] = all;
-        if (!all)
-            continue;
-        margin_x = (int)smaller(margin_x, smaller(x, f->width - 1 - x));
-        margin_y = (int)smaller(margin_y, smaller(y, f->height - 1 - y));
-        f->pixels++;
-    }
-    if (!f->pixels)
-        return;
-    const int width = f->width;
-    f->width -= 2 * margin_x;
-    f->height -= 2 * margin_y;
-    for (int y = 0; y < f->height; y++)
-        memmove(core + y * f->width, core + (y + margin_y) * width + margin_x, (size_t)f->width);
+    free(w->members);
+    free(w->gram);
+    free(w->weights);
+    free(w->next);
+    free(w->components);
+    free(w->taps);
+    free(w->products);
+    free(w->coordinates);
+    free(w->rounded);
 }
 
-/* Lists the core's runs; false if memory ran out. */
-static bool list_runs(tm_family *f, const uint8_t *core)
+/* Reads the members that the basis is made of; false where one is flat. */
+static bool read_members(const tm_family *f, workshop *w)
 {
-    f->runs = malloc((size_t)f->pixels * sizeof *f->runs);
-    if (!f->runs)
-        return false;
-    for (int y = 0; y < f->height; y++) {
-        for (int x = 0; x < f->width; x++) {
-            const uint8_t *at = core + y * f->width + x;
-            if (!*at)
-                continue;
-            if (x == 0 || !at[-1])
-                f->runs[f->run_count++] = (tm_family_run){.y = y, .x = x};
-            f->runs[f->run_count - 1].end = x + 1;
-        }
-    }
-    return true;
-}
+    const int64_t n = f->pixels;
+    const int size = w->size;
 
-/* Finds the core; without pixels where it is too large. False if memory ran out. */
-static bool shape(tm_family *f, const tm_posed *members)
-{
-    int64_t width = INT64_MAX, height = INT64_MAX;
-
-    for (int i = 0; i < f->count; i++) {
-        width = smaller(width, members[i].width);
-        height = smaller(height, members[i].height);
+    for (int i = 0; i < size; i++) {
+        if (!tm_family_read(f, &w->posed[(int64_t)i * f->count / size], w->members + i * n))
+            return false;
+        for (int j = 0; j <= i; j++)
+            w->gram[i * size + j] = w->gram[j * size + i] =
+                tm_dot(w->members + i * n, w->members + j * n, n);
     }
-    if (height > TM_FAMILY_ROWS || width * height > TM_FAMILY_PIXELS)
-        return true;
-    f->width = (int)width;
-    f->height = (int)height;
-    uint8_t *core = malloc((size_t)(width * height));
-    if (!core)
-        return false;
-    find_core(f, core, members);
-    const bool good = !f->pixels || list_runs(f, core);
-    free(core);
-    return good;
-}
-
-/* Writes the member's pixels in the core, less their mean, with norm 1; false where they are flat. */
-static bool read_member(const tm_family *f, const tm_posed *p, double *to)
-{
-    const int64_t left = (p->width - f->width) / 2, top = (p->height - f->height) / 2;
-    double sum = 0, square = 0;
-    int64_t n = 0;
-
-    for (int i = 0; i < f->run_count; i++) {
-        const tm_family_run *r = &f->runs[i];
-        for (int x = r->x; x < r->end; x++)
-            sum += to[n++] = p->samples[(top + r->y) * p->width + left + x];
-    }
-    for (int64_t i = 0; i < n; i++) {
-        to[i] -= sum / (double)n;
-        square += to[i] * to[i];
-    }
-    if (square < 1e-3)
-        return false;
-    for (int64_t i = 0; i < n; i++)
-        to[i] /= sqrt(square);
     return true;
 }
 
@@ -140,46 +97,61 @@ static void round_component(int8_t *taps, const double *component, int64_t n)
     }
 }
 
-static void store_taps(tm_family *f, const int8_t *taps, int index)
+/* Makes as many taps as the basis has. */
+static void make_taps(const tm_family *f, workshop *w)
 {
-    uint8_t *to = f->samples + (int64_t)index * f->width * f->height;
-    int64_t n = 0;
+    const int64_t n = f->pixels;
 
-    memset(to, 128, (size_t)f->width * (size_t)f->height);
-    for (int i = 0; i < f->run_count; i++) {
-        const tm_family_run *r = &f->runs[i];
-        for (int x = r->x; x < r->end; x++)
-            to[r->y * f->width + x] = (uint8_t)(taps[n++] + 128);
+    tm_components_find(w->weights, w->next, w->gram, f->basis, w->size);
+    for (int k = 0; k < f->basis; k++) {
+        double *component = w->components + k * n;
+        memset(component, 0, (size_t)n * sizeof *component);
+        for (int i = 0; i < w->size; i++) {
+            const double weight = w->weights[k * w->size + i];
+            for (int64_t x = 0; x < n; x++)
+                component[x] += weight * w->members[i * n + x];
+        }
+        round_component(w->rounded + k * n, component, n);
     }
 }
 
-/* The inverse of the lower Cholesky factor of the taps' products, in *solve; those that depend on the
- * ones before get rows of 0. */
-static void invert_factor(const double *taps, int count, int64_t n,
-                          double solve[TM_FAMILY_BASIS][TM_FAMILY_BASIS])
+/* The taps in this order. */
+static void order_taps(const tm_family *f, workshop *w, const int *order)
 {
-    double factor[TM_FAMILY_BASIS][TM_FAMILY_BASIS] = {{0}};
+    const int64_t n = f->pixels;
+    for (int k = 0; k < f->basis; k++) {
+        for (int64_t x = 0; x < n; x++)
+            w->taps[k * n + x] = w->rounded[order[k] * n + x];
+    }
+}
 
-    memset(solve, 0, sizeof(double) * TM_FAMILY_BASIS * TM_FAMILY_BASIS);
-    for (int i = 0; i < count; i++) {
-        double square = tm_dot(taps + i * n, taps + i * n, n);
-        const double whole = square;
-        for (int j = 0; j < i; j++) {
-            double part = tm_dot(taps + i * n, taps + j * n, n);
-            for (int k = 0; k < j; k++)
-                part -= factor[i][k] * factor[j][k];
-            factor[i][j] = factor[j][j] > 0 ? part / factor[j][j] : 0;
-            square -= factor[i][j] * factor[i][j];
-        }
-        if (square <= 0.01 * whole || whole == 0)
-            continue;
-        factor[i][i] = sqrt(square);
-        solve[i][i] = 1 / factor[i][i];
-        for (int j = 0; j < i; j++) {
+/* The products of all members with the taps; false where one is flat. */
+static bool make_products(const tm_family *f, workshop *w)
+{
+    const int64_t n = f->pixels;
+
+    for (int a = 0; a < f->count; a++) {
+        const bool kept = w->size == f->count;
+        double *member = w->members + (kept ? a : w->size) * n;
+        if (!kept && !tm_family_read(f, &w->posed[a], member))
+            return false;
+        for (int k = 0; k < f->basis; k++)
+            w->products[a * f->basis + k] = tm_dot(member, w->taps + k * n, n);
+    }
+    return true;
+}
+
+/* Each member's coordinates in the basis that the taps make in this order. */
+static void make_coordinates(const tm_family *f, workshop *w, const int *order)
+{
+    order_taps(f, w, order);
+    tm_factor_invert(w->taps, f->basis, f->pixels, w->solve);
+    for (int a = 0; a < f->count; a++) {
+        for (int k = 0; k < f->basis; k++) {
             double sum = 0;
-            for (int k = j; k < i; k++)
-                sum += factor[i][k] * solve[k][j];
-            solve[i][j] = -sum / factor[i][i];
+            for (int j = 0; j <= k; j++)
+                sum += w->solve[k][j] * w->products[a * f->basis + order[j]];
+            w->coordinates[k * f->count + a] = sum;
         }
     }
 }
@@ -221,115 +193,51 @@ static void pair_up(const double *coordinates, int basis, int count, int *order)
     }
 }
 
-/* What make needs room for. */
-typedef struct workshop {
-    double *members; /* the core's pixels of each */
-    double *gram, *weights, *next;
-    double *components, *coordinates, *taps;
-    int8_t *rounded;
-    int size;        /* members that the basis is made of */
-} workshop;
-
-static bool open_workshop(workshop *w, const tm_family *f)
+/* Room for a basis and coordinates of this size. */
+static bool make_room(tm_family *f)
 {
-    const size_t n = (size_t)f->pixels, size = (size_t)w->size, unit = sizeof(double);
-
-    w->members = malloc(n * size * unit);
-    w->gram = malloc(size * size * unit);
-    w->weights = malloc(TM_FAMILY_BASIS * size * unit);
-    w->next = malloc(TM_FAMILY_BASIS * size * unit);
-    w->components = calloc(TM_FAMILY_BASIS * n, unit);
-    w->taps = calloc(TM_FAMILY_BASIS * n, unit);
-    w->coordinates = malloc(TM_FAMILY_BASIS * (size_t)f->count * unit);
-    w->rounded = malloc(TM_FAMILY_BASIS * n);
-    return w->members && w->gram && w->weights && w->next && w->components && w->taps &&
-           w->coordinates && w->rounded;
+    free(f->samples);
+    free(f->coordinates);
+    f->padded = (int)round_up(f->count, TM_FAMILY_UNIT);
+    f->samples = malloc((size_t)f->basis * (size_t)f->width * (size_t)f->height);
+    f->coordinates = aligned_alloc(64, (size_t)round_up((f->basis + 1) * (int64_t)f->padded * 4, 64));
+    return f->samples && f->coordinates;
 }
 
-static void close_workshop(workshop *w)
+static void store_taps(tm_family *f, const int8_t *taps, int index)
 {
-    free(w->members);
-    free(w->gram);
-    free(w->weights);
-    free(w->next);
-    free(w->components);
-    free(w->taps);
-    free(w->coordinates);
-    free(w->rounded);
-}
+    uint8_t *to = f->samples + (int64_t)index * f->width * f->height;
+    int64_t n = 0;
 
-/* False where a member is flat. */
-static bool make_components(const tm_family *f, workshop *w, const tm_posed *members)
-{
-    const int64_t n = f->pixels;
-    const int size = w->size;
-
-    for (int i = 0; i < size; i++) {
-        if (!read_member(f, &members[(int64_t)i * f->count / size], w->members + i * n))
-            return false;
-        for (int j = 0; j <= i; j++)
-            w->gram[i * size + j] = w->gram[j * size + i] =
-                tm_dot(w->members + i * n, w->members + j * n, n);
-    }
-    tm_components_find(w->weights, w->next, w->gram, f->basis, size);
-    for (int k = 0; k < f->basis; k++) {
-        for (int i = 0; i < size; i++) {
-            const double weight = w->weights[k * size + i];
-            for (int64_t x = 0; x < n; x++)
-                w->components[k * n + x] += weight * w->members[i * n + x];
-        }
-        round_component(w->rounded + k * n, w->components + k * n, n);
-        for (int64_t x = 0; x < n; x++)
-            w->taps[k * n + x] = w->rounded[k * n + x];
-    }
-    return true;
-}
-
-/* Each member's coordinates; false where it is flat. */
-static bool make_coordinates(const tm_family *f, workshop *w, const tm_posed *members)
-{
-    double solve[TM_FAMILY_BASIS][TM_FAMILY_BASIS];
-
-    invert_factor(w->taps, f->basis, f->pixels, solve);
-    for (int a = 0; a < f->count; a++) {
-        double products[TM_FAMILY_BASIS];
-        if (!read_member(f, &members[a], w->members))
-            return false;
-        for (int k = 0; k < f->basis; k++) {
-            double sum = 0;
-            products[k] = tm_dot(w->members, w->taps + k * f->pixels, f->pixels);
-            for (int j = 0; j <= k; j++)
-                sum += solve[k][j] * products[j];
-            w->coordinates[k * f->count + a] = sum;
-        }
-    }
-    return true;
-}
-
-static void reorder_taps(const tm_family *f, workshop *w, const int *order)
-{
-    const int64_t n = f->pixels;
-    for (int k = 0; k < f->basis; k++) {
-        for (int64_t x = 0; x < n; x++)
-            w->taps[k * n + x] = w->rounded[order[k] * n + x];
+    memset(to, 128, (size_t)f->width * (size_t)f->height);
+    for (int i = 0; i < f->run_count; i++) {
+        const tm_family_run *r = &f->runs[i];
+        for (int x = r->x; x < r->end; x++)
+            to[r->y * f->width + x] = (uint8_t)(taps[n++] + 128);
     }
 }
 
-static void store(tm_family *f, const workshop *w)
+static void store_solve(tm_family *f, const workshop *w)
 {
-    double solve[TM_FAMILY_BASIS][TM_FAMILY_BASIS], squares = 0;
-
-    invert_factor(w->taps, f->basis, f->pixels, solve);
     double error_sq = 0;
+
     for (int i = 0; i < f->basis; i++) {
         double terms = 0; /* |z| <= |q| |f| */
         for (int j = 0; j <= i; j++) {
-            f->solve[i][j] = (float)solve[i][j];
-            terms += fabs(solve[i][j]) * sqrt(tm_dot(w->taps + j * f->pixels, w->taps + j * f->pixels, f->pixels));
+            const double *taps = w->taps + j * f->pixels;
+            f->solve[i][j] = (float)w->solve[i][j];
+            terms += fabs(w->solve[i][j]) * sqrt(tm_dot(taps, taps, f->pixels));
         }
         error_sq += terms * terms;
     }
     f->error = (float)(TERM_ERROR * sqrt(error_sq));
+}
+
+static void store_coordinates(tm_family *f, const workshop *w)
+{
+    double squares = 0;
+
+    f->rest = 0;
     for (int a = 0; a < f->padded; a++) {
         double rest_sq = 1;
         for (int k = 0; k < f->basis; k++) {
@@ -346,62 +254,64 @@ static void store(tm_family *f, const workshop *w)
     }
     f->rest_rms = sqrt(squares / f->count);
     for (int k = 0; k < f->basis; k += 2) {
+        float *radius = &f->radius[k / 2];
+        *radius = 0;
         for (int a = 0; a < f->count; a++)
-            f->radius[k / 2] = fmaxf(f->radius[k / 2], hypotf(f->coordinates[k * f->padded + a],
-                                                             f->coordinates[(k + 1) * f->padded + a]));
+            *radius = fmaxf(*radius, hypotf(f->coordinates[k * f->padded + a],
+                                            f->coordinates[(k + 1) * f->padded + a]));
     }
 }
 
-static tm_status fill(tm_family *f, const tm_posed *members, bool *good)
+/* Makes a basis of f->basis templates. *good becomes false where a member is flat. */
+static tm_status make_basis(tm_family *f, workshop *w, bool *good)
 {
-    workshop w = {.size = (int)smaller(f->count, MOST_SAMPLES)};
     int order[TM_FAMILY_BASIS];
-    tm_status status = TM_ERR_MEMORY;
 
-    f->padded = (int)round_up(f->count, TM_FAMILY_UNIT);
-    f->samples = malloc((size_t)f->basis * (size_t)f->width * (size_t)f->height);
-    f->coordinates = aligned_alloc(64, (size_t)round_up((f->basis + 1) * (int64_t)f->padded * 4, 64));
-    if (f->samples && f->coordinates && open_workshop(&w, f)) {
-        status = TM_OK;
-        *good = make_components(f, &w, members) && make_coordinates(f, &w, members);
-        if (*good) {
-            pair_up(w.coordinates, f->basis, f->count, order);
-            for (int k = 0; k < f->basis; k++)
-                store_taps(f, w.rounded + order[k] * f->pixels, k);
-            reorder_taps(f, &w, order);
-            *good = make_coordinates(f, &w, members);
-            store(f, &w);
-        }
+    if (!make_room(f))
+        return TM_ERR_MEMORY;
+    for (int k = 0; k < f->basis; k++)
+        order[k] = k;
+    make_taps(f, w);
+    order_taps(f, w, order);
+    *good = make_products(f, w);
+    if (!*good)
+        return TM_OK;
+    make_coordinates(f, w, order);
+    pair_up(w->coordinates, f->basis, f->count, order);
+    make_coordinates(f, w, order);
+    for (int k = 0; k < f->basis; k++)
+        store_taps(f, w->rounded + order[k] * f->pixels, k);
+    store_solve(f, w);
+    store_coordinates(f, w);
+    return TM_OK;
+}
+
+tm_status tm_family_finish(tm_family *f, const tm_posed *members, int basis, double rest)
+{
+    const int most = (int)smaller(smaller(TM_FAMILY_BASIS, f->pixels - 1), f->count) & ~1;
+    workshop w = {.posed = members, .size = (int)smaller(f->count, MOST_SAMPLES)};
+    tm_status status = TM_OK;
+
+    if (!f->count)
+        return TM_OK;
+    if (!open_workshop(&w, f))
+        status = TM_ERR_MEMORY;
+    bool good = status == TM_OK && read_members(f, &w);
+    f->basis = (int)smaller(basis & ~1, most);
+    if (good)
+        status = make_basis(f, &w, &good);
+    while (status == TM_OK && good && f->rest_rms > rest && f->basis < most) {
+        f->basis = (int)smaller(2 * f->basis, most);
+        status = make_basis(f, &w, &good);
     }
     close_workshop(&w);
+    if (status != TM_OK || !good)
+        tm_family_free(f);
     return status;
 }
 
 tm_status tm_family_make(tm_family *family, const tm_posed *members, size_t count, int basis)
 {
-    tm_family f = {.count = (int)count};
-    bool good = false;
-
-    *family = (tm_family){0};
-    if (count == 0 || count > INT32_MAX / 64)
-        return TM_OK;
-    tm_status status = shape(&f, members) ? TM_OK : TM_ERR_MEMORY;
-    if (status == TM_OK && f.pixels >= LEAST_PIXELS) {
-        f.basis = (int)smaller(smaller(basis, TM_FAMILY_BASIS), smaller(f.pixels - 1, (int64_t)count)) & ~1;
-        if (f.basis >= 2)
-            status = fill(&f, members, &good);
-    }
-    if (status == TM_OK && good)
-        *family = f;
-    else
-        tm_family_free(&f);
-    return status;
-}
-
-void tm_family_free(tm_family *f)
-{
-    free(f->runs);
-    free(f->samples);
-    free(f->coordinates);
-    *f = (tm_family){0};
+    const tm_status status = tm_family_begin(family, members, count);
+    return status == TM_OK ? tm_family_finish(family, members, basis, INFINITY) : status;
 }

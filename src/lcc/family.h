@@ -52,11 +52,25 @@ typedef struct tm_family {
     float error; /* what roundings in binary32 make p differ by at most, for |f| = 1 */
 } tm_family;
 
-/* Makes a family of posed templates of 8-bit gray, whose pictures have sizes of one parity, by the
- * pixels that count in all. *family is empty where these are few, or too many, or are equal in a
- * member. basis: at most so many. Errors: MEMORY. To be freed with tm_family_free. */
+/* Begins a family of posed templates of 8-bit gray, whose pictures have sizes of one parity: finds its
+ * core, the pixels that count in all. *family is empty where these are few, or too many, or where there
+ * are not two members. Errors: MEMORY. To be freed with tm_family_free. */
+tm_status tm_family_begin(tm_family *family, const tm_posed *members, size_t count);
+
+/* Makes the rest of it, with a basis of so many templates, 2 or more, or fewer if the family is small.
+ * While that leaves rest_rms above rest, it gets twice as many, up to TM_FAMILY_BASIS. *family becomes
+ * empty where the core's pixels are equal in a member. Errors: MEMORY, and *family is empty. */
+tm_status tm_family_finish(tm_family *family, const tm_posed *members, int basis, double rest);
+
+/* Both, with a basis of so many templates at most. */
 tm_status tm_family_make(tm_family *family, const tm_posed *members, size_t count, int basis);
 void tm_family_free(tm_family *family);
+
+/* The core's share of a member's variance, from below. */
+double tm_family_share(const tm_family *family, const tm_posed *member);
+
+/* Writes the core's pixels of a member, less their mean, with norm 1; false where they are equal. */
+bool tm_family_read(const tm_family *family, const tm_posed *member, double *pixels);
 
 #ifdef __cplusplus
 }

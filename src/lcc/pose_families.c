@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "integers.h"
+#include "lcc/pose_coarse.h"
 #include "lcc/threads.h"
 
 /* Bytes of posed pictures and their taps at most. */
@@ -19,10 +20,6 @@ enum {
     LEAST_BASIS = 4, /* templates of a family at first, if it has few members, */
     FEW_MEMBERS = 64,
     BASIS = 16,      /* or of another one */
-    COARSE_RADIUS = 5,  /* of the template in cells, about */
-    COARSE_TURN = 9,    /* degrees from one coarse pose to the next, about */
-    COARSE_RATIO = 8,   /* scales: so many percent */
-    MOST_COARSE = 512,
 };
 
 /* What making them needs besides. */
@@ -120,100 +117,17 @@ static void make_member(tm_pose_member *member, const tm_posed *p, int64_t pose,
                                .scorer = scorer_of(p)};
 }
 
-/* The core's share of a posed picture's variance, from below. */
-static double share_of(const tm_family *f, const tm_posed *p)
+/* The pictures of a class. */
+static const tm_posed *pictures_of(const makings *m, const tm_pose_class *c)
 {
-    const int64_t left = (p->width - f->width) / 2, top = (p->height - f->height) / 2;
-    double sum = 0, square = 0, all = 0, all_sq = 0;
-
-    for (int64_t i = 0; i < p->width * p->height; i++) {
-        all += p->samples[i];
-        all_sq += (double)p->samples[i] * p->samples[i];
-    }
-    for (int i = 0; i < f->run_count; i++) {
-        const tm_family_run *r = &f->runs[i];
-        for (int x = r->x; x < r->end; x++) {
-            const double sample = p->samples[(top + r->y) * p->width + left + x];
-            sum += sample;
-            square += sample * sample;
-        }
-    }
-    const double part = square - sum * sum / (double)f->pixels;
-    return part / (all_sq - all * all / (double)p->count) * (1 - 1e-9);
+    for (size_t i = 0; i < c->count; i++)
+        m->sorted[i] = m->posed[c->members[i].pose];
+    return m->sorted;
 }
 
-/* Makes the coarse poses of a class that hold cells of the frame for pixels. */
-static tm_status make_coarse(tm_pose_class *c, const makings *m, int cell)
+/* Begins the class of the poses with this key: with its members' numbers and its core. */
+static tm_status begin_class(tm_pose_class *c, const makings *m, int key)
 {
-    const tm_poses *poses = m->poses;
-    const tm_pose_support all = {.disc = true, .distance = INT64_MAX};
-    const int64_t turn = larger(1, poses->angles.step ? COARSE_TURN * TM_POSE_UNIT / poses->angles.step : 1);
-    const int64_t ratio = larger(1, poses->scales.step
-                                        ? poses->scales.from * COARSE_RATIO / 100 / poses->scales.step
-                                        : 1);
-    tm_posed *posed = calloc(MOST_COARSE, sizeof *posed);
-    int64_t last_at = 0, last_scale = 0;
-    size_t count = 0;
-    tm_status status = TM_OK;
-
-    c->poses = malloc(MOST_COARSE * sizeof *c->poses);
-    if (!posed || !c->poses) {
-        free(posed);
-        return TM_ERR_MEMORY;
-    }
-    for (size_t i = 0; i < c->count && count < MOST_COARSE && status == TM_OK; i++) {
-        const int64_t pose = c->members[i].pose;
-        const int64_t at = pose % poses->angles.count / turn, scale = pose / poses->angles.count;
-        if (count && scale == last_scale ? at == last_at : count && scale < last_scale + ratio)
-            continue;
-        tm_turn t = tm_poses_turn(poses, pose);
-        t.scale = (2 * t.scale + cell) / (2 * cell);
-        if (t.scale < TM_POSE_LEAST_SCALE)
-            break;
-        status = tm_pose_make(&posed[count], m->image, t, &all);
-        if (status != TM_OK || tm_posed_is_flat(&posed[count])) {
-            tm_posed_free(&posed[count]);
-            continue;
-        }
-        c->poses[count++] = (int64_t)i;
-        last_at = at;
-        last_scale = scale;
-    }
-    if (status == TM_OK && count)
-        status = tm_family_make(&c->coarse, posed, count, TM_FAMILY_BASIS / 2);
-    for (size_t i = 0; i < count; i++)
-        tm_posed_free(&posed[i]);
-    free(posed);
-    return status;
-}
-
-/* Makes the family of one class, whose pictures are count of posed. */
-static tm_status make_class(tm_pose_class *c, const tm_posed *posed)
-{
-    int basis = c->count < FEW_MEMBERS ? LEAST_BASIS : BASIS;
-    tm_status status = tm_family_make(&c->family, posed, c->count, basis);
-
-    while (status == TM_OK && c->family.count && c->family.rest_rms > SMALL_REST &&
-           c->family.basis == basis && basis < TM_FAMILY_BASIS) {
-        basis *= 2;
-        tm_family_free(&c->family);
-        status = tm_family_make(&c->family, posed, c->count, basis);
-    }
-    if (status != TM_OK || !c->family.count)
-        return status;
-    c->whole = true;
-    c->share = 1;
-    for (size_t i = 0; i < c->count; i++) {
-        c->whole = c->whole && posed[i].count == c->family.pixels;
-        c->share = fmin(c->share, share_of(&c->family, &posed[i]));
-    }
-    return TM_OK;
-}
-
-/* Makes the class of the poses with this key. */
-static tm_status fill_class(tm_pose_families *f, const makings *m, int key, int8_t **taps)
-{
-    tm_pose_class *c = &f->list[f->count++];
     size_t count = 0;
 
     for (size_t i = 0; i < m->count; i++)
@@ -222,20 +136,37 @@ static tm_status fill_class(tm_pose_families *f, const makings *m, int key, int8
     if (!c->members)
         return TM_ERR_MEMORY;
     for (size_t i = 0; i < m->count; i++) {
-        const tm_posed *p = &m->posed[i];
-        if (m->keys[i] != key)
-            continue;
-        m->sorted[c->count] = *p;
-        f->members[i] = &c->members[c->count];
-        make_member(&c->members[c->count++], p, (int64_t)i, *taps);
-        *taps += taps_size(p);
+        if (m->keys[i] == key)
+            c->members[c->count++].pose = (int64_t)i;
     }
-    tm_status status = make_class(c, m->sorted);
-    if (status == TM_OK && !c->family.count)
-        f->fault = "its poses have too few pixels in common, or too many";
-    else if (status == TM_OK && f->cell > 1)
-        status = make_coarse(c, m, f->cell);
+    const tm_posed *posed = pictures_of(m, c);
+    const tm_status status = tm_family_begin(&c->family, posed, c->count);
+    c->whole = c->family.count > 0;
+    c->share = c->family.count ? 1 : 0;
+    for (size_t i = 0; i < c->count && c->family.count; i++) {
+        c->whole = c->whole && posed[i].count == c->family.pixels;
+        c->share = fmin(c->share, tm_family_share(&c->family, &posed[i]));
+    }
     return status;
+}
+
+static tm_status finish_class(tm_pose_families *f, const makings *m, tm_pose_class *c, int8_t **taps)
+{
+    const tm_posed *posed = pictures_of(m, c);
+    const int basis = c->count < FEW_MEMBERS ? LEAST_BASIS : BASIS;
+
+    for (size_t i = 0; i < c->count; i++) {
+        tm_pose_member *member = &c->members[i];
+        f->members[member->pose] = member;
+        make_member(member, &posed[i], member->pose, *taps);
+        *taps += taps_size(&posed[i]);
+    }
+    const tm_status status = tm_family_finish(&c->family, posed, basis, SMALL_REST);
+    if (status != TM_OK)
+        return status;
+    if (!c->family.count)
+        f->fault = "its poses have too few pixels in common, or too many";
+    return f->fault || f->cell == 1 ? TM_OK : tm_pose_coarse_make(c, m->image, m->poses, f->cell);
 }
 
 static void free_classes(tm_pose_families *f)
@@ -260,15 +191,13 @@ static int next_key(const makings *m, int key)
     return next;
 }
 
-/* Makes all classes, with angles in bands. */
-static tm_status fill(tm_pose_families *f, const makings *m, int degrees)
+/* Begins all classes, with angles in bands. */
+static tm_status begin_classes(tm_pose_families *f, const makings *m, int degrees)
 {
-    int8_t *taps = f->taps;
     int classes = 0;
     tm_status status = TM_OK;
 
     free_classes(f);
-    f->fault = NULL;
     for (size_t i = 0; i < m->count; i++)
         m->keys[i] = m->posed[i].count ? key_of(m, i, degrees) : -1;
     for (int key = next_key(m, -1); key != INT_MAX; key = next_key(m, key))
@@ -276,9 +205,8 @@ static tm_status fill(tm_pose_families *f, const makings *m, int degrees)
     f->list = calloc((size_t)classes, sizeof *f->list);
     if (!f->list)
         return TM_ERR_MEMORY;
-    for (int key = next_key(m, -1); key != INT_MAX && status == TM_OK && !f->fault;
-         key = next_key(m, key))
-        status = fill_class(f, m, key, &taps);
+    for (int key = next_key(m, -1); key != INT_MAX && status == TM_OK; key = next_key(m, key))
+        status = begin_class(&f->list[f->count++], m, key);
     return status;
 }
 
@@ -288,19 +216,21 @@ static bool has_large_cores(const tm_pose_families *f)
         if (f->list[k].share < LEAST_SHARE)
             return false;
     }
-    return !f->fault;
+    return true;
 }
 
-static tm_status fill_in_bands(tm_pose_families *f, const makings *m)
+static tm_status make_classes(tm_pose_families *f, const makings *m)
 {
     const int64_t range = (m->poses->angles.count - 1) * m->poses->angles.step;
-    tm_status status = TM_OK;
+    int8_t *taps = f->taps;
+    tm_status status = begin_classes(f, m, band_degrees[0]);
 
-    for (int i = 0; i < ANGLE_BANDS && status == TM_OK; i++) {
-        if (i && (has_large_cores(f) || range < band_degrees[i] * TM_POSE_UNIT))
-            continue;
-        status = fill(f, m, band_degrees[i]);
+    for (int i = 1; i < ANGLE_BANDS && status == TM_OK; i++) {
+        if (!has_large_cores(f) && range >= band_degrees[i] * TM_POSE_UNIT)
+            status = begin_classes(f, m, band_degrees[i]);
     }
+    for (int k = 0; k < f->count && status == TM_OK && !f->fault; k++)
+        status = finish_class(f, m, &f->list[k], &taps);
     return status;
 }
 
@@ -314,15 +244,6 @@ static const char *fault_of(const makings *m, int64_t *bytes)
         *bytes += taps_size(p);
     }
     return *bytes > MOST_BYTES ? "its poses take too much memory" : NULL;
-}
-
-/* How many pixels a cell has in each direction: as many as leave a radius of about COARSE_RADIUS. */
-static int cell_of(const makings *m)
-{
-    const int64_t side = smaller(m->image->width, m->image->height);
-    const int64_t scale = tm_poses_turn(m->poses, 0).scale;
-    const int64_t radius = side * scale / (2 * TM_POSE_UNIT);
-    return (int)clamp(radius / COARSE_RADIUS, 1, 16);
 }
 
 tm_status tm_pose_families_make(tm_pose_families *families, const tm_image *image,
@@ -347,12 +268,12 @@ tm_status tm_pose_families_make(tm_pose_families *families, const tm_image *imag
         make_posed(&m, threads);
     if (m.status == TM_OK) {
         f.fault = fault_of(&m, &bytes);
-        f.cell = cell_of(&m);
+        f.cell = tm_pose_coarse_cell(image, poses);
         f.taps = f.fault ? NULL : malloc((size_t)bytes + TM_POSE_STRIDE);
         m.status = f.taps || f.fault ? TM_OK : TM_ERR_MEMORY;
     }
     if (m.status == TM_OK && !f.fault)
-        m.status = fill_in_bands(&f, &m);
+        m.status = make_classes(&f, &m);
     for (size_t i = 0; m.posed && i < m.count; i++)
         tm_posed_free(&m.posed[i]);
     free(m.posed);
