@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* All poses of a template as families, for certified search: those of scales that differ little, of
- * angles too where the template is long, and with posed pictures whose widths and heights have one parity, so that their centres lie on the same
- * pixels. */
+/* All poses of a template as families, for certified search: each of scales that differ little, of
+ * angles too where the template is long, and of posed pictures whose widths and heights have one
+ * parity, so that their centres lie on the same pixels. */
 #ifndef TMATCH_LCC_POSE_FAMILIES_H
 #define TMATCH_LCC_POSE_FAMILIES_H
 
@@ -52,8 +52,8 @@ typedef struct tm_pose_families {
 } tm_pose_families;
 
 /* Makes what a certified search by LCC needs of an 8-bit gray template, which *families then
- * contains, with fault where there can be none. threads: to be used at most. basis: how many basis
- * templates a family has at most. Errors: MEMORY. To be freed with tm_pose_families_free. */
+ * contains, with fault where there can be none. threads: to be used at most. Errors: MEMORY. To be
+ * freed with tm_pose_families_free. */
 tm_status tm_pose_families_make(tm_pose_families *families, const tm_image *image,
                                 const tm_poses *poses, int threads);
 void tm_pose_families_free(tm_pose_families *families);

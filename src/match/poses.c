@@ -164,8 +164,8 @@ static tm_status find_pose(const tm_posed_template *t)
 static tm_status prepare(tm_posed_template *t, const tm_image *image, const tm_pose_grid *grid)
 {
     t->held_bytes = calloc(1, sizeof *t->held_bytes);
-    t->families = calloc(1, sizeof *t->families);
-    if (!copy_image(t, image) || !t->held_bytes || !t->families)
+    t->kept = calloc(1, sizeof *t->kept);
+    if (!copy_image(t, image) || !t->held_bytes || !t->kept)
         return TM_ERR_MEMORY;
     const tm_status status = tm_poses_choose(&t->poses, &t->image, grid);
     if (status != TM_OK)
@@ -240,11 +240,11 @@ void tm_posed_template_destroy(tm_posed_template **tmpl)
         tm_template_destroy(&t->slots[i].tmpl);
     free(t->slots);
     free(t->held_bytes);
-    if (t->families && *t->families) {
-        tm_pose_families_free(*t->families);
-        free(*t->families);
+    if (t->kept && t->kept->families) {
+        tm_pose_families_free(t->kept->families);
+        free(t->kept->families);
     }
-    free(t->families);
+    free(t->kept);
     free(t->samples);
     free(t->mask);
     free(t);

@@ -16,6 +16,12 @@ typedef struct tm_pose_slot {
     bool left_out; /* the pose is flat, or has no pixels */
 } tm_pose_slot;
 
+/* What certified search keeps. */
+typedef struct tm_pose_kept {
+    tm_pose_families *families; /* NULL until they are needed */
+    uint64_t hash;              /* of the picture and its poses; 0 until it is needed */
+} tm_pose_kept;
+
 struct tm_posed_template {
     tm_image image; /* its samples and mask are packed, and the template's own */
     uint8_t *samples, *mask;
@@ -24,9 +30,9 @@ struct tm_posed_template {
     tm_poses poses;
     tm_pose_grid grid; /* as chosen */
     size_t count;
-    tm_pose_slot *slots; /* a cache, as which it and the next one change in a const template */
+    tm_pose_slot *slots; /* a cache, as which it and the next two change in a const template */
     int64_t *held_bytes; /* of templates that are held */
-    tm_pose_families **families; /* a cache: NULL until they are needed */
+    tm_pose_kept *kept;
 };
 
 /* Makes the templates of poses [first, first + count) that are not there. Errors: MEMORY,

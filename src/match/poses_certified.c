@@ -30,7 +30,7 @@ static const char *fault_of(const tm_matcher *m, const tm_image *frame, const tm
         return "the frame has a mask";
     if (m->settings.device == TM_DEVICE_CUDA || m->pool)
         return "CUDA devices have none in poses";
-    return *t->families ? (*t->families)->fault : NULL;
+    return t->kept->families ? t->kept->families->fault : NULL;
 }
 
 /* Whether it is expected to be quicker, with what has to be made for it first. */
@@ -40,7 +40,7 @@ static bool pays(const tm_image *frame, const tm_posed_template *t)
     const double pixels = (double)t->image.width * (double)t->image.height * scale * scale;
     const double windows = (double)frame->width * (double)frame->height, poses = (double)t->count;
     const double exhaustive = windows * poses * (POSITION_NS + PRODUCTS_NS * pixels);
-    const double making = *t->families ? 0 : poses * pixels * MAKE_NS;
+    const double making = t->kept->families ? 0 : poses * pixels * MAKE_NS;
 
     return making + windows * (LOOK_NS + BASIS_NS * pixels) < exhaustive / 2;
 }
@@ -48,22 +48,24 @@ static bool pays(const tm_image *frame, const tm_posed_template *t)
 /* The same picture in the same poses has the same. */
 static uint64_t hash_of(const tm_posed_template *t)
 {
+    if (t->kept->hash)
+        return t->kept->hash;
     const size_t bytes = (size_t)(tm_image_row_bytes(&t->image) * t->image.height);
     uint64_t hash = hash_bytes(0, &t->poses.angles, sizeof t->poses.angles);
     hash = hash_bytes(hash, &t->poses.scales, sizeof t->poses.scales);
-    return hash_bytes(hash, t->samples, bytes);
+    return t->kept->hash = hash_bytes(hash, t->samples, bytes);
 }
 
 static tm_status prepare(const tm_posed_template *t)
 {
-    if (*t->families)
+    if (t->kept->families)
         return TM_OK;
     tm_pose_families *families = malloc(sizeof *families);
     if (!families)
         return TM_ERR_MEMORY;
     const tm_status status = tm_pose_families_make(families, &t->image, &t->poses, t->threads);
     if (status == TM_OK)
-        *t->families = families;
+        t->kept->families = families;
     else
         free(families);
     return status;
@@ -110,7 +112,7 @@ bool tm_poses_certify(tm_matcher *m, const tm_image *frame, const tm_posed_templ
     m->pose_fault = fault_of(m, frame, t);
     if (m->pose_fault)
         return false;
-    tm_pose_search s = {.families = *t->families,
+    tm_pose_search s = {.families = t->kept->families,
                         .frame = frame,
                         .domain = m->settings.domain,
                         .floor = wanted->floor,
