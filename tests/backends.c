@@ -357,3 +357,13 @@ void require_cufft(void)
     if (status == TM_ERR_INVALID && strstr(why, "the cufft algorithm needs"))
         check_skip(why);
 }
+
+void require_backend(tm_device_kind device, tm_algorithm algorithm)
+{
+    if (device == TM_DEVICE_CUDA && algorithm == TM_ALGORITHM_CUFFT)
+        require_cufft();
+    else if (device == TM_DEVICE_CUDA)
+        require_cuda();
+    else if (algorithm == TM_ALGORITHM_FFT)
+        require_fft();
+}

@@ -61,4 +61,15 @@ void require_cuda(void);
 /* Likewise where the CUDA backend finds no cuFFT. */
 void require_cufft(void);
 
+/* Likewise where the device, or the algorithm on it, is not there. */
+void require_backend(tm_device_kind device, tm_algorithm algorithm);
+
+/* The test of this name: run(device, algorithm, number), where that is there. */
+#define DEVICE_TEST(name, run, device, algorithm, number) \
+    static void name(void)                                \
+    {                                                     \
+        require_backend(device, algorithm);               \
+        run(device, algorithm, number);                   \
+    }
+
 #endif

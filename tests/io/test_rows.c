@@ -16,6 +16,21 @@ static io_source source_of(const void *data, size_t size)
     return (io_source){.data = data, .size = size};
 }
 
+/* A picture of data/. */
+static io_source open_data(const char *name)
+{
+    const char *folder = getenv("TMATCH_DATA_DIR");
+    char path[4096];
+    io_source source;
+    io_error error;
+
+    CHECK(folder);
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (!io_source_open(&source, path, &error))
+        check_fail(__FILE__, __LINE__, "%s: %s", path, error.reason);
+    return source;
+}
+
 static void compare(io_source *source, const char *name)
 {
     for (int color = IO_GRAY; color <= IO_RGB; color += IO_RGB - IO_GRAY) {
@@ -49,15 +64,8 @@ static void files_as_whole(void)
 {
     static const char *const names[] = {"astronaut.png", "camera.png", "chelsea.png", "text.png",
                                         "rocket.jpg", "patch.jpg", "hubble_deep_field.jpg"};
-    const char *folder = getenv("TMATCH_DATA_DIR");
-    CHECK(folder);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char path[4096];
-        io_source source;
-        io_error error;
-        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
-        if (!io_source_open(&source, path, &error))
-            check_fail(__FILE__, __LINE__, "%s: %s", path, error.reason);
+        io_source source = open_data(names[i]);
         compare(&source, names[i]);
         io_source_close(&source);
     }
@@ -78,14 +86,10 @@ static void pnm_as_whole(void)
 /* A file that is refused whole is refused by rows, at its last row at the latest. */
 static void damaged_files_fail(void)
 {
-    const char *folder = getenv("TMATCH_DATA_DIR");
     static const char *const names[] = {"text.png", "patch.jpg"};
     for (size_t i = 0; i < 2; i++) {
-        char path[4096];
-        io_source source;
+        io_source source = open_data(names[i]);
         io_error error = {""};
-        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
-        CHECK(io_source_open(&source, path, &error));
         for (size_t size = 0; size < source.size; size += source.size / 40) {
             io_source cut = source_of(source.data, size);
             io_rows *rows = NULL;
@@ -252,14 +256,8 @@ static void late_files_fail(void)
     static const char *const names[] = {"camera.png", "rocket.jpg"};
     static const char *const texts[] = {"P1 2 2 0 1 1 0", "P2 2 2 9 1 2 3 4", "P5 2 2 65535 abcdefgh", "1 2\n3 4\n",
                                         "YUV4MPEG2 W2 H2 Cmono\nFRAME\nabcd"};
-    const char *folder = getenv("TMATCH_DATA_DIR");
-    CHECK(folder);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char path[4096];
-        io_source source;
-        io_error error;
-        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
-        CHECK(io_source_open(&source, path, &error));
+        io_source source = open_data(names[i]);
         check_late(&source, names[i]);
         io_source_close(&source);
     }

@@ -135,34 +135,11 @@ static void random_cases(tm_device_kind device, tm_algorithm algorithm, int64_t 
     printf("# %" PRId64 " cases\n", cases);
 }
 
-static void direct_within_bound(void)
-{
-    random_cases(TM_DEVICE_CPU, TM_ALGORITHM_DIRECT, 1500);
-}
-
-static void fft_within_bound(void)
-{
-    require_fft();
-    random_cases(TM_DEVICE_CPU, TM_ALGORITHM_FFT, 1500);
-}
-
-static void cuda_random(void)
-{
-    require_cuda();
-    random_cases(TM_DEVICE_CUDA, TM_ALGORITHM_DIRECT, 400);
-}
-
-static void cuda_fft(void)
-{
-    require_cuda();
-    random_cases(TM_DEVICE_CUDA, TM_ALGORITHM_FFT, 200);
-}
-
-static void cuda_cufft(void)
-{
-    require_cufft();
-    random_cases(TM_DEVICE_CUDA, TM_ALGORITHM_CUFFT, 200);
-}
+DEVICE_TEST(direct_within_bound, random_cases, TM_DEVICE_CPU, TM_ALGORITHM_DIRECT, 1500)
+DEVICE_TEST(fft_within_bound, random_cases, TM_DEVICE_CPU, TM_ALGORITHM_FFT, 1500)
+DEVICE_TEST(cuda_random, random_cases, TM_DEVICE_CUDA, TM_ALGORITHM_DIRECT, 400)
+DEVICE_TEST(cuda_fft, random_cases, TM_DEVICE_CUDA, TM_ALGORITHM_FFT, 200)
+DEVICE_TEST(cuda_cufft, random_cases, TM_DEVICE_CUDA, TM_ALGORITHM_CUFFT, 200)
 
 /* Several tiles beside and above each other. */
 static void cuda_fft_tiles(void)

@@ -13,10 +13,7 @@
 
 static tm_settings fft_settings(tm_metric metric)
 {
-    tm_settings s;
-    tm_settings_default(&s, sizeof s);
-    s.device = TM_DEVICE_CPU;
-    s.algorithm = TM_ALGORITHM_FFT;
+    tm_settings s = settings_of(TM_DEVICE_CPU, TM_ALGORITHM_FFT, 0);
     s.metric = metric;
     return s;
 }

@@ -177,61 +177,16 @@ static void random_kinds(tm_device_kind device, tm_algorithm algorithm, int thre
     printf("# %" PRId64 " cases of 4 searches, 0 differ\n", cases);
 }
 
-static void reference_random(void)
-{
-    random_cases(TM_DEVICE_CPU, TM_ALGORITHM_REFERENCE, 1);
-}
-
-static void cpu_direct_random(void)
-{
-    random_cases(TM_DEVICE_CPU, TM_ALGORITHM_DIRECT, 3);
-}
-
-static void cpu_fft_random(void)
-{
-    require_fft();
-    random_cases(TM_DEVICE_CPU, TM_ALGORITHM_FFT, 3);
-}
-
-static void reference_kinds(void)
-{
-    random_kinds(TM_DEVICE_CPU, TM_ALGORITHM_REFERENCE, 1);
-}
-
-static void cpu_kinds(void)
-{
-    random_kinds(TM_DEVICE_CPU, TM_ALGORITHM_DIRECT, 3);
-}
-
-static void cpu_kinds_fft(void)
-{
-    require_fft();
-    random_kinds(TM_DEVICE_CPU, TM_ALGORITHM_FFT, 2);
-}
-
-static void cuda_fft(void)
-{
-    require_cuda();
-    random_cases(TM_DEVICE_CUDA, TM_ALGORITHM_FFT, 0);
-}
-
-static void cuda_kinds_fft(void)
-{
-    require_cuda();
-    random_kinds(TM_DEVICE_CUDA, TM_ALGORITHM_FFT, 0);
-}
-
-static void cuda_kinds(void)
-{
-    require_cuda();
-    random_kinds(TM_DEVICE_CUDA, TM_ALGORITHM_AUTO, 0);
-}
-
-static void cuda_random(void)
-{
-    require_cuda();
-    random_cases(TM_DEVICE_CUDA, TM_ALGORITHM_AUTO, 0);
-}
+DEVICE_TEST(reference_random, random_cases, TM_DEVICE_CPU, TM_ALGORITHM_REFERENCE, 1)
+DEVICE_TEST(cpu_direct_random, random_cases, TM_DEVICE_CPU, TM_ALGORITHM_DIRECT, 3)
+DEVICE_TEST(cpu_fft_random, random_cases, TM_DEVICE_CPU, TM_ALGORITHM_FFT, 3)
+DEVICE_TEST(reference_kinds, random_kinds, TM_DEVICE_CPU, TM_ALGORITHM_REFERENCE, 1)
+DEVICE_TEST(cpu_kinds, random_kinds, TM_DEVICE_CPU, TM_ALGORITHM_DIRECT, 3)
+DEVICE_TEST(cpu_kinds_fft, random_kinds, TM_DEVICE_CPU, TM_ALGORITHM_FFT, 2)
+DEVICE_TEST(cuda_fft, random_cases, TM_DEVICE_CUDA, TM_ALGORITHM_FFT, 0)
+DEVICE_TEST(cuda_kinds_fft, random_kinds, TM_DEVICE_CUDA, TM_ALGORITHM_FFT, 0)
+DEVICE_TEST(cuda_kinds, random_kinds, TM_DEVICE_CUDA, TM_ALGORITHM_AUTO, 0)
+DEVICE_TEST(cuda_random, random_cases, TM_DEVICE_CUDA, TM_ALGORITHM_AUTO, 0)
 
 int main(int argc, char **argv)
 {

@@ -256,32 +256,11 @@ static void random_cases(tm_device_kind device, tm_algorithm algorithm, int thre
            cases, d.poses, d.searches, d.matches, d.doubtful);
 }
 
-static void reference_random(void)
-{
-    random_cases(TM_DEVICE_CPU, TM_ALGORITHM_REFERENCE, 1);
-}
-
-static void cpu_random(void)
-{
-    random_cases(TM_DEVICE_CPU, TM_ALGORITHM_AUTO, 3);
-}
-
-static void cpu_direct_random(void)
-{
-    random_cases(TM_DEVICE_CPU, TM_ALGORITHM_DIRECT, 2);
-}
-
-static void cpu_fft_random(void)
-{
-    require_fft();
-    random_cases(TM_DEVICE_CPU, TM_ALGORITHM_FFT, 2);
-}
-
-static void cuda_random(void)
-{
-    require_cuda();
-    random_cases(TM_DEVICE_CUDA, TM_ALGORITHM_AUTO, 0);
-}
+DEVICE_TEST(reference_random, random_cases, TM_DEVICE_CPU, TM_ALGORITHM_REFERENCE, 1)
+DEVICE_TEST(cpu_random, random_cases, TM_DEVICE_CPU, TM_ALGORITHM_AUTO, 3)
+DEVICE_TEST(cpu_direct_random, random_cases, TM_DEVICE_CPU, TM_ALGORITHM_DIRECT, 2)
+DEVICE_TEST(cpu_fft_random, random_cases, TM_DEVICE_CPU, TM_ALGORITHM_FFT, 2)
+DEVICE_TEST(cuda_random, random_cases, TM_DEVICE_CUDA, TM_ALGORITHM_AUTO, 0)
 
 int main(int argc, char **argv)
 {
