@@ -174,7 +174,8 @@ PyObject *tmpy_match(PyObject *module, PyObject *args)
     c.search.peaks = peaks;
     c.search.margin = margin;
     c.search.subpixel = subpixel;
-    c.searches = most != 1 || !isnan(min_score) || margin || subpixel;
+    /* A search also says what is wrong with these. */
+    c.searches = most != 1 || !isnan(min_score) || margin || subpixel || !(overlap >= 0 && overlap <= 1) || peaks < 1;
     if (take_templates(&c, state, templates) && tmpy_picture_take(&c.frame, frame, mask, region, "the frame")) {
         Py_BEGIN_ALLOW_THREADS
         run(&c);

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: MIT
+"""Pictures in files, drawings and the batch."""
+
+import doctest
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import tmatch
+
+
+def test_read(data):
+    gray, color = tmatch.read(data / "astronaut.png"), tmatch.read(os.fspath(data / "astronaut.png"), color=True)
+    assert (gray.shape, gray.dtype, gray.format, gray.mask) == ((512, 512), "uint8", "PNG", None)
+    assert color.shape == (512, 512, 3) and repr(gray) == "<tmatch.Picture (512, 512) of uint8>"
+    r, g, b = (np.asarray(color)[..., i].astype(float) for i in range(3))
+    assert np.abs(0.299 * r + 0.587 * g + 0.114 * b - np.asarray(gray)).max() < 1.5
+    assert tmatch.read(data / "patch.jpg").format == "JPEG"
+    with pytest.raises(FileNotFoundError):
+        tmatch.read(data / "none.png")
+    with pytest.raises(IsADirectoryError):
+        tmatch.read(data)
+    with pytest.raises(tmatch.InputError, match="astronaut.png: .*page 3") as error:
+        tmatch.read(data / "astronaut.png", page=3)
+    assert error.value.status == "PICTURE"
+
+
+def test_read_damaged(data, tmp_path):
+    whole = (data / "astronaut.png").read_bytes()
+    for size in (0, 1, 9, 100, len(whole) // 2):
+        (tmp_path / "cut.png").write_bytes(whole[:size])
+        with pytest.raises(tmatch.InputError, match="cut.png: "):
+            tmatch.read(tmp_path / "cut.png")
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.uint16])
+@pytest.mark.parametrize("shape", [(5, 7), (5, 7, 3)])
+def test_write_and_read(tmp_path, rng, kind, shape):
+    picture = rng.integers(0, np.iinfo(kind).max, shape).astype(kind)
+    tmatch.write(tmp_path / "a.png", picture[:, ::-1])
+    assert np.array_equal(np.asarray(tmatch.read(tmp_path / "a.png", color=len(shape) == 3)), picture[:, ::-1])
+
+
+def test_write_elsewhere(tmp_path):
+    picture = np.arange(64, dtype=np.uint8).reshape(8, 8)
+    tmatch.write(tmp_path / "a.jpg", picture)
+    assert np.abs(np.asarray(tmatch.read(tmp_path / "a.jpg")).astype(int) - picture).max() < 20
+    tmatch.write(tmp_path / "f.png", picture.astype(np.float32) * 1000)
+    assert np.asarray(tmatch.read(tmp_path / "f.png")).max() == 255
+    for name in ("a.gif", "a", "none/a.png"):
+        with pytest.raises(tmatch.InputError, match=name):
+            tmatch.write(tmp_path / name, picture)
+    with pytest.raises(ValueError, match="two channels"):
+        tmatch.write(tmp_path / "two.png", np.zeros((4, 4, 2), np.uint8))
+    assert sorted(os.listdir(tmp_path)) == ["a.jpg", "f.png"]
+
+
+def test_transparency_is_a_mask(tmp_path, rng):
+    Image = pytest.importorskip("PIL.Image", reason="Pillow is not installed")
+    frame = rng.integers(0, 256, (40, 50), dtype=np.uint8)
+    icon = np.dstack([frame[10:20, 15:30]] * 3 + [np.full((10, 15), 255, np.uint8)])
+    icon[:3] = 0
+    Image.fromarray(icon).save(tmp_path / "icon.png")
+    template = tmatch.read(tmp_path / "icon.png")
+    assert template.mask is not None and template.mask.shape == (10, 15) and not np.asarray(template.mask)[:3].any()
+    (best,) = tmatch.match(frame, template)
+    assert best.box == (15, 10, 15, 10) and best.score == 1
+    assert tmatch.match(frame, template, mask=np.ones((10, 15), bool))[0].score < 1
+
+
+def test_draw(data, tmp_path):
+    frame, template = tmatch.read(data / "astronaut.png"), tmatch.read(data / "patch.jpg")
+    matches = tmatch.match(frame, template)
+    before = np.asarray(frame).copy()
+    drawn = tmatch.draw(frame, matches, tmp_path / "drawn.png")
+    assert drawn.shape == (512, 512, 3) and drawn.dtype == "uint8" and np.array_equal(np.asarray(frame), before)
+    assert np.array_equal(np.asarray(tmatch.read(tmp_path / "drawn.png", color=True)), np.asarray(drawn))
+    assert np.array_equal(np.asarray(tmatch.draw(frame, matches[0])), np.asarray(drawn))
+    program(data, "-q", "-o", tmp_path / "by-program.png", data / "astronaut.png", data / "patch.jpg")
+    color = tmatch.read(data / "astronaut.png", color=True)
+    tmatch.draw(color, matches, tmp_path / "by-module.png")
+    assert (tmp_path / "by-module.png").read_bytes() == (tmp_path / "by-program.png").read_bytes()
+    several = tmatch.draw(frame, [matches, tmatch.match(frame, np.asarray(frame)[:40, :40])], names=["patch", "corner"])
+    assert several.shape[0] >= 512
+    assert np.array_equal(np.asarray(tmatch.draw(frame, []))[..., 0], np.asarray(frame))
+    for kind in (np.uint16, np.float32):
+        tmatch.draw(np.asarray(frame).astype(kind), matches)
+    with pytest.raises(tmatch.InputError, match="gif"):
+        tmatch.draw(frame, matches, tmp_path / "drawn.gif")
+
+
+def test_draw_turned(data, tmp_path):
+    frame, template = tmatch.read(data / "parts.jpg"), tmatch.read(data / "part.png")
+    matches = tmatch.match(frame, template, angle=(10, 360, 50), n=None, min_score=0.4)
+    assert len(matches) > 1
+    tmatch.draw(tmatch.read(data / "parts.jpg", color=True), matches, tmp_path / "by-module.png")
+    program(data, "-q", "-n", "0", "--min-score", "0.4", "--angle", "10:360:50", "-o", tmp_path / "by-program.png",
+            data / "parts.jpg", data / "part.png")  # fmt: skip
+    assert (tmp_path / "by-module.png").read_bytes() == (tmp_path / "by-program.png").read_bytes()
+
+
+def program(data, *arguments):
+    return subprocess.run([sys.executable, "-m", "tmatch", *map(str, arguments)], check=True, capture_output=True, text=True)
+
+
+def test_the_program(data):
+    printed = program(data, "--version").stdout
+    assert printed.startswith(f"tmatch {tmatch.__version__}\n")
+    failed = subprocess.run([sys.executable, "-m", "tmatch", "--nonsense"], capture_output=True, text=True)
+    assert failed.returncode == 2 and failed.stderr.startswith("tmatch: ")
+
+
+def test_files(data, tmp_path):
+    for name in ("astronaut.png", "patch.jpg", "camera.png"):
+        shutil.copy(data / name, tmp_path)
+    (tmp_path / "broken.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    (tmp_path / "notes.txt").write_text("no picture")
+    template = tmatch.read(data / "patch.jpg")
+    results = list(tmatch.files(tmp_path, data / "patch.jpg", progress=False))
+    assert [os.path.basename(r.path) for r in results] == ["astronaut.png", "broken.png", "camera.png", "patch.jpg"]
+    for r in results:
+        if "broken" in r.path:
+            assert r.matches == [] and isinstance(r.error, tmatch.InputError)
+        else:
+            assert r.error is None and r.matches == tmatch.match(tmatch.read(r.path), template)
+    paths = [tmp_path / "patch.jpg", tmp_path / "gone.png", tmp_path / "astronaut.png"] * 7
+    both = list(tmatch.files(paths, [template, data / "patch.jpg"], workers=3, progress=False, min_score=0.5))
+    assert [r.path for r in both] == [os.fspath(p) for p in paths]
+    assert isinstance(both[1].error, FileNotFoundError) and both[1].matches == [[], []]
+    assert both[2].matches == [tmatch.match(tmatch.read(paths[2]), template)] * 2
+    color = next(tmatch.files(tmp_path / "astronaut.png", data / "patch.jpg", color=True, progress=False))
+    assert color.matches == tmatch.match(tmatch.read(paths[2], color=True), tmatch.read(data / "patch.jpg", color=True))
+
+
+def test_files_fail_at_once(data, tmp_path):
+    with pytest.raises(FileNotFoundError):
+        tmatch.files(data, tmp_path / "none.png")
+    with pytest.raises(tmatch.InputError):
+        tmatch.files(data, np.zeros((3, 3), np.uint8))
+    some = tmatch.files([data / "astronaut.png"] * 50, data / "patch.jpg", workers=2, progress=False)
+    next(some)
+    some.close()
+    assert list(tmatch.files([], data / "patch.jpg", progress=True)) == []
+
+
+def test_devices():
+    first, *others = tmatch.devices()
+    assert first.kind == "cpu" and first.units >= 1 and first.name
+    assert all(d.kind == "cuda" for d in others)
+
+
+def test_guide(data, tmp_path, monkeypatch):
+    """The examples of docs/guide/from-python.md print what it says."""
+    guide = data.parent / "docs" / "guide" / "from-python.md"
+    if not guide.exists():
+        pytest.skip("the documents are not here")
+    (tmp_path / "data").symlink_to(data)
+    monkeypatch.chdir(tmp_path)
+    result = doctest.testfile(os.fspath(guide), module_relative=False, optionflags=doctest.ELLIPSIS)
+    assert result.attempted > 10 and result.failed == 0
+
+
+def test_example(data, tmp_path):
+    example = data.parent / "examples" / "find.py"
+    if not example.exists():
+        pytest.skip("the examples are not here")
+    printed = subprocess.run([sys.executable, example], check=True, capture_output=True, text=True, cwd=tmp_path).stdout
+    assert printed == "x=300 y=200 score=1\n"
+
+
+def test_stubs(data, tmp_path):
+    """mypy finds no fault in the package and in a program that uses it."""
+    pytest.importorskip("mypy", reason="mypy is not installed")
+    package = pathlib.Path(tmatch.__file__).parent
+    uses = pathlib.Path(__file__).parent / "typed.py"
+    example = data.parent / "examples" / "find.py"
+    checked = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", tmp_path / "cache", package, uses, *([example] if example.exists() else [])],
+        env={**os.environ, "MYPYPATH": os.fspath(package.parent) if "site-packages" not in package.parts else ""},
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert checked.returncode == 0, checked.stdout + checked.stderr

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: MIT
+"""What a type checker has to accept; test_files.py asks mypy."""
+
+from typing import assert_type
+
+import numpy as np
+import numpy.typing as npt
+import tmatch
+
+
+def use(frame: npt.NDArray[np.uint8], template: npt.NDArray[np.uint8], mask: npt.NDArray[np.bool_]) -> float:
+    matches = tmatch.match(frame, template, n=None, min_score=0.9, mask=mask, region=(0, 0, 10, 10))
+    assert_type(matches, list[tmatch.Match])
+    lists = tmatch.match(frame, [template, tmatch.read("a.png")], angle=(0, 360), scale=(0.5, 2, 0.1))
+    assert_type(lists, list[list[tmatch.Match]])
+    scores = tmatch.score_map(frame, memoryview(b""), metric="ccorr", domain="same")
+    assert_type(np.asarray(scores)[0, 0] > 0.5, object)  # type: ignore[assert-type]
+    with tmatch.Matcher(template, device="cuda:0", mask=mask) as one:
+        assert_type(one.match(frame), list[tmatch.Match])
+        plan: str = one.report.plan
+    several = tmatch.Matcher([template, template])
+    assert_type(several.match(frame), list[list[tmatch.Match]])
+    for result in tmatch.files("folder", "template.png"):
+        assert_type(result.matches, list[tmatch.Match])
+    for both in tmatch.files(["a.png"], ["template.png", template]):
+        assert_type(both.matches, list[list[tmatch.Match]])
+    drawn = tmatch.draw(frame, lists, "drawn.png", names=["a", "b"])
+    tmatch.write("copy.png", drawn)
+    x, y = matches[0].center
+    margin: float | None = matches[0].margin
+    return x + y + (margin or 0) + len(plan) + scores.best.score
