@@ -35,10 +35,8 @@ void tm_components_find(double *weights, double *next, const double *gram, int c
     }
     orthonormalize(weights, count, size);
     for (int round = 0; round < ROUNDS; round++) {
-        for (int i = 0; i < count; i++) {
-            for (int k = 0; k < size; k++)
-                next[i * size + k] = tm_dot(weights + i * size, gram + (int64_t)k * size, size);
-        }
+        for (int i = 0; i < count; i++)
+            tm_dots(next + i * size, weights + i * size, gram, size, size);
         memcpy(weights, next, (size_t)count * (size_t)size * sizeof *weights);
         orthonormalize(weights, count, size);
     }

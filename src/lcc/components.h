@@ -14,6 +14,29 @@ static inline double tm_dot(const double *a, const double *b, int64_t n)
     return sum;
 }
 
+/* The products of a with count rows, one after the other: each the sum that tm_dot makes. */
+static inline void tm_dots(double *to, const double *a, const double *rows, int count, int64_t n)
+{
+    int i = 0;
+    for (; i + 4 <= count; i += 4) { /* one sum alone waits for each of its additions */
+        const double *b = rows + i * n;
+        double sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0;
+#pragma omp simd reduction(+ : sum0, sum1, sum2, sum3)
+        for (int64_t k = 0; k < n; k++) {
+            sum0 += a[k] * b[k];
+            sum1 += a[k] * b[n + k];
+            sum2 += a[k] * b[2 * n + k];
+            sum3 += a[k] * b[3 * n + k];
+        }
+        to[i] = sum0;
+        to[i + 1] = sum1;
+        to[i + 2] = sum2;
+        to[i + 3] = sum3;
+    }
+    for (; i < count; i++)
+        to[i] = tm_dot(a, rows + i * n, n);
+}
+
 /* Finds count principal components of vectors, nearly, the greatest first: each as a row of size
  * weights of the vectors. gram has the size * size products of the vectors; next as many rows of
  * room as weights. */

@@ -69,9 +69,9 @@ static bool read_members(const tm_family *f, workshop *w)
     for (int i = 0; i < size; i++) {
         if (!tm_family_read(f, &w->posed[(int64_t)i * f->count / size], w->members + i * n))
             return false;
-        for (int j = 0; j <= i; j++)
-            w->gram[i * size + j] = w->gram[j * size + i] =
-                tm_dot(w->members + i * n, w->members + j * n, n);
+        tm_dots(w->gram + i * size, w->members + i * n, w->members, i + 1, n);
+        for (int j = 0; j < i; j++)
+            w->gram[j * size + i] = w->gram[i * size + j];
     }
     return true;
 }
@@ -135,8 +135,7 @@ static bool make_products(const tm_family *f, workshop *w)
         double *member = w->members + (kept ? a : w->size) * n;
         if (!kept && !tm_family_read(f, &w->posed[a], member))
             return false;
-        for (int k = 0; k < f->basis; k++)
-            w->products[a * f->basis + k] = tm_dot(member, w->taps + k * n, n);
+        tm_dots(w->products + a * f->basis, member, w->taps, f->basis, n);
     }
     return true;
 }
