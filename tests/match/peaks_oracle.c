@@ -155,3 +155,25 @@ void truth_free(truth *t)
     free(t->map);
     free(t->peaks);
 }
+
+tm_matcher *scene_matcher(scene_matchers *m, const scene *p)
+{
+    tm_matcher **slot = &m->made[p->metric][p->domain];
+    m->settings.metric = p->metric;
+    m->settings.domain = p->domain;
+    if (!*slot && tm_matcher_create(slot, &m->settings) != TM_OK)
+        check_fail(__FILE__, __LINE__, "no matcher: %s", tm_matcher_message(*slot));
+    return *slot;
+}
+
+void scene_matchers_free(scene_matchers *m)
+{
+    for (int metric = 0; metric < TM_METRICS; metric++)
+        for (int domain = 0; domain < 3; domain++)
+            tm_matcher_destroy(&m->made[metric][domain]);
+}
+
+bool same_margin(double a, double b)
+{
+    return isnan(a) ? isnan(b) : a == b;
+}

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "lcc/metrics.h"
 #include "tmatch/tmatch.h"
 
 /* What is searched. */
@@ -16,6 +17,18 @@ typedef struct scene {
     tm_domain domain;
     const char *text;
 } scene;
+
+/* Matchers of one device, one a metric and domain, kept across cases. */
+typedef struct scene_matchers {
+    tm_settings settings;
+    tm_matcher *made[TM_METRICS][3];
+} scene_matchers;
+
+tm_matcher *scene_matcher(scene_matchers *m, const scene *p);
+void scene_matchers_free(scene_matchers *m);
+
+/* Whether two margins are the same, or both are none. */
+bool same_margin(double a, double b);
 
 typedef struct truth {
     int64_t width, height, pad_x, pad_y;

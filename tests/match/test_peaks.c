@@ -8,7 +8,6 @@
 #include "check.h"
 #include "kinds.h"
 #include "peaks_oracle.h"
-#include "lcc/metrics.h"
 
 static tm_search draw_search(const truth *t)
 {
@@ -27,11 +26,6 @@ static tm_search draw_search(const truth *t)
     s.margin = check_random() % 2;
     s.subpixel = check_random() % 4 == 0;
     return s;
-}
-
-static bool same(double a, double b)
-{
-    return isnan(a) ? isnan(b) : a == b;
 }
 
 static void compare(const truth *t, const tm_search *s, const tm_hit *expected, size_t count,
@@ -56,7 +50,7 @@ static void compare(const truth *t, const tm_search *s, const tm_hit *expected, 
     for (size_t i = 0; i < count; i++) {
         const tm_hit *a = &hits->items[i], *b = &expected[i];
         if (a->peak.x + t->pad_x != b->peak.x || a->peak.y + t->pad_y != b->peak.y ||
-            a->peak.score != t->sign * b->peak.score || !same(a->margin, b->margin))
+            a->peak.score != t->sign * b->peak.score || !same_margin(a->margin, b->margin))
             check_fail(__FILE__, __LINE__,
                        "%s: match %zu is (%" PRId64 ", %" PRId64 ") %.9g, margin %.9g, "
                        "expected (%" PRId64 ", %" PRId64 ") %.9g, %.9g",
@@ -69,33 +63,10 @@ static void compare(const truth *t, const tm_search *s, const tm_hit *expected, 
     }
 }
 
-/* Matchers of one device, one a metric and domain, kept across cases. */
-typedef struct device_under_test {
-    tm_settings settings;
-    tm_matcher *matchers[TM_METRICS][3];
-} device_under_test;
-
-static tm_matcher *matcher_of(device_under_test *b, const scene *p)
-{
-    tm_matcher **slot = &b->matchers[p->metric][p->domain];
-    b->settings.metric = p->metric;
-    b->settings.domain = p->domain;
-    if (!*slot && tm_matcher_create(slot, &b->settings) != TM_OK)
-        check_fail(__FILE__, __LINE__, "no matcher: %s", tm_matcher_message(*slot));
-    return *slot;
-}
-
-static void close_device(device_under_test *b)
-{
-    for (int metric = 0; metric < TM_METRICS; metric++)
-        for (int domain = 0; domain < 3; domain++)
-            tm_matcher_destroy(&b->matchers[metric][domain]);
-}
-
 /* Some searches of one scene; one of them with the map as well. */
-static void compare_scene(device_under_test *b, const scene *p)
+static void compare_scene(scene_matchers *m, const scene *p)
 {
-    tm_matcher *tested = matcher_of(b, p);
+    tm_matcher *tested = scene_matcher(m, p);
     tm_template *tmpl = NULL;
     truth t;
 
@@ -132,48 +103,48 @@ static void compare_scene(device_under_test *b, const scene *p)
     tm_template_destroy(&tmpl);
 }
 
-static void compare_plain(device_under_test *b, problem *p)
+static void compare_plain(scene_matchers *m, problem *p)
 {
     const scene plain = {p->frame, p->tmpl, (tm_metric)(check_random() % 4 == 0),
                          (tm_domain)(check_random() % 3), p->text};
-    compare_scene(b, &plain);
+    compare_scene(m, &plain);
     problem_free(p);
 }
 
 static void random_cases(tm_device_kind device, tm_algorithm algorithm, int threads)
 {
-    device_under_test b = {.settings = settings_of(device, algorithm, threads)};
+    scene_matchers m = {.settings = settings_of(device, algorithm, threads)};
     const int64_t cases = check_cases(5000) / 10;
     problem p;
 
     for (int64_t i = 0; i < cases; i++) {
         problem_random(&p);
-        compare_plain(&b, &p);
+        compare_plain(&m, &p);
     }
     /* several tiles or blocks each way */
     for (int64_t i = 0; i < 1 + cases / 100; i++) {
         problem_make(&p, check_random_in(1100, 1300), check_random_in(300, 450),
                      check_random_in(2, 6), check_random_in(2, 6));
-        compare_plain(&b, &p);
+        compare_plain(&m, &p);
     }
-    close_device(&b);
+    scene_matchers_free(&m);
     printf("# %" PRId64 " cases of 4 searches, 0 differ\n", cases);
 }
 
 /* All metrics, masks, colour and 16 bits. */
 static void random_kinds(tm_device_kind device, tm_algorithm algorithm, int threads)
 {
-    device_under_test b = {.settings = settings_of(device, algorithm, threads)};
+    scene_matchers m = {.settings = settings_of(device, algorithm, threads)};
     const int64_t cases = check_cases(5000) / 10;
 
     for (int64_t i = 0; i < cases; i++) {
         kind_problem p;
         kind_random(&p, 2e5);
         const scene kind = {p.frame, p.tmpl, p.metric, p.domain, p.text};
-        compare_scene(&b, &kind);
+        compare_scene(&m, &kind);
         kind_free(&p);
     }
-    close_device(&b);
+    scene_matchers_free(&m);
     printf("# %" PRId64 " cases of 4 searches, 0 differ\n", cases);
 }
 

@@ -10,41 +10,11 @@
 #include "kinds.h"
 #include "pictures.h"
 #include "poses_oracle.h"
-#include "lcc/metrics.h"
 
-/* Matchers of one device, one a metric and domain, kept across cases. */
 typedef struct device_under_test {
-    tm_settings settings;
-    tm_matcher *matchers[TM_METRICS][3];
+    scene_matchers matchers;
     int64_t poses, searches, doubtful, matches;
 } device_under_test;
-
-static device_under_test device_of(tm_device_kind device, tm_algorithm algorithm, int threads)
-{
-    device_under_test d = {.poses = 0};
-    tm_settings_default(&d.settings, sizeof d.settings);
-    d.settings.device = device;
-    d.settings.algorithm = algorithm;
-    d.settings.threads = threads;
-    return d;
-}
-
-static tm_matcher *matcher_of(device_under_test *d, const scene *p)
-{
-    tm_matcher **slot = &d->matchers[p->metric][p->domain];
-    d->settings.metric = p->metric;
-    d->settings.domain = p->domain;
-    if (!*slot && tm_matcher_create(slot, &d->settings) != TM_OK)
-        check_fail(__FILE__, __LINE__, "no matcher: %s", tm_matcher_message(*slot));
-    return *slot;
-}
-
-static void close_device(device_under_test *d)
-{
-    for (int metric = 0; metric < TM_METRICS; metric++)
-        for (int domain = 0; domain < 3; domain++)
-            tm_matcher_destroy(&d->matchers[metric][domain]);
-}
 
 /* A range of a few steps, of which the last one may be cut short. */
 static void draw_range(double *from, double *to, double *step, int64_t most)
@@ -106,17 +76,12 @@ static tm_search draw_search(const posed_truth *t)
     return s;
 }
 
-static bool same(double a, double b)
-{
-    return isnan(a) ? isnan(b) : a == b;
-}
-
 static bool same_hit(const posed_truth *t, const tm_posed_hit *a, const tm_posed_hit *b)
 {
     bool good = a->pose == b->pose && a->score == t->sign * b->score && a->angle == b->angle &&
                 a->scale == b->scale && a->center_x == b->center_x && a->center_y == b->center_y &&
                 a->x == b->x && a->y == b->y && a->width == b->width && a->height == b->height &&
-                same(a->margin, b->margin);
+                same_margin(a->margin, b->margin);
     for (int i = 0; i < 8; i++)
         good = good && a->corners[i / 2][i % 2] == b->corners[i / 2][i % 2];
     return good;
@@ -141,7 +106,7 @@ static void check_hit(const posed_truth *t, const tm_posed_hit *a, const tm_pose
 static void compare_search(device_under_test *d, const posed_truth *t, const scene *p,
                            const tm_posed_template *tmpl, const char *text)
 {
-    tm_matcher *tested = matcher_of(d, p);
+    tm_matcher *tested = scene_matcher(&d->matchers, p);
     const tm_search s = draw_search(t);
     tm_posed_hit *expected = malloc((t->count + 1) * sizeof *expected);
     bool cut_off, doubtful;
@@ -206,7 +171,7 @@ static bool has_pose(const tm_posed_template *tmpl, const posed_truth *t, const 
 
 static void compare_scene(device_under_test *d, const scene *p)
 {
-    tm_matcher *tested = matcher_of(d, p);
+    tm_matcher *tested = scene_matcher(&d->matchers, p);
     const tm_pose_grid wanted = draw_grid();
     tm_posed_template *tmpl = NULL;
     tm_pose_grid chosen = {.size = sizeof chosen};
@@ -238,7 +203,7 @@ static void compare_scene(device_under_test *d, const scene *p)
 /* A template whose poses are flat is refused only where all are. */
 static void random_cases(tm_device_kind device, tm_algorithm algorithm, int threads)
 {
-    device_under_test d = device_of(device, algorithm, threads);
+    device_under_test d = {.matchers = {.settings = settings_of(device, algorithm, threads)}};
     const int64_t cases = check_cases(1000) / 10;
 
     for (int64_t i = 0; i < cases; i++) {
@@ -250,7 +215,7 @@ static void random_cases(tm_device_kind device, tm_algorithm algorithm, int thre
         compare_scene(&d, &p);
         kind_free(&k);
     }
-    close_device(&d);
+    scene_matchers_free(&d.matchers);
     printf("# %" PRId64 " cases, %" PRId64 " poses, %" PRId64 " searches, %" PRId64
            " matches, 0 differ; in %" PRId64 " searches rounding decides\n",
            cases, d.poses, d.searches, d.matches, d.doubtful);
