@@ -56,6 +56,12 @@ bare_root() { # FOLDER CACHE
         for file in /etc/apt/apt.conf /etc/apt/apt.conf.d/*proxy*; do
             [ ! -f "$file" ] || cp "$file" "$1/etc/apt/apt.conf.d/"
         done
+        # and how pip reaches its packages, with the certificates that this names
+        if [ -f /etc/pip.conf ]; then
+            for file in /etc/pip.conf $(sed -n 's/^ *cert *= *//p' /etc/pip.conf); do
+                mkdir -p "$1$(dirname "$file")" && cp -L "$file" "$1$file"
+            done
+        fi
     )
 }
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # What README.md tells a newcomer to do, done in a bare root: the demo, the installation,
-# and the C example. Arguments: source directory, a folder that keeps downloads. TAP.
+# the C example and the Python module. Arguments: source directory, a folder that keeps downloads. TAP.
 set -u
 source=$1 cache=$2
 . "$source/tests/tap.sh"
@@ -20,7 +20,21 @@ readme=$source/README.md
 from_c=$(cd "$source" && grep -l '^ *cc find\.c ' README.md docs/*.md | head -n 1)
 example=$(sed -n 's/^ *\$* *\(cc find\.c .*\)/\1/p' "$source/$from_c")
 expected=$(sed -n '/^ *\$* *cc find\.c /{n;s/^ *//p}' "$source/$from_c")
+python_packages=$(sed -n 's/^ *sudo apt-get\( install python3.*\)/apt-get -qq -y\1/p' "$readme")
+python_install=$(sed -n 's/^ *\(python3 -m venv.*pip install \.\)$/\1/p' "$readme")
+reaches_pypi() { in_root "venv/bin/pip download -q --no-deps -d /tmp/pypi meson-python" >/dev/null 2>&1; }
+# What the comment behind print(best) says.
+python_example() {
+    awk '/^```python$/ {on = 1; next} /^```$/ {on = 0} on' "$readme" >"$root/srv/tmatch/readme.py"
+    prints "$(sed -n 's/.*  # //p' "$root/srv/tmatch/readme.py")" "venv/bin/python readme.py"
+}
+python_tests() {
+    in_root "venv/bin/pip install -q pytest numpy && TMATCH_TEST_CASES=40 venv/bin/python tests/python/run.py" >"$root/tap" 2>&1
+    grep -v '^ok' "$root/tap"
+    grep -q '^ok' "$root/tap" && grep -q '^1\.\.' "$root/tap" && ! grep '^not ok' "$root/tap"
+}
 has_commands() {
+    [ -n "$python_packages" ] && [ -n "$python_install" ] &&
     grep '^ *\$* *scripts/demo' "$readme" && grep 'meson install -C build' "$readme" && [ -n "$example" ] && [ -n "$expected" ]
 }
 names_packages() {
@@ -46,4 +60,15 @@ check "meson install -C build" in_root "meson install -C build"
 write_example
 check "the C example" prints "$expected" "$example"
 check "the program is on the path" in_root "tmatch data/astronaut.png data/patch.jpg"
+check "the packages for Python" in_root "$python_packages >/dev/null"
+in_root "python3 -m venv venv" >/dev/null 2>&1
+if reaches_pypi; then
+    check "pip install ." in_root "$python_install"
+    check "the Python example" python_example
+    check "examples/find.py" prints "x=300 y=200 score=1" "venv/bin/python examples/find.py"
+    check "python -m tmatch" in_root "venv/bin/python -m tmatch data/astronaut.png data/patch.jpg"
+    check "the tests of the Python module" python_tests
+else
+    skip "pip install ." "PyPI cannot be reached, from which pip takes meson-python"
+fi
 echo "1..$count"
