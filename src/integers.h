@@ -19,6 +19,12 @@ static inline int64_t clamp(int64_t value, int64_t low, int64_t high)
     return value < low ? low : value > high ? high : value;
 }
 
+/* b is positive. */
+static inline int64_t floor_div(int64_t a, int64_t b)
+{
+    return a / b - (a % b < 0);
+}
+
 /* a and b are never negative. */
 static inline int64_t ceil_div(int64_t a, int64_t b)
 {

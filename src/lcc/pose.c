@@ -11,11 +11,6 @@
 enum { FRACTION_BITS = 12 };
 #define ONE (INT64_C(1) << FRACTION_BITS)
 
-static int64_t floor_div(int64_t a, int64_t b)
-{
-    return a / b - (a % b < 0);
-}
-
 /* How a pose's pixels lie in the template. */
 typedef struct inverse {
     const tm_image *image;

@@ -30,18 +30,11 @@ static bool overlap(const tm_suppressor *s, const tm_corner *a, int64_t x, int64
     return (double)(w * h) > s->overlap * (double)(2 * s->width * s->height - w * h);
 }
 
-/* Fibonacci hashing of the cell's coordinates: Knuth, The Art of Computer
- * Programming, vol. 3, 6.4. */
-static size_t slot_of(const tm_suppressor *s, int64_t cell_x, int64_t cell_y)
-{
-    const uint64_t key = (uint64_t)cell_x * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)cell_y;
-    return (size_t)(key * UINT64_C(0xd1b54a32d192ed03) >> 32) & (s->size - 1);
-}
-
 static bool cell_covers(const tm_suppressor *s, int64_t cell_x, int64_t cell_y, int64_t x,
                         int64_t y)
 {
-    for (size_t i = slot_of(s, cell_x, cell_y); s->table[i].x >= 0; i = (i + 1) & (s->size - 1)) {
+    for (size_t i = tm_cell_slot(cell_x, cell_y, s->size); s->table[i].x >= 0;
+         i = (i + 1) & (s->size - 1)) {
         if (overlap(s, &s->table[i], x, y))
             return true;
     }
@@ -66,7 +59,7 @@ bool tm_suppressor_covers(const tm_suppressor *s, int64_t x, int64_t y)
 
 static void put(tm_suppressor *s, tm_corner corner)
 {
-    size_t i = slot_of(s, corner.x / s->cell_width, corner.y / s->cell_height);
+    size_t i = tm_cell_slot(corner.x / s->cell_width, corner.y / s->cell_height, s->size);
     while (s->table[i].x >= 0)
         i = (i + 1) & (s->size - 1);
     s->table[i] = corner;

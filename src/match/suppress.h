@@ -7,6 +7,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Fibonacci hashing of a cell's coordinates: Knuth, The Art of Computer Programming, vol. 3, 6.4.
+ * size: of the table, a power of two. */
+static inline size_t tm_cell_slot(int64_t x, int64_t y, size_t size)
+{
+    const uint64_t key = (uint64_t)x * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)y;
+    return (size_t)(key * UINT64_C(0xd1b54a32d192ed03) >> 32) & (size - 1);
+}
+
 /* Where a taken box is; x < 0: a free slot of the table. */
 typedef struct tm_corner {
     int64_t x, y;

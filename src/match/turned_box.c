@@ -5,17 +5,13 @@
 
 #include "integers.h"
 #include "lcc/metrics.h"
+#include "match/suppress.h"
 
 enum { FIRST_SIZE = 64 };
 
 static int64_t rounded(tm_int128 value)
 {
     return (int64_t)((value + (1 << (TM_SINE_BITS - 1))) >> TM_SINE_BITS);
-}
-
-static int64_t floor_div(int64_t a, int64_t b)
-{
-    return a / b - (a % b < 0);
 }
 
 tm_turned_box tm_turned_box_make(int64_t width, int64_t height, tm_turn turn, int64_t x, int64_t y)
@@ -188,16 +184,9 @@ static void cell_of(const tm_turned_taken *t, const tm_turned_box *box, int64_t 
     *y = floor_div((box->corners[0][1] + box->corners[2][1]) / 2, t->cell);
 }
 
-/* Fibonacci hashing, as in suppress.c. */
-static size_t slot_of(const tm_turned_taken *t, int64_t x, int64_t y)
-{
-    const uint64_t key = (uint64_t)x * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)y;
-    return (size_t)(key * UINT64_C(0xd1b54a32d192ed03) >> 32) & (t->size - 1);
-}
-
 static bool cell_covers(const tm_turned_taken *t, int64_t x, int64_t y, const tm_turned_box *box)
 {
-    for (size_t i = t->heads[slot_of(t, x, y)]; i != SIZE_MAX; i = t->entries[i].next) {
+    for (size_t i = t->heads[tm_cell_slot(x, y, t->size)]; i != SIZE_MAX; i = t->entries[i].next) {
         const struct tm_turned_entry *e = &t->entries[i];
         if (e->x == x && e->y == y && tm_turned_box_overlaps(&e->box, box, t->overlap))
             return true;
@@ -224,7 +213,7 @@ bool tm_turned_taken_covers(const tm_turned_taken *t, const tm_turned_box *box)
 static void put(tm_turned_taken *t, size_t i)
 {
     struct tm_turned_entry *e = &t->entries[i];
-    size_t *head = &t->heads[slot_of(t, e->x, e->y)];
+    size_t *head = &t->heads[tm_cell_slot(e->x, e->y, t->size)];
     e->next = *head;
     *head = i;
 }
