@@ -7,8 +7,8 @@
 
 #include "dlpack.h"
 
-PyObject *tmpy_array_new(tmpy_state *state, PyObject *subclass, void *data, char kind, int itemsize, int ndim,
-                         const Py_ssize_t *shape)
+PyObject *tmpy_array_new(tmpy_state *state, PyObject *subclass, void *data, char kind, int itemsize,
+                         int ndim, const Py_ssize_t *shape)
 {
     PyObject *self = NULL;
     if (!PyType_Check(subclass) || !PyType_IsSubtype((PyTypeObject *)subclass, state->array))
@@ -84,7 +84,11 @@ static PyObject *get_dtype(PyObject *self, void *unused)
 {
     (void)unused;
     const tmpy_array *a = (const tmpy_array *)self;
-    return PyUnicode_FromFormat("%s%d", a->kind == 'i' ? "int" : a->kind == 'f' ? "float" : "uint", 8 * a->itemsize);
+    return PyUnicode_FromFormat("%s%d",
+                                a->kind == 'i'   ? "int"
+                                : a->kind == 'f' ? "float"
+                                                 : "uint",
+                                8 * a->itemsize);
 }
 
 static PyObject *get_interface(PyObject *self, void *unused)
@@ -93,12 +97,16 @@ static PyObject *get_interface(PyObject *self, void *unused)
     const tmpy_array *a = (const tmpy_array *)self;
     const uint16_t one = 1;
     char type[8];
-    snprintf(type, sizeof type, "%c%c%d", a->itemsize == 1 ? '|' : *(const char *)&one ? '<' : '>', a->kind,
-             a->itemsize);
-    PyObject *shape = get_shape(self, NULL), *address = PyLong_FromVoidPtr(a->data), *interface = NULL;
+    snprintf(type, sizeof type, "%c%c%d",
+             a->itemsize == 1      ? '|'
+             : *(const char *)&one ? '<'
+                                   : '>',
+             a->kind, a->itemsize);
+    PyObject *shape = get_shape(self, NULL), *address = PyLong_FromVoidPtr(a->data),
+             *interface = NULL;
     if (shape && address)
-        interface = Py_BuildValue("{s:i,s:O,s:s,s:(OO),s:O}", "version", 3, "shape", shape, "typestr", type, "data",
-                                  address, Py_False, "strides", Py_None);
+        interface = Py_BuildValue("{s:i,s:O,s:s,s:(OO),s:O}", "version", 3, "shape", shape,
+                                  "typestr", type, "data", address, Py_False, "strides", Py_None);
     Py_XDECREF(shape);
     Py_XDECREF(address);
     return interface;
@@ -160,10 +168,12 @@ static PyObject *lend(PyObject *self, bool versioned)
         l->strides[i] = a->strides[i] / a->itemsize;
     }
     if (versioned)
-        l->managed.versioned = (dl_managed_versioned){.version = {1, 0}, .owner = l, .deleter = delete_versioned, .tensor = tensor};
+        l->managed.versioned = (dl_managed_versioned){
+            .version = {1, 0}, .owner = l, .deleter = delete_versioned, .tensor = tensor};
     else
         l->managed.plain = (dl_managed){.tensor = tensor, .owner = l, .deleter = delete_plain};
-    PyObject *capsule = PyCapsule_New(&l->managed, versioned ? "dltensor_versioned" : "dltensor", NULL);
+    PyObject *capsule =
+        PyCapsule_New(&l->managed, versioned ? "dltensor_versioned" : "dltensor", NULL);
     if (!capsule) {
         free(l);
         return NULL;
@@ -177,7 +187,8 @@ static PyObject *lend(PyObject *self, bool versioned)
 static bool is_host(PyObject *device)
 {
     int type = DL_CPU, id = 0;
-    return device == Py_None || (PyTuple_Check(device) && PyArg_ParseTuple(device, "ii", &type, &id) && type == DL_CPU);
+    return device == Py_None ||
+           (PyTuple_Check(device) && PyArg_ParseTuple(device, "ii", &type, &id) && type == DL_CPU);
 }
 
 static PyObject *dlpack(PyObject *self, PyObject *args, PyObject *keywords)
@@ -185,15 +196,18 @@ static PyObject *dlpack(PyObject *self, PyObject *args, PyObject *keywords)
     static char *names[] = {"stream", "max_version", "dl_device", "copy", NULL};
     PyObject *stream = Py_None, *version = Py_None, *device = Py_None, *copy = Py_None;
     int major = 0, minor = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|$OOOO:__dlpack__", names, &stream, &version, &device, &copy))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|$OOOO:__dlpack__", names, &stream, &version,
+                                     &device, &copy))
         return NULL;
-    if (version != Py_None && !(PyTuple_Check(version) && PyArg_ParseTuple(version, "ii", &major, &minor))) {
+    if (version != Py_None &&
+        !(PyTuple_Check(version) && PyArg_ParseTuple(version, "ii", &major, &minor))) {
         if (!PyErr_Occurred())
             PyErr_SetString(PyExc_TypeError, "max_version must be a tuple of two integers");
         return NULL;
     }
     if (!is_host(device) || copy == Py_True) {
-        PyErr_SetString(PyExc_BufferError, "the array lies in the host's memory, and is handed out as it is");
+        PyErr_SetString(PyExc_BufferError,
+                        "the array lies in the host's memory, and is handed out as it is");
         return NULL;
     }
     return lend(self, major >= 1);
@@ -221,7 +235,8 @@ static PyGetSetDef attributes[] = {
 };
 
 static PyType_Slot slots[] = {
-    {Py_tp_doc, "Memory of a picture or a score map; numpy.asarray(array) makes an array of it without a copy."},
+    {Py_tp_doc, "Memory of a picture or a score map; numpy.asarray(array) makes an array of it "
+                "without a copy."},
     {Py_tp_dealloc, dealloc},
     {Py_tp_methods, methods},
     {Py_tp_getset, attributes},

@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* The structures of DLPack, by which libraries hand arrays to each other: https://dmlc.github.io/dlpack */
+/* The structures of DLPack, by which libraries hand arrays to each other:
+ * https://dmlc.github.io/dlpack */
 #ifndef TMATCH_PYTHON_DLPACK_H
 #define TMATCH_PYTHON_DLPACK_H
 
 #include <stdint.h>
 
-enum { DL_CPU = 1, DL_CUDA = 2, DL_CUDA_HOST = 3, DL_ROCM = 10, DL_ROCM_HOST = 11, DL_CUDA_MANAGED = 13 };
+enum {
+    DL_CPU = 1,
+    DL_CUDA = 2,
+    DL_CUDA_HOST = 3,
+    DL_ROCM = 10,
+    DL_ROCM_HOST = 11,
+    DL_CUDA_MANAGED = 13
+};
 enum { DL_INT = 0, DL_UINT = 1, DL_FLOAT = 2, DL_COMPLEX = 5, DL_BOOL = 6 };
 
 typedef struct dl_tensor {

@@ -6,15 +6,16 @@
 
 void tmpy_engine_said(tmpy_engine *engine, tm_status status, tmpy_said *said)
 {
-    const char *text = status == TM_OK ? tm_matcher_warning(engine->matcher)
+    const char *text = status == TM_OK   ? tm_matcher_warning(engine->matcher)
                        : engine->matcher ? tm_matcher_message(engine->matcher)
                                          : "";
     said->status = status;
-    PyOS_snprintf(said->text, sizeof said->text, "%s", *text || status == TM_OK ? text : tm_strerror(status));
+    PyOS_snprintf(said->text, sizeof said->text, "%s",
+                  *text || status == TM_OK ? text : tm_strerror(status));
 }
 
-/* Engine(metric, domain, algorithm, strategy, device, device_mask, threads, features, device_memory,
- * host_memory) */
+/* Engine(metric, domain, algorithm, strategy, device, device_mask, threads, features,
+ * device_memory, host_memory) */
 PyObject *tmpy_engine_new(PyObject *module, PyObject *args)
 {
     tmpy_state *state = tmpy_state_of(module);
@@ -24,8 +25,8 @@ PyObject *tmpy_engine_new(PyObject *module, PyObject *args)
     long long device_memory, host_memory;
     tmpy_said said;
 
-    if (!PyArg_ParseTuple(args, "iiiiiKisLL", &metric, &domain, &algorithm, &strategy, &device, &mask, &threads,
-                          &features, &device_memory, &host_memory))
+    if (!PyArg_ParseTuple(args, "iiiiiKisLL", &metric, &domain, &algorithm, &strategy, &device,
+                          &mask, &threads, &features, &device_memory, &host_memory))
         return NULL;
     tmpy_engine *engine = (tmpy_engine *)PyType_GenericAlloc(state->engine, 0);
     if (!engine)
@@ -44,15 +45,13 @@ PyObject *tmpy_engine_new(PyObject *module, PyObject *args)
     s->host_memory = host_memory;
     tm_status status = tm_cpu_features_parse(features, &s->cpu_features);
     if (status != TM_OK) {
-        tmpy_fail(state, status, "cpu_features must be 'all', 'none' or names such as 'avx2' with commas between");
+        tmpy_fail(state, status,
+                  "cpu_features must be 'all', 'none' or names such as 'avx2' with commas between");
         Py_DECREF((PyObject *)engine);
         return NULL;
     }
-    Py_BEGIN_ALLOW_THREADS
-    status = tm_matcher_create(&engine->matcher, s);
-    Py_END_ALLOW_THREADS
-    if (status == TM_OK)
-        return (PyObject *)engine;
+    Py_BEGIN_ALLOW_THREADS status = tm_matcher_create(&engine->matcher, s);
+    Py_END_ALLOW_THREADS if (status == TM_OK) return (PyObject *)engine;
     tmpy_engine_said(engine, status, &said);
     Py_DECREF((PyObject *)engine);
     return tmpy_fail(state, said.status, said.text);
@@ -63,10 +62,8 @@ static void engine_dealloc(PyObject *self)
     PyTypeObject *type = Py_TYPE(self);
     tmpy_engine *engine = (tmpy_engine *)self;
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
-    Py_BEGIN_ALLOW_THREADS
-    tm_matcher_destroy(&engine->matcher);
-    Py_END_ALLOW_THREADS
-    pthread_mutex_destroy(&engine->lock);
+    Py_BEGIN_ALLOW_THREADS tm_matcher_destroy(&engine->matcher);
+    Py_END_ALLOW_THREADS pthread_mutex_destroy(&engine->lock);
     release(self);
     Py_DECREF(type);
 }
@@ -81,8 +78,7 @@ PyObject *tmpy_engine_report(PyObject *module, PyObject *args)
         return NULL;
     double scored = 0;
     tm_times times = {0};
-    Py_BEGIN_ALLOW_THREADS
-    pthread_mutex_lock(&engine->lock);
+    Py_BEGIN_ALLOW_THREADS pthread_mutex_lock(&engine->lock);
     PyOS_snprintf(device, sizeof device, "%s", tm_matcher_device(engine->matcher));
     PyOS_snprintf(algorithm, sizeof algorithm, "%s", tm_matcher_algorithm(engine->matcher));
     PyOS_snprintf(strategy, sizeof strategy, "%s", tm_matcher_strategy(engine->matcher));
@@ -90,15 +86,16 @@ PyObject *tmpy_engine_report(PyObject *module, PyObject *args)
     scored = tm_matcher_scored(engine->matcher);
     times = tm_matcher_times(engine->matcher);
     pthread_mutex_unlock(&engine->lock);
-    Py_END_ALLOW_THREADS
-    return Py_BuildValue("ssssdd", device, algorithm, strategy, plan, scored, times.total);
+    Py_END_ALLOW_THREADS return Py_BuildValue("ssssdd", device, algorithm, strategy, plan, scored,
+                                              times.total);
 }
 
 static bool read_axis(PyObject *axis, const char *name, double *from, double *to, double *step)
 {
     if (PyArg_ParseTuple(axis, "ddd", from, to, step))
         return true;
-    PyErr_Format(PyExc_TypeError, "%s must be two or three numbers: from, to and perhaps a step", name);
+    PyErr_Format(PyExc_TypeError, "%s must be two or three numbers: from, to and perhaps a step",
+                 name);
     return false;
 }
 
@@ -114,30 +111,29 @@ PyObject *tmpy_template_new(PyObject *module, PyObject *args)
     tmpy_picture picture = {0};
     tmpy_said said = {0};
 
-    if (!PyArg_ParseTuple(args, "O!OOs|O!O!i", state->engine, &engine, &image, &mask, &name, &PyTuple_Type, &angles,
-                          &PyTuple_Type, &scales, &support))
+    if (!PyArg_ParseTuple(args, "O!OOs|O!O!i", state->engine, &engine, &image, &mask, &name,
+                          &PyTuple_Type, &angles, &PyTuple_Type, &scales, &support))
         return NULL;
     tm_pose_grid_default(&grid, sizeof grid);
     grid.support = (tm_support)support;
-    if (angles && (!read_axis(angles, "angle", &grid.angle_from, &grid.angle_to, &grid.angle_step) || !scales ||
-                   !read_axis(scales, "scale", &grid.scale_from, &grid.scale_to, &grid.scale_step)))
+    if (angles &&
+        (!read_axis(angles, "angle", &grid.angle_from, &grid.angle_to, &grid.angle_step) ||
+         !scales ||
+         !read_axis(scales, "scale", &grid.scale_from, &grid.scale_to, &grid.scale_step)))
         return NULL;
     tmpy_template *tmpl = (tmpy_template *)PyType_GenericAlloc(state->tmpl, 0);
     if (tmpl && tmpy_picture_take(&picture, image, mask, Py_None, name)) {
         tmpl->engine = (tmpy_engine *)Py_NewRef((PyObject *)engine);
         tmpl->width = picture.image.width;
         tmpl->height = picture.image.height;
-        Py_BEGIN_ALLOW_THREADS
-        pthread_mutex_lock(&engine->lock);
+        Py_BEGIN_ALLOW_THREADS pthread_mutex_lock(&engine->lock);
         const tm_status status =
             angles ? tm_posed_template_create(&tmpl->posed, engine->matcher, &picture.image, &grid)
                    : tm_template_create(&tmpl->plain, engine->matcher, &picture.image);
         if (status != TM_OK)
             tmpy_engine_said(engine, status, &said);
         pthread_mutex_unlock(&engine->lock);
-        Py_END_ALLOW_THREADS
-        if (said.status != TM_OK)
-            tmpy_fail(state, said.status, said.text);
+        Py_END_ALLOW_THREADS if (said.status != TM_OK) tmpy_fail(state, said.status, said.text);
     }
     tmpy_picture_drop(&picture);
     if (!PyErr_Occurred())
@@ -157,8 +153,8 @@ PyObject *tmpy_template_grid(PyObject *module, PyObject *args)
     const tm_status status = tm_posed_template_grid(tmpl->posed, &grid);
     if (status != TM_OK)
         return tmpy_fail(state, status, tm_strerror(status));
-    return Py_BuildValue("(ddd)(ddd)in", grid.angle_from, grid.angle_to, grid.angle_step, grid.scale_from,
-                         grid.scale_to, grid.scale_step, (int)grid.support,
+    return Py_BuildValue("(ddd)(ddd)in", grid.angle_from, grid.angle_to, grid.angle_step,
+                         grid.scale_from, grid.scale_to, grid.scale_step, (int)grid.support,
                          (Py_ssize_t)tm_posed_template_count(tmpl->posed));
 }
 
@@ -168,8 +164,7 @@ static void template_dealloc(PyObject *self)
     tmpy_template *tmpl = (tmpy_template *)self;
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
     if (tmpl->engine) {
-        Py_BEGIN_ALLOW_THREADS
-        pthread_mutex_lock(&tmpl->engine->lock);
+        Py_BEGIN_ALLOW_THREADS pthread_mutex_lock(&tmpl->engine->lock);
         tm_template_destroy(&tmpl->plain);
         tm_posed_template_destroy(&tmpl->posed);
         pthread_mutex_unlock(&tmpl->engine->lock);

@@ -9,11 +9,12 @@
 
 static PyObject *array_of(tmpy_state *state, PyObject *subclass, io_picture *picture)
 {
-    const Py_ssize_t shape[] = {(Py_ssize_t)picture->height, (Py_ssize_t)picture->width, picture->channels};
+    const Py_ssize_t shape[] = {(Py_ssize_t)picture->height, (Py_ssize_t)picture->width,
+                                picture->channels};
     void *samples = picture->samples;
     picture->samples = NULL;
-    return tmpy_array_new(state, subclass, samples, picture->bits == 32 ? 'f' : 'u', io_sample_size(picture),
-                          picture->channels == 1 ? 2 : 3, shape);
+    return tmpy_array_new(state, subclass, samples, picture->bits == 32 ? 'f' : 'u',
+                          io_sample_size(picture), picture->channels == 1 ? 2 : 3, shape);
 }
 
 static PyObject *mask_of(tmpy_state *state, PyObject *subclass, io_picture *picture)
@@ -41,17 +42,19 @@ PyObject *tmpy_decode(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "y*pLpO", &bytes, &color, &page, &stored, &subclass))
         return NULL;
     const io_source source = {.data = bytes.buf, .size = (size_t)bytes.len, .page = page};
-    const io_request request = {.color = color ? IO_RGB : IO_GRAY, .deep = true, .alpha = true,
-                                .floats = IO_FLOATS_KEPT, .stored_orientation = stored};
-    Py_BEGIN_ALLOW_THREADS
-    const int64_t pages = io_count_pages(&source);
+    const io_request request = {.color = color ? IO_RGB : IO_GRAY,
+                                .deep = true,
+                                .alpha = true,
+                                .floats = IO_FLOATS_KEPT,
+                                .stored_orientation = stored};
+    Py_BEGIN_ALLOW_THREADS const int64_t pages = io_count_pages(&source);
     if (page < 0 || (page > 0 && page >= pages))
-        PyOS_snprintf(error.reason, sizeof error.reason, "the file has %lld page%s, not page %lld (counted from 0)",
-                      (long long)pages, pages == 1 ? "" : "s", page);
+        PyOS_snprintf(error.reason, sizeof error.reason,
+                      "the file has %lld page%s, not page %lld (counted from 0)", (long long)pages,
+                      pages == 1 ? "" : "s", page);
     else
         good = io_decode_as(&source, &request, &(io_limits){0}, &picture, &error);
-    Py_END_ALLOW_THREADS
-    PyBuffer_Release(&bytes);
+    Py_END_ALLOW_THREADS PyBuffer_Release(&bytes);
     if (!good)
         return tmpy_fail_picture(state, error.reason);
     PyObject *array = array_of(state, subclass, &picture);
@@ -68,13 +71,18 @@ PyObject *tmpy_decode(PyObject *module, PyObject *args)
 static bool copy_picture(const tm_image *image, int channels, io_picture *to)
 {
     const size_t size = image->type == TM_SAMPLE_F32 ? 4 : image->type == TM_SAMPLE_U16 ? 2 : 1;
-    *to = (io_picture){.width = image->width, .height = image->height, .channels = channels, .bits = 8 * (int)size};
+    *to = (io_picture){.width = image->width,
+                       .height = image->height,
+                       .channels = channels,
+                       .bits = 8 * (int)size};
     uint8_t *out = to->samples = malloc((size_t)(image->width * image->height * channels) * size);
     for (int64_t y = 0; out && y < image->height; y++)
         for (int64_t x = 0; x < image->width; x++)
             for (int c = 0; c < channels; c++, out += size)
-                memcpy(out, image->samples + y * image->stride +
-                                (size_t)(x * image->channels + (image->channels >= 3 ? c : 0)) * size, size);
+                memcpy(out,
+                       image->samples + y * image->stride +
+                           (size_t)(x * image->channels + (image->channels >= 3 ? c : 0)) * size,
+                       size);
     return to->samples != NULL;
 }
 
@@ -112,8 +120,9 @@ static bool read_boxes(drawn *d, PyObject *boxes, PyObject *names, bool turned)
         const char *label;
         PyObject *box = PyTuple_GetItem(boxes, i);
         if (!PyTuple_Check(box) ||
-            !PyArg_ParseTuple(box, "LLLLips(dddddddd)", &x, &y, &w, &h, &b->color, &weak, &label, &at[0][0], &at[0][1],
-                              &at[1][0], &at[1][1], &at[2][0], &at[2][1], &at[3][0], &at[3][1]))
+            !PyArg_ParseTuple(box, "LLLLips(dddddddd)", &x, &y, &w, &h, &b->color, &weak, &label,
+                              &at[0][0], &at[0][1], &at[1][0], &at[1][1], &at[2][0], &at[2][1],
+                              &at[3][0], &at[3][1]))
             return false;
         b->x = x, b->y = y, b->w = w, b->h = h;
         b->weak = weak;
@@ -122,8 +131,11 @@ static bool read_boxes(drawn *d, PyObject *boxes, PyObject *names, bool turned)
     for (Py_ssize_t i = 0; i < name_count; i++)
         if (!(d->names[i] = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(names, i), NULL)))
             return false;
-    d->drawing = (io_drawing){.boxes = d->boxes, .count = (size_t)count, .turned = turned ? d->corners : NULL,
-                              .names = d->names, .name_count = (size_t)name_count};
+    d->drawing = (io_drawing){.boxes = d->boxes,
+                              .count = (size_t)count,
+                              .turned = turned ? d->corners : NULL,
+                              .names = d->names,
+                              .name_count = (size_t)name_count};
     return true;
 }
 
@@ -139,19 +151,21 @@ PyObject *tmpy_draw(PyObject *module, PyObject *args)
     io_error error = {""};
     bool good = false;
 
-    if (!PyArg_ParseTuple(args, "OO!O!pO", &frame, &PyTuple_Type, &boxes, &PyTuple_Type, &names, &turned, &subclass))
+    if (!PyArg_ParseTuple(args, "OO!O!pO", &frame, &PyTuple_Type, &boxes, &PyTuple_Type, &names,
+                          &turned, &subclass))
         return NULL;
     if (read_boxes(&d, boxes, names, turned) &&
-        tmpy_picture_take(&picture, frame, Py_None, Py_None, "the frame") && takes_channels(&picture.image)) {
-        Py_BEGIN_ALLOW_THREADS
-        PyOS_snprintf(error.reason, sizeof error.reason, "%s", tm_strerror(TM_ERR_MEMORY));
+        tmpy_picture_take(&picture, frame, Py_None, Py_None, "the frame") &&
+        takes_channels(&picture.image)) {
+        Py_BEGIN_ALLOW_THREADS PyOS_snprintf(error.reason, sizeof error.reason, "%s",
+                                             tm_strerror(TM_ERR_MEMORY));
         good = copy_picture(&picture.image, 3, &canvas);
         if (good) {
             io_show(&canvas);
             good = io_draw_matches(&canvas, &d.drawing, &error);
         }
-        Py_END_ALLOW_THREADS
-        result = good ? array_of(state, subclass, &canvas) : tmpy_fail_picture(state, error.reason);
+        Py_END_ALLOW_THREADS result =
+            good ? array_of(state, subclass, &canvas) : tmpy_fail_picture(state, error.reason);
     }
     io_picture_free(&canvas);
     tmpy_picture_drop(&picture);
@@ -174,16 +188,16 @@ PyObject *tmpy_write(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "O&O", PyUnicode_FSConverter, &path, &array))
         return NULL;
     const char *name = PyBytes_AsString(path);
-    if (tmpy_picture_take(&picture, array, Py_None, Py_None, "the picture") && takes_channels(&picture.image)) {
-        Py_BEGIN_ALLOW_THREADS
-        PyOS_snprintf(error.reason, sizeof error.reason, "%s", tm_strerror(TM_ERR_MEMORY));
-        good = io_can_write(name, &error) && copy_picture(&picture.image, picture.image.channels == 1 ? 1 : 3, &copy);
+    if (tmpy_picture_take(&picture, array, Py_None, Py_None, "the picture") &&
+        takes_channels(&picture.image)) {
+        Py_BEGIN_ALLOW_THREADS PyOS_snprintf(error.reason, sizeof error.reason, "%s",
+                                             tm_strerror(TM_ERR_MEMORY));
+        good = io_can_write(name, &error) &&
+               copy_picture(&picture.image, picture.image.channels == 1 ? 1 : 3, &copy);
         if (good && copy.bits == 32)
             io_show(&copy);
         good = good && io_write_picture(name, &copy, &error);
-        Py_END_ALLOW_THREADS
-        if (!good)
-            tmpy_fail_picture(state, error.reason);
+        Py_END_ALLOW_THREADS if (!good) tmpy_fail_picture(state, error.reason);
     }
     io_picture_free(&copy);
     tmpy_picture_drop(&picture);

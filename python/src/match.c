@@ -30,9 +30,11 @@ static PyObject *plain_hit(const call *c, const tmpy_template *t, const tm_hit *
 {
     const long long x = hit->peak.x + c->frame.x, y = hit->peak.y + c->frame.y;
     if (!c->search.margin && !c->search.subpixel)
-        return Py_BuildValue("LLLLd", x, y, (long long)t->width, (long long)t->height, hit->peak.score);
-    return Py_BuildValue("LLLLdNNN", x, y, (long long)t->width, (long long)t->height, hit->peak.score,
-                         number_or_none(hit->margin, c->search.margin), number_or_none(hit->dx, c->search.subpixel),
+        return Py_BuildValue("LLLLd", x, y, (long long)t->width, (long long)t->height,
+                             hit->peak.score);
+    return Py_BuildValue("LLLLdNNN", x, y, (long long)t->width, (long long)t->height,
+                         hit->peak.score, number_or_none(hit->margin, c->search.margin),
+                         number_or_none(hit->dx, c->search.subpixel),
                          number_or_none(hit->dy, c->search.subpixel));
 }
 
@@ -59,12 +61,13 @@ static PyObject *posed_hit(const call *c, const tmpy_template *t, const tm_posed
         memcpy(k, hit->corners, sizeof k);
     else
         turn_corners(t, hit, k);
-    return Py_BuildValue("LLLLdNNNdd(dd)((dd)(dd)(dd)(dd))", (long long)(hit->x + c->frame.x),
-                         (long long)(hit->y + c->frame.y), (long long)hit->width, (long long)hit->height, hit->score,
-                         number_or_none(hit->margin, c->search.margin), number_or_none(dx, c->search.subpixel),
-                         number_or_none(dy, c->search.subpixel), hit->fine_angle, hit->fine_scale, hit->fine_x + x,
-                         hit->fine_y + y, k[0][0] + x, k[0][1] + y, k[1][0] + x, k[1][1] + y, k[2][0] + x,
-                         k[2][1] + y, k[3][0] + x, k[3][1] + y);
+    return Py_BuildValue(
+        "LLLLdNNNdd(dd)((dd)(dd)(dd)(dd))", (long long)(hit->x + c->frame.x),
+        (long long)(hit->y + c->frame.y), (long long)hit->width, (long long)hit->height, hit->score,
+        number_or_none(hit->margin, c->search.margin), number_or_none(dx, c->search.subpixel),
+        number_or_none(dy, c->search.subpixel), hit->fine_angle, hit->fine_scale, hit->fine_x + x,
+        hit->fine_y + y, k[0][0] + x, k[0][1] + y, k[1][0] + x, k[1][1] + y, k[2][0] + x,
+        k[2][1] + y, k[3][0] + x, k[3][1] + y);
 }
 
 static PyObject *hits_of(const call *c, size_t i)
@@ -102,9 +105,11 @@ static void run(call *c)
     tm_status status = TM_OK;
     pthread_mutex_lock(&c->engine->lock);
     for (size_t i = 0; i < c->count && c->posed && status == TM_OK; i++)
-        status = tm_match_posed(m, &c->frame.image, c->templates[i]->posed, &c->search, &c->posed_hits[i]);
+        status = tm_match_posed(m, &c->frame.image, c->templates[i]->posed, &c->search,
+                                &c->posed_hits[i]);
     if (!c->posed)
-        status = c->searches ? tm_match_peaks(m, &c->frame.image, c->plain, c->count, &c->search, c->hits, NULL)
+        status = c->searches ? tm_match_peaks(m, &c->frame.image, c->plain, c->count, &c->search,
+                                              c->hits, NULL)
                              : tm_match_many(m, &c->frame.image, c->plain, c->count, c->best, NULL);
     tmpy_engine_said(c->engine, status, &c->said);
     pthread_mutex_unlock(&c->engine->lock);
@@ -126,7 +131,8 @@ static bool take_templates(call *c, tmpy_state *state, PyObject *tuple)
     for (size_t i = 0; i < c->count; i++) {
         PyObject *item = PyTuple_GetItem(tuple, (Py_ssize_t)i);
         c->templates[i] = (tmpy_template *)item;
-        const bool known = PyObject_TypeCheck(item, state->tmpl) && c->templates[i]->engine == c->engine;
+        const bool known =
+            PyObject_TypeCheck(item, state->tmpl) && c->templates[i]->engine == c->engine;
         if (known && i == 0)
             c->posed = c->templates[0]->posed != NULL;
         if (!known || c->posed != (c->templates[i]->posed != NULL)) {
@@ -154,7 +160,8 @@ static void drop(call *c)
     tmpy_picture_drop(&c->frame);
 }
 
-/* match(engine, templates, frame, mask, region, most, min_score, overlap, peaks, margin, subpixel) */
+/* match(engine, templates, frame, mask, region, most, min_score, overlap, peaks, margin, subpixel)
+ */
 PyObject *tmpy_match(PyObject *module, PyObject *args)
 {
     tmpy_state *state = tmpy_state_of(module);
@@ -164,8 +171,9 @@ PyObject *tmpy_match(PyObject *module, PyObject *args)
     double min_score, overlap;
     int margin, subpixel;
 
-    if (!PyArg_ParseTuple(args, "O!O!OOOLddLpp", state->engine, &c.engine, &PyTuple_Type, &templates, &frame, &mask,
-                          &region, &most, &min_score, &overlap, &peaks, &margin, &subpixel))
+    if (!PyArg_ParseTuple(args, "O!O!OOOLddLpp", state->engine, &c.engine, &PyTuple_Type,
+                          &templates, &frame, &mask, &region, &most, &min_score, &overlap, &peaks,
+                          &margin, &subpixel))
         return NULL;
     tm_search_default(&c.search, sizeof c.search);
     c.search.most = most;
@@ -175,12 +183,13 @@ PyObject *tmpy_match(PyObject *module, PyObject *args)
     c.search.margin = margin;
     c.search.subpixel = subpixel;
     /* A search also says what is wrong with these. */
-    c.searches = most != 1 || !isnan(min_score) || margin || subpixel || !(overlap >= 0 && overlap <= 1) || peaks < 1;
-    if (take_templates(&c, state, templates) && tmpy_picture_take(&c.frame, frame, mask, region, "the frame")) {
-        Py_BEGIN_ALLOW_THREADS
-        run(&c);
-        Py_END_ALLOW_THREADS
-        results = c.said.status == TM_OK ? results_of(&c) : tmpy_fail(state, c.said.status, c.said.text);
+    c.searches = most != 1 || !isnan(min_score) || margin || subpixel ||
+                 !(overlap >= 0 && overlap <= 1) || peaks < 1;
+    if (take_templates(&c, state, templates) &&
+        tmpy_picture_take(&c.frame, frame, mask, region, "the frame")) {
+        Py_BEGIN_ALLOW_THREADS run(&c);
+        Py_END_ALLOW_THREADS results =
+            c.said.status == TM_OK ? results_of(&c) : tmpy_fail(state, c.said.status, c.said.text);
     }
     drop(&c);
     return results;
@@ -201,7 +210,8 @@ static void make_map(map_call *c)
 {
     const tm_map map = {c->data, c->shape[1] * (ptrdiff_t)c->element};
     pthread_mutex_lock(&c->engine->lock);
-    const tm_status status = tm_match(c->engine->matcher, &c->frame.image, c->tmpl->plain, &c->best, &map);
+    const tm_status status =
+        tm_match(c->engine->matcher, &c->frame.image, c->tmpl->plain, &c->best, &map);
     tmpy_engine_said(c->engine, status, &c->said);
     pthread_mutex_unlock(&c->engine->lock);
 }
@@ -210,11 +220,12 @@ static tm_status map_memory(map_call *c)
 {
     int64_t width, height;
     const tm_settings *s = &c->engine->settings;
-    const tm_status status = tm_map_size(s->domain, c->frame.image.width, c->frame.image.height, c->tmpl->width,
-                                         c->tmpl->height, &width, &height);
+    const tm_status status = tm_map_size(s->domain, c->frame.image.width, c->frame.image.height,
+                                         c->tmpl->width, c->tmpl->height, &width, &height);
     if (status != TM_OK)
         return status;
-    c->element = c->frame.image.type == TM_SAMPLE_F32 ? sizeof(float) : tm_map_element_size(s->metric);
+    c->element =
+        c->frame.image.type == TM_SAMPLE_F32 ? sizeof(float) : tm_map_element_size(s->metric);
     c->shape[0] = (Py_ssize_t)height;
     c->shape[1] = (Py_ssize_t)width;
     c->data = malloc((size_t)(width * height) * c->element);
@@ -229,8 +240,8 @@ PyObject *tmpy_score_map(PyObject *module, PyObject *args)
     map_call c = {0};
     PyObject *frame, *mask, *region, *subclass, *result = NULL;
 
-    if (!PyArg_ParseTuple(args, "O!O!OOOO", state->engine, &c.engine, state->tmpl, &c.tmpl, &frame, &mask, &region,
-                          &subclass))
+    if (!PyArg_ParseTuple(args, "O!O!OOOO", state->engine, &c.engine, state->tmpl, &c.tmpl, &frame,
+                          &mask, &region, &subclass))
         return NULL;
     if (!c.tmpl->plain || c.tmpl->engine != c.engine) {
         PyErr_SetString(PyExc_TypeError, "no template of this engine, or one in poses");
@@ -240,18 +251,19 @@ PyObject *tmpy_score_map(PyObject *module, PyObject *args)
         c.said.status = map_memory(&c);
         PyOS_snprintf(c.said.text, sizeof c.said.text, "%s", tm_strerror(c.said.status));
         if (c.said.status == TM_OK) {
-            Py_BEGIN_ALLOW_THREADS
-            make_map(&c);
+            Py_BEGIN_ALLOW_THREADS make_map(&c);
             Py_END_ALLOW_THREADS
         }
         if (c.said.status == TM_OK) {
-            PyObject *map = tmpy_array_new(state, subclass, c.data, c.element == sizeof(float) ? 'f' : 'i',
-                                           (int)c.element, 2, c.shape);
+            PyObject *map =
+                tmpy_array_new(state, subclass, c.data, c.element == sizeof(float) ? 'f' : 'i',
+                               (int)c.element, 2, c.shape);
             c.data = NULL;
-            result = map ? Py_BuildValue("N(LLLLd)s", map, (long long)(c.best.x + c.frame.x),
-                                         (long long)(c.best.y + c.frame.y), (long long)c.tmpl->width,
-                                         (long long)c.tmpl->height, c.best.score, c.said.text)
-                         : NULL;
+            result =
+                map ? Py_BuildValue("N(LLLLd)s", map, (long long)(c.best.x + c.frame.x),
+                                    (long long)(c.best.y + c.frame.y), (long long)c.tmpl->width,
+                                    (long long)c.tmpl->height, c.best.score, c.said.text)
+                    : NULL;
         } else {
             tmpy_fail(state, c.said.status, c.said.text);
         }

@@ -35,7 +35,8 @@ PyObject *tmpy_fail(tmpy_state *state, tm_status status, const char *message)
 {
     for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++)
         if (statuses[i].status == status)
-            return raise(statuses[i].of_arguments ? state->input_error : state->error, statuses[i].name, message);
+            return raise(statuses[i].of_arguments ? state->input_error : state->error,
+                         statuses[i].name, message);
     return raise(state->error, "UNKNOWN", message);
 }
 
@@ -57,14 +58,13 @@ PyObject *tmpy_devices(PyObject *module, PyObject *args)
     (void)args;
     if (!devices)
         return PyErr_NoMemory();
-    Py_BEGIN_ALLOW_THREADS
-    status = tm_list_devices(devices, MOST, &count, why, sizeof why);
-    Py_END_ALLOW_THREADS
-    PyObject *list = status == TM_OK ? PyList_New(0) : tmpy_fail(state, status, tm_strerror(status));
+    Py_BEGIN_ALLOW_THREADS status = tm_list_devices(devices, MOST, &count, why, sizeof why);
+    Py_END_ALLOW_THREADS PyObject *list =
+        status == TM_OK ? PyList_New(0) : tmpy_fail(state, status, tm_strerror(status));
     for (size_t i = 0; i < count && i < MOST && list; i++) {
         const tm_device_info *d = &devices[i];
-        PyObject *one = Py_BuildValue("siiLss", d->kind == TM_DEVICE_CPU ? "cpu" : "cuda", d->index, d->units,
-                                      (long long)d->memory_bytes, d->name, d->detail);
+        PyObject *one = Py_BuildValue("siiLss", d->kind == TM_DEVICE_CPU ? "cpu" : "cuda", d->index,
+                                      d->units, (long long)d->memory_bytes, d->name, d->detail);
         if (!one || PyList_Append(list, one) != 0)
             Py_CLEAR(list);
         Py_XDECREF(one);
@@ -91,20 +91,22 @@ static PyMethodDef functions[] = {
 static bool add_errors(PyObject *module, tmpy_state *state)
 {
     PyObject *status = Py_BuildValue("{ss}", "status", "");
-    state->error = status ? PyErr_NewExceptionWithDoc(
-                                "tmatch.Error",
-                                "What tmatch raises. status is the name of the library's status: 'NO_DEVICE', 'DEVICE', "
-                                "'DEVICE_MEMORY', 'MEMORY', or of an InputError.",
-                                NULL, status)
-                          : NULL;
+    state->error =
+        status ? PyErr_NewExceptionWithDoc("tmatch.Error",
+                                           "What tmatch raises. status is the name of the "
+                                           "library's status: 'NO_DEVICE', 'DEVICE', "
+                                           "'DEVICE_MEMORY', 'MEMORY', or of an InputError.",
+                                           NULL, status)
+               : NULL;
     Py_XDECREF(status);
     PyObject *bases = state->error ? PyTuple_Pack(2, state->error, PyExc_ValueError) : NULL;
     state->input_error =
-        bases ? PyErr_NewExceptionWithDoc(
-                    "tmatch.InputError",
-                    "An argument is to blame: status is 'INVALID', 'FLAT_TEMPLATE', 'TEMPLATE_TOO_LARGE', "
-                    "'FRAME_TOO_SMALL', 'NO_POSITION', or 'PICTURE' for a file that cannot be read or written.",
-                    bases, NULL)
+        bases ? PyErr_NewExceptionWithDoc("tmatch.InputError",
+                                          "An argument is to blame: status is 'INVALID', "
+                                          "'FLAT_TEMPLATE', 'TEMPLATE_TOO_LARGE', "
+                                          "'FRAME_TOO_SMALL', 'NO_POSITION', or 'PICTURE' for a "
+                                          "file that cannot be read or written.",
+                                          bases, NULL)
               : NULL;
     Py_XDECREF(bases);
     return state->input_error && PyModule_AddObjectRef(module, "Error", state->error) == 0 &&
@@ -122,7 +124,8 @@ static PyTypeObject *add_type(PyObject *module, PyType_Spec *spec)
 static int execute(PyObject *module)
 {
     tmpy_state *state = tmpy_state_of(module);
-    const bool good = add_errors(module, state) && (state->array = add_type(module, &tmpy_array_spec)) &&
+    const bool good = add_errors(module, state) &&
+                      (state->array = add_type(module, &tmpy_array_spec)) &&
                       (state->engine = add_type(module, &tmpy_engine_spec)) &&
                       (state->tmpl = add_type(module, &tmpy_template_spec)) &&
                       PyModule_AddStringConstant(module, "version", tm_version()) == 0;

@@ -26,14 +26,14 @@ static bool pack(tmpy_samples *s)
         PyErr_NoMemory();
         return false;
     }
-    Py_BEGIN_ALLOW_THREADS
-    for (int64_t y = 0; y < s->shape[0]; y++)
-        for (int64_t x = 0; x < s->shape[1]; x++)
-            for (int64_t c = 0; c < channels; c++, to += size)
-                memcpy(to, s->data + y * s->strides[0] + x * s->strides[1] + (s->ndim == 3 ? c * s->strides[2] : 0),
-                       size);
-    Py_END_ALLOW_THREADS
-    s->data = s->copy;
+    Py_BEGIN_ALLOW_THREADS for (int64_t y = 0; y < s->shape[0];
+                                y++) for (int64_t x = 0; x < s->shape[1];
+                                          x++) for (int64_t c = 0; c < channels; c++, to += size)
+        memcpy(to,
+               s->data + y * s->strides[0] + x * s->strides[1] +
+                   (s->ndim == 3 ? c * s->strides[2] : 0),
+               size);
+    Py_END_ALLOW_THREADS s->data = s->copy;
     s->strides[0] = (ptrdiff_t)row;
     return true;
 }
@@ -54,15 +54,18 @@ static void crop(tmpy_samples *s, const long long at[4])
 
 static bool read_region(PyObject *region, const tmpy_samples *s, const char *name, long long at[4])
 {
-    if (!PyTuple_Check(region) || !PyArg_ParseTuple(region, "LLLL", &at[0], &at[1], &at[2], &at[3])) {
+    if (!PyTuple_Check(region) ||
+        !PyArg_ParseTuple(region, "LLLL", &at[0], &at[1], &at[2], &at[3])) {
         PyErr_SetString(PyExc_TypeError, "region must be four integers: x, y, width, height");
         return false;
     }
-    const bool inside = at[0] >= 0 && at[1] >= 0 && at[2] > 0 && at[3] > 0 && at[2] <= s->shape[1] - at[0] &&
-                        at[3] <= s->shape[0] - at[1];
+    const bool inside = at[0] >= 0 && at[1] >= 0 && at[2] > 0 && at[3] > 0 &&
+                        at[2] <= s->shape[1] - at[0] && at[3] <= s->shape[0] - at[1];
     if (!inside)
-        PyErr_Format(PyExc_ValueError, "region (%lld, %lld, %lld, %lld) is not inside %s, which has %lld x %lld pixels",
-                     at[0], at[1], at[2], at[3], name, (long long)s->shape[1], (long long)s->shape[0]);
+        PyErr_Format(
+            PyExc_ValueError,
+            "region (%lld, %lld, %lld, %lld) is not inside %s, which has %lld x %lld pixels", at[0],
+            at[1], at[2], at[3], name, (long long)s->shape[1], (long long)s->shape[0]);
     return inside;
 }
 
@@ -77,15 +80,17 @@ static bool take_mask(tmpy_picture *p, PyObject *mask, const char *name)
                      p->mask.kind == 'f' ? "float32" : "uint16");
         return false;
     }
-    if (p->mask.ndim != 2 || p->mask.shape[0] != p->samples.shape[0] || p->mask.shape[1] != p->samples.shape[1]) {
-        PyErr_Format(PyExc_ValueError, "%s must have its shape, (%lld, %lld)", of, (long long)p->samples.shape[0],
-                     (long long)p->samples.shape[1]);
+    if (p->mask.ndim != 2 || p->mask.shape[0] != p->samples.shape[0] ||
+        p->mask.shape[1] != p->samples.shape[1]) {
+        PyErr_Format(PyExc_ValueError, "%s must have its shape, (%lld, %lld)", of,
+                     (long long)p->samples.shape[0], (long long)p->samples.shape[1]);
         return false;
     }
     return true;
 }
 
-bool tmpy_picture_take(tmpy_picture *p, PyObject *array, PyObject *mask, PyObject *region, const char *name)
+bool tmpy_picture_take(tmpy_picture *p, PyObject *array, PyObject *mask, PyObject *region,
+                       const char *name)
 {
     long long at[4];
     tmpy_samples *s = &p->samples;
@@ -94,7 +99,9 @@ bool tmpy_picture_take(tmpy_picture *p, PyObject *array, PyObject *mask, PyObjec
         return false;
     if (s->kind == 'b') {
         PyErr_Format(PyExc_TypeError,
-                     "%s has samples of bool, not uint8, uint16 or float32; .astype('uint8') makes it a picture", name);
+                     "%s has samples of bool, not uint8, uint16 or float32; .astype('uint8') makes "
+                     "it a picture",
+                     name);
         return false;
     }
     if (mask != Py_None && !take_mask(p, mask, name))
@@ -114,7 +121,7 @@ bool tmpy_picture_take(tmpy_picture *p, PyObject *array, PyObject *mask, PyObjec
                           .width = s->shape[1],
                           .height = s->shape[0],
                           .stride = stride_of(s),
-                          .type = s->kind == 'f'      ? TM_SAMPLE_F32
+                          .type = s->kind == 'f'     ? TM_SAMPLE_F32
                                   : s->itemsize == 2 ? TM_SAMPLE_U16
                                                      : TM_SAMPLE_U8,
                           .channels = s->ndim == 3 ? (int)s->shape[2] : 1,

@@ -34,8 +34,7 @@ PyObject *tmpy_fail_picture(tmpy_state *state, const char *reason);
 /* Memory that Python sees: rows packed, one type of elements, by the buffer protocol,
  * __array_interface__ and DLPack. */
 typedef struct tmpy_array {
-    PyObject_HEAD
-    void *data; /* malloc's */
+    PyObject_HEAD void *data; /* malloc's */
     int ndim;
     char kind; /* 'u', 'i' or 'f', as in __array_interface__ */
     int itemsize;
@@ -72,8 +71,8 @@ typedef struct tmpy_picture {
     int64_t x, y; /* where the region begins */
 } tmpy_picture;
 
-/* Takes an array, and a mask of the same size or None. region: None, or (x, y, width, height) in the
- * picture. name: as messages name it, "the frame". Samples are copied only where the library
+/* Takes an array, and a mask of the same size or None. region: None, or (x, y, width, height) in
+ * the picture. name: as messages name it, "the frame". Samples are copied only where the library
  * cannot step over them. False: an exception is set. */
 bool tmpy_picture_take(tmpy_picture *picture, PyObject *array, PyObject *mask, PyObject *region,
                        const char *name);
@@ -85,16 +84,14 @@ void tmpy_samples_drop(tmpy_samples *samples);
 
 /* A matcher, which calls use one after the other. */
 typedef struct tmpy_engine {
-    PyObject_HEAD
-    tm_matcher *matcher;
+    PyObject_HEAD tm_matcher *matcher;
     tm_settings settings;
     pthread_mutex_t lock; /* never waited for with the GIL held */
 } tmpy_engine;
 
 typedef struct tmpy_template {
-    PyObject_HEAD
-    tmpy_engine *engine;
-    tm_template *plain;       /* or */
+    PyObject_HEAD tmpy_engine *engine;
+    tm_template *plain; /* or */
     tm_posed_template *posed;
     int64_t width, height;
 } tmpy_template;

@@ -12,8 +12,9 @@ Scores are those of the program and of the C library, bit by bit. docs/guide/fro
 
 from ._arrays import ArrayLike, Picture, ScoreMap
 from ._files import Device, FileResult, devices, draw, files, read, write
+from ._functions import match, score_map
 from ._match import Match
-from ._matcher import Matcher, Report, match, score_map
+from ._matcher import Matcher, Report
 from ._tmatch import Error, InputError
 from ._tmatch import version as __version__
 

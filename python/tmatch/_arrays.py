@@ -18,19 +18,20 @@ if TYPE_CHECKING:
         @property
         def __array_interface__(self) -> Any: ...
 
-
     ArrayLike: TypeAlias = Union[Buffer, _HasDLPack, _HasArrayInterface]
 else:
     ArrayLike = Any
 
 
 class Picture(_tmatch.Array):
-    """A picture that tmatch.read or tmatch.draw made: (height, width), or (height, width, 3) for red, green and
-    blue. numpy.asarray(picture) makes an array of it without a copy; it has an `__array_interface__` and DLPack too.
+    """A picture that tmatch.read or tmatch.draw made.
 
-    mask     where the file is transparent: a Picture of 0 (transparent) and other values, or None. As a template, the
-             picture is matched with it.
-    format   'PNG', 'JPEG' …, or '' for a drawing
+    Its shape is (height, width), or (height, width, 3) for red, green and blue.
+    numpy.asarray(picture) makes an array of it without a copy; it has DLPack as well.
+
+    mask     where the file is transparent, a Picture that is 0 there, or None; the picture is
+             matched with it where it is a template
+    format   'PNG', 'JPEG' and so on; '' for a drawing
     """
 
     __slots__ = ("mask", "format")
@@ -42,13 +43,16 @@ class Picture(_tmatch.Array):
 
 
 class ScoreMap(_tmatch.Array):
-    """The score of every position: element [y, x] is the score with the template's top-left corner at
-    (x + origin[0], y + origin[1]) in the frame. numpy.asarray(map) makes an array of it without a copy.
+    """The score of every position.
+
+    Element [y, x] is the score where the template's top-left corner lies at
+    (x + origin[0], y + origin[1]) in the frame. numpy.asarray(map) makes an array of it without
+    a copy; it has DLPack as well.
 
     dtype    'float32', or 'int64' for the metrics 'ccorr' and 'sqdiff' of integer samples
     origin   (0, 0) unless the domain is 'same' or 'full', or there is a region
     best     the best match
-    skipped  the value of positions where frame_mask forbids to match: worse than every score
+    skipped  what stands where frame_mask forbids a match: worse than every score
     """
 
     __slots__ = ("origin", "best", "skipped")

@@ -16,20 +16,21 @@ from typing import Any, Generic, TypeAlias, Union, overload
 from . import _tmatch
 from ._arrays import ArrayLike, Picture
 from ._match import Match
-from ._matcher import Axis, Matcher, Region, Result
+from ._matcher import Matcher, Result
+from ._prepared import Axis, Region
 from ._settings import Algorithm, Domain, Metric, Search, Support
 
 Path: TypeAlias = Union[str, "os.PathLike[str]"]
 
 
 def read(path: Path, *, color: bool = False, page: int = 0, stored_orientation: bool = False) -> Picture:
-    """Reads a picture as the program does: PNG, JPEG, TIFF, BMP, WebP, PNM, Y4M, .npy or a matrix as text.
+    """Reads a picture as the program does: PNG, JPEG, TIFF, BMP, WebP, PNM, Y4M, .npy and text.
 
-    It is gray, of Rec. 601 luma, or with color=True of shape (height, width, 3): red, green, blue. Samples of 16 bits
-    and floats stay what they are. A file with transparency gives a mask, too. The picture is upright, as EXIF says,
-    unless stored_orientation is set. page: of a TIFF, from 0.
+    It is gray, Rec. 601 luma, or with color=True of shape (height, width, 3): red, green, blue.
+    Samples of 16 bits and floats stay what they are. Transparency becomes the picture's mask. It
+    is upright, as EXIF data say, unless stored_orientation is set. page: of a TIFF, from 0.
 
-    Raises OSError where the file cannot be read, tmatch.InputError where it is no picture.
+    Raises OSError where the file cannot be read, and tmatch.InputError where it is no picture.
     """
     with open(path, "rb") as file:
         data = file.read()
@@ -45,8 +46,13 @@ def read(path: Path, *, color: bool = False, page: int = 0, stored_orientation: 
 
 
 def write(path: Path, picture: ArrayLike) -> None:
-    """Writes a picture, gray or (height, width, 3) red, green, blue, as PNG or JPEG, by the path's ending. Samples of
-    16 bits stay in a PNG; floats are shown from black, the least, to white."""
+    """Writes a picture as PNG or JPEG, by the path's ending.
+
+    It is gray, (height, width), or red, green and blue, (height, width, 3). Samples of 16 bits
+    stay in a PNG; floats are shown from black, the least, to white.
+
+    Raises tmatch.InputError where it cannot be written.
+    """
     try:
         _tmatch.write(path, picture)
     except _tmatch.InputError as error:
@@ -67,11 +73,12 @@ def draw(
     *,
     names: Sequence[str] = (),
 ) -> Picture:
-    """Draws matches on a copy of the frame: a box with the score around each, turned where the match is.
+    """Draws matches on a copy of the frame: a box around each, turned where it is, and its score.
 
-    Returns a Picture of (height, width, 3) uint8: red, green, blue. With a path, as PNG or JPEG, it is written too.
-    matches: one match, a list, or a list for each template, which get colours of their own and, with their names, a
-    legend, for which the picture may become higher.
+    matches: one, a list, or a list for each template; these have colours of their own and, with
+    names, a legend, for which the picture may become higher. Returns a Picture of
+    (height, width, 3) uint8, red, green and blue, and writes it to the path, PNG or JPEG, if
+    there is one.
     """
     groups: list[Sequence[Match]]
     if isinstance(matches, Match):
@@ -81,7 +88,16 @@ def draw(
     else:
         groups = list(matches)  # type: ignore[arg-type]
     boxes = tuple(
-        (m.x, m.y, m.width, m.height, color, False, _label(m.score), tuple(v for corner in m.corners for v in corner))
+        (
+            m.x,
+            m.y,
+            m.width,
+            m.height,
+            color,
+            False,
+            _label(m.score),
+            tuple(v for corner in m.corners for v in corner),
+        )
         for color, group in enumerate(groups)
         for m in group
     )
@@ -95,8 +111,14 @@ def draw(
 
 @dataclass(frozen=True)
 class Device:
-    """kind is 'cpu' or 'cuda', index counts the devices of a kind, units are threads or multiprocessors, memory is in
-    bytes (0 for the CPU)."""
+    """Something to match on.
+
+    kind     'cpu' or 'cuda'
+    index    of the devices of its kind, from 0
+    units    threads, or multiprocessors
+    memory   bytes; 0 for the CPU
+    name, detail  the processor's or GPU's name, and what it can do
+    """
 
     kind: str
     index: int
@@ -113,8 +135,10 @@ def devices() -> list[Device]:
 
 @dataclass(frozen=True)
 class FileResult(Generic[Result]):
-    """What came of a file: its matches, or the error, None, that reading or matching it ended with. matches are those
-    of tmatch.match, and empty after an error."""
+    """What came of a file: its matches as of tmatch.match, or an error and none.
+
+    error is the exception that reading or matching the file ended with, or None.
+    """
 
     path: str
     matches: Result
@@ -235,14 +259,16 @@ def files(
 ) -> Iterator[Any]:
     """Matches many files, several at a time, and yields a FileResult for each, in their order.
 
-    frames: a folder, whose pictures are taken by name, or paths. template: an array, a path, or a list of these. The
-    other arguments are those of tmatch.match, and
+    frames: a folder, whose pictures are taken in the order of their names, or paths. template:
+    an array, a path, or a list of these. The other arguments are tmatch.match's, and
 
     color     match red, green and blue, not gray
-    workers   threads, each with a matcher and a file at a time; None: one a core
-    progress  a bar, where tqdm is installed; None: if standard error is a terminal
+    workers   threads, each with a matcher and a file at a time; None: as many as there are
+              cores, at most 4 where a GPU is used
+    progress  show a bar, if tqdm is installed; None: if standard error is a terminal
 
-    What cannot be read or matched is a result with its error. Raises at once what is wrong with the template.
+    A file that cannot be read or matched is a result with an error. What is wrong with the
+    template is raised at once.
     """
 
     def load(one: Any) -> Any:

@@ -22,19 +22,18 @@ class Match:
 
     Lengths are pixels of the frame, x to the right and y downwards, counted from 0.
 
-    x, y          the top-left corner of the box
-    width, height of the box: the template's size, or the least box that holds the turned template
-    score         1 is a copy by the metric "lcc"; what others mean stands in tmatch.match
-    margin        the best score elsewhere, overlapping neither this match nor a better one, if margin=True and
-                  there is one
-    dx, dy        from the position to the top of the surface fitted to the scores around it, at most half a pixel
-                  each, if subpixel=True
-    angle         degrees, counter-clockwise as seen, and
-    scale         1 is the template's own size, if poses were searched; with subpixel=True both are fitted
-    center        the template's centre in the frame, where a pixel's centre is a whole number; with subpixel=True
-                  it is fitted
-    corners       of the template in the frame: top left, top right, bottom right, bottom left; edges of pixels lie
-                  half a pixel beside their centres
+    x, y           the top-left corner of the match's box
+    width, height  of the box: the template's size, or the least box around the turned template
+    score          1 is a copy by the metric 'lcc'
+    margin         the best score of a place that overlaps neither this match nor a better one;
+                   None without margin=True, and where there is no such place
+    dx, dy         from the position to the top of the surface fitted to the scores around it, at
+                   most half a pixel; None without subpixel=True
+    angle, scale   degrees counter-clockwise, and 1 for the template's own size; fitted with
+                   subpixel=True, None where no poses were searched
+    center         of the template in the frame; the middle of a pixel is a whole number, and the
+                   centre is fitted with subpixel=True
+    corners        of the template in the frame: top left, top right, bottom right, bottom left
     """
 
     x: int
@@ -72,9 +71,16 @@ class Match:
     @property
     def slices(self) -> tuple[slice, slice]:
         """frame[match.slices] is what lies in the box, as far as the frame goes."""
-        return (slice(max(self.y, 0), max(self.y + self.height, 0)), slice(max(self.x, 0), max(self.x + self.width, 0)))
+        return (
+            slice(max(self.y, 0), max(self.y + self.height, 0)),
+            slice(max(self.x, 0), max(self.x + self.width, 0)),
+        )
 
     def __repr__(self) -> str:
         known = [(f.name, getattr(self, f.name)) for f in fields(self) if not f.name.startswith("_")]
-        texts = (f"{name}={_short(value) if name in ('score', 'margin') else repr(value)}" for name, value in known if value is not None)
+        texts = (
+            f"{name}={_short(value) if name in ('score', 'margin') else repr(value)}"
+            for name, value in known
+            if value is not None
+        )
         return f"Match({', '.join(texts)})"

@@ -39,7 +39,8 @@ def choose_device(device: str) -> tuple[int, int]:
         if kind == "cuda" and all(i.isdecimal() and int(i) < 64 for i in indices):
             return 2, sum({1 << int(i) for i in indices})
     raise ValueError(
-        f"device must be 'auto', 'cpu', 'cuda', or CUDA devices by number, such as 'cuda:0' or 'cuda:0,2', not {device!r}"
+        "device must be 'auto', 'cpu', 'cuda', or CUDA devices by number, such as 'cuda:0' or 'cuda:0,2', "
+        f"not {device!r}"
     )
 
 

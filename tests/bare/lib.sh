@@ -58,9 +58,9 @@ bare_root() { # FOLDER CACHE
         done
         # and how pip reaches its packages, with the certificates that this names
         if [ -f /etc/pip.conf ]; then
-            for file in /etc/pip.conf $(sed -n 's/^ *cert *= *//p' /etc/pip.conf); do
-                mkdir -p "$1$(dirname "$file")" && cp -L "$file" "$1$file"
-            done
+            sed 's,^ *cert *=.*,cert = /etc/pip.crt,' /etc/pip.conf >"$1/etc/pip.conf"
+            file=$(sed -n 's/^ *cert *= *//p' /etc/pip.conf)
+            [ -z "$file" ] || cp -L "$file" "$1/etc/pip.crt"
         fi
     )
 }

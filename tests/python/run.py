@@ -9,7 +9,9 @@ import os
 import sys
 
 if sys.argv[1:] == ["--not-built"]:
-    print("1..0 # SKIP the Python module needs Python 3.11 with its headers, libpng and libjpeg, and no sanitizer")
+    print(
+        "1..0 # SKIP the Python module needs Python 3.11 with its headers, libpng and libjpeg, and no sanitizer"
+    )
     sys.exit(0)
 try:
     import numpy  # noqa: F401
@@ -47,6 +49,8 @@ class Tap:
 tap = Tap()
 folder = os.path.dirname(os.path.abspath(__file__))
 arguments = sys.argv[1:] or [folder]
-pytest.main(["-p", "no:terminalreporter", "-p", "no:cacheprovider", f"--rootdir={folder}", *arguments], plugins=[tap])
+pytest.main(
+    ["-p", "no:terminalreporter", "-p", "no:cacheprovider", f"--rootdir={folder}", *arguments], plugins=[tap]
+)
 print(f"1..{tap.count}")
 sys.exit(tap.failures > 0 or tap.count == 0)

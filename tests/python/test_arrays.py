@@ -47,8 +47,12 @@ def test_layouts_of_masks(scene, rng):
     over = rng.integers(0, 50, frame.shape) > 0
     expected = np.asarray(tmatch.score_map(frame, template, mask=mask, frame_mask=over))
     for (name, m), (_, o) in zip(views(mask), views(over)):
-        assert np.array_equal(np.asarray(tmatch.score_map(frame, template, mask=m, frame_mask=o)), expected), name
-    assert np.array_equal(np.asarray(tmatch.score_map(frame, template, mask=mask * np.uint8(7), frame_mask=over)), expected)
+        assert np.array_equal(np.asarray(tmatch.score_map(frame, template, mask=m, frame_mask=o)), expected), (
+            name
+        )
+    assert np.array_equal(
+        np.asarray(tmatch.score_map(frame, template, mask=mask * np.uint8(7), frame_mask=over)), expected
+    )
 
 
 def test_single_rows_and_broadcasts():
@@ -95,7 +99,12 @@ def test_dlpack(scene, old):
 def test_capsules_of_a_map(scene):
     scores = tmatch.score_map(*scene)
     before = sys.getrefcount(scores)
-    for version, name in ((None, "dltensor"), ((0, 8), "dltensor"), ((1, 0), "dltensor_versioned"), ((2, 1), "dltensor_versioned")):
+    for version, name in (
+        (None, "dltensor"),
+        ((0, 8), "dltensor"),
+        ((1, 0), "dltensor_versioned"),
+        ((2, 1), "dltensor_versioned"),
+    ):
         capsule = scores.__dlpack__(max_version=version)
         assert f'"{name}"' in repr(capsule)
         assert sys.getrefcount(scores) == before + 1
@@ -149,7 +158,10 @@ def test_pillow(data):
             tmatch.match(color.convert("P"), color)
         with pytest.raises(TypeError, match="samples of int32"):
             tmatch.match(picture.convert("I"), picture)
-        assert np.array_equal(np.asarray(Image.fromarray(np.asarray(tmatch.read(data / "astronaut.png", color=True)))), np.asarray(color))
+        assert np.array_equal(
+            np.asarray(Image.fromarray(np.asarray(tmatch.read(data / "astronaut.png", color=True)))),
+            np.asarray(color),
+        )
 
 
 def test_torch(scene):
@@ -195,7 +207,9 @@ class Cuda:
     __cuda_array_interface__ = {"shape": (4, 4)}
 
 
-@pytest.mark.parametrize("place", ["frame", "template", "template 0", "mask of the template", "mask of the frame"])
+@pytest.mark.parametrize(
+    "place", ["frame", "template", "template 0", "mask of the template", "mask of the frame"]
+)
 def test_refused(place):
     """Each array is refused by name wherever it stands, and no reference to any argument is kept."""
     template, frame = GOOD[:5, :5].copy(), GOOD.copy()

@@ -14,7 +14,10 @@ import tmatch
 
 
 def test_read(data):
-    gray, color = tmatch.read(data / "astronaut.png"), tmatch.read(os.fspath(data / "astronaut.png"), color=True)
+    gray, color = (
+        tmatch.read(data / "astronaut.png"),
+        tmatch.read(os.fspath(data / "astronaut.png"), color=True),
+    )
     assert (gray.shape, gray.dtype, gray.format, gray.mask) == ((512, 512), "uint8", "PNG", None)
     assert color.shape == (512, 512, 3) and repr(gray) == "<tmatch.Picture (512, 512) of uint8>"
     r, g, b = (np.asarray(color)[..., i].astype(float) for i in range(3))
@@ -66,7 +69,11 @@ def test_transparency_is_a_mask(tmp_path, rng):
     icon[:3] = 0
     Image.fromarray(icon).save(tmp_path / "icon.png")
     template = tmatch.read(tmp_path / "icon.png")
-    assert template.mask is not None and template.mask.shape == (10, 15) and not np.asarray(template.mask)[:3].any()
+    assert (
+        template.mask is not None
+        and template.mask.shape == (10, 15)
+        and not np.asarray(template.mask)[:3].any()
+    )
     (best,) = tmatch.match(frame, template)
     assert best.box == (15, 10, 15, 10) and best.score == 1
     assert tmatch.match(frame, template, mask=np.ones((10, 15), bool))[0].score < 1
@@ -84,7 +91,9 @@ def test_draw(data, tmp_path):
     color = tmatch.read(data / "astronaut.png", color=True)
     tmatch.draw(color, matches, tmp_path / "by-module.png")
     assert (tmp_path / "by-module.png").read_bytes() == (tmp_path / "by-program.png").read_bytes()
-    several = tmatch.draw(frame, [matches, tmatch.match(frame, np.asarray(frame)[:40, :40])], names=["patch", "corner"])
+    several = tmatch.draw(
+        frame, [matches, tmatch.match(frame, np.asarray(frame)[:40, :40])], names=["patch", "corner"]
+    )
     assert several.shape[0] >= 512
     assert np.array_equal(np.asarray(tmatch.draw(frame, []))[..., 0], np.asarray(frame))
     for kind in (np.uint16, np.float32):
@@ -104,7 +113,9 @@ def test_draw_turned(data, tmp_path):
 
 
 def program(data, *arguments):
-    return subprocess.run([sys.executable, "-m", "tmatch", *map(str, arguments)], check=True, capture_output=True, text=True)
+    return subprocess.run(
+        [sys.executable, "-m", "tmatch", *map(str, arguments)], check=True, capture_output=True, text=True
+    )
 
 
 def test_the_program(data):
@@ -121,7 +132,12 @@ def test_files(data, tmp_path):
     (tmp_path / "notes.txt").write_text("no picture")
     template = tmatch.read(data / "patch.jpg")
     results = list(tmatch.files(tmp_path, data / "patch.jpg", progress=False))
-    assert [os.path.basename(r.path) for r in results] == ["astronaut.png", "broken.png", "camera.png", "patch.jpg"]
+    assert [os.path.basename(r.path) for r in results] == [
+        "astronaut.png",
+        "broken.png",
+        "camera.png",
+        "patch.jpg",
+    ]
     for r in results:
         if "broken" in r.path:
             assert r.matches == [] and isinstance(r.error, tmatch.InputError)
@@ -133,7 +149,9 @@ def test_files(data, tmp_path):
     assert isinstance(both[1].error, FileNotFoundError) and both[1].matches == [[], []]
     assert both[2].matches == [tmatch.match(tmatch.read(paths[2]), template)] * 2
     color = next(tmatch.files(tmp_path / "astronaut.png", data / "patch.jpg", color=True, progress=False))
-    assert color.matches == tmatch.match(tmatch.read(paths[2], color=True), tmatch.read(data / "patch.jpg", color=True))
+    assert color.matches == tmatch.match(
+        tmatch.read(paths[2], color=True), tmatch.read(data / "patch.jpg", color=True)
+    )
 
 
 def test_files_fail_at_once(data, tmp_path):
@@ -168,7 +186,9 @@ def test_example(data, tmp_path):
     example = data.parent / "examples" / "find.py"
     if not example.exists():
         pytest.skip("the examples are not here")
-    printed = subprocess.run([sys.executable, example], check=True, capture_output=True, text=True, cwd=tmp_path).stdout
+    printed = subprocess.run(
+        [sys.executable, example], check=True, capture_output=True, text=True, cwd=tmp_path
+    ).stdout
     assert printed == "x=300 y=200 score=1\n"
 
 

@@ -29,7 +29,10 @@ def test_match_is_a_value(scene):
         a.x = 3
 
 
-@pytest.mark.parametrize("score, text", [(0.5, "0.5"), (np.float32(0.9919919), "0.9919919"), (-1e-8, "-1e-08"), (123456789.0, "123456789")])
+@pytest.mark.parametrize(
+    "score, text",
+    [(0.5, "0.5"), (np.float32(0.9919919), "0.9919919"), (-1e-8, "-1e-08"), (123456789.0, "123456789")],
+)
 def test_repr_of_scores(score, text):
     assert f"score={text})" in repr(tmatch.Match(0, 0, 1, 1, float(score)))
 
@@ -145,7 +148,9 @@ def test_metrics(scene, metric):
     assert (best.x, best.y, best.score) == (x, y, scores[y, x])
     if metric in ("ccorr", "sqdiff"):
         window = frame[y : y + 8, x : x + 10].astype(int)
-        expected = (window * template).sum() if metric == "ccorr" else ((window - template.astype(int)) ** 2).sum()
+        expected = (
+            (window * template).sum() if metric == "ccorr" else ((window - template.astype(int)) ** 2).sum()
+        )
         assert scores.dtype == np.int64 and best.score == expected
 
 
@@ -162,7 +167,9 @@ def test_score_map(scene, algorithm, domain, shape):
     y, x = np.unravel_index(a.argmax(), a.shape)
     assert (x + scores.origin[0], y + scores.origin[1], a[y, x]) == (21, 13, 1)
     assert scores.best == tmatch.match(frame, template, domain=domain)[0]
-    assert np.array_equal(a, np.asarray(tmatch.score_map(frame, template, domain=domain, algorithm="reference")))
+    assert np.array_equal(
+        a, np.asarray(tmatch.score_map(frame, template, domain=domain, algorithm="reference"))
+    )
 
 
 def test_skipped_positions(scene):

@@ -21,7 +21,9 @@ def test_stream_of_frames(rng):
             frame[y : y + 9, x : x + 12] = template
             assert matcher.match(frame) == tmatch.match(frame, template)
             assert matcher.match(frame)[0].box == (x, y, 12, 9)
-            assert np.array_equal(np.asarray(matcher.score_map(frame)), np.asarray(tmatch.score_map(frame, template)))
+            assert np.array_equal(
+                np.asarray(matcher.score_map(frame)), np.asarray(tmatch.score_map(frame, template))
+            )
         report = matcher.report
     assert (report.device, report.search in ("exhaustive", "certified")) == ("cpu", True)
     assert report.algorithm and report.plan and 0 < report.scored <= 1 and report.milliseconds >= 0
@@ -52,7 +54,9 @@ def test_poses(data):
     matcher = tmatch.Matcher(template, angle=(0, 360, 45), scale=(0.9, 1.1, 0.1), support="full")
     assert matcher.poses == ((0, 360, 45), (0.9, 1.1, 0.1), "full", 8 * 3)
     frame = tmatch.read(data / "parts.jpg")
-    assert matcher.match(frame) == tmatch.match(frame, template, angle=(0, 360, 45), scale=(0.9, 1.1, 0.1), support="full")
+    assert matcher.match(frame) == tmatch.match(
+        frame, template, angle=(0, 360, 45), scale=(0.9, 1.1, 0.1), support="full"
+    )
     assert tmatch.Matcher(template).poses is None
     with pytest.raises(TypeError):
         matcher.score_map(frame)

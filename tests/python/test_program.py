@@ -25,13 +25,22 @@ def smooth(rng, shape):
 
 def draw_options(rng):
     """Arguments of the program and the same of the module."""
-    metric = str(rng.choice(["lcc", "lcc", "lcc", "ccorr", "ccorr_normed", "ccoeff", "sqdiff", "sqdiff_normed"]))
+    metric = str(
+        rng.choice(["lcc", "lcc", "lcc", "ccorr", "ccorr_normed", "ccoeff", "sqdiff", "sqdiff_normed"])
+    )
     domain = str(rng.choice(["valid", "valid", "same", "full"]))
     program = ["--metric", metric, "--domain", domain]
     module = {"metric": metric, "domain": domain, "margin": True}
     if rng.random() < 0.5:
         n, overlap = int(rng.integers(1, 6)), float(rng.choice([0, 0.3, 1]))
-        least = {"lcc": 0.2, "ccorr_normed": 0.5, "sqdiff_normed": 0.9, "ccorr": 1000, "ccoeff": 10, "sqdiff": 1e9}[metric]
+        least = {
+            "lcc": 0.2,
+            "ccorr_normed": 0.5,
+            "sqdiff_normed": 0.9,
+            "ccorr": 1000,
+            "ccoeff": 10,
+            "sqdiff": 1e9,
+        }[metric]
         program += ["-n", str(n), "--overlap", str(overlap), "--min-score", str(least)]
         module |= {"n": n, "overlap": overlap, "min_score": least}
     if metric == "lcc" and domain == "valid" and rng.random() < 0.15:

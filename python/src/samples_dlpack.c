@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+#include "dlpack.h"
+#include "samples.h"
+
+static bool take_tensor(tmpy_samples *s, const dl_tensor *t, const char *name)
+{
+    static const char kinds[] = {
+        [DL_INT] = 'i', [DL_UINT] = 'u', [DL_FLOAT] = 'f', [DL_COMPLEX] = 'c', [DL_BOOL] = 'b'};
+    const int bytes = t->dtype.lanes == 1 ? t->dtype.bits / 8 : 0;
+    const tmpy_description d = {
+        .ndim = t->ndim,
+        .shape = t->shape,
+        .strides = t->strides,
+        .unit = bytes,
+        .bytes = bytes,
+        .kind = t->dtype.code < sizeof kinds && kinds[t->dtype.code] ? kinds[t->dtype.code] : '?'};
+    if (t->device.type != DL_CPU && t->device.type != DL_CUDA_HOST &&
+        t->device.type != DL_ROCM_HOST)
+        return tmpy_refuse_device(name);
+    return tmpy_describe(s, (char *)t->data + t->byte_offset, &d, name);
+}
+
+static void give_back(void *managed)
+{
+    dl_managed *m = managed;
+    if (m->deleter)
+        m->deleter(m);
+}
+
+static void give_back_versioned(void *managed)
+{
+    dl_managed_versioned *m = managed;
+    if (m->deleter)
+        m->deleter(m);
+}
+
+/* A capsule under another name is one whose tensor has been taken over. */
+static bool take_capsule(tmpy_samples *s, PyObject *capsule, const char *name)
+{
+    if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
+        dl_managed_versioned *m = PyCapsule_GetPointer(capsule, "dltensor_versioned");
+        if (PyCapsule_SetName(capsule, "used_dltensor_versioned") != 0)
+            return false;
+        s->managed = m;
+        s->give_back = give_back_versioned;
+        if (m->version.major == 1)
+            return take_tensor(s, &m->tensor, name);
+        PyErr_Format(PyExc_TypeError, "%s comes by DLPack %u, and version 1 is understood", name,
+                     m->version.major);
+        return false;
+    }
+    dl_managed *m = PyCapsule_GetPointer(capsule, "dltensor");
+    if (!m || PyCapsule_SetName(capsule, "used_dltensor") != 0)
+        return false;
+    s->managed = m;
+    s->give_back = give_back;
+    return take_tensor(s, &m->tensor, name);
+}
+
+/* Calls __dlpack__ as DLPack 1.0 does, or as before it where the array does not know that. */
+static PyObject *ask_for_capsule(PyObject *array)
+{
+    PyObject *capsule = NULL;
+    PyObject *method = PyObject_GetAttrString(array, "__dlpack__");
+    PyObject *nothing = PyTuple_New(0), *keywords = Py_BuildValue("{s(ii)}", "max_version", 1, 0);
+    if (method && nothing && keywords)
+        capsule = PyObject_Call(method, nothing, keywords);
+    if (!capsule && method && nothing && PyErr_ExceptionMatches(PyExc_TypeError)) {
+        PyErr_Clear();
+        capsule = PyObject_CallNoArgs(method);
+    }
+    Py_XDECREF(keywords);
+    Py_XDECREF(nothing);
+    Py_XDECREF(method);
+    return capsule;
+}
+
+bool tmpy_take_dlpack(tmpy_samples *s, PyObject *array, const char *name)
+{
+    PyObject *device = PyObject_CallMethod(array, "__dlpack_device__", NULL);
+    int type = 0, id = 0;
+    const bool known =
+        device && PyTuple_Check(device) && PyArg_ParseTuple(device, "ii", &type, &id);
+    Py_XDECREF(device);
+    if (!known) {
+        if (!PyErr_Occurred())
+            PyErr_Format(PyExc_TypeError, "__dlpack_device__ of %s does not return a tuple", name);
+        return false;
+    }
+    if (type != DL_CPU && type != DL_CUDA_HOST && type != DL_ROCM_HOST)
+        return tmpy_refuse_device(name);
+    PyObject *capsule = ask_for_capsule(array);
+    const bool taken = capsule && take_capsule(s, capsule, name);
+    Py_XDECREF(capsule);
+    return taken;
+}

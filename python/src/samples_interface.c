@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+#include "samples.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Reads a tuple of integers into to. Returns how many, or -1. */
+static int read_integers(PyObject *tuple, int64_t to[PyBUF_MAX_NDIM])
+{
+    const Py_ssize_t count = tuple && PyTuple_Check(tuple) ? PyTuple_Size(tuple) : -1;
+    if (count > PyBUF_MAX_NDIM)
+        return -1;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        to[i] = PyLong_AsLongLong(PyTuple_GetItem(tuple, i));
+        if (to[i] == -1 && PyErr_Occurred())
+            return -1;
+    }
+    return (int)count;
+}
+
+/* The interface's data are a buffer, or a tuple of an address and whether it is read-only. */
+static void *find_data(tmpy_samples *s, PyObject *interface)
+{
+    PyObject *data = PyDict_GetItemString(interface, "data");
+    if (data && PyTuple_Check(data) && PyTuple_Size(data) == 2) {
+        void *address = PyLong_AsVoidPtr(PyTuple_GetItem(data, 0));
+        if (PyErr_Occurred())
+            return NULL;
+        return address;
+    }
+    if (!data || PyObject_GetBuffer(data, &s->view, PyBUF_SIMPLE) != 0)
+        return NULL;
+    return s->view.buf;
+}
+
+/* Whether packed samples lie in the buffer. */
+static bool is_enough(const tmpy_samples *s, const tmpy_description *d)
+{
+    int64_t size = d->bytes;
+    for (int i = 0; i < d->ndim; i++)
+        if (d->shape[i] > 0 && size <= INT64_MAX / d->shape[i])
+            size *= d->shape[i];
+    return !s->view.obj || (!d->strides && size <= s->view.len);
+}
+
+static bool take_dictionary(tmpy_samples *s, PyObject *interface, const char *name)
+{
+    int64_t shape[PyBUF_MAX_NDIM], strides[PyBUF_MAX_NDIM];
+    tmpy_description d = {.shape = shape, .unit = 1, .kind = '?'};
+    PyObject *type = NULL, *steps = NULL;
+    const char *text = NULL;
+    void *data = NULL;
+
+    Py_INCREF(interface);
+    s->owner = interface; /* may hold the samples; the array outlives the call in any case */
+    if (PyDict_Check(interface)) {
+        type = PyDict_GetItemString(interface, "typestr");
+        steps = PyDict_GetItemString(interface, "strides");
+        d.ndim = read_integers(PyDict_GetItemString(interface, "shape"), shape);
+        data = find_data(s, interface);
+        text = type && PyUnicode_Check(type) ? PyUnicode_AsUTF8AndSize(type, NULL) : NULL;
+    }
+    if (data && text && strlen(text) > 2 && d.ndim >= 0 &&
+        (!steps || steps == Py_None || read_integers(steps, strides) == d.ndim)) {
+        d.strides = steps && steps != Py_None ? strides : NULL;
+        d.kind = text[1];
+        d.bytes = atoi(text + 2);
+        d.swapped = tmpy_is_swapped(text[0], d.bytes);
+        if (is_enough(s, &d))
+            return tmpy_describe(s, data, &d, name);
+    }
+    if (!PyErr_Occurred())
+        PyErr_Format(PyExc_TypeError, "the __array_interface__ of %s is damaged", name);
+    return false;
+}
+
+/* Pillow's pictures with a palette hand out its indices, which are no brightness. */
+static bool has_palette(PyObject *array)
+{
+    PyObject *mode = PyObject_GetAttrString(array, "mode");
+    const char *text = mode && PyUnicode_Check(mode) ? PyUnicode_AsUTF8AndSize(mode, NULL) : NULL;
+    const bool palette = text && text[0] == 'P';
+    PyErr_Clear();
+    Py_XDECREF(mode);
+    return palette;
+}
+
+bool tmpy_take_interface(tmpy_samples *s, PyObject *array, const char *name)
+{
+    if (has_palette(array)) {
+        PyErr_Format(PyExc_ValueError,
+                     "%s has a palette: .convert('L') or .convert('RGB') makes it a picture", name);
+        return false;
+    }
+    PyObject *interface = PyObject_GetAttrString(array, "__array_interface__");
+    const bool taken = interface && take_dictionary(s, interface, name);
+    Py_XDECREF(interface);
+    return taken;
+}
