@@ -50,8 +50,11 @@ PyObject *tmpy_engine_new(PyObject *module, PyObject *args)
         Py_DECREF((PyObject *)engine);
         return NULL;
     }
-    Py_BEGIN_ALLOW_THREADS status = tm_matcher_create(&engine->matcher, s);
-    Py_END_ALLOW_THREADS if (status == TM_OK) return (PyObject *)engine;
+    PyThreadState *gil = PyEval_SaveThread();
+    status = tm_matcher_create(&engine->matcher, s);
+    PyEval_RestoreThread(gil);
+    if (status == TM_OK)
+        return (PyObject *)engine;
     tmpy_engine_said(engine, status, &said);
     Py_DECREF((PyObject *)engine);
     return tmpy_fail(state, said.status, said.text);
@@ -62,8 +65,10 @@ static void engine_dealloc(PyObject *self)
     PyTypeObject *type = Py_TYPE(self);
     tmpy_engine *engine = (tmpy_engine *)self;
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
-    Py_BEGIN_ALLOW_THREADS tm_matcher_destroy(&engine->matcher);
-    Py_END_ALLOW_THREADS pthread_mutex_destroy(&engine->lock);
+    PyThreadState *gil = PyEval_SaveThread();
+    tm_matcher_destroy(&engine->matcher);
+    PyEval_RestoreThread(gil);
+    pthread_mutex_destroy(&engine->lock);
     release(self);
     Py_DECREF(type);
 }
@@ -78,7 +83,8 @@ PyObject *tmpy_engine_report(PyObject *module, PyObject *args)
         return NULL;
     double scored = 0;
     tm_times times = {0};
-    Py_BEGIN_ALLOW_THREADS pthread_mutex_lock(&engine->lock);
+    PyThreadState *gil = PyEval_SaveThread();
+    pthread_mutex_lock(&engine->lock);
     PyOS_snprintf(device, sizeof device, "%s", tm_matcher_device(engine->matcher));
     PyOS_snprintf(algorithm, sizeof algorithm, "%s", tm_matcher_algorithm(engine->matcher));
     PyOS_snprintf(strategy, sizeof strategy, "%s", tm_matcher_strategy(engine->matcher));
@@ -86,8 +92,8 @@ PyObject *tmpy_engine_report(PyObject *module, PyObject *args)
     scored = tm_matcher_scored(engine->matcher);
     times = tm_matcher_times(engine->matcher);
     pthread_mutex_unlock(&engine->lock);
-    Py_END_ALLOW_THREADS return Py_BuildValue("ssssdd", device, algorithm, strategy, plan, scored,
-                                              times.total);
+    PyEval_RestoreThread(gil);
+    return Py_BuildValue("ssssdd", device, algorithm, strategy, plan, scored, times.total);
 }
 
 static bool read_axis(PyObject *axis, const char *name, double *from, double *to, double *step)
@@ -126,14 +132,17 @@ PyObject *tmpy_template_new(PyObject *module, PyObject *args)
         tmpl->engine = (tmpy_engine *)Py_NewRef((PyObject *)engine);
         tmpl->width = picture.image.width;
         tmpl->height = picture.image.height;
-        Py_BEGIN_ALLOW_THREADS pthread_mutex_lock(&engine->lock);
+        PyThreadState *gil = PyEval_SaveThread();
+        pthread_mutex_lock(&engine->lock);
         const tm_status status =
             angles ? tm_posed_template_create(&tmpl->posed, engine->matcher, &picture.image, &grid)
                    : tm_template_create(&tmpl->plain, engine->matcher, &picture.image);
         if (status != TM_OK)
             tmpy_engine_said(engine, status, &said);
         pthread_mutex_unlock(&engine->lock);
-        Py_END_ALLOW_THREADS if (said.status != TM_OK) tmpy_fail(state, said.status, said.text);
+        PyEval_RestoreThread(gil);
+        if (said.status != TM_OK)
+            tmpy_fail(state, said.status, said.text);
     }
     tmpy_picture_drop(&picture);
     if (!PyErr_Occurred())
@@ -164,11 +173,12 @@ static void template_dealloc(PyObject *self)
     tmpy_template *tmpl = (tmpy_template *)self;
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
     if (tmpl->engine) {
-        Py_BEGIN_ALLOW_THREADS pthread_mutex_lock(&tmpl->engine->lock);
+        PyThreadState *gil = PyEval_SaveThread();
+        pthread_mutex_lock(&tmpl->engine->lock);
         tm_template_destroy(&tmpl->plain);
         tm_posed_template_destroy(&tmpl->posed);
         pthread_mutex_unlock(&tmpl->engine->lock);
-        Py_END_ALLOW_THREADS
+        PyEval_RestoreThread(gil);
     }
     Py_XDECREF((PyObject *)tmpl->engine);
     release(self);

@@ -47,14 +47,16 @@ PyObject *tmpy_decode(PyObject *module, PyObject *args)
                                 .alpha = true,
                                 .floats = IO_FLOATS_KEPT,
                                 .stored_orientation = stored};
-    Py_BEGIN_ALLOW_THREADS const int64_t pages = io_count_pages(&source);
+    PyThreadState *gil = PyEval_SaveThread();
+    const int64_t pages = io_count_pages(&source);
     if (page < 0 || (page > 0 && page >= pages))
         PyOS_snprintf(error.reason, sizeof error.reason,
                       "the file has %lld page%s, not page %lld (counted from 0)", (long long)pages,
                       pages == 1 ? "" : "s", page);
     else
         good = io_decode_as(&source, &request, &(io_limits){0}, &picture, &error);
-    Py_END_ALLOW_THREADS PyBuffer_Release(&bytes);
+    PyEval_RestoreThread(gil);
+    PyBuffer_Release(&bytes);
     if (!good)
         return tmpy_fail_picture(state, error.reason);
     PyObject *array = array_of(state, subclass, &picture);
@@ -157,15 +159,15 @@ PyObject *tmpy_draw(PyObject *module, PyObject *args)
     if (read_boxes(&d, boxes, names, turned) &&
         tmpy_picture_take(&picture, frame, Py_None, Py_None, "the frame") &&
         takes_channels(&picture.image)) {
-        Py_BEGIN_ALLOW_THREADS PyOS_snprintf(error.reason, sizeof error.reason, "%s",
-                                             tm_strerror(TM_ERR_MEMORY));
+        PyThreadState *gil = PyEval_SaveThread();
+        PyOS_snprintf(error.reason, sizeof error.reason, "%s", tm_strerror(TM_ERR_MEMORY));
         good = copy_picture(&picture.image, 3, &canvas);
         if (good) {
             io_show(&canvas);
             good = io_draw_matches(&canvas, &d.drawing, &error);
         }
-        Py_END_ALLOW_THREADS result =
-            good ? array_of(state, subclass, &canvas) : tmpy_fail_picture(state, error.reason);
+        PyEval_RestoreThread(gil);
+        result = good ? array_of(state, subclass, &canvas) : tmpy_fail_picture(state, error.reason);
     }
     io_picture_free(&canvas);
     tmpy_picture_drop(&picture);
@@ -190,14 +192,16 @@ PyObject *tmpy_write(PyObject *module, PyObject *args)
     const char *name = PyBytes_AsString(path);
     if (tmpy_picture_take(&picture, array, Py_None, Py_None, "the picture") &&
         takes_channels(&picture.image)) {
-        Py_BEGIN_ALLOW_THREADS PyOS_snprintf(error.reason, sizeof error.reason, "%s",
-                                             tm_strerror(TM_ERR_MEMORY));
+        PyThreadState *gil = PyEval_SaveThread();
+        PyOS_snprintf(error.reason, sizeof error.reason, "%s", tm_strerror(TM_ERR_MEMORY));
         good = io_can_write(name, &error) &&
                copy_picture(&picture.image, picture.image.channels == 1 ? 1 : 3, &copy);
         if (good && copy.bits == 32)
             io_show(&copy);
         good = good && io_write_picture(name, &copy, &error);
-        Py_END_ALLOW_THREADS if (!good) tmpy_fail_picture(state, error.reason);
+        PyEval_RestoreThread(gil);
+        if (!good)
+            tmpy_fail_picture(state, error.reason);
     }
     io_picture_free(&copy);
     tmpy_picture_drop(&picture);

@@ -187,8 +187,10 @@ PyObject *tmpy_match(PyObject *module, PyObject *args)
                  !(overlap >= 0 && overlap <= 1) || peaks < 1;
     if (take_templates(&c, state, templates) &&
         tmpy_picture_take(&c.frame, frame, mask, region, "the frame")) {
-        Py_BEGIN_ALLOW_THREADS run(&c);
-        Py_END_ALLOW_THREADS results =
+        PyThreadState *gil = PyEval_SaveThread();
+        run(&c);
+        PyEval_RestoreThread(gil);
+        results =
             c.said.status == TM_OK ? results_of(&c) : tmpy_fail(state, c.said.status, c.said.text);
     }
     drop(&c);
@@ -251,8 +253,9 @@ PyObject *tmpy_score_map(PyObject *module, PyObject *args)
         c.said.status = map_memory(&c);
         PyOS_snprintf(c.said.text, sizeof c.said.text, "%s", tm_strerror(c.said.status));
         if (c.said.status == TM_OK) {
-            Py_BEGIN_ALLOW_THREADS make_map(&c);
-            Py_END_ALLOW_THREADS
+            PyThreadState *gil = PyEval_SaveThread();
+            make_map(&c);
+            PyEval_RestoreThread(gil);
         }
         if (c.said.status == TM_OK) {
             PyObject *map =

@@ -58,8 +58,10 @@ PyObject *tmpy_devices(PyObject *module, PyObject *args)
     (void)args;
     if (!devices)
         return PyErr_NoMemory();
-    Py_BEGIN_ALLOW_THREADS status = tm_list_devices(devices, MOST, &count, why, sizeof why);
-    Py_END_ALLOW_THREADS PyObject *list =
+    PyThreadState *gil = PyEval_SaveThread();
+    status = tm_list_devices(devices, MOST, &count, why, sizeof why);
+    PyEval_RestoreThread(gil);
+    PyObject *list =
         status == TM_OK ? PyList_New(0) : tmpy_fail(state, status, tm_strerror(status));
     for (size_t i = 0; i < count && i < MOST && list; i++) {
         const tm_device_info *d = &devices[i];

@@ -17,23 +17,38 @@ static bool lies_well(const tmpy_samples *s)
            (uintptr_t)s->data % (uintptr_t)s->itemsize == 0;
 }
 
+/* Copies count samples of size bytes, which lie so many bytes apart; memcpy of a known size is a
+ * move. */
+static void gather(char *to, ptrdiff_t to_step, const char *from, ptrdiff_t from_step,
+                   int64_t count, size_t size)
+{
+    for (int64_t i = 0; size == 1 && i < count; i++)
+        to[i * to_step] = from[i * from_step];
+    for (int64_t i = 0; size == 2 && i < count; i++)
+        memcpy(to + i * to_step, from + i * from_step, 2);
+    for (int64_t i = 0; size == 4 && i < count; i++)
+        memcpy(to + i * to_step, from + i * from_step, 4);
+}
+
 static bool pack(tmpy_samples *s)
 {
     const int64_t channels = s->ndim == 3 ? s->shape[2] : 1;
-    const size_t size = (size_t)s->itemsize, row = (size_t)(s->shape[1] * channels) * size;
-    char *to = s->copy = malloc(row * (size_t)s->shape[0]);
-    if (!to) {
+    const size_t size = (size_t)s->itemsize;
+    size_t row, whole; /* broadcast arrays may be larger than all memory */
+    if (__builtin_mul_overflow((size_t)(s->shape[1] * channels), size, &row) ||
+        __builtin_mul_overflow(row, (size_t)s->shape[0], &whole) || !(s->copy = malloc(whole))) {
         PyErr_NoMemory();
         return false;
     }
-    Py_BEGIN_ALLOW_THREADS for (int64_t y = 0; y < s->shape[0];
-                                y++) for (int64_t x = 0; x < s->shape[1];
-                                          x++) for (int64_t c = 0; c < channels; c++, to += size)
-        memcpy(to,
-               s->data + y * s->strides[0] + x * s->strides[1] +
-                   (s->ndim == 3 ? c * s->strides[2] : 0),
-               size);
-    Py_END_ALLOW_THREADS s->data = s->copy;
+    PyThreadState *gil = PyEval_SaveThread();
+    for (int64_t y = 0; y < s->shape[0]; y++)
+        for (int64_t c = 0; c < channels; c++)
+            gather((char *)s->copy + (size_t)y * row + (size_t)c * size,
+                   (ptrdiff_t)(size * (size_t)channels),
+                   s->data + y * s->strides[0] + (s->ndim == 3 ? c * s->strides[2] : 0),
+                   s->strides[1], s->shape[1], size);
+    PyEval_RestoreThread(gil);
+    s->data = s->copy;
     s->strides[0] = (ptrdiff_t)row;
     return true;
 }

@@ -50,20 +50,19 @@ bool tmpy_describe(tmpy_samples *s, void *data, const tmpy_description *d, const
 {
     if (d->ndim < 2 || d->ndim > 3)
         return refuse_shape(d, name);
-    int64_t packed = d->bytes;
-    for (int i = d->ndim - 1; i >= 0; i--) {
-        if (d->shape[i] < 1 || d->shape[i] > INT32_MAX)
-            return refuse_shape(d, name);
-        s->shape[i] = d->shape[i];
-        s->strides[i] = d->strides ? (ptrdiff_t)(d->strides[i] * d->unit) : (ptrdiff_t)packed;
-        packed *= d->shape[i];
-    }
     const bool known = (d->kind == 'u' && (d->bytes == 1 || d->bytes == 2)) ||
                        (d->kind == 'f' && d->bytes == 4) || (d->kind == 'b' && d->bytes == 1);
     if (!known || d->swapped)
         return refuse_type(d, name);
-    if (d->ndim == 3 && d->shape[2] > TM_MAX_CHANNELS)
-        return refuse_shape(d, name);
+    for (int i = 0; i < d->ndim; i++)
+        if (d->shape[i] < 1 || d->shape[i] > (i == 2 ? TM_MAX_CHANNELS : INT32_MAX))
+            return refuse_shape(d, name);
+    int64_t packed = d->bytes;
+    for (int i = d->ndim - 1; i >= 0; i--) {
+        s->shape[i] = d->shape[i];
+        s->strides[i] = d->strides ? (ptrdiff_t)(d->strides[i] * d->unit) : (ptrdiff_t)packed;
+        packed *= d->shape[i];
+    }
     s->data = data;
     s->ndim = d->ndim;
     s->kind = d->kind;

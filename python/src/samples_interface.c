@@ -33,14 +33,16 @@ static void *find_data(tmpy_samples *s, PyObject *interface)
     return s->view.buf;
 }
 
-/* Whether packed samples lie in the buffer. */
+/* Whether packed samples lie in the buffer, where the data are one. */
 static bool is_enough(const tmpy_samples *s, const tmpy_description *d)
 {
     int64_t size = d->bytes;
+    if (!s->view.obj)
+        return true;
     for (int i = 0; i < d->ndim; i++)
-        if (d->shape[i] > 0 && size <= INT64_MAX / d->shape[i])
-            size *= d->shape[i];
-    return !s->view.obj || (!d->strides && size <= s->view.len);
+        if (d->shape[i] < 0 || __builtin_mul_overflow(size, d->shape[i], &size))
+            return false;
+    return !d->strides && size <= s->view.len;
 }
 
 static bool take_dictionary(tmpy_samples *s, PyObject *interface, const char *name)
@@ -57,7 +59,7 @@ static bool take_dictionary(tmpy_samples *s, PyObject *interface, const char *na
         type = PyDict_GetItemString(interface, "typestr");
         steps = PyDict_GetItemString(interface, "strides");
         d.ndim = read_integers(PyDict_GetItemString(interface, "shape"), shape);
-        data = find_data(s, interface);
+        data = d.ndim >= 0 ? find_data(s, interface) : NULL;
         text = type && PyUnicode_Check(type) ? PyUnicode_AsUTF8AndSize(type, NULL) : NULL;
     }
     if (data && text && strlen(text) > 2 && d.ndim >= 0 &&

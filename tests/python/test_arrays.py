@@ -135,6 +135,9 @@ def test_array_interface(scene):
     assert by_address.__array_interface__["strides"] == (64, -1)
     for broken in (
         InterfaceOnly(version=3, shape=(480, 640), typestr="|u1", data=frame.tobytes()),
+        InterfaceOnly(version=3, shape=(2**31 - 1, 2**31 - 1, 4), typestr="<f4", data=frame.tobytes()),
+        InterfaceOnly(version=3, shape=(48, "64"), typestr="|u1", data=frame.tobytes()),
+        InterfaceOnly(version=3, shape=frame.shape, strides=(64, 1), typestr="|u1", data=frame.tobytes()),
         InterfaceOnly(version=3, shape="no", typestr="|u1", data=frame.tobytes()),
         InterfaceOnly(version=3, shape=frame.shape, data=frame.tobytes()),
         InterfaceOnly(version=3, shape=frame.shape, typestr="|u1"),
@@ -142,6 +145,14 @@ def test_array_interface(scene):
     ):
         with pytest.raises((TypeError, ValueError)):
             tmatch.match(broken, template)
+
+
+def test_more_than_all_memory():
+    one, huge = np.ones(1, np.float32), 2**31 - 1
+    for shape, strides in (((huge, huge), (0, 0)), ((huge, huge, 4), (0, 0, 0))):
+        array = InterfaceOnly(version=3, shape=shape, strides=strides, typestr="<f4", data=(one.ctypes.data, True))
+        with pytest.raises(MemoryError):
+            tmatch.match(array, np.eye(3, dtype=np.float32))
 
 
 def test_pillow(data):
