@@ -36,7 +36,7 @@ PyObject *tmpy_decode(PyObject *module, PyObject *args)
     long long page;
     PyObject *subclass, *result = NULL;
     io_picture picture = {0};
-    io_error error = {""};
+    io_error error = {.reason = ""};
     bool good = false;
 
     if (!PyArg_ParseTuple(args, "y*pLpO", &bytes, &color, &page, &stored, &subclass))
@@ -150,7 +150,7 @@ PyObject *tmpy_draw(PyObject *module, PyObject *args)
     drawn d = {0};
     tmpy_picture picture = {0};
     io_picture canvas = {0};
-    io_error error = {""};
+    io_error error = {.reason = ""};
     bool good = false;
 
     if (!PyArg_ParseTuple(args, "OO!O!pO", &frame, &PyTuple_Type, &boxes, &PyTuple_Type, &names,
@@ -184,7 +184,7 @@ PyObject *tmpy_write(PyObject *module, PyObject *args)
     PyObject *path, *array;
     tmpy_picture picture = {0};
     io_picture copy = {0};
-    io_error error = {""};
+    io_error error = {.reason = ""};
     bool good = false;
 
     if (!PyArg_ParseTuple(args, "O&O", PyUnicode_FSConverter, &path, &array))

@@ -10,6 +10,7 @@
 #include "bench.h"
 #include "help.h"
 #include "info.h"
+#include "io/sandbox/sandbox.h"
 #include "message.h"
 #include "options.h"
 #include "signals.h"
@@ -64,6 +65,8 @@ int main(int argc, char **argv)
 {
     cli_options options;
 
+    if (io_sandbox_is_zygote(argc, argv))
+        return io_sandbox_main();
     if (!open_standard_files()) {
         message("/dev/null", "%s", strerror(errno));
         return CLI_FAILED;

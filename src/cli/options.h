@@ -50,6 +50,7 @@ typedef struct cli_options {
     int64_t max_pixels; /* 0: io_limits' default */
     int64_t max_memory; /* bytes; 0: no limit */
     double max_frame_ms; /* milliseconds; 0: no limit */
+    bool sandbox;
     bool color;
     int depth; /* 8, 16 or 32, floats; 0: as the files have it */
     bool ignore_orientation; /* the one that EXIF tells */

@@ -219,6 +219,7 @@ bool cli_options_set(cli_options *o, cli_option option, const char *text)
     case OPT_IN_FLIGHT: return parse_integer(row->name, text, 1, MAX_IN_FLIGHT, &o->in_flight);
     case OPT_MAX_MEMORY: return parse_bytes(row->name, text, &o->max_memory);
     case OPT_MAX_TIME_PER_FRAME: return parse_seconds(row->name, text, &o->max_frame_ms);
+    case OPT_SANDBOX: o->sandbox = true; return true;
     case OPT_MAX_GPU_MEMORY: return parse_bytes(row->name, text, &settings->device_memory);
     case OPT_BENCH: o->action = CLI_BENCH; return true;
     case OPT_VERIFY: o->verify = true; return true;

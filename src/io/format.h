@@ -89,6 +89,12 @@ void io_rows_spend(io_rows *rows, size_t begin, size_t end);
 bool io_map(io_source *source, int fd, size_t size);
 void io_unmap(const io_source *source);
 
+/* The descriptor of a mapped file, which stays the mapping's; -1: there is none. */
+int io_mapped_file(const io_source *source);
+
+/* Makes io_source_lost true, for who reads the file in another process. Only a mapped file can be lost. */
+void io_source_lose(const io_source *source);
+
 /* Writes the reason; always false, so that "return io_fail(...)" works. */
 bool io_fail(io_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

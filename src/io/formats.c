@@ -66,6 +66,10 @@ const char *io_library(int index)
     for (const io_format *const *format = io_formats; *format; format++)
         if ((*format)->library && index-- == 0)
             return (*format)->library;
+#ifdef TM_LIBSECCOMP_VERSION
+    if (index == 0)
+        return "libseccomp " TM_LIBSECCOMP_VERSION;
+#endif
     return NULL;
 }
 
@@ -98,6 +102,8 @@ bool io_decode_as(const io_source *source, const io_request *request, const io_l
 {
     if (source->size == 0)
         return io_fail(error, IO_EMPTY);
+    if (source->decoder)
+        return source->decoder->decode(source->decoder, source, request, limits, picture, error);
     const io_format *format = io_find_format(source->data, source->size);
     if (!format)
         return io_source_lost(source) ? io_fail(error, IO_LOST) : io_fail_unknown(error);

@@ -11,6 +11,7 @@
 
 typedef struct io_error {
     char reason[256];
+    bool passing; /* another try may go better; only io_decode_as and io_rows_open_as make it true */
 } io_error;
 
 /* Memory for samples other than malloc's. Called by any thread. */
@@ -50,6 +51,8 @@ static inline size_t io_picture_bytes(const io_picture *picture)
 
 void io_picture_free(io_picture *picture);
 
+struct io_decoder;
+
 /* A file's bytes, mapped or read; path "-" is standard input. */
 typedef struct io_source {
     const uint8_t *data;
@@ -60,6 +63,7 @@ typedef struct io_source {
     int64_t page;    /* which of the file's pictures is meant, from 0; set after opening */
     /* Decoding that is not done by then, in clock.h's milliseconds, fails; set after opening. 0: none. */
     double deadline;
+    struct io_decoder *decoder; /* who decodes it in this process's stead, or NULL; set after opening */
     void (*closed)(void *owner, size_t size); /* called when the source is closed; or NULL */
     void *owner;
 } io_source;
@@ -252,6 +256,15 @@ const char *io_rows_whole(const io_rows *rows);
 /* Decodes the next row, width * color bytes. A damaged file may fail at any row; what
  * io_decode refuses fails at the last one at the latest. */
 bool io_rows_read(io_rows *rows, uint8_t *to, io_error *error);
+
+/* Somebody else who does the work of io_decode_as and io_rows_open_as for sources that say so. Called by
+ * any thread. */
+typedef struct io_decoder {
+    bool (*decode)(struct io_decoder *decoder, const io_source *source, const io_request *request,
+                   const io_limits *limits, io_picture *picture, io_error *error);
+    bool (*rows_open)(struct io_decoder *decoder, io_rows **rows, io_source *source,
+                      const io_request *request, const io_limits *limits, io_error *error);
+} io_decoder;
 
 /* "WxH+X+Y" */
 typedef struct io_crop {

@@ -5,6 +5,7 @@
 #include "format.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -18,6 +19,7 @@ static struct slot {
     atomic_uintptr_t start; /* 0: the slot is free; set last */
     atomic_size_t size;
     atomic_bool lost;
+    int file; /* to map it elsewhere; or -1 */
 } slots[SLOTS];
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -55,7 +57,7 @@ static void catch(void)
     sigaction(SIGBUS, &action, NULL);
 }
 
-static int take_slot(const void *data, size_t size)
+static int take_slot(const void *data, size_t size, int fd)
 {
     int i = 0;
     pthread_mutex_lock(&lock);
@@ -64,6 +66,7 @@ static int take_slot(const void *data, size_t size)
     if (i < SLOTS) {
         slots[i].lost = false;
         slots[i].size = size;
+        slots[i].file = fcntl(fd, F_DUPFD_CLOEXEC, 0);
         slots[i].start = (uintptr_t)data;
     }
     pthread_mutex_unlock(&lock);
@@ -76,7 +79,7 @@ bool io_map(io_source *source, int fd, size_t size)
     void *data = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
     if (data == MAP_FAILED)
         return false;
-    const int slot = take_slot(data, size);
+    const int slot = take_slot(data, size, fd);
     if (slot < 0) {
         munmap(data, size);
         return false;
@@ -87,6 +90,8 @@ bool io_map(io_source *source, int fd, size_t size)
 
 void io_unmap(const io_source *source)
 {
+    if (slots[source->slot].file >= 0)
+        close(slots[source->slot].file);
     slots[source->slot].start = 0;
     munmap((void *)(uintptr_t)source->data, source->size);
 }
@@ -94,4 +99,15 @@ void io_unmap(const io_source *source)
 bool io_source_lost(const io_source *source)
 {
     return source->mapped && slots[source->slot].lost;
+}
+
+int io_mapped_file(const io_source *source)
+{
+    return source->mapped ? slots[source->slot].file : -1;
+}
+
+void io_source_lose(const io_source *source)
+{
+    if (source->mapped)
+        slots[source->slot].lost = true;
 }

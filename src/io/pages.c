@@ -39,7 +39,7 @@ static bool walk(walker *w, const io_source *source, bool stream)
     io_part part = {0}, first = {0};
     size_t at = 0;
     int64_t found_count = 0, frames = 0;
-    io_error error = {""};
+    io_error error = {.reason = ""};
 
     while (!error.reason[0] && !(w->only && w->count >= w->only)) {
         if (found_count > 0)

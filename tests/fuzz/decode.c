@@ -77,7 +77,7 @@ static void compare_rows(io_source *source, const how *h)
     plain.request = (io_request){.color = h->request.color, .stored_orientation = h->request.stored_orientation};
     io_picture whole;
     io_rows *rows;
-    io_error error = {""};
+    io_error error = {.reason = ""};
     const bool good = decode(source, &plain, &whole, &error);
 
     if (!io_rows_open_as(&rows, source, &plain.request, &plain.limits, &error)) {

@@ -11,7 +11,7 @@ static void split(const char *operand, uint32_t control)
     char *path;
     io_crop crop = {0};
     bool has_crop;
-    io_error error = {""};
+    io_error error = {.reason = ""};
     fuzz_fail_allocation(control & 3, false);
     const bool good = io_split_crop(operand, &path, &crop, &has_crop, &error);
     const bool starved = fuzz_allocations_succeed();

@@ -224,7 +224,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const unsigned kind = control % 6;
     const bool before = control & 64;
     char path[FUZZ_PATH];
-    io_error error = {""};
+    io_error error = {.reason = ""};
     bool good;
 
     if (!made) {

@@ -31,7 +31,7 @@ static void open_part(const char *path, const io_part *part)
 {
     io_source source;
     io_picture picture;
-    io_error error = {""};
+    io_error error = {.reason = ""};
     if (!io_source_open_part(&source, path, part, &error)) {
         FUZZ_CHECK(error.reason[0]);
         return;

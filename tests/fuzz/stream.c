@@ -42,7 +42,7 @@ static found read_pictures(const uint8_t *data, size_t size, bool decoded, bool 
     int ends[2];
     io_stream *s;
     io_streamed picture;
-    io_error error = {""};
+    io_error error = {.reason = ""};
 
     FUZZ_CHECK(pipe2(ends, O_CLOEXEC) == 0 && write(ends[1], data, size) == (ssize_t)size);
     close(ends[1]);

@@ -139,7 +139,7 @@ void check_truncations(bytes file, size_t may_pass_from)
 {
     for (size_t size = 0; size < file.size; size++) {
         io_picture picture;
-        io_error error = {""};
+        io_error error = {.reason = ""};
         bool ok = decode_bytes((bytes){file.data, size}, IO_GRAY, 1 << 20, &picture, &error);
         if (ok && size < may_pass_from)
             check_fail(__FILE__, __LINE__, "%zu of %zu bytes pass", size, file.size);
@@ -155,7 +155,7 @@ void check_damage(bytes file)
     uint8_t *copy = malloc(file.size);
     for (int64_t i = check_cases(300); i > 0; i--) {
         io_picture picture;
-        io_error error = {""};
+        io_error error = {.reason = ""};
         memcpy(copy, file.data, file.size);
         for (int64_t changes = check_random_in(1, 4); changes > 0; changes--)
             copy[check_random_in(0, (int64_t)file.size - 1)] = (uint8_t)check_random();

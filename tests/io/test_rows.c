@@ -89,7 +89,7 @@ static void damaged_files_fail(void)
     static const char *const names[] = {"text.png", "patch.jpg"};
     for (size_t i = 0; i < 2; i++) {
         io_source source = open_data(names[i]);
-        io_error error = {""};
+        io_error error = {.reason = ""};
         for (size_t size = 0; size < source.size; size += source.size / 40) {
             io_source cut = source_of(source.data, size);
             io_rows *rows = NULL;

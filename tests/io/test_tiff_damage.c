@@ -246,7 +246,7 @@ static void check_rows(bytes file)
     io_source source = {.data = file.data, .size = file.size};
     const io_limits limits = {1 << 20};
     io_rows *rows = NULL;
-    io_error error = {""};
+    io_error error = {.reason = ""};
     static uint8_t row[1 << 20];
     bool good = io_rows_open(&rows, &source, IO_GRAY, &limits, &error);
     for (int64_t y = 0; good && !io_rows_whole(rows) && y < io_rows_height(rows); y++)

@@ -132,12 +132,13 @@ static bool fits(int64_t width, int64_t height, const io_rows *rows, const input
     const int size = io_rows_sample_size(rows), wanted = settings->depth / 8;
     const bool mask = settings->mask || (settings->alpha && io_rows_alpha_ignored(rows));
     const int64_t turning = io_rows_turned(rows) ? (color ? IO_RGB : IO_GRAY) * size : 0;
-    int64_t beside = settings->room.beside > turning ? settings->room.beside : turning;
-    if (beside < io_rows_decoder_bytes(rows))
-        beside = io_rows_decoder_bytes(rows);
-    const int64_t bytes =
-        (color ? IO_GRAY + IO_RGB : IO_GRAY) * (wanted > size ? wanted : size) + mask + beside;
-    return width <= settings->room.bytes / bytes / height;
+    const int64_t samples = (color ? IO_GRAY + IO_RGB : IO_GRAY) * (wanted > size ? wanted : size) + mask;
+    int64_t beside = turning > io_rows_decoder_bytes(rows) ? turning : io_rows_decoder_bytes(rows);
+    if (settings->decoder) /* another process hands out a copy of the samples */
+        beside += samples;
+    if (beside < settings->room.beside)
+        beside = settings->room.beside;
+    return width <= settings->room.bytes / (samples + beside) / height;
 }
 
 /* Whether a picture that does not fit in memory cannot be read by rows either, and why. */
@@ -194,7 +195,7 @@ static bool open_rows(cli_input *input, const cli_operand *operand, const input_
 }
 
 /* Opens the file, or takes over the bytes of a stream's picture, which are there already. */
-static bool open_source(io_source *source, const char *path, cli_part *part, const input_settings *settings,
+static bool open_bytes(io_source *source, const char *path, cli_part *part, const input_settings *settings,
                         io_error *error)
 {
     const stream_limits limits = {settings->limits.max_pixels, settings->max_memory};
@@ -211,6 +212,15 @@ static bool open_source(io_source *source, const char *path, cli_part *part, con
     return io_source_open(source, path, error);
 }
 
+static bool open_source(io_source *source, const char *path, cli_part *part, const input_settings *settings,
+                        io_error *error)
+{
+    if (!open_bytes(source, path, part, settings, error))
+        return false;
+    source->decoder = settings->decoder;
+    return true;
+}
+
 bool input_open(io_source *source, const cli_operand *operand, const input_settings *settings,
                 io_error *error)
 {
@@ -223,6 +233,7 @@ bool input_load(cli_input *input, const cli_operand *operand, const input_settin
     const double start = clock_ms();
 
     *input = (cli_input){0};
+    error->passing = false;
     if (!operand->path) {
         *error = operand->error;
         return false;
@@ -237,7 +248,8 @@ bool input_load(cli_input *input, const cli_operand *operand, const input_settin
         !(settings->room.bytes == INT64_MAX ? decode_whole(input, operand, settings, error)
                                         : open_rows(input, operand, settings, error))) {
         /* another run may be luckier */
-        input->opened = !io_source_lost(&input->source) && !io_source_late(&input->source, NULL);
+        input->opened = !io_source_lost(&input->source) && !io_source_late(&input->source, NULL) &&
+                        !error->passing;
         input_free(input);
         return false;
     }

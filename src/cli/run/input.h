@@ -42,6 +42,7 @@ typedef struct input_settings {
     bool stored_orientation; /* as stored, not as EXIF says is upright */
     const io_picture *mask; /* of the whole picture's size, or of its crop's; or NULL */
     io_memory *memory;      /* for samples, or NULL */
+    io_decoder *decoder;    /* in whose processes files are decoded; NULL: in this one */
 } input_settings;
 
 /* Loads a picture. Where there is no room for it, only its crop is decoded, or, where there is no

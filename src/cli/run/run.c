@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/sandbox/sandbox.h"
 #include "message.h"
 #include "run/dump.h"
 #include "run/emit.h"
@@ -24,6 +25,7 @@ typedef struct runner {
     cli_frames frames, names; /* names: those of the templates */
     cli_templates templates;
     cli_protected protected;
+    io_sandbox *sandbox; /* where files are decoded; or NULL */
     io_picture mask, frame_mask;
     cli_plan plan;
     cli_emitter emitter;
@@ -107,7 +109,15 @@ static size_t count_frames(const runner *r)
 static bool set_up_inputs(runner *r)
 {
     const cli_options *o = r->options;
+    io_error error;
+    if (o->sandbox && !io_sandbox_open(&r->sandbox, o->max_memory, &error)) {
+        message(NULL, "--sandbox: files cannot be decoded in processes of their own: %s", error.reason);
+        return false;
+    }
+    if (o->sandbox && o->verbose)
+        message_info(NULL, "sandbox: %s", io_sandbox_describe(r->sandbox));
     const input_settings settings = {
+        .decoder = r->sandbox ? io_sandbox_decoder(r->sandbox) : NULL,
         .reader = "- TEMPLATE", .limits = {.max_pixels = o->max_pixels}, .max_memory = o->max_memory,
         .color = o->color, .depth = o->depth, .stored_orientation = o->ignore_orientation};
     cli_plan *plan = &r->plan;
@@ -298,6 +308,7 @@ cli_exit cli_run(const cli_options *options)
     cli_templates_free(&r.templates);
     frames_free(&r.names);
     frames_free(&r.frames);
+    io_sandbox_close(&r.sandbox);
     feed_close(&r.feed);
     return status;
 }

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* Preloaded into a program, makes its kernel one without seccomp filters, or (VAIN) one where they are
+ * accepted and do nothing, as under some emulators. */
+#include <errno.h>
+#include <stdarg.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+__attribute__((visibility("default"))) int prctl(int option, ...)
+{
+    va_list list;
+    unsigned long arguments[4];
+    va_start(list, option);
+    for (int i = 0; i < 4; i++)
+        arguments[i] = va_arg(list, unsigned long);
+    va_end(list);
+    if (option != PR_SET_SECCOMP)
+        return (int)syscall(SYS_prctl, option, arguments[0], arguments[1], arguments[2], arguments[3]);
+    if (VAIN)
+        return 0;
+    errno = EINVAL;
+    return -1;
+}
