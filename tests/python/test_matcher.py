@@ -92,7 +92,7 @@ def test_poses(data):
         ({"region": (0, 0, 20, 0)}, ValueError, "not inside"),
         ({"region": (0, 0, 20)}, TypeError, "region"),
         ({"region": (0, 0, 20, 1.5)}, TypeError, "."),
-        ({"mask": [None]}, (TypeError, ValueError), ""),
+        ({"mask": [None]}, TypeError, "the mask of the template is of type list"),
         ({"colour": True}, TypeError, "colour"),
     ],
 )
