@@ -8,7 +8,7 @@ from typing import NoReturn
 
 def main() -> NoReturn:
     program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "tmatch")
-    os.execv(program, ["tmatch", *sys.argv[1:]])
+    os.execv(program, [program, *sys.argv[1:]])  # by its path it finds the CUDA backend beside it
 
 
 if __name__ == "__main__":
