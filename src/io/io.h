@@ -293,6 +293,15 @@ typedef struct io_output {
 
 bool io_output_open(io_output *output, const char *path, io_error *error);
 bool io_output_commit(io_output *output, io_error *error);
+
+/* From now on a commit returns when the file is on the disk under its name, so that it survives a
+ * power cut. To be called before there are threads. */
+void io_output_make_lasting(void);
+
+/* Syncs the folder that a file was put into, whose name may be lost in a power cut until then. False
+ * with errno where the disk fails. */
+bool io_sync_folder_of(const char *path);
+
 void io_output_abort(io_output *output);
 
 /* Removes every temporary file of every thread, and lets no thread make or rename one ever after:

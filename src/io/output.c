@@ -27,6 +27,8 @@ struct io_temporary {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct io_temporary *temporaries;
 
+static bool lasting; /* commits wait for the disk */
+
 static bool fail_errno(io_error *error)
 {
     return io_fail(error, "%s", strerror(errno));
@@ -237,6 +239,23 @@ static bool end_temporary(io_output *output, const char *target)
     return result == 0;
 }
 
+bool io_sync_folder_of(const char *path)
+{
+    char *name = strndup(path, (size_t)folder_length(path));
+    const int fd = name ? open(*name ? name : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    /* Folders that may not be read, and file systems that do not sync any, are left as they are. */
+    const bool good = fd < 0 || fsync(fd) == 0 || errno != EIO;
+    if (fd >= 0)
+        close(fd);
+    free(name);
+    return good;
+}
+
+void io_output_make_lasting(void)
+{
+    lasting = true;
+}
+
 void io_output_abort(io_output *output)
 {
     if (output->file)
@@ -251,10 +270,16 @@ bool io_output_commit(io_output *output, io_error *error)
 {
     bool failed = ferror(output->file) != 0;
     errno = failed ? EIO : 0; /* the errno of an earlier write is lost */
-    bool ok = fclose(output->file) == 0 && !failed;
+    const bool wait = lasting && output->temporary;
+    bool ok = fflush(output->file) == 0 && (!wait || fdatasync(fileno(output->file)) == 0) && !failed;
+    const int number = errno;
+    if (fclose(output->file) != 0)
+        ok = false;
+    else if (!ok)
+        errno = number;
     output->file = NULL;
     if (ok && output->temporary)
-        ok = end_temporary(output, output->path);
+        ok = end_temporary(output, output->path) && (!wait || io_sync_folder_of(output->path));
     if (!ok)
         fail_errno(error);
     io_output_abort(output);

@@ -145,6 +145,8 @@ static bool open_log(cli_resume *r, bool quiet)
     }
     const bool read = read_lines(r, file, quiet);
     fclose(file);
+    if (status.st_size == 0 && !io_sync_folder_of(r->path)) /* it may be new */
+        return fail(r);
     return read && (r->size == status.st_size || ftruncate(r->fd, r->size) == 0 || fail(r));
 }
 

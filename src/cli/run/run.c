@@ -229,6 +229,8 @@ static bool open_log(runner *r)
     const bool good = !r->options->resume ||
                       resume_open(&r->resume, r->options, &r->templates, &r->frame_mask);
     r->plan.resume = r->resume;
+    if (r->resume) /* a line of the log says that its pictures are there */
+        io_output_make_lasting();
     return good;
 }
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Killed again and again, and resumed: the log comes to be that of one run, line for
-# line. bench/kills.py does it at length.
+# line. tests/soak/kills.py does it at length.
 mkdir frames
 for i in $(seq 40); do
     ln -s "$TMATCH_DATA_DIR/camera.png" frames/$i.png
