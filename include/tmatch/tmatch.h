@@ -194,12 +194,14 @@ typedef struct tm_settings {
                               FFT, and the CPU's correlations of planes of colour, 16 bits
                               and masks take a quarter at most; 0: 1 GiB, no limit, 1 GiB */
     tm_strategy strategy;  /* CERTIFIED is for the algorithms AUTO and DIRECT */
+    double device_timeout; /* seconds that a call of CUDA may take, as of a device that hangs: then that
+                              device counts as failed, and is not used again; 0: no limit */
 } tm_settings;
 
 #define TM_ALL_DEVICES UINT64_MAX
 
 /* Writes the defaults: LCC, VALID, AUTO, AUTO, device 0 alone, all threads, all
- * features, no limit of memory, strategy AUTO. size is sizeof(tm_settings) at the caller. */
+ * features, no limit of memory and time, strategy AUTO. size is sizeof(tm_settings) at the caller. */
 TM_API void tm_settings_default(tm_settings *settings, size_t size);
 
 /* A matcher holds devices, their memory and their plans, all kept across frames.
@@ -506,6 +508,12 @@ TM_API tm_times tm_matcher_times(const tm_matcher *matcher);
  * the failure of a device whose rows others took; "" if nothing. Valid until the
  * next call on the matcher. */
 TM_API const char *tm_matcher_warning(const tm_matcher *matcher);
+
+/* How many of its devices did not answer within settings.device_timeout, so far. Such a device's work
+ * has gone to the others or the CPU, as a warning says; what the driver may still use is never freed.
+ * In a process with one, other calls of CUDA may wait for it, also those at the process's end: _exit
+ * makes none. A map that was handed over in page-locked memory may still be written to. */
+TM_API int tm_matcher_hung(const tm_matcher *matcher);
 
 /* One CUDA device's part in the last successful match. */
 typedef struct tm_device_report {

@@ -14,6 +14,7 @@
 #include "message.h"
 #include "options.h"
 #include "signals.h"
+#include "run/engine.h"
 #include "run/run.h"
 
 /* Where descriptor 0, 1 or 2 is closed, the next file to be opened would get its number: a picture
@@ -92,5 +93,7 @@ int main(int argc, char **argv)
         message(NULL, "standard output: %s", strerror(errno ? errno : cause ? cause : EIO));
     if (!failed && status == CLI_INTERRUPTED)
         signals_die_interrupted();
+    if (engine_device_hangs()) /* the driver would wait for it */
+        _exit(failed ? CLI_FAILED : status);
     return failed ? CLI_FAILED : status;
 }

@@ -147,6 +147,15 @@ static bool parse_roi(const char *text, cli_options *o)
     return false;
 }
 
+static bool parse_timeout(const char *name, const char *text, double *seconds)
+{
+    double ms;
+    const bool good = parse_seconds(name, text, &ms);
+    if (good)
+        *seconds = ms * 1e-3;
+    return good;
+}
+
 static bool parse_cpu_features(const char *text, tm_settings *settings)
 {
     char names[128] = "none, all";
@@ -221,6 +230,7 @@ bool cli_options_set(cli_options *o, cli_option option, const char *text)
     case OPT_MAX_TIME_PER_FRAME: return parse_seconds(row->name, text, &o->max_frame_ms);
     case OPT_SANDBOX: o->sandbox = true; return true;
     case OPT_MAX_GPU_MEMORY: return parse_bytes(row->name, text, &settings->device_memory);
+    case OPT_DEVICE_TIMEOUT: return parse_timeout(row->name, text, &settings->device_timeout);
     case OPT_BENCH: o->action = CLI_BENCH; return true;
     case OPT_VERIFY: o->verify = true; return true;
     case OPT_TIME: o->time = true; return true;

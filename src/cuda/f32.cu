@@ -84,8 +84,8 @@ static cudaError_t transform(tm_cuda *cuda, const tm_job *job, tm_f32_launch *l)
                       (windows + TM_MAX_CHANNELS * TM_F32_NORM_PARTS) * sizeof(double)));
     double *products = (double *)cuda->correlations.data;
     unsigned long long *norms = (unsigned long long *)(products + windows);
-    TRY(cudaMemsetAsync(norms, 0, TM_MAX_CHANNELS * TM_F32_NORM_PARTS * sizeof *norms,
-                        cuda->stream));
+    TRY_CUDA(cudaMemsetAsync(norms, 0, TM_MAX_CHANNELS * TM_F32_NORM_PARTS * sizeof *norms,
+                             cuda->stream));
     l->rule = tm_f32_rule_make(t, job->metric);
     l->rule.added = added_error(l);
     l->error = tm_fft_f32_error(job->tiling, 1, l->rule.norm);

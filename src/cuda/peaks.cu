@@ -186,15 +186,15 @@ template <typename T>
 static cudaError_t launch(const tm_peak_job *job, cudaStream_t stream)
 {
     const dim3 blocks = blocks_of(job), threads(WARP, BLOCK_ROWS);
-    TRY(cudaMemsetAsync(job->head, 0, sizeof *job->head, stream));
+    TRY_CUDA(cudaMemsetAsync(job->head, 0, sizeof *job->head, stream));
     if (job->last_row <= job->first_row)
         return cudaSuccess;
     if (job->select) {
-        TRY(cudaMemsetAsync(job->bins, 0, BINS * sizeof *job->bins, stream));
+        TRY_CUDA(cudaMemsetAsync(job->bins, 0, BINS * sizeof *job->bins, stream));
         count_kernel<T><<<blocks, threads, 0, stream>>>(*job);
-        TRY(cudaGetLastError());
+        TRY_CUDA(cudaGetLastError());
         pick_kernel<<<1, PICK_THREADS, 0, stream>>>(*job);
-        TRY(cudaGetLastError());
+        TRY_CUDA(cudaGetLastError());
     }
     collect_kernel<T><<<blocks, threads, 0, stream>>>(*job);
     return cudaGetLastError();
@@ -222,7 +222,7 @@ static cudaError_t fit(tm_device_peaks *peaks, uint64_t capacity, cudaStream_t s
     const size_t size = sizeof(tm_peak_head) + (size_t)capacity * sizeof(tm_candidate);
 
     if (!peaks->pinned)
-        TRY(cudaMallocHost((void **)&peaks->pinned, first));
+        TRY_CUDA(cudaMallocHost((void **)&peaks->pinned, first));
     TRY(tm_buffer_fit(&peaks->bins, BINS * sizeof(unsigned)));
     if (peaks->items.size >= size)
         return cudaSuccess;
@@ -269,8 +269,8 @@ static cudaError_t fetch(tm_device_peaks *peaks, const tm_peak_job *p, tm_peak_l
     tm_peak_head *head = peaks->pinned;
     const size_t first = sizeof *head + FIRST_ITEMS * sizeof(tm_candidate);
 
-    TRY(cudaMemcpyAsync(head, p->head, first, cudaMemcpyDeviceToHost, stream));
-    TRY(cudaStreamSynchronize(stream));
+    TRY_CUDA(cudaMemcpyAsync(head, p->head, first, cudaMemcpyDeviceToHost, stream));
+    TRY_CUDA(cudaStreamSynchronize(stream));
     *fits = head->found <= p->capacity;
     if (!*fits)
         return cudaSuccess;
@@ -287,7 +287,7 @@ static cudaError_t fetch(tm_device_peaks *peaks, const tm_peak_job *p, tm_peak_l
     cudaError_t error = cudaMemcpyAsync(items, p->items + count, rest * sizeof *items,
                                         cudaMemcpyDeviceToHost, stream);
     if (error == cudaSuccess)
-        error = cudaStreamSynchronize(stream);
+        error = TM_CALL(cudaStreamSynchronize(stream));
     if (error == cudaSuccess)
         tm_peak_list_add(list, items, rest);
     free(items);

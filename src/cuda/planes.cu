@@ -31,7 +31,7 @@ static cudaError_t prepare_planes(planes_run *run)
     if (!tm_layout_equal(&l, &cuda->planes_layout) || count > cuda->planes_count) {
         cuda->planes_layout = (tm_layout){};
         TRY(tm_buffer_fit(&cuda->planes, size));
-        TRY(cudaMemsetAsync(cuda->planes.data, 0, size, cuda->stream));
+        TRY_CUDA(cudaMemsetAsync(cuda->planes.data, 0, size, cuda->stream));
         cuda->planes_layout = l;
         cuda->planes_count = count;
     }

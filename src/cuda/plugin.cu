@@ -57,7 +57,7 @@ static cudaError_t enter(tm_cuda *cuda, entry *before)
     if (before->driver.get_context && before->driver.get_context(&before->context) != CUDA_SUCCESS)
         before->context = NULL; /* the driver is not initialised yet */
     cudaGetLastError();         /* the caller's own, which a launch would be blamed for */
-    return cudaSetDevice(cuda->index);
+    return TM_CALL(cudaSetDevice(cuda->index));
 }
 
 static void leave(const entry *before)
@@ -70,12 +70,12 @@ static void leave(const entry *before)
 static cudaError_t read_times(const tm_cuda *cuda, tm_times *times)
 {
     float to_device, kernel, from_device;
-    TRY(cudaEventElapsedTime(&to_device, cuda->events[TM_EVENT_START],
-                             cuda->events[TM_EVENT_ON_DEVICE]));
-    TRY(cudaEventElapsedTime(&kernel, cuda->events[TM_EVENT_ON_DEVICE],
-                             cuda->events[TM_EVENT_MATCHED]));
-    TRY(cudaEventElapsedTime(&from_device, cuda->events[TM_EVENT_MATCHED],
-                             cuda->events[TM_EVENT_DONE]));
+    TRY_CUDA(cudaEventElapsedTime(&to_device, cuda->events[TM_EVENT_START],
+                                  cuda->events[TM_EVENT_ON_DEVICE]));
+    TRY_CUDA(cudaEventElapsedTime(&kernel, cuda->events[TM_EVENT_ON_DEVICE],
+                                  cuda->events[TM_EVENT_MATCHED]));
+    TRY_CUDA(cudaEventElapsedTime(&from_device, cuda->events[TM_EVENT_MATCHED],
+                                  cuda->events[TM_EVENT_DONE]));
     times->to_device = (double)to_device;
     times->kernel = (double)kernel;
     times->from_device = (double)from_device;
@@ -118,11 +118,13 @@ static tm_status plugin_match(tm_cuda *cuda, tm_job *jobs, size_t count, tm_work
         work->bytes_to_device = cuda->bytes_in;
         work->bytes_from_device = cuda->bytes_out;
     } else { /* nothing may still use the caller's memory */
-        cudaStreamSynchronize(cuda->in);
-        cudaStreamSynchronize(cuda->stream);
-        cudaStreamSynchronize(cuda->out);
+        (void)TM_CALL(cudaStreamSynchronize(cuda->in));
+        (void)TM_CALL(cudaStreamSynchronize(cuda->stream));
+        (void)TM_CALL(cudaStreamSynchronize(cuda->out));
         cuda->last = (tm_last){};
     }
+    if (tm_guard_is_given_up(cuda->memory.guard))
+        return TM_ERR_DEVICE;
     if (error == cudaErrorMemoryAllocation)
         give_back(cuda);
     const tm_status status = cuda_status(cuda, error, message);
@@ -240,7 +242,7 @@ static void plugin_close(tm_cuda *cuda)
     const cudaStream_t streams[] = {cuda->in, cuda->stream, cuda->out};
     for (cudaStream_t stream : streams) {
         if (stream)
-            cudaStreamSynchronize(stream);
+            (void)TM_CALL(cudaStreamSynchronize(stream));
     }
     give_back(cuda);
     tm_fft_device_free(&cuda->fft);
@@ -275,7 +277,7 @@ static cudaError_t open_device(tm_cuda *cuda)
 {
     cudaDeviceProp properties;
 
-    TRY(cudaGetDeviceProperties(&properties, cuda->index));
+    TRY_CUDA(cudaGetDeviceProperties(&properties, cuda->index));
     snprintf(cuda->name, sizeof cuda->name, "%.120s", properties.name);
     cuda->fft.shared_bytes = (int)properties.sharedMemPerBlockOptin;
     cuda->traits.multiprocessors = properties.multiProcessorCount;
@@ -287,12 +289,12 @@ static cudaError_t open_device(tm_cuda *cuda)
         properties.minor == 0 && properties.major >= 6 && properties.major <= 10;
     cuda->traits.longest_fft = tm_fft_longest(cuda->fft.shared_bytes);
     cuda->traits.widest_fft = tm_windows_widest((size_t)cuda->fft.shared_bytes);
-    TRY(cudaStreamCreateWithFlags(&cuda->stream, cudaStreamNonBlocking));
-    TRY(cudaStreamCreateWithFlags(&cuda->in, cudaStreamNonBlocking));
-    TRY(cudaStreamCreateWithFlags(&cuda->out, cudaStreamNonBlocking));
+    TRY_CUDA(cudaStreamCreateWithFlags(&cuda->stream, cudaStreamNonBlocking));
+    TRY_CUDA(cudaStreamCreateWithFlags(&cuda->in, cudaStreamNonBlocking));
+    TRY_CUDA(cudaStreamCreateWithFlags(&cuda->out, cudaStreamNonBlocking));
     for (int i = 0; i < TM_EVENTS; i++)
-        TRY(cudaEventCreate(&cuda->events[i]));
-    TRY(cudaEventCreateWithFlags(&cuda->reached, cudaEventDisableTiming));
+        TRY_CUDA(cudaEventCreate(&cuda->events[i]));
+    TRY_CUDA(cudaEventCreateWithFlags(&cuda->reached, cudaEventDisableTiming));
     TRY(tm_device_malloc((void **)&cuda->reduced, TM_REDUCE_BLOCKS * sizeof *cuda->reduced));
     TRY(tm_device_malloc((void **)&cuda->running_best, sizeof *cuda->running_best));
 
@@ -326,11 +328,14 @@ static tm_status plugin_open(tm_cuda **opened, const tm_device_settings *setting
     cuda->index = settings->index;
     cuda->driver = load_driver();
     cuda->memory.limit = settings->memory;
+    cuda->memory.guard = settings->guard;
     cuda->memory.fault = tm_fault_for(cuda->index);
     cuda->traits.chunk_bytes = tm_fault_chunk_bytes(CHUNK_BYTES);
     cudaError_t error = enter(cuda, &before);
     if (error == cudaSuccess)
         error = open_device(cuda);
+    if (tm_guard_is_given_up(cuda->memory.guard))
+        return TM_ERR_DEVICE;
     const tm_status status = cuda_status(cuda, error, message);
     leave(&before);
     if (status != TM_OK) {

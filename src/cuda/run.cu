@@ -19,7 +19,7 @@ static cudaError_t fit_bests(tm_cuda *cuda, size_t count)
     cuda->pinned_bests_count = 0;
     cudaFreeHost(cuda->pinned_bests);
     cuda->pinned_bests = NULL;
-    TRY(cudaMallocHost((void **)&cuda->pinned_bests, count * sizeof(tm_candidate)));
+    TRY_CUDA(cudaMallocHost((void **)&cuda->pinned_bests, count * sizeof(tm_candidate)));
     cuda->pinned_bests_count = count;
     return cudaSuccess;
 }
@@ -201,10 +201,10 @@ static cudaError_t run_jobs(tm_cuda *cuda, tm_job *jobs, size_t count)
         TRY(tm_tensor_reset(&cuda->tensor, cuda->stream));
     cuda->tensor_dirty = true;
     TRY(run_groups(cuda, jobs, count));
-    TRY(cudaMemcpyAsync(cuda->pinned_bests, cuda->bests.data, bests * sizeof(tm_candidate),
-                        cudaMemcpyDeviceToHost, cuda->out));
-    TRY(cudaEventRecord(cuda->events[TM_EVENT_DONE], cuda->out));
-    TRY(cudaStreamSynchronize(cuda->out));
+    TRY_CUDA(cudaMemcpyAsync(cuda->pinned_bests, cuda->bests.data, bests * sizeof(tm_candidate),
+                             cudaMemcpyDeviceToHost, cuda->out));
+    TRY_CUDA(cudaEventRecord(cuda->events[TM_EVENT_DONE], cuda->out));
+    TRY_CUDA(cudaStreamSynchronize(cuda->out));
     cuda->tensor_dirty = false;
     const tm_candidate *found = cuda->pinned_bests;
     for (size_t i = 0, size; i < count; i += size) {
@@ -238,7 +238,7 @@ cudaError_t tm_run(tm_cuda *cuda, tm_job *jobs, size_t count)
     tm_forget_frame(cuda);
     for (size_t i = 0; i < count; i++)
         jobs[i].scored = jobs[i].geometry.map_width * jobs[i].geometry.map_height;
-    TRY(cudaEventRecord(cuda->events[TM_EVENT_START], cuda->in));
+    TRY_CUDA(cudaEventRecord(cuda->events[TM_EVENT_START], cuda->in));
     TRY(run_jobs(cuda, jobs, count));
     for (size_t i = 0, size; i < count; i += size) {
         size = tm_group_size(jobs + i, count - i);
@@ -270,13 +270,13 @@ cudaError_t tm_replay(tm_cuda *cuda, int samples, int launches, double *ms)
 {
     for (int i = 0; i < samples; i++) {
         float elapsed;
-        TRY(cudaEventRecord(cuda->events[TM_EVENT_START], cuda->stream));
+        TRY_CUDA(cudaEventRecord(cuda->events[TM_EVENT_START], cuda->stream));
         for (int j = 0; j < launches; j++)
             TRY(launch_again(cuda, &cuda->last));
-        TRY(cudaEventRecord(cuda->events[TM_EVENT_MATCHED], cuda->stream));
-        TRY(cudaEventSynchronize(cuda->events[TM_EVENT_MATCHED]));
-        TRY(cudaEventElapsedTime(&elapsed, cuda->events[TM_EVENT_START],
-                                 cuda->events[TM_EVENT_MATCHED]));
+        TRY_CUDA(cudaEventRecord(cuda->events[TM_EVENT_MATCHED], cuda->stream));
+        TRY_CUDA(cudaEventSynchronize(cuda->events[TM_EVENT_MATCHED]));
+        TRY_CUDA(cudaEventElapsedTime(&elapsed, cuda->events[TM_EVENT_START],
+                                      cuda->events[TM_EVENT_MATCHED]));
         ms[i] = (double)elapsed / launches;
     }
     return cudaSuccess;

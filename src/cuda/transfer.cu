@@ -23,12 +23,12 @@ static cudaError_t fit_staging(tm_staging *staging, size_t row_bytes, cudaStream
 {
     if (staging->size >= row_bytes)
         return cudaSuccess;
-    TRY(cudaStreamSynchronize(stream));
+    TRY_CUDA(cudaStreamSynchronize(stream));
     tm_staging_free(staging);
     const size_t size = row_bytes > STAGING_BYTES ? row_bytes : STAGING_BYTES;
     for (int i = 0; i < 2; i++) {
-        TRY(cudaMallocHost((void **)&staging->memory[i], size));
-        TRY(cudaEventCreateWithFlags(&staging->done[i], cudaEventDisableTiming));
+        TRY_CUDA(cudaMallocHost((void **)&staging->memory[i], size));
+        TRY_CUDA(cudaEventCreateWithFlags(&staging->done[i], cudaEventDisableTiming));
     }
     staging->size = size;
     return cudaSuccess;
@@ -50,7 +50,7 @@ bool tm_is_pinned(const void *rows, ptrdiff_t stride, int64_t count, size_t row_
 
 cudaError_t tm_wait_for(tm_cuda *cuda, cudaStream_t waiting, cudaStream_t other)
 {
-    TRY(cudaEventRecord(cuda->reached, other));
+    TRY_CUDA(cudaEventRecord(cuda->reached, other));
     return cudaStreamWaitEvent(waiting, cuda->reached, 0);
 }
 
@@ -69,12 +69,12 @@ cudaError_t tm_upload(tm_cuda *cuda, uint8_t *to, size_t pitch, const uint8_t *f
         const int64_t rows = smaller(step, height - y);
         const int turn = staging->turn = !staging->turn;
         uint8_t *memory = staging->memory[turn];
-        TRY(cudaEventSynchronize(staging->done[turn]));
+        TRY_CUDA(cudaEventSynchronize(staging->done[turn]));
         for (int64_t row = 0; row < rows; row++)
             memcpy(memory + (size_t)row * row_bytes, from + (y + row) * stride, row_bytes);
-        TRY(cudaMemcpy2DAsync(to + y * (int64_t)pitch, pitch, memory, row_bytes, row_bytes,
-                              (size_t)rows, cudaMemcpyHostToDevice, cuda->in));
-        TRY(cudaEventRecord(staging->done[turn], cuda->in));
+        TRY_CUDA(cudaMemcpy2DAsync(to + y * (int64_t)pitch, pitch, memory, row_bytes, row_bytes,
+                                   (size_t)rows, cudaMemcpyHostToDevice, cuda->in));
+        TRY_CUDA(cudaEventRecord(staging->done[turn], cuda->in));
     }
     return cudaSuccess;
 }
@@ -95,14 +95,14 @@ static cudaError_t download(tm_cuda *cuda, uint8_t *to, ptrdiff_t stride, const 
     for (int64_t i = 0; i <= steps; i++) {
         if (i < steps) {
             const int64_t y = i * step, rows = smaller(step, height - y);
-            TRY(cudaMemcpyAsync(staging->memory[i % 2], from + (size_t)y * row_bytes,
-                                (size_t)rows * row_bytes, cudaMemcpyDeviceToHost, cuda->out));
-            TRY(cudaEventRecord(staging->done[i % 2], cuda->out));
+            TRY_CUDA(cudaMemcpyAsync(staging->memory[i % 2], from + (size_t)y * row_bytes,
+                                     (size_t)rows * row_bytes, cudaMemcpyDeviceToHost, cuda->out));
+            TRY_CUDA(cudaEventRecord(staging->done[i % 2], cuda->out));
         }
         if (i == 0)
             continue;
         const int64_t y = (i - 1) * step, rows = smaller(step, height - y);
-        TRY(cudaEventSynchronize(staging->done[(i - 1) % 2]));
+        TRY_CUDA(cudaEventSynchronize(staging->done[(i - 1) % 2]));
         for (int64_t row = 0; row < rows; row++)
             memcpy(to + (y + row) * stride, staging->memory[(i - 1) % 2] + (size_t)row * row_bytes,
                    row_bytes);
@@ -112,7 +112,7 @@ static cudaError_t download(tm_cuda *cuda, uint8_t *to, ptrdiff_t stride, const 
 
 cudaError_t tm_await_upload(tm_cuda *cuda)
 {
-    TRY(cudaEventRecord(cuda->events[TM_EVENT_ON_DEVICE], cuda->in));
+    TRY_CUDA(cudaEventRecord(cuda->events[TM_EVENT_ON_DEVICE], cuda->in));
     return cudaStreamWaitEvent(cuda->stream, cuda->events[TM_EVENT_ON_DEVICE], 0);
 }
 

@@ -62,8 +62,13 @@ tm_status tm_matcher_open_cuda(tm_matcher *m)
         return tm_matcher_fail(m, TM_ERR_NO_DEVICE,
                                "there is no device cuda:%d, only %d CUDA device%s",
                                indices[listed - 1], count, count == 1 ? "" : "s");
-    const tm_pool_settings pool = {indices, listed, m->settings.device_memory, TM_POOL_LEAST_MS,
-                                   m->settings.algorithm};
+    const tm_pool_settings pool = {.indices = indices,
+                                   .count = listed,
+                                   .memory = m->settings.device_memory,
+                                   .least_ms = TM_POOL_LEAST_MS,
+                                   .algorithm = m->settings.algorithm,
+                                   .timeout_ms = m->settings.device_timeout * 1e3,
+                                   .given_up = &m->given_up};
     return tm_pool_create(&m->pool, m->library.plugin, &pool, &m->message);
 }
 
@@ -148,6 +153,11 @@ tm_times tm_matcher_times(const tm_matcher *matcher)
 const char *tm_matcher_warning(const tm_matcher *matcher)
 {
     return matcher ? matcher->warning.text : "";
+}
+
+int tm_matcher_hung(const tm_matcher *matcher)
+{
+    return matcher ? matcher->given_up : 0;
 }
 
 size_t tm_matcher_reports(const tm_matcher *matcher, tm_device_report *reports, size_t capacity)

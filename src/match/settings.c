@@ -87,6 +87,8 @@ const char *tm_settings_fault(const tm_settings *s)
         return "a device index is never negative";
     if (s->device_memory < 0 || s->host_memory < 0)
         return "a limit of memory is never negative";
+    if (!(s->device_timeout >= 0 && s->device_timeout <= 1e9))
+        return "a limit of time is 0 to 1e9 seconds";
     if (s->threads < 0 || s->threads > 4096)
         return "threads must be 0 to 4096";
     if (s->strategy < TM_STRATEGY_AUTO || s->strategy > TM_STRATEGY_CERTIFIED)

@@ -340,6 +340,7 @@ enum cudaError_t {
     cudaErrorMemoryAllocation = 2,
     cudaErrorInvalidConfiguration = 9,
     cudaErrorNoDevice = 100,
+    cudaErrorLaunchTimeout = 702,
     cudaErrorNotSupported = 801,
     cudaErrorUnknown = 999
 };

@@ -23,6 +23,7 @@ typedef struct fake {
     int index;
     int64_t memory; /* 0: no bound */
     tm_fault fault;
+    tm_guard *guard;
     tm_device *cpu;
     int64_t slow_ns; /* a row */
 } fake;
@@ -37,8 +38,14 @@ static int64_t number(const char *name, int64_t fallback)
 
 static tm_status call(fake *f, tm_message *message)
 {
+    if (!tm_guard_enter(f->guard))
+        return TM_ERR_DEVICE;
     const int error = tm_fault_next(&f->fault);
-    if (!error)
+    if (error == TM_FAULT_HANG)
+        tm_fault_hang();
+    if (!tm_guard_leave(f->guard))
+        return TM_ERR_DEVICE;
+    if (!error || error == TM_FAULT_HANG)
         return TM_OK;
     snprintf(message->text, sizeof message->text, "cuda:%d, fake: injected error %d", f->index,
              error);
@@ -94,6 +101,7 @@ static tm_status fake_open(tm_device **opened, const tm_device_settings *setting
     f->index = settings->index;
     f->memory = own && (!given || own < given) ? own : given;
     f->fault = tm_fault_for(f->index);
+    f->guard = settings->guard;
     if (slow && sscanf(slow, "%d:%lld", &which, &microseconds) == 2 && which == f->index)
         f->slow_ns = microseconds * 1000;
     tm_status status = call(f, message);

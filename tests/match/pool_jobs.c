@@ -18,6 +18,11 @@ void set_variable(const char *name, const char *value)
 
 tm_pool *open_pool(int count, int64_t memory)
 {
+    return open_pool_within(count, memory, 0, NULL);
+}
+
+tm_pool *open_pool_within(int count, int64_t memory, double timeout_ms, int *given_up)
+{
     static tm_message message;
     int indices[MOST];
     tm_pool *pool = NULL;
@@ -27,7 +32,7 @@ tm_pool *open_pool(int count, int64_t memory)
     const int devices = library.plugin->count(&message);
     for (int i = 0; i < count; i++)
         indices[i] = i % devices;
-    const tm_pool_settings settings = {indices, count, memory, 0, TM_ALGORITHM_AUTO};
+    const tm_pool_settings settings = {indices, count, memory, 0, TM_ALGORITHM_AUTO, timeout_ms, given_up};
     if (tm_pool_create(&pool, library.plugin, &settings, &message) != TM_OK &&
         !(getenv("TMATCH_FAULT") && strstr(message.text, "cuda:")))
         check_fail(__FILE__, __LINE__, "no pool: %s", message.text);

@@ -20,6 +20,9 @@ void set_variable(const char *name, const char *value);
  * was injected into that. */
 tm_pool *open_pool(int count, int64_t memory);
 
+/* The same with a limit of time for each call. */
+tm_pool *open_pool_within(int count, int64_t memory, double timeout_ms, int *given_up);
+
 /* Whether the devices are those of tests/fake. */
 bool is_fake(void);
 

@@ -3,6 +3,7 @@
  * bits as the oracle, whatever fails. */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -37,7 +38,7 @@ static void little_memory(void)
 static void require_faults(void)
 {
     const int index = 0;
-    const tm_pool_settings settings = {&index, 1, 0, 0, TM_ALGORITHM_AUTO};
+    const tm_pool_settings settings = {&index, 1, 0, 0, TM_ALGORITHM_AUTO, 0, NULL};
     tm_message message;
     tm_pool *pool = open_pool(1, 0);
 
@@ -98,7 +99,7 @@ static void every_fault(void)
 static void opening_fails(void)
 {
     const int indices[] = {0, 0, 0};
-    const tm_pool_settings settings = {indices, 3, 0, 0, TM_ALGORITHM_AUTO};
+    const tm_pool_settings settings = {indices, 3, 0, 0, TM_ALGORITHM_AUTO, 0, NULL};
     tm_message message;
     tm_pool *pool = NULL;
 
@@ -110,11 +111,51 @@ static void opening_fails(void)
     set_variable("TMATCH_FAULT", NULL);
 }
 
+/* Each call of a device hangs in turn: the results are right, and it is not used again. */
+static void every_call_hangs(void)
+{
+    enum { CALLS = 45 };
+    const double limit_ms = 100;
+    int hung = 0;
+
+    require_faults();
+    for (int call_number = 1; call_number < CALLS; call_number += 2) {
+        char fault[40];
+        const int devices = (int)check_random_in(1, 3), which = (int)check_random_in(0, devices - 1);
+        int given_up = 0;
+        snprintf(fault, sizeof fault, "%d:%d:-1", which, call_number);
+        set_variable("TMATCH_FAULT", fault);
+        tm_pool *pool = open_pool_within(devices, 0, limit_ms, &given_up);
+        CHECK(pool || given_up > 0); /* handles of one device hang together */
+        for (int frame = 0; frame < 8 && pool; frame++) {
+            const int before = given_up;
+            pool_job t;
+            tm_pool_call call;
+            int rescues = 0;
+            if (pool_job_draw(pool, &t, check_random() % 2)) {
+                pool_job_match(pool, &t, &call, &rescues);
+                if (given_up > before)
+                    CHECK(strstr(call.warning.text, " did not answer within 0.1 s"));
+                if (rescues)
+                    CHECK(strstr(call.warning.text, ": the CPU took over"));
+            }
+            pool_job_free(&t);
+        }
+        hung += given_up;
+        tm_pool_destroy(&pool);
+    }
+    set_variable("TMATCH_FAULT", NULL);
+    printf("# %d devices were given up\n", hung);
+    CHECK(hung >= 10);
+}
+
 /* The same small match again and again. */
 typedef struct repeated {
     uint8_t samples[400 * 64];
     tm_template *tmpl;
     tm_pool *pool;
+    double limit_ms; /* of time for a call; 0: none */
+    int given_up;
     tm_pool_call call; /* the last one */
     tm_device_report reports[MOST];
     size_t reported;
@@ -125,7 +166,7 @@ static void repeated_open(repeated *r, int devices)
 {
     const tm_image crop = {.samples = r->samples + 70, .width = 8, .height = 8, .stride = 64};
 
-    r->pool = open_pool(devices, 0);
+    r->pool = open_pool_within(devices, 0, r->limit_ms, &r->given_up);
     if (!is_fake()) {
         tm_pool_destroy(&r->pool);
         check_skip("needs devices that do as they are told");
@@ -156,7 +197,7 @@ static void repeated_close(repeated *r)
 /* A device that is slower gets fewer rows once that is known. */
 static void slow_devices_get_less(void)
 {
-    repeated r;
+    repeated r = {0};
 
     set_variable("TMATCH_FAKE_SLOW", "1:1000");
     repeated_open(&r, 2);
@@ -175,7 +216,7 @@ static void slow_devices_get_less(void)
 static void pieces_grow_again(void)
 {
     enum { WHOLE = 400 * 64 };
-    repeated r;
+    repeated r = {0};
     int halved = 0;
 
     set_variable("TMATCH_FAULT", "0:3:2");
@@ -203,7 +244,7 @@ static tm_status counting_match(tm_device *device, tm_job *jobs, size_t count, t
 /* Where no more memory comes, it is asked for ever less often. */
 static void trials_become_rare(void)
 {
-    repeated r;
+    repeated r = {0};
     tm_backend counting;
 
     set_variable("TMATCH_FAKE_MEMORY", "16000"); /* for more than half of the frame, not for all */
@@ -228,7 +269,7 @@ static void trials_become_rare(void)
 /* A failure that has not lost the device: the next call has it again. */
 static void failed_devices_come_back(void)
 {
-    repeated r;
+    repeated r = {0};
 
     set_variable("TMATCH_FAULT", "0:2:1-");
     repeated_open(&r, 2);
@@ -247,7 +288,7 @@ static void failed_devices_come_back(void)
 /* One that is lost is left alone, until it is well. */
 static void lost_devices_stay_away(void)
 {
-    repeated r;
+    repeated r = {0};
     tm_message message;
 
     set_variable("TMATCH_FAULT", "0:2:719");
@@ -265,6 +306,72 @@ static void lost_devices_stay_away(void)
     CHECK_EQ(r.reported, 2);
     CHECK(r.reports[0].rows > 0);
     repeated_close(&r);
+}
+
+static double ms_now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec * 1e3 + (double)time.tv_nsec * 1e-6;
+}
+
+/* A device that hangs is given up for good, and may come back whenever it likes. */
+static void devices_that_hang_stay_away(void)
+{
+    for (int devices = 1; devices <= 2; devices++) {
+        repeated r = {.limit_ms = 60};
+        set_variable("TMATCH_FAULT", "0:3:-1");
+        set_variable("TMATCH_FAULT_HANG_MS", "400");
+        repeated_open(&r, devices);
+        set_variable("TMATCH_FAULT", NULL);
+        const double start = ms_now();
+        repeated_match(&r);
+        const double took = ms_now() - start;
+        CHECK(took >= 60 && took < 390);
+        CHECK_STR(r.call.warning.text, devices == 1
+                                           ? "cuda:0 did not answer within 0.06 s: the CPU took over"
+                                           : "cuda:0 did not answer within 0.06 s: other devices took over");
+        CHECK_EQ(r.given_up, 1);
+        for (double left = 0; left < 500; left = ms_now() - start) /* it comes back meanwhile */
+            repeated_match(&r);
+        CHECK_EQ(r.call.warning.text[0] != '\0', devices == 1);
+        CHECK_EQ(r.given_up, 1);
+        if (devices == 2)
+            CHECK_EQ(r.reports[r.reported - 1].rows, 393);
+        repeated_close(&r);
+    }
+    set_variable("TMATCH_FAULT_HANG_MS", NULL);
+}
+
+/* What takes long altogether, and does not hang in one call, is not given up. */
+static void slow_devices_are_left_alone(void)
+{
+    repeated r = {.limit_ms = 60};
+
+    set_variable("TMATCH_FAKE_SLOW", "0:500");
+    repeated_open(&r, 1);
+    set_variable("TMATCH_FAKE_SLOW", NULL);
+    repeated_match(&r);
+    CHECK_STR(r.call.warning.text, "");
+    CHECK_EQ(r.given_up, 0);
+    repeated_close(&r);
+}
+
+static void opening_hangs(void)
+{
+    const int index = 0;
+    int given_up = 0;
+    const tm_pool_settings settings = {&index, 1, 0, 0, TM_ALGORITHM_AUTO, 50, &given_up};
+    tm_message message;
+    tm_pool *pool = NULL;
+
+    require_faults();
+    set_variable("TMATCH_FAULT", "0:1:-1");
+    CHECK_EQ(tm_pool_create(&pool, library.plugin, &settings, &message), TM_ERR_DEVICE);
+    set_variable("TMATCH_FAULT", NULL);
+    CHECK_STR(message.text, "cuda:0 did not answer within 0.05 s");
+    CHECK(pool == NULL);
+    CHECK_EQ(given_up, 1);
 }
 
 /* A match that is run again for more peaks says all the same which device it lost
@@ -317,7 +424,8 @@ int main(int argc, char **argv)
     static const check_test tests[] = {
         TEST(little_memory), TEST(every_fault), TEST(opening_fails), TEST(slow_devices_get_less),
         TEST(warnings_last), TEST(pieces_grow_again), TEST(trials_become_rare),
-        TEST(failed_devices_come_back), TEST(lost_devices_stay_away),
+        TEST(failed_devices_come_back), TEST(lost_devices_stay_away), TEST(every_call_hangs),
+        TEST(devices_that_hang_stay_away), TEST(slow_devices_are_left_alone), TEST(opening_hangs),
     };
     alarm(250); /* a hang is a failure */
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);

@@ -2,6 +2,7 @@
 #include "run/engine.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,19 @@ bool library_fail(io_error *error, const tm_matcher *matcher, tm_status status)
 {
     snprintf(error->reason, sizeof error->reason, "%s", library_reason(matcher, status));
     return false;
+}
+
+static atomic_bool device_hangs;
+
+void engine_note_hangs(const cli_engine *e)
+{
+    if (tm_matcher_hung(e->matcher))
+        device_hangs = true;
+}
+
+bool engine_device_hangs(void)
+{
+    return device_hangs;
 }
 
 static bool open_matcher(tm_matcher **matcher, const tm_settings *settings)
@@ -213,6 +227,7 @@ void engine_close(cli_engine *e)
     free(e->hits);
     free(e->order);
     free(e->doubtful);
+    engine_note_hangs(e);
     tm_matcher_destroy(&e->matcher);
     tm_matcher_destroy(&e->oracle);
 }

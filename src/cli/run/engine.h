@@ -57,6 +57,10 @@ typedef struct cli_pair {
     tm_search search;
 } cli_pair;
 
+/* Remembers whether one of the engine's devices hangs; whether any engine's does. */
+void engine_note_hangs(const cli_engine *engine);
+bool engine_device_hangs(void);
+
 /* Finds several templates in the image, by the search, or where that is NULL the best match of
  * each. The hits are the caller's to free, and empty where it fails. map: for one template, or
  * NULL. */

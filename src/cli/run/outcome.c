@@ -32,6 +32,7 @@ void outcome_of_search(const cli_engine *e, cli_result *r)
     r->search = tm_matcher_strategy(e->matcher);
     r->scored = tm_matcher_scored(e->matcher);
     snprintf(r->device, sizeof r->device, "%s", tm_matcher_device(e->matcher));
+    engine_note_hangs(e);
     if (!o->quiet && *tm_matcher_warning(e->matcher))
         message_note(r->frame, "warning: %s", tm_matcher_warning(e->matcher));
     if (o->verbose) {

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "run/engine.h"
+
 static void *take(io_memory *memory, size_t size)
 {
     pinned_buffers *s = (pinned_buffers *)memory;
@@ -84,7 +86,7 @@ void pinned_free(pinned_buffers *s, tm_matcher *matcher)
 {
     pthread_mutex_lock(&s->lock);
     s->size = 0;
-    while (s->unused_count > 0) {
+    while (s->unused_count > 0 && !engine_device_hangs()) { /* the driver would wait for it */
         tm_host_memory buffer = s->unused[--s->unused_count];
         pthread_mutex_unlock(&s->lock);
         tm_host_free(matcher, &buffer);

@@ -193,7 +193,7 @@ static cudaError_t find_plan(tm_cufft *cufft, const tm_fft_tiling *t, int batch,
             oldest = &p;
     }
     if (oldest->length_x) /* it may still run */
-        TRY(cudaStreamSynchronize(stream));
+        TRY_CUDA(cudaStreamSynchronize(stream));
     drop_plan(oldest);
     const cudaError_t error = make_plan(cufft, oldest, t, batch);
     if (error != cudaSuccess) {
@@ -263,7 +263,7 @@ static dim3 points_grid(const tm_fft_job *job, int batch)
 static cudaError_t make_spectrum(const tm_fft_job *job, cudaStream_t stream)
 {
     load_template_kernel<<<tiles_grid(job, 1), THREADS, 0, stream>>>(*job);
-    TRY(cudaGetLastError());
+    TRY_CUDA(cudaGetLastError());
     TRY(error_of(job->cufft, library()->execute(job->cufft_single_plan, job->spectrum,
                                                 job->spectrum, TM_CUFFT_FORWARD)));
     conjugate_kernel<<<points_grid(job, 1), THREADS, 0, stream>>>(*job);
@@ -274,11 +274,11 @@ static cudaError_t make_spectrum(const tm_fft_job *job, cudaStream_t stream)
 static cudaError_t correlate(const tm_fft_job *job, cudaStream_t stream)
 {
     load_kernel<<<tiles_grid(job, job->cufft_batch), THREADS, 0, stream>>>(*job);
-    TRY(cudaGetLastError());
+    TRY_CUDA(cudaGetLastError());
     TRY(error_of(job->cufft, library()->execute(job->cufft_plan, job->points, job->points,
                                                 TM_CUFFT_FORWARD)));
     product_kernel<<<points_grid(job, job->cufft_batch), THREADS, 0, stream>>>(*job);
-    TRY(cudaGetLastError());
+    TRY_CUDA(cudaGetLastError());
     return error_of(job->cufft, library()->execute(job->cufft_plan, job->points, job->points,
                                                    TM_CUFFT_INVERSE));
 }

@@ -101,11 +101,11 @@ static cudaError_t prepare_side(tm_fft_device *fft, tm_fft_job *job)
         TRY(tm_device_malloc((void **)&fft->best, sizeof *fft->best));
     }
     if (!fft->side)
-        TRY(cudaStreamCreateWithFlags(&fft->side, cudaStreamNonBlocking));
+        TRY_CUDA(cudaStreamCreateWithFlags(&fft->side, cudaStreamNonBlocking));
     if (!fft->forked)
-        TRY(cudaEventCreateWithFlags(&fft->forked, cudaEventDisableTiming));
+        TRY_CUDA(cudaEventCreateWithFlags(&fft->forked, cudaEventDisableTiming));
     if (!fft->joined)
-        TRY(cudaEventCreateWithFlags(&fft->joined, cudaEventDisableTiming));
+        TRY_CUDA(cudaEventCreateWithFlags(&fft->joined, cudaEventDisableTiming));
     job->best = fft->best;
     job->side = fft->side;
     job->forked = fft->forked;
@@ -146,8 +146,8 @@ cudaError_t tm_fft_prepare(tm_fft_device *fft, tm_fft_job *job, tm_fft_spectrum 
 /* Makes window sums beside the transforms: they wait for memory, transforms for arithmetic. */
 static cudaError_t launch_windows(const tm_fft_job *job, cudaStream_t stream)
 {
-    TRY(cudaEventRecord(job->forked, stream));
-    TRY(cudaStreamWaitEvent(job->side, job->forked, 0));
+    TRY_CUDA(cudaEventRecord(job->forked, stream));
+    TRY_CUDA(cudaStreamWaitEvent(job->side, job->forked, 0));
     if (job->metric == TM_METRIC_LCC)
         TRY(tm_windows_launch(job, job->side));
     return cudaEventRecord(job->joined, job->side);
@@ -156,11 +156,11 @@ static cudaError_t launch_windows(const tm_fft_job *job, cudaStream_t stream)
 cudaError_t tm_fft_launch(const tm_fft_job *job, cudaStream_t stream)
 {
     /* negative: no window is rejected before one has a positive score */
-    TRY(cudaMemsetAsync(job->best, 0x80, sizeof *job->best, stream));
+    TRY_CUDA(cudaMemsetAsync(job->best, 0x80, sizeof *job->best, stream));
     for (tm_fft_job own = before_bands(job); next_band(&own);) {
         TRY(launch_windows(&own, stream));
         TRY(steps_of(job)->correlate(&own, stream));
-        TRY(cudaStreamWaitEvent(stream, job->joined, 0));
+        TRY_CUDA(cudaStreamWaitEvent(stream, job->joined, 0));
         TRY(steps_of(job)->finish(&own, stream));
         own.job.candidates += steps_of(job)->count_candidates(&own);
     }

@@ -44,7 +44,7 @@ static cudaError_t upload_roots(double2 **roots, int length, cudaStream_t stream
     if (error == cudaSuccess)
         error = cudaMemcpyAsync(*roots, host, size, cudaMemcpyHostToDevice, stream);
     if (error == cudaSuccess)
-        error = cudaStreamSynchronize(stream);
+        error = TM_CALL(cudaStreamSynchronize(stream));
     if (error != cudaSuccess) {
         tm_device_free(*roots);
         *roots = NULL;

@@ -3,7 +3,8 @@
  * DEVICE:CALL:ERROR with commas between: from its opening on, call number CALL of
  * device DEVICE (counted from 1) fails with CUDA's error number ERROR. After any
  * error but 2, out of memory, so does every later call, as CUDA has it; "2+" makes
- * that last too, "1-" does not. TMATCH_CHUNK_BYTES makes chunks of so many bytes. Both
+ * that last too, "1-" does not. Error -1 is no error: that call takes TMATCH_FAULT_HANG_MS, or for
+ * ever, as in a device that hangs. TMATCH_CHUNK_BYTES makes chunks of so many bytes. Both
  * are read only in a build with fault injection (meson setup -Dfault_injection=true).
  *
  * TMATCH_ALWAYS_WIDE, which every build reads, has the kernel for wide templates taken
@@ -16,8 +17,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-enum { TM_FAULT_MEMORY = 2 };
+enum { TM_FAULT_MEMORY = 2, TM_FAULT_HANG = -1 };
 
 typedef struct tm_fault {
     int64_t call; /* 0: none */
@@ -50,7 +52,7 @@ static inline tm_fault tm_fault_for(int device)
             continue;
         fault.call = call;
         fault.error = error;
-        fault.lasts = mark == '+' || (mark != '-' && error != TM_FAULT_MEMORY);
+        fault.lasts = mark == '+' || (mark != '-' && error != TM_FAULT_MEMORY && error != TM_FAULT_HANG);
     }
     return fault;
 }
@@ -73,6 +75,16 @@ static inline int tm_fault_next(tm_fault *fault)
     const int64_t call = ++fault->calls;
     const bool hit = fault->call && (call == fault->call || (fault->lasts && call > fault->call));
     return hit ? fault->error : 0;
+}
+
+static inline void tm_fault_hang(void)
+{
+    const char *text = tm_fault_variable("TMATCH_FAULT_HANG_MS");
+    const long ms = text ? strtol(text, NULL, 10) : 0;
+    const struct timespec time = {ms ? ms / 1000 : 3600, ms % 1000 * 1000000};
+    do
+        nanosleep(&time, NULL);
+    while (!ms);
 }
 
 #endif

@@ -15,9 +15,30 @@ tm_memory *tm_memory_enter(tm_memory *memory)
 #ifdef TM_FAULT_INJECTION
 cudaError_t tm_memory_fault(void)
 {
-    return entered ? (cudaError_t)tm_fault_next(&entered->fault) : cudaSuccess;
+    const int error = entered ? tm_fault_next(&entered->fault) : 0;
+    if (error != TM_FAULT_HANG)
+        return (cudaError_t)error;
+    entered->hangs = true;
+    return cudaSuccess;
 }
 #endif
+
+bool tm_call_begin(void)
+{
+    if (!entered)
+        return true;
+    const bool good = tm_guard_enter(entered->guard);
+    if (good && entered->hangs) {
+        entered->hangs = false;
+        tm_fault_hang();
+    }
+    return good;
+}
+
+bool tm_call_end(void)
+{
+    return !entered || tm_guard_leave(entered->guard);
+}
 
 static bool make_room(tm_memory *memory)
 {
@@ -39,7 +60,7 @@ cudaError_t tm_device_malloc(void **data, size_t size)
         return cudaMalloc(data, size);
     if (!make_room(memory) || (memory->limit && (int64_t)size > memory->limit - memory->used))
         return cudaErrorMemoryAllocation;
-    cudaError_t error = cudaMalloc(data, size);
+    cudaError_t error = TM_CALL(cudaMalloc(data, size));
     if (error != cudaSuccess)
         return error;
     memory->blocks[memory->count++] = (tm_memory_block){*data, size};
@@ -57,5 +78,5 @@ void tm_device_free(void *data)
         memory->blocks[i] = memory->blocks[--memory->count];
         break;
     }
-    cudaFree(data);
+    (void)TM_CALL(cudaFree(data));
 }

@@ -8,6 +8,7 @@
 #include <cuda_runtime.h>
 
 #include "lcc/cuda/fault.h"
+#include "lcc/guard.h"
 
 typedef struct tm_memory_block {
     void *data;
@@ -19,7 +20,9 @@ typedef struct tm_memory {
     int64_t used;
     tm_memory_block *blocks;
     size_t count, room;
+    tm_guard *guard; /* of the thread that enters; NULL: nobody watches */
     tm_fault fault;
+    bool hangs; /* the next call into CUDA is to hang */
 } tm_memory;
 
 /* NULL: none, and nothing is counted. Returns the one before. */
@@ -39,7 +42,23 @@ static inline cudaError_t tm_memory_fault(void)
 }
 #endif
 
-/* Returns a failed CUDA call's error from the function around it. */
+/* Around each call into CUDA that waits for the device, or may. False: the thread was given up, and
+ * returns with any error, without a call and without touching what is not its own. */
+bool tm_call_begin(void);
+bool tm_call_end(void);
+
+#define TM_GIVEN_UP cudaErrorLaunchTimeout /* nobody reads it */
+
+/* The call's error, with that around it. */
+#define TM_CALL(call) (tm_call_begin() ? tm_call_result(call) : TM_GIVEN_UP)
+static inline cudaError_t tm_call_result(cudaError_t error)
+{
+    return tm_call_end() ? error : TM_GIVEN_UP;
+}
+
+/* Returns a failed CUDA call's error from the function around it. TRY_CUDA is for calls into CUDA
+ * itself, TRY for functions that make some. */
+#define TRY_CUDA(call) TRY(TM_CALL(call))
 #define TRY(call)                                  \
     do {                                           \
         cudaError_t try_error = tm_memory_fault(); \

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "clock.h"
 
@@ -39,6 +40,25 @@ static bool fit(tm_pool_device *d, size_t count)
     d->lists = calloc(count, sizeof *d->lists);
     d->capacity = d->jobs && d->estimates && d->bests && d->lists ? count : 0;
     return d->capacity > 0;
+}
+
+bool tm_pool_device_renew(tm_pool_device *d)
+{
+    const tm_candidate *bests = d->bests;
+    const size_t count = d->call->count;
+
+    d->jobs = NULL;
+    d->estimates = NULL;
+    d->bests = NULL;
+    d->lists = NULL;
+    d->capacity = 0;
+    if (!fit(d, count))
+        return false;
+    memcpy(d->bests, bests, count * sizeof *bests);
+    for (size_t i = 0; i < count; i++)
+        if (d->call->jobs[i].peaks)
+            tm_peak_list_init(&d->lists[i], &d->call->jobs[i].peaks->search);
+    return true;
 }
 
 tm_status tm_pool_device_begin(tm_pool_device *d, const tm_pool_call *call, int64_t height)
@@ -169,26 +189,35 @@ static tm_status plan_jobs(tm_pool_device *d, size_t count, tm_plan *plan)
     return TM_OK;
 }
 
-static tm_status match_band(tm_pool_device *d, tm_rows band)
+/* False where the device was given up. */
+static bool match_band(tm_pool_device *d, tm_rows band, tm_status *status)
 {
+    const tm_guard *guard = d->guard;
+    tm_message message = {""};
     tm_work work = {0};
     tm_plan plan;
     const size_t count = tm_pool_device_cut(d, band);
-    if (count) {
-        tm_status status = plan_jobs(d, count, &plan);
-        if (status == TM_OK)
-            status = d->backend->match(d->device, d->jobs, count, &work, &d->message);
-        if (status != TM_OK)
-            return status;
-        d->last_plan = plan;
+
+    *status = count ? plan_jobs(d, count, &plan) : TM_OK;
+    if (count && *status == TM_OK) {
+        const tm_status matched = d->backend->match(d->device, d->jobs, count, &work, &message);
+        if (tm_guard_is_given_up(guard))
+            return false;
+        if (matched != TM_OK)
+            d->message = message;
+        *status = matched;
     }
+    if (*status != TM_OK)
+        return true;
+    if (count)
+        d->last_plan = plan;
     tm_pool_device_merge(d, band);
     d->work.times.to_device += work.times.to_device;
     d->work.times.kernel += work.times.kernel;
     d->work.times.from_device += work.times.from_device;
     d->report.bytes_to_device += work.bytes_to_device;
     d->report.bytes_from_device += work.bytes_from_device;
-    return TM_OK;
+    return true;
 }
 
 /* The first call allocates and prepares, and says nothing of the next. */
@@ -199,7 +228,7 @@ static void measure_speed(tm_pool_device *d, double cost, double ms)
     d->warm = true;
 }
 
-void tm_pool_device_work(tm_pool_device *d)
+bool tm_pool_device_work(tm_pool_device *d)
 {
     const double start = clock_ms(), cost = tm_pool_cost(d->backend, d->call, d->rows, d->height);
 
@@ -209,7 +238,10 @@ void tm_pool_device_work(tm_pool_device *d)
         const tm_rows band = next_band(d);
         const int64_t count = band.end - band.first;
         const bool limited = band.end < d->rows.end;
-        d->status = match_band(d, band);
+        tm_status status;
+        if (!match_band(d, band, &status))
+            return false;
+        d->status = status;
         if (d->status == TM_ERR_DEVICE_MEMORY && count > 1)
             note_no_room(d, count);
         else if (d->status != TM_OK)
@@ -221,8 +253,9 @@ void tm_pool_device_work(tm_pool_device *d)
     }
     d->ended_ms = clock_ms();
     d->report.busy_ms += d->ended_ms - start;
-    if (d->failed || cost == 0)
-        return;
-    d->failures = 0;
-    measure_speed(d, cost, d->ended_ms - start);
+    if (!d->failed && cost > 0) {
+        d->failures = 0;
+        measure_speed(d, cost, d->ended_ms - start);
+    }
+    return true;
 }

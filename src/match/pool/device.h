@@ -17,6 +17,10 @@ typedef struct tm_pool_device {
     tm_device *device; /* NULL: not opened, or closed after a failure */
     pthread_t thread;
     bool has_thread;
+    tm_guard *guard;  /* of the thread, where there is a limit of time */
+    uint64_t seen;    /* the guard's call, and how long it has been the same */
+    double same_ms;
+    bool given_up;    /* it did not answer, and may still hold its thread */
     pthread_cond_t wake; /* with the pool's lock: busy became true, or quit */
     bool busy;
 
@@ -55,6 +59,10 @@ typedef struct tm_pool_device {
 double tm_pool_cost(const tm_backend *backend, const tm_pool_call *call, tm_rows rows,
                     int64_t height);
 
+/* Gives it new room for the call's jobs, as a thread that was given up may still use the other. False where memory
+ * ran out. */
+bool tm_pool_device_renew(tm_pool_device *device);
+
 /* Forgets the call before. Error: MEMORY. */
 tm_status tm_pool_device_begin(tm_pool_device *device, const tm_pool_call *call, int64_t height);
 
@@ -69,7 +77,8 @@ size_t tm_pool_device_cut(tm_pool_device *device, tm_rows rows);
  * windows that they scored. */
 void tm_pool_device_merge(tm_pool_device *device, tm_rows rows);
 
-/* Matches device->rows, and leaves there what it could not do. */
-void tm_pool_device_work(tm_pool_device *device);
+/* Matches device->rows, and leaves there what it could not do. False: it was given up meanwhile, and
+ * nothing here is the thread's to touch any more. */
+bool tm_pool_device_work(tm_pool_device *device);
 
 #endif

@@ -1,19 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /* The calling thread serves the first device, and each other device has a thread
- * that sleeps between calls. */
+ * that sleeps between calls; with a limit of time each has one. */
 #include "lcc/threads.h"
 #include "match/forked.h"
 #include "match/pool/private.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
-static void open_device(tm_pool_device *d)
+/* False where the device was given up: nothing here is the thread's to touch then. */
+static bool open_device(tm_pool_device *d)
 {
-    tm_pool *pool = d->pool;
+    const tm_pool *pool = d->pool;
     const tm_device_settings settings = {
-        .index = d->index, .memory = pool->memory, .algorithm = pool->algorithm};
-    d->status = pool->backend->open(&d->device, &settings, &d->message);
+        .index = d->index, .memory = pool->memory, .algorithm = pool->algorithm, .guard = d->guard};
+    tm_device *device = NULL;
+    tm_message message = {""};
+    const tm_status status = pool->backend->open(&device, &settings, &message);
+    if (tm_guard_is_given_up(settings.guard))
+        return false;
+    d->device = device;
+    d->status = status;
+    d->message = message;
+    return true;
 }
 
 static void *serve(void *argument)
@@ -29,10 +39,8 @@ static void *serve(void *argument)
             break;
         const bool opening = pool->opening;
         pthread_mutex_unlock(&pool->lock);
-        if (opening)
-            open_device(d);
-        else
-            tm_pool_device_work(d);
+        if (!(opening ? open_device(d) : tm_pool_device_work(d)))
+            return NULL;
         pthread_mutex_lock(&pool->lock);
         d->busy = false;
         pthread_cond_signal(&pool->idle);
@@ -60,10 +68,7 @@ void tm_pool_run_devices(tm_pool *pool, tm_pool_device *const *list, int count)
             tm_pool_device_work(list[i]);
     }
     pthread_mutex_lock(&pool->lock);
-    for (int i = 0; i < count; i++) {
-        while (list[i]->busy)
-            pthread_cond_wait(&pool->idle, &pool->lock);
-    }
+    tm_pool_wait(pool, list, count);
     pthread_mutex_unlock(&pool->lock);
 }
 
@@ -87,14 +92,14 @@ void tm_pool_open_devices(tm_pool *pool, tm_pool_device *const *list, int count)
 tm_status tm_pool_host_alloc(tm_pool *pool, size_t size, void **memory, tm_message *message)
 {
     const tm_pool_device *d = some_device(pool);
-    if (tm_pool_is_inherited(pool))
+    if (tm_pool_is_inherited(pool) || (pool->given_up && *pool->given_up))
         return TM_OK;
     return d->device ? pool->backend->host_alloc(d->device, size, memory, message) : TM_OK;
 }
 
 void tm_pool_host_free(const tm_pool *pool, void *memory)
 {
-    if (!tm_pool_is_inherited(pool))
+    if (!tm_pool_is_inherited(pool) && !(pool->given_up && *pool->given_up))
         pool->backend->host_free(some_device(pool)->index, memory);
 }
 
@@ -120,17 +125,23 @@ void tm_pool_name(const tm_pool *pool, char *name, size_t size)
                                  pool->devices[i].index);
 }
 
+/* The calling thread is not one that can be given up. */
 static tm_status start(tm_pool *pool, tm_message *message)
 {
     tm_pool_device *list[TM_POOL_MOST];
 
     for (int i = 0; i < pool->count; i++) {
         tm_pool_device *d = list[i] = &pool->devices[i];
-        if (i > 0 && pthread_create(&d->thread, NULL, serve, d) != 0) {
+        const bool has_thread = i > 0 || pool->timeout_ms > 0;
+        if (pool->timeout_ms > 0 && !(d->guard = calloc(1, sizeof *d->guard))) {
+            snprintf(message->text, sizeof message->text, "out of memory");
+            return TM_ERR_MEMORY;
+        }
+        if (has_thread && pthread_create(&d->thread, NULL, serve, d) != 0) {
             snprintf(message->text, sizeof message->text, TM_NO_THREAD);
             return TM_ERR_MEMORY;
         }
-        d->has_thread = i > 0;
+        d->has_thread = has_thread;
     }
     tm_pool_open_devices(pool, list, pool->count);
     for (int i = 0; i < pool->count; i++) {
@@ -160,11 +171,17 @@ tm_status tm_pool_create(tm_pool **created, const tm_backend *backend,
                       .memory = settings->memory,
                       .algorithm = settings->algorithm,
                       .least_ms = settings->least_ms,
+                      .timeout_ms = settings->timeout_ms,
+                      .given_up = settings->given_up,
                       .forks = tm_forks(),
                       .count = count,
                       .devices = devices};
     pthread_mutex_init(&pool->lock, NULL);
-    pthread_cond_init(&pool->idle, NULL);
+    pthread_condattr_t clock;
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&pool->idle, &clock);
+    pthread_condattr_destroy(&clock);
     for (int i = 0; i < count; i++) {
         devices[i].pool = pool;
         devices[i].lock = &pool->lock;
@@ -198,6 +215,8 @@ void tm_pool_destroy(tm_pool **destroyed)
             pool->backend->close(d->device);
         pthread_cond_destroy(&d->wake);
         tm_pool_device_free(d);
+        if (!d->given_up)
+            free(d->guard);
     }
     pthread_cond_destroy(&pool->idle);
     pthread_mutex_destroy(&pool->lock);

@@ -13,6 +13,9 @@ typedef struct tm_pool_settings {
     int64_t memory;     /* bytes on each; 0: no limit */
     double least_ms;    /* the least work, about, that is worth a slice of its own */
     tm_algorithm algorithm; /* that calls will ask for, or AUTO */
+    double timeout_ms;      /* of a device's driver for one call; 0: no limit */
+    int *given_up;          /* counts devices that were given up; needed with a limit, and the
+                               caller's, who keeps it as long as the pool */
 } tm_pool_settings;
 
 /* Waking a device, starting its copies and waiting for it takes a fifth of this. */
@@ -52,12 +55,14 @@ typedef struct tm_pool_call {
 
 /* Writes each job's best, map and peaks. A device that runs out of memory tries fewer rows
  * at a time, and later more; one that fails is closed, its rows go to the others, and it
- * is opened again for a later call.
+ * is opened again for a later call. One that does not answer in time is given up, with its thread
+ * and the memory that this may still use, and never opened again.
  * Errors: MEMORY, INVALID where FFT or CUFFT is asked for and cannot run, and those of
  * rescue. */
 tm_status tm_pool_match(tm_pool *pool, tm_pool_call *call);
 
-/* Pinned memory; *memory stays NULL where no device is left. Error: MEMORY. */
+/* Pinned memory; *memory stays NULL where no device is left. Once one was given up, none is made, and
+ * none given back, as the driver would wait for that one. Error: MEMORY. */
 tm_status tm_pool_host_alloc(tm_pool *pool, size_t size, void **memory, tm_message *message);
 void tm_pool_host_free(const tm_pool *pool, void *memory);
 

@@ -12,6 +12,8 @@ struct tm_pool {
     int64_t memory;
     tm_algorithm algorithm;
     double least_ms;
+    double timeout_ms; /* 0: none */
+    int *given_up;
     int count;
     tm_pool_device *devices;
     pthread_mutex_t lock;
@@ -26,6 +28,10 @@ struct tm_pool {
 /* Sets the listed devices to work and waits for all. The pool's first device works in this
  * thread. */
 void tm_pool_run_devices(tm_pool *pool, tm_pool_device *const *list, int count);
+
+/* Waits until the listed devices are done, or do not answer in time; then they have failed. The lock is
+ * held before and after. */
+void tm_pool_wait(tm_pool *pool, tm_pool_device *const *list, int count);
 
 /* Opens the listed devices, all at once. Each one's status says whether it is open. */
 void tm_pool_open_devices(tm_pool *pool, tm_pool_device *const *list, int count);

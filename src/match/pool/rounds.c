@@ -72,7 +72,7 @@ static void open_again(tm_pool *pool)
 
     for (int i = 0; i < pool->count; i++) {
         tm_pool_device *d = &pool->devices[i];
-        if (!d->device && d->wait-- == 0)
+        if (!d->device && !d->given_up && d->wait-- == 0)
             list[count++] = d;
     }
     if (count)
@@ -87,7 +87,7 @@ static void open_again(tm_pool *pool)
 static void note_failure(tm_pool *pool, tm_pool_device *d)
 {
     append(&pool->call->warning, "%s%s", pool->call->warning.text[0] ? "; " : "", d->message.text);
-    if (d->status == TM_ERR_DEVICE_MEMORY)
+    if (d->status == TM_ERR_DEVICE_MEMORY || d->given_up)
         return;
     pool->backend->close(d->device);
     note_closed(d);
