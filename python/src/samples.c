@@ -61,7 +61,7 @@ bool tmpy_describe(tmpy_samples *s, void *data, const tmpy_description *d, const
     for (int i = d->ndim - 1; i >= 0; i--) {
         s->shape[i] = d->shape[i];
         s->strides[i] = d->strides ? (ptrdiff_t)(d->strides[i] * d->unit) : (ptrdiff_t)packed;
-        packed *= d->shape[i];
+        packed *= i > 0 ? d->shape[i] : 1;
     }
     s->data = data;
     s->ndim = d->ndim;
