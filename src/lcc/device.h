@@ -26,7 +26,7 @@ typedef struct tm_device_settings {
     tm_algorithm algorithm; /* CPU: REFERENCE makes it match by the definition;
                                CUDA: CUFFT makes it open cuFFT's library */
     tm_guard *guard; /* CUDA: of the thread that opens and matches; lasts as long as the device, or, once
-                        it is given up, as the process; NULL: nobody watches */
+                        it is given up, until the call returns; NULL: nobody watches */
 } tm_device_settings;
 
 typedef struct tm_device_traits {
@@ -118,7 +118,7 @@ typedef struct tm_backend {
     /* Runs count jobs of one frame, domain and metric, those with a tiling by FFT; writes
      * each job's best, map and peaks, and *work. After DEVICE_MEMORY fewer rows may fit;
      * after DEVICE the device is to be closed; if it was not lost, it can be opened again. One whose
-     * guard was given up is left as it is: nothing is asked of it any more. */
+     * guard was given up is the backend's own: nothing is asked of it any more. */
     tm_status (*match)(tm_device *device, tm_job *jobs, size_t count, tm_work *work,
                        tm_message *message);
 

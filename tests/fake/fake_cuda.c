@@ -220,7 +220,11 @@ static tm_status fake_match(tm_device *device, tm_job *jobs, size_t count, tm_wo
     *work = (tm_work){0};
     for (size_t i = 0; i < count && status == TM_OK; i++)
         status = run(f, &jobs[i], work, message);
-    return status == TM_OK ? call(f, message) : status;
+    if (status == TM_OK)
+        status = call(f, message);
+    if (tm_guard_is_given_up(f->guard))
+        fake_close(device);
+    return status;
 }
 
 static tm_status fake_replay(tm_device *device, int samples, int launches, double *ms,

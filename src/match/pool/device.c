@@ -19,58 +19,55 @@ double tm_pool_cost(const tm_backend *backend, const tm_pool_call *call, tm_rows
     return ms;
 }
 
-void tm_pool_device_free(tm_pool_device *d)
+void tm_pool_room_free(tm_pool_room *room)
 {
-    for (size_t i = 0; i < d->capacity; i++)
-        tm_peak_list_free(&d->lists[i]);
-    free(d->jobs);
-    free(d->estimates);
-    free(d->bests);
-    free(d->lists);
+    for (size_t i = 0; i < room->capacity; i++)
+        tm_peak_list_free(&room->lists[i]);
+    free(room->jobs);
+    free(room->estimates);
+    free(room->bests);
+    free(room->lists);
 }
 
-static bool fit(tm_pool_device *d, size_t count)
+static bool fit(tm_pool_room *room, size_t count)
 {
-    if (d->capacity >= count)
+    if (room->capacity >= count)
         return true;
-    tm_pool_device_free(d);
-    d->jobs = malloc(count * sizeof *d->jobs);
-    d->estimates = malloc(count * sizeof *d->estimates);
-    d->bests = malloc(count * sizeof *d->bests);
-    d->lists = calloc(count, sizeof *d->lists);
-    d->capacity = d->jobs && d->estimates && d->bests && d->lists ? count : 0;
-    return d->capacity > 0;
+    tm_pool_room_free(room);
+    room->jobs = malloc(count * sizeof *room->jobs);
+    room->estimates = malloc(count * sizeof *room->estimates);
+    room->bests = malloc(count * sizeof *room->bests);
+    room->lists = calloc(count, sizeof *room->lists);
+    room->capacity = room->jobs && room->estimates && room->bests && room->lists ? count : 0;
+    return room->capacity > 0;
 }
 
 bool tm_pool_device_renew(tm_pool_device *d)
 {
-    const tm_candidate *bests = d->bests;
+    tm_candidate *bests = d->room.bests;
     const size_t count = d->call->count;
 
-    d->jobs = NULL;
-    d->estimates = NULL;
-    d->bests = NULL;
-    d->lists = NULL;
-    d->capacity = 0;
-    if (!fit(d, count))
-        return false;
-    memcpy(d->bests, bests, count * sizeof *bests);
-    for (size_t i = 0; i < count; i++)
+    d->room = (tm_pool_room){0};
+    const bool good = fit(&d->room, count);
+    if (good)
+        memcpy(d->room.bests, bests, count * sizeof *bests);
+    free(bests);
+    for (size_t i = 0; i < count && good; i++)
         if (d->call->jobs[i].peaks)
-            tm_peak_list_init(&d->lists[i], &d->call->jobs[i].peaks->search);
-    return true;
+            tm_peak_list_init(&d->room.lists[i], &d->call->jobs[i].peaks->search);
+    return good;
 }
 
 tm_status tm_pool_device_begin(tm_pool_device *d, const tm_pool_call *call, int64_t height)
 {
-    if (!fit(d, call->count))
+    if (!fit(&d->room, call->count))
         return TM_ERR_MEMORY;
     for (size_t i = 0; i < call->count; i++)
-        d->bests[i] = (tm_candidate)TM_NO_CANDIDATE;
+        d->room.bests[i] = (tm_candidate)TM_NO_CANDIDATE;
     for (size_t i = 0; i < call->count; i++) {
-        tm_peak_list_free(&d->lists[i]);
+        tm_peak_list_free(&d->room.lists[i]);
         if (call->jobs[i].peaks)
-            tm_peak_list_init(&d->lists[i], &call->jobs[i].peaks->search);
+            tm_peak_list_init(&d->room.lists[i], &call->jobs[i].peaks->search);
     }
     d->call = call;
     d->height = height;
@@ -93,12 +90,12 @@ size_t tm_pool_device_cut(tm_pool_device *d, tm_rows rows)
         const tm_rows own = tm_rows_scale(rows, d->height, job->geometry.map_height);
         if (own.first == own.end)
             continue;
-        d->jobs[count] = tm_job_rows(job, own, 0);
-        if (!job->known || d->bests[i].value > job->known->value)
-            d->jobs[count].known = &d->bests[i];
+        d->room.jobs[count] = tm_job_rows(job, own, 0);
+        if (!job->known || d->room.bests[i].value > job->known->value)
+            d->room.jobs[count].known = &d->room.bests[i];
         if (job->peaks) {
-            tm_peak_list_clear(&d->lists[i]);
-            d->jobs[count].peaks = &d->lists[i];
+            tm_peak_list_clear(&d->room.lists[i]);
+            d->room.jobs[count].peaks = &d->room.lists[i];
         }
         count++;
     }
@@ -113,14 +110,14 @@ void tm_pool_device_merge(tm_pool_device *d, tm_rows rows)
         const tm_rows own = tm_rows_scale(rows, d->height, whole.geometry.map_height);
         if (own.first == own.end)
             continue;
-        whole.best = d->bests[i];
-        const tm_job *job = &d->jobs[count++];
+        whole.best = d->room.bests[i];
+        const tm_job *job = &d->room.jobs[count++];
         pthread_mutex_lock(d->lock); /* the lists of peaks are the jobs' */
         tm_job_merge(&whole, job, own);
         pthread_mutex_unlock(d->lock);
         d->certified |= job->certified;
         d->scored += tm_job_scored(job);
-        d->bests[i] = whole.best;
+        d->room.bests[i] = whole.best;
         d->report.rows += own.end - own.first;
     }
 }
@@ -172,19 +169,19 @@ static tm_status plan_jobs(tm_pool_device *d, size_t count, tm_plan *plan)
                                      : d->call->strategy;
     const tm_estimate_request request = {.algorithm = d->call->algorithm, .strategy = strategy};
 
-    d->backend->estimate(d->device, d->jobs, count, &request, d->estimates);
+    d->backend->estimate(d->device, d->room.jobs, count, &request, d->room.estimates);
     for (size_t i = 0; i < count; i++) {
-        tm_estimate *estimate = &d->estimates[i];
-        tm_estimate_limit(estimate, &d->jobs[i]);
+        tm_estimate *estimate = &d->room.estimates[i];
+        tm_estimate_limit(estimate, &d->room.jobs[i]);
         *plan = tm_plan_choose(estimate, d->call->algorithm, strategy);
-        d->jobs[i].certified = plan->certified;
+        d->room.jobs[i].certified = plan->certified;
         if (plan->algorithm != TM_ALGORITHM_FFT)
             continue;
         if (estimate->fault) {
             snprintf(d->message.text, sizeof d->message.text, "no FFT: %s", estimate->fault);
             return TM_ERR_INVALID;
         }
-        d->jobs[i].tiling = &estimate->tiling;
+        d->room.jobs[i].tiling = &estimate->tiling;
     }
     return TM_OK;
 }
@@ -192,7 +189,8 @@ static tm_status plan_jobs(tm_pool_device *d, size_t count, tm_plan *plan)
 /* False where the device was given up. */
 static bool match_band(tm_pool_device *d, tm_rows band, tm_status *status)
 {
-    const tm_guard *guard = d->guard;
+    tm_guard *guard = d->guard;
+    tm_pool_room room = d->room; /* this thread's, if it is given up, but for the bests */
     tm_message message = {""};
     tm_work work = {0};
     tm_plan plan;
@@ -200,9 +198,13 @@ static bool match_band(tm_pool_device *d, tm_rows band, tm_status *status)
 
     *status = count ? plan_jobs(d, count, &plan) : TM_OK;
     if (count && *status == TM_OK) {
-        const tm_status matched = d->backend->match(d->device, d->jobs, count, &work, &message);
-        if (tm_guard_is_given_up(guard))
+        const tm_status matched = d->backend->match(d->device, d->room.jobs, count, &work, &message);
+        if (tm_guard_is_given_up(guard)) {
+            room.bests = NULL;
+            tm_pool_room_free(&room);
+            free(guard);
             return false;
+        }
         if (matched != TM_OK)
             d->message = message;
         *status = matched;

@@ -9,6 +9,15 @@
 #include "match/pool/pool.h"
 #include "lcc/slices.h"
 
+/* For all of a call's jobs. */
+typedef struct tm_pool_room {
+    tm_job *jobs; /* the jobs of a band */
+    tm_estimate *estimates;
+    tm_candidate *bests;
+    tm_peak_list *lists; /* the bands' peaks; initialised where jobs want any */
+    size_t capacity;
+} tm_pool_room;
+
 typedef struct tm_pool_device {
     tm_pool *pool;
     pthread_mutex_t *lock; /* the pool's */
@@ -32,11 +41,7 @@ typedef struct tm_pool_device {
     bool failed;    /* it gets no more rows in this call */
     tm_status status;
     tm_message message;
-    tm_job *jobs; /* the jobs of a band; there is room for all of the call's, here and below */
-    tm_estimate *estimates;
-    tm_candidate *bests;
-    tm_peak_list *lists; /* the bands' peaks; initialised where jobs want any */
-    size_t capacity;
+    tm_pool_room room;
     tm_plan last_plan; /* the last job's */
     tm_work work;
     bool certified; /* a job was */
@@ -59,15 +64,15 @@ typedef struct tm_pool_device {
 double tm_pool_cost(const tm_backend *backend, const tm_pool_call *call, tm_rows rows,
                     int64_t height);
 
-/* Gives it new room for the call's jobs, as a thread that was given up may still use the other. False where memory
- * ran out. */
+/* Gives it new room for the call's jobs, with the bests so far. The other room is left to the thread that
+ * was given up, which frees it when it comes back, but for the bests. False where memory ran out. */
 bool tm_pool_device_renew(tm_pool_device *device);
 
 /* Forgets the call before. Error: MEMORY. */
 tm_status tm_pool_device_begin(tm_pool_device *device, const tm_pool_call *call, int64_t height);
 
 /* Frees what calls needed. */
-void tm_pool_device_free(tm_pool_device *device);
+void tm_pool_room_free(tm_pool_room *room);
 
 /* Makes the jobs that match these rows, in device->jobs, and returns how many there are: maps
  * of few rows may have none of them. */
@@ -78,7 +83,7 @@ size_t tm_pool_device_cut(tm_pool_device *device, tm_rows rows);
 void tm_pool_device_merge(tm_pool_device *device, tm_rows rows);
 
 /* Matches device->rows, and leaves there what it could not do. False: it was given up meanwhile, and
- * nothing here is the thread's to touch any more. */
+ * nothing here is the thread's to touch any more but its guard, which it frees. */
 bool tm_pool_device_work(tm_pool_device *device);
 
 #endif

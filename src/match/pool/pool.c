@@ -18,8 +18,10 @@ static bool open_device(tm_pool_device *d)
     tm_device *device = NULL;
     tm_message message = {""};
     const tm_status status = pool->backend->open(&device, &settings, &message);
-    if (tm_guard_is_given_up(settings.guard))
+    if (tm_guard_is_given_up(settings.guard)) {
+        free(settings.guard);
         return false;
+    }
     d->device = device;
     d->status = status;
     d->message = message;
@@ -214,7 +216,7 @@ void tm_pool_destroy(tm_pool **destroyed)
         if (d->device)
             pool->backend->close(d->device);
         pthread_cond_destroy(&d->wake);
-        tm_pool_device_free(d);
+        tm_pool_room_free(&d->room);
         if (!d->given_up)
             free(d->guard);
     }

@@ -99,7 +99,7 @@ static tm_status rescue(tm_pool *pool, tm_rows rows)
     tm_pool_device *d = pool->devices; /* its room for jobs is free */
     const int64_t done = d->report.rows;
     const size_t count = tm_pool_device_cut(d, rows);
-    const tm_status status = call->rescue(call->context, d->jobs, count, &call->message);
+    const tm_status status = call->rescue(call->context, d->room.jobs, count, &call->message);
     if (status != TM_OK)
         return status;
     tm_pool_device_merge(d, rows);
@@ -189,8 +189,8 @@ static void finish(tm_pool *pool)
     for (int i = 0; i < pool->count; i++) {
         const tm_pool_device *d = &pool->devices[i];
         for (size_t k = 0; k < call->count; k++) {
-            if (tm_candidate_beats(d->bests[k], call->jobs[k].best))
-                call->jobs[k].best = d->bests[k];
+            if (tm_candidate_beats(d->room.bests[k], call->jobs[k].best))
+                call->jobs[k].best = d->room.bests[k];
         }
         if (device_ms(&d->work.times) > device_ms(&call->times))
             call->times = d->work.times;
