@@ -21,12 +21,13 @@ Region: TypeAlias = tuple[int, int, int, int]
 _LARGEST_FLOAT: float = struct.unpack("<f", b"\xff\xff\x7f\x7f")[0]
 
 
-def _axis(name: str, axis: Axis | None, default: float) -> tuple[float, float, float]:
+def _axis(name: str, axis: Any, default: float) -> tuple[float, float, float]:
     if axis is None:
         return (default, default, 0)
-    if isinstance(axis, (int, float)):
+    try:
+        values = tuple(axis)
+    except TypeError:
         return (axis, axis, 0)
-    values = tuple(axis)
     if len(values) not in (2, 3):
         raise ValueError(f"{name} must be one number, (from, to) or (from, to, step), not {axis!r}")
     return cast("tuple[float, float, float]", (values + (0,))[:3])

@@ -150,7 +150,9 @@ def test_array_interface(scene):
 def test_more_than_all_memory():
     one, huge = np.ones(1, np.float32), 2**31 - 1
     for shape, strides in (((huge, huge), (0, 0)), ((huge, huge, 4), (0, 0, 0))):
-        array = InterfaceOnly(version=3, shape=shape, strides=strides, typestr="<f4", data=(one.ctypes.data, True))
+        array = InterfaceOnly(
+            version=3, shape=shape, strides=strides, typestr="<f4", data=(one.ctypes.data, True)
+        )
         with pytest.raises(MemoryError):
             tmatch.match(array, np.eye(3, dtype=np.float32))
 
@@ -169,10 +171,8 @@ def test_pillow(data):
             tmatch.match(color.convert("P"), color)
         with pytest.raises(TypeError, match="samples of int32"):
             tmatch.match(picture.convert("I"), picture)
-        assert np.array_equal(
-            np.asarray(Image.fromarray(np.asarray(tmatch.read(data / "astronaut.png", color=True)))),
-            np.asarray(color),
-        )
+        read = tmatch.read(data / "astronaut.png", color=True)
+        assert np.array_equal(np.asarray(Image.fromarray(read)), np.asarray(color))
 
 
 def test_torch(scene):

@@ -58,6 +58,12 @@ def test_poses(data):
         frame, template, angle=(0, 360, 45), scale=(0.9, 1.1, 0.1), support="full"
     )
     assert tmatch.Matcher(template).poses is None
+    assert tmatch.Matcher(template, angle=np.float32(30), scale=[1, np.int64(2), 0.5]).poses == (
+        (30, 30, 0),
+        (1, 2, 0.5),
+        "full",
+        3,
+    )
     with pytest.raises(TypeError):
         matcher.score_map(frame)
 
@@ -82,7 +88,9 @@ def test_poses(data):
         ({"overlap": "a lot"}, TypeError, "."),
         ({"min_score": "high"}, TypeError, "."),
         ({"angle": (1, 2, 3, 4)}, ValueError, "angle must be one number"),
-        ({"angle": ("a", "b")}, TypeError, "."),
+        ({"angle": ("a", "b")}, TypeError, "angle must be two or three numbers"),
+        ({"scale": "large"}, ValueError, "scale must be one number"),
+        ({"scale": object()}, TypeError, "scale must be two or three numbers"),
         ({"angle": (0, 1e6)}, ValueError, "."),
         ({"scale": (0, 1)}, ValueError, "."),
         ({"angle": 3, "support": "half"}, ValueError, "support must be"),
