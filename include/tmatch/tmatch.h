@@ -194,8 +194,9 @@ typedef struct tm_settings {
                               FFT, and the CPU's correlations of planes of colour, 16 bits
                               and masks take a quarter at most; 0: 1 GiB, no limit, 1 GiB */
     tm_strategy strategy;  /* CERTIFIED is for the algorithms AUTO and DIRECT */
-    double device_timeout; /* seconds that a call of CUDA may take, as of a device that hangs: then that
-                              device counts as failed, and is not used again; 0: no limit */
+    double device_timeout; /* seconds that a call of CUDA may take, which may be as long as a match: a
+                              device that takes longer counts as failed, and is not used again; 0: no
+                              limit */
 } tm_settings;
 
 #define TM_ALL_DEVICES UINT64_MAX
