@@ -69,6 +69,11 @@ typedef struct io_source {
 } io_source;
 
 bool io_source_open(io_source *source, const char *path, io_error *error);
+
+/* The same, but files of any size are mapped, where that can be done: for who leaves reading them to
+ * another process. */
+bool io_source_map(io_source *source, const char *path, io_error *error);
+
 void io_source_close(io_source *source);
 
 /* Whether the file was cut short, or could not be read, after it was opened: what was

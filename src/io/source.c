@@ -44,7 +44,7 @@ static bool read_to_end(io_source *source, int fd, size_t expected, io_error *er
     return io_fail(error, "not enough memory to read the file");
 }
 
-static bool open_descriptor(io_source *source, int fd, io_error *error)
+static bool open_descriptor(io_source *source, int fd, off_t map_from, io_error *error)
 {
     struct stat status;
     if (fstat(fd, &status) != 0)
@@ -53,7 +53,7 @@ static bool open_descriptor(io_source *source, int fd, io_error *error)
         return io_fail(error, "is a directory");
     if (!S_ISREG(status.st_mode))
         return read_to_end(source, fd, FIRST_READ, error);
-    if (status.st_size < MAP_FROM)
+    if (status.st_size < map_from)
         return read_to_end(source, fd, (size_t)status.st_size, error);
     /* Standard input may stand in the middle of a file; a mapping starts at 0. */
     if (lseek(fd, 0, SEEK_CUR) == 0 && io_map(source, fd, (size_t)status.st_size))
@@ -61,16 +61,26 @@ static bool open_descriptor(io_source *source, int fd, io_error *error)
     return read_to_end(source, fd, (size_t)status.st_size, error);
 }
 
-bool io_source_open(io_source *source, const char *path, io_error *error)
+static bool open_path(io_source *source, const char *path, off_t map_from, io_error *error)
 {
     if (strcmp(path, "-") == 0)
-        return open_descriptor(source, STDIN_FILENO, error);
+        return open_descriptor(source, STDIN_FILENO, map_from, error);
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (fd < 0)
         return io_fail(error, "%s", strerror(errno));
-    bool ok = open_descriptor(source, fd, error);
+    bool ok = open_descriptor(source, fd, map_from, error);
     close(fd);
     return ok;
+}
+
+bool io_source_open(io_source *source, const char *path, io_error *error)
+{
+    return open_path(source, path, MAP_FROM, error);
+}
+
+bool io_source_map(io_source *source, const char *path, io_error *error)
+{
+    return open_path(source, path, 1, error);
 }
 
 bool io_source_late(const io_source *source, io_error *error)

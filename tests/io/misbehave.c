@@ -102,7 +102,7 @@ static bool lie(const char *deed, io_request request)
 static void compute(double ms)
 {
     const double until = ms + clock_ms();
-    while (ms <= 0 || clock_ms() < until)
+    while (clock_ms() < until || ms <= 0)
         ;
 }
 

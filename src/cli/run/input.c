@@ -209,7 +209,7 @@ static bool open_bytes(io_source *source, const char *path, cli_part *part, cons
                io_source_open_part(source, path, &part->location, error);
     if (io_is_stream(path))
         return streams_read_one(source, path, &limits, error);
-    return io_source_open(source, path, error);
+    return settings->decoder ? io_source_map(source, path, error) : io_source_open(source, path, error);
 }
 
 static bool open_source(io_source *source, const char *path, cli_part *part, const input_settings *settings,

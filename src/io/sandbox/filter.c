@@ -14,6 +14,9 @@ static const int always[] = {
     SCMP_SYS(exit), SCMP_SYS(exit_group), SCMP_SYS(rt_sigreturn), SCMP_SYS(sigreturn),
     SCMP_SYS(rt_sigprocmask), SCMP_SYS(restart_syscall), SCMP_SYS(clock_gettime),
     SCMP_SYS(clock_gettime64), SCMP_SYS(gettimeofday), SCMP_SYS(time), SCMP_SYS(getrandom),
+#if !CONFINE_LIMITS_MEMORY /* sanitizers ask for their stack before each longjmp */
+    SCMP_SYS(sigaltstack),
+#endif
     SCMP_SYS(sched_yield), SCMP_SYS(getpid), SCMP_SYS(gettid)};
 
 /* On SANDBOX_SOCKET alone. */
@@ -34,8 +37,8 @@ static const int refused[] = {
 
 static int add_rules(scmp_filter_ctx filter)
 {
-    const struct scmp_arg_cmp socket = SCMP_A0_32(SCMP_CMP_EQ, SANDBOX_SOCKET);
-    const struct scmp_arg_cmp data = SCMP_A2_32(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
+    const struct scmp_arg_cmp socket = SCMP_A0_64(SCMP_CMP_MASKED_EQ, UINT32_MAX, SANDBOX_SOCKET);
+    const struct scmp_arg_cmp data = SCMP_A2_64(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
     int result = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
     for (size_t i = 0; i < COUNT(always) && result == 0; i++)
         result = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, always[i], 0, NULL);
