@@ -287,7 +287,7 @@ static tm_status make_basis(tm_family *f, workshop *w, bool *good)
 
 tm_status tm_family_finish(tm_family *f, const tm_posed *members, int basis, double rest)
 {
-    const int most = (int)smaller(smaller(TM_FAMILY_BASIS, f->pixels - 1), f->count) & ~1;
+    const int most = (int)smaller(smaller(TM_FAMILY_BASIS, f->pixels - 1), f->count + 1) & ~1;
     workshop w = {.posed = members, .size = (int)smaller(f->count, MOST_SAMPLES)};
     tm_status status = TM_OK;
 

@@ -54,7 +54,7 @@ typedef struct tm_family {
 
 /* Begins a family of posed templates of 8-bit gray, whose pictures have sizes of one parity: finds its
  * core, the pixels that count in all. *family is empty where these are few, or too many, or where there
- * are not two members. Errors: MEMORY. To be freed with tm_family_free. */
+ * are no members. Errors: MEMORY. To be freed with tm_family_free. */
 tm_status tm_family_begin(tm_family *family, const tm_posed *members, size_t count);
 
 /* Makes the rest of it, with a basis of so many templates, 2 or more, or fewer if the family is small.

@@ -83,7 +83,7 @@ tm_status tm_family_begin(tm_family *family, const tm_posed *members, size_t cou
     int64_t width = INT64_MAX, height = INT64_MAX;
 
     *family = (tm_family){0};
-    if (count < 2 || count > INT32_MAX / 64)
+    if (!count || count > INT32_MAX / 64)
         return TM_OK;
     for (size_t i = 0; i < count; i++) {
         width = smaller(width, members[i].width);

@@ -41,17 +41,27 @@ typedef struct makings {
 
 /* Angles are in bands of so many degrees, the first of these with which cores are large enough. */
 static const int band_degrees[] = {360, 30, 10};
-enum { ANGLE_BANDS = sizeof band_degrees / sizeof *band_degrees, MOST_BANDS = 36 };
+enum { ANGLE_BANDS = sizeof band_degrees / sizeof *band_degrees, MOST_BANDS = 36, PARITIES = 4 };
+
+static int band_of_scale(const tm_poses *poses, int64_t scale)
+{
+    return (int)(log((double)scale / (double)poses->scales.from) / log(BAND_RATIO) + 1e-6);
+}
 
 /* Poses of one key are in one class. */
 static int key_of(const makings *m, size_t pose, int degrees)
 {
     const tm_posed *p = &m->posed[pose];
     const tm_turn turn = tm_poses_turn(m->poses, (int64_t)pose);
-    const double ratio = (double)turn.scale / (double)m->poses->scales.from;
-    const int of_scale = (int)(log(ratio) / log(BAND_RATIO) + 1e-6);
+    const int of_scale = band_of_scale(m->poses, turn.scale);
     const int of_angle = (int)((turn.angle - m->poses->angles.from) / (degrees * TM_POSE_UNIT));
-    return 4 * (MOST_BANDS * of_scale + of_angle) + (int)(p->width % 2 + 2 * (p->height % 2));
+    return PARITIES * (MOST_BANDS * of_scale + of_angle) + (int)(p->width % 2 + 2 * (p->height % 2));
+}
+
+int64_t tm_pose_families_expect(const tm_poses *poses)
+{
+    const int64_t last = poses->scales.from + (poses->scales.count - 1) * poses->scales.step;
+    return smaller(tm_poses_count(poses), PARITIES * (int64_t)(1 + band_of_scale(poses, last)));
 }
 
 /* Makes the posed pictures, without those that are left out. */

@@ -51,6 +51,9 @@ typedef struct tm_pose_families {
     const char *fault; /* why there is no certified search in these poses, a clause; NULL: there is */
 } tm_pose_families;
 
+/* About how many classes these poses have. */
+int64_t tm_pose_families_expect(const tm_poses *poses);
+
 /* Makes what a certified search by LCC needs of an 8-bit gray template, which *families then
  * contains, with fault where there can be none. threads: to be used at most. Errors: MEMORY. To be
  * freed with tm_pose_families_free. */

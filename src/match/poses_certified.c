@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* By certified search, on the CPU: what the exhaustive search finds, of positions that matter. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,14 +11,20 @@
 
 #define TOO_MANY "too few positions would be left out"
 
-/* Nanoseconds, about, of one thread: to score a position exhaustively, and for each of its pixels; to
- * make a pixel of a member and of its family; to look at a window by a family, and for each of its
- * pixels. */
-#define POSITION_NS 8.0
-#define PRODUCTS_NS 0.01
-#define MAKE_NS 200.0
-#define LOOK_NS 80.0
-#define BASIS_NS 0.08
+/* Nanoseconds, about, of one thread: to score a position exhaustively where all pixels count, or else,
+ * then also for each pixel, unless FFT is quicker. */
+#define WHOLE_NS 10.0
+#define POSITION_NS 5.0
+#define PRODUCTS_NS 0.012
+#define FFT_NS 40.0
+
+/* To make a pixel of a member and of its family; to look at a window by a family, and for each of its
+ * pixels, if it has few members or many. */
+#define MAKE_NS 60.0
+#define LOOK_NS 10.0
+#define FEW_NS 0.01
+#define MANY_NS 0.04
+#define FEW 16
 
 /* Why it is not to be, a clause; NULL: it may be. */
 static const char *fault_of(const tm_matcher *m, const tm_image *frame, const tm_posed_template *t)
@@ -33,16 +40,32 @@ static const char *fault_of(const tm_matcher *m, const tm_image *frame, const tm
     return t->kept->families ? t->kept->families->fault : NULL;
 }
 
+/* How many poses have pixels that do not count. */
+static int64_t count_masked(const tm_posed_template *t)
+{
+    const int64_t scales = t->poses.scales.count;
+    int64_t turned = 0;
+
+    if (t->poses.support.disc || t->mask)
+        return (int64_t)t->count;
+    for (int64_t i = 0; i < t->poses.angles.count; i++)
+        turned += tm_poses_turn(&t->poses, i).angle % (TM_POSE_TURN / 4) != 0;
+    return turned * scales;
+}
+
 /* Whether it is expected to be quicker, with what has to be made for it first. */
 static bool pays(const tm_image *frame, const tm_posed_template *t)
 {
     const double scale = (double)tm_poses_turn(&t->poses, 0).scale / TM_POSE_UNIT;
     const double pixels = (double)t->image.width * (double)t->image.height * scale * scale;
     const double windows = (double)frame->width * (double)frame->height, poses = (double)t->count;
-    const double exhaustive = windows * poses * (POSITION_NS + PRODUCTS_NS * pixels);
+    const double masked = (double)count_masked(t), classes = (double)tm_pose_families_expect(&t->poses);
+    const double exhaustive =
+        (poses - masked) * WHOLE_NS + masked * (POSITION_NS + fmin(PRODUCTS_NS * pixels, FFT_NS));
+    const double looks = classes * (LOOK_NS + (poses < FEW * classes ? FEW_NS : MANY_NS) * pixels);
     const double making = t->kept->families ? 0 : poses * pixels * MAKE_NS;
 
-    return making + windows * (LOOK_NS + BASIS_NS * pixels) < exhaustive / 2;
+    return making + windows * looks < 0.6 * windows * exhaustive;
 }
 
 /* The same picture in the same poses has the same. */

@@ -131,9 +131,10 @@ static size_t make_poses(tm_posed *posed, const tm_image *image)
     const int64_t step = check_random_in(1, 60000000), from = check_random_in(0, TM_POSE_TURN);
     const int64_t scale = check_random_in(700000, 1400000), grows = check_random() % 2 ? check_random_in(1, 9000) : 0;
     const tm_pose_support all = {.disc = true, .distance = INT64_MAX};
+    const int most = check_random() % 4 ? MOST_MEMBERS : (int)check_random_in(1, 4);
     size_t count = 0;
 
-    for (int i = 0; i < MOST_MEMBERS; i++) {
+    for (int i = 0; i < most; i++) {
         tm_posed *p = &posed[count];
         CHECK_EQ(tm_pose_make(p, image, (tm_turn){from + i * step, scale + i * grows}, &all), TM_OK);
         if (!tm_posed_is_flat(p))
