@@ -97,6 +97,7 @@ class Test:
                 process.send_signal(signal.SIGKILL)
                 process.wait()
                 kills += 1
+                longest *= 1.1  # a busy machine may take as long to begin
                 torn += log.exists() and log.stat().st_size > 0 and log.read_bytes()[-1:] != b"\n"
 
 
