@@ -15,6 +15,7 @@
 #include "misbehave.h"
 
 static io_sandbox *sandbox;
+static int64_t most_pixels = 1 << 20;
 
 static void open_sandbox(int64_t max_memory)
 {
@@ -34,7 +35,7 @@ static const char *reason_of(const char *deed, double ms)
     static io_error error;
     static char file[64];
     const io_request request = {.color = IO_GRAY};
-    const io_limits limits = {1 << 20};
+    const io_limits limits = {most_pixels};
     io_picture picture;
     snprintf(file, sizeof file, "do %s", deed);
     io_source source = source_of(file, strlen(file));
@@ -92,6 +93,19 @@ static void lies(void)
     /* One that does not end after its answer, and leaves another for the next file. */
     CHECK_STR(reason_of("linger", 0), "?[2J lingers");
     check_works();
+}
+
+/* What a decoder says of a picture's size does not make the program take more than it may. */
+static void lies_of_memory(void)
+{
+    open_sandbox(0);
+    io_sandbox_close(&sandbox);
+    open_sandbox(1 << 20);
+    most_pixels = (int64_t)1 << 30;
+    const char *reason = reason_of("lie-wide", 0);
+    most_pixels = 1 << 20;
+    io_sandbox_close(&sandbox);
+    CHECK(strstr(reason, "makes no sense"));
 }
 
 static void limits(void)
@@ -216,8 +230,8 @@ static void leaves_nothing(void)
 
 int main(int argc, char **argv)
 {
-    static const check_test tests[] = {TEST(forbidden), TEST(crashes), TEST(lies), TEST(limits), TEST(kills),
-                                       TEST(leaves_nothing)};
+    static const check_test tests[] = {TEST(forbidden), TEST(crashes), TEST(lies), TEST(lies_of_memory),
+                                       TEST(limits), TEST(kills), TEST(leaves_nothing)};
     if (io_sandbox_is_zygote(argc, argv))
         return sandbox_zygote(misbehave);
     const int result = check_main(tests, sizeof tests / sizeof *tests, argc, argv);

@@ -81,6 +81,14 @@ sandbox_request sandbox_request_for(const io_sandbox *sandbox, const io_source *
     return request;
 }
 
+/* What the decoder was allowed for samples is also the most that its answer may make us take, whatever it
+ * said of the picture's size before. */
+static bool fits(const sandbox_answer *a, size_t room)
+{
+    const size_t pixel = (size_t)(a->channels * a->bits / 8 + (a->masked != 0));
+    return a->width <= 0 || a->height <= 0 || (size_t)a->width <= room / pixel / (size_t)a->height;
+}
+
 static bool is_sensible(const sandbox_answer *a, const io_request *request)
 {
     return a->channels == (int32_t)request->color && (!a->masked || request->alpha) &&
@@ -114,7 +122,7 @@ static bool decode(io_decoder *decoder, const io_source *source, const io_reques
 
     if (!sandbox_job_begin(&job, sandbox, source, &request, &answer, error))
         return false;
-    if (!is_sensible(&answer, as))
+    if (!is_sensible(&answer, as) || !fits(&answer, request.room))
         return sandbox_job_reject(&job, error);
     io_picture decoded = {.memory = as->memory,
                           .format = io_formats[answer.format]->name,
