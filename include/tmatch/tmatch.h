@@ -462,6 +462,13 @@ TM_API tm_status tm_match_posed(tm_matcher *matcher, const tm_image *frame,
 /* Frees the items and empties hits; NULL is allowed. */
 TM_API void tm_posed_hits_free(tm_posed_hits *hits);
 
+/* Writes to a map of the frame's width and height, at each pixel, the best score of all poses and
+ * positions whose centre is the pixel's, or half a pixel right of or below it; what
+ * tm_map_skipped says where there is none. Always exhaustive: every pose makes a map of its own,
+ * of which eight are in memory. Errors: those of tm_match_posed. */
+TM_API tm_status tm_map_posed(tm_matcher *matcher, const tm_image *frame,
+                              const tm_posed_template *tmpl, const tm_map *map);
+
 /* A frame that comes by rows: 8-bit gray. */
 typedef struct tm_row_source {
     int64_t width, height;

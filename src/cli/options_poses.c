@@ -81,16 +81,12 @@ bool options_scale(const char *text, tm_pose_grid *grid)
     return parse(&scales, text, &grid->scale_from, &grid->scale_to, &grid->scale_step);
 }
 
-/* There is a map for each of thousands of poses: none of them is the scores'. */
 bool options_check_poses(const cli_options *o)
 {
     const char *posed = o->posed ? NULL : "but neither --angle nor --scale";
 
     if (o->posed && o->action == CLI_BENCH)
         message_usage("--bench measures templates as they are, without --angle and --scale");
-    else if (o->posed && (o->map || o->heatmap))
-        message_usage("--%s: with --angle or --scale every pose has a map of its own",
-                      o->map ? "map" : "heatmap");
     else if (posed && o->poses.support != TM_SUPPORT_AUTO)
         message_usage("--support, %s", posed);
     else if (posed && o->upright)

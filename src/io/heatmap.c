@@ -155,9 +155,20 @@ static void place_marks(io_box *boxes, const io_heatmap *h, const view *v)
     }
 }
 
+static void place_corners(io_corners *corners, const io_heatmap *h, const view *v)
+{
+    const double scale = (double)v->enlargement / (double)v->reduction;
+
+    for (size_t i = 0; h->turned && i < h->mark_count; i++)
+        for (int k = 0; k < 4; k++) { /* 0 is the middle of the first pixel */
+            corners[i].at[k][0] = (h->turned[i].at[k][0] + 0.5 - (double)v->x) * scale - 0.5;
+            corners[i].at[k][1] = (h->turned[i].at[k][1] + 0.5 - (double)v->y) * scale - 0.5;
+        }
+}
+
 /* Boxes on the frame stay inside it, as they do in a drawing of the matches. */
 static bool draw_plot(io_picture *canvas, io_picture *picture, const io_heatmap *h, const view *v,
-                      const io_box *boxes, io_error *error)
+                      const io_drawing *marks, io_error *error)
 {
     const io_heat range = io_heatmap_range(h);
     io_plot plot = {.picture = picture,
@@ -171,11 +182,10 @@ static bool draw_plot(io_picture *canvas, io_picture *picture, const io_heatmap 
                     .gap = gray,
                     .caption = h->caption,
                     .paragraphs = h->paragraphs};
-    const io_drawing marks = {.boxes = boxes, .count = h->mark_count};
     draw_scores(picture, h, v, &range);
     if (!h->under)
-        plot.marks = marks;
-    else if (!io_draw_matches(picture, &marks, error))
+        plot.marks = *marks;
+    else if (!io_draw_matches(picture, marks, error))
         return false;
     return io_draw_plot(canvas, &plot, error);
 }
@@ -187,16 +197,20 @@ bool io_write_heatmap(const char *path, const io_heatmap *h, io_error *error)
                                         .height = ceil_div(v.height, v.reduction) * v.enlargement,
                                         .channels = 3};
     io_box *boxes = calloc(h->mark_count + 1, sizeof *boxes);
+    io_corners *corners = calloc(h->mark_count + 1, sizeof *corners);
+    const io_drawing marks = {.boxes = boxes, .count = h->mark_count, .turned = h->turned ? corners : NULL};
     bool written = false;
 
     picture.samples = malloc((size_t)(picture.width * picture.height) * 3);
-    if (boxes && picture.samples) {
+    if (boxes && corners && picture.samples) {
         place_marks(boxes, h, &v);
-        written = draw_plot(&canvas, &picture, h, &v, boxes, error) &&
+        place_corners(corners, h, &v);
+        written = draw_plot(&canvas, &picture, h, &v, &marks, error) &&
                   io_write_picture(path, &canvas, error);
     } else {
         io_fail(error, "not enough memory");
     }
+    free(corners);
     free(boxes);
     io_picture_free(&picture);
     io_picture_free(&canvas);

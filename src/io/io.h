@@ -406,6 +406,7 @@ typedef struct io_heatmap {
     bool least_is_best;
     const io_picture *under; /* the gray frame, 8 bits, to lay the scores over; or NULL */
     const io_box *marks;
+    const io_corners *turned; /* over the frame: as io_drawing's, or NULL */
     size_t mark_count;
     const char *const *caption; /* paragraphs */
     size_t paragraphs;

@@ -63,6 +63,12 @@ typedef struct tm_pose_peaks {
 tm_status tm_poses_search(tm_matcher *matcher, const tm_image *frame, const tm_posed_template *tmpl,
                           const tm_peak_search *search, tm_pose_peaks *found);
 
+/* Says that all poses are larger than the frame, and returns that. */
+tm_status tm_poses_fail_too_large(tm_matcher *matcher, const tm_image *frame);
+
+/* Puts what was searched exhaustively before how the last poses were. */
+void tm_poses_say(tm_matcher *matcher, size_t count);
+
 /* What a certified search of a posed template is to find. */
 typedef struct tm_certified_poses {
     int64_t floor, ceiling; /* as tm_pose_search's; out: the floor that was searched to */

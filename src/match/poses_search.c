@@ -152,8 +152,14 @@ static tm_status match_group(exhaustive *e, size_t first, size_t count)
     return status;
 }
 
-/* Puts what was searched before how the last group was. */
-static void say_poses(tm_matcher *m, size_t count)
+tm_status tm_poses_fail_too_large(tm_matcher *m, const tm_image *frame)
+{
+    return tm_matcher_fail(m, TM_ERR_FRAME_TOO_SMALL,
+                           "the template is larger than the frame, %lld x %lld, in all poses",
+                           (long long)frame->width, (long long)frame->height);
+}
+
+void tm_poses_say(tm_matcher *m, size_t count)
 {
     char last[sizeof m->plan];
 
@@ -200,13 +206,11 @@ tm_status tm_poses_search(tm_matcher *matcher, const tm_image *frame, const tm_p
         status = match_group(&e, i, left < MOST_GROUPED ? left : MOST_GROUPED);
     }
     if (status == TM_OK && !e.some)
-        status = tm_matcher_fail(matcher, TM_ERR_FRAME_TOO_SMALL,
-                                 "the template is larger than the frame, %lld x %lld, in all poses",
-                                 (long long)frame->width, (long long)frame->height);
+        status = tm_poses_fail_too_large(matcher, frame);
     if (status == TM_OK)
         status = finish(&e, found);
     if (status == TM_OK)
-        say_poses(matcher, tmpl->count);
+        tm_poses_say(matcher, tmpl->count);
     free(e.above.items);
     free(e.below.items);
     return status;

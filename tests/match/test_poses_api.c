@@ -142,6 +142,97 @@ static void one_pose_is_a_plain_match(void)
     tm_matcher_destroy(&m);
 }
 
+static double padding(tm_domain domain, int64_t size)
+{
+    const double most = (double)(size - 1);
+    return domain == TM_DOMAIN_FULL ? most : domain == TM_DOMAIN_SAME ? floor(most / 2) : 0;
+}
+
+/* Puts the best of a pose's map where its centres are, position by position. */
+static void merge(float *best, const tm_image *frame, tm_matcher *m, const tm_posed_template *posed, size_t pose,
+                  tm_domain domain)
+{
+    tm_pose p;
+    tm_template *t = NULL;
+    int64_t width, height;
+
+    CHECK_EQ(tm_posed_template_pose(posed, pose, &p), TM_OK);
+    if (p.left_out || tm_map_size(domain, frame->width, frame->height, p.width, p.height, &width, &height) != TM_OK)
+        return;
+    uint8_t *samples = malloc((size_t)(2 * p.width * p.height)), *mask = samples + p.width * p.height;
+    float *map = malloc((size_t)(width * height) * sizeof *map);
+    const tm_image image = {.samples = samples, .mask = mask, .width = p.width, .height = p.height,
+                            .stride = p.width, .mask_stride = p.width};
+    const tm_map to = {map, width * (ptrdiff_t)sizeof *map};
+    tm_peak peak;
+    CHECK(samples && map);
+    CHECK_EQ(tm_posed_template_image(posed, pose, samples, mask), TM_OK);
+    CHECK_EQ(tm_template_create(&t, m, &image), TM_OK);
+    const tm_status status = tm_match(m, frame, t, &peak, &to);
+    CHECK(status == TM_OK || status == TM_ERR_NO_POSITION);
+    const double pad_x = padding(domain, p.width), pad_y = padding(domain, p.height);
+    for (int64_t y = 0; y < height; y++)
+        for (int64_t x = 0; x < width; x++) {
+            const double cx = floor((double)x - pad_x + (double)(p.width - 1) / 2);
+            const double cy = floor((double)y - pad_y + (double)(p.height - 1) / 2);
+            if (cx < 0 || cy < 0 || cx >= (double)frame->width || cy >= (double)frame->height)
+                continue;
+            float *here = &best[(int64_t)cy * frame->width + (int64_t)cx];
+            *here = fmaxf(*here, map[y * width + x]);
+        }
+    tm_template_destroy(&t);
+    free(samples);
+    free(map);
+}
+
+static void map_is_the_best_of_all_poses(void)
+{
+    for (int i = 0; i < 12; i++) {
+        tm_matcher *m = NULL;
+        tm_settings settings;
+        tm_settings_default(&settings, sizeof settings);
+        settings.device = TM_DEVICE_CPU;
+        settings.domain = (tm_domain)(i % 3);
+        CHECK_EQ(tm_matcher_create(&m, &settings), TM_OK);
+        tm_image frame, image;
+        const int64_t width = check_random_in(26, 60), height = check_random_in(26, 60);
+        void *memory[2] = {picture_make(&frame, width, height, TM_SAMPLE_U8, 1, PICTURE_NOISE),
+                           picture_make(&image, check_random_in(3, 25), check_random_in(3, 25), TM_SAMPLE_U8, 1,
+                                        PICTURE_NOISE)};
+        float *best = malloc((size_t)(width * height) * sizeof *best);
+        float *found = malloc((size_t)(width * height + 1) * sizeof *found);
+        tm_posed_template *posed = NULL;
+        tm_pose_grid grid;
+        CHECK(best && found);
+        tm_pose_grid_default(&grid, sizeof grid);
+        grid.angle_to = 350;
+        grid.angle_step = (double)check_random_in(17, 120);
+        grid.scale_to = 1.2;
+        grid.scale_step = 0.1;
+        CHECK_EQ(tm_posed_template_create(&posed, m, &image, &grid), TM_OK);
+        for (int64_t k = 0; k < width * height; k++)
+            CHECK_EQ(tm_map_skipped(TM_METRIC_LCC, &best[k]), TM_OK);
+        for (size_t k = 0; k < tm_posed_template_count(posed); k++)
+            merge(best, &frame, m, posed, k, settings.domain);
+        const tm_map map = {found, (ptrdiff_t)sizeof *found * width};
+        CHECK_EQ(tm_map_posed(m, &frame, posed, &map), TM_OK);
+        CHECK(strcmp(tm_matcher_strategy(m), "exhaustive") == 0);
+        CHECK(memcmp(found, best, (size_t)(width * height) * sizeof *found) == 0);
+        const tm_map odd = {(char *)found + 1, map.stride}, none = {NULL, map.stride};
+        CHECK_EQ(tm_map_posed(m, &frame, posed, &odd), TM_ERR_INVALID);
+        CHECK_EQ(tm_map_posed(m, &frame, posed, &none), TM_ERR_INVALID);
+        CHECK_EQ(tm_map_posed(m, &frame, NULL, &map), TM_ERR_INVALID);
+        CHECK_EQ(tm_map_posed(m, &frame, posed, NULL), TM_ERR_INVALID);
+        CHECK_EQ(tm_map_posed(NULL, &frame, posed, &map), TM_ERR_INVALID);
+        tm_posed_template_destroy(&posed);
+        tm_matcher_destroy(&m);
+        free(best);
+        free(found);
+        free(memory[0]);
+        free(memory[1]);
+    }
+}
+
 /* A picture of waves, which can be looked at in any pose. */
 typedef struct waves {
     double x[30], y[30], phase[30];
@@ -243,7 +334,7 @@ static void nothing_to_refine(void)
 
 int main(int argc, char **argv)
 {
-    static const check_test tests[] = {TEST(wrong_arguments), TEST(one_pose_is_a_plain_match),
+    static const check_test tests[] = {TEST(wrong_arguments), TEST(one_pose_is_a_plain_match), TEST(map_is_the_best_of_all_poses),
                                        TEST(refined_places), TEST(nothing_to_refine)};
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
 }

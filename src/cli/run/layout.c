@@ -71,7 +71,9 @@ static void limit_memory(layout *l, const cli_options *options, pipeline_setting
 {
     const size_t at_once = frames ? min_size(frames, s->in_flight_ahead) : s->in_flight_ahead;
     const bool with_map = options->map || options->heatmap;
-    const size_t element = with_map ? tm_map_element_size(l->settings.metric) : 0;
+    /* The library holds the maps of eight poses besides the one that it makes of them. */
+    const size_t maps = !with_map ? 0 : options->posed ? 9 : 1;
+    const size_t element = maps * tm_map_element_size(l->settings.metric);
 
     s->ahead_bytes = 0;
     l->settings.host_memory = (options->max_memory - (int64_t)s->held_bytes) / (int64_t)at_once;

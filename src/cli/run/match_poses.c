@@ -77,6 +77,19 @@ static bool take_hits(const cli_engine *e, const tm_posed_template *tmpl, cli_pa
     return good;
 }
 
+/* The best scores of all poses, a map of the frame's size, if one is asked for. */
+static bool make_map(const cli_engine *e, const tm_image *image, const tm_posed_template *tmpl,
+                     cli_pair *pair)
+{
+    if (!e->options->map && !e->options->heatmap)
+        return true;
+    if (!score_map_create(&pair->map, &e->options->settings, image, 1, 1, &pair->error))
+        return false;
+    const tm_map view = score_map_view(&pair->map);
+    const tm_status status = tm_map_posed(e->matcher, image, tmpl, &view);
+    return status == TM_OK || library_fail(&pair->error, e->matcher, status);
+}
+
 bool match_poses(const cli_engine *e, const cli_input *frame, const tm_image *image, bool color,
                  const io_crop *crop, size_t i, cli_pair *pair)
 {
@@ -88,7 +101,7 @@ bool match_poses(const cli_engine *e, const cli_input *frame, const tm_image *im
     pair->lasting = status == TM_ERR_NO_POSITION || status == TM_ERR_FRAME_TOO_SMALL;
     if (status != TM_OK)
         return library_fail(&pair->error, e->matcher, status);
-    const bool good = take_hits(e, tmpl, pair, &hits, crop) &&
+    const bool good = take_hits(e, tmpl, pair, &hits, crop) && make_map(e, image, tmpl, pair) &&
                       (!e->options->verify || verify_poses(e, image, tmpl, &hits, pair));
     tm_posed_hits_free(&hits);
     if (!good || !doubt_judge(e, image, color, i, pair))

@@ -77,19 +77,12 @@ static bool copy(const io_picture *from, const io_crop *crop, io_picture *to, io
     return to->samples != NULL;
 }
 
-static io_corners corners_of(const cli_match *match)
-{
-    io_corners corners;
-    memcpy(corners.at, match->pose.corners, sizeof corners.at);
-    return corners;
-}
-
 /* Cuts a match out as it lies in the frame, or turned upright at the size that it has there. */
 static bool cut(const io_picture *picture, const cli_result *r, const cli_match *match, bool upright,
                 io_picture *part, io_error *error)
 {
     const io_crop crop = inside(picture, match);
-    const io_corners corners = corners_of(match);
+    const io_corners corners = pose_place(&match->pose);
     const double scale = match->pose.fine_scale;
     const int64_t w = llround((double)r->template_width * scale);
     const int64_t h = llround((double)r->template_height * scale);
@@ -151,7 +144,7 @@ static bool draw(const cli_job *job, const cli_plan *plan, io_picture *picture, 
         const cli_result *r = &job->pairs[i].result;
         for (size_t k = 0; k < r->match_count; k++) {
             io_box *box = &boxes[drawing.count];
-            turned[drawing.count++] = corners_of(&r->matches[k]);
+            turned[drawing.count++] = pose_place(&r->matches[k].pose);
             *box = (io_box){.x = r->matches[k].x,
                             .y = r->matches[k].y,
                             .w = r->matches[k].w,

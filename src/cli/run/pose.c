@@ -27,6 +27,13 @@ void pose_corners(cli_pose *pose, int64_t width, int64_t height)
     }
 }
 
+io_corners pose_place(const cli_pose *pose)
+{
+    io_corners corners;
+    memcpy(corners.at, pose->corners, sizeof corners.at);
+    return corners;
+}
+
 /* Never "-0.000". */
 static void put_fixed(FILE *out, int decimals, double value)
 {

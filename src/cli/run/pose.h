@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "io/io.h"
 #include "run/report.h"
 
 /* Whether matches may be turned, and whether they may be resized. */
@@ -14,6 +15,9 @@ bool pose_resizes(const cli_options *options);
 /* Sets the corners by the fine angle and scale, which the API's are not. width, height: the
  * template's. */
 void pose_corners(cli_pose *pose, int64_t width, int64_t height);
+
+/* Where the corners are drawn. */
+io_corners pose_place(const cli_pose *pose);
 
 /* " angle=30 scale=1.25 center=139.5,240 corners=x,y,x,y,x,y,x,y"; the first two alone where brief. */
 void pose_text(FILE *out, const cli_options *options, const cli_pose *pose, bool brief);

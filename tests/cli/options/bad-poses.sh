@@ -11,8 +11,6 @@ fail --support disk --angle 0:90 a b
 fail --support disc a b
 fail --upright --crops c a b
 fail --upright --angle 0:90 a b
-fail --angle 0:90 --map map.npy a b
-fail --scale 1:2 --heatmap map.png a b
 fail --angle 0:90 --depth float a b
 fail --bench --angle 0:90 100x100,10x10
 fail --rotate 5 a b

@@ -31,3 +31,12 @@ fail --heatmap-style overlay camera.png 'camera.png[20x20+101+202]'
 fail --heatmap map.png --heatmap-style blot camera.png 'camera.png[20x20+101+202]'
 fail --heatmap never.png --heatmap-style overlay --max-memory 100K camera.png 'camera.png[20x20+101+202]'
 ls
+# The best of all poses: one row or column of each quarter turn, at the pixel left of or above a centre between pixels.
+printf '0 0 0 0\n0 9 0 0\n0 5 0 0\n' >turned.txt
+tmatch --angle 0:270:90 --map turned.npy turned.txt 'turned.txt[1x2+1+1]'
+head -c 128 turned.npy | tail -c +11 | tr -d '\n' | sed 's/ *$//'
+echo
+tail -c +129 turned.npy | od -An -v -w16 -tf4
+tmatch -q camera.png 'camera.png[60x50+100+200]' --crops in >cut.out
+try --angle 0:90:45 --scale 1:1.1 --heatmap turned.png --heatmap-style overlay -n 2 in/*.png 'camera.png[20x20+120+215]'
+tmatch -v turned.png 'camera.png[20x20+101+202]' 2>&1 | grep -o "tmatch: turned.png: [PJ].*x[0-9]*"
