@@ -145,6 +145,14 @@ static void read_rows(io_rows *rows, const sandbox_rows_wanted *wanted, const ou
     sandbox_send(SANDBOX_SOCKET, &answer, sizeof answer);
 }
 
+static _Noreturn void refuse(const char *reason)
+{
+    sandbox_answer answer = {.good = false};
+    snprintf(answer.text, sizeof answer.text, "%s", reason);
+    sandbox_send(SANDBOX_SOCKET, &answer, sizeof answer);
+    _exit(0);
+}
+
 _Noreturn void sandbox_decoder(const sandbox_request *request, int file, const confine_filter *filter,
                                sandbox_decode *decode)
 {
@@ -154,7 +162,7 @@ _Noreturn void sandbox_decoder(const sandbox_request *request, int file, const c
 
     o.data = mmap(NULL, o.size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, SANDBOX_OUTPUT, 0);
     if (o.data == MAP_FAILED || !map_input(request, file, &source))
-        _exit(1);
+        refuse("not enough memory");
     for (int fd = SANDBOX_SOCKET + 1; fd < SANDBOX_MOST_FILES; fd++)
         close(fd);
     source.page = request->page;

@@ -33,9 +33,12 @@ static bool is_passed_on(const char *variable)
 /* Moves a descriptor to where the zygote's own numbers do not overwrite it. */
 static int move_up(int fd)
 {
-    const int moved = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, SANDBOX_MOST_FILES);
-    if (fd >= 0)
-        close(fd);
+    if (fd < 0 || fd >= SANDBOX_FIRST_FREE)
+        return fd;
+    const int moved = fcntl(fd, F_DUPFD_CLOEXEC, SANDBOX_FIRST_FREE);
+    const int cause = errno == EINVAL ? EMFILE : errno; /* the limit is below the first that it may be */
+    close(fd);
+    errno = cause;
     return moved;
 }
 

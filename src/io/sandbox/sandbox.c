@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 struct io_sandbox {
@@ -52,16 +53,31 @@ void sandbox_give_back(io_sandbox *sandbox, sandbox_process *process)
     pthread_mutex_unlock(&sandbox->lock);
 }
 
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t limit_of(int resource)
+{
+    struct rlimit limit;
+    const bool limited = getrlimit(resource, &limit) == 0 && limit.rlim_cur < INT64_MAX / 4;
+    return limited ? (int64_t)limit.rlim_cur : INT64_MAX / 4;
+}
+
 /* A picture at the limit of pixels may take 16 bytes for each: samples of 12 bytes, or the
- * coefficients of a progressive JPEG beside its samples; but not more than the machine has. */
+ * coefficients of a progressive JPEG beside its samples; but not more than the machine has. A limit of
+ * address space (ulimit -v) is for these, as many bytes of output, the file and what is mapped before. */
 static size_t most_memory(const io_sandbox *sandbox, const io_source *source, const io_limits *limits)
 {
-    enum { PIXEL_BYTES = 16, SMALL_PICTURE = 64 << 20 };
+    enum { PIXEL_BYTES = 16, SMALL_PICTURE = 64 << 20, MAPPED_BEFORE = 64 << 20 };
     const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
     const int64_t machine = pages > 0 && page > 0 ? (int64_t)pages * page : INT64_MAX / 4;
-    const int64_t most = sandbox->max_memory && sandbox->max_memory < machine ? sandbox->max_memory : machine;
+    const int64_t most = sandbox->max_memory ? least(sandbox->max_memory, machine) : machine;
     const int64_t pixels = io_limits_of(source, limits).max_pixels;
-    return (size_t)SMALL_PICTURE + (size_t)(pixels < most / PIXEL_BYTES ? pixels * PIXEL_BYTES : most);
+    const int64_t memory = SMALL_PICTURE + (pixels < most / PIXEL_BYTES ? pixels * PIXEL_BYTES : most);
+    const int64_t space = (limit_of(RLIMIT_AS) - MAPPED_BEFORE - (int64_t)source->size) / 2;
+    return (size_t)least(memory, space > page ? space : page);
 }
 
 sandbox_request sandbox_request_for(const io_sandbox *sandbox, const io_source *source,
@@ -76,7 +92,9 @@ sandbox_request sandbox_request_for(const io_sandbox *sandbox, const io_source *
     request.page = source->page;
     request.deadline = source->deadline;
     request.size = source->size;
-    request.memory = request.room = most_memory(sandbox, source, limits);
+    request.memory = most_memory(sandbox, source, limits);
+    /* Shared memory counts as a file. */
+    request.room = (size_t)least((int64_t)request.memory, limit_of(RLIMIT_FSIZE));
     request.seconds = rows ? 0 : IO_SANDBOX_CPU_SECONDS;
     return request;
 }
