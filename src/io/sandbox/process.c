@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "clock.h"
@@ -117,11 +118,23 @@ bool sandbox_process_start(sandbox_process **process, sandbox_hello *hello, io_e
                                                          : "the process that decodes does not answer");
 }
 
+/* A zygote that sees that nobody listens ends its decoder and itself: of one that is killed at once the
+ * decoder would be left to whoever is the first process, which may be us and may wait for nobody. */
+static bool ends_by_itself(sandbox_process *p)
+{
+    const double until = clock_ms() + END_MS;
+    pid_t ended;
+    shutdown(p->control, SHUT_RDWR);
+    while ((ended = waitpid(p->pid, NULL, WNOHANG)) == 0 && clock_ms() < until)
+        nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
+    return ended == p->pid;
+}
+
 void sandbox_process_kill(sandbox_process *p)
 {
     if (!p)
         return;
-    if (p->pid > 0) {
+    if (p->pid > 0 && !(p->ending && ends_by_itself(p))) {
         kill(p->pid, SIGKILL);
         while (waitpid(p->pid, NULL, 0) < 0 && errno == EINTR)
             ;

@@ -39,6 +39,7 @@ static int wait_for(pid_t child)
         struct pollfd program = {.fd = SANDBOX_SOCKET};
         if (ppoll(&program, 1, NULL, &none) > 0) {
             kill(child, SIGKILL);
+            waitpid(child, &status, 0);
             _exit(1);
         }
     }
