@@ -6,6 +6,7 @@ from typing import assert_type
 import numpy as np
 import numpy.typing as npt
 import tmatch
+from tmatch.compat import cv2, pyscreeze, skimage
 
 
 def use(frame: npt.NDArray[np.uint8], template: npt.NDArray[np.uint8], mask: npt.NDArray[np.bool_]) -> float:
@@ -29,3 +30,13 @@ def use(frame: npt.NDArray[np.uint8], template: npt.NDArray[np.uint8], mask: npt
     x, y = matches[0].center
     margin: float | None = matches[0].margin
     return x + y + (margin or 0) + len(plan) + scores.best.score
+
+
+def use_compat(image: npt.NDArray[np.uint8], templ: npt.NDArray[np.uint8]) -> pyscreeze.Point:
+    scores = cv2.matchTemplate(image, templ, cv2.TM_CCOEFF_NORMED, mask=np.ones((3, 3), np.uint8))
+    assert_type(cv2.matchTemplate(image, templ, 5, scores), npt.NDArray[np.float32])
+    padded = skimage.match_template(image, templ, pad_input=True, mode="edge")
+    box = pyscreeze.locate("needle.png", image, confidence=float(padded.max()))
+    boxes: list[pyscreeze.Box] = list(pyscreeze.locateAll(templ, image, region=(0, 0, 9, 9)))
+    assert_type(box, pyscreeze.Box | None)
+    return pyscreeze.center(box or boxes[0])
