@@ -65,10 +65,9 @@ def distance(scores, exact, method):
 
 
 def is_near(scores, peers, templ, method):
-    """OpenCV subtracts large sums of float32 from each other."""
-    return np.abs(scores - peers).max(initial=0) < (
-        0.02 if "NORMED" in method else 5e-6 * 256**2 * templ.size
-    )
+    """OpenCV subtracts large sums of float32 from each other, which shows where there is little contrast."""
+    apart = np.append(np.abs(scores - peers), 0)
+    return apart.mean() < 0.05 if "NORMED" in method else apart.max() < 5e-6 * 256**2 * templ.size
 
 
 def test_constants():
