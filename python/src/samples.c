@@ -127,9 +127,9 @@ static bool refuse(PyObject *array, const char *name)
     PyObject *type = PyType_GetName(Py_TYPE(array));
     if (!type)
         return false;
-    if (PyUnicode_Check(array))
-        PyErr_Format(PyExc_TypeError, "%s is a str, not an array: tmatch.read(%R) reads a file",
-                     name, array);
+    if (PyUnicode_Check(array) || PyObject_HasAttrString(array, "__fspath__"))
+        PyErr_Format(PyExc_TypeError, "%s is a %S, not an array: tmatch.read(%R) reads a file",
+                     name, type, array);
     else
         PyErr_Format(PyExc_TypeError,
                      "%s is of type %S, not an array: it has neither the buffer protocol (NumPy), "

@@ -157,6 +157,8 @@ def score_map(
     (H, W) for the domain 'same', and (H + h - 1, W + w - 1) for 'full', where the frame counts
     as 0 beyond its edges. numpy.asarray(map) makes an array of it without a copy.
     """
+    if isinstance(template, (list, tuple)):
+        raise TypeError("a score map is one template's, not a list's")
     key = engine_key(metric, domain, algorithm, "auto", device, threads, "all", 0, 0)
     engine = _borrow(key)
     try:

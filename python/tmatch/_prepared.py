@@ -104,8 +104,10 @@ class Prepared:
     ) -> Any:
         if not n and min_score is None:
             raise ValueError(
-                "n=None asks for all matches: min_score must say which score makes a position a match"
+                f"n={n} asks for all matches: min_score must say which score makes a position a match"
             )
+        if min_score is not None and math.isnan(min_score):
+            raise ValueError("min_score must be a number, not nan")
         lists, cut_off, warning = _tmatch.match(
             self.engine,
             self.templates,

@@ -2,6 +2,7 @@
 """Which arrays are taken, by which protocol, and that nothing is left behind of those that are not."""
 
 import array
+import pathlib
 import sys
 
 import numpy as np
@@ -187,6 +188,7 @@ GOOD = np.arange(400, dtype=np.uint8).reshape(20, 20)
 REFUSED = [
     ([[1, 2], [3, 4]], TypeError, "of type list, not an array"),
     ("frame.png", TypeError, r"a str, not an array: tmatch.read\('frame.png'\)"),
+    (pathlib.Path("frame.png"), TypeError, r"a PosixPath, not an array: tmatch.read\(PosixPath\('frame.png'\)\)"),
     (None, TypeError, "NoneType"),
     (GOOD.astype(np.float64), TypeError, r"samples of float64.*astype\('float32'\)"),
     (GOOD.astype(np.float16), TypeError, "samples of float16"),

@@ -185,6 +185,12 @@ def test_skipped_positions(scene):
     assert np.array_equal(np.asarray(region), np.asarray(tmatch.score_map(frame, template))[10:23, 20:41])
 
 
+def test_map_of_a_list(scene):
+    frame, template = scene
+    with pytest.raises(TypeError, match="one template's"):
+        tmatch.score_map(frame, [template, template])
+
+
 def test_map_without_a_copy(scene):
     scores = tmatch.score_map(*scene)
     a, b, c = np.asarray(scores), np.from_dlpack(scores), memoryview(scores)
