@@ -20,6 +20,8 @@
  * milliseconds, for machines that have much else to do. */
 enum { HELLO_MS = 20000, END_MS = 500 };
 
+#define OWN_PROGRAM "/proc/self/exe"
+
 /* What a zygote is told of its starter's environment: where libraries are, and what sanitizers do. */
 static bool is_passed_on(const char *variable)
 {
@@ -77,7 +79,7 @@ static int spawn(sandbox_process *p, int theirs)
     posix_spawnattr_setsigdefault(&how, &all);
     posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
     if (!failed)
-        failed = posix_spawn(&p->pid, "/proc/self/exe", &files, &how, arguments, passed);
+        failed = posix_spawn(&p->pid, OWN_PROGRAM, &files, &how, arguments, passed);
     posix_spawnattr_destroy(&how);
     posix_spawn_file_actions_destroy(&files);
     return failed;
@@ -105,6 +107,10 @@ bool sandbox_process_start(sandbox_process **process, sandbox_hello *hello, io_e
     int failed = theirs < 0 || p->input < 0 || p->output < 0 ? errno : spawn(p, theirs);
     if (theirs >= 0)
         close(theirs);
+    if (failed == ENOENT) {
+        sandbox_process_kill(p);
+        return io_fail(error, "there is no " OWN_PROGRAM ", from which they are started");
+    }
     if (failed)
         return fail_start(p, failed, error);
     const sandbox_received received =
