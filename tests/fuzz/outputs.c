@@ -64,6 +64,8 @@ static void fill(numbers *n, void *to, size_t size)
 static uint8_t *samples_of(numbers *n, size_t size)
 {
     uint8_t *samples = malloc(size);
+    if (!samples) /* the allocation that was to fail: only one does */
+        samples = malloc(size);
     FUZZ_CHECK(samples);
     fill(n, samples, size);
     for (size_t i = 0; i < size && n->left == 0; i++)
@@ -137,6 +139,8 @@ static bool write_drawing(numbers *n, const char *path, io_error *error)
 static bool write_heatmap(numbers *n, const char *path, io_error *error)
 {
     io_box boxes[MOST_MARKS];
+    io_corners corners[MOST_MARKS];
+    io_picture under = {0};
     char text[40];
     const char *const caption[] = {text, "metric: lcc", text};
     io_heatmap h = {.x = (int8_t)take_byte(n), .y = (int8_t)take_byte(n), .width = take_byte(n) % MOST_SIDE + 1,
@@ -147,6 +151,15 @@ static bool write_heatmap(numbers *n, const char *path, io_error *error)
     h.paragraphs = kind >> 2 & 3;
     const size_t count = (size_t)(h.width * h.height);
     h.mark_count = draw_marks(n, 1, boxes);
+    if (kind & 16) {
+        under = draw_picture(n, 1);
+        h.under = &under;
+    }
+    if ((kind & 48) == 48) {
+        for (size_t i = 0; i < h.mark_count; i++)
+            turn_box(n, &boxes[i], &corners[i]);
+        h.turned = corners;
+    }
     fill(n, text, sizeof text - 1);
     text[sizeof text - 1] = '\0';
     uint8_t *values = samples_of(n, count * (h.integers ? sizeof(int64_t) : sizeof(float)));
@@ -156,6 +169,7 @@ static bool write_heatmap(numbers *n, const char *path, io_error *error)
             floats[i] = (float)i;
     h.values = values;
     const bool good = io_write_heatmap(path, &h, error);
+    io_picture_free(&under);
     free(values);
     return good;
 }
