@@ -10,8 +10,10 @@ ulimited -n 16
 # Shells count in blocks of 512 or 1024 bytes, and the samples take 256 of the latter.
 ulimited -f 2000
 ulimited -f 200
-# The address sanitizer takes terabytes.
-[ "${ASAN_OPTIONS+set}" ] || [ "${TSAN_OPTIONS+set}" ] || ulimited -v 600000 >limited
+# Not even its version is told where the address sanitizer takes terabytes.
+if (ulimit -S -v 600000 && "$TMATCH" --version) >version 2>&1; then
+    ulimited -v 600000 >limited
+fi
 ulimited -v unlimited >unlimited
 [ ! -e limited ] || diff limited unlimited
 cat unlimited
