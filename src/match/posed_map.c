@@ -89,16 +89,11 @@ static tm_status run_jobs(map_call *c, const tm_template *const *tmpls, size_t c
 static tm_status map_group(map_call *c, size_t first, size_t count)
 {
     const tm_template *tmpls[MOST_TOGETHER];
-    size_t used = 0;
+    tm_status status;
 
-    tm_status status = tm_posed_hold(c->tmpl, first, count);
+    const size_t used = tm_posed_list(c->tmpl, c->frame, first, count, tmpls, NULL, &status);
     if (status != TM_OK)
         return tm_matcher_fail_plain(c->matcher, status);
-    for (size_t i = first; i < first + count; i++) {
-        const tm_template *t = c->tmpl->slots[i].tmpl;
-        if (t && t->width <= c->frame->width && t->height <= c->frame->height)
-            tmpls[used++] = t;
-    }
     if (used) {
         c->some = true;
         status = run_jobs(c, tmpls, used);

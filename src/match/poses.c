@@ -89,6 +89,23 @@ tm_status tm_posed_hold(const tm_posed_template *t, size_t first, size_t count)
     return status;
 }
 
+size_t tm_posed_list(const tm_posed_template *t, const tm_image *frame, size_t first, size_t count,
+                     const tm_template **tmpls, size_t *poses, tm_status *status)
+{
+    size_t listed = 0;
+
+    *status = tm_posed_hold(t, first, count);
+    for (size_t i = first; i < first + count && *status == TM_OK; i++) {
+        const tm_template *tmpl = t->slots[i].tmpl;
+        if (!tmpl || tmpl->width > frame->width || tmpl->height > frame->height)
+            continue;
+        if (poses)
+            poses[listed] = i;
+        tmpls[listed++] = tmpl;
+    }
+    return listed;
+}
+
 void tm_posed_release(const tm_posed_template *t, size_t first, size_t count)
 {
     for (size_t i = first; i < first + count; i++) {

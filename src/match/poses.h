@@ -42,6 +42,12 @@ tm_status tm_posed_hold(const tm_posed_template *t, size_t first, size_t count);
 /* Finds out a pose's size and whether it is left out. Errors: as tm_posed_hold. */
 tm_status tm_posed_know(const tm_posed_template *t, size_t index);
 
+/* Makes the templates of poses [first, first + count), and lists those of poses that have one and fit
+ * into the frame, with their numbers if poses is not NULL; returns how many. *status is tm_posed_hold's;
+ * after OK tm_posed_release is to follow. */
+size_t tm_posed_list(const tm_posed_template *t, const tm_image *frame, size_t first, size_t count,
+                     const tm_template **tmpls, size_t *poses, tm_status *status);
+
 /* Lets go of those of them for which what is held across frames has no room. */
 void tm_posed_release(const tm_posed_template *t, size_t first, size_t count);
 

@@ -132,18 +132,12 @@ static tm_status run_group(exhaustive *e, group *g)
 
 static tm_status match_group(exhaustive *e, size_t first, size_t count)
 {
-    group g = {.count = 0};
+    group g;
+    tm_status status;
 
-    tm_status status = tm_posed_hold(e->tmpl, first, count);
+    g.count = tm_posed_list(e->tmpl, e->frame, first, count, g.tmpls, g.poses, &status);
     if (status != TM_OK)
         return tm_matcher_fail_plain(e->matcher, status);
-    for (size_t i = first; i < first + count; i++) {
-        const tm_template *t = e->tmpl->slots[i].tmpl;
-        if (!t || t->width > e->frame->width || t->height > e->frame->height)
-            continue;
-        g.tmpls[g.count] = t;
-        g.poses[g.count++] = i;
-    }
     if (g.count) {
         e->some = true;
         status = run_group(e, &g);

@@ -28,7 +28,7 @@ static int64_t first_corner(tm_domain domain, int64_t crop, int64_t size)
                                               : 0);
 }
 
-/* Of poses, each score is at its centre, the frame's pixel. */
+/* With poses each score is at its centre, the frame's pixel. */
 static int64_t width_of(const cli_result *r)
 {
     return r->poses ? 1 : r->template_width;

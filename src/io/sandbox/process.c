@@ -45,7 +45,8 @@ static int move_up(int fd)
     return moved;
 }
 
-/* Of its own session, so that Ctrl-C does not reach it; of signals and files only what is said here. */
+/* It gets a session of its own, so that Ctrl-C does not reach it, and of signals and files only what is
+ * said here. */
 static int spawn(sandbox_process *p, int theirs)
 {
     char name[] = "tmatch", argument[] = IO_SANDBOX_ARGUMENT, *arguments[] = {name, argument, NULL};

@@ -37,7 +37,7 @@ typedef struct sandbox_request {
     unsigned seconds; /* of computing; 0: no limit */
 } sandbox_request;
 
-/* Of a decoder. Numbers of fixed sizes, as any bits may come. */
+/* What a decoder answers, in numbers of fixed sizes, as any bits may come. */
 typedef struct sandbox_answer {
     uint8_t good, lost; /* lost: as io_source_lost */
     uint8_t alpha_ignored, colored, masked, deep, floats, whole;
