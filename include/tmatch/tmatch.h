@@ -498,6 +498,62 @@ TM_API tm_status tm_match_rows(tm_matcher *matcher, const tm_row_source *frame,
                                const tm_template *const *tmpls, size_t count, tm_peak *best,
                                const tm_row_sink *maps);
 
+/* Rows [first, end) of the score map of a frame, for frames that several processes or machines match
+ * together. Who has the rows of the frame that these need, and one map's row more on either side,
+ * finds which positions may be among the frame's matches; the parts' positions put together are
+ * enough to find what one call for the whole frame finds. docs/peaks.md has the proof. */
+typedef struct tm_part {
+    size_t size;          /* sizeof(tm_part) as the caller was compiled */
+    int64_t frame_height; /* of the whole frame */
+    int64_t frame_first;  /* which of its rows the picture begins with */
+    int64_t first, end;   /* of the map: 0 <= first < end; end may lie behind the map's last row */
+} tm_part;
+
+/* A position that may be among the whole frame's matches. */
+typedef struct tm_part_hit {
+    tm_hit hit;   /* in the whole frame; margin is NAN */
+    int64_t rank; /* the greater the better, of one metric: compares scores where doubles would round */
+} tm_part_hit;
+
+typedef struct tm_part_hits {
+    size_t size;        /* sizeof(tm_part_hits); set by who fills it */
+    tm_metric metric;
+    int64_t template_width, template_height;
+    int64_t map_height; /* of the whole map */
+    int64_t first, end; /* rows of it that these are the positions of; end is at most map_height */
+    tm_part_hit *items; /* the best first */
+    size_t count;
+    int cut_off;        /* search.peaks was too few: worse positions are missing */
+    int has_best;       /* 0: the frame's mask leaves no position in these rows */
+    tm_part_hit best;   /* of all positions of these rows */
+} tm_part_hits;
+
+/* Which rows of the frame, [*first, *end), a picture has to have for rows [part->first, part->end)
+ * of the map of a template of that height; part->frame_first is not looked at. Errors: INVALID, also
+ * where part->first is behind the map's last row; FRAME_TOO_SMALL. */
+TM_API tm_status tm_part_rows(tm_domain domain, int64_t template_height, const tm_part *part,
+                              int64_t *first, int64_t *end);
+
+/* Finds the positions of a part for each template; hits[i] is tmpls[i]'s, to be freed with
+ * tm_part_hits_free, and empty after a failure. rows has the frame's rows from part->frame_first on,
+ * at least those that tm_part_rows says. Errors: those of tm_match_peaks but NO_POSITION; INVALID
+ * also for TM_SAMPLE_F32, whose scores are not the same bits in every part. */
+TM_API tm_status tm_match_part(tm_matcher *matcher, const tm_image *rows, const tm_part *part,
+                               const tm_template *const *tmpls, size_t count,
+                               const tm_search *search, tm_part_hits *hits);
+
+/* Frees the items and empties hits; NULL is allowed. */
+TM_API void tm_part_hits_free(tm_part_hits *hits);
+
+/* Finds the matches of a template by the parts' positions, in any order of the parts, with the result
+ * of tm_match_peaks. search is that of the parts. whole: the parts have to have every row of the map
+ * once; else no row twice, and what comes out is what the rows that are there have by themselves.
+ * Where a part was cut off, matches worse than its worst position are not reported. hits is to be
+ * freed with tm_hits_free, and empty after a failure. Errors: INVALID, also for parts that are not
+ * of one map; MEMORY; NO_POSITION. */
+TM_API tm_status tm_merge_parts(const tm_part_hits *const *parts, size_t count,
+                                const tm_search *search, int whole, tm_hits *hits);
+
 /* Milliseconds of the last successful match. The first three are 0 on the CPU
  * except kernel, which is then the whole match. On CUDA copies and kernels overlap:
  * to_device lasts until the frame was there, for the last template where some need it

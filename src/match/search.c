@@ -11,22 +11,26 @@
  * matches are asked for. While they do not suffice, GROWTH times as many are. */
 enum { FIRST_PEAKS = 256, PEAKS_A_MATCH = 8, GROWTH = 16 };
 
-/* The least rank whose score is min_score or better: a distance's is the least
- * rank of scores with the sign changed. */
-static int64_t floor_of(double min_score, const tm_job *job)
+/* A distance's rank is that of the score with its sign changed. */
+int64_t tm_search_floor(double min_score, tm_metric metric, bool integer)
 {
-    const bool distance = tm_is_distance(job->metric);
+    const bool distance = tm_is_distance(metric);
     const double least = distance ? -min_score : min_score;
 
     if (isnan(least))
         return INT64_MIN;
-    if (tm_job_is_integer(job))
+    if (integer)
         return least >= 0x1p63 ? INT64_MAX : least < -0x1p63 ? INT64_MIN : (int64_t)ceil(least);
     float score = (float)least;
     if ((double)score < least)
         score = nextafterf(score, INFINITY);
     return distance ? -(int64_t)tm_score_order(score == 0 ? 0.0f : -score)
                     : tm_score_order(score == 0 ? 0.0f : score);
+}
+
+static int64_t floor_of(double min_score, const tm_job *job)
+{
+    return tm_search_floor(min_score, job->metric, tm_job_is_integer(job));
 }
 
 static size_t least_of(size_t a, size_t b)
@@ -82,6 +86,11 @@ static bool lower_cut(tm_peak_list *list, bool margin, int64_t cut)
     tm_peak_list_init(list, &s);
     list->cut = cut;
     return true;
+}
+
+bool tm_search_goes_on(tm_peak_list *list, const tm_search *search, int64_t cut)
+{
+    return lower_cut(list, search->margin, cut) || enlarge(list, (size_t)search->peaks);
 }
 
 static bool add_hit(tm_hits *hits, size_t *room, const tm_job *job, tm_candidate peak)
@@ -194,8 +203,7 @@ tm_status tm_search_take(tm_hits *hits, const tm_search *search, tm_job *job, co
     *enough = search->margin ? next.position != INT64_MAX || (hits->count == 0 && has_all) ||
                                    tm_peak_list_is_whole(job->peaks)
                              : full || (!job->peaks->above.more && has_all);
-    if (!*enough && (lower_cut(job->peaks, search->margin, has_all ? lower : INT64_MIN) ||
-                     enlarge(job->peaks, (size_t)search->peaks))) {
+    if (!*enough && tm_search_goes_on(job->peaks, search, has_all ? lower : INT64_MIN)) {
         tm_hits_free(hits);
         return TM_OK;
     }

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* The public API: the matches of a frame by the positions of its parts. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "match/search.h"
+#include "match/settings.h"
+#include "match/suppress.h"
+
+static int compare(const void *a, const void *b)
+{
+    const tm_part_hit *p = a, *q = b;
+    if (p->rank != q->rank)
+        return p->rank > q->rank ? -1 : 1;
+    if (p->hit.peak.y != q->hit.peak.y)
+        return p->hit.peak.y < q->hit.peak.y ? -1 : 1;
+    return p->hit.peak.x < q->hit.peak.x ? -1 : p->hit.peak.x > q->hit.peak.x;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+    const tm_part_hits *const *p = a, *const *q = b;
+    return (*p)->first < (*q)->first ? -1 : (*p)->first > (*q)->first;
+}
+
+/* Whether the part agrees with the first one, and has rows. */
+static bool is_sound(const tm_part_hits *p, const tm_part_hits *first)
+{
+    return p && p->size >= sizeof *p && p->metric == first->metric && tm_metric_name(p->metric) &&
+           p->template_width == first->template_width && p->template_width > 0 &&
+           p->template_height == first->template_height && p->template_height > 0 &&
+           p->map_height == first->map_height && p->first >= 0 && p->first < p->end &&
+           p->end <= p->map_height && (p->items || p->count == 0);
+}
+
+/* Whether the parts are of one map, and have no row twice, nor miss one where all are wanted. */
+static bool fit_together(const tm_part_hits *const *parts, size_t count, bool whole)
+{
+    const tm_part_hits **sorted = malloc(count * sizeof *sorted);
+    int64_t end = 0;
+    bool good = sorted != NULL;
+
+    for (size_t i = 0; i < count && good; i++) {
+        sorted[i] = parts[i];
+        good = parts[0] && parts[0]->size >= sizeof **parts && is_sound(parts[i], parts[0]);
+    }
+    if (good)
+        qsort(sorted, count, sizeof *sorted, compare_rows);
+    for (size_t i = 0; i < count && good; i++) {
+        good = whole ? sorted[i]->first == end : sorted[i]->first >= end;
+        end = sorted[i]->end;
+    }
+    good = good && (!whole || end == parts[0]->map_height);
+    free(sorted);
+    return good;
+}
+
+typedef struct merge {
+    tm_part_hit *items; /* all parts', the best first */
+    size_t count;
+    const tm_part_hit *last; /* worse ones may be missing; NULL: none is */
+} merge;
+
+static bool gather(merge *g, const tm_part_hits *const *parts, size_t count)
+{
+    size_t all = 0;
+    for (size_t i = 0; i < count; i++)
+        all += parts[i]->count;
+    g->items = malloc((all + 1) * sizeof *g->items);
+    if (!g->items)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        const tm_part_hits *p = parts[i];
+        for (size_t k = 0; k < p->count; k++)
+            g->items[g->count++] = p->items[k];
+        if (p->cut_off && p->count && (!g->last || compare(&p->items[p->count - 1], g->last) < 0))
+            g->last = &p->items[p->count - 1];
+    }
+    qsort(g->items, g->count, sizeof *g->items, compare);
+    return true;
+}
+
+/* Takes matches as one call for the whole map would: greedily, the best first. */
+static bool take(tm_hits *hits, const merge *g, const tm_search *search, int64_t floor,
+                 tm_suppressor *taken)
+{
+    const size_t most = search->most ? (size_t)search->most : SIZE_MAX;
+    const bool suppresses = search->overlap < 1;
+    int64_t left = 0, top = 0; /* a suppressor's coordinates are not negative */
+
+    for (size_t i = 0; i < g->count; i++) {
+        left = g->items[i].hit.peak.x < left ? g->items[i].hit.peak.x : left;
+        top = g->items[i].hit.peak.y < top ? g->items[i].hit.peak.y : top;
+    }
+    for (size_t i = 0; i < g->count && (search->margin || hits->count < most); i++) {
+        const tm_part_hit *p = &g->items[i];
+        const int64_t x = p->hit.peak.x - left, y = p->hit.peak.y - top;
+        if (g->last && compare(p, g->last) > 0) {
+            hits->cut_off = hits->count < most;
+            break;
+        }
+        if (suppresses && tm_suppressor_covers(taken, x, y))
+            continue;
+        if (hits->count > 0 && search->margin)
+            hits->items[hits->count - 1].margin = p->hit.peak.score;
+        if (hits->count == most || p->rank < floor)
+            break;
+        hits->items[hits->count++] = p->hit;
+        if (suppresses && !tm_suppressor_take(taken, x, y))
+            return false;
+    }
+    return true;
+}
+
+static const tm_part_hit *best_of(const tm_part_hits *const *parts, size_t count)
+{
+    const tm_part_hit *best = NULL;
+    for (size_t i = 0; i < count; i++)
+        if (parts[i]->has_best && (!best || compare(&parts[i]->best, best) < 0))
+            best = &parts[i]->best;
+    return best;
+}
+
+tm_status tm_merge_parts(const tm_part_hits *const *parts, size_t count, const tm_search *search,
+                         int whole, tm_hits *hits)
+{
+    merge g = {0};
+    tm_search s;
+
+    if (!hits)
+        return TM_ERR_INVALID;
+    *hits = (tm_hits){0};
+    if (!parts || count == 0 || tm_search_read(&s, search) || !fit_together(parts, count, whole))
+        return TM_ERR_INVALID;
+    const tm_part_hit *best = best_of(parts, count);
+    if (!best)
+        return TM_ERR_NO_POSITION;
+    if (!gather(&g, parts, count))
+        return TM_ERR_MEMORY;
+    const tm_part_hits *p = parts[0];
+    tm_suppressor taken;
+    tm_suppressor_init(&taken, p->template_width, p->template_height, s.overlap);
+    hits->items = malloc((g.count + 1) * sizeof *hits->items);
+    const bool good =
+        hits->items &&
+        take(hits, &g, &s, tm_search_floor(s.min_score, p->metric, tm_is_integer(p->metric)), &taken);
+    tm_suppressor_free(&taken);
+    hits->cut_off = hits->cut_off || (g.last && !(s.most && hits->count == (size_t)s.most));
+    free(g.items);
+    hits->best = best->hit.peak;
+    if (!good)
+        tm_hits_free(hits);
+    return good ? TM_OK : TM_ERR_MEMORY;
+}
