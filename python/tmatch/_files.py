@@ -23,6 +23,19 @@ from ._settings import Algorithm, Domain, Metric, Search, Support
 Path: TypeAlias = Union[str, "os.PathLike[str]"]
 
 
+def decode(data: bytes, name: str, color: bool, page: int = 0, stored_orientation: bool = False) -> Picture:
+    """The picture that a file holds; errors say the file's name."""
+    try:
+        picture, mask, kind = _tmatch.decode(data, color, page, stored_orientation, Picture)
+    except _tmatch.InputError as error:
+        error.args = (f"{name}: {error}",)
+        raise
+    picture.mask, picture.format = mask, kind
+    if mask is not None:
+        mask.mask, mask.format = None, kind
+    return picture
+
+
 def read(path: Path, *, color: bool = False, page: int = 0, stored_orientation: bool = False) -> Picture:
     """Reads a picture as the program does: PNG, JPEG, TIFF, BMP, WebP, PNM, Y4M, .npy and text.
 
@@ -33,16 +46,7 @@ def read(path: Path, *, color: bool = False, page: int = 0, stored_orientation: 
     Raises OSError where the file cannot be read, and tmatch.InputError where it is no picture.
     """
     with open(path, "rb") as file:
-        data = file.read()
-    try:
-        picture, mask, kind = _tmatch.decode(data, color, page, stored_orientation, Picture)
-    except _tmatch.InputError as error:
-        error.args = (f"{os.fspath(path)}: {error}",)
-        raise
-    picture.mask, picture.format = mask, kind
-    if mask is not None:
-        mask.mask, mask.format = None, kind
-    return picture
+        return decode(file.read(), os.fspath(path), color, page, stored_orientation)
 
 
 def write(path: Path, picture: ArrayLike) -> None:
@@ -145,7 +149,7 @@ class FileResult(Generic[Result]):
     error: Exception | None = None
 
 
-def _list(frames: Path | Iterable[Path]) -> list[str]:
+def list_files(frames: Path | Iterable[Path]) -> list[str]:
     if not isinstance(frames, (str, os.PathLike)):
         return [os.fspath(path) for path in frames]
     path = os.fspath(frames)
@@ -155,7 +159,7 @@ def _list(frames: Path | Iterable[Path]) -> list[str]:
     return [file for file in (os.path.join(path, name) for name in names) if os.path.isfile(file)]
 
 
-def _bar(wanted: bool | None, total: int) -> Any:
+def make_bar(wanted: bool | None, total: int) -> Any:
     if wanted is None:
         wanted = sys.stderr is not None and sys.stderr.isatty()
     try:
@@ -283,7 +287,7 @@ def files(
             algorithm=algorithm, search=search, device=device, threads=1,
         )  # fmt: skip
 
-    paths = _list(frames)
+    paths = list_files(frames)
     first = make()
     own = threading.local()
     spare = [first]
@@ -304,7 +308,7 @@ def files(
             return FileResult(path, [[] for _ in templates] if several else [], error)
 
     def results() -> Iterator[Any]:
-        bar = _bar(progress, len(paths))
+        bar = make_bar(progress, len(paths))
         try:
             for result in _in_order(work, paths, workers or _workers(device)):
                 yield result

@@ -8,18 +8,6 @@ The module is found as Python finds it: PYTHONPATH=build/python, or installed.
 import os
 import sys
 
-if sys.argv[1:] == ["--not-built"]:
-    print(
-        "1..0 # SKIP the Python module needs Python 3.11 with its headers, libpng and libjpeg, and no sanitizer"
-    )
-    sys.exit(0)
-try:
-    import numpy  # noqa: F401
-    import pytest
-except ModuleNotFoundError as missing:
-    print(f"1..0 # SKIP {missing.name} is not installed for {os.path.basename(sys.executable)}")
-    sys.exit(0)
-
 
 class Tap:
     def __init__(self):
@@ -44,13 +32,31 @@ class Tap:
         if report.failed:
             self.report(False, report.nodeid or "collection")
             print("# " + report.longreprtext.replace("\n", "\n# "))
+        elif report.skipped:
+            self.report(True, report.nodeid, f" # SKIP {report.longrepr[2].removeprefix('Skipped: ')}")
 
 
-tap = Tap()
-folder = os.path.dirname(os.path.abspath(__file__))
-arguments = sys.argv[1:] or [folder]
-pytest.main(
-    ["-p", "no:terminalreporter", "-p", "no:cacheprovider", f"--rootdir={folder}", *arguments], plugins=[tap]
-)
-print(f"1..{tap.count}")
-sys.exit(tap.failures > 0 or tap.count == 0)
+def main():
+    if sys.argv[1:] == ["--not-built"]:
+        print(
+            "1..0 # SKIP the Python module needs Python 3.11 with its headers, libpng and libjpeg, and no sanitizer"
+        )
+        sys.exit(0)
+    try:
+        import numpy  # noqa: F401
+        import pytest
+    except ModuleNotFoundError as missing:
+        print(f"1..0 # SKIP {missing.name} is not installed for {os.path.basename(sys.executable)}")
+        sys.exit(0)
+    tap = Tap()
+    folder = os.path.dirname(os.path.abspath(__file__))
+    arguments = sys.argv[1:] or [folder]
+    pytest.main(
+        ["-p", "no:terminalreporter", "-p", "no:cacheprovider", f"--rootdir={folder}", *arguments], plugins=[tap]
+    )
+    print(f"1..{tap.count}")
+    sys.exit(tap.failures > 0 or tap.count == 0)
+
+
+if __name__ == "__main__":  # not in the processes that tests start
+    main()

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
 """What a type checker has to accept; test_files.py asks mypy."""
 
-from typing import assert_type
+from typing import Any, assert_type
 
 import numpy as np
 import numpy.typing as npt
 import tmatch
 from tmatch.compat import cv2, pyscreeze, skimage
+from tmatch.dask import match_files
 
 
 def use(frame: npt.NDArray[np.uint8], template: npt.NDArray[np.uint8], mask: npt.NDArray[np.bool_]) -> float:
@@ -40,3 +41,10 @@ def use_compat(image: npt.NDArray[np.uint8], templ: npt.NDArray[np.uint8]) -> py
     boxes: list[pyscreeze.Box] = list(pyscreeze.locateAll(templ, image, region=(0, 0, 9, 9)))
     assert_type(box, pyscreeze.Box | None)
     return pyscreeze.center(box or boxes[0])
+
+
+def use_dask(client: Any, template: npt.NDArray[np.uint8]) -> None:
+    for result in match_files(client, "template.png", "s3://bucket/*.png", storage_options={"anon": True}):
+        assert_type(result.matches, list[tmatch.Match])
+    for both in match_files(client, [template, "template.png"], ["a.png"], ordered=True):
+        assert_type(both.matches, list[list[tmatch.Match]])

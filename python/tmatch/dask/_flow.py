@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: MIT
+"""Frames to the workers as they become free, results back as they come."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections import deque
+from collections.abc import Iterator
+from typing import Any
+
+from .._files import FileResult
+from ._open import for_workers
+from ._packages import distributed
+from ._worker import Work, match_frames
+
+TASK_SECONDS = 0.25  # a task's own cost is about a millisecond
+TASKS_PER_SECOND = 500  # that a scheduler hands out with ease
+LOOK_SECONDS = 1.0  # how often the client asks which workers there are
+MOST_FRAMES = 1000  # of a task
+HELD_BACK = 16  # results that wait for an earlier one, as a multiple of the frames under way
+
+
+class Pace:
+    """How many frames a task gets: few enough to share out the last ones evenly."""
+
+    def __init__(self, batch: int | None):
+        self.batch = batch
+        self.frames = 0.0
+        self.seconds = 0.0
+
+    def learn(self, frames: int, seconds: float) -> None:
+        self.frames = self.frames * 0.9 + frames
+        self.seconds = self.seconds * 0.9 + seconds
+
+    def size(self, left: int, threads: int) -> int:
+        if self.batch:
+            return self.batch
+        if not self.frames:
+            return 1
+        wanted = max(TASK_SECONDS, threads / TASKS_PER_SECOND) / max(self.seconds / self.frames, 1e-6)
+        return max(1, min(int(wanted), left // (4 * threads), MOST_FRAMES))
+
+
+class Crew:
+    """The workers' threads, which come and go."""
+
+    def __init__(self, client: Any, device: str):
+        self.client = client
+        self.on_gpu = device.startswith("cuda")
+        self.resources: dict[str, float] | None = None
+        self._threads = 1
+        self._until = 0.0
+
+    def threads(self) -> int:
+        """How many there are, at least 1; they are counted anew each second."""
+        if time.monotonic() < self._until:
+            return self._threads
+        self._threads = sum(self.client.nthreads().values())
+        if self.on_gpu:
+            workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
+            gpus = sum(worker["resources"].get("GPU", 0) for worker in workers)
+            self.resources = {"GPU": 1} if gpus else None
+            self._threads = int(gpus) or self._threads
+        self._until = time.monotonic() + LOOK_SECONDS
+        return max(1, self._threads)
+
+
+def _same(work: Work) -> Work:
+    return work
+
+
+class Flow:
+    """Tasks of frames, of which at most `ahead` for each thread of the workers are under way."""
+
+    def __init__(self, client: Any, work: Work, paths: list[str], batch: int | None, ahead: int):
+        self.client = client
+        self.nothing = work.nothing()
+        self.paths = paths
+        self.pace = Pace(batch)
+        self.ahead = ahead
+        self.crew = Crew(client, work.prepared["device"])
+        self.name = uuid.uuid4().hex
+        # A task, not scattered data: these would be lost with the workers that hold them.
+        self.work = client.submit(_same, work, key=f"tmatch-work-{self.name}")
+        self.begun = self.tasks = 0
+        self.suspects: deque[int] = deque()  # frames of tasks with which workers died
+        self.alone: Any = None
+        self.running: dict[Any, range] = {}
+        self.done: Any = distributed.as_completed(loop=client.loop, with_results=True, raise_errors=False)
+
+    def _begin(self, indices: range) -> Any:
+        frames = [(self.paths[i], for_workers(self.paths[i])) for i in indices]
+        key = f"tmatch-{self.name}-{self.tasks}"
+        future = self.client.submit(match_frames, self.work, frames, key=key, resources=self.crew.resources)
+        self.tasks += 1
+        self.running[future] = indices
+        self.done.add(future)
+        return future
+
+    def submit(self) -> None:
+        """Begins what may be begun: suspects alone, after all others, so that it is they who kill."""
+        threads = self.crew.threads()
+        while self.begun < len(self.paths) and len(self.running) < self.ahead * threads:
+            left = len(self.paths) - self.begun
+            first, self.begun = self.begun, self.begun + min(self.pace.size(left, threads), left)
+            self._begin(range(first, self.begun))
+        if self.suspects and not self.running:
+            first = self.suspects.popleft()
+            self.alone = self._begin(range(first, first + 1))
+
+    def _bury(self, future: Any, indices: range) -> Iterator[tuple[int, FileResult[Any]]]:
+        """Raises the error of a task, unless workers died of it."""
+        error = future.exception()
+        if not isinstance(error, distributed.KilledWorker):
+            future.result()
+        if future is self.alone:
+            yield indices[0], FileResult(self.paths[indices[0]], self.nothing, error)
+        else:
+            self.suspects.extend(indices)
+
+    def collect(self) -> list[tuple[int, FileResult[Any]]]:
+        """The results of the tasks that have ended, of one at least, by the indices of their paths."""
+        collected: list[tuple[int, FileResult[Any]]] = []
+        for future, result in self.done.next_batch(block=True):
+            indices = self.running.pop(future)
+            if future.status == "finished":
+                results, seconds = result
+                self.pace.learn(len(results), seconds)
+                collected.extend(zip(indices, results))
+            else:
+                collected.extend(self._bury(future, indices))
+        return collected
+
+    def close(self) -> None:
+        if self.running and self.client.status == "running":
+            self.client.cancel(list(self.running))
+
+    def results(self) -> Iterator[FileResult[Any]]:
+        """As they come."""
+        self.submit()
+        while self.running:
+            collected = self.collect()
+            self.submit()
+            for _, result in collected:
+                yield result
+
+    def results_in_order(self) -> Iterator[FileResult[Any]]:
+        """In the order of the paths. Others are held back; while these are many, no frames are begun."""
+        held: dict[int, FileResult[Any]] = {}
+        wanted = most = 0
+        self.submit()
+        while self.running:
+            most = max(most, sum(map(len, self.running.values())))
+            held.update(self.collect())
+            if not self.running or len(held) < HELD_BACK * most:
+                self.submit()
+            while wanted in held:
+                yield held.pop(wanted)
+                wanted += 1

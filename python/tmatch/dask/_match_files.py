@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: MIT
+"""Many frames over the workers of a Dask cluster."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, overload
+
+from .._arrays import ArrayLike
+from .._files import FileResult, Path, make_bar, read
+from .._match import Match
+from .._matcher import Matcher
+from .._prepared import Axis, Region
+from .._settings import Algorithm, Domain, Metric, Search, Support, engine_key
+from ._flow import Flow
+from ._open import list_frames
+from ._worker import Work
+
+if TYPE_CHECKING:
+    from distributed import Client  # type: ignore[import-not-found, unused-ignore]
+
+
+def load(template: Any, color: bool) -> Any:
+    """The template, or the list of them, those that are paths read."""
+    if isinstance(template, (list, tuple)):
+        return [load(one, color) for one in template]
+    return read(template, color=color) if isinstance(template, (str, os.PathLike)) else template
+
+
+@overload
+def match_files(
+    client: Client,
+    template: ArrayLike | Path,
+    frames: Path | Iterable[Path],
+    *,
+    color: bool = False,
+    n: int | None = 1,
+    min_score: float | None = None,
+    angle: Axis | None = None,
+    scale: Axis | None = None,
+    support: Support = "auto",
+    mask: ArrayLike | None = None,
+    region: Region | None = None,
+    overlap: float = 0.3,
+    margin: bool = False,
+    subpixel: bool = False,
+    metric: Metric = "lcc",
+    domain: Domain = "valid",
+    algorithm: Algorithm = "auto",
+    search: Search = "auto",
+    device: str = "auto",
+    ordered: bool = False,
+    storage_options: dict[str, Any] | None = None,
+    batch: int | None = None,
+    ahead: int = 2,
+    progress: bool | None = None,
+) -> Iterator[FileResult[list[Match]]]: ...
+@overload
+def match_files(
+    client: Client,
+    template: list[Any] | tuple[Any, ...],
+    frames: Path | Iterable[Path],
+    *,
+    color: bool = False,
+    n: int | None = 1,
+    min_score: float | None = None,
+    angle: Axis | None = None,
+    scale: Axis | None = None,
+    support: Support = "auto",
+    mask: Sequence[ArrayLike | None] | None = None,
+    region: Region | None = None,
+    overlap: float = 0.3,
+    margin: bool = False,
+    subpixel: bool = False,
+    metric: Metric = "lcc",
+    domain: Domain = "valid",
+    algorithm: Algorithm = "auto",
+    search: Search = "auto",
+    device: str = "auto",
+    ordered: bool = False,
+    storage_options: dict[str, Any] | None = None,
+    batch: int | None = None,
+    ahead: int = 2,
+    progress: bool | None = None,
+) -> Iterator[FileResult[list[list[Match]]]]: ...
+def match_files(
+    client: Client,
+    template: Any,
+    frames: Path | Iterable[Path],
+    *,
+    color: bool = False,
+    n: int | None = 1,
+    min_score: float | None = None,
+    angle: Axis | None = None,
+    scale: Axis | None = None,
+    support: Support = "auto",
+    mask: Any = None,
+    region: Region | None = None,
+    overlap: float = 0.3,
+    margin: bool = False,
+    subpixel: bool = False,
+    metric: Metric = "lcc",
+    domain: Domain = "valid",
+    algorithm: Algorithm = "auto",
+    search: Search = "auto",
+    device: str = "auto",
+    ordered: bool = False,
+    storage_options: dict[str, Any] | None = None,
+    batch: int | None = None,
+    ahead: int = 2,
+    progress: bool | None = None,
+) -> Iterator[Any]:
+    """Matches many files on the workers of a Dask cluster, and yields a FileResult for each as it comes.
+
+    client: a distributed.Client that is not asynchronous. template: an array, a path that the
+    client reads, or a list of these. frames: a folder that the client lists, or paths, all of
+    which the workers open by the same absolute path; or URLs such as s3://bucket/frame.png, which
+    the workers open by fsspec. One URL may be a pattern, s3://bucket/*.png, or end with / and be
+    a folder. The other arguments, their units and the results are those of tmatch.files, and
+
+    ordered          yield in the order of the frames
+    storage_options  fsspec's, for URLs: keys, endpoints
+    batch            frames in a task; None: as many as take a quarter of a second, fewer towards
+                     the end
+    ahead            tasks that are begun or wait for each thread of the workers, 1 or more
+    device           'auto': a worker that sees a GPU uses it where the work is worth it, with at
+                     most 4 of its threads, or as many as its resource GPU says; the others, and
+                     other workers, match on the CPU. 'cuda', 'cuda:0': only workers with the
+                     resource GPU are used, each as often as it has it, or where no worker has
+                     it, all are, and must have the device
+
+    A thread of a worker keeps a matcher and has a frame at a time. Workers may come and go: the
+    frames of one that dies are given to others. A file that cannot be read or matched is a result
+    with an error, and so is one with which several workers died. What is wrong with the template
+    is raised at once; what is wrong with a worker, such as another version of tmatch, when its
+    frames come back. Closing the iterator cancels what has not begun.
+    """
+    if client.asynchronous:
+        raise TypeError("client must not be asynchronous")
+    for name, value in (("batch", batch), ("ahead", ahead)):
+        if value is not None and value < 1:
+            raise ValueError(f"{name} must be 1 or more, not {value}")
+    engine_key(metric, domain, algorithm, search, device, 1, "all", 0, 0)
+    templates = load(template, color)
+    poses: Any = {"angle": angle, "scale": scale, "support": support}
+    Matcher(templates, mask=mask, metric=metric, domain=domain, device="cpu", threads=1, **poses).close()
+    work = Work(
+        templates,
+        mask,
+        {**poses, "metric": metric, "domain": domain, "algorithm": algorithm, "search": search, "device": device},
+        {"n": n, "min_score": min_score, "region": region, "overlap": overlap, "margin": margin, "subpixel": subpixel},
+        color,
+        storage_options,
+    )
+    paths = list_frames(frames, work.options)
+
+    def results() -> Iterator[Any]:
+        flow = Flow(client, work, paths, batch, ahead)
+        bar = make_bar(progress, len(paths))
+        try:
+            for result in flow.results_in_order() if ordered else flow.results():
+                yield result
+                if bar is not None:
+                    bar.update()
+        finally:
+            flow.close()
+            if bar is not None:
+                bar.close()
+
+    return results()

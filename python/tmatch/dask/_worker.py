@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: MIT
+"""What runs on the workers."""
+
+from __future__ import annotations
+
+import pickle
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from .. import _tmatch
+from .._arrays import Picture
+from .._files import FileResult, devices
+from .._matcher import Matcher
+from ._open import read_frame
+from ._packages import distributed
+
+GPU_THREADS = 4  # of a worker, unless its resource GPU says how many
+
+
+@dataclass(frozen=True)
+class Samples:
+    """An array on its way to the workers, which need not have the package that made it."""
+
+    shape: tuple[int, ...]
+    format: str
+    data: bytes = field(repr=False)
+
+    @staticmethod
+    def of(array: Any) -> Any:
+        """Samples of whatever has the buffer protocol; other arrays are pickled as they are."""
+        try:
+            view = memoryview(array)
+        except TypeError:
+            return array
+        is_native = len(view.format) == 1
+        return Samples(tuple(view.shape or ()), view.format, view.tobytes()) if is_native else array
+
+    @staticmethod
+    def array(sent: Any) -> Any:
+        if not isinstance(sent, Samples):
+            return sent
+        cast: Any = memoryview(sent.data).cast
+        return cast(sent.format, sent.shape)
+
+
+def _is_list(one: Any) -> bool:
+    return isinstance(one, (list, tuple))
+
+
+def _own_mask(template: Any) -> Any:
+    return template.mask if isinstance(template, Picture) else None
+
+
+def _send(one: Any) -> Any:
+    return [Samples.of(array) for array in one] if _is_list(one) else Samples.of(one)
+
+
+def _receive(sent: Any) -> Any:
+    return [Samples.array(one) for one in sent] if _is_list(sent) else Samples.array(sent)
+
+
+class Work:
+    """What all tasks of a call have in common. Each worker gets it once, and keeps its matchers in it.
+
+    template, mask  an array or a list, as a Matcher takes them
+    prepared        the Matcher's other arguments
+    search          the arguments of Matcher.match
+    options         fsspec's storage options; they may be secret, and are in no message
+    """
+
+    def __init__(
+        self,
+        template: Any,
+        mask: Any,
+        prepared: dict[str, Any],
+        search: dict[str, Any],
+        color: bool = False,
+        options: dict[str, Any] | None = None,
+    ):
+        if mask is None:  # a picture's own mask does not travel with its samples
+            mask = [_own_mask(one) for one in template] if _is_list(template) else _own_mask(template)
+        self.version = _tmatch.version
+        self.template = _send(template)
+        self.mask = _send(mask)
+        self.prepared = prepared
+        self.search = search
+        self.color = color
+        self.options = options or {}
+        self._begin()
+
+    def nothing(self) -> list[Any]:
+        """The matches of a frame that could not be matched."""
+        return [[] for _ in self.template] if _is_list(self.template) else []
+
+    def _begin(self) -> None:
+        self._lock = threading.Lock()
+        self._idle: dict[str, list[Matcher[Any]]] = {}
+        self._made: dict[str, int] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if not name.startswith("_")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._begin()
+
+    def _choose(self) -> str:
+        """The device of the next matcher: no more of a worker's threads than it has places share its GPU."""
+        device: str = self.prepared["device"]
+        if device != "auto" or len(devices()) == 1:
+            return device
+        most = distributed.get_worker().state.total_resources.get("GPU", GPU_THREADS)
+        idle = len(self._idle.get(device, ()))
+        return device if idle or self._made.get(device, 0) < most else "cpu"
+
+    def take(self) -> tuple[str, Matcher[Any]]:
+        """A matcher that no other thread uses, and its device, to be given back."""
+        with self._lock:
+            device = self._choose()
+            idle = self._idle.setdefault(device, [])
+            if idle:
+                return device, idle.pop()
+            self._made[device] = self._made.get(device, 0) + 1
+        prepared = {**self.prepared, "device": device}
+        return device, Matcher(_receive(self.template), mask=_receive(self.mask), threads=1, **prepared)
+
+    def give_back(self, device: str, matcher: Matcher[Any]) -> None:
+        with self._lock:
+            self._idle[device].append(matcher)
+
+
+def can_travel(error: Exception) -> Exception:
+    """The error, or one that says the same where it cannot be pickled."""
+    try:
+        if isinstance(pickle.loads(pickle.dumps(error)), type(error)):
+            return error
+    except Exception:
+        pass
+    return OSError(f"{type(error).__name__}: {error}")
+
+
+def match_frames(work: Work, frames: list[tuple[str, str]]) -> tuple[list[FileResult[Any]], float]:
+    """Results of frames, by the names that the caller gave them and those to open; and the seconds that they took.
+
+    What is wrong with a frame is its result. What is wrong with the worker, such as a package or
+    a device that is missing, is raised.
+    """
+    start = time.perf_counter()
+    if work.version != _tmatch.version:
+        raise RuntimeError(
+            f"the worker {distributed.get_worker().address} has tmatch {_tmatch.version}, "
+            f"the client {work.version}: both need the same"
+        )
+    device, matcher = work.take()
+    results = []
+    for name, path in frames:
+        try:
+            frame = read_frame(path, work.color, work.options)
+            results.append(FileResult(name, matcher.match(frame, **work.search)))
+        except ImportError:
+            raise
+        except Exception as error:
+            results.append(FileResult(name, work.nothing(), can_travel(error)))
+    work.give_back(device, matcher)
+    return results, time.perf_counter() - start

@@ -1,0 +1,311 @@
+# SPDX-License-Identifier: MIT
+"""tmatch.dask: frames on the workers of clusters that the tests start."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import types
+
+import numpy as np
+import pytest
+import tmatch
+
+dask = pytest.importorskip("dask", reason="Dask is not installed")
+distributed = pytest.importorskip("distributed", reason="Dask's distributed is not installed")
+from tmatch.dask import match_files  # noqa: E402
+from tmatch.dask._worker import Work, match_frames  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def client():
+    """Two processes of two threads."""
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=2, dashboard_address=":0"
+    ) as cluster, distributed.Client(cluster) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def threads():
+    """Two workers of a thread in this process."""
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0"
+    ) as cluster, distributed.Client(cluster) as client:
+        yield client
+
+
+@pytest.fixture
+def frames(tmp_path, rng):
+    """48 frames of noise, the template in most of them, two that are no pictures and one that is not there."""
+    template = rng.integers(0, 256, (9, 11), dtype=np.uint8)
+    paths = []
+    for i in range(48):
+        frame = rng.integers(0, 256, (60, 80), dtype=np.uint8)
+        if i % 5:
+            frame[i : i + 9, 13:24] = template
+        tmatch.write(tmp_path / f"{i:02}.png", frame)
+        paths.append(os.fspath(tmp_path / f"{i:02}.png"))
+    (tmp_path / "07.png").write_bytes(b"no picture")
+    (tmp_path / "20.png").write_bytes((tmp_path / "21.png").read_bytes()[:100])
+    return [*paths, os.fspath(tmp_path / "none.png")], template
+
+
+def plain(result):
+    return result.path, result.matches, type(result.error), str(result.error)
+
+
+def same(results, expected, ordered=True):
+    found, wanted = list(map(plain, results)), list(map(plain, expected))
+    return found == wanted if ordered else sorted(found, key=lambda r: r[0]) == wanted
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"n": 3, "min_score": 0.5, "margin": True},
+        {"angle": (-10, 10, 10), "scale": 1.1, "subpixel": True},
+        {"region": (5, 3, 60, 50), "metric": "sqdiff", "domain": "same"},
+        {"n": None, "min_score": 0.3, "overlap": 0.1, "device": "cpu", "algorithm": "fft"},
+        {"n": None},
+    ],
+)
+def test_same_as_files(client, frames, rng, options):
+    paths, template = frames
+    mask = rng.random(template.shape) < 0.8 if "angle" not in options else None
+    expected = list(tmatch.files(paths, template, mask=mask, progress=False, **options))
+    assert same(match_files(client, template, paths, mask=mask, ordered=True, **options), expected)
+    assert same(match_files(client, template, paths, mask=mask, batch=5, ahead=3, **options), expected, ordered=False)
+
+
+def test_templates_of_all_kinds(client, data, frames, monkeypatch):
+    """A list, paths, pictures with masks, colour, a folder, paths from here."""
+    paths, template = frames
+    icon = tmatch.read(data / "astronaut.png", color=True)
+    several = [np.asarray(icon)[300:330, 200:240], data / "patch.jpg"]
+    monkeypatch.chdir(data)
+    names = ["astronaut.png", "patch.jpg"]
+    expected = list(tmatch.files(names, several, color=True, progress=False))
+    assert expected[0].matches[0][0].score == 1
+    assert same(match_files(client, several, names, color=True, ordered=True), expected)
+    masked = tmatch.read(paths[1])
+    masked.mask = tmatch.read(paths[2])
+    folder = os.path.dirname(paths[0])
+    for one in (masked, np.asarray(masked)[::2, ::-1], np.asarray(masked).astype(">u2").astype(np.uint16)):
+        expected = list(tmatch.files(folder, one, progress=False))
+        assert same(match_files(client, one, folder, ordered=True), expected)
+    assert list(match_files(client, template, [])) == []
+
+
+def test_few_tasks_at_a_time(client, tmp_path, rng):
+    """20,000 files are few tasks, and never more than two for each thread."""
+    frame = rng.integers(0, 256, (12, 12), dtype=np.uint8)
+    tmatch.write(tmp_path / "a.png", frame)
+    most = count = 0
+    for result in match_files(client, frame[3:8, 2:9], [tmp_path / "a.png"] * 20000):
+        most, count = max(most, len(client.futures)), count + 1
+        assert result.matches[0].box == (2, 3, 7, 5)
+    assert count == 20000 and 1 < most <= 2 * 4 + 1 + 2 * 4  # the templates, and those that were just taken
+    results = match_files(client, frame[3:8, 2:9], [tmp_path / "a.png"] * 20000, ordered=True)
+    next(results)
+    results.close()
+
+
+@pytest.fixture
+def slow(tmp_path, rng):
+    """Frames, and arguments with which each takes some hundredths of a second."""
+    frame = rng.integers(0, 256, (200, 300), dtype=np.uint8)
+    for i in range(40):
+        tmatch.write(tmp_path / f"{i:02}.png", np.roll(frame, i, 1))
+    return frame[50:80, 100:140], tmp_path, {"angle": (0, 360, 30), "search": "exhaustive"}
+
+
+@pytest.mark.parametrize("killed", [1, 2])
+def test_killed_workers(slow, killed):
+    template, folder, options = slow
+    expected = list(tmatch.files(folder, template, progress=False, **options))
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=2, dashboard_address=":0"
+    ) as cluster, distributed.Client(cluster) as client:
+        workers = list(client.run(os.getpid).values())
+        results = match_files(client, template, folder, batch=2, **options)
+        found = [next(results)]
+        for worker in workers[:killed]:
+            os.kill(worker, signal.SIGKILL)
+        found += results
+    assert same(found, expected, ordered=False)
+
+
+class Deadly(distributed.WorkerPlugin if hasattr(distributed, "WorkerPlugin") else object):
+    """Registers URLs whose reading kills the worker."""
+
+    name = "deadly"
+
+    def setup(self, worker):
+        import fsspec
+        from fsspec.implementations.local import LocalFileSystem
+
+        class Deadliest(LocalFileSystem):
+            protocol = "deadly"
+
+            def cat_file(self, path, start=None, end=None, **kwargs):
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        fsspec.register_implementation("deadly", Deadliest, clobber=True)
+
+
+def test_frame_that_kills(frames):
+    paths, template = frames
+    expected = list(tmatch.files(paths[:7], template, progress=False))
+    with dask.config.set({"distributed.scheduler.allowed-failures": 0}), distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=":0"
+    ) as cluster, distributed.Client(cluster) as client:
+        register = client.register_plugin if hasattr(client, "register_plugin") else client.register_worker_plugin
+        register(Deadly())
+        results = list(match_files(client, template, [*paths[:4], "deadly:///a.png", *paths[4:7]], batch=2, ordered=True))
+    killer = results.pop(4)
+    assert (killer.path, killer.matches) == ("deadly:///a.png", [])
+    assert isinstance(killer.error, distributed.KilledWorker)
+    assert same(results, expected)
+
+
+def start(folder, *arguments):
+    return subprocess.Popen(
+        [sys.executable, "-m", "dask", *arguments, "--scheduler-file", folder / "scheduler.json", "--no-dashboard"],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/",
+    )  # fmt: skip
+
+
+def test_processes_of_their_own(slow, tmp_path_factory):
+    """dask scheduler and dask worker; one worker is killed for good, another comes."""
+    template, folder, options = slow
+    own = tmp_path_factory.mktemp("dask")
+    worker = ("worker", "--nthreads", "2", "--no-nanny", "--local-directory", os.fspath(own))
+    expected = list(tmatch.files(folder, template, progress=False, **options))
+    processes = [start(own, "scheduler", "--host", "127.0.0.1", "--port", "0")]
+    try:
+        processes += [start(own, *worker), start(own, *worker)]
+        while not (own / "scheduler.json").exists():
+            assert processes[0].poll() is None
+            time.sleep(0.05)
+        with distributed.Client(scheduler_file=own / "scheduler.json") as client:
+            client.wait_for_workers(2)
+            results = match_files(client, template, folder, batch=2, **options)
+            found = [next(results)]
+            processes[1].kill()
+            processes.append(start(own, *worker))
+            found += results
+            assert same(found, expected, ordered=False)
+            client.wait_for_workers(2)
+            assert same(match_files(client, template, folder, ordered=True, **options), expected)
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+def test_urls(threads, frames):
+    """file:// and memory://, one by one, as a pattern and as a folder."""
+    fsspec = pytest.importorskip("fsspec", reason="fsspec is not installed")
+    paths, template = frames
+    memory = fsspec.filesystem("memory")
+    for path in paths[:-1]:
+        with open(path, "rb") as file:
+            memory.pipe_file("/frames/" + os.path.basename(path), file.read())
+    memory.pipe_file("/frames/notes.txt", b"no picture")
+    expected = [result.matches for result in tmatch.files(paths, template, progress=False)]
+    folder = os.path.dirname(paths[0])
+    for base in ("memory://frames", "file://" + folder):
+        urls = [f"{base}/{os.path.basename(path)}" for path in paths]
+        results = list(match_files(threads, template, urls, ordered=True))
+        assert [r.path for r in results] == urls and [r.matches for r in results] == expected
+        assert isinstance(results[7].error, tmatch.InputError) and urls[7] in str(results[7].error)
+        assert isinstance(results[-1].error, FileNotFoundError)
+        for frames in (base + "/", base + "/*.png"):
+            results = list(match_files(threads, template, frames, ordered=True))
+            assert [os.path.basename(r.path) for r in results] == [os.path.basename(path) for path in paths[:-1]]
+            assert [r.matches for r in results] == expected[:-1]
+    unknown = next(match_files(threads, template, ["unknown://a.png"]))
+    assert isinstance(unknown.error, ValueError) and "unknown" in str(unknown.error)
+
+
+def test_object_store(client, frames):
+    """s3:// on a server in this process."""
+    s3fs = pytest.importorskip("s3fs", reason="s3fs is not installed")
+    server = pytest.importorskip("moto.server", reason="moto with its server is not installed")
+    moto = server.ThreadedMotoServer(port=0)
+    moto.start()
+    try:
+        host, port = moto.get_host_and_port()
+        options = {"key": "k", "secret": "s3cret", "client_kwargs": {"endpoint_url": f"http://{host}:{port}"}}
+        paths, template = frames
+        store = s3fs.S3FileSystem(**options)
+        store.mkdir("bucket")
+        for path in paths[:-1]:
+            store.put_file(path, "bucket/in/" + os.path.basename(path))
+        urls = ["s3://bucket/in/" + os.path.basename(path) for path in paths]
+        expected = [result.matches for result in tmatch.files(paths, template, progress=False)]
+        results = list(match_files(client, template, urls, storage_options=options, ordered=True))
+        assert [r.matches for r in results] == expected and isinstance(results[-1].error, FileNotFoundError)
+        for many in ("s3://bucket/in/", "s3://bucket/in/*.png"):
+            results = list(match_files(client, template, many, storage_options=options, ordered=True))
+            assert [r.path for r in results] == urls[:-1] and [r.matches for r in results] == expected[:-1]
+        (lost,) = match_files(client, template, ["s3://nowhere/a.png"], storage_options=options)
+        assert isinstance(lost.error, OSError) and lost.matches == []
+    finally:
+        moto.stop()
+
+
+def test_fails_at_once(threads, data, tmp_path):
+    frame = data / "astronaut.png"
+    with pytest.raises(FileNotFoundError):
+        match_files(threads, tmp_path / "none.png", [frame])
+    with pytest.raises(tmatch.InputError, match="flat"):
+        match_files(threads, np.zeros((3, 3), np.uint8), [frame])
+    for wrong in ({"batch": 0}, {"ahead": 0}, {"device": "gpu"}, {"algorithm": "best"}):
+        with pytest.raises(ValueError, match=f"{next(iter(wrong))} must be"):
+            match_files(threads, data / "patch.jpg", [frame], **wrong)
+    with pytest.raises(TypeError, match="asynchronous"):
+        match_files(types.SimpleNamespace(asynchronous=True), data / "patch.jpg", [frame])
+
+
+def test_faults_of_workers(threads, data):
+    """Another version of tmatch, and no such device."""
+    work = Work(tmatch.read(data / "patch.jpg"), None, {"device": "auto"}, {})
+    work.version = "0.0"
+    with pytest.raises(RuntimeError, match="has tmatch .*, the client 0.0: both need the same"):
+        threads.submit(match_frames, work, []).result()
+    with pytest.raises(tmatch.Error):
+        list(match_files(threads, data / "patch.jpg", [data / "astronaut.png"], device="cuda:63"))
+
+
+def test_gpus(data, monkeypatch):
+    """No more threads share a worker's GPU than its resource says; with device='cuda' tasks ask for it."""
+    if not os.environ.get("TMATCH_FAKE_PLUGIN_DIR"):
+        pytest.skip("TMATCH_FAKE_PLUGIN_DIR names no CUDA backend for tests")
+    monkeypatch.setenv("TMATCH_PLUGIN_DIR", os.environ["TMATCH_FAKE_PLUGIN_DIR"])
+
+    def take(work, count):
+        taken = [work.take() for _ in range(count)]
+        for one in taken:
+            work.give_back(*one)
+        return [device for device, _ in taken], [work.take()[0] for _ in range(count)]
+
+    work = Work(tmatch.read(data / "patch.jpg"), None, {"device": "auto"}, {})
+    names = [data / "astronaut.png", data / "camera.png"] * 3
+    expected = list(tmatch.files(names, data / "patch.jpg", device="cpu", progress=False))
+    for resources, devices in (({"GPU": 2}, ["auto"] * 2 + ["cpu"] * 4), ({}, ["auto"] * 4 + ["cpu"] * 2)):
+        with distributed.LocalCluster(
+            n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0", resources=resources
+        ) as cluster, distributed.Client(cluster) as client:
+            assert client.submit(take, work, 6).result() == (devices, devices)
+            for device in ("auto", "cuda", "cuda:1"):
+                assert same(match_files(client, data / "patch.jpg", names, device=device, ordered=True), expected)
+
+
+def test_without_dask():
+    hide = "import sys; sys.modules['distributed'] = None; import tmatch, tmatch.dask"
+    failed = subprocess.run([sys.executable, "-c", hide], capture_output=True, text=True)
+    assert failed.returncode == 1
+    assert "ImportError: tmatch.dask needs distributed" in failed.stderr and "pip install 'tmatch[dask]'" in failed.stderr
