@@ -15,6 +15,7 @@ from ._files import Device, FileResult, devices, draw, files, read, write
 from ._functions import match, score_map
 from ._match import Match
 from ._matcher import Matcher, Report
+from ._parts import Part, merge
 from ._tmatch import Error, InputError
 from ._tmatch import version as __version__
 
@@ -26,6 +27,7 @@ __all__ = [
     "InputError",
     "Match",
     "Matcher",
+    "Part",
     "Picture",
     "Report",
     "ScoreMap",
@@ -34,6 +36,7 @@ __all__ = [
     "draw",
     "files",
     "match",
+    "merge",
     "read",
     "score_map",
     "write",

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import TracebackType
@@ -9,6 +10,7 @@ from typing import Any, Generic, TypeVar, cast, overload
 from . import _tmatch
 from ._arrays import ArrayLike, ScoreMap
 from ._match import Match
+from ._parts import Part
 from ._prepared import Axis, Prepared, Region
 from ._settings import SUPPORTS, Algorithm, Domain, Metric, Search, Support, engine_key
 
@@ -141,6 +143,51 @@ class Matcher(Generic[Result]):
             Result,
             prepared.match(frame, n, min_score, frame_mask, region, overlap, margin, subpixel, peaks),
         )
+
+    def part_rows(self, rows: tuple[int, int], frame_height: int) -> tuple[int, int]:
+        """Which rows of a frame, (first, end), match_part needs for these rows of its score map."""
+        prepared = self._open()
+        needed = [_tmatch.part_rows(prepared.engine, t, frame_height, *rows) for t in prepared.templates]
+        return min(first for first, _ in needed), max(end for _, end in needed)
+
+    def match_part(
+        self,
+        frame: ArrayLike,
+        rows: tuple[int, int],
+        *,
+        frame_height: int,
+        first: int,
+        n: int | None = 1,
+        min_score: float | None = None,
+        frame_mask: ArrayLike | None = None,
+        overlap: float = 0.3,
+        margin: bool = False,
+        subpixel: bool = False,
+        peaks: int = 1 << 20,
+    ) -> list[Part]:
+        """Matches some rows of a frame's score map, for tmatch.merge, which makes matches of all parts.
+
+        frame         rows of the frame, at least those that part_rows says
+        rows          (first, end): the rows of the map that this part has
+        frame_height  of the whole frame
+        first         which row of the whole frame the array begins with
+        frame_mask    as high as the array
+
+        The other arguments are those of match, the same for all parts. Returns a Part for each
+        template, of which merge takes those of one template. Templates in poses and frames of
+        floats raise ValueError.
+        """
+        first_row, end = rows
+        parts, warning = self._open().match_part(
+            frame, (first_row, end), frame_height, first, n, min_score, frame_mask, overlap, margin, subpixel, peaks
+        )
+        if warning:
+            warnings.warn(warning, RuntimeWarning, stacklevel=2)
+        search = (n or 0, min_score, overlap, margin, subpixel, peaks)
+        return [
+            Part((a, b), map_height, (width, height), number, positions, best, cut_off, search)
+            for number, width, height, map_height, a, b, cut_off, best, positions in parts
+        ]
 
     def score_map(
         self,

@@ -37,16 +37,29 @@ def _region(region: Region | None) -> Region | None:
     return None if region is None else cast(Region, tuple(region))
 
 
+def warn_of_peaks(peaks: int, level: int) -> None:
+    warnings.warn(
+        f"only the {peaks} best peaks were looked at, so there may be more matches; "
+        "a stricter min_score leaves fewer peaks",
+        RuntimeWarning,
+        stacklevel=level + 1,
+    )
+
+
 def _warn(cut_off: bool, warning: str, peaks: int) -> None:
     if warning:
         warnings.warn(warning, RuntimeWarning, stacklevel=4)
     if cut_off:
-        warnings.warn(
-            f"only the {peaks} best peaks were looked at, so there may be more matches; "
-            "a stricter min_score leaves fewer peaks",
-            RuntimeWarning,
-            stacklevel=4,
+        warn_of_peaks(peaks, 4)
+
+
+def _check_search(n: int | None, min_score: float | None) -> None:
+    if not n and min_score is None:
+        raise ValueError(
+            f"n={n} asks for all matches: min_score must say which score makes a position a match"
         )
+    if min_score is not None and math.isnan(min_score):
+        raise ValueError("min_score must be a number, not nan")
 
 
 class Prepared:
@@ -102,12 +115,7 @@ class Prepared:
         subpixel: bool,
         peaks: int,
     ) -> Any:
-        if not n and min_score is None:
-            raise ValueError(
-                f"n={n} asks for all matches: min_score must say which score makes a position a match"
-            )
-        if min_score is not None and math.isnan(min_score):
-            raise ValueError("min_score must be a number, not nan")
+        _check_search(n, min_score)
         lists, cut_off, warning = _tmatch.match(
             self.engine,
             self.templates,
@@ -126,6 +134,38 @@ class Prepared:
         if self.several:
             return [[Match(*hit) for hit in hits] for hits in lists]
         return [Match(*hit) for hit in lists[0]]
+
+    def match_part(
+        self,
+        frame: ArrayLike,
+        rows: tuple[int, int],
+        frame_height: int,
+        first: int,
+        n: int | None,
+        min_score: float | None,
+        frame_mask: ArrayLike | None,
+        overlap: float,
+        margin: bool,
+        subpixel: bool,
+        peaks: int,
+    ) -> tuple[list[tuple[Any, ...]], str]:
+        """What _tmatch.match_part returns."""
+        _check_search(n, min_score)
+        return _tmatch.match_part(
+            self.engine,
+            self.templates,
+            frame,
+            frame_mask,
+            frame_height,
+            first,
+            *rows,
+            n or 0,
+            math.nan if min_score is None else min_score,
+            overlap,
+            peaks,
+            margin,
+            subpixel,
+        )
 
     def score_map(
         self, index: int, frame: ArrayLike, frame_mask: ArrayLike | None, region: Region | None

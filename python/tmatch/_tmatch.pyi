@@ -82,6 +82,36 @@ def score_map(
     subclass: type[_A],
     /,
 ) -> tuple[_A, tuple[int, int, int, int, float], str]: ...
+def match_part(
+    engine: Engine,
+    templates: tuple[Template, ...],
+    rows: object,
+    mask: object,
+    frame_height: int,
+    frame_first: int,
+    first: int,
+    end: int,
+    most: int,
+    min_score: float,
+    overlap: float,
+    peaks: int,
+    margin: bool,
+    subpixel: bool,
+    /,
+) -> tuple[list[tuple[Any, ...]], str]: ...
+def part_rows(
+    engine: Engine, template: Template, frame_height: int, first: int, end: int, /
+) -> tuple[int, int]: ...
+def merge_parts(
+    parts: tuple[tuple[Any, ...], ...],
+    most: int,
+    min_score: float,
+    overlap: float,
+    margin: bool,
+    subpixel: bool,
+    peaks: int,
+    /,
+) -> tuple[list[tuple[Any, ...]], bool]: ...
 def devices() -> tuple[list[tuple[str, int, int, int, str, str]], str]: ...
 def decode(
     data: bytes, color: bool, page: int, stored_orientation: bool, subclass: type[_A], /
