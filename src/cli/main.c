@@ -15,6 +15,7 @@
 #include "options.h"
 #include "signals.h"
 #include "run/engine.h"
+#include "run/merge.h"
 #include "run/run.h"
 
 /* Where descriptor 0, 1 or 2 is closed, the next file to be opened would get its number: a picture
@@ -56,6 +57,7 @@ static int run(const cli_options *options)
     case CLI_LIST_DEVICES: listed = info_devices(); break;
     case CLI_BENCH: return measure(options);
     case CLI_MATCH: return (int)cli_run(options);
+    case CLI_MERGE: return (int)merge_run(options);
     }
     if (!listed)
         message(NULL, "out of memory");

@@ -29,6 +29,7 @@ typedef struct parser {
     struct option names[OPTION_COUNT + 1];
     char letters[2 * OPTION_COUNT + 8];
     uint64_t hashes[OPTION_COUNT]; /* what each option given has added to the fingerprint */
+    bool given[OPTION_COUNT];
     const char *min_score;         /* as it was given */
 } parser;
 
@@ -135,6 +136,7 @@ static bool take_option(parser *p, int code, const char *given)
     if (!row->same_results)
         add_to_fingerprint(p, row);
     const cli_option option = (cli_option)(row - option_table);
+    p->given[option] = true;
     if (option == OPT_MIN_SCORE)
         p->min_score = optarg;
     return cli_options_set(p->o, option, optarg);
@@ -246,12 +248,36 @@ static bool check_device(cli_options *o)
     return true;
 }
 
+/* The shards' logs say what was matched and how. */
+static bool check_merge(const parser *p)
+{
+    static const bool allowed[OPTION_COUNT] = {[OPT_MERGE] = true, [OPT_FORMAT] = true, [OPT_VERBOSE] = true,
+                                               [OPT_QUIET] = true};
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (p->given[i] && !allowed[i]) {
+            message_usage("--merge takes the settings from the logs, and no --%s", option_table[i].name);
+            return false;
+        }
+    if (p->o->frame_count > 0)
+        return true;
+    message_usage("--merge: no log given");
+    return false;
+}
+
+static bool check_shard(const cli_options *o)
+{
+    if (!o->shards || !o->watch)
+        return true;
+    message_usage("--shard shares out a list of frames, which --watch does not have");
+    return false;
+}
+
 /* What can be judged only when all options are known. score is the argument of --min-score as it was
  * given. */
 static bool check(cli_options *o, const char *score)
 {
     return check_device(o) && check_operands(o) && check_score(o, score) && check_endings(o) &&
-           check_heatmap(o) && options_check_poses(o);
+           check_heatmap(o) && check_shard(o) && options_check_poses(o);
 }
 
 bool cli_options_parse(cli_options *o, int argc, char **argv)
@@ -269,6 +295,8 @@ bool cli_options_parse(cli_options *o, int argc, char **argv)
     }
     if (!parse_options(&p, argc))
         return false;
+    if (o->action == CLI_MERGE)
+        return check_merge(&p);
     if (o->action != CLI_MATCH)
         return o->action != CLI_BENCH || options_check_poses(o);
     return check(o, p.min_score);

@@ -17,7 +17,8 @@ typedef enum cli_action {
     CLI_HELP,
     CLI_VERSION,
     CLI_LIST_DEVICES,
-    CLI_BENCH /* the operands, in frames, are sizes */
+    CLI_BENCH, /* the operands, in frames, are sizes */
+    CLI_MERGE  /* they are logs */
 } cli_action;
 
 typedef struct cli_options {
@@ -34,6 +35,7 @@ typedef struct cli_options {
     const char *resume, *report;
     const char *watch; /* a folder whose new files are frames, or NULL */
     uint64_t fingerprint; /* a hash of the options that change results or outputs */
+    int64_t shard, shards; /* this run takes the frames of one of so many shards; 0: all frames */
     int64_t in_flight; /* most frames in memory at a time; 0: as many as are useful */
     const char *output, *crops, *map, *heatmap, *dump_template;
     bool upright; /* crops are turned so */

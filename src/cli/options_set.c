@@ -147,6 +147,18 @@ static bool parse_roi(const char *text, cli_options *o)
     return false;
 }
 
+/* Reads "3/8". */
+static bool parse_shard(const char *text, cli_options *o)
+{
+    int length = 0;
+    if (strspn(text, "0123456789/") == strlen(text) &&
+        sscanf(text, "%9" SCNd64 "/%9" SCNd64 "%n", &o->shard, &o->shards, &length) == 2 &&
+        !text[length] && o->shard >= 1 && o->shard <= o->shards)
+        return true;
+    message_usage("--shard: '%s' is not I/N, the part I, from 1 to N, of N parts; such as 1/8 to 8/8", text);
+    return false;
+}
+
 static bool parse_timeout(const char *name, const char *text, double *seconds)
 {
     double ms;
@@ -193,6 +205,7 @@ bool cli_options_set(cli_options *o, cli_option option, const char *text)
     case OPT_FILES_FROM: o->files_from = text; return true;
     case OPT_NULL: o->null_names = true; return true;
     case OPT_WATCH: o->watch = text; return true;
+    case OPT_SHARD: return parse_shard(text, o);
     case OPT_ROI: return parse_roi(text, o);
     case OPT_MASK: o->mask = text; return true;
     case OPT_FRAME_MASK: o->frame_mask = text; return true;
@@ -215,6 +228,7 @@ bool cli_options_set(cli_options *o, cli_option option, const char *text)
     case OPT_UPRIGHT: o->upright = true; return true;
     case OPT_REPORT: o->report = text; return true;
     case OPT_RESUME: o->resume = text; return true;
+    case OPT_MERGE: o->action = CLI_MERGE; return true;
     case OPT_MAP: o->map = text; return true;
     case OPT_HEATMAP: o->heatmap = text; return true;
     case OPT_HEATMAP_STYLE: o->heatmap_overlay = chosen; return true;

@@ -63,7 +63,7 @@ static bool is_control(const unsigned char *s, size_t length)
     return length == 1 ? *s < 0x20 || *s == 0x7f : length == 2 && s[0] == 0xc2 && s[1] < 0xa0;
 }
 
-void text_json(FILE *out, const char *name)
+static void put_json(FILE *out, const char *name, bool bytes)
 {
     const unsigned char *s = (const unsigned char *)name;
 
@@ -71,7 +71,7 @@ void text_json(FILE *out, const char *name)
     while (*s) {
         size_t length = utf8_length(s);
         if (length == 0) {
-            fputs("\\ufffd", out);
+            fprintf(out, "\\u%04x", bytes ? 0xdc00u + *s : 0xfffdu);
             length = 1;
         } else if (*s == '"' || *s == '\\') {
             fprintf(out, "\\%c", *s);
@@ -85,6 +85,25 @@ void text_json(FILE *out, const char *name)
         s += length;
     }
     putc('"', out);
+}
+
+void text_json(FILE *out, const char *name)
+{
+    put_json(out, name, false);
+}
+
+void text_json_bytes(FILE *out, const char *name)
+{
+    put_json(out, name, true);
+}
+
+bool text_is_utf8(const char *name)
+{
+    const unsigned char *s = (const unsigned char *)name;
+    size_t length = 1;
+    for (; *s && length > 0; s += length)
+        length = utf8_length(s);
+    return length > 0;
 }
 
 /* Writes one character; a control's bytes in hexadecimal. Returns how many bytes it has. */

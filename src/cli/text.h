@@ -14,6 +14,11 @@
  * back. CSV and text keep it. */
 void text_json(FILE *out, const char *name);
 
+/* The same, but a byte that is not valid UTF-8 becomes U+DC80 to U+DCFF, as in Python's surrogateescape,
+ * so that the name can be read back. */
+void text_json_bytes(FILE *out, const char *name);
+bool text_is_utf8(const char *name);
+
 /* A CSV field as RFC 4180 has it, quoted where it must be; newlines and tabs stay. Other
  * control characters become \x1b and the like. A name that a spreadsheet would take for a
  * formula, as it begins with = + - @ or white space, gets "./" before it, which

@@ -82,7 +82,7 @@ static bool open_log(cli_resume **resume, const log_file *log, uint32_t control)
     FUZZ_CHECK(messages);
     message_redirect(messages);
     fuzz_fail_allocation(control & 15, true);
-    const bool good = resume_open(resume, &options, &templates, NULL);
+    const bool good = resume_open(resume, &options, &templates, NULL, NULL, NULL);
     const bool starved = fuzz_allocations_succeed();
     message_redirect(NULL);
     FUZZ_CHECK(fclose(messages) == 0 && (good || length > 0) && (good || !*resume));

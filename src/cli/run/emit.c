@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "clock.h"
 #include "message.h"
@@ -35,15 +36,73 @@ void emitter_end(cli_emitter *e)
     free(e->text);
 }
 
-static bool log_pair(cli_emitter *e, const cli_job *job, const cli_pair *pair, uint64_t id)
+/* Where the line of a frame with template i belongs; with a shard. */
+static shard_place place_of(const cli_emitter *e, const cli_job *job, size_t i)
 {
-    const size_t start = (size_t)ftello(e->lines); /* the lines of other templates are before it */
-    report_constant(e->plan->options, e->lines, &pair->result, pair->done ? NULL : pair->error.reason);
+    return (shard_place){e->plan->shard->run, job->frame.place, i + 1};
+}
+
+/* Ends the line that begins at start in the text. */
+static bool end_line(cli_emitter *e, const cli_job *job, size_t i, size_t start, uint64_t id)
+{
+    if (e->plan->shard) {
+        const shard_place place = place_of(e, job, i);
+        shard_log_place(e->lines, &place, &job->pairs[i].result);
+    }
     if (fflush(e->lines) != 0)
         return false;
-    log_line_end(e->lines, e->text + start, e->text_size - start,
-                 pair->lasting && !job->failed ? id : 0);
+    log_line_end(e->lines, e->text + start, e->text_size - start, id);
     return fflush(e->lines) == 0;
+}
+
+static bool log_pair(cli_emitter *e, const cli_job *job, size_t i)
+{
+    const cli_pair *pair = &job->pairs[i];
+    const size_t start = (size_t)ftello(e->lines); /* the lines of other templates are before it */
+    report_constant(e->plan->options, e->lines, &pair->result, pair->done ? NULL : pair->error.reason);
+    return end_line(e, job, i, start, pair->lasting && !job->failed ? job->ids[i] : 0);
+}
+
+/* Whether the log has the line, and where it is looked for. */
+static bool is_logged(const cli_emitter *e, const cli_job *job, size_t i)
+{
+    const log_line *line = resume_find(e->resume, job->ids[i]);
+    if (!line || !e->plan->shard)
+        return line != NULL;
+    const shard_place place = place_of(e, job, i);
+    return resume_is_placed(e->resume, line, &place);
+}
+
+static bool append_lines(cli_emitter *e, bool made)
+{
+    if (made && fflush(e->lines) == 0)
+        return resume_append(e->resume, e->text, e->text_size);
+    message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
+    return false;
+}
+
+/* Logs what an earlier run found, which had another list, or all frames, so that the lines have their
+ * places. */
+static bool log_again(cli_emitter *e, const cli_job *job)
+{
+    bool good = true, any = false;
+    for (size_t i = 0; i < e->plan->templates->count; i++)
+        any |= !is_logged(e, job, i);
+    if (!any)
+        return true;
+    rewind(e->lines);
+    for (size_t i = 0; i < e->plan->templates->count && good; i++) {
+        const size_t start = (size_t)ftello(e->lines);
+        if (is_logged(e, job, i))
+            continue;
+        char *text = resume_text(e->resume, resume_find(e->resume, job->ids[i]));
+        good = text != NULL;
+        if (good)
+            fwrite(text, 1, log_line_result(text, strlen(text)), e->lines);
+        good = good && end_line(e, job, i, start, job->ids[i]);
+        free(text);
+    }
+    return append_lines(e, good);
 }
 
 /* Appends the frame's lines to the log. Pairs of an earlier run have theirs already. Where a
@@ -53,13 +112,9 @@ static bool log_job(cli_emitter *e, const cli_job *job)
     bool good = true;
     rewind(e->lines);
     for (size_t i = 0; i < e->plan->templates->count && good; i++)
-        if (!resume_find(e->resume, job->ids[i]))
-            good = log_pair(e, job, &job->pairs[i], job->ids[i]);
-    if (!good || fflush(e->lines) != 0) {
-        message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
-        return false;
-    }
-    return resume_append(e->resume, e->text, e->text_size);
+        if (!is_logged(e, job, i))
+            good = log_pair(e, job, i);
+    return append_lines(e, good);
 }
 
 /* Counts what an earlier run found, so that the exit status is that of one run. */
@@ -97,7 +152,9 @@ bool emitter_take(void *data, cli_job *job)
         e->failed = e->page_failed = true;
     if (job->skipped) {
         pass_over(e, job);
-        return true;
+        if (e->plan->shard && !e->log_failed && !log_again(e, job))
+            e->failed = e->log_failed = true;
+        return !e->plan->shard || !e->log_failed;
     }
     /* Once a line is missing, none comes after it. */
     if (e->log_failed)

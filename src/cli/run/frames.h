@@ -24,6 +24,7 @@ typedef struct cli_frame {
     bool stream;   /* a pipe or a device; nobody knows yet how many frames it holds */
     char *error;   /* why there is nothing to read, where that is known, or NULL */
     cli_part *part; /* NULL: the file's only picture */
+    size_t place;   /* with --shard: in the list of all shards, from 1 */
 } cli_frame;
 
 /* Files of a folder that look like pictures or movies and are not read. */

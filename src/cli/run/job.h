@@ -24,6 +24,7 @@ typedef struct cli_plan {
     cli_protected *protected; /* what is not to be overwritten */
     int thumbnail_side; /* the width of a report's thumbnails */
     const cli_resume *resume; /* or NULL */
+    const cli_shard *shard;   /* that this log is of, or NULL */
 } cli_plan;
 
 typedef struct cli_job {

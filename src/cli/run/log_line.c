@@ -152,8 +152,11 @@ size_t log_line_result(const char *text, size_t length)
 {
     uint64_t value;
     length--; /* the brace */
-    length -= read_last(text, length, SUM_START, &value) ? SUM_LENGTH : 0;
-    return length - (read_last(text, length, ID_START, &value) ? ID_LENGTH : 0);
+    const bool summed = read_last(text, length, SUM_START, &value);
+    length -= summed ? SUM_LENGTH : 0;
+    length -= read_last(text, length, ID_START, &value) ? ID_LENGTH : 0;
+    const char *shard = summed ? strstr(text, LOG_LINE_SHARD) : NULL;
+    return shard && shard < text + length ? (size_t)(shard - text) : length;
 }
 
 void log_line_end(FILE *out, const char *result, size_t length, uint64_t id)

@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #define LOG_LINE_START "{\"frame\":"
+#define LOG_LINE_SHARD ",\"shard\":{\"run\":\"" /* where a line of a shard goes on after its result */
 
 typedef struct log_line {
     uint64_t id; /* 0: it has none */
@@ -24,7 +25,7 @@ typedef struct log_line {
  * and is no JSON of a line's shape. text has length bytes and a zero after them. */
 bool log_line_parse(log_line *line, const char *text, size_t length);
 
-/* How many of the bytes are the result, without id, sum and what closes the object. */
+/* How many of the bytes are the result, without what a shard adds, id, sum and what closes the object. */
 size_t log_line_result(const char *text, size_t length);
 
 /* What comes after a result of so many bytes: the id, if it is not 0, the sum, and the end. */

@@ -247,6 +247,11 @@ bool report_begin(cli_report *report, const cli_options *options, bool several_t
     return finish_line(report);
 }
 
+bool report_end(cli_report *report)
+{
+    return finish_line(report);
+}
+
 bool report_result(cli_report *report, const cli_result *r)
 {
     switch (report->options->format) {

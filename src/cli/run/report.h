@@ -83,6 +83,9 @@ bool report_begin(cli_report *report, const cli_options *options, bool several_t
                   FILE *out);
 bool report_result(cli_report *report, const cli_result *result);
 
+/* Writes what is still in memory. */
+bool report_end(cli_report *report);
+
 /* Writes what is the same whenever and wherever it is computed, so neither times nor devices, as a
  * JSON object without its closing brace. error NULL: the pair has a result. */
 void report_constant(const cli_options *options, FILE *out, const cli_result *result,

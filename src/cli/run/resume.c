@@ -28,6 +28,9 @@ struct cli_resume {
     size_t template_count;
     log_line *table; /* by id, open addressing; its size is a power of two */
     size_t capacity, count;
+    const cli_shard *shard; /* or NULL */
+    size_t *places; /* of the shard's frames, rising, */
+    off_t *placed;  /* and where the last line is for each of them and each template; -1: nowhere */
 };
 
 static bool fail(const cli_resume *r)
@@ -72,6 +75,35 @@ const log_line *resume_find(const cli_resume *r, uint64_t id)
     return slot->id ? slot : NULL;
 }
 
+static int compare_sizes(const void *a, const void *b)
+{
+    const size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Where the log's line at a place of this run is noted, or NULL if the place is none of the shard's. */
+static off_t *find_placed(const cli_resume *r, const shard_place *place)
+{
+    if (!r->shard || place->run != r->shard->run || place->tmpl - 1 >= r->template_count)
+        return NULL;
+    const size_t *found = bsearch(&place->frame, r->places, r->shard->own, sizeof *r->places, compare_sizes);
+    return found ? &r->placed[(size_t)(found - r->places) * r->template_count + place->tmpl - 1] : NULL;
+}
+
+bool resume_is_placed(const cli_resume *r, const log_line *line, const shard_place *place)
+{
+    const off_t *placed = find_placed(r, place);
+    return placed && *placed == line->offset;
+}
+
+static void note_place(cli_resume *r, const char *text, off_t offset)
+{
+    shard_place place;
+    off_t *placed = r->shard && shard_log_find_place(text, &place) ? find_placed(r, &place) : NULL;
+    if (placed)
+        *placed = offset;
+}
+
 /* Reads the log. A file that is no log is left alone: a log has at least one whole line, or nothing
  * but the beginning of one. */
 static bool read_lines(cli_resume *r, FILE *file, bool quiet)
@@ -93,6 +125,8 @@ static bool read_lines(cli_resume *r, FILE *file, bool quiet)
         const bool sound = log_line_parse(&line, text, (size_t)length);
         line.offset = r->size;
         r->size += length + 1;
+        if (sound)
+            note_place(r, text, line.offset);
         whole += sound;
         damaged += !sound;
         good = !sound || line.id == 0 || insert(r, &line);
@@ -219,8 +253,66 @@ static void identify_templates(cli_resume *r, const cli_options *options,
     }
 }
 
+/* Names count, too, though not in the ids: they are printed. */
+static uint64_t hash_settings(const cli_resume *r, const cli_options *options, const cli_templates *templates)
+{
+    uint64_t hash = hash_bytes(options->fingerprint, r->templates, r->template_count * sizeof *r->templates);
+    for (size_t i = 0; i < templates->count; i++)
+        hash = hash_bytes(hash, templates->list[i].operand.given, strlen(templates->list[i].operand.given));
+    return hash;
+}
+
+static bool make_places(cli_resume *r, const cli_frames *frames)
+{
+    const size_t count = frames->count * r->template_count;
+
+    r->places = calloc(frames->count + 1, sizeof *r->places);
+    r->placed = calloc(count + 1, sizeof *r->placed);
+    if (!r->places || !r->placed) {
+        message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
+        return false;
+    }
+    for (size_t i = 0; i < frames->count; i++)
+        r->places[i] = frames->list[i].place;
+    for (size_t i = 0; i < count; i++)
+        r->placed[i] = -1;
+    return true;
+}
+
+static bool begin_shard(cli_resume *r, cli_shard *shard, const cli_options *options, const cli_templates *templates,
+                        const cli_frames *frames)
+{
+    shard->settings = hash_settings(r, options, templates);
+    const uint64_t facts[] = {shard->list, shard->settings, (uint64_t)shard->count};
+    shard->run = hash_bytes(0, facts, sizeof facts);
+    r->shard = shard;
+    return make_places(r, frames);
+}
+
+/* Appends the line that begins or ends the shard's run. */
+static bool append_record(cli_resume *r, const cli_options *options, const cli_templates *templates, int status)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *memory = open_memstream(&text, &size);
+    bool good = memory && (options ? shard_log_begin(memory, r->shard, options, templates)
+                                   : shard_log_finish(memory, r->shard, status));
+
+    good = memory && fclose(memory) == 0 && good;
+    if (!good)
+        message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
+    good = good && resume_append(r, text, size);
+    free(text);
+    return good;
+}
+
+bool resume_finish(cli_resume *r, int status)
+{
+    return append_record(r, NULL, NULL, status);
+}
+
 bool resume_open(cli_resume **resume, const cli_options *options, const cli_templates *templates,
-                 const io_picture *frame_mask)
+                 const io_picture *frame_mask, cli_shard *shard, const cli_frames *frames)
 {
     cli_resume *r = calloc(1, sizeof *r);
 
@@ -228,16 +320,20 @@ bool resume_open(cli_resume **resume, const cli_options *options, const cli_temp
     if (r)
         *r = (cli_resume){.path = options->resume, .fd = -1, .template_count = templates->count,
                           .templates = calloc(templates->count + 1, sizeof *r->templates)};
-    if (!r || !r->templates) {
+    bool good = r && r->templates;
+    if (!good)
         message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
-    } else if (open_log(r, options->quiet)) {
-        clock_gettime(CLOCK_MONOTONIC, &r->synced);
+    if (good)
         identify_templates(r, options, templates, frame_mask);
+    good = good && (!shard || begin_shard(r, shard, options, templates, frames)) && open_log(r, options->quiet);
+    if (good) {
+        clock_gettime(CLOCK_MONOTONIC, &r->synced);
         r->ready = true;
-        return true;
+        good = !shard || append_record(r, options, templates, 0);
     }
-    resume_close(resume);
-    return false;
+    if (!good)
+        resume_close(resume);
+    return good;
 }
 
 bool resume_close(cli_resume **resume)
@@ -253,6 +349,8 @@ bool resume_close(cli_resume **resume)
         close(r->fd);
     free(r->templates);
     free(r->table);
+    free(r->places);
+    free(r->placed);
     free(r);
     *resume = NULL;
     return good;

@@ -24,6 +24,7 @@
 #include "options.h"
 #include "run/frames.h"
 #include "run/log_line.h"
+#include "run/shard_log.h"
 #include "run/template.h"
 
 enum { RESUME_SYNC_S = 5 };
@@ -31,10 +32,14 @@ enum { RESUME_SYNC_S = 5 };
 typedef struct cli_resume cli_resume;
 
 /* Locks the file, reads it, says how many lines are damaged, and cuts a torn last line
- * off. False after a message;
+ * off. shard, or NULL: gets its settings and run, is to stay where it is, and the log gets a line that begins
+ * it, of these frames. False after a message;
  * *resume is NULL then. */
 bool resume_open(cli_resume **resume, const cli_options *options, const cli_templates *templates,
-                 const io_picture *frame_mask);
+                 const io_picture *frame_mask, cli_shard *shard, const cli_frames *frames);
+
+/* With a shard: appends the line that says that it is finished, with its exit status. False after a message. */
+bool resume_finish(cli_resume *resume, int status);
 
 /* Syncs and closes the log. False after a message. NULL is allowed. */
 bool resume_close(cli_resume **resume);
@@ -46,6 +51,9 @@ void resume_identify(const cli_resume *resume, const cli_frame *frame, const cha
 
 /* The line of an id that was there when the log was opened, or NULL. */
 const log_line *resume_find(const cli_resume *resume, uint64_t id);
+
+/* With a shard: whether the line is the last one of this run at the place, so that --merge finds it. */
+bool resume_is_placed(const cli_resume *resume, const log_line *line, const shard_place *place);
 
 /* Its text; malloc'ed, NULL if it cannot be read. */
 char *resume_text(const cli_resume *resume, const log_line *line);

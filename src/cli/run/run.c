@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "run/run.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@
 #include "run/pictures.h"
 #include "run/pipeline.h"
 #include "run/resume.h"
+#include "run/shard.h"
 #include "run/template.h"
 #include "run/watch.h"
 
@@ -30,6 +32,7 @@ typedef struct runner {
     cli_plan plan;
     cli_emitter emitter;
     cli_resume *resume;
+    cli_shard shard;
     cli_page *page;
     cli_watch watch;
     cli_feed feed;
@@ -96,7 +99,7 @@ static bool find_pictures(runner *r)
         message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
         return false;
     }
-    return feed_open(&r->feed, o, &r->frames);
+    return (!o->shards || shard_allows(&r->frames)) && feed_open(&r->feed, o, &r->frames);
 }
 
 /* How many frames there will be; 0 where nobody knows. */
@@ -227,7 +230,8 @@ static bool prepare_templates(runner *r)
 static bool open_log(runner *r)
 {
     const bool good = !r->options->resume ||
-                      resume_open(&r->resume, r->options, &r->templates, &r->frame_mask);
+                      resume_open(&r->resume, r->options, &r->templates, &r->frame_mask,
+                                  r->options->shards ? &r->shard : NULL, &r->frames);
     r->plan.resume = r->resume;
     if (r->resume) /* a line of the log says that its pictures are there */
         io_output_make_lasting();
@@ -237,6 +241,18 @@ static bool open_log(runner *r)
 static bool open_page(runner *r)
 {
     return !r->options->report || page_open(&r->page, &r->plan);
+}
+
+/* Says so where none of the frames is this shard's. */
+static bool has_no_frames(const runner *r)
+{
+    const cli_shard *s = &r->shard;
+    if (!r->options->shards || s->own > 0)
+        return false;
+    if (!r->options->quiet)
+        message_note(NULL, "none of the %zu frame%s is in shard %" PRId64 "/%" PRId64, s->frames, s->frames == 1 ? "" : "s",
+                     s->number, s->count);
+    return true;
 }
 
 static bool run_pipeline(runner *r, bool *interrupted)
@@ -251,9 +267,20 @@ static bool run_pipeline(runner *r, bool *interrupted)
     if (r->options->posed && r->options->verify && !r->options->quiet)
         message_note(NULL, "--verify computes the matches' scores again: with --angle or --scale, not "
                            "those of all positions in all poses");
+    if (has_no_frames(r))
+        return true;
     r->pipeline.finished = emitter_take;
     r->pipeline.data = e;
     return pipeline_run(&r->pipeline, interrupted) && !r->watch.failed && !r->feed.failed;
+}
+
+/* Where all frames of a shard are in its log, that gets a line that says so. */
+static bool finish_shard(runner *r, bool good)
+{
+    const cli_emitter *e = &r->emitter;
+    if (!r->plan.shard || e->log_failed || e->report.error || (size_t)e->frames < r->shard.own)
+        return true;
+    return resume_finish(r->resume, !good ? CLI_FAILED : e->matches ? CLI_FOUND : CLI_NOT_FOUND);
 }
 
 static cli_exit match_all(runner *r)
@@ -267,18 +294,29 @@ static cli_exit match_all(runner *r)
 
     progress_hide(&r->emitter.progress);
     good = page_close(&r->page, begun, interrupted && !o->watch) && good;
-    good = resume_close(&r->resume) && good && !e->failed;
+    good = good && !e->failed;
+    good = (!begun || interrupted || finish_shard(r, good)) && good;
+    good = resume_close(&r->resume) && good;
     if (e->report.error)
         message(NULL, "standard output: %s", strerror(e->report.error));
-    if (interrupted || (begun && e->lines && !o->quiet && e->frames != 1 &&
+    const bool is_empty = o->shards && r->shard.own == 0;
+    if (interrupted || (begun && !is_empty && e->lines && !o->quiet && e->frames != 1 &&
                         (r->frames.from_folders || o->resume || o->verbose ||
                          notes_were_held(&e->notes))))
         emitter_summarize(e);
     return e->report.error ? CLI_FAILED
            : interrupted   ? CLI_INTERRUPTED
            : !good         ? CLI_FAILED
-           : e->matches    ? CLI_FOUND
-                           : CLI_NOT_FOUND;
+           : e->matches || is_empty ? CLI_FOUND
+                                    : CLI_NOT_FOUND;
+}
+
+static bool take_shard(runner *r)
+{
+    const cli_options *o = r->options;
+    if (o->shards && o->resume)
+        r->plan.shard = &r->shard;
+    return !o->shards || shard_take(&r->shard, &r->frames, o->shard, o->shards);
 }
 
 cli_exit cli_run(const cli_options *options)
@@ -295,7 +333,7 @@ cli_exit cli_run(const cli_options *options)
         output_check(options, &r.frames, &r.templates, &r.protected)) {
         r.plan.output_is_folder = output_is_folder(options, &r.frames);
         r.plan.thumbnail_side = pictures_thumbnail_side(count_frames(&r));
-        if (feed_take(&r.feed, &r.frames) && make_layout(&r) && open_engines(&r))
+        if (take_shard(&r) && feed_take(&r.feed, &r.frames) && make_layout(&r) && open_engines(&r))
             status = match_all(&r);
     }
     pinned_destroy(&r.pinned);

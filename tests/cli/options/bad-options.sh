@@ -34,6 +34,17 @@ fail --min-score high a b
 fail --min-score nan a b
 fail --min-score 1.5 a b
 fail --min-score '' a b
+fail --shard 0/8 a b
+fail --shard 9/8 a b
+fail --shard 3 a b
+fail --shard -1/8 a b
+fail --shard 1/8x a b
+fail --shard 1/9999999999 a b
+fail --shard '' a b
+fail --shard 1/8 --watch . -t a
+fail --merge
+fail --merge -t a log
+fail --merge --shard 1/8 log
 fail -o seen.gif a b
 fail -o seen a b
 fail -o '' a b

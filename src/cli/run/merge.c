@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+#include "run/merge.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "message.h"
+#include "run/log_line.h"
+#include "run/log_read.h"
+#include "run/merge_logs.h"
+#include "run/notes.h"
+#include "run/report.h"
+
+typedef struct merger {
+    const cli_options *given; /* the command line of --merge */
+    cli_options options;      /* of the shards, */
+    char **argv;              /* which they point into, but how results are printed */
+    merged_logs logs;
+    cli_report report;
+    cli_notes notes;
+    int64_t matches, broken_frames;
+    bool failed; /* something failed: a frame, a template or an output */
+} merger;
+
+/* Reads the shards' command line again, which says how results are printed. */
+static bool read_options(merger *m)
+{
+    const merged_log *first = &m->logs.list[0];
+    int count = 0;
+
+    while (first->record.command[count])
+        count++;
+    m->argv = calloc((size_t)count + 2, sizeof *m->argv);
+    if (!m->argv) {
+        message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
+        return false;
+    }
+    m->argv[0] = m->given->argv[0];
+    memcpy(m->argv + 1, first->record.command, (size_t)count * sizeof *m->argv);
+    optind = 1;
+    if (!cli_options_parse(&m->options, count + 1, m->argv) || m->options.action != CLI_MATCH) {
+        message(first->path, "its command line is not this version's");
+        return false;
+    }
+    m->options.format = m->given->format;
+    m->options.quiet = m->given->quiet;
+    m->options.verbose = m->given->verbose;
+    return true;
+}
+
+static bool print_line(merger *m, const char *text, size_t length, const char *tmpl, log_result *read)
+{
+    cli_result *r = &read->result;
+    r->tmpl = tmpl;
+    if (m->options.format == CLI_JSON) {
+        fwrite(text, 1, log_line_result(text, length), m->report.out);
+        fputs("}\n", m->report.out);
+        return true;
+    }
+    return read->error ? report_failure(&m->report, r, read->error) : report_result(&m->report, r);
+}
+
+/* Says why a frame has failed, though it may have with every template. last: what was said of the frame, or
+ * NULL; to be freed. */
+static void say_error(const log_result *read, char **last)
+{
+    if (!read->error || (*last && strcmp(*last, read->error) == 0))
+        return;
+    message(read->frame, "%s", read->error);
+    free(*last);
+    *last = strdup(read->error);
+}
+
+/* Counts and prints the line. False when standard output has failed, or after a message. */
+static bool take_line(merger *m, size_t frame, size_t tmpl, char **error)
+{
+    const merged_line *at = &m->logs.lines[frame * m->logs.templates + tmpl];
+    char *text = merge_text(&m->logs, at);
+    log_result read = {0};
+    log_line line;
+
+    bool good = text && log_line_parse(&line, text, at->length) && log_read_result(&read, text);
+    if (text && !good)
+        message(m->logs.list[at->log - 1].path, "has changed, or memory ran out");
+    if (good) {
+        say_error(&read, error);
+        m->failed |= line.failed || line.id == 0;
+        m->matches += line.matches;
+        notes_take_line(&m->notes, read.frame, &line);
+        good = print_line(m, text, at->length, m->logs.list[0].record.templates[tmpl], &read);
+    }
+    log_read_free(&read);
+    free(text);
+    return good;
+}
+
+static void summarize(const merger *m)
+{
+    char found[NOTES_SUMMARY_SIZE];
+    notes_summary(&m->notes, found);
+    message_info(NULL, "%zu frame%s of %zu shard%s: %" PRId64 " match%s%s, %" PRId64 " failed", m->logs.frames,
+                 m->logs.frames == 1 ? "" : "s", m->logs.count, m->logs.count == 1 ? "" : "s", m->matches,
+                 m->matches == 1 ? "" : "es", found, m->broken_frames);
+}
+
+static cli_exit print_all(merger *m)
+{
+    bool good = report_begin(&m->report, &m->options, m->logs.templates > 1, stdout);
+
+    notes_begin(&m->notes, &m->options, NULL);
+    m->notes.integers = tm_metric_is_integer(m->options.settings.metric);
+    for (size_t i = 0; i < m->logs.count; i++)
+        m->failed |= m->logs.list[i].record.status == CLI_FAILED;
+    for (size_t frame = 0; frame < m->logs.frames && good; frame++) {
+        char *error = NULL;
+        for (size_t tmpl = 0; tmpl < m->logs.templates && good; tmpl++)
+            good = take_line(m, frame, tmpl, &error);
+        m->broken_frames += error != NULL;
+        free(error);
+    }
+    good = report_end(&m->report) && good;
+    if (m->report.error)
+        message(NULL, "standard output: %s", strerror(m->report.error));
+    else if (good && !m->given->quiet)
+        summarize(m);
+    return !good || m->failed ? CLI_FAILED : m->matches ? CLI_FOUND : CLI_NOT_FOUND;
+}
+
+cli_exit merge_run(const cli_options *options)
+{
+    merger m = {.given = options};
+    cli_exit status = CLI_FAILED;
+
+    if (merge_open(&m.logs, options) && read_options(&m))
+        status = print_all(&m);
+    cli_options_free(&m.options);
+    free(m.argv);
+    merge_close(&m.logs);
+    return status;
+}

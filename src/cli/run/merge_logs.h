@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* The logs that --merge puts together: read, checked, and by place. */
+#ifndef TMATCH_CLI_MERGE_LOGS_H
+#define TMATCH_CLI_MERGE_LOGS_H
+
+#include <sys/types.h>
+
+#include "options.h"
+#include "run/shard_log.h"
+
+typedef struct merged_log {
+    const char *path;
+    FILE *file;
+    shard_record record; /* of the last run that was begun */
+    size_t damaged;      /* lines that do not count */
+    size_t lines;        /* of the run, without those that later ones replace */
+} merged_log;
+
+/* Where the line of a frame with a template is. */
+typedef struct merged_line {
+    off_t offset;
+    uint32_t length; /* without the newline */
+    uint32_t log;    /* its index plus 1; 0: there is none */
+} merged_line;
+
+typedef struct merged_logs {
+    merged_log *list;
+    size_t count;
+    size_t frames, templates;
+    merged_line *lines; /* of frame i with template k: [i * templates + k], both from 0 */
+} merged_logs;
+
+/* Opens the logs and finds the lines. False after messages that say all that is wrong: logs are of other runs, missing,
+ * there twice, not finished, or miss lines. To be closed in either case. */
+bool merge_open(merged_logs *logs, const cli_options *options);
+void merge_close(merged_logs *logs);
+
+/* A line's text, malloc'ed; NULL after a message. */
+char *merge_text(const merged_logs *logs, const merged_line *line);
+
+/* Whether the logs are finished shards of one run, each there once. False after messages. */
+bool merge_check_shards(const merged_logs *logs);
+
+/* Whether all lines are there. False after messages. */
+bool merge_check_lines(const merged_logs *logs);
+
+#endif

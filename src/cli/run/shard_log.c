@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+#include "run/shard_log.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "run/log_line.h"
+#include "run/log_read.h"
+#include "text.h"
+
+#define BEGUN "{\"begun\":\""
+#define FINISHED "{\"finished\":\""
+
+void shard_log_place(FILE *out, const shard_place *place, const cli_result *r)
+{
+    fprintf(out, LOG_LINE_SHARD "%016" PRIx64 "\",\"order\":[%zu,%zu]", place->run, place->frame, place->tmpl);
+    if (!text_is_utf8(r->frame)) {
+        fputs(",\"name\":", out);
+        text_json_bytes(out, r->frame);
+    }
+    if (r->timed)
+        fprintf(out, ",\"seconds\":%.17g", r->time);
+    putc('}', out);
+}
+
+bool shard_log_find_place(const char *text, shard_place *place)
+{
+    const char *found = strstr(text, LOG_LINE_SHARD);
+    return found && strstr(found, ",\"sum\":") && sscanf(found + strlen(LOG_LINE_SHARD), "%16" SCNx64 "\",\"order\":[%zu,%zu]", &place->run,
+                           &place->frame, &place->tmpl) == 3;
+}
+
+static void put_strings(FILE *out, const char *key, char *const *strings)
+{
+    fprintf(out, ",\"%s\":[", key);
+    for (size_t i = 0; strings[i]; i++) {
+        if (i > 0)
+            putc(',', out);
+        text_json_bytes(out, strings[i]);
+    }
+    putc(']', out);
+}
+
+/* Ends what begins at start in the stream of memory, whose bytes are at *text, with its sum. */
+static bool finish_line(FILE *out, char *const *text, const size_t *size)
+{
+    if (fflush(out) != 0)
+        return false;
+    log_line_end(out, *text, *size, 0);
+    return fflush(out) == 0;
+}
+
+/* Writes the line that put makes. */
+static bool put_line(FILE *out, void (*put)(FILE *memory, const void *data), const void *data)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *memory = open_memstream(&text, &size);
+    bool good = false;
+
+    if (memory) {
+        put(memory, data);
+        good = finish_line(memory, &text, &size) && fwrite(text, 1, size, out) == size;
+        fclose(memory);
+    }
+    free(text);
+    return good;
+}
+
+typedef struct beginning {
+    const cli_shard *shard;
+    const cli_options *options;
+    const cli_templates *templates;
+} beginning;
+
+static void put_beginning(FILE *out, const void *data)
+{
+    const beginning *b = data;
+    const cli_shard *s = b->shard;
+    char *folder = getcwd(NULL, 0);
+
+    fprintf(out, BEGUN "%" PRId64 "/%" PRId64 "\",\"run\":\"%016" PRIx64 "\",\"frames\":%zu,\"own\":%zu,\"list\":\"%016"
+                 PRIx64 "\",\"settings\":\"%016" PRIx64 "\",\"templates\":[",
+            s->number, s->count, s->run, s->frames, s->own, s->list, s->settings);
+    for (size_t i = 0; i < b->templates->count; i++) {
+        if (i > 0)
+            putc(',', out);
+        text_json_bytes(out, b->templates->list[i].operand.given);
+    }
+    fputs("],\"folder\":", out);
+    text_json_bytes(out, folder ? folder : "");
+    put_strings(out, "command", b->options->argv + 1);
+    free(folder);
+}
+
+bool shard_log_begin(FILE *out, const cli_shard *shard, const cli_options *options, const cli_templates *templates)
+{
+    return put_line(out, put_beginning, &(beginning){shard, options, templates});
+}
+
+typedef struct ending {
+    const cli_shard *shard;
+    int status;
+} ending;
+
+static void put_ending(FILE *out, const void *data)
+{
+    const ending *e = data;
+    fprintf(out, FINISHED "%" PRId64 "/%" PRId64 "\",\"run\":\"%016" PRIx64 "\",\"status\":%d", e->shard->number,
+            e->shard->count, e->shard->run, e->status);
+}
+
+bool shard_log_finish(FILE *out, const cli_shard *shard, int status)
+{
+    return put_line(out, put_ending, &(ending){shard, status});
+}
+
+void shard_record_free(shard_record *r)
+{
+    log_read_free_strings(r->templates);
+    log_read_free_strings(r->command);
+    free(r->folder);
+    *r = (shard_record){0};
+}
+
+static bool take_beginning(shard_record *r, const char *text)
+{
+    const char *templates = strstr(text, ",\"templates\":"), *folder = strstr(text, ",\"folder\":");
+    const char *command = strstr(text, ",\"command\":");
+    cli_shard *s = &r->shard;
+
+    shard_record_free(r);
+    if (!templates || !folder || !command ||
+        sscanf(text, BEGUN "%" SCNd64 "/%" SCNd64 "\",\"run\":\"%16" SCNx64 "\",\"frames\":%zu,\"own\":%zu,\"list\":\"%16"
+                     SCNx64 "\",\"settings\":\"%16" SCNx64 "\"",
+               &s->number, &s->count, &s->run, &s->frames, &s->own, &s->list, &s->settings) != 7 ||
+        s->number < 1 || s->number > s->count) {
+        r->shard = (cli_shard){0};
+        return true;
+    }
+    r->templates = log_read_strings(templates + strlen(",\"templates\":"));
+    r->command = log_read_strings(command + strlen(",\"command\":"));
+    r->folder = log_read_string(folder + strlen(",\"folder\":"), NULL);
+    while (r->templates && r->templates[r->template_count])
+        r->template_count++;
+    return r->templates && r->command && r->folder;
+}
+
+bool shard_record_take(shard_record *r, const char *text, size_t length)
+{
+    log_line line;
+    uint64_t run;
+    int status;
+    const bool begins = strncmp(text, BEGUN, strlen(BEGUN)) == 0;
+
+    if (!begins && strncmp(text, FINISHED, strlen(FINISHED)) != 0)
+        return true;
+    if (!log_line_parse(&line, text, length))
+        return true;
+    if (begins)
+        return take_beginning(r, text);
+    const char *found = strstr(text, ",\"run\":\"");
+    if (found && sscanf(found, ",\"run\":\"%16" SCNx64 "\",\"status\":%d", &run, &status) == 2 && run == r->shard.run) {
+        r->finished = true;
+        r->status = status;
+    }
+    return true;
+}
