@@ -24,11 +24,12 @@ static const char *samples_of(int bits)
     return bits == 32 ? "float" : bits == 16 ? "16-bit" : "8-bit";
 }
 
-static bool agree(const cli_input *frame, const cli_template *tmpl, io_error *error)
+/* Of --depth, which a frame that comes by rows cannot be brought to, match_rows says so. */
+static bool agree(const cli_engine *e, const cli_input *frame, const cli_template *tmpl, io_error *error)
 {
     const int bits = 8 * io_sample_size(&frame->gray);
     const int template_bits = 8 * io_sample_size(&tmpl->input.gray);
-    if (bits == template_bits)
+    if (bits == template_bits || (frame->rows && e->options->depth))
         return true;
     snprintf(error->reason, sizeof error->reason,
              "%s samples, and the template has %s ones; %s says how to compare them",
@@ -66,9 +67,9 @@ static bool is_comparable(const cli_engine *e, const cli_input *frame,
     const cli_template *tmpl = &templates->list[i];
     const bool color = has_colors(frame, tmpl);
     if (e->options->posed) /* a template that is larger than the frame may fit in some poses */
-        return agree(frame, tmpl, error) &&
+        return agree(e, frame, tmpl, error) &&
                (e->posed[color][i] || library_fail(error, NULL, TM_ERR_FLAT_TEMPLATE));
-    return fits(e, frame, tmpl, error) && agree(frame, tmpl, error) &&
+    return fits(e, frame, tmpl, error) && agree(e, frame, tmpl, error) &&
            (e->prepared[color][i] || library_fail(error, NULL, TM_ERR_FLAT_TEMPLATE));
 }
 

@@ -42,7 +42,10 @@ for options in --color '--depth 16' '--mask hole.pbm' '--frame-mask holes.pbm'; 
     done
 done
 tmatch --max-memory 400K chelsea.png 'astronaut.png[20x20+200+100]'
-fail --max-memory 400K --color chelsea.png 'astronaut.png[20x20+200+100]'
+for options in --color '--depth 16' '--depth float'; do
+    # shellcheck disable=SC2086
+    fail --max-memory 400K $options chelsea.png 'astronaut.png[20x20+200+100]'
+done
 # Matched plane by plane, in bands of rows, or where not one row has room, not at all.
 for height in 20 60; do
     bitmap 4 $height 1 >mask.pbm
