@@ -127,6 +127,17 @@ class Tests:
         self.tell("clock goes back", faults + ([] if (status, messages) == (0, "") else [messages]))
         self.empty()
 
+    def log_behind_a_link(self):
+        """Whose folder is synced is the log's own, not the link's."""
+        (self.work / "elsewhere").mkdir()
+        (self.work / "log").symlink_to("elsewhere/log")
+        status, messages = self.preloaded(TMATCH_SOAK_SYNCED=str(self.folder / "synced"))
+        faults = [] if self.outputs() == self.whole else ["other results"]
+        if str(self.work / "elsewhere") not in (self.folder / "synced").read_text().splitlines():
+            faults.append("the folder of the log was not synced")
+        self.tell("log behind a link", faults + ([] if (status, messages) == (0, "") else [messages]))
+        self.empty()
+
     def small_disk(self, name, options, room):
         run("mount", "-t", "tmpfs", "-o", options, "tmpfs", self.work)
         try:
@@ -182,6 +193,7 @@ class Tests:
                 for i, error in enumerate(errors if everything else errors[:1]):
                     self.call_fails(call, number, error, "+" if (i + number) % 2 else "")
         self.clock_goes_back()
+        self.log_behind_a_link()
         if everything:
             for room in ("150k", "500k", "1m"):
                 self.small_disk(f"disk of {room} full", f"size={room}", "size=1g")

@@ -2,7 +2,8 @@
 /* Preloaded, makes calls of the program fail as bad disks make them: TMATCH_SOAK_FAULT is
  * CALL:NUMBER:ERROR, so that call number NUMBER (from 1 on) of open for writing, write, rename, mkdir,
  * fdatasync or fsync fails with errno ERROR; with "+" behind it so does every later one. With
- * TMATCH_SOAK_CLOCK the time of day goes back by an hour each time that somebody asks. */
+ * TMATCH_SOAK_CLOCK the time of day goes back by an hour each time that somebody asks. The names of what
+ * fsync is called for are added to the file that TMATCH_SOAK_SYNCED names. */
 #undef _FILE_OFFSET_BITS /* which makes another name of open */
 #undef _FORTIFY_SOURCE
 #include <dlfcn.h>
@@ -69,8 +70,22 @@ EXPORT int fdatasync(int fd)
     return fails("fdatasync") ? -1 : NEXT(fdatasync)(fd);
 }
 
+static void note_synced(int fd)
+{
+    char link[32], path[4096];
+    const char *list = getenv("TMATCH_SOAK_SYNCED");
+    FILE *file = list ? fopen(list, "a") : NULL;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    const ssize_t length = file ? readlink(link, path, sizeof path) : -1;
+    if (length > 0)
+        fprintf(file, "%.*s\n", (int)length, path);
+    if (file)
+        fclose(file);
+}
+
 EXPORT int fsync(int fd)
 {
+    note_synced(fd);
     return fails("fsync") ? -1 : NEXT(fsync)(fd);
 }
 

@@ -155,6 +155,15 @@ static bool lock(int fd)
     return true;
 }
 
+/* The log may be new in its folder, which is not that of a link to it. */
+static bool sync_folder(const cli_resume *r)
+{
+    char *own = realpath(r->path, NULL);
+    const bool good = io_sync_folder_of(own ? own : r->path);
+    free(own);
+    return good;
+}
+
 static bool open_log(cli_resume *r, bool quiet)
 {
     struct stat status;
@@ -179,7 +188,7 @@ static bool open_log(cli_resume *r, bool quiet)
     }
     const bool read = read_lines(r, file, quiet);
     fclose(file);
-    if (status.st_size == 0 && !io_sync_folder_of(r->path)) /* it may be new */
+    if (status.st_size == 0 && !sync_folder(r))
         return fail(r);
     return read && (r->size == status.st_size || ftruncate(r->fd, r->size) == 0 || fail(r));
 }
