@@ -148,6 +148,11 @@ bool io_stream_open(io_stream **stream, const char *path, const io_stream_room *
                     io_error *error);
 void io_stream_close(io_stream **stream);
 
+/* Limits waiting, not reading: somebody has to open a named pipe for writing within so many
+ * milliseconds, and a picture's bytes, once they begin, may be waited for so long altogether. pauses:
+ * waiting for the first byte counts, too. What comes later is an error of the stream. */
+void io_stream_limit_waiting(io_stream *stream, double ms, bool pauses);
+
 /* Waits for a whole picture, or the stream's end. A picture that the end has torn is handed out
  * too, and fails when it is decoded; so is an empty stream, so that the first call never returns
  * END. */

@@ -2,10 +2,10 @@
 /* Pictures from a pipe, one after the other, each as soon as its last byte is there. */
 #include "format.h"
 #include "split.h"
+#include "waiting.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -17,7 +17,7 @@ enum { CHUNK = 64 << 10, FIRST_CAPACITY = 256 << 10 };
 
 struct io_stream {
     io_stream_room room;
-    int fd, wake;
+    io_waiting waiting;
     /* The movie's header, which goes before each frame, then bytes of the stream. */
     uint8_t *buffer;
     size_t capacity, prefix, filled;
@@ -46,11 +46,11 @@ bool io_stream_open(io_stream **opened, const char *path, const io_stream_room *
     io_stream *s = calloc(1, sizeof *s);
     if (!s)
         return io_fail(error, "not enough memory");
-    *s = (io_stream){.room = *room, .fd = STDIN_FILENO, .wake = eventfd(0, EFD_CLOEXEC)};
+    *s = (io_stream){.room = *room, .waiting = {.fd = STDIN_FILENO, .wake = eventfd(0, EFD_CLOEXEC)}};
     /* A pipe without a writer yet is waited for in poll, which can be stopped. */
-    if (s->wake >= 0 && strcmp(path, "-") != 0)
-        s->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    if (s->wake >= 0 && s->fd >= 0) {
+    if (s->waiting.wake >= 0 && strcmp(path, "-") != 0)
+        s->waiting.fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (s->waiting.wake >= 0 && s->waiting.fd >= 0) {
         *opened = s;
         return true;
     }
@@ -64,21 +64,29 @@ void io_stream_close(io_stream **stream)
     io_stream *s = *stream;
     if (!s)
         return;
-    if (s->wake >= 0)
-        close(s->wake);
-    if (s->fd > STDIN_FILENO)
-        close(s->fd);
+    if (s->waiting.wake >= 0)
+        close(s->waiting.wake);
+    if (s->waiting.fd > STDIN_FILENO)
+        close(s->waiting.fd);
     free(s->buffer);
     free(s->header);
     free(s);
     *stream = NULL;
 }
 
+void io_stream_limit_waiting(io_stream *s, double ms, bool pauses)
+{
+    struct stat status;
+    s->waiting.most_ms = ms;
+    s->waiting.pauses = pauses;
+    s->waiting.written = fstat(s->waiting.fd, &status) != 0 || !S_ISFIFO(status.st_mode);
+}
+
 void io_stream_stop(const io_stream *s)
 {
     const uint64_t one = 1;
     /* It can fail only where it has been stopped 2^64 times. */
-    if (write(s->wake, &one, sizeof one) < 0)
+    if (write(s->waiting.wake, &one, sizeof one) < 0)
         return;
 }
 
@@ -111,27 +119,24 @@ static bool grow(io_stream *s, io_error *error)
 /* Reads what there is, or waits for it. False where that fails, or was stopped. */
 static bool read_more(io_stream *s, io_error *error)
 {
-    struct pollfd files[] = {{.fd = s->wake, .events = POLLIN}, {.fd = s->fd, .events = POLLIN}};
     if (!grow(s, error))
         return false;
     for (;;) {
-        if (poll(files, 2, -1) < 0 && errno != EINTR)
-            return io_fail(error, "%s", strerror(errno));
-        if (files[0].revents) {
-            s->stopped = true;
-            return io_fail(error, "stopped");
-        }
-        if (!files[1].revents)
-            continue;
+        const io_waited waited = io_wait(&s->waiting, s->filled > 0, error);
+        s->stopped |= waited == IO_WAITED_STOPPED;
+        if (s->stopped || waited == IO_WAITED_FAILED)
+            return s->stopped ? io_fail(error, "stopped") : false;
         const size_t used = s->prefix + s->filled;
         size_t most = s->capacity - used;
         if (most > CHUNK && s->splitter.need < s->filled + most)
             most = s->splitter.need > s->filled + CHUNK ? (size_t)s->splitter.need - s->filled : CHUNK;
-        const ssize_t got = read(s->fd, s->buffer + used, most);
-        if (got < 0 && (errno == EINTR || errno == EAGAIN))
-            continue;
-        if (got < 0)
+        const ssize_t got = read(s->waiting.fd, s->buffer + used, most);
+        if (got < 0 && errno != EINTR && errno != EAGAIN)
             return io_fail(error, "%s", strerror(errno));
+        if (waited == IO_WAITED_LATE && io_waited_too_long(&s->waiting, s->filled > 0, got, error))
+            return false;
+        if (got < 0)
+            continue;
         s->ended = got == 0;
         s->filled += (size_t)got;
         return true;
@@ -162,6 +167,7 @@ static bool restart(io_stream *s, const uint8_t *rest, size_t size, io_error *er
     s->capacity = capacity;
     s->prefix = prefix;
     s->filled = size;
+    s->waiting.waited_ms = 0;
     return true;
 }
 
@@ -283,8 +289,9 @@ io_follows io_stream_follows(io_stream *s)
     do {
         if (s->over)
             return IO_FOLLOWS_NOTHING;
-        if (!skip_space(s, &error))
-            return IO_FOLLOWS_PICTURE; /* or reading has failed, which io_stream_next says */
+        if (!skip_space(s, &error)) /* a writer that only forgets to close has said enough */
+            return s->waiting.late && s->waiting.pauses ? IO_FOLLOWS_NOTHING
+                                                        : IO_FOLLOWS_PICTURE; /* io_stream_next says why */
         if (s->filled == 0)
             return IO_FOLLOWS_NOTHING;
         copy = s->splitter;

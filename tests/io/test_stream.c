@@ -328,6 +328,53 @@ static void stops(void)
     close(ends[1]);
 }
 
+/* Waits for the pipe's picture; the reason why there is none, or "". */
+static const char *wait_for_picture(double ms, bool pauses)
+{
+    static io_error error;
+    size_t most = 1 << 20;
+    io_stream *s;
+    io_streamed picture;
+    CHECK(io_stream_open(&s, "pipe", &(io_stream_room){admit, &most}, &error));
+    io_stream_limit_waiting(s, ms, pauses);
+    error.reason[0] = '\0';
+    if (io_stream_next(s, &picture, &error) == IO_NEXT_PICTURE) {
+        CHECK(!pauses || io_stream_follows(s) == IO_FOLLOWS_NOTHING);
+        io_source_close(&picture.source);
+    }
+    io_stream_close(&s);
+    return error.reason;
+}
+
+static void *write_later(void *fd)
+{
+    usleep(100000);
+    return write(*(int *)fd, "P5 1 1 255 a", 12) == 12 ? fd : NULL;
+}
+
+/* With a limit a named pipe is not waited for without an end, but a camera may take its time. */
+static void limits_waiting(void)
+{
+    static const char late[] = "takes longer to arrive than --max-time-per-frame allows";
+    pthread_t thread;
+    void *written;
+    CHECK(mkfifo("pipe", 0600) == 0);
+    CHECK(strstr(wait_for_picture(20, false), "nobody has opened this pipe"));
+    CHECK(strstr(wait_for_picture(20, true), "nobody has opened this pipe"));
+    int fd = open("pipe", O_RDWR | O_NONBLOCK);
+    CHECK(fd >= 0);
+    CHECK_STR(wait_for_picture(20, true), late);
+    CHECK(write(fd, "P5 1 1 255 ", 11) == 11);
+    CHECK_STR(wait_for_picture(20, false), late);
+    CHECK(pthread_create(&thread, NULL, write_later, &fd) == 0);
+    CHECK_STR(wait_for_picture(20, false), "");
+    CHECK(pthread_join(thread, &written) == 0 && written);
+    CHECK(write(fd, "P5 1 1 255 a", 12) == 12);
+    CHECK_STR(wait_for_picture(20, true), "");
+    close(fd);
+    unlink("pipe");
+}
+
 typedef struct parts {
     io_part list[16];
     int count, reasons;
@@ -385,7 +432,8 @@ int main(int argc, char **argv)
 {
     static const check_test tests[] = {
         TEST(splits_streams), TEST(waits_for_signatures), TEST(reads_what_is_complete), TEST(stands_damage), TEST(stands_noise),
-        TEST(keeps_limits),   TEST(stops),                  TEST(finds_parts),
+        TEST(keeps_limits),   TEST(stops),                  TEST(limits_waiting),
+        TEST(finds_parts),
     };
     char folder[] = "/tmp/tmatch-test.XXXXXX";
     signal(SIGPIPE, SIG_IGN); /* a writer whose reader has enough */

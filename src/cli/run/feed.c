@@ -10,7 +10,7 @@
 
 static stream_limits limits_of(const cli_feed *f)
 {
-    return (stream_limits){f->options->max_pixels, f->options->max_memory};
+    return (stream_limits){.max_pixels = f->options->max_pixels, .max_memory = f->options->max_memory};
 }
 
 /* For io_stream. Waits until earlier pictures have left room for one of so many bytes. */
@@ -85,6 +85,8 @@ static bool begin(cli_feed *f, const cli_frame *frame, bool *lone, io_error *err
     strcpy(error->reason, tm_strerror(TM_ERR_MEMORY));
     io_stream *stream = NULL;
     bool good = path && io_stream_open(&stream, path, &(io_stream_room){admit, f}, error);
+    if (good && f->options->max_frame_ms > 0 && strcmp(path, "-") != 0)
+        io_stream_limit_waiting(stream, f->options->max_frame_ms, false);
 
     pthread_mutex_lock(&f->lock);
     f->stream = stream;

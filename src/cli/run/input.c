@@ -198,7 +198,7 @@ static bool open_rows(cli_input *input, const cli_operand *operand, const input_
 static bool open_bytes(io_source *source, const char *path, cli_part *part, const input_settings *settings,
                         io_error *error)
 {
-    const stream_limits limits = {settings->limits.max_pixels, settings->max_memory};
+    const stream_limits limits = {settings->limits.max_pixels, settings->max_memory, settings->max_wait_ms};
     if (part && part->held.data) {
         *source = part->held;
         part->held = (io_source){0};

@@ -36,6 +36,7 @@ typedef struct input_settings {
     const char *reader;     /* operands with which a converted file would be read from a pipe, for a hint */
     int64_t max_memory;     /* --max-memory, of which room is one frame's part; 0: no limit */
     double max_ms;          /* how long decoding may take; 0: no limit */
+    double max_wait_ms;     /* how long a named pipe's picture may take to arrive; 0: no limit */
     bool color;             /* where the file has colours; gray in any case */
     int depth;              /* 8 or 16 bits, or 32: floats; 0: as the file has it */
     bool alpha;             /* transparency as a mask */

@@ -122,7 +122,7 @@ static bool set_up_inputs(runner *r)
     const input_settings settings = {
         .decoder = r->sandbox ? io_sandbox_decoder(r->sandbox) : NULL,
         .reader = "- TEMPLATE", .limits = {.max_pixels = o->max_pixels}, .max_memory = o->max_memory,
-        .color = o->color, .depth = o->depth, .stored_orientation = o->ignore_orientation};
+        .max_wait_ms = o->max_frame_ms, .color = o->color, .depth = o->depth, .stored_orientation = o->ignore_orientation};
     cli_plan *plan = &r->plan;
 
     plan->frame_input = plan->template_input = settings;

@@ -59,6 +59,8 @@ bool streams_read_one(io_source *source, const char *path, const stream_limits *
 
     if (!io_stream_open(&stream, path, &room, error))
         return false;
+    if (limits->max_ms > 0 && strcmp(path, "-") != 0)
+        io_stream_limit_waiting(stream, limits->max_ms, true);
     bool good = io_stream_next(stream, &picture, error) == IO_NEXT_PICTURE;
     if (good && (!streams_may_follow(&picture, io_stream_follows(stream)) ||
                  io_count_pages(&picture.source) > 1)) {

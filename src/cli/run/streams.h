@@ -12,6 +12,7 @@
 typedef struct stream_limits {
     int64_t max_pixels; /* 0: the default */
     int64_t max_memory; /* bytes; 0: no limit */
+    double max_ms;      /* of waiting for a named pipe, or for a picture that it has begun; 0: no limit */
 } stream_limits;
 
 /* How many bytes pictures from streams may take, encoded as they arrive: half of --max-memory, or

@@ -17,3 +17,12 @@ cat camera.png camera.png camera.png camera.png >all
 for memory in 2M 20M; do
     cat all | tmatch -q --max-memory $memory - 'camera.png[20x20+1+2]'
 done
+# With --max-time-per-frame no named pipe is waited for without an end: nobody writes to it, or only half a picture.
+fail --max-time-per-frame 0.1 pipe t.pgm
+fail --max-time-per-frame 0.1 camera.png pipe
+fail --max-time-per-frame 0.1 --mask pipe camera.png t.pgm
+exec 9<>pipe
+printf 'P5 2 2 255 ab' >&9
+fail --max-time-per-frame 0.1 pipe t.pgm
+fail --max-time-per-frame 0.1 camera.png pipe
+exec 9>&-
