@@ -326,6 +326,12 @@ static bool rows_read(io_rows *rows, uint8_t *to, io_error *error)
     return true;
 }
 
+static int64_t rows_skip(io_rows *rows, int64_t count)
+{
+    (void)rows;
+    return count;
+}
+
 const io_format io_format_bmp = {
     .name = "BMP",
     .probe = probe,
@@ -333,4 +339,5 @@ const io_format io_format_bmp = {
     .rows_state = sizeof(bmp),
     .rows_open = rows_open,
     .rows_read = rows_read,
+    .rows_skip = rows_skip,
 };

@@ -46,6 +46,9 @@ struct io_format {
     bool (*rows_open)(io_rows *rows, const io_limits *limits, io_error *error);
     bool (*rows_read)(io_rows *rows, uint8_t *to, io_error *error);
     void (*rows_close)(io_rows *rows);
+    /* How many of the next count rows need not be decoded so that those after them can be; NULL: 0.
+     * The caller counts them in next. */
+    int64_t (*rows_skip)(io_rows *rows, int64_t count);
     bool (*encode)(const io_picture *picture, FILE *file, io_error *error); /* or NULL */
     /* How many pictures a file holds, which source->page tells apart; nothing is decoded for it. 0
      * where the file is damaged; where only the end of its directory is, the count has one more,

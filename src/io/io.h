@@ -267,6 +267,11 @@ const char *io_rows_whole(const io_rows *rows);
  * io_decode refuses fails at the last one at the latest. */
 bool io_rows_read(io_rows *rows, uint8_t *to, io_error *error);
 
+/* Passes over the next count rows, which are decoded only where the format needs it: TIFF goes to the
+ * strip or tile, raw formats to the byte. What is damaged there may stay unnoticed. row has room for a
+ * row. */
+bool io_rows_skip(io_rows *rows, int64_t count, uint8_t *row, io_error *error);
+
 /* Somebody else who does the work of io_decode_as and io_rows_open_as for sources that say so. Called by
  * any thread. */
 typedef struct io_decoder {

@@ -285,6 +285,17 @@ static bool rows_read(io_rows *rows, uint8_t *to, io_error *error)
     return true;
 }
 
+/* The file is long enough, as begin has seen. */
+static int64_t rows_skip(io_rows *rows, int64_t count)
+{
+    pnm *file = rows->state;
+    if (!file->raw)
+        return 0;
+    const int64_t samples = file->width * file->channels;
+    file->at += count * (file->bitmap ? (samples + 7) / 8 : samples);
+    return count;
+}
+
 const io_format io_format_pnm = {
     .name = "PNM",
     .probe = probe,
@@ -292,4 +303,5 @@ const io_format io_format_pnm = {
     .rows_state = sizeof(pnm),
     .rows_open = rows_open,
     .rows_read = rows_read,
+    .rows_skip = rows_skip,
 };

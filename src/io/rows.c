@@ -118,6 +118,19 @@ const char *io_rows_whole(const io_rows *rows)
     return rows->whole;
 }
 
+bool io_rows_skip(io_rows *rows, int64_t count, uint8_t *row, io_error *error)
+{
+    int64_t skipped = 0;
+    if (!rows->whole && rows->format->rows_skip && count > 0) {
+        skipped = rows->format->rows_skip(rows, count);
+        rows->next += skipped;
+    }
+    for (; skipped < count; skipped++)
+        if (!io_rows_read(rows, row, error))
+            return false;
+    return true;
+}
+
 bool io_rows_read(io_rows *rows, uint8_t *to, io_error *error)
 {
     if (rows->whole)

@@ -366,6 +366,18 @@ static bool rows_read(io_rows *rows, uint8_t *to, io_error *error)
     return read_row(r, rows->next, to, NULL);
 }
 
+/* A large strip, unless it is not compressed, is decoded from its first row on. */
+static int64_t rows_skip(io_rows *rows, int64_t count)
+{
+    tiff_reader *r = rows->state;
+    uint16_t compression = COMPRESSION_NONE;
+    TIFFGetFieldDefaulted(r->tiff, TIFFTAG_COMPRESSION, &compression);
+    if (!r->by_rows || compression == COMPRESSION_NONE)
+        return count;
+    const int64_t strip = (rows->next + count) / r->layout.tile_height * r->layout.tile_height;
+    return strip > rows->next ? strip - rows->next : 0;
+}
+
 static void rows_close(io_rows *rows)
 {
     reader_close(rows->state);
@@ -381,5 +393,6 @@ const io_format io_format_tiff = {
     .rows_state = sizeof(tiff_reader),
     .rows_open = rows_open,
     .rows_read = rows_read,
+    .rows_skip = rows_skip,
     .rows_close = rows_close,
 };

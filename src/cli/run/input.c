@@ -72,14 +72,6 @@ bool input_read_rows(io_rows *rows, const io_crop *crop, io_color color, uint8_t
     return true;
 }
 
-bool input_skip_rows(io_rows *rows, int64_t count, uint8_t *row, io_error *error)
-{
-    for (int64_t y = 0; y < count; y++)
-        if (!io_rows_read(rows, row, error))
-            return false;
-    return true;
-}
-
 static bool open_for_rows(cli_input *input, io_color color, const input_settings *settings, io_error *error)
 {
     const io_request request = {.color = color, .stored_orientation = settings->stored_orientation};
@@ -95,7 +87,7 @@ static bool decode_crop(cli_input *input, io_picture *picture, io_color color,
     const size_t row_bytes = (size_t)(crop->width * color);
     uint8_t *row = malloc((size_t)(input->whole_width * color));
     uint8_t *samples = malloc(row_bytes * (size_t)crop->height);
-    const bool good = row && samples && input_skip_rows(input->rows, crop->y, row, error) &&
+    const bool good = row && samples && io_rows_skip(input->rows, crop->y, row, error) &&
                       input_read_rows(input->rows, crop, color, row, crop->height, samples,
                                       (ptrdiff_t)row_bytes, error);
     if (!row || !samples)

@@ -18,6 +18,7 @@ typedef struct cli_input {
     io_rows *rows;   /* the whole picture, to be read by rows, none of which is read yet; or NULL */
     io_picture color; /* cropped; where colours are wanted and the file has some */
     int64_t whole_width, whole_height;
+    int64_t first_row; /* of the picture, that the samples begin with */
     bool opened;   /* the file was read, whatever came of it */
     int64_t bytes; /* how large the file is */
     double read_ms;
@@ -28,6 +29,14 @@ typedef struct cli_room {
     int64_t bytes; /* INT64_MAX: no limit */
     int64_t beside;
 } cli_room;
+
+/* Rows of score maps, --rows, for which only some rows of a frame are read. */
+typedef struct input_part {
+    int64_t first, end; /* of the maps */
+    tm_domain domain;
+    const int64_t *heights; /* of the templates */
+    size_t count;
+} input_part;
 
 /* How pictures are to be read. */
 typedef struct input_settings {
@@ -41,6 +50,7 @@ typedef struct input_settings {
     int depth;              /* 8 or 16 bits, or 32: floats; 0: as the file has it */
     bool alpha;             /* transparency as a mask */
     bool stored_orientation; /* as stored, not as EXIF says is upright */
+    const input_part *part;  /* or NULL: all rows */
     const io_picture *mask; /* of the whole picture's size, or of its crop's; or NULL */
     io_memory *memory;      /* for samples, or NULL */
     io_decoder *decoder;    /* in whose processes files are decoded; NULL: in this one */
@@ -55,9 +65,8 @@ bool input_load(cli_input *input, const cli_operand *operand, const input_settin
 bool input_open(io_source *source, const cli_operand *operand, const input_settings *settings,
                 io_error *error);
 
-/* Skip rows, or read them and keep the crop's columns, of a picture that is read by rows. row has
- * room for a row of the whole picture. */
-bool input_skip_rows(io_rows *rows, int64_t count, uint8_t *row, io_error *error);
+/* Reads rows and keeps the crop's columns, of a picture that is read by rows. row has room for a row
+ * of the whole picture. */
 bool input_read_rows(io_rows *rows, const io_crop *crop, io_color color, uint8_t *row,
                      int64_t count, uint8_t *to, ptrdiff_t stride, io_error *error);
 

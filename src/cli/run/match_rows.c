@@ -18,7 +18,7 @@ static int read_rows(void *context, int64_t first, int64_t count, uint8_t *to, p
 {
     reader *r = context;
     const bool skipped =
-        first > 0 || input_skip_rows(r->frame->rows, r->crop.y, r->row, &r->error);
+        first > 0 || io_rows_skip(r->frame->rows, r->crop.y, r->row, &r->error);
     return skipped && input_read_rows(r->frame->rows, &r->crop, IO_GRAY, r->row, count, to, stride,
                                       &r->error)
                ? 0

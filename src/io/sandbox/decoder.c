@@ -133,9 +133,11 @@ static void read_rows(io_rows *rows, const sandbox_rows_wanted *wanted, const ou
 
     memset(&answer, 0, sizeof answer);
     rows->source->deadline = wanted->deadline;
-    answer.good = wanted->count >= 0 && (size_t)wanted->count <= o->size / row;
+    answer.good = wanted->count > 0 && (size_t)wanted->count <= o->size / row;
     if (!answer.good)
         io_fail(&error, "not enough memory");
+    else if (wanted->first > rows->next)
+        answer.good = io_rows_skip(rows, wanted->first - rows->next, o->data, &error);
     while (answer.good && answer.count < wanted->count) {
         answer.good = io_rows_read(rows, o->data + (size_t)answer.count * row, &error);
         answer.count += answer.good;

@@ -26,7 +26,8 @@ static size_t row_bytes(const io_rows *rows)
 static bool fetch(io_rows *rows, handed_rows *b, io_error *error)
 {
     const int64_t left = rows->height - rows->next, most = (int64_t)(AT_ONCE / row_bytes(rows));
-    const sandbox_rows_wanted wanted = {.count = left < most ? left : most > 0 ? most : 1,
+    const sandbox_rows_wanted wanted = {.first = rows->next,
+                                    .count = left < most ? left : most > 0 ? most : 1,
                                     .deadline = rows->source->deadline};
     sandbox_rows_answer answer;
     bool again;
@@ -52,13 +53,20 @@ static bool fetch(io_rows *rows, handed_rows *b, io_error *error)
 static bool rows_read(io_rows *rows, uint8_t *to, io_error *error)
 {
     handed_rows *b = rows->state;
-    if (rows->next == b->first + b->count && !b->failed && !fetch(rows, b, error))
+    if (rows->next >= b->first + b->count && !b->failed && !fetch(rows, b, error))
         return false;
     if (rows->next < b->first + b->count)
         return sandbox_job_copy(&b->job, to, row_bytes(rows),
                                 (size_t)(rows->next - b->first) * row_bytes(rows), error);
     *error = b->error;
     return false;
+}
+
+/* The decoder passes over them when it is asked for those after them. */
+static int64_t rows_skip(io_rows *rows, int64_t count)
+{
+    (void)rows;
+    return count;
 }
 
 static void rows_close(io_rows *rows)
@@ -80,6 +88,7 @@ static io_rows *make_rows(io_source *source, const io_request *request, const sa
     b->format = *io_formats[a->format];
     b->format.rows_read = rows_read;
     b->format.rows_close = rows_close;
+    b->format.rows_skip = rows_skip;
     b->job = *job;
     for (size_t i = 0; i < sizeof b->whole - 1 && a->text[i]; i++)
         b->whole[i] = (char)(a->text[i] >= ' ' && a->text[i] < 0x7f ? a->text[i] : '?');

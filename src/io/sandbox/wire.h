@@ -48,6 +48,7 @@ typedef struct sandbox_answer {
 
 /* Sent to the decoder of rows that can be read so: wants rows, which lie at the output's beginning. */
 typedef struct sandbox_rows_wanted {
+    int64_t first; /* not before those that were wanted last; what lies between is passed over */
     int64_t count;
     double deadline;
 } sandbox_rows_wanted;
