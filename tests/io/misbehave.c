@@ -19,13 +19,17 @@
 #include "io/sandbox/wire.h"
 
 const char *const misbehave_forbidden[] = {
-    "socket", "connect", "exec", "fork", "vfork", "ptrace", "execute-memory", "execute-more", "kill", "abort",
-    "write", "write-elsewhere", "send-elsewhere", "pass-descriptors", "duplicate", "make-file", "more-rights",
+    "socket", "connect", "exec", "fork", "vfork", "ptrace", "execute-memory", "execute-more", "kill", "abort-parent",
+    "stop-itself", "write", "write-elsewhere", "send-elsewhere", "pass-descriptors", "duplicate", "make-file", "more-rights",
     "more-memory", "no-signals", "read-others", "io-uring", "namespaces", "unlink", "sleep", NULL};
 
 const char *const misbehave_lies[] = {
     "lie-empty", "lie-negative", "lie-huge", "lie-wide", "lie-format", "lie-many-formats", "lie-channels",
     "lie-bits", "lie-deep", "lie-mask", "lie-orientation", "lie-bytes", "lie-short", "lie-long", NULL};
+
+const char *const misbehave_rows_lies[] = {
+    "rows-more", "rows-fewer", "rows-negative", "rows-huge", "rows-short", "rows-long", "rows-gone",
+    "rows-crash", "rows-failed", NULL};
 
 static void forbidden(const char *deed)
 {
@@ -49,9 +53,10 @@ static void forbidden(const char *deed)
     DEED("execute-memory", mmap(NULL, 4096, PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == NULL)
     DEED("execute-more", mprotect(page, 4096, PROT_READ | PROT_EXEC))
     DEED("kill", syscall(SYS_kill, 1, 0))
-    DEED("abort", (abort(), 0))
+    DEED("abort-parent", syscall(SYS_tgkill, getppid(), getppid(), SIGABRT))
+    DEED("stop-itself", syscall(SYS_tgkill, getpid(), getpid(), SIGSTOP))
     DEED("write", write(SANDBOX_SOCKET, &byte, 1) == 0)
-    DEED("write-elsewhere", write(STDERR_FILENO, &byte, 1) == 0)
+    DEED("write-elsewhere", write(STDOUT_FILENO, &byte, 1) == 0)
     DEED("send-elsewhere", send(STDERR_FILENO, &byte, 1, 0) == 0)
     DEED("pass-descriptors", sendmsg(SANDBOX_SOCKET, &message, 0) == 0)
     DEED("duplicate", dup(SANDBOX_SOCKET))
@@ -97,6 +102,45 @@ static bool lie(const char *deed, io_request request)
     memcpy(longer, &answer, sizeof answer);
     sandbox_send(SANDBOX_SOCKET, longer, size + (strcmp(what, "long") == 0));
     return true;
+}
+
+/* What is asked for, answered with one thing that is wrong. */
+static void lie_about_rows(const char *what)
+{
+    sandbox_rows_wanted wanted;
+    while (sandbox_receive(SANDBOX_SOCKET, &wanted, sizeof wanted, 0) == SANDBOX_RECEIVED) {
+        sandbox_rows_answer answer;
+        memset(&answer, 0, sizeof answer);
+        memset(answer.text, '\r', sizeof answer.text);
+        answer.good = strcmp(what, "failed") != 0;
+        answer.count = strcmp(what, "more") == 0       ? wanted.count + 1
+                       : strcmp(what, "fewer") == 0    ? wanted.count - 1
+                       : strcmp(what, "negative") == 0 ? -1
+                       : strcmp(what, "huge") == 0     ? INT64_MAX
+                       : strcmp(what, "failed") == 0   ? 0
+                                                       : wanted.count;
+        if (strcmp(what, "gone") == 0)
+            return;
+        if (strcmp(what, "crash") == 0)
+            abort();
+        char longer[sizeof answer + 1] = {0};
+        memcpy(longer, &answer, sizeof answer);
+        sandbox_send(SANDBOX_SOCKET, longer,
+                     sizeof answer - (strcmp(what, "short") == 0) + (strcmp(what, "long") == 0));
+    }
+}
+
+bool misbehave_by_rows(io_rows **rows, io_source *source, const io_request *request, const io_limits *limits,
+                       io_error *error)
+{
+    char deed[32] = "";
+    if (source->size < 3 || memcmp(source->data, "do ", 3) != 0)
+        return io_rows_open_as(rows, source, request, limits, error);
+    memcpy(deed, source->data + 3, source->size - 3 < sizeof deed - 1 ? source->size - 3 : sizeof deed - 1);
+    const bool of_rows = strncmp(deed, "rows-", 5) == 0;
+    if (lie(of_rows ? "lie-nothing" : deed, *request))
+        lie_about_rows(of_rows ? deed + 5 : "nothing");
+    _exit(0);
 }
 
 static void compute(double ms)
@@ -164,6 +208,10 @@ bool misbehave(const io_source *source, const io_request *request, const io_limi
         _exit(0);
     if (strcmp(deed, "crash") == 0)
         *(volatile char *)source->page = 1;
+    if (strcmp(deed, "abort") == 0)
+        abort();
+    if (strcmp(deed, "complain") == 0)
+        return fail(error, write(STDERR_FILENO, deed, 1) == 1 ? "written" : strerror(errno));
     if (strcmp(deed, "overflow") == 0)
         overflow(1 << 20, (char[]){0});
     if (strcmp(deed, "slow") == 0) {

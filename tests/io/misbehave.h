@@ -5,14 +5,19 @@
 
 #include "io/io.h"
 
-/* For sandbox_zygote: a file that begins with "do " and a deed's name makes the decoder do that, and fail
+/* For sandbox_calls: a file that begins with "do " and a deed's name makes the decoder do that, and fail
  * with "still here" where it is not stopped; others are decoded. */
 bool misbehave(const io_source *source, const io_request *request, const io_limits *limits,
                io_picture *picture, io_error *error);
 
-/* The names of what has to end a decoder as a forbidden system call, and of answers that are lies;
- * NULL at their ends. */
+/* Such a file by rows: the decoder tells lies about the picture, or about its rows. */
+bool misbehave_by_rows(io_rows **rows, io_source *source, const io_request *request, const io_limits *limits,
+                       io_error *error);
+
+/* The names of what has to end a decoder as a forbidden system call, and of answers that are lies,
+ * of rows too; NULL at their ends. */
 extern const char *const misbehave_forbidden[];
 extern const char *const misbehave_lies[];
+extern const char *const misbehave_rows_lies[];
 
 #endif

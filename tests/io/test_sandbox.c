@@ -66,6 +66,7 @@ static void forbidden(void)
 {
     open_sandbox(0);
     CHECK_STR(reason_of("open", 0), "Permission denied");
+    CHECK_STR(reason_of("complain", 0), "Permission denied");
     for (int i = 0; misbehave_forbidden[i]; i++)
         if (!strstr(reason_of(misbehave_forbidden[i], 0), "a forbidden system call"))
             check_fail(__FILE__, __LINE__, "%s is not a forbidden system call", misbehave_forbidden[i]);
@@ -77,6 +78,7 @@ static void crashes(void)
     open_sandbox(0);
     CHECK(strstr(reason_of("crash", 0), "killed by signal 11") || !CONFINE_LIMITS_MEMORY);
     CHECK(strstr(reason_of("overflow", 0), "killed by signal 11") || !CONFINE_LIMITS_MEMORY);
+    CHECK(strstr(reason_of("abort", 0), "killed by signal 6 (Aborted)"));
     CHECK(strstr(reason_of("leave", 0), "ended without an answer"));
     check_works();
 }
@@ -96,6 +98,60 @@ static void lies(void)
     check_works();
 }
 
+/* Has a decoder hand out a picture by rows; the reason why it has not, or "" where it has. *width is that of
+ * the picture that it told of. */
+static const char *rows_reason_of(const char *deed, int64_t *width)
+{
+    static io_error error;
+    static char file[64];
+    const io_request request = {.color = IO_GRAY};
+    const io_limits limits = {most_pixels};
+    io_rows *rows = NULL;
+    snprintf(file, sizeof file, "do %s", deed);
+    io_source source = source_of(file, strlen(file));
+    error.reason[0] = '\0';
+    *width = 0;
+    if (!io_rows_open_as(&rows, &source, &request, &limits, &error))
+        return error.reason;
+    *width = io_rows_width(rows);
+    uint8_t *row = malloc((size_t)*width);
+    CHECK(row && *width > 0 && io_rows_height(rows) > 0 && *width <= most_pixels / io_rows_height(rows));
+    bool good = true;
+    for (int64_t y = 0; y < io_rows_height(rows) && good; y++)
+        good = io_rows_read(rows, row, &error);
+    CHECK(good == !error.reason[0]);
+    const io_error before = error;
+    CHECK(!io_rows_read(rows, row, &error) || good); /* nor does it come to life again */
+    error = before;
+    free(row);
+    io_rows_close(&rows);
+    return error.reason;
+}
+
+static void lies_of_rows(void)
+{
+    int64_t width;
+    open_sandbox(0);
+    CHECK_STR(rows_reason_of("lie-nothing", &width), "");
+    CHECK_EQ(width, 4);
+    for (int i = 0; misbehave_rows_lies[i]; i++) {
+        const char *reason = rows_reason_of(misbehave_rows_lies[i], &width);
+        if (!strstr(reason, "makes no sense") && !strstr(reason, "ended without an answer") &&
+            !strstr(reason, "signal 6") && reason[strspn(reason, "?")])
+            check_fail(__FILE__, __LINE__, "%s: %s", misbehave_rows_lies[i], reason);
+        CHECK(reason[0]);
+        check_works();
+    }
+    for (int i = 0; misbehave_lies[i]; i++) {
+        const char *reason = rows_reason_of(misbehave_lies[i], &width);
+        const bool harmless = strcmp(misbehave_lies[i], "lie-bits") == 0 || strcmp(misbehave_lies[i], "lie-deep") == 0 ||
+                              strcmp(misbehave_lies[i], "lie-mask") == 0; /* rows have none of these */
+        if (harmless ? reason[0] : !strstr(reason, "makes no sense"))
+            check_fail(__FILE__, __LINE__, "%s: %s", misbehave_lies[i], reason);
+        check_works();
+    }
+}
+
 /* What a decoder says of a picture's size does not make the program take more than it may. */
 static void lies_of_memory(void)
 {
@@ -103,10 +159,12 @@ static void lies_of_memory(void)
     io_sandbox_close(&sandbox);
     open_sandbox(1 << 20);
     most_pixels = (int64_t)1 << 30;
-    const char *reason = reason_of("lie-wide", 0);
+    int64_t width;
+    const char *whole = reason_of("lie-wide", 0), *by_rows = rows_reason_of("lie-wide", &width);
     most_pixels = 1 << 20;
     io_sandbox_close(&sandbox);
-    CHECK(strstr(reason, "makes no sense"));
+    CHECK(strstr(whole, "makes no sense"));
+    CHECK(strstr(by_rows, "makes no sense"));
 }
 
 static void limits(void)
@@ -236,10 +294,10 @@ static void leaves_nothing(void)
 
 int main(int argc, char **argv)
 {
-    static const check_test tests[] = {TEST(forbidden), TEST(crashes), TEST(lies), TEST(lies_of_memory),
+    static const check_test tests[] = {TEST(forbidden), TEST(crashes), TEST(lies), TEST(lies_of_rows), TEST(lies_of_memory),
                                        TEST(limits), TEST(kills), TEST(leaves_nothing)};
     if (io_sandbox_is_zygote(argc, argv))
-        return sandbox_zygote(misbehave);
+        return sandbox_zygote(&(sandbox_calls){misbehave, misbehave_by_rows});
     const int result = check_main(tests, sizeof tests / sizeof *tests, argc, argv);
     io_sandbox_close(&sandbox);
     return result;

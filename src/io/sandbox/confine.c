@@ -60,6 +60,16 @@ int confine_zygote(io_error *error)
     return confine_by_landlock(error);
 }
 
+/* Of a process with one thread both have one number. */
+static void fill_in_itself(const confine_filter *filter)
+{
+    for (size_t i = 0; i < filter->program.len; i++) {
+        struct sock_filter *code = &filter->program.filter[i];
+        if (code->code == (BPF_JMP | BPF_JEQ | BPF_K) && code->k == CONFINE_ITSELF)
+            code->k = (uint32_t)getpid();
+    }
+}
+
 bool confine_decoder(const confine_filter *filter, size_t memory, unsigned seconds)
 {
     if (CONFINE_LIMITS_MEMORY && !limit(RLIMIT_AS, memory))
@@ -68,6 +78,7 @@ bool confine_decoder(const confine_filter *filter, size_t memory, unsigned secon
     const struct rlimit cpu = {seconds, (rlim_t)seconds + 1};
     if (seconds && setrlimit(RLIMIT_CPU, &cpu) != 0)
         return false;
+    fill_in_itself(filter);
     return limit(RLIMIT_NPROC, 0) &&
            prctl(PR_SET_SECCOMP, 2 /* SECCOMP_MODE_FILTER */, &filter->program, 0, 0) == 0;
 }

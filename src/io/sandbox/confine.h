@@ -13,6 +13,9 @@ typedef struct confine_filter {
     int system_calls; /* how many it allows */
 } confine_filter;
 
+/* Stands in it for the number of the process, until that is known. */
+#define CONFINE_ITSELF 0x746d6174
+
 /* Makes the filter for confine_decoder. */
 bool confine_make_filter(confine_filter *filter, io_error *error);
 
@@ -23,7 +26,8 @@ int confine_zygote(io_error *error);
 
 /* For a decoder: as many bytes of address space, so many seconds of computing unless they are 0, no
  * process, and of system calls those that computing in memory and talking on SANDBOX_SOCKET need. Opening
- * files fails; whatever else is asked for ends the process by SIGSYS. False where that cannot be had. */
+ * files fails, and of signals it may only send itself that of abort; whatever else is asked for ends the
+ * process by SIGSYS. The filter becomes that of this process alone. False where that cannot be had. */
 bool confine_decoder(const confine_filter *filter, size_t memory, unsigned seconds);
 
 /* Whether memory is limited: not under the address sanitizer, which takes terabytes for itself. */

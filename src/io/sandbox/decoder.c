@@ -71,7 +71,7 @@ static bool hand_out(const io_picture *picture, output *o, io_error *error)
 }
 
 static void decode_whole(const sandbox_request *request, const io_source *source, output *o,
-                         sandbox_decode *decode)
+                         const sandbox_calls *calls)
 {
     io_request as = request->as;
     io_picture picture;
@@ -80,7 +80,7 @@ static void decode_whole(const sandbox_request *request, const io_source *source
 
     as.memory = &o->memory;
     memset(&answer, 0, sizeof answer);
-    answer.good = decode(source, &as, &request->limits, &picture, &error) && hand_out(&picture, o, &error);
+    answer.good = calls->decode(source, &as, &request->limits, &picture, &error) && hand_out(&picture, o, &error);
     answer.lost = io_source_lost(source);
     if (answer.good) {
         answer.alpha_ignored = picture.alpha_ignored;
@@ -97,14 +97,14 @@ static void decode_whole(const sandbox_request *request, const io_source *source
     sandbox_send(SANDBOX_SOCKET, &answer, sizeof answer);
 }
 
-static io_rows *open_rows(const sandbox_request *request, io_source *source)
+static io_rows *open_rows(const sandbox_request *request, io_source *source, const sandbox_calls *calls)
 {
     io_rows *rows = NULL;
     io_error error = {.reason = ""};
     sandbox_answer answer;
 
     memset(&answer, 0, sizeof answer);
-    answer.good = io_rows_open_as(&rows, source, &request->as, &request->limits, &error);
+    answer.good = calls->rows_open(&rows, source, &request->as, &request->limits, &error);
     answer.lost = io_source_lost(source);
     if (answer.good) {
         answer.alpha_ignored = rows->alpha_ignored;
@@ -156,7 +156,7 @@ static _Noreturn void refuse(const char *reason)
 }
 
 _Noreturn void sandbox_decoder(const sandbox_request *request, int file, const confine_filter *filter,
-                               sandbox_decode *decode)
+                               const sandbox_calls *calls)
 {
     output o = {.memory = {take, give_back}, .size = request->room};
     io_source source = {0};
@@ -172,9 +172,9 @@ _Noreturn void sandbox_decoder(const sandbox_request *request, int file, const c
     const size_t memory = BASE_MEMORY + source.size + o.size + request->memory;
     if (!confine_decoder(filter, memory, request->seconds))
         _exit(1);
-    io_rows *rows = request->rows ? open_rows(request, &source) : NULL;
+    io_rows *rows = request->rows ? open_rows(request, &source, calls) : NULL;
     if (!request->rows)
-        decode_whole(request, &source, &o, decode);
+        decode_whole(request, &source, &o, calls);
     while (rows && !rows->whole &&
            sandbox_receive(SANDBOX_SOCKET, &wanted, sizeof wanted, 0) == SANDBOX_RECEIVED)
         read_rows(rows, &wanted, &o);

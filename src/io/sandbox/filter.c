@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <seccomp.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -22,6 +23,12 @@ static const int always[] = {
 /* On SANDBOX_SOCKET alone. */
 static const int on_socket[] = {SCMP_SYS(send), SCMP_SYS(sendto), SCMP_SYS(recv), SCMP_SYS(recvfrom)};
 
+/* abort, which C libraries call where they find memory damaged, and assertions: a signal to itself. */
+static const int on_itself[] = {SCMP_SYS(tgkill), SCMP_SYS(tkill)};
+
+/* Before that they say why, where in a decoder nobody reads it. */
+static const int on_stderr[] = {SCMP_SYS(write), SCMP_SYS(writev)};
+
 /* With pages that are not to be executed. */
 static const int not_executed[] = {SCMP_SYS(mmap), SCMP_SYS(mmap2), SCMP_SYS(mprotect)};
 
@@ -38,12 +45,21 @@ static const int refused[] = {
 static int add_rules(scmp_filter_ctx filter)
 {
     const struct scmp_arg_cmp socket = SCMP_A0_64(SCMP_CMP_MASKED_EQ, UINT32_MAX, SANDBOX_SOCKET);
+    const struct scmp_arg_cmp itself = SCMP_A0_64(SCMP_CMP_MASKED_EQ, UINT32_MAX, CONFINE_ITSELF);
+    const struct scmp_arg_cmp errors = SCMP_A0_64(SCMP_CMP_MASKED_EQ, UINT32_MAX, STDERR_FILENO);
     const struct scmp_arg_cmp data = SCMP_A2_64(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
     int result = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
     for (size_t i = 0; i < COUNT(always) && result == 0; i++)
         result = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, always[i], 0, NULL);
     for (size_t i = 0; i < COUNT(on_socket) && result == 0; i++)
         result = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, on_socket[i], 1, &socket);
+    for (size_t i = 0; i < COUNT(on_itself) && result == 0; i++) {
+        const struct scmp_arg_cmp abort_it[] = {
+            itself, {on_itself[i] == SCMP_SYS(tgkill) ? 2 : 1, SCMP_CMP_MASKED_EQ, UINT32_MAX, SIGABRT}};
+        result = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, on_itself[i], 2, abort_it);
+    }
+    for (size_t i = 0; i < COUNT(on_stderr) && result == 0; i++)
+        result = seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EACCES), on_stderr[i], 1, &errors);
     for (size_t i = 0; i < COUNT(not_executed) && result == 0; i++)
         result = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, not_executed[i], 1, &data);
     for (size_t i = 0; i < COUNT(refused) && result == 0; i++)
@@ -73,7 +89,7 @@ bool confine_make_filter(confine_filter *filter, io_error *error)
 {
     const scmp_filter_ctx rules = seccomp_init(SCMP_ACT_KILL_PROCESS);
     int result = rules ? add_rules(rules) : -ENOMEM;
-    *filter = (confine_filter){.system_calls = (int)(COUNT(always) + COUNT(on_socket) + COUNT(not_executed))};
+    *filter = (confine_filter){.system_calls = (int)(COUNT(always) + COUNT(on_socket) + COUNT(on_itself) + COUNT(not_executed))};
     if (result == 0)
         result = read_program(rules, &filter->program);
     if (rules)

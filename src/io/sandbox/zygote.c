@@ -113,10 +113,10 @@ static bool receive(sandbox_request *request, int fds[2])
 
 int io_sandbox_main(void)
 {
-    return sandbox_zygote(io_decode_as);
+    return sandbox_zygote(&(sandbox_calls){io_decode_as, io_rows_open_as});
 }
 
-int sandbox_zygote(sandbox_decode *decode)
+int sandbox_zygote(const sandbox_calls *calls)
 {
     confine_filter filter = {0};
     sandbox_request request;
@@ -137,7 +137,7 @@ int sandbox_zygote(sandbox_decode *decode)
             if (dup2(fds[0], SANDBOX_SOCKET) < 0 || close(fds[0]) != 0 ||
                 prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != self)
                 _exit(1);
-            sandbox_decoder(&request, fds[1], &filter, decode);
+            sandbox_decoder(&request, fds[1], &filter, calls);
         }
         sandbox_end end = {.start_errno = child < 0 ? errno : 0};
         close(fds[0]);
