@@ -88,7 +88,7 @@ int main(int argc, char **argv)
 
     /* A failed write may show only now, on a full disk or over a network. */
     bool failed = ferror(stdout);
-    const bool told = failed && options.action == CLI_MATCH;
+    const bool told = failed && (options.action == CLI_MATCH || options.action == CLI_MERGE);
     errno = 0;
     failed |= fclose(stdout) != 0;
     if (failed && !told)

@@ -251,7 +251,8 @@ static bool check_device(cli_options *o)
 /* The shards' logs say what was matched and how. */
 static bool check_merge(const parser *p)
 {
-    static const bool allowed[OPTION_COUNT] = {[OPT_MERGE] = true, [OPT_FORMAT] = true, [OPT_VERBOSE] = true,
+    static const bool allowed[OPTION_COUNT] = {[OPT_MERGE] = true, [OPT_FORMAT] = true, [OPT_REPORT] = true,
+                                               [OPT_RESUME] = true, [OPT_THREADS] = true, [OPT_VERBOSE] = true,
                                                [OPT_QUIET] = true};
     for (int i = 0; i < OPTION_COUNT; i++)
         if (p->given[i] && !allowed[i]) {
@@ -259,7 +260,7 @@ static bool check_merge(const parser *p)
             return false;
         }
     if (p->o->frame_count > 0)
-        return true;
+        return check_endings(p->o);
     message_usage("--merge: no log given");
     return false;
 }

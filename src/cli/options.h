@@ -36,6 +36,7 @@ typedef struct cli_options {
     const char *watch; /* a folder whose new files are frames, or NULL */
     uint64_t fingerprint; /* a hash of the options that change results or outputs */
     int64_t shard, shards; /* this run takes the frames of one of so many shards; 0: all frames */
+    const struct cli_shard *merged; /* for the report of --merge: all frames are in the log of this run; or NULL */
     int64_t in_flight; /* most frames in memory at a time; 0: as many as are useful */
     const char *output, *crops, *map, *heatmap, *dump_template;
     bool upright; /* crops are turned so */

@@ -9,7 +9,8 @@
 #include "message.h"
 #include "run/log_line.h"
 #include "run/log_read.h"
-#include "run/merge_logs.h"
+#include "run/merge_command.h"
+#include "run/merge_output.h"
 #include "run/notes.h"
 #include "run/report.h"
 
@@ -18,6 +19,7 @@ typedef struct merger {
     cli_options options;      /* of the shards, */
     char **argv;              /* which they point into, but how results are printed */
     merged_logs logs;
+    merge_output output;
     cli_report report;
     cli_notes notes;
     int64_t matches, broken_frames;
@@ -30,17 +32,15 @@ static bool read_options(merger *m)
     const merged_log *first = &m->logs.list[0];
     int count = 0;
 
-    while (first->record.command[count])
-        count++;
-    m->argv = calloc((size_t)count + 2, sizeof *m->argv);
+    m->argv = merge_arguments(first, m->given->argv[0]);
     if (!m->argv) {
         message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
         return false;
     }
-    m->argv[0] = m->given->argv[0];
-    memcpy(m->argv + 1, first->record.command, (size_t)count * sizeof *m->argv);
+    while (m->argv[count])
+        count++;
     optind = 1;
-    if (!cli_options_parse(&m->options, count + 1, m->argv) || m->options.action != CLI_MATCH) {
+    if (!cli_options_parse(&m->options, count, m->argv) || m->options.action != CLI_MATCH) {
         message(first->path, "its command line is not this version's");
         return false;
     }
@@ -89,6 +89,7 @@ static bool take_line(merger *m, size_t frame, size_t tmpl, char **error)
         m->failed |= line.failed || line.id == 0;
         m->matches += line.matches;
         notes_take_line(&m->notes, read.frame, &line);
+        merge_output_add(&m->output, text, at->length, line.id);
         good = print_line(m, text, at->length, m->logs.list[0].record.templates[tmpl], &read);
     }
     log_read_free(&read);
@@ -103,6 +104,14 @@ static void summarize(const merger *m)
     message_info(NULL, "%zu frame%s of %zu shard%s: %" PRId64 " match%s%s, %" PRId64 " failed", m->logs.frames,
                  m->logs.frames == 1 ? "" : "s", m->logs.count, m->logs.count == 1 ? "" : "s", m->matches,
                  m->matches == 1 ? "" : "es", found, m->broken_frames);
+}
+
+/* Returns the status, or another where the report fails. A run that makes a report says that there are frames that
+ * have failed. */
+static cli_exit write_report(merger *m, cli_exit status)
+{
+    const cli_exit made = merge_output_report(&m->output, &m->options, &m->logs.list[0].record.shard);
+    return made == CLI_FAILED || made == CLI_INTERRUPTED ? made : status;
 }
 
 static cli_exit print_all(merger *m)
@@ -125,7 +134,8 @@ static cli_exit print_all(merger *m)
         message(NULL, "standard output: %s", strerror(m->report.error));
     else if (good && !m->given->quiet)
         summarize(m);
-    return !good || m->failed ? CLI_FAILED : m->matches ? CLI_FOUND : CLI_NOT_FOUND;
+    good = good && merge_output_finish_log(&m->output);
+    return !good ? CLI_FAILED : write_report(m, m->failed ? CLI_FAILED : m->matches ? CLI_FOUND : CLI_NOT_FOUND);
 }
 
 cli_exit merge_run(const cli_options *options)
@@ -133,8 +143,9 @@ cli_exit merge_run(const cli_options *options)
     merger m = {.given = options};
     cli_exit status = CLI_FAILED;
 
-    if (merge_open(&m.logs, options) && read_options(&m))
+    if (merge_open(&m.logs, options) && read_options(&m) && merge_output_open(&m.output, options))
         status = print_all(&m);
+    merge_output_close(&m.output);
     cli_options_free(&m.options);
     free(m.argv);
     merge_close(&m.logs);

@@ -2,69 +2,17 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "message.h"
-#include "text.h"
-#include "run/merge_logs.h"
+#include "run/merge_command.h"
 
 /* Of shards that are missing so many are named. */
 enum { MOST_NAMED = 10 };
 
-/* The argument of an option in the command line, "--shard=3/8" or the word after "--shard"; or NULL. */
-static char **find_argument(char **word, const char *name)
-{
-    const size_t length = strlen(name);
-    if (strcmp(*word, name) == 0 && word[1])
-        return word + 1;
-    return strncmp(*word, name, length) == 0 && (*word)[length] == '=' ? word : NULL;
-}
-
-/* Writes the words of a log's command line; number: of this shard instead, whose log is then any. */
-static void put_words(FILE *out, const merged_log *log, int64_t number)
-{
-    const bool other = number != log->record.shard.number;
-    char shard[48];
-
-    snprintf(shard, sizeof shard, "%" PRId64 "/%" PRId64, number, log->record.shard.count);
-    for (char **word = log->record.command; *word; word++) {
-        const bool is_shard = find_argument(word, "--shard"), is_log = other && find_argument(word, "--resume");
-        putc(' ', out);
-        if (!is_shard && !is_log) {
-            text_shell(out, *word);
-            continue;
-        }
-        word = find_argument(word, is_shard ? "--shard" : "--resume");
-        fprintf(out, "%s %s", is_shard ? "--shard" : "--resume", is_shard ? shard : "LOG");
-    }
-}
-
-/* The command that runs a shard, as that of the log was run; malloc'ed, NULL if memory ran out. */
-static char *command_of(const merged_log *log, int64_t number)
-{
-    char *text = NULL, *here = getcwd(NULL, 0);
-    size_t size;
-    FILE *memory = open_memstream(&text, &size);
-
-    if (memory) {
-        if (*log->record.folder && (!here || strcmp(here, log->record.folder) != 0)) {
-            fputs("cd ", memory);
-            text_shell(memory, log->record.folder);
-            fputs(" && ", memory);
-        }
-        fputs("tmatch", memory);
-        put_words(memory, log, number);
-        fclose(memory);
-    }
-    free(here);
-    return text;
-}
-
 /* Says what is wrong with a log, and how its shard is to be run again. Always false. */
 static bool fail_log(const merged_log *log, const char *what)
 {
-    char *command = command_of(log, log->record.shard.number);
+    char *command = merge_command(log, log->record.shard.number);
     message(log->path, "%s: %s", what, command ? command : "run it again");
     free(command);
     return false;
@@ -93,16 +41,16 @@ static bool check_run(const merged_log *log, const merged_log *first)
         return false;
     }
     if (!same_templates(&log->record, &first->record)) {
-        char *other = command_of(first, f->number);
-        snprintf(what, sizeof what, "other options or templates than in %s", first->path);
+        char *other = merge_command(first, f->number);
+        snprintf(what, sizeof what, "has other options or templates than %s; it was run as", first->path);
         fail_log(log, what);
-        message(first->path, "that is: %s", other ? other : "");
+        message(first->path, "was run as: %s", other ? other : "");
         free(other);
         return false;
     }
     if (s->list != f->list) {
-        snprintf(what, sizeof what, "other frames than in %s (%zu in the list, there %zu); both have to see the same list. "
-                                    "Run again", first->path, s->frames, f->frames);
+        snprintf(what, sizeof what, "has another list of frames, %zu, than %s, %zu; run again what has not seen all, this one by",
+                 s->frames, first->path, f->frames);
         return fail_log(log, what);
     }
     return true;
@@ -128,7 +76,7 @@ static bool check_missing(const merged_logs *logs, const bool *there)
     for (int64_t number = 1; number <= count; number++) {
         if (there[number] || missing++ >= MOST_NAMED)
             continue;
-        char *command = command_of(first, number);
+        char *command = merge_command(first, number);
         message(NULL, "shard %" PRId64 "/%" PRId64 " is missing: %s", number, count, command ? command : "run it");
         free(command);
     }

@@ -11,6 +11,7 @@
 
 #include "message.h"
 #include "run/log_line.h"
+#include "run/resume.h"
 
 static bool fail(const char *path, const char *reason)
 {
@@ -32,7 +33,7 @@ static bool open_file(merged_log *log)
     }
     if (!S_ISREG(status.st_mode))
         return fail(log->path, "is not a regular file, which a log has to be");
-    if (flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    if (!resume_lock(fd, LOCK_SH))
         return fail(log->path, "a run is still writing this log");
     return true;
 }

@@ -15,6 +15,8 @@
 #include "clock.h"
 #include "hash.h"
 #include "message.h"
+#include "run/ids.h"
+#include "run/shard_places.h"
 
 enum { LOCK_MS = 1000 };
 
@@ -29,8 +31,8 @@ struct cli_resume {
     log_line *table; /* by id, open addressing; its size is a power of two */
     size_t capacity, count;
     const cli_shard *shard; /* or NULL */
-    size_t *places; /* of the shard's frames, rising, */
-    off_t *placed;  /* and where the last line is for each of them and each template; -1: nowhere */
+    bool by_place;          /* ids are places */
+    shard_places places;
 };
 
 static bool fail(const cli_resume *r)
@@ -75,33 +77,18 @@ const log_line *resume_find(const cli_resume *r, uint64_t id)
     return slot->id ? slot : NULL;
 }
 
-static int compare_sizes(const void *a, const void *b)
-{
-    const size_t x = *(const size_t *)a, y = *(const size_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* Where the log's line at a place of this run is noted, or NULL if the place is none of the shard's. */
-static off_t *find_placed(const cli_resume *r, const shard_place *place)
-{
-    if (!r->shard || place->run != r->shard->run || place->tmpl - 1 >= r->template_count)
-        return NULL;
-    const size_t *found = bsearch(&place->frame, r->places, r->shard->own, sizeof *r->places, compare_sizes);
-    return found ? &r->placed[(size_t)(found - r->places) * r->template_count + place->tmpl - 1] : NULL;
-}
-
 bool resume_is_placed(const cli_resume *r, const log_line *line, const shard_place *place)
 {
-    const off_t *placed = find_placed(r, place);
-    return placed && *placed == line->offset;
+    const off_t *last = shard_places_find(&r->places, place);
+    return last && *last == line->offset;
 }
 
 static void note_place(cli_resume *r, const char *text, off_t offset)
 {
     shard_place place;
-    off_t *placed = r->shard && shard_log_find_place(text, &place) ? find_placed(r, &place) : NULL;
-    if (placed)
-        *placed = offset;
+    off_t *last = r->shard && shard_log_find_place(text, &place) ? shard_places_find(&r->places, &place) : NULL;
+    if (last)
+        *last = offset;
 }
 
 /* Reads the log. A file that is no log is left alone: a log has at least one whole line, or nothing
@@ -143,11 +130,10 @@ static bool read_lines(cli_resume *r, FILE *file, bool quiet)
     return good && ours;
 }
 
-/* Waits a moment, as a run that was killed holds its log until all its memory is freed. */
-static bool lock(int fd)
+bool resume_lock(int fd, int kind)
 {
     const double start = clock_ms();
-    while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    while (flock(fd, kind | LOCK_NB) != 0) {
         if (errno != EWOULDBLOCK || clock_ms() - start > LOCK_MS)
             return false;
         nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
@@ -175,7 +161,7 @@ static bool open_log(cli_resume *r, bool quiet)
         message(r->path, "is not a regular file, which a log has to be");
         return false;
     }
-    if (!lock(r->fd)) {
+    if (!resume_lock(r->fd, LOCK_EX)) {
         message(r->path, "another run is writing this log");
         return false;
     }
@@ -193,109 +179,17 @@ static bool open_log(cli_resume *r, bool quiet)
     return read && (r->size == status.st_size || ftruncate(r->fd, r->size) == 0 || fail(r));
 }
 
-static uint64_t hash_picture(uint64_t hash, const io_picture *picture)
-{
-    const size_t pixels = (size_t)(picture->width * picture->height);
-    const size_t pixel = (size_t)(picture->channels * io_sample_size(picture));
-    if (picture->samples)
-        hash = hash_bytes(hash, picture->samples, pixels * pixel);
-    return picture->mask ? hash_bytes(hash, picture->mask, pixels) : hash;
-}
-
-/* A file is known by its size and its time of change. False for pipes and the like. */
-static bool know_file(const char *path, int64_t facts[3])
-{
-    struct stat status;
-    if (strcmp(path, "-") == 0 || stat(path, &status) != 0 || !S_ISREG(status.st_mode))
-        return false;
-    facts[0] = status.st_size;
-    facts[1] = status.st_mtim.tv_sec;
-    facts[2] = status.st_mtim.tv_nsec;
-    return true;
-}
-
-static bool hash_file(uint64_t *hash, const char *path)
-{
-    int64_t facts[3];
-    const bool known = know_file(path, facts);
-    if (known)
-        *hash = hash_bytes(*hash, facts, sizeof facts);
-    return known;
-}
-
-static uint64_t hash_template(uint64_t hash, const cli_template *t)
-{
-    const int64_t size[3] = {t->width, t->height, io_sample_size(&t->input.gray)};
-    hash = hash_bytes(hash, size, sizeof size);
-    return hash_picture(hash_picture(hash, &t->input.gray), &t->input.color);
-}
-
-/* A template that cannot be used stays so until its file, or its mask, changes. 0: the file is not
- * known. */
-static uint64_t hash_broken(uint64_t hash, const cli_options *options, const cli_template *t)
-{
-    if (!t->input.opened || !hash_file(&hash, t->operand.path))
-        return 0;
-    if (options->mask)
-        hash_file(&hash, options->mask);
-    return hash_bytes(hash, t->operand.given, strlen(t->operand.given));
-}
-
-/* Templates with the same content are told apart by their order. */
-static void identify_templates(cli_resume *r, const cli_options *options,
-                               const cli_templates *templates, const io_picture *frame_mask)
-{
-    uint64_t base = options->fingerprint;
-    /* a mask from a pipe has no size and time, so its samples count */
-    if (options->frame_mask && !hash_file(&base, options->frame_mask))
-        base = hash_picture(base, frame_mask);
-
-    for (size_t i = 0; i < templates->count; i++) {
-        const cli_template *t = &templates->list[i];
-        uint64_t hash = t->usable ? hash_template(base, t) : hash_broken(base, options, t);
-        for (size_t k = 0; k < i && hash != 0; k++)
-            if (r->templates[k] == hash) {
-                hash = hash_bytes(hash, &i, sizeof i);
-                break;
-            }
-        r->templates[i] = hash;
-    }
-}
-
-/* Names count, too, though not in the ids: they are printed. */
-static uint64_t hash_settings(const cli_resume *r, const cli_options *options, const cli_templates *templates)
-{
-    uint64_t hash = hash_bytes(options->fingerprint, r->templates, r->template_count * sizeof *r->templates);
-    for (size_t i = 0; i < templates->count; i++)
-        hash = hash_bytes(hash, templates->list[i].operand.given, strlen(templates->list[i].operand.given));
-    return hash;
-}
-
-static bool make_places(cli_resume *r, const cli_frames *frames)
-{
-    const size_t count = frames->count * r->template_count;
-
-    r->places = calloc(frames->count + 1, sizeof *r->places);
-    r->placed = calloc(count + 1, sizeof *r->placed);
-    if (!r->places || !r->placed) {
-        message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
-        return false;
-    }
-    for (size_t i = 0; i < frames->count; i++)
-        r->places[i] = frames->list[i].place;
-    for (size_t i = 0; i < count; i++)
-        r->placed[i] = -1;
-    return true;
-}
-
 static bool begin_shard(cli_resume *r, cli_shard *shard, const cli_options *options, const cli_templates *templates,
                         const cli_frames *frames)
 {
-    shard->settings = hash_settings(r, options, templates);
+    shard->settings = ids_of_settings(r->templates, options, templates);
     const uint64_t facts[] = {shard->list, shard->settings, (uint64_t)shard->count};
     shard->run = hash_bytes(0, facts, sizeof facts);
     r->shard = shard;
-    return make_places(r, frames);
+    if (shard_places_make(&r->places, shard->run, frames, templates->count))
+        return true;
+    message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
+    return false;
 }
 
 /* Appends the line that begins or ends the shard's run. */
@@ -327,13 +221,17 @@ bool resume_open(cli_resume **resume, const cli_options *options, const cli_temp
 
     *resume = r;
     if (r)
-        *r = (cli_resume){.path = options->resume, .fd = -1, .template_count = templates->count,
+        *r = (cli_resume){.path = options->resume, .fd = -1, .by_place = options->merged, .template_count = templates->count,
                           .templates = calloc(templates->count + 1, sizeof *r->templates)};
     bool good = r && r->templates;
     if (!good)
         message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
     if (good)
-        identify_templates(r, options, templates, frame_mask);
+        ids_of_templates(r->templates, options, templates, frame_mask);
+    if (good && options->merged && ids_of_settings(r->templates, options, templates) != options->merged->settings) {
+        message(options->report, "the templates, or the mask of the frames, are not those of the shards any more");
+        good = false;
+    }
     good = good && (!shard || begin_shard(r, shard, options, templates, frames)) && open_log(r, options->quiet);
     if (good) {
         clock_gettime(CLOCK_MONOTONIC, &r->synced);
@@ -358,8 +256,7 @@ bool resume_close(cli_resume **resume)
         close(r->fd);
     free(r->templates);
     free(r->table);
-    free(r->places);
-    free(r->placed);
+    shard_places_free(&r->places);
     free(r);
     *resume = NULL;
     return good;
@@ -367,19 +264,11 @@ bool resume_close(cli_resume **resume)
 
 void resume_identify(const cli_resume *r, const cli_frame *frame, const char *file, uint64_t *ids)
 {
-    int64_t facts[3];
-    const bool known = file && know_file(file, facts);
-
-    for (size_t i = 0; i < r->template_count; i++) {
-        ids[i] = 0;
-        if (!known || r->templates[i] == 0)
-            continue;
-        uint64_t hash = hash_bytes(r->templates[i], frame->path, strlen(frame->path));
-        hash = hash_bytes(hash, facts, sizeof facts);
-        if (frame->part)
-            hash = hash_bytes(hash, &frame->part->number, sizeof frame->part->number);
-        ids[i] = hash ? hash : 1;
-    }
+    if (r->by_place)
+        for (size_t i = 0; i < r->template_count; i++)
+            ids[i] = (frame->place - 1) * r->template_count + i + 1;
+    else
+        ids_of_frame(ids, r->templates, r->template_count, frame, file);
 }
 
 char *resume_text(const cli_resume *r, const log_line *line)

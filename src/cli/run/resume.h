@@ -31,6 +31,10 @@ enum { RESUME_SYNC_S = 5 };
 
 typedef struct cli_resume cli_resume;
 
+/* Locks a log, by LOCK_EX or LOCK_SH; false where another run has it. Waits a moment, as a run that was killed holds
+ * its log until all its memory is freed. */
+bool resume_lock(int fd, int kind);
+
 /* Locks the file, reads it, says how many lines are damaged, and cuts a torn last line
  * off. shard, or NULL: gets its settings and run, is to stay where it is, and the log gets a line that begins
  * it, of these frames. False after a message;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "run/run.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -231,7 +230,7 @@ static bool open_log(runner *r)
 {
     const bool good = !r->options->resume ||
                       resume_open(&r->resume, r->options, &r->templates, &r->frame_mask,
-                                  r->options->shards ? &r->shard : NULL, &r->frames);
+                                  r->plan.shard ? &r->shard : NULL, &r->frames);
     r->plan.resume = r->resume;
     if (r->resume) /* a line of the log says that its pictures are there */
         io_output_make_lasting();
@@ -241,18 +240,6 @@ static bool open_log(runner *r)
 static bool open_page(runner *r)
 {
     return !r->options->report || page_open(&r->page, &r->plan);
-}
-
-/* Says so where none of the frames is this shard's. */
-static bool has_no_frames(const runner *r)
-{
-    const cli_shard *s = &r->shard;
-    if (!r->options->shards || s->own > 0)
-        return false;
-    if (!r->options->quiet)
-        message_note(NULL, "none of the %zu frame%s is in shard %" PRId64 "/%" PRId64, s->frames, s->frames == 1 ? "" : "s",
-                     s->number, s->count);
-    return true;
 }
 
 static bool run_pipeline(runner *r, bool *interrupted)
@@ -267,8 +254,11 @@ static bool run_pipeline(runner *r, bool *interrupted)
     if (r->options->posed && r->options->verify && !r->options->quiet)
         message_note(NULL, "--verify computes the matches' scores again: with --angle or --scale, not "
                            "those of all positions in all poses");
-    if (has_no_frames(r))
+    if (shard_is_empty(&r->shard)) {
+        if (!r->options->quiet)
+            shard_note_empty(&r->shard);
         return true;
+    }
     r->pipeline.finished = emitter_take;
     r->pipeline.data = e;
     return pipeline_run(&r->pipeline, interrupted) && !r->watch.failed && !r->feed.failed;
@@ -299,24 +289,15 @@ static cli_exit match_all(runner *r)
     good = resume_close(&r->resume) && good;
     if (e->report.error)
         message(NULL, "standard output: %s", strerror(e->report.error));
-    const bool is_empty = o->shards && r->shard.own == 0;
-    if (interrupted || (begun && !is_empty && e->lines && !o->quiet && e->frames != 1 &&
+    if (interrupted || (begun && !shard_is_empty(&r->shard) && e->lines && !o->quiet && e->frames != 1 &&
                         (r->frames.from_folders || o->resume || o->verbose ||
                          notes_were_held(&e->notes))))
         emitter_summarize(e);
     return e->report.error ? CLI_FAILED
            : interrupted   ? CLI_INTERRUPTED
            : !good         ? CLI_FAILED
-           : e->matches || is_empty ? CLI_FOUND
-                                    : CLI_NOT_FOUND;
-}
-
-static bool take_shard(runner *r)
-{
-    const cli_options *o = r->options;
-    if (o->shards && o->resume)
-        r->plan.shard = &r->shard;
-    return !o->shards || shard_take(&r->shard, &r->frames, o->shard, o->shards);
+           : e->matches || shard_is_empty(&r->shard) ? CLI_FOUND
+                                                     : CLI_NOT_FOUND;
 }
 
 cli_exit cli_run(const cli_options *options)
@@ -333,7 +314,8 @@ cli_exit cli_run(const cli_options *options)
         output_check(options, &r.frames, &r.templates, &r.protected)) {
         r.plan.output_is_folder = output_is_folder(options, &r.frames);
         r.plan.thumbnail_side = pictures_thumbnail_side(count_frames(&r));
-        if (take_shard(&r) && feed_take(&r.feed, &r.frames) && make_layout(&r) && open_engines(&r))
+        r.plan.shard = options->shards && options->resume ? &r.shard : NULL;
+        if (shard_take(&r.shard, &r.frames, options) && feed_take(&r.feed, &r.frames) && make_layout(&r) && open_engines(&r))
             status = match_all(&r);
     }
     pinned_destroy(&r.pinned);

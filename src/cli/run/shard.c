@@ -38,7 +38,8 @@ bool shard_allows(const cli_frames *frames)
     return true;
 }
 
-bool shard_take(cli_shard *shard, cli_frames *frames, int64_t number, int64_t count)
+/* Leaves the shard's frames in the list, each with its place. False after a message. */
+static bool take(cli_shard *shard, cli_frames *frames, int64_t number, int64_t count)
 {
     *shard = (cli_shard){.number = number, .count = count, .frames = frames->count};
     for (size_t i = 0; i < shard->frames; i++) {
@@ -60,4 +61,29 @@ bool shard_take(cli_shard *shard, cli_frames *frames, int64_t number, int64_t co
     }
     frames->count = shard->own;
     return true;
+}
+
+bool shard_take(cli_shard *shard, cli_frames *frames, const cli_options *o)
+{
+    if (o->shards)
+        return take(shard, frames, o->shard, o->shards);
+    if (!o->merged)
+        return true;
+    if (!take(shard, frames, 1, 1))
+        return false;
+    if (shard->list != o->merged->list)
+        message(o->report, "the frames, %zu, are not those of the logs, %zu: a report wants them as the shards had them, "
+                           "from the same folder", shard->frames, o->merged->frames);
+    return shard->list == o->merged->list;
+}
+
+bool shard_is_empty(const cli_shard *shard)
+{
+    return shard->count > 0 && shard->own == 0;
+}
+
+void shard_note_empty(const cli_shard *s)
+{
+    message_note(NULL, "none of the %zu frame%s is in shard %" PRId64 "/%" PRId64, s->frames, s->frames == 1 ? "" : "s",
+                 s->number, s->count);
 }

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "options.h"
 #include "run/frames.h"
 
 typedef struct cli_shard {
@@ -27,8 +28,13 @@ int64_t shard_of(const char *name, int64_t count);
 /* Whether all frames of the list can be shared out: there are no streams among them. False after a message. */
 bool shard_allows(const cli_frames *frames);
 
-/* Leaves the shard's frames in the list, each with its place, and fills in the shard but for what is a
- * log's. False after a message. */
-bool shard_take(cli_shard *shard, cli_frames *frames, int64_t number, int64_t count);
+/* With --shard: leaves the shard's frames in the list, each with its place, and fills in the shard but for what is a
+ * log's. For the report of --merge: leaves all, with their places, if they are those of the logs. Else does nothing.
+ * False after a message. */
+bool shard_take(cli_shard *shard, cli_frames *frames, const cli_options *options);
+
+/* Whether none of the frames is the shard's, and says so. */
+bool shard_is_empty(const cli_shard *shard);
+void shard_note_empty(const cli_shard *shard);
 
 #endif

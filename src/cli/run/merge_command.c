@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+#include "run/merge_command.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "text.h"
+
+/* Of how many words the option's mention here is: "--shard=3/8", or "--shard" and what follows; 0: it is not mentioned. */
+static int mentions(char *const *word, const char *option)
+{
+    const size_t length = strlen(option);
+    if (strcmp(*word, option) == 0)
+        return word[1] ? 2 : 1;
+    return strncmp(*word, option, length) == 0 && (*word)[length] == '=';
+}
+
+static void put_words(FILE *out, const merged_log *log, int64_t number)
+{
+    const bool other = number != log->record.shard.number;
+    char **word = log->record.command;
+
+    while (*word) {
+        const int shard = mentions(word, "--shard"), own = other ? mentions(word, "--resume") : 0;
+        putc(' ', out);
+        if (shard)
+            fprintf(out, "--shard %" PRId64 "/%" PRId64, number, log->record.shard.count);
+        else if (own)
+            fputs("--resume LOG", out);
+        else
+            text_shell(out, *word);
+        word += shard ? shard : own ? own : 1;
+    }
+}
+
+char *merge_command(const merged_log *log, int64_t number)
+{
+    char *text = NULL, *here = getcwd(NULL, 0);
+    size_t size;
+    FILE *memory = open_memstream(&text, &size);
+
+    if (memory) {
+        if (*log->record.folder && (!here || strcmp(here, log->record.folder) != 0)) {
+            fputs("cd ", memory);
+            text_shell(memory, log->record.folder);
+            fputs(" && ", memory);
+        }
+        fputs("tmatch", memory);
+        put_words(memory, log, number);
+        fclose(memory);
+    }
+    free(here);
+    return text;
+}
+
+char **merge_arguments(const merged_log *log, char *program)
+{
+    static const char *const own[] = {"--shard", "--resume", "--report"};
+    char **words = log->record.command;
+    size_t count = 0;
+
+    while (words[count])
+        count++;
+    char **arguments = calloc(count + 2, sizeof *arguments), **to = arguments;
+    if (!arguments)
+        return NULL;
+    *to++ = program;
+    while (*words) {
+        int skipped = 0;
+        for (size_t i = 0; i < sizeof own / sizeof *own && !skipped; i++)
+            skipped = mentions(words, own[i]);
+        if (!skipped)
+            *to++ = *words;
+        words += skipped ? skipped : 1;
+    }
+    return arguments;
+}
