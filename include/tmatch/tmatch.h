@@ -360,6 +360,55 @@ TM_API tm_status tm_match_peaks(tm_matcher *matcher, const tm_image *frame,
 /* Frees the items and empties hits; NULL is allowed. */
 TM_API void tm_hits_free(tm_hits *hits);
 
+/* A picture in the memory of a CUDA device. Zero all of it, set size, then the rest.
+ *
+ * Who waits for whom: the device reads the picture after everything that was launched on stream
+ * before the call. tm_match_device, tm_match_device_peaks and tm_template_create_device return when
+ * they have read it and all results are there. tm_match_device_async returns before; what is launched
+ * on stream after the call then waits for it. Other streams are for the caller to order. */
+typedef struct tm_device_image {
+    size_t size;              /* sizeof(tm_device_image) as the caller was compiled */
+    tm_image image;           /* samples and mask are addresses in the device's memory, or of managed
+                                 memory. Both strides are any that leave samples aligned */
+    ptrdiff_t pixel_stride;   /* bytes from one pixel of a row to the next; 0: they lie side by side */
+    ptrdiff_t channel_stride; /* bytes from one channel of a pixel to the next, a plane's bytes where
+                                 channels lie in planes; 0: a sample's size */
+    int device;               /* which CUDA device, from 0: one of the matcher's */
+    void *stream;             /* a cudaStream_t of that device; NULL: its default stream */
+} tm_device_image;
+
+/* tm_template_create of a picture in a device's memory: it is copied to the host, which is waited
+ * for, and summed there. Errors: those of tm_template_create and of tm_match_device. */
+TM_API tm_status tm_template_create_device(tm_template **tmpl, tm_matcher *matcher,
+                                           const tm_device_image *image);
+
+/* tm_match_many of a frame in a device's memory, with the same results; the frame never comes to the
+ * host. It is matched by the device that it lies on, and by no other: TM_DEVICE_AUTO opens it, and
+ * what it fails to do is an error. Each map lies in the memory of that device or in the host's, which
+ * the driver is asked. INVALID also where samples, mask or a map lie in the memory of another device,
+ * samples or the mask in the host's, where the stream is another context's, or the matcher does not
+ * use the device. Errors: those of tm_match_many. */
+TM_API tm_status tm_match_device(tm_matcher *matcher, const tm_device_image *frame,
+                                 const tm_template *const *tmpls, size_t count, tm_peak *best,
+                                 const tm_map *maps);
+
+/* The same without waiting for it: best, which may be NULL, and all maps are in the device's memory,
+ * written in the order of frame->stream, and they and the frame are the call's until what is launched
+ * there next begins. Where no position can be scored, or a sample is not finite, best[i] is -1, -1,
+ * NAN and its map unspecified. Always exhaustive; all of the frame at once: DEVICE_MEMORY where there
+ * is no room for that. The first calls of a size wait, for they allocate. What the device fails to do
+ * later, a later call reports; tm_matcher_times and settings.device_timeout do not count what is not
+ * waited for. Errors: those of tm_match_device but NO_POSITION. */
+TM_API tm_status tm_match_device_async(tm_matcher *matcher, const tm_device_image *frame,
+                                       const tm_template *const *tmpls, size_t count, tm_peak *best,
+                                       const tm_map *maps);
+
+/* tm_match_peaks of a frame in a device's memory, as tm_match_device. INVALID also where sub-pixel
+ * places are asked for: they are found on the host. Errors: those of tm_match_device. */
+TM_API tm_status tm_match_device_peaks(tm_matcher *matcher, const tm_device_image *frame,
+                                       const tm_template *const *tmpls, size_t count,
+                                       const tm_search *search, tm_hits *hits, const tm_map *maps);
+
 /* A pose is a template turned and resized about its centre. docs/poses.md has the definition,
  * which is of integers alone. */
 

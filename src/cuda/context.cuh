@@ -59,6 +59,10 @@ struct tm_device {
 
     tm_staging staging_in, staging_out;
 
+    bool unawaited;       /* a match that nobody waits for may still run */
+    tm_message refusal;   /* why the running match's frame cannot be matched, or "" */
+    tm_buffer not_finite; /* the first such sample of a frame of floats that was on the device */
+
     tm_cache cache;
 
     tm_device_traits traits;

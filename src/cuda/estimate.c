@@ -248,14 +248,14 @@ static tm_cuda_conditions conditions_of(const tm_device_traits *traits, const tm
     const tm_chunks chunks = tm_chunks_make(job, job->map.data, traits->chunk_bytes);
 
     c.chunks = tm_chunks_end(&chunks, 0) < g->map_height;
-    if (job->map.data)
+    if (chunks.map_row_bytes)
         c.map = TM_TRANSFER_PAGEABLE;
-    if (job->map.data && c.chunks) {
+    if (chunks.map_row_bytes && c.chunks) {
         c.map = transfer_of(pinned, job->map.data, job->map.stride, g->map_height,
                             chunks.map_row_bytes);
         c.chunks = c.map == TM_TRANSFER_PINNED;
     }
-    if (tm_frame_is_there(jobs, index))
+    if (job->on_device || tm_frame_is_there(jobs, index))
         c.frame = TM_TRANSFER_NONE;
     else if (c.chunks)
         c.frame = transfer_of(pinned, job->frame.samples, job->frame.stride, g->frame_height,

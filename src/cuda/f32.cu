@@ -41,7 +41,8 @@ static int first_that_counts(const tm_template *t)
     return i;
 }
 
-/* The median of some samples of a channel. With a pivot near it, most windows' errors are small. */
+/* The median of some samples of a channel. With a pivot near it, most windows' errors are small. Of a
+ * frame that the host cannot read, the template's mean is about as near. */
 static double some_median(const tm_image *frame, int channel)
 {
     enum { SOME = 16 };
@@ -106,9 +107,10 @@ static cudaError_t transform(tm_cuda *cuda, const tm_job *job, tm_f32_launch *l)
     fft.f32.channels = t->channels;
     fft.f32.sums = products;
     for (int c = 0; c < t->channels; c++) {
-        l->pivots[c] = distance                    ? t->f32->means[c]
-                       : tm_needs_s_f(job->metric) ? some_median(&job->frame, c)
-                                                   : 0;
+        l->pivots[c] = distance                     ? t->f32->means[c]
+                       : !tm_needs_s_f(job->metric) ? 0
+                       : job->on_device             ? t->f32->means[c]
+                                                    : some_median(&job->frame, c);
         fft.f32.channel = c;
         fft.f32.pivot = l->pivots[c];
         fft.f32.mean = distance ? t->f32->means[c] : 0;

@@ -7,6 +7,7 @@
 
 #include "cuda/context.cuh"
 #include "cuda/estimate.h"
+#include "cuda/on_device.cuh"
 #include "cuda/run.cuh"
 #include "fft/cuda/cufft_library.cuh"
 
@@ -27,6 +28,16 @@ static tm_status cuda_status(const tm_cuda *cuda, cudaError_t error, tm_message 
                  cuda->fft.cufft.error);
     }
     return error == cudaErrorMemoryAllocation ? TM_ERR_DEVICE_MEMORY : TM_ERR_DEVICE;
+}
+
+/* The same of a call that may also have refused what the caller gave. */
+static tm_status refusal_status(const tm_cuda *cuda, cudaError_t error, const tm_message *refusal,
+                                tm_message *message)
+{
+    if (error != cudaSuccess || !refusal->text[0])
+        return cuda_status(cuda, error, message);
+    *message = *refusal;
+    return TM_ERR_INVALID;
 }
 
 /* The runtime has loaded the driver's library before anything here is called for a device, and
@@ -114,7 +125,7 @@ static tm_status plugin_match(tm_cuda *cuda, tm_job *jobs, size_t count, tm_work
     if (error == cudaSuccess)
         error = tm_run(cuda, jobs, count);
     if (error == cudaSuccess) {
-        error = read_times(cuda, &work->times);
+        error = tm_is_async(jobs) ? cudaSuccess : read_times(cuda, &work->times);
         work->bytes_to_device = cuda->bytes_in;
         work->bytes_from_device = cuda->bytes_out;
     } else { /* nothing may still use the caller's memory */
@@ -127,7 +138,43 @@ static tm_status plugin_match(tm_cuda *cuda, tm_job *jobs, size_t count, tm_work
         return TM_ERR_DEVICE;
     if (error == cudaErrorMemoryAllocation)
         give_back(cuda);
+    const tm_status status = refusal_status(cuda, error, &cuda->refusal, message);
+    leave(&before);
+    return status;
+}
+
+static tm_status plugin_accept(tm_cuda *cuda, tm_job *jobs, size_t count, tm_message *message)
+{
+    entry before;
+    tm_message refusal = {};
+    cudaError_t error = enter(cuda, &before);
+    if (error == cudaSuccess)
+        error = tm_accept(cuda, jobs, count, &refusal);
+    const tm_status status = refusal_status(cuda, error, &refusal, message);
+    leave(&before);
+    return status;
+}
+
+static tm_status plugin_hand_over(tm_cuda *cuda, const tm_on_device *frame, tm_message *message)
+{
+    entry before;
+    cudaError_t error = enter(cuda, &before);
+    if (error == cudaSuccess)
+        error = tm_hand_over(cuda, frame);
     const tm_status status = cuda_status(cuda, error, message);
+    leave(&before);
+    return status;
+}
+
+static tm_status plugin_fetch(tm_cuda *cuda, const tm_image *image, const tm_on_device *place,
+                              uint8_t *samples, uint8_t *mask, tm_message *message)
+{
+    entry before;
+    tm_message refusal = {};
+    cudaError_t error = enter(cuda, &before);
+    if (error == cudaSuccess)
+        error = tm_fetch_picture(cuda, image, place, samples, mask, &refusal);
+    const tm_status status = refusal_status(cuda, error, &refusal, message);
     leave(&before);
     return status;
 }
@@ -259,6 +306,7 @@ static void plugin_close(tm_cuda *cuda)
     tm_device_peaks_free(&cuda->peaks);
     tm_device_free(cuda->reduced);
     tm_device_free(cuda->running_best);
+    tm_buffer_free(&cuda->not_finite);
     tm_buffer_free(&cuda->bests);
     tm_device_free(cuda->tensor.blocks);
     tm_device_free(cuda->tensor.running_bests);
@@ -351,6 +399,7 @@ const tm_backend *tm_cuda_plugin_get(void)
     static const tm_backend backend = {TM_BACKEND_VERSION, plugin_count,      plugin_describe,
                                        plugin_open,        plugin_close,      plugin_traits,
                                        plugin_estimate,    plugin_match,      tm_row_ms,
-                                       plugin_replay,      plugin_host_alloc, plugin_host_free};
+                                       plugin_replay,      plugin_host_alloc, plugin_host_free,
+                                       plugin_accept,      plugin_hand_over,  plugin_fetch};
     return &backend;
 }

@@ -4,6 +4,7 @@
 #include "cuda/chunks.cuh"
 #include "cuda/context.cuh"
 #include "cuda/f32.cuh"
+#include "cuda/on_device.cuh"
 #include "cuda/planes.cuh"
 
 /* What scored says until it is known: windows are left out; they were, but too many were left, and
@@ -19,7 +20,8 @@ static cudaError_t fit_bests(tm_cuda *cuda, size_t count)
     cuda->pinned_bests_count = 0;
     cudaFreeHost(cuda->pinned_bests);
     cuda->pinned_bests = NULL;
-    TRY_CUDA(cudaMallocHost((void **)&cuda->pinned_bests, count * sizeof(tm_candidate)));
+    /* and one more, for tm_ask_floats */
+    TRY_CUDA(cudaMallocHost((void **)&cuda->pinned_bests, (count + 1) * sizeof(tm_candidate)));
     cuda->pinned_bests_count = count;
     return cudaSuccess;
 }
@@ -188,6 +190,18 @@ static cudaError_t run_groups(tm_cuda *cuda, tm_job *jobs, size_t count)
     return cudaStreamWaitEvent(cuda->out, cuda->events[TM_EVENT_MATCHED], 0);
 }
 
+/* Leaves what was found on the device. As all of the frame is one chunk, and all windows are scored,
+ * each job has one candidate. */
+static cudaError_t leave_there(tm_cuda *cuda, tm_job *jobs, size_t count)
+{
+    TRY(tm_deliver(cuda, jobs, count, (const tm_candidate *)cuda->bests.data));
+    TRY_CUDA(cudaEventRecord(cuda->events[TM_EVENT_DONE], cuda->out));
+    for (size_t i = 0; i < count; i++)
+        jobs[i].best = (tm_candidate)TM_NO_CANDIDATE;
+    cuda->tensor_dirty = false;
+    return cudaSuccess;
+}
+
 static cudaError_t run_jobs(tm_cuda *cuda, tm_job *jobs, size_t count)
 {
     size_t bests = 0;
@@ -201,11 +215,16 @@ static cudaError_t run_jobs(tm_cuda *cuda, tm_job *jobs, size_t count)
         TRY(tm_tensor_reset(&cuda->tensor, cuda->stream));
     cuda->tensor_dirty = true;
     TRY(run_groups(cuda, jobs, count));
+    if (tm_is_async(jobs))
+        return leave_there(cuda, jobs, count);
+    TRY(tm_ask_floats(cuda, jobs, (uint64_t *)(cuda->pinned_bests + bests)));
     TRY_CUDA(cudaMemcpyAsync(cuda->pinned_bests, cuda->bests.data, bests * sizeof(tm_candidate),
                              cudaMemcpyDeviceToHost, cuda->out));
     TRY_CUDA(cudaEventRecord(cuda->events[TM_EVENT_DONE], cuda->out));
     TRY_CUDA(cudaStreamSynchronize(cuda->out));
     cuda->tensor_dirty = false;
+    if (!tm_are_finite(jobs, *(const uint64_t *)(cuda->pinned_bests + bests), &cuda->refusal))
+        return cudaSuccess;
     const tm_candidate *found = cuda->pinned_bests;
     for (size_t i = 0, size; i < count; i += size) {
         size = tm_group_size(jobs + i, count - i);
@@ -238,6 +257,8 @@ cudaError_t tm_run(tm_cuda *cuda, tm_job *jobs, size_t count)
     tm_forget_frame(cuda);
     for (size_t i = 0; i < count; i++)
         jobs[i].scored = jobs[i].geometry.map_width * jobs[i].geometry.map_height;
+    cuda->refusal.text[0] = '\0';
+    TRY(tm_begin_on_device(cuda, jobs));
     TRY_CUDA(cudaEventRecord(cuda->events[TM_EVENT_START], cuda->in));
     TRY(run_jobs(cuda, jobs, count));
     for (size_t i = 0, size; i < count; i += size) {

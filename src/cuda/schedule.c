@@ -80,8 +80,8 @@ tm_chunks tm_chunks_make(const tm_job *job, bool back, int64_t bytes)
     const int64_t pixel = tm_image_channels(frame) * tm_sample_size(frame->type);
     tm_chunks c = {.geometry = g};
 
-    c.frame_row_bytes = g->frame_width * (pixel + (frame->mask != NULL));
-    c.map_row_bytes = back ? g->map_width * (int64_t)tm_job_element(job) : 0;
+    c.frame_row_bytes = job->on_device ? 0 : g->frame_width * (pixel + (frame->mask != NULL));
+    c.map_row_bytes = back && !job->map_on_device ? g->map_width * (int64_t)tm_job_element(job) : 0;
     c.bytes = job->tiling ? 0 : bytes;
     c.waits = (double)g->map_width * tm_products_ms(job) <
               (double)(c.frame_row_bytes + c.map_row_bytes) * TM_BYTE_MS;
@@ -109,9 +109,11 @@ int64_t tm_chunks_end(const tm_chunks *c, int64_t first)
 {
     const int64_t height = c->geometry->map_height, left = height - first;
     const int64_t row_bytes = c->frame_row_bytes + c->map_row_bytes;
-    const int64_t least = rows_for(c->bytes / 16, row_bytes);
 
-    if (!c->bytes || height < 4 * least)
+    if (!c->bytes || !row_bytes)
+        return height;
+    const int64_t least = rows_for(c->bytes / 16, row_bytes);
+    if (height < 4 * least)
         return height;
     const int64_t most = c->waits ? smaller(left / 3, rows_for(c->bytes, row_bytes)) : height;
     const int64_t rows = larger(smaller(first, most) / CHUNK_STEP * CHUNK_STEP, least);

@@ -59,14 +59,14 @@ double tm_row_ms(const tm_job *job, bool with_frame);
  * copies of some overlap the kernels of others. */
 typedef struct tm_chunks {
     const tm_geometry *geometry;
-    int64_t frame_row_bytes; /* with the mask */
-    int64_t map_row_bytes;   /* of a map that is copied back, or 0 */
+    int64_t frame_row_bytes; /* with the mask; 0: the frame is in device memory */
+    int64_t map_row_bytes;   /* of a map that is copied back to the host, or 0 */
     int64_t bytes;           /* that a chunk copies at most, if it waits; 0: all is one chunk */
     bool waits;              /* kernels are quicker than copies */
 } tm_chunks;
 
 /* The chunks of a job, whose map is copied back or not. By FFT, all is one chunk: its tiles
- * cover the whole map. */
+ * cover the whole map. So is all where nothing crosses the bus. */
 tm_chunks tm_chunks_make(const tm_job *job, bool back, int64_t bytes);
 
 /* The end of the chunk that begins at the map's row first; and the number of chunks. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cuda/context.cuh"
+#include "cuda/on_device.cuh"
 #include "integers.h"
 
 /* From 256 KiB to 8 MiB, sizes of 1 and 2 MiB were the quickest: they stay in a core's cache. */
@@ -162,20 +163,36 @@ cudaError_t tm_prepare_frame(tm_cuda *cuda, const tm_job *job)
     return cudaSuccess;
 }
 
-static cudaError_t upload_plain(tm_cuda *cuda, const tm_image *image, int64_t first, int64_t rows)
+static cudaError_t upload_plain(tm_cuda *cuda, const tm_job *job, int64_t first, int64_t rows)
 {
     const tm_layout *l = &cuda->plain.copy.layout;
+    const tm_image *image = &job->frame;
     uint8_t *to = (uint8_t *)cuda->plain.memory.data + (l->pad_y + first) * (int64_t)l->pitch;
+    if (job->on_device)
+        return tm_gather_samples(cuda, to + l->pad_x, l->pitch, job, first, rows);
     return tm_upload(cuda, to + l->pad_x, l->pitch, image->samples + first * image->stride,
                      image->stride, (size_t)image->width, rows);
 }
 
-static cudaError_t upload_raw(tm_cuda *cuda, const tm_image *image, int64_t first, int64_t rows)
+/* The same of memory that is the device's already. */
+static cudaError_t gather_raw(tm_cuda *cuda, const tm_job *job, uint8_t *samples, uint8_t *mask,
+                              int64_t first, int64_t rows)
 {
+    TRY(tm_gather_samples(cuda, samples, (size_t)tm_image_row_bytes(&job->frame), job, first, rows));
+    if (tm_job_is_f32(job))
+        TRY(tm_check_floats(cuda, (const float *)samples, job, first, rows));
+    return job->frame.mask ? tm_gather_mask(cuda, mask, job, first, rows) : cudaSuccess;
+}
+
+static cudaError_t upload_raw(tm_cuda *cuda, const tm_job *job, int64_t first, int64_t rows)
+{
+    const tm_image *image = &job->frame;
     const size_t row = (size_t)tm_image_row_bytes(image), width = (size_t)image->width;
     uint8_t *samples = (uint8_t *)cuda->raw.memory.data;
     uint8_t *mask = samples + row * (size_t)image->height;
 
+    if (job->on_device)
+        return gather_raw(cuda, job, samples + (size_t)first * row, mask + (size_t)first * width, first, rows);
     TRY(tm_upload(cuda, samples + (size_t)first * row, row, image->samples + first * image->stride,
                   image->stride, row, rows));
     if (image->mask)
@@ -192,8 +209,8 @@ cudaError_t tm_bring_frame(tm_cuda *cuda, const tm_job *job, int64_t rows)
 
     if (first >= rows)
         return cudaSuccess;
-    TRY(is_plain ? upload_plain(cuda, &job->frame, first, rows - first)
-                 : upload_raw(cuda, &job->frame, first, rows - first));
+    TRY(is_plain ? upload_plain(cuda, job, first, rows - first)
+                 : upload_raw(cuda, job, first, rows - first));
     frame->rows = rows;
     return tm_await_upload(cuda);
 }
@@ -229,8 +246,9 @@ cudaError_t tm_prepare_map(tm_cuda *cuda, const tm_job *job)
 bool tm_map_is_staged(const tm_job *job)
 {
     const tm_geometry *g = &job->geometry;
-    return job->map.data && !tm_is_pinned(job->map.data, job->map.stride, g->map_height,
-                                          (size_t)g->map_width * tm_job_element(job));
+    return job->map.data && !job->map_on_device &&
+           !tm_is_pinned(job->map.data, job->map.stride, g->map_height,
+                         (size_t)g->map_width * tm_job_element(job));
 }
 
 cudaError_t tm_bring_map_back(tm_cuda *cuda, const tm_job *job, int64_t first, int64_t end)
@@ -245,7 +263,10 @@ cudaError_t tm_bring_map_back(tm_cuda *cuda, const tm_job *job, int64_t first, i
     }
     if (first >= end)
         return cudaSuccess;
-    return download(cuda, (uint8_t *)job->map.data + first * job->map.stride, job->map.stride,
-                    (const uint8_t *)cuda->map.data + (size_t)first * row_bytes, row_bytes,
-                    end - first);
+    uint8_t *to = (uint8_t *)job->map.data + first * job->map.stride;
+    const uint8_t *from = (const uint8_t *)cuda->map.data + (size_t)first * row_bytes;
+    if (job->map_on_device)
+        return cudaMemcpy2DAsync(to, (size_t)larger(job->map.stride, (int64_t)row_bytes), from, row_bytes,
+                                 row_bytes, (size_t)(end - first), cudaMemcpyDeviceToDevice, cuda->out);
+    return download(cuda, to, job->map.stride, from, row_bytes, end - first);
 }

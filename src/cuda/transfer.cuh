@@ -48,7 +48,7 @@ void tm_forget_frame(tm_cuda *cuda);
  * if it took the same copy. */
 cudaError_t tm_prepare_frame(tm_cuda *cuda, const tm_job *job);
 
-/* Brings the frame's first rows, as far as they are not there yet. Kernels that are launched from
+/* Brings the frame's first rows from wherever they lie, as far as they are not there yet. Kernels that are launched from
  * then on see them. */
 cudaError_t tm_bring_frame(tm_cuda *cuda, const tm_job *job, int64_t rows);
 
@@ -64,7 +64,7 @@ cudaError_t tm_prepare_map(tm_cuda *cuda, const tm_job *job);
 bool tm_map_is_staged(const tm_job *job);
 
 /* Copies rows [first, end) of the map to the caller's when the kernels launched so far are done.
- * They have arrived when it returns, unless the caller's memory is pinned. Rows of another slice
+ * They have arrived when it returns, unless the caller's memory is pinned or the device's. Rows of another slice
  * are left out. */
 cudaError_t tm_bring_map_back(tm_cuda *cuda, const tm_job *job, int64_t first, int64_t end);
 

@@ -8,7 +8,7 @@
 #include "lcc/guard.h"
 #include "lcc/lcc.h"
 
-#define TM_BACKEND_VERSION 13
+#define TM_BACKEND_VERSION 14
 
 typedef struct tm_message {
     char text[256];
@@ -139,6 +139,19 @@ typedef struct tm_backend {
      * a device that has been opened, also one that is closed again. */
     tm_status (*host_alloc)(tm_device *device, size_t size, void **memory, tm_message *message);
     void (*host_free)(int index, void *memory);
+
+    /* For frames in device memory; all are called in the caller's thread, whose default stream may be
+     * its own. Before match: lets the device wait for the frame's stream, sets the jobs' map_on_device,
+     * and refuses what lies elsewhere. Errors: INVALID, DEVICE. */
+    tm_status (*accept)(tm_device *device, tm_job *jobs, size_t count, tm_message *message);
+
+    /* After a match that nobody waits for: lets its stream wait for the device. Error: DEVICE. */
+    tm_status (*hand_over)(tm_device *device, const tm_on_device *frame, tm_message *message);
+
+    /* Copies a picture to the host: samples packed, and where there is a mask, that. Errors: as
+     * accept, and DEVICE_MEMORY. */
+    tm_status (*fetch)(tm_device *device, const tm_image *image, const tm_on_device *place,
+                       uint8_t *samples, uint8_t *mask, tm_message *message);
 } tm_backend;
 
 #endif

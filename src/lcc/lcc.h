@@ -96,6 +96,16 @@ typedef struct tm_fft_tiling {
     bool by_cufft;            /* CUDA: the transforms are cuFFT's, not our own */
 } tm_fft_tiling;
 
+/* A frame in a CUDA device's memory: what tm_image does not say. */
+typedef struct tm_on_device {
+    int device;
+    void *stream;           /* the caller's cudaStream_t */
+    const uint8_t *samples; /* the whole frame's first; a slice's rows are counted from there */
+    ptrdiff_t pixel_stride, channel_stride; /* bytes */
+    bool async;     /* nobody waits: everything written is the device's, and jobs have no best */
+    tm_peak *bests; /* where async: device memory for each job's best match, or NULL */
+} tm_on_device;
+
 /* One match to compute. The algorithm writes best, where map.data is not NULL the
  * map, and where peaks is not NULL puts the peaks of the map's rows
  * [first_row, last_row) into it: a slice of a frame has a row more at either cut,
@@ -104,6 +114,8 @@ typedef struct tm_job {
     tm_geometry geometry;
     tm_metric metric;
     tm_image frame;
+    const tm_on_device *on_device; /* where the frame is in a device's memory; NULL: the host's */
+    bool map_on_device;            /* and the map too */
     const tm_template *tmpl;
     const tm_fft_tiling *tiling; /* by FFT; NULL: directly */
     tm_map map;

@@ -58,6 +58,16 @@ static tm_status check_finite(tm_matcher *m, const tm_image *image, const char *
                            (long long)(i / tm_image_channels(image)), (long long)y);
 }
 
+tm_status tm_template_pixels(tm_matcher *m, const tm_image *image)
+{
+    if (image->width * image->height <= TM_MAX_TEMPLATE_PIXELS)
+        return TM_OK;
+    return tm_matcher_fail(
+        m, TM_ERR_TEMPLATE_TOO_LARGE,
+        "the template has %lld x %lld pixels, and exact 64-bit sums allow %lld in all",
+        (long long)image->width, (long long)image->height, (long long)TM_MAX_TEMPLATE_PIXELS);
+}
+
 tm_status tm_template_create(tm_template **tmpl, tm_matcher *matcher, const tm_image *image)
 {
     if (!tmpl || !matcher)
@@ -65,14 +75,11 @@ tm_status tm_template_create(tm_template **tmpl, tm_matcher *matcher, const tm_i
     const char *fault = tm_image_fault(image);
     if (fault)
         return tm_matcher_fail(matcher, TM_ERR_INVALID, "%s", fault);
-    if (image->width * image->height > TM_MAX_TEMPLATE_PIXELS)
-        return tm_matcher_fail(
-            matcher, TM_ERR_TEMPLATE_TOO_LARGE,
-            "the template has %lld x %lld pixels, and exact 64-bit sums allow %lld in all",
-            (long long)image->width, (long long)image->height, (long long)TM_MAX_TEMPLATE_PIXELS);
 
     tm_template *t;
-    tm_status status = check_finite(matcher, image, "template", 1);
+    tm_status status = tm_template_pixels(matcher, image);
+    if (status == TM_OK)
+        status = check_finite(matcher, image, "template", 1);
     if (status != TM_OK)
         return status;
     status = tm_template_prepare(&t, image);
@@ -106,7 +113,7 @@ static tm_status prepare_job(tm_matcher *m, tm_job *job, const tm_image *frame,
         return tm_matcher_fail_plain(m, TM_ERR_FLAT_TEMPLATE);
     if (tm_matcher_compare_kinds(m, frame, tmpl->type, tmpl->channels) != TM_OK)
         return TM_ERR_INVALID;
-    *job = (tm_job){.metric = m->settings.metric, .frame = *frame, .tmpl = tmpl};
+    *job = (tm_job){.metric = m->settings.metric, .frame = *frame, .on_device = m->on_device, .tmpl = tmpl};
     if (map)
         job->map = *map;
     tm_status status = tm_geometry_init(&job->geometry, m->settings.domain, frame->width,
@@ -130,8 +137,11 @@ tm_peak tm_peak_of_job(const tm_job *job)
                      .score = tm_job_score(job, job->best.value)};
 }
 
+/* What lies in a device's memory was checked before, but for its samples, which the device checks. */
 static tm_status check_frame(tm_matcher *m, const tm_image *frame)
 {
+    if (m->on_device)
+        return TM_OK;
     const char *fault = tm_image_fault(frame);
     if (fault)
         return tm_matcher_fail(m, TM_ERR_INVALID, "%s", fault);

@@ -135,6 +135,8 @@ tm_status tm_match_peaks(tm_matcher *matcher, const tm_image *frame,
     for (size_t i = 0; i < count; i++)
         hits[i] = (tm_hits){0};
     const char *fault = tm_search_read(&c.search, search);
+    if (!fault && c.search.subpixel && matcher->on_device)
+        fault = "sub-pixel places are found on the host, and the frame lies in a device's memory";
     if (fault)
         return tm_matcher_fail(matcher, TM_ERR_INVALID, "%s", fault);
     return tm_run_forked(matcher, find_peaks, &c);

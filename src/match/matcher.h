@@ -26,6 +26,8 @@ struct tm_matcher {
     tm_pauses pose_pauses; /* of certified searches in poses */
     tm_coarse coarse; /* for the likely places of a cut */
 
+    const tm_on_device *on_device; /* of the running call's frame, where it is in device memory */
+
     /* What the running call, or the last one, did; tm_matcher_prepare clears it. */
     bool on_pool;      /* the devices of the pool matched */
     int64_t fft_bytes; /* that the FFT may use on the CPU; 0: no limit */
@@ -57,6 +59,8 @@ tm_status tm_matcher_open_cpu(tm_matcher *matcher);
 /* Opens the devices that the settings name, none of which is open yet. */
 tm_status tm_matcher_open_cuda(tm_matcher *matcher);
 
+/* Refuses a template of too many pixels. */
+tm_status tm_template_pixels(tm_matcher *matcher, const tm_image *image);
 /* Whether the template has nothing that the metric could compare. */
 bool tm_template_is_flat(const tm_template *tmpl, tm_metric metric);
 

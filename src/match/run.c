@@ -235,7 +235,8 @@ static tm_status run_cuda(tm_matcher *m, tm_job *jobs, size_t count)
         say_direct(m, &call.plan, (double)call.scored / (double)windows);
         tm_matcher_say(m, "%s", tm_job_is_f32(jobs) ? ", float" : "");
     }
-    tm_matcher_say(m, m->settings.device == TM_DEVICE_AUTO
+    tm_matcher_say(m, jobs->on_device ? ": the frame is there"
+                      : m->settings.device == TM_DEVICE_AUTO
                           ? ": the work outweighs the device's start-up"
                           : ": as asked");
     say_estimates(m, &call.plan.estimate);
@@ -287,6 +288,8 @@ tm_status tm_matcher_run_slice(tm_matcher *m, tm_job *slice)
 bool tm_matcher_uses_cuda(tm_matcher *m, const tm_job *jobs, size_t count)
 {
     const tm_settings *s = &m->settings;
+    if (jobs->on_device)
+        return true;
     if (s->device != TM_DEVICE_AUTO || s->algorithm == TM_ALGORITHM_REFERENCE)
         return s->device == TM_DEVICE_CUDA;
     if (m->pool && tm_pool_is_inherited(m->pool)) {

@@ -111,7 +111,13 @@ static bool fits(ptrdiff_t stride, int64_t row, int64_t height)
                            !__builtin_mul_overflow(stride, height, &span));
 }
 
-const char *tm_image_fault(const tm_image *image)
+bool tm_span_fits(ptrdiff_t stride, int64_t count)
+{
+    ptrdiff_t span;
+    return !__builtin_mul_overflow(stride, count, &span) && span > -PTRDIFF_MAX / 4 && span < PTRDIFF_MAX / 4;
+}
+
+const char *tm_picture_fault(const tm_image *image)
 {
     if (!image || !image->samples)
         return "no picture";
@@ -122,6 +128,14 @@ const char *tm_image_fault(const tm_image *image)
         return "no such type of samples";
     if (image->channels < 0 || image->channels > TM_MAX_CHANNELS)
         return "a picture has 1 to 4 channels";
+    return NULL;
+}
+
+const char *tm_image_fault(const tm_image *image)
+{
+    const char *fault = tm_picture_fault(image);
+    if (fault)
+        return fault;
     const int64_t size = tm_sample_size(image->type);
     if (!fits(image->stride, tm_image_row_bytes(image), image->height))
         return "a picture's stride must be at least its width";

@@ -232,6 +232,13 @@ template <class T, class U> static inline T atomicMax(T *to, U value)
     return before;
 }
 
+template <class T, class U> static inline T atomicMin(T *to, U value)
+{
+    const T before = *to;
+    *to = min(before, (T)value);
+    return before;
+}
+
 template <class T, class U> static inline T atomicAdd(T *to, U value)
 {
     const T before = *to;
@@ -340,14 +347,17 @@ enum cudaError_t {
     cudaErrorMemoryAllocation = 2,
     cudaErrorInvalidConfiguration = 9,
     cudaErrorNoDevice = 100,
+    cudaErrorInvalidDevice = 101,
+    cudaErrorInvalidResourceHandle = 400,
     cudaErrorLaunchTimeout = 702,
+    cudaErrorContextIsDestroyed = 709,
     cudaErrorNotSupported = 801,
     cudaErrorUnknown = 999
 };
 enum { cudaEventDisableTiming, cudaStreamNonBlocking, cudaHostAllocPortable };
-enum { cudaMemoryTypeHost = 1 };
+enum { cudaMemoryTypeUnregistered, cudaMemoryTypeHost, cudaMemoryTypeDevice, cudaMemoryTypeManaged };
 enum { cudaFuncAttributeMaxDynamicSharedMemorySize };
-enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost };
+enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice };
 
 typedef struct em_stream *cudaStream_t;
 typedef struct em_event *cudaEvent_t;
@@ -359,7 +369,7 @@ struct cudaDeviceProp {
 };
 
 struct cudaPointerAttributes {
-    int type;
+    int type, device;
 };
 
 cudaError_t cudaMalloc(void **memory, size_t size);
@@ -400,10 +410,7 @@ static inline cudaError_t cudaGetLastError()
     return cudaSuccess;
 }
 
-static inline cudaError_t cudaSetDevice(int)
-{
-    return cudaSuccess;
-}
+cudaError_t cudaSetDevice(int device);
 
 static inline cudaError_t cudaDriverGetVersion(int *version)
 {

@@ -2,14 +2,14 @@
 /* A device on the CPU. The threads of a block are fibers that take turns where they wait
  * for each other; blocks run one after the other. Streams are queues: which one goes on
  * is drawn from TMATCH_TEST_SEED, so that work that lacks a wait comes in a wrong order
- * sooner or later. All of it is one lock's. */
-#include <cuda_runtime.h>
+ * sooner or later. All of it is one lock's. TMATCH_EMULATED_DEVICES says how many devices there are; they
+ * share the streams' turns. memory.cpp has their memory. */
+#include "device.h"
+
 #include <setjmp.h>
 #include <ucontext.h>
 
 #include <deque>
-#include <map>
-#include <mutex>
 #include <set>
 #include <vector>
 
@@ -21,10 +21,9 @@ dim3 em_block, em_grid, em_threads;
 alignas(1024) uint8_t em_shared[SHARED_BYTES];
 uint64_t em_shown[MOST_THREADS];
 
-static std::recursive_mutex mutex;
-typedef std::lock_guard<std::recursive_mutex> lock;
+std::recursive_mutex em_mutex;
 
-[[noreturn]] static void fail(const char *why)
+void em_fail(const char *why)
 {
     fprintf(stderr, "emulated device: %s\n", why);
     abort();
@@ -106,7 +105,7 @@ static void run_warp(int first, int end)
         if (waiting == 0)
             return;
         if (waiting < end - first)
-            fail("not all lanes of a warp take part");
+            em_fail("not all lanes of a warp take part");
         let_run(first, end, EM_WARP);
     }
 }
@@ -134,8 +133,16 @@ static void run_grid(dim3 grid, dim3 threads, const std::function<void()> &body)
                 run_block((int)(threads.x * threads.y));
 }
 
+static thread_local int current;
+
+int em_current_device()
+{
+    return current;
+}
+
 /* An event that is recorded several times is waited for as it was at the wait. */
 struct em_event {
+    int device = current;
     int64_t recorded = 0, time = 0;
     std::set<int64_t> pending;
 };
@@ -147,12 +154,31 @@ struct operation {
 };
 
 struct em_stream {
+    int device = current;
     std::deque<operation> queue;
 };
 
 static std::vector<em_stream *> streams;
-static std::map<const uint8_t *, size_t> pinned;
+static std::vector<em_stream *> default_streams; /* a device's each */
 static int64_t now;
+
+static int device_count()
+{
+    static const char *count = getenv("TMATCH_EMULATED_DEVICES");
+    return count ? atoi(count) : 1;
+}
+
+/* The stream itself, or its device's default stream; NULL where there is no such stream. */
+static em_stream *find_stream(cudaStream_t stream)
+{
+    if ((uintptr_t)stream > 2)
+        return std::find(streams.begin(), streams.end(), stream) == streams.end() ? nullptr : stream;
+    default_streams.resize(device_count());
+    em_stream *&own = default_streams[current];
+    if (!own)
+        streams.push_back(own = new em_stream);
+    return own;
+}
 
 static unsigned draw()
 {
@@ -184,27 +210,35 @@ static bool step()
     last = next;
     const operation o = next->queue.front();
     next->queue.pop_front();
+    em_open_memory(true);
     o.run();
+    em_open_memory(false);
     now++;
     return true;
 }
 
 static void run_until(const std::function<bool()> &done)
 {
-    lock own(mutex);
+    em_lock own(em_mutex);
     while (!done()) {
         if (!step())
-            fail("streams wait for each other");
+            em_fail("streams wait for each other");
     }
 }
 
 static cudaError_t push(cudaStream_t stream, operation o)
 {
-    lock own(mutex);
-    if (!stream)
-        fail("the default stream");
-    stream->queue.push_back(o);
+    em_lock own(em_mutex);
+    em_stream *found = find_stream(stream);
+    if (!found)
+        return cudaErrorInvalidResourceHandle;
+    found->queue.push_back(o);
     return cudaSuccess;
+}
+
+cudaError_t em_push(cudaStream_t stream, std::function<void()> run)
+{
+    return push(stream, {run});
 }
 
 /* For libraries beside the plugin: cufft.cpp. */
@@ -214,7 +248,7 @@ extern "C" __attribute__((visibility("default"))) void em_enqueue(cudaStream_t s
     push(stream, {[=] { run(context); }});
 }
 
-static void run_all()
+void em_run_all()
 {
     run_until([] {
         return std::all_of(streams.begin(), streams.end(),
@@ -226,102 +260,20 @@ void em_launch(dim3 grid, dim3 threads, size_t shared, cudaStream_t stream,
                std::function<void()> body)
 {
     if (shared > SHARED_BYTES || threads.x * threads.y * threads.z > MOST_THREADS)
-        fail("a launch that no device takes");
+        em_fail("a launch that no device takes");
     push(stream, {[=] { run_grid(grid, threads, body); }});
-}
-
-cudaError_t cudaMalloc(void **memory, size_t size)
-{
-    if (posix_memalign(memory, 256, size + !size))
-        return cudaErrorMemoryAllocation;
-    memset(*memory, 0xa5, size);
-    return cudaSuccess;
-}
-
-cudaError_t cudaFree(void *memory)
-{
-    run_all();
-    free(memory);
-    return cudaSuccess;
-}
-
-cudaError_t cudaHostAlloc(void **memory, size_t size, int)
-{
-    lock own(mutex);
-    *memory = malloc(size + !size);
-    pinned[(const uint8_t *)*memory] = size;
-    return cudaSuccess;
-}
-
-cudaError_t cudaFreeHost(void *memory)
-{
-    lock own(mutex);
-    run_all();
-    pinned.erase((const uint8_t *)memory);
-    free(memory);
-    return cudaSuccess;
-}
-
-static bool is_pinned(const void *memory)
-{
-    lock own(mutex);
-    auto after = pinned.upper_bound((const uint8_t *)memory);
-    if (after == pinned.begin())
-        return false;
-    --after;
-    return (const uint8_t *)memory < after->first + after->second;
-}
-
-cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *memory)
-{
-    attributes->type = is_pinned(memory) ? (int)cudaMemoryTypeHost : 0;
-    return cudaSuccess;
-}
-
-cudaError_t cudaMemsetAsync(void *to, int value, size_t size, cudaStream_t stream)
-{
-    return push(stream, {[=] { memset(to, value, size); }});
-}
-
-/* From and to plain memory a copy has read or written it when the call returns. */
-cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
-                              size_t width, size_t height, cudaMemcpyKind kind,
-                              cudaStream_t stream)
-{
-    const uint8_t *source = (const uint8_t *)from;
-    std::vector<uint8_t> kept;
-
-    if (kind == cudaMemcpyHostToDevice && !is_pinned(from)) {
-        kept.resize(width * height);
-        for (size_t y = 0; y < height; y++)
-            memcpy(&kept[y * width], source + y * from_pitch, width);
-        from_pitch = width;
-    }
-    push(stream, {[=] {
-             const uint8_t *rows = kept.empty() ? source : kept.data();
-             for (size_t y = 0; y < height; y++)
-                 memcpy((uint8_t *)to + y * to_pitch, rows + y * from_pitch, width);
-         }});
-    return kind == cudaMemcpyDeviceToHost && !is_pinned(to) ? cudaStreamSynchronize(stream)
-                                                            : cudaSuccess;
-}
-
-cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, cudaMemcpyKind kind,
-                            cudaStream_t stream)
-{
-    return cudaMemcpy2DAsync(to, size, from, size, size, 1, kind, stream);
 }
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, int)
 {
-    lock own(mutex);
+    em_lock own(em_mutex);
     streams.push_back(*stream = new em_stream);
     return cudaSuccess;
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
-    lock own(mutex);
+    em_lock own(em_mutex);
     cudaStreamSynchronize(stream);
     streams.erase(std::find(streams.begin(), streams.end(), stream));
     delete stream;
@@ -330,13 +282,17 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
-    run_until([=] { return stream->queue.empty(); });
+    em_lock own(em_mutex);
+    const em_stream *found = find_stream(stream);
+    if (!found)
+        return cudaErrorInvalidResourceHandle;
+    run_until([=] { return found->queue.empty(); });
     return cudaSuccess;
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, int)
 {
-    lock own(mutex);
+    em_lock own(em_mutex);
     return push(stream, {[] {}, event, event->recorded});
 }
 
@@ -348,14 +304,17 @@ cudaError_t cudaEventCreate(cudaEvent_t *event)
 
 cudaError_t cudaEventDestroy(cudaEvent_t event)
 {
-    run_all();
+    em_run_all();
     delete event;
     return cudaSuccess;
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 {
-    lock own(mutex);
+    em_lock own(em_mutex);
+    const em_stream *found = find_stream(stream);
+    if (!found || found->device != event->device)
+        return cudaErrorInvalidResourceHandle;
     const int64_t instance = ++event->recorded;
     event->pending.insert(instance);
     return push(stream, {[=] {
@@ -366,7 +325,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
-    lock own(mutex);
+    em_lock own(em_mutex);
     const int64_t instance = event->recorded;
     run_until([=] { return !event->pending.count(instance); });
     return cudaSuccess;
@@ -374,11 +333,11 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
 
 cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to)
 {
-    lock own(mutex);
+    em_lock own(em_mutex);
     if (!from->recorded || !to->recorded || !from->pending.empty() || !to->pending.empty())
-        fail("a time that has not come");
+        em_fail("a time that has not come");
     if (to->time < from->time)
-        fail("times in a wrong order");
+        em_fail("times in a wrong order");
     *ms = (float)(to->time - from->time);
     return cudaSuccess;
 }
@@ -396,6 +355,44 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int)
 
 cudaError_t cudaGetDeviceCount(int *count)
 {
-    *count = 1;
+    *count = device_count();
     return cudaSuccess;
+}
+
+cudaError_t cudaSetDevice(int device)
+{
+    if (device < 0 || device >= device_count())
+        return cudaErrorInvalidDevice;
+    current = device;
+    return cudaSuccess;
+}
+
+/* For tests, which have streams and memory of their own: tests/device_memory.c. */
+#define EXPORT extern "C" __attribute__((visibility("default")))
+
+EXPORT cudaError_t em_cudaSetDevice(int device)
+{
+    return cudaSetDevice(device);
+}
+
+EXPORT cudaError_t em_cudaStreamCreate(cudaStream_t *stream)
+{
+    return cudaStreamCreateWithFlags(stream, 0);
+}
+
+EXPORT cudaError_t em_cudaStreamDestroy(cudaStream_t stream)
+{
+    return cudaStreamDestroy(stream);
+}
+
+EXPORT cudaError_t em_cudaStreamSynchronize(cudaStream_t stream)
+{
+    return cudaStreamSynchronize(stream);
+}
+
+/* How many operations of streams have run so far. */
+EXPORT int64_t em_steps()
+{
+    em_lock own(em_mutex);
+    return now;
 }

@@ -250,10 +250,37 @@ static void fake_host_free(int index, void *memory)
     free(memory);
 }
 
+static tm_status refuse_memory(const tm_device *device, tm_message *message)
+{
+    snprintf(message->text, sizeof message->text, "cuda:%d, fake: it has no memory of its own",
+             ((const fake *)device)->index);
+    return TM_ERR_INVALID;
+}
+
+static tm_status fake_accept(tm_device *device, tm_job *jobs, size_t count, tm_message *message)
+{
+    (void)jobs, (void)count;
+    return refuse_memory(device, message);
+}
+
+static tm_status fake_hand_over(tm_device *device, const tm_on_device *frame, tm_message *message)
+{
+    (void)frame;
+    return refuse_memory(device, message);
+}
+
+static tm_status fake_fetch(tm_device *device, const tm_image *image, const tm_on_device *place,
+                            uint8_t *samples, uint8_t *mask, tm_message *message)
+{
+    (void)image, (void)place, (void)samples, (void)mask;
+    return refuse_memory(device, message);
+}
+
 TM_API const tm_backend *tm_cuda_plugin_get(void)
 {
     static const tm_backend backend = {
         TM_BACKEND_VERSION, fake_count, fake_describe, fake_open, fake_close, fake_traits,
-        fake_estimate,      fake_match, tm_row_ms,     fake_replay, fake_host_alloc, fake_host_free};
+        fake_estimate,      fake_match, tm_row_ms,     fake_replay, fake_host_alloc, fake_host_free,
+        fake_accept,        fake_hand_over, fake_fetch};
     return &backend;
 }

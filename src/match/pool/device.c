@@ -148,11 +148,18 @@ static void note_room(tm_pool_device *d)
     d->fitted = 0;
 }
 
+/* Bands' bests are put together on the host, which a call that nobody waits for does without. */
+static bool needs_one_band(const tm_pool_device *d)
+{
+    const tm_on_device *place = d->call->jobs->on_device;
+    return place && place->async;
+}
+
 /* As many of the rows as memory is known to have room for, at least one. */
 static tm_rows next_band(const tm_pool_device *d)
 {
     int64_t count = d->rows.end - d->rows.first;
-    if (d->most_windows) {
+    if (d->most_windows && !needs_one_band(d)) {
         int64_t most = d->most_windows / d->call->jobs->geometry.map_width;
         most = most > 1 ? most : 1;
         count = count < most ? count : most;
@@ -164,9 +171,8 @@ static tm_rows next_band(const tm_pool_device *d)
 static tm_status plan_jobs(tm_pool_device *d, size_t count, tm_plan *plan)
 {
     /* A slice has its own best window, and where that is not the match few windows are left out. */
-    const tm_strategy strategy = d->shares && d->call->strategy == TM_STRATEGY_AUTO
-                                     ? TM_STRATEGY_EXHAUSTIVE
-                                     : d->call->strategy;
+    const bool alone = d->shares && d->call->strategy == TM_STRATEGY_AUTO;
+    const tm_strategy strategy = alone || needs_one_band(d) ? TM_STRATEGY_EXHAUSTIVE : d->call->strategy;
     const tm_estimate_request request = {.algorithm = d->call->algorithm, .strategy = strategy};
 
     d->backend->estimate(d->device, d->room.jobs, count, &request, d->room.estimates);
@@ -244,7 +250,7 @@ bool tm_pool_device_work(tm_pool_device *d)
         if (!match_band(d, band, &status))
             return false;
         d->status = status;
-        if (d->status == TM_ERR_DEVICE_MEMORY && count > 1)
+        if (d->status == TM_ERR_DEVICE_MEMORY && count > 1 && !needs_one_band(d))
             note_no_room(d, count);
         else if (d->status != TM_OK)
             d->failed = true;
@@ -255,9 +261,9 @@ bool tm_pool_device_work(tm_pool_device *d)
     }
     d->ended_ms = clock_ms();
     d->report.busy_ms += d->ended_ms - start;
-    if (!d->failed && cost > 0) {
+    if (!d->failed && cost > 0)
         d->failures = 0;
+    if (!d->failed && cost > 0 && !d->call->jobs->on_device)
         measure_speed(d, cost, d->ended_ms - start);
-    }
     return true;
 }

@@ -53,13 +53,19 @@ typedef struct tm_pool_call {
     tm_message warning;
 } tm_pool_call;
 
-/* Writes each job's best, map and peaks. A device that runs out of memory tries fewer rows
+/* Writes each job's best, map and peaks. A frame in the memory of a device is matched by that one
+ * alone, whose failure is the call's. Else, a device that runs out of memory tries fewer rows
  * at a time, and later more; one that fails is closed, its rows go to the others, and it
  * is opened again for a later call. One that does not answer in time is given up, with its thread
  * and the memory that this may still use, and never opened again.
  * Errors: MEMORY, INVALID where FFT or CUFFT is asked for and cannot run, and those of
  * rescue. */
 tm_status tm_pool_match(tm_pool *pool, tm_pool_call *call);
+
+/* Copies a picture from the memory of one of the devices: see tm_backend's fetch. INVALID also where
+ * it is none of the pool's. */
+tm_status tm_pool_fetch(tm_pool *pool, const tm_image *image, const tm_on_device *place, uint8_t *samples,
+                        uint8_t *mask, tm_message *message);
 
 /* Pinned memory; *memory stays NULL where no device is left. Once one was given up, none is made, and
  * none given back, as the driver would wait for that one. Error: MEMORY. */

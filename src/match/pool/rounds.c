@@ -17,13 +17,20 @@ __attribute__((format(printf, 2, 3))) static void append(tm_message *message, co
     va_end(arguments);
 }
 
-/* The devices that can still take rows. */
+/* Where the call's frame lies in a device's memory, or NULL. */
+static const tm_on_device *place_of(const tm_pool_call *call)
+{
+    return call->count ? call->jobs->on_device : NULL;
+}
+
+/* The devices that can still take rows. A frame that lies on one of them is all that one's. */
 static int list_usable(tm_pool *pool, tm_pool_device **list)
 {
+    const tm_on_device *place = place_of(pool->call);
     int count = 0;
-    for (int i = 0; i < pool->count; i++) {
+    for (int i = 0; i < pool->count && !(place && count); i++) {
         tm_pool_device *d = &pool->devices[i];
-        if (d->device && !d->failed)
+        if (d->device && !d->failed && (!place || d->index == place->device))
             list[count++] = d;
     }
     return count;
@@ -126,7 +133,12 @@ static tm_status run_round(tm_pool *pool, tm_rows rows, tm_rows *left, int *coun
             pool->call->message = d->message;
             return d->status;
         }
+        const tm_status status = d->status;
         note_failure(pool, d);
+        if (place_of(pool->call)) {
+            pool->call->message = d->message;
+            return status;
+        }
         left[(*count)++] = d->rows;
     }
     return TM_OK;
@@ -206,19 +218,86 @@ static void finish(tm_pool *pool)
     append(&call->warning, pool->rescued ? ": the CPU took over" : ": other devices took over");
 }
 
+/* The open device on which a picture lies. */
+static tm_status find_device(tm_pool *pool, const tm_on_device *place, tm_pool_device **found,
+                             tm_message *message)
+{
+    bool known = false;
+
+    for (int i = 0; i < pool->count; i++) {
+        tm_pool_device *d = &pool->devices[i];
+        known |= d->index == place->device;
+        if (d->index == place->device && d->device) {
+            *found = d;
+            return TM_OK;
+        }
+    }
+    char name[160];
+    tm_pool_name(pool, name, sizeof name);
+    if (known)
+        snprintf(message->text, sizeof message->text,
+                 "the picture lies on cuda:%d, which failed in an earlier call", place->device);
+    else
+        snprintf(message->text, sizeof message->text,
+                 "the picture lies on cuda:%d, and the matcher is of %s", place->device, name);
+    return known ? TM_ERR_DEVICE : TM_ERR_INVALID;
+}
+
+/* Lets the device on which the call's frame lies look whether all of it does. */
+static tm_status accept_frame(tm_pool *pool, tm_pool_call *call, tm_pool_device **found)
+{
+    tm_status status = find_device(pool, place_of(call), found, &call->message);
+
+    if (status != TM_OK)
+        return status;
+    tm_pool_device *d = *found;
+    status = pool->backend->accept(d->device, call->jobs, call->count, &call->message);
+    if (status == TM_ERR_DEVICE) {
+        d->status = status;
+        d->message = call->message;
+        note_failure(pool, d);
+    }
+    return status;
+}
+
+/* Lets the caller's stream wait for what nobody else waits for. */
+static tm_status hand_over(tm_pool *pool, tm_pool_call *call, tm_pool_device *d)
+{
+    const tm_on_device *place = place_of(call);
+    return place && place->async ? pool->backend->hand_over(d->device, place, &call->message) : TM_OK;
+}
+
+static tm_status refuse_inherited(tm_message *message)
+{
+    snprintf(message->text, sizeof message->text,
+             "the matcher's devices were opened before this process was forked; it needs a "
+             "matcher of its own");
+    return TM_ERR_DEVICE;
+}
+
+tm_status tm_pool_fetch(tm_pool *pool, const tm_image *image, const tm_on_device *place, uint8_t *samples,
+                        uint8_t *mask, tm_message *message)
+{
+    tm_pool_device *d;
+
+    if (tm_pool_is_inherited(pool))
+        return refuse_inherited(message);
+    const tm_status status = find_device(pool, place, &d, message);
+    return status == TM_OK ? pool->backend->fetch(d->device, image, place, samples, mask, message) : status;
+}
+
 tm_status tm_pool_match(tm_pool *pool, tm_pool_call *call)
 {
+    tm_pool_device *home = NULL;
     /* Every range but the first was left by another device. */
     tm_rows left[TM_POOL_MOST + 1];
     int count = 1;
 
-    if (tm_pool_is_inherited(pool)) {
-        snprintf(call->message.text, sizeof call->message.text,
-                 "the matcher's devices were opened before this process was forked; it needs a "
-                 "matcher of its own");
-        return TM_ERR_DEVICE;
-    }
+    if (tm_pool_is_inherited(pool))
+        return refuse_inherited(&call->message);
     tm_status status = begin(pool, call);
+    if (status == TM_OK && place_of(call))
+        status = accept_frame(pool, call, &home);
     left[0] = (tm_rows){0, pool->height};
     while (status == TM_OK && count > 0) {
         const tm_rows rows = left[--count];
@@ -227,5 +306,5 @@ tm_status tm_pool_match(tm_pool *pool, tm_pool_call *call)
     if (status == TM_OK)
         finish(pool);
     note_waits(pool);
-    return status;
+    return status == TM_OK ? hand_over(pool, call, home) : status;
 }
