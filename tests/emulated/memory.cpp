@@ -11,12 +11,12 @@
 struct block {
     size_t size;
     int device; /* or HOST */
-    bool guarded;
 };
 
 enum { HOST = -1 };
 
 static std::map<const uint8_t *, block> blocks; /* of devices and page-locked */
+static std::map<void *, size_t> guarded;        /* of those, tests' own */
 
 static const block *find_block(const void *memory)
 {
@@ -42,9 +42,8 @@ static bool is_of_device(const void *memory)
 
 void em_open_memory(bool open)
 {
-    for (const auto &b : blocks)
-        if (b.second.guarded)
-            mprotect((void *)b.first, b.second.size, open ? PROT_READ | PROT_WRITE : PROT_NONE);
+    for (const auto &b : guarded)
+        mprotect(b.first, b.second, open ? PROT_READ | PROT_WRITE : PROT_NONE);
 }
 
 cudaError_t cudaMalloc(void **memory, size_t size)
@@ -53,7 +52,7 @@ cudaError_t cudaMalloc(void **memory, size_t size)
         return cudaErrorMemoryAllocation;
     memset(*memory, 0xa5, size);
     em_lock own(em_mutex);
-    blocks[(const uint8_t *)*memory] = {size + !size, em_current_device(), false};
+    blocks[(const uint8_t *)*memory] = {size + !size, em_current_device()};
     return cudaSuccess;
 }
 
@@ -64,7 +63,7 @@ cudaError_t cudaFree(void *memory)
     const block *found = find_block(memory);
     if (!found)
         return cudaSuccess;
-    if (found->guarded)
+    if (guarded.erase(memory))
         munmap(memory, found->size);
     else
         free(memory);
@@ -76,7 +75,7 @@ cudaError_t cudaHostAlloc(void **memory, size_t size, int)
 {
     em_lock own(em_mutex);
     *memory = malloc(size + !size);
-    blocks[(const uint8_t *)*memory] = {size, HOST, false};
+    blocks[(const uint8_t *)*memory] = {size, HOST};
     return cudaSuccess;
 }
 
@@ -146,7 +145,8 @@ EXPORT cudaError_t em_cudaMalloc(void **memory, size_t size)
     *memory = mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (*memory == MAP_FAILED)
         return cudaErrorMemoryAllocation;
-    blocks[(const uint8_t *)*memory] = {size, em_current_device(), true};
+    guarded[*memory] = size;
+    blocks[(const uint8_t *)*memory] = {size, em_current_device()};
     return cudaSuccess;
 }
 
