@@ -273,12 +273,35 @@ static bool check_shard(const cli_options *o)
     return false;
 }
 
+/* These need the whole frame, or say themselves which part of it, or of all frames, is matched. */
+static bool check_rows(cli_options *o)
+{
+    const char *other = !o->has_rows    ? NULL
+                        : o->shards     ? "--shard"
+                        : o->watch      ? "--watch"
+                        : o->has_roi    ? "--roi"
+                        : o->posed      ? "--angle and --scale"
+                        : o->depth == 32 ? "--depth float"
+                        : o->output     ? "--output"
+                        : o->crops      ? "--crops"
+                        : o->report     ? "--report"
+                        : o->map        ? "--map"
+                        : o->heatmap    ? "--heatmap"
+                        : o->verify     ? "--verify"
+                                        : NULL;
+    if (other)
+        message_usage("--rows cannot be combined with %s", other);
+    if (o->has_rows && o->resume) /* --merge has to know the list of frames, all of which this run takes */
+        o->shard = o->shards = 1;
+    return !other;
+}
+
 /* What can be judged only when all options are known. score is the argument of --min-score as it was
  * given. */
 static bool check(cli_options *o, const char *score)
 {
     return check_device(o) && check_operands(o) && check_score(o, score) && check_endings(o) &&
-           check_heatmap(o) && check_shard(o) && options_check_poses(o);
+           check_heatmap(o) && check_shard(o) && check_rows(o) && options_check_poses(o);
 }
 
 bool cli_options_parse(cli_options *o, int argc, char **argv)

@@ -48,6 +48,8 @@ typedef struct cli_options {
     bool subpixel;
     bool posed;         /* the template is searched in the grid's poses */
     tm_pose_grid poses;
+    bool has_rows;      /* only rows [rows_first, rows_end) of the maps are wanted */
+    int64_t rows_first, rows_end;
     bool has_roi;
     io_crop roi;
     int64_t max_pixels; /* 0: io_limits' default */

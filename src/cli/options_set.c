@@ -159,6 +159,25 @@ static bool parse_shard(const char *text, cli_options *o)
     return false;
 }
 
+/* Reads "A:B", or "A:", whose end is that of any map. */
+static bool parse_rows(const char *text, cli_options *o)
+{
+    char *end;
+    o->has_rows = true;
+    o->rows_end = INT64_MAX;
+    errno = 0;
+    o->rows_first = strtoll(text, &end, 10);
+    bool good = strspn(text, "0123456789:") == strlen(text) && *text != ':' && *end++ == ':' && !errno;
+    if (good && *end) {
+        o->rows_end = strtoll(end, &end, 10);
+        good = !*end && !errno;
+    }
+    if (good && o->rows_first < o->rows_end)
+        return true;
+    message_usage("--rows: '%s' is not A:B, rows from A up to, not including, B, nor A:", text);
+    return false;
+}
+
 static bool parse_timeout(const char *name, const char *text, double *seconds)
 {
     double ms;
@@ -206,6 +225,7 @@ bool cli_options_set(cli_options *o, cli_option option, const char *text)
     case OPT_NULL: o->null_names = true; return true;
     case OPT_WATCH: o->watch = text; return true;
     case OPT_SHARD: return parse_shard(text, o);
+    case OPT_ROWS: return parse_rows(text, o);
     case OPT_ROI: return parse_roi(text, o);
     case OPT_MASK: o->mask = text; return true;
     case OPT_FRAME_MASK: o->frame_mask = text; return true;

@@ -54,29 +54,38 @@ static bool look_again(const cli_engine *e, const tm_image *image, bool color, s
     return true;
 }
 
-/* Several matches are compared with the best score that is not among them, as they may be copies of
- * one thing. */
-bool doubt_judge(const cli_engine *e, const tm_image *image, bool color, size_t index,
-                 cli_pair *pair)
+void doubt_mark(cli_result *r, double rest, bool unknown)
 {
-    cli_result *r = &pair->result;
-    if (!weak_is_judged(e->options) || r->match_count == 0)
-        return true;
-    cli_match *best = &r->matches[0];
-    double rest = r->matches[r->match_count - 1].margin;
-    const bool doubtful = weak_needs_rest(best->score, best->pixels);
-
-    if (e->options->most_matches == 0 && best->score >= weak_least_score(best->pixels))
-        return true; /* all matches reach it */
-    if (doubtful && !r->knows_margins && image && !look_again(e, image, color, index, pair, &rest))
-        return false;
-    const bool unknown = doubtful && !r->knows_margins && !image;
     for (size_t i = 0; i < r->match_count; i++) {
         cli_match *m = &r->matches[i];
         m->weak = unknown || weak_is(m->score, rest, m->pixels);
         r->weak_count += m->weak;
     }
     r->rest = rest;
+}
+
+bool doubt_is_settled(const cli_options *o, const cli_result *r)
+{
+    /* with -n 0 all matches reach the least score */
+    return !weak_is_judged(o) || r->match_count == 0 ||
+           (o->most_matches == 0 && r->matches[0].score >= weak_least_score(r->matches[0].pixels));
+}
+
+/* Several matches are compared with the best score that is not among them, as they may be copies of
+ * one thing. */
+bool doubt_judge(const cli_engine *e, const tm_image *image, bool color, size_t index,
+                 cli_pair *pair)
+{
+    cli_result *r = &pair->result;
+    if (doubt_is_settled(e->options, r))
+        return true;
+    const cli_match *best = &r->matches[0];
+    double rest = r->matches[r->match_count - 1].margin;
+    const bool doubtful = weak_needs_rest(best->score, best->pixels);
+
+    if (doubtful && !r->knows_margins && image && !look_again(e, image, color, index, pair, &rest))
+        return false;
+    doubt_mark(r, rest, doubtful && !r->knows_margins && !image);
     e->doubtful[index] = doubtful;
     return true;
 }

@@ -8,6 +8,7 @@
 
 #include "clock.h"
 #include "message.h"
+#include "run/match_part.h"
 
 static void hide_progress(void *progress)
 {
@@ -60,6 +61,8 @@ static bool log_pair(cli_emitter *e, const cli_job *job, size_t i)
     const cli_pair *pair = &job->pairs[i];
     const size_t start = (size_t)ftello(e->lines); /* the lines of other templates are before it */
     report_constant(e->plan->options, e->lines, &pair->result, pair->done ? NULL : pair->error.reason);
+    if (pair->done && pair->result.has_rows)
+        match_part_log(e->lines, pair);
     return end_line(e, job, i, start, pair->lasting && !job->failed ? job->ids[i] : 0);
 }
 

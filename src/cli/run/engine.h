@@ -53,6 +53,7 @@ typedef struct cli_pair {
     bool done;     /* else error says why not */
     bool lasting;  /* another run would come to the same: no file, device or memory has failed */
     io_error error;
+    tm_part_hits part; /* with --rows, else empty; to be freed */
     bool searched; /* by search; else only for the best match */
     tm_search search;
 } cli_pair;

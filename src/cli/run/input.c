@@ -152,6 +152,22 @@ static bool refuse_rows(const cli_input *input, const input_settings *settings, 
     return true;
 }
 
+/* Says of the picture what is known before it is decoded. */
+static void describe_rows(cli_input *input, const input_settings *settings)
+{
+    const io_rows *rows = input->rows;
+    input->whole_width = io_rows_width(rows);
+    input->whole_height = io_rows_height(rows);
+    input->gray = (io_picture){.width = input->whole_width,
+                               .height = input->whole_height,
+                               .channels = 1,
+                               .format = io_rows_format(rows),
+                               .colored = io_rows_colored(rows),
+                               .alpha_ignored = io_rows_alpha_ignored(rows),
+                               .orientation = io_rows_orientation(rows),
+                               .as_stored = settings->stored_orientation};
+}
+
 /* Decides by the picture's size how it is read: whole, its crop only, or by rows while it is
  * matched. */
 static bool open_rows(cli_input *input, const cli_operand *operand, const input_settings *settings,
@@ -166,16 +182,7 @@ static bool open_rows(cli_input *input, const cli_operand *operand, const input_
     }
     if (refuse_rows(input, settings, error))
         return false;
-    input->whole_width = width;
-    input->whole_height = height;
-    input->gray = (io_picture){.width = width,
-                               .height = height,
-                               .channels = 1,
-                               .format = io_rows_format(input->rows),
-                               .colored = io_rows_colored(input->rows),
-                               .alpha_ignored = io_rows_alpha_ignored(input->rows),
-                               .orientation = io_rows_orientation(input->rows),
-                               .as_stored = settings->stored_orientation};
+    describe_rows(input, settings);
     if (!operand->has_crop)
         return true;
     if (!io_check_crop(&operand->crop, width, height, error))
@@ -184,6 +191,58 @@ static bool open_rows(cli_input *input, const cli_operand *operand, const input_
     input->gray.height = operand->crop.height;
     return !fits(operand->crop.width, operand->crop.height, input->rows, settings) ||
            decode_crops(input, operand, settings, error);
+}
+
+/* Which rows of a picture are needed. Where none are, as the maps have no such rows, one is read all the same:
+ * matching says what is wrong with each template. */
+static io_crop rows_needed(const input_part *p, int64_t width, int64_t height)
+{
+    const tm_part part = {.size = sizeof part, .frame_height = height, .first = p->first, .end = p->end};
+    int64_t first = height, end = 0, top, bottom;
+
+    for (size_t i = 0; i < p->count; i++) {
+        if (tm_part_rows(p->domain, p->heights[i], &part, &top, &bottom) != TM_OK)
+            continue;
+        first = top < first ? top : first;
+        end = bottom > end ? bottom : end;
+    }
+    return first < end ? (io_crop){width, end - first, 0, first} : (io_crop){width, 1, 0, 0};
+}
+
+/* Reads only the rows that are needed, where the format can be read by rows. */
+static bool load_part(cli_input *input, const cli_operand *operand, const input_settings *settings,
+                      io_error *error)
+{
+    cli_operand part = *operand;
+
+    if (operand->has_crop) {
+        strcpy(error->reason, "has a crop, and --rows is for whole frames");
+        return false;
+    }
+    if (!open_for_rows(input, IO_GRAY, settings, error))
+        return decode_whole(input, operand, settings, error); /* it says what is wrong */
+    const int64_t width = io_rows_width(input->rows), height = io_rows_height(input->rows);
+    part.has_crop = true;
+    part.crop = rows_needed(settings->part, width, height);
+    input->first_row = part.crop.y;
+    if (io_rows_whole(input->rows)) {
+        const bool room = settings->room.bytes == INT64_MAX || fits(width, height, input->rows, settings);
+        if (!room && refuse_rows(input, settings, error))
+            return false;
+        io_rows_close(&input->rows);
+        return decode_whole(input, &part, settings, error);
+    }
+    if (settings->room.bytes != INT64_MAX && !fits(width, part.crop.height, input->rows, settings)) {
+        snprintf(error->reason, sizeof error->reason,
+                 "--max-memory has no room for the %" PRId64 " rows of %" PRId64
+                 " pixels that --rows needs: make the parts smaller",
+                 part.crop.height, width);
+        return false;
+    }
+    describe_rows(input, settings);
+    input->gray.width = width;
+    input->gray.height = part.crop.height;
+    return decode_crops(input, &part, settings, error);
 }
 
 /* Opens the file, or takes over the bytes of a stream's picture, which are there already. */
@@ -237,8 +296,9 @@ bool input_load(cli_input *input, const cli_operand *operand, const input_settin
     input->opened = true;
     input->bytes = (int64_t)input->source.size;
     if (io_explain_foreign(&input->source, operand->path, settings->reader, error) ||
-        !(settings->room.bytes == INT64_MAX ? decode_whole(input, operand, settings, error)
-                                        : open_rows(input, operand, settings, error))) {
+        !(settings->part                    ? load_part(input, operand, settings, error)
+          : settings->room.bytes == INT64_MAX ? decode_whole(input, operand, settings, error)
+                                              : open_rows(input, operand, settings, error))) {
         /* another run may be luckier */
         input->opened = !io_source_lost(&input->source) && !io_source_late(&input->source, NULL) &&
                         !error->passing;

@@ -23,8 +23,10 @@ bool job_init(cli_job *job, const cli_plan *plan)
 
 void job_free(cli_job *job, const cli_plan *plan)
 {
-    for (size_t i = 0; job->pairs && i < plan->templates->count; i++)
+    for (size_t i = 0; job->pairs && i < plan->templates->count; i++) {
         free(job->pairs[i].result.matches);
+        tm_part_hits_free(&job->pairs[i].part);
+    }
     free(job->pairs);
     free(job->ids);
     if (job->thumbnail)
@@ -39,6 +41,7 @@ static void clear_pair(cli_pair *pair, const cli_job *job, const char *tmpl)
 {
     cli_result *r = &pair->result;
     const cli_part *part = job->frame.part;
+    tm_part_hits_free(&pair->part);
     *pair = (cli_pair){.result = {.frame = operand_name(&job->operand),
                                   .tmpl = tmpl,
                                   .index = part ? part->number : 0,

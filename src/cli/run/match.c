@@ -8,6 +8,7 @@
 
 #include "message.h"
 #include "run/doubt.h"
+#include "run/match_part.h"
 #include "run/match_poses.h"
 #include "run/match_rows.h"
 #include "run/outcome.h"
@@ -41,7 +42,8 @@ static bool agree(const cli_engine *e, const cli_input *frame, const cli_templat
 static bool fits(const cli_engine *e, const cli_input *frame, const cli_template *tmpl,
                  io_error *error)
 {
-    const int64_t width = frame->gray.width, height = frame->gray.height;
+    const int64_t width = frame->gray.width;
+    const int64_t height = e->options->has_rows ? frame->whole_height : frame->gray.height;
     if (tmpl->width <= width && tmpl->height <= height)
         return true;
     const bool part = width != frame->whole_width || height != frame->whole_height;
@@ -95,42 +97,13 @@ static void note_luma(const cli_engine *e, const cli_input *frame, const cli_tem
                 frame->color.samples ? "template" : "frame");
 }
 
-static cli_match match_of(const cli_result *r, const tm_hit *hit, const io_crop *crop)
+/* Makes a result of hits that are in the crop, with what the engine's matcher says of the search. */
+static bool take_hits(const cli_engine *e, cli_pair *pair, const tm_hits *hits, const io_crop *crop)
 {
-    return (cli_match){.x = hit->peak.x + crop->x,
-                       .y = hit->peak.y + crop->y,
-                       .w = r->template_width,
-                       .h = r->template_height,
-                       .pixels = r->template_pixels,
-                       .score = hit->peak.score,
-                       .margin = hit->margin,
-                       .dx = hit->dx,
-                       .dy = hit->dy};
-}
-
-/* Makes a result of the hits, whose positions are those in the crop. False where memory ran out. */
-static bool take_hits(const cli_engine *e, cli_pair *pair, const tm_hits *hits,
-                      const io_crop *crop)
-{
-    const cli_options *o = e->options;
-    cli_result *r = &pair->result;
-    bool good = true;
-
-    outcome_of_search(e, r);
-    r->knows_margins = pair->searched && pair->search.margin;
-    for (size_t i = 0; i < hits->count && good; i++) {
-        const cli_match match = match_of(r, &hits->items[i], crop);
-        if (!o->has_min_score || outcome_reaches(o, match.score))
-            good = outcome_add(pair, &match);
-    }
-    if (good && r->match_count == 0) {
-        const tm_hit hit = {.peak = hits->best, .margin = NAN};
-        const cli_match best = match_of(r, &hit, crop);
-        r->knows_margins = false;
-        good = outcome_add_best(e, pair, &best);
-    }
+    outcome_of_search(e, &pair->result);
+    const bool good = outcome_take_hits(e->options, pair, hits, crop->x, crop->y);
     if (hits->cut_off)
-        outcome_cut_off(e, r);
+        outcome_cut_off(e, &pair->result);
     return good;
 }
 
@@ -141,6 +114,10 @@ static bool match_one(const cli_engine *e, const cli_input *frame, const io_crop
     const bool color = has_colors(frame, tmpl);
     const tm_image view = input_image(frame, color), *image = &view;
     tm_hits hits;
+    if (e->options->has_rows) {
+        note_luma(e, frame, tmpl, pair);
+        return match_part(e, frame, image, color, i, pair);
+    }
     if (e->options->verify && image->type == TM_SAMPLE_F32) {
         strcpy(pair->error.reason, "--verify compares bits, and scores of float samples "
                                    "are exact only within a bound");
@@ -262,7 +239,7 @@ void match_frame(const cli_engine *e, const cli_input *frame, const io_crop *cro
     /* A device gets the frame once for all templates. On the CPU nothing is gained by that, and one
      * by one each has its own times. */
     if (count > 1 && e->settings.device == TM_DEVICE_CUDA && !wants_map(e->options) &&
-        !e->options->verify && !e->options->color && !e->options->posed &&
+        !e->options->verify && !e->options->color && !e->options->posed && !e->options->has_rows &&
         !weak_sets_thresholds(e->options) &&
         match_together(e, frame, &image, crop, pairs, count))
         return;

@@ -70,7 +70,7 @@ static bool take_hits(const cli_engine *e, const tm_posed_template *tmpl, cli_pa
     if (good && r->match_count == 0) {
         const cli_match best = match_of(tmpl, &hits->best, r, crop);
         r->knows_margins = false;
-        good = outcome_add_best(e, pair, &best);
+        good = outcome_add_best(e->options, pair, &best);
     }
     if (hits->cut_off)
         outcome_cut_off(e, r);

@@ -11,6 +11,7 @@
 #include "run/log_read.h"
 #include "run/merge_command.h"
 #include "run/merge_output.h"
+#include "run/merge_rows.h"
 #include "run/notes.h"
 #include "run/report.h"
 
@@ -76,12 +77,13 @@ static void say_error(const log_result *read, char **last)
 /* Counts and prints the line. False when standard output has failed, or after a message. */
 static bool take_line(merger *m, size_t frame, size_t tmpl, char **error)
 {
-    const merged_line *at = &m->logs.lines[frame * m->logs.templates + tmpl];
-    char *text = merge_text(&m->logs, at);
+    const merged_line *at = merge_line(&m->logs, 0, frame, tmpl);
+    char *text = m->logs.by_rows ? merge_rows_text(&m->logs, &m->options, frame, tmpl) : merge_text(&m->logs, at);
+    const size_t length = text ? strlen(text) : 0;
     log_result read = {0};
     log_line line;
 
-    bool good = text && log_line_parse(&line, text, at->length) && log_read_result(&read, text);
+    bool good = text && log_line_parse(&line, text, length) && log_read_result(&read, text);
     if (text && !good)
         message(m->logs.list[at->log - 1].path, "has changed, or memory ran out");
     if (good) {
@@ -89,8 +91,8 @@ static bool take_line(merger *m, size_t frame, size_t tmpl, char **error)
         m->failed |= line.failed || line.id == 0;
         m->matches += line.matches;
         notes_take_line(&m->notes, read.frame, &line);
-        merge_output_add(&m->output, text, at->length, line.id);
-        good = print_line(m, text, at->length, m->logs.list[0].record.templates[tmpl], &read);
+        merge_output_add(&m->output, text, length, line.id);
+        good = print_line(m, text, length, m->logs.list[0].record.templates[tmpl], &read);
     }
     log_read_free(&read);
     free(text);
@@ -101,8 +103,9 @@ static void summarize(const merger *m)
 {
     char found[NOTES_SUMMARY_SIZE];
     notes_summary(&m->notes, found);
-    message_info(NULL, "%zu frame%s of %zu shard%s: %" PRId64 " match%s%s, %" PRId64 " failed", m->logs.frames,
-                 m->logs.frames == 1 ? "" : "s", m->logs.count, m->logs.count == 1 ? "" : "s", m->matches,
+    message_info(NULL, "%zu frame%s of %zu %s%s: %" PRId64 " match%s%s, %" PRId64 " failed", m->logs.frames,
+                 m->logs.frames == 1 ? "" : "s", m->logs.count, m->logs.by_rows ? "part" : "shard",
+                 m->logs.count == 1 ? "" : "s", m->matches,
                  m->matches == 1 ? "" : "es", found, m->broken_frames);
 }
 
@@ -120,7 +123,7 @@ static cli_exit print_all(merger *m)
 
     notes_begin(&m->notes, &m->options, NULL);
     m->notes.integers = tm_metric_is_integer(m->options.settings.metric);
-    for (size_t i = 0; i < m->logs.count; i++)
+    for (size_t i = 0; i < m->logs.count && !m->logs.by_rows; i++) /* a template may have no such rows */
         m->failed |= m->logs.list[i].record.status == CLI_FAILED;
     for (size_t frame = 0; frame < m->logs.frames && good; frame++) {
         char *error = NULL;

@@ -30,7 +30,7 @@ static bool check_run(const merged_log *log, const merged_log *first)
     char what[512];
 
     if (s->count == 0) {
-        message(log->path, "is not the log of a shard, which a run with --shard I/N --resume LOG writes");
+        message(log->path, "is not the log of a part, which a run with --resume LOG and --shard I/N or --rows A:B writes");
         return false;
     }
     if (f->count == 0)
@@ -38,6 +38,10 @@ static bool check_run(const merged_log *log, const merged_log *first)
     if (s->count != f->count) {
         message(log->path, "is of shard %" PRId64 "/%" PRId64 ", but %s is of %" PRId64 "/%" PRId64, s->number, s->count,
                 first->path, f->number, f->count);
+        return false;
+    }
+    if (log->record.has_rows != first->record.has_rows) {
+        message(log->path, "is of a run %s --rows, but %s is not", log->record.has_rows ? "with" : "without", first->path);
         return false;
     }
     if (!same_templates(&log->record, &first->record)) {
@@ -56,11 +60,25 @@ static bool check_run(const merged_log *log, const merged_log *first)
     return true;
 }
 
+/* Writes "rows 0 to 999", or "rows from 1000 on". */
+static void name_rows(char text[64], int64_t first, int64_t end)
+{
+    if (end == INT64_MAX)
+        snprintf(text, 64, "rows from %" PRId64 " on", first);
+    else
+        snprintf(text, 64, "rows %" PRId64 " to %" PRId64, first, end - 1);
+}
+
 static bool check_finished(const merged_log *log)
 {
-    char what[96];
+    char what[128], rows[64];
     if (log->record.finished)
         return true;
+    if (log->record.has_rows) {
+        name_rows(rows, log->record.first_row, log->record.end_row);
+        snprintf(what, sizeof what, "the run of %s is not finished; run it again, and it goes on", rows);
+        return fail_log(log, what);
+    }
     snprintf(what, sizeof what, "shard %" PRId64 "/%" PRId64 " is not finished; run it again, and it goes on",
              log->record.shard.number, log->record.shard.count);
     return fail_log(log, what);
@@ -109,6 +127,38 @@ static bool check_numbers(const merged_logs *logs)
     return good;
 }
 
+static int compare_rows(const void *a, const void *b)
+{
+    const merged_log *const *p = a, *const *q = b;
+    return ((*p)->record.first_row > (*q)->record.first_row) - ((*p)->record.first_row < (*q)->record.first_row);
+}
+
+/* Whether the rows follow each other from the first on. Whether they go to the end, the maps say. */
+static bool check_rows(const merged_logs *logs)
+{
+    const merged_log **sorted = calloc(logs->count, sizeof *sorted);
+    bool good = sorted != NULL;
+    char rows[64];
+
+    if (!sorted)
+        message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
+    for (size_t i = 0; i < logs->count && sorted; i++)
+        sorted[i] = &logs->list[i];
+    if (sorted)
+        qsort(sorted, logs->count, sizeof *sorted, compare_rows);
+    for (size_t i = 0; i < logs->count && sorted; i++) {
+        const int64_t first = sorted[i]->record.first_row, before = i ? sorted[i - 1]->record.end_row : 0;
+        name_rows(rows, first < before ? first : before, first < before ? before : first);
+        if (first > before)
+            message(NULL, "%s are in no log: match them with --rows %" PRId64 ":%" PRId64, rows, before, first);
+        else if (first < before)
+            message(sorted[i]->path, "has %s, and so has %s", rows, sorted[i - 1]->path);
+        good = good && first == before;
+    }
+    free(sorted);
+    return good;
+}
+
 bool merge_check_shards(const merged_logs *logs)
 {
     bool good = true;
@@ -119,7 +169,7 @@ bool merge_check_shards(const merged_logs *logs)
         return false;
     for (size_t i = 0; i < logs->count; i++)
         good = check_finished(&logs->list[i]) && good;
-    return check_numbers(logs) && good;
+    return (logs->list[0].record.has_rows ? check_rows(logs) : check_numbers(logs)) && good;
 }
 
 bool merge_check_lines(const merged_logs *logs)

@@ -58,7 +58,7 @@ char *merge_command(const merged_log *log, int64_t number)
 
 char **merge_arguments(const merged_log *log, char *program)
 {
-    static const char *const own[] = {"--shard", "--resume", "--report"};
+    static const char *const own[] = {"--shard", "--rows", "--resume", "--report"};
     char **words = log->record.command;
     size_t count = 0;
 

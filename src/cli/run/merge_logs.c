@@ -72,6 +72,12 @@ typedef struct taker {
     size_t log;
 } taker;
 
+merged_line *merge_line(const merged_logs *logs, size_t log, size_t frame, size_t tmpl)
+{
+    const size_t places = logs->frames * logs->templates;
+    return &logs->lines[(logs->by_rows ? log * places : 0) + frame * logs->templates + tmpl];
+}
+
 /* The last line of a place counts. */
 static bool take_line(void *data, char *text, size_t length, off_t offset)
 {
@@ -87,7 +93,7 @@ static bool take_line(void *data, char *text, size_t length, off_t offset)
     if (!shard_log_find_place(text, &place) || place.run != log->record.shard.run || place.frame - 1 >= t->logs->frames ||
         place.tmpl - 1 >= t->logs->templates)
         return true;
-    merged_line *found = &t->logs->lines[(place.frame - 1) * t->logs->templates + place.tmpl - 1];
+    merged_line *found = merge_line(t->logs, t->log, place.frame - 1, place.tmpl - 1);
     log->lines += found->log == 0;
     *found = (merged_line){offset, line.length, (uint32_t)t->log + 1};
     return true;
@@ -99,8 +105,10 @@ static bool find_lines(merged_logs *logs)
 
     logs->frames = logs->list[0].record.shard.frames;
     logs->templates = logs->list[0].record.template_count;
-    if (logs->templates == 0 || logs->frames < SIZE_MAX / logs->templates / sizeof *logs->lines)
-        logs->lines = calloc(logs->frames * logs->templates + 1, sizeof *logs->lines);
+    logs->by_rows = logs->list[0].record.has_rows;
+    const size_t layers = logs->by_rows ? logs->count : 1;
+    if (logs->templates == 0 || logs->frames < SIZE_MAX / logs->templates / layers / sizeof *logs->lines)
+        logs->lines = calloc(layers * logs->frames * logs->templates + 1, sizeof *logs->lines);
     if (!logs->lines)
         return fail(NULL, tm_strerror(TM_ERR_MEMORY));
     for (size_t i = 0; i < logs->count && good; i++)

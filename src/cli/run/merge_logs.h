@@ -27,13 +27,17 @@ typedef struct merged_logs {
     merged_log *list;
     size_t count;
     size_t frames, templates;
-    merged_line *lines; /* of frame i with template k: [i * templates + k], both from 0 */
+    bool by_rows;       /* of runs with --rows, each of which has lines of all frames */
+    merged_line *lines; /* see merge_line */
 } merged_logs;
 
 /* Opens the logs and finds the lines. False after messages that say all that is wrong: logs are of other runs, missing,
  * there twice, not finished, or miss lines. To be closed in either case. */
 bool merge_open(merged_logs *logs, const cli_options *options);
 void merge_close(merged_logs *logs);
+
+/* The line of a frame with a template, both from 0; of that log, where the logs are by rows. */
+merged_line *merge_line(const merged_logs *logs, size_t log, size_t frame, size_t tmpl);
 
 /* A line's text, malloc'ed; NULL after a message. */
 char *merge_text(const merged_logs *logs, const merged_line *line);

@@ -2,6 +2,7 @@
 #include "run/outcome.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,11 +73,44 @@ bool outcome_add(cli_pair *pair, const cli_match *match)
     return true;
 }
 
-bool outcome_add_best(const cli_engine *e, cli_pair *pair, const cli_match *best)
+bool outcome_add_best(const cli_options *o, cli_pair *pair, const cli_match *best)
 {
     cli_result *r = &pair->result;
 
-    r->has_best = e->options->has_min_score || weak_sets_thresholds(e->options);
+    r->has_best = o->has_min_score || weak_sets_thresholds(o);
     r->best = *best;
     return r->has_best || outcome_add(pair, best);
+}
+
+static cli_match match_of(const cli_result *r, const tm_hit *hit, int64_t x, int64_t y)
+{
+    return (cli_match){.x = hit->peak.x + x,
+                       .y = hit->peak.y + y,
+                       .w = r->template_width,
+                       .h = r->template_height,
+                       .pixels = r->template_pixels,
+                       .score = hit->peak.score,
+                       .margin = hit->margin,
+                       .dx = hit->dx,
+                       .dy = hit->dy};
+}
+
+bool outcome_take_hits(const cli_options *o, cli_pair *pair, const tm_hits *hits, int64_t x, int64_t y)
+{
+    cli_result *r = &pair->result;
+    bool good = true;
+
+    r->knows_margins = pair->searched && pair->search.margin;
+    for (size_t i = 0; i < hits->count && good; i++) {
+        const cli_match match = match_of(r, &hits->items[i], x, y);
+        if (!o->has_min_score || outcome_reaches(o, match.score))
+            good = outcome_add(pair, &match);
+    }
+    if (good && r->match_count == 0) {
+        const tm_hit hit = {.peak = hits->best, .margin = NAN};
+        const cli_match best = match_of(r, &hit, x, y);
+        r->knows_margins = false;
+        good = outcome_add_best(o, pair, &best);
+    }
+    return good;
 }

@@ -20,6 +20,10 @@ bool outcome_add(cli_pair *pair, const cli_match *match);
 
 /* Takes the best place, where nothing reached a threshold, the user's or that of -n 0. Without a
  * threshold it is a match whatever it scores. */
-bool outcome_add_best(const cli_engine *engine, cli_pair *pair, const cli_match *best);
+bool outcome_add_best(const cli_options *options, cli_pair *pair, const cli_match *best);
+
+/* Makes a result of the hits, whose positions are those in a crop at x, y. False where memory ran out. */
+bool outcome_take_hits(const cli_options *options, cli_pair *pair, const tm_hits *hits, int64_t x,
+                       int64_t y);
 
 #endif

@@ -202,6 +202,18 @@ static void json_failure(FILE *out, const cli_result *r, const char *reason)
     text_json(out, reason);
 }
 
+void report_found(const cli_options *options, FILE *out, const cli_result *r)
+{
+    fprintf(out, ",\"metric\":\"%s\"", tm_metric_name(options->settings.metric));
+    if (r->poses)
+        fprintf(out, ",\"poses\":%zu", r->poses);
+    json_matches(options, out, r);
+    if (result_is_weak(r))
+        fputs(",\"weak\":true", out);
+    if (r->has_best)
+        json_best(options, out, r);
+}
+
 void report_constant(const cli_options *options, FILE *out, const cli_result *r, const char *error)
 {
     if (error) {
@@ -212,14 +224,9 @@ void report_constant(const cli_options *options, FILE *out, const cli_result *r,
     fprintf(out, ",\"frame_size\":[%" PRId64 ",%" PRId64 "]", r->frame_width, r->frame_height);
     fprintf(out, ",\"template_size\":[%" PRId64 ",%" PRId64 "]", r->template_width,
             r->template_height);
-    fprintf(out, ",\"metric\":\"%s\"", tm_metric_name(options->settings.metric));
-    if (r->poses)
-        fprintf(out, ",\"poses\":%zu", r->poses);
-    json_matches(options, out, r);
-    if (result_is_weak(r))
-        fputs(",\"weak\":true", out);
-    if (r->has_best)
-        json_best(options, out, r);
+    if (r->has_rows)
+        fprintf(out, REPORT_ROWS "%" PRId64 ",%" PRId64 "]", r->first_row, r->end_row);
+    report_found(options, out, r);
 }
 
 static void json_result(const cli_report *report, const cli_result *r)

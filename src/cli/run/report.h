@@ -52,6 +52,8 @@ typedef struct cli_result {
     int64_t template_width, template_height;
     int64_t template_pixels; /* how many pixels the mask leaves */
     size_t poses; /* in how many the template was searched; 0: just as it is */
+    bool has_rows;       /* only these rows of the map were matched: */
+    int64_t first_row, end_row;
     cli_match *matches; /* to be reported; owned by the result */
     size_t match_count, match_capacity;
     size_t weak_count;  /* how many of the matches are weak: the last ones */
@@ -72,6 +74,9 @@ typedef struct cli_result {
     verification verification;
 } cli_result;
 
+/* What the rows of a part begin with in JSON. */
+#define REPORT_ROWS ",\"rows\":["
+
 /* Whether not even the best match is more than chance may make. */
 static inline bool result_is_weak(const cli_result *result)
 {
@@ -90,6 +95,9 @@ bool report_end(cli_report *report);
  * JSON object without its closing brace. error NULL: the pair has a result. */
 void report_constant(const cli_options *options, FILE *out, const cli_result *result,
                      const char *error);
+
+/* What of it is found, from the metric on. */
+void report_found(const cli_options *options, FILE *out, const cli_result *result);
 
 /* Reports a pair that has no result; only json has a line for it. */
 bool report_failure(cli_report *report, const cli_result *result, const char *reason);

@@ -33,6 +33,7 @@ struct cli_resume {
     const cli_shard *shard; /* or NULL */
     bool by_place;          /* ids are places */
     shard_places places;
+    uint64_t rows_hash; /* what the rows of the maps, of --rows, change in ids; 0: all are matched */
 };
 
 static bool fail(const cli_resume *r)
@@ -221,7 +222,7 @@ bool resume_open(cli_resume **resume, const cli_options *options, const cli_temp
 
     *resume = r;
     if (r)
-        *r = (cli_resume){.path = options->resume, .fd = -1, .by_place = options->merged, .template_count = templates->count,
+        *r = (cli_resume){.path = options->resume, .fd = -1, .by_place = options->merged, .rows_hash = shard_rows_hash(options), .template_count = templates->count,
                           .templates = calloc(templates->count + 1, sizeof *r->templates)};
     bool good = r && r->templates;
     if (!good)
@@ -269,6 +270,8 @@ void resume_identify(const cli_resume *r, const cli_frame *frame, const char *fi
             ids[i] = (frame->place - 1) * r->template_count + i + 1;
     else
         ids_of_frame(ids, r->templates, r->template_count, frame, file);
+    for (size_t i = 0; i < r->template_count && r->rows_hash; i++)
+        ids[i] = ids[i] ? ids[i] ^ r->rows_hash : 0;
 }
 
 char *resume_text(const cli_resume *r, const log_line *line)

@@ -28,6 +28,8 @@ typedef struct runner {
     cli_protected protected;
     io_sandbox *sandbox; /* where files are decoded; or NULL */
     io_picture mask, frame_mask;
+    input_part part; /* of --rows */
+    int64_t *heights;
     cli_plan plan;
     cli_emitter emitter;
     cli_resume *resume;
@@ -212,6 +214,26 @@ static bool make_layout(runner *r)
     return r->engines != NULL;
 }
 
+/* Says of which templates rows are wanted; false after a message. */
+static bool set_up_part(runner *r)
+{
+    const cli_options *o = r->options;
+    input_part *part = &r->part;
+
+    r->heights = calloc(r->templates.count + 1, sizeof *r->heights);
+    if (!r->heights) {
+        message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
+        return false;
+    }
+    *part = (input_part){.first = o->rows_first, .end = o->rows_end, .domain = o->settings.domain,
+                         .heights = r->heights};
+    for (size_t i = 0; i < r->templates.count; i++)
+        if (r->templates.list[i].usable)
+            r->heights[part->count++] = r->templates.list[i].height;
+    r->plan.frame_input.part = part;
+    return true;
+}
+
 /* Loads the templates and prepares them for each engine. Those that fail then fail with every
  * frame. */
 static bool prepare_templates(runner *r)
@@ -219,6 +241,8 @@ static bool prepare_templates(runner *r)
     cli_templates_load(&r->templates, &r->plan.template_input, r->options->report != NULL,
                        r->options->verbose);
     engine_judge(&r->engines[0], &r->templates);
+    if (r->options->has_rows && !set_up_part(r))
+        return false;
     for (size_t i = 1; i < r->engine_count; i++)
         if (!engine_prepare(&r->engines[i], &r->templates))
             return false;
@@ -324,6 +348,7 @@ cli_exit cli_run(const cli_options *options)
     for (size_t i = 0; i < r.engine_count; i++)
         engine_close(&r.engines[i]);
     free(r.engines);
+    free(r.heights);
     io_picture_free(&r.mask);
     io_picture_free(&r.frame_mask);
     protected_free(&r.protected);

@@ -82,8 +82,11 @@ static void put_beginning(FILE *out, const void *data)
     char *folder = getcwd(NULL, 0);
 
     fprintf(out, BEGUN "%" PRId64 "/%" PRId64 "\",\"run\":\"%016" PRIx64 "\",\"frames\":%zu,\"own\":%zu,\"list\":\"%016"
-                 PRIx64 "\",\"settings\":\"%016" PRIx64 "\",\"templates\":[",
+                 PRIx64 "\",\"settings\":\"%016" PRIx64 "\"",
             s->number, s->count, s->run, s->frames, s->own, s->list, s->settings);
+    if (b->options->has_rows)
+        fprintf(out, ",\"rows\":[%" PRId64 ",%" PRId64 "]", b->options->rows_first, b->options->rows_end);
+    fputs(",\"templates\":[", out);
     for (size_t i = 0; i < b->templates->count; i++) {
         if (i > 0)
             putc(',', out);
@@ -140,6 +143,8 @@ static bool take_beginning(shard_record *r, const char *text)
         r->shard = (cli_shard){0};
         return true;
     }
+    const char *rows = strstr(text, ",\"rows\":[");
+    r->has_rows = rows && sscanf(rows, ",\"rows\":[%" SCNd64 ",%" SCNd64 "]", &r->first_row, &r->end_row) == 2;
     r->templates = log_read_strings(templates + strlen(",\"templates\":"));
     r->command = log_read_strings(command + strlen(",\"command\":"));
     r->folder = log_read_string(folder + strlen(",\"folder\":"), NULL);

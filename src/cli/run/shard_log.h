@@ -44,6 +44,8 @@ typedef struct shard_record {
     cli_shard shard;
     bool finished;
     int status;
+    bool has_rows; /* --rows: this run matched only these rows of all maps, of all frames */
+    int64_t first_row, end_row;
     char *folder; /* the working folder */
     char **templates, **command; /* NULL after the last */
     size_t template_count;
