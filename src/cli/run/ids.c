@@ -98,3 +98,9 @@ void ids_of_frame(uint64_t *ids, const uint64_t *templates, size_t count, const 
         ids[i] = hash ? hash : 1;
     }
 }
+
+uint64_t ids_rows_hash(const cli_options *o)
+{
+    const int64_t rows[] = {o->rows_first, o->rows_end};
+    return o->has_rows ? hash_bytes(0, rows, sizeof rows) : 0;
+}

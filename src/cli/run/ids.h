@@ -22,4 +22,7 @@ uint64_t ids_of_settings(const uint64_t *ids, const cli_options *options, const 
  * not known. */
 void ids_of_frame(uint64_t *ids, const uint64_t *templates, size_t count, const cli_frame *frame, const char *file);
 
+/* What ids of results are changed by, exclusive-or, where only some rows of the maps are matched; else 0. */
+uint64_t ids_rows_hash(const cli_options *options);
+
 #endif

@@ -10,6 +10,7 @@
 #include "message.h"
 #include "text.h"
 #include "run/doubt.h"
+#include "run/ids.h"
 #include "run/log_line.h"
 #include "run/outcome.h"
 
@@ -109,7 +110,7 @@ static int compare_rows(const void *a, const void *b)
 
 static uint64_t rows_hash(const shard_record *record)
 {
-    return shard_rows_hash(&(cli_options){.has_rows = true, .rows_first = record->first_row,
+    return ids_rows_hash(&(cli_options){.has_rows = true, .rows_first = record->first_row,
                                           .rows_end = record->end_row});
 }
 
@@ -140,22 +141,25 @@ static bool read_lines(gathering *g, size_t frame, size_t tmpl)
     return true;
 }
 
-/* Whether the parts have all rows; which are missing or double is said if no part failed, as that says why. */
+/* Whether the parts have all rows. Which are missing is said if no part failed, as that says why. */
 static bool covers_map(const gathering *g, size_t frame)
 {
+    const int64_t height = g->parts[0].map_height;
     int64_t end = 0;
 
     for (size_t i = 0; i <= g->count; i++) {
-        const int64_t next = i < g->count ? g->parts[i].first : g->parts[0].map_height;
-        if (next != end) {
-            if (!g->failed)
-                message(NULL, "frame %zu: rows %" PRId64 " to %" PRId64 " of its score map, which has %" PRId64
-                              " rows, are in %s", frame + 1, next > end ? end : next, (next > end ? next : end) - 1,
-                        g->parts[0].map_height, next > end ? "no log: match them with --rows" : "two logs");
-            return false;
+        const int64_t next = i < g->count ? g->parts[i].first : height;
+        char last[24] = "";
+        if (next == end) {
+            end = i < g->count ? g->parts[i].end : end;
+            continue;
         }
-        if (i < g->count)
-            end = g->parts[i].end;
+        if (next < height)
+            snprintf(last, sizeof last, "%" PRId64, next);
+        if (!g->failed)
+            message(NULL, "frame %zu: rows %" PRId64 " to %" PRId64 " of its score map are in no log: match them with "
+                          "--rows %" PRId64 ":%s", frame + 1, end, next - 1, end, last);
+        return false;
     }
     return true;
 }
@@ -188,10 +192,13 @@ static bool make_result(const gathering *g, cli_pair *pair)
     return pair->done;
 }
 
-/* Writes the line of one run: up to the rows, and from the shard on, it is that of any part. */
+/* Writes the line of one run: up to the rows, and from the shard on, it is that of any part; one of a failure
+ * is that of the part that failed, where pair is NULL. */
 static char *write_line(const gathering *g, const cli_pair *pair)
 {
-    const char *start = g->first, *rows = strstr(start, pair->done ? REPORT_ROWS : ",\"frame_size\":");
+    const char *start = pair ? g->first : g->failed;
+    const char *rows = !pair ? start + log_line_result(start, strlen(start))
+                             : strstr(start, pair->done ? REPORT_ROWS : ",\"frame_size\":");
     const char *shard = strstr(start, LOG_LINE_SHARD), *end = shard ? strstr(shard, ",\"id\":\"") : NULL;
     char *text = NULL;
     size_t size;
@@ -206,9 +213,9 @@ static char *write_line(const gathering *g, const cli_pair *pair)
         return NULL;
     }
     fwrite(start, 1, (size_t)(rows - start), out);
-    if (pair->done) {
+    if (pair && pair->done) {
         report_found(g->options, out, &pair->result);
-    } else {
+    } else if (pair) {
         fputs(",\"error\":", out);
         text_json(out, pair->error.reason);
     }
@@ -229,12 +236,11 @@ static char *merge_text_of(gathering *g, size_t frame)
     cli_pair pair = {0};
     char *text = NULL;
 
-    if (g->failed && (g->count == 0 || !covers_map(g, frame)))
-        return strdup(g->failed);
-    if (!covers_map(g, frame))
+    const bool covered = g->count > 0 && covers_map(g, frame);
+    if (!covered && !g->failed)
         return NULL;
-    if (make_result(g, &pair))
-        text = write_line(g, &pair);
+    if (!covered || make_result(g, &pair))
+        text = write_line(g, covered ? &pair : NULL);
     if (!text)
         message(NULL, "frame %zu: %s", frame + 1, *pair.error.reason ? pair.error.reason : tm_strerror(TM_ERR_MEMORY));
     free(pair.result.matches);

@@ -222,7 +222,7 @@ bool resume_open(cli_resume **resume, const cli_options *options, const cli_temp
 
     *resume = r;
     if (r)
-        *r = (cli_resume){.path = options->resume, .fd = -1, .by_place = options->merged, .rows_hash = shard_rows_hash(options), .template_count = templates->count,
+        *r = (cli_resume){.path = options->resume, .fd = -1, .by_place = options->merged, .rows_hash = ids_rows_hash(options), .template_count = templates->count,
                           .templates = calloc(templates->count + 1, sizeof *r->templates)};
     bool good = r && r->templates;
     if (!good)

@@ -16,12 +16,6 @@ int64_t shard_of(const char *name, int64_t count)
     return (int64_t)(hash_bytes(0, name, strlen(name)) % (uint64_t)count) + 1;
 }
 
-uint64_t shard_rows_hash(const cli_options *o)
-{
-    const int64_t rows[] = {o->rows_first, o->rows_end};
-    return o->has_rows ? hash_bytes(0, rows, sizeof rows) : 0;
-}
-
 /* The path as the list has it; of one of several pictures in a file "scan.tif#3", so that a movie is
  * shared out, too. NULL if memory ran out. */
 static char *name_of(const cli_frame *frame)

@@ -10,7 +10,6 @@
 #include <stdint.h>
 
 #include "options.h"
-#include "options.h"
 #include "run/frames.h"
 
 typedef struct cli_shard {
@@ -22,9 +21,6 @@ typedef struct cli_shard {
     uint64_t settings; /* a hash of the options that change results, and of the templates */
     uint64_t run;      /* of list, settings and count: what all shards of a run share */
 } cli_shard;
-
-/* What ids of results are changed by, exclusive-or, where only some rows of the maps are matched; else 0. */
-uint64_t shard_rows_hash(const cli_options *options);
 
 /* In which of so many shards the frame of a name is, from 1. */
 int64_t shard_of(const char *name, int64_t count);
