@@ -271,7 +271,7 @@ static void refined_places(void)
     const tm_image frame = {.samples = seen, .width = 90, .height = 90, .stride = 90};
     const double middle[2] = {19.5, 19.5};
     const int cases = 20;
-    double off[2] = {0, 0}; /* on average */
+    double off[3] = {0, 0, 0}; /* on average */
     tm_matcher *m = cpu_matcher();
     tm_search search;
 
@@ -295,15 +295,16 @@ static void refined_places(void)
         const tm_posed_hit *a = &hits.items[0], *b = &plain.items[0];
         CHECK(a->score == b->score && a->pose == b->pose && a->center_x == b->center_x && a->center_y == b->center_y);
         CHECK(b->fine_x == b->center_x && b->fine_angle == b->angle && b->fine_scale == b->scale);
-        CHECK(fabs(a->fine_x - place[0]) < 0.15 && fabs(a->fine_y - place[1]) < 0.15);
+        CHECK(fabs(a->fine_x - place[0]) < 0.5 && fabs(a->fine_y - place[1]) < 0.5);
         off[0] += fabs(a->fine_angle - angle) / cases;
         off[1] += fabs(a->fine_scale - scale) / cases;
+        off[2] += fmax(fabs(a->fine_x - place[0]), fabs(a->fine_y - place[1])) / cases;
         CHECK(fabs(a->fine_angle - a->angle) <= 0.5 + 1e-9 && fabs(a->fine_scale - a->scale) <= 0.01 + 1e-9);
         tm_posed_hits_free(&plain);
         tm_posed_hits_free(&hits);
         tm_posed_template_destroy(&tmpl);
     }
-    CHECK(off[0] < 0.15 && off[1] < 0.003);
+    CHECK(off[0] < 0.2 && off[1] < 0.004 && off[2] < 0.06);
     tm_matcher_destroy(&m);
 }
 
