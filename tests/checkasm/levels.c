@@ -223,6 +223,16 @@ void window_products(void)
                 check_fail(__FILE__, __LINE__, "window_product, %s, %d x %d: %d, not %d", isas[i].name, w, h, got,
                            expected);
         }
+        for (ptrdiff_t i = 0; i < stride * h; i++)
+            tap[i] = i % stride < w && tap[i] % 3 == 0;
+        int64_t sum, square, other, other_sq;
+        isas[0].sum_window(window.data, pitch, tap, stride, w, h, &sum, &square);
+        for (int i = 1; i < isa_count; i++) {
+            isas[i].sum_window(window.data, pitch, tap, stride, w, h, &other, &other_sq);
+            if (other != sum || other_sq != square)
+                check_fail(__FILE__, __LINE__, "sum_window, %s, %d x %d: %" PRId64 " and %" PRId64 ", not %" PRId64
+                           " and %" PRId64, isas[i].name, w, h, other, other_sq, sum, square);
+        }
         free(window.memory);
         free(taps.memory);
     }

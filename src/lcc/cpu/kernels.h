@@ -230,6 +230,11 @@ typedef int tm_pass_windows_fn(const tm_level_row *row, uint16_t *windows);
 typedef int32_t tm_window_product_fn(const uint8_t *window, ptrdiff_t pitch, const int8_t *taps,
                                      ptrdiff_t stride, int w, int h);
 
+/* The sums of a window's samples and of their squares where counts are 1, else 0, which are padded as taps
+ * are. */
+typedef void tm_sum_window_fn(const uint8_t *window, ptrdiff_t pitch, const int8_t *counts,
+                               ptrdiff_t stride, int w, int h, int64_t *sum, int64_t *square);
+
 /* A row of windows and their products with a family's basis, in blocks, count windows. */
 typedef struct tm_family_row {
     const int32_t *products; /* of the first basis template; step elements on, those of the next */
@@ -267,6 +272,7 @@ typedef struct tm_cpu_kernels {
     tm_move_level_fn *move_level;
     tm_pass_windows_fn *pass_windows; /* what passes differs */
     tm_window_product_fn *window_product;
+    tm_sum_window_fn *sum_window;
     tm_family_row_fn *family_row;
     tm_list_members_fn *list_members; /* the bits of both differ */
 } tm_cpu_kernels;

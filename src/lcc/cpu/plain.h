@@ -21,5 +21,6 @@ tm_pass_windows_fn tm_pass_windows_c;
 tm_family_row_fn tm_family_row_c;
 tm_list_members_fn tm_list_members_c;
 tm_window_product_fn tm_window_product_c;
+tm_sum_window_fn tm_sum_window_c;
 
 #endif

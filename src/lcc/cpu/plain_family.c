@@ -6,6 +6,19 @@
 /* What roundings may take off 1 - |p|^2 / |f|^2, besides what they make of p. */
 #define ROUNDING 1e-5f
 
+void tm_sum_window_c(const uint8_t *window, ptrdiff_t pitch, const int8_t *counts, ptrdiff_t stride, int w,
+                      int h, int64_t *sum, int64_t *square)
+{
+    *sum = *square = 0;
+    for (int y = 0; y < h; y++) {
+        for (int x = 0; x < w; x++) {
+            const int64_t sample = counts[y * stride + x] * window[y * pitch + x];
+            *sum += sample;
+            *square += sample * sample;
+        }
+    }
+}
+
 void tm_family_row_c(const tm_family *f, const tm_family_row *row)
 {
     for (int x = 0; x < row->count; x++) {

@@ -6,6 +6,30 @@
 #define FAMILY_ROUNDING 1e-5f
 #define FAMILY_ROOT (1 + 0x1p-10f)
 
+/* A lane's squares are below 2^31 while a window has fewer than 2^17 pixels. */
+static void sum_window(const uint8_t *window, ptrdiff_t pitch, const int8_t *counts, ptrdiff_t stride,
+                        int w, int h, int64_t *sum, int64_t *square)
+{
+    int32_t sums[LANES], squares[LANES];
+    vi s = v_zero(), ss = v_zero();
+
+    for (int y = 0; y < h; y++) {
+        for (int x = 0; x < w; x += 2 * LANES) {
+            const vi samples = v_u8_16(window + y * pitch + x), ones = v_s8_16(counts + y * stride + x);
+            const vi counted = v_and(samples, v_sub16(v_zero(), ones));
+            s = v_add(s, v_madd(samples, ones));
+            ss = v_add(ss, v_madd(counted, counted));
+        }
+    }
+    v_storeu(sums, s);
+    v_storeu(squares, ss);
+    *sum = *square = 0;
+    for (int i = 0; i < LANES; i++) {
+        *sum += sums[i];
+        *square += squares[i];
+    }
+}
+
 static void family_row(const tm_family *f, const tm_family_row *row)
 {
     const vf tiny = vf_set1(0x1p-40f);
@@ -76,6 +100,7 @@ static int list_members(const tm_family *f, const float *coordinates, float leas
 
 static void assign_family(tm_cpu_kernels *kernels)
 {
+    kernels->sum_window = sum_window;
     kernels->family_row = family_row;
     kernels->list_members = list_members;
 }
