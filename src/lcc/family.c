@@ -285,6 +285,82 @@ static tm_status make_basis(tm_family *f, workshop *w, bool *good)
     return TM_OK;
 }
 
+/* How far apart a group's members may be. */
+#define GROUP_REACH 0.35
+
+enum { LEAST_SAVED = 3 }; /* members a group, at least, or there are none */
+
+static double distance(const tm_family *f, int a, int b)
+{
+    double square = 0;
+    for (int k = 0; k < f->basis; k++) {
+        const double d = f->coordinates[k * f->padded + a] - f->coordinates[k * f->padded + b];
+        square += d * d;
+    }
+    return sqrt(square);
+}
+
+/* The end of the group that begins with this member. */
+static int group_end(const tm_family *f, int first)
+{
+    int end = first + 1;
+    while (end < f->count && distance(f, first, end) <= GROUP_REACH)
+        end++;
+    return end;
+}
+
+static void store_group(tm_family *g, const tm_family *f, int index, int first, int end)
+{
+    double most = 0, rest = 0;
+
+    for (int k = 0; k < f->basis; k++) {
+        double sum = 0;
+        for (int a = first; a < end; a++)
+            sum += f->coordinates[k * f->padded + a];
+        g->coordinates[k * g->padded + index] = (float)(sum / (end - first));
+    }
+    for (int a = first; a < end; a++) {
+        double square = 0;
+        for (int k = 0; k < f->basis; k++) {
+            const double d = f->coordinates[k * f->padded + a] - g->coordinates[k * g->padded + index];
+            square += d * d;
+        }
+        most = fmax(most, sqrt(square));
+        rest = fmax(rest, f->coordinates[f->basis * f->padded + a]);
+    }
+    g->coordinates[f->basis * g->padded + index] = (float)rest;
+    g->coordinates[(f->basis + 1) * g->padded + index] = (float)(most * (1 + ROUNDING));
+}
+
+/* Members that follow each other are mostly alike: turned by a step. */
+static tm_status make_groups(tm_family *f)
+{
+    tm_family g = {.basis = f->basis + 1};
+
+    for (int a = 0; a < f->count; a = group_end(f, a))
+        g.count++;
+    if (g.count > f->count / LEAST_SAVED)
+        return TM_OK;
+    g.padded = (int)round_up(g.count, TM_FAMILY_UNIT);
+    const size_t size = (size_t)round_up((g.basis + 1) * (int64_t)g.padded * 4, 64);
+    g.coordinates = aligned_alloc(64, size);
+    f->groups = malloc(sizeof *f->groups);
+    if (!g.coordinates || !f->groups) {
+        free(g.coordinates);
+        free(f->groups);
+        f->groups = NULL;
+        return TM_ERR_MEMORY;
+    }
+    memset(g.coordinates, 0, size);
+    for (int a = 0, i = 0; a < f->count; i++) {
+        const int end = group_end(f, a);
+        store_group(&g, f, i, a, end);
+        a = end;
+    }
+    *f->groups = g;
+    return TM_OK;
+}
+
 tm_status tm_family_finish(tm_family *f, const tm_posed *members, int basis, double rest)
 {
     const int most = (int)smaller(smaller(TM_FAMILY_BASIS, f->pixels - 1), f->count + 1) & ~1;
@@ -303,6 +379,8 @@ tm_status tm_family_finish(tm_family *f, const tm_posed *members, int basis, dou
         f->basis = (int)smaller(2 * f->basis, most);
         status = make_basis(f, &w, &good);
     }
+    if (status == TM_OK && good)
+        status = make_groups(f);
     close_workshop(&w);
     if (status != TM_OK || !good)
         tm_family_free(f);

@@ -50,6 +50,10 @@ typedef struct tm_family {
     float rest;                        /* the greatest */
     double rest_rms;
     float error; /* what roundings in binary32 make p differ by at most, for |f| = 1 */
+    /* Members that are alike, as if they were one: its coordinates are their middle, then comes their
+     * greatest rest, and their greatest distance from the middle, which |p| is to be multiplied with. NULL
+     * where they are hardly fewer. */
+    struct tm_family *groups;
 } tm_family;
 
 /* Begins a family of posed templates of 8-bit gray, whose pictures have sizes of one parity: finds its

@@ -153,5 +153,8 @@ void tm_family_free(tm_family *f)
     free(f->runs);
     free(f->samples);
     free(f->coordinates);
+    if (f->groups)
+        tm_family_free(f->groups);
+    free(f->groups);
     *f = (tm_family){0};
 }

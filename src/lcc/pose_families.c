@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "integers.h"
+#include "lcc/pose_cells.h"
 #include "lcc/pose_coarse.h"
 #include "lcc/threads.h"
 
@@ -36,11 +37,12 @@ typedef struct makings {
 /* Scales that are less than this times the least one are in a band with it. */
 #define BAND_RATIO 1.2
 
-/* A core that has less of the variance says too little of the whole. */
+/* A core that has less of the variance often says too little of the whole. */
 #define LEAST_SHARE 0.4
 
-/* Angles are in bands of so many degrees, the first of these with which cores are large enough. */
-static const int band_degrees[] = {360, 30, 10};
+/* Angles of narrow families are in bands of so many degrees, the first of these with which cores are large
+ * enough. */
+static const int band_degrees[] = {30, 10};
 enum { ANGLE_BANDS = sizeof band_degrees / sizeof *band_degrees, MOST_BANDS = 36, PARITIES = 4 };
 
 static int band_of_scale(const tm_poses *poses, int64_t scale)
@@ -176,6 +178,8 @@ static tm_status finish_class(tm_pose_families *f, const makings *m, tm_pose_cla
         return status;
     if (!c->family.count)
         f->fault = "its poses have too few pixels in common, or too many";
+    else if (tm_pose_cells_make(c, posed, basis, SMALL_REST) != TM_OK)
+        return TM_ERR_MEMORY;
     return f->fault || f->cell == 1 ? TM_OK : tm_pose_coarse_make(c, m->image, m->poses, f->cell);
 }
 
@@ -183,6 +187,7 @@ static void free_classes(tm_pose_families *f)
 {
     for (int k = 0; k < f->count; k++) {
         tm_family_free(&f->list[k].family);
+        tm_family_free(&f->list[k].cells.family);
         tm_family_free(&f->list[k].coarse);
         free(f->list[k].members);
         free(f->list[k].poses);
@@ -222,6 +227,8 @@ static tm_status begin_classes(tm_pose_families *f, const makings *m, int degree
 
 static bool has_large_cores(const tm_pose_families *f)
 {
+    if (!f->count)
+        return false;
     for (int k = 0; k < f->count; k++) {
         if (f->list[k].share < LEAST_SHARE)
             return false;
@@ -229,16 +236,19 @@ static bool has_large_cores(const tm_pose_families *f)
     return true;
 }
 
-static tm_status make_classes(tm_pose_families *f, const makings *m)
+static tm_status make_classes(tm_pose_families *f, const makings *m, bool narrow)
 {
     const int64_t range = (m->poses->angles.count - 1) * m->poses->angles.step;
     int8_t *taps = f->taps;
-    tm_status status = begin_classes(f, m, band_degrees[0]);
+    tm_status status = TM_OK;
 
-    for (int i = 1; i < ANGLE_BANDS && status == TM_OK; i++) {
+    for (int i = 0; i < ANGLE_BANDS && status == TM_OK && narrow; i++) {
         if (!has_large_cores(f) && range >= band_degrees[i] * TM_POSE_UNIT)
             status = begin_classes(f, m, band_degrees[i]);
     }
+    if (!f->count && status == TM_OK)
+        status = begin_classes(f, m, 360);
+    f->narrower = !narrow && !has_large_cores(f) && range >= band_degrees[ANGLE_BANDS - 1] * TM_POSE_UNIT;
     for (int k = 0; k < f->count && status == TM_OK && !f->fault; k++)
         status = finish_class(f, m, &f->list[k], &taps);
     return status;
@@ -257,7 +267,7 @@ static const char *fault_of(const makings *m, int64_t *bytes)
 }
 
 tm_status tm_pose_families_make(tm_pose_families *families, const tm_image *image,
-                                const tm_poses *poses, int threads)
+                                const tm_poses *poses, bool narrow, int threads)
 {
     makings m = {.image = image, .poses = poses, .count = (size_t)tm_poses_count(poses)};
     tm_pose_families f = {.poses = *poses};
@@ -283,7 +293,7 @@ tm_status tm_pose_families_make(tm_pose_families *families, const tm_image *imag
         m.status = f.taps || f.fault ? TM_OK : TM_ERR_MEMORY;
     }
     if (m.status == TM_OK && !f.fault)
-        m.status = make_classes(&f, &m);
+        m.status = make_classes(&f, &m, narrow);
     for (size_t i = 0; m.posed && i < m.count; i++)
         tm_posed_free(&m.posed[i]);
     free(m.posed);

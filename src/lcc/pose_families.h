@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* All poses of a template as families, for certified search: each of scales that differ little, of
- * angles too where the template is long, and of posed pictures whose widths and heights have one
+ * angles too if they are to be narrow, and of posed pictures whose widths and heights have one
  * parity, so that their centres lie on the same pixels. */
 #ifndef TMATCH_LCC_POSE_FAMILIES_H
 #define TMATCH_LCC_POSE_FAMILIES_H
@@ -29,12 +29,23 @@ typedef struct tm_pose_member {
     tm_scorer scorer;
 } tm_pose_member;
 
+/* The members again, of cells of their core: squares of pixels, each as its sum. A window's part that is
+ * equal within cells is looked at for a fraction of what all of it takes. */
+typedef struct tm_pose_cells {
+    tm_family family; /* empty where that would say too little */
+    int side;         /* columns and rows of a cell */
+    int x, y;         /* of the family's box in that of the class's family */
+    double share;     /* of a member's variance that is its cells': at least so much */
+    double error;     /* the distance of a member of norm 1 here from the true one's cells, at most */
+} tm_pose_cells;
+
 typedef struct tm_pose_class {
     tm_family family;
     tm_pose_member *members;
     size_t count;
     bool whole;   /* the core's pixels are all that count */
     double share; /* of a member's variance that is the core's: at least so much */
+    tm_pose_cells cells;
     /* A few of the poses, in which the template has cells of the frame for pixels; empty where there
      * is none. poses: the members that they are near to. */
     tm_family coarse;
@@ -49,16 +60,18 @@ typedef struct tm_pose_families {
     tm_pose_member **members; /* of each pose, or NULL where it is left out */
     int8_t *taps;      /* all members' */
     const char *fault; /* why there is no certified search in these poses, a clause; NULL: there is */
+    bool narrower;     /* narrow families would have more in common */
 } tm_pose_families;
 
 /* About how many classes these poses have. */
 int64_t tm_pose_families_expect(const tm_poses *poses);
 
 /* Makes what a certified search by LCC needs of an 8-bit gray template, which *families then
- * contains, with fault where there can be none. threads: to be used at most. Errors: MEMORY. To be
+ * contains, with fault where there can be none. narrow: families have few angles each, as a long template has
+ * little in common with itself in all of them. threads: to be used at most. Errors: MEMORY. To be
  * freed with tm_pose_families_free. */
 tm_status tm_pose_families_make(tm_pose_families *families, const tm_image *image,
-                                const tm_poses *poses, int threads);
+                                const tm_poses *poses, bool narrow, int threads);
 void tm_pose_families_free(tm_pose_families *families);
 
 #ifdef __cplusplus

@@ -26,6 +26,7 @@ typedef struct tm_pose_search {
     int64_t pairs;  /* out: positions of all poses, */
     int64_t scored; /* and those of them that were scored exactly */
     bool declined;  /* out: that would be too many, and nothing has been found */
+    bool narrower;  /* out: likewise nothing, as narrow families will be quicker */
 } tm_pose_search;
 
 #endif

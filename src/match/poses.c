@@ -257,9 +257,10 @@ void tm_posed_template_destroy(tm_posed_template **tmpl)
         tm_template_destroy(&t->slots[i].tmpl);
     free(t->slots);
     free(t->held_bytes);
-    if (t->kept && t->kept->families) {
-        tm_pose_families_free(t->kept->families);
-        free(t->kept->families);
+    for (int narrow = 0; t->kept && narrow < 2; narrow++) {
+        if (t->kept->families[narrow])
+            tm_pose_families_free(t->kept->families[narrow]);
+        free(t->kept->families[narrow]);
     }
     free(t->kept);
     free(t->samples);

@@ -18,7 +18,7 @@ typedef struct tm_pose_slot {
 
 /* What certified search keeps. */
 typedef struct tm_pose_kept {
-    tm_pose_families *families; /* NULL until they are needed */
+    tm_pose_families *families[2]; /* the second: narrow ones; NULL until they are needed */
     uint64_t hash;              /* of the picture and its poses; 0 until it is needed */
 } tm_pose_kept;
 

@@ -37,7 +37,7 @@ static const char *fault_of(const tm_matcher *m, const tm_image *frame, const tm
         return "the frame has a mask";
     if (m->settings.device == TM_DEVICE_CUDA || m->pool)
         return "CUDA devices have none in poses";
-    return t->kept->families ? t->kept->families->fault : NULL;
+    return NULL;
 }
 
 /* How many poses have pixels that do not count. */
@@ -63,7 +63,7 @@ static bool pays(const tm_image *frame, const tm_posed_template *t)
     const double exhaustive =
         (poses - masked) * WHOLE_NS + masked * (POSITION_NS + fmin(PRODUCTS_NS * pixels, FFT_NS));
     const double looks = classes * (LOOK_NS + (poses < FEW * classes ? FEW_NS : MANY_NS) * pixels);
-    const double making = t->kept->families ? 0 : poses * pixels * MAKE_NS;
+    const double making = t->kept->families[0] ? 0 : poses * pixels * MAKE_NS;
 
     return making + windows * looks < 0.6 * windows * exhaustive;
 }
@@ -79,19 +79,32 @@ static uint64_t hash_of(const tm_posed_template *t)
     return t->kept->hash = hash_bytes(hash, t->samples, bytes);
 }
 
-static tm_status prepare(const tm_posed_template *t)
+static tm_status prepare(const tm_posed_template *t, bool narrow)
 {
-    if (t->kept->families)
+    if (t->kept->families[narrow])
         return TM_OK;
     tm_pose_families *families = malloc(sizeof *families);
     if (!families)
         return TM_ERR_MEMORY;
-    const tm_status status = tm_pose_families_make(families, &t->image, &t->poses, t->threads);
+    const tm_status status = tm_pose_families_make(families, &t->image, &t->poses, narrow, t->threads);
     if (status == TM_OK)
-        t->kept->families = families;
+        t->kept->families[narrow] = families;
     else
         free(families);
     return status;
+}
+
+/* Searches by families of all angles or narrow ones; *fault: why that cannot be, else NULL. */
+static tm_status search_by(tm_matcher *m, const tm_posed_template *t, bool narrow, tm_pose_search *s,
+                           const char **fault)
+{
+    const tm_status status = prepare(t, narrow);
+
+    if (status != TM_OK)
+        return status;
+    s->families = t->kept->families[narrow];
+    *fault = s->families->fault;
+    return *fault ? TM_OK : tm_cpu_match_poses(m->cpu, s);
 }
 
 static void say(tm_matcher *m, const tm_posed_template *t, const tm_pose_search *s)
@@ -125,28 +138,25 @@ bool tm_poses_certify(tm_matcher *m, const tm_image *frame, const tm_posed_templ
         m->pose_fault = TOO_MANY;
         return false;
     }
-    *status = prepare(t);
-    if (*status == TM_OK)
-        *status = tm_matcher_open_cpu(m);
-    if (*status != TM_OK) {
-        tm_matcher_fail_plain(m, *status);
-        return true;
-    }
-    m->pose_fault = fault_of(m, frame, t);
-    if (m->pose_fault)
-        return false;
-    tm_pose_search s = {.families = t->kept->families,
-                        .frame = frame,
+    *status = tm_matcher_open_cpu(m);
+    tm_pose_search s = {.frame = frame,
                         .domain = m->settings.domain,
                         .floor = wanted->floor,
                         .ceiling = wanted->ceiling,
                         .wanted = wanted->wanted,
                         .most = wanted->most};
-    *status = tm_cpu_match_poses(m->cpu, &s);
+    if (*status == TM_OK)
+        *status = search_by(m, t, false, &s, &m->pose_fault);
+    if (*status == TM_OK && s.families->narrower && (m->pose_fault || s.narrower || s.declined)) {
+        s.floor = wanted->floor;
+        *status = search_by(m, t, true, &s, &m->pose_fault);
+    }
     if (*status != TM_OK) {
         tm_matcher_fail_plain(m, *status);
         return true;
     }
+    if (m->pose_fault)
+        return false;
     tm_pause_note(&m->pose_pauses, hash, !s.declined);
     if (s.declined)
         m->pose_fault = TOO_MANY;

@@ -24,18 +24,21 @@ typedef struct family_tile {
     const tm_family *f;
     ptrdiff_t stride;
     int staged_rows, padded; /* padded: windows of a row */
-    uint8_t *staged;
-    uint32_t *planes;
-    int32_t *products;       /* of basis templates, rows and windows */
-    int32_t *sums, *squares; /* of windows */
+    uint8_t *staged, *rests;
+    uint32_t *planes, *rest_planes;
+    int32_t *products, *rest_products; /* of basis templates, rows and windows */
+    int32_t *sums, *squares;           /* of windows */
+    double *energies;                  /* likewise: sums of squares where samples have rests */
     float *inverse, *coordinates, *most;
     int32_t *members;
     float *bounds;
 } family_tile;
 
-static size_t carve_tile(family_tile *n, char *memory, const tm_family *f, int64_t width,
+static size_t carve_tile(family_tile *n, char *memory, const tm_family_search *search, int64_t width,
                          int64_t height)
 {
+    const tm_family *f = search->family;
+    const int64_t with_rests = search->rests != NULL;
     tm_carver carver = {memory, 0};
     const int64_t padded = round_up(width, TM_BLOCK);
     const int64_t columns = round_up(padded + f->width, TM_BLOCK);
@@ -44,10 +47,14 @@ static size_t carve_tile(family_tile *n, char *memory, const tm_family *f, int64
     n->stride = (ptrdiff_t)(columns / TM_BLOCK % 2 ? columns : columns + TM_BLOCK);
     n->staged_rows = (int)(height + f->height - 1);
     n->staged = carve(&carver, (n->staged_rows + TM_EXTRA_ROWS) * n->stride);
+    n->rests = carve(&carver, with_rests * (n->staged_rows + TM_EXTRA_ROWS) * n->stride);
     n->planes = carve(&carver, (n->staged_rows + TM_EXTRA_ROWS) * n->stride * 4);
+    n->rest_planes = carve(&carver, with_rests * (n->staged_rows + TM_EXTRA_ROWS) * n->stride * 4);
     n->products = carve(&carver, f->basis * ROWS_AT_ONCE * padded * 4);
+    n->rest_products = carve(&carver, with_rests * f->basis * ROWS_AT_ONCE * padded * 4);
     n->sums = carve(&carver, padded * 4);
     n->squares = carve(&carver, padded * 4);
+    n->energies = carve(&carver, with_rests * padded * 8);
     n->inverse = carve(&carver, padded * 4);
     n->coordinates = carve(&carver, (f->basis + 1) * padded * 4);
     n->most = carve(&carver, padded * 4);
@@ -86,17 +93,57 @@ static void sum_cores(const family_tile *n, const uint8_t *row, int width)
     }
 }
 
+/* The same where samples have rests; sums of squares are whole numbers below 2^53. */
+static void sum_cores_with_rests(const family_tile *n, ptrdiff_t begin, int unit, int width)
+{
+    const uint8_t *row = n->staged + begin, *rests = n->rests + begin;
+    const tm_family *f = n->f;
+    int32_t sum = 0;
+    double square = 0;
+
+    memset(n->sums, 0, (size_t)width * sizeof *n->sums);
+    memset(n->energies, 0, (size_t)width * sizeof *n->energies);
+    for (int i = 0; i < f->run_count; i++) {
+        const tm_family_run *r = &f->runs[i];
+        const ptrdiff_t leaving = r->y * n->stride + r->x, entering = leaving + r->end - r->x;
+        for (ptrdiff_t s = leaving; s < entering; s++) {
+            const int32_t sample = unit * row[s] + rests[s];
+            sum += sample;
+            square += (double)sample * sample;
+        }
+        for (int x = 1; x < width; x++) {
+            const int32_t in = unit * row[entering + x - 1] + rests[entering + x - 1];
+            const int32_t out = unit * row[leaving + x - 1] + rests[leaving + x - 1];
+            n->sums[x] += in - out;
+            n->energies[x] += (double)(in - out) * (double)(in + out);
+        }
+    }
+    for (int x = 0; x < width; x++) {
+        n->sums[x] = sum += n->sums[x];
+        n->energies[x] = square += n->energies[x];
+    }
+}
+
 /* 1 / |f| of each window, in the order of products; 0 where it is flat. */
-static void find_lengths(const family_tile *n, int width)
+static void find_lengths(const family_tile *n, const double *energies, int width)
 {
     const double pixels = (double)n->f->pixels;
 
     memset(n->inverse, 0, (size_t)n->padded * sizeof *n->inverse);
     for (int x = 0; x < width; x++) {
-        const double sum = n->sums[x], square = (uint32_t)n->squares[x];
-        const double energy = square - sum * sum / pixels;
+        const double sum = n->sums[x], square = energies ? energies[x] : (uint32_t)n->squares[x];
+        const double energy = (pixels * square - sum * sum) / pixels; /* of whole numbers below 2^53 */
         n->inverse[tm_phase_index(x)] = energy > 1e-3 ? (float)(1 / sqrt(energy)) : 0;
     }
+}
+
+/* At least |p|. */
+static float length_of(const float *p, int count)
+{
+    float square = 0;
+    for (int k = 0; k < count; k++)
+        square += p[k] * p[k];
+    return sqrtf(square) * (1 + ROUNDING);
 }
 
 static void visit_row(family_tile *n, tm_family_search *search, const tm_tile *tile, int y,
@@ -112,6 +159,11 @@ static void visit_row(family_tile *n, tm_family_search *search, const tm_tile *t
             continue;
         for (int k = 0; k <= f->basis; k++)
             coordinates[k] = n->coordinates[k * n->padded + at];
+        if (f->groups) {
+            coordinates[f->basis + 1] = length_of(coordinates, f->basis);
+            if (!n->kernels->list_members(f->groups, coordinates, least, n->members, n->bounds))
+                continue;
+        }
         const int count =
             n->kernels->list_members(f, coordinates, least, n->members, n->bounds);
         if (!count)
@@ -122,7 +174,7 @@ static void visit_row(family_tile *n, tm_family_search *search, const tm_tile *t
                       &(tm_family_window){.x = search->x + tile->x + x,
                                           .y = search->y + tile->y + y,
                                           .s_f = n->sums[x],
-                                          .s_ff = (uint32_t)n->squares[x],
+                                          .s_ff = search->rests ? 0 : (uint32_t)n->squares[x],
                                           .samples = n->staged + y * n->stride + x,
                                           .stride = n->stride,
                                           .members = n->members,
@@ -140,35 +192,70 @@ typedef struct family_run {
     size_t needed;
 } family_run;
 
+/* Stages an image's part below the tile, and what kernels make of it. */
+static void stage(const family_run *r, const family_tile *n, const tm_image *image, const tm_tile *tile,
+                  uint8_t *staged, uint32_t *planes)
+{
+    const tm_family_search *search = r->search;
+
+    for (int y = 0; y < n->staged_rows + TM_EXTRA_ROWS; y++)
+        stage_row(staged + y * n->stride, image, search->x + tile->x, search->y + tile->y + y, n->stride);
+    if (r->packed[0].planes)
+        n->kernels->expand(planes, staged, n->stride, n->staged_rows, &r->packed[0]);
+}
+
+/* Products of staged rows from top on with all of the basis. */
+static void correlate_rows(const family_run *r, const family_tile *n, int32_t *products,
+                           const uint8_t *staged, const uint32_t *planes, int top, int rows)
+{
+    const ptrdiff_t step = (ptrdiff_t)ROWS_AT_ONCE * n->padded;
+
+    for (int k = 0; k < n->f->basis; k++)
+        n->kernels->correlate(products + k * step, n->padded, &r->packed[k], staged + top * n->stride,
+                              planes + top * n->stride, n->stride, rows, n->padded / TM_BLOCK);
+}
+
+/* The products of rows of windows from top on. */
+static void make_products(const family_run *r, const family_tile *n, int top, int rows)
+{
+    const ptrdiff_t step = (ptrdiff_t)ROWS_AT_ONCE * n->padded;
+    const uint32_t unit = (uint32_t)r->search->unit;
+
+    correlate_rows(r, n, n->products, n->staged, n->planes, top, rows);
+    if (!r->search->rests)
+        return;
+    correlate_rows(r, n, n->rest_products, n->rests, n->rest_planes, top, rows);
+    for (int k = 0; k < n->f->basis; k++) {
+        for (ptrdiff_t i = k * step; i < k * step + (ptrdiff_t)rows * n->padded; i++)
+            n->products[i] = (int32_t)(unit * (uint32_t)n->products[i] + (uint32_t)n->rest_products[i]);
+    }
+}
+
 static void search_tile(const family_run *r, char *memory, const tm_tile *tile, int thread)
 {
     tm_family_search *search = r->search;
-    const tm_family *f = search->family;
     const tm_cpu_kernels *kernels = &r->cpu->kernels;
     int64_t passed = 0, windows = 0;
     family_tile n;
 
-    carve_tile(&n, memory, f, r->tile_width, r->tile_height);
+    carve_tile(&n, memory, search, r->tile_width, r->tile_height);
     n.kernels = kernels;
-    const int blocks = n.padded / TM_BLOCK, width = (int)tile->width;
-    const int staged_rows = (int)tile->height + f->height - 1;
-    for (int y = 0; y < staged_rows + TM_EXTRA_ROWS; y++)
-        stage_row(n.staged + y * n.stride, search->frame, search->x + tile->x,
-                  search->y + tile->y + y, n.stride);
-    if (r->packed[0].planes)
-        kernels->expand(n.planes, n.staged, n.stride, staged_rows, &r->packed[0]);
+    n.staged_rows = (int)tile->height + n.f->height - 1;
+    stage(r, &n, search->frame, tile, n.staged, n.planes);
+    if (search->rests)
+        stage(r, &n, search->rests, tile, n.rests, n.rest_planes);
     for (int top = 0; top < tile->height; top += ROWS_AT_ONCE) {
         const int rows = (int)smaller(ROWS_AT_ONCE, tile->height - top);
-        const ptrdiff_t step = (ptrdiff_t)ROWS_AT_ONCE * n.padded;
-        for (int k = 0; k < f->basis; k++)
-            kernels->correlate(n.products + k * step, n.padded, &r->packed[k],
-                               n.staged + top * n.stride, n.planes + top * n.stride, n.stride, rows,
-                               blocks);
+        make_products(r, &n, top, rows);
         for (int y = 0; y < rows; y++) {
-            sum_cores(&n, n.staged + (top + y) * n.stride, width);
-            find_lengths(&n, width);
-            kernels->family_row(f, &(tm_family_row){.products = n.products + y * n.padded,
-                                                    .step = step,
+            const ptrdiff_t row = (top + y) * n.stride;
+            if (search->rests)
+                sum_cores_with_rests(&n, row, search->unit, (int)tile->width);
+            else
+                sum_cores(&n, n.staged + row, (int)tile->width);
+            find_lengths(&n, search->rests ? n.energies : NULL, (int)tile->width);
+            kernels->family_row(n.f, &(tm_family_row){.products = n.products + y * n.padded,
+                                                    .step = (ptrdiff_t)ROWS_AT_ONCE * n.padded,
                                                     .inverse = n.inverse,
                                                     .coordinates = n.coordinates,
                                                     .step_out = n.padded,
@@ -202,7 +289,6 @@ static bool pack(family_run *r)
 
 tm_status tm_cpu_search_family(tm_cpu *cpu, tm_family_search *search)
 {
-    const tm_family *f = search->family;
     family_run r = {.cpu = cpu, .search = search};
     family_tile n;
     bool good = true;
@@ -211,7 +297,7 @@ tm_status tm_cpu_search_family(tm_cpu *cpu, tm_family_search *search)
     r.tile_height = smaller(TILE_HEIGHT, search->height);
     r.across = ceil_div(search->width, r.tile_width);
     r.down = ceil_div(search->height, r.tile_height);
-    r.needed = carve_tile(&n, NULL, f, r.tile_width, r.tile_height);
+    r.needed = carve_tile(&n, NULL, search, r.tile_width, r.tile_height);
     if (!pack(&r))
         return TM_ERR_MEMORY;
     const int team = tm_team_size((int)smaller(cpu->threads, r.across * r.down));

@@ -10,7 +10,7 @@
 /* A window of the core's box that some members pass in. */
 typedef struct tm_family_window {
     int64_t x, y;         /* of its corner in the frame */
-    int64_t s_f, s_ff;    /* over the core */
+    int64_t s_f, s_ff;    /* over the core; s_ff: of samples of 8 bits alone */
     const uint8_t *samples; /* of the box, extended with zeros, TM_BLOCK columns more can be read */
     ptrdiff_t stride;
     const int32_t *members;
@@ -22,6 +22,11 @@ typedef struct tm_family_window {
 typedef struct tm_family_search {
     const tm_family *family;
     const tm_image *frame; /* 8-bit gray */
+    /* Where samples are unit * frame + rests, as sums over cells are: 8-bit gray of the same size, of
+     * samples below unit, which is 256 at most; unit times the core's pixels is TM_FAMILY_PIXELS at
+     * most. Else NULL. */
+    const tm_image *rests;
+    int unit;
     int64_t x, y;          /* of the first window's corner in the frame, which may lie outside */
     int64_t width, height; /* windows */
     void *context;

@@ -25,10 +25,18 @@ bool tm_pose_positions(const tm_pose_run *run, const tm_pose_member *member, tm_
 tm_pose_peak tm_pose_score(const tm_pose_run *run, int thread, const tm_pose_member *member,
                            int64_t x, int64_t y);
 
-/* The same with the sums known, and the samples of the picture's box. */
-tm_pose_peak tm_pose_score_sums(const tm_pose_run *run, const tm_pose_member *member, int64_t x,
-                                int64_t y, const uint8_t *samples, ptrdiff_t stride, int64_t s_f,
-                                int64_t s_ff);
+/* The samples of a picture's box in the frame, extended with zeros, and their sums where it counts. */
+typedef struct tm_pose_box {
+    const uint8_t *samples; /* NULL: memory ran out */
+    ptrdiff_t stride;
+    int64_t s_f, s_ff;
+} tm_pose_box;
+tm_pose_box tm_pose_box_at(const tm_pose_run *run, int thread, const tm_pose_member *member, int64_t x,
+                           int64_t y);
+
+/* The same with the box known. */
+tm_pose_peak tm_pose_score_box(const tm_pose_run *run, const tm_pose_member *member, int64_t x,
+                               int64_t y, const tm_pose_box *box);
 
 /* Takes note of a scored position. */
 void tm_pose_note(tm_pose_run *run, const tm_pose_peak *peak);

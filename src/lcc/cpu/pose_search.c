@@ -7,6 +7,7 @@
 
 #include "integers.h"
 #include "lcc/cpu/family.h"
+#include "lcc/cpu/pose_cells.h"
 #include "lcc/cpu/pose_scores.h"
 
 /* Nanoseconds, about: of a position where all are scored, one after the other; of one that is scored
@@ -16,33 +17,53 @@
 #define SUMMED_PIXEL_NS 0.05
 #define PIXEL_NS 0.15
 
+/* Cells are looked at where their score must reach so much: below that too many windows pass. */
+#define LEAST_OF_CELLS 0.5f
+
+/* Where a core must reach less, narrow families are quicker, if the template is so long that there are some,
+ * though there is more to look at. */
+#define LEAST_OF_WIDE 0.8f
+
 /* Scores are within 2^-22 of the true value. */
 #define SCORE_MARGIN 0x1p-20f
 
-/* What the core's score must reach where the whole picture's is to be at least so much: with a the
- * core's share of the template's variance, that is at most sqrt(1 - a (1 - core^2)). */
-static float least_of_core(const tm_pose_class *c, float score)
+/* What the score on a part of the picture must reach where the whole picture's is to be at least so much: with a
+ * that part's share of the template's variance, that is at most sqrt(1 - a (1 - part^2)). */
+static float least_of_part(double share, float score)
 {
-    if (c->whole)
-        return score;
-    const double square = ((double)score * score - (1 - c->share)) / c->share;
+    const double square = ((double)score * score - (1 - share)) / share;
     return score > 0 && square > 0 ? (float)(sqrt(square) * (1 - 1e-6)) : -2;
+}
+
+/* What a position must score to matter, at the moment. */
+static float least_score(const tm_pose_run *run)
+{
+    int64_t least;
+#pragma omp atomic read
+    least = run->least;
+    return (least < INT32_MIN ? -2 : tm_score_of_order((int32_t)least)) - SCORE_MARGIN;
 }
 
 static float least_of(void *context)
 {
     const tm_pose_run *run = context;
-    int64_t least;
-#pragma omp atomic read
-    least = run->least;
-    const float score = least < INT32_MIN ? -2 : tm_score_of_order((int32_t)least);
-    return least_of_core(run->class, score - SCORE_MARGIN);
+    const float score = least_score(run);
+    return run->class->whole ? score : least_of_part(run->class->share, score);
 }
 
+static float least_of_cells(void *context)
+{
+    const tm_pose_run *run = context;
+    const tm_pose_cells *cells = &run->class->cells;
+    return least_of_part(cells->share, least_score(run)) - (float)(cells->error * (1 + 1e-6));
+}
+
+/* Scores the members that passed in a window; where the core is all that counts they have one box. */
 static void visit(void *context, int thread, const tm_family_window *window)
 {
     tm_pose_run *run = context;
     const tm_pose_class *c = run->class;
+    tm_pose_box box = {.samples = window->samples, .stride = window->stride, .s_f = window->s_f, .s_ff = window->s_ff};
     int64_t scored = 0;
     bool over;
 
@@ -56,17 +77,16 @@ static void visit(void *context, int thread, const tm_family_window *window)
         if (!tm_pose_positions(run, member, &g) || x < -g.pad_x || x >= g.map_width - g.pad_x ||
             y < -g.pad_y || y >= g.map_height - g.pad_y)
             continue;
-        const tm_pose_peak peak =
-            c->whole ? tm_pose_score_sums(run, member, x, y, window->samples, window->stride,
-                                          window->s_f, window->s_ff)
-                     : tm_pose_score(run, thread, member, x, y);
-        scored++;
-        if (peak.pose == SIZE_MAX) {
+        if (!c->whole || !box.samples)
+            box = tm_pose_box_at(run, thread, member, x, y);
+        if (box.samples) {
+            const tm_pose_peak peak = tm_pose_score_box(run, member, x, y, &box);
+            tm_pose_note(run, &peak);
+        } else {
 #pragma omp atomic write
             run->failed = true;
-        } else {
-            tm_pose_note(run, &peak);
         }
+        scored++;
     }
 #pragma omp atomic capture
     {
@@ -171,7 +191,12 @@ static tm_status search_class(tm_pose_run *run)
                           .visit = visit};
 
     set_windows(run, &s);
-    return s.width && s.height ? tm_cpu_search_family(run->cpu, &s) : TM_OK;
+    if (!s.width || !s.height)
+        return TM_OK;
+    if (!run->class->cells.family.count || least_of_cells(run) < LEAST_OF_CELLS)
+        return tm_cpu_search_family(run->cpu, &s);
+    s.least = least_of_cells;
+    return tm_pose_search_cells(run->cpu, &run->class->cells, &s);
 }
 
 /* How many positions may be scored until scoring all would have been as quick. */
@@ -219,6 +244,19 @@ static tm_status begin(tm_pose_run *run)
     return status;
 }
 
+/* Whether the families have too little in common for what is to be reached. */
+static bool wants_narrower(tm_pose_run *run)
+{
+    const tm_pose_families *f = run->search->families;
+
+    for (int k = 0; k < f->count && f->narrower; k++) {
+        run->class = &f->list[k];
+        if (least_of(run) < LEAST_OF_WIDE)
+            return true;
+    }
+    return false;
+}
+
 static tm_status search_classes(tm_pose_run *run)
 {
     const tm_pose_families *f = run->search->families;
@@ -242,7 +280,8 @@ tm_status tm_cpu_search_poses(tm_cpu *cpu, tm_pose_search *search)
     if (!run.windows)
         return TM_ERR_MEMORY;
     tm_status status = begin(&run);
-    if (status == TM_OK)
+    search->narrower = wants_narrower(&run);
+    if (status == TM_OK && !search->narrower)
         status = search_classes(&run);
     for (int i = 0; i < cpu->threads; i++)
         tm_memory_free(&run.windows[i]);
