@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "fuzz.h"
 
+#include <getopt.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,4 +44,13 @@ int fuzz_file(const uint8_t *data, size_t size, char path[FUZZ_PATH])
     FUZZ_CHECK(fd >= 0 && write(fd, data, size) == (ssize_t)size);
     snprintf(path, FUZZ_PATH, "/proc/self/fd/%d", fd);
     return fd;
+}
+
+void fuzz_forget_options(void)
+{
+    char name[] = "tmatch", *argv[] = {name, NULL};
+    const struct option none = {0};
+    optind = 0;
+    getopt_long(1, argv, "-:", &none, NULL);
+    optind = 1;
 }

@@ -34,6 +34,9 @@ _Noreturn void fuzz_fail(const char *file, int line, const char *format, ...)
 enum { FUZZ_PATH = 64 };
 int fuzz_file(const uint8_t *data, size_t size, char path[FUZZ_PATH]);
 
+/* getopt keeps where it was in a command line that is gone; here it forgets that. */
+void fuzz_forget_options(void);
+
 /* What the next allocations come to: the number-th fails, counted from 1; 0: none. Where own is
  * true only those of this program's own code, not those of libraries, are counted. Without the C
  * library's malloc under its other name nothing fails. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The command line: arguments that each end with a line. What is accepted is in range; what is not
  * is told. */
-#include <getopt.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,16 +31,6 @@ static void check_accepted(const cli_options *o, int argc)
         FUZZ_CHECK(o->template_count > 0 && (o->frame_count > 0 || o->files_from || o->watch));
 }
 
-/* getopt keeps where it was in a command line that is gone. */
-static void forget_last(void)
-{
-    char name[] = "tmatch", *argv[] = {name, NULL};
-    const struct option none = {0};
-    optind = 0;
-    getopt_long(1, argv, "-:", &none, NULL);
-    optind = 1;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const uint32_t control = fuzz_control(data, &size);
@@ -59,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             *at++ = '\0';
     }
     argv[argc] = NULL;
-    forget_last();
+    fuzz_forget_options();
     message_redirect(messages);
     fuzz_fail_allocation(control & 7, true);
     const bool good = cli_options_parse(&options, argc, argv);

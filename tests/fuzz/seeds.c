@@ -337,6 +337,40 @@ static void logs(void)
     free(text);
 }
 
+/* Two shards of a run, each of which has the lines of its frames. */
+static void shards(void)
+{
+    static const char one[] =
+        "{\"begun\":\"1/2\",\"run\":\"0000000000000001\",\"frames\":3,\"own\":2,\"list\":\"0000000000000005\","
+        "\"settings\":\"0000000000000007\",\"templates\":[\"t.png\"],\"folder\":\"/d\",\"command\":[\"-n\",\"2\","
+        "\"--shard\",\"1/2\",\"--resume=l.1\",\"-t\",\"t.png\",\"d\"]\n"
+        LOG_LINE_START "\"a.png\",\"template\":\"t.png\",\"matches\":[{\"x\":1.25,\"y\":-0.000,\"w\":3,\"h\":4,\"score\":0.5},"
+        "{\"x\":3,\"y\":4,\"w\":3,\"h\":4,\"score\":0.25}]" LOG_LINE_SHARD "0000000000000001\",\"order\":[1,1]}\n"
+        LOG_LINE_START "\"c\\udce9\",\"template\":\"t.png\",\"error\":\"no\\npicture\"" LOG_LINE_SHARD
+        "0000000000000001\",\"order\":[3,1],\"name\":\"c\\udce9\"}\n"
+        "{\"finished\":\"1/2\",\"run\":\"0000000000000001\",\"status\":2\n";
+    static const char two[] =
+        "{\"begun\":\"2/2\",\"run\":\"0000000000000002\",\"frames\":3,\"own\":1,\"list\":\"0000000000000005\","
+        "\"settings\":\"0000000000000007\",\"templates\":[\"t.png\"],\"folder\":\"/d\",\"command\":[\"-n\",\"2\","
+        "\"--shard\",\"2/2\",\"--resume\",\"l.2\",\"-t\",\"t.png\",\"d\"]\n"
+        LOG_LINE_START "\"m.y4m#2\",\"template\":\"t.png\",\"poses\":9,\"matches\":[],\"best\":{\"x\":1,\"y\":2,\"w\":3,"
+        "\"h\":3,\"score\":-1,\"angle\":1.5,\"scale\":1,\"center\":[2,3.5],\"corners\":[[1,2],[3,2],[3,4],[1,4]]}"
+        LOG_LINE_SHARD "0000000000000002\",\"order\":[2,1],\"seconds\":0.125}\n"
+        "!{\"damaged\n"
+        "{\"finished\":\"2/2\",\"run\":\"0000000000000002\",\"status\":1\n";
+    char both[sizeof one + sizeof two + 2];
+    snprintf(both, sizeof both, "%s=\n%s", one, two);
+    for (unsigned format = 0; format < 3; format++) {
+        char text[sizeof both + FUZZ_CONTROL] = "";
+        const size_t size = strlen(both);
+        memcpy(text, both, size);
+        text[size] = (char)format;
+        put_exactly("merge", (uint8_t *)text, size + FUZZ_CONTROL);
+    }
+    put_text("merge", one);
+    put_text("merge", two);
+}
+
 static void problems(void)
 {
     uint8_t drawn[512];
@@ -358,7 +392,7 @@ int main(int argc, char **argv)
 {
     static const check_test tests[] = {TEST(pngs),  TEST(jpegs), TEST(tiffs), TEST(webps), TEST(bmps),
                                        TEST(texts), TEST(arrays), TEST(names), TEST(command_lines), TEST(lists),
-                                       TEST(logs),  TEST(problems)};
+                                       TEST(logs),  TEST(shards), TEST(problems)};
     if (argc != 2)
         return EXIT_FAILURE;
     folder = argv[1];

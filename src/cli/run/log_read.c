@@ -104,6 +104,12 @@ static double number(const char *text, const char *end, const char *key)
     return found ? strtod(found, NULL) : 0;
 }
 
+/* A size or a coordinate without its fraction; none is as large as what int64_t does not hold. */
+static int64_t whole_of(double number)
+{
+    return fabs(number) < 0x1p62 ? (int64_t)number : 0;
+}
+
 /* Whether a score was printed as an integer; then all of its result's are. */
 static bool is_integer(const char *score)
 {
@@ -133,7 +139,7 @@ static void read_pose(cli_pose *pose, const char *text, const char *end)
 static void read_coordinate(const char *text, const char *end, const char *key, int64_t *whole, double *fraction)
 {
     const double value = number(text, end, key);
-    *whole = (int64_t)value;
+    *whole = whole_of(value);
     *fraction = value == 0 && signbit(value) ? NEGATIVE_ZERO : value - (double)*whole;
 }
 
@@ -142,7 +148,7 @@ static void read_match(log_result *read, cli_match *m, const char *text, const c
 {
     const char *score = find(text, end, "\"score\":");
 
-    *m = (cli_match){.w = (int64_t)number(text, end, "\"w\":"), .h = (int64_t)number(text, end, "\"h\":"),
+    *m = (cli_match){.w = whole_of(number(text, end, "\"w\":")), .h = whole_of(number(text, end, "\"h\":")),
                      .weak = find(text, end, "\"weak\":true") != NULL};
     read_coordinate(text, end, "\"x\":", &m->x, &m->dx);
     read_coordinate(text, end, "\"y\":", &m->y, &m->dy);
@@ -192,7 +198,7 @@ bool log_read_result(log_result *read, const char *text)
         read->error = log_read_string(error, NULL);
         return read->frame && read->error;
     }
-    r->poses = (size_t)number(text, end, ",\"poses\":");
+    r->poses = (size_t)whole_of(number(text, end, ",\"poses\":"));
     rest = find(text, end, ",\"best\":");
     if (!matches || !read_matches(read, matches, rest ? rest : shard ? shard : end))
         return false;

@@ -52,7 +52,7 @@ static bool check_run(const merged_log *log, const merged_log *first)
         free(other);
         return false;
     }
-    if (s->list != f->list) {
+    if (s->list != f->list || s->frames != f->frames) {
         snprintf(what, sizeof what, "has another list of frames, %zu, than %s, %zu; run again what has not seen all, this one by",
                  s->frames, first->path, f->frames);
         return fail_log(log, what);
@@ -84,19 +84,29 @@ static bool check_finished(const merged_log *log)
     return fail_log(log, what);
 }
 
-/* Says which shards are missing. Always false if there are any. */
-static bool check_missing(const merged_logs *logs, const bool *there)
+/* The first of the logs before last that is of this shard; or last. */
+static size_t find_shard(const merged_logs *logs, int64_t number, size_t last)
+{
+    size_t i = 0;
+    while (i < last && logs->list[i].record.shard.number != number)
+        i++;
+    return i;
+}
+
+/* Says which shards are missing. Always false if there are any. distinct: how many are there. */
+static bool check_missing(const merged_logs *logs, int64_t distinct)
 {
     const merged_log *first = &logs->list[0];
-    const int64_t count = first->record.shard.count;
-    int64_t missing = 0;
+    const int64_t count = first->record.shard.count, missing = count - distinct;
+    int64_t named = 0;
 
-    for (int64_t number = 1; number <= count; number++) {
-        if (there[number] || missing++ >= MOST_NAMED)
+    for (int64_t number = 1; named < missing && named < MOST_NAMED; number++) {
+        if (find_shard(logs, number, logs->count) < logs->count)
             continue;
         char *command = merge_command(first, number);
         message(NULL, "shard %" PRId64 "/%" PRId64 " is missing: %s", number, count, command ? command : "run it");
         free(command);
+        named++;
     }
     if (missing > MOST_NAMED)
         message(NULL, "%" PRId64 " more shards are missing", missing - MOST_NAMED);
@@ -106,25 +116,36 @@ static bool check_missing(const merged_logs *logs, const bool *there)
 static bool check_numbers(const merged_logs *logs)
 {
     const int64_t count = logs->list[0].record.shard.count;
-    bool *there = calloc((size_t)count + 1, sizeof *there);
-    bool good = there != NULL;
+    int64_t distinct = 0;
 
-    if (!there)
-        message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
-    for (size_t i = 0; i < logs->count && there; i++) {
+    for (size_t i = 0; i < logs->count; i++) {
         const int64_t number = logs->list[i].record.shard.number;
-        for (size_t k = 0; k < i && there[number]; k++)
-            if (logs->list[k].record.shard.number == number) {
-                message(logs->list[i].path, "is of shard %" PRId64 "/%" PRId64 ", and so is %s: give one of them", number,
-                        count, logs->list[k].path);
-                good = false;
-                break;
-            }
-        there[number] = true;
+        const size_t other = find_shard(logs, number, i);
+        distinct += other == i;
+        if (other < i)
+            message(logs->list[i].path, "is of shard %" PRId64 "/%" PRId64 ", and so is %s: give one of them", number,
+                    count, logs->list[other].path);
     }
-    good = there && check_missing(logs, there) && good;
-    free(there);
-    return good;
+    return check_missing(logs, distinct) && (size_t)distinct == logs->count;
+}
+
+/* Whether each frame of the list is one shard's, or by rows every log's. */
+static bool check_frames(const merged_logs *logs)
+{
+    const size_t frames = logs->list[0].record.shard.frames;
+    const bool by_rows = logs->list[0].record.has_rows;
+    size_t left = frames;
+
+    for (size_t i = 0; i < logs->count; i++) {
+        const size_t own = logs->list[i].record.shard.own;
+        if (own > left || (own < left && (by_rows || i + 1 == logs->count))) {
+            message(logs->list[i].path, "the list has %zu frame%s, and not so many are shared out", frames,
+                    frames == 1 ? "" : "s");
+            return false;
+        }
+        left -= by_rows ? 0 : own;
+    }
+    return true;
 }
 
 static int compare_rows(const void *a, const void *b)
@@ -169,7 +190,7 @@ bool merge_check_shards(const merged_logs *logs)
         return false;
     for (size_t i = 0; i < logs->count; i++)
         good = check_finished(&logs->list[i]) && good;
-    return (logs->list[0].record.has_rows ? check_rows(logs) : check_numbers(logs)) && good;
+    return (logs->list[0].record.has_rows ? check_rows(logs) : check_numbers(logs)) && good && check_frames(logs);
 }
 
 bool merge_check_lines(const merged_logs *logs)

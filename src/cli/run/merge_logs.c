@@ -99,16 +99,28 @@ static bool take_line(void *data, char *text, size_t length, off_t offset)
     return true;
 }
 
+/* How many bytes the logs have; a place takes more than one of them. */
+static size_t count_bytes(const merged_logs *logs)
+{
+    struct stat status;
+    size_t bytes = 0;
+    for (size_t i = 0; i < logs->count; i++)
+        bytes += fstat(fileno(logs->list[i].file), &status) == 0 ? (size_t)status.st_size : 0;
+    return bytes;
+}
+
 static bool find_lines(merged_logs *logs)
 {
+    const size_t most = count_bytes(logs);
     bool good = true;
 
     logs->frames = logs->list[0].record.shard.frames;
     logs->templates = logs->list[0].record.template_count;
     logs->by_rows = logs->list[0].record.has_rows;
     const size_t layers = logs->by_rows ? logs->count : 1;
-    if (logs->templates == 0 || logs->frames < SIZE_MAX / logs->templates / layers / sizeof *logs->lines)
-        logs->lines = calloc(layers * logs->frames * logs->templates + 1, sizeof *logs->lines);
+    if (logs->frames > most / layers / (logs->templates > 0 ? logs->templates : 1))
+        return fail(NULL, "the logs are too short to have all results: run them again, and they go on");
+    logs->lines = calloc(layers * logs->frames * logs->templates + 1, sizeof *logs->lines);
     if (!logs->lines)
         return fail(NULL, tm_strerror(TM_ERR_MEMORY));
     for (size_t i = 0; i < logs->count && good; i++)

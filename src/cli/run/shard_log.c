@@ -135,7 +135,9 @@ static bool take_beginning(shard_record *r, const char *text)
     cli_shard *s = &r->shard;
 
     shard_record_free(r);
-    if (!templates || !folder || !command ||
+    const char *rows = strstr(text, ",\"rows\":[");
+    const bool has_rows = rows && sscanf(rows, ",\"rows\":[%" SCNd64 ",%" SCNd64 "]", &r->first_row, &r->end_row) == 2;
+    if (!templates || !folder || !command || (rows && (!has_rows || r->first_row < 0 || r->end_row <= r->first_row)) ||
         sscanf(text, BEGUN "%" SCNd64 "/%" SCNd64 "\",\"run\":\"%16" SCNx64 "\",\"frames\":%zu,\"own\":%zu,\"list\":\"%16"
                      SCNx64 "\",\"settings\":\"%16" SCNx64 "\"",
                &s->number, &s->count, &s->run, &s->frames, &s->own, &s->list, &s->settings) != 7 ||
@@ -143,8 +145,7 @@ static bool take_beginning(shard_record *r, const char *text)
         r->shard = (cli_shard){0};
         return true;
     }
-    const char *rows = strstr(text, ",\"rows\":[");
-    r->has_rows = rows && sscanf(rows, ",\"rows\":[%" SCNd64 ",%" SCNd64 "]", &r->first_row, &r->end_row) == 2;
+    r->has_rows = has_rows;
     r->templates = log_read_strings(templates + strlen(",\"templates\":"));
     r->command = log_read_strings(command + strlen(",\"command\":"));
     r->folder = log_read_string(folder + strlen(",\"folder\":"), NULL);
