@@ -198,6 +198,11 @@ static void check_sample(bmp_sample *s)
                   0);
         }
         io_rows_close(&rows);
+        CHECK(io_rows_open(&rows, &source, request.color, &limits, &error));
+        const int last = HEIGHT - 1;
+        CHECK(runs || (io_rows_skip(rows, last, row, &error) && io_rows_read(rows, row, &error) &&
+                       memcmp(row, p.samples + last * WIDTH * p.channels, (size_t)(WIDTH * p.channels)) == 0));
+        io_rows_close(&rows);
         io_picture_free(&p);
     }
     free(file.data);

@@ -31,6 +31,27 @@ static io_source open_data(const char *name)
     return source;
 }
 
+/* Rows that are read after others were passed over. */
+static void compare_skipping(io_source *source, io_color color, const io_picture *whole, const char *name)
+{
+    const size_t size = (size_t)whole->width * (size_t)color;
+    uint8_t *row = malloc(size);
+    io_error error = {.reason = ""};
+    io_rows *rows;
+
+    CHECK(row && io_rows_open(&rows, source, color, &limits, &error));
+    for (int64_t y = 0; y < whole->height; y++) {
+        const int64_t skipped = check_random() % 3 ? 0 : check_random_in(0, whole->height - 1 - y);
+        y += skipped;
+        if (!io_rows_skip(rows, skipped, row, &error) || !io_rows_read(rows, row, &error))
+            check_fail(__FILE__, __LINE__, "%s, row %d: %s", name, (int)y, error.reason);
+        if (memcmp(row, whole->samples + (size_t)y * size, size) != 0)
+            check_fail(__FILE__, __LINE__, "%s, row %d differs after others were passed over", name, (int)y);
+    }
+    free(row);
+    io_rows_close(&rows);
+}
+
 static void compare(io_source *source, const char *name)
 {
     for (int color = IO_GRAY; color <= IO_RGB; color += IO_RGB - IO_GRAY) {
@@ -56,6 +77,7 @@ static void compare(io_source *source, const char *name)
         }
         free(row);
         io_rows_close(&rows);
+        compare_skipping(source, (io_color)color, &whole, name);
         io_picture_free(&whole);
     }
 }

@@ -38,6 +38,17 @@ static void check_rows(bytes file, const io_picture *whole, io_color color)
         CHECK(memcmp(row, whole->samples + y * whole->width * color,
                      (size_t)(whole->width * color)) == 0);
     }
+    const bool whole_only = io_rows_whole(rows) != NULL;
+    io_rows_close(&rows);
+    CHECK(io_rows_open(&rows, &source, color, &limits, &error));
+    for (int64_t y = 0; y < whole->height && !whole_only; y++) {
+        const int64_t skipped = check_random() % 2 ? 0 : check_random_in(0, whole->height - 1 - y);
+        y += skipped;
+        if (!io_rows_skip(rows, skipped, row, &error) || !io_rows_read(rows, row, &error))
+            check_fail(__FILE__, __LINE__, "row %d after %d: %s", (int)y, (int)skipped, error.reason);
+        CHECK(memcmp(row, whole->samples + y * whole->width * color,
+                     (size_t)(whole->width * color)) == 0);
+    }
     io_rows_close(&rows);
     free(row);
 }
