@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 import types
 
@@ -14,31 +15,35 @@ import tmatch
 
 dask = pytest.importorskip("dask", reason="Dask is not installed")
 distributed = pytest.importorskip("distributed", reason="Dask's distributed is not installed")
-from tmatch.dask import match_files  # noqa: E402
+from tmatch.dask import match_files, match_frame  # noqa: E402
 from tmatch.dask._worker import Work, match_frames  # noqa: E402
 
 
 @pytest.fixture(scope="module")
 def client():
     """Two processes of two threads."""
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=2, dashboard_address=":0"
-    ) as cluster, distributed.Client(cluster) as client:
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=2, dashboard_address=":0") as cluster,
+        distributed.Client(cluster) as client,
+    ):
         yield client
 
 
 @pytest.fixture(scope="module")
 def threads():
     """Two workers of a thread in this process."""
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0"
-    ) as cluster, distributed.Client(cluster) as client:
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0"
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
         yield client
 
 
 @pytest.fixture
 def frames(tmp_path, rng):
-    """48 frames of noise, the template in most of them, two that are no pictures and one that is not there."""
+    """48 frames of noise with the template in most, two of them no pictures, and one that is not there."""
     template = rng.integers(0, 256, (9, 11), dtype=np.uint8)
     paths = []
     for i in range(48):
@@ -76,7 +81,9 @@ def test_same_as_files(client, frames, rng, options):
     mask = rng.random(template.shape) < 0.8 if "angle" not in options else None
     expected = list(tmatch.files(paths, template, mask=mask, progress=False, **options))
     assert same(match_files(client, template, paths, mask=mask, ordered=True, **options), expected)
-    assert same(match_files(client, template, paths, mask=mask, batch=5, ahead=3, **options), expected, ordered=False)
+    assert same(
+        match_files(client, template, paths, mask=mask, batch=5, ahead=3, **options), expected, ordered=False
+    )
 
 
 def test_templates_of_all_kinds(client, data, frames, monkeypatch):
@@ -125,9 +132,10 @@ def slow(tmp_path, rng):
 def test_killed_workers(slow, killed):
     template, folder, options = slow
     expected = list(tmatch.files(folder, template, progress=False, **options))
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=2, dashboard_address=":0"
-    ) as cluster, distributed.Client(cluster) as client:
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=2, dashboard_address=":0") as cluster,
+        distributed.Client(cluster) as client,
+    ):
         workers = list(client.run(os.getpid).values())
         results = match_files(client, template, folder, batch=2, **options)
         found = [next(results)]
@@ -158,12 +166,18 @@ class Deadly(distributed.WorkerPlugin if hasattr(distributed, "WorkerPlugin") el
 def test_frame_that_kills(frames):
     paths, template = frames
     expected = list(tmatch.files(paths[:7], template, progress=False))
-    with dask.config.set({"distributed.scheduler.allowed-failures": 0}), distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=":0"
-    ) as cluster, distributed.Client(cluster) as client:
-        register = client.register_plugin if hasattr(client, "register_plugin") else client.register_worker_plugin
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        register = (
+            client.register_plugin if hasattr(client, "register_plugin") else client.register_worker_plugin
+        )
         register(Deadly())
-        results = list(match_files(client, template, [*paths[:4], "deadly:///a.png", *paths[4:7]], batch=2, ordered=True))
+        results = list(
+            match_files(client, template, [*paths[:4], "deadly:///a.png", *paths[4:7]], batch=2, ordered=True)
+        )
     killer = results.pop(4)
     assert (killer.path, killer.matches) == ("deadly:///a.png", [])
     assert isinstance(killer.error, distributed.KilledWorker)
@@ -224,7 +238,9 @@ def test_urls(threads, frames):
         assert isinstance(results[-1].error, FileNotFoundError)
         for frames in (base + "/", base + "/*.png"):
             results = list(match_files(threads, template, frames, ordered=True))
-            assert [os.path.basename(r.path) for r in results] == [os.path.basename(path) for path in paths[:-1]]
+            assert [os.path.basename(r.path) for r in results] == [
+                os.path.basename(path) for path in paths[:-1]
+            ]
             assert [r.matches for r in results] == expected[:-1]
     unknown = next(match_files(threads, template, ["unknown://a.png"]))
     assert isinstance(unknown.error, ValueError) and "unknown" in str(unknown.error)
@@ -296,16 +312,114 @@ def test_gpus(data, monkeypatch):
     names = [data / "astronaut.png", data / "camera.png"] * 3
     expected = list(tmatch.files(names, data / "patch.jpg", device="cpu", progress=False))
     for resources, devices in (({"GPU": 2}, ["auto"] * 2 + ["cpu"] * 4), ({}, ["auto"] * 4 + ["cpu"] * 2)):
-        with distributed.LocalCluster(
-            n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0", resources=resources
-        ) as cluster, distributed.Client(cluster) as client:
+        with (
+            distributed.LocalCluster(
+                n_workers=1,
+                threads_per_worker=2,
+                processes=False,
+                dashboard_address=":0",
+                resources=resources,
+            ) as cluster,
+            distributed.Client(cluster) as client,
+        ):
             assert client.submit(take, work, 6).result() == (devices, devices)
             for device in ("auto", "cuda", "cuda:1"):
-                assert same(match_files(client, data / "patch.jpg", names, device=device, ordered=True), expected)
+                assert same(
+                    match_files(client, data / "patch.jpg", names, device=device, ordered=True), expected
+                )
 
 
 def test_without_dask():
     hide = "import sys; sys.modules['distributed'] = None; import tmatch, tmatch.dask"
     failed = subprocess.run([sys.executable, "-c", hide], capture_output=True, text=True)
     assert failed.returncode == 1
-    assert "ImportError: tmatch.dask needs distributed" in failed.stderr and "pip install 'tmatch[dask]'" in failed.stderr
+    assert (
+        "ImportError: tmatch.dask needs distributed" in failed.stderr
+        and "pip install 'tmatch[dask]'" in failed.stderr
+    )
+
+
+def random_search(rng):
+    metric = str(rng.choice(["lcc", "lcc", "ccorr", "sqdiff_normed"]))
+    least = {"lcc": 0.2, "ccorr": 10, "sqdiff_normed": 0.9}[metric]
+    search = {
+        "metric": metric,
+        "domain": str(rng.choice(["valid", "same", "full"])),
+        "n": int(rng.integers(1, 9)),
+    }
+    if rng.random() < 0.5:
+        search |= {"min_score": least, "overlap": float(rng.choice([0, 0.3, 1]))}
+    return search | {"margin": bool(rng.random() < 0.5), "subpixel": bool(rng.random() < 0.5)}
+
+
+@pytest.mark.parametrize("round", range(8))
+def test_frame_is_one_run(threads, rng, tmp_path, round):
+    """Of few levels, so that equals and plateaus lie on the seams, too."""
+    levels, kind = ((2, np.uint8), (4, np.uint16), (256, np.uint8))[round % 3]
+    frame = rng.integers(0, levels, (int(rng.integers(30, 120)), int(rng.integers(20, 60)))).astype(kind)
+    template = [frame[9:16, 3:12].copy(), frame[20:23, 4:9].copy()]
+    frame[-9:-2, 5:14] = template[0]
+    path = os.fspath(tmp_path / ("frame.npy" if round % 2 else "frame.png"))
+    np.save(path, frame) if round % 2 else tmatch.write(path, frame)
+    for parts in (None, 1, int(rng.integers(2, 30))):
+        search = random_search(rng)
+        expected = tmatch.match(frame, template, **search)
+        for source in (frame, path, np.asfortranarray(frame)):
+            assert match_frame(threads, template, source, parts=parts, **search) == expected, (search, parts)
+        mask = rng.random(frame.shape) < 0.99
+        expected = tmatch.match(frame, template[1], frame_mask=mask, **search)
+        assert match_frame(threads, template[1], path, frame_mask=mask, parts=parts, **search) == expected
+
+
+def test_frame_of_color_and_of_dask(threads, rng, data, tmp_path):
+    color = np.asarray(tmatch.read(data / "astronaut.png", color=True))
+    template = color[200:230, 100:150]
+    expected = tmatch.match(color, template, n=5)
+    np.save(tmp_path / "frame.npy", color)
+    for frame in (
+        data / "astronaut.png",
+        tmp_path / "frame.npy",
+        color,
+        "file://" + os.fspath(data / "astronaut.png"),
+    ):
+        assert match_frame(threads, template, frame, color=True, n=5, parts=7) == expected
+    array = pytest.importorskip("dask.array", reason="dask.array is not installed")
+    lazy = array.from_array(color, chunks=(100, 130, 3))
+    assert match_frame(threads, template, lazy, n=5, parts=7) == expected
+
+
+def test_frame_of_a_killed_worker(rng, tmp_path):
+    """One of two; the parts that it had are matched anew."""
+    frame = rng.integers(0, 256, (1500, 1000), dtype=np.uint8)
+    np.save(tmp_path / "frame.npy", frame)
+    template = frame[700:740, 300:360]
+    expected = tmatch.match(frame, template, n=3, margin=True)
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        worker = min(client.run(os.getpid).values())
+        killer = threading.Timer(float(rng.random()), os.kill, (worker, signal.SIGKILL))
+        killer.start()
+        for _ in range(3):
+            options = {"n": 3, "margin": True, "search": "exhaustive", "parts": 30}
+            assert match_frame(client, template, tmp_path / "frame.npy", **options) == expected
+        killer.join()
+
+
+def test_frame_fails_at_once(threads, data, rng):
+    frame = rng.integers(0, 256, (50, 60), dtype=np.uint8)
+    with pytest.raises(FileNotFoundError):
+        match_frame(threads, frame[:9, :9], data / "none.png")
+    with pytest.raises(tmatch.InputError):
+        match_frame(threads, frame, frame[:20])
+    with pytest.raises(ValueError, match="float samples"):
+        match_frame(threads, frame[:9, :9].astype(np.float32), frame.astype(np.float32))
+    with pytest.raises(ValueError, match="frame_mask has 9 rows, the frame 50"):
+        match_frame(threads, frame[:9, :9], frame, frame_mask=np.ones((9, 60), bool))
+    with pytest.raises(ValueError, match="parts must be 1 or more, not 0"):
+        match_frame(threads, frame[:9, :9], frame, parts=0)
+    with pytest.raises(TypeError, match="not int; try numpy.asarray"):
+        match_frame(threads, frame[:9, :9], 5)
+    with pytest.raises(TypeError, match="angle"):
+        match_frame(threads, frame[:9, :9], frame, angle=(0, 90))

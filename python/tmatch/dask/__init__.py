@@ -11,5 +11,6 @@ The scheduler needs no tmatch; the workers need the client's version. docs/many-
 """
 
 from ._match_files import match_files
+from ._match_frame import match_frame
 
-__all__ = ["match_files"]
+__all__ = ["match_files", "match_frame"]

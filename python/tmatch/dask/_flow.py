@@ -3,20 +3,19 @@
 
 from __future__ import annotations
 
-import time
 import uuid
 from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
 from .._files import FileResult
+from ._client import Crew, share
 from ._open import for_workers
 from ._packages import distributed
 from ._worker import Work, match_frames
 
 TASK_SECONDS = 0.25  # a task's own cost is about a millisecond
 TASKS_PER_SECOND = 500  # that a scheduler hands out with ease
-LOOK_SECONDS = 1.0  # how often the client asks which workers there are
 MOST_FRAMES = 1000  # of a task
 HELD_BACK = 16  # results that wait for an earlier one, as a multiple of the frames under way
 
@@ -42,34 +41,6 @@ class Pace:
         return max(1, min(int(wanted), left // (4 * threads), MOST_FRAMES))
 
 
-class Crew:
-    """The workers' threads, which come and go."""
-
-    def __init__(self, client: Any, device: str):
-        self.client = client
-        self.on_gpu = device.startswith("cuda")
-        self.resources: dict[str, float] | None = None
-        self._threads = 1
-        self._until = 0.0
-
-    def threads(self) -> int:
-        """How many there are, at least 1; they are counted anew each second."""
-        if time.monotonic() < self._until:
-            return self._threads
-        self._threads = sum(self.client.nthreads().values())
-        if self.on_gpu:
-            workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
-            gpus = sum(worker["resources"].get("GPU", 0) for worker in workers)
-            self.resources = {"GPU": 1} if gpus else None
-            self._threads = int(gpus) or self._threads
-        self._until = time.monotonic() + LOOK_SECONDS
-        return max(1, self._threads)
-
-
-def _same(work: Work) -> Work:
-    return work
-
-
 class Flow:
     """Tasks of frames, of which at most `ahead` for each thread of the workers are under way."""
 
@@ -81,8 +52,7 @@ class Flow:
         self.ahead = ahead
         self.crew = Crew(client, work.prepared["device"])
         self.name = uuid.uuid4().hex
-        # A task, not scattered data: these would be lost with the workers that hold them.
-        self.work = client.submit(_same, work, key=f"tmatch-work-{self.name}")
+        self.work = share(client, work)
         self.begun = self.tasks = 0
         self.suspects: deque[int] = deque()  # frames of tasks with which workers died
         self.alone: Any = None

@@ -3,29 +3,20 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 from .._arrays import ArrayLike
-from .._files import FileResult, Path, make_bar, read
+from .._files import FileResult, Path, make_bar
 from .._match import Match
-from .._matcher import Matcher
 from .._prepared import Axis, Region
-from .._settings import Algorithm, Domain, Metric, Search, Support, engine_key
+from .._settings import Algorithm, Domain, Metric, Search, Support
+from ._client import prepare
 from ._flow import Flow
 from ._open import list_frames
-from ._worker import Work
 
 if TYPE_CHECKING:
     from distributed import Client  # type: ignore[import-not-found, unused-ignore]
-
-
-def load(template: Any, color: bool) -> Any:
-    """The template, or the list of them, those that are paths read."""
-    if isinstance(template, (list, tuple)):
-        return [load(one, color) for one in template]
-    return read(template, color=color) if isinstance(template, (str, os.PathLike)) else template
 
 
 @overload
@@ -136,23 +127,15 @@ def match_files(
     is raised at once; what is wrong with a worker, such as another version of tmatch, when its
     frames come back. Closing the iterator cancels what has not begun.
     """
-    if client.asynchronous:
-        raise TypeError("client must not be asynchronous")
-    for name, value in (("batch", batch), ("ahead", ahead)):
-        if value is not None and value < 1:
-            raise ValueError(f"{name} must be 1 or more, not {value}")
-    engine_key(metric, domain, algorithm, search, device, 1, "all", 0, 0)
-    templates = load(template, color)
-    poses: Any = {"angle": angle, "scale": scale, "support": support}
-    Matcher(templates, mask=mask, metric=metric, domain=domain, device="cpu", threads=1, **poses).close()
-    work = Work(
-        templates,
-        mask,
-        {**poses, "metric": metric, "domain": domain, "algorithm": algorithm, "search": search, "device": device},
-        {"n": n, "min_score": min_score, "region": region, "overlap": overlap, "margin": margin, "subpixel": subpixel},
-        color,
-        storage_options,
-    )
+    work, matcher = prepare(
+        client, template, mask, color,
+        {"angle": angle, "scale": scale, "support": support, "metric": metric, "domain": domain,
+         "algorithm": algorithm, "search": search, "device": device},
+        {"n": n, "min_score": min_score, "region": region, "overlap": overlap, "margin": margin,
+         "subpixel": subpixel},
+        storage_options, batch=batch, ahead=ahead,
+    )  # fmt: skip
+    matcher.close()
     paths = list_frames(frames, work.options)
 
     def results() -> Iterator[Any]:

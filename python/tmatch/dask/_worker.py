@@ -117,6 +117,11 @@ class Work:
 
     def take(self) -> tuple[str, Matcher[Any]]:
         """A matcher that no other thread uses, and its device, to be given back."""
+        if self.version != _tmatch.version:
+            raise RuntimeError(
+                f"the worker {distributed.get_worker().address} has tmatch {_tmatch.version}, "
+                f"the client {self.version}: both need the same"
+            )
         with self._lock:
             device = self._choose()
             idle = self._idle.setdefault(device, [])
@@ -142,17 +147,12 @@ def can_travel(error: Exception) -> Exception:
 
 
 def match_frames(work: Work, frames: list[tuple[str, str]]) -> tuple[list[FileResult[Any]], float]:
-    """Results of frames, by the names that the caller gave them and those to open; and the seconds that they took.
+    """Results of frames, and the seconds that they took. A frame is the caller's name and that to open.
 
     What is wrong with a frame is its result. What is wrong with the worker, such as a package or
     a device that is missing, is raised.
     """
     start = time.perf_counter()
-    if work.version != _tmatch.version:
-        raise RuntimeError(
-            f"the worker {distributed.get_worker().address} has tmatch {_tmatch.version}, "
-            f"the client {work.version}: both need the same"
-        )
     device, matcher = work.take()
     results = []
     for name, path in frames:

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: MIT
+"""What the client does before a call's tasks, and between them."""
+
+from __future__ import annotations
+
+import os
+import time
+import uuid
+import warnings
+from typing import Any
+
+from .._files import read
+from .._matcher import Matcher
+from .._settings import engine_key
+from ._worker import Work
+
+LOOK_SECONDS = 1.0  # how often the client asks which workers there are
+
+
+def _load(template: Any, color: bool) -> Any:
+    """The template, or the list of them, those that are paths read."""
+    if isinstance(template, (list, tuple)):
+        return [_load(one, color) for one in template]
+    return read(template, color=color) if isinstance(template, (str, os.PathLike)) else template
+
+
+def prepare(
+    client: Any,
+    template: Any,
+    mask: Any,
+    color: bool,
+    prepared: dict[str, Any],
+    search: dict[str, Any],
+    options: dict[str, Any] | None,
+    **counts: int | None,
+) -> tuple[Work, Matcher[Any]]:
+    """What the tasks have in common, and a matcher of the client's own CPU. Raises what is wrong with it."""
+    if client.asynchronous:
+        raise TypeError("client must not be asynchronous")
+    for name, value in counts.items():
+        if value is not None and value < 1:
+            raise ValueError(f"{name} must be 1 or more, not {value}")
+    words = {word: prepared[word] for word in ("metric", "domain", "algorithm", "search", "device")}
+    engine_key(**words, threads=1, cpu_features="all", device_memory=0, host_memory=0)
+    templates = _load(template, color)
+    here = {**prepared, "algorithm": "auto", "device": "cpu"}
+    matcher: Matcher[Any] = Matcher(templates, mask=mask, threads=1, **here)
+    return Work(templates, mask, prepared, search, color, options), matcher
+
+
+def _same(thing: Any) -> Any:
+    return thing
+
+
+def submit(client: Any, function: Any, *arguments: Any, **options: Any) -> Any:
+    """client.submit of a function, whatever is sent with it: Dask says so where that is large."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Sending large graph")
+        return client.submit(function, *arguments, pure=False, **options)
+
+
+def share(client: Any, thing: Any) -> Any:
+    """A future of something that tasks have in common, of which each worker keeps one copy.
+
+    It is a task, not scattered data, which would be lost with the workers that hold them.
+    """
+    return submit(client, _same, thing, key=f"tmatch-{type(thing).__name__.lower()}-{uuid.uuid4().hex}")
+
+
+class Crew:
+    """The workers' threads, which come and go."""
+
+    def __init__(self, client: Any, device: str):
+        self.client = client
+        self.on_gpu = device.startswith("cuda")
+        self.resources: dict[str, float] | None = None
+        self._threads = 1
+        self._until = 0.0
+
+    def threads(self) -> int:
+        """How many there are, at least 1; they are counted anew each second."""
+        if time.monotonic() < self._until:
+            return self._threads
+        self._threads = sum(self.client.nthreads().values())
+        if self.on_gpu:
+            workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
+            gpus = sum(worker["resources"].get("GPU", 0) for worker in workers)
+            self.resources = {"GPU": 1} if gpus else None
+            self._threads = int(gpus) or self._threads
+        self._until = time.monotonic() + LOOK_SECONDS
+        return max(1, self._threads)
