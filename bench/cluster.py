@@ -54,16 +54,16 @@ def start_cluster(processes, threads, folder):
 
 def time_frames(client, template, frames):
     """What each frame took, alone in its task; sorted."""
-    work = client.scatter(Work(tmatch.read(template), None, {"device": "cpu"}, {}))
-    futures = [client.submit(match_frames, work, [(name, name)], pure=False) for name in frames]
+    work = Work(tmatch.read(template), None, {"device": "cpu"}, {})
+    futures = [client.submit(match_frames, work.token, work, [(name, name)], pure=False) for name in frames]
     return sorted(seconds for _, seconds in client.gather(futures))
 
 
 def time_tasks(client, template):
     """Tasks without frames in a second."""
-    work = client.scatter(Work(tmatch.read(template), None, {"device": "cpu"}, {}))
+    work = Work(tmatch.read(template), None, {"device": "cpu"}, {})
     start = time.monotonic()
-    client.gather([client.submit(match_frames, work, [], pure=False) for _ in range(TASKS)])
+    client.gather([client.submit(match_frames, work.token, work, [], pure=False) for _ in range(TASKS)])
     return TASKS / (time.monotonic() - start)
 
 

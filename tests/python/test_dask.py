@@ -125,7 +125,7 @@ def slow(tmp_path, rng):
     frame = rng.integers(0, 256, (200, 300), dtype=np.uint8)
     for i in range(40):
         tmatch.write(tmp_path / f"{i:02}.png", np.roll(frame, i, 1))
-    return frame[50:80, 100:140], tmp_path, {"angle": (0, 360, 30), "search": "exhaustive"}
+    return frame[50:80, 100:140], tmp_path, {"angle": (0, 300, 60), "search": "exhaustive"}
 
 
 @pytest.mark.parametrize("killed", [1, 2])
@@ -291,7 +291,7 @@ def test_faults_of_workers(threads, data):
     work = Work(tmatch.read(data / "patch.jpg"), None, {"device": "auto"}, {})
     work.version = "0.0"
     with pytest.raises(RuntimeError, match="has tmatch .*, the client 0.0: both need the same"):
-        threads.submit(match_frames, work, []).result()
+        threads.submit(match_frames, work.token, work, []).result()
     with pytest.raises(tmatch.Error):
         list(match_files(threads, data / "patch.jpg", [data / "astronaut.png"], device="cuda:63"))
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 
 import os
 import time
-import uuid
 import warnings
 from typing import Any
 
 from .._files import read
 from .._matcher import Matcher
 from .._settings import engine_key
-from ._worker import Work
+from ._worker import Work, forget
 
 LOOK_SECONDS = 1.0  # how often the client asks which workers there are
 
@@ -48,10 +47,6 @@ def prepare(
     return Work(templates, mask, prepared, search, color, options), matcher
 
 
-def _same(thing: Any) -> Any:
-    return thing
-
-
 def submit(client: Any, function: Any, *arguments: Any, **options: Any) -> Any:
     """client.submit of a function, whatever is sent with it: Dask says so where that is large."""
     with warnings.catch_warnings():
@@ -59,12 +54,13 @@ def submit(client: Any, function: Any, *arguments: Any, **options: Any) -> Any:
         return client.submit(function, *arguments, pure=False, **options)
 
 
-def share(client: Any, thing: Any) -> Any:
-    """A future of something that tasks have in common, of which each worker keeps one copy.
-
-    It is a task, not scattered data, which would be lost with the workers that hold them.
-    """
-    return submit(client, _same, thing, key=f"tmatch-{type(thing).__name__.lower()}-{uuid.uuid4().hex}")
+def end(client: Any, work: Work) -> None:
+    """Lets the workers forget the work, as far as they hear it."""
+    if client.status == "running":
+        try:
+            client.run(forget, work.token, wait=False)
+        except Exception:  # a worker that has just died; others forget the work with the next calls
+            pass
 
 
 class Crew:

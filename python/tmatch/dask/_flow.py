@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import uuid
 from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
 from .._files import FileResult
-from ._client import Crew, share
+from ._client import Crew, end, submit
 from ._open import for_workers
 from ._packages import distributed
 from ._worker import Work, match_frames
@@ -51,18 +50,24 @@ class Flow:
         self.pace = Pace(batch)
         self.ahead = ahead
         self.crew = Crew(client, work.prepared["device"])
-        self.name = uuid.uuid4().hex
-        self.work = share(client, work)
+        self.work = work
         self.begun = self.tasks = 0
         self.suspects: deque[int] = deque()  # frames of tasks with which workers died
         self.alone: Any = None
         self.running: dict[Any, range] = {}
         self.done: Any = distributed.as_completed(loop=client.loop, with_results=True, raise_errors=False)
 
-    def _begin(self, indices: range) -> Any:
+    def _begin(self, indices: range, again: bool = False) -> Any:
+        """A task, which carries the work where the worker may not have it.
+
+        It is no data on the workers that tasks depend on: these are lost with the workers that hold them.
+        """
         frames = [(self.paths[i], for_workers(self.paths[i])) for i in indices]
-        key = f"tmatch-{self.name}-{self.tasks}"
-        future = self.client.submit(match_frames, self.work, frames, key=key, resources=self.crew.resources)
+        work = self.work if again or self.tasks < self.crew.threads() else None
+        key = f"tmatch-{self.work.token}-{self.tasks}"
+        future = submit(
+            self.client, match_frames, self.work.token, work, frames, key=key, resources=self.crew.resources
+        )
         self.tasks += 1
         self.running[future] = indices
         self.done.add(future)
@@ -77,7 +82,7 @@ class Flow:
             self._begin(range(first, self.begun))
         if self.suspects and not self.running:
             first = self.suspects.popleft()
-            self.alone = self._begin(range(first, first + 1))
+            self.alone = self._begin(range(first, first + 1), again=True)
 
     def _bury(self, future: Any, indices: range) -> Iterator[tuple[int, FileResult[Any]]]:
         """Raises the error of a task, unless workers died of it."""
@@ -94,7 +99,9 @@ class Flow:
         collected: list[tuple[int, FileResult[Any]]] = []
         for future, result in self.done.next_batch(block=True):
             indices = self.running.pop(future)
-            if future.status == "finished":
+            if future.status == "finished" and result is None:
+                self._begin(indices, again=True)
+            elif future.status == "finished":
                 results, seconds = result
                 self.pace.learn(len(results), seconds)
                 collected.extend(zip(indices, results))
@@ -105,6 +112,7 @@ class Flow:
     def close(self) -> None:
         if self.running and self.client.status == "running":
             self.client.cancel(list(self.running))
+        end(self.client, self.work)
 
     def results(self) -> Iterator[FileResult[Any]]:
         """As they come."""

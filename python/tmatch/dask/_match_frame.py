@@ -13,7 +13,7 @@ from .._match import Match
 from .._matcher import Matcher
 from .._parts import Part, merge
 from .._settings import Algorithm, Domain, Metric, Search
-from ._client import Crew, prepare, share, submit
+from ._client import Crew, end, prepare, submit
 from ._open import for_workers
 from ._packages import distributed
 from ._rows import FrameFile, match_rows, shape_of, slice_rows
@@ -31,14 +31,13 @@ ROWS_PER_TEMPLATE = 4  # a part's rows, of which it needs a template's more of t
 class Rows:
     """A frame, or its mask: what a task gets of it."""
 
-    def __init__(self, client: Any, source: Any, color: bool, options: dict[str, Any]):
+    def __init__(self, client: Any, source: Any, color: bool, work: Work):
         self.client = client
-        self.shared = None
+        self.shared: FrameFile | None = None
         self.is_lazy = hasattr(source, "__dask_graph__")
         if isinstance(source, (str, os.PathLike)):
-            file = FrameFile(for_workers(os.fspath(source)), color, options)
-            self.shared = share(client, file)
-            self.shape = client.submit(shape_of, self.shared, pure=False).result()
+            self.shared = FrameFile(for_workers(os.fspath(source)), color)
+            self.shape = submit(client, shape_of, work, self.shared).result()
         else:
             try:
                 self.shape = source.shape if hasattr(source, "shape") else memoryview(source).shape
@@ -77,7 +76,6 @@ def _find(
     crew = Crew(client, work.prepared["device"])
     height = whole.shape[0]
     wanted = _seams(matcher, work.prepared["domain"], height, parts, crew.threads())
-    shared = share(client, work)
     running: set[Any] = set()
     found: list[list[Part]] = []
     done = distributed.as_completed(loop=client.loop, with_results=True, raise_errors=False)
@@ -87,7 +85,7 @@ def _find(
             first, end = matcher.part_rows(rows, height)
             mask_rows = masked and masked.send(first, end)
             future = submit(
-                client, match_rows, shared, rows, first, end, height, whole.send(first, end), mask_rows,
+                client, match_rows, work, rows, first, end, height, whole.send(first, end), mask_rows,
                 resources=crew.resources,
             )  # fmt: skip
             running.add(future)
@@ -191,11 +189,14 @@ def match_frame(
         {"n": n, "min_score": min_score, "overlap": overlap, "margin": margin, "subpixel": subpixel},
         storage_options, parts=parts,
     )  # fmt: skip
-    whole = Rows(client, frame, color, work.options)
-    masked = None if frame_mask is None else Rows(client, frame_mask, False, work.options)
+    whole = Rows(client, frame, color, work)
+    masked = None if frame_mask is None else Rows(client, frame_mask, False, work)
     if masked and masked.shape[0] != whole.shape[0]:
         raise ValueError(f"frame_mask has {masked.shape[0]} rows, the frame {whole.shape[0]}")
-    found = _find(client, matcher, work, whole, masked, parts)
-    matcher.close()
+    try:
+        found = _find(client, matcher, work, whole, masked, parts)
+    finally:
+        end(client, work)
+        matcher.close()
     matches = [merge(of_one) for of_one in zip(*found)]
     return matches if isinstance(template, (list, tuple)) else matches[0]

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import importlib
-import threading
+from dataclasses import dataclass
 from typing import Any
 
 from .._parts import Part
 from ._open import is_url, read_frame
-from ._worker import Samples, Work
+from ._worker import Samples, Work, keep
 
 
 def slice_rows(array: Any, first: int, end: int) -> Any:
@@ -38,36 +38,34 @@ def _map_npy(path: str, color: bool) -> Any:
     return array if is_taken and array.shape[2:] == ((3,) if color else ()) and array.ndim > 1 else None
 
 
+@dataclass(frozen=True)
 class FrameFile:
     """A frame in a file or an object store; a worker reads it once, whole unless it is a .npy file."""
 
-    def __init__(self, path: str, color: bool, options: dict[str, Any]):
-        self.path, self.color, self.options = path, color, options
-        self.__setstate__({})
+    path: str
+    color: bool
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {"path": self.path, "color": self.color, "options": self.options}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._lock = threading.Lock()
-        self._array: Any = None
-
-    def array(self) -> Any:
-        with self._lock:
-            if self._array is None:
-                self._array = _map_npy(self.path, self.color)
-            if self._array is None:
-                self._array = read_frame(self.path, self.color, self.options)
-            return self._array
+    def array(self, work: Work) -> Any:
+        with work.reading:
+            if self not in work.arrays:
+                array = _map_npy(self.path, self.color)
+                work.arrays[self] = (
+                    read_frame(self.path, self.color, work.options) if array is None else array
+                )
+            return work.arrays[self]
 
 
-def shape_of(file: FrameFile) -> tuple[int, ...]:
-    return tuple(file.array().shape)
+def shape_of(sent: Work, file: FrameFile) -> tuple[int, ...]:
+    return tuple(file.array(received(sent)).shape)
+
+
+def received(sent: Work) -> Work:
+    """The worker's own, which came with the first task of the call."""
+    return keep(sent.token, sent) or sent
 
 
 def match_rows(
-    work: Work, rows: tuple[int, int], first: int, end: int, height: int, frame: Any, mask: Any
+    sent: Work, rows: tuple[int, int], first: int, end: int, height: int, frame: Any, mask: Any
 ) -> list[Part]:
     """The parts of map rows `rows`, a part for each template.
 
@@ -76,9 +74,10 @@ def match_rows(
 
     def take(source: Any) -> Any:
         if isinstance(source, FrameFile):
-            return slice_rows(source.array(), first, end)
+            return slice_rows(source.array(work), first, end)
         return Samples.array(source)
 
+    work = received(sent)
     device, matcher = work.take()
     try:
         return matcher.match_part(

@@ -6,6 +6,8 @@ from __future__ import annotations
 import pickle
 import threading
 import time
+import uuid
+from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -61,8 +63,11 @@ def _receive(sent: Any) -> Any:
     return [Samples.array(one) for one in sent] if _is_list(sent) else Samples.array(sent)
 
 
+OWN = ("reading", "arrays")  # of a worker's Work, and of no other
+
+
 class Work:
-    """What all tasks of a call have in common. Each worker gets it once, and keeps its matchers in it.
+    """What all tasks of a call have in common. Each worker keeps one, with its matchers.
 
     template, mask  an array or a list, as a Matcher takes them
     prepared        the Matcher's other arguments
@@ -81,6 +86,7 @@ class Work:
     ):
         if mask is None:  # a picture's own mask does not travel with its samples
             mask = [_own_mask(one) for one in template] if _is_list(template) else _own_mask(template)
+        self.token = uuid.uuid4().hex
         self.version = _tmatch.version
         self.template = _send(template)
         self.mask = _send(mask)
@@ -98,9 +104,11 @@ class Work:
         self._lock = threading.Lock()
         self._idle: dict[str, list[Matcher[Any]]] = {}
         self._made: dict[str, int] = {}
+        self.reading = threading.Lock()
+        self.arrays: dict[Any, Any] = {}  # frames of match_frame
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if not name.startswith("_")}
+        return {name: value for name, value in self.__dict__.items() if name[0] != "_" and name not in OWN}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -146,12 +154,43 @@ def can_travel(error: Exception) -> Exception:
     return OSError(f"{type(error).__name__}: {error}")
 
 
-def match_frames(work: Work, frames: list[tuple[str, str]]) -> tuple[list[FileResult[Any]], float]:
-    """Results of frames, and the seconds that they took. A frame is the caller's name and that to open.
+_kept: OrderedDict[str, Work] = OrderedDict()
+_keeping = threading.Lock()
+MOST_KEPT = 2  # of calls; those before hold no memory any more
+
+
+def keep(token: str, work: Work | None) -> Work | None:
+    """The work that this worker has by this token, now if not before; or None."""
+    with _keeping:
+        if token not in _kept:
+            if work is None:
+                return None
+            _kept[token] = work
+        _kept.move_to_end(token)
+        while len(_kept) > MOST_KEPT:
+            _kept.popitem(last=False)
+        return _kept[token]
+
+
+async def forget(token: str) -> None:
+    """The call has ended; asynchronous, so that nobody waits for it."""
+    with _keeping:
+        _kept.pop(token, None)
+
+
+def match_frames(
+    token: str, sent: Work | None, frames: list[tuple[str, str]]
+) -> tuple[list[FileResult[Any]], float] | None:
+    """None where this worker has not got the work yet, which has to be sent, else:
+
+    Results of frames, and the seconds that they took. A frame is the caller's name and that to open.
 
     What is wrong with a frame is its result. What is wrong with the worker, such as a package or
     a device that is missing, is raised.
     """
+    work = keep(token, sent)
+    if work is None:
+        return None
     start = time.perf_counter()
     device, matcher = work.take()
     results = []
