@@ -377,6 +377,14 @@ typedef struct tm_device_image {
     void *stream;             /* a cudaStream_t of that device; NULL: its default stream */
 } tm_device_image;
 
+/* Memory of a CUDA device of the matcher's, which counts to settings.device_memory, for those who have
+ * none of their own. The caller frees it with tm_device_memory_free, which waits for the device, while
+ * the matcher exists. Errors: INVALID, NO_DEVICE, DEVICE, DEVICE_MEMORY, MEMORY. */
+TM_API tm_status tm_device_memory_alloc(tm_matcher *matcher, int device, size_t size, void **memory);
+
+/* Frees the memory; NULL is allowed. */
+TM_API void tm_device_memory_free(tm_matcher *matcher, int device, void *memory);
+
 /* tm_template_create of a picture in a device's memory: it is copied to the host, which is waited
  * for, and summed there. Errors: those of tm_template_create and of tm_match_device. */
 TM_API tm_status tm_template_create_device(tm_template **tmpl, tm_matcher *matcher,

@@ -7,19 +7,35 @@
 
 #include "dlpack.h"
 
-PyObject *tmpy_array_new(tmpy_state *state, PyObject *subclass, void *data, char kind, int itemsize,
-                         int ndim, const Py_ssize_t *shape)
+static void free_data(tmpy_engine *engine, int device, void *data)
+{
+    if (!engine) {
+        free(data);
+        return;
+    }
+    PyThreadState *gil = PyEval_SaveThread();
+    pthread_mutex_lock(&engine->lock);
+    tm_device_memory_free(engine->matcher, device, data);
+    pthread_mutex_unlock(&engine->lock);
+    PyEval_RestoreThread(gil);
+}
+
+/* data is the array's in any case. */
+static PyObject *make(PyTypeObject *type, PyObject *subclass, tmpy_engine *engine, int device,
+                      void *data, char kind, int itemsize, int ndim, const Py_ssize_t *shape)
 {
     PyObject *self = NULL;
-    if (!PyType_Check(subclass) || !PyType_IsSubtype((PyTypeObject *)subclass, state->array))
+    if (!PyType_Check(subclass) || !PyType_IsSubtype((PyTypeObject *)subclass, type))
         PyErr_SetString(PyExc_TypeError, "no subclass of Array");
     else
         self = PyType_GenericAlloc((PyTypeObject *)subclass, 0);
     if (!self) {
-        free(data);
+        free_data(engine, device, data);
         return NULL;
     }
     tmpy_array *a = (tmpy_array *)self;
+    a->engine = engine ? (tmpy_engine *)Py_NewRef((PyObject *)engine) : NULL;
+    a->device = device;
     a->data = data;
     a->kind = kind;
     a->itemsize = itemsize;
@@ -33,11 +49,26 @@ PyObject *tmpy_array_new(tmpy_state *state, PyObject *subclass, void *data, char
     return self;
 }
 
-static void dealloc(PyObject *self)
+PyObject *tmpy_array_new(tmpy_state *state, PyObject *subclass, void *data, char kind, int itemsize,
+                         int ndim, const Py_ssize_t *shape)
 {
+    return make(state->array, subclass, NULL, 0, data, kind, itemsize, ndim, shape);
+}
+
+PyObject *tmpy_device_array_new(tmpy_state *state, PyObject *subclass, tmpy_engine *engine,
+                                int device, void *data, char kind, int itemsize, int ndim,
+                                const Py_ssize_t *shape)
+{
+    return make(state->device_array, subclass, engine, device, data, kind, itemsize, ndim, shape);
+}
+
+void tmpy_array_dealloc(PyObject *self)
+{
+    tmpy_array *a = (tmpy_array *)self;
     PyTypeObject *type = Py_TYPE(self);
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
-    free(((tmpy_array *)self)->data);
+    free_data(a->engine, a->device, a->data);
+    Py_XDECREF((PyObject *)a->engine);
     release(self);
     Py_DECREF(type);
 }
@@ -72,7 +103,7 @@ static int get_buffer(PyObject *self, Py_buffer *view, int flags)
     return 0;
 }
 
-static PyObject *get_shape(PyObject *self, void *unused)
+PyObject *tmpy_array_shape(PyObject *self, void *unused)
 {
     (void)unused;
     const tmpy_array *a = (const tmpy_array *)self;
@@ -80,7 +111,7 @@ static PyObject *get_shape(PyObject *self, void *unused)
                         : Py_BuildValue("nnn", a->shape[0], a->shape[1], a->shape[2]);
 }
 
-static PyObject *get_dtype(PyObject *self, void *unused)
+PyObject *tmpy_array_dtype(PyObject *self, void *unused)
 {
     (void)unused;
     const tmpy_array *a = (const tmpy_array *)self;
@@ -91,9 +122,9 @@ static PyObject *get_dtype(PyObject *self, void *unused)
                                 8 * a->itemsize);
 }
 
-static PyObject *get_interface(PyObject *self, void *unused)
+/* The memory is filled when Python sees it: there is no stream to wait for. */
+PyObject *tmpy_array_interface(PyObject *self, bool with_stream)
 {
-    (void)unused;
     const tmpy_array *a = (const tmpy_array *)self;
     const uint16_t one = 1;
     char type[8];
@@ -102,14 +133,22 @@ static PyObject *get_interface(PyObject *self, void *unused)
              : *(const char *)&one ? '<'
                                    : '>',
              a->kind, a->itemsize);
-    PyObject *shape = get_shape(self, NULL), *address = PyLong_FromVoidPtr(a->data),
+    PyObject *shape = tmpy_array_shape(self, NULL), *address = PyLong_FromVoidPtr(a->data),
              *interface = NULL;
     if (shape && address)
         interface = Py_BuildValue("{s:i,s:O,s:s,s:(OO),s:O}", "version", 3, "shape", shape,
                                   "typestr", type, "data", address, Py_False, "strides", Py_None);
+    if (interface && with_stream && PyDict_SetItemString(interface, "stream", Py_None) != 0)
+        Py_CLEAR(interface);
     Py_XDECREF(shape);
     Py_XDECREF(address);
     return interface;
+}
+
+static PyObject *get_interface(PyObject *self, void *unused)
+{
+    (void)unused;
+    return tmpy_array_interface(self, false);
 }
 
 /* What a capsule owns: its tensor's shape and a reference to the array. */
@@ -158,7 +197,7 @@ static PyObject *lend(PyObject *self, bool versioned)
         return PyErr_NoMemory();
     const uint8_t code = a->kind == 'i' ? DL_INT : a->kind == 'f' ? DL_FLOAT : DL_UINT;
     dl_tensor tensor = {.data = a->data,
-                        .device = {DL_CPU, 0},
+                        .device = {a->engine ? DL_CUDA : DL_CPU, a->device},
                         .ndim = a->ndim,
                         .dtype = {code, (uint8_t)(8 * a->itemsize), 1},
                         .shape = l->shape,
@@ -184,14 +223,17 @@ static PyObject *lend(PyObject *self, bool versioned)
     return capsule;
 }
 
-static bool is_host(PyObject *device)
+/* Whether the array lies where it is wanted. */
+static bool is_there(const tmpy_array *a, PyObject *device)
 {
-    int type = DL_CPU, id = 0;
-    return device == Py_None ||
-           (PyTuple_Check(device) && PyArg_ParseTuple(device, "ii", &type, &id) && type == DL_CPU);
+    int type = 0, id = 0;
+    if (device == Py_None)
+        return true;
+    return PyTuple_Check(device) && PyArg_ParseTuple(device, "ii", &type, &id) &&
+           type == (a->engine ? DL_CUDA : DL_CPU) && (!a->engine || id == a->device);
 }
 
-static PyObject *dlpack(PyObject *self, PyObject *args, PyObject *keywords)
+PyObject *tmpy_array_dlpack(PyObject *self, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"stream", "max_version", "dl_device", "copy", NULL};
     PyObject *stream = Py_None, *version = Py_None, *device = Py_None, *copy = Py_None;
@@ -205,9 +247,10 @@ static PyObject *dlpack(PyObject *self, PyObject *args, PyObject *keywords)
             PyErr_SetString(PyExc_TypeError, "max_version must be a tuple of two integers");
         return NULL;
     }
-    if (!is_host(device) || copy == Py_True) {
-        PyErr_SetString(PyExc_BufferError,
-                        "the array lies in the host's memory, and is handed out as it is");
+    if (!is_there((const tmpy_array *)self, device) || copy == Py_True) {
+        PyErr_Clear();
+        PyErr_Format(PyExc_BufferError, "the array lies in the memory of %s, and is handed out as it is",
+                     ((const tmpy_array *)self)->engine ? "a CUDA device" : "the host");
         return NULL;
     }
     return lend(self, major >= 1);
@@ -221,15 +264,15 @@ static PyObject *dlpack_device(PyObject *self, PyObject *unused)
 }
 
 static PyMethodDef methods[] = {
-    {"__dlpack__", (PyCFunction)(void (*)(void))dlpack, METH_VARARGS | METH_KEYWORDS,
+    {"__dlpack__", (PyCFunction)(void (*)(void))tmpy_array_dlpack, METH_VARARGS | METH_KEYWORDS,
      "A DLPack capsule on the array's memory, without a copy."},
     {"__dlpack_device__", dlpack_device, METH_NOARGS, "(1, 0): the host's memory."},
     {NULL, NULL, 0, NULL},
 };
 
 static PyGetSetDef attributes[] = {
-    {"shape", get_shape, NULL, "(height, width) or (height, width, channels)", NULL},
-    {"dtype", get_dtype, NULL, "'uint8', 'uint16', 'float32' or 'int64'", NULL},
+    {"shape", tmpy_array_shape, NULL, "(height, width) or (height, width, channels)", NULL},
+    {"dtype", tmpy_array_dtype, NULL, "'uint8', 'uint16', 'float32' or 'int64'", NULL},
     {"__array_interface__", get_interface, NULL, "NumPy's array interface, version 3", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
@@ -237,7 +280,7 @@ static PyGetSetDef attributes[] = {
 static PyType_Slot slots[] = {
     {Py_tp_doc, "Memory of a picture or a score map; numpy.asarray(array) makes an array of it "
                 "without a copy."},
-    {Py_tp_dealloc, dealloc},
+    {Py_tp_dealloc, tmpy_array_dealloc},
     {Py_tp_methods, methods},
     {Py_tp_getset, attributes},
     {Py_bf_getbuffer, get_buffer},

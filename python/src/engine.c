@@ -4,6 +4,30 @@
 
 #include <string.h>
 
+bool tmpy_engine_has_cuda(tmpy_engine *engine)
+{
+    size_t count = 0;
+    if (engine->settings.device == TM_DEVICE_CPU || engine->settings.algorithm == TM_ALGORITHM_REFERENCE)
+        return false;
+    if (engine->settings.device == TM_DEVICE_CUDA)
+        return true;
+    if (!engine->has_cuda) {
+        PyThreadState *gil = PyEval_SaveThread();
+        const tm_status status = tm_list_devices(NULL, 0, &count, NULL, 0);
+        PyEval_RestoreThread(gil);
+        engine->has_cuda = status == TM_OK && count > 1 ? 1 : -1;
+    }
+    return engine->has_cuda > 0;
+}
+
+int tmpy_engine_device(const tmpy_engine *engine, const tmpy_picture *picture)
+{
+    const uint64_t mask = engine->settings.device_mask;
+    if (picture->samples.device >= 0)
+        return picture->samples.device;
+    return mask && mask != TM_ALL_DEVICES ? __builtin_ctzll(mask) : 0;
+}
+
 void tmpy_engine_said(tmpy_engine *engine, tm_status status, tmpy_said *said)
 {
     const char *text = status == TM_OK   ? tm_matcher_warning(engine->matcher)
@@ -128,14 +152,18 @@ PyObject *tmpy_template_new(PyObject *module, PyObject *args)
          !read_axis(scales, "scale", &grid.scale_from, &grid.scale_to, &grid.scale_step)))
         return NULL;
     tmpy_template *tmpl = (tmpy_template *)PyType_GenericAlloc(state->tmpl, 0);
+    picture.samples.takes_devices = !angles && tmpy_engine_has_cuda(engine);
     if (tmpl && tmpy_picture_take(&picture, image, mask, Py_None, name)) {
         tmpl->engine = (tmpy_engine *)Py_NewRef((PyObject *)engine);
         tmpl->width = picture.image.width;
         tmpl->height = picture.image.height;
         PyThreadState *gil = PyEval_SaveThread();
         pthread_mutex_lock(&engine->lock);
+        picture.there.device = tmpy_engine_device(engine, &picture);
         const tm_status status =
-            angles ? tm_posed_template_create(&tmpl->posed, engine->matcher, &picture.image, &grid)
+            picture.samples.on_device
+                ? tm_template_create_device(&tmpl->plain, engine->matcher, &picture.there)
+            : angles ? tm_posed_template_create(&tmpl->posed, engine->matcher, &picture.image, &grid)
                    : tm_template_create(&tmpl->plain, engine->matcher, &picture.image);
         if (status != TM_OK)
             tmpy_engine_said(engine, status, &said);

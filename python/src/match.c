@@ -99,6 +99,16 @@ static PyObject *results_of(const call *c)
     return lists ? Py_BuildValue("NOs", lists, cut_off ? Py_True : Py_False, c->said.text) : NULL;
 }
 
+/* A frame in a device's memory: the best matches, or those that a search finds. */
+static tm_status run_there(call *c)
+{
+    tm_matcher *m = c->engine->matcher;
+    c->frame.there.device = tmpy_engine_device(c->engine, &c->frame);
+    return c->searches ? tm_match_device_peaks(m, &c->frame.there, c->plain, c->count, &c->search,
+                                               c->hits, NULL)
+                       : tm_match_device(m, &c->frame.there, c->plain, c->count, c->best, NULL);
+}
+
 static void run(call *c)
 {
     tm_matcher *m = c->engine->matcher;
@@ -107,7 +117,9 @@ static void run(call *c)
     for (size_t i = 0; i < c->count && c->posed && status == TM_OK; i++)
         status = tm_match_posed(m, &c->frame.image, c->templates[i]->posed, &c->search,
                                 &c->posed_hits[i]);
-    if (!c->posed)
+    if (c->frame.samples.on_device)
+        status = run_there(c);
+    else if (!c->posed)
         status = c->searches ? tm_match_peaks(m, &c->frame.image, c->plain, c->count, &c->search,
                                               c->hits, NULL)
                              : tm_match_many(m, &c->frame.image, c->plain, c->count, c->best, NULL);
@@ -185,8 +197,9 @@ PyObject *tmpy_match(PyObject *module, PyObject *args)
     /* A search also says what is wrong with these. */
     c.searches = most != 1 || !isnan(min_score) || margin || subpixel ||
                  !(overlap >= 0 && overlap <= 1) || peaks < 1;
-    if (take_templates(&c, state, templates) &&
-        tmpy_picture_take(&c.frame, frame, mask, region, "the frame")) {
+    const bool good = take_templates(&c, state, templates);
+    c.frame.samples.takes_devices = good && !c.posed && tmpy_engine_has_cuda(c.engine);
+    if (good && tmpy_picture_take(&c.frame, frame, mask, region, "the frame")) {
         PyThreadState *gil = PyEval_SaveThread();
         run(&c);
         PyEval_RestoreThread(gil);
@@ -208,12 +221,34 @@ typedef struct map_call {
     tmpy_said said;
 } map_call;
 
+/* Beside a frame in a device's memory. */
+static tm_status make_map_there(map_call *c)
+{
+    tm_matcher *m = c->engine->matcher;
+    tm_map map = {NULL, c->shape[1] * (ptrdiff_t)c->element};
+    const tm_template *tmpl = c->tmpl->plain;
+
+    c->frame.there.device = tmpy_engine_device(c->engine, &c->frame);
+    tm_status status = tm_device_memory_alloc(m, c->frame.there.device,
+                                              (size_t)(c->shape[0] * map.stride), &map.data);
+    if (status != TM_OK)
+        return status;
+    status = tm_match_device(m, &c->frame.there, &tmpl, 1, &c->best, &map);
+    if (status == TM_OK)
+        c->data = map.data;
+    else
+        tm_device_memory_free(m, c->frame.there.device, map.data);
+    return status;
+}
+
 static void make_map(map_call *c)
 {
     const tm_map map = {c->data, c->shape[1] * (ptrdiff_t)c->element};
     pthread_mutex_lock(&c->engine->lock);
     const tm_status status =
-        tm_match(c->engine->matcher, &c->frame.image, c->tmpl->plain, &c->best, &map);
+        c->frame.samples.on_device
+            ? make_map_there(c)
+            : tm_match(c->engine->matcher, &c->frame.image, c->tmpl->plain, &c->best, &map);
     tmpy_engine_said(c->engine, status, &c->said);
     pthread_mutex_unlock(&c->engine->lock);
 }
@@ -230,25 +265,40 @@ static tm_status map_memory(map_call *c)
         c->frame.image.type == TM_SAMPLE_F32 ? sizeof(float) : tm_map_element_size(s->metric);
     c->shape[0] = (Py_ssize_t)height;
     c->shape[1] = (Py_ssize_t)width;
+    if (c->frame.samples.on_device)
+        return TM_OK;
     c->data = malloc((size_t)(width * height) * c->element);
     return c->data ? TM_OK : TM_ERR_MEMORY;
 }
 
-/* score_map(engine, template, frame, mask, region, subclass) -> (array, best, warning), best as of
- * match */
+/* Hands the map over to Python. */
+static PyObject *map_array(map_call *c, tmpy_state *state, PyObject *subclass, PyObject *device_subclass)
+{
+    const char kind = c->element == sizeof(float) ? 'f' : 'i';
+    void *data = c->data;
+    c->data = NULL;
+    return c->frame.samples.on_device
+               ? tmpy_device_array_new(state, device_subclass, c->engine, c->frame.there.device, data,
+                                       kind, (int)c->element, 2, c->shape)
+               : tmpy_array_new(state, subclass, data, kind, (int)c->element, 2, c->shape);
+}
+
+/* score_map(engine, template, frame, mask, region, subclass, device_subclass) -> (array, best, warning),
+ * best as of match */
 PyObject *tmpy_score_map(PyObject *module, PyObject *args)
 {
     tmpy_state *state = tmpy_state_of(module);
     map_call c = {0};
-    PyObject *frame, *mask, *region, *subclass, *result = NULL;
+    PyObject *frame, *mask, *region, *subclass, *device_subclass, *result = NULL;
 
-    if (!PyArg_ParseTuple(args, "O!O!OOOO", state->engine, &c.engine, state->tmpl, &c.tmpl, &frame,
-                          &mask, &region, &subclass))
+    if (!PyArg_ParseTuple(args, "O!O!OOOOO", state->engine, &c.engine, state->tmpl, &c.tmpl, &frame,
+                          &mask, &region, &subclass, &device_subclass))
         return NULL;
     if (!c.tmpl->plain || c.tmpl->engine != c.engine) {
         PyErr_SetString(PyExc_TypeError, "no template of this engine, or one in poses");
         return NULL;
     }
+    c.frame.samples.takes_devices = tmpy_engine_has_cuda(c.engine);
     if (tmpy_picture_take(&c.frame, frame, mask, region, "the frame")) {
         c.said.status = map_memory(&c);
         PyOS_snprintf(c.said.text, sizeof c.said.text, "%s", tm_strerror(c.said.status));
@@ -258,10 +308,7 @@ PyObject *tmpy_score_map(PyObject *module, PyObject *args)
             PyEval_RestoreThread(gil);
         }
         if (c.said.status == TM_OK) {
-            PyObject *map =
-                tmpy_array_new(state, subclass, c.data, c.element == sizeof(float) ? 'f' : 'i',
-                               (int)c.element, 2, c.shape);
-            c.data = NULL;
+            PyObject *map = map_array(&c, state, subclass, device_subclass);
             result =
                 map ? Py_BuildValue("N(LLLLd)s", map, (long long)(c.best.x + c.frame.x),
                                     (long long)(c.best.y + c.frame.y), (long long)c.tmpl->width,

@@ -131,6 +131,7 @@ static int execute(PyObject *module)
     tmpy_state *state = tmpy_state_of(module);
     const bool good = add_errors(module, state) &&
                       (state->array = add_type(module, &tmpy_array_spec)) &&
+                      (state->device_array = add_type(module, &tmpy_device_array_spec)) &&
                       (state->engine = add_type(module, &tmpy_engine_spec)) &&
                       (state->tmpl = add_type(module, &tmpy_template_spec)) &&
                       PyModule_AddStringConstant(module, "version", tm_version()) == 0;
@@ -143,6 +144,7 @@ static int traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->error);
     Py_VISIT(state->input_error);
     Py_VISIT(state->array);
+    Py_VISIT(state->device_array);
     Py_VISIT(state->engine);
     Py_VISIT(state->tmpl);
     return 0;
@@ -154,6 +156,7 @@ static int clear(PyObject *module)
     Py_CLEAR(state->error);
     Py_CLEAR(state->input_error);
     Py_CLEAR(state->array);
+    Py_CLEAR(state->device_array);
     Py_CLEAR(state->engine);
     Py_CLEAR(state->tmpl);
     return 0;

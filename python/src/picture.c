@@ -84,10 +84,38 @@ static bool read_region(PyObject *region, const tmpy_samples *s, const char *nam
     return inside;
 }
 
+/* Of a picture in a device's memory, whose samples are not copied. */
+static bool describe_there(tmpy_picture *p, const char *name)
+{
+    const tmpy_samples *s = &p->samples, *mask = &p->mask;
+    for (int i = 0; i < s->ndim; i++) {
+        if (s->shape[i] > 1 && s->strides[i] == 0) {
+            PyErr_Format(PyExc_ValueError,
+                         "%s repeats its samples in a GPU's memory (a stride is 0): .copy() (CuPy) or "
+                         ".contiguous() (PyTorch) writes them out",
+                         name);
+            return false;
+        }
+    }
+    if (mask->data && (!mask->on_device || (mask->shape[1] > 1 && mask->strides[1] != 1))) {
+        PyErr_Format(PyExc_ValueError,
+                     "the mask of %s must lie beside it, in the GPU's memory, and have whole rows", name);
+        return false;
+    }
+    p->there = (tm_device_image){.size = sizeof p->there,
+                                 .image = p->image,
+                                 .pixel_stride = s->shape[1] > 1 ? s->strides[1] : 0,
+                                 .channel_stride = s->ndim == 3 && s->shape[2] > 1 ? s->strides[2] : 0,
+                                 .device = s->device,
+                                 .stream = s->stream};
+    return true;
+}
+
 static bool take_mask(tmpy_picture *p, PyObject *mask, const char *name)
 {
     char of[96];
     PyOS_snprintf(of, sizeof of, "the mask of %s", name);
+    p->mask.takes_devices = p->samples.on_device;
     if (!tmpy_samples_take(&p->mask, mask, of))
         return false;
     if (p->mask.itemsize != 1) {
@@ -130,7 +158,8 @@ bool tmpy_picture_take(tmpy_picture *p, PyObject *array, PyObject *mask, PyObjec
         if (mask != Py_None)
             crop(&p->mask, at);
     }
-    if ((!lies_well(s) && !pack(s)) || (mask != Py_None && !lies_well(&p->mask) && !pack(&p->mask)))
+    if (!s->on_device &&
+        ((!lies_well(s) && !pack(s)) || (mask != Py_None && !lies_well(&p->mask) && !pack(&p->mask))))
         return false;
     p->image = (tm_image){.samples = (const uint8_t *)s->data,
                           .width = s->shape[1],
@@ -142,7 +171,7 @@ bool tmpy_picture_take(tmpy_picture *p, PyObject *array, PyObject *mask, PyObjec
                           .channels = s->ndim == 3 ? (int)s->shape[2] : 1,
                           .mask = (const uint8_t *)p->mask.data,
                           .mask_stride = p->mask.data ? stride_of(&p->mask) : 0};
-    return true;
+    return !s->on_device || describe_there(p, name);
 }
 
 void tmpy_picture_drop(tmpy_picture *p)

@@ -22,6 +22,13 @@ bool tmpy_describe(tmpy_samples *samples, void *data, const tmpy_description *d,
 bool tmpy_refuse_device(const char *name);
 bool tmpy_take_dlpack(tmpy_samples *samples, PyObject *array, const char *name);
 bool tmpy_take_interface(tmpy_samples *samples, PyObject *array, const char *name);
+bool tmpy_take_cuda_interface(tmpy_samples *samples, PyObject *array, const char *name);
+
+/* The CUDA device that an array says it lies on by __dlpack_device__; -1 where it does not say. */
+int tmpy_cuda_device_of(PyObject *array);
+
+/* Whether a __cuda_array_interface__ says which stream its samples are ready for. */
+bool tmpy_has_stream(PyObject *array);
 
 /* Whether numbers of so many bytes in the order '<', '>', '!', or another, are not this machine's.
  */

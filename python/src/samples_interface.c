@@ -45,7 +45,8 @@ static bool is_enough(const tmpy_samples *s, const tmpy_description *d)
     return !d->strides && size <= s->view.len;
 }
 
-static bool take_dictionary(tmpy_samples *s, PyObject *interface, const char *name)
+static bool take_dictionary(tmpy_samples *s, PyObject *interface, const char *attribute,
+                            const char *name)
 {
     int64_t shape[PyBUF_MAX_NDIM], strides[PyBUF_MAX_NDIM];
     tmpy_description d = {.shape = shape, .unit = 1, .kind = '?'};
@@ -72,7 +73,7 @@ static bool take_dictionary(tmpy_samples *s, PyObject *interface, const char *na
             return tmpy_describe(s, data, &d, name);
     }
     if (!PyErr_Occurred())
-        PyErr_Format(PyExc_TypeError, "the __array_interface__ of %s is damaged", name);
+        PyErr_Format(PyExc_TypeError, "the %s of %s is damaged", attribute, name);
     return false;
 }
 
@@ -95,7 +96,52 @@ bool tmpy_take_interface(tmpy_samples *s, PyObject *array, const char *name)
         return false;
     }
     PyObject *interface = PyObject_GetAttrString(array, "__array_interface__");
-    const bool taken = interface && take_dictionary(s, interface, name);
+    const bool taken = interface && take_dictionary(s, interface, "__array_interface__", name);
     Py_XDECREF(interface);
     return taken;
+}
+
+static PyObject *stream_of(PyObject *interface)
+{
+    PyObject *stream = PyDict_Check(interface) ? PyDict_GetItemString(interface, "stream") : NULL;
+    return stream && stream != Py_None ? stream : NULL;
+}
+
+bool tmpy_has_stream(PyObject *array)
+{
+    PyObject *interface = PyObject_HasAttrString(array, "__cuda_array_interface__")
+                              ? PyObject_GetAttrString(array, "__cuda_array_interface__")
+                              : NULL;
+    const bool has = interface && stream_of(interface);
+    PyErr_Clear();
+    Py_XDECREF(interface);
+    return has;
+}
+
+/* The stream's number: 1 is the default stream, 2 the thread's own; 0 is not allowed, as it may mean
+ * either. */
+static bool read_stream(tmpy_samples *s, PyObject *interface, const char *name)
+{
+    PyObject *stream = stream_of(interface);
+    s->stream = stream ? PyLong_AsVoidPtr(stream) : NULL;
+    if (stream && !s->stream && !PyErr_Occurred())
+        PyErr_Format(PyExc_ValueError,
+                     "the __cuda_array_interface__ of %s has the stream 0, which may be either default stream",
+                     name);
+    return !PyErr_Occurred();
+}
+
+bool tmpy_take_cuda_interface(tmpy_samples *s, PyObject *array, const char *name)
+{
+    PyObject *interface = PyObject_GetAttrString(array, "__cuda_array_interface__");
+    bool taken = interface && take_dictionary(s, interface, "__cuda_array_interface__", name);
+    if (taken && s->view.obj) {
+        PyErr_Format(PyExc_TypeError, "the __cuda_array_interface__ of %s is damaged", name);
+        taken = false;
+    }
+    taken = taken && read_stream(s, interface, name);
+    s->on_device = true;
+    s->device = taken ? tmpy_cuda_device_of(array) : -1;
+    Py_XDECREF(interface);
+    return taken && !PyErr_Occurred();
 }

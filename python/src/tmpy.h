@@ -18,7 +18,7 @@
 
 typedef struct tmpy_state {
     PyObject *error, *input_error;
-    PyTypeObject *array, *engine, *tmpl;
+    PyTypeObject *array, *device_array, *engine, *tmpl;
 } tmpy_state;
 
 static inline tmpy_state *tmpy_state_of(PyObject *module)
@@ -31,22 +31,37 @@ static inline tmpy_state *tmpy_state_of(PyObject *module)
 PyObject *tmpy_fail(tmpy_state *state, tm_status status, const char *message);
 PyObject *tmpy_fail_picture(tmpy_state *state, const char *reason);
 
-/* Memory that Python sees: rows packed, one type of elements, by the buffer protocol,
- * __array_interface__ and DLPack. */
+/* Memory that Python sees: rows packed, one type of elements. The host's is seen by the buffer protocol,
+ * __array_interface__ and DLPack, a device's by __cuda_array_interface__ and DLPack. */
 typedef struct tmpy_array {
-    PyObject_HEAD void *data; /* malloc's */
+    PyObject_HEAD void *data; /* malloc's, or the engine's */
     int ndim;
     char kind; /* 'u', 'i' or 'f', as in __array_interface__ */
     int itemsize;
     Py_ssize_t shape[3], strides[3];
+    struct tmpy_engine *engine; /* of memory of a CUDA device; NULL: the host's */
+    int device;
 } tmpy_array;
 
-extern PyType_Spec tmpy_array_spec;
+extern PyType_Spec tmpy_array_spec, tmpy_device_array_spec;
 
 /* Makes an array of a subclass of _tmatch.Array. data is malloc's, and the array's from then on,
  * after a failure too. */
 PyObject *tmpy_array_new(tmpy_state *state, PyObject *subclass, void *data, char kind, int itemsize,
                          int ndim, const Py_ssize_t *shape);
+
+/* Makes an array of a subclass of _tmatch.DeviceArray in the memory of a device of the engine, which is
+ * the array's from then on, after a failure too. */
+PyObject *tmpy_device_array_new(tmpy_state *state, PyObject *subclass, struct tmpy_engine *engine,
+                                int device, void *data, char kind, int itemsize, int ndim,
+                                const Py_ssize_t *shape);
+
+/* What both kinds of arrays have. */
+PyObject *tmpy_array_shape(PyObject *self, void *unused);
+PyObject *tmpy_array_dtype(PyObject *self, void *unused);
+PyObject *tmpy_array_interface(PyObject *self, bool with_stream);
+PyObject *tmpy_array_dlpack(PyObject *self, PyObject *args, PyObject *keywords);
+void tmpy_array_dealloc(PyObject *self);
 
 /* Samples of somebody's array while a call uses them. */
 typedef struct tmpy_samples {
@@ -56,6 +71,10 @@ typedef struct tmpy_samples {
     ptrdiff_t strides[3]; /* bytes */
     char kind;            /* 'u', 'f' or 'b' for bool */
     int itemsize;
+    bool takes_devices; /* set before it is taken: memory of a CUDA device will do */
+    bool on_device;     /* it is such memory, in the order of the stream: */
+    int device;         /* -1: nobody said of which */
+    void *stream;
     Py_buffer view; /* view.obj is NULL where there is none */
     PyObject *owner;
     void (*give_back)(void *managed); /* DLPack's */
@@ -66,12 +85,14 @@ typedef struct tmpy_samples {
 /* A picture of the library's on Python's arrays. Dropped with tmpy_picture_drop, also where taking
  * it failed, and where it is all zero. */
 typedef struct tmpy_picture {
-    tm_image image;
+    tm_device_image there; /* where samples.on_device, */
+    tm_image image;        /* else */
     tmpy_samples samples, mask;
     int64_t x, y; /* where the region begins */
 } tmpy_picture;
 
-/* Takes an array, and a mask of the same size or None. region: None, or (x, y, width, height) in
+/* Takes an array, and a mask of the same size or None. Where picture->samples.takes_devices, both may lie
+ * in the memory of a CUDA device; they are not copied then. region: None, or (x, y, width, height) in
  * the picture. name: as messages name it, "the frame". Samples are copied only where the library
  * cannot step over them. False: an exception is set. */
 bool tmpy_picture_take(tmpy_picture *picture, PyObject *array, PyObject *mask, PyObject *region,
@@ -87,6 +108,7 @@ typedef struct tmpy_engine {
     PyObject_HEAD tm_matcher *matcher;
     tm_settings settings;
     pthread_mutex_t lock; /* never waited for with the GIL held */
+    int has_cuda;         /* 1 or -1 once it is known */
 } tmpy_engine;
 
 typedef struct tmpy_template {
@@ -103,6 +125,12 @@ typedef struct tmpy_said {
     tm_status status;
     char text[512];
 } tmpy_said;
+
+/* Whether the engine has CUDA devices, or would find one. */
+bool tmpy_engine_has_cuda(tmpy_engine *engine);
+
+/* The device on which a picture lies, or, where nobody said so, the engine's first. */
+int tmpy_engine_device(const tmpy_engine *engine, const tmpy_picture *picture);
 
 void tmpy_engine_said(tmpy_engine *engine, tm_status status, tmpy_said *said);
 

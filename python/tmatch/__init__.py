@@ -10,7 +10,7 @@
 Scores are those of the program and of the C library, bit by bit. docs/guide/from-python.md has more.
 """
 
-from ._arrays import ArrayLike, Picture, ScoreMap
+from ._arrays import ArrayLike, DeviceScoreMap, Picture, ScoreMap
 from ._files import Device, FileResult, devices, draw, files, read, write
 from ._functions import match, score_map
 from ._match import Match
@@ -22,6 +22,7 @@ from ._tmatch import version as __version__
 __all__ = [
     "ArrayLike",
     "Device",
+    "DeviceScoreMap",
     "Error",
     "FileResult",
     "InputError",

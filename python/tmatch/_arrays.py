@@ -18,9 +18,15 @@ if TYPE_CHECKING:
         @property
         def __array_interface__(self) -> Any: ...
 
-    ArrayLike: TypeAlias = Union[Buffer, _HasDLPack, _HasArrayInterface]
+    class _HasCudaInterface(Protocol):
+        @property
+        def __cuda_array_interface__(self) -> Any: ...
+
+    HostArrayLike: TypeAlias = Union[Buffer, _HasDLPack, _HasArrayInterface]
+    DeviceArrayLike: TypeAlias = _HasCudaInterface
+    ArrayLike: TypeAlias = Union[HostArrayLike, DeviceArrayLike]
 else:
-    ArrayLike = Any
+    ArrayLike = HostArrayLike = DeviceArrayLike = Any
 
 
 class Picture(_tmatch.Array):
@@ -62,3 +68,22 @@ class ScoreMap(_tmatch.Array):
 
     def __repr__(self) -> str:
         return f"<tmatch.ScoreMap {self.shape} of {self.dtype}, best {self.best!r}>"
+
+
+class DeviceScoreMap(_tmatch.DeviceArray):
+    """The score of every position, in the memory of the GPU on which the frame lies.
+
+    As ScoreMap, but that cupy.asarray(map) or torch.from_dlpack(map) makes an array of it without a
+    copy. It is filled: no stream has to wait. Its memory is given back, which waits for the GPU, when
+    nobody holds the map or an array of it any more.
+
+    device   'cuda:0'
+    """
+
+    __slots__ = ("origin", "best", "skipped")
+    origin: tuple[int, int]
+    best: Match
+    skipped: float
+
+    def __repr__(self) -> str:
+        return f"<tmatch.DeviceScoreMap {self.shape} of {self.dtype} on {self.device}, best {self.best!r}>"

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any, overload
 
 from . import _tmatch
-from ._arrays import ArrayLike, ScoreMap
+from ._arrays import ArrayLike, DeviceArrayLike, DeviceScoreMap, HostArrayLike, ScoreMap
 from ._match import Match
 from ._prepared import Axis, Prepared, Region
 from ._settings import Algorithm, Domain, EngineKey, Metric, Search, Support, engine_key
@@ -26,6 +26,15 @@ def _give_back(key: EngineKey, engine: _tmatch.Engine) -> None:
     if sum(map(len, _idle.values())) >= _MOST_IDLE:
         _idle.clear()
     _idle.setdefault(key, []).append(engine)
+
+
+def _place(frame: Any, device: str) -> str:
+    """A frame that lies on another CUDA device than the first is matched by that one."""
+    if device != "auto" or not hasattr(frame, "__dlpack_device__"):
+        return device
+    place = frame.__dlpack_device__()
+    on_device = isinstance(place, tuple) and len(place) == 2 and place[0] == 2 and place[1]
+    return f"cuda:{place[1]}" if on_device else device
 
 
 @overload
@@ -101,7 +110,9 @@ def match(
     frame, template: arrays of shape (height, width) or (height, width, channels), of uint8,
     uint16 or float32, both of one type and with as many channels: NumPy's, Pillow's, PyTorch's
     on the CPU, and all others with the buffer protocol, DLPack or an `__array_interface__`. They
-    may have any strides and be read-only. A list of templates gives a list of lists.
+    may have any strides and be read-only. A list of templates gives a list of lists. Frames may
+    also lie on a GPU, as CuPy's and PyTorch's do: they are matched there, in the order of their
+    streams, with the device 'auto' or a CUDA device.
 
     n           at most so many matches; None: all that reach min_score
     min_score   only matches that score that or better; without it the best is a match whatever
@@ -129,7 +140,7 @@ def match(
     Raises TypeError and ValueError for arguments that cannot be matched, tmatch.InputError, a
     ValueError, for what the library refuses, and tmatch.Error where a device fails.
     """
-    key = engine_key(metric, domain, algorithm, search, device, threads, "all", 0, 0)
+    key = engine_key(metric, domain, algorithm, search, _place(frame, device), threads, "all", 0, 0)
     engine = _borrow(key)
     try:
         prepared = Prepared(engine, key, template, mask, angle, scale, support)
@@ -138,6 +149,34 @@ def match(
         _give_back(key, engine)
 
 
+@overload
+def score_map(
+    frame: DeviceArrayLike,
+    template: ArrayLike,
+    *,
+    mask: ArrayLike | None = None,
+    frame_mask: ArrayLike | None = None,
+    region: Region | None = None,
+    metric: Metric = "lcc",
+    domain: Domain = "valid",
+    algorithm: Algorithm = "auto",
+    device: str = "auto",
+    threads: int | None = None,
+) -> DeviceScoreMap: ...
+@overload
+def score_map(
+    frame: HostArrayLike,
+    template: ArrayLike,
+    *,
+    mask: ArrayLike | None = None,
+    frame_mask: ArrayLike | None = None,
+    region: Region | None = None,
+    metric: Metric = "lcc",
+    domain: Domain = "valid",
+    algorithm: Algorithm = "auto",
+    device: str = "auto",
+    threads: int | None = None,
+) -> ScoreMap: ...
 def score_map(
     frame: ArrayLike,
     template: ArrayLike,
@@ -150,16 +189,17 @@ def score_map(
     algorithm: Algorithm = "auto",
     device: str = "auto",
     threads: int | None = None,
-) -> ScoreMap:
+) -> Any:
     """The score of every position of the template in the frame. The arguments are tmatch.match's.
 
     The map of a frame of (H, W) and a template of (h, w) has the shape (H - h + 1, W - w + 1);
     (H, W) for the domain 'same', and (H + h - 1, W + w - 1) for 'full', where the frame counts
-    as 0 beyond its edges. numpy.asarray(map) makes an array of it without a copy.
+    as 0 beyond its edges. numpy.asarray(map) makes an array of it without a copy. The map of a frame
+    on a GPU stays there: a DeviceScoreMap.
     """
     if isinstance(template, (list, tuple)):
         raise TypeError("a score map is one template's, not a list's")
-    key = engine_key(metric, domain, algorithm, "auto", device, threads, "all", 0, 0)
+    key = engine_key(metric, domain, algorithm, "auto", _place(frame, device), threads, "all", 0, 0)
     engine = _borrow(key)
     try:
         return Prepared(engine, key, template, mask, None, None, "auto").score_map(0, frame, frame_mask, region)

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any, Generic, TypeVar, cast, overload
 
 from . import _tmatch
-from ._arrays import ArrayLike, ScoreMap
+from ._arrays import ArrayLike, DeviceArrayLike, DeviceScoreMap, HostArrayLike, ScoreMap
 from ._match import Match
 from ._parts import Part
 from ._prepared import Axis, Prepared, Region
@@ -189,6 +189,24 @@ class Matcher(Generic[Result]):
             for number, width, height, map_height, a, b, cut_off, best, positions in parts
         ]
 
+    @overload
+    def score_map(
+        self,
+        frame: DeviceArrayLike,
+        *,
+        index: int = 0,
+        frame_mask: ArrayLike | None = None,
+        region: Region | None = None,
+    ) -> DeviceScoreMap: ...
+    @overload
+    def score_map(
+        self,
+        frame: HostArrayLike,
+        *,
+        index: int = 0,
+        frame_mask: ArrayLike | None = None,
+        region: Region | None = None,
+    ) -> ScoreMap: ...
     def score_map(
         self,
         frame: ArrayLike,
@@ -196,7 +214,7 @@ class Matcher(Generic[Result]):
         index: int = 0,
         frame_mask: ArrayLike | None = None,
         region: Region | None = None,
-    ) -> ScoreMap:
+    ) -> Any:
         """The score of every position of the template, or of the list's number index: see tmatch.score_map."""
         return self._open().score_map(index, frame, frame_mask, region)
 

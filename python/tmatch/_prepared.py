@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias, Union, cast
 
 from . import _tmatch
-from ._arrays import ArrayLike, Picture, ScoreMap
+from ._arrays import ArrayLike, DeviceScoreMap, Picture, ScoreMap
 from ._match import Match
 from ._settings import METRICS, SUPPORTS, EngineKey, choose
 
@@ -169,9 +169,9 @@ class Prepared:
 
     def score_map(
         self, index: int, frame: ArrayLike, frame_mask: ArrayLike | None, region: Region | None
-    ) -> ScoreMap:
+    ) -> Any:
         scores, best, warning = _tmatch.score_map(
-            self.engine, self.templates[index], frame, frame_mask, _region(region), ScoreMap
+            self.engine, self.templates[index], frame, frame_mask, _region(region), ScoreMap, DeviceScoreMap
         )
         if warning:
             _warn(False, warning, 0)

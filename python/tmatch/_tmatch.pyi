@@ -26,7 +26,27 @@ class Array:
     ) -> Any: ...
     def __dlpack_device__(self) -> tuple[int, int]: ...
 
+class DeviceArray:
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def dtype(self) -> str: ...
+    @property
+    def device(self) -> str: ...
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]: ...
+    def __dlpack__(
+        self,
+        *,
+        stream: int | None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any: ...
+    def __dlpack_device__(self) -> tuple[int, int]: ...
+
 _A = TypeVar("_A", bound=Array)
+_D = TypeVar("_D", bound=DeviceArray)
 
 @final
 class Engine: ...
@@ -80,8 +100,9 @@ def score_map(
     mask: object,
     region: tuple[int, int, int, int] | None,
     subclass: type[_A],
+    device_subclass: type[_D],
     /,
-) -> tuple[_A, tuple[int, int, int, int, float], str]: ...
+) -> tuple[_A | _D, tuple[int, int, int, int, float], str]: ...
 def match_part(
     engine: Engine,
     templates: tuple[Template, ...],

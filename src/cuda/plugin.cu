@@ -251,6 +251,28 @@ static tm_status plugin_host_alloc(tm_cuda *cuda, size_t size, void **memory, tm
     return status == TM_ERR_DEVICE_MEMORY ? TM_ERR_MEMORY : status;
 }
 
+static tm_status plugin_device_alloc(tm_cuda *cuda, size_t size, void **memory, tm_message *message)
+{
+    entry before;
+    cudaError_t error = enter(cuda, &before);
+    if (error == cudaSuccess)
+        error = tm_device_malloc(memory, size);
+    const tm_status status = cuda_status(cuda, error, message);
+    leave(&before);
+    return status;
+}
+
+static void plugin_device_free(tm_cuda *open, int index, void *memory)
+{
+    tm_cuda device = {};
+    entry before;
+    device.index = index;
+    device.driver = load_driver();
+    enter(open ? open : &device, &before);
+    tm_device_free(memory);
+    leave(&before);
+}
+
 /* In a thread that has no context, the runtime would open one on a device of its
  * choice. */
 static void plugin_host_free(int index, void *memory)
@@ -400,6 +422,7 @@ const tm_backend *tm_cuda_plugin_get(void)
                                        plugin_open,        plugin_close,      plugin_traits,
                                        plugin_estimate,    plugin_match,      tm_row_ms,
                                        plugin_replay,      plugin_host_alloc, plugin_host_free,
-                                       plugin_accept,      plugin_hand_over,  plugin_fetch};
+                                       plugin_accept,      plugin_hand_over,  plugin_fetch,
+                                       plugin_device_alloc, plugin_device_free};
     return &backend;
 }

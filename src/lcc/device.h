@@ -152,6 +152,11 @@ typedef struct tm_backend {
      * accept, and DEVICE_MEMORY. */
     tm_status (*fetch)(tm_device *device, const tm_image *image, const tm_on_device *place,
                        uint8_t *samples, uint8_t *mask, tm_message *message);
+
+    /* Memory of the device, for its frames and maps. device: NULL where it is not open any more.
+     * Errors: DEVICE_MEMORY, DEVICE. */
+    tm_status (*device_alloc)(tm_device *device, size_t size, void **memory, tm_message *message);
+    void (*device_free)(tm_device *device, int index, void *memory);
 } tm_backend;
 
 #endif

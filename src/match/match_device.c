@@ -53,12 +53,29 @@ static tm_status open_devices(tm_matcher *m)
 {
     if (m->settings.device == TM_DEVICE_CPU)
         return tm_matcher_fail(m, TM_ERR_INVALID,
-                               "the picture lies in a device's memory, and the matcher is of the CPU");
+                               "this is about a device's memory, and the matcher is of the CPU");
     if (m->settings.algorithm == TM_ALGORITHM_REFERENCE)
         return tm_matcher_fail(m, TM_ERR_INVALID,
-                               "the picture lies in a device's memory, and the reference algorithm "
-                               "runs on the CPU only");
+                               "this is about a device's memory, and the reference algorithm runs on "
+                               "the CPU only");
     return m->pool ? TM_OK : tm_matcher_open_cuda(m);
+}
+
+tm_status tm_device_memory_alloc(tm_matcher *matcher, int device, size_t size, void **memory)
+{
+    if (!matcher)
+        return TM_ERR_INVALID;
+    if (!memory || !size)
+        return tm_matcher_fail_plain(matcher, TM_ERR_INVALID);
+    const tm_status status = open_devices(matcher);
+    return status == TM_OK ? tm_pool_device_alloc(matcher->pool, device, size, memory, &matcher->message)
+                           : status;
+}
+
+void tm_device_memory_free(tm_matcher *matcher, int device, void *memory)
+{
+    if (matcher && matcher->pool && memory)
+        tm_pool_device_free(matcher->pool, device, memory);
 }
 
 static tm_status begin(tm_matcher *m, device_picture *p, const tm_device_image *given)

@@ -276,11 +276,22 @@ static tm_status fake_fetch(tm_device *device, const tm_image *image, const tm_o
     return refuse_memory(device, message);
 }
 
+static tm_status fake_device_alloc(tm_device *device, size_t size, void **memory, tm_message *message)
+{
+    (void)size, (void)memory;
+    return refuse_memory(device, message);
+}
+
+static void fake_device_free(tm_device *device, int index, void *memory)
+{
+    (void)device, (void)index, (void)memory;
+}
+
 TM_API const tm_backend *tm_cuda_plugin_get(void)
 {
     static const tm_backend backend = {
         TM_BACKEND_VERSION, fake_count, fake_describe, fake_open, fake_close, fake_traits,
         fake_estimate,      fake_match, tm_row_ms,     fake_replay, fake_host_alloc, fake_host_free,
-        fake_accept,        fake_hand_over, fake_fetch};
+        fake_accept,        fake_hand_over, fake_fetch, fake_device_alloc, fake_device_free};
     return &backend;
 }

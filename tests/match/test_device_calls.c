@@ -265,6 +265,34 @@ static void refused(void)
     scene_free(&s);
 }
 
+/* Memory that the library allocates is as good as any, and bounded. */
+static void own_memory(void)
+{
+    require_device_memory();
+    tm_peak expected, got;
+    void *frame = NULL, *none = NULL;
+    scene s;
+    scene_make(&s, 1, 200, 100, 0, 0, 3000000);
+    CHECK_EQ(tm_device_memory_alloc(s.cuda, 0, 200 * 100, &frame), TM_OK);
+    CHECK_EQ(tm_device_memory_alloc(s.cuda, 0, 4000000, &none), TM_ERR_DEVICE_MEMORY);
+    CHECK_EQ(tm_device_memory_alloc(s.cuda, 7, 1, &none), TM_ERR_INVALID);
+    CHECK(strstr(tm_matcher_message(s.cuda), "memory is wanted on cuda:7, and the matcher is of cuda:0"));
+    CHECK_EQ(tm_device_memory_alloc(s.cuda, 0, 0, &none), TM_ERR_INVALID);
+    CHECK(!none);
+    tm_device_image there = {.size = sizeof there, .image = s.frame, .stream = s.stream};
+    uint8_t *copy = device_alloc_host(200 * 100);
+    memcpy(copy, s.frame.samples, 200 * 100);
+    device_put(frame, copy, 200 * 100, s.stream);
+    there.image.samples = frame;
+    CHECK_EQ(tm_match(s.cpu, &s.frame, s.on_cpu[0], &expected, NULL), TM_OK);
+    CHECK_EQ(tm_match_device(s.cuda, &there, templates(s.on_cuda), 1, &got, NULL), TM_OK);
+    check_bests(&s, &expected, &got);
+    tm_device_memory_free(s.cuda, 0, frame);
+    tm_device_memory_free(s.cuda, 0, NULL);
+    device_free_host(copy);
+    scene_free(&s);
+}
+
 /* In little memory the frame goes through by bands; a call that is not waited for does not. */
 static void little_memory(void)
 {
@@ -328,7 +356,7 @@ int main(int argc, char **argv)
 {
     static const check_test tests[] = {
         TEST(many_templates), TEST(frames_of_one_size), TEST(all_peaks),   TEST(two_devices),
-        TEST(refused),        TEST(little_memory),      TEST(every_fault),
+        TEST(refused),        TEST(own_memory),         TEST(little_memory), TEST(every_fault),
     };
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
 }

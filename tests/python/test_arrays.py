@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 import tmatch
+from tmatch import _functions
 
 
 def views(a):
@@ -223,8 +224,10 @@ class Cuda:
 @pytest.mark.parametrize(
     "place", ["frame", "template", "template 0", "mask of the template", "mask of the frame"]
 )
-def test_refused(place):
+def test_refused(place, monkeypatch):
     """Each array is refused by name wherever it stands, and no reference to any argument is kept."""
+    monkeypatch.setenv("TMATCH_PLUGIN_DIR", "/nowhere")  # where there is a GPU, its arrays are taken
+    monkeypatch.setattr(_functions, "_idle", {})
     template, frame = GOOD[:5, :5].copy(), GOOD.copy()
     for wrong, kind, message in [*REFUSED, (Cuda(), TypeError, "GPU's memory")]:
         if wrong is None and "mask" in place:

@@ -67,6 +67,11 @@ tm_status tm_pool_match(tm_pool *pool, tm_pool_call *call);
 tm_status tm_pool_fetch(tm_pool *pool, const tm_image *image, const tm_on_device *place, uint8_t *samples,
                         uint8_t *mask, tm_message *message);
 
+/* Memory of the device of that index. Once a device was given up none is freed, as for pinned memory.
+ * Errors: INVALID, DEVICE, DEVICE_MEMORY. */
+tm_status tm_pool_device_alloc(tm_pool *pool, int index, size_t size, void **memory, tm_message *message);
+void tm_pool_device_free(tm_pool *pool, int index, void *memory);
+
 /* Pinned memory; *memory stays NULL where no device is left. Once one was given up, none is made, and
  * none given back, as the driver would wait for that one. Error: MEMORY. */
 tm_status tm_pool_host_alloc(tm_pool *pool, size_t size, void **memory, tm_message *message);

@@ -218,16 +218,16 @@ static void finish(tm_pool *pool)
     append(&call->warning, pool->rescued ? ": the CPU took over" : ": other devices took over");
 }
 
-/* The open device on which a picture lies. */
-static tm_status find_device(tm_pool *pool, const tm_on_device *place, tm_pool_device **found,
+/* The open device of an index, where something lies, as what says. */
+static tm_status find_device(tm_pool *pool, const char *what, int index, tm_pool_device **found,
                              tm_message *message)
 {
     bool known = false;
 
     for (int i = 0; i < pool->count; i++) {
         tm_pool_device *d = &pool->devices[i];
-        known |= d->index == place->device;
-        if (d->index == place->device && d->device) {
+        known |= d->index == index;
+        if (d->index == index && d->device) {
             *found = d;
             return TM_OK;
         }
@@ -236,17 +236,19 @@ static tm_status find_device(tm_pool *pool, const tm_on_device *place, tm_pool_d
     tm_pool_name(pool, name, sizeof name);
     if (known)
         snprintf(message->text, sizeof message->text,
-                 "the picture lies on cuda:%d, which failed in an earlier call", place->device);
+                 "%s on cuda:%d, which failed in an earlier call", what, index);
     else
         snprintf(message->text, sizeof message->text,
-                 "the picture lies on cuda:%d, and the matcher is of %s", place->device, name);
+                 "%s on cuda:%d, and the matcher is of %s", what, index, name);
     return known ? TM_ERR_DEVICE : TM_ERR_INVALID;
 }
+
+static const char picture_lies[] = "the picture lies";
 
 /* Lets the device on which the call's frame lies look whether all of it does. */
 static tm_status accept_frame(tm_pool *pool, tm_pool_call *call, tm_pool_device **found)
 {
-    tm_status status = find_device(pool, place_of(call), found, &call->message);
+    tm_status status = find_device(pool, picture_lies, place_of(call)->device, found, &call->message);
 
     if (status != TM_OK)
         return status;
@@ -282,8 +284,29 @@ tm_status tm_pool_fetch(tm_pool *pool, const tm_image *image, const tm_on_device
 
     if (tm_pool_is_inherited(pool))
         return refuse_inherited(message);
-    const tm_status status = find_device(pool, place, &d, message);
+    const tm_status status = find_device(pool, picture_lies, place->device, &d, message);
     return status == TM_OK ? pool->backend->fetch(d->device, image, place, samples, mask, message) : status;
+}
+
+tm_status tm_pool_device_alloc(tm_pool *pool, int index, size_t size, void **memory, tm_message *message)
+{
+    tm_pool_device *d;
+
+    if (tm_pool_is_inherited(pool))
+        return refuse_inherited(message);
+    const tm_status status = find_device(pool, "memory is wanted", index, &d, message);
+    return status == TM_OK ? pool->backend->device_alloc(d->device, size, memory, message) : status;
+}
+
+void tm_pool_device_free(tm_pool *pool, int index, void *memory)
+{
+    tm_pool_device *d = NULL;
+    tm_message message;
+
+    if (tm_pool_is_inherited(pool) || (pool->given_up && *pool->given_up))
+        return;
+    find_device(pool, "memory is freed", index, &d, &message);
+    pool->backend->device_free(d ? d->device : NULL, index, memory);
 }
 
 tm_status tm_pool_match(tm_pool *pool, tm_pool_call *call)
