@@ -59,9 +59,12 @@ static void sum_cells(int32_t *sums, const grid *g, const tm_family *f, const tm
 
     memset(sums, 0, (size_t)g->columns * (size_t)g->rows * sizeof *sums);
     for (int y = 0; y < g->rows * g->side; y++) {
-        const uint8_t *row = p->samples + (top + y) * p->width + left;
-        for (int x = 0; x < g->columns * g->side; x++)
-            sums[y / g->side * g->columns + x / g->side] += row[x];
+        const uint8_t *pixel = p->samples + (top + y) * p->width + left;
+        int32_t *row = sums + y / g->side * g->columns;
+        for (int x = 0; x < g->columns; x++) {
+            for (int i = 0; i < g->side; i++)
+                row[x] += *pixel++;
+        }
     }
     for (int i = 0; i < g->columns * g->rows; i++)
         sums[i] = g->inside[i] ? sums[i] : 0;
