@@ -9,7 +9,10 @@
 #include "integers.h"
 #include "lcc/components.h"
 
-enum { MOST_SAMPLES = 192 }; /* members that the basis is made of */
+enum {
+    MOST_SAMPLES = 192,   /* members that the basis is made of */
+    PIXELS_AT_ONCE = 128,
+};
 
 /* Coordinates are made in double precision of taps that are integers, so that the rests are good to
  * 1e-7 where their squares nearly vanish, too. */
@@ -97,22 +100,33 @@ static void round_component(int8_t *taps, const double *component, int64_t n)
     }
 }
 
-/* Makes as many taps as the basis has. */
-static void make_taps(const tm_family *f, workshop *w)
+/* Makes the basis's components, a part of their pixels at a time, which stay in the cache. */
+static void sum_members(const tm_family *f, workshop *w)
 {
     const int64_t n = f->pixels;
 
-    tm_components_find(w->weights, w->next, w->gram, f->basis, w->size);
-    for (int k = 0; k < f->basis; k++) {
-        double *component = w->components + k * n;
-        memset(component, 0, (size_t)n * sizeof *component);
+    memset(w->components, 0, (size_t)(f->basis * n) * sizeof *w->components);
+    for (int64_t begin = 0; begin < n; begin += PIXELS_AT_ONCE) {
+        const int64_t count = smaller(PIXELS_AT_ONCE, n - begin);
         for (int i = 0; i < w->size; i++) {
-            const double weight = w->weights[k * w->size + i];
-            for (int64_t x = 0; x < n; x++)
-                component[x] += weight * w->members[i * n + x];
+            const double *member = w->members + i * n + begin;
+            for (int k = 0; k < f->basis; k++) {
+                const double weight = w->weights[k * w->size + i];
+                double *component = w->components + k * n + begin;
+                for (int64_t x = 0; x < count; x++)
+                    component[x] += weight * member[x];
+            }
         }
-        round_component(w->rounded + k * n, component, n);
     }
+}
+
+/* Makes as many taps as the basis has. */
+static void make_taps(const tm_family *f, workshop *w)
+{
+    tm_components_find(w->weights, w->next, w->gram, f->basis, w->size);
+    sum_members(f, w);
+    for (int k = 0; k < f->basis; k++)
+        round_component(w->rounded + k * f->pixels, w->components + k * f->pixels, f->pixels);
 }
 
 /* The taps in this order. */
