@@ -23,14 +23,31 @@ static int compare_rows(const void *a, const void *b)
     return (*p)->first < (*q)->first ? -1 : (*p)->first > (*q)->first;
 }
 
+/* Whether the place can be one of a map: those of other programs' making must not overflow. */
+static bool is_place(const tm_part_hit *p)
+{
+    const int64_t most = (int64_t)1 << 33;
+    return p->hit.peak.x > -most && p->hit.peak.x < most && p->hit.peak.y > -most && p->hit.peak.y < most &&
+           isfinite(p->hit.peak.score) && fabs(p->hit.dx) <= 0.5 && fabs(p->hit.dy) <= 0.5;
+}
+
+static bool has_places(const tm_part_hits *p)
+{
+    bool good = (p->items || p->count == 0) && (!p->has_best || is_place(&p->best));
+    for (size_t i = 0; i < p->count && good; i++)
+        good = is_place(&p->items[i]);
+    return good;
+}
+
 /* Whether the part agrees with the first one, and has rows. */
 static bool is_sound(const tm_part_hits *p, const tm_part_hits *first)
 {
     return p && p->size >= sizeof *p && p->metric == first->metric && tm_metric_name(p->metric) &&
            p->template_width == first->template_width && p->template_width > 0 &&
-           p->template_height == first->template_height && p->template_height > 0 &&
+           p->template_width <= INT32_MAX && p->template_height == first->template_height &&
+           p->template_height > 0 && p->template_height <= INT32_MAX &&
            p->map_height == first->map_height && p->first >= 0 && p->first < p->end &&
-           p->end <= p->map_height && (p->items || p->count == 0);
+           p->end <= p->map_height && has_places(p);
 }
 
 /* Whether the parts are of one map, and have no row twice, nor miss one where all are wanted. */
