@@ -49,7 +49,7 @@ static bool find(void *library, const char *prefix)
 void require_device_memory(void)
 {
     static const char *const runtimes[] = {"libcudart.so", "libcudart.so.13", "libcudart.so.12",
-                                           "libcudart.so.11.0"};
+                                           "libcudart.so.11.0", "/usr/local/cuda/lib64/libcudart.so"};
     char path[4096];
 
     require_cuda();

@@ -182,3 +182,34 @@ def test_no_device(scene, monkeypatch, no_engines):
     monkeypatch.setenv("TMATCH_PLUGIN_DIR", "/nowhere")
     with pytest.raises(TypeError, match=r"the frame lies in a GPU's memory.*\.get\(\)"):
         tmatch.match(Wrong(), scene[1])
+
+
+def cupy_arrays(cupy):
+    other = cupy.cuda.Stream(non_blocking=True)
+    return cupy.asarray, lambda scores: cupy.asarray(scores).get(), other
+
+
+def torch_arrays(torch):
+    other = torch.cuda.stream(torch.cuda.Stream())
+    return lambda a: torch.from_numpy(a).cuda(), lambda scores: torch.from_dlpack(scores).cpu().numpy(), other
+
+
+@pytest.mark.parametrize("package, make", [("cupy", cupy_arrays), ("torch", torch_arrays)])
+def test_real_arrays(scene, no_engines, package, make):
+    """On a machine with a GPU, CuPy and PyTorch."""
+    library = pytest.importorskip(package)
+    if all(device.kind == "cpu" for device in tmatch.devices()):
+        pytest.skip("there is no GPU")
+    to_gpu, to_host, other_stream = make(library)
+    frame, template = scene
+    expected = tmatch.match(frame, template, n=3, margin=True, device="cpu")
+    scores = np.asarray(tmatch.score_map(frame, template, device="cpu"))
+    matcher = tmatch.Matcher(to_gpu(template), device="cuda:0")
+    for _ in range(2):
+        there = to_gpu(frame[::-1].copy())
+        there = there[::-1] if package == "cupy" else there.flip(0)
+        assert matcher.match(there, n=3, margin=True) == expected
+        assert np.array_equal(to_host(matcher.score_map(there)), scores)
+        with other_stream:
+            there = to_gpu(frame ^ 255) ^ 255
+            assert matcher.match(there, n=3, margin=True) == expected
