@@ -352,11 +352,61 @@ static void every_fault(void)
     CHECK(failed > 5);
 }
 
+/* A device that does not answer is given up; what is asked of it afterwards is refused. A call that hangs in
+ * the caller's own thread is not watched. */
+static void hangs(void)
+{
+    int given_up = 0;
+    require_device_memory();
+    if (!device_is_emulated())
+        check_skip("needs a backend with fault injection");
+    setenv("TMATCH_FAULT_HANG_MS", "1500", 1);
+    for (int call = 30; call < 130; call += 20) {
+        char fault[40];
+        tm_settings settings = settings_of(TM_DEVICE_CUDA, TM_ALGORITHM_AUTO, 1);
+        tm_matcher *m;
+        tm_peak best;
+        scene s;
+        scene_make(&s, 1, 60, 300, 0, 0, 0);
+        snprintf(fault, sizeof fault, "0:%d:-1", call);
+        setenv("TMATCH_FAULT", fault, 1);
+        settings.device_timeout = 0.4;
+        const tm_status created = tm_matcher_create(&m, &settings);
+        unsetenv("TMATCH_FAULT");
+        if (created != TM_OK) { /* on a machine that is very busy */
+            CHECK(strstr(tm_matcher_message(m), "did not answer within"));
+            tm_matcher_destroy(&m);
+            scene_free(&s);
+            continue;
+        }
+        tm_image crop = s.frame;
+        tm_template *t;
+        crop.width = crop.height = 9;
+        CHECK_EQ(tm_template_create(&t, m, &crop), TM_OK);
+        const tm_template *list = t;
+        for (int k = 0; k < 12; k++) {
+            const bool gone = tm_matcher_hung(m) > 0;
+            const tm_status status = tm_match_device(m, &s.placed.image, &list, 1, &best, NULL);
+            CHECK_EQ(status, tm_matcher_hung(m) ? TM_ERR_DEVICE : TM_OK);
+            if (status != TM_OK)
+                CHECK(strstr(tm_matcher_message(m), gone ? "the picture lies on cuda:0, which failed in an earlier call"
+                                                         : "cuda:0 did not answer within 0.4 s"));
+        }
+        given_up += tm_matcher_hung(m);
+        tm_template_destroy(&t);
+        tm_matcher_destroy(&m);
+        scene_free(&s);
+    }
+    unsetenv("TMATCH_FAULT_HANG_MS");
+    CHECK(given_up > 0);
+}
+
 int main(int argc, char **argv)
 {
     static const check_test tests[] = {
         TEST(many_templates), TEST(frames_of_one_size), TEST(all_peaks),   TEST(two_devices),
         TEST(refused),        TEST(own_memory),         TEST(little_memory), TEST(every_fault),
+        TEST(hangs),
     };
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
 }
