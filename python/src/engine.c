@@ -152,7 +152,7 @@ PyObject *tmpy_template_new(PyObject *module, PyObject *args)
          !read_axis(scales, "scale", &grid.scale_from, &grid.scale_to, &grid.scale_step)))
         return NULL;
     tmpy_template *tmpl = (tmpy_template *)PyType_GenericAlloc(state->tmpl, 0);
-    picture.samples.takes_devices = !angles && tmpy_engine_has_cuda(engine);
+    picture.samples.engine = angles ? NULL : engine;
     if (tmpl && tmpy_picture_take(&picture, image, mask, Py_None, name)) {
         tmpl->engine = (tmpy_engine *)Py_NewRef((PyObject *)engine);
         tmpl->width = picture.image.width;

@@ -198,7 +198,7 @@ PyObject *tmpy_match(PyObject *module, PyObject *args)
     c.searches = most != 1 || !isnan(min_score) || margin || subpixel ||
                  !(overlap >= 0 && overlap <= 1) || peaks < 1;
     const bool good = take_templates(&c, state, templates);
-    c.frame.samples.takes_devices = good && !c.posed && tmpy_engine_has_cuda(c.engine);
+    c.frame.samples.engine = c.posed ? NULL : c.engine;
     if (good && tmpy_picture_take(&c.frame, frame, mask, region, "the frame")) {
         PyThreadState *gil = PyEval_SaveThread();
         run(&c);
@@ -298,7 +298,7 @@ PyObject *tmpy_score_map(PyObject *module, PyObject *args)
         PyErr_SetString(PyExc_TypeError, "no template of this engine, or one in poses");
         return NULL;
     }
-    c.frame.samples.takes_devices = tmpy_engine_has_cuda(c.engine);
+    c.frame.samples.engine = c.engine;
     if (tmpy_picture_take(&c.frame, frame, mask, region, "the frame")) {
         c.said.status = map_memory(&c);
         PyOS_snprintf(c.said.text, sizeof c.said.text, "%s", tm_strerror(c.said.status));

@@ -115,7 +115,7 @@ static bool take_mask(tmpy_picture *p, PyObject *mask, const char *name)
 {
     char of[96];
     PyOS_snprintf(of, sizeof of, "the mask of %s", name);
-    p->mask.takes_devices = p->samples.on_device;
+    p->mask.engine = p->samples.on_device ? p->samples.engine : NULL;
     if (!tmpy_samples_take(&p->mask, mask, of))
         return false;
     if (p->mask.itemsize != 1) {

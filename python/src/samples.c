@@ -140,16 +140,21 @@ static bool refuse(PyObject *array, const char *name)
     return false;
 }
 
+bool tmpy_takes_devices(const tmpy_samples *s)
+{
+    return s->engine && tmpy_engine_has_cuda(s->engine);
+}
+
 bool tmpy_samples_take(tmpy_samples *s, PyObject *array, const char *name)
 {
     if (PyObject_CheckBuffer(array))
         return take_buffer(s, array, name);
-    if (s->takes_devices && tmpy_has_stream(array))
+    if (s->engine && tmpy_has_stream(array) && tmpy_takes_devices(s))
         return tmpy_take_cuda_interface(s, array, name);
     if (PyObject_HasAttrString(array, "__dlpack_device__"))
         return tmpy_take_dlpack(s, array, name);
     if (PyObject_HasAttrString(array, "__cuda_array_interface__"))
-        return s->takes_devices ? tmpy_take_cuda_interface(s, array, name) : tmpy_refuse_device(name);
+        return tmpy_takes_devices(s) ? tmpy_take_cuda_interface(s, array, name) : tmpy_refuse_device(name);
     if (!PyObject_HasAttrString(array, "__array_interface__"))
         return refuse(array, name);
     return tmpy_take_interface(s, array, name);

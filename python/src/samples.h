@@ -24,6 +24,9 @@ bool tmpy_take_dlpack(tmpy_samples *samples, PyObject *array, const char *name);
 bool tmpy_take_interface(tmpy_samples *samples, PyObject *array, const char *name);
 bool tmpy_take_cuda_interface(tmpy_samples *samples, PyObject *array, const char *name);
 
+/* Whether memory of a device will do. */
+bool tmpy_takes_devices(const tmpy_samples *samples);
+
 /* The CUDA device that an array says it lies on by __dlpack_device__; -1 where it does not say. */
 int tmpy_cuda_device_of(PyObject *array);
 

@@ -24,7 +24,7 @@ static bool take_tensor(tmpy_samples *s, const dl_tensor *t, const char *name)
         .unit = bytes,
         .bytes = bytes,
         .kind = t->dtype.code < sizeof kinds && kinds[t->dtype.code] ? kinds[t->dtype.code] : '?'};
-    if (is_cuda(t->device.type) && s->takes_devices) {
+    if (is_cuda(t->device.type) && tmpy_takes_devices(s)) {
         s->on_device = true;
         s->device = t->device.id;
     } else if (!is_host(t->device.type)) {
@@ -120,7 +120,7 @@ bool tmpy_take_dlpack(tmpy_samples *s, PyObject *array, const char *name)
             PyErr_Format(PyExc_TypeError, "__dlpack_device__ of %s does not return a tuple", name);
         return false;
     }
-    const bool on_device = is_cuda(type) && s->takes_devices;
+    const bool on_device = is_cuda(type) && tmpy_takes_devices(s);
     if (!is_host(type) && !on_device)
         return tmpy_refuse_device(name);
     PyObject *capsule = ask_for_capsule(array, on_device);

@@ -71,9 +71,9 @@ typedef struct tmpy_samples {
     ptrdiff_t strides[3]; /* bytes */
     char kind;            /* 'u', 'f' or 'b' for bool */
     int itemsize;
-    bool takes_devices; /* set before it is taken: memory of a CUDA device will do */
-    bool on_device;     /* it is such memory, in the order of the stream: */
-    int device;         /* -1: nobody said of which */
+    struct tmpy_engine *engine; /* set before it is taken: memory of its CUDA devices will do; or NULL */
+    bool on_device;             /* it is such memory, in the order of the stream: */
+    int device;                 /* -1: nobody said of which */
     void *stream;
     Py_buffer view; /* view.obj is NULL where there is none */
     PyObject *owner;
@@ -91,7 +91,7 @@ typedef struct tmpy_picture {
     int64_t x, y; /* where the region begins */
 } tmpy_picture;
 
-/* Takes an array, and a mask of the same size or None. Where picture->samples.takes_devices, both may lie
+/* Takes an array, and a mask of the same size or None. Where picture->samples.engine is set, both may lie
  * in the memory of a CUDA device; they are not copied then. region: None, or (x, y, width, height) in
  * the picture. name: as messages name it, "the frame". Samples are copied only where the library
  * cannot step over them. False: an exception is set. */
@@ -126,7 +126,8 @@ typedef struct tmpy_said {
     char text[512];
 } tmpy_said;
 
-/* Whether the engine has CUDA devices, or would find one. */
+/* Whether the engine has CUDA devices, or would find one. To look for one takes as long as to start CUDA, so
+ * it is asked only where an array lies on a device. */
 bool tmpy_engine_has_cuda(tmpy_engine *engine);
 
 /* The device on which a picture lies, or, where nobody said so, the engine's first. */
