@@ -80,6 +80,10 @@ class Tests:
         for fault in faults:
             print(f"# {fault}")
 
+    def skip(self, name, reason):
+        self.count += 1
+        print(f"ok {self.count} - {name} # SKIP {reason}", flush=True)
+
     def leftovers(self):
         """Temporary files, pictures that are not whole, half lines."""
         for name, files in self.whole[1].items():
@@ -186,6 +190,27 @@ class Tests:
         self.ext4("read-only in the middle", (), spoil, mend,
                   [os.strerror(errno.EROFS), os.strerror(errno.EIO), "Structure needs cleaning"])
 
+    def quota(self, room):
+        """A Btrfs with a quota, which root, too, has to keep."""
+        image = self.folder / "image"
+        try:
+            with open(image, "wb") as file:
+                file.truncate(256 << 20)
+            run("mkfs.btrfs", "-q", image)
+            run("mount", "-o", "loop", image, self.work)
+        except (OSError, subprocess.CalledProcessError):
+            self.skip(f"quota of {room}", "needs mkfs.btrfs and a kernel that has Btrfs")
+            return
+        try:
+            run("btrfs", "quota", "enable", self.work)
+            run("btrfs", "qgroup", "limit", room, self.work)
+            status, messages = self.match()
+            run("btrfs", "qgroup", "limit", "none", self.work)
+            self.judge(f"quota of {room}", status, messages, [os.strerror(errno.EDQUOT)])
+        finally:
+            run("umount", self.work)
+            image.unlink()
+
     def run_all(self, everything):
         self.set_whole()
         for call, numbers, errors in FAULTS:
@@ -199,6 +224,8 @@ class Tests:
                 self.small_disk(f"disk of {room} full", f"size={room}", "size=1g")
             for inodes in (4, 9, 20):
                 self.small_disk(f"{inodes} inodes", f"size=1g,nr_inodes={inodes}", "nr_inodes=0")
+            for room in ("150K", "400K", "1M"):
+                self.quota(room)
             self.read_only_in_the_middle()
         print(f"1..{self.count}")
         return self.failed
