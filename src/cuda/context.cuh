@@ -8,6 +8,7 @@
 #include "cuda/cache.cuh"
 #include "cuda/launch.cuh"
 #include "cuda/peaks.cuh"
+#include "cuda/poses.cuh"
 #include "cuda/transfer.cuh"
 
 /* The driver's own calls; NULL where it has none. */
@@ -43,6 +44,7 @@ struct tm_device {
     tm_buffer certified; /* state, bounds and lists of its launches */
     bool all_windows;    /* certified search left too many: this time without */
     tm_device_peaks peaks;
+    tm_device_poses poses;
 
     /* formats other than 8-bit gray */
     tm_buffer planes, correlations, found;

@@ -112,20 +112,24 @@ static void give_back(tm_cuda *cuda)
     tm_fft_give_back(&cuda->fft);
     tm_buffer_free(&cuda->peaks.items);
     tm_buffer_free(&cuda->peaks.bins);
+    tm_poses_drop(&cuda->poses);
     tm_drop_groups(cuda);
 }
 
-static tm_status plugin_match(tm_cuda *cuda, tm_job *jobs, size_t count, tm_work *work,
-                              tm_message *message)
+/* Begins a match. */
+static cudaError_t begin(tm_cuda *cuda, tm_work *work, entry *before)
 {
-    entry before;
     *work = (tm_work){};
     cuda->fft.cufft.error = 0;
-    cudaError_t error = enter(cuda, &before);
-    if (error == cudaSuccess)
-        error = tm_run(cuda, jobs, count);
+    return enter(cuda, before);
+}
+
+/* Ends it with its error, and notes what it took; timed: all of its times have been recorded. */
+static tm_status end(tm_cuda *cuda, cudaError_t error, bool timed, tm_work *work, const entry *before,
+                     tm_message *message)
+{
     if (error == cudaSuccess) {
-        error = tm_is_async(jobs) ? cudaSuccess : read_times(cuda, &work->times);
+        error = timed ? read_times(cuda, &work->times) : cudaSuccess;
         work->bytes_to_device = cuda->bytes_in;
         work->bytes_from_device = cuda->bytes_out;
     } else { /* nothing may still use the caller's memory */
@@ -139,7 +143,7 @@ static tm_status plugin_match(tm_cuda *cuda, tm_job *jobs, size_t count, tm_work
     if (error == cudaErrorMemoryAllocation)
         give_back(cuda);
     const tm_status status = refusal_status(cuda, error, &cuda->refusal, message);
-    leave(&before);
+    leave(before);
     return status;
 }
 
@@ -177,6 +181,39 @@ static tm_status plugin_fetch(tm_cuda *cuda, const tm_image *image, const tm_on_
     const tm_status status = refusal_status(cuda, error, &refusal, message);
     leave(&before);
     return status;
+}
+
+static tm_status plugin_match(tm_cuda *cuda, tm_job *jobs, size_t count, tm_work *work,
+                              tm_message *message)
+{
+    entry before;
+    cudaError_t error = begin(cuda, work, &before);
+    if (error == cudaSuccess)
+        error = tm_run(cuda, jobs, count);
+    return end(cuda, error, !tm_is_async(jobs), work, &before, message);
+}
+
+static tm_status plugin_match_poses(tm_cuda *cuda, tm_pose_search *search, tm_work *work,
+                                    tm_message *message)
+{
+    entry before;
+    search->items = NULL;
+    search->count = 0;
+    search->best = (tm_pose_peak)TM_NO_POSE_PEAK;
+    search->declined = true;
+    search->narrower = false;
+    search->scored = 0;
+    if (!cuda->traits.certified)
+        return TM_OK;
+    cuda->refusal.text[0] = '\0';
+    cudaError_t error = begin(cuda, work, &before);
+    if (error == cudaSuccess)
+        error = tm_poses_run(cuda, search);
+    if (error != cudaSuccess) {
+        free(search->items);
+        search->items = NULL;
+    }
+    return end(cuda, error, search->best.pose != SIZE_MAX, work, &before, message);
 }
 
 static tm_status plugin_replay(tm_cuda *cuda, int samples, int launches, double *ms,
@@ -423,6 +460,7 @@ const tm_backend *tm_cuda_plugin_get(void)
                                        plugin_estimate,    plugin_match,      tm_row_ms,
                                        plugin_replay,      plugin_host_alloc, plugin_host_free,
                                        plugin_accept,      plugin_hand_over,  plugin_fetch,
-                                       plugin_device_alloc, plugin_device_free};
+                                       plugin_device_alloc, plugin_device_free,
+                                       plugin_match_poses};
     return &backend;
 }

@@ -8,7 +8,7 @@
 #include "lcc/guard.h"
 #include "lcc/lcc.h"
 
-#define TM_BACKEND_VERSION 14
+#define TM_BACKEND_VERSION 16
 
 typedef struct tm_message {
     char text[256];
@@ -87,6 +87,8 @@ static inline const char *tm_certified_fault(const tm_job *job)
                : NULL;
 }
 
+struct tm_pose_search; /* lcc/pose_search.h */
+
 /* What a match took. */
 typedef struct tm_work {
     tm_times times; /* total stays 0 */
@@ -157,6 +159,12 @@ typedef struct tm_backend {
      * Errors: DEVICE_MEMORY, DEVICE. */
     tm_status (*device_alloc)(tm_device *device, size_t size, void **memory, tm_message *message);
     void (*device_free)(tm_device *device, int index, void *memory);
+
+    /* Makes a certified search in poses, whose items become all positions that reach the floor, peaks or
+     * not. declined: nothing was found, and another way is to be taken. NULL: it has none. Errors as
+     * those of match. */
+    tm_status (*match_poses)(tm_device *device, struct tm_pose_search *search, tm_work *work,
+                             tm_message *message);
 } tm_backend;
 
 #endif

@@ -25,8 +25,9 @@ static inline bool tm_pose_peak_beats(const tm_pose_peak *a, const tm_pose_peak 
 }
 
 /* For qsort: the best first. */
-static inline int tm_pose_peak_by_rank(const void *a, const void *b)
+static inline int tm_pose_peak_by_rank(const void *left, const void *right)
 {
+    const tm_pose_peak *a = (const tm_pose_peak *)left, *b = (const tm_pose_peak *)right;
     return tm_pose_peak_beats(a, b) ? -1 : tm_pose_peak_beats(b, a) ? 1 : 0;
 }
 

@@ -11,6 +11,8 @@
 
 typedef struct tm_pose_search {
     const tm_pose_families *families; /* without fault */
+    const tm_image *image;            /* of which they were made, */
+    bool narrow;                      /* and whether with few angles each */
     const tm_image *frame;            /* 8-bit gray without a mask */
     tm_domain domain;
     /* All peaks are found whose value reaches the floor; INT64_MAX: the best position alone. Where
@@ -28,5 +30,33 @@ typedef struct tm_pose_search {
     bool declined;  /* out: that would be too many, and nothing has been found */
     bool narrower;  /* out: likewise nothing, as narrow families will be quicker */
 } tm_pose_search;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Where a posed picture can lie: its corner, from (-pad_x, -pad_y) of the frame on. False where the frame
+ * is too small. */
+bool tm_pose_positions(const tm_pose_search *search, const tm_pose_member *member, tm_geometry *g);
+
+/* How many positions all of the class's pictures have. */
+int64_t tm_pose_count_pairs(const tm_pose_search *search, const tm_pose_class *c);
+
+/* All of them, as windows of the core: across x down, the first one's corner at (*first_x, *first_y) of the
+ * frame. */
+void tm_pose_windows(const tm_pose_search *search, const tm_pose_class *c, int64_t *first_x,
+                     int64_t *first_y, int64_t *across, int64_t *down);
+
+/* Raises the floor to what so many places as are wanted score, of those that were guessed, the best first: at
+ * least one. Where they are fewer the others may score less. */
+void tm_pose_raise_floor(tm_pose_search *search, const tm_pose_peak *guesses, size_t count);
+
+/* Leaves the peaks of the positions in search->items, which are all that reach the floor, the best first.
+ * False if memory ran out. */
+bool tm_pose_keep_peaks(tm_pose_search *search);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

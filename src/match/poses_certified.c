@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* By certified search, on the CPU: what the exhaustive search finds, of positions that matter. */
+/* By certified search, on the CPU or a CUDA device: what the exhaustive search finds, of positions that matter. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,9 +35,9 @@ static const char *fault_of(const tm_matcher *m, const tm_image *frame, const tm
         return "its bound is for 8-bit gray alone";
     if (frame->mask)
         return "the frame has a mask";
-    if (m->settings.device == TM_DEVICE_CUDA || m->pool)
-        return "CUDA devices have none in poses";
-    return NULL;
+    if (m->pool && m->settings.strategy != TM_STRATEGY_CERTIFIED)
+        return "on CUDA devices it has to be asked for";
+    return m->pool ? tm_pool_poses_fault(m->pool) : NULL;
 }
 
 /* How many poses have pixels that do not count. */
@@ -94,6 +94,25 @@ static tm_status prepare(const tm_posed_template *t, bool narrow)
     return status;
 }
 
+/* On the pool's device. */
+static tm_status match_on_pool(tm_matcher *m, tm_pose_search *s)
+{
+    tm_message message;
+    tm_work work;
+
+    const tm_status status = tm_pool_match_poses(m->pool, s, &work, &message);
+    if (status != TM_OK)
+        return status;
+    m->on_pool = true;
+    m->times.to_device += work.times.to_device;
+    m->times.kernel += work.times.kernel;
+    m->times.from_device += work.times.from_device;
+    if (s->declined || tm_pose_keep_peaks(s))
+        return TM_OK;
+    free(s->items);
+    return TM_ERR_MEMORY;
+}
+
 /* Searches by families of all angles or narrow ones; *fault: why that cannot be, else NULL. */
 static tm_status search_by(tm_matcher *m, const tm_posed_template *t, bool narrow, tm_pose_search *s,
                            const char **fault)
@@ -103,21 +122,27 @@ static tm_status search_by(tm_matcher *m, const tm_posed_template *t, bool narro
     if (status != TM_OK)
         return status;
     s->families = t->kept->families[narrow];
+    s->narrow = narrow;
     *fault = s->families->fault;
-    return *fault ? TM_OK : tm_cpu_match_poses(m->cpu, s);
+    if (*fault)
+        return TM_OK;
+    return m->pool ? match_on_pool(m, s) : tm_cpu_match_poses(m->cpu, s);
 }
 
 static void say(tm_matcher *m, const tm_posed_template *t, const tm_pose_search *s)
 {
-    const tm_device_traits traits = tm_cpu_backend()->traits(m->cpu);
-
-    snprintf(m->device, sizeof m->device, "cpu");
     m->algorithm = "direct";
     m->plan[0] = '\0';
-    tm_matcher_say(m, "%zu pose%s certified (%.2g %% of positions scored exactly), direct on cpu, %s "
-                      "kernels, up to %d thread%s",
-                   t->count, t->count == 1 ? "" : "s",
-                   100 * (double)s->scored / (double)s->pairs, traits.kernels, traits.threads,
+    if (m->pool)
+        tm_pool_name(m->pool, m->device, sizeof m->device);
+    else
+        snprintf(m->device, sizeof m->device, "cpu");
+    tm_matcher_say(m, "%zu pose%s certified (%.2g %% of positions scored exactly), direct on %s", t->count,
+                   t->count == 1 ? "" : "s", 100 * (double)s->scored / (double)s->pairs, m->device);
+    if (m->pool)
+        return;
+    const tm_device_traits traits = tm_cpu_backend()->traits(m->cpu);
+    tm_matcher_say(m, ", %s kernels, up to %d thread%s", traits.kernels, traits.threads,
                    traits.threads == 1 ? "" : "s");
 }
 
@@ -138,8 +163,10 @@ bool tm_poses_certify(tm_matcher *m, const tm_image *frame, const tm_posed_templ
         m->pose_fault = TOO_MANY;
         return false;
     }
-    *status = tm_matcher_open_cpu(m);
-    tm_pose_search s = {.frame = frame,
+    if (!m->pool)
+        *status = tm_matcher_open_cpu(m);
+    tm_pose_search s = {.image = &t->image,
+                        .frame = frame,
                         .domain = m->settings.domain,
                         .floor = wanted->floor,
                         .ceiling = wanted->ceiling,
@@ -150,6 +177,11 @@ bool tm_poses_certify(tm_matcher *m, const tm_image *frame, const tm_posed_templ
     if (*status == TM_OK && s.families->narrower && (m->pose_fault || s.narrower || s.declined)) {
         s.floor = wanted->floor;
         *status = search_by(m, t, true, &s, &m->pose_fault);
+    }
+    if (*status != TM_OK && m->pool) { /* the exhaustive search after it makes that good, or fails as well */
+        *status = TM_OK;
+        m->pose_fault = "the CUDA device failed, or has too little memory";
+        return false;
     }
     if (*status != TM_OK) {
         tm_matcher_fail_plain(m, *status);
@@ -167,7 +199,8 @@ bool tm_poses_certify(tm_matcher *m, const tm_image *frame, const tm_posed_templ
     m->certified = true;
     m->windows += s.pairs;
     m->scored += s.scored;
-    m->times.kernel += clock_ms() - start;
+    if (!m->pool) /* a device says how long it took */
+        m->times.kernel += clock_ms() - start;
     say(m, t, &s);
     return true;
 }

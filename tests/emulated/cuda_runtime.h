@@ -26,7 +26,7 @@ using std::min;
 #define __shared__ static /* blocks run one after the other */
 #define __grid_constant__
 #define __launch_bounds__(...)
-#define __align__(n) alignas(n)
+#define __align__(n) __attribute__((aligned(n)))
 
 #define PAIR(name, type)                                                    \
     struct name {                                                           \
@@ -211,6 +211,31 @@ static inline void em_mma_m16n8k16(float (&d)[4], const uint4 &a, unsigned b0, u
     em_wait_for(EM_WARP);
 }
 
+/* d += A B, of bytes, those of B with signs, as mma.sync.m16n8k32 spreads them over lanes. */
+static inline void em_mma_m16n8k32(int (&d)[4], unsigned a0, unsigned a1, unsigned a2, unsigned a3, unsigned b0,
+                                   unsigned b1)
+{
+    static unsigned lanes[32][6];
+    const int lane = em_thread & 31, line = lane / 4, column = 2 * (lane & 3);
+    const unsigned own[6] = {a0, a1, a2, a3, b0, b1};
+    memcpy(lanes[lane], own, sizeof own);
+    em_wait_for(EM_WARP);
+    for (int i = 0; i < 4; i++) {
+        int64_t sum = d[i];
+        for (int k = 0; k < 32; k++) {
+            const unsigned x = lanes[4 * line + k / 4 % 4][i / 2 + k / 16 * 2],
+                           y = lanes[4 * (column + (i & 1)) + k / 4 % 4][4 + k / 16];
+            sum += (int)(x >> k % 4 * 8 & 0xff) * (int8_t)(y >> k % 4 * 8 & 0xff);
+        }
+        d[i] = (int)sum;
+        if (d[i] != sum) {
+            fprintf(stderr, "emulated device: a sum of products that 32 bits do not hold\n");
+            abort();
+        }
+    }
+    em_wait_for(EM_WARP);
+}
+
 /* Memory. */
 template <class T> static inline T __ldg(const T *from)
 {
@@ -311,6 +336,12 @@ static inline float __ll2float_rz(int64_t value)
 static inline long long __double2ll_rn(double value)
 {
     return llrint(value);
+}
+
+/* As far from the true value as a device's may be. */
+static inline float rsqrtf(float a)
+{
+    return 1 / sqrtf(a) * (em_thread % 2 ? 1 + 0x1p-22f : 1 - 0x1p-22f);
 }
 
 static inline float __fmul_rn(float a, float b)

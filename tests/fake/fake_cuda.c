@@ -292,6 +292,7 @@ TM_API const tm_backend *tm_cuda_plugin_get(void)
     static const tm_backend backend = {
         TM_BACKEND_VERSION, fake_count, fake_describe, fake_open, fake_close, fake_traits,
         fake_estimate,      fake_match, tm_row_ms,     fake_replay, fake_host_alloc, fake_host_free,
-        fake_accept,        fake_hand_over, fake_fetch, fake_device_alloc, fake_device_free};
+        fake_accept,        fake_hand_over, fake_fetch, fake_device_alloc, fake_device_free,
+        NULL};
     return &backend;
 }

@@ -3,6 +3,7 @@
  * the same bits of every match. */
 #include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,16 +54,36 @@ static double make_grid(tm_pose_grid *g)
     return poses * ((g->angle_to - g->angle_from) / g->angle_step + 1);
 }
 
-static bool make_problem(posed_problem *p, uint32_t features)
+/* A part of a smooth frame, which is turned by one of the grid's angles if it can be, all around. */
+static void make_part(posed_problem *p)
+{
+    const int64_t width = check_random_in(9, 18), height = check_random() % 3 ? width : check_random_in(9, 18);
+    const int64_t x = check_random_in(40, 80), y = check_random_in(30, 45);
+
+    p->scene.frame = draw_smooth(x + width + 1, y + height + 1);
+    p->scene.tmpls[0] = cut_template(&p->scene.frame, x - check_random_in(0, 30), y - check_random_in(0, 20), width, height);
+    p->scene.count = 1;
+    p->scene.domain = (tm_domain)check_random_in(0, 2);
+    snprintf(p->scene.text, sizeof p->scene.text, "part of %" PRId64 "x%" PRId64 " in a smooth frame", width, height);
+    p->grid.angle_from = -180;
+    p->grid.angle_to = 180;
+    p->grid.angle_step = (double)check_random_in(9, 40);
+    p->grid.support = check_random() % 3 ? TM_SUPPORT_DISC : TM_SUPPORT_AUTO;
+}
+
+/* products: by which the exhaustive search of an easy problem is bounded. */
+static bool make_problem(posed_problem *p, tm_device_kind device, uint32_t features, double products)
 {
     tm_search *s = &p->search;
 
     *p = (posed_problem){.mask = NULL};
     const double poses = make_grid(&p->grid);
-    if (check_random() % 3)
-        scene_make_easy(&p->scene, 5e8 / poses);
+    if (device == TM_DEVICE_CUDA && check_random() % 2)
+        make_part(p);
+    else if (check_random() % 3)
+        scene_make_easy(&p->scene, products / poses);
     else
-        scene_make(&p->scene, fmin(3e6, 1e8 / poses));
+        scene_make(&p->scene, fmin(3e6, products / 5 / poses));
     if (p->scene.count == 0)
         return false;
     p->tmpl = p->scene.tmpls[0].image;
@@ -76,7 +97,7 @@ static bool make_problem(posed_problem *p, uint32_t features)
     if (!s->most || check_random() % 2)
         s->min_score = (double)check_random_in(50, 100) / 100;
     tm_settings_default(&p->settings, sizeof p->settings);
-    p->settings.device = TM_DEVICE_CPU;
+    p->settings.device = device;
     p->settings.domain = p->scene.domain;
     p->settings.threads = (int)check_random_in(1, 3);
     p->settings.cpu_features = features;
@@ -89,13 +110,14 @@ static void free_problem(posed_problem *p)
     free(p->mask);
 }
 
-static tm_status match(const posed_problem *p, tm_strategy strategy, tm_posed_hits *hits, bool *certified)
+static tm_status match(const posed_problem *p, tm_device_kind device, tm_strategy strategy, tm_posed_hits *hits, bool *certified)
 {
     tm_settings settings = p->settings;
     tm_posed_template *posed = NULL;
     tm_matcher *matcher;
 
     *hits = (tm_posed_hits){0};
+    settings.device = device;
     settings.strategy = strategy;
     CHECK_EQ(tm_matcher_create(&matcher, &settings), TM_OK);
     tm_status status = tm_posed_template_create(&posed, matcher, &p->tmpl, &p->grid);
@@ -134,18 +156,17 @@ static void compare(const posed_problem *p, const tm_posed_hits *a, const tm_pos
                        b->items[i].fine_scale);
 }
 
-static void random_cases(uint32_t features)
+static void compare_random(int64_t cases, tm_device_kind device, uint32_t features, double products)
 {
-    const int64_t cases = check_cases(200) / 20 + 1;
     int64_t certified = 0, matches = 0;
 
     for (int64_t i = 0; i < cases; i++) {
         tm_posed_hits a, b;
         bool was_certified, never;
         posed_problem p;
-        if (make_problem(&p, features)) {
-            const tm_status status = match(&p, TM_STRATEGY_CERTIFIED, &a, &was_certified);
-            CHECK_EQ(status, match(&p, TM_STRATEGY_EXHAUSTIVE, &b, &never));
+        if (make_problem(&p, device, features, products)) {
+            const tm_status status = match(&p, device, TM_STRATEGY_CERTIFIED, &a, &was_certified);
+            CHECK_EQ(status, match(&p, TM_DEVICE_CPU, TM_STRATEGY_EXHAUSTIVE, &b, &never));
             CHECK(!never);
             if (status == TM_OK)
                 compare(&p, &a, &b);
@@ -160,11 +181,23 @@ static void random_cases(uint32_t features)
     CHECK(cases < 12 || certified);
 }
 
+static void random_cases(uint32_t features)
+{
+    compare_random(check_cases(200) / 20 + 1, TM_DEVICE_CPU, features, 5e8);
+}
+
+/* Small ones: tests/emulated runs them on the CPU. */
+static void cuda(void)
+{
+    require_cuda();
+    compare_random(check_cases(60), TM_DEVICE_CUDA, UINT32_MAX, 3e6);
+}
+
 #define CPU_TEST(X, ...) X(__VA_ARGS__, random_cases)
 DEFINE_CPU_TESTS
 
 int main(int argc, char **argv)
 {
-    static const check_test tests[] = {CPU_TESTS};
+    static const check_test tests[] = {CPU_TESTS TEST(cuda)};
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
 }

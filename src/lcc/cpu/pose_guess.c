@@ -120,7 +120,7 @@ static void try(climber *k, int64_t pose, int64_t x, int64_t y)
     const tm_pose_member *member = k->run->search->families->members[pose];
     tm_geometry g;
 
-    if (!member || !tm_pose_positions(k->run, member, &g))
+    if (!member || !tm_pose_positions(k->run->search, member, &g))
         return;
     const int64_t left = clamp((x - (member->width - 1)) / 2, -g.pad_x, g.map_width - 1 - g.pad_x);
     const int64_t top = clamp((y - (member->height - 1)) / 2, -g.pad_y, g.map_height - 1 - g.pad_y);

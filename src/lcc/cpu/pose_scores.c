@@ -7,13 +7,6 @@
 #include "integers.h"
 #include "lcc/cpu/tile.h"
 
-bool tm_pose_positions(const tm_pose_run *run, const tm_pose_member *member, tm_geometry *g)
-{
-    const tm_image *frame = run->search->frame;
-    return tm_geometry_init(g, run->search->domain, frame->width, frame->height, member->width,
-                            member->height) == TM_OK;
-}
-
 /* A copy is made where the box, with what kernels read, is not in the frame. */
 tm_pose_box tm_pose_box_at(const tm_pose_run *run, int thread, const tm_pose_member *member, int64_t x,
                            int64_t y)

@@ -18,9 +18,6 @@ typedef struct tm_pose_run {
     bool failed, declined; /* likewise */
 } tm_pose_run;
 
-/* Where a posed picture can lie: its corner, from (x, y) on. False where the frame is too small. */
-bool tm_pose_positions(const tm_pose_run *run, const tm_pose_member *member, tm_geometry *g);
-
 /* The position whose picture has its corner at (x, y) of the frame, scored. */
 tm_pose_peak tm_pose_score(const tm_pose_run *run, int thread, const tm_pose_member *member,
                            int64_t x, int64_t y);

@@ -74,7 +74,7 @@ static void visit(void *context, int thread, const tm_family_window *window)
         const int64_t x = window->x - (member->width - c->family.width) / 2;
         const int64_t y = window->y - (member->height - c->family.height) / 2;
         tm_geometry g;
-        if (!tm_pose_positions(run, member, &g) || x < -g.pad_x || x >= g.map_width - g.pad_x ||
+        if (!tm_pose_positions(run->search, member, &g) || x < -g.pad_x || x >= g.map_width - g.pad_x ||
             y < -g.pad_y || y >= g.map_height - g.pad_y)
             continue;
         if (!c->whole || !box.samples)
@@ -99,89 +99,6 @@ static void visit(void *context, int thread, const tm_family_window *window)
     }
 }
 
-/* How many positions all of the class's pictures have. */
-static int64_t count_pairs(const tm_pose_run *run)
-{
-    const tm_pose_class *c = run->class;
-    int64_t pairs = 0;
-    tm_geometry g;
-
-    for (size_t i = 0; i < c->count; i++)
-        pairs += tm_pose_positions(run, &c->members[i], &g) ? g.map_width * g.map_height : 0;
-    return pairs;
-}
-
-/* All of them, as windows of the core. */
-static void set_windows(const tm_pose_run *run, tm_family_search *s)
-{
-    const tm_pose_class *c = run->class;
-    int64_t left = INT64_MAX, top = INT64_MAX, right = INT64_MIN, bottom = INT64_MIN;
-
-    for (size_t i = 0; i < c->count; i++) {
-        const tm_pose_member *member = &c->members[i];
-        const int64_t x = (member->width - c->family.width) / 2;
-        const int64_t y = (member->height - c->family.height) / 2;
-        tm_geometry g;
-        if (!tm_pose_positions(run, member, &g))
-            continue;
-        left = smaller(left, x - g.pad_x);
-        top = smaller(top, y - g.pad_y);
-        right = larger(right, x - g.pad_x + g.map_width);
-        bottom = larger(bottom, y - g.pad_y + g.map_height);
-    }
-    s->x = left;
-    s->y = top;
-    s->width = right > left ? right - left : 0;
-    s->height = bottom > top ? bottom - top : 0;
-}
-
-/* By pose, then by position. */
-static int by_place(const void *left, const void *right)
-{
-    const tm_pose_peak *a = left, *b = right;
-    return a->pose != b->pose ? (a->pose < b->pose ? -1 : 1)
-           : a->y != b->y     ? (a->y < b->y ? -1 : 1)
-           : a->x != b->x     ? (a->x < b->x ? -1 : 1)
-                              : 0;
-}
-
-/* Whether it ranks before each of its neighbours, of which those that reach the floor are in the
- * list. */
-static bool is_peak(const tm_pose_search *s, const tm_pose_peak *peak)
-{
-    for (int i = 0; i < 9; i++) {
-        tm_pose_peak other = *peak;
-        other.x += 2 * (i % 3 - 1);
-        other.y += 2 * (i / 3 - 1);
-        const tm_pose_peak *found = bsearch(&other, s->items, s->count, sizeof other, by_place);
-        if (i != 4 && found && tm_pose_peak_beats(found, peak))
-            return false;
-    }
-    return true;
-}
-
-/* Leaves the peaks of the positions that were collected, the best first. False if memory ran out. */
-static bool keep_peaks(tm_pose_search *s)
-{
-    tm_pose_peak *peaks = s->count ? malloc(s->count * sizeof *peaks) : NULL;
-    size_t count = 0;
-
-    if (s->count && !peaks)
-        return false;
-    if (s->count)
-        qsort(s->items, s->count, sizeof *s->items, by_place);
-    for (size_t i = 0; i < s->count; i++) {
-        if (is_peak(s, &s->items[i]))
-            peaks[count++] = s->items[i];
-    }
-    if (count)
-        qsort(peaks, count, sizeof *peaks, tm_pose_peak_by_rank);
-    free(s->items);
-    s->items = peaks;
-    s->count = count;
-    return true;
-}
-
 static tm_status search_class(tm_pose_run *run)
 {
     tm_family_search s = {.family = &run->class->family,
@@ -190,7 +107,7 @@ static tm_status search_class(tm_pose_run *run)
                           .least = least_of,
                           .visit = visit};
 
-    set_windows(run, &s);
+    tm_pose_windows(run->search, run->class, &s.x, &s.y, &s.width, &s.height);
     if (!s.width || !s.height)
         return TM_OK;
     if (!run->class->cells.family.count || least_of_cells(run) < LEAST_OF_CELLS)
@@ -207,19 +124,13 @@ static int64_t limit_of(const tm_pose_class *c, int64_t pairs)
                      (ONE_NS + pixels * (c->whole ? SUMMED_PIXEL_NS : PIXEL_NS)));
 }
 
-/* Sets the floor, and what positions must reach at first. Where fewer places were guessed than wanted,
- * the others may score less. */
+/* Sets the floor, and what positions must reach at first. */
 static void set_floor(tm_pose_run *run, const tm_pose_guesses *g)
 {
     tm_pose_search *s = run->search;
 
-    if (s->wanted && g->count) {
-        const bool all = (size_t)g->count >= s->wanted;
-        const int64_t last = g->list[all ? (int)s->wanted - 1 : g->count - 1].value;
-        const int64_t guessed =
-            all ? last : tm_score_order(fmaxf(tm_score_of_order((int32_t)last) - TM_POSE_LOWER, 0));
-        s->floor = larger(s->floor, smaller(s->ceiling, guessed));
-    }
+    if (s->wanted && g->count)
+        tm_pose_raise_floor(s, g->list, (size_t)g->count);
     run->least = g->count ? smaller(g->list[0].value, s->floor) : INT64_MIN;
 }
 
@@ -234,7 +145,7 @@ static tm_status begin(tm_pose_run *run)
     search->pairs = 0;
     for (int k = 0; k < f->count && status == TM_OK; k++) {
         run->class = &f->list[k];
-        const int64_t pairs = count_pairs(run);
+        const int64_t pairs = tm_pose_count_pairs(search, run->class);
         search->pairs += pairs;
         run->limit += limit_of(run->class, pairs);
         status = tm_pose_guess(run, &guesses);
@@ -288,7 +199,7 @@ tm_status tm_cpu_search_poses(tm_cpu *cpu, tm_pose_search *search)
     free(run.windows);
     search->scored = run.scored;
     search->declined = run.declined;
-    if (status == TM_OK && (run.failed || (!run.declined && !keep_peaks(search))))
+    if (status == TM_OK && (run.failed || (!run.declined && !tm_pose_keep_peaks(search))))
         status = TM_ERR_MEMORY;
     if (status != TM_OK || search->declined) {
         free(search->items);

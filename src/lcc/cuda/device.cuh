@@ -45,6 +45,18 @@ static __device__ __forceinline__ int64_t tm_mad_wide(int a, int b, int64_t c)
     return d;
 }
 
+/* The warp's sum, in each lane. */
+static __device__ __forceinline__ unsigned tm_warp_sum(unsigned value)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+    for (int lanes = 16; lanes; lanes /= 2)
+        value += __shfl_xor_sync(~0u, value, lanes);
+    return value;
+#else
+    return __reduce_add_sync(~0u, value);
+#endif
+}
+
 static __device__ __forceinline__ tm_candidate tm_shuffle_down(tm_candidate c, int offset)
 {
     tm_candidate other;

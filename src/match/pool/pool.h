@@ -3,6 +3,7 @@
 #ifndef TMATCH_MATCH_POOL_H
 #define TMATCH_MATCH_POOL_H
 
+#include "lcc/pose_search.h"
 #include "match/plan.h"
 
 typedef struct tm_pool tm_pool;
@@ -71,6 +72,13 @@ tm_status tm_pool_fetch(tm_pool *pool, const tm_image *image, const tm_on_device
  * Errors: INVALID, DEVICE, DEVICE_MEMORY. */
 tm_status tm_pool_device_alloc(tm_pool *pool, int index, size_t size, void **memory, tm_message *message);
 void tm_pool_device_free(tm_pool *pool, int index, void *memory);
+
+/* Why the pool makes no certified search in poses, a clause; NULL: it does. */
+const char *tm_pool_poses_fault(const tm_pool *pool);
+
+/* Makes one, as tm_backend's match_poses. After an error the device's next match fails too, and is made good, or
+ * finds more memory. */
+tm_status tm_pool_match_poses(tm_pool *pool, tm_pose_search *search, tm_work *work, tm_message *message);
 
 /* Pinned memory; *memory stays NULL where no device is left. Once one was given up, none is made, and
  * none given back, as the driver would wait for that one. Error: MEMORY. */

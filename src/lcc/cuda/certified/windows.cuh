@@ -18,18 +18,6 @@ static __device__ __forceinline__ void tm_certified_offer(const tm_certified_job
         atomicMax(&j.state->best, key);
 }
 
-/* The warp's sum, in each lane. */
-static __device__ __forceinline__ unsigned tm_warp_sum(unsigned value)
-{
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-    for (int lanes = 16; lanes; lanes /= 2)
-        value += __shfl_xor_sync(~0u, value, lanes);
-    return value;
-#else
-    return __reduce_add_sync(~0u, value);
-#endif
-}
-
 /* Scores COUNT <= 5 windows from (x, y) on, along the row; those beyond the map are left out. All
  * threads of the WARPS warps call, which are the block or one of its warps. Returns how many were
  * scored. */

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* A posed template's classes as kernels take them. */
+#ifndef TMATCH_CUDA_POSES_PACK_CUH
+#define TMATCH_CUDA_POSES_PACK_CUH
+
+#include "cuda/poses.cuh"
+
+/* Brings the classes to the device, unless they are there. */
+cudaError_t tm_poses_pack(tm_cuda *cuda, const tm_pose_search *search);
+
+/* Frees what that made. */
+void tm_poses_unpack(tm_device_poses *poses);
+
+#endif
