@@ -62,7 +62,7 @@ phase_sanitize() {
         for test in ${SANITIZE_TESTS:-property:cuda_random property:cuda_many property:cuda_high_maps property:cuda_wide_random \
             fft:cuda_fft_reference fft:cuda_fft_many kinds:cuda_random kinds:cuda_wide_windows kinds:cuda_chunks kinds:cuda_fft \
             f32:cuda_random f32:cuda_templates f32:cuda_chunks f32:cuda_fft peaks:cuda fft:cuda_cufft_reference kinds:cuda_cufft \
-            f32:cuda_cufft certified:cuda poses:cuda_random pool:random_devices devices:random_kinds}; do
+            f32:cuda_cufft certified:cuda poses_certified:cuda poses:cuda_random pool:random_devices devices:random_kinds}; do
             sanitize_one "$tool" "$test"
         done >"$BUILD/sanitize-$tool.log" 2>&1 &
     done
@@ -111,9 +111,10 @@ phase_peaks() {
         "$bench" peaks --devices cpu --json "$OUT/peaks-cpu.json" 1920x1080,32
 }
 
-# Certified search beside exhaustive search, on pictures.
+# Certified search beside exhaustive search, on pictures; then in poses.
 phase_certified() {
-    python3 bench/certified.py --device cuda:0 --bench "$bench" --sizes 4096,5020 --crops 2 --rounds 15 --json "$OUT/certified.json"
+    python3 bench/certified.py --device cuda:0 --bench "$bench" --sizes 4096,5020 --crops 2 --rounds 15 --json "$OUT/certified.json" &&
+        python3 bench/poses_cuda.py --lib "$BUILD/libtmatch.so" --json "$OUT/poses-cuda.json" --cases angles scales
 }
 
 # BATCH_FRAMES is how many; they are made anew. BATCH_RUNS may also have cpu, and long: all

@@ -25,6 +25,10 @@ class Settings(c.Structure):
                 ("device_memory", c.c_int64), ("host_memory", c.c_int64), ("strategy", c.c_int)]
 
 
+class Times(c.Structure):
+    _fields_ = [(name, c.c_double) for name in ("to_device", "kernel", "from_device", "total")]
+
+
 class Peak(c.Structure):
     _fields_ = [("x", c.c_int64), ("y", c.c_int64), ("score", c.c_double)]
 
@@ -69,6 +73,7 @@ def load(path=BUILT):
     for name in ("tm_matcher_plan", "tm_matcher_message", "tm_matcher_algorithm", "tm_matcher_strategy"):
         getattr(lib, name).restype = c.c_char_p
     lib.tm_matcher_scored.restype = c.c_double
+    lib.tm_matcher_times.restype = Times
     return lib
 
 
@@ -77,15 +82,17 @@ def image_of(array):
 
 
 class Matcher:
-    """On the CPU, for 8-bit gray."""
+    """For 8-bit gray, on the CPU or, if that is named, a CUDA device."""
 
-    def __init__(self, lib, threads, features="all", strategy="auto"):
+    def __init__(self, lib, threads, features="all", strategy="auto", cuda=None):
         self.lib, self.handle, self.template = lib, c.c_void_p(), c.c_void_p()
         settings, mask = Settings(), c.c_uint32()
         lib.tm_settings_default(c.byref(settings), c.c_size_t(c.sizeof(settings)))
         if lib.tm_cpu_features_parse(features.encode(), c.byref(mask)):
             raise SystemExit(f"no such features: {features}")
         settings.device, settings.threads, settings.cpu_features = 1, threads, mask
+        if cuda is not None:
+            settings.device, settings.device_index = 2, cuda
         settings.strategy = STRATEGIES.index(strategy)
         self.check(lib.tm_matcher_create(c.byref(self.handle), c.byref(settings)))
 
@@ -120,6 +127,9 @@ class Matcher:
     def close(self):
         self.lib.tm_matcher_destroy(c.byref(self.handle))
 
+    def times(self):
+        return self.lib.tm_matcher_times(self.handle)
+
     def plan(self):
         return self.lib.tm_matcher_plan(self.handle).decode()
 
@@ -148,11 +158,11 @@ class Posed:
     def forget(self):
         self.lib.tm_posed_template_destroy(c.byref(self.handle))
 
-    def match(self, frame, most, min_score):
+    def match(self, frame, most, min_score, subpixel=1):
         """(the matches, the best of all), with sub-pixel places."""
         search, hits, image = Search(), PosedHits(), image_of(frame)
         self.lib.tm_search_default(c.byref(search), c.c_size_t(c.sizeof(search)))
-        search.most, search.min_score, search.subpixel = most, min_score, 1
+        search.most, search.min_score, search.subpixel = most, min_score, subpixel
         self.matcher.check(self.lib.tm_match_posed(self.matcher.handle, c.byref(image), self.handle,
                                                    c.byref(search), c.byref(hits)))
         found = [PosedHit.from_buffer_copy(hits.items[i]) for i in range(hits.count)]
