@@ -14,6 +14,8 @@
 #include "run/log_line.h"
 #include "run/outcome.h"
 
+#define SIZES_DIFFER "its parts are of pictures of several sizes: was the file changed between the runs?"
+
 /* The lines of one frame and template. */
 typedef struct gathering {
     const merged_logs *logs;
@@ -26,6 +28,8 @@ typedef struct gathering {
     tm_search search;
     bool passing; /* another run may come to another result */
     uint64_t id;  /* of one run's line */
+    bool changed; /* parts had files of other sizes or times, by their ids, */
+    bool resized; /* or frames or templates of other sizes */
 } gathering;
 
 static const char *after(const char *text, const char *key)
@@ -108,6 +112,14 @@ static int compare_rows(const void *a, const void *b)
     return (p->first > q->first) - (p->first < q->first);
 }
 
+/* Whether frame and template have the same sizes in both lines: these lie before the rows. */
+static bool same_sizes(const char *a, const char *b)
+{
+    const char *x = after(a, ",\"frame_size\":"), *y = after(b, ",\"frame_size\":");
+    const char *end = x ? strstr(x, REPORT_ROWS) : NULL;
+    return end && y && strncmp(x, y, (size_t)(end - x) + strlen(REPORT_ROWS)) == 0;
+}
+
 static uint64_t rows_hash(const shard_record *record)
 {
     return ids_rows_hash(&(cli_options){.has_rows = true, .rows_first = record->first_row,
@@ -130,11 +142,14 @@ static bool read_lines(gathering *g, size_t frame, size_t tmpl)
             return false;
         }
         g->passing |= line.id == 0;
-        g->id = line.id ^ rows_hash(&logs->list[i].record);
+        const uint64_t id = line.id ? line.id ^ rows_hash(&logs->list[i].record) : 0;
+        g->changed |= i > 0 && id != g->id;
+        g->id = id;
         if (line.failed && !g->failed)
             g->failed = g->texts[i];
         else if (!line.failed && !g->first)
             g->first = g->texts[i];
+        g->resized |= !line.failed && !same_sizes(g->texts[i], g->first);
     }
     if (g->count > 1)
         qsort(g->parts, g->count, sizeof *g->parts, compare_rows);
@@ -180,7 +195,8 @@ static bool make_result(const gathering *g, cli_pair *pair)
     const tm_status status = pointers ? tm_merge_parts(pointers, g->count, &g->search, 1, &hits) : TM_ERR_MEMORY;
     free(pointers);
     if (status != TM_OK) {
-        snprintf(pair->error.reason, sizeof pair->error.reason, "%s", tm_strerror(status));
+        snprintf(pair->error.reason, sizeof pair->error.reason, "%s",
+                 status == TM_ERR_INVALID ? SIZES_DIFFER : tm_strerror(status));
         return status == TM_ERR_NO_POSITION;
     }
     pair->done = outcome_take_hits(g->options, pair, &hits, 0, 0);
@@ -231,11 +247,23 @@ static char *write_line(const gathering *g, const cli_pair *pair)
     return good ? text : NULL;
 }
 
+static void note_change(const gathering *g, size_t frame)
+{
+    if (g->changed && !g->failed && !g->options->quiet)
+        message_note(NULL, "frame %zu: its parts had files of other sizes or times of change; if their bytes differ, "
+                           "so may the result from that of one run", frame + 1);
+}
+
 static char *merge_text_of(gathering *g, size_t frame)
 {
     cli_pair pair = {0};
     char *text = NULL;
 
+    if (g->resized) {
+        message(NULL, "frame %zu: " SIZES_DIFFER, frame + 1);
+        return NULL;
+    }
+    note_change(g, frame);
     const bool covered = g->count > 0 && covers_map(g, frame);
     if (!covered && !g->failed)
         return NULL;

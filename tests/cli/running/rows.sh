@@ -74,6 +74,15 @@ fail --rows 0:99999999999999999999 a b
 for other in '--shard 1/2' '--roi 0,0,9,9' '--angle 0:90' '--depth float' '-o o.png' '--map m.npy' '--verify' '--report r.html'; do
     fail --rows 0:5 $other a b
 done
+# The frame is another one between two parts.
+cp "$a" changed.png
+tmatch -q --rows 0:100 --resume changed.1 --device cpu changed.png t.jpg >/dev/null
+touch -d '2001-02-03 04:05:06' changed.png
+tmatch -q --rows 100: --resume changed.2 --device cpu changed.png t.jpg >/dev/null
+try --merge changed.1 changed.2 2>&1
+cp "$D/chelsea.png" changed.png
+tmatch -q --rows 100: --resume changed.3 --device cpu changed.png t.jpg >/dev/null
+try -q --merge changed.1 changed.3 2>&1
 parts '100 300' "--device cpu $a t.jpg"
 mkdir some
 cp logs/0 logs/300 some
