@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """tmatch.dask: frames on the workers of clusters that the tests start."""
 
+import doctest
 import os
 import signal
 import subprocess
@@ -296,6 +297,14 @@ def test_faults_of_workers(threads, data):
         list(match_files(threads, data / "patch.jpg", [data / "astronaut.png"], device="cuda:63"))
 
 
+def test_workers_without_tmatch(data):
+    client = types.SimpleNamespace(
+        asynchronous=False, run=lambda *_: {"tcp://a:1": None, "tcp://b:2": "spec"}
+    )
+    with pytest.raises(ModuleNotFoundError, match="1 of 2 workers have no tmatch, such as tcp://a:1"):
+        match_files(client, data / "patch.jpg", [data / "astronaut.png"])
+
+
 def test_gpus(data, monkeypatch):
     """No more threads share a worker's GPU than its resource says; with device='cuda' tasks ask for it."""
     if not os.environ.get("TMATCH_FAKE_PLUGIN_DIR"):
@@ -327,6 +336,17 @@ def test_gpus(data, monkeypatch):
                 assert same(
                     match_files(client, data / "patch.jpg", names, device=device, ordered=True), expected
                 )
+
+
+def test_guide(data, tmp_path, monkeypatch):
+    """The examples of docs/many-machines.md print what it says."""
+    guide = data.parent / "docs" / "many-machines.md"
+    if not guide.exists():
+        pytest.skip("the documents are not here")
+    (tmp_path / "data").symlink_to(data)
+    monkeypatch.chdir(tmp_path)
+    result = doctest.testfile(os.fspath(guide), module_relative=False, optionflags=doctest.ELLIPSIS)
+    assert result.attempted > 4 and result.failed == 0
 
 
 def test_without_dask():

@@ -7,7 +7,7 @@
     >>> for result in tmatch.dask.match_files(client, "patch.jpg", "frames/"):
     ...     print(result.path, result.error or result.matches)
 
-The scheduler needs no tmatch; the workers need the client's version. docs/many-machines.md has more.
+The scheduler and the workers need tmatch, too, of the client's version. docs/many-machines.md has more.
 """
 
 from ._match_files import match_files

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import time
 import warnings
@@ -21,6 +22,20 @@ def _load(template: Any, color: bool) -> Any:
     if isinstance(template, (list, tuple)):
         return [_load(one, color) for one in template]
     return read(template, color=color) if isinstance(template, (str, os.PathLike)) else template
+
+
+def _check_workers(client: Any) -> None:
+    """A worker that cannot import tmatch would die of each task, again and again."""
+    try:
+        found = client.run(importlib.util.find_spec, "tmatch")
+    except Exception:  # a worker that has just died
+        return
+    without = [address for address, spec in found.items() if spec is None]
+    if without:
+        raise ModuleNotFoundError(
+            f"{len(without)} of {len(found)} workers have no tmatch, such as {without[0]}: "
+            "they need the version that the client has"
+        )
 
 
 def prepare(
@@ -43,6 +58,7 @@ def prepare(
     engine_key(**words, threads=1, cpu_features="all", device_memory=0, host_memory=0)
     templates = _load(template, color)
     here = {**prepared, "algorithm": "auto", "device": "cpu"}
+    _check_workers(client)
     matcher: Matcher[Any] = Matcher(templates, mask=mask, threads=1, **here)
     return Work(templates, mask, prepared, search, color, options), matcher
 

@@ -13,8 +13,9 @@ from ._open import for_workers
 from ._packages import distributed
 from ._worker import Work, match_frames
 
-TASK_SECONDS = 0.25  # a task's own cost is about a millisecond
-TASKS_PER_SECOND = 500  # that a scheduler hands out with ease
+TASK_SECONDS = 0.5  # a task's own cost is some milliseconds
+TASKS_PER_SECOND = 500  # that a scheduler hands out with ease, at the end twice as many
+PROBES = 64  # tasks of one frame from which the first times are learnt
 MOST_FRAMES = 1000  # of a task
 HELD_BACK = 16  # results that wait for an earlier one, as a multiple of the frames under way
 
@@ -26,18 +27,30 @@ class Pace:
         self.batch = batch
         self.frames = 0.0
         self.seconds = 0.0
+        self.learnt = 0
 
     def learn(self, frames: int, seconds: float) -> None:
         self.frames = self.frames * 0.9 + frames
         self.seconds = self.seconds * 0.9 + seconds
+        self.learnt += 1
+
+    def is_known(self, threads: int) -> bool:
+        """Whether half of the probes have come back: the first are those of quick frames."""
+        return self.learnt >= min(threads, PROBES) / 2
 
     def size(self, left: int, threads: int) -> int:
         if self.batch:
             return self.batch
-        if not self.frames:
+        if not self.is_known(threads):
             return 1
-        wanted = max(TASK_SECONDS, threads / TASKS_PER_SECOND) / max(self.seconds / self.frames, 1e-6)
-        return max(1, min(int(wanted), left // (4 * threads), MOST_FRAMES))
+        frame = max(self.seconds / self.frames, 1e-6)
+        wanted = int(max(TASK_SECONDS, threads / TASKS_PER_SECOND) / frame)
+        least = int(threads / (2 * TASKS_PER_SECOND) / frame)
+        return max(1, least, min(wanted, left // (4 * threads), MOST_FRAMES))
+
+    def tasks(self, ahead: int, threads: int) -> int:
+        """How many may be begun or wait."""
+        return ahead * threads if self.batch or self.is_known(threads) else min(threads, PROBES)
 
 
 class Flow:
@@ -76,7 +89,7 @@ class Flow:
     def submit(self) -> None:
         """Begins what may be begun: suspects alone, after all others, so that it is they who kill."""
         threads = self.crew.threads()
-        while self.begun < len(self.paths) and len(self.running) < self.ahead * threads:
+        while self.begun < len(self.paths) and len(self.running) < self.pace.tasks(self.ahead, threads):
             left = len(self.paths) - self.begun
             first, self.begun = self.begun, self.begun + min(self.pace.size(left, threads), left)
             self._begin(range(first, self.begun))

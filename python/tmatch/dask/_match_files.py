@@ -112,7 +112,7 @@ def match_files(
 
     ordered          yield in the order of the frames
     storage_options  fsspec's, for URLs: keys, endpoints
-    batch            frames in a task; None: as many as take a quarter of a second, fewer towards
+    batch            frames in a task; None: as many as take half a second, fewer towards
                      the end
     ahead            tasks that are begun or wait for each thread of the workers, 1 or more
     device           'auto': a worker that sees a GPU uses it where the work is worth it, with at
