@@ -59,28 +59,44 @@ class Test:
         text = process.communicate()[0]
         return without_how(text), process.returncode
 
-    def killed(self, number, rng, longest):
+    def wait_for(self, process, rng, log, left):
+        """Waits some time, or else until the log has grown by some part of what will be missing: so long that
+        as many kills as are left may come before its end. False if the process has ended before."""
+        if rng.random() < 0.3:
+            try:
+                process.wait(timeout=rng.uniform(0, self.start_s))
+            except subprocess.TimeoutExpired:
+                return True
+            return False
+        size = log.stat().st_size if log.exists() else 0
+        size += rng.uniform(0, max(self.log_size - size, 0) / (left + 1))
+        while process.poll() is None:
+            if log.exists() and log.stat().st_size > size:
+                return True
+            time.sleep(0.001)
+        return False
+
+    def killed(self, number, rng):
         """Kills a shard and lets it go on until it has been killed so often. Returns what the kills have met."""
         met = collections.Counter()
+        lines = 0
         log = self.folder / f"log.{number}"
         while sum(met.values()) < self.options.kills:
             process = self.shard(number)
-            try:
-                process.wait(timeout=rng.uniform(0, longest))
-            except subprocess.TimeoutExpired:
+            if self.wait_for(process, rng, log, self.options.kills - sum(met.values())):
                 process.send_signal(signal.SIGKILL)
                 process.wait()
                 text = log.read_bytes() if log.exists() else b""
-                met["torn" if text and text[-1:] != b"\n" else "before" if b'{"frame"' not in text
-                    else "after" if b'{"finished"' in text else "amid"] += 1
+                more = text.count(b'{"frame"') - lines
+                met["torn" if text and text[-1:] != b"\n" else "after" if b'{"finished"' in text
+                    else "amid" if more else "before"] += 1
+                lines += more
         self.shard(number).wait()
         return met
 
-    def shards(self, seed, duration):
-        numbers = range(1, self.options.shards + 1)
-        longest = duration * self.options.at_once / self.options.shards
+    def shards(self, seed):
         with concurrent.futures.ThreadPoolExecutor(self.options.at_once) as pool:
-            return sum(pool.map(lambda n: self.killed(n, random.Random(f"{seed} {n}"), longest), numbers),
+            return sum(pool.map(lambda n: self.killed(n, random.Random(f"{seed} {n}")), range(1, self.options.shards + 1)),
                        collections.Counter())
 
     def run(self, seed):
@@ -89,8 +105,10 @@ class Test:
         for form in FORMATS:
             whole[form] = self.printed(self.match, "--format", form, "--resume", f"whole.{form}")
         one_s = (time.monotonic() - start) / len(FORMATS)
+        self.start_s = one_s / 4
+        self.log_size = (self.folder / "whole.text").stat().st_size / self.options.shards
         start = time.monotonic()
-        met = self.shards(seed, one_s)
+        met = self.shards(seed)
         shards_s = time.monotonic() - start
         logs = [f"log.{n}" for n in range(1, self.options.shards + 1)]
         random.Random(seed).shuffle(logs)
