@@ -351,7 +351,7 @@ DEVICE_TEST(cuda_kinds, random_kinds, TM_DEVICE_CUDA, TM_ALGORITHM_AUTO, 0)
 static void cpu_certified(void)
 {
     scene_matchers m = {.settings = settings_of(TM_DEVICE_CPU, TM_ALGORITHM_DIRECT, 1)};
-    const int64_t cases = check_cases(10);
+    const int64_t cases = 1 + check_cases(300) / 40;
 
     m.settings.strategy = TM_STRATEGY_CERTIFIED;
     for (int64_t i = 0; i < cases; i++) {
