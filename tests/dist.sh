@@ -17,7 +17,7 @@ make_release() {
 test_release() {
     meson setup "$folder/build" "$folder/release" -Dcuda=disabled -Dbench=false -Dwerror=true || return 1
     TMATCH_TEST_CASES=30 meson test -C "$folder/build" --no-suite emulated && return
-    grep -B30 '^not ok' "$folder/build/meson-logs/testlog.txt"
+    grep -A40 '^not ok' "$folder/build/meson-logs/testlog.txt"
     return 1
 }
 # Everything that is tracked is in it: nothing is needed that only a clone has.
