@@ -76,7 +76,7 @@ static void make_posed(makings *m, int threads)
         const tm_status status =
             tm_pose_make(p, m->image, tm_poses_turn(m->poses, (int64_t)i), &m->poses->support);
         if (status != TM_OK) {
-#pragma omp critical(tm_pose_families_status)
+#pragma omp atomic write
             m->status = status;
         } else if (tm_posed_is_flat(p)) {
             tm_posed_free(p);

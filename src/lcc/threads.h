@@ -5,6 +5,9 @@
 #ifndef TMATCH_LCC_THREADS_H
 #define TMATCH_LCC_THREADS_H
 
+/* What threads of a call write in turns they lock by a mutex of that call. OpenMP's critical sections are
+ * the process's: where another thread is in one while the process is forked, it stays closed in the child. */
+
 #define TM_NO_THREAD "cannot start a thread; a limit, such as 'ulimit -u', allows no more"
 
 /* How many threads, the calling one included, the calling thread's parallel regions may have: as

@@ -2,6 +2,7 @@
 #include "lcc/tiles.h"
 
 #include <omp.h>
+#include <pthread.h>
 
 #include "integers.h"
 #include "lcc/peak_scan.h"
@@ -13,6 +14,7 @@ typedef struct run {
     const tm_tiles *tiles;
     const tm_tile_work *work;
     tm_peak_grid grid;          /* if the job wants peaks */
+    pthread_mutex_t merging;
     _Alignas(128) int64_t next; /* tile to take; written by all threads */
     _Alignas(128) bool failed;
 } run;
@@ -56,19 +58,18 @@ static void run_tiles(run *r, int thread)
     }
     tm_peak_scan_free(&scans[0]);
     tm_peak_scan_free(&scans[1]);
-#pragma omp critical(tm_tiles_merge)
-    {
-        r->failed = r->failed || !fits;
-        if (tm_candidate_beats(best, r->job->best))
-            r->job->best = best;
-        if (memory && r->work->end)
-            r->work->end(r->work->context, memory);
-    }
+    pthread_mutex_lock(&r->merging);
+    r->failed = r->failed || !fits;
+    if (tm_candidate_beats(best, r->job->best))
+        r->job->best = best;
+    if (memory && r->work->end)
+        r->work->end(r->work->context, memory);
+    pthread_mutex_unlock(&r->merging);
 }
 
 tm_status tm_tiles_match(tm_job *job, const tm_tiles *tiles, int threads, const tm_tile_work *work)
 {
-    run r = {.job = job, .tiles = tiles, .work = work};
+    run r = {.job = job, .tiles = tiles, .work = work, .merging = PTHREAD_MUTEX_INITIALIZER};
 
     job->best = (tm_candidate)TM_NO_CANDIDATE;
     r.failed = job->peaks && !tm_peak_grid_init(&r.grid, job, tiles);

@@ -82,7 +82,7 @@ tm_status tm_posed_hold(const tm_posed_template *t, size_t first, size_t count)
     for (size_t i = first; i < first + count; i++) {
         const tm_status made = is_missing(&t->slots[i]) ? make(t, i) : TM_OK;
         if (made != TM_OK) {
-#pragma omp critical(posed_status)
+#pragma omp atomic write
             status = made;
         }
     }

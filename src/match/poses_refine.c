@@ -218,7 +218,7 @@ tm_status tm_poses_refine(const tm_matcher *matcher, const tm_image *frame,
     for (size_t i = 0; i < count; i++) {
         const tm_status own = refine(&r, &hits[i]);
         if (own != TM_OK) {
-#pragma omp critical(refine_status)
+#pragma omp atomic write
             status = own;
         }
     }

@@ -124,6 +124,7 @@ void tm_certified_make(tm_certified *c, const tm_cpu_kernels *kernels, const tm_
     int8_t *taps = (int8_t *)memory;
 
     *c = (tm_certified){.kernels = kernels,
+                        .knowing = PTHREAD_MUTEX_INITIALIZER,
                         .job = job,
                         .plan = *plan,
                         .taps = taps,
@@ -190,15 +191,14 @@ void tm_certified_know(tm_certified *c, tm_candidate candidate)
     best = c->best;
     if (candidate.value < best)
         return;
-#pragma omp critical(tm_certified_best)
-    {
-        if (tm_candidate_beats(candidate, c->found))
-            c->found = candidate;
+    pthread_mutex_lock(&c->knowing);
+    if (tm_candidate_beats(candidate, c->found))
+        c->found = candidate;
 #pragma omp atomic read
-        best = c->best;
-        if (candidate.value > best) {
+    best = c->best;
+    if (candidate.value > best) {
 #pragma omp atomic write
-            c->best = candidate.value;
-        }
+        c->best = candidate.value;
     }
+    pthread_mutex_unlock(&c->knowing);
 }

@@ -4,6 +4,8 @@
 #ifndef TMATCH_LCC_CPU_CERTIFIED_H
 #define TMATCH_LCC_CPU_CERTIFIED_H
 
+#include <pthread.h>
+
 #include "lcc/cpu/direct.h"
 #include "lcc/tiles.h"
 
@@ -31,6 +33,7 @@ typedef struct tm_certified {
     tm_level_part parts[TM_LEVEL_PARTS];
     int square_shift;
     bool few; /* blocks: tm_certified_is_few */
+    pthread_mutex_t knowing;
     tm_candidate found;  /* the best that a thread told of */
     _Alignas(128) int64_t best;  /* rank of a window of the job; by atomic operations, as all below */
     int64_t looked, passed, tiles;

@@ -2,6 +2,8 @@
 /* The direct algorithm: tiles of the score map, shared out over threads. */
 #include "lcc/cpu/direct.h"
 
+#include <pthread.h>
+
 #include "lcc/cpu/certified.h"
 #include "lcc/cpu/tile.h"
 #include "lcc/tiles.h"
@@ -242,6 +244,7 @@ typedef struct masked_run {
     run run; /* its scratch memory */
     tm_job *jobs;
     int count;
+    pthread_mutex_t telling;
 } masked_run;
 
 static void *begin_masked(void *context, int thread)
@@ -252,16 +255,17 @@ static void *begin_masked(void *context, int thread)
 
 static void match_masked_tile(void *context, void *memory, const tm_tile *tile, tm_candidate *best)
 {
-    const masked_run *r = context;
+    masked_run *r = context;
     tm_candidate found[TM_SHARED_MASK];
 
     (void)best; /* each job has its own */
     tm_tile_of_planes(&r->run.cpu->kernels, memory, r->run.planes, r->count, tile, found);
-#pragma omp critical(tm_masked_best)
+    pthread_mutex_lock(&r->telling);
     for (int k = 0; k < r->count; k++) {
         if (tm_candidate_beats(found[k], r->jobs[k].best))
             r->jobs[k].best = found[k];
     }
+    pthread_mutex_unlock(&r->telling);
 }
 
 static bool pack_masked(masked_run *r)
@@ -280,7 +284,8 @@ static bool pack_masked(masked_run *r)
 tm_status tm_cpu_match_masked(tm_cpu *cpu, tm_job *jobs, int count)
 {
     const int threads = threads_for(cpu, jobs);
-    masked_run r = {.run = {.cpu = cpu}, .jobs = jobs, .count = count};
+    masked_run r = {
+        .run = {.cpu = cpu}, .jobs = jobs, .count = count, .telling = PTHREAD_MUTEX_INITIALIZER};
     tm_job map = *jobs;
     tm_status status = TM_ERR_MEMORY;
 

@@ -24,6 +24,7 @@ typedef struct guesses {
     guess list[MOST_GUESSES]; /* the best first */
     int count;
     float least;
+    pthread_mutex_t putting;
 } guesses;
 
 static float least_of(void *context)
@@ -66,6 +67,7 @@ static void put(guesses *g, const guess *new)
 static void visit(void *context, int thread, const tm_family_window *window)
 {
     guess best = {.bound = -2, .x = window->x, .y = window->y};
+    guesses *g = context;
 
     (void)thread;
     for (int i = 0; i < window->count; i++) {
@@ -74,8 +76,9 @@ static void visit(void *context, int thread, const tm_family_window *window)
             best.member = window->members[i];
         }
     }
-#pragma omp critical(tm_pose_guess)
-    put(context, &best);
+    pthread_mutex_lock(&g->putting);
+    put(g, &best);
+    pthread_mutex_unlock(&g->putting);
 }
 
 /* Makes the frame of means of cells, 0 where there are none. */
@@ -207,7 +210,7 @@ tm_status tm_pose_guess(const tm_pose_run *run, tm_pose_guesses *found)
 {
     const tm_pose_families *f = run->search->families;
     const tm_pose_class *c = run->class;
-    guesses g = {.least = -2};
+    guesses g = {.least = -2, .putting = PTHREAD_MUTEX_INITIALIZER};
     tm_image cells;
 
     if (!c->coarse.count)

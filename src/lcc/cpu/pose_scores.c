@@ -79,17 +79,16 @@ void tm_pose_note(tm_pose_run *run, const tm_pose_peak *peak)
     least = run->least;
     if (peak->value < least)
         return;
-#pragma omp critical(tm_pose_note)
-    {
-        if (tm_pose_peak_beats(peak, &s->best)) {
-            s->best = *peak;
-            const int64_t now = smaller(peak->value, s->floor);
-            if (now > run->least) {
+    pthread_mutex_lock(&run->noting);
+    if (tm_pose_peak_beats(peak, &s->best)) {
+        s->best = *peak;
+        const int64_t now = smaller(peak->value, s->floor);
+        if (now > run->least) {
 #pragma omp atomic write
-                run->least = now;
-            }
+            run->least = now;
         }
-        if (peak->value >= s->floor)
-            collect(run, peak);
     }
+    if (peak->value >= s->floor)
+        collect(run, peak);
+    pthread_mutex_unlock(&run->noting);
 }

@@ -3,6 +3,8 @@
 #ifndef TMATCH_LCC_CPU_POSE_SCORES_H
 #define TMATCH_LCC_CPU_POSE_SCORES_H
 
+#include <pthread.h>
+
 #include "lcc/cpu/pose_search.h"
 
 /* One search, seen by all its threads. */
@@ -14,6 +16,7 @@ typedef struct tm_pose_run {
     int64_t least;   /* the value that a position must reach to matter; by atomic operations */
     int64_t scored;  /* likewise */
     int64_t limit;   /* how many may be scored */
+    pthread_mutex_t noting;
     size_t room;
     bool failed, declined; /* likewise */
 } tm_pose_run;

@@ -182,7 +182,7 @@ static tm_status search_classes(tm_pose_run *run)
 
 tm_status tm_cpu_search_poses(tm_cpu *cpu, tm_pose_search *search)
 {
-    tm_pose_run run = {.cpu = cpu, .search = search};
+    tm_pose_run run = {.cpu = cpu, .search = search, .noting = PTHREAD_MUTEX_INITIALIZER};
 
     search->best = (tm_pose_peak)TM_NO_POSE_PEAK;
     search->items = NULL;
