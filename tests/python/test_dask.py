@@ -17,6 +17,7 @@ import tmatch
 dask = pytest.importorskip("dask", reason="Dask is not installed")
 distributed = pytest.importorskip("distributed", reason="Dask's distributed is not installed")
 from tmatch.dask import match_files, match_frame  # noqa: E402
+from tmatch.dask._client import Crew  # noqa: E402
 from tmatch.dask._worker import Work, match_frames  # noqa: E402
 
 
@@ -127,6 +128,17 @@ def slow(tmp_path, rng):
     for i in range(40):
         tmatch.write(tmp_path / f"{i:02}.png", np.roll(frame, i, 1))
     return frame[50:80, 100:140], tmp_path, {"angle": (0, 300, 60), "search": "exhaustive"}
+
+
+def test_no_worker_yet():
+    """Work is begun all the same, however often it is asked how many threads there are."""
+
+    class Empty:
+        def nthreads(self):
+            return {}
+
+    crew = Crew(Empty(), "cpu")
+    assert [crew.threads() for _ in range(3)] == [1, 1, 1]
 
 
 @pytest.mark.parametrize("killed", [1, 2])

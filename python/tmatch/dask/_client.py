@@ -93,11 +93,12 @@ class Crew:
         """How many there are, at least 1; they are counted anew each second."""
         if time.monotonic() < self._until:
             return self._threads
-        self._threads = sum(self.client.nthreads().values())
+        threads = sum(self.client.nthreads().values())
         if self.on_gpu:
             workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
             gpus = sum(worker["resources"].get("GPU", 0) for worker in workers)
             self.resources = {"GPU": 1} if gpus else None
-            self._threads = int(gpus) or self._threads
+            threads = int(gpus) or threads
+        self._threads = max(1, threads)
         self._until = time.monotonic() + LOOK_SECONDS
-        return max(1, self._threads)
+        return self._threads

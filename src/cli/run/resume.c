@@ -92,11 +92,16 @@ static void note_place(cli_resume *r, const char *text, off_t offset)
         *last = offset;
 }
 
+/* Whether the text is the beginning of a line that begins so, or the other way round. */
+static bool agree(const char *text, size_t length, const char *start)
+{
+    return strncmp(text, start, length < strlen(start) ? length : strlen(start)) == 0;
+}
+
 /* Reads the log. A file that is no log is left alone: a log has at least one whole line, or nothing
  * but the beginning of one. */
 static bool read_lines(cli_resume *r, FILE *file, bool quiet)
 {
-    static const char start[] = LOG_LINE_START;
     char *text = NULL;
     size_t size = 0, whole = 0, damaged = 0;
     ssize_t length;
@@ -104,8 +109,7 @@ static bool read_lines(cli_resume *r, FILE *file, bool quiet)
 
     while (good && (errno = 0, length = getline(&text, &size, file)) > 0) {
         if (text[length - 1] != '\n') { /* the line is torn: a power cut may leave zeros there */
-            begun = strncmp(text, start, (size_t)length < strlen(start) ? (size_t)length
-                                                                        : strlen(start)) == 0;
+            begun = agree(text, (size_t)length, LOG_LINE_START) || agree(text, (size_t)length, SHARD_LOG_START);
             break;
         }
         log_line line;

@@ -10,7 +10,6 @@
 #include "run/log_read.h"
 #include "text.h"
 
-#define BEGUN "{\"begun\":\""
 #define FINISHED "{\"finished\":\""
 
 void shard_log_place(FILE *out, const shard_place *place, const cli_result *r)
@@ -81,7 +80,7 @@ static void put_beginning(FILE *out, const void *data)
     const cli_shard *s = b->shard;
     char *folder = getcwd(NULL, 0);
 
-    fprintf(out, BEGUN "%" PRId64 "/%" PRId64 "\",\"run\":\"%016" PRIx64 "\",\"frames\":%zu,\"own\":%zu,\"list\":\"%016"
+    fprintf(out, SHARD_LOG_START "%" PRId64 "/%" PRId64 "\",\"run\":\"%016" PRIx64 "\",\"frames\":%zu,\"own\":%zu,\"list\":\"%016"
                  PRIx64 "\",\"settings\":\"%016" PRIx64 "\"",
             s->number, s->count, s->run, s->frames, s->own, s->list, s->settings);
     if (b->options->has_rows)
@@ -138,7 +137,7 @@ static bool take_beginning(shard_record *r, const char *text)
     const char *rows = strstr(text, ",\"rows\":[");
     const bool has_rows = rows && sscanf(rows, ",\"rows\":[%" SCNd64 ",%" SCNd64 "]", &r->first_row, &r->end_row) == 2;
     if (!templates || !folder || !command || (rows && (!has_rows || r->first_row < 0 || r->end_row <= r->first_row)) ||
-        sscanf(text, BEGUN "%" SCNd64 "/%" SCNd64 "\",\"run\":\"%16" SCNx64 "\",\"frames\":%zu,\"own\":%zu,\"list\":\"%16"
+        sscanf(text, SHARD_LOG_START "%" SCNd64 "/%" SCNd64 "\",\"run\":\"%16" SCNx64 "\",\"frames\":%zu,\"own\":%zu,\"list\":\"%16"
                      SCNx64 "\",\"settings\":\"%16" SCNx64 "\"",
                &s->number, &s->count, &s->run, &s->frames, &s->own, &s->list, &s->settings) != 7 ||
         s->number < 1 || s->number > s->count) {
@@ -159,7 +158,7 @@ bool shard_record_take(shard_record *r, const char *text, size_t length)
     log_line line;
     uint64_t run;
     int status;
-    const bool begins = strncmp(text, BEGUN, strlen(BEGUN)) == 0;
+    const bool begins = strncmp(text, SHARD_LOG_START, strlen(SHARD_LOG_START)) == 0;
 
     if (!begins && strncmp(text, FINISHED, strlen(FINISHED)) != 0)
         return true;

@@ -25,6 +25,8 @@
 #include "run/shard.h"
 #include "run/template.h"
 
+#define SHARD_LOG_START "{\"begun\":\""
+
 typedef struct shard_place {
     uint64_t run;
     size_t frame, tmpl; /* from 1 */

@@ -52,6 +52,10 @@ head -c -5 whole.b >b
 all
 shard 2/3 b "$@"
 all | tail -n 1
+# So it does where its first line is torn already.
+head -c 40 whole.b >b
+shard 2/3 b "$@"
+all | tail -n 1
 # Another folder.
 mkdir elsewhere
 head -n -1 b >short
