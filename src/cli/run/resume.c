@@ -188,7 +188,7 @@ static bool begin_shard(cli_resume *r, cli_shard *shard, const cli_options *opti
                         const cli_frames *frames)
 {
     shard->settings = ids_of_settings(r->templates, options, templates);
-    const uint64_t facts[] = {shard->list, shard->settings, (uint64_t)shard->count};
+    const uint64_t facts[] = {shard->list, shard->settings, (uint64_t)shard->count, (uint64_t)shard->number, r->rows_hash};
     shard->run = hash_bytes(0, facts, sizeof facts);
     r->shard = shard;
     if (shard_places_make(&r->places, shard->run, frames, templates->count))

@@ -19,7 +19,7 @@ typedef struct cli_shard {
     uint64_t list;         /* a hash of all names in that list, in order */
     /* A log's (run/resume.h): */
     uint64_t settings; /* a hash of the options that change results, and of the templates */
-    uint64_t run;      /* of list, settings and count: what all shards of a run share */
+    uint64_t run;      /* of these, the list and which part it is: lines of another part in the log do not count */
 } cli_shard;
 
 /* In which of so many shards the frame of a name is, from 1. */

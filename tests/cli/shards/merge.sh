@@ -72,6 +72,13 @@ merge a b3 c
 shard 2/3 b1 "$@"
 tmatch -q "$@" >one.out
 tmatch -q --merge a b1 c | cmp - one.out && echo as one run
+# So it is with the lines of another shard.
+shard 3/3 b6 "$@"
+shard 2/3 b6 "$@"
+for logs in 'a b6 c' 'b6 c a'; do
+    # shellcheck disable=SC2086 # a list of words
+    tmatch -q --merge $logs | cmp - one.out && echo as one run
+done
 # How fast, where and how it is told may differ.
 rm b
 shard 2/3 b -v --threads 1 --format json "$@" 2>/dev/null
