@@ -89,6 +89,8 @@ static bool take_line(merger *m, size_t frame, size_t tmpl, char **error)
     if (good) {
         say_error(&read, error);
         m->failed |= line.failed || line.id == 0;
+        if (read.error && at)
+            m->logs.list[at->log - 1].told = true;
         m->matches += line.matches;
         notes_take_line(&m->notes, read.frame, &line);
         merge_output_add(&m->output, text, length, line.id);
@@ -97,6 +99,17 @@ static bool take_line(merger *m, size_t frame, size_t tmpl, char **error)
     log_read_free(&read);
     free(text);
     return good;
+}
+
+/* A run may have failed for what no line of its log has: a picture that it could not write. */
+static void say_failures(const merger *m)
+{
+    for (size_t i = 0; i < m->logs.count && !m->logs.by_rows; i++) {
+        const merged_log *log = &m->logs.list[i];
+        if (log->record.status == CLI_FAILED && !log->told)
+            message(log->path, "its run has failed (status 2), though it has all results: a picture could not be "
+                               "written, say; run again, it says why");
+    }
 }
 
 static void summarize(const merger *m)
@@ -133,6 +146,8 @@ static cli_exit print_all(merger *m)
         free(error);
     }
     good = report_end(&m->report) && good;
+    if (good)
+        say_failures(m);
     if (m->report.error)
         message(NULL, "standard output: %s", strerror(m->report.error));
     else if (good && !m->given->quiet)

@@ -12,6 +12,7 @@ typedef struct merged_log {
     const char *path;
     FILE *file;
     shard_record record; /* of the last run that was begun */
+    bool told;           /* a frame of it has failed, which has been said */
     size_t damaged;      /* lines that do not count */
     size_t lines;        /* of the run, without those that later ones replace */
 } merged_log;
