@@ -267,10 +267,13 @@ static bool check_merge(const parser *p)
 
 static bool check_shard(const cli_options *o)
 {
-    if (!o->shards || !o->watch)
-        return true;
-    message_usage("--shard shares out a list of frames, which --watch does not have");
-    return false;
+    const char *fault = !o->shards  ? NULL
+                        : o->watch  ? "--shard shares out a list of frames, which --watch does not have"
+                        : o->verify ? "--shard cannot be combined with --verify, whose outcome no log has"
+                                    : NULL;
+    if (fault)
+        message_usage("%s", fault);
+    return !fault;
 }
 
 /* These need the whole frame, or say themselves which part of it, or of all frames, is matched. */

@@ -31,8 +31,8 @@ bool shard_allows(const cli_frames *frames)
 {
     for (size_t i = 0; i < frames->count; i++)
         if (frames->list[i].stream) {
-            message(frames->list[i].path, "--shard shares out frames that are files, and this is a stream that only one "
-                                          "run can read");
+            message(frames->list[i].path, "is a stream, which only one run can read; --shard, and --rows with --resume, "
+                                          "take frames that are files");
             return false;
         }
     return true;

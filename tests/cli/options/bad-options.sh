@@ -42,6 +42,7 @@ fail --shard 1/8x a b
 fail --shard 1/9999999999 a b
 fail --shard '' a b
 fail --shard 1/8 --watch . -t a
+fail --shard 1/8 --verify a b
 fail --merge
 fail --merge -t a log
 fail --merge --shard 1/8 log
