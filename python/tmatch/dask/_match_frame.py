@@ -189,11 +189,11 @@ def match_frame(
         {"n": n, "min_score": min_score, "overlap": overlap, "margin": margin, "subpixel": subpixel},
         storage_options, parts=parts,
     )  # fmt: skip
-    whole = Rows(client, frame, color, work)
-    masked = None if frame_mask is None else Rows(client, frame_mask, False, work)
-    if masked and masked.shape[0] != whole.shape[0]:
-        raise ValueError(f"frame_mask has {masked.shape[0]} rows, the frame {whole.shape[0]}")
     try:
+        whole = Rows(client, frame, color, work)
+        masked = None if frame_mask is None else Rows(client, frame_mask, False, work)
+        if masked and masked.shape[0] != whole.shape[0]:
+            raise ValueError(f"frame_mask has {masked.shape[0]} rows, the frame {whole.shape[0]}")
         found = _find(client, matcher, work, whole, masked, parts)
     finally:
         end(client, work)
