@@ -65,7 +65,7 @@ static bool picture_lies_here(const tm_cuda *cuda, const tm_image *image, const 
            lies_here(cuda, "the picture's mask lies", e.last, refusal);
 }
 
-/* Of a job whose frame is on the device. */
+/* Finds where the map lies of a job whose frame is on the device. False, with the refusal, where it cannot be written. */
 static bool map_is_good(const tm_cuda *cuda, tm_job *job, tm_message *refusal)
 {
     job->map_on_device = false;

@@ -25,7 +25,7 @@ static const char *samples_of(int bits)
     return bits == 32 ? "float" : bits == 16 ? "16-bit" : "8-bit";
 }
 
-/* Of --depth, which a frame that comes by rows cannot be brought to, match_rows says so. */
+/* That a frame which comes by rows cannot be brought to --depth, match_rows says. */
 static bool agree(const cli_engine *e, const cli_input *frame, const cli_template *tmpl, io_error *error)
 {
     const int bits = 8 * io_sample_size(&frame->gray);

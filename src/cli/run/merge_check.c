@@ -6,7 +6,7 @@
 #include "message.h"
 #include "run/merge_command.h"
 
-/* Of shards that are missing so many are named. */
+/* So many of the missing shards are named. */
 enum { MOST_NAMED = 10 };
 
 /* Says what is wrong with a log, and how its shard is to be run again. Always false. */

@@ -9,7 +9,7 @@
 
 #include "text.h"
 
-/* Of how many words the option's mention here is: "--shard=3/8", or "--shard" and what follows; 0: it is not mentioned. */
+/* How many words the option's mention here has: "--shard=3/8", or "--shard" and what follows; 0: it is not mentioned. */
 static int mentions(char *const *word, const char *option)
 {
     const size_t length = strlen(option);

@@ -60,7 +60,7 @@ int confine_zygote(io_error *error)
     return confine_by_landlock(error);
 }
 
-/* Of a process with one thread both have one number. */
+/* A process with one thread has its thread's number. */
 static void fill_in_itself(const confine_filter *filter)
 {
     for (size_t i = 0; i < filter->program.len; i++) {

@@ -17,7 +17,7 @@ static __device__ __forceinline__ int least_order(const tm_pose_job &j)
     return min(tm_pose_best_of(__ldcg(&j.state->best)), j.floor);
 }
 
-/* What a bound must reach in a class where a score of this order, or more, is asked for: see least_of_core in
+/* What a bound must reach in a class where a score of this order, or more, is asked for: see least_of_part in
  * lcc/cpu/pose_search.c. */
 static __device__ __forceinline__ float least_bound(int order, double share, float error)
 {
