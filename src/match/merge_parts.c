@@ -6,6 +6,7 @@
 #include "match/search.h"
 #include "match/settings.h"
 #include "match/suppress.h"
+#include "row_spans.h"
 
 static int compare(const void *a, const void *b)
 {
@@ -15,12 +16,6 @@ static int compare(const void *a, const void *b)
     if (p->hit.peak.y != q->hit.peak.y)
         return p->hit.peak.y < q->hit.peak.y ? -1 : 1;
     return p->hit.peak.x < q->hit.peak.x ? -1 : p->hit.peak.x > q->hit.peak.x;
-}
-
-static int compare_rows(const void *a, const void *b)
-{
-    const tm_part_hits *const *p = a, *const *q = b;
-    return (*p)->first < (*q)->first ? -1 : (*p)->first > (*q)->first;
 }
 
 /* Whether the place can be one of a map: those of other programs' making must not overflow. */
@@ -53,22 +48,22 @@ static bool is_sound(const tm_part_hits *p, const tm_part_hits *first)
 /* Whether the parts are of one map, and have no row twice, nor miss one where all are wanted. */
 static bool fit_together(const tm_part_hits *const *parts, size_t count, bool whole)
 {
-    const tm_part_hits **sorted = malloc(count * sizeof *sorted);
-    int64_t end = 0;
-    bool good = sorted != NULL;
+    row_span *spans = malloc(count * sizeof *spans), reach = {0};
+    bool good = spans && parts[0] && parts[0]->size >= sizeof **parts;
 
     for (size_t i = 0; i < count && good; i++) {
-        sorted[i] = parts[i];
-        good = parts[0] && parts[0]->size >= sizeof **parts && is_sound(parts[i], parts[0]);
+        good = is_sound(parts[i], parts[0]);
+        if (good)
+            spans[i] = (row_span){parts[i]->first, parts[i]->end, i};
     }
     if (good)
-        qsort(sorted, count, sizeof *sorted, compare_rows);
+        row_spans_sort(spans, count);
     for (size_t i = 0; i < count && good; i++) {
-        good = whole ? sorted[i]->first == end : sorted[i]->first >= end;
-        end = sorted[i]->end;
+        good = whole ? spans[i].first == reach.end : spans[i].first >= reach.end;
+        row_spans_pass(&reach, &spans[i]);
     }
-    good = good && (!whole || end == parts[0]->map_height);
-    free(sorted);
+    good = good && (!whole || reach.end == parts[0]->map_height);
+    free(spans);
     return good;
 }
 

@@ -179,16 +179,24 @@ static bool read_matches(log_result *read, const char *text, const char *end)
     return true;
 }
 
+char *log_read_frame(const char *text)
+{
+    const char *shard = strstr(text, LOG_LINE_SHARD);
+    const char *bytes = shard ? strstr(shard, ",\"name\":") : NULL;
+    if (strncmp(text, LOG_LINE_START, strlen(LOG_LINE_START)) != 0)
+        return NULL;
+    return log_read_string(bytes ? bytes + strlen(",\"name\":") : text + strlen(LOG_LINE_START), NULL);
+}
+
 bool log_read_result(log_result *read, const char *text)
 {
     cli_result *r = &read->result;
     const char *end = text + strlen(text), *shard = strstr(text, LOG_LINE_SHARD), *rest;
-    const char *bytes = shard ? find(shard, end, ",\"name\":") : NULL;
 
     *read = (log_result){.result.integers = true};
-    if (strncmp(text, LOG_LINE_START, strlen(LOG_LINE_START)) != 0)
+    read->frame = log_read_frame(text);
+    if (!read->frame)
         return false;
-    read->frame = log_read_string(bytes ? bytes : text + strlen(LOG_LINE_START), NULL);
     r->frame = read->frame;
     const char *seconds = shard ? find(shard, end, ",\"seconds\":") : NULL;
     r->timed = seconds != NULL;
@@ -196,7 +204,7 @@ bool log_read_result(log_result *read, const char *text)
     const char *error = find(text, end, ",\"error\":"), *matches = find(text, end, ",\"matches\":[");
     if (error) {
         read->error = log_read_string(error, NULL);
-        return read->frame && read->error;
+        return read->error != NULL;
     }
     r->poses = (size_t)whole_of(number(text, end, ",\"poses\":"));
     rest = find(text, end, ",\"best\":");
@@ -205,7 +213,7 @@ bool log_read_result(log_result *read, const char *text)
     r->has_best = rest != NULL;
     if (rest)
         read_match(read, &r->best, rest, shard ? shard : end);
-    return read->frame != NULL;
+    return true;
 }
 
 void log_read_free(log_result *read)

@@ -19,6 +19,9 @@ typedef struct log_result {
     char *error;       /* why there is no result, or NULL */
 } log_result;
 
+/* The frame's name, malloc'ed; NULL if memory ran out, or where the line has none. */
+char *log_read_frame(const char *text);
+
 /* Reads a line's result. The template's name is left to the caller. False if memory ran out or it has none;
  * to be freed in either case. */
 bool log_read_result(log_result *read, const char *text);

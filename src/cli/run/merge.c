@@ -15,6 +15,9 @@
 #include "run/notes.h"
 #include "run/report.h"
 
+/* So many frames are told whose parts do not fit together. */
+enum { MOST_WRONG = 10 };
+
 typedef struct merger {
     const cli_options *given; /* the command line of --merge */
     cli_options options;      /* of the shards, */
@@ -72,6 +75,33 @@ static void say_error(const log_result *read, char **last)
     message(read->frame, "%s", read->error);
     free(*last);
     *last = strdup(read->error);
+}
+
+/* Merges the lines of the frame's parts, and keeps nothing of it. False after a message. */
+static bool is_whole(const merger *m, const cli_options *silent, size_t frame)
+{
+    bool good = true;
+    for (size_t tmpl = 0; tmpl < m->logs.templates && good; tmpl++) {
+        char *text = merge_rows_text(&m->logs, silent, frame, tmpl);
+        good = text != NULL;
+        free(text);
+    }
+    return good;
+}
+
+/* Lines of parts may be there and sound, and yet not fit together: that is found before anything is printed. */
+static bool check_parts(const merger *m)
+{
+    cli_options silent = m->options;
+    size_t wrong = 0, frame = 0;
+
+    silent.quiet = true;
+    for (; m->logs.by_rows && frame < m->logs.frames && wrong < MOST_WRONG; frame++)
+        wrong += !is_whole(m, &silent, frame);
+    if (wrong == MOST_WRONG && frame < m->logs.frames)
+        message(NULL, "%zu more frame%s not looked at", m->logs.frames - frame,
+                m->logs.frames - frame == 1 ? " was" : "s were");
+    return wrong == 0;
 }
 
 /* Counts and prints the line. False when standard output has failed, or after a message. */
@@ -161,7 +191,7 @@ cli_exit merge_run(const cli_options *options)
     merger m = {.given = options};
     cli_exit status = CLI_FAILED;
 
-    if (merge_open(&m.logs, options) && read_options(&m) && merge_output_open(&m.output, options))
+    if (merge_open(&m.logs, options) && read_options(&m) && check_parts(&m) && merge_output_open(&m.output, options))
         status = print_all(&m);
     merge_output_close(&m.output);
     cli_options_free(&m.options);

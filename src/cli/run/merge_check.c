@@ -2,8 +2,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "integers.h"
 #include "message.h"
+#include "row_spans.h"
 #include "run/merge_command.h"
 
 /* So many of the missing shards are named. */
@@ -21,6 +24,25 @@ static bool fail_log(const merged_log *log, const char *what)
 static bool same_templates(const shard_record *a, const shard_record *b)
 {
     return a->shard.settings == b->shard.settings && a->template_count == b->template_count;
+}
+
+/* Says what differs. Always false. */
+static bool fail_templates(const merged_log *log, const merged_log *first)
+{
+    char what[512];
+
+    if (merge_same_arguments(log, first)) {
+        snprintf(what, sizeof what, "saw other templates%s than %s did; run again what has not seen the present ones, this one by",
+                 merge_has_option(log, "--frame-mask") ? ", or a --frame-mask of another size or time of change," : "",
+                 first->path);
+        return fail_log(log, what);
+    }
+    snprintf(what, sizeof what, "has other options, templates or masks than %s; it was run as", first->path);
+    fail_log(log, what);
+    char *other = merge_command(first, first->record.shard.number);
+    message(first->path, "was run as: %s", other ? other : "");
+    free(other);
+    return false;
 }
 
 /* Whether the log belongs to the run that the first is of. */
@@ -44,14 +66,8 @@ static bool check_run(const merged_log *log, const merged_log *first)
         message(log->path, "is of a run %s --rows, but %s is not", log->record.has_rows ? "with" : "without", first->path);
         return false;
     }
-    if (!same_templates(&log->record, &first->record)) {
-        char *other = merge_command(first, f->number);
-        snprintf(what, sizeof what, "has other options or templates than %s; it was run as", first->path);
-        fail_log(log, what);
-        message(first->path, "was run as: %s", other ? other : "");
-        free(other);
-        return false;
-    }
+    if (!same_templates(&log->record, &first->record))
+        return fail_templates(log, first);
     if (s->list != f->list || s->frames != f->frames) {
         snprintf(what, sizeof what, "has another list of frames, %zu, than %s, %zu; run again what has not seen all, this one by",
                  s->frames, first->path, f->frames);
@@ -148,39 +164,49 @@ static bool check_frames(const merged_logs *logs)
     return true;
 }
 
-static int compare_rows(const void *a, const void *b)
+/* Says which rows lie between those so far and the next ones, or are in both. False where there are any. */
+static bool check_seam(const merged_logs *logs, const row_span *reach, const row_span *next)
 {
-    const merged_log *const *p = a, *const *q = b;
-    return ((*p)->record.first_row > (*q)->record.first_row) - ((*p)->record.first_row < (*q)->record.first_row);
-}
-
-/* Whether the rows follow each other from the first on. Whether they go to the end, the maps say. */
-static bool check_rows(const merged_logs *logs)
-{
-    const merged_log **sorted = calloc(logs->count, sizeof *sorted);
-    bool good = sorted != NULL;
+    const char *path = logs->list[next->part].path;
     char rows[64];
 
-    if (!sorted)
-        message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
-    for (size_t i = 0; i < logs->count && sorted; i++)
-        sorted[i] = &logs->list[i];
-    if (sorted)
-        qsort(sorted, logs->count, sizeof *sorted, compare_rows);
-    for (size_t i = 0; i < logs->count && sorted; i++) {
-        const int64_t first = sorted[i]->record.first_row, before = i ? sorted[i - 1]->record.end_row : 0;
-        name_rows(rows, first < before ? first : before, first < before ? before : first);
-        if (first > before)
-            message(NULL, "%s are in no log: match them with --rows %" PRId64 ":%" PRId64, rows, before, first);
-        else if (first < before)
-            message(sorted[i]->path, "has %s, and so has %s", rows, sorted[i - 1]->path);
-        good = good && first == before;
+    if (next->first > reach->end) {
+        name_rows(rows, reach->end, next->first);
+        message(NULL, "%s are in no log: match them with --rows %" PRId64 ":%" PRId64, rows, reach->end, next->first);
+    } else if (next->first < reach->end) {
+        name_rows(rows, next->first, smaller(next->end, reach->end));
+        message(path, "has %s, and so has %s: each row may be in one log only", rows, logs->list[reach->part].path);
     }
+    return next->first == reach->end;
+}
+
+/* Whether the rows follow each other from the first on, and puts the logs in their order. Whether they go to the end,
+ * the maps say. */
+static bool check_rows(merged_logs *logs)
+{
+    row_span *spans = calloc(logs->count, sizeof *spans), reach = {0};
+    merged_log *sorted = calloc(logs->count, sizeof *sorted);
+    bool good = spans && sorted;
+
+    if (!good)
+        message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
+    const size_t count = good ? logs->count : 0;
+    for (size_t i = 0; i < count; i++)
+        spans[i] = (row_span){logs->list[i].record.first_row, logs->list[i].record.end_row, i};
+    row_spans_sort(spans, count);
+    for (size_t i = 0; i < count; i++) {
+        good = check_seam(logs, &reach, &spans[i]) && good;
+        row_spans_pass(&reach, &spans[i]);
+        sorted[i] = logs->list[spans[i].part];
+    }
+    if (count > 0)
+        memcpy(logs->list, sorted, count * sizeof *sorted);
     free(sorted);
+    free(spans);
     return good;
 }
 
-bool merge_check_shards(const merged_logs *logs)
+bool merge_check_shards(merged_logs *logs)
 {
     bool good = true;
 

@@ -78,3 +78,27 @@ char **merge_arguments(const merged_log *log, char *program)
     }
     return arguments;
 }
+
+bool merge_has_option(const merged_log *log, const char *option)
+{
+    char **word = log->record.command;
+    while (*word && !mentions(word, option))
+        word++;
+    return *word != NULL;
+}
+
+bool merge_same_arguments(const merged_log *a, const merged_log *b)
+{
+    char **x = merge_arguments(a, NULL), **y = merge_arguments(b, NULL);
+    size_t i = 1; /* after the program */
+    bool same = x && y && strcmp(a->record.folder, b->record.folder) == 0;
+
+    while (same && x[i] && y[i]) {
+        same = strcmp(x[i], y[i]) == 0;
+        i++;
+    }
+    same = same && !x[i] && !y[i];
+    free(x);
+    free(y);
+    return same;
+}

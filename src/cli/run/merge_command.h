@@ -13,4 +13,10 @@ char *merge_command(const merged_log *log, int64_t number);
  * report. program comes first, NULL last. The strings are the log's; NULL if memory ran out. */
 char **merge_arguments(const merged_log *log, char *program);
 
+/* Whether the command line has the long option. */
+bool merge_has_option(const merged_log *log, const char *option);
+
+/* Whether two shards have the same of these arguments, in the same folder. False also if memory ran out. */
+bool merge_same_arguments(const merged_log *a, const merged_log *b);
+
 #endif

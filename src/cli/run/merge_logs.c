@@ -6,12 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "message.h"
 #include "run/log_line.h"
 #include "run/resume.h"
+
+/* What a process has open besides logs: standard files, what it writes, and what libraries may hold. */
+enum { OTHER_FILES = 32 };
 
 static bool fail(const char *path, const char *reason)
 {
@@ -43,28 +47,47 @@ static bool each_line(const merged_log *log, bool (*take)(void *data, char *text
 {
     char *text = NULL;
     size_t size = 0;
-    ssize_t length;
+    ssize_t length = 0;
     off_t offset = 0;
-    bool good = true;
+    int number = 0;
 
     rewind(log->file);
-    while (good && (errno = 0, length = getline(&text, &size, log->file)) > 0 && text[length - 1] == '\n') {
+    errno = 0;
+    while (number == 0 && (length = getline(&text, &size, log->file)) > 0 && text[length - 1] == '\n') {
         text[length - 1] = '\0';
-        good = take(data, text, (size_t)length - 1, offset);
-        if (!good)
-            errno = ENOMEM;
+        if (!take(data, text, (size_t)length - 1, offset))
+            number = ENOMEM;
         offset += length;
+        errno = 0;
     }
-    if (!good || ferror(log->file))
-        good = fail(log->path, strerror(errno ? errno : EIO));
+    if (number == 0 && length < 0 && !feof(log->file)) /* getline gives up without memory, too */
+        number = errno ? errno : EIO;
     free(text);
-    return good;
+    return number == 0 || fail(log->path, strerror(number));
 }
 
 static bool take_record(void *data, char *text, size_t length, off_t offset)
 {
     (void)offset;
     return shard_record_take(data, text, length);
+}
+
+/* The logs stay open, and locked, until all is printed; a process may begin with a limit of 1,024 files, and raise it.
+ * False after a message. */
+static bool allow_files(size_t logs)
+{
+    const rlim_t needed = (rlim_t)logs + OTHER_FILES;
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= needed)
+        return true;
+    const bool enough = limit.rlim_max == RLIM_INFINITY || limit.rlim_max >= needed;
+    limit.rlim_cur = needed;
+    if (enough && setrlimit(RLIMIT_NOFILE, &limit) == 0)
+        return true;
+    message(NULL, "%zu logs cannot be open at a time, as the limit is %llu files (ulimit -Hn); raise it, or make fewer parts",
+            logs, (unsigned long long)limit.rlim_max);
+    return false;
 }
 
 typedef struct taker {
@@ -142,6 +165,9 @@ bool merge_open(merged_logs *logs, const cli_options *options)
     const size_t count = (size_t)options->frame_count;
     bool good = true;
 
+    *logs = (merged_logs){0};
+    if (!allow_files(count))
+        return false;
     *logs = (merged_logs){.list = calloc(count, sizeof *logs->list), .count = count};
     if (!logs->list) {
         logs->count = 0;

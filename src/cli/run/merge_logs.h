@@ -43,8 +43,9 @@ merged_line *merge_line(const merged_logs *logs, size_t log, size_t frame, size_
 /* A line's text, malloc'ed; NULL after a message. */
 char *merge_text(const merged_logs *logs, const merged_line *line);
 
-/* Whether the logs are finished shards of one run, each there once. False after messages. */
-bool merge_check_shards(const merged_logs *logs);
+/* Whether the logs are finished parts of one run, each there once. Those of rows are put in the order of their rows.
+ * False after messages. */
+bool merge_check_shards(merged_logs *logs);
 
 /* Whether all lines are there. False after messages. */
 bool merge_check_lines(const merged_logs *logs);
