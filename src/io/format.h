@@ -54,6 +54,8 @@ struct io_format {
      * where the file is damaged; where only the end of its directory is, the count has one more,
      * which cannot be decoded. NULL where a file of the format holds one, and page does not matter. */
     int64_t (*pages)(const io_source *source);
+    /* Where the bytes end that a file's directory names, or 0; NULL where io_split_next tells. */
+    uint64_t (*end)(const io_source *source);
 };
 
 #define FORMAT(id, endings) extern const io_format io_format_##id;

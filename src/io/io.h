@@ -102,9 +102,11 @@ typedef bool io_take_part(void *data, const io_part *part, const char *reason);
  * is decoded. */
 int64_t io_find_parts(const char *path, int64_t only, io_take_part *take, void *data);
 
-/* Whether another picture follows the first in a PNM file. Files of folders are not searched by
- * io_find_parts. */
-bool io_pnm_goes_on(const io_source *source);
+/* Whether another picture follows what is read of a file: in a PNM file, which io_find_parts finds, but files of
+ * folders are not searched; in other formats, whose pictures are told apart on standard input only; or behind a
+ * TIFF, which ends nowhere. What a JPEG says is a part of itself, as depth and previews are, does not count. */
+typedef enum io_rest { IO_REST_NONE, IO_REST_OF_PNM, IO_REST_OF_STREAM, IO_REST_OF_TIFF } io_rest;
+io_rest io_rest_of(const io_source *source);
 
 /* Opens one of a file's pictures; otherwise as io_source_open. */
 bool io_source_open_part(io_source *source, const char *path, const io_part *part,
@@ -118,7 +120,7 @@ int64_t io_count_pages(const io_source *source);
  * anything. */
 bool io_may_have_pages(const char *name, bool likely);
 
-/* Pictures that come one after the other through a pipe: PNM, PNG, JPEG, BMP and WebP, mixed
+/* Pictures that come one after the other through a pipe: PNM, PNG, JPEG, BMP, WebP and NPY, mixed
  * as they like, and the frames of Y4M. A stream that begins with another format, or not with
  * a picture, is one to its end. */
 typedef struct io_stream io_stream;

@@ -2,6 +2,7 @@
 /* NumPy's .npy, read: arrays of rows x columns, or rows x columns x 3 for RGB, of
  * unsigned samples of 8 or 16 bits, or floats of 32. */
 #include "format.h"
+#include "split.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -62,23 +63,67 @@ static bool parse_shape(npy *file, const char *header, io_error *error)
     return true;
 }
 
+/* The length of what stands before the dictionary, 0 where the data end before, and of the dictionary. */
+static size_t find_dictionary(const uint8_t *d, size_t size, size_t *length)
+{
+    const size_t prefix = size > 6 && d[6] == 1 ? 10 : 12;
+    if (size < prefix)
+        return 0;
+    *length = (size_t)d[8] | (size_t)d[9] << 8;
+    if (prefix == 12)
+        *length |= (size_t)d[10] << 16 | (size_t)d[11] << 24;
+    return prefix;
+}
+
 static bool parse_header(npy *file, const io_source *source, io_error *error)
 {
-    const uint8_t *d = source->data;
     char header[MOST_HEADER + 1];
-    const size_t prefix = source->size > 6 && d[6] == 1 ? 10 : 12;
-    if (source->size < prefix)
+    size_t length = 0;
+    const size_t prefix = find_dictionary(source->data, source->size, &length);
+    if (!prefix)
         return io_fail(error, "damaged NPY: the file is truncated");
-    size_t length = (size_t)d[8] | (size_t)d[9] << 8;
-    if (prefix == 12)
-        length |= (size_t)d[10] << 16 | (size_t)d[11] << 24;
     if (length > MOST_HEADER || length > source->size - prefix)
         return io_fail(error, "damaged NPY: its header is too long");
-    memcpy(header, d + prefix, length);
+    memcpy(header, source->data + prefix, length);
     header[length] = '\0';
-    file->samples = d + prefix + length;
+    file->samples = source->data + prefix + length;
     file->size = source->size - prefix - length;
     return parse_type(file, header, error) && parse_shape(file, header, error);
+}
+
+/* Arrays that are not read have a length, too. */
+static bool parse_length(const char *header, uint64_t *bytes)
+{
+    const char *type = value_of(header, "'descr'"), *shape = value_of(header, "'shape'");
+    char kind;
+    int end = 0;
+    if (!type || !shape || sscanf(type, "%*1[<>|=]%c%4" SCNu64 "%n", &kind, bytes, &end) != 2 || type[end] != '\'' ||
+        !strchr("biufc", kind) || *shape++ != '(')
+        return false;
+    for (uint64_t side; sscanf(shape, " %18" SCNu64 "%n", &side, &end) == 1; shape += strspn(shape, " ,")) {
+        if (__builtin_mul_overflow(*bytes, side, bytes))
+            return false;
+        shape += end;
+    }
+    return *shape == ')';
+}
+
+bool io_npy_measure(const uint8_t *data, size_t size, uint64_t *needed, bool *whole)
+{
+    char header[MOST_HEADER + 1];
+    size_t length = 0;
+    const size_t prefix = find_dictionary(data, size, &length);
+    *needed = prefix ? prefix + length : 12;
+    *whole = false;
+    if (length > MOST_HEADER)
+        return false;
+    if (size < *needed)
+        return true;
+    memcpy(header, data + prefix, length);
+    header[length] = '\0';
+    uint64_t bytes;
+    *whole = true;
+    return parse_length(header, &bytes) && !__builtin_add_overflow(*needed, bytes, needed);
 }
 
 static bool open_array(npy *file, const io_source *source, const io_limits *limits, io_error *error)

@@ -138,14 +138,44 @@ int64_t io_find_parts(const char *path, int64_t only, io_take_part *take, void *
     return !good ? -1 : w.count ? w.count : 1;
 }
 
-bool io_pnm_goes_on(const io_source *source)
+/* Whether a JPEG says by a segment (CIPA DC-007) that the pictures behind it are parts of it. */
+static bool has_parts(const uint8_t *data, size_t size)
 {
-    io_splitter first = {0}, second = {0};
-    if (io_find_format(source->data, source->size) != &io_format_pnm ||
-        io_split_next(&first, source->data, source->size, true) != IO_SPLIT_PICTURE)
-        return false;
-    const size_t at = first.end + io_split_skip(source->data + first.end, source->size - first.end);
-    return io_split_next(&second, source->data + at, source->size - at, true) == IO_SPLIT_PICTURE;
+    for (size_t at = 2; size - at >= 8 && data[at] == 0xff && data[at + 1] != 0xda;
+         at += 2 + (size_t)(data[at + 2] << 8 | data[at + 3]))
+        if (data[at + 1] == 0xe2 && memcmp(data + at + 4, "MPF", 4) == 0)
+            return true;
+        else if (size - at < 2 + (size_t)(data[at + 2] << 8 | data[at + 3]))
+            break;
+    return false;
+}
+
+/* Where the first picture ends, or all pages do; 0 where that is not known. */
+static uint64_t find_end(const io_source *source, const io_format *format)
+{
+    io_splitter splitter = {0};
+    if (format->end)
+        return format->end(source);
+    if (format == &io_format_jpeg && has_parts(source->data, source->size))
+        return 0;
+    return io_split_next(&splitter, source->data, source->size, true) == IO_SPLIT_PICTURE ? splitter.end : 0;
+}
+
+io_rest io_rest_of(const io_source *source)
+{
+    const io_format *format = io_find_format(source->data, source->size), *next;
+    const uint64_t end = format ? find_end(source, format) : 0;
+    if (end == 0 || end >= source->size)
+        return IO_REST_NONE;
+    const size_t at = (size_t)end + io_split_skip(source->data + end, source->size - (size_t)end);
+    if (format == &io_format_pnm) {
+        io_splitter second = {0};
+        return io_split_next(&second, source->data + at, source->size - at, true) == IO_SPLIT_PICTURE
+                   ? IO_REST_OF_PNM
+                   : IO_REST_NONE;
+    }
+    next = io_find_format(source->data + at, source->size - at);
+    return !next || next == &io_format_text ? IO_REST_NONE : format->end ? IO_REST_OF_TIFF : IO_REST_OF_STREAM;
 }
 
 /* Reads up to size bytes; *got is less where the file ends before. False with errno. */

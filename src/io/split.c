@@ -191,6 +191,16 @@ static int scan_webp(io_splitter *s, const uint8_t *data, size_t size)
     return known(s, 8 + length + (length & 1), size);
 }
 
+static int scan_npy(io_splitter *s, const uint8_t *data, size_t size)
+{
+    uint64_t length;
+    bool whole;
+    if (!io_npy_measure(data, size, &length, &whole))
+        return IO_SPLIT_BROKEN;
+    s->need = length;
+    return whole ? known(s, length, size) : IO_SPLIT_MORE;
+}
+
 static int scan_movie(io_splitter *s, const uint8_t *data, size_t size)
 {
     io_error error;
@@ -233,6 +243,8 @@ static int (*find_scan(const io_splitter *s, const uint8_t *data, size_t size))(
         return scan_png;
     if (has_signature(data, size, "\xff\xd8\xff", 3))
         return scan_jpeg;
+    if (has_signature(data, size, "\x93NUMPY", 6))
+        return scan_npy;
     if (io_y4m_begins(data, size))
         return scan_movie;
     if (size < LONGEST_SIGNATURE || !io_find_format(data, size))

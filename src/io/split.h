@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Where pictures end that stand one after the other in a stream of bytes: PNM, PNG, JPEG,
- * BMP and WebP, mixed, and the frames of Y4M. Nothing is decoded, and each byte is looked
+ * BMP, WebP and NPY, mixed, and the frames of Y4M. Nothing is decoded, and each byte is looked
  * at once, however the stream arrives. */
 #ifndef TMATCH_IO_SPLIT_H
 #define TMATCH_IO_SPLIT_H
@@ -34,6 +34,11 @@ io_split io_split_next(io_splitter *splitter, const uint8_t *data, size_t size, 
 
 /* Writes what NONE or BROKEN means for bytes that follow other pictures. */
 void io_split_fail(io_split found, int64_t offset, io_error *error);
+
+/* How long a NumPy array is, with its header; arrays of numbers have a length, whether they are read or not. Where
+ * the header goes on behind the data, whole is false, and needed what it takes at least. False where the length
+ * cannot be told. */
+bool io_npy_measure(const uint8_t *data, size_t size, uint64_t *needed, bool *whole);
 
 /* How many bytes of white space there are before the next picture. */
 size_t io_split_skip(const uint8_t *data, size_t size);

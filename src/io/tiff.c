@@ -388,6 +388,7 @@ const io_format io_format_tiff = {
     .library = "libtiff " TM_LIBTIFF_VERSION,
     .probe = io_is_tiff,
     .pages = io_tiff_count_pages,
+    .end = io_tiff_end,
     .orientation = io_tiff_orientation,
     .decode = decode,
     .rows_state = sizeof(tiff_reader),

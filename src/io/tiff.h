@@ -48,6 +48,9 @@ int io_tiff_orientation(const io_source *source);
 /* Pages, or those before the chain of directories breaks and one more: that fails. */
 int64_t io_tiff_count_pages(const io_source *source);
 
+/* Where the last byte ends that the pages' directories name; 0 where one of them is damaged. */
+uint64_t io_tiff_end(const io_source *source);
+
 /* Makes pixels of the samples of a part of a row. */
 typedef struct tiff_converter {
     const tiff_layout *layout;

@@ -110,6 +110,76 @@ int io_tiff_orientation(const io_source *source)
     return walk(&c, source, &offset, &error) ? c.orientation : 0;
 }
 
+/* An entry's numbers, wherever they are. */
+typedef struct numbers {
+    uint64_t at, count;
+    int bytes; /* of each */
+} numbers;
+
+/* False where they are not in the file. Types that nobody knows have no numbers. */
+static bool find_numbers(const chain *c, uint64_t entry, numbers *n)
+{
+    static const uint8_t bytes[] = {0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8};
+    const uint64_t type = number(c, entry + 2, 2), link = c->big ? 8 : 4, size = c->source->size;
+    *n = (numbers){.count = number(c, entry + 4, (int)link)};
+    if (type >= sizeof bytes || bytes[type] == 0)
+        return true;
+    n->bytes = bytes[type];
+    if (n->count > size / bytes[type])
+        return false;
+    n->at = entry + 4 + link;
+    if (n->count * bytes[type] > link)
+        n->at = number(c, n->at, (int)link);
+    return n->at <= size - n->count * bytes[type];
+}
+
+static uint64_t further(uint64_t end, uint64_t at, uint64_t size)
+{
+    return at <= UINT64_MAX - size && at + size > end ? at + size : end;
+}
+
+/* Where the bytes end that a directory of the file names, at least at end. 0 where it is damaged, or names more
+ * strips than have room in the file, of which seen is the number. */
+static uint64_t end_of_directory(const chain *c, uint64_t directory, uint64_t end, uint64_t *seen)
+{
+    const uint64_t head = c->big ? 8 : 2, entry = c->big ? 20 : 12, count = number(c, directory, (int)head);
+    numbers where = {0}, n;
+    end = further(end, directory, head + count * entry + (c->big ? 8 : 4));
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t here = directory + head + i * entry, tag = number(c, here, 2);
+        if (!find_numbers(c, here, &n))
+            return 0;
+        end = further(end, n.at, n.count * (uint64_t)n.bytes);
+        if (tag == TIFFTAG_STRIPOFFSETS || tag == TIFFTAG_TILEOFFSETS || tag == TIFFTAG_JPEGIFOFFSET)
+            where = n;
+        if (tag != TIFFTAG_STRIPBYTECOUNTS && tag != TIFFTAG_TILEBYTECOUNTS && tag != TIFFTAG_JPEGIFBYTECOUNT)
+            continue;
+        const uint64_t strips = n.bytes == 0 ? 0 : n.count < where.count ? n.count : where.count;
+        if ((*seen += strips) > c->source->size)
+            return 0;
+        for (uint64_t k = 0; k < strips && where.bytes; k++)
+            end = further(end, number(c, where.at + k * (uint64_t)where.bytes, where.bytes),
+                          number(c, n.at + k * (uint64_t)n.bytes, n.bytes));
+    }
+    return end;
+}
+
+uint64_t io_tiff_end(const io_source *source)
+{
+    chain c;
+    io_error error;
+    uint64_t end = 1, seen = 0;
+    if (!begin(&c, source, &error))
+        return 0;
+    while (c.at != 0 && end != 0) {
+        const uint64_t directory = c.at;
+        if (!step(&c, &error))
+            return 0;
+        end = end_of_directory(&c, directory, end, &seen);
+    }
+    return end;
+}
+
 int64_t io_tiff_count_pages(const io_source *source)
 {
     chain c;

@@ -49,8 +49,9 @@ static tm_status match_rows(tm_matcher *m, tm_stream *stream)
     tm_status status = tm_stream_match(stream);
     if (status != TM_OK)
         return stream->fault[0] ? tm_matcher_fail(m, status, "%s", stream->fault) : status;
-    tm_matcher_say(m, "; in %lld bands of %lld rows, %.0f ms waited for rows",
-                   (long long)stream->bands, (long long)stream->band_rows, stream->waited_ms);
+    tm_matcher_say(m, "; in %lld band%s of %lld row%s, %.0f ms waited for rows",
+                   (long long)stream->bands, stream->bands == 1 ? "" : "s", (long long)stream->band_rows,
+                   stream->band_rows == 1 ? "" : "s", stream->waited_ms);
     return TM_OK;
 }
 

@@ -76,7 +76,7 @@ static size_t read_list(const char *path, uint32_t control)
     char *said = NULL;
     size_t length;
     FILE *messages = open_memstream(&said, &length);
-    cli_frames frames = {.recursive = control & 1, .one_each = control & 2, .not_below = {"d/f", NULL}};
+    cli_frames frames = {.recursive = control & 1, .one_each = control & 2 ? "a template" : NULL, .not_below = {"d/f", NULL}};
     FUZZ_CHECK(messages);
     message_redirect(messages);
     fuzz_fail_allocation(control >> 8 & 63, true);

@@ -52,12 +52,21 @@ static list find(const char *path, size_t size, int64_t only)
     return l;
 }
 
+static void look_at_rest(const uint8_t *data, size_t size)
+{
+    uint8_t *copy = fuzz_copy(data, size, false);
+    const io_rest rest = io_rest_of(&(io_source){.data = copy, .size = size});
+    FUZZ_CHECK(rest >= IO_REST_NONE && rest <= IO_REST_OF_TIFF);
+    free(copy);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const uint32_t control = fuzz_control(data, &size);
     char path[FUZZ_PATH];
     const int fd = fuzz_file(data, size, path);
 
+    look_at_rest(data, size);
     const list all = find(path, size, 0);
     const int64_t only = (control & 7) + 1;
     const list one = find(path, size, only);

@@ -280,6 +280,12 @@ static void arrays(void)
         file[8] = (uint8_t)length;
         memcpy(file + 10 + length, noise, 160);
         put("npy", file, (size_t)length + 170);
+        if (i > 0)
+            continue;
+        const size_t size = (size_t)length + 30; /* of 4 x 5 bytes */
+        memcpy(file + size, file, size);
+        put("stream", file, 2 * size);
+        put("parts", file, 2 * size);
     }
 }
 

@@ -84,6 +84,10 @@ static stream make_stream(void)
     end_picture(&s);
     append_text(&s.all, "P5 1 1 255 a");
     end_picture(&s);
+    append(&s.all, "\x93NUMPY\1\0\74\0{'descr': '|u1', 'fortran_order': False, 'shape': (2,3,), }\nabcdef", 76);
+    end_picture(&s);
+    append(&s.all, "\x93NUMPY\2\0\74\0\0\0{'descr': '<u2', 'fortran_order': False, 'shape': (1, 2)}  \nabcd", 76);
+    end_picture(&s);
     return s;
 }
 
@@ -242,7 +246,8 @@ static void stands_noise(void)
 {
     static const char *const starts[] = {"P1 ",  "P2 ",  "P3\n", "P4#",  "P5 3 ", "P6 9 9 ",
                                          "\x89PNG\r\n\x1a\n", "\xff\xd8\xff", "YUV4MPEG2 W2 H",
-                                         "YUV4MPEG2 W2 H2 C", "YUV4MPEG2 W2 H2\nFRAME", "BM", "RIFF", ""};
+                                         "YUV4MPEG2 W2 H2 C", "YUV4MPEG2 W2 H2\nFRAME", "BM", "RIFF", "\x93NUMPY\1",
+                                         ""};
     static const char digits[] = "0123456789 #\n";
     for (int64_t i = 0; i < check_cases(3000); i++) {
         const char *start = starts[(size_t)i % (sizeof starts / sizeof *starts)];

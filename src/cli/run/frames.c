@@ -108,7 +108,7 @@ static bool add_part(taker *t, const io_part *location, const char *reason)
     return frames_append(t->frames, one);
 }
 
-/* For io_find_parts. A template has to be one picture: a file of several becomes an error, once. */
+/* For io_find_parts. A template or a mask has to be one picture: a file of several becomes an error, once. */
 static bool take(void *data, const io_part *location, const char *reason)
 {
     taker *t = data;
@@ -117,11 +117,12 @@ static bool take(void *data, const io_part *location, const char *reason)
     if (!t->frames->one_each || t->only)
         return add_part(t, location, reason);
     t->added = true;
-    return t->number > 1 || add_error(t->frames, t->frame,
-                                      strcmp(t->frame->path, "-") == 0
-                                          ? "holds several pictures, and a template is one"
-                                          : "holds several pictures, and a template is one: #1 "
-                                            "behind the file's name means the first");
+    if (t->number > 1)
+        return true;
+    char why[96];
+    snprintf(why, sizeof why, "holds several pictures, and %s is one%s", t->frames->one_each,
+             strcmp(t->frame->path, "-") == 0 ? "" : ": #1 behind the file's name means the first");
+    return add_error(t->frames, t->frame, why);
 }
 
 /* Adds the picture that "file#3" names. file: the path without number and crop. */

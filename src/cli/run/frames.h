@@ -41,7 +41,7 @@ typedef struct cli_frames {
     bool from_folders; /* from folders or lists: the user did not see how many */
     bool streamed;     /* there will be more than are listed */
     bool in_list;      /* a list is being read */
-    bool one_each;     /* a file of several pictures is an error, unless one is named */
+    const char *one_each; /* "a template" or "a mask": a file of several pictures is an error, unless one is named; or NULL */
     bool recursive;    /* folders in folders are read, too, */
     cli_skipped skipped[FRAMES_SKIPPED_ENDINGS]; /* up to the first whose count is 0 */
     const char *not_below[2]; /* but not these, where outputs are written; or NULL */

@@ -45,26 +45,26 @@ static uint64_t hash_template(uint64_t hash, const cli_template *t)
 
 /* A template that cannot be used stays so until its file, or its mask, changes. 0: the file is not
  * known. */
-static uint64_t hash_broken(uint64_t hash, const cli_options *options, const cli_template *t)
+static uint64_t hash_broken(uint64_t hash, const cli_template *t, const cli_masks *masks)
 {
     if (!t->input.opened || !hash_file(&hash, t->operand.path))
         return 0;
-    if (options->mask)
-        hash_file(&hash, options->mask);
+    if (masks && masks->tmpl.operand.path)
+        hash_file(&hash, masks->tmpl.operand.path);
     return hash_bytes(hash, t->operand.given, strlen(t->operand.given));
 }
 
 void ids_of_templates(uint64_t *ids, const cli_options *options, const cli_templates *templates,
-                      const io_picture *frame_mask)
+                      const cli_masks *masks)
 {
     uint64_t base = options->fingerprint;
     /* a mask from a pipe has no size and time, so its samples count */
-    if (options->frame_mask && !hash_file(&base, options->frame_mask))
-        base = hash_picture(base, frame_mask);
+    if (options->frame_mask && !hash_file(&base, masks->frame.operand.path))
+        base = hash_picture(base, &masks->frame.picture);
 
     for (size_t i = 0; i < templates->count; i++) {
         const cli_template *t = &templates->list[i];
-        uint64_t hash = t->usable ? hash_template(base, t) : hash_broken(base, options, t);
+        uint64_t hash = t->usable ? hash_template(base, t) : hash_broken(base, t, masks);
         for (size_t k = 0; k < i && hash != 0; k++)
             if (ids[k] == hash) {
                 hash = hash_bytes(hash, &i, sizeof i);

@@ -8,12 +8,13 @@
 
 #include "options.h"
 #include "run/frames.h"
+#include "run/mask.h"
 #include "run/template.h"
 
 /* For each template the part of the ids that frames do not change; 0: no id. Templates with the same content
  * are told apart by their order. */
 void ids_of_templates(uint64_t *ids, const cli_options *options, const cli_templates *templates,
-                      const io_picture *frame_mask);
+                      const cli_masks *masks);
 
 /* A hash of these and of the options. The templates' names count, too, as they are printed. */
 uint64_t ids_of_settings(const uint64_t *ids, const cli_options *options, const cli_templates *templates);

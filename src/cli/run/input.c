@@ -309,57 +309,6 @@ bool input_load(cli_input *input, const cli_operand *operand, const input_settin
     return true;
 }
 
-/* Makes the mask a byte a pixel, 0 where all samples of the pixel are 0; in place. */
-static void flatten_mask(io_picture *mask)
-{
-    const int64_t count = mask->width * mask->height;
-    const uint16_t *deep = mask->bits == 16 ? (const uint16_t *)(const void *)mask->samples : NULL;
-
-    for (int64_t i = 0; i < count; i++) {
-        bool set = false;
-        for (int64_t k = i * mask->channels; k < (i + 1) * mask->channels; k++)
-            set |= deep ? deep[k] != 0 : mask->samples[k] != 0;
-        mask->samples[i] = set ? 255 : 0;
-    }
-    mask->channels = IO_GRAY;
-    mask->bits = 8;
-}
-
-/* Decodes the mask as deep as the file is, and in colour: reduced to 8 bits or luma, small values
- * would become 0. */
-static bool decode_mask(const io_source *source, const input_settings *settings, io_picture *mask,
-                        io_error *error)
-{
-    io_request request = {
-        .color = IO_GRAY, .deep = true, .stored_orientation = settings->stored_orientation};
-    if (!io_decode_as(source, &request, &settings->limits, mask, error))
-        return false;
-    if (mask->colored) {
-        io_picture_free(mask);
-        request.color = IO_RGB;
-        if (!io_decode_as(source, &request, &settings->limits, mask, error))
-            return false;
-    }
-    flatten_mask(mask);
-    return true;
-}
-
-bool input_load_mask(io_picture *mask, const char *path, const input_settings *settings)
-{
-    io_source source;
-    io_error error;
-    if (!open_source(&source, path, NULL, settings, &error)) {
-        message(path, "%s", error.reason);
-        return false;
-    }
-    const bool good = !io_explain_foreign(&source, path, "FRAME TEMPLATE --mask -", &error) &&
-                      decode_mask(&source, settings, mask, &error);
-    io_source_close(&source);
-    if (!good)
-        message(path, "%s", error.reason);
-    return good;
-}
-
 void input_free(cli_input *input)
 {
     io_rows_close(&input->rows);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Frames, templates and masks: from what the user named to decoded samples. */
+/* Frames and templates: from what the user named to decoded samples. */
 #ifndef TMATCH_CLI_INPUT_H
 #define TMATCH_CLI_INPUT_H
 
@@ -69,9 +69,6 @@ bool input_open(io_source *source, const cli_operand *operand, const input_setti
  * of the whole picture. */
 bool input_read_rows(io_rows *rows, const io_crop *crop, io_color color, uint8_t *row,
                      int64_t count, uint8_t *to, ptrdiff_t stride, io_error *error);
-
-/* Reads a mask's file, with the settings' limits and orientation; false after a message. */
-bool input_load_mask(io_picture *mask, const char *path, const input_settings *settings);
 
 /* An input of zeros may be freed, and one that was freed before. */
 void input_free(cli_input *input);

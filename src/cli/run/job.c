@@ -84,6 +84,19 @@ static void fail_frame(cli_job *job, const cli_plan *plan, const io_error *error
     }
 }
 
+/* Says so where the file holds more pictures than are frames. */
+static void note_rest(const cli_job *job)
+{
+    static const char *const notes[] = {
+        [IO_REST_OF_PNM] = "holds several pictures, of which the first is matched; named on the command line, all are",
+        [IO_REST_OF_STREAM] = "holds several pictures, of which the first is matched; on standard input, all are",
+        [IO_REST_OF_TIFF] = "another picture follows the TIFF and is not matched; tiffcp makes one file of several"};
+    const cli_part *part = job->frame.part;
+    const io_rest rest = part && part->number > 1 ? IO_REST_NONE : io_rest_of(&job->input.source);
+    if (rest != IO_REST_NONE)
+        message_note(job->operand.path, "%s", notes[rest]);
+}
+
 void job_load(cli_job *job, const cli_plan *plan)
 {
     const cli_templates *templates = plan->templates;
@@ -107,9 +120,8 @@ void job_load(cli_job *job, const cli_plan *plan)
         fail_frame(job, plan, &error);
     else if (plan->options->verbose)
         input_describe(&job->input, &job->operand);
-    if (job->loaded && !job->frame.part && !plan->options->quiet && io_pnm_goes_on(&job->input.source))
-        message_note(operand_name(&job->operand), "holds several pictures, of which the first is "
-                                                  "matched; named on the command line, all are");
+    if (job->loaded && !plan->options->quiet && !plan->options->has_rows)
+        note_rest(job);
     /* The file is needed again only to draw pictures. */
     if (job->loaded && !job->input.rows && !pictures_wanted(plan->options))
         io_source_close(&job->input.source);

@@ -29,9 +29,9 @@ static bool identify(const char *path, cli_identity *id)
 }
 
 bool protected_init(cli_protected *protected, const cli_options *options, const cli_frames *frames,
-                    const cli_templates *templates)
+                    const cli_templates *templates, const cli_masks *masks)
 {
-    const char *named[] = {options->mask, options->frame_mask, options->files_from};
+    const char *named[] = {masks->tmpl.operand.path, masks->frame.operand.path, options->files_from};
 
     *protected = (cli_protected){.frames = frames, .lock = PTHREAD_MUTEX_INITIALIZER};
     protected->others = calloc(templates->count + 3, sizeof *protected->others);

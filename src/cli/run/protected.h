@@ -9,6 +9,7 @@
 #include "io/io.h"
 #include "options.h"
 #include "run/frames.h"
+#include "run/mask.h"
 #include "run/template.h"
 
 typedef struct cli_protected {
@@ -20,10 +21,10 @@ typedef struct cli_protected {
     size_t count;
 } cli_protected;
 
-/* Keeps pointers to the paths of frames, templates and options. False after a message; to be freed
+/* Keeps pointers to the paths of frames, templates, masks and options. False after a message; to be freed
  * in either case. */
 bool protected_init(cli_protected *protected, const cli_options *options, const cli_frames *frames,
-                    const cli_templates *templates);
+                    const cli_templates *templates, const cli_masks *masks);
 void protected_free(cli_protected *protected);
 
 /* Whether path can be written to: there is no such file, or it is not read. Called by any

@@ -220,7 +220,7 @@ bool resume_finish(cli_resume *r, int status)
 }
 
 bool resume_open(cli_resume **resume, const cli_options *options, const cli_templates *templates,
-                 const io_picture *frame_mask, cli_shard *shard, const cli_frames *frames)
+                 const cli_masks *masks, cli_shard *shard, const cli_frames *frames)
 {
     cli_resume *r = calloc(1, sizeof *r);
 
@@ -232,7 +232,7 @@ bool resume_open(cli_resume **resume, const cli_options *options, const cli_temp
     if (!good)
         message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
     if (good)
-        ids_of_templates(r->templates, options, templates, frame_mask);
+        ids_of_templates(r->templates, options, templates, masks);
     if (good && options->merged && ids_of_settings(r->templates, options, templates) != options->merged->settings) {
         message(options->report, "the templates, or the mask of the frames, are not those of the shards any more");
         good = false;

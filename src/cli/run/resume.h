@@ -24,6 +24,7 @@
 #include "options.h"
 #include "run/frames.h"
 #include "run/log_line.h"
+#include "run/mask.h"
 #include "run/shard_log.h"
 #include "run/template.h"
 
@@ -40,7 +41,7 @@ bool resume_lock(int fd, int kind);
  * it, of these frames. False after a message;
  * *resume is NULL then. */
 bool resume_open(cli_resume **resume, const cli_options *options, const cli_templates *templates,
-                 const io_picture *frame_mask, cli_shard *shard, const cli_frames *frames);
+                 const cli_masks *masks, cli_shard *shard, const cli_frames *frames);
 
 /* With a shard: appends the line that says that it is finished, with its exit status. False after a message. */
 bool resume_finish(cli_resume *resume, int status);

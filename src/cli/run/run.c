@@ -12,6 +12,7 @@
 #include "run/feed.h"
 #include "run/folders.h"
 #include "run/layout.h"
+#include "run/mask.h"
 #include "run/output_check.h"
 #include "run/page/page.h"
 #include "run/pictures.h"
@@ -27,7 +28,7 @@ typedef struct runner {
     cli_templates templates;
     cli_protected protected;
     io_sandbox *sandbox; /* where files are decoded; or NULL */
-    io_picture mask, frame_mask;
+    cli_masks masks;
     input_part part; /* of --rows */
     int64_t *heights;
     cli_plan plan;
@@ -74,7 +75,7 @@ static bool find_pictures(runner *r)
 {
     const cli_options *o = r->options;
 
-    r->names.one_each = true;
+    r->names.one_each = "a template";
     r->frames.recursive = r->names.recursive = o->recursive;
     r->frames.not_below[0] = o->output;
     r->frames.not_below[1] = o->crops;
@@ -131,14 +132,14 @@ static bool set_up_inputs(runner *r)
     plan->template_input.alpha = true;
     plan->template_input.reader = "FRAME -";
     if (o->mask) {
-        if (!input_load_mask(&r->mask, o->mask, &settings))
+        if (!mask_load(&r->masks.tmpl, o->mask, &settings, o->quiet))
             return false;
-        plan->template_input.mask = &r->mask;
+        plan->template_input.mask = &r->masks.tmpl.picture;
     }
     if (o->frame_mask) {
-        if (!input_load_mask(&r->frame_mask, o->frame_mask, &settings))
+        if (!mask_load(&r->masks.frame, o->frame_mask, &settings, o->quiet))
             return false;
-        plan->frame_input.mask = &r->frame_mask;
+        plan->frame_input.mask = &r->masks.frame.picture;
     }
     return true;
 }
@@ -238,8 +239,7 @@ static bool set_up_part(runner *r)
  * frame. */
 static bool prepare_templates(runner *r)
 {
-    cli_templates_load(&r->templates, &r->plan.template_input, r->options->report != NULL,
-                       r->options->verbose);
+    cli_templates_load(&r->templates, &r->plan.template_input, r->options);
     engine_judge(&r->engines[0], &r->templates);
     if (r->options->has_rows && !set_up_part(r))
         return false;
@@ -253,7 +253,7 @@ static bool prepare_templates(runner *r)
 static bool open_log(runner *r)
 {
     const bool good = !r->options->resume ||
-                      resume_open(&r->resume, r->options, &r->templates, &r->frame_mask,
+                      resume_open(&r->resume, r->options, &r->templates, &r->masks,
                                   r->plan.shard ? &r->shard : NULL, &r->frames);
     r->plan.resume = r->resume;
     if (r->resume) /* a line of the log says that its pictures are there */
@@ -334,7 +334,7 @@ cli_exit cli_run(const cli_options *options)
     r.pipeline.plan = &r.plan;
     r.pipeline.frames = &r.frames;
     if (set_up_inputs(&r) && find_pictures(&r) &&
-        protected_init(&r.protected, options, &r.frames, &r.templates) &&
+        protected_init(&r.protected, options, &r.frames, &r.templates, &r.masks) &&
         output_check(options, &r.frames, &r.templates, &r.protected)) {
         r.plan.output_is_folder = output_is_folder(options, &r.frames);
         r.plan.thumbnail_side = pictures_thumbnail_side(count_frames(&r));
@@ -349,8 +349,7 @@ cli_exit cli_run(const cli_options *options)
         engine_close(&r.engines[i]);
     free(r.engines);
     free(r.heights);
-    io_picture_free(&r.mask);
-    io_picture_free(&r.frame_mask);
+    masks_free(&r.masks);
     protected_free(&r.protected);
     cli_templates_free(&r.templates);
     frames_free(&r.names);

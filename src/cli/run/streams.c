@@ -63,7 +63,7 @@ bool streams_read_one(io_source *source, const char *path, const stream_limits *
         io_stream_limit_waiting(stream, limits->max_ms, true);
     bool good = io_stream_next(stream, &picture, error) == IO_NEXT_PICTURE;
     if (good && (!streams_may_follow(&picture, io_stream_follows(stream)) ||
-                 io_count_pages(&picture.source) > 1)) {
+                 io_count_pages(&picture.source) > 1 || io_rest_of(&picture.source) != IO_REST_NONE)) {
         io_source_close(&picture.source);
         strcpy(error->reason, "holds several pictures, and a template or a mask is one");
         good = false;

@@ -100,7 +100,7 @@ static void show_template(cli_template *tmpl, const input_settings *settings)
     io_picture_free(&picture);
 }
 
-void cli_templates_load(cli_templates *templates, const input_settings *settings, bool show, bool verbose)
+void cli_templates_load(cli_templates *templates, const input_settings *settings, const cli_options *options)
 {
     for (size_t i = 0; i < templates->count; i++) {
         cli_template *tmpl = &templates->list[i];
@@ -110,13 +110,15 @@ void cli_templates_load(cli_templates *templates, const input_settings *settings
             continue;
         }
         templates->usable++;
-        if (show)
+        if (options->report)
             show_template(tmpl, settings);
+        if (!options->quiet && io_rest_of(&tmpl->input.source) != IO_REST_NONE)
+            message_note(operand_name(&tmpl->operand), "holds several pictures, of which the first is the template");
         io_source_close(&tmpl->input.source);
         tmpl->width = tmpl->input.gray.width;
         tmpl->height = tmpl->input.gray.height;
         tmpl->pixels = count_pixels(&tmpl->input.gray);
-        if (verbose)
+        if (options->verbose)
             input_describe(&tmpl->input, &tmpl->operand);
     }
 }

@@ -7,6 +7,7 @@
 
 #include <tmatch/tmatch.h>
 
+#include "options.h"
 #include "run/frames.h"
 #include "run/input.h"
 
@@ -33,9 +34,8 @@ typedef struct cli_templates {
 bool cli_templates_init(cli_templates *templates, const cli_frames *names);
 void cli_templates_free(cli_templates *templates);
 
-/* Reads the templates, with a message for each that fails. show: makes their pictures for a report,
- * too. */
-void cli_templates_load(cli_templates *templates, const input_settings *settings, bool show, bool verbose);
+/* Reads the templates, with a message for each that fails, and makes their pictures for a report. */
+void cli_templates_load(cli_templates *templates, const input_settings *settings, const cli_options *options);
 
 /* Marks a template as not usable, and prints its error. */
 void cli_template_fail(cli_templates *templates, cli_template *tmpl);
