@@ -49,7 +49,7 @@ typedef struct sorting {
 static bool is_near_others(const sorting *s, int64_t y)
 {
     const tm_rows *own = &s->part->own;
-    const int64_t reach = s->sure.cell_height - 1;
+    const int64_t reach = s->sure.cell_height - 1; /* boxes in this column overlap at most so far apart */
     return s->suppresses && ((own->first > 0 && y - reach < own->first) ||
                              (own->end < s->part->whole.geometry.map_height && y + reach >= own->end));
 }

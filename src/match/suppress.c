@@ -5,24 +5,8 @@
 
 enum { FIRST_SIZE = 64 };
 
-/* With dx = u * width and dy = v * height, intersection > overlap * union means
- * (1 - u) * (1 - v) > 2 * overlap / (1 + overlap), so u and v are less than
- * (1 - overlap) / (1 + overlap). */
-void tm_suppressor_init(tm_suppressor *s, int64_t width, int64_t height, double overlap)
-{
-    const double reach = (1 - overlap) / (1 + overlap);
-    *s = (tm_suppressor){.width = width, .height = height, .overlap = overlap};
-    s->cell_width = (int64_t)((double)width * reach) + 1;
-    s->cell_height = (int64_t)((double)height * reach) + 1;
-}
-
-void tm_suppressor_free(tm_suppressor *s)
-{
-    free(s->table);
-}
-
 /* Both areas are exact in a double up to 2^53. */
-static bool overlap(const tm_suppressor *s, const tm_corner *a, int64_t x, int64_t y)
+static bool overlaps(const tm_suppressor *s, const tm_corner *a, int64_t x, int64_t y)
 {
     const int64_t w = s->width - llabs(a->x - x), h = s->height - llabs(a->y - y);
     if (w <= 0 || h <= 0)
@@ -30,12 +14,34 @@ static bool overlap(const tm_suppressor *s, const tm_corner *a, int64_t x, int64
     return (double)(w * h) > s->overlap * (double)(2 * s->width * s->height - w * h);
 }
 
+/* With dx = u * width and dy = v * height, intersection > overlap * union means
+ * (1 - u) * (1 - v) > 2 * overlap / (1 + overlap), so u and v are less than
+ * (1 - overlap) / (1 + overlap). Where that is a whole number of pixels, rounding decides: so the rule itself has the
+ * last word, whose sides rise and fall with dx and dy also where they are rounded. */
+void tm_suppressor_init(tm_suppressor *s, int64_t width, int64_t height, double overlap)
+{
+    const double reach = (1 - overlap) / (1 + overlap);
+    const tm_corner corner = {0, 0};
+    *s = (tm_suppressor){.width = width, .height = height, .overlap = overlap};
+    s->cell_width = (int64_t)((double)width * reach) + 1;
+    s->cell_height = (int64_t)((double)height * reach) + 1;
+    while (overlaps(s, &corner, s->cell_width, 0))
+        s->cell_width++;
+    while (overlaps(s, &corner, 0, s->cell_height))
+        s->cell_height++;
+}
+
+void tm_suppressor_free(tm_suppressor *s)
+{
+    free(s->table);
+}
+
 static bool cell_covers(const tm_suppressor *s, int64_t cell_x, int64_t cell_y, int64_t x,
                         int64_t y)
 {
     for (size_t i = tm_cell_slot(cell_x, cell_y, s->size); s->table[i].x >= 0;
          i = (i + 1) & (s->size - 1)) {
-        if (overlap(s, &s->table[i], x, y))
+        if (overlaps(s, &s->table[i], x, y))
             return true;
     }
     return false;

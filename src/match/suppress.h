@@ -26,7 +26,7 @@ typedef struct tm_corner {
 typedef struct tm_suppressor {
     int64_t width, height;           /* of the boxes */
     double overlap;
-    int64_t cell_width, cell_height;
+    int64_t cell_width, cell_height; /* boxes so far apart, or farther, along either axis do not overlap */
     tm_corner *table;
     size_t size, taken; /* size is a power of two */
 } tm_suppressor;

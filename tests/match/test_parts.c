@@ -256,6 +256,104 @@ static void ties(tm_device_kind device, tm_algorithm algorithm, int threads)
     printf("# %" PRId64 " cases of 4 searches, 0 differ\n", cases);
 }
 
+/* By how many rows boxes in one column can be apart and overlap by too much: the rule of docs/peaks.md itself. */
+static int64_t reach_of(int64_t width, int64_t height, double overlap)
+{
+    int64_t apart = height - 1;
+    while (apart > 0 && !((double)(width * (height - apart)) >
+                          overlap * (double)(2 * width * height - width * (height - apart))))
+        apart--;
+    return apart;
+}
+
+typedef struct seam_case {
+    int64_t width, height; /* of the template */
+    double overlap;
+} seam_case;
+
+/* An overlap near one at which the reach is a whole number, as rounding decides there. */
+static seam_case draw_seam_case(void)
+{
+    seam_case c = {check_random_in(1, 3), check_random_in(2, 60), 0};
+    const double apart = (double)check_random_in(1, c.height);
+
+    c.overlap = ((double)c.height - apart) / ((double)c.height + apart);
+    for (int64_t steps = check_random_in(-3, 3); steps != 0; steps += steps < 0 ? 1 : -1)
+        c.overlap = nextafter(c.overlap, steps < 0 ? 0 : 1);
+    return c;
+}
+
+/* Three peaks in one column, each as far from the last as boxes can be that overlap, or a row more or less, the first
+ * beside the seam. The frame is the map: its template is one pixel of 1 among zeros. */
+static void compare_seam(tm_matcher *m, const seam_case *c, bool below)
+{
+    const int64_t reach = reach_of(c->width, c->height, c->overlap), w = c->width + 4, rows = 5 * c->height + 12;
+    const int64_t h = rows + c->height - 1, seam = check_random_in(2 * c->height + 4, 3 * c->height + 8);
+    uint8_t *samples = calloc((size_t)(w * h), 1), *pixels = calloc((size_t)(c->width * c->height), 1);
+    tm_part_hits parts[3];
+    const tm_part_hits *order[3] = {&parts[1], &parts[2], &parts[0]};
+    int64_t y = below ? seam : seam - 1;
+    tm_template *tmpl = NULL;
+    tm_search s;
+    tm_hits whole, merged;
+
+    CHECK(samples && pixels);
+    pixels[0] = 1;
+    for (int i = 0; i < 3; i++) {
+        if (y >= 0 && y < rows)
+            samples[y * w + 2] = (uint8_t)(250 - 50 * i);
+        const int64_t apart = reach + check_random_in(-1, 1);
+        y += below ? -apart : apart;
+    }
+    for (int i = (int)check_random_in(0, 3); i > 0; i--)
+        samples[check_random_in(0, rows - 1) * w + check_random_in(0, 4)] |= (uint8_t)check_random_in(1, 255);
+    char text[100];
+    snprintf(text, sizeof text, "template %" PRId64 "x%" PRId64 ", overlap %.17g, row %" PRId64 " %s", c->width, c->height,
+             c->overlap, seam, below ? "below" : "above");
+    const scene map = {{.samples = samples, .width = w, .height = h, .stride = w},
+                       {.samples = pixels, .width = c->width, .height = c->height, .stride = c->width},
+                       TM_METRIC_CCORR, TM_DOMAIN_VALID, text};
+    tm_search_default(&s, sizeof s);
+    s.most = check_random() % 4 ? 0 : check_random_in(2, 5);
+    s.min_score = check_random() % 2 ? 1 : NAN;
+    s.overlap = c->overlap;
+    s.margin = check_random() % 2;
+    CHECK_EQ(tm_template_create(&tmpl, m, &map.tmpl), TM_OK);
+    CHECK_EQ(tm_match_peaks(m, &map.frame, (const tm_template *const *)&tmpl, 1, &s, &whole, NULL), TM_OK);
+    const int64_t cuts[] = {0, seam, check_random_in(seam + 1, rows - 1), rows};
+    for (int i = 0; i < 3; i++)
+        parts[i] = match_part(m, &map, tmpl, &s, (tm_part){.size = sizeof(tm_part), .frame_height = h, .first = cuts[i], .end = cuts[i + 1]});
+    CHECK_EQ(tm_merge_parts(order, 3, &s, 1, &merged), TM_OK);
+    compare_hits(&merged, &whole, &s, &map);
+    tm_hits_free(&merged);
+    tm_hits_free(&whole);
+    for (int i = 0; i < 3; i++)
+        tm_part_hits_free(&parts[i]);
+    tm_template_destroy(&tmpl);
+    free(pixels);
+    free(samples);
+}
+
+/* Where (1 - overlap) / (1 + overlap) of the height is rounded to fewer rows than boxes can be apart that overlap; and
+ * heights and overlaps near such ones. */
+static void edges(void)
+{
+    static const seam_case known[] = {{1, 33, 0.099999999999999978}, {3, 33, 0.40425531914893614},
+                                      {1, 99, 0.40425531914893614}, {1, 777, 0.036}};
+    scene_matchers m = {.settings = settings_of(TM_DEVICE_CPU, TM_ALGORITHM_DIRECT, 1)};
+    const scene any = {.metric = TM_METRIC_CCORR, .domain = TM_DOMAIN_VALID};
+    tm_matcher *matcher = scene_matcher(&m, &any);
+    const int64_t cases = check_cases(300);
+
+    for (int i = 0; i < 4 * 8; i++)
+        compare_seam(matcher, &known[i / 8], i % 2);
+    for (int64_t i = 0; i < cases; i++) {
+        const seam_case c = draw_seam_case();
+        compare_seam(matcher, &c, i % 2);
+    }
+    scene_matchers_free(&m);
+}
+
 /* A part hands over little more than its matches: none but what lies near a seam, or one for each. */
 static void few_positions(void)
 {
@@ -369,7 +467,7 @@ int main(int argc, char **argv)
 {
     static const check_test tests[] = {
         TEST(cpu_random), TEST(cpu_fft), TEST(cpu_kinds), TEST(cpu_ties), TEST(cpu_certified),
-        TEST(few_positions), TEST(refuses), TEST(cuda_random), TEST(cuda_kinds),
+        TEST(edges), TEST(few_positions), TEST(refuses), TEST(cuda_random), TEST(cuda_kinds),
     };
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
 }
