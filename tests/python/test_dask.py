@@ -159,7 +159,8 @@ def test_killed_workers(slow, killed):
 
 
 class Deadly(distributed.WorkerPlugin if hasattr(distributed, "WorkerPlugin") else object):
-    """Registers URLs whose reading kills the worker."""
+    """Registers URLs of local files: each reading is noted in the file "reads" beside the file, and kills the
+    worker if the file is called always.png, or once.png and was not read before."""
 
     name = "deadly"
 
@@ -170,31 +171,68 @@ class Deadly(distributed.WorkerPlugin if hasattr(distributed, "WorkerPlugin") el
         class Deadliest(LocalFileSystem):
             protocol = "deadly"
 
+            @classmethod
+            def _strip_protocol(cls, path):
+                return path.removeprefix("deadly://")
+
             def cat_file(self, path, start=None, end=None, **kwargs):
-                os.kill(os.getpid(), signal.SIGKILL)
+                folder, name = os.path.split(path)
+                with open(os.path.join(folder, "reads"), "a+") as reads:
+                    reads.seek(0)
+                    again = f"{name}\n" in reads
+                    reads.write(f"{name}\n")
+                if name == "always.png" or (name == "once.png" and not again):
+                    os.kill(os.getpid(), signal.SIGKILL)
+                with open(path, "rb") as file:
+                    return file.read()
 
         fsspec.register_implementation("deadly", Deadliest, clobber=True)
 
 
-def test_frame_that_kills(frames):
-    paths, template = frames
-    expected = list(tmatch.files(paths[:7], template, progress=False))
-    with (
-        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
-        distributed.Client(cluster) as client,
-    ):
+@pytest.fixture(scope="module")
+def deadly():
+    """Two processes of a thread, where the first death with a frame makes it a suspect."""
+    pytest.importorskip("fsspec", reason="fsspec is not installed")
+    with dask.config.set({"distributed.scheduler.allowed-failures": 0}):
+        cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0")
+    with cluster, distributed.Client(cluster) as client:
         register = (
             client.register_plugin if hasattr(client, "register_plugin") else client.register_worker_plugin
         )
         register(Deadly())
-        results = list(
-            match_files(client, template, [*paths[:4], "deadly:///a.png", *paths[4:7]], batch=2, ordered=True)
-        )
-    killer = results.pop(4)
-    assert (killer.path, killer.matches) == ("deadly:///a.png", [])
-    assert isinstance(killer.error, distributed.KilledWorker)
-    assert same(results, expected)
+        yield client
+
+
+def test_frame_that_kills(deadly, frames, tmp_path):
+    """Results that come as they are made do not wait for it."""
+    paths, template = frames
+    expected = list(tmatch.files(paths[:7], template, progress=False))
+    killer = f"deadly://{tmp_path}/always.png"
+    results = list(match_files(deadly, template, [*paths[:4], killer, *paths[4:7]], batch=2))
+    (killed,) = (result for result in results if result.path == killer)
+    assert killed.matches == [] and isinstance(killed.error, distributed.KilledWorker)
+    results.remove(killed)
+    assert same(results, expected, ordered=False)
+
+
+@pytest.mark.parametrize("name", ["once.png", "always.png"])
+def test_results_behind_a_frame_that_kills(deadly, frames, tmp_path, name):
+    """They come in order once its fate is known; until then few frames are read."""
+    paths, template = frames
+    os.rename(paths[1], tmp_path / name)
+    urls = [f"deadly://{path}" for path in [*paths[2:6], tmp_path / name, *[paths[6]] * 400]]
+    (found,) = tmatch.files(tmp_path / name, template, progress=False)
+    (other,) = tmatch.files(paths[6], template, progress=False)
+    results = match_files(deadly, template, urls, batch=2, ordered=True)
+    assert [next(results).path for _ in range(4)] == urls[:4]
+    fate = next(results)
+    assert fate.path == urls[4] and (tmp_path / "reads").read_text().count("\n") < 200
+    if name == "once.png":
+        assert fate.error is None and fate.matches == found.matches
+    else:
+        assert fate.matches == [] and isinstance(fate.error, distributed.KilledWorker)
+    behind = list(results)
+    assert [r.path for r in behind] == urls[5:] and all(r.matches == other.matches for r in behind)
 
 
 def start(folder, *arguments):

@@ -56,8 +56,11 @@ class Pace:
 class Flow:
     """Tasks of frames, of which at most `ahead` for each thread of the workers are under way."""
 
-    def __init__(self, client: Any, work: Work, paths: list[str], batch: int | None, ahead: int):
+    def __init__(
+        self, client: Any, work: Work, paths: list[str], batch: int | None, ahead: int, ordered: bool
+    ):
         self.client = client
+        self.ordered = ordered
         self.nothing = work.nothing()
         self.paths = paths
         self.pace = Pace(batch)
@@ -87,15 +90,23 @@ class Flow:
         return future
 
     def submit(self) -> None:
-        """Begins what may be begun: suspects alone, after all others, so that it is they who kill."""
+        """Begins what may be begun.
+
+        Suspects are tried alone, so that it is they who kill: after all other frames, or, where the
+        results of these would wait for theirs, as soon as what is under way has ended.
+        """
         threads = self.crew.threads()
-        while self.begun < len(self.paths) and len(self.running) < self.pace.tasks(self.ahead, threads):
+        most = 0 if self._waits_for_suspects() else self.pace.tasks(self.ahead, threads)
+        while self.begun < len(self.paths) and len(self.running) < most:
             left = len(self.paths) - self.begun
             first, self.begun = self.begun, self.begun + min(self.pace.size(left, threads), left)
             self._begin(range(first, self.begun))
         if self.suspects and not self.running:
             first = self.suspects.popleft()
             self.alone = self._begin(range(first, first + 1), again=True)
+
+    def _waits_for_suspects(self) -> bool:
+        return self.ordered and (bool(self.suspects) or self.alone in self.running)
 
     def _bury(self, future: Any, indices: range) -> Iterator[tuple[int, FileResult[Any]]]:
         """Raises the error of a task, unless workers died of it."""
@@ -128,7 +139,9 @@ class Flow:
         end(self.client, self.work)
 
     def results(self) -> Iterator[FileResult[Any]]:
-        """As they come."""
+        return self._in_order() if self.ordered else self._as_they_come()
+
+    def _as_they_come(self) -> Iterator[FileResult[Any]]:
         self.submit()
         while self.running:
             collected = self.collect()
@@ -136,7 +149,7 @@ class Flow:
             for _, result in collected:
                 yield result
 
-    def results_in_order(self) -> Iterator[FileResult[Any]]:
+    def _in_order(self) -> Iterator[FileResult[Any]]:
         """In the order of the paths. Others are held back; while these are many, no frames are begun."""
         held: dict[int, FileResult[Any]] = {}
         wanted = most = 0

@@ -110,7 +110,8 @@ def match_files(
     the workers open by fsspec. One URL may be a pattern, s3://bucket/*.png, or end with / and be
     a folder. The other arguments, their units and the results are those of tmatch.files, and
 
-    ordered          yield in the order of the frames
+    ordered          yield in the order of the frames; those that wait for an earlier one are held
+                     back, and while they are many, no others are begun
     storage_options  fsspec's, for URLs: keys, endpoints
     batch            frames in a task; None: as many as take half a second, fewer towards
                      the end
@@ -139,10 +140,10 @@ def match_files(
     paths = list_frames(frames, work.options)
 
     def results() -> Iterator[Any]:
-        flow = Flow(client, work, paths, batch, ahead)
+        flow = Flow(client, work, paths, batch, ahead, ordered)
         bar = make_bar(progress, len(paths))
         try:
-            for result in flow.results_in_order() if ordered else flow.results():
+            for result in flow.results():
                 yield result
                 if bar is not None:
                     bar.update()
