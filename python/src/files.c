@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pictures in files, and drawings: what the program has in src/io. */
+/* Drawings, and pictures to files: what the program has in src/io. */
 #include "tmpy.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "io/io.h"
 
-static PyObject *array_of(tmpy_state *state, PyObject *subclass, io_picture *picture)
+PyObject *tmpy_array_of(tmpy_state *state, PyObject *subclass, io_picture *picture)
 {
     const Py_ssize_t shape[] = {(Py_ssize_t)picture->height, (Py_ssize_t)picture->width,
                                 picture->channels};
@@ -15,58 +15,6 @@ static PyObject *array_of(tmpy_state *state, PyObject *subclass, io_picture *pic
     picture->samples = NULL;
     return tmpy_array_new(state, subclass, samples, picture->bits == 32 ? 'f' : 'u',
                           io_sample_size(picture), picture->channels == 1 ? 2 : 3, shape);
-}
-
-static PyObject *mask_of(tmpy_state *state, PyObject *subclass, io_picture *picture)
-{
-    const Py_ssize_t shape[] = {(Py_ssize_t)picture->height, (Py_ssize_t)picture->width};
-    uint8_t *mask = picture->mask;
-    if (!mask)
-        return Py_NewRef(Py_None);
-    picture->mask = NULL;
-    return tmpy_array_new(state, subclass, mask, 'u', 1, 2, shape);
-}
-
-/* decode(bytes, color, page, stored_orientation, subclass) -> (array, mask or None, format) */
-PyObject *tmpy_decode(PyObject *module, PyObject *args)
-{
-    tmpy_state *state = tmpy_state_of(module);
-    Py_buffer bytes;
-    int color, stored;
-    long long page;
-    PyObject *subclass, *result = NULL;
-    io_picture picture = {0};
-    io_error error = {.reason = ""};
-    bool good = false;
-
-    if (!PyArg_ParseTuple(args, "y*pLpO", &bytes, &color, &page, &stored, &subclass))
-        return NULL;
-    const io_source source = {.data = bytes.buf, .size = (size_t)bytes.len, .page = page};
-    const io_request request = {.color = color ? IO_RGB : IO_GRAY,
-                                .deep = true,
-                                .alpha = true,
-                                .floats = IO_FLOATS_KEPT,
-                                .stored_orientation = stored};
-    PyThreadState *gil = PyEval_SaveThread();
-    const int64_t pages = io_count_pages(&source);
-    if (page < 0 || (page > 0 && page >= pages))
-        PyOS_snprintf(error.reason, sizeof error.reason,
-                      "the file has %lld page%s, not page %lld (counted from 0)", (long long)pages,
-                      pages == 1 ? "" : "s", page);
-    else
-        good = io_decode_as(&source, &request, &(io_limits){0}, &picture, &error);
-    PyEval_RestoreThread(gil);
-    PyBuffer_Release(&bytes);
-    if (!good)
-        return tmpy_fail_picture(state, error.reason);
-    PyObject *array = array_of(state, subclass, &picture);
-    PyObject *mask = array ? mask_of(state, subclass, &picture) : NULL;
-    if (array && mask)
-        result = Py_BuildValue("OOs", array, mask, picture.format);
-    Py_XDECREF(array);
-    Py_XDECREF(mask);
-    io_picture_free(&picture);
-    return result;
 }
 
 /* Copies samples to packed rows, of gray or of RGB. */
@@ -167,7 +115,7 @@ PyObject *tmpy_draw(PyObject *module, PyObject *args)
             good = io_draw_matches(&canvas, &d.drawing, &error);
         }
         PyEval_RestoreThread(gil);
-        result = good ? array_of(state, subclass, &canvas) : tmpy_fail_picture(state, error.reason);
+        result = good ? tmpy_array_of(state, subclass, &canvas) : tmpy_fail_picture(state, error.reason);
     }
     io_picture_free(&canvas);
     tmpy_picture_drop(&picture);

@@ -87,6 +87,8 @@ static PyMethodDef functions[] = {
     {"merge_parts", tmpy_merge_parts, METH_VARARGS, NULL},
     {"devices", tmpy_devices, METH_NOARGS, NULL},
     {"decode", tmpy_decode, METH_VARARGS, NULL},
+    {"read_rows", tmpy_read_rows, METH_VARARGS, NULL},
+    {"picture_size", tmpy_picture_size, METH_VARARGS, NULL},
     {"draw", tmpy_draw, METH_VARARGS, NULL},
     {"write", tmpy_write, METH_VARARGS, NULL},
     {"is_picture_name", tmpy_is_picture_name, METH_VARARGS, NULL},

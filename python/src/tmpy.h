@@ -50,6 +50,10 @@ extern PyType_Spec tmpy_array_spec, tmpy_device_array_spec;
 PyObject *tmpy_array_new(tmpy_state *state, PyObject *subclass, void *data, char kind, int itemsize,
                          int ndim, const Py_ssize_t *shape);
 
+/* Makes such an array of a picture's samples, which are the array's from then on. */
+struct io_picture;
+PyObject *tmpy_array_of(tmpy_state *state, PyObject *subclass, struct io_picture *picture);
+
 /* Makes an array of a subclass of _tmatch.DeviceArray in the memory of a device of the engine, which is
  * the array's from then on, after a failure too. */
 PyObject *tmpy_device_array_new(tmpy_state *state, PyObject *subclass, struct tmpy_engine *engine,
@@ -147,6 +151,8 @@ PyObject *tmpy_part_rows(PyObject *module, PyObject *args);
 PyObject *tmpy_merge_parts(PyObject *module, PyObject *args);
 PyObject *tmpy_devices(PyObject *module, PyObject *args);
 PyObject *tmpy_decode(PyObject *module, PyObject *args);
+PyObject *tmpy_read_rows(PyObject *module, PyObject *args);
+PyObject *tmpy_picture_size(PyObject *module, PyObject *args);
 PyObject *tmpy_draw(PyObject *module, PyObject *args);
 PyObject *tmpy_write(PyObject *module, PyObject *args);
 PyObject *tmpy_is_picture_name(PyObject *module, PyObject *args);

@@ -10,6 +10,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Generic, TypeAlias, Union, overload
 
@@ -23,28 +24,78 @@ from ._settings import Algorithm, Domain, Metric, Search, Support
 Path: TypeAlias = Union[str, "os.PathLike[str]"]
 
 
-def decode(data: bytes, name: str, color: bool, page: int = 0, stored_orientation: bool = False) -> Picture:
-    """The picture that a file holds; errors say the file's name."""
-    try:
-        picture, mask, kind = _tmatch.decode(data, color, page, stored_orientation, Picture)
-    except _tmatch.InputError as error:
-        error.args = (f"{name}: {error}",)
-        raise
+def _picture(decoded: tuple[Picture, Picture | None, str]) -> Picture:
+    picture, mask, kind = decoded
     picture.mask, picture.format = mask, kind
     if mask is not None:
         mask.mask, mask.format = None, kind
     return picture
 
 
-def read(path: Path, *, color: bool = False, page: int = 0, stored_orientation: bool = False) -> Picture:
+@contextmanager
+def _named(name: Path) -> Iterator[None]:
+    """Puts the file's name before what is wrong with the picture."""
+    try:
+        yield
+    except _tmatch.InputError as error:
+        error.args = (f"{os.fspath(name)}: {error}",)
+        raise
+
+
+def decode(data: bytes, name: str, color: bool, page: int = 0, stored_orientation: bool = False) -> Picture:
+    """The picture that a file holds; errors say the file's name."""
+    with _named(name):
+        return _picture(_tmatch.decode(data, color, page, stored_orientation, Picture))
+
+
+def read_rows(
+    path: Path,
+    rows: tuple[int, int],
+    color: bool,
+    page: int = 0,
+    stored_orientation: bool = False,
+    masked: bool = False,
+) -> Picture:
+    """Rows [first, end) of a picture; with its mask, for which it may have to be decoded whole."""
+    first, end = rows
+    with open(path, "rb"), _named(path):  # open says what is wrong with the path
+        return _picture(
+            _tmatch.read_rows(
+                os.path.abspath(path), color, page, stored_orientation, masked, first, end, Picture
+            )
+        )
+
+
+def picture_size(path: Path) -> tuple[int, int, bool]:
+    """(width, height, seeks) of a picture, which is not decoded; seeks: nor is it above the rows that are read."""
+    with open(path, "rb"), _named(path):
+        return _tmatch.picture_size(os.path.abspath(path))
+
+
+def read(
+    path: Path,
+    *,
+    color: bool = False,
+    page: int = 0,
+    stored_orientation: bool = False,
+    rows: tuple[int, int] | None = None,
+) -> Picture:
     """Reads a picture as the program does: PNG, JPEG, TIFF, BMP, WebP, PNM, Y4M, .npy and text.
 
     It is gray, Rec. 601 luma, or with color=True of shape (height, width, 3): red, green, blue.
     Samples of 16 bits and floats stay what they are. Transparency becomes the picture's mask. It
     is upright, as EXIF data say, unless stored_orientation is set. page: of a TIFF, from 0.
 
-    Raises OSError where the file cannot be read, and tmatch.InputError where it is no picture.
+    rows: (first, end), to read rows first to end - 1 only. Of TIFF, PNM and BMP others are not
+    even looked at, PNG, JPEG and Y4M are decoded down to the last of them, and memory is for
+    these rows. But pictures of 16 bits, of floats, with a mask or turned by EXIF data, interlaced
+    PNG, progressive JPEG, WebP, .npy and text are decoded whole.
+
+    Raises OSError where the file cannot be read, and tmatch.InputError where it is no picture, or
+    has no such rows.
     """
+    if rows is not None:
+        return read_rows(path, rows, color, page, stored_orientation, masked=True)
     with open(path, "rb") as file:
         return decode(file.read(), os.fspath(path), color, page, stored_orientation)
 
@@ -57,11 +108,8 @@ def write(path: Path, picture: ArrayLike) -> None:
 
     Raises tmatch.InputError where it cannot be written.
     """
-    try:
+    with _named(path):
         _tmatch.write(path, picture)
-    except _tmatch.InputError as error:
-        error.args = (f"{os.fspath(path)}: {error}",)
-        raise
 
 
 def _label(score: float) -> str:

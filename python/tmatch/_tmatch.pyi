@@ -137,6 +137,18 @@ def devices() -> tuple[list[tuple[str, int, int, int, str, str]], str]: ...
 def decode(
     data: bytes, color: bool, page: int, stored_orientation: bool, subclass: type[_A], /
 ) -> tuple[_A, _A | None, str]: ...
+def read_rows(
+    path: str,
+    color: bool,
+    page: int,
+    stored_orientation: bool,
+    masked: bool,
+    first: int,
+    end: int,
+    subclass: type[_A],
+    /,
+) -> tuple[_A, _A | None, str]: ...
+def picture_size(path: str, /) -> tuple[int, int, bool]: ...
 def draw(
     frame: object,
     boxes: tuple[tuple[int, int, int, int, int, bool, str, tuple[float, ...]], ...],

@@ -265,6 +265,9 @@ int io_rows_sample_size(const io_rows *rows);
 /* What makes decoding by rows impossible, "an interlaced PNG", or NULL. */
 const char *io_rows_whole(const io_rows *rows);
 
+/* Whether io_rows_skip goes to a row, or to its strip or tile, without decoding what is before it. */
+bool io_rows_seeks(const io_rows *rows);
+
 /* Decodes the next row, width * color bytes. A damaged file may fail at any row; what
  * io_decode refuses fails at the last one at the latest. */
 bool io_rows_read(io_rows *rows, uint8_t *to, io_error *error);

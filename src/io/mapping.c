@@ -25,6 +25,7 @@ static struct slot {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static uintptr_t page_size;
+static struct sigaction before; /* of SIGBUS */
 
 /* Handles SIGBUS in the thread that reads the file, so that the file's slot does not change
  * meanwhile. */
@@ -45,7 +46,7 @@ static void replace(int number, siginfo_t *info, void *context)
         errno = saved;
         return;
     }
-    signal(number, SIG_DFL);
+    sigaction(number, &before, NULL); /* who handled it before is to */
     raise(number); /* takes effect when this returns */
 }
 
@@ -54,7 +55,7 @@ static void catch(void)
     struct sigaction action = {.sa_sigaction = replace, .sa_flags = SA_SIGINFO};
     page_size = (uintptr_t)sysconf(_SC_PAGESIZE);
     sigemptyset(&action.sa_mask);
-    sigaction(SIGBUS, &action, NULL);
+    sigaction(SIGBUS, &action, &before);
 }
 
 static int take_slot(const void *data, size_t size, int fd)

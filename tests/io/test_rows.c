@@ -66,6 +66,7 @@ static void compare(io_source *source, const char *name)
         CHECK_EQ(io_rows_alpha_ignored(rows), whole.alpha_ignored);
         CHECK_STR(io_rows_format(rows), whole.format);
         CHECK(!io_rows_whole(rows));
+        CHECK_EQ(io_rows_seeks(rows), strstr("TIFF BMP PNM", whole.format) != NULL);
         const size_t size = (size_t)whole.width * (size_t)color;
         uint8_t *row = malloc(size);
         CHECK(row);
@@ -144,6 +145,7 @@ static void check_whole_only(bytes file, const char *what)
     if (!io_rows_open(&rows, &source, IO_GRAY, &limits, &error))
         check_fail(__FILE__, __LINE__, "%s", error.reason);
     CHECK_STR(io_rows_whole(rows), what);
+    CHECK(!io_rows_seeks(rows));
     CHECK_EQ(io_rows_width(rows), 16);
     CHECK_EQ(io_rows_height(rows), 3);
     CHECK(!io_rows_read(rows, row, &error));

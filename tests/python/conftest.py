@@ -26,3 +26,16 @@ def scene(rng):
     """A frame of noise and a template that lies in it at x = 21, y = 13."""
     frame = rng.integers(0, 256, (48, 64), dtype=np.uint8)
     return frame, frame[13:21, 21:31].copy()
+
+
+@pytest.fixture(scope="module")
+def threads():
+    """Two workers of a thread in this process."""
+    distributed = pytest.importorskip("distributed", reason="Dask's distributed is not installed")
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0"
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client

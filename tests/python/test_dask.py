@@ -3,14 +3,15 @@
 
 import doctest
 import os
+import shutil
 import signal
 import subprocess
 import sys
-import threading
 import time
 import types
 
 import numpy as np
+import object_store
 import pytest
 import tmatch
 
@@ -26,18 +27,6 @@ def client():
     """Two processes of two threads."""
     with (
         distributed.LocalCluster(n_workers=2, threads_per_worker=2, dashboard_address=":0") as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        yield client
-
-
-@pytest.fixture(scope="module")
-def threads():
-    """Two workers of a thread in this process."""
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0"
-        ) as cluster,
         distributed.Client(cluster) as client,
     ):
         yield client
@@ -297,22 +286,17 @@ def test_urls(threads, frames):
     assert isinstance(unknown.error, ValueError) and "unknown" in str(unknown.error)
 
 
-def test_object_store(client, frames):
-    """s3:// on a server in this process."""
-    s3fs = pytest.importorskip("s3fs", reason="s3fs is not installed")
-    server = pytest.importorskip("moto.server", reason="moto with its server is not installed")
-    moto = server.ThreadedMotoServer(port=0)
-    moto.start()
-    try:
-        host, port = moto.get_host_and_port()
-        options = {"key": "k", "secret": "s3cret", "client_kwargs": {"endpoint_url": f"http://{host}:{port}"}}
-        paths, template = frames
-        store = s3fs.S3FileSystem(**options)
-        store.mkdir("bucket")
-        for path in paths[:-1]:
-            store.put_file(path, "bucket/in/" + os.path.basename(path))
-        urls = ["s3://bucket/in/" + os.path.basename(path) for path in paths]
-        expected = [result.matches for result in tmatch.files(paths, template, progress=False)]
+def test_object_store(client, frames, tmp_path_factory):
+    """s3:// on a server in this process, one by one, as a pattern and as a folder."""
+    pytest.importorskip("s3fs", reason="s3fs is not installed")
+    paths, template = frames
+    folder = tmp_path_factory.mktemp("store")
+    shutil.copytree(os.path.dirname(paths[0]), folder / "bucket" / "in")
+    (folder / "bucket" / "in" / "notes.txt").write_text("no picture")
+    urls = ["s3://bucket/in/" + os.path.basename(path) for path in paths]
+    expected = [result.matches for result in tmatch.files(paths, template, progress=False)]
+    with object_store.serve(folder, "the-key") as url:
+        options = {"key": "the-key", "secret": "s3cret", "client_kwargs": {"endpoint_url": url}}
         results = list(match_files(client, template, urls, storage_options=options, ordered=True))
         assert [r.matches for r in results] == expected and isinstance(results[-1].error, FileNotFoundError)
         for many in ("s3://bucket/in/", "s3://bucket/in/*.png"):
@@ -320,8 +304,12 @@ def test_object_store(client, frames):
             assert [r.path for r in results] == urls[:-1] and [r.matches for r in results] == expected[:-1]
         (lost,) = match_files(client, template, ["s3://nowhere/a.png"], storage_options=options)
         assert isinstance(lost.error, OSError) and lost.matches == []
-    finally:
-        moto.stop()
+        options["key"] = "another"
+        (refused,) = match_files(client, template, urls[:1], storage_options=options)
+        assert isinstance(refused.error, PermissionError) and "s3cret" not in str(refused.error)
+        frame = urls[1]
+        options["key"] = "the-key"
+        assert match_frame(client, template, frame, storage_options=options, parts=3) == expected[1]
 
 
 def test_fails_at_once(threads, data, tmp_path):
@@ -407,89 +395,3 @@ def test_without_dask():
         "ImportError: tmatch.dask needs distributed" in failed.stderr
         and "pip install 'tmatch[dask]'" in failed.stderr
     )
-
-
-def random_search(rng):
-    metric = str(rng.choice(["lcc", "lcc", "ccorr", "sqdiff_normed"]))
-    least = {"lcc": 0.2, "ccorr": 10, "sqdiff_normed": 0.9}[metric]
-    search = {
-        "metric": metric,
-        "domain": str(rng.choice(["valid", "same", "full"])),
-        "n": int(rng.integers(1, 9)),
-    }
-    if rng.random() < 0.5:
-        search |= {"min_score": least, "overlap": float(rng.choice([0, 0.3, 1]))}
-    return search | {"margin": bool(rng.random() < 0.5), "subpixel": bool(rng.random() < 0.5)}
-
-
-@pytest.mark.parametrize("round", range(8))
-def test_frame_is_one_run(threads, rng, tmp_path, round):
-    """Of few levels, so that equals and plateaus lie on the seams, too."""
-    levels, kind = ((2, np.uint8), (4, np.uint16), (256, np.uint8))[round % 3]
-    frame = rng.integers(0, levels, (int(rng.integers(30, 120)), int(rng.integers(20, 60)))).astype(kind)
-    template = [frame[9:16, 3:12].copy(), frame[20:23, 4:9].copy()]
-    frame[-9:-2, 5:14] = template[0]
-    path = os.fspath(tmp_path / ("frame.npy" if round % 2 else "frame.png"))
-    np.save(path, frame) if round % 2 else tmatch.write(path, frame)
-    for parts in (None, 1, int(rng.integers(2, 30))):
-        search = random_search(rng)
-        expected = tmatch.match(frame, template, **search)
-        for source in (frame, path, np.asfortranarray(frame)):
-            assert match_frame(threads, template, source, parts=parts, **search) == expected, (search, parts)
-        mask = rng.random(frame.shape) < 0.99
-        expected = tmatch.match(frame, template[1], frame_mask=mask, **search)
-        assert match_frame(threads, template[1], path, frame_mask=mask, parts=parts, **search) == expected
-
-
-def test_frame_of_color_and_of_dask(threads, rng, data, tmp_path):
-    color = np.asarray(tmatch.read(data / "astronaut.png", color=True))
-    template = color[200:230, 100:150]
-    expected = tmatch.match(color, template, n=5)
-    np.save(tmp_path / "frame.npy", color)
-    for frame in (
-        data / "astronaut.png",
-        tmp_path / "frame.npy",
-        color,
-        "file://" + os.fspath(data / "astronaut.png"),
-    ):
-        assert match_frame(threads, template, frame, color=True, n=5, parts=7) == expected
-    array = pytest.importorskip("dask.array", reason="dask.array is not installed")
-    lazy = array.from_array(color, chunks=(100, 130, 3))
-    assert match_frame(threads, template, lazy, n=5, parts=7) == expected
-
-
-def test_frame_of_a_killed_worker(rng, tmp_path):
-    """One of two; the parts that it had are matched anew."""
-    frame = rng.integers(0, 256, (1500, 1000), dtype=np.uint8)
-    np.save(tmp_path / "frame.npy", frame)
-    template = frame[700:740, 300:360]
-    expected = tmatch.match(frame, template, n=3, margin=True)
-    with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        worker = min(client.run(os.getpid).values())
-        killer = threading.Timer(float(rng.random()), os.kill, (worker, signal.SIGKILL))
-        killer.start()
-        for _ in range(3):
-            options = {"n": 3, "margin": True, "search": "exhaustive", "parts": 30}
-            assert match_frame(client, template, tmp_path / "frame.npy", **options) == expected
-        killer.join()
-
-
-def test_frame_fails_at_once(threads, data, rng):
-    frame = rng.integers(0, 256, (50, 60), dtype=np.uint8)
-    with pytest.raises(FileNotFoundError):
-        match_frame(threads, frame[:9, :9], data / "none.png")
-    with pytest.raises(tmatch.InputError):
-        match_frame(threads, frame, frame[:20])
-    with pytest.raises(ValueError, match="float samples"):
-        match_frame(threads, frame[:9, :9].astype(np.float32), frame.astype(np.float32))
-    with pytest.raises(ValueError, match="frame_mask has 9 rows, the frame 50"):
-        match_frame(threads, frame[:9, :9], frame, frame_mask=np.ones((9, 60), bool))
-    with pytest.raises(ValueError, match="parts must be 1 or more, not 0"):
-        match_frame(threads, frame[:9, :9], frame, parts=0)
-    with pytest.raises(TypeError, match="not int; try numpy.asarray"):
-        match_frame(threads, frame[:9, :9], 5)
-    with pytest.raises(TypeError, match="angle"):
-        match_frame(threads, frame[:9, :9], frame, angle=(0, 90))

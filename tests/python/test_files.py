@@ -4,6 +4,7 @@
 import doctest
 import os
 import pathlib
+import resource
 import shutil
 import subprocess
 import sys
@@ -38,6 +39,77 @@ def test_read_damaged(data, tmp_path):
         (tmp_path / "cut.png").write_bytes(whole[:size])
         with pytest.raises(tmatch.InputError, match="cut.png: "):
             tmatch.read(tmp_path / "cut.png")
+
+
+def write_pgm(path, array):
+    """As P5, or P6 where there are three channels."""
+    height, width = array.shape[:2]
+    header = f"P{5 if array.ndim == 2 else 6} {width} {height} {np.iinfo(array.dtype).max}\n"
+    path.write_bytes(header.encode() + array.astype(array.dtype.newbyteorder(">")).tobytes())
+
+
+def files_of_all_kinds(folder, rng):
+    """Pictures with and without colour, transparency and 16 bits, as far as Pillow is there to write them."""
+    gray, color = (rng.integers(0, 256, shape, dtype=np.uint8) for shape in ((90, 70), (90, 70, 3)))
+    for name, array in {"gray": gray, "color": color, "deep": gray.astype(np.uint16) * 200}.items():
+        tmatch.write(folder / f"{name}.png", array)
+        write_pgm(folder / f"{name}.pnm", array)
+        np.save(folder / f"{name}.npy", array)
+    tmatch.write(folder / "color.jpg", color)
+    np.savetxt(folder / "gray.txt", gray, "%d")
+    try:
+        from PIL import Image
+    except ImportError:
+        return sorted(folder.iterdir())
+    alpha = np.dstack([color, gray])
+    for name, array in {"gray": gray, "color": color, "alpha": alpha}.items():
+        for ending in ("bmp", "tif", "webp", "png"):
+            Image.fromarray(array).save(folder / f"{name}-pil.{ending}")
+    Image.fromarray(color).save(folder / "strips.tif", compression="tiff_lzw", tiffinfo={278: 7})
+    Image.fromarray(color).save(folder / "turned.tif", tiffinfo={274: 6})
+    Image.fromarray(gray).save(folder / "progressive.jpg", progressive=True)
+    return sorted(folder.iterdir())
+
+
+def test_read_rows(tmp_path, rng):
+    """The same samples and mask as of the whole picture."""
+    for path in files_of_all_kinds(tmp_path, rng):
+        for options in ({}, {"color": True}, {"stored_orientation": True}):
+            whole = tmatch.read(path, **options)
+            height = whole.shape[0]
+            first, end = sorted(rng.choice(height + 1, 2, replace=False).tolist())
+            for a, b in ((0, height), (height - 1, height), (first, end)):
+                part = tmatch.read(path, rows=(a, b), **options)
+                assert (part.format, part.dtype) == (whole.format, whole.dtype)
+                assert np.array_equal(np.asarray(part), np.asarray(whole)[a:b]), (path, a, b)
+                assert (part.mask is None) == (whole.mask is None)
+                assert part.mask is None or np.array_equal(np.asarray(part.mask), np.asarray(whole.mask)[a:b])
+        height = tmatch.read(path).shape[0]
+        for wrong in ((0, 0), (5, 5), (9, 8), (-1, 3), (0, height + 1)):
+            with pytest.raises(tmatch.InputError, match=f"{path.name}: rows must be .* {height} rows, not"):
+                tmatch.read(path, rows=wrong)
+    with pytest.raises(FileNotFoundError):
+        tmatch.read(tmp_path / "none.png", rows=(0, 1))
+    with pytest.raises(IsADirectoryError):
+        tmatch.read(tmp_path, rows=(0, 1))
+    (tmp_path / "broken.png").write_bytes(b"no picture")
+    with pytest.raises(tmatch.InputError, match="broken.png: "):
+        tmatch.read(tmp_path / "broken.png", rows=(0, 1))
+    with pytest.raises(tmatch.InputError, match="gray.png: the file has 1 page, not page 2"):
+        tmatch.read(tmp_path / "gray.png", page=2, rows=(0, 1))
+
+
+def test_few_rows_of_a_large_file(tmp_path, rng):
+    """A file of 3 GB, nearly all of it a hole; reading it whole would take as much memory."""
+    rows = rng.integers(0, 256, (10, 50000), dtype=np.uint8)
+    with open(tmp_path / "large.pgm", "wb") as file:
+        begin = file.write(b"P5 50000 60000 255\n")
+        file.truncate(begin + 50000 * 60000)
+        file.seek(begin + 50000 * 33000)
+        file.write(rows.tobytes())
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert np.array_equal(np.asarray(tmatch.read(tmp_path / "large.pgm", rows=(33000, 33010))), rows)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200 << 10
 
 
 @pytest.mark.parametrize("kind", [np.uint8, np.uint16])

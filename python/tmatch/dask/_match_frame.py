@@ -168,8 +168,9 @@ def match_frame(
     Returns what tmatch.match returns for the whole frame, bit by bit. template: an array, a path
     that the client reads, or a list of these. frame: one of
 
-    - a path or URL that the workers open. Of a .npy file in C order, uint8 or uint16, each reads
-      only the rows that it matches, where NumPy is; other files each worker reads whole, once.
+    - a path or URL that the workers open. Of a TIFF, PNM or BMP of 8 bits, and of a .npy file in C
+      order, uint8 or uint16, where NumPy is, each reads only the rows that it matches; other
+      files, and all that have URLs, each worker reads whole, once.
     - a dask.array, of which each worker gets the rows that it matches
     - any other array of shape (height, width) or (height, width, channels), uint8 or uint16,
       whose rows the client sends

@@ -7,6 +7,8 @@ import importlib
 from dataclasses import dataclass
 from typing import Any
 
+from .._arrays import Picture
+from .._files import picture_size, read_rows
 from .._parts import Part
 from ._open import is_url, read_frame
 from ._worker import Samples, Work, keep
@@ -38,9 +40,29 @@ def _map_npy(path: str, color: bool) -> Any:
     return array if is_taken and array.shape[2:] == ((3,) if color else ()) and array.ndim > 1 else None
 
 
+class PictureFile:
+    """A picture in a file as an array, of which only the rows that are asked for are read."""
+
+    def __init__(self, path: str, color: bool, width: int, height: int):
+        self.path = path
+        self.color = color
+        self.shape = (height, width, 3) if color else (height, width)
+
+    def __getitem__(self, rows: slice) -> Picture:
+        return read_rows(self.path, (rows.start, rows.stop), self.color)
+
+
+def _open_picture(path: str, color: bool) -> PictureFile | None:
+    """None where the format has its rows only one after the other, or all at once."""
+    if is_url(path):
+        return None
+    width, height, seeks = picture_size(path)
+    return PictureFile(path, color, width, height) if seeks else None
+
+
 @dataclass(frozen=True)
 class FrameFile:
-    """A frame in a file or an object store; a worker reads it once, whole unless it is a .npy file."""
+    """A frame in a file or an object store. Where it cannot be read by rows, a worker reads it whole, once."""
 
     path: str
     color: bool
@@ -49,9 +71,11 @@ class FrameFile:
         with work.reading:
             if self not in work.arrays:
                 array = _map_npy(self.path, self.color)
-                work.arrays[self] = (
-                    read_frame(self.path, self.color, work.options) if array is None else array
-                )
+                if array is None:
+                    array = _open_picture(self.path, self.color)
+                if array is None:
+                    array = read_frame(self.path, self.color, work.options)
+                work.arrays[self] = array
             return work.arrays[self]
 
 
