@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Runs the tests beside it by pytest, as TAP: tests/python/run.py [--not-built | PYTEST'S ARGUMENTS]
 
-The module is found as Python finds it: PYTHONPATH=build/python, or installed.
+The module is found as Python finds it: PYTHONPATH=build/python, or installed. TMATCH_TEST_PACKAGES names a
+folder of packages that are wanted by tests and not on this system, which goes before the system's.
 """
 
 import os
@@ -42,6 +43,7 @@ def main():
             "1..0 # SKIP the Python module needs Python 3.11 with its headers, libpng and libjpeg, and no sanitizer"
         )
         sys.exit(0)
+    sys.path[1:1] = filter(None, [os.environ.get("TMATCH_TEST_PACKAGES")])
     try:
         import numpy  # noqa: F401
         import pytest
