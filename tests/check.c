@@ -50,6 +50,12 @@ int64_t check_cases(int64_t fallback)
     return text ? strtoll(text, NULL, 10) : fallback;
 }
 
+int64_t check_cases_least(int64_t fallback, int64_t least)
+{
+    const int64_t cases = check_cases(fallback);
+    return cases > least ? cases : least;
+}
+
 /* A test that is run by hand takes the CUDA backend of its own build tree: the nearest in
  * a folder above the program's. Meson's tests are told where it is. */
 static void find_cuda_backend(void)

@@ -39,6 +39,9 @@ int64_t check_random_in(int64_t low, int64_t high);
 /* Number of random cases: TMATCH_TEST_CASES, or the given default. */
 int64_t check_cases(int64_t fallback);
 
+/* The same, but never fewer than that: for what is so on average, or now and then, and is checked after all cases. */
+int64_t check_cases_least(int64_t fallback, int64_t least);
+
 #define CHECK(condition)                                           \
     do {                                                           \
         if (!(condition))                                          \

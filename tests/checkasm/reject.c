@@ -92,15 +92,12 @@ static void thin_make(thin_template *s, int how)
     tm_reject_make(&s->planes);
 }
 
-/* No window that scores enough is lost, and most blocks without one are. So it is on average: never are there fewer
- * than LEAST cases. */
+/* No window that scores enough is lost, and most blocks without one are. */
 void rejects(void)
 {
-    enum { LEAST = 400 };
-    const int64_t asked = check_cases(1000);
     int kept[MAX_ISAS] = {0}, without = 0;
 
-    for (int64_t n = asked > LEAST ? asked : LEAST; n > 0; n--) {
+    for (int64_t n = check_cases_least(1000, 400); n > 0; n--) {
         thin_template s;
         float scores[9 * TM_BLOCK];
         int64_t sums[TM_SUMS][9 * TM_BLOCK];

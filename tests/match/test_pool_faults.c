@@ -321,18 +321,18 @@ static void devices_that_hang_stay_away(void)
     for (int devices = 1; devices <= 2; devices++) {
         repeated r = {.limit_ms = 60};
         set_variable("TMATCH_FAULT", "0:3:-1");
-        set_variable("TMATCH_FAULT_HANG_MS", "400");
+        set_variable("TMATCH_FAULT_HANG_MS", "1500"); /* so much longer that a busy machine is told from a wait */
         repeated_open(&r, devices);
         set_variable("TMATCH_FAULT", NULL);
         const double start = ms_now();
         repeated_match(&r);
         const double took = ms_now() - start;
-        CHECK(took >= 60 && took < 390);
+        CHECK(took >= 60 && took < 1490);
         CHECK_STR(r.call.warning.text, devices == 1
                                            ? "cuda:0 did not answer within 0.06 s: the CPU took over"
                                            : "cuda:0 did not answer within 0.06 s: other devices took over");
         CHECK_EQ(r.given_up, 1);
-        for (double left = 0; left < 500; left = ms_now() - start) /* it comes back meanwhile */
+        for (double left = 0; left < 1600; left = ms_now() - start) /* it comes back meanwhile */
             repeated_match(&r);
         CHECK_EQ(r.call.warning.text[0] != '\0', devices == 1);
         CHECK_EQ(r.given_up, 1);
