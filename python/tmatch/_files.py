@@ -18,7 +18,7 @@ from . import _tmatch
 from ._arrays import ArrayLike, Picture
 from ._match import Match
 from ._matcher import Matcher, Result
-from ._prepared import Axis, Region
+from ._prepared import Axis, Region, check_search_of_all
 from ._settings import Algorithm, Domain, Metric, Search, Support
 
 Path: TypeAlias = Union[str, "os.PathLike[str]"]
@@ -320,8 +320,9 @@ def files(
     progress  show a bar, if tqdm is installed; None: if standard error is a terminal
 
     A file that cannot be read or matched is a result with an error. What is wrong with the
-    template is raised at once.
+    template, or with an argument whatever the frame, is raised at once.
     """
+    check_search_of_all(n, min_score, overlap)
 
     def load(one: Any) -> Any:
         return read(one, color=color) if isinstance(one, (str, os.PathLike)) else one

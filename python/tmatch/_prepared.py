@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import operator
 import struct
 import warnings
 from collections.abc import Sequence
@@ -51,6 +52,15 @@ def _warn(cut_off: bool, warning: str, peaks: int) -> None:
         warnings.warn(warning, RuntimeWarning, stacklevel=4)
     if cut_off:
         warn_of_peaks(peaks, 4)
+
+
+def check_search_of_all(n: int | None, min_score: float | None, overlap: float) -> None:
+    """Raises what is wrong with these whatever the frame."""
+    if n is not None and operator.index(n) < 0:
+        raise ValueError(f"n must be 0 or more, not {n}")
+    if not 0 <= overlap <= 1:
+        raise ValueError(f"overlap must be from 0 to 1, not {overlap}")
+    _check_search(n, min_score)
 
 
 def _check_search(n: int | None, min_score: float | None) -> None:

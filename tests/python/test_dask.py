@@ -64,7 +64,7 @@ def same(results, expected, ordered=True):
         {"angle": (-10, 10, 10), "scale": 1.1, "subpixel": True},
         {"region": (5, 3, 60, 50), "metric": "sqdiff", "domain": "same"},
         {"n": None, "min_score": 0.3, "overlap": 0.1, "device": "cpu", "algorithm": "fft"},
-        {"n": None},
+        {"region": (0, 0, 81, 60)},
     ],
 )
 def test_same_as_files(client, frames, rng, options):
@@ -282,6 +282,8 @@ def test_urls(threads, frames):
                 os.path.basename(path) for path in paths[:-1]
             ]
             assert [r.matches for r in results] == expected[:-1]
+    (found,) = match_files(threads, base + "/01.png", urls[1:2])
+    assert found.matches[0].score == 1
     unknown = next(match_files(threads, template, ["unknown://a.png"]))
     assert isinstance(unknown.error, ValueError) and "unknown" in str(unknown.error)
 
@@ -321,6 +323,16 @@ def test_fails_at_once(threads, data, tmp_path):
     for wrong in ({"batch": 0}, {"ahead": 0}, {"device": "gpu"}, {"algorithm": "best"}):
         with pytest.raises(ValueError, match=f"{next(iter(wrong))} must be"):
             match_files(threads, data / "patch.jpg", [frame], **wrong)
+    for wrong in ({"n": -1}, {"overlap": 2}, {"n": None}):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            match_files(threads, data / "patch.jpg", [frame], **wrong)
+    for no_client in ("scheduler:8786", None, threads.cluster):
+        with pytest.raises(TypeError, match=f"must be a distributed.Client, not {type(no_client).__name__}"):
+            match_files(no_client, data / "patch.jpg", [frame])
+    with pytest.raises(ValueError, match="the client is closed"):
+        with distributed.Client(threads.cluster) as closed:
+            pass
+        match_files(closed, data / "patch.jpg", [frame])
     with pytest.raises(TypeError, match="asynchronous"):
         match_files(types.SimpleNamespace(asynchronous=True), data / "patch.jpg", [frame])
 
@@ -333,6 +345,15 @@ def test_faults_of_workers(threads, data):
         threads.submit(match_frames, work.token, work, []).result()
     with pytest.raises(tmatch.Error):
         list(match_files(threads, data / "patch.jpg", [data / "astronaut.png"], device="cuda:63"))
+
+
+def test_closed_meanwhile(threads, data):
+    """It is said, and there is no waiting for results that never come."""
+    with distributed.Client(threads.cluster) as client:
+        results = match_files(client, data / "patch.jpg", [data / "astronaut.png"] * 500, batch=1)
+        next(results)
+    with pytest.raises(RuntimeError, match="was closed or restarted before all was matched"):
+        list(results)
 
 
 def test_workers_without_tmatch(data):

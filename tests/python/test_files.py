@@ -231,6 +231,9 @@ def test_files_fail_at_once(data, tmp_path):
         tmatch.files(data, tmp_path / "none.png")
     with pytest.raises(tmatch.InputError):
         tmatch.files(data, np.zeros((3, 3), np.uint8))
+    for wrong in ({"n": -1}, {"n": None}, {"overlap": 2}):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            tmatch.files(data, data / "patch.jpg", **wrong)
     some = tmatch.files([data / "astronaut.png"] * 50, data / "patch.jpg", workers=2, progress=False)
     next(some)
     some.close()

@@ -9,19 +9,30 @@ import time
 import warnings
 from typing import Any
 
-from .._files import read
 from .._matcher import Matcher
+from .._prepared import check_search_of_all
 from .._settings import engine_key
+from ._open import read_frame
 from ._worker import Work, forget
 
 LOOK_SECONDS = 1.0  # how often the client asks which workers there are
 
 
-def _load(template: Any, color: bool) -> Any:
-    """The template, or the list of them, those that are paths read."""
+def _load(template: Any, color: bool, options: dict[str, Any]) -> Any:
+    """The template, or the list of them, those that are paths or URLs read."""
     if isinstance(template, (list, tuple)):
-        return [_load(one, color) for one in template]
-    return read(template, color=color) if isinstance(template, (str, os.PathLike)) else template
+        return [_load(one, color, options) for one in template]
+    is_path = isinstance(template, (str, os.PathLike))
+    return read_frame(os.fspath(template), color, options) if is_path else template
+
+
+def _check_client(client: Any) -> None:
+    if getattr(client, "asynchronous", False):
+        raise TypeError("client must not be asynchronous")
+    if not hasattr(client, "run"):
+        raise TypeError(f"client must be a distributed.Client, not {type(client).__name__}")
+    if getattr(client, "status", None) in ("closing", "closed"):
+        raise ValueError("the client is closed")
 
 
 def _check_workers(client: Any) -> None:
@@ -49,14 +60,14 @@ def prepare(
     **counts: int | None,
 ) -> tuple[Work, Matcher[Any]]:
     """What the tasks have in common, and a matcher of the client's own CPU. Raises what is wrong with it."""
-    if client.asynchronous:
-        raise TypeError("client must not be asynchronous")
+    _check_client(client)
     for name, value in counts.items():
         if value is not None and value < 1:
             raise ValueError(f"{name} must be 1 or more, not {value}")
     words = {word: prepared[word] for word in ("metric", "domain", "algorithm", "search", "device")}
     engine_key(**words, threads=1, cpu_features="all", device_memory=0, host_memory=0)
-    templates = _load(template, color)
+    check_search_of_all(search["n"], search["min_score"], search["overlap"])
+    templates = _load(template, color, options or {})
     here = {**prepared, "algorithm": "auto", "device": "cpu"}
     _check_workers(client)
     matcher: Matcher[Any] = Matcher(templates, mask=mask, threads=1, **here)
@@ -68,6 +79,13 @@ def submit(client: Any, function: Any, *arguments: Any, **options: Any) -> Any:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Sending large graph")
         return client.submit(function, *arguments, pure=False, **options)
+
+
+def fail(future: Any) -> None:
+    """Raises what a task ended with."""
+    if future.cancelled():
+        raise RuntimeError("the client, or the cluster, was closed or restarted before all was matched")
+    future.result()
 
 
 def end(client: Any, work: Work) -> None:

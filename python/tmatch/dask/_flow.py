@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .._files import FileResult
-from ._client import Crew, end, submit
+from ._client import Crew, end, fail, submit
 from ._open import for_workers
 from ._packages import distributed
 from ._worker import Work, match_frames
@@ -110,9 +110,9 @@ class Flow:
 
     def _bury(self, future: Any, indices: range) -> Iterator[tuple[int, FileResult[Any]]]:
         """Raises the error of a task, unless workers died of it."""
-        error = future.exception()
+        error = None if future.cancelled() else future.exception()
         if not isinstance(error, distributed.KilledWorker):
-            future.result()
+            fail(future)
         if future is self.alone:
             yield indices[0], FileResult(self.paths[indices[0]], self.nothing, error)
         else:

@@ -104,8 +104,8 @@ def match_files(
 ) -> Iterator[Any]:
     """Matches many files on the workers of a Dask cluster, and yields a FileResult for each as it comes.
 
-    client: a distributed.Client that is not asynchronous. template: an array, a path that the
-    client reads, or a list of these. frames: a folder that the client lists, or paths, all of
+    client: a distributed.Client that is not asynchronous. template: an array, a path or URL that
+    the client reads, or a list of these. frames: a folder that the client lists, or paths, all of
     which the workers open by the same absolute path; or URLs such as s3://bucket/frame.png, which
     the workers open by fsspec. One URL may be a pattern, s3://bucket/*.png, or end with / and be
     a folder. The other arguments, their units and the results are those of tmatch.files, and
@@ -125,8 +125,8 @@ def match_files(
     A thread of a worker keeps a matcher and has a frame at a time. Workers may come and go: the
     frames of one that dies are given to others. A file that cannot be read or matched is a result
     with an error, and so is one with which several workers died. What is wrong with the template
-    is raised at once; what is wrong with a worker, such as another version of tmatch, when its
-    frames come back. Closing the iterator cancels what has not begun.
+    or an argument is raised at once; what is wrong with a worker, such as another version of
+    tmatch, when its frames come back. Closing the iterator cancels what has not begun.
     """
     work, matcher = prepare(
         client, template, mask, color,

@@ -13,7 +13,7 @@ from .._match import Match
 from .._matcher import Matcher
 from .._parts import Part, merge
 from .._settings import Algorithm, Domain, Metric, Search
-from ._client import Crew, end, prepare, submit
+from ._client import Crew, end, fail, prepare, submit
 from ._open import for_workers
 from ._packages import distributed
 from ._rows import FrameFile, match_rows, shape_of, slice_rows
@@ -92,7 +92,7 @@ def _find(
             done.add(future)
         future, result = next(done)
         if future.status != "finished":
-            future.result()  # raises; those that wait are forgotten with their futures
+            fail(future)  # those that wait are forgotten with their futures
         running.remove(future)
         found.append(result)
     return found
@@ -166,7 +166,7 @@ def match_frame(
     """Finds the template in one large frame, whose rows are shared out over the workers of a Dask cluster.
 
     Returns what tmatch.match returns for the whole frame, bit by bit. template: an array, a path
-    that the client reads, or a list of these. frame: one of
+    or URL that the client reads, or a list of these. frame: one of
 
     - a path or URL that the workers open. Of a TIFF, PNM or BMP of 8 bits, and of a .npy file in C
       order, uint8 or uint16, where NumPy is, each reads only the rows that it matches; other
