@@ -377,6 +377,50 @@ static void shards(void)
     put_text("merge", two);
 }
 
+#define BEGUN_ROWS(run, rows, last)                                                                                      \
+    "{\"begun\":\"1/1\",\"run\":\"000000000000000" run "\",\"frames\":2,\"own\":2,\"list\":\"0000000000000005\","          \
+    "\"settings\":\"0000000000000007\",\"rows\":[" rows "],\"templates\":[\"t.png\",\"u.png\"],\"folder\":\"/d\","           \
+    "\"command\":[\"-n\",\"2\",\"--subpixel\",\"--rows\",\"0:9\",\"--resume\",\"l\",\"-t\",\"t.png\",\"-t\",\"u.png\",\"" last "\"]\n"
+#define ROWS_OF(frame, size, rows)                                                                                       \
+    LOG_LINE_START "\"" frame "\",\"template\":\"t.png\",\"frame_size\":[30,39],\"template_size\":[" size "],\"rows\":[" rows "],"      \
+    "\"metric\":\"lcc\",\"matches\":[{\"x\":3,\"y\":4,\"w\":5,\"h\":4,\"score\":0.5,\"margin\":0.25}],\"part\":"
+#define PLACE(run, order) LOG_LINE_SHARD "000000000000000" run "\",\"order\":[" order "]}\n"
+
+/* Two parts of the rows of two frames, the second of which has failed; a template's map ends in the first part. */
+static void parts_of_rows(void)
+{
+    static const char one[] =
+        BEGUN_ROWS("1", "0,20", "d")
+        ROWS_OF("a.png", "5,4", "0,20") "{\"map_rows\":36,\"pixels\":20,\"least\":1.1754943508222875e-38,\"margin\":true,"
+        "\"cut_off\":false,\"top\":[3,4,0.5,1056964608],\"open\":[[3,4,0.5,1056964608,0.25,-0.5],[3,18,0.25,1048576000]]}"
+        PLACE("1", "1,1")
+        ROWS_OF("a.png", "5,30", "0,10") "{\"map_rows\":10,\"pixels\":150,\"margin\":true,\"cut_off\":true,\"top\":"
+        "[1,2,-0.5,-1],\"open\":[[1,2,-0.5,-1]]}" PLACE("1", "1,2")
+        LOG_LINE_START "\"b.png\",\"template\":\"t.png\",\"error\":\"no picture\"" PLACE("1", "2,1")
+        ROWS_OF("b.png", "5,4", "0,20") "{\"map_rows\":36,\"pixels\":20,\"margin\":false,\"cut_off\":false,\"open\":[]}"
+        PLACE("1", "2,2")
+        "{\"finished\":\"1/1\",\"run\":\"0000000000000001\",\"status\":2\n";
+    static const char two[] =
+        BEGUN_ROWS("2", "20,9223372036854775807", "d")
+        ROWS_OF("a.png", "5,4", "20,36") "{\"map_rows\":36,\"pixels\":20,\"margin\":true,\"cut_off\":false,\"top\":"
+        "[4,21,0.75,1061158912],\"open\":[[4,21,0.75,1061158912],[9,30,0.5,1056964608,-0.5,0.5]]}" PLACE("2", "1,1")
+        LOG_LINE_START "\"a.png\",\"template\":\"u.png\",\"error\":\"row 20 is not in the map\"" PLACE("2", "1,2")
+        LOG_LINE_START "\"b.png\",\"template\":\"t.png\",\"error\":\"no picture\"" PLACE("2", "2,1")
+        ROWS_OF("b.png", "5,4", "20,36") "{\"map_rows\":36,\"pixels\":20,\"margin\":false,\"cut_off\":false,\"open\":[]}"
+        PLACE("2", "2,2")
+        "{\"finished\":\"1/1\",\"run\":\"0000000000000002\",\"status\":2\n";
+    char both[sizeof one + sizeof two + 2];
+    snprintf(both, sizeof both, "%s=\n%s", two, one);
+    for (unsigned format = 0; format < 3; format++) {
+        char text[sizeof both + FUZZ_CONTROL] = "";
+        const size_t size = strlen(both);
+        memcpy(text, both, size);
+        text[size] = (char)format;
+        put_exactly("merge", (uint8_t *)text, size + FUZZ_CONTROL);
+    }
+    put_text("merge", both);
+}
+
 static void problems(void)
 {
     uint8_t drawn[512];
@@ -398,7 +442,7 @@ int main(int argc, char **argv)
 {
     static const check_test tests[] = {TEST(pngs),  TEST(jpegs), TEST(tiffs), TEST(webps), TEST(bmps),
                                        TEST(texts), TEST(arrays), TEST(names), TEST(command_lines), TEST(lists),
-                                       TEST(logs),  TEST(shards), TEST(problems)};
+                                       TEST(logs),  TEST(shards), TEST(parts_of_rows), TEST(problems)};
     if (argc != 2)
         return EXIT_FAILURE;
     folder = argv[1];
