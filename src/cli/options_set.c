@@ -174,7 +174,7 @@ static bool parse_rows(const char *text, cli_options *o)
     }
     if (good && o->rows_first < o->rows_end)
         return true;
-    message_usage("--rows: '%s' is not A:B, rows from A up to, not including, B, nor A:", text);
+    message_usage("--rows: '%s' is not A:B, rows A to B-1, nor A:, all from A on; such as 0:5000 or 5000:", text);
     return false;
 }
 

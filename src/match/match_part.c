@@ -81,8 +81,8 @@ static tm_status slice_job(const part_call *c, size_t i, bool with_peaks)
     p->whole = *job;
     if (part->first >= g->map_height)
         return tm_matcher_fail(m, TM_ERR_INVALID,
-                               "row %lld is not in the map, which has %lld rows",
-                               (long long)part->first, (long long)g->map_height);
+                               "row %lld is not in the map, which has %lld row%s",
+                               (long long)part->first, (long long)g->map_height, g->map_height == 1 ? "" : "s");
     p->own = (tm_rows){part->first, smaller(part->end, g->map_height)};
     p->held = with_peaks ? rows_held(p->own, g->map_height) : p->own;
     const tm_rows needed = frame_rows(g, rows_held(p->own, g->map_height));

@@ -57,13 +57,13 @@ static bool check_run(const merged_log *log, const merged_log *first)
     }
     if (f->count == 0)
         return true;
+    if (log->record.has_rows != first->record.has_rows) {
+        message(log->path, "is of a run %s --rows, but %s is not", log->record.has_rows ? "with" : "without", first->path);
+        return false;
+    }
     if (s->count != f->count) {
         message(log->path, "is of shard %" PRId64 "/%" PRId64 ", but %s is of %" PRId64 "/%" PRId64, s->number, s->count,
                 first->path, f->number, f->count);
-        return false;
-    }
-    if (log->record.has_rows != first->record.has_rows) {
-        message(log->path, "is of a run %s --rows, but %s is not", log->record.has_rows ? "with" : "without", first->path);
         return false;
     }
     if (!same_templates(&log->record, &first->record))
@@ -164,18 +164,27 @@ static bool check_frames(const merged_logs *logs)
     return true;
 }
 
+static void say_missing(const merged_logs *logs, int64_t first, int64_t end)
+{
+    char rows[64], *command = merge_rows_command(&logs->list[0], first, end);
+    name_rows(rows, first, end);
+    message(NULL, "%s are in no log: %s", rows, command ? command : "match them");
+    free(command);
+}
+
 /* Says which rows lie between those so far and the next ones, or are in both. False where there are any. */
 static bool check_seam(const merged_logs *logs, const row_span *reach, const row_span *next)
 {
     const char *path = logs->list[next->part].path;
+    const bool same = next->first == reach->first && next->end == reach->end;
     char rows[64];
 
     if (next->first > reach->end) {
-        name_rows(rows, reach->end, next->first);
-        message(NULL, "%s are in no log: match them with --rows %" PRId64 ":%" PRId64, rows, reach->end, next->first);
+        say_missing(logs, reach->end, next->first);
     } else if (next->first < reach->end) {
         name_rows(rows, next->first, smaller(next->end, reach->end));
-        message(path, "has %s, and so has %s: each row may be in one log only", rows, logs->list[reach->part].path);
+        message(path, "has %s, and so has %s: %s", rows, logs->list[reach->part].path,
+                same ? "give one of them" : "each row may be in one log only");
     }
     return next->first == reach->end;
 }
@@ -206,6 +215,15 @@ static bool check_rows(merged_logs *logs)
     return good;
 }
 
+/* Why parts that somebody has matched may be missing. */
+static bool note_others(const merged_logs *logs)
+{
+    for (size_t i = 0; i < logs->count; i++)
+        if (logs->list[i].record.had_other)
+            message(logs->list[i].path, "has had another part, too, and only its last one counts: each part needs a log of its own");
+    return false;
+}
+
 bool merge_check_shards(merged_logs *logs)
 {
     bool good = true;
@@ -216,7 +234,9 @@ bool merge_check_shards(merged_logs *logs)
         return false;
     for (size_t i = 0; i < logs->count; i++)
         good = check_finished(&logs->list[i]) && good;
-    return (logs->list[0].record.has_rows ? check_rows(logs) : check_numbers(logs)) && good && check_frames(logs);
+    if (!(logs->list[0].record.has_rows ? check_rows(logs) : check_numbers(logs)))
+        return note_others(logs);
+    return good && check_frames(logs);
 }
 
 bool merge_check_lines(const merged_logs *logs)

@@ -18,25 +18,41 @@ static int mentions(char *const *word, const char *option)
     return strncmp(*word, option, length) == 0 && (*word)[length] == '=';
 }
 
-static void put_words(FILE *out, const merged_log *log, int64_t number)
+/* What another part is run with. */
+typedef struct other_part {
+    int64_t number; /* of the shard */
+    const int64_t *rows; /* from the first up to, not including, the second; or NULL */
+} other_part;
+
+static void put_rows(FILE *out, const int64_t *rows)
 {
-    const bool other = number != log->record.shard.number;
+    fprintf(out, "--rows %" PRId64 ":", rows[0]);
+    if (rows[1] != INT64_MAX)
+        fprintf(out, "%" PRId64, rows[1]);
+}
+
+static void put_words(FILE *out, const merged_log *log, const other_part *part)
+{
+    const bool other = part->number != log->record.shard.number || part->rows;
     char **word = log->record.command;
 
     while (*word) {
         const int shard = mentions(word, "--shard"), own = other ? mentions(word, "--resume") : 0;
+        const int rows = part->rows ? mentions(word, "--rows") : 0;
         putc(' ', out);
         if (shard)
-            fprintf(out, "--shard %" PRId64 "/%" PRId64, number, log->record.shard.count);
+            fprintf(out, "--shard %" PRId64 "/%" PRId64, part->number, log->record.shard.count);
+        else if (rows)
+            put_rows(out, part->rows);
         else if (own)
             fputs("--resume LOG", out);
         else
             text_shell(out, *word);
-        word += shard ? shard : own ? own : 1;
+        word += shard ? shard : rows ? rows : own ? own : 1;
     }
 }
 
-char *merge_command(const merged_log *log, int64_t number)
+static char *make_command(const merged_log *log, const other_part *part)
 {
     char *text = NULL, *here = getcwd(NULL, 0);
     size_t size;
@@ -49,11 +65,22 @@ char *merge_command(const merged_log *log, int64_t number)
             fputs(" && ", memory);
         }
         fputs("tmatch", memory);
-        put_words(memory, log, number);
+        put_words(memory, log, part);
         fclose(memory);
     }
     free(here);
     return text;
+}
+
+char *merge_command(const merged_log *log, int64_t number)
+{
+    return make_command(log, &(other_part){.number = number});
+}
+
+char *merge_rows_command(const merged_log *log, int64_t first, int64_t end)
+{
+    const int64_t rows[] = {first, end};
+    return make_command(log, &(other_part){log->record.shard.number, rows});
 }
 
 char **merge_arguments(const merged_log *log, char *program)

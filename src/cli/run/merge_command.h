@@ -9,6 +9,9 @@
  * the shard; where it is another than the log's, its own log is "LOG". */
 char *merge_command(const merged_log *log, int64_t number);
 
+/* The same for these rows, of a run of rows; end INT64_MAX: to the end of each map. Its log is "LOG". */
+char *merge_rows_command(const merged_log *log, int64_t first, int64_t end);
+
 /* The arguments of one run over all frames: without --shard, and without what each shard has for itself, a log and a
  * report. program comes first, NULL last. The strings are the log's; NULL if memory ran out. */
 char **merge_arguments(const merged_log *log, char *program);

@@ -114,9 +114,12 @@ static bool covers_map(const gathering *g)
         covered &= span.first == reach.end;
         row_spans_pass(&reach, &span);
     }
-    if (reach.end < height && !g->failed)
-        message(g->frame, "rows %" PRId64 " to %" PRId64 " of its score map are in no log: match them with --rows %" PRId64 ":",
-                reach.end, height - 1, reach.end);
+    if (reach.end < height && !g->failed) {
+        char *command = merge_rows_command(g->logs->list, reach.end, INT64_MAX);
+        message(g->frame, "rows %" PRId64 " to %" PRId64 " of its score map are in no log: %s", reach.end, height - 1,
+                command ? command : "match them");
+        free(command);
+    }
     return covered && reach.end == height;
 }
 

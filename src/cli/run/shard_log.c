@@ -127,10 +127,18 @@ void shard_record_free(shard_record *r)
     *r = (shard_record){0};
 }
 
+static bool is_other(const shard_record *a, const shard_record *b)
+{
+    return a->shard.number != b->shard.number || a->shard.count != b->shard.count || a->has_rows != b->has_rows ||
+           (a->has_rows && (a->first_row != b->first_row || a->end_row != b->end_row));
+}
+
 static bool take_beginning(shard_record *r, const char *text)
 {
     const char *templates = strstr(text, ",\"templates\":"), *folder = strstr(text, ",\"folder\":");
     const char *command = strstr(text, ",\"command\":");
+    const shard_record before = {.shard = r->shard, .had_other = r->had_other, .has_rows = r->has_rows,
+                                 .first_row = r->first_row, .end_row = r->end_row};
     cli_shard *s = &r->shard;
 
     shard_record_free(r);
@@ -145,6 +153,7 @@ static bool take_beginning(shard_record *r, const char *text)
         return true;
     }
     r->has_rows = has_rows;
+    r->had_other = before.had_other || (before.shard.count > 0 && is_other(&before, r));
     r->templates = log_read_strings(templates + strlen(",\"templates\":"));
     r->command = log_read_strings(command + strlen(",\"command\":"));
     r->folder = log_read_string(folder + strlen(",\"folder\":"), NULL);

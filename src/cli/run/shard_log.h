@@ -45,6 +45,7 @@ bool shard_log_finish(FILE *out, const cli_shard *shard, int status);
 typedef struct shard_record {
     cli_shard shard;
     bool finished;
+    bool had_other; /* a run before it was of another part */
     int status;
     bool has_rows; /* --rows: this run matched only these rows of all maps, of all frames */
     int64_t first_row, end_row;

@@ -70,3 +70,12 @@ merge k.0 k.100
 cp "$TMATCH_DATA_DIR/camera.png" t.jpg
 part 100: t.100 "$@"
 merge 0 t.100
+# Two parts in one log; a log twice; a shard's log among those of rows.
+cp "$TMATCH_DATA_DIR/patch.jpg" t.jpg
+part 0:100 both "$@"
+part 100:300 both "$@"
+merge both 300
+merge 0 100 100 300
+tmatch --shard 1/2 --resume shard "$@" >/dev/null
+merge shard 0
+merge 0 shard
