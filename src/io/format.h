@@ -15,6 +15,7 @@ struct io_rows {
     int64_t width, height, next;
     bool alpha_ignored, colored, deep, floats;
     const char *whole; /* what makes decoding by rows impossible, "an interlaced PNG", or NULL */
+    bool onwards;      /* this file's rows come one after the other only, although the format has rows_skip */
     int orientation;
     bool as_stored;
     char turned[32]; /* memory that whole may point to */

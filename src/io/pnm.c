@@ -269,6 +269,7 @@ static bool rows_open(io_rows *rows, const io_limits *limits, io_error *error)
     rows->height = file->height;
     rows->colored = file->channels == 3;
     rows->deep = file->maxval > 255;
+    rows->onwards = !file->raw;
     rows->whole = rows->deep ? "a PNM of 16-bit samples" : NULL;
     rows->row = malloc((size_t)(rows->width * file->channels));
     return rows->row || io_fail(error, "not enough memory");

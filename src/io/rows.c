@@ -120,7 +120,7 @@ const char *io_rows_whole(const io_rows *rows)
 
 bool io_rows_seeks(const io_rows *rows)
 {
-    return !rows->whole && rows->format->rows_skip;
+    return !rows->whole && !rows->onwards && rows->format->rows_skip;
 }
 
 bool io_rows_skip(io_rows *rows, int64_t count, uint8_t *row, io_error *error)

@@ -334,6 +334,14 @@ static bool decode(const io_source *source, const io_request *request, const io_
     return good;
 }
 
+/* Whether a strip is decoded from its first row on: a large one, unless it is not compressed. */
+static bool begins_strips_anew(const tiff_reader *r)
+{
+    uint16_t compression = COMPRESSION_NONE;
+    TIFFGetFieldDefaulted(r->tiff, TIFFTAG_COMPRESSION, &compression);
+    return r->by_rows && compression != COMPRESSION_NONE;
+}
+
 static bool rows_open(io_rows *rows, const io_limits *limits, io_error *error)
 {
     tiff_reader *r = rows->state;
@@ -348,6 +356,7 @@ static bool rows_open(io_rows *rows, const io_limits *limits, io_error *error)
     rows->alpha_ignored = l->alpha >= 0;
     rows->deep = l->depth == 16;
     rows->floats = l->depth == 32;
+    rows->onwards = begins_strips_anew(r) && l->tile_height >= l->height;
     rows->whole = l->format == SAMPLEFORMAT_IEEEFP ? "a TIFF of floats"
                   : l->format == SAMPLEFORMAT_INT  ? "a TIFF of signed samples"
                   : l->depth == 32                 ? "a TIFF of 32-bit samples"
@@ -366,13 +375,10 @@ static bool rows_read(io_rows *rows, uint8_t *to, io_error *error)
     return read_row(r, rows->next, to, NULL);
 }
 
-/* A large strip, unless it is not compressed, is decoded from its first row on. */
 static int64_t rows_skip(io_rows *rows, int64_t count)
 {
-    tiff_reader *r = rows->state;
-    uint16_t compression = COMPRESSION_NONE;
-    TIFFGetFieldDefaulted(r->tiff, TIFFTAG_COMPRESSION, &compression);
-    if (!r->by_rows || compression == COMPRESSION_NONE)
+    const tiff_reader *r = rows->state;
+    if (!begins_strips_anew(r))
         return count;
     const int64_t strip = (rows->next + count) / r->layout.tile_height * r->layout.tile_height;
     return strip > rows->next ? strip - rows->next : 0;

@@ -76,8 +76,8 @@ def test_rows_of_files(threads, rng, tmp_path, monkeypatch):
     else:
         names += ["frame.bmp", "frame.tif", "alpha.tif"]
         for name in names[1:3]:
-            Image.fromarray(frame).save(tmp_path / name, compression=None)
-        Image.fromarray(np.dstack([frame] * 4)).save(tmp_path / "alpha.tif", tiffinfo={278: 10})
+            Image.fromarray(frame).save(tmp_path / name)
+        Image.fromarray(np.dstack([frame] * 4)).save(tmp_path / "alpha.tif")
     monkeypatch.setattr("tmatch.dask._rows.read_frame", None)
     for name in names:
         assert match_frame(threads, template, tmp_path / name, n=4, margin=True, parts=6) == expected

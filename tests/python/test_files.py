@@ -6,12 +6,15 @@ import os
 import pathlib
 import resource
 import shutil
+import struct
 import subprocess
 import sys
+import zlib
 
 import numpy as np
 import pytest
 import tmatch
+from tmatch._files import picture_size
 
 
 def test_read(data):
@@ -48,6 +51,11 @@ def write_pgm(path, array):
     path.write_bytes(header.encode() + array.astype(array.dtype.newbyteorder(">")).tobytes())
 
 
+def reads(library):
+    """Whether this build has it."""
+    return library in subprocess.run([sys.executable, "-m", "tmatch", "--version"], capture_output=True, text=True).stdout
+
+
 def files_of_all_kinds(folder, rng):
     """Pictures with and without colour, transparency and 16 bits, as far as Pillow is there to write them."""
     gray, color = (rng.integers(0, 256, shape, dtype=np.uint8) for shape in ((90, 70), (90, 70, 3)))
@@ -63,10 +71,13 @@ def files_of_all_kinds(folder, rng):
         return sorted(folder.iterdir())
     alpha = np.dstack([color, gray])
     for name, array in {"gray": gray, "color": color, "alpha": alpha}.items():
-        for ending in ("bmp", "tif", "webp", "png"):
+        for ending, library in {"bmp": "", "png": "", "tif": "libtiff", "webp": "libwebp"}.items():
+            if not reads(library):
+                continue
             Image.fromarray(array).save(folder / f"{name}-pil.{ending}")
-    Image.fromarray(color).save(folder / "strips.tif", compression="tiff_lzw", tiffinfo={278: 7})
-    Image.fromarray(color).save(folder / "turned.tif", tiffinfo={274: 6})
+    if reads("libtiff"):
+        Image.fromarray(color).save(folder / "strips.tif", compression="tiff_lzw", tiffinfo={278: 7})
+        Image.fromarray(color).save(folder / "turned.tif", tiffinfo={274: 6})
     Image.fromarray(gray).save(folder / "progressive.jpg", progressive=True)
     return sorted(folder.iterdir())
 
@@ -110,6 +121,41 @@ def test_few_rows_of_a_large_file(tmp_path, rng):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     assert np.array_equal(np.asarray(tmatch.read(tmp_path / "large.pgm", rows=(33000, 33010))), rows)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200 << 10
+
+
+def write_tiff(path, picture, strip, compress):
+    """In strips of so many rows, by zlib's compression or none."""
+    height, width = picture.shape
+    strips = [picture[y : y + strip].tobytes() for y in range(0, height, strip)]
+    strips = [zlib.compress(one, 1) for one in strips] if compress else strips
+    count = len(strips)
+    sizes = [len(one) for one in strips]
+    fields = {256: width, 257: height, 258: 8, 259: 8 if compress else 1, 262: 1, 277: 1, 278: strip}
+    after = 8 + 2 + 12 * (len(fields) + 2) + 4  # the two lists, then the strips
+    places = [after + 8 * count + sum(sizes[:i]) for i in range(count)]
+    lists = {273: places, 279: sizes}
+    entries = {tag: (1, value) for tag, value in fields.items()}
+    for i, (tag, values) in enumerate(lists.items()):
+        entries[tag] = (count, values[0] if count == 1 else after + 4 * count * i)
+    directory = b"".join(struct.pack("<HHII", tag, 4, *entries[tag]) for tag in sorted(entries))
+    numbers = struct.pack(f"<{2 * count}I", *places, *sizes)
+    head = b"II*\0" + struct.pack("<IH", 8, len(entries))
+    path.write_bytes(head + directory + bytes(4) + numbers + b"".join(strips))
+
+
+def test_which_files_are_read_by_rows(tmp_path, rng):
+    """Of a single large strip that is compressed, the last row would take all those before it."""
+    picture = rng.integers(0, 8, (2100, 2048), dtype=np.uint8)
+    write_pgm(tmp_path / "a.pgm", picture)
+    tmatch.write(tmp_path / "a.png", picture)
+    assert picture_size(tmp_path / "a.pgm")[2] and not picture_size(tmp_path / "a.png")[2]
+    if not reads("libtiff"):
+        pytest.skip("this build does not read TIFF")
+    for strip, compress, seeks in ((2100, False, True), (2100, True, False), (700, True, True)):
+        write_tiff(tmp_path / "a.tif", picture, strip, compress)
+        assert picture_size(tmp_path / "a.tif") == (2048, 2100, seeks)
+        part = tmatch.read(tmp_path / "a.tif", rows=(1300, 1500))
+        assert np.array_equal(np.asarray(part), picture[1300:1500])
 
 
 @pytest.mark.parametrize("kind", [np.uint8, np.uint16])
