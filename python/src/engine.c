@@ -39,7 +39,7 @@ void tmpy_engine_said(tmpy_engine *engine, tm_status status, tmpy_said *said)
 }
 
 /* Engine(metric, domain, algorithm, strategy, device, device_mask, threads, features,
- * device_memory, host_memory) */
+ * device_memory, host_memory, device_timeout) */
 PyObject *tmpy_engine_new(PyObject *module, PyObject *args)
 {
     tmpy_state *state = tmpy_state_of(module);
@@ -47,10 +47,11 @@ PyObject *tmpy_engine_new(PyObject *module, PyObject *args)
     unsigned long long mask;
     const char *features;
     long long device_memory, host_memory;
+    double device_timeout;
     tmpy_said said;
 
-    if (!PyArg_ParseTuple(args, "iiiiiKisLL", &metric, &domain, &algorithm, &strategy, &device,
-                          &mask, &threads, &features, &device_memory, &host_memory))
+    if (!PyArg_ParseTuple(args, "iiiiiKisLLd", &metric, &domain, &algorithm, &strategy, &device,
+                          &mask, &threads, &features, &device_memory, &host_memory, &device_timeout))
         return NULL;
     tmpy_engine *engine = (tmpy_engine *)PyType_GenericAlloc(state->engine, 0);
     if (!engine)
@@ -67,6 +68,7 @@ PyObject *tmpy_engine_new(PyObject *module, PyObject *args)
     s->threads = threads;
     s->device_memory = device_memory;
     s->host_memory = host_memory;
+    s->device_timeout = device_timeout;
     tm_status status = tm_cpu_features_parse(features, &s->cpu_features);
     if (status != TM_OK) {
         tmpy_fail(state, status,

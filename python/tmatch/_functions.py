@@ -140,7 +140,7 @@ def match(
     Raises TypeError and ValueError for arguments that cannot be matched, tmatch.InputError, a
     ValueError, for what the library refuses, and tmatch.Error where a device fails.
     """
-    key = engine_key(metric, domain, algorithm, search, _place(frame, device), threads, "all", 0, 0)
+    key = engine_key(metric, domain, algorithm, search, _place(frame, device), threads)
     engine = _borrow(key)
     try:
         prepared = Prepared(engine, key, template, mask, angle, scale, support)
@@ -199,7 +199,7 @@ def score_map(
     """
     if isinstance(template, (list, tuple)):
         raise TypeError("a score map is one template's, not a list's")
-    key = engine_key(metric, domain, algorithm, "auto", _place(frame, device), threads, "all", 0, 0)
+    key = engine_key(metric, domain, algorithm, "auto", _place(frame, device), threads)
     engine = _borrow(key)
     try:
         return Prepared(engine, key, template, mask, None, None, "auto").score_map(0, frame, frame_mask, region)

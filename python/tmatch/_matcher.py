@@ -47,6 +47,9 @@ class Matcher(Generic[Result]):
                    between, such as 'avx2'
     device_memory  bytes of each CUDA device that may be used; 0: no limit
     host_memory    bytes of the host's memory that FFT and planes may take; 0: no limit
+    device_timeout seconds after which a CUDA device that has not answered, more than the longest
+                   match takes, counts as failed: a RuntimeWarning names it, others or the CPU
+                   take over, and it is not used again; 0: it is waited for
 
     Threads that share a matcher wait for each other, threads with a matcher each do not.
     `with tmatch.Matcher(...) as matcher` closes it at the end.
@@ -70,6 +73,7 @@ class Matcher(Generic[Result]):
         cpu_features: str = "all",
         device_memory: int = 0,
         host_memory: int = 0,
+        device_timeout: float = 0,
     ) -> None: ...
     @overload
     def __init__(
@@ -89,6 +93,7 @@ class Matcher(Generic[Result]):
         cpu_features: str = "all",
         device_memory: int = 0,
         host_memory: int = 0,
+        device_timeout: float = 0,
     ) -> None: ...
     def __init__(
         self,
@@ -107,10 +112,12 @@ class Matcher(Generic[Result]):
         cpu_features: str = "all",
         device_memory: int = 0,
         host_memory: int = 0,
+        device_timeout: float = 0,
     ) -> None:
         key = engine_key(
-            metric, domain, algorithm, search, device, threads, cpu_features, device_memory, host_memory
-        )
+            metric, domain, algorithm, search, device, threads, cpu_features, device_memory, host_memory,
+            device_timeout,
+        )  # fmt: skip
         self._prepared: Prepared | None = Prepared(
             _tmatch.engine(*key), key, template, mask, angle, scale, support
         )

@@ -18,7 +18,7 @@ SEARCHES = {"auto": 0, "exhaustive": 1, "certified": 2}
 SUPPORTS = {"auto": 0, "disc": 1, "full": 2}
 DEVICES = {"auto": (0, 0), "cpu": (1, 0), "cuda": (2, 2**64 - 1)}
 
-EngineKey: TypeAlias = tuple[int, int, int, int, int, int, int, str, int, int]
+EngineKey: TypeAlias = tuple[int, int, int, int, int, int, int, str, int, int, float]
 
 
 def choose(name: str, value: str, choices: dict[str, int]) -> int:
@@ -51,9 +51,10 @@ def engine_key(
     search: str,
     device: str,
     threads: int | None,
-    cpu_features: str,
-    device_memory: int,
-    host_memory: int,
+    cpu_features: str = "all",
+    device_memory: int = 0,
+    host_memory: int = 0,
+    device_timeout: float = 0,
 ) -> EngineKey:
     return (
         choose("metric", metric, METRICS),
@@ -65,4 +66,5 @@ def engine_key(
         cpu_features,
         device_memory,
         host_memory,
+        device_timeout,
     )

@@ -65,6 +65,7 @@ def engine(
     cpu_features: str,
     device_memory: int,
     host_memory: int,
+    device_timeout: float,
     /,
 ) -> Engine: ...
 def report(engine: Engine, /) -> tuple[str, str, str, str, float, float]: ...

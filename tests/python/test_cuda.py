@@ -50,6 +50,13 @@ def test_failing_devices(scene, monkeypatch):
     for device, taker in (("cuda", "other devices"), ("cuda:0", "the CPU")):
         with pytest.warns(RuntimeWarning, match=f"cuda:0, .*: {taker} took over"):
             assert tmatch.Matcher(template, device=device).match(frame) == expected
+    monkeypatch.setenv("TMATCH_FAULT", "1:4:-1")  # it hangs
+    with tmatch.Matcher(template, device="cuda:1", device_timeout=0.2) as matcher:
+        with pytest.warns(RuntimeWarning, match="cuda:1 did not answer within 0.2 s: the CPU took over"):
+            assert matcher.match(frame) == expected
+    for wrong in (-1, float("nan")):
+        with pytest.raises(ValueError):
+            tmatch.Matcher(template, device_timeout=wrong)
     monkeypatch.setenv("TMATCH_FAULT", "0:1:719")  # as it is opened
     with pytest.raises(tmatch.Error, match="cuda:0") as error:
         tmatch.Matcher(template, device="cuda:0")

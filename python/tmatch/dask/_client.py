@@ -65,7 +65,7 @@ def prepare(
         if value is not None and value < 1:
             raise ValueError(f"{name} must be 1 or more, not {value}")
     words = {word: prepared[word] for word in ("metric", "domain", "algorithm", "search", "device")}
-    engine_key(**words, threads=1, cpu_features="all", device_memory=0, host_memory=0)
+    engine_key(**words, threads=1)
     check_search_of_all(search["n"], search["min_score"], search["overlap"])
     templates = _load(template, color, options or {})
     here = {**prepared, "algorithm": "auto", "device": "cpu"}
