@@ -104,7 +104,7 @@ static void print_rows(const merged_logs *logs, const cli_options *options, cli_
         char *text = merge_rows_text(logs, options, i / logs->templates, tmpl);
         FUZZ_CHECK(fflush(messages) == 0 && (text || ftell(messages) > said));
         if (text) {
-            FUZZ_CHECK(log_line_parse(&line, text, strlen(text)) && !strstr(text, ",\"part\":{"));
+            FUZZ_CHECK(log_line_parse(&line, text, strlen(text)));
             print_text(report, text, logs->list[0].record.templates[tmpl]);
         }
         free(text);
