@@ -86,10 +86,10 @@ def read(
     Samples of 16 bits and floats stay what they are. Transparency becomes the picture's mask. It
     is upright, as EXIF data say, unless stored_orientation is set. page: of a TIFF, from 0.
 
-    rows: (first, end), to read rows first to end - 1 only. Of TIFF, PNM and BMP others are not
+    rows: (first, end), to read rows first to end - 1 only. Of TIFF, PNM, BMP and .npy others are not
     even looked at, PNG, JPEG and Y4M are decoded down to the last of them, and memory is for
     these rows. But pictures of 16 bits, of floats, with a mask or turned by EXIF data, interlaced
-    PNG, progressive JPEG, WebP, .npy and text are decoded whole.
+    PNG, progressive JPEG, WebP and text are decoded whole.
 
     Raises OSError where the file cannot be read, and tmatch.InputError where it is no picture, or
     has no such rows.

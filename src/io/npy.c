@@ -16,6 +16,7 @@ typedef struct npy {
     int64_t rows, columns;
     int channels, bytes;
     bool big_endian;
+    int64_t next; /* row, where they are read one by one */
 } npy;
 
 static bool probe(const uint8_t *data, size_t size)
@@ -212,16 +213,34 @@ static bool decode(const io_source *source, const io_request *request, const io_
 
 static bool rows_open(io_rows *rows, const io_limits *limits, io_error *error)
 {
-    npy file;
-    if (!open_array(&file, rows->source, limits, error))
+    npy *file = rows->state;
+    if (!open_array(file, rows->source, limits, error))
         return false;
-    rows->width = file.columns;
-    rows->height = file.rows;
-    rows->colored = file.channels == 3;
-    rows->deep = file.bytes == 2;
-    rows->floats = file.bytes == 4;
-    rows->whole = "a NumPy array";
+    rows->width = file->columns;
+    rows->height = file->rows;
+    rows->colored = file->channels == 3;
+    rows->deep = file->bytes == 2;
+    rows->floats = file->bytes == 4;
+    rows->whole = rows->floats ? "a NumPy array of floats" : rows->deep ? "a NumPy array of 16-bit samples" : NULL;
     return true;
+}
+
+static bool rows_read(io_rows *rows, uint8_t *to, io_error *error)
+{
+    npy *file = rows->state;
+    const int64_t bytes = file->columns * file->channels;
+    (void)error; /* the file is long enough, as open_array has seen */
+    io_put_row(to, rows->color, file->samples + file->next * bytes, file->channels, rows->width);
+    file->next++;
+    rows->used = (size_t)(file->samples - rows->source->data + file->next * bytes);
+    return true;
+}
+
+static int64_t rows_skip(io_rows *rows, int64_t count)
+{
+    npy *file = rows->state;
+    file->next += count;
+    return count;
 }
 
 const io_format io_format_npy = {
@@ -229,5 +248,8 @@ const io_format io_format_npy = {
     .not_in_folders = true, /* they may be score maps */
     .probe = probe,
     .decode = decode,
+    .rows_state = sizeof(npy),
     .rows_open = rows_open,
+    .rows_read = rows_read,
+    .rows_skip = rows_skip,
 };

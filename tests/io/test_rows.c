@@ -66,7 +66,7 @@ static void compare(io_source *source, const char *name)
         CHECK_EQ(io_rows_alpha_ignored(rows), whole.alpha_ignored);
         CHECK_STR(io_rows_format(rows), whole.format);
         CHECK(!io_rows_whole(rows));
-        const bool raw = strcmp(whole.format, "PNM") == 0 && source->data[1] > '3';
+        const bool raw = strcmp(whole.format, "NPY") == 0 || (strcmp(whole.format, "PNM") == 0 && source->data[1] > '3');
         CHECK_EQ(io_rows_seeks(rows), raw);
         const size_t size = (size_t)whole.width * (size_t)color;
         uint8_t *row = malloc(size);
@@ -156,6 +156,32 @@ static void check_whole_only(bytes file, const char *what)
     free(file.data);
 }
 
+/* Arrays of gray and RGB, with what lies behind them, and one that is cut short. */
+static void arrays_as_whole(void)
+{
+    static const struct {
+        const char *shape;
+        int64_t width, height;
+        int channels;
+    } kinds[] = {{"(5, 7)", 7, 5, 1}, {"(4, 3, 3)", 3, 4, 3}, {"(3, 8, 1)", 8, 3, 1}, {"(1, 1, 3)", 1, 1, 3}};
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        char file[256];
+        const int header = snprintf(file, sizeof file, "\x93NUMPY\1%c\x46%c{'descr': '|u1', 'fortran_order': False, 'shape': %-19s}",
+                                    0, 0, kinds[i].shape);
+        const size_t pixels = (size_t)(kinds[i].width * kinds[i].height * kinds[i].channels);
+        for (size_t k = 0; k < pixels + 3; k++)
+            file[(size_t)header + k] = (char)(k * k * 7 + 200);
+        io_source source = source_of(file, (size_t)header + pixels + 3);
+        compare(&source, kinds[i].shape);
+        io_rows *rows = NULL;
+        io_error error;
+        source = source_of(file, (size_t)header + pixels - 1);
+        CHECK(!io_rows_open(&rows, &source, IO_GRAY, &limits, &error));
+        CHECK_STR(error.reason, "damaged NPY: the file is truncated");
+    }
+}
+
 /* Known by the header, before a row is read: then the picture's size is known too. */
 static void some_are_whole_only(void)
 {
@@ -163,8 +189,9 @@ static void some_are_whole_only(void)
     const png_sample png = {.width = 16, .height = 3, .depth = 8, .interlace = 1, .rows = samples};
     const jpeg_sample jpeg = {.width = 16, .height = 3, .channels = 1, .in_space = 1,
                               .file_space = 1, .progressive = true, .samples = samples};
-    static const char array[] = "\x93NUMPY\1\0\x48\0{'descr': '|u1', 'fortran_order': False, "
+    static const char array[] = "\x93NUMPY\1\0\x48\0{'descr': '<u2', 'fortran_order': False, "
                                 "'shape': (3, 16)}             \n"
+                                "1234567890123456" "1234567890123456" "1234567890123456"
                                 "1234567890123456" "1234567890123456" "1234567890123456";
     static const char matrix[] = "# 0 0\n1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n\n"
                                  "1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,\n"
@@ -175,7 +202,7 @@ static void some_are_whole_only(void)
     check_whole_only(make_png(&png), "an interlaced PNG");
     check_whole_only(make_jpeg(&jpeg), "a progressive JPEG");
     check_whole_only(copy_of(matrix, sizeof matrix - 1), "a text matrix");
-    check_whole_only(copy_of(array, sizeof array - 1), "a NumPy array");
+    check_whole_only(copy_of(array, sizeof array - 1), "a NumPy array of 16-bit samples");
     io_source source = source_of("nonsense", 8);
     CHECK(!io_rows_open(&rows, &source, IO_GRAY, &limits, &error));
     source = source_of("", 0);
@@ -324,7 +351,7 @@ static void decoding_is_interrupted(void)
 int main(int argc, char **argv)
 {
     static const check_test tests[] = {
-        TEST(files_as_whole),      TEST(pnm_as_whole),
+        TEST(files_as_whole),      TEST(pnm_as_whole), TEST(arrays_as_whole),
         TEST(damaged_files_fail),  TEST(some_are_whole_only),
         TEST(released_memory_stays_readable), TEST(maps_as_at_once),
         TEST(late_files_fail),     TEST(decoding_is_interrupted),

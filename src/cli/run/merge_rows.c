@@ -44,7 +44,8 @@ static uint64_t rows_hash(const shard_record *record)
 /* Whether the part has the rows of its log's run, as far as the map goes. */
 static bool has_rows(const tm_part_hits *part, const shard_record *record)
 {
-    return part->first == record->first_row && part->end == smaller(record->end_row, part->map_height);
+    return part->first == record->first_row && part->end == smaller(record->end_row, part->map_height) &&
+           part->first < part->end;
 }
 
 static void take_id(gathering *g, size_t log, uint64_t id)
@@ -80,7 +81,7 @@ static bool take_text(gathering *g, size_t log, size_t length)
     if (!read || !has_rows(&g->line.hits, &g->logs->list[log].record))
         return false;
     g->first = g->first ? g->first : text;
-    g->resized |= !part_line_same_sizes(text, g->first);
+    g->resized |= !part_line_same_sizes(text, g->first) || g->line.hits.map_height != g->parts[0].map_height;
     return true;
 }
 
