@@ -66,11 +66,15 @@ const char *io_library(int index)
     for (const io_format *const *format = io_formats; *format; format++)
         if ((*format)->library && index-- == 0)
             return (*format)->library;
-#ifdef TM_LIBSECCOMP_VERSION
-    if (index == 0)
-        return "libseccomp " TM_LIBSECCOMP_VERSION;
+    static const char *const beside[] = {
+#ifdef TM_LIBDEFLATE_VERSION
+        "libdeflate " TM_LIBDEFLATE_VERSION,
 #endif
-    return NULL;
+#ifdef TM_LIBSECCOMP_VERSION
+        "libseccomp " TM_LIBSECCOMP_VERSION,
+#endif
+        NULL};
+    return index < (int)(sizeof beside / sizeof *beside) ? beside[index] : NULL;
 }
 
 bool io_fail_unknown(io_error *error)

@@ -201,6 +201,7 @@ typedef struct io_request {
     bool alpha; /* transparency as a mask; else it is ignored */
     io_floats floats;
     bool stored_orientation; /* as the file stores it; else upright, as its EXIF data say */
+    bool frugal;             /* without memory that only makes decoding faster */
     io_memory *memory;       /* for the samples, or NULL */
 } io_request;
 
@@ -255,6 +256,9 @@ bool io_rows_turned(const io_rows *rows); /* EXIF exchanges rows and columns, wh
 bool io_rows_alpha_ignored(const io_rows *rows);
 bool io_rows_colored(const io_rows *rows); /* the file has colours */
 const char *io_rows_format(const io_rows *rows);
+
+/* Bytes a pixel that a decoder takes at most, and 128 MiB at most, where the request is not frugal. */
+#define IO_HASTE_BYTES 16
 
 /* Bytes a pixel that the decoder takes beside the samples when it decodes the file whole. */
 int io_rows_decoder_bytes(const io_rows *rows);

@@ -1,30 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "orientation.h"
+#include "png_state.h"
 
 #include <errno.h>
-#include <png.h>
-#include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What the header says, and how the samples are wanted. */
-typedef struct png_samples {
-    int type, channels, bits;
-    bool alpha, transparent, colored, deep_file, interlaced;
-} png_samples;
-
-typedef struct png_state {
-    png_samples samples;
-    png_structp png;
-    png_infop info;
-    const io_source *source;
-    const uint8_t *data; /* what is left to decode */
-    size_t size;
-    FILE *file; /* where to encode to */
-    io_error *error;
-    const char *trouble; /* what a message of libpng is introduced with */
-    jmp_buf escape;
-} png_state;
+#include "orientation.h"
 
 static bool probe(const uint8_t *data, size_t size)
 {
@@ -76,13 +57,16 @@ static void on_warning(png_structp png, png_const_charp message)
 static void read_bytes(png_structp png, png_bytep to, size_t count)
 {
     png_state *state = png_get_io_ptr(png);
-    if (count > state->size)
+    /* One part ends, and another begins, only where a chunk does. */
+    while (state->left.size == 0 && state->next && state->next->data)
+        state->left = *state->next++;
+    if (count > state->left.size)
         png_error(png, "the file is truncated");
     if (io_source_late(state->source, state->error))
         longjmp(state->escape, 1);
-    memcpy(to, state->data, count);
-    state->data += count;
-    state->size -= count;
+    memcpy(to, state->left.data, count);
+    state->left.data += count;
+    state->left.size -= count;
 }
 
 static void write_bytes(png_structp png, png_bytep from, size_t count)
@@ -114,8 +98,7 @@ static bool split_alpha(io_picture *picture, int channels)
     return true;
 }
 
-/* Reads up to the samples, after setjmp. libpng holds no row yet. */
-static bool begin(png_state *state, const io_request *request, const io_limits *limits)
+bool io_png_begin(png_state *state, const io_request *request, const io_limits *limits)
 {
     png_samples *l = &state->samples;
     png_set_read_fn(state->png, state, read_bytes);
@@ -172,20 +155,25 @@ static int start(png_state *state, io_color color)
     return passes;
 }
 
+void io_png_describe(const png_state *state, const io_request *request, io_picture *picture)
+{
+    picture->channels = request->color;
+    picture->alpha_ignored = state->samples.transparent && !state->samples.alpha;
+    picture->colored = state->samples.colored;
+}
+
 static bool read_picture(png_state *state, const io_request *request, const io_limits *limits,
                          io_picture *picture)
 {
     const png_samples *l = &state->samples;
     if (setjmp(state->escape))
         return false;
-    if (!begin(state, request, limits) ||
+    if (!io_png_begin(state, request, limits) ||
         !io_picture_allocate(picture, png_get_image_width(state->png, state->info),
                              png_get_image_height(state->png, state->info), (io_color)l->channels,
                              l->bits, limits, state->error))
         return false;
-    picture->channels = request->color;
-    picture->alpha_ignored = l->transparent && !l->alpha;
-    picture->colored = l->colored;
+    io_png_describe(state, request, picture);
     const size_t stride = (size_t)(picture->width * l->channels * l->bits / 8);
     for (int passes = start(state, request->color); passes > 0; passes--)
         for (int64_t y = 0; y < picture->height; y++) {
@@ -199,11 +187,10 @@ static bool read_picture(png_state *state, const io_request *request, const io_l
     return request->deep || io_set_bits(picture, 8, state->error);
 }
 
-static bool create_reader(png_state *state, const io_source *source, io_error *error)
+bool io_png_create(png_state *state, const io_source *source, io_error *error)
 {
     *state = (png_state){.source = source,
-                         .data = source->data,
-                         .size = source->size,
+                         .left = {source->data, source->size},
                          .error = error,
                          .trouble = "damaged PNG: "};
     state->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, state, on_error, on_warning);
@@ -211,24 +198,31 @@ static bool create_reader(png_state *state, const io_source *source, io_error *e
     return state->info || io_fail(error, "not enough memory");
 }
 
+void io_png_close(png_state *state)
+{
+    png_destroy_read_struct(&state->png, &state->info, NULL);
+}
+
 static bool decode(const io_source *source, const io_request *request, const io_limits *limits,
                    io_picture *picture, io_error *error)
 {
     png_state state;
-    bool ok = create_reader(&state, source, error) &&
+    if (!request->frugal && io_png_decode_at_once(source, request, limits, picture))
+        return true;
+    bool ok = io_png_create(&state, source, error) &&
               read_picture(&state, request, limits, picture);
-    png_destroy_read_struct(&state.png, &state.info, NULL);
+    io_png_close(&state);
     return ok;
 }
 
 static bool rows_open(io_rows *rows, const io_limits *limits, io_error *error)
 {
     png_state *state = rows->state;
-    if (!create_reader(state, rows->source, error) || setjmp(state->escape))
+    if (!io_png_create(state, rows->source, error) || setjmp(state->escape))
         return false;
     const io_request request = {.color = rows->color};
     const png_samples *l = &state->samples;
-    if (!begin(state, &request, limits))
+    if (!io_png_begin(state, &request, limits))
         return false;
     rows->alpha_ignored = l->transparent;
     rows->colored = l->colored;
@@ -252,14 +246,13 @@ static bool rows_read(io_rows *rows, uint8_t *to, io_error *error)
     png_read_row(state->png, to, NULL);
     if (rows->next == rows->height - 1)
         png_read_end(state->png, NULL);
-    rows->used = (size_t)(state->data - rows->source->data);
+    rows->used = (size_t)(state->left.data - rows->source->data);
     return true;
 }
 
 static void rows_close(io_rows *rows)
 {
-    png_state *state = rows->state;
-    png_destroy_read_struct(&state->png, &state->info, NULL);
+    io_png_close(rows->state);
 }
 
 /* By the number of channels. */

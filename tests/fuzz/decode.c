@@ -18,7 +18,7 @@ typedef struct how {
     io_request request;
     io_limits limits;
     unsigned failing; /* the allocation that fails */
-    bool crop, again, late;
+    bool crop, again, late, frugal;
     int bits; /* that samples become, or 0 */
 } how;
 
@@ -49,6 +49,7 @@ static how read_control(uint32_t control)
                  .limits = {control & 512 ? (control >> 10 & 63) + 1 : MOST_PIXELS},
                  .failing = control >> 16 & 255,
                  .late = control >> 24 & 1,
+                 .frugal = control >> 27 & 1,
                  .bits = bits[control >> 25 & 3]};
 }
 
@@ -106,6 +107,28 @@ static void compare_rows(io_source *source, const how *h)
     io_rows_close(&rows);
     if (good)
         io_picture_free(&whole);
+}
+
+/* What takes memory to be faster makes the same of the file. */
+static void compare_frugal(const io_source *source, const how *h)
+{
+    how frugal = *h;
+    io_picture a, b;
+    io_error a_error, b_error;
+    frugal.request.frugal = true;
+    const bool good = decode(source, h, &a, &a_error);
+    FUZZ_CHECK(decode(source, &frugal, &b, &b_error) == good);
+    if (!good) {
+        FUZZ_CHECK(strcmp(a_error.reason, b_error.reason) == 0);
+        return;
+    }
+    const size_t pixels = (size_t)(a.width * a.height);
+    FUZZ_CHECK(a.width == b.width && a.height == b.height && io_sample_size(&a) == io_sample_size(&b));
+    FUZZ_CHECK(a.colored == b.colored && a.alpha_ignored == b.alpha_ignored && !a.mask == !b.mask);
+    FUZZ_CHECK(memcmp(a.samples, b.samples, pixels * (size_t)(a.channels * io_sample_size(&a))) == 0);
+    FUZZ_CHECK(!a.mask || memcmp(a.mask, b.mask, pixels) == 0);
+    io_picture_free(&a);
+    io_picture_free(&b);
 }
 
 /* Writes the picture as PNG, and reads the same again. */
@@ -193,6 +216,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const int64_t pages = io_count_pages(&source);
     for (source.page = 0; source.page < pages && source.page < MOST_PAGES; source.page++) {
         compare_rows(&source, &h);
+        if (h.frugal)
+            compare_frugal(&source, &h);
         if (!decode(&source, &h, &picture, &error))
             continue;
         use(&picture, &h);

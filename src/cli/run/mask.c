@@ -28,7 +28,8 @@ static bool decode(const io_source *source, const input_settings *settings, io_p
                    io_error *error)
 {
     io_request request = {
-        .color = IO_GRAY, .deep = true, .stored_orientation = settings->stored_orientation};
+        .color = IO_GRAY, .deep = true, .stored_orientation = settings->stored_orientation,
+        .frugal = settings->max_memory > 0};
     if (!io_decode_as(source, &request, &settings->limits, mask, error))
         return false;
     if (mask->colored) {

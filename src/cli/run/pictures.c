@@ -199,7 +199,8 @@ static bool decode(const cli_job *job, const cli_plan *plan, io_color color, io_
                    io_error *error)
 {
     const io_request request = {.color = color, .deep = true, .floats = IO_FLOATS_SHOWN,
-                                .stored_orientation = plan->frame_input.stored_orientation};
+                                .stored_orientation = plan->frame_input.stored_orientation,
+                                .frugal = plan->frame_input.max_memory > 0};
     return io_decode_as(&job->input.source, &request, &plan->frame_input.limits, picture, error);
 }
 

@@ -84,7 +84,8 @@ static void show_template(cli_template *tmpl, const input_settings *settings)
     const io_request request = {.color = IO_RGB,
                                 .deep = true,
                                 .floats = IO_FLOATS_SHOWN,
-                                .stored_orientation = settings->stored_orientation};
+                                .stored_orientation = settings->stored_orientation,
+                                .frugal = settings->max_memory > 0};
     const cli_operand *operand = &tmpl->operand;
     io_picture picture;
     io_error error;
