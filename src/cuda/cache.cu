@@ -46,8 +46,8 @@ static cudaError_t copy_table(tm_cuda *cuda, tm_group *group)
     for (size_t i = 0; i < group->count; i++)
         table[i] = (tm_tensor_template){(int)group->keys[i].sum, (float)group->keys[i].variance};
     TRY(tm_device_malloc((void **)&group->table, group->count * sizeof *table));
-    return cudaMemcpyAsync(group->table, table, group->count * sizeof *table,
-                           cudaMemcpyHostToDevice, cuda->stream);
+    return TM_CALL(cudaMemcpyAsync(group->table, table, group->count * sizeof *table,
+                           cudaMemcpyHostToDevice, cuda->stream));
 }
 
 static cudaError_t load_group(tm_cuda *cuda, tm_group *group, const tm_job *jobs, size_t count)
@@ -65,8 +65,8 @@ static cudaError_t load_group(tm_cuda *cuda, tm_group *group, const tm_job *jobs
         memcpy(group->keys[i].samples, jobs[i].tmpl->samples, n);
     }
     TRY(tm_device_malloc((void **)&group->taps, count * n));
-    return cudaMemcpyAsync(group->taps, group->samples, count * n, cudaMemcpyHostToDevice,
-                           cuda->stream);
+    return TM_CALL(cudaMemcpyAsync(group->taps, group->samples, count * n, cudaMemcpyHostToDevice,
+                           cuda->stream));
 }
 
 /* Makes what the direct algorithm takes besides the taps, unless the group has it: the

@@ -149,7 +149,7 @@ cudaError_t tm_certified_prepare(tm_certified_group *group, const tm_template *t
         fill_level(memory + i * p.size, own, &p, &templates[i]);
     }
     if (error == cudaSuccess)
-        error = cudaMemcpyAsync(group->memory, memory, count * p.size, cudaMemcpyHostToDevice, stream);
+        error = TM_CALL(cudaMemcpyAsync(group->memory, memory, count * p.size, cudaMemcpyHostToDevice, stream));
     free(memory);
     return error;
 }
@@ -174,7 +174,7 @@ cudaError_t tm_certified_fit(tm_cuda *cuda, const tm_launch *l)
     tm_certified_job job = job_of(l, 0);
     tm_certified_cover(&job);
     TRY(tm_buffer_fit(&cuda->certified, tm_certified_bytes(&job)));
-    return cudaMemsetAsync(cuda->certified.data, 0, tm_certified_cleared(&job), cuda->stream);
+    return TM_CALL(cudaMemsetAsync(cuda->certified.data, 0, tm_certified_cleared(&job), cuda->stream));
 }
 
 /* The rows of cell windows in whole tiles that need no more of the frame than the map's first rows. */

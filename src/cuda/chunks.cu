@@ -6,10 +6,9 @@
 
 tm_walk tm_walk_of(const tm_cuda *cuda, const tm_job *job)
 {
-    const bool staged = tm_map_is_staged(job);
-    const int64_t bytes = staged ? 0 : cuda->traits.chunk_bytes;
+    const int64_t bytes = job->map_staged ? 0 : cuda->traits.chunk_bytes;
     return (tm_walk){tm_chunks_make(job, job->map.data, bytes), job->geometry.map_height,
-                     job->map.data && !staged};
+                     job->map.data && !job->map_staged};
 }
 
 tm_walk tm_walk_without_copies(const tm_job *job)

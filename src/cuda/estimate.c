@@ -227,40 +227,43 @@ void tm_cuda_estimate(tm_estimate *estimate, const tm_cuda_conditions *c, const 
     }
 }
 
-static tm_transfer transfer_of(const tm_pinned_memory *pinned, const void *rows, ptrdiff_t stride,
-                               int64_t count, int64_t row_bytes)
+/* False where the thread was given up. */
+static bool find_transfer(tm_transfer *transfer, const tm_pinned_memory *pinned, const void *rows,
+                          ptrdiff_t stride, int64_t count, int64_t row_bytes)
 {
-    return pinned->holds(pinned->context, rows, stride, count, (size_t)row_bytes)
-               ? TM_TRANSFER_PINNED
-               : TM_TRANSFER_PAGEABLE;
+    bool is_pinned = false;
+    if (!pinned->holds(pinned->context, rows, stride, count, (size_t)row_bytes, &is_pinned))
+        return false;
+    *transfer = is_pinned ? TM_TRANSFER_PINNED : TM_TRANSFER_PAGEABLE;
+    return true;
 }
 
-/* Whether memory is pinned is asked only where that may decide. */
-static tm_cuda_conditions conditions_of(const tm_device_traits *traits, const tm_job *jobs,
-                                        size_t index, size_t count,
-                                        const tm_pinned_memory *pinned)
+/* Whether memory is pinned is asked only where that may decide. False where the thread was given up. */
+static bool find_conditions(tm_cuda_conditions *c, const tm_device_traits *traits, const tm_job *jobs,
+                            size_t index, size_t count, const tm_pinned_memory *pinned)
 {
     const tm_job *job = &jobs[index];
     const tm_geometry *g = &job->geometry;
-    tm_cuda_conditions c = {.traits = *traits,
-                            .frame = TM_TRANSFER_PAGEABLE,
-                            .together = tm_group_size(job, count - index)};
     const tm_chunks chunks = tm_chunks_make(job, job->map.data, traits->chunk_bytes);
 
-    c.chunks = tm_chunks_end(&chunks, 0) < g->map_height;
+    *c = (tm_cuda_conditions){.traits = *traits,
+                              .frame = TM_TRANSFER_PAGEABLE,
+                              .chunks = tm_chunks_end(&chunks, 0) < g->map_height,
+                              .together = tm_group_size(job, count - index)};
     if (chunks.map_row_bytes)
-        c.map = TM_TRANSFER_PAGEABLE;
-    if (chunks.map_row_bytes && c.chunks) {
-        c.map = transfer_of(pinned, job->map.data, job->map.stride, g->map_height,
-                            chunks.map_row_bytes);
-        c.chunks = c.map == TM_TRANSFER_PINNED;
+        c->map = TM_TRANSFER_PAGEABLE;
+    if (chunks.map_row_bytes && c->chunks) {
+        if (!find_transfer(&c->map, pinned, job->map.data, job->map.stride, g->map_height,
+                           chunks.map_row_bytes))
+            return false;
+        c->chunks = c->map == TM_TRANSFER_PINNED;
     }
     if (job->on_device || tm_frame_is_there(jobs, index))
-        c.frame = TM_TRANSFER_NONE;
-    else if (c.chunks)
-        c.frame = transfer_of(pinned, job->frame.samples, job->frame.stride, g->frame_height,
-                              tm_image_row_bytes(&job->frame));
-    return c;
+        c->frame = TM_TRANSFER_NONE;
+    else if (c->chunks)
+        return find_transfer(&c->frame, pinned, job->frame.samples, job->frame.stride, g->frame_height,
+                             tm_image_row_bytes(&job->frame));
+    return true;
 }
 
 void tm_cuda_estimate_jobs(tm_estimate *estimates, const tm_device_traits *traits,
@@ -273,7 +276,8 @@ void tm_cuda_estimate_jobs(tm_estimate *estimates, const tm_device_traits *trait
     for (size_t i = 0; i < count; i++) {
         const bool first = i == end;
         if (first) {
-            c = conditions_of(traits, jobs, i, count, pinned);
+            if (!find_conditions(&c, traits, jobs, i, count, pinned))
+                return;
             end += c.together;
         }
         if (!first && jobs[i].tmpl->sum_sq <= jobs[i - 1].tmpl->sum_sq)

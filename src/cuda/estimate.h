@@ -32,16 +32,17 @@ const char *tm_cuda_certified_fault(const tm_device_traits *traits, const tm_job
 void tm_cuda_estimate(tm_estimate *estimate, const tm_cuda_conditions *conditions,
                       const tm_job *job, tm_algorithm wanted, tm_strategy strategy);
 
-/* Tells whether the device copies from and to these rows directly. */
+/* Tells whether the device copies from and to these rows directly. False where the thread was given up meanwhile. */
 typedef struct tm_pinned_memory {
     bool (*holds)(void *context, const void *rows, ptrdiff_t stride, int64_t count,
-                  size_t row_bytes);
+                  size_t row_bytes, bool *pinned);
     void *context;
 } tm_pinned_memory;
 
 /* Estimates the jobs of one call, under the conditions that each will meet. Neighbours that
  * share a launch share an estimate if it was made for the one with the greater norm: the
- * bound on the error is the smaller for the other. */
+ * bound on the error is the smaller for the other. Where the thread was given up, which its guard says,
+ * estimates are missing, and nothing of the jobs is looked at any more. */
 void tm_cuda_estimate_jobs(tm_estimate *estimates, const tm_device_traits *traits,
                            const tm_job *jobs, size_t count,
                            const tm_estimate_request *request, const tm_pinned_memory *pinned);

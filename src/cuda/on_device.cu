@@ -15,7 +15,7 @@ enum { HOST = -1 };
 static int device_of(const tm_cuda *cuda, const void *memory)
 {
     cudaPointerAttributes attributes = {};
-    const bool known = cudaPointerGetAttributes(&attributes, memory) == cudaSuccess;
+    const bool known = TM_CALL(cudaPointerGetAttributes(&attributes, memory)) == cudaSuccess;
     cudaGetLastError();
     if (known && attributes.type == cudaMemoryTypeManaged)
         return cuda->index;
@@ -87,7 +87,7 @@ static cudaError_t wait_for_caller(tm_cuda *cuda, cudaStream_t stream, tm_messag
         return cudaSuccess;
     }
     TRY(error);
-    return cudaStreamWaitEvent(cuda->in, cuda->reached, 0);
+    return TM_CALL(cudaStreamWaitEvent(cuda->in, cuda->reached, 0));
 }
 
 cudaError_t tm_accept(tm_cuda *cuda, tm_job *jobs, size_t count, tm_message *refusal)
@@ -119,7 +119,7 @@ cudaError_t tm_begin_on_device(tm_cuda *cuda, const tm_job *jobs)
     if (!jobs->on_device || !tm_job_is_f32(jobs))
         return cudaSuccess;
     TRY(tm_buffer_fit(&cuda->not_finite, sizeof(uint64_t)));
-    return cudaMemsetAsync(cuda->not_finite.data, 0xff, sizeof(uint64_t), cuda->in);
+    return TM_CALL(cudaMemsetAsync(cuda->not_finite.data, 0xff, sizeof(uint64_t), cuda->in));
 }
 
 /* Samples that may lie any number of bytes apart. */
@@ -153,15 +153,12 @@ static cudaError_t gather(uint8_t *to, size_t pitch, const strewn *from, int64_t
 
     if (from->pixel_stride == size * from->channels && (from->channels == 1 || from->channel_stride == size) &&
         (from->stride >= row || from->rows == 1))
-        return cudaMemcpy2DAsync(to, pitch, from->samples, (size_t)larger(from->stride, row), (size_t)row,
-                                 (size_t)from->rows, cudaMemcpyDeviceToDevice, stream);
-    if (size == 1)
-        gather_kernel<uint8_t><<<blocks, THREADS, 0, stream>>>(to, pitch, *from);
-    else if (size == 2)
-        gather_kernel<uint16_t><<<blocks, THREADS, 0, stream>>>(to, pitch, *from);
-    else
-        gather_kernel<uint32_t><<<blocks, THREADS, 0, stream>>>(to, pitch, *from);
-    return cudaGetLastError();
+        return TM_CALL(cudaMemcpy2DAsync(to, pitch, from->samples, (size_t)larger(from->stride, row), (size_t)row,
+                                 (size_t)from->rows, cudaMemcpyDeviceToDevice, stream));
+    auto kernel = size == 1   ? gather_kernel<uint8_t>
+                  : size == 2 ? gather_kernel<uint16_t>
+                              : gather_kernel<uint32_t>;
+    return TM_LAUNCH(kernel<<<blocks, THREADS, 0, stream>>>(to, pitch, *from));
 }
 
 static strewn samples_of(const tm_image *image, const tm_on_device *place, int64_t first, int64_t rows)
@@ -206,11 +203,11 @@ cudaError_t tm_fetch_picture(tm_cuda *cuda, const tm_image *image, const tm_on_d
     uint8_t *data = (uint8_t *)packed.data;
     cudaError_t error = gather(data, row, &from, tm_sample_size(image->type), cuda->in);
     if (error == cudaSuccess)
-        error = cudaMemcpyAsync(samples, data, row * height, cudaMemcpyDeviceToHost, cuda->in);
+        error = TM_CALL(cudaMemcpyAsync(samples, data, row * height, cudaMemcpyDeviceToHost, cuda->in));
     if (error == cudaSuccess && image->mask)
         error = gather(data + row * height, width, &from_mask, 1, cuda->in);
     if (error == cudaSuccess && image->mask)
-        error = cudaMemcpyAsync(mask, data + row * height, width * height, cudaMemcpyDeviceToHost, cuda->in);
+        error = TM_CALL(cudaMemcpyAsync(mask, data + row * height, width * height, cudaMemcpyDeviceToHost, cuda->in));
     const cudaError_t done = TM_CALL(cudaStreamSynchronize(cuda->in));
     tm_buffer_free(&packed);
     return error == cudaSuccess ? done : error;
@@ -241,9 +238,8 @@ cudaError_t tm_check_floats(tm_cuda *cuda, const float *samples, const tm_job *j
     const int64_t above = frame->stride ? (frame->samples - job->on_device->samples) / frame->stride : 0;
     const unsigned blocks = (unsigned)smaller((count + THREADS - 1) / THREADS, 16 * cuda->traits.multiprocessors);
 
-    check_kernel<<<blocks, THREADS, 0, cuda->in>>>(samples, count, (above + first) * row,
-                                                   (unsigned long long *)cuda->not_finite.data);
-    return cudaGetLastError();
+    return TM_LAUNCH(check_kernel<<<blocks, THREADS, 0, cuda->in>>>(samples, count, (above + first) * row,
+                                                   (unsigned long long *)cuda->not_finite.data));
 }
 
 cudaError_t tm_ask_floats(tm_cuda *cuda, const tm_job *jobs, uint64_t *pinned)
@@ -251,7 +247,7 @@ cudaError_t tm_ask_floats(tm_cuda *cuda, const tm_job *jobs, uint64_t *pinned)
     *pinned = UINT64_MAX;
     if (!jobs->on_device || !tm_job_is_f32(jobs))
         return cudaSuccess;
-    return cudaMemcpyAsync(pinned, cuda->not_finite.data, sizeof *pinned, cudaMemcpyDeviceToHost, cuda->out);
+    return TM_CALL(cudaMemcpyAsync(pinned, cuda->not_finite.data, sizeof *pinned, cudaMemcpyDeviceToHost, cuda->out));
 }
 
 bool tm_are_finite(const tm_job *jobs, uint64_t answer, tm_message *refusal)
@@ -316,8 +312,7 @@ cudaError_t tm_deliver(tm_cuda *cuda, const tm_job *jobs, size_t count, const tm
             d.pad_x[k] = g->pad_x;
             d.pad_y[k] = g->pad_y;
         }
-        deliver_kernel<<<1, DELIVERED, 0, cuda->out>>>(d);
-        TRY_CUDA(cudaGetLastError());
+        TRY(TM_LAUNCH(deliver_kernel<<<1, DELIVERED, 0, cuda->out>>>(d)));
     }
     cuda->unawaited = true;
     return cudaSuccess;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "cuda/peaks.cuh"
+#include "lcc/cuda/memory.cuh"
 
 #define WARP 32
 #define BLOCK_ROWS 8
@@ -191,13 +192,10 @@ static cudaError_t launch(const tm_peak_job *job, cudaStream_t stream)
         return cudaSuccess;
     if (job->select) {
         TRY_CUDA(cudaMemsetAsync(job->bins, 0, BINS * sizeof *job->bins, stream));
-        count_kernel<T><<<blocks, threads, 0, stream>>>(*job);
-        TRY_CUDA(cudaGetLastError());
-        pick_kernel<<<1, PICK_THREADS, 0, stream>>>(*job);
-        TRY_CUDA(cudaGetLastError());
+        TRY(TM_LAUNCH(count_kernel<T><<<blocks, threads, 0, stream>>>(*job)));
+        TRY(TM_LAUNCH(pick_kernel<<<1, PICK_THREADS, 0, stream>>>(*job)));
     }
-    collect_kernel<T><<<blocks, threads, 0, stream>>>(*job);
-    return cudaGetLastError();
+    return TM_LAUNCH(collect_kernel<T><<<blocks, threads, 0, stream>>>(*job));
 }
 
 cudaError_t tm_peaks_launch(const tm_peak_job *job, cudaStream_t stream)
@@ -227,7 +225,7 @@ static cudaError_t fit(tm_device_peaks *peaks, uint64_t capacity, cudaStream_t s
     if (peaks->items.size >= size)
         return cudaSuccess;
     TRY(tm_buffer_fit(&peaks->items, size));
-    return cudaMemsetAsync(peaks->items.data, 0, first, stream); /* all of it is copied */
+    return TM_CALL(cudaMemsetAsync(peaks->items.data, 0, first, stream)); /* all of it is copied */
 }
 
 cudaError_t tm_peaks_prepare(tm_device_peaks *peaks, tm_peak_job *p, const tm_job *job,
@@ -284,8 +282,8 @@ static cudaError_t fetch(tm_device_peaks *peaks, const tm_peak_job *p, tm_peak_l
         list->failed = true;
         return cudaSuccess;
     }
-    cudaError_t error = cudaMemcpyAsync(items, p->items + count, rest * sizeof *items,
-                                        cudaMemcpyDeviceToHost, stream);
+    cudaError_t error = TM_CALL(cudaMemcpyAsync(items, p->items + count, rest * sizeof *items,
+                                        cudaMemcpyDeviceToHost, stream));
     if (error == cudaSuccess)
         error = TM_CALL(cudaStreamSynchronize(stream));
     if (error == cudaSuccess)

@@ -324,14 +324,16 @@ static void plugin_host_free(int index, void *memory)
 }
 
 static bool holds_pinned(void *context, const void *rows, ptrdiff_t stride, int64_t count,
-                         size_t row_bytes)
+                         size_t row_bytes, bool *pinned)
 {
     tm_cuda *cuda = (tm_cuda *)context;
     entry before;
-    const bool pinned =
-        enter(cuda, &before) == cudaSuccess && tm_is_pinned(rows, stride, count, row_bytes);
+    *pinned = enter(cuda, &before) == cudaSuccess && tm_memory_fault() == cudaSuccess &&
+              tm_is_pinned(rows, stride, count, row_bytes);
+    if (tm_is_given_up())
+        return false;
     leave(&before);
-    return pinned;
+    return true;
 }
 
 static void plugin_estimate(tm_cuda *cuda, const tm_job *jobs, size_t count,
@@ -406,6 +408,7 @@ static cudaError_t open_device(tm_cuda *cuda)
     TRY(tm_device_malloc((void **)&cuda->running_best, sizeof *cuda->running_best));
 
     cuda->tensor_dirty = true;
+    cuda->tensor.index = cuda->index;
     cuda->tensor.multiprocessors = properties.multiProcessorCount;
     cuda->tensor.shared_memory = properties.sharedMemPerBlockOptin;
     cuda->tensor.has_wgmma = properties.major == 9;

@@ -137,7 +137,7 @@ static cudaError_t make_lists(tm_cuda *cuda, const tm_pose_search *search, tm_po
     job->list = (tm_pose_pair *)(job->state + 1);
     job->found = job->list + job->most_listed;
     job->guesses = guesses ? job->found + job->most_found : NULL;
-    return cudaMemsetAsync(job->state, 0, sizeof *job->state, cuda->stream);
+    return TM_CALL(cudaMemsetAsync(job->state, 0, sizeof *job->state, cuda->stream));
 }
 
 /* Up to the first best. */
@@ -279,7 +279,7 @@ static cudaError_t bring_pictures(tm_cuda *cuda, tm_pose_job *job)
 
     TRY(tm_buffer_fit(&p->placed, bytes));
     job->pictures = (const tm_pose_picture *)p->placed.data;
-    return cudaMemcpyAsync(p->placed.data, p->pictures, bytes, cudaMemcpyHostToDevice, cuda->stream);
+    return TM_CALL(cudaMemcpyAsync(p->placed.data, p->pictures, bytes, cudaMemcpyHostToDevice, cuda->stream));
 }
 
 cudaError_t tm_poses_run(tm_cuda *cuda, tm_pose_search *search)

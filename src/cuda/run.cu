@@ -89,7 +89,7 @@ static cudaError_t run_plain(tm_cuda *cuda, tm_job *jobs, size_t count, tm_candi
         TRY(tm_peaks_prepare(&cuda->peaks, &cuda->last.peaks, jobs, cuda->map.data, cuda->stream));
     plain_run run = {cuda, jobs, launch, bests};
     TRY(tm_walk_chunks(cuda, jobs, &walk, launch_chunk, &run));
-    return tm_map_is_staged(jobs) ? tm_bring_map_back(cuda, jobs, 0, g->map_height) : cudaSuccess;
+    return jobs->map_staged ? tm_bring_map_back(cuda, jobs, 0, g->map_height) : cudaSuccess;
 }
 
 /* Sets the jobs' best and how many windows were scored from what certified search wrote. */
@@ -168,8 +168,7 @@ static cudaError_t run_other(tm_cuda *cuda, const tm_job *job, tm_candidate *bes
         TRY(tm_peaks_launch(&cuda->last.peaks, cuda->stream));
     }
     TRY(tm_note_matched(cuda));
-    return tm_map_is_staged(job) ? tm_bring_map_back(cuda, job, 0, job->geometry.map_height)
-                                 : cudaSuccess;
+    return job->map_staged ? tm_bring_map_back(cuda, job, 0, job->geometry.map_height) : cudaSuccess;
 }
 
 static cudaError_t run_groups(tm_cuda *cuda, tm_job *jobs, size_t count)
@@ -187,7 +186,7 @@ static cudaError_t run_groups(tm_cuda *cuda, tm_job *jobs, size_t count)
         bests += best_count(cuda, jobs + i, size);
     }
     /* kernels wait for copies in, so that these are done too when the kernels are */
-    return cudaStreamWaitEvent(cuda->out, cuda->events[TM_EVENT_MATCHED], 0);
+    return TM_CALL(cudaStreamWaitEvent(cuda->out, cuda->events[TM_EVENT_MATCHED], 0));
 }
 
 /* Leaves what was found on the device. As all of the frame is one chunk, and all windows are scored,
@@ -257,6 +256,8 @@ cudaError_t tm_run(tm_cuda *cuda, tm_job *jobs, size_t count)
     tm_forget_frame(cuda);
     for (size_t i = 0; i < count; i++)
         jobs[i].scored = jobs[i].geometry.map_width * jobs[i].geometry.map_height;
+    for (size_t i = 0; i < count; i++)
+        TRY(tm_find_staging(&jobs[i]));
     cuda->refusal.text[0] = '\0';
     TRY(tm_begin_on_device(cuda, jobs));
     TRY_CUDA(cudaEventRecord(cuda->events[TM_EVENT_START], cuda->in));

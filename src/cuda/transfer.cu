@@ -38,7 +38,7 @@ static cudaError_t fit_staging(tm_staging *staging, size_t row_bytes, cudaStream
 static bool is_pinned_at(const void *data)
 {
     cudaPointerAttributes attributes;
-    const bool known = cudaPointerGetAttributes(&attributes, data) == cudaSuccess;
+    const bool known = TM_CALL(cudaPointerGetAttributes(&attributes, data)) == cudaSuccess;
     cudaGetLastError();
     return known && attributes.type == cudaMemoryTypeHost;
 }
@@ -52,7 +52,7 @@ bool tm_is_pinned(const void *rows, ptrdiff_t stride, int64_t count, size_t row_
 cudaError_t tm_wait_for(tm_cuda *cuda, cudaStream_t waiting, cudaStream_t other)
 {
     TRY_CUDA(cudaEventRecord(cuda->reached, other));
-    return cudaStreamWaitEvent(waiting, cuda->reached, 0);
+    return TM_CALL(cudaStreamWaitEvent(waiting, cuda->reached, 0));
 }
 
 cudaError_t tm_upload(tm_cuda *cuda, uint8_t *to, size_t pitch, const uint8_t *from,
@@ -62,8 +62,8 @@ cudaError_t tm_upload(tm_cuda *cuda, uint8_t *to, size_t pitch, const uint8_t *f
 
     cuda->bytes_in += height * (int64_t)row_bytes;
     if (tm_is_pinned(from, stride, height, row_bytes))
-        return cudaMemcpy2DAsync(to, pitch, from, (size_t)stride, row_bytes, (size_t)height,
-                                 cudaMemcpyHostToDevice, cuda->in);
+        return TM_CALL(cudaMemcpy2DAsync(to, pitch, from, (size_t)stride, row_bytes, (size_t)height,
+                                 cudaMemcpyHostToDevice, cuda->in));
     TRY(fit_staging(staging, row_bytes, cuda->in));
     const int64_t step = (int64_t)(staging->size / row_bytes);
     for (int64_t y = 0; y < height; y += step) {
@@ -88,8 +88,8 @@ static cudaError_t download(tm_cuda *cuda, uint8_t *to, ptrdiff_t stride, const 
 
     cuda->bytes_out += height * (int64_t)row_bytes;
     if (tm_is_pinned(to, stride, height, row_bytes))
-        return cudaMemcpy2DAsync(to, (size_t)stride, from, row_bytes, row_bytes, (size_t)height,
-                                 cudaMemcpyDeviceToHost, cuda->out);
+        return TM_CALL(cudaMemcpy2DAsync(to, (size_t)stride, from, row_bytes, row_bytes, (size_t)height,
+                                 cudaMemcpyDeviceToHost, cuda->out));
     TRY(fit_staging(staging, row_bytes, cuda->out));
     const int64_t step = (int64_t)(staging->size / row_bytes);
     const int64_t steps = (height + step - 1) / step;
@@ -114,12 +114,12 @@ static cudaError_t download(tm_cuda *cuda, uint8_t *to, ptrdiff_t stride, const 
 cudaError_t tm_await_upload(tm_cuda *cuda)
 {
     TRY_CUDA(cudaEventRecord(cuda->events[TM_EVENT_ON_DEVICE], cuda->in));
-    return cudaStreamWaitEvent(cuda->stream, cuda->events[TM_EVENT_ON_DEVICE], 0);
+    return TM_CALL(cudaStreamWaitEvent(cuda->stream, cuda->events[TM_EVENT_ON_DEVICE], 0));
 }
 
 cudaError_t tm_note_matched(tm_cuda *cuda)
 {
-    return cudaEventRecord(cuda->events[TM_EVENT_MATCHED], cuda->stream);
+    return TM_CALL(cudaEventRecord(cuda->events[TM_EVENT_MATCHED], cuda->stream));
 }
 
 void tm_forget_frame(tm_cuda *cuda)
@@ -135,7 +135,7 @@ static cudaError_t prepare_plain(tm_cuda *cuda, tm_device_frame *frame, const tm
     TRY(tm_buffer_fit(&frame->memory, size));
     /* kernels of another template may still read what lies there */
     TRY(tm_wait_for(cuda, cuda->in, cuda->stream));
-    return cudaMemsetAsync(frame->memory.data, 0, size, cuda->in);
+    return TM_CALL(cudaMemsetAsync(frame->memory.data, 0, size, cuda->in));
 }
 
 /* All samples of the slice, then its mask. */
@@ -243,12 +243,13 @@ cudaError_t tm_prepare_map(tm_cuda *cuda, const tm_job *job)
     return tm_wait_for(cuda, cuda->stream, cuda->out);
 }
 
-bool tm_map_is_staged(const tm_job *job)
+cudaError_t tm_find_staging(tm_job *job)
 {
     const tm_geometry *g = &job->geometry;
-    return job->map.data && !job->map_on_device &&
-           !tm_is_pinned(job->map.data, job->map.stride, g->map_height,
-                         (size_t)g->map_width * tm_job_element(job));
+    job->map_staged = job->map.data && !job->map_on_device &&
+                      !tm_is_pinned(job->map.data, job->map.stride, g->map_height,
+                                    (size_t)g->map_width * tm_job_element(job));
+    return tm_is_given_up() ? TM_GIVEN_UP : cudaSuccess;
 }
 
 cudaError_t tm_bring_map_back(tm_cuda *cuda, const tm_job *job, int64_t first, int64_t end)
@@ -266,7 +267,7 @@ cudaError_t tm_bring_map_back(tm_cuda *cuda, const tm_job *job, int64_t first, i
     uint8_t *to = (uint8_t *)job->map.data + first * job->map.stride;
     const uint8_t *from = (const uint8_t *)cuda->map.data + (size_t)first * row_bytes;
     if (job->map_on_device)
-        return cudaMemcpy2DAsync(to, (size_t)larger(job->map.stride, (int64_t)row_bytes), from, row_bytes,
-                                 row_bytes, (size_t)(end - first), cudaMemcpyDeviceToDevice, cuda->out);
+        return TM_CALL(cudaMemcpy2DAsync(to, (size_t)larger(job->map.stride, (int64_t)row_bytes), from, row_bytes,
+                                 row_bytes, (size_t)(end - first), cudaMemcpyDeviceToDevice, cuda->out));
     return download(cuda, to, job->map.stride, from, row_bytes, end - first);
 }

@@ -60,8 +60,8 @@ tm_raw_frame tm_raw_rows(const tm_cuda *cuda, const tm_image *frame, int64_t fir
 bool tm_job_has_map(const tm_job *job);
 cudaError_t tm_prepare_map(tm_cuda *cuda, const tm_job *job);
 
-/* Whether the map comes back through staging, for which the caller's memory is not pinned. */
-bool tm_map_is_staged(const tm_job *job);
+/* Sets map_staged, if the caller's memory is not pinned. */
+cudaError_t tm_find_staging(tm_job *job);
 
 /* Copies rows [first, end) of the map to the caller's when the kernels launched so far are done.
  * They have arrived when it returns, unless the caller's memory is pinned or the device's. Rows of another slice

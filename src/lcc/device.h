@@ -8,7 +8,7 @@
 #include "lcc/guard.h"
 #include "lcc/lcc.h"
 
-#define TM_BACKEND_VERSION 16
+#define TM_BACKEND_VERSION 17
 
 typedef struct tm_message {
     char text[256];

@@ -116,6 +116,7 @@ typedef struct tm_job {
     tm_image frame;
     const tm_on_device *on_device; /* where the frame is in a device's memory; NULL: the host's */
     bool map_on_device;            /* and the map too */
+    bool map_staged;               /* CUDA: the map comes back through memory of its own; set while it is matched */
     const tm_template *tmpl;
     const tm_fft_tiling *tiling; /* by FFT; NULL: directly */
     tm_map map;

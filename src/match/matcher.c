@@ -11,6 +11,7 @@
 
 #include "cpu/cpu.h"
 #include "match/settings.h"
+#include "within.h"
 
 __attribute__((format(printf, 3, 4))) tm_status
 tm_matcher_fail(tm_matcher *matcher, tm_status status, const char *format, ...)
@@ -41,6 +42,35 @@ tm_status tm_matcher_open_cpu(tm_matcher *m)
     return m->cpu ? TM_OK : tm_cpu_backend()->open(&m->cpu, &settings, &m->message);
 }
 
+typedef struct counting {
+    const tm_backend *plugin;
+    tm_message message;
+    int count;
+} counting;
+
+static void count_devices(void *data)
+{
+    counting *c = data;
+    c->count = c->plugin->count(&c->message);
+}
+
+/* The first call into the driver, which starts it, and may hang as any other. */
+static tm_status count_cuda(tm_matcher *m, int *count)
+{
+    counting *c = calloc(1, sizeof *c);
+    if (!c)
+        return tm_matcher_fail_plain(m, TM_ERR_MEMORY);
+    c->plugin = m->library.plugin;
+    if (!within(m->settings.device_timeout * 1e3, count_devices, c)) {
+        m->given_up++;
+        return tm_matcher_fail(m, TM_ERR_DEVICE, "CUDA did not answer within %g s", m->settings.device_timeout);
+    }
+    *count = c->count;
+    m->message = c->message;
+    free(c);
+    return *count > 0 ? TM_OK : TM_ERR_NO_DEVICE;
+}
+
 tm_status tm_matcher_open_cuda(tm_matcher *m)
 {
     const uint64_t mask = m->settings.device_mask;
@@ -49,9 +79,10 @@ tm_status tm_matcher_open_cuda(tm_matcher *m)
     tm_status status = tm_cuda_load(&m->library, &m->message);
     if (status != TM_OK)
         return status;
-    int count = m->library.plugin->count(&m->message);
-    if (count == 0)
-        return TM_ERR_NO_DEVICE;
+    int count = 0;
+    status = count_cuda(m, &count);
+    if (status != TM_OK)
+        return status;
     for (int i = 0; i < 64; i++) {
         if (mask == TM_ALL_DEVICES ? i < count : mask >> i & 1)
             indices[listed++] = i;

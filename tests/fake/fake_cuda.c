@@ -3,6 +3,7 @@
  * everything above the plugin is tested without a GPU. From the environment:
  *
  * TMATCH_FAKE_DEVICES  how many; 4
+ * TMATCH_FAKE_COUNT_HANGS  counting them takes as long as a call that hangs
  * TMATCH_FAKE_MEMORY   bytes of each one
  * TMATCH_FAKE_CERTIFIED  they leave windows out, as the CPU does
  * TMATCH_FAKE_SLOW     DEVICE:MICROSECONDS: that device takes so much longer a row
@@ -59,6 +60,8 @@ static tm_status call(fake *f, tm_message *message)
 static int fake_count(tm_message *message)
 {
     const int count = (int)number("TMATCH_FAKE_DEVICES", 4);
+    if (getenv("TMATCH_FAKE_COUNT_HANGS"))
+        tm_fault_hang();
     lost_devices = 0;
     if (!count)
         snprintf(message->text, sizeof message->text, "no fake devices");
@@ -124,9 +127,10 @@ static tm_device_traits fake_traits(const tm_device *device)
 }
 
 static bool holds_pinned(void *context, const void *rows, ptrdiff_t stride, int64_t count,
-                         size_t row_bytes)
+                         size_t row_bytes, bool *pinned)
 {
     (void)context, (void)rows, (void)stride, (void)count, (void)row_bytes;
+    *pinned = true;
     return true;
 }
 

@@ -22,7 +22,7 @@ bool library_fail(io_error *error, const tm_matcher *matcher, tm_status status)
     return false;
 }
 
-static atomic_bool device_hangs;
+static atomic_bool device_hangs, driver_hangs;
 
 void engine_note_hangs(const cli_engine *e)
 {
@@ -33,6 +33,16 @@ void engine_note_hangs(const cli_engine *e)
 bool engine_device_hangs(void)
 {
     return device_hangs;
+}
+
+void engine_note_driver_hangs(void)
+{
+    device_hangs = driver_hangs = true;
+}
+
+bool engine_driver_hangs(void)
+{
+    return driver_hangs;
 }
 
 static bool open_matcher(tm_matcher **matcher, const tm_settings *settings)

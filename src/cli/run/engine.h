@@ -62,6 +62,10 @@ typedef struct cli_pair {
 void engine_note_hangs(const cli_engine *engine);
 bool engine_device_hangs(void);
 
+/* The same of CUDA itself, before it has named a device. */
+void engine_note_driver_hangs(void);
+bool engine_driver_hangs(void);
+
 /* Finds several templates in the image, by the search, or where that is NULL the best match of
  * each. The hits are the caller's to free, and empty where it fails. map: for one template, or
  * NULL. */

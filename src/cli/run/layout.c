@@ -2,8 +2,11 @@
 #include "run/layout.h"
 
 #include <sched.h>
+#include <stdlib.h>
 
 #include "message.h"
+#include "run/engine.h"
+#include "within.h"
 
 /* With so many frames a device or more, each device gets whole frames: nothing is merged, and no
  * device waits for another before the end. */
@@ -31,18 +34,37 @@ static size_t count_cores(const cli_options *options)
     return sched_getaffinity(0, sizeof cores, &cores) == 0 ? (size_t)CPU_COUNT(&cores) : 1;
 }
 
-static size_t count_devices(void)
-{
+typedef struct device_list {
     tm_device_info devices[PIPELINE_MOST_DEVICES];
-    size_t count = 0;
-    if (tm_list_devices(devices, PIPELINE_MOST_DEVICES, &count, NULL, 0) != TM_OK)
-        return 0;
-    return count - 1; /* the CPU is one of them */
+    size_t count;
+} device_list;
+
+static void list_devices(void *data)
+{
+    device_list *list = data;
+    if (tm_list_devices(list->devices, PIPELINE_MOST_DEVICES, &list->count, NULL, 0) != TM_OK)
+        list->count = 1; /* the CPU */
 }
 
-bool layout_has_device(void)
+static size_t count_devices(const layout *l)
 {
-    return count_devices() > 0;
+    device_list *list = calloc(1, sizeof *list);
+    if (!list)
+        return 0;
+    if (!within(l->settings.device_timeout * 1e3, list_devices, list)) {
+        message(NULL, "%sCUDA did not answer within %g s", l->may_open_device ? "warning: " : "",
+                l->settings.device_timeout);
+        engine_note_driver_hangs();
+        return 0;
+    }
+    const size_t count = list->count - 1;
+    free(list);
+    return count;
+}
+
+bool layout_has_device(const layout *l)
+{
+    return count_devices(l) > 0;
 }
 
 /* How many engines these devices get; how many "all devices" are is not known yet, and counts as
@@ -56,7 +78,7 @@ static size_t count_engines(uint64_t mask, size_t frames)
 size_t layout_find_devices(layout *l, size_t frames)
 {
     if (l->device_mask == TM_ALL_DEVICES) {
-        const size_t count = count_devices();
+        const size_t count = count_devices(l);
         if (count < PIPELINE_MOST_DEVICES)
             l->device_mask = (UINT64_C(1) << count) - 1;
     }

@@ -30,6 +30,7 @@ size_t layout_find_devices(layout *l, size_t frames);
 /* The settings of device engine i, after layout_find_devices. */
 tm_settings layout_device(const layout *l, size_t i);
 
-bool layout_has_device(void);
+/* False also where CUDA does not answer, which is said, as layout_find_devices does. */
+bool layout_has_device(const layout *l);
 
 #endif

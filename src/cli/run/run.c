@@ -178,7 +178,7 @@ static bool open_device(void *data, size_t i, cli_engine *engine)
     const tm_settings settings = layout_device(&r->layout, i);
 
     *engine = (cli_engine){0};
-    if (r->layout.may_open_device && !layout_has_device())
+    if (engine_driver_hangs() || (r->layout.may_open_device && !layout_has_device(&r->layout)))
         return false;
     return engine_open(engine, r->options, &settings, r->templates.count) &&
            engine_prepare(engine, &r->templates);

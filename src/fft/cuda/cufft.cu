@@ -8,6 +8,7 @@
 #include "fft/cuda/samples.cuh"
 #include "fft/cuda/scores.cuh"
 #include "integers.h"
+#include "lcc/cuda/memory.cuh"
 
 #define THREADS 256
 #define ROWS 8 /* of windows, a block */
@@ -262,34 +263,27 @@ static dim3 points_grid(const tm_fft_job *job, int batch)
 
 static cudaError_t make_spectrum(const tm_fft_job *job, cudaStream_t stream)
 {
-    load_template_kernel<<<tiles_grid(job, 1), THREADS, 0, stream>>>(*job);
-    TRY_CUDA(cudaGetLastError());
+    TRY(TM_LAUNCH(load_template_kernel<<<tiles_grid(job, 1), THREADS, 0, stream>>>(*job)));
     TRY(error_of(job->cufft, library()->execute(job->cufft_single_plan, job->spectrum,
                                                 job->spectrum, TM_CUFFT_FORWARD)));
-    conjugate_kernel<<<points_grid(job, 1), THREADS, 0, stream>>>(*job);
-    return cudaGetLastError();
+    return TM_LAUNCH(conjugate_kernel<<<points_grid(job, 1), THREADS, 0, stream>>>(*job));
 }
 
 /* The plan takes as many tiles as a band has at most; those that this one lacks are 0. */
 static cudaError_t correlate(const tm_fft_job *job, cudaStream_t stream)
 {
-    load_kernel<<<tiles_grid(job, job->cufft_batch), THREADS, 0, stream>>>(*job);
-    TRY_CUDA(cudaGetLastError());
+    TRY(TM_LAUNCH(load_kernel<<<tiles_grid(job, job->cufft_batch), THREADS, 0, stream>>>(*job)));
     TRY(error_of(job->cufft, library()->execute(job->cufft_plan, job->points, job->points,
                                                 TM_CUFFT_FORWARD)));
-    product_kernel<<<points_grid(job, job->cufft_batch), THREADS, 0, stream>>>(*job);
-    TRY_CUDA(cudaGetLastError());
+    TRY(TM_LAUNCH(product_kernel<<<points_grid(job, job->cufft_batch), THREADS, 0, stream>>>(*job)));
     return error_of(job->cufft, library()->execute(job->cufft_plan, job->points, job->points,
                                                    TM_CUFFT_INVERSE));
 }
 
 static cudaError_t finish(const tm_fft_job *job, cudaStream_t stream)
 {
-    if (job->f32.taps)
-        sums_kernel<<<windows_grid(job), THREADS, 0, stream>>>(*job);
-    else
-        scores_kernel<<<windows_grid(job), THREADS, 0, stream>>>(*job);
-    return cudaGetLastError();
+    auto kernel = job->f32.taps ? sums_kernel : scores_kernel;
+    return TM_LAUNCH(kernel<<<windows_grid(job), THREADS, 0, stream>>>(*job));
 }
 
 const tm_fft_steps tm_cufft_steps = {tile_column_bytes, prepare, make_spectrum,

@@ -2,6 +2,7 @@
 /* Rows of floats there and back, and their norms. Their columns are kernels.cu's. */
 #include "fft/cuda/rows.cuh"
 #include "fft/cuda/samples.cuh"
+#include "lcc/cuda/memory.cuh"
 
 template <class B>
 static __global__ void __launch_bounds__(B::THREADS)
@@ -71,23 +72,20 @@ cudaError_t tm_fft_norms_launch(const tm_fft_job *job, unsigned long long norms[
                                 cudaStream_t stream)
 {
     const dim3 grid((unsigned)job->tiling.across, (unsigned)job->tiling.down, TM_F32_NORM_PARTS);
-    norms_kernel<<<grid, NORM_THREADS, 0, stream>>>(*job, norms);
-    return cudaGetLastError();
+    return TM_LAUNCH(norms_kernel<<<grid, NORM_THREADS, 0, stream>>>(*job, norms));
 }
 
 template <class B>
 cudaError_t tm_f32_launcher<B>::rows(const tm_fft_job *job, bool of_template, cudaStream_t stream)
 {
-    f32_rows_kernel<B><<<tm_row_grid<B>(job, job->band.input_rows), B::THREADS, B::BYTES, stream>>>(
-        *job, of_template);
-    return cudaGetLastError();
+    return TM_LAUNCH(f32_rows_kernel<B><<<tm_row_grid<B>(job, job->band.input_rows), B::THREADS, B::BYTES, stream>>>(
+        *job, of_template));
 }
 
 template <class B>
 cudaError_t tm_f32_launcher<B>::sums(const tm_fft_job *job, cudaStream_t stream)
 {
-    f32_sums_kernel<B><<<tm_row_grid<B>(job, job->band.rows), B::THREADS, B::BYTES, stream>>>(*job);
-    return cudaGetLastError();
+    return TM_LAUNCH(f32_sums_kernel<B><<<tm_row_grid<B>(job, job->band.rows), B::THREADS, B::BYTES, stream>>>(*job));
 }
 
 template <class B>

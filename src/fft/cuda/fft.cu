@@ -2,6 +2,7 @@
 #include "fft/cuda/fft.cuh"
 
 #include "integers.h"
+#include "lcc/cuda/memory.cuh"
 
 /* A band's points take at most so much, unless one tile takes more: the memory of a match does not
  * grow with the frame. */
@@ -150,7 +151,7 @@ static cudaError_t launch_windows(const tm_fft_job *job, cudaStream_t stream)
     TRY_CUDA(cudaStreamWaitEvent(job->side, job->forked, 0));
     if (job->metric == TM_METRIC_LCC)
         TRY(tm_windows_launch(job, job->side));
-    return cudaEventRecord(job->joined, job->side);
+    return TM_CALL(cudaEventRecord(job->joined, job->side));
 }
 
 cudaError_t tm_fft_launch(const tm_fft_job *job, cudaStream_t stream)

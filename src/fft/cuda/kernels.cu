@@ -11,6 +11,7 @@
  * The kernels for rows of floats are in f32_kernels.cu. */
 #include "fft/cuda/rows.cuh"
 #include "fft/cuda/samples.cuh"
+#include "lcc/cuda/memory.cuh"
 
 template <class B>
 static __global__ void __launch_bounds__(B::THREADS) rows_kernel(tm_fft_job job, bool of_template)
@@ -116,25 +117,22 @@ struct launcher {
 
     static cudaError_t rows(const tm_fft_job *job, bool of_template, cudaStream_t stream)
     {
-        rows_kernel<row_block><<<tm_row_grid<row_block>(job, job->band.input_rows),
-                                 row_block::THREADS, row_block::BYTES, stream>>>(*job, of_template);
-        return cudaGetLastError();
+        return TM_LAUNCH(rows_kernel<row_block><<<tm_row_grid<row_block>(job, job->band.input_rows),
+                                 row_block::THREADS, row_block::BYTES, stream>>>(*job, of_template));
     }
 
     static cudaError_t columns(const tm_fft_job *job, bool of_template, cudaStream_t stream)
     {
         const dim3 grid((unsigned)(job->tiling.length_x / column_block::BATCH),
                         (unsigned)job->band.across);
-        columns_kernel<column_block>
-            <<<grid, column_block::THREADS, column_block::BYTES, stream>>>(*job, of_template);
-        return cudaGetLastError();
+        return TM_LAUNCH(columns_kernel<column_block>
+            <<<grid, column_block::THREADS, column_block::BYTES, stream>>>(*job, of_template));
     }
 
     static cudaError_t scores(const tm_fft_job *job, cudaStream_t stream)
     {
-        scores_kernel<row_block><<<tm_row_grid<row_block>(job, job->band.rows), row_block::THREADS,
-                                   row_block::BYTES, stream>>>(*job);
-        return cudaGetLastError();
+        return TM_LAUNCH(scores_kernel<row_block><<<tm_row_grid<row_block>(job, job->band.rows), row_block::THREADS,
+                                   row_block::BYTES, stream>>>(*job));
     }
 
     static cudaError_t prepare(void)

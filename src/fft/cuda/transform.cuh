@@ -8,6 +8,7 @@
 #define TMATCH_FFT_CUDA_TRANSFORM_CUH
 
 #include "fft/cuda/butterfly.cuh"
+#include "lcc/cuda/memory.cuh"
 
 /* N points as passes of up to four radices. A transform has THREADS threads, which in most passes
  * have equally many butterflies. */
@@ -61,8 +62,8 @@ struct tm_block {
     /* Allows a kernel the shared memory of such blocks. */
     static cudaError_t allow(const void *kernel)
     {
-        return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                    (int)BYTES);
+        return TM_CALL(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    (int)BYTES));
     }
 };
 

@@ -5,6 +5,7 @@
 
 #include "fft/cuda/fft.cuh"
 #include "integers.h"
+#include "lcc/cuda/memory.cuh"
 
 static bool has_room(const tm_fft_kernels *k, int shared_bytes)
 {
@@ -42,7 +43,7 @@ static cudaError_t upload_roots(double2 **roots, int length, cudaStream_t stream
     }
     cudaError_t error = tm_device_malloc((void **)roots, size);
     if (error == cudaSuccess)
-        error = cudaMemcpyAsync(*roots, host, size, cudaMemcpyHostToDevice, stream);
+        error = TM_CALL(cudaMemcpyAsync(*roots, host, size, cudaMemcpyHostToDevice, stream));
     if (error == cudaSuccess)
         error = TM_CALL(cudaStreamSynchronize(stream));
     if (error != cudaSuccess) {

@@ -4,6 +4,7 @@
  * each row a scan over the block's columns makes prefix sums, and a window's sum is the difference
  * of two. */
 #include "fft/cuda/kernels.cuh"
+#include "lcc/cuda/memory.cuh"
 
 #define COLUMNS 8 /* of a thread */
 #define ROWS 32   /* of a block */
@@ -146,9 +147,8 @@ static cudaError_t launch(const tm_fft_job *job, cudaStream_t stream)
     const int span = (THREADS * COLUMNS - job->job.width) / COLUMNS * COLUMNS;
     const dim3 grid((unsigned)((job->band.width + COLUMNS - 1 + span - 1) / span),
                     (unsigned)((job->band.rows + ROWS - 1) / ROWS), 2);
-    windows_kernel<THREADS, SQUARES>
-        <<<grid, THREADS, sizeof(prefixes<THREADS, SQUARES>), stream>>>(*job, span);
-    return cudaGetLastError();
+    return TM_LAUNCH(windows_kernel<THREADS, SQUARES>
+        <<<grid, THREADS, sizeof(prefixes<THREADS, SQUARES>), stream>>>(*job, span));
 }
 
 /* The widest template of a block of so many threads: the block has some columns more than it. */
@@ -177,9 +177,9 @@ static cudaError_t allow(size_t shared_bytes)
 {
     if (sizeof(prefixes<THREADS, unsigned long long>) > shared_bytes)
         return cudaSuccess;
-    return cudaFuncSetAttribute((const void *)windows_kernel<THREADS, unsigned long long>,
+    return TM_CALL(cudaFuncSetAttribute((const void *)windows_kernel<THREADS, unsigned long long>,
                                 cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                (int)sizeof(prefixes<THREADS, unsigned long long>));
+                                (int)sizeof(prefixes<THREADS, unsigned long long>)));
 }
 
 cudaError_t tm_windows_prepare(size_t shared_bytes)

@@ -5,6 +5,7 @@
  * give S_FT, S_F and S_FF in one pass. */
 #include "integers.h"
 #include "lcc/cuda/device.cuh"
+#include "lcc/cuda/memory.cuh"
 
 #define WARP 32
 #define TILE_HEIGHT 8
@@ -148,11 +149,8 @@ cudaError_t tm_direct_launch(const tm_device_job *job, tm_metric metric, cudaStr
 
     if (blocks > INT32_MAX)
         return cudaErrorInvalidConfiguration;
-    if (metric == TM_METRIC_LCC)
-        direct_kernel<true><<<(unsigned)blocks, threads, 0, stream>>>(*job, across);
-    else
-        direct_kernel<false><<<(unsigned)blocks, threads, 0, stream>>>(*job, across);
-    return cudaGetLastError();
+    auto kernel = metric == TM_METRIC_LCC ? direct_kernel<true> : direct_kernel<false>;
+    return TM_LAUNCH(kernel<<<(unsigned)blocks, threads, 0, stream>>>(*job, across));
 }
 
 cudaError_t tm_reduce_launch(const tm_candidate *candidates, int64_t count, tm_candidate *scratch,
@@ -161,13 +159,11 @@ cudaError_t tm_reduce_launch(const tm_candidate *candidates, int64_t count, tm_c
     if (count > 4 * REDUCE_THREADS) { /* below, a launch takes longer than it saves */
         const int64_t wanted = ceil_div(count, REDUCE_THREADS);
         const int blocks = (int)(wanted < TM_REDUCE_BLOCKS ? wanted : TM_REDUCE_BLOCKS);
-        reduce_kernel<<<blocks, REDUCE_THREADS, 0, stream>>>(candidates, count, scratch);
-        cudaError_t error = cudaGetLastError();
+        cudaError_t error = TM_LAUNCH(reduce_kernel<<<blocks, REDUCE_THREADS, 0, stream>>>(candidates, count, scratch));
         if (error != cudaSuccess)
             return error;
         candidates = scratch;
         count = blocks;
     }
-    reduce_kernel<<<1, REDUCE_THREADS, 0, stream>>>(candidates, count, best);
-    return cudaGetLastError();
+    return TM_LAUNCH(reduce_kernel<<<1, REDUCE_THREADS, 0, stream>>>(candidates, count, best));
 }

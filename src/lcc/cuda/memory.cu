@@ -40,6 +40,11 @@ bool tm_call_end(void)
     return !entered || tm_guard_leave(entered->guard);
 }
 
+bool tm_is_given_up(void)
+{
+    return entered && tm_guard_is_given_up(entered->guard);
+}
+
 static bool make_room(tm_memory *memory)
 {
     if (memory->count < memory->room)

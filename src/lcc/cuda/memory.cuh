@@ -47,6 +47,9 @@ static inline cudaError_t tm_memory_fault(void)
 bool tm_call_begin(void);
 bool tm_call_end(void);
 
+/* Whether the thread was given up in a call before. */
+bool tm_is_given_up(void);
+
 #define TM_GIVEN_UP cudaErrorLaunchTimeout /* nobody reads it */
 
 /* The call's error, with that around it. */
@@ -55,6 +58,9 @@ static inline cudaError_t tm_call_result(cudaError_t error)
 {
     return tm_call_end() ? error : TM_GIVEN_UP;
 }
+
+/* The same of a kernel's launch, kernel<<<...>>>(...), whose error CUDA keeps. */
+#define TM_LAUNCH(...) TM_CALL((__VA_ARGS__, cudaGetLastError()))
 
 /* Returns a failed CUDA call's error from the function around it. TRY_CUDA is for calls into CUDA
  * itself, TRY for functions that make some. */

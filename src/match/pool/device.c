@@ -167,7 +167,8 @@ static tm_rows next_band(const tm_pool_device *d)
     return (tm_rows){d->rows.first, d->rows.first + count};
 }
 
-/* Chooses each job's algorithm; *plan becomes the last one's. */
+/* Chooses each job's algorithm; *plan becomes the last one's. Where the device was given up, its guard says so,
+ * and the status means nothing. */
 static tm_status plan_jobs(tm_pool_device *d, size_t count, tm_plan *plan)
 {
     /* A slice has its own best window, and where that is not the match few windows are left out. */
@@ -175,7 +176,10 @@ static tm_status plan_jobs(tm_pool_device *d, size_t count, tm_plan *plan)
     const tm_strategy strategy = alone || needs_one_band(d) ? TM_STRATEGY_EXHAUSTIVE : d->call->strategy;
     const tm_estimate_request request = {.algorithm = d->call->algorithm, .strategy = strategy};
 
+    const tm_guard *guard = d->guard;
     d->backend->estimate(d->device, d->room.jobs, count, &request, d->room.estimates);
+    if (tm_guard_is_given_up(guard))
+        return TM_ERR_DEVICE;
     for (size_t i = 0; i < count; i++) {
         tm_estimate *estimate = &d->room.estimates[i];
         tm_estimate_limit(estimate, &d->room.jobs[i]);
@@ -203,18 +207,17 @@ static bool match_band(tm_pool_device *d, tm_rows band, tm_status *status)
     const size_t count = tm_pool_device_cut(d, band);
 
     *status = count ? plan_jobs(d, count, &plan) : TM_OK;
-    if (count && *status == TM_OK) {
-        const tm_status matched = d->backend->match(d->device, d->room.jobs, count, &work, &message);
-        if (tm_guard_is_given_up(guard)) {
-            room.bests = NULL;
-            tm_pool_room_free(&room);
-            free(guard);
-            return false;
-        }
-        if (matched != TM_OK)
-            d->message = message;
-        *status = matched;
+    const bool planned = count && !tm_guard_is_given_up(guard) && *status == TM_OK;
+    if (planned)
+        *status = d->backend->match(d->device, d->room.jobs, count, &work, &message);
+    if (tm_guard_is_given_up(guard)) {
+        room.bests = NULL;
+        tm_pool_room_free(&room);
+        free(guard);
+        return false;
     }
+    if (planned && *status != TM_OK)
+        d->message = message;
     if (*status != TM_OK)
         return true;
     if (count)

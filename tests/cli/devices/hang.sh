@@ -15,6 +15,12 @@ TMATCH_FAULT=1:9:-1 tmatch --device cuda:0,1 --device-timeout 0.2 "$@" --files-f
     cmp - cpu
 sed -n 's/; [0-9].*//; s/camera.png: //; s/^tmatch: //p' err | grep -v 'no CUDA device is left' | sort -u
 wc -l <log
+# As CUDA itself is started, for one frame or for many.
+export TMATCH_FAKE_COUNT_HANGS=1
+fail --device cuda:1 --device-timeout 0.2 "$@" camera.png
+try --device cuda:0,1 --device-timeout 0.2 "$@" --files-from list 2>&1 | sort -u
+fail --device cuda --device-timeout 0.2 "$@" --files-from list
+unset TMATCH_FAKE_COUNT_HANGS
 for seconds in 0 -1 nan 2s; do
     fail --device-timeout "$seconds" a b
 done

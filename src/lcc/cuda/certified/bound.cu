@@ -8,6 +8,7 @@
  * from 4 columns on; both have a row of 16 cells. */
 #include "integers.h"
 #include "lcc/cuda/certified/bound.cuh"
+#include "lcc/cuda/memory.cuh"
 
 /* The pitches are odd, so that rows lie in different banks. */
 enum { THREADS = 256, WIDTH = TM_CERTIFIED_TILE_WIDTH, COLUMNS = TM_CERTIFIED_TILE_COLUMNS, PITCH = COLUMNS + 1,
@@ -267,8 +268,8 @@ static cudaError_t launch(const tm_certified_job *job, int first, int end, cudaS
     const int64_t tiles = j.tiles_x * ceil_div(end - first, (int)tile_memory<BIG>::HEIGHT);
     j.cells_down = end;
     j.tops += first / j.tile_height * j.tiles_x;
-    cudaError_t error = cudaFuncSetAttribute(bound_kernel<BIG, PAIRS>,
-                                             cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+    const cudaError_t error = TM_CALL(cudaFuncSetAttribute(
+        bound_kernel<BIG, PAIRS>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
     if (error != cudaSuccess)
         return error;
     return tm_certified_launch(bound_kernel<BIG, PAIRS>, (unsigned)tiles, THREADS, bytes, j.early, stream, j,

@@ -14,6 +14,7 @@
 
 #include "lcc/cuda/certified/cells.h"
 #include "lcc/cuda/device.cuh"
+#include "lcc/cuda/memory.cuh"
 #include "lcc/cuda/tensor/tensor.h"
 
 #define TM_CERTIFIED_TILE_WIDTH 128 /* cell windows of a block of bound.cu; its rows: */
@@ -103,7 +104,7 @@ static cudaError_t tm_certified_launch(void (*kernel)(P...), unsigned grid, unsi
 {
 #ifdef TM_EMULATED
     (void)early;
-    kernel<<<grid, threads, shared, stream>>>(arguments...);
+    return TM_LAUNCH(kernel<<<grid, threads, shared, stream>>>(arguments...));
 #else
     cudaLaunchAttribute attribute = {};
     attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
@@ -115,9 +116,8 @@ static cudaError_t tm_certified_launch(void (*kernel)(P...), unsigned grid, unsi
     config.stream = stream;
     config.attrs = &attribute;
     config.numAttrs = early;
-    cudaLaunchKernelEx(&config, kernel, P(arguments)...);
+    return TM_LAUNCH(cudaLaunchKernelEx(&config, kernel, P(arguments)...));
 #endif
-    return cudaGetLastError();
 }
 
 static __device__ __forceinline__ void tm_certified_wait()

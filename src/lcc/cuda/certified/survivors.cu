@@ -241,7 +241,7 @@ bool tm_certified_can_be_early(void)
     return false;
 #else
     cudaFuncAttributes attributes;
-    return cudaFuncGetAttributes(&attributes, list_kernel) == cudaSuccess && attributes.ptxVersion >= 90;
+    return TM_CALL(cudaFuncGetAttributes(&attributes, list_kernel)) == cudaSuccess && attributes.ptxVersion >= 90;
 #endif
 }
 

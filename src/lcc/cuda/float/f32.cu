@@ -2,6 +2,7 @@
 /* The kernel for float pictures, for any metric, mask and number of channels. */
 #include "integers.h"
 #include "lcc/cuda/float/window.cuh"
+#include "lcc/cuda/memory.cuh"
 
 /* A bit for each of this thread's windows: it has a pixel that the frame's mask leaves out. */
 template <bool MASKED>
@@ -224,6 +225,5 @@ cudaError_t tm_f32_start(const tm_f32_launch *l, cudaStream_t stream)
 
     if (blocks > INT32_MAX)
         return cudaErrorInvalidConfiguration;
-    kernel<<<(unsigned)blocks, TM_F32_THREADS, 0, stream>>>(*l, tiles_across(l));
-    return cudaGetLastError();
+    return TM_LAUNCH(kernel<<<(unsigned)blocks, TM_F32_THREADS, 0, stream>>>(*l, tiles_across(l)));
 }

@@ -2,6 +2,7 @@
 /* Scores where all sums are products of planes; and the tiles of this kernel and of
  * window_sums.cu's. */
 #include "integers.h"
+#include "lcc/cuda/memory.cuh"
 #include "lcc/cuda/planes/score.cuh"
 
 #define MOST_GRID_ROWS 65535 /* of blocks */
@@ -177,6 +178,5 @@ cudaError_t tm_planes_score_launch(const tm_planes_score *c, cudaStream_t stream
     products_form *kernel = kind == TM_SUMS_8    ? form_of<tm_sums_8>(c->channels)
                             : kind == TM_SUMS_16 ? form_of<tm_sums_16>(c->channels)
                                                  : form_of<tm_sums_int128>(c->channels);
-    kernel<<<tiles.grid, tiles.threads, 0, stream>>>(*c, tiles.tile_rows);
-    return cudaGetLastError();
+    return TM_LAUNCH(kernel<<<tiles.grid, tiles.threads, 0, stream>>>(*c, tiles.tile_rows));
 }

@@ -3,6 +3,7 @@
  * where its mask leaves pixels out. */
 #include <limits.h>
 
+#include "lcc/cuda/memory.cuh"
 #include "lcc/cuda/planes/planes.cuh"
 
 #define THREADS 128
@@ -125,7 +126,6 @@ cudaError_t tm_split_launch(const tm_raw_frame *raw, const tm_device_planes *pla
     const int64_t most = 8192 / across > 1 ? 8192 / across : 1; /* more blocks take no less time */
     const int64_t rows = raw->height < most ? raw->height : most;
     auto kernel = raw->bytes == 2 ? kernel_of<2>(raw->channels) : kernel_of<1>(raw->channels);
-    kernel<<<dim3((unsigned)across, (unsigned)rows), THREADS, 0, stream>>>(
-        *raw, *planes, products->squares, products->z, running_best);
-    return cudaGetLastError();
+    return TM_LAUNCH(kernel<<<dim3((unsigned)across, (unsigned)rows), THREADS, 0, stream>>>(
+        *raw, *planes, products->squares, products->z, running_best));
 }

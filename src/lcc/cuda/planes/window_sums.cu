@@ -7,6 +7,7 @@
  * them, and the whole sums of the warps between, make a window's sum. A thread's four windows are
  * as far apart as the block has threads, so that those of a warp are neighbours. */
 #include "integers.h"
+#include "lcc/cuda/memory.cuh"
 #include "lcc/cuda/planes/column_sums.cuh"
 
 #define NARROW_THREADS 128 /* of a block, for windows below TM_WINDOW_SUMS_SEGMENT columns */
@@ -291,11 +292,10 @@ cudaError_t tm_window_sums_launch(const tm_planes_score *c, cudaStream_t stream)
     const window_sums_form f =
         form_for(&c->scorer, c->bytes, c->skips, c->width, c->running_best != NULL);
     const size_t shared = shared_of(&f, c->width);
-    cudaError_t error = cudaFuncSetAttribute(
-        (const void *)f.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
+    const cudaError_t error = TM_CALL(cudaFuncSetAttribute(
+        (const void *)f.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
     if (error != cudaSuccess)
         return error;
-    f.kernel<<<tiles.grid, tiles.threads, shared, stream>>>(*c, tiles.tile_columns,
-                                                            tiles.tile_rows);
-    return cudaGetLastError();
+    return TM_LAUNCH(f.kernel<<<tiles.grid, tiles.threads, shared, stream>>>(*c, tiles.tile_columns,
+                                                            tiles.tile_rows));
 }

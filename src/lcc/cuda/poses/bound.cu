@@ -5,6 +5,7 @@
  * theirs: number (m, k) is the frame's sample m + k from the first window on. So a register has the same samples in
  * several products, and ten of them serve four. The second matrix has the taps of 8 basis templates. */
 #include "integers.h"
+#include "lcc/cuda/memory.cuh"
 #include "lcc/cuda/poses/poses.cuh"
 
 enum {
@@ -202,15 +203,13 @@ static __global__ void __launch_bounds__(THREADS) sums_kernel(const uint8_t *pla
 
 cudaError_t tm_poses_sum_rows(const uint8_t *plane, size_t pitch, int64_t rows, uint2 *sums, cudaStream_t stream)
 {
-    sums_kernel<<<(unsigned)ceil_div(rows, WARPS), THREADS, 0, stream>>>(plane, pitch, rows, sums);
-    return cudaGetLastError();
+    return TM_LAUNCH(sums_kernel<<<(unsigned)ceil_div(rows, WARPS), THREADS, 0, stream>>>(plane, pitch, rows, sums));
 }
 
 template <int BASIS>
 static cudaError_t launch(const tm_pose_job *j, const tm_pose_level *l, cudaStream_t stream)
 {
-    bound_kernel<BASIS><<<(unsigned)l->tiles, THREADS, 0, stream>>>(*j, *l);
-    return cudaGetLastError();
+    return TM_LAUNCH(bound_kernel<BASIS><<<(unsigned)l->tiles, THREADS, 0, stream>>>(*j, *l));
 }
 
 cudaError_t tm_poses_bound(const tm_pose_job *j, const tm_pose_level *l, cudaStream_t stream)

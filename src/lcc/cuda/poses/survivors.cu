@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Certified search in poses: members that bounds do not rule out, and their exact scores. A warp looks at a window. */
 #include "integers.h"
+#include "lcc/cuda/memory.cuh"
 #include "lcc/cuda/poses/poses.cuh"
 
 enum { WARPS = 4, THREADS = 32 * WARPS };
@@ -278,23 +279,20 @@ static __global__ void __launch_bounds__(THREADS) finish_kernel(tm_pose_job j)
 template <int BASIS>
 static cudaError_t guess(const tm_pose_job *j, const tm_pose_level *l, cudaStream_t stream)
 {
-    guess_kernel<BASIS><<<(unsigned)ceil_div(l->tiles, WARPS), THREADS, 0, stream>>>(*j, *l);
-    return cudaGetLastError();
+    return TM_LAUNCH(guess_kernel<BASIS><<<(unsigned)ceil_div(l->tiles, WARPS), THREADS, 0, stream>>>(*j, *l));
 }
 
 template <int BASIS>
 static cudaError_t climb(const tm_pose_job *j, const tm_pose_level *l, cudaStream_t stream)
 {
-    climb_kernel<BASIS><<<(unsigned)ceil_div(SIDE * SIDE, WARPS), THREADS, 0, stream>>>(*j, *l);
-    return cudaGetLastError();
+    return TM_LAUNCH(climb_kernel<BASIS><<<(unsigned)ceil_div(SIDE * SIDE, WARPS), THREADS, 0, stream>>>(*j, *l));
 }
 
 template <int BASIS>
 static cudaError_t list(const tm_pose_job *j, const tm_pose_level *l, double share, cudaStream_t stream)
 {
     const int64_t windows = (int64_t)l->across * l->down;
-    list_kernel<BASIS><<<(unsigned)ceil_div(windows, 32 * WARPS), THREADS, 0, stream>>>(*j, *l, share);
-    return cudaGetLastError();
+    return TM_LAUNCH(list_kernel<BASIS><<<(unsigned)ceil_div(windows, 32 * WARPS), THREADS, 0, stream>>>(*j, *l, share));
 }
 
 cudaError_t tm_poses_guess(const tm_pose_job *j, const tm_pose_level *l, cudaStream_t stream)
@@ -330,10 +328,8 @@ cudaError_t tm_poses_list(const tm_pose_job *j, const tm_pose_level *l, double s
 cudaError_t tm_poses_score(const tm_pose_job *j, int multiprocessors, cudaStream_t stream)
 {
     const unsigned blocks = 16 * (unsigned)multiprocessors;
-    score_kernel<<<blocks, THREADS, 0, stream>>>(*j);
-    cudaError_t error = cudaGetLastError();
+    cudaError_t error = TM_LAUNCH(score_kernel<<<blocks, THREADS, 0, stream>>>(*j));
     if (error != cudaSuccess)
         return error;
-    finish_kernel<<<blocks, THREADS, 0, stream>>>(*j);
-    return cudaGetLastError();
+    return TM_LAUNCH(finish_kernel<<<blocks, THREADS, 0, stream>>>(*j));
 }

@@ -15,6 +15,7 @@
 #include <limits.h>
 #include <pthread.h>
 
+#include "lcc/cuda/memory.cuh"
 #include "lcc/cuda/tensor/limits.h"
 #include "lcc/cuda/tensor/tensor.h"
 
@@ -111,6 +112,27 @@ static inline int tm_tensor_fit(const tm_tensor_device *device, const tm_tensor_
                                               (int64_t)(block.shared + block.fixed)));
 }
 
+/* The attribute is the device's: another thread's launch of the kernel, for another template, must not
+ * lower it in between. Who hangs here lets those of this device wait, and no others. */
+template <typename K, typename J>
+static cudaError_t tm_tensor_launch_alone(const tm_tensor_device *device, const cudaLaunchConfig_t &config,
+                                          K kernel, const J &j, const tm_tensor_plan &p)
+{
+    static struct {
+        pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    } locks[64];
+    pthread_mutex_t *const lock = &locks[device->index % 64].mutex;
+    pthread_mutex_lock(lock);
+    cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                             (int)config.dynamicSmemBytes);
+    if (error == cudaSuccess) {
+        cudaLaunchKernelEx(&config, kernel, j, p);
+        error = cudaGetLastError();
+    }
+    pthread_mutex_unlock(lock);
+    return error;
+}
+
 /* early: the launch may begin while the kernel before it ends; its kernel calls
  * tm_wait_for_launches first. */
 template <typename K, typename J>
@@ -124,28 +146,17 @@ static cudaError_t tm_tensor_start(const tm_tensor_device *device, K kernel, con
     const int grid = p.column_blocks
                          ? p.tile_blocks + p.column_blocks
                          : min(min(p.tiles, fit * device->multiprocessors), (int)TM_TENSOR_BLOCKS);
-    /* The attribute is the device's: another thread's launch of the kernel, for another template,
-     * must not lower it in between. */
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    pthread_mutex_lock(&lock);
-    cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                             (int)block.shared);
-    if (error == cudaSuccess) {
-        cudaLaunchAttribute attribute = {};
-        attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-        attribute.val.programmaticStreamSerializationAllowed = 1;
-        cudaLaunchConfig_t config = {};
-        config.gridDim = grid;
-        config.blockDim = TM_TENSOR_THREADS;
-        config.dynamicSmemBytes = block.shared;
-        config.stream = stream;
-        config.attrs = &attribute;
-        config.numAttrs = early;
-        cudaLaunchKernelEx(&config, kernel, j, p);
-        error = cudaGetLastError();
-    }
-    pthread_mutex_unlock(&lock);
-    return error;
+    cudaLaunchAttribute attribute = {};
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = grid;
+    config.blockDim = TM_TENSOR_THREADS;
+    config.dynamicSmemBytes = block.shared;
+    config.stream = stream;
+    config.attrs = &attribute;
+    config.numAttrs = early;
+    return TM_CALL(tm_tensor_launch_alone(device, config, kernel, j, p));
 }
 
 /* These instructions exist from compute capability 8.0 on. */

@@ -17,6 +17,7 @@
 #else
 #define TM_MMA_LAUNCH tm_mma_launch
 #endif
+#include "lcc/cuda/memory.cuh"
 #include "lcc/cuda/tensor/products.cuh"
 #include "lcc/cuda/tensor/window_sums.cuh"
 
@@ -147,8 +148,7 @@ static __global__ void reset_running_bests(int *running_best, int k)
 
 cudaError_t tm_mma_reset(int *running_bests, int count, cudaStream_t stream)
 {
-    reset_running_bests<<<1, 256, 0, stream>>>(running_bests, count);
-    return cudaGetLastError();
+    return TM_LAUNCH(reset_running_bests<<<1, 256, 0, stream>>>(running_bests, count));
 }
 
 size_t tm_mma_fragment_bytes(int width, int height, int count)
@@ -159,8 +159,7 @@ size_t tm_mma_fragment_bytes(int width, int height, int count)
 cudaError_t tm_mma_prepare(void *fragments, const uint8_t *taps, int width, int height, int count,
                            cudaStream_t stream)
 {
-    mma_fragments<<<256, 256, 0, stream>>>((unsigned *)fragments, taps, width, height, count);
-    return cudaGetLastError();
+    return TM_LAUNCH(mma_fragments<<<256, 256, 0, stream>>>((unsigned *)fragments, taps, width, height, count));
 }
 #endif
 

@@ -26,6 +26,7 @@ typedef struct tm_tensor_template {
 
 /* What launches have to know of their device, and their scratch there. */
 typedef struct tm_tensor_device {
+    int index;
     int multiprocessors;
     size_t shared_memory; /* that a block may have */
     bool has_wgmma;

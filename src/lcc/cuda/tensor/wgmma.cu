@@ -15,6 +15,7 @@
  * sums. The tensor cores make the products of a step while its warps prepare their sums. */
 #define TM_TENSOR_TILE_WIDTH 512
 #define TM_TENSOR_TILE_HEIGHT 8
+#include "lcc/cuda/memory.cuh"
 #include "lcc/cuda/tensor/last_columns.cuh"
 #include "lcc/cuda/tensor/running_score.cuh"
 
@@ -220,8 +221,7 @@ size_t tm_wgmma_fragment_bytes(int height)
 cudaError_t tm_wgmma_prepare(void *fragments, const uint8_t *taps, int width, int height,
                              cudaStream_t stream)
 {
-    wgmma_fragments<<<32, 256, 0, stream>>>((uint8_t *)fragments, taps, width, height);
-    return cudaGetLastError();
+    return TM_LAUNCH(wgmma_fragments<<<32, 256, 0, stream>>>((uint8_t *)fragments, taps, width, height));
 }
 
 /* Whether var_F and num fit 32 bits whatever the frame: var_F <= (255 n / 2)^2, and

@@ -13,6 +13,7 @@
 #define TM_TENSOR_TILE_WIDTH 1024
 #define TM_TENSOR_TILE_HEIGHT 8
 #define TM_TENSOR_WARP_WIDTH 256
+#include "lcc/cuda/memory.cuh"
 #include "lcc/cuda/tensor/wide_score.cuh"
 
 enum { BLOCK = 512 };                     // bytes of B for a template row: 16 shifts x 32 of k
@@ -208,9 +209,8 @@ size_t tm_wide_fragment_bytes(int width, int height)
 cudaError_t tm_wide_prepare(void *fragments, const uint8_t *taps, int width, int height,
                             cudaStream_t stream)
 {
-    wide_fragments<<<64, 256, 0, stream>>>((uint8_t *)fragments, taps, width, height,
-                                           wide_steps(width));
-    return cudaGetLastError();
+    return TM_LAUNCH(wide_fragments<<<64, 256, 0, stream>>>((uint8_t *)fragments, taps, width, height,
+                                           wide_steps(width)));
 }
 
 static tm_tensor_block block_of(const tm_tensor_job &j)
