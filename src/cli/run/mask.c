@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "run/mask.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -41,6 +42,25 @@ static bool decode(const io_source *source, const input_settings *settings, io_p
     return true;
 }
 
+/* A mask is decoded whole, as deep as it is. Of the file only the size is read here. */
+static bool has_room(io_source *source, const input_settings *settings, io_error *error)
+{
+    const io_request request = {.color = IO_GRAY, .stored_orientation = settings->stored_orientation};
+    io_rows *rows;
+    if (!settings->max_memory)
+        return true;
+    if (!io_rows_open_as(&rows, source, &request, &settings->limits, error))
+        return false;
+    const int64_t width = io_rows_width(rows), height = io_rows_height(rows);
+    const int64_t pixel = io_rows_sample_size(rows) * (io_rows_colored(rows) ? IO_RGB : IO_GRAY) + io_rows_decoder_bytes(rows);
+    const bool fits = width <= settings->max_memory / pixel / height;
+    io_rows_close(&rows);
+    if (!fits)
+        snprintf(error->reason, sizeof error->reason,
+                 "a mask of %" PRId64 "x%" PRId64 " pixels is more than --max-memory has room for", width, height);
+    return fits;
+}
+
 static bool load(cli_mask *mask, const input_settings *settings, bool quiet, io_error *error)
 {
     const cli_operand *operand = &mask->operand;
@@ -53,7 +73,7 @@ static bool load(cli_mask *mask, const input_settings *settings, bool quiet, io_
     if (!input_open(&source, operand, settings, error))
         return false;
     const bool good = !io_explain_foreign(&source, operand->path, "FRAME TEMPLATE --mask -", error) &&
-                      decode(&source, settings, &mask->picture, error) &&
+                      has_room(&source, settings, error) && decode(&source, settings, &mask->picture, error) &&
                       (!operand->has_crop || io_crop_picture(&mask->picture, &operand->crop, error));
     if (good && !quiet && io_rest_of(&source) != IO_REST_NONE)
         message_note(operand_name(operand), "holds several pictures, of which the first is the mask");

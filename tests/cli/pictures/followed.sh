@@ -39,3 +39,7 @@ try -q --mask 'pages.tif#2[9x9+2+3]' pages.tif 'pages.tif#3[9x9+2+3]'
 try --mask both.png camera.png camera.png
 try -q --frame-mask both.png camera.png "$crop"
 fail --mask 'pages.tif#2' -o pages.tif pages.tif 'pages.tif#3'
+bitmap 2000 3000 >wide.pbm
+fail --max-memory 4M --mask wide.pbm camera.png "$crop"
+fail --max-memory 4M --frame-mask wide.pbm camera.png "$crop"
+fail --max-memory 40M --mask wide.pbm camera.png "$crop"
