@@ -13,6 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Generic, TypeAlias, Union, overload
+from unicodedata import category
 
 from . import _tmatch
 from ._arrays import ArrayLike, Picture
@@ -32,13 +33,18 @@ def _picture(decoded: tuple[Picture, Picture | None, str]) -> Picture:
     return picture
 
 
+def _shown(name: str) -> str:
+    """The name for a message: what a terminal would obey, or cannot show, is escaped."""
+    return "".join(c if category(c) not in ("Cc", "Cs") else ascii(c)[1:-1] for c in name)
+
+
 @contextmanager
 def _named(name: Path) -> Iterator[None]:
     """Puts the file's name before what is wrong with the picture."""
     try:
         yield
     except _tmatch.InputError as error:
-        error.args = (f"{os.fspath(name)}: {error}",)
+        error.args = (f"{_shown(os.fspath(name))}: {error}",)
         raise
 
 

@@ -120,10 +120,14 @@ static size_t put_visible(FILE *out, const unsigned char *s)
     return bytes;
 }
 
-/* Whether a spreadsheet would compute the cell, which it does in quotes, too. Numbers and standard
- * input, "-", "-#2" or "-[20x20+7+9]", are harmless. */
+/* Whether a spreadsheet would compute the cell, which it does in quotes, too, and some do for the wide forms of
+ * = + - @. Numbers and standard input, "-", "-#2" or "-[20x20+7+9]", are harmless. */
 static bool is_formula(const char *name)
 {
+    static const char *const wide[] = {"\uff1d", "\uff0b", "\uff0d", "\uff20"};
+    for (int i = 0; i < 4; i++)
+        if (strncmp(name, wide[i], 3) == 0)
+            return true;
     return *name && strchr("=+-@\t\r\n", *name) && name[strspn(name, "-+#[]x.0123456789")];
 }
 

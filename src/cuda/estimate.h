@@ -32,7 +32,8 @@ const char *tm_cuda_certified_fault(const tm_device_traits *traits, const tm_job
 void tm_cuda_estimate(tm_estimate *estimate, const tm_cuda_conditions *conditions,
                       const tm_job *job, tm_algorithm wanted, tm_strategy strategy);
 
-/* Tells whether the device copies from and to these rows directly. False where the thread was given up meanwhile. */
+/* Tells whether the device copies from and to these rows directly. False where the thread was given up
+ * meanwhile. */
 typedef struct tm_pinned_memory {
     bool (*holds)(void *context, const void *rows, ptrdiff_t stride, int64_t count,
                   size_t row_bytes, bool *pinned);

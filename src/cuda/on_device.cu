@@ -153,8 +153,8 @@ static cudaError_t gather(uint8_t *to, size_t pitch, const strewn *from, int64_t
 
     if (from->pixel_stride == size * from->channels && (from->channels == 1 || from->channel_stride == size) &&
         (from->stride >= row || from->rows == 1))
-        return TM_CALL(cudaMemcpy2DAsync(to, pitch, from->samples, (size_t)larger(from->stride, row), (size_t)row,
-                                 (size_t)from->rows, cudaMemcpyDeviceToDevice, stream));
+        return TM_CALL(cudaMemcpy2DAsync(to, pitch, from->samples, (size_t)larger(from->stride, row),
+                                         (size_t)row, (size_t)from->rows, cudaMemcpyDeviceToDevice, stream));
     auto kernel = size == 1   ? gather_kernel<uint8_t>
                   : size == 2 ? gather_kernel<uint16_t>
                               : gather_kernel<uint32_t>;
@@ -247,7 +247,8 @@ cudaError_t tm_ask_floats(tm_cuda *cuda, const tm_job *jobs, uint64_t *pinned)
     *pinned = UINT64_MAX;
     if (!jobs->on_device || !tm_job_is_f32(jobs))
         return cudaSuccess;
-    return TM_CALL(cudaMemcpyAsync(pinned, cuda->not_finite.data, sizeof *pinned, cudaMemcpyDeviceToHost, cuda->out));
+    return TM_CALL(cudaMemcpyAsync(pinned, cuda->not_finite.data, sizeof *pinned, cudaMemcpyDeviceToHost,
+                                   cuda->out));
 }
 
 bool tm_are_finite(const tm_job *jobs, uint64_t answer, tm_message *refusal)

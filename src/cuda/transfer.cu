@@ -63,7 +63,7 @@ cudaError_t tm_upload(tm_cuda *cuda, uint8_t *to, size_t pitch, const uint8_t *f
     cuda->bytes_in += height * (int64_t)row_bytes;
     if (tm_is_pinned(from, stride, height, row_bytes))
         return TM_CALL(cudaMemcpy2DAsync(to, pitch, from, (size_t)stride, row_bytes, (size_t)height,
-                                 cudaMemcpyHostToDevice, cuda->in));
+                                         cudaMemcpyHostToDevice, cuda->in));
     TRY(fit_staging(staging, row_bytes, cuda->in));
     const int64_t step = (int64_t)(staging->size / row_bytes);
     for (int64_t y = 0; y < height; y += step) {
@@ -89,7 +89,7 @@ static cudaError_t download(tm_cuda *cuda, uint8_t *to, ptrdiff_t stride, const 
     cuda->bytes_out += height * (int64_t)row_bytes;
     if (tm_is_pinned(to, stride, height, row_bytes))
         return TM_CALL(cudaMemcpy2DAsync(to, (size_t)stride, from, row_bytes, row_bytes, (size_t)height,
-                                 cudaMemcpyDeviceToHost, cuda->out));
+                                         cudaMemcpyDeviceToHost, cuda->out));
     TRY(fit_staging(staging, row_bytes, cuda->out));
     const int64_t step = (int64_t)(staging->size / row_bytes);
     const int64_t steps = (height + step - 1) / step;
@@ -267,7 +267,8 @@ cudaError_t tm_bring_map_back(tm_cuda *cuda, const tm_job *job, int64_t first, i
     uint8_t *to = (uint8_t *)job->map.data + first * job->map.stride;
     const uint8_t *from = (const uint8_t *)cuda->map.data + (size_t)first * row_bytes;
     if (job->map_on_device)
-        return TM_CALL(cudaMemcpy2DAsync(to, (size_t)larger(job->map.stride, (int64_t)row_bytes), from, row_bytes,
-                                 row_bytes, (size_t)(end - first), cudaMemcpyDeviceToDevice, cuda->out));
+        return TM_CALL(cudaMemcpy2DAsync(to, (size_t)larger(job->map.stride, (int64_t)row_bytes), from,
+                                         row_bytes, row_bytes, (size_t)(end - first),
+                                         cudaMemcpyDeviceToDevice, cuda->out));
     return download(cuda, to, job->map.stride, from, row_bytes, end - first);
 }

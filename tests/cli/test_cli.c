@@ -81,6 +81,9 @@ static void csv_holds_no_formula(void)
     check_spelling(text_csv, "\n=1", "\"./\n=1\"");
     check_spelling(text_csv, "-a", "./-a");
     check_spelling(text_csv, "-#12[2x3+4+5]", "-#12[2x3+4+5]");
+    check_spelling(text_csv, "\uff1d1+1", "./\uff1d1+1");
+    check_spelling(text_csv, "\uff20a", "./\uff20a");
+    check_spelling(text_csv, "\uff211", "\uff211");
     check_spelling(text_csv, "a=1", "a=1");
 }
 

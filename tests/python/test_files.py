@@ -36,6 +36,18 @@ def test_read(data):
     assert error.value.status == "PICTURE"
 
 
+def test_names_in_messages_are_visible(tmp_path):
+    names = {"a\x1b[31m.png": r"a\x1b[31m.png", "b\u009b\n.png": r"b\x9b\n.png", "c\udc9b é.png": r"c\udc9b é.png"}
+    for name, shown in names.items():
+        (tmp_path / name).write_bytes(b"no picture")
+        with pytest.raises(tmatch.InputError) as error:
+            tmatch.read(tmp_path / name)
+        assert str(error.value).startswith(f"{tmp_path}/{shown}: ")
+        with pytest.raises(tmatch.InputError) as error:
+            tmatch.write(tmp_path / "none" / name, np.zeros((2, 2), np.uint8))
+        assert str(error.value).startswith(f"{tmp_path}/none/{shown}: ")
+
+
 def test_read_damaged(data, tmp_path):
     whole = (data / "astronaut.png").read_bytes()
     for size in (0, 1, 9, 100, len(whole) // 2):

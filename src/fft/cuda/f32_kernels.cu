@@ -78,14 +78,15 @@ cudaError_t tm_fft_norms_launch(const tm_fft_job *job, unsigned long long norms[
 template <class B>
 cudaError_t tm_f32_launcher<B>::rows(const tm_fft_job *job, bool of_template, cudaStream_t stream)
 {
-    return TM_LAUNCH(f32_rows_kernel<B><<<tm_row_grid<B>(job, job->band.input_rows), B::THREADS, B::BYTES, stream>>>(
-        *job, of_template));
+    const dim3 grid = tm_row_grid<B>(job, job->band.input_rows);
+    return TM_LAUNCH(f32_rows_kernel<B><<<grid, B::THREADS, B::BYTES, stream>>>(*job, of_template));
 }
 
 template <class B>
 cudaError_t tm_f32_launcher<B>::sums(const tm_fft_job *job, cudaStream_t stream)
 {
-    return TM_LAUNCH(f32_sums_kernel<B><<<tm_row_grid<B>(job, job->band.rows), B::THREADS, B::BYTES, stream>>>(*job));
+    const dim3 grid = tm_row_grid<B>(job, job->band.rows);
+    return TM_LAUNCH(f32_sums_kernel<B><<<grid, B::THREADS, B::BYTES, stream>>>(*job));
 }
 
 template <class B>

@@ -117,8 +117,9 @@ struct launcher {
 
     static cudaError_t rows(const tm_fft_job *job, bool of_template, cudaStream_t stream)
     {
-        return TM_LAUNCH(rows_kernel<row_block><<<tm_row_grid<row_block>(job, job->band.input_rows),
-                                 row_block::THREADS, row_block::BYTES, stream>>>(*job, of_template));
+        const dim3 grid = tm_row_grid<row_block>(job, job->band.input_rows);
+        return TM_LAUNCH(rows_kernel<row_block><<<grid, row_block::THREADS, row_block::BYTES, stream>>>(
+            *job, of_template));
     }
 
     static cudaError_t columns(const tm_fft_job *job, bool of_template, cudaStream_t stream)
@@ -126,13 +127,13 @@ struct launcher {
         const dim3 grid((unsigned)(job->tiling.length_x / column_block::BATCH),
                         (unsigned)job->band.across);
         return TM_LAUNCH(columns_kernel<column_block>
-            <<<grid, column_block::THREADS, column_block::BYTES, stream>>>(*job, of_template));
+                         <<<grid, column_block::THREADS, column_block::BYTES, stream>>>(*job, of_template));
     }
 
     static cudaError_t scores(const tm_fft_job *job, cudaStream_t stream)
     {
-        return TM_LAUNCH(scores_kernel<row_block><<<tm_row_grid<row_block>(job, job->band.rows), row_block::THREADS,
-                                   row_block::BYTES, stream>>>(*job));
+        const dim3 grid = tm_row_grid<row_block>(job, job->band.rows);
+        return TM_LAUNCH(scores_kernel<row_block><<<grid, row_block::THREADS, row_block::BYTES, stream>>>(*job));
     }
 
     static cudaError_t prepare(void)

@@ -63,7 +63,7 @@ struct tm_block {
     static cudaError_t allow(const void *kernel)
     {
         return TM_CALL(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                    (int)BYTES));
+                                            (int)BYTES));
     }
 };
 

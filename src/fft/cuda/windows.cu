@@ -148,7 +148,7 @@ static cudaError_t launch(const tm_fft_job *job, cudaStream_t stream)
     const dim3 grid((unsigned)((job->band.width + COLUMNS - 1 + span - 1) / span),
                     (unsigned)((job->band.rows + ROWS - 1) / ROWS), 2);
     return TM_LAUNCH(windows_kernel<THREADS, SQUARES>
-        <<<grid, THREADS, sizeof(prefixes<THREADS, SQUARES>), stream>>>(*job, span));
+                     <<<grid, THREADS, sizeof(prefixes<THREADS, SQUARES>), stream>>>(*job, span));
 }
 
 /* The widest template of a block of so many threads: the block has some columns more than it. */
@@ -178,8 +178,8 @@ static cudaError_t allow(size_t shared_bytes)
     if (sizeof(prefixes<THREADS, unsigned long long>) > shared_bytes)
         return cudaSuccess;
     return TM_CALL(cudaFuncSetAttribute((const void *)windows_kernel<THREADS, unsigned long long>,
-                                cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                (int)sizeof(prefixes<THREADS, unsigned long long>)));
+                                        cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                        (int)sizeof(prefixes<THREADS, unsigned long long>)));
 }
 
 cudaError_t tm_windows_prepare(size_t shared_bytes)

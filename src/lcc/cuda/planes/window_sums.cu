@@ -297,5 +297,5 @@ cudaError_t tm_window_sums_launch(const tm_planes_score *c, cudaStream_t stream)
     if (error != cudaSuccess)
         return error;
     return TM_LAUNCH(f.kernel<<<tiles.grid, tiles.threads, shared, stream>>>(*c, tiles.tile_columns,
-                                                            tiles.tile_rows));
+                                                                             tiles.tile_rows));
 }
