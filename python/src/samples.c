@@ -94,10 +94,26 @@ static void read_format(const char *format, tmpy_description *d)
     d->swapped = tmpy_is_swapped(order, d->bytes);
 }
 
-static bool take_buffer(tmpy_samples *s, PyObject *array, const char *name)
+/* Gets the buffer, or leaves the exception. CuPy's arrays have the protocol, but refuse where their
+ * memory is the device's alone: then true, and no exception. */
+static bool is_cuda_without_buffer(tmpy_samples *s, PyObject *array)
 {
-    if (PyObject_GetBuffer(array, &s->view, PyBUF_RECORDS_RO) != 0)
+    PyObject *type, *value, *traceback;
+    if (PyObject_GetBuffer(array, &s->view, PyBUF_RECORDS_RO) == 0)
         return false;
+    PyErr_Fetch(&type, &value, &traceback);
+    if (!PyObject_HasAttrString(array, "__cuda_array_interface__")) {
+        PyErr_Restore(type, value, traceback);
+        return false;
+    }
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(traceback);
+    return true;
+}
+
+static bool take_buffer(tmpy_samples *s, const char *name)
+{
     int64_t shape[PyBUF_MAX_NDIM], strides[PyBUF_MAX_NDIM];
     for (int i = 0; i < s->view.ndim; i++) {
         shape[i] = s->view.shape[i];
@@ -147,8 +163,8 @@ bool tmpy_takes_devices(const tmpy_samples *s)
 
 bool tmpy_samples_take(tmpy_samples *s, PyObject *array, const char *name)
 {
-    if (PyObject_CheckBuffer(array))
-        return take_buffer(s, array, name);
+    if (PyObject_CheckBuffer(array) && !is_cuda_without_buffer(s, array))
+        return s->view.obj && take_buffer(s, name);
     if (s->engine && tmpy_has_stream(array) && tmpy_takes_devices(s))
         return tmpy_take_cuda_interface(s, array, name);
     if (PyObject_HasAttrString(array, "__dlpack_device__"))

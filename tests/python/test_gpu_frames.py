@@ -2,6 +2,7 @@
 """Frames, masks, templates and score maps in a GPU's memory: see gpu.py."""
 
 import gc
+import mmap
 import os
 import sys
 
@@ -74,6 +75,26 @@ def test_masks_and_regions(gpu, scene, rng, library):
     )
     assert np.array_equal(gpu.get(scores.__cuda_array_interface__), expected)
     assert scores.origin == (5, 4) and scores.skipped < -1e38
+
+
+def test_refusing_buffers(gpu, scene):
+    """CuPy's arrays have the buffer protocol, and refuse to give one."""
+    samples = CudaArray(gpu, scene[0])
+
+    class Closed(mmap.mmap):
+        __cuda_array_interface__ = samples.__cuda_array_interface__
+
+    there = Closed(-1, 1)
+    there.close()
+    with pytest.raises(ValueError, match="closed"):
+        memoryview(there)
+    assert tmatch.match(there, scene[1]) == tmatch.match(*scene)
+    with pytest.raises(TypeError, match="lies in a GPU's memory"):
+        tmatch.match(there, scene[1], device="cpu")
+    plain = mmap.mmap(-1, 1)
+    plain.close()
+    with pytest.raises(ValueError, match="closed"):
+        tmatch.match(plain, scene[1])
 
 
 def test_on_the_stream(gpu, rng):
