@@ -3,6 +3,7 @@
 """Times certified search in poses on a GPU, beside exhaustive search there.
 
     bench/poses_cuda.py --json poses-cuda.json            the three sizes, --cases names some of them
+    bench/poses_cuda.py --cases costs                     sizes of frame and template by numbers of poses: src/match/poses_costs.c
 
 A frame is a picture of data/, enlarged, with noise of sigma 2; a template is cut from it turned by 37.3 degrees, times
 0.8, plus 20, with noise of sigma 5; or it is cut from another picture: absent. Every answer has to be that of exhaustive
@@ -24,6 +25,12 @@ CASES = {
     "angles": ((1920, 1080), (32, 32), (0, 359, 1), (1, 1, 0)),
     "scales": ((1920, 1080), (32, 32), (0, 359, 1), (0.75, 1.25, 0.05)),
     "large": ((4024, 3036), (762, 521), (-180, 180, 0.15), (1, 1, 0)),
+}
+COSTS = {
+    f"{width}, {side}, {poses}": ((width, height), (side, side), (0, 360 - 360 / poses, 360 / poses), (1, 1, 0))
+    for width, height in ((512, 512), (1920, 1080), (4096, 3072))
+    for side in (12, 16, 24, 32, 48, 64, 96)
+    for poses in (4, 12, 36, 120, 360)
 }
 PICTURES = ["astronaut.png", "coffee.png", "gravel.png"]
 
@@ -83,28 +90,29 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--lib", default=library.BUILT)
     parser.add_argument("--device", type=int, default=0, help="the CUDA device's number")
-    parser.add_argument("--cases", nargs="+", choices=CASES, default=list(CASES))
+    parser.add_argument("--cases", nargs="+", choices=[*CASES, "costs"], default=list(CASES))
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--json")
     args = parser.parse_args()
     lib = library.load(args.lib)
     matchers = [library.Matcher(lib, 0, strategy=s, cuda=args.device) for s in ("certified", "exhaustive")]
     rows = []
-    for case in args.cases:
-        size, template_size, angles, scales = CASES[case]
+    cases = {case: CASES[case] for case in args.cases if case in CASES} | (COSTS if "costs" in args.cases else {})
+    for case, (size, template_size, angles, scales) in cases.items():
         # a pose of the largest takes a thousand times as long as one of the others, exhaustively
-        pictures = PICTURES if case != "large" else PICTURES[:1]
+        few = case == "large" or case in COSTS
+        pictures = PICTURES[:1] if few else PICTURES
         for number, name in enumerate(pictures):
             random = np.random.default_rng(number)
             frame = noisy(enlarged(name, size), 2, random)
             other = enlarged(PICTURES[(number + 1) % len(PICTURES)], size)
             for kind, source in (("present", frame), ("absent", other)):
-                if case == "large" and kind == "absent":
+                if few and kind == "absent":
                     continue
                 row = {"case": case, "picture": name, "kind": kind,
                        **measure(matchers, frame, cut(source, template_size, random), angles, scales, args.rounds)}
                 rows.append(row)
-                print(f"{case:7} {name:14} {kind:8} {row['poses']:5} poses: kernels {row['kernel_ms']:.3f} ms, call "
+                print(f"{case:13} {name:14} {kind:8} {row['poses']:5} poses: kernels {row['kernel_ms']:.3f} ms, call "
                       f"{row['call_ms']:.3f}; exhaustively {row['exhaustive_kernel_ms']:.3f}, "
                       f"{row['exhaustive_call_ms']:.3f}; best {row['score']:.3f}; {row['plan'][:110]}", flush=True)
     if args.json:

@@ -20,6 +20,7 @@ typedef struct tm_pose_slot {
 typedef struct tm_pose_kept {
     tm_pose_families *families[2]; /* the second: narrow ones; NULL until they are needed */
     uint64_t hash;              /* of the picture and its poses; 0 until it is needed */
+    double spent;               /* nanoseconds on frames that were searched exhaustively, to save making families */
 } tm_pose_kept;
 
 struct tm_posed_template {
@@ -80,6 +81,10 @@ typedef struct tm_certified_poses {
     int64_t floor, ceiling; /* as tm_pose_search's; out: the floor that was searched to */
     size_t wanted, most;
 } tm_certified_poses;
+
+/* Whether certified search is expected to be quicker, with the families that it needs first. Where those take
+ * longer than a frame, they are made when frames have taken as long as they will. Notes the frame's time. */
+bool tm_poses_pay(const tm_image *frame, const tm_posed_template *tmpl, bool on_cuda);
 
 /* Finds the best position and the peaks down to a floor by certified search; false where that is not
  * to be, or would not pay, and then nothing is found. *status is its own, as those of a match. */

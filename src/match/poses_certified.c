@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* By certified search, on the CPU or a CUDA device: what the exhaustive search finds, of positions that matter. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,21 +10,6 @@
 
 #define TOO_MANY "too few positions would be left out"
 
-/* Nanoseconds, about, of one thread: to score a position exhaustively where all pixels count, or else,
- * then also for each pixel, unless FFT is quicker. */
-#define WHOLE_NS 10.0
-#define POSITION_NS 5.0
-#define PRODUCTS_NS 0.012
-#define FFT_NS 40.0
-
-/* To make a pixel of a member and of its family; to look at a window by a family, and for each of its
- * pixels, if it has few members or many. */
-#define MAKE_NS 60.0
-#define LOOK_NS 10.0
-#define FEW_NS 0.01
-#define MANY_NS 0.04
-#define FEW 16
-
 /* Why it is not to be, a clause; NULL: it may be. */
 static const char *fault_of(const tm_matcher *m, const tm_image *frame, const tm_posed_template *t)
 {
@@ -35,37 +19,7 @@ static const char *fault_of(const tm_matcher *m, const tm_image *frame, const tm
         return "its bound is for 8-bit gray alone";
     if (frame->mask)
         return "the frame has a mask";
-    if (m->pool && m->settings.strategy != TM_STRATEGY_CERTIFIED)
-        return "on CUDA devices it has to be asked for";
     return m->pool ? tm_pool_poses_fault(m->pool) : NULL;
-}
-
-/* How many poses have pixels that do not count. */
-static int64_t count_masked(const tm_posed_template *t)
-{
-    const int64_t scales = t->poses.scales.count;
-    int64_t turned = 0;
-
-    if (t->poses.support.disc || t->mask)
-        return (int64_t)t->count;
-    for (int64_t i = 0; i < t->poses.angles.count; i++)
-        turned += tm_poses_turn(&t->poses, i).angle % (TM_POSE_TURN / 4) != 0;
-    return turned * scales;
-}
-
-/* Whether it is expected to be quicker, with what has to be made for it first. */
-static bool pays(const tm_image *frame, const tm_posed_template *t)
-{
-    const double scale = (double)tm_poses_turn(&t->poses, 0).scale / TM_POSE_UNIT;
-    const double pixels = (double)t->image.width * (double)t->image.height * scale * scale;
-    const double windows = (double)frame->width * (double)frame->height, poses = (double)t->count;
-    const double masked = (double)count_masked(t), classes = (double)tm_pose_families_expect(&t->poses);
-    const double exhaustive =
-        (poses - masked) * WHOLE_NS + masked * (POSITION_NS + fmin(PRODUCTS_NS * pixels, FFT_NS));
-    const double looks = classes * (LOOK_NS + (poses < FEW * classes ? FEW_NS : MANY_NS) * pixels);
-    const double making = t->kept->families[0] ? 0 : poses * pixels * MAKE_NS;
-
-    return making + windows * looks < 0.6 * windows * exhaustive;
 }
 
 /* The same picture in the same poses has the same. */
@@ -156,7 +110,7 @@ bool tm_poses_certify(tm_matcher *m, const tm_image *frame, const tm_posed_templ
     if (!tm_matcher_wants_certified(m))
         return false;
     m->pose_fault = fault_of(m, frame, t);
-    if (m->pose_fault || (m->settings.strategy == TM_STRATEGY_AUTO && !pays(frame, t)))
+    if (m->pose_fault || (m->settings.strategy == TM_STRATEGY_AUTO && !tm_poses_pay(frame, t, m->pool != NULL)))
         return false;
     const uint64_t hash = hash_of(t);
     if (tm_pause_skips(&m->pose_pauses, hash)) {

@@ -9,6 +9,7 @@
 
 #include "each_cpu.h"
 #include "match/certified_scenes.h"
+#include "match/poses.h"
 
 typedef struct posed_problem {
     scene scene;
@@ -193,11 +194,95 @@ static void cuda(void)
     compare_random(check_cases(60), TM_DEVICE_CUDA, UINT32_MAX, 3e6);
 }
 
+/* The automatic choice makes families once frames have taken as long as that; the answer stays the same. */
+static void chooses_on_cuda(void)
+{
+    enum { MOST_FRAMES = 200 };
+    const double products = 24.0 * 128 * 128 * 13 * 13;
+    posed_problem p = {.scene = {.frame = draw_smooth(128, 128), .count = 1, .text = "a smooth frame"}};
+    tm_posed_hits right, hits;
+    tm_matcher *matcher;
+    tm_posed_template *posed;
+    bool certified = false;
+    int frames = 0;
+
+    require_cuda();
+    p.scene.tmpls[0] = cut_template(&p.scene.frame, check_random_in(0, 115), check_random_in(0, 115), 13, 13);
+    p.tmpl = p.scene.tmpls[0].image;
+    tm_pose_grid_default(&p.grid, sizeof p.grid);
+    p.grid.angle_from = 0;
+    p.grid.angle_to = 345;
+    p.grid.angle_step = 15;
+    p.grid.support = TM_SUPPORT_DISC;
+    tm_search_default(&p.search, sizeof p.search);
+    tm_settings_default(&p.settings, sizeof p.settings);
+    p.settings.threads = 1;
+    CHECK_EQ(match(&p, TM_DEVICE_CPU, TM_STRATEGY_EXHAUSTIVE, &right, &certified), TM_OK);
+    p.settings.device = TM_DEVICE_CUDA;
+    CHECK_EQ(tm_matcher_create(&matcher, &p.settings), TM_OK);
+    CHECK_EQ(tm_posed_template_create(&posed, matcher, &p.tmpl, &p.grid), TM_OK);
+    for (; frames < MOST_FRAMES && !certified; frames++) {
+        CHECK_EQ(tm_match_posed(matcher, &p.scene.frame.image, posed, &p.search, &hits), TM_OK);
+        compare(&p, &hits, &right);
+        tm_posed_hits_free(&hits);
+        certified = strcmp(tm_matcher_strategy(matcher), "certified") == 0;
+    }
+    printf("# certified from frame %d on, of %.2g products each\n", frames, products);
+    CHECK(certified && frames > 1);
+    tm_posed_hits_free(&right);
+    tm_posed_template_destroy(&posed);
+    tm_matcher_destroy(&matcher);
+    free_problem(&p);
+}
+
+/* On which of so many frames of one size families are made, as far as is expected; 0: on none. */
+static int pays_on(int64_t poses, int64_t size, int64_t width, int64_t height, bool on_cuda)
+{
+    const tm_image frame = {.width = width, .height = height};
+    drawn picture = draw_smooth(size, size);
+    tm_posed_template *posed;
+    tm_matcher *matcher;
+    tm_settings settings;
+    tm_pose_grid grid;
+    int first = 0;
+
+    tm_settings_default(&settings, sizeof settings);
+    settings.threads = 1;
+    tm_pose_grid_default(&grid, sizeof grid);
+    grid.angle_to = 360 - 360.0 / (double)poses;
+    grid.angle_step = 360.0 / (double)poses;
+    grid.support = TM_SUPPORT_DISC;
+    CHECK_EQ(tm_matcher_create(&matcher, &settings), TM_OK);
+    CHECK_EQ(tm_posed_template_create(&posed, matcher, &picture.image, &grid), TM_OK);
+    CHECK_EQ(tm_posed_template_count(posed), poses);
+    for (int i = 1; i <= 50 && !first; i++)
+        first = tm_poses_pay(&frame, posed, on_cuda) ? i : 0;
+    tm_posed_template_destroy(&posed);
+    tm_matcher_destroy(&matcher);
+    drawn_free(&picture);
+    return first;
+}
+
+/* As measured by bench/poses_cuda.py --cases costs; a CPU needs families sooner. */
+static void pays(void)
+{
+    CHECK_EQ(pays_on(4, 32, 1920, 1080, true), 0);
+    CHECK_EQ(pays_on(4, 64, 4096, 3072, true), 0);
+    CHECK_EQ(pays_on(120, 96, 4096, 3072, true), 1);
+    CHECK_EQ(pays_on(360, 32, 4096, 3072, true), 1);
+    CHECK_EQ(pays_on(360, 32, 1920, 1080, true), 2);
+    const int few = pays_on(360, 32, 512, 512, true);
+    CHECK(few > 4 && few < 20);
+    CHECK_EQ(pays_on(4, 32, 1920, 1080, false), 0);
+    CHECK_EQ(pays_on(36, 32, 1920, 1080, false), 1);
+    CHECK_EQ(pays_on(360, 32, 512, 512, false), 1);
+}
+
 #define CPU_TEST(X, ...) X(__VA_ARGS__, random_cases)
 DEFINE_CPU_TESTS
 
 int main(int argc, char **argv)
 {
-    static const check_test tests[] = {CPU_TESTS TEST(cuda)};
+    static const check_test tests[] = {CPU_TESTS TEST(pays), TEST(cuda), TEST(chooses_on_cuda)};
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
 }
