@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "lcc/slices.h"
 
+#include "integers.h"
+
 /* a * b / c, whose product does not overflow: sizes are below 2^32. */
 static int64_t scale(int64_t a, int64_t b, int64_t c)
 {
@@ -31,15 +33,26 @@ tm_rows tm_rows_divide(tm_rows rows, const double *weights, int count, int index
     return slice;
 }
 
+/* With the rows that peaks are compared with. */
+static tm_rows with_neighbours(const tm_job *job, tm_rows rows)
+{
+    if (job->peaks) {
+        rows.first -= rows.first > 0;
+        rows.end += rows.end < job->geometry.map_height;
+    }
+    return rows;
+}
+
 tm_job tm_job_rows(const tm_job *job, tm_rows rows, int64_t held)
 {
     const tm_geometry *g = &job->geometry;
-    const tm_rows own = rows;
+    tm_rows own = rows;
     tm_job slice = *job;
 
-    if (job->peaks) {
-        rows.first -= rows.first > 0;
-        rows.end += rows.end < g->map_height;
+    rows = with_neighbours(job, rows);
+    if (job->peaks) { /* a part of a frame has neighbours itself */
+        own.first = larger(own.first, job->first_row);
+        own.end = larger(smaller(own.end, job->last_row), own.first);
     }
     slice.first_row = own.first - rows.first;
     slice.last_row = own.end - rows.first;
@@ -64,7 +77,7 @@ tm_job tm_job_rows(const tm_job *job, tm_rows rows, int64_t held)
 void tm_job_merge(tm_job *job, const tm_job *slice, tm_rows rows)
 {
     /* where the slice's first element lies in the map */
-    const int64_t position = (rows.first - slice->first_row) * job->geometry.map_width;
+    const int64_t position = with_neighbours(job, rows).first * job->geometry.map_width;
     tm_candidate best = slice->best;
     if (job->peaks)
         tm_peak_list_merge(job->peaks, slice->peaks, position);

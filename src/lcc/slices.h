@@ -22,7 +22,8 @@ tm_rows tm_rows_divide(tm_rows rows, const double *weights, int count, int index
 /* The job that makes these rows of the job's map, at least one. Only rows outside of the frame
  * count as zeros, not those outside of the slice. held: the frame's row that
  * job->frame.samples points at. Where peaks are wanted, the slice has a row more at each end
- * that is not the map's, to compare with; it must be given a list of its own. */
+ * that is not the map's, to compare with, and its peaks are those of the job's own rows; it must be given a
+ * list of its own. */
 tm_job tm_job_rows(const tm_job *job, tm_rows rows, int64_t held);
 
 /* Ranks the best match of those rows among the whole job's, and adds their peaks. */

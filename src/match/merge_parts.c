@@ -28,7 +28,7 @@ static bool is_place(const tm_part_hit *p)
 
 static bool has_places(const tm_part_hits *p)
 {
-    bool good = (p->items || p->count == 0) && (!p->has_best || is_place(&p->best));
+    bool good = (p->items || (p->count == 0 && !p->cut_off)) && (!p->has_best || is_place(&p->best));
     for (size_t i = 0; i < p->count && good; i++)
         good = is_place(&p->items[i]);
     return good;

@@ -176,7 +176,7 @@ static void compare_scene(scene_matchers *m, const scene *p)
         tm_hits_free(&merged);
         for (size_t k = 0; k < count; k++)
             tm_part_hits_free(&parts[k]);
-        s.peaks = check_random_in(1, 40);
+        s.peaks = check_random_in(1, check_random() % 2 ? 2 : 40);
         s.margin = 0;
         count = match_parts(tested, p, tmpl, &s, parts, order);
         CHECK_EQ(tm_merge_parts(order, count, &s, 1, &merged), status);
@@ -428,6 +428,15 @@ static void refuses(void)
     b.first = 30;
     CHECK_EQ(tm_merge_parts(both, 2, &s, 0, &hits), TM_OK);
     tm_hits_free(&hits);
+    tm_part_hits none = {.size = sizeof none, .metric = b.metric, .template_width = b.template_width,
+                         .template_height = b.template_height, .map_height = b.map_height,
+                         .first = b.first, .end = b.end, .has_best = b.has_best, .best = b.best};
+    both[1] = &none;
+    CHECK_EQ(tm_merge_parts(both, 2, &s, 0, &hits), TM_OK);
+    tm_hits_free(&hits);
+    none.cut_off = true; /* after which match? */
+    CHECK_EQ(tm_merge_parts(both, 2, &s, 0, &hits), TM_ERR_INVALID);
+    both[1] = &b;
     b.template_width = 6;
     CHECK_EQ(tm_merge_parts(both, 2, &s, 0, &hits), TM_ERR_INVALID);
     tm_part_hits_free(&a);
