@@ -203,7 +203,7 @@ void text_shell(FILE *out, const char *word)
 
 void text_score(char buffer[TEXT_SCORE_SIZE], bool integer, double score)
 {
-    if (integer) {
+    if (integer && fabs(score) < 0x1p63) { /* no score is larger, but in a log of somebody's making */
         snprintf(buffer, TEXT_SCORE_SIZE, "%" PRId64, (int64_t)score);
         return;
     }

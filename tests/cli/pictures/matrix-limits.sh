@@ -42,7 +42,7 @@ for frame in whole.txt points.txt row.txt; do
     try -q --max-memory 1300K $frame 'camera.png[9x1+100+0]'
 done
 fail --max-memory 500K deep.npy 'camera.png[9x1+100+0]'
-try -q --max-memory 2M deep.npy 'camera.png[9x1+100+0]'
+try -q --depth 8 --max-memory 2M deep.npy 'camera.png[9x1+100+0]'
 tmatch -q array.npy 'array.npy[30x20+200+311]' >whole.out
 tmatch -q --max-memory 500K array.npy 'array.npy[30x20+200+311]' | cmp - whole.out && echo by rows as whole
 fail --max-memory 4M --depth float floats.txt template.txt
