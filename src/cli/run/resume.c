@@ -16,6 +16,7 @@
 #include "hash.h"
 #include "message.h"
 #include "run/ids.h"
+#include "run/log_table.h"
 #include "run/shard_places.h"
 
 enum { LOCK_MS = 1000 };
@@ -28,8 +29,7 @@ struct cli_resume {
     struct timespec synced;
     uint64_t *templates; /* for each template, the part of the ids that frames do not change; 0: no id */
     size_t template_count;
-    log_line *table; /* by id, open addressing; its size is a power of two */
-    size_t capacity, count;
+    log_table table; /* the last line of each id */
     const cli_shard *shard; /* or NULL */
     bool by_place;          /* ids are places */
     shard_places places;
@@ -42,40 +42,9 @@ static bool fail(const cli_resume *r)
     return false;
 }
 
-static log_line *slot_of(log_line *table, size_t capacity, uint64_t id)
-{
-    size_t i = (size_t)id & (capacity - 1);
-    while (table[i].id != 0 && table[i].id != id)
-        i = (i + 1) & (capacity - 1);
-    return &table[i];
-}
-
-static bool insert(cli_resume *r, const log_line *line)
-{
-    if (2 * r->count >= r->capacity) {
-        const size_t capacity = r->capacity ? 2 * r->capacity : 1024;
-        log_line *table = calloc(capacity, sizeof *table);
-        if (!table)
-            return false;
-        for (size_t i = 0; i < r->capacity; i++)
-            if (r->table[i].id != 0)
-                *slot_of(table, capacity, r->table[i].id) = r->table[i];
-        free(r->table);
-        r->table = table;
-        r->capacity = capacity;
-    }
-    log_line *slot = slot_of(r->table, r->capacity, line->id);
-    r->count += slot->id == 0;
-    *slot = *line;
-    return true;
-}
-
 const log_line *resume_find(const cli_resume *r, uint64_t id)
 {
-    if (r->capacity == 0 || id == 0)
-        return NULL;
-    const log_line *slot = slot_of(r->table, r->capacity, id);
-    return slot->id ? slot : NULL;
+    return log_table_find(&r->table, id);
 }
 
 bool resume_is_placed(const cli_resume *r, const log_line *line, const shard_place *place)
@@ -121,7 +90,7 @@ static bool read_lines(cli_resume *r, FILE *file, bool quiet)
             note_place(r, text, line.offset);
         whole += sound;
         damaged += !sound;
-        good = !sound || line.id == 0 || insert(r, &line);
+        good = !sound || line.id == 0 || log_table_put(&r->table, &line);
     }
     const bool ours = whole > 0 || (damaged == 0 && begun);
     if (!good || errno || ferror(file))
@@ -260,7 +229,7 @@ bool resume_close(cli_resume **resume)
     if (r->fd >= 0)
         close(r->fd);
     free(r->templates);
-    free(r->table);
+    log_table_free(&r->table);
     shard_places_free(&r->places);
     free(r);
     *resume = NULL;

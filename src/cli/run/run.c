@@ -4,15 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/sandbox/sandbox.h"
 #include "message.h"
 #include "run/dump.h"
 #include "run/emit.h"
 #include "run/engine.h"
 #include "run/feed.h"
 #include "run/folders.h"
+#include "run/inputs.h"
 #include "run/layout.h"
-#include "run/mask.h"
 #include "run/output_check.h"
 #include "run/page/page.h"
 #include "run/pictures.h"
@@ -27,10 +26,7 @@ typedef struct runner {
     cli_frames frames, names; /* names: those of the templates */
     cli_templates templates;
     cli_protected protected;
-    io_sandbox *sandbox; /* where files are decoded; or NULL */
-    cli_masks masks;
-    input_part part; /* of --rows */
-    int64_t *heights;
+    cli_inputs inputs;
     cli_plan plan;
     cli_emitter emitter;
     cli_resume *resume;
@@ -110,40 +106,6 @@ static size_t count_frames(const runner *r)
     return r->options->watch || r->feed.several ? 0 : r->frames.count;
 }
 
-/* Says how frames and templates are to be read, and reads the masks; false after a message. */
-static bool set_up_inputs(runner *r)
-{
-    const cli_options *o = r->options;
-    io_error error;
-    if (o->sandbox && !io_sandbox_open(&r->sandbox, o->max_memory, &error)) {
-        message(NULL, "--sandbox: files cannot be decoded in processes of their own: %s", error.reason);
-        return false;
-    }
-    if (o->sandbox && o->verbose)
-        message_info(NULL, "sandbox: %s", io_sandbox_describe(r->sandbox));
-    const input_settings settings = {
-        .decoder = r->sandbox ? io_sandbox_decoder(r->sandbox) : NULL,
-        .reader = "- TEMPLATE", .limits = {.max_pixels = o->max_pixels}, .max_memory = o->max_memory,
-        .max_wait_ms = o->max_frame_ms, .color = o->color, .depth = o->depth, .stored_orientation = o->ignore_orientation};
-    cli_plan *plan = &r->plan;
-
-    plan->frame_input = plan->template_input = settings;
-    plan->frame_input.max_ms = o->max_frame_ms;
-    plan->template_input.alpha = true;
-    plan->template_input.reader = "FRAME -";
-    if (o->mask) {
-        if (!mask_load(&r->masks.tmpl, o->mask, &settings, o->quiet))
-            return false;
-        plan->template_input.mask = &r->masks.tmpl.picture;
-    }
-    if (o->frame_mask) {
-        if (!mask_load(&r->masks.frame, o->frame_mask, &settings, o->quiet))
-            return false;
-        plan->frame_input.mask = &r->masks.frame.picture;
-    }
-    return true;
-}
-
 /* Opens the engines. Those of devices are opened by the threads that use them, while others read
  * frames already; then the first engine, on the CPU, only judges the templates. */
 static bool open_engines(runner *r)
@@ -215,33 +177,13 @@ static bool make_layout(runner *r)
     return r->engines != NULL;
 }
 
-/* Says of which templates rows are wanted; false after a message. */
-static bool set_up_part(runner *r)
-{
-    const cli_options *o = r->options;
-    input_part *part = &r->part;
-
-    r->heights = calloc(r->templates.count + 1, sizeof *r->heights);
-    if (!r->heights) {
-        message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
-        return false;
-    }
-    *part = (input_part){.first = o->rows_first, .end = o->rows_end, .domain = o->settings.domain,
-                         .heights = r->heights};
-    for (size_t i = 0; i < r->templates.count; i++)
-        if (r->templates.list[i].usable)
-            r->heights[part->count++] = r->templates.list[i].height;
-    r->plan.frame_input.part = part;
-    return true;
-}
-
 /* Loads the templates and prepares them for each engine. Those that fail then fail with every
  * frame. */
 static bool prepare_templates(runner *r)
 {
     cli_templates_load(&r->templates, &r->plan.template_input, r->options);
     engine_judge(&r->engines[0], &r->templates);
-    if (r->options->has_rows && !set_up_part(r))
+    if (r->options->has_rows && !inputs_want_rows(&r->inputs, &r->plan))
         return false;
     for (size_t i = 1; i < r->engine_count; i++)
         if (!engine_prepare(&r->engines[i], &r->templates))
@@ -253,7 +195,7 @@ static bool prepare_templates(runner *r)
 static bool open_log(runner *r)
 {
     const bool good = !r->options->resume ||
-                      resume_open(&r->resume, r->options, &r->templates, &r->masks,
+                      resume_open(&r->resume, r->options, &r->templates, &r->inputs.masks,
                                   r->plan.shard ? &r->shard : NULL, &r->frames);
     r->plan.resume = r->resume;
     if (r->resume) /* a line of the log says that its pictures are there */
@@ -333,8 +275,8 @@ cli_exit cli_run(const cli_options *options)
     r.plan = (cli_plan){.options = options, .templates = &r.templates, .protected = &r.protected};
     r.pipeline.plan = &r.plan;
     r.pipeline.frames = &r.frames;
-    if (set_up_inputs(&r) && find_pictures(&r) &&
-        protected_init(&r.protected, options, &r.frames, &r.templates, &r.masks) &&
+    if (inputs_open(&r.inputs, &r.plan) && find_pictures(&r) &&
+        protected_init(&r.protected, options, &r.frames, &r.templates, &r.inputs.masks) &&
         output_check(options, &r.frames, &r.templates, &r.protected)) {
         r.plan.output_is_folder = output_is_folder(options, &r.frames);
         r.plan.thumbnail_side = pictures_thumbnail_side(count_frames(&r));
@@ -348,13 +290,11 @@ cli_exit cli_run(const cli_options *options)
     for (size_t i = 0; i < r.engine_count; i++)
         engine_close(&r.engines[i]);
     free(r.engines);
-    free(r.heights);
-    masks_free(&r.masks);
     protected_free(&r.protected);
     cli_templates_free(&r.templates);
     frames_free(&r.names);
     frames_free(&r.frames);
-    io_sandbox_close(&r.sandbox);
+    inputs_close(&r.inputs);
     feed_close(&r.feed);
     return status;
 }
