@@ -27,6 +27,6 @@ for pixels in yuv420p10 yuv422p12 gray10; do
 done
 ffmpeg -i in.mkv -f yuv4mpegpipe clip.y4m
 tmatch -q --min-score 0.9 --format json clip.y4m logo.png |
-    sed -n 's/"matches":\[{\(.*\)"score.*/\1/p' | sed -n '1p;$p'
+    sed -n 's/"matches":\[{\([^}]*\)"score":.*/\1/p' | sed -n '1p;$p'
 ffmpeg -i in.mkv -f yuv4mpegpipe - | tmatch --min-score 0.9 -o seen - logo.png 2>&1 >lines | sed -n '$s/;.*//p'
 find seen -type f | sort -V | sed -n '1p;$p'
