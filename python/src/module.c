@@ -45,6 +45,11 @@ PyObject *tmpy_fail_picture(tmpy_state *state, const char *reason)
     return raise(state->input_error, "PICTURE", reason);
 }
 
+PyObject *tmpy_fail_sandbox(tmpy_state *state, const char *reason)
+{
+    return raise(state->error, "SANDBOX", reason);
+}
+
 /* devices() -> ([(kind, index, units, memory, name, detail), ...], why there is no CUDA device) */
 PyObject *tmpy_devices(PyObject *module, PyObject *args)
 {
@@ -86,6 +91,7 @@ static PyMethodDef functions[] = {
     {"part_rows", tmpy_part_rows, METH_VARARGS, NULL},
     {"merge_parts", tmpy_merge_parts, METH_VARARGS, NULL},
     {"devices", tmpy_devices, METH_NOARGS, NULL},
+    {"open_sandbox", tmpy_open_sandbox, METH_VARARGS, NULL},
     {"decode", tmpy_decode, METH_VARARGS, NULL},
     {"read_rows", tmpy_read_rows, METH_VARARGS, NULL},
     {"picture_size", tmpy_picture_size, METH_VARARGS, NULL},
@@ -102,7 +108,7 @@ static bool add_errors(PyObject *module, tmpy_state *state)
         status ? PyErr_NewExceptionWithDoc("tmatch.Error",
                                            "What tmatch raises. status is the name of the "
                                            "library's status: 'NO_DEVICE', 'DEVICE', "
-                                           "'DEVICE_MEMORY', 'MEMORY', or of an InputError.",
+                                           "'DEVICE_MEMORY', 'MEMORY', 'SANDBOX', or of an InputError.",
                                            NULL, status)
                : NULL;
     Py_XDECREF(status);

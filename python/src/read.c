@@ -39,8 +39,8 @@ static io_request request_of(bool color, bool stored_orientation)
 
 static bool has_page(const io_source *source, io_error *error)
 {
-    const int64_t pages = io_count_pages(source), page = source->page;
-    if (page == 0 || (page > 0 && page < pages))
+    const int64_t page = source->page, pages = page == 0 ? 1 : io_count_pages(source);
+    if (page >= 0 && page < pages)
         return true;
     snprintf(error->reason, sizeof error->reason,
              "the file has %" PRId64 " page%s, not page %" PRId64 " (counted from 0)", pages,
@@ -48,20 +48,23 @@ static bool has_page(const io_source *source, io_error *error)
     return false;
 }
 
-/* decode(bytes, color, page, stored_orientation, subclass) -> (array, mask or None, format) */
+/* decode(bytes, color, page, stored_orientation, sandboxed, subclass) -> (array, mask or None, format) */
 PyObject *tmpy_decode(PyObject *module, PyObject *args)
 {
     tmpy_state *state = tmpy_state_of(module);
     Py_buffer bytes;
-    int color, stored;
+    int color, stored, sandboxed;
     long long page;
     PyObject *subclass;
     io_picture picture = {0};
     io_error error = {.reason = ""};
 
-    if (!PyArg_ParseTuple(args, "y*pLpO", &bytes, &color, &page, &stored, &subclass))
+    if (!PyArg_ParseTuple(args, "y*pLppO", &bytes, &color, &page, &stored, &sandboxed, &subclass))
         return NULL;
-    const io_source source = {.data = bytes.buf, .size = (size_t)bytes.len, .page = page};
+    const io_source source = {.data = bytes.buf,
+                              .size = (size_t)bytes.len,
+                              .page = page,
+                              .decoder = sandboxed ? tmpy_sandbox_decoder() : NULL};
     const io_request request = request_of(color, stored);
     PyThreadState *gil = PyEval_SaveThread();
     const bool good = has_page(&source, &error) &&
@@ -141,20 +144,20 @@ static bool read_rows(io_source *source, const io_request *request, int64_t firs
     return good;
 }
 
-/* read_rows(path, color, page, stored_orientation, masked, first, end, subclass) -> as decode. masked: with the
- * mask of a transparent picture, which is decoded whole for it. */
+/* read_rows(path, color, page, stored_orientation, sandboxed, masked, first, end, subclass) -> as decode.
+ * masked: with the mask of a transparent picture, which is decoded whole for it. */
 PyObject *tmpy_read_rows(PyObject *module, PyObject *args)
 {
     tmpy_state *state = tmpy_state_of(module);
     PyObject *path, *subclass;
-    int color, stored, masked;
+    int color, stored, sandboxed, masked;
     long long page, first, end;
     io_source source = {0};
     io_picture picture = {0};
     io_error error = {.reason = ""};
 
-    if (!PyArg_ParseTuple(args, "O&pLppLLO", PyUnicode_FSConverter, &path, &color, &page, &stored,
-                          &masked, &first, &end, &subclass))
+    if (!PyArg_ParseTuple(args, "O&pLpppLLO", PyUnicode_FSConverter, &path, &color, &page, &stored,
+                          &sandboxed, &masked, &first, &end, &subclass))
         return NULL;
     io_request request = request_of(color, stored);
     request.alpha = masked;
@@ -163,6 +166,7 @@ PyObject *tmpy_read_rows(PyObject *module, PyObject *args)
     bool good = io_source_map(&source, name, &error);
     if (good) {
         source.page = page;
+        source.decoder = sandboxed ? tmpy_sandbox_decoder() : NULL;
         good = has_page(&source, &error) &&
                read_rows(&source, &request, first, end, &picture, &error);
         io_source_close(&source);

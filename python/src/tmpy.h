@@ -30,6 +30,7 @@ static inline tmpy_state *tmpy_state_of(PyObject *module)
  * name. Returns NULL. */
 PyObject *tmpy_fail(tmpy_state *state, tm_status status, const char *message);
 PyObject *tmpy_fail_picture(tmpy_state *state, const char *reason);
+PyObject *tmpy_fail_sandbox(tmpy_state *state, const char *reason);
 
 /* Memory that Python sees: rows packed, one type of elements. The host's is seen by the buffer protocol,
  * __array_interface__ and DLPack, a device's by __cuda_array_interface__ and DLPack. */
@@ -139,6 +140,9 @@ int tmpy_engine_device(const tmpy_engine *engine, const tmpy_picture *picture);
 
 void tmpy_engine_said(tmpy_engine *engine, tm_status status, tmpy_said *said);
 
+/* Who decodes in the sandbox that open_sandbox has opened. */
+struct io_decoder *tmpy_sandbox_decoder(void);
+
 /* The functions of the module. */
 PyObject *tmpy_engine_new(PyObject *module, PyObject *args);
 PyObject *tmpy_engine_report(PyObject *module, PyObject *args);
@@ -150,6 +154,7 @@ PyObject *tmpy_match_part(PyObject *module, PyObject *args);
 PyObject *tmpy_part_rows(PyObject *module, PyObject *args);
 PyObject *tmpy_merge_parts(PyObject *module, PyObject *args);
 PyObject *tmpy_devices(PyObject *module, PyObject *args);
+PyObject *tmpy_open_sandbox(PyObject *module, PyObject *args);
 PyObject *tmpy_decode(PyObject *module, PyObject *args);
 PyObject *tmpy_read_rows(PyObject *module, PyObject *args);
 PyObject *tmpy_picture_size(PyObject *module, PyObject *args);

@@ -11,11 +11,12 @@ Scores are those of the program and of the C library, bit by bit. docs/guide/fro
 """
 
 from ._arrays import ArrayLike, DeviceScoreMap, Picture, ScoreMap
-from ._files import Device, FileResult, devices, draw, files, read, write
+from ._files import Device, FileResult, devices, draw, files
 from ._functions import match, score_map
 from ._match import Match
 from ._matcher import Matcher, Report
 from ._parts import Part, merge
+from ._read import read, write
 from ._tmatch import Error, InputError
 from ._tmatch import version as __version__
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Pictures in files, drawings, and many files one after the other."""
+"""Drawings, devices, and many files one after the other."""
 
 from __future__ import annotations
 
@@ -10,112 +10,16 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Generic, TypeAlias, Union, overload
-from unicodedata import category
+from typing import Any, Generic, overload
 
 from . import _tmatch
 from ._arrays import ArrayLike, Picture
 from ._match import Match
 from ._matcher import Matcher, Result
 from ._prepared import Axis, Region, check_search_of_all
+from ._read import Path, open_sandbox, read, write
 from ._settings import Algorithm, Domain, Metric, Search, Support
-
-Path: TypeAlias = Union[str, "os.PathLike[str]"]
-
-
-def _picture(decoded: tuple[Picture, Picture | None, str]) -> Picture:
-    picture, mask, kind = decoded
-    picture.mask, picture.format = mask, kind
-    if mask is not None:
-        mask.mask, mask.format = None, kind
-    return picture
-
-
-def _shown(name: str) -> str:
-    """The name for a message: what a terminal would obey, or cannot show, is escaped."""
-    return "".join(c if category(c) not in ("Cc", "Cs") else ascii(c)[1:-1] for c in name)
-
-
-@contextmanager
-def _named(name: Path) -> Iterator[None]:
-    """Puts the file's name before what is wrong with the picture."""
-    try:
-        yield
-    except _tmatch.InputError as error:
-        error.args = (f"{_shown(os.fspath(name))}: {error}",)
-        raise
-
-
-def decode(data: bytes, name: str, color: bool, page: int = 0, stored_orientation: bool = False) -> Picture:
-    """The picture that a file holds; errors say the file's name."""
-    with _named(name):
-        return _picture(_tmatch.decode(data, color, page, stored_orientation, Picture))
-
-
-def read_rows(
-    path: Path,
-    rows: tuple[int, int],
-    color: bool,
-    page: int = 0,
-    stored_orientation: bool = False,
-    masked: bool = False,
-) -> Picture:
-    """Rows [first, end) of a picture; with its mask, for which it may have to be decoded whole."""
-    first, end = rows
-    with open(path, "rb"), _named(path):  # open says what is wrong with the path
-        return _picture(
-            _tmatch.read_rows(
-                os.path.abspath(path), color, page, stored_orientation, masked, first, end, Picture
-            )
-        )
-
-
-def picture_size(path: Path) -> tuple[int, int, bool]:
-    """(width, height, seeks) of a picture, which is not decoded; seeks: nor is it above the rows that are read."""
-    with open(path, "rb"), _named(path):
-        return _tmatch.picture_size(os.path.abspath(path))
-
-
-def read(
-    path: Path,
-    *,
-    color: bool = False,
-    page: int = 0,
-    stored_orientation: bool = False,
-    rows: tuple[int, int] | None = None,
-) -> Picture:
-    """Reads a picture as the program does: PNG, JPEG, TIFF, BMP, WebP, PNM, Y4M, .npy and text.
-
-    It is gray, Rec. 601 luma, or with color=True of shape (height, width, 3): red, green, blue.
-    Samples of 16 bits and floats stay what they are. Transparency becomes the picture's mask. It
-    is upright, as EXIF data say, unless stored_orientation is set. page: of a TIFF, from 0.
-
-    rows: (first, end), to read rows first to end - 1 only. Of TIFF, PNM, BMP and .npy others are not
-    even looked at, PNG, JPEG and Y4M are decoded down to the last of them, and memory is for
-    these rows. But pictures of 16 bits, of floats, with a mask or turned by EXIF data, interlaced
-    PNG, progressive JPEG, WebP and text are decoded whole.
-
-    Raises OSError where the file cannot be read, and tmatch.InputError where it is no picture, or
-    has no such rows.
-    """
-    if rows is not None:
-        return read_rows(path, rows, color, page, stored_orientation, masked=True)
-    with open(path, "rb") as file:
-        return decode(file.read(), os.fspath(path), color, page, stored_orientation)
-
-
-def write(path: Path, picture: ArrayLike) -> None:
-    """Writes a picture as PNG or JPEG, by the path's ending.
-
-    It is gray, (height, width), or red, green and blue, (height, width, 3). Samples of 16 bits
-    stay in a PNG; floats are shown from black, the least, to white.
-
-    Raises tmatch.InputError where it cannot be written.
-    """
-    with _named(path):
-        _tmatch.write(path, picture)
 
 
 def _label(score: float) -> str:
@@ -265,6 +169,7 @@ def files(
     algorithm: Algorithm = "auto",
     search: Search = "auto",
     device: str = "auto",
+    sandbox: bool = False,
     workers: int | None = None,
     progress: bool | None = None,
 ) -> Iterator[FileResult[list[Match]]]: ...
@@ -289,6 +194,7 @@ def files(
     algorithm: Algorithm = "auto",
     search: Search = "auto",
     device: str = "auto",
+    sandbox: bool = False,
     workers: int | None = None,
     progress: bool | None = None,
 ) -> Iterator[FileResult[list[list[Match]]]]: ...
@@ -312,6 +218,7 @@ def files(
     algorithm: Algorithm = "auto",
     search: Search = "auto",
     device: str = "auto",
+    sandbox: bool = False,
     workers: int | None = None,
     progress: bool | None = None,
 ) -> Iterator[Any]:
@@ -321,6 +228,7 @@ def files(
     an array, a path, or a list of these. The other arguments are tmatch.match's, and
 
     color     match red, green and blue, not gray
+    sandbox   decode frames and templates as tmatch.read(..., sandbox=True) does
     workers   threads, each with a matcher and a file at a time; None: as many as there are
               cores, at most 4 where a GPU is used
     progress  show a bar, if tqdm is installed; None: if standard error is a terminal
@@ -329,9 +237,11 @@ def files(
     template, or with an argument whatever the frame, is raised at once.
     """
     check_search_of_all(n, min_score, overlap)
+    if sandbox:
+        open_sandbox()
 
     def load(one: Any) -> Any:
-        return read(one, color=color) if isinstance(one, (str, os.PathLike)) else one
+        return read(one, color=color, sandbox=sandbox) if isinstance(one, (str, os.PathLike)) else one
 
     several = isinstance(template, (list, tuple))
     templates: Any = [load(one) for one in template] if several else load(template)
@@ -355,8 +265,8 @@ def files(
                 own.matcher = make()
         try:
             found = own.matcher.match(
-                read(path, color=color), n=n, min_score=min_score, region=region, overlap=overlap, margin=margin,
-                subpixel=subpixel,
+                read(path, color=color, sandbox=sandbox), n=n, min_score=min_score, region=region,
+                overlap=overlap, margin=margin, subpixel=subpixel,
             )  # fmt: skip
             return FileResult(path, found)
         except (OSError, TypeError, _tmatch.Error, ValueError) as error:

@@ -135,14 +135,16 @@ def merge_parts(
     /,
 ) -> tuple[list[tuple[Any, ...]], bool]: ...
 def devices() -> tuple[list[tuple[str, int, int, int, str, str]], str]: ...
+def open_sandbox(program: str, /) -> str: ...
 def decode(
-    data: bytes, color: bool, page: int, stored_orientation: bool, subclass: type[_A], /
+    data: bytes, color: bool, page: int, stored_orientation: bool, sandboxed: bool, subclass: type[_A], /
 ) -> tuple[_A, _A | None, str]: ...
 def read_rows(
     path: str,
     color: bool,
     page: int,
     stored_orientation: bool,
+    sandboxed: bool,
     masked: bool,
     first: int,
     end: int,

@@ -14,7 +14,7 @@ import zlib
 import numpy as np
 import pytest
 import tmatch
-from tmatch._files import picture_size
+from tmatch._read import picture_size
 
 
 def test_read(data):

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _tmatch
-from .._files import read
+from .._read import read
 from .cv2 import TM_CCOEFF_NORMED, TM_SQDIFF, matchTemplate
 
 __all__ = [

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 from .._arrays import ArrayLike
-from .._files import FileResult, Path, make_bar
+from .._files import FileResult, make_bar
 from .._match import Match
 from .._prepared import Axis, Region
+from .._read import Path
 from .._settings import Algorithm, Domain, Metric, Search, Support
 from ._client import prepare
 from ._flow import Flow

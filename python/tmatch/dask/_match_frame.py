@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 from .._arrays import ArrayLike
-from .._files import Path
 from .._match import Match
 from .._matcher import Matcher
 from .._parts import Part, merge
+from .._read import Path
 from .._settings import Algorithm, Domain, Metric, Search
 from ._client import Crew, end, fail, prepare, submit
 from ._open import for_workers
@@ -168,9 +168,9 @@ def match_frame(
     Returns what tmatch.match returns for the whole frame, bit by bit. template: an array, a path
     or URL that the client reads, or a list of these. frame: one of
 
-    - a path or URL that the workers open. Of a TIFF, PNM or BMP of 8 bits, and of a .npy file in C
-      order, uint8 or uint16, where NumPy is, each reads only the rows that it matches; other
-      files, and all that have URLs, each worker reads whole, once.
+    - a path or URL that the workers open. Of a TIFF, PNM, BMP or .npy of 8 bits, and of a .npy of
+      uint16 in C order where NumPy is, each reads only the rows that it matches; other files, and
+      all that have URLs, each worker reads whole, once.
     - a dask.array, of which each worker gets the rows that it matches
     - any other array of shape (height, width) or (height, width, channels), uint8 or uint16,
       whose rows the client sends

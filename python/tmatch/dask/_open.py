@@ -9,7 +9,8 @@ from typing import Any
 
 from .. import _tmatch
 from .._arrays import Picture
-from .._files import Path, decode, list_files, read
+from .._files import list_files
+from .._read import Path, decode, read
 from ._packages import need
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._arrays import Picture
-from .._files import picture_size, read_rows
 from .._parts import Part
+from .._read import picture_size, read_rows
 from ._open import is_url, read_frame
 from ._worker import Samples, Work, keep
 

@@ -20,8 +20,6 @@
  * milliseconds, for machines that have much else to do. */
 enum { HELLO_MS = 20000, END_MS = 500 };
 
-#define OWN_PROGRAM "/proc/self/exe"
-
 /* What a zygote is told of its starter's environment: where libraries are, and what sanitizers do. */
 static bool is_passed_on(const char *variable)
 {
@@ -47,7 +45,7 @@ static int move_up(int fd)
 
 /* It gets a session of its own, so that Ctrl-C does not reach it, and of signals and files only what is
  * said here. */
-static int spawn(sandbox_process *p, int theirs)
+static int spawn(sandbox_process *p, const char *program, int theirs)
 {
     char name[] = "tmatch", argument[] = IO_SANDBOX_ARGUMENT, *arguments[] = {name, argument, NULL};
     char *passed[16] = {NULL};
@@ -80,7 +78,7 @@ static int spawn(sandbox_process *p, int theirs)
     posix_spawnattr_setsigdefault(&how, &all);
     posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
     if (!failed)
-        failed = posix_spawn(&p->pid, OWN_PROGRAM, &files, &how, arguments, passed);
+        failed = posix_spawn(&p->pid, program, &files, &how, arguments, passed);
     posix_spawnattr_destroy(&how);
     posix_spawn_file_actions_destroy(&files);
     return failed;
@@ -92,7 +90,8 @@ static bool fail_start(sandbox_process *p, int cause, io_error *error)
     return io_fail(error, "the process that decodes cannot be started: %s", strerror(cause));
 }
 
-bool sandbox_process_start(sandbox_process **process, sandbox_hello *hello, io_error *error)
+bool sandbox_process_start(sandbox_process **process, const char *program, sandbox_hello *hello,
+                           io_error *error)
 {
     sandbox_process *p = malloc(sizeof *p);
     int pair[2];
@@ -105,12 +104,12 @@ bool sandbox_process_start(sandbox_process **process, sandbox_hello *hello, io_e
     const int theirs = move_up(pair[1]);
     p->input = move_up(memfd_create("tmatch-file", MFD_CLOEXEC));
     p->output = move_up(memfd_create("tmatch-samples", MFD_CLOEXEC));
-    int failed = theirs < 0 || p->input < 0 || p->output < 0 ? errno : spawn(p, theirs);
+    int failed = theirs < 0 || p->input < 0 || p->output < 0 ? errno : spawn(p, program, theirs);
     if (theirs >= 0)
         close(theirs);
     if (failed == ENOENT) {
         sandbox_process_kill(p);
-        return io_fail(error, "there is no " OWN_PROGRAM ", from which they are started");
+        return io_fail(error, "there is no %s, from which the process that decodes is started", program);
     }
     if (failed)
         return fail_start(p, failed, error);

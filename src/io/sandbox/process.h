@@ -13,8 +13,9 @@ typedef struct sandbox_process {
     struct sandbox_process *next;
 } sandbox_process;
 
-/* Starts this program anew as a zygote, and waits for its hello. Fails with the reason. */
-bool sandbox_process_start(sandbox_process **process, sandbox_hello *hello, io_error *error);
+/* Starts the program as a zygote, and waits for its hello. Fails with the reason. */
+bool sandbox_process_start(sandbox_process **process, const char *program, sandbox_hello *hello,
+                           io_error *error);
 
 /* Kills it with its decoder, and frees it; NULL is left alone. */
 void sandbox_process_kill(sandbox_process *process);

@@ -11,6 +11,7 @@
 struct io_sandbox {
     io_decoder decoder;
     int64_t max_memory;
+    char *program;
     char description[192];
     pthread_mutex_t lock;
     sandbox_process *idle;
@@ -38,7 +39,7 @@ sandbox_process *sandbox_take(io_sandbox *sandbox, bool *fresh, io_error *error)
         sandbox_process_kill(process);
     }
     *fresh = true;
-    return sandbox_process_start(&process, &hello, error) ? process : NULL;
+    return sandbox_process_start(&process, sandbox->program, &hello, error) ? process : NULL;
 }
 
 void sandbox_give_back(io_sandbox *sandbox, sandbox_process *process)
@@ -159,23 +160,33 @@ static bool decode(io_decoder *decoder, const io_source *source, const io_reques
 
 bool io_sandbox_open(io_sandbox **opened, int64_t max_memory, io_error *error)
 {
+    return io_sandbox_open_from(opened, "/proc/self/exe", max_memory, error);
+}
+
+bool io_sandbox_open_from(io_sandbox **opened, const char *program, int64_t max_memory, io_error *error)
+{
     io_sandbox *sandbox = calloc(1, sizeof *sandbox);
+    char *copy = strdup(program);
     sandbox_process *process;
     sandbox_hello hello;
     struct sigaction children;
     char landlock[40] = "no Landlock in this kernel";
 
-    if (!sandbox)
+    if (!sandbox || !copy) {
+        free(sandbox);
+        free(copy);
         return io_fail(error, "not enough memory");
+    }
     /* Where children are ignored the kernel forgets them, and gives their numbers to others. */
     if (sigaction(SIGCHLD, NULL, &children) == 0 && children.sa_handler == SIG_IGN)
         signal(SIGCHLD, SIG_DFL);
-    if (!sandbox_process_start(&process, &hello, error)) {
+    if (!sandbox_process_start(&process, program, &hello, error)) {
         free(sandbox);
+        free(copy);
         return false;
     }
     *sandbox = (io_sandbox){
-        .decoder = {decode, sandbox_open_rows}, .max_memory = max_memory, .idle = process};
+        .decoder = {decode, sandbox_open_rows}, .max_memory = max_memory, .program = copy, .idle = process};
     pthread_mutex_init(&sandbox->lock, NULL);
     if (hello.landlock)
         snprintf(landlock, sizeof landlock, "Landlock ABI %d", hello.landlock);
@@ -193,6 +204,7 @@ void io_sandbox_close(io_sandbox **sandbox)
     for (sandbox_process *process; (process = pop(*sandbox));)
         sandbox_process_kill(process);
     pthread_mutex_destroy(&(*sandbox)->lock);
+    free((*sandbox)->program);
     free(*sandbox);
     *sandbox = NULL;
 }

@@ -21,6 +21,10 @@ typedef struct io_sandbox io_sandbox;
  * max_memory: the most bytes that a decoder may take, or 0: as many as the limit of pixels suggests. */
 bool io_sandbox_open(io_sandbox **sandbox, int64_t max_memory, io_error *error);
 
+/* The same for processes whose own program does not have io_sandbox_main: zygotes are started from this
+ * one, which is of the same build. program is copied. */
+bool io_sandbox_open_from(io_sandbox **sandbox, const char *program, int64_t max_memory, io_error *error);
+
 /* Ends its processes; no source may be in use with it any more. *sandbox becomes NULL; it may be so
  * before. */
 void io_sandbox_close(io_sandbox **sandbox);
