@@ -15,6 +15,7 @@ typedef struct chain {
     uint64_t at;          /* the directory that comes next; 0: none */
     uint64_t seen;        /* a directory that all later ones are compared with (Brent) */
     int64_t steps, until;
+    uint64_t bytes; /* of the directories so far */
     bool loops; /* the directory that comes next was there before */
     bool extra; /* the one before is a smaller version of a page, or its mask */
     int orientation; /* the page's, or 0 */
@@ -55,6 +56,9 @@ static bool step(chain *c, io_error *error)
         return io_fail(error, "damaged TIFF: a directory of %" PRIu64 " entries", count);
     if (size - c->at - head < count * entry + link)
         return io_fail(error, "damaged TIFF: the file is truncated");
+    /* else a few bytes would make thousands of pages; a loop may be that long until it is known */
+    if ((c->bytes += head + count * entry + link) > 4 * size)
+        return io_fail(error, "damaged TIFF: its directories lie over each other");
     uint64_t at = c->at + head;
     c->extra = false;
     c->orientation = 0;

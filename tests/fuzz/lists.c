@@ -51,11 +51,14 @@ static void make_all(void)
         make_file(files[i], i == 1 ? "P5 1 1 255 aP5 1 1 255 b" : "P5 1 1 255 a");
 }
 
-/* Slashes stay only behind letters: no name begins at the root or climbs. */
+/* Slashes stay only behind letters, and of dots one at a time: no name begins at the root or climbs. */
 static void stay_inside(uint8_t *text, size_t size)
 {
     for (size_t i = 0; i < size; i++)
         if (text[i] == '/' && (i == 0 || !isalnum(text[i - 1])))
+            text[i] = '_';
+    for (size_t i = 1; i < size; i++)
+        if (text[i] == '.' && text[i - 1] == '.')
             text[i] = '_';
 }
 

@@ -211,6 +211,30 @@ static void broken_chains_are_refused(void)
     }
 }
 
+/* Directories of 4,096 entries, 12 bytes apart, each of which points to the next. */
+static void overlapping_directories_are_few(void)
+{
+    enum { ENTRIES = 4096, DIRECTORIES = 5000, STEP = 12 };
+    const size_t size = 8 + 2 + STEP * (ENTRIES + DIRECTORIES) + 4;
+    uint8_t *data = calloc(1, size);
+    memcpy(data, "MM\0*\0\0\0\10", 8);
+    for (int i = 0; i < DIRECTORIES; i++) {
+        const unsigned place = 8 + STEP * (unsigned)i, next = i + 1 < DIRECTORIES ? place + STEP : 0;
+        uint8_t *link = data + place + 2 + STEP * ENTRIES;
+        data[place] = ENTRIES >> 8;
+        for (int k = 0; k < 4; k++)
+            link[k] = (uint8_t)(next >> (24 - 8 * k));
+    }
+    const io_source source = {.data = data, .size = size, .page = 4000};
+    const int64_t count = io_format_tiff.pages(&source);
+    CHECK(count > 1 && count < 20);
+    io_picture picture;
+    io_error error;
+    CHECK(!io_decode(&source, IO_GRAY, &(io_limits){64}, &picture, &error));
+    CHECK_STR(error.reason, "damaged TIFF: its directories lie over each other");
+    free(data);
+}
+
 /* A strip that unpacks to more than it is asked for is not unpacked any further. */
 static void a_bomb_is_not_unpacked(void)
 {
@@ -319,6 +343,7 @@ int main(int argc, char **argv)
         TEST(one_strip_of_any_length),
         TEST(damaged_directories_are_refused),
         TEST(broken_chains_are_refused),
+        TEST(overlapping_directories_are_few),
         TEST(a_bomb_is_not_unpacked),
 #endif
         TEST(damage_is_survived),
