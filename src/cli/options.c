@@ -165,6 +165,14 @@ static bool parse_options(parser *p, int argc)
     return true;
 }
 
+static bool check_times(const cli_options *o)
+{
+    if (!o->movie.has_from || !o->movie.has_to || o->movie.from < o->movie.to)
+        return true;
+    message_usage("--from is not before --to");
+    return false;
+}
+
 static bool check_heatmap(const cli_options *o)
 {
     if (!o->heatmap_overlay || o->heatmap)
@@ -304,7 +312,7 @@ static bool check_rows(cli_options *o)
 static bool check(cli_options *o, const char *score)
 {
     return check_device(o) && check_operands(o) && check_score(o, score) && check_endings(o) &&
-           check_heatmap(o) && check_shard(o) && check_rows(o) && options_check_poses(o);
+           check_heatmap(o) && check_times(o) && check_shard(o) && check_rows(o) && options_check_poses(o);
 }
 
 bool cli_options_parse(cli_options *o, int argc, char **argv)

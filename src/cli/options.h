@@ -9,7 +9,7 @@
 
 #include <tmatch/tmatch.h>
 
-#include "io/io.h"
+#include "io/movie/movie.h"
 #include "option_table.h"
 
 typedef enum cli_action {
@@ -50,6 +50,7 @@ typedef struct cli_options {
     tm_pose_grid poses;
     bool has_rows;      /* only rows [rows_first, rows_end) of the maps are wanted */
     int64_t rows_first, rows_end;
+    io_movie_wish movie; /* which of a movie's frames are wanted */
     bool has_roi;
     io_crop roi;
     int64_t max_pixels; /* 0: io_limits' default */

@@ -178,6 +178,30 @@ static bool parse_rows(const char *text, cli_options *o)
     return false;
 }
 
+/* Reads "75.5", "1:15.5" or "0:01:15.5". */
+static bool parse_time(const char *name, const char *text, double *seconds)
+{
+    const char *s = text;
+    char *end;
+    *seconds = 0;
+    for (int parts = 1; parts <= 3; parts++) {
+        const size_t digits = strspn(s, "0123456789");
+        const bool last = s[digits] != ':';
+        const double part = strtod(s, &end);
+        const size_t fraction = s[digits] == '.' ? 1 + strspn(s + digits + 1, "0123456789") : 0;
+        if (digits == 0 || digits > 12 || (parts > 1 && part >= 60) || (size_t)(end - s) != digits + (last ? fraction : 0))
+            break;
+        *seconds = *seconds * 60 + part;
+        if (last && !*end)
+            return true;
+        if (last)
+            break;
+        s = end + 1;
+    }
+    message_usage("--%s: '%s' is not a time, such as 75.5, 1:15.5 or 0:01:15.5", name, text);
+    return false;
+}
+
 static bool parse_timeout(const char *name, const char *text, double *seconds)
 {
     double ms;
@@ -226,6 +250,10 @@ bool cli_options_set(cli_options *o, cli_option option, const char *text)
     case OPT_WATCH: o->watch = text; return true;
     case OPT_SHARD: return parse_shard(text, o);
     case OPT_ROWS: return parse_rows(text, o);
+    case OPT_EVERY: return parse_integer(row->name, text, 1, INT64_MAX, &o->movie.every);
+    case OPT_FROM: o->movie.has_from = true; return parse_time(row->name, text, &o->movie.from);
+    case OPT_TO: o->movie.has_to = true; return parse_time(row->name, text, &o->movie.to);
+    case OPT_KEY_FRAMES: o->movie.key_frames = true; return true;
     case OPT_ROI: return parse_roi(text, o);
     case OPT_MASK: o->mask = text; return true;
     case OPT_FRAME_MASK: o->frame_mask = text; return true;

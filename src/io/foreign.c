@@ -2,6 +2,7 @@
 /* Formats that tmatch does not read, known by a file's first bytes, and the commands that make
  * pictures of such files. */
 #include "format.h"
+#include "movie/movie.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -90,6 +91,11 @@ static bool has_word(const io_source *source, const char *word)
     return false;
 }
 
+static bool is_movie(const signature *s)
+{
+    return s->command && (strcmp(s->command, MOVIE) == 0 || (s->bytes && strcmp(s->bytes, "GIF8") == 0));
+}
+
 static const signature *find_signature(const io_source *source)
 {
     static const signature svg = {.name = "an SVG drawing", .command = "rsvg-convert %s"};
@@ -105,6 +111,12 @@ static const signature *find_signature(const io_source *source)
     return has_word(source, "<html") || has_word(source, "<!doctype html") ? &html
            : has_word(source, "<svg")                                      ? &svg
                                                                            : NULL;
+}
+
+io_foreign io_foreign_kind(const uint8_t *data, size_t size)
+{
+    const signature *found = find_signature(&(io_source){.data = data, .size = size});
+    return !found ? IO_FOREIGN_UNKNOWN : is_movie(found) ? IO_FOREIGN_MOVIE : IO_FOREIGN_OTHER;
 }
 
 /* Writes the path and the suffix behind it as a shell reads them back; FILE stands for a path that
@@ -139,7 +151,7 @@ static void quote(char *to, size_t size, const char *path, const char *suffix)
 bool io_explain_foreign(const io_source *source, const char *path, const char *reader,
                         io_error *error)
 {
-    if (source->size == 0 || io_find_format(source->data, source->size))
+    if (source->size == 0 || source->frame || io_find_format(source->data, source->size))
         return false;
     const signature *found = find_signature(source);
     if (!found)
@@ -151,6 +163,7 @@ bool io_explain_foreign(const io_source *source, const char *path, const char *r
     }
     if (strncmp(command, "ffmpeg", 6) == 0 && reader[0] != '-')
         command = FIRST;
+    const bool unread = is_movie(found) && !io_reads_movies();
     char name[96], suffix[8] = "";
     const char *hole = strstr(command, "%s"), *rest = hole + 2; /* for the name */
     if (*rest == '[') {
@@ -158,7 +171,8 @@ bool io_explain_foreign(const io_source *source, const char *path, const char *r
         rest += 3;
     }
     quote(name, sizeof name, path, suffix);
-    io_fail(error, "%s; try: %.*s%s%s | tmatch %s", found->name, (int)(hole - command), command, name,
+    io_fail(error, "%s%s; try: %.*s%s%s | tmatch %s", found->name,
+            unread ? ", and libavformat, which would read it, is missing" : "", (int)(hole - command), command, name,
             rest, reader);
     return true;
 }

@@ -59,6 +59,12 @@ struct io_format {
     uint64_t (*end)(const io_source *source);
 };
 
+/* A movie's frame begins with this. */
+typedef struct io_frame {
+    const io_format *format; /* that of no file */
+    void (*free)(struct io_frame *frame);
+} io_frame;
+
 #define FORMAT(id, endings) extern const io_format io_format_##id;
 #include "formats.def"
 #undef FORMAT
@@ -73,6 +79,13 @@ extern const io_format *const io_formats[];
 /* Which of them a file's first bytes say, or the ending of its name in any case; or NULL. */
 const io_format *io_find_format(const uint8_t *data, size_t size);
 const io_format *io_named_format(const char *name);
+
+/* The format of a source, or NULL. */
+const io_format *io_format_of(const io_source *source);
+
+/* What a file is whose format is none of ours, by its first bytes. */
+typedef enum io_foreign { IO_FOREIGN_UNKNOWN, IO_FOREIGN_MOVIE, IO_FOREIGN_OTHER } io_foreign;
+io_foreign io_foreign_kind(const uint8_t *data, size_t size);
 
 /* JPEG of another quality than encode's, from 1 to 100; below 90 colour has half the
  * resolution. */

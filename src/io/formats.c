@@ -28,6 +28,11 @@ const io_format *io_find_format(const uint8_t *data, size_t size)
     return NULL;
 }
 
+const io_format *io_format_of(const io_source *source)
+{
+    return source->frame ? source->frame->format : io_find_format(source->data, source->size);
+}
+
 const io_format *io_named_format(const char *name)
 {
     const char *dot = strrchr(name, '.');
@@ -70,6 +75,9 @@ const char *io_library(int index)
 #ifdef TM_LIBDEFLATE_VERSION
         "libdeflate " TM_LIBDEFLATE_VERSION,
 #endif
+#ifdef TM_LIBAVFORMAT_VERSION
+        "libavformat " TM_LIBAVFORMAT_VERSION,
+#endif
 #ifdef TM_LIBSECCOMP_VERSION
         "libseccomp " TM_LIBSECCOMP_VERSION,
 #endif
@@ -106,9 +114,9 @@ bool io_decode_as(const io_source *source, const io_request *request, const io_l
 {
     if (source->size == 0)
         return io_fail(error, IO_EMPTY);
-    if (source->decoder)
+    if (source->decoder && !source->frame)
         return source->decoder->decode(source->decoder, source, request, limits, picture, error);
-    const io_format *format = io_find_format(source->data, source->size);
+    const io_format *format = io_format_of(source);
     if (!format)
         return io_source_lost(source) ? io_fail(error, IO_LOST) : io_fail_unknown(error);
     io_picture decoded;

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 typedef struct io_error {
     char reason[256];
@@ -52,8 +53,9 @@ static inline size_t io_picture_bytes(const io_picture *picture)
 void io_picture_free(io_picture *picture);
 
 struct io_decoder;
+struct io_frame;
 
-/* A file's bytes, mapped or read; path "-" is standard input. */
+/* A file's bytes, mapped or read; path "-" is standard input. Or a movie's frame. */
 typedef struct io_source {
     const uint8_t *data;
     size_t size;
@@ -64,6 +66,7 @@ typedef struct io_source {
     /* Decoding that is not done by then, in clock.h's milliseconds, fails; set after opening. 0: none. */
     double deadline;
     struct io_decoder *decoder; /* who decodes it in this process's stead, or NULL; set after opening */
+    struct io_frame *frame; /* what a movie's codec has made, in data's stead; size is what it takes; or NULL */
     void (*closed)(void *owner, size_t size); /* called when the source is closed; or NULL */
     void *owner;
 } io_source;
@@ -91,6 +94,7 @@ typedef struct io_part {
     size_t size, header_size; /* size 0: the whole file is read, for one of its pages */
     bool timed; /* a movie's frame */
     double time; /* in seconds, from 0 */
+    int64_t frame; /* the number of the frame of a movie that libav reads, from 1; or 0 */
 } io_part;
 
 /* reason: why the part cannot be read, or NULL. Returns false to stop. */
@@ -142,8 +146,9 @@ typedef struct io_streamed {
     double time;      /* in seconds, from 0 */
 } io_streamed;
 
-/* FAILED comes with an error, and nothing after it is read. STOPPED comes after io_stream_stop. */
-typedef enum io_next { IO_NEXT_PICTURE, IO_NEXT_END, IO_NEXT_STOPPED, IO_NEXT_FAILED } io_next;
+/* FAILED comes with an error, and nothing after it is read. STOPPED comes after io_stream_stop. MOVIE: the
+ * stream is a movie that is to be read by io_movie_open. */
+typedef enum io_next { IO_NEXT_PICTURE, IO_NEXT_END, IO_NEXT_STOPPED, IO_NEXT_FAILED, IO_NEXT_MOVIE } io_next;
 typedef enum io_follows { IO_FOLLOWS_NOTHING, IO_FOLLOWS_PICTURE, IO_FOLLOWS_GARBAGE } io_follows;
 
 bool io_stream_open(io_stream **stream, const char *path, const io_stream_room *room,
@@ -159,6 +164,9 @@ void io_stream_limit_waiting(io_stream *stream, double ms, bool pauses);
  * too, and fails when it is decoded; so is an empty stream, so that the first call never returns
  * END. */
 io_next io_stream_next(io_stream *stream, io_streamed *picture, io_error *error);
+
+/* Reads bytes, waiting for the first of them: how many, 0 at the end, or -1 with the error. */
+ssize_t io_stream_read(io_stream *stream, uint8_t *to, size_t size, io_error *error);
 
 /* Waits for the first bytes of the next one. */
 io_follows io_stream_follows(io_stream *stream);

@@ -163,7 +163,7 @@ static uint64_t find_end(const io_source *source, const io_format *format)
 
 io_rest io_rest_of(const io_source *source)
 {
-    const io_format *format = io_find_format(source->data, source->size), *next;
+    const io_format *format = source->frame ? NULL : io_find_format(source->data, source->size), *next;
     const uint64_t end = format ? find_end(source, format) : 0;
     if (end == 0 || end >= source->size)
         return IO_REST_NONE;

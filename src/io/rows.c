@@ -29,9 +29,9 @@ bool io_rows_open(io_rows **opened, io_source *source, io_color color, const io_
 bool io_rows_open_as(io_rows **opened, io_source *source, const io_request *request,
                      const io_limits *limits, io_error *error)
 {
-    if (source->size && source->decoder)
+    if (source->size && source->decoder && !source->frame)
         return source->decoder->rows_open(source->decoder, opened, source, request, limits, error);
-    const io_format *format = source->size ? io_find_format(source->data, source->size) : NULL;
+    const io_format *format = source->size ? io_format_of(source) : NULL;
     if (!format)
         return source->size ? io_fail_unknown(error) : io_fail(error, IO_EMPTY);
     io_rows *rows = calloc(1, sizeof *rows);

@@ -126,6 +126,8 @@ void io_source_close(io_source *source)
     const io_source before = *source;
     if (source->mapped)
         io_unmap(source);
+    else if (source->frame)
+        source->frame->free(source->frame);
     else
         free((void *)(uintptr_t)source->data);
     *source = (io_source){0};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Pictures from a pipe, one after the other, each as soon as its last byte is there. */
 #include "format.h"
+#include "movie/movie.h"
 #include "split.h"
 #include "waiting.h"
 
@@ -211,12 +212,19 @@ static bool keep_header(io_stream *s, size_t size, io_error *error)
     return true;
 }
 
+ssize_t io_stream_read(io_stream *s, uint8_t *to, size_t size, io_error *error)
+{
+    if (s->filled == 0 && !s->ended && !read_more(s, error))
+        return -1;
+    const size_t got = size < s->filled ? size : s->filled;
+    memcpy(to, s->buffer + s->prefix, got);
+    drop(s, got);
+    return (ssize_t)got;
+}
+
 /* Where the splitter cannot tell a picture's end, all bytes up to the stream's end are one picture. */
 static bool take_all(io_stream *s, io_streamed *picture, io_error *error)
 {
-    while (!s->ended && s->filled < CHUNK)
-        if (!read_more(s, error))
-            return false;
     if (s->filled > 0 && io_find_format(s->buffer + s->prefix, s->filled))
         while (!s->ended)
             if (!read_more(s, error))
@@ -254,6 +262,17 @@ static io_next end_with(io_stream *s, bool good)
     return good ? IO_NEXT_PICTURE : s->stopped ? IO_NEXT_STOPPED : IO_NEXT_FAILED;
 }
 
+/* Takes what begins a stream and is none of the formats that are split. */
+static io_next take_first(io_stream *s, io_streamed *picture, io_error *error)
+{
+    while (!s->ended && s->filled < CHUNK)
+        if (!read_more(s, error))
+            return end_with(s, false);
+    if (s->filled > 0 && io_begins_movie(s->buffer + s->prefix, s->filled))
+        return IO_NEXT_MOVIE;
+    return end_with(s, take_all(s, picture, error));
+}
+
 io_next io_stream_next(io_stream *s, io_streamed *picture, io_error *error)
 {
     while (!s->over) {
@@ -269,8 +288,7 @@ io_next io_stream_next(io_stream *s, io_streamed *picture, io_error *error)
         if (found == IO_SPLIT_PICTURE)
             return end_with(s, hand_over(s, s->splitter.end, picture, error));
         if (found == IO_SPLIT_NONE || found == IO_SPLIT_BROKEN)
-            return s->pictures == 0 ? end_with(s, take_all(s, picture, error))
-                                    : lose(s, found, error);
+            return s->pictures == 0 ? take_first(s, picture, error) : lose(s, found, error);
         if (found == IO_SPLIT_MORE && s->ended)
             return end_with(s, hand_over(s, s->filled, picture, error)); /* torn, as its decoder will say */
         if (found == IO_SPLIT_HEADER ? !keep_header(s, s->splitter.end, error)

@@ -144,7 +144,7 @@ static void print(const merged_logs *logs, const cli_options *given, FILE *out, 
     const bool good = cli_options_parse(&options, count, words) && options.action == CLI_MATCH;
     options.format = given->format;
     options.quiet = given->quiet;
-    if (good && report_begin(&report, &options, logs->templates > 1, out)) {
+    if (good && report_begin(&report, &options, logs->templates > 1, false, out)) {
         print_lines(logs, &report);
         if (logs->by_rows)
             print_rows(logs, &options, &report, messages);

@@ -25,7 +25,8 @@ bool emitter_begin(cli_emitter *e, const cli_plan *plan, cli_resume *resume, cli
     e->lines = open_memstream(&e->text, &e->text_size);
     if (!e->lines)
         message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
-    return e->lines && report_begin(&e->report, plan->options, plan->templates->count > 1, stdout);
+    return e->lines && report_begin(&e->report, plan->options, plan->templates->count > 1, plan->has_movies,
+                                    stdout);
 }
 
 void emitter_end(cli_emitter *e)

@@ -13,8 +13,7 @@ static stream_limits limits_of(const cli_feed *f)
     return (stream_limits){.max_pixels = f->options->max_pixels, .max_memory = f->options->max_memory};
 }
 
-/* For io_stream. Waits until earlier pictures have left room for one of so many bytes. */
-static bool admit(void *data, size_t bytes, io_error *error)
+bool feed_admit(void *data, size_t bytes, io_error *error)
 {
     cli_feed *f = data;
     const stream_limits limits = limits_of(f);
@@ -40,8 +39,8 @@ static void give_back(void *data, size_t size)
     pthread_mutex_unlock(&f->lock);
 }
 
-/* Makes a frame of a stream's picture, which it takes over, or of the reason why there is none.
- * False if memory ran out. */
+/* Makes a frame of a stream's picture, which it takes over, or of the reason why there is none, or with neither of
+ * a movie's frame that is to be decoded by itself. False if memory ran out. */
 static bool make_frame(cli_feed *f, const cli_frame *stream, int64_t number, io_streamed *picture,
                        const char *reason, cli_frame *frame)
 {
@@ -49,19 +48,23 @@ static bool make_frame(cli_feed *f, const cli_frame *stream, int64_t number, io_
                          .part = calloc(1, sizeof *frame->part),
                          .error = reason ? strdup(reason) : NULL};
     if (!frame->part || !frame->path || (reason && !frame->error)) {
-        if (!reason)
+        if (picture)
             io_source_close(&picture->source);
         frame_free(frame);
         return false;
     }
     *frame->part = (cli_part){.number = number};
-    if (reason)
+    if (!picture)
+        frame->part->location.frame = reason ? 0 : number;
+    if (!picture)
         return true;
     frame->part->location.timed = picture->timed;
     frame->part->location.time = picture->time;
     frame->part->held = picture->source;
-    frame->part->held.closed = give_back;
-    frame->part->held.owner = f;
+    if (cli_part_is_held(frame->part)) {
+        frame->part->held.closed = give_back;
+        frame->part->held.owner = f;
+    }
     pthread_mutex_lock(&f->lock);
     f->held += picture->source.size;
     pthread_mutex_unlock(&f->lock);
@@ -84,7 +87,7 @@ static bool begin(cli_feed *f, const cli_frame *frame, bool *lone, io_error *err
     char *path = path_of(frame);
     strcpy(error->reason, tm_strerror(TM_ERR_MEMORY));
     io_stream *stream = NULL;
-    bool good = path && io_stream_open(&stream, path, &(io_stream_room){admit, f}, error);
+    bool good = path && io_stream_open(&stream, path, &(io_stream_room){feed_admit, f}, error);
     if (good && f->options->max_frame_ms > 0 && strcmp(path, "-") != 0)
         io_stream_limit_waiting(stream, f->options->max_frame_ms, false);
 
@@ -93,8 +96,12 @@ static bool begin(cli_feed *f, const cli_frame *frame, bool *lone, io_error *err
     if (f->stopped && stream)
         io_stream_stop(stream);
     pthread_mutex_unlock(&f->lock);
-    good = good && io_stream_next(stream, &f->picture, error) == IO_NEXT_PICTURE;
-    if (good) {
+    const io_next next = good ? io_stream_next(stream, &f->picture, error) : IO_NEXT_FAILED;
+    f->in_movie = next == IO_NEXT_MOVIE;
+    good = next == IO_NEXT_PICTURE || f->in_movie;
+    if (f->in_movie) {
+        *lone = false;
+    } else if (good) {
         const io_follows follows = io_stream_follows(stream);
         *lone = streams_may_follow(&f->picture, follows);
         if (follows == IO_FOLLOWS_GARBAGE && *lone && !f->options->quiet)
@@ -141,7 +148,7 @@ static bool peek(cli_feed *f, cli_frame *stream)
         return true;
     }
     end(f);
-    if (!make_frame(f, stream, 0, &f->picture, good ? NULL : error.reason, &frame)) {
+    if (!make_frame(f, stream, 0, good ? &f->picture : NULL, good ? NULL : error.reason, &frame)) {
         message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
         return false;
     }
@@ -159,14 +166,15 @@ bool feed_open(cli_feed *f, const cli_options *options, cli_frames *frames)
     pthread_cond_init(&f->room, NULL);
     if (!stream)
         return true;
-    f->several = frames->count > 1;
+    f->several = frames->count > 1 || stream->movie;
     if (!f->several && !peek(f, stream))
         return false;
     frames->from_folders |= f->several;
     frames->streamed = f->several;
     if (!f->several || !options->watch)
         return true;
-    message(stream->path, "is a stream of pictures, and with --watch frames come from the folder");
+    message(stream->path, "is a %s, and with --watch frames come from the folder",
+            stream->movie ? "movie" : "stream of pictures");
     return false;
 }
 
@@ -191,7 +199,7 @@ void feed_close(cli_feed *f)
 {
     if (!f->options)
         return;
-    if (f->begun)
+    if (f->begun && !f->in_movie)
         io_source_close(&f->picture.source);
     end(f);
     frames_free(&f->frames);
@@ -199,7 +207,7 @@ void feed_close(cli_feed *f)
     pthread_mutex_destroy(&f->lock);
 }
 
-static bool is_stopped(cli_feed *f)
+bool feed_is_stopped(cli_feed *f)
 {
     pthread_mutex_lock(&f->lock);
     const bool stopped = f->stopped;
@@ -207,18 +215,17 @@ static bool is_stopped(cli_feed *f)
     return stopped;
 }
 
-/* Hands a frame to the pipeline. False when no more is wanted. */
-static bool add(cli_feed *f, cli_pipeline *pipeline, const cli_frame *stream, int64_t number,
-                const char *reason)
+bool feed_add(cli_feed *f, cli_pipeline *pipeline, const cli_frame *stream, int64_t number,
+              io_streamed *picture, const char *reason)
 {
     cli_frame frame;
-    if (!make_frame(f, stream, number, &f->picture, reason, &frame)) {
+    if (!make_frame(f, stream, number, picture, reason, &frame)) {
         message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
         f->failed = true;
         return false;
     }
     pipeline_add(pipeline, frame);
-    return !is_stopped(f);
+    return !feed_is_stopped(f);
 }
 
 static void run_stream(cli_feed *f, cli_pipeline *pipeline, const cli_frame *stream)
@@ -232,23 +239,34 @@ static void run_stream(cli_feed *f, cli_pipeline *pipeline, const cli_frame *str
         next = IO_NEXT_FAILED;
     }
     f->begun = false;
+    if (f->in_movie) {
+        feed_movie(f, pipeline, stream, NULL);
+        return;
+    }
+    int64_t counted = 0;
     for (int64_t number = !lone; next == IO_NEXT_PICTURE; number++) {
-        if (!add(f, pipeline, stream, number, NULL) || lone)
+        if (!lone && !io_movie_wants(&f->options->movie, number, f->picture.timed, f->picture.time, &counted))
+            io_source_close(&f->picture.source);
+        else if (!feed_add(f, pipeline, stream, number, &f->picture, NULL) || lone)
             return;
         next = io_stream_next(f->stream, &f->picture, &error);
-        if (next == IO_NEXT_FAILED && !is_stopped(f))
-            add(f, pipeline, stream, number + 1, error.reason);
+        if (next == IO_NEXT_FAILED && !feed_is_stopped(f))
+            feed_add(f, pipeline, stream, number + 1, NULL, error.reason);
     }
-    if (lone && !is_stopped(f))
-        add(f, pipeline, stream, 0, error.reason);
+    if (lone && !feed_is_stopped(f))
+        feed_add(f, pipeline, stream, 0, NULL, error.reason);
 }
 
 void feed_run(void *data, cli_pipeline *pipeline)
 {
     cli_feed *f = data;
-    for (size_t i = 0; i < f->frames.count && !is_stopped(f) && !f->failed; i++) {
+    for (size_t i = 0; i < f->frames.count && !feed_is_stopped(f) && !f->failed; i++) {
         cli_frame *frame = &f->frames.list[i];
-        if (frame->stream) {
+        if (frame->movie) {
+            char *path = path_of(frame);
+            feed_movie(f, pipeline, frame, path);
+            free(path);
+        } else if (frame->stream) {
             run_stream(f, pipeline, frame);
             end(f);
         } else {
@@ -265,6 +283,8 @@ void feed_stop(void *data)
     f->stopped = true;
     if (f->stream)
         io_stream_stop(f->stream);
+    if (f->movie)
+        io_movie_stop(f->movie);
     pthread_cond_broadcast(&f->room);
     pthread_mutex_unlock(&f->lock);
 }

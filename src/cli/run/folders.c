@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "io/io.h"
+#include "io/movie/movie.h"
 #include "message.h"
 
 /* Names in a folder. Those of folders end with a slash, which sorts them as the paths of what is in
@@ -33,7 +33,7 @@ static bool wanted(const cli_frames *frames, const char *folder, const struct di
 {
     struct stat status;
     bool follow = false, good = true;
-    const bool picture = io_is_picture_name(entry->d_name);
+    const bool picture = io_is_picture_name(entry->d_name) || io_is_movie_name(entry->d_name);
 
     *is_folder = false;
     if (entry->d_name[0] == '.' || (!picture && !frames->recursive))

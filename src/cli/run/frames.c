@@ -33,6 +33,24 @@ bool frames_append(cli_frames *frames, cli_frame frame)
     return false;
 }
 
+void frames_thin(cli_frames *frames, const io_movie_wish *wish)
+{
+    int64_t counted = 0;
+    size_t kept = 0;
+    for (size_t i = 0; i < frames->count; i++) {
+        const cli_frame frame = frames->list[i];
+        const cli_part *part = frame.part;
+        const bool movie = part && part->location.timed && !part->spelled;
+        if (movie && part->number == 1)
+            counted = 0;
+        if (!movie || io_movie_wants(wish, part->number, true, part->location.time, &counted))
+            frames->list[kept++] = frame;
+        else
+            frame_free(&frames->list[i]);
+    }
+    frames->count = kept;
+}
+
 void frame_free(cli_frame *frame)
 {
     free(frame->path);
@@ -139,6 +157,33 @@ static bool add_numbered(taker *t, const char *file)
     return add_error(t->frames, t->frame, reason);
 }
 
+/* Adds the frame of a movie that "clip.mp4#3" names. */
+static bool add_movie_frame(taker *t)
+{
+    if (t->number > 0)
+        return add_part(t, &(io_part){.frame = t->number}, NULL);
+    t->added = true;
+    return add_error(t->frames, t->frame, "a movie's first frame is #1");
+}
+
+/* Whether a file is a movie. In folders and lists only those are looked into whose names are a movie's. */
+static bool is_movie(const cli_frames *frames, const cli_frame *frame, const char *file)
+{
+    return (frame->named && !frames->in_list ? is_file(file) : io_is_movie_name(file)) && io_is_movie(file);
+}
+
+/* Adds a movie, which is no template. */
+static bool add_movie(taker *t)
+{
+    cli_frame movie = *t->frame;
+    t->added = true;
+    if (t->frames->one_each)
+        return take(t, &(io_part){0}, NULL);
+    movie.path = strdup(movie.path);
+    movie.stream = movie.movie = true;
+    return frames_append(t->frames, movie);
+}
+
 /* Adds the pictures of a file that holds several, or the one that is asked for; else nothing. file:
  * the frame's path without a crop. */
 static bool add_parts(taker *t, char *file)
@@ -157,7 +202,9 @@ static bool add_parts(taker *t, char *file)
         return true;
     *mark = '\0';
     t->only = true;
-    return !is_file(file) || strcmp(file, "-") == 0 || add_numbered(t, file);
+    if (!is_file(file) || strcmp(file, "-") == 0)
+        return true;
+    return io_is_movie(file) ? add_movie_frame(t) : add_numbered(t, file);
 }
 
 bool frames_add_file(cli_frames *frames, cli_frame frame)
@@ -181,6 +228,8 @@ bool frames_add_file(cli_frames *frames, cli_frame frame)
             good = add_error(frames, &frame,
                              "a pipe or a device is named on the command line, not in a list");
         }
+    } else if (file && is_movie(frames, &frame, file)) {
+        good = add_movie(&t);
     } else if (file && !(frames->one_each && io_is_stream(file))) {
         good = add_parts(&t, file);
     }

@@ -7,21 +7,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "io/io.h"
+#include "io/movie/movie.h"
 
 /* Which picture of a file or a stream that holds several. */
 typedef struct cli_part {
     int64_t number; /* from 1; 0: the only one of a stream */
     bool spelled;   /* the frame's path ends in "#number", before its crop */
     io_part location;
-    io_source held; /* its bytes, where it came through a stream, until they are decoded */
+    io_source held; /* what came of it through a stream, until it is made a picture */
 } cli_part;
+
+static inline bool cli_part_is_held(const cli_part *part)
+{
+    return part->held.data || part->held.frame;
+}
 
 typedef struct cli_frame {
     char *path;    /* as it is opened and printed */
     uint32_t tree; /* where in path the part begins that is repeated in output folders */
     bool named;    /* named by the user, so a crop may follow; else exactly a file's name */
-    bool stream;   /* a pipe or a device; nobody knows yet how many frames it holds */
+    bool stream;   /* a pipe, a device or a movie; nobody knows yet how many frames it holds */
+    bool movie;    /* a file that libav reads */
     char *error;   /* why there is nothing to read, where that is known, or NULL */
     cli_part *part; /* NULL: the file's only picture */
     size_t place;   /* with --shard: in the list of all shards, from 1 */
@@ -63,6 +69,9 @@ bool frames_append(cli_frames *frames, cli_frame frame);
 /* Makes room for one more element in a list that has so many of this size. False if memory ran
  * out. */
 bool frames_grow(void **list, size_t *capacity, size_t count, size_t size);
+
+/* Takes out the frames of Y4M files that are not wanted. */
+void frames_thin(cli_frames *frames, const io_movie_wish *wish);
 
 /* Frees what it points to. */
 void frame_free(cli_frame *frame);

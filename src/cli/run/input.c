@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "io/movie/movie.h"
 #include "message.h"
 #include "run/streams.h"
 
@@ -252,10 +253,18 @@ static bool open_bytes(io_source *source, const char *path, cli_part *part, cons
                         io_error *error)
 {
     const stream_limits limits = {settings->limits.max_pixels, settings->max_memory, settings->max_wait_ms};
-    if (part && part->held.data) {
+    if (part && cli_part_is_held(part)) {
         *source = part->held;
         part->held = (io_source){0};
         return true;
+    }
+    if (part && part->location.frame) {
+        const io_movie_settings movie = {.max_pixels = limits.max_pixels, .max_memory = limits.max_memory,
+                                         .max_ms = settings->max_ms};
+        if (!settings->decoder)
+            return io_movie_frame(source, path, part->location.frame, &movie, error);
+        strcpy(error->reason, INPUT_NO_SANDBOX_FOR_MOVIES);
+        return false;
     }
     if (part)
         return streams_admit(&limits, part->location.size, error) &&

@@ -10,6 +10,9 @@
 #include "io/io.h"
 #include "run/operand.h"
 
+/* Why a movie is not read with --sandbox. */
+#define INPUT_NO_SANDBOX_FOR_MOVIES "a movie, which --sandbox cannot decode"
+
 /* A decoded operand. Its source stays open, as pictures may be drawn from it, and standard input
  * cannot be read twice. */
 typedef struct cli_input {

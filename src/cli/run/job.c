@@ -247,6 +247,8 @@ void job_write(cli_job *job, const cli_plan *plan)
 
 void job_end(cli_job *job)
 {
+    if (job->frame.part) /* where it was not looked at */
+        io_source_close(&job->frame.part->held);
     operand_free(&job->operand);
     rewind(job->messages);
     rewind(job->thumbnail);

@@ -21,6 +21,7 @@ typedef struct cli_plan {
     input_settings frame_input, template_input;
     const cli_templates *templates;
     bool output_is_folder;
+    bool has_movies; /* among the frames */
     cli_protected *protected; /* what is not to be overwritten */
     int thumbnail_side; /* the width of a report's thumbnails */
     const cli_resume *resume; /* or NULL */

@@ -162,7 +162,7 @@ static cli_exit write_report(merger *m, cli_exit status)
 
 static cli_exit print_all(merger *m)
 {
-    bool good = report_begin(&m->report, &m->options, m->logs.templates > 1, stdout);
+    bool good = report_begin(&m->report, &m->options, m->logs.templates > 1, false, stdout);
 
     notes_begin(&m->notes, &m->options, NULL);
     m->notes.integers = tm_metric_is_integer(m->options.settings.metric);

@@ -34,7 +34,7 @@ static void *feed(void *argument)
 
 void pipeline_add(cli_pipeline *p, cli_frame frame)
 {
-    const bool held = frame.part && frame.part->held.data;
+    const bool held = frame.part && cli_part_is_held(frame.part);
     pthread_mutex_lock(&p->lock);
     while (held && !p->stopped && p->s.frames->count - p->taken >= HELD_AHEAD)
         pthread_cond_wait(&p->room, &p->lock);

@@ -99,12 +99,22 @@ static void csv_names(FILE *out, const cli_result *r)
     putc(',', out);
 }
 
+static void csv_end(const cli_report *report, const cli_result *r)
+{
+    if (report->timed)
+        putc(',', report->out);
+    if (report->timed && r->timed)
+        fprintf(report->out, "%.9g", r->time);
+    putc('\n', report->out);
+}
+
 static void csv_result(const cli_report *report, const cli_result *r)
 {
     FILE *out = report->out;
     if (r->has_best) {
         csv_names(out, r);
-        fputs(report->options->posed ? ",,,,,,,,,\n" : ",,,,\n", out);
+        fputs(report->options->posed ? ",,,,,,,,," : ",,,,", out);
+        csv_end(report, r);
     }
     for (size_t i = 0; i < r->match_count; i++) {
         csv_names(out, r);
@@ -113,7 +123,7 @@ static void csv_result(const cli_report *report, const cli_result *r)
         write_score(r, out, r->matches[i].score);
         if (report->options->posed)
             pose_csv(out, report->options, &r->matches[i].pose);
-        putc('\n', out);
+        csv_end(report, r);
     }
 }
 
@@ -245,12 +255,12 @@ static void json_result(const cli_report *report, const cli_result *r)
     fputs("}\n", out);
 }
 
-bool report_begin(cli_report *report, const cli_options *options, bool several_templates,
+bool report_begin(cli_report *report, const cli_options *options, bool several_templates, bool timed,
                   FILE *out)
 {
-    *report = (cli_report){.options = options, .several_templates = several_templates, .out = out};
+    *report = (cli_report){.options = options, .several_templates = several_templates, .timed = timed, .out = out};
     if (options->format == CLI_CSV)
-        fprintf(out, "frame,template,x,y,w,h,score%s\n", options->posed ? POSE_CSV_HEAD : "");
+        fprintf(out, "frame,template,x,y,w,h,score%s%s\n", options->posed ? POSE_CSV_HEAD : "", timed ? ",time" : "");
     return finish_line(report);
 }
 

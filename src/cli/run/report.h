@@ -16,6 +16,7 @@
 typedef struct cli_report {
     const cli_options *options;
     bool several_templates; /* so that each line names its template */
+    bool timed;             /* CSV has a column for the time of a movie's frames */
     FILE *out;
     int error; /* errno of the first write that failed, or 0 */
 } cli_report;
@@ -84,7 +85,7 @@ static inline bool result_is_weak(const cli_result *result)
 }
 
 /* Each returns false when standard output has failed, now or before. */
-bool report_begin(cli_report *report, const cli_options *options, bool several_templates,
+bool report_begin(cli_report *report, const cli_options *options, bool several_templates, bool timed,
                   FILE *out);
 bool report_result(cli_report *report, const cli_result *result);
 

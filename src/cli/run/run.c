@@ -67,6 +67,25 @@ static const char *lone_folder(const char *const *operands, int count, const cha
     return count == 1 && !list ? operands[0] : NULL;
 }
 
+/* Whether the options that choose a movie's frames have any to choose from; they do so in Y4M files. */
+static bool check_movies(runner *r)
+{
+    const io_movie_wish *wish = &r->options->movie;
+    const char *option = wish->every ? "every" : wish->has_from ? "from" : wish->has_to ? "to" : "key-frames";
+    bool any = false;
+
+    if (!wish->every && !wish->has_from && !wish->has_to && !wish->key_frames)
+        return true;
+    for (size_t i = 0; i < r->frames.count && !any; i++)
+        any = r->frames.list[i].stream || (r->frames.list[i].part && r->frames.list[i].part->location.timed);
+    if (!any)
+        message_usage("--%s is about the frames of a movie, and no frame is one", option);
+    frames_thin(&r->frames, wish);
+    if (any && r->frames.count == 0)
+        message(NULL, "no frame is shown in the time that --from and --to leave");
+    return any && r->frames.count > 0;
+}
+
 static bool find_pictures(runner *r)
 {
     const cli_options *o = r->options;
@@ -97,7 +116,15 @@ static bool find_pictures(runner *r)
         message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
         return false;
     }
-    return (!o->shards || shard_allows(&r->frames)) && feed_open(&r->feed, o, &r->frames);
+    return check_movies(r) && (!o->shards || shard_allows(&r->frames)) && feed_open(&r->feed, o, &r->frames);
+}
+
+static bool has_movies(const runner *r)
+{
+    bool any = r->feed.in_movie;
+    for (size_t i = 0; i < r->frames.count; i++)
+        any |= r->frames.list[i].movie;
+    return any;
 }
 
 /* How many frames there will be; 0 where nobody knows. */
@@ -161,6 +188,7 @@ static bool make_layout(runner *r)
         s->feed = feed_run;
         s->stop_feed = feed_stop;
         s->feed_data = &r->feed;
+        r->feed.plan = &r->plan;
     }
     r->plan.frame_input.room = r->plan.template_input.room = r->layout.room;
     if (s->devices || r->layout.may_open_device)
@@ -279,6 +307,7 @@ cli_exit cli_run(const cli_options *options)
         protected_init(&r.protected, options, &r.frames, &r.templates, &r.inputs.masks) &&
         output_check(options, &r.frames, &r.templates, &r.protected)) {
         r.plan.output_is_folder = output_is_folder(options, &r.frames);
+        r.plan.has_movies = has_movies(&r);
         r.plan.thumbnail_side = pictures_thumbnail_side(count_frames(&r));
         r.plan.shard = options->shards && options->resume ? &r.shard : NULL;
         if (shard_take(&r.shard, &r.frames, options) && feed_take(&r.feed, &r.frames) && make_layout(&r) && open_engines(&r))

@@ -31,8 +31,9 @@ bool shard_allows(const cli_frames *frames)
 {
     for (size_t i = 0; i < frames->count; i++)
         if (frames->list[i].stream) {
-            message(frames->list[i].path, "is a stream, which only one run can read; --shard, and --rows with --resume, "
-                                          "take frames that are files");
+            message(frames->list[i].path, "is a %s, which only one run can read; --shard, and --rows with --resume, "
+                                          "take frames that are files%s", frames->list[i].movie ? "movie" : "stream",
+                    frames->list[i].movie ? " (--from and --to share a movie out)" : "");
             return false;
         }
     return true;

@@ -2,6 +2,12 @@
 # Files of other kinds are refused by name, with a command that converts them; those of a
 # folder are counted. Lists as Windows writes them.
 data camera.png
+# Movies are among them where libavformat is missing, as it is for this test.
+mkdir no-libav
+for version in 58 59 60 61 62 63 64 65; do
+    : >no-libav/libavformat.so.$version
+done
+export LD_LIBRARY_PATH="$PWD/no-libav${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 crop='camera.png[20x20+1+2]'
 box() { # NAME BRAND
     printf '\0\0\0\030ftyp%s\0\0\0\0isomiso2' "$2" >"$1"

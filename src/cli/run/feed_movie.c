@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+#include "run/feed.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <tmatch/tmatch.h>
+
+static io_movie_settings settings_of(const cli_options *o)
+{
+    return (io_movie_settings){.wish = o->movie, .threads = o->settings.threads, .max_pixels = o->max_pixels,
+                               .max_memory = o->max_memory, .max_ms = o->max_frame_ms};
+}
+
+/* Whether the log has frame number of the movie with all templates; *time gets when it is shown, or 0. */
+static bool is_done(const cli_feed *f, const cli_frame *frame, const char *path, int64_t number, uint64_t *ids,
+                    double *time)
+{
+    static const char key[] = ",\"time\":";
+    const cli_plan *plan = f->plan;
+    cli_part part = {.number = number};
+    const cli_frame one = {.path = frame->path, .part = &part};
+
+    resume_identify(plan->resume, &one, path, ids);
+    for (size_t i = 0; i < plan->templates->count; i++)
+        if (!resume_find(plan->resume, ids[i]))
+            return false;
+    char *text = resume_text(plan->resume, resume_find(plan->resume, ids[0]));
+    const char *found = text ? strstr(text, key) : NULL;
+    *time = found ? strtod(found + strlen(key), NULL) : 0;
+    free(text);
+    return true;
+}
+
+/* Finds how many frames of the movie an earlier run has done, from the first on, and hands these on, to be passed
+ * over. A report shows them, so for it they are decoded again. */
+static void pass_over(cli_feed *f, cli_pipeline *pipeline, const cli_frame *frame, const char *path,
+                      io_movie_wish *wish)
+{
+    uint64_t *ids = calloc(f->plan->templates->count + 1, sizeof *ids);
+    const bool can = ids && f->plan->resume && !f->options->report && f->plan->templates->count > 0 &&
+                     !wish->has_from && !wish->key_frames;
+    const int64_t step = wish->every ? wish->every : 1;
+
+    for (int64_t number = 1; can && is_done(f, frame, path, number, ids, &wish->after_time); number += step) {
+        wish->after = number;
+        if (!feed_add(f, pipeline, frame, number, NULL, NULL))
+            break;
+    }
+    free(ids);
+}
+
+/* Who stops the feed ends the movie's waiting, too, from now on; NULL: no longer. */
+static void publish(cli_feed *f, io_movie *movie)
+{
+    pthread_mutex_lock(&f->lock);
+    f->movie = movie;
+    if (movie && f->stopped)
+        io_movie_stop(movie);
+    pthread_mutex_unlock(&f->lock);
+}
+
+/* Hands on the movie's frames and, where not all could be read, the reason. */
+static void run(cli_feed *f, cli_pipeline *pipeline, const cli_frame *frame, io_movie *movie)
+{
+    int64_t number = 0;
+    io_streamed picture;
+    io_error error;
+    io_next next;
+
+    while ((next = io_movie_next(movie, &picture, &number, &error)) == IO_NEXT_PICTURE) {
+        if (!feed_admit(f, picture.source.size, &error)) {
+            io_source_close(&picture.source);
+            next = IO_NEXT_FAILED;
+            break;
+        }
+        if (!feed_add(f, pipeline, frame, number, &picture, NULL))
+            return;
+    }
+    if (next == IO_NEXT_FAILED && !feed_is_stopped(f))
+        feed_add(f, pipeline, frame, 0, NULL, error.reason);
+}
+
+void feed_movie(cli_feed *f, cli_pipeline *pipeline, const cli_frame *frame, const char *path)
+{
+    io_movie_settings settings = settings_of(f->options);
+    io_movie *movie = NULL;
+    io_error error;
+    bool good = false;
+
+    if (f->options->sandbox)
+        strcpy(error.reason, INPUT_NO_SANDBOX_FOR_MOVIES);
+    else if (!path && !f->stream)
+        strcpy(error.reason, tm_strerror(TM_ERR_MEMORY));
+    if (path && !f->options->sandbox)
+        pass_over(f, pipeline, frame, path, &settings.wish);
+    if (!f->options->sandbox && (path || f->stream))
+        good = io_movie_open(&movie, path, path ? NULL : f->stream, &settings, &error);
+    if (good) {
+        publish(f, movie);
+        run(f, pipeline, frame, movie);
+        publish(f, NULL);
+        io_movie_close(&movie);
+    } else if (!feed_is_stopped(f)) {
+        feed_add(f, pipeline, frame, 0, NULL, error.reason);
+    }
+}

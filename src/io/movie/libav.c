@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+#include "libav.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static io_libav libav;
+static char missing[160]; /* why they cannot be opened, or "" */
+
+#define STRING(x) #x
+#define SONAME(name, major) "lib" #name ".so." STRING(major)
+
+/* The libraries by the versions that the program was compiled for. */
+static const struct {
+    const char *name, *soname;
+} libraries[] = {
+    {"avformat", SONAME(avformat, LIBAVFORMAT_VERSION_MAJOR)},
+    {"avcodec", SONAME(avcodec, LIBAVCODEC_VERSION_MAJOR)},
+    {"avutil", SONAME(avutil, LIBAVUTIL_VERSION_MAJOR)},
+};
+
+enum { LIBRARIES = sizeof libraries / sizeof *libraries };
+
+static void *find_function(void *const *handles, const char *library, const char *name)
+{
+    for (int i = 0; i < LIBRARIES; i++)
+        if (strcmp(libraries[i].name, library) == 0)
+            return dlsym(handles[i], name);
+    return NULL;
+}
+
+/* Writes down the first complaint. Threads of a codec have copies of its context. */
+static void keep_message(void *context, int level, const char *format, va_list arguments)
+{
+    const AVClass *class = context ? *(AVClass **)context : NULL;
+    int prefix = 0;
+
+    if (level > AV_LOG_ERROR || !class)
+        return;
+    const AVClassCategory category = class->get_category ? class->get_category(context) : class->category;
+    const bool demuxer = category == AV_CLASS_CATEGORY_DEMUXER;
+    io_libav_log *log = demuxer                                 ? ((AVFormatContext *)context)->opaque
+                        : category == AV_CLASS_CATEGORY_DECODER ? ((AVCodecContext *)context)->opaque
+                                                                : NULL;
+    if (!log)
+        return;
+    pthread_mutex_lock(&log->lock);
+    log->of_container += demuxer;
+    if (!*log->first) {
+        libav.av_log_format_line2(NULL, level, format, arguments, log->first, sizeof log->first, &prefix);
+        log->first[strcspn(log->first, "\n")] = '\0';
+    }
+    pthread_mutex_unlock(&log->lock);
+}
+
+static void open_libraries(void)
+{
+    void *handles[LIBRARIES];
+
+    for (int i = 0; i < LIBRARIES; i++) {
+        handles[i] = dlopen(libraries[i].soname, RTLD_NOW | RTLD_LOCAL);
+        if (!handles[i]) {
+            snprintf(missing, sizeof missing, "%s, which reads movies, is missing", libraries[i].soname);
+            return;
+        }
+    }
+    bool whole = true;
+#define FUNCTION(library, name) whole &= (*(void **)&libav.name = find_function(handles, #library, #name)) != NULL;
+    IO_EACH_LIBAV_FUNCTION(FUNCTION)
+#undef FUNCTION
+    if (whole)
+        libav.av_log_set_callback(keep_message);
+    else
+        strcpy(missing, "libavformat, which reads movies, is not the one that this program was built for");
+}
+
+const io_libav *io_libav_open(io_error *error)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, open_libraries);
+    if (!*missing)
+        return &libav;
+    if (error)
+        io_fail(error, "%s", missing);
+    return NULL;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* The frames of a movie, in the order in which they are shown, as FFmpeg's libraries read them. A build
+ * without these knows no movie. */
+#ifndef TMATCH_IO_MOVIE_H
+#define TMATCH_IO_MOVIE_H
+
+#include "io/io.h"
+
+typedef struct io_movie io_movie;
+
+/* Which frames are wanted. Zeros: all of them. */
+typedef struct io_movie_wish {
+    int64_t every;  /* one of so many, beginning with the first; 0: each */
+    bool has_from, has_to;
+    double from, to; /* seconds: frames that are shown from then on, and before then */
+    bool key_frames; /* only those that can be decoded without others */
+    int64_t after;   /* frames with numbers up to this are passed over, */
+    double after_time; /* and this is the time of the last of them, if it is positive */
+} io_movie_wish;
+
+/* Whether a frame is wanted, but for key_frames. counted: how many were, but for every; zero before the first. */
+static inline bool io_movie_wants(const io_movie_wish *wish, int64_t number, bool timed, double time, int64_t *counted)
+{
+    if (number <= wish->after || (wish->has_from && timed && time < wish->from) ||
+        (wish->has_to && timed && time >= wish->to))
+        return false;
+    const int64_t before = wish->after > 0 ? number - 1 : *counted;
+    ++*counted;
+    return wish->every < 2 || before % wish->every == 0;
+}
+
+typedef struct io_movie_settings {
+    io_movie_wish wish;
+    int threads;        /* that decode; 0: one for each core */
+    int64_t max_pixels; /* of a frame; 0: the default */
+    int64_t max_memory; /* bytes, of which decoding may take a half; 0: no limit */
+    double max_ms;      /* how long decoding may take from one frame to the next; 0: no limit */
+} io_movie_settings;
+
+/* Whether this build reads movies, and the libraries that do it are installed: looks for them. */
+bool io_reads_movies(void);
+
+/* Whether a name's ending is a movie's, in any case, and movies are read. */
+bool io_is_movie_name(const char *name);
+
+/* Whether a file, "-" for standard input, is a movie that is read. What begins as another file does, or as
+ * text, is none. */
+bool io_is_movie(const char *path);
+
+/* The same by a stream's first bytes. */
+bool io_begins_movie(const uint8_t *data, size_t size);
+
+/* Opens a file, or what is left of a stream, which stays the caller's, is closed after the movie, and cannot
+ * be sought in. */
+bool io_movie_open(io_movie **movie, const char *path, io_stream *stream, const io_movie_settings *settings,
+                   io_error *error);
+void io_movie_close(io_movie **movie);
+
+/* Waits for the next frame. number: which one of the movie's it is, from 1. FAILED, with an error, comes
+ * after all frames that could be decoded, where there were others. */
+io_next io_movie_next(io_movie *movie, io_streamed *frame, int64_t *number, io_error *error);
+
+/* Ends another thread's opening and waiting; the stream is stopped by itself. */
+void io_movie_stop(io_movie *movie);
+
+/* Opens the frame of this number, from 1. */
+bool io_movie_frame(io_source *source, const char *path, int64_t number, const io_movie_settings *settings,
+                    io_error *error);
+
+#endif

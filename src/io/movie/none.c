@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* A build without libavformat: there are no movies. */
+#include "movie.h"
+
+#include "io/format.h"
+
+bool io_reads_movies(void)
+{
+    return false;
+}
+
+bool io_is_movie_name(const char *name)
+{
+    (void)name;
+    return false;
+}
+
+bool io_is_movie(const char *path)
+{
+    (void)path;
+    return false;
+}
+
+bool io_begins_movie(const uint8_t *data, size_t size)
+{
+    (void)data, (void)size;
+    return false;
+}
+
+bool io_movie_open(io_movie **movie, const char *path, io_stream *stream, const io_movie_settings *settings,
+                   io_error *error)
+{
+    (void)movie, (void)path, (void)stream, (void)settings;
+    return io_fail(error, "this build reads no movies (libavformat was missing)");
+}
+
+void io_movie_close(io_movie **movie)
+{
+    (void)movie;
+}
+
+io_next io_movie_next(io_movie *movie, io_streamed *frame, int64_t *number, io_error *error)
+{
+    (void)movie, (void)frame, (void)number;
+    io_fail(error, "this build reads no movies (libavformat was missing)");
+    return IO_NEXT_FAILED;
+}
+
+void io_movie_stop(io_movie *movie)
+{
+    (void)movie;
+}
+
+bool io_movie_frame(io_source *source, const char *path, int64_t number, const io_movie_settings *settings,
+                    io_error *error)
+{
+    (void)source, (void)path, (void)number, (void)settings;
+    return io_fail(error, "this build reads no movies (libavformat was missing)");
+}
