@@ -21,6 +21,9 @@ from tmatch.dask import match_files, match_frame  # noqa: E402
 from tmatch.dask._client import Crew  # noqa: E402
 from tmatch.dask._worker import Work, match_frames  # noqa: E402
 
+# A local cluster gives workers up that do not come back in 15 seconds, which a busy machine may take to start one.
+dask.config.set({"distributed.deploy.lost-worker-timeout": "1 hour"})
+
 
 @pytest.fixture(scope="module")
 def client():
