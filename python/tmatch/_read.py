@@ -34,7 +34,7 @@ def _named(name: Path) -> Iterator[None]:
     try:
         yield
     except _tmatch.InputError as error:
-        error.args = (f"{_shown(os.fspath(name))}: {error}",)
+        error.args = (f"{_shown(os.fsdecode(name))}: {error}",)
         raise
 
 

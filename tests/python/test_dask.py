@@ -291,6 +291,16 @@ def test_urls(threads, frames):
     assert isinstance(unknown.error, ValueError) and "unknown" in str(unknown.error)
 
 
+def test_sandbox(threads, data):
+    try:
+        tmatch.read(data / "patch.jpg", sandbox=True)
+    except tmatch.Error as error:
+        pytest.skip(f"there is no sandbox: {error}")
+    names = [data / "astronaut.png", data / "no.png", f"file://{data}/camera.png"]
+    expected = list(match_files(threads, data / "patch.jpg", names, ordered=True))
+    assert same(match_files(threads, data / "patch.jpg", names, sandbox=True, ordered=True), expected)
+
+
 def test_object_store(client, frames, tmp_path_factory):
     """s3:// on a server in this process, one by one, as a pattern and as a folder."""
     pytest.importorskip("s3fs", reason="s3fs is not installed")

@@ -44,6 +44,9 @@ def test_names_in_messages_are_visible(tmp_path):
             tmatch.read(tmp_path / name)
         assert str(error.value).startswith(f"{tmp_path}/{shown}: ")
         with pytest.raises(tmatch.InputError) as error:
+            tmatch.read(os.fsencode(tmp_path / name))
+        assert str(error.value).startswith(f"{tmp_path}/{shown}: ")
+        with pytest.raises(tmatch.InputError) as error:
             tmatch.write(tmp_path / "none" / name, np.zeros((2, 2), np.uint8))
         assert str(error.value).startswith(f"{tmp_path}/none/{shown}: ")
 

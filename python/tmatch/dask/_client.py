@@ -11,6 +11,7 @@ from typing import Any
 
 from .._matcher import Matcher
 from .._prepared import check_search_of_all
+from .._read import open_sandbox
 from .._settings import engine_key
 from ._open import read_frame
 from ._worker import Work, forget
@@ -18,12 +19,12 @@ from ._worker import Work, forget
 LOOK_SECONDS = 1.0  # how often the client asks which workers there are
 
 
-def _load(template: Any, color: bool, options: dict[str, Any]) -> Any:
+def _load(template: Any, color: bool, options: dict[str, Any], sandbox: bool) -> Any:
     """The template, or the list of them, those that are paths or URLs read."""
     if isinstance(template, (list, tuple)):
-        return [_load(one, color, options) for one in template]
+        return [_load(one, color, options, sandbox) for one in template]
     is_path = isinstance(template, (str, os.PathLike))
-    return read_frame(os.fspath(template), color, options) if is_path else template
+    return read_frame(os.fspath(template), color, options, sandbox) if is_path else template
 
 
 def _check_client(client: Any) -> None:
@@ -57,6 +58,7 @@ def prepare(
     prepared: dict[str, Any],
     search: dict[str, Any],
     options: dict[str, Any] | None,
+    sandbox: bool = False,
     **counts: int | None,
 ) -> tuple[Work, Matcher[Any]]:
     """What the tasks have in common, and a matcher of the client's own CPU. Raises what is wrong with it."""
@@ -67,11 +69,13 @@ def prepare(
     words = {word: prepared[word] for word in ("metric", "domain", "algorithm", "search", "device")}
     engine_key(**words, threads=1)
     check_search_of_all(search["n"], search["min_score"], search["overlap"])
-    templates = _load(template, color, options or {})
+    if sandbox:
+        open_sandbox()
+    templates = _load(template, color, options or {}, sandbox)
     here = {**prepared, "algorithm": "auto", "device": "cpu"}
     _check_workers(client)
     matcher: Matcher[Any] = Matcher(templates, mask=mask, threads=1, **here)
-    return Work(templates, mask, prepared, search, color, options), matcher
+    return Work(templates, mask, prepared, search, color, options, sandbox), matcher
 
 
 def submit(client: Any, function: Any, *arguments: Any, **options: Any) -> Any:

@@ -44,6 +44,7 @@ def match_files(
     device: str = "auto",
     ordered: bool = False,
     storage_options: dict[str, Any] | None = None,
+    sandbox: bool = False,
     batch: int | None = None,
     ahead: int = 2,
     progress: bool | None = None,
@@ -72,6 +73,7 @@ def match_files(
     device: str = "auto",
     ordered: bool = False,
     storage_options: dict[str, Any] | None = None,
+    sandbox: bool = False,
     batch: int | None = None,
     ahead: int = 2,
     progress: bool | None = None,
@@ -99,6 +101,7 @@ def match_files(
     device: str = "auto",
     ordered: bool = False,
     storage_options: dict[str, Any] | None = None,
+    sandbox: bool = False,
     batch: int | None = None,
     ahead: int = 2,
     progress: bool | None = None,
@@ -114,6 +117,7 @@ def match_files(
     ordered          yield in the order of the frames; those that wait for an earlier one are held
                      back, and while they are many, no others are begun
     storage_options  fsspec's, for URLs: keys, endpoints
+    sandbox          each worker decodes in its own; where one has none, that is raised
     batch            frames in a task; None: as many as take half a second, fewer towards
                      the end
     ahead            tasks that are begun or wait for each thread of the workers, 1 or more
@@ -135,7 +139,7 @@ def match_files(
          "algorithm": algorithm, "search": search, "device": device},
         {"n": n, "min_score": min_score, "region": region, "overlap": overlap, "margin": margin,
          "subpixel": subpixel},
-        storage_options, batch=batch, ahead=ahead,
+        storage_options, sandbox, batch=batch, ahead=ahead,
     )  # fmt: skip
     matcher.close()
     paths = list_frames(frames, work.options)

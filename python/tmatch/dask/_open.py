@@ -47,8 +47,9 @@ def for_workers(path: str) -> str:
     return path if is_url(path) else os.path.abspath(path)
 
 
-def read_frame(path: str, color: bool, options: dict[str, Any]) -> Picture:
+def read_frame(path: str, color: bool, options: dict[str, Any], sandbox: bool = False) -> Picture:
+    """sandbox: it is open."""
     if not is_url(path):
-        return read(path, color=color)
+        return read(path, color=color, sandbox=sandbox)
     file_system, inside = _file_system(path, options)
-    return decode(file_system.cat_file(inside), path, color)
+    return decode(file_system.cat_file(inside), path, color, sandbox=sandbox)

@@ -15,6 +15,7 @@ from .. import _tmatch
 from .._arrays import Picture
 from .._files import FileResult, devices
 from .._matcher import Matcher
+from .._read import open_sandbox
 from ._open import read_frame
 from ._packages import distributed
 
@@ -73,6 +74,7 @@ class Work:
     prepared        the Matcher's other arguments
     search          the arguments of Matcher.match
     options         fsspec's storage options; they may be secret, and are in no message
+    sandbox         whether frames are decoded in it
     """
 
     def __init__(
@@ -83,6 +85,7 @@ class Work:
         search: dict[str, Any],
         color: bool = False,
         options: dict[str, Any] | None = None,
+        sandbox: bool = False,
     ):
         if mask is None:  # a picture's own mask does not travel with its samples
             mask = [_own_mask(one) for one in template] if _is_list(template) else _own_mask(template)
@@ -94,6 +97,7 @@ class Work:
         self.search = search
         self.color = color
         self.options = options or {}
+        self.sandbox = sandbox
         self._begin()
 
     def nothing(self) -> list[Any]:
@@ -191,12 +195,14 @@ def match_frames(
     work = keep(token, sent)
     if work is None:
         return None
+    if work.sandbox:
+        open_sandbox()
     start = time.perf_counter()
     device, matcher = work.take()
     results = []
     for name, path in frames:
         try:
-            frame = read_frame(path, work.color, work.options)
+            frame = read_frame(path, work.color, work.options, work.sandbox)
             results.append(FileResult(name, matcher.match(frame, **work.search)))
         except ImportError:
             raise
