@@ -13,7 +13,13 @@
 #ifndef TMATCH_LCC_FAMILY_H
 #define TMATCH_LCC_FAMILY_H
 
+#include <math.h>
+
 #include "lcc/pose.h"
+#include "lcc/score.h"
+
+/* Scores are within 2^-22 of the true value. */
+#define TM_FAMILY_SCORE_MARGIN 0x1p-20f
 
 #ifdef __cplusplus
 extern "C" {
@@ -72,6 +78,14 @@ void tm_family_free(tm_family *family);
 
 /* The core's share of a member's variance, from below. */
 double tm_family_share(const tm_family *family, const tm_posed *member);
+
+/* What the score on a part of the picture must reach where the whole picture's is to be at least so much: with a
+ * that part's share of the template's variance, that is at most sqrt(1 - a (1 - part^2)). */
+TM_HOST_DEVICE float tm_family_least(double share, float score)
+{
+    const double square = ((double)score * score - (1 - share)) / share;
+    return share == 1 ? score : score > 0 && square > 0 ? (float)(sqrt(square) * (1 - 1e-6)) : -2;
+}
 
 /* Writes the core's pixels of a member, less their mean, with norm 1; false where they are equal. */
 bool tm_family_read(const tm_family *family, const tm_posed *member, double *pixels);

@@ -24,38 +24,26 @@
  * though there is more to look at. */
 #define LEAST_OF_WIDE 0.8f
 
-/* Scores are within 2^-22 of the true value. */
-#define SCORE_MARGIN 0x1p-20f
-
-/* What the score on a part of the picture must reach where the whole picture's is to be at least so much: with a
- * that part's share of the template's variance, that is at most sqrt(1 - a (1 - part^2)). */
-static float least_of_part(double share, float score)
-{
-    const double square = ((double)score * score - (1 - share)) / share;
-    return score > 0 && square > 0 ? (float)(sqrt(square) * (1 - 1e-6)) : -2;
-}
-
 /* What a position must score to matter, at the moment. */
 static float least_score(const tm_pose_run *run)
 {
     int64_t least;
 #pragma omp atomic read
     least = run->least;
-    return (least < INT32_MIN ? -2 : tm_score_of_order((int32_t)least)) - SCORE_MARGIN;
+    return (least < INT32_MIN ? -2 : tm_score_of_order((int32_t)least)) - TM_FAMILY_SCORE_MARGIN;
 }
 
 static float least_of(void *context)
 {
     const tm_pose_run *run = context;
-    const float score = least_score(run);
-    return run->class->whole ? score : least_of_part(run->class->share, score);
+    return tm_family_least(run->class->whole ? 1 : run->class->share, least_score(run));
 }
 
 static float least_of_cells(void *context)
 {
     const tm_pose_run *run = context;
     const tm_pose_cells *cells = &run->class->cells;
-    return least_of_part(cells->share, least_score(run)) - (float)(cells->error * (1 + 1e-6));
+    return tm_family_least(cells->share, least_score(run)) - (float)(cells->error * (1 + 1e-6));
 }
 
 /* Scores the members that passed in a window; where the core is all that counts they have one box. */

@@ -9,24 +9,18 @@ enum { WARPS = 4, THREADS = 32 * WARPS };
 /* Where the windows around the best lie. */
 enum { REACH = 4, SIDE = 2 * REACH + 1 };
 
-/* Scores are within 2^-22 of the true value. */
-#define SCORE_MARGIN 0x1p-20f
-
 /* The order that a score must reach to matter. */
 static __device__ __forceinline__ int least_order(const tm_pose_job &j)
 {
     return min(tm_pose_best_of(__ldcg(&j.state->best)), j.floor);
 }
 
-/* What a bound must reach in a class where a score of this order, or more, is asked for: see least_of_part in
- * lcc/cpu/pose_search.c. */
+/* What a bound must reach in a class where a score of this order, or more, is asked for. */
 static __device__ __forceinline__ float least_bound(int order, double share, float error)
 {
     if (order == INT_MIN)
         return -4;
-    const double score = tm_score_of_order(order) - SCORE_MARGIN, square = (score * score - (1 - share)) / share;
-    const float least = share == 1 ? (float)score : score > 0 && square > 0 ? (float)(sqrt(square) * (1 - 1e-6)) : -2;
-    return least - error - TM_POSE_ROUNDING;
+    return tm_family_least(share, tm_score_of_order(order) - TM_FAMILY_SCORE_MARGIN) - error - TM_POSE_ROUNDING;
 }
 
 /* The frame's words of 4 samples from a place on, of a row. */
