@@ -18,6 +18,18 @@
 /* So many frames are told whose parts do not fit together. */
 enum { MOST_WRONG = 10 };
 
+/* What is to be said of a template that fails with all frames. */
+typedef struct broken_template {
+    bool told;
+    char *error; /* of this frame's line, or NULL */
+} broken_template;
+
+/* What has failed of a frame. */
+typedef struct frame_errors {
+    char *said; /* last; or NULL */
+    bool any;
+} frame_errors;
+
 typedef struct merger {
     const cli_options *given; /* the command line of --merge */
     cli_options options;      /* of the shards, */
@@ -28,6 +40,7 @@ typedef struct merger {
     cli_notes notes;
     int64_t matches, broken_frames;
     bool failed; /* something failed: a frame, a template or an output */
+    broken_template *broken; /* for each template */
 } merger;
 
 /* Reads the shards' command line again, which says how results are printed. */
@@ -66,15 +79,35 @@ static bool print_line(merger *m, const char *text, size_t length, const char *t
     return read->error ? report_failure(&m->report, r, read->error) : report_result(&m->report, r);
 }
 
-/* Says why a frame has failed, though it may have with every template. last: what was said of the frame, or
- * NULL; to be freed. */
-static void say_error(const log_result *read, char **last)
+/* Says why a frame has failed, though it may have with every template. What a line says of a template that fails with
+ * all frames is kept until the frame's other lines are known: it may be the frame that has failed. */
+static void say_error(merger *m, const shard_record *record, size_t tmpl, const log_result *read, frame_errors *errors)
 {
-    if (!read->error || (*last && strcmp(*last, read->error) == 0))
+    if (!read->error)
         return;
-    message(read->frame, "%s", read->error);
-    free(*last);
-    *last = strdup(read->error);
+    errors->any = true;
+    if (record->broken[tmpl]) {
+        broken_template *b = &m->broken[tmpl];
+        b->error = b->told || b->error ? b->error : strdup(read->error);
+    } else if (!errors->said || strcmp(errors->said, read->error) != 0) {
+        message(read->frame, "%s", read->error);
+        free(errors->said);
+        errors->said = strdup(read->error);
+    }
+}
+
+/* Says it once of each such template. */
+static void say_broken(merger *m, const frame_errors *errors)
+{
+    for (size_t i = 0; i < m->logs.templates; i++) {
+        broken_template *b = &m->broken[i];
+        if (b->error && !(errors->said && strcmp(errors->said, b->error) == 0)) {
+            message(m->logs.list[0].record.templates[i], "%s", b->error);
+            b->told = true;
+        }
+        free(b->error);
+        b->error = NULL;
+    }
 }
 
 /* Merges the lines of the frame's parts, and keeps nothing of it. False after a message. */
@@ -105,7 +138,7 @@ static bool check_parts(const merger *m)
 }
 
 /* Counts and prints the line. False when standard output has failed, or after a message. */
-static bool take_line(merger *m, size_t frame, size_t tmpl, char **error)
+static bool take_line(merger *m, size_t frame, size_t tmpl, frame_errors *errors)
 {
     const merged_line *at = merge_line(&m->logs, 0, frame, tmpl);
     char *text = m->logs.by_rows ? merge_rows_text(&m->logs, &m->options, frame, tmpl) : merge_text(&m->logs, at);
@@ -117,7 +150,7 @@ static bool take_line(merger *m, size_t frame, size_t tmpl, char **error)
     if (text && !good)
         message(m->logs.list[at->log - 1].path, "has changed, or memory ran out");
     if (good) {
-        say_error(&read, error);
+        say_error(m, &m->logs.list[at->log - 1].record, tmpl, &read, errors);
         m->failed |= line.failed || line.id == 0;
         if (read.error && at)
             m->logs.list[at->log - 1].told = true;
@@ -131,12 +164,20 @@ static bool take_line(merger *m, size_t frame, size_t tmpl, char **error)
     return good;
 }
 
+static bool has_broken(const shard_record *record)
+{
+    for (size_t i = 0; i < record->template_count; i++)
+        if (record->broken[i])
+            return true;
+    return false;
+}
+
 /* A run may have failed for what no line of its log has: a picture that it could not write. */
 static void say_failures(const merger *m)
 {
     for (size_t i = 0; i < m->logs.count && !m->logs.by_rows; i++) {
         const merged_log *log = &m->logs.list[i];
-        if (log->record.status == CLI_FAILED && !log->told)
+        if (log->record.status == CLI_FAILED && !log->told && !has_broken(&log->record))
             message(log->path, "its run has failed (status 2), though it has all results: a picture could not be "
                                "written, say; run again, it says why");
     }
@@ -162,6 +203,11 @@ static cli_exit write_report(merger *m, cli_exit status)
 
 static cli_exit print_all(merger *m)
 {
+    m->broken = calloc(m->logs.templates + 1, sizeof *m->broken);
+    if (!m->broken) {
+        message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
+        return CLI_FAILED;
+    }
     bool good = report_begin(&m->report, &m->options, m->logs.templates > 1, false, stdout);
 
     notes_begin(&m->notes, &m->options, NULL);
@@ -169,11 +215,12 @@ static cli_exit print_all(merger *m)
     for (size_t i = 0; i < m->logs.count && !m->logs.by_rows; i++) /* a template may have no such rows */
         m->failed |= m->logs.list[i].record.status == CLI_FAILED;
     for (size_t frame = 0; frame < m->logs.frames && good; frame++) {
-        char *error = NULL;
+        frame_errors errors = {0};
         for (size_t tmpl = 0; tmpl < m->logs.templates && good; tmpl++)
-            good = take_line(m, frame, tmpl, &error);
-        m->broken_frames += error != NULL;
-        free(error);
+            good = take_line(m, frame, tmpl, &errors);
+        say_broken(m, &errors);
+        m->broken_frames += errors.any;
+        free(errors.said);
     }
     good = report_end(&m->report) && good;
     if (good)
@@ -196,6 +243,7 @@ cli_exit merge_run(const cli_options *options)
     merge_output_close(&m.output);
     cli_options_free(&m.options);
     free(m.argv);
+    free(m.broken);
     merge_close(&m.logs);
     return status;
 }

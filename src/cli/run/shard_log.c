@@ -74,6 +74,19 @@ typedef struct beginning {
     const cli_templates *templates;
 } beginning;
 
+static void put_broken(FILE *out, const cli_templates *templates)
+{
+    bool any = false;
+    for (size_t i = 0; i < templates->count; i++) {
+        if (templates->list[i].usable)
+            continue;
+        fprintf(out, "%s%zu", any ? "," : ",\"broken\":[", i + 1);
+        any = true;
+    }
+    if (any)
+        putc(']', out);
+}
+
 static void put_beginning(FILE *out, const void *data)
 {
     const beginning *b = data;
@@ -91,7 +104,9 @@ static void put_beginning(FILE *out, const void *data)
             putc(',', out);
         text_json_bytes(out, b->templates->list[i].operand.given);
     }
-    fputs("],\"folder\":", out);
+    putc(']', out);
+    put_broken(out, b->templates);
+    fputs(",\"folder\":", out);
     text_json_bytes(out, folder ? folder : "");
     put_strings(out, "command", b->options->argv + 1);
     free(folder);
@@ -124,6 +139,7 @@ void shard_record_free(shard_record *r)
     log_read_free_strings(r->templates);
     log_read_free_strings(r->command);
     free(r->folder);
+    free(r->broken);
     *r = (shard_record){0};
 }
 
@@ -131,6 +147,23 @@ static bool is_other(const shard_record *a, const shard_record *b)
 {
     return a->shard.number != b->shard.number || a->shard.count != b->shard.count || a->has_rows != b->has_rows ||
            (a->has_rows && (a->first_row != b->first_row || a->end_row != b->end_row));
+}
+
+/* Reads which templates are broken; where none is, the key is not there. False if memory ran out. */
+static bool take_broken(shard_record *r, const char *text)
+{
+    const char *found = strstr(text, ",\"broken\":");
+    char *end;
+
+    r->broken = calloc(r->template_count + 1, sizeof *r->broken);
+    if (!r->broken)
+        return false;
+    for (const char *s = found ? strchr(found, '[') : NULL; s && (*s == '[' || *s == ','); s = end) {
+        const unsigned long long number = strtoull(s + 1, &end, 10);
+        if (number - 1 < r->template_count)
+            r->broken[number - 1] = true;
+    }
+    return true;
 }
 
 static bool take_beginning(shard_record *r, const char *text)
@@ -159,7 +192,7 @@ static bool take_beginning(shard_record *r, const char *text)
     r->folder = log_read_string(folder + strlen(",\"folder\":"), NULL);
     while (r->templates && r->templates[r->template_count])
         r->template_count++;
-    return r->templates && r->command && r->folder;
+    return take_broken(r, text) && r->templates && r->command && r->folder;
 }
 
 bool shard_record_take(shard_record *r, const char *text, size_t length)

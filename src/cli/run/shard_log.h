@@ -8,7 +8,7 @@
  * lines say what is run, and that it has come to its end:
  *
  *     {"begun":"3/8","run":"...","frames":20000,"own":2471,"list":"...","settings":"...","templates":["t.png"],
- *      "folder":"/data","command":["-t","t.png",...],"sum":"..."}
+ *      "broken":[1],"folder":"/data","command":["-t","t.png",...],"sum":"..."}
  *     {"finished":"3/8","run":"...","status":0,"sum":"..."}
  *
  * Only lines of the last run that was begun count. */
@@ -52,6 +52,7 @@ typedef struct shard_record {
     char *folder; /* the working folder */
     char **templates, **command; /* NULL after the last */
     size_t template_count;
+    bool *broken; /* for each template, whether it cannot be matched with any frame */
 } shard_record;
 
 /* Takes a line of a log, which has length bytes and a zero after them, if it is one of the two and sound: a

@@ -158,3 +158,14 @@ done
 printf '%s\n' frames/1.png frames/2.png frames/3.png | try --merge list.1 list.2 --report list.html 2>&1
 # What only one run can read is not shared out.
 head -c 100 one.png | fail --shard 1/2 -t one.png -
+# A template that cannot be used is named, once, as one run does; a frame that cannot, by its own name.
+rm -rf frames shard.*
+mkdir frames
+cp one.png frames/1.png
+cp one.png frames/2.png
+echo nonsense >frames/3.png
+for i in 1 2; do
+    shard $i/2 shard.$i -q --device cpu -t flat.pgm -t gone.png -t one.png frames 2>/dev/null
+done
+tmatch -q --device cpu -t flat.pgm -t gone.png -t one.png frames 2>&1 >one.out | sort >one.err
+tmatch -q --merge shard.1 shard.2 2>&1 >merged | sort | diff one.err - && cmp one.out merged && cat one.err
