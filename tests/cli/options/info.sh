@@ -8,7 +8,7 @@ options=$(tmatch --help | sed -n 's/^  \(-., \|    \)\(--[a-z-]*\).*/\2/p')
 for option in $options; do
     tmatch "$option" --help 2>&1 | grep "unknown option"
 done
-tmatch --version | sed -e 's/[0-9][0-9.]*/N/g' -e 's/, lib\(tiff\|webp\) N//g' -e 's/, libavformat N//g' -e 's/, libseccomp N//g' -e 's/, FFTW N$//' -e '/^licence:/d' \
+tmatch --version | sed -e 's/[0-9][0-9.]*/N/g' -e 's/, lib\(tiff\|webp\|deflate\|avformat\|seccomp\) N//g' -e 's/, FFTW N$//' -e '/^licence:/d' \
     -e 's/^backends: cpu.*/backends: cpu/'
 # The licence is that of the binary.
 case $(tmatch --version | tr '\n' ' ') in
