@@ -233,7 +233,7 @@ static void libraries(void)
     int count = 2;
     while (io_library(count))
         CHECK(strncmp(io_library(count++), "lib", 3) == 0);
-    CHECK(count <= 6); /* libtiff, libwebp, libdeflate and libseccomp may be there */
+    CHECK(count <= 7); /* libtiff, libwebp, libdeflate, libavformat and libseccomp may be there */
 }
 
 int main(int argc, char **argv)
