@@ -265,9 +265,6 @@ bool io_rows_alpha_ignored(const io_rows *rows);
 bool io_rows_colored(const io_rows *rows); /* the file has colours */
 const char *io_rows_format(const io_rows *rows);
 
-/* Bytes a pixel that a decoder takes at most, and 128 MiB at most, where the request is not frugal. */
-#define IO_HASTE_BYTES 16
-
 /* Bytes a pixel that the decoder takes beside the samples when it decodes the file whole. */
 int io_rows_decoder_bytes(const io_rows *rows);
 

@@ -5,11 +5,15 @@
 #include "unfilter.h"
 
 #include <libdeflate.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Of samples as they are in the file, deflated and inflated. More go through libpng by rows. */
 enum { MOST_BYTES = 128 << 20 };
+
+/* What a thread keeps for its next picture at most: to have so much memory anew takes as long as to inflate it. */
+enum { MOST_KEPT = 48 << 20 };
 
 enum { FRAME = 12, HEAD = 8 }; /* bytes of a chunk beside its data, and before it */
 
@@ -17,8 +21,57 @@ enum { FRAME = 12, HEAD = 8 }; /* bytes of a chunk beside its data, and before i
 typedef struct packed_rows {
     size_t height, row_bytes;
     int pixel; /* bytes of it */
-    uint8_t *rows; /* each after a byte that names its filter; malloc'ed */
+    uint8_t *rows; /* each after a byte that names its filter */
 } packed_rows;
+
+/* Memory of a thread. */
+typedef struct scratch {
+    size_t size;
+    uint8_t *data;
+} scratch;
+
+static pthread_key_t scratch_key;
+static bool scratch_works;
+
+static void free_scratch(void *kept)
+{
+    free(((scratch *)kept)->data);
+    free(kept);
+}
+
+static void make_key(void)
+{
+    scratch_works = pthread_key_create(&scratch_key, free_scratch) == 0;
+}
+
+/* At least so many bytes, until the next call or the thread's end; or NULL. */
+static uint8_t *take_scratch(size_t size)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, make_key);
+    scratch *kept = scratch_works ? pthread_getspecific(scratch_key) : NULL;
+    if (scratch_works && !kept && (kept = calloc(1, sizeof *kept)) && pthread_setspecific(scratch_key, kept) != 0) {
+        free(kept);
+        kept = NULL;
+    }
+    if (!kept)
+        return NULL;
+    if (kept->size < size) {
+        free(kept->data);
+        kept->data = malloc(size);
+        kept->size = kept->data ? size : 0;
+    }
+    return kept->data;
+}
+
+static void give_scratch_back(void)
+{
+    scratch *kept = scratch_works ? pthread_getspecific(scratch_key) : NULL;
+    if (kept && kept->size > MOST_KEPT) {
+        free(kept->data);
+        *kept = (scratch){0};
+    }
+}
 
 /* The chunks of samples: from begin to end of the file, and how many bytes they hold. */
 typedef struct data_chunks {
@@ -97,14 +150,12 @@ static bool inflate_rows(const io_source *source, const data_chunks *chunks, pac
         chunks->size > MOST_BYTES - inflated || inflated / MOST_RATIO > chunks->size ||
         chunks->size > inflated + inflated / 1024 + 1024)
         return false;
-    uint8_t *stream = malloc(chunks->size);
-    rows->rows = malloc(inflated + UNFILTER_SLACK);
-    const bool good = stream && rows->rows && gather(source, chunks, inflated, stream) &&
-                      inflate_stream(stream, chunks->size, rows->rows, inflated);
-    free(stream);
-    if (good)
-        memset(rows->rows + inflated, 0, UNFILTER_SLACK);
-    return good;
+    rows->rows = take_scratch(inflated + UNFILTER_SLACK + chunks->size);
+    if (!rows->rows)
+        return false;
+    uint8_t *stream = rows->rows + inflated + UNFILTER_SLACK;
+    memset(rows->rows + inflated, 0, UNFILTER_SLACK);
+    return gather(source, chunks, inflated, stream) && inflate_stream(stream, chunks->size, rows->rows, inflated);
 }
 
 /* Makes of a row of the file one of gray or RGB. */
@@ -245,7 +296,7 @@ bool io_png_decode_at_once(const io_source *source, const io_request *request, c
     state.next = after;
     const bool good = created && decode(&state, request, limits, &chunks, &rows, picture);
     io_png_close(&state);
-    free(rows.rows);
+    give_scratch_back();
     if (!good)
         io_replace_samples(picture, NULL);
     picture->memory = good ? picture->memory : memory;

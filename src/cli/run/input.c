@@ -44,7 +44,7 @@ static bool decode(cli_input *input, io_picture *picture, io_color color,
     const io_request request = {
         .color = color, .deep = settings->depth != 8, .alpha = settings->alpha && color == IO_GRAY,
         .floats = IO_FLOATS_KEPT, .stored_orientation = settings->stored_orientation,
-        .frugal = settings->max_memory && !settings->haste, .memory = settings->memory};
+        .frugal = settings->max_memory > 0, .memory = settings->memory};
     if (!io_decode_as(&input->source, &request, &settings->limits, picture, error))
         return false;
     input->whole_width = picture->width;
@@ -118,8 +118,8 @@ static bool decode_crops(cli_input *input, const cli_operand *operand, const inp
 }
 
 /* Whether there is memory for so many pixels until they are matched, with what is held beside them:
- * by the decoder, then while they are turned, then while they are matched; and more bytes a pixel. */
-static bool fits(int64_t width, int64_t height, const io_rows *rows, const input_settings *settings, int64_t more)
+ * by the decoder, then while they are turned, then while they are matched. */
+static bool fits(int64_t width, int64_t height, const io_rows *rows, const input_settings *settings)
 {
     const bool color = settings->color && io_rows_colored(rows);
     const int size = io_rows_sample_size(rows), wanted = settings->depth / 8;
@@ -131,7 +131,7 @@ static bool fits(int64_t width, int64_t height, const io_rows *rows, const input
         beside += samples;
     if (beside < settings->room.beside)
         beside = settings->room.beside;
-    return width <= settings->room.bytes / (samples + beside + more) / height;
+    return width <= settings->room.bytes / (samples + beside) / height;
 }
 
 /* Whether a picture that does not fit in memory cannot be read by rows either, and why. */
@@ -177,11 +177,9 @@ static bool open_rows(cli_input *input, const cli_operand *operand, const input_
     if (!open_for_rows(input, IO_GRAY, settings, error))
         return decode_whole(input, operand, settings, error); /* it says what is wrong */
     const int64_t width = io_rows_width(input->rows), height = io_rows_height(input->rows);
-    if (fits(width, height, input->rows, settings, 0)) {
-        input_settings whole = *settings;
-        whole.haste = fits(width, height, input->rows, settings, IO_HASTE_BYTES);
+    if (fits(width, height, input->rows, settings)) {
         io_rows_close(&input->rows);
-        return decode_whole(input, operand, &whole, error);
+        return decode_whole(input, operand, settings, error);
     }
     if (refuse_rows(input, settings, error))
         return false;
@@ -192,7 +190,7 @@ static bool open_rows(cli_input *input, const cli_operand *operand, const input_
         return false;
     input->gray.width = operand->crop.width;
     input->gray.height = operand->crop.height;
-    return !fits(operand->crop.width, operand->crop.height, input->rows, settings, 0) ||
+    return !fits(operand->crop.width, operand->crop.height, input->rows, settings) ||
            decode_crops(input, operand, settings, error);
 }
 
@@ -229,13 +227,13 @@ static bool load_part(cli_input *input, const cli_operand *operand, const input_
     part.crop = rows_needed(settings->part, width, height);
     input->first_row = part.crop.y;
     if (io_rows_whole(input->rows)) {
-        const bool room = settings->room.bytes == INT64_MAX || fits(width, height, input->rows, settings, 0);
+        const bool room = settings->room.bytes == INT64_MAX || fits(width, height, input->rows, settings);
         if (!room && refuse_rows(input, settings, error))
             return false;
         io_rows_close(&input->rows);
         return decode_whole(input, &part, settings, error);
     }
-    if (settings->room.bytes != INT64_MAX && !fits(width, part.crop.height, input->rows, settings, 0)) {
+    if (settings->room.bytes != INT64_MAX && !fits(width, part.crop.height, input->rows, settings)) {
         snprintf(error->reason, sizeof error->reason,
                  "--max-memory has no room for the %" PRId64 " rows of %" PRId64
                  " pixels that --rows needs: make the parts smaller",

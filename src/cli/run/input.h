@@ -47,7 +47,6 @@ typedef struct input_settings {
     io_limits limits;
     const char *reader;     /* operands with which a converted file would be read from a pipe, for a hint */
     int64_t max_memory;     /* --max-memory, of which room is one frame's part; 0: no limit */
-    bool haste;             /* in spite of it there is memory for what makes decoding faster */
     double max_ms;          /* how long decoding may take; 0: no limit */
     double max_wait_ms;     /* how long a named pipe's picture may take to arrive; 0: no limit */
     bool color;             /* where the file has colours; gray in any case */
