@@ -150,6 +150,27 @@ static void more_tiffs(const uint64_t *values)
     put_picture("tiff", make_tiff(&turned), false);
 }
 
+/* Kinds of pictures that are not read, and pages that are no pictures of their own. */
+static void refused_tiffs(const uint64_t *values)
+{
+    static const int photometric[] = {PHOTOMETRIC_MASK, PHOTOMETRIC_CFA, 34892, PHOTOMETRIC_CIELAB, 999};
+    tiff_sample s = {.width = WIDTH, .height = HEIGHT, .bits = 8, .samples = 1, .values = values};
+    for (size_t i = 0; i < sizeof photometric / sizeof *photometric; i++) {
+        s.photometric = photometric[i];
+        put_picture("tiff", make_tiff(&s), false);
+    }
+    s.photometric = PHOTOMETRIC_MINISWHITE;
+    s.bits = 32;
+    s.format = SAMPLEFORMAT_IEEEFP;
+    put_picture("tiff", make_tiff(&s), false);
+    s = (tiff_sample){.width = WIDTH, .height = HEIGHT, .bits = 8, .samples = 1, .photometric = PHOTOMETRIC_MINISBLACK, .values = values};
+    bytes file = make_tiff(&s);
+    s.subfile = FILETYPE_REDUCEDIMAGE;
+    add_tiff_page(&file, &s);
+    put("parts", file.data, file.size);
+    put_picture("tiff", file, false);
+}
+
 static void tiffs(void)
 {
     static const int compressions[] = {COMPRESSION_NONE, COMPRESSION_LZW, COMPRESSION_ADOBE_DEFLATE,
@@ -185,6 +206,7 @@ static void tiffs(void)
         put_picture("tiff", file, false);
     }
     more_tiffs(values);
+    refused_tiffs(values);
 }
 #else
 static void tiffs(void)
@@ -429,6 +451,9 @@ static void problems(void)
         memcpy(drawn + 64, &(uint32_t){(uint32_t)i}, FUZZ_CONTROL); /* each kind, without a failure */
         put_exactly("outputs", drawn, 64 + FUZZ_CONTROL);
         memcpy(drawn + sizeof drawn - FUZZ_CONTROL, &(uint32_t){(uint32_t)(i | 64 | i << 12 | i % 4 * 32)}, FUZZ_CONTROL);
+        put_exactly("outputs", drawn, sizeof drawn);
+        for (int k = 0; k < 3; k++) /* small pictures, which leave numbers for what is drawn on them */
+            drawn[k] %= 8;
         put_exactly("outputs", drawn, sizeof drawn);
     }
     for (int i = 0; i < 64; i++) {
