@@ -456,6 +456,15 @@ static void problems(void)
             drawn[k] %= 8;
         put_exactly("outputs", drawn, sizeof drawn);
     }
+    for (int i = 0; i < 4; i++) { /* matches of two or three templates on 64 x 1 or 1 x 64 pixels */
+        picture_noise(drawn, sizeof drawn);
+        drawn[i % 2] = 63;
+        drawn[1 - i % 2] = 0;
+        drawn[2 + 64 * 3 + 23] = (uint8_t)(2 + i / 2);
+        drawn[2 + 64 * 3 + 24] = 6;
+        memcpy(drawn + sizeof drawn - FUZZ_CONTROL, &(uint32_t){2}, FUZZ_CONTROL);
+        put_exactly("outputs", drawn, sizeof drawn);
+    }
     for (int i = 0; i < 64; i++) {
         picture_noise(drawn, sizeof drawn);
         drawn[0] = (uint8_t)i;
