@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 import types
 
@@ -181,6 +182,18 @@ class Deadly(distributed.WorkerPlugin if hasattr(distributed, "WorkerPlugin") el
         fsspec.register_implementation("deadly", Deadliest, clobber=True)
 
 
+def keep_workers(cluster, client, ended, patience=20):
+    """Dask's nannies give up where a new worker takes long to start, as on a busy machine: others are started."""
+    since = time.monotonic()
+    while not ended.wait(0.5):
+        if client.nthreads():
+            since = time.monotonic()
+        elif time.monotonic() - since > patience:
+            cluster.scale(0)
+            cluster.scale(2)
+            since = time.monotonic()
+
+
 @pytest.fixture(scope="module")
 def deadly():
     """Two processes of a thread, where the first death with a frame makes it a suspect."""
@@ -192,7 +205,12 @@ def deadly():
             client.register_plugin if hasattr(client, "register_plugin") else client.register_worker_plugin
         )
         register(Deadly())
+        ended = threading.Event()
+        keeper = threading.Thread(target=keep_workers, args=(cluster, client, ended))
+        keeper.start()
         yield client
+        ended.set()
+        keeper.join()
 
 
 def test_frame_that_kills(deadly, frames, tmp_path):
