@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "message.h"
+#include "run/arguments.h"
 #include "run/dump.h"
 #include "run/emit.h"
 #include "run/engine.h"
 #include "run/feed.h"
-#include "run/folders.h"
 #include "run/inputs.h"
 #include "run/layout.h"
 #include "run/output_check.h"
@@ -41,82 +41,17 @@ typedef struct runner {
     size_t engine_count;
 } runner;
 
-static bool add_operands(cli_frames *frames, const char **operands, int count)
-{
-    for (int i = 0; i < count; i++)
-        if (!folders_add(frames, operands[i])) {
-            message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
-            return false;
-        }
-    return true;
-}
-
-static int standard_inputs(const cli_frames *frames)
-{
-    int count = 0;
-    for (size_t i = 0; i < frames->count; i++)
-        count += frames->list[i].named && (!frames->list[i].part || frames->list[i].part->number < 2) &&
-                 strncmp(frames->list[i].path, "-", 1) == 0 &&
-                 strchr("[", frames->list[i].path[1]);
-    return count;
-}
-
-/* The only operand, or NULL. */
-static const char *lone_folder(const char *const *operands, int count, const char *list)
-{
-    return count == 1 && !list ? operands[0] : NULL;
-}
-
-/* Whether the options that choose a movie's frames have any to choose from; they do so in Y4M files. */
-static bool check_movies(runner *r)
-{
-    const io_movie_wish *wish = &r->options->movie;
-    const char *option = wish->every ? "every" : wish->has_from ? "from" : wish->has_to ? "to" : "key-frames";
-    bool any = false;
-
-    if (!wish->every && !wish->has_from && !wish->has_to && !wish->key_frames)
-        return true;
-    for (size_t i = 0; i < r->frames.count && !any; i++)
-        any = r->frames.list[i].stream || (r->frames.list[i].part && r->frames.list[i].part->location.timed);
-    if (!any)
-        message_usage("--%s is about the frames of a movie, and no frame is one", option);
-    frames_thin(&r->frames, wish);
-    if (any && r->frames.count == 0)
-        message(NULL, "no frame is shown in the time that --from and --to leave");
-    return any && r->frames.count > 0;
-}
-
 static bool find_pictures(runner *r)
 {
     const cli_options *o = r->options;
 
-    r->names.one_each = "a template";
-    r->frames.recursive = r->names.recursive = o->recursive;
-    r->frames.not_below[0] = o->output;
-    r->frames.not_below[1] = o->crops;
-    if (o->watch && !watch_open(&r->watch, o->watch))
-        return false;
-    r->frames.from_folders = o->watch != NULL;
-    if (!add_operands(&r->frames, o->frames, o->frame_count) ||
-        !add_operands(&r->names, o->templates, o->template_count) ||
-        (o->files_from && !folders_add_list(&r->frames, o->files_from, o->null_names ? '\0' : '\n')))
-        return false;
-    if (standard_inputs(&r->frames) + standard_inputs(&r->names) +
-            (o->files_from && strcmp(o->files_from, "-") == 0) > 1) {
-        message(NULL, "standard input ('-') can be only one of the pictures");
-        return false;
-    }
-    if (!o->quiet) {
-        folders_note_skipped(&r->frames, lone_folder(o->frames, o->frame_count, o->files_from));
-        folders_note_skipped(&r->names, lone_folder(o->templates, o->template_count, NULL));
-    }
-    if (o->watch && !watch_know(&r->watch, &r->frames))
+    if (!arguments_find(o, &r->frames, &r->names, &r->watch))
         return false;
     if (!cli_templates_init(&r->templates, &r->names)) {
         message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
         return false;
     }
-    return check_movies(r) && (!o->shards || shard_allows(&r->frames)) && feed_open(&r->feed, o, &r->frames);
+    return (!o->shards || shard_allows(&r->frames)) && feed_open(&r->feed, o, &r->frames);
 }
 
 static bool has_movies(const runner *r)
