@@ -199,7 +199,7 @@ static void chooses_on_cuda(void)
 {
     enum { MOST_FRAMES = 200 };
     const double products = 24.0 * 128 * 128 * 13 * 13;
-    posed_problem p = {.scene = {.frame = draw_smooth(128, 128), .count = 1, .text = "a smooth frame"}};
+    posed_problem p = {.scene = {.count = 1, .text = "a smooth frame"}};
     tm_posed_hits right, hits;
     tm_matcher *matcher;
     tm_posed_template *posed;
@@ -207,6 +207,7 @@ static void chooses_on_cuda(void)
     int frames = 0;
 
     require_cuda();
+    p.scene.frame = draw_smooth(128, 128);
     p.scene.tmpls[0] = cut_template(&p.scene.frame, check_random_in(0, 115), check_random_in(0, 115), 13, 13);
     p.tmpl = p.scene.tmpls[0].image;
     tm_pose_grid_default(&p.grid, sizeof p.grid);
