@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "io/movie/movie.h"
 #include "message.h"
 #include "run/mirror.h"
 
@@ -137,6 +138,10 @@ static bool check_folder(const cli_options *options, const char *folder, bool su
     /* joined with a name, an empty path would be the root */
     if (!*folder || (exists ? !S_ISDIR(status.st_mode) : io_can_write(folder, &error))) {
         message(folder, "is not a folder, and the pictures of many frames need one");
+        return false;
+    }
+    if (!exists && io_is_movie_name(folder)) {
+        message(folder, "no movies are written: name a folder, for a picture of each frame");
         return false;
     }
     if (exists && is_watched(options, &status)) {
