@@ -57,11 +57,7 @@ static inline bool within(double ms, void (*run)(void *data), void *data)
     if (call) {
         *call = (within_call){.run = run, .data = data};
         pthread_mutex_init(&call->lock, NULL);
-        pthread_condattr_t clock;
-        pthread_condattr_init(&clock);
-        pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-        pthread_cond_init(&call->done, &clock);
-        pthread_condattr_destroy(&clock);
+        clock_cond_init(&call->done);
     }
     if (!call || pthread_create(&thread, NULL, within_serve, call) != 0) {
         free(call);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The calling thread serves the first device, and each other device has a thread
  * that sleeps between calls; with a limit of time each has one. */
+#include "clock.h"
 #include "lcc/threads.h"
 #include "match/forked.h"
 #include "match/pool/private.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 /* False where the device was given up: nothing here is the thread's to touch then. */
 static bool open_device(tm_pool_device *d)
@@ -179,11 +179,7 @@ tm_status tm_pool_create(tm_pool **created, const tm_backend *backend,
                       .count = count,
                       .devices = devices};
     pthread_mutex_init(&pool->lock, NULL);
-    pthread_condattr_t clock;
-    pthread_condattr_init(&clock);
-    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-    pthread_cond_init(&pool->idle, &clock);
-    pthread_condattr_destroy(&clock);
+    clock_cond_init(&pool->idle);
     for (int i = 0; i < count; i++) {
         devices[i].pool = pool;
         devices[i].lock = &pool->lock;
