@@ -365,6 +365,20 @@ static void logs(void)
     free(text);
 }
 
+/* Logs to merge, printed in each format. */
+static void put_each_format(const char *logs)
+{
+    const size_t size = strlen(logs);
+    char *text = calloc(1, size + FUZZ_CONTROL);
+    CHECK(text);
+    memcpy(text, logs, size);
+    for (unsigned format = 0; format < 3; format++) {
+        text[size] = (char)format;
+        put_exactly("merge", text, size + FUZZ_CONTROL);
+    }
+    free(text);
+}
+
 /* Two shards of a run, each of which has the lines of its frames. */
 static void shards(void)
 {
@@ -388,13 +402,7 @@ static void shards(void)
         "{\"finished\":\"2/2\",\"run\":\"0000000000000002\",\"status\":1\n";
     char both[sizeof one + sizeof two + 2];
     snprintf(both, sizeof both, "%s=\n%s", one, two);
-    for (unsigned format = 0; format < 3; format++) {
-        char text[sizeof both + FUZZ_CONTROL] = "";
-        const size_t size = strlen(both);
-        memcpy(text, both, size);
-        text[size] = (char)format;
-        put_exactly("merge", (uint8_t *)text, size + FUZZ_CONTROL);
-    }
+    put_each_format(both);
     put_text("merge", one);
     put_text("merge", two);
 }
@@ -433,13 +441,7 @@ static void parts_of_rows(void)
         "{\"finished\":\"1/1\",\"run\":\"0000000000000002\",\"status\":2\n";
     char both[sizeof one + sizeof two + 2];
     snprintf(both, sizeof both, "%s=\n%s", two, one);
-    for (unsigned format = 0; format < 3; format++) {
-        char text[sizeof both + FUZZ_CONTROL] = "";
-        const size_t size = strlen(both);
-        memcpy(text, both, size);
-        text[size] = (char)format;
-        put_exactly("merge", (uint8_t *)text, size + FUZZ_CONTROL);
-    }
+    put_each_format(both);
     put_text("merge", both);
 }
 
