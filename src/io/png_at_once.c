@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of samples as they are in the file, deflated and inflated. More go through libpng by rows. */
+/* So many bytes of samples, deflated and inflated together; a picture with more goes through libpng by rows. */
 enum { MOST_BYTES = 128 << 20 };
 
 /* What a thread keeps for its next picture at most: to have so much memory anew takes as long as to inflate it. */

@@ -30,7 +30,7 @@ INLINE lanes choose(lanes where, lanes yes, lanes no)
     return (yes & where) | (no & ~where);
 }
 
-/* Of left, up and corner that which is nearest to left + up - corner, without its three distances. */
+/* The one of left, up and corner that is nearest to left + up - corner, without the three distances. */
 INLINE lanes paeth(lanes left, lanes up, lanes corner)
 {
     const lanes less = left < up;

@@ -13,7 +13,7 @@ typedef struct search_costs {
     double look, few, many;
 } search_costs;
 
-/* Of one thread, and of an H200 (bench/poses_cuda.py --cases costs). */
+/* One thread's, and an H200's (bench/poses_cuda.py --cases costs). */
 static const search_costs cpu_costs = {10, 5, 0.012, 40, 10, 0.01, 0.04};
 static const search_costs cuda_costs = {0.022, 0.022, 1.1e-5, INFINITY, 0.075, 6e-5, 6e-5};
 
@@ -48,9 +48,10 @@ bool tm_poses_pay(const tm_image *frame, const tm_posed_template *t, bool on_cud
                                          masked * (c->position + fmin(c->product * pixels, c->transform)));
     const double looks = windows * classes * (c->look + (poses < FEW * classes ? c->few : c->many) * pixels);
     const double making = t->kept->families[0] ? 0 : poses * pixels * MAKE_NS / (on_cuda ? t->threads : 1);
-    const bool pays = making + looks < SHARE * (exhaustive + t->kept->spent);
 
-    if (looks < SHARE * exhaustive)
-        t->kept->spent += exhaustive;
-    return pays && looks < SHARE * exhaustive;
+    if (looks >= SHARE * exhaustive)
+        return false;
+    const bool pays = making + looks < SHARE * (exhaustive + t->kept->spent);
+    t->kept->spent += exhaustive;
+    return pays;
 }

@@ -98,8 +98,8 @@ static void visit(void *context, int thread, const tm_family_window *window)
     r->windows->visit(r->windows->context, thread, &pixels);
 }
 
-/* Of windows of a row or column, those whose cells begin at a multiple of side from begin on: the
- * first of them, in cells, and how many there are. */
+/* Those windows of a row or column whose cells begin at a multiple of side from begin on: the first of
+ * them, in cells, and how many there are. */
 static int64_t count_windows(int64_t first, int64_t count, int64_t begin, int side, int64_t *from)
 {
     *from = -floor_div(begin - first, side);
