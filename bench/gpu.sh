@@ -40,42 +40,44 @@ phase_test() {
 
 # racecheck at times loses track of a launch, memcheck of what it has to print, and they say so: that run says nothing of
 # the program. It is made again, and one that never got through fails.
-sanitize_one() {
-    log="$BUILD/sanitize-$1-one.log"
+sanitize_one() { # TOOL PROGRAM:TEST
+    log="$BUILD/sanitize/$1-$2.log"
     for attempt in 1 2 3; do
         compute-sanitizer --tool "$1" --error-exitcode 9 "$BUILD/tests/test_${2%%:*}" "${2#*:}" >"$log" 2>&1
         result=$?
         grep -q -i 'internal sanitizer error\|internal error encountered' "$log" || break
         result=9
-        echo "$2: run $attempt: the tool failed itself"
+        echo "$2: run $attempt: the tool failed itself" >>"$log"
     done
-    cat "$log"
-    echo "$2: exit status $result"
+    echo "$2: exit status $result" >>"$log"
 }
 
-# The four tools at once: none of them measures.
+# As many at once as there are cores: none of them measures.
 phase_sanitize() {
     TMATCH_TEST_CASES=${SANITIZE_CASES:-60}
     TMATCH_TEST_SEED=${TMATCH_TEST_SEED:-1}
     export TMATCH_TEST_CASES TMATCH_TEST_SEED
-    for tool in memcheck racecheck initcheck synccheck; do
-        for test in ${SANITIZE_TESTS:-property:cuda_random property:cuda_many property:cuda_high_maps property:cuda_wide_random \
-            fft:cuda_fft_reference fft:cuda_fft_many kinds:cuda_random kinds:cuda_wide_windows kinds:cuda_chunks kinds:cuda_fft \
-            f32:cuda_random f32:cuda_templates f32:cuda_chunks f32:cuda_fft peaks:cuda fft:cuda_cufft_reference kinds:cuda_cufft \
-            f32:cuda_cufft certified:cuda poses_certified:cuda poses:cuda_random pool:random_devices devices:random_kinds}; do
-            sanitize_one "$tool" "$test"
-        done >"$BUILD/sanitize-$tool.log" 2>&1 &
-    done
-    wait
+    tests=${SANITIZE_TESTS:-property:cuda_random property:cuda_many property:cuda_high_maps property:cuda_wide_random \
+fft:cuda_fft_reference fft:cuda_fft_many kinds:cuda_random kinds:cuda_wide_windows kinds:cuda_chunks kinds:cuda_fft \
+f32:cuda_random f32:cuda_templates f32:cuda_chunks f32:cuda_fft peaks:cuda fft:cuda_cufft_reference kinds:cuda_cufft \
+f32:cuda_cufft certified:cuda poses_certified:cuda poses:cuda_random pool:random_devices devices:random_kinds}
+    rm -rf "$BUILD/sanitize" && mkdir "$BUILD/sanitize"
+    for tool in racecheck memcheck initcheck synccheck; do # racecheck takes longest
+        for test in $tests; do
+            echo "sanitize_one $tool $test"
+        done
+    done | xargs -P "$(nproc)" -L 1 bench/gpu.sh
     status=0
     for tool in memcheck racecheck initcheck synccheck; do
         echo "== $tool"
-        tail -c 200000 "$BUILD/sanitize-$tool.log"
-        # a run that tested nothing must not pass
-        if grep -q -E 'exit status [1-9]|SKIP' "$BUILD/sanitize-$tool.log" ||
-            ! grep -q -E '^# [1-9][0-9]* cases' "$BUILD/sanitize-$tool.log"; then
-            status=1
-        fi
+        for test in $tests; do
+            log="$BUILD/sanitize/$tool-$test.log"
+            tail -c 20000 "$log"
+            # a run that tested nothing must not pass
+            if grep -q -E 'exit status [1-9]|SKIP' "$log" || ! grep -q '^ok ' "$log"; then
+                status=1
+            fi
+        done
     done
     return "$status"
 }
@@ -222,10 +224,10 @@ limit_of() {
     esac
 }
 
-# Called by itself under timeout.
+# Called by itself, under timeout or by xargs.
 case ${1-} in
-phase_*)
-    "$1"
+phase_* | sanitize_one)
+    "$@"
     exit
     ;;
 esac
