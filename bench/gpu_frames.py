@@ -27,6 +27,8 @@ import time
 import numpy as np
 import tmatch
 
+import library
+
 
 class Settings(ctypes.Structure):
     """The first of tm_settings' fields; the size says that there are no more."""
@@ -196,7 +198,8 @@ def main():
         print(f"{name:10} {results[name]['median']:8.4f} ms  {ratio:6.2f}", flush=True)
     if options.json:
         with open(options.json, "w") as file:
-            json.dump({"options": vars(options), "ms_a_frame": results}, file, indent=1)
+            json.dump({"commit": library.commit(), **library.gpu(), "options": vars(options), "ms_a_frame": results},
+                      file, indent=1)
     if wrong:
         print(f"{wrong} ways found other places than where the template lies", file=sys.stderr)
     return 1 if wrong or not results else 0

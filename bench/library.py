@@ -3,6 +3,7 @@
 
 import ctypes as c
 import os
+import re
 import subprocess
 import time
 
@@ -185,6 +186,18 @@ def commit():
                                        text=True, stderr=subprocess.DEVNULL).strip()
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
+
+
+def gpu():
+    """What a GPU's results were measured with, of a machine with one kind of GPU; {} without one."""
+    try:
+        name, driver = subprocess.check_output(
+            ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"],
+            text=True, stderr=subprocess.DEVNULL).splitlines()[0].split(", ")
+        cuda = re.search("release ([0-9.]+)", subprocess.check_output(["nvcc", "--version"], text=True)).group(1)
+    except (OSError, subprocess.CalledProcessError):
+        return {}
+    return {"gpu": name, "driver": driver, "cuda": cuda}
 
 
 def timed(call):

@@ -23,6 +23,8 @@ import subprocess
 import sys
 import tempfile
 
+import library
+
 # Name: sample type, width, height, template width, template height, frames a run, options.
 CASES = {
     "gray-21": ("u8", 1920, 1080, 21, 21, 24, []),
@@ -91,22 +93,13 @@ def run_case(program, case, folder, device):
     return statistics.median(times[min(3, count - 1):]), said
 
 
-def first_line(*command):
-    try:
-        return subprocess.run(command, capture_output=True, text=True, check=False).stdout.partition("\n")[0]
-    except OSError:
-        return ""
-
-
 def describe_machine(program):
     """What the results were measured on and of; PAIR_OLD and TMATCH_COMMIT name the two states."""
     listed = subprocess.run([program, "--list-devices"], capture_output=True, text=True, check=False).stdout
     return {"devices": listed.splitlines(),
-            "driver": first_line("nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"),
-            "cuda": first_line("sh", "-c", "nvcc --version | grep -o 'release [0-9.]*'"),
-            "date": datetime.date.today().isoformat(),
+            **library.gpu(), "date": datetime.date.today().isoformat(),
             "old": os.environ.get("PAIR_OLD", ""),
-            "new": os.environ.get("TMATCH_COMMIT") or first_line("git", "rev-parse", "--short=7", "HEAD")}
+            "new": library.commit()}
 
 
 def main():

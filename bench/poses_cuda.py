@@ -117,7 +117,7 @@ def main():
                       f"{row['exhaustive_call_ms']:.3f}; best {row['score']:.3f}; {row['plan'][:110]}", flush=True)
     if args.json:
         with open(args.json, "w") as file:
-            json.dump({"commit": library.commit(), "cases": rows}, file, indent=1)
+            json.dump({"commit": library.commit(), **library.gpu(), "cases": rows}, file, indent=1)
 
 
 if __name__ == "__main__":
