@@ -229,15 +229,16 @@ static void chooses_on_gpu(void)
 
     require_cuda();
     for (int scenes = 0; scenes < 10 && !frames; scenes++) {
-        posed_problem p = {.scene = {.frame = draw_smooth(128, 128), .count = 1, .text = "a smooth frame"}};
-        p.scene.tmpls[0] = cut_template(&p.scene.frame, check_random_in(0, 115), check_random_in(0, 115), 13, 13);
+        posed_problem p = {.scene = {.frame = draw_smooth(512, 512), .count = 1, .text = "a smooth frame"}};
+        p.scene.tmpls[0] = cut_template(&p.scene.frame, check_random_in(0, 480), check_random_in(0, 480), 32, 32);
         p.tmpl = p.scene.tmpls[0].image;
         tm_pose_grid_default(&p.grid, sizeof p.grid);
         p.grid.angle_from = 0;
-        p.grid.angle_to = 345;
-        p.grid.angle_step = 15;
+        p.grid.angle_to = 355;
+        p.grid.angle_step = 5;
         p.grid.support = TM_SUPPORT_DISC;
         tm_search_default(&p.search, sizeof p.search);
+        p.search.most = 1;
         tm_settings_default(&p.settings, sizeof p.settings);
         p.settings.threads = 1;
         p.settings.device = TM_DEVICE_CUDA;
