@@ -42,6 +42,7 @@ phase_test() {
 # the program. It is made again, and one that never got through fails.
 sanitize_one() { # TOOL PROGRAM:TEST
     log="$BUILD/sanitize/$1-$2.log"
+    start=$(date +%s)
     for attempt in 1 2 3; do
         compute-sanitizer --tool "$1" --error-exitcode 9 "$BUILD/tests/test_${2%%:*}" "${2#*:}" >"$log" 2>&1
         result=$?
@@ -50,6 +51,7 @@ sanitize_one() { # TOOL PROGRAM:TEST
         echo "$2: run $attempt: the tool failed itself" >>"$log"
     done
     echo "$2: exit status $result" >>"$log"
+    echo "$1 $2: $(($(date +%s) - start)) s, exit status $result"
 }
 
 # As many at once as there are cores: none of them measures.
