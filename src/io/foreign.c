@@ -163,7 +163,7 @@ bool io_explain_foreign(const io_source *source, const char *path, const char *r
     }
     if (strncmp(command, "ffmpeg", 6) == 0 && reader[0] != '-')
         command = FIRST;
-    const bool unread = is_movie(found) && !io_reads_movies();
+    const char *unread = is_movie(found) ? io_movies_unread() : "";
     char name[96], suffix[8] = "";
     const char *hole = strstr(command, "%s"), *rest = hole + 2; /* for the name */
     if (*rest == '[') {
@@ -171,9 +171,8 @@ bool io_explain_foreign(const io_source *source, const char *path, const char *r
         rest += 3;
     }
     quote(name, sizeof name, path, suffix);
-    io_fail(error, "%s%s; try: %.*s%s%s | tmatch %s", found->name,
-            unread ? ", and libavformat, which would read it, is missing" : "", (int)(hole - command), command, name,
-            rest, reader);
+    io_fail(error, "%s%s; try: %.*s%s%s | tmatch %s", found->name, unread, (int)(hole - command), command, name, rest,
+            reader);
     return true;
 }
 

@@ -45,6 +45,8 @@ static bool find_pictures(runner *r)
 {
     const cli_options *o = r->options;
 
+    if (o->sandbox)
+        io_movies_refuse();
     if (!arguments_find(o, &r->frames, &r->names, &r->watch))
         return false;
     if (!cli_templates_init(&r->templates, &r->names)) {

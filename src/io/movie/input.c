@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "limits.h"
 
 enum { BUFFER_BYTES = 64 << 10 };
 
@@ -61,11 +62,14 @@ static int read_stream(void *data, uint8_t *to, int size)
 bool movie_input_open(movie_input *in, const io_libav *libav, const char *path, io_stream *stream,
                       io_error *error)
 {
-    *in = (movie_input){.libav = libav, .stream = stream, .fd = -1};
+    struct stat status;
+    *in = (movie_input){.libav = libav, .stream = stream, .fd = -1, .most_bytes = INT64_MAX};
     if (!stream)
         in->fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (!stream && in->fd < 0)
         return io_fail(error, "%s", strerror(errno));
+    if (!stream && fstat(in->fd, &status) == 0)
+        in->most_bytes = movie_most_bytes(status.st_size);
     uint8_t *buffer = libav->av_malloc(BUFFER_BYTES);
     if (buffer)
         in->context = libav->avio_alloc_context(buffer, BUFFER_BYTES, 0, in, stream ? read_stream : read_file, NULL,

@@ -12,6 +12,7 @@ typedef struct movie_input {
     io_stream *stream; /* or NULL: */
     int fd;            /* of the file */
     int64_t at;
+    int64_t most_bytes; /* that packets may hold together */
     AVIOContext *context;
     atomic_bool stopped;
     double deadline; /* in clock.h's milliseconds; 0: none */

@@ -16,9 +16,24 @@
 /* How much of a file is looked at, and how sure libavformat has to be of what it is. */
 enum { PROBED_BYTES = 64 << 10, LEAST_SCORE = AVPROBE_SCORE_EXTENSION };
 
+/* Set before there are threads. */
+static bool refused;
+
+void io_movies_refuse(void)
+{
+    refused = true;
+}
+
 bool io_reads_movies(void)
 {
-    return io_libav_open(NULL) != NULL;
+    return !refused && io_libav_open(NULL) != NULL;
+}
+
+const char *io_movies_unread(void)
+{
+    return refused               ? ", which --sandbox cannot decode"
+           : !io_reads_movies() ? ", and libavformat, which would read it, is missing"
+                                 : "";
 }
 
 bool io_is_movie_name(const char *name)
@@ -28,7 +43,7 @@ bool io_is_movie_name(const char *name)
     const char *dot = strrchr(name, '.');
     for (size_t i = 0; dot && i < sizeof endings / sizeof *endings; i++)
         if (strcasecmp(dot, endings[i]) == 0)
-            return io_reads_movies();
+            return refused || io_reads_movies();
     return false;
 }
 
@@ -69,8 +84,8 @@ bool io_begins_movie(const uint8_t *data, size_t size)
         return false;
     const io_foreign kind = io_foreign_kind(data, size);
     if (kind != IO_FOREIGN_UNKNOWN)
-        return kind == IO_FOREIGN_MOVIE && io_reads_movies();
-    return is_binary(data, size) && probe(data, size < PROBED_BYTES ? size : PROBED_BYTES);
+        return kind == IO_FOREIGN_MOVIE && (refused || io_reads_movies());
+    return !refused && is_binary(data, size) && probe(data, size < PROBED_BYTES ? size : PROBED_BYTES);
 }
 
 bool io_is_movie(const char *path)

@@ -32,23 +32,37 @@ static void *find_function(void *const *handles, const char *library, const char
     return NULL;
 }
 
-/* Writes down the first complaint. Threads of a codec have copies of its context. */
+/* Whose complaint it is: of what complains itself, or of the one that it works for. Threads of a codec have
+ * copies of its context. */
+static io_libav_log *find_log(void *context, bool *demuxer)
+{
+    while (context) {
+        const AVClass *class = *(AVClass **)context;
+        if (!class)
+            return NULL;
+        const AVClassCategory category = class->get_category ? class->get_category(context) : class->category;
+        *demuxer = category == AV_CLASS_CATEGORY_DEMUXER;
+        if (*demuxer)
+            return ((AVFormatContext *)context)->opaque;
+        if (category == AV_CLASS_CATEGORY_DECODER)
+            return ((AVCodecContext *)context)->opaque;
+        context = class->parent_log_context_offset ? *(void **)((char *)context + class->parent_log_context_offset) : NULL;
+    }
+    return NULL;
+}
+
+/* Writes down the first complaint. */
 static void keep_message(void *context, int level, const char *format, va_list arguments)
 {
-    const AVClass *class = context ? *(AVClass **)context : NULL;
+    bool demuxer = false;
     int prefix = 0;
+    io_libav_log *log = level > AV_LOG_ERROR ? NULL : find_log(context, &demuxer);
 
-    if (level > AV_LOG_ERROR || !class)
-        return;
-    const AVClassCategory category = class->get_category ? class->get_category(context) : class->category;
-    const bool demuxer = category == AV_CLASS_CATEGORY_DEMUXER;
-    io_libav_log *log = demuxer                                 ? ((AVFormatContext *)context)->opaque
-                        : category == AV_CLASS_CATEGORY_DECODER ? ((AVCodecContext *)context)->opaque
-                                                                : NULL;
     if (!log)
         return;
     pthread_mutex_lock(&log->lock);
     log->of_container += demuxer;
+    log->of_codec += !demuxer;
     if (!*log->first) {
         libav.av_log_format_line2(NULL, level, format, arguments, log->first, sizeof log->first, &prefix);
         log->first[strcspn(log->first, "\n")] = '\0';

@@ -21,6 +21,7 @@
     FUNCTION(avutil, av_log_format_line2) \
     FUNCTION(avutil, av_log_set_callback) \
     FUNCTION(avutil, av_malloc) \
+    FUNCTION(avutil, av_max_alloc) \
     FUNCTION(avutil, av_pix_fmt_desc_get) \
     FUNCTION(avutil, av_read_image_line2) \
     FUNCTION(avutil, av_strdup) \
@@ -72,6 +73,7 @@ typedef struct io_libav_log {
     pthread_mutex_t lock;
     char first[160];   /* the first complaint, or "" */
     int of_container;  /* how many were of the container, not of a codec, which can live with most */
+    int of_codec;
 } io_libav_log;
 
 #endif

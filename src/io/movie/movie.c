@@ -6,6 +6,7 @@
 
 #include "clock.h"
 #include "frame.h"
+#include "limits.h"
 
 static void note_damage(io_movie *m, int status)
 {
@@ -15,17 +16,36 @@ static void note_damage(io_movie *m, int status)
         movie_explain(m, status);
 }
 
+static int codec_complaints(io_movie *m)
+{
+    pthread_mutex_lock(&m->log.lock);
+    const int count = m->log.of_codec;
+    pthread_mutex_unlock(&m->log.lock);
+    return count;
+}
+
+static int read_packet(io_movie *m)
+{
+    const int status = m->has_packet ? 0 : m->libav->av_read_frame(m->container, m->packet);
+    m->has_packet = false;
+    m->bytes += status < 0 ? 0 : movie_bytes(m->packet);
+    if (m->bytes <= m->input.most_bytes)
+        return status;
+    io_fail(&m->input.error, "its index names the same bytes again and again");
+    m->libav->av_packet_unref(m->packet);
+    return AVERROR_INVALIDDATA;
+}
+
 /* Gives the codec the next packet, or tells it that there is none. */
 static void feed_codec(io_movie *m)
 {
     const io_libav *av = m->libav;
-    const int read = m->has_packet ? 0 : av->av_read_frame(m->container, m->packet);
+    const int read = read_packet(m);
     int sent = 0;
 
-    m->has_packet = false;
     if (read < 0) {
         m->torn = read != AVERROR_EOF || m->log.of_container > 0;
-        if (m->torn && m->damaged == 0)
+        if (m->torn && (m->damaged == 0 || *m->input.error.reason))
             movie_explain(m, read);
         av->avcodec_send_packet(m->codec, NULL);
         return;
@@ -33,6 +53,8 @@ static void feed_codec(io_movie *m)
     if (m->packet->stream_index == m->track->index && (!m->only_keys || m->packet->flags & AV_PKT_FLAG_KEY)) {
         if (m->packet->flags & AV_PKT_FLAG_CORRUPT)
             note_damage(m, AVERROR_INVALIDDATA);
+        if (!(m->packet->flags & AV_PKT_FLAG_DISCARD))
+            movie_owed_add(&m->owed, m->packet, codec_complaints(m));
         sent = av->avcodec_send_packet(m->codec, m->packet);
     }
     av->av_packet_unref(m->packet);
@@ -40,13 +62,24 @@ static void feed_codec(io_movie *m)
         note_damage(m, sent);
 }
 
+/* At the end, where the codec has given all that it has. */
+static void note_lost(io_movie *m)
+{
+    if (m->damaged == 0 && movie_owed_lost(&m->owed, codec_complaints(m)) > 0)
+        note_damage(m, AVERROR_INVALIDDATA);
+}
+
 /* Decodes the next frame. False at the end. */
 static bool decode(io_movie *m)
 {
     for (;;) {
         const int status = m->libav->avcodec_receive_frame(m->codec, m->frame);
-        if (status >= 0)
+        if (status >= 0) {
+            movie_owed_pay(&m->owed, m->frame);
             return true;
+        }
+        if (status == AVERROR_EOF)
+            note_lost(m);
         if (status == AVERROR_EOF || movie_input_is_over(&m->input))
             return false;
         if (status == AVERROR(EAGAIN))
@@ -81,7 +114,8 @@ static io_next end(io_movie *m, io_error *error)
         return IO_NEXT_FAILED;
     }
     if (m->number == 0 && !m->damaged && !m->torn) {
-        io_fail(error, "a movie without a frame");
+        io_fail(error, "a movie without a frame%s",
+                m->track->duration > 0 ? ", or with an index that takes too much memory" : "");
         return IO_NEXT_FAILED;
     }
     const io_movie_wish *wish = &m->settings.wish;
@@ -110,6 +144,8 @@ static void count(io_movie *m)
 {
     const int64_t stamp = m->frame->best_effort_timestamp;
     m->number = m->sought && (m->wanted == 0 || m->only_keys) ? movie_times_before(&m->times, stamp) + 1 : m->number + 1;
+    if (m->sought && m->wanted == 0)
+        movie_owed_forget(&m->owed, stamp);
 }
 
 io_next io_movie_next(io_movie *m, io_streamed *frame, int64_t *number, io_error *error)

@@ -37,13 +37,20 @@ typedef struct io_movie_settings {
     double max_ms;      /* how long decoding may take from one frame to the next; 0: no limit */
 } io_movie_settings;
 
+/* From now on no movie is read, nor known but by its name or by first bytes of which tmatch itself knows what
+ * they are: libav sees none. Called before there are other threads. */
+void io_movies_refuse(void);
+
 /* Whether this build reads movies, and the libraries that do it are installed: looks for them. */
 bool io_reads_movies(void);
 
-/* Whether a name's ending is a movie's, in any case, and movies are read. */
+/* Why no movie is read, to be said behind what a file is; "" where they are. */
+const char *io_movies_unread(void);
+
+/* Whether a name's ending is a movie's, in any case, and movies are read or refused. */
 bool io_is_movie_name(const char *name);
 
-/* Whether a file, "-" for standard input, is a movie that is read. What begins as another file does, or as
+/* Whether a file, "-" for standard input, is a movie that is read or refused. What begins as another file does, or as
  * text, is none. */
 bool io_is_movie(const char *path);
 

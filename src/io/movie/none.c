@@ -4,9 +4,18 @@
 
 #include "io/format.h"
 
+void io_movies_refuse(void)
+{
+}
+
 bool io_reads_movies(void)
 {
     return false;
+}
+
+const char *io_movies_unread(void)
+{
+    return ", and libavformat, which would read it, is missing";
 }
 
 bool io_is_movie_name(const char *name)

@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "state.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "clock.h"
-
-/* The most threads of a codec; more gain little, and each holds a frame. */
-enum { MOST_THREADS = 16 };
-
-/* So many frames, and one for each thread, a codec may hold at a time. */
-enum { HELD_BY_CODEC = 20 };
+#include "limits.h"
 
 /* Which of EXIF's orientations a display matrix stands for: 0 for none, or one that turns by other
  * angles. */
@@ -96,6 +90,7 @@ static bool open_container(io_movie *m, io_error *error)
     container->interrupt_callback = (AVIOInterruptCB){movie_input_is_over, &m->input};
     container->io_open = open_nothing;
     container->protocol_whitelist = av->av_strdup("none");
+    movie_limit_container(container, av, &m->settings);
     const int status = av->avformat_open_input(&container, "", NULL, NULL); /* frees it where it fails */
     if (status < 0)
         return fail_open(m, status, error);
@@ -114,29 +109,17 @@ static bool open_container(io_movie *m, io_error *error)
     return true;
 }
 
-static bool check_memory(const io_movie *m, int threads, io_error *error)
-{
-    const AVCodecParameters *p = m->track->codecpar;
-    const int64_t frame = (int64_t)p->width * p->height * 3; /* of 4:4:4 in 8 bits, or 4:2:0 in more */
-    const int64_t need = frame * (HELD_BY_CODEC + threads);
-    return !m->settings.max_memory || need <= m->settings.max_memory / 2 ||
-           io_fail(error, "decoding a movie of %dx%d pixels may take %" PRId64 " MiB, and half of --max-memory is less",
-                   p->width, p->height, need >> 20);
-}
-
 static bool open_codec(io_movie *m, io_error *error)
 {
     const io_libav *av = m->libav;
     const AVCodecParameters *p = m->track->codecpar;
     const AVCodec *codec = av->avcodec_find_decoder(p->codec_id);
-    const io_limits limits = {m->settings.max_pixels ? m->settings.max_pixels : IO_DEFAULT_MAX_PIXELS};
-    const int threads = m->settings.threads < 1 || m->settings.threads > MOST_THREADS ? MOST_THREADS : m->settings.threads;
 
     if (!codec)
         return io_fail(error, "its codec, %s, is not read by the libavcodec that is installed", av->avcodec_get_name(p->codec_id));
     if (p->width < 1 || p->height < 1)
         return io_fail(error, "a movie that cannot be read: it says no size");
-    if (!io_check_size(p->width, p->height, &limits, error) || !check_memory(m, threads, error))
+    if (!movie_check_size(&m->settings, p->width, p->height, error))
         return false;
     m->codec = av->avcodec_alloc_context3(codec);
     m->packet = av->av_packet_alloc();
@@ -144,9 +127,9 @@ static bool open_codec(io_movie *m, io_error *error)
     if (!m->codec || !m->packet || !m->frame || av->avcodec_parameters_to_context(m->codec, p) < 0)
         return io_fail(error, "not enough memory");
     m->codec->opaque = &m->log;
-    m->codec->thread_count = threads;
+    m->codec->thread_count = movie_threads(&m->settings);
     m->codec->pkt_timebase = m->track->time_base;
-    m->codec->max_pixels = limits.max_pixels;
+    movie_limit_codec(m->codec, &m->settings);
     const int status = av->avcodec_open2(m->codec, codec, NULL);
     return status >= 0 || fail_open(m, status, error);
 }
@@ -193,7 +176,7 @@ static bool seek(io_movie *m)
     const int64_t wanted = wish->key_frames ? INT64_MAX : ticks_of(m, time);
 
     m->input.deadline = 0;
-    if (!movie_times_read(&m->times, av, m->container, m->track, wanted) || m->times.count == 0 ||
+    if (!movie_times_read(&m->times, av, m->container, m->track, wanted, m->input.most_bytes) || m->times.count == 0 ||
         (!wish->key_frames && !m->times.has_key))
         return false;
     if (resumed && movie_times_before(&m->times, wanted) + 1 != wish->after)

@@ -6,6 +6,7 @@
 #include "input.h"
 #include "libav.h"
 #include "movie.h"
+#include "owed.h"
 #include "times.h"
 
 struct io_movie {
@@ -25,6 +26,8 @@ struct io_movie {
     bool has_packet; /* the next one has been read already */
     bool only_keys;  /* other packets are not decoded */
     int64_t wanted;  /* how many frames came that are wanted, but for every */
+    movie_owed owed;
+    int64_t bytes;   /* of packets so far */
     int64_t damaged; /* packets and frames that could not be decoded */
     bool torn;       /* reading has failed */
     char reason[256]; /* what libav says of the first that failed */

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "limits.h"
+
 static bool add(movie_times *t, int64_t time)
 {
     if (t->count == t->capacity) {
@@ -26,15 +28,18 @@ static int compare(const void *a, const void *b)
 /* Packets come in the order in which they are decoded: behind one whose turn to be decoded comes after a time
  * none is shown before it. */
 bool movie_times_read(movie_times *t, const io_libav *libav, AVFormatContext *container, const AVStream *track,
-                      int64_t wanted)
+                      int64_t wanted, int64_t most_bytes)
 {
     AVPacket *packet = libav->av_packet_alloc();
     bool good = packet != NULL, more = true;
+    int64_t bytes = 0;
 
     *t = (movie_times){0};
     while (good && more && libav->av_read_frame(container, packet) >= 0) {
         const bool own = packet->stream_index == track->index && !(packet->flags & AV_PKT_FLAG_DISCARD);
-        if (own) {
+        bytes += movie_bytes(packet);
+        good = bytes <= most_bytes;
+        if (good && own) {
             good = packet->pts != AV_NOPTS_VALUE && add(t, packet->pts);
             more = packet->dts == AV_NOPTS_VALUE || packet->dts <= wanted;
             if (packet->flags & AV_PKT_FLAG_KEY && packet->pts <= wanted && (!t->has_key || packet->pts > t->key)) {

@@ -13,10 +13,10 @@ typedef struct movie_times {
     bool has_key;
 } movie_times;
 
-/* Reads packets up to the time, in the track's unit. False where one says no time, or memory ran out. To be
- * freed in either case. */
+/* Reads packets up to the time, in the track's unit. False where one says no time, they hold more than most_bytes
+ * together, or memory ran out. To be freed in either case. */
 bool movie_times_read(movie_times *times, const io_libav *libav, AVFormatContext *container, const AVStream *track,
-                      int64_t wanted);
+                      int64_t wanted, int64_t most_bytes);
 void movie_times_free(movie_times *times);
 
 /* How many frames are shown before the time. */
