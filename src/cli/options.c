@@ -10,6 +10,7 @@
 #include "hash.h"
 #include "io/io.h"
 #include "message.h"
+#include "options_intervals.h"
 #include "options_poses.h"
 #include "options_set.h"
 #include "suggest.h"
@@ -260,7 +261,8 @@ static bool check_device(cli_options *o)
 static bool check_merge(const parser *p)
 {
     static const bool allowed[OPTION_COUNT] = {[OPT_MERGE] = true, [OPT_FORMAT] = true, [OPT_REPORT] = true,
-                                               [OPT_RESUME] = true, [OPT_THREADS] = true, [OPT_VERBOSE] = true,
+                                               [OPT_RESUME] = true, [OPT_INTERVALS] = true, [OPT_GAP] = true,
+                                               [OPT_THREADS] = true, [OPT_VERBOSE] = true,
                                                [OPT_QUIET] = true};
     for (int i = 0; i < OPTION_COUNT; i++)
         if (p->given[i] && !allowed[i]) {
@@ -312,14 +314,14 @@ static bool check_rows(cli_options *o)
 static bool check(cli_options *o, const char *score)
 {
     return check_device(o) && check_operands(o) && check_score(o, score) && check_endings(o) &&
-           check_heatmap(o) && check_times(o) && check_shard(o) && check_rows(o) && options_check_poses(o);
+           check_heatmap(o) && check_times(o) && options_check_intervals(o) && check_shard(o) && check_rows(o) && options_check_poses(o);
 }
 
 bool cli_options_parse(cli_options *o, int argc, char **argv)
 {
     parser p = {.o = o, .argv = argv};
 
-    *o = (cli_options){.argv = argv, .most_matches = 1, .overlap = 0.3};
+    *o = (cli_options){.argv = argv, .most_matches = 1, .overlap = 0.3, .gap = -1};
     tm_settings_default(&o->settings, sizeof o->settings);
     tm_pose_grid_default(&o->poses, sizeof o->poses);
     o->frames = calloc((size_t)argc + 1, sizeof *o->frames);

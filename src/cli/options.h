@@ -51,6 +51,8 @@ typedef struct cli_options {
     bool has_rows;      /* only rows [rows_first, rows_end) of the maps are wanted */
     int64_t rows_first, rows_end;
     io_movie_wish movie; /* which of a movie's frames are wanted */
+    bool intervals; /* appearances are printed, not each frame's result */
+    double gap;     /* seconds for which an appearance may be missing; negative: the default */
     bool has_roi;
     io_crop roi;
     int64_t max_pixels; /* 0: io_limits' default */

@@ -202,6 +202,16 @@ static bool parse_time(const char *name, const char *text, double *seconds)
     return false;
 }
 
+static bool parse_gap(const char *name, const char *text, double *seconds)
+{
+    if (!parse_number(name, text, seconds))
+        return false;
+    if (*seconds >= 0)
+        return true;
+    message_usage("--%s: '%s' is not a number of seconds, 0 or more", name, text);
+    return false;
+}
+
 static bool parse_timeout(const char *name, const char *text, double *seconds)
 {
     double ms;
@@ -270,6 +280,8 @@ bool cli_options_set(cli_options *o, cli_option option, const char *text)
     case OPT_SUPPORT: o->poses.support = (tm_support)chosen; return true;
     case OPT_METRIC: settings->metric = (tm_metric)chosen; return true;
     case OPT_DOMAIN: settings->domain = (tm_domain)chosen; return true;
+    case OPT_INTERVALS: o->intervals = true; return true;
+    case OPT_GAP: return parse_gap(row->name, text, &o->gap);
     case OPT_FORMAT: o->format = (cli_format)chosen; return true;
     case OPT_OUTPUT: o->output = text; return true;
     case OPT_CROPS: o->crops = text; return true;

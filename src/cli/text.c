@@ -241,3 +241,10 @@ void text_label(char buffer[TEXT_SCORE_SIZE], bool integer, double score)
         snprintf(buffer, TEXT_SCORE_SIZE, "%.*f", decimals, score);
     }
 }
+
+void text_clock(char buffer[TEXT_CLOCK_SIZE], double seconds)
+{
+    const long long ms = llround(seconds * 1000), all = ms < 0 ? -ms : ms;
+    snprintf(buffer, TEXT_CLOCK_SIZE, "%s%02lld:%02lld:%02lld.%03lld", ms < 0 ? "-" : "", all / 3600000,
+             all / 60000 % 60, all / 1000 % 60, all % 1000);
+}

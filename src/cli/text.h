@@ -44,4 +44,9 @@ void text_score(char buffer[TEXT_SCORE_SIZE], bool integer, double score);
 /* Shorter, for pictures: 4 digits. */
 void text_label(char buffer[TEXT_SCORE_SIZE], bool integer, double score);
 
+
+/* "01:02:03.500", hours, minutes and seconds. */
+enum { TEXT_CLOCK_SIZE = 32 };
+void text_clock(char buffer[TEXT_CLOCK_SIZE], double seconds);
+
 #endif

@@ -219,7 +219,7 @@ static void json_has_no_nan(void)
     size_t size;
     FILE *out = open_memstream(&text, &size);
     cli_report report;
-    CHECK(out && report_begin(&report, &options, false, false, out) && report_result(&report, &result));
+    CHECK(out && report_begin(&report, &options, 1, false, out) && report_result(&report, &result));
     CHECK(fclose(out) == 0);
     CHECK_STR(text, "{\"frame\":\"f\",\"template\":\"t\",\"frame_size\":[4,3],"
                     "\"template_size\":[2,1],\"metric\":\"lcc\",\"matches\":[],"

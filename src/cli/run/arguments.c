@@ -32,14 +32,15 @@ static const char *lone_folder(const char *const *operands, int count, const cha
     return count == 1 && !list ? operands[0] : NULL;
 }
 
-/* Whether the options that choose a movie's frames have any to choose from; they do so in Y4M files. */
+/* Whether the options about movies have one; they choose from Y4M files, too. */
 static bool check_movies(const cli_options *options, cli_frames *frames)
 {
     const io_movie_wish *wish = &options->movie;
-    const char *option = wish->every ? "every" : wish->has_from ? "from" : wish->has_to ? "to" : "key-frames";
+    const char *option = wish->every ? "every" : wish->has_from ? "from" : wish->has_to ? "to"
+                         : wish->key_frames ? "key-frames" : "intervals";
     bool any = false;
 
-    if (!wish->every && !wish->has_from && !wish->has_to && !wish->key_frames)
+    if (!wish->every && !wish->has_from && !wish->has_to && !wish->key_frames && !options->intervals)
         return true;
     for (size_t i = 0; i < frames->count && !any; i++)
         any = frames->list[i].stream || (frames->list[i].part && frames->list[i].part->location.timed);

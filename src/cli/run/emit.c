@@ -8,6 +8,7 @@
 
 #include "clock.h"
 #include "message.h"
+#include "run/log_read.h"
 #include "run/match_part.h"
 
 static void hide_progress(void *progress)
@@ -25,14 +26,14 @@ bool emitter_begin(cli_emitter *e, const cli_plan *plan, cli_resume *resume, cli
     e->lines = open_memstream(&e->text, &e->text_size);
     if (!e->lines)
         message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
-    return e->lines && report_begin(&e->report, plan->options, plan->templates->count > 1, plan->has_movies,
-                                    stdout);
+    return e->lines && report_begin(&e->report, plan->options, plan->templates->count, plan->has_movies, stdout);
 }
 
 void emitter_end(cli_emitter *e)
 {
     progress_hide(&e->progress);
     message_make_room(NULL, NULL);
+    report_free(&e->report);
     if (e->lines)
         fclose(e->lines);
     free(e->text);
@@ -121,6 +122,26 @@ static bool log_job(cli_emitter *e, const cli_job *job)
     return append_lines(e, good);
 }
 
+/* Appearances go on through frames that an earlier run has matched. False after a message. */
+static bool report_earlier(cli_emitter *e, const cli_job *job)
+{
+    bool good = true;
+    for (size_t i = 0; i < e->plan->templates->count && good; i++) {
+        char *text = resume_text(e->resume, resume_find(e->resume, job->ids[i]));
+        log_result read = {0};
+        good = text && log_read_result(&read, text);
+        if (!good)
+            message(e->plan->options->resume, "cannot be read, or memory ran out");
+        read.result.tmpl = e->plan->templates->list[i].operand.given;
+        if (good)
+            good = read.error ? report_failure(&e->report, &read.result, read.error)
+                              : report_result(&e->report, &read.result);
+        log_read_free(&read);
+        free(text);
+    }
+    return good;
+}
+
 /* Counts what an earlier run found, so that the exit status is that of one run. */
 static void pass_over(cli_emitter *e, const cli_job *job)
 {
@@ -156,6 +177,10 @@ bool emitter_take(void *data, cli_job *job)
         e->failed = e->page_failed = true;
     if (job->skipped) {
         pass_over(e, job);
+        if (e->report.intervals && !report_earlier(e, job)) {
+            e->failed = true;
+            return false;
+        }
         if (e->plan->shard && !e->log_failed && !log_again(e, job))
             e->failed = e->log_failed = true;
         return !e->plan->shard || !e->log_failed;

@@ -199,8 +199,10 @@ bool log_read_result(log_result *read, const char *text)
         return false;
     r->frame = read->frame;
     const char *seconds = shard ? find(shard, end, ",\"seconds\":") : NULL;
+    seconds = seconds ? seconds : find(text, end, ",\"time\":");
     r->timed = seconds != NULL;
     r->time = seconds ? strtod(seconds, NULL) : 0;
+    r->index = whole_of(number(text, end, ",\"index\":"));
     const char *error = find(text, end, ",\"error\":"), *matches = find(text, end, ",\"matches\":[");
     if (error) {
         read->error = log_read_string(error, NULL);

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "message.h"
+#include "options_intervals.h"
+#include "run/intervals.h"
 #include "run/log_line.h"
 #include "run/log_read.h"
 #include "run/merge_command.h"
@@ -62,16 +64,18 @@ static bool read_options(merger *m)
         return false;
     }
     m->options.format = m->given->format;
+    m->options.intervals = m->given->intervals;
+    m->options.gap = m->given->gap;
     m->options.quiet = m->given->quiet;
     m->options.verbose = m->given->verbose;
-    return true;
+    return options_check_intervals(&m->options);
 }
 
 static bool print_line(merger *m, const char *text, size_t length, const char *tmpl, log_result *read)
 {
     cli_result *r = &read->result;
     r->tmpl = tmpl;
-    if (m->options.format == CLI_JSON) {
+    if (m->options.format == CLI_JSON && !m->options.intervals) {
         fwrite(text, 1, log_line_result(text, length), m->report.out);
         fputs("}\n", m->report.out);
         return true;
@@ -208,7 +212,7 @@ static cli_exit print_all(merger *m)
         message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
         return CLI_FAILED;
     }
-    bool good = report_begin(&m->report, &m->options, m->logs.templates > 1, false, stdout);
+    bool good = report_begin(&m->report, &m->options, m->logs.templates, false, stdout);
 
     notes_begin(&m->notes, &m->options, NULL);
     m->notes.integers = tm_metric_is_integer(m->options.settings.metric);
@@ -223,6 +227,7 @@ static cli_exit print_all(merger *m)
         free(errors.said);
     }
     good = report_end(&m->report) && good;
+    const int64_t found = m->report.intervals ? intervals_count(m->report.intervals) : m->matches;
     if (good)
         say_failures(m);
     if (m->report.error)
@@ -230,7 +235,7 @@ static cli_exit print_all(merger *m)
     else if (good && !m->given->quiet)
         summarize(m);
     good = good && merge_output_finish_log(&m->output);
-    return !good ? CLI_FAILED : write_report(m, m->failed ? CLI_FAILED : m->matches ? CLI_FOUND : CLI_NOT_FOUND);
+    return !good ? CLI_FAILED : write_report(m, m->failed ? CLI_FAILED : found ? CLI_FOUND : CLI_NOT_FOUND);
 }
 
 cli_exit merge_run(const cli_options *options)
@@ -240,6 +245,7 @@ cli_exit merge_run(const cli_options *options)
 
     if (merge_open(&m.logs, options) && read_options(&m) && check_parts(&m) && merge_output_open(&m.output, options))
         status = print_all(&m);
+    report_free(&m.report);
     merge_output_close(&m.output);
     cli_options_free(&m.options);
     free(m.argv);

@@ -27,12 +27,12 @@ static bool has_note(const cli_result *r)
 
 static bool is_due(const cli_notes *n, const cli_result *r)
 {
-    return has_note(r) && !n->options->quiet && (n->options->verbose || n->count <= NOTES_SHOWN);
+    return has_note(r) && !n->options->quiet && !n->options->intervals && (n->options->verbose || n->count <= NOTES_SHOWN);
 }
 
 bool notes_were_held(const cli_notes *n)
 {
-    return !n->options->quiet && !n->options->verbose && n->count > NOTES_SHOWN;
+    return !n->options->quiet && !n->options->intervals && !n->options->verbose && n->count > NOTES_SHOWN;
 }
 
 static void count_nearest(cli_notes *n, const char *frame, double score)

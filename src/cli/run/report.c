@@ -9,6 +9,7 @@
 
 #include "message.h"
 #include "text.h"
+#include "run/intervals.h"
 #include "run/pose.h"
 
 /* Lines go out as they are made: a reader at the other end of a pipe sees each
@@ -36,16 +37,15 @@ static void text_end(const cli_report *report, const cli_result *r)
     putc('\n', report->out);
 }
 
-static void write_score(const cli_result *result, FILE *out, double score)
+void report_score(FILE *out, bool integers, double score)
 {
     char text[TEXT_SCORE_SIZE];
-    text_score(text, result->integers, score);
+    text_score(text, integers, score);
     fputs(text, out);
 }
 
-/* Writes x and y with this between them. Three decimals are more than the fit is worth. */
-static void write_place(const cli_options *options, FILE *out, const cli_match *m,
-                        const char *between)
+/* Three decimals are more than the fit is worth. */
+void report_place(const cli_options *options, FILE *out, const cli_match *m, const char *between)
 {
     if (options->subpixel)
         fprintf(out, "%.3f%s%.3f", (double)m->x + m->dx, between, (double)m->y + m->dy);
@@ -59,11 +59,11 @@ static void text_result(const cli_report *report, const cli_result *r)
     for (size_t i = 0; i < r->match_count; i++) {
         text_line(out, r->frame);
         fputs(": x=", out);
-        write_place(report->options, out, &r->matches[i], " y=");
+        report_place(report->options, out, &r->matches[i], " y=");
         fprintf(out, " w=%" PRId64 " h=%" PRId64 " score=", r->matches[i].w, r->matches[i].h);
         const cli_style style = r->matches[i].weak ? STYLE_NOTE : STYLE_SCORE;
         fputs(style_on(STDOUT_FILENO, style), out);
-        write_score(r, out, r->matches[i].score);
+        report_score(out, r->integers, r->matches[i].score);
         fputs(style_off(STDOUT_FILENO, style), out);
         if (r->poses)
             pose_text(out, report->options, &r->matches[i].pose, false);
@@ -73,7 +73,7 @@ static void text_result(const cli_report *report, const cli_result *r)
     if (r->has_best) {
         text_line(out, r->frame);
         fprintf(out, ": %snone: best ", style_on(STDOUT_FILENO, STYLE_DIM));
-        write_score(r, out, r->best.score);
+        report_score(out, r->integers, r->best.score);
         fprintf(out, " at %" PRId64 ",%" PRId64, r->best.x, r->best.y);
         if (r->poses)
             pose_text(out, report->options, &r->best.pose, true);
@@ -118,9 +118,9 @@ static void csv_result(const cli_report *report, const cli_result *r)
     }
     for (size_t i = 0; i < r->match_count; i++) {
         csv_names(out, r);
-        write_place(report->options, out, &r->matches[i], ",");
+        report_place(report->options, out, &r->matches[i], ",");
         fprintf(out, ",%" PRId64 ",%" PRId64 ",", r->matches[i].w, r->matches[i].h);
-        write_score(r, out, r->matches[i].score);
+        report_score(out, r->integers, r->matches[i].score);
         if (report->options->posed)
             pose_csv(out, report->options, &r->matches[i].pose);
         csv_end(report, r);
@@ -167,14 +167,14 @@ static void json_matches(const cli_options *options, FILE *out, const cli_result
     for (size_t i = 0; i < r->match_count; i++) {
         const cli_match *m = &r->matches[i];
         fputs(i > 0 ? ",{\"x\":" : "{\"x\":", out);
-        write_place(options, out, m, ",\"y\":");
+        report_place(options, out, m, ",\"y\":");
         fprintf(out, ",\"w\":%" PRId64 ",\"h\":%" PRId64 ",\"score\":", m->w, m->h);
-        write_score(r, out, m->score);
+        report_score(out, r->integers, m->score);
         fputs(",\"margin\":", out);
         if (isnan(m->margin))
             fputs("null", out);
         else
-            write_score(r, out, m->margin);
+            report_score(out, r->integers, m->margin);
         if (r->poses)
             pose_json(out, options, &m->pose);
         if (m->weak && !result_is_weak(r)) /* else the whole result is marked weak */
@@ -190,7 +190,7 @@ static void json_best(const cli_options *options, FILE *out, const cli_result *r
     if (r->poses)
         fprintf(out, ",\"w\":%" PRId64 ",\"h\":%" PRId64, r->best.w, r->best.h);
     fputs(",\"score\":", out);
-    write_score(r, out, r->best.score);
+    report_score(out, r->integers, r->best.score);
     if (r->poses)
         pose_json(out, options, &r->best.pose);
     putc('}', out);
@@ -255,22 +255,42 @@ static void json_result(const cli_report *report, const cli_result *r)
     fputs("}\n", out);
 }
 
-bool report_begin(cli_report *report, const cli_options *options, bool several_templates, bool timed,
-                  FILE *out)
+bool report_begin(cli_report *report, const cli_options *options, size_t templates, bool timed, FILE *out)
 {
-    *report = (cli_report){.options = options, .several_templates = several_templates, .timed = timed, .out = out};
-    if (options->format == CLI_CSV)
+    *report = (cli_report){.options = options, .several_templates = templates > 1, .timed = timed, .out = out};
+    if (options->intervals && !intervals_open(&report->intervals, options, templates, out))
+        report->error = ENOMEM;
+    if (options->format == CLI_CSV && !options->intervals)
         fprintf(out, "frame,template,x,y,w,h,score%s%s\n", options->posed ? POSE_CSV_HEAD : "", timed ? ",time" : "");
     return finish_line(report);
 }
 
 bool report_end(cli_report *report)
 {
+    if (!report->out)
+        return true;
+    if (report->intervals && report->error == 0)
+        intervals_finish(report->intervals);
     return finish_line(report);
+}
+
+void report_free(cli_report *report)
+{
+    intervals_close(&report->intervals);
+}
+
+static void take_interval(cli_report *report, const cli_result *r, bool failed)
+{
+    if (report->error == 0 && !intervals_take(report->intervals, r, failed))
+        report->error = ENOMEM;
 }
 
 bool report_result(cli_report *report, const cli_result *r)
 {
+    if (report->intervals) {
+        take_interval(report, r, false);
+        return finish_line(report);
+    }
     switch (report->options->format) {
     case CLI_TEXT: text_result(report, r); break;
     case CLI_CSV: csv_result(report, r); break;
@@ -281,6 +301,8 @@ bool report_result(cli_report *report, const cli_result *r)
 
 bool report_failure(cli_report *report, const cli_result *r, const char *reason)
 {
+    if (report->intervals)
+        take_interval(report, r, true);
     if (report->options->format == CLI_JSON) {
         json_failure(report->out, r, reason);
         fputs("}\n", report->out);

@@ -13,9 +13,12 @@
 #include "options.h"
 #include "run/score_map.h"
 
+typedef struct cli_intervals cli_intervals;
+
 typedef struct cli_report {
     const cli_options *options;
     bool several_templates; /* so that each line names its template */
+    cli_intervals *intervals; /* with --intervals: appearances are printed, not results; or NULL */
     bool timed;             /* CSV has a column for the time of a movie's frames */
     FILE *out;
     int error; /* errno of the first write that failed, or 0 */
@@ -84,13 +87,13 @@ static inline bool result_is_weak(const cli_result *result)
     return result->match_count > 0 && result->weak_count == result->match_count;
 }
 
-/* Each returns false when standard output has failed, now or before. */
-bool report_begin(cli_report *report, const cli_options *options, bool several_templates, bool timed,
-                  FILE *out);
+/* Each returns false when standard output has failed, now or before. To be ended in either case. */
+bool report_begin(cli_report *report, const cli_options *options, size_t templates, bool timed, FILE *out);
 bool report_result(cli_report *report, const cli_result *result);
 
-/* Writes what is still in memory. */
+/* Prints what is still to be printed. One that has not begun is allowed. */
 bool report_end(cli_report *report);
+void report_free(cli_report *report);
 
 /* Writes what is the same whenever and wherever it is computed, so neither times nor devices, as a
  * JSON object without its closing brace. error NULL: the pair has a result. */
@@ -99,6 +102,10 @@ void report_constant(const cli_options *options, FILE *out, const cli_result *re
 
 /* What of it is found, from the metric on. */
 void report_found(const cli_options *options, FILE *out, const cli_result *result);
+
+/* A score as it is printed; x and y with this between them. */
+void report_score(FILE *out, bool integers, double score);
+void report_place(const cli_options *options, FILE *out, const cli_match *match, const char *between);
 
 /* Reports a pair that has no result; only json has a line for it. */
 bool report_failure(cli_report *report, const cli_result *result, const char *reason);

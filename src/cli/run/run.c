@@ -11,6 +11,7 @@
 #include "run/engine.h"
 #include "run/feed.h"
 #include "run/inputs.h"
+#include "run/intervals.h"
 #include "run/layout.h"
 #include "run/output_check.h"
 #include "run/page/page.h"
@@ -214,6 +215,7 @@ static cli_exit match_all(runner *r)
     const bool begun = good || interrupted || r->watch.failed || e->frames > 0;
 
     progress_hide(&r->emitter.progress);
+    good = report_end(&r->emitter.report) && good;
     good = page_close(&r->page, begun, interrupted && !o->watch) && good;
     good = good && !e->failed;
     good = (!begun || interrupted || finish_shard(r, good)) && good;
@@ -224,10 +226,11 @@ static cli_exit match_all(runner *r)
                         (r->frames.from_folders || o->resume || o->verbose ||
                          notes_were_held(&e->notes))))
         emitter_summarize(e);
+    const int64_t found = e->report.intervals ? intervals_count(e->report.intervals) : e->matches;
     return e->report.error ? CLI_FAILED
            : interrupted   ? CLI_INTERRUPTED
            : !good         ? CLI_FAILED
-           : e->matches || shard_is_empty(&r->shard) ? CLI_FOUND
+           : found || shard_is_empty(&r->shard) ? CLI_FOUND
                                                      : CLI_NOT_FOUND;
 }
 
