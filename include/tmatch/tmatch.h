@@ -683,6 +683,10 @@ typedef struct tm_device_info {
 TM_API tm_status tm_list_devices(tm_device_info *devices, size_t capacity, size_t *count,
                                  char *why, size_t why_size);
 
+/* Writes the path of the CUDA backend's file, libtmatch-cuda.so, which a matcher would open, whether or
+ * not there are devices for it; "" where it is not installed. */
+TM_API void tm_cuda_backend_path(char *path, size_t size);
+
 #ifdef __cplusplus
 }
 #endif

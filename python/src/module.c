@@ -80,6 +80,16 @@ PyObject *tmpy_devices(PyObject *module, PyObject *args)
     return list ? Py_BuildValue("Ns", list, why) : NULL;
 }
 
+/* cuda_backend() -> the path of the CUDA backend's file, or None */
+static PyObject *cuda_backend(PyObject *module, PyObject *args)
+{
+    char path[4096];
+    (void)module;
+    (void)args;
+    tm_cuda_backend_path(path, sizeof path);
+    return *path ? PyUnicode_DecodeFSDefault(path) : Py_NewRef(Py_None);
+}
+
 static PyMethodDef functions[] = {
     {"engine", tmpy_engine_new, METH_VARARGS, NULL},
     {"report", tmpy_engine_report, METH_VARARGS, NULL},
@@ -91,6 +101,7 @@ static PyMethodDef functions[] = {
     {"part_rows", tmpy_part_rows, METH_VARARGS, NULL},
     {"merge_parts", tmpy_merge_parts, METH_VARARGS, NULL},
     {"devices", tmpy_devices, METH_NOARGS, NULL},
+    {"cuda_backend", cuda_backend, METH_NOARGS, NULL},
     {"open_sandbox", tmpy_open_sandbox, METH_VARARGS, NULL},
     {"decode", tmpy_decode, METH_VARARGS, NULL},
     {"read_rows", tmpy_read_rows, METH_VARARGS, NULL},

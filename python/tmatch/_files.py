@@ -95,6 +95,15 @@ def devices() -> list[Device]:
     return [Device(*one) for one in _tmatch.devices()[0]]
 
 
+def cuda_backend() -> str | None:
+    """The path of the CUDA backend's file, whether or not there is a GPU for it; None where it is not installed.
+
+    Where devices() has no GPU all the same, `python -m tmatch --version` says why.
+    """
+    path = _tmatch.cuda_backend()
+    return os.path.normpath(path) if path else None
+
+
 @dataclass(frozen=True)
 class FileResult(Generic[Result]):
     """What came of a file: its matches as of tmatch.match, or an error and none.

@@ -92,6 +92,19 @@ static void print_licence(void)
 #endif
 }
 
+/* Its file, where there is one: several may be installed, and it may be there where there is no GPU. */
+static void print_cuda_backend(void)
+{
+    char path[4096];
+
+    tm_cuda_backend_path(path, sizeof path);
+    if (!*path)
+        return;
+    fputs("cuda backend: ", stdout);
+    text_line(stdout, path);
+    putchar('\n');
+}
+
 bool info_version(void)
 {
     char why[256] = "";
@@ -117,6 +130,7 @@ bool info_version(void)
         putchar(')');
     }
     putchar('\n');
+    print_cuda_backend();
     free(devices);
     return true;
 }

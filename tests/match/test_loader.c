@@ -137,18 +137,56 @@ static void other_files(void)
     CHECK(strstr(message.text, path) && !strstr(message.text, "incomplete"));
 }
 
+static void expect_of_file(const char *name, const char *expected)
+{
+    tm_message message;
+    size_t length;
+    char backend[sizeof path];
+    unsigned char *data = read_file(name, &length);
+
+    CHECK(data);
+    write_plugin(data, length);
+    CHECK_EQ(load(&message), TM_ERR_NO_DEVICE);
+    if (!strstr(message.text, expected) || !strstr(message.text, path))
+        check_fail(__FILE__, __LINE__, "\"%s\" is not \"%s\"", message.text, expected);
+    tm_cuda_backend_path(backend, sizeof backend);
+    CHECK(strcmp(backend, path) == 0);
+    free(data);
+}
+
+static void other_version(void)
+{
+    char expected[256];
+
+    snprintf(expected, sizeof expected,
+             "belongs to another version of tmatch (it is backend 1, tmatch %s takes %d): install both", tm_version(),
+             TM_BACKEND_VERSION);
+    expect_of_file(getenv("TMATCH_OTHER_PLUGIN"), expected);
+}
+
+static void no_plugin(void)
+{
+    expect_of_file(getenv("TMATCH_NO_PLUGIN"), "is no CUDA backend of tmatch");
+}
+
 static void whole(void)
 {
     tm_message message;
+    char backend[sizeof path];
 
     write_plugin(plugin, size);
     CHECK_EQ(load(&message), TM_OK);
+    tm_cuda_backend_path(backend, sizeof backend);
+    CHECK(strcmp(backend, path) == 0);
+    remove_plugin();
+    tm_cuda_backend_path(backend, sizeof backend);
+    CHECK(!*backend);
 }
 
 int main(int argc, char **argv)
 {
     static const check_test tests[] = {TEST(torn_anywhere), TEST(torn_without_sections), TEST(other_files),
-                                       TEST(whole)};
+                                       TEST(other_version), TEST(no_plugin), TEST(whole)};
     const char *fake = getenv("TMATCH_PLUGIN_DIR");
     char name[4096];
 

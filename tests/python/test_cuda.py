@@ -26,6 +26,12 @@ def test_devices():
     assert [(d.kind, d.index) for d in tmatch.devices()] == [("cpu", 0)] + [("cuda", i) for i in range(4)]
 
 
+def test_backend_path(monkeypatch, tmp_path):
+    assert tmatch.cuda_backend() == os.path.join(os.environ["TMATCH_FAKE_PLUGIN_DIR"], "libtmatch-cuda.so")
+    monkeypatch.setenv("TMATCH_PLUGIN_DIR", str(tmp_path))
+    assert tmatch.cuda_backend() is None
+
+
 @pytest.mark.parametrize("device", ["cuda", "cuda:0", "cuda:3", "cuda:0,2"])
 def test_same_results(scene, device):
     frame, template = scene

@@ -9,7 +9,8 @@ for option in $options; do
     tmatch "$option" --help 2>&1 | grep "unknown option"
 done
 tmatch --version | sed -e 's/[0-9][0-9.]*/N/g' -e 's/, lib\(tiff\|webp\|deflate\|avformat\|seccomp\) N//g' -e 's/, FFTW N$//' -e '/^licence:/d' \
-    -e 's/^backends: cpu.*/backends: cpu/'
+    -e 's/^backends: cpu.*/backends: cpu/' -e '/^cuda backend: .*libtmatch-cuda.so$/d'
+TMATCH_PLUGIN_DIR=$TMATCH_FAKE_PLUGIN_DIR tmatch --version | sed -n 's,^cuda backend: /.*/fake/,,p'
 # The licence is that of the binary.
 case $(tmatch --version | tr '\n' ' ') in
 *"FFTW 3"*"licence: GPL-2.0-or-later, because"*) echo licence ;;
