@@ -56,13 +56,6 @@ static bool is_binary(const uint8_t *data, size_t size)
     return false;
 }
 
-/* Pictures have demuxers, too. */
-static bool is_of_pictures(const char *name)
-{
-    const char *end = strstr(name, "_pipe");
-    return (end && !end[5]) || strstr(name, "image2");
-}
-
 static bool probe(const uint8_t *data, size_t size)
 {
     const io_libav *av = io_libav_open(NULL);
@@ -75,7 +68,7 @@ static bool probe(const uint8_t *data, size_t size)
     const AVProbeData sample = {.filename = "", .buf = copy, .buf_size = (int)size};
     const AVInputFormat *format = av->av_probe_input_format2(&sample, 1, &score);
     free(copy);
-    return format && score >= LEAST_SCORE && !is_of_pictures(format->name);
+    return format && score >= LEAST_SCORE && io_libav_is_movie(format);
 }
 
 bool io_begins_movie(const uint8_t *data, size_t size)

@@ -101,3 +101,16 @@ const io_libav *io_libav_open(io_error *error)
         io_fail(error, "%s", missing);
     return NULL;
 }
+
+bool io_libav_is_movie(const AVInputFormat *kind)
+{
+    static const char *const lists[] = {"concat", "dash", "hls", "imf", "sdp", "vobsub"};
+    const char *end = strstr(kind->name, "_pipe");
+
+    if ((end && !end[5]) || strstr(kind->name, "image2") || kind->flags & AVFMT_NOFILE)
+        return false;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        if (strcmp(kind->name, lists[i]) == 0)
+            return false;
+    return true;
+}

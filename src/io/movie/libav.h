@@ -40,12 +40,14 @@
     FUNCTION(avcodec, avcodec_send_packet) \
     FUNCTION(avformat, av_find_best_stream) \
     FUNCTION(avformat, av_guess_frame_rate) \
+    FUNCTION(avformat, av_probe_input_buffer2) \
     FUNCTION(avformat, av_probe_input_format2) \
     FUNCTION(avformat, av_read_frame) \
     FUNCTION(avformat, av_seek_frame) \
     FUNCTION(avformat, avformat_alloc_context) \
     FUNCTION(avformat, avformat_close_input) \
     FUNCTION(avformat, avformat_find_stream_info) \
+    FUNCTION(avformat, avformat_free_context) \
     FUNCTION(avformat, avformat_open_input) \
     FUNCTION(avformat, avio_alloc_context) \
     FUNCTION(avformat, avio_context_free) \
@@ -66,6 +68,10 @@ typedef struct io_libav {
 /* NULL, with the reason, where the libraries are not installed; error may be NULL. Called by any thread;
  * they stay open. */
 const io_libav *io_libav_open(io_error *error);
+
+/* Whether files of this kind hold moving pictures themselves. Pictures have demuxers, too, and so do lists of
+ * other files and addresses. */
+bool io_libav_is_movie(const AVInputFormat *kind);
 
 /* What the libraries have complained about. A context that points to one by opaque keeps it there, from
  * whatever thread. */

@@ -91,7 +91,14 @@ static bool open_container(io_movie *m, io_error *error)
     container->io_open = open_nothing;
     container->protocol_whitelist = av->av_strdup("none");
     movie_limit_container(container, av, &m->settings);
-    const int status = av->avformat_open_input(&container, "", NULL, NULL); /* frees it where it fails */
+    const AVInputFormat *kind = NULL;
+    const int known = av->av_probe_input_buffer2(m->input.context, &kind, "", container, 0, 0);
+    if (known < 0 || !io_libav_is_movie(kind)) {
+        av->avformat_free_context(container);
+        return known < 0 ? fail_open(m, known, error)
+                         : io_fail(error, "libavformat takes it for %s, which is no movie by itself", kind->name);
+    }
+    const int status = av->avformat_open_input(&container, "", kind, NULL); /* frees it where it fails */
     if (status < 0)
         return fail_open(m, status, error);
     m->container = container;

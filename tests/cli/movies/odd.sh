@@ -72,6 +72,13 @@ fail --map map.npy clip.mp4 logo.png
 printf '#EXTM3U\n#EXT-X-TARGETDURATION:9\n#EXTINF:9,\nclip.mp4\n#EXT-X-ENDLIST\n' >list.m3u8
 printf "ffconcat version 1.0\nfile clip.mp4\n" >list.ffconcat
 printf '1\n00:00:00,000 --> 00:00:01,000\nHello\n' >text.srt
-for file in list.m3u8 list.ffconcat text.srt; do
+# Nor is what is hidden by bytes that texts do not have, in a file that begins as a movie, too: nothing is
+# opened that it names, and no library writes what it holds to the terminal.
+printf '#EXTM3U\n#\001\n#EXT-X-TARGETDURATION:9\n#EXTINF:9,\nclip.mp4\n#EXT-X-ENDLIST\n' >hidden.mp4
+printf 'ffconcat version 1.0\n#\001\nfile clip.mp4\n' >joined.mp4
+printf '\032\105\337\243\237<MPD xmlns="urn:mpeg:dash:profile:isoff-live:2011">\033]0;title\a</MPD>' >begun.mkv
+printf '\032\105\337\243\237\nv=0\r\nc=IN IP4 127.0.0.1\r\nm=video 5004 RTP/AVP 96\r\n' >session.mkv
+for file in list.m3u8 list.ffconcat text.srt hidden.mp4 joined.mp4 begun.mkv session.mkv; do
     fail $file logo.png
+    fail - logo.png <$file
 done
