@@ -52,10 +52,16 @@ static int64_t seek_file(void *data, int64_t offset, int whence)
     return at;
 }
 
+/* The time that its writer takes is not the movie's. */
 static int read_stream(void *data, uint8_t *to, int size)
 {
     movie_input *in = data;
+    if (movie_input_is_over(in))
+        return AVERROR_EXIT;
+    const double start = clock_ms();
     const ssize_t got = io_stream_read(in->stream, to, (size_t)size, &in->error);
+    if (in->deadline > 0)
+        in->deadline += clock_ms() - start;
     return got < 0 ? AVERROR_EXIT : got == 0 ? AVERROR_EOF : (int)got;
 }
 

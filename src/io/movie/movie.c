@@ -152,7 +152,7 @@ io_next io_movie_next(io_movie *m, io_streamed *frame, int64_t *number, io_error
 {
     const io_movie_wish *wish = &m->settings.wish;
     for (;;) {
-        if (m->settings.max_ms > 0 && !m->input.stream)
+        if (m->settings.max_ms > 0)
             m->input.deadline = clock_ms() + m->settings.max_ms;
         if (!decode(m) || movie_input_is_over(&m->input))
             return end(m, error);

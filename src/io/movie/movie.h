@@ -34,7 +34,7 @@ typedef struct io_movie_settings {
     int threads;        /* that decode; 0: one for each core */
     int64_t max_pixels; /* of a frame; 0: the default */
     int64_t max_memory; /* bytes, of which decoding may take a half; 0: no limit */
-    double max_ms;      /* how long decoding may take from one frame to the next; 0: no limit */
+    double max_ms;      /* how long decoding may take from one frame to the next, but for waiting; 0: no limit */
 } io_movie_settings;
 
 /* From now on no movie is read, nor known but by its name or by first bytes of which tmatch itself knows what

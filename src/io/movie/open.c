@@ -152,7 +152,7 @@ static bool open_movie(io_movie **movie, const char *path, io_stream *stream, co
     pthread_mutex_init(&m->log.lock, NULL);
     m->input.fd = -1;
     bool good = movie_input_open(&m->input, libav, path, stream, error);
-    if (settings->max_ms > 0 && !stream)
+    if (settings->max_ms > 0)
         m->input.deadline = clock_ms() + settings->max_ms;
     good = good && open_container(m, error) && open_codec(m, error);
     if (good) {

@@ -61,6 +61,9 @@ fail --max-pixels 50000 clip.mp4 logo.png
 fail --max-memory 1M clip.mp4 logo.png
 places --max-memory 64M --to 0.1 clip.mp4
 fail --max-time-per-frame 0.000001 clip.mp4 logo.png
+cat fast.mp4 | fail --max-time-per-frame 0.000001 - logo.png
+# A pipe's writer may take its time.
+{ head -c 30000 fast.mp4; sleep 2.2; tail -c +30001 fast.mp4; } | tmatch -q --max-time-per-frame 2 - logo.png | wc -l
 fail --sandbox clip.mp4 logo.png
 fail --shard 1/2 clip.mp4 logo.png
 mkdir watched
