@@ -262,6 +262,7 @@ static bool check_merge(const parser *p)
 {
     static const bool allowed[OPTION_COUNT] = {[OPT_MERGE] = true, [OPT_FORMAT] = true, [OPT_REPORT] = true,
                                                [OPT_RESUME] = true, [OPT_INTERVALS] = true, [OPT_GAP] = true,
+                                               [OPT_CHAPTERS] = true, [OPT_EDL] = true,
                                                [OPT_THREADS] = true, [OPT_VERBOSE] = true,
                                                [OPT_QUIET] = true};
     for (int i = 0; i < OPTION_COUNT; i++)

@@ -52,6 +52,7 @@ typedef struct cli_options {
     int64_t rows_first, rows_end;
     io_movie_wish movie; /* which of a movie's frames are wanted */
     bool intervals; /* appearances are printed, not each frame's result */
+    const char *chapters, *edl; /* files that have them, or NULL */
     double gap;     /* seconds for which an appearance may be missing; negative: the default */
     bool has_roi;
     io_crop roi;

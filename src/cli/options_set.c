@@ -281,6 +281,8 @@ bool cli_options_set(cli_options *o, cli_option option, const char *text)
     case OPT_METRIC: settings->metric = (tm_metric)chosen; return true;
     case OPT_DOMAIN: settings->domain = (tm_domain)chosen; return true;
     case OPT_INTERVALS: o->intervals = true; return true;
+    case OPT_CHAPTERS: o->chapters = text; return true;
+    case OPT_EDL: o->edl = text; return true;
     case OPT_GAP: return parse_gap(row->name, text, &o->gap);
     case OPT_FORMAT: o->format = (cli_format)chosen; return true;
     case OPT_OUTPUT: o->output = text; return true;

@@ -5,6 +5,7 @@
 
 #include "message.h"
 #include "run/folders.h"
+#include "run/intervals.h"
 
 static bool add_operands(cli_frames *frames, const char **operands, int count)
 {
@@ -37,10 +38,11 @@ static bool check_movies(const cli_options *options, cli_frames *frames)
 {
     const io_movie_wish *wish = &options->movie;
     const char *option = wish->every ? "every" : wish->has_from ? "from" : wish->has_to ? "to"
-                         : wish->key_frames ? "key-frames" : "intervals";
+                         : wish->key_frames ? "key-frames" : options->intervals ? "intervals"
+                         : options->chapters ? "chapters" : "edl";
     bool any = false;
 
-    if (!wish->every && !wish->has_from && !wish->has_to && !wish->key_frames && !options->intervals)
+    if (!wish->every && !wish->has_from && !wish->has_to && !wish->key_frames && !intervals_wanted(options))
         return true;
     for (size_t i = 0; i < frames->count && !any; i++)
         any = frames->list[i].stream || (frames->list[i].part && frames->list[i].part->location.timed);

@@ -133,9 +133,10 @@ static bool report_earlier(cli_emitter *e, const cli_job *job)
         if (!good)
             message(e->plan->options->resume, "cannot be read, or memory ran out");
         read.result.tmpl = e->plan->templates->list[i].operand.given;
-        if (good)
-            good = read.error ? report_failure(&e->report, &read.result, read.error)
-                              : report_result(&e->report, &read.result);
+        if (good && read.error && e->plan->options->intervals)
+            good = report_failure(&e->report, &read.result, read.error);
+        else if (good)
+            good = report_take(&e->report, &read.result, read.error != NULL);
         log_read_free(&read);
         free(text);
     }

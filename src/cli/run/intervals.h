@@ -19,25 +19,40 @@ typedef struct cli_sighting {
     cli_match match;
 } cli_sighting;
 
+/* The frames that were matched of a movie. */
+typedef struct interval_movie {
+    char *name;
+    bool timed; /* else it is a picture, which no time belongs to */
+    int64_t first_index, last_index;
+    double first_time, last_time;
+    struct interval_movie *next;
+} interval_movie;
+
 typedef struct cli_appearance {
-    const char *file, *tmpl;
-    bool timed; /* else it is a match in a picture, which no time belongs to */
+    const interval_movie *movie;
+    const char *tmpl;
     bool posed, integers;
     cli_sighting first, last, best;
     int64_t frames; /* in how many it was found */
     double end;     /* when the first frame without it is shown, or the last one has been */
+    struct cli_appearance *next;
     /* For the tracker: */
     size_t slot;
     bool missing, over;
-    double speed[2]; /* in 1/1000 of a pixel a second */
-    struct cli_appearance *next;
+    double speed[2]; /* in 1/2000 of a pixel a second */
 } cli_appearance;
+
+/* Whether the options ask for appearances. */
+static inline bool intervals_wanted(const cli_options *o)
+{
+    return o->intervals || o->chapters || o->edl;
+}
 
 /* Opens the tracker of a report with so many templates, and prints the header. To be closed in either case. Each of
  * these is false when memory ran out. */
 bool intervals_open(cli_intervals **intervals, const cli_options *options, size_t templates, FILE *out);
 
-/* Takes the result of a frame and a template, in order; failed: there is none. Prints what is over. */
+/* Takes the result of a frame and a template, in order; failed: there is none. With --intervals prints what is over. */
 bool intervals_take(cli_intervals *intervals, const cli_result *result, bool failed);
 
 /* Ends what is not over, at the end of the last frame. */
@@ -45,6 +60,10 @@ void intervals_finish(cli_intervals *intervals);
 
 /* How many appearances there were. */
 int64_t intervals_count(const cli_intervals *intervals);
+
+/* For files: the movies, and all appearances in the order of their beginning, in one movie after the other. */
+const interval_movie *intervals_movies(const cli_intervals *intervals);
+const cli_appearance *intervals_kept(const cli_intervals *intervals);
 
 /* NULL is allowed. */
 void intervals_close(cli_intervals **intervals);

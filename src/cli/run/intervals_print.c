@@ -19,7 +19,7 @@ static void text_appearance(const cli_options *o, FILE *out, const cli_appearanc
 {
     char start[TEXT_CLOCK_SIZE], end[TEXT_CLOCK_SIZE];
 
-    if (a->timed) {
+    if (a->movie->timed) {
         text_clock(start, a->first.time);
         text_clock(end, a->end);
         fprintf(out, "%s-%s ", start, end);
@@ -32,7 +32,7 @@ static void text_appearance(const cli_options *o, FILE *out, const cli_appearanc
     fputs(style_off(STDOUT_FILENO, STYLE_SCORE), out);
     if (a->posed)
         pose_text(out, o, &a->best.match.pose, false);
-    if (a->timed)
+    if (a->movie->timed)
         fprintf(out, " frames=%" PRId64 "-%" PRId64, a->first.index, a->last.index);
 }
 
@@ -44,13 +44,13 @@ static void text_none(const cli_options *o, FILE *out, const cli_appearance *a)
     if (a->posed)
         pose_text(out, o, &a->best.match.pose, true);
     fputs(style_off(STDOUT_FILENO, STYLE_DIM), out);
-    if (a->timed)
+    if (a->movie->timed)
         fprintf(out, " time=%.3f", a->best.time);
 }
 
 static void text(const cli_options *o, FILE *out, bool several_templates, const cli_appearance *a)
 {
-    text_line(out, a->file);
+    text_line(out, a->movie->name);
     fputs(": ", out);
     if (a->frames > 0)
         text_appearance(o, out, a);
@@ -65,14 +65,14 @@ static void text(const cli_options *o, FILE *out, bool several_templates, const 
 
 static void csv(const cli_options *o, FILE *out, const cli_appearance *a)
 {
-    text_csv(out, a->file);
+    text_csv(out, a->movie->name);
     putc(',', out);
     text_csv(out, a->tmpl);
     if (a->frames == 0) {
         fprintf(out, ",,,,,0,,,,,%s,,\n", o->posed ? ",,,,," : "");
         return;
     }
-    if (a->timed)
+    if (a->movie->timed)
         fprintf(out, ",%.9g,%.9g,%" PRId64 ",%" PRId64 ",", a->first.time, a->end, a->first.index, a->last.index);
     else
         fputs(",,,,,", out);
@@ -82,7 +82,7 @@ static void csv(const cli_options *o, FILE *out, const cli_appearance *a)
     report_score(out, a->integers, a->best.match.score);
     if (o->posed)
         pose_csv(out, o, &a->best.match.pose);
-    if (a->timed)
+    if (a->movie->timed)
         fprintf(out, ",%" PRId64 ",%.9g\n", a->best.index, a->best.time);
     else
         fputs(",,\n", out);
@@ -92,7 +92,7 @@ static void json_sighting(const cli_options *o, FILE *out, const char *name, con
                           const cli_sighting *s)
 {
     fprintf(out, ",\"%s\":{", name);
-    if (a->timed)
+    if (a->movie->timed)
         fprintf(out, "\"index\":%" PRId64 ",\"time\":%.9g,", s->index, s->time);
     fputs("\"x\":", out);
     report_place(o, out, &s->match, ",\"y\":");
@@ -108,11 +108,11 @@ static void json_sighting(const cli_options *o, FILE *out, const char *name, con
 void intervals_print_json(const cli_options *o, FILE *out, const cli_appearance *a)
 {
     fputs("{\"file\":", out);
-    text_json(out, a->file);
+    text_json(out, a->movie->name);
     fputs(",\"template\":", out);
     text_json(out, a->tmpl);
     fprintf(out, ",\"metric\":\"%s\",\"frames\":%" PRId64, tm_metric_name(o->settings.metric), a->frames);
-    if (a->frames > 0 && a->timed) {
+    if (a->frames > 0 && a->movie->timed) {
         fprintf(out, ",\"start\":%.9g,\"end\":%.9g", a->first.time, a->end);
         json_sighting(o, out, "first", a, &a->first);
         json_sighting(o, out, "last", a, &a->last);

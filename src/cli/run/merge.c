@@ -8,7 +8,7 @@
 
 #include "message.h"
 #include "options_intervals.h"
-#include "run/intervals.h"
+#include "run/interval_files.h"
 #include "run/log_line.h"
 #include "run/log_read.h"
 #include "run/merge_command.h"
@@ -66,6 +66,8 @@ static bool read_options(merger *m)
     m->options.format = m->given->format;
     m->options.intervals = m->given->intervals;
     m->options.gap = m->given->gap;
+    m->options.chapters = m->given->chapters;
+    m->options.edl = m->given->edl;
     m->options.quiet = m->given->quiet;
     m->options.verbose = m->given->verbose;
     return options_check_intervals(&m->options);
@@ -76,6 +78,8 @@ static bool print_line(merger *m, const char *text, size_t length, const char *t
     cli_result *r = &read->result;
     r->tmpl = tmpl;
     if (m->options.format == CLI_JSON && !m->options.intervals) {
+        if (!report_take(&m->report, r, read->error != NULL))
+            return false;
         fwrite(text, 1, log_line_result(text, length), m->report.out);
         fputs("}\n", m->report.out);
         return true;
@@ -227,7 +231,9 @@ static cli_exit print_all(merger *m)
         free(errors.said);
     }
     good = report_end(&m->report) && good;
-    const int64_t found = m->report.intervals ? intervals_count(m->report.intervals) : m->matches;
+    if (good && m->report.intervals)
+        m->failed |= !interval_files_write(&m->options, m->report.intervals);
+    const int64_t found = m->options.intervals ? intervals_count(m->report.intervals) : m->matches;
     if (good)
         say_failures(m);
     if (m->report.error)

@@ -70,6 +70,13 @@ static bool find_output(target *found, const char *path, bool appended)
 
 static bool check_numbers(const cli_options *o, const cli_frames *frames, size_t templates)
 {
+    size_t movies = 0;
+    for (size_t i = 0; i < frames->count; i++)
+        movies += frames->list[i].movie || frames->list[i].stream;
+    if (o->chapters && movies > 1) {
+        message_usage("--chapters takes one movie, not %zu", movies);
+        return false;
+    }
     if ((o->map || o->heatmap) && frames->streamed) {
         message_usage("%s takes one frame, not a stream of them", o->map ? "--map" : "--heatmap");
         return false;
@@ -164,14 +171,14 @@ static bool check_files(const cli_options *options, const cli_frames *frames,
 {
     const char *paths[] = {output_is_folder(options, frames) ? NULL : options->output,
                            options->map, options->heatmap, options->dump_template,
-                           options->report, options->resume};
-    target targets[6];
+                           options->report, options->resume, options->chapters, options->edl};
+    target targets[8];
     int used = 0;
 
     if ((paths[0] && !picture_ending(paths[0])) ||
         (options->heatmap && !picture_ending(options->heatmap)))
         return false;
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 8; i++) {
         if (!paths[i])
             continue;
         target *output = &targets[used];

@@ -258,7 +258,7 @@ static void json_result(const cli_report *report, const cli_result *r)
 bool report_begin(cli_report *report, const cli_options *options, size_t templates, bool timed, FILE *out)
 {
     *report = (cli_report){.options = options, .several_templates = templates > 1, .timed = timed, .out = out};
-    if (options->intervals && !intervals_open(&report->intervals, options, templates, out))
+    if (intervals_wanted(options) && !intervals_open(&report->intervals, options, templates, out))
         report->error = ENOMEM;
     if (options->format == CLI_CSV && !options->intervals)
         fprintf(out, "frame,template,x,y,w,h,score%s%s\n", options->posed ? POSE_CSV_HEAD : "", timed ? ",time" : "");
@@ -279,18 +279,17 @@ void report_free(cli_report *report)
     intervals_close(&report->intervals);
 }
 
-static void take_interval(cli_report *report, const cli_result *r, bool failed)
+bool report_take(cli_report *report, const cli_result *r, bool failed)
 {
-    if (report->error == 0 && !intervals_take(report->intervals, r, failed))
+    if (report->intervals && report->error == 0 && !intervals_take(report->intervals, r, failed))
         report->error = ENOMEM;
+    return finish_line(report);
 }
 
 bool report_result(cli_report *report, const cli_result *r)
 {
-    if (report->intervals) {
-        take_interval(report, r, false);
-        return finish_line(report);
-    }
+    if (!report_take(report, r, false) || report->options->intervals)
+        return report->error == 0;
     switch (report->options->format) {
     case CLI_TEXT: text_result(report, r); break;
     case CLI_CSV: csv_result(report, r); break;
@@ -301,8 +300,8 @@ bool report_result(cli_report *report, const cli_result *r)
 
 bool report_failure(cli_report *report, const cli_result *r, const char *reason)
 {
-    if (report->intervals)
-        take_interval(report, r, true);
+    if (!report_take(report, r, true))
+        return false;
     if (report->options->format == CLI_JSON) {
         json_failure(report->out, r, reason);
         fputs("}\n", report->out);

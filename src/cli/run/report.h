@@ -18,7 +18,7 @@ typedef struct cli_intervals cli_intervals;
 typedef struct cli_report {
     const cli_options *options;
     bool several_templates; /* so that each line names its template */
-    cli_intervals *intervals; /* with --intervals: appearances are printed, not results; or NULL */
+    cli_intervals *intervals; /* where appearances are asked for; or NULL */
     bool timed;             /* CSV has a column for the time of a movie's frames */
     FILE *out;
     int error; /* errno of the first write that failed, or 0 */
@@ -90,6 +90,9 @@ static inline bool result_is_weak(const cli_result *result)
 /* Each returns false when standard output has failed, now or before. To be ended in either case. */
 bool report_begin(cli_report *report, const cli_options *options, size_t templates, bool timed, FILE *out);
 bool report_result(cli_report *report, const cli_result *result);
+
+/* Takes the result for appearances only; failed: there is none. */
+bool report_take(cli_report *report, const cli_result *result, bool failed);
 
 /* Prints what is still to be printed. One that has not begun is allowed. */
 bool report_end(cli_report *report);

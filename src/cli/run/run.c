@@ -11,7 +11,7 @@
 #include "run/engine.h"
 #include "run/feed.h"
 #include "run/inputs.h"
-#include "run/intervals.h"
+#include "run/interval_files.h"
 #include "run/layout.h"
 #include "run/output_check.h"
 #include "run/page/page.h"
@@ -216,6 +216,7 @@ static cli_exit match_all(runner *r)
 
     progress_hide(&r->emitter.progress);
     good = report_end(&r->emitter.report) && good;
+    good = (!begun || !e->report.intervals || interval_files_write(o, e->report.intervals)) && good;
     good = page_close(&r->page, begun, interrupted && !o->watch) && good;
     good = good && !e->failed;
     good = (!begun || interrupted || finish_shard(r, good)) && good;
@@ -226,7 +227,7 @@ static cli_exit match_all(runner *r)
                         (r->frames.from_folders || o->resume || o->verbose ||
                          notes_were_held(&e->notes))))
         emitter_summarize(e);
-    const int64_t found = e->report.intervals ? intervals_count(e->report.intervals) : e->matches;
+    const int64_t found = e->report.intervals && o->intervals ? intervals_count(e->report.intervals) : e->matches;
     return e->report.error ? CLI_FAILED
            : interrupted   ? CLI_INTERRUPTED
            : !good         ? CLI_FAILED
