@@ -8,12 +8,10 @@
 #include <time.h>
 
 #include "fft/cpu/fft.h"
+#include "fft/cpu/transform.h"
 #include "gpu.h"
 #include "lcc/cpu/direct.h"
 #include "noise.h"
-#if TM_HAVE_FFTW
-#include <fftw3.h>
-#endif
 
 static double now_ms(void)
 {
@@ -115,26 +113,30 @@ static bool measure_kernels(bench_report *report, const char *mask)
     return good;
 }
 
-#if TM_HAVE_FFTW
 static bool measure_length(bench_report *report, int length)
 {
-    fftw_complex *points = aligned_alloc(64, (size_t)length * sizeof *points);
-    fftw_plan plan = fftw_plan_dft_1d(length, points, points, FFTW_FORWARD, FFTW_ESTIMATE);
+    tm_fft_point *points = aligned_alloc(64, (size_t)length * sizeof *points);
+    tm_fft_point *work = aligned_alloc(64, (size_t)length * sizeof *work);
+    tm_fft_transform *transform = tm_fft_transform_make(length, false, tm_cpu_features());
     const int repeats = 400000 / length + 1;
     double best = 1e30;
 
-    for (int run = 0; run < 7; run++) {
+    for (int run = 0; transform && run < 7; run++) {
         memset(points, 0, (size_t)length * sizeof *points);
         const double start = now_ms();
         for (int i = 0; i < repeats; i++)
-            fftw_execute_dft(plan, points, points);
+            tm_fft_forward(transform, points, work);
         const double ns = (now_ms() - start) * 1e6 / repeats / length;
         best = ns < best ? ns : best;
     }
-    fftw_destroy_plan(plan);
     free(points);
+    free(work);
+    if (!transform)
+        return bench_fail("transforms", "of one length cannot be made");
+    tm_fft_transform_free(transform);
     json *j = report_row(report, "costs");
     json_text(j, "kind", "cpu-length");
+    json_text(j, "transforms", TM_HAVE_FFTW ? "fftw" : "own");
     json_integer(j, "points", length);
     json_number(j, "ns", best);
     return report_row_end(report, true);
@@ -142,7 +144,7 @@ static bool measure_length(bench_report *report, int length)
 
 static bool is_smooth(int length)
 {
-    for (int p = 2; p <= 7; p++)
+    for (int p = 2; p <= (TM_HAVE_FFTW ? 7 : 5); p++)
         while (length % p == 0)
             length /= p;
     return length == 1;
@@ -169,7 +171,7 @@ static bool measure_tiles(bench_report *report, tm_fft_cpu *fft, const int *c)
     bool good = costs_job(&job, malloc((size_t)c[0] * (size_t)c[0]), c[0], c[0], c[1], c[2]);
 
     if (good && costs_tile(&tiling, &job.geometry, c[3], c[4])) {
-        tiling.ms = 0; /* FFTW_ESTIMATE */
+        tiling.ms = 0; /* transforms are not measured */
         job.tiling = &tiling;
         for (int run = 0; good && run < 8; run++) {
             const double start = now_ms();
@@ -196,7 +198,7 @@ static bool measure_fft(bench_report *report)
 
     if (!measure_lengths(report))
         return false;
-    if (tm_fft_cpu_create(&fft, 1))
+    if (tm_fft_cpu_create(&fft, 1, tm_cpu_features()))
         return bench_fail("fft", "cannot be started");
     bool good = true;
     for (size_t i = 0; good && i < sizeof cases / sizeof *cases; i++)
@@ -204,13 +206,6 @@ static bool measure_fft(bench_report *report)
     tm_fft_cpu_destroy(&fft);
     return good;
 }
-#else
-static bool measure_fft(bench_report *report)
-{
-    (void)report;
-    return true;
-}
-#endif
 
 bool costs_cpu(bench_report *report)
 {

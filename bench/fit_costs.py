@@ -193,7 +193,8 @@ def main():
         lengths = {m["points"]: m["ns"] for m in measured["cpu-length"]}
         window, factor = fit_cpu_fft(lengths, measured["cpu-fft"])
         kept = thin({length: ns * factor for length, ns in lengths.items()})
-        replace_block(texts, "cpu lengths", length_lines(kept) + "};\n")
+        transforms = measured["cpu-length"][0].get("transforms", "fftw")
+        replace_block(texts, f"cpu {transforms} lengths", length_lines(kept) + "};\n")
         replace_block(texts, "cpu fft", f"#define TM_CPU_WINDOW_NS {window:.3g}\n")
     if "cuda-direct" in measured:
         tensor = [m for m in measured["cuda-direct"] if fits_tensor_cores(m) and m["ms"] > NEAR_FFT_MS]

@@ -327,12 +327,6 @@ uint32_t require_features(const char *name)
     return features;
 }
 
-void require_fft(void)
-{
-    if (!TM_HAVE_FFTW)
-        check_skip("this build has no FFT for the CPU");
-}
-
 void require_cuda(void)
 {
     static char why[256];
@@ -364,6 +358,4 @@ void require_backend(tm_device_kind device, tm_algorithm algorithm)
         require_cufft();
     else if (device == TM_DEVICE_CUDA)
         require_cuda();
-    else if (algorithm == TM_ALGORITHM_FFT)
-        require_fft();
 }

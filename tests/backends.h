@@ -52,9 +52,6 @@ tm_settings settings_of(tm_device_kind device, tm_algorithm algorithm, int threa
  * processor or this build lacks one. */
 uint32_t require_features(const char *name);
 
-/* Skips the running test if the CPU has no FFT in this build. */
-void require_fft(void);
-
 /* Skips the running test if there is no CUDA device, with the reason. */
 void require_cuda(void);
 

@@ -62,10 +62,13 @@ static const tm_direct_costs tm_cpu_f32_costs[] = {
 #define TM_CPU_F32_SUM_NS 6
 #define TM_CPU_F32_SUM_ROW_NS 0.6
 
-/* What a point takes in a transform of so many consecutive points, planned with FFTW_ESTIMATE, on
- * the same machine. A length is left out where a greater one takes less time in all. */
+/* What a point takes in a transform of so many consecutive points: by FFTW, planned with
+ * FFTW_ESTIMATE, on the same machine; by our own with AVX2, what those took beside FFTW's in turns
+ * on a Zen 3 (bench/results/cpu/transforms.json), and what the points' way to and from FFTW's took
+ * besides. A length is left out where a greater one takes less time in all. */
+#if TM_HAVE_FFTW
 static const tm_fft_length tm_cpu_fft_lengths[] = {
-    /* cpu lengths: fitted */
+    /* cpu fftw lengths: fitted */
     {16, 2.93}, {32, 2.8}, {48, 2.89}, {64, 3.26}, {96, 3.22},
     {112, 3.7}, {128, 3.84}, {160, 3.85}, {224, 3.54}, {256, 3.38},
     {320, 3.49}, {448, 3.55}, {512, 3.55}, {640, 3.72}, {768, 4.27},
@@ -74,6 +77,24 @@ static const tm_fft_length tm_cpu_fft_lengths[] = {
     {3584, 6.31}, {3840, 6.92}, {4096, 7.07}, {6144, 10.3}, {8192, 10.1},
     {16384, 12.4}, {32768, 13},
 };
+
+#else
+static const tm_fft_length tm_cpu_fft_lengths[] = {
+    /* cpu own lengths: fitted */
+    {16, 2.39}, {32, 2.13}, {48, 2.46}, {64, 2.37}, {80, 2.6},
+    {96, 2.72}, {128, 2.67}, {144, 2.92}, {160, 2.92}, {192, 2.93},
+    {240, 3.04}, {256, 2.94}, {288, 3.24}, {320, 3.03}, {384, 3.06},
+    {512, 3.1}, {576, 3.44}, {640, 3.3}, {768, 3.65}, {800, 3.77},
+    {864, 4}, {960, 3.74}, {1024, 3.54}, {1152, 3.78}, {1280, 3.85},
+    {1536, 4.11}, {1920, 4.3}, {2048, 4.3}, {2304, 4.42}, {2560, 4.48},
+    {3072, 4.39}, {3840, 5.18}, {4096, 5.21}, {6144, 5.64}, {8192, 6.36},
+    {16384, 6.92}, {32768, 6.95},
+};
+
+#endif
+
+/* Without AVX2 our own take so many times as long; FFTW has other ways. */
+#define TM_CPU_PLAIN_TRANSFORMS (TM_HAVE_FFTW ? 1 : 1.9)
 
 /* cpu fft: fitted */
 #define TM_CPU_WINDOW_NS 2.71

@@ -19,6 +19,7 @@
 struct tm_device {
     tm_cpu direct;
     tm_pauses pauses; /* of certified search */
+    uint32_t features;
     tm_fft_cpu *fft; /* NULL until needed */
     tm_planes_memory planes;
     int64_t memory; /* that FFT or planes may use; 0: no limit */
@@ -75,9 +76,7 @@ static void cpu_close(tm_device *d)
 {
     tm_cpu_free(&d->direct);
     tm_planes_free(&d->planes);
-#if TM_HAVE_FFTW
     tm_fft_cpu_destroy(&d->fft);
-#endif
     free(d);
 }
 
@@ -93,6 +92,7 @@ static tm_status cpu_open(tm_device **opened, const tm_device_settings *settings
         snprintf(message->text, sizeof message->text, "%s", tm_strerror(status));
         return status;
     }
+    d->features = settings->features;
     d->memory = settings->memory;
     d->reference = settings->algorithm == TM_ALGORITHM_REFERENCE;
     *opened = d;
@@ -118,6 +118,7 @@ static bool has_planes(const tm_job *job)
 static tm_cpu_conditions conditions_of(const tm_device *d, const tm_job *job, int64_t memory)
 {
     return (tm_cpu_conditions){.kernels = d->direct.kernels.name,
+                               .features = d->features,
                                .threads = d->direct.threads,
                                .started = d->fft != NULL,
                                .fft_bytes = has_planes(job) ? half_of(memory) : memory};
@@ -201,14 +202,11 @@ static tm_status match_whole(tm_device *d, tm_job *job)
     if (!job->tiling)
         return tm_job_is_f32(job) ? tm_f32_match(d->direct.kernels.f32, job, d->direct.threads)
                                   : tm_cpu_match(&d->direct, job, NULL);
-#if TM_HAVE_FFTW
-    tm_status status = d->fft ? TM_OK : tm_fft_cpu_create(&d->fft, d->direct.threads);
+    tm_status status =
+        d->fft ? TM_OK : tm_fft_cpu_create(&d->fft, d->direct.threads, d->features);
     if (status == TM_OK)
         status = tm_fft_cpu_match(d->fft, job, job->tiling, d->direct.kernels.f32);
     return status;
-#else
-    return TM_ERR_INVALID;
-#endif
 }
 
 /* A job of planes, whose products are made band by band. */
@@ -298,10 +296,8 @@ static tm_status cpu_match(tm_device *d, tm_job *jobs, size_t count, tm_work *wo
         taken = masked_together(d, jobs + i, count - i);
         status = taken > 1 ? tm_cpu_match_masked(&d->direct, jobs + i, (int)taken)
                            : match_job(d, &jobs[i], &why);
-#if TM_HAVE_FFTW
         if (jobs[i].tiling && tm_job_is_f32(&jobs[i]) && d->fft)
             work->windows_again += tm_fft_cpu_again(d->fft);
-#endif
     }
     work->times.kernel = clock_ms() - start;
     if (status != TM_OK)

@@ -147,7 +147,6 @@ double tm_cpu_certified_plan(tm_certified_plan *plan, const tm_cpu_conditions *c
     return CERTIFIED_CALL_MS + windows * best * 1e-6 / c->threads;
 }
 
-#if TM_HAVE_FFTW
 /* What FFT holds in memory: each thread has tiles and some bytes of staged samples, and all share
  * the template's spectra. */
 typedef struct held_memory {
@@ -155,10 +154,25 @@ typedef struct held_memory {
     int64_t staged;
 } held_memory;
 
-/* What FFT of floats costs. The costs' lengths are written to the given array. */
-static tm_fft_costs f32_fft_costs(const tm_job *job, tm_fft_length *lengths, held_memory *held)
+enum { FFT_LENGTHS = sizeof tm_cpu_fft_lengths / sizeof *tm_cpu_fft_lengths };
+
+/* What FFT of integers costs with these features. The costs' lengths are written to the array. */
+static tm_fft_costs fft_costs(uint32_t features, tm_fft_length *lengths)
 {
+    const double by = features & TM_CPU_AVX2 ? 1 : TM_CPU_PLAIN_TRANSFORMS;
     tm_fft_costs costs = tm_cpu_fft_costs;
+
+    for (int i = 0; i < FFT_LENGTHS; i++)
+        lengths[i] = (tm_fft_length){costs.lengths[i].length, costs.lengths[i].ns * by};
+    costs.lengths = lengths;
+    return costs;
+}
+
+/* The same of floats. */
+static tm_fft_costs f32_fft_costs(uint32_t features, const tm_job *job, tm_fft_length *lengths,
+                                  held_memory *held)
+{
+    tm_fft_costs costs = fft_costs(features, lengths);
     tm_fft_f32 f32;
 
     tm_fft_f32_make(&f32, job);
@@ -167,25 +181,20 @@ static tm_fft_costs f32_fft_costs(const tm_job *job, tm_fft_length *lengths, hel
     const tm_f32_staged staged = tm_f32_staged_of(job, NULL, TM_FFT_STAGED, 1);
     held->staged = tm_f32_staged_samples(&staged) * (int64_t)sizeof(double);
     for (int i = 0; i < costs.count; i++)
-        lengths[i] = (tm_fft_length){costs.lengths[i].length,
-                                     costs.lengths[i].ns / 2 * tm_fft_f32_transforms(&f32)};
-    costs.lengths = lengths;
+        lengths[i].ns *= tm_fft_f32_transforms(&f32) / 2.0;
     costs.window_ns = TM_CPU_F32_WINDOW_NS + TM_CPU_F32_SLIDE_NS * f32.slides;
     costs.max_points /= held->tiles;
     return costs;
 }
-#endif
 
 static const char *estimate_fft(tm_estimate *estimate, const tm_cpu_conditions *c,
                                 const tm_job *job)
 {
-#if TM_HAVE_FFTW
     const tm_geometry *g = &job->geometry;
-    tm_fft_costs costs = tm_cpu_fft_costs;
-    tm_fft_length lengths[sizeof tm_cpu_fft_lengths / sizeof *tm_cpu_fft_lengths];
+    tm_fft_length lengths[FFT_LENGTHS];
     held_memory held = {1, 1, 0};
-    if (tm_job_is_f32(job))
-        costs = f32_fft_costs(job, lengths, &held);
+    tm_fft_costs costs = tm_job_is_f32(job) ? f32_fft_costs(c->features, job, lengths, &held)
+                                            : fft_costs(c->features, lengths);
     double memory_ns = TM_CPU_FFT_MEMORY_NS * (c->threads * held.tiles + held.spectra);
 
     costs.memory_ns = memory_ns / TM_CPU_FFT_FRAMES;
@@ -209,10 +218,6 @@ static const char *estimate_fft(tm_estimate *estimate, const tm_cpu_conditions *
         estimate->fft_ms += start_ms - c->missed_ms;
     }
     return NULL;
-#else
-    (void)estimate, (void)c, (void)job;
-    return "this build has no FFT for the CPU";
-#endif
 }
 
 static void estimate_certified(tm_estimate *estimate, const tm_cpu_conditions *c,

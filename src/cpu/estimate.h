@@ -8,6 +8,7 @@
 
 typedef struct tm_cpu_conditions {
     const char *kernels; /* the direct algorithm's */
+    uint32_t features;   /* that transforms may use */
     int threads;
     bool started;      /* FFT has plans and memory */
     double missed_ms;  /* what it would have saved so far */

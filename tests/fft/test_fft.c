@@ -171,13 +171,6 @@ static void tiles(tm_algorithm algorithm)
     }
 }
 
-static void require_cpu_fft(void)
-{
-#if !TM_HAVE_FFTW
-    check_skip("this build has no FFTW");
-#endif
-}
-
 /* Small problems, all domains, strides and edges. */
 static void against_reference(tm_device_kind device, tm_algorithm algorithm)
 {
@@ -196,19 +189,16 @@ static void many(tm_device_kind device, tm_algorithm algorithm)
 
 static void cpu_fft_reference(void)
 {
-    require_cpu_fft();
     against_reference(TM_DEVICE_CPU, TM_ALGORITHM_FFT);
 }
 
 static void cpu_fft_many(void)
 {
-    require_cpu_fft();
     many(TM_DEVICE_CPU, TM_ALGORITHM_FFT);
 }
 
 static void cpu_fft_direct(void)
 {
-    require_cpu_fft();
     against_direct(TM_DEVICE_CPU, TM_ALGORITHM_FFT, check_cases(150), 2e9);
 }
 

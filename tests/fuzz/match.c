@@ -47,10 +47,8 @@ static tm_settings draw_settings(tm_metric metric, tm_domain domain)
     s.metric = metric;
     s.domain = domain;
     s.algorithm = drawn % 3 == 0 ? TM_ALGORITHM_AUTO : TM_ALGORITHM_DIRECT;
-#if TM_HAVE_FFTW
     if (drawn % 3 == 2)
         s.algorithm = TM_ALGORITHM_FFT;
-#endif
     if (s.algorithm != TM_ALGORITHM_FFT)
         s.strategy = (tm_strategy)(drawn / 3 % 3);
     s.threads = drawn / 9 % 4 == 0 ? 2 : 1;

@@ -30,7 +30,6 @@ static void fft_keeps_spectra_apart(void)
     static float values[81 * 51];
     const tm_map map = {values, 81 * 4};
 
-    require_fft();
     p.memory[0] = picture_make_f32(&p.frame, 90, 60, 1, PICTURE_F32_NOISE);
     p.memory[1] = picture_make_f32(&p.tmpl, 10, 10, 1, PICTURE_F32_NOISE);
     p.masks[0] = picture_mask_out(&p.tmpl, 3);
@@ -57,7 +56,6 @@ static void fft_ties_beyond_range(void)
     static const tm_metric metrics[] = {TM_METRIC_SQDIFF, TM_METRIC_CCORR};
     enum { SIDE = 300, FREE = 280 };
     f32_problem p = {0};
-    require_fft();
     p.memory[0] = picture_make_f32(&p.frame, SIDE, SIDE, 1, PICTURE_F32_GREAT);
     p.memory[1] = picture_make_f32(&p.tmpl, 4, 4, 1, PICTURE_F32_GREAT);
     p.masks[1] = picture_mask_out(&p.frame, 1);
@@ -91,7 +89,6 @@ static void fft_does_most(void)
 {
     static const picture_f32_content contents[] = {PICTURE_F32_NOISE, PICTURE_F32_OFFSET, PICTURE_F32_BYTES,
                                                   PICTURE_F32_SIGNS};
-    require_fft();
     for (int i = 0; i < 24; i++) {
         tm_settings s = fft_settings((tm_metric)(i % TM_METRICS));
         const int channels = i % 4 == 3 ? 3 : 1;

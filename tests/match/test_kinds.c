@@ -53,14 +53,12 @@ static void cpu_direct_plain_c(void)
 
 static void cpu_fft(void)
 {
-    require_fft();
     random_cases(settings_of(TM_DEVICE_CPU, TM_ALGORITHM_FFT, 2), 2e5);
 }
 
 /* Tiles of 8192 points, and as much memory for the planes as for those. */
 static void cpu_fft_in_bands(void)
 {
-    require_fft();
     tm_settings settings = settings_of(TM_DEVICE_CPU, TM_ALGORITHM_FFT, 1);
     settings.host_memory = 8 * 3 * 16 * 8192;
     for (int64_t i = check_cases(400) / 4; i > 0; i--) {

@@ -11,9 +11,8 @@
 
 enum { COLUMNS_PER_THREAD = 4 };
 
-/* FFTW_MEASURE makes transforms a third faster and takes 0.1 s to 0.4 s for a
- * length: it pays once a matcher has work for some seconds. Until then lengths
- * and plan types are such that FFTW_ESTIMATE chooses well. */
+/* Where transforms can be measured, as FFTW's can, that makes them a third faster and takes 0.1 s to
+ * 0.4 s for a length: it pays once a matcher has work for some seconds. */
 #define MEASURE_AFTER_MS 3000.0
 
 typedef struct memory {
@@ -24,6 +23,7 @@ typedef struct memory {
 
 struct tm_fft_cpu {
     int threads;
+    uint32_t features;
     double spent_ms;
     tm_fft_plans plans;
     tm_fft_spectra spectra;
@@ -46,8 +46,9 @@ static size_t carve(tm_fft_scratch *s, char *data, const transforms *how)
     const size_t x = (size_t)t->length_x, y = (size_t)t->length_y, tiles = (size_t)how->tiles;
     const size_t integers = how->f32 ? 0 : 1;
     const size_t sizes[] = {tiles * (size_t)tm_fft_row_stride(t->length_x) * y *
-                                sizeof(fftw_complex),
-                            (tiles + !integers) * TM_FFT_COLUMNS * y * sizeof(fftw_complex),
+                                sizeof(tm_fft_point),
+                            (tiles + !integers) * TM_FFT_COLUMNS * y * sizeof(tm_fft_point),
+                            (x > y ? x : y) * sizeof(tm_fft_point),
                             integers * x,
                             integers * 4 * x,
                             integers * 4 * x,
@@ -66,11 +67,12 @@ static size_t carve(tm_fft_scratch *s, char *data, const transforms *how)
     *s = (tm_fft_scratch){parts[0],
                           parts[1],
                           parts[2],
-                          {parts[3], parts[4]},
-                          {parts[5], parts[6]},
-                          parts[7],
+                          parts[3],
+                          {parts[4], parts[5]},
+                          {parts[6], parts[7]},
                           parts[8],
-                          how->f32 ? parts[9] : NULL};
+                          parts[9],
+                          how->f32 ? parts[10] : NULL};
     if (how->f32) {
         tm_fft_f32_scratch layout;
         used += tm_fft_f32_carve(data ? s->f32 : &layout, data ? data + used : NULL, how->f32,
@@ -94,11 +96,11 @@ static bool fit_memory(memory *m, const transforms *how)
 }
 
 /* Lists which planes are correlated with which spectra. */
-static tm_fft_mix make_mix(const transforms *how, const fftw_complex *spectra)
+static tm_fft_mix make_mix(const transforms *how, const tm_fft_point *spectra)
 {
     const tm_fft_f32 *f32 = how->f32;
     tm_fft_mix mix = {1, 1, 1, {{0, 0, spectra}}};
-    const fftw_complex *of[TM_F32_ALL_TAPS];
+    const tm_fft_point *of[TM_F32_ALL_TAPS];
 
     if (!f32)
         return mix;
@@ -171,11 +173,12 @@ static tm_status match(tm_fft_cpu *fft, tm_job *job, const transforms *how)
                                  .f32 = how->f32};
     tm_fft_scratch *first = &fft->memories[0].scratch;
 
-    column.plan_x = tm_fft_plan_fetch(&fft->plans, tiling->length_x, measure, NULL);
-    column.plan_y = tm_fft_plan_fetch(&fft->plans, tiling->length_y, measure, column.plan_x);
+    column.plan_x = tm_fft_plan_fetch(&fft->plans, tiling->length_x, measure, fft->features, NULL);
+    column.plan_y = tm_fft_plan_fetch(&fft->plans, tiling->length_y, measure, fft->features,
+                                      column.plan_x);
     if (!column.plan_x || !column.plan_y || !fit_memory(&fft->memories[0], how))
         return TM_ERR_MEMORY;
-    const fftw_complex *spectra = tm_fft_spectra_fetch(&fft->spectra, &column, first);
+    const tm_fft_point *spectra = tm_fft_spectra_fetch(&fft->spectra, &column, first);
     if (!spectra)
         return TM_ERR_MEMORY;
     const tm_fft_mix mix = make_mix(how, spectra);
@@ -217,7 +220,7 @@ int64_t tm_fft_cpu_again(const tm_fft_cpu *fft)
     return fft->again;
 }
 
-tm_status tm_fft_cpu_create(tm_fft_cpu **fft, int threads)
+tm_status tm_fft_cpu_create(tm_fft_cpu **fft, int threads, uint32_t features)
 {
     tm_fft_cpu *f = calloc(1, sizeof *f);
     memory *memories = calloc((size_t)threads, sizeof *memories);
@@ -227,6 +230,7 @@ tm_status tm_fft_cpu_create(tm_fft_cpu **fft, int threads)
         return TM_ERR_MEMORY;
     }
     f->threads = threads;
+    f->features = features;
     f->memories = memories;
     *fft = f;
     return TM_OK;

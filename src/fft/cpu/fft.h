@@ -6,11 +6,11 @@
 #include "lcc/cpu/f32_block.h"
 
 /* The FFT algorithm's threads, plans, template spectra and memory, kept across
- * frames. Only in builds with FFTW. */
+ * frames. */
 typedef struct tm_fft_cpu tm_fft_cpu;
 
-/* Errors: MEMORY. */
-tm_status tm_fft_cpu_create(tm_fft_cpu **fft, int threads);
+/* features are the TM_CPU_ bits that may be used. Errors: MEMORY. */
+tm_status tm_fft_cpu_create(tm_fft_cpu **fft, int threads, uint32_t features);
 void tm_fft_cpu_destroy(tm_fft_cpu **fft);
 
 /* For a plain job the tiling's error bound must be below TM_FFT_MAX_ERROR; for one of

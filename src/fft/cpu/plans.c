@@ -1,53 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 #include "fft/cpu/plans.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 /* Spectra are kept up to this size altogether, and a template's in any case. */
 #define SPECTRA_BYTES ((size_t)128 << 20)
 
-/* FFTW's planner has global state; only executing plans is thread-safe. This
- * keeps matchers apart. A program that plans transforms of its own while another
- * of its threads matches calls fftw_make_planner_thread_safe. */
-static pthread_mutex_t planner = PTHREAD_MUTEX_INITIALIZER;
-
-static void destroy_plan(tm_fft_plan *plan)
+static void drop_plan(tm_fft_plan *plan)
 {
-    pthread_mutex_lock(&planner);
-    if (plan->forward)
-        fftw_destroy_plan(plan->forward);
-    if (plan->backward)
-        fftw_destroy_plan(plan->backward);
-    pthread_mutex_unlock(&planner);
+    tm_fft_transform_free(plan->transform);
     *plan = (tm_fft_plan){0};
 }
 
-static bool make_plan(tm_fft_plan *plan, int length, bool measure)
-{
-    unsigned flags = measure ? FFTW_MEASURE : FFTW_ESTIMATE;
-    fftw_complex *points = aligned_alloc(64, ((size_t)length * sizeof *points + 63) / 64 * 64);
-
-    if (!points)
-        return false;
-    *plan = (tm_fft_plan){.length = length, .measured = measure};
-    pthread_mutex_lock(&planner);
-    plan->forward = fftw_plan_dft_1d(length, points, points, FFTW_FORWARD, flags);
-    plan->backward = fftw_plan_dft_1d(length, points, points, FFTW_BACKWARD, flags);
-    pthread_mutex_unlock(&planner);
-    free(points);
-    return plan->forward && plan->backward;
-}
-
 const tm_fft_plan *tm_fft_plan_fetch(tm_fft_plans *plans, int length, bool measure,
-                                     const tm_fft_plan *other)
+                                     uint32_t features, const tm_fft_plan *other)
 {
     tm_fft_plan *plan = NULL;
     for (int i = 0; i < TM_FFT_PLANS; i++) {
         if (plans->plans[i].length != length)
             continue;
         plan = &plans->plans[i];
-        if (plan->measured || !measure)
+        if (plan->measured || !measure || !tm_fft_measures)
             return plan;
     }
     if (!plan) {
@@ -56,17 +29,18 @@ const tm_fft_plan *tm_fft_plan_fetch(tm_fft_plans *plans, int length, bool measu
         plan = &plans->plans[plans->next];
         plans->next = (plans->next + 1) % TM_FFT_PLANS;
     }
-    destroy_plan(plan);
-    if (make_plan(plan, length, measure))
-        return plan;
-    destroy_plan(plan);
-    return NULL;
+    drop_plan(plan);
+    tm_fft_transform *transform = tm_fft_transform_make(length, measure, features);
+    if (!transform)
+        return NULL;
+    *plan = (tm_fft_plan){.length = length, .measured = measure, .transform = transform};
+    return plan;
 }
 
 void tm_fft_plans_free(tm_fft_plans *plans)
 {
     for (int i = 0; i < TM_FFT_PLANS; i++)
-        destroy_plan(&plans->plans[i]);
+        drop_plan(&plans->plans[i]);
 }
 
 static void drop(tm_fft_spectrum_set *s)
@@ -111,7 +85,7 @@ static tm_template *copy_template(const tm_template *t)
     return tm_template_prepare(&copy, &image) == TM_OK ? copy : NULL;
 }
 
-const fftw_complex *tm_fft_spectra_fetch(tm_fft_spectra *spectra, const tm_fft_tile_column *tiles,
+const tm_fft_point *tm_fft_spectra_fetch(tm_fft_spectra *spectra, const tm_fft_tile_column *tiles,
                                          const tm_fft_scratch *scratch)
 {
     const tm_template *tmpl = tiles->job->tmpl;
@@ -119,7 +93,7 @@ const fftw_complex *tm_fft_spectra_fetch(tm_fft_spectra *spectra, const tm_fft_t
     const tm_metric metric = tiles->f32 ? tiles->job->metric : TM_METRIC_LCC;
     const unsigned taken = tiles->f32 ? tiles->f32->taken : 1;
     const size_t points = tm_fft_spectrum_points(t);
-    const size_t size = (size_t)__builtin_popcount(taken) * points * sizeof(fftw_complex);
+    const size_t size = (size_t)__builtin_popcount(taken) * points * sizeof(tm_fft_point);
 
     for (int i = 0; i < TM_FFT_SPECTRA; i++) {
         tm_fft_spectrum_set *s = &spectra->sets[i];
@@ -142,7 +116,7 @@ const fftw_complex *tm_fft_spectra_fetch(tm_fft_spectra *spectra, const tm_fft_t
         drop(s);
         return NULL;
     }
-    fftw_complex *to = s->points;
+    tm_fft_point *to = s->points;
     for (int taps = 0; taken >> taps; taps++) {
         if (taken >> taps & 1) {
             tm_fft_spectrum(tmpl, metric, taps, t, tiles->plan_x, tiles->plan_y, scratch, to);

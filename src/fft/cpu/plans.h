@@ -15,10 +15,10 @@ typedef struct tm_fft_plans {
 
 void tm_fft_plans_free(tm_fft_plans *plans);
 
-/* Returns a plan, made if there is none, without dropping the other plan of the running match. NULL
- * if memory ran out. */
+/* Returns a plan, made if there is none, without dropping the other plan of the running match. For
+ * features see tm_fft_transform_make. NULL if memory ran out. */
 const tm_fft_plan *tm_fft_plan_fetch(tm_fft_plans *plans, int length, bool measure,
-                                     const tm_fft_plan *other);
+                                     uint32_t features, const tm_fft_plan *other);
 
 /* A template's spectra, one after the other. */
 typedef struct tm_fft_spectrum_set {
@@ -26,7 +26,7 @@ typedef struct tm_fft_spectrum_set {
     int length_x, length_y;
     tm_metric metric;     /* floats: makes the taps, */
     unsigned taps;        /* and which: tm_fft_f32.taken */
-    fftw_complex *points; /* NULL: free */
+    tm_fft_point *points; /* NULL: free */
     size_t size;
     uint64_t used;
 } tm_fft_spectrum_set;
@@ -41,7 +41,7 @@ void tm_fft_spectra_free(tm_fft_spectra *spectra);
 
 /* The spectra of the taps that f32 takes, or for NULL that of integers, in the order of
  * the taps, tm_fft_spectrum_points apart. NULL if memory ran out. */
-const fftw_complex *tm_fft_spectra_fetch(tm_fft_spectra *spectra, const tm_fft_tile_column *tiles,
+const tm_fft_point *tm_fft_spectra_fetch(tm_fft_spectra *spectra, const tm_fft_tile_column *tiles,
                                          const tm_fft_scratch *scratch);
 
 static inline size_t tm_fft_spectrum_points(const tm_fft_tiling *t)

@@ -43,7 +43,7 @@ static void load_row(const tm_fft_tile_column *tiles, const tm_fft_scratch *s, i
 
 /* Some columns at a time: rows lie far apart, so that each would need a cache line of its own for a
  * single point. */
-static void gather(const fftw_complex *tile, int64_t stride, fftw_complex *columns, int length)
+static void gather(const tm_fft_point *tile, int64_t stride, tm_fft_point *columns, int length)
 {
     for (int y = 0; y < length; y++) {
         for (int c = 0; c < TM_FFT_COLUMNS; c++)
@@ -51,7 +51,7 @@ static void gather(const fftw_complex *tile, int64_t stride, fftw_complex *colum
     }
 }
 
-static void scatter(fftw_complex *tile, int64_t stride, fftw_complex *columns, int length, int rows)
+static void scatter(tm_fft_point *tile, int64_t stride, tm_fft_point *columns, int length, int rows)
 {
     for (int y = 0; y < rows; y++) {
         for (int c = 0; c < TM_FFT_COLUMNS; c++)
@@ -80,7 +80,7 @@ static void multiply_add(double *restrict to, const double *restrict a, const do
 
 /* Makes a column of a sum's spectrum. The planes' columns are count points apart. */
 static void mix_column(const tm_fft_mix *mix, int sum, int64_t x, int length, int64_t count,
-                       const fftw_complex *columns, fftw_complex *to)
+                       const tm_fft_point *columns, tm_fft_point *to)
 {
     const size_t size = (size_t)length * sizeof *to;
     bool started = false;
@@ -89,7 +89,7 @@ static void mix_column(const tm_fft_mix *mix, int sum, int64_t x, int length, in
         const tm_fft_term *term = &mix->term[i];
         if (term->sum != sum)
             continue;
-        const fftw_complex *plane = columns + term->plane * count;
+        const tm_fft_point *plane = columns + term->plane * count;
         const double *spectrum = term->spectrum[x * length];
         if (started) {
             multiply_add(*to, *plane, spectrum, length);
@@ -109,20 +109,20 @@ static void correlate_columns(const tm_fft_tile_column *tiles, const tm_fft_scra
     const int64_t stride = tm_fft_row_stride(t->length_x), tile = stride * t->length_y;
     const int64_t count = (int64_t)TM_FFT_COLUMNS * t->length_y;
     const int length = t->length_y;
-    fftw_complex *sums = s->columns + (mix->planes > 1 || mix->sums > 1 ? mix->planes * count : 0);
+    tm_fft_point *sums = s->columns + (mix->planes > 1 || mix->sums > 1 ? mix->planes * count : 0);
 
     for (int x = 0; x < t->length_x; x += TM_FFT_COLUMNS) {
         for (int i = 0; i < mix->planes; i++) {
-            fftw_complex *columns = s->columns + i * count;
+            tm_fft_point *columns = s->columns + i * count;
             gather(s->tile + i * tile + x, stride, columns, length);
             for (int c = 0; c < TM_FFT_COLUMNS; c++, columns += length)
-                fftw_execute_dft(tiles->plan_y->forward, columns, columns);
+                tm_fft_forward(tiles->plan_y->transform, columns, s->work);
         }
         for (int i = 0; i < mix->sums; i++) {
             for (int c = 0; c < TM_FFT_COLUMNS; c++) {
-                fftw_complex *column = sums + c * length;
+                tm_fft_point *column = sums + c * length;
                 mix_column(mix, i, x + c, length, count, s->columns + c * length, column);
-                fftw_execute_dft(tiles->plan_y->backward, column, column);
+                tm_fft_backward(tiles->plan_y->transform, column, s->work);
             }
             scatter(s->tile + i * tile + x, stride, sums, length, t->step_y);
         }
@@ -174,7 +174,7 @@ static void score_part(const tm_fft_tile_column *tiles, const tm_fft_scratch *s,
 {
     const tm_geometry *g = &tiles->job->geometry;
     const tm_fft_tiling *t = tiles->tiling;
-    const fftw_complex *points = s->tile + (y - top) * tm_fft_row_stride(t->length_x);
+    const tm_fft_point *points = s->tile + (y - top) * tm_fft_row_stride(t->length_x);
     tm_fft_row row = {tiles->job,
                       part,
                       &points[0][part],
@@ -207,8 +207,8 @@ static void score_rows(const tm_fft_tile_column *tiles, const tm_fft_scratch *s,
 
     for (int64_t y = top; y < smaller(top + t->step_y, t->range_y); y++) {
         for (int i = 0; i < tiles->mix->sums; i++) {
-            fftw_complex *points = s->tile + (i * t->length_y + y - top) * stride;
-            fftw_execute_dft(tiles->plan_x->backward, points, points);
+            tm_fft_point *points = s->tile + (i * t->length_y + y - top) * stride;
+            tm_fft_backward(tiles->plan_x->transform, points, s->work);
         }
         tiles->samples->slide(tiles, s, y + h - 1, true);
         for (int part = 0; part < 2; part++)
@@ -228,11 +228,11 @@ static void make_row(const tm_fft_tile_column *tiles, const tm_fft_scratch *s, i
     if (!beyond)
         tiles->samples->load(tiles, s, top + at, at);
     for (int i = 0; i < tiles->mix->planes; i++) {
-        fftw_complex *row = s->tile + (i * t->length_y + at) * stride;
+        tm_fft_point *row = s->tile + (i * t->length_y + at) * stride;
         if (beyond) /* no window has this row */
             memset(row, 0, (size_t)stride * sizeof *row);
         else
-            fftw_execute_dft(tiles->plan_x->forward, row, row);
+            tm_fft_forward(tiles->plan_x->transform, row, s->work);
     }
 }
 
@@ -257,7 +257,7 @@ void tm_fft_tile_column_match(const tm_fft_tile_column *tiles, const tm_fft_scra
          * that the next tile shares with this one are still transformed. */
         ready = shared;
         for (int k = 0; k < tiles->mix->planes; k++) {
-            fftw_complex *tile = s->tile + k * stride * t->length_y;
+            tm_fft_point *tile = s->tile + k * stride * t->length_y;
             memmove(tile, tile + t->step_y * stride, (size_t)(ready * stride) * sizeof *tile);
         }
     }
@@ -265,26 +265,26 @@ void tm_fft_tile_column_match(const tm_fft_tile_column *tiles, const tm_fft_scra
 
 void tm_fft_spectrum(const tm_template *tmpl, tm_metric metric, int taps, const tm_fft_tiling *t,
                      const tm_fft_plan *plan_x, const tm_fft_plan *plan_y, const tm_fft_scratch *s,
-                     fftw_complex *spectrum)
+                     tm_fft_point *spectrum)
 {
     int64_t stride = tm_fft_row_stride(t->length_x);
     double scale = 1.0 / ((double)t->length_x * t->length_y);
 
     memset(s->tile, 0, (size_t)(stride * t->length_y) * sizeof *s->tile);
     for (int64_t y = 0; y < tmpl->height; y++) {
-        fftw_complex *row = s->tile + y * stride;
+        tm_fft_point *row = s->tile + y * stride;
         for (int64_t x = 0; x < tmpl->width; x++) {
             const int64_t i = y * tmpl->width + x;
             row[x][0] = tmpl->f32 ? tm_fft_f32_tap(tmpl, metric, taps, i) : tmpl->samples[i];
         }
-        fftw_execute_dft(plan_x->forward, row, row);
+        tm_fft_forward(plan_x->transform, row, s->work);
     }
     for (int x = 0; x < t->length_x; x += TM_FFT_COLUMNS) {
         gather(s->tile + x, stride, s->columns, t->length_y);
         for (int c = 0; c < TM_FFT_COLUMNS; c++) {
-            fftw_complex *column = s->columns + c * t->length_y;
-            fftw_complex *to = spectrum + (int64_t)(x + c) * t->length_y;
-            fftw_execute_dft(plan_y->forward, column, column);
+            tm_fft_point *column = s->columns + c * t->length_y;
+            tm_fft_point *to = spectrum + (int64_t)(x + c) * t->length_y;
+            tm_fft_forward(plan_y->transform, column, s->work);
             for (int y = 0; y < t->length_y; y++) {
                 to[y][0] = column[y][0] * scale;
                 to[y][1] = -column[y][1] * scale;

@@ -3,8 +3,7 @@
 #ifndef TMATCH_FFT_CPU_TILE_H
 #define TMATCH_FFT_CPU_TILE_H
 
-#include <fftw3.h>
-
+#include "fft/cpu/transform.h"
 #include "fft/f32.h"
 #include "fft/tiling.h"
 #include "lcc/cpu/f32_staged.h"
@@ -17,7 +16,7 @@
 typedef struct tm_fft_plan {
     int length;
     bool measured;
-    fftw_plan forward, backward;
+    tm_fft_transform *transform;
 } tm_fft_plan;
 
 /* What floats need besides, rows of length_x unless said otherwise. A column's sum is a pair: a
@@ -41,8 +40,9 @@ typedef struct tm_fft_f32_scratch {
 
 /* One thread's memory. */
 typedef struct tm_fft_scratch {
-    fftw_complex *tile;    /* of each plane length_y rows, tm_fft_row_stride points apart */
-    fftw_complex *columns; /* TM_FFT_COLUMNS of each plane; of floats, then as many of a sum */
+    tm_fft_point *tile;    /* of each plane length_y rows, tm_fft_row_stride points apart */
+    tm_fft_point *columns; /* TM_FFT_COLUMNS of each plane; of floats, then as many of a sum */
+    tm_fft_point *work;    /* of a transform */
     uint8_t *row;          /* samples of a row */
     uint32_t *sum[2], *sum_sq[2]; /* of each column's samples, for the real and imaginary part */
     uint32_t *prefix;             /* length_x + 1 sums over them */
@@ -61,7 +61,7 @@ static inline int64_t tm_fft_row_stride(int length_x)
  * conjugate and scaled, column by column. Terms are in the sums' order. */
 typedef struct tm_fft_term {
     int plane, sum;
-    const fftw_complex *spectrum;
+    const tm_fft_point *spectrum;
 } tm_fft_term;
 
 typedef struct tm_fft_mix {
@@ -92,7 +92,7 @@ void tm_fft_tile_column_match(const tm_fft_tile_column *tiles, const tm_fft_scra
 void tm_fft_spectrum(const tm_template *tmpl, tm_metric metric, int taps,
                      const tm_fft_tiling *tiling, const tm_fft_plan *plan_x,
                      const tm_fft_plan *plan_y, const tm_fft_scratch *scratch,
-                     fftw_complex *spectrum);
+                     tm_fft_point *spectrum);
 
 /* A row of windows of one part (0 real, 1 imaginary) with what its scores are made of. */
 typedef struct tm_fft_row {
