@@ -17,9 +17,9 @@ static void hide_progress(void *progress)
 }
 
 bool emitter_begin(cli_emitter *e, const cli_plan *plan, cli_resume *resume, cli_page *page,
-                   size_t frames)
+                   cli_movie_output *movie, size_t frames)
 {
-    *e = (cli_emitter){.plan = plan, .resume = resume, .page = page, .start_ms = clock_ms()};
+    *e = (cli_emitter){.plan = plan, .resume = resume, .page = page, .movie = movie, .start_ms = clock_ms()};
     progress_begin(&e->progress, frames, frames != 1 && !plan->options->quiet);
     message_make_room(hide_progress, &e->progress);
     notes_begin(&e->notes, plan->options, plan->templates);
@@ -176,6 +176,8 @@ bool emitter_take(void *data, cli_job *job)
 
     if (e->page && !e->page_failed && !page_add(e->page, job))
         e->failed = e->page_failed = true;
+    if (e->movie && !movie_output_add(e->movie, job))
+        e->failed = true;
     if (job->skipped) {
         pass_over(e, job);
         if (e->report.intervals && !report_earlier(e, job)) {

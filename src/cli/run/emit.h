@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "run/job.h"
+#include "run/movie_output.h"
 #include "run/notes.h"
 #include "run/page/page.h"
 #include "run/progress.h"
@@ -17,6 +18,7 @@ typedef struct cli_emitter {
     cli_report report;
     cli_resume *resume; /* or NULL */
     cli_page *page;     /* or NULL */
+    cli_movie_output *movie; /* or NULL */
     FILE *lines;        /* one frame's lines of the log */
     char *text;
     size_t text_size;
@@ -29,11 +31,11 @@ typedef struct cli_emitter {
     cli_progress progress;
 } cli_emitter;
 
-/* resume and page may be NULL, and are the caller's. frames:
+/* resume, page and movie may be NULL, and are the caller's. frames:
  * how many there will be, or 0. False when standard output or memory has
  * failed. To be ended in either case. */
 bool emitter_begin(cli_emitter *emitter, const cli_plan *plan, cli_resume *resume, cli_page *page,
-                   size_t frames);
+                   cli_movie_output *movie, size_t frames);
 void emitter_end(cli_emitter *emitter);
 
 /* For the pipeline; data is the emitter. False when standard output has failed, or the log cannot

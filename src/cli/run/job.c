@@ -253,4 +253,6 @@ void job_end(cli_job *job)
     rewind(job->messages);
     rewind(job->thumbnail);
     job->thumb_size = 0;
+    io_picture_free(&job->drawn);
+    job->drawn = (io_picture){0};
 }

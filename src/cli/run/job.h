@@ -20,7 +20,7 @@ typedef struct cli_plan {
     const cli_options *options;
     input_settings frame_input, template_input;
     const cli_templates *templates;
-    bool output_is_folder;
+    bool output_is_folder, output_is_movie;
     bool has_movies; /* among the frames */
     cli_protected *protected; /* what is not to be overwritten */
     int thumbnail_side; /* the width of a report's thumbnails */
@@ -42,6 +42,7 @@ typedef struct cli_job {
     FILE *thumbnail; /* a JPEG, for --report; thumb_size 0: none */
     char *thumb;
     size_t thumb_size;
+    io_picture drawn; /* what a movie of matches gets, until its turn comes */
     /* Its messages, until its turn comes. */
     FILE *messages;
     char *text;

@@ -10,6 +10,7 @@
 #include "io/movie/movie.h"
 #include "message.h"
 #include "run/mirror.h"
+#include "run/movie_output.h"
 
 /* Where a path leads: a file, or a name in a directory. */
 typedef struct target {
@@ -119,7 +120,7 @@ bool output_is_folder(const cli_options *options, const cli_frames *frames)
     struct stat status;
     io_error error;
 
-    if (!path)
+    if (!path || movie_output_wanted(options, frames))
         return false;
     const size_t length = strlen(path);
     return frames->from_folders || frames->count > 1 || (length > 0 && path[length - 1] == '/') ||
@@ -148,7 +149,8 @@ static bool check_folder(const cli_options *options, const char *folder, bool su
         return false;
     }
     if (!exists && io_is_movie_name(folder)) {
-        message(folder, "no movies are written: name a folder, for a picture of each frame");
+        message(folder, "a movie is written of one movie's frames, as " IO_WRITTEN_MOVIES "; else name a folder, for "
+                        "a picture of each frame");
         return false;
     }
     if (exists && is_watched(options, &status)) {
@@ -175,7 +177,7 @@ static bool check_files(const cli_options *options, const cli_frames *frames,
     target targets[8];
     int used = 0;
 
-    if ((paths[0] && !picture_ending(paths[0])) ||
+    if ((paths[0] && !movie_output_wanted(options, frames) && !picture_ending(paths[0])) ||
         (options->heatmap && !picture_ending(options->heatmap)))
         return false;
     for (int i = 0; i < 8; i++) {

@@ -175,6 +175,8 @@ static bool write_annotated(const cli_job *job, const cli_plan *plan, io_picture
 
     if (!draw(job, plan, picture, &error))
         return fail(output, &error);
+    if (plan->output_is_movie)
+        return true;
     if (!plan->output_is_folder)
         return io_write_picture(output, picture, &error) || fail(output, &error);
     return write_in_folder(job, plan, output, "", picture);
@@ -235,16 +237,17 @@ void pictures_make_thumbnail(cli_job *job, const cli_plan *plan)
     input_free(&job->input);
 }
 
-bool pictures_write(const cli_job *job, const cli_plan *plan)
+bool pictures_write(cli_job *job, const cli_plan *plan)
 {
     const cli_options *o = plan->options;
     io_picture picture;
     io_error error;
     bool good = true;
     const bool found = count_matches(job, plan) > 0;
-    const bool wanted = o->report || (found && (o->output || o->crops));
+    const bool drawn = o->output && (found || plan->output_is_movie);
+    const bool wanted = o->report || drawn || (found && o->crops);
 
-    if (!found && o->output && !plan->output_is_folder && job->pairs[0].done && !o->quiet)
+    if (!drawn && o->output && !plan->output_is_folder && job->pairs[0].done && !o->quiet)
         message_note(o->output, "not written: nothing reaches --min-score");
     if (!wanted)
         return true;
@@ -256,8 +259,11 @@ bool pictures_write(const cli_job *job, const cli_plan *plan)
     io_show(&picture); /* crops keep the file's samples, what follows is to look at */
     if (o->report)
         good &= make_thumbnail(job, plan, &picture);
-    if (o->output && found)
+    if (drawn)
         good &= write_annotated(job, plan, &picture);
-    io_picture_free(&picture);
+    if (plan->output_is_movie)
+        job->drawn = picture;
+    else
+        io_picture_free(&picture);
     return good;
 }

@@ -14,9 +14,9 @@ bool pictures_wanted(const cli_options *options);
 bool pictures_decode(const cli_job *job, const cli_plan *plan, io_color color, io_picture *picture,
                      io_error *error);
 
-/* Draws the matches of all templates on the frame, and cuts them out. False after a
- * message. */
-bool pictures_write(const cli_job *job, const cli_plan *plan);
+/* Draws the matches of all templates on the frame, and cuts them out; where the output is a movie, the drawing
+ * stays in the job. False after a message. */
+bool pictures_write(cli_job *job, const cli_plan *plan);
 
 /* How wide thumbnails are for so many frames; 0: nobody knows how many. */
 int pictures_thumbnail_side(size_t frames);

@@ -92,13 +92,14 @@ static void hand_over(cli_pipeline *p)
     for (;;) {
         cli_job *job = &p->jobs[p->returned % p->window];
         if (p->returned < p->taken && job->finished) {
-            const bool broken = p->broken;
+            const bool broken = p->broken, held = job->drawn.samples;
             job->finished = false;
             pthread_mutex_unlock(&p->lock);
             const bool wanted = !broken && p->s.finished(p->s.data, job);
             job_end(job);
             pthread_mutex_lock(&p->lock);
             p->returned++;
+            p->in_memory -= held;
             forget(p);
             pthread_cond_signal(&p->work);
             if (!wanted)
@@ -215,8 +216,8 @@ static bool init(cli_pipeline *p)
     pthread_cond_init(&p->read, NULL);
     pthread_cond_init(&p->done, NULL);
     pthread_cond_init(&p->room, NULL);
-    /* Some frames take several times as long as others: the rest goes on meanwhile. Only results
-     * wait for their turn, not pictures. */
+    /* Some frames take several times as long as others: the rest goes on meanwhile. Only results wait for their
+     * turn, not pictures, but for those of a movie, which count as frames in memory. */
     p->window = 8 * p->s.in_flight_ahead;
     if (p->s.ahead_bytes && p->s.open_device && p->window < MIN_AHEAD)
         p->window = MIN_AHEAD;

@@ -33,6 +33,7 @@ typedef struct runner {
     cli_resume *resume;
     cli_shard shard;
     cli_page *page;
+    cli_movie_output movie;
     cli_watch watch;
     cli_feed feed;
     layout layout;
@@ -63,6 +64,13 @@ static bool has_movies(const runner *r)
     for (size_t i = 0; i < r->frames.count; i++)
         any |= r->frames.list[i].movie;
     return any;
+}
+
+static bool check_movie(const runner *r)
+{
+    const bool streamed = r->feed.begun && !r->feed.in_movie;
+    return !movie_output_wanted(r->options, &r->frames) ||
+           movie_output_check(r->options, streamed ? &r->feed.picture : NULL);
 }
 
 /* How many frames there will be; 0 where nobody knows. */
@@ -180,7 +188,7 @@ static bool run_pipeline(runner *r, bool *interrupted)
     const size_t frames = count_frames(r);
 
     if (!prepare_templates(r) || !open_log(r) || !open_page(r) ||
-        !emitter_begin(e, &r->plan, r->resume, r->page, frames))
+        !emitter_begin(e, &r->plan, r->resume, r->page, r->plan.output_is_movie ? &r->movie : NULL, frames))
         return false;
     e->failed = !dump_template(&r->engines[0], &r->templates, &r->protected) || r->templates.usable < r->templates.count;
     if (r->options->posed && r->options->verify && !r->options->quiet)
@@ -218,6 +226,7 @@ static cli_exit match_all(runner *r)
     good = report_end(&r->emitter.report) && good;
     good = (!begun || !e->report.intervals || interval_files_write(o, e->report.intervals)) && good;
     good = page_close(&r->page, begun, interrupted && !o->watch) && good;
+    good = movie_output_close(&r->movie, begun && !interrupted) && good;
     good = good && !e->failed;
     good = (!begun || interrupted || finish_shard(r, good)) && good;
     good = resume_close(&r->resume) && good;
@@ -246,8 +255,10 @@ cli_exit cli_run(const cli_options *options)
     r.pipeline.frames = &r.frames;
     if (inputs_open(&r.inputs, &r.plan) && find_pictures(&r) &&
         protected_init(&r.protected, options, &r.frames, &r.templates, &r.inputs.masks) &&
-        output_check(options, &r.frames, &r.templates, &r.protected)) {
+        output_check(options, &r.frames, &r.templates, &r.protected) && check_movie(&r)) {
         r.plan.output_is_folder = output_is_folder(options, &r.frames);
+        r.plan.output_is_movie = movie_output_wanted(options, &r.frames);
+        r.movie.plan = &r.plan;
         r.plan.has_movies = has_movies(&r);
         r.plan.thumbnail_side = pictures_thumbnail_side(count_frames(&r));
         r.plan.shard = options->shards && options->resume ? &r.shard : NULL;

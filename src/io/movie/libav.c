@@ -34,17 +34,17 @@ static void *find_function(void *const *handles, const char *library, const char
 
 /* Whose complaint it is: of what complains itself, or of the one that it works for. Threads of a codec have
  * copies of its context. */
-static io_libav_log *find_log(void *context, bool *demuxer)
+static io_libav_log *find_log(void *context, bool *container)
 {
     while (context) {
         const AVClass *class = *(AVClass **)context;
         if (!class)
             return NULL;
         const AVClassCategory category = class->get_category ? class->get_category(context) : class->category;
-        *demuxer = category == AV_CLASS_CATEGORY_DEMUXER;
-        if (*demuxer)
+        *container = category == AV_CLASS_CATEGORY_DEMUXER || category == AV_CLASS_CATEGORY_MUXER;
+        if (*container)
             return ((AVFormatContext *)context)->opaque;
-        if (category == AV_CLASS_CATEGORY_DECODER)
+        if (category == AV_CLASS_CATEGORY_DECODER || category == AV_CLASS_CATEGORY_ENCODER)
             return ((AVCodecContext *)context)->opaque;
         context = class->parent_log_context_offset ? *(void **)((char *)context + class->parent_log_context_offset) : NULL;
     }
@@ -54,15 +54,15 @@ static io_libav_log *find_log(void *context, bool *demuxer)
 /* Writes down the first complaint. */
 static void keep_message(void *context, int level, const char *format, va_list arguments)
 {
-    bool demuxer = false;
+    bool container = false;
     int prefix = 0;
-    io_libav_log *log = level > AV_LOG_ERROR ? NULL : find_log(context, &demuxer);
+    io_libav_log *log = level > AV_LOG_ERROR ? NULL : find_log(context, &container);
 
     if (!log)
         return;
     pthread_mutex_lock(&log->lock);
-    log->of_container += demuxer;
-    log->of_codec += !demuxer;
+    log->of_container += container;
+    log->of_codec += !container;
     if (!*log->first) {
         libav.av_log_format_line2(NULL, level, format, arguments, log->first, sizeof log->first, &prefix);
         log->first[strcspn(log->first, "\n")] = '\0';

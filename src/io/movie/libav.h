@@ -14,8 +14,11 @@
 
 /* FUNCTION(library, name): what is used of them. */
 #define IO_EACH_LIBAV_FUNCTION(FUNCTION) \
+    FUNCTION(avutil, av_dict_free) \
+    FUNCTION(avutil, av_dict_set) \
     FUNCTION(avutil, av_frame_alloc) \
     FUNCTION(avutil, av_frame_free) \
+    FUNCTION(avutil, av_frame_get_buffer) \
     FUNCTION(avutil, av_frame_move_ref) \
     FUNCTION(avutil, av_freep) \
     FUNCTION(avutil, av_log_format_line2) \
@@ -28,27 +31,37 @@
     FUNCTION(avutil, av_strerror) \
     FUNCTION(avcodec, av_packet_alloc) \
     FUNCTION(avcodec, av_packet_free) \
+    FUNCTION(avcodec, av_packet_rescale_ts) \
     FUNCTION(avcodec, av_packet_unref) \
     FUNCTION(avcodec, avcodec_alloc_context3) \
     FUNCTION(avcodec, avcodec_find_decoder) \
+    FUNCTION(avcodec, avcodec_find_encoder_by_name) \
     FUNCTION(avcodec, avcodec_flush_buffers) \
     FUNCTION(avcodec, avcodec_free_context) \
     FUNCTION(avcodec, avcodec_get_name) \
     FUNCTION(avcodec, avcodec_open2) \
+    FUNCTION(avcodec, avcodec_parameters_from_context) \
     FUNCTION(avcodec, avcodec_parameters_to_context) \
     FUNCTION(avcodec, avcodec_receive_frame) \
+    FUNCTION(avcodec, avcodec_receive_packet) \
+    FUNCTION(avcodec, avcodec_send_frame) \
     FUNCTION(avcodec, avcodec_send_packet) \
     FUNCTION(avformat, av_find_best_stream) \
     FUNCTION(avformat, av_guess_frame_rate) \
+    FUNCTION(avformat, av_interleaved_write_frame) \
     FUNCTION(avformat, av_probe_input_buffer2) \
     FUNCTION(avformat, av_probe_input_format2) \
     FUNCTION(avformat, av_read_frame) \
     FUNCTION(avformat, av_seek_frame) \
+    FUNCTION(avformat, av_write_trailer) \
     FUNCTION(avformat, avformat_alloc_context) \
+    FUNCTION(avformat, avformat_alloc_output_context2) \
     FUNCTION(avformat, avformat_close_input) \
     FUNCTION(avformat, avformat_find_stream_info) \
     FUNCTION(avformat, avformat_free_context) \
+    FUNCTION(avformat, avformat_new_stream) \
     FUNCTION(avformat, avformat_open_input) \
+    FUNCTION(avformat, avformat_write_header) \
     FUNCTION(avformat, avio_alloc_context) \
     FUNCTION(avformat, avio_context_free) \
     IO_LIBAV_SIDE_DATA(FUNCTION)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A build without libavformat: there are no movies. */
 #include "movie.h"
+#include "writer.h"
 
 #include "io/format.h"
 
@@ -65,4 +66,41 @@ bool io_movie_frame(io_source *source, const char *path, int64_t number, const i
 {
     (void)source, (void)path, (void)number, (void)settings;
     return io_fail(error, "this build reads no movies (libavformat was missing)");
+}
+
+bool io_is_written_movie_name(const char *name)
+{
+    (void)name;
+    return false;
+}
+
+const char *io_movie_encoder(const char *name, io_error *error)
+{
+    (void)name;
+    io_fail(error, "this build writes no movies (libavformat was missing)");
+    return NULL;
+}
+
+bool io_movie_create(io_movie_writer **writer, const char *path, int64_t width, int64_t height, int threads,
+                     io_error *error)
+{
+    (void)writer, (void)width, (void)height, (void)threads;
+    return io_movie_encoder(path, error) != NULL;
+}
+
+bool io_movie_add(io_movie_writer *writer, const io_picture *picture, double time, io_error *error)
+{
+    (void)writer, (void)picture, (void)time;
+    return io_fail(error, "this build writes no movies (libavformat was missing)");
+}
+
+bool io_movie_commit(io_movie_writer **writer, io_error *error)
+{
+    (void)writer;
+    return io_fail(error, "this build writes no movies (libavformat was missing)");
+}
+
+void io_movie_abort(io_movie_writer **writer)
+{
+    (void)writer;
 }

@@ -69,7 +69,7 @@ fail --shard 1/2 clip.mp4 logo.png
 mkdir watched
 fail --watch watched clip.mp4 -t logo.png
 fail -o seen.png clip.mp4 logo.png
-fail -o seen.mp4 clip.mp4 logo.png
+fail -o seen.avi clip.mp4 logo.png
 fail --map map.npy clip.mp4 logo.png
 # What is no movie is not taken for one: a list of others, and subtitles.
 printf '#EXTM3U\n#EXT-X-TARGETDURATION:9\n#EXTINF:9,\nclip.mp4\n#EXT-X-ENDLIST\n' >list.m3u8

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+#include "run/movie_output.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "message.h"
+
+/* Whether the frames are all of a movie, or of a stream that may be one; those of Y4M files are listed. */
+static bool are_one_movie(const cli_frames *frames)
+{
+    const cli_frame *first = frames->list;
+    if (frames->count == 1 && first->stream)
+        return true;
+    for (size_t i = 0; i < frames->count; i++) {
+        const cli_part *part = frames->list[i].part;
+        if (!part || !part->location.timed || part->spelled || strcmp(frames->list[i].path, first->path) != 0)
+            return false;
+    }
+    return frames->count > 0;
+}
+
+bool movie_output_wanted(const cli_options *options, const cli_frames *frames)
+{
+    struct stat status;
+    return options->output && io_is_written_movie_name(options->output) && are_one_movie(frames) &&
+           !(stat(options->output, &status) == 0 && S_ISDIR(status.st_mode));
+}
+
+bool movie_output_check(const cli_options *options, const io_streamed *streamed)
+{
+    const char *path = options->output;
+    io_error error;
+
+    if (options->resume) {
+        message_usage("--resume cannot be combined with a movie as --output, which would lack the frames done before");
+        return false;
+    }
+    if (streamed && !streamed->timed) {
+        message(path, "a movie is made of a movie's frames, and pictures from a pipe say no times");
+        return false;
+    }
+    const char *encoder = io_movie_encoder(path, &error);
+    if (!encoder)
+        message(path, "%s", error.reason);
+    else if (options->verbose)
+        message_info(path, "a movie, encoded by %s", encoder);
+    return encoder != NULL;
+}
+
+static bool fail(cli_movie_output *m, const io_error *error)
+{
+    message(m->plan->options->output, "%s", error->reason);
+    m->failed = true;
+    return false;
+}
+
+static bool begin(cli_movie_output *m, const cli_result *frame, double time, io_error *error)
+{
+    const cli_options *o = m->plan->options;
+    m->width = frame->frame_width;
+    m->height = frame->frame_height;
+    m->begin = o->movie.has_from ? time : 0; /* a part is shown from its beginning */
+    return io_movie_create(&m->writer, o->output, m->width, m->height, o->settings.threads, error);
+}
+
+bool movie_output_add(cli_movie_output *m, const cli_job *job)
+{
+    const cli_result *frame = &job->pairs[0].result;
+    const cli_part *part = job->frame.part;
+    io_error error;
+
+    if (m->failed || !job->drawn.samples || !part)
+        return !m->failed;
+    const double time = part->location.time;
+    if (!m->writer && !begin(m, frame, time, &error))
+        return fail(m, &error);
+    if (frame->frame_width != m->width || frame->frame_height != m->height) {
+        snprintf(error.reason, sizeof error.reason,
+                 "not written: it begins with frames of %" PRId64 "x%" PRId64 " pixels, and %s has %" PRId64 "x%" PRId64,
+                 m->width, m->height, operand_name(&job->operand), frame->frame_width, frame->frame_height);
+        return fail(m, &error);
+    }
+    return io_movie_add(m->writer, &job->drawn, time - m->begin, &error) || fail(m, &error);
+}
+
+bool movie_output_close(cli_movie_output *m, bool wanted)
+{
+    io_error error;
+    if (m->writer && wanted && !m->failed)
+        return io_movie_commit(&m->writer, &error) || fail(m, &error);
+    io_movie_abort(&m->writer);
+    return true;
+}
