@@ -91,7 +91,45 @@ open_check('its pose is said', byId('verdict').textContent.includes('turned by -
 open_check('and in its row', byId('rows').rows[0].cells.length === 7 && byId('rows').rows[0].cells[5].textContent === '-30\u00b0' && !byId('angle-head').hidden && !byId('scale-head').hidden);
 open_check('it is shown upright beside its template', byId('zoom-caption').textContent === 'match, turned upright', byId('zoom-caption').textContent);
 END
-for name in one rows poses; do
+
+# A movie of 40 frames of 25 a second: one noise in frames 6 to 8 and 21 to 31, others in the others.
+noise() { # FIRST BYTE
+    tail -c "+$1" "$TMATCH_DATA_DIR/rocket.jpg" | head -c 3072
+}
+mkdir movie
+{
+    echo 'YUV4MPEG2 W64 H48 F25:1 Ip Cmono'
+    for n in $(seq 40); do
+        echo FRAME
+        case $n in [6-8] | 2[1-9] | 3[01]) noise 1001 ;; *) noise $((n * 700 + 5000)) ;; esac
+    done
+} >'movie/clip <1>.y4m'
+"$TMATCH" -q --device cpu --report movie.html --min-score 0.9 --gap 0.2 -t 'movie/clip <1>.y4m#6[20x16+30+20]' -t camera.png \
+    'movie/clip <1>.y4m' >/dev/null 2>&1
+cat >movie.js <<'END'
+const lanes = document.querySelectorAll('.lane'), stills = document.querySelectorAll('.seen-card');
+open_check('a movie has a timeline', !byId('movies').hidden && movies.length === 1 && document.querySelector('.movie h2').textContent.startsWith('movie/clip <1>.y4m'), byId('movies').textContent);
+open_check('appearances are there, to the frame', JSON.stringify(movies[0].seen.map(a => [a.start, a.end, a.first.index, a.last.index])) === '[[0.2,0.32,6,8],[0.8,1.24,21,31]]', movies[0].seen);
+open_check('a lane for each template', lanes.length === 2 && lanes[0].querySelectorAll('.seen').length === 2 && lanes[1].querySelectorAll('.seen').length === 0);
+const [, second] = lanes[0].querySelectorAll('.seen');
+open_check('at their times', Math.abs(second.getAttribute('x') - 300) < 0.1 && Math.abs(second.getAttribute('width') - 165) < 0.1, second.outerHTML);
+open_check('the score is drawn', /^M0 /.test(lanes[0].querySelector('.scores').getAttribute('d')));
+open_check('a still of each', stills.length === 2 && stills[1].textContent.includes('0:00.800') && stills[1].frame.index === 21, stills.length);
+const box = lanes[0].querySelector('svg').getBoundingClientRect();
+lanes[0].querySelector('.field').dispatchEvent(new PointerEvent('pointermove', { clientX: box.left + box.width * 0.53, clientY: box.top + 5 }));
+open_check('time, frame and score are said', lanes[0].querySelector('.lane-time').textContent === '0:00.840 \u00b7 #22 \u00b7 1', lanes[0].textContent);
+lanes[0].querySelector('.field').dispatchEvent(new MouseEvent('click', { clientX: box.left + box.width * 0.53, clientY: box.top + 5 }));
+open_check('a click opens the frame', dialog.open && current.index === 22 && byId('detail-name').textContent.endsWith('0:00.840'), byId('detail-name').textContent);
+dialog.close();
+controls.search.value = 'nothing';
+update();
+stills[0].click();
+open_check('a still opens its frame, whatever is chosen', dialog.open && current.index === 6, current && current.index);
+dialog.close();
+byId('templates').children[1].click();
+open_check('of the chosen template', document.querySelectorAll('.lane').length === 1 && document.querySelectorAll('.seen-card').length === 0);
+END
+for name in one rows poses movie; do
     {
         echo 'const seen = [];'
         echo 'function open_check(what, good, value) { seen.push(`${good ? "ok" : "not ok"} - ${what}${good ? "" : ` (${JSON.stringify(value)})`}`); }'

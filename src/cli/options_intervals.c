@@ -23,8 +23,8 @@ bool options_check_intervals(const cli_options *o)
 {
     const char *option = o->intervals ? "intervals" : o->chapters ? "chapters" : o->edl ? "edl" : NULL;
 
-    if (!option && o->gap >= 0)
-        message_usage("--gap is about appearances, of which --intervals, --chapters and --edl tell");
+    if (!option && !o->report && o->gap >= 0)
+        message_usage("--gap is about appearances, of which --intervals, --chapters, --edl and --report tell");
     else if (option && o->shards)
         message_usage("--%s needs the results of all frames: --merge --%s has them", option, option);
     else if (option && o->has_rows)

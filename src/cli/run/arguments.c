@@ -42,7 +42,7 @@ static bool check_movies(const cli_options *options, cli_frames *frames)
                          : options->chapters ? "chapters" : "edl";
     bool any = false;
 
-    if (!wish->every && !wish->has_from && !wish->has_to && !wish->key_frames && !intervals_wanted(options))
+    if (!wish->every && !wish->has_from && !wish->has_to && !wish->key_frames && !intervals_asked(options))
         return true;
     for (size_t i = 0; i < frames->count && !any; i++)
         any = frames->list[i].stream || (frames->list[i].part && frames->list[i].part->location.timed);

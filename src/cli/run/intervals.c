@@ -91,7 +91,7 @@ static void print(const cli_intervals *t, const cli_appearance *a)
 /* Files show movies, and of these all that there is. */
 static bool keeps(const cli_intervals *t)
 {
-    return t->movie->timed && (t->options->chapters || t->options->edl);
+    return t->movie->timed && (t->options->chapters || t->options->edl || t->options->report);
 }
 
 /* Prints what is over, up to the first that is not. */

@@ -42,10 +42,17 @@ typedef struct cli_appearance {
     double speed[2]; /* in 1/2000 of a pixel a second */
 } cli_appearance;
 
-/* Whether the options ask for appearances. */
-static inline bool intervals_wanted(const cli_options *o)
+/* Whether the options ask for appearances. A report shows those of movies, where a score says what counts, and it has
+ * all frames. */
+static inline bool intervals_asked(const cli_options *o)
 {
     return o->intervals || o->chapters || o->edl;
+}
+
+static inline bool intervals_wanted(const cli_options *o)
+{
+    const bool judged = o->has_min_score || o->settings.metric == TM_METRIC_LCC;
+    return intervals_asked(o) || (o->report && judged && !o->shards);
 }
 
 /* Opens the tracker of a report with so many templates, and prints the header. To be closed in either case. Each of

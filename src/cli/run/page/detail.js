@@ -13,7 +13,7 @@ function verdictOf(frame) {
 function open(index) {
   current = list[index];
   chosen = Math.max(0, current.shown.indexOf(current.best));
-  byId('detail-name').textContent = byId('detail-name').title = current.name;
+  byId('detail-name').textContent = byId('detail-name').title = current.name + (current.time === undefined ? '' : ` · ${clock(current.time)}`);
   byId('detail-link').href = current.file;
   byId('detail-link').hidden = !current.file;
   byId('verdict').textContent = verdictOf(current);

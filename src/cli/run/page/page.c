@@ -9,6 +9,7 @@
 
 #include "message.h"
 #include "page_text.h"
+#include "run/intervals_print.h"
 #include "run/page/link.h"
 #include "run/page/page_head.h"
 #include "run/report.h"
@@ -55,7 +56,7 @@ bool page_open(cli_page **page, const cli_plan *plan)
             return true;
         fail(p, tm_strerror(TM_ERR_MEMORY));
     }
-    page_close(page, false, false);
+    page_close(page, NULL, false, false);
     return false;
 }
 
@@ -86,7 +87,34 @@ static bool end_chunk(cli_page *page)
     return !page->failed;
 }
 
-bool page_close(cli_page **page, bool keep, bool interrupted)
+/* Writes the list of appearances, if there are movies. */
+static bool put_intervals(cli_page *page, const cli_intervals *intervals)
+{
+    const cli_options *o = page->plan->options;
+    FILE *out = page->output.file, *memory;
+    char *json = NULL;
+    size_t size;
+
+    if (!intervals || !intervals_movies(intervals))
+        return true;
+    fputs("<script type=\"application/json\" id=\"appearances\">\n[", out);
+    for (const cli_appearance *a = intervals_kept(intervals); a; a = a->next) {
+        memory = open_memstream(&json, &size);
+        if (memory)
+            intervals_print_json(o, memory, a);
+        const bool good = memory && fclose(memory) == 0;
+        if (good)
+            page_put_json(out, json, size);
+        free(json);
+        if (!good)
+            return fail(page, tm_strerror(TM_ERR_MEMORY));
+        fputs(a->next ? ",\n" : "", out);
+    }
+    fputs("]\n</script>\n", out);
+    return put(page, "", 0);
+}
+
+bool page_close(cli_page **page, const cli_intervals *intervals, bool keep, bool interrupted)
 {
     cli_page *p = *page;
     static const char cut_short[] = "<script type=\"text/plain\" id=\"interrupted\"></script>\n";
@@ -98,7 +126,7 @@ bool page_close(cli_page **page, bool keep, bool interrupted)
     if (p->output.file) {
         if (!keep)
             io_output_abort(&p->output);
-        else if (end_chunk(p) && (!interrupted || put(p, cut_short, strlen(cut_short))) &&
+        else if (end_chunk(p) && put_intervals(p, intervals) && (!interrupted || put(p, cut_short, strlen(cut_short))) &&
                  put(p, page_tail, sizeof page_tail))
             good = io_output_commit(&p->output, &error) || fail(p, error.reason);
         else

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 
+#include "run/intervals.h"
 #include "run/job.h"
 #include "run/resume.h"
 
@@ -15,8 +16,8 @@ typedef struct cli_page cli_page;
 bool page_open(cli_page **page, const cli_plan *plan);
 bool page_add(cli_page *page, const cli_job *job);
 
-/* keep: else the page never appears. interrupted: the page says that frames are missing. NULL is
- * allowed. */
-bool page_close(cli_page **page, bool keep, bool interrupted);
+/* intervals: of the movies, or NULL. keep: else the page never appears. interrupted: the page says that frames are
+ * missing. NULL is allowed. */
+bool page_close(cli_page **page, const cli_intervals *intervals, bool keep, bool interrupted);
 
 #endif

@@ -22,7 +22,7 @@ const count = (n, word) => `${n.toLocaleString('en')} ${word}${n === 1 ? '' : wo
 
 function readFrame(line) {
   const [file, width, height, ...pairs] = JSON.parse(line);
-  const frame = { file, width, height, name: pairs[0].frame, matches: [], faults: [] };
+  const frame = { file, width, height, name: pairs[0].frame, index: pairs[0].index, time: pairs[0].time, matches: [], faults: [] };
   frame.whole = pairs[0].index === undefined; // else it is one of a file's pictures, of which a browser shows the first
   if (typeof file !== 'string' || typeof frame.name !== 'string') throw new TypeError('no frame');
   pairs.forEach((pair, template) => {
@@ -128,6 +128,7 @@ function chooseTemplate(template) {
   chosenTemplate = template;
   [...byId('templates').children].forEach((card, i) => card.setAttribute('aria-pressed', i === template));
   update();
+  drawMovies();
 }
 
 function showRun() {

@@ -64,6 +64,7 @@ byId('scale-head').hidden = !run.resized;
 byId('view').classList.toggle('one-template', templates.length === 1);
 byId('range-label').hidden = frames.length < 6;
 update();
+drawMovies();
 if (single) {
   document.body.classList.add('single');
   grid.replaceWith(make('main'));
