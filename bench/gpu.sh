@@ -3,11 +3,11 @@
 # Builds, tests and measures on a machine with a GPU, each phase with a limit on
 # its time. $OUT gets the logs, results.tar with the JSON files, and a summary:
 #
-#     OUT=/tmp/results bench/gpu.sh [build] [test] [sanitize] [costs] [fft] [kinds] [peaks] [certified] [batch] [devices] [memory] [peers] [targets] [thesis] [ncu]
+#     OUT=/tmp/results bench/gpu.sh [build] [test] [sanitize] [costs] [fft] [kinds] [peaks] [certified] [frames] [batch] [devices] [memory] [peers] [targets] [thesis] [ncu]
 #     PAIR_WITH=DIRECTORY bench/gpu.sh pair    beside another state of the source, which it builds there
 #
 # All phases if none is named; they run in this order, and build always runs. Limits in seconds: LIMIT_TEST=300 and so on.
-# SANITIZE_TESTS has programs and names of tests, property:cuda for all of those.
+# SANITIZE_TESTS has programs and words in the names of tests, such as property:cuda_random,cuda_many.
 # TMATCH_COMMIT names the commit where there is no .git; GPU_ARCHS is sm_90.
 # shellcheck disable=SC2317 # the phases are called by name
 set -u
@@ -15,7 +15,7 @@ cd "$(dirname "$0")/.." || exit 2
 OUT=${OUT:-build-gpu/out}
 BUILD=build-gpu
 GPU_ARCHS=${GPU_ARCHS:-sm_90}
-ALL="build test sanitize costs fft kinds peaks certified batch devices memory peers targets thesis ncu"
+ALL="build test sanitize costs fft kinds peaks certified frames batch devices memory peers targets thesis ncu"
 [ -z "${PAIR_WITH-}" ] || ALL="$ALL pair"
 PATH=$PATH:/usr/local/cuda/bin:$(echo /opt/nvidia/nsight-compute/*)
 export TMATCH_PLUGIN_DIR="$PWD/$BUILD" PYTHONUNBUFFERED=1 PATH
@@ -59,10 +59,12 @@ phase_sanitize() {
     TMATCH_TEST_CASES=${SANITIZE_CASES:-60}
     TMATCH_TEST_SEED=${TMATCH_TEST_SEED:-1}
     export TMATCH_TEST_CASES TMATCH_TEST_SEED
-    tests=${SANITIZE_TESTS:-property:cuda_random property:cuda_many property:cuda_high_maps property:cuda_wide_random \
-fft:cuda_fft_reference fft:cuda_fft_many kinds:cuda_random kinds:cuda_wide_windows kinds:cuda_chunks kinds:cuda_fft \
-f32:cuda_random f32:cuda_templates f32:cuda_chunks f32:cuda_fft peaks:cuda fft:cuda_cufft_reference kinds:cuda_cufft \
-f32:cuda_cufft certified:cuda poses_certified:cuda poses:cuda_random pool:random_devices devices:random_kinds}
+    # To start a program under a tool takes seconds, so each is started once.
+    tests=${SANITIZE_TESTS:-device_frames:random_kinds,without,waits,floats device_calls:many,frames,peaks,own_memory,little_memory \
+poses_certified:cuda certified:cuda poses:cuda_random parts:cuda_random,cuda_kinds \
+property:cuda_random,cuda_many,cuda_high_maps,cuda_wide_random kinds:cuda_random,cuda_wide_windows,cuda_chunks,cuda_fft,cuda_cufft \
+fft:cuda_fft_reference,cuda_fft_many,cuda_cufft_reference f32:cuda_random,cuda_templates,cuda_chunks,cuda_fft,cuda_cufft \
+peaks:cuda pool:random_devices devices:random_kinds}
     rm -rf "$BUILD/sanitize" && mkdir "$BUILD/sanitize"
     for tool in racecheck memcheck initcheck synccheck; do # racecheck takes longest
         for test in $tests; do
@@ -119,6 +121,11 @@ phase_peaks() {
 phase_certified() {
     python3 bench/certified.py --device cuda:0 --bench "$bench" --sizes 4096,5020 --crops 2 --rounds 15 --json "$OUT/certified.json" &&
         python3 bench/poses_cuda.py --lib "$BUILD/libtmatch.so" --json "$OUT/poses-cuda.json" --cases angles scales
+}
+
+# Frames that are on the GPU already, in Python.
+phase_frames() {
+    PYTHONPATH="$BUILD/python" python3 bench/gpu_frames.py --rounds 3 --lib "$BUILD/libtmatch.so" --json "$OUT/gpu-frames.json"
 }
 
 # BATCH_FRAMES is how many; they are made anew. BATCH_RUNS may also have cpu, and long: all

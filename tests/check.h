@@ -24,7 +24,7 @@ typedef struct check_test {
 
 #define TEST(function) {#function, function}
 
-/* Runs all tests, or those whose names contain argv[1]. Fails if none ran. Without
+/* Runs all tests, or those whose names contain one of the words in argv[1], which commas part. Fails if none ran. Without
  * TMATCH_PLUGIN_DIR the CUDA backend is that of the build tree around the program. */
 int check_main(const check_test *tests, size_t count, int argc, char **argv);
 
