@@ -137,13 +137,17 @@ typedef enum tm_algorithm {
                                    only: device AUTO is CUDA then. AUTO never takes it */
 } tm_algorithm;
 
-/* Which windows the direct algorithm scores. The answer is the same bits. */
+/* Which windows the direct algorithm scores. The answer is the same bits, but for PYRAMID. */
 typedef enum tm_strategy {
-    TM_STRATEGY_AUTO = 0,       /* CERTIFIED where that is expected to be quicker */
+    TM_STRATEGY_AUTO = 0,       /* CERTIFIED where that is expected to be quicker, else EXHAUSTIVE */
     TM_STRATEGY_EXHAUSTIVE = 1, /* every window */
-    TM_STRATEGY_CERTIFIED = 2   /* all but those that a bound proves to score less than what is
+    TM_STRATEGY_CERTIFIED = 2,  /* all but those that a bound proves to score less than what is
                                    asked for. Where there is no such bound, which
                                    tm_matcher_plan then says, it is as EXHAUSTIVE */
+    TM_STRATEGY_PYRAMID = 3     /* for templates in poses, on the CPU: those that look likely in a
+                                   reduced frame, and those around them. What it reports is exact,
+                                   but it may miss matches. Where the template would not be
+                                   recognized in a reduced frame it is as AUTO */
 } tm_strategy;
 
 typedef enum tm_device_kind {
@@ -660,7 +664,7 @@ TM_API const char *tm_matcher_device(const tm_matcher *matcher);
 TM_API const char *tm_matcher_algorithm(const tm_matcher *matcher);
 TM_API const char *tm_matcher_plan(const tm_matcher *matcher);
 
-/* The strategy of the last successful match, "exhaustive" or "certified", the latter where any
+/* The strategy of the last successful match, "exhaustive", "pyramid" or "certified", the last where any
  * of its templates was searched so; "" before the first. Static storage. */
 TM_API const char *tm_matcher_strategy(const tm_matcher *matcher);
 

@@ -60,6 +60,10 @@ static const choice strategies[] = {
      .value = TM_STRATEGY_CERTIFIED,
      .meaning = "all but those that a bound rules out",
      .also = "pruned bounded"},
+    {.name = "pyramid",
+     .value = TM_STRATEGY_PYRAMID,
+     .meaning = "with --angle or --scale, those that look likely in a reduced frame; may miss matches",
+     .also = "coarse-to-fine heuristic"},
     {0}};
 
 static const choice depths[] = {{.name = "auto", .value = 0, .meaning = "as the files have it"},

@@ -4,6 +4,7 @@
 #ifndef TMATCH_CPU_H
 #define TMATCH_CPU_H
 
+#include "lcc/cpu/pose_windows.h"
 #include "lcc/device.h"
 #include "lcc/pose_search.h"
 
@@ -12,5 +13,9 @@ const tm_backend *tm_cpu_backend(void);
 
 /* Makes a certified search in poses. Errors: MEMORY. */
 tm_status tm_cpu_match_poses(tm_device *device, tm_pose_search *search);
+
+/* Scores posed templates in a few windows each. Errors: MEMORY. */
+tm_status tm_cpu_score_poses(tm_device *device, const tm_image *frame, tm_metric metric, tm_domain domain,
+                             tm_pose_windows_of *list, size_t count);
 
 #endif

@@ -311,6 +311,12 @@ tm_status tm_cpu_match_poses(tm_device *device, tm_pose_search *search)
     return tm_cpu_search_poses(&device->direct, search);
 }
 
+tm_status tm_cpu_score_poses(tm_device *device, const tm_image *frame, tm_metric metric, tm_domain domain,
+                             tm_pose_windows_of *list, size_t count)
+{
+    return tm_cpu_score_pose_windows(&device->direct, frame, metric, domain, list, count);
+}
+
 const tm_backend *tm_cpu_backend(void)
 {
     static const tm_backend backend = {.version = TM_BACKEND_VERSION,

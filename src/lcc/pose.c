@@ -286,6 +286,24 @@ tm_status tm_pose_make(tm_posed *posed, const tm_image *image, tm_turn turn,
                              support->disc ? h : natural_size(h, w, turn));
 }
 
+tm_status tm_posed_of(tm_posed *posed, const tm_image *image)
+{
+    const size_t pixels = (size_t)(image->width * image->height);
+    const size_t bytes = pixels * (size_t)(tm_image_channels(image) * tm_sample_size(image->type));
+    tm_posed p = {.width = image->width, .height = image->height, .samples = malloc(bytes), .mask = malloc(pixels)};
+
+    *posed = (tm_posed){0};
+    if (!p.samples || !p.mask) {
+        tm_posed_free(&p);
+        return TM_ERR_MEMORY;
+    }
+    memcpy(p.samples, image->samples, bytes);
+    for (size_t i = 0; i < pixels; i++)
+        p.count += p.mask[i] = !image->mask || image->mask[i];
+    *posed = p;
+    return TM_OK;
+}
+
 void tm_posed_free(tm_posed *posed)
 {
     free(posed->samples);

@@ -53,6 +53,8 @@ tm_status tm_pose_make(tm_posed *posed, const tm_image *image, tm_turn turn,
 /* The same where the picture is to have sizes of these parities. */
 tm_status tm_pose_make_like(tm_posed *posed, const tm_image *image, tm_turn turn,
                             const tm_pose_support *support, int64_t width, int64_t height);
+/* Makes it of a packed picture as that is. Errors: MEMORY. */
+tm_status tm_posed_of(tm_posed *posed, const tm_image *image);
 void tm_posed_free(tm_posed *posed);
 
 /* Whether the pixels that count are equal, or none counts. Of 8-bit gray. */

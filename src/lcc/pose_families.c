@@ -106,7 +106,7 @@ static tm_scorer scorer_of(const tm_posed *p)
     return tm_scorer_make(&t, TM_METRIC_LCC);
 }
 
-static void make_member(tm_pose_member *member, const tm_posed *p, int64_t pose, int8_t *taps)
+void tm_pose_member_fill(tm_pose_member *member, const tm_posed *p, int8_t *taps)
 {
     const int64_t stride = stride_of(p);
     int8_t *counts = taps + stride * p->height;
@@ -115,18 +115,24 @@ static void make_member(tm_pose_member *member, const tm_posed *p, int64_t pose,
     for (int64_t y = 0; y < p->height; y++) {
         for (int64_t x = 0; x < p->width; x++) {
             const int64_t i = y * p->width + x;
-            counts[y * stride + x] = (int8_t)p->mask[i];
-            taps[y * stride + x] = (int8_t)(p->mask[i] ? p->samples[i] - 128 : 0);
+            const bool one = !p->mask || p->mask[i];
+            counts[y * stride + x] = (int8_t)one;
+            taps[y * stride + x] = (int8_t)(one ? p->samples[i] - 128 : 0);
         }
     }
-    *member = (tm_pose_member){.pose = pose,
-                               .width = (int)p->width,
+    *member = (tm_pose_member){.width = (int)p->width,
                                .height = (int)p->height,
                                .stride = (ptrdiff_t)stride,
                                .taps = taps,
-                               .counts = counts,
-                               .pixels = p->count,
-                               .scorer = scorer_of(p)};
+                               .counts = counts};
+}
+
+static void make_member(tm_pose_member *member, const tm_posed *p, int64_t pose, int8_t *taps)
+{
+    tm_pose_member_fill(member, p, taps);
+    member->pose = pose;
+    member->pixels = p->count;
+    member->scorer = scorer_of(p);
 }
 
 /* The pictures of a class. */

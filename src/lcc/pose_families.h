@@ -29,6 +29,10 @@ typedef struct tm_pose_member {
     tm_scorer scorer;
 } tm_pose_member;
 
+/* Fills in the taps, what counts and the sizes of an 8-bit gray picture, where mask NULL is all; taps: room for
+ * 2 * its height * its width rounded up to TM_POSE_STRIDE. */
+void tm_pose_member_fill(tm_pose_member *member, const tm_posed *posed, int8_t *taps);
+
 /* The members again, of cells of their core: squares of pixels, each as its sum. A window's part that is
  * equal within cells is looked at for a fraction of what all of it takes. */
 typedef struct tm_pose_cells {

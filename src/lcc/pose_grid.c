@@ -80,8 +80,7 @@ static sums sums_of(const tm_posed *a, const tm_posed *b, const tm_image *image)
     return s;
 }
 
-/* 1 where there is nothing that could differ. */
-static double correlation(const tm_posed *a, const tm_posed *b, const tm_image *image)
+double tm_posed_correlation(const tm_posed *a, const tm_posed *b, const tm_image *image)
 {
     const sums s = sums_of(a, b, image);
     tm_int128 num = s.n * s.ab, var_a = s.n * s.aa, var_b = s.n * s.bb;
@@ -106,7 +105,7 @@ static tm_status correlate(double *result, const tm_image *image, tm_turn one, t
         return status;
     status = tm_pose_make(&b, image, other, &all);
     if (status == TM_OK)
-        *result = a.count && b.count ? correlation(&a, &b, image) : 1;
+        *result = a.count && b.count ? tm_posed_correlation(&a, &b, image) : 1;
     tm_posed_free(&a);
     tm_posed_free(&b);
     return status;

@@ -43,6 +43,10 @@ const char *tm_pose_grid_fault(const tm_pose_grid *grid);
  * INVALID where it would have more than TM_MAX_POSES; MEMORY; TEMPLATE_TOO_LARGE. */
 tm_status tm_poses_choose(tm_poses *poses, const tm_image *image, const tm_pose_grid *grid);
 
+/* How much two pictures of this one's kind correlate where pixels count in both, their centres on each
+ * other: 1 where there is nothing that could differ. Their sizes have one parity. */
+double tm_posed_correlation(const tm_posed *a, const tm_posed *b, const tm_image *image);
+
 #ifdef __cplusplus
 }
 #endif

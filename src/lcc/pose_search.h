@@ -21,6 +21,7 @@ typedef struct tm_pose_search {
     int64_t floor, ceiling;
     size_t wanted;
     size_t most; /* positions that are held at a time */
+    bool best_most; /* CPU: the peaks among the most best positions are found instead; the floor is INT64_MIN */
 
     tm_pose_peak best;   /* out: of all positions and poses */
     tm_pose_peak *items; /* out: the peaks, the best first; the caller's to free */

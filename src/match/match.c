@@ -168,7 +168,7 @@ static tm_status make_jobs(tm_matcher *m, const tm_image *frame, const tm_templa
 
 static void forget_call(tm_matcher *m)
 {
-    m->certified = false;
+    m->certified = m->pyramid = false;
     m->windows = m->scored = 0;
     m->fft_bytes = (m->settings.host_memory + 3) / 4;
     m->times = (tm_times){0};
@@ -191,6 +191,8 @@ tm_status tm_matcher_prepare(tm_matcher *matcher, const tm_image *frame,
 {
     if (!tmpls || count == 0 || count > SIZE_MAX / sizeof *matcher->jobs)
         return tm_matcher_fail_plain(matcher, TM_ERR_INVALID);
+    if (matcher->settings.strategy == TM_STRATEGY_PYRAMID)
+        return tm_matcher_fail(matcher, TM_ERR_INVALID, "pyramid search is for templates in poses");
     tm_status status = check_frame(matcher, frame);
     if (status == TM_OK)
         status = make_jobs(matcher, frame, tmpls, count, maps);

@@ -6,6 +6,7 @@
 #include "clock.h"
 #include "match/forked.h"
 #include "match/poses_refine.h"
+#include "match/pyramid.h"
 #include "match/search.h"
 #include "match/settings.h"
 #include "match/turned_box.h"
@@ -188,13 +189,29 @@ static bool certify(const posed_call *c, tm_peak_search *wanted, tm_status *stat
     return *status != TM_OK || enough;
 }
 
+/* Finds the matches by pyramid search; false where that is not to be. */
+static bool descend(const posed_call *c, tm_peak_search *wanted, tm_status *status)
+{
+    const tm_search *s = &c->search;
+    const tm_pyramid_request request = {.floor = wanted->floor, .wanted = (size_t)s->most, .margin = s->margin};
+    tm_pose_peaks found = {.items = NULL};
+    bool enough;
+
+    if (!tm_poses_descend(c->matcher, c->frame, c->tmpl, &request, &found, status))
+        return false;
+    if (*status == TM_OK)
+        *status = take(c, &found, wanted, INT64_MIN, &enough);
+    free(found.items);
+    return true;
+}
+
 static tm_status find_peaks(const posed_call *c)
 {
     tm_peak_search wanted = tm_search_start(&c->search, &c->ranks);
     tm_status status = TM_OK;
     bool enough = false;
 
-    if (certify(c, &wanted, &status))
+    if (descend(c, &wanted, &status) || certify(c, &wanted, &status))
         return status;
     while (!enough && status == TM_OK) {
         tm_pose_peaks found = {.items = NULL};
@@ -214,8 +231,10 @@ static tm_status find_best(const posed_call *c)
 
     tm_certified_poses request = {.floor = INT64_MAX};
     tm_status status;
-    if (!tm_poses_certify(c->matcher, c->frame, c->tmpl, &request, &found, &status))
+    if (!tm_poses_descend(c->matcher, c->frame, c->tmpl, &(tm_pyramid_request){floor, 1, false}, &found, &status) &&
+        !tm_poses_certify(c->matcher, c->frame, c->tmpl, &request, &found, &status))
         status = tm_poses_search(c->matcher, c->frame, c->tmpl, NULL, &found);
+    free(found.items);
     if (status != TM_OK)
         return status;
     if (found.best.pose == SIZE_MAX)

@@ -214,6 +214,7 @@ const char *tm_matcher_plan(const tm_matcher *matcher)
 const char *tm_matcher_strategy(const tm_matcher *matcher)
 {
     return !matcher || !matcher->algorithm[0] ? ""
+           : matcher->pyramid                 ? "pyramid"
            : matcher->certified               ? "certified"
                                               : "exhaustive";
 }

@@ -32,6 +32,7 @@ struct tm_matcher {
     bool on_pool;      /* the devices of the pool matched */
     int64_t fft_bytes; /* that the FFT may use on the CPU; 0: no limit */
     bool certified;    /* a job was searched so */
+    bool pyramid;      /* poses were searched by a pyramid */
     int64_t windows;   /* that the call's maps have */
     int64_t scored;    /* windows that were scored exactly, again where jobs ran again */
     const char *pose_fault; /* why poses are not searched by certified search; NULL: no reason */

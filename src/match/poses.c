@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The public API: templates in poses. */
-#include "match/poses.h"
+#include "match/pyramid.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -262,6 +262,8 @@ void tm_posed_template_destroy(tm_posed_template **tmpl)
             tm_pose_families_free(t->kept->families[narrow]);
         free(t->kept->families[narrow]);
     }
+    if (t->kept)
+        tm_pyramid_free(t->kept->pyramid);
     free(t->kept);
     free(t->samples);
     free(t->mask);

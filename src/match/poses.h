@@ -20,6 +20,7 @@ typedef struct tm_pose_slot {
 typedef struct tm_pose_kept {
     tm_pose_families *families[2]; /* the second: narrow ones; NULL until they are needed */
     uint64_t hash;              /* of the picture and its poses; 0 until it is needed */
+    struct tm_pyramid *pyramid; /* pyramid.h; NULL until it is needed */
     double spent;               /* nanoseconds on frames that were searched exhaustively, to save making families */
 } tm_pose_kept;
 
@@ -75,6 +76,12 @@ tm_status tm_poses_fail_too_large(tm_matcher *matcher, const tm_image *frame);
 
 /* Puts what was searched exhaustively before how the last poses were. */
 void tm_poses_say(tm_matcher *matcher, size_t count);
+
+/* Why there is no certified search, a clause; NULL: there may be. */
+const char *tm_poses_certified_fault(const tm_matcher *matcher, const tm_image *frame, const tm_posed_template *tmpl);
+
+/* Makes the template's families, those of all angles or narrow ones, if they are not there. Errors: MEMORY. */
+tm_status tm_poses_make_families(const tm_posed_template *tmpl, bool narrow);
 
 /* What a certified search of a posed template is to find. */
 typedef struct tm_certified_poses {

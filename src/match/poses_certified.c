@@ -10,8 +10,7 @@
 
 #define TOO_MANY "too few positions would be left out"
 
-/* Why it is not to be, a clause; NULL: it may be. */
-static const char *fault_of(const tm_matcher *m, const tm_image *frame, const tm_posed_template *t)
+const char *tm_poses_certified_fault(const tm_matcher *m, const tm_image *frame, const tm_posed_template *t)
 {
     if (m->settings.metric != TM_METRIC_LCC)
         return "its bound is for LCC alone";
@@ -33,7 +32,7 @@ static uint64_t hash_of(const tm_posed_template *t)
     return t->kept->hash = hash_bytes(hash, t->samples, bytes);
 }
 
-static tm_status prepare(const tm_posed_template *t, bool narrow)
+tm_status tm_poses_make_families(const tm_posed_template *t, bool narrow)
 {
     if (t->kept->families[narrow])
         return TM_OK;
@@ -71,7 +70,7 @@ static tm_status match_on_pool(tm_matcher *m, tm_pose_search *s)
 static tm_status search_by(tm_matcher *m, const tm_posed_template *t, bool narrow, tm_pose_search *s,
                            const char **fault)
 {
-    const tm_status status = prepare(t, narrow);
+    const tm_status status = tm_poses_make_families(t, narrow);
 
     if (status != TM_OK)
         return status;
@@ -109,8 +108,8 @@ bool tm_poses_certify(tm_matcher *m, const tm_image *frame, const tm_posed_templ
     m->pose_fault = NULL;
     if (!tm_matcher_wants_certified(m))
         return false;
-    m->pose_fault = fault_of(m, frame, t);
-    if (m->pose_fault || (m->settings.strategy == TM_STRATEGY_AUTO && !tm_poses_pay(frame, t, m->pool != NULL)))
+    m->pose_fault = tm_poses_certified_fault(m, frame, t);
+    if (m->pose_fault || (m->settings.strategy != TM_STRATEGY_CERTIFIED && !tm_poses_pay(frame, t, m->pool != NULL)))
         return false;
     const uint64_t hash = hash_of(t);
     if (tm_pause_skips(&m->pose_pauses, hash)) {

@@ -290,7 +290,7 @@ bool tm_matcher_uses_cuda(tm_matcher *m, const tm_job *jobs, size_t count)
     const tm_settings *s = &m->settings;
     if (jobs->on_device)
         return true;
-    if (s->device != TM_DEVICE_AUTO || s->algorithm == TM_ALGORITHM_REFERENCE)
+    if (s->device != TM_DEVICE_AUTO || s->algorithm == TM_ALGORITHM_REFERENCE || s->strategy == TM_STRATEGY_PYRAMID)
         return s->device == TM_DEVICE_CUDA;
     if (m->pool && tm_pool_is_inherited(m->pool)) {
         tm_pool_destroy(&m->pool);

@@ -91,11 +91,13 @@ const char *tm_settings_fault(const tm_settings *s)
         return "a limit of time is 0 to 1e9 seconds";
     if (s->threads < 0 || s->threads > 4096)
         return "threads must be 0 to 4096";
-    if (s->strategy < TM_STRATEGY_AUTO || s->strategy > TM_STRATEGY_CERTIFIED)
+    if (s->strategy < TM_STRATEGY_AUTO || s->strategy > TM_STRATEGY_PYRAMID)
         return "no such strategy";
     if (s->strategy == TM_STRATEGY_CERTIFIED && s->algorithm != TM_ALGORITHM_AUTO &&
         s->algorithm != TM_ALGORITHM_DIRECT)
         return "certified search is of the direct algorithm";
+    if (s->strategy == TM_STRATEGY_PYRAMID && s->device == TM_DEVICE_CUDA)
+        return "pyramid search runs on the CPU only";
     if (s->algorithm == TM_ALGORITHM_REFERENCE && s->device == TM_DEVICE_CUDA)
         return "the reference algorithm runs on the CPU only";
     if (s->algorithm == TM_ALGORITHM_CUFFT && s->device == TM_DEVICE_CPU)

@@ -41,6 +41,9 @@ tm_pose_peak tm_pose_score_box(const tm_pose_run *run, const tm_pose_member *mem
 /* Takes note of a scored position. */
 void tm_pose_note(tm_pose_run *run, const tm_pose_peak *peak);
 
+/* Leaves the most best positions, where so many are wanted, and lets others matter only if they are as good. */
+void tm_pose_keep_most(tm_pose_run *run);
+
 /* Good positions to begin with, the best first, none near another one. */
 enum { TM_POSE_GUESSES = 24 };
 typedef struct tm_pose_guesses {

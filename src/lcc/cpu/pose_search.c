@@ -135,8 +135,9 @@ static tm_status begin(tm_pose_run *run)
         run->class = &f->list[k];
         const int64_t pairs = tm_pose_count_pairs(search, run->class);
         search->pairs += pairs;
-        run->limit += limit_of(run->class, pairs);
-        status = tm_pose_guess(run, &guesses);
+        run->limit += search->best_most ? pairs : limit_of(run->class, pairs);
+        if (!search->best_most)
+            status = tm_pose_guess(run, &guesses);
     }
     set_floor(run, &guesses);
     run->declined = search->wanted && !guesses.count; /* nothing says how low the floor must be */
@@ -187,6 +188,8 @@ tm_status tm_cpu_search_poses(tm_cpu *cpu, tm_pose_search *search)
     free(run.windows);
     search->scored = run.scored;
     search->declined = run.declined;
+    if (search->best_most)
+        tm_pose_keep_most(&run);
     if (status == TM_OK && (run.failed || (!run.declined && !tm_pose_keep_peaks(search))))
         status = TM_ERR_MEMORY;
     if (status != TM_OK || search->declined) {
