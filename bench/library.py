@@ -10,7 +10,7 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILT = os.path.join(ROOT, "build", "libtmatch.so")
 
-STRATEGIES = ("auto", "exhaustive", "certified")
+STRATEGIES = ("auto", "exhaustive", "certified", "pyramid")
 
 
 class Image(c.Structure):
@@ -135,10 +135,11 @@ class Matcher:
         return self.lib.tm_matcher_plan(self.handle).decode()
 
     def ran(self):
-        """"direct", "certified" or "fft", and the share of the windows that was scored."""
+        """"direct", "certified", "pyramid" or "fft", and the share of the windows that was scored."""
         algorithm = self.lib.tm_matcher_algorithm(self.handle).decode()
-        if self.lib.tm_matcher_strategy(self.handle) == b"certified":
-            algorithm = "certified"
+        strategy = self.lib.tm_matcher_strategy(self.handle).decode()
+        if strategy != "exhaustive":
+            algorithm = strategy
         return algorithm, self.lib.tm_matcher_scored(self.handle)
 
 

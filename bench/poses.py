@@ -3,6 +3,7 @@
 """How well and how quickly turned and resized templates are found where the truth is known.
 
     bench/poses.py --json bench/results/cpu/poses.json      one thread, every angle, automatic steps
+    bench/poses.py --search pyramid --peers 10 --json bench/results/cpu/poses-pyramid.json
 
 Templates are cut at random from a picture of data/, where their standard deviation is at least 10,
 turned by a random angle, moved by parts of a pixel, given another contrast and brightness, and pasted
@@ -13,6 +14,9 @@ interpolates linearly. Right is a match within 2 pixels and 2 degrees (and 5 % o
 An unambiguous target is one that content makes findable: contrast of at least 10 gray levels and of
 at least the noise's sigma, and the template, before noise, is like itself by less than 0.95 when it
 is turned by 3 degrees or more, or moved by 3 pixels, over the pixels that both have.
+
+With --search pyramid the peer is --search auto, which misses nothing: whether both found the same, and the pose
+that scores best.
 
 Times are of the processor, for calls with matcher and posed template kept, the less of two.
 """
@@ -180,7 +184,7 @@ def spent(call):
     return round(1e3 * (time.process_time() - start), 3), result
 
 
-def search(lib, case, template, frame, scales, calls, strategy="auto"):
+def search(lib, case, template, frame, scales, calls, strategy):
     """Poses matched by tmatch; the first call makes what the later ones keep."""
     matcher = library.Matcher(lib, 1, strategy=strategy)
     posed = library.Posed(matcher, template, ALL, scales)
@@ -240,37 +244,54 @@ def mtm(case, template, frame, step):
 
 def report(case, who):
     print(who, *case["size"], case["kind"], case["number"], "unambiguous" if case["unambiguous"] else "ambiguous",
-          case.get("algorithm", ""), case.get("ms"), case["scores"], case["errors"], flush=True)
+          case.get("algorithm", ""), case.get("ms"), case["scores"], case["errors"], case.get("same", ""), flush=True)
+
+
+def exhaustive(case, other):
+    if (other["found"], other["scores"]) != (case["found"], case["scores"]):
+        raise SystemExit(f"{case} is not {other}")
+
+
+def proved(case, other):
+    other["same"] = case["best"] == other["best"] and case["found"] == other["found"]
+
+
+def peers_of(lib, case, template, frame, strategy):
+    """(name, what runs it, what compares it)"""
+    one = (1, 1, 0)
+    if strategy == "pyramid":
+        return [("auto", lambda c: search(lib, c, template, frame, one, 1, "auto"), proved)]
+    peers = [("exhaustive", lambda c: search(lib, c, template, frame, one, 1, "exhaustive"), exhaustive),
+             ("opencv", lambda c: opencv(c, template, frame, case["step"]), None),
+             ("mtm", lambda c: mtm(c, template, frame, case["step"]), None)]
+    return peers if MTM else peers[:2]
 
 
 def measure(lib, size, args, keep):
     one = (1, 1, 0)
     for number in range(args.cases):
         case, template, frame = draw(size, number, "one", 1)
-        search(lib, case, template, frame, one, 2)
-        keep("auto", case)
-        if number < args.peers:
-            for who, run in (("exhaustive", lambda c: search(lib, c, template, frame, one, 1, "exhaustive")),
-                             ("opencv", lambda c: opencv(c, template, frame, case["step"])),
-                             ("mtm", lambda c: mtm(c, template, frame, case["step"])))[:3 if MTM else 2]:
-                other = {k: case[k] for k in ("size", "number", "kind", "frame", "sigma", "unambiguous", "truth")}
-                run(other)
-                if who == "exhaustive" and (other["found"], other["scores"]) != (case["found"], case["scores"]):
-                    raise SystemExit(f"{case} is not {other}")
-                keep(who, other)
+        search(lib, case, template, frame, one, 2, args.search)
+        keep(args.search, case)
+        for who, run, compare in peers_of(lib, case, template, frame, args.search) if number < args.peers else []:
+            other = {k: case[k] for k in ("size", "number", "kind", "frame", "sigma", "unambiguous", "truth")}
+            run(other)
+            if compare:
+                compare(case, other)
+            keep(who, other)
     for kind, targets, count in (("five", 5, args.cases // 4), ("absent", 0, args.cases // 2)):
         for number in range(count):
             case, template, frame = draw(size, number, kind, targets)
-            search(lib, case, template, frame, one, 1)
-            keep("auto", case)
+            search(lib, case, template, frame, one, 1, args.search)
+            keep(args.search, case)
     for scale, scales in ((1.05, one), (0.95, one), (1.05, (0.9, 1.1, 0.025)), (0.95, (0.9, 1.1, 0.025)),
                           (1.25, (1.2, 1.3, 0.025)), (0.8, (0.75, 0.85, 0.025))):
         for number in range(args.scaled):
             kind = f"{scale:g}" + ("" if scales == one else ", searched")
             case, template, frame = draw(size, number, "scaled", 1, scale)
             case["kind"] = kind
-            search(lib, case, template, frame, scales, 0)
-            keep("auto", case)
+            search(lib, case, template, frame, scales, 0, args.search)
+            keep(args.search, case)
 
 
 def main():
@@ -280,13 +301,14 @@ def main():
     parser.add_argument("--cases", type=int, default=30, help="with one target, of each size")
     parser.add_argument("--peers", type=int, default=1, help="of these also by the others")
     parser.add_argument("--scaled", type=int, default=3, help="of each scale and size")
+    parser.add_argument("--search", choices=["auto", "pyramid"], default="auto")
     parser.add_argument("--json", default="")
     args = parser.parse_args()
 
     cv2.setNumThreads(1)
     lib = library.load(args.lib)
     record = {"commit": library.commit(), "device": library.processor() + ", 1 thread",
-              "opencv": cv2.__version__, "results": []}
+              "opencv": cv2.__version__, "search": args.search, "results": []}
 
     def keep(who, case):
         kernels = re.search(r"(\w+) kernels", case.get("plan", ""))

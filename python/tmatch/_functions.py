@@ -133,7 +133,8 @@ def match(
     domain      'valid': the template lies inside the frame; 'same' or 'full': it may hang over
                 its edges
     algorithm   'auto', 'direct', 'fft', 'cufft' or 'reference', and
-    search      'auto', 'exhaustive' or 'certified': how it is done, not what is found
+    search      'auto', 'exhaustive' or 'certified': how it is done, not what is found; 'pyramid', for a template in
+                poses, is quick for large ones and may miss matches
     device      'auto', 'cpu', 'cuda', or CUDA devices by number: 'cuda:0', 'cuda:0,2'
     threads     of the CPU, at most; None: as many as there are cores
 

@@ -23,7 +23,7 @@ class Report:
 
     device        'cpu', 'cuda:0', 'cuda:0,2'
     algorithm     'direct', 'fft', 'reference'
-    search        'exhaustive' or 'certified'
+    search        'exhaustive', 'certified' or 'pyramid'
     plan          a sentence: what was chosen, and why
     scored        the part of the positions that was scored exactly, 0 to 1
     milliseconds  how long it took

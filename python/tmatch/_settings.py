@@ -8,13 +8,13 @@ from typing import Literal, TypeAlias
 Metric: TypeAlias = Literal["lcc", "ccorr", "ccorr_normed", "ccoeff", "sqdiff", "sqdiff_normed"]
 Domain: TypeAlias = Literal["valid", "same", "full"]
 Algorithm: TypeAlias = Literal["auto", "reference", "direct", "fft", "cufft"]
-Search: TypeAlias = Literal["auto", "exhaustive", "certified"]
+Search: TypeAlias = Literal["auto", "exhaustive", "certified", "pyramid"]
 Support: TypeAlias = Literal["auto", "disc", "full"]
 
 METRICS = {"lcc": 0, "ccorr": 1, "ccorr_normed": 2, "ccoeff": 3, "sqdiff": 4, "sqdiff_normed": 5}
 DOMAINS = {"valid": 0, "same": 1, "full": 2}
 ALGORITHMS = {"auto": 0, "reference": 1, "direct": 2, "fft": 3, "cufft": 4}
-SEARCHES = {"auto": 0, "exhaustive": 1, "certified": 2}
+SEARCHES = {"auto": 0, "exhaustive": 1, "certified": 2, "pyramid": 3}
 SUPPORTS = {"auto": 0, "disc": 1, "full": 2}
 DEVICES = {"auto": (0, 0), "cpu": (1, 0), "cuda": (2, 2**64 - 1)}
 

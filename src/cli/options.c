@@ -134,9 +134,9 @@ static bool take_option(parser *p, int code, const char *given)
         return refuse_unknown(given);
     if (failed)
         return refuse_argument(row, code == ':');
-    if (!row->same_results)
-        add_to_fingerprint(p, row);
     const cli_option option = (cli_option)(row - option_table);
+    if (!row->same_results || (option == OPT_SEARCH && strcmp(optarg, "pyramid") == 0))
+        add_to_fingerprint(p, row);
     p->given[option] = true;
     if (option == OPT_MIN_SCORE)
         p->min_score = optarg;
@@ -242,9 +242,14 @@ static bool check_device(cli_options *o)
         message(NULL, "the reference algorithm runs on the CPU only");
         return false;
     }
-    if (s->strategy == TM_STRATEGY_CERTIFIED && s->algorithm != TM_ALGORITHM_AUTO &&
-        s->algorithm != TM_ALGORITHM_DIRECT) {
-        message(NULL, "certified search is of the direct algorithm");
+    if ((s->strategy == TM_STRATEGY_CERTIFIED || s->strategy == TM_STRATEGY_PYRAMID) &&
+        s->algorithm != TM_ALGORITHM_AUTO && s->algorithm != TM_ALGORITHM_DIRECT) {
+        message(NULL, "%s search is of the direct algorithm",
+                s->strategy == TM_STRATEGY_CERTIFIED ? "certified" : "pyramid");
+        return false;
+    }
+    if (s->strategy == TM_STRATEGY_PYRAMID && s->device == TM_DEVICE_CUDA) {
+        message(NULL, "pyramid search runs on the CPU only");
         return false;
     }
     if (s->algorithm != TM_ALGORITHM_CUFFT)

@@ -89,6 +89,10 @@ bool options_check_poses(const cli_options *o)
         message_usage("--bench measures templates as they are, without --angle and --scale");
     else if (posed && o->poses.support != TM_SUPPORT_AUTO)
         message_usage("--support, %s", posed);
+    else if (posed && o->settings.strategy == TM_STRATEGY_PYRAMID)
+        message_usage("--search pyramid, %s", posed);
+    else if (o->settings.strategy == TM_STRATEGY_PYRAMID && (o->heatmap || o->map))
+        message_usage("--search pyramid scores few positions, and makes no --%s", o->map ? "map" : "heatmap");
     else if (posed && o->upright)
         message_usage("--upright, %s", posed);
     else if (o->upright && !o->crops)

@@ -156,6 +156,8 @@ tm_status tm_map_posed(tm_matcher *matcher, const tm_image *frame, const tm_pose
         return TM_ERR_INVALID;
     if (!tmpl || !map)
         return tm_matcher_fail_plain(matcher, TM_ERR_INVALID);
+    if (matcher->settings.strategy == TM_STRATEGY_PYRAMID)
+        return tm_matcher_fail(matcher, TM_ERR_INVALID, "pyramid search scores few positions, and makes no map");
     const tm_metric metric = matcher->settings.metric;
     map_call c = {.matcher = matcher,
                   .frame = frame,

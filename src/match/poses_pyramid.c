@@ -14,7 +14,7 @@
 
 enum {
     MOST_PEAKS = 1 << 16, /* of the top that candidates are taken from, */
-    MOST_POSITIONS = 1 << 13, /* or positions, peaks or not, where they are found by families */
+    MOST_POSITIONS = 1 << 12, /* or positions, peaks or not, where they are found by families */
     NEAR = 4,             /* halves of a pixel, and */
     NEAR_POSES = 2,       /* steps of a level: so near to a better candidate another one is left out */
     CANDIDATES = 16,      /* that are followed to the pixels, whatever is wanted, */

@@ -18,7 +18,7 @@
 #define LEAST_CELLS 64
 
 /* Poses at the top are so many times further apart than those that correlate by 0.98. */
-#define STRIDE 2
+#define STRIDE 4
 
 /* A view of a picture without its first columns and rows. */
 static tm_image without(const tm_image *image, int64_t left, int64_t top)
@@ -112,6 +112,15 @@ static tm_status choose_strides(tm_pyramid_level *level, const tm_posed_template
     return status;
 }
 
+/* A disc's distance that counts in all poses of a template without mask: what is sampled of its outermost pixels lies
+ * less than a pixel of the template further out. */
+static int64_t disc_of(const tm_posed_template *t)
+{
+    const double side = (double)smaller(t->image.width, t->image.height);
+    const double across = (side - 1 - 2) * (double)t->poses.scales.from / TM_POSE_UNIT; /* in halves of a pixel */
+    return across > 0 ? (int64_t)(across * across) : 0;
+}
+
 /* Makes a level's template, of which *image becomes part. */
 static tm_status make_template(tm_pyramid_level *level, const tm_posed_template *t, tm_image *image, int64_t own,
                                int64_t cell)
@@ -131,7 +140,7 @@ static tm_status make_template(tm_pyramid_level *level, const tm_posed_template 
                              .scales = strided(t->poses.scales, level->ratio, own, cell),
                              .support = t->poses.support};
     if (made->poses.support.disc)
-        made->poses.support.distance /= cell * cell;
+        made->poses.support.distance = smaller(t->poses.support.distance / (cell * cell), disc_of(made));
     made->count = (size_t)tm_poses_count(&made->poses);
     made->slots = calloc(made->count, sizeof *made->slots);
     made->held_bytes = calloc(1, sizeof *made->held_bytes);

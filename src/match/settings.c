@@ -96,6 +96,9 @@ const char *tm_settings_fault(const tm_settings *s)
     if (s->strategy == TM_STRATEGY_CERTIFIED && s->algorithm != TM_ALGORITHM_AUTO &&
         s->algorithm != TM_ALGORITHM_DIRECT)
         return "certified search is of the direct algorithm";
+    if (s->strategy == TM_STRATEGY_PYRAMID && s->algorithm != TM_ALGORITHM_AUTO &&
+        s->algorithm != TM_ALGORITHM_DIRECT)
+        return "pyramid search is of the direct algorithm";
     if (s->strategy == TM_STRATEGY_PYRAMID && s->device == TM_DEVICE_CUDA)
         return "pyramid search runs on the CPU only";
     if (s->algorithm == TM_ALGORITHM_REFERENCE && s->device == TM_DEVICE_CUDA)

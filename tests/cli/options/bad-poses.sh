@@ -13,6 +13,11 @@ fail --upright --crops c a b
 fail --upright --angle 0:90 a b
 fail --angle 0:90 --depth float a b
 fail --bench --angle 0:90 100x100,10x10
+fail --search pyramid a b
+fail --search pyramid --angle 0:90 --map map.npy a b
+fail --search pyramid --scale 1:2 --heatmap map.png a b
+fail --search pyramid --angle 0:90 --device cuda a b
+fail --search pyramid --angle 0:90 --algorithm fft a b
 fail --rotate 5 a b
 fail --zoom 2 a b
 # STEP may be auto; so the pictures are looked at, of which there are none.
