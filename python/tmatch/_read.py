@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TypeAlias, Union
+from typing import BinaryIO, NoReturn, TypeAlias, Union
 from unicodedata import category
 
 from . import _tmatch
@@ -38,6 +39,37 @@ def _named(name: Path) -> Iterator[None]:
         raise
 
 
+def _refuse(reason: str) -> NoReturn:
+    error = _tmatch.InputError(reason)
+    error.status = "PICTURE"
+    raise error
+
+
+def _is_file(file: BinaryIO) -> bool:
+    return stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+
+
+def most_piped() -> int:
+    """How many bytes of a pipe or a device are read: of one that has no end memory would run out."""
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+
+
+def _content(file: BinaryIO) -> bytes:
+    if _is_file(file):
+        return file.read()
+    data, most = bytearray(), most_piped()
+    while part := file.read(1 << 20):
+        data += part
+        if len(data) > most:
+            _refuse(f"more than {most >> 20} MiB, half of this machine's memory, which is what a pipe or a device may hold")
+    return bytes(data)
+
+
+def _check_rows(file: BinaryIO) -> None:
+    if not _is_file(file):
+        _refuse("a pipe or a device, of which no rows are read")
+
+
 def open_sandbox() -> None:
     """Opens this process's sandbox if it is not open yet, from the program that comes with the module."""
     _tmatch.open_sandbox(os.path.join(os.path.dirname(os.path.abspath(__file__)), "tmatch"))
@@ -67,7 +99,8 @@ def read_rows(
 ) -> Picture:
     """Rows [first, end) of a picture; with its mask, for which it may have to be decoded whole."""
     first, end = rows
-    with open(path, "rb"), _named(path):  # open says what is wrong with the path
+    with open(os.fspath(path), "rb") as file, _named(path):  # open says what is wrong with the path
+        _check_rows(file)
         return _picture(
             _tmatch.read_rows(
                 os.path.abspath(path), color, page, stored_orientation, sandbox, masked, first, end, Picture
@@ -77,7 +110,8 @@ def read_rows(
 
 def picture_size(path: Path) -> tuple[int, int, bool]:
     """(width, height, seeks) of a picture, which is not decoded; seeks: nor is it above the rows that are read."""
-    with open(path, "rb"), _named(path):
+    with open(os.fspath(path), "rb") as file, _named(path):
+        _check_rows(file)
         return _tmatch.picture_size(os.path.abspath(path))
 
 
@@ -111,8 +145,10 @@ def read(
         open_sandbox()
     if rows is not None:
         return read_rows(path, rows, color, page, stored_orientation, sandbox, masked=True)
-    with open(path, "rb") as file:
-        return decode(file.read(), os.fspath(path), color, page, stored_orientation, sandbox)
+    with open(os.fspath(path), "rb") as file:
+        with _named(path):
+            data = _content(file)
+        return decode(data, os.fspath(path), color, page, stored_orientation, sandbox)
 
 
 def write(path: Path, picture: ArrayLike) -> None:

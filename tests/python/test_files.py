@@ -97,6 +97,26 @@ def files_of_all_kinds(folder, rng):
     return sorted(folder.iterdir())
 
 
+def test_pipes_and_devices(data, tmp_path, monkeypatch):
+    """No more is read of them than there is room for, and rows only of files, which can be read twice."""
+    monkeypatch.setattr(tmatch._read, "most_piped", lambda: 1 << 20)
+    with pytest.raises(tmatch.InputError, match="^/dev/zero: more than 1 MiB, half of this machine's memory"):
+        tmatch.read("/dev/zero")
+    for read in (tmatch.read, tmatch._read.picture_size):
+        kwargs = {"rows": (0, 5)} if read is tmatch.read else {}
+        with pytest.raises(tmatch.InputError, match="^/dev/null: a pipe or a device, of which no rows are read"):
+            read("/dev/null", **kwargs)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with open(data / "button.png", "rb") as file, subprocess.Popen(["cp", "/dev/stdin", pipe], stdin=file):
+        assert bytes(tmatch.read(pipe)) == bytes(tmatch.read(data / "button.png"))
+    for path in (0, True, None):
+        for kwargs in ({}, {"rows": (0, 5)}):
+            with pytest.raises(TypeError):
+                tmatch.read(path, **kwargs)
+    os.fstat(0)  # is still open
+
+
 def test_read_rows(tmp_path, rng):
     """The same samples and mask as of the whole picture."""
     for path in files_of_all_kinds(tmp_path, rng):
