@@ -31,7 +31,7 @@ typedef struct cli_engine {
     bool searches; /* for more than the best match */
     tm_search search;
     bool *doubtful; /* for each template, whether the last score did not decide if it is weak */
-    bool alone;     /* there is only one frame */
+    bool alone;     /* there is only one frame, in all shards together */
 } cli_engine;
 
 /* False after a message. To be closed in either case. */

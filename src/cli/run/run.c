@@ -85,6 +85,7 @@ static bool open_engines(runner *r)
 {
     const pipeline_settings *s = &r->pipeline;
     const size_t count = s->devices ? 1 : s->engine_count;
+    const size_t frames = r->options->shards ? r->shard.frames : r->frames.count;
 
     for (size_t i = 0; i < count; i++) {
         tm_settings settings = r->layout.settings;
@@ -95,7 +96,7 @@ static bool open_engines(runner *r)
         r->engine_count++;
         if (!engine_open(&r->engines[i], r->options, &settings, r->templates.count))
             return false;
-        r->engines[i].alone = r->frames.count == 1 && !r->options->watch;
+        r->engines[i].alone = frames == 1 && !r->options->watch;
     }
     return true;
 }

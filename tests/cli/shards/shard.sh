@@ -71,6 +71,11 @@ for format in text csv json; do
     one $format "$@"
     merge $format
 done
+# A hint that one run has no reason for, each frame being another shard's only one.
+set -- --device cpu -t frames/1.png frames/sub/1.png frames/sub/2.png frames/sub/3.png
+shards 3 "$@"
+one text "$@"
+merge text
 # More shards than frames.
 try --shard 1/2 --resume few.1 --device cpu -t 'frames/1.png[8x8+30+40]' frames/1.png frames/2.png frames/3.png 2>&1 | sed 's/;.*//'
 try --shard 1/9 -q --device cpu -t 'frames/1.png[8x8+30+40]' frames/1.png
