@@ -47,8 +47,17 @@ int64_t check_random_in(int64_t low, int64_t high)
 
 int64_t check_cases(int64_t fallback)
 {
+    enum { LEAST = 20 };
     const char *text = getenv("TMATCH_TEST_CASES");
-    return text ? strtoll(text, NULL, 10) : fallback;
+    char *end;
+
+    if (!text)
+        return fallback;
+    const int64_t number = strtoll(text, &end, 10);
+    if (*end != '%')
+        return number;
+    const int64_t share = fallback * number / 100, least = fallback < LEAST ? fallback : LEAST;
+    return share > least ? share : least;
 }
 
 int64_t check_cases_least(int64_t fallback, int64_t least)

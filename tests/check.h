@@ -36,7 +36,8 @@ _Noreturn void check_skip(const char *reason);
 uint64_t check_random(void);
 int64_t check_random_in(int64_t low, int64_t high);
 
-/* Number of random cases: TMATCH_TEST_CASES, or the given default. */
+/* Number of random cases: the given default, or TMATCH_TEST_CASES, which is a number or, as in 5%, a share of each
+ * test's default; a share is never fewer than 20 cases, or the default if that is less. */
 int64_t check_cases(int64_t fallback);
 
 /* The same, but never fewer than that: for what is so on average, or now and then, and is checked after all cases. */

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
 """matchTemplate beside OpenCV's documented formulas, and beside OpenCV where it is installed."""
 
-import os
-
 import numpy as np
 import pytest
+from cases import check_cases
 from tmatch.compat import cv2 as ours
 
 try:
@@ -13,7 +12,7 @@ except ImportError:
     theirs = None
 
 METHODS = ["TM_SQDIFF", "TM_SQDIFF_NORMED", "TM_CCORR", "TM_CCORR_NORMED", "TM_CCOEFF", "TM_CCOEFF_NORMED"]
-CASES = int(os.environ.get("TMATCH_TEST_CASES") or 1000) * 3 // 10
+CASES = check_cases(1000) * 3 // 10
 
 
 def truth(image, templ, method, mask=None):

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
 """match_template beside its definition, and beside scikit-image where that is installed."""
 
-import os
-
 import numpy as np
 import pytest
+from cases import check_cases
 from tmatch.compat.skimage import match_template
 
 try:
@@ -12,7 +11,7 @@ try:
 except ImportError:
     theirs = None
 
-CASES = int(os.environ.get("TMATCH_TEST_CASES") or 1000) * 3 // 10
+CASES = check_cases(1000) * 3 // 10
 MODES = [
     "constant",
     "edge",

@@ -2,17 +2,17 @@
 """Random cases, whose results are those of the program, bit by bit."""
 
 import json
-import os
 import pathlib
 import subprocess
 
 import numpy as np
 import pytest
 import tmatch
+from cases import check_cases
 
 PROGRAM = pathlib.Path(tmatch.__file__).parent / "tmatch"
 FRAMES = 8  # that one run of the program takes
-CASES = int(os.environ.get("TMATCH_TEST_CASES") or 1000)
+CASES = check_cases(1000)
 
 
 def smooth(rng, shape):

@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 import tmatch
+from cases import check_cases
 
 
 @pytest.fixture(autouse=True)
@@ -49,7 +50,7 @@ def helpers():
 
 def test_same_pictures(data):
     names = [n for n in sorted(os.listdir(data)) if n.endswith((".png", ".jpg"))]
-    for name in names[: int(os.environ.get("TMATCH_TEST_CASES", 1000)) // 2 + 1]:
+    for name in names[: check_cases(1000) // 2 + 1]:
         for options in ({}, {"color": True}, {"rows": (5, 9)}):
             there = tmatch.read(data / name, sandbox=True, **options)
             assert same(there, tmatch.read(data / name, **options)), (name, options)
