@@ -117,6 +117,7 @@ open_check('the score is drawn', /^M0 /.test(lanes[0].querySelector('.scores').g
 open_check('a still of each', stills.length === 2 && stills[1].textContent.includes('0:00.800') && stills[1].frame.index === 21, stills.length);
 const box = lanes[0].querySelector('svg').getBoundingClientRect();
 lanes[0].querySelector('.field').dispatchEvent(new PointerEvent('pointermove', { clientX: box.left + box.width * 0.53, clientY: box.top + 5 }));
+open_check('a still is the whole frame, as a file', stills[1].frame.file === './movie.stills/clip%20%3C1%3E.y4m%2321.jpg' && stills[1].frame.whole, stills[1].frame.file);
 open_check('time, frame and score are said', lanes[0].querySelector('.lane-time').textContent === '0:00.840 \u00b7 #22 \u00b7 1', lanes[0].textContent);
 lanes[0].querySelector('.field').dispatchEvent(new MouseEvent('click', { clientX: box.left + box.width * 0.53, clientY: box.top + 5 }));
 open_check('a click opens the frame', dialog.open && current.index === 22 && byId('detail-name').textContent.endsWith('0:00.840'), byId('detail-name').textContent);
@@ -124,7 +125,7 @@ dialog.close();
 controls.search.value = 'nothing';
 update();
 stills[0].click();
-open_check('a still opens its frame, whatever is chosen', dialog.open && current.index === 6, current && current.index);
+open_check('a still opens its frame, whatever is chosen', dialog.open && current.index === 6 && picture.getAttribute('src').startsWith('./movie.stills/'), picture.getAttribute('src'));
 dialog.close();
 byId('templates').children[1].click();
 open_check('of the chosen template', document.querySelectorAll('.lane').length === 1 && document.querySelectorAll('.seen-card').length === 0);

@@ -16,6 +16,16 @@ static void hide_progress(void *progress)
     progress_hide(progress);
 }
 
+static bool begin_stills(cli_emitter *e)
+{
+    if (!e->page || !e->report.intervals)
+        return true;
+    e->stills = stills_open(e->plan, e->report.intervals);
+    if (!e->stills)
+        message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
+    return e->stills != NULL;
+}
+
 bool emitter_begin(cli_emitter *e, const cli_plan *plan, cli_resume *resume, cli_page *page,
                    cli_movie_output *movie, size_t frames)
 {
@@ -26,7 +36,8 @@ bool emitter_begin(cli_emitter *e, const cli_plan *plan, cli_resume *resume, cli
     e->lines = open_memstream(&e->text, &e->text_size);
     if (!e->lines)
         message(NULL, "%s", tm_strerror(TM_ERR_MEMORY));
-    return e->lines && report_begin(&e->report, plan->options, plan->templates->count, plan->has_movies, stdout);
+    return e->lines && report_begin(&e->report, plan->options, plan->templates->count, plan->has_movies, stdout) &&
+           begin_stills(e);
 }
 
 void emitter_end(cli_emitter *e)
@@ -34,6 +45,7 @@ void emitter_end(cli_emitter *e)
     progress_hide(&e->progress);
     message_make_room(NULL, NULL);
     report_free(&e->report);
+    stills_close(&e->stills);
     if (e->lines)
         fclose(e->lines);
     free(e->text);
@@ -184,6 +196,8 @@ bool emitter_take(void *data, cli_job *job)
             e->failed = true;
             return false;
         }
+        if (e->stills && !stills_take(e->stills, job))
+            e->failed = true;
         if (e->plan->shard && !e->log_failed && !log_again(e, job))
             e->failed = e->log_failed = true;
         return !e->plan->shard || !e->log_failed;
@@ -205,6 +219,8 @@ bool emitter_take(void *data, cli_job *job)
         broken |= !job->pairs[i].done;
         printed = emit_pair(e, &job->pairs[i]);
     }
+    if (e->stills && printed && !stills_take(e->stills, job))
+        e->failed = true;
     e->failed |= broken || job->failed;
     e->frames++;
     e->broken_frames += broken;

@@ -12,12 +12,14 @@
 #include "run/page/page.h"
 #include "run/progress.h"
 #include "run/report.h"
+#include "run/stills.h"
 
 typedef struct cli_emitter {
     const cli_plan *plan;
     cli_report report;
     cli_resume *resume; /* or NULL */
     cli_page *page;     /* or NULL */
+    cli_stills *stills; /* of its movies, or NULL */
     cli_movie_output *movie; /* or NULL */
     FILE *lines;        /* one frame's lines of the log */
     char *text;

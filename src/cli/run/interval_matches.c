@@ -51,9 +51,7 @@ static void note_nearest(cli_intervals *t, slot *s, const cli_match *m)
     s->nearest.match = *m;
 }
 
-/* Whether the match says that the template is there: where nobody has chosen a threshold, it must not be weak and
- * reach what -n 0 asks of large templates. */
-static bool counts(const cli_options *o, const cli_match *m)
+bool intervals_match_counts(const cli_options *o, const cli_match *m)
 {
     return !m->weak && (o->has_min_score || m->score >= WEAK_LEAST_SCORE);
 }
@@ -65,7 +63,7 @@ static bool choose_matches(cli_intervals *t, slot *s, const cli_result *r)
         if (!frames_grow((void **)&t->used, &t->used_room, t->used_room, sizeof *t->used))
             return false;
     for (size_t k = 0; k < r->match_count; k++) {
-        t->used[k] = !counts(t->options, &r->matches[k]);
+        t->used[k] = !intervals_match_counts(t->options, &r->matches[k]);
         if (t->used[k])
             note_nearest(t, s, &r->matches[k]);
     }

@@ -36,6 +36,8 @@ struct cli_intervals {
     bool *used; /* matches that go on with an appearance */
     size_t used_room;
     int64_t count;
+    void (*ended)(void *data, cli_appearance *appearance); /* or NULL */
+    void *ended_data;
 };
 
 static inline void appearance_append(appearance_list *list, cli_appearance *a)

@@ -37,6 +37,12 @@ static cli_appearance *take_head(appearance_list *list)
     return a;
 }
 
+static void free_appearance(cli_appearance *a)
+{
+    free(a->still);
+    free(a);
+}
+
 static void free_movie(interval_movie *movie)
 {
     if (movie)
@@ -50,9 +56,9 @@ void intervals_close(cli_intervals **intervals)
     if (!t)
         return;
     while (t->list.head)
-        free(take_head(&t->list));
+        free_appearance(take_head(&t->list));
     while (t->kept.head)
-        free(take_head(&t->kept));
+        free_appearance(take_head(&t->kept));
     free_movie(t->movie);
     while (t->movies) {
         interval_movie *next = t->movies->next;
@@ -82,6 +88,17 @@ const cli_appearance *intervals_kept(const cli_intervals *t)
     return t->kept.head;
 }
 
+const cli_appearance *intervals_open_one(const cli_intervals *t, size_t i)
+{
+    return i < t->open_count ? t->open[i] : NULL;
+}
+
+void intervals_on_end(cli_intervals *t, void (*ended)(void *data, cli_appearance *appearance), void *data)
+{
+    t->ended = ended;
+    t->ended_data = data;
+}
+
 static void print(const cli_intervals *t, const cli_appearance *a)
 {
     if (t->options->intervals)
@@ -103,13 +120,15 @@ static void print_over(cli_intervals *t)
         if (keeps(t))
             appearance_append(&t->kept, a);
         else
-            free(a);
+            free_appearance(a);
     }
 }
 
 static void end_open(cli_intervals *t, size_t i)
 {
     t->open[i]->over = true;
+    if (t->ended)
+        t->ended(t->ended_data, t->open[i]);
     t->open[i] = NULL;
 }
 

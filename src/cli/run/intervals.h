@@ -35,6 +35,7 @@ typedef struct cli_appearance {
     cli_sighting first, last, best;
     int64_t frames; /* in how many it was found */
     double end;     /* when the first frame without it is shown, or the last one has been */
+    char *still;    /* the file with the frame of the best match, or NULL */
     struct cli_appearance *next;
     /* For the tracker: */
     size_t slot;
@@ -71,6 +72,16 @@ int64_t intervals_count(const cli_intervals *intervals);
 /* For files: the movies, and all appearances in the order of their beginning, in one movie after the other. */
 const interval_movie *intervals_movies(const cli_intervals *intervals);
 const cli_appearance *intervals_kept(const cli_intervals *intervals);
+
+/* Whether the match says that the template is there: where nobody has chosen a threshold, it must not be weak and
+ * reach what -n 0 asks of large templates. */
+bool intervals_match_counts(const cli_options *options, const cli_match *match);
+
+/* Appearances that are not over, from the first, number 0, on; NULL: there are no more. */
+const cli_appearance *intervals_open_one(const cli_intervals *intervals, size_t i);
+
+/* From now on ended is called for each appearance that is over. */
+void intervals_on_end(cli_intervals *intervals, void (*ended)(void *data, cli_appearance *appearance), void *data);
 
 /* NULL is allowed. */
 void intervals_close(cli_intervals **intervals);

@@ -42,6 +42,9 @@ typedef struct cli_job {
     FILE *thumbnail; /* a JPEG, for --report; thumb_size 0: none */
     char *thumb;
     size_t thumb_size;
+    FILE *still;     /* the same of the whole frame, for what stills.h says; still_size 0: none */
+    char *still_jpeg;
+    size_t still_size;
     io_picture drawn; /* what a movie of matches gets, until its turn comes */
     /* Its messages, until its turn comes. */
     FILE *messages;

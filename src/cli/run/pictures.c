@@ -10,6 +10,7 @@
 #include "text.h"
 #include "run/mirror.h"
 #include "run/pose.h"
+#include "run/stills.h"
 
 /* Up to so many matches, a dashed box has "weak" in its label. */
 enum { FEW = 3 };
@@ -215,6 +216,31 @@ bool pictures_decode(const cli_job *job, const cli_plan *plan, io_color color, i
     return true;
 }
 
+static bool make_still(const cli_job *job, const io_picture *picture)
+{
+    io_error error;
+    if (io_encode(picture, "still.jpg", job->still, &error) && fflush(job->still) == 0)
+        return true;
+    return fail(operand_name(&job->operand), &error);
+}
+
+/* Whether one of the frame's matches may be the best of an appearance; of a frame that was matched before, the log says
+ * how many it has. */
+static bool may_be_still(const cli_job *job, const cli_plan *plan)
+{
+    bool any = false;
+
+    if (!stills_wanted(plan, job))
+        return false;
+    for (size_t i = 0; i < plan->templates->count; i++) {
+        const cli_result *r = &job->pairs[i].result;
+        any |= job->skipped && resume_find(plan->resume, job->ids[i])->matches > 0;
+        for (size_t k = 0; k < r->match_count && !any; k++)
+            any = intervals_match_counts(plan->options, &r->matches[k]);
+    }
+    return any;
+}
+
 void pictures_make_thumbnail(cli_job *job, const cli_plan *plan)
 {
     io_source *source = &job->input.source;
@@ -232,6 +258,8 @@ void pictures_make_thumbnail(cli_job *job, const cli_plan *plan)
             job->pairs[i].result.frame_height = picture.height;
         }
         make_thumbnail(job, plan, &picture);
+        if (may_be_still(job, plan))
+            make_still(job, &picture);
         io_picture_free(&picture);
     }
     input_free(&job->input);
@@ -258,7 +286,7 @@ bool pictures_write(cli_job *job, const cli_plan *plan)
             good &= write_crop(job, plan, &picture, i, &job->pairs[i].result.matches[k]);
     io_show(&picture); /* crops keep the file's samples, what follows is to look at */
     if (o->report)
-        good &= make_thumbnail(job, plan, &picture);
+        good &= make_thumbnail(job, plan, &picture) && (!may_be_still(job, plan) || make_still(job, &picture));
     if (drawn)
         good &= write_annotated(job, plan, &picture);
     if (plan->output_is_movie)

@@ -226,6 +226,7 @@ static cli_exit match_all(runner *r)
     progress_hide(&r->emitter.progress);
     good = report_end(&r->emitter.report) && good;
     good = (!begun || !e->report.intervals || interval_files_write(o, e->report.intervals)) && good;
+    good = stills_are_good(e->stills) && good;
     good = page_close(&r->page, e->report.intervals, begun, interrupted && !o->watch) && good;
     good = movie_output_close(&r->movie, begun && !interrupted) && good;
     good = good && !e->failed;

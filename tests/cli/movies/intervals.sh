@@ -41,11 +41,13 @@ cat clip.mkv | when - a.png | sed 's/^-/clip.mkv/' | diff expected - && echo "a 
 ffmpeg -i clip.mkv -pix_fmt yuv444p -strict -1 clip.y4m
 when clip.y4m a.png | sed 's/y4m/mkv/' | diff expected - && echo "Y4M: the same"
 set -- -q --device cpu -n 2 -t a.png -t b.png clip.mkv
-tmatch --intervals --format json "$@" >whole
+tmatch --intervals --report one.html --format json "$@" >whole
+ls one.stills
 tmatch --resume all "$@" >/dev/null
 for lines in 1 60 120; do
     head -n $lines all >log
-    tmatch --resume log --intervals --format json "$@" | diff whole - && echo "gone on after $lines: the same"
+    rm -rf page.stills
+    tmatch --resume log --report page.html --intervals --format json "$@" | diff whole - && diff -r one.stills page.stills && echo "gone on after $lines: the same"
 done
 set -- -q --min-score 0.9 clip.y4m a.png
 for shard in 1 2 3; do

@@ -20,9 +20,11 @@ function findMovies() {
     }
     movie.frames.push(frame);
   }
-  for (const a of JSON.parse(byId('appearances')?.textContent || '[]')) {
-    const movie = byName.get(a.file), template = templates.findIndex(t => t.name === a.template);
-    if (movie && template >= 0) movie.seen.push({ ...a, template, frame: movie.frames.find(f => f.index === a.best.index) });
+  for (const [a, still] of JSON.parse(byId('appearances')?.textContent || '[]')) {
+    const movie = byName.get(a.file), template = templates.findIndex(t => t.name === a.template), frame = movie?.frames.find(f => f.index === a.best.index);
+    if (!frame || template < 0) continue;
+    movie.seen.push({ ...a, template, frame });
+    if (still) Object.assign(frame, { file: still, whole: true });
   }
   for (const movie of movies) {
     const all = movie.frames, last = all[all.length - 1], step = all.length > 1 ? last.time - all[all.length - 2].time : 0.04;

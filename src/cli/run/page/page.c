@@ -98,6 +98,7 @@ static bool put_intervals(cli_page *page, const cli_intervals *intervals)
     if (!intervals || !intervals_movies(intervals))
         return true;
     fputs("<script type=\"application/json\" id=\"appearances\">\n[", out);
+    fputs(intervals_kept(intervals) ? "[" : "", out);
     for (const cli_appearance *a = intervals_kept(intervals); a; a = a->next) {
         memory = open_memstream(&json, &size);
         if (memory)
@@ -108,7 +109,10 @@ static bool put_intervals(cli_page *page, const cli_intervals *intervals)
         free(json);
         if (!good)
             return fail(page, tm_strerror(TM_ERR_MEMORY));
-        fputs(a->next ? ",\n" : "", out);
+        fputs(",\"", out);
+        if (a->still)
+            link_put(&page->link, out, a->still);
+        fputs(a->next ? "\"],\n[" : "\"]", out);
     }
     fputs("]\n</script>\n", out);
     return put(page, "", 0);
