@@ -415,6 +415,25 @@ TM_API tm_status tm_match_device_async(tm_matcher *matcher, const tm_device_imag
                                        const tm_template *const *tmpls, size_t count, tm_peak *best,
                                        const tm_map *maps);
 
+/* A copy of a device's memory to the host that nobody waits for, for programs that do not link CUDA's runtime. */
+typedef struct tm_device_read tm_device_read;
+
+/* Lets the device copy size bytes of its memory, after everything that was launched on stream before the call: best matches
+ * of tm_match_device_async, for example. They and the memory are the copy's until it is there. *read: NULL, and it is
+ * made; or one of this matcher and device whose first copy was as large, and whose last copy is there. The caller frees
+ * it while the matcher exists, also after an error. Errors: INVALID, NO_DEVICE, DEVICE, DEVICE_MEMORY, MEMORY. */
+TM_API tm_status tm_device_read_start(tm_device_read **read, tm_matcher *matcher, int device, void *stream,
+                                      const void *memory, size_t size);
+
+/* Where the copy is, in *bytes, until read is started anew or freed; wait: once it is there, else NULL where it is not
+ * yet. One thread may ask while another uses the matcher; settings.device_timeout does not count it. Errors:
+ * INVALID where nothing was started, and DEVICE, of which tm_device_read_message says more. */
+TM_API tm_status tm_device_read_bytes(tm_device_read *read, int wait, const void **bytes);
+TM_API const char *tm_device_read_message(const tm_device_read *read);
+
+/* Waits for a copy that is under way, and sets *read to NULL. */
+TM_API void tm_device_read_free(tm_device_read **read);
+
 /* tm_match_peaks of a frame in a device's memory, as tm_match_device. INVALID also where sub-pixel
  * places are asked for: they are found on the host. Errors: those of tm_match_device. */
 TM_API tm_status tm_match_device_peaks(tm_matcher *matcher, const tm_device_image *frame,

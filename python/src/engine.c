@@ -92,6 +92,7 @@ static void engine_dealloc(PyObject *self)
     tmpy_engine *engine = (tmpy_engine *)self;
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
     PyThreadState *gil = PyEval_SaveThread();
+    tmpy_engine_free_slots(engine);
     tm_matcher_destroy(&engine->matcher);
     PyEval_RestoreThread(gil);
     pthread_mutex_destroy(&engine->lock);

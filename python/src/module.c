@@ -96,6 +96,8 @@ static PyMethodDef functions[] = {
     {"template", tmpy_template_new, METH_VARARGS, NULL},
     {"grid", tmpy_template_grid, METH_VARARGS, NULL},
     {"match", tmpy_match, METH_VARARGS, NULL},
+    {"match_async", tmpy_match_async, METH_VARARGS, NULL},
+    {"finished", tmpy_finished, METH_VARARGS, NULL},
     {"score_map", tmpy_score_map, METH_VARARGS, NULL},
     {"match_part", tmpy_match_part, METH_VARARGS, NULL},
     {"part_rows", tmpy_part_rows, METH_VARARGS, NULL},
@@ -153,6 +155,7 @@ static int execute(PyObject *module)
                       (state->device_array = add_type(module, &tmpy_device_array_spec)) &&
                       (state->engine = add_type(module, &tmpy_engine_spec)) &&
                       (state->tmpl = add_type(module, &tmpy_template_spec)) &&
+                      (state->pending = add_type(module, &tmpy_pending_spec)) &&
                       PyModule_AddStringConstant(module, "version", tm_version()) == 0;
     return good ? 0 : -1;
 }
@@ -166,6 +169,7 @@ static int traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->device_array);
     Py_VISIT(state->engine);
     Py_VISIT(state->tmpl);
+    Py_VISIT(state->pending);
     return 0;
 }
 
@@ -178,6 +182,7 @@ static int clear(PyObject *module)
     Py_CLEAR(state->device_array);
     Py_CLEAR(state->engine);
     Py_CLEAR(state->tmpl);
+    Py_CLEAR(state->pending);
     return 0;
 }
 

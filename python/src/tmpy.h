@@ -18,7 +18,7 @@
 
 typedef struct tmpy_state {
     PyObject *error, *input_error;
-    PyTypeObject *array, *device_array, *engine, *tmpl;
+    PyTypeObject *array, *device_array, *engine, *tmpl, *pending;
 } tmpy_state;
 
 static inline tmpy_state *tmpy_state_of(PyObject *module)
@@ -114,6 +114,7 @@ typedef struct tmpy_engine {
     tm_settings settings;
     pthread_mutex_t lock; /* never waited for with the GIL held */
     int has_cuda;         /* 1 or -1 once it is known */
+    struct tmpy_slot *slots; /* free ones */
 } tmpy_engine;
 
 typedef struct tmpy_template {
@@ -123,7 +124,10 @@ typedef struct tmpy_template {
     int64_t width, height;
 } tmpy_template;
 
-extern PyType_Spec tmpy_engine_spec, tmpy_template_spec;
+extern PyType_Spec tmpy_engine_spec, tmpy_template_spec, tmpy_pending_spec;
+
+/* Frees what matches that nobody waited for have left. */
+void tmpy_engine_free_slots(tmpy_engine *engine);
 
 /* What a call said, copied while the lock is held. */
 typedef struct tmpy_said {
@@ -149,6 +153,8 @@ PyObject *tmpy_engine_report(PyObject *module, PyObject *args);
 PyObject *tmpy_template_new(PyObject *module, PyObject *args);
 PyObject *tmpy_template_grid(PyObject *module, PyObject *args);
 PyObject *tmpy_match(PyObject *module, PyObject *args);
+PyObject *tmpy_match_async(PyObject *module, PyObject *args);
+PyObject *tmpy_finished(PyObject *module, PyObject *args);
 PyObject *tmpy_score_map(PyObject *module, PyObject *args);
 PyObject *tmpy_match_part(PyObject *module, PyObject *args);
 PyObject *tmpy_part_rows(PyObject *module, PyObject *args);

@@ -16,6 +16,7 @@ from ._functions import match, score_map
 from ._match import Match
 from ._matcher import Matcher, Report
 from ._parts import Part, merge
+from ._pending import PendingMatch
 from ._read import read, write
 from ._tmatch import Error, InputError
 from ._tmatch import version as __version__
@@ -30,6 +31,7 @@ __all__ = [
     "Match",
     "Matcher",
     "Part",
+    "PendingMatch",
     "Picture",
     "Report",
     "ScoreMap",

@@ -16,7 +16,8 @@ from typing import Any, Generic, overload
 from . import _tmatch
 from ._arrays import ArrayLike, Picture
 from ._match import Match
-from ._matcher import Matcher, Result
+from ._matcher import Matcher
+from ._pending import Result
 from ._prepared import Axis, Region, check_search_of_all
 from ._read import Path, open_sandbox, read, write
 from ._settings import Algorithm, Domain, Metric, Search, Support

@@ -5,17 +5,15 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Generic, TypeVar, cast, overload
+from typing import Any, Generic, cast, overload
 
 from . import _tmatch
 from ._arrays import ArrayLike, DeviceArrayLike, DeviceScoreMap, HostArrayLike, ScoreMap
 from ._match import Match
 from ._parts import Part
+from ._pending import PendingMatch, Result
 from ._prepared import Axis, Prepared, Region
 from ._settings import SUPPORTS, Algorithm, Domain, Metric, Search, Support, engine_key
-
-Result = TypeVar("Result", list[Match], list[list[Match]])
-
 
 @dataclass(frozen=True)
 class Report:
@@ -150,6 +148,19 @@ class Matcher(Generic[Result]):
             Result,
             prepared.match(frame, n, min_score, frame_mask, region, overlap, margin, subpixel, peaks),
         )
+
+    def match_async(
+        self, frame: DeviceArrayLike, *, frame_mask: ArrayLike | None = None, region: Region | None = None
+    ) -> PendingMatch[Result]:
+        """Begins to find the best match in a frame on a GPU, and returns without waiting for the GPU.
+
+        PendingMatch.result() has what match returns. The frame's stream goes on after the match, which has
+        read the frame then. All windows are scored: search='certified' is for match. The first frames of a
+        size wait, as memory is allocated. Raises what match raises, as far as it is known at once, and TypeError for
+        a frame on the host.
+        """
+        prepared = self._open()
+        return PendingMatch(prepared.match_async(frame, frame_mask, region), prepared.several)
 
     def part_rows(self, rows: tuple[int, int], frame_height: int) -> tuple[int, int]:
         """Which rows of a frame, (first, end), match_part needs for these rows of its score map."""

@@ -145,6 +145,11 @@ class Prepared:
             return [[Match(*hit) for hit in hits] for hits in lists]
         return [Match(*hit) for hit in lists[0]]
 
+    def match_async(
+        self, frame: object, frame_mask: ArrayLike | None, region: Region | None
+    ) -> _tmatch.Pending:
+        return _tmatch.match_async(self.engine, self.templates, frame, frame_mask, _region(region))
+
     def match_part(
         self,
         frame: ArrayLike,

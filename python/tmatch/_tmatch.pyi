@@ -54,6 +54,9 @@ class Engine: ...
 @final
 class Template: ...
 
+@final
+class Pending: ...
+
 def engine(
     metric: int,
     domain: int,
@@ -94,6 +97,15 @@ def match(
     subpixel: bool,
     /,
 ) -> tuple[list[list[tuple[Any, ...]]], bool, str]: ...
+def match_async(
+    engine: Engine,
+    templates: tuple[Template, ...],
+    frame: object,
+    mask: object,
+    region: tuple[int, int, int, int] | None,
+    /,
+) -> Pending: ...
+def finished(pending: Pending, wait: bool, /) -> list[tuple[int, int, int, int, float]] | None: ...
 def score_map(
     engine: Engine,
     template: Template,

@@ -22,8 +22,7 @@ static int device_of(const tm_cuda *cuda, const void *memory)
     return known && attributes.type == cudaMemoryTypeDevice ? attributes.device : HOST;
 }
 
-/* Refuses memory that lies elsewhere. */
-static bool lies_here(const tm_cuda *cuda, const char *name, const void *memory, tm_message *refusal)
+bool tm_lies_here(const tm_cuda *cuda, const char *name, const void *memory, tm_message *refusal)
 {
     const int device = device_of(cuda, memory);
 
@@ -54,15 +53,15 @@ static bool picture_lies_here(const tm_cuda *cuda, const tm_image *image, const 
     stretch(&e, image->height, image->stride);
     stretch(&e, image->width, place->pixel_stride);
     stretch(&e, tm_image_channels(image), place->channel_stride);
-    if (!lies_here(cuda, "the picture's samples lie", e.first, refusal) ||
-        !lies_here(cuda, "the picture's samples lie", e.last, refusal))
+    if (!tm_lies_here(cuda, "the picture's samples lie", e.first, refusal) ||
+        !tm_lies_here(cuda, "the picture's samples lie", e.last, refusal))
         return false;
     if (!image->mask)
         return true;
     e = (extent){image->mask, image->mask + image->width - 1};
     stretch(&e, image->height, image->mask_stride);
-    return lies_here(cuda, "the picture's mask lies", e.first, refusal) &&
-           lies_here(cuda, "the picture's mask lies", e.last, refusal);
+    return tm_lies_here(cuda, "the picture's mask lies", e.first, refusal) &&
+           tm_lies_here(cuda, "the picture's mask lies", e.last, refusal);
 }
 
 /* Finds where the map lies of a job whose frame is on the device. False, with the refusal, where it cannot be written. */
@@ -74,7 +73,7 @@ static bool map_is_good(const tm_cuda *cuda, tm_job *job, tm_message *refusal)
     if (device_of(cuda, job->map.data) == HOST && !job->on_device->async)
         return true;
     job->map_on_device = true;
-    return lies_here(cuda, "the map lies", job->map.data, refusal);
+    return tm_lies_here(cuda, "the map lies", job->map.data, refusal);
 }
 
 /* What is copied in from now on waits for what the caller has launched so far. */
@@ -96,8 +95,8 @@ cudaError_t tm_accept(tm_cuda *cuda, tm_job *jobs, size_t count, tm_message *ref
 
     if (!picture_lies_here(cuda, &jobs->frame, frame, refusal))
         return cudaSuccess;
-    if (frame->bests && (!lies_here(cuda, "the best matches lie", frame->bests, refusal) ||
-                         !lies_here(cuda, "the best matches lie", frame->bests + count - 1, refusal)))
+    if (frame->bests && (!tm_lies_here(cuda, "the best matches lie", frame->bests, refusal) ||
+                         !tm_lies_here(cuda, "the best matches lie", frame->bests + count - 1, refusal)))
         return cudaSuccess;
     for (size_t i = 0; i < count; i++)
         if (!map_is_good(cuda, &jobs[i], refusal))

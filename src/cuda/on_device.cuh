@@ -13,6 +13,9 @@ cudaError_t tm_hand_over(tm_cuda *cuda, const tm_on_device *frame);
 cudaError_t tm_fetch_picture(tm_cuda *cuda, const tm_image *image, const tm_on_device *place,
                              uint8_t *samples, uint8_t *mask, tm_message *refusal);
 
+/* Whether the memory is the device's; where it lies elsewhere, refusal begins with name. */
+bool tm_lies_here(const tm_cuda *cuda, const char *name, const void *memory, tm_message *refusal);
+
 /* Whether nobody waits for the jobs, all of one call. */
 static inline bool tm_is_async(const tm_job *jobs)
 {

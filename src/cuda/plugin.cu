@@ -8,6 +8,7 @@
 #include "cuda/context.cuh"
 #include "cuda/estimate.h"
 #include "cuda/on_device.cuh"
+#include "cuda/reader.cuh"
 #include "cuda/run.cuh"
 #include "fft/cuda/cufft_library.cuh"
 
@@ -323,6 +324,45 @@ static void plugin_host_free(int index, void *memory)
     leave(&before);
 }
 
+static tm_status plugin_read_start(tm_cuda *cuda, tm_reader **reader, void *stream, const void *memory, size_t most,
+                                   size_t size, tm_message *message)
+{
+    entry before;
+    tm_message refusal = {};
+    cudaError_t error = enter(cuda, &before);
+    if (error == cudaSuccess)
+        error = tm_reader_start(cuda, reader, (cudaStream_t)stream, memory, most, size, &refusal);
+    const tm_status status = refusal_status(cuda, error, &refusal, message);
+    leave(&before);
+    return status;
+}
+
+/* The device may be another thread's, or closed. */
+static tm_status plugin_read_bytes(tm_reader *reader, bool wait, const void **bytes, tm_message *message)
+{
+    tm_cuda device = {};
+    entry before;
+    device.index = reader->index;
+    device.driver = reader->driver;
+    cudaError_t error = enter(&device, &before);
+    if (error == cudaSuccess)
+        error = tm_reader_bytes(reader, wait, bytes);
+    const tm_status status = cuda_status(&device, error, message);
+    leave(&before);
+    return status;
+}
+
+static void plugin_read_free(tm_reader *reader)
+{
+    tm_cuda device = {};
+    entry before;
+    device.index = reader->index;
+    device.driver = reader->driver;
+    enter(&device, &before);
+    tm_reader_free(reader);
+    leave(&before);
+}
+
 static bool holds_pinned(void *context, const void *rows, ptrdiff_t stride, int64_t count,
                          size_t row_bytes, bool *pinned)
 {
@@ -464,6 +504,7 @@ const tm_backend *tm_cuda_plugin_get(void)
                                        plugin_replay,      plugin_host_alloc, plugin_host_free,
                                        plugin_accept,      plugin_hand_over,  plugin_fetch,
                                        plugin_device_alloc, plugin_device_free,
+                                       plugin_read_start,  plugin_read_bytes, plugin_read_free,
                                        plugin_match_poses};
     return &backend;
 }

@@ -8,7 +8,7 @@
 #include "lcc/guard.h"
 #include "lcc/lcc.h"
 
-#define TM_BACKEND_VERSION 17
+#define TM_BACKEND_VERSION 18
 
 typedef struct tm_message {
     char text[256];
@@ -96,6 +96,9 @@ typedef struct tm_work {
     int64_t windows_again; /* of floats by FFT: too near to a rounding, and made directly */
 } tm_work;
 
+/* A copy to the host that nobody waits for. Each backend has its own. */
+typedef struct tm_reader tm_reader;
+
 /* Every function that fails writes its reason to message. */
 typedef struct tm_backend {
     int version;
@@ -159,6 +162,19 @@ typedef struct tm_backend {
      * Errors: DEVICE_MEMORY, DEVICE. */
     tm_status (*device_alloc)(tm_device *device, size_t size, void **memory, tm_message *message);
     void (*device_free)(tm_device *device, int index, void *memory);
+
+    /* Lets the device copy size bytes of its memory to the host, in the order of the stream. *reader: one whose copy
+     * is there, or NULL: it is made, for most bytes at most, and the caller's, also after an error. After an error no copy is under
+     * way. Errors: INVALID, DEVICE, DEVICE_MEMORY. */
+    tm_status (*read_start)(tm_device *device, tm_reader **reader, void *stream, const void *memory, size_t most,
+                            size_t size, tm_message *message);
+
+    /* *bytes: where the copy is, or NULL where it is not there yet and not to be waited for. By any thread, also
+     * where the device is not open any more. Error: DEVICE. */
+    tm_status (*read_bytes)(tm_reader *reader, bool wait, const void **bytes, tm_message *message);
+
+    /* Waits for a copy that is under way. */
+    void (*read_free)(tm_reader *reader);
 
     /* Makes a certified search in poses, whose items become all positions that reach the floor, peaks or
      * not. declined: nothing was found, and another way is to be taken. NULL: it has none. Errors as

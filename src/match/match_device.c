@@ -48,8 +48,7 @@ static const char *read_image(device_picture *p, const tm_device_image *given)
     return NULL;
 }
 
-/* Opens the devices, which a frame that lies on one of them is worth. */
-static tm_status open_devices(tm_matcher *m)
+tm_status tm_matcher_open_devices(tm_matcher *m)
 {
     if (m->settings.device == TM_DEVICE_CPU)
         return tm_matcher_fail(m, TM_ERR_INVALID,
@@ -67,7 +66,7 @@ tm_status tm_device_memory_alloc(tm_matcher *matcher, int device, size_t size, v
         return TM_ERR_INVALID;
     if (!memory || !size)
         return tm_matcher_fail_plain(matcher, TM_ERR_INVALID);
-    const tm_status status = open_devices(matcher);
+    const tm_status status = tm_matcher_open_devices(matcher);
     return status == TM_OK ? tm_pool_device_alloc(matcher->pool, device, size, memory, &matcher->message)
                            : status;
 }
@@ -84,7 +83,7 @@ static tm_status begin(tm_matcher *m, device_picture *p, const tm_device_image *
 
     if (fault)
         return tm_matcher_fail(m, TM_ERR_INVALID, "%s", fault);
-    return open_devices(m);
+    return tm_matcher_open_devices(m);
 }
 
 tm_status tm_template_create_device(tm_template **tmpl, tm_matcher *matcher,

@@ -59,6 +59,9 @@ int tm_matcher_threads(const tm_matcher *matcher);
 tm_status tm_matcher_open_cpu(tm_matcher *matcher);
 /* Opens the devices that the settings name, none of which is open yet. */
 tm_status tm_matcher_open_cuda(tm_matcher *matcher);
+/* Opens them if they are not, for a frame that lies on one of them, or their memory. Error: INVALID where the settings
+ * are of the CPU alone. */
+tm_status tm_matcher_open_devices(tm_matcher *matcher);
 
 /* Refuses a template of too many pixels. */
 tm_status tm_template_pixels(tm_matcher *matcher, const tm_image *image);

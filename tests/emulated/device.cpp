@@ -331,6 +331,16 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
     return cudaSuccess;
 }
 
+/* Time passes while somebody asks again and again. */
+cudaError_t cudaEventQuery(cudaEvent_t event)
+{
+    em_lock own(em_mutex);
+    const bool done = !event->pending.count(event->recorded);
+    if (!done)
+        step();
+    return done ? cudaSuccess : cudaErrorNotReady;
+}
+
 cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to)
 {
     em_lock own(em_mutex);

@@ -291,12 +291,20 @@ static void fake_device_free(tm_device *device, int index, void *memory)
     (void)device, (void)index, (void)memory;
 }
 
+static tm_status fake_read_start(tm_device *device, tm_reader **reader, void *stream, const void *memory, size_t most,
+                                 size_t size, tm_message *message)
+{
+    (void)reader, (void)stream, (void)memory, (void)most, (void)size;
+    return refuse_memory(device, message);
+}
+
 TM_API const tm_backend *tm_cuda_plugin_get(void)
 {
     static const tm_backend backend = {
         TM_BACKEND_VERSION, fake_count, fake_describe, fake_open, fake_close, fake_traits,
         fake_estimate,      fake_match, tm_row_ms,     fake_replay, fake_host_alloc, fake_host_free,
         fake_accept,        fake_hand_over, fake_fetch, fake_device_alloc, fake_device_free,
+        fake_read_start,    NULL, NULL, /* of a reader that it makes */
         NULL};
     return &backend;
 }

@@ -293,6 +293,96 @@ static void own_memory(void)
     scene_free(&s);
 }
 
+/* What a call that is not waited for found, read by a program without CUDA's runtime. */
+static void reads(void)
+{
+    require_device_memory();
+    tm_peak expected[3], *there;
+    const void *bytes;
+    tm_device_read *read = NULL, *other = NULL;
+    scene s;
+    scene_make(&s, 3, 60, 40, 0, 0, 0);
+    CHECK_EQ(tm_match_many(s.cpu, &s.frame, templates(s.on_cpu), 3, expected, NULL), TM_OK);
+    CHECK_EQ(tm_device_memory_alloc(s.cuda, 0, sizeof expected, (void **)&there), TM_OK);
+    for (int k = 0; k < 20; k++) {
+        const int count = k % 3 + 1;
+        tm_peak got[3];
+        CHECK_EQ(tm_match_device_async(s.cuda, &s.placed.image, templates(s.on_cuda), (size_t)count, there, NULL), TM_OK);
+        CHECK_EQ(tm_device_read_start(k % 2 ? &read : &other, s.cuda, 0, s.stream, there,
+                                      k < 2 ? sizeof got : (size_t)count * sizeof *got), TM_OK);
+        tm_device_read *now = k % 2 ? read : other;
+        if (k % 4 < 2)
+            CHECK_EQ(tm_device_read_bytes(now, true, &bytes), TM_OK);
+        else
+            do
+                CHECK_EQ(tm_device_read_bytes(now, false, &bytes), TM_OK);
+            while (!bytes);
+        CHECK(bytes);
+        memcpy(got, bytes, (size_t)count * sizeof *got);
+        s.count = count;
+        check_bests(&s, expected, got);
+    }
+    s.count = 3;
+    if (device_is_emulated()) { /* nobody waits */
+        CHECK_EQ(tm_match_device_async(s.cuda, &s.placed.image, templates(s.on_cuda), 3, there, NULL), TM_OK);
+        const int64_t before = device_steps();
+        CHECK_EQ(tm_device_read_start(&read, s.cuda, 0, s.stream, there, sizeof expected), TM_OK);
+        CHECK_EQ(device_steps(), before);
+        CHECK_EQ(tm_device_read_bytes(read, false, &bytes), TM_OK);
+        CHECK(!bytes);
+    }
+    tm_device_read_free(&read); /* under way */
+    CHECK(!read);
+    CHECK_EQ(tm_device_read_start(&other, s.cuda, 0, s.stream, there, sizeof expected + 1), TM_ERR_INVALID);
+    CHECK(strstr(tm_matcher_message(s.cuda), "too small"));
+    tm_device_read_free(&other);
+    CHECK_EQ(tm_device_read_bytes(read, true, &bytes), TM_ERR_INVALID);
+    CHECK_EQ(tm_device_read_start(&read, s.cuda, 0, s.stream, expected, sizeof expected), TM_ERR_INVALID);
+    CHECK(strstr(tm_matcher_message(s.cuda), "what is to be read lies in the host's memory"));
+    CHECK_EQ(tm_device_read_bytes(read, true, &bytes), TM_ERR_INVALID);
+    tm_device_read_free(&read);
+    CHECK_EQ(tm_device_read_start(&read, s.cuda, 7, s.stream, there, sizeof expected), TM_ERR_INVALID);
+    CHECK(strstr(tm_matcher_message(s.cuda), "memory is read on cuda:7"));
+    tm_device_read_free(&read);
+    CHECK_EQ(tm_device_read_start(&read, s.cpu, 0, s.stream, there, sizeof expected), TM_ERR_INVALID);
+    CHECK(!read);
+    tm_device_memory_free(s.cuda, 0, there);
+    scene_free(&s);
+}
+
+/* Every call of it fails in turn. */
+static void read_faults(void)
+{
+    int failed = 0;
+    require_device_memory();
+    if (!device_is_emulated())
+        check_skip("needs a backend with fault injection");
+    void *there = device_alloc(0, 64), *stream = device_stream(0);
+    for (int call = 5; call < 40; call++) {
+        const tm_settings settings = settings_of(TM_DEVICE_CUDA, TM_ALGORITHM_AUTO, 1);
+        char fault[40];
+        const void *bytes;
+        tm_device_read *read = NULL;
+        tm_matcher *m;
+        snprintf(fault, sizeof fault, "0:%d:719", call);
+        setenv("TMATCH_FAULT", fault, 1);
+        tm_status status = tm_matcher_create(&m, &settings);
+        const bool opened = status == TM_OK;
+        for (int k = 0; k < 3 && status == TM_OK; k++) {
+            status = tm_device_read_start(&read, m, 0, stream, there, 64);
+            CHECK_EQ(tm_device_read_bytes(read, true, &bytes), status == TM_OK ? TM_OK : TM_ERR_INVALID);
+        }
+        failed += opened && status != TM_OK;
+        CHECK(status == TM_OK || (status == TM_ERR_DEVICE && strstr(tm_matcher_message(m), "cuda:0")));
+        tm_device_read_free(&read);
+        tm_matcher_destroy(&m);
+        unsetenv("TMATCH_FAULT");
+    }
+    device_free(there);
+    device_stream_free(stream);
+    CHECK(failed > 2);
+}
+
 /* In little memory the frame goes through by bands; a call that is not waited for does not. */
 static void little_memory(void)
 {
@@ -406,7 +496,7 @@ int main(int argc, char **argv)
     static const check_test tests[] = {
         TEST(many_templates), TEST(frames_of_one_size), TEST(all_peaks),   TEST(two_devices),
         TEST(refused),        TEST(own_memory),         TEST(little_memory), TEST(every_fault),
-        TEST(hangs),
+        TEST(hangs),          TEST(reads),             TEST(read_faults),
     };
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
 }

@@ -5,6 +5,7 @@ import gc
 import mmap
 import os
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -144,6 +145,97 @@ def test_maps_of_a_device(gpu, scene):
     assert sys.getrefcount(scores) == before
     del matcher  # the map keeps what it needs
     assert gpu.get(scores.__cuda_array_interface__).shape == scores.shape
+
+
+@pytest.mark.parametrize("library", [CudaArray, DLPackArray])
+def test_not_waited_for(gpu, rng, library):
+    frames = rng.integers(0, 256, (9, 40, 50), dtype=np.uint8)
+    template = frames[3, 10:20, 20:30].copy()
+    there = [library(gpu, frame) for frame in frames]
+    over = (rng.integers(0, 50, (40, 50)) > 0).astype(np.uint8)
+    matcher, several = (tmatch.Matcher(t, device="cuda") for t in (template, [template, template[:5].copy()]))
+    for wanted in range(2):  # memory of the first matches serves again
+        begun = [matcher.match_async(frame) for frame in there]
+        for frame, pending in zip(frames[::-1], begun[::-1]):
+            while wanted and not pending.ready():
+                pass
+            assert pending.result() == tmatch.match(frame, template, device="cpu")
+            assert pending.ready() and pending.result() is pending.result()
+    masked = {"frame_mask": library(gpu, over), "region": (5, 4, 40, 30)}
+    begun, other = several.match_async(there[3], **masked), several.match_async(there[4])
+    del matcher
+    assert begun.result() == several.match(there[3], **masked)
+    del several, masked  # a match keeps what it needs
+    assert [len(matches) for matches in other.result()] == [1, 1]
+
+
+def test_not_waited_for_holds_the_frame(gpu, scene):
+    frame, template = scene
+    there = CudaArray(gpu, frame)
+    matcher = tmatch.Matcher(template, device="cuda")
+    before = sys.getrefcount(there)
+    pending = matcher.match_async(there)
+    assert sys.getrefcount(there) > before
+    pending.result()
+    assert sys.getrefcount(there) == before
+    for _ in range(3):
+        matcher.match_async(there)  # waits as it is dropped
+        assert sys.getrefcount(there) == before
+    pending = matcher.match_async(there)
+    with ThreadPoolExecutor(4) as pool:
+        results = [pool.submit(pending.result) for _ in range(8)]
+    assert {str(r.result()) for r in results} == {str(tmatch.match(frame, template, device="cpu"))}
+
+
+def test_not_waited_for_refused(gpu, scene):
+    frame, template = scene
+    there, floats = CudaArray(gpu, frame), CudaArray(gpu, np.full((30, 40), np.nan, np.float32))
+    matcher = tmatch.Matcher(template, device="cuda")
+    before = sys.getrefcount(there), sys.getrefcount(frame)
+    with pytest.raises(TypeError, match="the frame lies in the host's memory"):
+        matcher.match_async(frame)
+    with pytest.raises(TypeError, match="lies in a GPU's memory"):
+        tmatch.Matcher(template, device="cpu").match_async(there)
+    with pytest.raises(ValueError, match="templates in poses"):
+        tmatch.Matcher(template, device="cuda", angle=(0, 90, 30)).match_async(there)
+    with pytest.raises(tmatch.InputError) as error:
+        tmatch.Matcher(np.tile(template, (9, 9)), device="cuda").match_async(there)
+    assert error.value.status == "FRAME_TOO_SMALL"
+    with pytest.raises(ValueError, match="region"):
+        matcher.match_async(there, region=(0, 0, 1000, 1000))
+    del error
+    gc.collect()
+    assert (sys.getrefcount(there), sys.getrefcount(frame)) == before
+    pending = tmatch.Matcher(template.astype(np.float32), device="cuda").match_async(floats)
+    for _ in range(2):
+        with pytest.raises(tmatch.InputError, match="a sample is not finite") as error:
+            pending.result()
+        assert error.value.status == "NO_POSITION"
+    matcher.close()
+    with pytest.raises(ValueError, match="closed"):
+        matcher.match_async(there)
+
+
+def test_not_waited_for_failing(gpu, scene, monkeypatch):
+    """Whatever call of CUDA fails, it is said, the frame is given back, and the next matcher matches."""
+    frame, template = scene
+    there = CudaArray(gpu, frame)
+    expected = tmatch.match(frame, template, device="cpu")
+    before, failed = sys.getrefcount(there), 0
+    for call in range(20, 140, 3):
+        monkeypatch.setenv("TMATCH_FAULT", f"0:{call}:719")
+        try:
+            matcher = tmatch.Matcher(template, device="cuda")
+            monkeypatch.delenv("TMATCH_FAULT")
+            for _ in range(4):
+                begun = [matcher.match_async(there) for _ in range(3)]
+                assert all(pending.result() == expected for pending in begun)
+        except tmatch.Error as error:
+            failed += error.status in ("DEVICE", "DEVICE_MEMORY")
+        begun = matcher = None
+        gc.collect()
+        assert sys.getrefcount(there) == before
+    assert failed > 5
 
 
 def test_memory_is_given_back(gpu, rng):

@@ -73,6 +73,13 @@ tm_status tm_pool_fetch(tm_pool *pool, const tm_image *image, const tm_on_device
 tm_status tm_pool_device_alloc(tm_pool *pool, int index, size_t size, void **memory, tm_message *message);
 void tm_pool_device_free(tm_pool *pool, int index, void *memory);
 
+/* tm_backend's read_start, read_bytes and read_free, of the device of that index. Once a device was given up, what is read is not
+ * freed. Errors: theirs, and DEVICE in a process that was forked since. */
+tm_status tm_pool_read_start(tm_pool *pool, int index, tm_reader **reader, void *stream, const void *memory, size_t most,
+                             size_t size, tm_message *message);
+tm_status tm_pool_read_bytes(tm_pool *pool, tm_reader *reader, bool wait, const void **bytes, tm_message *message);
+void tm_pool_read_free(tm_pool *pool, tm_reader *reader);
+
 /* Why the pool makes no certified search in poses, a clause; NULL: it does. */
 const char *tm_pool_poses_fault(const tm_pool *pool);
 

@@ -309,6 +309,28 @@ void tm_pool_device_free(tm_pool *pool, int index, void *memory)
     pool->backend->device_free(d ? d->device : NULL, index, memory);
 }
 
+tm_status tm_pool_read_start(tm_pool *pool, int index, tm_reader **reader, void *stream, const void *memory, size_t most,
+                             size_t size, tm_message *message)
+{
+    tm_pool_device *d;
+
+    if (tm_pool_is_inherited(pool))
+        return refuse_inherited(message);
+    const tm_status status = find_device(pool, "memory is read", index, &d, message);
+    return status == TM_OK ? pool->backend->read_start(d->device, reader, stream, memory, most, size, message) : status;
+}
+
+tm_status tm_pool_read_bytes(tm_pool *pool, tm_reader *reader, bool wait, const void **bytes, tm_message *message)
+{
+    return tm_pool_is_inherited(pool) ? refuse_inherited(message) : pool->backend->read_bytes(reader, wait, bytes, message);
+}
+
+void tm_pool_read_free(tm_pool *pool, tm_reader *reader)
+{
+    if (!tm_pool_is_inherited(pool) && !(pool->given_up && *pool->given_up))
+        pool->backend->read_free(reader);
+}
+
 tm_status tm_pool_match(tm_pool *pool, tm_pool_call *call)
 {
     tm_pool_device *home = NULL;
