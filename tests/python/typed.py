@@ -10,7 +10,12 @@ from tmatch.compat import cv2, pyscreeze, skimage
 from tmatch.dask import match_files
 
 
-def use(frame: npt.NDArray[np.uint8], template: npt.NDArray[np.uint8], mask: npt.NDArray[np.bool_]) -> float:
+def use(
+    frame: npt.NDArray[np.uint8],
+    template: npt.NDArray[np.uint8],
+    mask: npt.NDArray[np.bool_],
+    scores_there: tmatch.DeviceScoreMap,
+) -> float:
     matches = tmatch.match(frame, template, n=None, min_score=0.9, mask=mask, region=(0, 0, 10, 10))
     assert_type(matches, list[tmatch.Match])
     lists = tmatch.match(frame, [template, tmatch.read("a.png")], angle=(0, 360), scale=(0.5, 2, 0.1))
@@ -22,6 +27,10 @@ def use(frame: npt.NDArray[np.uint8], template: npt.NDArray[np.uint8], mask: npt
         plan: str = one.report.plan
     several = tmatch.Matcher([template, template])
     assert_type(several.match(frame), list[list[tmatch.Match]])
+    begun = one.match_async(scores_there)
+    assert_type(begun.result(), list[tmatch.Match])
+    assert_type(several.match_async(scores_there).result(), list[list[tmatch.Match]])
+    done: bool = begun.ready()
     for result in tmatch.files("folder", "template.png"):
         assert_type(result.matches, list[tmatch.Match])
     for both in tmatch.files(["a.png"], ["template.png", template]):
@@ -30,7 +39,7 @@ def use(frame: npt.NDArray[np.uint8], template: npt.NDArray[np.uint8], mask: npt
     tmatch.write("copy.png", drawn)
     x, y = matches[0].center
     margin: float | None = matches[0].margin
-    return x + y + (margin or 0) + len(plan) + scores.best.score
+    return x + y + (margin or 0) + len(plan) + scores.best.score + done
 
 
 def use_compat(image: npt.NDArray[np.uint8], templ: npt.NDArray[np.uint8]) -> pyscreeze.Point:

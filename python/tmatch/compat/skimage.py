@@ -91,6 +91,54 @@ def _exact(image: _Array, template: _Array) -> npt.NDArray[np.float64]:
     return scores
 
 
+def _digits(a: _Array) -> list[_Array]:
+    """The picture on a grid of 2^48 steps from its least sample to its greatest, as digits of 16 bits, the lowest first."""
+    if a.dtype.kind != "f" and int(a.max()) - int(a.min()) < 2**48:
+        steps = a.astype(np.uint64) - np.uint64(int(a.min()) % 2**64)  # modulo 2^64
+        steps = steps << np.uint64(48 - int(steps.max()).bit_length())
+    else:
+        a = a.astype(np.float64)
+        a = np.ldexp(a, -int(np.frexp(np.abs(a).max())[1]))
+        a = a - a.min()
+        a = np.ldexp(a, 48 - int(np.frexp(a.max())[1]))
+        steps = np.minimum(np.rint(a), 2.0**48 - 1).astype(np.uint64)
+    return [(steps >> np.uint64(shift)).astype(np.uint16) for shift in (0, 16, 32)]
+
+
+def _wide(image: _Array, template: _Array) -> npt.NDArray[np.float64]:
+    """All sums of digits and of their products are exact integers, which are put together in long double."""
+    shape, n = (template.shape[0], template.shape[1]), np.longdouble(template.size)
+    f, t = _digits(image), _digits(template)
+    place = [np.longdouble(2) ** (16 * i) for i in range(5)]
+    f64, t64 = [d.astype(np.int64) for d in f], [d.astype(np.int64) for d in t]
+    zero = np.zeros([image.shape[i] - shape[i] + 1 for i in (0, 1)], np.longdouble)
+    sums, squares, products = zero, zero, zero
+    template_sum = template_squares = np.longdouble(0)
+    for i in range(3):
+        sums = sums + _window_sums(f64[i], shape) * place[i]
+        template_sum += t64[i].sum() * place[i]
+        for j in range(3):
+            if j <= i:
+                twice = place[i + j] * (1 + (j < i))
+                squares = squares + _window_sums(f64[i] * f64[j], shape) * twice
+                template_squares += (t64[i] * t64[j]).sum() * twice
+            if i + j > 1 and f[i].any() and t[j].any():  # the least count for less than the steps do in most windows
+                products = products + np.asarray(score_map(f[i], t[j], metric="ccorr")) * place[i + j]
+    flat = np.ones(zero.shape, bool)
+    for axis in (0, 1):
+        steps = np.logical_or.reduce([np.diff(d, axis=axis) != 0 for d in f64]).astype(np.int64)
+        if shape[axis] > 1:
+            flat &= _window_sums(steps, (shape[0] - (axis == 0), shape[1] - (axis == 1))) == 0
+    template_variance = n * template_squares - template_sum**2
+    if template_variance <= 0:
+        return zero.astype(np.float64)
+    variance = n * squares - sums * sums
+    flat |= variance <= 0
+    divisor = np.sqrt(np.where(flat, 1, variance)) * np.sqrt(template_variance)
+    scores = np.where(flat, 0, np.clip((n * products - sums * template_sum) / divisor, -1, 1))
+    return scores.astype(np.float64)
+
+
 def _scores(image: _Array, template: _Array) -> npt.NDArray[np.floating[Any]]:
     f, t = _whole(image), _whole(template)
     if f is not None and t is not None:
@@ -98,8 +146,9 @@ def _scores(image: _Array, template: _Array) -> npt.NDArray[np.floating[Any]]:
         f, t = f.astype(kind, copy=False), t.astype(kind, copy=False)
         if t.size**2 * max(int(f.max()), int(t.max())) ** 2 < 2**63:
             return _exact(f, t)
-    else:
-        f, t = _float32(image), _float32(template)
+    elif image.dtype.kind != "f" or image.dtype.itemsize > 4:
+        return _wide(image, template)
+    f, t = _float32(image), _float32(template)
     if t.min() == t.max():
         return np.zeros([f.shape[i] - t.shape[i] + 1 for i in (0, 1)])
     return np.asarray(score_map(f, t))
@@ -125,7 +174,8 @@ def match_template(
     Returns float32 for an image of float32 or float16, and otherwise float64, of (M, N) or
     (M - m + 1, N - n + 1), from -1 to 1; 0 where the window or the template is flat. Integers in
     a range of 65,536 values are taken exactly, as whole numbers in float64 and img_as_float's
-    fractions are. What is left of float64 is rounded to float32, about its mean.
+    fractions are. What is left of float64, and wider integers, are rounded to 2^48 steps from the
+    least sample to the greatest, which takes several times as long.
 
     Raises ValueError where scikit-image does, and for samples that are not finite, and
     NotImplementedError for images of three dimensions.
