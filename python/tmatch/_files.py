@@ -246,7 +246,7 @@ def files(
     A file that cannot be read or matched is a result with an error. What is wrong with the
     template, or with an argument whatever the frame, is raised at once.
     """
-    check_search_of_all(n, min_score, overlap)
+    check_search_of_all(n, min_score, overlap, region)
     if sandbox:
         open_sandbox()
 

@@ -35,7 +35,13 @@ def _axis(name: str, axis: Any, default: float) -> tuple[float, float, float]:
 
 
 def _region(region: Region | None) -> Region | None:
-    return None if region is None else cast(Region, tuple(region))
+    if region is None:
+        return None
+    try:
+        x, y, width, height = (operator.index(length) for length in region)
+    except (TypeError, ValueError):
+        raise TypeError("region must be four integers: x, y, width, height") from None
+    return x, y, width, height
 
 
 def warn_of_peaks(peaks: int, level: int) -> None:
@@ -54,13 +60,14 @@ def _warn(cut_off: bool, warning: str, peaks: int) -> None:
         warn_of_peaks(peaks, 4)
 
 
-def check_search_of_all(n: int | None, min_score: float | None, overlap: float) -> None:
+def check_search_of_all(n: int | None, min_score: float | None, overlap: float, region: Region | None) -> None:
     """Raises what is wrong with these whatever the frame."""
     if n is not None and operator.index(n) < 0:
         raise ValueError(f"n must be 0 or more, not {n}")
     if not 0 <= overlap <= 1:
         raise ValueError(f"overlap must be from 0 to 1, not {overlap}")
     _check_search(n, min_score)
+    _region(region)
 
 
 def _check_search(n: int | None, min_score: float | None) -> None:

@@ -315,6 +315,9 @@ def test_files_fail_at_once(data, tmp_path):
     for wrong in ({"n": -1}, {"n": None}, {"overlap": 2}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             tmatch.files(data, data / "patch.jpg", **wrong)
+    for wrong in ((1, 2, 3), "x", 3, (0.5, 0, 20, 20)):
+        with pytest.raises(TypeError, match="region must be four integers: x, y, width, height"):
+            tmatch.files(data, data / "patch.jpg", region=wrong)
     some = tmatch.files([data / "astronaut.png"] * 50, data / "patch.jpg", workers=2, progress=False)
     next(some)
     some.close()
