@@ -16,6 +16,7 @@ typedef struct how {
     io_movie_settings settings;
     io_request request;
     bool piped;
+    int64_t frame;          /* the only one that is wanted, by its number; 0: all */
     unsigned failing;       /* the allocation that fails */
     unsigned read_most, failing_read;
 } how;
@@ -26,6 +27,7 @@ static how read_control(uint32_t control)
                           .wish = {.every = control >> 7 & 3, .key_frames = control >> 9 & 1}},
              .request = {.color = control >> 10 & 1 ? IO_RGB : IO_GRAY, .deep = control >> 11 & 1},
              .piped = control >> 12 & 1,
+             .frame = control >> 31 ? 1 + (control >> 24 & 3) : 0,
              .failing = control >> 13 & 15,
              .read_most = control >> 17 & 15,
              .failing_read = control >> 21 & 3};
@@ -46,10 +48,15 @@ static how read_control(uint32_t control)
     return h;
 }
 
-static void decode(const io_source *source, const how *h)
+static void decode(io_source *source, const how *h)
 {
     io_picture picture;
+    io_rows *rows;
     io_error error = {.reason = ""};
+    if (io_rows_open(&rows, source, h->request.color, &(io_limits){h->settings.max_pixels}, &error)) {
+        FUZZ_CHECK(io_rows_whole(rows) && io_rows_width(rows) > 0 && io_rows_height(rows) > 0);
+        io_rows_close(&rows);
+    }
     if (!io_decode_as(source, &h->request, &(io_limits){h->settings.max_pixels}, &picture, &error)) {
         FUZZ_CHECK(error.reason[0]);
         return;
@@ -123,7 +130,15 @@ static void read_movie(const uint8_t *data, size_t size, const how *h)
     fuzz_shorten_reads(h->read_most, h->piped ? h->failing_read : 0);
     if (h->piped)
         stream = open_pipe(data, size < PIPE_HOLDS ? size : PIPE_HOLDS);
-    if (stream || file >= 0) {
+    if (file >= 0 && h->frame) {
+        io_source source;
+        if (io_movie_frame(&source, path, h->frame, &h->settings, &error)) {
+            decode(&source, h);
+            io_source_close(&source);
+        } else {
+            FUZZ_CHECK(error.reason[0]);
+        }
+    } else if (stream || file >= 0) {
         if (io_movie_open(&movie, path, stream, &h->settings, &error))
             read_frames(movie, h);
         else
