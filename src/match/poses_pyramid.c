@@ -15,6 +15,7 @@
 enum {
     MOST_PEAKS = 1 << 16, /* of the top that candidates are taken from, */
     MOST_POSITIONS = 1 << 12, /* or positions, peaks or not, where they are found by families */
+    FAR = 2,              /* pixels: nothing so near is better where a climb ends */
     NEAR = 4,             /* halves of a pixel, and */
     NEAR_POSES = 2,       /* steps of a level: so near to a better candidate another one is left out */
     CANDIDATES = 16,      /* that are followed to the pixels, whatever is wanted, */
@@ -139,6 +140,7 @@ static void drop_low(descent *d)
 typedef struct climber {
     tm_pose_peak at;
     int64_t turn, ratio; /* to the poses beside it */
+    int64_t reach;       /* in pixels */
     bool rests;
 } climber;
 
@@ -176,12 +178,12 @@ static size_t ask(const tm_poses *poses, const climber *climbers, size_t count, 
     return asked_for;
 }
 
-/* The first of the windows whose centres are less than two pixels from a place, and how many those are. */
-static int64_t first_window(int64_t center, int64_t size, int64_t *count)
+/* The first of the windows whose centres are so many pixels, and a half, from a place at most, and how many those are. */
+static int64_t first_window(int64_t center, int64_t size, int64_t reach, int64_t *count)
 {
     const int64_t twice = center - (size - 1);
-    *count = twice % 2 ? 4 : 3;
-    return floor_div(twice, 2) - 1;
+    *count = 2 * reach + 1 + (twice % 2 != 0);
+    return floor_div(twice, 2) - reach;
 }
 
 /* So many bytes of templates are made at a time, about. */
@@ -231,11 +233,11 @@ static tm_status score(descent *d, int level, const asked *list, size_t first, s
         return TM_ERR_MEMORY;
     for (size_t i = first; i < end; i++) {
         const tm_template *tmpl = t->slots[list[i].pose].tmpl;
-        const tm_pose_peak *at = &climbers[list[i].climber].at;
+        const climber *c = &climbers[list[i].climber];
         tm_pose_windows_of w = {.tmpl = tmpl, .pose = list[i].pose};
         if (tmpl) {
-            w.x = first_window(at->x, tmpl->width, &w.across);
-            w.y = first_window(at->y, tmpl->height, &w.down);
+            w.x = first_window(c->at.x, tmpl->width, c->reach, &w.across);
+            w.y = first_window(c->at.y, tmpl->height, c->reach, &w.down);
         }
         windows[count++] = w;
     }
@@ -285,9 +287,13 @@ static bool move(climber *climbers, const tm_pose_peak *next, size_t count)
             continue;
         if (next[i].pose != SIZE_MAX && tm_pose_peak_beats(&next[i], &c->at)) {
             c->at = next[i];
+            c->reach = 1;
+        } else if (c->reach < FAR) {
+            c->reach = FAR;
         } else if (c->turn > 1 || c->ratio > 1) {
             c->turn = (c->turn + 1) / 2;
             c->ratio = (c->ratio + 1) / 2;
+            c->reach = 1;
         } else {
             c->rests = true;
         }
@@ -328,6 +334,7 @@ static climber climber_of(const descent *d, int level, const tm_pose_peak *from)
                             .x = 2 * from->x + 1,
                             .pose = pose_at(&template_of(d, level)->poses, p.angle * turn, p.scale * ratio)},
                      .turn = larger(1, turn / 2),
+                     .reach = FAR,
                      .ratio = larger(1, ratio / 2)};
 }
 
