@@ -27,31 +27,40 @@ def ms(cases):
     return "%.0f (%.0f)" % (statistics.median(values), max(values)) if values else "–"
 
 
-def gain(results, who):
+def same(cases):
+    return share(case["same"] for case in cases if "same" in case)
+
+
+def gain(results, who, search):
     """How many times as long the other took, on the frames that both had."""
-    ours = {case["number"]: case["ms"] for case in results if case["by"] == "auto" and case["kind"] == "one"}
+    ours = {case["number"]: case["ms"] for case in results if case["by"] == search and case["kind"] == "one"}
     ratios = [case["ms"] / ours[case["number"]] for case in results if case["by"] == who]
     return "%.3g×, %s" % (statistics.median(ratios), found(c for c in results if c["by"] == who)) if ratios else "–"
 
 
-def column(results):
-    auto = [case for case in results if case["by"] == "auto"]
-    one, five, absent = ([c for c in auto if c["kind"] == kind] for kind in ("one", "five", "absent"))
+def column(results, search):
+    own = [case for case in results if case["by"] == search]
+    one, five, absent = ([c for c in own if c["kind"] == kind] for kind in ("one", "five", "absent"))
     rows = {"one target found": found(one),
             "of the unambiguous": found(c for c in one if c["unambiguous"]),
             "five targets found, of the unambiguous": found(c for c in five if c["unambiguous"])}
     for kind in ("1.05", "0.95", "1.05, searched", "0.95, searched", "1.25, searched", "0.8, searched"):
-        rows["scale %s" % kind] = found(c for c in auto if c["kind"] == kind)
+        rows["scale %s" % kind] = found(c for c in own if c["kind"] == kind)
     rows.update({"error, median / 95th percentile, px": errors(one + five, 0),
                  "error, degrees": errors(one + five, 1),
                  "ms, 512² frame": ms([c for c in one if c["frame"] == [512, 512]]),
                  "ms, 1600×1200 frame": ms([c for c in one if c["frame"] != [512, 512]]),
                  "ms, absent, 512²": ms([c for c in absent if c["frame"] == [512, 512]]),
                  "absent, yet above 0.8": share(c["best"] > 0.8 for c in absent),
-                 "certified, one target": share(c["algorithm"] == "certified" for c in one)})
+                 "%s, one target" % search.replace("auto", "certified"):
+                     share(c["algorithm"] == search.replace("auto", "certified") for c in one)})
+    if search == "pyramid":
+        rows["auto: time, found"] = gain(results, "auto", search)
+        rows["the same as auto"] = same(c for c in results if c["by"] == "auto")
+        return rows
     for who, name in (("exhaustive", "exhaustive"), ("opencv", "OpenCV, loop, masks"),
                       ("mtm", "MultiTemplateMatching")):
-        rows["%s: time, found" % name] = gain(results, who)
+        rows["%s: time, found" % name] = gain(results, who, search)
     return rows
 
 
@@ -63,7 +72,8 @@ def main():
     results = [case for record in records for case in record["results"]]
     columns = {}
     for size in dict.fromkeys(tuple(case["size"]) for case in results):
-        columns["%d×%d" % size] = column([case for case in results if tuple(case["size"]) == size])
+        columns["%d×%d" % size] = column([case for case in results if tuple(case["size"]) == size],
+                                          records[0].get("search", "auto"))
     print("| | " + " | ".join(columns) + " |")
     print("|---|" + "---:|" * len(columns))
     for row in next(iter(columns.values())):
