@@ -34,11 +34,15 @@ function findMovies() {
   return movies;
 }
 
-function openFrame(frame) {
-  if (!frame) return;
+// Opens the frame, at an appearance's match where that is given.
+function openFrame(frame, seen) {
   if (!list.includes(frame)) byId('reset').click();
   select(list.indexOf(frame));
   open(list.indexOf(frame));
+  const match = seen ? frame.shown.findIndex(m => m.template === seen.template && m.x === seen.best.x && m.y === seen.best.y) : -1;
+  if (match < 0) return;
+  chosen = match;
+  showMatch();
 }
 
 // The frame that is shown at a time: the last that began before it.
@@ -134,7 +138,7 @@ function makeStill(a) {
   name.append(shortTemplate(templates[a.template].name), ' ', make('b', '', format(a.best.score)));
   card.append(still, make('span', 'seen-time', `${clock(a.start)} – ${clock(a.end)}`), name);
   card.title = `${templates[a.template].name}: frames ${a.first.index} to ${a.last.index}, the best ${a.best.index}, at x ${a.best.x}, y ${a.best.y}`;
-  card.addEventListener('click', () => openFrame(a.frame));
+  card.addEventListener('click', () => openFrame(a.frame, a));
   inView.observe(card);
   return card;
 }
