@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Preloaded into a program, makes its kernel one without seccomp filters, or (VAIN) one where they are
  * accepted and do nothing, as under some emulators. */
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdarg.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -20,5 +22,23 @@ __attribute__((visibility("default"))) int prctl(int option, ...)
     if (VAIN)
         return 0;
     errno = EINVAL;
+    return -1;
+}
+
+/* libseccomp asks for what the kernel can do by the other system call. */
+__attribute__((visibility("default"))) long syscall(long number, ...)
+{
+    long (*next)(long, ...), arguments[6];
+    void *address = dlsym(RTLD_NEXT, "syscall");
+    va_list list;
+
+    memcpy(&next, &address, sizeof next);
+    va_start(list, number);
+    for (int i = 0; i < 6; i++)
+        arguments[i] = va_arg(list, long);
+    va_end(list);
+    if (number != SYS_seccomp || VAIN)
+        return next(number, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4], arguments[5]);
+    errno = ENOSYS;
     return -1;
 }

@@ -88,11 +88,12 @@ static int read_program(scmp_filter_ctx filter, struct sock_fprog *program)
 bool confine_make_filter(confine_filter *filter, io_error *error)
 {
     const scmp_filter_ctx rules = seccomp_init(SCMP_ACT_KILL_PROCESS);
-    int result = rules ? add_rules(rules) : -ENOMEM;
     *filter = (confine_filter){.system_calls = (int)(COUNT(always) + COUNT(on_socket) + COUNT(on_itself) + COUNT(not_executed))};
+    if (!rules) /* libseccomp has found none that end a process */
+        return io_fail(error, "this kernel has no seccomp filters");
+    int result = add_rules(rules);
     if (result == 0)
         result = read_program(rules, &filter->program);
-    if (rules)
-        seccomp_release(rules);
+    seccomp_release(rules);
     return result == 0 || io_fail(error, "libseccomp: %s", strerror(-result));
 }
