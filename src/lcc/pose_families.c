@@ -13,6 +13,7 @@
 
 /* Bytes of posed pictures and their taps at most. */
 #define MOST_BYTES (INT64_C(256) << 20)
+#define TOO_MANY "its poses take too much memory; not so for a pyramid, if it is asked for"
 
 /* Members are nearly made up by the basis where the root of their mean square rest is less. */
 #define SMALL_REST 0.35
@@ -266,10 +267,10 @@ static const char *fault_of(const makings *m, int64_t *bytes)
     for (size_t i = 0; i < m->count; i++) {
         const tm_posed *p = &m->posed[i];
         if (p->width * p->height > TM_POSE_PIXELS)
-            return "the template is too large in a pose";
+            return "the template is too large in a pose; not so for a pyramid, if it is asked for";
         *bytes += taps_size(p);
     }
-    return *bytes > MOST_BYTES ? "its poses take too much memory" : NULL;
+    return *bytes > MOST_BYTES ? TOO_MANY : NULL;
 }
 
 tm_status tm_pose_families_make(tm_pose_families *families, const tm_image *image,
@@ -282,7 +283,7 @@ tm_status tm_pose_families_make(tm_pose_families *families, const tm_image *imag
     *families = f;
     /* the pictures alone may take as much as is allowed */
     if ((double)m.count * (double)image->width * (double)image->height > (double)MOST_BYTES) {
-        families->fault = "its poses take too much memory";
+        families->fault = TOO_MANY;
         return TM_OK;
     }
     m.posed = calloc(m.count, sizeof *m.posed);

@@ -97,6 +97,17 @@ def test_poses(data):
     assert bigger.score >= one.score and bigger.scale in (0.9, 1.0, 1.1)
 
 
+def test_poses_by_a_pyramid(data):
+    frame = tmatch.read(data / "camera.png")
+    template = np.asarray(frame)[90:160, 220:290]
+    found = tmatch.match(frame, template, angle=(-30, 30, 3), search="pyramid")[0]
+    assert (found.x, found.y, found.angle, found.score) == (220, 90, 0, 1)
+    matcher = tmatch.Matcher(template, angle=(-30, 30, 3), search="pyramid")
+    assert matcher.match(frame)[0].score == 1 and matcher.report.search == "pyramid"
+    with pytest.raises(tmatch.InputError, match="pyramid search is for templates in poses"):
+        tmatch.match(frame, template, search="pyramid")
+
+
 def test_poses_in_a_region(data):
     frame, template = tmatch.read(data / "parts.jpg"), tmatch.read(data / "part.png")
     (best,) = tmatch.match(frame, template, angle=(0, 360, 30))
