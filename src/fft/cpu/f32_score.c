@@ -113,7 +113,7 @@ score_sums(const tm_f32_rule *any, const double *const sums[TM_F32_SUMS], int co
         const tm_f32_sums scored = tm_f32_scored(&rule, &w);
         const bool near = tm_f32_near(&rule, &w);
         double value;
-        again[i] = tm_f32_score_of(&rule.scorer, &scored, &value) & near ? 0 : 1;
+        again[i] = (tm_f32_score_of(&rule.scorer, &scored, &value) & near) ? 0 : 1;
         score[i] = value;
     }
 }
