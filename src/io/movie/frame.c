@@ -23,6 +23,7 @@ typedef struct row_maker {
     int bits;            /* of the picture */
     uint16_t *lines[3];  /* a row of each component */
     uint8_t *rgb;        /* a row of all of them */
+    double *shares[3];   /* what a row's chroma samples add to R, take off G and add to B */
     double black, light, chroma; /* of Y'CbCr: Y' that is black, what a step of Y' and of the others is worth */
     double red, blue;    /* the weights in Y' */
 } row_maker;
@@ -166,22 +167,39 @@ static void put_luma_row(const row_maker *m, uint8_t *to, int y)
         put_sample(to, m->bits, x, shift_sample(m->lines[0][x], luma->depth, m->bits));
 }
 
+/* A chroma sample's share is the same in all pixels that it holds for. */
+static void make_shares(const row_maker *m)
+{
+    const int width = AV_CEIL_RSHIFT(m->frame->width, m->layout->log2_chroma_w);
+    const int middle = 1 << (m->layout->comp[0].depth - 1);
+    const double green = 1 - m->red - m->blue;
+
+    for (int x = 0; x < width; x++) {
+        const double b = 2 * (1 - m->blue) * (m->lines[1][x] - middle) * m->chroma;
+        const double r = 2 * (1 - m->red) * (m->lines[2][x] - middle) * m->chroma;
+        m->shares[0][x] = r;
+        m->shares[1][x] = (m->red * r + m->blue * b) / green;
+        m->shares[2][x] = b;
+    }
+}
+
 static void put_color_row(const row_maker *m, uint8_t *to, int y)
 {
     const int most = m->bits == 16 ? 65535 : 255, across = m->layout->log2_chroma_w;
-    const int middle = 1 << (m->layout->comp[0].depth - 1);
     const bool colored = is_colored(m->layout);
-    const double green = 1 - m->red - m->blue;
 
-    for (int c = 0; c < (colored ? 3 : 1); c++)
-        read_line(m, c, y);
+    read_line(m, 0, y);
+    if (colored && y % (1 << m->layout->log2_chroma_h) == 0) {
+        read_line(m, 1, y);
+        read_line(m, 2, y);
+        make_shares(m);
+    }
     for (int x = 0; x < m->frame->width; x++) {
         const double light = (m->lines[0][x] - m->black) * m->light;
-        const double b = colored ? 2 * (1 - m->blue) * (m->lines[1][x >> across] - middle) * m->chroma : 0;
-        const double r = colored ? 2 * (1 - m->red) * (m->lines[2][x >> across] - middle) * m->chroma : 0;
-        put_sample(to, m->bits, 3 * x, to_range(light + r, most));
-        put_sample(to, m->bits, 3 * x + 1, to_range(light - (m->red * r + m->blue * b) / green, most));
-        put_sample(to, m->bits, 3 * x + 2, to_range(light + b, most));
+        const int i = x >> across;
+        put_sample(to, m->bits, 3 * x, to_range(light + m->shares[0][i], most));
+        put_sample(to, m->bits, 3 * x + 1, to_range(light - m->shares[1][i], most));
+        put_sample(to, m->bits, 3 * x + 2, to_range(light + m->shares[2][i], most));
     }
 }
 
@@ -201,20 +219,24 @@ static bool decode(const io_source *source, const io_request *request, const io_
                    .bits = layout->comp[0].depth > 8 && request->deep ? 16 : 8};
     if (!io_picture_allocate(picture, f->decoded->width, f->decoded->height, request->color, m.bits, limits, error))
         return false;
-    uint16_t *lines = calloc((size_t)f->decoded->width * 6, sizeof *lines);
-    if (!lines)
+    const size_t width = (size_t)f->decoded->width;
+    double *shares = calloc(width, 3 * sizeof *shares + 6 * sizeof(uint16_t)); /* 0 where nothing has colours */
+    if (!shares)
         return io_fail(error, "not enough memory");
-    for (int c = 0; c < 3; c++)
-        m.lines[c] = lines + (size_t)c * (size_t)f->decoded->width;
-    m.rgb = (uint8_t *)(lines + 3 * (size_t)f->decoded->width);
+    uint16_t *lines = (uint16_t *)(shares + 3 * width);
+    for (int c = 0; c < 3; c++) {
+        m.shares[c] = shares + (size_t)c * width;
+        m.lines[c] = lines + (size_t)c * width;
+    }
+    m.rgb = (uint8_t *)(lines + 3 * width);
     name_colors(&m);
     void (*const put_row)(const row_maker *, uint8_t *, int) = is_rgb(layout)               ? put_rgb_row
                                                                : request->color == IO_GRAY ? put_luma_row
                                                                                            : put_color_row;
-    const size_t stride = (size_t)f->decoded->width * request->color * (size_t)m.bits / 8;
+    const size_t stride = width * request->color * (size_t)m.bits / 8;
     for (int y = 0; y < f->decoded->height; y++)
         put_row(&m, picture->samples + (size_t)y * stride, y);
-    free(lines);
+    free(shares);
     picture->colored = is_colored(layout);
     picture->alpha_ignored = has_alpha(layout);
     return true;
