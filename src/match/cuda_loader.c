@@ -32,9 +32,9 @@ static bool driver_present(tm_message *message)
 /* Writes the candidate directories' plugin paths in turn; false after the last. */
 static bool candidate_path(int index, char *path, size_t size)
 {
-    static const char *const beside[] = {"", "/tmatch", "/" TM_PLUGIN_FROM_BINDIR,
+    static const char *const beside[] = {"", "/tmatch", ("/" TM_PLUGIN_FROM_BINDIR),
 #ifdef TM_PLUGIN_PACKAGE
-                                         "/" TM_PLUGIN_PACKAGE
+                                         ("/" TM_PLUGIN_PACKAGE)
 #endif
     };
     const int folders = sizeof beside / sizeof *beside;
