@@ -26,7 +26,7 @@ int64_t weak_most_pixels(const cli_options *o, int64_t pixels)
 
 static double size_factor(int64_t pixels)
 {
-    return pixels < FULL_SIZE ? (double)pixels / FULL_SIZE : 1;
+    return (double)pixels < FULL_SIZE ? (double)pixels / FULL_SIZE : 1;
 }
 
 double weak_clear_score(int64_t pixels)
