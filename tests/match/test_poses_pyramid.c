@@ -211,7 +211,7 @@ static int find_planted(const planted *p)
     tm_matcher *matcher = matcher_of(TM_STRATEGY_PYRAMID, p->metric, 3, UINT32_MAX);
     picture frame = draw(FRAME, FRAME, p->type, p->channels, p->frame_mask);
     picture tmpl = draw(p->width, p->height, p->type, p->channels, p->mask);
-    tm_pose_grid grid = grid_of(-180, 180, 9);
+    tm_pose_grid grid = grid_of(-90, 90, 9);
     tm_search search = search_of(TARGETS + 1, p->metric == TM_METRIC_SQDIFF ? 0 : 0.99);
     int found = 0;
     tm_posed_hits hits;
