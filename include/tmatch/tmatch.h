@@ -656,7 +656,8 @@ TM_API const char *tm_matcher_warning(const tm_matcher *matcher);
 /* How many of its devices did not answer within settings.device_timeout, so far. Such a device's work
  * has gone to the others or the CPU, as a warning says; what the driver may still use is never freed.
  * In a process with one, other calls of CUDA may wait for it, also those at the process's end: _exit
- * makes none. A map that was handed over in page-locked memory may still be written to. */
+ * makes none. A map that was handed over in page-locked memory may still be written to, and what lies in
+ * the device's memory read and written: neither is to be freed. */
 TM_API int tm_matcher_hung(const tm_matcher *matcher);
 
 /* One CUDA device's part in the last successful match. */

@@ -189,7 +189,7 @@ static void refuses_bad_settings(void)
     s.threads = -1;
     expect_refused(s, TM_ERR_INVALID);
     s = defaults();
-    s.strategy = (tm_strategy)3;
+    s.strategy = (tm_strategy)4;
     expect_refused(s, TM_ERR_INVALID);
     s.strategy = TM_STRATEGY_CERTIFIED;
     s.algorithm = TM_ALGORITHM_FFT;

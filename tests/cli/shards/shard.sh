@@ -48,9 +48,9 @@ for format in text csv json; do
     merge $format
 done
 tmatch --merge log.* 2>&1 >/dev/null | tail -n 1
-# Places between pixels, poses, thresholds, scores that are integers.
+# Places between pixels, poses, thresholds, scores that are integers, and of floats, which transforms round otherwise.
 for more in '--subpixel -n 3' '--angle -10:10:10 --scale 1:1.2:0.2 --min-score 0.9' '--metric sqdiff -n 2' '--min-score 0.99' \
-    '--color --depth float --metric ccorr'; do
+    '--color --depth float --metric ccorr --algorithm direct'; do
     shards 3 "$@" $more
     for format in text csv json; do
         one $format "$@" $more
