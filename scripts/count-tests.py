@@ -9,6 +9,7 @@ Says why tests were skipped, grouped, and ends with "N passed, N failed, N skipp
 import argparse
 import collections
 import glob
+import json
 import os
 import re
 import sys
@@ -35,18 +36,28 @@ for directory in arguments.directories:
     try:
         # Meson puts the name of a test setup into that of the log.
         logs = glob.glob(directory + "/meson-logs/testlog*.junit.xml")
-        report = ElementTree.parse(max(logs, key=os.path.getmtime, default="no log of tests"))
+        log = max(logs, key=os.path.getmtime, default="no log of tests")
+        report = ElementTree.parse(log)
+        with open(log.removesuffix(".junit.xml") + ".json") as lines:
+            programs = [json.loads(line) for line in lines]
     except (OSError, ElementTree.ParseError) as error:
         failed.append(f"{directory}: no results: {error}")
         continue
+    failing = set()
     for suite in report.iter("testsuite"):
         for case in suite.iter("testcase"):
             if case.find("failure") is not None or case.find("error") is not None:
                 failed.append(f"{directory}: {suite.get('name')}: {case.get('name')}")
+                failing.add(suite.get("name").split(" / ")[-1])
             elif case.find("skipped") is not None:
                 skipped[skip_reason(case)] += 1
             else:
                 passed += 1
+    # A program that crashed has tests that neither passed nor failed.
+    for program in programs:
+        name = program["name"].split(" / ")[-1]
+        if program["result"] not in ("OK", "SKIP", "EXPECTEDFAIL") and name not in failing:
+            failed.append(f"{directory}: {name}: {program['result'].lower()}, whatever its tests say")
 
 if skipped:
     print("Skipped:")
