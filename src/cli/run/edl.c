@@ -10,7 +10,7 @@
 /* A list's title and comments are lines of 80 columns at most in old readers; names are cut there. */
 enum { MOST_TITLE = 70 };
 
-/* Of a movie whose frames cannot tell. */
+/* What a movie is taken to have whose frames cannot tell. */
 #define DEFAULT_RATE 25
 
 /* The frames a second of the movie: that of those in use which is nearest to what its frames say. */

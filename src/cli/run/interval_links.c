@@ -46,7 +46,7 @@ void interval_links_move(cli_appearance *a, const cli_match *m, double time)
         a->speed[i] = seconds > 0 ? (to[i] - from[i]) / seconds : 0;
 }
 
-/* Of those that are as near, the one of the older appearance and the better match is first. */
+/* Where two are as near, the one of the older appearance and the better match is first. */
 static int compare(const void *a, const void *b)
 {
     const interval_link *x = a, *y = b;

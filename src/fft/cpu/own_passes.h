@@ -16,13 +16,6 @@ ALWAYS_INLINE vec quarter(vec v, bool backward)
     return backward ? turn(v) : sub(zero(), turn(v));
 }
 
-ALWAYS_INLINE void transform_2(vec *a, vec *b)
-{
-    const vec sum = add(*a, *b);
-    *b = sub(*a, *b);
-    *a = sum;
-}
-
 ALWAYS_INLINE void transform_3(vec *v, bool backward)
 {
     const vec sum = add(v[1], v[2]), turned = scale(quarter(sub(v[1], v[2]), backward), SIN_60);
@@ -32,17 +25,14 @@ ALWAYS_INLINE void transform_3(vec *v, bool backward)
     v[2] = sub(rest, turned);
 }
 
-/* Of four points that lie step apart. */
-ALWAYS_INLINE void transform_4(vec *v, int step, bool backward)
+ALWAYS_INLINE void transform_4(vec *v, bool backward)
 {
-    transform_2(&v[0], &v[2 * step]);
-    transform_2(&v[step], &v[3 * step]);
-    const vec turned = quarter(v[3 * step], backward), difference = v[2 * step];
-    const vec sum = v[0], other = v[step];
-    v[0] = add(sum, other);
-    v[2 * step] = sub(sum, other);
-    v[step] = add(difference, turned);
-    v[3 * step] = sub(difference, turned);
+    const vec even = add(v[0], v[2]), even_rest = sub(v[0], v[2]), odd = add(v[1], v[3]);
+    const vec odd_rest = quarter(sub(v[1], v[3]), backward);
+    v[0] = add(even, odd);
+    v[1] = add(even_rest, odd_rest);
+    v[2] = sub(even, odd);
+    v[3] = sub(even_rest, odd_rest);
 }
 
 ALWAYS_INLINE void transform_5(vec *v, bool backward)
@@ -68,8 +58,8 @@ ALWAYS_INLINE void transform_8(vec *v, bool backward)
         even[i] = v[2 * i];
         odd[i] = v[2 * i + 1];
     }
-    transform_4(even, 1, backward);
-    transform_4(odd, 1, backward);
+    transform_4(even, backward);
+    transform_4(odd, backward);
     odd[1] = scale(add(odd[1], quarter(odd[1], backward)), SQRT_HALF);
     odd[2] = quarter(odd[2], backward);
     odd[3] = scale(sub(quarter(odd[3], backward), odd[3]), SQRT_HALF);
@@ -84,7 +74,7 @@ ALWAYS_INLINE void transform(vec *v, int radix, bool backward)
     if (radix == 3)
         transform_3(v, backward);
     else if (radix == 4)
-        transform_4(v, 1, backward);
+        transform_4(v, backward);
     else if (radix == 5)
         transform_5(v, backward);
     else
