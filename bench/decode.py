@@ -12,7 +12,6 @@ PYTHON has cv2, pyvips, numpy and Pillow, which makes the files from data/. Time
 readers use threads; each reader decodes a file --frames times in a round.
 """
 import argparse
-import datetime
 import json
 import os
 import pathlib
@@ -20,6 +19,8 @@ import statistics
 import subprocess
 import sys
 import tempfile
+
+import library
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 READERS = ("libpng alone", "tmatch", "OpenCV", "libvips")
@@ -115,11 +116,8 @@ def main():
         return
     if len(o.builds) != 2:
         parser.error("wants two builds: without libdeflate, and with it")
-    git = subprocess.run(["git", "-C", ROOT, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout
-    cpu = next(line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name"))
-    document = {"machine": {"cpu": cpu, "threads": os.cpu_count(), "commit": git.strip(),
-                            "date": datetime.date.today().isoformat()},
-                "command": " ".join(sys.argv), "versions": {}, "results": []}
+    document = {"machine": library.machine(), "command": " ".join(sys.argv), "versions": {},
+                "results": []}
     with tempfile.TemporaryDirectory(dir="/dev/shm") as name:
         folder = pathlib.Path(name)
         for kind, file in make_files(folder).items():

@@ -2,6 +2,7 @@
 """libtmatch through ctypes, for scripts that time it beside others in one process."""
 
 import ctypes as c
+import datetime
 import os
 import re
 import subprocess
@@ -187,6 +188,12 @@ def commit():
                                        text=True, stderr=subprocess.DEVNULL).strip()
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
+
+
+def machine():
+    """What results of the CPU were measured with, and when."""
+    return {"cpu": processor(), "threads": os.cpu_count(), "commit": commit(),
+            "date": datetime.date.today().isoformat()}
 
 
 def gpu():

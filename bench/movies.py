@@ -10,7 +10,6 @@ PYTHON has cv2. The movie is made by ffmpeg with libx264: its test picture, a ph
 and goes and moves; every appearance has to be found to the frame. CPU time counts all threads.
 """
 import argparse
-import datetime
 import json
 import os
 import pathlib
@@ -20,6 +19,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import library
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RATE, PERIOD, FIRST, LAST = 25, 250, 75, 150  # the logo is shown in these frames of each period
@@ -137,10 +138,7 @@ def main():
         return
     if not o.tmatch:
         parser.error("wants the program")
-    git = subprocess.run(["git", "-C", ROOT, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout
-    cpu = next(line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name"))
-    machine = {"cpu": cpu, "threads": os.cpu_count(), "load": os.getloadavg()[1], "commit": git.strip(),
-               "date": datetime.date.today().isoformat()}
+    machine = {**library.machine(), "load": os.getloadavg()[1]}
     version = subprocess.run(["ffmpeg", "-version"], check=True, capture_output=True, text=True).stdout.split()[2]
     with tempfile.TemporaryDirectory() as name:
         document = run(o, pathlib.Path(name))
