@@ -39,7 +39,8 @@ tm_status tm_pose_coarse_make(tm_pose_class *c, const tm_image *image, const tm_
     }
     for (size_t i = 0; i < c->count && count < MOST_COARSE && status == TM_OK; i++) {
         const int64_t pose = c->members[i].pose;
-        const int64_t at = pose % poses->angles.count / turn, scale = pose / poses->angles.count;
+        const tm_pose_numbers numbers = tm_poses_numbers(poses, pose);
+        const int64_t at = numbers.angle / turn, scale = numbers.scale;
         if (count && scale == last_scale ? at == last_at : count && scale < last_scale + ratio)
             continue;
         tm_turn t = tm_poses_turn(poses, pose);

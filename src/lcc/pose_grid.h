@@ -29,11 +29,21 @@ static inline int64_t tm_poses_count(const tm_poses *poses)
     return poses->angles.count * poses->scales.count;
 }
 
+/* The numbers of a pose's angle and scale. */
+typedef struct tm_pose_numbers {
+    int64_t angle, scale;
+} tm_pose_numbers;
+
+static inline tm_pose_numbers tm_poses_numbers(const tm_poses *poses, int64_t index)
+{
+    return (tm_pose_numbers){index % poses->angles.count, index / poses->angles.count};
+}
+
 static inline tm_turn tm_poses_turn(const tm_poses *poses, int64_t index)
 {
-    const int64_t i = index % poses->angles.count, j = index / poses->angles.count;
-    return (tm_turn){.angle = poses->angles.from + i * poses->angles.step,
-                     .scale = poses->scales.from + j * poses->scales.step};
+    const tm_pose_numbers at = tm_poses_numbers(poses, index);
+    return (tm_turn){.angle = poses->angles.from + at.angle * poses->angles.step,
+                     .scale = poses->scales.from + at.scale * poses->scales.step};
 }
 
 /* What is wrong with a grid, as a clause for a message, or NULL. */

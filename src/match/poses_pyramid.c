@@ -29,7 +29,8 @@ enum {
 
 static bool is_near(const tm_poses *poses, const tm_pose_peak *a, const tm_pose_peak *b)
 {
-    const tm_pose_place p = tm_pose_place_of(poses, a->pose), q = tm_pose_place_of(poses, b->pose);
+    const tm_pose_numbers p = tm_poses_numbers(poses, (int64_t)a->pose),
+                          q = tm_poses_numbers(poses, (int64_t)b->pose);
     const int64_t turned = llabs(p.angle - q.angle);
 
     return llabs(a->x - b->x) <= NEAR && llabs(a->y - b->y) <= NEAR && llabs(p.scale - q.scale) <= NEAR_POSES &&

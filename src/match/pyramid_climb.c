@@ -50,7 +50,7 @@ static size_t ask(const tm_poses *poses, const climber *climbers, size_t count, 
 
     for (size_t i = 0; i < count; i++) {
         const climber *c = &climbers[i];
-        const tm_pose_place p = tm_pose_place_of(poses, c->at.pose);
+        const tm_pose_numbers p = tm_poses_numbers(poses, (int64_t)c->at.pose);
         const bool turns = poses->angles.count > 1, scales = poses->scales.count > 1;
         for (int k = 0; k < BESIDE && !c->rests; k++) {
             const int turn = k % 3 - 1, ratio = k / 3 - 1;
@@ -213,7 +213,7 @@ static tm_status climb(tm_descent *d, int level, climber *climbers, size_t count
 static climber climber_of(const tm_descent *d, int level, const tm_pose_peak *from)
 {
     const tm_pyramid_level *above = &d->pyramid->levels[level + 1], *own = &d->pyramid->levels[level];
-    const tm_pose_place p = tm_pose_place_of(&above->tmpl->poses, from->pose);
+    const tm_pose_numbers p = tm_poses_numbers(&above->tmpl->poses, (int64_t)from->pose);
     const int64_t turn = above->turn / own->turn, ratio = above->ratio / own->ratio;
 
     return (climber){.at = {.value = INT64_MIN,

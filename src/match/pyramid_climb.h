@@ -23,16 +23,6 @@ static inline const tm_posed_template *tm_descent_template(const tm_descent *d, 
     return level ? d->pyramid->levels[level].tmpl : d->tmpl;
 }
 
-/* The angle and the scale of a level's pose, by their numbers. */
-typedef struct tm_pose_place {
-    int64_t angle, scale;
-} tm_pose_place;
-
-static inline tm_pose_place tm_pose_place_of(const tm_poses *poses, size_t pose)
-{
-    return (tm_pose_place){(int64_t)pose % poses->angles.count, (int64_t)pose / poses->angles.count};
-}
-
 /* Whether angles go around, so that the first one is beside the last one. */
 static inline bool tm_poses_go_around(const tm_poses *poses)
 {

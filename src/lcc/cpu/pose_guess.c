@@ -137,18 +137,18 @@ static void try_neighbours(climber *k)
     const tm_poses *poses = &k->run->search->families->poses;
     const tm_pose_peak from = k->best;
     const int64_t angles = poses->angles.count, pose = (int64_t)from.pose;
-    const int64_t angle = pose % angles, scale = pose / angles;
+    const tm_pose_numbers at = tm_poses_numbers(poses, pose);
 
     for (int i = 0; i < 9; i++) {
         if (i != 4)
             try(k, pose, from.x + 2 * (i % 3 - 1) * k->step, from.y + 2 * (i / 3 - 1) * k->step);
     }
     for (int i = -1; i <= 1; i += 2) {
-        const int64_t turned = (angle + i * k->turn + angles) % angles;
-        const int64_t sized = scale + i * k->ratio;
-        try(k, scale * angles + turned, from.x, from.y);
+        const int64_t turned = (at.angle + i * k->turn + angles) % angles;
+        const int64_t sized = at.scale + i * k->ratio;
+        try(k, at.scale * angles + turned, from.x, from.y);
         if (sized >= 0 && sized < poses->scales.count)
-            try(k, sized * angles + angle, from.x, from.y);
+            try(k, sized * angles + at.angle, from.x, from.y);
     }
 }
 
