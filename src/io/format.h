@@ -87,6 +87,10 @@ const io_format *io_format_of(const io_source *source);
 typedef enum io_foreign { IO_FOREIGN_UNKNOWN, IO_FOREIGN_MOVIE, IO_FOREIGN_OTHER } io_foreign;
 io_foreign io_foreign_kind(const uint8_t *data, size_t size);
 
+/* A progressive file of 500 small scans of 4000x4000 pixels takes a second, and no program
+ * writes so many. */
+enum { IO_JPEG_MOST_SCANS = 500 };
+
 /* JPEG of another quality than encode's, from 1 to 100; below 90 colour has half the
  * resolution. */
 bool io_jpeg_encode(const io_picture *picture, int quality, FILE *file, io_error *error);

@@ -15,10 +15,6 @@
 
 enum { QUALITY = 92, SCAN = 0xda };
 
-/* A progressive file of 500 small scans of 4000x4000 pixels takes a second, and no program
- * writes so many. */
-enum { MOST_SCANS = 500 };
-
 typedef struct jpeg_state {
     struct jpeg_error_mgr manager; /* first: libjpeg hands back a pointer to it */
     const io_source *source; /* what is decoded */
@@ -154,9 +150,9 @@ static void check_progress(j_common_ptr codec)
     jpeg_state *state = (jpeg_state *)codec->err;
     if (io_source_late(state->source, state->error))
         longjmp(state->escape, 1);
-    if (((j_decompress_ptr)codec)->input_scan_number <= MOST_SCANS)
+    if (((j_decompress_ptr)codec)->input_scan_number <= IO_JPEG_MOST_SCANS)
         return;
-    io_fail(state->error, "damaged JPEG: more than %d scans", MOST_SCANS);
+    io_fail(state->error, "damaged JPEG: more than %d scans", IO_JPEG_MOST_SCANS);
     longjmp(state->escape, 1);
 }
 
