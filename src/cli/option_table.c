@@ -108,6 +108,14 @@ static const choice devices[] = {
      .pattern = true},
     {0}};
 
+static const choice decoders[] = {
+    {.name = "libjpeg", .value = CLI_LIBJPEG, .meaning = "on the CPU", .also = "libjpeg-turbo turbojpeg"},
+    {.name = "nvjpeg",
+     .value = CLI_NVJPEG,
+     .meaning = "by NVIDIA's nvJPEG on the GPU that matches; samples differ by a rounding here and there"},
+    {.name = "auto", .value = CLI_AUTO_DECODER, .meaning = "nvJPEG where it can, else libjpeg"},
+    {0}};
+
 const option_heading option_groups[GROUP_COUNT] = {
     [GROUP_INPUT] = {"What to read", NULL},
     [GROUP_MATCHING] = {"What to match", NULL},

@@ -6,6 +6,9 @@
 
 #include <stdbool.h>
 
+/* Who decodes JPEG; auto: nvJPEG where it can, else libjpeg. */
+typedef enum cli_decoder { CLI_LIBJPEG, CLI_NVJPEG, CLI_AUTO_DECODER } cli_decoder;
+
 typedef enum cli_format { CLI_TEXT, CLI_JSON, CLI_CSV } cli_format;
 
 typedef enum option_group {

@@ -60,6 +60,7 @@ typedef struct cli_options {
     int64_t max_memory; /* bytes; 0: no limit */
     double max_frame_ms; /* milliseconds; 0: no limit */
     bool sandbox;
+    cli_decoder decoder;
     bool color;
     int depth; /* 8, 16 or 32, floats; 0: as the files have it */
     bool ignore_orientation; /* the one that EXIF tells */

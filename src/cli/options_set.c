@@ -297,6 +297,7 @@ bool cli_options_set(cli_options *o, cli_option option, const char *text)
     case OPT_DUMP_TEMPLATE: o->dump_template = text; return true;
     case OPT_DEVICE: return parse_device(row, text, settings);
     case OPT_LIST_DEVICES: o->action = CLI_LIST_DEVICES; return true;
+    case OPT_DECODER: o->decoder = (cli_decoder)chosen; return true;
     case OPT_ALGORITHM: settings->algorithm = (tm_algorithm)chosen; return true;
     case OPT_SEARCH: settings->strategy = (tm_strategy)chosen; return true;
     case OPT_THREADS: return parse_threads(row->name, text, &settings->threads);

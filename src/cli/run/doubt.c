@@ -28,7 +28,7 @@ bool doubt_search(const cli_engine *e, size_t index, const cli_result *r, tm_sea
 }
 
 /* The best score outside the best match's overlap, by one more search of the frame. */
-static bool look_again(const cli_engine *e, const tm_image *image, bool color, size_t index,
+static bool look_again(const cli_engine *e, const tm_device_image *image, bool color, size_t index,
                        cli_pair *pair, double *rest)
 {
     const tm_template *tmpl = e->prepared[color][index];
@@ -42,8 +42,8 @@ static bool look_again(const cli_engine *e, const tm_image *image, bool color, s
     search.subpixel = 0;
     const tm_status status =
         e->options->posed
-            ? tm_match_posed(e->matcher, image, e->posed[color][index], &search, &posed)
-            : tm_match_peaks(e->matcher, image, &tmpl, 1, &search, &hits, NULL);
+            ? tm_match_posed(e->matcher, &image->image, e->posed[color][index], &search, &posed)
+            : engine_peaks(e->matcher, image, &tmpl, 1, &search, &hits, NULL);
     if (status != TM_OK)
         return library_fail(&pair->error, e->matcher, status);
     *rest = posed.count ? posed.items[0].margin : hits.items[0].margin;
@@ -73,7 +73,7 @@ bool doubt_is_settled(const cli_options *o, const cli_result *r)
 
 /* Several matches are compared with the best score that is not among them, as they may be copies of
  * one thing. */
-bool doubt_judge(const cli_engine *e, const tm_image *image, bool color, size_t index,
+bool doubt_judge(const cli_engine *e, const tm_device_image *image, bool color, size_t index,
                  cli_pair *pair)
 {
     cli_result *r = &pair->result;
@@ -90,16 +90,17 @@ bool doubt_judge(const cli_engine *e, const tm_image *image, bool color, size_t 
     return true;
 }
 
-/* Whether all pixels are the same. Rows are packed. */
+/* Whether all pixels are the same. Rows are packed. Of what only a device has nothing is said. */
 static bool is_flat(const io_picture *p)
 {
     const size_t size = (size_t)io_sample_size(p);
-    return memcmp(p->samples, p->samples + size, (size_t)(p->width * p->height) * size - size) == 0;
+    return p->samples &&
+           memcmp(p->samples, p->samples + size, (size_t)(p->width * p->height) * size - size) == 0;
 }
 
 /* Counts positions that score as the best does. It takes another search, which is worth it for a
  * single frame. */
-static void count_equal(const cli_engine *e, const tm_image *image, const tm_template *tmpl,
+static void count_equal(const cli_engine *e, const tm_device_image *image, const tm_template *tmpl,
                         cli_result *r)
 {
     tm_search search = e->search;
@@ -108,13 +109,13 @@ static void count_equal(const cli_engine *e, const tm_image *image, const tm_tem
     search.most = RESULT_MOST_EQUAL;
     search.min_score = r->matches[0].score;
     search.margin = search.subpixel = 0;
-    if (tm_match_peaks(e->matcher, image, &tmpl, 1, &search, &hits, NULL) != TM_OK)
+    if (engine_peaks(e->matcher, image, &tmpl, 1, &search, &hits, NULL) != TM_OK)
         return; /* then there is no hint */
     r->equal = (int)hits.count;
     tm_hits_free(&hits);
 }
 
-void doubt_hints(const cli_engine *e, const cli_input *frame, const tm_image *image,
+void doubt_hints(const cli_engine *e, const cli_input *frame, const tm_device_image *image,
                  bool color, size_t index, cli_pair *pair)
 {
     cli_result *r = &pair->result;

@@ -15,7 +15,7 @@ bool doubt_search(const cli_engine *engine, size_t index, const cli_result *resu
 /* Marks the weak matches of a result. Where the scores at hand do not decide, the frame is
  * searched once more; where image is NULL, a doubtful match counts as weak. False with the reason
  * in pair->error where the search fails. index: the template's; color: in colour. */
-bool doubt_judge(const cli_engine *engine, const tm_image *image, bool color, size_t index,
+bool doubt_judge(const cli_engine *engine, const tm_device_image *image, bool color, size_t index,
                  cli_pair *pair);
 
 /* The parts of it: whether no match is weak, and what marks them by the best score elsewhere, or all, where
@@ -24,7 +24,7 @@ bool doubt_is_settled(const cli_options *options, const cli_result *result);
 void doubt_mark(cli_result *result, double rest, bool unknown);
 
 /* Finds out what hints can be given, unless the run is quiet. */
-void doubt_hints(const cli_engine *engine, const cli_input *frame, const tm_image *image,
+void doubt_hints(const cli_engine *engine, const cli_input *frame, const tm_device_image *image,
                  bool color, size_t index, cli_pair *pair);
 
 #endif

@@ -182,14 +182,23 @@ bool engine_prepare(cli_engine *e, const cli_templates *templates)
     return true;
 }
 
-tm_status engine_find(const cli_engine *e, tm_matcher *matcher, const tm_image *image,
+tm_status engine_peaks(tm_matcher *matcher, const tm_device_image *image,
+                       const tm_template *const *tmpls, size_t count, const tm_search *search,
+                       tm_hits *hits, const tm_map *map)
+{
+    return image->size ? tm_match_device_peaks(matcher, image, tmpls, count, search, hits, map)
+                       : tm_match_peaks(matcher, &image->image, tmpls, count, search, hits, map);
+}
+
+tm_status engine_find(const cli_engine *e, tm_matcher *matcher, const tm_device_image *image,
                       const tm_template *const *tmpls, size_t count, const tm_search *search,
                       tm_hits *hits, const tm_map *map)
 {
     if (search)
-        return tm_match_peaks(matcher, image, tmpls, count, search, hits, map);
+        return engine_peaks(matcher, image, tmpls, count, search, hits, map);
     memset(hits, 0, count * sizeof *hits);
-    tm_status status = tm_match_many(matcher, image, tmpls, count, e->peaks, map);
+    tm_status status = image->size ? tm_match_device(matcher, image, tmpls, count, e->peaks, map)
+                                   : tm_match_many(matcher, &image->image, tmpls, count, e->peaks, map);
     for (size_t i = 0; i < count && status == TM_OK; i++) {
         hits[i].items = calloc(1, sizeof *hits[i].items);
         if (hits[i].items) {
@@ -206,7 +215,7 @@ tm_status engine_find(const cli_engine *e, tm_matcher *matcher, const tm_image *
     return status;
 }
 
-bool engine_find_one(const cli_engine *e, tm_matcher *matcher, const tm_image *image,
+bool engine_find_one(const cli_engine *e, tm_matcher *matcher, const tm_device_image *image,
                      const tm_template *tmpl, tm_hits *hits, const score_map *map, cli_pair *pair)
 {
     const tm_map view = score_map_view(map);

@@ -66,16 +66,21 @@ bool engine_device_hangs(void);
 void engine_note_driver_hangs(void);
 bool engine_driver_hangs(void);
 
+/* tm_match_peaks of a frame in the host's memory or in a device's. */
+tm_status engine_peaks(tm_matcher *matcher, const tm_device_image *image,
+                       const tm_template *const *tmpls, size_t count, const tm_search *search,
+                       tm_hits *hits, const tm_map *map);
+
 /* Finds several templates in the image, by the search, or where that is NULL the best match of
  * each. The hits are the caller's to free, and empty where it fails. map: for one template, or
  * NULL. */
-tm_status engine_find(const cli_engine *engine, tm_matcher *matcher, const tm_image *image,
+tm_status engine_find(const cli_engine *engine, tm_matcher *matcher, const tm_device_image *image,
                       const tm_template *const *tmpls, size_t count, const tm_search *search,
                       tm_hits *hits, const tm_map *map);
 
 /* The same for one template, by the pair's search; the map is filled where it has data. False
  * with the reason in pair->error. */
-bool engine_find_one(const cli_engine *engine, tm_matcher *matcher, const tm_image *image,
+bool engine_find_one(const cli_engine *engine, tm_matcher *matcher, const tm_device_image *image,
                      const tm_template *tmpl, tm_hits *hits, const score_map *map, cli_pair *pair);
 
 /* The matcher's own words for its failure, or the status's. */

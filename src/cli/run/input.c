@@ -9,6 +9,7 @@
 #include "clock.h"
 #include "io/movie/movie.h"
 #include "message.h"
+#include "run/input_device.h"
 #include "run/streams.h"
 
 /* Replaces the picture's own mask. */
@@ -287,6 +288,13 @@ bool input_open(io_source *source, const cli_operand *operand, const input_setti
     return open_source(source, operand->path, operand->part, settings, error);
 }
 
+bool input_decode(cli_input *input, const cli_operand *operand, const input_settings *settings, io_error *error)
+{
+    return settings->part                      ? load_part(input, operand, settings, error)
+           : settings->room.bytes == INT64_MAX ? decode_whole(input, operand, settings, error)
+                                               : open_rows(input, operand, settings, error);
+}
+
 bool input_load(cli_input *input, const cli_operand *operand, const input_settings *settings,
                 io_error *error)
 {
@@ -305,9 +313,8 @@ bool input_load(cli_input *input, const cli_operand *operand, const input_settin
     input->opened = true;
     input->bytes = (int64_t)input->source.size;
     if (io_explain_foreign(&input->source, operand->path, settings->reader, error) ||
-        !(settings->part                    ? load_part(input, operand, settings, error)
-          : settings->room.bytes == INT64_MAX ? decode_whole(input, operand, settings, error)
-                                              : open_rows(input, operand, settings, error))) {
+        !(settings->jpeg == INPUT_LIBJPEG ? input_decode(input, operand, settings, error)
+                                          : input_leave_to_device(input, operand, settings, error))) {
         /* another run may be luckier */
         input->opened = !io_source_lost(&input->source) && !io_source_late(&input->source, NULL) &&
                         !error->passing;
@@ -328,19 +335,23 @@ void input_free(cli_input *input)
 
 void input_describe(const cli_input *input, const cli_operand *operand)
 {
-    char crop[128] = "", orientation[48] = "";
+    char crop[128] = "", orientation[48] = "", decoder[96] = "";
     if (input->gray.orientation)
         snprintf(orientation, sizeof orientation, ", EXIF orientation %d%s",
                  input->gray.orientation, input->gray.as_stored ? " ignored" : "");
     if (operand->has_crop)
         snprintf(crop, sizeof crop, ", cropped to %" PRId64 "x%" PRId64 "+%" PRId64 "+%" PRId64,
                  operand->crop.width, operand->crop.height, operand->crop.x, operand->crop.y);
-    message_info(operand_name(operand), "%s, %" PRId64 "x%" PRId64 "%s%s%s%s%s", input->gray.format,
+    if (*input->obstacle)
+        snprintf(decoder, sizeof decoder, ", by libjpeg: %s", input->obstacle);
+    else if (input->undecoded)
+        strcpy(decoder, ", by nvJPEG");
+    message_info(operand_name(operand), "%s, %" PRId64 "x%" PRId64 "%s%s%s%s%s%s", input->gray.format,
             input->whole_width, input->whole_height, input->gray.bits == 32   ? ", floats"
             : input->gray.bits == 16 ? ", 16 bits"
                                      : "",
             orientation, crop, input->gray.mask ? ", masked" : "",
-            input->gray.alpha_ignored ? ", alpha ignored" : "");
+            input->gray.alpha_ignored ? ", alpha ignored" : "", decoder);
 }
 
 tm_image input_image(const cli_input *input, bool color)
@@ -356,4 +367,9 @@ tm_image input_image(const cli_input *input, bool color)
                       .channels = p->channels,
                       .mask = input->gray.mask,
                       .mask_stride = (ptrdiff_t)p->width};
+}
+
+tm_device_image input_view(const cli_input *input, bool color)
+{
+    return input->place.size ? input->place : (tm_device_image){.image = input_image(input, color)};
 }

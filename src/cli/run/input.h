@@ -13,12 +13,18 @@
 /* Why a movie is not read with --sandbox. */
 #define INPUT_NO_SANDBOX_FOR_MOVIES "a movie, which --sandbox cannot decode"
 
+/* Who decodes JPEG: libjpeg; nvJPEG, later, on the device that matches; or nvJPEG what it can and libjpeg the rest. */
+typedef enum input_jpeg { INPUT_LIBJPEG, INPUT_NVJPEG, INPUT_EITHER_JPEG } input_jpeg;
+
 /* A decoded operand. Its source stays open, as pictures may be drawn from it, and standard input
  * cannot be read twice. */
 typedef struct cli_input {
     io_source source;
     io_picture gray; /* cropped; without samples where rows is not NULL */
     io_rows *rows;   /* the whole picture, to be read by rows, none of which is read yet; or NULL */
+    bool undecoded;  /* gray has no samples yet: a device is to decode the source */
+    tm_device_image place; /* the gray picture, cropped and upright, in a device's memory; size 0: gray has samples */
+    char obstacle[64];     /* why nvJPEG, which was wanted, does not decode it, or "" */
     io_picture color; /* cropped; where colours are wanted and the file has some */
     int64_t whole_width, whole_height;
     int64_t first_row; /* of the picture, that the samples begin with */
@@ -56,6 +62,7 @@ typedef struct input_settings {
     const input_part *part;  /* or NULL: all rows */
     const io_picture *mask; /* of the whole picture's size, or of its crop's; or NULL */
     io_memory *memory;      /* for samples, or NULL */
+    input_jpeg jpeg;        /* of 8-bit gray without masks or parts, in memory without limits */
     io_decoder *decoder;    /* in whose processes files are decoded; NULL: in this one */
 } input_settings;
 
@@ -81,5 +88,11 @@ void input_describe(const cli_input *input, const cli_operand *operand);
 
 /* The gray picture or the colour one, with the mask, as the library takes it. */
 tm_image input_image(const cli_input *input, bool color);
+
+/* The same in a device's memory, if it is there; else with size 0. */
+tm_device_image input_view(const cli_input *input, bool color);
+
+/* For input_device.c: decodes an open source. False with the reason. */
+bool input_decode(cli_input *input, const cli_operand *operand, const input_settings *settings, io_error *error);
 
 #endif

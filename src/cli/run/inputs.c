@@ -21,6 +21,9 @@ bool inputs_open(cli_inputs *inputs, cli_plan *plan)
         .max_wait_ms = o->max_frame_ms, .color = o->color, .depth = o->depth, .stored_orientation = o->ignore_orientation};
 
     plan->frame_input = plan->template_input = settings;
+    plan->frame_input.jpeg = o->decoder == CLI_NVJPEG         ? INPUT_NVJPEG
+                             : o->decoder == CLI_AUTO_DECODER ? INPUT_EITHER_JPEG
+                                                              : INPUT_LIBJPEG;
     plan->frame_input.max_ms = o->max_frame_ms;
     plan->template_input.alpha = true;
     plan->template_input.reader = "FRAME -";

@@ -101,6 +101,13 @@ static void note_rest(const cli_job *job)
         message_note(job->operand.path, "%s", notes[rest]);
 }
 
+/* The file is needed again only to draw pictures. */
+static void close_source(cli_job *job, const cli_plan *plan)
+{
+    if (job->loaded && !job->input.rows && !job->input.undecoded && !pictures_wanted(plan->options))
+        io_source_close(&job->input.source);
+}
+
 void job_load(cli_job *job, const cli_plan *plan)
 {
     const cli_templates *templates = plan->templates;
@@ -126,13 +133,37 @@ void job_load(cli_job *job, const cli_plan *plan)
         input_describe(&job->input, &job->operand);
     if (job->loaded && !plan->options->quiet && !plan->options->has_rows)
         note_rest(job);
-    /* The file is needed again only to draw pictures. */
-    if (job->loaded && !job->input.rows && !pictures_wanted(plan->options))
-        io_source_close(&job->input.source);
+    close_source(job, plan);
     for (size_t i = 0; i < templates->count && job->loaded; i++) {
         job->pairs[i].result.frame_width = job->input.whole_width;
         job->pairs[i].result.frame_height = job->input.whole_height;
         job->pairs[i].result.read_ms = job->input.read_ms;
+    }
+    message_redirect(before);
+}
+
+void job_decoded(cli_job *job, const cli_plan *plan, const io_nvjpeg_frame *frame, int device, void *stream, double ms)
+{
+    const input_settings *settings = &plan->frame_input;
+    const bool here = !frame->decoded && frame->declined && settings->jpeg == INPUT_EITHER_JPEG;
+    io_error error = frame->error;
+
+    FILE *before = message_redirect(job->messages);
+    if (here && plan->options->verbose)
+        message_info(operand_name(&job->operand), "%s: decoded by libjpeg", frame->error.reason);
+    if (frame->decoded)
+        input_take_place(&job->input, &job->operand, frame, device, stream);
+    job->loaded = frame->decoded || (here && input_take_back(&job->input, &job->operand, settings, &error));
+    if (job->loaded && io_source_late(&job->input.source, &error))
+        job->loaded = false;
+    for (size_t i = 0; i < plan->templates->count; i++)
+        job->pairs[i].result.read_ms += ms;
+    job->input.read_ms += ms;
+    close_source(job, plan);
+    if (!job->loaded) {
+        job->input.opened = (frame->declined || here) && !io_source_late(&job->input.source, NULL);
+        fail_frame(job, plan, &error);
+        input_free(&job->input);
     }
     message_redirect(before);
 }

@@ -11,6 +11,7 @@
 #include "run/engine.h"
 #include "run/frames.h"
 #include "run/input.h"
+#include "run/input_device.h"
 #include "run/protected.h"
 #include "run/resume.h"
 #include "run/template.h"
@@ -33,7 +34,8 @@ typedef struct cli_job {
     cli_operand operand;
     cli_input input;
     bool skipped; /* all pairs are in the log */
-    bool loaded;  /* the input is in memory */
+    bool loaded;  /* the input is in memory, if not undecoded */
+    size_t *batch; /* counts the frames that are not matched yet of those that a device decoded together; or NULL */
     bool failed; /* an output could not be written, or a verification fails */
     bool finished; /* it waits for its turn to be printed */
     int64_t bytes;
@@ -60,6 +62,9 @@ void job_free(cli_job *job, const cli_plan *plan);
 /* To be called in this order after frame has been set, whose strings stay the caller's. */
 void job_begin(cli_job *job, const cli_plan *plan);
 void job_load(cli_job *job, const cli_plan *plan);
+/* For an undecoded input: what came of the frame on the device, and how long that took. */
+void job_decoded(cli_job *job, const cli_plan *plan, const io_nvjpeg_frame *frame, int device, void *stream, double ms);
+
 void job_match(cli_job *job, const cli_plan *plan, const cli_engine *engine);
 void job_release(cli_job *job, const cli_plan *plan); /* frees a picture that job_write does not need */
 void job_write(cli_job *job, const cli_plan *plan); /* also frees the picture */

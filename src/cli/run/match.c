@@ -112,13 +112,13 @@ static bool match_one(const cli_engine *e, const cli_input *frame, const io_crop
 {
     const cli_template *tmpl = &templates->list[i];
     const bool color = has_colors(frame, tmpl);
-    const tm_image view = input_image(frame, color), *image = &view;
+    const tm_device_image view = input_view(frame, color), *image = &view;
     tm_hits hits;
     if (e->options->has_rows) {
         note_luma(e, frame, tmpl, pair);
-        return match_part(e, frame, image, color, i, pair);
+        return match_part(e, frame, &image->image, color, i, pair);
     }
-    if (e->options->verify && image->type == TM_SAMPLE_F32) {
+    if (e->options->verify && image->image.type == TM_SAMPLE_F32) {
         strcpy(pair->error.reason, "--verify compares bits, and scores of float samples "
                                    "are exact only within a bound");
         return false;
@@ -128,7 +128,7 @@ static bool match_one(const cli_engine *e, const cli_input *frame, const io_crop
         return match_poses(e, frame, image, color, crop, i, pair);
     pair->searched = doubt_search(e, i, &pair->result, &pair->search);
     if (wants_map(e->options) &&
-        !score_map_create(&pair->map, &e->options->settings, image, tmpl->width, tmpl->height,
+        !score_map_create(&pair->map, &e->options->settings, &image->image, tmpl->width, tmpl->height,
                           &pair->error))
         return false;
     if (!engine_find_one(e, e->matcher, image, e->prepared[color][i], &hits, &pair->map, pair))
@@ -143,7 +143,7 @@ static bool match_one(const cli_engine *e, const cli_input *frame, const io_crop
 }
 
 /* False where it fails: then each template is tried by itself. */
-static bool match_together(const cli_engine *e, const cli_input *frame, const tm_image *image,
+static bool match_together(const cli_engine *e, const cli_input *frame, const tm_device_image *image,
                            const io_crop *crop, cli_pair *pairs, size_t count)
 {
     tm_search search;
@@ -229,7 +229,7 @@ static size_t choose(const cli_engine *e, const cli_input *frame, const cli_temp
 void match_frame(const cli_engine *e, const cli_input *frame, const io_crop *crop,
                       const cli_templates *templates, cli_pair *pairs)
 {
-    const tm_image image = input_image(frame, false);
+    const tm_device_image image = input_view(frame, false);
     const size_t count = choose(e, frame, templates, pairs);
 
     if (frame->rows) {

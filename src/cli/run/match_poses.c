@@ -90,19 +90,19 @@ static bool make_map(const cli_engine *e, const tm_image *image, const tm_posed_
     return status == TM_OK || library_fail(&pair->error, e->matcher, status);
 }
 
-bool match_poses(const cli_engine *e, const cli_input *frame, const tm_image *image, bool color,
+bool match_poses(const cli_engine *e, const cli_input *frame, const tm_device_image *image, bool color,
                  const io_crop *crop, size_t i, cli_pair *pair)
 {
     const tm_posed_template *tmpl = e->posed[color][i];
     tm_posed_hits hits;
 
     pair->searched = doubt_search(e, i, &pair->result, &pair->search);
-    const tm_status status = tm_match_posed(e->matcher, image, tmpl, &pair->search, &hits);
+    const tm_status status = tm_match_posed(e->matcher, &image->image, tmpl, &pair->search, &hits);
     pair->lasting = status == TM_ERR_NO_POSITION || status == TM_ERR_FRAME_TOO_SMALL;
     if (status != TM_OK)
         return library_fail(&pair->error, e->matcher, status);
-    const bool good = take_hits(e, tmpl, pair, &hits, crop) && make_map(e, image, tmpl, pair) &&
-                      (!e->options->verify || verify_poses(e, image, tmpl, &hits, pair));
+    const bool good = take_hits(e, tmpl, pair, &hits, crop) && make_map(e, &image->image, tmpl, pair) &&
+                      (!e->options->verify || verify_poses(e, &image->image, tmpl, &hits, pair));
     tm_posed_hits_free(&hits);
     if (!good || !doubt_judge(e, image, color, i, pair))
         return false;

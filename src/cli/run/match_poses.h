@@ -7,7 +7,7 @@
 
 /* Matches template i, in colour or not, in the crop of a frame, and verifies if that is asked for.
  * False with the reason in pair->error. */
-bool match_poses(const cli_engine *engine, const cli_input *frame, const tm_image *image, bool color,
+bool match_poses(const cli_engine *engine, const cli_input *frame, const tm_device_image *image, bool color,
                  const io_crop *crop, size_t i, cli_pair *pair);
 
 #endif

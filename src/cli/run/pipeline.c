@@ -6,6 +6,7 @@
 
 #include "message.h"
 #include "signals.h"
+#include "run/pipeline_decoders.h"
 #include "run/pipeline_devices.h"
 
 /* How many frames workers can read while a device is opened, and how many whose bytes are held
@@ -165,6 +166,9 @@ static void begin(cli_pipeline *p, cli_engine *engine)
         pipeline_consider_device(p, job);
     if (engine || !job->loaded || p->broken) {
         pipeline_finish(p, job);
+    } else if (job->input.undecoded) {
+        pipeline_push(&p->to_decode, p->window, job);
+        pthread_cond_signal(&p->coded);
     } else {
         pipeline_push(&p->to_match, p->window, job);
         pthread_cond_signal(&p->read);
@@ -214,6 +218,8 @@ static bool init(cli_pipeline *p)
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->work, NULL);
     pthread_cond_init(&p->read, NULL);
+    pthread_cond_init(&p->coded, NULL);
+    pthread_cond_init(&p->matched_all, NULL);
     pthread_cond_init(&p->done, NULL);
     pthread_cond_init(&p->room, NULL);
     /* Some frames take several times as long as others: the rest goes on meanwhile. Only results wait for their
@@ -226,8 +232,9 @@ static bool init(cli_pipeline *p)
     p->jobs = calloc(p->window, sizeof *p->jobs);
     p->to_match.ring = calloc(p->window, sizeof *p->to_match.ring);
     p->to_write.ring = calloc(p->window, sizeof *p->to_write.ring);
-    p->threads = calloc(p->s.workers + PIPELINE_MOST_DEVICES, sizeof *p->threads);
-    return p->jobs && p->to_match.ring && p->to_write.ring && p->threads &&
+    p->to_decode.ring = calloc(p->window, sizeof *p->to_decode.ring);
+    p->threads = calloc(p->s.workers + PIPELINE_MOST_DEVICES * (1 + PIPELINE_DECODERS), sizeof *p->threads);
+    return p->jobs && p->to_match.ring && p->to_write.ring && p->to_decode.ring && p->threads &&
            make_jobs(p, p->s.workers < p->window ? p->s.workers : p->window);
 }
 
@@ -238,9 +245,14 @@ static void destroy(cli_pipeline *p)
     free(p->jobs);
     free(p->to_match.ring);
     free(p->to_write.ring);
+    free(p->to_decode.ring);
+    for (int i = 0; i < PIPELINE_MOST_DEVICES; i++)
+        free(p->decoded[i].ring);
     free(p->threads);
     pthread_cond_destroy(&p->room);
     pthread_cond_destroy(&p->done);
+    pthread_cond_destroy(&p->matched_all);
+    pthread_cond_destroy(&p->coded);
     pthread_cond_destroy(&p->read);
     pthread_cond_destroy(&p->work);
     pthread_mutex_destroy(&p->lock);

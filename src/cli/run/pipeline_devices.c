@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "run/pipeline_devices.h"
 
+#include "run/pipeline_decoders.h"
+
 /* The first device that has a frame to match makes as many buffers as frames are in memory when
  * none has to wait; but only if each will be used a few times. The lock is held before and
  * after. */
@@ -28,12 +30,13 @@ static void free_pinned(cli_pipeline *p, const pipeline_thread *t)
 static void run_device(const pipeline_thread *t)
 {
     cli_pipeline *p = t->pipeline;
+    job_queue *decoded = &p->decoded[t->engine - p->s.engines];
     bool made_pinned = false;
     cli_job *job;
 
     pthread_mutex_lock(&p->lock);
     while (!pipeline_is_over(p)) {
-        if (!(job = pipeline_pop(&p->to_match, p->window))) {
+        if (!(job = pipeline_pop(decoded, p->window)) && !(job = pipeline_pop(&p->to_match, p->window))) {
             pthread_cond_wait(&p->read, &p->lock);
             continue;
         }
@@ -43,6 +46,7 @@ static void run_device(const pipeline_thread *t)
         job_match(job, p->s.plan, t->engine);
         job_release(job, p->s.plan);
         pthread_mutex_lock(&p->lock);
+        pipeline_note_matched(p, job);
         if (made_pinned && pipeline_takes_no_more(p))
             free_pinned(p, t);
         pipeline_push(&p->to_write, p->window, job);
@@ -51,16 +55,6 @@ static void run_device(const pipeline_thread *t)
     pthread_mutex_unlock(&p->lock);
     if (made_pinned)
         pinned_free(p->s.pinned, t->engine->matcher);
-}
-
-/* A device that was asked for cannot be opened: there are no results. */
-static void give_up(cli_pipeline *p)
-{
-    cli_job *job;
-    p->broken = true;
-    while ((job = pipeline_pop(&p->to_match, p->window)))
-        pipeline_finish(p, job);
-    pipeline_stop(p);
 }
 
 void *pipeline_find_and_match(void *argument)
@@ -91,8 +85,10 @@ void *pipeline_open_and_match(void *argument)
         p->late_ready = p->s.devices = true;
         p->s.in_flight = p->s.in_flight_ahead;
         pthread_cond_broadcast(&p->work);
+        if (p->s.plan->frame_input.jpeg != INPUT_LIBJPEG && !pipeline_start_decoders(p, t->engine))
+            pipeline_give_up(p);
     } else if (p->s.devices) {
-        give_up(p);
+        pipeline_give_up(p);
     }
     pthread_mutex_unlock(&p->lock);
     if (good)

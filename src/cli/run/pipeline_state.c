@@ -30,6 +30,8 @@ void pipeline_wake_all(cli_pipeline *p)
 {
     pthread_cond_broadcast(&p->work);
     pthread_cond_broadcast(&p->read);
+    pthread_cond_broadcast(&p->coded);
+    pthread_cond_broadcast(&p->matched_all);
     pthread_cond_broadcast(&p->done);
     pthread_cond_broadcast(&p->room);
 }
@@ -56,6 +58,15 @@ void pipeline_finish(cli_pipeline *p, cli_job *job)
         pthread_cond_signal(&p->work); /* a frame has left room in memory */
     if (job == &p->jobs[p->returned % p->window])
         pthread_cond_signal(&p->done);
+}
+
+void pipeline_give_up(cli_pipeline *p)
+{
+    cli_job *job;
+    p->broken = true;
+    while ((job = pipeline_pop(&p->to_match, p->window)) || (job = pipeline_pop(&p->to_decode, p->window)))
+        pipeline_finish(p, job);
+    pipeline_stop(p);
 }
 
 bool pipeline_start(cli_pipeline *p, cli_engine *engine, void *(*run)(void *))

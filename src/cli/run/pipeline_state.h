@@ -24,6 +24,8 @@ struct cli_pipeline {
     pthread_mutex_t lock; /* guards all below */
     pthread_cond_t work;  /* for workers: a frame may be taken, or has been matched */
     pthread_cond_t read;  /* for devices: a frame has been read */
+    pthread_cond_t coded; /* for decoders: a frame has been read that they decode */
+    pthread_cond_t matched_all; /* for decoders: all that one of them has decoded has been matched */
     pthread_cond_t done;  /* for the caller: a frame has been finished */
     pthread_cond_t room;  /* for the feed: a frame has been taken */
     cli_job *jobs; /* frame i has jobs[i % window] */
@@ -33,6 +35,8 @@ struct cli_pipeline {
     size_t under_way;       /* frames that were taken and are not finished */
     size_t in_memory;
     job_queue to_match, to_write;
+    job_queue to_decode; /* undecoded: for any device's decoders */
+    job_queue decoded[PIPELINE_MOST_DEVICES]; /* for one device; a ring where it has decoders */
     bool stopped, interrupted;
     bool feeding; /* more frames may come */
     bool feeder_runs;
@@ -40,6 +44,7 @@ struct cli_pipeline {
     bool broken;                 /* a device cannot be opened: nothing more is handed over */
     size_t frame_bytes;          /* what the largest frame so far takes */
     bool late_begun, late_ready; /* whether the device that the CPU asked for is opened, is open */
+    bool decoder_named;           /* a device's decoder has said what it is */
     bool pinned_asked;            /* a device's thread has made them, or found no use for them */
     size_t matched;
     double match_ms; /* how long those took, all threads together */
@@ -62,6 +67,9 @@ void pipeline_stop(cli_pipeline *p);
 
 /* Writes a job's pictures, with the lock given up meanwhile, and marks the job as finished. */
 void pipeline_finish(cli_pipeline *p, cli_job *job);
+
+/* A device that was asked for cannot be used: there are no results. */
+void pipeline_give_up(cli_pipeline *p);
 
 /* Starts one more thread; run's argument is its pipeline_thread. False if there is none to be had. */
 bool pipeline_start(cli_pipeline *p, cli_engine *engine, void *(*run)(void *));

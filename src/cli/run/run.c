@@ -6,6 +6,7 @@
 
 #include "message.h"
 #include "run/arguments.h"
+#include "run/decoder.h"
 #include "run/dump.h"
 #include "run/emit.h"
 #include "run/engine.h"
@@ -246,8 +247,10 @@ static cli_exit match_all(runner *r)
                                                      : CLI_NOT_FOUND;
 }
 
-cli_exit cli_run(const cli_options *options)
+cli_exit cli_run(const cli_options *given)
 {
+    cli_options chosen = *given;
+    const cli_options *options = &chosen;
     runner r = {.options = options};
     cli_exit status = CLI_FAILED;
 
@@ -255,7 +258,7 @@ cli_exit cli_run(const cli_options *options)
     r.plan = (cli_plan){.options = options, .templates = &r.templates, .protected = &r.protected};
     r.pipeline.plan = &r.plan;
     r.pipeline.frames = &r.frames;
-    if (inputs_open(&r.inputs, &r.plan) && find_pictures(&r) &&
+    if (decoder_choose(&chosen) && inputs_open(&r.inputs, &r.plan) && find_pictures(&r) &&
         protected_init(&r.protected, options, &r.frames, &r.templates, &r.inputs.masks) &&
         output_check(options, &r.frames, &r.templates, &r.protected) && check_movie(&r)) {
         r.plan.output_is_folder = output_is_folder(options, &r.frames);

@@ -28,7 +28,7 @@ static bool reserve_map(const cli_engine *e, score_map *map, const tm_image *ima
 
 /* Where no map was asked for, the match ran without one, and may have found its peaks by another
  * algorithm than it fills a map with: so it runs again, and both must agree with the oracle. */
-bool verify_pair(const cli_engine *e, const tm_image *image, bool color,
+bool verify_pair(const cli_engine *e, const tm_device_image *image, bool color,
                  const cli_templates *templates, size_t i, const tm_hits *hits, cli_pair *pair)
 {
     const cli_template *tmpl = &templates->list[i];
@@ -38,10 +38,10 @@ bool verify_pair(const cli_engine *e, const tm_image *image, bool color,
     bool done = false;
     const bool again = !map->data;
 
-    if (again && (!reserve_map(e, map, image, tmpl, &pair->error) ||
+    if (again && (!reserve_map(e, map, &image->image, tmpl, &pair->error) ||
                   !engine_find_one(e, e->matcher, image, e->prepared[color][i], &mapped, map, pair)))
         return false;
-    if (reserve_map(e, &truth_map, image, tmpl, &pair->error) &&
+    if (reserve_map(e, &truth_map, &image->image, tmpl, &pair->error) &&
         engine_find_one(e, e->oracle, image, e->truths[color][i], &truth, &truth_map, pair)) {
         pair->result.verification = score_map_compare(map, &truth_map);
         pair->result.verification.same_peak =

@@ -8,7 +8,7 @@
 /* Compares the hits of template i, and the scores at all positions, with those of the engine's
  * oracle, into pair->result. Fills pair->map where --map has not. False with the reason in
  * pair->error. color: the colours were matched, not luma. */
-bool verify_pair(const cli_engine *engine, const tm_image *image, bool color,
+bool verify_pair(const cli_engine *engine, const tm_device_image *image, bool color,
                  const cli_templates *templates, size_t i, const tm_hits *hits, cli_pair *pair);
 
 #endif

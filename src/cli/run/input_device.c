@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+#include "run/input_device.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Whether the upright picture has the stored one's width as its height. */
+static bool is_turned(const io_picture *p)
+{
+    return p->orientation >= 5 && !p->as_stored;
+}
+
+static bool leave(cli_input *input, const cli_operand *operand, const input_settings *settings, io_error *error)
+{
+    io_picture *p = &input->gray;
+    const io_crop *crop = &operand->crop;
+
+    p->as_stored = settings->stored_orientation;
+    input->whole_width = is_turned(p) ? p->height : p->width;
+    input->whole_height = is_turned(p) ? p->width : p->height;
+    if (operand->has_crop && !io_check_crop(crop, input->whole_width, input->whole_height, error))
+        return false;
+    p->width = operand->has_crop ? crop->width : input->whole_width;
+    p->height = operand->has_crop ? crop->height : input->whole_height;
+    input->undecoded = true;
+    return true;
+}
+
+bool input_leave_to_device(cli_input *input, const cli_operand *operand, const input_settings *settings,
+                           io_error *error)
+{
+    switch (io_nvjpeg_look(&input->source, &settings->limits, &input->gray, error)) {
+    case IO_NVJPEG_SUITED:
+        return leave(input, operand, settings, error);
+    case IO_NVJPEG_BROKEN:
+        return false;
+    case IO_NVJPEG_UNSUITED:
+        snprintf(input->obstacle, sizeof input->obstacle, "%.63s", error->reason);
+        if (settings->jpeg == INPUT_EITHER_JPEG)
+            break;
+        snprintf(error->reason, sizeof error->reason,
+                 "nvJPEG does not decode this JPEG: %s; --decoder auto leaves it to libjpeg", input->obstacle);
+        return false;
+    case IO_NVJPEG_OTHER:
+        break;
+    }
+    return input_decode(input, operand, settings, error);
+}
+
+io_nvjpeg_frame input_for_device(const cli_input *input)
+{
+    const bool turned = is_turned(&input->gray);
+    return (io_nvjpeg_frame){.data = input->source.data,
+                             .size = input->source.size,
+                             .width = turned ? input->whole_height : input->whole_width,
+                             .height = turned ? input->whole_width : input->whole_height};
+}
+
+/* Which way EXIF's orientations go through a stored picture: whether a step to the right in the upright one, or down,
+ * is one along its rows or its columns, forwards or back. */
+void input_take_place(cli_input *input, const cli_operand *operand, const io_nvjpeg_frame *frame, int device,
+                      void *stream)
+{
+    const io_picture *p = &input->gray;
+    const int o = p->as_stored ? 0 : p->orientation;
+    const bool from_right = o == 2 || o == 3 || o == 7 || o == 8, from_bottom = o == 3 || o == 4 || o == 6 || o == 7;
+    const ptrdiff_t column = from_right ? -1 : 1, row = (ptrdiff_t)(from_bottom ? -frame->pitch : frame->pitch);
+    const ptrdiff_t right = is_turned(p) ? row : column, down = is_turned(p) ? column : row;
+    const uint8_t *first = frame->memory;
+
+    if (from_right)
+        first += frame->width - 1;
+    if (from_bottom)
+        first += (frame->height - 1) * frame->pitch;
+    if (operand->has_crop)
+        first += operand->crop.x * right + operand->crop.y * down;
+    input->place = (tm_device_image){
+        .size = sizeof input->place,
+        .image = {.samples = first, .width = p->width, .height = p->height, .stride = down, .type = TM_SAMPLE_U8,
+                  .channels = 1},
+        .pixel_stride = right,
+        .device = device,
+        .stream = stream};
+    input->undecoded = false;
+}
+
+bool input_take_back(cli_input *input, const cli_operand *operand, const input_settings *settings, io_error *error)
+{
+    input->undecoded = false;
+    input->gray = (io_picture){0};
+    return input_decode(input, operand, settings, error);
+}
