@@ -77,7 +77,7 @@ static void *open_any(void)
 static void open_nvjpeg(void)
 {
     const symbol symbols[] = {SYMBOL("nvjpegGetProperty", nvjpeg.get_property),
-                              SYMBOL("nvjpegCreateExV2", nvjpeg.create),
+                              SYMBOL("nvjpegCreateEx", nvjpeg.create),
                               SYMBOL("nvjpegDestroy", nvjpeg.destroy),
                               SYMBOL("nvjpegJpegStateCreate", nvjpeg.create_state),
                               SYMBOL("nvjpegJpegStateDestroy", nvjpeg.destroy_state),

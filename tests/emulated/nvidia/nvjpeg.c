@@ -103,7 +103,7 @@ EXPORT int nvjpegGetProperty(int which, int *value)
     return SUCCESS;
 }
 
-EXPORT int nvjpegCreateExV2(int backend, void *device_memory, void *host_memory, unsigned flags, void **handle)
+EXPORT int nvjpegCreateEx(int backend, void *device_memory, void *host_memory, unsigned flags, void **handle)
 {
     (void)device_memory, (void)host_memory, (void)flags;
     if (is_told("nothing"))
