@@ -109,11 +109,12 @@ static const choice devices[] = {
     {0}};
 
 static const choice decoders[] = {
-    {.name = "libjpeg", .value = CLI_LIBJPEG, .meaning = "on the CPU", .also = "libjpeg-turbo turbojpeg"},
+    {.name = "libjpeg", .value = CLI_LIBJPEG, .meaning = "everything on the CPU", .also = "libjpeg-turbo turbojpeg"},
     {.name = "nvjpeg",
      .value = CLI_NVJPEG,
-     .meaning = "by NVIDIA's nvJPEG on the GPU that matches; samples differ by a rounding here and there"},
-    {.name = "auto", .value = CLI_AUTO_DECODER, .meaning = "nvJPEG where it can, else libjpeg"},
+     .meaning = "JPEG by NVIDIA's nvJPEG, on the GPU that matches; samples differ by a rounding here and there"},
+    {.name = "auto", .value = CLI_AUTO_DECODER, .meaning = "JPEG by nvJPEG where it can, else by libjpeg"},
+    {.name = "nvdec", .value = CLI_NVDEC, .meaning = "movies by that GPU's video decoder", .also = "cuvid"},
     {0}};
 
 const option_heading option_groups[GROUP_COUNT] = {

@@ -6,8 +6,8 @@
 
 #include <stdbool.h>
 
-/* Who decodes JPEG; auto: nvJPEG where it can, else libjpeg. */
-typedef enum cli_decoder { CLI_LIBJPEG, CLI_NVJPEG, CLI_AUTO_DECODER } cli_decoder;
+/* Who decodes JPEG; auto: nvJPEG where it can, else libjpeg. Or movies, by NVDEC. */
+typedef enum cli_decoder { CLI_LIBJPEG, CLI_NVJPEG, CLI_AUTO_DECODER, CLI_NVDEC } cli_decoder;
 
 typedef enum cli_format { CLI_TEXT, CLI_JSON, CLI_CSV } cli_format;
 

@@ -6,10 +6,13 @@
 
 #include <tmatch/tmatch.h>
 
+#include "run/decoder.h"
+
 static io_movie_settings settings_of(const cli_options *o)
 {
     return (io_movie_settings){.wish = o->movie, .threads = o->settings.threads, .max_pixels = o->max_pixels,
-                               .max_memory = o->max_memory, .max_ms = o->max_frame_ms};
+                               .max_memory = o->max_memory, .max_ms = o->max_frame_ms,
+                               .nvdec = o->decoder == CLI_NVDEC, .device = decoder_device(&o->settings)};
 }
 
 /* Whether the log has frame number of the movie with all templates; *time gets when it is shown, or 0. */

@@ -313,8 +313,9 @@ bool input_load(cli_input *input, const cli_operand *operand, const input_settin
     input->opened = true;
     input->bytes = (int64_t)input->source.size;
     if (io_explain_foreign(&input->source, operand->path, settings->reader, error) ||
-        !(settings->jpeg == INPUT_LIBJPEG ? input_decode(input, operand, settings, error)
-                                          : input_leave_to_device(input, operand, settings, error))) {
+        !(settings->jpeg != INPUT_LIBJPEG ? input_leave_to_device(input, operand, settings, error)
+          : settings->stays               ? input_stay_on_device(input, operand, settings, error)
+                                          : input_decode(input, operand, settings, error))) {
         /* another run may be luckier */
         input->opened = !io_source_lost(&input->source) && !io_source_late(&input->source, NULL) &&
                         !error->passing;
@@ -346,6 +347,8 @@ void input_describe(const cli_input *input, const cli_operand *operand)
         snprintf(decoder, sizeof decoder, ", by libjpeg: %s", input->obstacle);
     else if (input->undecoded)
         strcpy(decoder, ", by nvJPEG");
+    else if (input->place.size)
+        strcpy(decoder, ", by NVDEC");
     message_info(operand_name(operand), "%s, %" PRId64 "x%" PRId64 "%s%s%s%s%s%s", input->gray.format,
             input->whole_width, input->whole_height, input->gray.bits == 32   ? ", floats"
             : input->gray.bits == 16 ? ", 16 bits"

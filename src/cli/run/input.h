@@ -63,6 +63,7 @@ typedef struct input_settings {
     const io_picture *mask; /* of the whole picture's size, or of its crop's; or NULL */
     io_memory *memory;      /* for samples, or NULL */
     input_jpeg jpeg;        /* of 8-bit gray without masks or parts, in memory without limits */
+    bool stays;             /* gray that a device has decoded is matched there; as jpeg, but of 8 or 16 bits */
     io_decoder *decoder;    /* in whose processes files are decoded; NULL: in this one */
 } input_settings;
 

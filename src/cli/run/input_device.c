@@ -10,7 +10,8 @@ static bool is_turned(const io_picture *p)
     return p->orientation >= 5 && !p->as_stored;
 }
 
-static bool leave(cli_input *input, const cli_operand *operand, const input_settings *settings, io_error *error)
+/* Sets what gray will be, of a picture of that size as it is stored. */
+static bool describe(cli_input *input, const cli_operand *operand, const input_settings *settings, io_error *error)
 {
     io_picture *p = &input->gray;
     const io_crop *crop = &operand->crop;
@@ -22,7 +23,6 @@ static bool leave(cli_input *input, const cli_operand *operand, const input_sett
         return false;
     p->width = operand->has_crop ? crop->width : input->whole_width;
     p->height = operand->has_crop ? crop->height : input->whole_height;
-    input->undecoded = true;
     return true;
 }
 
@@ -31,7 +31,8 @@ bool input_leave_to_device(cli_input *input, const cli_operand *operand, const i
 {
     switch (io_nvjpeg_look(&input->source, &settings->limits, &input->gray, error)) {
     case IO_NVJPEG_SUITED:
-        return leave(input, operand, settings, error);
+        input->undecoded = describe(input, operand, settings, error);
+        return input->undecoded;
     case IO_NVJPEG_BROKEN:
         return false;
     case IO_NVJPEG_UNSUITED:
@@ -58,30 +59,53 @@ io_nvjpeg_frame input_for_device(const cli_input *input)
 
 /* Which way EXIF's orientations go through a stored picture: whether a step to the right in the upright one, or down,
  * is one along its rows or its columns, forwards or back. */
-void input_take_place(cli_input *input, const cli_operand *operand, const io_nvjpeg_frame *frame, int device,
-                      void *stream)
+static void take_place(cli_input *input, const cli_operand *operand, const io_device_luma *luma, void *stream)
 {
     const io_picture *p = &input->gray;
     const int o = p->as_stored ? 0 : p->orientation;
+    const ptrdiff_t sample = luma->bits / 8, pitch = (ptrdiff_t)luma->pitch;
     const bool from_right = o == 2 || o == 3 || o == 7 || o == 8, from_bottom = o == 3 || o == 4 || o == 6 || o == 7;
-    const ptrdiff_t column = from_right ? -1 : 1, row = (ptrdiff_t)(from_bottom ? -frame->pitch : frame->pitch);
+    const ptrdiff_t column = from_right ? -sample : sample, row = from_bottom ? -pitch : pitch;
     const ptrdiff_t right = is_turned(p) ? row : column, down = is_turned(p) ? column : row;
-    const uint8_t *first = frame->memory;
+    const uint8_t *first = luma->memory;
 
     if (from_right)
-        first += frame->width - 1;
+        first += (luma->width - 1) * sample;
     if (from_bottom)
-        first += (frame->height - 1) * frame->pitch;
+        first += (luma->height - 1) * pitch;
     if (operand->has_crop)
         first += operand->crop.x * right + operand->crop.y * down;
     input->place = (tm_device_image){
         .size = sizeof input->place,
-        .image = {.samples = first, .width = p->width, .height = p->height, .stride = down, .type = TM_SAMPLE_U8,
-                  .channels = 1},
+        .image = {.samples = first, .width = p->width, .height = p->height, .stride = down,
+                  .type = luma->bits == 16 ? TM_SAMPLE_U16 : TM_SAMPLE_U8, .channels = 1},
         .pixel_stride = right,
-        .device = device,
+        .device = luma->device,
         .stream = stream};
     input->undecoded = false;
+}
+
+void input_take_place(cli_input *input, const cli_operand *operand, const io_nvjpeg_frame *frame, int device,
+                      void *stream)
+{
+    const io_device_luma luma = {.memory = frame->memory, .pitch = frame->pitch, .width = frame->width,
+                                 .height = frame->height, .bits = 8, .device = device};
+    take_place(input, operand, &luma, stream);
+}
+
+bool input_stay_on_device(cli_input *input, const cli_operand *operand, const input_settings *settings,
+                          io_error *error)
+{
+    io_device_luma luma;
+
+    if (!io_movie_on_device(&input->source, &luma))
+        return input_decode(input, operand, settings, error);
+    input->gray = (io_picture){.width = luma.width, .height = luma.height, .channels = 1, .bits = luma.bits,
+                               .format = "movie", .colored = true, .orientation = luma.orientation};
+    if (!describe(input, operand, settings, error))
+        return false;
+    take_place(input, operand, &luma, NULL);
+    return true;
 }
 
 bool input_take_back(cli_input *input, const cli_operand *operand, const input_settings *settings, io_error *error)

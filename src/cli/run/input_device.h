@@ -3,6 +3,7 @@
 #ifndef TMATCH_CLI_INPUT_DEVICE_H
 #define TMATCH_CLI_INPUT_DEVICE_H
 
+#include "io/movie/movie.h"
 #include "io/nvidia/nvjpeg.h"
 #include "run/input.h"
 
@@ -10,6 +11,10 @@
  * here. False with the reason. */
 bool input_leave_to_device(cli_input *input, const cli_operand *operand, const input_settings *settings,
                            io_error *error);
+
+/* Takes a movie's frame as it is in a device's memory, if it is there; else it is decoded here. False with the reason. */
+bool input_stay_on_device(cli_input *input, const cli_operand *operand, const input_settings *settings,
+                          io_error *error);
 
 /* What the decoder is to be given for an undecoded input, whose source stays the input's. */
 io_nvjpeg_frame input_for_device(const cli_input *input);

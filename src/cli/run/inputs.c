@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "message.h"
+#include "run/decoder.h"
 
 bool inputs_open(cli_inputs *inputs, cli_plan *plan)
 {
@@ -24,6 +25,7 @@ bool inputs_open(cli_inputs *inputs, cli_plan *plan)
     plan->frame_input.jpeg = o->decoder == CLI_NVJPEG         ? INPUT_NVJPEG
                              : o->decoder == CLI_AUTO_DECODER ? INPUT_EITHER_JPEG
                                                               : INPUT_LIBJPEG;
+    plan->frame_input.stays = o->decoder == CLI_NVDEC && decoder_leaves_frames(o);
     plan->frame_input.max_ms = o->max_frame_ms;
     plan->template_input.alpha = true;
     plan->template_input.reader = "FRAME -";

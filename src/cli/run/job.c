@@ -104,7 +104,9 @@ static void note_rest(const cli_job *job)
 /* The file is needed again only to draw pictures. */
 static void close_source(cli_job *job, const cli_plan *plan)
 {
-    if (job->loaded && !job->input.rows && !job->input.undecoded && !pictures_wanted(plan->options))
+    const cli_input *input = &job->input;
+    const bool needed = input->rows || input->undecoded || (input->place.size && input->source.frame);
+    if (job->loaded && !needed && !pictures_wanted(plan->options))
         io_source_close(&job->input.source);
 }
 

@@ -166,6 +166,9 @@ static void begin(cli_pipeline *p, cli_engine *engine)
         pipeline_consider_device(p, job);
     if (engine || !job->loaded || p->broken) {
         pipeline_finish(p, job);
+    } else if (job->input.place.size) {
+        pipeline_push(p->decoded, p->window, job);
+        pthread_cond_broadcast(&p->read);
     } else if (job->input.undecoded) {
         pipeline_push(&p->to_decode, p->window, job);
         pthread_cond_signal(&p->coded);
@@ -233,8 +236,11 @@ static bool init(cli_pipeline *p)
     p->to_match.ring = calloc(p->window, sizeof *p->to_match.ring);
     p->to_write.ring = calloc(p->window, sizeof *p->to_write.ring);
     p->to_decode.ring = calloc(p->window, sizeof *p->to_decode.ring);
+    if (p->s.plan->frame_input.stays) /* what movies are decoded on is the first device */
+        p->decoded->ring = calloc(p->window, sizeof *p->decoded->ring);
     p->threads = calloc(p->s.workers + PIPELINE_MOST_DEVICES * (1 + PIPELINE_DECODERS), sizeof *p->threads);
     return p->jobs && p->to_match.ring && p->to_write.ring && p->to_decode.ring && p->threads &&
+           (p->decoded->ring || !p->s.plan->frame_input.stays) &&
            make_jobs(p, p->s.workers < p->window ? p->s.workers : p->window);
 }
 

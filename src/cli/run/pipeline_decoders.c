@@ -6,6 +6,7 @@
 #include "clock.h"
 #include "message.h"
 #include "within.h"
+#include "run/decoder.h"
 
 enum { MOST_FRAMES = 16 }; /* that are decoded together */
 
@@ -32,13 +33,6 @@ static void decode(void *data)
 {
     decode_call *call = data;
     io_nvjpeg_decode(call->decoder, call->frames, call->count);
-}
-
-/* The device of the engine, or the first of several, which then takes all frames. */
-static int device_of(const cli_engine *e)
-{
-    const uint64_t mask = e->settings.device_mask;
-    return mask ? __builtin_ctzll(mask) : e->settings.device_index;
 }
 
 static bool run(const pipeline_thread *t, void (*step)(void *data), decode_call *call)
@@ -137,7 +131,7 @@ static void *work(void *argument)
     bool answers = true;
 
     if (call) {
-        call->device = device_of(t->engine);
+        call->device = decoder_device(&t->engine->settings);
         answers = run(t, open_decoder, call);
     }
     const bool good = call && answers && call->good;
@@ -176,11 +170,4 @@ bool pipeline_start_decoders(cli_pipeline *p, cli_engine *engine)
     if (count == 0)
         message_no_thread();
     return count > 0;
-}
-
-void pipeline_note_matched(cli_pipeline *p, cli_job *job)
-{
-    if (job->batch && --*job->batch == 0)
-        pthread_cond_broadcast(&p->matched_all);
-    job->batch = NULL;
 }

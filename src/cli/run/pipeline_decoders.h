@@ -9,10 +9,7 @@
  * are decoded. */
 enum { PIPELINE_DECODERS = 4 };
 
-/* The lock is held by the caller of both. False after a message: memory or threads ran out. */
+/* The lock is held by the caller. False after a message: memory or threads ran out. */
 bool pipeline_start_decoders(cli_pipeline *p, cli_engine *engine);
-
-/* After a job was matched: the memory that a decoder has for it may be used again. */
-void pipeline_note_matched(cli_pipeline *p, cli_job *job);
 
 #endif

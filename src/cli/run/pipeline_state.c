@@ -60,12 +60,22 @@ void pipeline_finish(cli_pipeline *p, cli_job *job)
         pthread_cond_signal(&p->done);
 }
 
+void pipeline_note_matched(cli_pipeline *p, cli_job *job)
+{
+    if (job->batch && --*job->batch == 0)
+        pthread_cond_broadcast(&p->matched_all);
+    job->batch = NULL;
+}
+
 void pipeline_give_up(cli_pipeline *p)
 {
     cli_job *job;
     p->broken = true;
-    while ((job = pipeline_pop(&p->to_match, p->window)) || (job = pipeline_pop(&p->to_decode, p->window)))
+    while ((job = pipeline_pop(&p->to_match, p->window)) || (job = pipeline_pop(&p->to_decode, p->window)) ||
+           (job = pipeline_pop(p->decoded, p->window))) {
+        pipeline_note_matched(p, job);
         pipeline_finish(p, job);
+    }
     pipeline_stop(p);
 }
 

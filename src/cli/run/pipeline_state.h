@@ -68,6 +68,9 @@ void pipeline_stop(cli_pipeline *p);
 /* Writes a job's pictures, with the lock given up meanwhile, and marks the job as finished. */
 void pipeline_finish(cli_pipeline *p, cli_job *job);
 
+/* After a job was matched, or given up: the memory that a decoder has for it may be used again. */
+void pipeline_note_matched(cli_pipeline *p, cli_job *job);
+
 /* A device that was asked for cannot be used: there are no results. */
 void pipeline_give_up(cli_pipeline *p);
 

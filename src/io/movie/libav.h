@@ -8,6 +8,7 @@
 #include <libavformat/avformat.h>
 #include <pthread.h>
 #include <libavutil/display.h>
+#include <libavutil/hwcontext.h>
 #include <libavutil/pixdesc.h>
 
 #include "io/format.h"
@@ -21,6 +22,8 @@
     FUNCTION(avutil, av_frame_get_buffer) \
     FUNCTION(avutil, av_frame_move_ref) \
     FUNCTION(avutil, av_freep) \
+    FUNCTION(avutil, av_hwdevice_ctx_alloc) \
+    FUNCTION(avutil, av_hwdevice_ctx_init) \
     FUNCTION(avutil, av_log_format_line2) \
     FUNCTION(avutil, av_log_set_callback) \
     FUNCTION(avutil, av_malloc) \

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "clock.h"
+#include "device.h"
 #include "frame.h"
 #include "limits.h"
 
@@ -80,7 +81,7 @@ static bool decode(io_movie *m)
         }
         if (status == AVERROR_EOF)
             note_lost(m);
-        if (status == AVERROR_EOF || movie_input_is_over(&m->input))
+        if (status == AVERROR_EOF || m->refused || movie_input_is_over(&m->input))
             return false;
         if (status == AVERROR(EAGAIN))
             feed_codec(m);
@@ -111,6 +112,10 @@ static io_next end(io_movie *m, io_error *error)
         return IO_NEXT_STOPPED;
     if (m->input.late) {
         movie_fail_late(error);
+        return IO_NEXT_FAILED;
+    }
+    if (m->refused) {
+        *error = m->input.error;
         return IO_NEXT_FAILED;
     }
     if (m->number == 0 && !m->damaged && !m->torn) {
@@ -169,9 +174,10 @@ io_next io_movie_next(io_movie *m, io_streamed *frame, int64_t *number, io_error
             continue;
         }
         *number = m->number;
-        if (io_movie_keep(&frame->source, m->libav, m->frame, m->orientation))
+        if (m->memory ? movie_device_keep(&frame->source, m, error)
+                      : io_movie_keep(&frame->source, m->libav, m->frame, m->orientation) ||
+                            io_fail(error, "not enough memory"))
             return IO_NEXT_PICTURE;
-        io_fail(error, "not enough memory");
         return IO_NEXT_FAILED;
     }
 }

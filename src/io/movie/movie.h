@@ -35,6 +35,8 @@ typedef struct io_movie_settings {
     int64_t max_pixels; /* of a frame; 0: the default */
     int64_t max_memory; /* bytes, of which decoding may take a half; 0: no limit */
     double max_ms;      /* how long decoding may take from one frame to the next, but for waiting; 0: no limit */
+    bool nvdec;         /* decoded by NVDEC or not at all, and frames stay in the device's memory until they are wanted */
+    int device;         /* of nvdec, as CUDA counts them */
 } io_movie_settings;
 
 /* From now on no movie is read, nor known but by its name or by first bytes of which tmatch itself knows what
@@ -66,6 +68,17 @@ void io_movie_close(io_movie **movie);
 /* Waits for the next frame. number: which one of the movie's it is, from 1. FAILED, with an error, comes
  * after all frames that could be decoded, where there were others. */
 io_next io_movie_next(io_movie *movie, io_streamed *frame, int64_t *number, io_error *error);
+
+/* The luma of a frame in a device's memory. */
+typedef struct io_device_luma {
+    const uint8_t *memory;
+    int64_t pitch, width, height; /* as stored */
+    int bits, orientation;        /* as in io_picture */
+    int device;
+} io_device_luma;
+
+/* Whether NVDEC has decoded the frame: then it is there as long as the source is open, and complete. */
+bool io_movie_on_device(const io_source *source, io_device_luma *luma);
 
 /* Ends another thread's opening and waiting; the stream is stopped by itself. */
 void io_movie_stop(io_movie *movie);

@@ -37,6 +37,12 @@ bool io_begins_movie(const uint8_t *data, size_t size)
     return false;
 }
 
+bool io_movie_on_device(const io_source *source, io_device_luma *luma)
+{
+    (void)source, (void)luma;
+    return false;
+}
+
 bool io_movie_open(io_movie **movie, const char *path, io_stream *stream, const io_movie_settings *settings,
                    io_error *error)
 {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "device.h"
 #include "limits.h"
 
 /* Which of EXIF's orientations a display matrix stands for: 0 for none, or one that turns by other
@@ -137,6 +138,8 @@ static bool open_codec(io_movie *m, io_error *error)
     m->codec->thread_count = movie_threads(&m->settings);
     m->codec->pkt_timebase = m->track->time_base;
     movie_limit_codec(m->codec, &m->settings);
+    if (m->settings.nvdec && !movie_device_open(m, error))
+        return false;
     const int status = av->avcodec_open2(m->codec, codec, NULL);
     return status >= 0 || fail_open(m, status, error);
 }
@@ -237,6 +240,7 @@ void io_movie_close(io_movie **movie)
     m->libav->avformat_close_input(&m->container);
     m->libav->av_packet_free(&m->packet);
     m->libav->av_frame_free(&m->frame);
+    movie_device_close(m);
     movie_times_free(&m->times);
     movie_input_close(&m->input);
     pthread_mutex_destroy(&m->log.lock);

@@ -19,6 +19,8 @@ struct io_movie {
     AVPacket *packet;
     AVFrame *frame;
     io_libav_log log;
+    struct io_device_memory *memory; /* for NVDEC's frames; NULL: the host decodes */
+    bool refused; /* NVDEC does not decode it: input.error says why */
     int orientation;
     movie_times times; /* where frames are left out, in a file whose packets say them */
     bool sought;     /* decoding has begun in the middle, or leaves frames out: times tell the numbers */

@@ -48,6 +48,7 @@ static void open_driver(void)
                               SYMBOL("cuStreamCreate", driver.create_stream),
                               SYMBOL("cuStreamDestroy_v2", driver.destroy_stream),
                               SYMBOL("cuStreamSynchronize", driver.synchronize),
+                              SYMBOL("cuMemcpy2DAsync_v2", driver.copy),
                               SYMBOL("cuGetErrorString", driver.error_text),
                               {0}};
     void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);

@@ -6,7 +6,24 @@
 
 #include "io/io.h"
 
-enum { IO_CU_STREAM_NON_BLOCKING = 1 };
+enum { IO_CU_STREAM_NON_BLOCKING = 1, IO_CU_MEMORY_HOST = 1, IO_CU_MEMORY_DEVICE = 2 };
+
+/* CUDA_MEMCPY2D */
+typedef struct io_cuda_copy {
+    size_t from_x, from_y;
+    int from_type;
+    const void *from_host;
+    unsigned long long from;
+    void *from_array;
+    size_t from_pitch;
+    size_t to_x, to_y;
+    int to_type;
+    void *to_host;
+    unsigned long long to;
+    void *to_array;
+    size_t to_pitch;
+    size_t width, height;
+} io_cuda_copy;
 
 /* Contexts and streams are pointers, device memory an address; each function returns a CUresult, 0 for success. */
 typedef struct io_cuda_driver {
@@ -20,6 +37,7 @@ typedef struct io_cuda_driver {
     int (*create_stream)(void **stream, unsigned flags);
     int (*destroy_stream)(void *stream);
     int (*synchronize)(void *stream);
+    int (*copy)(const io_cuda_copy *copy, void *stream);
     int (*error_text)(int error, const char **text);
 } io_cuda_driver;
 

@@ -22,3 +22,9 @@ FAKE_NVJPEG=nothing fail --device cuda --decoder nvjpeg frame.jpg "$part"
 TMATCH_EMULATED_DEVICES=0 fail --device cuda --decoder nvjpeg frame.jpg "$part"
 FAKE_HANGS=1 fail --device cuda --device-timeout 0.5 --decoder nvjpeg frame.jpg "$part"
 fail --decoder nvjpg frame.jpg "$part"
+# NVDEC, too: this CUDA driver has not what libavutil wants of it.
+for extra in '--device cpu' --sandbox '--max-gpu-memory 1G'; do
+    # shellcheck disable=SC2086
+    fail --device cuda --decoder nvdec $extra frame.jpg "$part"
+done
+try --device cuda --decoder nvdec frame.jpg "$part"

@@ -89,6 +89,13 @@ EXPORT int cuStreamDestroy_v2(void *stream)
     return plugin.destroy(stream);
 }
 
+/* As NVDEC would use it, which is not emulated. */
+EXPORT int cuMemcpy2DAsync_v2(const void *copy, void *stream)
+{
+    (void)copy, (void)stream;
+    return NO_DEVICE;
+}
+
 /* FAKE_HANGS: the driver of a GPU that does not answer. */
 EXPORT int cuStreamSynchronize(void *stream)
 {
