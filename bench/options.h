@@ -82,6 +82,7 @@ bool bench_floats(bench_options *options, bench_report *report);
 bool bench_peaks(bench_options *options, bench_report *report);
 bool bench_devices(bench_options *options, bench_report *report);
 bool bench_costs(bench_options *options, bench_report *report);
+bool bench_start(bench_options *options, bench_report *report);
 #if BENCH_HAVE_PICTURES
 bool bench_batch(bench_options *options, bench_report *report);
 bool bench_frame(bench_options *options, bench_report *report);

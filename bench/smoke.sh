@@ -12,10 +12,11 @@ trap 'rm -rf "$work"' EXIT
     64,5 --domain full 61x47,5x4 --metric ccorr 60,4 --domain valid --best 300,21 \
     --metric lcc --templates 3 90x80,7
 "$bench" --help >/dev/null
-for command in match plan formats floats peaks devices costs; do
+for command in match plan formats floats peaks devices costs start; do
     "$bench" "$command" --help >/dev/null
 done
 "$bench" plan --devices cpu --samples 3 --json "$work/plan.json" 64,5 >/dev/null
+"$bench" start nothing
 "$bench" formats --devices cpu --samples 3 --json "$work/formats.json" 64,5 >/dev/null
 "$bench" floats --samples 3 --json "$work/floats.json" 64,5 >/dev/null
 "$bench" peaks --devices cpu:1 --samples 3 --json "$work/peaks.json" 200x100,20 >/dev/null
