@@ -50,8 +50,8 @@ static bool load(driver *d)
 static bool start_driver(const char *last)
 {
     phases p = {clock_ms()};
-    driver d;
-    void *context;
+    driver d = {0};
+    void *context = NULL;
     unsigned long long memory;
     int count = 0;
 

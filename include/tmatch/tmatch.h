@@ -201,6 +201,9 @@ typedef struct tm_settings {
     double device_timeout; /* seconds that a call of CUDA may take, which may be as long as a match: a
                               device that takes longer counts as failed, and is not used again; 0: no
                               limit */
+    const char *costs; /* what tm_matcher_calibrate wrote of this machine, by which AUTO chooses then, or
+                          NULL. Copied. Lines of other devices and versions are passed over, and what is
+                          none. A wrong number makes a match slower, never different */
 } tm_settings;
 
 #define TM_ALL_DEVICES UINT64_MAX
@@ -706,6 +709,16 @@ typedef struct tm_device_info {
  * NULL) gets the reason in a sentence, else "". Errors: INVALID. */
 TM_API tm_status tm_list_devices(tm_device_info *devices, size_t capacity, size_t *count,
                                  char *why, size_t why_size);
+
+/* Measures what the algorithms cost on the devices of the matcher's settings, AUTO: on the CPU and all CUDA
+ * devices, for about half a second each, while nothing else should run there. Writes lines for
+ * tm_settings.costs to text, of size bytes; 1024 for each device are enough. Lines of several calls, and
+ * of several machines, can be put together: of one device the last one counts, and it counts for all
+ * devices with its name and driver. Errors: INVALID where size is too small, and those of a match. */
+TM_API tm_status tm_matcher_calibrate(tm_matcher *matcher, char *text, size_t size);
+
+/* 1 where costs, which may be NULL, have a line for such a device, as tm_list_devices describes it, else 0. */
+TM_API int tm_costs_have(const char *costs, const tm_device_info *device);
 
 /* Writes the path of the CUDA backend's file, libtmatch-cuda.so, which a matcher would open, whether or
  * not there are devices for it; "" where it is not installed. */

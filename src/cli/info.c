@@ -33,7 +33,7 @@ static tm_device_info *list_devices(size_t *count, char *why, size_t why_size)
     return devices;
 }
 
-static void print_device(const tm_device_info *device)
+static void print_device(const tm_device_info *device, bool verbose, const char *costs)
 {
     if (device->kind == TM_DEVICE_CUDA)
         printf("cuda:%d: ", device->index);
@@ -50,10 +50,12 @@ static void print_device(const tm_device_info *device)
         fputs(", ", stdout);
         text_line(stdout, device->detail);
     }
+    if (verbose)
+        fputs(tm_costs_have(costs, device) ? ", its costs were measured" : ", its costs are assumed", stdout);
     putchar('\n');
 }
 
-bool info_devices(void)
+bool info_devices(bool verbose, const char *costs)
 {
     char why[256] = "";
     size_t count;
@@ -62,7 +64,7 @@ bool info_devices(void)
     if (!devices)
         return false;
     for (size_t i = 0; i < count; i++)
-        print_device(&devices[i]);
+        print_device(&devices[i], verbose, costs);
     if (*why) {
         fputs("cuda: none: ", stdout);
         text_line(stdout, why);

@@ -7,6 +7,7 @@
 
 /* False if memory ran out. */
 bool info_version(void);
-bool info_devices(void);
+/* verbose: and whether the costs, tm_settings.costs, have each. */
+bool info_devices(bool verbose, const char *costs);
 
 #endif

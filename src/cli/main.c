@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "costs.h"
 #include "help.h"
 #include "info.h"
 #include "io/sandbox/sandbox.h"
@@ -54,7 +55,8 @@ static int run(const cli_options *options)
     switch (options->action) {
     case CLI_HELP: help_print(); break;
     case CLI_VERSION: listed = info_version(); break;
-    case CLI_LIST_DEVICES: listed = info_devices(); break;
+    case CLI_LIST_DEVICES: listed = info_devices(options->verbose, options->settings.costs); break;
+    case CLI_CALIBRATE: return costs_calibrate(&options->settings);
     case CLI_BENCH: return measure(options);
     case CLI_MATCH: return (int)cli_run(options);
     case CLI_MERGE: return (int)merge_run(options);
@@ -62,6 +64,12 @@ static int run(const cli_options *options)
     if (!listed)
         message(NULL, "out of memory");
     return listed ? CLI_FOUND : CLI_FAILED;
+}
+
+static bool uses_costs(const cli_options *options)
+{
+    return options->action == CLI_MATCH || options->action == CLI_BENCH ||
+           (options->action == CLI_LIST_DEVICES && options->verbose);
 }
 
 int main(int argc, char **argv)
@@ -82,9 +90,13 @@ int main(int argc, char **argv)
     /* A CUDA context of eight queues, the default, takes longer to open and to close, and a matcher
      * has no use for them. */
     setenv("CUDA_DEVICE_MAX_CONNECTIONS", "1", 0);
-    const int status = cli_options_parse(&options, argc, argv) ? run(&options) : CLI_FAILED;
+    const bool good = cli_options_parse(&options, argc, argv);
+    char *costs = good && uses_costs(&options) ? costs_read(options.quiet) : NULL;
+    options.settings.costs = costs;
+    const int status = good ? run(&options) : CLI_FAILED;
     const int cause = errno; /* set where the help could not be written */
     cli_options_free(&options);
+    free(costs);
 
     /* A failed write may show only now, on a full disk or over a network. */
     bool failed = ferror(stdout);

@@ -17,6 +17,7 @@ typedef enum cli_action {
     CLI_HELP,
     CLI_VERSION,
     CLI_LIST_DEVICES,
+    CLI_CALIBRATE,
     CLI_BENCH, /* the operands, in frames, are sizes */
     CLI_MERGE  /* they are logs */
 } cli_action;

@@ -308,6 +308,7 @@ bool cli_options_set(cli_options *o, cli_option option, const char *text)
     case OPT_SANDBOX: o->sandbox = true; return true;
     case OPT_MAX_GPU_MEMORY: return parse_bytes(row->name, text, &settings->device_memory);
     case OPT_DEVICE_TIMEOUT: return parse_timeout(row->name, text, &settings->device_timeout);
+    case OPT_CALIBRATE: o->action = CLI_CALIBRATE; return true;
     case OPT_BENCH: o->action = CLI_BENCH; return true;
     case OPT_VERIFY: o->verify = true; return true;
     case OPT_TIME: o->time = true; return true;

@@ -20,6 +20,7 @@ struct tm_device {
     tm_cpu direct;
     tm_pauses pauses; /* of certified search */
     uint32_t features;
+    tm_rates rates;
     tm_fft_cpu *fft; /* NULL until needed */
     tm_planes_memory planes;
     int64_t memory; /* that FFT or planes may use; 0: no limit */
@@ -93,6 +94,7 @@ static tm_status cpu_open(tm_device **opened, const tm_device_settings *settings
         return status;
     }
     d->features = settings->features;
+    d->rates = settings->rates ? *settings->rates : (tm_rates)TM_USUAL_RATES;
     d->memory = settings->memory;
     d->reference = settings->algorithm == TM_ALGORITHM_REFERENCE;
     *opened = d;
@@ -120,6 +122,7 @@ static tm_cpu_conditions conditions_of(const tm_device *d, const tm_job *job, in
     return (tm_cpu_conditions){.kernels = d->direct.kernels.name,
                                .features = d->features,
                                .threads = d->direct.threads,
+                               .rates = &d->rates,
                                .started = d->fft != NULL,
                                .fft_bytes = has_planes(job) ? half_of(memory) : memory};
 }
@@ -135,6 +138,8 @@ static void cpu_estimate(tm_device *d, const tm_job *jobs, size_t count,
             conditions_of(d, &jobs[i], request->memory ? request->memory : d->memory);
         conditions.missed_ms = request->missed_ms;
         conditions.strategy = request->strategy;
+        if (request->rates)
+            conditions.rates = request->rates;
         tm_cpu_estimate(&estimates[i], &conditions, &jobs[i], wants_fft);
     }
 }

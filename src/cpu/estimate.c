@@ -47,13 +47,28 @@ static tm_direct_costs f32_costs_of(const char *kernels, const tm_job *job)
     return costs;
 }
 
+static const tm_rates *rates_of(const tm_cpu_conditions *c)
+{
+    static const tm_rates usual = TM_USUAL_RATES;
+    return c->rates ? c->rates : &usual;
+}
+
+static tm_direct_costs direct_costs_of(const tm_cpu_conditions *c)
+{
+    tm_direct_costs costs = COSTS_OF(tm_cpu_direct_costs, c->kernels);
+    costs.window *= rates_of(c)->windows;
+    costs.row *= rates_of(c)->windows;
+    costs.tap *= rates_of(c)->products;
+    return costs;
+}
+
 /* A job that is so small that one thread matches it alone takes less than TRIVIAL_MS. */
 static double direct_ms(const tm_cpu_conditions *c, const tm_job *job)
 {
     const tm_geometry *g = &job->geometry;
-    const tm_direct_costs costs = tm_job_is_f32(job) ? f32_costs_of(c->kernels, job)
-                                                     : COSTS_OF(tm_cpu_direct_costs, c->kernels);
-    double ms = tm_direct_ns(&costs, g, made_width(g), g->map_height) * 1e-6;
+    const tm_direct_costs costs = tm_job_is_f32(job) ? f32_costs_of(c->kernels, job) : direct_costs_of(c);
+    const double ms = tm_direct_ns(&costs, g, made_width(g), g->map_height) * 1e-6 *
+                      (tm_job_is_f32(job) ? rates_of(c)->floats : 1);
     return ms < TRIVIAL_MS ? ms : ms / c->threads;
 }
 
@@ -113,7 +128,7 @@ double tm_cpu_certified_plan(tm_certified_plan *plan, const tm_cpu_conditions *c
                              const tm_level *shared)
 {
     const tm_certified_costs costs = COSTS_OF(tm_cpu_certified_costs, c->kernels);
-    const tm_direct_costs direct = COSTS_OF(tm_cpu_direct_costs, c->kernels);
+    const tm_direct_costs direct = direct_costs_of(c);
     const tm_levels *levels = &job->tmpl->levels;
     const double windows = (double)job->geometry.map_width * (double)job->geometry.map_height;
     const tm_level *like = NULL;
@@ -140,11 +155,11 @@ double tm_cpu_certified_plan(tm_certified_plan *plan, const tm_cpu_conditions *c
         return INFINITY;
     const double all = tm_direct_ns(&direct, &job->geometry, 1, 1);
     const double other = job->other_ms > 0 ? job->other_ms * 1e6 * c->threads / windows : all;
-    plan->look_ns = look_ns(&costs, plan->level, job->tmpl);
-    plan->pass_ns = costs.pass + (double)job->tmpl->n * costs.pixel;
+    plan->look_ns = look_ns(&costs, plan->level, job->tmpl) * rates_of(c)->windows;
+    plan->pass_ns = (costs.pass + (double)job->tmpl->n * costs.pixel) * rates_of(c)->windows;
     plan->other_ns = fmin(all, other);
     plan->in_tiles = all <= other * 1.01; /* but for rounding */
-    return CERTIFIED_CALL_MS + windows * best * 1e-6 / c->threads;
+    return CERTIFIED_CALL_MS + windows * best * rates_of(c)->windows * 1e-6 / c->threads;
 }
 
 /* What FFT holds in memory: each thread has tiles and some bytes of staged samples, and all share
@@ -209,7 +224,8 @@ static const char *estimate_fft(tm_estimate *estimate, const tm_cpu_conditions *
                             : "the template is too long for a transform";
     double points = (double)estimate->tiling.length_x * estimate->tiling.length_y;
     double start_ms = (TM_CPU_FFT_START_NS + points * memory_ns) * 1e-6;
-    estimate->fft_ms = estimate->tiling.ms + (TM_CPU_FFT_CALL_NS - points * costs.memory_ns) * 1e-6;
+    estimate->fft_ms = (estimate->tiling.ms + (TM_CPU_FFT_CALL_NS - points * costs.memory_ns) * 1e-6) *
+                       rates_of(c)->fft;
     /* FFT starts once the time that it would have saved has paid for the start. However many
      * frames come, that takes at most twice as long as the better choice. */
     if (!c->started && c->missed_ms < start_ms) {

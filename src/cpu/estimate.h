@@ -14,6 +14,7 @@ typedef struct tm_cpu_conditions {
     double missed_ms;  /* what it would have saved so far */
     int64_t fft_bytes; /* that it may use; 0: no limit */
     tm_strategy strategy; /* EXHAUSTIVE leaves certified search out */
+    const tm_rates *rates; /* NULL: the usual ones */
 } tm_cpu_conditions;
 
 /* wants_fft: FFT is not left out where the direct algorithm takes next to no time. */

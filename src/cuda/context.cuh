@@ -68,6 +68,7 @@ struct tm_device {
     tm_cache cache;
 
     tm_device_traits traits;
+    tm_rates rates;
     tm_fft_device fft;
     tm_tensor_device tensor;
     bool tensor_dirty; /* a launch may have left its scratch half written */

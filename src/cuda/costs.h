@@ -12,9 +12,18 @@
 #include "fft/tiling.h"
 #include "lcc/direct_costs.h"
 
-/* Measured on one H200 of 132 multiprocessors; another device is taken to be as fast a
- * multiprocessor. */
+/* Measured on one H200, of so many multiprocessors, such a clock and such memory. What is not measured
+ * of another device is scaled by what its driver says of these. */
 #define TM_CUDA_FITTED_MULTIPROCESSORS 132
+#define TM_CUDA_FITTED_GHZ 1.98
+#define TM_CUDA_FITTED_GBS 4900
+
+/* Not fitted: a step takes so many times as long where tensor cores make a quarter of Hopper's products a
+ * clock, by the datasheets: what they are busy for on the H200, and the rest as there. */
+#define TM_CUDA_FEW_PRODUCTS 1.6
+
+/* Not fitted: the share of its time that FFT waits for memory, by the bytes that 4096^2 with 128^2 moves. */
+#define TM_CUDA_FFT_MEMORY 0.3
 
 /* The direct algorithm without tensor cores, for any template. A window costs nothing besides its
  * rows. */

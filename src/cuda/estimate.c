@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "cuda/costs.h"
+#include "cuda/scales.h"
 #include "cuda/schedule.h"
 #include "fft/tiling.h"
 #include "integers.h"
@@ -11,9 +12,10 @@
 #include "lcc/cuda/tensor/limits.h"
 #include "lcc/planes.h"
 
-static double scale_of(const tm_cuda_conditions *c)
+static const tm_rates *rates_of(const tm_cuda_conditions *c)
 {
-    return (double)TM_CUDA_FITTED_MULTIPROCESSORS / c->traits.multiprocessors;
+    static const tm_rates usual = TM_USUAL_RATES;
+    return c->rates ? c->rates : &usual;
 }
 
 /* What a multiprocessor makes on the tensor cores, in rounds of one block, or of two where there
@@ -44,7 +46,7 @@ static double f32_ms(const tm_cuda_conditions *c, const tm_job *job, int64_t row
 {
     const tm_geometry *g = &job->geometry;
     return tm_direct_ns(&tm_cuda_f32_costs, g, (double)g->map_width, rows) * 1e-6 *
-               job->tmpl->channels * scale_of(c) *
+               job->tmpl->channels * tm_scale_of(&c->traits) * rates_of(c)->floats *
                (c->traits.fast_double ? 1 : TM_CUDA_SLOW_DOUBLE) +
            TM_CUDA_TENSOR_CALL_NS * 1e-6;
 }
@@ -70,13 +72,15 @@ static double launch_ms(const tm_cuda_conditions *c, const tm_job *job, int64_t 
         return f32_ms(c, job, rows);
     if (!c->traits.tensor_cores || job->tmpl->n > TM_TENSOR_TAPS)
         return tm_direct_ns(&tm_cuda_direct_costs, g, (double)g->map_width, rows) * 1e-6 *
-                   scale_of(c) +
+                   tm_scale_of(&c->traits) * rates_of(c)->plain +
                TM_CUDA_TENSOR_CALL_NS * 1e-6;
     const tensor_load load = tensor_load_of(c, g, rows);
     const double step = load.blocks > 1 ? TM_CUDA_TENSOR_STEP_NS : TM_CUDA_TENSOR_LONE_STEP_NS;
-    double window = TM_CUDA_TENSOR_WINDOW_NS +
-                    h * (TM_CUDA_TENSOR_ROW_NS + (double)((g->template_width + 22) / 16) * step);
-    return (load.windows * window + TM_CUDA_TENSOR_CALL_NS) * 1e-6;
+    const double sums = (TM_CUDA_TENSOR_WINDOW_NS + h * TM_CUDA_TENSOR_ROW_NS) * tm_clock_scale(&c->traits);
+    const double products = h * (double)((g->template_width + 22) / 16) * step * tm_product_scale(&c->traits);
+    return (load.windows * (sums * rates_of(c)->windows + products * rates_of(c)->products) +
+            TM_CUDA_TENSOR_CALL_NS) *
+           1e-6;
 }
 
 const char *tm_cuda_certified_fault(const tm_device_traits *traits, const tm_job *job)
@@ -109,7 +113,7 @@ static double certified_launch_ms(const tm_cuda_conditions *c, const tm_job *job
                  products = ceil(area / 4) * ((cells.down + 1) / 2) * 2,
                  count = (double)g->map_width * (double)rows / area;
     const double ns = TM_CUDA_CERTIFIED_CALL_NS +
-                      count * scale_of(c) *
+                      count * tm_scale_of(&c->traits) * rates_of(c)->windows *
                           (TM_CUDA_CERTIFIED_CELL_NS + products * TM_CUDA_CERTIFIED_PRODUCT_NS);
     return ns * 1e-6 + all * (tm_cells_eps(&cells, job->tmpl) > TM_CUDA_CERTIFIED_EPS
                                   ? 1
@@ -129,8 +133,9 @@ typedef struct row_times {
 
 static row_times row_times_of(const tm_cuda_conditions *c, const tm_chunks *chunks)
 {
-    return (row_times){(double)chunks->frame_row_bytes * tm_cuda_in_ns[c->frame] * 1e-6,
-                       (double)chunks->map_row_bytes * tm_cuda_out_ns[c->map] * 1e-6};
+    const double rates[] = {1, rates_of(c)->pinned, rates_of(c)->pageable};
+    return (row_times){(double)chunks->frame_row_bytes * tm_cuda_in_ns[c->frame] * rates[c->frame] * 1e-6,
+                       (double)chunks->map_row_bytes * tm_cuda_out_ns[c->map] * rates[c->map] * 1e-6};
 }
 
 static double together_of(const tm_cuda_conditions *c)
@@ -194,8 +199,8 @@ static const char *estimate_fft(tm_estimate *estimate, const tm_cuda_conditions 
                   (TM_CUDA_F32_SUMS_NS + (double)job->tmpl->n * TM_CUDA_F32_SUMS_TAP_NS);
     }
     estimate->fft_ms =
-        (estimate->tiling.ms * (c->traits.fast_double ? 1 : TM_CUDA_SLOW_DOUBLE) + sums_ms) *
-            scale_of(c) * products_of(job, TM_CUDA_FFT_PRODUCT) +
+        (estimate->tiling.ms * tm_fft_scale(&c->traits) + sums_ms * tm_scale_of(&c->traits)) * rates_of(c)->fft *
+            products_of(job, TM_CUDA_FFT_PRODUCT) +
         (TM_CUDA_FFT_CALL_NS + h * TM_CUDA_FFT_SERIAL_NS) * 1e-6 + copies_ms(c, job);
     return NULL;
 }
@@ -239,14 +244,15 @@ static bool find_transfer(tm_transfer *transfer, const tm_pinned_memory *pinned,
 }
 
 /* Whether memory is pinned is asked only where that may decide. False where the thread was given up. */
-static bool find_conditions(tm_cuda_conditions *c, const tm_device_traits *traits, const tm_job *jobs,
-                            size_t index, size_t count, const tm_pinned_memory *pinned)
+static bool find_conditions(tm_cuda_conditions *c, const tm_device_traits *traits, const tm_rates *rates,
+                            const tm_job *jobs, size_t index, size_t count, const tm_pinned_memory *pinned)
 {
     const tm_job *job = &jobs[index];
     const tm_geometry *g = &job->geometry;
     const tm_chunks chunks = tm_chunks_make(job, job->map.data, traits->chunk_bytes);
 
     *c = (tm_cuda_conditions){.traits = *traits,
+                              .rates = rates,
                               .frame = TM_TRANSFER_PAGEABLE,
                               .chunks = tm_chunks_end(&chunks, 0) < g->map_height,
                               .together = tm_group_size(job, count - index)};
@@ -266,7 +272,7 @@ static bool find_conditions(tm_cuda_conditions *c, const tm_device_traits *trait
     return true;
 }
 
-void tm_cuda_estimate_jobs(tm_estimate *estimates, const tm_device_traits *traits,
+void tm_cuda_estimate_jobs(tm_estimate *estimates, const tm_device_traits *traits, const tm_rates *rates,
                            const tm_job *jobs, size_t count,
                            const tm_estimate_request *request, const tm_pinned_memory *pinned)
 {
@@ -276,7 +282,8 @@ void tm_cuda_estimate_jobs(tm_estimate *estimates, const tm_device_traits *trait
     for (size_t i = 0; i < count; i++) {
         const bool first = i == end;
         if (first) {
-            if (!find_conditions(&c, traits, jobs, i, count, pinned))
+            if (!find_conditions(&c, traits, request->rates ? request->rates : rates, jobs, i, count,
+                                 pinned))
                 return;
             end += c.together;
         }

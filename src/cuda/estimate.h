@@ -22,6 +22,7 @@ typedef struct tm_cuda_conditions {
     tm_transfer frame, map;
     bool chunks;     /* the direct algorithm takes the frame in chunks */
     size_t together; /* templates that share a launch; 0 as 1 */
+    const tm_rates *rates; /* NULL: the usual ones */
 } tm_cuda_conditions;
 
 /* Why windows of the job cannot be left out on such a device, or NULL. */
@@ -40,11 +41,11 @@ typedef struct tm_pinned_memory {
     void *context;
 } tm_pinned_memory;
 
-/* Estimates the jobs of one call, under the conditions that each will meet. Neighbours that
+/* Estimates the jobs of one call, under the conditions that each will meet; rates: the device's. Neighbours that
  * share a launch share an estimate if it was made for the one with the greater norm: the
  * bound on the error is the smaller for the other. Where the thread was given up, which its guard says,
  * estimates are missing, and nothing of the jobs is looked at any more. */
-void tm_cuda_estimate_jobs(tm_estimate *estimates, const tm_device_traits *traits,
+void tm_cuda_estimate_jobs(tm_estimate *estimates, const tm_device_traits *traits, const tm_rates *rates,
                            const tm_job *jobs, size_t count,
                            const tm_estimate_request *request, const tm_pinned_memory *pinned);
 

@@ -380,7 +380,7 @@ static void plugin_estimate(tm_cuda *cuda, const tm_job *jobs, size_t count,
                             const tm_estimate_request *request, tm_estimate *estimates)
 {
     const tm_pinned_memory pinned = {holds_pinned, cuda};
-    tm_cuda_estimate_jobs(estimates, &cuda->traits, jobs, count, request, &pinned);
+    tm_cuda_estimate_jobs(estimates, &cuda->traits, &cuda->rates, jobs, count, request, &pinned);
 }
 
 static void plugin_close(tm_cuda *cuda)
@@ -422,6 +422,19 @@ static void plugin_close(tm_cuda *cuda)
     free(cuda);
 }
 
+/* What the driver does not tell stays 0. */
+static cudaError_t read_speeds(tm_cuda *cuda)
+{
+    int clock_khz = 0, memory_khz = 0, bits = 0;
+
+    TRY_CUDA(cudaDeviceGetAttribute(&clock_khz, cudaDevAttrClockRate, cuda->index));
+    TRY_CUDA(cudaDeviceGetAttribute(&memory_khz, cudaDevAttrMemoryClockRate, cuda->index));
+    TRY_CUDA(cudaDeviceGetAttribute(&bits, cudaDevAttrGlobalMemoryBusWidth, cuda->index));
+    cuda->traits.clock_ghz = clock_khz * 1e-6;
+    cuda->traits.memory_gbs = memory_khz * 1e-6 * 2 * bits / 8; /* twice a clock */
+    return cudaSuccess;
+}
+
 static cudaError_t open_device(tm_cuda *cuda)
 {
     cudaDeviceProp properties;
@@ -430,6 +443,8 @@ static cudaError_t open_device(tm_cuda *cuda)
     snprintf(cuda->name, sizeof cuda->name, "%.120s", properties.name);
     cuda->fft.shared_bytes = (int)properties.sharedMemPerBlockOptin;
     cuda->traits.multiprocessors = properties.multiProcessorCount;
+    cuda->traits.capability = properties.major * 10 + properties.minor;
+    TRY(read_speeds(cuda));
     cuda->traits.tensor_cores = properties.major >= 8;
     cuda->traits.certified = tm_certified_runs(properties.major);
     cuda->traits.shared_memory = (int64_t)properties.sharedMemPerBlockOptin;
@@ -477,6 +492,7 @@ static tm_status plugin_open(tm_cuda **opened, const tm_device_settings *setting
     }
     cuda->index = settings->index;
     cuda->driver = load_driver();
+    cuda->rates = settings->rates ? *settings->rates : (tm_rates)TM_USUAL_RATES;
     cuda->memory.limit = settings->memory;
     cuda->memory.guard = settings->guard;
     cuda->memory.fault = tm_fault_for(cuda->index);

@@ -8,7 +8,7 @@
 #include "lcc/guard.h"
 #include "lcc/lcc.h"
 
-#define TM_BACKEND_VERSION 18
+#define TM_BACKEND_VERSION 19
 
 typedef struct tm_message {
     char text[256];
@@ -16,6 +16,18 @@ typedef struct tm_message {
 
 /* An open device. Each backend has its own. */
 typedef struct tm_device tm_device;
+
+/* How long a device takes, in multiples of what its backend estimates without these. */
+typedef struct tm_rates {
+    double windows;  /* window sums and scores of the direct algorithm */
+    double products; /* its products; on a CUDA device by tensor cores */
+    double plain;    /* CUDA: all of it without tensor cores */
+    double fft;
+    double floats;   /* the direct algorithm of floats */
+    double pinned, pageable; /* CUDA: copies of such memory, to the device and back */
+} tm_rates;
+
+#define TM_USUAL_RATES {1, 1, 1, 1, 1, 1, 1}
 
 typedef struct tm_device_settings {
     int index;              /* CUDA: which device */
@@ -27,6 +39,7 @@ typedef struct tm_device_settings {
                                CUDA: CUFFT makes it open cuFFT's library */
     tm_guard *guard; /* CUDA: of the thread that opens and matches; lasts as long as the device, or, once
                         it is given up, until the call returns; NULL: nobody watches */
+    const tm_rates *rates; /* measured, and copied; NULL: the usual ones */
 } tm_device_settings;
 
 typedef struct tm_device_traits {
@@ -36,6 +49,9 @@ typedef struct tm_device_traits {
 
     /* CUDA */
     int multiprocessors;
+    int capability;        /* 90 for 9.0; 0: not known */
+    double clock_ghz;      /* of the multiprocessors; 0: not known */
+    double memory_gbs;     /* gigabytes a second of its memory; 0: not known */
     bool tensor_cores;     /* of integers */
     bool certified;        /* certified search's kernels run */
     int64_t shared_memory; /* bytes that a block of threads may have */
@@ -52,6 +68,7 @@ typedef struct tm_estimate_request {
     int64_t memory;         /* CPU: bytes for this call in place of the settings'; 0: those */
     double missed_ms;       /* CPU: what FFT would have saved so far */
     tm_strategy strategy;   /* EXHAUSTIVE leaves certified search out */
+    const tm_rates *rates;  /* in place of the settings'; NULL: those */
 } tm_estimate_request;
 
 /* How long each algorithm would take for a job, in milliseconds of the whole call: what is

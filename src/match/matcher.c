@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cpu/cpu.h"
+#include "match/costs.h"
 #include "match/settings.h"
 #include "within.h"
 
@@ -35,10 +36,17 @@ int tm_matcher_threads(const tm_matcher *m)
 
 tm_status tm_matcher_open_cpu(tm_matcher *m)
 {
+    tm_rates rates;
+    tm_device_info cpu;
+    if (m->costs && !m->cpu) {
+        tm_costs_cpu(&cpu, m->settings.cpu_features);
+        m->cpu_measured = tm_costs_find(m->costs, &cpu, &rates);
+    }
     const tm_device_settings settings = {.threads = tm_matcher_threads(m),
                                          .features = m->settings.cpu_features,
                                          .memory = (m->settings.host_memory + 3) / 4,
-                                         .algorithm = m->settings.algorithm};
+                                         .algorithm = m->settings.algorithm,
+                                         .rates = m->cpu_measured ? &rates : NULL};
     return m->cpu ? TM_OK : tm_cpu_backend()->open(&m->cpu, &settings, &m->message);
 }
 
@@ -46,12 +54,20 @@ typedef struct counting {
     const tm_backend *plugin;
     tm_message message;
     int count;
+    bool describes; /* the first TM_MATCHER_DEVICES, too; without a name those that cannot be */
+    tm_device_info devices[TM_MATCHER_DEVICES];
 } counting;
 
 static void count_devices(void *data)
 {
     counting *c = data;
+    tm_message ignored;
+
     c->count = c->plugin->count(&c->message);
+    for (int i = 0; c->describes && i < c->count && i < TM_MATCHER_DEVICES; i++) {
+        if (c->plugin->describe(i, &c->devices[i], &ignored) != TM_OK)
+            c->devices[i] = (tm_device_info){.kind = TM_DEVICE_CUDA, .index = i};
+    }
 }
 
 /* The first call into the driver, which starts it, and may hang as any other. */
@@ -61,21 +77,28 @@ static tm_status count_cuda(tm_matcher *m, int *count)
     if (!c)
         return tm_matcher_fail_plain(m, TM_ERR_MEMORY);
     c->plugin = m->library.plugin;
+    c->describes = m->costs != NULL;
     if (!within(m->settings.device_timeout * 1e3, count_devices, c)) {
         m->given_up++;
         return tm_matcher_fail(m, TM_ERR_DEVICE, "CUDA did not answer within %g s", m->settings.device_timeout);
     }
     *count = c->count;
     m->message = c->message;
+    m->cuda_measured = false;
+    for (int i = 0; i < TM_MATCHER_DEVICES; i++) {
+        m->cuda_rates[i] = (tm_rates)TM_USUAL_RATES;
+        if (i < c->count && tm_costs_find(m->costs, &c->devices[i], &m->cuda_rates[i]))
+            m->cuda_measured = true;
+    }
     free(c);
     return *count > 0 ? TM_OK : TM_ERR_NO_DEVICE;
 }
 
-tm_status tm_matcher_open_cuda(tm_matcher *m)
+tm_status tm_matcher_list_cuda(tm_matcher *m, int *indices, int *listed)
 {
     const uint64_t mask = m->settings.device_mask;
-    int indices[64], listed = 0;
 
+    *listed = 0;
     tm_status status = tm_cuda_load(&m->library, &m->message);
     if (status != TM_OK)
         return status;
@@ -83,21 +106,31 @@ tm_status tm_matcher_open_cuda(tm_matcher *m)
     status = count_cuda(m, &count);
     if (status != TM_OK)
         return status;
-    for (int i = 0; i < 64; i++) {
+    for (int i = 0; i < TM_MATCHER_DEVICES; i++) {
         if (mask == TM_ALL_DEVICES ? i < count : mask >> i & 1)
-            indices[listed++] = i;
+            indices[(*listed)++] = i;
     }
-    if (!listed)
-        indices[listed++] = m->settings.device_index;
-    if (indices[listed - 1] >= count)
+    if (!*listed)
+        indices[(*listed)++] = m->settings.device_index;
+    if (indices[*listed - 1] >= count)
         return tm_matcher_fail(m, TM_ERR_NO_DEVICE,
                                "there is no device cuda:%d, only %d CUDA device%s",
-                               indices[listed - 1], count, count == 1 ? "" : "s");
+                               indices[*listed - 1], count, count == 1 ? "" : "s");
+    return TM_OK;
+}
+
+tm_status tm_matcher_open_cuda(tm_matcher *m)
+{
+    int indices[TM_MATCHER_DEVICES], listed;
+    const tm_status status = tm_matcher_list_cuda(m, indices, &listed);
+    if (status != TM_OK)
+        return status;
     const tm_pool_settings pool = {.indices = indices,
                                    .count = listed,
                                    .memory = m->settings.device_memory,
                                    .least_ms = TM_POOL_LEAST_MS,
                                    .algorithm = m->settings.algorithm,
+                                   .rates = m->cuda_rates,
                                    .timeout_ms = m->settings.device_timeout * 1e3,
                                    .given_up = &m->given_up};
     return tm_pool_create(&m->pool, m->library.plugin, &pool, &m->message);
@@ -121,6 +154,9 @@ tm_status tm_matcher_create(tm_matcher **matcher, const tm_settings *settings)
     const char *fault = tm_settings_fault(&m->settings);
     if (fault)
         return tm_matcher_fail(m, TM_ERR_INVALID, "%s", fault);
+    if (m->settings.costs && !(m->costs = strdup(m->settings.costs)))
+        return tm_matcher_fail_plain(m, TM_ERR_MEMORY);
+    m->settings.costs = m->costs;
     if (m->settings.algorithm == TM_ALGORITHM_CUFFT)
         m->settings.device = TM_DEVICE_CUDA;
 
@@ -136,6 +172,7 @@ void tm_matcher_destroy(tm_matcher **matcher)
         tm_cpu_backend()->close(m->cpu);
     tm_pool_destroy(&m->pool);
     tm_cuda_unload(&m->library);
+    free(m->costs);
     tm_coarse_free(&m->coarse);
     free(m->jobs);
     free(m);

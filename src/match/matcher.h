@@ -8,8 +8,13 @@
 #include "match/cuda_loader.h"
 #include "match/pool/pool.h"
 
+enum { TM_MATCHER_DEVICES = 64 }; /* that one may have */
+
 struct tm_matcher {
     tm_settings settings;
+    char *costs;        /* the settings' own, or NULL */
+    tm_rates cuda_rates[TM_MATCHER_DEVICES]; /* of CUDA devices by their indices */
+    bool cpu_measured, cuda_measured; /* the costs have the CPU, or a CUDA device */
     tm_message message;
     tm_message warning; /* what went wrong in the last match and was made good */
     tm_device *cpu;     /* NULL until opened */
@@ -57,6 +62,8 @@ int tm_matcher_threads(const tm_matcher *matcher);
 
 /* Does nothing where it is open. */
 tm_status tm_matcher_open_cpu(tm_matcher *matcher);
+/* The indices of the CUDA devices that the settings name, which there are; TM_MATCHER_DEVICES at most. */
+tm_status tm_matcher_list_cuda(tm_matcher *matcher, int *indices, int *count);
 /* Opens the devices that the settings name, none of which is open yet. */
 tm_status tm_matcher_open_cuda(tm_matcher *matcher);
 /* Opens them if they are not, for a frame that lies on one of them, or their memory. Error: INVALID where the settings

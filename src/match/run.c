@@ -36,9 +36,9 @@ bool tm_matcher_wants_certified(const tm_matcher *m)
            (s->algorithm == TM_ALGORITHM_AUTO || s->algorithm == TM_ALGORITHM_DIRECT);
 }
 
-static void say_estimates(tm_matcher *m, const tm_estimate *estimate)
+static void say_estimates(tm_matcher *m, const tm_estimate *estimate, bool measured)
 {
-    tm_matcher_say(m, "; estimates: direct %.3g ms", estimate->direct_ms);
+    tm_matcher_say(m, "; estimates%s: direct %.3g ms", measured ? " by what was measured here" : "", estimate->direct_ms);
     if (tm_matcher_wants_certified(m) && estimate->certified_fault)
         tm_matcher_say(m, ", no certified search: %s", estimate->certified_fault);
     else if (tm_matcher_wants_certified(m) && isfinite(estimate->certified_ms))
@@ -59,7 +59,10 @@ static void say_fft(tm_matcher *m, const tm_fft_tiling *t)
 
 static tm_plan plan_cpu(const tm_matcher *m, const tm_job *job, tm_strategy strategy)
 {
-    const tm_estimate_request request = {m->settings.algorithm, m->fft_bytes, m->missed_ms, strategy};
+    const tm_estimate_request request = {.algorithm = m->settings.algorithm,
+                                         .memory = m->fft_bytes,
+                                         .missed_ms = m->missed_ms,
+                                         .strategy = strategy};
     tm_estimate estimate;
 
     if (m->settings.algorithm == TM_ALGORITHM_REFERENCE)
@@ -142,7 +145,7 @@ static void say_cpu(tm_matcher *m, const tm_job *job, const tm_plan *plan, const
     }
     tm_matcher_say(m, ", up to %d thread%s: %s", traits.threads, traits.threads == 1 ? "" : "s",
                    why_cpu(m));
-    say_estimates(m, &plan->estimate);
+    say_estimates(m, &plan->estimate, m->cpu_measured);
 }
 
 /* Whether the device does less for both jobs together than for one after the other. */
@@ -239,7 +242,7 @@ static tm_status run_cuda(tm_matcher *m, tm_job *jobs, size_t count)
                       : m->settings.device == TM_DEVICE_AUTO
                           ? ": the work outweighs the device's start-up"
                           : ": as asked");
-    say_estimates(m, &call.plan.estimate);
+    say_estimates(m, &call.plan.estimate, m->cuda_measured);
     m->warning = call.warning;
     m->times = call.times;
     m->certified |= call.certified;

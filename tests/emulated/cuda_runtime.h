@@ -428,6 +428,14 @@ cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device);
 cudaError_t cudaGetDeviceCount(int *count);
 
+enum cudaDeviceAttr { cudaDevAttrClockRate, cudaDevAttrMemoryClockRate, cudaDevAttrGlobalMemoryBusWidth };
+
+static inline cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr, int)
+{
+    *value = 0;
+    return cudaSuccess;
+}
+
 static inline cudaError_t cudaMallocHost(void **memory, size_t size)
 {
     return cudaHostAlloc(memory, size, 0);

@@ -7,6 +7,8 @@
  * TMATCH_FAKE_MEMORY   bytes of each one
  * TMATCH_FAKE_CERTIFIED  they leave windows out, as the CPU does
  * TMATCH_FAKE_SLOW     DEVICE:MICROSECONDS: that device takes so much longer a row
+ * TMATCH_FAKE_TIMES    how many times as long as the usual estimate a match takes that is
+ *                      replayed; without it none is
  * TMATCH_FAULT         see fault.h; a match has four calls a job and two more. A fault
  *                      that lasts has lost the device, until devices are counted */
 #include <stdio.h>
@@ -27,6 +29,8 @@ typedef struct fake {
     tm_guard *guard;
     tm_device *cpu;
     int64_t slow_ns; /* a row */
+    tm_rates rates;
+    double estimate_ms; /* of the last match, directly, without copies */
 } fake;
 
 static _Atomic uint64_t lost_devices; /* by their index */
@@ -105,6 +109,7 @@ static tm_status fake_open(tm_device **opened, const tm_device_settings *setting
     f->memory = own && (!given || own < given) ? own : given;
     f->fault = tm_fault_for(f->index);
     f->guard = settings->guard;
+    f->rates = settings->rates ? *settings->rates : (tm_rates)TM_USUAL_RATES;
     if (slow && sscanf(slow, "%d:%lld", &which, &microseconds) == 2 && which == f->index)
         f->slow_ns = microseconds * 1000;
     tm_status status = call(f, message);
@@ -139,7 +144,7 @@ static void fake_estimate(tm_device *device, const tm_job *jobs, size_t count,
 {
     const tm_device_traits traits = fake_traits(device);
     const tm_pinned_memory pinned = {.holds = holds_pinned};
-    tm_cuda_estimate_jobs(estimates, &traits, jobs, count, request, &pinned);
+    tm_cuda_estimate_jobs(estimates, &traits, &((fake *)device)->rates, jobs, count, request, &pinned);
     for (size_t i = 0; i < count && getenv("TMATCH_FAKE_CERTIFIED"); i++) {
         tm_estimate own;
         tm_cpu_backend()->estimate(((fake *)device)->cpu, &jobs[i], 1, request, &own);
@@ -216,6 +221,14 @@ static tm_status run(fake *f, tm_job *job, tm_work *work, tm_message *message)
     return status;
 }
 
+static void note_estimate(fake *f, const tm_job *jobs)
+{
+    const tm_cuda_conditions there = {.traits = fake_traits((tm_device *)f)};
+    tm_estimate estimate;
+    tm_cuda_estimate(&estimate, &there, jobs, TM_ALGORITHM_DIRECT, TM_STRATEGY_EXHAUSTIVE);
+    f->estimate_ms = estimate.direct_ms;
+}
+
 static tm_status fake_match(tm_device *device, tm_job *jobs, size_t count, tm_work *work,
                             tm_message *message)
 {
@@ -226,6 +239,7 @@ static tm_status fake_match(tm_device *device, tm_job *jobs, size_t count, tm_wo
         status = run(f, &jobs[i], work, message);
     if (status == TM_OK)
         status = call(f, message);
+    note_estimate(f, jobs);
     if (tm_guard_is_given_up(f->guard))
         fake_close(device);
     return status;
@@ -234,9 +248,15 @@ static tm_status fake_match(tm_device *device, tm_job *jobs, size_t count, tm_wo
 static tm_status fake_replay(tm_device *device, int samples, int launches, double *ms,
                              tm_message *message)
 {
-    (void)device, (void)samples, (void)launches, (void)ms;
-    snprintf(message->text, sizeof message->text, "a fake device replays nothing");
-    return TM_ERR_INVALID;
+    const char *times = getenv("TMATCH_FAKE_TIMES");
+    (void)launches;
+    if (!times) {
+        snprintf(message->text, sizeof message->text, "a fake device replays nothing");
+        return TM_ERR_INVALID;
+    }
+    for (int i = 0; i < samples; i++)
+        ms[i] = strtod(times, NULL) * ((const fake *)device)->estimate_ms;
+    return TM_OK;
 }
 
 static tm_status fake_host_alloc(tm_device *device, size_t size, void **memory, tm_message *message)

@@ -96,7 +96,7 @@ static tm_pool *open_pool(int count, int devices)
 
     for (int i = 0; i < count; i++)
         indices[i] = i % devices;
-    tm_pool_settings settings = {indices, count, 0, 0, TM_ALGORITHM_CUFFT, 0, NULL};
+    tm_pool_settings settings = {indices, count, 0, 0, TM_ALGORITHM_CUFFT, 0, NULL, NULL};
     has_cufft = tm_pool_create(&pool, library.plugin, &settings, &message) == TM_OK;
     if (has_cufft)
         return pool;

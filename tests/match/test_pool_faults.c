@@ -38,7 +38,7 @@ static void little_memory(void)
 static void require_faults(void)
 {
     const int index = 0;
-    const tm_pool_settings settings = {&index, 1, 0, 0, TM_ALGORITHM_AUTO, 0, NULL};
+    const tm_pool_settings settings = {&index, 1, 0, 0, TM_ALGORITHM_AUTO, 0, NULL, NULL};
     tm_message message;
     tm_pool *pool = open_pool(1, 0);
 
@@ -99,7 +99,7 @@ static void every_fault(void)
 static void opening_fails(void)
 {
     const int indices[] = {0, 0, 0};
-    const tm_pool_settings settings = {indices, 3, 0, 0, TM_ALGORITHM_AUTO, 0, NULL};
+    const tm_pool_settings settings = {indices, 3, 0, 0, TM_ALGORITHM_AUTO, 0, NULL, NULL};
     tm_message message;
     tm_pool *pool = NULL;
 
@@ -361,7 +361,7 @@ static void opening_hangs(void)
 {
     const int index = 0;
     int given_up = 0;
-    const tm_pool_settings settings = {&index, 1, 0, 0, TM_ALGORITHM_AUTO, 50, &given_up};
+    const tm_pool_settings settings = {&index, 1, 0, 0, TM_ALGORITHM_AUTO, 50, &given_up, NULL};
     tm_message message;
     tm_pool *pool = NULL;
 

@@ -14,7 +14,8 @@ static bool open_device(tm_pool_device *d)
 {
     const tm_pool *pool = d->pool;
     const tm_device_settings settings = {
-        .index = d->index, .memory = pool->memory, .algorithm = pool->algorithm, .guard = d->guard};
+        .index = d->index, .memory = pool->memory, .algorithm = pool->algorithm, .guard = d->guard,
+        .rates = pool->rates && d->index < TM_POOL_MOST ? &pool->rates[d->index] : NULL};
     tm_device *device = NULL;
     tm_message message = {""};
     const tm_status status = pool->backend->open(&device, &settings, &message);
@@ -173,6 +174,7 @@ tm_status tm_pool_create(tm_pool **created, const tm_backend *backend,
                       .memory = settings->memory,
                       .algorithm = settings->algorithm,
                       .least_ms = settings->least_ms,
+                      .rates = settings->rates,
                       .timeout_ms = settings->timeout_ms,
                       .given_up = settings->given_up,
                       .forks = tm_forks(),

@@ -17,6 +17,7 @@ typedef struct tm_pool_settings {
     double timeout_ms;      /* of a device's driver for one call; 0: no limit */
     int *given_up;          /* counts devices that were given up; needed with a limit, and the
                                caller's, who keeps it as long as the pool */
+    const tm_rates *rates;  /* by the devices' indices below 64, and as long as the pool; NULL: the usual ones */
 } tm_pool_settings;
 
 /* Waking a device, starting its copies and waiting for it takes a fifth of this. */

@@ -11,6 +11,7 @@ struct tm_pool {
     const tm_backend *backend;
     int64_t memory;
     tm_algorithm algorithm;
+    const tm_rates *rates; /* by index; NULL: the usual ones */
     double least_ms;
     double timeout_ms; /* 0: none */
     int *given_up;

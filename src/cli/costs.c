@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+#include "costs.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "clock.h"
+#include "io/io.h"
+#include "message.h"
+#include "text.h"
+
+enum { MOST_BYTES = 64 << 10, FIELDS = 6 }; /* before the rates, by tabs */
+static const char start[] = "tmatch-costs\t";
+
+/* As the XDG base directory specification has it: a path that is not absolute counts for nothing. */
+static bool cache_path(char *path, size_t size)
+{
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    const bool has_cache = cache && cache[0] == '/';
+    int length = -1;
+
+    if (has_cache)
+        length = snprintf(path, size, "%s/tmatch/costs", cache);
+    else if (home && home[0] == '/')
+        length = snprintf(path, size, "%s/.cache/tmatch/costs", home);
+    return length > 0 && (size_t)length < size;
+}
+
+/* Whether each line begins as ours do, and is whole. */
+static bool is_ours(const char *text, size_t size)
+{
+    if (strlen(text) != size)
+        return false;
+    for (const char *line = text; *line; line++) {
+        if (strncmp(line, start, sizeof start - 1) != 0 || !(line = strchr(line, '\n')))
+            return false;
+    }
+    return true;
+}
+
+char *costs_read(bool quiet)
+{
+    char path[PATH_MAX];
+    FILE *file = cache_path(path, sizeof path) ? fopen(path, "rbe") : NULL;
+    char *text = file ? malloc(MOST_BYTES + 1) : NULL;
+
+    if (text) {
+        const size_t size = fread(text, 1, MOST_BYTES + 1, file);
+        text[size < MOST_BYTES ? size : MOST_BYTES] = '\0';
+        if (ferror(file) || size > MOST_BYTES || !is_ours(text, size)) {
+            if (!quiet)
+                message_note(path, "is damaged and not used; tmatch --calibrate writes it anew");
+            free(text);
+            text = NULL;
+        }
+    }
+    if (file)
+        fclose(file);
+    return text;
+}
+
+/* The rates of a line, and how long it is up to them. */
+static const char *rates_of(const char *line, size_t *length)
+{
+    const char *end = line;
+    for (int i = 0; i < FIELDS && end; i++)
+        end = (end = strchr(end, '\t')) ? end + 1 : NULL;
+    *length = end ? (size_t)(end - line) : 0;
+    return end;
+}
+
+static const char *field(const char *line, int which, int *length)
+{
+    for (int i = 0; i < which; i++)
+        line = strchr(line, '\t') + 1;
+    *length = (int)strcspn(line, "\t");
+    return line;
+}
+
+/* "cpu, AMD EPYC: window sums 1.02, ..." of a line of "windows=1020 ...". */
+static void print_line(const char *line)
+{
+    static const struct {
+        const char *name, *words;
+        bool cuda; /* alone */
+    } rates[] = {{"windows", "window sums", false}, {"products", "products", false}, {"plain", "without tensor cores", true},
+                 {"fft", "FFT", false},             {"floats", "floats", false},     {"pinned", "copies of pinned memory", true},
+                 {"pageable", "of other memory", true}};
+    size_t length;
+    int kind_length, name_length;
+    const char *rest = rates_of(line, &length), *kind = field(line, 2, &kind_length), *name = field(line, 3, &name_length);
+    const bool cuda = strncmp(kind, "cuda", 4) == 0;
+    char text[128];
+
+    snprintf(text, sizeof text, "%.*s: %.*s", kind_length, kind, name_length, name);
+    text_line(stdout, text);
+    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
+        const size_t size = strlen(rates[i].name);
+        if (strncmp(rest, rates[i].name, size) != 0)
+            break;
+        char *end;
+        const long long value = strtoll(rest + size + 1, &end, 10);
+        if (cuda || !rates[i].cuda)
+            printf("%s %s %lld.%02lld", i ? "," : ":", rates[i].words, value / 1000, value % 1000 / 10);
+        rest = end + 1;
+    }
+    putchar('\n');
+}
+
+/* Lines of before that no new line replaces. */
+static void keep(FILE *file, const char *old, const char *made)
+{
+    for (const char *line = old; line && *line; line = strchr(line, '\n') + 1) {
+        size_t length;
+        bool replaced = !rates_of(line, &length);
+        for (const char *other = made; !replaced && *other; other = strchr(other, '\n') + 1)
+            replaced = strncmp(line, other, length) == 0;
+        if (!replaced)
+            fwrite(line, 1, strcspn(line, "\n") + 1, file);
+    }
+}
+
+/* Makes the folder of the path and the one that it is in, which is the user's cache. */
+static void make_folders(const char *path)
+{
+    char folder[PATH_MAX];
+    char *slash;
+
+    snprintf(folder, sizeof folder, "%s", path);
+    *strrchr(folder, '/') = '\0';
+    if ((slash = strrchr(folder, '/')) && slash > folder) {
+        *slash = '\0';
+        mkdir(folder, 0700);
+        *slash = '/';
+    }
+    mkdir(folder, 0700); /* where these fail, so does opening the file, with the same reason */
+}
+
+static bool save(const char *path, const char *made)
+{
+    char *old = costs_read(true);
+    io_output output;
+    io_error error = {.reason = ""};
+
+    make_folders(path);
+    bool good = io_output_open(&output, path, &error);
+    if (good) {
+        keep(output.file, old, made);
+        fputs(made, output.file);
+        good = io_output_commit(&output, &error);
+    }
+    free(old);
+    if (!good)
+        message(path, "%s", error.reason);
+    return good;
+}
+
+int costs_calibrate(const tm_settings *settings)
+{
+    enum { BYTES = 64 << 10 };
+    char path[PATH_MAX], *made = malloc(BYTES);
+    tm_matcher *matcher = NULL;
+    const double begun = clock_ms();
+
+    tm_status status = made ? tm_matcher_create(&matcher, settings) : TM_ERR_MEMORY;
+    if (status == TM_OK)
+        status = tm_matcher_calibrate(matcher, made, BYTES);
+    if (status != TM_OK)
+        message("--calibrate", "%s", tm_matcher_message(matcher));
+    tm_matcher_destroy(&matcher);
+    bool good = status == TM_OK;
+    if (good) {
+        puts("times of this machine, as multiples of those that tmatch assumes:");
+        for (const char *line = made; *line; line = strchr(line, '\n') + 1)
+            print_line(line);
+        if (cache_path(path, sizeof path)) {
+            good = save(path, made);
+        } else {
+            message("--calibrate", "there is no folder for it: neither XDG_CACHE_HOME nor HOME is set");
+            good = false;
+        }
+    }
+    if (good) {
+        fputs("kept in ", stdout);
+        text_line(stdout, path);
+        printf(" after %.1f s\n", (clock_ms() - begun) * 1e-3);
+    }
+    free(made);
+    return good ? 0 : 2;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* What was measured of this machine's devices, kept in the user's cache: $XDG_CACHE_HOME/tmatch/costs, or
+ * ~/.cache/tmatch/costs. */
+#ifndef TMATCH_CLI_COSTS_H
+#define TMATCH_CLI_COSTS_H
+
+#include <stdbool.h>
+
+#include <tmatch/tmatch.h>
+
+/* The text for tm_settings.costs; the caller's to free. NULL where there is none. A file that is none of ours
+ * is passed over with a note, unless quiet. */
+char *costs_read(bool quiet);
+
+/* --calibrate: measures the settings' devices, prints what it found, and keeps it for the next runs. Returns
+ * the exit status. */
+int costs_calibrate(const tm_settings *settings);
+
+#endif
