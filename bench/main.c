@@ -20,7 +20,7 @@ static const bench_command commands[] = {
     {"plan", "[FRAME,TEMPLATE]...", "How good the choice between direct and FFT is",
      "Whole calls for the best match by direct, fft and auto, in turns; on a GPU from\n"
      "pageable memory (suite grid) and from pinned (grid-pinned). A minute on an H200.\n",
-     "grid", "cpu", 101, true, BIT(SUITE) | BIT(DEVICES) | BIT(SAMPLES) | BIT(LIMIT) | BIT(JSON),
+     "grid", "cpu", 101, true, BIT(SUITE) | BIT(DEVICES) | BIT(SAMPLES) | BIT(LIMIT) | BIT(COSTS) | BIT(JSON),
      bench_plan},
     {"formats", "[FRAME,TEMPLATE]...",
      "What 16 bits, floats, colour, masks and the other metrics cost",

@@ -37,6 +37,7 @@ static const struct spec {
     [OPTION_COPIES] = {"copies", NULL, "only the copies to a GPU and back"},
     [OPTION_JSON] = {"json", "FILE", "write machine and results there, after each result"},
     [OPTION_PEERS] = {"peers", "FILE", "put what peers.py wrote into the JSON"},
+    [OPTION_COSTS] = {"costs", "FILE", "choose by what tmatch --calibrate wrote there"},
     [OPTION_TABLES] = {"tables", "FILE", "the thesis's tables"},
 };
 enum { OPERAND = 1, FIRST_OPTION = 256, HELP = FIRST_OPTION + OPTION_COUNT };
@@ -216,6 +217,7 @@ static bool option(bench_options *o, bench_case *form, int which, const char *te
     case OPTION_JSON: o->json = text; break;
     case OPTION_PEERS: o->peers = text; break;
     case OPTION_TABLES: o->tables = text; break;
+    case OPTION_COSTS: o->costs = text; break;
     default: return refuse("no such option, or its argument is missing", text ? text : "");
     }
     return good;

@@ -28,14 +28,14 @@ typedef struct bench_options {
     const char *format; /* or NULL for all */
     double limit_ms;
     uint64_t seed;
-    const char *json, *peers, *tables;
+    const char *json, *peers, *tables, *costs;
 } bench_options;
 
 typedef enum bench_option {
     OPTION_SUITE, OPTION_DEVICES, OPTION_ALGORITHMS, OPTION_ALGORITHM, OPTION_METRIC,
     OPTION_DOMAIN, OPTION_BEST, OPTION_TEMPLATES, OPTION_SAMPLES, OPTION_BUDGET,
     OPTION_THESIS_LIMIT, OPTION_THREADS, OPTION_SEED, OPTION_FORMAT, OPTION_MAP, OPTION_PAGEABLE,
-    OPTION_GPUS, OPTION_LIMIT, OPTION_COPIES, OPTION_JSON, OPTION_PEERS, OPTION_TABLES,
+    OPTION_GPUS, OPTION_LIMIT, OPTION_COPIES, OPTION_JSON, OPTION_PEERS, OPTION_TABLES, OPTION_COSTS,
     OPTION_COUNT
 } bench_option;
 

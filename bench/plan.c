@@ -25,6 +25,7 @@ typedef struct grid {
     bench_device device;
     tm_matcher *matchers[ALGORITHMS];
     bool pinned;
+    char costs[1 << 14]; /* or "" */
 } grid;
 
 typedef struct series {
@@ -146,7 +147,8 @@ static bool measure_case(grid *g, const bench_case *c, const uint8_t *samples)
 static bool open_matchers(grid *g)
 {
     for (int i = 0; i < ALGORITHMS; i++) {
-        const tm_settings settings = bench_settings(&g->device, algorithms[i]);
+        tm_settings settings = bench_settings(&g->device, algorithms[i]);
+        settings.costs = g->costs;
         if (tm_matcher_create(&g->matchers[i], &settings))
             return bench_fail(bench_device_name(&g->device).text, tm_matcher_message(g->matchers[i]));
     }
@@ -183,10 +185,20 @@ static bool measure_all(grid *g, bool pinned)
     return good;
 }
 
+static bool read_costs(grid *g, const char *path)
+{
+    FILE *file = fopen(path, "r");
+    const size_t size = file ? fread(g->costs, 1, sizeof g->costs - 1, file) : 0;
+    g->costs[size] = '\0';
+    if (file)
+        fclose(file);
+    return size || bench_fail(path, "cannot be read");
+}
+
 bool bench_plan(bench_options *o, bench_report *report)
 {
     grid g = {.report = report, .options = o};
-    bool good = true;
+    bool good = !o->costs || read_costs(&g, o->costs);
 
     for (int i = 0; good && i < o->device_count; i++) {
         g.device = o->devices[i];

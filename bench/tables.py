@@ -256,7 +256,7 @@ def block_crossing(documents):
 
 
 def estimate(row, name):
-    found = re.search(r"estimates: .*?\b%s ([0-9.e+-]+) ms" % name, row.get("plan", ""))
+    found = re.search(r"estimates[^:]*: .*?\b%s ([0-9.e+-]+) ms" % name, row.get("plan", ""))
     return float(found[1]) if found else None
 
 
