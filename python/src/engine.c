@@ -39,19 +39,20 @@ void tmpy_engine_said(tmpy_engine *engine, tm_status status, tmpy_said *said)
 }
 
 /* Engine(metric, domain, algorithm, strategy, device, device_mask, threads, features,
- * device_memory, host_memory, device_timeout) */
+ * device_memory, host_memory, device_timeout, costs) */
 PyObject *tmpy_engine_new(PyObject *module, PyObject *args)
 {
     tmpy_state *state = tmpy_state_of(module);
     int metric, domain, algorithm, strategy, device, threads;
     unsigned long long mask;
-    const char *features;
+    const char *features, *costs;
     long long device_memory, host_memory;
     double device_timeout;
     tmpy_said said;
 
-    if (!PyArg_ParseTuple(args, "iiiiiKisLLd", &metric, &domain, &algorithm, &strategy, &device,
-                          &mask, &threads, &features, &device_memory, &host_memory, &device_timeout))
+    if (!PyArg_ParseTuple(args, "iiiiiKisLLds", &metric, &domain, &algorithm, &strategy, &device,
+                          &mask, &threads, &features, &device_memory, &host_memory, &device_timeout,
+                          &costs))
         return NULL;
     tmpy_engine *engine = (tmpy_engine *)PyType_GenericAlloc(state->engine, 0);
     if (!engine)
@@ -76,9 +77,11 @@ PyObject *tmpy_engine_new(PyObject *module, PyObject *args)
         Py_DECREF((PyObject *)engine);
         return NULL;
     }
+    s->costs = costs;
     PyThreadState *gil = PyEval_SaveThread();
     status = tm_matcher_create(&engine->matcher, s);
     PyEval_RestoreThread(gil);
+    s->costs = NULL; /* the argument's, which does not last */
     if (status == TM_OK)
         return (PyObject *)engine;
     tmpy_engine_said(engine, status, &said);
@@ -98,6 +101,30 @@ static void engine_dealloc(PyObject *self)
     pthread_mutex_destroy(&engine->lock);
     release(self);
     Py_DECREF(type);
+}
+
+/* calibrate(engine) -> what was measured of its devices, for the costs of others */
+PyObject *tmpy_calibrate(PyObject *module, PyObject *args)
+{
+    enum { BYTES = 64 << 10 };
+    tmpy_state *state = tmpy_state_of(module);
+    tmpy_engine *engine;
+    tmpy_said said;
+    if (!PyArg_ParseTuple(args, "O!", state->engine, &engine))
+        return NULL;
+    char *text = PyMem_Malloc(BYTES);
+    if (!text)
+        return PyErr_NoMemory();
+    PyThreadState *gil = PyEval_SaveThread();
+    pthread_mutex_lock(&engine->lock);
+    const tm_status status = tm_matcher_calibrate(engine->matcher, text, BYTES);
+    tmpy_engine_said(engine, status, &said);
+    pthread_mutex_unlock(&engine->lock);
+    PyEval_RestoreThread(gil);
+    PyObject *made = status == TM_OK ? PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace")
+                                     : tmpy_fail(state, said.status, said.text);
+    PyMem_Free(text);
+    return made;
 }
 
 /* report(engine) -> (device, algorithm, strategy, plan, scored, milliseconds) of the last match */

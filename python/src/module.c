@@ -93,6 +93,7 @@ static PyObject *cuda_backend(PyObject *module, PyObject *args)
 static PyMethodDef functions[] = {
     {"engine", tmpy_engine_new, METH_VARARGS, NULL},
     {"report", tmpy_engine_report, METH_VARARGS, NULL},
+    {"calibrate", tmpy_calibrate, METH_VARARGS, NULL},
     {"template", tmpy_template_new, METH_VARARGS, NULL},
     {"grid", tmpy_template_grid, METH_VARARGS, NULL},
     {"match", tmpy_match, METH_VARARGS, NULL},

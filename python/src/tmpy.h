@@ -150,6 +150,7 @@ struct io_decoder *tmpy_sandbox_decoder(void);
 /* The functions of the module. */
 PyObject *tmpy_engine_new(PyObject *module, PyObject *args);
 PyObject *tmpy_engine_report(PyObject *module, PyObject *args);
+PyObject *tmpy_calibrate(PyObject *module, PyObject *args);
 PyObject *tmpy_template_new(PyObject *module, PyObject *args);
 PyObject *tmpy_template_grid(PyObject *module, PyObject *args);
 PyObject *tmpy_match(PyObject *module, PyObject *args);

@@ -11,7 +11,7 @@ Scores are those of the program and of the C library, bit by bit. docs/guide/fro
 """
 
 from ._arrays import ArrayLike, DeviceScoreMap, Picture, ScoreMap
-from ._files import Device, FileResult, cuda_backend, devices, draw, files
+from ._files import Device, FileResult, calibrate, cuda_backend, devices, draw, files
 from ._functions import match, score_map
 from ._match import Match
 from ._matcher import Matcher, Report
@@ -36,6 +36,7 @@ __all__ = [
     "Report",
     "ScoreMap",
     "__version__",
+    "calibrate",
     "cuda_backend",
     "devices",
     "draw",

@@ -20,7 +20,7 @@ from ._matcher import Matcher
 from ._pending import Result
 from ._prepared import Axis, Region, check_search_of_all
 from ._read import Path, open_sandbox, read, write
-from ._settings import Algorithm, Domain, Metric, Search, Support
+from ._settings import Algorithm, Domain, Metric, Search, Support, engine_key
 
 
 def _label(score: float) -> str:
@@ -94,6 +94,16 @@ class Device:
 def devices() -> list[Device]:
     """What there is to match on, the CPU first."""
     return [Device(*one) for one in _tmatch.devices()[0]]
+
+
+def calibrate(device: str = "auto", *, cpu_features: str = "all") -> str:
+    """Measures what the algorithms cost on these devices, for some tenths of a second each, while nothing else should run.
+
+    The text is for Matcher's costs, in this process or a later one; a line of another device, driver or version counts for
+    nothing there. It is what `tmatch --calibrate` keeps in ~/.cache/tmatch/costs, which the module neither reads nor writes.
+    'auto' is the CPU and all GPUs. The results of a match stay the same, only which algorithm makes them may change.
+    """
+    return _tmatch.calibrate(_tmatch.engine(*engine_key("lcc", "valid", "auto", "auto", device, None, cpu_features)))
 
 
 def cuda_backend() -> str | None:

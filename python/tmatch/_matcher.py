@@ -48,6 +48,7 @@ class Matcher(Generic[Result]):
     device_timeout seconds after which a CUDA device that has not answered, more than the longest
                    match takes, counts as failed: a RuntimeWarning names it, others or the CPU
                    take over, and it is not used again; 0: it is waited for
+    costs          what tmatch.calibrate returned on this machine, by which 'auto' chooses then
 
     Threads that share a matcher wait for each other, threads with a matcher each do not.
     `with tmatch.Matcher(...) as matcher` closes it at the end.
@@ -72,6 +73,7 @@ class Matcher(Generic[Result]):
         device_memory: int = 0,
         host_memory: int = 0,
         device_timeout: float = 0,
+        costs: str = "",
     ) -> None: ...
     @overload
     def __init__(
@@ -92,6 +94,7 @@ class Matcher(Generic[Result]):
         device_memory: int = 0,
         host_memory: int = 0,
         device_timeout: float = 0,
+        costs: str = "",
     ) -> None: ...
     def __init__(
         self,
@@ -111,10 +114,11 @@ class Matcher(Generic[Result]):
         device_memory: int = 0,
         host_memory: int = 0,
         device_timeout: float = 0,
+        costs: str = "",
     ) -> None:
         key = engine_key(
             metric, domain, algorithm, search, device, threads, cpu_features, device_memory, host_memory,
-            device_timeout,
+            device_timeout, costs,
         )  # fmt: skip
         self._prepared: Prepared | None = Prepared(
             _tmatch.engine(*key), key, template, mask, angle, scale, support

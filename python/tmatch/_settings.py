@@ -18,7 +18,7 @@ SEARCHES = {"auto": 0, "exhaustive": 1, "certified": 2, "pyramid": 3}
 SUPPORTS = {"auto": 0, "disc": 1, "full": 2}
 DEVICES = {"auto": (0, 0), "cpu": (1, 0), "cuda": (2, 2**64 - 1)}
 
-EngineKey: TypeAlias = tuple[int, int, int, int, int, int, int, str, int, int, float]
+EngineKey: TypeAlias = tuple[int, int, int, int, int, int, int, str, int, int, float, str]
 
 
 def choose(name: str, value: str, choices: dict[str, int]) -> int:
@@ -55,6 +55,7 @@ def engine_key(
     device_memory: int = 0,
     host_memory: int = 0,
     device_timeout: float = 0,
+    costs: str = "",
 ) -> EngineKey:
     return (
         choose("metric", metric, METRICS),
@@ -67,4 +68,5 @@ def engine_key(
         device_memory,
         host_memory,
         device_timeout,
+        costs,
     )

@@ -69,8 +69,10 @@ def engine(
     device_memory: int,
     host_memory: int,
     device_timeout: float,
+    costs: str,
     /,
 ) -> Engine: ...
+def calibrate(engine: Engine, /) -> str: ...
 def report(engine: Engine, /) -> tuple[str, str, str, str, float, float]: ...
 def template(
     engine: Engine,

@@ -53,7 +53,7 @@ char *costs_read(bool quiet)
         text[size < MOST_BYTES ? size : MOST_BYTES] = '\0';
         if (ferror(file) || size > MOST_BYTES || !is_ours(text, size)) {
             if (!quiet)
-                message_note(path, "is damaged and not used; tmatch --calibrate writes it anew");
+                message_note(path, "damaged, and not used: tmatch --calibrate writes it anew");
             free(text);
             text = NULL;
         }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Measures a device's rates: how long matches of noise take, beside what its backend estimates. */
+/* Measures a device's rates (docs/lab/plan.md): how long matches of noise take, beside what its backend estimates. */
 #include "match/calibrate.h"
 
 #include <math.h>

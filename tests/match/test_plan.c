@@ -448,10 +448,41 @@ static void certifies_instead_of_direct(void)
     CHECK(certified && by_fft);
 }
 
+/* What the driver says of a device, and what was measured of it, change its estimates by as much. */
+static void scales_to_the_device(void)
+{
+    tm_template tmpl = {.width = 64, .height = 64, .n = 4096, .sum_sq = 4096 * 20000ll};
+    tm_job job = {.tmpl = &tmpl};
+    tm_cuda_conditions cuda = {.traits = {.multiprocessors = 132, .tensor_cores = true, .shared_memory = SHARED,
+                                          .fast_double = true, .longest_fft = 8192, .widest_fft = 8000}};
+    CHECK_EQ(tm_geometry_init(&job.geometry, TM_DOMAIN_VALID, 4096, 4096, 64, 64), TM_OK);
+    const tm_estimate before = plan_on_cuda(&cuda, &job, TM_ALGORITHM_FFT).estimate;
+    cuda.traits.capability = 90;
+    cuda.traits.clock_ghz = 1.98;
+    cuda.traits.memory_gbs = 4900;
+    const tm_estimate same = plan_on_cuda(&cuda, &job, TM_ALGORITHM_FFT).estimate;
+    CHECK(fabs(same.direct_ms / before.direct_ms - 1) < 1e-6 && fabs(same.fft_ms / before.fft_ms - 1) < 1e-6);
+
+    cuda.traits.clock_ghz = 0.99;
+    const tm_estimate slow = plan_on_cuda(&cuda, &job, TM_ALGORITHM_FFT).estimate;
+    CHECK(slow.direct_ms > 1.9 * before.direct_ms && slow.direct_ms < 2.01 * before.direct_ms);
+    CHECK(slow.fft_ms > 1.4 * before.fft_ms && slow.fft_ms < 2.01 * before.fft_ms);
+    cuda.traits.clock_ghz = 1.98;
+    cuda.traits.capability = 89;
+    CHECK(plan_on_cuda(&cuda, &job, TM_ALGORITHM_FFT).estimate.direct_ms > 1.2 * before.direct_ms);
+    cuda.traits.memory_gbs = 490;
+    CHECK(plan_on_cuda(&cuda, &job, TM_ALGORITHM_FFT).estimate.fft_ms > 2 * before.fft_ms);
+
+    const tm_rates rates = {3, 3, 1, 5, 1, 1, 1};
+    cuda.rates = &rates;
+    const tm_estimate measured = plan_on_cuda(&cuda, &job, TM_ALGORITHM_FFT).estimate;
+    CHECK(measured.direct_ms > 3.5 * before.direct_ms && measured.fft_ms > 8 * before.fft_ms);
+}
+
 int main(int argc, char **argv)
 {
     static const check_test tests[] = {
-        TEST(chooses_the_cheaper), TEST(does_as_told), TEST(respects_the_device), TEST(takes_cufft_by_name_alone),
+        TEST(chooses_the_cheaper), TEST(does_as_told), TEST(respects_the_device), TEST(scales_to_the_device), TEST(takes_cufft_by_name_alone),
         TEST(pays_for_the_start_once), TEST(weighs_what_overlaps), TEST(counts_planes),
         TEST(adds_transfers_up), TEST(cuts_chunks), TEST(weighs_rows), TEST(groups_jobs),
         TEST(says_what_it_chose), TEST(plans_floats), TEST(certifies_instead_of_direct),

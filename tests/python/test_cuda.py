@@ -32,6 +32,19 @@ def test_backend_path(monkeypatch, tmp_path):
     assert tmatch.cuda_backend() is None
 
 
+def test_calibrate(scene, monkeypatch):
+    frame, template = scene
+    monkeypatch.setenv("TMATCH_FAKE_TIMES", "2.5")
+    costs = tmatch.calibrate("cuda:1") + tmatch.calibrate("cpu")
+    assert [line.split("\t")[2] for line in costs.splitlines()] == ["cuda", "cpu"]
+    for device in ("cpu", "cuda:2"):
+        plain, measured = tmatch.Matcher(template, device=device), tmatch.Matcher(template, device=device, costs=costs)
+        assert plain.match(frame) == measured.match(frame)
+        assert "measured here" in measured.report.plan and "measured here" not in plain.report.plan
+    with pytest.raises(tmatch.DeviceError):
+        tmatch.calibrate("cuda:9")
+
+
 @pytest.mark.parametrize("device", ["cuda", "cuda:0", "cuda:3", "cuda:0,2"])
 def test_same_results(scene, device):
     frame, template = scene
