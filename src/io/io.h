@@ -144,6 +144,7 @@ typedef struct io_streamed {
     io_source source; /* the caller's, to be closed; a movie's frame has the header in front */
     bool timed;       /* a movie's frame */
     double time;      /* in seconds, from 0 */
+    bool repeats;     /* it has the very samples of the one that came before it */
 } io_streamed;
 
 /* FAILED comes with an error, and nothing after it is read. STOPPED comes after io_stream_stop. MOVIE: the

@@ -60,6 +60,7 @@ static bool make_frame(cli_feed *f, const cli_frame *stream, int64_t number, io_
         return true;
     frame->part->location.timed = picture->timed;
     frame->part->location.time = picture->time;
+    frame->part->repeats = picture->repeats;
     frame->part->held = picture->source;
     if (cli_part_is_held(frame->part)) {
         frame->part->held.closed = give_back;

@@ -14,6 +14,7 @@ typedef struct cli_part {
     int64_t number; /* from 1; 0: the only one of a stream */
     bool spelled;   /* the frame's path ends in "#number", before its crop */
     io_part location;
+    bool repeats;   /* it has the very samples of the frame before it in the list, of the same movie */
     io_source held; /* what came of it through a stream, until it is made a picture */
 } cli_part;
 

@@ -213,6 +213,8 @@ void job_match(cli_job *job, const cli_plan *plan, const cli_engine *engine)
     if (!job->loaded)
         return;
     FILE *before = message_redirect(job->messages);
+    const long said = ftell(job->messages);
+    bool plain = !o->verify && !o->has_rows;
     if (o->max_frame_ms > 0)
         job->input.source.deadline = clock_ms() + o->max_frame_ms - job->input.read_ms;
     match_frame(engine, &job->input, &job->operand.crop, plan->templates, job->pairs);
@@ -221,6 +223,7 @@ void job_match(cli_job *job, const cli_plan *plan, const cli_engine *engine)
     job->input.source.deadline = 0; /* pictures may still be drawn from it */
     for (size_t i = 0; i < plan->templates->count; i++) {
         const cli_pair *pair = &job->pairs[i];
+        plain = plain && pair->done && !pair->map.data;
         if (pair->done && o->time && o->format != CLI_JSON)
             note_times(&pair->result);
         if (pair->result.verified) {
@@ -228,6 +231,7 @@ void job_match(cli_job *job, const cli_plan *plan, const cli_engine *engine)
             job->failed |= !verification_passed(&pair->result.verification);
         }
     }
+    job->repeatable = plain && ftell(job->messages) == said;
     message_redirect(before);
 }
 

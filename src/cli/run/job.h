@@ -38,6 +38,11 @@ typedef struct cli_job {
     size_t *batch; /* counts the frames that are not matched yet of those that a device decoded together; or NULL */
     bool failed; /* an output could not be written, or a verification fails */
     bool finished; /* it waits for its turn to be printed */
+    /* For frames that are the one before them once more: */
+    uint64_t serial;         /* the number of the frame in the run, from 1 */
+    bool settled;            /* it has been matched, or will not be */
+    bool repeatable;         /* its results are those of any frame of the same samples */
+    struct cli_job *follower; /* the frame after it, which waits for its results */
     int64_t bytes;
     cli_pair *pairs; /* one for each template */
     uint64_t *ids;   /* for the log, one with each template */

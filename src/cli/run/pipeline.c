@@ -8,6 +8,7 @@
 #include "signals.h"
 #include "run/pipeline_decoders.h"
 #include "run/pipeline_devices.h"
+#include "run/pipeline_repeats.h"
 
 /* How many frames workers can read while a device is opened, and how many whose bytes are held
  * may wait for a worker. */
@@ -114,9 +115,11 @@ static void hand_over(cli_pipeline *p)
     pthread_mutex_unlock(&p->lock);
 }
 
+/* Frames that wait for others' results keep no thread busy, so some more may be read where that bound is not firm. */
 static bool has_room(const cli_pipeline *p)
 {
-    if (p->in_memory < p->s.in_flight)
+    const size_t more = !p->s.ahead_bytes ? 0 : p->waiting < p->s.in_flight ? p->waiting : p->s.in_flight;
+    if (p->in_memory < p->s.in_flight + more)
         return true;
     return p->s.devices && p->frame_bytes > 0 &&
            (p->in_memory + 1) * p->frame_bytes <= p->s.ahead_bytes;
@@ -133,6 +136,9 @@ static cli_job *take(cli_pipeline *p)
 {
     cli_job *job = &p->jobs[p->taken % p->window];
     job->frame = p->s.frames->list[p->taken++];
+    job->serial = ++p->begun;
+    job->settled = job->repeatable = false;
+    job->follower = NULL;
     p->under_way++;
     p->in_memory++;
     pthread_cond_signal(&p->room);
@@ -158,24 +164,9 @@ static void begin(cli_pipeline *p, cli_engine *engine)
     pthread_mutex_unlock(&p->lock);
     job_begin(job, p->s.plan);
     job_load(job, p->s.plan);
-    if (engine)
-        job_match(job, p->s.plan, engine);
     pthread_mutex_lock(&p->lock);
     note_size(p, job);
-    if (engine && job->loaded)
-        pipeline_consider_device(p, job);
-    if (engine || !job->loaded || p->broken) {
-        pipeline_finish(p, job);
-    } else if (job->input.place.size) {
-        pipeline_push(p->decoded, p->window, job);
-        pthread_cond_broadcast(&p->read);
-    } else if (job->input.undecoded) {
-        pipeline_push(&p->to_decode, p->window, job);
-        pthread_cond_signal(&p->coded);
-    } else {
-        pipeline_push(&p->to_match, p->window, job);
-        pthread_cond_signal(&p->read);
-    }
+    pipeline_place(p, engine, pipeline_repeat(p, job));
 }
 
 static void *work(void *argument)

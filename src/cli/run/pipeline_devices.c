@@ -2,6 +2,7 @@
 #include "run/pipeline_devices.h"
 
 #include "run/pipeline_decoders.h"
+#include "run/pipeline_repeats.h"
 
 /* The first device that has a frame to match makes as many buffers as frames are in memory when
  * none has to wait; but only if each will be used a few times. The lock is held before and
@@ -42,15 +43,18 @@ static void run_device(const pipeline_thread *t)
         }
         if (!p->pinned_asked)
             made_pinned = make_pinned(p, t);
-        pthread_mutex_unlock(&p->lock);
-        job_match(job, p->s.plan, t->engine);
-        job_release(job, p->s.plan);
-        pthread_mutex_lock(&p->lock);
-        pipeline_note_matched(p, job);
+        for (cli_job *next; job; job = next) {
+            pthread_mutex_unlock(&p->lock);
+            job_match(job, p->s.plan, t->engine);
+            job_release(job, p->s.plan);
+            pthread_mutex_lock(&p->lock);
+            pipeline_note_matched(p, job);
+            next = pipeline_settle(p, job);
+            pipeline_push(&p->to_write, p->window, job);
+            pthread_cond_signal(&p->work);
+        }
         if (made_pinned && pipeline_takes_no_more(p))
             free_pinned(p, t);
-        pipeline_push(&p->to_write, p->window, job);
-        pthread_cond_signal(&p->work);
     }
     pthread_mutex_unlock(&p->lock);
     if (made_pinned)

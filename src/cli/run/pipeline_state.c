@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "run/pipeline_state.h"
 
+#include "run/pipeline_devices.h"
+#include "run/pipeline_repeats.h"
+
 void pipeline_push(job_queue *q, size_t window, cli_job *job)
 {
     q->ring[(q->first + q->count++) % window] = job;
@@ -67,6 +70,45 @@ void pipeline_note_matched(cli_pipeline *p, cli_job *job)
     job->batch = NULL;
 }
 
+static void match(cli_pipeline *p, const cli_engine *engine, cli_job *job)
+{
+    pthread_mutex_unlock(&p->lock);
+    job_match(job, p->s.plan, engine);
+    pthread_mutex_lock(&p->lock);
+    if (job->loaded)
+        pipeline_consider_device(p, job);
+}
+
+/* To those who decode it, or match it. */
+static void hand_on(cli_pipeline *p, cli_job *job)
+{
+    if (job->input.place.size) {
+        pipeline_push(p->decoded, p->window, job);
+        pthread_cond_broadcast(&p->read);
+    } else if (job->input.undecoded) {
+        pipeline_push(&p->to_decode, p->window, job);
+        pthread_cond_signal(&p->coded);
+    } else {
+        pipeline_push(&p->to_match, p->window, job);
+        pthread_cond_signal(&p->read);
+    }
+}
+
+void pipeline_place(cli_pipeline *p, const cli_engine *engine, cli_job *job)
+{
+    while (job) {
+        if (!engine && job->loaded && !p->broken) {
+            hand_on(p, job);
+            return;
+        }
+        if (engine && job->loaded)
+            match(p, engine, job);
+        cli_job *next = pipeline_settle(p, job);
+        pipeline_finish(p, job);
+        job = next;
+    }
+}
+
 void pipeline_give_up(cli_pipeline *p)
 {
     cli_job *job;
@@ -74,7 +116,7 @@ void pipeline_give_up(cli_pipeline *p)
     while ((job = pipeline_pop(&p->to_match, p->window)) || (job = pipeline_pop(&p->to_decode, p->window)) ||
            (job = pipeline_pop(p->decoded, p->window))) {
         pipeline_note_matched(p, job);
-        pipeline_finish(p, job);
+        pipeline_place(p, NULL, job);
     }
     pipeline_stop(p);
 }

@@ -34,6 +34,8 @@ struct cli_pipeline {
     size_t taken, returned; /* how many frames, from the first on */
     size_t under_way;       /* frames that were taken and are not finished */
     size_t in_memory;
+    uint64_t begun;  /* how many frames were taken, also those that were forgotten */
+    size_t waiting;  /* jobs that wait for the results of the frame before theirs */
     job_queue to_match, to_write;
     job_queue to_decode; /* undecoded: for any device's decoders */
     job_queue decoded[PIPELINE_MOST_DEVICES]; /* for one device; a ring where it has decoders */
@@ -64,6 +66,10 @@ bool pipeline_is_over(const cli_pipeline *p);
 
 void pipeline_wake_all(cli_pipeline *p);
 void pipeline_stop(cli_pipeline *p);
+
+/* Hands a job that was read on to who matches it: this thread where it has an engine, or devices. Where nobody can, it is
+ * finished. job may be NULL. */
+void pipeline_place(cli_pipeline *p, const cli_engine *engine, cli_job *job);
 
 /* Writes a job's pictures, with the lock given up meanwhile, and marks the job as finished. */
 void pipeline_finish(cli_pipeline *p, cli_job *job);

@@ -21,6 +21,8 @@
     FUNCTION(avutil, av_frame_free) \
     FUNCTION(avutil, av_frame_get_buffer) \
     FUNCTION(avutil, av_frame_move_ref) \
+    FUNCTION(avutil, av_frame_ref) \
+    FUNCTION(avutil, av_frame_unref) \
     FUNCTION(avutil, av_freep) \
     FUNCTION(avutil, av_hwdevice_ctx_alloc) \
     FUNCTION(avutil, av_hwdevice_ctx_init) \

@@ -8,6 +8,7 @@
 #include "device.h"
 #include "frame.h"
 #include "limits.h"
+#include "same.h"
 
 static void note_damage(io_movie *m, int status)
 {
@@ -153,6 +154,16 @@ static void count(io_movie *m)
         movie_owed_forget(&m->owed, stamp);
 }
 
+/* Whether the frame is the last one that was handed on once more. It becomes the last. */
+static bool repeats(io_movie *m)
+{
+    const bool same = m->last->buf[0] && movie_same_samples(m->libav, m->last, m->frame);
+    m->libav->av_frame_unref(m->last);
+    if (m->libav->av_frame_ref(m->last, m->frame) < 0)
+        m->libav->av_frame_unref(m->last);
+    return same;
+}
+
 io_next io_movie_next(io_movie *m, io_streamed *frame, int64_t *number, io_error *error)
 {
     const io_movie_wish *wish = &m->settings.wish;
@@ -174,6 +185,7 @@ io_next io_movie_next(io_movie *m, io_streamed *frame, int64_t *number, io_error
             continue;
         }
         *number = m->number;
+        frame->repeats = !m->memory && repeats(m); /* a decoder has few pictures in a GPU's memory */
         if (m->memory ? movie_device_keep(&frame->source, m, error)
                       : io_movie_keep(&frame->source, m->libav, m->frame, m->orientation) ||
                             io_fail(error, "not enough memory"))

@@ -132,7 +132,8 @@ static bool open_codec(io_movie *m, io_error *error)
     m->codec = av->avcodec_alloc_context3(codec);
     m->packet = av->av_packet_alloc();
     m->frame = av->av_frame_alloc();
-    if (!m->codec || !m->packet || !m->frame || av->avcodec_parameters_to_context(m->codec, p) < 0)
+    m->last = av->av_frame_alloc();
+    if (!m->codec || !m->packet || !m->frame || !m->last || av->avcodec_parameters_to_context(m->codec, p) < 0)
         return io_fail(error, "not enough memory");
     m->codec->opaque = &m->log;
     m->codec->thread_count = movie_threads(&m->settings);
@@ -240,6 +241,7 @@ void io_movie_close(io_movie **movie)
     m->libav->avformat_close_input(&m->container);
     m->libav->av_packet_free(&m->packet);
     m->libav->av_frame_free(&m->frame);
+    m->libav->av_frame_free(&m->last);
     movie_device_close(m);
     movie_times_free(&m->times);
     movie_input_close(&m->input);

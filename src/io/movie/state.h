@@ -18,6 +18,7 @@ struct io_movie {
     AVCodecContext *codec;
     AVPacket *packet;
     AVFrame *frame;
+    AVFrame *last; /* that was handed on; empty before */
     io_libav_log log;
     struct io_device_memory *memory; /* for NVDEC's frames; NULL: the host decodes */
     bool refused; /* NVDEC does not decode it: input.error says why */
