@@ -224,14 +224,8 @@ static bool init(cli_pipeline *p)
     if (!p->s.feed && p->window > p->s.frames->count)
         p->window = p->s.frames->count + 1;
     p->jobs = calloc(p->window, sizeof *p->jobs);
-    p->to_match.ring = calloc(p->window, sizeof *p->to_match.ring);
-    p->to_write.ring = calloc(p->window, sizeof *p->to_write.ring);
-    p->to_decode.ring = calloc(p->window, sizeof *p->to_decode.ring);
-    if (p->s.plan->frame_input.stays) /* what movies are decoded on is the first device */
-        p->decoded->ring = calloc(p->window, sizeof *p->decoded->ring);
     p->threads = calloc(p->s.workers + PIPELINE_MOST_DEVICES * (1 + PIPELINE_DECODERS), sizeof *p->threads);
-    return p->jobs && p->to_match.ring && p->to_write.ring && p->to_decode.ring && p->threads &&
-           (p->decoded->ring || !p->s.plan->frame_input.stays) &&
+    return p->jobs && p->threads && pipeline_make_queues(p) &&
            make_jobs(p, p->s.workers < p->window ? p->s.workers : p->window);
 }
 
@@ -240,11 +234,7 @@ static void destroy(cli_pipeline *p)
     for (size_t i = 0; p->jobs && i < p->window; i++)
         job_free(&p->jobs[i], p->s.plan);
     free(p->jobs);
-    free(p->to_match.ring);
-    free(p->to_write.ring);
-    free(p->to_decode.ring);
-    for (int i = 0; i < PIPELINE_MOST_DEVICES; i++)
-        free(p->decoded[i].ring);
+    pipeline_free_queues(p);
     free(p->threads);
     pthread_cond_destroy(&p->room);
     pthread_cond_destroy(&p->done);

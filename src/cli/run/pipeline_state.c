@@ -1,8 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 #include "run/pipeline_state.h"
 
+#include <stdlib.h>
+
 #include "run/pipeline_devices.h"
 #include "run/pipeline_repeats.h"
+
+bool pipeline_make_queues(cli_pipeline *p)
+{
+    p->to_match.ring = calloc(p->window, sizeof *p->to_match.ring);
+    p->to_write.ring = calloc(p->window, sizeof *p->to_write.ring);
+    p->to_decode.ring = calloc(p->window, sizeof *p->to_decode.ring);
+    if (p->s.plan->frame_input.stays) /* what movies are decoded on is the first device */
+        p->decoded->ring = calloc(p->window, sizeof *p->decoded->ring);
+    return p->to_match.ring && p->to_write.ring && p->to_decode.ring &&
+           (p->decoded->ring || !p->s.plan->frame_input.stays);
+}
+
+void pipeline_free_queues(cli_pipeline *p)
+{
+    free(p->to_match.ring);
+    free(p->to_write.ring);
+    free(p->to_decode.ring);
+    for (int i = 0; i < PIPELINE_MOST_DEVICES; i++)
+        free(p->decoded[i].ring);
+}
 
 void pipeline_push(job_queue *q, size_t window, cli_job *job)
 {

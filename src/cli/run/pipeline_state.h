@@ -54,6 +54,10 @@ struct cli_pipeline {
     size_t thread_count;
 };
 
+/* Makes the queues that every run has, with room for window frames; false if memory ran out. To be freed in any case. */
+bool pipeline_make_queues(cli_pipeline *p);
+void pipeline_free_queues(cli_pipeline *p);
+
 /* The lock is held by the caller of all functions below. */
 
 /* Queues of frames that have been read, or matched. pop returns NULL where there is none. */
