@@ -268,7 +268,9 @@ void feed_run(void *data, cli_pipeline *pipeline)
             feed_movie(f, pipeline, frame, path);
             free(path);
         } else if (frame->stream) {
+            pipeline_expect(pipeline, -1);
             run_stream(f, pipeline, frame);
+            pipeline_expect(pipeline, 0);
             end(f);
         } else {
             pipeline_add(pipeline, *frame);

@@ -101,8 +101,10 @@ void feed_movie(cli_feed *f, cli_pipeline *pipeline, const cli_frame *frame, con
         good = io_movie_open(&movie, path, path ? NULL : f->stream, &settings, &error);
     if (good) {
         publish(f, movie);
+        pipeline_expect(pipeline, io_movie_expect(movie));
         run(f, pipeline, frame, movie);
         publish(f, NULL);
+        pipeline_expect(pipeline, 0);
         io_movie_close(&movie);
     } else if (!feed_is_stopped(f)) {
         feed_add(f, pipeline, frame, 0, NULL, error.reason);

@@ -40,6 +40,7 @@ void pipeline_add(cli_pipeline *p, cli_frame frame)
     pthread_mutex_lock(&p->lock);
     while (held && !p->stopped && p->s.frames->count - p->taken >= HELD_AHEAD)
         pthread_cond_wait(&p->room, &p->lock);
+    p->expected -= p->expected >= 1;
     if (frames_append(p->s.frames, frame)) {
         pthread_cond_signal(&p->work);
     } else {

@@ -59,6 +59,9 @@ typedef struct pipeline_settings {
  * frames wait to be taken. */
 void pipeline_add(cli_pipeline *pipeline, cli_frame frame);
 
+/* For feed: how many frames it will still add, as far as it can tell; negative: nobody knows. 0 before the first call. */
+void pipeline_expect(cli_pipeline *pipeline, double frames);
+
 /* Returns when all frames are done, or those that were begun when it was stopped.
  * False after a message: memory or threads ran out. */
 bool pipeline_run(const pipeline_settings *settings, bool *interrupted);

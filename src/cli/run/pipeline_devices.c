@@ -101,6 +101,14 @@ void *pipeline_open_and_match(void *argument)
     return NULL;
 }
 
+/* How many frames there will still be. Where nobody knows, as many as there were: then no more time is lost before a
+ * device is opened than it could have saved. */
+static double count_left(const cli_pipeline *p)
+{
+    const double listed = (double)(p->s.frames->count - p->taken);
+    return !p->feeding ? listed : p->expected < 0 ? listed + (double)p->matched : listed + p->expected;
+}
+
 void pipeline_consider_device(cli_pipeline *p, const cli_job *job)
 {
     for (size_t i = 0; i < p->s.plan->templates->count; i++)
@@ -109,7 +117,7 @@ void pipeline_consider_device(cli_pipeline *p, const cli_job *job)
     if (!p->s.open_device || p->late_begun || p->stopped || p->matched < p->s.workers)
         return;
     const double each = p->match_ms / (double)p->matched;
-    const double left = (double)(p->s.frames->count - p->taken) * each / (double)p->s.workers;
+    const double left = count_left(p) * each / (double)p->s.workers;
     if (left > p->s.worth_ms)
         p->late_begun = pipeline_start(p, &p->s.engines[p->s.engine_count], pipeline_open_and_match);
 }

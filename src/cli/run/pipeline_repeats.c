@@ -49,6 +49,7 @@ static bool take_results(cli_job *job, const cli_job *before, const cli_plan *pl
 
 static void hand_on(cli_pipeline *p, cli_job *job)
 {
+    p->matched++;
     pipeline_push(&p->to_write, p->window, job);
     pthread_cond_signal(&p->work);
 }

@@ -131,6 +131,13 @@ void pipeline_place(cli_pipeline *p, const cli_engine *engine, cli_job *job)
     }
 }
 
+void pipeline_expect(cli_pipeline *p, double frames)
+{
+    pthread_mutex_lock(&p->lock);
+    p->expected = frames;
+    pthread_mutex_unlock(&p->lock);
+}
+
 void pipeline_give_up(cli_pipeline *p)
 {
     cli_job *job;

@@ -40,7 +40,8 @@ struct cli_pipeline {
     job_queue to_decode; /* undecoded: for any device's decoders */
     job_queue decoded[PIPELINE_MOST_DEVICES]; /* for one device; a ring where it has decoders */
     bool stopped, interrupted;
-    bool feeding; /* more frames may come */
+    bool feeding; /* more frames may come: */
+    double expected; /* so many; negative: nobody knows */
     bool feeder_runs;
     pthread_t feeder;
     bool broken;                 /* a device cannot be opened: nothing more is handed over */
@@ -48,7 +49,7 @@ struct cli_pipeline {
     bool late_begun, late_ready; /* whether the device that the CPU asked for is opened, is open */
     bool decoder_named;           /* a device's decoder has said what it is */
     bool pinned_asked;            /* a device's thread has made them, or found no use for them */
-    size_t matched;
+    size_t matched;  /* or repeated */
     double match_ms; /* how long those took, all threads together */
     pipeline_thread *threads;
     size_t thread_count;

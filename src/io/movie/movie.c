@@ -194,6 +194,23 @@ io_next io_movie_next(io_movie *m, io_streamed *frame, int64_t *number, io_error
     }
 }
 
+double io_movie_expect(const io_movie *m)
+{
+    const io_movie_wish *wish = &m->settings.wish;
+    const AVRational rate = m->libav->av_guess_frame_rate(m->container, m->track, NULL), unit = m->track->time_base;
+    double begin = wish->has_from ? wish->from : 0;
+    double end = m->track->duration > 0 && unit.den > 0 ? (double)m->track->duration * unit.num / unit.den
+                                                        : (double)m->container->duration / AV_TIME_BASE;
+
+    if (end <= 0 || rate.num <= 0 || rate.den <= 0 || wish->key_frames)
+        return -1;
+    if (wish->after > 0 && wish->after_time > begin)
+        begin = wish->after_time;
+    if (wish->has_to && wish->to < end)
+        end = wish->to;
+    return begin >= end ? 0 : (end - begin) * rate.num / rate.den / (wish->every > 1 ? (double)wish->every : 1);
+}
+
 bool io_movie_frame(io_source *source, const char *path, int64_t number, const io_movie_settings *settings,
                     io_error *error)
 {
