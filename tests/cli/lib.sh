@@ -44,10 +44,11 @@ wait_until() {
     echo "never: $*"
 }
 
-# Lets the program find emulated CUDA devices, and for them a driver and an nvJPEG.
+# Lets the program find emulated CUDA devices, and for them a driver, an NVDEC and an nvJPEG.
 fake_nvidia() {
     mkdir nvidia
     ln -s "$TMATCH_EMULATED_DIR/nvidia/fake-cuda.so" nvidia/libcuda.so.1
+    ln -s "$TMATCH_EMULATED_DIR/nvidia/fake-nvcuvid.so" nvidia/libnvcuvid.so.1
     ln -s "$TMATCH_EMULATED_DIR/nvidia/fake-nvjpeg.so" nvidia/libnvjpeg.so.13
     export TMATCH_PLUGIN_DIR="$TMATCH_EMULATED_DIR" LD_LIBRARY_PATH="$PWD/nvidia"
 }
