@@ -6,6 +6,8 @@
 
 #include <tmatch/tmatch.h>
 
+#include "run/match.h"
+
 #include "run/decoder.h"
 
 static io_movie_settings settings_of(const cli_options *o)
@@ -84,6 +86,24 @@ static void run(cli_feed *f, cli_pipeline *pipeline, const cli_frame *frame, io_
         feed_add(f, pipeline, frame, 0, NULL, error.reason);
 }
 
+/* Whether any template has samples like the movie's, or they are made alike: that none has is said once, not of each
+ * frame. */
+static bool suits(const cli_feed *f, const io_movie *movie, io_error *error)
+{
+    const cli_templates *templates = f->plan->templates;
+    const int bits = io_movie_bits(movie);
+    int other = 0;
+
+    for (size_t i = 0; i < templates->count && bits && !f->options->depth; i++) {
+        const int own = 8 * io_sample_size(&templates->list[i].input.gray);
+        if (templates->list[i].usable && own == bits)
+            return true;
+        if (templates->list[i].usable)
+            other = own;
+    }
+    return !other || match_fail_bits(error, bits, other);
+}
+
 void feed_movie(cli_feed *f, cli_pipeline *pipeline, const cli_frame *frame, const char *path)
 {
     io_movie_settings settings = settings_of(f->options);
@@ -98,15 +118,15 @@ void feed_movie(cli_feed *f, cli_pipeline *pipeline, const cli_frame *frame, con
     if (path && !f->options->sandbox)
         pass_over(f, pipeline, frame, path, &settings.wish);
     if (!f->options->sandbox && (path || f->stream))
-        good = io_movie_open(&movie, path, path ? NULL : f->stream, &settings, &error);
+        good = io_movie_open(&movie, path, path ? NULL : f->stream, &settings, &error) && suits(f, movie, &error);
     if (good) {
         publish(f, movie);
         pipeline_expect(pipeline, io_movie_expect(movie));
         run(f, pipeline, frame, movie);
         publish(f, NULL);
         pipeline_expect(pipeline, 0);
-        io_movie_close(&movie);
     } else if (!feed_is_stopped(f)) {
         feed_add(f, pipeline, frame, 0, NULL, error.reason);
     }
+    io_movie_close(&movie);
 }

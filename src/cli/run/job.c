@@ -17,9 +17,8 @@ bool job_init(cli_job *job, const cli_plan *plan)
     job->pairs = calloc(plan->templates->count + 1, sizeof *job->pairs);
     job->ids = calloc(plan->templates->count + 1, sizeof *job->ids);
     job->thumbnail = open_memstream(&job->thumb, &job->thumb_size);
-    job->still = open_memstream(&job->still_jpeg, &job->still_size);
     job->messages = open_memstream(&job->text, &job->text_size);
-    return job->pairs && job->ids && job->thumbnail && job->still && job->messages;
+    return job->pairs && job->ids && job->thumbnail && job->messages;
 }
 
 void job_free(cli_job *job, const cli_plan *plan)
@@ -32,12 +31,9 @@ void job_free(cli_job *job, const cli_plan *plan)
     free(job->ids);
     if (job->thumbnail)
         fclose(job->thumbnail);
-    if (job->still)
-        fclose(job->still);
     if (job->messages)
         fclose(job->messages);
     free(job->thumb);
-    free(job->still_jpeg);
     free(job->text);
 }
 
@@ -293,8 +289,8 @@ void job_end(cli_job *job)
     operand_free(&job->operand);
     rewind(job->messages);
     rewind(job->thumbnail);
-    rewind(job->still);
-    job->thumb_size = job->still_size = 0;
+    job->thumb_size = 0;
     io_picture_free(&job->drawn);
-    job->drawn = (io_picture){0};
+    io_picture_free(&job->still);
+    job->drawn = job->still = (io_picture){0};
 }

@@ -49,15 +49,20 @@ typedef struct cli_job {
     FILE *thumbnail; /* a JPEG, for --report; thumb_size 0: none */
     char *thumb;
     size_t thumb_size;
-    FILE *still;     /* the same of the whole frame, for what stills.h says; still_size 0: none */
-    char *still_jpeg;
-    size_t still_size;
-    io_picture drawn; /* what a movie of matches gets, until its turn comes */
+    /* Until its turn comes: */
+    io_picture still; /* the frame, where one of its matches may be the best of an appearance */
+    io_picture drawn; /* what a movie of matches gets */
     /* Its messages, until its turn comes. */
     FILE *messages;
     char *text;
     size_t text_size;
 } cli_job;
+
+/* Whether a finished job still holds pictures. */
+static inline bool job_holds_pictures(const cli_job *job)
+{
+    return job->drawn.samples || job->still.samples;
+}
 
 /* A job is used for one frame after the other. False if memory ran out; to be freed
  * in either case. */

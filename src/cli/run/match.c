@@ -25,6 +25,15 @@ static const char *samples_of(int bits)
     return bits == 32 ? "float" : bits == 16 ? "16-bit" : "8-bit";
 }
 
+bool match_fail_bits(io_error *error, int bits, int template_bits)
+{
+    snprintf(error->reason, sizeof error->reason,
+             "%s samples, and the template has %s ones; %s says how to compare them",
+             samples_of(bits), samples_of(template_bits),
+             bits == 32 || template_bits == 32 ? "--depth float" : "--depth 8 or --depth 16");
+    return false;
+}
+
 /* That a frame which comes by rows cannot be brought to --depth, match_rows says. */
 static bool agree(const cli_engine *e, const cli_input *frame, const cli_template *tmpl, io_error *error)
 {
@@ -32,11 +41,7 @@ static bool agree(const cli_engine *e, const cli_input *frame, const cli_templat
     const int template_bits = 8 * io_sample_size(&tmpl->input.gray);
     if (bits == template_bits || (frame->rows && e->options->depth))
         return true;
-    snprintf(error->reason, sizeof error->reason,
-             "%s samples, and the template has %s ones; %s says how to compare them",
-             samples_of(bits), samples_of(template_bits),
-             bits == 32 || template_bits == 32 ? "--depth float" : "--depth 8 or --depth 16");
-    return false;
+    return match_fail_bits(error, bits, template_bits);
 }
 
 static bool fits(const cli_engine *e, const cli_input *frame, const cli_template *tmpl,

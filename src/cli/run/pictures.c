@@ -216,14 +216,6 @@ bool pictures_decode(const cli_job *job, const cli_plan *plan, io_color color, i
     return true;
 }
 
-static bool make_still(const cli_job *job, const io_picture *picture)
-{
-    io_error error;
-    if (io_encode(picture, "still.jpg", job->still, &error) && fflush(job->still) == 0)
-        return true;
-    return fail(operand_name(&job->operand), &error);
-}
-
 /* Whether one of the frame's matches may be the best of an appearance; of a frame that was matched before, the log says
  * how many it has. */
 static bool may_be_still(const cli_job *job, const cli_plan *plan)
@@ -259,8 +251,9 @@ void pictures_make_thumbnail(cli_job *job, const cli_plan *plan)
         }
         make_thumbnail(job, plan, &picture);
         if (may_be_still(job, plan))
-            make_still(job, &picture);
-        io_picture_free(&picture);
+            job->still = picture;
+        else
+            io_picture_free(&picture);
     }
     input_free(&job->input);
 }
@@ -286,11 +279,16 @@ bool pictures_write(cli_job *job, const cli_plan *plan)
             good &= write_crop(job, plan, &picture, i, &job->pairs[i].result.matches[k]);
     io_show(&picture); /* crops keep the file's samples, what follows is to look at */
     if (o->report)
-        good &= make_thumbnail(job, plan, &picture) && (!may_be_still(job, plan) || make_still(job, &picture));
+        good &= make_thumbnail(job, plan, &picture);
+    const bool still = may_be_still(job, plan);
+    if (still && drawn) /* what is drawn on is none */
+        good &= pictures_decode(job, plan, IO_RGB, &job->still, &error) || fail(operand_name(&job->operand), &error);
     if (drawn)
         good &= write_annotated(job, plan, &picture);
     if (plan->output_is_movie)
         job->drawn = picture;
+    else if (still && !drawn)
+        job->still = picture;
     else
         io_picture_free(&picture);
     return good;

@@ -95,7 +95,7 @@ static void hand_over(cli_pipeline *p)
     for (;;) {
         cli_job *job = &p->jobs[p->returned % p->window];
         if (p->returned < p->taken && job->finished) {
-            const bool broken = p->broken, held = job->drawn.samples;
+            const bool broken = p->broken, held = job_holds_pictures(job);
             job->finished = false;
             pthread_mutex_unlock(&p->lock);
             const bool wanted = !broken && p->s.finished(p->s.data, job);

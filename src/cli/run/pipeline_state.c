@@ -76,7 +76,7 @@ void pipeline_finish(cli_pipeline *p, cli_job *job)
     pthread_mutex_lock(&p->lock);
     job->finished = true;
     p->under_way--;
-    p->in_memory -= !job->drawn.samples;
+    p->in_memory -= !job_holds_pictures(job);
     if (pipeline_is_over(p))
         pipeline_wake_all(p);
     else if (p->s.devices)

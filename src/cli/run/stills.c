@@ -99,28 +99,33 @@ static held_still *find(cli_stills *s, const cli_appearance *a)
     return &s->held[s->count++];
 }
 
+/* Few frames get here: most are no better than one before them. */
 static bool hold(cli_stills *s, const cli_appearance *a, const cli_job *job)
 {
     held_still *held = find(s, a);
+    io_error error;
     if (!held)
-        return false;
+        return fail(s, NULL, tm_strerror(TM_ERR_MEMORY));
     free_held(held);
-    *held = (held_still){.of = a, .size = job->still_size, .path = mirror_path(s->folder, &job->frame, ".jpg"),
-                         .jpeg = malloc(job->still_size)};
-    if (held->jpeg)
-        memcpy(held->jpeg, job->still_jpeg, job->still_size);
-    return held->jpeg && held->path;
+    *held = (held_still){.of = a, .path = mirror_path(s->folder, &job->frame, ".jpg")};
+    FILE *memory = held->path ? open_memstream(&held->jpeg, &held->size) : NULL;
+    if (!memory)
+        return fail(s, NULL, tm_strerror(TM_ERR_MEMORY));
+    const bool encoded = io_encode(&job->still, "still.jpg", memory, &error);
+    if (fclose(memory) != 0 && encoded)
+        return fail(s, NULL, tm_strerror(TM_ERR_MEMORY));
+    return encoded || fail(s, operand_name(&job->operand), error.reason);
 }
 
 bool stills_take(cli_stills *s, const cli_job *job)
 {
     const cli_appearance *a;
 
-    if (job->still_size == 0)
+    if (!job->still.samples)
         return true;
     for (size_t i = 0; (a = intervals_open_one(s->intervals, i)); i++)
         if (a->best.index == job->frame.part->number && !hold(s, a, job))
-            return fail(s, NULL, tm_strerror(TM_ERR_MEMORY));
+            return false;
     return true;
 }
 

@@ -194,6 +194,12 @@ io_next io_movie_next(io_movie *m, io_streamed *frame, int64_t *number, io_error
     }
 }
 
+int io_movie_bits(const io_movie *m)
+{
+    const AVPixFmtDescriptor *layout = m->libav->av_pix_fmt_desc_get(m->track->codecpar->format);
+    return !layout ? 0 : layout->comp[0].depth > 8 ? 16 : 8;
+}
+
 double io_movie_expect(const io_movie *m)
 {
     const io_movie_wish *wish = &m->settings.wish;

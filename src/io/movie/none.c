@@ -62,6 +62,12 @@ io_next io_movie_next(io_movie *movie, io_streamed *frame, int64_t *number, io_e
     return IO_NEXT_FAILED;
 }
 
+int io_movie_bits(const io_movie *movie)
+{
+    (void)movie;
+    return 0;
+}
+
 double io_movie_expect(const io_movie *movie)
 {
     (void)movie;

@@ -32,6 +32,7 @@ done
 same --depth 8 ten.mkv
 same --depth 16 ten.mkv
 fail 'ten.mkv#25' logo.png
+fail ten.mkv logo.png
 # Standard input: a file, and pipes.
 same - <clip.mp4
 for clip in in.mkv clip.ts; do

@@ -143,6 +143,10 @@ function makeStill(a) {
   return card;
 }
 
+// What is said where none is listed: whether none was found, or none was looked for.
+const unseen = byId('appearances') ? ', never seen'
+  : run.min_score === null && run.metric !== 'lcc' ? '; --min-score would say when it is seen' : '';
+
 const movies = single ? [] : findMovies();
 function drawMovies() {
   const section = byId('movies'), shown = chosenTemplate < 0 ? templates.map((t, i) => i) : [chosenTemplate];
@@ -151,7 +155,7 @@ function drawMovies() {
   for (const movie of movies) {
     const box = make('div', 'movie'), head = make('h2', '', movie.name), axis = make('div', 'movie-axis'), stills = make('div', 'stills');
     const seen = movie.seen.filter(a => shown.includes(a.template));
-    head.append(make('small', '', `${count(movie.frames.length, 'frame')}, ${seen.length ? count(seen.length, 'appearance') : 'never seen'}`));
+    head.append(make('small', '', `${count(movie.frames.length, 'frame')}${seen.length ? `, ${count(seen.length, 'appearance')}` : unseen}`));
     for (let i = 0; i <= 4; i++) axis.append(make('span', '', clock(movie.start + (movie.end - movie.start) * i / 4)));
     box.append(head, ...shown.map(template => drawLane(movie, template)), axis);
     if (seen.length) {
