@@ -8,84 +8,116 @@
 #include "integers.h"
 
 enum {
-    LEAST_SIDE = 3, /* cells of fewer pixels cost about as much as the pixels */
-    MOST_SIDE = 8,
     LEAST_CELLS = 150, /* fewer are too easily like any window */
     TRIED = 16,     /* members that the size of cells is chosen by */
+    MOST_MEMBERS = 65536, /* of the cells' family, with the places that they are moved to */
 };
 
-/* Cells that have less of the variance say too little of the whole; large ones are so few besides that
- * they are like many windows. */
-static double least_share(int side)
-{
-    return side > 4 ? 0.68 : 0.55;
-}
+/* Columns and rows of cells, and of the square of places that members are moved to: its windows are made
+ * only once, but the farther members are moved, the more of them have to be told apart by the basis, and
+ * the fewer cells are in the core at each place. */
+static const struct {
+    int side, places;
+} sizes[] = {{8, 4}, {6, 3}, {4, 4}, {3, 3}, {2, 2}};
+enum { SIZES = sizeof sizes / sizeof *sizes };
 
-/* A grid of cells in the class's box, in its middle. */
+/* Of how much of the core's variance cells of a level have at least: those that have less say too little of the
+ * whole where no high score is asked for. */
+static const double least_shares[TM_POSE_LEVELS] = {0.35, 0.6};
+
+/* A grid of cells in the class's box, in its middle, where members are not moved. */
 typedef struct grid {
-    int side, columns, rows, x, y;
-    int64_t count;    /* of cells that are wholly in the core */
+    int side, places, columns, rows, x, y;
+    int64_t count;    /* of cells that are wholly in the core wherever members are moved to */
     uint8_t *inside;  /* which */
+    uint16_t *sums_down; /* room for a row of cells: the sums of each column of pixels */
 } grid;
 
-/* False if memory ran out. */
-static bool make_grid(grid *g, const tm_family *f, int side)
+/* Whether all pixels are in the core over which the cell lies as members are moved. */
+static bool is_inside(const grid *g, const tm_family *f, const uint8_t *core, int column, int row)
 {
-    *g = (grid){.side = side, .columns = f->width / side, .rows = f->height / side};
-    g->x = f->width % side / 2;
-    g->y = f->height % side / 2;
-    const int64_t size = (int64_t)g->columns * g->rows;
-    uint16_t *pixels = calloc((size_t)size + 1, sizeof *pixels);
-    g->inside = malloc((size_t)size + 1);
-    for (int i = 0; i < f->run_count && pixels && g->inside; i++) {
-        const tm_family_run *r = &f->runs[i];
-        const int row = (r->y - g->y) / side;
-        for (int x = r->x; x < r->end && r->y >= g->y && row < g->rows; x++) {
-            if (x >= g->x && (x - g->x) / side < g->columns)
-                pixels[row * g->columns + (x - g->x) / side]++;
+    const int left = g->x + column * g->side, top = g->y + row * g->side;
+
+    for (int y = top - (g->places - 1); y < top + g->side; y++) {
+        for (int x = left - (g->places - 1); x < left + g->side; x++) {
+            if (!core[y * f->width + x])
+                return false;
         }
     }
-    const bool good = pixels && g->inside;
-    for (int64_t i = 0; i < size && good; i++)
-        g->count += g->inside[i] = pixels[i] == side * side;
-    free(pixels);
+    return true;
+}
+
+/* False if memory ran out. */
+static bool make_grid(grid *g, const tm_family *f, int side, int places)
+{
+    const int width = (int)larger(0, f->width - (places - 1)), height = (int)larger(0, f->height - (places - 1));
+
+    *g = (grid){.side = side, .places = places, .columns = width / side, .rows = height / side};
+    g->x = places - 1 + width % side / 2;
+    g->y = places - 1 + height % side / 2;
+    uint8_t *core = calloc((size_t)f->width * (size_t)f->height, 1);
+    g->inside = malloc((size_t)g->columns * (size_t)g->rows + 1);
+    g->sums_down = malloc((size_t)(f->width + 1) * sizeof *g->sums_down);
+    const bool good = core && g->inside && g->sums_down;
+    for (int i = 0; i < f->run_count && good; i++)
+        memset(core + f->runs[i].y * f->width + f->runs[i].x, 1, (size_t)(f->runs[i].end - f->runs[i].x));
+    for (int i = 0; i < g->columns * g->rows && good; i++)
+        g->count += g->inside[i] = is_inside(g, f, core, i % g->columns, i / g->columns);
+    free(core);
     return good;
 }
 
-/* The sums of a picture's cells; 0 of those that are not inside. */
-static void sum_cells(int32_t *sums, const grid *g, const tm_family *f, const tm_posed *p)
+static void free_grid(grid *g)
 {
-    const int64_t left = (p->width - f->width) / 2 + g->x, top = (p->height - f->height) / 2 + g->y;
-
-    memset(sums, 0, (size_t)g->columns * (size_t)g->rows * sizeof *sums);
-    for (int y = 0; y < g->rows * g->side; y++) {
-        const uint8_t *pixel = p->samples + (top + y) * p->width + left;
-        int32_t *row = sums + y / g->side * g->columns;
-        for (int x = 0; x < g->columns; x++) {
-            for (int i = 0; i < g->side; i++)
-                row[x] += *pixel++;
-        }
-    }
-    for (int i = 0; i < g->columns * g->rows; i++)
-        sums[i] = g->inside[i] ? sums[i] : 0;
+    free(g->inside);
+    free(g->sums_down);
 }
 
-/* The cells' share of the picture's variance, from below. */
-static double share_of(const int32_t *sums, const grid *g, const tm_posed *p)
+/* The sums of the cells of a picture that is moved by so much; 0 of those that are not inside. */
+static void sum_cells(int32_t *sums, const grid *g, const tm_family *f, const tm_posed *p, int right, int down)
 {
-    const double pixels = (double)g->side * g->side;
-    double sum = 0, square = 0, all = 0, all_sq = 0;
+    const int64_t left = (p->width - f->width) / 2 + g->x - right, top = (p->height - f->height) / 2 + g->y - down;
+    const int across = g->columns * g->side;
+
+    for (int row = 0; row < g->rows; row++) {
+        memset(g->sums_down, 0, (size_t)across * sizeof *g->sums_down);
+        for (int y = row * g->side; y < (row + 1) * g->side; y++) {
+            const uint8_t *pixels = p->samples + (top + y) * p->width + left;
+            for (int x = 0; x < across; x++)
+                g->sums_down[x] = (uint16_t)(g->sums_down[x] + pixels[x]);
+        }
+        for (int i = 0; i < g->columns; i++) {
+            int32_t sum = 0;
+            for (int x = i * g->side; x < (i + 1) * g->side; x++)
+                sum += g->sums_down[x];
+            sums[row * g->columns + i] = g->inside[row * g->columns + i] ? sum : 0;
+        }
+    }
+}
+
+/* A picture's variance times its pixels. */
+static double energy_of(const tm_posed *p)
+{
+    double sum = 0, square = 0;
 
     for (int64_t i = 0; i < p->width * p->height; i++) {
-        all += p->samples[i];
-        all_sq += (double)p->samples[i] * p->samples[i];
+        sum += p->samples[i];
+        square += (double)p->samples[i] * p->samples[i];
     }
+    return square - sum * sum / (double)p->count;
+}
+
+/* The cells' share of that, from below. */
+static double share_of(const int32_t *sums, const grid *g, double energy)
+{
+    const double pixels = (double)g->side * g->side;
+    double sum = 0, square = 0;
+
     for (int i = 0; i < g->columns * g->rows; i++) {
         sum += sums[i];
         square += (double)sums[i] * sums[i];
     }
-    const double part = (square - sum * sum / (double)g->count) / pixels;
-    return part / (all_sq - all * all / (double)p->count) * (1 - 1e-9);
+    return (square - sum * sum / (double)g->count) / pixels / energy * (1 - 1e-9);
 }
 
 /* Makes the picture of the cells' rounded means. Returns its distance from them, both less their means
@@ -104,7 +136,7 @@ static double round_cells(tm_posed *to, const int32_t *sums, const grid *g)
         rounded_sq += rounded * rounded;
         product += sample * rounded;
     }
-    memcpy(to->mask, g->inside, (size_t)g->columns * (size_t)g->rows);
+    to->mask = g->inside;
     to->width = g->columns;
     to->height = g->rows;
     to->count = g->count;
@@ -114,41 +146,46 @@ static double round_cells(tm_posed *to, const int32_t *sums, const grid *g)
     return cosine > 0 ? sqrt(fmax(0, 2 - 2 * cosine) + 1e-9) : 2;
 }
 
-/* The least share of some members; -1 if memory ran out. */
+/* The least share of some members, each moved to another place; -1 if memory ran out. */
 static double try_grid(const grid *g, const tm_family *f, const tm_posed *posed, size_t count)
 {
     int32_t *sums = malloc((size_t)g->columns * (size_t)g->rows * sizeof *sums);
     double share = 1;
+    int place = 0;
 
     if (!sums)
         return -1;
-    for (size_t i = 0; i < count; i += 1 + count / TRIED) {
-        sum_cells(sums, g, f, &posed[i]);
-        share = fmin(share, share_of(sums, g, &posed[i]));
+    for (size_t i = 0; i < count; i += 1 + count / TRIED, place++) {
+        sum_cells(sums, g, f, &posed[i], place % g->places, place / g->places % g->places);
+        share = fmin(share, share_of(sums, g, energy_of(&posed[i])));
     }
     free(sums);
     return share;
 }
 
-static tm_status make_family(tm_pose_class *c, const grid *g, const tm_posed *posed, int basis, double rest)
+static tm_status make_family(tm_pose_cells *cells, const tm_pose_class *c, const grid *g, const tm_posed *posed,
+                             int basis, double rest)
 {
-    const size_t size = (size_t)g->columns * (size_t)g->rows;
-    tm_pose_cells *cells = &c->cells;
-    tm_posed *means = calloc(c->count, sizeof *means);
+    const size_t size = (size_t)g->columns * (size_t)g->rows, places = (size_t)g->places;
+    const size_t count = places * places * c->count;
+    tm_posed *means = calloc(count, sizeof *means);
     int32_t *sums = malloc(size * sizeof *sums);
-    uint8_t *pictures = malloc(2 * size * c->count);
+    uint8_t *pictures = malloc(size * count);
     tm_status status = means && sums && pictures ? TM_OK : TM_ERR_MEMORY;
 
-    *cells = (tm_pose_cells){.side = g->side, .share = 1};
+    *cells = (tm_pose_cells){.side = g->side, .places = g->places, .share = 1};
     for (size_t i = 0; i < c->count && status == TM_OK; i++) {
-        means[i].samples = pictures + 2 * size * i;
-        means[i].mask = means[i].samples + size;
-        sum_cells(sums, g, &c->family, &posed[i]);
-        cells->share = fmin(cells->share, share_of(sums, g, &posed[i]));
-        cells->error = fmax(cells->error, round_cells(&means[i], sums, g));
+        const double energy = energy_of(&posed[i]);
+        for (size_t place = 0; place < places * places; place++) {
+            tm_posed *moved = &means[place * c->count + i];
+            moved->samples = pictures + size * (place * c->count + i);
+            sum_cells(sums, g, &c->family, &posed[i], (int)(place % places), (int)(place / places));
+            cells->share = fmin(cells->share, share_of(sums, g, energy));
+            cells->error = fmax(cells->error, round_cells(moved, sums, g));
+        }
     }
     if (status == TM_OK && cells->error < 1)
-        status = tm_family_begin(&cells->family, means, c->count);
+        status = tm_family_begin(&cells->family, means, count);
     if (status == TM_OK)
         status = tm_family_finish(&cells->family, means, basis, rest);
     cells->x = g->x + (g->columns - cells->family.width) / 2 * g->side;
@@ -159,20 +196,34 @@ static tm_status make_family(tm_pose_class *c, const grid *g, const tm_posed *po
     return status;
 }
 
+/* Makes the next level of cells of this size if they have enough for it; if they have enough for the one after it
+ * too, they serve for both. */
+static tm_status try_size(tm_pose_class *c, const tm_posed *posed, int size, int *level, int basis, double rest)
+{
+    const int side = sizes[size].side, most = sizes[size].places * sizes[size].places;
+    const int places = c->count > (size_t)(MOST_MEMBERS / most) ? 1 : sizes[size].places;
+    double share = -1;
+    tm_status status = TM_OK;
+    grid g;
+
+    if (make_grid(&g, &c->family, side, places))
+        share = g.count < LEAST_CELLS ? 0 : try_grid(&g, &c->family, posed, c->count) / c->share;
+    if (share < 0)
+        status = TM_ERR_MEMORY;
+    else if (share >= least_shares[*level])
+        status = make_family(&c->cells[*level], c, &g, posed, basis, rest);
+    while (*level < TM_POSE_LEVELS && share >= least_shares[*level])
+        ++*level;
+    free_grid(&g);
+    return status;
+}
+
 tm_status tm_pose_cells_make(tm_pose_class *c, const tm_posed *posed, int basis, double rest)
 {
-    for (int side = MOST_SIDE; side >= LEAST_SIDE; side--) {
-        grid g;
-        double share = -1;
-        tm_status status = TM_ERR_MEMORY;
+    tm_status status = TM_OK;
+    int level = 0;
 
-        if (make_grid(&g, &c->family, side))
-            share = g.count < LEAST_CELLS ? 0 : try_grid(&g, &c->family, posed, c->count) / c->share;
-        if (share >= 0)
-            status = share < least_share(side) ? TM_OK : make_family(c, &g, posed, basis, rest);
-        free(g.inside);
-        if (status != TM_OK || share >= least_share(side))
-            return status;
-    }
-    return TM_OK;
+    for (int i = 0; i < SIZES && level < TM_POSE_LEVELS && status == TM_OK; i++)
+        status = try_size(c, posed, i, &level, basis, rest);
+    return status;
 }

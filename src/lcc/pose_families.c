@@ -38,12 +38,16 @@ typedef struct makings {
 /* Scales that are less than this times the least one are in a band with it. */
 #define BAND_RATIO 1.2
 
-/* A core that has less of the variance often says too little of the whole. */
-#define LEAST_SHARE 0.4
+/* A core that has less of the variance says too little of the whole, and so many members that a step sets apart are
+ * not sums of few templates; but where families have all angles because narrower ones were not asked for, the
+ * first is borne with. */
+#define LEAST_SHARE 0.75
+#define BEARABLE_SHARE 0.4
+enum { MOST_TOGETHER = 320 };
 
-/* Angles of narrow families are in bands of so many degrees, the first of these with which cores are large
- * enough. */
-static const int band_degrees[] = {30, 10};
+/* Angles of narrow families are in bands of so many degrees, the first of these with which families have enough in
+ * common. */
+static const int band_degrees[] = {360, 30, 10};
 enum { ANGLE_BANDS = sizeof band_degrees / sizeof *band_degrees, MOST_BANDS = 36, PARITIES = 4 };
 
 static int band_of_scale(const tm_poses *poses, int64_t scale)
@@ -194,7 +198,8 @@ static void free_classes(tm_pose_families *f)
 {
     for (int k = 0; k < f->count; k++) {
         tm_family_free(&f->list[k].family);
-        tm_family_free(&f->list[k].cells.family);
+        for (int i = 0; i < TM_POSE_LEVELS; i++)
+            tm_family_free(&f->list[k].cells[i].family);
         tm_family_free(&f->list[k].coarse);
         free(f->list[k].members);
         free(f->list[k].poses);
@@ -232,12 +237,12 @@ static tm_status begin_classes(tm_pose_families *f, const makings *m, int degree
     return status;
 }
 
-static bool has_large_cores(const tm_pose_families *f)
+static bool have_in_common(const tm_pose_families *f, double share, size_t most)
 {
     if (!f->count)
         return false;
     for (int k = 0; k < f->count; k++) {
-        if (f->list[k].share < LEAST_SHARE)
+        if (f->list[k].share < share || f->list[k].count > most)
             return false;
     }
     return true;
@@ -249,13 +254,12 @@ static tm_status make_classes(tm_pose_families *f, const makings *m, bool narrow
     int8_t *taps = f->taps;
     tm_status status = TM_OK;
 
-    for (int i = 0; i < ANGLE_BANDS && status == TM_OK && narrow; i++) {
-        if (!has_large_cores(f) && range >= band_degrees[i] * TM_POSE_UNIT)
+    for (int i = 0; i < (narrow ? ANGLE_BANDS : 1) && status == TM_OK; i++) {
+        if (!have_in_common(f, LEAST_SHARE, MOST_TOGETHER) && (!f->count || range >= band_degrees[i] * TM_POSE_UNIT))
             status = begin_classes(f, m, band_degrees[i]);
     }
-    if (!f->count && status == TM_OK)
-        status = begin_classes(f, m, 360);
-    f->narrower = !narrow && !has_large_cores(f) && range >= band_degrees[ANGLE_BANDS - 1] * TM_POSE_UNIT;
+    f->narrower = !narrow && !have_in_common(f, BEARABLE_SHARE, SIZE_MAX) &&
+                  range >= band_degrees[ANGLE_BANDS - 1] * TM_POSE_UNIT;
     for (int k = 0; k < f->count && status == TM_OK && !f->fault; k++)
         status = finish_class(f, m, &f->list[k], &taps);
     return status;

@@ -34,14 +34,20 @@ typedef struct tm_pose_member {
 void tm_pose_member_fill(tm_pose_member *member, const tm_posed *posed, int8_t *taps);
 
 /* The members again, of cells of their core: squares of pixels, each as its sum. A window's part that is
- * equal within cells is looked at for a fraction of what all of it takes. */
+ * equal within cells is looked at for a fraction of what all of it takes. Each is there at several places, so
+ * that one window of cells is looked at for several of pixels. */
 typedef struct tm_pose_cells {
-    tm_family family; /* empty where that would say too little */
+    tm_family family; /* empty where that would say too little. Member p * n + i is the class's member i of n,
+                         moved by p % places columns and p / places rows */
     int side;         /* columns and rows of a cell */
-    int x, y;         /* of the family's box in that of the class's family */
+    int places;       /* a divisor of side */
+    int x, y;         /* of the family's box in that of the class's family, whose members are not moved */
     double share;     /* of a member's variance that is its cells': at least so much */
     double error;     /* the distance of a member of norm 1 here from the true one's cells, at most */
 } tm_pose_cells;
+
+/* Large cells, for high scores, and smaller ones. */
+enum { TM_POSE_LEVELS = 2 };
 
 typedef struct tm_pose_class {
     tm_family family;
@@ -49,7 +55,7 @@ typedef struct tm_pose_class {
     size_t count;
     bool whole;   /* the core's pixels are all that count */
     double share; /* of a member's variance that is the core's: at least so much */
-    tm_pose_cells cells;
+    tm_pose_cells cells[TM_POSE_LEVELS];
     /* A few of the poses, in which the template has cells of the frame for pixels; empty where there
      * is none. poses: the members that they are near to. */
     tm_family coarse;
@@ -71,8 +77,8 @@ typedef struct tm_pose_families {
 int64_t tm_pose_families_expect(const tm_poses *poses);
 
 /* Makes what a certified search by LCC needs of an 8-bit gray template, which *families then
- * contains, with fault where there can be none. narrow: families have few angles each, as a long template has
- * little in common with itself in all of them. threads: to be used at most. Errors: MEMORY. To be
+ * contains, with fault where there can be none. narrow: families have few angles each where a template has
+ * little in common with itself in all of them, as a long one has. threads: to be used at most. Errors: MEMORY. To be
  * freed with tm_pose_families_free. */
 tm_status tm_pose_families_make(tm_pose_families *families, const tm_image *image,
                                 const tm_poses *poses, bool narrow, int threads);

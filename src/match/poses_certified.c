@@ -126,8 +126,8 @@ bool tm_poses_certify(tm_matcher *m, const tm_image *frame, const tm_posed_templ
                         .wanted = wanted->wanted,
                         .most = wanted->most};
     if (*status == TM_OK)
-        *status = search_by(m, t, false, &s, &m->pose_fault);
-    if (*status == TM_OK && s.families->narrower && (m->pose_fault || s.narrower || s.declined)) {
+        *status = search_by(m, t, !m->pool, &s, &m->pose_fault);
+    if (*status == TM_OK && m->pool && s.families->narrower && (m->pose_fault || s.narrower || s.declined)) {
         s.floor = wanted->floor;
         *status = search_by(m, t, true, &s, &m->pose_fault);
     }

@@ -129,19 +129,14 @@ static tm_status find_by_families(tm_descent *d, int top, const char **fault)
                         .best_most = true};
 
     *fault = tm_poses_certified_fault(m, s.frame, t);
-    tm_status status = TM_OK;
-    for (int narrow = 0; narrow < 2 && !*fault && status == TM_OK; narrow++) {
-        status = tm_poses_make_families(t, narrow);
-        s.families = t->kept->families[narrow];
-        if (status != TM_OK || !s.families->narrower)
-            break;
-    }
-    if (status != TM_OK || *fault)
-        return status;
+    const tm_status made = *fault ? TM_OK : tm_poses_make_families(t, true);
+    if (made != TM_OK || *fault)
+        return made;
+    s.families = t->kept->families[true];
     *fault = s.families->fault;
     if (*fault)
         return TM_OK;
-    status = tm_cpu_match_poses(m->cpu, &s);
+    const tm_status status = tm_cpu_match_poses(m->cpu, &s);
     d->items = s.items;
     d->count = status == TM_OK ? s.count : 0;
     return status;

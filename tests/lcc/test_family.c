@@ -274,13 +274,14 @@ static float least_for(const tm_pose_cells *cells, double asked)
 }
 
 /* Tries scores that are asked for, and fails where a position reaches one and was left out. */
-static void look_at_cells(tm_cpu *cpu, const tm_pose_class *c, const tm_image *frame, int64_t counts[2])
+static void look_at_cells(tm_cpu *cpu, const tm_pose_class *c, const tm_pose_cells *cells, const tm_image *frame,
+                          int64_t counts[2])
 {
     cell_looks l = {.class = c, .least = -2};
     tm_family_search s = {.family = &c->family, .frame = frame, .context = &l, .least = least_of_cells, .visit = visit_cells};
-    const double asked = (double)check_random_in(300, 999) / 1000, share = c->cells.share;
+    const double asked = (double)check_random_in(300, 999) / 1000, share = cells->share;
 
-    CHECK(share > 0 && share <= 1 && c->cells.error >= 0);
+    CHECK(share > 0 && share <= 1 && cells->error >= 0);
     s.x = check_random_in(-c->family.width, frame->width / 2);
     s.y = check_random_in(-c->family.height, frame->height / 2);
     s.width = check_random_in(1, 40);
@@ -289,33 +290,35 @@ static void look_at_cells(tm_cpu *cpu, const tm_pose_class *c, const tm_image *f
     l.search = &s;
     l.passed = calloc((size_t)pairs, sizeof *l.passed);
     CHECK(l.passed);
-    CHECK_EQ(tm_pose_search_cells(cpu, &c->cells, &s), TM_OK);
+    CHECK_EQ(tm_pose_search_cells(cpu, cells, &s), TM_OK);
     CHECK_EQ(l.windows, s.width * s.height);
     for (int64_t i = 0; i < pairs; i++) {
         CHECK(l.passed[i]);
         l.passed[i] = false;
     }
-    l.least = least_for(&c->cells, asked);
-    CHECK_EQ(tm_pose_search_cells(cpu, &c->cells, &s), TM_OK);
+    l.least = least_for(cells, asked);
+    CHECK_EQ(tm_pose_search_cells(cpu, cells, &s), TM_OK);
     for (int64_t i = 0; i < pairs; i++) {
         const int64_t at = i / (int64_t)c->count;
         const tm_pose_member *member = &c->members[i % (int64_t)c->count];
         counts[l.passed[i]]++;
         if (!l.passed[i] && score_of_member(c, member, frame, s.x + at % s.width, s.y + at / s.width) >= asked)
             check_fail(__FILE__, __LINE__, "by cells of %d x %d pixels, share %.4g, error %.4g, a position was left out that "
-                       "scores %.9g or more", c->cells.side, c->cells.side, share, c->cells.error, asked);
+                       "scores %.9g or more", cells->side, cells->side, share, cells->error, asked);
     }
     free(l.passed);
 }
 
 /* A frame that is made against the bound: a member's own pixels, with other means in its cells. Its score
  * there is asked for. */
-static void look_at_other_means(tm_cpu *cpu, const tm_pose_class *c)
+static void look_at_other_means(tm_cpu *cpu, const tm_pose_class *c, const tm_pose_cells *cells)
 {
     const tm_pose_member *m = &c->members[check_random_in(0, (int64_t)c->count - 1)];
-    const tm_pose_cells *cells = &c->cells;
     const int64_t left = (m->width - c->family.width) / 2, top = (m->height - c->family.height) / 2;
     const int across = cells->family.width, most = (int)check_random_in(1, 120);
+    /* cells begin at multiples of places in the frame */
+    const int64_t first_x = cells->x - (left + cells->x) % cells->places;
+    const int64_t first_y = cells->y - (top + cells->y) % cells->places;
     const double share = cells->share;
     uint8_t *samples = malloc((size_t)(m->width * m->height));
     int *means = malloc((size_t)(across * cells->family.height) * sizeof *means);
@@ -327,8 +330,8 @@ static void look_at_other_means(tm_cpu *cpu, const tm_pose_class *c)
         means[i] = (int)check_random_in(-most, most);
     for (int64_t y = 0; y < m->height; y++) {
         for (int64_t x = 0; x < m->width; x++) {
-            const int64_t column = floor_div(x - left - cells->x, cells->side);
-            const int64_t row = floor_div(y - top - cells->y, cells->side);
+            const int64_t column = floor_div(x - left - first_x, cells->side);
+            const int64_t row = floor_div(y - top - first_y, cells->side);
             const bool inside = column >= 0 && row >= 0 && column < across && row < cells->family.height;
             const int64_t sample = m->taps[y * m->stride + x] + 128 + (inside ? means[row * across + column] : 0);
             samples[y * m->width + x] = (uint8_t)clamp(sample, 0, 255);
@@ -368,11 +371,13 @@ static void random_cells(uint32_t features)
             for (int64_t i = 0; i < tm_poses_count(&poses) && all.disc; i++)
                 CHECK_EQ(tm_pose_reach(&poses.support.distance, image, tm_poses_turn(&poses, i)), TM_OK);
             CHECK_EQ(tm_pose_families_make(&f, image, &poses, check_random() % 2, 1), TM_OK);
-            for (int k = 0; k < f.count && !f.fault; k++) {
-                if (f.list[k].cells.family.count) {
-                    look_at_cells(&cpu, &f.list[k], &s.frame.image, counts);
+            for (int k = 0; k < f.count * TM_POSE_LEVELS && !f.fault; k++) {
+                const tm_pose_class *c = &f.list[k / TM_POSE_LEVELS];
+                const tm_pose_cells *cells = &c->cells[k % TM_POSE_LEVELS];
+                if (cells->family.count) {
+                    look_at_cells(&cpu, c, cells, &s.frame.image, counts);
                     for (int i = 0; i < 20; i++)
-                        look_at_other_means(&cpu, &f.list[k]);
+                        look_at_other_means(&cpu, c, cells);
                     classes++;
                 }
             }

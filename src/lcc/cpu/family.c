@@ -27,8 +27,8 @@ typedef struct family_tile {
     uint8_t *staged, *rests;
     uint32_t *planes, *rest_planes;
     int32_t *products, *rest_products; /* of basis templates, rows and windows */
-    int32_t *sums, *squares;           /* of windows */
-    double *energies;                  /* likewise: sums of squares where samples have rests */
+    uint32_t *row_sums, *sums;         /* of staged rows, before each column; of windows */
+    uint64_t *row_squares, *squares;   /* likewise, of squares: below 2^53 */
     float *inverse, *coordinates, *most;
     int32_t *members;
     float *bounds;
@@ -52,9 +52,10 @@ static size_t carve_tile(family_tile *n, char *memory, const tm_family_search *s
     n->rest_planes = carve(&carver, with_rests * (n->staged_rows + TM_EXTRA_ROWS) * n->stride * 4);
     n->products = carve(&carver, f->basis * ROWS_AT_ONCE * padded * 4);
     n->rest_products = carve(&carver, with_rests * f->basis * ROWS_AT_ONCE * padded * 4);
+    n->row_sums = carve(&carver, n->staged_rows * n->stride * 4);
+    n->row_squares = carve(&carver, n->staged_rows * n->stride * 8);
     n->sums = carve(&carver, padded * 4);
-    n->squares = carve(&carver, padded * 4);
-    n->energies = carve(&carver, with_rests * padded * 8);
+    n->squares = carve(&carver, padded * 8);
     n->inverse = carve(&carver, padded * 4);
     n->coordinates = carve(&carver, (f->basis + 1) * padded * 4);
     n->most = carve(&carver, padded * 4);
@@ -63,75 +64,47 @@ static size_t carve_tile(family_tile *n, char *memory, const tm_family_search *s
     return carver.used;
 }
 
-/* The sums over the core of a row of windows, whose samples begin in row: those of the first window,
- * and then what each next one has more. */
-static void sum_cores(const family_tile *n, const uint8_t *row, int width)
+/* The sums of a staged row's samples, and of their squares, before each of its columns. */
+static void sum_row(const family_tile *n, int y, bool with_rests, int unit)
+{
+    const uint8_t *row = n->staged + y * n->stride, *rests = n->rests + y * n->stride;
+    uint32_t *sums = n->row_sums + y * n->stride, sum = 0;
+    uint64_t *squares = n->row_squares + y * n->stride, square = 0;
+
+    for (ptrdiff_t x = 0; x < n->stride; x++) {
+        const uint32_t sample = with_rests ? (uint32_t)unit * row[x] + rests[x] : row[x];
+        sums[x] = sum;
+        squares[x] = square;
+        sum += sample;
+        square += sample * sample;
+    }
+}
+
+/* The sums over the core of a row of windows, whose samples begin in row y. */
+static void sum_cores(const family_tile *n, int y, int width)
 {
     const tm_family *f = n->f;
-    int32_t sum = 0;
-    uint32_t square = 0;
 
     memset(n->sums, 0, (size_t)width * sizeof *n->sums);
     memset(n->squares, 0, (size_t)width * sizeof *n->squares);
     for (int i = 0; i < f->run_count; i++) {
         const tm_family_run *r = &f->runs[i];
-        const uint8_t *leaving = row + r->y * n->stride + r->x, *entering = leaving + r->end - r->x;
-        for (const uint8_t *s = leaving; s < entering; s++) {
-            sum += *s;
-            square += (uint32_t)*s * *s;
-        }
-        for (int x = 1; x < width; x++) {
-            const int in = entering[x - 1], out = leaving[x - 1];
-            n->sums[x] += in - out;
-            n->squares[x] += (in - out) * (in + out);
-        }
-    }
-    for (int x = 0; x < width; x++) {
-        n->sums[x] = sum += n->sums[x];
-        square += (uint32_t)n->squares[x];
-        n->squares[x] = (int32_t)square;
-    }
-}
-
-/* The same where samples have rests; sums of squares are whole numbers below 2^53. */
-static void sum_cores_with_rests(const family_tile *n, ptrdiff_t begin, int unit, int width)
-{
-    const uint8_t *row = n->staged + begin, *rests = n->rests + begin;
-    const tm_family *f = n->f;
-    int32_t sum = 0;
-    double square = 0;
-
-    memset(n->sums, 0, (size_t)width * sizeof *n->sums);
-    memset(n->energies, 0, (size_t)width * sizeof *n->energies);
-    for (int i = 0; i < f->run_count; i++) {
-        const tm_family_run *r = &f->runs[i];
-        const ptrdiff_t leaving = r->y * n->stride + r->x, entering = leaving + r->end - r->x;
-        for (ptrdiff_t s = leaving; s < entering; s++) {
-            const int32_t sample = unit * row[s] + rests[s];
-            sum += sample;
-            square += (double)sample * sample;
-        }
-        for (int x = 1; x < width; x++) {
-            const int32_t in = unit * row[entering + x - 1] + rests[entering + x - 1];
-            const int32_t out = unit * row[leaving + x - 1] + rests[leaving + x - 1];
-            n->sums[x] += in - out;
-            n->energies[x] += (double)(in - out) * (double)(in + out);
-        }
-    }
-    for (int x = 0; x < width; x++) {
-        n->sums[x] = sum += n->sums[x];
-        n->energies[x] = square += n->energies[x];
+        const ptrdiff_t begin = (y + r->y) * n->stride + r->x, end = begin + r->end - r->x;
+        for (int x = 0; x < width; x++)
+            n->sums[x] += n->row_sums[end + x] - n->row_sums[begin + x];
+        for (int x = 0; x < width; x++)
+            n->squares[x] += n->row_squares[end + x] - n->row_squares[begin + x];
     }
 }
 
 /* 1 / |f| of each window, in the order of products; 0 where it is flat. */
-static void find_lengths(const family_tile *n, const double *energies, int width)
+static void find_lengths(const family_tile *n, int width)
 {
     const double pixels = (double)n->f->pixels;
 
     memset(n->inverse, 0, (size_t)n->padded * sizeof *n->inverse);
     for (int x = 0; x < width; x++) {
-        const double sum = n->sums[x], square = energies ? energies[x] : (uint32_t)n->squares[x];
+        const double sum = n->sums[x], square = (double)n->squares[x];
         const double energy = (pixels * square - sum * sum) / pixels; /* of whole numbers below 2^53 */
         n->inverse[tm_phase_index(x)] = energy > 1e-3 ? (float)(1 / sqrt(energy)) : 0;
     }
@@ -150,13 +123,14 @@ static void visit_row(family_tile *n, tm_family_search *search, const tm_tile *t
                       int thread, int64_t *passed, int64_t *windows)
 {
     const tm_family *f = n->f;
-    float coordinates[TM_FAMILY_BASIS + 1];
+    float coordinates[TM_FAMILY_BASIS + 2]; /* with the rest and, for groups, the length */
+    float least = search->least(search->context) - f->error - ROUNDING;
 
     for (int x = 0; x < tile->width; x++) {
-        const float least = search->least(search->context) - f->error - ROUNDING;
         const int at = tm_phase_index(x);
         if (n->most[at] < least)
             continue;
+        least = search->least(search->context) - f->error - ROUNDING;
         for (int k = 0; k <= f->basis; k++)
             coordinates[k] = n->coordinates[k * n->padded + at];
         if (f->groups) {
@@ -174,7 +148,7 @@ static void visit_row(family_tile *n, tm_family_search *search, const tm_tile *t
                       &(tm_family_window){.x = search->x + tile->x + x,
                                           .y = search->y + tile->y + y,
                                           .s_f = n->sums[x],
-                                          .s_ff = search->rests ? 0 : (uint32_t)n->squares[x],
+                                          .s_ff = search->rests ? 0 : (int64_t)n->squares[x],
                                           .samples = n->staged + y * n->stride + x,
                                           .stride = n->stride,
                                           .members = n->members,
@@ -244,16 +218,14 @@ static void search_tile(const family_run *r, char *memory, const tm_tile *tile, 
     stage(r, &n, search->frame, tile, n.staged, n.planes);
     if (search->rests)
         stage(r, &n, search->rests, tile, n.rests, n.rest_planes);
+    for (int y = 0; y < n.staged_rows; y++)
+        sum_row(&n, y, search->rests != NULL, search->unit);
     for (int top = 0; top < tile->height; top += ROWS_AT_ONCE) {
         const int rows = (int)smaller(ROWS_AT_ONCE, tile->height - top);
         make_products(r, &n, top, rows);
         for (int y = 0; y < rows; y++) {
-            const ptrdiff_t row = (top + y) * n.stride;
-            if (search->rests)
-                sum_cores_with_rests(&n, row, search->unit, (int)tile->width);
-            else
-                sum_cores(&n, n.staged + row, (int)tile->width);
-            find_lengths(&n, search->rests ? n.energies : NULL, (int)tile->width);
+            sum_cores(&n, top + y, (int)tile->width);
+            find_lengths(&n, (int)tile->width);
             kernels->family_row(n.f, &(tm_family_row){.products = n.products + y * n.padded,
                                                     .step = (ptrdiff_t)ROWS_AT_ONCE * n.padded,
                                                     .inverse = n.inverse,

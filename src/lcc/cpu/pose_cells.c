@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A class of poses searched by its cells: windows whose corners lie alike in cells of the frame are those
- * of a frame of cells, so there are side * side of these. */
+/* A class of poses searched by its cells: windows whose corners lie alike in cells of the frame, but for as
+ * much as members are moved, are those of a frame of cells, of which there are (side / places)^2. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +22,7 @@ typedef struct cell_run {
     const tm_family_search *windows;
     const tm_pose_cells *of_class;
     const cells *cells;
+    int32_t *members; /* of each thread: those of the class that passed in a window of pixels */
 } cell_run;
 
 static bool open_cells(cells *c, const tm_image *frame, int side)
@@ -86,16 +87,25 @@ static float least_of(void *context)
     return r->windows->least(r->windows->context);
 }
 
-/* The window whose cells passed. */
+/* The windows of pixels in which members passed that are moved alike. */
 static void visit(void *context, int thread, const tm_family_window *window)
 {
     const cell_run *r = context;
-    tm_family_window pixels = *window;
+    const tm_family_search *s = r->windows;
+    const int places = r->of_class->places, count = r->of_class->family.count / (places * places);
+    int32_t *members = r->members + (int64_t)thread * count;
+    int next;
 
-    pixels.samples = NULL;
-    pixels.x = r->cells->x + window->x * r->cells->side - r->of_class->x;
-    pixels.y = r->cells->y + window->y * r->cells->side - r->of_class->y;
-    r->windows->visit(r->windows->context, thread, &pixels);
+    for (int i = 0; i < window->count; i = next) {
+        const int place = window->members[i] / count;
+        tm_family_window pixels = {.members = members, .bounds = window->bounds + i};
+        for (next = i; next < window->count && window->members[next] / count == place; next++)
+            members[pixels.count++] = window->members[next] - place * count;
+        pixels.x = r->cells->x + window->x * r->cells->side - r->of_class->x + place % places;
+        pixels.y = r->cells->y + window->y * r->cells->side - r->of_class->y + place / places;
+        if (pixels.x >= s->x && pixels.x < s->x + s->width && pixels.y >= s->y && pixels.y < s->y + s->height)
+            s->visit(s->context, thread, &pixels);
+    }
 }
 
 /* Those windows of a row or column whose cells begin at a multiple of side from begin on: the first of
@@ -106,33 +116,42 @@ static int64_t count_windows(int64_t first, int64_t count, int64_t begin, int si
     return floor_div(first + count - 1 - begin, side) - *from + 1;
 }
 
+/* Searches the windows of one frame of cells. */
+static tm_status search_frame(tm_cpu *cpu, cell_run *r)
+{
+    const tm_pose_cells *of_class = r->of_class;
+    const tm_family_search *w = r->windows;
+    const cells *c = r->cells;
+    const int side = of_class->side, more = of_class->places - 1;
+    const tm_image means = image_of(c, c->means), rests = image_of(c, c->rests);
+    tm_family_search s = {.family = &of_class->family,
+                          .frame = &means,
+                          .rests = &rests,
+                          .unit = side * side,
+                          .context = r,
+                          .least = least_of,
+                          .visit = visit};
+
+    s.width = count_windows(w->x + of_class->x - more, w->width + more, c->x, side, &s.x);
+    s.height = count_windows(w->y + of_class->y - more, w->height + more, c->y, side, &s.y);
+    return s.width > 0 && s.height > 0 ? tm_cpu_search_family(cpu, &s) : TM_OK;
+}
+
 tm_status tm_pose_search_cells(tm_cpu *cpu, const tm_pose_cells *of_class, const tm_family_search *windows)
 {
-    const tm_image *frame = windows->frame;
-    const int side = of_class->side;
-    tm_status status = TM_OK;
+    const int side = of_class->side, places = of_class->places, frames = side / places;
+    const size_t count = (size_t)(of_class->family.count / (places * places));
     cells c;
+    cell_run r = {windows, of_class, &c, malloc((size_t)cpu->threads * count * sizeof *r.members)};
+    tm_status status = open_cells(&c, windows->frame, side) && r.members ? TM_OK : TM_ERR_MEMORY;
 
-    if (!open_cells(&c, frame, side))
-        status = TM_ERR_MEMORY;
-    for (int i = 0; i < side * side && status == TM_OK; i++) {
-        c.x = -(i % side);
-        c.y = -(i / side);
-        make_cells(&c, frame);
-        const tm_image means = image_of(&c, c.means), rests = image_of(&c, c.rests);
-        cell_run r = {windows, of_class, &c};
-        tm_family_search s = {.family = &of_class->family,
-                              .frame = &means,
-                              .rests = &rests,
-                              .unit = side * side,
-                              .context = &r,
-                              .least = least_of,
-                              .visit = visit};
-        s.width = count_windows(windows->x + of_class->x, windows->width, c.x, side, &s.x);
-        s.height = count_windows(windows->y + of_class->y, windows->height, c.y, side, &s.y);
-        if (s.width > 0 && s.height > 0)
-            status = tm_cpu_search_family(cpu, &s);
+    for (int i = 0; i < frames * frames && status == TM_OK; i++) {
+        c.x = -(i % frames * places);
+        c.y = -(i / frames * places);
+        make_cells(&c, windows->frame);
+        status = search_frame(cpu, &r);
     }
+    free(r.members);
     close_cells(&c);
     return status;
 }

@@ -17,13 +17,15 @@ enum {
 typedef struct guess {
     float bound;
     int64_t x, y; /* in the reduced frame */
-    int member;   /* of the coarse family */
+    const tm_pose_class *class;
+    int member;   /* of its coarse family */
 } guess;
 
 typedef struct guesses {
     guess list[MOST_GUESSES]; /* the best first */
     int count;
     float least;
+    const tm_pose_class *class; /* that is being searched */
     pthread_mutex_t putting;
 } guesses;
 
@@ -66,8 +68,8 @@ static void put(guesses *g, const guess *new)
 
 static void visit(void *context, int thread, const tm_family_window *window)
 {
-    guess best = {.bound = -2, .x = window->x, .y = window->y};
     guesses *g = context;
+    guess best = {.bound = -2, .x = window->x, .y = window->y, .class = g->class};
 
     (void)thread;
     for (int i = 0; i < window->count; i++) {
@@ -206,31 +208,42 @@ static void add(tm_pose_guesses *g, const tm_pose_peak *peak, int64_t near)
     g->list[at] = *peak;
 }
 
-tm_status tm_pose_guess(const tm_pose_run *run, tm_pose_guesses *found)
+/* Adds the best positions of the reduced frame, of all classes. */
+static tm_status search_reduced(const tm_pose_run *run, guesses *g)
 {
     const tm_pose_families *f = run->search->families;
-    const tm_pose_class *c = run->class;
-    guesses g = {.least = -2, .putting = PTHREAD_MUTEX_INITIALIZER};
+    tm_status status = TM_OK;
     tm_image cells;
 
-    if (!c->coarse.count)
-        return TM_OK;
     uint8_t *samples = reduce(run->search->frame, f->cell, &cells);
     if (!samples)
         return TM_ERR_MEMORY;
-    tm_family_search search = {.family = &c->coarse,
-                               .frame = &cells,
-                               .width = cells.width - c->coarse.width + 1,
-                               .height = cells.height - c->coarse.height + 1,
-                               .context = &g,
-                               .least = least_of,
-                               .visit = visit};
-    tm_status status = TM_OK;
-    if (search.width > 0 && search.height > 0)
-        status = tm_cpu_search_family(run->cpu, &search);
+    for (int k = 0; k < f->count && status == TM_OK; k++) {
+        const tm_family *coarse = &f->list[k].coarse;
+        tm_family_search search = {.family = coarse,
+                                   .frame = &cells,
+                                   .width = cells.width - coarse->width + 1,
+                                   .height = cells.height - coarse->height + 1,
+                                   .context = g,
+                                   .least = least_of,
+                                   .visit = visit};
+        g->class = &f->list[k];
+        if (coarse->count && search.width > 0 && search.height > 0)
+            status = tm_cpu_search_family(run->cpu, &search);
+    }
     free(samples);
+    return status;
+}
+
+tm_status tm_pose_guess(const tm_pose_run *run, tm_pose_guesses *found)
+{
+    const tm_pose_families *f = run->search->families;
+    guesses g = {.least = -2, .putting = PTHREAD_MUTEX_INITIALIZER};
+
+    const tm_status status = search_reduced(run, &g);
     for (int i = 0; i < g.count; i++) {
         const guess *at = &g.list[i];
+        const tm_pose_class *c = at->class;
         climber k = {.run = run,
                      .best = TM_NO_POSE_PEAK,
                      .step = larger(1, f->cell / 2),

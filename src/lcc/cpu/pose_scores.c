@@ -44,8 +44,7 @@ tm_pose_box tm_pose_box_at(const tm_pose_run *run, int thread, const tm_pose_mem
     return box;
 }
 
-tm_pose_peak tm_pose_score_box(const tm_pose_run *run, const tm_pose_member *member, int64_t x,
-                               int64_t y, const tm_pose_box *box)
+int64_t tm_pose_product(const tm_pose_run *run, const tm_pose_member *member, const tm_pose_box *box)
 {
     const int rows = rows_at_once(member);
     int64_t product = 0;
@@ -54,8 +53,15 @@ tm_pose_peak tm_pose_score_box(const tm_pose_run *run, const tm_pose_member *mem
         product += run->cpu->kernels.window_product(box->samples + v * box->stride, box->stride,
                                                     member->taps + v * member->stride, member->stride,
                                                     member->width, (int)smaller(rows, member->height - v));
-    const tm_sums sums = {
-        .s_ft = product + TM_TAP_BIAS * box->s_f, .s_ff = box->s_ff, .s_f = {box->s_f}};
+    return product;
+}
+
+tm_pose_peak tm_pose_score_box(const tm_pose_run *run, const tm_pose_member *member, int64_t x,
+                               int64_t y, const tm_pose_box *box)
+{
+    const tm_sums sums = {.s_ft = tm_pose_product(run, member, box) + TM_TAP_BIAS * box->s_f,
+                          .s_ff = box->s_ff,
+                          .s_f = {box->s_f}};
     return (tm_pose_peak){.value = tm_score_of(&member->scorer, &sums).rank,
                           .y = 2 * y + member->height - 1,
                           .x = 2 * x + member->width - 1,

@@ -12,6 +12,8 @@ typedef struct tm_pose_run {
     tm_cpu *cpu;
     tm_pose_search *search;
     const tm_pose_class *class; /* that is being searched */
+    const tm_pose_cells *cells; /* of it, that are looked at first, or NULL */
+    const struct tm_pose_look *look; /* at windows that its cells do not rule out; else NULL */
     tm_memory *windows;         /* of each thread: for a window that reaches beyond the frame */
     int64_t least;   /* the value that a position must reach to matter; by atomic operations */
     int64_t scored;  /* likewise */
@@ -34,7 +36,10 @@ typedef struct tm_pose_box {
 tm_pose_box tm_pose_box_at(const tm_pose_run *run, int thread, const tm_pose_member *member, int64_t x,
                            int64_t y);
 
-/* The same with the box known. */
+/* The products of its samples with the member's taps, added up. */
+int64_t tm_pose_product(const tm_pose_run *run, const tm_pose_member *member, const tm_pose_box *box);
+
+/* The position whose picture has this box, scored. */
 tm_pose_peak tm_pose_score_box(const tm_pose_run *run, const tm_pose_member *member, int64_t x,
                                int64_t y, const tm_pose_box *box);
 
@@ -51,7 +56,7 @@ typedef struct tm_pose_guesses {
     int count;
 } tm_pose_guesses;
 
-/* Adds those of the class. Errors: MEMORY. */
+/* Finds those of all classes. Errors: MEMORY. */
 tm_status tm_pose_guess(const tm_pose_run *run, tm_pose_guesses *guesses);
 
 #endif

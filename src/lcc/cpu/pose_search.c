@@ -8,21 +8,21 @@
 #include "integers.h"
 #include "lcc/cpu/family.h"
 #include "lcc/cpu/pose_cells.h"
+#include "lcc/cpu/pose_look.h"
 #include "lcc/cpu/pose_scores.h"
 
-/* Nanoseconds, about: of a position where all are scored, one after the other; of one that is scored
- * by itself, and of each of its pixels, of which the sums may be known already. */
-#define EXHAUSTIVE_NS 10.0
+/* Nanoseconds, about: of a position where all are scored, one after the other, and of each of its pixels, of which
+ * so many take longer than transforms do; of one that is scored by itself, and of each of its pixels, of which
+ * the sums may be known already. */
+#define EXHAUSTIVE_NS 7.0
+#define EXHAUSTIVE_PIXEL_NS 0.012
+#define TRANSFORM_PIXELS 3000
 #define ONE_NS 50.0
 #define SUMMED_PIXEL_NS 0.05
 #define PIXEL_NS 0.15
 
-/* Cells are looked at where their score must reach so much: below that too many windows pass. */
-#define LEAST_OF_CELLS 0.5f
-
-/* Where a core must reach less, narrow families are quicker, if the template is so long that there are some,
- * though there is more to look at. */
-#define LEAST_OF_WIDE 0.8f
+/* Cells of a level are looked at where their score must reach so much: below that too many windows pass. */
+static const float least_of_level[TM_POSE_LEVELS] = {0.6f, 0.4f};
 
 /* What a position must score to matter, at the moment. */
 static float least_score(const tm_pose_run *run)
@@ -42,8 +42,21 @@ static float least_of(void *context)
 static float least_of_cells(void *context)
 {
     const tm_pose_run *run = context;
-    const tm_pose_cells *cells = &run->class->cells;
+    const tm_pose_cells *cells = run->cells;
     return tm_family_least(cells->share, least_score(run)) - (float)(cells->error * (1 + 1e-6));
+}
+
+/* Whether the member has a position in this window, at (*x, *y). */
+static bool position_of(const tm_pose_run *run, const tm_pose_member *member, const tm_family_window *window,
+                        int64_t *x, int64_t *y)
+{
+    const tm_family *f = &run->class->family;
+    tm_geometry g;
+
+    *x = window->x - (member->width - f->width) / 2;
+    *y = window->y - (member->height - f->height) / 2;
+    return tm_pose_positions(run->search, member, &g) && *x >= -g.pad_x && *x < g.map_width - g.pad_x &&
+           *y >= -g.pad_y && *y < g.map_height - g.pad_y;
 }
 
 /* Scores the members that passed in a window; where the core is all that counts they have one box. */
@@ -52,18 +65,19 @@ static void visit(void *context, int thread, const tm_family_window *window)
     tm_pose_run *run = context;
     const tm_pose_class *c = run->class;
     tm_pose_box box = {.samples = window->samples, .stride = window->stride, .s_f = window->s_f, .s_ff = window->s_ff};
+    float coordinates[TM_FAMILY_BASIS + 1];
     int64_t scored = 0;
     bool over;
 
 #pragma omp atomic read
     over = run->declined;
+    const bool looked = run->look && !over && tm_pose_look_pays(c, window->count) &&
+                        tm_pose_look_at(run->look, run, thread, window->x, window->y, coordinates);
     for (int i = 0; i < window->count && !over; i++) {
         const tm_pose_member *member = &c->members[window->members[i]];
-        const int64_t x = window->x - (member->width - c->family.width) / 2;
-        const int64_t y = window->y - (member->height - c->family.height) / 2;
-        tm_geometry g;
-        if (!tm_pose_positions(run->search, member, &g) || x < -g.pad_x || x >= g.map_width - g.pad_x ||
-            y < -g.pad_y || y >= g.map_height - g.pad_y)
+        int64_t x, y;
+        if ((looked && tm_pose_look_bound(&c->family, coordinates, window->members[i]) < least_of(run)) ||
+            !position_of(run, member, window, &x, &y))
             continue;
         if (!c->whole || !box.samples)
             box = tm_pose_box_at(run, thread, member, x, y);
@@ -87,6 +101,32 @@ static void visit(void *context, int thread, const tm_family_window *window)
     }
 }
 
+/* Chooses the cells that are looked at first; NULL: none. */
+static void choose_cells(tm_pose_run *run)
+{
+    for (int i = 0; i < TM_POSE_LEVELS; i++) {
+        run->cells = &run->class->cells[i];
+        if (run->cells->family.count && least_of_cells(run) >= least_of_level[i])
+            return;
+    }
+    run->cells = NULL;
+}
+
+static tm_status search_cells(tm_pose_run *run, tm_family_search *search)
+{
+    tm_pose_look look;
+
+    search->least = least_of_cells;
+    tm_status status = tm_pose_look_open(&look, run->class);
+    if (status != TM_OK)
+        return status;
+    run->look = &look;
+    status = tm_pose_search_cells(run->cpu, run->cells, search);
+    run->look = NULL;
+    tm_pose_look_close(&look);
+    return status;
+}
+
 static tm_status search_class(tm_pose_run *run)
 {
     tm_family_search s = {.family = &run->class->family,
@@ -98,17 +138,16 @@ static tm_status search_class(tm_pose_run *run)
     tm_pose_windows(run->search, run->class, &s.x, &s.y, &s.width, &s.height);
     if (!s.width || !s.height)
         return TM_OK;
-    if (!run->class->cells.family.count || least_of_cells(run) < LEAST_OF_CELLS)
-        return tm_cpu_search_family(run->cpu, &s);
-    s.least = least_of_cells;
-    return tm_pose_search_cells(run->cpu, &run->class->cells, &s);
+    choose_cells(run);
+    return run->cells ? search_cells(run, &s) : tm_cpu_search_family(run->cpu, &s);
 }
 
 /* How many positions may be scored until scoring all would have been as quick. */
 static int64_t limit_of(const tm_pose_class *c, int64_t pairs)
 {
     const double pixels = (double)c->members[0].pixels;
-    return (int64_t)((double)pairs * EXHAUSTIVE_NS /
+    const double exhaustive = EXHAUSTIVE_NS + EXHAUSTIVE_PIXEL_NS * fmin(pixels, TRANSFORM_PIXELS);
+    return (int64_t)((double)pairs * exhaustive /
                      (ONE_NS + pixels * (c->whole ? SUMMED_PIXEL_NS : PIXEL_NS)));
 }
 
@@ -128,33 +167,18 @@ static tm_status begin(tm_pose_run *run)
     tm_pose_search *search = run->search;
     const tm_pose_families *f = search->families;
     tm_pose_guesses guesses = {.count = 0};
-    tm_status status = TM_OK;
 
     search->pairs = 0;
-    for (int k = 0; k < f->count && status == TM_OK; k++) {
+    for (int k = 0; k < f->count; k++) {
         run->class = &f->list[k];
         const int64_t pairs = tm_pose_count_pairs(search, run->class);
         search->pairs += pairs;
         run->limit += search->best_most ? pairs : limit_of(run->class, pairs);
-        if (!search->best_most)
-            status = tm_pose_guess(run, &guesses);
     }
+    const tm_status status = search->best_most ? TM_OK : tm_pose_guess(run, &guesses);
     set_floor(run, &guesses);
     run->declined = search->wanted && !guesses.count; /* nothing says how low the floor must be */
     return status;
-}
-
-/* Whether the families have too little in common for what is to be reached. */
-static bool wants_narrower(tm_pose_run *run)
-{
-    const tm_pose_families *f = run->search->families;
-
-    for (int k = 0; k < f->count && f->narrower; k++) {
-        run->class = &f->list[k];
-        if (least_of(run) < LEAST_OF_WIDE)
-            return true;
-    }
-    return false;
 }
 
 static tm_status search_classes(tm_pose_run *run)
@@ -165,6 +189,7 @@ static tm_status search_classes(tm_pose_run *run)
     for (int k = 0; k < f->count && status == TM_OK && !run->declined; k++) {
         run->class = &f->list[k];
         status = search_class(run);
+    
     }
     return status;
 }
@@ -180,8 +205,8 @@ tm_status tm_cpu_search_poses(tm_cpu *cpu, tm_pose_search *search)
     if (!run.windows)
         return TM_ERR_MEMORY;
     tm_status status = begin(&run);
-    search->narrower = wants_narrower(&run);
-    if (status == TM_OK && !search->narrower)
+    search->narrower = false;
+    if (status == TM_OK)
         status = search_classes(&run);
     for (int i = 0; i < cpu->threads; i++)
         tm_memory_free(&run.windows[i]);
