@@ -6,9 +6,9 @@ in a second, whether both find the same, and by how much samples and scores diff
     PYTHON bench/nvjpeg.py [--frames 4000] [--rounds 5] [--threads N] [--folder FOLDER] [--json FILE] build
     bench/nvjpeg.py --table FILE
 
-PYTHON has cv2 and numpy, which make the files, in /dev/shm if no folder is named: each has noise of its own, and a
-template at a place of its own. Times are those of whole processes; "after the start" leaves out what one frame takes. The
-samples are read from maps of ccorr by a template of one pixel of 1.
+PYTHON has cv2 and numpy, which make the files, in /dev/shm if no folder is named: --distinct of them with noise of their
+own, and a template at a place of their own; the others are copies with a comment. Times are those of whole processes;
+"after the start" leaves out what one frame takes. The samples are read from maps of ccorr by a template of one pixel of 1.
 """
 import argparse
 import concurrent.futures
@@ -26,7 +26,8 @@ import library
 
 DECODERS = ("libjpeg", "nvjpeg")
 SIZE, PART = (1080, 1920), (48, 64)
-KINDS = {"4:2:0, quality 90": [], "4:4:4, quality 95": ["444", 95], "gray, quality 90": ["gray", 90], "progressive, quality 90": ["progressive", 90]}
+KINDS = {"4:2:0, quality 90": [], "4:4:4, quality 95": ["444", 95],
+         "progressive, quality 90": ["progressive", 90]}
 
 
 def template():
@@ -57,21 +58,27 @@ def write(job):
         flags += [cv2.IMWRITE_JPEG_SAMPLING_FACTOR, cv2.IMWRITE_JPEG_SAMPLING_FACTOR_444]
     if "progressive" in KINDS[kind]:
         flags += [cv2.IMWRITE_JPEG_PROGRESSIVE, 1]
-    if "gray" in KINDS[kind]:
-        frame = cv2.cvtColor(frame, cv2.COLOR_BGR2GRAY)
     cv2.imwrite(str(name), frame, flags)
 
 
-def make_files(folder, count):
+def copy(job):
+    source, name, number = job
+    data, comment = source.read_bytes(), f"frame {number}".encode()
+    name.write_bytes(data[:2] + b"\xff\xfe" + (len(comment) + 2).to_bytes(2, "big") + comment + data[2:])
+
+
+def make_files(folder, count, distinct):
     import cv2
     frames = folder / "frames"
     frames.mkdir()
     cv2.imwrite(str(folder / "part.png"), template())
     (folder / "one.pgm").write_bytes(b"P5 1 1 255\n\1")
-    jobs = [(frames / f"{i:05}.jpg", i, next(iter(KINDS))) for i in range(count)]
+    jobs = [(frames / f"{i:05}.jpg", i, next(iter(KINDS))) for i in range(min(count, distinct))]
     jobs += [(folder / f"kind{i}.jpg", 5, kind) for i, kind in enumerate(KINDS)]
     with concurrent.futures.ProcessPoolExecutor() as pool:
-        list(pool.map(write, jobs, chunksize=8))
+        list(pool.map(write, jobs, chunksize=4))
+        list(pool.map(copy, [(frames / f"{i % distinct:05}.jpg", frames / f"{i:05}.jpg", i)
+                             for i in range(distinct, count)], chunksize=32))
     return frames
 
 
@@ -98,14 +105,14 @@ def read_answers(text):
     return {name: (int(x), int(y), float(score)) for name, x, y, score in found}
 
 
-def compare(answers, frames):
+def compare(answers, frames, distinct):
     """What both decoders say of the same frames."""
     first, second = (answers[d] for d in DECODERS)
     if list(first) != list(second) or len(first) != frames:
         sys.exit("not every frame has an answer, in the same order")
     apart = [abs(first[name][2] - second[name][2]) for name in first]
-    right = [(int(pathlib.Path(n).stem) * 61 % (SIZE[1] - PART[1]), int(pathlib.Path(n).stem) * 37 % (SIZE[0] - PART[0]))
-             for n in first]
+    numbers = [int(pathlib.Path(name).stem) % distinct for name in first]
+    right = [(i * 61 % (SIZE[1] - PART[1]), i * 37 % (SIZE[0] - PART[0])) for i in numbers]
     return {"frames": len(first), "other_places": sum(first[n][:2] != second[n][:2] for n in first),
             "not_where_planted": sum(first[n][:2] != p for n, p in zip(first, right)),
             "same_scores": sum(a == 0 for a in apart), "score_difference_mean": statistics.mean(apart),
@@ -140,18 +147,18 @@ def table(d):
 
 
 def measure(o, folder):
-    frames = make_files(folder, o.frames)
+    frames = make_files(folder, o.frames, o.distinct)
     common = ["-t", folder / "part.png"]
     rounds, answers, notes = [], {}, {}
+    starts = {d: statistics.median(run(o, d, *common, frames / "00000.jpg")[2] for _ in range(3)) for d in DECODERS}
     for number in range(o.rounds + 1): # the first warms up
         each = {}
         for decoder in DECODERS[::1 if number % 2 else -1]:
-            _, _, start_s, _ = run(o, decoder, *common, frames / "00000.jpg")
             out, err, wall, cpu = run(o, decoder, *common, frames)
             answers[decoder] = {pathlib.Path(n).name: a for n, a in read_answers(out).items()}
             notes[decoder] = re.findall(r"JPEG is decoded by .*", err)
-            each[decoder] = {"wall_s": wall, "cpu_s": cpu, "start_s": start_s}
-            print(number, decoder, each[decoder], file=sys.stderr)
+            each[decoder] = {"wall_s": wall, "cpu_s": cpu}
+            print(number, decoder, each[decoder], notes[decoder], file=sys.stderr, flush=True)
         rounds += [each] if number else []
 
     def middle(value):
@@ -159,9 +166,9 @@ def measure(o, folder):
     return {"machine": {**library.machine(), **library.gpu()}, "command": " ".join(sys.argv), "decoder": notes["nvjpeg"],
             "bytes_a_frame": sum(f.stat().st_size for f in frames.iterdir()) / o.frames, "threads": o.threads or os.cpu_count(),
             "frames_per_s": middle(lambda r: o.frames / r["wall_s"]),
-            "frames_per_s_after_start": middle(lambda r: (o.frames - 1) / (r["wall_s"] - r["start_s"])),
-            "cpu_ms_a_frame": middle(lambda r: r["cpu_s"] / o.frames * 1e3), "start_s": middle(lambda r: r["start_s"]),
-            "rounds": rounds, "answers": compare(answers, o.frames),
+            "frames_per_s_after_start": {d: (o.frames - 1) / (s - starts[d]) for d, s in middle(lambda r: r["wall_s"]).items()},
+            "cpu_ms_a_frame": middle(lambda r: r["cpu_s"] / o.frames * 1e3), "start_s": starts,
+            "rounds": rounds, "answers": compare(answers, o.frames, o.distinct),
             "sample_differences": sample_differences(o, folder)}
 
 
@@ -169,6 +176,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", nargs="?", type=pathlib.Path)
     parser.add_argument("--frames", type=int, default=4000)
+    parser.add_argument("--distinct", type=int, default=256)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--folder", default="/dev/shm")
