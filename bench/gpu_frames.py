@@ -13,9 +13,10 @@ frame, the median of several rounds, and how many times tmatch's in place that i
     cupy-fft    the correlation coefficient by cupy.fft and sums of windows, its argmax
     cucim       cucim.skimage.feature.match_template, its argmax
 
-A package that is not installed is listed with the reason. All ways have to agree on the places. Under
-`nsys profile --trace=cuda --cuda-memory-usage=true` a round of cupy shows one cudaStreamSynchronize a
-frame, the result's, and one of async none."""
+A package that is not installed is listed with the reason. All ways have to agree on the places. PyTorch's
+profiler, which sees the calls of CUDA's runtime and driver of the whole process, then counts in one more
+round how often the host waited for the device: more than once a frame in cupy and torch, or for single
+frames in async, is a failure."""
 
 import argparse
 import ctypes
@@ -162,6 +163,27 @@ def cucim(p, options):
     return lambda: [best(frame) for frame in p.frames(noise, template)]
 
 
+# Calls that return when the device has done something.
+WAITS = ("cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaEventSynchronize", "cudaMemcpy", "cudaMemcpy2D",
+         "cuCtxSynchronize", "cuStreamSynchronize", "cuEventSynchronize", "cuMemcpyDtoH_v2", "cuMemcpyHtoD_v2")
+MOST_WAITS = {"cupy": 1, "torch": 1, "async": 0}  # a frame
+
+
+def count_waits(run):
+    """How often each of WAITS is called in a run, or None where nothing can tell."""
+    try:
+        from torch.profiler import ProfilerActivity, profile
+    except ImportError:
+        return None
+    with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as profiler:
+        run()
+    calls = {entry.key: entry.count for entry in profiler.key_averages()}
+    launches = sum(count for name, count in calls.items() if "LaunchKernel" in name)
+    if not launches:
+        return None  # it saw nothing
+    return {name: calls[name] for name in WAITS if name in calls}
+
+
 WAYS = {"cupy": cupy_in_place, "torch": torch_in_place, "async": not_waited_for, "host": host,
         "cupy-fft": cupy_fft, "cucim": cucim}
 
@@ -179,7 +201,7 @@ def main():
     parser.add_argument("--lib", help="libtmatch.so, for async")
     parser.add_argument("--json", help="a file for the results")
     options = parser.parse_args()
-    problem, results, wrong = Problem(options), {}, 0
+    problem, results, wrong, too_many = Problem(options), {}, 0, 0
 
     for name in options.ways.split(","):
         try:
@@ -195,14 +217,20 @@ def main():
             times.append((time.perf_counter() - start) * 1e3 / problem.count)
         results[name] = {"median": statistics.median(times), "min": min(times), "max": max(times)}
         ratio = results[name]["median"] / results.get("cupy", results[name])["median"]
-        print(f"{name:10} {results[name]['median']:8.4f} ms  {ratio:6.2f}", flush=True)
+        waits = results[name]["waits"] = count_waits(run)
+        # Once more for what is left to the end, and once by the profiler itself.
+        most = MOST_WAITS.get(name, float("inf")) * problem.count + 2
+        too_many += waits is not None and sum(waits.values()) > most
+        print(f"{name:10} {results[name]['median']:8.4f} ms  {ratio:6.2f}  waits: {waits}", flush=True)
     if options.json:
         with open(options.json, "w") as file:
             json.dump({"commit": library.commit(), **library.gpu(), "options": vars(options), "ms_a_frame": results},
                       file, indent=1)
     if wrong:
         print(f"{wrong} ways found other places than where the template lies", file=sys.stderr)
-    return 1 if wrong or not results else 0
+    if too_many:
+        print(f"{too_many} ways waited for the device more often than for their results", file=sys.stderr)
+    return 1 if wrong or too_many or not results else 0
 
 
 if __name__ == "__main__":
