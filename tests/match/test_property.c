@@ -39,7 +39,7 @@ static void compare_sizes(matchers *m, const int64_t (*sizes)[4], size_t count)
     }
 }
 
-/* Sizes at which sums leave 32 bits and templates are cut into panels. */
+/* Sizes at which sums leave 32 bits and templates are cut into panels; in a slow build not the largest. */
 static void large_templates(tm_device_kind device, uint32_t features)
 {
     static const int64_t sizes[][4] = {
@@ -48,8 +48,9 @@ static void large_templates(tm_device_kind device, uint32_t features)
         {2, 2, 2896, 2896},
     };
     matchers m = direct_on(device, features);
+    const size_t largest = check_cases(10000) < 1000 ? 2 : 0;
 
-    compare_sizes(&m, sizes, sizeof sizes / sizeof *sizes);
+    compare_sizes(&m, sizes, sizeof sizes / sizeof *sizes - largest);
 
     /* the greatest sums there are: all 255 but one, at the limit of pixels */
     problem p;
