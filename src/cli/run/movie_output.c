@@ -2,6 +2,7 @@
 #include "run/movie_output.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -56,13 +57,29 @@ static bool fail(cli_movie_output *m, const io_error *error)
     return false;
 }
 
-static bool begin(cli_movie_output *m, const cli_result *frame, double time, io_error *error)
+/* Only a file can be read twice. */
+static bool is_file(const char *path)
+{
+    struct stat status;
+    return path && stat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+static bool begin(cli_movie_output *m, const cli_job *job, double time, io_error *error)
 {
     const cli_options *o = m->plan->options;
+    const cli_result *frame = &job->pairs[0].result;
+    const char *path = job->operand.path;
     m->width = frame->frame_width;
     m->height = frame->frame_height;
     m->begin = o->movie.has_from ? time : 0; /* a part is shown from its beginning */
-    return io_movie_create(&m->writer, o->output, m->width, m->height, o->settings.threads, error);
+    const io_movie_sound sound = {.path = is_file(path) ? path : NULL, .from = m->begin,
+                                  .to = o->movie.has_to ? o->movie.to : INFINITY};
+    if (!io_movie_create(&m->writer, o->output, m->width, m->height, o->settings.threads, &sound, error))
+        return false;
+    if (!o->quiet && *io_movie_refused_sound(m->writer))
+        message_note(o->output, "without sound: that of %s, %s, cannot be in such a file", path,
+                     io_movie_refused_sound(m->writer));
+    return true;
 }
 
 bool movie_output_add(cli_movie_output *m, const cli_job *job)
@@ -74,7 +91,7 @@ bool movie_output_add(cli_movie_output *m, const cli_job *job)
     if (m->failed || !job->drawn.samples || !part)
         return !m->failed;
     const double time = part->location.time;
-    if (!m->writer && !begin(m, frame, time, &error))
+    if (!m->writer && !begin(m, job, time, &error))
         return fail(m, &error);
     if (frame->frame_width != m->width || frame->frame_height != m->height) {
         snprintf(error.reason, sizeof error.reason,

@@ -45,6 +45,7 @@
     FUNCTION(avcodec, avcodec_free_context) \
     FUNCTION(avcodec, avcodec_get_name) \
     FUNCTION(avcodec, avcodec_open2) \
+    FUNCTION(avcodec, avcodec_parameters_copy) \
     FUNCTION(avcodec, avcodec_parameters_from_context) \
     FUNCTION(avcodec, avcodec_parameters_to_context) \
     FUNCTION(avcodec, avcodec_receive_frame) \
@@ -66,6 +67,7 @@
     FUNCTION(avformat, avformat_free_context) \
     FUNCTION(avformat, avformat_new_stream) \
     FUNCTION(avformat, avformat_open_input) \
+    FUNCTION(avformat, avformat_query_codec) \
     FUNCTION(avformat, avformat_write_header) \
     FUNCTION(avformat, avio_alloc_context) \
     FUNCTION(avformat, avio_context_free) \

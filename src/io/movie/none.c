@@ -100,10 +100,16 @@ const char *io_movie_encoder(const char *name, io_error *error)
 }
 
 bool io_movie_create(io_movie_writer **writer, const char *path, int64_t width, int64_t height, int threads,
-                     io_error *error)
+                     const io_movie_sound *sound, io_error *error)
 {
-    (void)writer, (void)width, (void)height, (void)threads;
+    (void)writer, (void)width, (void)height, (void)threads, (void)sound;
     return io_movie_encoder(path, error) != NULL;
+}
+
+const char *io_movie_refused_sound(const io_movie_writer *writer)
+{
+    (void)writer;
+    return "";
 }
 
 bool io_movie_add(io_movie_writer *writer, const io_picture *picture, double time, io_error *error)

@@ -104,16 +104,30 @@ static bool open_container(io_movie *m, io_error *error)
         return fail_open(m, status, error);
     m->container = container;
     const int found = av->avformat_find_stream_info(container, NULL);
-    if (found < 0)
-        return fail_open(m, found, error);
-    const int index = av->av_find_best_stream(container, AVMEDIA_TYPE_VIDEO, -1, -1, NULL, 0);
-    if (index < 0 || container->streams[index]->disposition & AV_DISPOSITION_ATTACHED_PIC)
-        return io_fail(error, "holds no moving pictures%s",
-                       av->av_find_best_stream(container, AVMEDIA_TYPE_AUDIO, -1, -1, NULL, 0) >= 0 ? ", only sound" : "");
-    m->track = container->streams[index];
-    for (unsigned i = 0; i < container->nb_streams; i++)
+    return found >= 0 || fail_open(m, found, error);
+}
+
+static bool has_track(const io_movie *m, enum AVMediaType type, int *index)
+{
+    *index = m->libav->av_find_best_stream(m->container, type, -1, -1, NULL, 0);
+    return *index >= 0 && !(m->container->streams[*index]->disposition & AV_DISPOSITION_ATTACHED_PIC);
+}
+
+/* Of the other tracks nothing is read. */
+static void choose_track(io_movie *m, int index)
+{
+    m->track = m->container->streams[index];
+    for (unsigned i = 0; i < m->container->nb_streams; i++)
         if ((int)i != index)
-            container->streams[i]->discard = AVDISCARD_ALL;
+            m->container->streams[i]->discard = AVDISCARD_ALL;
+}
+
+static bool choose_pictures(io_movie *m, io_error *error)
+{
+    int index, sound;
+    if (!has_track(m, AVMEDIA_TYPE_VIDEO, &index))
+        return io_fail(error, "holds no moving pictures%s", has_track(m, AVMEDIA_TYPE_AUDIO, &sound) ? ", only sound" : "");
+    choose_track(m, index);
     return true;
 }
 
@@ -158,7 +172,7 @@ static bool open_movie(io_movie **movie, const char *path, io_stream *stream, co
     bool good = movie_input_open(&m->input, libav, path, stream, error);
     if (settings->max_ms > 0)
         m->input.deadline = clock_ms() + settings->max_ms;
-    good = good && open_container(m, error) && open_codec(m, error);
+    good = good && open_container(m, error) && choose_pictures(m, error) && open_codec(m, error);
     if (good) {
         m->orientation = find_orientation(m);
         *movie = m;
@@ -230,6 +244,27 @@ bool io_movie_open(io_movie **movie, const char *path, io_stream *stream, const 
     *m->log.first = '\0';
     *movie = m;
     return true;
+}
+
+io_movie *movie_open_sound(const char *path)
+{
+    io_error error;
+    const io_libav *libav = io_libav_open(&error);
+    io_movie *m = libav ? calloc(1, sizeof *m) : NULL;
+    int index;
+
+    if (!m)
+        return NULL;
+    *m = (io_movie){.libav = libav};
+    pthread_mutex_init(&m->log.lock, NULL);
+    m->input.fd = -1;
+    m->packet = libav->av_packet_alloc();
+    if (m->packet && movie_input_open(&m->input, libav, path, NULL, &error) && open_container(m, &error) &&
+        has_track(m, AVMEDIA_TYPE_AUDIO, &index))
+        choose_track(m, index);
+    else
+        io_movie_close(&m);
+    return m;
 }
 
 void io_movie_close(io_movie **movie)

@@ -36,6 +36,10 @@ struct io_movie {
     char reason[256]; /* what libav says of the first that failed */
 };
 
+/* Opens a file's sound, to be read by packets: its track, no codec. NULL where it has none, or none that can be read. To be
+ * closed by io_movie_close. */
+io_movie *movie_open_sound(const char *path);
+
 /* Keeps why libav gave this status: what it has complained of, or what the status means. */
 void movie_explain(io_movie *movie, int status);
 

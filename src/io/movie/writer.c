@@ -10,6 +10,7 @@
 
 #include "convert.h"
 #include "encoders.h"
+#include "sound.h"
 
 enum { BUFFER_BYTES = 64 << 10 };
 
@@ -21,6 +22,7 @@ struct io_movie_writer {
     AVStream *track;
     AVCodecContext *codec;
     AVPacket *packet;
+    movie_sound sound;
     io_libav_log log;
     int64_t last; /* the time of the last picture, in the codec's ticks, */
     int64_t step; /* and of the one before, until then */
@@ -85,7 +87,7 @@ static bool open_container(io_movie_writer *w, const char *path, io_error *error
 }
 
 static bool open_codec(io_movie_writer *w, const movie_encoder *encoder, int64_t width, int64_t height, int threads,
-                       io_error *error)
+                       const io_movie_sound *sound, io_error *error)
 {
     if (width > INT_MAX / 4 || height > INT_MAX / 4)
         return io_fail(error, "no movie can have such large pictures");
@@ -95,13 +97,15 @@ static bool open_codec(io_movie_writer *w, const movie_encoder *encoder, int64_t
         status = w->libav->avcodec_parameters_from_context(w->track->codecpar, w->codec);
     w->track->time_base = w->codec ? w->codec->time_base : (AVRational){1, 1};
     if (status >= 0)
+        status = movie_sound_open(&w->sound, w->libav, sound, w->container);
+    if (status >= 0)
         status = w->libav->avformat_write_header(w->container, NULL);
     w->begun = status >= 0;
     return w->begun || fail(w, status, error);
 }
 
 bool io_movie_create(io_movie_writer **writer, const char *path, int64_t width, int64_t height, int threads,
-                     io_error *error)
+                     const io_movie_sound *sound, io_error *error)
 {
     const io_libav *libav = io_libav_open(error);
     const movie_encoder *encoder = libav ? movie_find_encoder(libav, path, error) : NULL;
@@ -113,7 +117,7 @@ bool io_movie_create(io_movie_writer **writer, const char *path, int64_t width, 
     pthread_mutex_init(&w->log.lock, NULL);
     *writer = w;
     if (open_io(w, path, error) && open_container(w, path, error) &&
-        open_codec(w, encoder, width, height, threads, error))
+        open_codec(w, encoder, width, height, threads, sound, error))
         return true;
     io_movie_abort(writer);
     return false;
@@ -161,12 +165,20 @@ bool io_movie_add(io_movie_writer *w, const io_picture *picture, double time, io
         movie_convert(frame, picture);
         status = encode(w, frame);
     }
+    if (status >= 0)
+        status = movie_sound_copy(&w->sound, w->container, time);
     w->libav->av_frame_free(&frame);
     return status >= 0 || fail(w, status, error);
 }
 
+const char *io_movie_refused_sound(const io_movie_writer *w)
+{
+    return w->sound.refused;
+}
+
 static void close_libav(io_movie_writer *w)
 {
+    movie_sound_close(&w->sound);
     w->libav->avcodec_free_context(&w->codec);
     w->libav->av_packet_free(&w->packet);
     w->libav->avformat_free_context(w->container);
@@ -181,6 +193,8 @@ bool io_movie_commit(io_movie_writer **writer, io_error *error)
 {
     io_movie_writer *w = *writer;
     int status = encode(w, NULL);
+    if (status >= 0)
+        status = movie_sound_copy(&w->sound, w->container, INFINITY);
     if (status >= 0)
         status = w->libav->av_write_trailer(w->container);
     if (status < 0) {

@@ -17,9 +17,19 @@ bool io_is_written_movie_name(const char *name);
  * it. NULL, with the reason, where there is none. */
 const char *io_movie_encoder(const char *name, io_error *error);
 
-/* The file appears at commit. threads: that encode; 0: one for each core. */
+/* Whose sound a movie gets, as it is: that of the file at path, NULL for none, between these seconds of it. */
+typedef struct io_movie_sound {
+    const char *path;
+    double from, to;
+} io_movie_sound;
+
+/* The file appears at commit. threads: that encode; 0: one for each core. What sound there is has to suit the container,
+ * else there is none. */
 bool io_movie_create(io_movie_writer **writer, const char *path, int64_t width, int64_t height, int threads,
-                     io_error *error);
+                     const io_movie_sound *sound, io_error *error);
+
+/* The codec of sound that the container does not take, or "". */
+const char *io_movie_refused_sound(const io_movie_writer *writer);
 
 /* Adds an RGB picture of 8 bits, at least as large as the movie, of which the upper left part is taken. time: when it
  * is shown, in seconds; later than those before, if only by a tick. */
