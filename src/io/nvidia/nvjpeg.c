@@ -15,7 +15,7 @@ struct io_nvjpeg {
     int device; /* the driver's */
     void *context, *stream;
     void *engines, *engines_state, *header; /* by hardware; NULL: there is none */
-    void *handle, *state;
+    void *handle, *state; /* by kernels and the CPU; NULL until there is a file that the engines do not decode */
     int batch; /* of how many files the engines' last batch was */
     unsigned long long memory;
     size_t size;
@@ -65,6 +65,15 @@ static void open_engines(io_nvjpeg *d)
     d->engines = d->engines_state = NULL;
 }
 
+/* The status of what failed. */
+static int open_kernels(io_nvjpeg *d)
+{
+    int status = d->handle ? 0 : d->library->create(IO_NVJPEG_DEFAULT, NULL, NULL, 0, &d->handle);
+    if (!status && !d->state)
+        status = d->library->create_state(d->handle, &d->state);
+    return status;
+}
+
 bool io_nvjpeg_open(io_nvjpeg **decoder, int device, io_error *error)
 {
     int version[3] = {0};
@@ -81,8 +90,8 @@ bool io_nvjpeg_open(io_nvjpeg **decoder, int device, io_error *error)
     if (!open_device(d, device, error))
         return false;
     open_engines(d);
-    const int status = d->library->create(IO_NVJPEG_DEFAULT, NULL, NULL, 0, &d->handle);
-    if (status || d->library->create_state(d->handle, &d->state))
+    const int status = d->engines ? 0 : open_kernels(d);
+    if (status)
         return io_fail(error, "nvJPEG cannot be started on cuda:%d (its error %d)", device, status);
     for (int i = 0; i < 3; i++)
         d->library->get_property(i, &version[i]);
@@ -185,7 +194,10 @@ static void note(io_nvjpeg_frame *f, int status)
 static void decode_one(io_nvjpeg *d, io_nvjpeg_frame *f)
 {
     io_nvjpeg_image image = image_of(f);
-    note(f, d->library->decode(d->handle, d->state, f->data, f->size, IO_NVJPEG_LUMA, &image, d->stream));
+    int status = open_kernels(d);
+    if (!status)
+        status = d->library->decode(d->handle, d->state, f->data, f->size, IO_NVJPEG_LUMA, &image, d->stream);
+    note(f, status);
     d->driver->synchronize(d->stream);
 }
 
