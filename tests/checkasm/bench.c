@@ -85,7 +85,7 @@ void bench(void)
         tile t = tile_make(sizes[s][0], sizes[s][1], 12, 16, 9, 9);
         for (int i = 0; i < isa_count; i++) {
             buffer taps = buffer_make(tm_packed_taps_size(t.w, t.h));
-            buffer planes = buffer_make((size_t)(t.rows + t.h + 2) * (size_t)t.stride * 4);
+            buffer planes = buffer_make((size_t)tm_planes_size(t.rows + t.h - 1 + TM_EXTRA_ROWS, t.stride));
             tm_packed_taps packed = {.w = t.w, .h = t.h, .taps = taps.data};
             isas[i].pack(&packed, t.taps.data, t.w);
             if (packed.planes)

@@ -6,7 +6,7 @@
 static void correlate(const tm_cpu_kernels *k, const tile *t, buffer *sft)
 {
     buffer taps = buffer_make(tm_packed_taps_size(t->w, t->h));
-    buffer planes = buffer_make((size_t)(t->rows + t->h + 2) * (size_t)t->stride * 4);
+    buffer planes = buffer_make((size_t)tm_planes_size(t->rows + t->h - 1 + TM_EXTRA_ROWS, t->stride));
     tm_packed_taps packed = {.w = t->w, .h = t->h, .taps = taps.data};
 
     k->pack(&packed, t->taps.data, t->w);

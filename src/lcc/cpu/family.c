@@ -48,8 +48,8 @@ static size_t carve_tile(family_tile *n, char *memory, const tm_family_search *s
     n->staged_rows = (int)(height + f->height - 1);
     n->staged = carve(&carver, (n->staged_rows + TM_EXTRA_ROWS) * n->stride);
     n->rests = carve(&carver, with_rests * (n->staged_rows + TM_EXTRA_ROWS) * n->stride);
-    n->planes = carve(&carver, (n->staged_rows + TM_EXTRA_ROWS) * n->stride * 4);
-    n->rest_planes = carve(&carver, with_rests * (n->staged_rows + TM_EXTRA_ROWS) * n->stride * 4);
+    n->planes = carve(&carver, tm_planes_size(n->staged_rows + TM_EXTRA_ROWS, n->stride));
+    n->rest_planes = carve(&carver, with_rests * tm_planes_size(n->staged_rows + TM_EXTRA_ROWS, n->stride));
     n->products = carve(&carver, f->basis * ROWS_AT_ONCE * padded * 4);
     n->rest_products = carve(&carver, with_rests * f->basis * ROWS_AT_ONCE * padded * 4);
     n->row_sums = carve(&carver, n->staged_rows * n->stride * 4);
@@ -186,7 +186,7 @@ static void correlate_rows(const family_run *r, const family_tile *n, int32_t *p
 
     for (int k = 0; k < n->f->basis; k++)
         n->kernels->correlate(products + k * step, n->padded, &r->packed[k], staged + top * n->stride,
-                              planes + top * n->stride, n->stride, rows, n->padded / TM_BLOCK);
+                              planes + tm_expanded_row(&r->packed[0], n->stride, top), n->stride, rows, n->padded / TM_BLOCK);
 }
 
 /* The products of rows of windows from top on. */

@@ -10,6 +10,8 @@
 size_t tm_packed_taps_size(int w, int h)
 {
     size_t size = ((size_t)w + 3) * ((size_t)h + 3) * sizeof(int32_t);
+    const size_t pairs = ((size_t)w + 1) / 2 * ((size_t)h + 1) / 2 * 3 * sizeof(int32_t);
+    size = pairs > size ? pairs : size;
 #if TM_HAVE_AMX
     size_t tiles = ((size_t)w + 78) / 64 * (size_t)h * 1024;
     size = tiles > size ? tiles : size;

@@ -31,6 +31,8 @@ enum {
     TM_SLACK = 512,
     /* So many rows below the staged ones are read, as are padding columns, and multiplied by 0. */
     TM_EXTRA_ROWS = 3,
+    /* Of expanded planes for two staged rows, which begin at an even one. */
+    TM_MOST_PLANES = 3,
     /* slide makes at most so many rows at once: each takes the column sums of the one before from
      * registers. */
     TM_SLIDE_ROWS = 4,
@@ -48,13 +50,26 @@ typedef struct tm_packed_taps {
     int steps;      /* products that a template row takes */
     int extra;      /* leftover columns whose products run down the column */
     int groups;     /* products that such a column takes */
-    int planes;     /* whether correlate reads expanded planes */
+    int planes;     /* rows of expanded planes that correlate reads for two staged rows, up to TM_MOST_PLANES;
+                       0: none */
     int tiles;      /* whether taps are tiles, and how many template rows each holds */
     int32_t start;  /* what sums start from, where that is not 0 */
     int32_t *taps;  /* tm_packed_taps_size bytes, the caller's, 64-byte aligned */
 } tm_packed_taps;
 
 size_t tm_packed_taps_size(int w, int h);
+
+/* How many bytes the planes of staged rows have at most, and where in them those of an even row begin, in
+ * dwords. */
+static inline int64_t tm_planes_size(int64_t rows, ptrdiff_t stride)
+{
+    return (rows + rows % 2) / 2 * TM_MOST_PLANES * stride * 4;
+}
+
+static inline ptrdiff_t tm_expanded_row(const tm_packed_taps *packed, ptrdiff_t stride, int row)
+{
+    return (ptrdiff_t)row / 2 * packed->planes * stride;
+}
 
 /* Tiles have planes besides the frame's: how far the two bytes of 16-bit samples differ. */
 enum { TM_TILE_PLANES = TM_FRAME_PLANES + TM_MAX_CHANNELS };
@@ -92,8 +107,8 @@ typedef struct tm_best {
 /* Fills packed from the samples of a w x h picture. */
 typedef void tm_pack_fn(tm_packed_taps *packed, const uint8_t *samples, ptrdiff_t stride);
 
-/* Expands rows of staged samples to planes, stride dwords a row, where stride is a multiple of
- * TM_BLOCK. What planes hold only the same table's correlate knows. */
+/* Expands rows of staged samples, below which there are TM_EXTRA_ROWS, to planes, stride dwords a row, where
+ * stride is a multiple of TM_BLOCK. What planes hold only the same table's correlate knows. */
 typedef void tm_expand_fn(uint32_t *planes, const uint8_t *staged, ptrdiff_t stride, int rows,
                           const tm_packed_taps *packed);
 

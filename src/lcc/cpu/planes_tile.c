@@ -58,7 +58,7 @@ static size_t carve_planes_tile(planes_tile *n, char *memory, const tm_planes_jo
             n->staged[i] = n->staged[i] ? n->staged[i] + n->stride : NULL;
         }
         if (p->correlated[i])
-            n->planes[i] = carve(&carver, (n->staged_rows + TM_EXTRA_ROWS) * n->stride * 4);
+            n->planes[i] = carve(&carver, tm_planes_size(n->staged_rows + TM_EXTRA_ROWS, n->stride));
         if (p->slid[i])
             carve_columns(&n->columns[i], &carver, columns);
     }
@@ -134,7 +134,8 @@ static void correlate(const tm_cpu_kernels *kernels, const planes_tile *n, const
         if (k && n->products[k][i] == n->products[0][i])
             continue;
         kernels->correlate(n->products[k][i], n->padded, &p->packed[p->product_packed[i]],
-                           n->staged[plane] + top * n->stride, n->planes[plane] + top * n->stride,
+                           n->staged[plane] + top * n->stride,
+                           n->planes[plane] + tm_expanded_row(&p->packed[0], n->stride, top),
                            n->stride, rows, n->padded / TM_BLOCK);
     }
 }

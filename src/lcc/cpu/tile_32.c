@@ -30,7 +30,7 @@ static size_t carve_tile_32(tile_32 *n, char *memory, const tm_job *job, int64_t
     n->columns.blocks = (int)(columns / TM_BLOCK);
     n->staged = carve(&carver, (n->staged_rows + TM_EXTRA_ROWS + 1) * n->stride);
     n->staged = n->staged ? n->staged + n->stride : NULL;
-    n->planes = carve(&carver, (n->staged_rows + TM_EXTRA_ROWS) * n->stride * 4);
+    n->planes = carve(&carver, tm_planes_size(n->staged_rows + TM_EXTRA_ROWS, n->stride));
     n->sft = carve(&carver, ROWS_AT_ONCE * padded * 4);
     n->columns.sum = carve(&carver, columns * 4);
     n->columns.sum_sq = carve(&carver, columns * 4);
@@ -87,7 +87,7 @@ tm_candidate tm_tile_32(const tm_cpu_kernels *kernels, char *memory, const tm_jo
     for (int top = 0; top < tile->height; top += ROWS_AT_ONCE) {
         int rows = (int)smaller(ROWS_AT_ONCE, tile->height - top);
         kernels->correlate(n.sft, blocks * TM_BLOCK, packed, n.staged + top * n.stride,
-                           n.planes + top * n.stride, n.stride, rows, blocks);
+                           n.planes + tm_expanded_row(packed, n.stride, top), n.stride, rows, blocks);
         for (int y = 0; y < rows; y++) {
             int slid = y % TM_SLIDE_ROWS;
             if (slid == 0)

@@ -29,7 +29,7 @@ static size_t carve_tile_64(tile_64 *n, char *memory, const tm_job *job, int64_t
     n->stride = (ptrdiff_t)round_up(n->padded + n->packed_w, TM_BLOCK);
     int64_t rows = height + n->packed_h - 1 + TM_EXTRA_ROWS;
     n->staged = carve(&carver, rows * n->stride);
-    n->planes = carve(&carver, rows * n->stride * 4);
+    n->planes = carve(&carver, tm_planes_size(rows, n->stride));
     n->taps = carve(&carver, (int64_t)tm_packed_taps_size((int)n->packed_w, (int)n->packed_h));
     n->sums = carve(&carver, height * n->padded * 4);
     n->sft = carve(&carver, height * n->padded * 8);

@@ -41,7 +41,7 @@ static void pack(tm_packed_taps *packed, const uint8_t *samples, ptrdiff_t strid
         tm_pack_avx512vnni(packed, samples, stride);
         return;
     }
-    packed->planes = packed->tiles == 2;
+    packed->planes = packed->tiles == 2 ? 2 : 0;
     packed->extra = 0;
     packed->steps = packed->planes ? 1 : (w + 15 + 63) / 64;
     packed->groups = (h + packed->tiles - 1) / packed->tiles;

@@ -53,7 +53,7 @@ static void pack_quads(tm_packed_taps *packed, const uint8_t *samples, ptrdiff_t
      * own samples. */
     packed->extra = left && 5 * left * groups < 4 * h ? left : 0;
     packed->groups = packed->extra ? groups : 0;
-    packed->planes = packed->extra != 0;
+    packed->planes = packed->extra ? 2 : 0;
     packed->start = 0;
     for (int v = 0; v < h; v++) {
         for (int u = 0; u < w; u++)
