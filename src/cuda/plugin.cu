@@ -422,17 +422,21 @@ static void plugin_close(tm_cuda *cuda)
     free(cuda);
 }
 
-/* What the driver does not tell stays 0. */
-static cudaError_t read_speeds(tm_cuda *cuda)
+/* 0 where the driver does not tell. */
+static int attribute_of(const tm_cuda *cuda, cudaDeviceAttr attribute)
 {
-    int clock_khz = 0, memory_khz = 0, bits = 0;
+    int value = 0;
+    if (cudaDeviceGetAttribute(&value, attribute, cuda->index) == cudaSuccess)
+        return value;
+    cudaGetLastError();
+    return 0;
+}
 
-    TRY_CUDA(cudaDeviceGetAttribute(&clock_khz, cudaDevAttrClockRate, cuda->index));
-    TRY_CUDA(cudaDeviceGetAttribute(&memory_khz, cudaDevAttrMemoryClockRate, cuda->index));
-    TRY_CUDA(cudaDeviceGetAttribute(&bits, cudaDevAttrGlobalMemoryBusWidth, cuda->index));
-    cuda->traits.clock_ghz = clock_khz * 1e-6;
-    cuda->traits.memory_gbs = memory_khz * 1e-6 * 2 * bits / 8; /* twice a clock */
-    return cudaSuccess;
+static void read_speeds(tm_cuda *cuda)
+{
+    const double memory_ghz = attribute_of(cuda, cudaDevAttrMemoryClockRate) * 1e-6;
+    cuda->traits.clock_ghz = attribute_of(cuda, cudaDevAttrClockRate) * 1e-6;
+    cuda->traits.memory_gbs = memory_ghz * 2 * attribute_of(cuda, cudaDevAttrGlobalMemoryBusWidth) / 8; /* twice a clock */
 }
 
 static cudaError_t open_device(tm_cuda *cuda)
@@ -444,7 +448,7 @@ static cudaError_t open_device(tm_cuda *cuda)
     cuda->fft.shared_bytes = (int)properties.sharedMemPerBlockOptin;
     cuda->traits.multiprocessors = properties.multiProcessorCount;
     cuda->traits.capability = properties.major * 10 + properties.minor;
-    TRY(read_speeds(cuda));
+    read_speeds(cuda);
     cuda->traits.tensor_cores = properties.major >= 8;
     cuda->traits.certified = tm_certified_runs(properties.major);
     cuda->traits.shared_memory = (int64_t)properties.sharedMemPerBlockOptin;
