@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "clock.h"
 #include "match/costs.h"
 #include "pictures.h"
 
@@ -122,8 +123,55 @@ static void measures(void)
     unsetenv("TMATCH_FAULT");
 }
 
+/* A device of the machine, whose times nobody knows: what is measured is reasonable, and choices by it
+ * find what others find. */
+static void cuda_measures(void)
+{
+    static uint8_t samples[700 * 700];
+    const tm_image frame = {.samples = samples, .width = 700, .height = 700, .stride = 700};
+    tm_settings s = settings_for(TM_DEVICE_CUDA, NULL);
+    tm_device_info devices[2];
+    char text[8192], why[256];
+    tm_matcher *matcher;
+    size_t count;
+    tm_rates r;
+
+    setenv("TMATCH_FAKE_TIMES", "1", 1);
+    CHECK_EQ(tm_list_devices(devices, 2, &count, why, sizeof why), TM_OK);
+    if (count < 2)
+        check_skip(why);
+    CHECK_EQ(tm_matcher_create(&matcher, &s), TM_OK);
+    const double begun = clock_ms();
+    CHECK_EQ(tm_matcher_calibrate(matcher, text, sizeof text), TM_OK);
+    tm_matcher_destroy(&matcher);
+    CHECK(tm_costs_find(text, &devices[1], &r));
+    printf("# %s: %.1f s; windows %.3f, products %.3f, plain %.3f, fft %.3f, floats %.3f, pinned %.3f, pageable %.3f\n",
+           devices[1].name, (clock_ms() - begun) * 1e-3, r.windows, r.products, r.plain, r.fft, r.floats, r.pinned,
+           r.pageable);
+    const double rates[] = {r.windows, r.products, r.plain, r.fft, r.floats, r.pinned, r.pageable};
+    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++)
+        CHECK(rates[i] > 0.02 && rates[i] < 50);
+
+    for (size_t i = 0; i < sizeof samples; i++)
+        samples[i] = (uint8_t)(check_random() >> 24);
+    for (int size = 8; size <= 256; size *= 4) {
+        const tm_image part = {.samples = samples + 90 * 700 + 120, .width = size, .height = size, .stride = 700};
+        tm_peak found[2];
+        for (int measured = 0; measured < 2; measured++) {
+            tm_template *tmpl;
+            s.costs = measured ? text : NULL;
+            CHECK_EQ(tm_matcher_create(&matcher, &s), TM_OK);
+            CHECK_EQ(tm_template_create(&tmpl, matcher, &part), TM_OK);
+            CHECK_EQ(tm_match(matcher, &frame, tmpl, &found[measured], NULL), TM_OK);
+            tm_template_destroy(&tmpl);
+            tm_matcher_destroy(&matcher);
+        }
+        CHECK(found[0].x == 120 && found[0].y == 90 && memcmp(&found[0], &found[1], sizeof *found) == 0);
+    }
+}
+
 int main(int argc, char **argv)
 {
-    static const check_test tests[] = {TEST(text_comes_back), TEST(last_whole_line_counts), TEST(measures)};
+    static const check_test tests[] = {TEST(text_comes_back), TEST(last_whole_line_counts), TEST(measures), TEST(cuda_measures)};
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
 }
