@@ -186,7 +186,7 @@ def spent(call):
 
 def search(lib, case, template, frame, scales, calls, strategy):
     """Poses matched by tmatch; the first call makes what the later ones keep."""
-    matcher = library.Matcher(lib, 1, strategy=strategy)
+    matcher = library.Matcher(lib, 1, features=lib.features, strategy=strategy)
     posed = library.Posed(matcher, template, ALL, scales)
     most = max(1, len(case["truth"]))
     first, (found, best) = spent(lambda: posed.match(frame, most, 0.5))
@@ -302,11 +302,13 @@ def main():
     parser.add_argument("--peers", type=int, default=1, help="of these also by the others")
     parser.add_argument("--scaled", type=int, default=3, help="of each scale and size")
     parser.add_argument("--search", choices=["auto", "pyramid"], default="auto")
+    parser.add_argument("--features", default="all", help="instruction sets that tmatch may use, as --cpu-features has them")
     parser.add_argument("--json", default="")
     args = parser.parse_args()
 
     cv2.setNumThreads(1)
     lib = library.load(args.lib)
+    lib.features = args.features
     record = {"commit": library.commit(), "device": library.processor() + ", 1 thread",
               "opencv": cv2.__version__, "search": args.search, "results": []}
 

@@ -8,7 +8,7 @@
 #include "integers.h"
 
 enum {
-    LEAST_CELLS = 150, /* fewer are too easily like any window */
+    LEAST_CELLS = 100, /* fewer are too easily like any window */
     TRIED = 16,     /* members that the size of cells is chosen by */
     MOST_MEMBERS = 65536, /* of the cells' family, with the places that they are moved to */
 };

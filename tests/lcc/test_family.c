@@ -273,6 +273,13 @@ static float least_for(const tm_pose_cells *cells, double asked)
     return asked > 0 && square > 0 ? (float)(sqrt(square) - cells->error - 1e-6) : -2;
 }
 
+static void search_cells(tm_cpu *cpu, const tm_pose_cells *cells, const tm_family_search *s)
+{
+    tm_cell_frames frames = {0};
+    CHECK_EQ(tm_pose_search_cells(cpu, &frames, cells, s), TM_OK);
+    tm_cell_frames_free(&frames);
+}
+
 /* Tries scores that are asked for, and fails where a position reaches one and was left out. */
 static void look_at_cells(tm_cpu *cpu, const tm_pose_class *c, const tm_pose_cells *cells, const tm_image *frame,
                           int64_t counts[2])
@@ -290,14 +297,14 @@ static void look_at_cells(tm_cpu *cpu, const tm_pose_class *c, const tm_pose_cel
     l.search = &s;
     l.passed = calloc((size_t)pairs, sizeof *l.passed);
     CHECK(l.passed);
-    CHECK_EQ(tm_pose_search_cells(cpu, cells, &s), TM_OK);
+    search_cells(cpu, cells, &s);
     CHECK_EQ(l.windows, s.width * s.height);
     for (int64_t i = 0; i < pairs; i++) {
         CHECK(l.passed[i]);
         l.passed[i] = false;
     }
     l.least = least_for(cells, asked);
-    CHECK_EQ(tm_pose_search_cells(cpu, cells, &s), TM_OK);
+    search_cells(cpu, cells, &s);
     for (int64_t i = 0; i < pairs; i++) {
         const int64_t at = i / (int64_t)c->count;
         const tm_pose_member *member = &c->members[i % (int64_t)c->count];
@@ -343,7 +350,7 @@ static void look_at_other_means(tm_cpu *cpu, const tm_pose_class *c, const tm_po
     const double asked = score_of_member(c, m, &frame, left, top);
     l.search = &s;
     l.least = least_for(cells, asked - 1e-6);
-    CHECK_EQ(tm_pose_search_cells(cpu, cells, &s), TM_OK);
+    search_cells(cpu, cells, &s);
     if (!passed[m - c->members])
         check_fail(__FILE__, __LINE__, "by cells of %d x %d pixels, share %.4g, error %.4g, a position was left out that "
                    "scores %.9g", cells->side, cells->side, share, cells->error, asked);

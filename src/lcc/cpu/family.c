@@ -101,13 +101,16 @@ static void sum_cores(const family_tile *n, int y, int width)
 static void find_lengths(const family_tile *n, int width)
 {
     const double pixels = (double)n->f->pixels;
+    float inverse[TILE_WIDTH];
 
-    memset(n->inverse, 0, (size_t)n->padded * sizeof *n->inverse);
     for (int x = 0; x < width; x++) {
-        const double sum = n->sums[x], square = (double)n->squares[x];
+        const double sum = n->sums[x], square = (double)(int64_t)n->squares[x];
         const double energy = (pixels * square - sum * sum) / pixels; /* of whole numbers below 2^53 */
-        n->inverse[tm_phase_index(x)] = energy > 1e-3 ? (float)(1 / sqrt(energy)) : 0;
+        inverse[x] = energy > 1e-3 ? 1 / sqrtf((float)energy) : 0;
     }
+    memset(n->inverse, 0, (size_t)n->padded * sizeof *n->inverse);
+    for (int x = 0; x < width; x++)
+        n->inverse[tm_phase_index(x)] = inverse[x];
 }
 
 /* At least |p|. */

@@ -7,78 +7,105 @@
 #include "integers.h"
 #include "lcc/cpu/pose_cells.h"
 
-/* A frame of cells, which begins side pixels at most left of and above the frame: sums of pixels, as
- * whole means and what is left over. */
-typedef struct cells {
-    int side;
-    int64_t x, y; /* of its first pixel in the frame */
-    int64_t width, height, room; /* in cells; room: of a row */
-    uint32_t *columns; /* of a row of cells: the sums of each column */
-    uint8_t *means, *rests;
-} cells;
-
 /* What the callbacks of a search of cells need. */
 typedef struct cell_run {
     const tm_family_search *windows;
     const tm_pose_cells *of_class;
-    const cells *cells;
+    const tm_cell_frame *cells;
     int32_t *members; /* of each thread: those of the class that passed in a window of pixels */
 } cell_run;
 
-static bool open_cells(cells *c, const tm_image *frame, int side)
+static int64_t room_of(const tm_image *frame, int side)
 {
-    const int64_t across = frame->width / side + 2, down = frame->height / side + 2;
-
-    *c = (cells){.side = side, .room = across};
-    c->columns = malloc((size_t)(frame->width + 3 * side) * sizeof *c->columns);
-    c->means = malloc((size_t)(across * down));
-    c->rests = malloc((size_t)(across * down));
-    return c->columns && c->means && c->rests;
+    return frame->width / side + 2;
 }
 
-static void close_cells(cells *c)
+static void free_frames(tm_cell_frames *frames, int side)
 {
-    free(c->columns);
-    free(c->means);
-    free(c->rests);
+    const int count = frames->of_side[side].places ? side / frames->of_side[side].places : 0;
+    for (int i = 0; i < count * count && frames->of_side[side].frames; i++)
+        free(frames->of_side[side].frames[i].means);
+    free(frames->of_side[side].frames);
+    frames->of_side[side].frames = NULL;
+    frames->of_side[side].places = 0;
 }
 
-/* Sums up the columns of a row of cells; pixels outside of the frame are 0. */
-static void sum_columns(const cells *c, const tm_image *frame, int64_t row)
+void tm_cell_frames_free(tm_cell_frames *frames)
 {
-    memset(c->columns, 0, (size_t)(frame->width + 3 * c->side) * sizeof *c->columns);
-    for (int64_t y = c->y + row * c->side; y < c->y + (row + 1) * c->side; y++) {
+    for (int side = 0; side < TM_CELL_SIDES; side++)
+        free_frames(frames, side);
+}
+
+/* Sums up the columns of a row of cells, which have room for 3 * side more than the frame has; pixels outside of the
+ * frame are 0. */
+static void sum_columns(uint32_t *columns, const tm_cell_frame *c, const tm_image *frame, int side, int64_t row)
+{
+    memset(columns, 0, (size_t)(frame->width + 3 * side) * sizeof *columns);
+    for (int64_t y = c->y + row * side; y < c->y + (row + 1) * side; y++) {
         if (y < 0 || y >= frame->height)
             continue;
         const uint8_t *from = frame->samples + y * frame->stride;
-        uint32_t *to = c->columns - c->x;
+        uint32_t *to = columns - c->x;
         for (int64_t x = 0; x < frame->width; x++)
             to[x] += from[x];
     }
 }
 
-/* Makes the frame of cells that begins at c->x and c->y. */
-static void make_cells(cells *c, const tm_image *frame)
+/* Makes the frame of cells that begins at c->x and c->y. False if memory ran out. */
+static bool make_cells(tm_cell_frame *c, const tm_image *frame, int side, uint32_t *columns)
 {
-    const uint32_t pixels = (uint32_t)c->side * (uint32_t)c->side;
+    const int64_t room = room_of(frame, side), down = frame->height / side + 2;
+    const uint32_t pixels = (uint32_t)side * (uint32_t)side;
 
-    c->width = ceil_div(frame->width - c->x, c->side);
-    c->height = ceil_div(frame->height - c->y, c->side);
+    c->means = malloc((size_t)(2 * room * down));
+    if (!c->means)
+        return false;
+    c->rests = c->means + room * down;
+    c->width = ceil_div(frame->width - c->x, side);
+    c->height = ceil_div(frame->height - c->y, side);
     for (int64_t y = 0; y < c->height; y++) {
-        sum_columns(c, frame, y);
+        sum_columns(columns, c, frame, side, y);
         for (int64_t x = 0; x < c->width; x++) {
             uint32_t sum = 0;
-            for (int64_t i = x * c->side; i < (x + 1) * c->side; i++)
-                sum += c->columns[i];
-            c->means[y * c->room + x] = (uint8_t)(sum / pixels);
-            c->rests[y * c->room + x] = (uint8_t)(sum % pixels);
+            for (int64_t i = x * side; i < (x + 1) * side; i++)
+                sum += columns[i];
+            c->means[y * room + x] = (uint8_t)(sum / pixels);
+            c->rests[y * room + x] = (uint8_t)(sum % pixels);
         }
     }
+    return true;
 }
 
-static tm_image image_of(const cells *c, const uint8_t *samples)
+/* The frames of cells of this size, (side / places)^2; NULL: memory ran out. */
+static const tm_cell_frame *frames_of(tm_cell_frames *frames, const tm_image *frame, int side, int places)
 {
-    return (tm_image){.samples = samples, .width = c->width, .height = c->height, .stride = (ptrdiff_t)c->room};
+    const int across = side / places;
+
+    if (frames->of_side[side].places == places)
+        return frames->of_side[side].frames;
+    free_frames(frames, side);
+    uint32_t *columns = malloc((size_t)(frame->width + 3 * side) * sizeof *columns);
+    tm_cell_frame *list = calloc((size_t)(across * across), sizeof *list);
+    bool good = columns && list;
+    frames->of_side[side].frames = list;
+    frames->of_side[side].places = places;
+    for (int i = 0; i < across * across && good; i++) {
+        list[i].x = -(i % across * places);
+        list[i].y = -(i / across * places);
+        good = make_cells(&list[i], frame, side, columns);
+    }
+    free(columns);
+    if (!good)
+        free_frames(frames, side);
+    return good ? list : NULL;
+}
+
+static tm_image image_of(const cell_run *r, const uint8_t *samples)
+{
+    return (tm_image){.samples = samples,
+                      .width = r->cells->width,
+                      .height = r->cells->height,
+                      .stride = (ptrdiff_t)room_of(r->windows->frame, r->of_class->side)};
 }
 
 static float least_of(void *context)
@@ -101,8 +128,8 @@ static void visit(void *context, int thread, const tm_family_window *window)
         tm_family_window pixels = {.members = members, .bounds = window->bounds + i};
         for (next = i; next < window->count && window->members[next] / count == place; next++)
             members[pixels.count++] = window->members[next] - place * count;
-        pixels.x = r->cells->x + window->x * r->cells->side - r->of_class->x + place % places;
-        pixels.y = r->cells->y + window->y * r->cells->side - r->of_class->y + place / places;
+        pixels.x = r->cells->x + window->x * r->of_class->side - r->of_class->x + place % places;
+        pixels.y = r->cells->y + window->y * r->of_class->side - r->of_class->y + place / places;
         if (pixels.x >= s->x && pixels.x < s->x + s->width && pixels.y >= s->y && pixels.y < s->y + s->height)
             s->visit(s->context, thread, &pixels);
     }
@@ -121,9 +148,9 @@ static tm_status search_frame(tm_cpu *cpu, cell_run *r)
 {
     const tm_pose_cells *of_class = r->of_class;
     const tm_family_search *w = r->windows;
-    const cells *c = r->cells;
+    const tm_cell_frame *c = r->cells;
     const int side = of_class->side, more = of_class->places - 1;
-    const tm_image means = image_of(c, c->means), rests = image_of(c, c->rests);
+    const tm_image means = image_of(r, c->means), rests = image_of(r, c->rests);
     tm_family_search s = {.family = &of_class->family,
                           .frame = &means,
                           .rests = &rests,
@@ -137,21 +164,19 @@ static tm_status search_frame(tm_cpu *cpu, cell_run *r)
     return s.width > 0 && s.height > 0 ? tm_cpu_search_family(cpu, &s) : TM_OK;
 }
 
-tm_status tm_pose_search_cells(tm_cpu *cpu, const tm_pose_cells *of_class, const tm_family_search *windows)
+tm_status tm_pose_search_cells(tm_cpu *cpu, tm_cell_frames *frames, const tm_pose_cells *of_class,
+                               const tm_family_search *windows)
 {
-    const int side = of_class->side, places = of_class->places, frames = side / places;
+    const int places = of_class->places, across = of_class->side / places;
     const size_t count = (size_t)(of_class->family.count / (places * places));
-    cells c;
-    cell_run r = {windows, of_class, &c, malloc((size_t)cpu->threads * count * sizeof *r.members)};
-    tm_status status = open_cells(&c, windows->frame, side) && r.members ? TM_OK : TM_ERR_MEMORY;
+    const tm_cell_frame *list = frames_of(frames, windows->frame, of_class->side, places);
+    cell_run r = {windows, of_class, list, malloc((size_t)cpu->threads * count * sizeof *r.members)};
+    tm_status status = list && r.members ? TM_OK : TM_ERR_MEMORY;
 
-    for (int i = 0; i < frames * frames && status == TM_OK; i++) {
-        c.x = -(i % frames * places);
-        c.y = -(i / frames * places);
-        make_cells(&c, windows->frame);
+    for (int i = 0; i < across * across && status == TM_OK; i++) {
+        r.cells = &list[i];
         status = search_frame(cpu, &r);
     }
     free(r.members);
-    close_cells(&c);
     return status;
 }

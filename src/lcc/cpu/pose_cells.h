@@ -6,9 +6,28 @@
 #include "lcc/cpu/family.h"
 #include "lcc/pose_families.h"
 
+/* A frame of cells, which begins side pixels at most left of and above the frame: sums of pixels, as
+ * whole means and what is left over. */
+typedef struct tm_cell_frame {
+    int64_t x, y; /* of its first pixel in the frame */
+    int64_t width, height; /* in cells */
+    uint8_t *means, *rests; /* rows of frame->width / side + 2 */
+} tm_cell_frame;
+
+/* A frame's frames of cells, made when they are first needed and kept for other classes. Zero-initialise. */
+enum { TM_CELL_SIDES = 9 };
+typedef struct tm_cell_frames {
+    struct {
+        int places;
+        tm_cell_frame *frames; /* (side / places)^2 */
+    } of_side[TM_CELL_SIDES];
+} tm_cell_frames;
+void tm_cell_frames_free(tm_cell_frames *frames);
+
 /* Searches windows of the class's family, which are described as if they were for tm_cpu_search_family,
  * by its cells: least says what the cells' score must reach, and visit gets windows of the pixels, without
- * sums and samples. Errors: MEMORY. */
-tm_status tm_pose_search_cells(tm_cpu *cpu, const tm_pose_cells *cells, const tm_family_search *windows);
+ * sums and samples. frames: of the windows' frame. Errors: MEMORY. */
+tm_status tm_pose_search_cells(tm_cpu *cpu, tm_cell_frames *frames, const tm_pose_cells *cells,
+                               const tm_family_search *windows);
 
 #endif

@@ -13,6 +13,7 @@ typedef struct tm_pose_run {
     tm_pose_search *search;
     const tm_pose_class *class; /* that is being searched */
     const tm_pose_cells *cells; /* of it, that are looked at first, or NULL */
+    struct tm_cell_frames *frames;
     const struct tm_pose_look *look; /* at windows that its cells do not rule out; else NULL */
     tm_memory *windows;         /* of each thread: for a window that reaches beyond the frame */
     int64_t least;   /* the value that a position must reach to matter; by atomic operations */

@@ -21,8 +21,10 @@
 #define SUMMED_PIXEL_NS 0.05
 #define PIXEL_NS 0.15
 
-/* Cells of a level are looked at where their score must reach so much: below that too many windows pass. */
-static const float least_of_level[TM_POSE_LEVELS] = {0.6f, 0.4f};
+/* Cells are looked at where their score must reach so much, if there are smaller ones and if there are none: below
+ * that too many windows pass. */
+#define LEAST_OF_LARGE 0.75f
+#define LEAST_OF_CELLS 0.4f
 
 /* What a position must score to matter, at the moment. */
 static float least_score(const tm_pose_run *run)
@@ -104,9 +106,12 @@ static void visit(void *context, int thread, const tm_family_window *window)
 /* Chooses the cells that are looked at first; NULL: none. */
 static void choose_cells(tm_pose_run *run)
 {
-    for (int i = 0; i < TM_POSE_LEVELS; i++) {
-        run->cells = &run->class->cells[i];
-        if (run->cells->family.count && least_of_cells(run) >= least_of_level[i])
+    const tm_pose_cells *levels = run->class->cells;
+
+    for (int i = 0; i < TM_POSE_LEVELS && levels[i].family.count; i++) {
+        const bool last = i + 1 == TM_POSE_LEVELS || !levels[i + 1].family.count;
+        run->cells = &levels[i];
+        if (least_of_cells(run) >= (last ? LEAST_OF_CELLS : LEAST_OF_LARGE))
             return;
     }
     run->cells = NULL;
@@ -121,7 +126,7 @@ static tm_status search_cells(tm_pose_run *run, tm_family_search *search)
     if (status != TM_OK)
         return status;
     run->look = &look;
-    status = tm_pose_search_cells(run->cpu, run->cells, search);
+    status = tm_pose_search_cells(run->cpu, run->frames, run->cells, search);
     run->look = NULL;
     tm_pose_look_close(&look);
     return status;
@@ -196,7 +201,8 @@ static tm_status search_classes(tm_pose_run *run)
 
 tm_status tm_cpu_search_poses(tm_cpu *cpu, tm_pose_search *search)
 {
-    tm_pose_run run = {.cpu = cpu, .search = search, .noting = PTHREAD_MUTEX_INITIALIZER};
+    tm_cell_frames frames = {0};
+    tm_pose_run run = {.cpu = cpu, .search = search, .frames = &frames, .noting = PTHREAD_MUTEX_INITIALIZER};
 
     search->best = (tm_pose_peak)TM_NO_POSE_PEAK;
     search->items = NULL;
@@ -208,6 +214,7 @@ tm_status tm_cpu_search_poses(tm_cpu *cpu, tm_pose_search *search)
     search->narrower = false;
     if (status == TM_OK)
         status = search_classes(&run);
+    tm_cell_frames_free(&frames);
     for (int i = 0; i < cpu->threads; i++)
         tm_memory_free(&run.windows[i]);
     free(run.windows);
