@@ -87,10 +87,11 @@ int main(int argc, char **argv)
         message_no_thread();
         return CLI_FAILED;
     }
-    /* A CUDA context of eight queues, the default, takes longer to open and to close, and a matcher
-     * has no use for them. */
-    setenv("CUDA_DEVICE_MAX_CONNECTIONS", "1", 0);
     const bool good = cli_options_parse(&options, argc, argv);
+    /* A CUDA context of eight queues, the default, takes longer to open and to close, and a matcher
+     * has no use for them; but in one queue it would wait for what a device decodes beside it. */
+    if (options.decoder == CLI_LIBJPEG)
+        setenv("CUDA_DEVICE_MAX_CONNECTIONS", "1", 0);
     char *costs = good && uses_costs(&options) ? costs_read(options.quiet) : NULL;
     options.settings.costs = costs;
     const int status = good ? run(&options) : CLI_FAILED;

@@ -48,6 +48,10 @@ static void open_driver(void)
                               SYMBOL("cuStreamCreate", driver.create_stream),
                               SYMBOL("cuStreamDestroy_v2", driver.destroy_stream),
                               SYMBOL("cuStreamSynchronize", driver.synchronize),
+                              SYMBOL("cuEventCreate", driver.create_event),
+                              SYMBOL("cuEventDestroy_v2", driver.destroy_event),
+                              SYMBOL("cuEventRecord", driver.record_event),
+                              SYMBOL("cuEventSynchronize", driver.await_event),
                               SYMBOL("cuMemcpy2DAsync_v2", driver.copy),
                               SYMBOL("cuGetErrorString", driver.error_text),
                               {0}};

@@ -6,6 +6,7 @@
 
 #include "io/io.h"
 
+enum { IO_CU_EVENT_BLOCKING_SYNC = 1, IO_CU_EVENT_DISABLE_TIMING = 2 };
 enum { IO_CU_STREAM_NON_BLOCKING = 1, IO_CU_MEMORY_HOST = 1, IO_CU_MEMORY_DEVICE = 2 };
 
 /* CUDA_MEMCPY2D */
@@ -37,6 +38,10 @@ typedef struct io_cuda_driver {
     int (*create_stream)(void **stream, unsigned flags);
     int (*destroy_stream)(void *stream);
     int (*synchronize)(void *stream);
+    int (*create_event)(void **event, unsigned flags);
+    int (*destroy_event)(void *event);
+    int (*record_event)(void *event, void *stream);
+    int (*await_event)(void *event);
     int (*copy)(const io_cuda_copy *copy, void *stream);
     int (*error_text)(int error, const char **text);
 } io_cuda_driver;

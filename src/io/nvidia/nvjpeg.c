@@ -14,6 +14,7 @@ struct io_nvjpeg {
     const io_nvjpeg_library *library;
     int device; /* the driver's */
     void *context, *stream;
+    void *reached; /* an event, by which a thread waits without spinning */
     void *engines, *engines_state, *header; /* by hardware; NULL: there is none */
     void *handle, *state; /* by kernels and the CPU; NULL until there is a file that the engines do not decode */
     int batch; /* of how many files the engines' last batch was */
@@ -47,6 +48,8 @@ static bool open_device(io_nvjpeg *d, int index, io_error *error)
         status = d->driver->set_context(d->context);
     if (!status)
         status = d->driver->create_stream(&d->stream, IO_CU_STREAM_NON_BLOCKING);
+    if (!status)
+        status = d->driver->create_event(&d->reached, IO_CU_EVENT_BLOCKING_SYNC | IO_CU_EVENT_DISABLE_TIMING);
     return !status || fail_cuda(d, status, error);
 }
 
@@ -120,6 +123,8 @@ void io_nvjpeg_close(io_nvjpeg **decoder)
         d->library->destroy(d->handle);
     if (d->memory)
         d->driver->free(d->memory);
+    if (d->reached)
+        d->driver->destroy_event(d->reached);
     if (d->stream)
         d->driver->destroy_stream(d->stream);
     if (d->context)
@@ -190,6 +195,13 @@ static void note(io_nvjpeg_frame *f, int status)
         io_fail(&f->error, "nvJPEG failed (its error %d)", status);
 }
 
+/* Waits for what the stream has to do. */
+static int await(io_nvjpeg *d)
+{
+    const int status = d->driver->record_event(d->reached, d->stream);
+    return status ? status : d->driver->await_event(d->reached);
+}
+
 /* A state's memory is used again for the next file, so this one is waited for. */
 static void decode_one(io_nvjpeg *d, io_nvjpeg_frame *f)
 {
@@ -198,7 +210,7 @@ static void decode_one(io_nvjpeg *d, io_nvjpeg_frame *f)
     if (!status)
         status = d->library->decode(d->handle, d->state, f->data, f->size, IO_NVJPEG_LUMA, &image, d->stream);
     note(f, status);
-    d->driver->synchronize(d->stream);
+    await(d);
 }
 
 static bool suits_engines(io_nvjpeg *d, const io_nvjpeg_frame *f)
@@ -224,7 +236,7 @@ static bool decode_batch(io_nvjpeg *d, io_nvjpeg_frame *const *frames, int count
         (d->batch == count ||
          d->library->begin_batches(d->engines, d->engines_state, count, 1, IO_NVJPEG_LUMA) == 0) &&
         d->library->decode_batch(d->engines, d->engines_state, data, sizes, images, d->stream) == 0 &&
-        d->driver->synchronize(d->stream) == 0;
+        await(d) == 0;
     d->batch = good ? count : 0;
     for (int i = 0; i < count; i++)
         frames[i]->decoded = good;
@@ -259,7 +271,7 @@ void io_nvjpeg_decode(io_nvjpeg *d, io_nvjpeg_frame *frames, size_t count)
     for (size_t i = 0; i < count && good; i++)
         if (!frames[i].decoded)
             decode_one(d, &frames[i]);
-    status = good ? d->driver->synchronize(d->stream) : 0;
+    status = good ? await(d) : 0;
     if (status)
         good = fail_cuda(d, status, &error);
     for (size_t i = 0; i < count && !good; i++) {

@@ -122,12 +122,37 @@ EXPORT int cuMemcpy2DAsync_v2(const copy_2d *c, void *stream)
     return 0;
 }
 
-/* FAKE_HANGS: the driver of a GPU that does not answer. */
 EXPORT int cuStreamSynchronize(void *stream)
+{
+    return plugin.synchronize(stream);
+}
+
+/* An event is the stream that it was recorded in. */
+EXPORT int cuEventCreate(void ***event, unsigned flags)
+{
+    (void)flags;
+    *event = calloc(1, sizeof **event);
+    return 0;
+}
+
+EXPORT int cuEventDestroy_v2(void **event)
+{
+    free(event);
+    return 0;
+}
+
+EXPORT int cuEventRecord(void **event, void *stream)
+{
+    *event = stream;
+    return 0;
+}
+
+/* FAKE_HANGS: the driver of a GPU that does not answer. */
+EXPORT int cuEventSynchronize(void *const *event)
 {
     if (getenv("FAKE_HANGS"))
         pause();
-    return plugin.synchronize(stream);
+    return plugin.synchronize(*event);
 }
 
 EXPORT int cuGetErrorString(int error, const char **text)
@@ -168,8 +193,7 @@ EXPORT int cuGetErrorName(int error, const char **text)
     NAME(cuMemcpyDtoH_v2) NAME(cuMemcpyDtoHAsync_v2) NAME(cuMemcpyDtoD_v2) NAME(cuMemcpyDtoDAsync_v2) \
     NAME(cuCtxGetDevice) NAME(cuDevicePrimaryCtxRelease) NAME(cuDevicePrimaryCtxSetFlags) \
     NAME(cuDevicePrimaryCtxGetState) NAME(cuDevicePrimaryCtxReset) NAME(cuStreamQuery) NAME(cuStreamAddCallback) \
-    NAME(cuEventCreate) NAME(cuEventDestroy_v2) NAME(cuEventSynchronize) NAME(cuEventQuery) NAME(cuEventRecord) \
-    NAME(cuLaunchKernel) NAME(cuLinkCreate) NAME(cuLinkAddData) NAME(cuLinkComplete) NAME(cuLinkDestroy) \
+    NAME(cuEventQuery) NAME(cuLaunchKernel) NAME(cuLinkCreate) NAME(cuLinkAddData) NAME(cuLinkComplete) NAME(cuLinkDestroy) \
     NAME(cuModuleLoadData) NAME(cuModuleUnload) NAME(cuModuleGetFunction) NAME(cuModuleGetGlobal) \
     NAME(cuTexObjectCreate) NAME(cuTexObjectDestroy) NAME(cuGLGetDevices_v2) NAME(cuGraphicsGLRegisterImage) \
     NAME(cuGraphicsUnregisterResource) NAME(cuGraphicsMapResources) NAME(cuGraphicsUnmapResources) \
