@@ -52,6 +52,8 @@ bool decoder_choose(cli_options *o)
     if (o->decoder == CLI_LIBJPEG)
         return true;
     if (!obstacle && is_there(o, &error)) {
+        if (o->decoder != CLI_NVDEC && !o->quiet)
+            message_note(NULL, "nvJPEG does not say where the data of a JPEG are damaged, or end too early; libjpeg does");
         o->fingerprint += hash_bytes(hash_bytes(0, "decoder", strlen("decoder")), name, strlen(name));
         return true;
     }
