@@ -3,7 +3,7 @@
 """JPEG frames of 1920 x 1080 matched on a GPU, decoded by libjpeg on all cores and by nvJPEG on the GPU, in turns: frames
 in a second, whether both find the same, and by how much samples and scores differ.
 
-    PYTHON bench/nvjpeg.py [--frames 4000] [--rounds 5] [--threads N] [--folder FOLDER] [--json FILE] build
+    PYTHON bench/nvjpeg.py [--frames 4000] [--rounds 5] [--seconds 600] [--threads N] [--folder FOLDER] [--json FILE] build
     bench/nvjpeg.py --table FILE
 
 PYTHON has cv2 and numpy, which make the files, in /dev/shm if no folder is named: --distinct of them with noise of their
@@ -146,30 +146,41 @@ def table(d):
     return "\n".join(lines)
 
 
-def measure(o, folder):
-    frames = make_files(folder, o.frames, o.distinct)
-    common = ["-t", folder / "part.png"]
-    rounds, answers, notes = [], {}, {}
-    starts = {d: statistics.median(run(o, d, *common, frames / "00000.jpg")[2] for _ in range(3)) for d in DECODERS}
-    for number in range(o.rounds + 1): # the first warms up
-        each = {}
-        for decoder in DECODERS[::1 if number % 2 else -1]:
-            out, err, wall, cpu = run(o, decoder, *common, frames)
-            answers[decoder] = {pathlib.Path(n).name: a for n, a in read_answers(out).items()}
-            notes[decoder] = re.findall(r"JPEG is decoded by .*", err)
-            each[decoder] = {"wall_s": wall, "cpu_s": cpu}
-            print(number, decoder, each[decoder], notes[decoder], file=sys.stderr, flush=True)
-        rounds += [each] if number else []
-
+def summarize(o, document, rounds, answers):
     def middle(value):
         return {d: statistics.median(value(r[d]) for r in rounds) for d in DECODERS}
-    return {"machine": {**library.machine(), **library.gpu()}, "command": " ".join(sys.argv), "decoder": notes["nvjpeg"],
-            "bytes_a_frame": sum(f.stat().st_size for f in frames.iterdir()) / o.frames, "threads": o.threads or os.cpu_count(),
-            "frames_per_s": middle(lambda r: o.frames / r["wall_s"]),
-            "frames_per_s_after_start": {d: (o.frames - 1) / (s - starts[d]) for d, s in middle(lambda r: r["wall_s"]).items()},
-            "cpu_ms_a_frame": middle(lambda r: r["cpu_s"] / o.frames * 1e3), "start_s": starts,
-            "rounds": rounds, "answers": compare(answers, o.frames, o.distinct),
-            "sample_differences": sample_differences(o, folder)}
+    starts = document["start_s"]
+    return {**document, "frames_per_s": middle(lambda r: o.frames / r["wall_s"]),
+            "frames_per_s_after_start": {d: (o.frames - 1) / (s - starts[d])
+                                         for d, s in middle(lambda r: r["wall_s"]).items()},
+            "cpu_ms_a_frame": middle(lambda r: r["cpu_s"] / o.frames * 1e3), "rounds": rounds,
+            "answers": compare(answers, o.frames, o.distinct)}
+
+
+def measure(o, folder):
+    begun = time.monotonic()
+    frames = make_files(folder, o.frames, o.distinct)
+    common = ["-t", folder / "part.png"]
+    note = run(o, "nvjpeg", *common, frames / "00000.jpg")[1]
+    document = {"machine": {**library.machine(), **library.gpu()}, "command": " ".join(sys.argv),
+                "decoder": re.findall(r"JPEG is decoded by .*", note), "threads": o.threads or os.cpu_count(),
+                "bytes_a_frame": sum(f.stat().st_size for f in frames.iterdir()) / o.frames,
+                "start_s": {d: statistics.median(run(o, d, *common, frames / "00000.jpg")[2] for _ in range(3))
+                            for d in DECODERS},
+                "sample_differences": sample_differences(o, folder)}
+    rounds, answers = [], {}
+    while len(rounds) < o.rounds and (not rounds or time.monotonic() - begun < o.seconds):
+        each = {}
+        for decoder in DECODERS[::1 if len(rounds) % 2 else -1]:
+            out, _, wall, cpu = run(o, decoder, *common, frames)
+            answers[decoder] = {pathlib.Path(n).name: a for n, a in read_answers(out).items()}
+            each[decoder] = {"wall_s": wall, "cpu_s": cpu}
+            print(len(rounds), decoder, each[decoder], file=sys.stderr, flush=True)
+        rounds.append(each)
+        whole = summarize(o, document, rounds, answers)
+        if o.json:
+            o.json.write_text(json.dumps(whole, indent=1) + "\n")
+    return whole
 
 
 def main():
@@ -178,6 +189,7 @@ def main():
     parser.add_argument("--frames", type=int, default=4000)
     parser.add_argument("--distinct", type=int, default=256)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=600, help="no round begins later; one is made in any case")
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--folder", default="/dev/shm")
     parser.add_argument("--json", type=pathlib.Path)
@@ -190,8 +202,6 @@ def main():
         parser.error("wants a build")
     with tempfile.TemporaryDirectory(dir=o.folder) as name:
         document = measure(o, pathlib.Path(name))
-    if o.json:
-        o.json.write_text(json.dumps(document, indent=1) + "\n")
     print(table(document))
 
 
