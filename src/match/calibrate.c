@@ -103,7 +103,7 @@ static tm_status run(const bench *b, tm_job *job, tm_work *work)
 /* The least time of a match that lies on the device. */
 static tm_status replay(const bench *b, tm_job *job, double *ms)
 {
-    double one, spent;
+    double one = 0, spent;
     tm_work work;
     tm_status status = run(b, job, &work);
 
