@@ -120,6 +120,36 @@ static void broken(void)
     EXPECT(0xc0, "\10\1\0\1\0\1\1\21\0", IO_NVJPEG_BROKEN, "256x256 pixels are more than the limit of 10000 (--max-pixels raises it)");
 }
 
+/* 48 x 32 pixels are 6 MCUs in 4:2:0, and 24 in gray. */
+static void restarts(void)
+{
+    static const int wanted[] = {5, 2, 1, 0};
+    for (int i = 0; i < 16; i++) {
+        const bool gray = i & 8, all = i & 4;
+        const int interval = i % 4 == 3 ? 6 : i % 4 == 2 ? 5 : i % 4 + 1;
+        const int count = gray ? (24 + interval - 1) / interval - 1 : wanted[i % 4];
+        file f = begin();
+        put(&f, 0xdd, (const char[]){0, (char)interval}, 2);
+        if (gray)
+            PUT(&f, 0xc0, "\10\0\40\0\60\1\1\42\0");
+        else
+            PUT(&f, 0xc0, THREE);
+        if (gray)
+            PUT(&f, 0xda, "\1\1\0\0\77\0");
+        else
+            PUT(&f, 0xda, "\3\1\0\2\0\3\0\0\77\0");
+        for (int k = 0; k < count - !all; k++) {
+            const uint8_t data[] = {'a', 0xff, 0, 0xff, 0xff, (uint8_t)(0xd0 + k % 8)};
+            memcpy(f.data + f.size, data, sizeof data);
+            f.size += sizeof data;
+        }
+        memcpy(f.data + f.size, "b\xff\xd9", 3);
+        f.size += 3;
+        const bool good = all || count == 0;
+        expect(&f, good ? IO_NVJPEG_SUITED : IO_NVJPEG_BROKEN, good ? "" : "damaged JPEG: its data end too early");
+    }
+}
+
 static void scans(void)
 {
     for (int more = 498; more < 502; more++) {
@@ -156,6 +186,6 @@ static void random_bytes(void)
 
 int main(int argc, char **argv)
 {
-    static const check_test tests[] = {TEST(suited), TEST(unsuited), TEST(markers), TEST(broken), TEST(scans), TEST(random_bytes)};
+    static const check_test tests[] = {TEST(suited), TEST(unsuited), TEST(markers), TEST(broken), TEST(restarts), TEST(scans), TEST(random_bytes)};
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
 }

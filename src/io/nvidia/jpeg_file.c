@@ -7,7 +7,8 @@
 #include "../format.h"
 #include "../orientation.h"
 
-enum { SOF0 = 0xc0, DHT = 0xc4, JPG = 0xc8, DAC = 0xcc, SOF15 = 0xcf, EOI = 0xd9, SOS = 0xda, APP0 = 0xe0, APP14 = 0xee };
+enum { SOF0 = 0xc0, SOF2 = 0xc2, DHT = 0xc4, JPG = 0xc8, DAC = 0xcc, SOF15 = 0xcf, RST0 = 0xd0, EOI = 0xd9, SOS = 0xda,
+       DRI = 0xdd, APP0 = 0xe0, APP14 = 0xee };
 
 typedef struct jpeg_file {
     const uint8_t *data;
@@ -17,6 +18,7 @@ typedef struct jpeg_file {
     int process; /* the marker of that */
     bool jfif, adobe;
     int transform; /* that Adobe's marker tells */
+    int64_t restarts; /* a marker after each so many MCUs; 0: none */
 } jpeg_file;
 
 static void take_segment(jpeg_file *f, int marker, const uint8_t *data, size_t size)
@@ -25,6 +27,8 @@ static void take_segment(jpeg_file *f, int marker, const uint8_t *data, size_t s
         f->process = marker;
         f->frame = data;
         f->frame_size = size;
+    } else if (marker == DRI && size >= 2) {
+        f->restarts = data[0] << 8 | data[1];
     } else if (marker == APP0 && size >= 5 && memcmp(data, "JFIF", 5) == 0) {
         f->jfif = true;
     } else if (marker == APP14 && size >= 12 && memcmp(data, "Adobe", 5) == 0) {
@@ -74,6 +78,42 @@ static bool has_end(const jpeg_file *f)
 {
     const uint8_t *last = f->data + f->size - 2;
     return (last[0] == 0xff && last[1] == EOI) || find_marker(f, f->scan, EOI) != SIZE_MAX;
+}
+
+static int64_t divide_up(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+/* How many MCUs the only scan has, which has all components. */
+static int64_t count_mcus(const jpeg_file *f)
+{
+    const int64_t height = f->frame[1] << 8 | f->frame[2], width = f->frame[3] << 8 | f->frame[4];
+    const int components = f->frame[5];
+    int across = 1, down = 1;
+    for (int i = 0; i < components && components > 1; i++) {
+        const int factors = f->frame[6 + 3 * i + 1];
+        across = factors >> 4 > across ? factors >> 4 : across;
+        down = (factors & 15) > down ? factors & 15 : down;
+    }
+    return divide_up(width, 8 * across) * divide_up(height, 8 * down);
+}
+
+/* Of a file with restart markers, whether it has those that its size asks for: one that was cut short has fewer. Nothing
+ * else tells without decoding. */
+static bool has_all_restarts(const jpeg_file *f)
+{
+    const bool only_scan = f->process < SOF2 && f->size - f->scan > 4 && f->data[f->scan + 4] == f->frame[5];
+    int64_t missing = f->restarts && only_scan ? divide_up(count_mcus(f), f->restarts) - 1 : 0;
+    for (size_t at = f->scan + 2; missing > 0; at += 2) {
+        const uint8_t *found = at + 1 < f->size ? memchr(f->data + at, 0xff, f->size - at - 1) : NULL;
+        if (!found)
+            return false;
+        at = (size_t)(found - f->data);
+        missing -= found[1] >= RST0 && found[1] < RST0 + 8;
+        at -= found[1] == 0xff; /* it may begin a marker itself */
+    }
+    return true;
 }
 
 static int count_scans(const jpeg_file *f)
@@ -144,7 +184,11 @@ io_nvjpeg_kind io_nvjpeg_look(const io_source *source, const io_limits *limits, 
         io_fail(error, "damaged JPEG: the file is truncated");
         return IO_NVJPEG_BROKEN;
     }
-    if (f.process != 0xc2 || count_scans(&f) <= IO_JPEG_MOST_SCANS)
+    if (!has_all_restarts(&f)) {
+        io_fail(error, "damaged JPEG: its data end too early");
+        return IO_NVJPEG_BROKEN;
+    }
+    if (f.process != SOF2 || count_scans(&f) <= IO_JPEG_MOST_SCANS)
         return IO_NVJPEG_SUITED;
     io_fail(error, "damaged JPEG: more than %d scans", IO_JPEG_MOST_SCANS);
     return IO_NVJPEG_BROKEN;
