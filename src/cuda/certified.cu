@@ -165,6 +165,7 @@ static tm_certified_job job_of(const tm_launch *l, size_t index)
     j.variance = (float)t->variance;
     j.best = l->job.best + index;
     j.count = (tm_certified_count *)(l->job.best + l->group->count) + index;
+    j.reaching = l->reaching;
     j.early = l->group->certified.early;
     return j;
 }
@@ -198,7 +199,7 @@ static void set_costs(tm_tensor_list *list, const tm_template *t, const tm_cells
 static cudaError_t search(tm_cuda *cuda, const tm_launch *l, tm_certified_job *job)
 {
     const int multiprocessors = cuda->traits.multiprocessors;
-    const bool tiles = l->on_tensor_cores && l->group->count == 1 &&
+    const bool tiles = l->on_tensor_cores && l->group->count == 1 && !l->reaching.count &&
                        tm_tensor_can_list(&cuda->tensor, l->job.width, l->job.height);
 
     if (tiles)

@@ -18,6 +18,7 @@ typedef struct tm_launch {
     tm_device_job job;    /* for the group's first template */
     tm_fft_job fft;
     tm_tensor_job tensor;
+    tm_certified_reaching reaching; /* where certified */
 } tm_launch;
 
 tm_launch tm_launch_of(tm_group *group, tm_metric metric);

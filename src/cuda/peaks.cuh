@@ -4,6 +4,8 @@
 
 #include "lcc/cuda/device.cuh"
 
+#define TM_PEAK_BINS (1 << 16) /* of values */
+
 /* Stands before the peaks in their memory. */
 typedef struct tm_peak_head {
     unsigned long long found;    /* peaks, also those beyond the capacity */
@@ -41,6 +43,11 @@ cudaError_t tm_peaks_launch(const tm_peak_job *p, cudaStream_t stream);
 /* After the launch, before the map changes: waits, and puts the peaks into the list. */
 cudaError_t tm_peaks_fetch(tm_device_peaks *peaks, const tm_peak_job *p, tm_peak_list *list,
                            cudaStream_t stream);
+/* Memory for windows that reach what the list asks for, peaks or not, which others count and write; and
+ * after that, unless more were counted than there is room for: puts those that are peaks into the list. */
+cudaError_t tm_windows_prepare(tm_device_peaks *peaks, tm_peak_job *p, const tm_job *job, cudaStream_t stream);
+cudaError_t tm_windows_fetch(tm_device_peaks *peaks, const tm_peak_job *p, tm_peak_list *list,
+                             cudaStream_t stream);
 void tm_device_peaks_free(tm_device_peaks *peaks);
 
 #endif

@@ -6,6 +6,7 @@
 #include "cuda/f32.cuh"
 #include "cuda/on_device.cuh"
 #include "cuda/planes.cuh"
+#include "integers.h"
 
 /* What scored says until it is known: windows are left out; they were, but too many were left, and
  * best is wrong. */
@@ -54,9 +55,24 @@ static cudaError_t launch_chunk(void *context, int64_t first, int64_t end, int64
         run->whole->on_tensor_cores = l.on_tensor_cores;
         run->bests += l.group->count;
     }
-    if (end == run->job->geometry.map_height && run->job->peaks)
+    if (end == run->job->geometry.map_height && cuda->last.peaks.map)
         TRY(tm_peaks_launch(&cuda->last.peaks, cuda->stream));
     return tm_note_matched(cuda);
+}
+
+/* Where windows are left out, those that reach what the list asks for are written as they are scored. */
+static cudaError_t prepare_peaks(tm_cuda *cuda, const tm_job *job, tm_launch *launch)
+{
+    tm_peak_job *p = &cuda->last.peaks;
+
+    if (!job->peaks)
+        return cudaSuccess;
+    if (!launch->certified)
+        return tm_peaks_prepare(&cuda->peaks, p, job, cuda->map.data, cuda->stream);
+    TRY(tm_windows_prepare(&cuda->peaks, p, job, cuda->stream));
+    const int64_t least = smaller(tm_peak_list_least(job->peaks), INT32_MAX);
+    launch->reaching = (tm_certified_reaching){(int)larger(least, INT32_MIN), &p->head->found, p->items, p->capacity};
+    return cudaSuccess;
 }
 
 /* Runs such a group, whose best candidates go to bests, and with its last chunk the search for
@@ -69,12 +85,13 @@ static cudaError_t run_plain(tm_cuda *cuda, tm_job *jobs, size_t count, tm_candi
     tm_group *group;
 
     TRY(tm_fetch_group(cuda, jobs, count, &group));
-    TRY(tm_prepare_map(cuda, jobs));
     *launch = tm_launch_of(group, jobs->metric);
     if (tm_cuda_certified_takes(cuda, jobs))
         launch->certified = tm_cuda_certified_pays(&group->certified);
     else if (cuda->all_windows)
         tm_certified_note_too_many(&group->certified);
+    if (!launch->certified)
+        TRY(tm_prepare_map(cuda, jobs));
     for (size_t i = 0; i < count; i++)
         jobs[i].scored = launch->certified ? LEFT_OUT : g->map_width * g->map_height;
     launch->plane_rows = cuda->plain.copy.layout.rows;
@@ -82,11 +99,10 @@ static cudaError_t run_plain(tm_cuda *cuda, tm_job *jobs, size_t count, tm_candi
     launch->job.pitch = cuda->plain.copy.layout.pitch;
     launch->job.map_width = g->map_width;
     launch->job.map_height = g->map_height;
-    launch->job.map = tm_job_has_map(jobs) ? cuda->map.data : NULL;
+    launch->job.map = tm_job_has_map(jobs) && !launch->certified ? cuda->map.data : NULL;
     launch->job.best = bests;
     TRY(tm_launch_prepare(cuda, launch, jobs->tiling));
-    if (jobs->peaks)
-        TRY(tm_peaks_prepare(&cuda->peaks, &cuda->last.peaks, jobs, cuda->map.data, cuda->stream));
+    TRY(prepare_peaks(cuda, jobs, launch));
     plain_run run = {cuda, jobs, launch, bests};
     TRY(tm_walk_chunks(cuda, jobs, &walk, launch_chunk, &run));
     return jobs->map_staged ? tm_bring_map_back(cuda, jobs, 0, g->map_height) : cudaSuccess;
@@ -182,7 +198,8 @@ static cudaError_t run_groups(tm_cuda *cuda, tm_job *jobs, size_t count)
         TRY(tm_job_is_plain(&jobs[i]) ? run_plain(cuda, jobs + i, size, bests)
                                       : run_other(cuda, &jobs[i], bests));
         if (jobs[i].peaks)
-            TRY(tm_peaks_fetch(&cuda->peaks, &cuda->last.peaks, jobs[i].peaks, cuda->stream));
+            TRY((cuda->last.peaks.map ? tm_peaks_fetch : tm_windows_fetch)(&cuda->peaks, &cuda->last.peaks,
+                                                                           jobs[i].peaks, cuda->stream));
         bests += best_count(cuda, jobs + i, size);
     }
     /* kernels wait for copies in, so that these are done too when the kernels are */

@@ -114,6 +114,44 @@ void tm_peak_list_add(tm_peak_list *list, const tm_candidate *candidates, size_t
     }
 }
 
+static int by_position(const void *a, const void *b)
+{
+    const int64_t x = ((const tm_candidate *)a)->position, y = ((const tm_candidate *)b)->position;
+    return (x > y) - (x < y);
+}
+
+/* Whether a window is beaten by one of those, sorted, at a position or left or right of it, in one row.
+ * *from: the first one that may be there, which grows with the position. */
+static bool is_beaten(const tm_candidate *window, const tm_candidate *windows, size_t count, size_t *from,
+                      int64_t middle, int64_t width)
+{
+    const int64_t x = window->position % width, y = window->position / width;
+    while (*from < count && windows[*from].position < middle - 1)
+        (*from)++;
+    for (size_t i = *from; i < count && windows[i].position <= middle + 1; i++) {
+        const int64_t right = windows[i].position % width - x, below = windows[i].position / width - y;
+        if (right >= -1 && right <= 1 && below >= -1 && below <= 1 && tm_candidate_beats(windows[i], *window))
+            return true;
+    }
+    return false;
+}
+
+void tm_peak_list_add_windows(tm_peak_list *list, tm_candidate *windows, size_t count, int64_t width,
+                              int64_t first, int64_t end)
+{
+    size_t from[3] = {0, 0, 0};
+
+    qsort(windows, count, sizeof *windows, by_position);
+    for (size_t i = 0; i < count; i++) {
+        const tm_candidate *own = &windows[i];
+        bool beaten = false;
+        for (int row = -1; row <= 1; row++)
+            beaten |= is_beaten(own, windows, count, &from[row + 1], own->position + row * width, width);
+        if (!beaten && own->position >= first * width && own->position < end * width)
+            tm_peak_list_add(list, own, 1);
+    }
+}
+
 static void merge(tm_peak_list *list, tm_peak_set *to, const tm_peak_set *set, int64_t position)
 {
     for (size_t i = 0; i < set->count; i++) {

@@ -49,6 +49,11 @@ void tm_peak_list_clear(tm_peak_list *list);
 
 void tm_peak_list_add(tm_peak_list *list, const tm_candidate *candidates, size_t count);
 
+/* Puts in the peaks of the rows [first, end) of a map so wide. windows are all those of the map that have
+ * what tm_peak_list_least says, or more, each once, in any order; it sorts them. */
+void tm_peak_list_add_windows(tm_peak_list *list, tm_candidate *windows, size_t count, int64_t width,
+                              int64_t first, int64_t end);
+
 /* Puts the peaks of a slice of the map, found by the same search, into the whole
  * map's list; position is of the slice's first element. */
 void tm_peak_list_merge(tm_peak_list *list, const tm_peak_list *slice, int64_t position);

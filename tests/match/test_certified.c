@@ -182,6 +182,54 @@ static void cuda_leaves_out(void)
     CHECK(left_out > 0);
 }
 
+/* The matches of a template that is in a frame three times, and what share of windows was scored. */
+static double several(tm_device_kind device, tm_strategy strategy, const drawn *frame, const drawn *cut, tm_hits *hits)
+{
+    certified_test t = test_of(device, 1, UINT32_MAX);
+    tm_matcher *matcher;
+    tm_template *tmpl = NULL;
+    tm_search search;
+
+    tm_search_default(&search, sizeof search);
+    search.most = 0;
+    search.min_score = 0.95;
+    t.settings.strategy = strategy;
+    CHECK_EQ(tm_matcher_create(&matcher, &t.settings), TM_OK);
+    CHECK_EQ(tm_template_create(&tmpl, matcher, &cut->image), TM_OK);
+    CHECK_EQ(tm_match_peaks(matcher, &frame->image, (const tm_template *const *)&tmpl, 1, &search, hits, NULL), TM_OK);
+    const double scored = tm_matcher_scored(matcher);
+    tm_template_destroy(&tmpl);
+    tm_matcher_destroy(&matcher);
+    return scored;
+}
+
+static void cuda_finds_several(void)
+{
+    enum { SIDE = 40, SCENES = 4 };
+    static const struct { int64_t x, y; } places[] = {{13, 207}, {301, 14}, {522, 333}};
+    int left_out = 0;
+    require_cuda();
+    for (int i = 0; i < SCENES && !left_out; i++) {
+        drawn frame = draw_smooth(700, 500), cut = cut_template(&frame, 240, 120, SIDE, SIDE);
+        tm_hits hits, right;
+        for (size_t k = 0; k < sizeof places / sizeof *places; k++)
+            for (int64_t y = 0; y < SIDE; y++)
+                memcpy((uint8_t *)frame.image.samples + (places[k].y + y) * frame.image.stride + places[k].x,
+                       cut.image.samples + y * cut.image.stride, SIDE);
+        left_out = several(TM_DEVICE_CUDA, TM_STRATEGY_CERTIFIED, &frame, &cut, &hits) < 0.2;
+        several(TM_DEVICE_CPU, TM_STRATEGY_EXHAUSTIVE, &frame, &cut, &right);
+        CHECK(hits.count == right.count && hits.count >= sizeof places / sizeof *places);
+        for (size_t k = 0; k < hits.count; k++)
+            CHECK(hits.items[k].peak.x == right.items[k].peak.x && hits.items[k].peak.y == right.items[k].peak.y &&
+                  hits.items[k].peak.score == right.items[k].peak.score);
+        tm_hits_free(&hits);
+        tm_hits_free(&right);
+        drawn_free(&cut);
+        drawn_free(&frame);
+    }
+    CHECK(left_out > 0);
+}
+
 static void cuda_exhaustive_elsewhere(void)
 {
     require_cuda();
@@ -192,7 +240,7 @@ int main(int argc, char **argv)
 {
     static const check_test tests[] = {
         CPU_TESTS TEST(cpu_threads),
-        TEST(shares_after_flat), TEST(cpu_exhaustive_elsewhere), TEST(cuda), TEST(cuda_leaves_out), TEST(cuda_exhaustive_elsewhere),
+        TEST(shares_after_flat), TEST(cpu_exhaustive_elsewhere), TEST(cuda), TEST(cuda_leaves_out), TEST(cuda_finds_several), TEST(cuda_exhaustive_elsewhere),
     };
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
 }

@@ -171,10 +171,47 @@ static void refuses(void)
     tm_matcher_destroy(&matcher);
 }
 
+/* Of all windows that reach a floor, in any order, the list gets those that are peaks of the map. */
+static void list_takes_windows(void)
+{
+    enum { MOST = 12 };
+    for (int64_t turn = check_cases(300); turn > 0; turn--) {
+        const int64_t width = check_random_in(1, MOST), height = check_random_in(1, MOST),
+                      first = check_random_in(0, height), end = check_random_in(first, height),
+                      floor = check_random_in(0, 6);
+        tm_candidate map[MOST * MOST], windows[MOST * MOST], peaks[MOST * MOST];
+        size_t count = 0, wanted = 0;
+        tm_peak_list list;
+
+        for (int64_t i = 0; i < width * height; i++)
+            map[i] = (tm_candidate){check_random_in(0, 6), i};
+        for (int64_t i = 0; i < width * height; i++) {
+            const int64_t x = i % width, y = i / width;
+            bool peak = map[i].value >= floor && y >= first && y < end;
+            for (int64_t k = 0; k < width * height; k++)
+                if (llabs(k % width - x) <= 1 && llabs(k / width - y) <= 1 && tm_candidate_beats(map[k], map[i]))
+                    peak = false;
+            if (peak)
+                peaks[wanted++] = map[i];
+            if (map[i].value < floor)
+                continue;
+            const size_t at = (size_t)check_random_in(0, (int64_t)count); /* shuffled */
+            windows[count++] = windows[at];
+            windows[at] = map[i];
+        }
+        tm_peak_list_init(&list, &(tm_peak_search){.floor = floor, .most = MOST * MOST});
+        tm_peak_list_add_windows(&list, windows, count, width, first, end);
+        CHECK_EQ((int64_t)list.above.count, (int64_t)wanted);
+        for (size_t i = 0; i < wanted; i++)
+            CHECK(list.above.items[i].position == peaks[i].position && list.above.items[i].value == peaks[i].value);
+        tm_peak_list_free(&list);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const check_test tests[] = {
-        TEST(list_selects), TEST(refuses), TEST(crops_of_a_large_frame), TEST(a_million_peaks),
+        TEST(list_selects), TEST(list_takes_windows), TEST(refuses), TEST(crops_of_a_large_frame), TEST(a_million_peaks),
     };
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
 }

@@ -50,8 +50,16 @@ typedef struct tm_certified_state {
 /* What a launch writes beside its best. */
 typedef struct tm_certified_count {
     int64_t scored;   /* windows */
-    int64_t too_many; /* not 0: cell windows were left, best is wrong */
+    int64_t too_many; /* not 0: cell windows were left, or windows not written, and best may be wrong */
 } tm_certified_count;
+
+/* Where windows that score so much are written, in any order; those beyond the capacity are counted. */
+typedef struct tm_certified_reaching {
+    int least;                 /* order */
+    unsigned long long *count; /* 0 before a launch; NULL: the best alone is asked for */
+    tm_candidate *items;
+    uint64_t capacity;
+} tm_certified_reaching;
 
 /* All pointers are device memory. */
 typedef struct tm_certified_job : tm_device_windows {
@@ -70,6 +78,7 @@ typedef struct tm_certified_job : tm_device_windows {
     uint32_t most_listed;
     tm_tensor_list tiles; /* that have windows of the list; parts are 0 before a launch, and left so by it */
     int tiles_down;       /* 0: no tiles can be made */
+    tm_certified_reaching reaching; /* with them, no tiles are made */
     tm_candidate *best;
     tm_certified_count *count;
     bool early; /* kernels may be launched while the one before ends */
@@ -127,18 +136,21 @@ static __device__ __forceinline__ void tm_certified_wait()
 #endif
 }
 
-/* The launch's best score so far, or 0. */
-static __device__ __forceinline__ float tm_certified_best(const tm_certified_job &j)
+/* What a window has to score to matter: the launch's best score so far, or less where windows are
+ * written that score less; or 0. */
+static __device__ __forceinline__ float tm_certified_least(const tm_certified_job &j)
 {
     const unsigned long long best = __ldcg(&j.state->best);
-    const int order = (int)((unsigned)(best >> 32) ^ 0x80000000u);
+    int order = (int)((unsigned)(best >> 32) ^ 0x80000000u);
+    if (j.reaching.count)
+        order = min(order, j.reaching.least);
     return order > 0 ? tm_score_of_order(order) : 0.0f;
 }
 
-/* The greatest bound that rules out a score of at least best; less than 0: none does. */
-static __device__ __forceinline__ int tm_certified_threshold(const tm_certified_level &level, float best)
+/* The greatest bound that rules out a score of at least so much; less than 0: none does. */
+static __device__ __forceinline__ int tm_certified_threshold(const tm_certified_level &level, float least)
 {
-    const float rest = best - 0x1p-19f - level.slack, q2 = rest * rest - level.eps * level.eps - 0x1p-20f;
+    const float rest = least - 0x1p-19f - level.slack, q2 = rest * rest - level.eps * level.eps - 0x1p-20f;
     return rest > 0 && q2 > 0 ? (int)(254.0f * q2) : -1;
 }
 

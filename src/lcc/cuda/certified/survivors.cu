@@ -71,7 +71,7 @@ static __global__ void __launch_bounds__(THREADS) first_kernel(tm_certified_job 
         const unsigned top = __ldg(j.tops + tile);
         const int x = tile % j.tiles_x * TM_CERTIFIED_TILE_WIDTH + (int)(top & 255),
                   y = tile / j.tiles_x * j.tile_height + (int)(top >> 8 & 255);
-        scored += tm_certified_serve<COUNT, THREADS / 32>(j, x, y, task % each);
+        scored += tm_certified_serve<COUNT, THREADS / 32, false>(j, x, y, task % each);
     }
     if (threadIdx.x == 0 && scored)
         atomicAdd(&j.state->scored, (unsigned long long)scored);
@@ -93,7 +93,7 @@ static __global__ void __launch_bounds__(THREADS) around_kernel(tm_certified_job
 
     if (x + COUNT <= 0 || x >= j.map_width || y < 0 || y >= j.map_height)
         return;
-    const unsigned scored = tm_certified_score<COUNT, THREADS / 32>(j, max(x, 0), y);
+    const unsigned scored = tm_certified_score<COUNT, THREADS / 32, false>(j, max(x, 0), y);
     if (threadIdx.x == 0)
         atomicAdd(&j.state->scored, (unsigned long long)scored);
 }
@@ -170,7 +170,7 @@ static __global__ void __launch_bounds__(THREADS) list_kernel(tm_certified_job j
         const int64_t at = first + i * THREADS * EACH;
         v[i] = at < count ? __ldg((const uint4 *)(j.bounds + at)) : make_uint4(0, 0, 0, 0);
     }
-    const int threshold = max(tm_certified_threshold(j.level, tm_certified_best(j)), 0);
+    const int threshold = max(tm_certified_threshold(j.level, tm_certified_least(j)), 0);
 #pragma unroll 1
     for (int i = 0; i < BATCHES; i++) {
         const uint4 own = i == 0 ? v[0] : i == 1 ? v[1] : i == 2 ? v[2] : v[3];
@@ -185,7 +185,12 @@ static __device__ void finish(const tm_certified_job &j, unsigned tiled)
     const tm_candidate own = {(int)((unsigned)(s.best >> 32) ^ 0x80000000u), 0xffffffffu - (unsigned)s.best};
     *j.best = tiled && tm_candidate_beats(s.of_tiles, own) ? s.of_tiles : own;
     j.count->scored = (int64_t)min((int64_t)s.scored, j.map_width * j.map_height);
-    j.count->too_many = s.listed > j.most_listed && !tiled;
+    bool too_many = s.listed > j.most_listed && !tiled;
+    if (j.reaching.count && too_many)
+        *j.reaching.count = ~0ull;
+    else if (j.reaching.count)
+        too_many = __ldcg(j.reaching.count) > j.reaching.capacity;
+    j.count->too_many = too_many;
     *j.state = (tm_certified_state){};
 }
 
@@ -202,8 +207,10 @@ static __global__ void __launch_bounds__(THREADS) score_kernel(tm_certified_job 
         return score((int)(cell % (uint32_t)j.pitch_bounds), (int)(cell / (uint32_t)j.pitch_bounds),
                      (int)(task % each));
     };
-    const auto by_block = [&](int x, int y, int i) { return tm_certified_serve<COUNT, THREADS / 32>(j, x, y, i); };
-    const auto by_warp = [&](int x, int y, int i) { return tm_certified_serve<COUNT, 1>(j, x, y, i); };
+    const auto by_block = [&](int x, int y, int i) {
+        return tm_certified_serve<COUNT, THREADS / 32, true>(j, x, y, i);
+    };
+    const auto by_warp = [&](int x, int y, int i) { return tm_certified_serve<COUNT, 1, true>(j, x, y, i); };
     unsigned scored = 0;
 
     if (tasks <= 2 * gridDim.x) { /* so few that each is a block's */
@@ -212,7 +219,7 @@ static __global__ void __launch_bounds__(THREADS) score_kernel(tm_certified_job 
         scored = threadIdx.x ? 0 : scored;
     } else {
         for (unsigned task = blockIdx.x * warps + threadIdx.x / 32; task < tasks; task += gridDim.x * warps) {
-            const int threshold = __shfl_sync(~0u, tm_certified_threshold(j.level, tm_certified_best(j)), 0);
+            const int threshold = __shfl_sync(~0u, tm_certified_threshold(j.level, tm_certified_least(j)), 0);
             if ((int)__ldg(j.bounds + __ldg(j.list + task / each)) > threshold)
                 scored += serve(task, by_warp);
         }

@@ -5,7 +5,8 @@
 
 #include "lcc/cuda/certified/certified.cuh"
 
-/* Takes a window's score for the launch's best, if it is better. */
+/* Takes a window's score for the launch's best, if it is better. WANTED: and for those that are written. */
+template <bool WANTED>
 static __device__ __forceinline__ void tm_certified_offer(const tm_certified_job &j, int x, int y,
                                                           unsigned f, unsigned ff, unsigned ft)
 {
@@ -16,12 +17,17 @@ static __device__ __forceinline__ void tm_certified_offer(const tm_certified_job
     const unsigned long long key = (unsigned long long)order << 32 | (0xffffffffu - position);
     if (key > __ldcg(&j.state->best))
         atomicMax(&j.state->best, key);
+    if (!WANTED || !j.reaching.count || tm_score_order(score) < j.reaching.least)
+        return;
+    const unsigned long long at = atomicAdd(j.reaching.count, 1ull);
+    if (at < j.reaching.capacity)
+        j.reaching.items[at] = {tm_score_order(score), position};
 }
 
 /* Scores COUNT <= 5 windows from (x, y) on, along the row; those beyond the map are left out. All
- * threads of the WARPS warps call, which are the block or one of its warps. Returns how many were
- * scored. */
-template <int COUNT, int WARPS>
+ * threads of the WARPS warps call, which are the block or one of its warps. WANTED: those that reach what
+ * is asked for are written. Returns how many were scored. */
+template <int COUNT, int WARPS, bool WANTED>
 static __device__ __forceinline__ unsigned tm_certified_score(const tm_certified_job &j, int x, int y)
 {
     enum { THREADS = 32 * WARPS };
@@ -60,7 +66,7 @@ static __device__ __forceinline__ unsigned tm_certified_score(const tm_certified
         ff[k] = tm_warp_sum(ff[k]);
         ft[k] = tm_warp_sum(ft[k]);
         if (WARPS == 1 && lane == k && k < end)
-            tm_certified_offer(j, x + k, y, f[k], ff[k], ft[k]);
+            tm_certified_offer<WANTED>(j, x + k, y, f[k], ff[k], ft[k]);
         if (WARPS > 1 && lane == 0)
             sums[first / 32][k][0] = f[k], sums[first / 32][k][1] = ff[k], sums[first / 32][k][2] = ft[k];
     }
@@ -70,20 +76,20 @@ static __device__ __forceinline__ unsigned tm_certified_score(const tm_certified
         for (int i = 0; first < end && i < 3 * WARPS; i++)
             own[i % 3] += sums[i / 3][first][i % 3];
         if (first < end)
-            tm_certified_offer(j, x + first, y, own[0], own[1], own[2]);
+            tm_certified_offer<WANTED>(j, x + first, y, own[0], own[1], own[2]);
     }
     return (unsigned)end;
 }
 
 /* Scores one row of the windows that a cell window serves, or a part of it if they are more than
  * COUNT: the tasks of a cell window are size * ceil_div(size, COUNT). */
-template <int COUNT, int WARPS>
+template <int COUNT, int WARPS, bool WANTED>
 static __device__ __forceinline__ unsigned tm_certified_serve(const tm_certified_job &j, int cell_x,
                                                               int cell_y, int task)
 {
     const int size = j.level.cells.size, y = cell_y * size - task % size,
               x = max(cell_x * size - size + 1 + task / size * COUNT, 0);
-    return y < 0 || y >= j.map_height || x >= j.map_width ? 0 : tm_certified_score<COUNT, WARPS>(j, x, y);
+    return y < 0 || y >= j.map_height || x >= j.map_width ? 0 : tm_certified_score<COUNT, WARPS, WANTED>(j, x, y);
 }
 
 #endif
