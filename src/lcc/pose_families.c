@@ -40,10 +40,10 @@ typedef struct makings {
 
 /* A core that has less of the variance says too little of the whole, and so many members that a step sets apart are
  * not sums of few templates; but where families have all angles because narrower ones were not asked for, the
- * first is borne with. */
+ * first is borne with. Of few pixels, many members are quicker looked at together. */
 #define LEAST_SHARE 0.75
 #define BEARABLE_SHARE 0.4
-enum { MOST_TOGETHER = 320 };
+enum { MOST_TOGETHER = 320, FEW_PIXELS = 1500 };
 
 /* Angles of narrow families are in bands of so many degrees, the first of these with which families have enough in
  * common. */
@@ -242,7 +242,7 @@ static bool have_in_common(const tm_pose_families *f, double share, size_t most)
     if (!f->count)
         return false;
     for (int k = 0; k < f->count; k++) {
-        if (f->list[k].share < share || f->list[k].count > most)
+        if (f->list[k].share < share || (f->list[k].count > most && f->list[k].family.pixels > FEW_PIXELS))
             return false;
     }
     return true;
