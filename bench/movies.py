@@ -149,7 +149,7 @@ def resume(o, folder):
         def command(log):
             return [str(word) for word in [o.tmatch, "-q", "--threads", o.threads, "--min-score", LEAST, *o.options, "--resume", log,
                                            clip, folder / name_of(SIZES[0])]]
-        done = subprocess.run(command(whole), check=True, capture_output=True, text=True)
+        done = measure(command(whole))[1]
         check(frames, frames_of(done.stdout), "a run that nobody killed")
         first = subprocess.Popen(command(killed), stdout=subprocess.DEVNULL)
         while first.poll() is None and (not killed.exists() or killed.read_bytes().count(b"\n") < frames // 2):
@@ -157,7 +157,7 @@ def resume(o, folder):
         first.kill()
         first.wait()
         before = killed.read_bytes().count(b"\n")
-        subprocess.run(command(killed), check=True, stdout=subprocess.DEVNULL)
+        measure(command(killed))
         if whole.read_bytes() != killed.read_bytes():
             sys.exit("the log of the resumed run has other lines")
     print(f"killed after {before} of {frames} frames, and resumed: the same log")
