@@ -177,6 +177,8 @@ static void cuda_leaves_out(void)
     enum { SCENES = 6 };
     int left_out = 0;
     require_cuda();
+    if (getenv("TMATCH_FAKE_CERTIFIED"))
+        check_skip("these devices are CPUs, which leave out other windows");
     for (int i = 0; i < SCENES; i++)
         left_out += share_scored(TM_DEVICE_CUDA, UINT32_MAX, 2) < 0.2;
     CHECK(left_out > 0);
@@ -209,6 +211,8 @@ static void cuda_finds_several(void)
     static const struct { int64_t x, y; } places[] = {{13, 207}, {301, 14}, {522, 333}};
     int left_out = 0;
     require_cuda();
+    if (getenv("TMATCH_FAKE_CERTIFIED"))
+        check_skip("these devices are CPUs, which leave out other windows");
     for (int i = 0; i < SCENES && !left_out; i++) {
         drawn frame = draw_smooth(700, 500), cut = cut_template(&frame, 240, 120, SIDE, SIDE);
         tm_hits hits, right;

@@ -54,3 +54,5 @@ nvdec clip.y4m "$part" | cmp - host
 rm nvidia/libnvcuvid.so.1
 ln -s /dev/null nvidia/libnvcuvid.so.1
 tmatch --device cuda --decoder nvdec clip.mkv "$part" 2>&1 | sed 's/\(NVDEC does not decode it\): .*/\1: .../'
+# Pictures are decoded as ever.
+try --device cuda --decoder nvdec frames/2.jpg "$part"
