@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # needs: libavformat
 # runs: ffmpeg
+# where: ! grep -q __asan_init "$TMATCH" # long under sanitizers, which see the same code in other tests
 # When frames are shown, of variable rates too, and which of them are matched: numbers and times, scores and
 # places are those of the whole movie.
 ffmpeg() {

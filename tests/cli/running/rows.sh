@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# where: ! grep -q __asan_init "$TMATCH" # long under sanitizers, which see the same code in other tests
 # Rows of the score map, each part with a log, put together: what one run finds.
 D=$TMATCH_DATA_DIR
 without_how() {
