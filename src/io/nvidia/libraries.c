@@ -117,6 +117,14 @@ const io_cuda_driver *io_cuda_driver_open(io_error *error)
     return NULL;
 }
 
+int io_cuda_retain(const io_cuda_driver *cuda, int index, int *device, void **context)
+{
+    int status = cuda->init(0);
+    if (!status)
+        status = cuda->get_device(device, index);
+    return status ? status : cuda->retain_context(context, *device);
+}
+
 const io_nvjpeg_library *io_nvjpeg_library_open(io_error *error)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;

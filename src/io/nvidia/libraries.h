@@ -85,4 +85,8 @@ typedef struct io_nvjpeg_library {
 const io_cuda_driver *io_cuda_driver_open(io_error *error);
 const io_nvjpeg_library *io_nvjpeg_library_open(io_error *error);
 
+/* Starts the driver and retains the primary context of the device of this number, in which CUDA's runtime works too: the
+ * driver's own device and the context, which the caller releases. Returns a CUresult, 0 for success. */
+int io_cuda_retain(const io_cuda_driver *driver, int index, int *device, void **context);
+
 #endif

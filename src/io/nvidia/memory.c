@@ -39,11 +39,7 @@ bool io_device_memory_open(io_device_memory **memory, int device, io_error *erro
         return driver ? io_fail(error, "not enough memory") : false;
     m->driver = driver;
     m->index = device;
-    int status = driver->init(0);
-    if (!status)
-        status = driver->get_device(&m->device, device);
-    if (!status)
-        status = driver->retain_context(&m->context, m->device);
+    const int status = io_cuda_retain(driver, device, &m->device, &m->context);
     if (status) {
         fail(m, status, error);
         free(m);

@@ -35,15 +35,10 @@ static bool fail_cuda(const io_nvjpeg *d, int status, io_error *error)
     return io_fail(error, "nvJPEG: %s", text ? text : "CUDA failed");
 }
 
-/* The context is the device's primary one, in which CUDA's runtime works, so that the matcher's kernels read what is
- * decoded here. */
+/* In the primary context, so that the matcher's kernels read what is decoded here. */
 static bool open_device(io_nvjpeg *d, int index, io_error *error)
 {
-    int status = d->driver->init(0);
-    if (!status)
-        status = d->driver->get_device(&d->device, index);
-    if (!status)
-        status = d->driver->retain_context(&d->context, d->device);
+    int status = io_cuda_retain(d->driver, index, &d->device, &d->context);
     if (!status)
         status = d->driver->set_context(d->context);
     if (!status)
@@ -220,8 +215,8 @@ static bool suits_engines(io_nvjpeg *d, const io_nvjpeg_frame *f)
            d->library->is_supported(d->engines, d->header, &refused) == 0 && !refused;
 }
 
-/* False where one of them, which is not named, has failed. */
-static bool decode_batch(io_nvjpeg *d, io_nvjpeg_frame *const *frames, int count)
+/* Where one of them, which is not named, has failed, none counts as decoded. */
+static void decode_batch(io_nvjpeg *d, io_nvjpeg_frame *const *frames, int count)
 {
     const unsigned char *data[MOST_BATCH];
     size_t sizes[MOST_BATCH];
@@ -240,7 +235,6 @@ static bool decode_batch(io_nvjpeg *d, io_nvjpeg_frame *const *frames, int count
     d->batch = good ? count : 0;
     for (int i = 0; i < count; i++)
         frames[i]->decoded = good;
-    return good;
 }
 
 static void decode_batches(io_nvjpeg *d, io_nvjpeg_frame *frames, size_t count)
