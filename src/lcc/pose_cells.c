@@ -21,7 +21,7 @@ static const struct {
 } sizes[] = {{8, 4}, {6, 3}, {4, 4}, {3, 3}, {2, 2}};
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
-/* Of how much of the core's variance cells of a level have at least: those that have less say too little of the
+/* The share of the core's variance that cells of a level have at least: those that have less say too little of the
  * whole where no high score is asked for. */
 static const double least_shares[TM_POSE_LEVELS] = {0.35, 0.6};
 

@@ -60,7 +60,7 @@ static tm_image picture(const bench *b, const uint8_t *bytes, bool floats, int x
     return image;
 }
 
-/* Of a frame whose samples are bytes; the template is the caller's. */
+/* A match in a frame whose samples are bytes; the template is the caller's. */
 static tm_status make_job(const bench *b, tm_job *job, const uint8_t *bytes, probe p, bool floats)
 {
     const tm_image crop = picture(b, bytes, floats, p.frame / 3, p.frame / 2 - p.size / 2, p.size);

@@ -171,7 +171,7 @@ static void refuses(void)
     tm_matcher_destroy(&matcher);
 }
 
-/* Of all windows that reach a floor, in any order, the list gets those that are peaks of the map. */
+/* The list gets those of all windows that reach a floor, in any order, that are peaks of the map. */
 static void list_takes_windows(void)
 {
     enum { MOST = 12 };

@@ -80,7 +80,7 @@ typedef struct io_device_luma {
 /* Whether NVDEC has decoded the frame: then it is there as long as the source is open, and complete. */
 bool io_movie_on_device(const io_source *source, io_device_luma *luma);
 
-/* Of how many bits the samples are that frames are read as, 8 or 16; 0: nobody knows. */
+/* How many bits the samples have that frames are read as, 8 or 16; 0: nobody knows. */
 int io_movie_bits(const io_movie *movie);
 
 /* How many frames will come, by what the movie says of its duration and rate; negative: nobody knows. */

@@ -113,7 +113,7 @@ static bool has_track(const io_movie *m, enum AVMediaType type, int *index)
     return *index >= 0 && !(m->container->streams[*index]->disposition & AV_DISPOSITION_ATTACHED_PIC);
 }
 
-/* Of the other tracks nothing is read. */
+/* Nothing is read of the other tracks. */
 static void choose_track(io_movie *m, int index)
 {
     m->track = m->container->streams[index];

@@ -99,8 +99,8 @@ static int64_t count_mcus(const jpeg_file *f)
     return divide_up(width, 8 * across) * divide_up(height, 8 * down);
 }
 
-/* Of a file with restart markers, whether it has those that its size asks for: one that was cut short has fewer. Nothing
- * else tells without decoding. */
+/* Whether a file with restart markers has those that its size asks for: one that was cut short has fewer. Nothing else
+ * tells without decoding. */
 static bool has_all_restarts(const jpeg_file *f)
 {
     const bool only_scan = f->process < SOF2 && f->size - f->scan > 4 && f->data[f->scan + 4] == f->frame[5];

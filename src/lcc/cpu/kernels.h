@@ -31,7 +31,7 @@ enum {
     TM_SLACK = 512,
     /* So many rows below the staged ones are read, as are padding columns, and multiplied by 0. */
     TM_EXTRA_ROWS = 3,
-    /* Of expanded planes for two staged rows, which begin at an even one. */
+    /* So many expanded planes are made of two staged rows, which begin at an even one. */
     TM_MOST_PLANES = 3,
     /* slide makes at most so many rows at once: each takes the column sums of the one before from
      * registers. */
