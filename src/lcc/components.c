@@ -4,7 +4,48 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROUNDS = 12 };
+#include "integers.h"
+
+enum {
+    ROUNDS = 12,
+    WHOLE_AT_ONCE = 8192, /* products of so many fit 32 bits, and the rows that they are made of the cache */
+};
+
+/* Adds the products of a with four rows, n apart. */
+static void add_whole(double *to, const int16_t *a, const int16_t *b, int64_t n, int64_t count)
+{
+    int32_t sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0;
+
+#pragma omp simd reduction(+ : sum0, sum1, sum2, sum3)
+    for (int64_t k = 0; k < count; k++) {
+        sum0 += a[k] * b[k];
+        sum1 += a[k] * b[n + k];
+        sum2 += a[k] * b[2 * n + k];
+        sum3 += a[k] * b[3 * n + k];
+    }
+    to[0] += sum0;
+    to[1] += sum1;
+    to[2] += sum2;
+    to[3] += sum3;
+}
+
+void tm_whole_dots(double *to, const int16_t *a, const int16_t *rows, int count, int64_t n)
+{
+    memset(to, 0, (size_t)count * sizeof *to);
+    for (int64_t begin = 0; begin < n; begin += WHOLE_AT_ONCE) {
+        const int64_t part = smaller(WHOLE_AT_ONCE, n - begin);
+        int i = 0;
+        for (; i + 4 <= count; i += 4)
+            add_whole(to + i, a + begin, rows + i * n + begin, n, part);
+        for (; i < count; i++) {
+            int32_t sum = 0;
+#pragma omp simd reduction(+ : sum)
+            for (int64_t k = begin; k < begin + part; k++)
+                sum += a[k] * rows[i * n + k];
+            to[i] += sum;
+        }
+    }
+}
 
 /* Makes the rows orthonormal, one after the other; those that vanish become 0. */
 static void orthonormalize(double *rows, int count, int64_t n)
@@ -42,17 +83,17 @@ void tm_components_find(double *weights, double *next, const double *gram, int c
     }
 }
 
-void tm_factor_invert(const double *taps, int count, int64_t n,
+void tm_factor_invert(double gram[TM_FAMILY_BASIS][TM_FAMILY_BASIS], int count,
                       double solve[TM_FAMILY_BASIS][TM_FAMILY_BASIS])
 {
     double factor[TM_FAMILY_BASIS][TM_FAMILY_BASIS] = {{0}};
 
     memset(solve, 0, sizeof(double) * TM_FAMILY_BASIS * TM_FAMILY_BASIS);
     for (int i = 0; i < count; i++) {
-        double square = tm_dot(taps + i * n, taps + i * n, n);
+        double square = gram[i][i];
         const double whole = square;
         for (int j = 0; j < i; j++) {
-            double part = tm_dot(taps + i * n, taps + j * n, n);
+            double part = gram[i][j];
             for (int k = 0; k < j; k++)
                 part -= factor[i][k] * factor[j][k];
             factor[i][j] = factor[j][j] > 0 ? part / factor[j][j] : 0;

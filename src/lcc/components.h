@@ -37,14 +37,17 @@ static inline void tm_dots(double *to, const double *a, const double *rows, int 
         to[i] = tm_dot(a, rows + i * n, n);
 }
 
+/* The same of whole numbers of 8 bits: exact. */
+void tm_whole_dots(double *to, const int16_t *a, const int16_t *rows, int count, int64_t n);
+
 /* Finds count principal components of vectors, nearly, the greatest first: each as a row of size
  * weights of the vectors. gram has the size * size products of the vectors; next as many rows of
  * room as weights. */
 void tm_components_find(double *weights, double *next, const double *gram, int count, int size);
 
-/* The inverse of the lower Cholesky factor of the products of count rows of taps, n each; those that
- * depend on the ones before get rows of 0. */
-void tm_factor_invert(const double *taps, int count, int64_t n,
+/* The inverse of the lower Cholesky factor of the products of count rows of taps with each other, of which the
+ * lower half is read; those that depend on the ones before get rows of 0. */
+void tm_factor_invert(double gram[TM_FAMILY_BASIS][TM_FAMILY_BASIS], int count,
                       double solve[TM_FAMILY_BASIS][TM_FAMILY_BASIS]);
 
 #endif

@@ -14,8 +14,8 @@ enum {
     PIXELS_AT_ONCE = 128,
 };
 
-/* Coordinates are made in double precision of taps that are integers, so that the rests are good to
- * 1e-7 where their squares nearly vanish, too. */
+/* Coordinates are made in double precision of exact sums, so that the rests are good to 1e-7 where their
+ * squares nearly vanish, too. */
 #define ROUNDING 4e-7
 
 /* A product with the inverse factor in binary32: each of up to TM_FAMILY_BASIS terms is off by so much
@@ -25,10 +25,13 @@ enum {
 /* What making a basis needs room for. */
 typedef struct workshop {
     const tm_posed *posed;
-    double *members; /* the core's pixels of those that the basis is made of, and room for one more */
+    int16_t *members; /* the core's pixels of those that the basis is made of, and room for one more */
+    tm_family_sums *sums; /* likewise */
     double *gram, *weights, *next;
-    double *components, *taps, *products, *coordinates;
-    int8_t *rounded;
+    float *components;
+    int16_t *taps; /* the components, rounded */
+    double *products, *coordinates;
+    double taps_gram[TM_FAMILY_BASIS][TM_FAMILY_BASIS]; /* exact */
     double solve[TM_FAMILY_BASIS][TM_FAMILY_BASIS];
     int size; /* members that the basis is made of */
 } workshop;
@@ -37,22 +40,23 @@ static bool open_workshop(workshop *w, const tm_family *f)
 {
     const size_t n = (size_t)f->pixels, size = (size_t)w->size, unit = sizeof(double);
 
-    w->members = malloc(n * (size + 1) * unit);
+    w->members = malloc(n * (size + 1) * sizeof *w->members);
+    w->sums = malloc((size + 1) * sizeof *w->sums);
     w->gram = malloc(size * size * unit);
     w->weights = malloc(TM_FAMILY_BASIS * size * unit);
     w->next = malloc(TM_FAMILY_BASIS * size * unit);
-    w->components = malloc(TM_FAMILY_BASIS * n * unit);
-    w->taps = malloc(TM_FAMILY_BASIS * n * unit);
+    w->components = malloc(TM_FAMILY_BASIS * n * sizeof *w->components);
+    w->taps = malloc(TM_FAMILY_BASIS * n * sizeof *w->taps);
     w->products = malloc(TM_FAMILY_BASIS * (size_t)f->count * unit);
     w->coordinates = malloc(TM_FAMILY_BASIS * (size_t)f->count * unit);
-    w->rounded = malloc(TM_FAMILY_BASIS * n);
-    return w->members && w->gram && w->weights && w->next && w->components && w->taps && w->products &&
-           w->coordinates && w->rounded;
+    return w->members && w->sums && w->gram && w->weights && w->next && w->components && w->taps && w->products &&
+           w->coordinates;
 }
 
 static void close_workshop(workshop *w)
 {
     free(w->members);
+    free(w->sums);
     free(w->gram);
     free(w->weights);
     free(w->next);
@@ -60,7 +64,6 @@ static void close_workshop(workshop *w)
     free(w->taps);
     free(w->products);
     free(w->coordinates);
-    free(w->rounded);
 }
 
 /* Reads the members that the basis is made of; false where one is flat. */
@@ -70,86 +73,88 @@ static bool read_members(const tm_family *f, workshop *w)
     const int size = w->size;
 
     for (int i = 0; i < size; i++) {
-        if (!tm_family_read(f, &w->posed[(int64_t)i * f->count / size], w->members + i * n))
+        double *row = w->gram + i * size;
+        if (!tm_family_read(f, &w->posed[(int64_t)i * f->count / size], w->members + i * n, &w->sums[i]))
             return false;
-        tm_dots(w->gram + i * size, w->members + i * n, w->members, i + 1, n);
-        for (int j = 0; j < i; j++)
-            w->gram[j * size + i] = w->gram[i * size + j];
+        tm_whole_dots(row, w->members + i * n, w->members, i + 1, n);
+        for (int j = 0; j <= i; j++) {
+            row[j] = (row[j] - w->sums[i].sum * w->sums[j].sum / (double)n) / (w->sums[i].length * w->sums[j].length);
+            w->gram[j * size + i] = row[j];
+        }
     }
     return true;
 }
 
 /* Rounds a component to taps of 8 bits and sum 0. */
-static void round_component(int8_t *taps, const double *component, int64_t n)
+static void round_component(int16_t *taps, const float *component, int64_t n)
 {
-    double most = 0;
+    float most = 0;
     int64_t sum = 0;
 
     for (int64_t i = 0; i < n; i++)
-        most = fmax(most, fabs(component[i]));
+        most = fmaxf(most, fabsf(component[i]));
     for (int64_t i = 0; i < n; i++) {
-        taps[i] = (int8_t)(most > 0 ? lrint(component[i] * 126 / most) : 0);
+        taps[i] = (int16_t)(most > 0 ? lrintf(component[i] * (126 / most)) : 0);
         sum += taps[i];
     }
     for (int64_t i = 0; sum; i = (i + 1) % n) {
         const int step = sum > 0 ? 1 : -1;
         if (abs(taps[i] - step) > 127)
             continue;
-        taps[i] = (int8_t)(taps[i] - step);
+        taps[i] = (int16_t)(taps[i] - step);
         sum -= step;
     }
 }
 
-/* Makes the basis's components, a part of their pixels at a time, which stay in the cache. */
-static void sum_members(const tm_family *f, workshop *w)
+/* Adds the members' part from begin on, of norm 1 and less their means, to the basis's components. */
+static void sum_part(const tm_family *f, const workshop *w, int64_t begin, int64_t count)
 {
-    const int64_t n = f->pixels;
+    float pixels[PIXELS_AT_ONCE];
 
-    memset(w->components, 0, (size_t)(f->basis * n) * sizeof *w->components);
-    for (int64_t begin = 0; begin < n; begin += PIXELS_AT_ONCE) {
-        const int64_t count = smaller(PIXELS_AT_ONCE, n - begin);
-        for (int i = 0; i < w->size; i++) {
-            const double *member = w->members + i * n + begin;
-            for (int k = 0; k < f->basis; k++) {
-                const double weight = w->weights[k * w->size + i];
-                double *component = w->components + k * n + begin;
-                for (int64_t x = 0; x < count; x++)
-                    component[x] += weight * member[x];
-            }
+    for (int i = 0; i < w->size; i++) {
+        const int16_t *member = w->members + i * f->pixels + begin;
+        const float mean = (float)(w->sums[i].sum / (double)f->pixels);
+        for (int64_t x = 0; x < count; x++)
+            pixels[x] = member[x] - mean;
+        for (int k = 0; k < f->basis; k++) {
+            const float weight = (float)(w->weights[k * w->size + i] / w->sums[i].length);
+            float *component = w->components + k * f->pixels + begin;
+            for (int64_t x = 0; x < count; x++)
+                component[x] += weight * pixels[x];
         }
     }
 }
 
-/* Makes as many taps as the basis has. */
+/* Makes as many taps as the basis has, and their products with each other. */
 static void make_taps(const tm_family *f, workshop *w)
 {
-    tm_components_find(w->weights, w->next, w->gram, f->basis, w->size);
-    sum_members(f, w);
-    for (int k = 0; k < f->basis; k++)
-        round_component(w->rounded + k * f->pixels, w->components + k * f->pixels, f->pixels);
-}
-
-/* The taps in this order. */
-static void order_taps(const tm_family *f, workshop *w, const int *order)
-{
     const int64_t n = f->pixels;
+
+    tm_components_find(w->weights, w->next, w->gram, f->basis, w->size);
+    memset(w->components, 0, (size_t)(f->basis * n) * sizeof *w->components);
+    for (int64_t begin = 0; begin < n; begin += PIXELS_AT_ONCE) /* which stay in the cache */
+        sum_part(f, w, begin, smaller(PIXELS_AT_ONCE, n - begin));
     for (int k = 0; k < f->basis; k++) {
-        for (int64_t x = 0; x < n; x++)
-            w->taps[k * n + x] = w->rounded[order[k] * n + x];
+        round_component(w->taps + k * n, w->components + k * n, n);
+        tm_whole_dots(w->taps_gram[k], w->taps + k * n, w->taps, k + 1, n);
+        for (int j = 0; j < k; j++)
+            w->taps_gram[j][k] = w->taps_gram[k][j];
     }
 }
 
-/* The products of all members with the taps; false where one is flat. */
+/* The products of all members, of norm 1, with the taps; false where one is flat. */
 static bool make_products(const tm_family *f, workshop *w)
 {
     const int64_t n = f->pixels;
 
     for (int a = 0; a < f->count; a++) {
-        const bool kept = w->size == f->count;
-        double *member = w->members + (kept ? a : w->size) * n;
-        if (!kept && !tm_family_read(f, &w->posed[a], member))
+        const int at = w->size == f->count ? a : w->size;
+        double *products = w->products + (int64_t)a * f->basis;
+        if (at == w->size && !tm_family_read(f, &w->posed[a], w->members + at * n, &w->sums[at]))
             return false;
-        tm_dots(w->products + a * f->basis, member, w->taps, f->basis, n);
+        tm_whole_dots(products, w->members + at * n, w->taps, f->basis, n);
+        for (int k = 0; k < f->basis; k++) /* the taps' sum is 0, so the mean adds nothing */
+            products[k] /= w->sums[at].length;
     }
     return true;
 }
@@ -157,14 +162,20 @@ static bool make_products(const tm_family *f, workshop *w)
 /* Each member's coordinates in the basis that the taps make in this order. */
 static void make_coordinates(const tm_family *f, workshop *w, const int *order)
 {
-    order_taps(f, w, order);
-    tm_factor_invert(w->taps, f->basis, f->pixels, w->solve);
+    double gram[TM_FAMILY_BASIS][TM_FAMILY_BASIS];
+
+    for (int k = 0; k < f->basis; k++) {
+        for (int j = 0; j <= k; j++)
+            gram[k][j] = w->taps_gram[order[k]][order[j]];
+    }
+    tm_factor_invert(gram, f->basis, w->solve);
     for (int a = 0; a < f->count; a++) {
+        const double *products = w->products + (int64_t)a * f->basis;
         for (int k = 0; k < f->basis; k++) {
             double sum = 0;
             for (int j = 0; j <= k; j++)
-                sum += w->solve[k][j] * w->products[a * f->basis + order[j]];
-            w->coordinates[k * f->count + a] = sum;
+                sum += w->solve[k][j] * products[order[j]];
+            w->coordinates[(int64_t)k * f->count + a] = sum;
         }
     }
 }
@@ -217,7 +228,7 @@ static bool make_room(tm_family *f)
     return f->samples && f->coordinates;
 }
 
-static void store_taps(tm_family *f, const int8_t *taps, int index)
+static void store_taps(tm_family *f, const int16_t *taps, int index)
 {
     uint8_t *to = f->samples + (int64_t)index * f->width * f->height;
     int64_t n = 0;
@@ -230,16 +241,15 @@ static void store_taps(tm_family *f, const int8_t *taps, int index)
     }
 }
 
-static void store_solve(tm_family *f, const workshop *w)
+static void store_solve(tm_family *f, const workshop *w, const int *order)
 {
     double error_sq = 0;
 
     for (int i = 0; i < f->basis; i++) {
         double terms = 0; /* |z| <= |q| |f| */
         for (int j = 0; j <= i; j++) {
-            const double *taps = w->taps + j * f->pixels;
             f->solve[i][j] = (float)w->solve[i][j];
-            terms += fabs(w->solve[i][j]) * sqrt(tm_dot(taps, taps, f->pixels));
+            terms += fabs(w->solve[i][j]) * sqrt(w->taps_gram[order[j]][order[j]]);
         }
         error_sq += terms * terms;
     }
@@ -285,7 +295,6 @@ static tm_status make_basis(tm_family *f, workshop *w, bool *good)
     for (int k = 0; k < f->basis; k++)
         order[k] = k;
     make_taps(f, w);
-    order_taps(f, w, order);
     *good = make_products(f, w);
     if (!*good)
         return TM_OK;
@@ -293,8 +302,8 @@ static tm_status make_basis(tm_family *f, workshop *w, bool *good)
     pair_up(w->coordinates, f->basis, f->count, order);
     make_coordinates(f, w, order);
     for (int k = 0; k < f->basis; k++)
-        store_taps(f, w->rounded + order[k] * f->pixels, k);
-    store_solve(f, w);
+        store_taps(f, w->taps + order[k] * f->pixels, k);
+    store_solve(f, w, order);
     store_coordinates(f, w);
     return TM_OK;
 }

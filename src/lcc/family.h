@@ -76,6 +76,9 @@ tm_status tm_family_finish(tm_family *family, const tm_posed *members, int basis
 tm_status tm_family_make(tm_family *family, const tm_posed *members, size_t count, int basis);
 void tm_family_free(tm_family *family);
 
+/* A posed template's variance times its pixels. */
+double tm_family_energy(const tm_posed *member);
+
 /* The core's share of a member's variance, from below. */
 double tm_family_share(const tm_family *family, const tm_posed *member);
 
@@ -87,8 +90,14 @@ TM_HOST_DEVICE float tm_family_least(double share, float score)
     return share == 1 ? score : score > 0 && square > 0 ? (float)(sqrt(square) * (1 - 1e-6)) : -2;
 }
 
-/* Writes the core's pixels of a member, less their mean, with norm 1; false where they are equal. */
-bool tm_family_read(const tm_family *family, const tm_posed *member, double *pixels);
+/* Of a member's pixels in the core, less 128. */
+typedef struct tm_family_sums {
+    double sum;    /* exact */
+    double length; /* of what they differ by from their mean */
+} tm_family_sums;
+
+/* Writes the core's pixels of a member, less 128; false where they are equal. */
+bool tm_family_read(const tm_family *family, const tm_posed *member, int16_t *pixels, tm_family_sums *sums);
 
 #ifdef __cplusplus
 }

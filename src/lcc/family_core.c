@@ -7,7 +7,10 @@
 #include "integers.h"
 #include "lcc/family.h"
 
-enum { LEAST_PIXELS = 9 }; /* of a core */
+enum {
+    LEAST_PIXELS = 9, /* of a core */
+    SAMPLES_AT_ONCE = 65536, /* whose squares' sum fits 32 bits */
+};
 
 /* The first of the member's pixels that lies in the family's box, which has its centre. */
 static int64_t first_of(const tm_family *f, const tm_posed *p)
@@ -105,47 +108,61 @@ tm_status tm_family_begin(tm_family *family, const tm_posed *members, size_t cou
     return good ? TM_OK : TM_ERR_MEMORY;
 }
 
+/* Adds up some samples and their squares. */
+static void add_samples(const uint8_t *samples, int64_t count, uint64_t *sum, uint64_t *square)
+{
+    for (int64_t begin = 0; begin < count; begin += SAMPLES_AT_ONCE) {
+        const int64_t end = smaller(begin + SAMPLES_AT_ONCE, count);
+        uint32_t part = 0, part_sq = 0;
+        for (int64_t x = begin; x < end; x++) {
+            part += samples[x];
+            part_sq += (uint32_t)(samples[x] * samples[x]);
+        }
+        *sum += part;
+        *square += part_sq;
+    }
+}
+
+/* The variance times the pixels. */
+static double energy_of(int64_t pixels, uint64_t sum, uint64_t square)
+{
+    return (double)((uint64_t)pixels * square - sum * sum) / (double)pixels;
+}
+
+double tm_family_energy(const tm_posed *p)
+{
+    uint64_t sum = 0, square = 0;
+
+    add_samples(p->samples, p->width * p->height, &sum, &square); /* samples that do not count are 0 */
+    return energy_of(p->count, sum, square);
+}
+
 double tm_family_share(const tm_family *f, const tm_posed *p)
 {
     const uint8_t *samples = p->samples + first_of(f, p);
-    double sum = 0, square = 0, all = 0, all_sq = 0;
+    uint64_t sum = 0, square = 0;
 
-    for (int64_t i = 0; i < p->width * p->height; i++) {
-        all += p->samples[i];
-        all_sq += (double)p->samples[i] * p->samples[i];
-    }
     for (int i = 0; i < f->run_count; i++) {
         const tm_family_run *r = &f->runs[i];
-        for (int x = r->x; x < r->end; x++) {
-            const double sample = samples[r->y * p->width + x];
-            sum += sample;
-            square += sample * sample;
-        }
+        add_samples(samples + r->y * p->width + r->x, r->end - r->x, &sum, &square);
     }
-    const double part = square - sum * sum / (double)f->pixels;
-    return part / (all_sq - all * all / (double)p->count) * (1 - 1e-9);
+    return energy_of(f->pixels, sum, square) / tm_family_energy(p) * (1 - 1e-9);
 }
 
-bool tm_family_read(const tm_family *f, const tm_posed *p, double *to)
+bool tm_family_read(const tm_family *f, const tm_posed *p, int16_t *to, tm_family_sums *sums)
 {
     const uint8_t *samples = p->samples + first_of(f, p);
-    double sum = 0, square = 0;
-    int64_t n = 0;
+    uint64_t sum = 0, square = 0;
 
     for (int i = 0; i < f->run_count; i++) {
         const tm_family_run *r = &f->runs[i];
+        const uint8_t *row = samples + r->y * p->width;
         for (int x = r->x; x < r->end; x++)
-            sum += to[n++] = samples[r->y * p->width + x];
+            *to++ = (int16_t)(row[x] - 128);
+        add_samples(row + r->x, r->end - r->x, &sum, &square);
     }
-    for (int64_t i = 0; i < n; i++) {
-        to[i] -= sum / (double)n;
-        square += to[i] * to[i];
-    }
-    if (square < 1e-3)
-        return false;
-    for (int64_t i = 0; i < n; i++)
-        to[i] /= sqrt(square);
-    return true;
+    *sums = (tm_family_sums){(double)sum - 128 * (double)f->pixels, sqrt(energy_of(f->pixels, sum, square))};
+    return sums->length > 0;
 }
 
 void tm_family_free(tm_family *f)

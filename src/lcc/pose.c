@@ -8,8 +8,9 @@
 #include "lcc/lcc.h"
 
 /* Positions in the template are rounded to so many bits of a pixel, half up. */
-enum { FRACTION_BITS = 12 };
+enum { FRACTION_BITS = 12, DROP = TM_SINE_BITS + 1 - FRACTION_BITS };
 #define ONE (INT64_C(1) << FRACTION_BITS)
+#define ROUND (INT64_C(1) << (DROP - 1))
 
 /* How a pose's pixels lie in the template. */
 typedef struct inverse {
@@ -58,7 +59,6 @@ static void choose_canvas(inverse *inv, tm_turn turn, int64_t width, int64_t hei
  * along times the inverse, over parts * 2^(TM_SINE_BITS + 1 - FRACTION_BITS). */
 static inline int64_t place(int64_t along, int64_t parts, int64_t size)
 {
-    enum { DROP = TM_SINE_BITS + 1 - FRACTION_BITS };
     const int64_t dropped = (along + (parts << (DROP - 1))) >> DROP;
     return (parts == 1 ? dropped : floor_div(dropped, parts)) + (size - 1) * (ONE / 2);
 }
@@ -207,6 +207,34 @@ static inline void make_pixels(tm_posed *p, const inverse *inv, int64_t y, colum
     }
 }
 
+/* The same of 8-bit gray with all its pixels, of which one is a sample: the commonest. */
+static void make_plain_pixels(tm_posed *p, const inverse *inv, int64_t y, columns c)
+{
+    const tm_image *image = inv->image;
+    const int64_t left = first_sample(c.first, inv->width, 1), down = first_sample(y, inv->height, 1);
+    const int64_t half_x = (image->width - 1) * (ONE / 2), half_y = (image->height - 1) * (ONE / 2);
+    int64_t along = left * inv->cosine - down * inv->sine + ROUND, below = left * inv->sine + down * inv->cosine + ROUND;
+    uint8_t *to = p->samples + y * inv->width;
+
+    for (int64_t x = c.first; x <= c.last; x++) {
+        const int64_t u = (along >> DROP) + half_x, v = (below >> DROP) + half_y;
+        const uint32_t of_right = u & (ONE - 1), of_below = v & (ONE - 1);
+        const uint8_t *at = image->samples + (v >> FRACTION_BITS) * image->stride + (u >> FRACTION_BITS);
+        const uint8_t *next = at + (of_below ? image->stride : 0);
+        const ptrdiff_t right = of_right > 0;
+        const uint32_t upper = at[0] * ((uint32_t)ONE - of_right) + at[right] * of_right;
+        const uint32_t lower = next[0] * ((uint32_t)ONE - of_right) + next[right] * of_right;
+        const uint32_t sum = upper * ((uint32_t)ONE - of_below) + lower * of_below; /* at most 255 * 2^24 */
+        to[x] = (uint8_t)((sum + (1u << (2 * FRACTION_BITS - 1))) >> (2 * FRACTION_BITS));
+        along += 2 * inv->cosine;
+        below += 2 * inv->sine;
+    }
+    if (c.first > c.last)
+        return;
+    memset(p->mask + y * inv->width + c.first, 1, (size_t)(c.last + 1 - c.first));
+    p->count += c.last + 1 - c.first;
+}
+
 static void make_row(tm_posed *p, const inverse *inv, const tm_pose_support *support, int64_t y)
 {
     const tm_image *image = inv->image;
@@ -217,8 +245,8 @@ static void make_row(tm_posed *p, const inverse *inv, const tm_pose_support *sup
         c.first++;
     while (support->disc && c.first <= c.last && distance_of(inv, c.last, y) >= support->distance)
         c.last--;
-    if (tm_image_is_plain(image) && inv->parts == 1) /* the commonest, as one loop without choices */
-        make_pixels(p, inv, y, c, 1, 1, TM_SAMPLE_U8, false);
+    if (tm_image_is_plain(image) && inv->parts == 1)
+        make_plain_pixels(p, inv, y, c);
     else
         make_pixels(p, inv, y, c, inv->parts, channels, image->type, image->mask != NULL);
 }

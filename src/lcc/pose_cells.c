@@ -30,7 +30,7 @@ typedef struct grid {
     int side, places, columns, rows, x, y;
     int64_t count;    /* of cells that are wholly in the core wherever members are moved to */
     uint8_t *inside;  /* which */
-    uint16_t *sums_down; /* room for a row of cells: the sums of each column of pixels */
+    uint16_t *sums_down; /* room for a row of cells, and places - 1: the sums of each column of pixels */
 } grid;
 
 /* Whether all pixels are in the core over which the cell lies as members are moved. */
@@ -73,41 +73,35 @@ static void free_grid(grid *g)
     free(g->sums_down);
 }
 
-/* The sums of the cells of a picture that is moved by so much; 0 of those that are not inside. */
-static void sum_cells(int32_t *sums, const grid *g, const tm_family *f, const tm_posed *p, int right, int down)
+/* The sums of the cells of a picture that is moved down by so much, and right by 0 to places - 1, one after the
+ * other; 0 of those that are not inside. */
+static void sum_cells(int32_t *sums, const grid *g, const tm_family *f, const tm_posed *p, int down)
 {
-    const int64_t left = (p->width - f->width) / 2 + g->x - right, top = (p->height - f->height) / 2 + g->y - down;
-    const int across = g->columns * g->side;
+    const int more = g->places - 1, across = g->columns * g->side, size = g->columns * g->rows;
+    const int64_t left = (p->width - f->width) / 2 + g->x - more, top = (p->height - f->height) / 2 + g->y - down;
 
     for (int row = 0; row < g->rows; row++) {
-        memset(g->sums_down, 0, (size_t)across * sizeof *g->sums_down);
+        const uint8_t *inside = g->inside + row * g->columns;
+        memset(g->sums_down, 0, (size_t)(across + more) * sizeof *g->sums_down);
         for (int y = row * g->side; y < (row + 1) * g->side; y++) {
             const uint8_t *pixels = p->samples + (top + y) * p->width + left;
-            for (int x = 0; x < across; x++)
+            for (int x = 0; x < across + more; x++)
                 g->sums_down[x] = (uint16_t)(g->sums_down[x] + pixels[x]);
         }
-        for (int i = 0; i < g->columns; i++) {
-            int32_t sum = 0;
-            for (int x = i * g->side; x < (i + 1) * g->side; x++)
-                sum += g->sums_down[x];
-            sums[row * g->columns + i] = g->inside[row * g->columns + i] ? sum : 0;
+        for (int right = 0; right < g->places; right++) {
+            const uint16_t *columns = g->sums_down + more - right;
+            int32_t *to = sums + right * size + row * g->columns;
+            for (int i = 0; i < g->columns; i++) {
+                int32_t sum = 0;
+                for (int x = i * g->side; x < (i + 1) * g->side; x++)
+                    sum += columns[x];
+                to[i] = inside[i] ? sum : 0;
+            }
         }
     }
 }
 
-/* A picture's variance times its pixels. */
-static double energy_of(const tm_posed *p)
-{
-    double sum = 0, square = 0;
-
-    for (int64_t i = 0; i < p->width * p->height; i++) {
-        sum += p->samples[i];
-        square += (double)p->samples[i] * p->samples[i];
-    }
-    return square - sum * sum / (double)p->count;
-}
-
-/* The cells' share of that, from below. */
+/* The cells' share of a picture's variance times its pixels, from below. */
 static double share_of(const int32_t *sums, const grid *g, double energy)
 {
     const double pixels = (double)g->side * g->side;
@@ -149,15 +143,16 @@ static double round_cells(tm_posed *to, const int32_t *sums, const grid *g)
 /* The least share of some members, each moved to another place; -1 if memory ran out. */
 static double try_grid(const grid *g, const tm_family *f, const tm_posed *posed, size_t count)
 {
-    int32_t *sums = malloc((size_t)g->columns * (size_t)g->rows * sizeof *sums);
+    const int size = g->columns * g->rows;
+    int32_t *sums = malloc((size_t)size * (size_t)g->places * sizeof *sums);
     double share = 1;
     int place = 0;
 
     if (!sums)
         return -1;
     for (size_t i = 0; i < count; i += 1 + count / TRIED, place++) {
-        sum_cells(sums, g, f, &posed[i], place % g->places, place / g->places % g->places);
-        share = fmin(share, share_of(sums, g, energy_of(&posed[i])));
+        sum_cells(sums, g, f, &posed[i], place / g->places % g->places);
+        share = fmin(share, share_of(sums + place % g->places * size, g, tm_family_energy(&posed[i])));
     }
     free(sums);
     return share;
@@ -169,19 +164,21 @@ static tm_status make_family(tm_pose_cells *cells, const tm_pose_class *c, const
     const size_t size = (size_t)g->columns * (size_t)g->rows, places = (size_t)g->places;
     const size_t count = places * places * c->count;
     tm_posed *means = calloc(count, sizeof *means);
-    int32_t *sums = malloc(size * sizeof *sums);
+    int32_t *sums = malloc(size * places * sizeof *sums);
     uint8_t *pictures = malloc(size * count);
     tm_status status = means && sums && pictures ? TM_OK : TM_ERR_MEMORY;
 
     *cells = (tm_pose_cells){.side = g->side, .places = g->places, .share = 1};
     for (size_t i = 0; i < c->count && status == TM_OK; i++) {
-        const double energy = energy_of(&posed[i]);
+        const double energy = tm_family_energy(&posed[i]);
         for (size_t place = 0; place < places * places; place++) {
+            const int32_t *here = sums + place % places * size;
             tm_posed *moved = &means[place * c->count + i];
+            if (place % places == 0)
+                sum_cells(sums, g, &c->family, &posed[i], (int)(place / places));
             moved->samples = pictures + size * (place * c->count + i);
-            sum_cells(sums, g, &c->family, &posed[i], (int)(place % places), (int)(place / places));
-            cells->share = fmin(cells->share, share_of(sums, g, energy));
-            cells->error = fmax(cells->error, round_cells(moved, sums, g));
+            cells->share = fmin(cells->share, share_of(here, g, energy));
+            cells->error = fmax(cells->error, round_cells(moved, here, g));
         }
     }
     if (status == TM_OK && cells->error < 1)
