@@ -11,7 +11,6 @@ OpenCV's imread and libvips, in turns, each in a process of its own.
 PYTHON has cv2, pyvips, numpy and Pillow, which makes the files from data/. Times are CPU time, as several
 readers use threads; each reader decodes a file --frames times in a round.
 """
-import argparse
 import json
 import os
 import pathlib
@@ -103,19 +102,15 @@ def table(document):
     return "\n".join(lines)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def add_arguments(parser):
     parser.add_argument("builds", nargs="*", type=pathlib.Path)
-    parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--frames", type=int, default=20)
-    parser.add_argument("--json", type=pathlib.Path)
-    parser.add_argument("--table", type=pathlib.Path)
-    o = parser.parse_args()
-    if o.table:
-        print(table(json.loads(o.table.read_text())))
-        return
+
+
+def main():
+    o = library.arguments(__doc__, add_arguments, 7, table)
     if len(o.builds) != 2:
-        parser.error("wants two builds: without libdeflate, and with it")
+        sys.exit("wants two builds: without libdeflate, and with it")
     document = {"machine": library.machine(), "command": " ".join(sys.argv), "versions": {},
                 "results": []}
     with tempfile.TemporaryDirectory(dir="/dev/shm") as name:
@@ -132,8 +127,7 @@ def main():
                 "tmatch_over": {r: statistics.median(each[r] / each["tmatch"] for each in rounds)
                                 for r in READERS if r != "tmatch"}})
             print(kind, document["results"][-1]["tmatch_over"], file=sys.stderr)
-    if o.json:
-        o.json.write_text(json.dumps(document, indent=1) + "\n")
+    library.write(o, document)
     print(table(document))
 
 

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: MIT
 """libtmatch through ctypes, for scripts that time it beside others in one process."""
 
+import argparse
 import ctypes as c
 import datetime
+import json
 import os
+import pathlib
 import re
 import subprocess
+import sys
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -206,6 +210,28 @@ def gpu():
     except (OSError, subprocess.CalledProcessError):
         return {}
     return {"gpu": name, "driver": driver, "cuda": cuda}
+
+
+def arguments(description, add, rounds=3, table=None):
+    """The arguments of a script that writes its results: add adds its own to --rounds, --json and, where the script prints a
+    table, --table, which prints that of a file that was written before, and nothing else."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=rounds)
+    parser.add_argument("--json", type=pathlib.Path)
+    if table:
+        parser.add_argument("--table", type=pathlib.Path)
+    add(parser)
+    o = parser.parse_args()
+    if table and o.table:
+        print(table(json.loads(o.table.read_text())))
+        sys.exit()
+    return o
+
+
+def write(o, document):
+    """Where --json says, if it says so."""
+    if o.json:
+        o.json.write_text(json.dumps(document, indent=1) + "\n")
 
 
 def timed(call):

@@ -12,8 +12,6 @@ test picture, a photograph that moves, and a logo that comes and goes and moves;
 --repeat shows it N times, where there is no libx264 to make a longer one. CPU time counts all threads. --resume kills a run
 with --resume in the middle, resumes it, and compares its log with that of a run that nobody killed.
 """
-import argparse
-import json
 import os
 import pathlib
 import resource
@@ -172,8 +170,7 @@ def table(document):
     return "\n".join(lines)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def add_arguments(parser):
     parser.add_argument("tmatch", nargs="?", type=pathlib.Path)
     parser.add_argument("--seconds", type=int, default=120)
     parser.add_argument("--clip", type=pathlib.Path, help="a folder for the movie, where it stays")
@@ -182,18 +179,15 @@ def main():
     parser.add_argument("--sizes", type=int, default=2, help="how many of the templates")
     parser.add_argument("--peer-frames", type=int, default=0, help="so many are enough for OpenCV")
     parser.add_argument("--resume", action="store_true")
-    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--options", type=str.split, default=[], help="more of tmatch's, such as '--device cuda'")
-    parser.add_argument("--json", type=pathlib.Path)
-    parser.add_argument("--table", type=pathlib.Path)
-    o = parser.parse_args()
-    if o.table:
-        print(table(json.loads(o.table.read_text())))
-        return
+
+
+def main():
+    o = library.arguments(__doc__, add_arguments, table=table)
     if not o.tmatch:
-        parser.error("wants the program")
-    machine = {**library.machine(), "load": os.getloadavg()[1]}
+        sys.exit("wants the program")
+    machine = {**library.machine(), **library.gpu(), "load": os.getloadavg()[1]}
     version = subprocess.run(["ffmpeg", "-version"], check=True, capture_output=True, text=True).stdout.split()[2]
     with tempfile.TemporaryDirectory() as name:
         folder = o.clip or pathlib.Path(name)
@@ -203,8 +197,7 @@ def main():
         return
     document["versions"]["ffmpeg"] = version
     document = {"machine": machine, "command": " ".join(sys.argv), **document}
-    if o.json:
-        o.json.write_text(json.dumps(document, indent=1) + "\n")
+    library.write(o, document)
     print(table(document))
 
 

@@ -5,8 +5,6 @@ the whole program, and whether both find the same.
 
     bench/nvdec.py [--rounds 5] [--threads N] [--json FILE] build MOVIE TEMPLATE
 """
-import argparse
-import json
 import os
 import pathlib
 import statistics
@@ -17,12 +15,12 @@ import time
 
 import library
 
-DECODERS = ("libjpeg", "nvdec") # the first leaves movies to libavcodec
+DECODERS = {"libavcodec": "libjpeg", "nvdec": "nvdec"} # by their names for --decoder
 
 
 def run(o, decoder):
     """(standard output, wall seconds, CPU seconds)"""
-    command = [o.build / "tmatch", "-q", "--device", "cuda:0", "--decoder", decoder, "--min-score", "0.9", o.movie, o.template]
+    command = [o.build / "tmatch", "-q", "--device", "cuda:0", "--decoder", DECODERS[decoder], "--min-score", "0.9", o.movie, o.template]
     if o.threads:
         command += ["--threads", str(o.threads)]
     with tempfile.TemporaryFile() as out:
@@ -37,19 +35,19 @@ def run(o, decoder):
     return text, wall, usage.ru_utime + usage.ru_stime
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def add_arguments(parser):
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("movie", type=pathlib.Path)
     parser.add_argument("template")
-    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=0)
-    parser.add_argument("--json", type=pathlib.Path)
-    o = parser.parse_args()
+
+
+def main():
+    o = library.arguments(__doc__, add_arguments, 5)
     texts, rounds = {}, []
     for number in range(o.rounds + 1): # the first warms up
         each = {}
-        for decoder in DECODERS[::1 if number % 2 else -1]:
+        for decoder in list(DECODERS)[::1 if number % 2 else -1]:
             texts[decoder], wall, cpu = run(o, decoder)
             each[decoder] = {"wall_s": wall, "cpu_s": cpu}
         rounds += [each] if number else []
@@ -62,8 +60,7 @@ def main():
                 "same_results": len(set(texts.values())) == 1,
                 "frames_per_s": middle(lambda r: frames / r["wall_s"]),
                 "cpu_ms_a_frame": middle(lambda r: r["cpu_s"] / frames * 1e3), "rounds": rounds}
-    if o.json:
-        o.json.write_text(json.dumps(document, indent=1) + "\n")
+    library.write(o, document)
     print({key: document[key] for key in ("frames", "same_results", "frames_per_s", "cpu_ms_a_frame")})
 
 

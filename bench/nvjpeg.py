@@ -10,9 +10,7 @@ PYTHON has cv2 and numpy, which make the files, in /dev/shm if no folder is name
 own, and a template at a place of their own; the others are copies with a comment. Times are those of whole processes;
 "after the start" leaves out what one frame takes. The samples are read from maps of ccorr by a template of one pixel of 1.
 """
-import argparse
 import concurrent.futures
-import json
 import os
 import pathlib
 import re
@@ -178,28 +176,23 @@ def measure(o, folder):
             print(len(rounds), decoder, each[decoder], file=sys.stderr, flush=True)
         rounds.append(each)
         whole = summarize(o, document, rounds, answers)
-        if o.json:
-            o.json.write_text(json.dumps(whole, indent=1) + "\n")
+        library.write(o, whole)
     return whole
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def add_arguments(parser):
     parser.add_argument("build", nargs="?", type=pathlib.Path)
     parser.add_argument("--frames", type=int, default=4000)
     parser.add_argument("--distinct", type=int, default=256)
-    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=600, help="no round begins later; one is made in any case")
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--folder", default="/dev/shm")
-    parser.add_argument("--json", type=pathlib.Path)
-    parser.add_argument("--table", type=pathlib.Path)
-    o = parser.parse_args()
-    if o.table:
-        print(table(json.loads(o.table.read_text())))
-        return
+
+
+def main():
+    o = library.arguments(__doc__, add_arguments, 5, table)
     if not o.build:
-        parser.error("wants a build")
+        sys.exit("wants a build")
     with tempfile.TemporaryDirectory(dir=o.folder) as name:
         document = measure(o, pathlib.Path(name))
     print(table(document))
