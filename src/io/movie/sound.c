@@ -11,8 +11,7 @@ static double seconds(const io_movie *m, int64_t ticks)
     return (double)ticks * m->track->time_base.num / m->track->time_base.den;
 }
 
-/* The time from which the movie that is written begins, in the sound's ticks. */
-static int64_t beginning(const movie_sound *s)
+static int64_t find_first(const movie_sound *s)
 {
     const io_movie *m = s->movie;
     const int64_t start = m->container->start_time;
@@ -39,8 +38,9 @@ int movie_sound_open(movie_sound *s, const io_libav *libav, const io_movie_sound
         return status;
     s->track->codecpar->codec_tag = 0; /* the other container's */
     s->track->time_base = s->movie->track->time_base;
+    s->first = find_first(s);
     if (s->from > 0) /* else from the beginning; where that cannot be done, what comes before is read and left out */
-        libav->av_seek_frame(s->movie->container, s->movie->track->index, beginning(s), AVSEEK_FLAG_BACKWARD);
+        libav->av_seek_frame(s->movie->container, s->movie->track->index, s->first, AVSEEK_FLAG_BACKWARD);
     return 0;
 }
 
@@ -48,12 +48,11 @@ int movie_sound_open(movie_sound *s, const io_libav *libav, const io_movie_sound
 static bool read(movie_sound *s)
 {
     io_movie *m = s->movie;
-    const int64_t first = beginning(s);
 
     while (!m->has_packet) {
         if (m->libav->av_read_frame(m->container, m->packet) < 0)
             return false;
-        m->has_packet = m->packet->stream_index == m->track->index && m->packet->pts != AV_NOPTS_VALUE && m->packet->pts >= first;
+        m->has_packet = m->packet->stream_index == m->track->index && m->packet->pts != AV_NOPTS_VALUE && m->packet->pts >= s->first;
         if (!m->has_packet)
             m->libav->av_packet_unref(m->packet);
     }
@@ -67,11 +66,10 @@ int movie_sound_copy(movie_sound *s, AVFormatContext *container, double until)
 
     if (until > s->to - s->from)
         until = s->to - s->from;
-    while (m && status >= 0 && read(s) && seconds(m, m->packet->pts - beginning(s)) < until) {
+    while (m && status >= 0 && read(s) && seconds(m, m->packet->pts - s->first) < until) {
         AVPacket *packet = m->packet;
-        const int64_t shift = beginning(s);
-        packet->pts -= shift;
-        packet->dts = packet->dts == AV_NOPTS_VALUE ? packet->pts : packet->dts - shift;
+        packet->pts -= s->first;
+        packet->dts = packet->dts == AV_NOPTS_VALUE ? packet->pts : packet->dts - s->first;
         packet->pos = -1;
         packet->stream_index = s->track->index;
         m->libav->av_packet_rescale_ts(packet, m->track->time_base, s->track->time_base);

@@ -10,6 +10,7 @@ typedef struct movie_sound {
     struct io_movie *movie; /* NULL: there is none */
     AVStream *track;        /* of the movie that is written */
     double from, to;        /* seconds of the other movie; from becomes 0 */
+    int64_t first;          /* the same in its ticks: what comes before is left out */
     char refused[32];       /* the codec that the container does not take, or "" */
 } movie_sound;
 
