@@ -25,6 +25,7 @@ typedef struct family_tile {
     ptrdiff_t stride;
     int staged_rows, padded; /* padded: windows of a row */
     uint8_t *staged, *rests;
+    uint16_t *wide; /* both together, where kernels take that; else NULL */
     uint32_t *planes, *rest_planes;
     int32_t *products, *rest_products; /* of basis templates, rows and windows */
     uint32_t *row_sums, *sums;         /* of staged rows, before each column; of windows */
@@ -34,24 +35,27 @@ typedef struct family_tile {
     float *bounds;
 } family_tile;
 
-static size_t carve_tile(family_tile *n, char *memory, const tm_family_search *search, int64_t width,
-                         int64_t height)
+static size_t carve_tile(family_tile *n, char *memory, const tm_cpu_kernels *kernels, const tm_family_search *search,
+                         int64_t width, int64_t height)
 {
     const tm_family *f = search->family;
     const int64_t with_rests = search->rests != NULL;
+    const int64_t wide = with_rests && kernels->expand_wide && 256 * search->unit <= TM_WIDE_SAMPLES;
+    const int64_t apart = with_rests && !wide;
     tm_carver carver = {memory, 0};
     const int64_t padded = round_up(width, TM_BLOCK);
     const int64_t columns = round_up(padded + f->width, TM_BLOCK);
 
-    *n = (family_tile){.f = f, .padded = (int)padded};
+    *n = (family_tile){.kernels = kernels, .f = f, .padded = (int)padded};
     n->stride = (ptrdiff_t)(columns / TM_BLOCK % 2 ? columns : columns + TM_BLOCK);
     n->staged_rows = (int)(height + f->height - 1);
     n->staged = carve(&carver, (n->staged_rows + TM_EXTRA_ROWS) * n->stride);
     n->rests = carve(&carver, with_rests * (n->staged_rows + TM_EXTRA_ROWS) * n->stride);
     n->planes = carve(&carver, tm_planes_size(n->staged_rows + TM_EXTRA_ROWS, n->stride));
-    n->rest_planes = carve(&carver, with_rests * tm_planes_size(n->staged_rows + TM_EXTRA_ROWS, n->stride));
+    n->wide = wide ? carve(&carver, 2 * (n->staged_rows + TM_EXTRA_ROWS) * n->stride) : NULL;
+    n->rest_planes = carve(&carver, apart * tm_planes_size(n->staged_rows + TM_EXTRA_ROWS, n->stride));
     n->products = carve(&carver, f->basis * ROWS_AT_ONCE * padded * 4);
-    n->rest_products = carve(&carver, with_rests * f->basis * ROWS_AT_ONCE * padded * 4);
+    n->rest_products = carve(&carver, apart * f->basis * ROWS_AT_ONCE * padded * 4);
     n->row_sums = carve(&carver, n->staged_rows * n->stride * 4);
     n->row_squares = carve(&carver, n->staged_rows * n->stride * 8);
     n->sums = carve(&carver, padded * 4);
@@ -169,16 +173,33 @@ typedef struct family_run {
     size_t needed;
 } family_run;
 
-/* Stages an image's part below the tile, and what kernels make of it. */
-static void stage(const family_run *r, const family_tile *n, const tm_image *image, const tm_tile *tile,
-                  uint8_t *staged, uint32_t *planes)
+/* Stages an image's part below the tile. */
+static void stage(const family_run *r, const family_tile *n, const tm_image *image, const tm_tile *tile, uint8_t *staged)
 {
     const tm_family_search *search = r->search;
 
     for (int y = 0; y < n->staged_rows + TM_EXTRA_ROWS; y++)
         stage_row(staged + y * n->stride, image, search->x + tile->x, search->y + tile->y + y, n->stride);
-    if (r->packed[0].planes)
-        n->kernels->expand(planes, staged, n->stride, n->staged_rows, &r->packed[0]);
+}
+
+/* Stages samples and makes what kernels make of them. */
+static void stage_all(const family_run *r, const family_tile *n, const tm_tile *tile)
+{
+    const tm_family_search *search = r->search;
+    const tm_packed_taps *packed = &r->packed[0];
+
+    stage(r, n, search->frame, tile, n->staged);
+    if (search->rests)
+        stage(r, n, search->rests, tile, n->rests);
+    if (n->wide) {
+        for (ptrdiff_t i = 0; i < (n->staged_rows + TM_EXTRA_ROWS) * n->stride; i++)
+            n->wide[i] = (uint16_t)(search->unit * n->staged[i] + n->rests[i]);
+        n->kernels->expand_wide(n->planes, n->wide, n->stride, n->staged_rows);
+    } else if (packed->planes) {
+        n->kernels->expand(n->planes, n->staged, n->stride, n->staged_rows, packed);
+        if (search->rests)
+            n->kernels->expand(n->rest_planes, n->rests, n->stride, n->staged_rows, packed);
+    }
 }
 
 /* Products of staged rows from top on with all of the basis. */
@@ -199,7 +220,7 @@ static void make_products(const family_run *r, const family_tile *n, int top, in
     const uint32_t unit = (uint32_t)r->search->unit;
 
     correlate_rows(r, n, n->products, n->staged, n->planes, top, rows);
-    if (!r->search->rests)
+    if (!r->search->rests || n->wide)
         return;
     correlate_rows(r, n, n->rest_products, n->rests, n->rest_planes, top, rows);
     for (int k = 0; k < n->f->basis; k++) {
@@ -215,12 +236,9 @@ static void search_tile(const family_run *r, char *memory, const tm_tile *tile, 
     int64_t passed = 0, windows = 0;
     family_tile n;
 
-    carve_tile(&n, memory, search, r->tile_width, r->tile_height);
-    n.kernels = kernels;
+    carve_tile(&n, memory, kernels, search, r->tile_width, r->tile_height);
     n.staged_rows = (int)tile->height + n.f->height - 1;
-    stage(r, &n, search->frame, tile, n.staged, n.planes);
-    if (search->rests)
-        stage(r, &n, search->rests, tile, n.rests, n.rest_planes);
+    stage_all(r, &n, tile);
     for (int y = 0; y < n.staged_rows; y++)
         sum_row(&n, y, search->rests != NULL, search->unit);
     for (int top = 0; top < tile->height; top += ROWS_AT_ONCE) {
@@ -272,7 +290,7 @@ tm_status tm_cpu_search_family(tm_cpu *cpu, tm_family_search *search)
     r.tile_height = smaller(TILE_HEIGHT, search->height);
     r.across = ceil_div(search->width, r.tile_width);
     r.down = ceil_div(search->height, r.tile_height);
-    r.needed = carve_tile(&n, NULL, search, r.tile_width, r.tile_height);
+    r.needed = carve_tile(&n, NULL, &cpu->kernels, search, r.tile_width, r.tile_height);
     if (!pack(&r))
         return TM_ERR_MEMORY;
     const int team = tm_team_size((int)smaller(cpu->threads, r.across * r.down));

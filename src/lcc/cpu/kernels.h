@@ -112,6 +112,11 @@ typedef void tm_pack_fn(tm_packed_taps *packed, const uint8_t *samples, ptrdiff_
 typedef void tm_expand_fn(uint32_t *planes, const uint8_t *staged, ptrdiff_t stride, int rows,
                           const tm_packed_taps *packed);
 
+/* The same of samples below TM_WIDE_SAMPLES, of which there are stride a row; correlate's products of them are exact
+ * modulo 2^32. */
+enum { TM_WIDE_SAMPLES = 32768 };
+typedef void tm_expand_wide_fn(uint32_t *planes, const uint16_t *staged, ptrdiff_t stride, int rows);
+
 /* Makes S_FT' of rows x blocks windows, sft_stride elements from row to row. */
 typedef void tm_correlate_fn(int32_t *sft, ptrdiff_t sft_stride, const tm_packed_taps *packed,
                              const uint8_t *staged, const uint32_t *planes, ptrdiff_t stride,
@@ -271,6 +276,7 @@ typedef struct tm_cpu_kernels {
     const char *name;
     tm_pack_fn *pack;
     tm_expand_fn *expand;
+    tm_expand_wide_fn *expand_wide; /* NULL: correlate takes samples of 8 bits alone */
     tm_correlate_fn *correlate;
     tm_enter_columns_fn *enter;
     tm_slide_columns_fn *slide;

@@ -35,6 +35,13 @@ static inline vi v_madd(vi a, vi b) { return _mm256_madd_epi16(a, b); }
 static inline vi v_bytes(vi a, vi order) { return _mm256_shuffle_epi8(a, order); }
 static inline vi v_set1_128(__m128i a) { return _mm256_broadcastsi128_si256(a); }
 
+/* Every other lane of both. */
+static inline vi v_even(vi a, vi b)
+{
+    const __m256 even = _mm256_shuffle_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), 0x88);
+    return _mm256_permute4x64_epi64(_mm256_castps_si256(even), 0xd8);
+}
+
 /* LANES samples, or 2 * LANES of 8 bits, each in a wider lane. */
 static inline vi v_u8_32(const void *p) { return _mm256_cvtepu8_epi32(_mm_loadl_epi64(p)); }
 static inline vi v_u16_32(const void *p) { return _mm256_cvtepu16_epi32(_mm_loadu_si128(p)); }

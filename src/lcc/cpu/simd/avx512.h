@@ -35,6 +35,13 @@ static inline vi v_madd(vi a, vi b) { return _mm512_madd_epi16(a, b); }
 static inline vi v_bytes(vi a, vi order) { return _mm512_shuffle_epi8(a, order); }
 static inline vi v_set1_128(__m128i a) { return _mm512_broadcast_i32x4(a); }
 
+/* Every other lane of both. */
+static inline vi v_even(vi a, vi b)
+{
+    const vi even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    return _mm512_permutex2var_epi32(a, even, b);
+}
+
 /* LANES samples, or 2 * LANES of 8 bits, each in a wider lane. */
 static inline vi v_u8_32(const void *p) { return _mm512_cvtepu8_epi32(_mm_loadu_si128(p)); }
 static inline vi v_u16_32(const void *p) { return _mm512_cvtepu16_epi32(_mm256_loadu_si256(p)); }

@@ -74,6 +74,27 @@ static void expand_pairs(uint32_t *planes, const uint8_t *staged, ptrdiff_t stri
     }
 }
 
+static void expand_wide_pairs(uint32_t *planes, const uint16_t *staged, ptrdiff_t stride, int rows)
+{
+    const ptrdiff_t plane = stride / 4;
+
+    for (int y = 0; y < rows; y += 2) {
+        const uint16_t *row = staged + y * stride;
+        uint32_t *to = planes + y / 2 * KINDS * stride;
+        for (ptrdiff_t j = 0; j < plane; j += LANES) {
+            for (int p = 0; p < 4; p++) {
+                const uint16_t *from = row + 4 * j + p, *from_odd = from + stride, *from_below = from_odd + stride;
+                const vi above = v_even(v_loadu(from), v_loadu(from + 2 * LANES));
+                const vi odd = v_even(v_loadu(from_odd), v_loadu(from_odd + 2 * LANES));
+                const vi below = v_even(v_loadu(from_below), v_loadu(from_below + 2 * LANES));
+                v_store(to + p * plane + j, odd);
+                v_store(to + stride + p * plane + j, v_sub16(above, odd));
+                v_store(to + 2 * stride + p * plane + j, v_sub16(below, odd));
+            }
+        }
+    }
+}
+
 /* Keeps the compiler from adding products to each other first, which takes more
  * registers than there are, and from loading samples again for each row. */
 #define PIN(vector) __asm__("" : "+v"(vector))
@@ -190,5 +211,6 @@ static void assign_pairs(tm_cpu_kernels *kernels)
 {
     kernels->pack = pack_pairs;
     kernels->expand = expand_pairs;
+    kernels->expand_wide = expand_wide_pairs;
     kernels->correlate = correlate_pairs;
 }

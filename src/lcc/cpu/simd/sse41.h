@@ -35,6 +35,12 @@ static inline vi v_madd(vi a, vi b) { return _mm_madd_epi16(a, b); }
 static inline vi v_bytes(vi a, vi order) { return _mm_shuffle_epi8(a, order); }
 static inline vi v_set1_128(__m128i a) { return a; }
 
+/* Every other lane of both. */
+static inline vi v_even(vi a, vi b)
+{
+    return _mm_castps_si128(_mm_shuffle_ps(_mm_castsi128_ps(a), _mm_castsi128_ps(b), 0x88));
+}
+
 /* LANES samples, or 2 * LANES of 8 bits, each in a wider lane. */
 static inline vi v_u8_32(const void *p) { return _mm_cvtepu8_epi32(_mm_loadu_si32(p)); }
 static inline vi v_u16_32(const void *p) { return _mm_cvtepu16_epi32(_mm_loadl_epi64(p)); }
