@@ -21,6 +21,7 @@
 enum {
     LEAST_BASIS = 4, /* templates of a family at first, if it has few members, */
     FEW_MEMBERS = 64,
+    FEW_IN_BAND = 128, /* likewise, whose angles differ little */
     BASIS = 16,      /* or of another one */
 };
 
@@ -173,10 +174,11 @@ static tm_status begin_class(tm_pose_class *c, const makings *m, int key)
     return status;
 }
 
-static tm_status finish_class(tm_pose_families *f, const makings *m, tm_pose_class *c, int8_t **taps)
+/* few: members so few that they have a small basis. */
+static tm_status finish_class(tm_pose_families *f, const makings *m, tm_pose_class *c, size_t few, int8_t **taps)
 {
     const tm_posed *posed = pictures_of(m, c);
-    const int basis = c->count < FEW_MEMBERS ? LEAST_BASIS : BASIS;
+    const int basis = c->count < few ? LEAST_BASIS : BASIS;
 
     for (size_t i = 0; i < c->count; i++) {
         tm_pose_member *member = &c->members[i];
@@ -251,17 +253,20 @@ static bool have_in_common(const tm_pose_families *f, double share, size_t most)
 static tm_status make_classes(tm_pose_families *f, const makings *m, bool narrow)
 {
     const int64_t range = (m->poses->angles.count - 1) * m->poses->angles.step;
+    size_t few = FEW_MEMBERS;
     int8_t *taps = f->taps;
     tm_status status = TM_OK;
 
     for (int i = 0; i < (narrow ? ANGLE_BANDS : 1) && status == TM_OK; i++) {
-        if (!have_in_common(f, LEAST_SHARE, MOST_TOGETHER) && (!f->count || range >= band_degrees[i] * TM_POSE_UNIT))
-            status = begin_classes(f, m, band_degrees[i]);
+        if (have_in_common(f, LEAST_SHARE, MOST_TOGETHER) || (f->count && range < band_degrees[i] * TM_POSE_UNIT))
+            continue;
+        status = begin_classes(f, m, band_degrees[i]);
+        few = i ? FEW_IN_BAND : FEW_MEMBERS;
     }
     f->narrower = !narrow && !have_in_common(f, BEARABLE_SHARE, SIZE_MAX) &&
                   range >= band_degrees[ANGLE_BANDS - 1] * TM_POSE_UNIT;
     for (int k = 0; k < f->count && status == TM_OK && !f->fault; k++)
-        status = finish_class(f, m, &f->list[k], &taps);
+        status = finish_class(f, m, &f->list[k], few, &taps);
     return status;
 }
 

@@ -63,11 +63,63 @@ static void compare_correlate(const tile *t)
     }
 }
 
+/* The sums of a tile's windows of samples of 15 bits. */
+static void sum_wide(const tile *t, const uint16_t *samples, buffer *sft)
+{
+    const uint8_t *taps = t->taps.data;
+
+    for (int y = 0; y < t->rows; y++) {
+        for (int x = 0; x < t->blocks * TM_BLOCK; x++) {
+            uint32_t sum = 0;
+            for (int i = 0; i < t->w * t->h; i++)
+                sum += (uint32_t)((taps[i] - TM_TAP_BIAS) * samples[(y + i / t->w) * t->stride + x + i % t->w]);
+            ((uint32_t *)sft->data)[y * t->sft_stride + x / TM_BLOCK * TM_BLOCK + tm_phase_index(x % TM_BLOCK)] = sum;
+        }
+    }
+}
+
+static void correlate_wide(const tm_cpu_kernels *k, const tile *t, const buffer *samples, buffer *sft)
+{
+    buffer taps = buffer_make(tm_packed_taps_size(t->w, t->h));
+    buffer planes = buffer_make((size_t)tm_planes_size(t->rows + t->h - 1 + TM_EXTRA_ROWS, t->stride));
+    tm_packed_taps packed = {.w = t->w, .h = t->h, .taps = taps.data};
+
+    k->pack(&packed, t->taps.data, t->w);
+    k->expand_wide(planes.data, samples->data, t->stride, t->rows + t->h - 1);
+    k->correlate(sft->data, t->sft_stride, &packed, t->staged.data, planes.data, t->stride, t->rows, t->blocks);
+    check_margins(&planes, "expand_wide", k->name);
+    free(taps.memory);
+    free(planes.memory);
+}
+
+static void compare_wide(const tile *t)
+{
+    buffer samples = buffer_make(2 * t->staged.size), wanted = buffer_make(t->sft.size);
+    uint16_t *wide = samples.data;
+
+    buffer_fill(&samples, (int)check_random_in(0, 9));
+    for (size_t i = 0; i < samples.size / 2; i++)
+        wide[i] %= TM_WIDE_SAMPLES;
+    sum_wide(t, wide, &wanted);
+    for (int i = 1; i < isa_count; i++) {
+        if (!isas[i].expand_wide || isas[i].expand_wide == isas[i - 1].expand_wide)
+            continue;
+        buffer sft = buffer_make(t->sft.size);
+        correlate_wide(&isas[i], t, &samples, &sft);
+        check_same(&wanted, &sft, "expand_wide", isas[i].name, t->text);
+        free(sft.memory);
+    }
+    free(wanted.memory);
+    free(samples.memory);
+}
+
 void correlates(void)
 {
     for (int64_t i = check_cases(300); i > 0; i--) {
         tile t = tile_random();
         compare_correlate(&t);
+        if (i % 4 == 0)
+            compare_wide(&t);
         tile_free(&t);
     }
     /* the greatest sums, and every remainder of the width */
