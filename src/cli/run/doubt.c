@@ -90,12 +90,18 @@ bool doubt_judge(const cli_engine *e, const tm_device_image *image, bool color, 
     return true;
 }
 
-/* Whether all pixels are the same. Rows are packed. Of what only a device has nothing is said. */
-static bool is_flat(const io_picture *p)
+/* Whether all pixels are the same. Of what only a device has nothing is said. */
+static bool is_flat(const tm_image *gray, size_t sample)
 {
-    const size_t size = (size_t)io_sample_size(p);
-    return p->samples &&
-           memcmp(p->samples, p->samples + size, (size_t)(p->width * p->height) * size - size) == 0;
+    const uint8_t *first = gray->samples, *row = first;
+    const size_t bytes = (size_t)gray->width * sample;
+    bool flat = first && memcmp(first, first + sample, bytes - sample) == 0;
+
+    for (int64_t y = 1; y < gray->height && flat; y++) {
+        row += gray->stride;
+        flat = memcmp(first, row, bytes) == 0;
+    }
+    return flat;
 }
 
 /* Counts positions that score as the best does. It takes another search, which is worth it for a
@@ -123,7 +129,8 @@ void doubt_hints(const cli_engine *e, const cli_input *frame, const tm_device_im
 
     if (o->quiet || r->match_count == 0)
         return;
-    r->flat = r->weak_count > 0 && r->matches[0].score == 0 && is_flat(&frame->gray);
+    const tm_image gray = input_image(frame, false);
+    r->flat = r->weak_count > 0 && r->matches[0].score == 0 && is_flat(&gray, (size_t)io_sample_size(&frame->gray));
     if (e->alone && r->weak_count == 0 && o->most_matches == 1 && frame->gray.colored && !o->color &&
         !o->posed)
         count_equal(e, image, e->prepared[color][index], r);

@@ -10,11 +10,12 @@
 
 #include "run/decoder.h"
 
-static io_movie_settings settings_of(const cli_options *o)
+static io_movie_settings settings_of(const cli_options *o, const input_settings *input)
 {
     return (io_movie_settings){.wish = o->movie, .threads = o->settings.threads, .max_pixels = o->max_pixels,
                                .max_memory = o->max_memory, .max_ms = o->max_frame_ms,
-                               .nvdec = o->decoder == CLI_NVDEC, .device = decoder_device(&o->settings)};
+                               .nvdec = o->decoder == CLI_NVDEC, .device = decoder_device(&o->settings),
+                               .memory = input->lends ? input->memory : NULL};
 }
 
 /* Whether the log has frame number of the movie with all templates; *time gets when it is shown, or 0. */
@@ -106,7 +107,7 @@ static bool suits(const cli_feed *f, const io_movie *movie, io_error *error)
 
 void feed_movie(cli_feed *f, cli_pipeline *pipeline, const cli_frame *frame, const char *path)
 {
-    io_movie_settings settings = settings_of(f->options);
+    io_movie_settings settings = settings_of(f->options, &f->plan->frame_input);
     io_movie *movie = NULL;
     io_error error;
     bool good = false;

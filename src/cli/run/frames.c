@@ -51,6 +51,13 @@ void frames_thin(cli_frames *frames, const io_movie_wish *wish)
     frames->count = kept;
 }
 
+void frames_drop_held(cli_frames *frames, size_t first)
+{
+    for (size_t i = first; i < frames->count; i++)
+        if (frames->list[i].part)
+            io_source_close(&frames->list[i].part->held);
+}
+
 void frame_free(cli_frame *frame)
 {
     free(frame->path);

@@ -74,6 +74,9 @@ bool frames_grow(void **list, size_t *capacity, size_t count, size_t size);
 /* Takes out the frames of Y4M files that are not wanted. */
 void frames_thin(cli_frames *frames, const io_movie_wish *wish);
 
+/* Gives back what came through streams for the frames from first on, which nobody will read. */
+void frames_drop_held(cli_frames *frames, size_t first);
+
 /* Frees what it points to. */
 void frame_free(cli_frame *frame);
 

@@ -313,9 +313,10 @@ bool input_load(cli_input *input, const cli_operand *operand, const input_settin
     input->opened = true;
     input->bytes = (int64_t)input->source.size;
     if (io_explain_foreign(&input->source, operand->path, settings->reader, error) ||
-        !(settings->jpeg != INPUT_LIBJPEG ? input_leave_to_device(input, operand, settings, error)
-          : settings->stays               ? input_stay_on_device(input, operand, settings, error)
-                                          : input_decode(input, operand, settings, error))) {
+        !(input_stay_in_frame(input, operand, settings) ? true
+          : settings->jpeg != INPUT_LIBJPEG             ? input_leave_to_device(input, operand, settings, error)
+          : settings->stays                             ? input_stay_on_device(input, operand, settings, error)
+                                                        : input_decode(input, operand, settings, error))) {
         /* another run may be luckier */
         input->opened = !io_source_lost(&input->source) && !io_source_late(&input->source, NULL) &&
                         !error->passing;
@@ -332,6 +333,7 @@ void input_free(cli_input *input)
     io_picture_free(&input->gray);
     io_picture_free(&input->color);
     io_source_close(&input->source);
+    input->lent = (tm_image){0};
 }
 
 void input_describe(const cli_input *input, const cli_operand *operand)
@@ -360,6 +362,8 @@ void input_describe(const cli_input *input, const cli_operand *operand)
 tm_image input_image(const cli_input *input, bool color)
 {
     const io_picture *p = color ? &input->color : &input->gray;
+    if (!color && input->lent.samples)
+        return input->lent;
     return (tm_image){.samples = p->samples,
                       .width = p->width,
                       .height = p->height,

@@ -24,6 +24,7 @@ typedef struct cli_input {
     io_rows *rows;   /* the whole picture, to be read by rows, none of which is read yet; or NULL */
     bool undecoded;  /* gray has no samples yet: a device is to decode the source */
     tm_device_image place; /* the gray picture, cropped and upright, in a device's memory; size 0: gray has samples */
+    tm_image lent;   /* the gray picture, cropped, in the source's memory; without samples: gray has its own */
     char obstacle[64];     /* why nvJPEG, which was wanted, does not decode it, or "" */
     io_picture color; /* cropped; where colours are wanted and the file has some */
     int64_t whole_width, whole_height;
@@ -63,6 +64,7 @@ typedef struct input_settings {
     const io_picture *mask; /* of the whole picture's size, or of its crop's; or NULL */
     io_memory *memory;      /* for samples, or NULL */
     input_jpeg jpeg;        /* of 8-bit gray without masks or parts, in memory without limits */
+    bool lends;             /* gray is matched where a codec has put it, and not decoded, in memory without limits */
     bool stays;             /* gray that a device has decoded is matched there; as jpeg, but of 8 or 16 bits */
     io_decoder *decoder;    /* in whose processes files are decoded; NULL: in this one */
 } input_settings;

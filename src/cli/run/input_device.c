@@ -59,7 +59,7 @@ io_nvjpeg_frame input_for_device(const cli_input *input)
 
 /* Which way EXIF's orientations go through a stored picture: whether a step to the right in the upright one, or down,
  * is one along its rows or its columns, forwards or back. */
-static void take_place(cli_input *input, const cli_operand *operand, const io_device_luma *luma, void *stream)
+static void take_place(cli_input *input, const cli_operand *operand, const io_luma *luma, void *stream)
 {
     const io_picture *p = &input->gray;
     const int o = p->as_stored ? 0 : p->orientation;
@@ -88,23 +88,46 @@ static void take_place(cli_input *input, const cli_operand *operand, const io_de
 void input_take_place(cli_input *input, const cli_operand *operand, const io_nvjpeg_frame *frame, int device,
                       void *stream)
 {
-    const io_device_luma luma = {.memory = frame->memory, .pitch = frame->pitch, .width = frame->width,
-                                 .height = frame->height, .bits = 8, .device = device};
+    const io_luma luma = {.memory = frame->memory, .pitch = frame->pitch, .width = frame->width,
+                          .height = frame->height, .bits = 8, .device = device};
     take_place(input, operand, &luma, stream);
+}
+
+static io_picture gray_of(const io_luma *luma)
+{
+    return (io_picture){.width = luma->width, .height = luma->height, .channels = 1, .bits = luma->bits, .format = "movie",
+                        .colored = luma->colored, .alpha_ignored = luma->alpha_ignored, .orientation = luma->orientation};
 }
 
 bool input_stay_on_device(cli_input *input, const cli_operand *operand, const input_settings *settings,
                           io_error *error)
 {
-    io_device_luma luma;
+    io_luma luma;
 
     if (!io_movie_on_device(&input->source, &luma))
         return input_decode(input, operand, settings, error);
-    input->gray = (io_picture){.width = luma.width, .height = luma.height, .channels = 1, .bits = luma.bits,
-                               .format = "movie", .colored = true, .orientation = luma.orientation};
+    input->gray = gray_of(&luma);
     if (!describe(input, operand, settings, error))
         return false;
     take_place(input, operand, &luma, NULL);
+    return true;
+}
+
+bool input_stay_in_frame(cli_input *input, const cli_operand *operand, const input_settings *settings)
+{
+    io_error error; /* who decodes it comes to the same */
+    io_luma luma;
+
+    if (!settings->lends || !io_movie_on_host(&input->source, &settings->limits, &luma))
+        return false;
+    input->gray = gray_of(&luma);
+    if ((luma.orientation > 1 && !settings->stored_orientation) || !describe(input, operand, settings, &error)) {
+        input->gray = (io_picture){0};
+        return false;
+    }
+    const io_crop crop = operand->has_crop ? operand->crop : (io_crop){0};
+    input->lent = (tm_image){.samples = luma.memory + crop.y * luma.pitch + crop.x, .width = input->gray.width,
+                             .height = input->gray.height, .stride = (ptrdiff_t)luma.pitch, .type = TM_SAMPLE_U8, .channels = 1};
     return true;
 }
 

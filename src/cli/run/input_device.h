@@ -16,6 +16,10 @@ bool input_leave_to_device(cli_input *input, const cli_operand *operand, const i
 bool input_stay_on_device(cli_input *input, const cli_operand *operand, const input_settings *settings,
                           io_error *error);
 
+/* Takes a movie's frame as it is in the codec's memory, which is the source's, if it is upright gray there. False, without
+ * an error: it is to be decoded. */
+bool input_stay_in_frame(cli_input *input, const cli_operand *operand, const input_settings *settings);
+
 /* What the decoder is to be given for an undecoded input, whose source stays the input's. */
 io_nvjpeg_frame input_for_device(const cli_input *input);
 

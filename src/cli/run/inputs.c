@@ -26,6 +26,7 @@ bool inputs_open(cli_inputs *inputs, cli_plan *plan)
                              : o->decoder == CLI_AUTO_DECODER ? INPUT_EITHER_JPEG
                                                               : INPUT_LIBJPEG;
     plan->frame_input.stays = o->decoder == CLI_NVDEC && decoder_leaves_frames(o);
+    plan->frame_input.lends = !o->color && o->depth <= 8 && !o->frame_mask && !o->has_rows && !o->max_memory;
     plan->frame_input.max_ms = o->max_frame_ms;
     plan->template_input.alpha = true;
     plan->template_input.reader = "FRAME -";

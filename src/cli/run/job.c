@@ -101,7 +101,7 @@ static void note_rest(const cli_job *job)
 static void close_source(cli_job *job, const cli_plan *plan)
 {
     const cli_input *input = &job->input;
-    const bool needed = input->rows || input->undecoded || (input->place.size && input->source.frame);
+    const bool needed = input->rows || input->undecoded || input->lent.samples || (input->place.size && input->source.frame);
     if (job->loaded && !needed && !pictures_wanted(plan->options))
         io_source_close(&job->input.source);
 }

@@ -34,11 +34,17 @@ static void *feed(void *argument)
     return NULL;
 }
 
+/* Where devices match, a codec is not to wait until a worker wakes. */
+static size_t most_held(const cli_pipeline *p)
+{
+    return p->s.devices && p->s.ahead_bytes ? p->s.in_flight : HELD_AHEAD;
+}
+
 void pipeline_add(cli_pipeline *p, cli_frame frame)
 {
     const bool held = frame.part && cli_part_is_held(frame.part);
     pthread_mutex_lock(&p->lock);
-    while (held && !p->stopped && p->s.frames->count - p->taken >= HELD_AHEAD)
+    while (held && !p->stopped && p->s.frames->count - p->taken >= most_held(p))
         pthread_cond_wait(&p->room, &p->lock);
     p->expected -= p->expected >= 1;
     if (frames_append(p->s.frames, frame)) {

@@ -4,12 +4,17 @@
 #include "run/pipeline_decoders.h"
 #include "run/pipeline_repeats.h"
 
+/* How many frames a movie's codec holds beside those that it has handed on: to make others from, and one for each of its
+ * threads. */
+enum { HELD_BY_CODEC = 36 };
+
 /* The first device that has a frame to match makes as many buffers as frames are in memory when
  * none has to wait; but only if each will be used a few times. The lock is held before and
  * after. */
 static bool make_pinned(cli_pipeline *p, const pipeline_thread *t)
 {
-    const size_t count = p->s.in_flight, left = p->s.frames->count - p->taken;
+    const bool in_codec = p->s.plan->has_movies && p->s.plan->frame_input.lends;
+    const size_t count = p->s.in_flight + (in_codec ? HELD_BY_CODEC : 0), left = p->s.frames->count - p->taken;
 
     p->pinned_asked = true;
     if (!p->feeding && left < 4 * count)
@@ -56,6 +61,10 @@ static void run_device(const pipeline_thread *t)
         if (made_pinned && pipeline_takes_no_more(p))
             free_pinned(p, t);
     }
+    while (p->feeding && made_pinned) /* where it was stopped, a codec may still have some */
+        pthread_cond_wait(&p->read, &p->lock);
+    if (made_pinned)
+        frames_drop_held(p->s.frames, p->taken);
     pthread_mutex_unlock(&p->lock);
     if (made_pinned)
         pinned_free(p->s.pinned, t->engine->matcher);

@@ -208,13 +208,13 @@ bool movie_device_keep(io_source *source, const io_movie *m, io_error *error)
     return false;
 }
 
-bool io_movie_on_device(const io_source *source, io_device_luma *luma)
+bool io_movie_on_device(const io_source *source, io_luma *luma)
 {
     const device_frame *f = (const device_frame *)source->frame;
     if (!source->frame || source->frame->format != &format)
         return false;
-    *luma = (io_device_luma){.memory = f->data, .pitch = (int64_t)f->pitch, .width = f->kind->width,
-                             .height = f->kind->height, .bits = 8 * bytes_of(f->kind), .orientation = f->orientation,
-                             .device = io_device_memory_device(f->memory)};
+    *luma = (io_luma){.memory = f->data, .pitch = (int64_t)f->pitch, .width = f->kind->width, .height = f->kind->height,
+                      .bits = 8 * bytes_of(f->kind), .orientation = f->orientation, .colored = true,
+                      .device = io_device_memory_device(f->memory)};
     return true;
 }

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "movie.h"
+
 typedef struct movie_frame {
     io_frame base;
     const io_libav *libav;
@@ -51,6 +53,12 @@ static bool has_alpha(const AVPixFmtDescriptor *layout)
 static bool is_colored(const AVPixFmtDescriptor *layout)
 {
     return layout->nb_components - has_alpha(layout) >= 3 || is_palette(layout);
+}
+
+static bool has_plain_luma(const AVPixFmtDescriptor *layout)
+{
+    const AVComponentDescriptor *luma = &layout->comp[0];
+    return !is_rgb(layout) && luma->depth == 8 && luma->step == 1;
 }
 
 static bool is_full_range(const AVFrame *frame)
@@ -158,7 +166,7 @@ static void put_luma_row(const row_maker *m, uint8_t *to, int y)
     const AVComponentDescriptor *luma = &m->layout->comp[0];
     const uint8_t *from = m->frame->data[luma->plane] + (ptrdiff_t)y * m->frame->linesize[luma->plane];
 
-    if (luma->depth == 8 && luma->step == 1 && m->bits == 8) {
+    if (has_plain_luma(m->layout) && m->bits == 8) {
         memcpy(to, from, (size_t)m->frame->width);
         return;
     }
@@ -265,6 +273,24 @@ static const io_format format = {
     .decode = decode,
     .rows_open = rows_open,
 };
+
+bool io_movie_on_host(const io_source *source, const io_limits *limits, io_luma *luma)
+{
+    io_error error;
+    if (!source->frame || source->frame->format != &format)
+        return false;
+    const movie_frame *f = frame_of(source);
+    const AVFrame *d = f->decoded;
+    const AVPixFmtDescriptor *layout = f->libav->av_pix_fmt_desc_get(d->format);
+    const io_limits own = io_limits_of(source, limits);
+    if (!check_layout(layout, &error) || !has_plain_luma(layout) || !io_check_size(d->width, d->height, &own, &error) ||
+        d->linesize[layout->comp[0].plane] < d->width)
+        return false;
+    *luma = (io_luma){.memory = d->data[layout->comp[0].plane], .pitch = d->linesize[layout->comp[0].plane], .width = d->width,
+                      .height = d->height, .bits = 8, .orientation = f->orientation, .colored = is_colored(layout),
+                      .alpha_ignored = has_alpha(layout), .device = -1};
+    return true;
+}
 
 static void free_frame(io_frame *frame)
 {

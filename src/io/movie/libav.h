@@ -15,6 +15,8 @@
 
 /* FUNCTION(library, name): what is used of them. */
 #define IO_EACH_LIBAV_FUNCTION(FUNCTION) \
+    FUNCTION(avutil, av_buffer_create) \
+    FUNCTION(avutil, av_buffer_unref) \
     FUNCTION(avutil, av_dict_free) \
     FUNCTION(avutil, av_dict_set) \
     FUNCTION(avutil, av_frame_alloc) \
@@ -39,6 +41,7 @@
     FUNCTION(avcodec, av_packet_rescale_ts) \
     FUNCTION(avcodec, av_packet_unref) \
     FUNCTION(avcodec, avcodec_alloc_context3) \
+    FUNCTION(avcodec, avcodec_default_get_buffer2) \
     FUNCTION(avcodec, avcodec_find_decoder) \
     FUNCTION(avcodec, avcodec_find_encoder_by_name) \
     FUNCTION(avcodec, avcodec_flush_buffers) \

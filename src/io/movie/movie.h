@@ -37,6 +37,7 @@ typedef struct io_movie_settings {
     double max_ms;      /* how long decoding may take from one frame to the next, but for waiting; 0: no limit */
     bool nvdec;         /* decoded by NVDEC or not at all, and frames stay in the device's memory until they are wanted */
     int device;         /* of nvdec, as CUDA counts them */
+    io_memory *memory;  /* for luma, from which a device copies it; or NULL */
 } io_movie_settings;
 
 /* From now on no movie is read, nor known but by its name or by first bytes of which tmatch itself knows what
@@ -69,16 +70,21 @@ void io_movie_close(io_movie **movie);
  * after all frames that could be decoded, where there were others. */
 io_next io_movie_next(io_movie *movie, io_streamed *frame, int64_t *number, io_error *error);
 
-/* The luma of a frame in a device's memory. */
-typedef struct io_device_luma {
+/* The luma of a frame where its decoder has put it. */
+typedef struct io_luma {
     const uint8_t *memory;
     int64_t pitch, width, height; /* as stored */
-    int bits, orientation;        /* as in io_picture */
-    int device;
-} io_device_luma;
+    int bits, orientation;        /* as in io_picture, as are */
+    bool colored, alpha_ignored;
+    int device; /* -1: the host's memory */
+} io_luma;
 
 /* Whether NVDEC has decoded the frame: then it is there as long as the source is open, and complete. */
-bool io_movie_on_device(const io_source *source, io_device_luma *luma);
+bool io_movie_on_device(const io_source *source, io_luma *luma);
+
+/* Whether the frame's luma is in this memory in 8 bits, and need not be decoded to be gray: likewise. False also where
+ * decoding would fail. */
+bool io_movie_on_host(const io_source *source, const io_limits *limits, io_luma *luma);
 
 /* How many bits the samples have that frames are read as, 8 or 16; 0: nobody knows. */
 int io_movie_bits(const io_movie *movie);

@@ -37,9 +37,15 @@ bool io_begins_movie(const uint8_t *data, size_t size)
     return false;
 }
 
-bool io_movie_on_device(const io_source *source, io_device_luma *luma)
+bool io_movie_on_device(const io_source *source, io_luma *luma)
 {
     (void)source, (void)luma;
+    return false;
+}
+
+bool io_movie_on_host(const io_source *source, const io_limits *limits, io_luma *luma)
+{
+    (void)source, (void)limits, (void)luma;
     return false;
 }
 

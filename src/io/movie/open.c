@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "buffers.h"
 #include "clock.h"
 #include "device.h"
 #include "limits.h"
@@ -155,6 +156,8 @@ static bool open_codec(io_movie *m, io_error *error)
     movie_limit_codec(m->codec, &m->settings);
     if (m->settings.nvdec && !movie_device_open(m, error))
         return false;
+    if (!m->settings.nvdec)
+        movie_place_luma(m, codec);
     const int status = av->avcodec_open2(m->codec, codec, NULL);
     return status >= 0 || fail_open(m, status, error);
 }
