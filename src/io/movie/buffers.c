@@ -42,7 +42,7 @@ static int get_buffer(AVCodecContext *codec, AVFrame *frame, int flags)
 
 void movie_place_luma(io_movie *m, const AVCodec *codec)
 {
-    if (!m->settings.memory || !(codec->capabilities & AV_CODEC_CAP_DR1))
+    if (!m->settings.memory || m->settings.nvdec || !(codec->capabilities & AV_CODEC_CAP_DR1))
         return;
     m->codec->get_buffer2 = get_buffer;
 #if LIBAVCODEC_VERSION_MAJOR < 60

@@ -131,7 +131,8 @@ static io_next end(io_movie *m, io_error *error)
     }
     if (!m->damaged && !m->torn)
         return IO_NEXT_END;
-    io_fail(error, "%s: %s", m->torn ? "the movie is cut short or damaged" : "parts of the movie are damaged", m->reason);
+    io_fail(error, "%s: %s%s", m->torn ? "the movie is cut short or damaged" : "parts of the movie are damaged", m->reason,
+            movie_explain_pipe(m));
     return IO_NEXT_FAILED;
 }
 

@@ -66,6 +66,14 @@ void movie_explain(io_movie *m, int status)
     pthread_mutex_unlock(&m->log.lock);
 }
 
+/* libavformat may have read all of it to find the index, and cannot go back. */
+const char *movie_explain_pipe(const io_movie *m)
+{
+    const bool read = m->container && strstr(m->container->iformat->name, "mp4") && m->number == 0;
+    return m->input.stream && (read || strstr(m->reason, "moov"))
+               ? " (its index is at its end: from a pipe it is read only where that comes first)" : "";
+}
+
 bool movie_fail_late(io_error *error)
 {
     return io_fail(error, "takes longer than --max-time-per-frame allows");
@@ -76,9 +84,7 @@ static bool fail_open(io_movie *m, int status, io_error *error)
     if (m->input.late)
         return movie_fail_late(error);
     movie_explain(m, status);
-    return io_fail(error, "a movie that cannot be read: %s%s", m->reason,
-                   m->input.stream && strstr(m->reason, "moov") ? " (its index is at its end: from a pipe it is read "
-                                                                   "only where that comes first)" : "");
+    return io_fail(error, "a movie that cannot be read: %s%s", m->reason, movie_explain_pipe(m));
 }
 
 static bool open_container(io_movie *m, io_error *error)
@@ -141,7 +147,7 @@ static bool open_codec(io_movie *m, io_error *error)
     if (!codec)
         return io_fail(error, "its codec, %s, is not read by the libavcodec that is installed", av->avcodec_get_name(p->codec_id));
     if (p->width < 1 || p->height < 1)
-        return io_fail(error, "a movie that cannot be read: it says no size");
+        return io_fail(error, "a movie that cannot be read: it says no size%s", movie_explain_pipe(m));
     if (!movie_check_size(&m->settings, p->width, p->height, error))
         return false;
     m->codec = av->avcodec_alloc_context3(codec);
@@ -156,8 +162,7 @@ static bool open_codec(io_movie *m, io_error *error)
     movie_limit_codec(m->codec, &m->settings);
     if (m->settings.nvdec && !movie_device_open(m, error))
         return false;
-    if (!m->settings.nvdec)
-        movie_place_luma(m, codec);
+    movie_place_luma(m, codec);
     const int status = av->avcodec_open2(m->codec, codec, NULL);
     return status >= 0 || fail_open(m, status, error);
 }

@@ -43,6 +43,9 @@ io_movie *movie_open_sound(const char *path);
 /* Keeps why libav gave this status: what it has complained of, or what the status means. */
 void movie_explain(io_movie *movie, int status);
 
+/* What is to be said behind such a reason where a pipe's movie may have its index at its end; else "". */
+const char *movie_explain_pipe(const io_movie *movie);
+
 bool movie_fail_late(io_error *error);
 
 #endif

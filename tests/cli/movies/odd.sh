@@ -53,6 +53,7 @@ torn fast.mp4
 torn clip.mkv
 torn clip.mp4
 cat torn | fail - logo.png
+cat clip.mp4 | fail - logo.png
 fail --format json torn logo.png
 # One torn movie among others.
 try -q --to 0.04 -t logo.png torn clip.mp4 2>&1 | sed 's/ score.*//'
