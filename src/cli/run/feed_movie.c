@@ -6,9 +6,9 @@
 
 #include <tmatch/tmatch.h>
 
-#include "run/match.h"
-
 #include "run/decoder.h"
+#include "run/match.h"
+#include "run/movie_ahead.h"
 
 static io_movie_settings settings_of(const cli_options *o, const input_settings *input)
 {
@@ -67,14 +67,14 @@ static void publish(cli_feed *f, io_movie *movie)
 }
 
 /* Hands on the movie's frames and, where not all could be read, the reason. */
-static void run(cli_feed *f, cli_pipeline *pipeline, const cli_frame *frame, io_movie *movie)
+static void run(cli_feed *f, cli_pipeline *pipeline, const cli_frame *frame, movie_ahead *movie)
 {
     int64_t number = 0;
     io_streamed picture;
     io_error error;
     io_next next;
 
-    while ((next = io_movie_next(movie, &picture, &number, &error)) == IO_NEXT_PICTURE) {
+    while ((next = movie_ahead_next(movie, &picture, &number, &error)) == IO_NEXT_PICTURE) {
         if (!feed_admit(f, picture.source.size, &error)) {
             io_source_close(&picture.source);
             next = IO_NEXT_FAILED;
@@ -109,6 +109,7 @@ void feed_movie(cli_feed *f, cli_pipeline *pipeline, const cli_frame *frame, con
 {
     io_movie_settings settings = settings_of(f->options, &f->plan->frame_input);
     io_movie *movie = NULL;
+    movie_ahead ahead;
     io_error error;
     bool good = false;
 
@@ -123,7 +124,9 @@ void feed_movie(cli_feed *f, cli_pipeline *pipeline, const cli_frame *frame, con
     if (good) {
         publish(f, movie);
         pipeline_expect(pipeline, io_movie_expect(movie));
-        run(f, pipeline, frame, movie);
+        movie_ahead_open(&ahead, movie, !f->options->max_memory && !f->options->in_flight);
+        run(f, pipeline, frame, &ahead);
+        movie_ahead_close(&ahead);
         publish(f, NULL);
         pipeline_expect(pipeline, 0);
     } else if (!feed_is_stopped(f)) {
