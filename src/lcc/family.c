@@ -85,16 +85,22 @@ static bool read_members(const tm_family *f, workshop *w)
     return true;
 }
 
-/* Rounds a component to taps of 8 bits and sum 0. */
-static void round_component(int16_t *taps, const float *component, int64_t n)
+/* Rounds a component to taps of 8 bits and sum 0, whose products with samples fit 32 bits: as any number may be taken off
+ * these, they are at most 128 units. */
+static void round_component(int16_t *taps, const float *component, int64_t n, int unit)
 {
     float most = 0;
+    double all = 1;
     int64_t sum = 0;
 
-    for (int64_t i = 0; i < n; i++)
-        most = fmaxf(most, fabsf(component[i]));
     for (int64_t i = 0; i < n; i++) {
-        taps[i] = (int16_t)(most > 0 ? lrintf(component[i] * (126 / most)) : 0);
+        most = fmaxf(most, fabsf(component[i]));
+        all += fabsf(component[i]);
+    }
+    const double fits = (double)INT32_MAX / 128 / fmax(unit, 1) - 2 * (double)n; /* rounding adds less than n twice */
+    const float scale = most > 0 ? fminf(126 / most, fmaxf(0, (float)(0.999 * fits / all))) : 0;
+    for (int64_t i = 0; i < n; i++) {
+        taps[i] = (int16_t)lrintf(component[i] * scale);
         sum += taps[i];
     }
     for (int64_t i = 0; sum; i = (i + 1) % n) {
@@ -135,7 +141,7 @@ static void make_taps(const tm_family *f, workshop *w)
     for (int64_t begin = 0; begin < n; begin += PIXELS_AT_ONCE) /* which stay in the cache */
         sum_part(f, w, begin, smaller(PIXELS_AT_ONCE, n - begin));
     for (int k = 0; k < f->basis; k++) {
-        round_component(w->taps + k * n, w->components + k * n, n);
+        round_component(w->taps + k * n, w->components + k * n, n, f->unit);
         tm_whole_dots(w->taps_gram[k], w->taps + k * n, w->taps, k + 1, n);
         for (int j = 0; j < k; j++)
             w->taps_gram[j][k] = w->taps_gram[k][j];

@@ -44,6 +44,7 @@ typedef struct tm_family {
     int run_count;
     int count, padded;   /* members */
     int basis;           /* an even number */
+    int unit;            /* samples of windows are below 256 times this; 0 is 1. Set it before tm_family_finish */
     uint8_t *samples;    /* each basis template q, packed: q + 128, and 128 outside of the core; the
                             sum of q is 0 */
     /* The products z with the basis make coordinates p of the window: p[i] = the sum over j <= i of

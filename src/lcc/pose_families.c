@@ -9,10 +9,12 @@
 #include "integers.h"
 #include "lcc/pose_cells.h"
 #include "lcc/pose_coarse.h"
+#include "lcc/pose_large.h"
 #include "lcc/threads.h"
 
 /* Bytes of posed pictures and their taps at most. */
 #define MOST_BYTES (INT64_C(256) << 20)
+#define TOO_LARGE "the template is too large in a pose; not so for a pyramid, if it is asked for"
 #define TOO_MANY "its poses take too much memory; not so for a pyramid, if it is asked for"
 
 /* Members are nearly made up by the basis where the root of their mean square rest is less. */
@@ -95,8 +97,7 @@ static int64_t stride_of(const tm_posed *p)
     return round_up(p->width, TM_POSE_STRIDE);
 }
 
-/* Bytes of a member's taps and of what counts. */
-static int64_t taps_size(const tm_posed *p)
+int64_t tm_pose_taps_size(const tm_posed *p)
 {
     return 2 * stride_of(p) * p->height;
 }
@@ -117,7 +118,7 @@ void tm_pose_member_fill(tm_pose_member *member, const tm_posed *p, int8_t *taps
     const int64_t stride = stride_of(p);
     int8_t *counts = taps + stride * p->height;
 
-    memset(taps, 0, (size_t)taps_size(p));
+    memset(taps, 0, (size_t)tm_pose_taps_size(p));
     for (int64_t y = 0; y < p->height; y++) {
         for (int64_t x = 0; x < p->width; x++) {
             const int64_t i = y * p->width + x;
@@ -133,7 +134,7 @@ void tm_pose_member_fill(tm_pose_member *member, const tm_posed *p, int8_t *taps
                                .counts = counts};
 }
 
-static void make_member(tm_pose_member *member, const tm_posed *p, int64_t pose, int8_t *taps)
+void tm_pose_member_make(tm_pose_member *member, const tm_posed *p, int64_t pose, int8_t *taps)
 {
     tm_pose_member_fill(member, p, taps);
     member->pose = pose;
@@ -183,8 +184,8 @@ static tm_status finish_class(tm_pose_families *f, const makings *m, tm_pose_cla
     for (size_t i = 0; i < c->count; i++) {
         tm_pose_member *member = &c->members[i];
         f->members[member->pose] = member;
-        make_member(member, &posed[i], member->pose, *taps);
-        *taps += taps_size(&posed[i]);
+        tm_pose_member_make(member, &posed[i], member->pose, *taps);
+        *taps += tm_pose_taps_size(&posed[i]);
     }
     const tm_status status = tm_family_finish(&c->family, posed, basis, SMALL_REST);
     if (status != TM_OK)
@@ -276,54 +277,79 @@ static const char *fault_of(const makings *m, int64_t *bytes)
     for (size_t i = 0; i < m->count; i++) {
         const tm_posed *p = &m->posed[i];
         if (p->width * p->height > TM_POSE_PIXELS)
-            return "the template is too large in a pose; not so for a pyramid, if it is asked for";
-        *bytes += taps_size(p);
+            return TOO_LARGE;
+        *bytes += tm_pose_taps_size(p);
     }
     return *bytes > MOST_BYTES ? TOO_MANY : NULL;
 }
 
-tm_status tm_pose_families_make(tm_pose_families *families, const tm_image *image,
-                                const tm_poses *poses, bool narrow, int threads)
+/* Makes families of posed pictures, all of which are kept; or f->fault. */
+static tm_status make_all(tm_pose_families *f, makings *m, bool narrow, int threads)
 {
-    makings m = {.image = image, .poses = poses, .count = (size_t)tm_poses_count(poses)};
-    tm_pose_families f = {.poses = *poses};
     int64_t bytes = 0;
 
-    *families = f;
-    /* the pictures alone may take as much as is allowed */
-    if ((double)m.count * (double)image->width * (double)image->height > (double)MOST_BYTES) {
-        families->fault = TOO_MANY;
-        return TM_OK;
+    m->posed = calloc(m->count, sizeof *m->posed);
+    m->sorted = calloc(m->count, sizeof *m->sorted);
+    m->keys = malloc(m->count * sizeof *m->keys);
+    f->members = calloc(m->count, sizeof *f->members);
+    m->status = m->posed && m->sorted && m->keys && f->members ? TM_OK : TM_ERR_MEMORY;
+    if (m->status == TM_OK)
+        make_posed(m, threads);
+    if (m->status == TM_OK) {
+        f->fault = fault_of(m, &bytes);
+        f->cell = tm_pose_coarse_cell(m->image, m->poses);
+        f->taps = f->fault ? NULL : malloc((size_t)bytes + TM_POSE_STRIDE);
+        m->status = f->taps || f->fault ? TM_OK : TM_ERR_MEMORY;
     }
-    m.posed = calloc(m.count, sizeof *m.posed);
-    m.sorted = calloc(m.count, sizeof *m.sorted);
-    m.keys = malloc(m.count * sizeof *m.keys);
-    f.members = calloc(m.count, sizeof *f.members);
-    m.status = m.posed && m.sorted && m.keys && f.members ? TM_OK : TM_ERR_MEMORY;
-    if (m.status == TM_OK)
-        make_posed(&m, threads);
-    if (m.status == TM_OK) {
-        f.fault = fault_of(&m, &bytes);
-        f.cell = tm_pose_coarse_cell(image, poses);
-        f.taps = f.fault ? NULL : malloc((size_t)bytes + TM_POSE_STRIDE);
-        m.status = f.taps || f.fault ? TM_OK : TM_ERR_MEMORY;
+    if (m->status == TM_OK && !f->fault)
+        m->status = make_classes(f, m, narrow);
+    for (size_t i = 0; m->posed && i < m->count; i++)
+        tm_posed_free(&m->posed[i]);
+    free(m->posed);
+    free(m->sorted);
+    free(m->keys);
+    return m->status;
+}
+
+/* Why the posed pictures cannot all be kept; NULL: perhaps they can. */
+static const char *fault_of_size(const tm_image *image, const tm_poses *poses)
+{
+    const int64_t count = tm_poses_count(poses);
+    const double scale = (double)tm_poses_turn(poses, count - 1).scale / TM_POSE_UNIT;
+    const double pixels = (double)image->width * (double)image->height;
+
+    return pixels * scale * scale > TM_POSE_PIXELS ? TOO_LARGE : (double)count * pixels > (double)MOST_BYTES ? TOO_MANY : NULL;
+}
+
+bool tm_pose_families_too_large(const tm_image *image, const tm_poses *poses)
+{
+    return fault_of_size(image, poses) != NULL;
+}
+
+tm_status tm_pose_families_make(tm_pose_families *families, const tm_image *image,
+                                const tm_poses *poses, bool narrow, bool large, int threads)
+{
+    makings m = {.image = image, .poses = poses, .count = (size_t)tm_poses_count(poses)};
+    tm_pose_families f = {.poses = *poses, .fault = fault_of_size(image, poses)};
+    tm_status status = TM_OK;
+    const char *fault;
+
+    if (!f.fault)
+        status = make_all(&f, &m, narrow, threads);
+    if (status == TM_OK && f.fault && large) {
+        status = tm_pose_large_make(&f.large, image, poses, threads, &fault);
+        f.fault = fault;
     }
-    if (m.status == TM_OK && !f.fault)
-        m.status = make_classes(&f, &m, narrow);
-    for (size_t i = 0; m.posed && i < m.count; i++)
-        tm_posed_free(&m.posed[i]);
-    free(m.posed);
-    free(m.sorted);
-    free(m.keys);
     *families = f;
-    if (m.status != TM_OK)
+    if (status != TM_OK)
         tm_pose_families_free(families);
-    return m.status;
+    return status;
 }
 
 void tm_pose_families_free(tm_pose_families *f)
 {
     free_classes(f);
+    tm_pose_large_free(f->large);
     free(f->members);
     free(f->taps);
     *f = (tm_pose_families){0};

@@ -29,9 +29,15 @@ typedef struct tm_pose_member {
     tm_scorer scorer;
 } tm_pose_member;
 
+/* Bytes of a member's taps and of what counts. */
+int64_t tm_pose_taps_size(const tm_posed *posed);
+
 /* Fills in the taps, what counts and the sizes of an 8-bit gray picture, where mask NULL is all; taps: room for
- * 2 * its height * its width rounded up to TM_POSE_STRIDE. */
+ * tm_pose_taps_size. */
 void tm_pose_member_fill(tm_pose_member *member, const tm_posed *posed, int8_t *taps);
+
+/* Makes the whole member of a picture that has a mask. */
+void tm_pose_member_make(tm_pose_member *member, const tm_posed *posed, int64_t pose, int8_t *taps);
 
 /* The members again, of cells of their core: squares of pixels, each as its sum. A window's part that is
  * equal within cells is looked at for a fraction of what all of it takes. Each is there at several places, so
@@ -69,6 +75,7 @@ typedef struct tm_pose_families {
     tm_poses poses;
     tm_pose_member **members; /* of each pose, or NULL where it is left out */
     int8_t *taps;      /* all members' */
+    struct tm_pose_large *large; /* pose_large.h: there is that instead; else NULL */
     const char *fault; /* why there is no certified search in these poses, a clause; NULL: there is */
     bool narrower;     /* narrow families would have more in common */
 } tm_pose_families;
@@ -76,12 +83,16 @@ typedef struct tm_pose_families {
 /* About how many classes these poses have. */
 int64_t tm_pose_families_expect(const tm_poses *poses);
 
+/* Whether its posed pictures are surely too large, or too many, to be all kept. */
+bool tm_pose_families_too_large(const tm_image *image, const tm_poses *poses);
+
 /* Makes what a certified search by LCC needs of an 8-bit gray template, which *families then
  * contains, with fault where there can be none. narrow: families have few angles each where a template has
- * little in common with itself in all of them, as a long one has. threads: to be used at most. Errors: MEMORY. To be
+ * little in common with itself in all of them, as a long one has. large: a template that is too large for its posed
+ * pictures to be kept has families by cells, for the CPU. threads: to be used at most. Errors: MEMORY. To be
  * freed with tm_pose_families_free. */
 tm_status tm_pose_families_make(tm_pose_families *families, const tm_image *image,
-                                const tm_poses *poses, bool narrow, int threads);
+                                const tm_poses *poses, bool narrow, bool large, int threads);
 void tm_pose_families_free(tm_pose_families *families);
 
 #ifdef __cplusplus

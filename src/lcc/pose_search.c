@@ -6,11 +6,15 @@
 
 #include "integers.h"
 
-bool tm_pose_positions(const tm_pose_search *search, const tm_pose_member *member, tm_geometry *g)
+bool tm_pose_positions_of(const tm_pose_search *search, int64_t width, int64_t height, tm_geometry *g)
 {
     const tm_image *frame = search->frame;
-    return tm_geometry_init(g, search->domain, frame->width, frame->height, member->width,
-                            member->height) == TM_OK;
+    return tm_geometry_init(g, search->domain, frame->width, frame->height, width, height) == TM_OK;
+}
+
+bool tm_pose_positions(const tm_pose_search *search, const tm_pose_member *member, tm_geometry *g)
+{
+    return tm_pose_positions_of(search, member->width, member->height, g);
 }
 
 int64_t tm_pose_count_pairs(const tm_pose_search *search, const tm_pose_class *c)

@@ -38,6 +38,7 @@ extern "C" {
 
 /* Where a posed picture can lie: its corner, from (-pad_x, -pad_y) of the frame on. False where the frame
  * is too small. */
+bool tm_pose_positions_of(const tm_pose_search *search, int64_t width, int64_t height, tm_geometry *g);
 bool tm_pose_positions(const tm_pose_search *search, const tm_pose_member *member, tm_geometry *g);
 
 /* How many positions all of the class's pictures have. */

@@ -80,8 +80,9 @@ void tm_poses_say(tm_matcher *matcher, size_t count);
 /* Why there is no certified search, a clause; NULL: there may be. */
 const char *tm_poses_certified_fault(const tm_matcher *matcher, const tm_image *frame, const tm_posed_template *tmpl);
 
-/* Makes the template's families, those of all angles or narrow ones, if they are not there. Errors: MEMORY. */
-tm_status tm_poses_make_families(const tm_posed_template *tmpl, bool narrow);
+/* Makes the template's families, those of all angles or narrow ones, if they are not there; large: whether by cells where its pictures
+ * cannot all be kept. Errors: MEMORY, TEMPLATE_TOO_LARGE. */
+tm_status tm_poses_make_families(const tm_posed_template *tmpl, bool narrow, bool large);
 
 /* What a certified search of a posed template is to find. */
 typedef struct tm_certified_poses {

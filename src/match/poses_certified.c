@@ -32,14 +32,14 @@ static uint64_t hash_of(const tm_posed_template *t)
     return t->kept->hash = hash_bytes(hash, t->samples, bytes);
 }
 
-tm_status tm_poses_make_families(const tm_posed_template *t, bool narrow)
+tm_status tm_poses_make_families(const tm_posed_template *t, bool narrow, bool large)
 {
     if (t->kept->families[narrow])
         return TM_OK;
     tm_pose_families *families = malloc(sizeof *families);
     if (!families)
         return TM_ERR_MEMORY;
-    const tm_status status = tm_pose_families_make(families, &t->image, &t->poses, narrow, t->threads);
+    const tm_status status = tm_pose_families_make(families, &t->image, &t->poses, narrow, large, t->threads);
     if (status == TM_OK)
         t->kept->families[narrow] = families;
     else
@@ -70,7 +70,7 @@ static tm_status match_on_pool(tm_matcher *m, tm_pose_search *s)
 static tm_status search_by(tm_matcher *m, const tm_posed_template *t, bool narrow, tm_pose_search *s,
                            const char **fault)
 {
-    const tm_status status = tm_poses_make_families(t, narrow);
+    const tm_status status = tm_poses_make_families(t, narrow, !m->pool);
 
     if (status != TM_OK)
         return status;

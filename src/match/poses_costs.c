@@ -21,6 +21,10 @@ static const search_costs cuda_costs = {0.022, 0.022, 1.1e-5, INFINITY, 0.075, 6
 #define MAKE_NS 60.0
 #define FEW 16
 
+/* A pixel of a pose whose picture is not kept, and of the frame. */
+#define MAKE_LARGE_NS 12.0
+#define LOOK_LARGE_NS 40.0
+
 /* It has to take less than so much of the time. */
 #define SHARE 0.6
 
@@ -46,8 +50,9 @@ bool tm_poses_pay(const tm_image *frame, const tm_posed_template *t, bool on_cud
     const double masked = (double)count_masked(t), classes = (double)tm_pose_families_expect(&t->poses);
     const double exhaustive = windows * ((poses - masked) * c->whole +
                                          masked * (c->position + fmin(c->product * pixels, c->transform)));
-    const double looks = windows * classes * (c->look + (poses < FEW * classes ? c->few : c->many) * pixels);
-    const double making = t->kept->families[0] ? 0 : poses * pixels * MAKE_NS / (on_cuda ? t->threads : 1);
+    const bool large = !on_cuda && tm_pose_families_too_large(&t->image, &t->poses);
+    const double looks = windows * (large ? LOOK_LARGE_NS : classes * (c->look + (poses < FEW * classes ? c->few : c->many) * pixels));
+    const double making = t->kept->families[!on_cuda] ? 0 : poses * pixels * (large ? MAKE_LARGE_NS : MAKE_NS) / (on_cuda ? t->threads : 1);
 
     if (looks >= SHARE * exhaustive)
         return false;

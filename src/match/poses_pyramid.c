@@ -129,7 +129,7 @@ static tm_status find_by_families(tm_descent *d, int top, const char **fault)
                         .best_most = true};
 
     *fault = tm_poses_certified_fault(m, s.frame, t);
-    const tm_status made = *fault ? TM_OK : tm_poses_make_families(t, true);
+    const tm_status made = *fault ? TM_OK : tm_poses_make_families(t, true, false);
     if (made != TM_OK || *fault)
         return made;
     s.families = t->kept->families[true];

@@ -377,7 +377,7 @@ static void random_cells(uint32_t features)
             const tm_image *image = &s.tmpls[0].image;
             for (int64_t i = 0; i < tm_poses_count(&poses) && all.disc; i++)
                 CHECK_EQ(tm_pose_reach(&poses.support.distance, image, tm_poses_turn(&poses, i)), TM_OK);
-            CHECK_EQ(tm_pose_families_make(&f, image, &poses, check_random() % 2, 1), TM_OK);
+            CHECK_EQ(tm_pose_families_make(&f, image, &poses, check_random() % 2, false, 1), TM_OK);
             for (int k = 0; k < f.count * TM_POSE_LEVELS && !f.fault; k++) {
                 const tm_pose_class *c = &f.list[k / TM_POSE_LEVELS];
                 const tm_pose_cells *cells = &c->cells[k % TM_POSE_LEVELS];

@@ -15,11 +15,6 @@ typedef struct cell_run {
     int32_t *members; /* of each thread: those of the class that passed in a window of pixels */
 } cell_run;
 
-static int64_t room_of(const tm_image *frame, int side)
-{
-    return frame->width / side + 2;
-}
-
 static void free_frames(tm_cell_frames *frames, int side)
 {
     const int count = frames->of_side[side].places ? side / frames->of_side[side].places : 0;
@@ -54,13 +49,14 @@ static void sum_columns(uint32_t *columns, const tm_cell_frame *c, const tm_imag
 /* Makes the frame of cells that begins at c->x and c->y. False if memory ran out. */
 static bool make_cells(tm_cell_frame *c, const tm_image *frame, int side, uint32_t *columns)
 {
-    const int64_t room = room_of(frame, side), down = frame->height / side + 2;
+    const int64_t room = frame->width / side + 2, down = frame->height / side + 2;
     const uint32_t pixels = (uint32_t)side * (uint32_t)side;
 
     c->means = malloc((size_t)(2 * room * down));
     if (!c->means)
         return false;
     c->rests = c->means + room * down;
+    c->pitch = room;
     c->width = ceil_div(frame->width - c->x, side);
     c->height = ceil_div(frame->height - c->y, side);
     for (int64_t y = 0; y < c->height; y++) {
@@ -76,8 +72,7 @@ static bool make_cells(tm_cell_frame *c, const tm_image *frame, int side, uint32
     return true;
 }
 
-/* The frames of cells of this size, (side / places)^2; NULL: memory ran out. */
-static const tm_cell_frame *frames_of(tm_cell_frames *frames, const tm_image *frame, int side, int places)
+const tm_cell_frame *tm_cell_frames_of(tm_cell_frames *frames, const tm_image *frame, int side, int places)
 {
     const int across = side / places;
 
@@ -100,12 +95,9 @@ static const tm_cell_frame *frames_of(tm_cell_frames *frames, const tm_image *fr
     return good ? list : NULL;
 }
 
-static tm_image image_of(const cell_run *r, const uint8_t *samples)
+static tm_image image_of(const tm_cell_frame *c, const uint8_t *samples)
 {
-    return (tm_image){.samples = samples,
-                      .width = r->cells->width,
-                      .height = r->cells->height,
-                      .stride = (ptrdiff_t)room_of(r->windows->frame, r->of_class->side)};
+    return (tm_image){.samples = samples, .width = c->width, .height = c->height, .stride = (ptrdiff_t)c->pitch};
 }
 
 static float least_of(void *context)
@@ -143,24 +135,32 @@ static int64_t count_windows(int64_t first, int64_t count, int64_t begin, int si
     return floor_div(first + count - 1 - begin, side) - *from + 1;
 }
 
+void tm_cell_frame_search(tm_family_search *s, tm_image images[2], const tm_cell_frame *c, int side,
+                          const tm_family_search *windows)
+{
+    images[0] = image_of(c, c->means);
+    images[1] = image_of(c, c->rests);
+    s->frame = &images[0];
+    s->rests = &images[1];
+    s->unit = side * side;
+    s->width = count_windows(windows->x, windows->width, c->x, side, &s->x);
+    s->height = count_windows(windows->y, windows->height, c->y, side, &s->y);
+}
+
 /* Searches the windows of one frame of cells. */
 static tm_status search_frame(tm_cpu *cpu, cell_run *r)
 {
     const tm_pose_cells *of_class = r->of_class;
-    const tm_family_search *w = r->windows;
-    const tm_cell_frame *c = r->cells;
-    const int side = of_class->side, more = of_class->places - 1;
-    const tm_image means = image_of(r, c->means), rests = image_of(r, c->rests);
-    tm_family_search s = {.family = &of_class->family,
-                          .frame = &means,
-                          .rests = &rests,
-                          .unit = side * side,
-                          .context = r,
-                          .least = least_of,
-                          .visit = visit};
+    const int more = of_class->places - 1;
+    tm_family_search s = {.family = &of_class->family, .context = r, .least = least_of, .visit = visit};
+    tm_family_search windows = *r->windows;
+    tm_image images[2];
 
-    s.width = count_windows(w->x + of_class->x - more, w->width + more, c->x, side, &s.x);
-    s.height = count_windows(w->y + of_class->y - more, w->height + more, c->y, side, &s.y);
+    windows.x += of_class->x - more;
+    windows.y += of_class->y - more;
+    windows.width += more;
+    windows.height += more;
+    tm_cell_frame_search(&s, images, r->cells, of_class->side, &windows);
     return s.width > 0 && s.height > 0 ? tm_cpu_search_family(cpu, &s) : TM_OK;
 }
 
@@ -169,7 +169,7 @@ tm_status tm_pose_search_cells(tm_cpu *cpu, tm_cell_frames *frames, const tm_pos
 {
     const int places = of_class->places, across = of_class->side / places;
     const size_t count = (size_t)(of_class->family.count / (places * places));
-    const tm_cell_frame *list = frames_of(frames, windows->frame, of_class->side, places);
+    const tm_cell_frame *list = tm_cell_frames_of(frames, windows->frame, of_class->side, places);
     cell_run r = {windows, of_class, list, malloc((size_t)cpu->threads * count * sizeof *r.members)};
     tm_status status = list && r.members ? TM_OK : TM_ERR_MEMORY;
 

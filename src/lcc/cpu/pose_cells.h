@@ -11,11 +11,12 @@
 typedef struct tm_cell_frame {
     int64_t x, y; /* of its first pixel in the frame */
     int64_t width, height; /* in cells */
-    uint8_t *means, *rests; /* rows of frame->width / side + 2 */
+    int64_t pitch;
+    uint8_t *means, *rests;
 } tm_cell_frame;
 
 /* A frame's frames of cells, made when they are first needed and kept for other classes. Zero-initialise. */
-enum { TM_CELL_SIDES = 9 };
+enum { TM_CELL_SIDES = 17 };
 typedef struct tm_cell_frames {
     struct {
         int places;
@@ -23,6 +24,14 @@ typedef struct tm_cell_frames {
     } of_side[TM_CELL_SIDES];
 } tm_cell_frames;
 void tm_cell_frames_free(tm_cell_frames *frames);
+
+/* The frames of cells of this size, (side / places)^2; NULL: memory ran out. */
+const tm_cell_frame *tm_cell_frames_of(tm_cell_frames *frames, const tm_image *frame, int side, int places);
+
+/* Describes the search of those windows of width x height pixels from (x, y) of the frame on, of which this frame's cells
+ * have some, by a family of its cells. */
+void tm_cell_frame_search(tm_family_search *search, tm_image images[2], const tm_cell_frame *cells, int side,
+                          const tm_family_search *windows);
 
 /* Searches windows of the class's family, which are described as if they were for tm_cpu_search_family,
  * by its cells: least says what the cells' score must reach, and visit gets windows of the pixels, without

@@ -8,6 +8,7 @@
 #include "integers.h"
 #include "lcc/cpu/family.h"
 #include "lcc/cpu/pose_scores.h"
+#include "lcc/pose_large.h"
 
 enum {
     MOST_GUESSES = 32,
@@ -122,7 +123,10 @@ typedef struct climber {
 /* Scores the position, if there is one: the member's picture lies there. */
 static void try(climber *k, int64_t pose, int64_t x, int64_t y)
 {
-    const tm_pose_member *member = k->run->search->families->members[pose];
+    const tm_pose_search *search = k->run->search;
+    const tm_pose_families *f = search->families;
+    const tm_pose_member *member =
+        f->large ? tm_pose_large_hold(f->large, search->image, &f->poses, pose) : f->members[pose];
     tm_geometry g;
 
     if (!member || !tm_pose_positions(k->run->search, member, &g))
@@ -169,6 +173,14 @@ static void climb(climber *k)
     }
 }
 
+tm_pose_peak tm_pose_climb(const tm_pose_run *run, const tm_pose_peak *from, int64_t step, int64_t turn, int64_t ratio)
+{
+    climber k = {.run = run, .best = TM_NO_POSE_PEAK, .step = step, .turn = turn, .ratio = ratio};
+    try(&k, (int64_t)from->pose, from->x, from->y);
+    climb(&k);
+    return k.best;
+}
+
 /* How far the coarse poses are apart. */
 static int64_t gap(const tm_pose_class *c, int64_t angles, bool of_scales)
 {
@@ -183,9 +195,7 @@ static int64_t gap(const tm_pose_class *c, int64_t angles, bool of_scales)
     return most;
 }
 
-/* Puts a position in its place, unless a better one is near: nearer than about half of the template's
- * smaller side. */
-static void add(tm_pose_guesses *g, const tm_pose_peak *peak, int64_t near)
+void tm_pose_guesses_add(tm_pose_guesses *g, const tm_pose_peak *peak, int64_t near)
 {
     int at = 0;
 
@@ -244,17 +254,15 @@ tm_status tm_pose_guess(const tm_pose_run *run, tm_pose_guesses *found)
     for (int i = 0; i < g.count; i++) {
         const guess *at = &g.list[i];
         const tm_pose_class *c = at->class;
-        climber k = {.run = run,
-                     .best = TM_NO_POSE_PEAK,
-                     .step = larger(1, f->cell / 2),
-                     .turn = gap(c, f->poses.angles.count, false) / 2 + 1,
-                     .ratio = gap(c, f->poses.angles.count, true) / 2 + 1};
         /* the middle of cell i is at (2i + 1) cell - 1 halves of a pixel */
-        try(&k, c->members[c->poses[at->member]].pose,
-            (2 * at->x + c->coarse.width) * f->cell - 1, (2 * at->y + c->coarse.height) * f->cell - 1);
-        climb(&k);
-        if (k.best.pose != SIZE_MAX)
-            add(found, &k.best, smaller(c->family.width, c->family.height));
+        const tm_pose_peak from = {.x = (2 * at->x + c->coarse.width) * f->cell - 1,
+                                   .y = (2 * at->y + c->coarse.height) * f->cell - 1,
+                                   .pose = (size_t)c->members[c->poses[at->member]].pose};
+        const tm_pose_peak best =
+            tm_pose_climb(run, &from, larger(1, f->cell / 2), gap(c, f->poses.angles.count, false) / 2 + 1,
+                          gap(c, f->poses.angles.count, true) / 2 + 1);
+        if (best.pose != SIZE_MAX) /* about half of the template's smaller side */
+            tm_pose_guesses_add(found, &best, smaller(c->family.width, c->family.height));
     }
     return status;
 }

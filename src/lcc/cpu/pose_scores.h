@@ -57,6 +57,19 @@ typedef struct tm_pose_guesses {
     int count;
 } tm_pose_guesses;
 
+/* Puts a position in its place, unless a better one is near: nearer than so many halves of a pixel. */
+void tm_pose_guesses_add(tm_pose_guesses *guesses, const tm_pose_peak *peak, int64_t near);
+
+/* Climbs from a position to the best one nearby: at first by so many pixels, angles and scales. */
+tm_pose_peak tm_pose_climb(const tm_pose_run *run, const tm_pose_peak *from, int64_t step, int64_t turn, int64_t ratio);
+
+/* Sets the floor, and what positions must reach at first. */
+void tm_pose_set_floor(tm_pose_run *run, const tm_pose_guesses *guesses);
+
+/* How many of these positions of pictures with so many pixels that count may be scored one by one until scoring all would
+ * have been as quick. */
+int64_t tm_pose_limit_of(int64_t pairs, double pixels);
+
 /* Finds those of all classes. Errors: MEMORY. */
 tm_status tm_pose_guess(const tm_pose_run *run, tm_pose_guesses *guesses);
 

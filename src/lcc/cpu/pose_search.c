@@ -7,7 +7,7 @@
 
 #include "integers.h"
 #include "lcc/cpu/family.h"
-#include "lcc/cpu/pose_cells.h"
+#include "lcc/cpu/pose_large.h"
 #include "lcc/cpu/pose_look.h"
 #include "lcc/cpu/pose_scores.h"
 
@@ -147,23 +147,25 @@ static tm_status search_class(tm_pose_run *run)
     return run->cells ? search_cells(run, &s) : tm_cpu_search_family(run->cpu, &s);
 }
 
-/* How many positions may be scored until scoring all would have been as quick. */
-static int64_t limit_of(const tm_pose_class *c, int64_t pairs)
+static int64_t limit_of(int64_t pairs, double pixels, double pixel_ns)
 {
-    const double pixels = (double)c->members[0].pixels;
     const double exhaustive = EXHAUSTIVE_NS + EXHAUSTIVE_PIXEL_NS * fmin(pixels, TRANSFORM_PIXELS);
-    return (int64_t)((double)pairs * exhaustive /
-                     (ONE_NS + pixels * (c->whole ? SUMMED_PIXEL_NS : PIXEL_NS)));
+    return (int64_t)((double)pairs * exhaustive / (ONE_NS + pixels * pixel_ns));
 }
 
-/* Sets the floor, and what positions must reach at first. */
-static void set_floor(tm_pose_run *run, const tm_pose_guesses *g)
+int64_t tm_pose_limit_of(int64_t pairs, double pixels)
+{
+    return limit_of(pairs, pixels, PIXEL_NS);
+}
+
+void tm_pose_set_floor(tm_pose_run *run, const tm_pose_guesses *g)
 {
     tm_pose_search *s = run->search;
 
     if (s->wanted && g->count)
         tm_pose_raise_floor(s, g->list, (size_t)g->count);
     run->least = g->count ? smaller(g->list[0].value, s->floor) : INT64_MIN;
+    run->declined = s->wanted && !g->count; /* nothing says how low the floor must be */
 }
 
 /* Finds what to begin with in all classes, and how much may be scored. */
@@ -173,16 +175,16 @@ static tm_status begin(tm_pose_run *run)
     const tm_pose_families *f = search->families;
     tm_pose_guesses guesses = {.count = 0};
 
-    search->pairs = 0;
     for (int k = 0; k < f->count; k++) {
         run->class = &f->list[k];
         const int64_t pairs = tm_pose_count_pairs(search, run->class);
         search->pairs += pairs;
-        run->limit += search->best_most ? pairs : limit_of(run->class, pairs);
+        run->limit += search->best_most ? pairs
+                                        : limit_of(pairs, (double)run->class->members[0].pixels,
+                                                   run->class->whole ? SUMMED_PIXEL_NS : PIXEL_NS);
     }
     const tm_status status = search->best_most ? TM_OK : tm_pose_guess(run, &guesses);
-    set_floor(run, &guesses);
-    run->declined = search->wanted && !guesses.count; /* nothing says how low the floor must be */
+    tm_pose_set_floor(run, &guesses);
     return status;
 }
 
@@ -194,9 +196,14 @@ static tm_status search_classes(tm_pose_run *run)
     for (int k = 0; k < f->count && status == TM_OK && !run->declined; k++) {
         run->class = &f->list[k];
         status = search_class(run);
-    
     }
     return status;
+}
+
+static tm_status search_families(tm_pose_run *run)
+{
+    const tm_status status = begin(run);
+    return status == TM_OK ? search_classes(run) : status;
 }
 
 tm_status tm_cpu_search_poses(tm_cpu *cpu, tm_pose_search *search)
@@ -210,10 +217,9 @@ tm_status tm_cpu_search_poses(tm_cpu *cpu, tm_pose_search *search)
     run.windows = calloc((size_t)cpu->threads, sizeof *run.windows);
     if (!run.windows)
         return TM_ERR_MEMORY;
-    tm_status status = begin(&run);
+    search->pairs = 0;
     search->narrower = false;
-    if (status == TM_OK)
-        status = search_classes(&run);
+    tm_status status = search->families->large ? tm_large_search(&run) : search_families(&run);
     tm_cell_frames_free(&frames);
     for (int i = 0; i < cpu->threads; i++)
         tm_memory_free(&run.windows[i]);

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lcc/cpu/pose_large.h"
+
+static int64_t squares_of(int64_t size, int phase, int side)
+{
+    return ceil_div(size - (phase ? phase - side : 0), side);
+}
+
+/* Divides the samples' room among the frames. */
+static bool make_room(tm_mean_frames *f, const tm_image *frame)
+{
+    const int side = f->side;
+    int64_t size = 0;
+
+    f->list = calloc((size_t)(side * side), sizeof *f->list);
+    for (int i = 0; i < side * side && f->list; i++) {
+        tm_image *image = &f->list[i];
+        image->width = squares_of(frame->width, i % side, side);
+        image->height = squares_of(frame->height, i / side, side);
+        image->stride = (ptrdiff_t)image->width;
+        size += image->width * image->height;
+    }
+    f->samples = malloc((size_t)size);
+    if (!f->list || !f->samples)
+        return false;
+    uint8_t *samples = f->samples;
+    for (int i = 0; i < side * side; i++) {
+        f->list[i].samples = samples;
+        samples += f->list[i].width * f->list[i].height;
+    }
+    return true;
+}
+
+/* Adds a row of pixels to the sums of columns, or takes it off. */
+static void move_row(uint16_t *columns, const tm_image *frame, int64_t y, bool enters)
+{
+    if (y < 0 || y >= frame->height)
+        return;
+    const uint8_t *row = frame->samples + y * frame->stride;
+    for (int64_t x = 0; x < frame->width; x++)
+        columns[x] = (uint16_t)(enters ? columns[x] + row[x] : columns[x] - row[x]);
+}
+
+/* Writes the means of the squares of this phase in a row, from the sums of columns that begin side - 1 before the
+ * frame's. */
+static void write_means(const tm_mean_frames *f, const uint16_t *columns, int64_t y, int phase)
+{
+    const int side = f->side, pixels = side * side, first = phase ? phase - 1 : side - 1;
+    const int64_t row = floor_div(y, side);
+    const tm_image *to = &f->list[(y - row * side) * side + phase];
+    uint8_t *means = (uint8_t *)to->samples + tm_mean_frame_at(side, y) * to->stride;
+
+    for (int64_t i = 0; i < to->width; i++) {
+        uint32_t sum = 0;
+        for (int64_t x = first + i * side; x < first + (i + 1) * side; x++)
+            sum += columns[x];
+        means[i] = (uint8_t)(sum / (uint32_t)pixels);
+    }
+}
+
+bool tm_mean_frames_make(tm_mean_frames *f, const tm_image *frame, int side)
+{
+    *f = (tm_mean_frames){.side = side};
+    uint16_t *columns = calloc((size_t)(frame->width + 4 * side), sizeof *columns);
+    const bool good = make_room(f, frame) && columns;
+
+    for (int64_t y = 1 - side; y < frame->height && good; y++) {
+        move_row(columns + side - 1, frame, y + side - 1, true);
+        move_row(columns + side - 1, frame, y - 1, false);
+        for (int phase = 0; phase < side; phase++)
+            write_means(f, columns, y, phase);
+    }
+    free(columns);
+    if (!good)
+        tm_mean_frames_free(f);
+    return good;
+}
+
+void tm_mean_frames_free(tm_mean_frames *f)
+{
+    free(f->list);
+    free(f->samples);
+    *f = (tm_mean_frames){0};
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* Certified search for a template that is too large for all of its posed pictures to be kept. */
+#ifndef TMATCH_LCC_CPU_POSE_LARGE_H
+#define TMATCH_LCC_CPU_POSE_LARGE_H
+
+#include "lcc/cpu/pose_cells.h"
+#include "lcc/cpu/pose_scores.h"
+#include "lcc/pose_large.h"
+
+/* The means of all squares of pixels of a side, rounded down, as frames of those that lie side by side: the one at
+ * (x, y) is in frame y % side * side + x % side. Zero-initialise. */
+typedef struct tm_mean_frames {
+    int side;
+    tm_image *list; /* side * side; begin at frame * pixels before the frame, or 0, of which the remainder is theirs */
+    uint8_t *samples;
+} tm_mean_frames;
+
+/* False if memory ran out. */
+bool tm_mean_frames_make(tm_mean_frames *frames, const tm_image *frame, int side);
+void tm_mean_frames_free(tm_mean_frames *frames);
+
+/* Where the square at x begins in its frame. */
+static inline int64_t tm_mean_frame_at(int side, int64_t x)
+{
+    return floor_div(x, side) + (floor_div(x, side) * side != x);
+}
+
+/* A position and pose whose parts a window of cells could not rule out. */
+typedef struct tm_large_part {
+    int class;
+    int part;     /* of the class */
+    int32_t x, y; /* of the box's corner, at the part's first place */
+    float cosine;
+} tm_large_part;
+
+/* What a search of large classes shares, besides what all searches do. */
+typedef struct tm_large_run {
+    tm_pose_run *run;
+    struct tm_pose_large *large;
+    const tm_large_class *class;
+    const tm_cell_frame *frames, *cells; /* of its size, and the one that is looked at */
+    int64_t x, y, width, height; /* of the box's corners that there are positions at */
+    tm_mean_frames means;
+    tm_large_part *parts;
+    size_t count, room;
+    bool any; /* all parts of a window matter */
+} tm_large_run;
+
+/* Begins with a class: where it has positions, and its frames of cells. Errors: MEMORY. */
+tm_status tm_large_enter(tm_large_run *run, const tm_large_class *class);
+
+/* Describes the search of the class's family in run->cells. */
+void tm_large_describe(const tm_large_run *run, tm_family_search *search, tm_image images[2]);
+
+/* What the cells of a class must be like at least, as the cosine of an angle that is greater by spread; -2: anything. */
+float tm_large_least(const tm_large_run *run, double share, double spread);
+
+/* Finds parts of bundles that could matter in a window. */
+void tm_large_visit(void *run, int thread, const tm_family_window *window);
+
+/* The angle between the cells of a pose's picture and those of the frame there, off by *slack at most; 0 where that is not
+ * known. */
+double tm_large_angle_at(const tm_large_run *run, int thread, int64_t pose, int64_t x, int64_t y, double *slack);
+
+/* Whether the position of a pose can be ruled out by the cells of its picture. False if it cannot, or memory ran out. */
+bool tm_large_rules_out(const tm_large_run *run, int thread, int64_t pose, int64_t x, int64_t y);
+
+/* Good positions to begin with. Errors: MEMORY. */
+tm_status tm_large_guess(tm_large_run *run, tm_pose_guesses *guesses);
+
+/* The search of all classes, with guesses. Errors: MEMORY. */
+tm_status tm_large_search(tm_pose_run *run);
+
+#endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+#include "lcc/pose_large_cells.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "integers.h"
+#include "lcc/lcc.h"
+
+double tm_large_angle(double cosine)
+{
+    return acos(fmax(-1, fmin(1, cosine - 1e-9))) + 1e-9;
+}
+
+double tm_large_variance(int64_t count, int64_t sum, int64_t square)
+{
+    return (double)((tm_int128)count * square - (tm_int128)sum * sum) / (double)count;
+}
+
+double tm_large_energy(const tm_posed *p)
+{
+    int64_t sum = 0, square = 0;
+
+    for (int64_t i = 0; i < p->width * p->height; i++) { /* samples that do not count are 0 */
+        sum += p->samples[i];
+        square += p->samples[i] * p->samples[i];
+    }
+    return tm_large_variance(p->count, sum, square);
+}
+
+/* Whether the cell lies in the disc wherever the picture's centre is. */
+static bool is_inside(const tm_large_class *c, int column, int row, int64_t distance)
+{
+    const int64_t least = (int64_t)c->columns * c->side - 2 - c->reach, most = least + 2 * (int64_t)c->reach + 1;
+    int64_t far[2];
+
+    for (int i = 0; i < 2; i++) {
+        const int64_t first = 2 * (int64_t)(i ? row : column) * c->side, last = first + 2 * (int64_t)(c->side - 1);
+        far[i] = larger(llabs(first - most), llabs(last - least));
+    }
+    return far[0] * far[0] + far[1] * far[1] < distance;
+}
+
+bool tm_large_choose_cells(tm_large_class *c, int side, int reach, int64_t distance)
+{
+    free(c->firsts);
+    c->side = side;
+    c->reach = reach;
+    c->columns = (int)(sqrt((double)distance) / side); /* the distance is in halves */
+    c->cells = 0;
+    c->firsts = calloc(2 * (size_t)c->columns + 1, sizeof *c->firsts);
+    if (!c->firsts)
+        return false;
+    c->ends = c->firsts + c->columns;
+    for (int row = 0; row < c->columns; row++) {
+        int first = 0, end = c->columns;
+        while (first < end && !is_inside(c, first, row, distance))
+            first++;
+        while (end > first && !is_inside(c, end - 1, row, distance))
+            end--;
+        c->firsts[row] = first;
+        c->ends[row] = end;
+        c->cells += end - first;
+    }
+    return true;
+}
+
+/* The sums of side rows of columns [left, right) before each of them; false where one does not count. */
+static bool sum_rows(uint32_t *before, uint32_t *columns, const tm_posed *p, int64_t top, int64_t left, int64_t right,
+                     int side)
+{
+    const int64_t count = right - left;
+
+    if (left < 0 || right > p->width || top < 0 || top + side > p->height)
+        return false;
+    memset(columns, 0, (size_t)count * sizeof *columns);
+    for (int64_t y = top; y < top + side; y++) {
+        const uint8_t *row = p->samples + y * p->width + left;
+        if (memchr(p->mask + y * p->width + left, 0, (size_t)count))
+            return false;
+        for (int64_t x = 0; x < count; x++)
+            columns[x] += row[x];
+    }
+    before[0] = 0;
+    for (int64_t x = 0; x < count; x++)
+        before[x + 1] = before[x] + columns[x];
+    return true;
+}
+
+bool tm_large_sum_cells(const tm_large_class *c, const tm_posed *p, uint16_t *sums, uint32_t *scratch)
+{
+    const int corner_x = tm_pose_large_corner(c, (int)p->width), corner_y = tm_pose_large_corner(c, (int)p->height);
+    const int side = c->side, reach = c->reach;
+    uint32_t *columns = scratch, *before = scratch + (c->columns + 1) * side;
+
+    for (int row = 0, cell = 0; row < c->columns; row++) {
+        const int first = c->firsts[row], count = c->ends[row] - first;
+        for (int down = 0; down < reach && count; down++) {
+            const int64_t left = first * side - corner_x - (reach - 1), right = c->ends[row] * side - corner_x;
+            if (!sum_rows(before, columns, p, row * side - corner_y - down, left, right, side))
+                return false;
+            for (int across = 0; across < reach; across++) {
+                const uint32_t *from = before + (reach - 1 - across);
+                uint16_t *to = sums + (int64_t)(down * reach + across) * c->cells + cell;
+                for (int i = 0; i < count; i++)
+                    to[i] = (uint16_t)(from[(i + 1) * side] - from[i * side]);
+            }
+        }
+        cell += count;
+    }
+    return true;
+}
+
+double tm_large_share(const uint16_t *sums, int cells, int side, double energy)
+{
+    int64_t sum = 0, square = 0;
+
+    for (int i = 0; i < cells; i++) {
+        sum += sums[i];
+        square += (int64_t)sums[i] * sums[i];
+    }
+    return tm_large_variance(cells, sum, square) / ((double)side * side) / energy * (1 - 1e-9);
+}
+
+/* The sum of a cell of a picture, or -1 where not all of it counts. */
+static int sum_one(const tm_posed *p, int64_t x, int64_t y, int side)
+{
+    int sum = 0, count = 0;
+
+    for (int v = 0; v < side; v++) {
+        for (int u = 0; u < side; u++) {
+            const int64_t i = (y + v) * p->width + x + u;
+            sum += p->samples[i];
+            count += p->mask[i];
+        }
+    }
+    return count == side * side ? sum : -1;
+}
+
+tm_status tm_large_reduce(tm_pose_reduced *r, const tm_posed *p, int64_t pose, int side, double energy)
+{
+    tm_posed to = {.width = p->width / side, .height = p->height / side};
+    const size_t size = (size_t)(to.width * to.height);
+    int64_t sum = 0, square = 0, rounded = 0, rounded_sq = 0, product = 0;
+
+    if (!size)
+        return TM_OK;
+    to.samples = calloc(size, 1);
+    to.mask = calloc(size, 1);
+    if (!to.samples || !to.mask) {
+        tm_posed_free(&to);
+        return TM_ERR_MEMORY;
+    }
+    for (int64_t i = 0; i < to.width * to.height; i++) {
+        const int of_cell = sum_one(p, i % to.width * side, i / to.width * side, side);
+        if (of_cell < 0)
+            continue;
+        const int mean = (2 * of_cell + side * side) / (2 * side * side);
+        to.mask[i] = 1;
+        to.samples[i] = (uint8_t)mean;
+        to.count++;
+        sum += of_cell;
+        square += (int64_t)of_cell * of_cell;
+        rounded += mean;
+        rounded_sq += mean * mean;
+        product += (int64_t)of_cell * mean;
+    }
+    const double own = to.count ? tm_large_variance(to.count, sum, square) : 0;
+    const double other = to.count ? tm_large_variance(to.count, rounded, rounded_sq) : 0;
+    const bool differ = own > 0.5 && other > 0.5;
+    r->taps = differ ? malloc((size_t)tm_pose_taps_size(&to) + TM_POSE_STRIDE) : NULL;
+    if (r->taps) {
+        const double both = (double)((tm_int128)to.count * product - (tm_int128)sum * rounded) / (double)to.count;
+        tm_pose_member_make(&r->member, &to, pose, r->taps);
+        r->sum = (double)rounded;
+        r->energy = other;
+        r->share = own / (side * side) / energy * (1 - 1e-9);
+        r->turn = tm_large_angle(both / sqrt(own * other));
+    }
+    const bool good = r->taps || !differ;
+    tm_posed_free(&to);
+    return good ? TM_OK : TM_ERR_MEMORY;
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/* Certified search for templates whose posed pictures are not kept, against the exhaustive one: the same bits of every
+ * match. Smaller ones are made to be searched like that. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "each_cpu.h"
+#include "lcc/pose_large.h"
+#include "match/certified_compare.h"
+#include "match/certified_frames.h"
+#include "match/certified_scenes.h"
+#include "match/poses.h"
+
+typedef struct large_problem {
+    drawn frame, picture;
+    tm_pose_grid grid;
+    tm_search search;
+    tm_settings settings;
+} large_problem;
+
+/* Some angles, and perhaps scales, among which mostly is the pose that a template was cut in. */
+static void make_grid(large_problem *p)
+{
+    tm_pose_grid *g = &p->grid;
+
+    tm_pose_grid_default(g, sizeof *g);
+    g->angle_step = (double)check_random_in(1, 30) / 10;
+    g->angle_from = -g->angle_step * (double)check_random_in(0, 8);
+    g->angle_to = g->angle_from + g->angle_step * (double)check_random_in(9, 20);
+    if (check_random() % 3 == 0) {
+        g->scale_from = 0.9;
+        g->scale_to = 1.1;
+        g->scale_step = (double)check_random_in(1, 3) / 10;
+        g->angle_to = g->angle_from + 5 * g->angle_step;
+    }
+    g->support = (tm_support)check_random_in(0, 2);
+}
+
+static void make_search(large_problem *p)
+{
+    tm_search_default(&p->search, sizeof p->search);
+    p->search.most = check_random_in(0, 3);
+    p->search.margin = (int)check_random_in(0, 1);
+    p->search.min_score = p->search.most ? 0.5 : 0.9;
+    tm_settings_default(&p->settings, sizeof p->settings);
+    p->settings.domain = (tm_domain)check_random_in(0, 2);
+    p->settings.threads = (int)check_random_in(1, 3);
+}
+
+/* A frame of anything that certified search has trouble with, or that is easy. */
+static void make_problem(large_problem *p, int64_t least, int64_t most)
+{
+    const int64_t width = check_random_in(least, most), height = check_random_in(least, most);
+
+    *p = (large_problem){.grid = {.size = 0}};
+    p->frame = draw_smooth(width + check_random_in(10, 60), height + check_random_in(10, 60));
+    const tm_image *image = &p->frame.image;
+    if (check_random() % 3 == 0 && image->stride == image->width)
+        p->frame.name = certified_frame(&(canvas){image->width, image->height, p->frame.memory});
+    p->picture = cut_template(&p->frame, check_random_in(0, image->width - width), check_random_in(0, image->height - height),
+                              width, height);
+    make_grid(p);
+    make_search(p);
+}
+
+static void free_problem(large_problem *p)
+{
+    drawn_free(&p->frame);
+    drawn_free(&p->picture);
+}
+
+/* Gives a template families by cells as if it were too large. False where there can be none. */
+static bool make_large(tm_posed_template *posed)
+{
+    tm_pose_families *f = calloc(1, sizeof *f);
+    const char *fault;
+
+    CHECK(f);
+    f->poses = posed->poses;
+    CHECK_EQ(tm_pose_large_make(&f->large, &posed->image, &posed->poses, (int)check_random_in(1, 2), &fault), TM_OK);
+    if (!fault)
+        posed->kept->families[true] = f;
+    else
+        free(f);
+    return !fault;
+}
+
+/* Matches; *certified: whether by certified search. force: by families as of a large template. False where it has none. */
+static bool match(const large_problem *p, tm_strategy strategy, bool force, tm_posed_hits *hits, tm_status *status, bool *certified)
+{
+    tm_settings settings = p->settings;
+    tm_posed_template *posed = NULL;
+    tm_matcher *matcher;
+    bool good = true;
+
+    *hits = (tm_posed_hits){0};
+    *certified = false;
+    settings.device = TM_DEVICE_CPU;
+    settings.strategy = strategy;
+    CHECK_EQ(tm_matcher_create(&matcher, &settings), TM_OK);
+    *status = tm_posed_template_create(&posed, matcher, &p->picture.image, &p->grid);
+    if (*status == TM_OK && force)
+        good = make_large(posed);
+    for (int again = 0; again < 2 && good && *status == TM_OK; again++) { /* the second finds what the first made */
+        tm_posed_hits_free(hits);
+        *status = tm_match_posed(matcher, &p->frame.image, posed, &p->search, hits);
+        *certified = strcmp(tm_matcher_strategy(matcher), "certified") == 0;
+        again += !force;
+    }
+    tm_posed_template_destroy(&posed);
+    tm_matcher_destroy(&matcher);
+    return good;
+}
+
+static void compare_hits(const large_problem *p, const tm_posed_hit *a, const tm_posed_hit *b)
+{
+    tm_posed_hit left = *a, right = *b;
+
+    if (isnan(left.margin) && isnan(right.margin))
+        left.margin = right.margin = 0;
+    if (memcmp(&left, &right, sizeof left) != 0)
+        check_fail(__FILE__, __LINE__,
+                   "%s, %" PRId64 "x%" PRId64 " in %" PRId64 "x%" PRId64
+                   ": %.9g at (%g, %g), %g degrees, x %g, and exhaustively %.9g at (%g, %g), %g degrees, x %g",
+                   p->frame.name, p->picture.image.width, p->picture.image.height, p->frame.image.width,
+                   p->frame.image.height, a->score, a->center_x, a->center_y, a->angle, a->scale, b->score, b->center_x,
+                   b->center_y, b->angle, b->scale);
+}
+
+/* Whether it was certified. */
+static bool compare(const large_problem *p, bool force)
+{
+    tm_posed_hits a, b;
+    tm_status status, other;
+    bool certified, never;
+
+    if (!match(p, TM_STRATEGY_CERTIFIED, force, &a, &status, &certified))
+        return false;
+    match(p, TM_STRATEGY_EXHAUSTIVE, false, &b, &other, &never);
+    CHECK_EQ(status, other);
+    CHECK(!never);
+    if (status == TM_OK) {
+        compare_hits(p, &a.best, &b.best);
+        CHECK_EQ(a.count, b.count);
+        for (size_t i = 0; i < a.count; i++)
+            compare_hits(p, &a.items[i], &b.items[i]);
+    }
+    tm_posed_hits_free(&a);
+    tm_posed_hits_free(&b);
+    return certified;
+}
+
+static void random_cases(uint32_t features)
+{
+    const int64_t cases = check_cases(100) / 50;
+    int64_t certified = 0;
+
+    for (int64_t i = 0; i < cases; i++) {
+        large_problem p;
+        make_problem(&p, 60, 90);
+        p.settings.cpu_features = features;
+        certified += compare(&p, true);
+        free_problem(&p);
+    }
+    printf("# %" PRId64 " cases, of which %" PRId64 " certified, 0 differ\n", cases, certified);
+    CHECK(cases < 12 || certified);
+}
+
+/* One that is too large, which is searched so by itself. */
+static void large(void)
+{
+    large_problem p = {.frame = draw_smooth(320, 310)};
+
+    p.picture = cut_template(&p.frame, 20, 15, 280, 270);
+    tm_pose_grid_default(&p.grid, sizeof p.grid);
+    p.grid.angle_from = -2;
+    p.grid.angle_to = 2;
+    p.grid.angle_step = 0.5;
+    tm_search_default(&p.search, sizeof p.search);
+    p.search.most = 1;
+    tm_settings_default(&p.settings, sizeof p.settings);
+    CHECK(compare(&p, false));
+    free_problem(&p);
+}
+
+#define CPU_TEST(X, ...) X(__VA_ARGS__, random_cases)
+DEFINE_CPU_TESTS
+
+int main(int argc, char **argv)
+{
+    static const check_test tests[] = {CPU_TESTS TEST(large)};
+    return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
+}
