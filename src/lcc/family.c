@@ -8,10 +8,12 @@
 
 #include "integers.h"
 #include "lcc/components.h"
+#include "lcc/family_groups.h"
 
 enum {
     MOST_SAMPLES = 192,   /* members that the basis is made of */
     PIXELS_AT_ONCE = 128,
+    FIRST_BASIS = 24, /* of TM_FAMILY_BASIS */
 };
 
 /* Coordinates are made in double precision of exact sums, so that the rests are good to 1e-7 where their
@@ -230,7 +232,7 @@ static bool make_room(tm_family *f)
     free(f->coordinates);
     f->padded = (int)round_up(f->count, TM_FAMILY_UNIT);
     f->samples = malloc((size_t)f->basis * (size_t)f->width * (size_t)f->height);
-    f->coordinates = aligned_alloc(64, (size_t)round_up((f->basis + 1) * (int64_t)f->padded * 4, 64));
+    f->coordinates = tm_family_make_coordinates(f);
     return f->samples && f->coordinates;
 }
 
@@ -314,80 +316,20 @@ static tm_status make_basis(tm_family *f, workshop *w, bool *good)
     return TM_OK;
 }
 
-/* How far apart a group's members may be. */
-#define GROUP_REACH 0.35
-
-enum { LEAST_SAVED = 3 }; /* members a group, at least, or there are none */
-
-static double distance(const tm_family *f, int a, int b)
+/* The family by a part of its basis. */
+static tm_status make_first(tm_family *f, const workshop *w)
 {
-    double square = 0;
-    for (int k = 0; k < f->basis; k++) {
-        const double d = f->coordinates[k * f->padded + a] - f->coordinates[k * f->padded + b];
-        square += d * d;
-    }
-    return sqrt(square);
-}
-
-/* The end of the group that begins with this member. */
-static int group_end(const tm_family *f, int first)
-{
-    int end = first + 1;
-    while (end < f->count && distance(f, first, end) <= GROUP_REACH)
-        end++;
-    return end;
-}
-
-static void store_group(tm_family *g, const tm_family *f, int index, int first, int end)
-{
-    double most = 0, rest = 0;
-
-    for (int k = 0; k < f->basis; k++) {
-        double sum = 0;
-        for (int a = first; a < end; a++)
-            sum += f->coordinates[k * f->padded + a];
-        g->coordinates[k * g->padded + index] = (float)(sum / (end - first));
-    }
-    for (int a = first; a < end; a++) {
-        double square = 0;
-        for (int k = 0; k < f->basis; k++) {
-            const double d = f->coordinates[k * f->padded + a] - g->coordinates[k * g->padded + index];
-            square += d * d;
-        }
-        most = fmax(most, sqrt(square));
-        rest = fmax(rest, f->coordinates[f->basis * f->padded + a]);
-    }
-    g->coordinates[f->basis * g->padded + index] = (float)rest;
-    g->coordinates[(f->basis + 1) * g->padded + index] = (float)(most * (1 + ROUNDING));
-}
-
-/* Members that follow each other are mostly alike: turned by a step. */
-static tm_status make_groups(tm_family *f)
-{
-    tm_family g = {.basis = f->basis + 1};
-
-    for (int a = 0; a < f->count; a = group_end(f, a))
-        g.count++;
-    if (g.count > f->count / LEAST_SAVED)
-        return TM_OK;
-    g.padded = (int)round_up(g.count, TM_FAMILY_UNIT);
-    const size_t size = (size_t)round_up((g.basis + 1) * (int64_t)g.padded * 4, 64);
-    g.coordinates = aligned_alloc(64, size);
-    f->groups = malloc(sizeof *f->groups);
-    if (!g.coordinates || !f->groups) {
-        free(g.coordinates);
-        free(f->groups);
-        f->groups = NULL;
+    f->first = malloc(sizeof *f->first);
+    if (!f->first)
         return TM_ERR_MEMORY;
-    }
-    memset(g.coordinates, 0, size);
-    for (int a = 0, i = 0; a < f->count; i++) {
-        const int end = group_end(f, a);
-        store_group(&g, f, i, a, end);
-        a = end;
-    }
-    *f->groups = g;
-    return TM_OK;
+    *f->first = *f;
+    f->first->groups = f->first->first = NULL;
+    f->first->basis = FIRST_BASIS;
+    f->first->coordinates = tm_family_make_coordinates(f->first);
+    if (!f->first->coordinates)
+        return TM_ERR_MEMORY;
+    store_coordinates(f->first, w);
+    return tm_family_make_groups(f->first);
 }
 
 tm_status tm_family_finish(tm_family *f, const tm_posed *members, int basis, double rest)
@@ -409,7 +351,9 @@ tm_status tm_family_finish(tm_family *f, const tm_posed *members, int basis, dou
         status = make_basis(f, &w, &good);
     }
     if (status == TM_OK && good)
-        status = make_groups(f);
+        status = tm_family_make_groups(f);
+    if (status == TM_OK && good && f->basis == TM_FAMILY_BASIS)
+        status = make_first(f, &w);
     close_workshop(&w);
     if (status != TM_OK || !good)
         tm_family_free(f);

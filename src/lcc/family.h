@@ -51,7 +51,7 @@ typedef struct tm_family {
      * solve[i][j] z[j]; then |Pf| = |p|. */
     float solve[TM_FAMILY_BASIS][TM_FAMILY_BASIS];
     /* basis rows with a member's coordinates in each column, and a row of rests; where there is no
-     * member, 0 and a rest of -2. */
+     * member, 0 and a rest of -2. TM_FAMILY_UNIT more can be read. */
     float *coordinates;
     float radius[TM_FAMILY_BASIS / 2]; /* of each pair of rows: the greatest length in it */
     float rest;                        /* the greatest */
@@ -61,6 +61,10 @@ typedef struct tm_family {
      * greatest rest, and their greatest distance from the middle, which |p| is to be multiplied with. NULL
      * where they are hardly fewer. */
     struct tm_family *groups;
+    int *ends; /* of groups: of each, in members, where the next one's begin */
+    /* The same members by the first three quarters of the basis; NULL where the basis is small.
+     * Runs and samples are this one's. */
+    struct tm_family *first;
 } tm_family;
 
 /* Begins a family of posed templates of 8-bit gray, whose pictures have sizes of one parity: finds its

@@ -167,11 +167,18 @@ bool tm_family_read(const tm_family *f, const tm_posed *p, int16_t *to, tm_famil
 
 void tm_family_free(tm_family *f)
 {
+    if (f->first) {
+        f->first->runs = NULL;
+        f->first->samples = NULL;
+        tm_family_free(f->first);
+    }
+    if (f->groups)
+        tm_family_free(f->groups);
     free(f->runs);
     free(f->samples);
     free(f->coordinates);
-    if (f->groups)
-        tm_family_free(f->groups);
+    free(f->ends);
     free(f->groups);
+    free(f->first);
     *f = (tm_family){0};
 }

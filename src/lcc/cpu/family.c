@@ -20,8 +20,30 @@ static float length_of(const float *p, int count)
     return sqrtf(square) * (1 + ROUNDING);
 }
 
-static void visit_row(tm_family_tile *n, tm_family_search *search, const tm_tile *tile, int y,
-                      int thread, int64_t *passed, int64_t *windows)
+/* Lists the members that pass by those of groups, of which the bounds come first. */
+static int list_members(const tm_family_tile *n, float *coordinates, float least)
+{
+    const tm_family *f = n->f, *g = f->groups;
+    tm_list_members_fn *const list = n->kernels->list_members;
+    int count = 0, next;
+
+    if (!g)
+        return list(f, coordinates, least, 0, f->count, n->members, n->bounds);
+    coordinates[f->basis + 1] = length_of(coordinates, f->basis);
+    const int groups = list(g, coordinates, least, 0, g->count, n->groups, n->bounds);
+    for (int i = 0; i < groups; i = next) {
+        const int first = n->groups[i] ? g->ends[n->groups[i] - 1] : 0;
+        int end = g->ends[n->groups[i]];
+        for (next = i + 1; next < groups && g->ends[n->groups[next]] <= end + TM_FAMILY_UNIT; next++)
+            end = g->ends[n->groups[next]];
+        count += list(f, coordinates, least, first, end, n->members + count, n->bounds + count);
+    }
+    return count;
+}
+
+/* Row y of the tile's windows, whose products are in this row. */
+static void visit_row(tm_family_tile *n, tm_family_search *search, const tm_tile *tile, int y, int row, int thread,
+                      int64_t *passed, int64_t *windows)
 {
     const tm_family *f = n->f;
     float coordinates[TM_FAMILY_BASIS + 2]; /* with the rest and, for groups, the length */
@@ -34,13 +56,7 @@ static void visit_row(tm_family_tile *n, tm_family_search *search, const tm_tile
         least = search->least(search->context) - f->error - ROUNDING;
         for (int k = 0; k <= f->basis; k++)
             coordinates[k] = n->coordinates[k * n->padded + at];
-        if (f->groups) {
-            coordinates[f->basis + 1] = length_of(coordinates, f->basis);
-            if (!n->kernels->list_members(f->groups, coordinates, least, n->members, n->bounds))
-                continue;
-        }
-        const int count =
-            n->kernels->list_members(f, coordinates, least, n->members, n->bounds);
+        const int count = list_members(n, coordinates, least);
         if (!count)
             continue;
         *passed += count;
@@ -54,7 +70,9 @@ static void visit_row(tm_family_tile *n, tm_family_search *search, const tm_tile
                                           .stride = n->stride,
                                           .members = n->members,
                                           .bounds = n->bounds,
-                                          .count = count});
+                                          .count = count,
+                                          .products = n->products + row * n->padded + at,
+                                          .product_step = (ptrdiff_t)TM_FAMILY_TILE_ROWS * n->padded});
     }
 }
 
@@ -115,7 +133,7 @@ static void search_tile(const family_run *r, char *memory, const tm_tile *tile, 
                                                     .step_out = n.padded,
                                                     .most = n.most,
                                                     .count = n.padded});
-            visit_row(&n, search, tile, top + y, thread, &passed, &windows);
+            visit_row(&n, search, tile, top + y, y, thread, &passed, &windows);
         }
     }
 #pragma omp atomic

@@ -16,6 +16,8 @@ typedef struct tm_family_window {
     const int32_t *members;
     const float *bounds;  /* of each: its score is that at most, and what roundings add */
     int count;
+    const int32_t *products; /* with the first basis template; product_step elements on, those of the next */
+    ptrdiff_t product_step;
 } tm_family_window;
 
 /* What is searched. The callbacks are called by several threads. */

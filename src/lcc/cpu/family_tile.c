@@ -36,6 +36,7 @@ size_t tm_family_tile_carve(tm_family_tile *n, char *memory, const tm_cpu_kernel
     n->coordinates = carve(&carver, (f->basis + 1) * padded * 4);
     n->most = carve(&carver, padded * 4);
     n->members = carve(&carver, f->padded * 4);
+    n->groups = carve(&carver, f->padded * 4);
     n->bounds = carve(&carver, f->padded * 4);
     return carver.used;
 }

@@ -24,7 +24,7 @@ typedef struct tm_family_tile {
     uint32_t *row_sums, *sums;         /* of staged rows, before each column; of windows */
     uint64_t *row_squares, *squares;   /* likewise, of squares: below 2^53 */
     float *inverse, *coordinates, *most;
-    int32_t *members;
+    int32_t *members, *groups;
     float *bounds;
 } tm_family_tile;
 

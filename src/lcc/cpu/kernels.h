@@ -267,9 +267,9 @@ typedef struct tm_family_row {
 } tm_family_row;
 typedef void tm_family_row_fn(const tm_family *family, const tm_family_row *row);
 
-/* Lists the members whose bound with a window reaches least, ascending, and returns their number.
- * coordinates: the window's, and sqrt(1 - |p|^2 / |f|^2). */
-typedef int tm_list_members_fn(const tm_family *family, const float *coordinates, float least,
+/* Lists those of the members [first, end) whose bound with a window reaches least, ascending, and returns their
+ * number. coordinates: the window's, and sqrt(1 - |p|^2 / |f|^2). */
+typedef int tm_list_members_fn(const tm_family *family, const float *coordinates, float least, int first, int end,
                                int32_t *members, float *bounds);
 
 typedef struct tm_cpu_kernels {

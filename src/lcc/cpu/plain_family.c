@@ -39,12 +39,12 @@ void tm_family_row_c(const tm_family *f, const tm_family_row *row)
     }
 }
 
-int tm_list_members_c(const tm_family *f, const float *coordinates, float least, int32_t *members,
-                      float *bounds)
+int tm_list_members_c(const tm_family *f, const float *coordinates, float least, int first, int end,
+                      int32_t *members, float *bounds)
 {
     int count = 0;
 
-    for (int a = 0; a < f->count; a++) {
+    for (int a = first; a < end; a++) {
         float sum = 0;
         for (int k = 0; k <= f->basis; k++)
             sum += coordinates[k] * f->coordinates[(int64_t)k * f->padded + a];

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "integers.h"
-#include "lcc/cpu/plain.h"
 
 /* What the sums of a window and of a member that is not all core take, in products with a template. */
 #define SUMS 2
@@ -44,43 +43,61 @@ void tm_pose_look_close(tm_pose_look *look)
     look->taps = NULL;
 }
 
-bool tm_pose_look_pays(const tm_pose_class *c, int count)
+/* How many of the products are there already. */
+static int known(const tm_pose_class *c, const tm_family_window *window)
 {
-    return (c->whole ? 1 : 1 + SUMS) * count > c->family.basis + SUMS;
+    return window->products ? c->family.first->basis : 0;
 }
 
-bool tm_pose_look_at(const tm_pose_look *look, const tm_pose_run *run, int thread, int64_t x, int64_t y,
+bool tm_pose_look_pays(const tm_pose_class *c, const tm_family_window *window)
+{
+    const int sums = window->samples ? 0 : SUMS;
+    return (c->whole ? 1 : 1 + SUMS) * window->count > c->family.basis - known(c, window) + sums;
+}
+
+bool tm_pose_look_at(const tm_pose_look *look, const tm_pose_run *run, int thread, const tm_family_window *window,
                      float coordinates[TM_FAMILY_BASIS + 1])
 {
     const tm_family *f = &run->class->family;
-    const tm_pose_box box = tm_pose_box_at(run, thread, &look->core, x, y);
-    const double pixels = (double)f->pixels, sum = (double)box.s_f;
-    int32_t products[TM_FAMILY_BASIS];
-    float most;
+    tm_pose_box box = {.samples = window->samples, .stride = window->stride, .s_f = window->s_f, .s_ff = window->s_ff};
+    int32_t products[TM_FAMILY_BASIS][TM_LANES] __attribute__((aligned(64)));
+    float inverse[TM_LANES] = {0}, lanes[TM_FAMILY_BASIS + 1][TM_LANES], most[TM_LANES];
 
     if (!box.samples)
+        box = tm_pose_box_at(run, thread, &look->core, window->x, window->y);
+    if (!box.samples)
         return false;
-    for (int k = 0; k < f->basis; k++) {
+    memset(products, 0, sizeof products);
+    for (int k = 0; k < known(run->class, window); k++)
+        products[k][0] = window->products[k * window->product_step];
+    for (int k = known(run->class, window); k < f->basis; k++) {
         tm_pose_member basis = look->core;
         basis.taps += k * basis.stride * basis.height;
-        products[k] = (int32_t)tm_pose_product(run, &basis, &box);
+        products[k][0] = (int32_t)tm_pose_product(run, &basis, &box);
     }
+    const double pixels = (double)f->pixels, sum = (double)box.s_f;
     const double energy = (pixels * (double)box.s_ff - sum * sum) / pixels; /* of whole numbers below 2^53 */
-    const float inverse = energy > 1e-3 ? (float)(1 / sqrt(energy)) : 0;
-    tm_family_row_c(f, &(tm_family_row){.products = products,
-                                        .step = 1,
-                                        .inverse = &inverse,
-                                        .coordinates = coordinates,
-                                        .step_out = 1,
-                                        .most = &most,
-                                        .count = 1});
+    inverse[0] = energy > 1e-3 ? (float)(1 / sqrt(energy)) : 0;
+    run->cpu->kernels.family_row(f, &(tm_family_row){.products = products[0],
+                                                     .step = TM_LANES,
+                                                     .inverse = inverse,
+                                                     .coordinates = lanes[0],
+                                                     .step_out = TM_LANES,
+                                                     .most = most,
+                                                     .count = TM_LANES});
+    for (int k = 0; k <= f->basis; k++)
+        coordinates[k] = lanes[k][0];
     return true;
 }
 
-float tm_pose_look_bound(const tm_family *f, const float *coordinates, int member)
+void tm_pose_look_bounds(const tm_family *f, const float *coordinates, const int32_t *members, int count,
+                         float bounds[TM_POSE_LOOKED])
 {
-    float sum = f->error + ROUNDING;
-    for (int k = 0; k <= f->basis; k++)
-        sum += coordinates[k] * f->coordinates[(int64_t)k * f->padded + member];
-    return sum;
+    for (int i = 0; i < count; i++)
+        bounds[i] = f->error + ROUNDING;
+    for (int k = 0; k <= f->basis; k++) {
+        const float *row = f->coordinates + (int64_t)k * f->padded;
+        for (int i = 0; i < count; i++)
+            bounds[i] += coordinates[k] * row[members[i]];
+    }
 }

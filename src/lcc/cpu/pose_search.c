@@ -67,18 +67,21 @@ static void visit(void *context, int thread, const tm_family_window *window)
     tm_pose_run *run = context;
     const tm_pose_class *c = run->class;
     tm_pose_box box = {.samples = window->samples, .stride = window->stride, .s_f = window->s_f, .s_ff = window->s_ff};
-    float coordinates[TM_FAMILY_BASIS + 1];
+    float coordinates[TM_FAMILY_BASIS + 1], bounds[TM_POSE_LOOKED];
     int64_t scored = 0;
     bool over;
 
 #pragma omp atomic read
     over = run->declined;
-    const bool looked = run->look && !over && tm_pose_look_pays(c, window->count) &&
-                        tm_pose_look_at(run->look, run, thread, window->x, window->y, coordinates);
+    const bool looked = run->look && !over && tm_pose_look_pays(c, window) &&
+                        tm_pose_look_at(run->look, run, thread, window, coordinates);
     for (int i = 0; i < window->count && !over; i++) {
         const tm_pose_member *member = &c->members[window->members[i]];
         int64_t x, y;
-        if ((looked && tm_pose_look_bound(&c->family, coordinates, window->members[i]) < least_of(run)) ||
+        if (looked && i % TM_POSE_LOOKED == 0)
+            tm_pose_look_bounds(&c->family, coordinates, window->members + i,
+                                (int)smaller(TM_POSE_LOOKED, window->count - i), bounds);
+        if ((looked && bounds[i % TM_POSE_LOOKED] < least_of(run)) ||
             !position_of(run, member, window, &x, &y))
             continue;
         if (!c->whole || !box.samples)
@@ -117,16 +120,22 @@ static void choose_cells(tm_pose_run *run)
     run->cells = NULL;
 }
 
-static tm_status search_cells(tm_pose_run *run, tm_family_search *search)
+/* Searches by cells, or by a part of the basis, and looks at the windows that are left. */
+static tm_status search_in_two(tm_pose_run *run, tm_family_search *search)
 {
     tm_pose_look look;
 
-    search->least = least_of_cells;
     tm_status status = tm_pose_look_open(&look, run->class);
     if (status != TM_OK)
         return status;
     run->look = &look;
-    status = tm_pose_search_cells(run->cpu, run->frames, run->cells, search);
+    if (run->cells) {
+        search->least = least_of_cells;
+        status = tm_pose_search_cells(run->cpu, run->frames, run->cells, search);
+    } else {
+        search->family = run->class->family.first;
+        status = tm_cpu_search_family(run->cpu, search);
+    }
     run->look = NULL;
     tm_pose_look_close(&look);
     return status;
@@ -144,7 +153,7 @@ static tm_status search_class(tm_pose_run *run)
     if (!s.width || !s.height)
         return TM_OK;
     choose_cells(run);
-    return run->cells ? search_cells(run, &s) : tm_cpu_search_family(run->cpu, &s);
+    return run->cells || s.family->first ? search_in_two(run, &s) : tm_cpu_search_family(run->cpu, &s);
 }
 
 static int64_t limit_of(int64_t pairs, double pixels, double pixel_ns)

@@ -74,14 +74,15 @@ static __attribute__((noinline)) int add_members(vf sums, float least, int first
     return count;
 }
 
-static int list_members(const tm_family *f, const float *coordinates, float least,
+/* Reads up to TM_FAMILY_UNIT - 1 coordinates beyond the last member's. */
+static int list_members(const tm_family *f, const float *coordinates, float least, int first, int end,
                         int32_t *members, float *bounds)
 {
     enum { AT_ONCE = TM_FAMILY_UNIT / LANES > 2 ? TM_FAMILY_UNIT / LANES : 2 };
     const vf floor = vf_set1(least);
     int count = 0;
 
-    for (int a = 0; a < f->padded; a += AT_ONCE * LANES) {
+    for (int a = first; a < end; a += AT_ONCE * LANES) {
         vf sums[AT_ONCE];
         for (int i = 0; i < AT_ONCE; i++)
             sums[i] = vf_set1(0);
@@ -93,7 +94,7 @@ static int list_members(const tm_family *f, const float *coordinates, float leas
         }
         for (int i = 0; i < AT_ONCE; i++)
             if (vf_ge(sums[i], floor))
-                count = add_members(sums[i], least, a + i * LANES, f->count, members, bounds, count);
+                count = add_members(sums[i], least, a + i * LANES, end, members, bounds, count);
     }
     return count;
 }
