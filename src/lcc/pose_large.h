@@ -45,6 +45,7 @@ typedef struct tm_large_class {
     int16_t *taps;   /* of each part at each of (reach / part_reach)^2 squares of places, for each cell: the sum is 0 */
     double *lengths; /* of these */
     double share;    /* of any picture's variance that is its cells': at least so much */
+    double most_share, most_rest, most_beyond; /* that is its cells', that is the pixels' of the cells besides, and all others': at most */
     double spread, part_spread;
 } tm_large_class;
 

@@ -170,6 +170,24 @@ static double make_picture(const tm_large_makings *m, const bench *b, int bundle
     return spread;
 }
 
+/* Takes note of what shares of its variance a picture has where. */
+static void note_shares(const tm_large_class *c, const tm_posed *posed, const uint16_t *sums, double energy,
+                        tm_large_made *of)
+{
+    double least = 1, most = 0, core_least, core_most;
+
+    for (int place = 0; place < c->reach * c->reach; place++) {
+        const double share = tm_large_share(sums + (int64_t)place * c->cells, c->cells, c->side, energy);
+        least = fmin(least, share);
+        most = fmax(most, share * (1 + 1e-8));
+    }
+    tm_large_bound_core(c, posed, &core_least, &core_most);
+    of->share = fmin(of->share, least);
+    of->most_share = fmax(of->most_share, most);
+    of->most_rest = fmax(of->most_rest, core_most / energy * (1 + 1e-9) - least);
+    of->most_beyond = fmax(of->most_beyond, 1 - core_least / energy * (1 - 1e-9));
+}
+
 /* Sums up a pose's cells at all places. */
 static tm_status sum_pose(const tm_large_makings *m, const bench *b, int64_t pose, uint16_t *sums, tm_large_made *of)
 {
@@ -182,8 +200,8 @@ static tm_status sum_pose(const tm_large_makings *m, const bench *b, int64_t pos
         return status;
     const double energy = posed.count ? tm_large_energy(&posed) : 0;
     of->beyond = energy < 0.5 || !tm_large_sum_cells(c, &posed, sums, b->scratch);
-    for (int place = 0; place < c->reach * c->reach && !of->beyond; place++)
-        of->share = fmin(of->share, tm_large_share(sums + (int64_t)place * c->cells, c->cells, c->side, energy));
+    if (!of->beyond)
+        note_shares(c, &posed, sums, energy, of);
     if (m->large->side && !of->beyond)
         status = tm_large_reduce(&m->large->reduced[pose], &posed, pose, m->large->side, energy);
     size[0] = (int)posed.width;
@@ -230,6 +248,9 @@ tm_status tm_large_make_bundles(tm_large_makings *m, int threads, bool *beyond)
         status = of->status == TM_OK ? status : of->status;
         *beyond = *beyond || of->beyond;
         c->share = fmin(c->share, of->share);
+        c->most_share = fmax(c->most_share, of->most_share);
+        c->most_rest = fmax(c->most_rest, of->most_rest);
+        c->most_beyond = fmax(c->most_beyond, of->most_beyond);
         c->spread = fmax(c->spread, of->spread);
         c->part_spread = fmax(c->part_spread, of->part_spread);
     }

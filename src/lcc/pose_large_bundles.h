@@ -20,7 +20,7 @@ typedef struct tm_large_makings {
 typedef struct tm_large_made {
     tm_status status;
     bool beyond; /* a picture is flat, or does not have all pixels of the cells */
-    double share, spread, part_spread;
+    double share, most_share, most_rest, most_beyond, spread, part_spread; /* as the class's */
 } tm_large_made;
 
 tm_status tm_large_make_posed(const tm_large_makings *makings, int64_t pose, tm_posed *posed);

@@ -112,6 +112,51 @@ bool tm_large_sum_cells(const tm_large_class *c, const tm_posed *p, uint16_t *su
     return true;
 }
 
+/* Sums of pixels. */
+typedef struct pixel_sums {
+    int64_t count, sum, square;
+} pixel_sums;
+
+static void add_pixels(pixel_sums *to, const tm_posed *p, int64_t y, int64_t first, int64_t end)
+{
+    int32_t sum = 0;
+    int64_t square = 0;
+
+    for (int64_t x = first; x < end; x++) {
+        const int32_t sample = p->samples[y * p->width + x];
+        sum += sample;
+        square += sample * sample;
+    }
+    to->sum += sum;
+    to->square += square;
+    to->count += end > first ? end - first : 0;
+}
+
+/* The variance times the number of pixels grows with each pixel: so that of the pixels that are the cells' at all places is
+ * no more than that at any, and that of those that are theirs at some place no less. */
+void tm_large_bound_core(const tm_large_class *c, const tm_posed *p, double *least, double *most)
+{
+    const int corner_x = tm_pose_large_corner(c, (int)p->width), corner_y = tm_pose_large_corner(c, (int)p->height);
+    pixel_sums always = {0}, ever = {0};
+
+    for (int64_t y = -corner_y - (c->reach - 1); y < c->columns * c->side - corner_y; y++) {
+        int64_t latest = INT64_MIN, soonest = INT64_MAX, first = INT64_MAX, end = INT64_MIN;
+        for (int down = 0; down < c->reach; down++) {
+            const int64_t row = floor_div(y + corner_y + down, c->side);
+            const bool there = row >= 0 && row < c->columns && c->ends[row] > c->firsts[row];
+            latest = there ? larger(latest, c->firsts[row]) : INT32_MAX;
+            soonest = there ? smaller(soonest, c->ends[row]) : 0;
+            first = there ? smaller(first, c->firsts[row]) : first;
+            end = there ? larger(end, c->ends[row]) : end;
+        }
+        if (end > 0)
+            add_pixels(&ever, p, y, first * c->side - corner_x - (c->reach - 1), end * c->side - corner_x);
+        add_pixels(&always, p, y, latest * c->side - corner_x, soonest * c->side - corner_x - (c->reach - 1));
+    }
+    *least = always.count ? tm_large_variance(always.count, always.sum, always.square) * (1 - 1e-9) : 0;
+    *most = tm_large_variance(ever.count, ever.sum, ever.square) * (1 + 1e-9);
+}
+
 double tm_large_share(const uint16_t *sums, int cells, int side, double energy)
 {
     int64_t sum = 0, square = 0;

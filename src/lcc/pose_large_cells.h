@@ -22,6 +22,10 @@ bool tm_large_choose_cells(tm_large_class *c, int side, int reach, int64_t dista
  * one of their pixels does not count. scratch: room for 2 * (c->columns + 1) * c->side + 1 numbers. */
 bool tm_large_sum_cells(const tm_large_class *c, const tm_posed *posed, uint16_t *sums, uint32_t *scratch);
 
+/* The variance times their number of the pixels of these cells, at the place where that is least, from below, and most, from
+ * above. */
+void tm_large_bound_core(const tm_large_class *c, const tm_posed *posed, double *least, double *most);
+
 /* The cells' share of a picture's variance, from below, where its cells have these sums. */
 double tm_large_share(const uint16_t *sums, int cells, int side, double energy);
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lcc/cpu/pose_large.h"
+#include "lcc/threads.h"
 
 static int64_t squares_of(int64_t size, int phase, int side)
 {
@@ -61,19 +62,35 @@ static void write_means(const tm_mean_frames *f, const uint16_t *columns, int64_
     }
 }
 
-bool tm_mean_frames_make(tm_mean_frames *f, const tm_image *frame, int side)
+/* The means of squares that begin in rows [first, end). */
+static void make_rows(const tm_mean_frames *f, const tm_image *frame, uint16_t *columns, int64_t first, int64_t end)
 {
-    *f = (tm_mean_frames){.side = side};
-    uint16_t *columns = calloc((size_t)(frame->width + 4 * side), sizeof *columns);
-    const bool good = make_room(f, frame) && columns;
+    const int side = f->side;
 
-    for (int64_t y = 1 - side; y < frame->height && good; y++) {
+    memset(columns, 0, (size_t)(frame->width + 4 * side) * sizeof *columns);
+    for (int64_t y = first - 1; y < first + side - 1; y++)
+        move_row(columns + side - 1, frame, y, true);
+    for (int64_t y = first; y < end; y++) {
         move_row(columns + side - 1, frame, y + side - 1, true);
         move_row(columns + side - 1, frame, y - 1, false);
         for (int phase = 0; phase < side; phase++)
             write_means(f, columns, y, phase);
     }
-    free(columns);
+}
+
+bool tm_mean_frames_make(tm_mean_frames *f, const tm_image *frame, int side, int threads)
+{
+    const int64_t first = 1 - side, rows = frame->height - first, columns = frame->width + 4 * side;
+    const int team = tm_team_size((int)smaller(threads, rows));
+
+    *f = (tm_mean_frames){.side = side};
+    uint16_t *of_threads = malloc((size_t)(columns * team) * sizeof *of_threads);
+    const bool good = make_room(f, frame) && of_threads;
+
+#pragma omp parallel for num_threads(team) if (team > 1)
+    for (int i = 0; i < (good ? team : 0); i++)
+        make_rows(f, frame, of_threads + i * columns, first + i * rows / team, first + (i + 1) * rows / team);
+    free(of_threads);
     if (!good)
         tm_mean_frames_free(f);
     return good;

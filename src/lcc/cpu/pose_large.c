@@ -30,7 +30,8 @@ tm_status tm_large_enter(tm_large_run *r, const tm_large_class *c)
     r->width = right > left ? right - left : 0;
     r->height = bottom > top ? bottom - top : 0;
     r->frames = tm_cell_frames_of(r->run->frames, r->run->search->frame, c->side, c->reach);
-    return r->frames ? TM_OK : TM_ERR_MEMORY;
+    return r->frames && tm_square_sums_make(&r->squares, r->run->search->frame, c->reach, r->run->cpu->threads) ? TM_OK
+                                                                                                              : TM_ERR_MEMORY;
 }
 
 void tm_large_describe(const tm_large_run *r, tm_family_search *s, tm_image images[2])
@@ -48,28 +49,6 @@ static float least_of(void *context)
 {
     const tm_large_run *r = context;
     return tm_large_least(r, r->class->share, r->class->spread);
-}
-
-static tm_status search_class(tm_large_run *r, const tm_large_class *c)
-{
-    const int across = c->side / c->reach;
-    tm_status status = tm_large_enter(r, c);
-
-    if (status != TM_OK || !r->width || !r->height)
-        return status;
-    if (least_of(r) < LEAST_COSINE) {
-        r->run->declined = true;
-        return TM_OK;
-    }
-    for (int i = 0; i < across * across && status == TM_OK && !r->run->declined; i++) {
-        tm_family_search s = {.context = r, .least = least_of, .visit = tm_large_visit};
-        tm_image images[2];
-        r->cells = &r->frames[i];
-        tm_large_describe(r, &s, images);
-        if (s.width > 0 && s.height > 0)
-            status = tm_cpu_search_family(r->run->cpu, &s);
-    }
-    return status;
 }
 
 /* A class's parts together, one after the other, each from the first row on. */
@@ -185,7 +164,32 @@ static tm_status score_all(tm_large_run *r)
     for (size_t i = 0; i < kinds; i++)
         score_parts(r, omp_get_thread_num(), begins[i], begins[i + 1]);
     free(begins);
+    r->count = 0;
     return TM_OK;
+}
+
+static tm_status search_class(tm_large_run *r, const tm_large_class *c)
+{
+    const int across = c->side / c->reach;
+    tm_status status = tm_large_enter(r, c);
+
+    if (status != TM_OK || !r->width || !r->height)
+        return status;
+    if (least_of(r) < LEAST_COSINE) {
+        r->run->declined = true;
+        return TM_OK;
+    }
+    for (int i = 0; i < across * across && status == TM_OK && !r->run->declined; i++) {
+        tm_family_search s = {.context = r, .least = least_of, .visit = tm_large_visit};
+        tm_image images[2];
+        r->cells = &r->frames[i];
+        tm_large_describe(r, &s, images);
+        if (s.width > 0 && s.height > 0)
+            status = tm_cpu_search_family(r->run->cpu, &s);
+        if (status == TM_OK && !r->run->declined)
+            status = score_all(r);
+    }
+    return status;
 }
 
 /* How many positions there are, and how many may be scored until scoring all would have been as quick. */
@@ -215,16 +219,15 @@ tm_status tm_large_search(tm_pose_run *run)
     tm_status status = TM_OK;
 
     count_pairs(&r);
-    if (large->side && !tm_mean_frames_make(&r.means, run->search->frame, large->side))
+    if (large->side && !tm_mean_frames_make(&r.means, run->search->frame, large->side, run->cpu->threads))
         status = TM_ERR_MEMORY;
     if (status == TM_OK)
         status = tm_large_guess(&r, &guesses);
     tm_pose_set_floor(run, &guesses);
     for (int i = 0; i < large->count && status == TM_OK && !run->declined; i++)
         status = search_class(&r, &large->list[i]);
-    if (status == TM_OK && !run->declined)
-        status = score_all(&r);
     tm_mean_frames_free(&r.means);
+    tm_square_sums_free(&r.squares);
     free(r.parts);
     return status;
 }

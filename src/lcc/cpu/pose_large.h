@@ -16,7 +16,7 @@ typedef struct tm_mean_frames {
 } tm_mean_frames;
 
 /* False if memory ran out. */
-bool tm_mean_frames_make(tm_mean_frames *frames, const tm_image *frame, int side);
+bool tm_mean_frames_make(tm_mean_frames *frames, const tm_image *frame, int side, int threads);
 void tm_mean_frames_free(tm_mean_frames *frames);
 
 /* Where the square at x begins in its frame. */
@@ -24,6 +24,17 @@ static inline int64_t tm_mean_frame_at(int side, int64_t x)
 {
     return floor_div(x, side) + (floor_div(x, side) * side != x);
 }
+
+/* Sums of squares of pixels over squares of a side, before each of them in its row. Zero-initialise. */
+typedef struct tm_square_sums {
+    int side;
+    int64_t across, down;
+    uint64_t *before;
+} tm_square_sums;
+
+/* False if memory ran out. */
+bool tm_square_sums_make(tm_square_sums *sums, const tm_image *frame, int side, int threads);
+void tm_square_sums_free(tm_square_sums *sums);
 
 /* A position and pose whose parts a window of cells could not rule out. */
 typedef struct tm_large_part {
@@ -41,6 +52,7 @@ typedef struct tm_large_run {
     const tm_cell_frame *frames, *cells; /* of its size, and the one that is looked at */
     int64_t x, y, width, height; /* of the box's corners that there are positions at */
     tm_mean_frames means;
+    tm_square_sums squares; /* of squares as wide as the class's reach */
     tm_large_part *parts;
     size_t count, room;
     bool any; /* all parts of a window matter */

@@ -9,7 +9,10 @@
 /* What binary32 may take off a cosine. */
 #define ROUNDING 1e-6
 
-enum { MOST_PARTS = 1 << 24 };
+/* What roundings in binary32 may take off a family's bound. */
+#define BOUND_ROUNDING 1e-5
+
+enum { MOST_PARTS = 1 << 23 };
 
 /* What a position must score to matter, at the moment. */
 static float least_score(const tm_pose_run *run)
@@ -27,15 +30,43 @@ static double most_angle(const tm_pose_run *run, double share)
     return least <= -1 ? 4 : acos(fmin(1, least)) + ROUNDING;
 }
 
-float tm_large_least(const tm_large_run *run, double share, double spread)
+static float cosine_of(double angle)
 {
-    const double angle = most_angle(run->run, share) + spread;
-    return angle >= 3.1415 ? -2 : (float)(cos(angle) - ROUNDING);
+    return angle >= 3.1415 ? -2 : (float)(cos(fmax(0, angle)) - ROUNDING);
 }
 
-/* Gathers the sums of a window's cells less 2^15, a row after the other; 0 outside of the frame. Returns their length
- * without their mean. */
-static double gather(const tm_large_run *r, const tm_family_window *w, int16_t *to)
+float tm_large_least(const tm_large_run *run, double share, double spread)
+{
+    return cosine_of(most_angle(run->run, share) + spread);
+}
+
+/* What there is in a window of cells. */
+typedef struct window_sums {
+    int16_t *cells; /* less 2^15, a row after the other */
+    double length;  /* of these without their mean */
+    double energy, rest; /* of the pixels without their mean: the squared length of what is equal within cells, and of the rest */
+} window_sums;
+
+/* The sum of squares of the pixels of the cells whose box has its corner at (x, y). */
+static int64_t sum_squares(const tm_large_run *r, int64_t x, int64_t y)
+{
+    const tm_large_class *c = r->class;
+    const tm_square_sums *s = &r->squares;
+    uint64_t sum = 0;
+
+    for (int64_t v = 0; v < c->columns * c->side; v += s->side) {
+        const int64_t row = floor_div(y + v, s->side), cell = v / c->side;
+        if (row < 0 || row >= s->down)
+            continue;
+        const uint64_t *before = s->before + row * (s->across + 1);
+        sum += before[clamp(floor_div(x + c->ends[cell] * c->side, s->side), 0, s->across)] -
+               before[clamp(floor_div(x + c->firsts[cell] * c->side, s->side), 0, s->across)];
+    }
+    return (int64_t)sum;
+}
+
+/* Gathers a window's cells, 0 outside of the frame. */
+static void gather(const tm_large_run *r, const tm_family_window *w, const tm_large_part *at, window_sums *sums)
 {
     const tm_large_class *c = r->class;
     const tm_cell_frame *cells = r->cells;
@@ -49,12 +80,32 @@ static double gather(const tm_large_run *r, const tm_family_window *w, int16_t *
             const int64_t x = w->x - margin + i;
             const bool there = x >= 0 && x < cells->width && y >= 0 && y < cells->height;
             const int64_t value = there ? unit * cells->means[y * pitch + x] + cells->rests[y * pitch + x] : 0;
-            to[n] = (int16_t)(value - (1 << 15));
+            sums->cells[n] = (int16_t)(value - (1 << 15));
             sum += value;
             square += value * value;
         }
     }
-    return sqrt((double)(n * square - sum * sum) / n); /* of whole numbers below 2^53 */
+    const double energy = (double)(n * square - sum * sum) / n; /* of whole numbers below 2^53, as those below */
+    const int64_t pixels = n * unit;
+    sums->length = sqrt(energy);
+    sums->energy = energy / (double)unit;
+    sums->rest = (double)(pixels * sum_squares(r, at->x, at->y) - sum * sum) / (double)pixels - sums->energy;
+}
+
+/* The greatest angle that the window's cells and a member's may have. With A and B the lengths of what is equal within the
+ * cells and of their other pixels, and the template's parts there, and beyond, of P, R and O at most, the score is at most
+ * (s A P + B R + C O) / sqrt(A^2 + B^2 + C^2), whatever C: its square is no more than (s A P + B R)^2 / (A^2 + B^2) + O^2. */
+static double angle_of_window(const tm_large_run *r, const window_sums *w)
+{
+    const tm_large_class *c = r->class;
+    const double score = least_score(r->run), angle = most_angle(r->run, c->share);
+    const double core = score > 0 ? score * score - c->most_beyond : 0, length = sqrt(w->energy * c->most_share);
+
+    if (core <= 0 || length < 1e-3 || r->any)
+        return angle;
+    const double rest = fmax(w->rest, 0);
+    const double least = (sqrt(core * (w->energy + rest)) - sqrt(rest * fmax(0, c->most_rest))) / length - ROUNDING;
+    return least > 1 ? -4 : least > 0 ? fmin(angle, acos(least) + ROUNDING) : angle;
 }
 
 static int64_t product_of(const int16_t *a, const int16_t *b, int count)
@@ -92,7 +143,7 @@ static void add(tm_large_run *r, const tm_large_part *part)
 }
 
 /* Looks at all parts of a bundle. */
-static void look(tm_large_run *r, int bundle, tm_large_part *at, const int16_t *sums, double length, float least)
+static void look(tm_large_run *r, int bundle, tm_large_part *at, const window_sums *sums, float least)
 {
     const tm_large_class *c = r->class;
     const int across = c->reach / c->part_reach;
@@ -101,8 +152,8 @@ static void look(tm_large_run *r, int bundle, tm_large_part *at, const int16_t *
     for (at->part = c->first_parts[bundle]; at->part < c->first_parts[bundle + 1]; at->part++) {
         for (int place = 0; place < across * across; place++) {
             const int64_t i = (int64_t)at->part * across * across + place;
-            const double product = (double)product_of(sums, c->taps + i * c->cells, c->cells);
-            at->cosine = length > 0 ? (float)(product / (length * c->lengths[i])) : 0;
+            const double product = (double)product_of(sums->cells, c->taps + i * c->cells, c->cells);
+            at->cosine = sums->length > 0 ? (float)(product / (sums->length * c->lengths[i])) : 0;
             at->x = x + place % across * c->part_reach;
             at->y = y + place / across * c->part_reach;
             if (at->cosine + ROUNDING >= least)
@@ -117,25 +168,30 @@ void tm_large_visit(void *context, int thread, const tm_family_window *w)
 {
     tm_large_run *r = context;
     const tm_large_class *c = r->class;
-    const float least = r->any ? -2 : tm_large_least(r, c->share, c->part_spread);
+    const int64_t margin_x = (c->columns - c->family.width) / 2, margin_y = (c->columns - c->family.height) / 2;
+    tm_large_part at = {.class = (int)(c - r->large->list),
+                        .x = (int32_t)(r->cells->x + (w->x - margin_x) * c->side),
+                        .y = (int32_t)(r->cells->y + (w->y - margin_y) * c->side)};
+    window_sums sums;
     bool over;
 
     (void)thread;
 #pragma omp atomic read
     over = r->run->declined;
-    int16_t *sums = over ? NULL : malloc((size_t)c->cells * sizeof *sums);
-    if (!sums) {
+    sums.cells = over ? NULL : malloc((size_t)c->cells * sizeof *sums.cells);
+    if (!sums.cells) {
 #pragma omp atomic write
         r->run->failed = r->run->failed || !over;
         return;
     }
-    const double length = gather(r, w, sums);
-    tm_large_part at = {.class = (int)(c - r->large->list),
-                        .x = (int32_t)(r->cells->x + (w->x - (c->columns - c->family.width) / 2) * c->side),
-                        .y = (int32_t)(r->cells->y + (w->y - (c->columns - c->family.height) / 2) * c->side)};
-    for (int i = 0; i < w->count; i++)
-        look(r, w->members[i], &at, sums, length, least);
-    free(sums);
+    gather(r, w, &at, &sums);
+    const double angle = angle_of_window(r, &sums);
+    const float least = cosine_of(angle + c->spread) - c->family.error - (float)BOUND_ROUNDING;
+    for (int i = 0; i < w->count && angle >= 0; i++) {
+        if (r->any || w->bounds[i] >= least)
+            look(r, w->members[i], &at, &sums, r->any ? -2 : cosine_of(angle + c->part_spread));
+    }
+    free(sums.cells);
 }
 
 double tm_large_angle_at(const tm_large_run *r, int thread, int64_t pose, int64_t x, int64_t y, double *slack)
