@@ -257,11 +257,14 @@ static void trim(tm_posed *p, int64_t pixel_bytes)
 {
     int64_t margin_x = p->width, margin_y = p->height;
 
-    for (int64_t i = 0; i < p->width * p->height; i++) {
-        const int64_t x = i % p->width, y = i / p->width;
-        if (!p->mask[i])
+    for (int64_t y = 0; y < p->height; y++) {
+        const uint8_t *row = p->mask + y * p->width, *first = memchr(row, 1, (size_t)p->width);
+        int64_t last = p->width - 1;
+        while (first && !row[last])
+            last--;
+        if (!first)
             continue;
-        margin_x = smaller(margin_x, smaller(x, p->width - 1 - x));
+        margin_x = smaller(margin_x, smaller(first - row, p->width - 1 - last));
         margin_y = smaller(margin_y, smaller(y, p->height - 1 - y));
     }
     const int64_t width = p->width - 2 * margin_x, height = p->height - 2 * margin_y;

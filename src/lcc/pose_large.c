@@ -14,7 +14,7 @@ enum {
     PIXELS_MOST = 370000, /* in cells: sums of their squares are below 2^53, times their number */
     MOST_ANGLES = 64,     /* of a bundle */
     TRIED = 8,            /* members that the size of cells is chosen by */
-    REACHES = 256,        /* members that the disc is found by */
+    REACHES = 64,         /* members that the disc is found by */
 };
 
 /* Columns and rows of cells, and of places. */

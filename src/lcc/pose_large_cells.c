@@ -8,6 +8,8 @@
 #include "integers.h"
 #include "lcc/lcc.h"
 
+enum { SUMMED = 65536 }; /* pixels whose squares' sum fits 32 bits */
+
 double tm_large_angle(double cosine)
 {
     return acos(fmax(-1, fmin(1, cosine - 1e-9))) + 1e-9;
@@ -22,9 +24,15 @@ double tm_large_energy(const tm_posed *p)
 {
     int64_t sum = 0, square = 0;
 
-    for (int64_t i = 0; i < p->width * p->height; i++) { /* samples that do not count are 0 */
-        sum += p->samples[i];
-        square += p->samples[i] * p->samples[i];
+    for (int64_t i = 0; i < p->width * p->height; i += SUMMED) { /* samples that do not count are 0 */
+        const int64_t end = smaller(p->width * p->height, i + SUMMED);
+        uint32_t part = 0, part_sq = 0;
+        for (int64_t k = i; k < end; k++) {
+            part += p->samples[k];
+            part_sq += (uint32_t)(p->samples[k] * p->samples[k]);
+        }
+        sum += part;
+        square += part_sq;
     }
     return tm_large_variance(p->count, sum, square);
 }
@@ -119,11 +127,10 @@ typedef struct pixel_sums {
 
 static void add_pixels(pixel_sums *to, const tm_posed *p, int64_t y, int64_t first, int64_t end)
 {
-    int32_t sum = 0;
-    int64_t square = 0;
+    uint32_t sum = 0, square = 0; /* no more than SUMMED: discs are not that wide */
 
     for (int64_t x = first; x < end; x++) {
-        const int32_t sample = p->samples[y * p->width + x];
+        const uint32_t sample = p->samples[y * p->width + x];
         sum += sample;
         square += sample * sample;
     }
@@ -168,19 +175,28 @@ double tm_large_share(const uint16_t *sums, int cells, int side, double energy)
     return tm_large_variance(cells, sum, square) / ((double)side * side) / energy * (1 - 1e-9);
 }
 
-/* The sum of a cell of a picture, or -1 where not all of it counts. */
-static int sum_one(const tm_posed *p, int64_t x, int64_t y, int side)
+/* Writes the sums of a row of cells of a picture, or -1 where not all of one counts. columns: room for 2 * the picture's
+ * width numbers. */
+static void sum_row_of_cells(int32_t *sums, uint16_t *columns, const tm_posed *p, int64_t row, int side)
 {
-    int sum = 0, count = 0;
+    uint16_t *counts = columns + p->width;
 
-    for (int v = 0; v < side; v++) {
-        for (int u = 0; u < side; u++) {
-            const int64_t i = (y + v) * p->width + x + u;
-            sum += p->samples[i];
-            count += p->mask[i];
+    memset(columns, 0, 2 * (size_t)p->width * sizeof *columns);
+    for (int64_t y = row * side; y < (row + 1) * side; y++) {
+        const uint8_t *samples = p->samples + y * p->width, *mask = p->mask + y * p->width;
+        for (int64_t x = 0; x < p->width; x++) {
+            columns[x] = (uint16_t)(columns[x] + samples[x]);
+            counts[x] = (uint16_t)(counts[x] + mask[x]);
         }
     }
-    return count == side * side ? sum : -1;
+    for (int64_t i = 0; i < p->width / side; i++) {
+        int sum = 0, count = 0;
+        for (int64_t x = i * side; x < (i + 1) * side; x++) {
+            sum += columns[x];
+            count += counts[x];
+        }
+        sums[i] = count == side * side ? sum : -1;
+    }
 }
 
 tm_status tm_large_reduce(tm_pose_reduced *r, const tm_posed *p, int64_t pose, int side, double energy)
@@ -193,12 +209,18 @@ tm_status tm_large_reduce(tm_pose_reduced *r, const tm_posed *p, int64_t pose, i
         return TM_OK;
     to.samples = calloc(size, 1);
     to.mask = calloc(size, 1);
-    if (!to.samples || !to.mask) {
+    int32_t *sums = malloc((size_t)to.width * sizeof *sums);
+    uint16_t *columns = malloc(2 * (size_t)p->width * sizeof *columns);
+    if (!to.samples || !to.mask || !sums || !columns) {
+        free(sums);
+        free(columns);
         tm_posed_free(&to);
         return TM_ERR_MEMORY;
     }
     for (int64_t i = 0; i < to.width * to.height; i++) {
-        const int of_cell = sum_one(p, i % to.width * side, i / to.width * side, side);
+        if (i % to.width == 0)
+            sum_row_of_cells(sums, columns, p, i / to.width, side);
+        const int of_cell = sums[i % to.width];
         if (of_cell < 0)
             continue;
         const int mean = (2 * of_cell + side * side) / (2 * side * side);
@@ -211,6 +233,8 @@ tm_status tm_large_reduce(tm_pose_reduced *r, const tm_posed *p, int64_t pose, i
         rounded_sq += mean * mean;
         product += (int64_t)of_cell * mean;
     }
+    free(sums);
+    free(columns);
     const double own = to.count ? tm_large_variance(to.count, sum, square) : 0;
     const double other = to.count ? tm_large_variance(to.count, rounded, rounded_sq) : 0;
     const bool differ = own > 0.5 && other > 0.5;
