@@ -191,6 +191,8 @@ tm_status tm_cpu_search_family(tm_cpu *cpu, tm_family_search *search)
                                   .height = smaller(r.tile_height, search->height - y)};
             if (mine)
                 search_tile(&r, s->memory.data, &tile, thread);
+            if (search->advance)
+                search->advance(search->context, (double)(tile.width * tile.height) / (double)(search->width * search->height));
         }
     }
     return good ? TM_OK : TM_ERR_MEMORY;

@@ -34,6 +34,7 @@ typedef struct tm_family_search {
     void *context;
     float (*least)(void *context); /* what scores of windows that matter reach, at the moment */
     void (*visit)(void *context, int thread, const tm_family_window *window);
+    void (*advance)(void *context, double share); /* so much of the search is done; NULL: nobody asks */
     int64_t passed;        /* out: members that passed, of all windows */
     int64_t windows;       /* out: that one passed in */
 } tm_family_search;

@@ -127,6 +127,13 @@ static void visit(void *context, int thread, const tm_family_window *window)
     }
 }
 
+static void advance(void *context, double share)
+{
+    const cell_run *r = context;
+    const int across = r->of_class->side / r->of_class->places;
+    r->windows->advance(r->windows->context, share / (across * across));
+}
+
 /* Those windows of a row or column whose cells begin at a multiple of side from begin on: the first of
  * them, in cells, and how many there are. */
 static int64_t count_windows(int64_t first, int64_t count, int64_t begin, int side, int64_t *from)
@@ -152,7 +159,11 @@ static tm_status search_frame(tm_cpu *cpu, cell_run *r)
 {
     const tm_pose_cells *of_class = r->of_class;
     const int more = of_class->places - 1;
-    tm_family_search s = {.family = &of_class->family, .context = r, .least = least_of, .visit = visit};
+    tm_family_search s = {.family = &of_class->family,
+                          .context = r,
+                          .least = least_of,
+                          .visit = visit,
+                          .advance = r->windows->advance ? advance : NULL};
     tm_family_search windows = *r->windows;
     tm_image images[2];
 

@@ -12,11 +12,12 @@
 #include "lcc/cpu/pose_scores.h"
 
 /* Nanoseconds, about: of a position where all are scored, one after the other, and of each of its pixels, of which
- * so many take longer than transforms do; of one that is scored by itself, and of each of its pixels, of which
- * the sums may be known already. */
+ * so many take longer than transforms do, and twice that where pixels that count differ from pose to pose; of one that
+ * is scored by itself, and of each of its pixels, of which the sums may be known already. */
 #define EXHAUSTIVE_NS 7.0
 #define EXHAUSTIVE_PIXEL_NS 0.012
-#define TRANSFORM_PIXELS 3000
+#define TRANSFORM_PIXELS 6000
+#define MASKED_TRANSFORM_PIXELS 3000
 #define ONE_NS 50.0
 #define SUMMED_PIXEL_NS 0.05
 #define PIXEL_NS 0.15
@@ -61,6 +62,26 @@ static bool position_of(const tm_pose_run *run, const tm_pose_member *member, co
            *y >= -g.pad_y && *y < g.map_height - g.pad_y;
 }
 
+/* Nothing is given up for what so much of all positions takes. */
+#define TRIED 0.12
+
+/* Whether it would be quicker to score all positions from here on than to go on as so far. */
+static bool gives_up(const tm_pose_run *run, int64_t scored)
+{
+    double done;
+#pragma omp atomic read
+    done = run->done;
+    done = done / (double)run->search->pairs + TRIED;
+    return !run->search->best_most && (double)scored * (1 - done) > (double)run->limit * done;
+}
+
+static void advance(void *context, double share)
+{
+    tm_pose_run *run = context;
+#pragma omp atomic
+    run->done += share * (double)run->of_class;
+}
+
 /* Scores the members that passed in a window; where the core is all that counts they have one box. */
 static void visit(void *context, int thread, const tm_family_window *window)
 {
@@ -100,7 +121,7 @@ static void visit(void *context, int thread, const tm_family_window *window)
         run->scored += scored;
         scored = run->scored;
     }
-    if (scored > run->limit) {
+    if (gives_up(run, scored)) {
 #pragma omp atomic write
         run->declined = true;
     }
@@ -147,8 +168,10 @@ static tm_status search_class(tm_pose_run *run)
                           .frame = run->search->frame,
                           .context = run,
                           .least = least_of,
-                          .visit = visit};
+                          .visit = visit,
+                          .advance = advance};
 
+    run->of_class = tm_pose_count_pairs(run->search, run->class);
     tm_pose_windows(run->search, run->class, &s.x, &s.y, &s.width, &s.height);
     if (!s.width || !s.height)
         return TM_OK;
@@ -156,15 +179,17 @@ static tm_status search_class(tm_pose_run *run)
     return run->cells || s.family->first ? search_in_two(run, &s) : tm_cpu_search_family(run->cpu, &s);
 }
 
-static int64_t limit_of(int64_t pairs, double pixels, double pixel_ns)
+/* summed: sums of windows are known. */
+static int64_t limit_of(int64_t pairs, double pixels, bool summed)
 {
-    const double exhaustive = EXHAUSTIVE_NS + EXHAUSTIVE_PIXEL_NS * fmin(pixels, TRANSFORM_PIXELS);
-    return (int64_t)((double)pairs * exhaustive / (ONE_NS + pixels * pixel_ns));
+    const double exhaustive = summed ? EXHAUSTIVE_NS + EXHAUSTIVE_PIXEL_NS * fmin(pixels, TRANSFORM_PIXELS)
+                                     : 2 * (EXHAUSTIVE_NS + EXHAUSTIVE_PIXEL_NS * fmin(pixels, MASKED_TRANSFORM_PIXELS));
+    return (int64_t)((double)pairs * exhaustive / (ONE_NS + pixels * (summed ? SUMMED_PIXEL_NS : PIXEL_NS)));
 }
 
 int64_t tm_pose_limit_of(int64_t pairs, double pixels)
 {
-    return limit_of(pairs, pixels, PIXEL_NS);
+    return limit_of(pairs, pixels, false);
 }
 
 void tm_pose_set_floor(tm_pose_run *run, const tm_pose_guesses *g)
@@ -188,9 +213,7 @@ static tm_status begin(tm_pose_run *run)
         run->class = &f->list[k];
         const int64_t pairs = tm_pose_count_pairs(search, run->class);
         search->pairs += pairs;
-        run->limit += search->best_most ? pairs
-                                        : limit_of(pairs, (double)run->class->members[0].pixels,
-                                                   run->class->whole ? SUMMED_PIXEL_NS : PIXEL_NS);
+        run->limit += limit_of(pairs, (double)run->class->members[0].pixels, run->class->whole);
     }
     const tm_status status = search->best_most ? TM_OK : tm_pose_guess(run, &guesses);
     tm_pose_set_floor(run, &guesses);
