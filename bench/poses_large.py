@@ -6,12 +6,14 @@
 
 Each picture of data/ is enlarged as far as needed by cubic interpolation; the template is cut from it at random. Turned
 by Lanczos interpolation, with gain 0.8, offset 20 and edges that blend, it comes into a frame of another picture,
-mirrored at every edge, which then gets noise of sigma 5. Times are of the processor: the first call's, which makes what
-is kept, and the shortest of those after it."""
+mirrored at every edge, which then gets noise of sigma 5. Times are of the processor and by the clock: the first call's,
+which makes what is kept, and the medians of those after it."""
 import argparse
 import json
 import math
 import os
+import statistics
+import time
 
 import cv2
 import numpy as np
@@ -59,11 +61,16 @@ def measure(lib, arguments, name, other):
     template, frame, truth = draw(name, other, arguments.size, arguments.frame, arguments.seed)
     matcher = library.Matcher(lib, arguments.threads, features=arguments.features, strategy=arguments.search)
     posed = library.Posed(matcher, template, (-180, 180, arguments.step))
-    first, (found, best) = poses.spent(lambda: posed.match(frame, 1, 0, 0))
-    ms = [poses.spent(lambda: posed.match(frame, 1, 0, 0))[0] for _ in range(arguments.calls)]
-    case = {"template": name, "background": other, "poses": posed.count, "first_ms": first, "ms": min(ms),
-            "score": round(best.score, 6), "error": [round(e, 3) for e in poses.off(best, truth)[:2]],
-            "ran": matcher.ran()[0], "plan": matcher.plan()}
+    clock, spent, best = [], [], None
+    for _ in range(arguments.calls + 1):
+        start, ms = time.perf_counter(), time.process_time()
+        best = posed.match(frame, 1, 0, 0)[1]
+        clock.append(1e3 * (time.perf_counter() - start))
+        spent.append(1e3 * (time.process_time() - ms))
+    case = {"template": name, "background": other, "poses": posed.count, "first_spent_ms": round(spent[0]),
+            "first_ms": round(clock[0]), "spent_ms": round(statistics.median(spent[1:]), 1),
+            "ms": round(statistics.median(clock[1:]), 1), "score": round(best.score, 6),
+            "error": [round(e, 3) for e in poses.off(best, truth)[:2]], "ran": matcher.ran()[0], "plan": matcher.plan()}
     posed.forget()
     matcher.close()
     return case
@@ -80,7 +87,7 @@ def main():
     parser.add_argument("--search", default="auto")
     parser.add_argument("--calls", type=int, default=3)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--names", nargs="*", default=[n for n in poses.NAMES])
+    parser.add_argument("--names", nargs="*", default=poses.NAMES)
     parser.add_argument("--json")
     arguments = parser.parse_args()
     lib, cases = library.load(os.path.abspath(arguments.lib)), []

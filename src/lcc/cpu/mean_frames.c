@@ -45,36 +45,55 @@ static void move_row(uint16_t *columns, const tm_image *frame, int64_t y, bool e
         columns[x] = (uint16_t)(enters ? columns[x] + row[x] : columns[x] - row[x]);
 }
 
-/* Writes the means of the squares of this phase in a row, from the sums of columns that begin side - 1 before the
- * frame's. */
-static void write_means(const tm_mean_frames *f, const uint16_t *columns, int64_t y, int phase)
+/* Sums of side columns from each on, of which side is a power of two, and then their means. */
+static void find_means(uint8_t *means, uint16_t *sums, const uint16_t *columns, int64_t count, int side)
 {
-    const int side = f->side, pixels = side * side, first = phase ? phase - 1 : side - 1;
-    const int64_t row = floor_div(y, side);
-    const tm_image *to = &f->list[(y - row * side) * side + phase];
-    uint8_t *means = (uint8_t *)to->samples + tm_mean_frame_at(side, y) * to->stride;
+    memcpy(sums, columns, (size_t)(count + side) * sizeof *sums);
+    for (int width = 1; width < side; width *= 2) {
+        for (int64_t x = 0; x < count + side - width; x++)
+            sums[x] = (uint16_t)(sums[x] + sums[x + width]);
+    }
+    for (int64_t x = 0; x < count; x++)
+        means[x] = (uint8_t)(sums[x] / (side * side));
+}
 
-    for (int64_t i = 0; i < to->width; i++) {
-        uint32_t sum = 0;
-        for (int64_t x = first + i * side; x < first + (i + 1) * side; x++)
-            sum += columns[x];
-        means[i] = (uint8_t)(sum / (uint32_t)pixels);
+/* Writes the means of a row of squares, the first of which begins side - 1 before the frame. */
+static void write_means(const tm_mean_frames *f, const uint8_t *means, int64_t y)
+{
+    const int side = f->side;
+    const int64_t row = floor_div(y, side);
+
+    for (int phase = 0; phase < side; phase++) {
+        const tm_image *to = &f->list[(y - row * side) * side + phase];
+        uint8_t *at = (uint8_t *)to->samples + tm_mean_frame_at(side, y) * to->stride;
+        const uint8_t *from = means + (phase ? phase - 1 : side - 1);
+        if (side == 8)
+            for (int64_t i = 0; i < to->width; i++)
+                at[i] = from[8 * i];
+        else
+            for (int64_t i = 0; i < to->width; i++)
+                at[i] = from[side * i];
     }
 }
 
+/* What a thread needs: sums of columns, with side - 1 before the frame's, those of more columns, and means. */
+typedef struct bench {
+    uint16_t *columns, *sums;
+    uint8_t *means;
+} bench;
+
 /* The means of squares that begin in rows [first, end). */
-static void make_rows(const tm_mean_frames *f, const tm_image *frame, uint16_t *columns, int64_t first, int64_t end)
+static void make_rows(const tm_mean_frames *f, const tm_image *frame, const bench *b, int64_t first, int64_t end)
 {
     const int side = f->side;
 
-    memset(columns, 0, (size_t)(frame->width + 4 * side) * sizeof *columns);
     for (int64_t y = first - 1; y < first + side - 1; y++)
-        move_row(columns + side - 1, frame, y, true);
+        move_row(b->columns + side - 1, frame, y, true);
     for (int64_t y = first; y < end; y++) {
-        move_row(columns + side - 1, frame, y + side - 1, true);
-        move_row(columns + side - 1, frame, y - 1, false);
-        for (int phase = 0; phase < side; phase++)
-            write_means(f, columns, y, phase);
+        move_row(b->columns + side - 1, frame, y + side - 1, true);
+        move_row(b->columns + side - 1, frame, y - 1, false);
+        find_means(b->means, b->sums, b->columns, frame->width + 2 * side, side);
+        write_means(f, b->means, y);
     }
 }
 
@@ -84,13 +103,16 @@ bool tm_mean_frames_make(tm_mean_frames *f, const tm_image *frame, int side, int
     const int team = tm_team_size((int)smaller(threads, rows));
 
     *f = (tm_mean_frames){.side = side};
-    uint16_t *of_threads = malloc((size_t)(columns * team) * sizeof *of_threads);
-    const bool good = make_room(f, frame) && of_threads;
+    uint16_t *numbers = calloc((size_t)(3 * columns * team), sizeof *numbers);
+    const bool good = make_room(f, frame) && numbers;
 
 #pragma omp parallel for num_threads(team) if (team > 1)
-    for (int i = 0; i < (good ? team : 0); i++)
-        make_rows(f, frame, of_threads + i * columns, first + i * rows / team, first + (i + 1) * rows / team);
-    free(of_threads);
+    for (int i = 0; i < (good ? team : 0); i++) {
+        uint16_t *own = numbers + 3 * columns * i;
+        const bench b = {own, own + columns, (uint8_t *)(own + 2 * columns)};
+        make_rows(f, frame, &b, first + i * rows / team, first + (i + 1) * rows / team);
+    }
+    free(numbers);
     if (!good)
         tm_mean_frames_free(f);
     return good;

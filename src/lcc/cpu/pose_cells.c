@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* A class of poses searched by its cells: windows whose corners lie alike in cells of the frame, but for as
  * much as members are moved, are those of a frame of cells, of which there are (side / places)^2. */
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "integers.h"
 #include "lcc/cpu/pose_cells.h"
+#include "lcc/threads.h"
 
 /* What the callbacks of a search of cells need. */
 typedef struct cell_run {
@@ -72,22 +74,27 @@ static bool make_cells(tm_cell_frame *c, const tm_image *frame, int side, uint32
     return true;
 }
 
-const tm_cell_frame *tm_cell_frames_of(tm_cell_frames *frames, const tm_image *frame, int side, int places)
+const tm_cell_frame *tm_cell_frames_of(tm_cell_frames *frames, const tm_image *frame, int side, int places, int threads)
 {
-    const int across = side / places;
+    const int count = side / places * (side / places), team = tm_team_size((int)smaller(threads, count));
+    const size_t room = (size_t)(frame->width + 3 * side);
 
     if (frames->of_side[side].places == places)
         return frames->of_side[side].frames;
     free_frames(frames, side);
-    uint32_t *columns = malloc((size_t)(frame->width + 3 * side) * sizeof *columns);
-    tm_cell_frame *list = calloc((size_t)(across * across), sizeof *list);
+    uint32_t *columns = malloc((size_t)team * room * sizeof *columns);
+    tm_cell_frame *list = calloc((size_t)count, sizeof *list);
     bool good = columns && list;
     frames->of_side[side].frames = list;
     frames->of_side[side].places = places;
-    for (int i = 0; i < across * across && good; i++) {
-        list[i].x = -(i % across * places);
-        list[i].y = -(i / across * places);
-        good = make_cells(&list[i], frame, side, columns);
+#pragma omp parallel for num_threads(team) if (team > 1)
+    for (int i = 0; i < (columns && list ? count : 0); i++) {
+        list[i].x = -(i % (side / places) * places);
+        list[i].y = -(i / (side / places) * places);
+        if (!make_cells(&list[i], frame, side, columns + (size_t)omp_get_thread_num() * room)) {
+#pragma omp atomic write
+            good = false;
+        }
     }
     free(columns);
     if (!good)
@@ -180,7 +187,7 @@ tm_status tm_pose_search_cells(tm_cpu *cpu, tm_cell_frames *frames, const tm_pos
 {
     const int places = of_class->places, across = of_class->side / places;
     const size_t count = (size_t)(of_class->family.count / (places * places));
-    const tm_cell_frame *list = tm_cell_frames_of(frames, windows->frame, of_class->side, places);
+    const tm_cell_frame *list = tm_cell_frames_of(frames, windows->frame, of_class->side, places, cpu->threads);
     cell_run r = {windows, of_class, list, malloc((size_t)cpu->threads * count * sizeof *r.members)};
     tm_status status = list && r.members ? TM_OK : TM_ERR_MEMORY;
 

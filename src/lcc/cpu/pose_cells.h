@@ -26,7 +26,7 @@ typedef struct tm_cell_frames {
 void tm_cell_frames_free(tm_cell_frames *frames);
 
 /* The frames of cells of this size, (side / places)^2; NULL: memory ran out. */
-const tm_cell_frame *tm_cell_frames_of(tm_cell_frames *frames, const tm_image *frame, int side, int places);
+const tm_cell_frame *tm_cell_frames_of(tm_cell_frames *frames, const tm_image *frame, int side, int places, int threads);
 
 /* Describes the search of those windows of width x height pixels from (x, y) of the frame on, of which this frame's cells
  * have some, by a family of its cells. */

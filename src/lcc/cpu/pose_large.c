@@ -29,7 +29,7 @@ tm_status tm_large_enter(tm_large_run *r, const tm_large_class *c)
     r->y = top;
     r->width = right > left ? right - left : 0;
     r->height = bottom > top ? bottom - top : 0;
-    r->frames = tm_cell_frames_of(r->run->frames, r->run->search->frame, c->side, c->reach);
+    r->frames = tm_cell_frames_of(r->run->frames, r->run->search->frame, c->side, c->reach, r->run->cpu->threads);
     return r->frames && tm_square_sums_make(&r->squares, r->run->search->frame, c->reach, r->run->cpu->threads) ? TM_OK
                                                                                                               : TM_ERR_MEMORY;
 }
