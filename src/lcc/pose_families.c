@@ -317,8 +317,11 @@ static const char *fault_of_size(const tm_image *image, const tm_poses *poses)
     const int64_t count = tm_poses_count(poses);
     const double scale = (double)tm_poses_turn(poses, count - 1).scale / TM_POSE_UNIT;
     const double pixels = (double)image->width * (double)image->height;
+    const double pictures = poses->support.disc ? (double)poses->support.distance : pixels * scale * scale;
 
-    return pixels * scale * scale > TM_POSE_PIXELS ? TOO_LARGE : (double)count * pixels > (double)MOST_BYTES ? TOO_MANY : NULL;
+    return !image->mask && pictures > TM_POSE_PIXELS        ? TOO_LARGE
+           : (double)count * pixels > (double)MOST_BYTES ? TOO_MANY
+                                                            : NULL;
 }
 
 bool tm_pose_families_too_large(const tm_image *image, const tm_poses *poses)

@@ -144,7 +144,8 @@ static bool make_room(tm_large_makings *m, int part_reach)
     }
     c->first_parts[c->family.count] = parts;
     const size_t places = (size_t)(c->reach / part_reach) * (size_t)(c->reach / part_reach);
-    c->taps = malloc((size_t)parts * places * (size_t)c->cells * sizeof *c->taps);
+    c->stride = round_up(c->cells, TM_POSE_STRIDE);
+    c->taps = calloc((size_t)parts * places, (size_t)c->stride);
     c->lengths = malloc((size_t)parts * places * sizeof *c->lengths);
     m->pictures = calloc((size_t)c->family.count, sizeof *m->pictures);
     m->made = calloc((size_t)c->family.count, sizeof *m->made);

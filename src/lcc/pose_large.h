@@ -42,7 +42,8 @@ typedef struct tm_large_class {
     tm_pose_range *bundles, *parts; /* parts: of the first bundle, then of the next one, .. */
     int *first_parts;               /* of each bundle, and an end */
     int part_reach;                 /* a divisor of reach: places each way of a part */
-    int16_t *taps;   /* of each part at each of (reach / part_reach)^2 squares of places, for each cell: the sum is 0 */
+    int64_t stride;  /* c->cells rounded up to TM_POSE_STRIDE */
+    int8_t *taps;    /* of each part at each of (reach / part_reach)^2 squares of places, for each cell: the sum is 0 */
     double *lengths; /* of these */
     double share;    /* of any picture's variance that is its cells': at least so much */
     double most_share, most_rest, most_beyond; /* that is its cells', that is the pixels' of the cells besides, and all others': at most */

@@ -15,6 +15,7 @@ enum { MOST_TAP = 120 }; /* what taps of parts and pictures of bundles are round
 typedef struct bench {
     uint16_t *sums; /* of a bundle's poses at all places */
     double *mean;
+    int16_t *taps; /* of a bundle or a part of one */
     uint32_t *scratch;
 } bench;
 
@@ -26,14 +27,16 @@ static bool make_bench(bench *b, const tm_large_class *c)
     const size_t members = (size_t)most * (size_t)(c->reach * c->reach);
     b->sums = malloc(members * (size_t)c->cells * sizeof *b->sums);
     b->mean = malloc((size_t)c->cells * sizeof *b->mean);
+    b->taps = malloc((size_t)c->cells * sizeof *b->taps);
     b->scratch = malloc((size_t)(2 * (c->columns + 1) * c->side + 1) * sizeof *b->scratch);
-    return b->sums && b->mean && b->scratch;
+    return b->sums && b->mean && b->taps && b->scratch;
 }
 
 static void free_bench(bench *b)
 {
     free(b->sums);
     free(b->mean);
+    free(b->taps);
     free(b->scratch);
 }
 
@@ -71,15 +74,6 @@ static void find_mean(const tm_large_class *c, const bench *b, const share_of *s
         b->mean[k] -= sum / c->cells;
 }
 
-static void round_mean(const tm_large_class *c, const bench *b, int16_t *to)
-{
-    double greatest = 1e-9;
-    for (int k = 0; k < c->cells; k++)
-        greatest = fmax(greatest, fabs(b->mean[k]));
-    for (int k = 0; k < c->cells; k++)
-        to[k] = (int16_t)lrint(b->mean[k] * MOST_TAP / greatest);
-}
-
 /* Makes the sum 0, by changes of 1. */
 static void balance(int16_t *taps, int count)
 {
@@ -88,9 +82,23 @@ static void balance(int16_t *taps, int count)
         sum += taps[k];
     for (int k = 0; sum; k = (k + 1) % count) {
         const int step = sum > 0 ? 1 : -1;
+        if (abs(taps[k] - step) > 127)
+            continue;
         taps[k] = (int16_t)(taps[k] - step);
         sum -= step;
     }
+}
+
+/* Rounds the mean to taps of 8 bits and sum 0. */
+static void round_mean(const tm_large_class *c, const bench *b)
+{
+    double greatest = 1e-9;
+
+    for (int k = 0; k < c->cells; k++)
+        greatest = fmax(greatest, fabs(b->mean[k]));
+    for (int k = 0; k < c->cells; k++)
+        b->taps[k] = (int16_t)lrint(b->mean[k] * MOST_TAP / greatest);
+    balance(b->taps, c->cells);
 }
 
 static double length_of(const int16_t *taps, int count)
@@ -101,10 +109,10 @@ static double length_of(const int16_t *taps, int count)
     return sqrt((double)square);
 }
 
-/* The greatest angle between taps of sum 0 and these members; their cells' sums may be equal, and then pi. */
-static double find_spread(const tm_large_class *c, const bench *b, const share_of *s, const int16_t *taps)
+/* The greatest angle between the taps and these members; their cells' sums may be equal, and then pi. */
+static double find_spread(const tm_large_class *c, const bench *b, const share_of *s)
 {
-    const double length = length_of(taps, c->cells);
+    const double length = length_of(b->taps, c->cells);
     double least = 1;
 
     for (int i = 0; i < s->count * s->reach * s->reach; i++) {
@@ -113,7 +121,7 @@ static double find_spread(const tm_large_class *c, const bench *b, const share_o
         for (int k = 0; k < c->cells; k++) {
             sum += sums[k];
             square += (int64_t)sums[k] * sums[k];
-            product += sums[k] * taps[k];
+            product += sums[k] * b->taps[k];
         }
         const double energy = tm_large_variance(c->cells, sum, square);
         least = fmin(least, energy > 0.5 && length > 0 ? (double)product / (sqrt(energy) * length) : -1);
@@ -133,14 +141,14 @@ static void make_parts(const tm_large_makings *m, const bench *b, int bundle, do
         s.count = c->parts[part].count;
         for (int place = 0; place < across * across; place++) {
             const int64_t at = (int64_t)part * across * across + place;
-            int16_t *taps = c->taps + at * c->cells;
             s.x = place % across * c->part_reach;
             s.y = place / across * c->part_reach;
             find_mean(c, b, &s);
-            round_mean(c, b, taps);
-            balance(taps, c->cells);
-            c->lengths[at] = length_of(taps, c->cells);
-            *spread = fmax(*spread, find_spread(c, b, &s, taps));
+            round_mean(c, b);
+            for (int k = 0; k < c->cells; k++)
+                c->taps[at * c->stride + k] = (int8_t)b->taps[k];
+            c->lengths[at] = length_of(b->taps, c->cells);
+            *spread = fmax(*spread, find_spread(c, b, &s));
         }
     }
 }
@@ -152,22 +160,16 @@ static double make_picture(const tm_large_makings *m, const bench *b, int bundle
     const size_t size = (size_t)c->columns * (size_t)c->columns;
     const share_of all = {.count = c->bundles[bundle].count, .reach = c->reach};
     uint8_t *samples = m->samples + (size_t)bundle * size;
-    int16_t *taps = malloc((size_t)c->cells * sizeof *taps);
 
-    if (!taps)
-        return -1;
     find_mean(c, b, &all);
-    round_mean(c, b, taps);
-    balance(taps, c->cells);
+    round_mean(c, b);
     for (int row = 0, k = 0; row < c->columns; row++) {
         for (int i = c->firsts[row]; i < c->ends[row]; i++)
-            samples[row * c->columns + i] = (uint8_t)(taps[k++] + 128);
+            samples[row * c->columns + i] = (uint8_t)(b->taps[k++] + 128);
     }
     m->pictures[bundle] = (tm_posed){
         .width = c->columns, .height = c->columns, .count = c->cells, .samples = samples, .mask = m->inside};
-    const double spread = find_spread(c, b, &all, taps);
-    free(taps);
-    return spread;
+    return find_spread(c, b, &all);
 }
 
 /* Takes note of what shares of its variance a picture has where. */
@@ -221,8 +223,6 @@ static tm_large_made make_bundle(const tm_large_makings *m, const bench *b, int 
     if (result.status != TM_OK || result.beyond)
         return result;
     result.spread = make_picture(m, b, bundle);
-    if (result.spread < 0)
-        result.status = TM_ERR_MEMORY;
     make_parts(m, b, bundle, &result.part_spread);
     return result;
 }

@@ -42,7 +42,7 @@ float tm_large_least(const tm_large_run *run, double share, double spread)
 
 /* What there is in a window of cells. */
 typedef struct window_sums {
-    int16_t *cells; /* less 2^15, a row after the other */
+    uint8_t *means, *rests; /* of the cells, a row after the other */
     double length;  /* of these without their mean */
     double energy, rest; /* of the pixels without their mean: the squared length of what is equal within cells, and of the rest */
 } window_sums;
@@ -80,7 +80,8 @@ static void gather(const tm_large_run *r, const tm_family_window *w, const tm_la
             const int64_t x = w->x - margin + i;
             const bool there = x >= 0 && x < cells->width && y >= 0 && y < cells->height;
             const int64_t value = there ? unit * cells->means[y * pitch + x] + cells->rests[y * pitch + x] : 0;
-            sums->cells[n] = (int16_t)(value - (1 << 15));
+            sums->means[n] = there ? cells->means[y * pitch + x] : 0;
+            sums->rests[n] = there ? cells->rests[y * pitch + x] : 0;
             sum += value;
             square += value * value;
         }
@@ -108,19 +109,15 @@ static double angle_of_window(const tm_large_run *r, const window_sums *w)
     return least > 1 ? -4 : least > 0 ? fmin(angle, acos(least) + ROUNDING) : angle;
 }
 
-static int64_t product_of(const int16_t *a, const int16_t *b, int count)
+/* The product of a window's sums with taps. */
+static int64_t product_of(const tm_large_run *r, const window_sums *w, const int8_t *taps)
 {
-    enum { AT_ONCE = 256 }; /* sums of fewer than 2^9 products of 2^15 and 2^7 fit 32 bits */
-    int64_t sum = 0;
+    const tm_large_class *c = r->class;
+    const tm_cpu_kernels *kernels = &r->run->cpu->kernels;
+    const int64_t unit = c->side * c->side;
 
-    for (int first = 0; first < count; first += AT_ONCE) {
-        const int end = (int)smaller(count, first + AT_ONCE);
-        int32_t part = 0;
-        for (int i = first; i < end; i++)
-            part += a[i] * b[i];
-        sum += part;
-    }
-    return sum;
+    return unit * kernels->window_product(w->means, (ptrdiff_t)c->stride, taps, (ptrdiff_t)c->stride, c->cells, 1) +
+           kernels->window_product(w->rests, (ptrdiff_t)c->stride, taps, (ptrdiff_t)c->stride, c->cells, 1);
 }
 
 static void add(tm_large_run *r, const tm_large_part *part)
@@ -152,7 +149,7 @@ static void look(tm_large_run *r, int bundle, tm_large_part *at, const window_su
     for (at->part = c->first_parts[bundle]; at->part < c->first_parts[bundle + 1]; at->part++) {
         for (int place = 0; place < across * across; place++) {
             const int64_t i = (int64_t)at->part * across * across + place;
-            const double product = (double)product_of(sums->cells, c->taps + i * c->cells, c->cells);
+            const double product = (double)product_of(r, sums, c->taps + i * c->stride);
             at->cosine = sums->length > 0 ? (float)(product / (sums->length * c->lengths[i])) : 0;
             at->x = x + place % across * c->part_reach;
             at->y = y + place / across * c->part_reach;
@@ -178,12 +175,13 @@ void tm_large_visit(void *context, int thread, const tm_family_window *w)
     (void)thread;
 #pragma omp atomic read
     over = r->run->declined;
-    sums.cells = over ? NULL : malloc((size_t)c->cells * sizeof *sums.cells);
-    if (!sums.cells) {
+    sums.means = over ? NULL : calloc(2, (size_t)(c->stride + TM_POSE_STRIDE));
+    if (!sums.means) {
 #pragma omp atomic write
         r->run->failed = r->run->failed || !over;
         return;
     }
+    sums.rests = sums.means + c->stride + TM_POSE_STRIDE;
     gather(r, w, &at, &sums);
     const double angle = angle_of_window(r, &sums);
     const float least = cosine_of(angle + c->spread) - c->family.error - (float)BOUND_ROUNDING;
@@ -191,7 +189,7 @@ void tm_large_visit(void *context, int thread, const tm_family_window *w)
         if (r->any || w->bounds[i] >= least)
             look(r, w->members[i], &at, &sums, r->any ? -2 : cosine_of(angle + c->part_spread));
     }
-    free(sums.cells);
+    free(sums.means);
 }
 
 double tm_large_angle_at(const tm_large_run *r, int thread, int64_t pose, int64_t x, int64_t y, double *slack)
