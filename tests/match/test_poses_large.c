@@ -57,7 +57,7 @@ static void make_problem(large_problem *p, int64_t least, int64_t most)
     *p = (large_problem){.grid = {.size = 0}};
     p->frame = draw_smooth(width + check_random_in(10, 60), height + check_random_in(10, 60));
     const tm_image *image = &p->frame.image;
-    if (check_random() % 3 == 0 && image->stride == image->width)
+    if (check_random() % 5 == 0 && image->stride == image->width)
         p->frame.name = certified_frame(&(canvas){image->width, image->height, p->frame.memory});
     p->picture = cut_template(&p->frame, check_random_in(0, image->width - width), check_random_in(0, image->height - height),
                               width, height);
