@@ -4,12 +4,16 @@
 #ifndef TMATCH_CPU_H
 #define TMATCH_CPU_H
 
+#include "cpu/together.h"
 #include "lcc/cpu/pose_windows.h"
 #include "lcc/device.h"
 #include "lcc/pose_search.h"
 
 /* Its one device has index 0. */
 const tm_backend *tm_cpu_backend(void);
+
+/* Matches templates together, or sets their jobs' declined. Errors: MEMORY. */
+tm_status tm_cpu_match_templates(tm_device *device, tm_cpu_together *call);
 
 /* Makes a certified search in poses. Errors: MEMORY. */
 tm_status tm_cpu_match_poses(tm_device *device, tm_pose_search *search);

@@ -8,6 +8,7 @@
 #include "cpu/cpu.h"
 #include "cpu/estimate.h"
 #include "cpu/planes.h"
+#include "cpu/together.h"
 #include "fft/cpu/fft.h"
 #include "integers.h"
 #include "lcc/cpu/certified.h"
@@ -19,6 +20,7 @@
 struct tm_device {
     tm_cpu direct;
     tm_pauses pauses; /* of certified search */
+    tm_kept_family family;
     uint32_t features;
     tm_rates rates;
     tm_fft_cpu *fft; /* NULL until needed */
@@ -77,6 +79,7 @@ static void cpu_close(tm_device *d)
 {
     tm_cpu_free(&d->direct);
     tm_planes_free(&d->planes);
+    tm_template_family_free(&d->family.family);
     tm_fft_cpu_destroy(&d->fft);
     free(d);
 }
@@ -320,6 +323,12 @@ tm_status tm_cpu_score_poses(tm_device *device, const tm_image *frame, tm_metric
                              tm_pose_windows_of *list, size_t count)
 {
     return tm_cpu_score_pose_windows(&device->direct, frame, metric, domain, list, count);
+}
+
+tm_status tm_cpu_match_templates(tm_device *d, tm_cpu_together *call)
+{
+    const tm_cpu_conditions conditions = conditions_of(d, call->jobs[0], d->memory);
+    return tm_cpu_try_together(&d->direct, &d->family, &d->pauses, &conditions, call);
 }
 
 const tm_backend *tm_cpu_backend(void)

@@ -62,6 +62,12 @@ static tm_direct_costs direct_costs_of(const tm_cpu_conditions *c)
     return costs;
 }
 
+double tm_cpu_product_ns(const tm_cpu_conditions *c, const tm_job *job)
+{
+    const tm_direct_costs costs = direct_costs_of(c);
+    return (double)job->tmpl->height * (costs.row + (double)job->tmpl->width * costs.tap);
+}
+
 /* A job that is so small that one thread matches it alone takes less than TRIVIAL_MS. */
 static double direct_ms(const tm_cpu_conditions *c, const tm_job *job)
 {

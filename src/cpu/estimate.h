@@ -27,4 +27,7 @@ void tm_cpu_estimate(tm_estimate *estimate, const tm_cpu_conditions *conditions,
 double tm_cpu_certified_plan(tm_certified_plan *plan, const tm_cpu_conditions *conditions,
                              const tm_job *job, const tm_level *shared);
 
+/* What the products of a window with a template of the job's size take, in nanoseconds. */
+double tm_cpu_product_ns(const tm_cpu_conditions *conditions, const tm_job *job);
+
 #endif

@@ -108,6 +108,26 @@ bool tm_matcher_certifies(const tm_matcher *matcher, const tm_job *job, double *
  * counted. */
 tm_status tm_matcher_run_slice(tm_matcher *matcher, tm_job *slice);
 
+/* The plan for a job on the CPU. */
+tm_plan tm_matcher_plan_cpu(const tm_matcher *matcher, const tm_job *job, tm_strategy strategy);
+/* How long the quickest way without certified search takes. */
+double tm_matcher_other_ms(const tm_matcher *matcher, const tm_estimate *estimate);
+
+/* The jobs that the CPU matched together. */
+typedef struct tm_together_note {
+    bool *done;    /* of each of all jobs; NULL: none */
+    tm_candidate *known; /* what was found of the others */
+    tm_job *jobs;
+    size_t all, used, count;
+    int basis;     /* templates of the last family's basis */
+    double scored; /* the share of their windows that was scored exactly */
+} tm_together_note;
+
+/* Runs those of the jobs together that are of many templates of one size, where that pays. *note is to be ended by
+ * tm_matcher_say_together, which says what was done, also after a failure. */
+tm_status tm_matcher_run_together(tm_matcher *matcher, tm_job *jobs, size_t count, tm_together_note *note);
+void tm_matcher_say_together(tm_matcher *matcher, tm_together_note *note);
+
 /* Runs more jobs in the same call: its times and its warning go on. */
 tm_status tm_matcher_run_more(tm_matcher *matcher, tm_job *jobs, size_t count);
 

@@ -57,7 +57,7 @@ static void say_fft(tm_matcher *m, const tm_fft_tiling *t)
                    m->device, (long long)t->across, (long long)t->down, t->length_x, t->length_y);
 }
 
-static tm_plan plan_cpu(const tm_matcher *m, const tm_job *job, tm_strategy strategy)
+tm_plan tm_matcher_plan_cpu(const tm_matcher *m, const tm_job *job, tm_strategy strategy)
 {
     const tm_estimate_request request = {.algorithm = m->settings.algorithm,
                                          .memory = m->fft_bytes,
@@ -72,8 +72,7 @@ static tm_plan plan_cpu(const tm_matcher *m, const tm_job *job, tm_strategy stra
     return tm_plan_choose(&estimate, m->settings.algorithm, strategy);
 }
 
-/* How long the quickest way without certified search takes. */
-static double other_ms(const tm_matcher *m, const tm_estimate *estimate)
+double tm_matcher_other_ms(const tm_matcher *m, const tm_estimate *estimate)
 {
     return m->settings.algorithm == TM_ALGORITHM_AUTO ? fmin(estimate->direct_ms, estimate->fft_ms)
                                                       : estimate->direct_ms;
@@ -93,7 +92,7 @@ static void set_plan(const tm_matcher *m, tm_job *job, const tm_plan *plan)
 
     job->tiling = by_fft ? &plan->estimate.tiling : NULL;
     job->certified = plan->certified;
-    job->other_ms = other_ms(m, &plan->estimate);
+    job->other_ms = tm_matcher_other_ms(m, &plan->estimate);
     job->declined = false;
     if (job->peaks && !plan->certified)
         job->peaks->cut = INT64_MIN;
@@ -110,7 +109,7 @@ static tm_status match_on_cpu(tm_matcher *m, tm_job *jobs, tm_plan *plans, size_
         const tm_work before = *work;
         if (!jobs[i].declined)
             continue;
-        plans[i] = plan_cpu(m, &jobs[i], TM_STRATEGY_EXHAUSTIVE);
+        plans[i] = tm_matcher_plan_cpu(m, &jobs[i], TM_STRATEGY_EXHAUSTIVE);
         plans[i].estimate.certified_fault = "too few windows would be left out";
         set_plan(m, &jobs[i], &plans[i]);
         status = tm_cpu_backend()->match(m->cpu, &jobs[i], 1, work, &m->message);
@@ -166,9 +165,9 @@ static size_t run_cpu(tm_matcher *m, tm_job *jobs, size_t count, tm_status *stat
     tm_work work;
     size_t taken = 1;
 
-    plans[0] = plan_cpu(m, jobs, m->settings.strategy);
+    plans[0] = tm_matcher_plan_cpu(m, jobs, m->settings.strategy);
     while (taken < count && taken < MOST && (plans[0].certified || tm_jobs_share_mask(jobs, &jobs[taken]))) {
-        plans[taken] = plan_cpu(m, &jobs[taken], m->settings.strategy);
+        plans[taken] = tm_matcher_plan_cpu(m, &jobs[taken], m->settings.strategy);
         if (!go_together(jobs, plans, &jobs[taken], &plans[taken]))
             break;
         taken++;
@@ -202,7 +201,7 @@ static tm_status rescue(void *context, tm_job *jobs, size_t count, tm_message *m
     tm_matcher *m = context;
     tm_status status = tm_matcher_open_cpu(m);
     for (size_t i = 0; i < count && status == TM_OK; i++) {
-        tm_plan plan = plan_cpu(m, &jobs[i], m->settings.strategy);
+        tm_plan plan = tm_matcher_plan_cpu(m, &jobs[i], m->settings.strategy);
         tm_work work;
         status = match_on_cpu(m, &jobs[i], &plan, 1, &work);
     }
@@ -254,7 +253,7 @@ static double estimate_ms(const tm_matcher *m, const tm_job *jobs, size_t count)
 {
     double ms = 0;
     for (size_t i = 0; i < count; i++)
-        ms += plan_cpu(m, &jobs[i], m->settings.strategy).ms;
+        ms += tm_matcher_plan_cpu(m, &jobs[i], m->settings.strategy).ms;
     return ms;
 }
 
@@ -267,8 +266,8 @@ bool tm_matcher_certifies(const tm_matcher *m, const tm_job *job, double *part)
 {
     if (!tm_matcher_wants_certified(m))
         return false;
-    const tm_plan plan = plan_cpu(m, job, m->settings.strategy);
-    const double other = other_ms(m, &plan.estimate);
+    const tm_plan plan = tm_matcher_plan_cpu(m, job, m->settings.strategy);
+    const double other = tm_matcher_other_ms(m, &plan.estimate);
     *part = other / plan.estimate.direct_ms;
     return plan.certified && (m->settings.strategy == TM_STRATEGY_CERTIFIED ||
                               plan.ms + PROBE_MS < MOST_OF_OTHER * other);
@@ -313,12 +312,17 @@ tm_status tm_matcher_run(tm_matcher *m, tm_job *jobs, size_t count)
 {
     if (tm_matcher_uses_cuda(m, jobs, count))
         return run_cuda(m, jobs, count);
-    for (size_t i = 0; i < count;) {
-        tm_status status;
-        i += run_cpu(m, jobs + i, count - i, &status);
-        if (status != TM_OK)
-            return status;
+    tm_together_note together;
+    tm_status status = tm_matcher_run_together(m, jobs, count, &together);
+    for (size_t i = 0; i < count && status == TM_OK;) {
+        size_t end = i;
+        while (end < count && !(together.done && together.done[end]))
+            end++;
+        i += end > i ? run_cpu(m, jobs + i, end - i, &status) : 1;
     }
+    tm_matcher_say_together(m, &together);
+    if (status != TM_OK)
+        return status;
     m->cpu_ms += m->times.kernel;
     return TM_OK;
 }

@@ -181,6 +181,23 @@ static bool match_together(const cli_engine *e, const cli_input *frame, const tm
     return true;
 }
 
+/* Whether they are matched in one call. A device gets the frame once for all templates then, and the CPU may search many
+ * of one size together; few are matched one by one, so that each has its own times. */
+static bool go_together(const cli_engine *e, const cli_templates *templates, size_t count)
+{
+    enum { MANY = 16 };
+    size_t alike = 0;
+
+    if (count < 2 || wants_map(e->options) || e->options->verify || e->options->color || e->options->posed ||
+        e->options->has_rows || weak_sets_thresholds(e->options))
+        return false;
+    for (size_t k = 0; k < count; k++) {
+        const cli_template *tmpl = &templates->list[e->order[k]], *first = &templates->list[e->order[0]];
+        alike += tmpl->width == first->width && tmpl->height == first->height;
+    }
+    return e->settings.device == TM_DEVICE_CUDA || (alike >= MANY && e->settings.strategy != TM_STRATEGY_EXHAUSTIVE);
+}
+
 /* Where the frame is matched by rows, all templates are matched together or none is. */
 static void match_by_rows(const cli_engine *e, const cli_input *frame, const io_crop *crop,
                           size_t count, cli_pair *pairs)
@@ -241,12 +258,7 @@ void match_frame(const cli_engine *e, const cli_input *frame, const io_crop *cro
         match_by_rows(e, frame, crop, count, pairs);
         return;
     }
-    /* A device gets the frame once for all templates. On the CPU nothing is gained by that, and one
-     * by one each has its own times. */
-    if (count > 1 && e->settings.device == TM_DEVICE_CUDA && !wants_map(e->options) &&
-        !e->options->verify && !e->options->color && !e->options->posed && !e->options->has_rows &&
-        !weak_sets_thresholds(e->options) &&
-        match_together(e, frame, &image, crop, pairs, count))
+    if (go_together(e, templates, count) && match_together(e, frame, &image, crop, pairs, count))
         return;
     for (size_t k = 0; k < count && !io_source_late(&frame->source, NULL); k++) {
         cli_pair *pair = &pairs[e->order[k]];

@@ -20,6 +20,14 @@ static float length_of(const float *p, int count)
     return sqrtf(square) * (1 + ROUNDING);
 }
 
+/* Lists the members that pass, each of which must reach what is its own. */
+static int list_own(const tm_family_tile *n, const tm_family *members, float *coordinates)
+{
+    const tm_family *f = n->f;
+    coordinates[f->basis + 1] = 1;
+    return n->kernels->list_members(members, coordinates, -f->error - ROUNDING, 0, f->count, n->members, n->bounds);
+}
+
 /* Lists the members that pass by those of groups, of which the bounds come first. */
 static int list_members(const tm_family_tile *n, float *coordinates, float least)
 {
@@ -47,6 +55,7 @@ static void visit_row(tm_family_tile *n, tm_family_search *search, const tm_tile
 {
     const tm_family *f = n->f;
     float coordinates[TM_FAMILY_BASIS + 2]; /* with the rest and, for groups, the length */
+    const tm_family *own = search->members ? &search->members[thread] : NULL;
     float least = search->least(search->context) - f->error - ROUNDING;
 
     for (int x = 0; x < tile->width; x++) {
@@ -56,7 +65,7 @@ static void visit_row(tm_family_tile *n, tm_family_search *search, const tm_tile
         least = search->least(search->context) - f->error - ROUNDING;
         for (int k = 0; k <= f->basis; k++)
             coordinates[k] = n->coordinates[k * n->padded + at];
-        const int count = list_members(n, coordinates, least);
+        const int count = own ? list_own(n, own, coordinates) : list_members(n, coordinates, least);
         if (!count)
             continue;
         *passed += count;

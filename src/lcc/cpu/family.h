@@ -33,6 +33,9 @@ typedef struct tm_family_search {
     int64_t width, height; /* windows */
     void *context;
     float (*least)(void *context); /* what scores of windows that matter reach, at the moment */
+    /* Where members differ in that: for each thread the family without groups, whose coordinates have a row more, of
+     * what a member's score must reach, with its sign changed. least says the lowest; bounds are less that. Else NULL. */
+    const tm_family *members;
     void (*visit)(void *context, int thread, const tm_family_window *window);
     void (*advance)(void *context, double share); /* so much of the search is done; NULL: nobody asks */
     int64_t passed;        /* out: members that passed, of all windows */

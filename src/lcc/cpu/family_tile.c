@@ -57,11 +57,28 @@ static void sum_row(const tm_family_tile *n, int y, bool with_rests, int unit)
     }
 }
 
+/* Adds the sums of a row of a box to those of a row of windows, and takes off those of the row that leaves it. */
+static void slide_box(const tm_family_tile *n, int leaves, int enters, int width)
+{
+    const uint32_t *sums = n->row_sums;
+    const uint64_t *squares = n->row_squares;
+    const ptrdiff_t from = leaves * n->stride, to = enters * n->stride, w = n->f->width;
+
+    for (int x = 0; x < width; x++)
+        n->sums[x] += sums[to + w + x] - sums[to + x] - (sums[from + w + x] - sums[from + x]);
+    for (int x = 0; x < width; x++)
+        n->squares[x] += squares[to + w + x] - squares[to + x] - (squares[from + w + x] - squares[from + x]);
+}
+
 /* The sums over the core of a row of windows, whose samples begin in row y. */
 static void sum_cores(const tm_family_tile *n, int y, int width)
 {
     const tm_family *f = n->f;
 
+    if (y > 0 && f->pixels == (int64_t)f->width * f->height) {
+        slide_box(n, y - 1, y - 1 + f->height, width);
+        return;
+    }
     memset(n->sums, 0, (size_t)width * sizeof *n->sums);
     memset(n->squares, 0, (size_t)width * sizeof *n->squares);
     for (int i = 0; i < f->run_count; i++) {

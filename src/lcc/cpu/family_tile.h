@@ -36,7 +36,7 @@ size_t tm_family_tile_carve(tm_family_tile *tile, char *memory, const tm_cpu_ker
 void tm_family_tile_stage(tm_family_tile *tile, const tm_family_search *search, const tm_tile *at,
                           const tm_packed_taps *packed);
 
-/* The sums over the core of a row of windows, whose samples begin in row y, and 1 / |f| of each in the order of
+/* The sums over the core of a row of windows, whose samples begin in row y, after those of the row before, and 1 / |f| of each in the order of
  * products, 0 where it is flat. */
 void tm_family_tile_sum(const tm_family_tile *tile, int y, int width);
 
