@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A movie, in a file or through a pipe: which of its frames are wanted, and each of them decoded; limits, tmatch's own
- * allocations that fail, and reads that are short or fail. */
+/* A movie, in a file or through a pipe: which of its frames are wanted, and each of them decoded, or its luma where the
+ * codec has put it; limits, tmatch's own allocations that fail, and reads that are short or fail. */
 #include <fcntl.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -21,10 +22,25 @@ typedef struct how {
     unsigned read_most, failing_read;
 } how;
 
+static void *take(io_memory *memory, size_t size)
+{
+    (void)memory;
+    return malloc(size);
+}
+
+static void give_back(io_memory *memory, void *data)
+{
+    (void)memory;
+    free(data);
+}
+
+static io_memory luma_memory = {take, give_back};
+
 static how read_control(uint32_t control)
 {
     how h = {.settings = {.threads = 1, .max_pixels = control & 1 ? (control >> 1 & 63) + 1 : 1 << 16, .max_memory = MEMORY,
-                          .wish = {.every = control >> 7 & 3, .key_frames = control >> 9 & 1}},
+                          .wish = {.every = control >> 7 & 3, .key_frames = control >> 9 & 1},
+                          .memory = control >> 11 & 1 ? NULL : &luma_memory},
              .request = {.color = control >> 10 & 1 ? IO_RGB : IO_GRAY, .deep = control >> 11 & 1},
              .piped = control >> 12 & 1,
              .frame = control >> 31 ? 1 + (control >> 24 & 3) : 0,
@@ -48,6 +64,18 @@ static how read_control(uint32_t control)
     return h;
 }
 
+/* What is matched where it lies is what decoding makes of it. */
+static void compare_luma(const io_source *source, const io_picture *gray, const how *h)
+{
+    io_luma luma;
+    if (h->request.color != IO_GRAY || gray->bits == 16 || gray->orientation > 1 ||
+        !io_movie_on_host(source, &(io_limits){h->settings.max_pixels}, &luma))
+        return;
+    FUZZ_CHECK(luma.width == gray->width && luma.height == gray->height && luma.bits == 8);
+    for (int64_t y = 0; y < luma.height; y++)
+        FUZZ_CHECK(memcmp(luma.memory + y * luma.pitch, gray->samples + y * luma.width, (size_t)luma.width) == 0);
+}
+
 static void decode(io_source *source, const how *h)
 {
     io_picture picture;
@@ -63,6 +91,7 @@ static void decode(io_source *source, const how *h)
     }
     FUZZ_CHECK(picture.width > 0 && picture.height > 0 && picture.width <= h->settings.max_pixels / picture.height);
     FUZZ_CHECK(picture.channels == (int)h->request.color && (picture.bits == 8 || h->request.deep));
+    compare_luma(source, &picture, h);
     io_picture_free(&picture);
 }
 
