@@ -166,6 +166,7 @@ static tm_certified_job job_of(const tm_launch *l, size_t index)
     j.best = l->job.best + index;
     j.count = (tm_certified_count *)(l->job.best + l->group->count) + index;
     j.reaching = l->reaching;
+    j.known = INT32_MIN;
     j.early = l->group->certified.early;
     return j;
 }
@@ -195,10 +196,18 @@ static void set_costs(tm_tensor_list *list, const tm_template *t, const tm_cells
     list->call = (float)TM_CUDA_CERTIFIED_TILES_NS;
 }
 
-/* After all bounds. */
-static cudaError_t search(tm_cuda *cuda, const tm_launch *l, tm_certified_job *job)
+/* Says that too many windows are left. */
+static cudaError_t give_up(tm_cuda *cuda, const tm_certified_job *job)
+{
+    TRY_CUDA(cudaMemsetAsync(job->state, 0, sizeof *job->state, cuda->stream));
+    return TM_CALL(cudaMemsetAsync(job->count, 1, sizeof *job->count, cuda->stream));
+}
+
+/* After all bounds of a template. */
+static cudaError_t search(tm_cuda *cuda, tm_launch *l, size_t index, tm_certified_job *job)
 {
     const int multiprocessors = cuda->traits.multiprocessors;
+    bool pays;
     const bool tiles = l->on_tensor_cores && l->group->count == 1 && !l->reaching.count &&
                        tm_tensor_can_list(&cuda->tensor, l->job.width, l->job.height);
 
@@ -206,7 +215,10 @@ static cudaError_t search(tm_cuda *cuda, const tm_launch *l, tm_certified_job *j
         set_costs(&job->tiles, l->group->keys, &job->level.cells);
     else
         job->tiles_down = 0;
-    TRY(tm_certified_list(job, multiprocessors, cuda->stream));
+    TRY(tm_certified_learn(cuda, l, l->asked ? &l->asked[index] : NULL, job, &pays));
+    if (!pays)
+        return give_up(cuda, job);
+    TRY(tm_certified_list(job, cuda->stream));
     if (tiles) {
         tm_tensor_job t = l->tensor;
         t.map = NULL;
@@ -217,7 +229,7 @@ static cudaError_t search(tm_cuda *cuda, const tm_launch *l, tm_certified_job *j
     return tm_certified_score(job, multiprocessors, cuda->stream);
 }
 
-cudaError_t tm_certified_rows(tm_cuda *cuda, const tm_launch *l, int64_t first, int64_t end)
+cudaError_t tm_certified_rows(tm_cuda *cuda, tm_launch *l, int64_t first, int64_t end)
 {
     const int64_t height = l->job.map_height;
     for (size_t i = 0; i < l->group->count; i++) {
@@ -234,7 +246,7 @@ cudaError_t tm_certified_rows(tm_cuda *cuda, const tm_launch *l, int64_t first, 
             TRY(tm_certified_bound(&job, from, to, cuda->stream));
         }
         if (end == height)
-            TRY(search(cuda, l, &job));
+            TRY(search(cuda, l, i, &job));
     }
     return cudaSuccess;
 }

@@ -35,7 +35,12 @@ void tm_certified_note_too_many(tm_certified_group *group);
  * templates' best candidates, and then as many counts. */
 struct tm_launch;
 cudaError_t tm_certified_fit(tm_cuda *cuda, const struct tm_launch *launch);
-cudaError_t tm_certified_rows(tm_cuda *cuda, const struct tm_launch *launch, int64_t first,
-                              int64_t end);
+cudaError_t tm_certified_rows(tm_cuda *cuda, struct tm_launch *launch, int64_t first, int64_t end);
+
+/* After all bounds of a template: launches what finds a first best or peaks, and sets what the job knows, and from
+ * which score on its windows are written. asked: what is matched for the first time, or NULL. *pays becomes false where all
+ * windows are to be scored. */
+cudaError_t tm_certified_learn(tm_cuda *cuda, struct tm_launch *launch, const tm_job *asked, tm_certified_job *job,
+                               bool *pays);
 
 #endif

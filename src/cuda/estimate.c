@@ -91,7 +91,7 @@ const char *tm_cuda_certified_fault(const tm_device_traits *traits, const tm_job
 
     return fault              ? fault
            : !traits->certified ? "the device has none"
-           : job->peaks && tm_peak_list_least(job->peaks) < tm_score_order(TM_CUDA_CERTIFIED_FLOOR)
+           : job->peaks && !job->cutter && tm_peak_list_least(job->peaks) < tm_score_order(TM_CUDA_CERTIFIED_FLOOR)
                ? "on a GPU it is for higher scores"
            : job->tmpl->flat  ? "the template is flat"
            : g->map_width * g->map_height > INT32_MAX ? "the map is too large"

@@ -19,6 +19,7 @@ typedef struct tm_launch {
     tm_fft_job fft;
     tm_tensor_job tensor;
     tm_certified_reaching reaching; /* where certified */
+    const tm_job *asked; /* where certified: the group's jobs, while they are matched for the first time, or NULL */
 } tm_launch;
 
 tm_launch tm_launch_of(tm_group *group, tm_metric metric);

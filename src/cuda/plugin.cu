@@ -403,6 +403,7 @@ static void plugin_close(tm_cuda *cuda)
     tm_staging_free(&cuda->staging_in);
     tm_staging_free(&cuda->staging_out);
     cudaFreeHost(cuda->pinned_bests);
+    cudaFreeHost(cuda->learned);
     tm_template_destroy(&cuda->ones);
     tm_device_peaks_free(&cuda->peaks);
     tm_device_free(cuda->reduced);

@@ -101,10 +101,17 @@ static cudaError_t run_plain(tm_cuda *cuda, tm_job *jobs, size_t count, tm_candi
     launch->job.map_height = g->map_height;
     launch->job.map = tm_job_has_map(jobs) && !launch->certified ? cuda->map.data : NULL;
     launch->job.best = bests;
+    if (jobs->cutter)
+        jobs->peaks->cut = INT64_MIN;
+    if (launch->certified)
+        launch->asked = jobs;
+    else if (jobs->seat)
+        tm_seat_leave(jobs->seat);
     TRY(tm_launch_prepare(cuda, launch, jobs->tiling));
     TRY(prepare_peaks(cuda, jobs, launch));
     plain_run run = {cuda, jobs, launch, bests};
     TRY(tm_walk_chunks(cuda, jobs, &walk, launch_chunk, &run));
+    launch->asked = NULL;
     return jobs->map_staged ? tm_bring_map_back(cuda, jobs, 0, g->map_height) : cudaSuccess;
 }
 

@@ -8,7 +8,7 @@
 #include "lcc/guard.h"
 #include "lcc/lcc.h"
 
-#define TM_BACKEND_VERSION 19
+#define TM_BACKEND_VERSION 20
 
 typedef struct tm_message {
     char text[256];
@@ -99,7 +99,7 @@ static inline const char *tm_certified_fault(const tm_job *job)
            : t->planes || job->frame.mask ? "it is not for masks"
            : t->n > TM_CERTIFIED_PIXELS   ? "the template is too large"
            : job->map.data                ? "a score map is asked for"
-           : job->peaks && tm_peak_list_least(job->peaks) == INT64_MIN
+           : job->peaks && !job->cutter && tm_peak_list_least(job->peaks) == INT64_MIN
                ? "all peaks are asked for"
                : NULL;
 }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "lcc/levels.h"
+#include "lcc/meeting.h"
 #include "lcc/metrics.h"
 #include "lcc/peaks.h"
 #include "lcc/samples.h"
@@ -125,13 +126,24 @@ typedef struct tm_job {
     int64_t first_row, last_row;
     bool certified; /* directly: windows may be left out that a bound proves not to matter; what
                        is found stays the same */
+    const struct tm_cutter *cutter; /* CUDA: where certified, sets the peaks' cut; NULL: they stay as they are */
+    tm_seat *seat;             /* CUDA: where certified, with other devices that search the same map; NULL: alone */
     const tm_candidate *known; /* where certified: what a window scores, here or elsewhere; those that
                                   score less need not be found. NULL: nothing is known */
-    double other_ms; /* where certified: an estimate of the quickest other way; 0: not known */
+    double other_ms; /* where certified: an estimate of the quickest other way, on CUDA of the direct one; 0: not known */
     bool declined;  /* where certified, written: the CPU found that to leave windows out does not pay,
                        and has not matched */
     int64_t scored; /* where certified, written: how many windows were scored exactly */
 } tm_job;
+
+/* Chooses from which score on a search has to find peaks, where that is not known before some peaks of the
+ * map are. */
+typedef struct tm_cutter {
+    /* peaks: some of the job's map, in any order, some of them twice. INT64_MIN: they do not tell. Several
+     * threads may call it at once. */
+    int64_t (*choose)(const struct tm_cutter *cutter, const tm_job *job, const tm_candidate *peaks,
+                      size_t count);
+} tm_cutter;
 
 /* Matches by the definition, one window after the other, in int64. Errors: MEMORY. */
 tm_status tm_reference_match(tm_job *job);

@@ -166,6 +166,7 @@ void tm_peak_list_merge(tm_peak_list *list, const tm_peak_list *slice, int64_t p
     merge(list, &list->above, &slice->above, position);
     merge(list, &list->below, &slice->below, position);
     list->failed = list->failed || slice->failed;
+    list->cut = slice->cut > list->cut ? slice->cut : list->cut;
 }
 
 int64_t tm_peak_list_least(const tm_peak_list *list)

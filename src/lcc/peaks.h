@@ -55,7 +55,7 @@ void tm_peak_list_add_windows(tm_peak_list *list, tm_candidate *windows, size_t 
                               int64_t first, int64_t end);
 
 /* Puts the peaks of a slice of the map, found by the same search, into the whole
- * map's list; position is of the slice's first element. */
+ * map's list, whose cut becomes the slice's if that is higher; position is of the slice's first element. */
 void tm_peak_list_merge(tm_peak_list *list, const tm_peak_list *slice, int64_t position);
 
 /* Peaks of a lower value need not be put in any more; INT64_MIN: all are needed. */

@@ -22,6 +22,9 @@ enum { SPARE_PLACES = 6 };
 /* More matches than this are not looked for so: few maps have them far apart in the strips. */
 enum { MOST_MATCHES = 1000, MOST_PEAKS = 1 << 14 };
 
+/* So many peaks that are far apart are found on a device, from one place each in the likeliest parts of the map. */
+enum { MOST_ON_DEVICE = 64 };
+
 /* A search for all that scores this or more leaves enough windows out without a probe. */
 #define HIGH_SCORE 0.5f
 
@@ -138,6 +141,38 @@ static int64_t cut_of(const tm_cut *cut, size_t needed, int64_t floor, bool marg
     return least;
 }
 
+/* Whether the matches need a cut, or fewer windows matter with one. */
+static bool helps(const tm_search *search, int64_t floor)
+{
+    const size_t needed = needed_of(search);
+    return search->margin ? needed || floor > INT64_MIN : needed && floor < tm_score_order(HIGH_SCORE);
+}
+
+static int64_t choose_on_device(const tm_cutter *cutter, const tm_job *job, const tm_candidate *peaks, size_t count)
+{
+    const tm_search *search = ((const tm_cut_rule *)cutter)->search;
+    const size_t needed = needed_of(search);
+    const int64_t floor = job->peaks->search.floor;
+    int64_t least = INT64_MIN;
+    tm_peak_list found;
+    tm_cut cut = {0};
+
+    tm_peak_list_init(&found, &(tm_peak_search){.floor = INT64_MIN, .most = MOST_PEAKS});
+    tm_peak_list_add(&found, peaks, count);
+    if (tm_peak_list_finish(&found) && take_apart(&cut, &found, &job->geometry, search->overlap, needed, floor))
+        least = cut_of(&cut, needed, floor, search->margin);
+    tm_cut_free(&cut);
+    tm_peak_list_free(&found);
+    return least;
+}
+
+void tm_cut_by_device(tm_cut_rule *rule, const tm_search *search, tm_job *job)
+{
+    *rule = (tm_cut_rule){{choose_on_device}, search};
+    if (needed_of(search) <= MOST_ON_DEVICE && helps(search, job->peaks->search.floor))
+        job->cutter = &rule->cutter;
+}
+
 static bool may_pay(tm_matcher *m, const tm_job *job)
 {
     return m->settings.strategy == TM_STRATEGY_CERTIFIED ||
@@ -162,9 +197,7 @@ tm_status tm_cut_choose(tm_matcher *m, const tm_search *search, tm_job *job, tm_
 
     *cut = (tm_cut){0};
     best.peaks = NULL;
-    const bool helps = search->margin ? needed || floor > INT64_MIN
-                                      : needed && floor < tm_score_order(HIGH_SCORE);
-    if (!helps || !tm_matcher_certifies(m, &best, &part) || !may_pay(m, job))
+    if (!helps(search, floor) || !tm_matcher_certifies(m, &best, &part) || !may_pay(m, job))
         return TM_OK;
     const tm_status status = probe(m, search, job, part, cut);
     if (status == TM_OK)

@@ -12,6 +12,15 @@ typedef struct tm_cut {
     size_t count;
 } tm_cut;
 
+/* The same for devices, which look at the map themselves. */
+typedef struct tm_cut_rule {
+    tm_cutter cutter;
+    const tm_search *search;
+} tm_cut_rule;
+
+/* Sets the job's cutter to the rule's, where a cut may help a device. Both last as long as the job. */
+void tm_cut_by_device(tm_cut_rule *rule, const tm_search *search, tm_job *job);
+
 /* Looks at some of the job's windows, where certified search would be chosen for it, and sets
  * job->peaks->cut, so low that the search will most likely find all peaks that it needs, and
  * job->known, which lies in *cut. job->peaks is still empty. *cut is to be freed, also after a

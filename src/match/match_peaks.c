@@ -22,6 +22,7 @@ typedef struct peaks_call {
 typedef struct found_peaks {
     tm_peak_list list;
     tm_cut cut;
+    tm_cut_rule rule;
 } found_peaks;
 
 /* Runs the job again where its peaks do not suffice; its map is there by then. */
@@ -38,6 +39,7 @@ static tm_status take_hits(const peaks_call *c, tm_job *job, const found_peaks *
         if (status != TM_OK)
             return tm_matcher_fail_plain(m, status);
         job->map.data = NULL;
+        job->cutter = NULL;
         if (!enough && (status = tm_matcher_run_more(m, job, 1)) != TM_OK)
             return status;
     }
@@ -63,15 +65,18 @@ static tm_status take_all(const peaks_call *c, const found_peaks *found)
     return status;
 }
 
-/* Chooses cuts, where the jobs will not run on devices. */
+/* Chooses cuts, or lets devices do so. */
 static tm_status choose_cuts(const peaks_call *c, found_peaks *found)
 {
     tm_status status = TM_OK;
 
-    if (tm_matcher_uses_cuda(c->matcher, c->jobs, c->count))
-        return TM_OK;
-    for (size_t i = 0; i < c->count && status == TM_OK; i++)
-        status = tm_cut_choose(c->matcher, &c->search, &c->jobs[i], &found[i].cut);
+    const bool on_devices = tm_matcher_uses_cuda(c->matcher, c->jobs, c->count);
+    for (size_t i = 0; i < c->count && status == TM_OK; i++) {
+        if (on_devices)
+            tm_cut_by_device(&found[i].rule, &c->search, &c->jobs[i]);
+        else
+            status = tm_cut_choose(c->matcher, &c->search, &c->jobs[i], &found[i].cut);
+    }
     return status;
 }
 

@@ -201,6 +201,7 @@ static tm_status rescue(void *context, tm_job *jobs, size_t count, tm_message *m
     tm_matcher *m = context;
     tm_status status = tm_matcher_open_cpu(m);
     for (size_t i = 0; i < count && status == TM_OK; i++) {
+        jobs[i].cutter = NULL;
         tm_plan plan = tm_matcher_plan_cpu(m, &jobs[i], m->settings.strategy);
         tm_work work;
         status = match_on_cpu(m, &jobs[i], &plan, 1, &work);

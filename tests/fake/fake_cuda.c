@@ -146,8 +146,10 @@ static void fake_estimate(tm_device *device, const tm_job *jobs, size_t count,
     const tm_pinned_memory pinned = {.holds = holds_pinned};
     tm_cuda_estimate_jobs(estimates, &traits, &((fake *)device)->rates, jobs, count, request, &pinned);
     for (size_t i = 0; i < count && getenv("TMATCH_FAKE_CERTIFIED"); i++) {
+        tm_job job = jobs[i];
         tm_estimate own;
-        tm_cpu_backend()->estimate(((fake *)device)->cpu, &jobs[i], 1, request, &own);
+        job.cutter = NULL; /* the CPU chooses none */
+        tm_cpu_backend()->estimate(((fake *)device)->cpu, &job, 1, request, &own);
         estimates[i].certified_ms = own.certified_ms;
         estimates[i].certified_fault = own.certified_fault;
     }

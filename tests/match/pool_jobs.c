@@ -7,6 +7,7 @@
 #include "check.h"
 
 tm_cuda_library library;
+const tm_rates *pool_rates;
 
 void set_variable(const char *name, const char *value)
 {
@@ -32,7 +33,7 @@ tm_pool *open_pool_within(int count, int64_t memory, double timeout_ms, int *giv
     const int devices = library.plugin->count(&message);
     for (int i = 0; i < count; i++)
         indices[i] = i % devices;
-    const tm_pool_settings settings = {indices, count, memory, 0, TM_ALGORITHM_AUTO, timeout_ms, given_up, NULL};
+    const tm_pool_settings settings = {indices, count, memory, 0, TM_ALGORITHM_AUTO, timeout_ms, given_up, pool_rates};
     if (tm_pool_create(&pool, library.plugin, &settings, &message) != TM_OK &&
         !(getenv("TMATCH_FAULT") && strstr(message.text, "cuda:")))
         check_fail(__FILE__, __LINE__, "no pool: %s", message.text);

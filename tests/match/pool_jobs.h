@@ -12,6 +12,7 @@
 enum { MOST = 5 };
 
 extern tm_cuda_library library; /* loaded by open_pool */
+extern const tm_rates *pool_rates; /* of pools that are opened, by the devices' indices, or NULL */
 
 /* Sets a variable of the environment, or takes it away where value is NULL. */
 void set_variable(const char *name, const char *value);

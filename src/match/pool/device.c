@@ -93,8 +93,10 @@ size_t tm_pool_device_cut(tm_pool_device *d, tm_rows rows)
         d->room.jobs[count] = tm_job_rows(job, own, 0);
         if (!job->known || d->room.bests[i].value > job->known->value)
             d->room.jobs[count].known = &d->room.bests[i];
+        d->room.jobs[count].seat = d->seat.meeting ? &d->seat : NULL;
         if (job->peaks) {
             tm_peak_list_clear(&d->room.lists[i]);
+            d->room.lists[i].cut = INT64_MIN;
             d->room.jobs[count].peaks = &d->room.lists[i];
         }
         count++;
@@ -171,8 +173,8 @@ static tm_rows next_band(const tm_pool_device *d)
  * and the status means nothing. */
 static tm_status plan_jobs(tm_pool_device *d, size_t count, tm_plan *plan)
 {
-    /* A slice has its own best window, and where that is not the match few windows are left out. */
-    const bool alone = d->shares && d->call->strategy == TM_STRATEGY_AUTO;
+    /* A slice has its own best window, and where that is not the match, and nobody tells, few windows are left out. */
+    const bool alone = d->shares && !d->seat.meeting && d->call->strategy == TM_STRATEGY_AUTO;
     const tm_strategy strategy = alone || needs_one_band(d) ? TM_STRATEGY_EXHAUSTIVE : d->call->strategy;
     const tm_estimate_request request = {.algorithm = d->call->algorithm, .strategy = strategy};
 
@@ -185,6 +187,7 @@ static tm_status plan_jobs(tm_pool_device *d, size_t count, tm_plan *plan)
         tm_estimate_limit(estimate, &d->room.jobs[i]);
         *plan = tm_plan_choose(estimate, d->call->algorithm, strategy);
         d->room.jobs[i].certified = plan->certified;
+        d->room.jobs[i].other_ms = estimate->direct_ms;
         if (plan->algorithm != TM_ALGORITHM_FFT)
             continue;
         if (estimate->fault) {
@@ -262,6 +265,7 @@ bool tm_pool_device_work(tm_pool_device *d)
         if (d->status == TM_OK)
             d->rows.first = band.end;
     }
+    tm_seat_leave(&d->seat);
     d->ended_ms = clock_ms();
     d->report.busy_ms += d->ended_ms - start;
     if (!d->failed && cost > 0)

@@ -38,6 +38,7 @@ typedef struct tm_pool_device {
     int64_t height; /* of the call's highest map, by whose rows all are counted */
     tm_rows rows;   /* the slice: what is still to be done */
     bool shares; /* others have slices of the same call */
+    tm_seat seat; /* where a call of one job is shared */
     bool failed;    /* it gets no more rows in this call */
     tm_status status;
     tm_message message;

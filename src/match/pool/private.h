@@ -21,6 +21,7 @@ struct tm_pool {
     pthread_cond_t idle; /* a device stopped being busy */
     bool quit, opening;
     tm_pool_call *call;
+    tm_meeting meeting; /* of its devices */
     int64_t height;  /* of the call's highest map, by whose rows all are counted */
     int64_t rescued; /* rows that the CPU did */
     unsigned forks;  /* tm_forks() of the process that opened the devices */

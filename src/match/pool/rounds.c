@@ -53,9 +53,11 @@ static int divide(tm_pool *pool, tm_pool_device **list, int usable, tm_rows rows
         count--;
     for (int i = 0; i < count; i++)
         weights[i] = list[i]->speed > 0 ? list[i]->speed : mean;
+    pool->meeting.missing = count;
     for (int i = 0; i < count; i++) {
         list[i]->rows = tm_rows_divide(rows, weights, count, i);
         list[i]->shares = count > 1;
+        list[i]->seat = (tm_seat){count > 1 && pool->call->count == 1 ? &pool->meeting : NULL, false};
     }
     return count;
 }
@@ -154,6 +156,7 @@ static tm_status begin(tm_pool *pool, tm_pool_call *call)
     call->scored = 0;
     call->message.text[0] = call->warning.text[0] = '\0';
     pool->call = call;
+    pool->meeting.least = INT64_MIN;
     pool->height = pool->rescued = 0;
     for (size_t i = 0; i < call->count; i++) {
         tm_job *job = &call->jobs[i];

@@ -11,7 +11,7 @@
 #include "lcc/cuda/memory.cuh"
 
 /* The pitches are odd, so that rows lie in different banks. */
-enum { THREADS = 256, WIDTH = TM_CERTIFIED_TILE_WIDTH, COLUMNS = TM_CERTIFIED_TILE_COLUMNS, PITCH = COLUMNS + 1,
+enum { THREADS = 32 * TM_CERTIFIED_PARTS, WIDTH = TM_CERTIFIED_TILE_WIDTH, COLUMNS = TM_CERTIFIED_TILE_COLUMNS, PITCH = COLUMNS + 1,
        FACTORS_PITCH = WIDTH + 1 };
 
 /* A tile's memory. */
@@ -250,8 +250,10 @@ static __global__ void __launch_bounds__(THREADS, 2) bound_kernel(tm_certified_j
     unsigned top = make_bounds<BIG, PAIRS>(j, tile, tile_x, tile_y, warp % 4 * 32, warp / 4 * (HEIGHT / 2));
     for (int d = 16; d; d /= 2)
         top = max(top, __shfl_xor_sync(~0u, top, d));
-    if (!(threadIdx.x & 31))
+    if (!(threadIdx.x & 31)) {
         tops[warp] = top;
+        j.part_tops[(int)blockIdx.x * TM_CERTIFIED_PARTS + warp] = top;
+    }
     __syncthreads();
     if (threadIdx.x)
         return;
@@ -268,6 +270,7 @@ static cudaError_t launch(const tm_certified_job *job, int first, int end, cudaS
     const int64_t tiles = j.tiles_x * ceil_div(end - first, (int)tile_memory<BIG>::HEIGHT);
     j.cells_down = end;
     j.tops += first / j.tile_height * j.tiles_x;
+    j.part_tops += first / j.tile_height * j.tiles_x * TM_CERTIFIED_PARTS;
     const cudaError_t error = TM_CALL(cudaFuncSetAttribute(
         bound_kernel<BIG, PAIRS>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
     if (error != cudaSuccess)

@@ -6,6 +6,8 @@
  *     bound.cu      a bound for each cell window, and each tile's greatest
  *     survivors.cu  a first best by the greatest; lists the cell windows that are left, and scores
  *                   their windows
+ *     climb.cu      some peaks, for a cut, instead of a first best
+ *     place.cu      the memory of it all
  *
  * A bound b is a byte, and q^2 at most b / 254, where no window that its cell window serves scores more
  * than slack + sqrt(q^2 + eps^2). */
@@ -22,6 +24,8 @@
 #define TM_CERTIFIED_TILE_COLUMNS (TM_CERTIFIED_TILE_WIDTH + 16) /* of cells below a tile */
 #define TM_CERTIFIED_BIG_TILE_HEIGHT 16 /* of cells of more than TM_CERTIFIED_SMALL pixels across */
 #define TM_CERTIFIED_SMALL 4
+#define TM_CERTIFIED_PARTS 8     /* of a tile, a warp's each */
+#define TM_CERTIFIED_CLIMBED 256 /* peaks */
 
 /* A template on the device. eps, slack, factor and error are the greatest of all shifts. */
 typedef struct tm_certified_level {
@@ -44,6 +48,7 @@ typedef struct tm_certified_state {
     unsigned listed;           /* cell windows that are left */
     unsigned tiled;            /* tiles of the tensor cores that have some of their windows */
     unsigned done;             /* blocks */
+    unsigned climbed;          /* peaks found by climbing */
     tm_candidate of_tiles;     /* their best */
 } tm_certified_state;
 
@@ -74,11 +79,14 @@ typedef struct tm_certified_job : tm_device_windows {
     uint8_t *bounds;
     tm_certified_state *state;
     uint32_t *tops; /* a tile's greatest bound, and where in the tile: its row and column, 8 bits each */
+    uint32_t *part_tops; /* the same of its parts */
     uint32_t *list; /* of bounds, at most: */
     uint32_t most_listed;
     tm_tensor_list tiles; /* that have windows of the list; parts are 0 before a launch, and left so by it */
     int tiles_down;       /* 0: no tiles can be made */
     tm_certified_reaching reaching; /* with them, no tiles are made */
+    tm_candidate *climbed;          /* some peaks of the map, TM_CERTIFIED_CLIMBED at most */
+    int known;                      /* order that is reached elsewhere: windows of less need not be found */
     tm_candidate *best;
     tm_certified_count *count;
     bool early; /* kernels may be launched while the one before ends */
@@ -90,15 +98,18 @@ void tm_certified_cover(tm_certified_job *job);
 size_t tm_certified_bytes(const tm_certified_job *job);
 void tm_certified_place(tm_certified_job *job, void *memory);
 size_t tm_certified_cleared(const tm_certified_job *job); /* the first bytes of memory that have to be zeros */
+int tm_certified_tiles(const tm_certified_job *job);      /* of bound.cu */
 
 /* Rows [first, end) of cell windows, of which all those before have been bounded: the cells that they
  * need beside those before, and their bounds. */
 cudaError_t tm_certified_cells(const tm_certified_job *job, int first, int end, cudaStream_t stream);
 cudaError_t tm_certified_bound(const tm_certified_job *job, int first, int end,
                                cudaStream_t stream);
-/* A first best and the list of cell windows that are left; then, after the listed tiles if they may be
- * scored, the windows of the list, and the launch's best. */
-cudaError_t tm_certified_list(const tm_certified_job *job, int multiprocessors, cudaStream_t stream);
+/* A first best, or peaks, of which one is; the list of cell windows that are left; then, after the listed tiles if
+ * they may be scored, the windows of the list, and the launch's best. */
+cudaError_t tm_certified_first(const tm_certified_job *job, int multiprocessors, cudaStream_t stream);
+cudaError_t tm_certified_climb(const tm_certified_job *job, int multiprocessors, cudaStream_t stream);
+cudaError_t tm_certified_list(const tm_certified_job *job, cudaStream_t stream);
 cudaError_t tm_certified_score(const tm_certified_job *job, int multiprocessors, cudaStream_t stream);
 
 /* Whether tm_certified_job's early may be set. */
@@ -136,19 +147,29 @@ static __device__ __forceinline__ void tm_certified_wait()
 #endif
 }
 
-/* What a window has to score to matter: the launch's best score so far, or less where windows are
- * written that score less; or 0. */
+/* Order and position of a window, so that the greatest is the best. */
+static __host__ __device__ __forceinline__ int tm_certified_order(unsigned long long key)
+{
+    return (int)((unsigned)(key >> 32) ^ 0x80000000u);
+}
+
+static __device__ __forceinline__ unsigned tm_certified_position(unsigned long long key)
+{
+    return 0xffffffffu - (unsigned)key;
+}
+
+/* What a window has to score to matter: the launch's best score so far, or what is known elsewhere, or less where
+ * windows are written that score less; or 0. */
 static __device__ __forceinline__ float tm_certified_least(const tm_certified_job &j)
 {
-    const unsigned long long best = __ldcg(&j.state->best);
-    int order = (int)((unsigned)(best >> 32) ^ 0x80000000u);
+    int order = max(tm_certified_order(__ldcg(&j.state->best)), j.known);
     if (j.reaching.count)
         order = min(order, j.reaching.least);
     return order > 0 ? tm_score_of_order(order) : 0.0f;
 }
 
 /* The greatest bound that rules out a score of at least so much; less than 0: none does. */
-static __device__ __forceinline__ int tm_certified_threshold(const tm_certified_level &level, float least)
+static __host__ __device__ __forceinline__ int tm_certified_threshold(const tm_certified_level &level, float least)
 {
     const float rest = least - 0x1p-19f - level.slack, q2 = rest * rest - level.eps * level.eps - 0x1p-20f;
     return rest > 0 && q2 > 0 ? (int)(254.0f * q2) : -1;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Certified search: the cell windows that bounds do not rule out, and the best of their windows. */
 #include "integers.h"
+#include "lcc/cuda/certified/tops.cuh"
 #include "lcc/cuda/certified/windows.cuh"
 #include "lcc/cuda/tensor/limits.h"
 
@@ -9,69 +10,20 @@ enum { THREADS = 256 };
 /* How many of the greatest bounds' cell windows a first best is taken from, at least and at most. */
 enum { LEAST_FIRST = 32, MOST_FIRST = 52 };
 
-/* The sum of a value over this thread and those after it in the block. */
-static __device__ unsigned sum_from(unsigned value)
-{
-    __shared__ unsigned warps[THREADS / 32];
-    const int lane = threadIdx.x & 31, warp = threadIdx.x / 32;
-    for (int d = 1; d < 32; d *= 2) {
-        const unsigned other = __shfl_down_sync(~0u, value, d);
-        value += lane + d < 32 ? other : 0;
-    }
-    if (lane == 0)
-        warps[warp] = value;
-    __syncthreads();
-    for (int i = warp + 1; i < THREADS / 32; i++)
-        value += warps[i];
-    return value;
-}
-
-/* A first best: every block chooses the tiles of the greatest bounds, and takes its part of them. */
+/* A first best: every block takes its part of the cell windows of the greatest bounds. */
 template <int COUNT>
 static __global__ void __launch_bounds__(THREADS) first_kernel(tm_certified_job j, int tiles)
 {
-    __shared__ unsigned counts[THREADS], chosen[MOST_FIRST], least, step, length;
+    __shared__ unsigned chosen[MOST_FIRST];
     const int each = j.level.cells.size * ((j.level.cells.size + COUNT - 1) / COUNT);
 
     tm_certified_wait();
-    counts[threadIdx.x] = 0;
-    __syncthreads();
-    for (int i = threadIdx.x; i < tiles; i += THREADS)
-        atomicAdd(&counts[__ldg(j.tops + i) >> 16], 1u);
-    __syncthreads();
-    const unsigned own = counts[threadIdx.x], count = sum_from(own);
-    const bool enough = count >= LEAST_FIRST && count - own < LEAST_FIRST;
-    if (enough || (threadIdx.x == 0 && count < LEAST_FIRST)) {
-        least = threadIdx.x;
-        step = own / (MOST_FIRST - LEAST_FIRST) + 1; /* very many tiles may share the least */
-    }
-    __syncthreads();
-    /* all blocks have them in the same order */
-    const int part = (tiles + THREADS - 1) / THREADS, begin = (int)threadIdx.x * part,
-              end = min(begin + part, tiles);
-    auto is_chosen = [&](int i) {
-        const unsigned bound = __ldg(j.tops + i) >> 16;
-        return bound > least || (bound == least && i % step == 0);
-    };
-    unsigned mine = 0;
-    for (int i = begin; i < end; i++)
-        mine += is_chosen(i);
-    const unsigned from = sum_from(mine);
-    if (threadIdx.x == 0)
-        length = from;
-    for (int i = begin, at = (int)(from - mine); i < end && at < MOST_FIRST; i++) {
-        if (is_chosen(i))
-            chosen[at++] = (unsigned)i;
-    }
-    __syncthreads();
-    const int tasks = (int)min(length, (unsigned)MOST_FIRST) * each;
+    const int tasks = tm_certified_choose<LEAST_FIRST, MOST_FIRST>(j.tops, tiles, chosen) * each;
     unsigned scored = 0;
     for (int task = (int)blockIdx.x; task < tasks; task += (int)gridDim.x) {
         const int tile = (int)chosen[task / each];
-        const unsigned top = __ldg(j.tops + tile);
-        const int x = tile % j.tiles_x * TM_CERTIFIED_TILE_WIDTH + (int)(top & 255),
-                  y = tile / j.tiles_x * j.tile_height + (int)(top >> 8 & 255);
-        scored += tm_certified_serve<COUNT, THREADS / 32, false>(j, x, y, task % each);
+        const uint2 top = tm_certified_top_of(j, __ldg(j.tops + tile), tile);
+        scored += tm_certified_serve<COUNT, THREADS / 32, false>(j, (int)top.x, (int)top.y, task % each);
     }
     if (threadIdx.x == 0 && scored)
         atomicAdd(&j.state->scored, (unsigned long long)scored);
@@ -86,7 +38,7 @@ static __global__ void __launch_bounds__(THREADS) around_kernel(tm_certified_job
     if (threadIdx.x == 0)
         best = (unsigned)__ldcg(&j.state->best);
     __syncthreads();
-    const unsigned position = 0xffffffffu - best;
+    const unsigned position = tm_certified_position(best);
     const int reach = 2 * j.level.cells.size, side = 2 * reach + 1, across = (side + COUNT - 1) / COUNT;
     const int x = (int)(position % (unsigned)j.map_width) - reach + (int)blockIdx.x % across * COUNT,
               y = (int)(position / (unsigned)j.map_width) - reach + (int)blockIdx.x / across;
@@ -182,7 +134,7 @@ static __global__ void __launch_bounds__(THREADS) list_kernel(tm_certified_job j
 static __device__ void finish(const tm_certified_job &j, unsigned tiled)
 {
     const tm_certified_state s = *j.state;
-    const tm_candidate own = {(int)((unsigned)(s.best >> 32) ^ 0x80000000u), 0xffffffffu - (unsigned)s.best};
+    const tm_candidate own = {tm_certified_order(s.best), tm_certified_position(s.best)};
     *j.best = tiled && tm_candidate_beats(s.of_tiles, own) ? s.of_tiles : own;
     j.count->scored = (int64_t)min((int64_t)s.scored, j.map_width * j.map_height);
     bool too_many = s.listed > j.most_listed && !tiled;
@@ -252,91 +204,32 @@ bool tm_certified_can_be_early(void)
 #endif
 }
 
-void tm_certified_cover(tm_certified_job *j)
-{
-    const int size = j->level.cells.size;
-    j->cells_across = (int)ceil_div(j->map_width - 1, size) + 1;
-    j->cells_down = (int)ceil_div(j->map_height - 1, size) + 1;
-    j->tile_height = size > TM_CERTIFIED_SMALL ? TM_CERTIFIED_BIG_TILE_HEIGHT : TM_CERTIFIED_TILE_HEIGHT;
-    j->tiles_x = (int)ceil_div(j->cells_across, TM_CERTIFIED_TILE_WIDTH);
-    j->pitch_bounds = j->tiles_x * TM_CERTIFIED_TILE_WIDTH;
-    j->pitch_cells = j->pitch_bounds + 16;
-    j->tiles_down = (int)ceil_div(j->map_height, TM_MMA_TILE_HEIGHT);
-    /* a window of the list takes about as long as two hundred of the exhaustive kernels */
-    j->most_listed = (uint32_t)larger(j->map_width * j->map_height / (200 * size * size), 512);
-}
-
-static size_t bounds_bytes(const tm_certified_job *j)
-{
-    return (size_t)(round_up(j->cells_down, TM_CERTIFIED_TILE_HEIGHT) * j->pitch_bounds);
-}
-
-static int tiles_of(const tm_certified_job *j)
-{
-    return j->tiles_x * (int)ceil_div(j->cells_down, j->tile_height);
-}
-
-/* The tensor cores' tiles, and words for their parts. */
-static int64_t tiles_of_tensor(const tm_certified_job *j)
-{
-    return ceil_div(j->map_width, TM_MMA_TILE_WIDTH) * j->tiles_down;
-}
-
-size_t tm_certified_cleared(const tm_certified_job *j)
-{
-    return 256 + (size_t)round_up(ceil_div(tiles_of_tensor(j), 8) * 4, 256);
-}
-
-static int64_t cells_of(const tm_certified_job *j)
-{
-    return (j->cells_down + j->level.cells.down - 1) * j->pitch_cells;
-}
-
-size_t tm_certified_bytes(const tm_certified_job *j)
-{
-    return tm_certified_cleared(j) + bounds_bytes(j) + (size_t)cells_of(j) * sizeof *j->cells +
-           (j->most_listed + (size_t)tiles_of(j) + (size_t)tiles_of_tensor(j)) * sizeof *j->list;
-}
-
-void tm_certified_place(tm_certified_job *j, void *memory)
-{
-    j->state = (tm_certified_state *)memory;
-    j->bounds = (uint8_t *)memory + tm_certified_cleared(j);
-    j->cells = (uint16_t *)(j->bounds + bounds_bytes(j)); /* whole rows of 32 bytes */
-    j->tops = (uint32_t *)(j->cells + cells_of(j));
-    j->list = j->tops + tiles_of(j) + tiles_of_tensor(j);
-    j->tiles.tiles = j->tops + tiles_of(j);
-    j->tiles.parts = (uint32_t *)((uint8_t *)memory + 256);
-    j->tiles.count = &j->state->tiled;
-    j->tiles.others = &j->state->listed;
-    j->tiles.best = &j->state->best;
-    j->tiles.most_others = j->most_listed;
-}
-
 template <int COUNT>
-static cudaError_t launch(const tm_certified_job *j, int multiprocessors, cudaStream_t stream)
+static cudaError_t launch_first(const tm_certified_job *j, int multiprocessors, cudaStream_t stream)
 {
-    const int64_t threads = ceil_div(j->cells_down * j->pitch_bounds, EACH * BATCHES);
     const int side = 4 * j->level.cells.size + 1;
 
-    cudaError_t error = tm_certified_launch(first_kernel<COUNT>, 2 * multiprocessors, THREADS, 0, j->early, stream,
-                                            *j, tiles_of(j));
-    if (error == cudaSuccess)
-        error = tm_certified_launch(around_kernel<COUNT>, (unsigned)(side * ceil_div(side, COUNT)), THREADS, 0,
-                                    j->early, stream, *j);
+    const cudaError_t error = tm_certified_launch(first_kernel<COUNT>, 2 * multiprocessors, THREADS, 0, j->early,
+                                                  stream, *j, tm_certified_tiles(j));
     return error != cudaSuccess ? error
-                                : tm_certified_launch(list_kernel, (unsigned)ceil_div(threads, THREADS), THREADS, 0,
-                                                      j->early, stream, *j);
+                                : tm_certified_launch(around_kernel<COUNT>, (unsigned)(side * ceil_div(side, COUNT)),
+                                                      THREADS, 0, j->early, stream, *j);
 }
 
-cudaError_t tm_certified_list(const tm_certified_job *j, int multiprocessors, cudaStream_t stream)
+cudaError_t tm_certified_first(const tm_certified_job *j, int multiprocessors, cudaStream_t stream)
 {
     switch (j->level.cells.size) {
-    case 2: return launch<2>(j, multiprocessors, stream);
-    case 3: return launch<3>(j, multiprocessors, stream);
-    case 5: return launch<5>(j, multiprocessors, stream);
-    default: return launch<4>(j, multiprocessors, stream);
+    case 2: return launch_first<2>(j, multiprocessors, stream);
+    case 3: return launch_first<3>(j, multiprocessors, stream);
+    case 5: return launch_first<5>(j, multiprocessors, stream);
+    default: return launch_first<4>(j, multiprocessors, stream);
     }
+}
+
+cudaError_t tm_certified_list(const tm_certified_job *j, cudaStream_t stream)
+{
+    const int64_t threads = ceil_div(j->cells_down * j->pitch_bounds, EACH * BATCHES);
+    return tm_certified_launch(list_kernel, (unsigned)ceil_div(threads, THREADS), THREADS, 0, j->early, stream, *j);
 }
 
 cudaError_t tm_certified_score(const tm_certified_job *j, int multiprocessors, cudaStream_t stream)

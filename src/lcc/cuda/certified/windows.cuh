@@ -5,30 +5,36 @@
 
 #include "lcc/cuda/certified/certified.cuh"
 
-/* Takes a window's score for the launch's best, if it is better. WANTED: and for those that are written. */
-template <bool WANTED>
-static __device__ __forceinline__ void tm_certified_offer(const tm_certified_job &j, int x, int y,
-                                                          unsigned f, unsigned ff, unsigned ft)
+/* Of a window's sums. */
+static __device__ __forceinline__ unsigned long long tm_certified_key(const tm_certified_job &j, int x, int y,
+                                                                      unsigned f, unsigned ff, unsigned ft)
 {
     const float score = tm_lcc_score(j.n * (int64_t)ft - (int64_t)f * j.sum,
                                      j.n * (int64_t)ff - (int64_t)f * f, j.variance);
     const unsigned position = (unsigned)y * (unsigned)j.map_width + (unsigned)x,
                    order = (unsigned)tm_score_order(score) ^ 0x80000000u;
-    const unsigned long long key = (unsigned long long)order << 32 | (0xffffffffu - position);
+    return (unsigned long long)order << 32 | (0xffffffffu - position);
+}
+
+/* Takes a window for the launch's best, if it is better. WANTED: and for those that are written. */
+template <bool WANTED>
+static __device__ __forceinline__ void tm_certified_offer(const tm_certified_job &j, unsigned long long key)
+{
+    const int order = tm_certified_order(key);
     if (key > __ldcg(&j.state->best))
         atomicMax(&j.state->best, key);
-    if (!WANTED || !j.reaching.count || tm_score_order(score) < j.reaching.least)
+    if (!WANTED || !j.reaching.count || order < j.reaching.least)
         return;
     const unsigned long long at = atomicAdd(j.reaching.count, 1ull);
     if (at < j.reaching.capacity)
-        j.reaching.items[at] = {tm_score_order(score), position};
+        j.reaching.items[at] = {order, tm_certified_position(key)};
 }
 
 /* Scores COUNT <= 5 windows from (x, y) on, along the row; those beyond the map are left out. All
- * threads of the WARPS warps call, which are the block or one of its warps. WANTED: those that reach what
- * is asked for are written. Returns how many were scored. */
-template <int COUNT, int WARPS, bool WANTED>
-static __device__ __forceinline__ unsigned tm_certified_score(const tm_certified_job &j, int x, int y)
+ * threads of the WARPS warps call, which are the block or one of its warps; a thread of theirs calls take
+ * with a window's key. Returns how many were scored. */
+template <int COUNT, int WARPS, typename Take>
+static __device__ __forceinline__ unsigned tm_certified_each(const tm_certified_job &j, int x, int y, Take take)
 {
     enum { THREADS = 32 * WARPS };
     const int lane = threadIdx.x & 31, first = threadIdx.x & (THREADS - 1);
@@ -66,7 +72,7 @@ static __device__ __forceinline__ unsigned tm_certified_score(const tm_certified
         ff[k] = tm_warp_sum(ff[k]);
         ft[k] = tm_warp_sum(ft[k]);
         if (WARPS == 1 && lane == k && k < end)
-            tm_certified_offer<WANTED>(j, x + k, y, f[k], ff[k], ft[k]);
+            take(tm_certified_key(j, x + k, y, f[k], ff[k], ft[k]));
         if (WARPS > 1 && lane == 0)
             sums[first / 32][k][0] = f[k], sums[first / 32][k][1] = ff[k], sums[first / 32][k][2] = ft[k];
     }
@@ -76,9 +82,17 @@ static __device__ __forceinline__ unsigned tm_certified_score(const tm_certified
         for (int i = 0; first < end && i < 3 * WARPS; i++)
             own[i % 3] += sums[i / 3][first][i % 3];
         if (first < end)
-            tm_certified_offer<WANTED>(j, x + first, y, own[0], own[1], own[2]);
+            take(tm_certified_key(j, x + first, y, own[0], own[1], own[2]));
     }
     return (unsigned)end;
+}
+
+/* The same for the launch's best. WANTED: those that reach what is asked for are written. */
+template <int COUNT, int WARPS, bool WANTED>
+static __device__ __forceinline__ unsigned tm_certified_score(const tm_certified_job &j, int x, int y)
+{
+    return tm_certified_each<COUNT, WARPS>(
+        j, x, y, [&](unsigned long long key) { tm_certified_offer<WANTED>(j, key); });
 }
 
 /* Scores one row of the windows that a cell window serves, or a part of it if they are more than
