@@ -8,7 +8,6 @@
 
 #define FIRST_ITEMS 4096  /* that are copied to the host together with their number */
 #define SPARE_ITEMS 65536 /* room for more than are wanted, in the last bin */
-#define MOST_WINDOWS 65536 /* that are not looked for on the device */
 
 static uint64_t least_of(uint64_t a, uint64_t b)
 {
@@ -21,18 +20,20 @@ static uint64_t most_in_rows(int64_t width, int64_t rows)
     return (uint64_t)((width + 1) / 2) * (uint64_t)((rows + 1) / 2);
 }
 
-static cudaError_t fit(tm_device_peaks *peaks, uint64_t capacity, cudaStream_t stream)
+cudaError_t tm_peaks_fit(tm_device_peaks *peaks, tm_peak_job *p, uint64_t capacity, cudaStream_t stream)
 {
     const size_t first = sizeof(tm_peak_head) + FIRST_ITEMS * sizeof(tm_candidate);
     const size_t size = sizeof(tm_peak_head) + (size_t)capacity * sizeof(tm_candidate);
 
     if (!peaks->pinned)
         TRY_CUDA(cudaMallocHost((void **)&peaks->pinned, first));
-    TRY(tm_buffer_fit(&peaks->bins, TM_PEAK_BINS * sizeof(unsigned)));
-    if (peaks->items.size >= size)
-        return cudaSuccess;
+    const bool fits = peaks->items.size >= size;
     TRY(tm_buffer_fit(&peaks->items, size));
-    return TM_CALL(cudaMemsetAsync(peaks->items.data, 0, first, stream)); /* all of it is copied */
+    p->head = (tm_peak_head *)peaks->items.data;
+    p->items = (tm_candidate *)(p->head + 1);
+    p->capacity = capacity;
+    return fits ? cudaSuccess
+                : TM_CALL(cudaMemsetAsync(peaks->items.data, 0, first, stream)); /* all of it is copied */
 }
 
 cudaError_t tm_peaks_prepare(tm_device_peaks *peaks, tm_peak_job *p, const tm_job *job,
@@ -60,11 +61,9 @@ cudaError_t tm_peaks_prepare(tm_device_peaks *peaks, tm_peak_job *p, const tm_jo
         p->capacity = most_in_rows(p->width, 1);
     /* a floor is expected to let few pass; if it does not, the best are selected later */
     p->select = p->least || (search->floor == INT64_MIN && p->most < possible);
-    TRY(fit(peaks, p->capacity, stream));
-    p->head = (tm_peak_head *)peaks->items.data;
-    p->items = (tm_candidate *)(p->head + 1);
+    TRY(tm_buffer_fit(&peaks->bins, TM_PEAK_BINS * sizeof(unsigned)));
     p->bins = (unsigned *)peaks->bins.data;
-    return cudaSuccess;
+    return tm_peaks_fit(peaks, p, p->capacity, stream);
 }
 
 /* Brings what the last launch has found, if it fitted the memory: *fits. *items is to be freed; NULL where
@@ -112,34 +111,6 @@ static cudaError_t fetch(tm_device_peaks *peaks, const tm_peak_job *p, tm_peak_l
     return error;
 }
 
-cudaError_t tm_windows_prepare(tm_device_peaks *peaks, tm_peak_job *p, const tm_job *job, cudaStream_t stream)
-{
-    *p = (tm_peak_job){};
-    p->width = job->geometry.map_width;
-    p->first_row = job->first_row;
-    p->last_row = job->last_row;
-    p->capacity = MOST_WINDOWS;
-    TRY(fit(peaks, p->capacity, stream));
-    p->head = (tm_peak_head *)peaks->items.data;
-    p->items = (tm_candidate *)(p->head + 1);
-    return TM_CALL(cudaMemsetAsync(p->head, 0, sizeof *p->head, stream));
-}
-
-cudaError_t tm_windows_fetch(tm_device_peaks *peaks, const tm_peak_job *p, tm_peak_list *list, cudaStream_t stream)
-{
-    tm_candidate *items;
-    size_t count;
-    bool fits;
-    const cudaError_t error = bring(peaks, p, &items, &count, &fits, stream);
-
-    if (error == cudaSuccess && items)
-        tm_peak_list_add_windows(list, items, count, p->width, p->first_row, p->last_row);
-    else if (error == cudaSuccess && fits)
-        list->failed = true;
-    free(items);
-    return error;
-}
-
 /* Searches again, band by band, with so few rows that their peaks fit. */
 static cudaError_t fetch_by_rows(tm_device_peaks *peaks, tm_peak_job band, tm_peak_list *list,
                                  cudaStream_t stream)
@@ -176,5 +147,6 @@ void tm_device_peaks_free(tm_device_peaks *peaks)
 {
     tm_device_free(peaks->items.data);
     tm_device_free(peaks->bins.data);
+    tm_device_free(peaks->windows.data);
     cudaFreeHost(peaks->pinned);
 }

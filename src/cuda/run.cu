@@ -42,6 +42,14 @@ typedef struct plain_run {
     tm_candidate *bests; /* of the next chunk */
 } plain_run;
 
+/* After all rows. */
+static cudaError_t launch_peaks(tm_cuda *cuda, const tm_peak_job *p)
+{
+    return p->map            ? tm_peaks_launch(p, cuda->stream)
+           : p->windows.keys ? tm_windows_launch(p, cuda->stream)
+                             : cudaSuccess;
+}
+
 static cudaError_t launch_chunk(void *context, int64_t first, int64_t end, int64_t)
 {
     plain_run *run = (plain_run *)context;
@@ -55,8 +63,8 @@ static cudaError_t launch_chunk(void *context, int64_t first, int64_t end, int64
         run->whole->on_tensor_cores = l.on_tensor_cores;
         run->bests += l.group->count;
     }
-    if (end == run->job->geometry.map_height && cuda->last.peaks.map)
-        TRY(tm_peaks_launch(&cuda->last.peaks, cuda->stream));
+    if (end == run->job->geometry.map_height)
+        TRY(launch_peaks(cuda, &cuda->last.peaks));
     return tm_note_matched(cuda);
 }
 
@@ -71,7 +79,8 @@ static cudaError_t prepare_peaks(tm_cuda *cuda, const tm_job *job, tm_launch *la
         return tm_peaks_prepare(&cuda->peaks, p, job, cuda->map.data, cuda->stream);
     TRY(tm_windows_prepare(&cuda->peaks, p, job, cuda->stream));
     const int64_t least = smaller(tm_peak_list_least(job->peaks), INT32_MAX);
-    launch->reaching = (tm_certified_reaching){(int)larger(least, INT32_MIN), &p->head->found, p->items, p->capacity};
+    launch->reaching = (tm_certified_reaching){(int)larger(least, INT32_MIN), p->windows.count, p->windows.keys,
+                                               p->windows.capacity};
     return cudaSuccess;
 }
 
@@ -205,8 +214,7 @@ static cudaError_t run_groups(tm_cuda *cuda, tm_job *jobs, size_t count)
         TRY(tm_job_is_plain(&jobs[i]) ? run_plain(cuda, jobs + i, size, bests)
                                       : run_other(cuda, &jobs[i], bests));
         if (jobs[i].peaks)
-            TRY((cuda->last.peaks.map ? tm_peaks_fetch : tm_windows_fetch)(&cuda->peaks, &cuda->last.peaks,
-                                                                           jobs[i].peaks, cuda->stream));
+            TRY(tm_peaks_fetch(&cuda->peaks, &cuda->last.peaks, jobs[i].peaks, cuda->stream));
         bests += best_count(cuda, jobs + i, size);
     }
     /* kernels wait for copies in, so that these are done too when the kernels are */
@@ -309,7 +317,7 @@ static cudaError_t launch_again(tm_cuda *cuda, tm_last *last)
         const tm_walk walk = tm_walk_without_copies(&last->job);
         TRY(launch_other(cuda, &last->job, &walk, last->best));
     }
-    return last->peaks.map ? tm_peaks_launch(&last->peaks, cuda->stream) : cudaSuccess;
+    return launch_peaks(cuda, &last->peaks);
 }
 
 cudaError_t tm_replay(tm_cuda *cuda, int samples, int launches, double *ms)

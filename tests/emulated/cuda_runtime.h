@@ -271,6 +271,13 @@ template <class T, class U> static inline T atomicAdd(T *to, U value)
     return before;
 }
 
+template <class T> static inline T atomicCAS(T *to, T expected, T value)
+{
+    const T before = *to;
+    *to = before == expected ? value : before;
+    return before;
+}
+
 template <class T, class U> static inline T atomicAnd(T *to, U value)
 {
     const T before = *to;

@@ -62,7 +62,7 @@ typedef struct tm_certified_count {
 typedef struct tm_certified_reaching {
     int least;                 /* order */
     unsigned long long *count; /* 0 before a launch; NULL: the best alone is asked for */
-    tm_candidate *items;
+    unsigned long long *keys;  /* order and position, so that the greatest is the best; some of them twice */
     uint64_t capacity;
 } tm_certified_reaching;
 

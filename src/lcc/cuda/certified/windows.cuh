@@ -27,7 +27,7 @@ static __device__ __forceinline__ void tm_certified_offer(const tm_certified_job
         return;
     const unsigned long long at = atomicAdd(j.reaching.count, 1ull);
     if (at < j.reaching.capacity)
-        j.reaching.items[at] = {order, tm_certified_position(key)};
+        j.reaching.keys[at] = key;
 }
 
 /* Scores COUNT <= 5 windows from (x, y) on, along the row; those beyond the map are left out. All
