@@ -3,7 +3,7 @@
 # Builds, tests and measures on a machine with a GPU, each phase with a limit on
 # its time. $OUT gets the logs, results.tar with the JSON files, and a summary:
 #
-#     OUT=/tmp/results bench/gpu.sh [build] [test] [sanitize] [costs] [fft] [kinds] [peaks] [certified] [frames] [batch] [devices] [memory] [peers] [targets] [thesis] [ncu]
+#     OUT=/tmp/results bench/gpu.sh [build] [test] [cases] [sanitize] [costs] [fft] [kinds] [peaks] [certified] [frames] [batch] [devices] [memory] [peers] [targets] [thesis] [ncu]
 #     PAIR_WITH=DIRECTORY bench/gpu.sh pair    beside another state of the source, which it builds there
 #
 # All phases if none is named; they run in this order, and build always runs. Limits in seconds: LIMIT_TEST=300 and so on.
@@ -15,7 +15,7 @@ cd "$(dirname "$0")/.." || exit 2
 OUT=${OUT:-build-gpu/out}
 BUILD=build-gpu
 GPU_ARCHS=${GPU_ARCHS:-sm_90}
-ALL="build test sanitize costs fft kinds peaks certified frames batch devices memory peers targets thesis ncu"
+ALL="build test cases sanitize costs fft kinds peaks certified frames batch devices memory peers targets thesis ncu"
 [ -z "${PAIR_WITH-}" ] || ALL="$ALL pair"
 PATH=$PATH:/usr/local/cuda/bin:$(echo /opt/nvidia/nsight-compute/*)
 export TMATCH_PLUGIN_DIR="$PWD/$BUILD" PYTHONUNBUFFERED=1 PATH
@@ -36,6 +36,22 @@ phase_test() {
     status=$?
     grep -h -E -A1 '^# [0-9]+ cases|SKIP|^not ok' "$BUILD/meson-logs/testlog.txt"
     return "$status"
+}
+
+# Random cases of certified search, CASES in all or a few more, in as many processes at once as there are cores.
+phase_cases() {
+    rm -rf "$BUILD/cases" && mkdir "$BUILD/cases"
+    TMATCH_TEST_CASES=$((${CASES:-20000} * 115 / 100 / 40)) # some scenes have no template
+    export TMATCH_TEST_CASES
+    seq 3001 3040 | xargs -P "$(nproc)" -L 1 bench/gpu.sh cases_one
+    cat "$BUILD"/cases/*.log
+    awk '/^# [0-9]+ cases/ { cases += $2; certified += $4; runs++ } /^not ok/ { differing++ }
+        END { print "# " cases " cases, " certified " certified, " differing + 0 " differing; " runs " of 40 runs ended"
+              exit differing > 0 || runs < 40 }' "$BUILD"/cases/*.log
+}
+
+cases_one() { # SEED
+    TMATCH_TEST_SEED=$1 "$BUILD/tests/test_certified" cuda_random >"$BUILD/cases/$1.log" 2>&1
 }
 
 # racecheck at times loses track of a launch, memcheck of what it has to print, and they say so: that run says nothing of
@@ -208,7 +224,7 @@ phase_pair() {
 
 log_of() {
     case $1 in
-    build | test | sanitize | costs) echo "$OUT/build-and-tests.txt" ;;
+    build | test | cases | sanitize | costs) echo "$OUT/build-and-tests.txt" ;;
     ncu) echo "$OUT/ncu.txt" ;;
     *) echo "$OUT/bench.txt" ;;
     esac
@@ -235,7 +251,7 @@ limit_of() {
 
 # Called by itself, under timeout or by xargs.
 case ${1-} in
-phase_* | sanitize_one)
+phase_* | sanitize_one | cases_one)
     "$@"
     exit
     ;;

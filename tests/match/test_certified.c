@@ -165,7 +165,7 @@ static void cpu_exhaustive_elsewhere(void)
     exhaustive_elsewhere(TM_DEVICE_CPU);
 }
 
-static void cuda(void)
+static void cuda_random(void)
 {
     require_cuda();
     random_cases(TM_DEVICE_CUDA, 0, UINT32_MAX);
@@ -244,7 +244,8 @@ int main(int argc, char **argv)
 {
     static const check_test tests[] = {
         CPU_TESTS TEST(cpu_threads),
-        TEST(shares_after_flat), TEST(cpu_exhaustive_elsewhere), TEST(cuda), TEST(cuda_leaves_out), TEST(cuda_finds_several), TEST(cuda_exhaustive_elsewhere),
+        TEST(shares_after_flat), TEST(cpu_exhaustive_elsewhere), TEST(cuda_random),
+        TEST(cuda_leaves_out), TEST(cuda_finds_several), TEST(cuda_exhaustive_elsewhere),
     };
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
 }
