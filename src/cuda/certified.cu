@@ -200,6 +200,7 @@ static void set_costs(tm_tensor_list *list, const tm_template *t, const tm_cells
 static cudaError_t give_up(tm_cuda *cuda, const tm_certified_job *job)
 {
     TRY_CUDA(cudaMemsetAsync(job->state, 0, sizeof *job->state, cuda->stream));
+    TRY_CUDA(cudaMemsetAsync(job->best, 0, sizeof *job->best, cuda->stream));
     return TM_CALL(cudaMemsetAsync(job->count, 1, sizeof *job->count, cuda->stream));
 }
 

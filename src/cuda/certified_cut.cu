@@ -10,12 +10,6 @@
 /* What is waited for other devices at most, of the time that it takes to score all windows. */
 #define MOST_WAIT 0.5
 
-/* On the host, from the device's memory. */
-struct tm_certified_learned {
-    tm_certified_state state;
-    tm_candidate climbed[TM_CERTIFIED_CLIMBED];
-};
-
 static cudaError_t bring(tm_cuda *cuda, const tm_certified_job *job, bool climbs)
 {
     tm_certified_learned *to = cuda->learned;
@@ -23,9 +17,8 @@ static cudaError_t bring(tm_cuda *cuda, const tm_certified_job *job, bool climbs
     if (!to)
         TRY_CUDA(cudaMallocHost((void **)&cuda->learned, sizeof *to));
     to = cuda->learned;
-    TRY_CUDA(cudaMemcpyAsync(&to->state, job->state, sizeof to->state, cudaMemcpyDeviceToHost, cuda->stream));
-    if (climbs)
-        TRY_CUDA(cudaMemcpyAsync(to->climbed, job->climbed, sizeof to->climbed, cudaMemcpyDeviceToHost, cuda->stream));
+    TRY_CUDA(cudaMemcpyAsync(to, job->state, climbs ? sizeof *to : sizeof to->state, cudaMemcpyDeviceToHost,
+                             cuda->stream));
     return TM_CALL(cudaStreamSynchronize(cuda->stream));
 }
 

@@ -42,7 +42,7 @@ struct tm_device {
     tm_device_frame plain, raw; /* 8-bit gray; any other format as it came */
     tm_buffer map, candidates, bests;
     tm_buffer certified; /* state, bounds and lists of its launches */
-    struct tm_certified_learned *learned; /* pinned, or NULL */
+    tm_certified_learned *learned; /* pinned, or NULL */
     bool all_windows;    /* certified search left too many: this time without */
     tm_device_peaks peaks;
     tm_device_poses poses;

@@ -52,6 +52,12 @@ typedef struct tm_certified_state {
     tm_candidate of_tiles;     /* their best */
 } tm_certified_state;
 
+/* A launch's memory begins with it. */
+typedef struct tm_certified_learned {
+    alignas(256) tm_certified_state state;
+    alignas(256) tm_candidate climbed[TM_CERTIFIED_CLIMBED]; /* some peaks of the map */
+} tm_certified_learned;
+
 /* What a launch writes beside its best. */
 typedef struct tm_certified_count {
     int64_t scored;   /* windows */
@@ -85,7 +91,7 @@ typedef struct tm_certified_job : tm_device_windows {
     tm_tensor_list tiles; /* that have windows of the list; parts are 0 before a launch, and left so by it */
     int tiles_down;       /* 0: no tiles can be made */
     tm_certified_reaching reaching; /* with them, no tiles are made */
-    tm_candidate *climbed;          /* some peaks of the map, TM_CERTIFIED_CLIMBED at most */
+    tm_candidate *climbed;          /* of the state's memory */
     int known;                      /* order that is reached elsewhere: windows of less need not be found */
     tm_candidate *best;
     tm_certified_count *count;

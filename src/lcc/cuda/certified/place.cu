@@ -4,6 +4,9 @@
 #include "lcc/cuda/certified/certified.cuh"
 #include "lcc/cuda/tensor/limits.h"
 
+enum { STATE = sizeof(tm_certified_learned) };
+static_assert(STATE % 256 == 0, "what follows lies as memory of its own would");
+
 void tm_certified_cover(tm_certified_job *j)
 {
     const int size = j->level.cells.size;
@@ -36,7 +39,7 @@ static int64_t tiles_of_tensor(const tm_certified_job *j)
 
 size_t tm_certified_cleared(const tm_certified_job *j)
 {
-    return 256 + (size_t)round_up(ceil_div(tiles_of_tensor(j), 8) * 4, 256);
+    return STATE + (size_t)round_up(ceil_div(tiles_of_tensor(j), 8) * 4, 256);
 }
 
 static int64_t cells_of(const tm_certified_job *j)
@@ -47,21 +50,20 @@ static int64_t cells_of(const tm_certified_job *j)
 size_t tm_certified_bytes(const tm_certified_job *j)
 {
     return tm_certified_cleared(j) + bounds_bytes(j) + (size_t)cells_of(j) * sizeof *j->cells +
-           (j->most_listed + (1 + TM_CERTIFIED_PARTS) * (size_t)tm_certified_tiles(j) + (size_t)tiles_of_tensor(j)) * sizeof *j->list +
-           (TM_CERTIFIED_CLIMBED + 1) * sizeof *j->climbed;
+           (j->most_listed + (1 + TM_CERTIFIED_PARTS) * (size_t)tm_certified_tiles(j) + (size_t)tiles_of_tensor(j)) * sizeof *j->list;
 }
 
 void tm_certified_place(tm_certified_job *j, void *memory)
 {
     j->state = (tm_certified_state *)memory;
+    j->climbed = ((tm_certified_learned *)memory)->climbed;
     j->bounds = (uint8_t *)memory + tm_certified_cleared(j);
     j->cells = (uint16_t *)(j->bounds + bounds_bytes(j)); /* whole rows of 32 bytes */
     j->tops = (uint32_t *)(j->cells + cells_of(j));
     j->part_tops = j->tops + tm_certified_tiles(j);
     j->tiles.tiles = j->part_tops + TM_CERTIFIED_PARTS * tm_certified_tiles(j);
     j->list = j->tiles.tiles + tiles_of_tensor(j);
-    j->climbed = (tm_candidate *)round_up((int64_t)(j->list + j->most_listed), sizeof *j->climbed);
-    j->tiles.parts = (uint32_t *)((uint8_t *)memory + 256);
+    j->tiles.parts = (uint32_t *)((uint8_t *)memory + STATE);
     j->tiles.count = &j->state->tiled;
     j->tiles.others = &j->state->listed;
     j->tiles.best = &j->state->best;
