@@ -54,11 +54,15 @@ static const tm_direct_costs tm_cuda_f32_costs = {NULL, 0.039, 0.00045, 0.000135
  * of what all take, or where eps is above TM_CUDA_CERTIFIED_EPS as much as all. Where all windows of a
  * score below TM_CUDA_CERTIFIED_FLOOR are asked for, too many are left. Set by hand. */
 #define TM_CUDA_CERTIFIED_CALL_NS 2.2e4
+#define TM_CUDA_CERTIFIED_CUT_NS 4e4 /* to find peaks for a cut, and to come back from the host */
 #define TM_CUDA_CERTIFIED_CELL_NS 0.0043
 #define TM_CUDA_CERTIFIED_PRODUCT_NS 0.00048
 #define TM_CUDA_CERTIFIED_SCORED 0.1
 #define TM_CUDA_CERTIFIED_EPS 0.8
 #define TM_CUDA_CERTIFIED_FLOOR 0.5f
+
+/* To find the best of a map's peaks, a window: the least of what was measured. */
+#define TM_CUDA_PEAKS_NS 0.006
 
 static const tm_fft_length tm_cuda_fft_lengths[] = {
     /* cuda lengths: fitted */

@@ -206,6 +206,13 @@ static const char *estimate_fft(tm_estimate *estimate, const tm_cuda_conditions 
     return NULL;
 }
 
+/* What it takes to find the best of the map's peaks, where all windows are scored. */
+static double peaks_of(const tm_cuda_conditions *c, const tm_job *job)
+{
+    return (double)job->geometry.map_width * (double)job->geometry.map_height * TM_CUDA_PEAKS_NS * 1e-6 *
+           tm_scale_of(&c->traits) * rates_of(c)->windows;
+}
+
 void tm_cuda_estimate(tm_estimate *estimate, const tm_cuda_conditions *c, const tm_job *job,
                       tm_algorithm wanted, tm_strategy strategy)
 {
@@ -216,11 +223,14 @@ void tm_cuda_estimate(tm_estimate *estimate, const tm_cuda_conditions *c, const 
                               .certified_ms = INFINITY,
                               .certified_fault = tm_cuda_certified_fault(&c->traits, job)};
     if (!estimate->certified_fault && strategy != TM_STRATEGY_EXHAUSTIVE)
-        estimate->certified_ms = direct_ms(c, job, true);
+        estimate->certified_ms = direct_ms(c, job, true) + (job->cutter ? TM_CUDA_CERTIFIED_CUT_NS * 1e-6 : 0);
+    const double peaks_ms = job->cutter ? peaks_of(c, job) : 0;
+    estimate->direct_ms += peaks_ms;
     if (!by_cufft && wanted != TM_ALGORITHM_FFT &&
         estimate->direct_ms - copies_ms(c, job) < TM_CUDA_FFT_CALL_NS * 1e-6)
         return;
     estimate->fault = estimate_fft(estimate, c, job, by_cufft);
+    estimate->fft_ms += peaks_ms;
     if (!estimate->fault)
         estimate->fault = tm_fft_fault(&estimate->tiling, job);
     if (estimate->fault)
