@@ -119,11 +119,11 @@ class Matcher:
         self.check(self.lib.tm_match(self.handle, c.byref(image), self.template, c.byref(peak), None))
         return peak.x, peak.y, peak.score
 
-    def match_all(self, frame, min_score):
-        """(x, y, score) of the best place, and how many matches score min_score."""
+    def match_all(self, frame, min_score, most=0):
+        """(x, y, score) of the best place, and how many matches score min_score, or are the best so many."""
         search, hits, image = Search(), Hits(), image_of(frame)
         self.lib.tm_search_default(c.byref(search), c.c_size_t(c.sizeof(search)))
-        search.min_score = min_score
+        search.min_score, search.most = min_score, most
         self.check(self.lib.tm_match_peaks(self.handle, c.byref(image), c.byref(self.template),
                                            c.c_size_t(1), c.byref(search), c.byref(hits), None))
         found = hits.best.x, hits.best.y, hits.best.score, hits.count
