@@ -56,11 +56,13 @@ cases_one() { # SEED
 
 # racecheck at times loses track of a launch, memcheck of what it has to print, and they say so: that run says nothing of
 # the program. It is made again, and one that never got through fails.
-sanitize_one() { # TOOL PROGRAM:TEST
+sanitize_one() { # TOOL PROGRAM:TESTS[:CASES]
     log="$BUILD/sanitize/$1-$2.log"
     start=$(date +%s)
+    names=${2#*:}
+    case $names in *:*) TMATCH_TEST_CASES=${names#*:} ;; esac
     for attempt in 1 2 3; do
-        compute-sanitizer --tool "$1" --error-exitcode 9 "$BUILD/tests/test_${2%%:*}" "${2#*:}" >"$log" 2>&1
+        compute-sanitizer --tool "$1" --error-exitcode 9 "$BUILD/tests/test_${2%%:*}" "${names%%:*}" >"$log" 2>&1
         result=$?
         grep -q -i 'internal sanitizer error\|internal error encountered' "$log" || break
         result=9
@@ -70,27 +72,34 @@ sanitize_one() { # TOOL PROGRAM:TEST
     echo "$1 $2: $(($(date +%s) - start)) s, exit status $result"
 }
 
+# To start a program under a tool takes seconds, so each is started once; but of some tests racecheck and initcheck
+# end with very few cases only, each by itself.
+sanitize_tests() { # TOOL
+    slow="device_frames:random_kinds,without,waits,floats parts:cuda_random,cuda_kinds \
+kinds:cuda_random,cuda_wide_windows,cuda_chunks,cuda_fft,cuda_cufft f32:cuda_random,cuda_templates,cuda_chunks,cuda_fft,cuda_cufft"
+    case $1 in
+    racecheck | initcheck) slow="device_frames:random_kinds:1 parts:cuda_random:1 parts:cuda_kinds:1 kinds:cuda_random:1 kinds:cuda_fft:1 f32:cuda_random:1 f32:cuda_fft:1" ;;
+    esac
+    echo "${SANITIZE_TESTS:-$slow device_calls:many,frames,peaks,own_memory,little_memory poses_certified:cuda certified:cuda \
+shared:random,leaves,twice poses:cuda_random property:cuda_random,cuda_many,cuda_high_maps,cuda_wide_random \
+fft:cuda_fft_reference,cuda_fft_many,cuda_cufft_reference peaks:cuda pool:random_devices devices:random_kinds}"
+}
+
 # As many at once as there are cores: none of them measures.
 phase_sanitize() {
     TMATCH_TEST_CASES=${SANITIZE_CASES:-60}
     TMATCH_TEST_SEED=${TMATCH_TEST_SEED:-1}
     export TMATCH_TEST_CASES TMATCH_TEST_SEED
-    # To start a program under a tool takes seconds, so each is started once.
-    tests=${SANITIZE_TESTS:-device_frames:random_kinds,without,waits,floats device_calls:many,frames,peaks,own_memory,little_memory \
-poses_certified:cuda certified:cuda poses:cuda_random parts:cuda_random,cuda_kinds \
-property:cuda_random,cuda_many,cuda_high_maps,cuda_wide_random kinds:cuda_random,cuda_wide_windows,cuda_chunks,cuda_fft,cuda_cufft \
-fft:cuda_fft_reference,cuda_fft_many,cuda_cufft_reference f32:cuda_random,cuda_templates,cuda_chunks,cuda_fft,cuda_cufft \
-peaks:cuda pool:random_devices devices:random_kinds}
     rm -rf "$BUILD/sanitize" && mkdir "$BUILD/sanitize"
     for tool in racecheck memcheck initcheck synccheck; do # racecheck takes longest
-        for test in $tests; do
+        for test in $(sanitize_tests "$tool"); do
             echo "sanitize_one $tool $test"
         done
     done | xargs -P "$(nproc)" -L 1 bench/gpu.sh
     status=0
     for tool in memcheck racecheck initcheck synccheck; do
         echo "== $tool"
-        for test in $tests; do
+        for test in $(sanitize_tests "$tool"); do
             log="$BUILD/sanitize/$tool-$test.log"
             tail -c 20000 "$log"
             # a run that tested nothing must not pass
