@@ -147,13 +147,16 @@ static bool make_room(tm_large_makings *m, int part_reach)
     c->stride = round_up(c->cells, TM_POSE_STRIDE);
     c->taps = calloc((size_t)parts * places, (size_t)c->stride);
     c->lengths = malloc((size_t)parts * places * sizeof *c->lengths);
+    c->turns = malloc((size_t)parts * places * sizeof *c->turns);
+    c->most_turns = calloc(2 * (size_t)parts, sizeof *c->most_turns);
+    c->steps = c->most_turns + parts;
     m->pictures = calloc((size_t)c->family.count, sizeof *m->pictures);
     m->made = calloc((size_t)c->family.count, sizeof *m->made);
     m->samples = calloc((size_t)c->family.count, box);
     m->inside = calloc(box, 1);
     for (int row = 0; m->inside && row < c->columns; row++)
         memset(m->inside + row * c->columns + c->firsts[row], 1, (size_t)(c->ends[row] - c->firsts[row]));
-    return c->taps && c->lengths && m->pictures && m->made && m->samples && m->inside;
+    return c->taps && c->lengths && c->turns && c->most_turns && m->pictures && m->made && m->samples && m->inside;
 }
 
 static tm_status make_family(const tm_large_makings *m)

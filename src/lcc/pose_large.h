@@ -45,6 +45,8 @@ typedef struct tm_large_class {
     int64_t stride;  /* c->cells rounded up to TM_POSE_STRIDE */
     int8_t *taps;    /* of each part at each of (reach / part_reach)^2 squares of places, for each cell: the sum is 0 */
     double *lengths; /* of these */
+    double *turns;   /* the angles at most between these and those of the part's middle square, */
+    double *most_turns, *steps; /* the greatest of a part, and that between its middle and that of the part before */
     double share;    /* of any picture's variance that is its cells': at least so much */
     double most_share, most_rest, most_beyond; /* that is its cells', that is the pixels' of the cells besides, and all others': at most */
     double spread, part_spread;
@@ -59,6 +61,13 @@ struct tm_pose_large {
     tm_pose_member **held;    /* whole pictures that were needed, a cache; see tm_pose_large_hold */
     int64_t held_bytes;
 };
+
+/* A part's square of places in the middle. */
+static inline int tm_pose_large_middle(const tm_large_class *c)
+{
+    const int across = c->reach / c->part_reach;
+    return across / 2 * across + across / 2;
+}
 
 /* Where a picture of this size has its corner in a box whose corner is at 0, at the first place. */
 static inline int tm_pose_large_corner(const tm_large_class *c, int size)

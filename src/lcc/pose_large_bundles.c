@@ -129,6 +129,31 @@ static double find_spread(const tm_large_class *c, const bench *b, const share_o
     return tm_large_angle(least);
 }
 
+/* The angle at most between two parts' taps, by their numbers with their squares. */
+static double turn_between(const tm_large_class *c, int64_t one, int64_t other)
+{
+    const int8_t *a = c->taps + one * c->stride, *b = c->taps + other * c->stride;
+    const double lengths = c->lengths[one] * c->lengths[other];
+    int64_t product = 0;
+
+    for (int k = 0; k < c->cells; k++)
+        product += a[k] * b[k];
+    return tm_large_angle(lengths > 0 ? (double)product / lengths : -1);
+}
+
+/* Finds how far a part's squares are from each other, and from those of the part before. */
+static void find_turns(const tm_large_class *c, int part, bool first)
+{
+    const int count = c->reach / c->part_reach * (c->reach / c->part_reach);
+    const int64_t at = (int64_t)part * count, middle = at + tm_pose_large_middle(c);
+
+    for (int64_t i = at; i < at + count; i++) {
+        c->turns[i] = turn_between(c, i, middle);
+        c->most_turns[part] = fmax(c->most_turns[part], c->turns[i]);
+    }
+    c->steps[part] = first ? 4 : turn_between(c, middle, middle - count);
+}
+
 /* Makes the parts of a bundle. */
 static void make_parts(const tm_large_makings *m, const bench *b, int bundle, double *spread)
 {
@@ -150,6 +175,7 @@ static void make_parts(const tm_large_makings *m, const bench *b, int bundle, do
             c->lengths[at] = length_of(b->taps, c->cells);
             *spread = fmax(*spread, find_spread(c, b, &s));
         }
+        find_turns(c, part, part == c->first_parts[bundle]);
     }
 }
 

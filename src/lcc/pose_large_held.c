@@ -56,6 +56,8 @@ static void free_class(tm_large_class *c)
     free(c->first_parts);
     free(c->taps);
     free(c->lengths);
+    free(c->turns);
+    free(c->most_turns);
 }
 
 void tm_pose_large_free(struct tm_pose_large *large)

@@ -175,8 +175,9 @@ tm_status tm_cpu_search_family(tm_cpu *cpu, tm_family_search *search)
     bool good = true;
 
     r.tile_width = smaller(TM_FAMILY_TILE_WIDTH, round_up(search->width, TM_BLOCK));
-    r.tile_height = smaller(TM_FAMILY_TILE_HEIGHT, search->height);
     r.across = ceil_div(search->width, r.tile_width);
+    const int64_t share = round_up(ceil_div(r.across * search->height, cpu->threads), TM_FAMILY_TILE_ROWS);
+    r.tile_height = smaller(smaller(TM_FAMILY_TILE_HEIGHT, share), search->height);
     r.down = ceil_div(search->height, r.tile_height);
     r.needed = tm_family_tile_carve(&n, NULL, &cpu->kernels, search, r.tile_width, r.tile_height);
     if (!pack(&r))

@@ -9,6 +9,9 @@
 /* What binary32 may take off a cosine. */
 #define ROUNDING 1e-6
 
+/* What rounding of a cosine to binary32 may make of its angle. */
+#define ANGLE_ROUNDING 1e-3
+
 /* What roundings in binary32 may take off a family's bound. */
 #define BOUND_ROUNDING 1e-5
 
@@ -70,23 +73,24 @@ static void gather(const tm_large_run *r, const tm_family_window *w, const tm_la
 {
     const tm_large_class *c = r->class;
     const tm_cell_frame *cells = r->cells;
-    const int64_t pitch = cells->pitch, margin = (c->columns - c->family.width) / 2, unit = c->side * c->side;
-    int64_t sum = 0, square = 0;
-    int n = 0;
+    const int64_t left = w->x - (c->columns - c->family.width) / 2, top = w->y - (c->columns - c->family.height) / 2;
+    const uint32_t unit = (uint32_t)(c->side * c->side);
+    int64_t sum = 0, square = 0, n = 0;
 
-    for (int row = 0; row < c->columns; row++) {
-        const int64_t y = w->y - (c->columns - c->family.height) / 2 + row;
-        for (int i = c->firsts[row]; i < c->ends[row]; i++, n++) {
-            const int64_t x = w->x - margin + i;
-            const bool there = x >= 0 && x < cells->width && y >= 0 && y < cells->height;
-            const int64_t value = there ? unit * cells->means[y * pitch + x] + cells->rests[y * pitch + x] : 0;
-            sums->means[n] = there ? cells->means[y * pitch + x] : 0;
-            sums->rests[n] = there ? cells->rests[y * pitch + x] : 0;
-            sum += value;
-            square += value * value;
-        }
+    for (int row = 0; row < c->columns; n += c->ends[row] - c->firsts[row], row++) {
+        const int64_t y = top + row, first = larger(0, left + c->firsts[row]), end = smaller(cells->width, left + c->ends[row]);
+        if (y < 0 || y >= cells->height || first >= end)
+            continue;
+        const int64_t to = n + first - left - c->firsts[row], from = y * cells->pitch + first;
+        memcpy(sums->means + to, cells->means + from, (size_t)(end - first));
+        memcpy(sums->rests + to, cells->rests + from, (size_t)(end - first));
     }
-    const double energy = (double)(n * square - sum * sum) / n; /* of whole numbers below 2^53, as those below */
+    for (int64_t i = 0; i < n; i++) {
+        const uint32_t value = unit * sums->means[i] + sums->rests[i];
+        sum += value;
+        square += (int64_t)((uint64_t)value * value);
+    }
+    const double energy = (double)(n * square - sum * sum) / (double)n; /* of whole numbers below 2^53, as those below */
     const int64_t pixels = n * unit;
     sums->length = sqrt(energy);
     sums->energy = energy / (double)unit;
@@ -139,26 +143,46 @@ static void add(tm_large_run *r, const tm_large_part *part)
     pthread_mutex_unlock(&r->run->noting);
 }
 
-/* Looks at all parts of a bundle. */
-static void look(tm_large_run *r, int bundle, tm_large_part *at, const window_sums *sums, float least)
+/* Looks at one of a part's squares of places. Returns its cosine. */
+static double look_at(tm_large_run *r, tm_large_part *at, int place, const window_sums *sums, float least)
 {
     const tm_large_class *c = r->class;
     const int across = c->reach / c->part_reach;
+    const int64_t i = (int64_t)at->part * across * across + place;
+    const double product = (double)product_of(r, sums, c->taps + i * c->stride);
     const int32_t x = at->x, y = at->y;
 
-    for (at->part = c->first_parts[bundle]; at->part < c->first_parts[bundle + 1]; at->part++) {
-        for (int place = 0; place < across * across; place++) {
-            const int64_t i = (int64_t)at->part * across * across + place;
-            const double product = (double)product_of(r, sums, c->taps + i * c->stride);
-            at->cosine = sums->length > 0 ? (float)(product / (sums->length * c->lengths[i])) : 0;
-            at->x = x + place % across * c->part_reach;
-            at->y = y + place / across * c->part_reach;
-            if (at->cosine + ROUNDING >= least)
-                add(r, at);
-        }
-    }
+    at->cosine = sums->length > 0 ? (float)(product / (sums->length * c->lengths[i])) : 0;
+    at->x = x + place % across * c->part_reach;
+    at->y = y + place / across * c->part_reach;
+    if (at->cosine + (float)ROUNDING >= least)
+        add(r, at);
     at->x = x;
     at->y = y;
+    return at->cosine;
+}
+
+/* Looks at all parts of a bundle, which may be so far from the window: at their middles first, and where these are farther
+ * by more than others are from them, at no others. */
+static void look(tm_large_run *r, int bundle, tm_large_part *at, const window_sums *sums, double most)
+{
+    const tm_large_class *c = r->class;
+    const int across = c->reach / c->part_reach, middle = tm_pose_large_middle(c);
+    const float least = cosine_of(most);
+    double angle = 0; /* of the middle, at least */
+
+    most += 3 * ANGLE_ROUNDING;
+    for (at->part = c->first_parts[bundle]; at->part < c->first_parts[bundle + 1]; at->part++) {
+        const double *turns = c->turns + (int64_t)at->part * across * across;
+        angle -= c->steps[at->part];
+        if (angle - c->most_turns[at->part] > most)
+            continue;
+        angle = acos(fmax(-1, fmin(1, look_at(r, at, middle, sums, least))));
+        for (int place = 0; place < across * across; place++) {
+            if (place != middle && angle - turns[place] <= most)
+                look_at(r, at, place, sums, least);
+        }
+    }
 }
 
 void tm_large_visit(void *context, int thread, const tm_family_window *w)
@@ -187,7 +211,7 @@ void tm_large_visit(void *context, int thread, const tm_family_window *w)
     const float least = cosine_of(angle + c->spread) - c->family.error - (float)BOUND_ROUNDING;
     for (int i = 0; i < w->count && angle >= 0; i++) {
         if (r->any || w->bounds[i] >= least)
-            look(r, w->members[i], &at, &sums, r->any ? -2 : cosine_of(angle + c->part_spread));
+            look(r, w->members[i], &at, &sums, r->any ? 4 : angle + c->part_spread);
     }
     free(sums.means);
 }
