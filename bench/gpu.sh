@@ -145,6 +145,8 @@ phase_peaks() {
 # Certified search beside exhaustive search, on pictures; then in poses.
 phase_certified() {
     python3 bench/certified.py --device cuda:0 --bench "$bench" --sizes 4096,5020 --crops 2 --rounds 15 --json "$OUT/certified.json" &&
+        python3 bench/certified.py --device cuda:0 --calls --lib "$BUILD/libtmatch.so" --sizes 4096 --templates 64,21 --crops 1 --rounds 11 \
+            --pictures camera.png,gravel.png,text.png --json "$OUT/certified-calls.json" &&
         python3 bench/poses_cuda.py --lib "$BUILD/libtmatch.so" --json "$OUT/poses-cuda.json" --cases angles scales
 }
 
