@@ -6,8 +6,8 @@
 #include "lcc/cpu/pose_large.h"
 
 enum {
-    MOST_GUESSES = 16,
-    APART = 3, /* windows of cells */
+    MOST_GUESSES = 32,
+    APART = 4, /* a part of the box that guesses are apart */
     CLIMBS = 2, /* more than are wanted */
 };
 
@@ -39,7 +39,8 @@ static float least_of(void *context)
 
 static bool is_near(const guess *a, const guess *b)
 {
-    return a->class == b->class && llabs(a->x - b->x) < APART && llabs(a->y - b->y) < APART;
+    const int64_t apart = a->class->columns / APART;
+    return a->class == b->class && llabs(a->x - b->x) < apart && llabs(a->y - b->y) < apart;
 }
 
 /* Puts a guess in its place, unless a better one is near. */
@@ -134,6 +135,15 @@ static tm_status search(tm_large_run *r, guesses *g)
     return status;
 }
 
+static bool is_found(const tm_pose_guesses *found, const guess *g, int64_t near)
+{
+    for (int i = 0; i < found->count; i++) {
+        if (llabs(found->list[i].x - g->at.x) < near && llabs(found->list[i].y - g->at.y) < near)
+            return true;
+    }
+    return false;
+}
+
 tm_status tm_large_guess(tm_large_run *r, tm_pose_guesses *found)
 {
     const size_t wanted = r->run->search->wanted;
@@ -147,8 +157,12 @@ tm_status tm_large_guess(tm_large_run *r, tm_pose_guesses *found)
             status = TM_ERR_MEMORY;
     }
     qsort(g.list, (size_t)g.count, sizeof *g.list, by_angle);
-    for (int i = 0; i < g.count && status == TM_OK && (size_t)i < wanted + CLIMBS; i++) {
+    size_t climbs = wanted + CLIMBS;
+    for (int i = 0; i < g.count && status == TM_OK && climbs; i++) {
         const tm_large_class *c = g.list[i].class;
+        if (is_found(found, &g.list[i], (int64_t)c->columns * c->side))
+            continue;
+        climbs--;
         const tm_pose_peak best = tm_pose_climb(r->run, &g.list[i].at, c->part_reach, c->parts[0].count, 1);
         if (best.pose != SIZE_MAX)
             tm_pose_guesses_add(found, &best, (int64_t)c->columns * c->side);
