@@ -224,12 +224,16 @@ typedef struct one_of_many {
     size_t map_size;
 } one_of_many;
 
-static bool draw_one(one_of_many *one, tm_matcher *matcher, const tm_image *frame,
-                     const int64_t size[2], tm_metric metric, tm_domain domain, bool with_map)
+static bool draw_one(one_of_many *one, tm_matcher *matcher, const tm_image *frame, const int64_t size[2],
+                     const uint8_t *mask, tm_metric metric, tm_domain domain, bool with_map)
 {
     int64_t width, height;
-    tm_image crop = {
-        .samples = frame->samples, .width = size[0], .height = size[1], .stride = frame->stride};
+    tm_image crop = {.samples = frame->samples,
+                     .width = size[0],
+                     .height = size[1],
+                     .stride = frame->stride,
+                     .mask = mask,
+                     .mask_stride = mask ? (ptrdiff_t)size[0] : 0};
     crop.samples += check_random_in(0, frame->width - size[0]) +
                     check_random_in(0, frame->height - size[1]) * frame->stride;
     *one = (one_of_many){0};
@@ -262,40 +266,67 @@ static void check_one(const one_of_many *one, const tm_peak *best, tm_matcher *r
     free(map.data);
 }
 
-void compare_many_with_reference(matchers *m, tm_metric metric, tm_domain domain)
+/* Templates of one call. */
+typedef struct many_templates {
+    const int64_t (*sizes)[2]; /* each template has one of them, by chance */
+    size_t kinds, wanted;
+    bool with_maps;
+    const uint8_t *mask; /* of all of them, or NULL */
+} many_templates;
+
+static void compare_templates(matchers *m, const problem *p, const many_templates *many, tm_metric metric,
+                              tm_domain domain)
 {
-    enum { MOST = 12 };
+    enum { MOST = 80 };
     tm_matcher *tested = matcher_for(&m->tested[metric][domain], m->settings, metric, domain);
     tm_matcher *reference = oracle_for(m, metric, domain);
-
-    problem p;
     one_of_many ones[MOST];
     const tm_template *tmpls[MOST];
     tm_map maps[MOST];
     tm_peak best[MOST];
-    size_t count = 0, wanted = (size_t)check_random_in(1, MOST);
-    const bool with_maps = check_random() % 2;
-    int64_t sizes[2][2];
+    size_t count = 0;
 
-    problem_make(&p, check_random_in(30, 200), check_random_in(30, 60), 2, 2);
-    for (int i = 0; i < 4; i++)
-        sizes[i / 2][i % 2] = check_random_in(2, 24);
-    for (int tries = 0; count < wanted && tries < 100; tries++) {
-        if (!draw_one(&ones[count], tested, &p.frame, sizes[check_random() % 2], metric,
-                      domain, with_maps && check_random() % 2))
+    CHECK(many->wanted <= MOST);
+    for (int tries = 0; count < many->wanted && tries < 100 + MOST; tries++) {
+        if (!draw_one(&ones[count], tested, &p->frame, many->sizes[check_random() % many->kinds],
+                      many->mask, metric, domain, many->with_maps && check_random() % 2))
             continue;
         tmpls[count] = ones[count].tmpl;
         maps[count] = ones[count].map;
         count++;
     }
-    if (count && tm_match_many(tested, &p.frame, tmpls, count, best, with_maps ? maps : NULL) != TM_OK)
-        check_fail(__FILE__, __LINE__, "%s: %s", p.text, tm_matcher_message(tested));
+    if (count && tm_match_many(tested, &p->frame, tmpls, count, best, many->with_maps ? maps : NULL) != TM_OK)
+        check_fail(__FILE__, __LINE__, "%s: %s", p->text, tm_matcher_message(tested));
     for (size_t i = 0; i < count; i++) {
-        check_one(&ones[i], &best[i], reference, &p);
+        check_one(&ones[i], &best[i], reference, p);
         free(ones[i].map.data);
         tm_template_destroy(&ones[i].tmpl);
     }
+}
+
+void compare_many_with_reference(matchers *m, tm_metric metric, tm_domain domain)
+{
+    int64_t sizes[2][2];
+    many_templates many = {sizes, 2, (size_t)check_random_in(1, 12), check_random() % 2, NULL};
+    problem p;
+
+    problem_make(&p, check_random_in(30, 200), check_random_in(30, 60), 2, 2);
+    for (int i = 0; i < 4; i++)
+        sizes[i / 2][i % 2] = check_random_in(2, 24);
+    compare_templates(m, &p, &many, metric, domain);
     problem_free(&p);
+}
+
+void compare_group_with_reference(matchers *m, const problem *p, size_t count, bool masked)
+{
+    const int64_t size[1][2] = {{p->tmpl.width, p->tmpl.height}};
+    const size_t pixels = (size_t)(size[0][0] * size[0][1]);
+    uint8_t *mask = masked ? malloc(pixels) : NULL;
+
+    for (size_t i = 0; masked && i < pixels; i++)
+        mask[i] = check_random() % 4 > 0;
+    compare_templates(m, p, &(many_templates){size, 1, count, false, mask}, TM_METRIC_LCC, TM_DOMAIN_VALID);
+    free(mask);
 }
 
 void matchers_free(matchers *m)

@@ -43,6 +43,9 @@ void compare_random_with_reference(tm_settings settings, int64_t cases);
  * the oracle's single calls. */
 void compare_many_with_reference(matchers *m, tm_metric metric, tm_domain domain);
 
+/* The same with so many templates of the problem's size, at most 80, without maps; under one mask if masked. */
+void compare_group_with_reference(matchers *m, const problem *p, size_t count, bool masked);
+
 void matchers_free(matchers *m);
 
 /* Default settings but for these. */

@@ -53,6 +53,7 @@ struct tm_device {
     int planes_count;
     int *running_best;            /* device: order of the best score so far */
     tm_template *ones;            /* a mask of all pixels, of a wide template's size, or NULL */
+    tm_buffer masked;             /* sums of templates that share a mask */
     tm_buffer taps;               /* of a float template */
     tm_fft_spectrum f32_spectrum; /* of a channel of it */
 

@@ -25,6 +25,13 @@ static tm_tensor_job tensor_job_of(const tm_launch *l)
     return t;
 }
 
+void tm_launch_scratch(const tm_cuda *cuda, tm_tensor_job *job)
+{
+    job->blocks = cuda->tensor.blocks;
+    job->running_bests = cuda->tensor.running_bests;
+    job->counter = cuda->tensor.running_bests + cuda->tensor.most_templates;
+}
+
 static void fill_tensor(const tm_cuda *cuda, tm_launch *l)
 {
     const tm_group *group = l->group;
@@ -44,9 +51,7 @@ static void fill_tensor(const tm_cuda *cuda, tm_launch *l)
         t.sums = (tm_tensor_sums){(int64_t *)l->job.map, NULL, l->job.map_width};
     }
     t.best = l->job.best;
-    t.blocks = cuda->tensor.blocks;
-    t.running_bests = cuda->tensor.running_bests;
-    t.counter = cuda->tensor.running_bests + cuda->tensor.most_templates;
+    tm_launch_scratch(cuda, &t);
     l->tensor = t;
 }
 

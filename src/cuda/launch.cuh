@@ -34,6 +34,9 @@ tm_launch tm_launch_rows(const tm_cuda *cuda, const tm_launch *whole, int64_t fi
 /* Can be repeated. */
 cudaError_t tm_launch_start(tm_cuda *cuda, tm_launch *launch);
 
+/* Gives a job on the tensor cores the device's scratch. */
+void tm_launch_scratch(const tm_cuda *cuda, tm_tensor_job *job);
+
 /* The sums S_FT of one template, as 32 bits, on the tensor cores alone: needs no preparation.
  * cudaErrorNotSupported: nothing was launched. stride: elements between the map's rows. */
 cudaError_t tm_launch_sums(tm_cuda *cuda, const tm_launch *launch, uint32_t *map, int64_t stride);

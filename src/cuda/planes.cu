@@ -183,3 +183,103 @@ cudaError_t tm_planes_run(tm_cuda *cuda, const tm_job *job, const tm_walk *walk,
         error = run_bands(&run, walk, TM_PRODUCTS_64_BITS, best);
     return error;
 }
+
+typedef struct masked_run {
+    planes_run planes;
+    const tm_job *jobs;
+    size_t count;
+    tm_candidate *bests;
+} masked_run;
+
+/* Leaves out the products with the templates themselves. */
+static void keep_mask_sums(tm_plane_products *products)
+{
+    int kept = 0;
+    for (int i = 0; i < products->count; i++) {
+        if (products->product[i].sum != TM_SUM_FT)
+            products->product[kept++] = products->product[i];
+    }
+    products->count = kept;
+}
+
+/* Brings the templates' sums over the pixels that count. */
+static cudaError_t bring_masked_table(tm_cuda *cuda, const tm_job *jobs, size_t count)
+{
+    tm_tensor_template table[TM_GROUP_MAX];
+
+    for (size_t i = 0; i < count; i++) {
+        const tm_template *t = jobs[i].tmpl;
+        table[i] = (tm_tensor_template){(int)t->sum, (float)(t->count * t->sum_sq - t->sum * t->sum)};
+    }
+    TRY(tm_buffer_fit(&cuda->masked, sizeof table));
+    return TM_CALL(cudaMemcpyAsync(cuda->masked.data, table, count * sizeof *table, cudaMemcpyHostToDevice,
+                                   cuda->stream));
+}
+
+/* The group of the templates' samples, with 0 where pixels do not count. */
+static cudaError_t fetch_masked_group(tm_cuda *cuda, const tm_job *jobs, size_t count, tm_group **group)
+{
+    tm_job plain[TM_GROUP_MAX] = {};
+
+    for (size_t i = 0; i < count; i++) {
+        plain[i].metric = TM_METRIC_LCC;
+        plain[i].tmpl = jobs[i].tmpl->planes[0];
+        plain[i].geometry = jobs[i].geometry;
+    }
+    return tm_fetch_group(cuda, plain, count, group);
+}
+
+/* All of the map at once, when all of the frame is there. */
+static cudaError_t launch_masked(void *context, int64_t, int64_t end, int64_t frame_rows)
+{
+    masked_run *run = (masked_run *)context;
+    planes_run *planes = &run->planes;
+    tm_cuda *cuda = planes->cuda;
+    tm_planes_score *band = &planes->band;
+    tm_group *group;
+
+    TRY(split_rows(planes, frame_rows));
+    if (end < planes->job->geometry.map_height)
+        return cudaSuccess;
+    TRY(tm_products_run(cuda, planes->job, &planes->products, &planes->plan, band));
+    TRY(bring_masked_table(cuda, run->jobs, run->count));
+    TRY(fetch_masked_group(cuda, run->jobs, run->count, &group));
+    const tm_tensor_masked masked = {band->only[TM_SUM_F], band->only[TM_SUM_FF], band->stride,
+                                     (int)planes->job->tmpl->count};
+    tm_tensor_job t = {};
+    (tm_device_windows &)t = tm_band_windows(planes->job, band);
+    t.count = (int)run->count;
+    t.fragments = group->fragments;
+    t.templates = (const tm_tensor_template *)cuda->masked.data;
+    t.best = run->bests;
+    t.masked = &masked;
+    tm_launch_scratch(cuda, &t);
+    return tm_tensor_launch(&cuda->tensor, &t, cuda->stream);
+}
+
+cudaError_t tm_planes_run_masked(tm_cuda *cuda, const tm_job *jobs, size_t count, const tm_walk *walk,
+                                 tm_candidate *bests)
+{
+    const tm_geometry *g = &jobs->geometry;
+    masked_run run = {};
+    planes_run *planes = &run.planes;
+    tm_planes_score *band = &planes->band;
+
+    planes->cuda = cuda;
+    planes->job = jobs;
+    run.jobs = jobs, run.count = count, run.bests = bests;
+    tm_plane_products_make(&planes->products, jobs, tm_mask_plane(jobs->tmpl));
+    keep_mask_sums(&planes->products);
+    planes->plan = tm_products_plan_make(jobs, &planes->products, TM_PRODUCTS_MERGED);
+    *band = band_of(planes, NULL);
+    band->stride = (g->map_width + 3) / 4 * 4;
+    band->rows = g->map_height;
+    const int64_t bytes = band->stride * band->rows * planes->plan.maps * 4;
+    if (!cuda->traits.tensor_cores || jobs->tmpl->n > TM_TENSOR_TAPS || bytes > BAND_BYTES ||
+        !tm_tensor_shares_mask(&cuda->tensor, g, (int)count))
+        return cudaErrorNotSupported;
+    TRY(prepare_planes(planes));
+    band->planes = planes->planes;
+    TRY(tm_buffer_fit(&cuda->correlations, (size_t)bytes));
+    return tm_walk_chunks(cuda, jobs, walk, launch_masked, &run);
+}

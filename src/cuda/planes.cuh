@@ -10,4 +10,9 @@
 cudaError_t tm_planes_run(tm_cuda *cuda, const tm_job *job, const tm_walk *walk,
                           tm_candidate *best);
 
+/* Runs jobs of 8-bit gray whose templates share a mask, of which its window sums are made once.
+ * cudaErrorNotSupported: nothing was done. */
+cudaError_t tm_planes_run_masked(tm_cuda *cuda, const tm_job *jobs, size_t count, const tm_walk *walk,
+                                 tm_candidate *bests);
+
 #endif

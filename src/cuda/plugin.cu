@@ -108,6 +108,7 @@ static void give_back(tm_cuda *cuda)
     tm_buffer_free(&cuda->planes);
     tm_buffer_free(&cuda->correlations);
     tm_buffer_free(&cuda->found);
+    tm_buffer_free(&cuda->masked);
     tm_buffer_free(&cuda->taps);
     tm_fft_drop_spectrum(&cuda->f32_spectrum);
     tm_fft_give_back(&cuda->fft);

@@ -85,8 +85,7 @@ static tm_job plain_job_of(const tm_plane_product *product, const tm_fft_tiling 
     return plain;
 }
 
-/* The windows of a band, in the first plane. */
-static tm_device_windows windows_of(const tm_job *job, const tm_planes_score *band)
+tm_device_windows tm_band_windows(const tm_job *job, const tm_planes_score *band)
 {
     const tm_device_planes *planes = &band->planes;
     return (tm_device_windows){planes->data + band->y * (int64_t)planes->pitch,
@@ -111,7 +110,7 @@ static cudaError_t run_product(tm_cuda *cuda, const tm_job *job, const tm_plane_
 
     TRY(tm_fetch_group(cuda, &plain, 1, &group));
     tm_launch l = tm_launch_of(group, plain.metric);
-    (tm_device_windows &)l.job = windows_of(job, band);
+    (tm_device_windows &)l.job = tm_band_windows(job, band);
     l.job.frame += product->plane * plane_bytes(&band->planes);
     if (narrow)
         return tm_launch_sums(cuda, &l, (uint32_t *)map, band->stride);
@@ -151,7 +150,7 @@ static cudaError_t run_steps(tm_cuda *cuda, const tm_job *job, const tm_plane_pr
     tm_tensor_steps steps = {};
 
     TRY(fetch_fragments(cuda, products, fragments));
-    (tm_device_windows &)steps = windows_of(job, band);
+    (tm_device_windows &)steps = tm_band_windows(job, band);
     steps.stride = band->stride;
     steps.count = products->count;
     for (int i = 0; i < products->count; i++) {

@@ -26,6 +26,9 @@ typedef struct tm_products_plan {
 tm_products_plan tm_products_plan_make(const tm_job *job, const tm_plane_products *products,
                                        tm_products_way way);
 
+/* The windows of a band, in the first plane. */
+tm_device_windows tm_band_windows(const tm_job *job, const tm_planes_score *band);
+
 /* Makes the products of a band and sets the band's maps to them. cudaErrorNotSupported: the
  * way is refused. */
 cudaError_t tm_products_run(tm_cuda *cuda, const tm_job *job, const tm_plane_products *products,

@@ -174,7 +174,7 @@ static void merge_plain(const tm_cuda *cuda, tm_job *jobs, size_t count, const t
 /* How many best candidates a group writes. */
 static size_t best_count(const tm_cuda *cuda, const tm_job *jobs, size_t size)
 {
-    return tm_job_is_plain(jobs) ? plain_bests(cuda, jobs, size) : 1;
+    return tm_job_is_plain(jobs) ? plain_bests(cuda, jobs, size) : size;
 }
 
 static cudaError_t launch_other(tm_cuda *cuda, const tm_job *job, const tm_walk *walk,
@@ -203,6 +203,20 @@ static cudaError_t run_other(tm_cuda *cuda, const tm_job *job, tm_candidate *bes
     return job->map_staged ? tm_bring_map_back(cuda, job, 0, job->geometry.map_height) : cudaSuccess;
 }
 
+/* Runs jobs of another format than 8-bit gray. */
+static cudaError_t run_others(tm_cuda *cuda, const tm_job *jobs, size_t count, tm_candidate *bests)
+{
+    if (count > 1) {
+        const tm_walk walk = tm_walk_of(cuda, jobs);
+        const cudaError_t error = tm_planes_run_masked(cuda, jobs, count, &walk, bests);
+        if (error != cudaErrorNotSupported)
+            return error == cudaSuccess ? tm_note_matched(cuda) : error;
+    }
+    for (size_t i = 0; i < count; i++)
+        TRY(run_other(cuda, &jobs[i], bests + i));
+    return cudaSuccess;
+}
+
 static cudaError_t run_groups(tm_cuda *cuda, tm_job *jobs, size_t count)
 {
     tm_candidate *bests = (tm_candidate *)cuda->bests.data;
@@ -212,7 +226,7 @@ static cudaError_t run_groups(tm_cuda *cuda, tm_job *jobs, size_t count)
         cuda->last = (tm_last){};
         TRY(tm_prepare_frame(cuda, &jobs[i]));
         TRY(tm_job_is_plain(&jobs[i]) ? run_plain(cuda, jobs + i, size, bests)
-                                      : run_other(cuda, &jobs[i], bests));
+                                      : run_others(cuda, jobs + i, size, bests));
         if (jobs[i].peaks)
             TRY(tm_peaks_fetch(&cuda->peaks, &cuda->last.peaks, jobs[i].peaks, cuda->stream));
         bests += best_count(cuda, jobs + i, size);
@@ -265,7 +279,8 @@ static cudaError_t run_jobs(tm_cuda *cuda, tm_job *jobs, size_t count)
         } else if (tm_job_is_plain(&jobs[i]))
             merge_plain(cuda, jobs + i, size, found);
         else
-            jobs[i].best = *found;
+            for (size_t k = 0; k < size; k++)
+                jobs[i + k].best = found[k];
         found += best_count(cuda, jobs + i, size);
     }
     return cudaSuccess;

@@ -2,6 +2,7 @@
 #include "cuda/schedule.h"
 
 #include "integers.h"
+#include "lcc/planes.h"
 
 #define CHUNK_STEP 64 /* rows; a multiple of every kernel's tile */
 
@@ -10,9 +11,19 @@ static bool is_alone(const tm_job *job)
     return !tm_job_is_plain(job) || job->map.data || job->peaks || job->tiling;
 }
 
+/* 8-bit gray under the template's mask, whose best match alone is wanted. */
+static bool is_masked(const tm_job *job)
+{
+    return job->tmpl->mask && job->tmpl->plane_count == 2 && tm_image_is_plain(&job->frame) &&
+           job->metric == TM_METRIC_LCC && !job->tiling && tm_jobs_share_mask(job, job);
+}
+
 size_t tm_group_size(const tm_job *jobs, size_t count)
 {
     size_t size = 1;
+    while (size < count && size < TM_GROUP_MAX && is_masked(&jobs[0]) && is_masked(&jobs[size]) &&
+           tm_jobs_share_mask(&jobs[0], &jobs[size]))
+        size++;
     while (size < count && size < TM_GROUP_MAX && !is_alone(&jobs[0]) && !is_alone(&jobs[size]) &&
            jobs[size].tmpl->width == jobs[0].tmpl->width &&
            jobs[size].tmpl->height == jobs[0].tmpl->height &&

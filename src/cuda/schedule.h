@@ -14,7 +14,7 @@ extern "C" {
 #define TM_GROUP_MAX 64 /* templates in one launch */
 
 /* How many jobs from the first on share a launch: neighbours of 8-bit gray and of one size that
- * are matched directly, without maps or peaks, all certified or none; else one. */
+ * are matched directly, without maps or peaks, all certified or none; or under one mask, by LCC; else one. */
 size_t tm_group_size(const tm_job *jobs, size_t count);
 
 /* Kernels read whole tiles. A padded frame or plane has readable zeros for this many

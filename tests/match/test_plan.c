@@ -351,6 +351,17 @@ static void groups_jobs(void)
     jobs[10].peaks = &peaks;
     CHECK_EQ(tm_group_size(jobs + 8, 9), 2);
     CHECK_EQ(tm_group_size(jobs + 10, 9), 1);
+
+    uint8_t masks[3][72] = {{1}, {1}, {0, 1}}; /* the first two are equal */
+    tm_template masked[3];
+    for (int i = 0; i < 3; i++) {
+        masked[i] = (tm_template){.width = 9, .height = 8, .n = 72, .mask = masks[i], .planes = &planes, .plane_count = 2};
+        jobs[20 + i].tmpl = &masked[i];
+    }
+    CHECK_EQ(tm_group_size(jobs + 20, 9), 2);
+    CHECK_EQ(tm_group_size(jobs + 22, 9), 1);
+    jobs[21].metric = TM_METRIC_CCORR;
+    CHECK_EQ(tm_group_size(jobs + 20, 9), 1);
 }
 
 static void says_what_it_chose(void)

@@ -145,6 +145,30 @@ static void wide_templates(tm_device_kind device)
     matchers_free(&m);
 }
 
+/* Groups of templates around the sizes that a GPU's block holds of them, and of maps around the edges of its
+ * strips; some so high that a strip is several warpgroups'. */
+static void groups(tm_device_kind device)
+{
+    /* map width, map height, template width, template height, templates */
+    static const int64_t sizes[][5] = {
+        {1, 1, 32, 32, 2},     {64, 2, 32, 31, 64},  {65, 3, 31, 32, 33},  {129, 40, 9, 7, 64},
+        {130, 6, 33, 20, 40},  {66, 10, 64, 64, 16}, {63, 5, 64, 30, 33},  {200, 60, 8, 8, 40},
+        {130, 700, 5, 4, 17},  {700, 90, 2, 3, 40},  {70, 12, 21, 21, 70}, {66, 12, 48, 46, 20},
+        {70, 5, 20, 40, 40},   {66, 6, 20, 40, 20},  {70, 5, 20, 60, 33},  {70, 5, 32, 36, 17},
+        {70, 9, 30, 96, 5},    {80, 6, 64, 80, 3},   {70, 9, 65, 10, 5},   {70, 9, 20, 129, 5},
+    };
+    matchers m = direct_on(device, UINT32_MAX);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const int64_t *s = sizes[i];
+        problem p;
+        (i % 2 ? problem_make : problem_make_noise)(&p, s[0] + s[2] - 1, s[1] + s[3] - 1, s[2], s[3]);
+        compare_group_with_reference(&m, &p, (size_t)s[4], false);
+        compare_group_with_reference(&m, &p, (size_t)(s[4] + 1) / 2, true);
+        problem_free(&p);
+    }
+    matchers_free(&m);
+}
+
 static void one_thread(uint32_t features)
 {
     random_cases(TM_DEVICE_CPU, 1, features);
@@ -197,7 +221,7 @@ static void cuda_high_maps(void)
     high_maps(TM_DEVICE_CUDA);
 }
 
-/* The kernel for wide templates also where another one is faster. */
+/* The kernels for wide and for many templates also where others are faster. */
 static void require_cuda_always_wide(void)
 {
     require_cuda();
@@ -215,6 +239,13 @@ static void cuda_wide_random(void)
 {
     require_cuda_always_wide();
     random_cases(TM_DEVICE_CUDA, 0, UINT32_MAX);
+    unsetenv("TMATCH_ALWAYS_WIDE");
+}
+
+static void cuda_groups(void)
+{
+    require_cuda_always_wide();
+    groups(TM_DEVICE_CUDA);
     unsetenv("TMATCH_ALWAYS_WIDE");
 }
 
@@ -268,7 +299,7 @@ int main(int argc, char **argv)
         TEST(cpu_many),       TEST(cpu_every_width),      TEST(cuda_random),
         TEST(cuda_large_templates), TEST(cuda_many),      TEST(cuda_every_width),
         TEST(cuda_high_maps), TEST(cuda_wide_templates), TEST(cuda_wide_random),
-        TEST(cuda_times),
+        TEST(cuda_groups),    TEST(cuda_times),
     };
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
 }

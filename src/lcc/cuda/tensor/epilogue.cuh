@@ -284,24 +284,29 @@ __device__ __forceinline__ void tm_tensor_write_bests(const tm_tensor_job &j,
     if (!last)
         return;
     __threadfence();
-    /* a warp for each template; all of them for one alone, whose launch waits for this */
+    /* a few lanes for each template; all threads for one alone, whose launch waits for this */
     __shared__ tm_candidate parts[TM_TENSOR_THREADS / 32];
-    const int warps = TM_TENSOR_THREADS / 32, each = j.count == 1 ? warps : 1;
-    for (int k = threadIdx.x / 32 / each; k < j.count; k += warps / each) {
+    const int warps = TM_TENSOR_THREADS / 32;
+    int lanes = j.count == 1 ? TM_TENSOR_THREADS : 32;
+    while (lanes <= 32 && lanes > 8 && lanes * j.count > TM_TENSOR_THREADS)
+        lanes /= 2;
+    const int step = TM_TENSOR_THREADS / lanes;
+    for (int first = 0; first < j.count; first += step) {
+        const int k = min(first + (int)threadIdx.x / lanes, j.count - 1);
         int64_t order = INT64_MIN, pos = 0;
-#pragma unroll 4
-        for (int i = threadIdx.x % (32 * each); i < gridDim.x; i += 32 * each) {
+#pragma unroll 8
+        for (int i = threadIdx.x % lanes; i < gridDim.x; i += lanes) {
             tm_candidate o = j.blocks[(size_t)k * gridDim.x + i];
             if (tm_tensor_beats(o.value, o.position, order, pos))
                 order = o.value, pos = o.position;
         }
-        for (int d = 16; d; d /= 2) {
+        for (int d = min(lanes, 32) / 2; d; d /= 2) {
             int64_t o = __shfl_xor_sync(~0u, order, d), q = __shfl_xor_sync(~0u, pos, d);
             if (tm_tensor_beats(o, q, order, pos))
                 order = o, pos = q;
         }
         tm_candidate part = {order, pos};
-        if (each > 1) {
+        if (lanes > 32) {
             if (!(threadIdx.x & 31))
                 parts[threadIdx.x / 32] = part;
             __syncthreads();
@@ -309,7 +314,7 @@ __device__ __forceinline__ void tm_tensor_write_bests(const tm_tensor_job &j,
                 if (tm_tensor_beats(parts[i].value, parts[i].position, part.value, part.position))
                     part = parts[i];
         }
-        if (!(threadIdx.x % (32 * each))) {
+        if (threadIdx.x % lanes == 0 && first + (int)threadIdx.x / lanes < j.count) {
             part.value += OUTCOME == TM_TENSOR_SUMS ? TM_TENSOR_UNSIGNED : 0;
             j.best[k] = part;
             j.running_bests[k] = INT_MIN;

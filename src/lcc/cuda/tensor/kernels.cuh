@@ -30,7 +30,11 @@
 enum {
     TILE_WIDTH = TM_TENSOR_TILE_WIDTH,
     TILE_HEIGHT = TM_TENSOR_TILE_HEIGHT,
+#ifdef TM_TENSOR_WARPGROUPS
+    TM_TENSOR_THREADS = 128 * TM_TENSOR_WARPGROUPS
+#else
     TM_TENSOR_THREADS = TILE_WIDTH / TM_TENSOR_WARP_WIDTH * TILE_HEIGHT / 8 * 32
+#endif
 };
 
 /* A launch's geometry. */
@@ -83,6 +87,13 @@ bool tm_wide_takes(const tm_tensor_device *device, const tm_tensor_job &j, bool 
 cudaError_t tm_wide_prepare(void *fragments, const uint8_t *taps, int width, int height,
                             cudaStream_t stream);
 cudaError_t tm_wide_launch(const tm_tensor_device *device, tm_tensor_job j, cudaStream_t stream);
+
+/* wgmma_many.cu: LCC of many templates without maps. 0 bytes: they do not fit. */
+size_t tm_many_fragment_bytes(int width, int height, int count);
+bool tm_many_takes_map(int64_t width, int64_t height);
+cudaError_t tm_many_prepare(void *fragments, const uint8_t *taps, int width, int height, int count,
+                            cudaStream_t stream);
+cudaError_t tm_many_launch(const tm_tensor_device *device, const tm_tensor_job &job, cudaStream_t stream);
 
 #ifdef __CUDACC__
 /* Sets the tiles that cover the map; false where they cannot be counted. */

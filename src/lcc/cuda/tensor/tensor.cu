@@ -11,10 +11,10 @@ static constexpr bool built_with_wgmma = false;
 #define SMALL_WIDTH 25 /* the greatest template of wgmma.cu */
 #define SMALL_HEIGHT 31
 
-/* wgmma is faster where it can be used. It takes single templates only. */
-static bool can_use_wgmma(const tm_tensor_device *device, int count)
+/* wgmma is faster where it can be used. */
+static bool can_use_wgmma(const tm_tensor_device *device)
 {
-    return built_with_wgmma && device->has_wgmma && count == 1;
+    return built_with_wgmma && device->has_wgmma;
 }
 
 static bool is_small(int width, int height)
@@ -22,7 +22,7 @@ static bool is_small(int width, int height)
     return width <= SMALL_WIDTH && height <= SMALL_HEIGHT;
 }
 
-/* The fragments for wgmma.cu stand behind those for mma.cu. */
+/* The fragments for wgmma.cu or wgmma_many.cu stand behind those for mma.cu. */
 static size_t wgmma_offset(int width, int height, int count)
 {
     return (tm_mma_fragment_bytes(width, height, count) + 255) / 256 * 256;
@@ -32,16 +32,21 @@ cudaError_t tm_tensor_prepare(const tm_tensor_device *device, const uint8_t *tap
                               int height, int count, void **fragments, cudaStream_t stream)
 {
     const size_t offset = wgmma_offset(width, height, count);
-    const bool small = can_use_wgmma(device, count) && is_small(width, height);
-    size_t size = offset;
-    if constexpr (built_with_wgmma)
-        size += small ? tm_wgmma_fragment_bytes(height) : 0;
-    cudaError_t error = tm_device_malloc(fragments, size);
+    size_t more = 0;
+    if constexpr (built_with_wgmma) {
+        if (can_use_wgmma(device))
+            more = count > 1                 ? tm_many_fragment_bytes(width, height, count)
+                   : is_small(width, height) ? tm_wgmma_fragment_bytes(height)
+                                             : 0;
+    }
+    cudaError_t error = tm_device_malloc(fragments, offset + more);
     if (error == cudaSuccess)
         error = tm_mma_prepare(*fragments, taps, width, height, count, stream);
     if constexpr (built_with_wgmma) {
-        if (error == cudaSuccess && small)
-            error = tm_wgmma_prepare((uint8_t *)*fragments + offset, taps, width, height, stream);
+        uint8_t *const behind = (uint8_t *)*fragments + offset;
+        if (error == cudaSuccess && more)
+            error = count > 1 ? tm_many_prepare(behind, taps, width, height, count, stream)
+                              : tm_wgmma_prepare(behind, taps, width, height, stream);
     }
     return error;
 }
@@ -80,11 +85,11 @@ static cudaError_t launch_wgmma(const tm_tensor_device *device, const tm_tensor_
                                 cudaStream_t stream)
 {
     if constexpr (built_with_wgmma) {
-        if (!is_small(job->width, job->height))
+        if (job->count == 1 && !is_small(job->width, job->height))
             return tm_wide_launch(device, *job, stream);
         tm_tensor_job own = *job;
-        own.fragments = (const uint8_t *)job->fragments + wgmma_offset(job->width, job->height, 1);
-        return tm_wgmma_launch(device, own, stream);
+        own.fragments = (const uint8_t *)job->fragments + wgmma_offset(job->width, job->height, job->count);
+        return (job->count > 1 ? tm_many_launch : tm_wgmma_launch)(device, own, stream);
     }
     return cudaErrorNotSupported;
 }
@@ -94,13 +99,24 @@ cudaError_t tm_tensor_launch(const tm_tensor_device *device, const tm_tensor_job
 {
     cudaError_t error = cudaErrorNotSupported;
 
-    if (can_use_wgmma(device, job->count))
+    if (can_use_wgmma(device))
         error = launch_wgmma(device, job, stream);
+    if (job->masked)
+        return error;
     if (error == cudaErrorNotSupported && job->count > 1)
         error = tm_mma_many_launch(device, *job, stream);
     if (error == cudaErrorNotSupported)
         error = tm_mma_launch(device, *job, stream);
     return error;
+}
+
+bool tm_tensor_shares_mask(const tm_tensor_device *device, const tm_geometry *g, int count)
+{
+    if constexpr (built_with_wgmma)
+        return can_use_wgmma(device) && count >= (device->always_wide ? 2 : 4) && tm_many_takes_map(g->map_width, g->map_height) &&
+               g->template_width <= TM_TENSOR_TAPS && g->template_height <= TM_TENSOR_TAPS &&
+               tm_many_fragment_bytes((int)g->template_width, (int)g->template_height, count) > 0;
+    return false;
 }
 
 bool tm_tensor_can_list(const tm_tensor_device *device, int width, int height)

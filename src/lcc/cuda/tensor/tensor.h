@@ -8,6 +8,7 @@
  *     mma_steps.cu    products of several planes with templates, added up: 8.0
  *     wgmma.cu        one template of at most 25 x 31, compute capability 9.0
  *     wgmma_wide.cu   one wider template, likewise
+ *     wgmma_many.cu   many templates of at most 64 columns, likewise
  *
  * kernels.cuh begins with the words that these files use. */
 #ifndef TMATCH_LCC_CUDA_TENSOR_H
@@ -30,7 +31,7 @@ typedef struct tm_tensor_device {
     int multiprocessors;
     size_t shared_memory; /* that a block may have */
     bool has_wgmma;
-    bool always_wide;     /* tests: wgmma_wide.cu also where mma.cu is faster */
+    bool always_wide;     /* tests: wgmma_wide.cu and wgmma_many.cu also where mma.cu is faster */
     tm_candidate *blocks; /* TM_TENSOR_BLOCKS a template */
     int *running_bests;   /* one a template, then the counter */
     int most_templates;
@@ -47,6 +48,13 @@ typedef struct tm_tensor_sums {
     uint32_t *map32; /* or this, which is enough; or neither */
     int64_t stride;  /* elements between rows */
 } tm_tensor_sums;
+
+/* The sums of a frame's windows under a mask, as maps. */
+typedef struct tm_tensor_masked {
+    const uint32_t *s_f, *s_ff;
+    int64_t stride; /* elements between rows */
+    int n;          /* pixels of the mask */
+} tm_tensor_masked;
 
 /* Some of a map's tiles of TM_MMA_TILE_WIDTH x TM_MMA_TILE_HEIGHT windows, numbered down the columns of
  * tiles, and of each the parts of TM_MMA_PART_WIDTH x TM_MMA_PART_HEIGHT that are to be made; which are
@@ -84,6 +92,7 @@ typedef struct tm_tensor_job : tm_device_windows {
     int *running_bests; /* count */
     int *counter;       /* of blocks that are done */
     tm_tensor_list list; /* tm_tensor_launch_listed */
+    const tm_tensor_masked *masked; /* LCC of templates with a common mask, where tm_tensor_shares_mask; or NULL */
 } tm_tensor_job;
 
 /* The products of one plane with one template, added to those of the steps before. */
@@ -122,6 +131,9 @@ cudaError_t tm_tensor_reset(const tm_tensor_device *device, cudaStream_t stream)
  * not fit the kernels' shared memory: nothing was launched. */
 cudaError_t tm_tensor_launch(const tm_tensor_device *device, const tm_tensor_job *job,
                              cudaStream_t stream);
+
+/* Whether LCC of so many templates with a common mask, and without a map, is made of sums that are there. */
+bool tm_tensor_shares_mask(const tm_tensor_device *device, const tm_geometry *geometry, int count);
 
 /* Likewise the best of the list's tiles, for LCC of one template without a map, of a size that can be
  * listed. early: the launch may begin while the kernel before ends. */

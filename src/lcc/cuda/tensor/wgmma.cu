@@ -18,29 +18,10 @@
 #include "lcc/cuda/memory.cuh"
 #include "lcc/cuda/tensor/last_columns.cuh"
 #include "lcc/cuda/tensor/running_score.cuh"
+#include "lcc/cuda/tensor/wgmma_product.cuh"
 
 enum { BLOCK = 256 };                  // bytes of B for a template row: 8 shifts x 32 of k
 enum { MOST_BLOCKS = 3, FIXED = 256 }; // on a multiprocessor; bytes that a block declares
-
-/* d = A B, or where more, d += A B. Only the low words of the matrices' descriptors change. The
- * high words say: K-major, without swizzle; 128 bytes from 8 lines of A to the next, BLOCK bytes
- * from a template row's columns of B to the next row's. */
-__device__ __forceinline__ void wgmma(int (&d)[8][4], unsigned a, unsigned b, int more)
-{
-    asm volatile("{.reg .pred p; .reg .b64 a, b; setp.ne.s32 p, %34, 0; mov.b64 a, {%32, 8}; "
-                 "mov.b64 b, {%33, 16}; "
-                 "wgmma.mma_async.sync.aligned.m64n64k32.s32.u8.u8 "
-                 "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, "
-                 "%18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, a, b, p;}"
-                 : "+r"(d[0][0]), "+r"(d[0][1]), "+r"(d[0][2]), "+r"(d[0][3]), "+r"(d[1][0]),
-                   "+r"(d[1][1]), "+r"(d[1][2]), "+r"(d[1][3]), "+r"(d[2][0]), "+r"(d[2][1]),
-                   "+r"(d[2][2]), "+r"(d[2][3]), "+r"(d[3][0]), "+r"(d[3][1]), "+r"(d[3][2]),
-                   "+r"(d[3][3]), "+r"(d[4][0]), "+r"(d[4][1]), "+r"(d[4][2]), "+r"(d[4][3]),
-                   "+r"(d[5][0]), "+r"(d[5][1]), "+r"(d[5][2]), "+r"(d[5][3]), "+r"(d[6][0]),
-                   "+r"(d[6][1]), "+r"(d[6][2]), "+r"(d[6][3]), "+r"(d[7][0]), "+r"(d[7][1]),
-                   "+r"(d[7][2]), "+r"(d[7][3])
-                 : "r"(a), "r"(b), "r"(more));
-}
 
 /* The products of ROWS frame rows, one below the other. They are a group with a fence of its own,
  * because ptxas keeps neither open from one basic block to the next: it adds to each block what it
@@ -51,7 +32,7 @@ __device__ __forceinline__ void batch(int (&acc)[8][4], unsigned &a, unsigned &b
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 #pragma unroll
     for (int i = 0; i < ROWS; i++, more = 1, a += TM_RING_ROW_BYTES / 16, b -= BLOCK / 16)
-        wgmma(acc, a, b, more);
+        tm_wgmma(acc, a, b, more);
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
 

@@ -14,6 +14,7 @@
 #define TM_TENSOR_TILE_HEIGHT 8
 #define TM_TENSOR_WARP_WIDTH 256
 #include "lcc/cuda/memory.cuh"
+#include "lcc/cuda/tensor/wgmma_product.cuh"
 #include "lcc/cuda/tensor/wide_score.cuh"
 
 enum { BLOCK = 512 };                     // bytes of B for a template row: 16 shifts x 32 of k
@@ -21,25 +22,6 @@ enum { LEAST_STEPS = 2, MOST_STEPS = 4 }; // of k, 32 columns of the template ea
 enum { SM_90_SHARED = 232448 };           // bytes that a block may have
 enum { FIXED = 256, MOST_BLOCKS = 2 };    // bytes that a block declares; on a multiprocessor
 enum { BATCHES = 9 }; // of a step's products: one before the 8 rows of scores, one after each
-
-/* d = A B, or where more, d += A B. Only the low words of the matrices' descriptors change. The
- * high words say: K-major, without swizzle; 128 bytes from 8 lines of A to the next, 256 bytes from
- * 8 columns of B to the next. */
-__device__ __forceinline__ void wgmma(int (&d)[16][4], unsigned a, unsigned b, int more)
-{
-#define R4(i) "+r"(d[i][0]), "+r"(d[i][1]), "+r"(d[i][2]), "+r"(d[i][3])
-    asm volatile("{.reg .pred p; .reg .b64 a, b; setp.ne.s32 p, %66, 0; mov.b64 a, {%64, 8}; "
-                 "mov.b64 b, {%65, 16}; "
-                 "wgmma.mma_async.sync.aligned.m64n128k32.s32.u8.u8 "
-                 "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, "
-                 "%18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, "
-                 "%34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, "
-                 "%50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, a, b, p;}"
-                 : R4(0), R4(1), R4(2), R4(3), R4(4), R4(5), R4(6), R4(7), R4(8), R4(9), R4(10),
-                   R4(11), R4(12), R4(13), R4(14), R4(15)
-                 : "r"(a), "r"(b), "r"(more));
-#undef R4
-}
 
 /* The blocks of B. Those of the next step of k stand h + 7 blocks on: before and after each step's
  * there are 7 blocks of zeros, because the first and the last frame rows meet fewer than 8 rows of
@@ -82,7 +64,7 @@ struct wide_products {
             asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 #pragma unroll
             for (int k = 0; k < STEPS; k++, more = 1)
-                wgmma(acc, a + 2 * k, b + k * step_bytes, more);
+                tm_wgmma(acc, a + 2 * k, b + k * step_bytes, more);
             asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
             a += tm_wide_ring<STEPS>::ROW / 16;
             a = a < wrap ? a : a - ring_bytes;
