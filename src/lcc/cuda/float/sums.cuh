@@ -235,8 +235,52 @@ tm_f32_add_columns(tm_f32_panel &p, const tm_f32_tile &t,
     to.count(width);
 }
 
+/* A thread's columns of samples, and the sums of F' and of its squares over their rows. */
+struct tm_f32_own_columns {
+    double sums[TM_F32_OWN_COLUMNS], squares[TM_F32_OWN_COLUMNS];
+
+    /* Leaves out the first columns of a panel's width. */
+    __device__ __forceinline__ void move_on()
+    {
+#pragma unroll
+        for (int j = 0; j < TM_F32_OWN_COLUMNS; j++) {
+            const int from = j + TM_F32_PANEL_WIDTH / TM_F32_LANES;
+            sums[j] = from < TM_F32_OWN_COLUMNS ? sums[from] : 0;
+            squares[j] = from < TM_F32_OWN_COLUMNS ? squares[from] : 0;
+        }
+    }
+};
+
+/* Adds rows [first, last) of the window to the last FRESH columns of each thread, which begin u columns from the
+ * window's left. */
+template <int FRESH, bool WITH_SUMS, bool WITH_SQUARES, bool CENTRED>
+static __device__ __forceinline__ void
+tm_f32_add_fresh(tm_f32_panel &p, const tm_f32_launch &l, const tm_f32_tile &t, int channel, double pivot, int u,
+                 int first, int last, tm_f32_own_columns &columns)
+{
+    for (int v = first; v < last; v += TM_F32_PANEL_HEIGHT) {
+        const int height = min(TM_F32_PANEL_HEIGHT, last - v);
+        __syncthreads();
+        tm_f32_stage_frame(p, l, t, channel, u, v, FRESH * TM_F32_LANES, TM_F32_TILE_HEIGHT + height - 1);
+        __syncthreads();
+        for (int row = 0; row < height; row++) {
+#pragma unroll
+            for (int j = 0; j < FRESH; j++) {
+                const int to = TM_F32_OWN_COLUMNS - FRESH + j;
+                const double f = tm_f32_term_of<TM_ADD_SUMS, CENTRED>(
+                    p.frame[t.row + row][tm_f32_at(t.lane + TM_F32_LANES * j)], pivot);
+                if (WITH_SUMS)
+                    columns.sums[to] += f;
+                if (WITH_SQUARES)
+                    columns.squares[to] = fma(f, f, columns.squares[to]);
+            }
+        }
+    }
+    __syncthreads();
+}
+
 /* Sums of F' and of its squares over all pixels of the windows: first over the rows of each column,
- * then over columns. */
+ * then over columns, of which each panel's width has some that the one before had not. */
 template <bool WITH_SUMS, bool WITH_SQUARES, bool CENTRED>
 static __device__ void tm_f32_add_boxes(tm_f32_panel &p, const tm_f32_launch &l,
                                         const tm_f32_tile &t, int channel, double pivot,
@@ -244,32 +288,20 @@ static __device__ void tm_f32_add_boxes(tm_f32_panel &p, const tm_f32_launch &l,
 {
     for (int first = 0; first < l.height; first += TM_PARTIAL_TERMS) {
         const int last = min(first + TM_PARTIAL_TERMS, l.height);
+        tm_f32_own_columns columns = {};
+        tm_f32_add_fresh<TM_F32_OWN_COLUMNS, WITH_SUMS, WITH_SQUARES, CENTRED>(p, l, t, channel, pivot, 0, first, last,
+                                                                               columns);
         for (int u = 0; u < l.width; u += TM_F32_PANEL_WIDTH) {
             const int width = min(TM_F32_PANEL_WIDTH, l.width - u);
-            double sums[TM_F32_OWN_COLUMNS] = {}, squares[TM_F32_OWN_COLUMNS] = {};
-            for (int v = first; v < last; v += TM_F32_PANEL_HEIGHT) {
-                const int height = min(TM_F32_PANEL_HEIGHT, last - v);
-                __syncthreads();
-                tm_f32_stage_frame(p, l, t, channel, u, v, TM_F32_COLUMNS,
-                                   TM_F32_TILE_HEIGHT + height - 1);
-                __syncthreads();
-                for (int row = 0; row < height; row++) {
-#pragma unroll
-                    for (int j = 0; j < TM_F32_OWN_COLUMNS; j++) {
-                        const double f = tm_f32_term_of<TM_ADD_SUMS, CENTRED>(
-                            p.frame[t.row + row][tm_f32_at(t.lane + TM_F32_LANES * j)], pivot);
-                        if (WITH_SUMS)
-                            sums[j] += f;
-                        if (WITH_SQUARES)
-                            squares[j] = fma(f, f, squares[j]);
-                    }
-                }
+            if (u) {
+                columns.move_on();
+                tm_f32_add_fresh<TM_F32_PANEL_WIDTH / TM_F32_LANES, WITH_SUMS, WITH_SQUARES, CENTRED>(
+                    p, l, t, channel, pivot, u + TM_F32_TILE_WIDTH, first, last, columns);
             }
-            __syncthreads();
             if (WITH_SUMS)
-                tm_f32_add_columns(p, t, sums, width, s_f);
+                tm_f32_add_columns(p, t, columns.sums, width, s_f);
             if (WITH_SQUARES)
-                tm_f32_add_columns(p, t, squares, width, s_ff);
+                tm_f32_add_columns(p, t, columns.squares, width, s_ff);
         }
     }
 }
