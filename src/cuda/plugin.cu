@@ -448,6 +448,7 @@ static cudaError_t open_device(tm_cuda *cuda)
     TRY_CUDA(cudaGetDeviceProperties(&properties, cuda->index));
     snprintf(cuda->name, sizeof cuda->name, "%.120s", properties.name);
     cuda->fft.shared_bytes = (int)properties.sharedMemPerBlockOptin;
+    cuda->fft.multiprocessors = properties.multiProcessorCount;
     cuda->traits.multiprocessors = properties.multiProcessorCount;
     cuda->traits.capability = properties.major * 10 + properties.minor;
     read_speeds(cuda);

@@ -314,6 +314,13 @@ static inline unsigned __dp4a(unsigned a, unsigned b, unsigned sum)
     return sum;
 }
 
+static inline int __dp4a(int a, int b, int sum)
+{
+    for (int i = 0; i < 4; i++)
+        sum += (int8_t)(a >> 8 * i) * (int8_t)(b >> 8 * i);
+    return sum;
+}
+
 static inline int __ffs(unsigned value)
 {
     return __builtin_ffs((int)value);
@@ -343,6 +350,13 @@ static inline float __ll2float_rz(int64_t value)
 static inline long long __double2ll_rn(double value)
 {
     return llrint(value);
+}
+
+static inline int __double2loint(double value)
+{
+    int64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return (int)bits;
 }
 
 /* As far from the true value as a device's may be. */

@@ -148,17 +148,19 @@ static void against_direct(tm_device_kind device, tm_algorithm algorithm, int64_
     }
 }
 
-/* Several tiles beside and above each other, in several runs where those are small. */
+/* Several tiles beside and above each other, in several runs where those are small; then the greatest sums of products that 32
+ * bits hold, larger ones, and a template for which the blocks of window sums are the widest. */
 static void tiles(tm_algorithm algorithm)
 {
-    static const int64_t sizes[][4] = {{1800, 440, 30, 30}, {300, 1200, 40, 12}};
+    static const int64_t sizes[][4] = {{1800, 440, 30, 30}, {300, 1200, 40, 12}, {260, 258, 256, 256}, {262, 259, 257, 257}, {3110, 5, 3100, 4}};
     pair m = {.name = algorithm == TM_ALGORITHM_FFT ? "fft" : "cufft"};
 
     for (int metric = 0; metric < 2; metric++) {
         m.fft = make_matcher(algorithm, TM_DEVICE_CUDA, (tm_metric)metric);
         m.direct = make_matcher(TM_ALGORITHM_DIRECT, TM_DEVICE_CPU, (tm_metric)metric);
-        for (int i = 0; i < 2; i++) {
-            uint8_t *samples = picture_bytes(PICTURE_NOISE, sizes[i][0], sizes[i][1]);
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            const picture_content content = i == 2 ? PICTURE_MOST_BUT_ONE : PICTURE_NOISE;
+            uint8_t *samples = picture_bytes(content, sizes[i][0], sizes[i][1]);
             const tm_image frame = {.samples = samples, .width = sizes[i][0], .height = sizes[i][1],
                                     .stride = (ptrdiff_t)sizes[i][0]};
             const tm_image picture = {.samples = samples, .width = sizes[i][2], .height = sizes[i][3],

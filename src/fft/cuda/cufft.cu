@@ -75,7 +75,7 @@ static __global__ void __launch_bounds__(THREADS) product_kernel(tm_fft_job job)
         points[i] = tm_mul(points[i], job.spectrum[i]);
 }
 
-/* One window, as tm_score_windows takes them. */
+/* One window, as tm_store_sums takes them. */
 typedef struct lone_window {
     static constexpr int COUNT = 1, STEP = 1;
 
@@ -114,22 +114,25 @@ static __device__ __forceinline__ void each_window(const tm_fft_job &job, Use us
     }
 }
 
-static __global__ void __launch_bounds__(THREADS) scores_kernel(tm_fft_job job)
+static __global__ void __launch_bounds__(THREADS) sums_kernel(tm_fft_job job)
 {
-    const float bound = tm_fft_reject_bound(job, *(volatile int64_t *)job.best);
+    each_window(job, [&](const lone_window &w) { tm_store_sums(job, w); });
+}
+
+static __global__ void __launch_bounds__(THREADS) ccorr_kernel(tm_fft_job job)
+{
     tm_candidate best = TM_NO_CANDIDATE;
 
-    each_window(job, [&](const lone_window &w) { tm_score_windows(job, w, &best, bound); });
+    each_window(job, [&](const lone_window &w) { tm_rank_sums(job, w, &best); });
     best = tm_block_best<THREADS>(best, threadIdx.x);
     if (threadIdx.x == 0) {
         const int64_t block = ((int64_t)blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x;
         job.job.candidates[block + blockIdx.x] = best;
-        atomicMax((long long *)job.best, (long long)best.value);
     }
 }
 
 /* The same of floats, which are scored when all channels' sums are there. */
-static __global__ void __launch_bounds__(THREADS) sums_kernel(tm_fft_job job)
+static __global__ void __launch_bounds__(THREADS) f32_sums_kernel(tm_fft_job job)
 {
     each_window(job, [&](const lone_window &w) {
         double *sum = job.f32.sums + w.position;
@@ -282,7 +285,7 @@ static cudaError_t correlate(const tm_fft_job *job, cudaStream_t stream)
 
 static cudaError_t finish(const tm_fft_job *job, cudaStream_t stream)
 {
-    auto kernel = job->f32.taps ? sums_kernel : scores_kernel;
+    auto kernel = job->f32.taps ? f32_sums_kernel : job->metric == TM_METRIC_LCC ? sums_kernel : ccorr_kernel;
     return TM_LAUNCH(kernel<<<windows_grid(job), THREADS, 0, stream>>>(*job));
 }
 

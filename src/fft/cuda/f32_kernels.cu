@@ -5,7 +5,7 @@
 #include "lcc/cuda/memory.cuh"
 
 template <class B>
-static __global__ void __launch_bounds__(B::THREADS)
+static __global__ void __launch_bounds__(B::THREADS, B::LEAST)
     f32_rows_kernel(tm_fft_job job, bool of_template)
 {
     extern __shared__ double2 memory[];
@@ -22,7 +22,7 @@ static __global__ void __launch_bounds__(B::THREADS)
 }
 
 template <class B>
-static __global__ void __launch_bounds__(B::THREADS) f32_sums_kernel(tm_fft_job job)
+static __global__ void __launch_bounds__(B::THREADS, B::LEAST) f32_sums_kernel(tm_fft_job job)
 {
     extern __shared__ double2 memory[];
     const B block(memory, job.roots_x);

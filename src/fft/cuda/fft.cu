@@ -20,31 +20,29 @@ static int64_t tile_column_bytes(const tm_fft_job *job, int64_t down)
     return steps_of(job)->tile_column_bytes(job, down);
 }
 
-/* The most tiles of a band, across and down. */
-static void band_size(const tm_fft_job *job, int64_t *across, int64_t *down)
+/* Sets the most tiles of a band, across and down. */
+static void limit_bands(tm_fft_job *job)
 {
     const tm_fft_tiling *t = &job->tiling;
-    *down = t->down;
-    while (*down > 1 && tile_column_bytes(job, *down) > TM_FFT_BAND_BYTES)
-        *down = ceil_div(*down, 2);
-    *across = TM_FFT_BAND_BYTES / tile_column_bytes(job, *down);
-    *across = *across < 1 ? 1 : *across > t->across ? t->across : *across;
-    /* bands of equal size, and no grid beyond its limit */
-    if (*across > 32768)
-        *across = 32768;
-    *across = ceil_div(t->across, ceil_div(t->across, *across));
-    *down = ceil_div(t->down, ceil_div(t->down, *down));
+    int64_t down = t->down;
+
+    while (down > 1 && tile_column_bytes(job, down) > TM_FFT_BAND_BYTES)
+        down = ceil_div(down, 2);
+    /* no grid beyond its limit */
+    int64_t across = smaller(TM_FFT_BAND_BYTES / tile_column_bytes(job, down), 32768);
+    across = across < 1 ? 1 : smaller(across, t->across);
+    /* bands of equal size */
+    job->most_across = (int)ceil_div(t->across, ceil_div(t->across, across));
+    job->most_down = (int)ceil_div(t->down, ceil_div(t->down, down));
 }
 
 /* The band whose first tile is this one. */
 static tm_fft_band band_at(const tm_fft_job *job, int64_t left, int64_t top)
 {
     const tm_fft_tiling *t = &job->tiling;
-    int64_t across, down;
-    band_size(job, &across, &down);
     tm_fft_band band = {};
-    band.across = (int)smaller(across, t->across - left);
-    band.down = (int)smaller(down, t->down - top);
+    band.across = (int)smaller(job->most_across, t->across - left);
+    band.down = (int)smaller(job->most_down, t->down - top);
     band.x = left * t->step_x;
     band.y = top * t->step_y;
     band.width = (int)smaller((int64_t)band.across * t->step_x, t->range_x - band.x);
@@ -77,11 +75,24 @@ static bool next_band(tm_fft_job *own)
     return true;
 }
 
+static int64_t count_candidates(const tm_fft_job *job)
+{
+    return job->metric == TM_METRIC_LCC ? tm_windows_candidates(job) : steps_of(job)->count_candidates(job);
+}
+
 int64_t tm_fft_candidates(const tm_fft_job *job)
 {
     int64_t count = 0;
     for (tm_fft_job own = before_bands(job); next_band(&own);)
-        count += steps_of(job)->count_candidates(&own);
+        count += count_candidates(&own);
+    return count;
+}
+
+int64_t tm_fft_most_candidates(const tm_fft_job *job)
+{
+    int64_t count = 0;
+    for (tm_fft_job own = before_bands(job); next_band(&own);)
+        count += job->metric == TM_METRIC_LCC ? tm_windows_most_candidates(&own) : count_candidates(&own);
     return count;
 }
 
@@ -95,40 +106,40 @@ static cudaError_t make_spectrum(const tm_fft_job *job, cudaStream_t stream)
     return steps_of(job)->make_spectrum(&own, stream);
 }
 
-static cudaError_t prepare_side(tm_fft_device *fft, tm_fft_job *job)
+static cudaError_t prepare_best(tm_fft_device *fft)
 {
-    if (!fft->best) {
-        TRY(tm_windows_prepare((size_t)fft->shared_bytes));
-        TRY(tm_device_malloc((void **)&fft->best, sizeof *fft->best));
-    }
-    if (!fft->side)
-        TRY_CUDA(cudaStreamCreateWithFlags(&fft->side, cudaStreamNonBlocking));
-    if (!fft->forked)
-        TRY_CUDA(cudaEventCreateWithFlags(&fft->forked, cudaEventDisableTiming));
-    if (!fft->joined)
-        TRY_CUDA(cudaEventCreateWithFlags(&fft->joined, cudaEventDisableTiming));
-    job->best = fft->best;
-    job->side = fft->side;
-    job->forked = fft->forked;
-    job->joined = fft->joined;
-    return cudaSuccess;
+    if (fft->best)
+        return cudaSuccess;
+    TRY(tm_windows_prepare((size_t)fft->shared_bytes));
+    return tm_device_malloc((void **)&fft->best, sizeof *fft->best);
+}
+
+/* Of the sums of a band of so many tiles. */
+static size_t sums_bytes(const tm_fft_job *job, int64_t across, int64_t down)
+{
+    tm_fft_band most = {};
+    most.rows = (int)(down * job->tiling.step_y);
+    most.width = (int)(across * job->tiling.step_x);
+    return (size_t)tm_fft_sums_place(most, 2, 0) * (job->narrow ? sizeof(int32_t) : sizeof(int64_t));
 }
 
 cudaError_t tm_fft_prepare(tm_fft_device *fft, tm_fft_job *job, tm_fft_spectrum *spectrum,
                            cudaStream_t stream)
 {
     const tm_fft_tiling *t = &job->tiling;
-    int64_t across, down;
 
-    band_size(job, &across, &down);
+    limit_bands(job);
+    const int64_t across = job->most_across, down = job->most_down;
     TRY(steps_of(job)->prepare(fft, job, across * down, stream));
-    TRY(prepare_side(fft, job));
+    TRY(prepare_best(fft));
     TRY(tm_buffer_fit(&fft->points, (size_t)(across * tile_column_bytes(job, down))));
+    job->narrow = tm_windows_are_narrow(&job->job);
     if (job->metric == TM_METRIC_LCC)
-        TRY(tm_buffer_fit(&fft->windows,
-                          2 * (size_t)(down * t->step_y * across * t->step_x) * sizeof(tm_window)));
+        TRY(tm_buffer_fit(&fft->sums, sums_bytes(job, across, down)));
     job->points = (double2 *)fft->points.data;
-    job->windows = (tm_window *)fft->windows.data;
+    job->sums = fft->sums.data;
+    job->best = fft->best;
+    job->multiprocessors = fft->multiprocessors;
 
     if (spectrum->length_x != t->length_x || spectrum->length_y != t->length_y ||
         spectrum->by_cufft != t->by_cufft) {
@@ -144,14 +155,10 @@ cudaError_t tm_fft_prepare(tm_fft_device *fft, tm_fft_job *job, tm_fft_spectrum 
     return cudaSuccess;
 }
 
-/* Makes window sums beside the transforms: they wait for memory, transforms for arithmetic. */
-static cudaError_t launch_windows(const tm_fft_job *job, cudaStream_t stream)
+static cudaError_t launch_band(const tm_fft_job *job, cudaStream_t stream)
 {
-    TRY_CUDA(cudaEventRecord(job->forked, stream));
-    TRY_CUDA(cudaStreamWaitEvent(job->side, job->forked, 0));
-    if (job->metric == TM_METRIC_LCC)
-        TRY(tm_windows_launch(job, job->side));
-    return TM_CALL(cudaEventRecord(job->joined, job->side));
+    TRY(steps_of(job)->correlate(job, stream));
+    return steps_of(job)->finish(job, stream);
 }
 
 cudaError_t tm_fft_launch(const tm_fft_job *job, cudaStream_t stream)
@@ -159,11 +166,10 @@ cudaError_t tm_fft_launch(const tm_fft_job *job, cudaStream_t stream)
     /* negative: no window is rejected before one has a positive score */
     TRY_CUDA(cudaMemsetAsync(job->best, 0x80, sizeof *job->best, stream));
     for (tm_fft_job own = before_bands(job); next_band(&own);) {
-        TRY(launch_windows(&own, stream));
-        TRY(steps_of(job)->correlate(&own, stream));
-        TRY_CUDA(cudaStreamWaitEvent(stream, job->joined, 0));
-        TRY(steps_of(job)->finish(&own, stream));
-        own.job.candidates += steps_of(job)->count_candidates(&own);
+        TRY(launch_band(&own, stream));
+        if (job->metric == TM_METRIC_LCC)
+            TRY(tm_windows_launch(&own, stream));
+        own.job.candidates += count_candidates(&own);
     }
     return cudaSuccess;
 }
@@ -177,10 +183,8 @@ cudaError_t tm_fft_prepare_f32(tm_fft_device *fft, tm_fft_job *job, tm_fft_spect
 
 cudaError_t tm_fft_launch_f32(const tm_fft_job *job, cudaStream_t stream)
 {
-    for (tm_fft_job own = before_bands(job); next_band(&own);) {
-        TRY(steps_of(job)->correlate(&own, stream));
-        TRY(steps_of(job)->finish(&own, stream));
-    }
+    for (tm_fft_job own = before_bands(job); next_band(&own);)
+        TRY(launch_band(&own, stream));
     return cudaSuccess;
 }
 
@@ -198,7 +202,7 @@ void tm_fft_drop_spectrum(tm_fft_spectrum *spectrum)
 void tm_fft_give_back(tm_fft_device *fft)
 {
     tm_buffer_free(&fft->points);
-    tm_buffer_free(&fft->windows);
+    tm_buffer_free(&fft->sums);
     tm_cufft_free(&fft->cufft);
 }
 
@@ -208,11 +212,5 @@ void tm_fft_device_free(tm_fft_device *fft)
         tm_device_free(fft->roots[i]);
     tm_fft_give_back(fft);
     tm_device_free(fft->best);
-    if (fft->joined)
-        cudaEventDestroy(fft->joined);
-    if (fft->forked)
-        cudaEventDestroy(fft->forked);
-    if (fft->side)
-        cudaStreamDestroy(fft->side);
     *fft = (tm_fft_device){};
 }

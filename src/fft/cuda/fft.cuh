@@ -18,11 +18,10 @@ typedef struct tm_fft_spectrum {
 typedef struct tm_fft_device {
     bool ready[TM_FFT_LENGTHS]; /* by place in the table */
     double2 *roots[TM_FFT_LENGTHS];
-    tm_buffer points, windows;
+    tm_buffer points, sums;
     int64_t *best;
-    cudaStream_t side;
-    cudaEvent_t forked, joined;
     int shared_bytes; /* that a block may have */
+    int multiprocessors;
     tm_cufft cufft;
 } tm_fft_device;
 
@@ -37,9 +36,9 @@ typedef struct tm_fft_steps {
      * transformed back as far as points go; */
     cudaError_t (*make_spectrum)(const tm_fft_job *job, cudaStream_t stream);
     cudaError_t (*correlate)(const tm_fft_job *job, cudaStream_t stream);
-    /* and of those the scores and candidates, or of floats the sums. */
+    /* and of those the sums, or where these are the metric the map and candidates. */
     cudaError_t (*finish)(const tm_fft_job *job, cudaStream_t stream);
-    /* How many candidates that writes. */
+    /* How many of these. */
     int64_t (*count_candidates)(const tm_fft_job *job);
 } tm_fft_steps;
 
@@ -56,8 +55,10 @@ cudaError_t tm_fft_prepare(tm_fft_device *fft, tm_fft_job *job, tm_fft_spectrum 
 
 size_t tm_fft_spectrum_bytes(const tm_fft_tiling *tiling);
 
-/* Number of candidates that tm_fft_launch writes to job->job.candidates. */
+/* Number of candidates that tm_fft_launch writes to job->job.candidates; and as many as that may be where it is
+ * launched for some of its rows of tiles. */
 int64_t tm_fft_candidates(const tm_fft_job *job);
+int64_t tm_fft_most_candidates(const tm_fft_job *job);
 
 /* Correlates a prepared job; allocates nothing. */
 cudaError_t tm_fft_launch(const tm_fft_job *job, cudaStream_t stream);

@@ -14,7 +14,7 @@
 #include "lcc/cuda/memory.cuh"
 
 template <class B>
-static __global__ void __launch_bounds__(B::THREADS) rows_kernel(tm_fft_job job, bool of_template)
+static __global__ void __launch_bounds__(B::THREADS, B::LEAST) rows_kernel(tm_fft_job job, bool of_template)
 {
     extern __shared__ double2 memory[];
     const B block(memory, job.roots_x);
@@ -35,7 +35,7 @@ static __global__ void __launch_bounds__(B::THREADS) rows_kernel(tm_fft_job job,
 /* A block takes some columns of points through all tiles of a column of tiles, from top to bottom:
  * a tile's results replace rows that no tile below reads. */
 template <class B>
-static __global__ void __launch_bounds__(B::THREADS) columns_kernel(tm_fft_job job,
+static __global__ void __launch_bounds__(B::THREADS, B::LEAST) columns_kernel(tm_fft_job job,
                                                                     bool of_template)
 {
     extern __shared__ double2 memory[];
@@ -50,8 +50,9 @@ static __global__ void __launch_bounds__(B::THREADS) columns_kernel(tm_fft_job j
 
     for (int tile = 0; tile < band.down; tile++) {
         const int top = tile * job.tiling.step_y;
+        const int inputs = min(job.tiling.step_y + job.job.height - 1, band.input_rows - top);
         tm_forward(block, [&](int i) {
-            return top + i < band.input_rows ? column[(top + i) * pitch] : make_double2(0, 0);
+            return i < inputs ? __ldcg(&column[(top + i) * pitch]) : make_double2(0, 0);
         });
         if (of_template) {
             const double scale = 1.0 / ((double)P::N * job.tiling.length_x);
@@ -66,7 +67,7 @@ static __global__ void __launch_bounds__(B::THREADS) columns_kernel(tm_fft_job j
         tm_forward_last(block, [&](auto &v, int q) {
 #pragma unroll
             for (int m = 0; m < R; m++)
-                v[m] = tm_mul(v[m], __ldg(&spectrum[(m * (P::N / R) + q) * BATCH]));
+                v[m] = tm_mul(v[m], __ldcg(&spectrum[(m * (P::N / R) + q) * BATCH]));
             tm_inverse_first(block, v, q);
         });
         const int rows = min(job.tiling.step_y, band.rows - top);
@@ -91,22 +92,30 @@ extern "C" cudaError_t tm_fft_probe(double *worst)
 #endif
 
 template <class B>
-static __global__ void __launch_bounds__(B::THREADS) scores_kernel(tm_fft_job job)
+static __global__ void __launch_bounds__(B::THREADS, B::LEAST) sums_kernel(tm_fft_job job)
 {
     extern __shared__ double2 memory[];
     const B block(memory, job.roots_x);
     const int row = blockIdx.x * B::BATCH + block.item;
-    const float bound = tm_fft_reject_bound(job, *(volatile int64_t *)job.best);
+
+    tm_row_back(block, job, row,
+                [&](const tm_row_windows<B> &windows) { tm_store_sums(job, windows); });
+}
+
+/* Where sums are the metric. */
+template <class B>
+static __global__ void __launch_bounds__(B::THREADS, B::LEAST) ccorr_kernel(tm_fft_job job)
+{
+    extern __shared__ double2 memory[];
+    const B block(memory, job.roots_x);
+    const int row = blockIdx.x * B::BATCH + block.item;
     tm_candidate best = TM_NO_CANDIDATE;
 
-    tm_row_back(block, job, row, [&](const tm_row_windows<B> &windows) {
-        tm_score_windows(job, windows, &best, bound);
-    });
+    tm_row_back(block, job, row,
+                [&](const tm_row_windows<B> &windows) { tm_rank_sums(job, windows, &best); });
     best = tm_block_best<B::THREADS>(best, threadIdx.x);
-    if (threadIdx.x == 0) {
+    if (threadIdx.x == 0)
         job.job.candidates[(int64_t)blockIdx.y * gridDim.x + blockIdx.x] = best;
-        atomicMax((long long *)job.best, (long long)best.value);
-    }
 }
 
 template <class LENGTH>
@@ -130,10 +139,11 @@ struct launcher {
                          <<<grid, column_block::THREADS, column_block::BYTES, stream>>>(*job, of_template));
     }
 
-    static cudaError_t scores(const tm_fft_job *job, cudaStream_t stream)
+    static cudaError_t sums(const tm_fft_job *job, cudaStream_t stream)
     {
         const dim3 grid = tm_row_grid<row_block>(job, job->band.rows);
-        return TM_LAUNCH(scores_kernel<row_block><<<grid, row_block::THREADS, row_block::BYTES, stream>>>(*job));
+        const auto kernel = job->metric == TM_METRIC_LCC ? sums_kernel<row_block> : ccorr_kernel<row_block>;
+        return TM_LAUNCH(kernel<<<grid, row_block::THREADS, row_block::BYTES, stream>>>(*job));
     }
 
     static cudaError_t prepare(void)
@@ -142,7 +152,9 @@ struct launcher {
         if (error == cudaSuccess)
             error = column_block::allow((const void *)columns_kernel<column_block>);
         if (error == cudaSuccess)
-            error = row_block::allow((const void *)scores_kernel<row_block>);
+            error = row_block::allow((const void *)sums_kernel<row_block>);
+        if (error == cudaSuccess)
+            error = row_block::allow((const void *)ccorr_kernel<row_block>);
         return error == cudaSuccess ? f32::prepare() : error;
     }
 
@@ -154,7 +166,7 @@ struct launcher {
                 column_block::BYTES,
                 rows,
                 columns,
-                scores,
+                sums,
                 f32::rows,
                 f32::sums,
                 prepare};

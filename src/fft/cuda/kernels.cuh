@@ -7,12 +7,6 @@
 #include "lcc/cuda/device.cuh"
 #include "lcc/cuda/float/f32.cuh"
 
-/* S_F and (float)var_F of a window. */
-typedef struct tm_window {
-    uint32_t s_f;
-    float variance;
-} tm_window;
-
 /* A band of the map, which is transformed at a time so that its memory is bounded: columns of tiles
  * beside each other, and of each some tiles above each other. */
 typedef struct tm_fft_band {
@@ -41,20 +35,32 @@ typedef struct tm_fft_job {
     int64_t frame_rows; /* readable rows of job.frame */
     tm_metric metric;
     tm_fft_tiling tiling;
+    int most_across, most_down; /* tiles of a band */
     tm_fft_band band;
     const double2 *roots_x, *roots_y;
     double2 *points;   /* [column of tiles][input row][length_x] */
     double2 *spectrum; /* the template's, conjugate and scaled, as columns take it */
-    tm_window *windows; /* [part][row][width] of the band */
-    int64_t *best;      /* the greatest value of a candidate so far, by which windows are rejected */
-    cudaStream_t side;  /* runs beside the given stream */
-    cudaEvent_t forked, joined;
+    void *sums;     /* where windows are scored from them, of the band: the sums of products with F - TM_FFT_CENTRE */
+    bool narrow;    /* these have 32 bits, else 64 */
+    int64_t *best;  /* the greatest value of a candidate so far, by which windows are rejected */
+    int multiprocessors;
     /* Where the tiling is cuFFT's, spectrum and points are in its order: points are
      * [column of tiles][tile][length_y][length_x]. */
     struct tm_cufft *cufft;
     int cufft_batch; /* tiles of cufft_plan, at least the band's */
     int cufft_plan, cufft_single_plan;
 } tm_fft_job;
+
+/* Sums are [part][row][pitch]. */
+static __host__ __device__ inline int tm_fft_sums_pitch(const tm_fft_band &band)
+{
+    return (band.width + 31) / 32 * 32;
+}
+
+static __host__ __device__ inline int64_t tm_fft_sums_place(const tm_fft_band &band, int part, int row)
+{
+    return ((int64_t)part * band.rows + row) * tm_fft_sums_pitch(band);
+}
 
 typedef struct tm_cufft tm_cufft;
 
@@ -67,9 +73,9 @@ typedef struct tm_fft_kernels {
     cudaError_t (*rows)(const tm_fft_job *job, bool of_template, cudaStream_t stream);
     /* Columns: multiplied with the spectrum in place, or made the spectrum. */
     cudaError_t (*columns)(const tm_fft_job *job, bool of_template, cudaStream_t stream);
-    /* Rows back; scores, the map and a candidate for each block. */
-    cudaError_t (*scores)(const tm_fft_job *job, cudaStream_t stream);
-    /* The same of floats: rows, and sums instead of scores. */
+    /* Rows back; the sums, or where these are the metric the map and a candidate for each block. */
+    cudaError_t (*sums)(const tm_fft_job *job, cudaStream_t stream);
+    /* The same of floats. */
     cudaError_t (*f32_rows)(const tm_fft_job *job, bool of_template, cudaStream_t stream);
     cudaError_t (*f32_sums)(const tm_fft_job *job, cudaStream_t stream);
     /* Lets the kernels use that much shared memory. */
@@ -84,9 +90,12 @@ const tm_fft_kernels *tm_fft_kernel_table(void);
 cudaError_t tm_fft_norms_launch(const tm_fft_job *job, unsigned long long norms[TM_F32_NORM_PARTS],
                                 cudaStream_t stream);
 
-/* The sums of the band's windows, of both parts. */
+/* Scores the band's windows of both parts from job->sums: the map, and a candidate for each block. */
 cudaError_t tm_windows_launch(const tm_fft_job *job, cudaStream_t stream);
 cudaError_t tm_windows_prepare(size_t shared_bytes);
+int64_t tm_windows_candidates(const tm_fft_job *job);
+int64_t tm_windows_most_candidates(const tm_fft_job *job); /* of any band that is no larger */
+bool tm_windows_are_narrow(const tm_device_job *job);
 
 /* Columns of the widest template that those kernels take. */
 int tm_windows_widest(size_t shared_bytes);

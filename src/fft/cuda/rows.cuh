@@ -33,7 +33,7 @@ struct tm_row_windows {
 
     const double2 (&sums)[COUNT]; /* of both parts */
     int part;
-    int64_t place;    /* of the first, in job.windows */
+    int64_t place;    /* of the first, in job.sums */
     int64_t position; /* of the first, in the map */
     int columns;      /* from the first on, with all those between */
 

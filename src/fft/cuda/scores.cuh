@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* From sums of products in double precision to scores, whoever made the sums. */
+/* From sums of products in double precision to integers, whoever made the sums. */
 #ifndef TMATCH_FFT_CUDA_SCORES_CUH
 #define TMATCH_FFT_CUDA_SCORES_CUH
 
 #include "fft/cuda/kernels.cuh"
-#include "lcc/reject.h"
 
 #ifdef TM_FFT_PROBE
 /* For tests/fft/fft_error_cuda.c: the greatest distance of a sum from an integer so far,
@@ -19,7 +18,7 @@ static inline cudaError_t tm_probe_read(double *worst)
 }
 #endif
 
-/* Calls use(part, place in job.windows, position in the map, columns of the map from there on)
+/* Calls use(part, place in job.sums, position in the map, columns of the map from there on)
  * for the window of either part whose sum is one point of a tile, where the map has its row.
  * left: columns from the band's left to the tile's; row: of the band; column: of the tile. */
 template <class Use>
@@ -34,7 +33,7 @@ static __device__ __forceinline__ void tm_each_part(const tm_fft_job &job, int64
         const int64_t at = left + column;
         const int64_t x = band.x + at + part * job.tiling.shift_x;
         const int64_t y = band.y + row + part * job.tiling.shift_y;
-        const int64_t place = ((int64_t)part * band.rows + row) * band.width + at;
+        const int64_t place = tm_fft_sums_place(band, part, row) + at;
         const int64_t position = y * job.job.map_width + x;
         const int there = (int)min((int64_t)columns, job.job.map_width - x);
         if (y < job.job.map_height)
@@ -51,61 +50,45 @@ static __device__ __forceinline__ int64_t tm_nearest(double sum)
     return integer;
 }
 
-/* n * S_FT - S_F * S_T as binary32. Up to 2^18 pixels the products and their
- * difference are whole numbers below 2^53, so doubles have them exactly. */
-static __device__ __forceinline__ float tm_numerator(const tm_device_job &d, int64_t s_ft,
-                                                     uint32_t s_f)
+/* The same where 32 bits hold the integer: 1.5 * 2^52 leaves no room for a fraction. */
+static __device__ __forceinline__ int32_t tm_nearest32(double sum)
 {
-    if (d.n <= 1 << 18)
-        return __double2float_rn(fma((double)d.n, (double)s_ft, -((double)s_f * (double)d.sum)));
-    return __ll2float_rn(d.n * s_ft - (int64_t)s_f * d.sum);
+#ifdef TM_FFT_PROBE
+    return (int32_t)tm_nearest(sum);
+#else
+    return __double2loint(sum + 0x1.8p52);
+#endif
 }
 
-/* What a window's num^2 / var_F must reach for a score that may be the best: see lcc/reject.h.
- * Negative: no window is rejected. */
-static __device__ __forceinline__ float tm_fft_reject_bound(const tm_fft_job &job, int64_t best)
-{
-    if (job.job.map || best <= 0)
-        return -1;
-    const float score = tm_score_of_order((int32_t)best);
-    return tm_reject_boundf(score, job.job.variance);
-}
-
-/* Scores COUNT windows, every STEP-th one, as far as w has them: into the map, if there is one, and
- * the best of them into *best. */
+/* Stores the sums of COUNT windows, every STEP-th one, as far as w has them. */
 template <class W>
-static __device__ __forceinline__ void tm_score_windows(const tm_fft_job &job, const W &w,
-                                                        tm_candidate *best, float bound)
+static __device__ __forceinline__ void tm_store_sums(const tm_fft_job &job, const W &w)
 {
-    constexpr int COUNT = W::COUNT, STEP = W::STEP;
-    const tm_device_job &d = job.job;
-    const tm_window *from = job.windows + w.place;
-    tm_window windows[COUNT];
-
 #pragma unroll
-    for (int m = 0; m < COUNT; m++) {
-        if (job.metric == TM_METRIC_LCC && w.has(m))
-            windows[m] = from[m * STEP];
-    }
-#pragma unroll
-    for (int m = 0; m < COUNT; m++) {
+    for (int m = 0; m < W::COUNT; m++) {
+        const int64_t place = w.place + m * W::STEP;
         if (!w.has(m))
             continue;
-        const int64_t s_ft = tm_nearest(w.sum(m)) + TM_FFT_CENTRE * d.sum;
-        tm_candidate candidate = {s_ft, w.position + m * STEP};
-        if (job.metric == TM_METRIC_LCC) {
-            const float num = tm_numerator(d, s_ft, windows[m].s_f);
-            if (bound >= 0 && (num <= 0 || num * num < bound * windows[m].variance))
-                continue;
-            const float variance = windows[m].variance;
-            const float score =
-                tm_lcc_clamp(tm_lcc_quotient(num, variance, d.variance), variance == 0);
-            if (d.map)
-                ((float *)d.map)[candidate.position] = score;
-            candidate.value = tm_score_order(score);
-        } else if (d.map) {
-            ((int64_t *)d.map)[candidate.position] = s_ft;
-        }
+        if (job.narrow)
+            ((int32_t *)job.sums)[place] = tm_nearest32(w.sum(m));
+        else
+            ((int64_t *)job.sums)[place] = tm_nearest(w.sum(m));
+    }
+}
+
+/* The same where sums are the metric: into the map, if there is one, and the best of them into *best. */
+template <class W>
+static __device__ __forceinline__ void tm_rank_sums(const tm_fft_job &job, const W &w, tm_candidate *best)
+{
+    const tm_device_job &d = job.job;
+
+#pragma unroll
+    for (int m = 0; m < W::COUNT; m++) {
+        if (!w.has(m))
+            continue;
+        const tm_candidate candidate = {tm_nearest(w.sum(m)) + TM_FFT_CENTRE * d.sum, w.position + m * W::STEP};
+        if (d.map)
+            ((int64_t *)d.map)[candidate.position] = candidate.value;
         if (tm_candidate_beats(candidate, *best))
             *best = candidate;
     }

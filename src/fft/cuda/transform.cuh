@@ -36,10 +36,11 @@ struct tm_passes {
 
 /* A block of BATCH transforms. Neighbouring threads have what is neighbouring in global memory: of
  * COLUMNS the same element of neighbouring columns, of rows neighbouring elements. */
-template <class P, int BATCH_, bool COLUMNS>
+template <class P, int BATCH_, bool COLUMNS, int LEAST_>
 struct tm_block {
     typedef P passes;
     static constexpr int BATCH = BATCH_, THREADS = P::THREADS * BATCH;
+    static constexpr int LEAST = LEAST_; /* blocks that a multiprocessor is to have at a time, or 0 */
     static constexpr size_t BYTES = (size_t)P::padded(P::N) * BATCH * sizeof(double2);
     static_assert(THREADS % 32 == 0, "whole warps");
 

@@ -109,7 +109,7 @@ static cudaError_t correlate(const tm_fft_job *job, cudaStream_t stream)
 static cudaError_t finish(const tm_fft_job *job, cudaStream_t stream)
 {
     const tm_fft_kernels *x = find_kernels(job->tiling.length_x);
-    return job->f32.taps ? x->f32_sums(job, stream) : x->scores(job, stream);
+    return job->f32.taps ? x->f32_sums(job, stream) : x->sums(job, stream);
 }
 
 const tm_fft_steps tm_own_fft_steps = {tile_column_bytes, prepare, make_spectrum,

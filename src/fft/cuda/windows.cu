@@ -1,189 +1,389 @@
 /* SPDX-License-Identifier: MIT */
-/* S_F and var_F of every window of a band. A block goes down some rows. Its threads keep column
- * sums in registers: they add the row that enters the windows and take away the one that leaves. In
- * each row a scan over the block's columns makes prefix sums, and a window's sum is the difference
- * of two. */
+/* Scores of a band's windows, from the sums of products that the transforms have left. A block goes
+ * down some rows. Its threads keep column sums in registers: they add the row that enters the windows
+ * and take away the one that leaves. In each row a scan over the block's columns makes prefix sums, and
+ * a window's sum is the difference of two. Samples count as F - TM_FFT_CENTRE everywhere, which changes
+ * neither num nor var_F, and lets 32 bits hold more. */
 #include "fft/cuda/kernels.cuh"
+#include "integers.h"
 #include "lcc/cuda/memory.cuh"
+#include "lcc/reject.h"
 
-#define COLUMNS 8 /* of a thread */
-#define ROWS 32   /* of a block */
+#define COLUMNS 8    /* of a thread */
+#define LEAST_ROWS 8 /* of a block */
 
-/* Column 8 * j + i of the block is element i * PITCH + j: no two threads of a warp
- * meet in a bank, whether they have 8 neighbouring columns each or 1. */
-template <int THREADS, typename SQUARES>
-struct prefixes {
-    typedef SQUARES squares;
-    static constexpr int PITCH = THREADS + 4;
-    SQUARES sum_sq[COLUMNS * PITCH];
-    SQUARES warp_sum_sq[32];
-    uint32_t sum[COLUMNS * PITCH];
-    uint32_t warp_sum[32];
+/* The integers of a window, in 32 bits where they are enough; and what shared memory has of a column: the sums over the
+ * columns before it, from the block's first on. */
+struct narrow {
+    typedef int32_t sum_of_products;
+    typedef uint32_t squares;
+    struct __align__(8) prefix {
+        uint32_t sum, sum_sq;
 
-    static __device__ int index(int column)
+        __device__ __forceinline__ squares all_squares() const
+        {
+            return sum_sq;
+        }
+    };
+
+    static __device__ __forceinline__ prefix prefix_of(uint32_t sum, squares sum_sq)
     {
-        return column % COLUMNS * PITCH + column / COLUMNS;
+        return {sum, sum_sq};
     }
 };
 
+struct wide {
+    typedef int64_t sum_of_products;
+    typedef uint64_t squares;
+    struct prefix {
+        uint32_t sum, low, high; /* 12 bytes */
+
+        __device__ __forceinline__ squares all_squares() const
+        {
+            return (squares)high << 32 | low;
+        }
+    };
+
+    static __device__ __forceinline__ prefix prefix_of(uint32_t sum, squares sum_sq)
+    {
+        return {sum, (uint32_t)sum_sq, (uint32_t)(sum_sq >> 32)};
+    }
+};
+
+/* Column 8 * j + i of the block is element i * pitch + j: few threads of a warp
+ * meet in a bank, whether they have 8 neighbouring columns each or 1. */
+template <class INTEGERS>
+struct prefixes {
+    typedef typename INTEGERS::squares squares;
+    typedef typename INTEGERS::prefix prefix;
+    squares *warp_sum_sq;
+    uint32_t *warp_sum;
+    prefix *columns;
+    int pitch;
+
+    static __host__ __device__ size_t bytes(int threads)
+    {
+        /* and what is read for windows beyond the block's last */
+        return 32 * (sizeof(squares) + sizeof(uint32_t)) + (COLUMNS * (threads + 2) + 32) * sizeof(prefix);
+    }
+
+    __device__ prefixes(uint64_t *memory, int threads) : pitch(threads + 2)
+    {
+        warp_sum_sq = (squares *)memory;
+        warp_sum = (uint32_t *)(warp_sum_sq + 32);
+        columns = (prefix *)(warp_sum + 32);
+    }
+
+    __device__ const prefix *at(int column) const
+    {
+        return columns + column % COLUMNS * pitch + column / COLUMNS;
+    }
+};
+
+/* Of four neighbouring columns: the sums over the first one, two, three, four. */
+typedef struct word_sums {
+    int sum[4];
+    uint32_t sum_sq[4];
+} word_sums;
+
 typedef struct column_sums {
-    uint32_t sum[COLUMNS], sum_sq[COLUMNS];
+    word_sums words[2];
 } column_sums;
 
-static __device__ __forceinline__ void add_row(column_sums *sums, uint2 words, bool leaves)
+static __device__ __forceinline__ void add_word(word_sums *s, uint32_t samples, bool leaves)
 {
+    const int centred = (int)(samples ^ 0x80808080u);
 #pragma unroll
-    for (int i = 0; i < COLUMNS; i++) {
-        const uint32_t sample = ((i < 4 ? words.x : words.y) >> (i % 4 * 8)) & 0xff;
-        const uint32_t square = sample * sample;
-        sums->sum[i] += leaves ? 0 - sample : sample;
-        sums->sum_sq[i] += leaves ? 0 - square : square;
+    for (int i = 0; i < 4; i++) {
+        const int first = (int)(0xffffffffu >> (24 - 8 * i));
+        s->sum[i] = __dp4a(centred, first & (leaves ? -1 : 0x01010101), s->sum[i]);
+        if (leaves)
+            s->sum_sq[i] -= (uint32_t)__dp4a(centred, centred & first, 0);
+        else
+            s->sum_sq[i] = (uint32_t)__dp4a(centred, centred & first, (int)s->sum_sq[i]);
     }
+}
+
+static __device__ __forceinline__ void add_row(column_sums *s, uint2 samples, bool leaves)
+{
+    add_word(&s->words[0], samples.x, leaves);
+    add_word(&s->words[1], samples.y, leaves);
+}
+
+/* The sum of what the warps before this one have. */
+static __device__ __forceinline__ uint32_t sum_before(const uint32_t *warps, int warp)
+{
+    const int lane = threadIdx.x % 32;
+    return tm_warp_sum(lane < warp ? warps[lane] : 0);
+}
+
+static __device__ __forceinline__ uint64_t sum_before(const uint64_t *warps, int warp)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < warp; i++)
+        sum += warps[i];
+    return sum;
 }
 
 /* Writes the sums over the columns before each one, from the block's first on. */
-template <class PREFIXES>
-static __device__ void scan(PREFIXES *p, const column_sums &sums)
+template <class INTEGERS>
+static __device__ __forceinline__ void scan(const prefixes<INTEGERS> &p, const column_sums &sums)
 {
-    typedef typename PREFIXES::squares SQUARES;
-    uint32_t own = 0;
-    SQUARES own_sq = 0;
-#pragma unroll
-    for (int i = 0; i < COLUMNS; i++) {
-        own += sums.sum[i];
-        own_sq += sums.sum_sq[i];
-    }
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    typedef typename INTEGERS::squares squares;
+    const word_sums &a = sums.words[0], &b = sums.words[1];
+    const uint32_t own = (uint32_t)(a.sum[3] + b.sum[3]);
+    const squares own_sq = (squares)a.sum_sq[3] + b.sum_sq[3];
+    const int warp = threadIdx.x / 32;
     uint32_t up_to = own;
-    SQUARES up_to_sq = own_sq;
+    squares up_to_sq = own_sq;
+
 #pragma unroll
     for (int offset = 1; offset < 32; offset *= 2) {
-        const uint32_t other = __shfl_up_sync(0xffffffffu, up_to, offset);
-        const SQUARES other_sq = __shfl_up_sync(0xffffffffu, up_to_sq, offset);
-        up_to += lane >= offset ? other : 0;
-        up_to_sq += lane >= offset ? other_sq : 0;
+        tm_add_lane_before(up_to, offset);
+        tm_add_lane_before(up_to_sq, offset);
     }
-    if (lane == 31) {
-        p->warp_sum[warp] = up_to;
-        p->warp_sum_sq[warp] = up_to_sq;
+    if (threadIdx.x % 32 == 31) {
+        p.warp_sum[warp] = up_to;
+        p.warp_sum_sq[warp] = up_to_sq;
     }
     __syncthreads();
-    uint32_t before = up_to - own;
-    SQUARES before_sq = up_to_sq - own_sq;
-    for (int i = 0; i < warp; i++) {
-        before += p->warp_sum[i];
-        before_sq += p->warp_sum_sq[i];
-    }
+    const uint32_t before = up_to - own + sum_before(p.warp_sum, warp);
+    const squares before_sq = up_to_sq - own_sq + sum_before(p.warp_sum_sq, warp);
 #pragma unroll
     for (int i = 0; i < COLUMNS; i++) {
-        const int at = p->index(threadIdx.x * COLUMNS + i);
-        p->sum[at] = before;
-        p->sum_sq[at] = before_sq;
-        before += sums.sum[i];
-        before_sq += sums.sum_sq[i];
+        const uint32_t earlier = (i > 3 ? a.sum[3] : 0) + (i % 4 ? (i > 3 ? b : a).sum[i % 4 - 1] : 0);
+        const squares earlier_sq = (squares)(i > 3 ? a.sum_sq[3] : 0) + (i % 4 ? (i > 3 ? b : a).sum_sq[i % 4 - 1] : 0);
+        p.columns[i * p.pitch + threadIdx.x] = INTEGERS::prefix_of(before + earlier, before_sq + earlier_sq);
     }
     __syncthreads();
 }
 
-/* SQUARES: 32 bits where a window's sum of squares fits them; differences of prefix sums are exact
- * modulo 2^32. */
-template <int THREADS, typename SQUARES>
-static __global__ void __launch_bounds__(THREADS) windows_kernel(tm_fft_job job, int span)
+/* (float)num and (float)var_F of a window. */
+typedef struct scored {
+    float num, variance;
+} scored;
+
+static __device__ __forceinline__ scored score_parts(const tm_device_job &d, int32_t s_ft, uint32_t s_f, uint32_t s_ff)
 {
-    extern __shared__ uint64_t memory[];
-    prefixes<THREADS, SQUARES> *p = (prefixes<THREADS, SQUARES> *)memory;
-    const tm_device_job &d = job.job;
+    const int n = (int)d.n, s = (int)s_f;
+    return {__ll2float_rn(tm_mad_wide(n, s_ft, tm_mad_wide(s, -(int)d.sum, 0))),
+            __ll2float_rn(tm_mad_wide(n, (int)s_ff, tm_mad_wide(s, -s, 0)))};
+}
+
+static __device__ __forceinline__ scored score_parts(const tm_device_job &d, int64_t s_ft, uint32_t s_f, uint64_t s_ff)
+{
+    const int64_t s = (int)s_f;
+    return {__ll2float_rn(d.n * s_ft - s * d.sum), __ll2float_rn(d.n * (int64_t)s_ff - s * s)};
+}
+
+/* Which windows a block scores: `count` of each of its rows. */
+typedef struct block_place {
+    int first, last; /* rows of the band */
+    int left;        /* columns of the part before them */
+    int count;
+    int64_t x, y; /* in the map, of the first */
+} block_place;
+
+static __device__ __forceinline__ block_place place_of(const tm_fft_job &job, int span, int rows)
+{
     const tm_fft_band &band = job.band;
-    const int part = blockIdx.z;
-    const int64_t left = band.x + part * job.tiling.shift_x;
-    const int64_t top = band.y + part * job.tiling.shift_y + (int64_t)blockIdx.y * ROWS;
-    /* 8 samples are read at once */
-    const int64_t block_x = left / COLUMNS * COLUMNS + (int64_t)blockIdx.x * span;
-    const int64_t x = block_x + threadIdx.x * COLUMNS;
-    const bool readable = x + COLUMNS <= (int64_t)d.pitch;
-    const uint8_t *column = d.frame + top * (int64_t)d.pitch + x;
-    const int rows =
-        readable ? (int)max((int64_t)0, min(job.frame_rows - top, (int64_t)INT32_MAX)) : 0;
-    column_sums sums = {};
+    block_place p;
+    p.x = band.x + blockIdx.z * job.tiling.shift_x;
+    p.y = band.y + blockIdx.z * job.tiling.shift_y;
+    p.left = blockIdx.x * span;
+    p.first = blockIdx.y * rows;
+    p.last = (int)min((int64_t)min(p.first + rows, band.rows), job.job.map_height - p.y);
+    p.count = (int)min((int64_t)min(span, band.width - p.left), job.job.map_width - p.x - p.left);
+    p.x += p.left;
+    p.y += p.first;
+    return p;
+}
+
+/* What a window's num^2 / var_F must reach for a score that may be the best: see lcc/reject.h.
+ * Negative: no window is rejected. */
+static __device__ __forceinline__ float reject_bound(const tm_fft_job &job, int64_t best)
+{
+    if (job.job.map || best <= 0)
+        return -1;
+    return tm_reject_boundf(tm_score_of_order((int32_t)best), job.job.variance);
+}
+
+/* Lets all blocks know of a better score. */
+static __device__ __forceinline__ void tell(const tm_fft_job &job, int64_t best, int64_t known)
+{
+    if (!__any_sync(0xffffffffu, best > known))
+        return;
+    for (int offset = 16; offset > 0; offset /= 2)
+        best = max((long long)best, __shfl_xor_sync(0xffffffffu, (long long)best, offset));
+    if (threadIdx.x % 32 == 0)
+        atomicMax((long long *)job.best, (long long)best);
+}
+
+/* A warp's windows of a row are neighbours, and each thread has every 32nd. */
+#define APART 32
+
+/* Scores a thread's windows of a row whose prefix sums are there. */
+template <class INTEGERS>
+static __device__ __forceinline__ void score_row(const tm_fft_job &job, const typename INTEGERS::prefix *from,
+                                                 const typename INTEGERS::prefix *to, int count,
+                                                 const typename INTEGERS::sum_of_products (&s_ft)[COLUMNS],
+                                                 int64_t position, float bound, tm_candidate *best)
+{
+    const tm_device_job &d = job.job;
+    const float least = bound < 0 ? -INFINITY : 0; /* that num must exceed */
+    scored s[COLUMNS];
+    unsigned may = 0;
+
+#pragma unroll
+    for (int i = 0; i < COLUMNS; i++) {
+        const typename INTEGERS::prefix a = from[i * (APART / COLUMNS)], b = to[i * (APART / COLUMNS)];
+        s[i] = score_parts(d, s_ft[i], b.sum - a.sum, b.all_squares() - a.all_squares());
+        const bool rejected = (s[i].num <= least) | (s[i].num * s[i].num < bound * s[i].variance);
+        may |= (unsigned)((i * APART < count) & !rejected) << i;
+    }
+    if (!may) /* mostly */
+        return;
+#pragma unroll
+    for (int i = 0; i < COLUMNS; i++) {
+        if (!(may >> i & 1))
+            continue;
+        const float score = tm_lcc_clamp(tm_lcc_quotient(s[i].num, s[i].variance, d.variance), s[i].variance == 0);
+        const tm_candidate candidate = {tm_score_order(score), position + i * APART};
+        if (d.map)
+            ((float *)d.map)[candidate.position] = score;
+        if (tm_candidate_beats(candidate, *best))
+            *best = candidate;
+    }
+}
+
+/* MOST: threads of a block. */
+template <class INTEGERS, int MOST>
+static __global__ void __launch_bounds__(MOST, MOST == 512 ? 2 : 1)
+    windows_kernel(const __grid_constant__ tm_fft_job job, int span, int block_rows, int threads)
+{
+    typedef typename INTEGERS::sum_of_products sum_of_products;
+    extern __shared__ uint64_t memory[];
+    const prefixes<INTEGERS> p(memory, threads);
+    const tm_device_job &d = job.job;
+    const block_place place = place_of(job, span, block_rows);
+    const int skip = (int)(place.x % COLUMNS); /* 8 samples are read at once */
+    const int64_t x = place.x - skip + threadIdx.x * COLUMNS;
+    const int64_t pitch = (int64_t)d.pitch, readable = x + COLUMNS <= pitch ? job.frame_rows - place.y : 0;
+    const int rows = (int)max((int64_t)0, min(readable, (int64_t)INT32_MAX));
+    const uint8_t *column = d.frame + place.y * pitch + x;
+    const int own = threadIdx.x / 32 * (32 * COLUMNS) + threadIdx.x % 32; /* this thread's first window */
+    const typename INTEGERS::prefix *from = p.at(skip + own), *to = p.at(min(skip + own + d.width, COLUMNS * threads - 1));
+    const sum_of_products *sums = (const sum_of_products *)job.sums + tm_fft_sums_place(job.band, blockIdx.z, place.first) + place.left + own;
+    const int sums_pitch = tm_fft_sums_pitch(job.band);
+    int64_t position = place.y * d.map_width + place.x + own;
+    column_sums state = {};
+    tm_candidate best = TM_NO_CANDIDATE;
     /* a row, counted from the block's first; 0 below the frame */
     const auto load = [&](int y) {
-        return y < rows ? *(const uint2 *)(column + y * (int64_t)d.pitch) : make_uint2(0, 0);
+        return y < rows ? *(const uint2 *)(column + y * pitch) : make_uint2(0, 0);
     };
 
 #pragma unroll 8
     for (int y = 0; y < min(d.height - 1, rows); y++)
-        add_row(&sums, *(const uint2 *)(column + y * (int64_t)d.pitch), false);
-
-    const int first = blockIdx.y * ROWS, last = min(first + ROWS, band.rows);
+        add_row(&state, *(const uint2 *)(column + y * pitch), false);
     uint2 enters = load(d.height - 1), leaves = load(0);
-    for (int row = first; row < last; row++) {
-        const int y = row - first;
-        add_row(&sums, enters, false);
-        const uint2 next_enters = load(y + d.height), next_leaves = load(y + 1);
-        scan(p, sums);
-        tm_window *out = job.windows + ((int64_t)part * band.rows + row) * band.width;
-        for (int i = threadIdx.x; i < span; i += THREADS) {
-            const int64_t to = block_x + i - left;
-            if (to < 0 || to >= band.width)
-                continue;
-            const int from = p->index(i), end = p->index(i + d.width);
-            const uint32_t s_f = p->sum[end] - p->sum[from];
-            const SQUARES s_ff = p->sum_sq[end] - p->sum_sq[from];
-            const int64_t variance = d.n * (int64_t)s_ff - (int64_t)((uint64_t)s_f * s_f);
-            const tm_window window = {s_f, __ll2float_rn(variance)};
-            out[to] = window;
-        }
-        __syncthreads();
-        add_row(&sums, leaves, true);
-        enters = next_enters;
-        leaves = next_leaves;
+    for (int y = 0; y < place.last - place.first; y++) {
+        const int64_t known = __ldcg((const long long *)job.best);
+        sum_of_products s_ft[COLUMNS];
+#pragma unroll
+        for (int i = 0; i < COLUMNS; i++)
+            s_ft[i] = own + i * APART < place.count ? __ldcs(sums + i * APART) : 0;
+        add_row(&state, enters, false);
+        enters = load(y + d.height);
+        scan(p, state);
+        add_row(&state, leaves, true);
+        leaves = load(y + 1);
+        score_row<INTEGERS>(job, from, to, place.count - own, s_ft, position, reject_bound(job, known), &best);
+        tell(job, best.value, known);
+        sums += sums_pitch;
+        position += d.map_width;
     }
+    best = tm_block_best<MOST>(best, threadIdx.x, threads / 32);
+    if (threadIdx.x == 0)
+        d.candidates[((int64_t)blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x] = best;
 }
 
-template <int THREADS, typename SQUARES>
+/* The widest template of blocks of at most so many threads, which have more columns than that. */
+enum { WIDEST_512 = 3072, WIDEST_1024 = 8000 };
+
+static int most_threads(int width)
+{
+    return width <= WIDEST_512 ? 512 : 1024;
+}
+
+/* A launch's blocks are of equal size, no wider than they must be, and so high that a device has all of them at a time:
+ * each has to add up a template's height of rows first. */
+typedef struct blocks {
+    dim3 grid;
+    int threads, span, rows;
+} blocks;
+
+enum { WARPS = 32 }; /* of a multiprocessor, by the registers that their threads take */
+
+static blocks blocks_of(const tm_fft_job *job)
+{
+    /* up to 7 columns before the first window, and the prefix after the last column */
+    const int width = job->job.width, beside = width + COLUMNS;
+    const int across = (int)ceil_div(job->band.width, most_threads(width) * COLUMNS - beside);
+    const int span = (int)ceil_div(job->band.width, across);
+    const int threads = (int)round_up(ceil_div(span + beside, COLUMNS), 32);
+    const int at_once = (int)larger(job->multiprocessors * (WARPS * 32 / threads) / (2 * across), 1);
+    const int rows = (int)larger(ceil_div(job->band.rows, at_once), LEAST_ROWS);
+    return {dim3((unsigned)across, (unsigned)ceil_div(job->band.rows, rows), 2), threads, span, rows};
+}
+
+int64_t tm_windows_candidates(const tm_fft_job *job)
+{
+    const dim3 grid = blocks_of(job).grid;
+    return (int64_t)grid.x * grid.y * grid.z;
+}
+
+int64_t tm_windows_most_candidates(const tm_fft_job *job)
+{
+    const dim3 grid = blocks_of(job).grid;
+    return grid.x * ceil_div(job->band.rows, LEAST_ROWS) * grid.z;
+}
+
+template <class INTEGERS, int MOST>
 static cudaError_t launch(const tm_fft_job *job, cudaStream_t stream)
 {
-    /* the column after the last is a prefix too */
-    const int span = (THREADS * COLUMNS - job->job.width) / COLUMNS * COLUMNS;
-    const dim3 grid((unsigned)((job->band.width + COLUMNS - 1 + span - 1) / span),
-                    (unsigned)((job->band.rows + ROWS - 1) / ROWS), 2);
-    return TM_LAUNCH(windows_kernel<THREADS, SQUARES>
-                     <<<grid, THREADS, sizeof(prefixes<THREADS, SQUARES>), stream>>>(*job, span));
-}
-
-/* The widest template of a block of so many threads: the block has some columns more than it. */
-enum { WIDEST_256 = 512, WIDEST_512 = 3072, WIDEST_1024 = 8000 };
-
-int tm_windows_widest(size_t shared_bytes)
-{
-    return sizeof(prefixes<1024, unsigned long long>) <= shared_bytes  ? WIDEST_1024
-           : sizeof(prefixes<512, unsigned long long>) <= shared_bytes ? WIDEST_512
-                                                                       : WIDEST_256;
+    const blocks b = blocks_of(job);
+    const size_t shared = prefixes<INTEGERS>::bytes(b.threads);
+    return TM_LAUNCH(windows_kernel<INTEGERS, MOST><<<b.grid, b.threads, shared, stream>>>(*job, b.span, b.rows, b.threads));
 }
 
 cudaError_t tm_windows_launch(const tm_fft_job *job, cudaStream_t stream)
 {
-    if (job->job.width <= WIDEST_256 && job->job.n * 65025 <= UINT32_MAX)
-        return launch<256, uint32_t>(job, stream);
-    if (job->job.width <= WIDEST_256)
-        return launch<256, unsigned long long>(job, stream);
-    if (job->job.width <= WIDEST_512)
-        return launch<512, unsigned long long>(job, stream);
-    return launch<1024, unsigned long long>(job, stream);
+    if (job->narrow)
+        return launch<narrow, 512>(job, stream);
+    return most_threads(job->job.width) == 512 ? launch<wide, 512>(job, stream) : launch<wide, 1024>(job, stream);
 }
 
-template <int THREADS>
-static cudaError_t allow(size_t shared_bytes)
+bool tm_windows_are_narrow(const tm_device_job *job)
 {
-    if (sizeof(prefixes<THREADS, unsigned long long>) > shared_bytes)
-        return cudaSuccess;
-    return TM_CALL(cudaFuncSetAttribute((const void *)windows_kernel<THREADS, unsigned long long>,
+    return most_threads(job->width) == 512 && job->n * (TM_FFT_CENTRE * 255) <= INT32_MAX;
+}
+
+int tm_windows_widest(size_t shared_bytes)
+{
+    return prefixes<wide>::bytes(1024) <= shared_bytes ? WIDEST_1024 : WIDEST_512;
+}
+
+template <int MOST>
+static cudaError_t allow(void)
+{
+    return TM_CALL(cudaFuncSetAttribute((const void *)windows_kernel<wide, MOST>,
                                         cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                        (int)sizeof(prefixes<THREADS, unsigned long long>)));
+                                        (int)prefixes<wide>::bytes(MOST)));
 }
 
 cudaError_t tm_windows_prepare(size_t shared_bytes)
 {
-    cudaError_t error = allow<512>(shared_bytes);
-    return error == cudaSuccess ? allow<1024>(shared_bytes) : error;
+    const cudaError_t error = allow<512>();
+    return error == cudaSuccess && tm_windows_widest(shared_bytes) == WIDEST_1024 ? allow<1024>() : error;
 }

@@ -57,6 +57,21 @@ static __device__ __forceinline__ unsigned tm_warp_sum(unsigned value)
 #endif
 }
 
+/* Adds the sum of the lane so far before this one, if there is one. */
+static __device__ __forceinline__ void tm_add_lane_before(uint64_t &sum, int offset)
+{
+    const uint64_t other = __shfl_up_sync(0xffffffffu, (unsigned long long)sum, offset);
+    sum += (int)(threadIdx.x % 32) >= offset ? other : 0;
+}
+
+static __device__ __forceinline__ void tm_add_lane_before(uint32_t &sum, int offset)
+{
+    asm volatile("{.reg .u32 r; .reg .pred p; shfl.sync.up.b32 r|p, %0, %1, 0, 0xffffffff; "
+                 "@p add.u32 %0, %0, r;}"
+                 : "+r"(sum)
+                 : "r"(offset));
+}
+
 static __device__ __forceinline__ tm_candidate tm_shuffle_down(tm_candidate c, int offset)
 {
     tm_candidate other;
@@ -65,10 +80,10 @@ static __device__ __forceinline__ tm_candidate tm_shuffle_down(tm_candidate c, i
     return other;
 }
 
-/* The best candidate of a block of whole warps, in thread 0. Every thread of the
+/* The best candidate of a block of whole warps, of at most THREADS threads, in thread 0. Every thread of the
  * block takes part. */
 template <int THREADS>
-static __device__ tm_candidate tm_block_best(tm_candidate best, int thread)
+static __device__ tm_candidate tm_block_best(tm_candidate best, int thread, int count = THREADS / 32)
 {
     __shared__ tm_candidate warps[THREADS / 32];
 
@@ -81,7 +96,7 @@ static __device__ tm_candidate tm_block_best(tm_candidate best, int thread)
         warps[thread / 32] = best;
     __syncthreads();
     if (thread == 0) {
-        for (int i = 1; i < THREADS / 32; i++) {
+        for (int i = 1; i < count; i++) {
             if (tm_candidate_beats(warps[i], best))
                 best = warps[i];
         }

@@ -176,21 +176,6 @@ static __device__ __forceinline__ void tm_add_rows(const tm_planes_score &c,
     }
 }
 
-/* Adds the sum of the lane so far before this one, if there is one. */
-static __device__ __forceinline__ void tm_add_lane_before(uint64_t &sum, int offset)
-{
-    const uint64_t other = __shfl_up_sync(0xffffffffu, (unsigned long long)sum, offset);
-    sum += (int)(threadIdx.x % 32) >= offset ? other : 0;
-}
-
-static __device__ __forceinline__ void tm_add_lane_before(uint32_t &sum, int offset)
-{
-    asm volatile("{.reg .u32 r; .reg .pred p; shfl.sync.up.b32 r|p, %0, %1, 0, 0xffffffff; "
-                 "@p add.u32 %0, %0, r;}"
-                 : "+r"(sum)
-                 : "r"(offset));
-}
-
 /* Writes, for each of this thread's columns, the sum over its warp's columns before it; and the
  * warp's whole sum. */
 template <typename T>
