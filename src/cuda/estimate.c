@@ -154,37 +154,62 @@ static double copies_ms(const tm_cuda_conditions *c, const tm_job *job)
            together_of(c);
 }
 
-/* How long the call takes, divided by its templates: each chunk is launched when its rows are there
- * and the chunk before is done, and comes back when it is done itself. */
-static double direct_ms(const tm_cuda_conditions *c, const tm_job *job, bool certified)
+/* How long the kernels for some rows of a job's map take. */
+typedef double rows_ms(const tm_cuda_conditions *c, const tm_job *job, int64_t rows);
+
+/* How long the call takes, divided by its templates, which are launched so many times: each chunk is launched when its
+ * rows are there and the chunk before is done, and comes back when it is done itself. */
+static double call_ms(const tm_cuda_conditions *c, const tm_job *job, double launches, rows_ms *kernels_ms)
 {
     const tm_geometry *g = &job->geometry;
     const tm_chunks chunks = chunks_of(c, job);
     const row_times r = row_times_of(c, &chunks);
-    const double together = together_of(c),
-                 launches = together * products_of(job, TM_CUDA_DIRECT_PRODUCT);
     double launched = 0, back = 0, rests = 0;
 
     for (int64_t first = 0, end; first < g->map_height; first = end) {
         end = tm_chunks_end(&chunks, first);
         const double there = (double)tm_chunks_needed(&chunks, end) * r.in_ms + rests;
-        launched = fmax(launched, there) +
-                   launches * (certified ? certified_launch_ms : launch_ms)(c, job, end - first);
+        launched = fmax(launched, there) + launches * kernels_ms(c, job, end - first);
         back = fmax(back, launched) + (double)(end - first) * r.out_ms;
         if (c->frame != TM_TRANSFER_NONE)
             rests += TM_CUDA_CHUNK_COPY_NS * 1e-6;
         if (end < g->map_height)
             launched += TM_CUDA_CHUNK_LAUNCH_NS * 1e-6;
     }
-    return back / together;
+    return back / together_of(c);
+}
+
+static double direct_ms(const tm_cuda_conditions *c, const tm_job *job, bool certified)
+{
+    return call_ms(c, job, together_of(c) * products_of(job, TM_CUDA_DIRECT_PRODUCT),
+                   certified ? certified_launch_ms : launch_ms);
+}
+
+/* By FFT, with the tiling that the job has. */
+static double fft_rows_ms(const tm_cuda_conditions *c, const tm_job *job, int64_t rows)
+{
+    const double h = (double)job->geometry.template_height,
+                 share = (double)rows / (double)job->geometry.map_height,
+                 windows = (double)job->geometry.map_width * (double)rows;
+    double transforms_ms = job->tiling->ms * share, sums_ms = windows * h * TM_CUDA_WINDOW_ROW_NS * 1e-6;
+
+    if (tm_job_is_f32(job)) {
+        transforms_ms *= job->tmpl->channels;
+        sums_ms = windows * job->tmpl->channels * 1e-6 *
+                  (TM_CUDA_F32_SUMS_NS + (double)job->tmpl->n * TM_CUDA_F32_SUMS_TAP_NS);
+    }
+    return (transforms_ms * tm_fft_scale(&c->traits) + sums_ms * tm_scale_of(&c->traits)) * rates_of(c)->fft *
+           products_of(job, TM_CUDA_FFT_PRODUCT);
 }
 
 static const char *estimate_fft(tm_estimate *estimate, const tm_cuda_conditions *c,
                                 const tm_job *job, bool by_cufft)
 {
     const tm_geometry *g = &job->geometry;
-    double h = (double)g->template_height, windows = (double)g->map_width * (double)g->map_height;
+    const double call_ns = TM_CUDA_FFT_CALL_NS + (double)g->template_height * TM_CUDA_FFT_SERIAL_NS;
     tm_fft_costs costs = by_cufft ? tm_cufft_costs : tm_cuda_fft_costs;
+    tm_cuda_conditions alone = *c;
+    tm_job tiled = *job;
 
     if (tm_job_is_f32(job) && job->tmpl->mask)
         return "on a GPU floats are matched directly under a template's mask";
@@ -193,16 +218,10 @@ static const char *estimate_fft(tm_estimate *estimate, const tm_cuda_conditions 
     if (g->template_width > c->traits.widest_fft || !tm_fft_tile_map(&estimate->tiling, g, &costs, 1))
         return "the template is too long for the device's transforms";
     estimate->tiling.by_cufft = by_cufft;
-    double sums_ms = windows * h * TM_CUDA_WINDOW_ROW_NS * 1e-6;
-    if (tm_job_is_f32(job)) {
-        estimate->tiling.ms *= job->tmpl->channels;
-        sums_ms = windows * job->tmpl->channels * 1e-6 *
-                  (TM_CUDA_F32_SUMS_NS + (double)job->tmpl->n * TM_CUDA_F32_SUMS_TAP_NS);
-    }
-    estimate->fft_ms =
-        (estimate->tiling.ms * tm_fft_scale(&c->traits) + sums_ms * tm_scale_of(&c->traits)) * rates_of(c)->fft *
-            products_of(job, TM_CUDA_FFT_PRODUCT) +
-        (TM_CUDA_FFT_CALL_NS + h * TM_CUDA_FFT_SERIAL_NS) * 1e-6 + copies_ms(c, job);
+    tiled.tiling = &estimate->tiling;
+    alone.together = 1; /* the others of its size find the frame there */
+    const double kernels_ms = fft_rows_ms(c, &tiled, g->map_height);
+    estimate->fft_ms = kernels_ms + (call_ms(&alone, &tiled, 1, fft_rows_ms) - kernels_ms) / together_of(c) + call_ns * 1e-6;
     return NULL;
 }
 

@@ -2,6 +2,7 @@
 #include "cuda/launch.cuh"
 
 #include "cuda/context.cuh"
+#include "integers.h"
 
 tm_launch tm_launch_of(tm_group *group, tm_metric metric)
 {
@@ -74,7 +75,25 @@ static cudaError_t prepare_fft(tm_cuda *cuda, tm_launch *l, const tm_fft_tiling 
     fft->tiling = *tiling;
     tm_make_room_for_spectrum(cuda, l->group, tm_fft_spectrum_bytes(tiling));
     TRY(tm_fft_prepare(&cuda->fft, fft, &l->group->spectrum, cuda->stream));
-    return fit_candidates(cuda, tm_fft_candidates(fft), &fft->job.candidates);
+    return fit_candidates(cuda, tm_fft_most_candidates(fft), &fft->job.candidates);
+}
+
+/* The same of rows of a tiling that has whole rows of tiles for them. */
+static void cut_fft(tm_fft_job *fft, const tm_device_job *rows, int64_t first)
+{
+    tm_candidate *candidates = fft->job.candidates;
+    const int64_t sum = fft->job.sum;
+    const float variance = fft->job.variance;
+
+    fft->job = *rows;
+    fft->job.candidates = candidates;
+    fft->job.sum = sum;
+    fft->job.variance = variance;
+    fft->frame_rows -= first;
+    if (fft->tiling.shift_y)
+        return; /* these are all rows */
+    fft->tiling.range_y = rows->map_height;
+    fft->tiling.down = ceil_div(rows->map_height, fft->tiling.step_y);
 }
 
 cudaError_t tm_launch_prepare(tm_cuda *cuda, tm_launch *l, const tm_fft_tiling *tiling)
@@ -101,7 +120,9 @@ tm_launch tm_launch_rows(const tm_cuda *cuda, const tm_launch *whole, int64_t fi
         job->map =
             (uint8_t *)job->map + (size_t)(first * job->map_width) * tm_map_element_size(l.metric);
     job->best = best;
-    if (l.on_tensor_cores)
+    if (l.by_fft)
+        cut_fft(&l.fft, job, first);
+    else if (l.on_tensor_cores)
         fill_tensor(cuda, &l);
     return l;
 }

@@ -27,7 +27,8 @@ tm_launch tm_launch_of(tm_group *group, tm_metric metric);
 /* The memory of the launch and what its algorithm prepares. tiling: by FFT; NULL: directly. */
 cudaError_t tm_launch_prepare(tm_cuda *cuda, tm_launch *launch, const tm_fft_tiling *tiling);
 
-/* The prepared launch for rows [first, end) of its map alone. */
+/* The prepared launch for rows [first, end) of its map alone; by FFT, whole rows of tiles, and all rows where imaginary
+ * parts lie below the real ones. */
 tm_launch tm_launch_rows(const tm_cuda *cuda, const tm_launch *whole, int64_t first, int64_t end,
                          tm_candidate *best);
 

@@ -84,6 +84,12 @@ double tm_products_ms(const tm_job *job)
     return tm_job_is_f32(job) ? n * 1.7e-10 : n * bytes * bytes * 4e-12;
 }
 
+/* Whether rows of tiles can be made without those below. */
+static bool is_cut_by_tiles(const tm_job *job)
+{
+    return tm_job_is_plain(job) && !job->tiling->by_cufft && job->tiling->shift_y == 0;
+}
+
 tm_chunks tm_chunks_make(const tm_job *job, bool back, int64_t bytes)
 {
     const tm_image *frame = &job->frame;
@@ -93,7 +99,8 @@ tm_chunks tm_chunks_make(const tm_job *job, bool back, int64_t bytes)
 
     c.frame_row_bytes = job->on_device ? 0 : g->frame_width * (pixel + (frame->mask != NULL));
     c.map_row_bytes = back && !job->map_on_device ? g->map_width * (int64_t)tm_job_element(job) : 0;
-    c.bytes = job->tiling ? 0 : bytes;
+    c.bytes = job->tiling && !is_cut_by_tiles(job) ? 0 : bytes;
+    c.tile_rows = job->tiling ? job->tiling->step_y : 0;
     c.waits = (double)g->map_width * tm_products_ms(job) <
               (double)(c.frame_row_bytes + c.map_row_bytes) * TM_BYTE_MS;
     return c;
@@ -123,6 +130,8 @@ int64_t tm_chunks_end(const tm_chunks *c, int64_t first)
 
     if (!c->bytes || !row_bytes)
         return height;
+    if (c->tile_rows)
+        return smaller(first + (c->bytes / 16 / (row_bytes * c->tile_rows) + 1) * c->tile_rows, height);
     const int64_t least = rows_for(c->bytes / 16, row_bytes);
     if (height < 4 * least)
         return height;

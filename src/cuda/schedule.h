@@ -63,10 +63,11 @@ typedef struct tm_chunks {
     int64_t map_row_bytes;   /* of a map that is copied back to the host, or 0 */
     int64_t bytes;           /* that a chunk copies at most, if it waits; 0: all is one chunk */
     bool waits;              /* kernels are quicker than copies */
+    int64_t tile_rows;       /* by FFT: rows of a tile, of which a chunk has whole ones; else 0 */
 } tm_chunks;
 
-/* The chunks of a job, whose map is copied back or not. By FFT, all is one chunk: its tiles
- * cover the whole map. So is all where nothing crosses the bus. */
+/* The chunks of a job, whose map is copied back or not. By FFT, these are rows of tiles; where imaginary parts lie
+ * below real ones, which are made together, all is one chunk. So is all where nothing crosses the bus. */
 tm_chunks tm_chunks_make(const tm_job *job, bool back, int64_t bytes);
 
 /* The end of the chunk that begins at the map's row first; and the number of chunks. */

@@ -163,7 +163,7 @@ static tm_plan plan_transfer(int64_t frame, int64_t size, tm_cuda_conditions cud
     return plan_transfer_of(frame, &tmpl, &gray, cuda);
 }
 
-/* From pageable memory direct kernels are hidden behind the copy of a large frame. */
+/* From pageable memory kernels are hidden behind the copy of a large frame, those of FFT too. */
 static void weighs_what_overlaps(void)
 {
     const tm_cuda_conditions resident = {0}, pageable = {.frame = TM_TRANSFER_PAGEABLE, .chunks = true},
@@ -172,9 +172,9 @@ static void weighs_what_overlaps(void)
                   staged = {.frame = TM_TRANSFER_PAGEABLE, .map = TM_TRANSFER_PAGEABLE};
 
     CHECK_EQ(plan_transfer(4096, 128, resident).algorithm, TM_ALGORITHM_FFT);
-    CHECK_EQ(plan_transfer(4096, 96, pageable).algorithm, TM_ALGORITHM_DIRECT);
-    CHECK_EQ(plan_transfer(4096, 128, pageable).algorithm, TM_ALGORITHM_DIRECT);
-    CHECK_EQ(plan_transfer(8192, 128, pageable).algorithm, TM_ALGORITHM_DIRECT);
+    CHECK_EQ(plan_transfer(4096, 64, pageable).algorithm, TM_ALGORITHM_DIRECT);
+    CHECK_EQ(plan_transfer(4096, 128, pageable).algorithm, TM_ALGORITHM_FFT);
+    CHECK_EQ(plan_transfer(8192, 128, pageable).algorithm, TM_ALGORITHM_FFT);
     CHECK_EQ(plan_transfer(4096, 300, pageable).algorithm, TM_ALGORITHM_FFT);
     CHECK_EQ(plan_transfer(4096, 128, pinned).algorithm, TM_ALGORITHM_FFT);
     CHECK_EQ(plan_transfer(4096, 128, many).algorithm, TM_ALGORITHM_FFT);
@@ -254,7 +254,7 @@ static void cuts_chunks(void)
         const tm_domain domain = (tm_domain)check_random_in(TM_DOMAIN_VALID, TM_DOMAIN_FULL);
         int64_t first = 0, needed = 0, count = 0;
         tm_geometry g;
-        tm_chunks chunks = {&g, width, row, 0, i % 2};
+        tm_chunks chunks = {&g, width, row, 0, i % 2, 0};
         CHECK_EQ(tm_geometry_init(&g, domain, width, check_random_in(100, 6000), size, size), TM_OK);
         CHECK_EQ(tm_chunks_end(&chunks, 0), g.map_height);
         chunks.bytes = bytes;
@@ -284,10 +284,40 @@ static void cuts_chunks(void)
     }
 }
 
-/* What is copied in and back decides, and FFT takes all at once. */
+/* By FFT a chunk is whole rows of tiles; all of a map whose halves lie above each other, or that cuFFT makes, is one. */
+static void cuts_tiles(void)
+{
+    tm_fft_tiling tiling = {.step_y = 100};
+    tm_template tmpl = {.width = 20, .height = 20};
+    tm_job job = {.tmpl = &tmpl, .tiling = &tiling};
+
+    CHECK_EQ(tm_geometry_init(&job.geometry, TM_DOMAIN_VALID, 1000, 1019, 20, 20), TM_OK);
+    for (int64_t bytes = 1; bytes < 100 << 20; bytes *= 2) {
+        const tm_chunks c = tm_chunks_make(&job, false, bytes);
+        int64_t first = 0;
+        for (int64_t end; first < 1000; first = end) {
+            end = tm_chunks_end(&c, first);
+            CHECK(end == 1000 || end % 100 == 0);
+            CHECK(end == 1000 || (end - first) * 1000 > bytes / 16);
+            CHECK((end - first - 100) * 1000 <= bytes / 16);
+        }
+        CHECK_EQ(first, 1000);
+    }
+    CHECK_EQ(tm_chunks_make(&job, false, 1 << 20).bytes, 1 << 20);
+    tiling.by_cufft = true;
+    CHECK_EQ(tm_chunks_make(&job, false, 1 << 20).bytes, 0);
+    tiling.by_cufft = false;
+    tiling.shift_y = 500;
+    CHECK_EQ(tm_chunks_make(&job, false, 1 << 20).bytes, 0);
+    tiling.shift_y = 0;
+    job.frame.type = TM_SAMPLE_U16; /* of planes */
+    CHECK_EQ(tm_chunks_make(&job, false, 1 << 20).bytes, 0);
+}
+
+/* What is copied in and back decides. */
 static void weighs_rows(void)
 {
-    static const tm_fft_tiling tiling;
+    static const tm_fft_tiling tiling = {.shift_y = 1};
     tm_template tmpl = {.width = 8, .height = 8};
     uint8_t mask;
     tm_job job = {.tmpl = &tmpl};
@@ -495,7 +525,7 @@ int main(int argc, char **argv)
     static const check_test tests[] = {
         TEST(chooses_the_cheaper), TEST(does_as_told), TEST(respects_the_device), TEST(scales_to_the_device), TEST(takes_cufft_by_name_alone),
         TEST(pays_for_the_start_once), TEST(weighs_what_overlaps), TEST(counts_planes),
-        TEST(adds_transfers_up), TEST(cuts_chunks), TEST(weighs_rows), TEST(groups_jobs),
+        TEST(adds_transfers_up), TEST(cuts_chunks), TEST(cuts_tiles), TEST(weighs_rows), TEST(groups_jobs),
         TEST(says_what_it_chose), TEST(plans_floats), TEST(certifies_instead_of_direct),
     };
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
