@@ -12,7 +12,10 @@
 
 float *tm_family_make_coordinates(const tm_family *f)
 {
-    return aligned_alloc(64, (size_t)round_up(((f->basis + 1) * (int64_t)f->padded + TM_FAMILY_UNIT) * 4, 64));
+    const size_t bytes = (size_t)round_up(((f->basis + 1) * (int64_t)f->padded + TM_FAMILY_UNIT) * 4, 64);
+    float *coordinates = aligned_alloc(64, bytes);
+
+    return coordinates ? memset(coordinates, 0, bytes) : NULL; /* units of members are read to their ends */
 }
 
 /* How far apart a group's members may be. */
@@ -80,7 +83,6 @@ tm_status tm_family_make_groups(tm_family *f)
         f->groups = NULL;
         return TM_ERR_MEMORY;
     }
-    memset(g.coordinates, 0, (size_t)(g.basis + 1) * (size_t)g.padded * sizeof *g.coordinates);
     for (int a = 0, i = 0; a < f->count; a = g.ends[i++]) {
         g.ends[i] = group_end(f, a);
         store_group(&g, f, i, a, g.ends[i]);
