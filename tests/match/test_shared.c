@@ -154,8 +154,10 @@ static void leaves_out(void)
 
     for (int devices = 1; devices <= 2; devices++) {
         tm_pool *pool = open_pool(devices, 0);
-        if (is_fake())
+        if (is_fake()) {
+            tm_pool_destroy(&pool);
             check_skip("these devices are CPUs, which leave out other windows");
+        }
         double share = 1;
         for (int scenes = 6; scenes && share > 0.3; scenes--) {
             drawn frame = draw_smooth(640, 420), part = cut_template(&frame, 240, 120, SIDE, SIDE);
@@ -181,8 +183,8 @@ static void leaves_out(void)
 static void no_match_twice(void)
 {
     enum { SIDE = 80, SCENES = 8 };
-    drawn frame = draw_smooth(260, 160);
     tm_pool *pool = open_pool(1, 0);
+    drawn frame = draw_smooth(260, 160);
     double share = 1;
 
     for (int64_t i = 0; i < SCENES; i++) {
