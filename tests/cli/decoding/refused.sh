@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# needs: libseccomp
 # where: test -e "$TMATCH_EMULATED_DIR/nvidia/fake-nvjpeg.so"
 # Where nvJPEG cannot be had, that is an error by name, and auto goes on without it.
 data patch.jpg
