@@ -75,7 +75,7 @@ sanitize_one() { # TOOL PROGRAM:TESTS[:CASES]
 # To start a program under a tool takes seconds, so each is started once; but of some tests racecheck and initcheck
 # end with very few cases only, each by itself.
 sanitize_tests() { # TOOL
-    slow="device_frames:random_kinds,without,waits,floats parts:cuda_random,cuda_kinds \
+    slow="device_frames:random_kinds,without,floats parts:cuda_random,cuda_kinds \
 kinds:cuda_random,cuda_wide_windows,cuda_chunks,cuda_fft,cuda_cufft f32:cuda_random,cuda_templates,cuda_chunks,cuda_fft,cuda_cufft"
     case $1 in
     racecheck | initcheck) slow="device_frames:random_kinds:1 parts:cuda_random:1 parts:cuda_kinds:1 kinds:cuda_random:1 kinds:cuda_fft:1 f32:cuda_random:1 f32:cuda_fft:1" ;;
