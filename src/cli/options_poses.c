@@ -61,6 +61,8 @@ static bool parse(const range *r, const char *text, double *from, double *to, do
                       text, r->example);
     else if (*step != 0 && *step < LEAST_STEP)
         message_usage("--%s: the step of '%s' is not 0.000001 or more", r->option, text);
+    else if (*from < *to && *step > *to - *from + LEAST_STEP / 2)
+        message_usage("--%s: the step of '%s' is longer than the range: only %.10g would be searched", r->option, text, *from);
     else
         return true;
     return false;

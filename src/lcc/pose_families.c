@@ -336,12 +336,15 @@ tm_status tm_pose_families_make(tm_pose_families *families, const tm_image *imag
     tm_pose_families f = {.poses = *poses, .fault = fault_of_size(image, poses)};
     tm_status status = TM_OK;
     const char *fault;
+    bool kept = false; /* what is wrong is not their size */
 
-    if (!f.fault)
+    if (!f.fault) {
         status = make_all(&f, &m, narrow, threads);
+        kept = f.taps != NULL;
+    }
     if (status == TM_OK && f.fault && large) {
         status = tm_pose_large_make(&f.large, image, poses, threads, &fault);
-        f.fault = fault;
+        f.fault = fault && kept ? f.fault : fault;
     }
     *families = f;
     if (status != TM_OK)

@@ -162,7 +162,11 @@ void tm_poses_say(tm_matcher *m, size_t count)
     tm_matcher_say(m, "%zu pose%s exhaustively, ", count, count == 1 ? "" : "s");
     if (m->pose_fault)
         tm_matcher_say(m, "no certified search: %s; ", m->pose_fault);
-    tm_matcher_say(m, "%s", last);
+    const char *estimates = count > 1 ? strstr(last, "; estimates") : NULL;
+    if (estimates)
+        tm_matcher_say(m, "%.*s; the last pose's %s", (int)(estimates - last), last, estimates + 2);
+    else
+        tm_matcher_say(m, "%s", last);
 }
 
 static tm_status finish(exhaustive *e, tm_pose_peaks *found)

@@ -127,7 +127,7 @@ static bool prepare_one(cli_engine *e, size_t i, const cli_template *tmpl, bool 
 static void describe_axis(char *text, size_t size, const char *name, double from, double to,
                           double step)
 {
-    if (from == to)
+    if (to - from < step || from == to)
         snprintf(text, size, "%s %.10g", name, from);
     else
         snprintf(text, size, "%ss %.10g to %.10g in steps of %.10g", name, from, to, step);
@@ -143,8 +143,8 @@ static void describe_poses(const cli_template *tmpl, const tm_posed_template *po
         return;
     describe_axis(angles, sizeof angles, "angle", grid.angle_from, grid.angle_to, grid.angle_step);
     describe_axis(scales, sizeof scales, "scale", grid.scale_from, grid.scale_to, grid.scale_step);
-    message_info(operand_name(&tmpl->operand), "%zu poses, %s, %s; support %s",
-                 tm_posed_template_count(posed), angles, scales,
+    const size_t count = tm_posed_template_count(posed);
+    message_info(operand_name(&tmpl->operand), "%zu pose%s, %s, %s; support %s", count, count == 1 ? "" : "s", angles, scales,
                  grid.support == TM_SUPPORT_DISC ? "disc" : "full");
 }
 

@@ -27,6 +27,10 @@ tmatch --verify "$frame" t.25deg.0.9x.png --angle -40:0:5 --scale 1:1.2:0.1 --su
 cat verify.err
 tmatch --verify --format json --domain full "$frame" 'camera.png[41x30+225+100]' --angle 25 | without_times
 
+echo "# So large that not all pictures of poses are kept."
+tmatch --verify astronaut.png 'astronaut.png[300x290+100+90]' --angle -1:1:1 --search certified --dump-template l.png 2>&1
+ls l.*
+
 echo "# A button at 125 % and 150 % of its size."
 tmatch 'dialogs.png[240x110+520+230]' "$button" --scale 1:1.5:0.25
 tmatch dialogs.png "$button" --scale 1.25:1.5:0.25 -n 0 --format csv 2>note.err
@@ -66,3 +70,8 @@ fail "$frame" point.pbm --angle 0:90:45 --support disc
 tmatch -v "$frame" 'camera.png[41x30+225+100]' --angle 0:90:45 2>&1 >none.out | grep 'poses,'
 tmatch -v "$frame" 'camera.png[31x30+225+100]' --angle 0:2 2>&1 >none.out | grep 'poses,'
 tmatch -v "$frame" 'camera.png[31x30+225+100]' --scale 0.9:1.1 --support disc 2>&1 >none.out | grep 'poses,'
+tmatch -v "$frame" 'camera.png[31x30+225+100]' --angle 7.5:8 2>&1 >none.out | grep 'pose,'
+
+# Why nothing is left out, said of the template as it is; what is estimated is one pose of them.
+tmatch -v "$frame" 'camera.png[3x3+225+100]' --search certified --angle 0:90:10 2>&1 >none.out |
+    sed -n 's/.*camera.png: \([0-9]* poses exhaustively, .*;\) direct on.*; \(.* estimates\): direct.*/\1 \2/p'

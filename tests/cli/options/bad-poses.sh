@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 # No file is looked at.
 for range in '' fast nan 0:nan inf 30: :30 0:90: 0:90:fast 0:90:1:2 0:90,5 1e3:1e5 -4000 90:0 0:720 0:90:0 0:90:-5 \
-    0:90:1e-9 0:90:nan; do
+    0:90:1e-9 0:90:nan 0:90:180; do
     fail --angle "$range" a b
 done
-for range in 0 -1 0.04:1 1:21 125% 2:1 1:2:0 1:2:-0.1 nan 1x2; do
+for range in 0 -1 0.04:1 1:21 125% 2:1 1:2:0 1:2:-0.1 nan 1x2 1:1.2:0.21; do
     fail --scale "$range" a b
 done
 fail --support disk --angle 0:90 a b
@@ -22,3 +22,5 @@ fail --rotate 5 a b
 fail --zoom 2 a b
 # STEP may be auto; so the pictures are looked at, of which there are none.
 fail --angle -10:10:auto --scale 1.25 a b
+# A step as long as the range, which rounding makes shorter.
+fail --scale 1:1.2:0.2 a b
