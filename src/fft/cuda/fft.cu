@@ -114,7 +114,7 @@ static cudaError_t prepare_best(tm_fft_device *fft)
     return tm_device_malloc((void **)&fft->best, sizeof *fft->best);
 }
 
-/* Of the sums of a band of so many tiles. */
+/* Room for the sums of a band of so many tiles. */
 static size_t sums_bytes(const tm_fft_job *job, int64_t across, int64_t down)
 {
     tm_fft_band most = {};

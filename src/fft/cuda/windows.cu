@@ -80,7 +80,7 @@ struct prefixes {
     }
 };
 
-/* Of four neighbouring columns: the sums over the first one, two, three, four. */
+/* Sums over the first one, two, three and four of four neighbouring columns. */
 typedef struct word_sums {
     int sum[4];
     uint32_t sum_sq[4];

@@ -5,7 +5,7 @@
 
 #include "lcc/cuda/certified/certified.cuh"
 
-/* Of a window's sums. */
+/* The key of a window with these sums. */
 static __device__ __forceinline__ unsigned long long tm_certified_key(const tm_certified_job &j, int x, int y,
                                                                       unsigned f, unsigned ff, unsigned ft)
 {

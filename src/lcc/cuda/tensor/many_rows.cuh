@@ -50,7 +50,7 @@ struct tm_many_stage {
     int r[N], u[N]; // where they are: row and unit
     unsigned words[N][5];
 
-    /* Of all units of these rows, this thread's N from first on. */
+    /* This thread's N of all units of these rows, from first on. */
     __device__ __forceinline__ tm_many_stage(int first)
     {
 #pragma unroll
