@@ -2,6 +2,7 @@
 #include "lcc/components.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "integers.h"
@@ -44,6 +45,21 @@ void tm_whole_dots(double *to, const int16_t *a, const int16_t *rows, int count,
                 sum += a[k] * rows[i * n + k];
             to[i] += sum;
         }
+    }
+}
+
+void tm_taps_balance(int16_t *taps, int64_t count)
+{
+    int64_t sum = 0;
+
+    for (int64_t i = 0; i < count; i++)
+        sum += taps[i];
+    for (int64_t i = 0; sum; i = (i + 1) % count) {
+        const int step = sum > 0 ? 1 : -1;
+        if (abs(taps[i] - step) > 127)
+            continue;
+        taps[i] = (int16_t)(taps[i] - step);
+        sum -= step;
     }
 }
 

@@ -40,6 +40,9 @@ static inline void tm_dots(double *to, const double *a, const double *rows, int 
 /* The same of whole numbers of 8 bits: exact. */
 void tm_whole_dots(double *to, const int16_t *a, const int16_t *rows, int count, int64_t n);
 
+/* Makes the sum of taps of 8 bits 0, by changes of 1. */
+void tm_taps_balance(int16_t *taps, int64_t count);
+
 /* Finds count principal components of vectors, nearly, the greatest first: each as a row of size
  * weights of the vectors. gram has the size * size products of the vectors; next as many rows of
  * room as weights. */

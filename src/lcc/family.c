@@ -8,7 +8,8 @@
 
 #include "integers.h"
 #include "lcc/components.h"
-#include "lcc/family_groups.h"
+#include "lcc/family_chain.h"
+#include "lcc/family_halves.h"
 
 enum {
     MOST_SAMPLES = 192,   /* members that the basis is made of */
@@ -35,7 +36,7 @@ typedef struct workshop {
     double *products, *coordinates;
     double taps_gram[TM_FAMILY_BASIS][TM_FAMILY_BASIS]; /* exact */
     double solve[TM_FAMILY_BASIS][TM_FAMILY_BASIS];
-    int size; /* members that the basis is made of */
+    int size; /* members that the basis is made of, or parts of half as many */
 } workshop;
 
 static bool open_workshop(workshop *w, const tm_family *f)
@@ -46,7 +47,7 @@ static bool open_workshop(workshop *w, const tm_family *f)
     w->sums = malloc((size + 1) * sizeof *w->sums);
     w->gram = malloc(size * size * unit);
     w->weights = malloc(TM_FAMILY_BASIS * size * unit);
-    w->next = malloc(TM_FAMILY_BASIS * size * unit);
+    w->next = malloc(2 * TM_FAMILY_BASIS * size * unit);
     w->components = malloc(TM_FAMILY_BASIS * n * sizeof *w->components);
     w->taps = malloc(TM_FAMILY_BASIS * n * sizeof *w->taps);
     w->products = malloc(TM_FAMILY_BASIS * (size_t)f->count * unit);
@@ -74,6 +75,8 @@ static bool read_members(const tm_family *f, workshop *w)
     const int64_t n = f->pixels;
     const int size = w->size;
 
+    if (f->half_turns)
+        return tm_family_read_halves(f, w->posed, w->members, w->sums, w->gram, size / 2);
     for (int i = 0; i < size; i++) {
         double *row = w->gram + i * size;
         if (!tm_family_read(f, &w->posed[(int64_t)i * f->count / size], w->members + i * n, &w->sums[i]))
@@ -89,11 +92,12 @@ static bool read_members(const tm_family *f, workshop *w)
 
 /* Rounds a component to taps of 8 bits and sum 0, whose products with samples fit 32 bits: as any number may be taken off
  * these, they are at most 128 units. */
-static void round_component(int16_t *taps, const float *component, int64_t n, int unit)
+static void round_component(int16_t *taps, const float *component, const tm_family *f, bool odd)
 {
+    const int64_t n = f->pixels;
+    const int unit = f->unit;
     float most = 0;
     double all = 1;
-    int64_t sum = 0;
 
     for (int64_t i = 0; i < n; i++) {
         most = fmaxf(most, fabsf(component[i]));
@@ -101,17 +105,13 @@ static void round_component(int16_t *taps, const float *component, int64_t n, in
     }
     const double fits = (double)INT32_MAX / 128 / fmax(unit, 1) - 2 * (double)n; /* rounding adds less than n twice */
     const float scale = most > 0 ? fminf(126 / most, fmaxf(0, (float)(0.999 * fits / all))) : 0;
-    for (int64_t i = 0; i < n; i++) {
+    if (f->half_turns) {
+        tm_family_round_halves(taps, component, n, scale * 124 / 126, odd);
+        return;
+    }
+    for (int64_t i = 0; i < n; i++)
         taps[i] = (int16_t)lrintf(component[i] * scale);
-        sum += taps[i];
-    }
-    for (int64_t i = 0; sum; i = (i + 1) % n) {
-        const int step = sum > 0 ? 1 : -1;
-        if (abs(taps[i] - step) > 127)
-            continue;
-        taps[i] = (int16_t)(taps[i] - step);
-        sum -= step;
-    }
+    tm_taps_balance(taps, n);
 }
 
 /* Adds the members' part from begin on, of norm 1 and less their means, to the basis's components. */
@@ -134,16 +134,19 @@ static void sum_part(const tm_family *f, const workshop *w, int64_t begin, int64
 }
 
 /* Makes as many taps as the basis has, and their products with each other. */
-static void make_taps(const tm_family *f, workshop *w)
+static void make_taps(tm_family *f, workshop *w)
 {
     const int64_t n = f->pixels;
 
-    tm_components_find(w->weights, w->next, w->gram, f->basis, w->size);
+    if (f->half_turns)
+        f->odd = tm_family_find_halves(w->weights, w->next, w->gram, f->basis, w->size / 2);
+    else
+        tm_components_find(w->weights, w->next, w->gram, f->basis, w->size);
     memset(w->components, 0, (size_t)(f->basis * n) * sizeof *w->components);
     for (int64_t begin = 0; begin < n; begin += PIXELS_AT_ONCE) /* which stay in the cache */
         sum_part(f, w, begin, smaller(PIXELS_AT_ONCE, n - begin));
     for (int k = 0; k < f->basis; k++) {
-        round_component(w->taps + k * n, w->components + k * n, n, f->unit);
+        round_component(w->taps + k * n, w->components + k * n, f, f->odd >> k & 1);
         tm_whole_dots(w->taps_gram[k], w->taps + k * n, w->taps, k + 1, n);
         for (int j = 0; j < k; j++)
             w->taps_gram[j][k] = w->taps_gram[k][j];
@@ -156,7 +159,7 @@ static bool make_products(const tm_family *f, workshop *w)
     const int64_t n = f->pixels;
 
     for (int a = 0; a < f->count; a++) {
-        const int at = w->size == f->count ? a : w->size;
+        const int at = w->size == f->count && !f->half_turns ? a : w->size;
         double *products = w->products + (int64_t)a * f->basis;
         if (at == w->size && !tm_family_read(f, &w->posed[a], w->members + at * n, &w->sums[at]))
             return false;
@@ -309,8 +312,12 @@ static tm_status make_basis(tm_family *f, workshop *w, bool *good)
     make_coordinates(f, w, order);
     pair_up(w->coordinates, f->basis, f->count, order);
     make_coordinates(f, w, order);
-    for (int k = 0; k < f->basis; k++)
+    const uint32_t odd = f->odd;
+    f->odd = 0;
+    for (int k = 0; k < f->basis; k++) {
         store_taps(f, w->taps + order[k] * f->pixels, k);
+        f->odd |= (odd >> order[k] & 1) << k;
+    }
     store_solve(f, w, order);
     store_coordinates(f, w);
     return TM_OK;
@@ -323,13 +330,13 @@ static tm_status make_first(tm_family *f, const workshop *w)
     if (!f->first)
         return TM_ERR_MEMORY;
     *f->first = *f;
-    f->first->groups = f->first->first = NULL;
+    f->first->chain = f->first->first = NULL;
     f->first->basis = FIRST_BASIS;
     f->first->coordinates = tm_family_make_coordinates(f->first);
     if (!f->first->coordinates)
         return TM_ERR_MEMORY;
     store_coordinates(f->first, w);
-    return tm_family_make_groups(f->first);
+    return tm_family_make_chain(f->first);
 }
 
 tm_status tm_family_finish(tm_family *f, const tm_posed *members, int basis, double rest)
@@ -340,6 +347,9 @@ tm_status tm_family_finish(tm_family *f, const tm_posed *members, int basis, dou
 
     if (!f->count)
         return TM_OK;
+    f->half_turns = f->half_turns && tm_family_has_half_turns(f);
+    if (f->half_turns)
+        w.size = 2 * (int)smaller(f->count, MOST_SAMPLES / 2);
     if (!open_workshop(&w, f))
         status = TM_ERR_MEMORY;
     bool good = status == TM_OK && read_members(f, &w);
@@ -351,7 +361,7 @@ tm_status tm_family_finish(tm_family *f, const tm_posed *members, int basis, dou
         status = make_basis(f, &w, &good);
     }
     if (status == TM_OK && good)
-        status = tm_family_make_groups(f);
+        status = tm_family_make_chain(f);
     if (status == TM_OK && good && f->basis == TM_FAMILY_BASIS)
         status = make_first(f, &w);
     close_workshop(&w);

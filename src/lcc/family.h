@@ -45,6 +45,11 @@ typedef struct tm_family {
     int count, padded;   /* members */
     int basis;           /* an even number */
     int unit;            /* samples of windows are below 256 times this; 0 is 1. Set it before tm_family_finish */
+    /* Its members are there turned by half a turn, too, nearly: set it before tm_family_finish, which takes it back where
+     * the core is another one then. Each basis template is the same turned by half a turn, or the opposite, as bit k of
+     * odd says; where there is a pixel in the middle, its tap is even. */
+    bool half_turns;
+    uint32_t odd;
     uint8_t *samples;    /* each basis template q, packed: q + 128, and 128 outside of the core; the
                             sum of q is 0 */
     /* The products z with the basis make coordinates p of the window: p[i] = the sum over j <= i of
@@ -57,11 +62,12 @@ typedef struct tm_family {
     float rest;                        /* the greatest */
     double rest_rms;
     float error; /* what roundings in binary32 make p differ by at most, for |f| = 1 */
-    /* Members that are alike, as if they were one: its coordinates are their middle, then comes their
-     * greatest rest, and their greatest distance from the middle, which |p| is to be multiplied with. NULL
-     * where they are hardly fewer. */
-    struct tm_family *groups;
-    int *ends; /* of groups: of each, in members, where the next one's begin */
+    /* A chain of some of the members, from the first to the last, by whose chords the others nearly are: where one of them
+     * reaches a score, one of the two ends of its chord does with what it has besides. Those are the greatest rest of
+     * the members up to the chain's points before and after, and the greatest distance of these from the chord, which
+     * |p| is to be multiplied with. NULL where they are hardly fewer. */
+    struct tm_family *chain;
+    int *points; /* of the chain: which members they are */
     /* The same members by the first three quarters of the basis; NULL where the basis is small.
      * Runs and samples are this one's. */
     struct tm_family *first;
@@ -95,7 +101,7 @@ TM_HOST_DEVICE float tm_family_least(double share, float score)
     return share == 1 ? score : score > 0 && square > 0 ? (float)(sqrt(square) * (1 - 1e-6)) : -2;
 }
 
-/* Of a member's pixels in the core, less 128. */
+/* Sums over a member's pixels in the core, less 128. */
 typedef struct tm_family_sums {
     double sum;    /* exact */
     double length; /* of what they differ by from their mean */

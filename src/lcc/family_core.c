@@ -172,13 +172,13 @@ void tm_family_free(tm_family *f)
         f->first->samples = NULL;
         tm_family_free(f->first);
     }
-    if (f->groups)
-        tm_family_free(f->groups);
+    if (f->chain)
+        tm_family_free(f->chain);
     free(f->runs);
     free(f->samples);
     free(f->coordinates);
-    free(f->ends);
-    free(f->groups);
+    free(f->points);
+    free(f->chain);
     free(f->first);
     *f = (tm_family){0};
 }

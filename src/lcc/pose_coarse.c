@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "lcc/pose_coarse.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "integers.h"
@@ -57,7 +58,10 @@ tm_status tm_pose_coarse_make(tm_pose_class *c, const tm_image *image, const tm_
         last_scale = scale;
     }
     if (status == TM_OK && count)
-        status = tm_family_make(&c->coarse, posed, count, TM_FAMILY_BASIS / 2);
+        status = tm_family_begin(&c->coarse, posed, count);
+    c->coarse.half_turns = c->family.half_turns;
+    if (status == TM_OK && count)
+        status = tm_family_finish(&c->coarse, posed, TM_FAMILY_BASIS / 2, INFINITY);
     for (size_t i = 0; i < count; i++)
         tm_posed_free(&posed[i]);
     free(posed);

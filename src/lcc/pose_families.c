@@ -35,6 +35,7 @@ typedef struct makings {
     tm_posed *posed;
     int *keys;        /* -1: left out */
     tm_posed *sorted; /* those of a class */
+    bool half_turns;  /* classes have each pose turned by half a turn, too, nearly */
     tm_status status;
 } makings;
 
@@ -52,6 +53,9 @@ enum { MOST_TOGETHER = 320, FEW_PIXELS = 1500 };
  * common. */
 static const int band_degrees[] = {360, 30, 10};
 enum { ANGLE_BANDS = sizeof band_degrees / sizeof *band_degrees, MOST_BANDS = 36, PARITIES = 4 };
+
+/* Half a turn from a pose there is one to within half a step, which is to be this at most. */
+#define MOST_STEP (10 * TM_POSE_UNIT)
 
 static int band_of_scale(const tm_poses *poses, int64_t scale)
 {
@@ -166,6 +170,7 @@ static tm_status begin_class(tm_pose_class *c, const makings *m, int key)
     }
     const tm_posed *posed = pictures_of(m, c);
     const tm_status status = tm_family_begin(&c->family, posed, c->count);
+    c->family.half_turns = m->half_turns;
     c->whole = c->family.count > 0;
     c->share = c->family.count ? 1 : 0;
     for (size_t i = 0; i < c->count && c->family.count; i++) {
@@ -222,12 +227,15 @@ static int next_key(const makings *m, int key)
 }
 
 /* Begins all classes, with angles in bands. */
-static tm_status begin_classes(tm_pose_families *f, const makings *m, int degrees)
+static tm_status begin_classes(tm_pose_families *f, makings *m, int degrees)
 {
+    const tm_pose_axis *angles = &m->poses->angles;
     int classes = 0;
     tm_status status = TM_OK;
 
     free_classes(f);
+    m->half_turns = degrees * TM_POSE_UNIT == TM_POSE_TURN && angles->count * angles->step >= TM_POSE_TURN &&
+                    angles->step <= MOST_STEP;
     for (size_t i = 0; i < m->count; i++)
         m->keys[i] = m->posed[i].count ? key_of(m, i, degrees) : -1;
     for (int key = next_key(m, -1); key != INT_MAX; key = next_key(m, key))
@@ -251,7 +259,7 @@ static bool have_in_common(const tm_pose_families *f, double share, size_t most)
     return true;
 }
 
-static tm_status make_classes(tm_pose_families *f, const makings *m, bool narrow)
+static tm_status make_classes(tm_pose_families *f, makings *m, bool narrow)
 {
     const int64_t range = (m->poses->angles.count - 1) * m->poses->angles.step;
     size_t few = FEW_MEMBERS;

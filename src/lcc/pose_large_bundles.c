@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "integers.h"
+#include "lcc/components.h"
 #include "lcc/pose_large_cells.h"
 #include "lcc/threads.h"
 
@@ -74,21 +75,6 @@ static void find_mean(const tm_large_class *c, const bench *b, const share_of *s
         b->mean[k] -= sum / c->cells;
 }
 
-/* Makes the sum 0, by changes of 1. */
-static void balance(int16_t *taps, int count)
-{
-    int sum = 0;
-    for (int k = 0; k < count; k++)
-        sum += taps[k];
-    for (int k = 0; sum; k = (k + 1) % count) {
-        const int step = sum > 0 ? 1 : -1;
-        if (abs(taps[k] - step) > 127)
-            continue;
-        taps[k] = (int16_t)(taps[k] - step);
-        sum -= step;
-    }
-}
-
 /* Rounds the mean to taps of 8 bits and sum 0. */
 static void round_mean(const tm_large_class *c, const bench *b)
 {
@@ -98,7 +84,7 @@ static void round_mean(const tm_large_class *c, const bench *b)
         greatest = fmax(greatest, fabs(b->mean[k]));
     for (int k = 0; k < c->cells; k++)
         b->taps[k] = (int16_t)lrint(b->mean[k] * MOST_TAP / greatest);
-    balance(b->taps, c->cells);
+    tm_taps_balance(b->taps, c->cells);
 }
 
 static double length_of(const int16_t *taps, int count)

@@ -41,6 +41,9 @@ tile tile_make(int w, int h, int rows, int blocks, int samples, int taps);
 tile tile_random(void);
 void tile_free(tile *t);
 
+/* The sums of its windows again, by these kernels. */
+void correlate(const tm_cpu_kernels *k, const tile *t, buffer *sft);
+
 /* Four buffers and the columns of zeros that lie in them. */
 tm_columns columns_make(buffer b[4], int blocks);
 void columns_free(buffer b[4]);
@@ -71,6 +74,7 @@ void level_case_free(level_case *l);
 
 /* The tests, one kernel or a few each. */
 void correlates(void);
+void folds(void);
 void slides(void);
 void scores(void);
 void picks(void);

@@ -3,7 +3,7 @@
 
 #include "checkasm.h"
 
-static void correlate(const tm_cpu_kernels *k, const tile *t, buffer *sft)
+void correlate(const tm_cpu_kernels *k, const tile *t, buffer *sft)
 {
     buffer taps = buffer_make(tm_packed_taps_size(t->w, t->h));
     buffer planes = buffer_make((size_t)tm_planes_size(t->rows + t->h - 1 + TM_EXTRA_ROWS, t->stride));

@@ -73,7 +73,7 @@ void buffer_fill(buffer *b, int how)
 
 int main(int argc, char **argv)
 {
-    static const check_test tests[] = {TEST(correlates), TEST(slides),   TEST(scores),
+    static const check_test tests[] = {TEST(correlates), TEST(folds), TEST(slides), TEST(scores),
                                        TEST(picks),      TEST(combines), TEST(scores_of_sums),
                                        TEST(rejects),    TEST(moves_columns), TEST(makes_blocks),
                                        TEST(moves_levels), TEST(window_products), TEST(passes)};

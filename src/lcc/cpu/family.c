@@ -11,15 +11,6 @@
 /* What roundings in binary32 may take off a bound, besides what they make of p. */
 #define ROUNDING 1e-5f
 
-/* At least |p|. */
-static float length_of(const float *p, int count)
-{
-    float square = 0;
-    for (int k = 0; k < count; k++)
-        square += p[k] * p[k];
-    return sqrtf(square) * (1 + ROUNDING);
-}
-
 /* Lists the members that pass, each of which must reach what is its own. */
 static int list_own(const tm_family_tile *n, const tm_family *members, float *coordinates)
 {
@@ -28,22 +19,27 @@ static int list_own(const tm_family_tile *n, const tm_family *members, float *co
     return n->kernels->list_members(members, coordinates, -f->error - ROUNDING, 0, f->count, n->members, n->bounds);
 }
 
-/* Lists the members that pass by those of groups, of which the bounds come first. */
-static int list_members(const tm_family_tile *n, float *coordinates, float least)
+/* The end of the members that a point of the chain stands for. */
+static int end_of(const tm_family *chain, int point)
 {
-    const tm_family *f = n->f, *g = f->groups;
+    return point + 1 < chain->count ? chain->points[point + 1] : chain->points[point] + 1;
+}
+
+/* Lists the members that pass by those of a chain, of which the bounds come first. */
+static int list_members(const tm_family_tile *n, const float *coordinates, float least)
+{
+    const tm_family *f = n->f, *chain = f->chain;
     tm_list_members_fn *const list = n->kernels->list_members;
     int count = 0, next;
 
-    if (!g)
+    if (!chain)
         return list(f, coordinates, least, 0, f->count, n->members, n->bounds);
-    coordinates[f->basis + 1] = length_of(coordinates, f->basis);
-    const int groups = list(g, coordinates, least, 0, g->count, n->groups, n->bounds);
-    for (int i = 0; i < groups; i = next) {
-        const int first = n->groups[i] ? g->ends[n->groups[i] - 1] : 0;
-        int end = g->ends[n->groups[i]];
-        for (next = i + 1; next < groups && g->ends[n->groups[next]] <= end + TM_FAMILY_UNIT; next++)
-            end = g->ends[n->groups[next]];
+    const int points = list(chain, coordinates, least, 0, chain->count, n->points, n->bounds);
+    for (int i = 0; i < points; i = next) {
+        const int first = n->points[i] ? chain->points[n->points[i] - 1] + 1 : 0;
+        int end = end_of(chain, n->points[i]);
+        for (next = i + 1; next < points && chain->points[n->points[next] - 1] < end + TM_FAMILY_UNIT; next++)
+            end = end_of(chain, n->points[next]);
         count += list(f, coordinates, least, first, end, n->members + count, n->bounds + count);
     }
     return count;
@@ -54,7 +50,7 @@ static void visit_row(tm_family_tile *n, tm_family_search *search, const tm_tile
                       int64_t *passed, int64_t *windows)
 {
     const tm_family *f = n->f;
-    float coordinates[TM_FAMILY_BASIS + 2]; /* with the rest and, for groups, the length */
+    float coordinates[TM_FAMILY_BASIS + 2]; /* with the rest and the length */
     const tm_family *own = search->members ? &search->members[thread] : NULL;
     float least = search->least(search->context) - f->error - ROUNDING;
 
@@ -63,7 +59,7 @@ static void visit_row(tm_family_tile *n, tm_family_search *search, const tm_tile
         if (n->most[at] < least)
             continue;
         least = search->least(search->context) - f->error - ROUNDING;
-        for (int k = 0; k <= f->basis; k++)
+        for (int k = 0; k <= f->basis + 1; k++)
             coordinates[k] = n->coordinates[k * n->padded + at];
         const int count = own ? list_own(n, own, coordinates) : list_members(n, coordinates, least);
         if (!count)
@@ -90,6 +86,7 @@ typedef struct family_run {
     tm_cpu *cpu;
     tm_family_search *search;
     tm_packed_taps packed[TM_FAMILY_BASIS];
+    tm_folded folded; /* instead, where half turns are made use of */
     int64_t tile_width, tile_height, across, down;
     size_t needed;
 } family_run;
@@ -111,6 +108,12 @@ static void make_products(const family_run *r, const tm_family_tile *n, int top,
     const ptrdiff_t step = (ptrdiff_t)TM_FAMILY_TILE_ROWS * n->padded;
     const uint32_t unit = (uint32_t)r->search->unit;
 
+    if (n->folds) {
+        for (int y = 0; y < rows; y++)
+            n->kernels->correlate_folded(n->products + y * n->padded, step, &r->folded, n->staged + (top + y) * n->stride,
+                                         n->stride, n->padded / TM_BLOCK, n->room);
+        return;
+    }
     correlate_rows(r, n, n->products, n->staged, n->planes, top, rows);
     if (!r->search->rests || n->wide)
         return;
@@ -135,13 +138,17 @@ static void search_tile(const family_run *r, char *memory, const tm_tile *tile, 
         make_products(r, &n, top, rows);
         for (int y = 0; y < rows; y++) {
             tm_family_tile_sum(&n, top + y, (int)tile->width);
-            kernels->family_row(n.f, &(tm_family_row){.products = n.products + y * n.padded,
-                                                    .step = (ptrdiff_t)TM_FAMILY_TILE_ROWS * n.padded,
-                                                    .inverse = n.inverse,
-                                                    .coordinates = n.coordinates,
-                                                    .step_out = n.padded,
-                                                    .most = n.most,
-                                                    .count = n.padded});
+            const tm_family_row windows_of = {.products = n.products + y * n.padded,
+                                              .step = (ptrdiff_t)TM_FAMILY_TILE_ROWS * n.padded,
+                                              .inverse = n.inverse,
+                                              .coordinates = n.coordinates,
+                                              .step_out = n.padded,
+                                              .most = n.most,
+                                              .count = n.padded};
+            kernels->family_row(n.f, &windows_of);
+            if (!search->members)
+                kernels->limit_row(n.f->chain ? n.f->chain : n.f, &windows_of,
+                                   search->least(search->context) - n.f->error - ROUNDING);
             visit_row(&n, search, tile, top + y, y, thread, &passed, &windows);
         }
     }
@@ -156,6 +163,12 @@ static bool pack(family_run *r)
 {
     tm_cpu *cpu = r->cpu;
     const tm_family *f = r->search->family;
+    if (tm_family_tile_folds(&cpu->kernels, r->search)) {
+        if (!tm_memory_fit(&cpu->taps, tm_folded_size(f)))
+            return false;
+        tm_folded_pack(&r->folded, f, cpu->taps.data);
+        return true;
+    }
     const size_t size = (size_t)round_up((int64_t)tm_packed_taps_size(f->width, f->height), 64);
 
     if (!tm_memory_fit(&cpu->taps, size * (size_t)f->basis))

@@ -33,7 +33,7 @@ typedef struct tm_family_search {
     int64_t width, height; /* windows */
     void *context;
     float (*least)(void *context); /* what scores of windows that matter reach, at the moment */
-    /* Where members differ in that: for each thread the family without groups, whose coordinates have a row more, of
+    /* Where members differ in that: for each thread the family without a chain, whose coordinates have a row more, of
      * what a member's score must reach, with its sign changed. least says the lowest; bounds are less that. Else NULL. */
     const tm_family *members;
     void (*visit)(void *context, int thread, const tm_family_window *window);
@@ -41,6 +41,26 @@ typedef struct tm_family_search {
     int64_t passed;        /* out: members that passed, of all windows */
     int64_t windows;       /* out: that one passed in */
 } tm_family_search;
+
+/* Which of the window's members is the likest, in its list. */
+static inline int tm_family_likest(const tm_family_window *window)
+{
+    int likest = 0;
+    for (int i = 1; i < window->count; i++)
+        likest = window->bounds[i] > window->bounds[likest] ? i : likest;
+    return likest;
+}
+
+/* Adds what a visit scored to what all threads did; returns that. */
+static inline int64_t tm_family_add_scored(int64_t *all, int64_t scored)
+{
+#pragma omp atomic capture
+    {
+        *all += scored;
+        scored = *all;
+    }
+    return scored;
+}
 
 /* Errors: MEMORY. */
 tm_status tm_cpu_search_family(tm_cpu *cpu, tm_family_search *search);

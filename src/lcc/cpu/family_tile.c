@@ -23,7 +23,9 @@ size_t tm_family_tile_carve(tm_family_tile *n, char *memory, const tm_cpu_kernel
     n->staged_rows = (int)(height + f->height - 1);
     n->staged = carve(&carver, (n->staged_rows + TM_EXTRA_ROWS) * n->stride);
     n->rests = carve(&carver, with_rests * (n->staged_rows + TM_EXTRA_ROWS) * n->stride);
-    n->planes = carve(&carver, tm_planes_size(n->staged_rows + TM_EXTRA_ROWS, n->stride));
+    n->folds = tm_family_tile_folds(kernels, search);
+    n->room = carve(&carver, n->folds ? (int64_t)(tm_folded_room(tm_folded_count(f)) * sizeof *n->room) : 0);
+    n->planes = carve(&carver, n->folds ? 0 : tm_planes_size(n->staged_rows + TM_EXTRA_ROWS, n->stride));
     n->wide = wide ? carve(&carver, 2 * (n->staged_rows + TM_EXTRA_ROWS) * n->stride) : NULL;
     n->rest_planes = carve(&carver, apart * tm_planes_size(n->staged_rows + TM_EXTRA_ROWS, n->stride));
     n->products = carve(&carver, f->basis * TM_FAMILY_TILE_ROWS * padded * 4);
@@ -33,10 +35,10 @@ size_t tm_family_tile_carve(tm_family_tile *n, char *memory, const tm_cpu_kernel
     n->sums = carve(&carver, padded * 4);
     n->squares = carve(&carver, padded * 8);
     n->inverse = carve(&carver, padded * 4);
-    n->coordinates = carve(&carver, (f->basis + 1) * padded * 4);
+    n->coordinates = carve(&carver, (f->basis + 2) * padded * 4);
     n->most = carve(&carver, padded * 4);
     n->members = carve(&carver, f->padded * 4);
-    n->groups = carve(&carver, f->padded * 4);
+    n->points = carve(&carver, f->padded * 4);
     n->bounds = carve(&carver, f->padded * 4);
     return carver.used;
 }

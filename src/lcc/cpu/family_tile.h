@@ -18,15 +18,23 @@ typedef struct tm_family_tile {
     ptrdiff_t stride;
     int staged_rows, padded; /* padded: windows of a row */
     uint8_t *staged, *rests;
+    bool folds;     /* products are made of folded windows, for which there is room */
+    int32_t *room;
     uint16_t *wide; /* both together, where kernels take that; else NULL */
     uint32_t *planes, *rest_planes;
     int32_t *products, *rest_products; /* of basis templates, rows and windows */
     uint32_t *row_sums, *sums;         /* of staged rows, before each column; of windows */
     uint64_t *row_squares, *squares;   /* likewise, of squares: below 2^53 */
     float *inverse, *coordinates, *most;
-    int32_t *members, *groups;
+    int32_t *members, *points;
     float *bounds;
 } tm_family_tile;
+
+/* Whether products are made of folded windows. */
+static inline bool tm_family_tile_folds(const tm_cpu_kernels *kernels, const tm_family_search *search)
+{
+    return kernels->correlate_folded && search->family->half_turns && !search->rests;
+}
 
 /* Lays the arrays of a tile of so many windows out in memory. Returns how many bytes that takes. */
 size_t tm_family_tile_carve(tm_family_tile *tile, char *memory, const tm_cpu_kernels *kernels,

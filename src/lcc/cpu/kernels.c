@@ -51,6 +51,7 @@ void tm_cpu_kernels_init(tm_cpu_kernels *kernels, uint32_t features)
                                 .window_product = tm_window_product_c,
                                 .sum_window = tm_sum_window_c,
                                 .family_row = tm_family_row_c,
+                                .limit_row = tm_limit_row_c,
                                 .list_members = tm_list_members_c};
     assign_sums(kernels);
     features &= tm_cpu_features();

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "lcc/cpu/f32_block.h"
+#include "lcc/cpu/folded.h"
 #include "lcc/cpu/instruction_sets.h"
 #include "lcc/family.h"
 #include "lcc/planes.h"
@@ -260,12 +261,16 @@ typedef struct tm_family_row {
     const int32_t *products; /* of the first basis template; step elements on, those of the next */
     ptrdiff_t step;
     const float *inverse;    /* 1 / |f|; 0 where that is 0 */
-    float *coordinates;      /* out: p / |f|, and sqrt(1 - |p|^2 / |f|^2), rows of step_out */
+    float *coordinates;      /* out: p / |f|, sqrt(1 - |p|^2 / |f|^2), and |p| / |f| at least, rows of step_out */
     ptrdiff_t step_out;
     float *most;             /* out: what no member's bound is above */
     int count;
 } tm_family_row;
 typedef void tm_family_row_fn(const tm_family *family, const tm_family_row *row);
+
+/* Lowers most to the greatest bound of the members, or a little more, where it reaches least; a few that are none, whose
+ * rests are -2, may be among them. */
+typedef void tm_limit_row_fn(const tm_family *members, const tm_family_row *row, float least);
 
 /* Lists those of the members [first, end) whose bound with a window reaches least, ascending, and returns their
  * number. coordinates: the window's, and sqrt(1 - |p|^2 / |f|^2). */
@@ -278,6 +283,7 @@ typedef struct tm_cpu_kernels {
     tm_expand_fn *expand;
     tm_expand_wide_fn *expand_wide; /* NULL: correlate takes samples of 8 bits alone */
     tm_correlate_fn *correlate;
+    tm_correlate_folded_fn *correlate_folded; /* NULL: correlate is quicker */
     tm_enter_columns_fn *enter;
     tm_slide_columns_fn *slide;
     tm_score_best_fn *score_best;
@@ -295,7 +301,8 @@ typedef struct tm_cpu_kernels {
     tm_window_product_fn *window_product;
     tm_sum_window_fn *sum_window;
     tm_family_row_fn *family_row;
-    tm_list_members_fn *list_members; /* the bits of both differ */
+    tm_limit_row_fn *limit_row;
+    tm_list_members_fn *list_members; /* the bits of these three differ */
 } tm_cpu_kernels;
 
 /* features: TM_CPU_ bits that may be used. */

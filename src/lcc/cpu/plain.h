@@ -19,6 +19,7 @@ tm_make_blocks_fn tm_make_blocks_c;
 tm_move_level_fn tm_move_level_c;
 tm_pass_windows_fn tm_pass_windows_c;
 tm_family_row_fn tm_family_row_c;
+tm_limit_row_fn tm_limit_row_c;
 tm_list_members_fn tm_list_members_c;
 tm_window_product_fn tm_window_product_c;
 tm_sum_window_fn tm_sum_window_c;

@@ -22,20 +22,37 @@ void tm_sum_window_c(const uint8_t *window, ptrdiff_t pitch, const int8_t *count
 void tm_family_row_c(const tm_family *f, const tm_family_row *row)
 {
     for (int x = 0; x < row->count; x++) {
-        float rest = 1 + 2 * f->error + ROUNDING, most = 0, length = 0;
+        float rest = 1 + 2 * f->error + ROUNDING, most = 0, length = 0, square = 0;
         for (int k = 0; k < f->basis; k++) {
             float p = 0;
             for (int j = 0; j <= k; j++)
                 p += f->solve[k][j] * ((float)row->products[j * row->step + x] * row->inverse[x]);
             row->coordinates[k * row->step_out + x] = p;
             rest -= p * p;
+            square += p * p;
             length = k % 2 ? hypotf(length, p) : fabsf(p);
             if (k % 2)
                 most += length * f->radius[k / 2];
         }
         rest = sqrtf(fmaxf(rest, 0));
         row->coordinates[f->basis * row->step_out + x] = rest;
+        row->coordinates[(f->basis + 1) * row->step_out + x] = sqrtf(square) * (1 + ROUNDING);
         row->most[x] = most + rest * f->rest;
+    }
+}
+
+void tm_limit_row_c(const tm_family *f, const tm_family_row *row, float least)
+{
+    for (int x = 0; x < row->count; x++) {
+        float greatest = -2;
+        for (int a = 0; a < f->count && row->most[x] >= least; a++) {
+            float sum = 0;
+            for (int k = 0; k <= f->basis; k++)
+                sum += row->coordinates[k * row->step_out + x] * f->coordinates[(int64_t)k * f->padded + a];
+            greatest = fmaxf(greatest, sum);
+        }
+        if (row->most[x] >= least)
+            row->most[x] = fminf(row->most[x], greatest);
     }
 }
 

@@ -61,7 +61,7 @@ bool tm_pose_look_at(const tm_pose_look *look, const tm_pose_run *run, int threa
     const tm_family *f = &run->class->family;
     tm_pose_box box = {.samples = window->samples, .stride = window->stride, .s_f = window->s_f, .s_ff = window->s_ff};
     int32_t products[TM_FAMILY_BASIS][TM_LANES] __attribute__((aligned(64)));
-    float inverse[TM_LANES] = {0}, lanes[TM_FAMILY_BASIS + 1][TM_LANES], most[TM_LANES];
+    float inverse[TM_LANES] = {0}, lanes[TM_FAMILY_BASIS + 2][TM_LANES], most[TM_LANES];
 
     if (!box.samples)
         box = tm_pose_box_at(run, thread, &look->core, window->x, window->y);
@@ -90,14 +90,15 @@ bool tm_pose_look_at(const tm_pose_look *look, const tm_pose_run *run, int threa
     return true;
 }
 
-void tm_pose_look_bounds(const tm_family *f, const float *coordinates, const int32_t *members, int count,
-                         float bounds[TM_POSE_LOOKED])
+int tm_pose_look_list(const tm_pose_run *run, const float *coordinates, float least, const tm_family_window *window, int *next,
+                      int32_t members[TM_POSE_LOOKED])
 {
-    for (int i = 0; i < count; i++)
-        bounds[i] = f->error + ROUNDING;
-    for (int k = 0; k <= f->basis; k++) {
-        const float *row = f->coordinates + (int64_t)k * f->padded;
-        for (int i = 0; i < count; i++)
-            bounds[i] += coordinates[k] * row[members[i]];
-    }
+    const tm_family *f = &run->class->family;
+    const int first = window->members[*next];
+    float bounds[TM_POSE_LOOKED];
+    int last = first;
+
+    for (; *next < window->count && window->members[*next] < first + TM_POSE_LOOKED; ++*next)
+        last = window->members[*next];
+    return run->cpu->kernels.list_members(f, coordinates, least - f->error - ROUNDING, first, last + 1, members, bounds);
 }

@@ -25,9 +25,10 @@ bool tm_pose_look_pays(const tm_pose_class *c, const tm_family_window *window);
 bool tm_pose_look_at(const tm_pose_look *look, const tm_pose_run *run, int thread, const tm_family_window *window,
                      float coordinates[TM_FAMILY_BASIS + 1]);
 
-/* What members' scores on the core there are at most; so many at a time. */
+/* Lists those of the run's class whose scores on the core there may reach least, from the window's member *next on: in a
+ * range of so many. *next becomes the first behind it. */
 enum { TM_POSE_LOOKED = 64 };
-void tm_pose_look_bounds(const tm_family *family, const float *coordinates, const int32_t *members, int count,
-                         float bounds[TM_POSE_LOOKED]);
+int tm_pose_look_list(const tm_pose_run *run, const float *coordinates, float least, const tm_family_window *window, int *next,
+                      int32_t members[TM_POSE_LOOKED]);
 
 #endif

@@ -82,33 +82,21 @@ static void advance(void *context, double share)
     run->done += share * (double)run->of_class;
 }
 
-/* Scores the members that passed in a window; where the core is all that counts they have one box. */
-static void visit(void *context, int thread, const tm_family_window *window)
+/* Scores so many members in a window, whose box is known if they have one; returns how many have a position there. */
+static int64_t score_members(tm_pose_run *run, int thread, const tm_family_window *window, const int32_t *members, int count,
+                             tm_pose_box *box)
 {
-    tm_pose_run *run = context;
     const tm_pose_class *c = run->class;
-    tm_pose_box box = {.samples = window->samples, .stride = window->stride, .s_f = window->s_f, .s_ff = window->s_ff};
-    float coordinates[TM_FAMILY_BASIS + 1], bounds[TM_POSE_LOOKED];
-    int64_t scored = 0;
-    bool over;
+    int64_t scored = 0, x, y;
 
-#pragma omp atomic read
-    over = run->declined;
-    const bool looked = run->look && !over && tm_pose_look_pays(c, window) &&
-                        tm_pose_look_at(run->look, run, thread, window, coordinates);
-    for (int i = 0; i < window->count && !over; i++) {
-        const tm_pose_member *member = &c->members[window->members[i]];
-        int64_t x, y;
-        if (looked && i % TM_POSE_LOOKED == 0)
-            tm_pose_look_bounds(&c->family, coordinates, window->members + i,
-                                (int)smaller(TM_POSE_LOOKED, window->count - i), bounds);
-        if ((looked && bounds[i % TM_POSE_LOOKED] < least_of(run)) ||
-            !position_of(run, member, window, &x, &y))
+    for (int i = 0; i < count; i++) {
+        const tm_pose_member *member = &c->members[members[i]];
+        if (!position_of(run, member, window, &x, &y))
             continue;
-        if (!c->whole || !box.samples)
-            box = tm_pose_box_at(run, thread, member, x, y);
-        if (box.samples) {
-            const tm_pose_peak peak = tm_pose_score_box(run, member, x, y, &box);
+        if (!c->whole || !box->samples)
+            *box = tm_pose_box_at(run, thread, member, x, y);
+        if (box->samples) {
+            const tm_pose_peak peak = tm_pose_score_box(run, member, x, y, box);
             tm_pose_note(run, &peak);
         } else {
 #pragma omp atomic write
@@ -116,12 +104,31 @@ static void visit(void *context, int thread, const tm_family_window *window)
         }
         scored++;
     }
-#pragma omp atomic capture
-    {
-        run->scored += scored;
-        scored = run->scored;
+    return scored;
+}
+
+/* Scores the members that passed in a window; where the core is all that counts they have one box. */
+static void visit(void *context, int thread, const tm_family_window *window)
+{
+    tm_pose_run *run = context;
+    const tm_pose_class *c = run->class;
+    tm_pose_box box = {.samples = window->samples, .stride = window->stride, .s_f = window->s_f, .s_ff = window->s_ff};
+    float coordinates[TM_FAMILY_BASIS + 1];
+    int32_t members[TM_POSE_LOOKED];
+    int64_t scored = 0;
+    bool over;
+
+#pragma omp atomic read
+    over = run->declined;
+    const bool looked = run->look && !over && tm_pose_look_pays(c, window) &&
+                        tm_pose_look_at(run->look, run, thread, window, coordinates);
+    if (!over && !looked)
+        scored = score_members(run, thread, window, window->members, window->count, &box);
+    for (int i = 0; i < window->count && looked;) {
+        const int count = tm_pose_look_list(run, coordinates, least_of(run), window, &i, members);
+        scored += score_members(run, thread, window, members, count, &box);
     }
-    if (gives_up(run, scored)) {
+    if (gives_up(run, tm_family_add_scored(&run->scored, scored))) {
 #pragma omp atomic write
         run->declined = true;
     }

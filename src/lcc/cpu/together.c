@@ -65,7 +65,7 @@ static bool make_members(tm_together_run *r, const tm_family *f)
         tm_family *own = &r->members[i];
         *own = *f;
         own->basis++;
-        own->groups = own->first = NULL;
+        own->chain = own->first = NULL;
         own->coordinates = aligned_alloc(64, (size_t)round_up((int64_t)size + (f->padded + TM_FAMILY_UNIT) * (int64_t)sizeof(float), 64));
         if (!own->coordinates)
             return false;
@@ -164,12 +164,7 @@ static void score_passed(void *context, int thread, const tm_family_window *w)
 #pragma omp atomic
         one->scored++;
     }
-#pragma omp atomic capture
-    {
-        r->scored += scored;
-        scored = r->scored;
-    }
-    if (scored > r->limit) {
+    if (tm_family_add_scored(&r->scored, scored) > r->limit) {
 #pragma omp atomic write
         r->given_up = true;
     }

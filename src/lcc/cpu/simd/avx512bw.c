@@ -2,6 +2,7 @@
 #include "lcc/cpu/simd/avx512.h"
 
 #include "lcc/cpu/simd/family.h"
+#include "lcc/cpu/simd/folded.h"
 #include "lcc/cpu/simd/levels.h"
 #include "lcc/cpu/simd/pairs.h"
 #include "lcc/cpu/simd/f32.h"
@@ -12,6 +13,7 @@ void tm_cpu_kernels_init_avx512bw(tm_cpu_kernels *kernels)
     assign_levels(kernels);
     assign_family(kernels);
     assign_pairs(kernels);
+    kernels->correlate_folded = correlate_folded;
     assign_rows(kernels);
     kernels->f32 = f32_block;
 }

@@ -37,6 +37,7 @@ void tm_cpu_kernels_init_avx512vnni(tm_cpu_kernels *kernels)
     kernels->pack = tm_pack_avx512vnni;
     kernels->expand = tm_expand_avx512vnni;
     kernels->expand_wide = NULL;
+    kernels->correlate_folded = NULL;
     kernels->correlate = tm_correlate_avx512vnni;
     kernels->pass_windows = pass_windows;
     kernels->window_product = window_product_quads;

@@ -12,6 +12,7 @@ void tm_cpu_kernels_init_avxvnni(tm_cpu_kernels *kernels)
     kernels->pack = pack_quads;
     kernels->expand = expand_quads;
     kernels->expand_wide = NULL;
+    kernels->correlate_folded = NULL;
     kernels->correlate = correlate_quads;
     kernels->pass_windows = pass_windows;
     kernels->window_product = window_product_quads;

@@ -36,7 +36,7 @@ static void family_row(const tm_family *f, const tm_family_row *row)
 
     for (int x = 0; x < row->count; x += LANES) {
         const vf inverse = vf_loadu(row->inverse + x);
-        vf z[TM_FAMILY_BASIS], rest = vf_set1(1 + 2 * f->error + FAMILY_ROUNDING), most = vf_set1(0);
+        vf z[TM_FAMILY_BASIS], rest = vf_set1(1 + 2 * f->error + FAMILY_ROUNDING), most = vf_set1(0), whole = vf_set1(0);
         for (int k = 0; k < f->basis; k++)
             z[k] = vf_mul(vf_of_s32(v_load(row->products + k * row->step + x)), inverse);
         for (int k = 0; k < f->basis; k += 2) {
@@ -49,12 +49,53 @@ static void family_row(const tm_family *f, const tm_family_row *row)
             vf_storeu(row->coordinates + k * row->step_out + x, a);
             vf_storeu(row->coordinates + (k + 1) * row->step_out + x, b);
             const vf square = vf_add(vf_mul(a, a), vf_mul(b, b));
+            whole = vf_add(whole, square);
             rest = vf_nmadd(a, a, vf_nmadd(b, b, rest));
             most = vf_nmadd(vf_root(vf_add(square, tiny)), vf_set1(-FAMILY_ROOT * f->radius[k / 2]), most);
         }
         rest = vf_sqrt(vf_max(rest, vf_set1(0)));
         vf_storeu(row->coordinates + f->basis * row->step_out + x, rest);
+        vf_storeu(row->coordinates + (f->basis + 1) * row->step_out + x, vf_mul(vf_sqrt(whole), vf_set1(1 + FAMILY_ROUNDING)));
         vf_storeu(row->most + x, vf_nmadd(rest, vf_set1(-f->rest), most));
+    }
+}
+
+/* The least of what the members [first, first + AT_ONCE) have below 0, in two vectors of windows. */
+enum { LIMITED_AT_ONCE = 4 };
+static inline void limit_vectors(const tm_family *f, const float *coordinates, ptrdiff_t step, int first, vf least[2])
+{
+    vf sums[LIMITED_AT_ONCE][2];
+
+    for (int i = 0; i < LIMITED_AT_ONCE; i++)
+        sums[i][0] = sums[i][1] = vf_set1(0);
+    for (int k = 0; k <= f->basis; k++) {
+        const float *of_members = f->coordinates + (int64_t)k * f->padded + first;
+        const vf left = vf_loadu(coordinates + k * step), right = vf_loadu(coordinates + k * step + LANES);
+        for (int i = 0; i < LIMITED_AT_ONCE; i++) {
+            const vf of_member = vf_set1(of_members[i]);
+            sums[i][0] = vf_nmadd(left, of_member, sums[i][0]);
+            sums[i][1] = vf_nmadd(right, of_member, sums[i][1]);
+        }
+    }
+    for (int i = 0; i < LIMITED_AT_ONCE; i++) {
+        least[0] = vf_min(least[0], sums[i][0]);
+        least[1] = vf_min(least[1], sums[i][1]);
+    }
+}
+
+static void limit_row(const tm_family *f, const tm_family_row *row, float least)
+{
+    const vf floor = vf_set1(least), minus = vf_set1(-1);
+
+    for (int x = 0; x < row->count; x += 2 * LANES) {
+        const vf most[2] = {vf_loadu(row->most + x), vf_loadu(row->most + x + LANES)};
+        vf lowest[2] = {vf_set1(2), vf_set1(2)};
+        if (!vf_ge(most[0], floor) && !vf_ge(most[1], floor))
+            continue;
+        for (int a = 0; a < f->count; a += LIMITED_AT_ONCE)
+            limit_vectors(f, row->coordinates + x, row->step_out, a, lowest);
+        vf_storeu(row->most + x, vf_min(most[0], vf_mul(lowest[0], minus)));
+        vf_storeu(row->most + x + LANES, vf_min(most[1], vf_mul(lowest[1], minus)));
     }
 }
 
@@ -103,5 +144,6 @@ static void assign_family(tm_cpu_kernels *kernels)
 {
     kernels->sum_window = sum_window;
     kernels->family_row = family_row;
+    kernels->limit_row = limit_row;
     kernels->list_members = list_members;
 }
