@@ -17,6 +17,7 @@ the kernels alone, with the frame on it; a template's is the median of the round
 calls with a frame in the host's pageable memory, for the best 5 matches and for all of 0.8 or more.
 """
 import argparse
+import concurrent.futures
 import json
 import math
 import os
@@ -58,10 +59,15 @@ def tiled(picture, size):
 
 def frames(size, names):
     """(name, how, frame), each drawn from a seed of its own."""
-    for number, name in enumerate(names):
-        for how, make in (("enlarged", enlarged), ("tiled", tiled)):
-            random = np.random.default_rng([size, number])
-            yield name, how, to_bytes(make(read(name), size) + random.normal(0, 2, (size, size)))
+    def draw(what):
+        number, name, how, make = what
+        random = np.random.default_rng([size, number])
+        return name, how, to_bytes(make(read(name), size) + random.normal(0, 2, (size, size)))
+
+    every = [(number, name, how, make) for number, name in enumerate(names)
+             for how, make in (("enlarged", enlarged), ("tiled", tiled))]
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        yield from pool.map(draw, every)
     random = np.random.default_rng(size)
     yield "noise", "noise", random.integers(0, 256, (size, size), dtype=np.uint8)
 

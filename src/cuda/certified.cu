@@ -9,9 +9,17 @@
 #include "cuda/context.cuh"
 #include "cuda/estimate.h"
 
-/* More than the rounding to binary32; and than those of all that makes a bound. */
+/* More than the roundings to binary32. */
 #define ABOVE (1 + 0x1p-18)
 #define FACTOR_ABOVE (1 + 0x1p-12)
+
+/* The score for which limits shall be least: templates that are in the frame score about so much. */
+#define SCORE 0.95
+
+/* Rough bounds are by so many runs of shifts each way, where this bound rules that score out: then they
+ * rule out most cell windows. */
+#define ROUGH_RUNS 2
+#define ROUGH_BOUND 16
 
 void tm_certified_drop(tm_certified_group *group)
 {
@@ -53,16 +61,26 @@ void tm_certified_note_too_many(tm_certified_group *group)
     group->rest = group->last_rest = rest < MOST_REST ? rest : MOST_REST;
 }
 
-/* The parts of a level's memory, in bytes from its beginning. */
+/* The parts of a level's memory, in bytes from its beginning; of coarse templates, their limits lie before the
+ * fragments. */
 typedef struct parts {
-    size_t fragments, words, size;
+    size_t rough, fine, words, size;
 } parts;
+
+enum { LIMITS_BYTES = 1024 };
+static_assert(TM_CELLS_LIMITS * sizeof(float) <= LIMITS_BYTES, "they fit");
+
+/* Of coarse templates, with half a group's rows of fragments more, which are read ahead. */
+static size_t bytes_of(const tm_certified_level *level, int groups)
+{
+    return LIMITS_BYTES + ((size_t)groups * 2 + 1) * level->pairs * 32 * sizeof(uint4);
+}
 
 static parts parts_of(const tm_certified_level *level, const tm_template *t)
 {
     parts p = {};
-    /* and one row more, which is read ahead */
-    p.words = ((size_t)level->groups * level->pairs * 2 + 1) * 32 * sizeof(uint4);
+    p.fine = bytes_of(level, (ROUGH_RUNS * ROUGH_RUNS + 3) / 4);
+    p.words = p.fine + bytes_of(level, level->fine.groups);
     p.size = p.words + (size_t)level->row_words * (size_t)t->height * 4;
     p.size = (p.size + 255) / 256 * 256;
     return p;
@@ -78,50 +96,78 @@ static uint16_t half_of(int v)
     return (uint16_t)(v ? (v < 0) << 15 | (exponent + 15) << 10 | (magnitude << (10 - exponent) & 1023) : 0);
 }
 
-/* The shift's lines of fragments: lanes 4 * line + k have numbers 2k and 2k + 8 on, two each, of lines
- * line and line + 8. A line is one of four shifts at one of four places. */
+/* A coarse template's lines of fragments: lanes 4 * line + k have numbers 2k and 2k + 8 on, two each, of lines
+ * line and line + 8. A line is one of four templates at one of four places. */
 static void put_taps(uint16_t *fragments, const tm_certified_level *level, const int16_t *taps,
-                     int shift)
+                     int number)
 {
     const tm_cells *cells = &level->cells;
     for (int y = 0; y < cells->down; y++) {
         for (int place = 0; place < 4; place++) {
-            const int line = shift % 4 * 4 + place;
+            const int line = number % 4 * 4 + place;
             for (int x = 0; x < cells->across; x++) {
                 const int k = x + place, lane = line % 8 * 4 + k % 8 / 2, reg = line / 8 + k / 8 * 2;
-                const int at = (shift / 4 * level->pairs * 2 + y) * 32 + lane;
+                const int at = (number / 4 * level->pairs * 2 + y) * 32 + lane;
                 fragments[(at * 4 + reg) * 2 + k % 2] = half_of(taps[y * cells->across + x]);
             }
         }
     }
 }
 
-static void fill_level(uint8_t *memory, tm_certified_level *level, const parts *p,
+/* What a level's templates are made of. */
+typedef struct source {
+    const tm_template *tmpl;
+    int64_t *sums;
+    int16_t *taps;
+} source;
+
+/* Coarse templates for so many runs of shifts each way; memory is copied to where the device has there. */
+static tm_cells_set fill_coarse(tm_certified_coarse *coarse, uint8_t *memory, const uint8_t *there,
+                                const tm_certified_level *level, const source *from, int runs)
+{
+    const int count = level->cells.across * level->cells.down, drop = level->rounding.drop;
+    tm_cells_set set = {};
+
+    set.runs = runs, set.taps = from->taps;
+    tm_cells_set_make(&set, &level->cells, from->tmpl, from->sums, SCORE);
+    memcpy(memory, set.limits, sizeof set.limits);
+    for (int i = 0; i < runs * runs; i++)
+        put_taps((uint16_t *)(memory + LIMITS_BYTES), level, set.taps + i * count, i);
+    coarse->groups = (runs * runs + 3) / 4;
+    coarse->limits = (const float *)there;
+    coarse->fragments = (const uint4 *)(there + LIMITS_BYTES);
+    coarse->factor = set.length > 0 ? (float)(254 * FACTOR_ABOVE * count * pow((1 << drop) / set.length, 2)) : 0;
+    coarse->error = drop ? (float)((double)set.weight / 2 * ABOVE) : 0;
+    return set;
+}
+
+static bool fill_level(uint8_t *memory, const uint8_t *there, tm_certified_level *level, const parts *p,
                        const tm_template *t)
 {
-    const int size = level->cells.size, count = level->cells.across * level->cells.down,
-              drop = level->rounding.drop;
-    const double taps_scale = tm_cells_scale(&level->cells, t);
-    double eps2 = 0, delta2 = 0, scale = 0;
-    int64_t weight = 0;
+    const tm_cells *cells = &level->cells;
+    const int size = cells->size, count = cells->across * cells->down;
+    source from = {t, (int64_t *)malloc(tm_cells_sums(cells) * sizeof(int64_t)),
+                   (int16_t *)malloc(tm_cells_sums(cells) * sizeof(int16_t))};
+    const bool good = from.sums && from.taps;
 
-    for (int shift = 0; shift < size * size; shift++) {
-        tm_cells_shift s;
-        tm_cells_shift_make(&s, &level->cells, t, shift % size, shift / size, taps_scale);
-        put_taps((uint16_t *)(memory + p->fragments), level, s.taps, shift);
-        eps2 = fmax(eps2, s.eps2);
-        delta2 = fmax(delta2, s.delta2);
-        scale = fmax(scale, s.scale);
-        weight = s.weight > weight ? s.weight : weight;
+    if (good) {
+        tm_cells_sum(from.sums, cells, t);
+        level->least = fill_coarse(&level->fine, memory + p->fine, there + p->fine, level, &from, size).limits[1];
+        level->rough = level->fine;
+        if (size > ROUGH_RUNS) {
+            tm_certified_coarse rough;
+            const tm_cells_set set = fill_coarse(&rough, memory + p->rough, there + p->rough, level, &from, ROUGH_RUNS);
+            if (set.limits[ROUGH_BOUND] < SCORE)
+                level->rough = rough, level->ratio = level->fine.factor / rough.factor;
+        }
+        level->narrow = (int64_t)count * 255 * size * size < 1 << 17; /* twice its root's greatest */
     }
-    level->eps = (float)(sqrt(eps2) * ABOVE);
-    level->slack = (float)(sqrt(delta2) * ABOVE);
-    level->factor = (float)(254 * FACTOR_ABOVE * count * pow(scale * (1 << drop), 2));
-    level->narrow = (int64_t)count * 255 * size * size < 1 << 17; /* twice its root's greatest */
-    level->error = drop ? (float)((double)weight / 2 * ABOVE) : 0;
+    free(from.sums);
+    free(from.taps);
     for (int64_t y = 0; y < t->height; y++)
         memcpy(memory + p->words + (size_t)y * level->row_words * 4, t->samples + y * t->width,
                (size_t)t->width);
+    return good;
 }
 
 cudaError_t tm_certified_prepare(tm_certified_group *group, const tm_template *templates,
@@ -131,7 +177,7 @@ cudaError_t tm_certified_prepare(tm_certified_group *group, const tm_template *t
     if (!tm_cells_choose(&level.cells, templates->width, templates->height))
         return cudaErrorNotSupported;
     level.rounding = tm_cells_rounding_of(level.cells.size);
-    level.groups = (level.cells.size * level.cells.size + 3) / 4;
+    level.fine.groups = (level.cells.size * level.cells.size + 3) / 4;
     level.pairs = (level.cells.down + 1) / 2;
     level.row_words = (int)((templates->width + 3) / 4);
     const parts p = parts_of(&level, templates);
@@ -144,9 +190,9 @@ cudaError_t tm_certified_prepare(tm_certified_group *group, const tm_template *t
         const uint8_t *there = (const uint8_t *)group->memory + i * p.size;
         tm_certified_level *own = &group->levels[i];
         *own = level;
-        own->fragments = (const uint4 *)(there + p.fragments);
         own->words = (const uint32_t *)(there + p.words);
-        fill_level(memory + i * p.size, own, &p, &templates[i]);
+        if (!fill_level(memory + i * p.size, there, own, &p, &templates[i]))
+            error = cudaErrorMemoryAllocation;
     }
     if (error == cudaSuccess)
         error = TM_CALL(cudaMemcpyAsync(group->memory, memory, count * p.size, cudaMemcpyHostToDevice, stream));

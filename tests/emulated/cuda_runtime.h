@@ -155,6 +155,16 @@ static inline int __any_sync(unsigned mask, int value)
     return __ballot_sync(mask, value) != 0;
 }
 
+static inline unsigned __reduce_or_sync(unsigned, unsigned value)
+{
+    return em_over_warp(value, [](int first, int) {
+        unsigned all = 0;
+        for (int i = 0; i < 32; i++)
+            all |= em_see<unsigned>(first + i);
+        return all;
+    });
+}
+
 static inline unsigned __reduce_add_sync(unsigned, unsigned value)
 {
     return em_over_warp(value, [](int first, int) {

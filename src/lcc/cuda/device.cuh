@@ -57,6 +57,17 @@ static __device__ __forceinline__ unsigned tm_warp_sum(unsigned value)
 #endif
 }
 
+static __device__ __forceinline__ unsigned tm_warp_or(unsigned value)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+    for (int lanes = 16; lanes; lanes /= 2)
+        value |= __shfl_xor_sync(~0u, value, lanes);
+    return value;
+#else
+    return __reduce_or_sync(~0u, value);
+#endif
+}
+
 /* Adds the sum of the lane so far before this one, if there is one. */
 static __device__ __forceinline__ void tm_add_lane_before(uint64_t &sum, int offset)
 {

@@ -15,15 +15,16 @@ enum { THREADS = 32 * TM_CERTIFIED_PARTS, WIDTH = TM_CERTIFIED_TILE_WIDTH, COLUM
        FACTORS_PITCH = WIDTH + 1 };
 
 /* A tile's memory. */
-template <bool BIG>
+template <typename COLUMN>
 struct tile_memory {
-    typedef tm_cell_columns<BIG> columns;
+    typedef COLUMN columns;
     typedef typename columns::squares_type squares_type;
     enum { HEIGHT = columns::height, SUMS_PITCH = columns::sums_words };
     squares_type *squares; /* of the cells below each other of a cell window's first column, */
     unsigned *sums;        /* their sums, */
     float *factors;        /* what a product's square is multiplied by, */
-    unsigned *halves;      /* and cells in half precision, two in a word */
+    unsigned *halves;      /* cells in half precision, two in a word, */
+    uint4 *fragments;      /* and those of coarse templates that are one group */
 
     static __host__ __device__ int rows(int pairs)
     {
@@ -33,57 +34,26 @@ struct tile_memory {
     static __host__ __device__ size_t size(int pairs)
     {
         return HEIGHT * (PITCH * sizeof(squares_type) + SUMS_PITCH * 4 + FACTORS_PITCH * 4) +
-               rows(pairs) * COLUMNS * 2;
+               rows(pairs) * COLUMNS * 2 + (2 * pairs + 1) * 32 * sizeof(uint4);
     }
 
-    __device__ tile_memory(uint8_t *memory)
+    __device__ tile_memory(uint8_t *memory, int pairs)
     {
         squares = (squares_type *)memory;
         sums = (unsigned *)(squares + HEIGHT * PITCH);
         factors = (float *)(sums + HEIGHT * SUMS_PITCH);
         halves = (unsigned *)(factors + HEIGHT * FACTORS_PITCH);
-    }
-};
-
-/* Two columns of the frame's cells below a tile; beyond the last row, that row's. */
-struct cell_pairs {
-    const unsigned *from;
-    int pitch, last;
-    bool small;
-    tm_cells_rounding rounding;
-
-    __device__ cell_pairs(const tm_certified_job &j, int tile_x, int tile_y, int pair)
-    {
-        pitch = (int)j.pitch_cells / 2;
-        from = (const unsigned *)j.cells + (int64_t)tile_y * pitch + tile_x / 2 + pair;
-        last = j.cells_down + j.level.cells.down - 2 - tile_y;
-        small = j.level.cells.size == 2;
-        rounding = j.level.rounding;
-    }
-
-    __device__ __forceinline__ unsigned at(int row) const
-    {
-        return __ldg(from + (int64_t)min(row, last) * pitch);
-    }
-
-    __device__ __forceinline__ unsigned halves(unsigned cells) const
-    {
-        if (small)
-            return tm_cells_small_halves(cells);
-        const int half = rounding.half, drop = rounding.drop,
-                  low = (int)(((cells & 0xffff) + half) >> drop) - rounding.middle,
-                  high = (int)(((cells >> 16) + half) >> drop) - rounding.middle;
-        return tm_cells_half(low) | tm_cells_half(high) << 16;
+        fragments = (uint4 *)((uint8_t *)halves + rows(pairs) * COLUMNS * 2);
     }
 };
 
 /* The cells in half precision, and their sums down the columns. A thread has two columns and some
  * rows. */
-template <bool BIG, int PAIRS>
-static __device__ __forceinline__ void sum_columns(const tm_certified_job &j, const tile_memory<BIG> &tile,
+template <typename COLUMN, int PAIRS>
+static __device__ __forceinline__ void sum_columns(const tm_certified_job &j, const tile_memory<COLUMN> &tile,
                                                    int tile_x, int tile_y)
 {
-    typedef tile_memory<BIG> memory;
+    typedef tile_memory<COLUMN> memory;
     enum { HEIGHT = memory::HEIGHT, PARTS = THREADS / (COLUMNS / 2), EACH = (HEIGHT + PARTS - 1) / PARTS,
            OF_LAST = HEIGHT - (PARTS - 1) * EACH, ABOVE = 2 * PAIRS - 1 };
     const int pair = threadIdx.x % (COLUMNS / 2), part = threadIdx.x / (COLUMNS / 2), first = part * EACH,
@@ -91,10 +61,10 @@ static __device__ __forceinline__ void sum_columns(const tm_certified_job &j, co
     if (part >= PARTS)
         return;
 
-    const cell_pairs cells(j, tile_x, tile_y, pair);
+    const tm_cell_pairs cells(j, tile_x + 2 * pair, tile_y);
     unsigned *halves = tile.halves + first * (COLUMNS / 2) + pair, *sums = tile.sums + first * memory::SUMS_PITCH;
     typename memory::squares_type *squares = tile.squares + first * PITCH + 2 * pair;
-    tm_cell_columns<BIG> v;
+    COLUMN v;
     unsigned in[EACH], out[EACH]; /* loaded before any is used */
 #pragma unroll
     for (int k = 0; k < EACH; k++)
@@ -119,18 +89,19 @@ static __device__ __forceinline__ void sum_columns(const tm_certified_job &j, co
 
 /* Sums along the rows of cell windows, and from these the factors of their products' squares. NARROW:
  * the level's. */
-template <bool BIG, bool NARROW>
-static __device__ __forceinline__ void make_factors(const tile_memory<BIG> &tile,
+template <typename COLUMN, bool NARROW>
+static __device__ __forceinline__ void make_factors(const tile_memory<COLUMN> &tile,
                                                     const tm_certified_level &level)
 {
-    typedef tile_memory<BIG> memory;
+    typedef tile_memory<COLUMN> memory;
     enum { HEIGHT = memory::HEIGHT, RUN = WIDTH * HEIGHT / THREADS };
     const int row = threadIdx.x % HEIGHT, first = threadIdx.x / HEIGHT * RUN, across = level.cells.across;
     const unsigned count = (unsigned)(across * level.cells.down), *sums = tile.sums + row * memory::SUMS_PITCH;
     const typename memory::squares_type *squares = tile.squares + row * PITCH + first;
     float *to = tile.factors + row * FACTORS_PITCH + first;
     unsigned out[RUN], sum = 0;
-    typename memory::squares_type out2[RUN], sum2 = 0;
+    typename memory::squares_type out2[RUN];
+    typename COLUMN::window_type sum2 = 0;
 
 #pragma unroll
     for (int x = 0; x < RUN; x++) {
@@ -147,80 +118,37 @@ static __device__ __forceinline__ void make_factors(const tile_memory<BIG> &tile
             spread = (float)((unsigned)sum2 * count - sum * sum);
         else
             spread = __ll2float_rn((int64_t)((uint64_t)sum2 * count - (uint64_t)sum * sum));
-        to[x] = BIG && spread == 0 ? 0.0f : tm_cells_quotient(level.factor, fmaxf(spread, 1.0f));
+        to[x] = COLUMN::big && spread == 0 ? 0.0f : tm_cells_quotient(level.rough.factor, fmaxf(spread, 1.0f));
         sum += memory::columns::sum_of(sums, first + x + across) - out[x];
-        sum2 += squares[x + across] - out2[x];
+        sum2 += squares[x + across], sum2 -= out2[x];
     }
 }
 
-enum { LINES = 8 }; /* of cell windows, which a warp makes at a time */
-
-/* The greatest product of all shifts, or 0, for LINES rows of this lane's cell window. */
-template <int PAIRS>
-static __device__ __forceinline__ void multiply(float (&most)[LINES], const tm_certified_level &level,
-                                                const unsigned *halves)
-{
-    enum { ROWS = 2 * PAIRS };
-    const int lane = threadIdx.x & 31;
-    unsigned b[ROWS + LINES - 1][2];
-    float best[LINES][2];
-    const unsigned *from = halves + 2 * (lane / 4) + (lane & 3);
-
-#pragma unroll
-    for (int i = 0; i < ROWS + LINES - 1; i++)
-        b[i][0] = from[i * (COLUMNS / 2)], b[i][1] = from[i * (COLUMNS / 2) + 4];
-#pragma unroll
-    for (int y = 0; y < LINES; y++)
-        best[y][0] = best[y][1] = 0;
-    const uint4 *fragments = level.fragments + lane;
-    uint4 next = __ldg(fragments);
-    for (int group = 0; group < level.groups; group++) {
-        float acc[LINES][4];
-#pragma unroll
-        for (int i = 0; i < 4 * LINES; i++)
-            acc[i / 4][i & 3] = 0;
-#pragma unroll
-        for (int i = 0; i < ROWS; i++, fragments += 32) {
-            const uint4 a = next;
-            next = __ldg(fragments + 32);
-#pragma unroll
-            for (int y = 0; y < LINES; y++)
-                tm_cells_mma(acc[y], a, b[y + i][0], b[y + i][1]);
-        }
-#pragma unroll
-        for (int y = 0; y < LINES; y++)
-#pragma unroll
-            for (int i = 0; i < 2; i++)
-                best[y][i] = fmaxf(best[y][i], fmaxf(acc[y][i], acc[y][i + 2]));
-    }
-    /* a lane keeps one of its two columns, with the shifts of the lane that keeps the other */
-    const bool high = lane & 16;
-#pragma unroll
-    for (int y = 0; y < LINES; y++) {
-        const float other = __shfl_xor_sync(~0u, high ? best[y][0] : best[y][1], 16);
-        most[y] = fmaxf(high ? best[y][1] : best[y][0], other);
-    }
-}
+enum { LINES = 4 }; /* of cell windows, which a warp makes at a time */
 
 /* Bounds of a warp's cell windows, 32 columns of the tile and half of its rows, from row on. Returns
- * this lane's greatest as tm_certified_job's tops have it. */
-template <bool BIG, int PAIRS>
-static __device__ __forceinline__ unsigned make_bounds(const tm_certified_job &j, const tile_memory<BIG> &tile,
+ * this lane's greatest as tm_certified_job's part_tops have it. */
+template <typename COLUMN, int PAIRS>
+static __device__ __forceinline__ unsigned make_bounds(const tm_certified_job &j, const tile_memory<COLUMN> &tile,
                                                        int tile_x, int tile_y, int column, int row)
 {
-    const int lane = threadIdx.x & 31, own = column + 8 * (lane & 3) + lane / 16 * 4 + (lane / 4 & 3),
-              bottom = tile_x + own < j.cells_across ? j.cells_down - tile_y : 0;
+    const int own = column + tm_cells_column(), bottom = tile_x + own < j.cells_across ? j.cells_down - tile_y : 0;
     const float *factors = tile.factors + row * FACTORS_PITCH + own;
+    const uint4 *fragments = j.level.rough.groups == 1 ? tile.fragments : j.level.rough.fragments;
     const unsigned pitch = (unsigned)j.pitch_bounds;
     unsigned at = (unsigned)(tile_y + row) * pitch + (unsigned)(tile_x + own), top = 0;
 
-    for (int end = row + tile_memory<BIG>::HEIGHT / 2; row < end; row += LINES) {
+    for (int end = row + tile_memory<COLUMN>::HEIGHT / 2; row < end; row += LINES) {
+        const unsigned *halves = tile.halves + row * (COLUMNS / 2) + column / 2 + tm_cells_pair();
         float most[LINES];
-        multiply<PAIRS>(most, j.level, tile.halves + row * (COLUMNS / 2) + column / 2);
+        tm_cells_multiply<PAIRS, LINES, 1>(most, j.level.rough.groups, fragments,
+                                           [&](int i, int k) { return halves[i * (COLUMNS / 2) + k]; });
 #pragma unroll
         for (int y = 0; y < LINES; y++, factors += FACTORS_PITCH, at += pitch) {
-            const float p = most[y] + j.level.error;
+            const float p = most[y] + j.level.rough.error;
             const unsigned byte = row + y < bottom ? tm_cells_byte(p * p * *factors) : 0;
+            if (j.factors)
+                j.factors[at] = *factors;
             j.bounds[at] = (uint8_t)byte;
             top = max(top, (byte << 16) + (unsigned)((row + y) << 8 | own));
         }
@@ -228,26 +156,28 @@ static __device__ __forceinline__ unsigned make_bounds(const tm_certified_job &j
     return top;
 }
 
-/* BIG: cells of more than TM_CERTIFIED_SMALL pixels across. */
-template <bool BIG, int PAIRS>
-static __global__ void __launch_bounds__(THREADS, 2) bound_kernel(tm_certified_job j, int first)
+template <typename COLUMN, int PAIRS>
+static __global__ void __launch_bounds__(THREADS, 3) bound_kernel(tm_certified_job j, int first)
 {
     extern __shared__ __align__(16) uint8_t smem[];
     __shared__ unsigned tops[THREADS / 32];
-    enum { HEIGHT = tile_memory<BIG>::HEIGHT };
+    enum { HEIGHT = tile_memory<COLUMN>::HEIGHT };
     const int tile_x = (int)blockIdx.x % j.tiles_x * WIDTH,
               tile_y = first + (int)blockIdx.x / j.tiles_x * HEIGHT, warp = threadIdx.x / 32;
-    const tile_memory<BIG> tile(smem);
+    const tile_memory<COLUMN> tile(smem, PAIRS);
 
+    if (j.level.rough.groups == 1)
+        for (int i = threadIdx.x; i < 2 * PAIRS * 32; i += THREADS)
+            tile.fragments[i] = __ldg(j.level.rough.fragments + i);
     tm_certified_wait();
-    sum_columns<BIG, PAIRS>(j, tile, tile_x, tile_y);
+    sum_columns<COLUMN, PAIRS>(j, tile, tile_x, tile_y);
     __syncthreads();
-    if (!BIG && j.level.narrow)
-        make_factors<BIG, true>(tile, j.level);
+    if (!COLUMN::big && j.level.narrow)
+        make_factors<COLUMN, true>(tile, j.level);
     else
-        make_factors<BIG, false>(tile, j.level);
+        make_factors<COLUMN, false>(tile, j.level);
     __syncthreads();
-    unsigned top = make_bounds<BIG, PAIRS>(j, tile, tile_x, tile_y, warp % 4 * 32, warp / 4 * (HEIGHT / 2));
+    unsigned top = make_bounds<COLUMN, PAIRS>(j, tile, tile_x, tile_y, warp % 4 * 32, warp / 4 * (HEIGHT / 2));
     for (int d = 16; d; d /= 2)
         top = max(top, __shfl_xor_sync(~0u, top, d));
     if (!(threadIdx.x & 31)) {
@@ -259,41 +189,46 @@ static __global__ void __launch_bounds__(THREADS, 2) bound_kernel(tm_certified_j
         return;
     for (int i = 1; i < THREADS / 32; i++)
         top = max(top, tops[i]);
-    j.tops[blockIdx.x] = top;
+    if (top >> 16 == 0)
+        return;
+    const unsigned number = blockIdx.x + (unsigned)(first / HEIGHT * j.tiles_x);
+    atomicMax(&j.state->firsts[number % TM_CERTIFIED_FIRSTS],
+              (unsigned long long)(top >> 16) << 48 | (unsigned long long)number << 16 | (top & 0xffff));
 }
 
-template <bool BIG, int PAIRS>
+template <typename COLUMN, int PAIRS>
 static cudaError_t launch(const tm_certified_job *job, int first, int end, cudaStream_t stream)
 {
     tm_certified_job j = *job;
-    const size_t bytes = tile_memory<BIG>::size(PAIRS);
-    const int64_t tiles = j.tiles_x * ceil_div(end - first, (int)tile_memory<BIG>::HEIGHT);
+    const size_t bytes = tile_memory<COLUMN>::size(PAIRS);
+    const int64_t tiles = j.tiles_x * ceil_div(end - first, (int)tile_memory<COLUMN>::HEIGHT);
     j.cells_down = end;
-    j.tops += first / j.tile_height * j.tiles_x;
     j.part_tops += first / j.tile_height * j.tiles_x * TM_CERTIFIED_PARTS;
     const cudaError_t error = TM_CALL(cudaFuncSetAttribute(
-        bound_kernel<BIG, PAIRS>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
+        bound_kernel<COLUMN, PAIRS>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
     if (error != cudaSuccess)
         return error;
-    return tm_certified_launch(bound_kernel<BIG, PAIRS>, (unsigned)tiles, THREADS, bytes, j.early, stream, j,
+    return tm_certified_launch(bound_kernel<COLUMN, PAIRS>, (unsigned)tiles, THREADS, bytes, j.early, stream, j,
                                first);
 }
 
-template <bool BIG>
+template <typename COLUMN>
 static cudaError_t launch_pairs(const tm_certified_job *j, int first, int end, cudaStream_t stream)
 {
     switch (j->level.pairs) {
-    case 2: return launch<BIG, 2>(j, first, end, stream);
-    case 3: return launch<BIG, 3>(j, first, end, stream);
-    case 4: return launch<BIG, 4>(j, first, end, stream);
-    case 5: return launch<BIG, 5>(j, first, end, stream);
-    case 6: return launch<BIG, 6>(j, first, end, stream);
-    default: return launch<BIG, 7>(j, first, end, stream);
+    case 2: return launch<COLUMN, 2>(j, first, end, stream);
+    case 3: return launch<COLUMN, 3>(j, first, end, stream);
+    case 4: return launch<COLUMN, 4>(j, first, end, stream);
+    case 5: return launch<COLUMN, 5>(j, first, end, stream);
+    case 6: return launch<COLUMN, 6>(j, first, end, stream);
+    default: return launch<COLUMN, 7>(j, first, end, stream);
     }
 }
 
 cudaError_t tm_certified_bound(const tm_certified_job *j, int first, int end, cudaStream_t stream)
 {
-    return j->level.cells.size > TM_CERTIFIED_SMALL ? launch_pairs<true>(j, first, end, stream)
-                                                    : launch_pairs<false>(j, first, end, stream);
+    const int size = j->level.cells.size;
+    return size <= TM_CERTIFIED_SMALL    ? launch_pairs<tm_small_columns>(j, first, end, stream)
+           : size <= TM_CERTIFIED_MIDDLE ? launch_pairs<tm_big_columns<unsigned>>(j, first, end, stream)
+                                         : launch_pairs<tm_big_columns<unsigned long long>>(j, first, end, stream);
 }

@@ -11,13 +11,16 @@ static_assert(TM_CELLS_MOST * TM_CELLS_MOST * (int64_t)(TM_CERTIFIED_SMALL * TM_
                       (TM_CERTIFIED_SMALL * TM_CERTIFIED_SMALL * 255) < (int64_t)1 << 32,
               "the squares of a cell window's small cells fit in one word");
 
+#define TM_CERTIFIED_MIDDLE 8 /* pixels across a cell, up to which the squares of a column fit in one word */
+static_assert(TM_CELLS_MOST * (int64_t)(TM_CERTIFIED_MIDDLE * TM_CERTIFIED_MIDDLE * 255) *
+                      (TM_CERTIFIED_MIDDLE * TM_CERTIFIED_MIDDLE * 255) < (int64_t)1 << 32,
+              "they do");
+
 /* Sums of two neighbouring columns of cells, which come two in a word, and of their squares; those of small
- * cells share a word: there are TM_CELLS_MOST in a column at most. BIG: cells of more than
- * TM_CERTIFIED_SMALL pixels across. */
-template <bool BIG>
-struct tm_cell_columns {
-    enum { height = TM_CERTIFIED_TILE_HEIGHT }; /* of a tile */
-    typedef unsigned squares_type;
+ * cells share a word: there are TM_CELLS_MOST in a column at most. */
+struct tm_small_columns {
+    enum { big = false, height = TM_CERTIFIED_TILE_HEIGHT }; /* of a tile */
+    typedef unsigned squares_type, window_type; /* of a column, and of all of a cell window's */
     unsigned sums = 0, squares[2] = {};
 
     __device__ __forceinline__ void add(unsigned cells)
@@ -46,10 +49,12 @@ struct tm_cell_columns {
     }
 };
 
-template <>
-struct tm_cell_columns<true> {
-    enum { height = TM_CERTIFIED_BIG_TILE_HEIGHT };
-    typedef unsigned long long squares_type;
+/* Those of cells of more than TM_CERTIFIED_SMALL pixels across. */
+template <typename SQUARES>
+struct tm_big_columns {
+    enum { big = true, height = TM_CERTIFIED_BIG_TILE_HEIGHT };
+    typedef SQUARES squares_type;
+    typedef unsigned long long window_type;
     unsigned sums[2] = {};
     squares_type squares[2] = {};
 
@@ -106,6 +111,103 @@ static __device__ __forceinline__ void tm_cells_mma(float (&d)[4], const uint4 &
         : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
         : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b0), "r"(b1));
 #endif
+}
+
+/* Two columns of the frame's cells, from a cell on; beyond the last row, that row's. */
+struct tm_cell_pairs {
+    const unsigned *from;
+    int pitch, last;
+    bool small;
+    tm_cells_rounding rounding;
+
+    __device__ tm_cell_pairs(const tm_certified_job &j, int x, int y)
+    {
+        pitch = (int)j.pitch_cells / 2;
+        from = (const unsigned *)j.cells + (int64_t)y * pitch + x / 2;
+        last = j.cells_down + j.level.cells.down - 2 - y;
+        small = j.level.cells.size == 2;
+        rounding = j.level.rounding;
+    }
+
+    __device__ __forceinline__ unsigned at(int row) const
+    {
+        return __ldg(from + (int64_t)min(row, last) * pitch);
+    }
+
+    __device__ __forceinline__ unsigned halves(unsigned cells) const
+    {
+        if (small)
+            return tm_cells_small_halves(cells);
+        const int half = rounding.half, drop = rounding.drop,
+                  low = (int)(((cells & 0xffff) + half) >> drop) - rounding.middle,
+                  high = (int)(((cells >> 16) + half) >> drop) - rounding.middle;
+        return tm_cells_half(low) | tm_cells_half(high) << 16;
+    }
+};
+
+/* A warp multiplies 32 columns of cell windows. Of these a lane gets this one, */
+static __device__ __forceinline__ int tm_cells_column()
+{
+    const int lane = threadIdx.x & 31;
+    return 8 * (lane & 3) + lane / 16 * 4 + (lane / 4 & 3);
+}
+
+/* and brings the pairs of cells from this one on, and from 4 pairs after it. */
+static __device__ __forceinline__ int tm_cells_pair()
+{
+    const int lane = threadIdx.x & 31;
+    return 2 * (lane / 4) + (lane & 3);
+}
+
+/* The greatest product of all groups of coarse templates, or 0, for LINES rows of this lane's cell window. fragments: in
+ * any memory, AHEAD rows of them read ahead. halves: a pair of cells in half precision, so many rows below the first
+ * one and pairs after the lane's. */
+template <int PAIRS, int LINES, int AHEAD, typename Halves>
+static __device__ __forceinline__ void tm_cells_multiply(float (&most)[LINES], int groups, const uint4 *fragments,
+                                                         Halves halves)
+{
+    enum { ROWS = 2 * PAIRS };
+    static_assert(ROWS % AHEAD == 0, "a group's rows end with a load's turn");
+    uint4 ahead[AHEAD];
+    unsigned b[ROWS + LINES - 1][2];
+    float best[LINES][2];
+
+#pragma unroll
+    for (int i = 0; i < ROWS + LINES - 1; i++)
+        b[i][0] = halves(i, 0), b[i][1] = halves(i, 4);
+#pragma unroll
+    for (int y = 0; y < LINES; y++)
+        best[y][0] = best[y][1] = 0;
+    fragments += threadIdx.x & 31;
+#pragma unroll
+    for (int i = 0; i < AHEAD; i++, fragments += 32)
+        ahead[i] = *fragments;
+    for (int group = 0; group < groups; group++) {
+        float acc[LINES][4];
+#pragma unroll
+        for (int i = 0; i < 4 * LINES; i++)
+            acc[i / 4][i & 3] = 0;
+#pragma unroll
+        for (int i = 0; i < ROWS; i++, fragments += 32) {
+            const uint4 a = ahead[i % AHEAD];
+            ahead[i % AHEAD] = *fragments;
+#pragma unroll
+            for (int y = 0; y < LINES; y++)
+                tm_cells_mma(acc[y], a, b[y + i][0], b[y + i][1]);
+        }
+#pragma unroll
+        for (int y = 0; y < LINES; y++)
+#pragma unroll
+            for (int i = 0; i < 2; i++)
+                best[y][i] = fmaxf(best[y][i], fmaxf(acc[y][i], acc[y][i + 2]));
+    }
+    /* a lane keeps one of its two columns, with the templates of the lane that keeps the other */
+    const bool high = threadIdx.x & 16;
+#pragma unroll
+    for (int y = 0; y < LINES; y++) {
+        const float other = __shfl_xor_sync(~0u, high ? best[y][0] : best[y][1], 16);
+        most[y] = fmaxf(high ? best[y][1] : best[y][0], other);
+    }
 }
 
 /* a / b, of a relative error below 2^-22. */

@@ -9,6 +9,13 @@
 /* The roundings of all that is computed here in binary64, as a share of 1, are far less. */
 #define ROUNDINGS 1e-12
 
+/* More than the roundings of a score, and than that to binary32. */
+#define SCORE_ROUNDING 0x1p-19
+#define ABOVE (1 + 0x1p-18)
+
+/* A template for which hardly any cosine is too small does not make others shorter than this lets it. */
+#define LEAST_COSINE 0.1
+
 bool tm_cells_choose(tm_cells *cells, int64_t width, int64_t height)
 {
     for (int64_t size = 2; size < width && size < height && size <= TM_CELLS_MOST_SIZE; size++) {
@@ -40,6 +47,12 @@ static void sum_cells(int64_t *sums, const tm_cells *cells, const tm_template *t
             to[i] += sum;
         }
     }
+}
+
+void tm_cells_sum(int64_t *sums, const tm_cells *cells, const tm_template *tmpl)
+{
+    for (int shift = 0; shift < cells->size * cells->size; shift++)
+        sum_cells(sums + shift * cells->across * cells->down, cells, tmpl, shift % cells->size, shift / cells->size);
 }
 
 /* count times the sum of squares, less the squared sum: count^2 times the sums' variance. */
@@ -79,16 +92,15 @@ static int64_t above_mean(const int64_t *sums, int count, int index)
     return count * sums[index] - sum;
 }
 
-double tm_cells_scale(const tm_cells *cells, const tm_template *tmpl)
+double tm_cells_scale(const tm_cells *cells, const int64_t *sums)
 {
     enum { MOST_TAP = 2047, MOST_SUM = (1 << 24) - 1 };
-    int64_t sums[TM_CELLS_MOST * TM_CELLS_MOST], most = 1, most_weight = 1;
+    int64_t most = 1, most_weight = 1;
     const int count = cells->across * cells->down;
     const int greatest = tm_cells_rounding_of(cells->size).middle + 2;
 
-    for (int shift = 0; shift < cells->size * cells->size; shift++) {
+    for (int shift = 0; shift < cells->size * cells->size; shift++, sums += count) {
         int64_t weight = 0;
-        sum_cells(sums, cells, tmpl, shift % cells->size, shift / cells->size);
         const int64_t first = above_mean(sums, count, 0);
         for (int i = 0; i < count; i++) {
             const int64_t tap = llabs(first + count * (sums[i] - sums[0]));
@@ -116,24 +128,128 @@ static void quantize(int16_t *taps, const int64_t *sums, int count, double scale
         taps[i] = (int16_t)(taps[i] - step);
 }
 
-void tm_cells_shift_make(tm_cells_shift *shift, const tm_cells *cells, const tm_template *tmpl,
-                         int sx, int sy, double scale)
-{
-    int64_t sums[TM_CELLS_MOST * TM_CELLS_MOST], product = 0, squares = 0;
-    const int count = cells->across * cells->down;
-    const double norm = sqrt((double)tmpl->n / (double)tmpl->variance); /* of 1 level of t */
+/* The shifts of a run, and the shift at a place of it. */
+typedef struct run {
+    int x, y, across, down;
+} run;
 
-    sum_cells(sums, cells, tmpl, sx, sy);
-    quantize(shift->taps, sums, count, scale);
-    shift->weight = 0;
-    for (int i = 0; i < count; i++) {
-        product += shift->taps[i] * sums[i];
-        squares += shift->taps[i] * shift->taps[i];
-        shift->weight += abs(shift->taps[i]);
+static run run_of(const tm_cells *cells, int runs, int number)
+{
+    const int x = number % runs * cells->size / runs, y = number / runs * cells->size / runs;
+    return (run){x, y, (number % runs + 1) * cells->size / runs - x, (number / runs + 1) * cells->size / runs - y};
+}
+
+static int shift_of(const tm_cells *cells, const run *r, int place)
+{
+    return (r->y + place / r->across) * cells->size + r->x + place % r->across;
+}
+
+/* Makes the taps of the mean of a run's shifts. */
+static void make_taps(int16_t *taps, const tm_cells *cells, const int64_t *sums, const run *r, double scale)
+{
+    const int count = cells->across * cells->down, several = r->across * r->down;
+    int64_t all[TM_CELLS_MOST * TM_CELLS_MOST] = {0};
+
+    for (int s = 0; s < several; s++)
+        for (int i = 0; i < count; i++)
+            all[i] += sums[shift_of(cells, r, s) * count + i];
+    quantize(taps, all, count, scale / several);
+}
+
+static double length_of(const int16_t *taps, int count)
+{
+    int64_t squares = 0;
+    for (int i = 0; i < count; i++)
+        squares += taps[i] * taps[i];
+    return sqrt((double)squares);
+}
+
+/* A shift's template t, which is centred and of norm 1, beside a coarse template u: Pt is part along u and delta
+ * across it, and eps is what t has beside Pt. */
+typedef struct beside {
+    double part, delta, eps;
+} beside;
+
+static beside compare(const int16_t *taps, const tm_cells *cells, const tm_template *tmpl, const int64_t *sums)
+{
+    const int count = cells->across * cells->down;
+    const double norm = sqrt((double)tmpl->n / (double)tmpl->variance), /* of 1 level of t */
+                 length = length_of(taps, count), projected = share(cells, tmpl, sums);
+    int64_t product = 0;
+    for (int i = 0; i < count; i++)
+        product += taps[i] * sums[i];
+    const double part = length > 0 ? fmax(0, (double)product / (length * cells->size) * norm) : 0;
+    return (beside){part, sqrt(fmax(0, projected - part * part) + ROUNDINGS), sqrt(fmax(0, 1 - projected) + ROUNDINGS)};
+}
+
+/* The least cosine for a score, or so. */
+static double cosine_of(const beside *b, double score)
+{
+    const double whole = hypot(b->part, b->delta), rest2 = score * score - b->eps * b->eps;
+    return rest2 > 0 ? cos(atan2(b->delta, b->part) + acos(fmin(1, sqrt(rest2) / whole))) : 0;
+}
+
+/* What a run's product must be at least for a score, beside the taps' unit. */
+static double least_of(const int16_t *taps, const tm_cells *cells, const tm_template *tmpl, const int64_t *sums,
+                       const run *r, double score)
+{
+    const int count = cells->across * cells->down;
+    double least = 1;
+    for (int s = 0; s < r->across * r->down; s++) {
+        const beside b = compare(taps, cells, tmpl, sums + shift_of(cells, r, s) * count);
+        least = fmin(least, cosine_of(&b, score));
     }
-    const double length = sqrt((double)squares), projected = share(cells, tmpl, sums);
-    shift->part = squares ? (double)product / (length * cells->size) * norm : 0;
-    shift->scale = squares ? shift->part / length : 0;
-    shift->delta2 = fmax(0, projected - shift->part * shift->part) + ROUNDINGS;
-    shift->eps2 = fmax(0, 1 - projected) + ROUNDINGS;
+    return fmax(least, LEAST_COSINE) * length_of(taps, count);
+}
+
+/* Raises the squares of limits to what a template, of a length, lets its shifts score. */
+static void raise_limits(double *limits2, const tm_cells_set *set, const tm_cells *cells, const tm_template *tmpl,
+                         const int64_t *sums, int number)
+{
+    const int count = cells->across * cells->down;
+    const int16_t *taps = set->taps + number * count;
+    const double length = length_of(taps, count), ratio2 = length > 0 ? set->length * set->length / (length * length) : INFINITY;
+    const run r = run_of(cells, set->runs, number);
+
+    for (int s = 0; s < r.across * r.down; s++) {
+        const beside b = compare(taps, cells, tmpl, sums + shift_of(cells, &r, s) * count);
+        const double whole2 = b.part * b.part + b.delta * b.delta, least2 = b.part * b.part / whole2;
+        for (int i = 0; i < TM_CELLS_LIMITS; i++) {
+            const double cosine2 = i * ratio2 / 254;
+            const double along = cosine2 < least2 ? b.part * sqrt(cosine2) + b.delta * sqrt(1 - cosine2) : sqrt(whole2);
+            limits2[i] = fmax(limits2[i], along * along + b.eps * b.eps);
+        }
+    }
+}
+
+void tm_cells_set_make(tm_cells_set *set, const tm_cells *cells, const tm_template *tmpl, const int64_t *sums,
+                       double score)
+{
+    const int count = cells->across * cells->down, templates = set->runs * set->runs;
+    const double scale = tm_cells_scale(cells, sums);
+    double leasts[TM_CELLS_MOST_SIZE * TM_CELLS_MOST_SIZE], least = INFINITY, limits2[TM_CELLS_LIMITS] = {0};
+
+    set->length = 0, set->weight = 0;
+    for (int k = 0; k < templates; k++) {
+        const run r = run_of(cells, set->runs, k);
+        make_taps(set->taps + k * count, cells, sums, &r, scale);
+        leasts[k] = least_of(set->taps + k * count, cells, tmpl, sums, &r, score);
+        least = fmin(least, leasts[k]);
+    }
+    /* all must reach as much for the score, so that none makes a threshold low for the others */
+    for (int k = 0; k < templates; k++) {
+        int16_t *taps = set->taps + k * count;
+        const run r = run_of(cells, set->runs, k);
+        int64_t weight = 0;
+        if (leasts[k] > least)
+            make_taps(taps, cells, sums, &r, scale * least / leasts[k]);
+        for (int i = 0; i < count; i++)
+            weight += abs(taps[i]);
+        set->length = fmax(set->length, length_of(taps, count));
+        set->weight = weight > set->weight ? weight : set->weight;
+    }
+    for (int k = 0; k < templates; k++)
+        raise_limits(limits2, set, cells, tmpl, sums, k);
+    for (int i = 0; i < TM_CELLS_LIMITS; i++)
+        set->limits[i] = (float)((sqrt(limits2[i]) + SCORE_ROUNDING) * ABOVE);
 }

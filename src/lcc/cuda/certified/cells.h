@@ -4,8 +4,8 @@
  * A frame is cut into cells of size x size pixels. A cell window, which is across x down cells,
  * serves the size^2 windows that contain it: the window at (x, y) is served by the one whose first
  * cell begins at the pixel (x + sx, y + sy), where the shift (sx, sy) is in [0, size). So each shift
- * has a coarse template of its own: integer taps u, one a cell, whose sum is 0. The taps of all
- * shifts are in the same proportion to the template. docs/exactness.md has the bound and its proof. */
+ * has a coarse template of its own: integer taps u, one a cell, whose sum is 0; or some shifts beside
+ * each other share one, which is their mean. docs/exactness.md has the bound and its proof. */
 #ifndef TMATCH_LCC_CUDA_CERTIFIED_CELLS_H
 #define TMATCH_LCC_CUDA_CERTIFIED_CELLS_H
 
@@ -19,6 +19,11 @@ extern "C" {
 #define TM_CELLS_MOST 13
 #define TM_CELLS_LEAST 4
 #define TM_CELLS_MOST_SIZE 16 /* a cell's sum fits in 16 bits */
+
+/* A bound b of a cell window is a byte: for each coarse template u, <f, u> / |Pf| is at most sqrt(b / 254) times the
+ * longest one's |u|, where P projects on what is constant on cells and has mean 0. limits[b] is what a window that
+ * the cell window serves scores at most. */
+#define TM_CELLS_LIMITS 255
 
 typedef struct tm_cells {
     int size;         /* pixels across a cell */
@@ -43,25 +48,30 @@ static inline tm_cells_rounding tm_cells_rounding_of(int size)
     return (tm_cells_rounding){drop, drop ? 1 << (drop - 1) : 0, middle >> drop};
 }
 
-/* A shift's coarse template u, of norm |u|, beside the template t, which is centred and of norm 1.
- * P projects on what is constant on cells and has mean 0. */
-typedef struct tm_cells_shift {
-    int16_t taps[TM_CELLS_MOST * TM_CELLS_MOST];
-    double part;    /* <t, u> / |u| */
-    double scale;   /* times the sum of u_i and cells' sums: size times what u has of <f, t> */
-    double delta2;  /* |Pt|^2 - part^2 */
-    double eps2;    /* 1 - |Pt|^2 */
-    int64_t weight; /* the sum of |u_i| */
-} tm_cells_shift;
+/* The template's sums over its cells, shift by shift along rows; as many as: */
+static inline size_t tm_cells_sums(const tm_cells *cells)
+{
+    return (size_t)(cells->size * cells->size * cells->across * cells->down);
+}
+void tm_cells_sum(int64_t *sums, const tm_cells *cells, const tm_template *tmpl);
 
-/* What a cell's sum less the mean, times the count of cells, is multiplied by for its tap, in all shifts:
+/* What a cell's sum less the mean, times the count of cells, is multiplied by at most for its tap:
  * so much that taps have 11 bits at most, and that any sum of products with cells is less than 2^24.
  * tmpl: 8-bit gray, not flat. */
-double tm_cells_scale(const tm_cells *cells, const tm_template *tmpl);
+double tm_cells_scale(const tm_cells *cells, const int64_t *sums);
 
-/* scale: tm_cells_scale's. */
-void tm_cells_shift_make(tm_cells_shift *shift, const tm_cells *cells, const tm_template *tmpl,
-                         int sx, int sy, double scale);
+/* Coarse templates of one number of runs of shifts across and down: all shifts of a run share one. */
+typedef struct tm_cells_set {
+    int runs;       /* up to the size of cells: then each shift has its own */
+    int16_t *taps;  /* template by template along rows of runs */
+    double length;  /* of the longest, as a vector of taps */
+    int64_t weight; /* the greatest sum of a template's |taps| */
+    float limits[TM_CELLS_LIMITS];
+} tm_cells_set;
+
+/* score: templates are so long beside each other that limits are least near it. taps: room for them. */
+void tm_cells_set_make(tm_cells_set *set, const tm_cells *cells, const tm_template *tmpl, const int64_t *sums,
+                       double score);
 
 /* About the greatest eps of all shifts, by two of them. */
 double tm_cells_eps(const tm_cells *cells, const tm_template *tmpl);

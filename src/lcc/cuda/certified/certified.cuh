@@ -4,13 +4,12 @@
  *
  *     cells.cu      the sums of the frame's cells, for all templates of one size
  *     bound.cu      a bound for each cell window, and each tile's greatest
- *     survivors.cu  a first best by the greatest; lists the cell windows that are left, and scores
- *                   their windows
+ *     survivors.cu  a first best by the greatest; and the scores of the cell windows' windows that are left
+ *     list.cu       lists the cell windows that are left, after finer bounds where those were rough
  *     climb.cu      some peaks, for a cut, instead of a first best
  *     place.cu      the memory of it all
  *
- * A bound b is a byte, and q^2 at most b / 254, where no window that its cell window serves scores more
- * than slack + sqrt(q^2 + eps^2). */
+ * Bounds are bytes: cells.h says what they mean. */
 #ifndef TMATCH_LCC_CUDA_CERTIFIED_CERTIFIED_CUH
 #define TMATCH_LCC_CUDA_CERTIFIED_CERTIFIED_CUH
 
@@ -26,19 +25,29 @@
 #define TM_CERTIFIED_SMALL 4
 #define TM_CERTIFIED_PARTS 8     /* of a tile, a warp's each */
 #define TM_CERTIFIED_CLIMBED 256 /* peaks */
+#define TM_CERTIFIED_FIRSTS 64   /* cell windows, from which a first best comes */
 
-/* A template on the device. eps, slack, factor and error are the greatest of all shifts. */
+/* Coarse templates on the device. */
+typedef struct tm_certified_coarse {
+    int groups;             /* of four */
+    const uint4 *fragments; /* [group][row of cells][lane], of the product's first matrix */
+    const float *limits;    /* of tm_cells_set */
+    float factor;           /* a bound is this times a product's square over what the cells' sums have of spread */
+    float error;            /* what cells' roundings add to a product at most */
+} tm_certified_coarse;
+
+/* A template on the device. */
 typedef struct tm_certified_level {
     tm_cells cells;
     tm_cells_rounding rounding;
-    int groups, pairs;      /* of four shifts, and of two rows of cells: of fragments */
-    const uint4 *fragments; /* [group][row of cells][lane], of the product's first matrix */
-    const uint32_t *words;  /* the taps, rows of row_words, with zeros at their ends */
+    int pairs; /* of two rows of cells */
+    tm_certified_coarse rough; /* one for several shifts, where that saves products, */
+    tm_certified_coarse fine;  /* and one for each shift, for the cell windows that rough ones leave */
+    float ratio;               /* of fine's factor to rough's; 0: both are the same */
+    float least;               /* what a score has to be for a bound of 1 to rule it out */
+    const uint32_t *words;     /* the taps, rows of row_words, with zeros at their ends */
     int row_words;
-    float eps, slack;
-    float factor; /* 254 q^2 is this times a product's square over what the cells' sums have of spread */
-    bool narrow;  /* that spread has 32 bits */
-    float error;  /* what cells' roundings add to a product at most */
+    bool narrow; /* what the cells' sums have of spread has 32 bits */
 } tm_certified_level;
 
 /* Zeros before a launch, and left so by it. */
@@ -50,6 +59,8 @@ typedef struct tm_certified_state {
     unsigned done;             /* blocks */
     unsigned climbed;          /* peaks found by climbing */
     tm_candidate of_tiles;     /* their best */
+    /* Of every so manieth tile, the greatest bound, the tile's number, and where in it as in part_tops. */
+    unsigned long long firsts[TM_CERTIFIED_FIRSTS];
 } tm_certified_state;
 
 /* A launch's memory begins with it. */
@@ -82,10 +93,10 @@ typedef struct tm_certified_job : tm_device_windows {
     int64_t pitch_bounds;         /* a multiple of 128 */
     int64_t pitch_cells;          /* a multiple of 16 */
     uint16_t *cells;              /* sums of cells; beyond the frame's, 0 */
-    uint8_t *bounds;
+    uint8_t *bounds; /* rough ones; fine ones of the cell windows in the list */
+    float *factors;  /* what a product's square is multiplied by for a rough bound; NULL where there are no others */
     tm_certified_state *state;
-    uint32_t *tops; /* a tile's greatest bound, and where in the tile: its row and column, 8 bits each */
-    uint32_t *part_tops; /* the same of its parts */
+    uint32_t *part_tops; /* of a part of a tile, the greatest bound, and where in the tile: its row and column, 8 bits each */
     uint32_t *list; /* of bounds, at most: */
     uint32_t most_listed;
     tm_tensor_list tiles; /* that have windows of the list; parts are 0 before a launch, and left so by it */
@@ -174,11 +185,16 @@ static __device__ __forceinline__ float tm_certified_least(const tm_certified_jo
     return order > 0 ? tm_score_of_order(order) : 0.0f;
 }
 
-/* The greatest bound that rules out a score of at least so much; less than 0: none does. */
-static __host__ __device__ __forceinline__ int tm_certified_threshold(const tm_certified_level &level, float least)
+/* The greatest bound that rules out a score of at least so much, at least 0, for all of a warp. */
+static __device__ __forceinline__ int tm_certified_threshold(const tm_certified_coarse &coarse, float least)
 {
-    const float rest = least - 0x1p-19f - level.slack, q2 = rest * rest - level.eps * level.eps - 0x1p-20f;
-    return rest > 0 && q2 > 0 ? (int)(254.0f * q2) : -1;
+    unsigned out = 0;
+#pragma unroll
+    for (int i = 0; i < 256; i += 32) {
+        const int bound = i + (int)(threadIdx.x & 31);
+        out += bound < TM_CELLS_LIMITS && __ldg(coarse.limits + min(bound, TM_CELLS_LIMITS - 1)) < least;
+    }
+    return max((int)tm_warp_sum(out) - 1, 0);
 }
 
 #endif

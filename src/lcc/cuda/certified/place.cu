@@ -47,10 +47,16 @@ static int64_t cells_of(const tm_certified_job *j)
     return (j->cells_down + j->level.cells.down - 1) * j->pitch_cells;
 }
 
+/* Templates of one size share the memory. */
+static size_t factors_of(const tm_certified_job *j)
+{
+    return j->level.cells.size > 2 ? bounds_bytes(j) : 0;
+}
+
 size_t tm_certified_bytes(const tm_certified_job *j)
 {
-    return tm_certified_cleared(j) + bounds_bytes(j) + (size_t)cells_of(j) * sizeof *j->cells +
-           (j->most_listed + (1 + TM_CERTIFIED_PARTS) * (size_t)tm_certified_tiles(j) + (size_t)tiles_of_tensor(j)) * sizeof *j->list;
+    return tm_certified_cleared(j) + bounds_bytes(j) + (size_t)cells_of(j) * sizeof *j->cells + factors_of(j) * sizeof *j->factors +
+           (j->most_listed + TM_CERTIFIED_PARTS * (size_t)tm_certified_tiles(j) + (size_t)tiles_of_tensor(j)) * sizeof *j->list;
 }
 
 void tm_certified_place(tm_certified_job *j, void *memory)
@@ -59,8 +65,9 @@ void tm_certified_place(tm_certified_job *j, void *memory)
     j->climbed = ((tm_certified_learned *)memory)->climbed;
     j->bounds = (uint8_t *)memory + tm_certified_cleared(j);
     j->cells = (uint16_t *)(j->bounds + bounds_bytes(j)); /* whole rows of 32 bytes */
-    j->tops = (uint32_t *)(j->cells + cells_of(j));
-    j->part_tops = j->tops + tm_certified_tiles(j);
+    float *const factors = (float *)(j->cells + cells_of(j));
+    j->factors = j->level.ratio != 0 ? factors : NULL;
+    j->part_tops = (uint32_t *)(factors + factors_of(j));
     j->tiles.tiles = j->part_tops + TM_CERTIFIED_PARTS * tm_certified_tiles(j);
     j->list = j->tiles.tiles + tiles_of_tensor(j);
     j->tiles.parts = (uint32_t *)((uint8_t *)memory + STATE);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Certified search: the cell windows that bounds do not rule out, and the best of their windows. */
+/* Certified search: a first best, and the best of the windows of the cell windows that are left. */
 #include "integers.h"
 #include "lcc/cuda/certified/tops.cuh"
 #include "lcc/cuda/certified/windows.cuh"
@@ -7,127 +7,30 @@
 
 enum { THREADS = 256 };
 
-/* How many of the greatest bounds' cell windows a first best is taken from, at least and at most. */
-enum { LEAST_FIRST = 32, MOST_FIRST = 52 };
-
-/* A first best: every block takes its part of the cell windows of the greatest bounds. */
+/* The tasks of a cell window. */
 template <int COUNT>
-static __global__ void __launch_bounds__(THREADS) first_kernel(tm_certified_job j, int tiles)
+static __host__ __device__ __forceinline__ int tasks_of(const tm_certified_job &j)
 {
-    __shared__ unsigned chosen[MOST_FIRST];
-    const int each = j.level.cells.size * ((j.level.cells.size + COUNT - 1) / COUNT);
+    return j.level.cells.size * ((j.level.cells.size + COUNT - 1) / COUNT);
+}
+
+/* A first best: every block takes its part of the cell windows of some of the greatest bounds. */
+template <int COUNT>
+static __global__ void __launch_bounds__(THREADS) first_kernel(tm_certified_job j)
+{
+    const int each = tasks_of<COUNT>(j), tasks = TM_CERTIFIED_FIRSTS * each;
+    unsigned scored = 0;
 
     tm_certified_wait();
-    const int tasks = tm_certified_choose<LEAST_FIRST, MOST_FIRST>(j.tops, tiles, chosen) * each;
-    unsigned scored = 0;
     for (int task = (int)blockIdx.x; task < tasks; task += (int)gridDim.x) {
-        const int tile = (int)chosen[task / each];
-        const uint2 top = tm_certified_top_of(j, __ldg(j.tops + tile), tile);
+        const unsigned long long first = __ldcg(&j.state->firsts[task / each]);
+        if (first == 0)
+            continue;
+        const uint2 top = tm_certified_top_of(j, (unsigned)first & 0xffff, (int)(unsigned)(first >> 16));
         scored += tm_certified_serve<COUNT, THREADS / 32, false>(j, (int)top.x, (int)top.y, task % each);
     }
     if (threadIdx.x == 0 && scored)
         atomicAdd(&j.state->scored, (unsigned long long)scored);
-}
-
-/* Scores the windows around the first best: bounds of neighbours differ by little. */
-template <int COUNT>
-static __global__ void __launch_bounds__(THREADS) around_kernel(tm_certified_job j)
-{
-    __shared__ unsigned best; /* the same for all of the block, though others change it */
-    tm_certified_wait();
-    if (threadIdx.x == 0)
-        best = (unsigned)__ldcg(&j.state->best);
-    __syncthreads();
-    const unsigned position = tm_certified_position(best);
-    const int reach = 2 * j.level.cells.size, side = 2 * reach + 1, across = (side + COUNT - 1) / COUNT;
-    const int x = (int)(position % (unsigned)j.map_width) - reach + (int)blockIdx.x % across * COUNT,
-              y = (int)(position / (unsigned)j.map_width) - reach + (int)blockIdx.x / across;
-
-    if (x + COUNT <= 0 || x >= j.map_width || y < 0 || y >= j.map_height)
-        return;
-    const unsigned scored = tm_certified_score<COUNT, THREADS / 32, false>(j, max(x, 0), y);
-    if (threadIdx.x == 0)
-        atomicAdd(&j.state->scored, (unsigned long long)scored);
-}
-
-/* Notes the parts of tiles that have windows of the cell windows from first to last, of one row. */
-static __device__ __forceinline__ void mark_parts(const tm_certified_job &j, int first, int last, int row)
-{
-    const int size = j.level.cells.size, across = TM_MMA_TILE_WIDTH / TM_MMA_PART_WIDTH,
-              high = TM_MMA_TILE_HEIGHT / TM_MMA_PART_HEIGHT;
-    const int end_x = min(last * size, (int)j.map_width - 1) / TM_MMA_PART_WIDTH,
-              end_y = min(row * size, (int)j.map_height - 1) / TM_MMA_PART_HEIGHT;
-    for (int y = max((row - 1) * size + 1, 0) / TM_MMA_PART_HEIGHT; y <= end_y; y++) {
-        for (int x = max((first - 1) * size + 1, 0) / TM_MMA_PART_WIDTH; x <= end_x; x++) {
-            const unsigned tile = (unsigned)(x / across * j.tiles_down + y / high), shift = tile % 8 * 4;
-            const unsigned bit = 1u << (shift + y % high * across + x % across);
-            unsigned *word = j.tiles.parts + tile / 8;
-            if (!(__ldcg(word) & bit) && !(atomicOr(word, bit) >> shift & 15))
-                j.tiles.tiles[atomicAdd(&j.state->tiled, 1u)] = tile;
-        }
-    }
-}
-
-enum { EACH = 16, BATCHES = 4 }; /* bounds of a thread: so many at a time, and times */
-
-/* Lists those of a thread's cell windows, from first on, that are above the threshold; a warp does so
- * together. */
-static __device__ __forceinline__ void list(const tm_certified_job &j, int64_t first, const uint4 &bounds,
-                                            int threshold)
-{
-    const unsigned words[4] = {bounds.x, bounds.y, bounds.z, bounds.w};
-    const int lane = threadIdx.x & 31;
-    unsigned found = 0, at = 0;
-
-#pragma unroll
-    for (int i = 0; i < EACH; i++)
-        found += (int)(words[i / 4] >> 8 * (i & 3) & 255) > threshold;
-    if (!__any_sync(~0u, found))
-        return;
-    unsigned before = found;
-    for (int d = 1; d < 32; d *= 2) {
-        const unsigned other = __shfl_up_sync(~0u, before, d);
-        before += lane >= d ? other : 0;
-    }
-    if (lane == 31)
-        at = atomicAdd(&j.state->listed, before);
-    at = __shfl_sync(~0u, at, 31) + before - found;
-    if (!found)
-        return;
-    int left = EACH, last = 0;
-#pragma unroll
-    for (int i = 0; i < EACH; i++) {
-        if ((int)(words[i / 4] >> 8 * (i & 3) & 255) <= threshold)
-            continue;
-        if (at < j.most_listed)
-            j.list[at] = (uint32_t)(first + i);
-        at++;
-        left = min(left, i), last = i;
-    }
-    if (j.tiles_down) {
-        const int column = (int)(first % j.pitch_bounds);
-        mark_parts(j, column + left, column + last, (int)(first / j.pitch_bounds));
-    }
-}
-
-static __global__ void __launch_bounds__(THREADS) list_kernel(tm_certified_job j)
-{
-    const int64_t count = (int64_t)j.cells_down * j.pitch_bounds,
-                  first = ((int64_t)blockIdx.x * BATCHES * THREADS + threadIdx.x) * EACH;
-    uint4 v[BATCHES]; /* loaded before any is used */
-
-    tm_certified_wait();
-#pragma unroll
-    for (int i = 0; i < BATCHES; i++) {
-        const int64_t at = first + i * THREADS * EACH;
-        v[i] = at < count ? __ldg((const uint4 *)(j.bounds + at)) : make_uint4(0, 0, 0, 0);
-    }
-    const int threshold = max(tm_certified_threshold(j.level, tm_certified_least(j)), 0);
-#pragma unroll 1
-    for (int i = 0; i < BATCHES; i++) {
-        const uint4 own = i == 0 ? v[0] : i == 1 ? v[1] : i == 2 ? v[2] : v[3];
-        list(j, first + i * THREADS * EACH, own, threshold);
-    }
 }
 
 /* Writes the launch's best and clears the state. */
@@ -151,8 +54,7 @@ static __global__ void __launch_bounds__(THREADS) score_kernel(tm_certified_job 
 {
     tm_certified_wait();
     const unsigned tiled = j.tiles_down ? tm_tensor_listed(j.tiles) : 0, listed = __ldcg(&j.state->listed),
-                   warps = THREADS / 32, size = (unsigned)j.level.cells.size,
-                   each = size * ((size + COUNT - 1) / COUNT),
+                   warps = THREADS / 32, each = (unsigned)tasks_of<COUNT>(j),
                    tasks = tiled || listed > j.most_listed ? 0 : listed * each;
     const auto serve = [&](unsigned task, auto score) -> unsigned {
         const uint32_t cell = __ldg(j.list + task / each);
@@ -171,8 +73,9 @@ static __global__ void __launch_bounds__(THREADS) score_kernel(tm_certified_job 
         scored = threadIdx.x ? 0 : scored;
     } else {
         for (unsigned task = blockIdx.x * warps + threadIdx.x / 32; task < tasks; task += gridDim.x * warps) {
-            const int threshold = __shfl_sync(~0u, tm_certified_threshold(j.level, tm_certified_least(j)), 0);
-            if ((int)__ldg(j.bounds + __ldg(j.list + task / each)) > threshold)
+            const float least = __shfl_sync(~0u, tm_certified_least(j), 0);
+            const int bound = __ldg(j.bounds + __ldg(j.list + task / each));
+            if (bound == TM_CELLS_LIMITS || !(__ldg(j.level.fine.limits + bound) < least))
                 scored += serve(task, by_warp);
         }
         scored = threadIdx.x & 31 ? 0 : scored;
@@ -194,26 +97,12 @@ static __global__ void __launch_bounds__(THREADS) score_kernel(tm_certified_job 
     }
 }
 
-bool tm_certified_can_be_early(void)
-{
-#ifdef TM_EMULATED
-    return false;
-#else
-    cudaFuncAttributes attributes;
-    return TM_CALL(cudaFuncGetAttributes(&attributes, list_kernel)) == cudaSuccess && attributes.ptxVersion >= 90;
-#endif
-}
-
 template <int COUNT>
 static cudaError_t launch_first(const tm_certified_job *j, int multiprocessors, cudaStream_t stream)
 {
-    const int side = 4 * j->level.cells.size + 1;
-
-    const cudaError_t error = tm_certified_launch(first_kernel<COUNT>, 2 * multiprocessors, THREADS, 0, j->early,
-                                                  stream, *j, tm_certified_tiles(j));
-    return error != cudaSuccess ? error
-                                : tm_certified_launch(around_kernel<COUNT>, (unsigned)(side * ceil_div(side, COUNT)),
-                                                      THREADS, 0, j->early, stream, *j);
+    const int tasks = TM_CERTIFIED_FIRSTS * tasks_of<COUNT>(*j);
+    return tm_certified_launch(first_kernel<COUNT>, (unsigned)smaller(tasks, 4 * multiprocessors), THREADS, 0, j->early,
+                               stream, *j);
 }
 
 cudaError_t tm_certified_first(const tm_certified_job *j, int multiprocessors, cudaStream_t stream)
@@ -224,12 +113,6 @@ cudaError_t tm_certified_first(const tm_certified_job *j, int multiprocessors, c
     case 5: return launch_first<5>(j, multiprocessors, stream);
     default: return launch_first<4>(j, multiprocessors, stream);
     }
-}
-
-cudaError_t tm_certified_list(const tm_certified_job *j, cudaStream_t stream)
-{
-    const int64_t threads = ceil_div(j->cells_down * j->pitch_bounds, EACH * BATCHES);
-    return tm_certified_launch(list_kernel, (unsigned)ceil_div(threads, THREADS), THREADS, 0, j->early, stream, *j);
 }
 
 cudaError_t tm_certified_score(const tm_certified_job *j, int multiprocessors, cudaStream_t stream)
