@@ -4,24 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/context.cuh"
-#include "cuda/products.cuh"
+#include "cuda/planes_run.cuh"
 #include "integers.h"
 
-#define BAND_BYTES ((int64_t)512 << 20) /* of products */
-
-typedef struct planes_run {
-    tm_cuda *cuda;
-    const tm_job *job;
-    tm_plane_products products;
-    tm_device_planes planes;
-    int64_t rows; /* of the frame that have been split so far */
-    tm_products_plan plan;
-    tm_planes_score band; /* the running one */
-    int64_t candidates;   /* that the bands before it write */
-} planes_run;
-
-static cudaError_t prepare_planes(planes_run *run)
+cudaError_t tm_planes_prepare(tm_planes_job *run)
 {
     tm_cuda *cuda = run->cuda;
     const tm_layout l = tm_layout_of(&run->job->geometry);
@@ -40,8 +26,7 @@ static cudaError_t prepare_planes(planes_run *run)
     return cudaSuccess;
 }
 
-/* Splits so many of the frame's first rows, which are there, unless they have been split. */
-static cudaError_t split_rows(planes_run *run, int64_t rows)
+cudaError_t tm_planes_split(tm_planes_job *run, int64_t rows)
 {
     tm_cuda *cuda = run->cuda;
 
@@ -56,8 +41,7 @@ static cudaError_t split_rows(planes_run *run, int64_t rows)
     return cudaSuccess;
 }
 
-/* A band without its rows and its products. */
-static tm_planes_score band_of(const planes_run *run, void *map)
+tm_planes_score tm_planes_band(const tm_planes_job *run, void *map)
 {
     const tm_cuda *cuda = run->cuda;
     const tm_job *job = run->job;
@@ -87,11 +71,11 @@ static tm_planes_score band_of(const planes_run *run, void *map)
 
 static cudaError_t launch_band(void *context, int64_t first, int64_t end, int64_t frame_rows)
 {
-    planes_run *run = (planes_run *)context;
+    tm_planes_job *run = (tm_planes_job *)context;
     tm_cuda *cuda = run->cuda;
     tm_planes_score *band = &run->band;
 
-    TRY(split_rows(run, frame_rows));
+    TRY(tm_planes_split(run, frame_rows));
     band->y = first;
     band->rows = end - first;
     band->candidates = (tm_candidate *)cuda->found.data + run->candidates;
@@ -101,7 +85,7 @@ static cudaError_t launch_band(void *context, int64_t first, int64_t end, int64_
     return cudaSuccess;
 }
 
-static cudaError_t run_bands(planes_run *run, const tm_walk *chunks, tm_products_way way,
+static cudaError_t run_bands(tm_planes_job *run, const tm_walk *chunks, tm_products_way way,
                              tm_candidate *best)
 {
     tm_cuda *cuda = run->cuda;
@@ -114,11 +98,12 @@ static cudaError_t run_bands(planes_run *run, const tm_walk *chunks, tm_products
 
     run->plan = tm_products_plan_make(job, &run->products, way);
     run->candidates = 0;
-    *band = band_of(run, tm_job_has_map(job) ? cuda->map.data : NULL);
+    *band = tm_planes_band(run, tm_job_has_map(job) ? cuda->map.data : NULL);
+    band->maps = run->plan.maps;
     band->stride = narrow ? (g->map_width + 3) / 4 * 4 : g->map_width;
     const int64_t row = band->stride * run->plan.maps * (narrow ? 4 : 8);
     if (!job->tiling) /* an FFT's tiles are made whole */
-        walk.most_rows = larger(BAND_BYTES / row, 64);
+        walk.most_rows = larger(TM_BAND_BYTES / row, 64);
     for (int64_t first = 0, end; first < g->map_height; first = end) {
         end = tm_walk_end(&walk, first);
         band->rows = end - first;
@@ -167,14 +152,15 @@ cudaError_t tm_planes_run(tm_cuda *cuda, const tm_job *job, const tm_walk *walk,
 {
     const tm_template *mask;
     cudaError_t error = cudaErrorNotSupported;
-    planes_run run = {};
+    tm_planes_job run = {};
 
     run.cuda = cuda;
     run.job = job;
     TRY(find_mask(cuda, job, &mask));
     tm_plane_products_make(&run.products, job, mask);
-    TRY(prepare_planes(&run));
-    if (cuda->traits.tensor_cores && job->tmpl->n <= TM_TENSOR_TAPS && !job->tiling) {
+    TRY(tm_planes_prepare(&run));
+    error = tm_planes_run_one_masked(&run, walk, best);
+    if (error == cudaErrorNotSupported && cuda->traits.tensor_cores && job->tmpl->n <= TM_TENSOR_TAPS && !job->tiling) {
         error = run_bands(&run, walk, TM_PRODUCTS_MERGED, best);
         if (error == cudaErrorNotSupported)
             error = run_bands(&run, walk, TM_PRODUCTS_32_BITS, best);
@@ -182,104 +168,4 @@ cudaError_t tm_planes_run(tm_cuda *cuda, const tm_job *job, const tm_walk *walk,
     if (error == cudaErrorNotSupported)
         error = run_bands(&run, walk, TM_PRODUCTS_64_BITS, best);
     return error;
-}
-
-typedef struct masked_run {
-    planes_run planes;
-    const tm_job *jobs;
-    size_t count;
-    tm_candidate *bests;
-} masked_run;
-
-/* Leaves out the products with the templates themselves. */
-static void keep_mask_sums(tm_plane_products *products)
-{
-    int kept = 0;
-    for (int i = 0; i < products->count; i++) {
-        if (products->product[i].sum != TM_SUM_FT)
-            products->product[kept++] = products->product[i];
-    }
-    products->count = kept;
-}
-
-/* Brings the templates' sums over the pixels that count. */
-static cudaError_t bring_masked_table(tm_cuda *cuda, const tm_job *jobs, size_t count)
-{
-    tm_tensor_template table[TM_GROUP_MAX];
-
-    for (size_t i = 0; i < count; i++) {
-        const tm_template *t = jobs[i].tmpl;
-        table[i] = (tm_tensor_template){(int)t->sum, (float)(t->count * t->sum_sq - t->sum * t->sum)};
-    }
-    TRY(tm_buffer_fit(&cuda->masked, sizeof table));
-    return TM_CALL(cudaMemcpyAsync(cuda->masked.data, table, count * sizeof *table, cudaMemcpyHostToDevice,
-                                   cuda->stream));
-}
-
-/* The group of the templates' samples, with 0 where pixels do not count. */
-static cudaError_t fetch_masked_group(tm_cuda *cuda, const tm_job *jobs, size_t count, tm_group **group)
-{
-    tm_job plain[TM_GROUP_MAX] = {};
-
-    for (size_t i = 0; i < count; i++) {
-        plain[i].metric = TM_METRIC_LCC;
-        plain[i].tmpl = jobs[i].tmpl->planes[0];
-        plain[i].geometry = jobs[i].geometry;
-    }
-    return tm_fetch_group(cuda, plain, count, group);
-}
-
-/* All of the map at once, when all of the frame is there. */
-static cudaError_t launch_masked(void *context, int64_t, int64_t end, int64_t frame_rows)
-{
-    masked_run *run = (masked_run *)context;
-    planes_run *planes = &run->planes;
-    tm_cuda *cuda = planes->cuda;
-    tm_planes_score *band = &planes->band;
-    tm_group *group;
-
-    TRY(split_rows(planes, frame_rows));
-    if (end < planes->job->geometry.map_height)
-        return cudaSuccess;
-    TRY(tm_products_run(cuda, planes->job, &planes->products, &planes->plan, band));
-    TRY(bring_masked_table(cuda, run->jobs, run->count));
-    TRY(fetch_masked_group(cuda, run->jobs, run->count, &group));
-    const tm_tensor_masked masked = {band->only[TM_SUM_F], band->only[TM_SUM_FF], band->stride,
-                                     (int)planes->job->tmpl->count};
-    tm_tensor_job t = {};
-    (tm_device_windows &)t = tm_band_windows(planes->job, band);
-    t.count = (int)run->count;
-    t.fragments = group->fragments;
-    t.templates = (const tm_tensor_template *)cuda->masked.data;
-    t.best = run->bests;
-    t.masked = &masked;
-    tm_launch_scratch(cuda, &t);
-    return tm_tensor_launch(&cuda->tensor, &t, cuda->stream);
-}
-
-cudaError_t tm_planes_run_masked(tm_cuda *cuda, const tm_job *jobs, size_t count, const tm_walk *walk,
-                                 tm_candidate *bests)
-{
-    const tm_geometry *g = &jobs->geometry;
-    masked_run run = {};
-    planes_run *planes = &run.planes;
-    tm_planes_score *band = &planes->band;
-
-    planes->cuda = cuda;
-    planes->job = jobs;
-    run.jobs = jobs, run.count = count, run.bests = bests;
-    tm_plane_products_make(&planes->products, jobs, tm_mask_plane(jobs->tmpl));
-    keep_mask_sums(&planes->products);
-    planes->plan = tm_products_plan_make(jobs, &planes->products, TM_PRODUCTS_MERGED);
-    *band = band_of(planes, NULL);
-    band->stride = (g->map_width + 3) / 4 * 4;
-    band->rows = g->map_height;
-    const int64_t bytes = band->stride * band->rows * planes->plan.maps * 4;
-    if (!cuda->traits.tensor_cores || jobs->tmpl->n > TM_TENSOR_TAPS || bytes > BAND_BYTES ||
-        !tm_tensor_shares_mask(&cuda->tensor, g, (int)count))
-        return cudaErrorNotSupported;
-    TRY(prepare_planes(planes));
-    band->planes = planes->planes;
-    TRY(tm_buffer_fit(&cuda->correlations, (size_t)bytes));
-    return tm_walk_chunks(cuda, jobs, walk, launch_masked, &run);
 }

@@ -121,10 +121,8 @@ static cudaError_t run_product(tm_cuda *cuda, const tm_job *job, const tm_plane_
     return tm_launch_start(cuda, &l);
 }
 
-/* Brings the fragments of all products to the device. Not supported where there is so little
- * memory that one of them had to make room for another. */
-static cudaError_t fetch_fragments(tm_cuda *cuda, const tm_plane_products *products,
-                                   const void **fragments)
+cudaError_t tm_products_fetch(tm_cuda *cuda, const tm_plane_products *products,
+                              const void **fragments)
 {
     tm_group *groups[TM_MAX_PRODUCTS];
 
@@ -149,7 +147,7 @@ static cudaError_t run_steps(tm_cuda *cuda, const tm_job *job, const tm_plane_pr
     const void *fragments[TM_MAX_PRODUCTS];
     tm_tensor_steps steps = {};
 
-    TRY(fetch_fragments(cuda, products, fragments));
+    TRY(tm_products_fetch(cuda, products, fragments));
     (tm_device_windows &)steps = tm_band_windows(job, band);
     steps.stride = band->stride;
     steps.count = products->count;

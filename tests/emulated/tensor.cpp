@@ -43,6 +43,16 @@ cudaError_t tm_tensor_launch_steps(const tm_tensor_device *, const tm_tensor_ste
     return cudaErrorNotSupported;
 }
 
+bool tm_tensor_takes_masked(const tm_tensor_device *, int, int)
+{
+    return false;
+}
+
+cudaError_t tm_tensor_launch_masked(const tm_tensor_device *, const tm_tensor_masked_job *, cudaStream_t)
+{
+    return cudaErrorNotSupported;
+}
+
 cudaError_t tm_tensor_reset(const tm_tensor_device *, cudaStream_t)
 {
     return cudaErrorNotSupported;

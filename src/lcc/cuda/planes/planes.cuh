@@ -38,6 +38,7 @@ typedef struct tm_device_product {
 typedef struct tm_planes_score {
     tm_device_product product[TM_MAX_PRODUCTS]; /* in the order of sums */
     int first[TM_SUMS + 1];                     /* product of each sum */
+    int maps;                                   /* of all sums */
     bool single;                   /* every sum is at most one product of 32 bits, unshifted: */
     const uint32_t *only[TM_SUMS]; /* its map, or NULL */
     bool sliding[TM_SUMS];

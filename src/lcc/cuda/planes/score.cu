@@ -58,6 +58,15 @@ static __device__ __forceinline__ void add_products(T (&sum)[TM_EACH], const tm_
     }
 }
 
+/* The sums of four neighbouring windows where each is one product, unshifted. */
+template <int SUMS_OF>
+static __device__ __forceinline__ void load_single(uint4 (&v)[SUMS_OF], const tm_planes_score &c, int64_t at)
+{
+#pragma unroll
+    for (int s = 0; s < SUMS_OF; s++)
+        v[s] = c.only[s] ? __ldcs((const uint4 *)(c.only[s] + at)) : make_uint4(0, 0, 0, 0);
+}
+
 /* How many blocks a multiprocessor takes, which leaves so many registers to each thread. */
 static constexpr int blocks_that_fit(int channels)
 {
@@ -74,19 +83,20 @@ static __global__ void __launch_bounds__(PRODUCTS_THREADS, blocks_that_fit(CHANN
     const int64_t first = (int64_t)blockIdx.y * tile_rows, last = min(first + tile_rows, c.rows);
     const int count = (int)max(min((int64_t)TM_EACH, c.map_width - x), (int64_t)0);
     tm_candidate best = TM_NO_CANDIDATE;
+    uint4 next[SUMS_OF]; /* a row ahead, so that nothing waits for memory */
 
+    if (count == TM_EACH && c.single)
+        load_single(next, c, first * c.stride + x);
     for (int64_t y = first; y < last; y++) {
         const int64_t at = y * c.stride + x, position = (c.y + y) * c.map_width + x;
         const int running_best = c.running_best ? __ldcg(c.running_best) : 0;
         FF sum[SUMS_OF][TM_EACH] = {};
         if (count == TM_EACH && c.single) {
-            uint4 v[SUMS_OF];
 #pragma unroll
             for (int s = 0; s < SUMS_OF; s++)
-                v[s] = c.only[s] ? __ldcs((const uint4 *)(c.only[s] + at)) : make_uint4(0, 0, 0, 0);
-#pragma unroll
-            for (int s = 0; s < SUMS_OF; s++)
-                sum[s][0] = v[s].x, sum[s][1] = v[s].y, sum[s][2] = v[s].z, sum[s][3] = v[s].w;
+                sum[s][0] = next[s].x, sum[s][1] = next[s].y, sum[s][2] = next[s].z, sum[s][3] = next[s].w;
+            if (y + 1 < last)
+                load_single(next, c, at + c.stride);
         } else if (count == TM_EACH && c.product[0].map32) {
             product_sum<FF> products[SUMS_OF];
 #pragma unroll
@@ -148,8 +158,9 @@ static bool sums_windows(const tm_planes_score *c)
 
 static tm_tiles tiles_of(const tm_planes_score *c)
 {
-    return sums_windows(c) ? tm_window_sums_tiles(c)
-                           : tm_tiles_make(c, PRODUCTS_THREADS, PRODUCTS_THREADS * TM_EACH,
+    return tm_window_runs_take(c) ? tm_window_runs_tiles(c)
+           : sums_windows(c)      ? tm_window_sums_tiles(c)
+                                  : tm_tiles_make(c, PRODUCTS_THREADS, PRODUCTS_THREADS * TM_EACH,
                                            blocks_that_fit(c->channels));
 }
 
@@ -171,6 +182,8 @@ static products_form *form_of(int channels)
 
 cudaError_t tm_planes_score_launch(const tm_planes_score *c, cudaStream_t stream)
 {
+    if (tm_window_runs_take(c))
+        return tm_window_runs_launch(c, stream);
     if (sums_windows(c))
         return tm_window_sums_launch(c, stream);
     const tm_tiles tiles = tiles_of(c);

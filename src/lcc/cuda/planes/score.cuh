@@ -184,4 +184,9 @@ tm_tiles tm_tiles_make(const tm_planes_score *c, int threads, int tile_columns, 
 tm_tiles tm_window_sums_tiles(const tm_planes_score *c);
 cudaError_t tm_window_sums_launch(const tm_planes_score *c, cudaStream_t stream);
 
+/* window_runs.cu, for those bands that it takes */
+bool tm_window_runs_take(const tm_planes_score *c);
+tm_tiles tm_window_runs_tiles(const tm_planes_score *c);
+cudaError_t tm_window_runs_launch(const tm_planes_score *c, cudaStream_t stream);
+
 #endif

@@ -3,21 +3,38 @@
  * where its mask leaves pixels out. */
 #include <limits.h>
 
+#include "integers.h"
 #include "lcc/cuda/memory.cuh"
 #include "lcc/cuda/planes/planes.cuh"
 
 #define THREADS 128
-#define PIXELS 4 /* of a thread */
+#define PIXELS 4            /* of a thread in a row */
+#define MOST_SHARE 4        /* rows of a thread, where that leaves blocks enough */
+#define LEAST_BLOCKS 2048
+#define MOST_GRID_ROWS 65535 /* of blocks */
 
-/* Stores the first bytes of a word of four pixels. */
-static __device__ __forceinline__ void put(uint8_t *to, uint32_t word, int pixels)
+/* Stores the first bytes of a word of four pixels. whole: all four, to a word of its own. */
+static __device__ __forceinline__ void put(uint8_t *to, uint32_t word, int pixels, bool whole)
 {
-    if (pixels == PIXELS && ((uintptr_t)to & 3) == 0) {
+    if (whole) {
         *(uint32_t *)to = word;
         return;
     }
     for (int i = 0; i < pixels; i++)
         to[i] = (uint8_t)(word >> 8 * i);
+}
+
+/* Bytes at, at + step, ... of some words: four of them. */
+template <int WORDS>
+static __device__ __forceinline__ uint32_t gather(const uint32_t (&words)[WORDS], int at, int step)
+{
+    uint32_t pair[2];
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        const int first = at + 2 * i * step, second = first + step;
+        pair[i] = __byte_perm(words[first / 4], words[second / 4], first % 4 | (4 + second % 4) << 4);
+    }
+    return __byte_perm(pair[0], pair[1], 0x5410);
 }
 
 /* Loads the first bytes of four pixels. Where these do not begin at a word, they are put together
@@ -62,45 +79,48 @@ struct square<2> {
 
 template <int CHANNELS, int BYTES>
 static __global__ void __launch_bounds__(THREADS)
-    split_kernel(tm_raw_frame raw, tm_device_planes planes, int squares, bool z, int *running_best)
+    split_kernel(tm_raw_frame raw, tm_device_planes planes, int squares, bool z, int rows, int *running_best)
 {
     typedef typename square<BYTES>::type Q;
-    const int64_t x = ((int64_t)blockIdx.x * THREADS + threadIdx.x) * PIXELS;
+    const int64_t x = ((int64_t)blockIdx.x * THREADS + threadIdx.x) * PIXELS, row = raw.width * (CHANNELS * BYTES);
     const int64_t plane = planes.rows * (int64_t)planes.pitch;
     const int pixels = (int)min((int64_t)PIXELS, raw.width - x);
+    const bool whole = pixels == PIXELS && planes.pad_x % 4 == 0;
+    int64_t y = (int64_t)blockIdx.y * rows;
+    const int64_t end = min(y + rows, raw.height);
+    const uint8_t *from = raw.samples + y * row + x * (CHANNELS * BYTES);
+    uint8_t *first = planes.data + (y + planes.pad_y) * (int64_t)planes.pitch + planes.pad_x + x;
 
     if (running_best && blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0)
         *running_best = INT_MIN;
-    for (int64_t y = blockIdx.y; pixels > 0 && y < raw.height; y += gridDim.y) {
-        uint8_t *to = planes.data + (y + planes.pad_y) * (int64_t)planes.pitch + planes.pad_x + x;
+    if (pixels <= 0)
+        return;
+#pragma unroll 2
+    for (; y < end; y++, from += row, first += planes.pitch) {
+        uint8_t *to = first;
         uint32_t words[CHANNELS * BYTES];
-        Q q[PIXELS] = {0};
-        get(words, raw.samples + (y * raw.width + x) * (CHANNELS * BYTES),
-            pixels * (CHANNELS * BYTES), y + 1 < raw.height);
+        get(words, from, pixels * (CHANNELS * BYTES), y + 1 < raw.height);
 #pragma unroll
-        for (int c = 0; c < CHANNELS; c++) {
-            uint32_t low = 0, high = 0;
+        for (int i = 0; i < CHANNELS * BYTES; i++, to += plane)
+            put(to, gather(words, i, CHANNELS * BYTES), pixels, whole);
+        if (squares) {
+            Q q[PIXELS] = {0};
 #pragma unroll
-            for (int i = 0; i < PIXELS; i++) {
-                const int at = (i * CHANNELS + c) * BYTES;
+            for (int i = 0; i < PIXELS * CHANNELS; i++) {
+                const int at = i * BYTES;
                 const uint32_t sample = words[at / 4] >> 8 * (at % 4) & (BYTES == 2 ? 65535 : 255);
-                low |= (sample & 255) << 8 * i;
-                high |= sample >> 8 << 8 * i;
-                q[i] += (Q)sample * sample;
+                q[i / CHANNELS] += (Q)sample * sample;
             }
-            put(to, low, pixels);
-            to += plane;
-            if (BYTES == 2) {
-                put(to, high, pixels);
-                to += plane;
-            }
-        }
-        for (int b = 0; b < squares; b++, to += plane) {
-            uint32_t word = 0;
 #pragma unroll
-            for (int i = 0; i < PIXELS; i++)
-                word |= (uint32_t)(q[i] >> 8 * b & 255) << 8 * i;
-            put(to, word, pixels);
+            for (int b = 0; b < 4 + (BYTES == 2 && CHANNELS > 1); b++, to += plane) {
+                uint32_t part[PIXELS];
+                if (b >= squares)
+                    break;
+#pragma unroll
+                for (int i = 0; i < PIXELS; i++)
+                    part[i] = (uint32_t)(q[i] >> 32 * (b / 4));
+                put(to, gather(part, b % 4, 4), pixels, whole);
+            }
         }
         if (z) {
             for (int i = 0; i < pixels; i++)
@@ -122,10 +142,10 @@ cudaError_t tm_split_launch(const tm_raw_frame *raw, const tm_device_planes *pla
                             const tm_plane_products *products, int *running_best,
                             cudaStream_t stream)
 {
-    const int64_t across = (raw->width + THREADS * PIXELS - 1) / (THREADS * PIXELS);
-    const int64_t most = 8192 / across > 1 ? 8192 / across : 1; /* more blocks take no less time */
-    const int64_t rows = raw->height < most ? raw->height : most;
+    const int64_t across = ceil_div(raw->width, THREADS * PIXELS);
+    const int64_t share = smaller(across * raw->height / LEAST_BLOCKS, MOST_SHARE);
+    const int rows = (int)larger(larger(share, 1), ceil_div(raw->height, MOST_GRID_ROWS));
     auto kernel = raw->bytes == 2 ? kernel_of<2>(raw->channels) : kernel_of<1>(raw->channels);
-    return TM_LAUNCH(kernel<<<dim3((unsigned)across, (unsigned)rows), THREADS, 0, stream>>>(
-        *raw, *planes, products->squares, products->z, running_best));
+    const dim3 grid((unsigned)across, (unsigned)ceil_div(raw->height, rows));
+    return TM_LAUNCH(kernel<<<grid, THREADS, 0, stream>>>(*raw, *planes, products->squares, products->z, rows, running_best));
 }

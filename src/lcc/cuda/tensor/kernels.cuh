@@ -73,6 +73,13 @@ cudaError_t tm_mma_reset(int *running_bests, int count, cudaStream_t stream);
 cudaError_t tm_mma_steps_launch(const tm_tensor_device *device, tm_tensor_steps j,
                                 cudaStream_t stream);
 
+/* wgmma_planes.cu and wgmma_masked.cu, with the fragments of wgmma.cu. */
+cudaError_t tm_wgmma_steps_launch(const tm_tensor_device *device, tm_tensor_steps j,
+                                  cudaStream_t stream);
+bool tm_wgmma_masked_takes(const tm_tensor_device *device, int width, int height);
+cudaError_t tm_wgmma_masked_launch(const tm_tensor_device *device, const tm_tensor_masked_job &j,
+                                   cudaStream_t stream);
+
 /* wgmma.cu: one small template. */
 size_t tm_wgmma_fragment_bytes(int height);
 cudaError_t tm_wgmma_prepare(void *fragments, const uint8_t *taps, int width, int height,

@@ -78,23 +78,12 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, MMA_BLOCKS)
 #endif
 }
 
-/* The next step of another plane, or after the last plane the first step. */
-static int next_plane(const tm_tensor_steps &j, int step)
-{
-    int next = step;
-    while (next < j.count && j.step[next].plane == j.step[step].plane)
-        next++;
-    return next < j.count ? next : 0;
-}
-
 cudaError_t tm_mma_steps_launch(const tm_tensor_device *device, tm_tensor_steps j,
                                 cudaStream_t stream)
 {
     tm_tensor_plan p = {};
     if ((int64_t)j.width * j.height > TM_TENSOR_TAPS || !tm_tensor_cover(&p, j))
         return cudaErrorNotSupported;
-    for (int s = 0; s < j.count; s++)
-        j.step[s].next = next_plane(j, s);
     bool narrow = j.width <= 25;
     p.row_bytes = narrow ? TILE_WIDTH + 32 : TILE_WIDTH + (j.width + 22) / 16 * 16;
     const size_t bytes = (size_t)(TILE_HEIGHT + j.height - 1) * p.row_bytes;

@@ -134,8 +134,58 @@ cudaError_t tm_tensor_launch_listed(const tm_tensor_device *device, const tm_ten
     return tm_mma_listed_launch(device, *job, early, stream);
 }
 
+/* The next step of another plane, or after the last plane the first step. */
+static int next_plane(const tm_tensor_steps &j, int step)
+{
+    int next = step;
+    while (next < j.count && j.step[next].plane == j.step[step].plane)
+        next++;
+    return next < j.count ? next : 0;
+}
+
+static const void *wgmma_fragments_of(const void *fragments, int width, int height)
+{
+    return (const uint8_t *)fragments + wgmma_offset(width, height, 1);
+}
+
+static cudaError_t launch_wgmma_steps(const tm_tensor_device *device, tm_tensor_steps steps, cudaStream_t stream)
+{
+    if constexpr (built_with_wgmma) {
+        if (can_use_wgmma(device) && is_small(steps.width, steps.height)) {
+            for (int s = 0; s < steps.count; s++)
+                steps.step[s].fragments = wgmma_fragments_of(steps.step[s].fragments, steps.width, steps.height);
+            return tm_wgmma_steps_launch(device, steps, stream);
+        }
+    }
+    return cudaErrorNotSupported;
+}
+
 cudaError_t tm_tensor_launch_steps(const tm_tensor_device *device, const tm_tensor_steps *job,
                                    cudaStream_t stream)
 {
-    return tm_mma_steps_launch(device, *job, stream);
+    tm_tensor_steps steps = *job;
+
+    for (int s = 0; s < steps.count; s++)
+        steps.step[s].next = next_plane(steps, s);
+    const cudaError_t error = launch_wgmma_steps(device, steps, stream);
+    return error == cudaErrorNotSupported ? tm_mma_steps_launch(device, steps, stream) : error;
+}
+
+bool tm_tensor_takes_masked(const tm_tensor_device *device, int width, int height)
+{
+    if constexpr (built_with_wgmma)
+        return can_use_wgmma(device) && tm_wgmma_masked_takes(device, width, height);
+    return false;
+}
+
+cudaError_t tm_tensor_launch_masked(const tm_tensor_device *device, const tm_tensor_masked_job *job,
+                                    cudaStream_t stream)
+{
+    if constexpr (built_with_wgmma) {
+        tm_tensor_masked_job own = *job;
+        own.fragments = wgmma_fragments_of(own.fragments, own.width, own.height);
+        own.mask_fragments = wgmma_fragments_of(own.mask_fragments, own.width, own.height);
+        return tm_wgmma_masked_launch(device, own, stream);
+    }
+    return cudaErrorNotSupported;
 }

@@ -7,6 +7,8 @@
  *     mma.cu          any job, from compute capability 8.0 on; once more for many templates
  *     mma_steps.cu    products of several planes with templates, added up: 8.0
  *     wgmma.cu        one template of at most 25 x 31, compute capability 9.0
+ *     wgmma_planes.cu products as of mma_steps.cu, of templates of that size, likewise
+ *     wgmma_masked.cu one such template with a mask, likewise
  *     wgmma_wide.cu   one wider template, likewise
  *     wgmma_many.cu   many templates of at most 64 columns, likewise
  *
@@ -101,7 +103,7 @@ typedef struct tm_tensor_step {
     const void *fragments; /* of one template */
     uint32_t *map;         /* of the sums so far, which end; NULL: the next step adds to them */
     int shift;             /* to the left, of the sums before this step is added */
-    int next;              /* set by the launch, like buffers below */
+    int next, of_template; /* set by the launch, like buffers and templates below */
 } tm_tensor_step;
 
 #define TM_TENSOR_STEPS 32
@@ -109,9 +111,18 @@ typedef struct tm_tensor_step {
 /* Steps of one launch, whose sums fit 32 bits. All pointers are device memory. */
 typedef struct tm_tensor_steps : tm_device_windows {
     int64_t stride; /* elements between rows of a map, a multiple of 4 */
-    int count, buffers;
+    int count, buffers, templates;
     tm_tensor_step step[TM_TENSOR_STEPS]; /* neighbours of one plane share it */
 } tm_tensor_steps;
+
+/* LCC of one template of 8-bit gray with a mask, without a map, from planes of the frame and of its squares. */
+typedef struct tm_tensor_masked_job : tm_tensor_job {
+    const void *mask_fragments;
+    int64_t low_squares, high_squares; /* bytes from the frame to the planes of their bytes */
+    int64_t first;                     /* position of the first window */
+    tm_tensor_template of_template;
+    int n;                             /* pixels of the mask */
+} tm_tensor_masked_job;
 
 /* Makes the fragments of count templates of at most TM_TENSOR_TAPS, one after the
  * other in device memory. The caller frees *fragments with tm_device_free. */
@@ -139,6 +150,11 @@ bool tm_tensor_shares_mask(const tm_tensor_device *device, const tm_geometry *ge
  * listed. early: the launch may begin while the kernel before ends. */
 bool tm_tensor_can_list(const tm_tensor_device *device, int width, int height);
 cudaError_t tm_tensor_launch_listed(const tm_tensor_device *device, const tm_tensor_job *job, bool early,
+                                    cudaStream_t stream);
+
+/* Whether this device makes that job, of templates of this size. */
+bool tm_tensor_takes_masked(const tm_tensor_device *device, int width, int height);
+cudaError_t tm_tensor_launch_masked(const tm_tensor_device *device, const tm_tensor_masked_job *job,
                                     cudaStream_t stream);
 
 /* As tm_tensor_launch, without scratch. */

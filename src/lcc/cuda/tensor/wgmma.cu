@@ -18,47 +18,9 @@
 #include "lcc/cuda/memory.cuh"
 #include "lcc/cuda/tensor/last_columns.cuh"
 #include "lcc/cuda/tensor/running_score.cuh"
-#include "lcc/cuda/tensor/wgmma_product.cuh"
+#include "lcc/cuda/tensor/small_products.cuh"
 
-enum { BLOCK = 256 };                  // bytes of B for a template row: 8 shifts x 32 of k
 enum { MOST_BLOCKS = 3, FIXED = 256 }; // on a multiprocessor; bytes that a block declares
-
-/* The products of ROWS frame rows, one below the other. They are a group with a fence of its own,
- * because ptxas keeps neither open from one basic block to the next: it adds to each block what it
- * lacks, and makes an empty product of a commit that stands alone. */
-template <int ROWS>
-__device__ __forceinline__ void batch(int (&acc)[8][4], unsigned &a, unsigned &b, int more)
-{
-    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
-#pragma unroll
-    for (int i = 0; i < ROWS; i++, more = 1, a += TM_RING_ROW_BYTES / 16, b -= BLOCK / 16)
-        tm_wgmma(acc, a, b, more);
-    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
-}
-
-/* The products of a step. The first and the last frame rows meet fewer than 8 rows of the map: for
- * these 7 blocks of zeros stand at each end of B. The ring turns between groups of 8 rows. */
-__device__ __forceinline__ void products(int (&acc)[8][4], const tm_ring &ring, unsigned frag,
-                                         int h)
-{
-    /* the low words: the address, and the bytes to the second half of k, both in units of 16 */
-    unsigned b = __shfl_sync(~0u, frag + (h + 6) * BLOCK >> 4 | 128 / 16 << 16, 0),
-             top = __shfl_sync(~0u, ring.rows >> 4 | 32 / 16 << 16, 0);
-    unsigned a = top + __shfl_sync(~0u, ring.first, 0) * (TM_RING_ROW_BYTES / 16),
-             turn = ring.count * (TM_RING_ROW_BYTES / 16);
-    int rows = h + 7;
-#pragma unroll 1
-    for (int i = 0; i < rows / 8; i++) {
-        batch<8>(acc, a, b, i);
-        a = a < top + turn ? a : a - turn;
-    }
-    if (rows & 4)
-        batch<4>(acc, a, b, 1);
-    if (rows & 2)
-        batch<2>(acc, a, b, 1);
-    if (rows & 1)
-        batch<1>(acc, a, b, 1);
-}
 
 /* This thread's part of copying 8 frame rows into the ring: of each row one unit, and some threads
  * another. */
@@ -78,14 +40,6 @@ struct stager {
         to_rest = row_rest * TM_RING_ROW_BYTES + 16 * u_rest;
     }
 
-    __device__ __forceinline__ static void copy(unsigned dst, const uint8_t *src)
-    {
-        asm volatile("cp.async.ca.shared.global [%0], [%1], 8; cp.async.ca.shared.global "
-                     "[%0 + 8], [%1 + 8], 8;" ::"r"(dst),
-                     "l"(src)
-                     : "memory");
-    }
-
     /* Begins to copy the rows from the frame's column x and row y on to the group at this address.
      */
     __device__ __forceinline__ void stage(unsigned group, int64_t x, int64_t y) const
@@ -94,9 +48,9 @@ struct stager {
         const uint8_t *src = frame + at;
 #pragma unroll
         for (int i = 0; i < 8; i += 2, src += 2 * pitch)
-            copy(group + to + i * TM_RING_ROW_BYTES, src);
+            tm_ring_copy(group + to + i * TM_RING_ROW_BYTES, src);
         if (threadIdx.x < 24)
-            copy(group + to_rest, frame_rest + at);
+            tm_ring_copy(group + to_rest, frame_rest + at);
     }
 };
 
@@ -111,7 +65,7 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS,
     const bool shift = lcc && j.map_width >= TILE_WIDTH && j.map_width % 8 == 0;
     int h = j.height, blocks = h + 14, warp = __shfl_sync(~0u, threadIdx.x / 32, 0);
     unsigned frag = (unsigned)__cvta_generic_to_shared(smem);
-    tm_ring ring = {frag + blocks * BLOCK, tm_ring_rows(h), 0};
+    tm_ring ring = {frag + blocks * TM_SMALL_BLOCK, tm_ring_rows(h), 0};
     int ahead = ring.count - 8;
     unsigned planes = ring.rows + ring.count * TM_RING_ROW_BYTES + 16;
 
@@ -132,7 +86,7 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS,
             staged.stage(ring.group(r), column(), (int64_t)ty * TILE_HEIGHT + r);
     };
     if (has_tiles) { // first of all, because the copies take long
-        for (int i = threadIdx.x; i < blocks * BLOCK / 16; i += TM_TENSOR_THREADS)
+        for (int i = threadIdx.x; i < blocks * TM_SMALL_BLOCK / 16; i += TM_TENSOR_THREADS)
             tm_copy16(frag + 16 * i, (const uint4 *)j.fragments + i);
         begin();
     }
@@ -155,7 +109,7 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS,
         tm_copy_wait();
         asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
         __syncthreads();
-        products(acc, ring, frag, h);
+        tm_small_products(acc, ring, frag, h, false);
         if (ty && t + 1 < end)
             staged.stage(ring.group(ahead), x, y + ahead);
         tm_ring_pair rows(ring, h);
@@ -177,7 +131,7 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS,
         ring.step();
     }
     if (lcc && !has_tiles)
-        tm_last_columns<MAP>(j, BLOCK, blockIdx.x - tile_blocks, p.column_blocks, best);
+        tm_last_columns<MAP>(j, TM_SMALL_BLOCK, blockIdx.x - tile_blocks, p.column_blocks, best);
     if (threadIdx.x % 32 == 0)
         bests[warp] = best;
     tm_tensor_write_bests<OUTCOME>(j, bests);
@@ -187,16 +141,16 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS,
  * bytes of k, in the order of the core matrices. */
 static __global__ void wgmma_fragments(uint8_t *frag, const uint8_t *tmpl, int w, int h)
 {
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < (h + 14) * BLOCK;
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < (h + 14) * TM_SMALL_BLOCK;
          i += gridDim.x * blockDim.x) {
-        int r = h + 6 - i / BLOCK, c = i / 16 % 8, x = i / 128 % 2 * 16 + i % 16 - c;
+        int r = h + 6 - i / TM_SMALL_BLOCK, c = i / 16 % 8, x = i / 128 % 2 * 16 + i % 16 - c;
         frag[i] = r >= 0 && r < h && x >= 0 && x < w ? tmpl[r * w + x] : 0;
     }
 }
 
 size_t tm_wgmma_fragment_bytes(int height)
 {
-    return (size_t)(height + 14) * BLOCK;
+    return (size_t)(height + 14) * TM_SMALL_BLOCK;
 }
 
 cudaError_t tm_wgmma_prepare(void *fragments, const uint8_t *taps, int width, int height,
@@ -243,7 +197,7 @@ cudaError_t tm_wgmma_launch(const tm_tensor_device *device, const tm_tensor_job 
     /* compute-sanitizer takes A's lines for 2048 bytes apart: counted so, they end in the planes,
      * or 1024 bytes after the last row */
     tm_tensor_block block = {0, FIXED, MOST_BLOCKS};
-    block.shared = (size_t)(j.height + 14) * BLOCK +
+    block.shared = (size_t)(j.height + 14) * TM_SMALL_BLOCK +
                    (size_t)tm_ring_rows(j.height) * TM_RING_ROW_BYTES +
                    (lcc ? 16 + 16 * TM_RING_ROW_BYTES : 1024);
     if (lcc)

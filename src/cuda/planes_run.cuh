@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* For planes.cu and planes_masked.cu: a job whose frame is split into planes, on its way. */
+#ifndef TMATCH_CUDA_PLANES_RUN_CUH
+#define TMATCH_CUDA_PLANES_RUN_CUH
+
+#include "cuda/context.cuh"
+#include "cuda/planes.cuh"
+#include "cuda/products.cuh"
+
+#define TM_BAND_BYTES ((int64_t)512 << 20) /* of products */
+
+typedef struct tm_planes_job {
+    tm_cuda *cuda;
+    const tm_job *job;
+    tm_plane_products products;
+    tm_device_planes planes;
+    int64_t rows; /* of the frame that have been split so far */
+    tm_products_plan plan;
+    tm_planes_score band; /* the running one */
+    int64_t candidates;   /* that the bands before it write */
+} tm_planes_job;
+
+/* Makes room for the planes. */
+cudaError_t tm_planes_prepare(tm_planes_job *run);
+
+/* Splits so many of the frame's first rows, which are there, unless they have been split. */
+cudaError_t tm_planes_split(tm_planes_job *run, int64_t rows);
+
+/* A band without its rows and its products. */
+tm_planes_score tm_planes_band(const tm_planes_job *run, void *map);
+
+/* planes_masked.cu: runs a job whose template has a mask and whose scores are made of sums in registers.
+ * cudaErrorNotSupported: nothing was done. */
+cudaError_t tm_planes_run_one_masked(tm_planes_job *run, const tm_walk *walk, tm_candidate *best);
+
+#endif

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT */
+/* As window_sums.cu, for the best LCC of colour and of 16 bits with narrow templates, without masks.
+ *
+ * A block goes down its tile, ROWS rows at a time. A thread keeps the sums of four neighbouring columns over the template's
+ * rows and stores them to shared memory. Then each warp takes one of the rows, and each of its threads a run of neighbouring
+ * windows: from one to the next of them a column enters and one leaves. A run is an odd number of columns, so that the
+ * threads of a warp read from different banks. */
+#include "integers.h"
+#include "lcc/cuda/memory.cuh"
+#include "lcc/cuda/planes/column_sums.cuh"
+
+#define THREADS 128
+#define ROWS (THREADS / 32)
+#define RUN 15                      /* windows of a thread */
+#define MOST_WINDOWS (32 * RUN)     /* of a row of a tile */
+#define COLUMNS (THREADS * TM_EACH) /* of a block */
+#define MOST_WIDTH 127              /* of a template */
+#define MOST_HEIGHT 257             /* with that, a column's sum of bytes fits 16 bits */
+#define BLOCKS 4                    /* that a multiprocessor takes */
+
+/* Sums of bytes of up to three channels. Two columns' sums of a channel share a word. */
+struct bytes_kind {
+    enum { CHANNELS = 3, MAPS = 1 };
+    typedef tm_sums_8 SUMS;
+    typedef tm_row_words<SUMS, CHANNELS, false> row;
+
+    struct columns {
+        uint32_t ff[TM_EACH], even[CHANNELS], odd[CHANNELS];
+
+        __device__ __forceinline__ columns(const tm_column_sums<SUMS, CHANNELS> &s)
+        {
+#pragma unroll
+            for (int i = 0; i < TM_EACH; i++)
+                ff[i] = s.ff[i];
+#pragma unroll
+            for (int k = 0; k < CHANNELS; k++)
+                even[k] = s.f[k][0] | s.f[k][2] << 16, odd[k] = s.f[k][1] | s.f[k][3] << 16;
+        }
+
+        __device__ __forceinline__ void replace(const row &in, const row &out)
+        {
+            uint32_t enters[TM_EACH], leaves[TM_EACH];
+            tm_pixels_of(in.f, enters);
+            tm_pixels_of(out.f, leaves);
+#pragma unroll
+            for (int i = 0; i < TM_EACH; i++)
+                ff[i] = __dp4a(enters[i], enters[i], ff[i]) - __dp4a(leaves[i], leaves[i], 0u);
+#pragma unroll
+            for (int k = 0; k < CHANNELS; k++) {
+                even[k] += (in.f[k][0] & 0x00ff00ff) - (out.f[k][0] & 0x00ff00ff);
+                odd[k] += __byte_perm(in.f[k][0], 0, 0x4341) - __byte_perm(out.f[k][0], 0, 0x4341);
+            }
+        }
+
+        __device__ __forceinline__ uint4 get(int i) const
+        {
+            uint32_t f[CHANNELS];
+#pragma unroll
+            for (int k = 0; k < CHANNELS; k++) {
+                const uint32_t both = i & 1 ? odd[k] : even[k];
+                f[k] = i & 2 ? both >> 16 : both & 0xffff;
+            }
+            return make_uint4(ff[i], f[0], f[1], f[2]);
+        }
+    };
+
+    struct window {
+        uint32_t ff, f[CHANNELS];
+
+        __device__ __forceinline__ void replace(uint4 in, uint4 out)
+        {
+            ff += in.x - out.x;
+            f[0] += in.y - out.y, f[1] += in.z - out.z, f[2] += in.w - out.w;
+        }
+    };
+};
+
+/* Sums of 16 bits of one channel. */
+struct words_kind {
+    enum { CHANNELS = 1, MAPS = 3 };
+    typedef tm_sums_16 SUMS;
+    typedef tm_row_words<SUMS, CHANNELS, false> row;
+
+    struct columns {
+        uint64_t ff[TM_EACH];
+        uint32_t f[TM_EACH];
+
+        __device__ __forceinline__ columns(const tm_column_sums<SUMS, CHANNELS> &s)
+        {
+#pragma unroll
+            for (int i = 0; i < TM_EACH; i++)
+                ff[i] = s.ff[i], f[i] = s.f[0][i];
+        }
+
+        __device__ __forceinline__ static uint32_t sample(const row &r, int i)
+        {
+            const uint32_t pair = __byte_perm(r.f[0][0], r.f[0][1], i & 2 ? 0x7362 : 0x5140);
+            return i & 1 ? pair >> 16 : pair & 0xffff;
+        }
+
+        __device__ __forceinline__ void replace(const row &in, const row &out)
+        {
+#pragma unroll
+            for (int i = 0; i < TM_EACH; i++) {
+                const int enters = (int)sample(in, i), leaves = (int)sample(out, i);
+                ff[i] = (uint64_t)tm_mad_wide(enters - leaves, enters + leaves, (int64_t)ff[i]);
+                f[i] += enters - leaves;
+            }
+        }
+
+        __device__ __forceinline__ uint4 get(int i) const
+        {
+            return make_uint4((uint32_t)ff[i], (uint32_t)(ff[i] >> 32), f[i], 0);
+        }
+    };
+
+    struct window {
+        uint64_t ff;
+        uint32_t f[CHANNELS];
+
+        __device__ __forceinline__ void replace(uint4 in, uint4 out)
+        {
+            ff += ((uint64_t)in.y << 32 | in.x) - ((uint64_t)out.y << 32 | out.x);
+            f[0] += in.z - out.z;
+        }
+    };
+};
+
+/* The first count of four windows; nothing was written behind a row's last one. */
+static __device__ __forceinline__ uint4 first_of(const uint4 *four, int count)
+{
+    const uint32_t *one = (const uint32_t *)four;
+    return count >= 4 ? __ldcs(four)
+                      : make_uint4(count > 0 ? __ldcs(one) : 0, count > 1 ? __ldcs(one + 1) : 0, count > 2 ? __ldcs(one + 2) : 0, 0);
+}
+
+/* A warp's S_FT of a row: from its maps, through registers, to shared memory. */
+template <typename KIND>
+struct row_products {
+    enum { CHUNKS = (MOST_WINDOWS / 4 + 31) / 32 };
+    typedef typename KIND::SUMS::FF FF;
+    uint4 word[KIND::MAPS][CHUNKS];
+
+    /* at: of the row's first window; count: of windows */
+    __device__ __forceinline__ void load(const tm_planes_score &c, int64_t at, int count)
+    {
+#pragma unroll
+        for (int t = 0; t < KIND::MAPS; t++) {
+            const uint4 *from = (const uint4 *)(c.product[t].map32 + at);
+#pragma unroll
+            for (int i = 0; i < CHUNKS; i++) {
+                const int chunk = threadIdx.x % 32 + 32 * i;
+                word[t][i] = first_of(from + chunk, count - 4 * chunk);
+            }
+        }
+    }
+
+    __device__ __forceinline__ void store(const tm_planes_score &c, FF *to) const
+    {
+#pragma unroll
+        for (int i = 0; i < CHUNKS; i++) {
+            const int chunk = threadIdx.x % 32 + 32 * i;
+            tm_quad<FF> sum = {};
+#pragma unroll
+            for (int t = 0; t < KIND::MAPS; t++) {
+                const int shift = KIND::MAPS == 1 ? 0 : c.product[t].shift;
+                sum.of[0] += (FF)word[t][i].x << shift, sum.of[1] += (FF)word[t][i].y << shift;
+                sum.of[2] += (FF)word[t][i].z << shift, sum.of[3] += (FF)word[t][i].w << shift;
+            }
+            if (4 * chunk < MOST_WINDOWS)
+                ((tm_quad<FF> *)to)[chunk] = sum;
+        }
+    }
+};
+
+/* Shared memory: what is read beyond the last row's columns is for windows that nobody takes. */
+template <typename KIND>
+struct shared_rows {
+    uint4 columns[ROWS * COLUMNS + MOST_WIDTH + 1];
+    typename KIND::SUMS::FF s_ft[ROWS][MOST_WINDOWS];
+};
+
+/* Calls take(i, num, var) for each window of a thread's run whose bit in which is set. */
+template <typename KIND, int UNROLL, typename T>
+static __device__ __forceinline__ void walk_run(const tm_planes_score &c, const uint4 *column,
+                                                const typename KIND::SUMS::FF *s_ft, unsigned which, T take)
+{
+    const uint4 none = make_uint4(0, 0, 0, 0), *enters = column + c.width - 1;
+    typename KIND::window window = {};
+
+#pragma unroll 4
+    for (int i = 0; i < c.width - 1; i++)
+        window.replace(column[i], none);
+#pragma unroll UNROLL
+    for (int i = 0; i < RUN; i++) {
+        float num, var;
+        window.replace(enters[i], i ? column[i - 1] : none);
+        tm_centre(c, s_ft[i], window.ff, window.f, &num, &var);
+        if (which >> i & 1)
+            take(i, num, var);
+    }
+}
+
+/* Scores those of the first count windows of a thread's run that may be the best, which there seldom are. */
+template <typename KIND>
+static __device__ __forceinline__ bool score_run(const tm_planes_score &c, const uint4 *column,
+                                                 const typename KIND::SUMS::FF *s_ft, int count, float bound,
+                                                 int64_t position, tm_candidate *best)
+{
+    unsigned may = 0;
+
+    walk_run<KIND, RUN>(c, column, s_ft, ~0u,
+                        [&](int i, float num, float var) { may |= (unsigned)tm_may_be_best(num, var, bound) << i; });
+    may &= count >= RUN ? ~0u : count > 0 ? (1u << count) - 1 : 0;
+    if (may)
+        walk_run<KIND, 1>(c, column, s_ft, may,
+                          [&](int i, float num, float var) { tm_offer_lcc(c, best, num, var, position + i); });
+    return may;
+}
+
+template <typename KIND>
+static __global__ void __launch_bounds__(THREADS, BLOCKS)
+    window_runs_kernel(const __grid_constant__ tm_planes_score c, int tile_columns, int tile_rows)
+{
+    typedef typename KIND::row row_words;
+    extern __shared__ __align__(16) uint8_t memory[];
+    shared_rows<KIND> &shared = *(shared_rows<KIND> *)memory;
+    const int warp = threadIdx.x / 32, own = threadIdx.x % 32 * RUN;
+    const int64_t left = (int64_t)blockIdx.x * tile_columns, first = (int64_t)blockIdx.y * tile_rows;
+    const int64_t last = min(first + tile_rows, c.rows), pitch = (int64_t)c.planes.pitch;
+    const int windows = (int)min((int64_t)tile_columns, c.map_width - left);
+    const uint8_t *leaves = c.planes.data + (c.y + first) * pitch + left + threadIdx.x * TM_EACH;
+    const uint8_t *enters = leaves + (c.height - 1) * pitch;
+    tm_candidate best = TM_NO_CANDIDATE;
+    tm_column_sums<typename KIND::SUMS, KIND::CHANNELS> sums = {};
+    row_words in[ROWS], out[ROWS] = {};
+
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) {
+        in[r].load(c, enters + r * pitch);
+        if (r)
+            out[r].load(c, leaves + (r - 1) * pitch);
+    }
+    tm_add_rows<typename KIND::SUMS, KIND::CHANNELS, false>(c, &sums, leaves, c.height - 1);
+    typename KIND::columns columns(sums);
+    for (int64_t y = first; y < last; y += ROWS) {
+        const int running_best = __ldcg(c.running_best);
+        const int64_t row = y + warp;
+        row_products<KIND> products;
+        products.load(c, row * c.stride + left, row < last ? windows : 0);
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+            columns.replace(in[r], out[r]);
+#pragma unroll
+            for (int i = 0; i < TM_EACH; i++)
+                shared.columns[r * COLUMNS + threadIdx.x * TM_EACH + i] = columns.get(i);
+        }
+        products.store(c, shared.s_ft[warp]);
+        enters += ROWS * pitch, leaves += ROWS * pitch;
+        if (y + ROWS < last) {
+#pragma unroll
+            for (int r = 0; r < ROWS; r++) {
+                in[r].load(c, enters + r * pitch);
+                out[r].load(c, leaves + (r - 1) * pitch);
+            }
+        }
+        __syncthreads();
+        if (row < last) {
+            const bool any = score_run<KIND>(c, shared.columns + warp * COLUMNS + own, shared.s_ft[warp] + own,
+                                             windows - own, tm_reject_bound_of(c, running_best),
+                                             (c.y + row) * c.map_width + left + own, &best);
+            if (__any_sync(0xffffffffu, any))
+                tm_tell_best(c, best, running_best);
+        }
+        __syncthreads();
+    }
+    best = tm_block_best<THREADS>(best, threadIdx.x);
+    if (threadIdx.x == 0)
+        c.candidates[(int64_t)blockIdx.y * gridDim.x + blockIdx.x] = best;
+}
+
+static bool is_bytes(const tm_planes_score *c)
+{
+    return tm_sums_kind_of(&c->scorer, c->bytes) == TM_SUMS_8 && c->channels > 1 && c->channels <= bytes_kind::CHANNELS;
+}
+
+static bool is_words(const tm_planes_score *c)
+{
+    return tm_sums_kind_of(&c->scorer, c->bytes) == TM_SUMS_16 && c->bytes == 2 && c->channels == 1;
+}
+
+bool tm_window_runs_take(const tm_planes_score *c)
+{
+    return c->running_best && !c->skips && c->sliding[TM_SUM_FF] && c->width <= MOST_WIDTH && c->height <= MOST_HEIGHT &&
+           (is_bytes(c) ? c->maps == bytes_kind::MAPS : is_words(c) && c->maps == words_kind::MAPS);
+}
+
+tm_tiles tm_window_runs_tiles(const tm_planes_score *c)
+{
+    const int64_t most = smaller(MOST_WINDOWS, COLUMNS - c->width + 1) / TM_EACH * TM_EACH;
+    const int64_t across = ceil_div(c->map_width, most);
+    const int tile_columns = (int)(ceil_div(ceil_div(c->map_width, across), TM_EACH) * TM_EACH);
+    return tm_tiles_make(c, THREADS, tile_columns, BLOCKS);
+}
+
+template <typename KIND>
+static cudaError_t launch(const tm_planes_score *c, const tm_tiles &tiles, cudaStream_t stream)
+{
+    const auto kernel = window_runs_kernel<KIND>;
+    const size_t shared = sizeof(shared_rows<KIND>);
+    const cudaError_t error = TM_CALL(cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                           (int)shared));
+    if (error != cudaSuccess)
+        return error;
+    return TM_LAUNCH(kernel<<<tiles.grid, tiles.threads, shared, stream>>>(*c, tiles.tile_columns, tiles.tile_rows));
+}
+
+cudaError_t tm_window_runs_launch(const tm_planes_score *c, cudaStream_t stream)
+{
+    const tm_tiles tiles = tm_window_runs_tiles(c);
+    return is_bytes(c) ? launch<bytes_kind>(c, tiles, stream) : launch<words_kind>(c, tiles, stream);
+}
