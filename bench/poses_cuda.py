@@ -8,7 +8,8 @@
 A frame is a picture of data/, enlarged, with noise of sigma 2; a template is cut from it turned by 37.3 degrees, times
 0.8, plus 20, with noise of sigma 5; or it is cut from another picture: absent. Every answer has to be that of exhaustive
 search, bit for bit, which is made once a case. kernel_ms is the median of the kernels' time with the frame on the GPU,
-call_ms that of whole calls; the posed template is made before.
+call_ms that of whole calls; the posed template is made before. auto_call_ms is that of the later half of as many calls by
+auto, which takes what it expects to be quicker and learns from frames.
 """
 import argparse
 import json
@@ -65,7 +66,7 @@ def answer(hit):
 
 
 def measure(matchers, frame, template, angles, scales, rounds):
-    certified, exhaustive = matchers
+    certified, exhaustive, auto = matchers
     posed = library.Posed(certified, template, angles, scales)
     kernel, call = [], []
     for turn in range(rounds + 1):  # the first one warms up
@@ -81,8 +82,14 @@ def measure(matchers, frame, template, angles, scales, rounds):
         row["exhaustive_call_ms"], right = library.timed(lambda: posed.match(frame, 1, 0, 0))
     row["exhaustive_kernel_ms"] = exhaustive.times().kernel
     posed.forget()
-    if answer(found[1]) != answer(right[1]):
-        raise SystemExit(f"differs: {answer(found[1])}, and exhaustively {answer(right[1])}")
+    posed = library.Posed(auto, template, angles, scales)
+    calls = [library.timed(lambda: posed.match(frame, 1, 0, 0)) for _ in range(rounds)]
+    row["auto_call_ms"] = statistics.median(ms for ms, _ in calls[rounds // 2:])  # it has chosen by then
+    row["auto"] = auto.ran()
+    posed.forget()
+    for found in (found, calls[-1][1]):
+        if answer(found[1]) != answer(right[1]):
+            raise SystemExit(f"differs: {answer(found[1])}, and exhaustively {answer(right[1])}")
     return row
 
 
@@ -95,7 +102,7 @@ def main():
     parser.add_argument("--json")
     args = parser.parse_args()
     lib = library.load(args.lib)
-    matchers = [library.Matcher(lib, 0, strategy=s, cuda=args.device) for s in ("certified", "exhaustive")]
+    matchers = [library.Matcher(lib, 0, strategy=s, cuda=args.device) for s in ("certified", "exhaustive", "auto")]
     rows = []
     cases = {case: CASES[case] for case in args.cases if case in CASES} | (COSTS if "costs" in args.cases else {})
     for case, (size, template_size, angles, scales) in cases.items():
@@ -114,7 +121,7 @@ def main():
                 rows.append(row)
                 print(f"{case:13} {name:14} {kind:8} {row['poses']:5} poses: kernels {row['kernel_ms']:.3f} ms, call "
                       f"{row['call_ms']:.3f}; exhaustively {row['exhaustive_kernel_ms']:.3f}, "
-                      f"{row['exhaustive_call_ms']:.3f}; best {row['score']:.3f}; {row['plan'][:110]}", flush=True)
+                      f"{row['exhaustive_call_ms']:.3f}; auto's call {row['auto_call_ms']:.3f}, {row['auto']}; best {row['score']:.3f}; {row['plan'][:110]}", flush=True)
     if args.json:
         with open(args.json, "w") as file:
             json.dump({"commit": library.commit(), **library.gpu(), "cases": rows}, file, indent=1)

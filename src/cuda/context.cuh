@@ -9,6 +9,7 @@
 #include "cuda/launch.cuh"
 #include "cuda/peaks.cuh"
 #include "cuda/poses.cuh"
+#include "cuda/poses_large.cuh"
 #include "cuda/transfer.cuh"
 
 /* The driver's own calls; NULL where it has none. */
@@ -46,6 +47,7 @@ struct tm_device {
     bool all_windows;    /* certified search left too many: this time without */
     tm_device_peaks peaks;
     tm_device_poses poses;
+    tm_device_large large;
 
     /* formats other than 8-bit gray */
     tm_buffer planes, correlations, found;

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "cuda/costs.h"
+#include "cuda/group_costs.h"
 #include "cuda/scales.h"
 #include "cuda/schedule.h"
 #include "fft/tiling.h"
@@ -179,8 +180,22 @@ static double call_ms(const tm_cuda_conditions *c, const tm_job *job, double lau
     return back / together_of(c);
 }
 
+/* All templates that the job is launched with, as a group. */
+static double group_rows_ms(const tm_cuda_conditions *c, const tm_job *job, int64_t rows)
+{
+    const tm_geometry *g = &job->geometry;
+    const double windows = together_of(c) * (double)g->map_width * (double)rows;
+    return tm_cuda_group_ns((double)g->template_width, (double)g->template_height, windows) * tm_scale_of(&c->traits) *
+           rates_of(c)->windows * 1e-6;
+}
+
 static double direct_ms(const tm_cuda_conditions *c, const tm_job *job, bool certified)
 {
+    const tm_geometry *g = &job->geometry;
+
+    if (!certified && job->metric == TM_METRIC_LCC &&
+        tm_cuda_has_groups(&c->traits, (double)g->template_width, (double)g->template_height, (int64_t)c->together))
+        return call_ms(c, job, 1, group_rows_ms);
     return call_ms(c, job, together_of(c) * products_of(job, TM_CUDA_DIRECT_PRODUCT),
                    certified ? certified_launch_ms : launch_ms);
 }

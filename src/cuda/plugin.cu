@@ -115,6 +115,7 @@ static void give_back(tm_cuda *cuda)
     tm_buffer_free(&cuda->peaks.items);
     tm_buffer_free(&cuda->peaks.bins);
     tm_poses_drop(&cuda->poses);
+    tm_large_drop(&cuda->large);
     tm_drop_groups(cuda);
 }
 
@@ -216,6 +217,36 @@ static tm_status plugin_match_poses(tm_cuda *cuda, tm_pose_search *search, tm_wo
         search->items = NULL;
     }
     return end(cuda, error, search->best.pose != SIZE_MAX, work, &before, message);
+}
+
+static tm_status plugin_look_at_large(tm_cuda *cuda, const tm_large_look *look, tm_work *work, tm_message *message)
+{
+    entry before;
+    cuda->refusal.text[0] = '\0';
+    cudaError_t error = begin(cuda, work, &before);
+    if (error == cudaSuccess)
+        error = tm_large_look_at(cuda, look);
+    return end(cuda, error, false, work, &before, message);
+}
+
+static tm_status plugin_list_large(tm_cuda *cuda, tm_large_list *list, tm_work *work, tm_message *message)
+{
+    entry before;
+    cuda->refusal.text[0] = '\0';
+    cudaError_t error = begin(cuda, work, &before);
+    if (error == cudaSuccess)
+        error = tm_large_list_windows(cuda, list);
+    return end(cuda, error, false, work, &before, message);
+}
+
+static tm_status plugin_sum_large(tm_cuda *cuda, const tm_large_batch *batch, tm_work *work, tm_message *message)
+{
+    entry before;
+    cuda->refusal.text[0] = '\0';
+    cudaError_t error = begin(cuda, work, &before);
+    if (error == cudaSuccess)
+        error = tm_large_sum_batch(cuda, batch);
+    return end(cuda, error, false, work, &before, message);
 }
 
 static tm_status plugin_replay(tm_cuda *cuda, int samples, int launches, double *ms,
@@ -474,6 +505,7 @@ static cudaError_t open_device(tm_cuda *cuda)
     cuda->tensor.multiprocessors = properties.multiProcessorCount;
     cuda->tensor.shared_memory = properties.sharedMemPerBlockOptin;
     cuda->tensor.has_wgmma = properties.major == 9;
+    cuda->traits.groups = tm_tensor_takes_groups(&cuda->tensor);
     cuda->tensor.always_wide = tm_always_wide();
     cuda->tensor.most_templates = TM_GROUP_MAX;
     TRY(tm_device_malloc((void **)&cuda->tensor.blocks,
@@ -528,6 +560,7 @@ const tm_backend *tm_cuda_plugin_get(void)
                                        plugin_accept,      plugin_hand_over,  plugin_fetch,
                                        plugin_device_alloc, plugin_device_free,
                                        plugin_read_start,  plugin_read_bytes, plugin_read_free,
-                                       plugin_match_poses};
+                                       plugin_match_poses,
+                                       plugin_look_at_large, plugin_list_large, plugin_sum_large};
     return &backend;
 }

@@ -9,8 +9,16 @@
 #include "cuda/poses_pack.cuh"
 #include "integers.h"
 
-/* Pairs that are listed at most, and one in so many: scoring each by itself then takes about as long as scoring all. */
-enum { LEAST_LISTED = 4096, MOST_LISTED = 1 << 22, LISTED_OF = 8 };
+/* Pairs that are listed at most, and windows and pairs that always may be. */
+enum { MOST_LISTED = 1 << 22, ALWAYS = 4096 };
+
+/* Nanoseconds to score a pair by itself, and for each of its pixels; to look at a window's members, each of which is a
+ * sum for each basis template, and for each pixel's product with one of these. On an H200. */
+#define PAIR_NS 0.18
+#define PAIR_PIXEL_NS 9e-5
+#define LOOK_NS 1.0
+#define LOOK_MEMBER_NS 1e-4
+#define LOOK_PIXEL_NS 1e-4
 
 /* Guesses by which a floor is set, at most. */
 enum { MOST_GUESSES = 256 };
@@ -121,13 +129,28 @@ static cudaError_t bring_frame(tm_cuda *cuda, const tm_pose_search *search, cons
     return tm_poses_sum_rows(plane, job->pitch, rows, (uint2 *)p->sums.data, cuda->stream);
 }
 
+/* So many windows may be looked at, and pairs listed, as take half as long as to score all, which is done after more. */
+static void limit(const tm_device_poses *p, const tm_pose_search *search, tm_pose_job *job)
+{
+    double pair = 0, look = 0;
+
+    for (int k = 0; k < p->classes; k++) {
+        const tm_pose_level *l = &p->levels[k];
+        const double pixels = l->pixels, basis = l->basis * TM_POSE_COLUMNS;
+        pair = fmax(pair, PAIR_NS + PAIR_PIXEL_NS * pixels);
+        look = fmax(look, LOOK_NS + basis * (LOOK_MEMBER_NS * l->count + LOOK_PIXEL_NS * pixels));
+    }
+    job->most_listed = (unsigned)fmin(MOST_LISTED, ALWAYS + search->exhaustive_ns / 2 / pair);
+    job->most_looked = (unsigned)fmin(INT_MAX, ALWAYS + search->exhaustive_ns / 2 / look);
+}
+
 /* The lists behind the state, which is zero. */
 static cudaError_t make_lists(tm_cuda *cuda, const tm_pose_search *search, tm_pose_job *job)
 {
     const bool best_alone = search->floor == INT64_MAX;
 
     job->floor = best_alone ? INT_MAX : (int)larger(search->floor, INT_MIN);
-    job->most_listed = (unsigned)smaller(MOST_LISTED, search->pairs / LISTED_OF + LEAST_LISTED);
+    limit(&cuda->poses, search, job);
     job->most_found = best_alone ? 0 : (unsigned)smaller(job->most_listed, (int64_t)search->most);
     const tm_pose_level *last = &cuda->poses.levels[cuda->poses.classes - 1];
     const size_t guesses = search->wanted ? (size_t)(last->first_tile + last->tiles) : 0;
@@ -265,7 +288,8 @@ static cudaError_t finish(tm_cuda *cuda, tm_pose_search *search, const tm_pose_j
     TRY_CUDA(cudaStreamSynchronize(cuda->out));
     cuda->bytes_out += (int64_t)sizeof state;
     search->scored = state.scored;
-    search->declined = state.listed > job->most_listed || state.found > job->most_found || !state.first;
+    search->declined = state.looked > job->most_looked || state.listed > job->most_listed || state.found > job->most_found ||
+                       !state.first;
     if (search->declined)
         return cudaSuccess;
     search->best = peak_at(~state.first, tm_pose_best_of(state.best));

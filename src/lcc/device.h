@@ -8,7 +8,7 @@
 #include "lcc/guard.h"
 #include "lcc/lcc.h"
 
-#define TM_BACKEND_VERSION 20
+#define TM_BACKEND_VERSION 22
 
 typedef struct tm_message {
     char text[256];
@@ -54,6 +54,7 @@ typedef struct tm_device_traits {
     double memory_gbs;     /* gigabytes a second of its memory; 0: not known */
     bool tensor_cores;     /* of integers */
     bool certified;        /* certified search's kernels run */
+    bool groups;           /* templates of one size are matched in groups, by wgmma: cuda/group_costs.h */
     int64_t shared_memory; /* bytes that a block of threads may have */
     bool fast_double;
     int longest_fft;       /* points of our own longest transform, 0 for none */
@@ -105,6 +106,9 @@ static inline const char *tm_certified_fault(const tm_job *job)
 }
 
 struct tm_pose_search; /* lcc/pose_search.h */
+struct tm_large_look;  /* lcc/pose_large_device.h */
+struct tm_large_list;
+struct tm_large_batch;
 
 /* What a match took. */
 typedef struct tm_work {
@@ -198,6 +202,11 @@ typedef struct tm_backend {
      * those of match. */
     tm_status (*match_poses)(tm_device *device, struct tm_pose_search *search, tm_work *work,
                              tm_message *message);
+
+    /* Look at large classes for the CPU, as tm_large_device's. NULL: it does not. Errors as those of match. */
+    tm_status (*look_at_large)(tm_device *device, const struct tm_large_look *look, tm_work *work, tm_message *message);
+    tm_status (*list_large)(tm_device *device, struct tm_large_list *list, tm_work *work, tm_message *message);
+    tm_status (*sum_large)(tm_device *device, const struct tm_large_batch *batch, tm_work *work, tm_message *message);
 } tm_backend;
 
 #endif

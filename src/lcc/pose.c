@@ -6,10 +6,10 @@
 
 #include "integers.h"
 #include "lcc/lcc.h"
+#include "lcc/pose_place.h"
 
-/* Positions in the template are rounded to so many bits of a pixel, half up. */
-enum { FRACTION_BITS = 12, DROP = TM_SINE_BITS + 1 - FRACTION_BITS };
-#define ONE (INT64_C(1) << FRACTION_BITS)
+#define ONE TM_FRACTION_ONE
+enum { FRACTION_BITS = TM_FRACTION_BITS, DROP = TM_PLACE_DROP };
 #define ROUND (INT64_C(1) << (DROP - 1))
 
 /* How a pose's pixels lie in the template. */
@@ -20,13 +20,18 @@ typedef struct inverse {
     int64_t width, height;
 } inverse;
 
-static inverse inverse_of(const tm_image *image, tm_turn turn)
+tm_pose_steps tm_pose_steps_of(tm_turn turn)
 {
     const int64_t c = tm_cosine(turn.angle) * TM_POSE_UNIT, s = tm_sine(turn.angle) * TM_POSE_UNIT;
-    return (inverse){.image = image,
-                     .cosine = floor_div(2 * c + turn.scale, 2 * turn.scale),
-                     .sine = floor_div(2 * s + turn.scale, 2 * turn.scale),
-                     .parts = ceil_div(TM_POSE_UNIT, turn.scale)};
+    return (tm_pose_steps){.cosine = floor_div(2 * c + turn.scale, 2 * turn.scale),
+                           .sine = floor_div(2 * s + turn.scale, 2 * turn.scale),
+                           .parts = ceil_div(TM_POSE_UNIT, turn.scale)};
+}
+
+static inverse inverse_of(const tm_image *image, tm_turn turn)
+{
+    const tm_pose_steps steps = tm_pose_steps_of(turn);
+    return (inverse){.image = image, .cosine = steps.cosine, .sine = steps.sine, .parts = steps.parts};
 }
 
 /* The template's size in this direction after it was turned to the nearest quarter, and resized. */
@@ -55,28 +60,14 @@ static void choose_canvas(inverse *inv, tm_turn turn, int64_t width, int64_t hei
     inv->height = canvas_size(h, w, turn, height);
 }
 
-/* A position in the template, in parts of a pixel, from twice the canvas's position times parts:
- * along times the inverse, over parts * 2^(TM_SINE_BITS + 1 - FRACTION_BITS). */
-static inline int64_t place(int64_t along, int64_t parts, int64_t size)
-{
-    const int64_t dropped = (along + (parts << (DROP - 1))) >> DROP;
-    return (parts == 1 ? dropped : floor_div(dropped, parts)) + (size - 1) * (ONE / 2);
-}
-
 static inline int64_t place_across(const inverse *inv, int64_t along, int64_t down, int64_t parts)
 {
-    return place(along * inv->cosine - down * inv->sine, parts, inv->image->width);
+    return tm_pose_place_at(along * inv->cosine - down * inv->sine, parts, inv->image->width);
 }
 
 static inline int64_t place_down(const inverse *inv, int64_t along, int64_t down, int64_t parts)
 {
-    return place(along * inv->sine + down * inv->cosine, parts, inv->image->height);
-}
-
-/* Twice the position of the first sample of a column or row of the canvas, times parts. */
-static inline int64_t first_sample(int64_t at, int64_t size, int64_t parts)
-{
-    return (2 * at - (size - 1)) * parts - (parts - 1);
+    return tm_pose_place_at(along * inv->sine + down * inv->cosine, parts, inv->image->height);
 }
 
 typedef int64_t place_fn(const inverse *inv, int64_t along, int64_t down, int64_t parts);
@@ -91,7 +82,7 @@ static int64_t first_beyond(const inverse *inv, place_fn *at, bool rises, int64_
 
     while (first < end) {
         const int64_t middle = first + (end - first) / 2;
-        const int64_t along = first_sample(middle, inv->width, inv->parts) + offset;
+        const int64_t along = tm_pose_first_sample(middle, inv->width, inv->parts) + offset;
         const int64_t value = at(inv, along, down, inv->parts);
         if (rises ? value > limit : value < limit)
             end = middle;
@@ -121,7 +112,7 @@ static columns narrow(const inverse *inv, place_fn *at, bool rises, int64_t most
 static columns columns_inside(const inverse *inv, int64_t y)
 {
     const int64_t most_x = (inv->image->width - 1) * ONE, most_y = (inv->image->height - 1) * ONE;
-    const int64_t down = first_sample(y, inv->height, inv->parts), far = 2 * (inv->parts - 1);
+    const int64_t down = tm_pose_first_sample(y, inv->height, inv->parts), far = 2 * (inv->parts - 1);
     columns c = {0, inv->width - 1};
 
     for (int k = 0; k < (far ? 4 : 1); k++) {
@@ -157,8 +148,8 @@ static inline bool add_sample(const tm_image *image, int64_t u, int64_t v, int c
 static inline bool sample_pixel(const inverse *inv, int64_t x, int64_t y, int64_t parts,
                                 int channels, tm_sample_type type, bool masked, int64_t *sums)
 {
-    const int64_t left = first_sample(x, inv->width, parts);
-    const int64_t top = first_sample(y, inv->height, parts);
+    const int64_t left = tm_pose_first_sample(x, inv->width, parts);
+    const int64_t top = tm_pose_first_sample(y, inv->height, parts);
 
     memset(sums, 0, TM_MAX_CHANNELS * sizeof *sums);
     for (int64_t j = 0; j < parts; j++) {
@@ -211,7 +202,7 @@ static inline void make_pixels(tm_posed *p, const inverse *inv, int64_t y, colum
 static void make_plain_pixels(tm_posed *p, const inverse *inv, int64_t y, columns c)
 {
     const tm_image *image = inv->image;
-    const int64_t left = first_sample(c.first, inv->width, 1), down = first_sample(y, inv->height, 1);
+    const int64_t left = tm_pose_first_sample(c.first, inv->width, 1), down = tm_pose_first_sample(y, inv->height, 1);
     const int64_t half_x = (image->width - 1) * (ONE / 2), half_y = (image->height - 1) * (ONE / 2);
     int64_t along = left * inv->cosine - down * inv->sine + ROUND, below = left * inv->sine + down * inv->cosine + ROUND;
     uint8_t *to = p->samples + y * inv->width;

@@ -106,7 +106,7 @@ int64_t tm_pose_taps_size(const tm_posed *p)
     return 2 * stride_of(p) * p->height;
 }
 
-static tm_scorer scorer_of(const tm_posed *p)
+tm_scorer tm_pose_scorer_of(const tm_posed *p)
 {
     tm_template t = {.type = TM_SAMPLE_U8, .channels = 1, .count = p->count};
     for (int64_t i = 0; i < p->width * p->height; i++) { /* samples that do not count are 0 */
@@ -143,7 +143,7 @@ void tm_pose_member_make(tm_pose_member *member, const tm_posed *p, int64_t pose
     tm_pose_member_fill(member, p, taps);
     member->pose = pose;
     member->pixels = p->count;
-    member->scorer = scorer_of(p);
+    member->scorer = tm_pose_scorer_of(p);
 }
 
 /* The pictures of a class. */

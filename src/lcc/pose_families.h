@@ -36,6 +36,9 @@ int64_t tm_pose_taps_size(const tm_posed *posed);
  * tm_pose_taps_size. */
 void tm_pose_member_fill(tm_pose_member *member, const tm_posed *posed, int8_t *taps);
 
+/* By which an 8-bit gray picture's positions are scored. */
+tm_scorer tm_pose_scorer_of(const tm_posed *posed);
+
 /* Makes the whole member of a picture that has a mask. */
 void tm_pose_member_make(tm_pose_member *member, const tm_posed *posed, int64_t pose, int8_t *taps);
 

@@ -226,9 +226,10 @@ tm_status tm_pose_large_make(struct tm_pose_large **large, const tm_image *image
         return TM_ERR_MEMORY;
     l->list = calloc((size_t)poses->scales.count, sizeof *l->list);
     l->sizes = calloc(2 * count, sizeof *l->sizes);
+    l->scorers = calloc(count, sizeof *l->scorers);
     l->reduced = calloc(count, sizeof *l->reduced);
     l->held = calloc(count, sizeof *l->held);
-    if (!l->list || !l->sizes || !l->reduced || !l->held)
+    if (!l->list || !l->sizes || !l->scorers || !l->reduced || !l->held)
         status = TM_ERR_MEMORY;
     for (int64_t i = 0, scales; i < poses->scales.count && status == TM_OK && !*fault; i += scales) {
         tm_large_makings m = {.image = image, .poses = poses, .large = l, .c = &l->list[l->count++]};

@@ -56,6 +56,7 @@ struct tm_pose_large {
     tm_large_class *list;
     int count;
     int *sizes;               /* width and height of each pose's picture; 0 where it is left out */
+    tm_scorer *scorers;       /* of each pose */
     int side;                 /* of the cells that are there for each pose; 0: there are none */
     tm_pose_reduced *reduced; /* of each pose */
     tm_pose_member **held;    /* whole pictures that were needed, a cache; see tm_pose_large_hold */

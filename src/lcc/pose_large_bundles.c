@@ -218,6 +218,7 @@ static tm_status sum_pose(const tm_large_makings *m, const bench *b, int64_t pos
         note_shares(c, &posed, sums, energy, of);
     if (m->large->side && !of->beyond)
         status = tm_large_reduce(&m->large->reduced[pose], &posed, pose, m->large->side, energy);
+    m->large->scorers[pose] = tm_pose_scorer_of(&posed);
     size[0] = (int)posed.width;
     size[1] = (int)posed.height;
     tm_posed_free(&posed);

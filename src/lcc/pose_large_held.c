@@ -76,6 +76,7 @@ void tm_pose_large_free(struct tm_pose_large *large)
     }
     free(large->list);
     free(large->sizes);
+    free(large->scorers);
     free(large->reduced);
     free(large->held);
     free(large);

@@ -21,6 +21,8 @@ typedef struct tm_pose_search {
     int64_t floor, ceiling;
     size_t wanted;
     size_t most; /* positions that are held at a time */
+    double exhaustive_ns; /* CUDA: about how long it takes to score all; what would take longer is declined */
+    const struct tm_large_device *device; /* CPU: pose_large_device.h, that large classes are looked at by; or NULL */
     bool best_most; /* CPU: the peaks among the most best positions are found instead; the floor is INT64_MIN */
 
     tm_pose_peak best;   /* out: of all positions and poses */

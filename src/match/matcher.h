@@ -96,6 +96,9 @@ tm_status tm_matcher_run(tm_matcher *matcher, tm_job *jobs, size_t count);
 /* Whether CUDA devices will run the jobs; they are opened for that. */
 bool tm_matcher_uses_cuda(tm_matcher *matcher, const tm_job *jobs, size_t count);
 
+/* Whether CUDA devices take work of so many milliseconds of the CPU over, on TM_DEVICE_AUTO; they are opened for that. */
+bool tm_matcher_turns_to_cuda(tm_matcher *matcher, double ms);
+
 /* Whether the settings let windows be left out. */
 bool tm_matcher_wants_certified(const tm_matcher *matcher);
 

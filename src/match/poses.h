@@ -90,9 +90,17 @@ typedef struct tm_certified_poses {
     size_t wanted, most;
 } tm_certified_poses;
 
-/* Whether certified search is expected to be quicker, with the families that it needs first. Where those take
+/* About how long an exhaustive search takes, in nanoseconds: by one thread, or on a CUDA device of these traits, by which
+ * the best match alone may take less. */
+double tm_poses_exhaustive_ns(const tm_image *frame, const tm_posed_template *tmpl, const tm_device_traits *cuda,
+                              bool best_alone);
+
+/* Whether certified search is expected to be quicker than that, with the families that it needs first. Where those take
  * longer than a frame, they are made when frames have taken as long as they will. Notes the frame's time. */
-bool tm_poses_pay(const tm_image *frame, const tm_posed_template *tmpl, bool on_cuda);
+bool tm_poses_pay(const tm_image *frame, const tm_posed_template *tmpl, bool on_cuda, double exhaustive_ns);
+
+/* What certified search for a large template takes the CPU, about, once its families are made. */
+double tm_poses_large_ms(const tm_image *frame, int threads);
 
 /* Finds the best position and the peaks down to a floor by certified search; false where that is not
  * to be, or would not pay, and then nothing is found. *status is its own, as those of a match. */

@@ -284,10 +284,20 @@ tm_status tm_matcher_run_slice(tm_matcher *m, tm_job *slice)
     return status;
 }
 
-/* On TM_DEVICE_AUTO the CPU works until, with the next jobs, it would have spent about as long
- * as opening a CUDA device takes; then the device is opened, if there is one. Whatever jobs
- * come, that takes at most twice as long as the better choice, as far as the estimates are
- * right. The jobs are estimated only while that can still change the answer. */
+/* On TM_DEVICE_AUTO the CPU works until, with the next work, it would have spent about as long
+ * as opening a CUDA device takes; then the device is opened, if there is one. Whatever work
+ * comes, that takes at most twice as long as the better choice, as far as the estimates are
+ * right. */
+bool tm_matcher_turns_to_cuda(tm_matcher *m, double ms)
+{
+    if (!m->pool && !m->refusal.text[0] && m->cpu_ms + ms >= TM_CUDA_START_MS && tm_matcher_open_cuda(m) != TM_OK) {
+        m->refusal = m->message;
+        m->message.text[0] = '\0'; /* the CPU goes on: nothing has failed */
+    }
+    return m->pool != NULL;
+}
+
+/* The jobs are estimated only while that can still change the answer. */
 bool tm_matcher_uses_cuda(tm_matcher *m, const tm_job *jobs, size_t count)
 {
     const tm_settings *s = &m->settings;
@@ -300,13 +310,7 @@ bool tm_matcher_uses_cuda(tm_matcher *m, const tm_job *jobs, size_t count)
         snprintf(m->refusal.text, sizeof m->refusal.text,
                  "the devices were opened before this process was forked");
     }
-    if (!m->pool && !m->refusal.text[0] &&
-        m->cpu_ms + estimate_ms(m, jobs, count) >= TM_CUDA_START_MS &&
-        tm_matcher_open_cuda(m) != TM_OK) {
-        m->refusal = m->message;
-        m->message.text[0] = '\0'; /* the CPU goes on: nothing has failed */
-    }
-    return m->pool != NULL;
+    return tm_matcher_turns_to_cuda(m, m->pool || m->refusal.text[0] ? 0 : estimate_ms(m, jobs, count));
 }
 
 tm_status tm_matcher_run(tm_matcher *m, tm_job *jobs, size_t count)

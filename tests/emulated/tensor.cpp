@@ -23,6 +23,11 @@ cudaError_t tm_tensor_launch(const tm_tensor_device *, const tm_tensor_job *, cu
     return cudaErrorNotSupported;
 }
 
+bool tm_tensor_takes_groups(const tm_tensor_device *)
+{
+    return false;
+}
+
 bool tm_tensor_shares_mask(const tm_tensor_device *, const tm_geometry *, int)
 {
     return false;

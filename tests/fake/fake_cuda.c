@@ -327,6 +327,6 @@ TM_API const tm_backend *tm_cuda_plugin_get(void)
         fake_estimate,      fake_match, tm_row_ms,     fake_replay, fake_host_alloc, fake_host_free,
         fake_accept,        fake_hand_over, fake_fetch, fake_device_alloc, fake_device_free,
         fake_read_start,    NULL, NULL, /* of a reader that it makes */
-        NULL};
+        NULL, NULL, NULL, NULL};
     return &backend;
 }

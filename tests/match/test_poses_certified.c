@@ -250,7 +250,8 @@ static void chooses_on_gpu(void)
 }
 
 /* On which of so many frames of one size families are made, as far as is expected; 0: on none. */
-static int pays_on(int64_t poses, int64_t size, int64_t width, int64_t height, bool on_cuda)
+static int pays_on(int64_t poses, int64_t size, int64_t width, int64_t height,
+                   const tm_device_traits *cuda)
 {
     const tm_image frame = {.width = width, .height = height};
     drawn picture = draw_smooth(size, size);
@@ -269,8 +270,9 @@ static int pays_on(int64_t poses, int64_t size, int64_t width, int64_t height, b
     CHECK_EQ(tm_matcher_create(&matcher, &settings), TM_OK);
     CHECK_EQ(tm_posed_template_create(&posed, matcher, &picture.image, &grid), TM_OK);
     CHECK_EQ(tm_posed_template_count(posed), poses);
+    const double exhaustive = tm_poses_exhaustive_ns(&frame, posed, cuda, true);
     for (int i = 1; i <= 50 && !first; i++)
-        first = tm_poses_pay(&frame, posed, on_cuda) ? i : 0;
+        first = tm_poses_pay(&frame, posed, cuda != NULL, exhaustive) ? i : 0;
     tm_posed_template_destroy(&posed);
     tm_matcher_destroy(&matcher);
     drawn_free(&picture);
@@ -280,16 +282,22 @@ static int pays_on(int64_t poses, int64_t size, int64_t width, int64_t height, b
 /* As measured by bench/poses_cuda.py --cases costs; a CPU needs families sooner. */
 static void pays(void)
 {
-    CHECK_EQ(pays_on(4, 32, 1920, 1080, true), 0);
-    CHECK_EQ(pays_on(4, 64, 4096, 3072, true), 0);
-    CHECK_EQ(pays_on(120, 96, 4096, 3072, true), 1);
-    CHECK_EQ(pays_on(360, 32, 4096, 3072, true), 1);
-    CHECK_EQ(pays_on(360, 32, 1920, 1080, true), 2);
-    const int few = pays_on(360, 32, 512, 512, true);
+    const tm_device_traits one_by_one = {.certified = true}, groups = {.certified = true, .groups = true};
+
+    CHECK_EQ(pays_on(4, 32, 1920, 1080, &one_by_one), 0);
+    CHECK_EQ(pays_on(4, 64, 4096, 3072, &one_by_one), 0);
+    CHECK_EQ(pays_on(120, 96, 4096, 3072, &one_by_one), 1);
+    CHECK_EQ(pays_on(360, 32, 4096, 3072, &one_by_one), 1);
+    CHECK_EQ(pays_on(360, 32, 1920, 1080, &one_by_one), 2);
+    const int few = pays_on(360, 32, 512, 512, &one_by_one);
     CHECK(few > 4 && few < 20);
-    CHECK_EQ(pays_on(4, 32, 1920, 1080, false), 0);
-    CHECK_EQ(pays_on(36, 32, 1920, 1080, false), 1);
-    CHECK_EQ(pays_on(360, 32, 512, 512, false), 1);
+    CHECK(pays_on(36, 32, 1920, 1080, &one_by_one) > 0);
+    CHECK_EQ(pays_on(36, 32, 1920, 1080, &groups), 0);
+    CHECK(pays_on(360, 32, 1920, 1080, &groups) > 2);
+    CHECK_EQ(pays_on(360, 96, 1920, 1080, &groups), pays_on(360, 96, 1920, 1080, &one_by_one));
+    CHECK_EQ(pays_on(4, 32, 1920, 1080, NULL), 0);
+    CHECK_EQ(pays_on(36, 32, 1920, 1080, NULL), 1);
+    CHECK_EQ(pays_on(360, 32, 512, 512, NULL), 1);
 }
 
 #define CPU_TEST(X, ...) X(__VA_ARGS__, random_cases)

@@ -72,7 +72,7 @@ static void free_problem(large_problem *p)
 }
 
 /* Gives a template families by cells as if it were too large. False where there can be none. */
-static bool make_large(tm_posed_template *posed)
+static bool make_large(tm_posed_template *posed, bool narrow)
 {
     tm_pose_families *f = calloc(1, sizeof *f);
     const char *fault;
@@ -81,14 +81,14 @@ static bool make_large(tm_posed_template *posed)
     f->poses = posed->poses;
     CHECK_EQ(tm_pose_large_make(&f->large, &posed->image, &posed->poses, (int)check_random_in(1, 2), &fault), TM_OK);
     if (!fault)
-        posed->kept->families[true] = f;
+        posed->kept->families[narrow] = f;
     else
         free(f);
     return !fault;
 }
 
 /* Matches; *certified: whether by certified search. force: by families as of a large template. False where it has none. */
-static bool match(const large_problem *p, tm_strategy strategy, bool force, tm_posed_hits *hits, tm_status *status, bool *certified)
+static bool match(const large_problem *p, tm_device_kind device, tm_strategy strategy, bool force, tm_posed_hits *hits, tm_status *status, bool *certified)
 {
     tm_settings settings = p->settings;
     tm_posed_template *posed = NULL;
@@ -97,12 +97,12 @@ static bool match(const large_problem *p, tm_strategy strategy, bool force, tm_p
 
     *hits = (tm_posed_hits){0};
     *certified = false;
-    settings.device = TM_DEVICE_CPU;
+    settings.device = device;
     settings.strategy = strategy;
     CHECK_EQ(tm_matcher_create(&matcher, &settings), TM_OK);
     *status = tm_posed_template_create(&posed, matcher, &p->picture.image, &p->grid);
     if (*status == TM_OK && force)
-        good = make_large(posed);
+        good = make_large(posed, settings.device == TM_DEVICE_CPU);
     for (int again = 0; again < 2 && good && *status == TM_OK; again++) { /* the second finds what the first made */
         tm_posed_hits_free(hits);
         *status = tm_match_posed(matcher, &p->frame.image, posed, &p->search, hits);
@@ -130,15 +130,15 @@ static void compare_hits(const large_problem *p, const tm_posed_hit *a, const tm
 }
 
 /* Whether it was certified. */
-static bool compare(const large_problem *p, bool force)
+static bool compare(const large_problem *p, tm_device_kind device, bool force)
 {
     tm_posed_hits a, b;
     tm_status status, other;
     bool certified, never;
 
-    if (!match(p, TM_STRATEGY_CERTIFIED, force, &a, &status, &certified))
+    if (!match(p, device, TM_STRATEGY_CERTIFIED, force, &a, &status, &certified))
         return false;
-    match(p, TM_STRATEGY_EXHAUSTIVE, false, &b, &other, &never);
+    match(p, TM_DEVICE_CPU, TM_STRATEGY_EXHAUSTIVE, false, &b, &other, &never);
     CHECK_EQ(status, other);
     CHECK(!never);
     if (status == TM_OK) {
@@ -152,24 +152,34 @@ static bool compare(const large_problem *p, bool force)
     return certified;
 }
 
-static void random_cases(uint32_t features)
+static void compare_random(int64_t cases, tm_device_kind device, uint32_t features)
 {
-    const int64_t cases = check_cases(100) / 50;
     int64_t certified = 0;
 
     for (int64_t i = 0; i < cases; i++) {
         large_problem p;
         make_problem(&p, 60, 90);
         p.settings.cpu_features = features;
-        certified += compare(&p, true);
+        certified += compare(&p, device, true);
         free_problem(&p);
     }
     printf("# %" PRId64 " cases, of which %" PRId64 " certified, 0 differ\n", cases, certified);
-    CHECK(cases < 12 || certified);
+    CHECK(cases < 40 || certified);
+}
+
+static void random_cases(uint32_t features)
+{
+    compare_random(check_cases(100) / 50, TM_DEVICE_CPU, features);
+}
+
+static void cuda_random(void)
+{
+    require_cuda();
+    compare_random(check_cases(12), TM_DEVICE_CUDA, UINT32_MAX);
 }
 
 /* One that is too large, which is searched so by itself. */
-static void large(void)
+static void search_large(tm_device_kind device)
 {
     large_problem p = {.frame = draw_smooth(320, 310)};
 
@@ -181,8 +191,19 @@ static void large(void)
     tm_search_default(&p.search, sizeof p.search);
     p.search.most = 1;
     tm_settings_default(&p.settings, sizeof p.settings);
-    CHECK(compare(&p, false));
+    CHECK(compare(&p, device, false));
     free_problem(&p);
+}
+
+static void large(void)
+{
+    search_large(TM_DEVICE_CPU);
+}
+
+static void cuda_large(void)
+{
+    require_cuda();
+    search_large(TM_DEVICE_CUDA);
 }
 
 #define CPU_TEST(X, ...) X(__VA_ARGS__, random_cases)
@@ -190,6 +211,6 @@ DEFINE_CPU_TESTS
 
 int main(int argc, char **argv)
 {
-    static const check_test tests[] = {CPU_TESTS TEST(large)};
+    static const check_test tests[] = {CPU_TESTS TEST(large), TEST(cuda_random), TEST(cuda_large)};
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
 }

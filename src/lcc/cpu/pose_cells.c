@@ -48,57 +48,75 @@ static void sum_columns(uint32_t *columns, const tm_cell_frame *c, const tm_imag
     }
 }
 
-/* Makes the frame of cells that begins at c->x and c->y. False if memory ran out. */
-static bool make_cells(tm_cell_frame *c, const tm_image *frame, int side, uint32_t *columns)
+/* Makes room for the frame of cells that begins at c->x and c->y. False if memory ran out. */
+static bool make_room(tm_cell_frame *c, const tm_image *frame, int side)
 {
     const int64_t room = frame->width / side + 2, down = frame->height / side + 2;
-    const uint32_t pixels = (uint32_t)side * (uint32_t)side;
 
     c->means = malloc((size_t)(2 * room * down));
-    if (!c->means)
-        return false;
-    c->rests = c->means + room * down;
+    c->rests = c->means ? c->means + room * down : NULL;
     c->pitch = room;
     c->width = ceil_div(frame->width - c->x, side);
     c->height = ceil_div(frame->height - c->y, side);
+    return c->means;
+}
+
+static void make_cells(const tm_cell_frame *c, const tm_image *frame, int side, uint32_t *columns)
+{
+    const uint32_t pixels = (uint32_t)side * (uint32_t)side;
+
     for (int64_t y = 0; y < c->height; y++) {
         sum_columns(columns, c, frame, side, y);
         for (int64_t x = 0; x < c->width; x++) {
             uint32_t sum = 0;
             for (int64_t i = x * side; i < (x + 1) * side; i++)
                 sum += columns[i];
-            c->means[y * room + x] = (uint8_t)(sum / pixels);
-            c->rests[y * room + x] = (uint8_t)(sum % pixels);
+            c->means[y * c->pitch + x] = (uint8_t)(sum / pixels);
+            c->rests[y * c->pitch + x] = (uint8_t)(sum % pixels);
         }
     }
-    return true;
+}
+
+tm_cell_frame *tm_cell_frames_room(tm_cell_frames *frames, const tm_image *frame, int side, int places, bool *there)
+{
+    const int across = side / places;
+    bool good;
+
+    *there = frames->of_side[side].places == places;
+    if (*there)
+        return frames->of_side[side].frames;
+    free_frames(frames, side);
+    tm_cell_frame *list = calloc((size_t)(across * across), sizeof *list);
+    good = list;
+    frames->of_side[side].frames = list;
+    frames->of_side[side].places = places;
+    for (int i = 0; i < across * across && good; i++) {
+        list[i].x = -(i % across * places);
+        list[i].y = -(i / across * places);
+        good = make_room(&list[i], frame, side);
+    }
+    if (!good)
+        free_frames(frames, side);
+    return good ? list : NULL;
 }
 
 const tm_cell_frame *tm_cell_frames_of(tm_cell_frames *frames, const tm_image *frame, int side, int places, int threads)
 {
     const int count = side / places * (side / places), team = tm_team_size((int)smaller(threads, count));
     const size_t room = (size_t)(frame->width + 3 * side);
+    bool there;
 
-    if (frames->of_side[side].places == places)
-        return frames->of_side[side].frames;
-    free_frames(frames, side);
+    tm_cell_frame *list = tm_cell_frames_room(frames, frame, side, places, &there);
+    if (there || !list)
+        return list;
     uint32_t *columns = malloc((size_t)team * room * sizeof *columns);
-    tm_cell_frame *list = calloc((size_t)count, sizeof *list);
-    bool good = columns && list;
-    frames->of_side[side].frames = list;
-    frames->of_side[side].places = places;
 #pragma omp parallel for num_threads(team) if (team > 1)
-    for (int i = 0; i < (columns && list ? count : 0); i++) {
-        list[i].x = -(i % (side / places) * places);
-        list[i].y = -(i / (side / places) * places);
-        if (!make_cells(&list[i], frame, side, columns + (size_t)omp_get_thread_num() * room)) {
-#pragma omp atomic write
-            good = false;
-        }
-    }
-    free(columns);
-    if (!good)
+    for (int i = 0; i < (columns ? count : 0); i++)
+        make_cells(&list[i], frame, side, columns + (size_t)omp_get_thread_num() * room);
+    if (!columns)
         free_frames(frames, side);
+    const bool good = columns;
+    free(columns);
     return good ? list : NULL;
 }
 

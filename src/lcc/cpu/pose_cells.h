@@ -3,17 +3,9 @@
 #ifndef TMATCH_LCC_CPU_POSE_CELLS_H
 #define TMATCH_LCC_CPU_POSE_CELLS_H
 
+#include "lcc/cell_frame.h"
 #include "lcc/cpu/family.h"
 #include "lcc/pose_families.h"
-
-/* A frame of cells, which begins side pixels at most left of and above the frame: sums of pixels, as
- * whole means and what is left over. */
-typedef struct tm_cell_frame {
-    int64_t x, y; /* of its first pixel in the frame */
-    int64_t width, height; /* in cells */
-    int64_t pitch;
-    uint8_t *means, *rests;
-} tm_cell_frame;
 
 /* A frame's frames of cells, made when they are first needed and kept for other classes. Zero-initialise. */
 enum { TM_CELL_SIDES = 17 };
@@ -25,7 +17,11 @@ typedef struct tm_cell_frames {
 } tm_cell_frames;
 void tm_cell_frames_free(tm_cell_frames *frames);
 
-/* The frames of cells of this size, (side / places)^2; NULL: memory ran out. */
+/* Room for the frames of cells of this size, (side / places)^2, whose cells are to be written; NULL: memory ran out. *there:
+ * they are there already. */
+tm_cell_frame *tm_cell_frames_room(tm_cell_frames *frames, const tm_image *frame, int side, int places, bool *there);
+
+/* The frames of cells of this size; NULL: memory ran out. */
 const tm_cell_frame *tm_cell_frames_of(tm_cell_frames *frames, const tm_image *frame, int side, int places, int threads);
 
 /* Describes the search of those windows of width x height pixels from (x, y) of the frame on, of which this frame's cells

@@ -8,7 +8,6 @@
 #include "integers.h"
 #include "lcc/cpu/family.h"
 #include "lcc/cpu/pose_scores.h"
-#include "lcc/pose_large.h"
 
 enum {
     MOST_GUESSES = 32,
@@ -70,15 +69,14 @@ static void put(guesses *g, const guess *new)
 static void visit(void *context, int thread, const tm_family_window *window)
 {
     guesses *g = context;
-    guess best = {.bound = -2, .x = window->x, .y = window->y, .class = g->class};
+    const int likest = tm_family_likest(window);
+    const guess best = {.bound = window->bounds[likest],
+                        .x = window->x,
+                        .y = window->y,
+                        .class = g->class,
+                        .member = window->members[likest]};
 
     (void)thread;
-    for (int i = 0; i < window->count; i++) {
-        if (window->bounds[i] > best.bound) {
-            best.bound = window->bounds[i];
-            best.member = window->members[i];
-        }
-    }
     pthread_mutex_lock(&g->putting);
     put(g, &best);
     pthread_mutex_unlock(&g->putting);
@@ -111,74 +109,6 @@ static uint8_t *reduce(const tm_image *frame, int cell, tm_image *cells)
     *cells = (tm_image){
         .samples = samples, .width = across, .height = down, .stride = (ptrdiff_t)across};
     return samples;
-}
-
-/* A position on the way, by the centre in halves of a pixel. */
-typedef struct climber {
-    const tm_pose_run *run;
-    tm_pose_peak best;
-    int64_t step, turn, ratio;
-} climber;
-
-/* Scores the position, if there is one: the member's picture lies there. */
-static void try(climber *k, int64_t pose, int64_t x, int64_t y)
-{
-    const tm_pose_search *search = k->run->search;
-    const tm_pose_families *f = search->families;
-    const tm_pose_member *member =
-        f->large ? tm_pose_large_hold(f->large, search->image, &f->poses, pose) : f->members[pose];
-    tm_geometry g;
-
-    if (!member || !tm_pose_positions(k->run->search, member, &g))
-        return;
-    const int64_t left = clamp((x - (member->width - 1)) / 2, -g.pad_x, g.map_width - 1 - g.pad_x);
-    const int64_t top = clamp((y - (member->height - 1)) / 2, -g.pad_y, g.map_height - 1 - g.pad_y);
-    const tm_pose_peak peak = tm_pose_score(k->run, 0, member, left, top);
-    if (peak.value > k->best.value)
-        k->best = peak;
-}
-
-static void try_neighbours(climber *k)
-{
-    const tm_poses *poses = &k->run->search->families->poses;
-    const tm_pose_peak from = k->best;
-    const int64_t angles = poses->angles.count, pose = (int64_t)from.pose;
-    const tm_pose_numbers at = tm_poses_numbers(poses, pose);
-
-    for (int i = 0; i < 9; i++) {
-        if (i != 4)
-            try(k, pose, from.x + 2 * (i % 3 - 1) * k->step, from.y + 2 * (i / 3 - 1) * k->step);
-    }
-    for (int i = -1; i <= 1; i += 2) {
-        const int64_t turned = (at.angle + i * k->turn + angles) % angles;
-        const int64_t sized = at.scale + i * k->ratio;
-        try(k, at.scale * angles + turned, from.x, from.y);
-        if (sized >= 0 && sized < poses->scales.count)
-            try(k, sized * angles + at.angle, from.x, from.y);
-    }
-}
-
-static void climb(climber *k)
-{
-    while (k->best.pose != SIZE_MAX) {
-        const int64_t value = k->best.value;
-        try_neighbours(k);
-        if (k->best.value > value)
-            continue;
-        if (k->step == 1 && k->turn == 1 && k->ratio == 1)
-            return;
-        k->step = (k->step + 1) / 2;
-        k->turn = (k->turn + 1) / 2;
-        k->ratio = (k->ratio + 1) / 2;
-    }
-}
-
-tm_pose_peak tm_pose_climb(const tm_pose_run *run, const tm_pose_peak *from, int64_t step, int64_t turn, int64_t ratio)
-{
-    climber k = {.run = run, .best = TM_NO_POSE_PEAK, .step = step, .turn = turn, .ratio = ratio};
-    try(&k, (int64_t)from->pose, from->x, from->y);
-    climb(&k);
-    return k.best;
 }
 
 /* How far the coarse poses are apart. */
@@ -250,17 +180,17 @@ tm_status tm_pose_guess(const tm_pose_run *run, tm_pose_guesses *found)
     const tm_pose_families *f = run->search->families;
     guesses g = {.least = -2, .putting = PTHREAD_MUTEX_INITIALIZER};
 
-    const tm_status status = search_reduced(run, &g);
-    for (int i = 0; i < g.count; i++) {
+    tm_status status = search_reduced(run, &g);
+    for (int i = 0; i < g.count && status == TM_OK; i++) {
         const guess *at = &g.list[i];
         const tm_pose_class *c = at->class;
         /* the middle of cell i is at (2i + 1) cell - 1 halves of a pixel */
         const tm_pose_peak from = {.x = (2 * at->x + c->coarse.width) * f->cell - 1,
                                    .y = (2 * at->y + c->coarse.height) * f->cell - 1,
                                    .pose = (size_t)c->members[c->poses[at->member]].pose};
-        const tm_pose_peak best =
-            tm_pose_climb(run, &from, larger(1, f->cell / 2), gap(c, f->poses.angles.count, false) / 2 + 1,
-                          gap(c, f->poses.angles.count, true) / 2 + 1);
+        tm_pose_peak best;
+        status = tm_pose_climb(run, &from, larger(1, f->cell / 2), gap(c, f->poses.angles.count, false) / 2 + 1,
+                               gap(c, f->poses.angles.count, true) / 2 + 1, &best);
         if (best.pose != SIZE_MAX) /* about half of the template's smaller side */
             tm_pose_guesses_add(found, &best, smaller(c->family.width, c->family.height));
     }

@@ -9,6 +9,9 @@
 /* Where bundles need not be liker than that, too much would pass. */
 #define LEAST_COSINE 0.2f
 
+/* Parts whose positions a device scores together, before what must be scored is known better. */
+enum { PARTS_AT_ONCE = 8192 };
+
 tm_status tm_large_enter(tm_large_run *r, const tm_large_class *c)
 {
     int64_t left = INT64_MAX, top = INT64_MAX, right = INT64_MIN, bottom = INT64_MIN;
@@ -29,9 +32,12 @@ tm_status tm_large_enter(tm_large_run *r, const tm_large_class *c)
     r->y = top;
     r->width = right > left ? right - left : 0;
     r->height = bottom > top ? bottom - top : 0;
-    r->frames = tm_cell_frames_of(r->run->frames, r->run->search->frame, c->side, c->reach, r->run->cpu->threads);
-    return r->frames && tm_square_sums_make(&r->squares, r->run->search->frame, c->reach, r->run->cpu->threads) ? TM_OK
-                                                                                                              : TM_ERR_MEMORY;
+    const tm_image *frame = r->run->search->frame;
+    bool there;
+    r->frames = r->run->search->device ? tm_cell_frames_room(r->run->frames, frame, c->side, c->reach, &there)
+                                       : tm_cell_frames_of(r->run->frames, frame, c->side, c->reach, r->run->cpu->threads);
+    return r->frames && tm_square_sums_make(&r->squares, frame, c->reach, r->run->cpu->threads) ? TM_OK
+                                                                                               : TM_ERR_MEMORY;
 }
 
 void tm_large_describe(const tm_large_run *r, tm_family_search *s, tm_image images[2])
@@ -61,14 +67,16 @@ static int by_part(const void *left, const void *right)
                                 : (a->x > b->x) - (a->x < b->x);
 }
 
-/* Scores a position of a pose unless its cells rule it out. Returns how many were scored, or -1 if memory ran out. */
-static int score(const tm_large_run *r, int thread, int64_t pose, int64_t x, int64_t y)
+/* Scores a position of a pose, or puts that off, unless its cells rule it out. Returns how many were scored, or -1 if memory ran out. */
+static int score(tm_large_run *r, int thread, int64_t pose, int64_t x, int64_t y)
 {
     tm_pose_run *run = r->run;
     const tm_pose_search *s = run->search;
 
     if (tm_large_rules_out(r, thread, pose, x, y))
         return 0;
+    if (s->device)
+        return tm_large_put_off(r, &(tm_large_spot){.pose = pose, .x = (int32_t)x, .y = (int32_t)y}) ? 1 : -1;
     const tm_pose_member *member = tm_pose_large_hold(r->large, s->image, &s->families->poses, pose);
     if (!member)
         return -1;
@@ -80,7 +88,7 @@ static int score(const tm_large_run *r, int thread, int64_t pose, int64_t x, int
 }
 
 /* Scores what is left of a pose in parts [first, end). False if memory ran out. */
-static bool score_pose(const tm_large_run *r, int thread, int64_t pose, size_t first, size_t end, int64_t *scored)
+static bool score_pose(tm_large_run *r, int thread, int64_t pose, size_t first, size_t end, int64_t *scored)
 {
     const tm_large_class *c = &r->large->list[r->parts[first].class];
     const int *size = &r->large->sizes[2 * pose];
@@ -107,7 +115,7 @@ static bool score_pose(const tm_large_run *r, int thread, int64_t pose, size_t f
 }
 
 /* Scores what is left of all parts of one kind. */
-static void score_parts(const tm_large_run *r, int thread, size_t first, size_t end)
+static void score_parts(tm_large_run *r, int thread, size_t first, size_t end)
 {
     tm_pose_run *run = r->run;
     const tm_pose_range *poses = &r->large->list[r->parts[first].class].parts[r->parts[first].part];
@@ -122,18 +130,13 @@ static void score_parts(const tm_large_run *r, int thread, size_t first, size_t 
 #pragma omp atomic write
         run->failed = true;
     }
-#pragma omp atomic capture
-    {
-        run->scored += scored;
-        scored = run->scored;
-    }
-    if (scored > run->limit) {
+    if (tm_family_add_scored(&run->scored, scored) > run->limit) {
 #pragma omp atomic write
         run->declined = true;
     }
 }
 
-/* Where those of each kind begin. NULL: memory ran out. */
+/* Where those of each kind begin, or for a device, which needs no pictures, each one. NULL: memory ran out. */
 static size_t *cut(const tm_large_run *r, size_t *kinds)
 {
     size_t *begins = malloc((r->count + 1) * sizeof *begins);
@@ -141,7 +144,7 @@ static size_t *cut(const tm_large_run *r, size_t *kinds)
     *kinds = 0;
     for (size_t i = 0; i < r->count && begins; i++) {
         const tm_large_part *a = &r->parts[i], *before = a - 1;
-        if (!i || a->class != before->class || a->part != before->part)
+        if (!i || r->run->search->device || a->class != before->class || a->part != before->part)
             begins[(*kinds)++] = i;
     }
     if (begins)
@@ -159,26 +162,28 @@ static tm_status score_all(tm_large_run *r)
     size_t *begins = cut(r, &kinds);
     if (!begins)
         return TM_ERR_MEMORY;
+    const size_t at_once = r->run->search->device ? PARTS_AT_ONCE : kinds;
     const int team = tm_team_size((int)smaller(r->run->cpu->threads, (int64_t)kinds));
+    tm_status status = TM_OK;
+    for (size_t first = 0; first < kinds && status == TM_OK && !r->run->declined; first += at_once) {
+        const size_t end = first + at_once < kinds ? first + at_once : kinds;
 #pragma omp parallel for schedule(dynamic) num_threads(team) if (team > 1)
-    for (size_t i = 0; i < kinds; i++)
-        score_parts(r, omp_get_thread_num(), begins[i], begins[i + 1]);
+        for (size_t i = first; i < end; i++)
+            score_parts(r, omp_get_thread_num(), begins[i], begins[i + 1]);
+        if (r->run->search->device)
+            status = tm_large_score_put_off(r);
+    }
     free(begins);
     r->count = 0;
-    return TM_OK;
+    return status;
 }
 
-static tm_status search_class(tm_large_run *r, const tm_large_class *c)
+/* Searches all frames of cells, one after the other. */
+static tm_status search_frames(tm_large_run *r)
 {
-    const int across = c->side / c->reach;
-    tm_status status = tm_large_enter(r, c);
+    const int across = r->class->side / r->class->reach;
+    tm_status status = TM_OK;
 
-    if (status != TM_OK || !r->width || !r->height)
-        return status;
-    if (least_of(r) < LEAST_COSINE) {
-        r->run->declined = true;
-        return TM_OK;
-    }
     for (int i = 0; i < across * across && status == TM_OK && !r->run->declined; i++) {
         tm_family_search s = {.context = r, .least = least_of, .visit = tm_large_visit};
         tm_image images[2];
@@ -192,7 +197,24 @@ static tm_status search_class(tm_large_run *r, const tm_large_class *c)
     return status;
 }
 
-/* How many positions there are, and how many may be scored until scoring all would have been as quick. */
+static tm_status search_class(tm_large_run *r, const tm_large_class *c)
+{
+    tm_status status = tm_large_enter(r, c);
+
+    if (status != TM_OK || !r->width || !r->height)
+        return status;
+    if (least_of(r) < LEAST_COSINE) {
+        r->run->declined = true;
+        return TM_OK;
+    }
+    if (!r->run->search->device)
+        return search_frames(r);
+    status = tm_large_visit_listed(r, least_of(r));
+    return status == TM_OK && !r->run->declined ? score_all(r) : status;
+}
+
+/* How many positions there are, how many may be scored until scoring all would have been as quick, and how far they are beyond
+ * the frame. */
 static void count_pairs(tm_large_run *r)
 {
     tm_pose_search *s = r->run->search;
@@ -206,6 +228,8 @@ static void count_pairs(tm_large_run *r)
                 continue;
             const int64_t pairs = g.map_width * g.map_height;
             s->pairs += pairs;
+            r->look.pad_x = larger(r->look.pad_x, g.pad_x);
+            r->look.pad_y = larger(r->look.pad_y, g.pad_y);
             r->run->limit += tm_pose_limit_of(pairs, size[0] * (double)size[1]);
         }
     }
@@ -228,6 +252,9 @@ tm_status tm_large_search(tm_pose_run *run)
         status = search_class(&r, &large->list[i]);
     tm_mean_frames_free(&r.means);
     tm_square_sums_free(&r.squares);
+    free(r.look.bounds);
+    free(r.look.bundles);
+    free(r.spots.list);
     free(r.parts);
     return status;
 }

@@ -69,15 +69,14 @@ static void put(guesses *g, const guess *new)
 static void visit(void *context, int thread, const tm_family_window *window)
 {
     guesses *g = context;
-    guess best = {.bound = -2, .x = window->x, .y = window->y, .class = g->class};
+    const int likest = tm_family_likest(window);
+    const guess best = {.bound = window->bounds[likest],
+                        .x = window->x,
+                        .y = window->y,
+                        .class = g->class,
+                        .bundle = window->members[likest]};
 
     (void)thread;
-    for (int i = 0; i < window->count; i++) {
-        if (window->bounds[i] > best.bound) {
-            best.bound = window->bounds[i];
-            best.bundle = window->members[i];
-        }
-    }
     pthread_mutex_lock(&g->putting);
     put(g, &best);
     pthread_mutex_unlock(&g->putting);
@@ -115,6 +114,23 @@ static int by_angle(const void *left, const void *right)
     return (a->angle > b->angle) - (a->angle < b->angle);
 }
 
+/* Of bounds that the device made. */
+static tm_status look(tm_large_run *r, guesses *g)
+{
+    const tm_status status = tm_large_look_at(r);
+    const tm_large_windows *windows = r->look.windows;
+
+    for (int64_t i = 0; status == TM_OK && i < windows->width * windows->height; i++) {
+        if (r->look.bounds[i] >= g->least)
+            put(g, &(guess){.bound = r->look.bounds[i],
+                            .x = windows->x + i % windows->width,
+                            .y = windows->y + i / windows->width,
+                            .class = g->class,
+                            .bundle = r->look.bundles[i]});
+    }
+    return status;
+}
+
 /* The best windows of each class, of its first frame of cells. */
 static tm_status search(tm_large_run *r, guesses *g)
 {
@@ -129,7 +145,9 @@ static tm_status search(tm_large_run *r, guesses *g)
             continue;
         r->cells = r->frames;
         tm_large_describe(r, &s, images);
-        if (s.width > 0 && s.height > 0)
+        if (r->run->search->device)
+            status = look(r, g);
+        else if (s.width > 0 && s.height > 0)
             status = tm_cpu_search_family(r->run->cpu, &s);
     }
     return status;
@@ -163,7 +181,8 @@ tm_status tm_large_guess(tm_large_run *r, tm_pose_guesses *found)
         if (is_found(found, &g.list[i], (int64_t)c->columns * c->side))
             continue;
         climbs--;
-        const tm_pose_peak best = tm_pose_climb(r->run, &g.list[i].at, c->part_reach, c->parts[0].count, 1);
+        tm_pose_peak best;
+        status = tm_pose_climb(r->run, &g.list[i].at, c->part_reach, c->parts[0].count, 1, &best);
         if (best.pose != SIZE_MAX)
             tm_pose_guesses_add(found, &best, (int64_t)c->columns * c->side);
     }

@@ -6,9 +6,6 @@
 
 #include "lcc/cpu/pose_large.h"
 
-/* What binary32 may take off a cosine. */
-#define ROUNDING 1e-6
-
 /* What rounding of a cosine to binary32 may make of its angle. */
 #define ANGLE_ROUNDING 1e-3
 
@@ -30,12 +27,12 @@ static float least_score(const tm_pose_run *run)
 static double most_angle(const tm_pose_run *run, double share)
 {
     const float least = tm_family_least(share, least_score(run));
-    return least <= -1 ? 4 : acos(fmin(1, least)) + ROUNDING;
+    return least <= -1 ? 4 : acos(fmin(1, least)) + TM_LARGE_ROUNDING;
 }
 
 static float cosine_of(double angle)
 {
-    return angle >= 3.1415 ? -2 : (float)(cos(fmax(0, angle)) - ROUNDING);
+    return angle >= 3.1415 ? -2 : (float)(cos(fmax(0, angle)) - TM_LARGE_ROUNDING);
 }
 
 float tm_large_least(const tm_large_run *run, double share, double spread)
@@ -47,7 +44,7 @@ float tm_large_least(const tm_large_run *run, double share, double spread)
 typedef struct window_sums {
     uint8_t *means, *rests; /* of the cells, a row after the other */
     double length;  /* of these without their mean */
-    double energy, rest; /* of the pixels without their mean: the squared length of what is equal within cells, and of the rest */
+    tm_large_energies energies; /* of the pixels */
 } window_sums;
 
 /* The sum of squares of the pixels of the cells whose box has its corner at (x, y). */
@@ -93,24 +90,26 @@ static void gather(const tm_large_run *r, const tm_family_window *w, const tm_la
     const double energy = (double)(n * square - sum * sum) / (double)n; /* of whole numbers below 2^53, as those below */
     const int64_t pixels = n * unit;
     sums->length = sqrt(energy);
-    sums->energy = energy / (double)unit;
-    sums->rest = (double)(pixels * sum_squares(r, at->x, at->y) - sum * sum) / (double)pixels - sums->energy;
+    sums->energies.cells = energy / (double)unit;
+    sums->energies.rest = (double)(pixels * sum_squares(r, at->x, at->y) - sum * sum) / (double)pixels - sums->energies.cells;
 }
 
-/* The greatest angle that the window's cells and a member's may have. With A and B the lengths of what is equal within the
- * cells and of their other pixels, and the template's parts there, and beyond, of P, R and O at most, the score is at most
- * (s A P + B R + C O) / sqrt(A^2 + B^2 + C^2), whatever C: its square is no more than (s A P + B R)^2 / (A^2 + B^2) + O^2. */
+double tm_large_angle_now(const tm_large_run *r, double *core)
+{
+    const double score = least_score(r->run);
+
+    *core = score > 0 ? score * score - r->class->most_beyond : 0;
+    return most_angle(r->run, r->class->share);
+}
+
+/* The greatest angle that the window's cells and a member's may have. */
 static double angle_of_window(const tm_large_run *r, const window_sums *w)
 {
     const tm_large_class *c = r->class;
-    const double score = least_score(r->run), angle = most_angle(r->run, c->share);
-    const double core = score > 0 ? score * score - c->most_beyond : 0, length = sqrt(w->energy * c->most_share);
+    double core;
 
-    if (core <= 0 || length < 1e-3 || r->any)
-        return angle;
-    const double rest = fmax(w->rest, 0);
-    const double least = (sqrt(core * (w->energy + rest)) - sqrt(rest * fmax(0, c->most_rest))) / length - ROUNDING;
-    return least > 1 ? -4 : least > 0 ? fmin(angle, acos(least) + ROUNDING) : angle;
+    const double angle = tm_large_angle_now(r, &core);
+    return r->any ? angle : tm_large_angle_of(angle, core, c->most_share, fmax(0, c->most_rest), w->energies);
 }
 
 /* The product of a window's sums with taps. */
@@ -155,7 +154,7 @@ static double look_at(tm_large_run *r, tm_large_part *at, int place, const windo
     at->cosine = sums->length > 0 ? (float)(product / (sums->length * c->lengths[i])) : 0;
     at->x = x + place % across * c->part_reach;
     at->y = y + place / across * c->part_reach;
-    if (at->cosine + (float)ROUNDING >= least)
+    if (at->cosine + (float)TM_LARGE_ROUNDING >= least)
         add(r, at);
     at->x = x;
     at->y = y;
@@ -238,7 +237,7 @@ double tm_large_angle_at(const tm_large_run *r, int thread, int64_t pose, int64_
     const double off = 0.5 * sqrt(n), length = sqrt(fmax(energy, 0)); /* means are off by less than 1 */
     if (length <= off)
         return 0;
-    *slack = reduced->turn + asin(off / length) + ROUNDING;
+    *slack = reduced->turn + asin(off / length) + TM_LARGE_ROUNDING;
     return acos(fmax(-1, fmin(1, product / (length * sqrt(reduced->energy)))));
 }
 

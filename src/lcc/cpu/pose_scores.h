@@ -62,8 +62,10 @@ typedef struct tm_pose_guesses {
 /* Puts a position in its place, unless a better one is near: nearer than so many halves of a pixel. */
 void tm_pose_guesses_add(tm_pose_guesses *guesses, const tm_pose_peak *peak, int64_t near);
 
-/* Climbs from a position to the best one nearby: at first by so many pixels, angles and scales. */
-tm_pose_peak tm_pose_climb(const tm_pose_run *run, const tm_pose_peak *from, int64_t step, int64_t turn, int64_t ratio);
+/* Climbs from a position to the best one nearby: at first by so many pixels, angles and scales. Errors: those of the
+ * search's device. */
+tm_status tm_pose_climb(const tm_pose_run *run, const tm_pose_peak *from, int64_t step, int64_t turn, int64_t ratio,
+                        tm_pose_peak *best);
 
 /* Sets the floor, and what positions must reach at first. */
 void tm_pose_set_floor(tm_pose_run *run, const tm_pose_guesses *guesses);

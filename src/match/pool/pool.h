@@ -84,9 +84,18 @@ void tm_pool_read_free(tm_pool *pool, tm_reader *reader);
 /* Why the pool makes no certified search in poses, a clause; NULL: it does. */
 const char *tm_pool_poses_fault(const tm_pool *pool);
 
+/* Its device's traits, where it makes them. */
+tm_device_traits tm_pool_poses_traits(const tm_pool *pool);
+
 /* Makes one, as tm_backend's match_poses. After an error the device's next match fails too, and is made good, or
  * finds more memory. */
 tm_status tm_pool_match_poses(tm_pool *pool, tm_pose_search *search, tm_work *work, tm_message *message);
+
+/* Whether the pool's devices look at large classes; and lets the first one do so, as tm_backend's functions. */
+bool tm_pool_looks_at_large(const tm_pool *pool);
+tm_status tm_pool_look_at_large(tm_pool *pool, const struct tm_large_look *look, tm_message *message);
+tm_status tm_pool_list_large(tm_pool *pool, struct tm_large_list *list, tm_message *message);
+tm_status tm_pool_sum_large(tm_pool *pool, const struct tm_large_batch *batch, tm_message *message);
 
 /* Pinned memory; *memory stays NULL where no device is left. Once one was given up, none is made, and
  * none given back, as the driver would wait for that one. Error: MEMORY. */

@@ -71,10 +71,10 @@ typedef struct tm_pose_pair {
 typedef struct tm_pose_state {
     unsigned long long best;  /* the best score so far, by tm_pose_biased, and below it 32 bits: the window, or none */
     unsigned long long first; /* the first of the best pairs: the complement of tm_pose_place */
+    unsigned looked;          /* windows whose members were to be looked at, which may be too many */
     unsigned listed;          /* pairs, of which the list may hold fewer */
     unsigned found;           /* that reach the floor; likewise */
     unsigned scored;
-    unsigned padding;
 } tm_pose_state;
 
 /* All pointers are device memory. */
@@ -86,7 +86,7 @@ typedef struct tm_pose_job {
     int floor; /* order: pairs that reach it are found; INT_MAX: the best alone */
     tm_pose_pair *list, *found;
     tm_pose_pair *guesses; /* of each tile; NULL: they are not asked for */
-    unsigned most_listed, most_found;
+    unsigned most_looked, most_listed, most_found;
     tm_pose_state *state;
 } tm_pose_job;
 

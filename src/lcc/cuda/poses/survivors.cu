@@ -200,6 +200,11 @@ static __device__ __forceinline__ void list_members(const tm_pose_job &j, const 
     }
 }
 
+static __device__ __forceinline__ bool has_too_many(const tm_pose_job &j)
+{
+    return __ldcg(&j.state->listed) > j.most_listed || __ldcg(&j.state->looked) > j.most_looked;
+}
+
 template <int BASIS>
 static __global__ void __launch_bounds__(THREADS) list_kernel(tm_pose_job j, tm_pose_level l, double share)
 {
@@ -210,9 +215,12 @@ static __global__ void __launch_bounds__(THREADS) list_kernel(tm_pose_job j, tm_
         return;
     const float least = __shfl_sync(~0u, least_bound(least_order(j), share, l.error), 0),
                 most = first + lane < windows ? __ldg(l.most + first + lane) : -8.0f;
-    for (unsigned left = __ballot_sync(~0u, most >= least); left; left &= left - 1) {
-        if (__shfl_sync(~0u, __ldcg(&j.state->listed), 0) > j.most_listed)
-            return; /* too many: nothing will come of it */
+    unsigned left = __ballot_sync(~0u, most >= least);
+    if (left && lane == 0)
+        atomicAdd(&j.state->looked, (unsigned)__popc(left));
+    for (; left; left &= left - 1) {
+        if (__shfl_sync(~0u, has_too_many(j), 0))
+            return; /* nothing will come of it */
         list_members<BASIS>(j, l, first + (unsigned)__ffs(left) - 1, least);
     }
 }
@@ -227,7 +235,7 @@ static __global__ void __launch_bounds__(THREADS) score_kernel(tm_pose_job j)
     const unsigned step = gridDim.x * WARPS, lane = threadIdx.x & 31;
     unsigned scored = 0;
 
-    if (__ldcg(&j.state->listed) > j.most_listed)
+    if (has_too_many(j))
         return;
     for (unsigned i = blockIdx.x * WARPS + threadIdx.x / 32; i < list_length(j); i += step) {
         const tm_pose_pair pair = j.list[i];
@@ -255,7 +263,7 @@ static __global__ void __launch_bounds__(THREADS) finish_kernel(tm_pose_job j)
 {
     const int best = tm_pose_best_of(__ldcg(&j.state->best));
 
-    if (__ldcg(&j.state->listed) > j.most_listed)
+    if (has_too_many(j))
         return;
     for (unsigned i = blockIdx.x * THREADS + threadIdx.x; i < list_length(j); i += gridDim.x * THREADS) {
         const tm_pose_pair pair = j.list[i];

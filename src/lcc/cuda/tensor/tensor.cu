@@ -110,6 +110,11 @@ cudaError_t tm_tensor_launch(const tm_tensor_device *device, const tm_tensor_job
     return error;
 }
 
+bool tm_tensor_takes_groups(const tm_tensor_device *device)
+{
+    return can_use_wgmma(device);
+}
+
 bool tm_tensor_shares_mask(const tm_tensor_device *device, const tm_geometry *g, int count)
 {
     if constexpr (built_with_wgmma)

@@ -143,6 +143,9 @@ cudaError_t tm_tensor_reset(const tm_tensor_device *device, cudaStream_t stream)
 cudaError_t tm_tensor_launch(const tm_tensor_device *device, const tm_tensor_job *job,
                              cudaStream_t stream);
 
+/* Whether LCC of many templates of one size, without maps, is made by wgmma_many.cu. */
+bool tm_tensor_takes_groups(const tm_tensor_device *device);
+
 /* Whether LCC of so many templates with a common mask, and without a map, is made of sums that are there. */
 bool tm_tensor_shares_mask(const tm_tensor_device *device, const tm_geometry *geometry, int count);
 
