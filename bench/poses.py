@@ -4,6 +4,7 @@
 
     bench/poses.py --json bench/results/cpu/poses.json      one thread, every angle, automatic steps
     bench/poses.py --search pyramid --peers 10 --json bench/results/cpu/poses-pyramid.json
+    bench/poses.py --cases 0 --json bench/results/cpu/poses-scales.json    other sizes alone
 
 Templates are cut at random from a picture of data/, where their standard deviation is at least 10,
 turned by a random angle, moved by parts of a pixel, given another contrast and brightness, and pasted
@@ -31,11 +32,7 @@ import cv2
 import numpy as np
 
 import library
-
-try:
-    import MTM  # multi-template-matching
-except ImportError:
-    MTM = None
+import poses_peers
 
 NAMES = ["astronaut.png", "brick.png", "camera.png", "chelsea.png", "coffee.png", "gravel.png",
          "hubble_deep_field.jpg", "rocket.jpg", "text.png", "screen.png"]
@@ -200,46 +197,12 @@ def search(lib, case, template, frame, scales, calls, strategy):
     return found, best
 
 
-def turned(template, step):
-    """As a loop of OpenCV takes them: the template turned in a canvas that holds it, with a mask."""
-    h, w = template.shape
-    for i in range(round(360 / step)):
-        a = math.radians(i * step)
-        wide = math.ceil(abs(w * math.cos(a)) + abs(h * math.sin(a)))
-        high = math.ceil(abs(w * math.sin(a)) + abs(h * math.cos(a)))
-        matrix = cv2.getRotationMatrix2D(((w - 1) / 2, (h - 1) / 2), i * step, 1)
-        matrix[:, 2] += (wide - w) / 2, (high - h) / 2
-        mask = cv2.warpAffine(np.full((h, w), 255, np.uint8), matrix, (wide, high))
-        yield i * step, cv2.warpAffine(template, matrix, (wide, high)), (mask == 255).astype(np.uint8)
-
-
-class Hit:
-    def __init__(self, score, x, y, turn):
-        self.score, self.fine_x, self.fine_y, self.fine_angle, self.fine_scale = float(score), x, y, turn, 1.0
-
-
-def opencv(case, template, frame, step):
-    """The best of cv2.matchTemplate for each angle; scores that are no numbers are left out."""
-    made, best = list(turned(template, step)), Hit(-2, 0, 0, 0)
-    start = time.process_time()
-    for turn, picture, mask in made:
-        scores = cv2.matchTemplate(frame, picture, cv2.TM_CCOEFF_NORMED, mask=mask)
-        scores[~np.isfinite(scores)] = -1
-        _, score, _, at = cv2.minMaxLoc(scores)
-        if score > best.score:
-            best = Hit(score, at[0] + (picture.shape[1] - 1) / 2, at[1] + (picture.shape[0] - 1) / 2, turn)
-    case["ms"] = round(1e3 * (time.process_time() - start), 3)
-    judge(case, [best], False)
-
-
-def mtm(case, template, frame, step):
-    """MultiTemplateMatching of the same turned templates, without masks: black beside them."""
-    made = [(str(turn), picture) for turn, picture, _ in turned(template, step)]
-    start = time.process_time()
-    hits = MTM.matchTemplates(made, frame, N_object=1)
-    case["ms"] = round(1e3 * (time.process_time() - start), 3)
-    judge(case, [Hit(score, x + (w - 1) / 2, y + (h - 1) / 2, float(name)) for name, (x, y, w, h), score in hits],
-          False)
+def ask(peer, case, template, frame):
+    """One of the peers on a case; its turned templates are not counted, as ours are kept."""
+    made, targets = poses_peers.turned(template, case["step"]), max(1, len(case["truth"]))
+    case["ms"], found = spent(lambda: peer(frame, made, targets))
+    case["best"] = round(max((hit.score for hit in found), default=-1), 4)
+    judge(case, found, False)
 
 
 def report(case, who):
@@ -256,34 +219,34 @@ def proved(case, other):
     other["same"] = case["best"] == other["best"] and case["found"] == other["found"]
 
 
-def peers_of(lib, case, template, frame, strategy):
-    """(name, what runs it, what compares it)"""
+def peers_of(lib, template, frame, strategy):
+    """{name: (what runs it, what compares it)}"""
     one = (1, 1, 0)
     if strategy == "pyramid":
-        return [("auto", lambda c: search(lib, c, template, frame, one, 1, "auto"), proved)]
-    peers = [("exhaustive", lambda c: search(lib, c, template, frame, one, 1, "exhaustive"), exhaustive),
-             ("opencv", lambda c: opencv(c, template, frame, case["step"]), None),
-             ("mtm", lambda c: mtm(c, template, frame, case["step"]), None)]
-    return peers if MTM else peers[:2]
+        return {"auto": (lambda c: search(lib, c, template, frame, one, 1, "auto"), proved)}
+    peers = {"exhaustive": (lambda c: search(lib, c, template, frame, one, 1, "exhaustive"), exhaustive)}
+    for name, peer in poses_peers.PEERS.items():
+        peers[name] = (lambda c, peer=peer: ask(peer, c, template, frame), None)
+    return peers
 
 
 def measure(lib, size, args, keep):
     one = (1, 1, 0)
-    for number in range(args.cases):
-        case, template, frame = draw(size, number, "one", 1)
-        search(lib, case, template, frame, one, 2, args.search)
-        keep(args.search, case)
-        for who, run, compare in peers_of(lib, case, template, frame, args.search) if number < args.peers else []:
-            other = {k: case[k] for k in ("size", "number", "kind", "frame", "sigma", "unambiguous", "truth")}
-            run(other)
-            if compare:
-                compare(case, other)
-            keep(who, other)
-    for kind, targets, count in (("five", 5, args.cases // 4), ("absent", 0, args.cases // 2)):
-        for number in range(count):
+    for kind, targets, part, calls in (("one", 1, 1, 2), ("five", 5, 4, 1), ("absent", 0, 2, 1)):
+        for number in range(args.cases // part):
             case, template, frame = draw(size, number, kind, targets)
-            search(lib, case, template, frame, one, 1, args.search)
+            search(lib, case, template, frame, one, calls, args.search)
             keep(args.search, case)
+            if number >= args.peers // part or case["frame"] != [512, 512]:
+                continue
+            for who, (run, compare) in peers_of(lib, template, frame, args.search).items():
+                if args.by and who not in args.by.split(","):
+                    continue
+                other = {k: case[k] for k in ("size", "number", "kind", "frame", "sigma", "unambiguous", "truth", "step")}
+                run(other)
+                if compare:
+                    compare(case, other)
+                keep(who, other)
     for scale, scales in ((1.05, one), (0.95, one), (1.05, (0.9, 1.1, 0.025)), (0.95, (0.9, 1.1, 0.025)),
                           (1.25, (1.2, 1.3, 0.025)), (0.8, (0.75, 0.85, 0.025))):
         for number in range(args.scaled):
@@ -299,7 +262,9 @@ def main():
     parser.add_argument("--lib", default=library.BUILT)
     parser.add_argument("--sizes", default=",".join(f"{w}x{h}" for w, h in SIZES))
     parser.add_argument("--cases", type=int, default=30, help="with one target, of each size")
-    parser.add_argument("--peers", type=int, default=1, help="of these also by the others")
+    parser.add_argument("--peers", type=int, default=1, help="of these, where the frame has 512 x 512, also by the others, and as\n"
+                        "large a part of those with five targets and with none")
+    parser.add_argument("--by", default="", help="which others: exhaustive, opencv, mtm, mtm masked; without, all")
     parser.add_argument("--scaled", type=int, default=3, help="of each scale and size")
     parser.add_argument("--search", choices=["auto", "pyramid"], default="auto")
     parser.add_argument("--features", default="all", help="instruction sets that tmatch may use, as --cpu-features has them")
@@ -310,7 +275,7 @@ def main():
     lib = library.load(args.lib)
     lib.features = args.features
     record = {"commit": library.commit(), "device": library.processor() + ", 1 thread",
-              "opencv": cv2.__version__, "search": args.search, "results": []}
+              **poses_peers.versions(), "search": args.search, "results": []}
 
     def keep(who, case):
         kernels = re.search(r"(\w+) kernels", case.get("plan", ""))
@@ -318,6 +283,8 @@ def main():
             record["kernels"] = kernels[1]
         if case.get("algorithm") != "direct":
             case.pop("plan", None)
+        load = round(os.getloadavg()[0], 1)
+        record["load"] = [min(record["load"][0], load), max(record["load"][1], load)] if "load" in record else [load, load]
         record["results"].append({"by": who, **case})
         report(case, who)
         if args.json:

@@ -27,14 +27,18 @@ def ms(cases):
     return "%.0f (%.0f)" % (statistics.median(values), max(values)) if values else "–"
 
 
+def medians(*kinds):
+    return ", ".join("%.0f" % statistics.median(case["ms"] for case in cases) for cases in kinds)
+
+
 def same(cases):
     return share(case["same"] for case in cases if "same" in case)
 
 
 def gain(results, who, search):
     """How many times as long the other took, on the frames that both had."""
-    ours = {case["number"]: case["ms"] for case in results if case["by"] == search and case["kind"] == "one"}
-    ratios = [case["ms"] / ours[case["number"]] for case in results if case["by"] == who]
+    ours = {(case["kind"], case["number"]): case["ms"] for case in results if case["by"] == search}
+    ratios = [case["ms"] / ours[case["kind"], case["number"]] for case in results if case["by"] == who]
     return "%.3g×, %s" % (statistics.median(ratios), found(c for c in results if c["by"] == who)) if ratios else "–"
 
 
@@ -58,10 +62,35 @@ def column(results, search):
         rows["auto: time, found"] = gain(results, "auto", search)
         rows["the same as auto"] = same(c for c in results if c["by"] == "auto")
         return rows
-    for who, name in (("exhaustive", "exhaustive"), ("opencv", "OpenCV, loop, masks"),
-                      ("mtm", "MultiTemplateMatching")):
-        rows["%s: time, found" % name] = gain(results, who, search)
     return rows
+
+
+PEERS = {"auto": "tmatch", "exhaustive": "tmatch, exhaustive", "opencv": "OpenCV, loop, masks",
+         "mtm": "MultiTemplateMatching", "mtm masked": "MultiTemplateMatching, masks"}
+
+
+def beside(results):
+    """(program, what, cell) on the frames that all programs of the file had."""
+    whos = [who for who in PEERS if any(case["by"] == who for case in results)]
+    common = set.intersection(*({(c["kind"], c["number"]) for c in results if c["by"] == who} for who in whos))
+    for who in whos:
+        own = [c for c in results if c["by"] == who and (c["kind"], c["number"]) in common]
+        one, five, absent = ([c for c in own if c["kind"] == kind] for kind in ("one", "five", "absent"))
+        yield PEERS[who], "one target", found(one)
+        yield PEERS[who], "five, of the unambiguous", found(c for c in five if c["unambiguous"])
+        yield PEERS[who], "error, px; degrees", "%s; %s" % (errors(one + five, 0), errors(one + five, 1))
+        yield PEERS[who], "absent, yet above 0.8", share(c["best"] > 0.8 for c in absent)
+        yield PEERS[who], "ms: one, five, absent", medians(one, five, absent)
+
+
+def others(columns):
+    rows, last = {}, None
+    for results in columns.values():
+        for who, what, cell in beside(results):
+            rows.setdefault((who, what), []).append(cell)
+    for (who, what), cells in rows.items():
+        yield "| %s | %s |" % (("" if who == last else who + " ") + "| " + what, " | ".join(cells))
+        last = who
 
 
 def main():
@@ -70,15 +99,22 @@ def main():
         with open(path, encoding="utf-8") as file:
             records.append(json.load(file))
     results = [case for record in records for case in record["results"]]
-    columns = {}
-    for size in dict.fromkeys(tuple(case["size"]) for case in results):
-        columns["%d×%d" % size] = column([case for case in results if tuple(case["size"]) == size],
-                                          records[0].get("search", "auto"))
+    search = records[0].get("search", "auto")
+    columns = {"%d×%d" % size: [case for case in results if tuple(case["size"]) == size]
+               for size in dict.fromkeys(tuple(case["size"]) for case in results)}
+    own = [column(cases, search) for cases in columns.values()]
     print("| | " + " | ".join(columns) + " |")
     print("|---|" + "---:|" * len(columns))
-    for row in next(iter(columns.values())):
-        print("| %s | %s |" % (row, " | ".join(c[row] for c in columns.values())))
-    print("\nMeasured: %(device)s, %(kernels)s kernels, OpenCV %(opencv)s, commit %(commit)s." % records[0])
+    for row in own[0]:
+        if any(c[row] != "–" for c in own):
+            print("| %s | %s |" % (row, " | ".join(c[row] for c in own)))
+    if any(case["by"] == "opencv" for case in results):
+        print("\n| | | " + " | ".join(columns) + " |")
+        print("|---|---|" + "---:|" * len(columns))
+        print("\n".join(others(columns)))
+    load = [l for record in records for l in record["load"]]
+    print("\nMeasured: %(device)s, %(kernels)s kernels, OpenCV %(opencv)s, commit %(commit)s," % records[0],
+          "MultiTemplateMatching %s," % records[0].get("mtm", "not there"), "load %g to %g." % (min(load), max(load)))
 
 
 if __name__ == "__main__":
