@@ -517,9 +517,8 @@ typedef struct tm_posed_hit {
                                   bottom left in the template */
     int64_t x, y, width, height; /* the least box of whole pixels that holds the corners */
     double margin;               /* as tm_hit's */
-    double fine_x, fine_y;       /* centre, angle and scale at the top of the quadratic surface
-                                    fitted to the scores of neighbouring positions and poses, if
-                                    asked for; else as above */
+    double fine_x, fine_y;       /* centre, angle and scale between positions and poses, by which the
+                                    template fits the frame's pixels best, if asked for; else as above */
     double fine_angle, fine_scale;
     size_t pose;
 } tm_posed_hit;

@@ -256,11 +256,8 @@ static tm_status match_posed(void *context)
         status = tm_matcher_compare_kinds(m, c->frame, c->tmpl->image.type, c->tmpl->image.channels);
     if (status == TM_OK)
         status = tm_search_is_for_best(&c->search) ? find_best(c) : find_peaks(c);
-    if (status == TM_OK && c->search.subpixel) {
-        status = tm_poses_refine(m, c->frame, c->tmpl, c->hits->items, c->hits->count);
-        if (status != TM_OK)
-            tm_matcher_fail_plain(m, status);
-    }
+    if (status == TM_OK && c->search.subpixel)
+        tm_poses_refine(tm_matcher_threads(m), c->frame, c->tmpl, c->hits->items, c->hits->count);
     if (status != TM_OK)
         tm_posed_hits_free(c->hits);
     m->times.total = clock_ms() - start;

@@ -4,9 +4,7 @@
 
 #include "match/poses.h"
 
-/* Writes the fine place, angle and scale of hits: where the top of a quadratic surface lies that is
- * fitted to the scores of neighbouring positions and poses. Errors: MEMORY. */
-tm_status tm_poses_refine(const tm_matcher *matcher, const tm_image *frame,
-                          const tm_posed_template *tmpl, tm_posed_hit *hits, size_t count);
+/* Writes the fine place, angle and scale of hits, which stay what they are where no fit is found. */
+void tm_poses_refine(int threads, const tm_image *frame, const tm_posed_template *tmpl, tm_posed_hit *hits, size_t count);
 
 #endif
