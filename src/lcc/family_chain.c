@@ -21,7 +21,10 @@ float *tm_family_make_coordinates(const tm_family *f)
 /* How far members may be from the chords. */
 #define CHORD_REACH 0.08
 
-enum { LEAST_SAVED = 3 }; /* members a point, at least, or there are none */
+enum {
+    LEAST_SAVED = 3, /* members a point, at least, or there are none */
+    MOST_LINK = 64,  /* members from a point to the next, each of which is measured again for the next one */
+};
 
 /* The product of a - b and c - d, which are members. */
 static double product_of(const tm_family *f, int a, int b, int c, int d)
@@ -52,7 +55,7 @@ static double farthest(const tm_family *f, int first, int last)
 static int next_point(const tm_family *f, int point)
 {
     int next = point + 1;
-    while (next + 1 < f->count && farthest(f, point, next + 1) <= CHORD_REACH)
+    while (next + 1 < f->count && next - point < MOST_LINK && farthest(f, point, next + 1) <= CHORD_REACH)
         next++;
     return next;
 }
