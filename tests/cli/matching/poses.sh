@@ -71,6 +71,7 @@ tmatch -v "$frame" 'camera.png[41x30+225+100]' --angle 0:90:45 2>&1 >none.out | 
 tmatch -v "$frame" 'camera.png[31x30+225+100]' --angle 0:2 2>&1 >none.out | grep 'poses,'
 tmatch -v "$frame" 'camera.png[31x30+225+100]' --scale 0.9:1.1 --support disc 2>&1 >none.out | grep 'poses,'
 tmatch -v "$frame" 'camera.png[31x30+225+100]' --angle 7.5:8 2>&1 >none.out | grep 'pose,'
+tmatch -v "$frame" 'camera.png[31x30+225+100]' --scale 1:1.2:0.2 2>&1 >none.out | grep 'poses,'
 
 # Why nothing is left out, said of the template as it is; what is estimated is one pose of them.
 tmatch -v "$frame" 'camera.png[3x3+225+100]' --search certified --angle 0:90:10 2>&1 >none.out |
