@@ -30,7 +30,7 @@ cudaError_t tm_planes_split(tm_planes_job *run, int64_t rows);
 tm_planes_score tm_planes_band(const tm_planes_job *run, void *map);
 
 /* planes_masked.cu: runs a job whose template has a mask and whose scores are made of sums in registers.
- * cudaErrorNotSupported: nothing was done. */
+ * cudaErrorNotSupported: no score was made, and another way can be taken. */
 cudaError_t tm_planes_run_one_masked(tm_planes_job *run, const tm_walk *walk, tm_candidate *best);
 
 #endif

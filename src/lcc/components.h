@@ -37,7 +37,7 @@ static inline void tm_dots(double *to, const double *a, const double *rows, int 
         to[i] = tm_dot(a, rows + i * n, n);
 }
 
-/* The same of whole numbers of 8 bits: exact. */
+/* The same of whole numbers of at most 256: exact. */
 void tm_whole_dots(double *to, const int16_t *a, const int16_t *rows, int count, int64_t n);
 
 /* Makes the sum of taps of 8 bits 0, by changes of 1. */

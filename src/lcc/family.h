@@ -21,6 +21,9 @@
 /* Scores are within 2^-22 of the true value. */
 #define TM_FAMILY_SCORE_MARGIN 0x1p-20f
 
+/* What roundings in binary32 may take off a bound, besides what they make of p: off 1 - |p|^2 / |f|^2, and off lengths. */
+#define TM_FAMILY_ROUNDING 1e-5f
+
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -19,7 +19,7 @@ bool tm_family_read_halves(const tm_family *family, const tm_posed *posed, int16
  * opposite; next: twice the room of weights. */
 uint32_t tm_family_find_halves(double *weights, double *next, const double *gram, int components, int count);
 
-/* Rounds a component times scale, up to 124, to taps of 8 bits and sum 0 that are exactly what it is when it is turned. */
+/* Rounds a component times scale, which makes it 124 at most, to taps of 8 bits and sum 0 that are as even or as odd as it is. */
 void tm_family_round_halves(int16_t *taps, const float *component, int64_t count, float scale, bool odd);
 
 #endif

@@ -38,7 +38,7 @@ static void make_basis(folding *f, int how)
         const bool odd = family->odd >> k & 1;
         uint8_t *samples = family->samples + k * size;
         for (int i = 0; i < size; i++) {
-            const int most = how ? 127 : (int)check_random_in(-127, 127), other = 256 - samples[size - i - 1];
+            const int most = how ? 127 : (int)check_random_in(-127, 127), other = i < size - i ? 0 : 256 - samples[size - i - 1];
             const int middle = odd ? 128 : 128 + 2 * (most / 2);
             samples[i] = (uint8_t)(!f->core[i]            ? 128
                                    : i < size - i - 1  ? 128 + most

@@ -214,6 +214,7 @@ static void random_cases(uint32_t features)
         scene_free(&s);
     }
     tm_cpu_free(&cpu);
+    CHECK(families < 30 || (half_turns && chains));
     printf("# %" PRId64 " families of %" PRId64 ", %" PRId64 " by half turns, %" PRId64 " with chains, %" PRId64 " positions listed, %" PRId64 " left out\n",
            families, tried, half_turns, chains, counts[0], counts[1]);
 }

@@ -8,15 +8,12 @@
 #include "lcc/cpu/family_tile.h"
 #include "lcc/threads.h"
 
-/* What roundings in binary32 may take off a bound, besides what they make of p. */
-#define ROUNDING 1e-5f
-
 /* Lists the members that pass, each of which must reach what is its own. */
 static int list_own(const tm_family_tile *n, const tm_family *members, float *coordinates)
 {
     const tm_family *f = n->f;
     coordinates[f->basis + 1] = 1;
-    return n->kernels->list_members(members, coordinates, -f->error - ROUNDING, 0, f->count, n->members, n->bounds);
+    return n->kernels->list_members(members, coordinates, -f->error - TM_FAMILY_ROUNDING, 0, f->count, n->members, n->bounds);
 }
 
 /* The end of the members that a point of the chain stands for. */
@@ -52,13 +49,13 @@ static void visit_row(tm_family_tile *n, tm_family_search *search, const tm_tile
     const tm_family *f = n->f;
     float coordinates[TM_FAMILY_BASIS + 2]; /* with the rest and the length */
     const tm_family *own = search->members ? &search->members[thread] : NULL;
-    float least = search->least(search->context) - f->error - ROUNDING;
+    float least = search->least(search->context) - f->error - TM_FAMILY_ROUNDING;
 
     for (int x = 0; x < tile->width; x++) {
         const int at = tm_phase_index(x);
         if (n->most[at] < least)
             continue;
-        least = search->least(search->context) - f->error - ROUNDING;
+        least = search->least(search->context) - f->error - TM_FAMILY_ROUNDING;
         for (int k = 0; k <= f->basis + 1; k++)
             coordinates[k] = n->coordinates[k * n->padded + at];
         const int count = own ? list_own(n, own, coordinates) : list_members(n, coordinates, least);
@@ -148,7 +145,7 @@ static void search_tile(const family_run *r, char *memory, const tm_tile *tile, 
             kernels->family_row(n.f, &windows_of);
             if (!search->members)
                 kernels->limit_row(n.f->chain ? n.f->chain : n.f, &windows_of,
-                                   search->least(search->context) - n.f->error - ROUNDING);
+                                   search->least(search->context) - n.f->error - TM_FAMILY_ROUNDING);
             visit_row(&n, search, tile, top + y, y, thread, &passed, &windows);
         }
     }

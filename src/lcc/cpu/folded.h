@@ -37,7 +37,7 @@ typedef struct tm_folded {
     int32_t *taps; /* two of 16 bits for each pair: [templates that are multiplied at once][pair][template] */
 } tm_folded;
 
-/* Makes count blocks of a row of windows: S_FT' in blocks, the next template's step elements on. samples: staged, of the
+/* Makes so many blocks of a row of windows: S_FT' in blocks, the next template's step elements on. samples: staged, of the
  * first window's corner. room: tm_folded_room elements, 64-byte aligned. */
 typedef void tm_correlate_folded_fn(int32_t *products, ptrdiff_t step, const tm_folded *folded, const uint8_t *samples,
                                     ptrdiff_t stride, int blocks, int32_t *room);

@@ -268,8 +268,8 @@ typedef struct tm_family_row {
 } tm_family_row;
 typedef void tm_family_row_fn(const tm_family *family, const tm_family_row *row);
 
-/* Lowers most to the greatest bound of the members, or a little more, where it reaches least; a few that are none, whose
- * rests are -2, may be among them. */
+/* Lowers most to the greatest bound of the members, or a little more, where it reaches least. Members' padding may count as
+ * members: what there is of a family's bounds less than any, of a chain's 0. */
 typedef void tm_limit_row_fn(const tm_family *members, const tm_family_row *row, float least);
 
 /* Lists those of the members [first, end) whose bound with a window reaches least, ascending, and returns their

@@ -3,9 +3,6 @@
 
 #include <math.h>
 
-/* What roundings may take off 1 - |p|^2 / |f|^2, besides what they make of p. */
-#define ROUNDING 1e-5f
-
 void tm_sum_window_c(const uint8_t *window, ptrdiff_t pitch, const int8_t *counts, ptrdiff_t stride, int w,
                       int h, int64_t *sum, int64_t *square)
 {
@@ -22,7 +19,7 @@ void tm_sum_window_c(const uint8_t *window, ptrdiff_t pitch, const int8_t *count
 void tm_family_row_c(const tm_family *f, const tm_family_row *row)
 {
     for (int x = 0; x < row->count; x++) {
-        float rest = 1 + 2 * f->error + ROUNDING, most = 0, length = 0, square = 0;
+        float rest = 1 + 2 * f->error + TM_FAMILY_ROUNDING, most = 0, length = 0, square = 0;
         for (int k = 0; k < f->basis; k++) {
             float p = 0;
             for (int j = 0; j <= k; j++)
@@ -36,7 +33,7 @@ void tm_family_row_c(const tm_family *f, const tm_family_row *row)
         }
         rest = sqrtf(fmaxf(rest, 0));
         row->coordinates[f->basis * row->step_out + x] = rest;
-        row->coordinates[(f->basis + 1) * row->step_out + x] = sqrtf(square) * (1 + ROUNDING);
+        row->coordinates[(f->basis + 1) * row->step_out + x] = sqrtf(square) * (1 + TM_FAMILY_ROUNDING);
         row->most[x] = most + rest * f->rest;
     }
 }

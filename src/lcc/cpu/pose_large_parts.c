@@ -9,9 +9,6 @@
 /* What rounding of a cosine to binary32 may make of its angle. */
 #define ANGLE_ROUNDING 1e-3
 
-/* What roundings in binary32 may take off a family's bound. */
-#define BOUND_ROUNDING 1e-5
-
 enum { MOST_PARTS = 1 << 23 };
 
 /* What a position must score to matter, at the moment. */
@@ -207,7 +204,7 @@ void tm_large_visit(void *context, int thread, const tm_family_window *w)
     sums.rests = sums.means + c->stride + TM_POSE_STRIDE;
     gather(r, w, &at, &sums);
     const double angle = angle_of_window(r, &sums);
-    const float least = cosine_of(angle + c->spread) - c->family.error - (float)BOUND_ROUNDING;
+    const float least = cosine_of(angle + c->spread) - c->family.error - TM_FAMILY_ROUNDING;
     for (int i = 0; i < w->count && angle >= 0; i++) {
         if (r->any || w->bounds[i] >= least)
             look(r, w->members[i], &at, &sums, r->any ? 4 : angle + c->part_spread);

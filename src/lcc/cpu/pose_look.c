@@ -10,9 +10,6 @@
 /* What the sums of a window and of a member that is not all core take, in products with a template. */
 #define SUMS 2
 
-/* What roundings in binary32 may take off a bound, besides what they make of p. */
-#define ROUNDING 1e-5f
-
 tm_status tm_pose_look_open(tm_pose_look *look, const tm_pose_class *c)
 {
     const tm_family *f = &c->family;
@@ -100,5 +97,5 @@ int tm_pose_look_list(const tm_pose_run *run, const float *coordinates, float le
 
     for (; *next < window->count && window->members[*next] < first + TM_POSE_LOOKED; ++*next)
         last = window->members[*next];
-    return run->cpu->kernels.list_members(f, coordinates, least - f->error - ROUNDING, first, last + 1, members, bounds);
+    return run->cpu->kernels.list_members(f, coordinates, least - f->error - TM_FAMILY_ROUNDING, first, last + 1, members, bounds);
 }

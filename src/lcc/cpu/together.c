@@ -7,9 +7,6 @@
 
 #include "integers.h"
 
-/* What roundings in binary32 may take off a bound, besides what they make of p. */
-#define ROUNDING 1e-5f
-
 /* Windows that one template's peaks are found among, at most. */
 enum { MOST_WINDOWS = 1 << 18 };
 
@@ -157,7 +154,7 @@ static void score_passed(void *context, int thread, const tm_family_window *w)
         tm_together_one *one = &r->list[w->members[i]];
         const float before = -leasts[w->members[i]], least = tm_together_least(one);
         leasts[w->members[i]] = -least;
-        if (w->bounds[i] + before + r->family->error + ROUNDING < least)
+        if (w->bounds[i] + before + r->family->error + TM_FAMILY_ROUNDING < least)
             continue;
         note(r, one, score(r, one, w));
         scored++;

@@ -2,8 +2,7 @@
 /* The bounds of a family's members, for vectors of LANES lanes. */
 #include "lcc/cpu/kernels.h"
 
-/* What roundings may take off 1 - |p|^2 / |f|^2, besides what they make of p, and vf_root off a length. */
-#define FAMILY_ROUNDING 1e-5f
+/* What vf_root may take off a length. */
 #define FAMILY_ROOT (1 + 0x1p-10f)
 
 /* A lane's squares are below 2^31 while a window has fewer than 2^17 pixels. */
@@ -36,7 +35,7 @@ static void family_row(const tm_family *f, const tm_family_row *row)
 
     for (int x = 0; x < row->count; x += LANES) {
         const vf inverse = vf_loadu(row->inverse + x);
-        vf z[TM_FAMILY_BASIS], rest = vf_set1(1 + 2 * f->error + FAMILY_ROUNDING), most = vf_set1(0), whole = vf_set1(0);
+        vf z[TM_FAMILY_BASIS], rest = vf_set1(1 + 2 * f->error + TM_FAMILY_ROUNDING), most = vf_set1(0), whole = vf_set1(0);
         for (int k = 0; k < f->basis; k++)
             z[k] = vf_mul(vf_of_s32(v_load(row->products + k * row->step + x)), inverse);
         for (int k = 0; k < f->basis; k += 2) {
@@ -55,7 +54,7 @@ static void family_row(const tm_family *f, const tm_family_row *row)
         }
         rest = vf_sqrt(vf_max(rest, vf_set1(0)));
         vf_storeu(row->coordinates + f->basis * row->step_out + x, rest);
-        vf_storeu(row->coordinates + (f->basis + 1) * row->step_out + x, vf_mul(vf_sqrt(whole), vf_set1(1 + FAMILY_ROUNDING)));
+        vf_storeu(row->coordinates + (f->basis + 1) * row->step_out + x, vf_mul(vf_sqrt(whole), vf_set1(1 + TM_FAMILY_ROUNDING)));
         vf_storeu(row->most + x, vf_nmadd(rest, vf_set1(-f->rest), most));
     }
 }

@@ -4,7 +4,7 @@
  * A block makes a tile of cell windows. From the frame's cells it makes the sums of cells and of their
  * squares, first down the columns of cell windows and then along their rows; and it multiplies coarse
  * templates with the cells, in half precision, on the tensor cores. A product's first matrix has 16
- * lines, four shifts of a coarse template at four places each; its second has 8 columns, the cells
+ * lines, four coarse templates at four places each; its second has 8 columns, the cells
  * from 4 columns on; both have a row of 16 cells. */
 #include "integers.h"
 #include "lcc/cuda/certified/bound.cuh"

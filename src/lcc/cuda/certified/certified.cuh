@@ -59,7 +59,8 @@ typedef struct tm_certified_state {
     unsigned done;             /* blocks */
     unsigned climbed;          /* peaks found by climbing */
     tm_candidate of_tiles;     /* their best */
-    /* Of every so manieth tile, the greatest bound, the tile's number, and where in it as in part_tops. */
+    /* The greatest bound of tile i and every TM_CERTIFIED_FIRSTS-th one after it, that tile's number, and where in it as in
+     * part_tops. */
     unsigned long long firsts[TM_CERTIFIED_FIRSTS];
 } tm_certified_state;
 

@@ -91,7 +91,7 @@ static __device__ __forceinline__ float bound_of(const tm_pose_level &l, const i
                                                  const float *solve)
 {
     enum { K = TM_POSE_COLUMNS * BASIS };
-    float z[K], rest = 1 + 2 * l.error + TM_POSE_ROUNDING, most = 0, even = 0;
+    float z[K], rest = 1 + 2 * l.error + TM_FAMILY_ROUNDING, most = 0, even = 0;
 
 #pragma unroll
     for (int k = 0; k < K; k++)

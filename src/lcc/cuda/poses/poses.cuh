@@ -51,14 +51,11 @@ typedef struct tm_pose_level {
     int x, y;                /* of the first window's corner in the frame */
     int across, down;        /* windows, */
     unsigned first_window;   /* in the order of all classes' */
-    float *most;             /* a window's bound, but for TM_POSE_ROUNDING and error */
+    float *most;             /* a window's bound, but for TM_FAMILY_ROUNDING and error */
     uint32_t *tops;          /* the window of a tile's greatest */
     int tiles_across, tiles;
     int first_tile; /* in the order of all classes' */
 } tm_pose_level;
-
-/* What roundings in binary32 may take off a bound, besides what they make of the coordinates. */
-#define TM_POSE_ROUNDING 1e-5f
 
 /* A picture at a place, which passed in the bounds. */
 typedef struct tm_pose_pair {

@@ -20,7 +20,7 @@ static __device__ __forceinline__ float least_bound(int order, double share, flo
 {
     if (order == INT_MIN)
         return -4;
-    return tm_family_least(share, tm_score_of_order(order) - TM_FAMILY_SCORE_MARGIN) - error - TM_POSE_ROUNDING;
+    return tm_family_least(share, tm_score_of_order(order) - TM_FAMILY_SCORE_MARGIN) - error - TM_FAMILY_ROUNDING;
 }
 
 /* The frame's words of 4 samples from a place on, of a row. */
@@ -93,7 +93,7 @@ struct window_look {
             own += lane < K ? __ldg(l.solve + lane * K + k) * (float)product : 0.0f;
         }
         own *= inverse;
-        rest = 1 + 2 * l.error + TM_POSE_ROUNDING;
+        rest = 1 + 2 * l.error + TM_FAMILY_ROUNDING;
 #pragma unroll
         for (int k = 0; k < K; k++) {
             p[k] = __shfl_sync(~0u, own, k);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* LCC of one template of at most 25 x 31 with a mask, without a map, by wgmma (sm_90a). All sums are products of planes with
+/* LCC of one template of at most 25 x 31 with a mask, without a map, by wgmma (sm_90a), where both fit in shared memory. All sums are products of planes with
  * the template and with its mask, and stay in registers until they are scored. */
 #include "lcc/cuda/tensor/plane_rows.cuh"
 

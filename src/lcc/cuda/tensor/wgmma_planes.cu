@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Products of several planes with templates of at most 25 x 31 by wgmma (sm_90a), as maps of their sums. */
+/* Products of several planes with templates by wgmma (sm_90a), where all of them, of at most 25 x 31, fit in shared memory, as maps of their sums. */
 #include "lcc/cuda/tensor/plane_rows.cuh"
 
 static __global__ void __launch_bounds__(TM_TENSOR_THREADS, 1)
