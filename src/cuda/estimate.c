@@ -84,6 +84,13 @@ static double launch_ms(const tm_cuda_conditions *c, const tm_job *job, int64_t 
            1e-6;
 }
 
+/* Whether the bounds of all cell windows have numbers of 32 bits, in rows of whole tiles. */
+static bool bounds_fit(const tm_geometry *g, const tm_cells *cells)
+{
+    const int64_t across = round_up(g->map_width / cells->size + 1, 128), down = g->map_height / cells->size + 257;
+    return across * down <= UINT32_MAX;
+}
+
 const char *tm_cuda_certified_fault(const tm_device_traits *traits, const tm_job *job)
 {
     const char *fault = tm_certified_fault(job);
@@ -98,7 +105,8 @@ const char *tm_cuda_certified_fault(const tm_device_traits *traits, const tm_job
            : g->map_width * g->map_height > INT32_MAX ? "the map is too large"
            : !tm_cells_choose(&cells, g->template_width, g->template_height)
                ? "the template is too small or too narrow"
-               : NULL;
+           : !bounds_fit(g, &cells) ? "the map is too large"
+                                    : NULL;
 }
 
 /* What certified search takes for so many rows of the map. Where its bounds say too little, all
