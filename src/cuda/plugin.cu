@@ -225,7 +225,7 @@ static tm_status plugin_look_at_large(tm_cuda *cuda, const tm_large_look *look, 
     cuda->refusal.text[0] = '\0';
     cudaError_t error = begin(cuda, work, &before);
     if (error == cudaSuccess)
-        error = tm_large_look_at(cuda, look);
+        error = tm_cuda_look_at_large(cuda, look);
     return end(cuda, error, false, work, &before, message);
 }
 
@@ -235,7 +235,7 @@ static tm_status plugin_list_large(tm_cuda *cuda, tm_large_list *list, tm_work *
     cuda->refusal.text[0] = '\0';
     cudaError_t error = begin(cuda, work, &before);
     if (error == cudaSuccess)
-        error = tm_large_list_windows(cuda, list);
+        error = tm_cuda_list_large(cuda, list);
     return end(cuda, error, false, work, &before, message);
 }
 
@@ -245,7 +245,7 @@ static tm_status plugin_sum_large(tm_cuda *cuda, const tm_large_batch *batch, tm
     cuda->refusal.text[0] = '\0';
     cudaError_t error = begin(cuda, work, &before);
     if (error == cudaSuccess)
-        error = tm_large_sum_batch(cuda, batch);
+        error = tm_cuda_sum_large(cuda, batch);
     return end(cuda, error, false, work, &before, message);
 }
 

@@ -7,8 +7,8 @@
 #include "cuda/context.cuh"
 #include "integers.h"
 
-/* Bundles that windows may have at most, all together. */
-#define MOST_BUNDLES ((int64_t)1 << 31)
+/* Bundles that are listed at most, of all windows together: scoring all is quicker than to look at more. */
+enum { MOST_LISTED = 1 << 24 };
 
 void tm_large_drop(tm_device_large *l)
 {
@@ -51,8 +51,6 @@ static cudaError_t place_cells(tm_cuda *cuda, const tm_large_look *look)
     }
     l->windows = (unsigned)windows;
     l->pitch = (size_t)round_up(left + right, 16);
-    if (windows * l->count >= MOST_BUNDLES)
-        return cudaErrorMemoryAllocation;
     const size_t one = l->pitch * (size_t)(top + bottom), all = 2 * one * (size_t)look->count;
     TRY(tm_buffer_fit(&d->cells, all));
     for (int i = 0; i < look->count; i++) {
@@ -94,7 +92,7 @@ static cudaError_t fetch_cells(tm_cuda *cuda, const tm_large_cells *from, const 
                                      cudaMemcpyDeviceToHost, cuda->stream));
 }
 
-cudaError_t tm_large_look_at(tm_cuda *cuda, const tm_large_look *look)
+cudaError_t tm_cuda_look_at_large(tm_cuda *cuda, const tm_large_look *look)
 {
     tm_device_large *d = &cuda->large;
     tm_large_level *l = &d->level;
@@ -109,7 +107,7 @@ cudaError_t tm_large_look_at(tm_cuda *cuda, const tm_large_look *look)
     TRY(tm_large_bring_squares(cuda, look));
     TRY(place_cells(cuda, look));
     TRY(place_windows(d));
-    TRY(tm_large_sum_cells(l, d->corner, d->pitch, d->width, d->height, cuda->stream));
+    TRY(tm_large_make_cells(l, d->corner, d->pitch, d->width, d->height, cuda->stream));
     if (l->windows)
         TRY(tm_large_bound(l, cuda->stream));
     for (int i = 0; i < look->count; i++)
@@ -144,10 +142,10 @@ static cudaError_t fill(tm_cuda *cuda, tm_large_list *list, const tm_large_passe
     return cudaSuccess;
 }
 
-cudaError_t tm_large_list_windows(tm_cuda *cuda, tm_large_list *list)
+cudaError_t tm_cuda_list_large(tm_cuda *cuda, tm_large_list *list)
 {
     tm_device_large *d = &cuda->large;
-    const tm_large_least least = {list->least, list->angle, list->core};
+    const tm_large_asked least = {list->least, list->angle, list->core};
     tm_large_state *state = (tm_large_state *)d->passed.data, found;
     tm_large_passed *passed = (tm_large_passed *)(state + 1);
 
@@ -158,7 +156,8 @@ cudaError_t tm_large_list_windows(tm_cuda *cuda, tm_large_list *list)
     TRY(tm_large_find(&d->level, &least, state, passed, cuda->stream));
     TRY(fetch(cuda, &found, state, sizeof found));
     TRY_CUDA(cudaStreamSynchronize(cuda->stream));
-    return found.passed ? fill(cuda, list, passed, &found) : cudaSuccess;
+    list->too_many = found.bundles > MOST_LISTED;
+    return found.passed && !list->too_many ? fill(cuda, list, passed, &found) : cudaSuccess;
 }
 
 /* Writes what the kernel needs of the batch's poses. */
@@ -176,7 +175,7 @@ static void describe_poses(tm_large_picture *to, const tm_large_batch *b, int *w
     }
 }
 
-cudaError_t tm_large_sum_batch(tm_cuda *cuda, const tm_large_batch *b)
+cudaError_t tm_cuda_sum_large(tm_cuda *cuda, const tm_large_batch *b)
 {
     tm_device_large *d = &cuda->large;
     const size_t poses = b->count * sizeof *d->poses, sums = b->places_count * sizeof *b->sums,
@@ -197,6 +196,7 @@ cudaError_t tm_large_sum_batch(tm_cuda *cuda, const tm_large_batch *b)
     tm_large_picture *there = (tm_large_picture *)(to + b->places_count);
     tm_large_place *at = (tm_large_place *)(there + b->count);
     TRY_CUDA(cudaMemsetAsync(to, 0, sums, cuda->stream));
+    cuda->bytes_in += (int64_t)(poses + places);
     TRY_CUDA(cudaMemcpyAsync(there, d->poses, poses, cudaMemcpyHostToDevice, cuda->stream));
     TRY_CUDA(cudaMemcpyAsync(at, b->places, places, cudaMemcpyHostToDevice, cuda->stream));
     TRY(tm_large_sum_places(&d->tmpl, there, b->count, width, height, at, d->corner, d->pitch, to, cuda->stream));

@@ -25,9 +25,9 @@ typedef struct tm_device_large {
 } tm_device_large;
 
 /* As tm_backend's functions. */
-cudaError_t tm_large_look_at(tm_cuda *cuda, const tm_large_look *look);
-cudaError_t tm_large_list_windows(tm_cuda *cuda, tm_large_list *list);
-cudaError_t tm_large_sum_batch(tm_cuda *cuda, const tm_large_batch *batch);
+cudaError_t tm_cuda_look_at_large(tm_cuda *cuda, const tm_large_look *look);
+cudaError_t tm_cuda_list_large(tm_cuda *cuda, tm_large_list *list);
+cudaError_t tm_cuda_sum_large(tm_cuda *cuda, const tm_large_batch *batch);
 
 /* Bring a class to the device; what a look has of the frame for it; and the frame, in the middle of zeros as far as pictures reach, and its template. */
 cudaError_t tm_large_bring_class(tm_cuda *cuda, const tm_large_class *c);

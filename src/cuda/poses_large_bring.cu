@@ -9,6 +9,19 @@
 /* Columns behind the frame that kernels may read. */
 enum { SLACK = 16 };
 
+/* Copies from the host's memory, when the stream comes to that. */
+static cudaError_t bring(tm_cuda *cuda, void *to, const void *from, size_t size)
+{
+    cuda->bytes_in += (int64_t)size;
+    return TM_CALL(cudaMemcpyAsync(to, from, size, cudaMemcpyHostToDevice, cuda->stream));
+}
+
+static cudaError_t bring_plane(tm_cuda *cuda, uint8_t *to, const uint8_t *from, ptrdiff_t stride, size_t width, size_t height)
+{
+    cuda->bytes_in += (int64_t)(width * height);
+    return TM_CALL(cudaMemcpy2DAsync(to, width, from, (size_t)stride, width, height, cudaMemcpyHostToDevice, cuda->stream));
+}
+
 /* Columns x rows of the class's mask: whole words. */
 static size_t words_of(const tm_large_level *l)
 {
@@ -99,7 +112,7 @@ cudaError_t tm_large_bring_class(tm_cuda *cuda, const tm_large_class *c)
     l->solve = (const float *)(there + mask + taps);
     l->coordinates = (const float *)(there + mask + taps + solve);
     l->ends = (const int *)(there + all - ends);
-    return TM_CALL(cudaMemcpyAsync(d->taken.data, d->packed, all, cudaMemcpyHostToDevice, cuda->stream));
+    return bring(cuda, d->taken.data, d->packed, all);
 }
 
 cudaError_t tm_large_bring_squares(tm_cuda *cuda, const tm_large_look *look)
@@ -111,7 +124,7 @@ cudaError_t tm_large_bring_squares(tm_cuda *cuda, const tm_large_look *look)
     d->level.squares = (const uint64_t *)d->squares.data;
     d->level.squares_across = (int)look->squares_across;
     d->level.squares_down = (int)look->squares_down;
-    return TM_CALL(cudaMemcpyAsync(d->squares.data, look->squares, size, cudaMemcpyHostToDevice, cuda->stream));
+    return bring(cuda, d->squares.data, look->squares, size);
 }
 
 cudaError_t tm_large_bring_frame(tm_cuda *cuda, const tm_large_look *look)
@@ -140,8 +153,6 @@ cudaError_t tm_large_bring_template(tm_cuda *cuda, const tm_large_look *look)
     uint8_t *samples = (uint8_t *)d->picture.data, *mask = image->mask ? samples + size : NULL;
     d->tmpl = {samples, mask, (int)width, (int)height, look->support->disc ? look->support->distance : INT64_MAX};
     if (mask)
-        TRY_CUDA(cudaMemcpy2DAsync(mask, width, image->mask, (size_t)image->mask_stride, width, height,
-                                   cudaMemcpyHostToDevice, cuda->stream));
-    return TM_CALL(cudaMemcpy2DAsync(samples, width, image->samples, (size_t)image->stride, width, height,
-                                     cudaMemcpyHostToDevice, cuda->stream));
+        TRY(bring_plane(cuda, mask, image->mask, image->mask_stride, width, height));
+    return bring_plane(cuda, samples, image->samples, image->stride, width, height);
 }

@@ -19,7 +19,7 @@ enum { TM_LARGE_FRAMES = 4 }; /* of cells, that a class has at most */
 typedef struct tm_large_look {
     const tm_large_class *of;
     const tm_image *frame; /* NULL: that of the last look, as what else there is until the windows */
-    int64_t pad_x, pad_y;  /* how far pictures reach beyond it at most */
+    int64_t pad_x, pad_y;  /* how far pictures reach beyond it at most, on any side */
     const uint64_t *squares; /* sums of squares over squares of the class's reach, before each of them in its row; and an end */
     int64_t squares_across, squares_down;
     const tm_image *image; /* the template, and */
@@ -71,6 +71,7 @@ typedef struct tm_large_list {
     size_t count;
     int32_t *bundles;
     float *bounds;
+    bool too_many; /* more passed than are listed; none is */
 } tm_large_list;
 
 /* A pose with places of its picture's corner in the frame, which follow those of the pose before. */

@@ -102,6 +102,17 @@ bool tm_poses_pay(const tm_image *frame, const tm_posed_template *tmpl, bool on_
 /* What certified search for a large template takes the CPU, about, once its families are made. */
 double tm_poses_large_ms(const tm_image *frame, int threads);
 
+/* Whether the template is so large that the CPU searches it, with a CUDA device's help or without. */
+bool tm_poses_are_for_cpu(const tm_matcher *matcher, const tm_posed_template *tmpl);
+
+/* Searches on the CPU. Where the families are those of a large template the pool's device helps; what it fails to do the
+ * CPU makes good, and the matcher's warning says so. Errors: MEMORY. */
+tm_status tm_poses_match_on_cpu(tm_matcher *matcher, tm_pose_search *search);
+
+/* On TM_DEVICE_AUTO: opens a CUDA device for a large template once that is worth it; whether it did. Several would match all
+ * poses exhaustively, and so would one whose time is limited. */
+bool tm_poses_turn_to_cuda(tm_matcher *matcher, const tm_image *frame, const tm_posed_template *tmpl);
+
 /* Finds the best position and the peaks down to a floor by certified search; false where that is not
  * to be, or would not pay, and then nothing is found. *status is its own, as those of a match. */
 bool tm_poses_certify(tm_matcher *matcher, const tm_image *frame, const tm_posed_template *tmpl,

@@ -6,17 +6,9 @@
 #include "clock.h"
 #include "cpu/cpu.h"
 #include "hash.h"
-#include "lcc/pose_large_device.h"
-#include "match/plan.h"
 #include "match/poses.h"
 
 #define TOO_MANY "too few positions would be left out"
-
-/* Whether a template may be so large that its posed pictures are not kept. */
-static bool takes_large(const tm_matcher *m)
-{
-    return !m->pool || tm_pool_looks_at_large(m->pool);
-}
 
 const char *tm_poses_certified_fault(const tm_matcher *m, const tm_image *frame, const tm_posed_template *t)
 {
@@ -26,7 +18,7 @@ const char *tm_poses_certified_fault(const tm_matcher *m, const tm_image *frame,
         return "its bound is for 8-bit gray alone";
     if (frame->mask)
         return "the frame has a mask";
-    return m->pool ? tm_pool_poses_fault(m->pool) : NULL;
+    return m->pool ? tm_pool_poses_fault(m->pool, tm_poses_are_for_cpu(m, t)) : NULL;
 }
 
 /* The same picture in the same poses has the same. */
@@ -74,47 +66,11 @@ static tm_status match_on_pool(tm_matcher *m, tm_pose_search *s)
     return TM_ERR_MEMORY;
 }
 
-/* The pool's device looks at a large template's families, the CPU at what it lists. */
-static tm_status look(void *context, const tm_large_look *what)
-{
-    tm_matcher *m = context;
-    tm_message message;
-    return tm_pool_look_at_large(m->pool, what, &message);
-}
-
-static tm_status list(void *context, tm_large_list *what)
-{
-    tm_matcher *m = context;
-    tm_message message;
-    return tm_pool_list_large(m->pool, what, &message);
-}
-
-static tm_status sum(void *context, const tm_large_batch *what)
-{
-    tm_matcher *m = context;
-    tm_message message;
-    return tm_pool_sum_large(m->pool, what, &message);
-}
-
-/* On the CPU, with the pool's device if there is one. */
-static tm_status match_on_cpu(tm_matcher *m, tm_pose_search *s)
-{
-    const tm_large_device device = {.context = m, .look = look, .list = list, .sum = sum};
-
-    tm_status status = tm_matcher_open_cpu(m);
-    if (status != TM_OK)
-        return status;
-    s->device = m->pool ? &device : NULL;
-    status = tm_cpu_match_poses(m->cpu, s);
-    m->on_pool = m->pool != NULL;
-    return status;
-}
-
 /* Searches by families of all angles or narrow ones; *fault: why that cannot be, else NULL. */
 static tm_status search_by(tm_matcher *m, const tm_posed_template *t, bool narrow, tm_pose_search *s,
                            const char **fault)
 {
-    const tm_status status = tm_poses_make_families(t, narrow, takes_large(m));
+    const tm_status status = tm_poses_make_families(t, narrow, !m->pool || tm_pool_looks_at_large(m->pool));
 
     if (status != TM_OK)
         return status;
@@ -123,49 +79,33 @@ static tm_status search_by(tm_matcher *m, const tm_posed_template *t, bool narro
     *fault = s->families->fault;
     if (*fault)
         return TM_OK;
-    return m->pool && !s->families->large ? match_on_pool(m, s) : match_on_cpu(m, s);
-}
-
-/* On TM_DEVICE_AUTO: lets a CUDA device help with a large template once that is worth it. Several would match all poses
- * exhaustively, and so would one whose time is limited. */
-static void turn_to_cuda(tm_matcher *m, const tm_image *frame, const tm_posed_template *t)
-{
-    const tm_settings *s = &m->settings;
-    const double ms = tm_poses_large_ms(frame, tm_matcher_threads(m));
-    int indices[TM_MATCHER_DEVICES], count;
-
-    if (s->device != TM_DEVICE_AUTO || s->device_timeout > 0 || m->pool || m->refusal.text[0] ||
-        m->cpu_ms + ms < TM_CUDA_START_MS || !tm_pose_families_too_large(&t->image, &t->poses))
-        return;
-    if (tm_matcher_list_cuda(m, indices, &count) == TM_OK && count > 1)
-        return;
-    tm_matcher_turns_to_cuda(m, ms);
+    return m->pool && !s->families->large ? match_on_pool(m, s) : tm_poses_match_on_cpu(m, s);
 }
 
 static void say(tm_matcher *m, const tm_posed_template *t, const tm_pose_search *s)
 {
     m->algorithm = "direct";
     m->plan[0] = '\0';
-    if (m->pool)
+    if (m->on_pool)
         tm_pool_name(m->pool, m->device, sizeof m->device);
     else
         snprintf(m->device, sizeof m->device, "cpu");
     tm_matcher_say(m, "%zu pose%s certified (%.2g %% of positions scored exactly), direct on %s", t->count,
                    t->count == 1 ? "" : "s", 100 * (double)s->scored / (double)s->pairs, m->device);
-    if (m->pool && !s->families->large)
+    if (m->on_pool && !s->families->large)
         return;
-    if (m->pool)
+    if (m->on_pool)
         tm_matcher_say(m, " and cpu");
     const tm_device_traits traits = tm_cpu_backend()->traits(m->cpu);
     tm_matcher_say(m, ", %s kernels, up to %d thread%s", traits.kernels, traits.threads,
                    traits.threads == 1 ? "" : "s");
-    if (m->pool && m->settings.device == TM_DEVICE_AUTO)
+    if (m->on_pool && m->settings.device == TM_DEVICE_AUTO)
         tm_matcher_say(m, ": the work outweighs the device's start-up");
 }
 
 static double exhaustive_of(const tm_matcher *m, const tm_image *frame, const tm_posed_template *t, bool best_alone)
 {
-    const tm_device_traits cuda = m->pool && !tm_pool_poses_fault(m->pool) ? tm_pool_poses_traits(m->pool) : (tm_device_traits){0};
+    const tm_device_traits cuda = m->pool ? tm_pool_poses_traits(m->pool) : (tm_device_traits){0};
     return tm_poses_exhaustive_ns(frame, t, m->pool ? &cuda : NULL, best_alone);
 }
 
@@ -179,8 +119,6 @@ bool tm_poses_certify(tm_matcher *m, const tm_image *frame, const tm_posed_templ
     if (!tm_matcher_wants_certified(m))
         return false;
     m->pose_fault = tm_poses_certified_fault(m, frame, t);
-    if (!m->pose_fault)
-        turn_to_cuda(m, frame, t);
     if (m->pose_fault)
         return false;
     const bool wished = m->settings.strategy == TM_STRATEGY_CERTIFIED;
@@ -192,6 +130,8 @@ bool tm_poses_certify(tm_matcher *m, const tm_image *frame, const tm_posed_templ
         m->pose_fault = TOO_MANY;
         return false;
     }
+    if (tm_poses_turn_to_cuda(m, frame, t) && (m->pose_fault = tm_poses_certified_fault(m, frame, t)) != NULL)
+        return false;
     tm_pose_search s = {.image = &t->image,
                         .frame = frame,
                         .domain = m->settings.domain,
@@ -205,7 +145,7 @@ bool tm_poses_certify(tm_matcher *m, const tm_image *frame, const tm_posed_templ
         s.floor = wanted->floor;
         *status = search_by(m, t, true, &s, &m->pose_fault);
     }
-    if (*status != TM_OK && m->pool) { /* the exhaustive search after it makes that good, or fails as well */
+    if (*status != TM_OK && m->pool && !(s.families && s.families->large)) { /* the exhaustive search after it makes that good, or fails as well */
         *status = TM_OK;
         m->pose_fault = "the CUDA device failed, or has too little memory";
         return false;
@@ -228,7 +168,7 @@ bool tm_poses_certify(tm_matcher *m, const tm_image *frame, const tm_posed_templ
     m->scored += s.scored;
     if (!m->pool || s.families->large) /* a device alone says how long it took */
         m->times.kernel += clock_ms() - start;
-    if (!m->pool && s.families->large)
+    if (!m->on_pool && s.families->large)
         m->cpu_ms += clock_ms() - start;
     say(m, t, &s);
     return true;

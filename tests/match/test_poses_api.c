@@ -301,7 +301,7 @@ static void refine(const refined_case *of, double off[3])
     const tm_image image = {samples, SEEN, SEEN, SEEN * size, of->kind.type, of->kind.channels, of->masked ? mask : NULL, SEEN};
     const tm_image frame = {.samples = seen, .width = SCENE, .height = SCENE, .stride = SCENE * size, .type = of->kind.type, .channels = of->kind.channels};
     const double middle[2] = {(SEEN - 1) / 2.0, (SEEN - 1) / 2.0};
-    const int cases = 20;
+    const int cases = 8;
     tm_matcher *m = cpu_matcher();
     tm_search search;
 
@@ -312,7 +312,7 @@ static void refine(const refined_case *of, double off[3])
     for (int i = 0; i < cases; i++) {
         const double place[2] = {(double)check_random_in(4200, 4800) / 100, (double)check_random_in(4200, 4800) / 100};
         const double angle = (double)check_random_in(1000, 8000) / 1000, scale = of->scale * (double)check_random_in(1010, 1080) / 1000;
-        const tm_pose_grid grid = {sizeof grid, -2, 10, 1, of->scale, 1.1 * of->scale, 0.02 * of->scale,
+        const tm_pose_grid grid = {sizeof grid, 0, 9, 1.5, of->scale, 1.1 * of->scale, 0.025 * of->scale,
                                    of->covered ? TM_SUPPORT_DISC : TM_SUPPORT_AUTO};
         const waves w[3] = {draw_waves(), draw_waves(), draw_waves()}, others[3] = {draw_waves(), draw_waves(), draw_waves()};
         tm_posed_template *tmpl = NULL;

@@ -206,11 +206,120 @@ static void cuda_large(void)
     search_large(TM_DEVICE_CUDA);
 }
 
+static uint8_t *row_of(const tm_image *image, int64_t y)
+{
+    return (uint8_t *)(uintptr_t)image->samples + y * image->stride;
+}
+
+/* A template of which the half that is black lies below the frame, where nothing is: not even what was there of a taller frame. */
+static void cuda_below(void)
+{
+    require_cuda();
+    const tm_device_kind kinds[] = {TM_DEVICE_CUDA, TM_DEVICE_CPU};
+    large_problem p = {.frame = draw_smooth(170, 110), .picture = draw_smooth(80, 72)};
+    uint8_t *taller = malloc(170 * 160);
+    const tm_image *image = &p.picture.image, above = {.samples = taller, .width = 170, .height = 160, .stride = 170};
+    tm_posed_hit best[2];
+
+    CHECK(taller);
+    memset(taller, 255, 170 * 160);
+    for (int i = 0; i < 160; i++)
+        taller[i * 170 + i] = 0;
+    for (int y = 0; y < 36; y++) {
+        memcpy(row_of(&p.frame.image, 110 - 36 + y) + 40, row_of(image, y), 80);
+        memset(row_of(image, 36 + y), 0, 80);
+    }
+    tm_pose_grid_default(&p.grid, sizeof p.grid);
+    p.grid.angle_from = -0.2, p.grid.angle_to = 0.2, p.grid.angle_step = 0.1; /* of which none is higher */
+    p.grid.support = TM_SUPPORT_FULL;
+    tm_search_default(&p.search, sizeof p.search);
+    p.search.most = 1;
+    tm_settings_default(&p.settings, sizeof p.settings);
+    p.settings.domain = TM_DOMAIN_SAME;
+    for (int i = 0; i < 2; i++) {
+        tm_posed_template *posed = NULL;
+        tm_matcher *matcher;
+        tm_posed_hits hits = {0};
+        p.settings.device = kinds[i];
+        p.settings.strategy = i ? TM_STRATEGY_EXHAUSTIVE : TM_STRATEGY_CERTIFIED;
+        CHECK_EQ(tm_matcher_create(&matcher, &p.settings), TM_OK);
+        CHECK_EQ(tm_posed_template_create(&posed, matcher, image, &p.grid), TM_OK);
+        CHECK(i || make_large(posed, false));
+        CHECK_EQ(tm_match_posed(matcher, &above, posed, &p.search, &hits), TM_OK);
+        tm_posed_hits_free(&hits);
+        CHECK_EQ(tm_match_posed(matcher, &p.frame.image, posed, &p.search, &hits), TM_OK);
+        CHECK(i || strcmp(tm_matcher_strategy(matcher), "certified") == 0);
+        best[i] = hits.best;
+        tm_posed_hits_free(&hits);
+        tm_posed_template_destroy(&posed);
+        tm_matcher_destroy(&matcher);
+    }
+    CHECK(best[1].score == 1 && best[1].angle == 0);
+    best[0].margin = best[1].margin = 0;
+    compare_hits(&p, &best[0], &best[1]);
+    free(taller);
+    free_problem(&p);
+}
+
+/* What the device fails to do the CPU does, still by certified search, and a warning says so. */
+static void cuda_faults(void)
+{
+    static const char *const errors[] = {"2", "719"};
+    enum { CALLS = 120 };
+    int warned = 0, opened = 0;
+
+    require_cuda();
+    large_problem p = {.frame = draw_smooth(130, 120)};
+    p.picture = cut_template(&p.frame, 20, 15, 90, 84);
+    tm_pose_grid_default(&p.grid, sizeof p.grid);
+    p.grid.angle_from = -5, p.grid.angle_to = 5, p.grid.angle_step = 1;
+    tm_search_default(&p.search, sizeof p.search);
+    p.search.most = 1;
+    tm_settings_default(&p.settings, sizeof p.settings);
+    p.settings.device = TM_DEVICE_CUDA;
+    p.settings.strategy = TM_STRATEGY_CERTIFIED;
+    tm_posed_hits right, hits = {0};
+    tm_status status;
+    bool certified;
+    match(&p, TM_DEVICE_CPU, TM_STRATEGY_EXHAUSTIVE, false, &right, &status, &certified);
+    CHECK_EQ(status, TM_OK);
+    for (int i = 0; i < 2 * CALLS; i += check_cases(1000) < 1000 ? 7 : 1) {
+        tm_posed_template *posed = NULL;
+        tm_matcher *matcher;
+        char fault[32];
+        snprintf(fault, sizeof fault, "0:%d:%s", 2 + i / 2, errors[i % 2]);
+        setenv("TMATCH_FAULT", fault, 1);
+        if (tm_matcher_create(&matcher, &p.settings) != TM_OK) {
+            tm_matcher_destroy(&matcher);
+            continue; /* the device could not be opened */
+        }
+        CHECK_EQ(tm_posed_template_create(&posed, matcher, &p.picture.image, &p.grid), TM_OK);
+        CHECK(make_large(posed, false));
+        for (int again = 0; again < 2; again++) {
+            tm_posed_hits_free(&hits);
+            CHECK_EQ(tm_match_posed(matcher, &p.frame.image, posed, &p.search, &hits), TM_OK);
+            opened++;
+            warned += *tm_matcher_warning(matcher) != '\0';
+            CHECK(strcmp(tm_matcher_strategy(matcher), "certified") == 0);
+            compare_hits(&p, &hits.best, &right.best);
+        }
+        tm_posed_hits_free(&hits);
+        tm_posed_template_destroy(&posed);
+        tm_matcher_destroy(&matcher);
+    }
+    unsetenv("TMATCH_FAULT");
+    printf("# %d matches, %d with a warning\n", opened, warned);
+    tm_posed_hits_free(&right);
+    free_problem(&p);
+    if (!warned)
+        check_skip("the CUDA backend was built without -Dfault_injection=true");
+}
+
 #define CPU_TEST(X, ...) X(__VA_ARGS__, random_cases)
 DEFINE_CPU_TESTS
 
 int main(int argc, char **argv)
 {
-    static const check_test tests[] = {CPU_TESTS TEST(large), TEST(cuda_random), TEST(cuda_large)};
+    static const check_test tests[] = {CPU_TESTS TEST(large), TEST(cuda_random), TEST(cuda_large), TEST(cuda_below), TEST(cuda_faults)};
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
 }

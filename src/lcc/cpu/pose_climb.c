@@ -72,6 +72,10 @@ static tm_status try_all(climber *k, const trial *list, int count)
     }
     for (int i = 0; i < some; i++)
         k->best = found[i].value > k->best.value ? found[i] : k->best;
+    for (int i = 0; i < some && search->families->large && !search->device; i++) {
+        if (spots[i].pose != (int64_t)k->best.pose)
+            tm_pose_large_release(search->families->large, spots[i].pose);
+    }
     return TM_OK;
 }
 

@@ -110,7 +110,8 @@ static bool score_pose(tm_large_run *r, int thread, int64_t pose, size_t first, 
             *scored += good ? count : 0;
         }
     }
-    tm_pose_large_release(r->large, pose);
+    if (!r->run->search->device) /* which makes the pictures itself, where threads may share a pose */
+        tm_pose_large_release(r->large, pose);
     return good;
 }
 
@@ -213,6 +214,12 @@ static tm_status search_class(tm_large_run *r, const tm_large_class *c)
     return status == TM_OK && !r->run->declined ? score_all(r) : status;
 }
 
+/* How far pictures lie beyond the frame on one of both sides: before it by pad. */
+static int64_t beyond(int64_t pad, int64_t positions, int size, int64_t frame)
+{
+    return larger(pad, positions - 1 - pad + size - frame);
+}
+
 /* How many positions there are, how many may be scored until scoring all would have been as quick, and how far they are beyond
  * the frame. */
 static void count_pairs(tm_large_run *r)
@@ -228,8 +235,8 @@ static void count_pairs(tm_large_run *r)
                 continue;
             const int64_t pairs = g.map_width * g.map_height;
             s->pairs += pairs;
-            r->look.pad_x = larger(r->look.pad_x, g.pad_x);
-            r->look.pad_y = larger(r->look.pad_y, g.pad_y);
+            r->look.pad_x = larger(r->look.pad_x, beyond(g.pad_x, g.map_width, size[0], s->frame->width));
+            r->look.pad_y = larger(r->look.pad_y, beyond(g.pad_y, g.map_height, size[1], s->frame->height));
             r->run->limit += tm_pose_limit_of(pairs, size[0] * (double)size[1]);
         }
     }

@@ -66,8 +66,8 @@ typedef struct tm_large_run {
     int64_t x, y, width, height; /* of the box's corners that there are positions at */
     tm_mean_frames means;
     tm_square_sums squares; /* of squares as wide as the class's reach */
-    tm_large_look look;            /* of the device, if there is one, */
-    const tm_large_class *looked;  /* and at which class */
+    tm_large_look look;            /* what the device, if there is one, looked at last */
+    const tm_large_class *looked;  /* the class of that; NULL: it did not look */
     tm_large_spots spots;
     tm_large_part *parts;
     size_t count, room;

@@ -7,9 +7,6 @@
 #include "lcc/cpu/pose_large.h"
 #include "lcc/threads.h"
 
-/* What roundings in binary32 may take off a bound, besides what they make of the coordinates. */
-#define ROUNDING 1e-5f
-
 /* Describes the windows of all frames of cells. */
 static void describe(tm_large_run *r)
 {
@@ -77,12 +74,13 @@ static void visit_frame(tm_large_run *r, const tm_large_list *list, int frame)
 tm_status tm_large_visit_listed(tm_large_run *r, float least)
 {
     const tm_large_device *d = r->run->search->device;
-    tm_large_list list = {.least = least - r->class->family.error - ROUNDING};
+    tm_large_list list = {.least = least - r->class->family.error - TM_FAMILY_ROUNDING};
 
     tm_status status = tm_large_look_at(r);
     list.angle = tm_large_angle_now(r, &list.core);
     if (status == TM_OK)
         status = d->list(d->context, &list);
+    r->run->declined = r->run->declined || list.too_many;
     for (int i = 0; i < r->look.count && status == TM_OK && list.count && !r->run->declined; i++)
         visit_frame(r, &list, i);
     free(list.windows);

@@ -114,7 +114,7 @@ static int by_angle(const void *left, const void *right)
     return (a->angle > b->angle) - (a->angle < b->angle);
 }
 
-/* Of bounds that the device made. */
+/* Takes the bounds that the device made. */
 static tm_status look(tm_large_run *r, guesses *g)
 {
     const tm_status status = tm_large_look_at(r);
@@ -143,11 +143,13 @@ static tm_status search(tm_large_run *r, guesses *g)
         status = tm_large_enter(r, g->class);
         if (status != TM_OK || !r->width || !r->height)
             continue;
+        if (r->run->search->device) {
+            status = look(r, g);
+            continue;
+        }
         r->cells = r->frames;
         tm_large_describe(r, &s, images);
-        if (r->run->search->device)
-            status = look(r, g);
-        else if (s.width > 0 && s.height > 0)
+        if (s.width > 0 && s.height > 0)
             status = tm_cpu_search_family(r->run->cpu, &s);
     }
     return status;

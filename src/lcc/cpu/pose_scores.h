@@ -63,7 +63,7 @@ typedef struct tm_pose_guesses {
 void tm_pose_guesses_add(tm_pose_guesses *guesses, const tm_pose_peak *peak, int64_t near);
 
 /* Climbs from a position to the best one nearby: at first by so many pixels, angles and scales. Errors: those of the
- * search's device. */
+ * search's device, and MEMORY with one; without, a position for which there is no memory is passed over. */
 tm_status tm_pose_climb(const tm_pose_run *run, const tm_pose_peak *from, int64_t step, int64_t turn, int64_t ratio,
                         tm_pose_peak *best);
 

@@ -81,10 +81,10 @@ tm_status tm_pool_read_start(tm_pool *pool, int index, tm_reader **reader, void 
 tm_status tm_pool_read_bytes(tm_pool *pool, tm_reader *reader, bool wait, const void **bytes, tm_message *message);
 void tm_pool_read_free(tm_pool *pool, tm_reader *reader);
 
-/* Why the pool makes no certified search in poses, a clause; NULL: it does. */
-const char *tm_pool_poses_fault(const tm_pool *pool);
+/* Why the pool makes no certified search in poses, or helps the CPU with none, a clause; NULL: it does. */
+const char *tm_pool_poses_fault(const tm_pool *pool, bool helps);
 
-/* Its device's traits, where it makes them. */
+/* Its first device's traits; of none, zeros. */
 tm_device_traits tm_pool_poses_traits(const tm_pool *pool);
 
 /* Makes one, as tm_backend's match_poses. After an error the device's next match fails too, and is made good, or

@@ -4,11 +4,12 @@
 #include "lcc/pose_large_device.h"
 #include "match/pool/private.h"
 
-const char *tm_pool_poses_fault(const tm_pool *pool)
+const char *tm_pool_poses_fault(const tm_pool *pool, bool helps)
 {
     return pool->count > 1         ? "several CUDA devices share the poses"
            : pool->timeout_ms > 0 ? "the time of a CUDA device's calls is limited"
            : tm_pool_is_inherited(pool) || !pool->devices->device ? "the CUDA device is not open"
+           : helps ? NULL
            : !pool->backend->match_poses || !tm_pool_poses_traits(pool).certified
                ? "the CUDA device has no kernels for it"
                : NULL;
@@ -16,7 +17,8 @@ const char *tm_pool_poses_fault(const tm_pool *pool)
 
 tm_device_traits tm_pool_poses_traits(const tm_pool *pool)
 {
-    return pool->backend->traits(pool->devices->device);
+    const bool open = !tm_pool_is_inherited(pool) && pool->devices->device;
+    return open ? pool->backend->traits(pool->devices->device) : (tm_device_traits){0};
 }
 
 tm_status tm_pool_match_poses(tm_pool *pool, tm_pose_search *search, tm_work *work, tm_message *message)

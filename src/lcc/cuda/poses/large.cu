@@ -4,31 +4,34 @@
 #include "lcc/cuda/memory.cuh"
 #include "lcc/cuda/poses/large.cuh"
 
-enum { WARPS = 4, THREADS = 32 * WARPS };
+enum { WARPS = 4, THREADS = 32 * WARPS, MOST_GRID_ROWS = 65535 };
 
 static __global__ void __launch_bounds__(THREADS) cells_kernel(tm_large_level l, const uint8_t *plane, size_t pitch,
                                                                 int width, int height)
 {
     __shared__ unsigned columns[THREADS];
     const tm_large_cells &c = l.cells[blockIdx.z];
-    const int side = l.side, each = THREADS / side, first = (int)blockIdx.x * each, row = (int)blockIdx.y,
-              thread = (int)threadIdx.x, x = c.x + first * side + thread;
-    unsigned sum = 0;
+    const int side = l.side, each = THREADS / side, first = (int)blockIdx.x * each, thread = (int)threadIdx.x,
+              x = c.x + first * side + thread;
 
-    if (thread < each * side && x >= 0 && x < width) {
-        for (int y = max(0, c.y + row * side); y < min(height, c.y + (row + 1) * side); y++)
-            sum += __ldg(plane + (int64_t)y * (int64_t)pitch + x);
+    for (int row = (int)blockIdx.y; row < c.height; row += (int)gridDim.y) {
+        unsigned sum = 0;
+        if (thread < each * side && x >= 0 && x < width) {
+            for (int y = max(0, c.y + row * side); y < min(height, c.y + (row + 1) * side); y++)
+                sum += __ldg(plane + (int64_t)y * (int64_t)pitch + x);
+        }
+        columns[thread] = sum;
+        __syncthreads();
+        sum = 0;
+        if (thread < each && first + thread < c.width) {
+            for (int i = 0; i < side; i++)
+                sum += columns[thread * side + i];
+            const int64_t at = (int64_t)row * (int64_t)l.pitch + first + thread;
+            c.means[at] = (uint8_t)(sum / (unsigned)(side * side));
+            c.rests[at] = (uint8_t)(sum % (unsigned)(side * side));
+        }
+        __syncthreads();
     }
-    columns[thread] = sum;
-    __syncthreads();
-    if (thread >= each || first + thread >= c.width || row >= c.height)
-        return;
-    sum = 0;
-    for (int i = 0; i < side; i++)
-        sum += columns[thread * side + i];
-    const int64_t at = (int64_t)row * (int64_t)l.pitch + first + thread;
-    c.means[at] = (uint8_t)(sum / (unsigned)(side * side));
-    c.rests[at] = (uint8_t)(sum % (unsigned)(side * side));
 }
 
 /* Four samples of a row from a place on, and the next four. */
@@ -114,7 +117,7 @@ static __global__ void __launch_bounds__(THREADS) bound_kernel(tm_large_level l)
               at = min(window, windows - 1);
     unsigned z[K] = {};
     core_sums sums = {};
-    float p[K], rest = 1 + 2 * l.error + TM_LARGE_BOUND_ROUNDING, most = -8;
+    float p[K], rest = 1 + 2 * l.error + TM_FAMILY_ROUNDING, most = -8;
     int best = 0;
 
     if ((int)blockIdx.x * THREADS >= windows)
@@ -165,7 +168,7 @@ static __global__ void __launch_bounds__(THREADS) bound_kernel(tm_large_level l)
     l.sums[to] = sum_of_cells;
 }
 
-cudaError_t tm_large_sum_cells(const tm_large_level *l, const uint8_t *plane, size_t pitch, int width, int height,
+cudaError_t tm_large_make_cells(const tm_large_level *l, const uint8_t *plane, size_t pitch, int width, int height,
                                cudaStream_t stream)
 {
     int across = 0, down = 0;
@@ -173,7 +176,7 @@ cudaError_t tm_large_sum_cells(const tm_large_level *l, const uint8_t *plane, si
         across = max(across, l->cells[i].width);
         down = max(down, l->cells[i].height);
     }
-    const dim3 blocks((unsigned)ceil_div(across, THREADS / l->side), (unsigned)down, (unsigned)l->frames);
+    const dim3 blocks((unsigned)ceil_div(across, THREADS / l->side), (unsigned)smaller(down, MOST_GRID_ROWS), (unsigned)l->frames);
     return TM_LAUNCH(cells_kernel<<<blocks, THREADS, 0, stream>>>(*l, plane, pitch, width, height));
 }
 

@@ -57,29 +57,27 @@ static inline unsigned tm_large_most_windows(const tm_large_level *l)
     return (unsigned)most;
 }
 
-/* What roundings in binary32 may take off a bound, besides what they make of the coordinates. */
-#define TM_LARGE_BOUND_ROUNDING 1e-5f
-
 /* Zeros before windows are listed. */
 typedef struct tm_large_state {
-    unsigned passed, bundles;
+    unsigned long long bundles;
+    unsigned passed, padding;
 } tm_large_state;
 
 /* The cells of all of the level's frames, of a plane of 8 bits. */
-cudaError_t tm_large_sum_cells(const tm_large_level *level, const uint8_t *plane, size_t pitch, int width, int height,
+cudaError_t tm_large_make_cells(const tm_large_level *level, const uint8_t *plane, size_t pitch, int width, int height,
                                cudaStream_t stream);
 
 /* What is of windows. */
 cudaError_t tm_large_bound(const tm_large_level *level, cudaStream_t stream);
 
 /* What bounds must reach: see tm_large_list. */
-typedef struct tm_large_least {
+typedef struct tm_large_asked {
     float least;
     double angle, core;
-} tm_large_least;
+} tm_large_asked;
 
 /* Lists windows that bundles pass in, with how many; then these. */
-cudaError_t tm_large_find(const tm_large_level *level, const tm_large_least *least, tm_large_state *state,
+cudaError_t tm_large_find(const tm_large_level *level, const tm_large_asked *least, tm_large_state *state,
                           tm_large_passed *passed, cudaStream_t stream);
 cudaError_t tm_large_fill(const tm_large_level *level, const tm_large_passed *passed, unsigned count, int *bundles,
                           float *bounds, cudaStream_t stream);

@@ -49,7 +49,7 @@ static __device__ __forceinline__ uint64_t sum_squares(const tm_large_level &l, 
 }
 
 /* What bounds must reach in a window, whose corner is at (x, y) in cells, 8 if none can: a warp finds it. */
-static __device__ __forceinline__ float least_in(const tm_large_level &l, const tm_large_least &least, const tm_large_cells &c,
+static __device__ __forceinline__ float least_in(const tm_large_level &l, const tm_large_asked &least, const tm_large_cells &c,
                                                  unsigned window, int x, int y)
 {
     const int64_t pixels = (int64_t)l.pixels * l.side * l.side, sum = l.sums[window];
@@ -63,11 +63,11 @@ static __device__ __forceinline__ float least_in(const tm_large_level &l, const 
     const double with_spread = angle + l.spread;
     return with_spread >= 3.1415
                ? least.least
-               : fmaxf(least.least, (float)(cos(with_spread) - 2 * TM_LARGE_ROUNDING) - l.error - TM_LARGE_BOUND_ROUNDING);
+               : fmaxf(least.least, (float)(cos(with_spread) - 2 * TM_LARGE_ROUNDING) - l.error - TM_FAMILY_ROUNDING);
 }
 
 /* A warp lists a window. */
-static __device__ __forceinline__ void list_window(const tm_large_level &l, const tm_large_least &least, tm_large_state *state,
+static __device__ __forceinline__ void list_window(const tm_large_level &l, const tm_large_asked &least, tm_large_state *state,
                                                    tm_large_passed *passed, const tm_large_cells &c, int frame, unsigned window)
 {
     const int lane = threadIdx.x & 31, x = c.first_x + (int)window % c.across, y = c.first_y + (int)window / c.across;
@@ -81,12 +81,12 @@ static __device__ __forceinline__ void list_window(const tm_large_level &l, cons
         count += (unsigned)__popc(__ballot_sync(~0u, a < l.count && bound_of(l, c.first + window, a) >= own));
     }
     if (lane == 0 && count) {
-        const unsigned at = atomicAdd(&state->passed, 1u), from = atomicAdd(&state->bundles, count);
-        passed[at] = {frame, x, y, from, count, own};
+        const unsigned at = atomicAdd(&state->passed, 1u);
+        passed[at] = {frame, x, y, (unsigned)atomicAdd(&state->bundles, (unsigned long long)count), count, own};
     }
 }
 
-static __global__ void __launch_bounds__(THREADS) find_kernel(tm_large_level l, tm_large_least least, tm_large_state *state,
+static __global__ void __launch_bounds__(THREADS) find_kernel(tm_large_level l, tm_large_asked least, tm_large_state *state,
                                                                tm_large_passed *passed)
 {
     const tm_large_cells &c = l.cells[blockIdx.y];
@@ -126,7 +126,7 @@ static __global__ void __launch_bounds__(THREADS) fill_kernel(tm_large_level l, 
     }
 }
 
-cudaError_t tm_large_find(const tm_large_level *l, const tm_large_least *least, tm_large_state *state,
+cudaError_t tm_large_find(const tm_large_level *l, const tm_large_asked *least, tm_large_state *state,
                           tm_large_passed *passed, cudaStream_t stream)
 {
     const dim3 blocks((unsigned)ceil_div(tm_large_most_windows(l), THREADS), (unsigned)l->frames);
