@@ -64,7 +64,7 @@ class PosedHit(c.Structure):
     _fields_ = [("score", c.c_double), ("angle", c.c_double), ("scale", c.c_double),
                 ("center_x", c.c_double), ("center_y", c.c_double), ("corners", c.c_double * 8),
                 ("x", c.c_int64), ("y", c.c_int64), ("width", c.c_int64), ("height", c.c_int64),
-                ("margin", c.c_double), ("fine_x", c.c_double), ("fine_y", c.c_double),
+                ("margin", c.c_double), ("margin_below", c.c_double), ("fine_x", c.c_double), ("fine_y", c.c_double),
                 ("fine_angle", c.c_double), ("fine_scale", c.c_double), ("pose", c.c_size_t)]
 
 

@@ -334,6 +334,10 @@ typedef struct tm_search {
                          each; at least 1 */
     int margin;       /* find the matches' margins too */
     int subpixel;     /* and where between the positions the peaks lie */
+    double margin_ratio; /* above 0 and below 1, of templates in poses by TM_METRIC_LCC: the last match's
+                            margin is wanted only where another place comes near, that is where
+                            margin >= score - 0.1 or 1 - score > margin_ratio * (1 - margin), and margin
+                            >= 0.3: to find what is farther takes most of the time. 0: it is wanted anyway */
 } tm_search;
 
 /* Writes the defaults: all matches, NAN, 0.3, 2^20 peaks, neither margins nor
@@ -516,7 +520,8 @@ typedef struct tm_posed_hit {
     double corners[4][2];      /* x and y of what is top left, top right, bottom right and
                                   bottom left in the template */
     int64_t x, y, width, height; /* the least box of whole pixels that holds the corners */
-    double margin;               /* as tm_hit's */
+    double margin;               /* as tm_hit's; with margin_ratio also NAN where */
+    double margin_below;         /* no other place scores so much, as has been proved; else NAN */
     double fine_x, fine_y;       /* centre, angle and scale between positions and poses, by which the
                                     template fits the frame's pixels best, if asked for; else as above */
     double fine_angle, fine_scale;

@@ -50,13 +50,24 @@ void tm_pose_windows(const tm_pose_search *search, const tm_pose_class *c, int64
     *down = bottom > top ? bottom - top : 0;
 }
 
+float tm_pose_rival(float score, double ratio)
+{
+    const double rival = fmin(1 - (1 - (double)score) / ratio - 1e-7, (double)score - TM_POSE_NEAR);
+    return fmaxf((float)rival, TM_POSE_LEAST_CUT);
+}
+
+/* Places may have been guessed badly, or not at all: so a first search is for what is alike, which is soon over. */
 void tm_pose_raise_floor(tm_pose_search *s, const tm_pose_peak *guesses, size_t count)
 {
     const bool all = count >= s->wanted;
-    const int64_t last = guesses[all ? s->wanted - 1 : count - 1].value;
-    const int64_t guessed =
-        all ? last : tm_score_order(fmaxf(tm_score_of_order((int32_t)last) - TM_POSE_LOWER, 0));
-    s->floor = larger(s->floor, smaller(s->ceiling, guessed));
+    const float best = tm_score_of_order((int32_t)guesses->value);
+    float last = tm_score_of_order((int32_t)guesses[all ? s->wanted - 1 : count - 1].value);
+
+    if (!all)
+        last = fmaxf(last - TM_POSE_LOWER, 0);
+    if (s->ceiling == INT64_MAX)
+        last = fmaxf(last, best - TM_POSE_ALIKE);
+    s->floor = larger(s->floor, smaller(s->ceiling, tm_score_order(s->ratio > 0 ? tm_pose_rival(last, s->ratio) : last)));
 }
 
 /* By pose, then by position. */

@@ -9,6 +9,15 @@
 /* How much lower a floor is set where what is known down to a score is not enough. */
 #define TM_POSE_LOWER 0.1f
 
+/* Places that are wanted score about as the best does, it is thought at first: so much less at most. */
+#define TM_POSE_ALIKE 0.06f
+
+/* A place comes near another one that scores so much more at most. */
+#define TM_POSE_NEAR 0.1
+
+/* The lowest score that a search goes down to for margins. */
+#define TM_POSE_LEAST_CUT 0.3f
+
 typedef struct tm_pose_search {
     const tm_pose_families *families; /* without fault */
     const tm_image *image;            /* of which they were made, */
@@ -20,6 +29,7 @@ typedef struct tm_pose_search {
      * ceiling; out: to what it was. */
     int64_t floor, ceiling;
     size_t wanted;
+    double ratio; /* not 0: the floor is set to tm_pose_rival of that, for margins */
     size_t most; /* positions that are held at a time */
     double exhaustive_ns; /* CUDA: about how long it takes to score all; what would take longer is declined */
     const struct tm_large_device *device; /* CPU: pose_large_device.h, that large classes are looked at by; or NULL */
@@ -50,6 +60,10 @@ int64_t tm_pose_count_pairs(const tm_pose_search *search, const tm_pose_class *c
  * frame. */
 void tm_pose_windows(const tm_pose_search *search, const tm_pose_class *c, int64_t *first_x,
                      int64_t *first_y, int64_t *across, int64_t *down);
+
+/* What another place scores that comes near one of this score, at least: that is not ratio times as near to 1, or nearer, or has
+ * TM_POSE_NEAR less at most. A little less, for roundings, and no less than TM_POSE_LEAST_CUT. */
+float tm_pose_rival(float score, double ratio);
 
 /* Raises the floor to what so many places as are wanted score, of those that were guessed, the best first: at
  * least one. Where they are fewer the others may score less. */

@@ -39,6 +39,7 @@ static tm_posed_hit hit_of(const posed_call *c, const tm_pose_peak *peak)
                         .center_x = (double)peak->x / 2,
                         .center_y = (double)peak->y / 2,
                         .margin = NAN,
+                        .margin_below = NAN,
                         .pose = peak->pose};
 
     tm_turned_box_bounds(&box, &hit.x, &hit.y, &hit.width, &hit.height);
@@ -102,13 +103,32 @@ static bool take_hits(const posed_call *c, const tm_pose_peaks *found, int64_t f
     return good;
 }
 
-static void set_margins(const posed_call *c, const tm_pose_peak *next)
+/* Whether the next peak, for the last match's margin, matters only if it comes near. */
+static bool wants_near(const posed_call *c)
+{
+    return c->search.margin && c->search.margin_ratio > 0 && !c->matcher->pyramid;
+}
+
+/* What it reaches then; of all matches of a score that is none. */
+static int64_t rival_of(const posed_call *c, int64_t floor)
+{
+    const tm_posed_hits *hits = c->hits;
+    if (!c->search.most || !hits->count)
+        return floor;
+    return tm_score_order(tm_pose_rival((float)hits->items[hits->count - 1].score, c->search.margin_ratio));
+}
+
+static void set_margins(const posed_call *c, const tm_pose_peak *next, int64_t floor)
 {
     tm_posed_hits *hits = c->hits;
+    const int64_t rival = wants_near(c) ? rival_of(c, floor) : INT64_MIN;
+
     for (size_t i = 0; i + 1 < hits->count; i++)
         hits->items[i].margin = hits->items[i + 1].score;
-    if (hits->count && next->pose != SIZE_MAX)
+    if (hits->count && next->pose != SIZE_MAX && next->value >= rival)
         hits->items[hits->count - 1].margin = tm_job_score(&c->ranks, next->value);
+    else if (hits->count && rival != INT64_MIN)
+        hits->items[hits->count - 1].margin_below = tm_job_score(&c->ranks, rival);
 }
 
 /* Takes the matches from the peaks, which are all those down to the cut, if there is one; *enough
@@ -126,8 +146,11 @@ static tm_status take(const posed_call *c, const tm_pose_peaks *found, tm_peak_s
         return tm_matcher_fail_plain(c->matcher, TM_ERR_MEMORY);
     const bool full = s->most && c->hits->count == (size_t)s->most;
     const bool has_all = cut <= wanted->floor; /* that reach the floor */
-    *enough = s->margin ? next.pose != SIZE_MAX || (c->hits->count == 0 && has_all) || found->whole
-                        : full || (!found->more_above && has_all);
+    const bool settled = full || (!found->more_above && has_all);
+    *enough = !s->margin ? settled
+              : wants_near(c) && cut != INT64_MIN
+                  ? settled && (cut <= rival_of(c, wanted->floor) || next.pose != SIZE_MAX)
+                  : next.pose != SIZE_MAX || (c->hits->count == 0 && has_all) || found->whole;
     if (!*enough && (cut != INT64_MIN ||
                      tm_search_enlarge(wanted, found->more_above, (size_t)s->peaks)))
         return TM_OK;
@@ -135,20 +158,29 @@ static tm_status take(const posed_call *c, const tm_pose_peaks *found, tm_peak_s
     c->hits->cut_off = found->more_above && !full;
     c->hits->best = hit_of(c, &found->best);
     if (s->margin)
-        set_margins(c, &next);
+        set_margins(c, &next, wanted->floor);
     return TM_OK;
 }
 
-/* The lowest cut that is tried. */
-#define LEAST_CUT 0.3f
+/* What peaks reach that can matter: matches, and what could be a margin. */
+static int64_t lowest_floor(const posed_call *c, int64_t floor)
+{
+    if (!c->search.margin || !c->search.most)
+        return floor;
+    if (!wants_near(c) || floor == INT64_MIN)
+        return INT64_MIN;
+    return tm_score_order(tm_pose_rival(tm_score_of_order((int32_t)floor), c->search.margin_ratio));
+}
 
 /* What is asked for first: all peaks down to the floor or, where the best few matches are wanted, as
  * many as these need. */
-static tm_certified_poses first_request(const tm_search *s, int64_t floor)
+static tm_certified_poses first_request(const posed_call *c, int64_t floor)
 {
-    return (tm_certified_poses){.floor = s->margin && s->most ? INT64_MIN : floor,
+    const tm_search *s = &c->search;
+    return (tm_certified_poses){.floor = lowest_floor(c, floor),
                                 .ceiling = INT64_MAX,
-                                .wanted = s->most ? (size_t)s->most + (s->margin != 0) : 0,
+                                .wanted = s->most ? (size_t)s->most + (s->margin && !wants_near(c)) : 0,
+                                .ratio = s->most && wants_near(c) ? s->margin_ratio : 0,
                                 .most = (size_t)s->peaks};
 }
 
@@ -159,10 +191,10 @@ static bool ask_lower(const posed_call *c, tm_certified_poses *request, int64_t 
     const tm_search *s = &c->search;
     const float cut = tm_score_of_order((int32_t)request->floor) - TM_POSE_LOWER;
 
-    if (cut < LEAST_CUT)
+    if (cut < TM_POSE_LEAST_CUT)
         return false;
     request->ceiling = tm_score_order(cut);
-    request->floor = s->most && !s->margin ? floor : INT64_MIN;
+    request->floor = s->most ? lowest_floor(c, floor) : INT64_MIN;
     if (!s->most)
         request->wanted = c->hits->count + 1;
     return true;
@@ -173,7 +205,7 @@ static bool ask_lower(const posed_call *c, tm_certified_poses *request, int64_t 
 static bool certify(const posed_call *c, tm_peak_search *wanted, tm_status *status)
 {
     const int64_t floor = wanted->floor;
-    tm_certified_poses request = first_request(&c->search, floor);
+    tm_certified_poses request = first_request(c, floor);
     bool enough = false;
 
     if (request.floor == INT64_MIN && !request.wanted)
@@ -278,6 +310,8 @@ tm_status tm_match_posed(tm_matcher *matcher, const tm_image *frame, const tm_po
     if (fault)
         return tm_matcher_fail(matcher, TM_ERR_INVALID, "%s", fault);
     c.ranks.metric = matcher->settings.metric;
+    if (c.ranks.metric != TM_METRIC_LCC) /* others know no nearness to 1 */
+        c.search.margin_ratio = 0;
     c.ranks.tmpl = &c.integers;
     return tm_run_forked(matcher, match_posed, &c);
 }

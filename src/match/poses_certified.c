@@ -138,6 +138,7 @@ bool tm_poses_certify(tm_matcher *m, const tm_image *frame, const tm_posed_templ
                         .floor = wanted->floor,
                         .ceiling = wanted->ceiling,
                         .wanted = wanted->wanted,
+                        .ratio = wanted->ratio,
                         .most = wanted->most,
                         .exhaustive_ns = exhaustive_ns};
     *status = search_by(m, t, !m->pool || tm_pose_families_too_large(&t->image, &t->poses), &s, &m->pose_fault);

@@ -70,6 +70,8 @@ const char *tm_search_read(tm_search *s, const tm_search *given)
         return "an overlap is from 0 to 1";
     if (s->peaks < 1 || s->peaks > INT32_MAX)
         return "peaks must be 1 to 2147483647";
+    if (!(s->margin_ratio >= 0 && s->margin_ratio < 1))
+        return "a margin's ratio is 0, or above 0 and below 1";
     return NULL;
 }
 

@@ -3,6 +3,8 @@
 #ifndef TMATCH_TESTS_CERTIFIED_COMPARE_H
 #define TMATCH_TESTS_CERTIFIED_COMPARE_H
 
+#include <stdbool.h>
+
 #include "certified_scenes.h"
 
 enum { DOMAINS = 3, VARIANTS = 3 };
@@ -24,5 +26,11 @@ void compare_certified(certified_test *b);
 void count_certified(certified_test *b, tm_matcher *matcher, const char *text);
 
 void certified_test_close(certified_test *b);
+
+/* Draws whether margins are asked for, and whether all or those of places that come near. */
+void draw_margins(tm_search *search);
+
+/* Whether two matches in poses are the same, bit for bit. */
+bool same_posed_hit(const tm_posed_hit *a, const tm_posed_hit *b);
 
 #endif

@@ -30,6 +30,27 @@ static tm_status create(tm_matcher *matcher, const tm_image *image, tm_pose_grid
     return status;
 }
 
+/* Which margins are wanted, is said by a number. */
+static void wrong_ratios(tm_matcher *matcher, const tm_image *image)
+{
+    const double wrong[] = {-0.1, 1, NAN, INFINITY};
+    tm_posed_template *tmpl = NULL;
+    tm_posed_hits hits;
+    tm_search search;
+    tm_pose_grid grid;
+
+    tm_search_default(&search, sizeof search);
+    CHECK(search.margin_ratio == 0);
+    tm_pose_grid_default(&grid, sizeof grid);
+    CHECK_EQ(tm_posed_template_create(&tmpl, matcher, image, &grid), TM_OK);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        search.margin_ratio = wrong[i];
+        CHECK_EQ(tm_match_posed(matcher, image, tmpl, &search, &hits), TM_ERR_INVALID);
+        CHECK(strstr(tm_matcher_message(matcher), "ratio"));
+    }
+    tm_posed_template_destroy(&tmpl);
+}
+
 static void wrong_arguments(void)
 {
     uint8_t samples[25], flat[25] = {0};
@@ -53,6 +74,7 @@ static void wrong_arguments(void)
 
     tm_pose_grid_default(&usual, sizeof usual);
     CHECK_EQ(create(m, &image, usual), TM_OK);
+    wrong_ratios(m, &image);
     CHECK_EQ(create(m, &none, usual), TM_ERR_FLAT_TEMPLATE);
     CHECK_EQ(create(m, &f32, usual), TM_ERR_INVALID);
     CHECK_EQ(create(m, NULL, usual), TM_ERR_INVALID);

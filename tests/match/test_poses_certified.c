@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "each_cpu.h"
+#include "match/certified_compare.h"
 #include "match/certified_scenes.h"
 #include "match/poses.h"
 
@@ -92,7 +93,7 @@ static bool make_problem(posed_problem *p, tm_device_kind device, uint32_t featu
         p->tmpl = mask_some(p, &p->tmpl);
     tm_search_default(s, sizeof *s);
     s->most = check_random_in(0, 4);
-    s->margin = (int)check_random_in(0, 1);
+    draw_margins(s);
     s->subpixel = check_random() % 4 == 0;
     s->overlap = (double)check_random_in(0, 10) / 10;
     if (!s->most || check_random() % 2)
@@ -130,24 +131,16 @@ static tm_status match(const posed_problem *p, tm_device_kind device, tm_strateg
     return status;
 }
 
-static bool same_hit(const tm_posed_hit *a, const tm_posed_hit *b)
-{
-    tm_posed_hit left = *a, right = *b;
-    if (isnan(left.margin) && isnan(right.margin))
-        left.margin = right.margin = 0;
-    return memcmp(&left, &right, sizeof left) == 0;
-}
-
 static void compare(const posed_problem *p, const tm_posed_hits *a, const tm_posed_hits *b)
 {
-    if (!same_hit(&a->best, &b->best))
+    if (!same_posed_hit(&a->best, &b->best))
         check_fail(__FILE__, __LINE__, "%s: best %.9g at (%g, %g), %g degrees, x %g, and exhaustively %.9g at (%g, %g), %g degrees, x %g",
                    p->scene.text, a->best.score, a->best.center_x, a->best.center_y, a->best.angle, a->best.scale,
                    b->best.score, b->best.center_x, b->best.center_y, b->best.angle, b->best.scale);
     if (a->count != b->count)
         check_fail(__FILE__, __LINE__, "%s: %zu matches, and exhaustively %zu", p->scene.text, a->count, b->count);
     for (size_t i = 0; i < a->count; i++)
-        if (!same_hit(&a->items[i], &b->items[i]))
+        if (!same_posed_hit(&a->items[i], &b->items[i]))
             check_fail(__FILE__, __LINE__,
                        "%s: match %zu scores %.9g, margin %.9g, at (%.9g, %.9g), %.9g degrees, x %.9g, and exhaustively "
                        "%.9g, %.9g, (%.9g, %.9g), %.9g degrees, x %.9g",

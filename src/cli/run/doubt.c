@@ -27,6 +27,12 @@ bool doubt_search(const cli_engine *e, size_t index, const cli_result *r, tm_sea
     return e->searches || e->doubtful[index];
 }
 
+/* The best score at other places, or what it is below. */
+static double rest_of(double margin, double below)
+{
+    return isnan(margin) ? below : margin;
+}
+
 /* The best score outside the best match's overlap, by one more search of the frame. */
 static bool look_again(const cli_engine *e, const tm_device_image *image, bool color, size_t index,
                        cli_pair *pair, double *rest)
@@ -46,7 +52,7 @@ static bool look_again(const cli_engine *e, const tm_device_image *image, bool c
             : engine_peaks(e->matcher, image, &tmpl, 1, &search, &hits, NULL);
     if (status != TM_OK)
         return library_fail(&pair->error, e->matcher, status);
-    *rest = posed.count ? posed.items[0].margin : hits.items[0].margin;
+    *rest = posed.count ? rest_of(posed.items[0].margin, posed.items[0].margin_below) : hits.items[0].margin;
     tm_posed_hits_free(&posed);
     tm_hits_free(&hits);
     pair->result.times.kernel += tm_matcher_times(e->matcher).kernel;
@@ -80,7 +86,7 @@ bool doubt_judge(const cli_engine *e, const tm_device_image *image, bool color, 
     if (doubt_is_settled(e->options, r))
         return true;
     const cli_match *best = &r->matches[0];
-    double rest = r->matches[r->match_count - 1].margin;
+    double rest = rest_of(r->matches[r->match_count - 1].margin, r->matches[r->match_count - 1].margin_below);
     const bool doubtful = weak_needs_rest(best->score, best->pixels);
 
     if (doubtful && !r->knows_margins && image && !look_again(e, image, color, index, pair, &rest))

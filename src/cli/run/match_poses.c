@@ -27,6 +27,7 @@ static cli_match match_of(const tm_posed_template *tmpl, const tm_posed_hit *hit
                    .pixels = pixels_of(tmpl, hit->pose),
                    .score = hit->score,
                    .margin = hit->margin,
+                   .margin_below = hit->margin_below,
                    .dx = hit->fine_x - hit->center_x,
                    .dy = hit->fine_y - hit->center_y,
                    .pose = {.angle = hit->angle,

@@ -91,6 +91,7 @@ static cli_match match_of(const cli_result *r, const tm_hit *hit, int64_t x, int
                        .pixels = r->template_pixels,
                        .score = hit->peak.score,
                        .margin = hit->margin,
+                       .margin_below = NAN,
                        .dx = hit->dx,
                        .dy = hit->dy};
 }

@@ -175,6 +175,10 @@ static void json_matches(const cli_options *options, FILE *out, const cli_result
             fputs("null", out);
         else
             report_score(out, r->integers, m->margin);
+        if (!isnan(m->margin_below)) {
+            fputs(",\"margin_below\":", out);
+            report_score(out, false, m->margin_below);
+        }
         if (r->poses)
             pose_json(out, options, &m->pose);
         if (m->weak && !result_is_weak(r)) /* else the whole result is marked weak */

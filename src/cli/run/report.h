@@ -39,6 +39,7 @@ typedef struct cli_match {
     int64_t pixels; /* of the template, as many as count */
     double score;
     double margin; /* NAN: there is none; with json, --resume and --report only */
+    double margin_below; /* in poses: what no other place scores, where the margin is NAN; else NAN */
     double dx, dy; /* fractions, with --subpixel */
     bool weak;     /* it may be chance */
     cli_pose pose; /* where the result has poses */

@@ -5,7 +5,6 @@
 
 #define HOPELESS 0.6    /* a match that scores less is weak */
 #define CLEAR 0.05      /* a match so near to 1 is not weak, if the template has FULL_SIZE pixels or more */
-#define NEARER 0.6      /* a match has to be so much nearer to 1 than the rest is */
 #define FULL_SIZE 1024.0 /* smaller templates score more by chance */
 
 bool weak_is_judged(const cli_options *o)
@@ -50,5 +49,5 @@ bool weak_is(double score, double rest, int64_t pixels)
         return score < HOPELESS;
     if (isnan(rest))
         return score < weak_least_score(pixels);
-    return 1 - score > NEARER * (1 - rest);
+    return 1 - score > WEAK_NEARER * (1 - rest);
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Templates that are turned and resized.
-data camera.png dialogs.png dialog.png astronaut.png
+data camera.png dialogs.png dialog.png astronaut.png parts.jpg part.png
 frame='camera.png[160x140+180+60]' # the head and the camera
 button='dialog.png[113x46+403+201]'
 
@@ -26,6 +26,15 @@ tmatch "$frame" t.25deg.0.9x.png --angle -40:0:5 --scale 1:1.2:0.1 --support ful
 tmatch --verify "$frame" t.25deg.0.9x.png --angle -40:0:5 --scale 1:1.2:0.1 --support disc 2>verify.err
 cat verify.err
 tmatch --verify --format json --domain full "$frame" 'camera.png[41x30+225+100]' --angle 25 | without_times
+
+echo "# Other places that come near, and such that do not, however they are looked for."
+for search in certified exhaustive; do
+    for most in 1 2 3; do
+        tmatch -q --search $search --format json -n $most --angle 0:345:15 'parts.jpg[300x260+40+40]' part.png |
+            grep -o '"score":[^,]*,"margin[^,]*'
+    done
+    tmatch -q --search $search --format json --angle 0:345:15 "$frame" 'camera.png[41x30+225+100]' | grep -o '"score":.*,"angle"'
+done
 
 echo "# So large that not all pictures of poses are kept."
 tmatch --verify astronaut.png 'astronaut.png[300x290+100+90]' --angle -1:1:1 --search certified --dump-template l.png 2>&1
