@@ -51,7 +51,10 @@ static void turn_corners(const tmpy_template *t, const tm_posed_hit *hit, double
     }
 }
 
-/* (x, y, width, height, score, margin, dx, dy, angle, scale, center, corners) */
+/* As the program asks for margins in poses: docs/poses.md. */
+#define MARGIN_RATIO 0.6
+
+/* (x, y, width, height, score, margin, dx, dy, angle, scale, center, corners, margin_below) */
 static PyObject *posed_hit(const call *c, const tmpy_template *t, const tm_posed_hit *hit)
 {
     const double x = (double)c->frame.x, y = (double)c->frame.y;
@@ -62,12 +65,13 @@ static PyObject *posed_hit(const call *c, const tmpy_template *t, const tm_posed
     else
         turn_corners(t, hit, k);
     return Py_BuildValue(
-        "LLLLdNNNdd(dd)((dd)(dd)(dd)(dd))", (long long)(hit->x + c->frame.x),
+        "LLLLdNNNdd(dd)((dd)(dd)(dd)(dd))N", (long long)(hit->x + c->frame.x),
         (long long)(hit->y + c->frame.y), (long long)hit->width, (long long)hit->height, hit->score,
         number_or_none(hit->margin, c->search.margin), number_or_none(dx, c->search.subpixel),
         number_or_none(dy, c->search.subpixel), hit->fine_angle, hit->fine_scale, hit->fine_x + x,
         hit->fine_y + y, k[0][0] + x, k[0][1] + y, k[1][0] + x, k[1][1] + y, k[2][0] + x,
-        k[2][1] + y, k[3][0] + x, k[3][1] + y);
+        k[2][1] + y, k[3][0] + x, k[3][1] + y,
+        number_or_none(hit->margin_below, c->search.margin));
 }
 
 static PyObject *hits_of(const call *c, size_t i)
@@ -198,6 +202,7 @@ PyObject *tmpy_match(PyObject *module, PyObject *args)
     c.searches = most != 1 || !isnan(min_score) || margin || subpixel ||
                  !(overlap >= 0 && overlap <= 1) || peaks < 1;
     const bool good = take_templates(&c, state, templates);
+    c.search.margin_ratio = c.posed ? MARGIN_RATIO : 0;
     c.frame.samples.engine = c.posed ? NULL : c.engine;
     if (good && tmpy_picture_take(&c.frame, frame, mask, region, "the frame")) {
         PyThreadState *gil = PyEval_SaveThread();

@@ -26,9 +26,11 @@ class Match:
     width, height  of the box: the template's size, or the least box around the turned template
     score          1 is a copy by the metric 'lcc'
     margin         the best score of a place that overlaps neither this match nor a better one;
-                   None without margin=True, and where there is no such place
-    dx, dy         from the position to the top of the surface fitted to the scores around it, at
-                   most half a pixel; None without subpixel=True
+                   None without margin=True, where there is no such place and, in poses, where
+                   none comes near
+    margin_below   then what no other place scores, in poses; else None
+    dx, dy         from the position to where the match lies between the pixels, at most half a
+                   pixel, in poses two; None without subpixel=True
     angle, scale   degrees counter-clockwise, and 1 for the template's own size; fitted with
                    subpixel=True, None where no poses were searched
     center         of the template in the frame; the middle of a pixel is a whole number, and the
@@ -48,6 +50,7 @@ class Match:
     scale: float | None = None
     _center: Point | None = None
     _corners: tuple[Point, Point, Point, Point] | None = None
+    margin_below: float | None = None
 
     @property
     def center(self) -> Point:
@@ -79,7 +82,7 @@ class Match:
     def __repr__(self) -> str:
         known = [(f.name, getattr(self, f.name)) for f in fields(self) if not f.name.startswith("_")]
         texts = (
-            f"{name}={_short(value) if name in ('score', 'margin') else repr(value)}"
+            f"{name}={_short(value) if name in ('score', 'margin', 'margin_below') else repr(value)}"
             for name, value in known
             if value is not None
         )

@@ -63,6 +63,8 @@ def is_same(printed, match, subpixel):
         and np.float32(printed["score"]) == np.float32(match.score)
         and (printed["margin"] is None) == (match.margin is None)
         and (match.margin is None or np.float32(printed["margin"]) == np.float32(match.margin))
+        and ("margin_below" in printed) == (match.margin_below is not None)
+        and (match.margin_below is None or np.float32(printed["margin_below"]) == np.float32(match.margin_below))
         and ("angle" in printed) == (match.angle is not None)
     )
     if same and match.angle is not None:
