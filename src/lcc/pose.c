@@ -269,13 +269,14 @@ static void trim(tm_posed *p, int64_t pixel_bytes)
     p->height = height;
 }
 
-tm_status tm_pose_make_like(tm_posed *posed, const tm_image *image, tm_turn turn,
-                            const tm_pose_support *support, int64_t width, int64_t height)
+tm_status tm_pose_make(tm_posed *posed, const tm_image *image, tm_turn turn,
+                       const tm_pose_support *support)
 {
-    const int64_t pixel_bytes = tm_image_channels(image) * tm_sample_size(image->type);
+    const int64_t pixel_bytes = tm_image_channels(image) * tm_sample_size(image->type), width = image->width, height = image->height;
     inverse inv = inverse_of(image, turn);
 
-    choose_canvas(&inv, turn, width, height);
+    choose_canvas(&inv, turn, support->disc ? width : natural_size(width, height, turn),
+                  support->disc ? height : natural_size(height, width, turn));
     const int64_t w = inv.width, h = inv.height;
     *posed = (tm_posed){0};
     if ((tm_int128)w * h > TM_MAX_TEMPLATE_PIXELS)
@@ -297,15 +298,6 @@ tm_status tm_pose_make_like(tm_posed *posed, const tm_image *image, tm_turn turn
         tm_posed_free(&p);
     }
     return TM_OK;
-}
-
-tm_status tm_pose_make(tm_posed *posed, const tm_image *image, tm_turn turn,
-                       const tm_pose_support *support)
-{
-    const int64_t w = image->width, h = image->height;
-    return tm_pose_make_like(posed, image, turn, support,
-                             support->disc ? w : natural_size(w, h, turn),
-                             support->disc ? h : natural_size(h, w, turn));
 }
 
 tm_status tm_posed_of(tm_posed *posed, const tm_image *image)

@@ -50,9 +50,6 @@ typedef struct tm_posed {
  * empty. Errors: MEMORY; TEMPLATE_TOO_LARGE: more than TM_MAX_TEMPLATE_PIXELS. */
 tm_status tm_pose_make(tm_posed *posed, const tm_image *image, tm_turn turn,
                        const tm_pose_support *support);
-/* The same where the picture is to have sizes of these parities. */
-tm_status tm_pose_make_like(tm_posed *posed, const tm_image *image, tm_turn turn,
-                            const tm_pose_support *support, int64_t width, int64_t height);
 /* Makes it of a packed picture as that is. Errors: MEMORY. */
 tm_status tm_posed_of(tm_posed *posed, const tm_image *image);
 void tm_posed_free(tm_posed *posed);
