@@ -337,7 +337,8 @@ typedef struct tm_search {
     double margin_ratio; /* above 0 and below 1, of templates in poses by TM_METRIC_LCC: the last match's
                             margin is wanted only where another place comes near, that is where
                             margin >= score - 0.1 or 1 - score > margin_ratio * (1 - margin), and margin
-                            >= 0.3: to find what is farther takes most of the time. 0: it is wanted anyway */
+                            >= 0.3; if all are matches that score min_score, never: to find what is farther
+                            takes most of the time. 0: it is wanted anyway */
 } tm_search;
 
 /* Writes the defaults: all matches, NAN, 0.3, 2^20 peaks, neither margins nor
@@ -520,8 +521,9 @@ typedef struct tm_posed_hit {
     double corners[4][2];      /* x and y of what is top left, top right, bottom right and
                                   bottom left in the template */
     int64_t x, y, width, height; /* the least box of whole pixels that holds the corners */
-    double margin;               /* as tm_hit's; with margin_ratio also NAN where */
-    double margin_below;         /* no other place scores so much, as has been proved; else NAN */
+    double margin;               /* as tm_hit's; with margin_ratio also NAN where no place comes near */
+    double margin_below;         /* then what no other place scores, as has been proved; NAN else, and
+                                    where so few peaks were held that it is not known */
     double fine_x, fine_y;       /* centre, angle and scale between positions and poses, by which the
                                     template fits the frame's pixels best, if asked for; else as above */
     double fine_angle, fine_scale;

@@ -118,10 +118,19 @@ static int64_t rival_of(const posed_call *c, int64_t floor)
     return tm_score_order(tm_pose_rival((float)hits->items[hits->count - 1].score, c->search.margin_ratio));
 }
 
-static void set_margins(const posed_call *c, const tm_pose_peak *next, int64_t floor)
+/* Whether all peaks are known down to what could come near the last match. */
+static bool knows_near(const posed_call *c, const tm_pose_peaks *found, const tm_pose_peak *next, int64_t cut, int64_t floor)
+{
+    const int64_t rival = rival_of(c, floor);
+    return next->pose != SIZE_MAX || found->whole || (cut != INT64_MIN && cut <= rival) ||
+           (found->count && found->items[found->count - 1].value < rival);
+}
+
+/* near: the last match's margin is open where none comes near. */
+static void set_margins(const posed_call *c, const tm_pose_peak *next, bool near, int64_t floor)
 {
     tm_posed_hits *hits = c->hits;
-    const int64_t rival = wants_near(c) ? rival_of(c, floor) : INT64_MIN;
+    const int64_t rival = near ? rival_of(c, floor) : INT64_MIN;
 
     for (size_t i = 0; i + 1 < hits->count; i++)
         hits->items[i].margin = hits->items[i + 1].score;
@@ -147,10 +156,13 @@ static tm_status take(const posed_call *c, const tm_pose_peaks *found, tm_peak_s
     const bool full = s->most && c->hits->count == (size_t)s->most;
     const bool has_all = cut <= wanted->floor; /* that reach the floor */
     const bool settled = full || (!found->more_above && has_all);
-    *enough = !s->margin ? settled
-              : wants_near(c) && cut != INT64_MIN
-                  ? settled && (cut <= rival_of(c, wanted->floor) || next.pose != SIZE_MAX)
-                  : next.pose != SIZE_MAX || (c->hits->count == 0 && has_all) || found->whole;
+    const bool near = wants_near(c) && knows_near(c, found, &next, cut, wanted->floor);
+    if (!s->margin)
+        *enough = settled;
+    else if (wants_near(c))
+        *enough = settled && near;
+    else
+        *enough = next.pose != SIZE_MAX || (c->hits->count == 0 && has_all) || found->whole;
     if (!*enough && (cut != INT64_MIN ||
                      tm_search_enlarge(wanted, found->more_above, (size_t)s->peaks)))
         return TM_OK;
@@ -158,11 +170,11 @@ static tm_status take(const posed_call *c, const tm_pose_peaks *found, tm_peak_s
     c->hits->cut_off = found->more_above && !full;
     c->hits->best = hit_of(c, &found->best);
     if (s->margin)
-        set_margins(c, &next, wanted->floor);
+        set_margins(c, &next, near, wanted->floor);
     return TM_OK;
 }
 
-/* What peaks reach that can matter: matches, and what could be a margin. */
+/* What peaks reach that can matter: matches, and what could be a margin, which is no less than TM_POSE_LEAST_CUT. */
 static int64_t lowest_floor(const posed_call *c, int64_t floor)
 {
     if (!c->search.margin || !c->search.most)

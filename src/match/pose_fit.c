@@ -13,8 +13,10 @@ enum { ACROSS, DOWN, ANGLE, SCALE, MOVES, TEMPLATE = MOVES, FRAME, COLUMNS };
 
 enum {
     MOST_STEPS = 10,
-    MOST_SAMPLES = 8192, /* of the template, in a step; of larger ones every so manieth pixel is taken */
+    MOST_SAMPLES = 8192,  /* of the template, in a step; of larger ones every n-th column and row is taken, */
+    ENOUGH_PIXELS = 512,  /* but so many pixels, however many samples each has */
     LEAST_PIXELS = 32,
+    LEAST_SIDE = 4, /* of a template: neighbours that are interpolated */
 };
 
 /* Pixels: which step is no longer taken, and how far a match is moved at most. */
@@ -47,7 +49,7 @@ typedef struct fitting {
     double half_turn;             /* tangent of half of the angle moved by */
     double expected[MOVES];
     int64_t parts;                /* samples of a pixel, each way */
-    int64_t across, down;         /* every so manieth column and row */
+    int64_t across, down;         /* every n-th column and row */
 } fitting;
 
 /* The weights of four neighbours, and how these change. */
@@ -157,44 +159,76 @@ static bool in_disc(const tm_pose_fit *fit, int64_t x, int64_t y)
     return !fit->disc || dx * dx + dy * dy < (double)fit->disc;
 }
 
-/* The frame's pixels that may be met. */
+/* Rows and columns of the frame, of which every so many are taken. */
 typedef struct region {
     int64_t left, top, right, bottom;
 } region;
 
-static inline void add_region(sums *to, const fitting *f, const region *r, kind of)
+/* Half of the upright box that holds the turned template. */
+static void reach_of(const fitting *f, const pose *at, double *across, double *down)
 {
-    const pose at = pose_now(f);
+    const double w = (double)f->fit->tmpl->width / 2, h = (double)f->fit->tmpl->height / 2;
+    *across = at->scale * (w * fabs(at->cosine) + h * fabs(at->sine));
+    *down = at->scale * (w * fabs(at->sine) + h * fabs(at->cosine));
+}
 
-    for (int64_t y = r->top; y < r->bottom; y += f->down) {
-        for (int64_t x = r->left; x < r->right; x += f->across) {
-            if (in_disc(f->fit, x, y) && counts(f->fit->frame, x, y))
-                add_pixel(to, f, &at, x, y, of);
-        }
+/* Steps keep to the same rows and columns, whose correlations are compared. */
+static region region_of(const fitting *f, const pose *at)
+{
+    const tm_pose_fit *fit = f->fit;
+    const double x = fit->center_x + f->moved[ACROSS], y = fit->center_y + f->moved[DOWN];
+    double across, down;
+
+    reach_of(f, at, &across, &down);
+    return (region){larger(0, (int64_t)(x - across)) / f->across * f->across, larger(0, (int64_t)(y - down)) / f->down * f->down,
+                    smaller(fit->frame->width, (int64_t)(x + across) + 2), smaller(fit->frame->height, (int64_t)(y + down) + 2)};
+}
+
+/* Narrows [*left, *right] to about where 0 <= at + slope * (x - from) <= most. */
+static void narrow(double *left, double *right, double from, double at, double slope, double most)
+{
+    if (fabs(slope) < 1e-9)
+        return;
+    const double first = from - at / slope, last = from + (most - at) / slope;
+    *left = fmax(*left, fmin(first, last) - 1);
+    *right = fmin(*right, fmax(first, last) + 1);
+}
+
+/* Adds those pixels of a row that may lie in the template. */
+static inline void add_row(sums *to, const fitting *f, const pose *at, const region *r, int64_t y, kind of)
+{
+    const tm_pose_fit *fit = f->fit;
+    const double middle = fit->center_x + f->moved[ACROSS], dy = (double)y - fit->center_y - f->moved[DOWN];
+    const double w = (double)(fit->tmpl->width - 1), h = (double)(fit->tmpl->height - 1);
+    double left = (double)r->left, right = (double)r->right;
+
+    narrow(&left, &right, middle, w / 2 - dy * at->sine / at->scale, at->cosine / at->scale, w);
+    narrow(&left, &right, middle, h / 2 + dy * at->cosine / at->scale, at->sine / at->scale, h);
+    if (!(left < right))
+        return;
+    for (int64_t x = (int64_t)left / f->across * f->across; x < (int64_t)right; x += f->across) {
+        if (in_disc(fit, x, y) && counts(fit->frame, x, y))
+            add_pixel(to, f, at, x, y, of);
     }
 }
 
-static region region_of(const fitting *f)
+static inline void add_region(sums *to, const fitting *f, kind of)
 {
-    const tm_pose_fit *fit = f->fit;
     const pose at = pose_now(f);
-    const double w = (double)fit->tmpl->width / 2, h = (double)fit->tmpl->height / 2;
-    const double across = at.scale * (w * fabs(at.cosine) + h * fabs(at.sine)), down = at.scale * (w * fabs(at.sine) + h * fabs(at.cosine));
-    const double x = fit->center_x + f->moved[ACROSS], y = fit->center_y + f->moved[DOWN];
-    return (region){larger(0, (int64_t)(x - across)), larger(0, (int64_t)(y - down)),
-                    smaller(fit->frame->width, (int64_t)(x + across) + 2), smaller(fit->frame->height, (int64_t)(y + down) + 2)};
+    const region r = region_of(f, &at);
+
+    for (int64_t y = r.top; y < r.bottom; y += f->down)
+        add_row(to, f, &at, &r, y, of);
 }
 
 /* Adds all pixels, each channel without its mean. */
 static void add_pixels(sums *to, const fitting *f)
 {
-    const region r = region_of(f);
-
     *to = (sums){.pixels = 0};
     if (f->of.channels == 1 && !f->of.wide) /* what is usual, by code of its own */
-        add_region(to, f, &r, (kind){1, false});
+        add_region(to, f, (kind){1, false});
     else
-        add_region(to, f, &r, f->of);
+        add_region(to, f, f->of);
     for (int c = 0; c < f->of.channels && to->pixels; c++) {
         for (int i = 0; i < COLUMNS; i++) {
             for (int j = 0; j <= i; j++)
@@ -306,15 +340,19 @@ static double angle_of(double t)
     return 2 * sum;
 }
 
-/* Takes fewer columns and rows of a large picture. */
+/* Takes fewer columns and rows of a large picture, of whichever there are more. */
 static void choose_pixels(fitting *f)
 {
     const tm_image *t = f->fit->tmpl;
-    const double side = f->scale * (double)f->parts, all = (double)t->width * (double)t->height * side * side;
+    const pose at = pose_now(f);
+    const double of_pixel = (double)(f->parts * f->parts), most = fmax(MOST_SAMPLES, ENOUGH_PIXELS * of_pixel);
+    const double all = (double)t->width * (double)t->height * f->scale * f->scale * of_pixel;
+    double across, down;
 
+    reach_of(f, &at, &across, &down);
     f->across = f->down = 1;
-    while (all > (double)(MOST_SAMPLES * f->across * f->down))
-        *(f->across < f->down ? &f->across : &f->down) += 1;
+    while (all > most * (double)(f->across * f->down))
+        *(across * (double)f->down > down * (double)f->across ? &f->across : &f->down) += 1;
 }
 
 static fitting begin(const tm_pose_fit *fit)
@@ -337,6 +375,8 @@ static fitting begin(const tm_pose_fit *fit)
 
 bool tm_pose_fit_find(tm_pose_move *move, const tm_pose_fit *fit)
 {
+    if (fit->tmpl->width < LEAST_SIDE || fit->tmpl->height < LEAST_SIDE)
+        return false;
     fitting f = begin(fit);
     double step[MOVES], first = -2, last = -2, error = 0;
 
@@ -345,7 +385,7 @@ bool tm_pose_fit_find(tm_pose_move *move, const tm_pose_fit *fit)
         add_pixels(&s, &f);
         last = correlation(&s);
         first = i ? first : last;
-        if (s.pixels < LEAST_PIXELS || last < -1 || !find_step(&f, &s, step, &error))
+        if (s.pixels < LEAST_PIXELS || last < -1 || !find_step(&f, &s, step, &error) || !isfinite(longest_of(step)))
             return false;
         if (longest_of(step) <= SMALL_MOVE)
             break;

@@ -88,7 +88,7 @@ tm_status tm_poses_make_families(const tm_posed_template *tmpl, bool narrow, boo
 typedef struct tm_certified_poses {
     int64_t floor, ceiling; /* as tm_pose_search's; out: the floor that was searched to */
     size_t wanted, most;
-    double ratio;
+    double ratio; /* as tm_pose_search's */
 } tm_certified_poses;
 
 /* About how long an exhaustive search takes, in nanoseconds: by one thread, or on a CUDA device of these traits, by which

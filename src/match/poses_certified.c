@@ -165,7 +165,7 @@ bool tm_poses_certify(tm_matcher *m, const tm_image *frame, const tm_posed_templ
     wanted->floor = s.floor;
     *found = (tm_pose_peaks){.best = s.best, .items = s.items, .count = s.count};
     m->certified = true;
-    m->windows += s.pairs;
+    m->windows = s.pairs; /* of each pass the same */
     m->scored += s.scored;
     if (!m->pool || s.families->large) /* a device alone says how long it took */
         m->times.kernel += clock_ms() - start;

@@ -9,7 +9,8 @@
 #define RADIAN 0.017453292519943295769
 
 /* Fits what counts in the template. Where a disc alone counts in poses, what lies beyond it may not be in the frame: unless
- * the whole correlates with the frame as much as the match scores, the disc is fitted, too, and the surer of both is taken. */
+ * the whole correlates with the frame as much as the match scores, the disc is fitted, too, and the surer of both is taken. By
+ * other metrics than LCC a score is no correlation, and mostly both are fitted. */
 static void refine(const tm_image *frame, const tm_posed_template *tmpl, tm_posed_hit *hit)
 {
     const tm_poses *poses = &tmpl->poses;
@@ -19,8 +20,8 @@ static void refine(const tm_image *frame, const tm_posed_template *tmpl, tm_pose
                        .turn = tm_poses_turn(poses, (int64_t)hit->pose),
                        .center_x = hit->center_x,
                        .center_y = hit->center_y,
-                       .angle_step = (double)poses->angles.step / unit * RADIAN,
-                       .scale_step = (double)poses->scales.step / unit};
+                       .angle_step = poses->angles.count > 1 ? (double)poses->angles.step / unit * RADIAN : 0,
+                       .scale_step = poses->scales.count > 1 ? (double)poses->scales.step / unit : 0};
     tm_pose_move move, of_disc;
 
     bool found = tm_pose_fit_find(&move, &fit);

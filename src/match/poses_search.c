@@ -197,6 +197,7 @@ tm_status tm_poses_search(tm_matcher *matcher, const tm_image *frame, const tm_p
     tm_status status = TM_OK;
 
     matcher->certified = false;
+    matcher->windows = matcher->scored = 0; /* those of what was searched before were in vain */
     e.above.most = search ? search->most : 0;
     e.below.most = search ? search->least : 0;
     for (size_t i = 0; i < tmpl->count && status == TM_OK; i += MOST_GROUPED) {

@@ -387,6 +387,85 @@ static void refined_places(void)
     }
 }
 
+/* A large template, where every n-th pixel is looked at: as it is in noise, and a tenth as large. */
+static void refined_large(void)
+{
+    enum { MOST = 400 };
+    const struct {
+        int side, scene, grain;
+        double scale, most;
+    } kinds[] = {{300, 360, 20, 1, 0.03}, {MOST, 80, 2, 0.1, 0.1}};
+    uint8_t *samples = malloc(MOST * MOST), *seen = malloc(MOST * MOST);
+    tm_matcher *m = cpu_matcher();
+    tm_search search;
+
+    CHECK(samples && seen);
+    tm_search_default(&search, sizeof search);
+    search.most = 1;
+    search.subpixel = 1;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const int side = kinds[i].side, scene = kinds[i].scene;
+        const double scale = kinds[i].scale, middle[2] = {(side - 1) / 2.0, (side - 1) / 2.0};
+        const double place[2] = {scene / 2.0 + 0.31, scene / 2.0 - 0.22};
+        const tm_image image = {.samples = samples, .width = side, .height = side, .stride = side};
+        const tm_image frame = {.samples = seen, .width = scene, .height = scene, .stride = scene};
+        const tm_pose_grid grid = {sizeof grid, 10, 13, 1.5, scale, scale, 0, TM_SUPPORT_AUTO};
+        tm_posed_template *tmpl = NULL;
+        tm_posed_hits hits;
+        waves w = draw_waves();
+
+        for (int k = 0; k < 30; k++) {
+            w.x[k] *= scale;
+            w.y[k] *= scale;
+        }
+        show(samples, side, (show_kind){TM_SAMPLE_U8, 1}, &w, middle, 0, 1, 0);
+        show(seen, scene, (show_kind){TM_SAMPLE_U8, 1}, &w, place, 11, scale, kinds[i].grain);
+        CHECK_EQ(tm_posed_template_create(&tmpl, m, &image, &grid), TM_OK);
+        CHECK_EQ(tm_match_posed(m, &frame, tmpl, &search, &hits), TM_OK);
+        const tm_posed_hit *hit = hits.items;
+        printf("# %g %g, %g degrees off\n", hit->fine_x - place[0], hit->fine_y - place[1], hit->fine_angle - 11);
+        CHECK(fabs(hit->fine_x - place[0]) < kinds[i].most && fabs(hit->fine_y - place[1]) < kinds[i].most);
+        CHECK(hit->fine_angle != hit->angle && fabs(hit->fine_angle - 11) < 0.3);
+        tm_posed_hits_free(&hits);
+        tm_posed_template_destroy(&tmpl);
+    }
+    tm_matcher_destroy(&m);
+    free(samples);
+    free(seen);
+}
+
+/* Where so few peaks are held that the next one is not among them, nothing is said of it. */
+static void few_peaks(void)
+{
+    tm_image image, frame;
+    uint8_t *memory = picture_make(&image, 20, 20, TM_SAMPLE_U8, 1, PICTURE_NOISE);
+    uint8_t *scene = picture_make(&frame, 70, 30, TM_SAMPLE_U8, 1, PICTURE_NOISE);
+    const tm_pose_grid grid = {sizeof grid, 0, 90, 90, 1, 1, 0, TM_SUPPORT_AUTO};
+    tm_posed_template *tmpl = NULL;
+    tm_matcher *m = cpu_matcher();
+    tm_posed_hits hits;
+    tm_search search;
+
+    for (int y = 0; y < 20; y++)
+        for (int x = 5; x < 50; x += 35)
+            memcpy((uint8_t *)(uintptr_t)frame.samples + (y + 4) * frame.stride + x, image.samples + y * image.stride, 20);
+    tm_search_default(&search, sizeof search);
+    search.most = 1;
+    search.margin = 1;
+    search.margin_ratio = 0.6;
+    CHECK_EQ(tm_posed_template_create(&tmpl, m, &image, &grid), TM_OK);
+    for (search.peaks = 1; search.peaks < 40; search.peaks += 3) {
+        CHECK_EQ(tm_match_posed(m, &frame, tmpl, &search, &hits), TM_OK);
+        CHECK(hits.count == 1 && hits.items->score == 1 && isnan(hits.items->margin_below));
+        CHECK(search.peaks < 20 || hits.items->margin == 1);
+        tm_posed_hits_free(&hits);
+    }
+    tm_posed_template_destroy(&tmpl);
+    tm_matcher_destroy(&m);
+    free(memory);
+    free(scene);
+}
+
 /* Beside what is missing, a place stays where it is: at the frame's edge, and without steps. */
 static void nothing_to_refine(void)
 {
@@ -410,11 +489,32 @@ static void nothing_to_refine(void)
     tm_posed_template_destroy(&tmpl);
     tm_matcher_destroy(&m);
     free(memory);
+    const int thin[][2] = {{3, 60}, {60, 3}, {3, 3}, {2, 40}};
+    for (int i = 0; i < 4; i++) { /* too thin to be interpolated */
+        const tm_pose_grid scales = {sizeof grid, 0, 0, 0, 1, 1.2, 0.1, TM_SUPPORT_AUTO};
+        memory = picture_make(&image, thin[i][0], thin[i][1], TM_SAMPLE_U8, 1, PICTURE_NOISE);
+        uint8_t *mask = malloc((size_t)(thin[i][0] * thin[i][1]));
+        CHECK(mask);
+        memset(mask, 1, (size_t)(thin[i][0] * thin[i][1]));
+        image.mask = i % 2 ? mask : NULL;
+        image.mask_stride = thin[i][0];
+        m = cpu_matcher();
+        search.most = 1;
+        CHECK_EQ(tm_posed_template_create(&tmpl, m, &image, &scales), TM_OK);
+        image.mask = NULL;
+        CHECK_EQ(tm_match_posed(m, &image, tmpl, &search, &hits), TM_OK);
+        CHECK(hits.items->fine_x == hits.items->center_x && hits.items->fine_scale == hits.items->scale);
+        tm_posed_hits_free(&hits);
+        tm_posed_template_destroy(&tmpl);
+        tm_matcher_destroy(&m);
+        free(memory);
+        free(mask);
+    }
 }
 
 int main(int argc, char **argv)
 {
     static const check_test tests[] = {TEST(wrong_arguments), TEST(one_pose_is_a_plain_match), TEST(map_is_the_best_of_all_poses),
-                                       TEST(refined_places), TEST(nothing_to_refine)};
+                                       TEST(refined_places), TEST(refined_large), TEST(few_peaks), TEST(nothing_to_refine)};
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
 }
