@@ -394,7 +394,7 @@ static void refined_large(void)
     const struct {
         int side, scene, grain;
         double scale, most;
-    } kinds[] = {{300, 360, 20, 1, 0.03}, {MOST, 80, 2, 0.1, 0.1}};
+    } kinds[] = {{300, 360, 20, 1, 0.05}, {MOST, 80, 2, 0.1, 0.1}};
     uint8_t *samples = malloc(MOST * MOST), *seen = malloc(MOST * MOST);
     tm_matcher *m = cpu_matcher();
     tm_search search;
