@@ -70,7 +70,7 @@ typedef struct parts {
 enum { LIMITS_BYTES = 1024 };
 static_assert(TM_CELLS_LIMITS * sizeof(float) <= LIMITS_BYTES, "they fit");
 
-/* Of coarse templates, with half a group's rows of fragments more, which are read ahead. */
+/* What coarse templates take, with half a group's rows of fragments more, which are read ahead. */
 static size_t bytes_of(const tm_certified_level *level, int groups)
 {
     return LIMITS_BYTES + ((size_t)groups * 2 + 1) * level->pairs * 32 * sizeof(uint4);

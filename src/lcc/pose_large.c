@@ -23,7 +23,7 @@ static const struct {
 } sizes[] = {{16, 8, 2}, {12, 6, 2}, {8, 4, 2}, {6, 3, 1}, {4, 2, 1}};
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
-/* Of a picture's variance, so that cells say enough. */
+/* Parts of a picture's variance, so that cells say enough. */
 #define LEAST_SHARE 0.3
 #define BEARABLE_SHARE 0.15
 
