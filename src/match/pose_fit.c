@@ -159,7 +159,7 @@ static bool in_disc(const tm_pose_fit *fit, int64_t x, int64_t y)
     return !fit->disc || dx * dx + dy * dy < (double)fit->disc;
 }
 
-/* Rows and columns of the frame, of which every so many are taken. */
+/* Rows and columns of the frame. */
 typedef struct region {
     int64_t left, top, right, bottom;
 } region;
@@ -172,7 +172,7 @@ static void reach_of(const fitting *f, const pose *at, double *across, double *d
     *down = at->scale * (w * fabs(at->sine) + h * fabs(at->cosine));
 }
 
-/* Steps keep to the same rows and columns, whose correlations are compared. */
+/* Steps keep to the same rows, as to the same columns, whose correlations are compared. */
 static region region_of(const fitting *f, const pose *at)
 {
     const tm_pose_fit *fit = f->fit;
@@ -180,7 +180,7 @@ static region region_of(const fitting *f, const pose *at)
     double across, down;
 
     reach_of(f, at, &across, &down);
-    return (region){larger(0, (int64_t)(x - across)) / f->across * f->across, larger(0, (int64_t)(y - down)) / f->down * f->down,
+    return (region){larger(0, (int64_t)(x - across)), larger(0, (int64_t)(y - down)) / f->down * f->down,
                     smaller(fit->frame->width, (int64_t)(x + across) + 2), smaller(fit->frame->height, (int64_t)(y + down) + 2)};
 }
 
