@@ -67,7 +67,12 @@ void tm_pose_raise_floor(tm_pose_search *s, const tm_pose_peak *guesses, size_t 
         last = fmaxf(last - TM_POSE_LOWER, 0);
     if (s->ceiling == INT64_MAX)
         last = fmaxf(last, best - TM_POSE_ALIKE);
-    s->floor = larger(s->floor, smaller(s->ceiling, tm_score_order(s->ratio > 0 ? tm_pose_rival(last, s->ratio) : last)));
+    if (s->ratio > 0) {
+        last = tm_pose_rival(last, s->ratio);
+        if (count > s->wanted) /* that one comes near enough, and nothing worse matters */
+            last = fmaxf(last, tm_score_of_order((int32_t)guesses[s->wanted].value));
+    }
+    s->floor = larger(s->floor, smaller(s->ceiling, tm_score_order(last)));
 }
 
 /* By pose, then by position. */
