@@ -18,7 +18,7 @@ GPU_ARCHS=${GPU_ARCHS:-sm_90}
 ALL="build test cases sanitize costs fft kinds peaks certified frames batch devices memory peers targets thesis ncu"
 [ -z "${PAIR_WITH-}" ] || ALL="$ALL pair"
 PATH=$PATH:/usr/local/cuda/bin:$(echo /opt/nvidia/nsight-compute/*)
-export TMATCH_PLUGIN_DIR="$PWD/$BUILD" PYTHONUNBUFFERED=1 PATH
+export TMATCH_PLUGIN_DIR="$PWD/$BUILD" PYTHONUNBUFFERED=1 XDG_CACHE_HOME=/dev/null PATH # by the costs that the tables are of
 mkdir -p "$OUT" "$BUILD"
 OUT=$(cd "$OUT" && pwd)
 bench="$BUILD/bench/tmatch-bench"

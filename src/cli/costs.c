@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "clock.h"
 #include "io/io.h"
@@ -159,20 +160,33 @@ static bool save(const char *path, const char *made)
     return good;
 }
 
-int costs_calibrate(const tm_settings *settings)
+/* What measuring the settings' devices gave, to be freed; NULL after a failure, which is said if label is not NULL. */
+static char *measure(const tm_settings *settings, const char *label)
 {
     enum { BYTES = 64 << 10 };
-    char path[PATH_MAX], *made = malloc(BYTES);
+    char *made = malloc(BYTES);
     tm_matcher *matcher = NULL;
-    const double begun = clock_ms();
 
     tm_status status = made ? tm_matcher_create(&matcher, settings) : TM_ERR_MEMORY;
     if (status == TM_OK)
         status = tm_matcher_calibrate(matcher, made, BYTES);
-    if (status != TM_OK)
-        message("--calibrate", "%s", tm_matcher_message(matcher));
+    if (status != TM_OK && label)
+        message(label, "%s", tm_matcher_message(matcher));
     tm_matcher_destroy(&matcher);
-    bool good = status == TM_OK;
+    if (status != TM_OK) {
+        free(made);
+        made = NULL;
+    }
+    return made;
+}
+
+int costs_calibrate(const tm_settings *settings)
+{
+    char path[PATH_MAX];
+    const double begun = clock_ms();
+    char *made = measure(settings, "--calibrate");
+    bool good = made != NULL;
+
     if (good) {
         puts("times of this machine, as multiples of those that tmatch assumes:");
         for (const char *line = made; *line; line = strchr(line, '\n') + 1)
@@ -191,4 +205,59 @@ int costs_calibrate(const tm_settings *settings)
     }
     free(made);
     return good ? 0 : 2;
+}
+
+/* A run that takes less does not measure: the choices of one so short matter little. */
+#define LEARN_AFTER_MS 1000.0
+
+/* Whether costs can be kept there, for which the folder is made. */
+static bool can_save(const char *path)
+{
+    char folder[PATH_MAX];
+
+    snprintf(folder, sizeof folder, "%s", path);
+    *strrchr(folder, '/') = '\0';
+    make_folders(path);
+    return access(folder, W_OK) == 0;
+}
+
+/* Whether the device is one of those that matched, and nobody knows yet what it takes. */
+static bool is_unknown(const tm_device_info *device, uint64_t matched)
+{
+    if (device->kind != TM_DEVICE_CUDA || device->index >= 64 || !(matched >> device->index & 1))
+        return false;
+    char *known = costs_read(true);
+    const bool unknown = !tm_costs_have(known, device);
+    free(known);
+    return unknown;
+}
+
+void costs_learn(const cli_options *options, uint64_t matched, double run_ms)
+{
+    enum { MOST = 65 }; /* with the CPU */
+    tm_settings settings = options->settings;
+    char path[PATH_MAX];
+    tm_device_info devices[MOST];
+    size_t count;
+
+    /* A device that may hang is not waited for here. */
+    if (!matched || run_ms < LEARN_AFTER_MS || settings.device_timeout > 0 || !cache_path(path, sizeof path) || !can_save(path))
+        return;
+    fflush(stdout); /* the results are there, whatever comes now */
+    if (tm_list_devices(devices, MOST, &count, NULL, 0) != TM_OK)
+        return;
+    settings.device = TM_DEVICE_CUDA;
+    settings.algorithm = TM_ALGORITHM_AUTO;
+    settings.strategy = TM_STRATEGY_AUTO;
+    for (size_t i = 0; i < count && i < MOST; i++) {
+        if (!is_unknown(&devices[i], matched))
+            continue;
+        settings.device_mask = UINT64_C(1) << devices[i].index;
+        const double begun = clock_ms();
+        char *made = measure(&settings, NULL);
+        if (made && save(path, made) && options->verbose)
+            message_info(NULL, "measured once what cuda:%d takes, in %.1f s, for the next runs: kept in %s", devices[i].index,
+                         (clock_ms() - begun) * 1e-3, path);
+        free(made);
+    }
 }

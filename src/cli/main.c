@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "clock.h"
 #include "costs.h"
 #include "help.h"
 #include "info.h"
@@ -49,6 +50,16 @@ static int measure(const cli_options *options)
     return status;
 }
 
+static int match(const cli_options *options)
+{
+    const double begun = clock_ms();
+    const cli_exit status = cli_run(options);
+
+    if (status == CLI_FOUND || status == CLI_NOT_FOUND)
+        costs_learn(options, engine_devices_used(), clock_ms() - begun);
+    return (int)status;
+}
+
 static int run(const cli_options *options)
 {
     bool listed = true;
@@ -58,7 +69,7 @@ static int run(const cli_options *options)
     case CLI_LIST_DEVICES: listed = info_devices(options->verbose, options->settings.costs); break;
     case CLI_CALIBRATE: return costs_calibrate(&options->settings);
     case CLI_BENCH: return measure(options);
-    case CLI_MATCH: return (int)cli_run(options);
+    case CLI_MATCH: return match(options);
     case CLI_MERGE: return (int)merge_run(options);
     }
     if (!listed)

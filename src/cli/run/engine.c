@@ -45,6 +45,24 @@ bool engine_driver_hangs(void)
     return driver_hangs;
 }
 
+static atomic_ullong devices_used;
+
+static void note_devices(const cli_engine *e)
+{
+    enum { MOST = 64 };
+    tm_device_report reports[MOST];
+    const size_t count = tm_matcher_reports(e->matcher, reports, MOST);
+
+    for (size_t i = 0; i < count && i < MOST; i++)
+        if (reports[i].index < MOST)
+            atomic_fetch_or(&devices_used, 1ULL << reports[i].index);
+}
+
+uint64_t engine_devices_used(void)
+{
+    return devices_used;
+}
+
 static bool open_matcher(tm_matcher **matcher, const tm_settings *settings)
 {
     const tm_status status = tm_matcher_create(matcher, settings);
@@ -248,6 +266,7 @@ void engine_close(cli_engine *e)
     free(e->order);
     free(e->doubtful);
     engine_note_hangs(e);
+    note_devices(e);
     tm_matcher_destroy(&e->matcher);
     tm_matcher_destroy(&e->oracle);
 }

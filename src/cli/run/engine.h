@@ -66,6 +66,9 @@ bool engine_device_hangs(void);
 void engine_note_driver_hangs(void);
 bool engine_driver_hangs(void);
 
+/* The CUDA devices that the last match of an engine ran on, of all engines that were closed: bit i for device i. */
+uint64_t engine_devices_used(void);
+
 /* tm_match_peaks of a frame in the host's memory or in a device's. */
 tm_status engine_peaks(tm_matcher *matcher, const tm_device_image *image,
                        const tm_template *const *tmpls, size_t count, const tm_search *search,
