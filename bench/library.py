@@ -42,7 +42,7 @@ class Peak(c.Structure):
 class Search(c.Structure):
     _fields_ = [("size", c.c_size_t), ("most", c.c_int64), ("min_score", c.c_double),
                 ("overlap", c.c_double), ("peaks", c.c_int64), ("margin", c.c_int),
-                ("subpixel", c.c_int)]
+                ("subpixel", c.c_int), ("margin_ratio", c.c_double), ("only_matches", c.c_int)]
 
 
 class Hits(c.Structure):
@@ -165,11 +165,11 @@ class Posed:
     def forget(self):
         self.lib.tm_posed_template_destroy(c.byref(self.handle))
 
-    def match(self, frame, most, min_score, subpixel=1):
-        """(the matches, the best of all), with sub-pixel places."""
+    def match(self, frame, most, min_score, subpixel=1, only_matches=0):
+        """(the matches, the best of all), with sub-pixel places; only_matches: nothing of a best that is no match."""
         search, hits, image = Search(), PosedHits(), image_of(frame)
         self.lib.tm_search_default(c.byref(search), c.c_size_t(c.sizeof(search)))
-        search.most, search.min_score, search.subpixel = most, min_score, subpixel
+        search.most, search.min_score, search.subpixel, search.only_matches = most, min_score, subpixel, only_matches
         self.matcher.check(self.lib.tm_match_posed(self.matcher.handle, c.byref(image), self.handle,
                                                    c.byref(search), c.byref(hits)))
         found = [PosedHit.from_buffer_copy(hits.items[i]) for i in range(hits.count)]

@@ -197,6 +197,21 @@ def search(lib, case, template, frame, scales, calls, strategy):
     return found, best
 
 
+def search_for_matches(lib, case, template, frame, strategy):
+    """How long it takes to find that nothing scores 0.8 or 0.9, where what comes nearest is not looked for."""
+    case["only_matches_ms"] = {}
+    for least in (0.8, 0.9):
+        matcher = library.Matcher(lib, 1, features=lib.features, strategy=strategy)
+        posed = library.Posed(matcher, template, ALL, (1, 1, 0))
+        for _ in range(2):
+            ms, (found, _) = spent(lambda: posed.match(frame, 1, least, only_matches=1))
+        if bool(found) != (case["best"] >= least):
+            raise SystemExit(f"{case}: {len(found)} matches of {least}")
+        case["only_matches_ms"][str(least)] = ms
+        posed.forget()
+        matcher.close()
+
+
 def ask(peer, case, template, frame):
     """One of the peers on a case; its turned templates are not counted, as ours are kept."""
     made, targets = poses_peers.turned(template, case["step"]), max(1, len(case["truth"]))
@@ -236,6 +251,8 @@ def measure(lib, size, args, keep):
         for number in range(args.cases // part):
             case, template, frame = draw(size, number, kind, targets)
             search(lib, case, template, frame, one, calls, args.search)
+            if kind == "absent":
+                search_for_matches(lib, case, template, frame, args.search)
             keep(args.search, case)
             if number >= args.peers // part or case["frame"] != [512, 512]:
                 continue

@@ -27,6 +27,10 @@ def ms(cases):
     return "%.0f (%.0f)" % (statistics.median(values), max(values)) if values else "–"
 
 
+def only_matches(cases, least):
+    return ms([{"ms": c["only_matches_ms"][least]} for c in cases if c["frame"] == [512, 512] and "only_matches_ms" in c])
+
+
 def medians(*kinds):
     return ", ".join("%.0f" % statistics.median(case["ms"] for case in cases) for cases in kinds)
 
@@ -55,6 +59,8 @@ def column(results, search):
                  "ms, 512² frame": ms([c for c in one if c["frame"] == [512, 512]]),
                  "ms, 1600×1200 frame": ms([c for c in one if c["frame"] != [512, 512]]),
                  "ms, absent, 512²": ms([c for c in absent if c["frame"] == [512, 512]]),
+                 "the same, only matches of 0.8": only_matches(absent, "0.8"),
+                 "the same, only matches of 0.9": only_matches(absent, "0.9"),
                  "absent, yet above 0.8": share(c["best"] > 0.8 for c in absent),
                  "%s, one target" % search.replace("auto", "certified"):
                      share(c["algorithm"] == search.replace("auto", "certified") for c in one)})

@@ -339,10 +339,12 @@ typedef struct tm_search {
                             margin >= score - 0.1 or 1 - score > margin_ratio * (1 - margin), and margin
                             >= 0.3; if all are matches that score min_score, never: to find what is farther
                             takes most of the time. 0: it is wanted anyway */
+    int only_matches;    /* of templates in poses: where nothing scores min_score, do not look for what scores
+                            most, which takes most of the time on a CPU then; best's score is NAN */
 } tm_search;
 
 /* Writes the defaults: all matches, NAN, 0.3, 2^20 peaks, neither margins nor
- * sub-pixel places. size is sizeof(tm_search) at the caller. */
+ * sub-pixel places, and the best in any case. size is sizeof(tm_search) at the caller. */
 TM_API void tm_search_default(tm_search *search, size_t size);
 
 typedef struct tm_hit {
@@ -534,8 +536,8 @@ typedef struct tm_posed_hits {
     tm_posed_hit *items; /* the best first */
     size_t count;
     int cut_off;       /* as tm_hits' */
-    tm_posed_hit best; /* of all poses and positions, whether it reaches min_score or not; its
-                          margin is NAN */
+    tm_posed_hit best; /* of all poses and positions, whether it reaches min_score or not, but for
+                          search.only_matches; its margin is NAN */
 } tm_posed_hits;
 
 /* Finds the matches of a template in all its poses, with the result of matching each posed

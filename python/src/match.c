@@ -203,6 +203,7 @@ PyObject *tmpy_match(PyObject *module, PyObject *args)
                  !(overlap >= 0 && overlap <= 1) || peaks < 1;
     const bool good = take_templates(&c, state, templates);
     c.search.margin_ratio = c.posed ? MARGIN_RATIO : 0;
+    c.search.only_matches = c.posed; /* the best that is none is returned nowhere */
     c.frame.samples.engine = c.posed ? NULL : c.engine;
     if (good && tmpy_picture_take(&c.frame, frame, mask, region, "the frame")) {
         PyThreadState *gil = PyEval_SaveThread();

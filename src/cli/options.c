@@ -203,6 +203,10 @@ static bool check_endings(const cli_options *o)
 /* A score that was printed must reach itself as --min-score: so it is read as a float, too. */
 static bool check_score(cli_options *o, const char *text)
 {
+    if (o->only_matches && !o->has_min_score && (o->most_matches || o->settings.metric != TM_METRIC_LCC)) {
+        message_usage("--only-matches needs a threshold: --min-score%s", o->most_matches ? ", or -n 0" : "");
+        return false;
+    }
     if (!o->has_min_score || tm_metric_is_integer(o->settings.metric))
         return true;
     if (o->settings.metric == TM_METRIC_LCC && (o->min_score < -1 || o->min_score > 1)) {

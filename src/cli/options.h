@@ -46,6 +46,7 @@ typedef struct cli_options {
     double min_score; /* for float metrics rounded to a float */
     int64_t most_matches; /* 0: all */
     double overlap;
+    bool only_matches;
     bool subpixel;
     bool posed;         /* the template is searched in the grid's poses */
     tm_pose_grid poses;

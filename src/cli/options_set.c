@@ -273,6 +273,7 @@ bool cli_options_set(cli_options *o, cli_option option, const char *text)
     case OPT_MAX_PIXELS: return parse_integer(row->name, text, 1, INT64_MAX, &o->max_pixels);
     case OPT_NUMBER: return parse_integer(row->name, text, 0, INT64_MAX, &o->most_matches);
     case OPT_MIN_SCORE: o->has_min_score = true; return parse_number(row->name, text, &o->min_score);
+    case OPT_ONLY_MATCHES: o->only_matches = true; return true;
     case OPT_OVERLAP: return parse_overlap(text, &o->overlap);
     case OPT_SUBPIXEL: o->subpixel = true; return true;
     case OPT_ANGLE: o->posed = true; return options_angle(text, &o->poses);

@@ -29,6 +29,8 @@ typedef struct tm_pose_search {
      * ceiling; out: to what it was. */
     int64_t floor, ceiling;
     size_t wanted;
+    bool has_least; /* CPU: nothing matters that is less than least, not even the best position: there may be none */
+    int64_t least;
     double ratio; /* not 0: the floor is set to tm_pose_rival of that, for margins */
     size_t most; /* positions that are held at a time */
     double exhaustive_ns; /* CUDA: about how long it takes to score all; what would take longer is declined */

@@ -140,6 +140,12 @@ static void set_margins(const posed_call *c, const tm_pose_peak *next, bool near
         hits->items[hits->count - 1].margin_below = tm_job_score(&c->ranks, rival);
 }
 
+/* Whether nothing matters that is no match. */
+static bool wants_matches_only(const posed_call *c)
+{
+    return c->search.only_matches && !isnan(c->search.min_score);
+}
+
 /* Takes the matches from the peaks, which are all those down to the cut, if there is one; *enough
  * becomes false where that needs more of them. */
 static tm_status take(const posed_call *c, const tm_pose_peaks *found, tm_peak_search *wanted,
@@ -149,7 +155,7 @@ static tm_status take(const posed_call *c, const tm_pose_peaks *found, tm_peak_s
     tm_pose_peak next;
 
     tm_posed_hits_free(c->hits);
-    if (found->best.pose == SIZE_MAX)
+    if (found->best.pose == SIZE_MAX && !(wants_matches_only(c) && cut != INT64_MIN))
         return tm_matcher_fail_plain(c->matcher, TM_ERR_NO_POSITION);
     if (!take_hits(c, found, wanted->floor, &next))
         return tm_matcher_fail_plain(c->matcher, TM_ERR_MEMORY);
@@ -168,7 +174,8 @@ static tm_status take(const posed_call *c, const tm_pose_peaks *found, tm_peak_s
         return TM_OK;
     *enough = true;
     c->hits->cut_off = found->more_above && !full;
-    c->hits->best = hit_of(c, &found->best);
+    if (found->best.pose != SIZE_MAX)
+        c->hits->best = hit_of(c, &found->best);
     if (s->margin)
         set_margins(c, &next, near, wanted->floor);
     return TM_OK;
@@ -193,6 +200,8 @@ static tm_certified_poses first_request(const posed_call *c, int64_t floor)
                                 .ceiling = INT64_MAX,
                                 .wanted = s->most ? (size_t)s->most + (s->margin && !wants_near(c)) : 0,
                                 .ratio = s->most && wants_near(c) ? s->margin_ratio : 0,
+                                .has_least = wants_matches_only(c),
+                                .least = floor,
                                 .most = (size_t)s->peaks};
 }
 
@@ -205,6 +214,7 @@ static bool ask_lower(const posed_call *c, tm_certified_poses *request, int64_t 
 
     if (cut < TM_POSE_LEAST_CUT)
         return false;
+    request->has_least = false;
     request->ceiling = tm_score_order(cut);
     request->floor = s->most ? lowest_floor(c, floor) : INT64_MIN;
     if (!s->most)
@@ -273,16 +283,19 @@ static tm_status find_best(const posed_call *c)
     tm_pose_peaks found = {.items = NULL};
     size_t room = 0;
 
-    tm_certified_poses request = {.floor = INT64_MAX};
+    tm_certified_poses request = {.floor = INT64_MAX, .has_least = wants_matches_only(c), .least = floor};
+    bool certified = false;
     tm_status status;
-    if (!tm_poses_descend(c->matcher, c->frame, c->tmpl, &(tm_pyramid_request){floor, 1, false}, &found, &status) &&
-        !tm_poses_certify(c->matcher, c->frame, c->tmpl, &request, &found, &status))
-        status = tm_poses_search(c->matcher, c->frame, c->tmpl, NULL, &found);
+    if (!tm_poses_descend(c->matcher, c->frame, c->tmpl, &(tm_pyramid_request){floor, 1, false}, &found, &status)) {
+        certified = tm_poses_certify(c->matcher, c->frame, c->tmpl, &request, &found, &status);
+        if (!certified)
+            status = tm_poses_search(c->matcher, c->frame, c->tmpl, NULL, &found);
+    }
     free(found.items);
     if (status != TM_OK)
         return status;
     if (found.best.pose == SIZE_MAX)
-        return tm_matcher_fail_plain(c->matcher, TM_ERR_NO_POSITION);
+        return certified && request.has_least ? TM_OK : tm_matcher_fail_plain(c->matcher, TM_ERR_NO_POSITION);
     c->hits->best = hit_of(c, &found.best);
     if (found.best.value >= floor && !add_hit(c, &room, &found.best))
         return tm_matcher_fail_plain(c->matcher, TM_ERR_MEMORY);
@@ -300,6 +313,8 @@ static tm_status match_posed(void *context)
         status = tm_matcher_compare_kinds(m, c->frame, c->tmpl->image.type, c->tmpl->image.channels);
     if (status == TM_OK)
         status = tm_search_is_for_best(&c->search) ? find_best(c) : find_peaks(c);
+    if (status == TM_OK && wants_matches_only(c) && !c->hits->count)
+        c->hits->best = (tm_posed_hit){.score = NAN, .margin = NAN, .margin_below = NAN};
     if (status == TM_OK && c->search.subpixel)
         tm_poses_refine(tm_matcher_threads(m), c->frame, c->tmpl, c->hits->items, c->hits->count);
     if (status != TM_OK)

@@ -89,6 +89,8 @@ typedef struct tm_certified_poses {
     int64_t floor, ceiling; /* as tm_pose_search's; out: the floor that was searched to */
     size_t wanted, most;
     double ratio; /* as tm_pose_search's */
+    bool has_least;
+    int64_t least;
 } tm_certified_poses;
 
 /* About how long an exhaustive search takes, in nanoseconds: by one thread, or on a CUDA device of these traits, by which

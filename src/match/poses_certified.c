@@ -139,6 +139,8 @@ bool tm_poses_certify(tm_matcher *m, const tm_image *frame, const tm_posed_templ
                         .ceiling = wanted->ceiling,
                         .wanted = wanted->wanted,
                         .ratio = wanted->ratio,
+                        .has_least = wanted->has_least,
+                        .least = wanted->least,
                         .most = wanted->most,
                         .exhaustive_ns = exhaustive_ns};
     *status = search_by(m, t, !m->pool || tm_pose_families_too_large(&t->image, &t->poses), &s, &m->pose_fault);

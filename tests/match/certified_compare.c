@@ -289,16 +289,18 @@ void compare_certified(certified_test *b)
 bool same_posed_hit(const tm_posed_hit *a, const tm_posed_hit *b)
 {
     tm_posed_hit left = *a, right = *b;
-    double *const numbers[][2] = {{&left.margin, &right.margin}, {&left.margin_below, &right.margin_below}};
+    double *const numbers[][2] = {
+        {&left.margin, &right.margin}, {&left.margin_below, &right.margin_below}, {&left.score, &right.score}};
 
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 3; i++)
         if (isnan(*numbers[i][0]) && isnan(*numbers[i][1]))
             *numbers[i][0] = *numbers[i][1] = 0;
     return memcmp(&left, &right, sizeof left) == 0;
 }
 
-void draw_margins(tm_search *s)
+void draw_wishes(tm_search *s)
 {
     s->margin = (int)check_random_in(0, 1);
     s->margin_ratio = s->margin && check_random() % 2 ? (double)check_random_in(20, 95) / 100 : 0;
+    s->only_matches = (int)check_random_in(0, 1);
 }

@@ -27,8 +27,8 @@ void count_certified(certified_test *b, tm_matcher *matcher, const char *text);
 
 void certified_test_close(certified_test *b);
 
-/* Draws whether margins are asked for, and whether all or those of places that come near. */
-void draw_margins(tm_search *search);
+/* Draws whether margins are asked for, and whether all or those of places that come near; and whether matches alone. */
+void draw_wishes(tm_search *search);
 
 /* Whether two matches in poses are the same, bit for bit. */
 bool same_posed_hit(const tm_posed_hit *a, const tm_posed_hit *b);

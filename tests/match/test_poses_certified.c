@@ -93,7 +93,7 @@ static bool make_problem(posed_problem *p, tm_device_kind device, uint32_t featu
         p->tmpl = mask_some(p, &p->tmpl);
     tm_search_default(s, sizeof *s);
     s->most = check_random_in(0, 4);
-    draw_margins(s);
+    draw_wishes(s);
     s->subpixel = check_random() % 4 == 0;
     s->overlap = (double)check_random_in(0, 10) / 10;
     if (!s->most || check_random() % 2)

@@ -42,7 +42,7 @@ static void make_search(large_problem *p)
 {
     tm_search_default(&p->search, sizeof p->search);
     p->search.most = check_random_in(0, 3);
-    draw_margins(&p->search);
+    draw_wishes(&p->search);
     p->search.min_score = p->search.most ? 0.5 : 0.9;
     tm_settings_default(&p->settings, sizeof p->settings);
     p->settings.domain = (tm_domain)check_random_in(0, 2);

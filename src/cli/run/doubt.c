@@ -22,6 +22,7 @@ bool doubt_search(const cli_engine *e, size_t index, const cli_result *r, tm_sea
         search->min_score = (float)weak_least_score(weak_most_pixels(o, r->template_pixels));
     else if (!o->has_min_score && o->most_matches != 1 && has_sign(o->settings.metric))
         search->min_score = FLT_MIN; /* more than 0 */
+    search->only_matches = o->only_matches;
     if (e->doubtful[index])
         search->margin = 1;
     return e->searches || e->doubtful[index];

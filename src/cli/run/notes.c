@@ -22,7 +22,7 @@ static bool has_equals(const cli_result *r)
 
 static bool has_note(const cli_result *r)
 {
-    return r->weak_count > 0 || r->has_best || has_equals(r);
+    return r->weak_count > 0 || r->none || has_equals(r);
 }
 
 static bool is_due(const cli_notes *n, const cli_result *r)
@@ -49,9 +49,15 @@ static void say_none(const cli_options *o, const cli_result *r)
     const bool distance = tm_metric_is_distance(o->settings.metric);
     char best[TEXT_SCORE_SIZE], least[TEXT_SCORE_SIZE], pose[96] = "";
 
-    text_score(best, r->integers, r->best.score);
     text_score(least, r->integers,
-               o->has_min_score ? o->min_score : weak_least_score(r->best.pixels));
+               o->has_min_score ? o->min_score
+               : r->has_best    ? weak_least_score(r->best.pixels)
+                                : weak_least_score(weak_most_pixels(o, r->template_pixels)));
+    if (!r->has_best) {
+        message_note(r->frame, "%s: nothing scores %s or %s", r->tmpl, least, distance ? "less" : "more");
+        return;
+    }
+    text_score(best, r->integers, r->best.score);
     if (r->poses)
         snprintf(pose, sizeof pose, " angle=%.10g scale=%.9g",
                  r->best.pose.angle, r->best.pose.scale);
@@ -99,7 +105,7 @@ static void say_equal(const cli_result *r)
 
 static void say(const cli_options *o, const cli_result *r)
 {
-    if (r->has_best)
+    if (r->none)
         say_none(o, r);
     else if (r->flat)
         say_flat(r);

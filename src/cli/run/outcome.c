@@ -77,9 +77,10 @@ bool outcome_add_best(const cli_options *o, cli_pair *pair, const cli_match *bes
 {
     cli_result *r = &pair->result;
 
-    r->has_best = o->has_min_score || weak_sets_thresholds(o);
+    r->none = o->has_min_score || weak_sets_thresholds(o);
+    r->has_best = r->none && !o->only_matches;
     r->best = *best;
-    return r->has_best || outcome_add(pair, best);
+    return r->none || outcome_add(pair, best);
 }
 
 static cli_match match_of(const cli_result *r, const tm_hit *hit, int64_t x, int64_t y)

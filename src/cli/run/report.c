@@ -70,13 +70,16 @@ static void text_result(const cli_report *report, const cli_result *r)
         text_time(report, r);
         text_end(report, r);
     }
-    if (r->has_best) {
+    if (r->none) {
         text_line(out, r->frame);
-        fprintf(out, ": %snone: best ", style_on(STDOUT_FILENO, STYLE_DIM));
-        report_score(out, r->integers, r->best.score);
-        fprintf(out, " at %" PRId64 ",%" PRId64, r->best.x, r->best.y);
-        if (r->poses)
-            pose_text(out, report->options, &r->best.pose, true);
+        fprintf(out, ": %snone", style_on(STDOUT_FILENO, STYLE_DIM));
+        if (r->has_best) {
+            fputs(": best ", out);
+            report_score(out, r->integers, r->best.score);
+            fprintf(out, " at %" PRId64 ",%" PRId64, r->best.x, r->best.y);
+            if (r->poses)
+                pose_text(out, report->options, &r->best.pose, true);
+        }
         fputs(style_off(STDOUT_FILENO, STYLE_DIM), out);
         text_time(report, r);
         text_end(report, r);
@@ -111,7 +114,7 @@ static void csv_end(const cli_report *report, const cli_result *r)
 static void csv_result(const cli_report *report, const cli_result *r)
 {
     FILE *out = report->out;
-    if (r->has_best) {
+    if (r->none) {
         csv_names(out, r);
         fputs(report->options->posed ? ",,,,,,,,," : ",,,,", out);
         csv_end(report, r);

@@ -64,7 +64,8 @@ typedef struct cli_result {
     size_t weak_count;  /* how many of the matches are weak: the last ones */
     double rest;        /* the best other score, as in weak_is */
     bool knows_margins; /* matches have margins, where there are any */
-    bool has_best;      /* nothing reached --min-score, and */
+    bool none;          /* nothing reached --min-score, */
+    bool has_best;      /* and */
     cli_match best;     /* this came nearest */
     /* For hints: */
     bool flat;          /* the frame is of one gray everywhere */

@@ -96,7 +96,7 @@ bool verify_poses(const cli_engine *e, const tm_image *image, const tm_posed_tem
     *v = (verification){.same_peak = true};
     for (size_t i = 0; i < hits->count && status == TM_OK; i++)
         status = compare(e, image, tmpl, &hits->items[i], v);
-    if (hits->count == 0)
+    if (hits->count == 0 && !isnan(hits->best.score))
         status = compare(e, image, tmpl, &hits->best, v);
     pair->result.verified = status == TM_OK;
     return status == TM_OK || library_fail(&pair->error, e->oracle, status);

@@ -206,7 +206,11 @@ void tm_pose_set_floor(tm_pose_run *run, const tm_pose_guesses *g)
     if (s->wanted && g->count)
         tm_pose_raise_floor(s, g->list, (size_t)g->count);
     run->least = g->count ? smaller(g->list[0].value, s->floor) : INT64_MIN;
-    run->declined = s->wanted && !g->count; /* nothing says how low the floor must be */
+    if (s->has_least && run->least < s->least) { /* it seems that nothing reaches that */
+        run->least = s->least;
+        s->floor = larger(s->floor, s->least);
+    }
+    run->declined = s->wanted && !g->count && !s->has_least; /* nothing says how low the floor must be */
 }
 
 /* Finds what to begin with in all classes, and how much may be scored. */
