@@ -318,6 +318,10 @@ TM_API tm_status tm_match_many(tm_matcher *matcher, const tm_image *frame,
                                const tm_template *const *tmpls, size_t count, tm_peak *best,
                                const tm_map *maps);
 
+/* For tm_search.margin_ratio: a match that does not score enough by itself is doubtful, maybe chance, where
+ * 1 - score > TM_MARGIN_RATIO * (1 - margin), as docs/choosing-a-threshold.md measures. */
+#define TM_MARGIN_RATIO 0.6
+
 /* Several matches in one map. A peak is a position that ranks before each of its up
  * to eight neighbours in the map, where the better score ranks first and between
  * equal ones the smaller y, then the smaller x. Peaks are taken in this order; one

@@ -51,9 +51,6 @@ static void turn_corners(const tmpy_template *t, const tm_posed_hit *hit, double
     }
 }
 
-/* As the program asks for margins in poses: docs/poses.md. */
-#define MARGIN_RATIO 0.6
-
 /* (x, y, width, height, score, margin, dx, dy, angle, scale, center, corners, margin_below) */
 static PyObject *posed_hit(const call *c, const tmpy_template *t, const tm_posed_hit *hit)
 {
@@ -202,7 +199,7 @@ PyObject *tmpy_match(PyObject *module, PyObject *args)
     c.searches = most != 1 || !isnan(min_score) || margin || subpixel ||
                  !(overlap >= 0 && overlap <= 1) || peaks < 1;
     const bool good = take_templates(&c, state, templates);
-    c.search.margin_ratio = c.posed ? MARGIN_RATIO : 0;
+    c.search.margin_ratio = c.posed ? TM_MARGIN_RATIO : 0; /* as the program asks: docs/poses.md */
     c.search.only_matches = c.posed; /* the best that is none is returned nowhere */
     c.frame.samples.engine = c.posed ? NULL : c.engine;
     if (good && tmpy_picture_take(&c.frame, frame, mask, region, "the frame")) {

@@ -452,7 +452,7 @@ static void few_peaks(void)
     tm_search_default(&search, sizeof search);
     search.most = 1;
     search.margin = 1;
-    search.margin_ratio = 0.6;
+    search.margin_ratio = TM_MARGIN_RATIO;
     CHECK_EQ(tm_posed_template_create(&tmpl, m, &image, &grid), TM_OK);
     for (search.peaks = 1; search.peaks < 40; search.peaks += 3) {
         CHECK_EQ(tm_match_posed(m, &frame, tmpl, &search, &hits), TM_OK);

@@ -95,7 +95,7 @@ static void set_search(cli_engine *e)
     e->search.margin = o->format == CLI_JSON || o->resume || o->report ||
                        (o->most_matches > 1 && weak_is_judged(o));
     e->search.subpixel = o->subpixel;
-    e->search.margin_ratio = o->posed ? WEAK_NEARER : 0; /* other places that are far worse take long to find */
+    e->search.margin_ratio = o->posed ? TM_MARGIN_RATIO : 0; /* other places that are far worse take long to find */
     e->searches = o->most_matches != 1 || e->search.margin || o->subpixel;
 }
 

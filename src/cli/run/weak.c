@@ -49,5 +49,5 @@ bool weak_is(double score, double rest, int64_t pixels)
         return score < HOPELESS;
     if (isnan(rest))
         return score < weak_least_score(pixels);
-    return 1 - score > WEAK_NEARER * (1 - rest);
+    return 1 - score > TM_MARGIN_RATIO * (1 - rest);
 }

@@ -12,9 +12,6 @@
 /* The score that -n 0 asks of large templates. */
 #define WEAK_LEAST_SCORE 0.8
 
-/* A match that does not score enough by itself has to be so much nearer to 1 than the rest is. */
-#define WEAK_NEARER 0.6
-
 /* Whether weak matches are told from others: where nobody has chosen a threshold, and the metric
  * has a scale. */
 bool weak_is_judged(const cli_options *options);
