@@ -471,8 +471,8 @@ typedef enum tm_support {
 typedef struct tm_pose_grid {
     size_t size; /* sizeof(tm_pose_grid) as the caller was compiled */
     double angle_from, angle_to; /* degrees, counter-clockwise as seen, from -3600 to 3600 */
-    double angle_step;           /* 0: chosen so that posed templates a step apart correlate by
-                                    0.98 or more */
+    double angle_step;           /* no longer than the range, if that is more than one value; 0: chosen
+                                    so that posed templates a step apart correlate by 0.98 or more */
     double scale_from, scale_to; /* from 0.05 to 20 */
     double scale_step;           /* likewise */
     tm_support support;
@@ -480,6 +480,9 @@ typedef struct tm_pose_grid {
 
 /* Writes the defaults: angle 0, scale 1, AUTO. size is sizeof(tm_pose_grid) at the caller. */
 TM_API void tm_pose_grid_default(tm_pose_grid *grid, size_t size);
+
+/* What is wrong with a grid, as a clause for a message, or NULL. Static storage. */
+TM_API const char *tm_pose_grid_fault(const tm_pose_grid *grid);
 
 /* A template prepared for one matcher in all poses of a grid. */
 typedef struct tm_posed_template tm_posed_template;
@@ -493,8 +496,8 @@ TM_API tm_status tm_posed_template_create(tm_posed_template **tmpl, tm_matcher *
 /* Frees the template and sets *tmpl to NULL; NULL is allowed. */
 TM_API void tm_posed_template_destroy(tm_posed_template **tmpl);
 
-/* Writes the grid with the steps and the support as chosen; a step stays 0 where FROM is TO.
- * grid->size is set by the caller. Error: INVALID. */
+/* Writes the grid with the steps and the support as chosen; a step stays 0 where FROM is TO, or none
+ * is short enough for a second pose. grid->size is set by the caller. Error: INVALID. */
 TM_API tm_status tm_posed_template_grid(const tm_posed_template *tmpl, tm_pose_grid *grid);
 
 /* The number of poses, with those that are left out: all angles of the first scale, then those of

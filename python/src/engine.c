@@ -150,13 +150,18 @@ PyObject *tmpy_engine_report(PyObject *module, PyObject *args)
     return Py_BuildValue("ssssdd", device, algorithm, strategy, plan, scored, times.total);
 }
 
-static bool read_axis(PyObject *axis, const char *name, double *from, double *to, double *step)
+/* Reads an axis into its grid, of which all else is right. */
+static bool read_axis(PyObject *axis, const char *name, const tm_pose_grid *grid, double *from, double *to, double *step)
 {
-    if (PyArg_ParseTuple(axis, "ddd", from, to, step))
-        return true;
-    PyErr_Format(PyExc_TypeError, "%s must be two or three numbers: from, to and perhaps a step",
-                 name);
-    return false;
+    if (!PyArg_ParseTuple(axis, "ddd", from, to, step)) {
+        PyErr_Format(PyExc_TypeError, "%s must be two or three numbers: from, to and perhaps a step",
+                     name);
+        return false;
+    }
+    const char *fault = tm_pose_grid_fault(grid);
+    if (fault)
+        PyErr_Format(PyExc_ValueError, "%s=%R is (from, to, step), and %s", name, axis, fault);
+    return !fault;
 }
 
 /* Template(engine, image, mask, name[, angles, scales, support]), both axes (from, to, step) */
@@ -177,9 +182,9 @@ PyObject *tmpy_template_new(PyObject *module, PyObject *args)
     tm_pose_grid_default(&grid, sizeof grid);
     grid.support = (tm_support)support;
     if (angles &&
-        (!read_axis(angles, "angle", &grid.angle_from, &grid.angle_to, &grid.angle_step) ||
+        (!read_axis(angles, "angle", &grid, &grid.angle_from, &grid.angle_to, &grid.angle_step) ||
          !scales ||
-         !read_axis(scales, "scale", &grid.scale_from, &grid.scale_to, &grid.scale_step)))
+         !read_axis(scales, "scale", &grid, &grid.scale_from, &grid.scale_to, &grid.scale_step)))
         return NULL;
     tmpy_template *tmpl = (tmpy_template *)PyType_GenericAlloc(state->tmpl, 0);
     picture.samples.engine = angles ? NULL : engine;

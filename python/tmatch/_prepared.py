@@ -31,13 +31,6 @@ def _axis(name: str, axis: Any, default: float) -> tuple[float, float, float]:
         return (axis, axis, 0)
     if len(values) not in (2, 3):
         raise ValueError(f"{name} must be one number, (from, to) or (from, to, step), not {axis!r}")
-    if len(values) == 3:
-        try:
-            lost = 0 < values[1] - values[0] < values[2] - 5e-7
-        except TypeError:
-            lost = False  # it is said below what is no number
-        if lost:
-            raise ValueError(f"{name}={axis!r} is (from, to, step), and the step is longer than the range")
     return cast("tuple[float, float, float]", (values + (0,))[:3])
 
 

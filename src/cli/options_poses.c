@@ -49,7 +49,8 @@ static bool read_range(const char *text, double *from, double *to, double *step)
     return true;
 }
 
-static bool parse(const range *r, const char *text, double *from, double *to, double *step)
+/* The numbers are the grid's. */
+static bool parse(const range *r, const char *text, const tm_pose_grid *grid, double *from, double *to, double *step)
 {
     if (!read_range(text, from, to, step))
         message_usage("--%s: '%s' is not FROM:TO or FROM:TO:STEP, such as %s", r->option, text,
@@ -61,7 +62,7 @@ static bool parse(const range *r, const char *text, double *from, double *to, do
                       text, r->example);
     else if (*step != 0 && *step < LEAST_STEP)
         message_usage("--%s: the step of '%s' is not 0.000001 or more", r->option, text);
-    else if (*from < *to && *step > *to - *from + LEAST_STEP / 2)
+    else if (tm_pose_grid_fault(grid)) /* no other one is left */
         message_usage("--%s: the step of '%s' is longer than the range: only %.10g would be searched", r->option, text, *from);
     else
         return true;
@@ -70,7 +71,7 @@ static bool parse(const range *r, const char *text, double *from, double *to, do
 
 bool options_angle(const char *text, tm_pose_grid *grid)
 {
-    if (!parse(&angles, text, &grid->angle_from, &grid->angle_to, &grid->angle_step))
+    if (!parse(&angles, text, grid, &grid->angle_from, &grid->angle_to, &grid->angle_step))
         return false;
     if (grid->angle_to - grid->angle_from <= 360)
         return true;
@@ -80,7 +81,7 @@ bool options_angle(const char *text, tm_pose_grid *grid)
 
 bool options_scale(const char *text, tm_pose_grid *grid)
 {
-    return parse(&scales, text, &grid->scale_from, &grid->scale_to, &grid->scale_step);
+    return parse(&scales, text, grid, &grid->scale_from, &grid->scale_to, &grid->scale_step);
 }
 
 bool options_check_poses(const cli_options *o)

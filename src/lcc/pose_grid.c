@@ -29,7 +29,13 @@ static int64_t millionths(double value)
     return llround(value * (double)UNIT);
 }
 
-const char *tm_pose_grid_fault(const tm_pose_grid *g)
+/* Whether a range of more than one value has a step that leads out of it at once. */
+static bool is_too_long(double step, double from, double to)
+{
+    return from < to && millionths(step) > millionths(to) - millionths(from);
+}
+
+const char *tm_poses_fault(const tm_pose_grid *g)
 {
     if (!(g->angle_from >= -3600 && g->angle_to <= 3600))
         return "angles are from -3600 to 3600 degrees";
@@ -41,6 +47,10 @@ const char *tm_pose_grid_fault(const tm_pose_grid *g)
         (g->angle_step > 0 && millionths(g->angle_step) == 0) ||
         (g->scale_step > 0 && millionths(g->scale_step) == 0))
         return "a step of poses is 0.000001 or more, or 0 for one that suits the template";
+    if (is_too_long(g->angle_step, g->angle_from, g->angle_to))
+        return "the step is longer than the range of angles, of which only the first would be searched";
+    if (is_too_long(g->scale_step, g->scale_from, g->scale_to))
+        return "the step is longer than the range of scales, of which only the first would be searched";
     if (g->support < TM_SUPPORT_AUTO || g->support > TM_SUPPORT_FULL)
         return "no such support";
     return NULL;

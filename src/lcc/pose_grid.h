@@ -47,7 +47,7 @@ static inline tm_turn tm_poses_turn(const tm_poses *poses, int64_t index)
 }
 
 /* What is wrong with a grid, as a clause for a message, or NULL. */
-const char *tm_pose_grid_fault(const tm_pose_grid *grid);
+const char *tm_poses_fault(const tm_pose_grid *grid);
 
 /* Chooses what a grid without fault leaves open for the template, a valid image of integers. Errors:
  * INVALID where it would have more than TM_MAX_POSES; MEMORY; TEMPLATE_TOO_LARGE. */

@@ -149,11 +149,17 @@ static double decimal(int64_t value)
     return (double)value / (double)TM_POSE_UNIT;
 }
 
+/* A chosen step that is longer than the range would be refused if it were given. */
+static double stated_step(const tm_pose_axis *axis, double wanted)
+{
+    return wanted > 0 || axis->count > 1 ? decimal(axis->step) : 0;
+}
+
 static void state_grid(tm_posed_template *t, const tm_pose_grid *wanted)
 {
     t->grid = *wanted;
-    t->grid.angle_step = decimal(t->poses.angles.step);
-    t->grid.scale_step = decimal(t->poses.scales.step);
+    t->grid.angle_step = stated_step(&t->poses.angles, wanted->angle_step);
+    t->grid.scale_step = stated_step(&t->poses.scales, wanted->scale_step);
     t->grid.support = t->poses.support.disc ? TM_SUPPORT_DISC : TM_SUPPORT_FULL;
 }
 
@@ -213,6 +219,22 @@ static tm_status refuse(tm_matcher *m, tm_status status)
     }
 }
 
+/* False where there is none. */
+static bool read_grid(tm_pose_grid *grid, const tm_pose_grid *given)
+{
+    if (!given || given->size < sizeof given->size)
+        return false;
+    tm_pose_grid_default(grid, sizeof *grid);
+    memcpy(grid, given, given->size < sizeof *grid ? given->size : sizeof *grid);
+    return true;
+}
+
+const char *tm_pose_grid_fault(const tm_pose_grid *grid)
+{
+    tm_pose_grid wanted;
+    return read_grid(&wanted, grid) ? tm_poses_fault(&wanted) : tm_strerror(TM_ERR_INVALID);
+}
+
 tm_status tm_posed_template_create(tm_posed_template **tmpl, tm_matcher *matcher,
                                    const tm_image *image, const tm_pose_grid *grid)
 {
@@ -220,13 +242,11 @@ tm_status tm_posed_template_create(tm_posed_template **tmpl, tm_matcher *matcher
 
     if (!tmpl || !matcher)
         return TM_ERR_INVALID;
-    if (!grid || grid->size < sizeof grid->size)
+    if (!read_grid(&wanted, grid))
         return tm_matcher_fail_plain(matcher, TM_ERR_INVALID);
-    tm_pose_grid_default(&wanted, sizeof wanted);
-    memcpy(&wanted, grid, grid->size < sizeof wanted ? grid->size : sizeof wanted);
     const char *fault = tm_image_fault(image);
     if (!fault)
-        fault = tm_pose_grid_fault(&wanted);
+        fault = tm_poses_fault(&wanted);
     if (!fault && tm_sample_is_float(image->type))
         fault = "templates of floats are not posed: turning them is not exact";
     if (fault)

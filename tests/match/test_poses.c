@@ -21,7 +21,7 @@ static void draw_range(double *from, double *to, double *step, int64_t most)
 {
     const int64_t count = check_random_in(1, most);
     *to = *from + *step * ((double)count - 1);
-    if (check_random() % 3 == 0)
+    if (count > 1 && check_random() % 3 == 0)
         *to += *step * (double)check_random_in(1, 99) / 100;
     else if (count == 1 && check_random() % 2)
         *step = 0;
@@ -188,6 +188,7 @@ static void compare_scene(device_under_test *d, const scene *p)
     if (status != TM_OK)
         check_fail(__FILE__, __LINE__, "%s: %s", text, tm_matcher_message(tested));
     CHECK_EQ(tm_posed_template_grid(tmpl, &chosen), TM_OK);
+    CHECK(!tm_pose_grid_fault(&chosen));
     posed_truth_make(&t, p, &chosen, wanted.support);
     CHECK_EQ(chosen.support, t.grid.distance < 0 ? TM_SUPPORT_FULL : TM_SUPPORT_DISC);
     CHECK_EQ(tm_posed_template_count(tmpl), t.grid.angles * t.grid.scales);

@@ -81,7 +81,8 @@ static void wrong_arguments(void)
     const double wrong[][6] = {{NAN, 0, 0, 1, 1, 0},   {0, INFINITY, 0, 1, 1, 0}, {1, 0, 0, 1, 1, 0},
                                {0, 1, -1, 1, 1, 0},    {0, 1, 1e-9, 1, 1, 0},     {0, 1, NAN, 1, 1, 0},
                                {0, 0, 0, 0.01, 1, 0},  {0, 0, 0, 1, 21, 0},       {0, 0, 0, 1, 0.5, 0},
-                               {0, 0, 0, 1, 2, -0.1},  {0, 0, 0, NAN, 1, 0},      {0, 359, 1e-6, 1, 1, 0}};
+                               {0, 0, 0, 1, 2, -0.1},  {0, 0, 0, NAN, 1, 0},      {0, 359, 1e-6, 1, 1, 0},
+                               {0, 90, 180, 1, 1, 0},  {0, 0, 0, 1, 1.2, 0.21}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         const double *w = wrong[i];
         const tm_pose_grid g = {sizeof g, w[0], w[1], w[2], w[3], w[4], w[5], TM_SUPPORT_AUTO};
@@ -117,6 +118,41 @@ static void wrong_arguments(void)
     tm_posed_template_destroy(&tmpl);
     tm_posed_template_destroy(&tmpl);
     tm_posed_template_destroy(NULL);
+    tm_matcher_destroy(&m);
+}
+
+/* Only a given step is refused for being longer than its range, and no chosen grid. */
+static void steps_beyond_the_range(void)
+{
+    uint8_t samples[25];
+    for (int i = 0; i < 25; i++)
+        samples[i] = (uint8_t)(i * 7);
+    const tm_image image = {.samples = samples, .width = 5, .height = 5, .stride = 5};
+    const double steps[] = {0, 0.1, 0.11};
+    tm_matcher *m = cpu_matcher();
+    tm_posed_template *tmpl = NULL;
+    tm_pose_grid grid;
+
+    CHECK(tm_pose_grid_fault(NULL));
+    tm_pose_grid_default(&grid, sizeof grid);
+    grid.size = sizeof grid.size;
+    grid.angle_to = -1; /* which it is too small to have */
+    CHECK(!tm_pose_grid_fault(&grid));
+    for (int i = 0; i < 6; i++) {
+        tm_pose_grid_default(&grid, sizeof grid);
+        *(i % 2 ? &grid.scale_to : &grid.angle_to) += i / 2 ? 0.1 : 0.0001;
+        *(i % 2 ? &grid.scale_step : &grid.angle_step) = steps[i / 2];
+        const char *fault = tm_pose_grid_fault(&grid);
+        CHECK(i / 2 == 2 ? fault && strstr(fault, i % 2 ? "scales" : "angles") : !fault);
+        CHECK_EQ(create(m, &image, grid), fault ? TM_ERR_INVALID : TM_OK);
+    }
+    tm_pose_grid_default(&grid, sizeof grid);
+    grid.angle_to = 0.0001;
+    CHECK_EQ(tm_posed_template_create(&tmpl, m, &image, &grid), TM_OK);
+    CHECK_EQ(tm_posed_template_count(tmpl), 1);
+    CHECK_EQ(tm_posed_template_grid(tmpl, &grid), TM_OK);
+    CHECK_EQ(create(m, &image, grid), TM_OK);
+    tm_posed_template_destroy(&tmpl);
     tm_matcher_destroy(&m);
 }
 
@@ -514,7 +550,7 @@ static void nothing_to_refine(void)
 
 int main(int argc, char **argv)
 {
-    static const check_test tests[] = {TEST(wrong_arguments), TEST(one_pose_is_a_plain_match), TEST(map_is_the_best_of_all_poses),
+    static const check_test tests[] = {TEST(wrong_arguments), TEST(steps_beyond_the_range), TEST(one_pose_is_a_plain_match), TEST(map_is_the_best_of_all_poses),
                                        TEST(refined_places), TEST(refined_large), TEST(few_peaks), TEST(nothing_to_refine)};
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
 }

@@ -45,9 +45,11 @@ static double make_grid(tm_pose_grid *g)
     g->angle_from = (double)check_random_in(-180, 180);
     g->angle_to = g->angle_from + (double)check_random_in(0, check_random() % 2 ? 360 : 40);
     g->angle_step = (double)check_random_in(20, 600) / 10;
+    if (g->angle_from < g->angle_to)
+        g->angle_step = fmin(g->angle_step, g->angle_to - g->angle_from);
     if (check_random() % 2) {
         g->scale_from = (double)check_random_in(80, 120) / 100;
-        g->scale_to = g->scale_from + (double)check_random_in(0, 30) / 100;
+        g->scale_to = g->scale_from + (check_random() % 3 ? (double)check_random_in(10, 30) / 100 : 0);
         g->scale_step = 0.1;
         for (double scale = g->scale_from + 0.1; scale <= g->scale_to; scale += 0.1)
             poses += scale * scale;

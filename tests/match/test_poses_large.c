@@ -32,7 +32,7 @@ static void make_grid(large_problem *p)
     if (check_random() % 3 == 0) {
         g->scale_from = 0.9;
         g->scale_to = 1.1;
-        g->scale_step = (double)check_random_in(1, 3) / 10;
+        g->scale_step = (double)check_random_in(1, 2) / 10;
         g->angle_to = g->angle_from + 5 * g->angle_step;
     }
     g->support = (tm_support)check_random_in(0, 2);

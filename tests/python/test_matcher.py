@@ -90,7 +90,7 @@ def test_poses(data):
         ({"min_score": "high"}, TypeError, "."),
         ({"min_score": float("nan")}, ValueError, "not nan"),
         ({"angle": (1, 2, 3, 4)}, ValueError, "angle must be one number"),
-        ({"angle": [0, 90, 180]}, ValueError, r"angle=\[0, 90, 180\] is \(from, to, step\)"),
+        ({"angle": [0, 90, 180]}, ValueError, r"angle=\(0, 90, 180\) is \(from, to, step\), and the step is longer"),
         ({"angle": (0, 90, "a")}, TypeError, "angle must be two or three numbers"),
         ({"angle": ("a", "b")}, TypeError, "angle must be two or three numbers"),
         ({"scale": "large"}, ValueError, "scale must be one number"),

@@ -146,7 +146,7 @@ static bool prepare_one(cli_engine *e, size_t i, const cli_template *tmpl, bool 
 static void describe_axis(char *text, size_t size, const char *name, double from, double to,
                           double step)
 {
-    if (to - from < step - 5e-7 || from == to) /* in whole millionths */
+    if (from == to || step == 0)
         snprintf(text, size, "%s %.10g", name, from);
     else
         snprintf(text, size, "%ss %.10g to %.10g in steps of %.10g", name, from, to, step);
