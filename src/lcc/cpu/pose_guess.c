@@ -6,80 +6,38 @@
 #include <string.h>
 
 #include "integers.h"
-#include "lcc/cpu/family.h"
 #include "lcc/cpu/pose_scores.h"
+#include "lcc/cpu/window_guesses.h"
 
-enum {
-    MOST_GUESSES = 32,
-    APART = 3,  /* windows of the reduced frame */
-};
+#define APART 3 /* windows of the reduced frame */
 
-typedef struct guess {
-    float bound;
-    int64_t x, y; /* in the reduced frame */
-    const tm_pose_class *class;
-    int member;   /* of its coarse family */
-} guess;
-
-typedef struct guesses {
-    guess list[MOST_GUESSES]; /* the best first */
-    int count;
-    float least;
-    const tm_pose_class *class; /* that is being searched */
-    pthread_mutex_t putting;
-} guesses;
-
-static float least_of(void *context)
+static bool is_near(const tm_window_guesses *g, const tm_window_guess *a, const tm_window_guess *b)
 {
-    const guesses *g = context;
-    float least;
-#pragma omp atomic read
-    least = g->least;
-    return least;
+    return llabs(a->x - b->x) < g->apart && llabs(a->y - b->y) < g->apart;
 }
 
-/* Puts a guess in its place, unless a better one is near. */
-static void put(guesses *g, const guess *new)
+static void put(tm_window_guesses *g, const tm_window_guess *new)
 {
     int at = 0, end;
 
     while (at < g->count && g->list[at].bound >= new->bound) {
-        if (llabs(g->list[at].x - new->x) < APART && llabs(g->list[at].y - new->y) < APART)
+        if (is_near(g, &g->list[at], new))
             return;
         at++;
     }
     for (end = at; end < g->count; end++) {
-        if (llabs(g->list[end].x - new->x) < APART && llabs(g->list[end].y - new->y) < APART)
+        if (is_near(g, &g->list[end], new))
             break;
     }
-    if (end == g->count && g->count < MOST_GUESSES)
+    if (end == g->count && g->count < TM_WINDOW_GUESSES)
         g->count++;
-    if (at == MOST_GUESSES)
+    if (at == TM_WINDOW_GUESSES)
         return;
-    if (end >= MOST_GUESSES)
-        end = MOST_GUESSES - 1;
+    if (end >= TM_WINDOW_GUESSES)
+        end = TM_WINDOW_GUESSES - 1;
     memmove(&g->list[at + 1], &g->list[at], (size_t)(end - at) * sizeof *g->list);
     g->list[at] = *new;
-    if (g->count == MOST_GUESSES) {
-#pragma omp atomic write
-        g->least = g->list[MOST_GUESSES - 1].bound;
-    }
-}
-
-static void visit(void *context, int thread, const tm_family_window *window)
-{
-    guesses *g = context;
-    const int likest = tm_family_likest(window);
-    const guess best = {.bound = window->bounds[likest],
-                        .x = window->x,
-                        .y = window->y,
-                        .class = g->class,
-                        .member = window->members[likest]};
-
-    (void)thread;
-    pthread_mutex_lock(&g->putting);
-    put(g, &best);
-    pthread_mutex_unlock(&g->putting);
+    tm_window_guesses_raise(g);
 }
 
 /* Makes the frame of means of cells, 0 where there are none. */
@@ -149,7 +107,7 @@ void tm_pose_guesses_add(tm_pose_guesses *g, const tm_pose_peak *peak, int64_t n
 }
 
 /* Adds the best positions of the reduced frame, of all classes. */
-static tm_status search_reduced(const tm_pose_run *run, guesses *g)
+static tm_status search_reduced(const tm_pose_run *run, tm_window_guesses *g)
 {
     const tm_pose_families *f = run->search->families;
     tm_status status = TM_OK;
@@ -165,9 +123,9 @@ static tm_status search_reduced(const tm_pose_run *run, guesses *g)
                                    .width = cells.width - coarse->width + 1,
                                    .height = cells.height - coarse->height + 1,
                                    .context = g,
-                                   .least = least_of,
-                                   .visit = visit};
-        g->class = &f->list[k];
+                                   .least = tm_window_guesses_least,
+                                   .visit = tm_window_guesses_visit};
+        g->class = k;
         if (coarse->count && search.width > 0 && search.height > 0)
             status = tm_cpu_search_family(run->cpu, &search);
     }
@@ -178,12 +136,12 @@ static tm_status search_reduced(const tm_pose_run *run, guesses *g)
 tm_status tm_pose_guess(const tm_pose_run *run, tm_pose_guesses *found)
 {
     const tm_pose_families *f = run->search->families;
-    guesses g = {.least = -2, .putting = PTHREAD_MUTEX_INITIALIZER};
+    tm_window_guesses g = {.least = -2, .apart = APART, .put = put, .putting = PTHREAD_MUTEX_INITIALIZER};
 
     tm_status status = search_reduced(run, &g);
     for (int i = 0; i < g.count && status == TM_OK; i++) {
-        const guess *at = &g.list[i];
-        const tm_pose_class *c = at->class;
+        const tm_window_guess *at = &g.list[i];
+        const tm_pose_class *c = &f->list[at->class];
         /* the middle of cell i is at (2i + 1) cell - 1 halves of a pixel */
         const tm_pose_peak from = {.x = (2 * at->x + c->coarse.width) * f->cell - 1,
                                    .y = (2 * at->y + c->coarse.height) * f->cell - 1,
