@@ -706,8 +706,9 @@ TM_API const char *tm_matcher_plan(const tm_matcher *matcher);
  * of its templates was searched so; "" before the first. Static storage. */
 TM_API const char *tm_matcher_strategy(const tm_matcher *matcher);
 
-/* The share of the last successful match's windows, of all templates together, that were
- * scored exactly: 0 to 1, and 1 where the strategy was exhaustive; 0 before the first. */
+/* How many exact scores the last successful match made, as a share of its windows, of all templates together: one
+ * that was scored in two passes, as where more matches were wanted than the first one found, counts twice. At most 1,
+ * which it is where the strategy was exhaustive; 0 before the first. */
 TM_API double tm_matcher_scored(const tm_matcher *matcher);
 
 typedef struct tm_device_info {

@@ -23,7 +23,7 @@ class Report:
     algorithm     'direct', 'fft', 'reference'
     search        'exhaustive', 'certified' or 'pyramid'
     plan          a sentence: what was chosen, and why
-    scored        the part of the positions that was scored exactly, 0 to 1
+    scored        how many exact scores were made, as a share of the positions, 0 to 1
     milliseconds  how long it took
     """
 

@@ -90,8 +90,8 @@ static void say(tm_matcher *m, const tm_posed_template *t, const tm_pose_search 
         tm_pool_name(m->pool, m->device, sizeof m->device);
     else
         snprintf(m->device, sizeof m->device, "cpu");
-    tm_matcher_say(m, "%zu pose%s certified (%.2g %% of positions scored exactly), direct on %s", t->count,
-                   t->count == 1 ? "" : "s", 100 * (double)s->scored / (double)s->pairs, m->device);
+    tm_matcher_say(m, "%zu pose%s certified (%.3g %% of positions scored exactly), direct on %s", t->count,
+                   t->count == 1 ? "" : "s", 100 * tm_matcher_scored(m), m->device);
     if (m->on_pool && !s->families->large)
         return;
     if (m->on_pool)
@@ -146,6 +146,7 @@ bool tm_poses_certify(tm_matcher *m, const tm_image *frame, const tm_posed_templ
     *status = search_by(m, t, !m->pool || tm_pose_families_too_large(&t->image, &t->poses), &s, &m->pose_fault);
     if (*status == TM_OK && m->pool && s.families->narrower && (m->pose_fault || s.narrower || s.declined)) {
         s.floor = wanted->floor;
+        m->scored += s.scored;
         *status = search_by(m, t, true, &s, &m->pose_fault);
     }
     if (*status != TM_OK && m->pool && !(s.families && s.families->large)) { /* the exhaustive search after it makes that good, or fails as well */

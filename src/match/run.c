@@ -18,13 +18,13 @@ __attribute__((format(printf, 2, 3))) void tm_matcher_say(tm_matcher *m, const c
     va_end(arguments);
 }
 
-/* Says how the direct algorithm went, with the share of the windows that it scored. */
-static void say_direct(tm_matcher *m, const tm_plan *plan, double share)
+/* Says how the direct algorithm went, with the share of the windows that was scored so far. */
+static void say_direct(tm_matcher *m, const tm_plan *plan)
 {
     m->algorithm = "direct";
     if (plan->certified)
-        tm_matcher_say(m, "direct, certified (%.2g %% of windows scored exactly), on %s",
-                       100 * share, m->device);
+        tm_matcher_say(m, "direct, certified (%.3g %% of windows scored exactly), on %s",
+                       100 * tm_matcher_scored(m), m->device);
     else
         tm_matcher_say(m, "direct on %s", m->device);
 }
@@ -139,7 +139,7 @@ static void say_cpu(tm_matcher *m, const tm_job *job, const tm_plan *plan, const
                            (long long)work->windows_again,
                            (long long)(g->map_width * g->map_height));
     } else {
-        say_direct(m, plan, (double)tm_job_scored(job) / (double)(g->map_width * g->map_height));
+        say_direct(m, plan);
         tm_matcher_say(m, ", %s%s kernels", tm_job_is_f32(job) ? "float, " : "", traits.kernels);
     }
     tm_matcher_say(m, ", up to %d thread%s: %s", traits.threads, traits.threads == 1 ? "" : "s",
@@ -179,18 +179,18 @@ static size_t run_cpu(tm_matcher *m, tm_job *jobs, size_t count, tm_status *stat
         return taken;
     }
     *status = match_on_cpu(m, jobs, plans, taken, &work);
+    m->times.kernel += work.times.kernel;
+    for (size_t i = 0; i < taken; i++) {
+        m->certified |= plans[i].certified;
+        m->scored += tm_job_scored(&jobs[i]);
+        m->missed_ms += missed_ms(&plans[i], work.times.kernel / (double)taken);
+    }
     const tm_plan *last = &plans[taken - 1];
     if (last->algorithm == TM_ALGORITHM_REFERENCE) {
         m->algorithm = "reference";
         tm_matcher_say(m, "reference on cpu, 1 thread: as asked");
     } else {
         say_cpu(m, &jobs[taken - 1], last, &work);
-    }
-    m->times.kernel += work.times.kernel;
-    for (size_t i = 0; i < taken; i++) {
-        m->certified |= plans[i].certified;
-        m->scored += tm_job_scored(&jobs[i]);
-        m->missed_ms += missed_ms(&plans[i], work.times.kernel / (double)taken);
     }
     return taken;
 }
@@ -221,10 +221,7 @@ static tm_status run_cuda(tm_matcher *m, tm_job *jobs, size_t count)
                          .context = m,
                          .continues = m->on_pool};
 
-    int64_t windows = 0;
-
     for (size_t i = 0; i < count; i++) {
-        windows += jobs[i].geometry.map_width * jobs[i].geometry.map_height;
         if (jobs[i].peaks)
             jobs[i].peaks->cut = INT64_MIN;
     }
@@ -232,10 +229,11 @@ static tm_status run_cuda(tm_matcher *m, tm_job *jobs, size_t count)
     tm_pool_name(m->pool, m->device, sizeof m->device);
     m->plan[0] = '\0';
     tm_status status = tm_pool_match(m->pool, &call);
+    m->scored += call.scored;
     if (call.plan.algorithm == TM_ALGORITHM_FFT) {
         say_fft(m, &call.plan.estimate.tiling);
     } else {
-        say_direct(m, &call.plan, (double)call.scored / (double)windows);
+        say_direct(m, &call.plan);
         tm_matcher_say(m, "%s", tm_job_is_f32(jobs) ? ", float" : "");
     }
     tm_matcher_say(m, jobs->on_device ? ": the frame is there"
@@ -246,7 +244,6 @@ static tm_status run_cuda(tm_matcher *m, tm_job *jobs, size_t count)
     m->warning = call.warning;
     m->times = call.times;
     m->certified |= call.certified;
-    m->scored += call.scored;
     return status == TM_OK ? TM_OK : tm_matcher_fail(m, status, "%s", call.message.text);
 }
 

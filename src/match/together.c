@@ -144,7 +144,7 @@ void tm_matcher_say_together(tm_matcher *m, tm_together_note *note)
     m->algorithm = "direct";
     snprintf(others, sizeof others, "%s", some ? m->plan : "");
     m->plan[0] = '\0';
-    tm_matcher_say(m, "%zu templates together by a basis of %d, certified (%.2g %% of windows scored exactly), "
+    tm_matcher_say(m, "%zu templates together by a basis of %d, certified (%.3g %% of windows scored exactly), "
                       "direct on %s, %s kernels, up to %d thread%s",
                    count, note->basis, 100 * note->scored / (double)count, m->device, traits.kernels, traits.threads,
                    traits.threads == 1 ? "" : "s");

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,6 +100,16 @@ static void compare_peak(const tm_peak *got, const tm_peak *expected, const scen
                    (int)got->x, (int)got->y, got->score, (int)expected->x, (int)expected->y, expected->score);
 }
 
+void compare_share(tm_matcher *matcher, const char *text)
+{
+    const char *said = strstr(tm_matcher_plan(matcher), "certified (");
+    char share[40];
+
+    snprintf(share, sizeof share, "certified (%.3g %% of ", 100 * tm_matcher_scored(matcher));
+    if (said && strncmp(said, share, strlen(share)) != 0)
+        check_fail(__FILE__, __LINE__, "%s: a share of %g was scored, and the plan says: %s", text, tm_matcher_scored(matcher), said);
+}
+
 void count_certified(certified_test *b, tm_matcher *matcher, const char *text)
 {
     const double scored = tm_matcher_scored(matcher);
@@ -109,6 +120,7 @@ void count_certified(certified_test *b, tm_matcher *matcher, const char *text)
     if (!(scored >= 0 && scored <= 1) || (!certified && scored != 1))
         check_fail(__FILE__, __LINE__, "%s: %s scored %g of all windows", text, tm_matcher_strategy(matcher),
                    scored);
+    compare_share(matcher, text);
     b->cases++;
     b->certified_cases += certified;
     b->scored += scored;

@@ -22,6 +22,9 @@ typedef struct certified_test {
  * peaks, the best match by rows, or a map. */
 void compare_certified(certified_test *b);
 
+/* That the plan of the last match on this matcher says the share of windows that was scored as tm_matcher_scored does. */
+void compare_share(tm_matcher *matcher, const char *text);
+
 /* That the last match on this matcher says what ran; counts it. text is what was drawn. */
 void count_certified(certified_test *b, tm_matcher *matcher, const char *text);
 

@@ -128,6 +128,8 @@ static tm_status match(const posed_problem *p, tm_device_kind device, tm_strateg
     if (status == TM_OK)
         status = tm_match_posed(matcher, &p->scene.frame.image, posed, &p->search, hits);
     *certified = strcmp(tm_matcher_strategy(matcher), "certified") == 0;
+    if (status == TM_OK)
+        compare_share(matcher, p->scene.text);
     tm_posed_template_destroy(&posed);
     tm_matcher_destroy(&matcher);
     return status;
