@@ -41,29 +41,35 @@ static cudaError_t place_cells(tm_cuda *cuda, const tm_large_look *look)
     for (int i = 0; i < look->count; i++) {
         const tm_large_windows *w = &look->windows[i];
         tm_large_cells *c = &l->cells[i];
-        *c = {(int)w->cells->x, (int)w->cells->y, (int)w->cells->width, (int)w->cells->height, NULL, NULL,
+        *c = {(int)w->cells->x, (int)w->cells->y, (int)w->cells->width, (int)w->cells->height, NULL, NULL, 0,
               (int)w->x, (int)w->y, (int)w->width, (int)w->height, (unsigned)windows};
         left = larger(left, -w->x);
         top = larger(top, -w->y);
-        right = larger(right, larger(c->width, w->x + w->width + 4 * (l->row_words + 1)));
-        bottom = larger(bottom, larger(c->height, w->y + w->height + l->height));
+        right = larger(right, larger(c->width, w->x + round_up(w->width, TM_POSE_TILE_WIDTH) + l->steps * TM_POSE_STEP + TM_POSE_BEYOND));
+        bottom = larger(bottom, larger(c->height, w->y + w->height + l->height + TM_LARGE_ROWS));
         windows += w->width * w->height;
     }
     l->windows = (unsigned)windows;
     l->pitch = (size_t)round_up(left + right, 16);
-    const size_t one = l->pitch * (size_t)(top + bottom), all = 2 * one * (size_t)look->count;
-    TRY(tm_buffer_fit(&d->cells, all));
+    l->rows = top + bottom;
+    const size_t one = l->pitch * (size_t)l->rows, cells = one * (size_t)look->count, planes = 2 * cells;
+    TRY(tm_buffer_fit(&d->cells, planes + cells * (sizeof *l->cell_squares + sizeof *l->cell_sums)));
+    l->planes = (uint8_t *)d->cells.data;
+    l->cell_squares = (unsigned long long *)((uint8_t *)d->cells.data + planes);
+    l->cell_sums = (unsigned *)(l->cell_squares + cells);
     for (int i = 0; i < look->count; i++) {
-        l->cells[i].means = (uint8_t *)d->cells.data + 2 * i * one + top * l->pitch + left;
+        const int64_t first = top * (int64_t)l->pitch + left;
+        l->cells[i].means = (uint8_t *)d->cells.data + 2 * (size_t)i * one + first;
         l->cells[i].rests = l->cells[i].means + one;
+        l->cells[i].first_sum = i * (int64_t)one + first;
     }
-    return TM_CALL(cudaMemsetAsync(d->cells.data, 0, all, cuda->stream));
+    return TM_CALL(cudaMemsetAsync(d->cells.data, 0, planes, cuda->stream));
 }
 
 static cudaError_t place_windows(tm_device_large *d)
 {
     tm_large_level *l = &d->level;
-    const size_t rows = (size_t)(l->basis * TM_LARGE_COLUMNS + 1);
+    const size_t rows = (size_t)(l->basis * TM_POSE_COLUMNS + 1);
 
     TRY(tm_buffer_fit(&d->windows, l->windows * (sizeof *l->energies + sizeof *l->sums + (rows + 2) * sizeof *l->p)));
     l->energies = (double *)d->windows.data;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cuda/context.cuh"
+#include "cuda/poses_pack.cuh"
 #include "integers.h"
 
 /* Columns behind the frame that kernels may read. */
@@ -22,43 +23,14 @@ static cudaError_t bring_plane(tm_cuda *cuda, uint8_t *to, const uint8_t *from, 
     return TM_CALL(cudaMemcpy2DAsync(to, width, from, (size_t)stride, width, height, cudaMemcpyHostToDevice, cuda->stream));
 }
 
-/* Columns x rows of the class's mask: whole words. */
-static size_t words_of(const tm_large_level *l)
-{
-    return (size_t)l->row_words * (size_t)l->height;
-}
-
-/* Writes taps of four columns of a row, from a column of the family's box on, of a basis template. */
-static uint32_t tap_of(const tm_family *f, int k, int row, int column)
-{
-    uint32_t word = 0x80808080;
-    const int64_t at = ((int64_t)k * f->height + row) * f->width + column;
-
-    if (k < f->basis)
-        memcpy(&word, f->samples + at, (size_t)smaller(4, f->width - column));
-    return word;
-}
-
-static void pack_taps(const tm_large_level *l, const tm_family *f, uint8_t *mask, uint32_t *taps)
-{
-    const int basis = l->basis * TM_LARGE_COLUMNS;
-
-    for (int i = 0; i < f->run_count; i++)
-        memset(mask + f->runs[i].y * l->row_words * 4 + f->runs[i].x, 255, (size_t)(f->runs[i].end - f->runs[i].x));
-    for (int i = 0; i < l->row_words * l->height; i++) {
-        for (int k = 0; k < basis; k++)
-            taps[i * basis + k] = tap_of(f, k, i / l->row_words, i % l->row_words * 4);
-    }
-}
-
 static void pack_numbers(const tm_large_level *l, const tm_family *f, float *solve, float *coordinates)
 {
-    const int basis = l->basis * TM_LARGE_COLUMNS;
+    const int basis = l->basis * TM_POSE_COLUMNS;
 
     for (int k = 0; k < f->basis; k++)
         memcpy(solve + k * basis, f->solve[k], (size_t)f->basis * sizeof *solve);
     for (int a = 0; a < f->count; a++) {
-        float *to = coordinates + (int64_t)a * (basis + 1);
+        float *to = coordinates + (int64_t)a * (basis + TM_LARGE_PADDED);
         for (int k = 0; k < f->basis; k++)
             to[k] = f->coordinates[(int64_t)k * f->padded + a];
         to[basis] = f->coordinates[(int64_t)f->basis * f->padded + a];
@@ -72,8 +44,8 @@ cudaError_t tm_large_bring_class(tm_cuda *cuda, const tm_large_class *c)
     const tm_family *f = &c->family;
 
     *l = (tm_large_level){};
-    l->basis = (f->basis + TM_LARGE_COLUMNS - 1) / TM_LARGE_COLUMNS;
-    l->row_words = (f->width + 3) / 4;
+    l->basis = (f->basis + TM_POSE_COLUMNS - 1) / TM_POSE_COLUMNS;
+    l->steps = (int)ceil_div(f->width, TM_POSE_STEP);
     l->height = f->height;
     l->side = c->side;
     l->count = f->count;
@@ -86,13 +58,11 @@ cudaError_t tm_large_bring_class(tm_cuda *cuda, const tm_large_class *c)
     l->most_rest = fmax(0, c->most_rest);
     l->spread = c->spread;
     l->error = f->error;
-    const int basis = l->basis * TM_LARGE_COLUMNS;
-    l->rows_at_once = (int)smaller(TM_LARGE_WORDS / (l->row_words * basis), f->height);
-    const size_t mask = (size_t)round_up((int64_t)words_of(l), 4) * 4, taps = words_of(l) * (size_t)basis * 4,
-                 solve = (size_t)(basis * basis) * 4, coordinates = (size_t)f->count * (size_t)(basis + 1) * 4,
-                 ends = 2 * (size_t)c->columns * 4, all = mask + taps + solve + coordinates + ends;
-    if (!l->rows_at_once)
-        return cudaErrorMemoryAllocation;
+    const int basis = l->basis * TM_POSE_COLUMNS;
+    const size_t runs = (size_t)round_up(f->run_count * (int64_t)sizeof *f->runs, 16),
+                 taps = (size_t)l->height * (size_t)l->steps * (size_t)l->basis * 32 * sizeof *l->fragments,
+                 solve = (size_t)(basis * basis) * 4, coordinates = (size_t)f->count * (size_t)(basis + TM_LARGE_PADDED) * 4,
+                 ends = 2 * (size_t)c->columns * 4, all = runs + taps + solve + coordinates + ends;
     if (d->room < all) {
         free(d->packed);
         d->packed = (uint8_t *)malloc(all);
@@ -101,16 +71,18 @@ cudaError_t tm_large_bring_class(tm_cuda *cuda, const tm_large_class *c)
     if (!d->packed)
         return cudaErrorMemoryAllocation;
     memset(d->packed, 0, all);
-    pack_taps(l, f, d->packed, (uint32_t *)(d->packed + mask));
-    pack_numbers(l, f, (float *)(d->packed + mask + taps), (float *)(d->packed + mask + taps + solve));
+    memcpy(d->packed, f->runs, (size_t)f->run_count * sizeof *f->runs);
+    tm_poses_pack_fragments((uint2 *)(d->packed + runs), f, l->basis, l->steps);
+    pack_numbers(l, f, (float *)(d->packed + runs + taps), (float *)(d->packed + runs + taps + solve));
     memcpy(d->packed + all - ends, c->firsts, ends / 2);
     memcpy(d->packed + all - ends / 2, c->ends, ends / 2);
     TRY(tm_buffer_fit(&d->taken, all));
     const uint8_t *there = (const uint8_t *)d->taken.data;
-    l->mask = (const uint32_t *)there;
-    l->taps = (const uint32_t *)(there + mask);
-    l->solve = (const float *)(there + mask + taps);
-    l->coordinates = (const float *)(there + mask + taps + solve);
+    l->runs = (const tm_family_run *)there;
+    l->run_count = f->run_count;
+    l->fragments = (const uint2 *)(there + runs);
+    l->solve = (const float *)(there + runs + taps);
+    l->coordinates = (const float *)(there + runs + taps + solve);
     l->ends = (const int *)(there + all - ends);
     return bring(cuda, d->taken.data, d->packed, all);
 }

@@ -70,19 +70,24 @@ static uint8_t tap_of(const tm_family *f, int template_, int row, int column)
     return (uint8_t)(f->samples[((int64_t)template_ * f->height + row) * f->width + column] - 128);
 }
 
-/* Lane 4 n + t has taps 4t to 4t + 3 of template n, and those 16 columns further. */
-static void pack_fragments(packer *p, tm_pose_level *l, const tm_family *f)
+void tm_poses_pack_fragments(uint2 *to, const tm_family *f, int basis, int steps)
 {
-    const int64_t count = (int64_t)l->height * l->steps * l->basis * 32;
-    uint2 *to = take(p, count, &l->fragments);
+    const int64_t count = (int64_t)f->height * steps * basis * 32;
 
-    for (int64_t i = 0; to && i < count; i++) {
-        const int lane = (int)(i % 32), column = (int)(i / 32 / l->basis % l->steps) * 32 + lane % 4 * 4;
-        const int row = (int)(i / 32 / l->basis / l->steps), n = (int)(i / 32 % l->basis) * 8 + lane / 4;
+    for (int64_t i = 0; i < count; i++) {
+        const int lane = (int)(i % 32), column = (int)(i / 32 / basis % steps) * TM_POSE_STEP + lane % 4 * 4;
+        const int row = (int)(i / 32 / basis / steps), n = (int)(i / 32 % basis) * TM_POSE_COLUMNS + lane / 4;
         uint8_t *bytes = (uint8_t *)&to[i];
         for (int k = 0; k < 8; k++)
             bytes[k] = tap_of(f, n, row, column + k % 4 + k / 4 * 16);
     }
+}
+
+static void pack_fragments(packer *p, tm_pose_level *l, const tm_family *f)
+{
+    uint2 *to = take(p, (int64_t)l->height * l->steps * l->basis * 32, &l->fragments);
+    if (to)
+        tm_poses_pack_fragments(to, f, l->basis, l->steps);
 }
 
 static void pack_words(packer *p, tm_pose_level *l, const tm_family *f)
@@ -150,7 +155,7 @@ static void pack_class(packer *p, tm_pose_level *l, const tm_pose_class *c)
     l->width = f->width;
     l->height = f->height;
     l->row_words = (f->width + 3) / 4;
-    l->steps = (f->width + 31) / 32;
+    l->steps = (int)ceil_div(f->width, TM_POSE_STEP);
     l->run_count = f->run_count;
     l->count = f->count;
     l->padded = f->padded;

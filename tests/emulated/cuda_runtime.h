@@ -40,6 +40,10 @@ PAIR(uint2, unsigned)
 PAIR(double2, double)
 #undef PAIR
 
+struct alignas(16) float4 {
+    float x, y, z, w;
+};
+
 struct alignas(16) uint4 {
     unsigned x, y, z, w;
 };

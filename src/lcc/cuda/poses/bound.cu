@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Certified search in poses: what all members of a class can score at most in each window.
- *
- * A warp makes 64 windows of one or two rows. In its products the first matrix has 16 windows and 32 columns of a row of
- * theirs: number (m, k) is the frame's sample m + k from the first window on. So a register has the same samples in
- * several products, and ten of them serve four. The second matrix has the taps of 8 basis templates. */
+ */
 #include "integers.h"
 #include "lcc/cuda/memory.cuh"
 #include "lcc/cuda/poses/poses.cuh"
@@ -11,62 +8,8 @@
 enum {
     WARPS = 8,
     THREADS = 32 * WARPS,
-    WIDTH = TM_POSE_TILE_WIDTH,
-    GROUPS = WIDTH / 16,      /* products beside each other */
-    PARTS = 2 * GROUPS + 2,   /* of a row: registers, 8 samples apart */
+    GROUPS = TM_POSE_GROUPS,
 };
-
-/* Rows of windows that a warp makes at a time: so many that the sums stay in registers. */
-template <int BASIS>
-struct rows {
-    enum { at_once = BASIS > 2 ? 1 : 2 };
-};
-
-/* d += A B: A has 16 lines of samples, B 8 columns of taps with signs; of both, 32. Exact. */
-static __device__ __forceinline__ void tm_pose_mma(int (&d)[4], unsigned a0, unsigned a1, unsigned a2, unsigned a3,
-                                                   const uint2 &b)
-{
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-    asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-        : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
-        : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b.x), "r"(b.y));
-#endif
-}
-
-/* The products of a warp's windows, from (x, y) of the class on. */
-template <int BASIS, int ROWS>
-static __device__ __forceinline__ void multiply(int (&acc)[ROWS][GROUPS][BASIS][4], const tm_pose_job &j,
-                                                const tm_pose_level &l, int x, int y)
-{
-    const int lane = threadIdx.x & 31;
-    const uint8_t *at = j.frame + (int64_t)(l.y + y) * (int64_t)j.pitch + l.x + x + lane / 4 + lane % 4 * 4;
-    const unsigned shift = 8 * (unsigned)((uintptr_t)at & 3);
-    const uint32_t *from = (const uint32_t *)(at - ((uintptr_t)at & 3));
-
-#pragma unroll 1
-    for (int row = 0; row < l.height + ROWS - 1; row++, from += j.pitch / 4) {
-#pragma unroll 1
-        for (int step = 0; step < l.steps; step++) {
-            unsigned a[PARTS];
-#pragma unroll
-            for (int i = 0; i < PARTS; i++)
-                a[i] = __funnelshift_r(__ldg(from + 8 * step + 2 * i), __ldg(from + 8 * step + 2 * i + 1), shift);
-#pragma unroll
-            for (int r = 0; r < ROWS; r++) {
-                if (row < r || row - r >= l.height)
-                    continue;
-                const uint2 *b = l.fragments + (((row - r) * l.steps + step) * BASIS * 32 + lane);
-#pragma unroll
-                for (int n = 0; n < BASIS; n++) {
-                    const uint2 taps = __ldg(b + 32 * n);
-#pragma unroll
-                    for (int i = 0; i < GROUPS; i++)
-                        tm_pose_mma(acc[r][i][n], a[2 * i], a[2 * i + 1], a[2 * i + 2], a[2 * i + 3], taps);
-                }
-            }
-        }
-    }
-}
 
 /* 1 / |f| over the core, or 0 where it is flat. */
 static __device__ __forceinline__ float inverse_length(const tm_pose_job &j, const tm_pose_level &l, int x, int y)
@@ -121,11 +64,11 @@ static __device__ __forceinline__ unsigned long long key_of(float most, unsigned
 template <int BASIS>
 static __global__ void __launch_bounds__(THREADS) bound_kernel(tm_pose_job j, tm_pose_level l)
 {
-    enum { K = TM_POSE_COLUMNS * BASIS, ROWS = rows<BASIS>::at_once, PITCH = K + 1 };
+    enum { K = TM_POSE_COLUMNS * BASIS, ROWS = tm_pose_rows<BASIS>::at_once, PITCH = K + 1 };
     __shared__ __align__(16) float solve[K * K];
     __shared__ int products[WARPS][32 * PITCH];
     __shared__ unsigned long long tops[WARPS];
-    const int lane = threadIdx.x & 31, warp = threadIdx.x / 32, x = (int)blockIdx.x % l.tiles_across * WIDTH,
+    const int lane = threadIdx.x & 31, warp = threadIdx.x / 32, x = (int)blockIdx.x % l.tiles_across * TM_POSE_TILE_WIDTH,
               first = (int)blockIdx.x / l.tiles_across * TM_POSE_TILE_HEIGHT;
     int *own = products[warp];
     unsigned long long top = 0;
@@ -135,7 +78,8 @@ static __global__ void __launch_bounds__(THREADS) bound_kernel(tm_pose_job j, tm
     __syncthreads();
     for (int y = first + ROWS * warp; y < min(first + TM_POSE_TILE_HEIGHT, l.down); y += ROWS * WARPS) {
         int acc[ROWS][GROUPS][BASIS][4] = {};
-        multiply<BASIS, ROWS>(acc, j, l, x, y);
+        tm_pose_multiply<BASIS, ROWS>(acc, j.frame + (int64_t)(l.y + y) * (int64_t)j.pitch + l.x + x, j.pitch, l.fragments,
+                                      l.height, l.steps);
 #pragma unroll
         for (int part = 0; part < ROWS * GROUPS / 2; part++) { /* 32 windows: a lane's is one of them */
             const int r = part / (GROUPS / 2), group = part % (GROUPS / 2) * 2;

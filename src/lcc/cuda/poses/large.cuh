@@ -5,34 +5,41 @@
 #define TMATCH_LCC_CUDA_POSES_LARGE_CUH
 
 #include "lcc/cuda/device.cuh"
+#include "lcc/cuda/poses/products.cuh"
 #include "lcc/pose_large_device.h"
 #include "lcc/pose_place.h"
 
 enum {
-    TM_LARGE_COLUMNS = 8, /* basis templates are padded to a multiple of so many */
-    TM_LARGE_WORDS = 6144, /* taps that are in shared memory at a time */
+    TM_LARGE_ROWS = 1,   /* of cells below a window's that may be read */
+    TM_LARGE_PADDED = 4, /* numbers of a bundle behind its coordinates, of which the first is the rest */
 };
 
 /* A frame of cells on the device, and its windows. */
 typedef struct tm_large_cells {
     int x, y, width, height; /* as tm_cell_frame's */
     uint8_t *means, *rests;  /* the first cell's; zeros surround them */
+    int64_t first_sum;       /* of its row's sums */
     int first_x, first_y, across, down;
     unsigned first; /* window, in the order of all frames of cells */
 } tm_large_cells;
 
 /* A class on the device; K is its number of basis templates, padded with ones of zeros. All pointers are device memory. */
 typedef struct tm_large_level {
-    int basis;  /* K / TM_LARGE_COLUMNS */
-    int row_words, height, rows_at_once;
+    int basis;  /* K / TM_POSE_COLUMNS */
+    int height, steps; /* of the core's box */
     int side, count; /* of a cell; bundles */
     unsigned pixels; /* cells of the core */
     float error;
-    const uint32_t *mask; /* 255 where the core is: rows of row_words */
-    const uint32_t *taps; /* likewise, q + 128 of K basis templates for each word */
+    const tm_family_run *runs; /* the core's cells */
+    int run_count;
+    const uint2 *fragments; /* of the basis templates, for tm_pose_multiply */
     const float *solve;   /* K x K */
-    const float *coordinates; /* K + 1 of each bundle: coordinates, and the rest */
+    const float *coordinates; /* K + TM_LARGE_PADDED of each bundle: coordinates, and the rest */
+    const uint8_t *planes; /* of each frame rows of means, then of rests, */
     size_t pitch;
+    int64_t rows;
+    unsigned *cell_sums; /* and for each row of both the sums of what cells sum up to before one, and of the squares of that */
+    unsigned long long *cell_squares;
     tm_large_cells cells[TM_LARGE_FRAMES];
     int frames;
     unsigned windows;
@@ -43,7 +50,7 @@ typedef struct tm_large_level {
     int squares_across, squares_down;
     double *energies; /* of each window's cells, in pixels */
     unsigned *sums;   /* of its pixels */
-    float *p;    /* K + 1 rows of all windows: their coordinates, and rests */
+    float *p;    /* K + 1 rows of all windows: their coordinates, and rests; at first, as int, the products */
     float *most; /* of each window: the greatest bound, but for what roundings add; and whose it is */
     int *best;
 } tm_large_level;

@@ -20,8 +20,8 @@ static __device__ __noinline__ float multiply(const float *window, size_t step, 
 /* A bundle's bound in a window; of those that there are not that of the last. */
 static __device__ __forceinline__ float bound_of(const tm_large_level &l, unsigned window, int bundle)
 {
-    const int count = TM_LARGE_COLUMNS * l.basis + 1;
-    return multiply(l.p + window, l.windows, l.coordinates + min(bundle, l.count - 1) * count, count);
+    const int count = TM_POSE_COLUMNS * l.basis + 1;
+    return multiply(l.p + window, l.windows, l.coordinates + min(bundle, l.count - 1) * (count - 1 + TM_LARGE_PADDED), count);
 }
 
 static __device__ __forceinline__ int floored(int a, int b)

@@ -11,12 +11,11 @@
 #define TMATCH_LCC_CUDA_POSES_POSES_CUH
 
 #include "lcc/cuda/device.cuh"
+#include "lcc/cuda/poses/products.cuh"
 #include "lcc/family.h"
 
 enum {
-    TM_POSE_TILE_WIDTH = 64, /* windows of a block of bound.cu */
-    TM_POSE_TILE_HEIGHT = 16,
-    TM_POSE_COLUMNS = 8, /* basis templates are padded to a multiple of so many */
+    TM_POSE_TILE_HEIGHT = 16, /* rows of windows of a block of bound.cu */
     TM_POSE_SLACK = 128, /* columns beyond the last window's that bound.cu may read, and */
     TM_POSE_SLACK_ROWS = 2,
 };
