@@ -216,7 +216,7 @@ static void strategies_agree(void)
 }
 
 /* Stripes that match themselves a period off: a place that overlaps the match and scores well may lie
- * in rows that are looked at beforehand, when the match itself does not. */
+ * in rows that are looked at beforehand, when the match itself does not. In a slow build, at some heights. */
 static void shoulders_are_no_matches(void)
 {
     enum { SIDE = 20, PERIOD = 4, WIDTH = 40, HEIGHT = 220 };
@@ -235,7 +235,8 @@ static void shoulders_are_no_matches(void)
     search.margin = 1;
     for (int i = 0; i < SIDE * SIDE; i++)
         stripes[i] = (uint8_t)(i / SIDE % PERIOD < PERIOD / 2 ? 200 - i % SIDE : i % SIDE);
-    for (int y = 0; y + SIDE <= HEIGHT; y++) {
+    const int step = check_cases(1000) < 50 ? 7 : 1;
+    for (int y = (int)check_random_in(0, step - 1); y + SIDE <= HEIGHT; y += step) {
         memset(s->samples, 50, sizeof s->samples);
         for (int i = 0; i < SIDE; i++)
             memcpy(&s->samples[(y + i) * SIZE + 9], stripes + i * SIDE, SIDE);

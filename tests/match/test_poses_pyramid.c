@@ -261,7 +261,8 @@ static int find_planted(const planted *p)
     return found;
 }
 
-/* Of pictures that are drawn at random a target may be missed now and then, but not six of them. */
+/* Of pictures that are drawn at random a target may be missed now and then, but not six of them. In a slow build, a
+ * third of the cases. */
 static void finds_planted(void)
 {
     static const planted cases[] = {
@@ -279,12 +280,15 @@ static void finds_planted(void)
         {48, 48, .channels = 1, .absent = true, .text = "absent"},
     };
     enum { CASES = sizeof cases / sizeof *cases };
-    int found = 0;
+    const int step = check_cases(1000) < 50 ? 3 : 1;
+    int found = 0, targets = 0;
 
-    for (int i = 0; i < CASES; i++)
+    for (int i = (int)check_random_in(0, step - 1); i < CASES; i += step) {
         found += find_planted(&cases[i]);
-    printf("# %d of %d targets found\n", found, TARGETS * (CASES - 1)); /* one has none */
-    CHECK(found >= TARGETS * (CASES - 3));
+        targets += cases[i].absent ? 0 : TARGETS;
+    }
+    printf("# %d of %d targets found\n", found, targets);
+    CHECK(found >= targets - 2 * TARGETS);
 }
 
 /* The best few with margins, and places between poses, on any number of threads. */

@@ -80,14 +80,13 @@ typedef struct refined_case {
 } refined_case;
 
 /* The means of how far places between positions and poses are off, of which the scores and the order know nothing. */
-static void refine(const refined_case *of, double off[3])
+static void refine(const refined_case *of, int cases, double off[3])
 {
     static uint8_t samples[SEEN * SEEN * 6], seen[SCENE * SCENE * 6], mask[SEEN * SEEN];
     const int64_t size = of->kind.channels * (of->kind.type == TM_SAMPLE_U16 ? 2 : 1);
     const tm_image image = {samples, SEEN, SEEN, SEEN * size, of->kind.type, of->kind.channels, of->masked ? mask : NULL, SEEN};
     const tm_image frame = {.samples = seen, .width = SCENE, .height = SCENE, .stride = SCENE * size, .type = of->kind.type, .channels = of->kind.channels};
     const double middle[2] = {(SEEN - 1) / 2.0, (SEEN - 1) / 2.0};
-    const int cases = 8;
     tm_matcher *m = cpu_matcher();
     tm_search search;
 
@@ -140,14 +139,15 @@ static void refined_places(void)
         {{TM_SAMPLE_U8, 1}, false, false, 0.6, 0, {0.006, 0.03, 0.05}},
         {{TM_SAMPLE_U8, 1}, false, true, 1, 0, {0.03, 0.08, 0.16}},
     };
-    if (check_cases(1000) < 50)
-        check_skip("few cases were asked for"); /* fewer would say nothing of averages */
+    const bool few = check_cases(1000) < 50; /* which say nothing of averages */
+    if (check_cases(1000) < 40)
+        check_skip("few cases were asked for"); /* each takes seconds in an emulator */
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         double off[3] = {0, 0, 0};
-        refine(&kinds[i], off);
+        refine(&kinds[i], few ? 1 : 8, off);
         printf("# %zu: %.4f pixels, %.4f degrees, %.4f %% off\n", i, off[0], off[1], off[2]);
         for (int k = 0; k < 3; k++)
-            CHECK(off[k] < kinds[i].most[k]);
+            CHECK(few || off[k] < kinds[i].most[k]);
     }
 }
 

@@ -39,7 +39,7 @@ static void compare_sizes(matchers *m, const int64_t (*sizes)[4], size_t count)
     }
 }
 
-/* Sizes at which sums leave 32 bits and templates are cut into panels; in a slow build not the largest. */
+/* Sizes at which sums leave 32 bits and templates are cut into panels; in a slow build not the largest three, or two. */
 static void large_templates(tm_device_kind device, uint32_t features)
 {
     static const int64_t sizes[][4] = {
@@ -48,7 +48,7 @@ static void large_templates(tm_device_kind device, uint32_t features)
         {2, 2, 2896, 2896},
     };
     matchers m = direct_on(device, features);
-    const size_t largest = check_cases(10000) < 1000 ? 2 : 0;
+    const size_t largest = check_cases(1000) < 50 ? 3 : check_cases(10000) < 1000 ? 2 : 0;
 
     compare_sizes(&m, sizes, sizeof sizes / sizeof *sizes - largest);
 
@@ -83,7 +83,7 @@ static void every_width(tm_device_kind device)
 {
     static const int64_t edges[] = {1, 8, 16, 32, 64};
     matchers m = direct_on(device, UINT32_MAX);
-    const int64_t step = check_cases(10000) < 1000 ? 11 : 2;
+    const int64_t step = check_cases(1000) < 50 ? 29 : check_cases(10000) < 1000 ? 11 : 2;
     for (int64_t w = 1 + (int64_t)(check_random() % (uint64_t)step); w <= 130; w += step) {
         for (int i = 0; i < 5; i++) {
             int64_t h = edges[i] + check_random_in(i ? -1 : 0, 1);
