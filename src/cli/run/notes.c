@@ -44,6 +44,8 @@ static void count_nearest(cli_notes *n, const char *frame, double score)
     }
 }
 
+#define SLOW_MS 1000
+
 static void say_none(const cli_options *o, const cli_result *r)
 {
     const bool distance = tm_metric_is_distance(o->settings.metric);
@@ -61,9 +63,12 @@ static void say_none(const cli_options *o, const cli_result *r)
     if (r->poses)
         snprintf(pose, sizeof pose, " angle=%.10g scale=%.9g",
                  r->best.pose.angle, r->best.pose.scale);
+    /* That takes most of such a frame's time; said to a person, as it depends on the machine. */
+    const char *hint = r->poses && r->times.total > SLOW_MS && style_moves_cursor()
+                           ? "; with --only-matches that is not looked for, which is quicker" : "";
     message_note(r->frame, "nothing scores %s or %s: the best place for %s scores %s, at x=%" PRId64
-                      " y=%" PRId64 "%s",
-            least, distance ? "less" : "more", r->tmpl, best, r->best.x, r->best.y, pose);
+                      " y=%" PRId64 "%s%s",
+            least, distance ? "less" : "more", r->tmpl, best, r->best.x, r->best.y, pose, hint);
 }
 
 static void say_flat(const cli_result *r)
