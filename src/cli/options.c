@@ -304,6 +304,7 @@ static bool check_rows(cli_options *o)
                         : o->watch      ? "--watch"
                         : o->has_roi    ? "--roi"
                         : o->posed      ? "--angle and --scale"
+                        : o->only_matches ? "--only-matches"
                         : o->depth == 32 ? "--depth float"
                         : o->output     ? "--output"
                         : o->crops      ? "--crops"

@@ -212,6 +212,7 @@ bool log_read_result(log_result *read, const char *text)
     rest = find(text, end, ",\"best\":");
     if (!matches || !read_matches(read, matches, rest ? rest : shard ? shard : end))
         return false;
+    r->none = r->match_count == 0;
     r->has_best = rest != NULL;
     if (rest)
         read_match(read, &r->best, rest, shard ? shard : end);

@@ -23,3 +23,13 @@ tmatch --only-matches -n 0 --angle 0:90:30 camera.png "$crop" 2>&1
 fail --only-matches camera.png "$crop" 2>&1
 fail --only-matches -n 0 --metric sqdiff camera.png "$crop" 2>&1
 tmatch -q --only-matches --min-score 0.9 camera.png "$crop"
+echo '== shards'
+for i in 1 2; do
+    tmatch --only-matches --min-score 0.9 -q --angle 0:90:30 --shard $i/2 --resume shard$i.jsonl -t "$crop" camera.png rocket.jpg >/dev/null
+done
+for format in text csv json; do
+    tmatch -q --only-matches --min-score 0.9 --angle 0:90:30 --format $format -t "$crop" camera.png rocket.jpg | sed 's/,"algorithm".*/}/' >one
+    tmatch --merge --format $format shard1.jsonl shard2.jsonl | sed 's/,"algorithm".*/}/; s/,"id".*/}/' | diff one - && echo "$format: as one run"
+done
+fail --only-matches --min-score 0.9 --rows 0:100 camera.png "$crop" 2>&1
+tmatch -q --only-matches --min-score 0.9 camera.png "$crop"
