@@ -202,6 +202,34 @@ static void cuda_large(void)
     search_large(TM_DEVICE_CUDA);
 }
 
+/* A frame that is hardly larger than the template, of which some frames of cells have no window. */
+static void few_positions(tm_device_kind device)
+{
+    large_problem p = {.frame = draw_smooth(267, 267)};
+
+    p.picture = cut_template(&p.frame, 1, 2, 264, 264);
+    tm_pose_grid_default(&p.grid, sizeof p.grid);
+    p.grid.angle_from = 0;
+    p.grid.angle_to = 270;
+    p.grid.angle_step = 90;
+    tm_search_default(&p.search, sizeof p.search);
+    p.search.most = 1;
+    tm_settings_default(&p.settings, sizeof p.settings);
+    compare(&p, device, false);
+    free_problem(&p);
+}
+
+static void few(void)
+{
+    few_positions(TM_DEVICE_CPU);
+}
+
+static void cuda_few(void)
+{
+    require_cuda();
+    few_positions(TM_DEVICE_CUDA);
+}
+
 static uint8_t *row_of(const tm_image *image, int64_t y)
 {
     return (uint8_t *)(uintptr_t)image->samples + y * image->stride;
@@ -315,6 +343,6 @@ DEFINE_CPU_TESTS
 
 int main(int argc, char **argv)
 {
-    static const check_test tests[] = {CPU_TESTS TEST(large), TEST(cuda_random), TEST(cuda_large), TEST(cuda_below), TEST(cuda_faults)};
+    static const check_test tests[] = {CPU_TESTS TEST(large), TEST(few), TEST(cuda_random), TEST(cuda_large), TEST(cuda_below), TEST(cuda_few), TEST(cuda_faults)};
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
 }

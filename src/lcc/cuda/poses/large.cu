@@ -91,6 +91,8 @@ static __global__ void __launch_bounds__(32 * PRODUCT_WARPS) products_kernel(tm_
     enum { ROWS = tm_pose_rows<BASIS>::at_once };
     static_assert(ROWS <= 1 + TM_LARGE_ROWS, "a row is read that is not there");
     const tm_large_cells &c = l.cells[blockIdx.y];
+    if (!c.across) /* a frame of cells may have no window */
+        return;
     const int lane = threadIdx.x & 31, tiles = (c.across + TM_POSE_TILE_WIDTH - 1) / TM_POSE_TILE_WIDTH,
               x = (int)blockIdx.x % tiles * TM_POSE_TILE_WIDTH,
               y = ((int)blockIdx.x / tiles * PRODUCT_WARPS + (int)threadIdx.x / 32) * ROWS;
