@@ -18,6 +18,7 @@ typedef struct tm_pose_run {
     tm_memory *windows;         /* of each thread: for a window that reaches beyond the frame */
     int64_t least;   /* the value that a position must reach to matter; by atomic operations */
     int64_t scored;  /* likewise */
+    int64_t in_vain; /* as many besides, before the class was searched anew */
     int64_t limit;   /* how many may be scored until scoring all would have been as quick */
     double done;     /* how many of all positions were looked at; likewise */
     int64_t of_class; /* positions */

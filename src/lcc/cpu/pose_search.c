@@ -169,6 +169,12 @@ static tm_status search_in_two(tm_pose_run *run, tm_family_search *search)
     return status;
 }
 
+static tm_status search_by_plan(tm_pose_run *run, tm_family_search *s)
+{
+    return run->cells || s->family->first ? search_in_two(run, s) : tm_cpu_search_family(run->cpu, s);
+}
+
+/* Searches by cells, and where too many positions pass so, anew by pixels. */
 static tm_status search_class(tm_pose_run *run)
 {
     tm_family_search s = {.family = &run->class->family,
@@ -183,7 +189,21 @@ static tm_status search_class(tm_pose_run *run)
     if (!s.width || !s.height)
         return TM_OK;
     choose_cells(run);
-    return run->cells || s.family->first ? search_in_two(run, &s) : tm_cpu_search_family(run->cpu, &s);
+    const int64_t scored = run->scored;
+    const double done = run->done;
+    const size_t count = run->search->count;
+    const tm_family_search plan = s;
+    tm_status status = search_by_plan(run, &s);
+    if (status != TM_OK || !run->declined || !run->cells || run->failed)
+        return status;
+    run->in_vain += run->scored - scored;
+    run->scored = scored;
+    run->done = done;
+    run->search->count = count;
+    run->declined = false;
+    run->cells = NULL;
+    s = plan;
+    return search_by_plan(run, &s);
 }
 
 /* summed: sums of windows are known. */
@@ -206,11 +226,11 @@ void tm_pose_set_floor(tm_pose_run *run, const tm_pose_guesses *g)
     if (s->wanted && g->count)
         tm_pose_raise_floor(s, g->list, (size_t)g->count);
     run->least = g->count ? smaller(g->list[0].value, s->floor) : INT64_MIN;
-    if (s->has_least && run->least < s->least) { /* it seems that nothing reaches that */
+    if (s->has_least && g->count && g->list[0].value < s->least) { /* it seems that nothing reaches that */
         run->least = s->least;
         s->floor = larger(s->floor, s->least);
     }
-    run->declined = s->wanted && !g->count && !s->has_least; /* nothing says how low the floor must be */
+    run->declined = s->wanted && !g->count; /* nothing says how low the floor must be */
 }
 
 /* Finds what to begin with in all classes, and how much may be scored. */
@@ -267,7 +287,7 @@ tm_status tm_cpu_search_poses(tm_cpu *cpu, tm_pose_search *search)
     for (int i = 0; i < cpu->threads; i++)
         tm_memory_free(&run.windows[i]);
     free(run.windows);
-    search->scored = run.scored;
+    search->scored = run.scored + run.in_vain;
     search->declined = run.declined;
     if (search->best_most)
         tm_pose_keep_most(&run);
