@@ -12,6 +12,7 @@
 #include "clock.h"
 #include "io/io.h"
 #include "message.h"
+#include "signals.h"
 #include "text.h"
 
 enum { MOST_BYTES = 64 << 10, FIELDS = 6 }; /* before the rates, by tabs */
@@ -210,6 +211,12 @@ int costs_calibrate(const tm_settings *settings)
 /* A run that takes less does not measure: the choices of one so short matter little. */
 #define LEARN_AFTER_MS 1000.0
 
+/* The results are out: a signal ends the process as if all had been done. */
+static void end_with_status(void *data)
+{
+    _exit(*(const int *)data);
+}
+
 /* Whether costs can be kept there, for which the folder is made. */
 static bool can_save(const char *path)
 {
@@ -232,7 +239,7 @@ static bool is_unknown(const tm_device_info *device, uint64_t matched)
     return unknown;
 }
 
-void costs_learn(const cli_options *options, uint64_t matched, double run_ms)
+void costs_learn(const cli_options *options, uint64_t matched, double run_ms, int status)
 {
     enum { MOST = 65 }; /* with the CPU */
     tm_settings settings = options->settings;
@@ -254,7 +261,9 @@ void costs_learn(const cli_options *options, uint64_t matched, double run_ms)
             continue;
         settings.device_mask = UINT64_C(1) << devices[i].index;
         const double begun = clock_ms();
+        signals_on_interrupt(end_with_status, &status);
         char *made = measure(&settings, NULL);
+        signals_on_interrupt(NULL, NULL);
         if (made && save(path, made) && options->verbose)
             message_info(NULL, "measured once what cuda:%d takes, in %.1f s, for the next runs: kept in %s", devices[i].index,
                          (clock_ms() - begun) * 1e-3, path);

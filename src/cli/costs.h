@@ -20,7 +20,7 @@ int costs_calibrate(const tm_settings *settings);
 
 /* After a run of so many milliseconds in which these CUDA devices matched, bit i for device i: measures those whose costs
  * nobody knows, unless the run was short, and keeps what it finds. Says nothing, but if the options are verbose, and where
- * the file cannot be written in the end. */
-void costs_learn(const cli_options *options, uint64_t matched, double run_ms);
+ * the file cannot be written in the end. SIGINT and SIGTERM end the process with the status meanwhile, the run's. */
+void costs_learn(const cli_options *options, uint64_t matched, double run_ms, int status);
 
 #endif

@@ -56,7 +56,7 @@ static int match(const cli_options *options)
     const cli_exit status = cli_run(options);
 
     if (status == CLI_FOUND || status == CLI_NOT_FOUND)
-        costs_learn(options, engine_devices_used(), clock_ms() - begun);
+        costs_learn(options, engine_devices_used(), clock_ms() - begun, (int)status);
     return (int)status;
 }
 

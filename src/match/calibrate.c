@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clock.h"
+
 /* A frame's and a template's side. Of each device those that its rates depend on, where the algorithms cross. */
 typedef struct probe {
     int frame, size;
@@ -25,12 +27,16 @@ enum { CPU_SIDE = 1024, CUDA_SIDE = 4096, MOST_PROBES = 5 };
 #define SPEND_MS 50.0
 enum { LEAST_RUNS = 3 };
 
+/* After so long no more is measured: a device so slow stays as it is assumed in the rest. */
+#define MOST_MS 5000.0
+
 /* What is measured, and with what: noise of side * side, as bytes and as floats. */
 typedef struct bench {
     const tm_backend *backend;
     tm_device *device;
     bool cuda;
     int index, side;
+    double end_ms; /* by the clock */
     uint8_t *bytes;
     float *floats;
     tm_message *message;
@@ -188,7 +194,7 @@ static tm_status find(const bench *b, const target *t, const probe *probes, size
     int found = 0;
     tm_status status = TM_OK;
 
-    for (size_t i = 0; i < count && status == TM_OK; i++) {
+    for (size_t i = 0; i < count && status == TM_OK && clock_ms() < b->end_ms; i++) {
         bool measured = false;
         status = measure(b, t, probes[i], &rows[found], &measured);
         found += measured;
@@ -285,7 +291,7 @@ static bool make_noise(bench *b)
 
 tm_status tm_calibrate(const tm_backend *backend, tm_device *device, int index, tm_rates *rates, tm_message *message)
 {
-    bench b = {.backend = backend, .device = device, .cuda = index >= 0, .index = index, .message = message};
+    bench b = {.backend = backend, .device = device, .cuda = index >= 0, .index = index, .end_ms = clock_ms() + MOST_MS, .message = message};
 
     *rates = (tm_rates)TM_USUAL_RATES;
     b.side = b.cuda ? CUDA_SIDE : CPU_SIDE;
