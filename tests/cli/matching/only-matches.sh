@@ -16,7 +16,7 @@ done
 echo '== not turned, a folder, a log'
 tmatch --only-matches --min-score 0.9 -t "$crop" camera.png rocket.jpg
 tmatch --only-matches --min-score 0.9 -q --angle 0:90:30 --resume log.jsonl -t "$crop" camera.png rocket.jpg
-sed 's/.*"poses"/"poses"/; s/,"algorithm".*/}/' log.jsonl
+sed 's/.*"poses"/"poses"/; s/,"id".*/}/' log.jsonl
 tmatch --only-matches --min-score 0.9 -q --angle 0:90:30 --resume log.jsonl -t "$crop" camera.png rocket.jpg
 echo '== thresholds of -n 0'
 tmatch --only-matches -n 0 --angle 0:90:30 camera.png "$crop" 2>&1
