@@ -126,8 +126,8 @@ static void keep(FILE *file, const char *old, const char *made)
     }
 }
 
-/* Makes the folder of the path and the one that it is in, which is the user's cache. */
-static void make_folders(const char *path)
+/* Makes the folder of the path and the one that it is in, which is the user's cache. Whether files can be written there. */
+static bool make_folders(const char *path)
 {
     char folder[PATH_MAX];
     char *slash;
@@ -140,6 +140,7 @@ static void make_folders(const char *path)
         *slash = '/';
     }
     mkdir(folder, 0700); /* where these fail, so does opening the file, with the same reason */
+    return access(folder, W_OK) == 0;
 }
 
 static bool save(const char *path, const char *made)
@@ -217,17 +218,6 @@ static void end_with_status(void *data)
     _exit(*(const int *)data);
 }
 
-/* Whether costs can be kept there, for which the folder is made. */
-static bool can_save(const char *path)
-{
-    char folder[PATH_MAX];
-
-    snprintf(folder, sizeof folder, "%s", path);
-    *strrchr(folder, '/') = '\0';
-    make_folders(path);
-    return access(folder, W_OK) == 0;
-}
-
 /* Whether the device is one of those that matched, and nobody knows yet what it takes. */
 static bool is_unknown(const tm_device_info *device, uint64_t matched)
 {
@@ -248,7 +238,7 @@ void costs_learn(const cli_options *options, uint64_t matched, double run_ms, in
     size_t count;
 
     /* A device that may hang is not waited for here. */
-    if (!matched || run_ms < LEARN_AFTER_MS || settings.device_timeout > 0 || !cache_path(path, sizeof path) || !can_save(path))
+    if (!matched || run_ms < LEARN_AFTER_MS || settings.device_timeout > 0 || !cache_path(path, sizeof path) || !make_folders(path))
         return;
     fflush(stdout); /* the results are there, whatever comes now */
     if (tm_list_devices(devices, MOST, &count, NULL, 0) != TM_OK)

@@ -53,8 +53,7 @@ static void say_none(const cli_options *o, const cli_result *r)
 
     text_score(least, r->integers,
                o->has_min_score ? o->min_score
-               : r->has_best    ? weak_least_score(r->best.pixels)
-                                : weak_least_score(weak_most_pixels(o, r->template_pixels)));
+                                : weak_least_score(r->has_best ? r->best.pixels : weak_most_pixels(o, r->template_pixels)));
     if (!r->has_best) {
         message_note(r->frame, "%s: nothing scores %s or %s", r->tmpl, least, distance ? "less" : "more");
         return;

@@ -169,9 +169,9 @@ static tm_status search_in_two(tm_pose_run *run, tm_family_search *search)
     return status;
 }
 
-static tm_status search_by_plan(tm_pose_run *run, tm_family_search *s)
+static tm_status search_by_plan(tm_pose_run *run, tm_family_search s)
 {
-    return run->cells || s->family->first ? search_in_two(run, s) : tm_cpu_search_family(run->cpu, s);
+    return run->cells || s.family->first ? search_in_two(run, &s) : tm_cpu_search_family(run->cpu, &s);
 }
 
 /* Searches by cells, and where too many positions pass so, anew by pixels. */
@@ -192,8 +192,7 @@ static tm_status search_class(tm_pose_run *run)
     const int64_t scored = run->scored;
     const double done = run->done;
     const size_t count = run->search->count;
-    const tm_family_search plan = s;
-    tm_status status = search_by_plan(run, &s);
+    const tm_status status = search_by_plan(run, s);
     if (status != TM_OK || !run->declined || !run->cells || run->failed)
         return status;
     run->in_vain += run->scored - scored;
@@ -202,8 +201,7 @@ static tm_status search_class(tm_pose_run *run)
     run->search->count = count;
     run->declined = false;
     run->cells = NULL;
-    s = plan;
-    return search_by_plan(run, &s);
+    return search_by_plan(run, s);
 }
 
 /* summed: sums of windows are known. */
