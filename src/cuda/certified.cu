@@ -265,7 +265,7 @@ static cudaError_t search(tm_cuda *cuda, tm_launch *l, size_t index, tm_certifie
     TRY(tm_certified_learn(cuda, l, l->asked ? &l->asked[index] : NULL, job, &pays));
     if (!pays)
         return give_up(cuda, job);
-    TRY(tm_certified_list(job, cuda->stream));
+    TRY(tm_certified_list(job, multiprocessors, cuda->stream));
     if (tiles) {
         tm_tensor_job t = l->tensor;
         t.map = NULL;

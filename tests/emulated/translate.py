@@ -16,8 +16,6 @@ PTX = {
     "void tm_cells_mma(": "em_mma_m16n8k16(d, a, b0, b1);",
     "void tm_pose_mma(": "em_mma_m16n8k32(d, a0, a1, a2, a3, b.x, b.y);",
     "unsigned tm_cells_half(": "return em_half(v);",
-    "unsigned tm_cells_small_halves(":
-        "return em_half((int)(cells & 0xffff) - 510) | em_half((int)(cells >> 16) - 510) << 16;",
     "float tm_cells_quotient(": "return a / b;",
     "unsigned tm_cells_byte(": "return (unsigned)ceilf(fminf(q2 + 0.5f, 255.0f));",
     "void tm_add_lane_before(uint32_t &sum, int offset)": """

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Certified search: bounds of cell windows.
+/* Certified search: bounds of cell windows. small_bound.cu has those of the smallest cells.
  *
  * A block makes a tile of cell windows. From the frame's cells it makes the sums of cells and of their
  * squares, first down the columns of cell windows and then along their rows; and it multiplies coarse
@@ -160,7 +160,6 @@ template <typename COLUMN, int PAIRS>
 static __global__ void __launch_bounds__(THREADS, 3) bound_kernel(tm_certified_job j, int first)
 {
     extern __shared__ __align__(16) uint8_t smem[];
-    __shared__ unsigned tops[THREADS / 32];
     enum { HEIGHT = tile_memory<COLUMN>::HEIGHT };
     const int tile_x = (int)blockIdx.x % j.tiles_x * WIDTH,
               tile_y = first + (int)blockIdx.x / j.tiles_x * HEIGHT, warp = threadIdx.x / 32;
@@ -177,39 +176,15 @@ static __global__ void __launch_bounds__(THREADS, 3) bound_kernel(tm_certified_j
     else
         make_factors<COLUMN, false>(tile, j.level);
     __syncthreads();
-    unsigned top = make_bounds<COLUMN, PAIRS>(j, tile, tile_x, tile_y, warp % 4 * 32, warp / 4 * (HEIGHT / 2));
-    for (int d = 16; d; d /= 2)
-        top = max(top, __shfl_xor_sync(~0u, top, d));
-    if (!(threadIdx.x & 31)) {
-        tops[warp] = top;
-        j.part_tops[(int)blockIdx.x * TM_CERTIFIED_PARTS + warp] = top;
-    }
-    __syncthreads();
-    if (threadIdx.x)
-        return;
-    for (int i = 1; i < THREADS / 32; i++)
-        top = max(top, tops[i]);
-    if (top >> 16 == 0)
-        return;
-    const unsigned number = blockIdx.x + (unsigned)(first / HEIGHT * j.tiles_x);
-    atomicMax(&j.state->firsts[number % TM_CERTIFIED_FIRSTS],
-              (unsigned long long)(top >> 16) << 48 | (unsigned long long)number << 16 | (top & 0xffff));
+    const unsigned top = make_bounds<COLUMN, PAIRS>(j, tile, tile_x, tile_y, warp % 4 * 32, warp / 4 * (HEIGHT / 2));
+    tm_certified_keep_tops(j, top, first, HEIGHT);
 }
 
 template <typename COLUMN, int PAIRS>
 static cudaError_t launch(const tm_certified_job *job, int first, int end, cudaStream_t stream)
 {
-    tm_certified_job j = *job;
-    const size_t bytes = tile_memory<COLUMN>::size(PAIRS);
-    const int64_t tiles = j.tiles_x * ceil_div(end - first, (int)tile_memory<COLUMN>::HEIGHT);
-    j.cells_down = end;
-    j.part_tops += first / j.tile_height * j.tiles_x * TM_CERTIFIED_PARTS;
-    const cudaError_t error = TM_CALL(cudaFuncSetAttribute(
-        bound_kernel<COLUMN, PAIRS>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
-    if (error != cudaSuccess)
-        return error;
-    return tm_certified_launch(bound_kernel<COLUMN, PAIRS>, (unsigned)tiles, THREADS, bytes, j.early, stream, j,
-                               first);
+    return tm_certified_launch_tiles(bound_kernel<COLUMN, PAIRS>, job, first, end, tile_memory<COLUMN>::size(PAIRS),
+                                     stream);
 }
 
 template <typename COLUMN>
@@ -228,7 +203,8 @@ static cudaError_t launch_pairs(const tm_certified_job *j, int first, int end, c
 cudaError_t tm_certified_bound(const tm_certified_job *j, int first, int end, cudaStream_t stream)
 {
     const int size = j->level.cells.size;
-    return size <= TM_CERTIFIED_SMALL    ? launch_pairs<tm_small_columns>(j, first, end, stream)
+    return size == TM_CELLS_SMALLEST     ? tm_certified_small_bound(j, first, end, stream)
+           : size <= TM_CERTIFIED_SMALL  ? launch_pairs<tm_small_columns>(j, first, end, stream)
            : size <= TM_CERTIFIED_MIDDLE ? launch_pairs<tm_big_columns<unsigned>>(j, first, end, stream)
                                          : launch_pairs<tm_big_columns<unsigned long long>>(j, first, end, stream);
 }

@@ -3,6 +3,7 @@
 #ifndef TMATCH_LCC_CUDA_CERTIFIED_BOUND_CUH
 #define TMATCH_LCC_CUDA_CERTIFIED_BOUND_CUH
 
+#include "integers.h"
 #include "lcc/cuda/certified/certified.cuh"
 
 static_assert(TM_CELLS_MOST * TM_CERTIFIED_SMALL * TM_CERTIFIED_SMALL * 255 < 1 << 16,
@@ -93,14 +94,6 @@ static __device__ __forceinline__ unsigned tm_cells_half(int v)
     return h;
 }
 
-/* Those of two cells of at most 2 x 2, as they lie in a word: 1024 + c has the bits 0x6400 | c. */
-static __device__ __forceinline__ unsigned tm_cells_small_halves(unsigned cells)
-{
-    unsigned h; /* less 1024 + 510 */
-    asm("sub.f16x2 %0, %1, %2;" : "=r"(h) : "r"(cells | 0x64006400u), "r"(0x65fe65feu));
-    return h;
-}
-
 /* d += A B, in half precision and exact: A has 16 lines of taps, B 8 columns of cells; of both, 16. */
 static __device__ __forceinline__ void tm_cells_mma(float (&d)[4], const uint4 &a, unsigned b0,
                                                     unsigned b1)
@@ -117,7 +110,6 @@ static __device__ __forceinline__ void tm_cells_mma(float (&d)[4], const uint4 &
 struct tm_cell_pairs {
     const unsigned *from;
     int pitch, last;
-    bool small;
     tm_cells_rounding rounding;
 
     __device__ tm_cell_pairs(const tm_certified_job &j, int x, int y)
@@ -125,7 +117,6 @@ struct tm_cell_pairs {
         pitch = (int)j.pitch_cells / 2;
         from = (const unsigned *)j.cells + (int64_t)y * pitch + x / 2;
         last = j.cells_down + j.level.cells.down - 2 - y;
-        small = j.level.cells.size == 2;
         rounding = j.level.rounding;
     }
 
@@ -136,8 +127,6 @@ struct tm_cell_pairs {
 
     __device__ __forceinline__ unsigned halves(unsigned cells) const
     {
-        if (small)
-            return tm_cells_small_halves(cells);
         const int half = rounding.half, drop = rounding.drop,
                   low = (int)(((cells & 0xffff) + half) >> drop) - rounding.middle,
                   high = (int)(((cells >> 16) + half) >> drop) - rounding.middle;
@@ -224,6 +213,47 @@ static __device__ __forceinline__ unsigned tm_cells_byte(float q2)
     float r = fminf(q2 + 0.5f, 255.0f);
     asm("add.rp.f32 %0, %0, 0f4b000000;" : "+f"(r));
     return __float_as_int(r);
+}
+
+/* Keeps the greatest bound of each warp's part of a tile, from those of its lanes, and the tile's. A block has one tile of
+ * height rows, of those from the cell windows' row first on. */
+static __device__ __forceinline__ void tm_certified_keep_tops(const tm_certified_job &j, unsigned top, int first,
+                                                              int height)
+{
+    __shared__ unsigned tops[TM_CERTIFIED_PARTS];
+    const int warp = threadIdx.x / 32;
+
+    for (int d = 16; d; d /= 2)
+        top = max(top, __shfl_xor_sync(~0u, top, d));
+    if (!(threadIdx.x & 31)) {
+        tops[warp] = top;
+        j.part_tops[(int)blockIdx.x * TM_CERTIFIED_PARTS + warp] = top;
+    }
+    __syncthreads();
+    if (threadIdx.x)
+        return;
+    for (int i = 1; i < TM_CERTIFIED_PARTS; i++)
+        top = max(top, tops[i]);
+    if (top >> 16 == 0)
+        return;
+    const unsigned number = blockIdx.x + (unsigned)(first / height * j.tiles_x);
+    atomicMax(&j.state->firsts[number % TM_CERTIFIED_FIRSTS],
+              (unsigned long long)(top >> 16) << 48 | (unsigned long long)number << 16 | (top & 0xffff));
+}
+
+/* Launches kernels of the rows [first, end) of cell windows, a block for each tile, with so many bytes of shared memory. */
+static inline cudaError_t tm_certified_launch_tiles(void (*kernel)(tm_certified_job, int), const tm_certified_job *job,
+                                                    int first, int end, size_t bytes, cudaStream_t stream)
+{
+    tm_certified_job j = *job;
+    j.cells_down = end;
+    j.part_tops += first / j.tile_height * j.tiles_x * TM_CERTIFIED_PARTS;
+    const cudaError_t error =
+        TM_CALL(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
+    if (error != cudaSuccess)
+        return error;
+    return tm_certified_launch(kernel, (unsigned)(j.tiles_x * ceil_div(end - first, j.tile_height)),
+                               32 * TM_CERTIFIED_PARTS, bytes, j.early, stream, j, first);
 }
 
 #endif

@@ -97,7 +97,7 @@ double tm_cells_scale(const tm_cells *cells, const int64_t *sums)
     enum { MOST_TAP = 2047, MOST_SUM = (1 << 24) - 1 };
     int64_t most = 1, most_weight = 1;
     const int count = cells->across * cells->down;
-    const int greatest = tm_cells_rounding_of(cells->size).middle + 2;
+    const int greatest = tm_cells_greatest(cells->size);
 
     for (int shift = 0; shift < cells->size * cells->size; shift++, sums += count) {
         int64_t weight = 0;

@@ -3,8 +3,8 @@
 #include "integers.h"
 #include "lcc/cuda/certified/certified.cuh"
 
-/* A thread makes EACH cells of a row and, where they are of 2 x 2, of so many rows. */
-enum { THREADS = 128, EACH = 4, ROWS = 4 };
+/* A thread makes EACH cells of a row. */
+enum { THREADS = 128, EACH = 4 };
 
 /* The bytes of a word that lie in a cell, as ones, where the cell begins so many bytes after the word. */
 static __device__ __forceinline__ unsigned ones_of(int begin, int size)
@@ -59,35 +59,31 @@ static __global__ void __launch_bounds__(THREADS) cells_kernel(tm_certified_job 
     tm_certified_wait();
     const int size = SIZE ? SIZE : j.level.cells.size, each = (int)(j.pitch_cells / EACH),
               width = j.cells_across + j.level.cells.across - 1, i = (int)(blockIdx.x * THREADS + threadIdx.x),
-              x = i % each * EACH, rows = SIZE == 2 ? ROWS : 1, y = first + i / each * rows;
-    unsigned sums[ROWS][EACH] = {};
+              x = i % each * EACH, y = first + i / each;
+    unsigned sums[EACH] = {};
 
-#pragma unroll
-    for (int k = 0; k < rows; k++) {
-        const uint8_t *from = j.frame + (int64_t)(y + k) * size * (int64_t)j.pitch + x * size;
-        if (x >= width || y + k >= end)
-            break;
+    if (y >= end)
+        return;
+    if (x < width) {
+        const uint8_t *from = j.frame + (int64_t)y * size * (int64_t)j.pitch + x * size;
         if constexpr (SIZE)
-            sum_cells<SIZE>(sums[k], from, j.pitch);
+            sum_cells<SIZE>(sums, from, j.pitch);
         else
-            sum_large_cells(sums[k], from, j.pitch, size, width - x);
+            sum_large_cells(sums, from, j.pitch, size, width - x);
     }
     const unsigned low = x + 1 < width ? ~0u : x < width ? 0xffffu : 0,
                    high = x + 3 < width ? ~0u : x + 2 < width ? 0xffffu : 0;
-#pragma unroll
-    for (int k = 0; k < rows; k++)
-        if (y + k < end)
-            *(uint2 *)(j.cells + (y + k) * j.pitch_cells + x) =
-                make_uint2((sums[k][0] | sums[k][1] << 16) & low, (sums[k][2] | sums[k][3] << 16) & high);
+    *(uint2 *)(j.cells + y * j.pitch_cells + x) = make_uint2((sums[0] | sums[1] << 16) & low, (sums[2] | sums[3] << 16) & high);
 }
 
 cudaError_t tm_certified_cells(const tm_certified_job *j, int first, int end, cudaStream_t stream)
 {
     const int more = j->level.cells.down - 1, size = j->level.cells.size;
+    if (size == TM_CELLS_SMALLEST)
+        return cudaSuccess;
     first = first ? first + more : 0, end += more;
-    const int64_t threads = ceil_div(end - first, size == 2 ? ROWS : 1) * (j->pitch_cells / EACH);
-    auto kernel = size == 2   ? cells_kernel<2>
-                  : size == 3 ? cells_kernel<3>
+    const int64_t threads = (int64_t)(end - first) * (j->pitch_cells / EACH);
+    auto kernel = size == 3   ? cells_kernel<3>
                   : size == 4 ? cells_kernel<4>
                   : size == 5 ? cells_kernel<5>
                   : size == 6 ? cells_kernel<6>

@@ -48,6 +48,16 @@ static inline tm_cells_rounding tm_cells_rounding_of(int size)
     return (tm_cells_rounding){drop, drop ? 1 << (drop - 1) : 0, middle >> drop};
 }
 
+/* The smallest cells are taken as C + 1024, whose bits in half precision are those of 1024 with C in them. */
+#define TM_CELLS_SMALLEST 2
+#define TM_CELLS_ADDED 1024
+
+/* What a product takes a cell as at most. */
+static inline int tm_cells_greatest(int size)
+{
+    return size == TM_CELLS_SMALLEST ? TM_CELLS_ADDED + 255 * size * size : tm_cells_rounding_of(size).middle + 2;
+}
+
 /* The template's sums over its cells, shift by shift along rows; as many as: */
 static inline size_t tm_cells_sums(const tm_cells *cells)
 {

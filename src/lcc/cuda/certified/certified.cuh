@@ -2,8 +2,9 @@
 /* Certified search of one template's best match: the bounds of all cell windows, then the windows of
  * those that the bounds do not rule out. cells.h has the words.
  *
- *     cells.cu      the sums of the frame's cells, for all templates of one size
+ *     cells.cu      the sums of the frame's cells, for all templates of one size; but not of the smallest cells
  *     bound.cu      a bound for each cell window, and each tile's greatest
+ *     small_bound.cu    the same of the smallest cells, from the frame's pixels
  *     survivors.cu  a first best by the greatest; and the scores of the cell windows' windows that are left
  *     list.cu       lists the cell windows that are left, after finer bounds where those were rough
  *     climb.cu      some peaks, for a cut, instead of a first best
@@ -93,7 +94,7 @@ typedef struct tm_certified_job : tm_device_windows {
     int tile_height, tiles_x;     /* of bound.cu's tiles */
     int64_t pitch_bounds;         /* a multiple of 128 */
     int64_t pitch_cells;          /* a multiple of 16 */
-    uint16_t *cells;              /* sums of cells; beyond the frame's, 0 */
+    uint16_t *cells;              /* sums of cells; beyond the frame's, 0; NULL where they are not kept */
     uint8_t *bounds; /* rough ones; fine ones of the cell windows in the list */
     float *factors;  /* what a product's square is multiplied by for a rough bound; NULL where there are no others */
     tm_certified_state *state;
@@ -119,15 +120,17 @@ size_t tm_certified_cleared(const tm_certified_job *job); /* the first bytes of 
 int tm_certified_tiles(const tm_certified_job *job);      /* of bound.cu */
 
 /* Rows [first, end) of cell windows, of which all those before have been bounded: the cells that they
- * need beside those before, and their bounds. */
+ * need beside those before, if they are kept, and their bounds. */
 cudaError_t tm_certified_cells(const tm_certified_job *job, int first, int end, cudaStream_t stream);
 cudaError_t tm_certified_bound(const tm_certified_job *job, int first, int end,
                                cudaStream_t stream);
+cudaError_t tm_certified_small_bound(const tm_certified_job *job, int first, int end,
+                                     cudaStream_t stream);
 /* A first best, or peaks, of which one is; the list of cell windows that are left; then, after the listed tiles if
  * they may be scored, the windows of the list, and the launch's best. */
 cudaError_t tm_certified_first(const tm_certified_job *job, int multiprocessors, cudaStream_t stream);
 cudaError_t tm_certified_climb(const tm_certified_job *job, int multiprocessors, cudaStream_t stream);
-cudaError_t tm_certified_list(const tm_certified_job *job, cudaStream_t stream);
+cudaError_t tm_certified_list(const tm_certified_job *job, int multiprocessors, cudaStream_t stream);
 cudaError_t tm_certified_score(const tm_certified_job *job, int multiprocessors, cudaStream_t stream);
 
 /* Whether tm_certified_job's early may be set. */

@@ -5,7 +5,7 @@
 #include "lcc/cuda/certified/bound.cuh"
 #include "lcc/cuda/tensor/limits.h"
 
-enum { WARPS = 4, THREADS = 32 * WARPS, LINES = 8, WIDTH = 32 };
+enum { WARPS = 4, THREADS = 32 * WARPS, BLOCKS = 8, LINES = 8, WIDTH = 32 }; /* BLOCKS: on a multiprocessor */
 
 /* Some rows of a tile's part, and a lane's column. */
 struct rows {
@@ -118,20 +118,10 @@ static __device__ __forceinline__ void mark(const tm_certified_job &j, const row
     }
 }
 
-/* PAIRS: the level's, or 0 where its bounds are not refined. */
+/* Lists what is left of a part. PAIRS: the level's, or 0 where its bounds are not refined. */
 template <int PAIRS>
-static __global__ void __launch_bounds__(THREADS, 3) list_kernel(tm_certified_job j, int parts)
+static __device__ __forceinline__ void list_part(const tm_certified_job &j, int part, int threshold)
 {
-    const int part = (int)(blockIdx.x * WARPS + threadIdx.x / 32);
-
-    tm_certified_wait();
-    if (part >= parts)
-        return;
-    const int top = (int)(__ldcg(j.part_tops + part) >> 16);
-    const float least = tm_certified_least(j);
-    if (top == 0 || (top < TM_CELLS_LIMITS && __ldg(j.level.rough.limits + top) < least))
-        return;
-    const int threshold = tm_certified_threshold(j.level.fine, least);
     rows at(j, part);
     for (int end = at.y + j.tile_height / 2; at.y < end; at.y += LINES, at.left -= LINES) {
         unsigned found;
@@ -147,6 +137,26 @@ static __global__ void __launch_bounds__(THREADS, 3) list_kernel(tm_certified_jo
     }
 }
 
+/* A warp's parts do not lie beside each other, as those with something left do. A lane looks at one. */
+template <int PAIRS>
+static __global__ void __launch_bounds__(THREADS, 3) list_kernel(tm_certified_job j, int parts)
+{
+    const int warps = (int)gridDim.x * WARPS, lane = threadIdx.x & 31;
+
+    tm_certified_wait();
+    const float least = tm_certified_least(j);
+    for (int first = (int)(blockIdx.x * WARPS + threadIdx.x / 32); first < parts; first += 32 * warps) {
+        const int own = first + lane * warps, top = own < parts ? (int)(__ldcg(j.part_tops + own) >> 16) : 0;
+        const bool is_left = top > 0 && !(top < TM_CELLS_LIMITS && __ldg(j.level.rough.limits + top) < least);
+        unsigned left = __ballot_sync(~0u, is_left);
+        if (!left)
+            continue;
+        const int threshold = tm_certified_threshold(j.level.fine, least);
+        for (; left; left &= left - 1)
+            list_part<PAIRS>(j, first + (__ffs((int)left) - 1) * warps, threshold);
+    }
+}
+
 bool tm_certified_can_be_early(void)
 {
 #ifdef TM_EMULATED
@@ -158,23 +168,23 @@ bool tm_certified_can_be_early(void)
 }
 
 template <int PAIRS>
-static cudaError_t launch(const tm_certified_job *j, cudaStream_t stream)
+static cudaError_t launch(const tm_certified_job *j, int multiprocessors, cudaStream_t stream)
 {
     const int parts = TM_CERTIFIED_PARTS * tm_certified_tiles(j);
-    return tm_certified_launch(list_kernel<PAIRS>, (unsigned)ceil_div(parts, WARPS), THREADS, 0, j->early, stream, *j,
-                               parts);
+    return tm_certified_launch(list_kernel<PAIRS>, (unsigned)smaller(ceil_div(parts, WARPS), BLOCKS * multiprocessors),
+                               THREADS, 0, j->early, stream, *j, parts);
 }
 
-cudaError_t tm_certified_list(const tm_certified_job *j, cudaStream_t stream)
+cudaError_t tm_certified_list(const tm_certified_job *j, int multiprocessors, cudaStream_t stream)
 {
     if (j->level.ratio == 0)
-        return launch<0>(j, stream);
+        return launch<0>(j, multiprocessors, stream);
     switch (j->level.pairs) {
-    case 2: return launch<2>(j, stream);
-    case 3: return launch<3>(j, stream);
-    case 4: return launch<4>(j, stream);
-    case 5: return launch<5>(j, stream);
-    case 6: return launch<6>(j, stream);
-    default: return launch<7>(j, stream);
+    case 2: return launch<2>(j, multiprocessors, stream);
+    case 3: return launch<3>(j, multiprocessors, stream);
+    case 4: return launch<4>(j, multiprocessors, stream);
+    case 5: return launch<5>(j, multiprocessors, stream);
+    case 6: return launch<6>(j, multiprocessors, stream);
+    default: return launch<7>(j, multiprocessors, stream);
     }
 }

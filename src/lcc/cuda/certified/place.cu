@@ -44,7 +44,7 @@ size_t tm_certified_cleared(const tm_certified_job *j)
 
 static int64_t cells_of(const tm_certified_job *j)
 {
-    return (j->cells_down + j->level.cells.down - 1) * j->pitch_cells;
+    return j->level.cells.size == TM_CELLS_SMALLEST ? 0 : (j->cells_down + j->level.cells.down - 1) * j->pitch_cells;
 }
 
 /* Templates of one size share the memory. */
@@ -64,8 +64,9 @@ void tm_certified_place(tm_certified_job *j, void *memory)
     j->state = (tm_certified_state *)memory;
     j->climbed = ((tm_certified_learned *)memory)->climbed;
     j->bounds = (uint8_t *)memory + tm_certified_cleared(j);
-    j->cells = (uint16_t *)(j->bounds + bounds_bytes(j)); /* whole rows of 32 bytes */
-    float *const factors = (float *)(j->cells + cells_of(j));
+    uint16_t *const cells = (uint16_t *)(j->bounds + bounds_bytes(j)); /* whole rows of 32 bytes */
+    float *const factors = (float *)(cells + cells_of(j));
+    j->cells = cells_of(j) ? cells : NULL;
     j->factors = j->level.ratio != 0 ? factors : NULL;
     j->part_tops = (uint32_t *)(factors + factors_of(j));
     j->tiles.tiles = j->part_tops + TM_CERTIFIED_PARTS * tm_certified_tiles(j);

@@ -52,7 +52,9 @@ static __device__ void finish(const tm_certified_job &j, unsigned tiled)
 template <int COUNT>
 static __global__ void __launch_bounds__(THREADS) score_kernel(tm_certified_job j)
 {
-    tm_certified_wait();
+    /* The launch of tiles before has waited for the list; so only what it leaves has to be waited for. */
+    if (!j.tiles_down)
+        tm_certified_wait();
     const unsigned tiled = j.tiles_down ? tm_tensor_listed(j.tiles) : 0, listed = __ldcg(&j.state->listed),
                    warps = THREADS / 32, each = (unsigned)tasks_of<COUNT>(j),
                    tasks = tiled || listed > j.most_listed ? 0 : listed * each;
@@ -80,6 +82,8 @@ static __global__ void __launch_bounds__(THREADS) score_kernel(tm_certified_job 
         }
         scored = threadIdx.x & 31 ? 0 : scored;
     }
+    if (j.tiles_down)
+        tm_certified_wait();
     const unsigned marked = j.tiles_down ? __ldcg(&j.state->tiled) : 0;
     for (unsigned i = blockIdx.x * THREADS + threadIdx.x; i < marked; i += gridDim.x * THREADS) {
         const unsigned tile = __ldcg(j.tiles.tiles + i), mask = 15u << tile % 8 * 4;
