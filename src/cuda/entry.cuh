@@ -34,4 +34,19 @@ tm_status tm_end_call(tm_cuda *cuda, cudaError_t error, bool timed, tm_work *wor
 /* Frees what grows with a match, so that a smaller match finds room. */
 void tm_give_back(tm_cuda *cuda);
 
+/* A call that is no match: call(refusal), with the device entered. Where it succeeds it may say in *refusal why
+ * what was asked for cannot be done. */
+template <typename Call>
+static tm_status tm_call_entered(tm_cuda *cuda, tm_message *message, Call call)
+{
+    tm_entry before;
+    tm_message refusal = {};
+    cudaError_t error = tm_enter(cuda, &before);
+    if (error == cudaSuccess)
+        error = call(&refusal);
+    const tm_status status = tm_refusal_status(cuda, error, &refusal, message);
+    tm_leave(&before);
+    return status;
+}
+
 #endif

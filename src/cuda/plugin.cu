@@ -54,13 +54,9 @@ static tm_status plugin_replay(tm_cuda *cuda, int samples, int launches, double 
         snprintf(message->text, sizeof message->text, "there is no match to replay");
         return TM_ERR_INVALID;
     }
-    tm_entry before;
-    cudaError_t error = tm_enter(cuda, &before);
-    if (error == cudaSuccess)
-        error = tm_replay(cuda, samples, launches, ms);
-    const tm_status status = tm_cuda_status(cuda, error, message);
-    tm_leave(&before);
-    return status;
+    return tm_call_entered(cuda, message, [=](tm_message *) {
+        return tm_replay(cuda, samples, launches, ms);
+    });
 }
 
 static tm_device_traits plugin_traits(const tm_cuda *cuda)
@@ -110,12 +106,9 @@ static tm_status plugin_describe(int index, tm_device_info *info, tm_message *me
 
 static tm_status plugin_host_alloc(tm_cuda *cuda, size_t size, void **memory, tm_message *message)
 {
-    tm_entry before;
-    cudaError_t error = tm_enter(cuda, &before);
-    if (error == cudaSuccess)
-        error = cudaHostAlloc(memory, size, cudaHostAllocPortable);
-    tm_status status = tm_cuda_status(cuda, error, message);
-    tm_leave(&before);
+    const tm_status status = tm_call_entered(cuda, message, [=](tm_message *) {
+        return cudaHostAlloc(memory, size, cudaHostAllocPortable);
+    });
     return status == TM_ERR_DEVICE_MEMORY ? TM_ERR_MEMORY : status;
 }
 

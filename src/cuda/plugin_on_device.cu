@@ -7,49 +7,31 @@
 
 tm_status tm_plugin_accept(tm_cuda *cuda, tm_job *jobs, size_t count, tm_message *message)
 {
-    tm_entry before;
-    tm_message refusal = {};
-    cudaError_t error = tm_enter(cuda, &before);
-    if (error == cudaSuccess)
-        error = tm_accept(cuda, jobs, count, &refusal);
-    const tm_status status = tm_refusal_status(cuda, error, &refusal, message);
-    tm_leave(&before);
-    return status;
+    return tm_call_entered(cuda, message, [=](tm_message *refusal) {
+        return tm_accept(cuda, jobs, count, refusal);
+    });
 }
 
 tm_status tm_plugin_hand_over(tm_cuda *cuda, const tm_on_device *frame, tm_message *message)
 {
-    tm_entry before;
-    cudaError_t error = tm_enter(cuda, &before);
-    if (error == cudaSuccess)
-        error = tm_hand_over(cuda, frame);
-    const tm_status status = tm_cuda_status(cuda, error, message);
-    tm_leave(&before);
-    return status;
+    return tm_call_entered(cuda, message, [=](tm_message *) {
+        return tm_hand_over(cuda, frame);
+    });
 }
 
 tm_status tm_plugin_fetch(tm_cuda *cuda, const tm_image *image, const tm_on_device *place,
                           uint8_t *samples, uint8_t *mask, tm_message *message)
 {
-    tm_entry before;
-    tm_message refusal = {};
-    cudaError_t error = tm_enter(cuda, &before);
-    if (error == cudaSuccess)
-        error = tm_fetch_picture(cuda, image, place, samples, mask, &refusal);
-    const tm_status status = tm_refusal_status(cuda, error, &refusal, message);
-    tm_leave(&before);
-    return status;
+    return tm_call_entered(cuda, message, [=](tm_message *refusal) {
+        return tm_fetch_picture(cuda, image, place, samples, mask, refusal);
+    });
 }
 
 tm_status tm_plugin_device_alloc(tm_cuda *cuda, size_t size, void **memory, tm_message *message)
 {
-    tm_entry before;
-    cudaError_t error = tm_enter(cuda, &before);
-    if (error == cudaSuccess)
-        error = tm_device_malloc(memory, size);
-    const tm_status status = tm_cuda_status(cuda, error, message);
-    tm_leave(&before);
-    return status;
+    return tm_call_entered(cuda, message, [=](tm_message *) {
+        return tm_device_malloc(memory, size);
+    });
 }
 
 void tm_plugin_device_free(tm_cuda *open, int index, void *memory)
@@ -66,29 +48,20 @@ void tm_plugin_device_free(tm_cuda *open, int index, void *memory)
 tm_status tm_plugin_read_start(tm_cuda *cuda, tm_reader **reader, void *stream, const void *memory, size_t most,
                                size_t size, tm_message *message)
 {
-    tm_entry before;
-    tm_message refusal = {};
-    cudaError_t error = tm_enter(cuda, &before);
-    if (error == cudaSuccess)
-        error = tm_reader_start(cuda, reader, (cudaStream_t)stream, memory, most, size, &refusal);
-    const tm_status status = tm_refusal_status(cuda, error, &refusal, message);
-    tm_leave(&before);
-    return status;
+    return tm_call_entered(cuda, message, [=](tm_message *refusal) {
+        return tm_reader_start(cuda, reader, (cudaStream_t)stream, memory, most, size, refusal);
+    });
 }
 
 /* The device may be another thread's, or closed. */
 tm_status tm_plugin_read_bytes(tm_reader *reader, bool wait, const void **bytes, tm_message *message)
 {
     tm_cuda device = {};
-    tm_entry before;
     device.index = reader->index;
     device.driver = reader->driver;
-    cudaError_t error = tm_enter(&device, &before);
-    if (error == cudaSuccess)
-        error = tm_reader_bytes(reader, wait, bytes);
-    const tm_status status = tm_cuda_status(&device, error, message);
-    tm_leave(&before);
-    return status;
+    return tm_call_entered(&device, message, [=](tm_message *) {
+        return tm_reader_bytes(reader, wait, bytes);
+    });
 }
 
 void tm_plugin_read_free(tm_reader *reader)
