@@ -46,9 +46,10 @@ static const bench_command commands[] = {
      "Processor time of one thread, so that a busy machine disturbs it little; on a GPU\n"
      "repeats of what lies on it. Takes some minutes.\n",
      NULL, "cpu,cuda:0", 9, true, BIT(DEVICES) | BIT(COPIES) | BIT(JSON), bench_costs},
-    {"start", "nothing|load|init|context|tmatch", "What starting CUDA takes, for start.py",
-     "load, init and context go so far by the driver's API alone; tmatch opens the first device\n"
-     "and matches twice. Prints a line of milliseconds for each phase.\n",
+    {"start", "nothing|load|init|context|init-left|context-left|tmatch|certified", "What starting CUDA takes, for start.py",
+     "load, init and context go so far by the driver's API alone; where they are left, the process\n"
+     "ends without what the driver does at an end. tmatch and certified open the first device and\n"
+     "match twice, all windows or few. Prints a line of milliseconds for each phase.\n",
      NULL, NULL, 1, false, 0, bench_start},
 #if BENCH_HAVE_PICTURES
     {"batch", "frames FOLDER COUNT PICTURE... | decode FRAME... | match TEMPLATE FRAME...",

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """How long processes take that start CUDA, from outside, in turns: the driver alone, as far as loading it, its initialisation and
-its context, and tmatch with one match of 1920x1080 with 32x32.
+its context, also where the process ends without leaving anything, and tmatch with one match of 1920x1080 with 32x32.
 
-    bench/start.py [--rounds 11] [--json FILE] NAME=BUILD_FOLDER...
+    bench/start.py [--rounds 11] [--tmatch] [--json FILE] NAME=BUILD_FOLDER...
 
 Prints medians and least times in milliseconds; below them what tmatch-bench start says of its phases."""
 import argparse
@@ -45,6 +45,7 @@ def phases(text):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=11)
+    parser.add_argument("--tmatch", action="store_true", help="without the driver alone")
     parser.add_argument("--json")
     parser.add_argument("builds", nargs="+", metavar="NAME=BUILD_FOLDER")
     options = parser.parse_args()
@@ -55,17 +56,22 @@ def main():
             name, path = build.split("=", 1)
             bench, program = f"{path}/bench/tmatch-bench", f"{path}/tmatch"
             own = {key: value for key, value in os.environ.items() if key != "TMATCH_PLUGIN_DIR"}
-            own["TMATCH_PLUGIN_DIR"] = str(pathlib.Path(path).resolve())
+            one_queue = own | {"CUDA_DEVICE_MAX_CONNECTIONS": "1"}
             commands[f"{name}: tmatch, cpu"] = [program, "--device", "cpu", frame, template]
             commands[f"{name}: tmatch, cuda:0"] = [program, "--device", "cuda:0", frame, template]
-            commands[f"{name}: phases"] = [bench, "start", "tmatch"]
             for key in list(commands):
                 environments.setdefault(key, own)
-        for what in ("nothing", "load", "init", "context"):
+            for what in ("tmatch", "certified"):
+                commands[f"{name}: {what}, one queue"] = [bench, "start", what]
+                environments[f"{name}: {what}, one queue"] = one_queue | {"TMATCH_PLUGIN_DIR": os.path.realpath(path)}
+        for what in ("nothing", "load", "init", "context") if not options.tmatch else ():
             commands[f"driver: {what}"] = [bench, "start", what]
             environments[f"driver: {what}"] = own
             commands[f"driver: {what}, one queue"] = [bench, "start", what]
-            environments[f"driver: {what}, one queue"] = own | {"CUDA_DEVICE_MAX_CONNECTIONS": "1"}
+            environments[f"driver: {what}, one queue"] = one_queue
+        for what in ("init-left", "context-left") if not options.tmatch else ():
+            commands[f"driver: {what}, one queue"] = [bench, "start", what]
+            environments[f"driver: {what}, one queue"] = one_queue
         times = {name: [] for name in commands}
         parts = {name: [] for name in commands}
         for turn in range(options.rounds + 1):

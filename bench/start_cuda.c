@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "clock.h"
 #include "gpu.h"
@@ -84,7 +85,7 @@ static bool match(bench_gpu *gpu, tm_job *job, phases *p, const char *name)
 }
 
 /* A frame of 1920x1080 and a template of 32x32, and what comes before. */
-static bool start_tmatch(void)
+static bool start_tmatch(bool certified)
 {
     enum { WIDTH = 1920, HEIGHT = 1080, SIDE = 32 };
     uint8_t *samples = malloc((size_t)WIDTH * HEIGHT);
@@ -100,6 +101,7 @@ static bool start_tmatch(void)
     noise_bytes(samples, (size_t)WIDTH * HEIGHT, 1);
     bool good = tm_template_prepare(&tmpl, &part) == TM_OK &&
                 bench_job(&job, &frame, tmpl, TM_METRIC_LCC, TM_DOMAIN_VALID) == TM_OK;
+    job.certified = certified;
     phases p = {clock_ms()};
     good = good && tm_cuda_load(&gpu.library, &gpu.message) == TM_OK;
     phase(&p, "load");
@@ -122,11 +124,15 @@ bool bench_start(bench_options *o, bench_report *report)
 {
     (void)report;
     const char *what = o->word_count == 1 ? o->words[0] : "";
-    if (strcmp(what, "tmatch") == 0)
-        return start_tmatch();
+    if (strcmp(what, "tmatch") == 0 || strcmp(what, "certified") == 0)
+        return start_tmatch(what[0] == 'c');
     if (strcmp(what, "load") == 0 || strcmp(what, "init") == 0 || strcmp(what, "context") == 0)
         return start_driver(what);
     if (strcmp(what, "nothing") == 0)
         return true;
-    return bench_fail(what, "none of nothing, load, init, context and tmatch");
+    if (strcmp(what, "init-left") == 0) /* what the driver does at the end is then left out */
+        _exit(!start_driver("init"));
+    if (strcmp(what, "context-left") == 0)
+        _exit(!start_driver("context"));
+    return bench_fail(what, "none of nothing, load, init, context, init-left, context-left, tmatch and certified");
 }
