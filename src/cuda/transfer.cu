@@ -26,13 +26,18 @@ static cudaError_t fit_staging(tm_staging *staging, size_t row_bytes, cudaStream
         return cudaSuccess;
     TRY_CUDA(cudaStreamSynchronize(stream));
     tm_staging_free(staging);
-    const size_t size = row_bytes > STAGING_BYTES ? row_bytes : STAGING_BYTES;
-    for (int i = 0; i < 2; i++) {
-        TRY_CUDA(cudaMallocHost((void **)&staging->memory[i], size));
-        TRY_CUDA(cudaEventCreateWithFlags(&staging->done[i], cudaEventDisableTiming));
-    }
-    staging->size = size;
+    staging->size = row_bytes > STAGING_BYTES ? row_bytes : STAGING_BYTES;
     return cudaSuccess;
+}
+
+/* Makes one of the two, or waits until nothing uses it any longer. To make one takes about a millisecond. */
+static cudaError_t take_staging(tm_staging *staging, int i)
+{
+    if (!staging->done[i])
+        TRY_CUDA(cudaEventCreateWithFlags(&staging->done[i], cudaEventDisableTiming));
+    if (!staging->memory[i])
+        return TM_CALL(cudaMallocHost((void **)&staging->memory[i], staging->size));
+    return TM_CALL(cudaEventSynchronize(staging->done[i]));
 }
 
 static bool is_pinned_at(const void *data)
@@ -59,6 +64,7 @@ cudaError_t tm_upload(tm_cuda *cuda, uint8_t *to, size_t pitch, const uint8_t *f
                       ptrdiff_t stride, size_t row_bytes, int64_t height)
 {
     tm_staging *staging = &cuda->staging_in;
+    const bool first = cuda->bytes_in == 0; /* of its match: nothing is in use, and small frames need no second one */
 
     cuda->bytes_in += height * (int64_t)row_bytes;
     if (tm_is_pinned(from, stride, height, row_bytes))
@@ -68,9 +74,10 @@ cudaError_t tm_upload(tm_cuda *cuda, uint8_t *to, size_t pitch, const uint8_t *f
     const int64_t step = (int64_t)(staging->size / row_bytes);
     for (int64_t y = 0; y < height; y += step) {
         const int64_t rows = smaller(step, height - y);
-        const int turn = staging->turn = !staging->turn;
+        const int turn = first && y == 0 ? staging->turn : !staging->turn;
+        staging->turn = turn;
+        TRY(take_staging(staging, turn));
         uint8_t *memory = staging->memory[turn];
-        TRY_CUDA(cudaEventSynchronize(staging->done[turn]));
         for (int64_t row = 0; row < rows; row++)
             memcpy(memory + (size_t)row * row_bytes, from + (y + row) * stride, row_bytes);
         TRY_CUDA(cudaMemcpy2DAsync(to + y * (int64_t)pitch, pitch, memory, row_bytes, row_bytes,
@@ -96,6 +103,7 @@ static cudaError_t download(tm_cuda *cuda, uint8_t *to, ptrdiff_t stride, const 
     for (int64_t i = 0; i <= steps; i++) {
         if (i < steps) {
             const int64_t y = i * step, rows = smaller(step, height - y);
+            TRY(take_staging(staging, (int)(i % 2)));
             TRY_CUDA(cudaMemcpyAsync(staging->memory[i % 2], from + (size_t)y * row_bytes,
                                      (size_t)rows * row_bytes, cudaMemcpyDeviceToHost, cuda->out));
             TRY_CUDA(cudaEventRecord(staging->done[i % 2], cuda->out));
