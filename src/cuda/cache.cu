@@ -69,23 +69,29 @@ static cudaError_t load_group(tm_cuda *cuda, tm_group *group, const tm_job *jobs
                            cuda->stream));
 }
 
-/* Makes what the direct algorithm takes besides the taps, unless the group has it: the
- * fragments, and their form for wide templates when a job wants that. */
-static cudaError_t prepare_direct(tm_cuda *cuda, tm_group *group, const tm_job *job)
+/* Makes what the direct algorithm takes besides the taps, unless the group has it: the fragments and, for all
+ * windows, their rest and their form for wide templates when a job wants that. */
+static cudaError_t prepare_direct(tm_cuda *cuda, tm_group *group, const tm_job *job, bool all)
 {
     const tm_template *t = group->keys;
+    const int width = (int)t->width, height = (int)t->height, count = (int)group->count;
+
     if (!cuda->traits.tensor_cores || t->n > TM_TENSOR_TAPS)
         return cudaSuccess;
     if (!group->fragments) {
         TRY(copy_table(cuda, group));
-        TRY(tm_tensor_prepare(&cuda->tensor, group->taps, (int)t->width, (int)t->height,
-                              (int)group->count, &group->fragments, cuda->stream));
+        TRY(tm_tensor_prepare(&cuda->tensor, group->taps, width, height, count, &group->fragments, cuda->stream));
     }
-    if (group->wide_fragments || group->count > 1 || job->metric != TM_METRIC_LCC ||
+    if (!all)
+        return cudaSuccess;
+    if (!group->has_rest)
+        TRY(tm_tensor_prepare_rest(&cuda->tensor, group->taps, width, height, count, group->fragments,
+                                   cuda->stream));
+    group->has_rest = true;
+    if (group->wide_fragments || count > 1 || job->metric != TM_METRIC_LCC ||
         !tm_tensor_uses_wide(&cuda->tensor, &job->geometry, tm_job_has_map(job)))
         return cudaSuccess;
-    return tm_tensor_prepare_wide(group->taps, (int)t->width, (int)t->height,
-                                  &group->wide_fragments, cuda->stream);
+    return tm_tensor_prepare_wide(group->taps, width, height, &group->wide_fragments, cuda->stream);
 }
 
 /* The group of these templates; if there is none, a free one; if none is free, the one that was
@@ -144,7 +150,7 @@ static void limit_groups(tm_cuda *cuda, const tm_group *group)
     }
 }
 
-cudaError_t tm_fetch_group(tm_cuda *cuda, const tm_job *jobs, size_t count, tm_group **found)
+static cudaError_t fetch(tm_cuda *cuda, const tm_job *jobs, size_t count, bool all, tm_group **found)
 {
     tm_group *group = find_group(cuda, jobs, count);
     cudaError_t error = cudaSuccess;
@@ -155,7 +161,7 @@ cudaError_t tm_fetch_group(tm_cuda *cuda, const tm_job *jobs, size_t count, tm_g
     if (group->count == 0)
         error = load_group(cuda, group, jobs, count);
     if (error == cudaSuccess && !jobs->tiling)
-        error = prepare_direct(cuda, group, jobs);
+        error = prepare_direct(cuda, group, jobs, all);
     if (error == cudaSuccess && !group->certified.memory && tm_cuda_certified_takes(cuda, jobs))
         error = tm_certified_prepare(&group->certified, group->keys, count, cuda->stream);
     if (error != cudaSuccess) {
@@ -169,6 +175,16 @@ cudaError_t tm_fetch_group(tm_cuda *cuda, const tm_job *jobs, size_t count, tm_g
     group->used = ++cuda->cache.clock;
     *found = group;
     return cudaSuccess;
+}
+
+cudaError_t tm_fetch_group(tm_cuda *cuda, const tm_job *jobs, size_t count, tm_group **found)
+{
+    return fetch(cuda, jobs, count, true, found);
+}
+
+cudaError_t tm_fetch_certified_group(tm_cuda *cuda, const tm_job *jobs, size_t count, tm_group **found)
+{
+    return fetch(cuda, jobs, count, false, found);
 }
 
 void tm_make_room_for_spectrum(tm_cuda *cuda, const tm_group *group, size_t size)

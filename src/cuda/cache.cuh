@@ -15,6 +15,7 @@ typedef struct tm_group {
     uint8_t *samples;          /* the keys', on the host */
     uint8_t *taps;             /* one template after the other */
     void *fragments;           /* for the tensor cores, or NULL */
+    bool has_rest;             /* of the fragments */
     void *wide_fragments;      /* where a job wanted them, or NULL */
     tm_tensor_template *table; /* with the fragments */
     tm_certified_group certified;
@@ -34,6 +35,9 @@ typedef struct tm_cache {
 /* Finds the jobs' templates on the device or brings them there, in place of the groups that
  * were not used for longest. *found is the cache's. */
 cudaError_t tm_fetch_group(tm_cuda *cuda, const tm_job *jobs, size_t count, tm_group **found);
+
+/* The same without what only a match of all windows needs: kernels that are never run are not loaded either. */
+cudaError_t tm_fetch_certified_group(tm_cuda *cuda, const tm_job *jobs, size_t count, tm_group **found);
 
 /* Drops the spectra that were not used for longest, but not this group's, until one of size
  * fits. */

@@ -84,6 +84,22 @@ static cudaError_t prepare_peaks(tm_cuda *cuda, const tm_job *job, tm_launch *la
     return cudaSuccess;
 }
 
+/* The jobs' group, with what they need of it, and whether windows are left out. */
+static cudaError_t fetch_group(tm_cuda *cuda, const tm_job *jobs, size_t count, tm_group **group, bool *certified)
+{
+    *certified = tm_cuda_certified_takes(cuda, jobs);
+    if (*certified) {
+        TRY(tm_fetch_certified_group(cuda, jobs, count, group));
+        *certified = tm_cuda_certified_pays(&(*group)->certified);
+        if (*certified)
+            return cudaSuccess;
+    }
+    TRY(tm_fetch_group(cuda, jobs, count, group));
+    if (cuda->all_windows)
+        tm_certified_note_too_many(&(*group)->certified);
+    return cudaSuccess;
+}
+
 /* Runs such a group, whose best candidates go to bests, and with its last chunk the search for
  * peaks. */
 static cudaError_t run_plain(tm_cuda *cuda, tm_job *jobs, size_t count, tm_candidate *bests)
@@ -92,13 +108,11 @@ static cudaError_t run_plain(tm_cuda *cuda, tm_job *jobs, size_t count, tm_candi
     const tm_geometry *g = &jobs->geometry;
     const tm_walk walk = tm_walk_of(cuda, jobs);
     tm_group *group;
+    bool certified;
 
-    TRY(tm_fetch_group(cuda, jobs, count, &group));
+    TRY(fetch_group(cuda, jobs, count, &group, &certified));
     *launch = tm_launch_of(group, jobs->metric);
-    if (tm_cuda_certified_takes(cuda, jobs))
-        launch->certified = tm_cuda_certified_pays(&group->certified);
-    else if (cuda->all_windows)
-        tm_certified_note_too_many(&group->certified);
+    launch->certified = certified;
     if (!launch->certified)
         TRY(tm_prepare_map(cuda, jobs));
     for (size_t i = 0; i < count; i++)
@@ -146,7 +160,7 @@ static cudaError_t note_scored(tm_cuda *cuda, const tm_job *jobs, size_t count)
     for (size_t i = 0; i < count; i++) {
         if (jobs[i].scored <= g->map_width * g->map_height / MOST_SCORED)
             continue;
-        TRY(tm_fetch_group(cuda, jobs, count, &group));
+        TRY(tm_fetch_certified_group(cuda, jobs, count, &group));
         tm_certified_note_too_many(&group->certified);
         break;
     }

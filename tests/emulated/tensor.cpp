@@ -8,6 +8,12 @@ cudaError_t tm_tensor_prepare(const tm_tensor_device *, const uint8_t *, int, in
     return cudaErrorNotSupported;
 }
 
+cudaError_t tm_tensor_prepare_rest(const tm_tensor_device *, const uint8_t *, int, int, int, void *,
+                                   cudaStream_t)
+{
+    return cudaErrorNotSupported;
+}
+
 cudaError_t tm_tensor_prepare_wide(const uint8_t *, int, int, void **, cudaStream_t)
 {
     return cudaErrorNotSupported;

@@ -28,27 +28,36 @@ static size_t wgmma_offset(int width, int height, int count)
     return (tm_mma_fragment_bytes(width, height, count) + 255) / 256 * 256;
 }
 
-cudaError_t tm_tensor_prepare(const tm_tensor_device *device, const uint8_t *taps, int width,
-                              int height, int count, void **fragments, cudaStream_t stream)
+/* The bytes of those behind them. */
+static size_t wgmma_bytes(const tm_tensor_device *device, int width, int height, int count)
 {
-    const size_t offset = wgmma_offset(width, height, count);
-    size_t more = 0;
     if constexpr (built_with_wgmma) {
         if (can_use_wgmma(device))
-            more = count > 1                 ? tm_many_fragment_bytes(width, height, count)
+            return count > 1                 ? tm_many_fragment_bytes(width, height, count)
                    : is_small(width, height) ? tm_wgmma_fragment_bytes(height)
                                              : 0;
     }
-    cudaError_t error = tm_device_malloc(fragments, offset + more);
-    if (error == cudaSuccess)
-        error = tm_mma_prepare(*fragments, taps, width, height, count, stream);
+    return 0;
+}
+
+cudaError_t tm_tensor_prepare(const tm_tensor_device *device, const uint8_t *taps, int width,
+                              int height, int count, void **fragments, cudaStream_t stream)
+{
+    const cudaError_t error = tm_device_malloc(fragments, wgmma_offset(width, height, count) +
+                                                              wgmma_bytes(device, width, height, count));
+    return error == cudaSuccess ? tm_mma_prepare(*fragments, taps, width, height, count, stream) : error;
+}
+
+cudaError_t tm_tensor_prepare_rest(const tm_tensor_device *device, const uint8_t *taps, int width,
+                                   int height, int count, void *fragments, cudaStream_t stream)
+{
     if constexpr (built_with_wgmma) {
-        uint8_t *const behind = (uint8_t *)*fragments + offset;
-        if (error == cudaSuccess && more)
-            error = count > 1 ? tm_many_prepare(behind, taps, width, height, count, stream)
-                              : tm_wgmma_prepare(behind, taps, width, height, stream);
+        uint8_t *const behind = (uint8_t *)fragments + wgmma_offset(width, height, count);
+        if (wgmma_bytes(device, width, height, count))
+            return count > 1 ? tm_many_prepare(behind, taps, width, height, count, stream)
+                             : tm_wgmma_prepare(behind, taps, width, height, stream);
     }
-    return error;
+    return cudaSuccess;
 }
 
 bool tm_tensor_uses_wide(const tm_tensor_device *device, const tm_geometry *g, bool map)

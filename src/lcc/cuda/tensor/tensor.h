@@ -125,9 +125,12 @@ typedef struct tm_tensor_masked_job : tm_tensor_job {
 } tm_tensor_masked_job;
 
 /* Makes the fragments of count templates of at most TM_TENSOR_TAPS, one after the
- * other in device memory. The caller frees *fragments with tm_device_free. */
+ * other in device memory. The caller frees *fragments with tm_device_free. tm_tensor_launch_listed
+ * needs no more; whatever else is launched needs the rest, which is made behind them. */
 cudaError_t tm_tensor_prepare(const tm_tensor_device *device, const uint8_t *taps, int width,
                               int height, int count, void **fragments, cudaStream_t stream);
+cudaError_t tm_tensor_prepare_rest(const tm_tensor_device *device, const uint8_t *taps, int width,
+                                   int height, int count, void *fragments, cudaStream_t stream);
 
 /* Whether LCC of one template, with its map or without, is made by wgmma_wide.cu; and the
  * fragments for that. */
