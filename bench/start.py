@@ -5,7 +5,8 @@ its context, also where the process ends without leaving anything, and tmatch wi
 
     bench/start.py [--rounds 11] [--tmatch] [--json FILE] NAME=BUILD_FOLDER...
 
-Prints medians and least times in milliseconds; below them what tmatch-bench start says of its phases."""
+Prints medians and least times in milliseconds; below them what tmatch-bench start says of its phases. That is the last folder's,
+with each folder's plugin."""
 import argparse
 import json
 import os
@@ -52,9 +53,10 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         frame, template = pictures(pathlib.Path(folder))
         commands, environments = {}, {}
+        bench = options.builds[-1].split("=", 1)[1] + "/bench/tmatch-bench"
         for build in options.builds:
             name, path = build.split("=", 1)
-            bench, program = f"{path}/bench/tmatch-bench", f"{path}/tmatch"
+            program = f"{path}/tmatch"
             own = {key: value for key, value in os.environ.items() if key != "TMATCH_PLUGIN_DIR"}
             one_queue = own | {"CUDA_DEVICE_MAX_CONNECTIONS": "1"}
             commands[f"{name}: tmatch, cpu"] = [program, "--device", "cpu", frame, template]
