@@ -79,17 +79,28 @@ size_t truth_suppress(const truth *t, const tm_search *s, int64_t w, int64_t h, 
     bool more;
     const size_t seen = visible(t, s, &more);
     tm_hit *taken = calloc(seen + 1, sizeof *taken);
+    /* What is taken in bands as high as the template, the last first, counted from 1: what overlaps is in the same band or
+     * beside it. There is a band more at each end. */
+    size_t *last = calloc((size_t)(t->height / h) + 3, sizeof *last), *before = calloc(seen + 1, sizeof *before);
     size_t count = 0, hit_count = 0;
 
-    CHECK(taken);
+    CHECK(taken && last && before);
     /* up to the one that the last match's margin is measured to */
     for (size_t i = 0; i < seen && (!s->most || count <= (size_t)s->most); i++) {
         bool covered = false;
-        for (size_t k = 0; k < count && !covered && s->overlap < 1; k++)
-            covered = iou(&taken[k].peak, &t->peaks[i].peak, w, h) > s->overlap;
-        if (!covered)
+        const int64_t band = t->peaks[i].peak.y / h + 1;
+        for (int64_t near = band - 1; near <= band + 1 && !covered && s->overlap < 1; near++) {
+            for (size_t k = last[near]; k && !covered; k = before[k])
+                covered = iou(&taken[k - 1].peak, &t->peaks[i].peak, w, h) > s->overlap;
+        }
+        if (!covered) {
             taken[count++] = t->peaks[i];
+            before[count] = last[band];
+            last[band] = count;
+        }
     }
+    free(last);
+    free(before);
     for (size_t i = 0; i < count; i++) {
         if ((s->most && i >= (size_t)s->most) || taken[i].peak.score < t->sign * s->min_score)
             break;

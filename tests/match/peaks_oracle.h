@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Brute force over the oracle's map: each peak by its definition, sorted, suppressed by
- * comparing all with all. */
+ * comparing all with all whose rows are near. */
 #ifndef TMATCH_TESTS_PEAKS_ORACLE_H
 #define TMATCH_TESTS_PEAKS_ORACLE_H
 
