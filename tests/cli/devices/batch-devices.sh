@@ -3,7 +3,7 @@
 # are the CPU's.
 data camera.png brick.png
 export TMATCH_PLUGIN_DIR="$TMATCH_FAKE_PLUGIN_DIR"
-for i in $(seq 40); do
+for i in $(seq 20); do
     printf 'camera.png\nbrick.png\n'
 done >list
 set -- -t 'camera.png[20x20+101+202]' -t 'brick.png[30x10+50+60]' --files-from list
