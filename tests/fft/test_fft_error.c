@@ -176,8 +176,9 @@ static void transform_slowly(tm_fft_point *to, const tm_fft_point *from, int len
 
 static void take_off(tm_fft_point *from, const tm_fft_point *other, int length, double by)
 {
-    for (int i = 0; i < 2 * length; i++)
-        (*from)[i] = (*from)[i] * by - (*other)[i];
+    for (int i = 0; i < length; i++)
+        for (int part = 0; part < 2; part++)
+            from[i][part] = from[i][part] * by - other[i][part];
 }
 
 /* Both ways against the definition, and longer ones to and fro: relative errors, a sixteenth of what
@@ -190,8 +191,9 @@ static void transforms_of(int length, uint32_t features)
     tm_fft_transform *transform = tm_fft_transform_make(length, false, features);
 
     CHECK(transform);
-    for (int i = 0; i < 2 * length; i++)
-        (*from)[i] = (double)(check_random() & 0xffff) - 0x8000;
+    for (int i = 0; i < length; i++)
+        for (int part = 0; part < 2; part++)
+            from[i][part] = (double)(check_random() & 0xffff) - 0x8000;
     for (int sign = -1; length <= 1000 && sign <= 1; sign += 2) {
         memcpy(to, from, (size_t)length * sizeof *to);
         transform_slowly(other, from, length, sign);
