@@ -18,6 +18,8 @@ import sys
 import tempfile
 import time
 
+import library
+
 
 def pictures(folder):
     generator = random.Random(1)
@@ -83,7 +85,7 @@ def main():
                     times[name].append(ms)
                     if command[1] == "start" and text:
                         parts[name].append(phases(text))
-    results = {}
+    results = {"machine": library.machine() | library.gpu()}
     for name, ms in times.items():
         results[name] = {"median": statistics.median(ms), "least": min(ms)}
         print(f"{name:34} median {results[name]['median']:8.1f} least {min(ms):8.1f}")
