@@ -52,7 +52,7 @@ static const tm_direct_costs tm_cuda_f32_costs = {NULL, 0.039, 0.00045, 0.000135
 /* Certified search: a cell window costs TM_CUDA_CERTIFIED_CELL_NS and each instruction of its
  * products, of 32 cell windows, TM_CUDA_CERTIFIED_PRODUCT_NS; of the smallest cells, which have a kernel of their own, less. Its
  * scores then TM_CUDA_CERTIFIED_SCORED of what all take, or where eps is above TM_CUDA_CERTIFIED_EPS as much as all; of the
- * smallest cells more are left in the mean. Where all windows of a score below TM_CUDA_CERTIFIED_FLOOR are asked for, too many
+ * smallest cells more are left in the mean of templates that are in the frame and that are not. Where all windows of a score below TM_CUDA_CERTIFIED_FLOOR are asked for, too many
  * are left. Set by hand. */
 #define TM_CUDA_CERTIFIED_CALL_NS 2.2e4
 #define TM_CUDA_CERTIFIED_SMALL_CALL_NS 1.9e4
@@ -62,7 +62,7 @@ static const tm_direct_costs tm_cuda_f32_costs = {NULL, 0.039, 0.00045, 0.000135
 #define TM_CUDA_CERTIFIED_PRODUCT_NS 0.00048
 #define TM_CUDA_CERTIFIED_SMALL_PRODUCT_NS 0.0003
 #define TM_CUDA_CERTIFIED_SCORED 0.1
-#define TM_CUDA_CERTIFIED_SMALL_SCORED 0.25
+#define TM_CUDA_CERTIFIED_SMALL_SCORED 0.45
 #define TM_CUDA_CERTIFIED_EPS 0.8
 #define TM_CUDA_CERTIFIED_FLOOR 0.5f
 
