@@ -231,13 +231,13 @@ static int choose_guesses(const tm_device_poses *p, const tm_pose_pair *pairs, i
     return kept;
 }
 
-/* Sets the floor by the guesses, of which so many are wanted; declines where there are none. */
+/* Sets the floor by the guesses, of which so many are wanted, and for margins a rival; declines where there are none. */
 static cudaError_t choose_floor(tm_cuda *cuda, tm_pose_search *search, tm_pose_job *job)
 {
-    tm_pose_peak chosen[MOST_GUESSES];
+    tm_pose_peak chosen[MOST_GUESSES + 1];
     const int tiles = (int)(cuda->poses.levels[cuda->poses.classes - 1].first_tile +
                             cuda->poses.levels[cuda->poses.classes - 1].tiles);
-    const int wanted = (int)smaller((int64_t)search->wanted, MOST_GUESSES);
+    const int most = (int)smaller((int64_t)search->wanted, MOST_GUESSES) + (search->ratio > 0);
     tm_pose_pair *pairs = (tm_pose_pair *)malloc((size_t)tiles * sizeof *pairs);
     cudaError_t error = pairs ? cudaSuccess : cudaErrorMemoryAllocation;
 
@@ -246,7 +246,7 @@ static cudaError_t choose_floor(tm_cuda *cuda, tm_pose_search *search, tm_pose_j
                                         cuda->stream));
     if (error == cudaSuccess)
         error = TM_CALL(cudaStreamSynchronize(cuda->stream));
-    const int count = error == cudaSuccess ? choose_guesses(&cuda->poses, pairs, tiles, chosen, wanted) : 0;
+    const int count = error == cudaSuccess ? choose_guesses(&cuda->poses, pairs, tiles, chosen, most) : 0;
     free(pairs);
     if (error != cudaSuccess || count < 0)
         return error != cudaSuccess ? error : cudaErrorMemoryAllocation;
