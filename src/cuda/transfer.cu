@@ -64,7 +64,7 @@ cudaError_t tm_upload(tm_cuda *cuda, uint8_t *to, size_t pitch, const uint8_t *f
                       ptrdiff_t stride, size_t row_bytes, int64_t height)
 {
     tm_staging *staging = &cuda->staging_in;
-    const bool first = cuda->bytes_in == 0; /* of its match: nothing is in use, and small frames need no second one */
+    const bool first = cuda->bytes_in == 0; /* of its match: small frames need no second half */
 
     cuda->bytes_in += height * (int64_t)row_bytes;
     if (tm_is_pinned(from, stride, height, row_bytes))

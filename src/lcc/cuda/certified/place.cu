@@ -50,7 +50,7 @@ static int64_t cells_of(const tm_certified_job *j)
 /* Templates of one size share the memory. */
 static size_t factors_of(const tm_certified_job *j)
 {
-    return j->level.cells.size > 2 ? bounds_bytes(j) : 0;
+    return j->level.cells.size > TM_CELLS_SMALLEST ? bounds_bytes(j) : 0;
 }
 
 size_t tm_certified_bytes(const tm_certified_job *j)

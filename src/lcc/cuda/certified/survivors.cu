@@ -52,14 +52,15 @@ static __device__ void finish(const tm_certified_job &j, unsigned tiled)
 template <int COUNT>
 static __global__ void __launch_bounds__(THREADS) score_kernel(tm_certified_job j)
 {
-    /* The launch of tiles before has waited for the list; so only what it leaves has to be waited for. */
+    /* The launch of tiles before lets this one start only when it has waited for the list itself. So here its own tiles
+     * alone are waited for, and what the list's launches wrote is read where they wrote it, past the first-level cache. */
     if (!j.tiles_down)
         tm_certified_wait();
     const unsigned tiled = j.tiles_down ? tm_tensor_listed(j.tiles) : 0, listed = __ldcg(&j.state->listed),
                    warps = THREADS / 32, each = (unsigned)tasks_of<COUNT>(j),
                    tasks = tiled || listed > j.most_listed ? 0 : listed * each;
     const auto serve = [&](unsigned task, auto score) -> unsigned {
-        const uint32_t cell = __ldg(j.list + task / each);
+        const uint32_t cell = __ldcg(j.list + task / each);
         return score((int)(cell % (uint32_t)j.pitch_bounds), (int)(cell / (uint32_t)j.pitch_bounds),
                      (int)(task % each));
     };
@@ -76,7 +77,7 @@ static __global__ void __launch_bounds__(THREADS) score_kernel(tm_certified_job 
     } else {
         for (unsigned task = blockIdx.x * warps + threadIdx.x / 32; task < tasks; task += gridDim.x * warps) {
             const float least = __shfl_sync(~0u, tm_certified_least(j), 0);
-            const int bound = __ldg(j.bounds + __ldg(j.list + task / each));
+            const int bound = __ldcg(j.bounds + __ldcg(j.list + task / each));
             if (bound == TM_CELLS_LIMITS || !(__ldg(j.level.fine.limits + bound) < least))
                 scored += serve(task, by_warp);
         }
