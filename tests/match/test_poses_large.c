@@ -165,7 +165,7 @@ static void compare_random(int64_t cases, tm_device_kind device, uint32_t featur
 
 static void random_cases(uint32_t features)
 {
-    compare_random(check_cases(100) / 50, TM_DEVICE_CPU, features);
+    compare_random(check_cases(100) / 50 + 1, TM_DEVICE_CPU, features);
 }
 
 static void cuda_random(void)
