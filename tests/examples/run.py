@@ -33,7 +33,8 @@ def parallel(m):
 def unit_of(m):
     """The unit with what is not there replaced, and its command."""
     text = (SOURCE / "examples/tmatch-watch.service").read_text()
-    text = text.replace("/usr/bin/tmatch", str(m.program)).replace("/srv/tmatch", str(m.folder))
+    paths = {"/usr/bin/tmatch": str(m.program), "/srv/tmatch": str(m.folder)}  # all at once: the program may lie in the second
+    text = re.sub("|".join(paths), lambda found: paths[found.group()], text)
     text = re.sub("^User=.*", "User=root", text, flags=re.M)
     return text, re.search("^ExecStart=(.*)$", text, re.M).group(1).split()
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# where: ! grep -q __asan_init "$TMATCH" # long under sanitizers, which see the same code in other tests
+# where: python3 -c 'import pty; pty.openpty()' && ! grep -q __asan_init "$TMATCH" # long under sanitizers, which see the same code in other tests
 # On a terminal: a bar below the results, and some colour; neither in files and pipes. The
 # terminal is one that knows the few codes that are used, and nothing else.
 cat >terminal.py <<'END'
