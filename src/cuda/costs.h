@@ -49,20 +49,17 @@ static const tm_direct_costs tm_cuda_f32_costs = {NULL, 0.039, 0.00045, 0.000135
 #define TM_CUDA_TENSOR_STEP_NS 0.00489
 #define TM_CUDA_TENSOR_LONE_STEP_NS 0.00548
 
-/* Certified search: a cell window costs TM_CUDA_CERTIFIED_CELL_NS and each instruction of its
- * products, of 32 cell windows, TM_CUDA_CERTIFIED_PRODUCT_NS; of the smallest cells, which have a kernel of their own, less. Its
- * scores then TM_CUDA_CERTIFIED_SCORED of what all take, or where eps is above TM_CUDA_CERTIFIED_EPS as much as all; of the
- * smallest cells more are left in the mean of templates that are in the frame and that are not. Where all windows of a score below TM_CUDA_CERTIFIED_FLOOR are asked for, too many
- * are left. Set by hand. */
-#define TM_CUDA_CERTIFIED_CALL_NS 2.2e4
-#define TM_CUDA_CERTIFIED_SMALL_CALL_NS 1.9e4
+/* Certified search of a template: what it costs, a cell window and each instruction of its products, of 32 cell windows; and
+ * its scores, as a share of what all take, or where eps is above TM_CUDA_CERTIFIED_EPS as much as all. The smallest cells
+ * have a kernel of their own, and leave more windows in the mean of templates that are in the frame and that are not. Where
+ * all windows of a score below TM_CUDA_CERTIFIED_FLOOR are asked for, too many are left. Set by hand. */
+typedef struct tm_certified_costs {
+    double call, cell, product, scored;
+} tm_certified_costs;
+
+static const tm_certified_costs tm_cuda_certified_costs = {2.2e4, 0.0043, 0.00048, 0.1},
+                                tm_cuda_small_certified_costs = {1.9e4, 0.002, 0.0003, 0.45};
 #define TM_CUDA_CERTIFIED_CUT_NS 4e4 /* to find peaks for a cut, and to come back from the host */
-#define TM_CUDA_CERTIFIED_CELL_NS 0.0043
-#define TM_CUDA_CERTIFIED_SMALL_CELL_NS 0.002
-#define TM_CUDA_CERTIFIED_PRODUCT_NS 0.00048
-#define TM_CUDA_CERTIFIED_SMALL_PRODUCT_NS 0.0003
-#define TM_CUDA_CERTIFIED_SCORED 0.1
-#define TM_CUDA_CERTIFIED_SMALL_SCORED 0.45
 #define TM_CUDA_CERTIFIED_EPS 0.8
 #define TM_CUDA_CERTIFIED_FLOOR 0.5f
 

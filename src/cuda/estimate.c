@@ -119,17 +119,14 @@ static double certified_launch_ms(const tm_cuda_conditions *c, const tm_job *job
 
     if (!tm_cells_choose(&cells, g->template_width, g->template_height))
         return INFINITY;
-    const bool small = cells.size == TM_CELLS_SMALLEST;
+    const tm_certified_costs *costs =
+        cells.size == TM_CELLS_SMALLEST ? &tm_cuda_small_certified_costs : &tm_cuda_certified_costs;
     const double area = (double)cells.size * cells.size,
                  products = ceil(area / 4) * ((cells.down + 1) / 2) * 2,
-                 count = (double)g->map_width * (double)rows / area,
-                 cell_ns = small ? TM_CUDA_CERTIFIED_SMALL_CELL_NS + products * TM_CUDA_CERTIFIED_SMALL_PRODUCT_NS
-                                 : TM_CUDA_CERTIFIED_CELL_NS + products * TM_CUDA_CERTIFIED_PRODUCT_NS,
-                 ns = (small ? TM_CUDA_CERTIFIED_SMALL_CALL_NS : TM_CUDA_CERTIFIED_CALL_NS) +
-                      count * tm_scale_of(&c->traits) * rates_of(c)->windows * cell_ns;
-    return ns * 1e-6 + all * (tm_cells_eps(&cells, job->tmpl) > TM_CUDA_CERTIFIED_EPS ? 1
-                              : small ? TM_CUDA_CERTIFIED_SMALL_SCORED
-                                      : TM_CUDA_CERTIFIED_SCORED);
+                 count = (double)g->map_width * (double)rows / area;
+    const double ns = costs->call + count * tm_scale_of(&c->traits) * rates_of(c)->windows *
+                                        (costs->cell + products * costs->product);
+    return ns * 1e-6 + all * (tm_cells_eps(&cells, job->tmpl) > TM_CUDA_CERTIFIED_EPS ? 1 : costs->scored);
 }
 
 static tm_chunks chunks_of(const tm_cuda_conditions *c, const tm_job *job)
