@@ -68,12 +68,10 @@ def main():
             for what in ("tmatch", "certified"):
                 commands[f"{name}: {what}, one queue"] = [bench, "start", what]
                 environments[f"{name}: {what}, one queue"] = one_queue | {"TMATCH_PLUGIN_DIR": os.path.realpath(path)}
-        for what in ("nothing", "load", "init", "context") if not options.tmatch else ():
-            commands[f"driver: {what}"] = [bench, "start", what]
-            environments[f"driver: {what}"] = own
-            commands[f"driver: {what}, one queue"] = [bench, "start", what]
-            environments[f"driver: {what}, one queue"] = one_queue
-        for what in ("init-left", "context-left") if not options.tmatch else ():
+        for what in ("nothing", "load", "init", "context", "init-left", "context-left") if not options.tmatch else ():
+            if not what.endswith("-left"):
+                commands[f"driver: {what}"] = [bench, "start", what]
+                environments[f"driver: {what}"] = own
             commands[f"driver: {what}, one queue"] = [bench, "start", what]
             environments[f"driver: {what}, one queue"] = one_queue
         times = {name: [] for name in commands}
