@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -26,8 +27,18 @@ static double now_ns(void)
         shortest / (windows);                                    \
     })
 
+/* Waves with a little noise, of which blocks show most. */
+static void fill_waves(uint8_t *samples, ptrdiff_t stride, int width, int height, double length)
+{
+    for (int y = 0; y < height; y++) {
+        for (int x = 0; x < width; x++)
+            samples[y * stride + x] =
+                (uint8_t)(128 + 60 * sin(x / length) + 50 * sin((x + 2 * y) / (1.7 * length)) + (double)check_random_in(-6, 6));
+    }
+}
+
 /* A level of square blocks, in ns a window, where none passes; and one window scored. */
-static void bench_level(int block)
+static void bench_level(int block, bool few)
 {
     buffer samples = buffer_make(21 * 21);
     const tm_image image = {.samples = samples.data, .width = 21, .height = 21, .stride = 21};
@@ -35,23 +46,24 @@ static void bench_level(int block)
     level_case l;
     int level = 0;
 
-    buffer_fill(&samples, 5);
+    fill_waves(samples.data, 21, 21, 21, 7);
     CHECK_EQ(tm_template_prepare(&tmpl, &image), TM_OK);
     while (tmpl->levels.list[level].block_x != block)
         level++;
-    level_case_make(&l, tmpl, level, 1024);
-    buffer_fill(&(buffer){.data = l.samples, .size = (size_t)(21 * l.stride)}, 9);
+    level_case_make(&l, tmpl, level, 1024, few);
+    fill_waves(l.samples, l.stride, (int)l.stride, 21, 9);
     level_case_sum(&l);
     l.row.least = tm_certified_least(&l.certified, 0.9f);
+    if (l.certified.plan.few)
+        l.row.prefix = l.row.prefix_sq = NULL;
     const size_t columns = (size_t)l.columns;
     buffer sums = buffer_make(columns * 2 + TM_SLACK), scratch = buffer_make((columns + 2 * TM_BLOCK) * 4);
     buffer moved[4], windows = buffer_make(columns * 2);
     for (int k = 0; k < 4; k++)
         moved[k] = buffer_make(columns * 4);
-    const tm_level_columns level_columns = {l.row.prefix ? moved[0].data : NULL, moved[1].data,
-                                            l.row.prefix ? moved[2].data : NULL, moved[3].data};
-    const tm_block_row blocks = {sums.data, scratch.data, l.pairs, l.certified.few ? NULL : l.squares,
-                                 block, block * block * 128, 0, 0, l.columns};
+    const tm_level_columns level_columns = {moved[0].data, moved[1].data, moved[2].data, moved[3].data};
+    const tm_block_row blocks = {sums.data, scratch.data, l.pairs, l.certified.plan.few ? NULL : l.squares, block,
+                                 block * block * 128, 0, 0, l.columns};
     for (int i = 0; i < isa_count; i++) {
         const tm_cpu_kernels *k = &isas[i];
         memset(sums.data, 0, sums.size);
@@ -61,7 +73,7 @@ static void bench_level(int block)
         double move = TIME(l.width, k->move_level(&level_columns, l.samples, l.samples + l.stride, l.columns));
         double column = TIME(l.width, k->move_columns(sums.data, l.samples, l.samples + l.stride, l.columns));
         double product = TIME(1, k->window_product(l.samples, l.stride, l.certified.taps, l.certified.taps_stride, 21, 21));
-        printf("%-12s blocks of %d: move_columns %.3f, move_level %.3f, pass_windows %.3f ns/window, window_product %.1f ns", k->name, block,
+        printf("%-12s %s blocks of %d: move_columns %.3f, move_level %.3f, pass_windows %.3f ns/window, window_product %.1f ns", k->name, few ? "few" : "many", block,
                column, move, pass, product);
         memset(sums.data, 0, sums.size);
         printf(", make_blocks %.3f ns/window\n", TIME(l.width, k->make_blocks(&blocks)));
@@ -123,6 +135,7 @@ void bench(void)
     columns_free(b);
     free(map.memory);
     tile_free(&t);
-    for (size_t i = 0; i < 3; i++)
-        bench_level((const int[]){3, 5, 7}[i]);
+    bench_level(3, false);
+    for (size_t i = 0; i < 4; i++)
+        bench_level((const int[]){3, 4, 5, 7}[i], true);
 }

@@ -67,7 +67,7 @@ typedef struct level_case {
 } level_case;
 
 /* Takes the template, which has that level. */
-void level_case_make(level_case *l, tm_template *tmpl, int level, int width);
+void level_case_make(level_case *l, tm_template *tmpl, int level, int width, bool few);
 /* Makes the sums of the samples. */
 void level_case_sum(level_case *l);
 void level_case_free(level_case *l);

@@ -14,14 +14,15 @@ static void *allocate(size_t size)
     return memory;
 }
 
-void level_case_make(level_case *l, tm_template *tmpl, int level, int width)
+void level_case_make(level_case *l, tm_template *tmpl, int level, int width, bool few)
 {
     *l = (level_case){.tmpl = tmpl, .job = {.tmpl = tmpl}, .level = &tmpl->levels.list[level], .width = width};
     const int w = (int)tmpl->width, h = (int)tmpl->height;
     const size_t rows = (size_t)l->level->down;
+    const tm_certified_plan plan = {.level = l->level, .few = few && tm_certified_may_be_few(l->level)};
 
     l->taps = allocate(tm_certified_taps_size(&l->job, l->level));
-    tm_certified_make(&l->certified, &isas[0], &l->job, &(tm_certified_plan){.level = l->level}, l->taps);
+    tm_certified_make(&l->certified, &isas[0], &l->job, &plan, l->taps);
     l->columns = ((width + 63) / 64 * 64 + w + 64) / 64 * 64;
     l->stride = l->columns + 2 * TM_BLOCK;
     l->samples = allocate((size_t)(h * l->stride));
@@ -31,10 +32,11 @@ void level_case_make(level_case *l, tm_template *tmpl, int level, int width)
     l->pairs = allocate(rows * (size_t)l->columns * 4);
     l->squares = allocate((size_t)l->columns * 4);
     l->row = tm_certified_row(&l->certified);
-    l->row.prefix_sq = l->prefix_sq;
-    if (!l->certified.few || !tm_certified_covers_all(&l->certified))
+    if (!l->certified.plan.few || check_random() & 1) {
         l->row.prefix = l->prefix;
-    if (!l->certified.few) {
+        l->row.prefix_sq = l->prefix_sq;
+    }
+    if (!l->certified.plan.few) {
         l->row.prefix_d = l->prefix_d + l->level->x;
         l->row.squares = l->squares + l->level->x;
     }
@@ -322,7 +324,7 @@ void passes(void)
         }
         level_case l;
         level_case_make(&l, tmpl, (int)check_random_in(0, tmpl->levels.count - 1),
-                        (int)check_random_in(1, lines || check_random() & 1 ? 5 : 200));
+                        (int)check_random_in(1, lines || check_random() & 1 ? 5 : 200), check_random() % 4);
         draw_samples(&l, lines ? FAINT_LINES : check_random_in(0, SAMPLES - 1));
         level_case_sum(&l);
         look(&l, passed, &needed);

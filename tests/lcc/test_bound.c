@@ -66,7 +66,11 @@ static void look(bound *b, int64_t x, int64_t y, int64_t width, int64_t height)
 static void look_around(bound *b, const tm_level *level)
 {
     const tm_geometry *g = &b->job.geometry;
-    const tm_certified_plan plan = {.level = level, .pass_ns = 1, .other_ns = INFINITY, .in_tiles = true};
+    const tm_certified_plan plan = {.level = level,
+                                    .few = check_random() % 4 && tm_certified_may_be_few(level),
+                                    .pass_ns = 1,
+                                    .other_ns = INFINITY,
+                                    .in_tiles = true};
     const int64_t most_width = g->map_width < TM_CERTIFIED_WIDTH ? g->map_width : TM_CERTIFIED_WIDTH;
     const int64_t most_height = g->map_height < 40 ? g->map_height : 40;
     char *taps = aligned_alloc(128, (tm_certified_taps_size(&b->job, level) + 127) / 128 * 128);

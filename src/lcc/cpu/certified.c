@@ -21,18 +21,16 @@ static int64_t taps_stride(const tm_job *job)
     return round_up(job->tmpl->width, TM_BLOCK);
 }
 
-static int pair_count(const tm_level *level)
+int tm_certified_pairs(const tm_level *level)
 {
     return level->down * ((level->across + 1) / 2);
 }
 
 size_t tm_certified_taps_size(const tm_job *job, const tm_level *level)
 {
-    return (size_t)(taps_stride(job) * job->tmpl->height) +
-           (size_t)pair_count(level) * sizeof(tm_level_pair);
+    return (size_t)(taps_stride(job) * (job->tmpl->height + 1)) +
+           (size_t)tm_certified_pairs(level) * sizeof(tm_level_pair);
 }
-
-enum { FEW_PAIRS = 16 };
 
 static int first_tap(const tm_level_pair *pair)
 {
@@ -77,7 +75,7 @@ static const double part_shares[TM_LEVEL_PARTS - 1] = {0.4, 0.15, 0.04};
 /* |f - mean| |later taps| bounds what these add, but for the mean times their sum. */
 static void part_taps(tm_level_part *parts, const tm_level *level, const tm_level_pair *pairs)
 {
-    const int count = pair_count(level), pixels = level->block_x * level->block_y;
+    const int count = tm_certified_pairs(level), pixels = level->block_x * level->block_y;
     const double scale = ldexp(level->scale, -level->shift);
     double all = 0, left;
     int64_t sum = 0;
@@ -112,37 +110,38 @@ static int square_shift_of(const tm_level *level)
     return shift;
 }
 
-bool tm_certified_is_few(const tm_level *level)
+bool tm_certified_may_be_few(const tm_level *level)
 {
-    return pair_count(level) <= FEW_PAIRS && level->shift == 0 && square_shift_of(level) == 0;
+    return tm_certified_pairs(level) <= TM_FEW_PAIRS && level->shift == 0 && square_shift_of(level) == 0;
 }
 
 void tm_certified_make(tm_certified *c, const tm_cpu_kernels *kernels, const tm_job *job,
                        const tm_certified_plan *plan, char *memory)
 {
     const tm_template *t = job->tmpl;
-    int8_t *taps = (int8_t *)memory;
+    int8_t *taps = (int8_t *)memory, *ones = taps + taps_stride(job) * t->height;
 
     *c = (tm_certified){.kernels = kernels,
                         .knowing = PTHREAD_MUTEX_INITIALIZER,
                         .job = job,
                         .plan = *plan,
                         .taps = taps,
+                        .ones = ones,
                         .taps_stride = (ptrdiff_t)taps_stride(job),
                         .found = TM_NO_CANDIDATE,
                         .square_shift = square_shift_of(plan->level),
                         .best = job->known ? job->known->value : INT64_MIN};
-    memset(taps, 0, (size_t)(c->taps_stride * t->height));
+    memset(taps, 0, (size_t)(c->taps_stride * (t->height + 1)));
+    memset(ones, 1, (size_t)t->width);
     for (int64_t y = 0; y < t->height; y++) {
         for (int64_t x = 0; x < t->width; x++)
             taps[y * c->taps_stride + x] = (int8_t)(t->samples[y * t->width + x] - TM_TAP_BIAS);
     }
-    tm_level_pair *pairs = (tm_level_pair *)(void *)(memory + c->taps_stride * t->height);
+    tm_level_pair *pairs = (tm_level_pair *)(void *)(memory + c->taps_stride * (t->height + 1));
     pair_taps(pairs, plan->level);
-    qsort(pairs, (size_t)pair_count(plan->level), sizeof *pairs, by_squares);
+    qsort(pairs, (size_t)tm_certified_pairs(plan->level), sizeof *pairs, by_squares);
     part_taps(c->parts, plan->level, pairs);
     c->pairs = pairs;
-    c->few = tm_certified_is_few(plan->level);
 }
 
 bool tm_certified_covers_all(const tm_certified *c)
@@ -164,7 +163,8 @@ tm_level_row tm_certified_row(const tm_certified *c)
         .w = (int)c->job->tmpl->width,
         .covered = l->across * l->block_x,
         .inverse_n = (float)(1 / count),
-        .inverse_d = tm_certified_covers_all(c) ? 0 : 1 / (float)(l->across * l->down * pixels),
+        .few = c->plan.few,
+        .inverse_d = !c->plan.few && tm_certified_covers_all(c) ? 0 : 1 / (float)(l->across * l->down * pixels),
         .of_squares = (float)ldexp(1.0 / pixels, 2 * l->shift + c->square_shift),
         .e_energy = (float)(count * ENERGY_ERROR),
         .e_rest = (float)(count * REST_ERROR + (l->shift ? 256 * sqrt(count) * rounding : 0)),

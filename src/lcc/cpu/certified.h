@@ -11,10 +11,11 @@
 
 enum { TM_CERTIFIED_WIDTH = 2048, TM_CERTIFIED_TRIAL_WIDTH = 512, TM_CERTIFIED_TRIAL_ROWS = 8 };
 
-/* By which level, and what it costs in nanoseconds: to look at a window, to score one that passes,
- * and to match it in the quickest other way. */
+/* By which level, whether as one of few blocks, and what it costs in nanoseconds: to look at a window, to
+ * score one that passes, and to match it in the quickest other way. */
 typedef struct tm_certified_plan {
     const tm_level *level;
+    bool few;
     double look_ns, pass_ns, other_ns;
     bool in_tiles; /* that way is to score all windows, which can be done tile by tile */
 } tm_certified_plan;
@@ -28,11 +29,11 @@ typedef struct tm_certified {
     const tm_job *job;
     tm_certified_plan plan;
     const int8_t *taps; /* T - 128, taps_stride a row, the rest 0 */
+    const int8_t *ones; /* a row of 1, likewise */
     ptrdiff_t taps_stride;
     const tm_level_pair *pairs; /* the level's taps */
     tm_level_part parts[TM_LEVEL_PARTS];
     int square_shift;
-    bool few; /* blocks: tm_certified_is_few */
     pthread_mutex_t knowing;
     tm_candidate found;  /* the best that a thread told of */
     _Alignas(128) int64_t best;  /* rank of a window of the job; by atomic operations, as all below */
@@ -46,9 +47,10 @@ size_t tm_certified_taps_size(const tm_job *job, const tm_level *level);
 void tm_certified_make(tm_certified *certified, const tm_cpu_kernels *kernels, const tm_job *job,
                        const tm_certified_plan *plan, char *taps);
 
-/* Whether a level has so few blocks that their sum, and that of their squares, are made anew for each
- * window, which is quicker than to keep them. */
-bool tm_certified_is_few(const tm_level *level);
+/* The pairs of blocks of a level; and whether it can be looked at as one of few blocks: their sum, and that of
+ * their squares, are made anew for each window, which is quicker than to keep them. */
+int tm_certified_pairs(const tm_level *level);
+bool tm_certified_may_be_few(const tm_level *level);
 
 /* Whether the level's blocks tile the whole template. */
 bool tm_certified_covers_all(const tm_certified *certified);

@@ -1,17 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* A tile of a certified search: each row of windows is looked at by the bound, with sums that slide
- * down the tile, and those that pass are scored. */
+ * down the tile, and those that pass are scored. Where blocks are few, the windows' own sums slide only
+ * after many have passed without. */
 #include "lcc/cpu/certified.h"
 #include "lcc/cpu/tile.h"
 
 #include <float.h>
+#include <limits.h>
 #include <math.h>
 
 enum {
     FIRST_ROWS = 4,    /* that are scored where no good window is known */
     TRIAL = 4096,      /* windows of a tile that say whether the bound leaves enough out */
     TRIALS = 4,        /* places that are looked at first */
+    ROWS_WITH_SUMS = 128, /* before it is tried again without them */
+    NO_ROW = INT_MAX,
 };
+
+/* Where more windows pass without their sums, to keep these is quicker than to make them anew. */
+#define MOST_WITHOUT_SUMS 0.01
 
 /* Scores are within 2^-22 of the true value, and the bound's own roundings below 2^-20. */
 #define SCORE_MARGIN 0x1p-19f
@@ -27,8 +34,9 @@ typedef struct certified_tile {
     uint8_t *staged, *zeros, *middles; /* a row of 0 and one of 128 */
     uint16_t *columns;
     int32_t *sums;
-    uint32_t *ring, *squares; /* rows of pairs; a row of squares for each row of a block */
+    uint32_t *ring, *squares; /* rows of pairs; a row of squares for each row of a block, if they are not few */
     tm_level_columns windows, covered;
+    int sums_from; /* the first row of windows whose sums are kept */
     uint16_t *passed;
 } certified_tile;
 
@@ -52,13 +60,11 @@ static size_t carve_tile(certified_tile *n, tm_certified *c, char *memory, int64
     n->ring = carve(&carver, n->ring_rows * columns * 4);
     n->windows.squares = carve(&carver, columns * 4);
     n->windows.prefix_sq = carve(&carver, columns * 4);
-    if (!c->few)
+    n->windows.sum = carve(&carver, columns * 4);
+    n->windows.prefix = carve(&carver, columns * 4);
+    if (!c->plan.few)
         n->squares = carve(&carver, l->block_y * columns * 4);
-    if (!c->few || !tm_certified_covers_all(c)) {
-        n->windows.sum = carve(&carver, columns * 4);
-        n->windows.prefix = carve(&carver, columns * 4);
-    }
-    if (!c->few && !tm_certified_covers_all(c)) {
+    if (!c->plan.few && !tm_certified_covers_all(c)) {
         n->covered.sum = carve(&carver, columns * 4);
         n->covered.prefix = carve(&carver, columns * 4);
     }
@@ -103,14 +109,13 @@ static void move_sums(const certified_tile *n, const tm_level_columns *columns, 
                       int y)
 {
     n->c->kernels->move_level(columns, staged_row(n, top + y + height - 1),
-                              y ? staged_row(n, top + y - 1) : n->middles, n->count);
+                              y > n->sums_from ? staged_row(n, top + y - 1) : n->middles, n->count);
 }
 
 /* Adds all but the last one of the rows that the first windows take. */
 static void start_sums(const certified_tile *n, tm_level_columns columns, int top, int height)
 {
-    if (columns.sum)
-        memset(columns.sum, 0, (size_t)n->count * 4);
+    memset(columns.sum, 0, (size_t)n->count * 4);
     if (columns.squares)
         memset(columns.squares, 0, (size_t)n->count * 4);
     columns.prefix = columns.prefix_sq = NULL;
@@ -138,7 +143,6 @@ static void stage(certified_tile *n)
 static void start(certified_tile *n)
 {
     const tm_level *l = n->level;
-    const tm_job *job = n->c->job;
 
     stage(n);
     memset(n->zeros, 0, (size_t)n->count);
@@ -151,17 +155,28 @@ static void start(certified_tile *n)
         n->c->kernels->move_columns(n->columns, staged_row(n, l->y + v), n->zeros, n->count);
     for (int row = 0; row < (l->down - 1) * l->block_y; row++)
         make_blocks(n, row);
-    start_sums(n, n->windows, 0, (int)job->tmpl->height);
+    n->sums_from = NO_ROW;
+}
+
+/* Keeps windows' sums from the row of windows number y on. */
+static void keep_sums(certified_tile *n, int y)
+{
+    const tm_level *l = n->level;
+
+    n->sums_from = y;
+    start_sums(n, n->windows, y, (int)n->c->job->tmpl->height);
     if (n->covered.sum)
-        start_sums(n, n->covered, l->y, l->down * l->block_y);
+        start_sums(n, n->covered, l->y + y, l->down * l->block_y);
 }
 
 static tm_level_row row_of(const certified_tile *n)
 {
     tm_level_row row = tm_certified_row(n->c);
 
-    row.prefix = n->windows.prefix;
-    row.prefix_sq = n->windows.prefix_sq;
+    if (n->sums_from != NO_ROW) {
+        row.prefix = n->windows.prefix;
+        row.prefix_sq = n->windows.prefix_sq;
+    }
     row.prefix_d = n->covered.prefix ? n->covered.prefix + n->level->x : NULL;
     row.width = (int)n->tile->width;
     return row;
@@ -190,7 +205,8 @@ static void make_row(const certified_tile *n, tm_level_row *row, int y)
 
     fetch_ahead(n, y);
     make_blocks(n, y + (l->down - 1) * l->block_y);
-    move_sums(n, &n->windows, 0, (int)n->c->job->tmpl->height, y);
+    if (y >= n->sums_from)
+        move_sums(n, &n->windows, 0, (int)n->c->job->tmpl->height, y);
     if (n->covered.sum)
         move_sums(n, &n->covered, l->y, l->down * l->block_y, y);
     for (int i = 0; i < l->down; i++)
@@ -199,36 +215,36 @@ static void make_row(const certified_tile *n, tm_level_row *row, int y)
         n->squares ? n->squares + y % l->block_y * (int64_t)n->count + l->x : NULL;
 }
 
-/* The sum of a window's G, from the blocks where there is no other. */
-static int64_t window_sum(const certified_tile *n, int x, int y)
+/* A window's sums, which are made where they are not kept. */
+static void window_sums(const certified_tile *n, int x, int y, int64_t *s_f, int64_t *s_ff)
 {
-    const int32_t *prefix = n->windows.prefix;
-    int64_t sum = 0;
+    const tm_certified *c = n->c;
+    const int w = (int)c->job->tmpl->width, h = (int)c->job->tmpl->height;
+    const tm_level_columns *sums = &n->windows;
 
-    if (prefix)
-        return (int32_t)((uint32_t)prefix[x + n->c->job->tmpl->width] - (uint32_t)prefix[x]);
-    for (int i = 0; i < n->level->down; i++) {
-        const uint32_t *blocks = block_row(n, y, i) + x;
-        for (int j = 0; j < n->level->across; j++)
-            sum += (int16_t)(blocks[j * n->level->block_x] & 0xffff);
+    if (y < n->sums_from) {
+        c->kernels->sum_window(staged_row(n, y) + x, n->stride, c->ones, 0, w, h, s_f, s_ff);
+        return;
     }
-    return sum;
+    const int64_t count = c->job->tmpl->n;
+    const int64_t g = (int32_t)((uint32_t)sums->prefix[x + w] - (uint32_t)sums->prefix[x]);
+    const int64_t gg = (int32_t)((uint32_t)sums->prefix_sq[x + w] - (uint32_t)sums->prefix_sq[x]);
+    *s_f = g + TM_TAP_BIAS * count;
+    *s_ff = gg + 2 * TM_TAP_BIAS * g + TM_TAP_BIAS * TM_TAP_BIAS * count;
 }
 
 static float score_window(const certified_tile *n, int x, int y)
 {
     const tm_certified *c = n->c;
     const tm_template *t = c->job->tmpl;
-    const int w = (int)t->width;
-    const int64_t g = window_sum(n, x, y);
-    const int64_t gg = (int32_t)((uint32_t)n->windows.prefix_sq[x + w] -
-                                 (uint32_t)n->windows.prefix_sq[x]);
-    const int64_t variance = t->n * gg - g * g, s_f = g + TM_TAP_BIAS * t->n;
+    int64_t s_f, s_ff;
 
+    window_sums(n, x, y, &s_f, &s_ff);
+    const int64_t variance = t->n * s_ff - s_f * s_f;
     if (variance == 0)
         return 0;
     const int64_t product = c->kernels->window_product(staged_row(n, y) + x, n->stride, c->taps,
-                                                       c->taps_stride, w, (int)t->height);
+                                                       c->taps_stride, (int)t->width, (int)t->height);
     return tm_lcc_score(t->n * (product + TM_TAP_BIAS * s_f) - s_f * t->sum, variance,
                         (float)t->variance);
 }
@@ -283,11 +299,12 @@ bool tm_certified_pays(tm_certified *c, char *memory)
         certified_tile n;
         carve_tile(&n, c, memory, tile.width, tile.height);
         n.tile = &tile;
+        start(&n);
+        keep_sums(&n, 0);
         tm_level_row row = row_of(&n);
         row.least = least_for(&n, (tm_candidate)TM_NO_CANDIDATE);
         if (row.least <= 0)
             return false;
-        start(&n);
         for (int y = 0; y < tile.height; y++) {
             make_row(&n, &row, y);
             passed += c->kernels->pass_windows(&row, n.passed);
@@ -327,6 +344,38 @@ static float *begin_row(const tm_tile *tile)
     return map;
 }
 
+/* Where blocks are few: how many windows passed without their sums of late, or for how many rows these are kept. */
+typedef struct sums_trial {
+    int64_t looked, passed;
+    int rows;
+} sums_trial;
+
+/* After a row of windows, number y, of which so many passed. What passed in a trial that failed is taken off the
+ * tile's numbers, as it says little of what passes with sums. */
+static void decide_on_sums(certified_tile *n, tm_level_row *row, sums_trial *trial, int y, int count,
+                           int64_t *looked, int64_t *passed)
+{
+    if (!n->c->plan.few)
+        return;
+    if (n->sums_from != NO_ROW) {
+        if (++trial->rows < ROWS_WITH_SUMS)
+            return;
+        n->sums_from = NO_ROW;
+    } else {
+        trial->looked += row->width;
+        trial->passed += count;
+        if (trial->looked < TRIAL)
+            return;
+        if ((double)trial->passed > MOST_WITHOUT_SUMS * (double)trial->looked) {
+            *looked -= trial->looked;
+            *passed -= trial->passed;
+            keep_sums(n, y + 1);
+        }
+    }
+    *trial = (sums_trial){0};
+    *row = row_of(n);
+}
+
 int64_t tm_certified_tile(tm_certified *c, char *memory, const tm_tile *tile, tm_candidate *best)
 {
     int64_t looked = 0, passed = 0, y = 0;
@@ -337,7 +386,10 @@ int64_t tm_certified_tile(tm_certified *c, char *memory, const tm_tile *tile, tm
     if (!tm_certified_is_tried(c))
         return 0;
     start(&n);
+    if (!c->plan.few)
+        keep_sums(&n, 0);
     tm_level_row row = row_of(&n);
+    sums_trial trial = {0};
     for (; y < tile->height; y++) {
         const bool lost = tm_certified_is_lost(c);
         row.least = least_for(&n, *best);
@@ -351,7 +403,9 @@ int64_t tm_certified_tile(tm_certified *c, char *memory, const tm_tile *tile, tm
         if (!lost) {
             make_row(&n, &row, (int)y);
             looked += row.width;
-            passed += look_at_row(&n, &row, (int)y, map, best);
+            const int count = look_at_row(&n, &row, (int)y, map, best);
+            passed += count;
+            decide_on_sums(&n, &row, &trial, (int)y, count, &looked, &passed);
         }
         if (tile->scan)
             tm_peak_scan_row_done(tile->scan);
@@ -368,6 +422,7 @@ void tm_certified_group_tile(tm_certified *certified, int count, char *memory, c
     carve_tile(&n, certified, memory, tile->width, tile->height);
     n.tile = tile;
     start(&n);
+    keep_sums(&n, 0); /* for all of them at once */
     for (int k = 0; k < count; k++) {
         n.c = &certified[k];
         rows[k] = row_of(&n);

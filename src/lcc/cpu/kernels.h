@@ -228,8 +228,14 @@ typedef struct tm_level_part {
  *     |f|^2 >= S_GG - S_G^2 * inverse_n - e_energy
  *     |f|^2 - |Pf|^2 <= S_GG - Q * of_squares + S_D^2 * inverse_d - S_G^2 * inverse_n + e_rest
  * with Q the sum of the blocks' squares, and S_D of G over all blocks, which is S_G where inverse_d
- * is 0: then the last two terms cancel. Levels of few blocks, with no shifts, have no squares and no
- * prefix_d: Q and S_D are added up from the blocks; nor a prefix, where inverse_d is 0. */
+ * is 0: then the last two terms cancel.
+ *
+ * Levels of few blocks, with no shifts, have no squares and no prefix_d: Q and S_D are added up from the
+ * blocks. As |f|^2 = |Pf|^2 + |f - Pf|^2, least |f| - rest |f - Pf| is not less than
+ * sqrt(least^2 - rest^2) |Pf|, whatever |f - Pf| is, and
+ *     |Pf|^2 >= Q * of_squares - S_D^2 * inverse_d - e_energy
+ * needs no other sums. So windows are looked at by that first, and then, if there are prefixes, as others are. */
+enum { TM_FEW_PAIRS = 32 };
 typedef struct tm_level_row {
     const uint32_t *blocks[TM_LEVEL_ROWS]; /* rows of pairs */
     const uint32_t *squares;
@@ -239,10 +245,18 @@ typedef struct tm_level_row {
     int across, block_x;
     int w, covered; /* columns of a window, and of its blocks */
     int width;      /* windows */
+    bool few;       /* blocks */
     float inverse_n, inverse_d, of_squares, e_energy, e_rest;
     /* a window passes where scale * p + spare >= least |f| - rest |f - Pf| */
     float scale, spare, least, rest;
 } tm_level_row;
+
+/* least^2 - rest^2, where levels are of few blocks; the last term is for the roundings. Windows pass for all that
+ * is known where it is not positive. */
+static inline float tm_level_least_square(const tm_level_row *row)
+{
+    return row->least * row->least - row->rest * row->rest - 0x1p-18f;
+}
 
 /* Writes which windows pass, ascending, and returns their number. */
 typedef int tm_pass_windows_fn(const tm_level_row *row, uint16_t *windows);

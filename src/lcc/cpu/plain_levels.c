@@ -67,36 +67,56 @@ static int32_t half_of(int32_t pair, int high)
     return (int16_t)((uint32_t)pair >> 16 * high & 0xffff);
 }
 
-static bool passes(const tm_level_row *row, int x)
+/* What the bound takes of the blocks. */
+typedef struct block_sums {
+    int32_t p, all;
+    uint32_t squares;
+} block_sums;
+
+static block_sums sums_of_blocks(const tm_level_row *row, int x)
 {
-    int32_t p = 0, all = 0;
-    uint32_t squares = 0;
+    block_sums sums = {0};
 
     for (int i = 0; i < row->parts[TM_LEVEL_PARTS - 1].end; i++) {
         const tm_level_pair *pair = &row->pairs[i];
         const int32_t blocks = (int32_t)row->blocks[pair->row][x + pair->column];
         for (int high = 0; high < 2; high++) {
             const int32_t block = half_of(blocks & pair->mask, high);
-            p += block * half_of(pair->taps, high);
-            all += block;
-            squares += (uint32_t)(block * block);
+            sums.p += block * half_of(pair->taps, high);
+            sums.all += block;
+            sums.squares += (uint32_t)(block * block);
         }
     }
-    if (row->squares) {
-        squares = 0;
+    return sums;
+}
+
+static bool passes_few(const tm_level_row *row, const block_sums *sums, float left)
+{
+    const float least = tm_level_least_square(row), all = (float)sums->all;
+    const float energy = (float)(int32_t)sums->squares * row->of_squares - row->e_energy - all * row->inverse_d * all;
+    return least <= 0 || (left >= 0 && left * left >= energy * least);
+}
+
+static bool passes(const tm_level_row *row, int x)
+{
+    block_sums sums = sums_of_blocks(row, x);
+    const float left = (float)sums.p * row->scale + row->spare;
+
+    if (row->few && (!passes_few(row, &sums, left) || !row->prefix_sq))
+        return passes_few(row, &sums, left);
+    if (!row->few) {
+        sums.squares = 0;
         for (int j = 0; j < row->across; j++)
-            squares += row->squares[x + j * row->block_x];
+            sums.squares += row->squares[x + j * row->block_x];
+        sums.all = row->prefix_d ? sum_of(row->prefix_d, x, row->covered) : sum_of(row->prefix, x, row->w);
     }
-    const float sum = (float)(row->prefix ? sum_of(row->prefix, x, row->w) : all);
+    const float sum = (float)sum_of(row->prefix, x, row->w), part = (float)sums.all;
     const float sum_sq = (float)sum_of(row->prefix_sq, x, row->w);
     const float energy = sum_sq - row->e_energy - sum * row->inverse_n * sum;
-    float rest = sum_sq + row->e_rest - (float)(int32_t)squares * row->of_squares;
-    if (row->inverse_d != 0) {
-        const float part = (float)(row->prefix_d ? sum_of(row->prefix_d, x, row->covered) : all);
+    float rest = sum_sq + row->e_rest - (float)(int32_t)sums.squares * row->of_squares;
+    if (row->inverse_d != 0)
         rest = rest - sum * row->inverse_n * sum + part * row->inverse_d * part;
-    }
-    return (float)p * row->scale + row->spare >=
-           sqrtf(fmaxf(energy, 0)) * row->least - sqrtf(fmaxf(rest, 0)) * row->rest;
+    return left >= sqrtf(fmaxf(energy, 0)) * row->least - sqrtf(fmaxf(rest, 0)) * row->rest;
 }
 
 int tm_pass_windows_c(const tm_level_row *row, uint16_t *windows)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The rows of a certified search, for vectors of LANES lanes. The including file may define v_pairs,
  * which adds the products of pairs of 16 bits, where it has an instruction for that. */
+#include <math.h>
+
 #include "lcc/cpu/kernels.h"
 
 #define LEVEL_INLINE static inline __attribute__((always_inline))
@@ -204,43 +206,62 @@ LEVEL_INLINE level_sums level_sums_of(const tm_level_row *row, vi all, vi part, 
                                  vf_mul(length, vf_set1(row->least)))};
 }
 
-/* Levels of few blocks, which are all looked at. whole: they tile the template. */
-LEVEL_INLINE int pass_few(const tm_level_row *row, uint16_t *windows, int whole)
+/* Levels of few blocks, which are all looked at. sums: whether there are prefixes. */
+LEVEL_INLINE int pass_few(const tm_level_row *row, uint16_t *windows, int sums)
 {
     enum { FEW_AT_ONCE = LANES == 16 ? 4 : 2 }; /* registers there are for */
-    const vf scale = vf_set1(row->scale), spare = vf_set1(-row->spare);
+    const float square = tm_level_least_square(row);
+    const vf least = vf_set1(square > 0 ? square : 0), floor = vf_set1(square > 0 ? 0 : -INFINITY);
+    const vf scale = vf_set1(row->scale), spare = vf_set1(-row->spare), e_energy = vf_set1(-row->e_energy);
+    const vf of_squares = vf_set1(-row->of_squares), inverse_d = vf_set1(row->inverse_d);
     const vi ones = v_set1(0x00010001);
-    const tm_level_pair *end = row->pairs + row->parts[TM_LEVEL_PARTS - 1].end;
+    const int pairs = row->parts[TM_LEVEL_PARTS - 1].end;
+    const uint32_t *from[TM_FEW_PAIRS];
     int count = 0;
 
+    for (int i = 0; i < pairs; i++)
+        from[i] = row->blocks[row->pairs[i].row] + row->pairs[i].column;
     for (int x = 0; x < row->width; x += FEW_AT_ONCE * LANES) {
-        vi p[FEW_AT_ONCE], sum[FEW_AT_ONCE], squares[FEW_AT_ONCE];
+        vi p[FEW_AT_ONCE], part[FEW_AT_ONCE], squares[FEW_AT_ONCE];
+        vf left[FEW_AT_ONCE];
+        unsigned lanes[FEW_AT_ONCE], any = 0;
         for (int k = 0; k < FEW_AT_ONCE; k++)
-            p[k] = sum[k] = squares[k] = v_zero();
-        for (const tm_level_pair *pair = row->pairs; pair < end; pair++) {
-            const vi taps = v_set1(pair->taps), mask = v_set1(pair->mask);
-            const uint32_t *blocks = row->blocks[pair->row] + x + pair->column;
+            p[k] = part[k] = squares[k] = v_zero();
+        for (int i = 0; i < pairs; i++) {
+            const tm_level_pair *pair = &row->pairs[i];
+            const vi taps = v_set1(pair->taps);
+            vi both[FEW_AT_ONCE];
+            for (int k = 0; k < FEW_AT_ONCE; k++)
+                both[k] = v_loadu(from[i] + x + k * LANES);
+            if (pair->mask != -1) {
+                for (int k = 0; k < FEW_AT_ONCE; k++)
+                    both[k] = v_and(both[k], v_set1(pair->mask));
+            }
 #pragma GCC unroll 4
             for (int k = 0; k < FEW_AT_ONCE; k++) {
-                const vi both = v_and(v_loadu(blocks + k * LANES), mask);
-                p[k] = v_pairs(p[k], both, taps);
-                sum[k] = v_pairs(sum[k], both, ones);
-                squares[k] = v_pairs(squares[k], both, both);
+                p[k] = v_pairs(p[k], both[k], taps);
+                part[k] = v_pairs(part[k], both[k], ones);
+                squares[k] = v_pairs(squares[k], both[k], both[k]);
             }
         }
-        unsigned lanes[FEW_AT_ONCE], any = 0;
 #pragma GCC unroll 4
         for (int k = 0; k < FEW_AT_ONCE; k++) {
-            const int at = x + k * LANES;
-            const vi all = whole ? sum[k] : level_sum(row->prefix, at, row->w);
-            const level_sums sums = level_sums_of(row, all, sum[k], squares[k], at, whole);
-            const vf left = vf_msub(vf_of_s32(p[k]), scale, spare);
-            any |= lanes[k] = vf_ge_lanes(left, sums.right);
+            const vf covered = vf_of_s32(part[k]);
+            const vf energy = vf_nmadd(vf_mul(covered, inverse_d), covered,
+                                       vf_nmadd(vf_of_s32(squares[k]), of_squares, e_energy));
+            left[k] = vf_msub(vf_of_s32(p[k]), scale, spare);
+            any |= lanes[k] = vf_ge_lanes(vf_mul(left[k], left[k]), vf_mul(energy, least));
         }
         if (!any)
             continue;
-        for (int k = 0; k < FEW_AT_ONCE; k++)
-            count = list_windows(lanes[k], x + k * LANES, row->width, windows, count);
+        for (int k = 0; k < FEW_AT_ONCE; k++) {
+            const int at = x + k * LANES;
+            lanes[k] &= vf_ge_lanes(left[k], floor);
+            if (sums && lanes[k])
+                lanes[k] &= vf_ge_lanes(left[k], level_sums_of(row, level_sum(row->prefix, at, row->w), part[k],
+                                                               squares[k], at, 0).right);
+            count = list_windows(lanes[k], at, row->width, windows, count);
+        }
     }
     return count;
 }
@@ -297,9 +318,9 @@ LEVEL_INLINE int pass_many(const tm_level_row *row, uint16_t *windows)
 
 static int pass_windows(const tm_level_row *row, uint16_t *windows)
 {
-    return row->squares  ? pass_many(row, windows)
-           : row->prefix ? pass_few(row, windows, 0)
-                         : pass_few(row, windows, 1);
+    return !row->few        ? pass_many(row, windows)
+           : row->prefix_sq ? pass_few(row, windows, 1)
+                            : pass_few(row, windows, 0);
 }
 
 #ifdef LEVEL_ROWS
