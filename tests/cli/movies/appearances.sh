@@ -7,8 +7,8 @@ ffmpeg() {
     command ffmpeg -v error -nostdin -bitexact "$@"
 }
 ffmpeg -i coffee.png -vf crop=48:40:200:100 logo.png
-ffmpeg -f lavfi -i testsrc2=s=320x180:r=25:d=2 -loop 1 -i logo.png -filter_complex \
-    "[0][1]overlay=x='40+2*n':y=60:enable='between(n,5,7)+between(n,20,30)':shortest=1" -c:v ffv1 in.mkv
+ffmpeg -f lavfi -i testsrc2=s=160x90:r=25:d=2 -loop 1 -i logo.png -filter_complex \
+    "[0][1]overlay=x='40+2*n':y=40:enable='between(n,5,7)+between(n,20,30)':shortest=1" -c:v ffv1 in.mkv
 places() { # without the score, which is the encoder's affair
     tmatch -q --min-score 0.9 "$@" logo.png | sed '/: none: /d; s/ score=[0-9.]*//'
 }
@@ -46,7 +46,7 @@ done
 tmatch -q --min-score 0.9 --format json clip.mp4 logo.png | sed 's/"template".*"matches":\[{/{/; s/,"score.*//' | sed -n '20,22p'
 tmatch -q --min-score 0.9 --format csv clip.mp4 logo.png | sed -n '1,7s/,0\.9[0-9]*,/,0.9,/p'
 tmatch -q 'in.mkv#25' logo.png | sed 's/ score.*//'
-tmatch -q 'clip.mp4#25' 'clip.mp4#25[48x40+90+60]'
+tmatch -q 'clip.mp4#25' 'clip.mp4#25[48x40+90+40]'
 fail -q clip.mp4 clip.mp4
 fail 'clip.mp4#51' logo.png
 fail 'clip.mp4#0' logo.png

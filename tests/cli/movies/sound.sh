@@ -6,7 +6,7 @@ data coffee.png
 ffmpeg() {
     command ffmpeg -v error -nostdin -bitexact "$@"
 }
-ffmpeg -f lavfi -i testsrc2=s=320x180:r=25:d=2 -f lavfi -i sine=440:r=48000:d=2.5 -c:v mpeg4 -q:v 2 -c:a pcm_s16le clip.mov
+ffmpeg -f lavfi -i testsrc2=s=160x90:r=25:d=2 -f lavfi -i sine=440:r=48000:d=2.5 -c:v mpeg4 -q:v 2 -c:a pcm_s16le clip.mov
 ffmpeg -i clip.mov -c:v copy -c:a mp2 -b:a 64k clip.mkv
 sound() { # the time of each packet in seconds, and its hash
     ffmpeg -i "$1" -map 0:a -c copy -f framemd5 - |
