@@ -106,23 +106,24 @@ static bool is_noise(const tm_level *l, const tm_template *t)
 /* What a search costs besides its windows. */
 #define CERTIFIED_CALL_MS 0.03
 
-/* So few blocks resemble a template's often by chance: windows' own sums are needed. */
-#define LEAST_ALONE 9
+/* How often windows' own sums are needed, where blocks are few, times their number: the fewer there are, the more
+ * windows resemble the template in them by chance. */
+#define SUMS_NEEDED 6
 
 static bool is_few(const tm_certified_costs *costs, const tm_level *l)
 {
     return tm_certified_pairs(l) <= costs->few_pairs && tm_certified_may_be_few(l);
 }
 
-/* What a window costs before it passes, with its own sums or without them, where blocks are few. */
-static double look_ns(const tm_certified_costs *costs, const tm_level *l, const tm_template *t, bool sums)
+/* What a window costs before it passes. sums: in how many of all rows its own sums are made, where blocks are few. */
+static double look_ns(const tm_certified_costs *costs, const tm_level *l, const tm_template *t, double sums)
 {
     const double margin = tm_level_tiles(l, t->width, t->height) ? 0 : costs->margin;
     /* the more of the template the blocks show, the sooner its greatest taps decide */
     const double taps = l->across * l->down * pow(l->rest, 4);
 
     if (is_few(costs, l))
-        return costs->few + tm_certified_pairs(l) * costs->pair + (sums ? costs->sums : 0);
+        return costs->few + tm_certified_pairs(l) * costs->pair + sums * costs->sums;
     return margin + costs->window + l->across * costs->square + taps * costs->tap;
 }
 
@@ -132,7 +133,7 @@ static double certified_ns(const tm_certified_costs *costs, const tm_level *l, c
     const double low = LOW_SHARE * fmin(1, LOW_PIXELS / (double)t->n) *
                        pow(10, (l->rest - LOW_REST) / LOW_STEP);
     const double share = fmin(1, fmin(usual, low));
-    const bool sums = l->across * l->down < LEAST_ALONE;
+    const double sums = fmin(1, SUMS_NEEDED / (double)(l->across * l->down));
     return look_ns(costs, l, t, sums) + share * (costs->pass + (double)t->n * costs->pixel);
 }
 
@@ -171,7 +172,7 @@ double tm_cpu_certified_plan(tm_certified_plan *plan, const tm_cpu_conditions *c
     plan->few = is_few(&costs, plan->level);
     const double all = tm_direct_ns(&direct, &job->geometry, 1, 1);
     const double other = job->other_ms > 0 ? job->other_ms * 1e6 * c->threads / windows : all;
-    plan->look_ns = look_ns(&costs, plan->level, job->tmpl, true) * rates_of(c)->windows;
+    plan->look_ns = look_ns(&costs, plan->level, job->tmpl, 1) * rates_of(c)->windows;
     plan->pass_ns = (costs.pass + (double)job->tmpl->n * costs.pixel) * rates_of(c)->windows;
     plan->other_ns = fmin(all, other);
     plan->in_tiles = all <= other * 1.01; /* but for rounding */
