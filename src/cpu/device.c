@@ -185,8 +185,8 @@ static size_t match_certified(tm_device *d, tm_job *jobs, size_t count, tm_statu
         if (!may_share(job) || job->tmpl->width != jobs->tmpl->width ||
             job->tmpl->height != jobs->tmpl->height)
             break;
-        plans[end] = certified_plan_of(d, job, plans[0].level);
-        if (!tm_level_is_like(plans[end].level, plans[0].level))
+        plans[end] = certified_plan_of(d, job, plans[0].by.level);
+        if (!tm_level_is_like(plans[end].by.level, plans[0].by.level))
             break;
     }
     for (size_t i = 0; i < end; i++) {

@@ -137,6 +137,27 @@ static double certified_ns(const tm_certified_costs *costs, const tm_level *l, c
     return look_ns(costs, l, t, sums) + share * (costs->pass + (double)t->n * costs->pixel);
 }
 
+static tm_certified_choice choice_of(const tm_certified_costs *costs, const tm_level *level, const tm_template *t,
+                                     double rate)
+{
+    return (tm_certified_choice){level, is_few(costs, level), look_ns(costs, level, t, 1) * rate};
+}
+
+/* Adds levels of smaller blocks, which are looked at in less time than the other way takes, and but for those that
+ * a finer one is quicker than. */
+static void add_finer(tm_certified_plan *plan, const tm_certified_costs *costs, const tm_template *t, double rate)
+{
+    for (ptrdiff_t i = plan->by.level - t->levels.list - 1; i >= 0; i--) {
+        const tm_certified_choice finer = choice_of(costs, &t->levels.list[i], t, rate);
+        if (finer.look_ns >= plan->other_ns)
+            continue;
+        while (plan->finer_count && plan->finer[plan->finer_count - 1].look_ns >= finer.look_ns)
+            plan->finer_count--;
+        if (plan->finer_count < TM_CERTIFIED_FINER)
+            plan->finer[plan->finer_count++] = finer;
+    }
+}
+
 /* Where a level costs so much more than the best one, to share the sums of others does not pay. */
 #define SHARED_COST 1.25
 
@@ -147,7 +168,7 @@ double tm_cpu_certified_plan(tm_certified_plan *plan, const tm_cpu_conditions *c
     const tm_direct_costs direct = direct_costs_of(c);
     const tm_levels *levels = &job->tmpl->levels;
     const double windows = (double)job->geometry.map_width * (double)job->geometry.map_height;
-    const tm_level *like = NULL;
+    const tm_level *like = NULL, *chosen = NULL;
     double best = INFINITY, like_ns = INFINITY;
 
     *plan = (tm_certified_plan){0};
@@ -156,7 +177,7 @@ double tm_cpu_certified_plan(tm_certified_plan *plan, const tm_cpu_conditions *c
         const double ns = certified_ns(&costs, level, job->tmpl);
         if (ns < best) {
             best = ns;
-            plan->level = level;
+            chosen = level;
         }
         if (shared && tm_level_is_like(level, shared)) {
             like = level;
@@ -165,16 +186,17 @@ double tm_cpu_certified_plan(tm_certified_plan *plan, const tm_cpu_conditions *c
     }
     if (like_ns <= SHARED_COST * best) {
         best = like_ns;
-        plan->level = like;
+        chosen = like;
     }
-    if (!plan->level)
+    if (!chosen)
         return INFINITY;
-    plan->few = is_few(&costs, plan->level);
     const double all = tm_direct_ns(&direct, &job->geometry, 1, 1);
     const double other = job->other_ms > 0 ? job->other_ms * 1e6 * c->threads / windows : all;
-    plan->look_ns = look_ns(&costs, plan->level, job->tmpl, 1) * rates_of(c)->windows;
+    plan->by = choice_of(&costs, chosen, job->tmpl, rates_of(c)->windows);
     plan->pass_ns = (costs.pass + (double)job->tmpl->n * costs.pixel) * rates_of(c)->windows;
     plan->other_ns = fmin(all, other);
+    if (!shared)
+        add_finer(plan, &costs, job->tmpl, rates_of(c)->windows);
     plan->in_tiles = all <= other * 1.01; /* but for rounding */
     return CERTIFIED_CALL_MS + windows * best * rates_of(c)->windows * 1e-6 / c->threads;
 }
@@ -261,9 +283,9 @@ static void estimate_certified(tm_estimate *estimate, const tm_cpu_conditions *c
 
     if (job->tmpl->height > MOST_HEIGHT)
         estimate->certified_fault = "the template is too high";
-    else if (!plan.level)
+    else if (!plan.by.level)
         estimate->certified_fault = "the template has too few pixels, or no variance between blocks";
-    else if (c->strategy != TM_STRATEGY_CERTIFIED && is_noise(plan.level, job->tmpl))
+    else if (c->strategy != TM_STRATEGY_CERTIFIED && is_noise(plan.by.level, job->tmpl))
         estimate->certified_fault = "the template is nearly noise";
     else
         estimate->certified_ms = ms;

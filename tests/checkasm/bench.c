@@ -54,7 +54,7 @@ static void bench_level(int block, bool few)
     fill_waves(l.samples, l.stride, (int)l.stride, 21, 9);
     level_case_sum(&l);
     l.row.least = tm_certified_least(&l.certified, 0.9f);
-    if (l.certified.plan.few)
+    if (l.certified.plan.by.few)
         l.row.prefix = l.row.prefix_sq = NULL;
     const size_t columns = (size_t)l.columns;
     buffer sums = buffer_make(columns * 2 + TM_SLACK), scratch = buffer_make((columns + 2 * TM_BLOCK) * 4);
@@ -62,7 +62,7 @@ static void bench_level(int block, bool few)
     for (int k = 0; k < 4; k++)
         moved[k] = buffer_make(columns * 4);
     const tm_level_columns level_columns = {moved[0].data, moved[1].data, moved[2].data, moved[3].data};
-    const tm_block_row blocks = {sums.data, scratch.data, l.pairs, l.certified.plan.few ? NULL : l.squares, block,
+    const tm_block_row blocks = {sums.data, scratch.data, l.pairs, l.certified.plan.by.few ? NULL : l.squares, block,
                                  block * block * 128, 0, 0, l.columns};
     for (int i = 0; i < isa_count; i++) {
         const tm_cpu_kernels *k = &isas[i];

@@ -19,9 +19,9 @@ void level_case_make(level_case *l, tm_template *tmpl, int level, int width, boo
     *l = (level_case){.tmpl = tmpl, .job = {.tmpl = tmpl}, .level = &tmpl->levels.list[level], .width = width};
     const int w = (int)tmpl->width, h = (int)tmpl->height;
     const size_t rows = (size_t)l->level->down;
-    const tm_certified_plan plan = {.level = l->level, .few = few && tm_certified_may_be_few(l->level)};
+    const tm_certified_plan plan = {.by = {l->level, few && tm_certified_may_be_few(l->level), 0}};
 
-    l->taps = allocate(tm_certified_taps_size(&l->job, l->level));
+    l->taps = allocate(tm_certified_taps_size(&l->job, &plan));
     tm_certified_make(&l->certified, &isas[0], &l->job, &plan, l->taps);
     l->columns = ((width + 63) / 64 * 64 + w + 64) / 64 * 64;
     l->stride = l->columns + 2 * TM_BLOCK;
@@ -32,11 +32,11 @@ void level_case_make(level_case *l, tm_template *tmpl, int level, int width, boo
     l->pairs = allocate(rows * (size_t)l->columns * 4);
     l->squares = allocate((size_t)l->columns * 4);
     l->row = tm_certified_row(&l->certified);
-    if (!l->certified.plan.few || check_random() & 1) {
+    if (!l->certified.plan.by.few || check_random() & 1) {
         l->row.prefix = l->prefix;
         l->row.prefix_sq = l->prefix_sq;
     }
-    if (!l->certified.plan.few) {
+    if (!l->certified.plan.by.few) {
         l->row.prefix_d = l->prefix_d + l->level->x;
         l->row.squares = l->squares + l->level->x;
     }

@@ -58,7 +58,7 @@ static void look(bound *b, int64_t x, int64_t y, int64_t width, int64_t height)
         check_fail(__FILE__, __LINE__,
                    "%s: blocks of %d x %d: of %d x %d windows at (%d, %d) that at %" PRId64
                    " was left out, which scores %.9g",
-                   b->text, b->certified.plan.level->block_x, b->certified.plan.level->block_y, (int)width,
+                   b->text, b->certified.plan.by.level->block_x, b->certified.plan.by.level->block_y, (int)width,
                    (int)height, (int)x, (int)y, right.position,
                    (double)tm_score_of_order((int32_t)right.value));
 }
@@ -66,14 +66,13 @@ static void look(bound *b, int64_t x, int64_t y, int64_t width, int64_t height)
 static void look_around(bound *b, const tm_level *level)
 {
     const tm_geometry *g = &b->job.geometry;
-    const tm_certified_plan plan = {.level = level,
-                                    .few = check_random() % 4 && tm_certified_may_be_few(level),
+    const tm_certified_plan plan = {.by = {level, check_random() % 4 && tm_certified_may_be_few(level), 0},
                                     .pass_ns = 1,
                                     .other_ns = INFINITY,
                                     .in_tiles = true};
     const int64_t most_width = g->map_width < TM_CERTIFIED_WIDTH ? g->map_width : TM_CERTIFIED_WIDTH;
     const int64_t most_height = g->map_height < 40 ? g->map_height : 40;
-    char *taps = aligned_alloc(128, (tm_certified_taps_size(&b->job, level) + 127) / 128 * 128);
+    char *taps = aligned_alloc(128, (tm_certified_taps_size(&b->job, &plan) + 127) / 128 * 128);
 
     CHECK(taps);
     tm_certified_make(&b->certified, &b->kernels, &b->job, &plan, taps);

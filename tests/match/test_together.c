@@ -114,7 +114,7 @@ static void search_together(const many *m, tm_cpu *cpu, tm_job *jobs, tm_templat
         list[i] = &jobs[i];
         never[i] = 1e15;
         tm_cpu_certified_plan(&plans[i], &conditions, &jobs[i], NULL);
-        CHECK(plans[i].level);
+        CHECK(plans[i].by.level);
     }
     tm_together call = {.family = family,
                         .jobs = list,

@@ -26,10 +26,15 @@ int tm_certified_pairs(const tm_level *level)
     return level->down * ((level->across + 1) / 2);
 }
 
-size_t tm_certified_taps_size(const tm_job *job, const tm_level *level)
+size_t tm_certified_taps_size(const tm_job *job, const tm_certified_plan *plan)
 {
-    return (size_t)(taps_stride(job) * (job->tmpl->height + 1)) +
-           (size_t)tm_certified_pairs(level) * sizeof(tm_level_pair);
+    int pairs = tm_certified_pairs(plan->by.level);
+
+    for (int i = 0; i < plan->finer_count; i++) {
+        const int own = tm_certified_pairs(plan->finer[i].level);
+        pairs = own > pairs ? own : pairs;
+    }
+    return (size_t)(taps_stride(job) * (job->tmpl->height + 1)) + (size_t)pairs * sizeof(tm_level_pair);
 }
 
 static int first_tap(const tm_level_pair *pair)
@@ -115,6 +120,16 @@ bool tm_certified_may_be_few(const tm_level *level)
     return tm_certified_pairs(level) <= TM_FEW_PAIRS && level->shift == 0 && square_shift_of(level) == 0;
 }
 
+static void take_level(tm_certified *c)
+{
+    const tm_level *level = c->plan.by.level;
+
+    pair_taps(c->pairs, level);
+    qsort(c->pairs, (size_t)tm_certified_pairs(level), sizeof *c->pairs, by_squares);
+    part_taps(c->parts, level, c->pairs);
+    c->square_shift = square_shift_of(level);
+}
+
 void tm_certified_make(tm_certified *c, const tm_cpu_kernels *kernels, const tm_job *job,
                        const tm_certified_plan *plan, char *memory)
 {
@@ -128,8 +143,8 @@ void tm_certified_make(tm_certified *c, const tm_cpu_kernels *kernels, const tm_
                         .taps = taps,
                         .ones = ones,
                         .taps_stride = (ptrdiff_t)taps_stride(job),
+                        .pairs = (tm_level_pair *)(void *)(ones + taps_stride(job)),
                         .found = TM_NO_CANDIDATE,
-                        .square_shift = square_shift_of(plan->level),
                         .best = job->known ? job->known->value : INT64_MIN};
     memset(taps, 0, (size_t)(c->taps_stride * (t->height + 1)));
     memset(ones, 1, (size_t)t->width);
@@ -137,21 +152,23 @@ void tm_certified_make(tm_certified *c, const tm_cpu_kernels *kernels, const tm_
         for (int64_t x = 0; x < t->width; x++)
             taps[y * c->taps_stride + x] = (int8_t)(t->samples[y * t->width + x] - TM_TAP_BIAS);
     }
-    tm_level_pair *pairs = (tm_level_pair *)(void *)(memory + c->taps_stride * (t->height + 1));
-    pair_taps(pairs, plan->level);
-    qsort(pairs, (size_t)tm_certified_pairs(plan->level), sizeof *pairs, by_squares);
-    part_taps(c->parts, plan->level, pairs);
-    c->pairs = pairs;
+    take_level(c);
+}
+
+void tm_certified_take(tm_certified *c, const tm_certified_choice *choice)
+{
+    c->plan.by = *choice;
+    take_level(c);
 }
 
 bool tm_certified_covers_all(const tm_certified *c)
 {
-    return tm_level_tiles(c->plan.level, c->job->tmpl->width, c->job->tmpl->height);
+    return tm_level_tiles(c->plan.by.level, c->job->tmpl->width, c->job->tmpl->height);
 }
 
 tm_level_row tm_certified_row(const tm_certified *c)
 {
-    const tm_level *l = c->plan.level;
+    const tm_level *l = c->plan.by.level;
     const double count = (double)c->job->tmpl->n;
     const int pixels = l->block_x * l->block_y;
     /* how far the rounding of blocks may move |Pf|, which is at most 128 sqrt(n) */
@@ -163,8 +180,8 @@ tm_level_row tm_certified_row(const tm_certified *c)
         .w = (int)c->job->tmpl->width,
         .covered = l->across * l->block_x,
         .inverse_n = (float)(1 / count),
-        .few = c->plan.few,
-        .inverse_d = !c->plan.few && tm_certified_covers_all(c) ? 0 : 1 / (float)(l->across * l->down * pixels),
+        .few = c->plan.by.few,
+        .inverse_d = !c->plan.by.few && tm_certified_covers_all(c) ? 0 : 1 / (float)(l->across * l->down * pixels),
         .of_squares = (float)ldexp(1.0 / pixels, 2 * l->shift + c->square_shift),
         .e_energy = (float)(count * ENERGY_ERROR),
         .e_rest = (float)(count * REST_ERROR + (l->shift ? 256 * sqrt(count) * rounding : 0)),
@@ -181,7 +198,7 @@ tm_level_row tm_certified_row(const tm_certified *c)
 
 float tm_certified_least(const tm_certified *c, float score)
 {
-    return (score - (float)c->plan.level->slack) * (1 - ROOT_MARGIN);
+    return (score - (float)c->plan.by.level->slack) * (1 - ROOT_MARGIN);
 }
 
 void tm_certified_know(tm_certified *c, tm_candidate candidate)

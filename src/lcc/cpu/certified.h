@@ -11,12 +11,21 @@
 
 enum { TM_CERTIFIED_WIDTH = 2048, TM_CERTIFIED_TRIAL_WIDTH = 512, TM_CERTIFIED_TRIAL_ROWS = 8 };
 
-/* By which level, whether as one of few blocks, and what it costs in nanoseconds: to look at a window, to
- * score one that passes, and to match it in the quickest other way. */
-typedef struct tm_certified_plan {
+/* A level, whether it is looked at as one of few blocks, and what that costs in nanoseconds a window. */
+typedef struct tm_certified_choice {
     const tm_level *level;
     bool few;
-    double look_ns, pass_ns, other_ns;
+    double look_ns;
+} tm_certified_choice;
+
+enum { TM_CERTIFIED_FINER = 4 };
+
+/* By which level; finer ones, ascending by their cost, that may do where that leaves too little out; and what
+ * it costs to score a window that passes, and to match one in the quickest other way. */
+typedef struct tm_certified_plan {
+    tm_certified_choice by, finer[TM_CERTIFIED_FINER];
+    int finer_count;
+    double pass_ns, other_ns;
     bool in_tiles; /* that way is to score all windows, which can be done tile by tile */
 } tm_certified_plan;
 
@@ -31,7 +40,7 @@ typedef struct tm_certified {
     const int8_t *taps; /* T - 128, taps_stride a row, the rest 0 */
     const int8_t *ones; /* a row of 1, likewise */
     ptrdiff_t taps_stride;
-    const tm_level_pair *pairs; /* the level's taps */
+    tm_level_pair *pairs; /* the level's taps */
     tm_level_part parts[TM_LEVEL_PARTS];
     int square_shift;
     pthread_mutex_t knowing;
@@ -42,7 +51,8 @@ typedef struct tm_certified {
     bool given_up; /* whether the search turned out not to pay: what was found does not count */
 } tm_certified;
 
-size_t tm_certified_taps_size(const tm_job *job, const tm_level *level);
+/* The bytes of taps that a search by any level of the plan needs. */
+size_t tm_certified_taps_size(const tm_job *job, const tm_certified_plan *plan);
 /* taps has that many bytes and stays. */
 void tm_certified_make(tm_certified *certified, const tm_cpu_kernels *kernels, const tm_job *job,
                        const tm_certified_plan *plan, char *taps);
@@ -88,9 +98,12 @@ enum { TM_CERTIFIED_GROUP = 16 };
 void tm_certified_group_tile(tm_certified *certified, int count, char *memory,
                              const tm_tile *tile);
 
-/* Whether so few windows pass in some places of the map that the search pays. memory is for a tile of
- * TM_CERTIFIED_TRIAL_WIDTH x TM_CERTIFIED_TRIAL_ROWS. */
-bool tm_certified_pays(tm_certified *certified, char *memory);
+/* Goes on by another level of the plan; what is known stays. */
+void tm_certified_take(tm_certified *certified, const tm_certified_choice *choice);
+
+/* What a window costs in nanoseconds by its level, from how many pass in some places of the map. memory is for a tile
+ * of TM_CERTIFIED_TRIAL_WIDTH x TM_CERTIFIED_TRIAL_ROWS. */
+double tm_certified_trial(tm_certified *certified, char *memory);
 
 /* Looks for a good window on a reduced frame, and knows it then, unless the job knew one. reduced: the
  * last call was for the same frame, and a template of the same size, whether or not there was anything

@@ -17,7 +17,7 @@ void tm_certified_note_scored(tm_certified *c, int64_t windows)
 
 double tm_certified_most_share(const tm_certified_plan *plan)
 {
-    return fmax(0, plan->other_ns - plan->look_ns) / plan->pass_ns;
+    return fmax(0, plan->other_ns - plan->by.look_ns) / plan->pass_ns;
 }
 
 void tm_certified_add_looks(tm_certified *c, int64_t looked, int64_t passed)

@@ -43,7 +43,7 @@ typedef struct certified_tile {
 static size_t carve_tile(certified_tile *n, tm_certified *c, char *memory, int64_t width,
                          int64_t height)
 {
-    const tm_level *l = c->plan.level;
+    const tm_level *l = c->plan.by.level;
     const int64_t w = c->job->tmpl->width, h = c->job->tmpl->height;
     const int64_t columns = round_up(round_up(width, TM_BLOCK) + w + 1, TM_BLOCK);
     tm_carver carver = {memory, 0};
@@ -62,9 +62,9 @@ static size_t carve_tile(certified_tile *n, tm_certified *c, char *memory, int64
     n->windows.prefix_sq = carve(&carver, columns * 4);
     n->windows.sum = carve(&carver, columns * 4);
     n->windows.prefix = carve(&carver, columns * 4);
-    if (!c->plan.few)
+    if (!c->plan.by.few)
         n->squares = carve(&carver, l->block_y * columns * 4);
-    if (!c->plan.few && !tm_certified_covers_all(c)) {
+    if (!c->plan.by.few && !tm_certified_covers_all(c)) {
         n->covered.sum = carve(&carver, columns * 4);
         n->covered.prefix = carve(&carver, columns * 4);
     }
@@ -285,7 +285,7 @@ static void score_row(const certified_tile *n, int count, int y, float *map, tm_
         tm_certified_know(n->c, *best);
 }
 
-bool tm_certified_pays(tm_certified *c, char *memory)
+double tm_certified_trial(tm_certified *c, char *memory)
 {
     const tm_geometry *g = &c->job->geometry;
     int64_t looked = 0, passed = 0;
@@ -304,14 +304,14 @@ bool tm_certified_pays(tm_certified *c, char *memory)
         tm_level_row row = row_of(&n);
         row.least = least_for(&n, (tm_candidate)TM_NO_CANDIDATE);
         if (row.least <= 0)
-            return false;
+            return INFINITY;
         for (int y = 0; y < tile.height; y++) {
             make_row(&n, &row, y);
             passed += c->kernels->pass_windows(&row, n.passed);
             looked += row.width;
         }
     }
-    return (double)passed <= tm_certified_most_share(&c->plan) * (double)looked;
+    return c->plan.by.look_ns + c->plan.pass_ns * (double)passed / (double)looked;
 }
 
 /* Where there is nothing yet to be better than. */
@@ -355,7 +355,7 @@ typedef struct sums_trial {
 static void decide_on_sums(certified_tile *n, tm_level_row *row, sums_trial *trial, int y, int count,
                            int64_t *looked, int64_t *passed)
 {
-    if (!n->c->plan.few)
+    if (!n->c->plan.by.few)
         return;
     if (n->sums_from != NO_ROW) {
         if (++trial->rows < ROWS_WITH_SUMS)
@@ -386,7 +386,7 @@ int64_t tm_certified_tile(tm_certified *c, char *memory, const tm_tile *tile, tm
     if (!tm_certified_is_tried(c))
         return 0;
     start(&n);
-    if (!c->plan.few)
+    if (!c->plan.by.few)
         keep_sums(&n, 0);
     tm_level_row row = row_of(&n);
     sums_trial trial = {0};

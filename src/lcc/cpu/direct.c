@@ -135,24 +135,46 @@ bool tm_cpu_takes(const tm_job *job)
     return tm_job_is_plain(job) || (!tm_job_is_f32(job) && fits_32_bits(job->tmpl));
 }
 
-/* Whether the search pays; sets the job's declined. */
+/* Tries the plan's level, and finer ones as long as windows that pass cost more than these do; takes the one that
+ * cost least, and sets the job's declined where none pays. */
+static tm_status try_levels(tm_cpu *cpu, tm_certified *certified, tm_job *job)
+{
+    tm_memory *memory = &cpu->scratch[0].memory;
+    const tm_certified_plan plan = certified->plan;
+    tm_certified_choice best = plan.by;
+    double best_ns = INFINITY;
+
+    for (int i = 0;; i++) {
+        if (!tm_memory_fit(memory, tm_certified_tile_size(certified, TM_CERTIFIED_TRIAL_WIDTH, TM_CERTIFIED_TRIAL_ROWS)))
+            return TM_ERR_MEMORY;
+        const double ns = tm_certified_trial(certified, memory->data);
+        if (ns < best_ns) {
+            best_ns = ns;
+            best = certified->plan.by;
+        }
+        if (i == plan.finer_count || ns <= plan.finer[i].look_ns)
+            break;
+        tm_certified_take(certified, &plan.finer[i]);
+    }
+    if (best.level != certified->plan.by.level)
+        tm_certified_take(certified, &best);
+    job->declined = best_ns > plan.other_ns;
+    return TM_OK;
+}
+
 static tm_status try_certified(tm_cpu *cpu, tm_certified *certified, tm_job *job)
 {
     const tm_geometry *g = &job->geometry;
-    tm_cpu_scratch *s = &cpu->scratch[0];
+    const int64_t known = certified->best;
 
     /* of peaks many more windows may pass */
     if (g->map_width * g->map_height < (job->peaks ? TM_CERTIFIED_TRIAL / 4 : TM_CERTIFIED_TRIAL))
         return TM_OK;
-    if (!tm_memory_fit(
-            &s->memory, tm_certified_tile_size(certified, TM_CERTIFIED_TRIAL_WIDTH, TM_CERTIFIED_TRIAL_ROWS)))
-        return TM_ERR_MEMORY;
-    const int64_t known = certified->best;
     if (job->peaks)
         certified->best = smaller(known, tm_peak_list_least(job->peaks));
-    job->declined = !tm_certified_pays(certified, s->memory.data);
+    const tm_status status = try_levels(cpu, certified, job);
     certified->best = known;
-    return TM_OK;
+    return status;
 }
 
 /* Prepares certified searches, of one frame and template size; those whose job is not declined are
@@ -160,15 +182,21 @@ static tm_status try_certified(tm_cpu *cpu, tm_certified *certified, tm_job *job
 static tm_status begin_certified(tm_cpu *cpu, tm_certified *certified, tm_job *const *jobs,
                                  const tm_certified_plan *plans, int *count)
 {
-    const size_t size = tm_certified_taps_size(jobs[0], plans[0].level);
+    size_t size = 0;
     int kept = 0;
 
+    for (int i = 0; i < *count; i++) {
+        const size_t own = round_up(tm_certified_taps_size(jobs[i], &plans[i]), TM_MEMORY_ALIGNMENT);
+        size = own > size ? own : size;
+    }
     if (!tm_memory_fit(&cpu->certified_taps, size * (size_t)*count))
         return TM_ERR_MEMORY;
     for (int i = 0; i < *count; i++) {
         tm_certified *c = &certified[kept];
         tm_certified_make(c, &cpu->kernels, jobs[i], &plans[i],
                           (char *)cpu->certified_taps.data + size * (size_t)kept);
+        if (*count > 1)
+            c->plan.finer_count = 0; /* they share the sums of blocks of one size */
         tm_status status = tm_certified_guess(cpu, c, i > 0);
         if (status == TM_OK)
             status = try_certified(cpu, c, jobs[i]);

@@ -188,7 +188,7 @@ static tm_status begin(tm_together_run *r)
     for (int i = 0; i < call->count && status == TM_OK; i++) {
         tm_together_one *one = &r->list[i];
         tm_certified guess;
-        const size_t size = tm_certified_taps_size(call->jobs[i], call->plans[i].level);
+        const size_t size = tm_certified_taps_size(call->jobs[i], &call->plans[i]);
         if (!tm_memory_fit(&r->cpu->certified_taps, size))
             return TM_ERR_MEMORY;
         tm_certified_make(&guess, &r->cpu->kernels, call->jobs[i], &call->plans[i], r->cpu->certified_taps.data);
