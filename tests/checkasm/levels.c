@@ -152,13 +152,13 @@ static void sums_start(buffer *sums, int count)
     }
 }
 
-static void move_level(const tm_cpu_kernels *kernels, buffer *sums, const buffer *samples, int count, bool sum,
+static void move_level(const tm_cpu_kernels *kernels, buffer *sums, const buffer *samples, int count,
                        bool squares, bool prefixes)
 {
     const tm_level_columns columns = {
-        .sum = sum ? sums[0].data : NULL,
+        .sum = sums[0].data,
         .squares = squares ? sums[1].data : NULL,
-        .prefix = sum && prefixes ? sums[2].data : NULL,
+        .prefix = prefixes ? sums[2].data : NULL,
         .prefix_sq = squares && prefixes ? sums[3].data : NULL,
     };
     kernels->move_level(&columns, samples[0].data, samples[1].data, count);
@@ -169,22 +169,21 @@ void moves_levels(void)
 {
     for (int64_t n = check_cases(300); n > 0; n--) {
         const int count = (int)check_random_in(1, 9) * TM_BLOCK;
-        const int wanted = (int)check_random_in(1, 3);
-        const bool sum = wanted & 1, squares = wanted & 2, prefixes = check_random() & 1;
+        const bool squares = check_random() & 1, prefixes = check_random() & 1;
         buffer samples[3], start[LEVEL_SUMS], expected[LEVEL_SUMS];
         for (int k = 0; k < 3; k++)
             samples[k] = source_make((size_t)count, (int)check_random_in(0, 9));
         sums_start(start, count);
         for (int k = 0; k < LEVEL_SUMS; k++)
             expected[k] = copy_of(&start[k]);
-        move_level(&isas[0], expected, samples, count, sum, squares, prefixes);
+        move_level(&isas[0], expected, samples, count, squares, prefixes);
         for (int i = 1; i < isa_count; i++) {
             if (isas[i].move_level == isas[i - 1].move_level)
                 continue;
             buffer got[LEVEL_SUMS];
             for (int k = 0; k < LEVEL_SUMS; k++)
                 got[k] = copy_of(&start[k]);
-            move_level(&isas[i], got, samples, count, sum, squares, prefixes);
+            move_level(&isas[i], got, samples, count, squares, prefixes);
             for (int k = 0; k < LEVEL_SUMS; k++) {
                 check_same(&expected[k], &got[k], "move_level", isas[i].name, "");
                 free(got[k].memory);

@@ -200,7 +200,8 @@ typedef struct tm_block_row {
 typedef void tm_make_blocks_fn(const tm_block_row *row);
 
 /* Sums of G = F - 128 and of G^2 of the samples above each other in each column; and, where prefix
- * is not NULL, their sums over the columns before. Where sum or squares is NULL, its prefix is too. */
+ * is not NULL, their sums over the columns before. squares may be NULL, and its prefix then is, too; else both have
+ * prefixes or none. */
 typedef struct tm_level_columns {
     int32_t *sum, *squares, *prefix, *prefix_sq;
 } tm_level_columns;
@@ -223,6 +224,8 @@ typedef struct tm_level_part {
     float tail, mean, spare;
 } tm_level_part;
 
+enum { TM_FEW_PAIRS = 32 }; /* the most of a level of few blocks */
+
 /* A row of windows: where the sums of each start, and what a bound takes of them. In binary32,
  * where a window's numbers are as in levels.h,
  *     |f|^2 >= S_GG - S_G^2 * inverse_n - e_energy
@@ -235,7 +238,6 @@ typedef struct tm_level_part {
  * sqrt(least^2 - rest^2) |Pf|, whatever |f - Pf| is, and
  *     |Pf|^2 >= Q * of_squares - S_D^2 * inverse_d - e_energy
  * needs no other sums. So windows are looked at by that first, and then, if there are prefixes, as others are. */
-enum { TM_FEW_PAIRS = 32 };
 typedef struct tm_level_row {
     const uint32_t *blocks[TM_LEVEL_ROWS]; /* rows of pairs */
     const uint32_t *squares;

@@ -42,12 +42,10 @@ void tm_move_level_c(const tm_level_columns *c, const uint8_t *enter, const uint
 
     for (int x = 0; x < count; x++) {
         const int in = enter[x] - 128, out = leave[x] - 128;
-        if (c->sum) {
-            c->sum[x] += in - out;
-            if (c->prefix)
-                c->prefix[x] = carry;
-            carry = (int32_t)((uint32_t)carry + (uint32_t)c->sum[x]);
-        }
+        c->sum[x] += in - out;
+        if (c->prefix)
+            c->prefix[x] = carry;
+        carry = (int32_t)((uint32_t)carry + (uint32_t)c->sum[x]);
         if (!c->squares)
             continue;
         c->squares[x] += in * in - out * out;
@@ -102,9 +100,11 @@ static bool passes(const tm_level_row *row, int x)
     block_sums sums = sums_of_blocks(row, x);
     const float left = (float)sums.p * row->scale + row->spare;
 
-    if (row->few && (!passes_few(row, &sums, left) || !row->prefix_sq))
-        return passes_few(row, &sums, left);
-    if (!row->few) {
+    if (row->few) {
+        const bool passes = passes_few(row, &sums, left);
+        if (!passes || !row->prefix_sq)
+            return passes;
+    } else {
         sums.squares = 0;
         for (int j = 0; j < row->across; j++)
             sums.squares += row->squares[x + j * row->block_x];

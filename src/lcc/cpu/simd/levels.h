@@ -89,23 +89,21 @@ static void make_blocks(const tm_block_row *row)
     }
 }
 
-/* sums, squares and prefixes say what is wanted. */
+/* squares and prefixes say whether they are wanted. */
 LEVEL_INLINE void move_level_as(const tm_level_columns *c, const uint8_t *enter,
-                                const uint8_t *leave, int count, int sums, int squares, int prefixes)
+                                const uint8_t *leave, int count, int squares, int prefixes)
 {
     const vi bias = v_set1(256), low = v_set1(0xffff);
     vi carry = v_zero(), carry_sq = v_zero();
 
     for (int x = 0; x < count; x += LANES) {
         const vi in = v_u8_32(enter + x), out = v_u8_32(leave + x), difference = v_sub(in, out);
-        if (sums) {
-            const vi sum = v_add(v_load(c->sum + x), difference);
-            v_store(c->sum + x, sum);
-            if (prefixes) {
-                const vi scan = v_scan(sum);
-                v_store(c->prefix + x, v_add(v_sub(scan, sum), carry));
-                carry = v_add(carry, v_last(scan));
-            }
+        const vi sum = v_add(v_load(c->sum + x), difference);
+        v_store(c->sum + x, sum);
+        if (prefixes) {
+            const vi scan = v_scan(sum);
+            v_store(c->prefix + x, v_add(v_sub(scan, sum), carry));
+            carry = v_add(carry, v_last(scan));
         }
         if (!squares)
             continue;
@@ -124,14 +122,14 @@ LEVEL_INLINE void move_level_as(const tm_level_columns *c, const uint8_t *enter,
 static void move_level(const tm_level_columns *c, const uint8_t *enter, const uint8_t *leave,
                        int count)
 {
-    if (c->sum && c->squares && c->prefix)
-        move_level_as(c, enter, leave, count, 1, 1, 1);
-    else if (c->prefix_sq)
-        move_level_as(c, enter, leave, count, 0, 1, 1);
+    if (c->prefix && c->squares)
+        move_level_as(c, enter, leave, count, 1, 1);
     else if (c->prefix)
-        move_level_as(c, enter, leave, count, 1, 0, 1);
+        move_level_as(c, enter, leave, count, 0, 1);
+    else if (c->squares)
+        move_level_as(c, enter, leave, count, 1, 0);
     else
-        move_level_as(c, enter, leave, count, c->sum != NULL, c->squares != NULL, 0);
+        move_level_as(c, enter, leave, count, 0, 0);
 }
 
 static int32_t window_product(const uint8_t *window, ptrdiff_t pitch, const int8_t *taps,
@@ -211,7 +209,7 @@ LEVEL_INLINE int pass_few(const tm_level_row *row, uint16_t *windows, int sums)
 {
     enum { FEW_AT_ONCE = LANES == 16 ? 4 : 2 }; /* registers there are for */
     const float square = tm_level_least_square(row);
-    const vf least = vf_set1(square > 0 ? square : 0), floor = vf_set1(square > 0 ? 0 : -INFINITY);
+    const vf least = vf_set1(square > 0 ? square : 0), lowest = vf_set1(square > 0 ? 0 : -INFINITY);
     const vf scale = vf_set1(row->scale), spare = vf_set1(-row->spare), e_energy = vf_set1(-row->e_energy);
     const vf of_squares = vf_set1(-row->of_squares), inverse_d = vf_set1(row->inverse_d);
     const vi ones = v_set1(0x00010001);
@@ -256,7 +254,7 @@ LEVEL_INLINE int pass_few(const tm_level_row *row, uint16_t *windows, int sums)
             continue;
         for (int k = 0; k < FEW_AT_ONCE; k++) {
             const int at = x + k * LANES;
-            lanes[k] &= vf_ge_lanes(left[k], floor);
+            lanes[k] &= vf_ge_lanes(left[k], lowest);
             if (sums && lanes[k])
                 lanes[k] &= vf_ge_lanes(left[k], level_sums_of(row, level_sum(row->prefix, at, row->w), part[k],
                                                                squares[k], at, 0).right);
