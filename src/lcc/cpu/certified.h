@@ -77,6 +77,9 @@ void tm_certified_know(tm_certified *certified, tm_candidate candidate);
 void tm_certified_note_scored(tm_certified *certified, int64_t windows);
 void tm_certified_add_looks(tm_certified *certified, int64_t looked, int64_t passed);
 
+/* Takes off windows that were looked at, and of which so many passed; they were scored all the same. */
+void tm_certified_forget_looks(tm_certified *certified, int64_t looked, int64_t passed);
+
 /* The share of windows that may pass: where more do, the other way is quicker. */
 double tm_certified_most_share(const tm_certified_plan *plan);
 

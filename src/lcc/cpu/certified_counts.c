@@ -29,6 +29,14 @@ void tm_certified_add_looks(tm_certified *c, int64_t looked, int64_t passed)
     tm_certified_note_scored(c, passed);
 }
 
+void tm_certified_forget_looks(tm_certified *c, int64_t looked, int64_t passed)
+{
+#pragma omp atomic
+    c->looked -= looked;
+#pragma omp atomic
+    c->passed -= passed;
+}
+
 bool tm_certified_is_tried(tm_certified *c)
 {
     int64_t looked, passed, tile;

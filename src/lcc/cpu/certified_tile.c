@@ -3,6 +3,7 @@
  * down the tile, and those that pass are scored. Where blocks are few, the windows' own sums slide only
  * after many have passed without. */
 #include "lcc/cpu/certified.h"
+#include "integers.h"
 #include "lcc/cpu/tile.h"
 
 #include <float.h>
@@ -10,12 +11,15 @@
 #include <math.h>
 
 enum {
-    FIRST_ROWS = 4,    /* that are scored where no good window is known */
-    TRIAL = 4096,      /* windows of a tile that say whether the bound leaves enough out */
-    TRIALS = 4,        /* places that are looked at first */
-    ROWS_WITH_SUMS = 128, /* before it is tried again without them */
+    FIRST_ROWS = 4, /* that are scored where no good window is known */
+    TRIAL = 4096,   /* windows of a tile that say whether the bound leaves enough out */
+    TRIALS = 4,     /* places that are looked at first */
     NO_ROW = INT_MAX,
 };
+
+/* Windows' sums are kept for so many windows, and for so many times the template's rows, before they are tried to
+ * be done without again. */
+enum { WINDOWS_WITH_SUMS = 64 * TRIAL, HEIGHTS_WITH_SUMS = 4 };
 
 /* Where more windows pass without their sums, to keep these is quicker than to make them anew. */
 #define MOST_WITHOUT_SUMS 0.01
@@ -299,12 +303,13 @@ double tm_certified_trial(tm_certified *c, char *memory)
         certified_tile n;
         carve_tile(&n, c, memory, tile.width, tile.height);
         n.tile = &tile;
+        const float least = least_for(&n, (tm_candidate)TM_NO_CANDIDATE);
+        if (least <= 0)
+            return INFINITY;
         start(&n);
         keep_sums(&n, 0);
         tm_level_row row = row_of(&n);
-        row.least = least_for(&n, (tm_candidate)TM_NO_CANDIDATE);
-        if (row.least <= 0)
-            return INFINITY;
+        row.least = least;
         for (int y = 0; y < tile.height; y++) {
             make_row(&n, &row, y);
             passed += c->kernels->pass_windows(&row, n.passed);
@@ -344,36 +349,42 @@ static float *begin_row(const tm_tile *tile)
     return map;
 }
 
-/* Where blocks are few: how many windows passed without their sums of late, or for how many rows these are kept. */
+/* Where blocks are few: how many windows passed without their sums of late, or for how many these are kept. */
 typedef struct sums_trial {
     int64_t looked, passed;
     int rows;
 } sums_trial;
 
-/* After a row of windows, number y, of which so many passed. What passed in a trial that failed is taken off the
- * tile's numbers, as it says little of what passes with sums. */
-static void decide_on_sums(certified_tile *n, tm_level_row *row, sums_trial *trial, int y, int count,
-                           int64_t *looked, int64_t *passed)
+/* After a row of windows, number y, of which so many passed; says whether a trial has failed. */
+static bool decide_on_sums(certified_tile *n, tm_level_row *row, sums_trial *trial, int y, int count)
 {
-    if (!n->c->plan.by.few)
-        return;
+    const int height = (int)n->c->job->tmpl->height;
+
+    if (!n->c->plan.by.few || row->least <= 0)
+        return false;
+    trial->looked += row->width;
+    trial->passed += count;
+    trial->rows++;
     if (n->sums_from != NO_ROW) {
-        if (++trial->rows < ROWS_WITH_SUMS)
-            return;
-        n->sums_from = NO_ROW;
-    } else {
-        trial->looked += row->width;
-        trial->passed += count;
-        if (trial->looked < TRIAL)
-            return;
-        if ((double)trial->passed > MOST_WITHOUT_SUMS * (double)trial->looked) {
-            *looked -= trial->looked;
-            *passed -= trial->passed;
-            keep_sums(n, y + 1);
+        if (trial->looked >= WINDOWS_WITH_SUMS && trial->rows >= HEIGHTS_WITH_SUMS * height) {
+            n->sums_from = NO_ROW;
+            *row = row_of(n);
+            *trial = (sums_trial){0};
         }
+        return false;
     }
-    *trial = (sums_trial){0};
+    const double most = MOST_WITHOUT_SUMS * (double)larger(trial->looked, TRIAL);
+    if ((double)trial->passed <= most) {
+        if (trial->looked >= TRIAL)
+            *trial = (sums_trial){0};
+        return false;
+    }
+    /* to begin takes as long as half of so many rows */
+    if (n->tile->height - y <= height / 2)
+        return false;
+    keep_sums(n, y + 1);
     *row = row_of(n);
+    return true;
 }
 
 int64_t tm_certified_tile(tm_certified *c, char *memory, const tm_tile *tile, tm_candidate *best)
@@ -405,7 +416,13 @@ int64_t tm_certified_tile(tm_certified *c, char *memory, const tm_tile *tile, tm
             looked += row.width;
             const int count = look_at_row(&n, &row, (int)y, map, best);
             passed += count;
-            decide_on_sums(&n, &row, &trial, (int)y, count, &looked, &passed);
+            if (decide_on_sums(&n, &row, &trial, (int)y, count)) {
+                /* which says little of what passes with sums */
+                tm_certified_forget_looks(c, trial.looked, trial.passed);
+                looked -= trial.looked;
+                passed -= trial.passed;
+                trial = (sums_trial){0};
+            }
         }
         if (tile->scan)
             tm_peak_scan_row_done(tile->scan);

@@ -145,14 +145,16 @@ static tm_status try_levels(tm_cpu *cpu, tm_certified *certified, tm_job *job)
     double best_ns = INFINITY;
 
     for (int i = 0;; i++) {
-        if (!tm_memory_fit(memory, tm_certified_tile_size(certified, TM_CERTIFIED_TRIAL_WIDTH, TM_CERTIFIED_TRIAL_ROWS)))
+        const size_t size = tm_certified_tile_size(certified, TM_CERTIFIED_TRIAL_WIDTH, TM_CERTIFIED_TRIAL_ROWS);
+        if (!tm_memory_fit(memory, size))
             return TM_ERR_MEMORY;
         const double ns = tm_certified_trial(certified, memory->data);
         if (ns < best_ns) {
             best_ns = ns;
             best = certified->plan.by;
         }
-        if (i == plan.finer_count || ns <= plan.finer[i].look_ns)
+        /* an infinite one tells of the known score, not of the level */
+        if (ns == INFINITY || i == plan.finer_count || best_ns <= plan.finer[i].look_ns)
             break;
         tm_certified_take(certified, &plan.finer[i]);
     }
@@ -186,7 +188,7 @@ static tm_status begin_certified(tm_cpu *cpu, tm_certified *certified, tm_job *c
     int kept = 0;
 
     for (int i = 0; i < *count; i++) {
-        const size_t own = round_up(tm_certified_taps_size(jobs[i], &plans[i]), TM_MEMORY_ALIGNMENT);
+        const size_t own = (size_t)round_up((int64_t)tm_certified_taps_size(jobs[i], &plans[i]), TM_MEMORY_ALIGNMENT);
         size = own > size ? own : size;
     }
     if (!tm_memory_fit(&cpu->certified_taps, size * (size_t)*count))

@@ -5,7 +5,7 @@
 /* What vf_root may take off a length. */
 #define FAMILY_ROOT (1 + 0x1p-10f)
 
-/* A lane's squares are below 2^31 while a window has fewer than 2^17 pixels. */
+/* A lane's squares are below 2^31 while a window has fewer than 2^14 rows, and fewer than 2^17 pixels. */
 static void sum_window(const uint8_t *window, ptrdiff_t pitch, const int8_t *counts, ptrdiff_t stride,
                         int w, int h, int64_t *sum, int64_t *square)
 {
