@@ -33,7 +33,8 @@ static void fill_waves(uint8_t *samples, ptrdiff_t stride, int width, int height
     for (int y = 0; y < height; y++) {
         for (int x = 0; x < width; x++)
             samples[y * stride + x] =
-                (uint8_t)(128 + 60 * sin(x / length) + 50 * sin((x + 2 * y) / (1.7 * length)) + (double)check_random_in(-6, 6));
+                (uint8_t)(128 + 60 * sin(x / length) + 50 * sin((x + 2 * y) / (1.7 * length)) +
+                          (double)check_random_in(-6, 6));
     }
 }
 
@@ -73,8 +74,9 @@ static void bench_level(int block, bool few)
         double move = TIME(l.width, k->move_level(&level_columns, l.samples, l.samples + l.stride, l.columns));
         double column = TIME(l.width, k->move_columns(sums.data, l.samples, l.samples + l.stride, l.columns));
         double product = TIME(1, k->window_product(l.samples, l.stride, l.certified.taps, l.certified.taps_stride, 21, 21));
-        printf("%-12s %s blocks of %d: move_columns %.3f, move_level %.3f, pass_windows %.3f ns/window, window_product %.1f ns", k->name, few ? "few" : "many", block,
-               column, move, pass, product);
+        printf("%-12s %s blocks of %d: move_columns %.3f, move_level %.3f, pass_windows %.3f ns/window, "
+               "window_product %.1f ns",
+               k->name, few ? "few" : "many", block, column, move, pass, product);
         memset(sums.data, 0, sums.size);
         printf(", make_blocks %.3f ns/window\n", TIME(l.width, k->make_blocks(&blocks)));
         level_case_sum(&l);

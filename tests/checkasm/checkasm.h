@@ -66,7 +66,7 @@ typedef struct level_case {
     tm_level_row row; /* but for least */
 } level_case;
 
-/* Takes the template, which has that level. */
+/* Takes the template, which has that level. few: as one of few blocks, if it may be. */
 void level_case_make(level_case *l, tm_template *tmpl, int level, int width, bool few);
 /* Makes the sums of the samples. */
 void level_case_sum(level_case *l);

@@ -180,7 +180,6 @@ tm_level_row tm_certified_row(const tm_certified *c)
         .w = (int)c->job->tmpl->width,
         .covered = l->across * l->block_x,
         .inverse_n = (float)(1 / count),
-        .few = c->plan.by.few,
         .inverse_d = !c->plan.by.few && tm_certified_covers_all(c) ? 0 : 1 / (float)(l->across * l->down * pixels),
         .of_squares = (float)ldexp(1.0 / pixels, 2 * l->shift + c->square_shift),
         .e_energy = (float)(count * ENERGY_ERROR),

@@ -233,7 +233,7 @@ enum { TM_FEW_PAIRS = 32 }; /* the most of a level of few blocks */
  * with Q the sum of the blocks' squares, and S_D of G over all blocks, which is S_G where inverse_d
  * is 0: then the last two terms cancel.
  *
- * Levels of few blocks, with no shifts, have no squares and no prefix_d: Q and S_D are added up from the
+ * Levels of few blocks, with no shifts, have no squares, which tells them, and no prefix_d: Q and S_D are added up from the
  * blocks. As |f|^2 = |Pf|^2 + |f - Pf|^2, least |f| - rest |f - Pf| is not less than
  * sqrt(least^2 - rest^2) |Pf|, whatever |f - Pf| is, and
  *     |Pf|^2 >= Q * of_squares - S_D^2 * inverse_d - e_energy
@@ -247,7 +247,6 @@ typedef struct tm_level_row {
     int across, block_x;
     int w, covered; /* columns of a window, and of its blocks */
     int width;      /* windows */
-    bool few;       /* blocks */
     float inverse_n, inverse_d, of_squares, e_energy, e_rest;
     /* a window passes where scale * p + spare >= least |f| - rest |f - Pf| */
     float scale, spare, least, rest;

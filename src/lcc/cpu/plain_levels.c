@@ -100,7 +100,7 @@ static bool passes(const tm_level_row *row, int x)
     block_sums sums = sums_of_blocks(row, x);
     const float left = (float)sums.p * row->scale + row->spare;
 
-    if (row->few) {
+    if (!row->squares) {
         const bool passes = passes_few(row, &sums, left);
         if (!passes || !row->prefix_sq)
             return passes;

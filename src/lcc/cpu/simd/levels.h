@@ -316,7 +316,7 @@ LEVEL_INLINE int pass_many(const tm_level_row *row, uint16_t *windows)
 
 static int pass_windows(const tm_level_row *row, uint16_t *windows)
 {
-    return !row->few        ? pass_many(row, windows)
+    return row->squares     ? pass_many(row, windows)
            : row->prefix_sq ? pass_few(row, windows, 1)
                             : pass_few(row, windows, 0);
 }
