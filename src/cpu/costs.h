@@ -27,12 +27,12 @@ static const tm_direct_costs tm_cpu_direct_costs[] = {
     {NULL, 9.62, 0.0548, 0.0759},
 };
 
-/* Certified search in one thread. A window costs, where the level's blocks are not rounded and make few_pairs or fewer: few, pair
- * for each two of them, and sums where blocks alone leave too little out; else margin where blocks leave columns or rows of the template over, window,
- * square for each block across, and for each tap so much of tap as the others do not decide alone. One that
- * passes costs pass, and pixel for each of the template's. Set by hand: few, pair and sums what checkasm --bench says of
- * a Xeon of the fourth generation and, up to AVX2, of a Zen 3; the others what a Zen 5 took, made as much slower
- * as the direct algorithm is on the machine above. */
+/* Certified search in one thread. A window costs, where the level's blocks are not rounded and make few_pairs or
+ * fewer: few, pair for each two of them, and sums where blocks alone leave too little out; else margin where blocks
+ * leave columns or rows of the template over, window, square for each block across, and for each tap so much of tap
+ * as the others do not decide alone. One that passes costs pass, and pixel for each of the template's. Set by hand:
+ * few, pair and sums what checkasm --bench says of a Xeon of the fourth generation and, up to AVX2, of a Zen 3; the
+ * others what a Zen 5 took, made as much slower as the direct algorithm is on the machine above. */
 typedef struct tm_certified_costs {
     const char *kernels;
     int few_pairs;

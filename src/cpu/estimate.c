@@ -195,8 +195,7 @@ double tm_cpu_certified_plan(tm_certified_plan *plan, const tm_cpu_conditions *c
     plan->by = choice_of(&costs, chosen, job->tmpl, rates_of(c)->windows);
     plan->pass_ns = (costs.pass + (double)job->tmpl->n * costs.pixel) * rates_of(c)->windows;
     plan->other_ns = fmin(all, other);
-    if (!shared)
-        add_finer(plan, &costs, job->tmpl, rates_of(c)->windows);
+    add_finer(plan, &costs, job->tmpl, rates_of(c)->windows);
     plan->in_tiles = all <= other * 1.01; /* but for rounding */
     return CERTIFIED_CALL_MS + windows * best * rates_of(c)->windows * 1e-6 / c->threads;
 }

@@ -23,7 +23,7 @@ void tm_cpu_estimate(tm_estimate *estimate, const tm_cpu_conditions *conditions,
 
 /* The level that a certified search of such a job begins with, NULL if none, finer ones to try, and about how long
  * it takes, in milliseconds, where the template is in the picture. shared: of whose blocks there are sums already,
- * or NULL; a level of the same is taken unless it costs much more, and there are no finer ones to try. */
+ * or NULL; a level of the same is taken unless it costs much more. */
 double tm_cpu_certified_plan(tm_certified_plan *plan, const tm_cpu_conditions *conditions,
                              const tm_job *job, const tm_level *shared);
 
