@@ -53,11 +53,11 @@ static const tm_direct_costs tm_cuda_f32_costs = {NULL, 0.039, 0.00045, 0.000135
  * its scores, as a share of what all take, or where eps is above TM_CUDA_CERTIFIED_EPS as much as all. The smallest cells
  * have a kernel of their own, and leave more windows in the mean of templates that are in the frame and that are not. Where
  * all windows of a score below TM_CUDA_CERTIFIED_FLOOR are asked for, too many are left. Set by hand. */
-typedef struct tm_certified_costs {
+typedef struct tm_cells_costs {
     double call, cell, product, scored;
-} tm_certified_costs;
+} tm_cells_costs;
 
-static const tm_certified_costs tm_cuda_certified_costs = {2.2e4, 0.0043, 0.00048, 0.1},
+static const tm_cells_costs tm_cuda_certified_costs = {2.2e4, 0.0043, 0.00048, 0.1},
                                 tm_cuda_small_certified_costs = {1.9e4, 0.002, 0.0003, 0.45};
 #define TM_CUDA_CERTIFIED_CUT_NS 4e4 /* to find peaks for a cut, and to come back from the host */
 #define TM_CUDA_CERTIFIED_EPS 0.8

@@ -119,7 +119,7 @@ static double certified_launch_ms(const tm_cuda_conditions *c, const tm_job *job
 
     if (!tm_cells_choose(&cells, g->template_width, g->template_height))
         return INFINITY;
-    const tm_certified_costs *costs =
+    const tm_cells_costs *costs =
         cells.size == TM_CELLS_SMALLEST ? &tm_cuda_small_certified_costs : &tm_cuda_certified_costs;
     const double area = (double)cells.size * cells.size,
                  products = ceil(area / 4) * ((cells.down + 1) / 2) * 2,
