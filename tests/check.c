@@ -60,6 +60,11 @@ int64_t check_cases(int64_t fallback)
     return share > least ? share : least;
 }
 
+bool check_is_slow(void)
+{
+    return check_cases(1000) < 50;
+}
+
 int64_t check_cases_least(int64_t fallback, int64_t least)
 {
     const int64_t cases = check_cases(fallback);

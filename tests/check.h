@@ -14,6 +14,7 @@
 #define TMATCH_TESTS_CHECK_H
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -40,7 +41,11 @@ int64_t check_random_in(int64_t low, int64_t high);
  * test's default; a share is never fewer than 20 cases, or the default if that is less. */
 int64_t check_cases(int64_t fallback);
 
-/* The same, but never fewer than that: for what is so on average, or now and then, and is checked after all cases. */
+/* Whether so few of them are wanted, less than a twentieth, that tests whose work is none of these do less of it, too:
+ * under sanitizers and in an emulator. */
+bool check_is_slow(void);
+
+/* As check_cases, but never fewer than that: for what is so on average, or now and then, and is checked after all cases. */
 int64_t check_cases_least(int64_t fallback, int64_t least);
 
 #define CHECK(condition)                                           \

@@ -201,7 +201,7 @@ static void cpu_fft_many(void)
 
 static void cpu_fft_direct(void)
 {
-    against_direct(TM_DEVICE_CPU, TM_ALGORITHM_FFT, check_cases(150), check_cases(1000) < 50 ? 3e8 : 2e9);
+    against_direct(TM_DEVICE_CPU, TM_ALGORITHM_FFT, check_cases(150), check_is_slow() ? 3e8 : 2e9);
 }
 
 static void cuda_fft_reference(void)

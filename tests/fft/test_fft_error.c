@@ -224,7 +224,7 @@ static void transforms_of(int length, uint32_t features)
 static void transforms(void)
 {
     static const int long_ones[] = {1024, 1280, 1536, 3840, 4096, 5760, 10000, 20736, 32768};
-    const bool slow = check_cases(1000) < 50;
+    const bool slow = check_is_slow();
 
     for (int set = 0; set < 1 + has_avx2(); set++) {
         const uint32_t features = set ? TM_CPU_AVX2 : 0;
@@ -252,7 +252,7 @@ static void small(void)
 /* These two test nothing but accuracy, which a slow build does not change. */
 static void medium(void)
 {
-    if (check_cases(1000) < 50)
+    if (check_is_slow())
         check_skip("few cases were asked for");
     errors_at(512, 128);
     errors_at(720, 400);

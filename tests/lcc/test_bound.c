@@ -158,7 +158,7 @@ static void largest(void)
     const uint32_t sets[] = {0, tm_cpu_features()};
     bound b = {.text = "largest"};
 
-    const size_t step = check_cases(1000) < 50 ? 5 : check_cases(40) < 40 ? 3 : 1;
+    const size_t step = check_is_slow() ? 5 : check_cases(40) < 40 ? 3 : 1;
     for (size_t i = check_random() % step; i < 2 * (sizeof sizes / sizeof *sizes); i += step) {
         const int64_t w = sizes[i / 2][0], h = sizes[i / 2][1], width = w + 2 * 64 + 7, height = h + 2;
         scene s = {.frame = {.memory = malloc((size_t)(width * height))}, .domain = TM_DOMAIN_VALID};

@@ -90,7 +90,7 @@ static bool plans_by_them(tm_device_kind device, const char *costs)
 /* The fake devices take as long as TMATCH_FAKE_TIMES says, four of one name. */
 static void measures(void)
 {
-    if (check_cases(1000) < 50)
+    if (check_is_slow())
         check_skip("few cases were asked for"); /* in an emulator no time says anything */
     char text[8192], all[16384] = "";
     tm_device_info cpu, fake = {.kind = TM_DEVICE_CUDA, .units = 1, .name = "fake"};

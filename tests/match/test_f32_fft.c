@@ -89,7 +89,7 @@ static void fft_does_most(void)
 {
     static const picture_f32_content contents[] = {PICTURE_F32_NOISE, PICTURE_F32_OFFSET, PICTURE_F32_BYTES,
                                                   PICTURE_F32_SIGNS};
-    const bool slow = check_cases(1000) < 50;
+    const bool slow = check_is_slow();
     for (int i = slow ? (int)(check_random() % 2) : 0; i < (slow ? 6 : 24); i += 1 + slow) {
         tm_settings s = fft_settings((tm_metric)(i % TM_METRICS));
         const int channels = i % 4 == 3 ? 3 : 1;

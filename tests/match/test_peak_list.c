@@ -108,7 +108,7 @@ static void list_selects(void)
 /* 10^6 peaks, all alike, and nothing or all of them suppressed. */
 static void a_million_peaks(void)
 {
-    const int size = check_cases(1000) < 50 ? 1025 : 2049; /* a slow build: a quarter of them */
+    const int size = check_is_slow() ? 1025 : 2049; /* a slow build: a quarter of them */
     uint8_t *samples = malloc((size_t)(size * size));
     tm_matcher *matcher = NULL;
     tm_template *tmpl = NULL;

@@ -280,7 +280,7 @@ static void finds_planted(void)
         {48, 48, .channels = 1, .absent = true, .text = "absent"},
     };
     enum { CASES = sizeof cases / sizeof *cases };
-    const int step = check_cases(1000) < 50 ? 3 : 1;
+    const int step = check_is_slow() ? 3 : 1;
     int found = 0, targets = 0;
 
     for (int i = (int)check_random_in(0, step - 1); i < CASES; i += step) {

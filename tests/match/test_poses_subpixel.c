@@ -139,7 +139,7 @@ static void refined_places(void)
         {{TM_SAMPLE_U8, 1}, false, false, 0.6, 0, {0.006, 0.03, 0.05}},
         {{TM_SAMPLE_U8, 1}, false, true, 1, 0, {0.03, 0.08, 0.16}},
     };
-    const bool few = check_cases(1000) < 50; /* which say nothing of averages */
+    const bool few = check_is_slow(); /* which say nothing of averages */
     if (check_cases(1000) < 40)
         check_skip("few cases were asked for"); /* each takes seconds in an emulator */
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {

@@ -49,7 +49,7 @@ static void large_templates(tm_device_kind device, uint32_t features)
         {2, 2, 2896, 2896},
     };
     matchers m = direct_on(device, features);
-    const size_t step = check_cases(1000) < 50 ? 2 : 1;
+    const size_t step = check_is_slow() ? 2 : 1;
     const size_t largest = step > 1 ? 3 : check_cases(10000) < 1000 ? 2 : 0;
 
     for (size_t i = check_random() % step; i < sizeof sizes / sizeof *sizes - largest; i += step)
@@ -86,7 +86,7 @@ static void every_width(tm_device_kind device)
 {
     static const int64_t edges[] = {1, 8, 16, 32, 64};
     matchers m = direct_on(device, UINT32_MAX);
-    const int64_t step = check_cases(1000) < 50 ? 29 : check_cases(10000) < 1000 ? 11 : 2;
+    const int64_t step = check_is_slow() ? 29 : check_cases(10000) < 1000 ? 11 : 2;
     for (int64_t w = 1 + (int64_t)(check_random() % (uint64_t)step); w <= 130; w += step) {
         for (int i = 0; i < 5; i++) {
             int64_t h = edges[i] + check_random_in(i ? -1 : 0, 1);

@@ -150,7 +150,7 @@ static void known_shifts(void)
         settings.metric = metrics[m];
         CHECK_EQ(tm_matcher_create(&searchers[m].matcher, &settings), TM_OK);
     }
-    const size_t step = check_cases(1000) < 50 ? 5 : 1;
+    const size_t step = check_is_slow() ? 5 : 1;
     for (size_t i = check_random() % step; i < sizeof pictures / sizeof *pictures; i += step) {
         io_picture p = read_picture(pictures[i].name);
         const int64_t w = p.width < 224 ? p.width - 24 : 200, h = p.height < 224 ? p.height - 24 : 200;

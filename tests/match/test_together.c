@@ -175,7 +175,7 @@ static void compare_some(tm_cpu *cpu, bool large)
 
 static void random_cases(uint32_t features)
 {
-    const int64_t cases = check_cases(1000) < 50 ? 3 : check_cases(8); /* in a slow build with three threads, and with one */
+    const int64_t cases = check_is_slow() ? 3 : check_cases(8); /* in a slow build with three threads, and with one */
 
     for (int64_t i = 0; i < cases; i++) {
         tm_cpu cpu = {.threads = 0};
