@@ -168,7 +168,7 @@ static __global__ void __launch_bounds__(THREADS, 3) bound_kernel(tm_certified_j
     if (j.level.rough.groups == 1)
         for (int i = threadIdx.x; i < 2 * PAIRS * 32; i += THREADS)
             tile.fragments[i] = __ldg(j.level.rough.fragments + i);
-    tm_certified_wait();
+    tm_early_begin();
     sum_columns<COLUMN, PAIRS>(j, tile, tile_x, tile_y);
     __syncthreads();
     if (!COLUMN::big && j.level.narrow)

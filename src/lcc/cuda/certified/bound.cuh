@@ -252,7 +252,7 @@ static inline cudaError_t tm_certified_launch_tiles(void (*kernel)(tm_certified_
         TM_CALL(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
     if (error != cudaSuccess)
         return error;
-    return tm_certified_launch(kernel, (unsigned)(j.tiles_x * ceil_div(end - first, j.tile_height)),
+    return tm_early_launch(kernel, (unsigned)(j.tiles_x * ceil_div(end - first, j.tile_height)),
                                32 * TM_CERTIFIED_PARTS, bytes, j.early, stream, j, first);
 }
 

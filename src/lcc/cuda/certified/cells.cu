@@ -56,7 +56,7 @@ static __device__ __forceinline__ void sum_large_cells(unsigned (&sums)[EACH], c
 template <int SIZE>
 static __global__ void __launch_bounds__(THREADS) cells_kernel(tm_certified_job j, int first, int end)
 {
-    tm_certified_wait();
+    tm_early_begin();
     const int size = SIZE ? SIZE : j.level.cells.size, each = (int)(j.pitch_cells / EACH),
               width = j.cells_across + j.level.cells.across - 1, i = (int)(blockIdx.x * THREADS + threadIdx.x),
               x = i % each * EACH, y = first + i / each;
@@ -88,6 +88,6 @@ cudaError_t tm_certified_cells(const tm_certified_job *j, int first, int end, cu
                   : size == 5 ? cells_kernel<5>
                   : size == 6 ? cells_kernel<6>
                               : cells_kernel<0>;
-    return tm_certified_launch(kernel, (unsigned)ceil_div(threads, THREADS), THREADS, 0, j->early, stream, *j,
+    return tm_early_launch(kernel, (unsigned)ceil_div(threads, THREADS), THREADS, 0, j->early, stream, *j,
                                first, end);
 }

@@ -16,7 +16,7 @@
 
 #include "lcc/cuda/certified/cells.h"
 #include "lcc/cuda/device.cuh"
-#include "lcc/cuda/memory.cuh"
+#include "lcc/cuda/early.cuh"
 #include "lcc/cuda/tensor/tensor.h"
 
 #define TM_CERTIFIED_TILE_WIDTH 128 /* cell windows of a block of bound.cu; its rows: */
@@ -137,37 +137,6 @@ cudaError_t tm_certified_score(const tm_certified_job *job, int multiprocessors,
 bool tm_certified_can_be_early(void);
 
 #ifdef __CUDACC__
-/* A launch whose blocks may come to the device while the kernel before ends; first of all they wait
- * for it. */
-template <typename... P, typename... A>
-static cudaError_t tm_certified_launch(void (*kernel)(P...), unsigned grid, unsigned threads, size_t shared,
-                                       bool early, cudaStream_t stream, A... arguments)
-{
-#ifdef TM_EMULATED
-    (void)early;
-    return TM_LAUNCH(kernel<<<grid, threads, shared, stream>>>(arguments...));
-#else
-    cudaLaunchAttribute attribute = {};
-    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attribute.val.programmaticStreamSerializationAllowed = 1;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = grid;
-    config.blockDim = threads;
-    config.dynamicSmemBytes = shared;
-    config.stream = stream;
-    config.attrs = &attribute;
-    config.numAttrs = early;
-    return TM_LAUNCH(cudaLaunchKernelEx(&config, kernel, P(arguments)...));
-#endif
-}
-
-static __device__ __forceinline__ void tm_certified_wait()
-{
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait; griddepcontrol.launch_dependents;" ::: "memory");
-#endif
-}
-
 /* Order and position of a window, so that the greatest is the best. */
 static __host__ __device__ __forceinline__ int tm_certified_order(unsigned long long key)
 {

@@ -38,7 +38,7 @@ static __global__ void __launch_bounds__(THREADS) climb_kernel(tm_certified_job 
     __shared__ unsigned chosen[TM_CERTIFIED_CLIMBED];
     unsigned scored = 0;
 
-    tm_certified_wait();
+    tm_early_begin();
     const int starts = tm_certified_choose<LEAST_STARTS, TM_CERTIFIED_CLIMBED>(j.part_tops, TM_CERTIFIED_PARTS * tiles,
                                                                                chosen),
               size = j.level.cells.size;
@@ -70,6 +70,6 @@ static __global__ void __launch_bounds__(THREADS) climb_kernel(tm_certified_job 
 
 cudaError_t tm_certified_climb(const tm_certified_job *j, int multiprocessors, cudaStream_t stream)
 {
-    return tm_certified_launch(climb_kernel, (unsigned)(2 * multiprocessors), THREADS, 0, j->early, stream, *j,
+    return tm_early_launch(climb_kernel, (unsigned)(2 * multiprocessors), THREADS, 0, j->early, stream, *j,
                                tm_certified_tiles(j));
 }

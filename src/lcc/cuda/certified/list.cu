@@ -143,7 +143,7 @@ static __global__ void __launch_bounds__(THREADS, 3) list_kernel(tm_certified_jo
 {
     const int warps = (int)gridDim.x * WARPS, lane = threadIdx.x & 31;
 
-    tm_certified_wait();
+    tm_early_begin();
     const float least = tm_certified_least(j);
     for (int first = (int)(blockIdx.x * WARPS + threadIdx.x / 32); first < parts; first += 32 * warps) {
         const int own = first + lane * warps, top = own < parts ? (int)(__ldcg(j.part_tops + own) >> 16) : 0;
@@ -159,19 +159,14 @@ static __global__ void __launch_bounds__(THREADS, 3) list_kernel(tm_certified_jo
 
 bool tm_certified_can_be_early(void)
 {
-#ifdef TM_EMULATED
-    return false;
-#else
-    cudaFuncAttributes attributes;
-    return TM_CALL(cudaFuncGetAttributes(&attributes, list_kernel<0>)) == cudaSuccess && attributes.ptxVersion >= 90;
-#endif
+    return tm_early_is_possible(list_kernel<0>);
 }
 
 template <int PAIRS>
 static cudaError_t launch(const tm_certified_job *j, int multiprocessors, cudaStream_t stream)
 {
     const int parts = TM_CERTIFIED_PARTS * tm_certified_tiles(j);
-    return tm_certified_launch(list_kernel<PAIRS>, (unsigned)smaller(ceil_div(parts, WARPS), BLOCKS * multiprocessors),
+    return tm_early_launch(list_kernel<PAIRS>, (unsigned)smaller(ceil_div(parts, WARPS), BLOCKS * multiprocessors),
                                THREADS, 0, j->early, stream, *j, parts);
 }
 

@@ -187,7 +187,7 @@ static __global__ void __launch_bounds__(THREADS, 3) small_bound_kernel(tm_certi
 
     for (int i = threadIdx.x; i < ROWS * 32; i += THREADS)
         (&tile.fragments[0][0])[i] = __ldg(j.level.rough.fragments + i);
-    tm_certified_wait();
+    tm_early_begin();
     make_cells(tile, j, x, y);
     __syncthreads();
     sum_columns(tile, j.level.cells.down);

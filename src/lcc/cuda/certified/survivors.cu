@@ -21,7 +21,7 @@ static __global__ void __launch_bounds__(THREADS) first_kernel(tm_certified_job 
     const int each = tasks_of<COUNT>(j), tasks = TM_CERTIFIED_FIRSTS * each;
     unsigned scored = 0;
 
-    tm_certified_wait();
+    tm_early_begin();
     for (int task = (int)blockIdx.x; task < tasks; task += (int)gridDim.x) {
         const unsigned long long first = __ldcg(&j.state->firsts[task / each]);
         if (first == 0)
@@ -55,7 +55,7 @@ static __global__ void __launch_bounds__(THREADS) score_kernel(tm_certified_job 
     /* The launch of tiles before lets this one start only when it has waited for the list itself. So here its own tiles
      * alone are waited for, and what the list's launches wrote is read where they wrote it, past the first-level cache. */
     if (!j.tiles_down)
-        tm_certified_wait();
+        tm_early_begin();
     const unsigned tiled = j.tiles_down ? tm_tensor_listed(j.tiles) : 0, listed = __ldcg(&j.state->listed),
                    warps = THREADS / 32, each = (unsigned)tasks_of<COUNT>(j),
                    tasks = tiled || listed > j.most_listed ? 0 : listed * each;
@@ -84,7 +84,7 @@ static __global__ void __launch_bounds__(THREADS) score_kernel(tm_certified_job 
         scored = threadIdx.x & 31 ? 0 : scored;
     }
     if (j.tiles_down)
-        tm_certified_wait();
+        tm_early_begin();
     const unsigned marked = j.tiles_down ? __ldcg(&j.state->tiled) : 0;
     for (unsigned i = blockIdx.x * THREADS + threadIdx.x; i < marked; i += gridDim.x * THREADS) {
         const unsigned tile = __ldcg(j.tiles.tiles + i), mask = 15u << tile % 8 * 4;
@@ -106,7 +106,7 @@ template <int COUNT>
 static cudaError_t launch_first(const tm_certified_job *j, int multiprocessors, cudaStream_t stream)
 {
     const int tasks = TM_CERTIFIED_FIRSTS * tasks_of<COUNT>(*j);
-    return tm_certified_launch(first_kernel<COUNT>, (unsigned)smaller(tasks, 4 * multiprocessors), THREADS, 0, j->early,
+    return tm_early_launch(first_kernel<COUNT>, (unsigned)smaller(tasks, 4 * multiprocessors), THREADS, 0, j->early,
                                stream, *j);
 }
 
@@ -129,5 +129,5 @@ cudaError_t tm_certified_score(const tm_certified_job *j, int multiprocessors, c
     case 5: kernel = score_kernel<5>; break;
     default: break;
     }
-    return tm_certified_launch(kernel, 4 * multiprocessors, THREADS, 0, j->early, stream, *j);
+    return tm_early_launch(kernel, 4 * multiprocessors, THREADS, 0, j->early, stream, *j);
 }

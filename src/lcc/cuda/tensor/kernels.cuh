@@ -15,7 +15,7 @@
 #include <limits.h>
 #include <pthread.h>
 
-#include "lcc/cuda/memory.cuh"
+#include "lcc/cuda/early.cuh"
 #include "lcc/cuda/tensor/limits.h"
 #include "lcc/cuda/tensor/tensor.h"
 
@@ -152,7 +152,7 @@ static cudaError_t tm_tensor_launch_alone(const tm_tensor_device *device, const 
 }
 
 /* early: the launch may begin while the kernel before it ends; its kernel calls
- * tm_wait_for_launches first. */
+ * tm_early_begin first. */
 template <typename K, typename J>
 static cudaError_t tm_tensor_start(const tm_tensor_device *device, K kernel, const J &j,
                                    const tm_tensor_plan &p, const tm_tensor_block &block,
@@ -164,17 +164,8 @@ static cudaError_t tm_tensor_start(const tm_tensor_device *device, K kernel, con
     const int grid = p.column_blocks
                          ? p.tile_blocks + p.column_blocks
                          : min(min(p.tiles, fit * device->multiprocessors), (int)TM_TENSOR_BLOCKS);
-    cudaLaunchAttribute attribute = {};
-    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attribute.val.programmaticStreamSerializationAllowed = 1;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = grid;
-    config.blockDim = TM_TENSOR_THREADS;
-    config.dynamicSmemBytes = block.shared;
-    config.stream = stream;
-    config.attrs = &attribute;
-    config.numAttrs = early;
-    return TM_CALL(tm_tensor_launch_alone(device, config, kernel, j, p));
+    const tm_early_config c(grid, TM_TENSOR_THREADS, block.shared, early, stream);
+    return TM_CALL(tm_tensor_launch_alone(device, c.config, kernel, j, p));
 }
 
 /* These instructions exist from compute capability 8.0 on. */
@@ -188,15 +179,6 @@ __device__ __forceinline__ void tm_copy16(unsigned dst, const void *src)
 __device__ __forceinline__ void tm_copy_wait()
 {
     asm volatile("cp.async.wait_all;" ::: "memory");
-}
-#endif
-
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-/* Waits until the kernel before has ended and all that it wrote can be seen; then lets the next one
- * begin. */
-__device__ __forceinline__ void tm_wait_for_launches()
-{
-    asm volatile("griddepcontrol.wait; griddepcontrol.launch_dependents;" ::: "memory");
 }
 #endif
 #endif

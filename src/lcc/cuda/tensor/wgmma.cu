@@ -69,7 +69,7 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS,
     int ahead = ring.count - 8;
     unsigned planes = ring.rows + ring.count * TM_RING_ROW_BYTES + 16;
 
-    tm_wait_for_launches();
+    tm_early_begin();
     const unsigned tile_blocks = gridDim.x - p.column_blocks;
     const bool has_tiles = blockIdx.x < tile_blocks;
     int t = has_tiles ? (int)((int64_t)p.tiles * blockIdx.x / tile_blocks) : 0;

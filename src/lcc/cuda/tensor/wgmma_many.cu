@@ -48,7 +48,7 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, 1)
     scratch_type &scratch = scratches[warpgroup];
     tm_tensor_best *const bests = (tm_tensor_best *)(scratches + workers);
 
-    tm_wait_for_launches();
+    tm_early_begin();
     for (int i = threadIdx.x; i < fragment_bytes / 16; i += TM_TENSOR_THREADS)
         tm_copy16(frag + 16 * i, (const uint4 *)j.fragments + i);
     for (int i = threadIdx.x; i < TM_TENSOR_THREADS / 32 * j.count; i += TM_TENSOR_THREADS)

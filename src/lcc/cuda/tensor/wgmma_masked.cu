@@ -52,7 +52,7 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, 1)
     tm_planes_tiles tiles(p);
     tm_tensor_best best = {0, INT_MIN};
 
-    tm_wait_for_launches();
+    tm_early_begin();
     if (tiles.t < tiles.end)
         rows.stage(j.high_squares, tiles.x(), tiles.y(), 0);
     rows.stage_blocks(0, 2, j.fragments);

@@ -10,7 +10,7 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, 1)
     tm_plane_rows rows(j, smem);
     tm_planes_tiles tiles(p);
 
-    tm_wait_for_launches();
+    tm_early_begin();
     if (tiles.t < tiles.end)
         rows.stage(j.step[0].plane, tiles.x(), tiles.y(), 0);
     for (int s = 0, staged = 0; s < j.count; s++)

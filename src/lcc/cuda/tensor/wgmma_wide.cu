@@ -84,7 +84,7 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, 1)
     tm_wide_ring<STEPS> ring = {frag + wide_blocks(h, STEPS) * BLOCK, tm_wide_rows(h), 0};
     unsigned planes = ring.rows + ring.count * ring.ROW;
 
-    tm_wait_for_launches();
+    tm_early_begin();
     int t = (int)((int64_t)p.tiles * blockIdx.x / gridDim.x);
     int left = (int)((int64_t)p.tiles * (blockIdx.x + 1) / gridDim.x) - t;
     for (int i = threadIdx.x; i < wide_blocks(h, STEPS) * BLOCK / 16; i += TM_TENSOR_THREADS)
