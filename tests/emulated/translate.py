@@ -17,6 +17,7 @@ PTX = {
     "void tm_pose_mma(": "em_mma_m16n8k32(d, a0, a1, a2, a3, b.x, b.y);",
     "unsigned tm_cells_half(": "return em_half(v);",
     "float tm_cells_quotient(": "return a / b;",
+    "unsigned tm_progress_now(": "return *progress;",
     "unsigned tm_cells_byte(": "return (unsigned)ceilf(fminf(q2 + 0.5f, 255.0f));",
     "void tm_add_lane_before(uint32_t &sum, int offset)": """
     const uint32_t before = __shfl_up_sync(~0u, sum, offset);

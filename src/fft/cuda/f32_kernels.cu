@@ -86,7 +86,7 @@ template <class B>
 cudaError_t tm_f32_launcher<B>::sums(const tm_fft_job *job, cudaStream_t stream)
 {
     const dim3 grid = tm_row_grid<B>(job, job->band.rows);
-    return TM_LAUNCH(f32_sums_kernel<B><<<grid, B::THREADS, B::BYTES, stream>>>(*job));
+    return tm_early_launch(f32_sums_kernel<B>, grid, B::THREADS, B::BYTES, job->early, stream, *job);
 }
 
 template <class B>

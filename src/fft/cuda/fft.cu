@@ -96,8 +96,21 @@ int64_t tm_fft_most_candidates(const tm_fft_job *job)
     return count;
 }
 
+/* Progress is of columns of tiles, of one band after the other. */
+static size_t state_bytes(const tm_fft_job *job)
+{
+    const int64_t columns = job->tiling.across * ceil_div(job->tiling.down, job->most_down);
+    return sizeof *job->best + (size_t)columns * sizeof *job->progress;
+}
+
+static cudaError_t clear_state(const tm_fft_job *job, cudaStream_t stream)
+{
+    return TM_CALL(cudaMemsetAsync(job->best, 0, state_bytes(job), stream));
+}
+
 static cudaError_t make_spectrum(const tm_fft_job *job, cudaStream_t stream)
 {
+    TRY(clear_state(job, stream));
     tm_fft_job own = *job;
     own.band = (tm_fft_band){};
     own.band.across = own.band.down = 1;
@@ -106,12 +119,14 @@ static cudaError_t make_spectrum(const tm_fft_job *job, cudaStream_t stream)
     return steps_of(job)->make_spectrum(&own, stream);
 }
 
-static cudaError_t prepare_best(tm_fft_device *fft)
+static cudaError_t prepare_windows(tm_fft_device *fft)
 {
-    if (fft->best)
+    if (fft->windows_ready)
         return cudaSuccess;
     TRY(tm_windows_prepare((size_t)fft->shared_bytes));
-    return tm_device_malloc((void **)&fft->best, sizeof *fft->best);
+    fft->early = tm_windows_can_be_early();
+    fft->windows_ready = true;
+    return cudaSuccess;
 }
 
 /* Room for the sums of a band of so many tiles. */
@@ -131,14 +146,17 @@ cudaError_t tm_fft_prepare(tm_fft_device *fft, tm_fft_job *job, tm_fft_spectrum 
     limit_bands(job);
     const int64_t across = job->most_across, down = job->most_down;
     TRY(steps_of(job)->prepare(fft, job, across * down, stream));
-    TRY(prepare_best(fft));
+    TRY(prepare_windows(fft));
+    TRY(tm_buffer_fit(&fft->state, state_bytes(job)));
     TRY(tm_buffer_fit(&fft->points, (size_t)(across * tile_column_bytes(job, down))));
     job->narrow = tm_windows_are_narrow(&job->job);
     if (job->metric == TM_METRIC_LCC)
         TRY(tm_buffer_fit(&fft->sums, sums_bytes(job, across, down)));
     job->points = (double2 *)fft->points.data;
     job->sums = fft->sums.data;
-    job->best = fft->best;
+    job->best = (int64_t *)fft->state.data;
+    job->progress = (tm_fft_progress *)(job->best + 1);
+    job->early = fft->early;
     job->multiprocessors = fft->multiprocessors;
 
     if (spectrum->length_x != t->length_x || spectrum->length_y != t->length_y ||
@@ -163,13 +181,13 @@ static cudaError_t launch_band(const tm_fft_job *job, cudaStream_t stream)
 
 cudaError_t tm_fft_launch(const tm_fft_job *job, cudaStream_t stream)
 {
-    /* negative: no window is rejected before one has a positive score */
-    TRY_CUDA(cudaMemsetAsync(job->best, 0x80, sizeof *job->best, stream));
+    TRY(clear_state(job, stream));
     for (tm_fft_job own = before_bands(job); next_band(&own);) {
         TRY(launch_band(&own, stream));
         if (job->metric == TM_METRIC_LCC)
             TRY(tm_windows_launch(&own, stream));
         own.job.candidates += count_candidates(&own);
+        own.progress += own.band.across;
     }
     return cudaSuccess;
 }
@@ -183,8 +201,11 @@ cudaError_t tm_fft_prepare_f32(tm_fft_device *fft, tm_fft_job *job, tm_fft_spect
 
 cudaError_t tm_fft_launch_f32(const tm_fft_job *job, cudaStream_t stream)
 {
-    for (tm_fft_job own = before_bands(job); next_band(&own);)
+    TRY(clear_state(job, stream));
+    for (tm_fft_job own = before_bands(job); next_band(&own);) {
         TRY(launch_band(&own, stream));
+        own.progress += own.band.across;
+    }
     return cudaSuccess;
 }
 
@@ -211,6 +232,6 @@ void tm_fft_device_free(tm_fft_device *fft)
     for (int i = 0; i < TM_FFT_LENGTHS; i++)
         tm_device_free(fft->roots[i]);
     tm_fft_give_back(fft);
-    tm_device_free(fft->best);
+    tm_buffer_free(&fft->state);
     *fft = (tm_fft_device){};
 }

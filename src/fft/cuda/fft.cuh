@@ -19,8 +19,10 @@ typedef struct tm_fft_device {
     bool ready[TM_FFT_LENGTHS]; /* by place in the table */
     double2 *roots[TM_FFT_LENGTHS];
     tm_buffer points, sums;
-    int64_t *best;
-    int shared_bytes; /* that a block may have */
+    tm_buffer state;    /* what a launch's kernels tell each other */
+    bool windows_ready; /* kernels; and then */
+    bool early;         /* whether launches may be */
+    int shared_bytes;   /* that a block may have */
     int multiprocessors;
     tm_cufft cufft;
 } tm_fft_device;

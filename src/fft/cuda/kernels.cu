@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Three kernels, with one array of complex doubles between them: rows forward, columns forward and
- * back, rows back.
+ * back, rows back. Each of the last two waits for what it needs of the one before.
  *
  * Why not cuFFT, which cufft.cu has by name: its transforms leave nothing to fuse with,
  * so bytes to doubles, the product and the scores each read and write the whole array
@@ -48,6 +48,8 @@ static __global__ void __launch_bounds__(B::THREADS, B::LEAST) columns_kernel(tm
                       blockIdx.x * BATCH + block.item;
     double2 *spectrum = job.spectrum + (int64_t)blockIdx.x * (P::N * BATCH) + block.item;
 
+    tm_early_let_next();
+    tm_progress_wait(&job.progress[blockIdx.y].rows, (unsigned)band.input_rows);
     for (int tile = 0; tile < band.down; tile++) {
         const int top = tile * job.tiling.step_y;
         const int inputs = min(job.tiling.step_y + job.job.height - 1, band.input_rows - top);
@@ -82,6 +84,7 @@ static __global__ void __launch_bounds__(B::THREADS, B::LEAST) columns_kernel(tm
         });
         __syncthreads();
     }
+    tm_progress_add(&job.progress[blockIdx.y].columns, BATCH);
 }
 
 #ifdef TM_FFT_PROBE
@@ -135,15 +138,15 @@ struct launcher {
     {
         const dim3 grid((unsigned)(job->tiling.length_x / column_block::BATCH),
                         (unsigned)job->band.across);
-        return TM_LAUNCH(columns_kernel<column_block>
-                         <<<grid, column_block::THREADS, column_block::BYTES, stream>>>(*job, of_template));
+        return tm_early_launch(columns_kernel<column_block>, grid, column_block::THREADS, column_block::BYTES,
+                               job->early, stream, *job, of_template);
     }
 
     static cudaError_t sums(const tm_fft_job *job, cudaStream_t stream)
     {
         const dim3 grid = tm_row_grid<row_block>(job, job->band.rows);
         const auto kernel = job->metric == TM_METRIC_LCC ? sums_kernel<row_block> : ccorr_kernel<row_block>;
-        return TM_LAUNCH(kernel<<<grid, row_block::THREADS, row_block::BYTES, stream>>>(*job));
+        return tm_early_launch(kernel, grid, row_block::THREADS, row_block::BYTES, job->early, stream, *job);
     }
 
     static cudaError_t prepare(void)

@@ -29,6 +29,12 @@ typedef struct tm_fft_f32_channel {
     double *sums;       /* dense */
 } tm_fft_f32_channel;
 
+/* How much of a column of tiles a band's kernels have done: see progress.cuh. */
+typedef struct tm_fft_progress {
+    unsigned rows;    /* transformed, and the rest of their blocks' */
+    unsigned columns; /* transformed there and back */
+} tm_fft_progress;
+
 typedef struct tm_fft_job {
     tm_device_job job;
     tm_fft_f32_channel f32;
@@ -42,7 +48,9 @@ typedef struct tm_fft_job {
     double2 *spectrum; /* the template's, conjugate and scaled, as columns take it */
     void *sums;     /* where windows are scored from them, of the band: the sums of products with F - TM_FFT_CENTRE */
     bool narrow;    /* these have 32 bits, else 64 */
-    int64_t *best;  /* the greatest value of a candidate so far, by which windows are rejected */
+    int64_t *best;  /* the greatest value of a candidate so far, by which windows are rejected; 0: none above 0 */
+    tm_fft_progress *progress; /* of the band's columns of tiles */
+    bool early; /* blocks come while the kernel before still runs */
     int multiprocessors;
     /* Where the tiling is cuFFT's, spectrum and points are in its order: points are
      * [column of tiles][tile][length_y][length_x]. */
@@ -93,6 +101,7 @@ cudaError_t tm_fft_norms_launch(const tm_fft_job *job, unsigned long long norms[
 /* Scores the band's windows of both parts from job->sums: the map, and a candidate for each block. */
 cudaError_t tm_windows_launch(const tm_fft_job *job, cudaStream_t stream);
 cudaError_t tm_windows_prepare(size_t shared_bytes);
+bool tm_windows_can_be_early(void);
 int64_t tm_windows_candidates(const tm_fft_job *job);
 int64_t tm_windows_most_candidates(const tm_fft_job *job); /* of any band that is no larger */
 bool tm_windows_are_narrow(const tm_device_job *job);

@@ -5,6 +5,7 @@
 
 #include "fft/cuda/kernels.cuh"
 #include "fft/cuda/lengths.cuh"
+#include "fft/cuda/progress.cuh"
 #include "fft/cuda/scores.cuh"
 
 /* Transforms a row of the band forward, from load(column of the tile), into points. */
@@ -16,6 +17,7 @@ static __device__ __forceinline__ void tm_row_forward(const B &block, const tm_f
     constexpr int R = P::radix(P::LAST);
     double2 *out = job.points + ((int64_t)blockIdx.y * job.band.input_rows + row) * P::N;
 
+    tm_early_let_next();
     tm_forward(block, load);
     tm_forward_last(block, [&](auto &v, int q) {
         if (row >= job.band.input_rows)
@@ -24,6 +26,7 @@ static __device__ __forceinline__ void tm_row_forward(const B &block, const tm_f
         for (int m = 0; m < R; m++)
             out[m * (P::N / R) + q] = v[m];
     });
+    tm_progress_add(&job.progress[blockIdx.y].rows, B::BATCH);
 }
 
 /* The windows of one part whose sums a thread has: every STEP-th from the first on. */
@@ -60,11 +63,13 @@ static __device__ __forceinline__ void tm_row_back(const B &block, const tm_fft_
     const int64_t left = (int64_t)blockIdx.y * job.tiling.step_x;
     const double2 *in = job.points + ((int64_t)blockIdx.y * band.input_rows + row) * P::N;
 
+    tm_early_let_next();
+    tm_progress_wait(&job.progress[blockIdx.y].columns, P::N);
     tm_each_butterfly<B, P::LAST>(block, [&](int, int, int q) {
         double2 v[R];
 #pragma unroll
         for (int m = 0; m < R; m++)
-            v[m] = row < band.rows ? in[m * (P::N / R) + q] : make_double2(0, 0);
+            v[m] = row < band.rows ? __ldcg(&in[m * (P::N / R) + q]) : make_double2(0, 0);
         tm_inverse_first(block, v, q);
     });
     tm_inverse(block, [&](auto &v, int q) {

@@ -6,7 +6,7 @@
  * neither num nor var_F, and lets 32 bits hold more. */
 #include "fft/cuda/kernels.cuh"
 #include "integers.h"
-#include "lcc/cuda/memory.cuh"
+#include "lcc/cuda/early.cuh"
 #include "lcc/reject.h"
 
 #define COLUMNS 8    /* of a thread */
@@ -332,6 +332,7 @@ static __global__ void __launch_bounds__(MOST, MOST == 512 ? 2 : 1)
 
     column_sums state = sums_of_rows(column, pitch, min(d.height - 1, rows));
     uint2 enters = load(d.height - 1), leaves = load(0);
+    tm_early_wait();
     for (int y = 0; y < place.last - place.first; y++) {
         const int64_t known = __ldcg((const long long *)job.best);
         sum_of_products s_ft[COLUMNS];
@@ -399,7 +400,8 @@ static cudaError_t launch(const tm_fft_job *job, cudaStream_t stream)
 {
     const blocks b = blocks_of(job);
     const size_t shared = prefixes<INTEGERS>::bytes(b.threads);
-    return TM_LAUNCH(windows_kernel<INTEGERS, MOST><<<b.grid, b.threads, shared, stream>>>(*job, b.span, b.rows, b.threads));
+    return tm_early_launch(windows_kernel<INTEGERS, MOST>, b.grid, (unsigned)b.threads, shared, job->early, stream, *job,
+                           b.span, b.rows, b.threads);
 }
 
 cudaError_t tm_windows_launch(const tm_fft_job *job, cudaStream_t stream)
@@ -407,6 +409,11 @@ cudaError_t tm_windows_launch(const tm_fft_job *job, cudaStream_t stream)
     if (job->narrow)
         return launch<narrow, 512>(job, stream);
     return most_threads(job->job.width) == 512 ? launch<wide, 512>(job, stream) : launch<wide, 1024>(job, stream);
+}
+
+bool tm_windows_can_be_early(void)
+{
+    return tm_early_is_possible(windows_kernel<narrow, 512>);
 }
 
 bool tm_windows_are_narrow(const tm_device_job *job)
