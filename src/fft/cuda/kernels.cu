@@ -54,7 +54,7 @@ static __global__ void __launch_bounds__(B::THREADS, B::LEAST) columns_kernel(tm
         const int top = tile * job.tiling.step_y;
         const int inputs = min(job.tiling.step_y + job.job.height - 1, band.input_rows - top);
         tm_forward(block, [&](int i) {
-            return i < inputs ? __ldcg(&column[(top + i) * pitch]) : make_double2(0, 0);
+            return i < inputs ? tm_progress_load(&column[(top + i) * pitch]) : make_double2(0, 0);
         });
         if (of_template) {
             const double scale = 1.0 / ((double)P::N * job.tiling.length_x);

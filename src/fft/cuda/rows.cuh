@@ -69,7 +69,7 @@ static __device__ __forceinline__ void tm_row_back(const B &block, const tm_fft_
         double2 v[R];
 #pragma unroll
         for (int m = 0; m < R; m++)
-            v[m] = row < band.rows ? __ldcg(&in[m * (P::N / R) + q]) : make_double2(0, 0);
+            v[m] = row < band.rows ? tm_progress_load(&in[m * (P::N / R) + q]) : make_double2(0, 0);
         tm_inverse_first(block, v, q);
     });
     tm_inverse(block, [&](auto &v, int q) {
