@@ -163,7 +163,9 @@ struct launcher {
 
     static constexpr tm_fft_kernels kernels()
     {
-        return {row_block::passes::N,
+        typedef typename row_block::passes P;
+        return {P::N,
+                {P::radix(0), P::radix(1), P::radix(2), P::radix(3)},
                 row_block::BATCH,
                 row_block::BYTES,
                 column_block::BYTES,

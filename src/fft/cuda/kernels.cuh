@@ -43,7 +43,7 @@ typedef struct tm_fft_job {
     tm_fft_tiling tiling;
     int most_across, most_down; /* tiles of a band */
     tm_fft_band band;
-    const double2 *roots_x, *roots_y;
+    const double2 *roots_x, *roots_y; /* as tm_block has them */
     double2 *points;   /* [column of tiles][input row][length_x] */
     double2 *spectrum; /* the template's, conjugate and scaled, as columns take it */
     void *sums;     /* where windows are scored from them, of the band: the sums of products with F - TM_FFT_CENTRE */
@@ -75,6 +75,7 @@ typedef struct tm_cufft tm_cufft;
 /* Kernels of one length. Each returns the launch's error. */
 typedef struct tm_fft_kernels {
     int length;
+    int radices[4];     /* of the passes; 1: none */
     int rows_at_once;   /* of a block */
     size_t row_bytes, column_bytes; /* shared memory */
     /* Rows of the frame, or of the template, into points. */

@@ -26,6 +26,11 @@ struct tm_passes {
     {
         return pass == 0 ? N / R0 : distance(pass - 1) / radix(pass);
     }
+    /* Where a pass's roots begin. */
+    static __host__ __device__ constexpr int first_root(int pass)
+    {
+        return pass == 0 ? 0 : first_root(pass - 1) + 2 * distance(pass - 1);
+    }
     /* Points with padding: without it, the last pass's strides would put all
      * threads' elements into one bank. */
     static __host__ __device__ constexpr int padded(int element)
@@ -45,7 +50,7 @@ struct tm_block {
     static_assert(THREADS % 32 == 0, "whole warps");
 
     double2 *points; /* shared memory */
-    const double2 *roots; /* exp(-2 pi i j / N) */
+    const double2 *roots; /* of each pass but the last exp(-2 pi i k / M) of each k, then their fourth powers: see tm_twiddle */
     int lane, item; /* which of the transform's threads; which of the batch */
 
     __device__ tm_block(double2 *memory, const double2 *table) : points(memory), roots(table)
@@ -68,18 +73,19 @@ struct tm_block {
     }
 };
 
-/* v[m] *= exp(-+2 pi i * k * m / M), M = R * distance. Two roots are read and the
+/* v[m] *= exp(-+2 pi i * k * m / M), M = R * distance and k < distance. Two roots are read and the
  * others made of them: reading all would keep shared memory's unit busier than
- * the arithmetic. */
+ * the arithmetic. Neighbouring threads' roots are neighbours. */
 template <class B, int PASS, bool INVERSE>
 static __device__ __forceinline__ void tm_twiddle(const B &block,
                                                   double2 (&v)[B::passes::radix(PASS)], int k)
 {
     typedef typename B::passes P;
-    constexpr int R = P::radix(PASS), STEP = P::N / (R * P::distance(PASS));
-    double2 power[4], four = __ldg(&block.roots[4 % R * k * STEP]), base = make_double2(1, 0);
+    constexpr int R = P::radix(PASS);
+    const double2 *roots = block.roots + P::first_root(PASS) + k;
+    double2 power[4], four = __ldg(roots + P::distance(PASS)), base = make_double2(1, 0);
 
-    power[1] = __ldg(&block.roots[k * STEP]);
+    power[1] = __ldg(roots);
     power[2] = tm_mul(power[1], power[1]);
     power[3] = tm_mul(power[2], power[1]);
 #pragma unroll

@@ -30,17 +30,36 @@ static const tm_fft_kernels *find_kernels(int length)
     return k->length ? k : NULL;
 }
 
-/* exp(-2 pi i j / length), each part rounded once from long double. */
-static cudaError_t upload_roots(double2 **roots, int length, cudaStream_t stream)
+/* exp(-2 pi i j / n), each part rounded once from long double. */
+static double2 root(int j, int n)
 {
-    const size_t size = (size_t)length * sizeof(double2);
+    const long double angle = 2 * 3.14159265358979323846264338327950288L * j / n;
+    return make_double2((double)cosl(angle), (double)-sinl(angle));
+}
+
+/* Fills in the roots of a length's passes, in the order that the kernels take them; returns how many there are. NULL: only that. */
+static int fill_roots(const tm_fft_kernels *k, double2 *roots)
+{
+    int count = 0;
+    for (int pass = 0, points = k->length; pass < 3 && k->radices[pass + 1] > 1; pass++) {
+        const int distance = points / k->radices[pass];
+        for (int i = 0; roots && i < distance; i++) {
+            roots[count + i] = root(i, points);
+            roots[count + distance + i] = root(4 * i % points, points);
+        }
+        count += 2 * distance;
+        points = distance;
+    }
+    return count;
+}
+
+static cudaError_t upload_roots(double2 **roots, const tm_fft_kernels *k, cudaStream_t stream)
+{
+    const size_t size = (size_t)fill_roots(k, NULL) * sizeof(double2);
     double2 *host = (double2 *)malloc(size);
     if (!host)
         return cudaErrorMemoryAllocation;
-    for (int j = 0; j < length; j++) {
-        const long double angle = 2 * 3.14159265358979323846264338327950288L * j / length;
-        host[j] = make_double2((double)cosl(angle), (double)-sinl(angle));
-    }
+    fill_roots(k, host);
     cudaError_t error = tm_device_malloc((void **)roots, size);
     if (error == cudaSuccess)
         error = TM_CALL(cudaMemcpyAsync(*roots, host, size, cudaMemcpyHostToDevice, stream));
@@ -63,7 +82,7 @@ static cudaError_t prepare_length(tm_fft_device *fft, int length, const double2 
     const ptrdiff_t i = k - tm_fft_kernel_table();
     if (!fft->ready[i]) {
         if (!fft->roots[i])
-            TRY(upload_roots(&fft->roots[i], length, stream));
+            TRY(upload_roots(&fft->roots[i], k, stream));
         TRY(k->prepare());
         fft->ready[i] = true;
     }
