@@ -195,5 +195,5 @@ cudaError_t tm_f32_run(tm_cuda *cuda, const tm_job *job, const tm_walk *walk, tm
     TRY(tm_buffer_fit(&cuda->found, (size_t)count * sizeof(tm_candidate)));
     TRY(tm_walk_chunks(cuda, job, walk, launch_chunk, &run));
     return tm_reduce_launch((tm_candidate *)cuda->found.data, run.candidates, cuda->reduced, best,
-                            cuda->stream);
+                            false, cuda->stream);
 }

@@ -127,11 +127,11 @@ tm_launch tm_launch_rows(const tm_cuda *cuda, const tm_launch *whole, int64_t fi
     return l;
 }
 
-static cudaError_t reduce(tm_cuda *cuda, const tm_device_job *job, int64_t count)
+static cudaError_t reduce(tm_cuda *cuda, const tm_device_job *job, int64_t count, bool early)
 {
     if (!job->best)
         return cudaSuccess;
-    return tm_reduce_launch(job->candidates, count, cuda->reduced, job->best, cuda->stream);
+    return tm_reduce_launch(job->candidates, count, cuda->reduced, job->best, early, cuda->stream);
 }
 
 static cudaError_t start_direct(tm_cuda *cuda, const tm_launch *l)
@@ -145,7 +145,7 @@ static cudaError_t start_direct(tm_cuda *cuda, const tm_launch *l)
         if (job.best)
             job.best += i;
         TRY(tm_direct_launch(&job, l->metric, cuda->stream));
-        TRY(reduce(cuda, &job, tm_direct_blocks(&job)));
+        TRY(reduce(cuda, &job, tm_direct_blocks(&job), false));
     }
     return cudaSuccess;
 }
@@ -154,7 +154,7 @@ cudaError_t tm_launch_start(tm_cuda *cuda, tm_launch *l)
 {
     if (l->by_fft) {
         TRY(tm_fft_launch(&l->fft, cuda->stream));
-        return reduce(cuda, &l->fft.job, tm_fft_candidates(&l->fft));
+        return reduce(cuda, &l->fft.job, tm_fft_candidates(&l->fft), l->fft.early);
     }
     if (l->certified)
         return tm_certified_rows(cuda, l, 0, l->job.map_height);

@@ -114,7 +114,7 @@ static cudaError_t run_bands(tm_planes_job *run, const tm_walk *chunks, tm_produ
     TRY(tm_buffer_fit(&cuda->found, (size_t)count * sizeof(tm_candidate)));
     TRY(tm_walk_chunks(cuda, job, &walk, launch_band, run));
     return tm_reduce_launch((tm_candidate *)cuda->found.data, run->candidates, cuda->reduced, best,
-                            cuda->stream);
+                            false, cuda->stream);
 }
 
 /* The template's mask. Where the template has none and is too wide for the kernel that sums

@@ -332,7 +332,7 @@ static __global__ void __launch_bounds__(MOST, MOST == 512 ? 2 : 1)
 
     column_sums state = sums_of_rows(column, pitch, min(d.height - 1, rows));
     uint2 enters = load(d.height - 1), leaves = load(0);
-    tm_early_wait();
+    tm_early_begin();
     for (int y = 0; y < place.last - place.first; y++) {
         const int64_t known = __ldcg((const long long *)job.best);
         sum_of_products s_ft[COLUMNS];

@@ -31,10 +31,10 @@ typedef struct tm_device_job : tm_device_windows {
 int64_t tm_direct_blocks(const tm_device_job *job);
 cudaError_t tm_direct_launch(const tm_device_job *job, tm_metric metric, cudaStream_t stream);
 
-/* Reduces candidates[0 .. count) to *best; scratch holds TM_REDUCE_BLOCKS. */
+/* Reduces candidates[0 .. count) to *best; scratch holds TM_REDUCE_BLOCKS. early: see early.cuh. */
 #define TM_REDUCE_BLOCKS 256
 cudaError_t tm_reduce_launch(const tm_candidate *candidates, int64_t count, tm_candidate *scratch,
-                             tm_candidate *best, cudaStream_t stream);
+                             tm_candidate *best, bool early, cudaStream_t stream);
 
 #ifdef __CUDACC__
 /* a b + c in one instruction, which the compiler does not find. */

@@ -5,7 +5,7 @@
  * give S_FT, S_F and S_FF in one pass. */
 #include "integers.h"
 #include "lcc/cuda/device.cuh"
-#include "lcc/cuda/memory.cuh"
+#include "lcc/cuda/early.cuh"
 
 #define WARP 32
 #define TILE_HEIGHT 8
@@ -125,6 +125,7 @@ static __global__ void __launch_bounds__(REDUCE_THREADS)
     reduce_kernel(const tm_candidate *candidates, int64_t count, tm_candidate *out)
 {
     tm_candidate best = TM_NO_CANDIDATE;
+    tm_early_wait();
 #pragma unroll 4
     for (int64_t i = (int64_t)blockIdx.x * REDUCE_THREADS + threadIdx.x; i < count;
          i += (int64_t)gridDim.x * REDUCE_THREADS) {
@@ -154,16 +155,16 @@ cudaError_t tm_direct_launch(const tm_device_job *job, tm_metric metric, cudaStr
 }
 
 cudaError_t tm_reduce_launch(const tm_candidate *candidates, int64_t count, tm_candidate *scratch,
-                             tm_candidate *best, cudaStream_t stream)
+                             tm_candidate *best, bool early, cudaStream_t stream)
 {
     if (count > 4 * REDUCE_THREADS) { /* below, a launch takes longer than it saves */
         const int64_t wanted = ceil_div(count, REDUCE_THREADS);
         const int blocks = (int)(wanted < TM_REDUCE_BLOCKS ? wanted : TM_REDUCE_BLOCKS);
-        cudaError_t error = TM_LAUNCH(reduce_kernel<<<blocks, REDUCE_THREADS, 0, stream>>>(candidates, count, scratch));
+        cudaError_t error = tm_early_launch(reduce_kernel, blocks, REDUCE_THREADS, 0, early, stream, candidates, count, scratch);
         if (error != cudaSuccess)
             return error;
         candidates = scratch;
         count = blocks;
     }
-    return TM_LAUNCH(reduce_kernel<<<1, REDUCE_THREADS, 0, stream>>>(candidates, count, best));
+    return tm_early_launch(reduce_kernel, 1, REDUCE_THREADS, 0, early, stream, candidates, count, best);
 }
