@@ -96,22 +96,42 @@ int64_t tm_fft_most_candidates(const tm_fft_job *job)
     return count;
 }
 
-/* Progress is of columns of tiles, of one band after the other. */
-static size_t state_bytes(const tm_fft_job *job)
+/* Words of a launch. Progress is of columns of tiles, of one band after the other. */
+static int64_t state_words(const tm_fft_job *job)
 {
-    const int64_t columns = job->tiling.across * ceil_div(job->tiling.down, job->most_down);
-    return sizeof *job->best + (size_t)columns * sizeof *job->progress;
+    static_assert(sizeof *job->best == 8 && sizeof *job->progress == 8, "one word each");
+    return 1 + job->tiling.across * ceil_div(job->tiling.down, job->most_down);
 }
 
-static cudaError_t clear_state(const tm_fft_job *job, cudaStream_t stream)
+enum { LAUNCHES = 16 }; /* that are cleared at once */
+
+static cudaError_t fit_states(tm_fft_states *states, int64_t words)
 {
-    return TM_CALL(cudaMemsetAsync(job->best, 0, state_bytes(job), stream));
+    if (states->words.size >= (size_t)words * 8)
+        return cudaSuccess;
+    states->used = INT64_MAX; /* none is cleared */
+    return tm_buffer_fit(&states->words, (size_t)words * (8 * LAUNCHES));
+}
+
+static cudaError_t take_state(tm_fft_job *job, cudaStream_t stream)
+{
+    tm_fft_states *const states = job->states;
+    const int64_t words = state_words(job);
+
+    if (states->used > (int64_t)(states->words.size / 8) - words) {
+        TRY_CUDA(cudaMemsetAsync(states->words.data, 0, states->words.size, stream));
+        states->used = 0;
+    }
+    job->best = (int64_t *)states->words.data + states->used;
+    job->progress = (tm_fft_progress *)(job->best + 1);
+    states->used += words;
+    return cudaSuccess;
 }
 
 static cudaError_t make_spectrum(const tm_fft_job *job, cudaStream_t stream)
 {
-    TRY(clear_state(job, stream));
     tm_fft_job own = *job;
+    TRY(take_state(&own, stream));
     own.band = (tm_fft_band){};
     own.band.across = own.band.down = 1;
     own.band.rows = 1;
@@ -147,15 +167,14 @@ cudaError_t tm_fft_prepare(tm_fft_device *fft, tm_fft_job *job, tm_fft_spectrum 
     const int64_t across = job->most_across, down = job->most_down;
     TRY(steps_of(job)->prepare(fft, job, across * down, stream));
     TRY(prepare_windows(fft));
-    TRY(tm_buffer_fit(&fft->state, state_bytes(job)));
+    TRY(fit_states(&fft->states, state_words(job)));
     TRY(tm_buffer_fit(&fft->points, (size_t)(across * tile_column_bytes(job, down))));
     job->narrow = tm_windows_are_narrow(&job->job);
     if (job->metric == TM_METRIC_LCC)
         TRY(tm_buffer_fit(&fft->sums, sums_bytes(job, across, down)));
     job->points = (double2 *)fft->points.data;
     job->sums = fft->sums.data;
-    job->best = (int64_t *)fft->state.data;
-    job->progress = (tm_fft_progress *)(job->best + 1);
+    job->states = &fft->states;
     job->early = fft->early;
     job->multiprocessors = fft->multiprocessors;
 
@@ -181,8 +200,9 @@ static cudaError_t launch_band(const tm_fft_job *job, cudaStream_t stream)
 
 cudaError_t tm_fft_launch(const tm_fft_job *job, cudaStream_t stream)
 {
-    TRY(clear_state(job, stream));
-    for (tm_fft_job own = before_bands(job); next_band(&own);) {
+    tm_fft_job own = before_bands(job);
+    TRY(take_state(&own, stream));
+    while (next_band(&own)) {
         TRY(launch_band(&own, stream));
         if (job->metric == TM_METRIC_LCC)
             TRY(tm_windows_launch(&own, stream));
@@ -201,8 +221,9 @@ cudaError_t tm_fft_prepare_f32(tm_fft_device *fft, tm_fft_job *job, tm_fft_spect
 
 cudaError_t tm_fft_launch_f32(const tm_fft_job *job, cudaStream_t stream)
 {
-    TRY(clear_state(job, stream));
-    for (tm_fft_job own = before_bands(job); next_band(&own);) {
+    tm_fft_job own = before_bands(job);
+    TRY(take_state(&own, stream));
+    while (next_band(&own)) {
         TRY(launch_band(&own, stream));
         own.progress += own.band.across;
     }
@@ -232,6 +253,6 @@ void tm_fft_device_free(tm_fft_device *fft)
     for (int i = 0; i < TM_FFT_LENGTHS; i++)
         tm_device_free(fft->roots[i]);
     tm_fft_give_back(fft);
-    tm_buffer_free(&fft->state);
+    tm_buffer_free(&fft->states.words);
     *fft = (tm_fft_device){};
 }

@@ -14,12 +14,19 @@ typedef struct tm_fft_spectrum {
     bool by_cufft;
 } tm_fft_spectrum;
 
+/* What the kernels of launches tell each other: each launch takes 8 bytes of 0 for its best value, and as many for each
+ * column of tiles. They are cleared for many launches at once, because that takes as long as for one. */
+struct tm_fft_states {
+    tm_buffer words; /* of 8 bytes */
+    int64_t used;
+};
+
 /* Zero-initialise. */
 typedef struct tm_fft_device {
     bool ready[TM_FFT_LENGTHS]; /* by place in the table */
     double2 *roots[TM_FFT_LENGTHS];
     tm_buffer points, sums;
-    tm_buffer state;    /* what a launch's kernels tell each other */
+    tm_fft_states states;
     bool windows_ready; /* kernels; and then */
     bool early;         /* whether launches may be */
     int shared_bytes;   /* that a block may have */

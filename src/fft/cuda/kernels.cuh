@@ -35,6 +35,8 @@ typedef struct tm_fft_progress {
     unsigned columns; /* transformed there and back */
 } tm_fft_progress;
 
+typedef struct tm_fft_states tm_fft_states;
+
 typedef struct tm_fft_job {
     tm_device_job job;
     tm_fft_f32_channel f32;
@@ -48,9 +50,12 @@ typedef struct tm_fft_job {
     double2 *spectrum; /* the template's, conjugate and scaled, as columns take it */
     void *sums;     /* where windows are scored from them, of the band: the sums of products with F - TM_FFT_CENTRE */
     bool narrow;    /* these have 32 bits, else 64 */
-    int64_t *best;  /* the greatest value of a candidate so far, by which windows are rejected; 0: none above 0 */
-    tm_fft_progress *progress; /* of the band's columns of tiles */
+    tm_fft_states *states;
     bool early; /* blocks come while the kernel before still runs */
+    /* A launch's, in device memory, all 0 before it: the greatest value of a candidate so far, by which windows are rejected,
+     * if above 0; and of the band's columns of tiles. */
+    int64_t *best;
+    tm_fft_progress *progress;
     int multiprocessors;
     /* Where the tiling is cuFFT's, spectrum and points are in its order: points are
      * [column of tiles][tile][length_y][length_x]. */
