@@ -50,12 +50,25 @@ static __global__ void __launch_bounds__(B::THREADS, B::LEAST) columns_kernel(tm
 
     tm_early_let_next();
     tm_progress_wait(&job.progress[blockIdx.y].rows, (unsigned)band.input_rows);
+    const auto factor = [&](int m, int q) { return __ldcg(&spectrum[(m * (P::N / R) + q) * BATCH]); };
+    constexpr bool AHEAD = R <= 8 && P::N < 2048; /* else registers do not suffice */
     for (int tile = 0; tile < band.down; tile++) {
         const int top = tile * job.tiling.step_y;
         const int inputs = min(job.tiling.step_y + job.job.height - 1, band.input_rows - top);
-        tm_forward(block, [&](int i) {
-            return i < inputs ? tm_progress_load(&column[(top + i) * pitch]) : make_double2(0, 0);
-        });
+        double2 factors[R] = {}; /* of this thread's next butterfly */
+        const auto fetch = [&](int q) {
+            if constexpr (AHEAD) {
+                if (of_template || q >= P::N / R)
+                    return;
+#pragma unroll
+                for (int m = 0; m < R; m++)
+                    factors[m] = factor(m, q);
+            }
+        };
+        tm_forward(
+            block,
+            [&](int i) { return i < inputs ? tm_progress_load(&column[(top + i) * pitch]) : make_double2(0, 0); },
+            [&] { fetch(block.lane); });
         if (of_template) {
             const double scale = 1.0 / ((double)P::N * job.tiling.length_x);
             tm_forward_last(block, [&](auto &v, int q) {
@@ -69,8 +82,9 @@ static __global__ void __launch_bounds__(B::THREADS, B::LEAST) columns_kernel(tm
         tm_forward_last(block, [&](auto &v, int q) {
 #pragma unroll
             for (int m = 0; m < R; m++)
-                v[m] = tm_mul(v[m], __ldcg(&spectrum[(m * (P::N / R) + q) * BATCH]));
+                v[m] = tm_mul(v[m], AHEAD ? factors[m] : factor(m, q));
             tm_inverse_first(block, v, q);
+            fetch(q + P::THREADS);
         });
         const int rows = min(job.tiling.step_y, band.rows - top);
         tm_inverse(block, [&](auto &v, int q) {

@@ -18,7 +18,7 @@ static __device__ __forceinline__ void tm_row_forward(const B &block, const tm_f
     double2 *out = job.points + ((int64_t)blockIdx.y * job.band.input_rows + row) * P::N;
 
     tm_early_let_next();
-    tm_forward(block, load);
+    tm_forward(block, load, [] {});
     tm_forward_last(block, [&](auto &v, int q) {
         if (row >= job.band.input_rows)
             return;

@@ -108,7 +108,7 @@ static __device__ __forceinline__ void tm_each_butterfly(const B &block, F do_bu
         do_butterfly(q / D * (D * R) + q % D, q % D, q);
 }
 
-/* A pass from shared memory to shared memory. */
+/* A pass from shared memory to shared memory, between two barriers. */
 template <class B, int PASS, bool INVERSE>
 static __device__ __forceinline__ void tm_inner_pass(const B &block)
 {
@@ -128,12 +128,12 @@ static __device__ __forceinline__ void tm_inner_pass(const B &block)
         for (int m = 0; m < R; m++)
             block.at(first + m * D) = v[m];
     });
-    __syncthreads();
 }
 
-/* All forward passes but the last, from load(element). */
-template <class B, class Load>
-static __device__ __forceinline__ void tm_forward(const B &block, Load load)
+/* All forward passes but the last, from load(element). fetch() may begin to load what the last one needs: that takes as
+ * long as the other threads take to their end. */
+template <class B, class Load, class Fetch>
+static __device__ __forceinline__ void tm_forward(const B &block, Load load, Fetch fetch)
 {
     typedef typename B::passes P;
     constexpr int R = P::radix(0), D = P::distance(0);
@@ -148,11 +148,16 @@ static __device__ __forceinline__ void tm_forward(const B &block, Load load)
         for (int m = 0; m < R; m++)
             block.at(first + m * D) = v[m];
     });
-    __syncthreads();
-    if constexpr (P::LAST > 1)
+    if constexpr (P::LAST > 1) {
+        __syncthreads();
         tm_inner_pass<B, 1, false>(block);
-    if constexpr (P::LAST > 2)
+    }
+    if constexpr (P::LAST > 2) {
+        __syncthreads();
         tm_inner_pass<B, 2, false>(block);
+    }
+    fetch();
+    __syncthreads();
 }
 
 /* The last forward pass: use(v, butterfly); v[m] is element m * N / R + butterfly
@@ -191,10 +196,14 @@ static __device__ __forceinline__ void tm_inverse(const B &block, Use use)
     typedef typename B::passes P;
     constexpr int R = P::radix(0), D = P::distance(0);
     __syncthreads();
-    if constexpr (P::LAST > 2)
+    if constexpr (P::LAST > 2) {
         tm_inner_pass<B, 2, true>(block);
-    if constexpr (P::LAST > 1)
+        __syncthreads();
+    }
+    if constexpr (P::LAST > 1) {
         tm_inner_pass<B, 1, true>(block);
+        __syncthreads();
+    }
     tm_each_butterfly<B, 0>(block, [&](int first, int k, int q) {
         double2 v[R];
 #pragma unroll
