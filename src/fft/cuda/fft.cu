@@ -107,10 +107,11 @@ enum { LAUNCHES = 16 }; /* that are cleared at once */
 
 static cudaError_t fit_states(tm_fft_states *states, int64_t words)
 {
-    if (states->words.size >= (size_t)words * 8)
+    const size_t size = (size_t)words * (8 * LAUNCHES);
+    if (states->words.size >= size)
         return cudaSuccess;
     states->used = INT64_MAX; /* none is cleared */
-    return tm_buffer_fit(&states->words, (size_t)words * (8 * LAUNCHES));
+    return tm_buffer_fit(&states->words, size);
 }
 
 static cudaError_t take_state(tm_fft_job *job, cudaStream_t stream)

@@ -27,8 +27,8 @@ typedef struct tm_fft_device {
     double2 *roots[TM_FFT_LENGTHS];
     tm_buffer points, sums;
     tm_fft_states states;
-    bool windows_ready; /* kernels; and then */
-    bool early;         /* whether launches may be */
+    bool windows_ready; /* their kernels may be launched */
+    bool early;         /* and their like early; set when they are ready */
     int shared_bytes;   /* that a block may have */
     int multiprocessors;
     tm_cufft cufft;

@@ -77,7 +77,7 @@ static __global__ void __launch_bounds__(B::THREADS, B::LEAST) columns_kernel(tm
                     spectrum[(m * (P::N / R) + q) * BATCH] =
                         make_double2(v[m].x * scale, -v[m].y * scale);
             });
-            return;
+            break;
         }
         tm_forward_last(block, [&](auto &v, int q) {
 #pragma unroll
@@ -99,6 +99,7 @@ static __global__ void __launch_bounds__(B::THREADS, B::LEAST) columns_kernel(tm
         __syncthreads();
     }
     tm_progress_add(&job.progress[blockIdx.y].columns, BATCH);
+    tm_progress_end();
 }
 
 #ifdef TM_FFT_PROBE

@@ -31,8 +31,8 @@ typedef struct tm_fft_f32_channel {
 
 /* How much of a column of tiles a band's kernels have done: see progress.cuh. */
 typedef struct tm_fft_progress {
-    unsigned rows;    /* transformed, and the rest of their blocks' */
-    unsigned columns; /* transformed there and back */
+    unsigned rows;    /* forward, by whole blocks: at the end some more than there are */
+    unsigned columns; /* there and back */
 } tm_fft_progress;
 
 typedef struct tm_fft_states tm_fft_states;

@@ -51,7 +51,7 @@ struct tm_row_windows {
     }
 };
 
-/* Transforms a row of the band back from points and calls use(windows) for either part, where the
+/* Waits for a row's points, transforms it back and calls use(windows) for either part, where the
  * map has such rows. */
 template <class B, class Use>
 static __device__ __forceinline__ void tm_row_back(const B &block, const tm_fft_job &job, int row,
@@ -79,6 +79,7 @@ static __device__ __forceinline__ void tm_row_back(const B &block, const tm_fft_
                          use(windows);
                      });
     });
+    tm_progress_end();
 }
 
 /* Blocks for so many rows of every column of tiles. */

@@ -24,7 +24,7 @@ static __device__ __forceinline__ void tm_early_let_next()
 #endif
 }
 
-/* One after the other: so no kernel sees one that began before the kernel before it had ended. */
+/* One after the other: of kernels that all begin so, none runs beside one that is not its neighbour. */
 static __device__ __forceinline__ void tm_early_begin()
 {
     tm_early_wait();

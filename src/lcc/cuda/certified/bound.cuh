@@ -253,7 +253,7 @@ static inline cudaError_t tm_certified_launch_tiles(void (*kernel)(tm_certified_
     if (error != cudaSuccess)
         return error;
     return tm_early_launch(kernel, (unsigned)(j.tiles_x * ceil_div(end - first, j.tile_height)),
-                               32 * TM_CERTIFIED_PARTS, bytes, j.early, stream, j, first);
+                           32 * TM_CERTIFIED_PARTS, bytes, j.early, stream, j, first);
 }
 
 #endif

@@ -89,5 +89,5 @@ cudaError_t tm_certified_cells(const tm_certified_job *j, int first, int end, cu
                   : size == 6 ? cells_kernel<6>
                               : cells_kernel<0>;
     return tm_early_launch(kernel, (unsigned)ceil_div(threads, THREADS), THREADS, 0, j->early, stream, *j,
-                               first, end);
+                           first, end);
 }

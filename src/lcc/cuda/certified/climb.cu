@@ -71,5 +71,5 @@ static __global__ void __launch_bounds__(THREADS) climb_kernel(tm_certified_job 
 cudaError_t tm_certified_climb(const tm_certified_job *j, int multiprocessors, cudaStream_t stream)
 {
     return tm_early_launch(climb_kernel, (unsigned)(2 * multiprocessors), THREADS, 0, j->early, stream, *j,
-                               tm_certified_tiles(j));
+                           tm_certified_tiles(j));
 }

@@ -167,7 +167,7 @@ static cudaError_t launch(const tm_certified_job *j, int multiprocessors, cudaSt
 {
     const int parts = TM_CERTIFIED_PARTS * tm_certified_tiles(j);
     return tm_early_launch(list_kernel<PAIRS>, (unsigned)smaller(ceil_div(parts, WARPS), BLOCKS * multiprocessors),
-                               THREADS, 0, j->early, stream, *j, parts);
+                           THREADS, 0, j->early, stream, *j, parts);
 }
 
 cudaError_t tm_certified_list(const tm_certified_job *j, int multiprocessors, cudaStream_t stream)

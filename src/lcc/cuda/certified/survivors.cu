@@ -107,7 +107,7 @@ static cudaError_t launch_first(const tm_certified_job *j, int multiprocessors, 
 {
     const int tasks = TM_CERTIFIED_FIRSTS * tasks_of<COUNT>(*j);
     return tm_early_launch(first_kernel<COUNT>, (unsigned)smaller(tasks, 4 * multiprocessors), THREADS, 0, j->early,
-                               stream, *j);
+                           stream, *j);
 }
 
 cudaError_t tm_certified_first(const tm_certified_job *j, int multiprocessors, cudaStream_t stream)

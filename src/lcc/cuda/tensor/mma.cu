@@ -46,9 +46,7 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, MMA_BLOCKS)
     int end = (int)((int64_t)p.tiles * (blockIdx.x + 1) / gridDim.x);
     const int step = LISTED ? (int)gridDim.x : 1;
     if (LISTED) {
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
         tm_early_begin(); // the scores of survivors.cu count on it
-#endif
         t = (int)blockIdx.x, end = (int)tm_tensor_listed(j.list);
         if (end == 0)
             return;
