@@ -18,6 +18,7 @@ PTX = {
     "unsigned tm_cells_half(": "return em_half(v);",
     "float tm_cells_quotient(": "return a / b;",
     "unsigned tm_progress_now(": "return *progress;",
+    "void tm_progress_wait(": "em_count_is(*progress, count);",
     "double2 tm_progress_load(": "return *point;",
     "void tm_progress_release(": "*progress += count;",
     "unsigned tm_cells_byte(": "return (unsigned)ceilf(fminf(q2 + 0.5f, 255.0f));",
