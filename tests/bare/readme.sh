@@ -55,7 +55,7 @@ bare_sources_copy "$source" "$root/srv/tmatch"
 check "who may install nothing is told what is missing" names_packages
 files >"$root/before"
 # The compiler's time: what it makes of full optimization is tested elsewhere.
-check "scripts/demo" in_root "export CFLAGS=-O1; scripts/demo"
+check "scripts/demo" in_root "export CFLAGS=-O0; scripts/demo"
 check "leaves nothing beside build/" leaves_nothing
 check "meson install -C build" in_root "meson install -C build"
 write_example
@@ -64,7 +64,7 @@ check "the program is on the path" in_root "tmatch data/astronaut.png data/patch
 check "the packages for Python" in_root "$python_packages >/dev/null"
 in_root "python3 -m venv venv" >/dev/null 2>&1
 if reaches_pypi; then
-    check "pip install ." in_root "export CFLAGS=-O1; $python_install"
+    check "pip install ." in_root "export CFLAGS=-O0; $python_install"
     check "the Python example" python_example
     check "examples/find.py" prints "x=300 y=200 score=1" "venv/bin/python examples/find.py"
     check "python -m tmatch" in_root "venv/bin/python -m tmatch data/astronaut.png data/patch.jpg"
