@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# where: ! grep -q __asan_init "$TMATCH" # long under sanitizers, which see the same code in other tests
 # Measured costs are kept in the cache, used by later runs, and never in the way.
 data camera.png
 crop='camera.png[20x20+101+202]'

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# where: ! grep -q __asan_init "$TMATCH" # long under sanitizers, which see the same code in other tests
 # What a CUDA device takes is measured at the end of the first run on it that takes a second or more, once.
 data camera.png
 crop='camera.png[20x20+101+202]'

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# where: ! grep -q __asan_init "$TMATCH" # long under sanitizers, which see the same code in other tests
 # Templates that are turned and resized.
 data camera.png dialogs.png dialog.png astronaut.png parts.jpg part.png
 frame='camera.png[160x140+180+60]' # the head and the camera

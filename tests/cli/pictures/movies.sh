@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 # runs: ffmpeg
+# where: ! grep -q __asan_init "$TMATCH" # long under sanitizers, which see the same code in other tests
 # Movies as ffmpeg writes them, in which a picture comes and goes.
 data coffee.png
 ffmpeg() {

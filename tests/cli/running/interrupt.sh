@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# where: ! grep -q __asan_init "$TMATCH" # long under sanitizers, which see the same code in other tests
 # SIGINT and SIGTERM let the frames in flight finish, and no other begin; a second one does
 # not wait. The frame in flight is one that takes a second by the slowest way there is.
 for name in a b c slow; do ln -s "$TMATCH_DATA_DIR/camera.png" $name.png; done
