@@ -117,7 +117,7 @@ static cudaError_t transform(tm_cuda *cuda, const tm_job *job, tm_f32_launch *l)
         fft.f32.taps = l->taps + c * t->n;
         TRY(tm_fft_prepare_f32(&cuda->fft, &fft, &cuda->f32_spectrum, cuda->stream));
         TRY(tm_fft_norms_launch(&fft, norms + c * TM_F32_NORM_PARTS, cuda->stream));
-        TRY(tm_fft_launch_f32(&fft, cuda->stream));
+        TRY(tm_fft_launch(&fft, cuda->stream));
     }
     return cudaSuccess;
 }

@@ -196,7 +196,8 @@ cudaError_t tm_fft_prepare(tm_fft_device *fft, tm_fft_job *job, tm_fft_spectrum 
 static cudaError_t launch_band(const tm_fft_job *job, cudaStream_t stream)
 {
     TRY(steps_of(job)->correlate(job, stream));
-    return steps_of(job)->finish(job, stream);
+    TRY(steps_of(job)->finish(job, stream));
+    return job->metric == TM_METRIC_LCC ? tm_windows_launch(job, stream) : cudaSuccess;
 }
 
 cudaError_t tm_fft_launch(const tm_fft_job *job, cudaStream_t stream)
@@ -205,9 +206,8 @@ cudaError_t tm_fft_launch(const tm_fft_job *job, cudaStream_t stream)
     TRY(take_state(&own, stream));
     while (next_band(&own)) {
         TRY(launch_band(&own, stream));
-        if (job->metric == TM_METRIC_LCC)
-            TRY(tm_windows_launch(&own, stream));
-        own.job.candidates += count_candidates(&own);
+        if (own.job.candidates) /* floats have none */
+            own.job.candidates += count_candidates(&own);
         own.progress += own.band.across;
     }
     return cudaSuccess;
@@ -218,17 +218,6 @@ cudaError_t tm_fft_prepare_f32(tm_fft_device *fft, tm_fft_job *job, tm_fft_spect
 {
     spectrum->length_x = 0;
     return tm_fft_prepare(fft, job, spectrum, stream);
-}
-
-cudaError_t tm_fft_launch_f32(const tm_fft_job *job, cudaStream_t stream)
-{
-    tm_fft_job own = before_bands(job);
-    TRY(take_state(&own, stream));
-    while (next_band(&own)) {
-        TRY(launch_band(&own, stream));
-        own.progress += own.band.across;
-    }
-    return cudaSuccess;
 }
 
 size_t tm_fft_spectrum_bytes(const tm_fft_tiling *tiling)

@@ -72,10 +72,10 @@ int64_t tm_fft_most_candidates(const tm_fft_job *job);
 /* Correlates a prepared job; allocates nothing. */
 cudaError_t tm_fft_launch(const tm_fft_job *job, cudaStream_t stream);
 
-/* The same of a channel of floats, whose spectrum is made at each preparation. */
+/* Prepares the same of a channel of floats, whose spectrum is made each time. The job's metric is CCORR, and it has no
+ * candidates. */
 cudaError_t tm_fft_prepare_f32(tm_fft_device *fft, tm_fft_job *job, tm_fft_spectrum *spectrum,
                                cudaStream_t stream);
-cudaError_t tm_fft_launch_f32(const tm_fft_job *job, cudaStream_t stream);
 
 void tm_fft_drop_spectrum(tm_fft_spectrum *spectrum);
 
