@@ -4,6 +4,7 @@
 #ifndef TMATCH_LCC_CUDA_TENSOR_WIDE_SCORE_CUH
 #define TMATCH_LCC_CUDA_TENSOR_WIDE_SCORE_CUH
 #include "lcc/cuda/tensor/epilogue.cuh"
+#include "lcc/cuda/tensor/wide_products.cuh"
 #include "lcc/cuda/tensor/wide_sums.cuh"
 
 enum { TM_WIDE_VOTE = 2 }; // rows that are scored together, or rejected together
@@ -14,19 +15,6 @@ struct tm_wide_template {
     int n, minus_sum, base;
     float variance;
 };
-
-/* The column of this thread's element e, of 8 in a row. */
-__device__ __forceinline__ int tm_wide_column(int e)
-{
-    int l = threadIdx.x & 31;
-    return 16 * (l / 4) + 128 * (e >> 1 & 1) + 8 * (e >> 2) + 2 * (l & 3) + (e & 1);
-}
-
-/* This thread's element e of row i. */
-__device__ __forceinline__ int &tm_wide_at(int (&sums)[16][4], int i, int e)
-{
-    return sums[2 * i + (e >> 2)][e & 3];
-}
 
 /* Takes the greatest score of the TM_WIDE_VOTE rows from first on for the warp's best, if it is
  * better; sums has the scores. x, y: the warp's first window in the map. */

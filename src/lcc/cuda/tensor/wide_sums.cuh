@@ -5,13 +5,14 @@
 #define TMATCH_LCC_CUDA_TENSOR_WIDE_SUMS_CUH
 #include "lcc/cuda/tensor/kernels.cuh"
 #include "lcc/cuda/tensor/ring.cuh"
+#include "lcc/cuda/tensor/wide_products.cuh"
 
 enum { TM_WIDE_PLANES = 16 };
 
 /* A ring of frame rows in shared memory. */
 template <int STEPS>
 struct tm_wide_ring {
-    enum { ROW = TILE_WIDTH - 16 + 32 * STEPS, UNITS = ROW / 8 };
+    enum { ROW = tm_wide_row<STEPS>, UNITS = ROW / 8 };
     unsigned rows;    // address of slot 0
     int count, first; // slot of row 0
 

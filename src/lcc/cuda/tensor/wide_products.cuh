@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* For wgmma_wide.cu and wgmma_wide_planes.cu: products of a template wider than 25 columns with frame rows that stand in
+ * shared memory as they are, 8 rows of 1024 windows of the map at a time.
+ *
+ * A's line m is the frame's bytes from x0 + 16m on. Column 16j + c of B is T[y - j] shifted by c, for the frame's row y.
+ * The template's rows stand in descending order, so B for the next row begins one block earlier. Shifted, a template row
+ * takes so many units of 16 columns, and a step of k two of them: of one row, or where their number is odd the last units
+ * of two neighbouring rows. */
+#ifndef TMATCH_LCC_CUDA_TENSOR_WIDE_PRODUCTS_CUH
+#define TMATCH_LCC_CUDA_TENSOR_WIDE_PRODUCTS_CUH
+#include "lcc/cuda/tensor/kernels.cuh"
+#include "lcc/cuda/tensor/wgmma_product.cuh"
+
+enum { TM_WIDE_BLOCK = 512 };                           // bytes of B for a template row: 16 shifts x 32 of k
+enum { TM_WIDE_LEAST_UNITS = 3, TM_WIDE_MOST_UNITS = 8 };
+enum { TM_WIDE_FIXED = 256 };                           // bytes that a block declares
+
+__host__ __device__ __forceinline__ int tm_wide_units(int w)
+{
+    return (w + 15 + 15) / 16;
+}
+
+__host__ __device__ __forceinline__ int tm_wide_steps(int w)
+{
+    return (tm_wide_units(w) + 1) / 2;
+}
+
+/* The blocks of B. Those of the next step of k stand h + 7 blocks on: before and after each step's
+ * there are 7 blocks of zeros, because the first and the last frame rows meet fewer than 8 rows of
+ * the map. Where a step takes two rows, the first of the 7 behind it has the template's first row. */
+__host__ __device__ __forceinline__ int tm_wide_blocks(int h, int steps)
+{
+    return (h + 7) * steps + 7;
+}
+
+/* Bytes of a staged frame row. */
+template <int STEPS>
+constexpr int tm_wide_row = TILE_WIDTH - 16 + 32 * STEPS;
+
+/* The products of 8 rows of the map, frame row by frame row. ODD: a row takes an odd number of units. */
+template <int STEPS, bool ODD>
+struct tm_wide_products {
+    enum { ROW = tm_wide_row<STEPS> };
+    unsigned a, b, wrap; // low words of descriptors: addresses in units of 16 bytes
+    int ring_bytes, step_bytes, row = 0;
+
+    /* Frame row 0 is at the address first, in a ring of so many bytes at the address ring; the blocks of B at frag. */
+    __device__ __forceinline__ tm_wide_products(unsigned first, unsigned ring, int bytes, unsigned frag, int h)
+    {
+        /* with the bytes to the second half of k, likewise */
+        a = first >> 4 | 16 / 16 << 16;
+        b = frag + (h + 6) * TM_WIDE_BLOCK >> 4 | 128 / 16 << 16;
+        wrap = (ring + bytes) >> 4 | 16 / 16 << 16;
+        ring_bytes = bytes / 16;
+        step_bytes = (h + 7) * (TM_WIDE_BLOCK / 16);
+    }
+
+    /* A row's first steps of k. The last step's second half is the row's own, or the next row's. */
+    template <int COUNT>
+    __device__ __forceinline__ void issue_row(int (&acc)[16][4], unsigned row_a, unsigned row_b, int more) const
+    {
+#pragma unroll
+        for (int k = 0; k < COUNT; k++, more = 1)
+            tm_wgmma(acc, row_a + 2 * k + (ODD && k == STEPS - 1 ? (ROW / 16 - 1) << 16 : 0), row_b + k * step_bytes, more);
+    }
+
+    /* Issues those of the frame rows before this one that are left. Where ODD, their number is even, or they are the
+     * last ones. adds: to what acc has. Each turn is a group: see wgmma.cu. */
+    __device__ __forceinline__ void issue(int (&acc)[16][4], int end, bool adds)
+    {
+        enum { AT_ONCE = ODD ? 2 : 1 };
+        int more = adds || row;
+#pragma unroll 1
+        for (; row + (AT_ONCE - 1) < end; row += AT_ONCE, more = 1) {
+            asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+            issue_row<STEPS>(acc, a, b, more);
+            if (ODD)
+                issue_row<STEPS - 1>(acc, a + ROW / 16, b - TM_WIDE_BLOCK / 16, 1);
+            asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+            a += AT_ONCE * (ROW / 16);
+            a = a < wrap ? a : a - ring_bytes;
+            b -= AT_ONCE * (TM_WIDE_BLOCK / 16);
+        }
+        if (ODD && row < end) { // what B has of the row after the last one is 0
+            asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+            issue_row<STEPS>(acc, a, b, more);
+            asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+            row++;
+        }
+    }
+};
+
+/* The column of this thread's element e, of 8 in a row of the 256 that are its warp's. */
+__device__ __forceinline__ int tm_wide_column(int e)
+{
+    int l = threadIdx.x & 31;
+    return 16 * (l / 4) + 128 * (e >> 1 & 1) + 8 * (e >> 2) + 2 * (l & 3) + (e & 1);
+}
+
+/* This thread's element e of row i. */
+__device__ __forceinline__ int &tm_wide_at(int (&sums)[16][4], int i, int e)
+{
+    return sums[2 * i + (e >> 2)][e & 3];
+}
+
+#endif
