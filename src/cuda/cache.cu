@@ -69,6 +69,15 @@ static cudaError_t load_group(tm_cuda *cuda, tm_group *group, const tm_job *jobs
                            cuda->stream));
 }
 
+static cudaError_t prepare_wide(tm_cuda *cuda, tm_group *group)
+{
+    const tm_template *t = group->keys;
+
+    return group->wide_fragments ? cudaSuccess
+                                 : tm_tensor_prepare_wide(group->taps, (int)t->width, (int)t->height,
+                                                          &group->wide_fragments, cuda->stream);
+}
+
 /* Makes what the direct algorithm takes besides the taps, unless the group has it: the fragments and, for all
  * windows, their rest and their form for wide templates when a job wants that. */
 static cudaError_t prepare_direct(tm_cuda *cuda, tm_group *group, const tm_job *job, bool all)
@@ -88,10 +97,10 @@ static cudaError_t prepare_direct(tm_cuda *cuda, tm_group *group, const tm_job *
         TRY(tm_tensor_prepare_rest(&cuda->tensor, group->taps, width, height, count, group->fragments,
                                    cuda->stream));
     group->has_rest = true;
-    if (group->wide_fragments || count > 1 || job->metric != TM_METRIC_LCC ||
+    if (count > 1 || job->metric != TM_METRIC_LCC ||
         !tm_tensor_uses_wide(&cuda->tensor, &job->geometry, tm_job_has_map(job)))
         return cudaSuccess;
-    return tm_tensor_prepare_wide(group->taps, width, height, &group->wide_fragments, cuda->stream);
+    return prepare_wide(cuda, group);
 }
 
 /* The group of these templates; if there is none, a free one; if none is free, the one that was
@@ -150,6 +159,15 @@ static void limit_groups(tm_cuda *cuda, const tm_group *group)
     }
 }
 
+/* Counts what was brought for this group since so much memory was used. */
+static void count_bytes(tm_cuda *cuda, tm_group *group, int64_t before)
+{
+    const size_t loaded = (size_t)(cuda->memory.used - before);
+    group->bytes += loaded;
+    if (loaded > 0)
+        limit_groups(cuda, group);
+}
+
 static cudaError_t fetch(tm_cuda *cuda, const tm_job *jobs, size_t count, bool all, tm_group **found)
 {
     tm_group *group = find_group(cuda, jobs, count);
@@ -168,10 +186,7 @@ static cudaError_t fetch(tm_cuda *cuda, const tm_job *jobs, size_t count, bool a
         drop_group(group);
         return error;
     }
-    const size_t loaded = (size_t)(cuda->memory.used - before);
-    group->bytes += loaded;
-    if (loaded > 0)
-        limit_groups(cuda, group);
+    count_bytes(cuda, group, before);
     group->used = ++cuda->cache.clock;
     *found = group;
     return cudaSuccess;
@@ -185,6 +200,15 @@ cudaError_t tm_fetch_group(tm_cuda *cuda, const tm_job *jobs, size_t count, tm_g
 cudaError_t tm_fetch_certified_group(tm_cuda *cuda, const tm_job *jobs, size_t count, tm_group **found)
 {
     return fetch(cuda, jobs, count, false, found);
+}
+
+cudaError_t tm_fetch_wide(tm_cuda *cuda, tm_group *group)
+{
+    const int64_t before = cuda->memory.used;
+    const cudaError_t error = prepare_wide(cuda, group);
+
+    count_bytes(cuda, group, before);
+    return error;
 }
 
 void tm_make_room_for_spectrum(tm_cuda *cuda, const tm_group *group, size_t size)

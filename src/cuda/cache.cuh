@@ -39,6 +39,9 @@ cudaError_t tm_fetch_group(tm_cuda *cuda, const tm_job *jobs, size_t count, tm_g
 /* The same without what only a match of all windows needs: kernels that are never run are not loaded either. */
 cudaError_t tm_fetch_certified_group(tm_cuda *cuda, const tm_job *jobs, size_t count, tm_group **found);
 
+/* Brings the form for wide templates of a group of one, unless it has it. */
+cudaError_t tm_fetch_wide(tm_cuda *cuda, tm_group *group);
+
 /* Drops the spectra that were not used for longest, but not this group's, until one of size
  * fits. */
 void tm_make_room_for_spectrum(tm_cuda *cuda, const tm_group *group, size_t size);

@@ -9,11 +9,11 @@ static cudaError_t launch_one(void *context, int64_t first, int64_t end, int64_t
     tm_cuda *cuda = run->cuda;
     const tm_template *t = run->job->tmpl;
     tm_planes_score *band = &run->band;
-    const void *fragments[TM_MAX_PRODUCTS];
+    tm_group *groups[TM_MAX_PRODUCTS];
     tm_tensor_masked_job m = {};
 
     TRY(tm_planes_split(run, frame_rows));
-    TRY(tm_products_fetch(cuda, &run->products, fragments));
+    TRY(tm_products_fetch(cuda, &run->products, false, groups));
     band->y = first;
     band->rows = end - first;
     (tm_device_windows &)m = tm_band_windows(run->job, band);
@@ -25,7 +25,7 @@ static cudaError_t launch_one(void *context, int64_t first, int64_t end, int64_t
     m.n = (int)t->count;
     m.of_template = {(int)t->sum, band->variance};
     for (int i = 0; i < run->products.count; i++)
-        (run->products.product[i].sum == TM_SUM_FT ? m.fragments : m.mask_fragments) = fragments[i];
+        (run->products.product[i].sum == TM_SUM_FT ? m.fragments : m.mask_fragments) = groups[i]->fragments;
     m.best = band->candidates++;
     tm_launch_scratch(cuda, &m);
     return tm_tensor_launch_masked(&cuda->tensor, &m, cuda->stream);

@@ -121,14 +121,15 @@ static cudaError_t run_product(tm_cuda *cuda, const tm_job *job, const tm_plane_
     return tm_launch_start(cuda, &l);
 }
 
-cudaError_t tm_products_fetch(tm_cuda *cuda, const tm_plane_products *products,
-                              const void **fragments)
+cudaError_t tm_products_fetch(tm_cuda *cuda, const tm_plane_products *products, bool wide, tm_group **groups)
 {
-    tm_group *groups[TM_MAX_PRODUCTS];
+    const void *fragments[TM_MAX_PRODUCTS];
 
     for (int i = 0; i < products->count; i++) {
         const tm_job plain = plain_job_of(&products->product[i], NULL);
         TRY(tm_fetch_group(cuda, &plain, 1, &groups[i]));
+        if (wide)
+            TRY(tm_fetch_wide(cuda, groups[i]));
         fragments[i] = groups[i]->fragments;
     }
     for (int i = 0; i < products->count; i++) {
@@ -144,20 +145,21 @@ static cudaError_t run_steps(tm_cuda *cuda, const tm_job *job, const tm_plane_pr
                              const tm_products_plan *plan, const tm_planes_score *band,
                              uint8_t *const maps[])
 {
-    const void *fragments[TM_MAX_PRODUCTS];
+    tm_group *groups[TM_MAX_PRODUCTS];
     tm_tensor_steps steps = {};
 
-    TRY(tm_products_fetch(cuda, products, fragments));
     (tm_device_windows &)steps = tm_band_windows(job, band);
     steps.stride = band->stride;
     steps.count = products->count;
+    TRY(tm_products_fetch(cuda, products, tm_tensor_takes_wide_steps(&cuda->tensor, &steps), groups));
     for (int i = 0; i < products->count; i++) {
         const int index = plan->order[i], before = i ? plan->order[i - 1] : index;
         const tm_plane_product *product = &products->product[index];
         tm_tensor_step *step = &steps.step[i];
 
         step->plane = product->plane * plane_bytes(&band->planes);
-        step->fragments = fragments[index];
+        step->fragments = groups[index]->fragments;
+        step->wide = groups[index]->wide_fragments;
         if (!plan->of[before].ends)
             step->shift = products->product[before].shift - product->shift;
         if (plan->of[index].ends)

@@ -3,6 +3,7 @@
 #ifndef TMATCH_CUDA_PRODUCTS_CUH
 #define TMATCH_CUDA_PRODUCTS_CUH
 
+#include "cuda/cache.cuh"
 #include "cuda/plugin.h"
 #include "lcc/cuda/planes/planes.cuh"
 
@@ -29,10 +30,9 @@ tm_products_plan tm_products_plan_make(const tm_job *job, const tm_plane_product
 /* The windows of a band, in the first plane. */
 tm_device_windows tm_band_windows(const tm_job *job, const tm_planes_score *band);
 
-/* Brings the fragments of all products to the device. Not supported where there is so little
- * memory that one of them had to make room for another. */
-cudaError_t tm_products_fetch(tm_cuda *cuda, const tm_plane_products *products,
-                              const void **fragments);
+/* Brings the groups of all products' templates to the device; wide: with the form for wide templates. Not
+ * supported where there is so little memory that one of them had to make room for another. */
+cudaError_t tm_products_fetch(tm_cuda *cuda, const tm_plane_products *products, bool wide, tm_group **groups);
 
 /* Makes the products of a band and sets the band's maps to them. cudaErrorNotSupported: the
  * way is refused. */

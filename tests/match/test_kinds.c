@@ -172,16 +172,19 @@ static void cpu_greatest_sums(void)
     greatest_sums(TM_DEVICE_CPU);
 }
 
-/* Some kind for each time. sizes: map width, map height, template width, template height. */
+/* Some kind. sizes: map width, map height, template width, template height. */
+static void cuda_size(const int64_t sizes[4])
+{
+    kind_problem p;
+    kind_of_size(&p, sizes[0], sizes[1], sizes[2], sizes[3]);
+    kind_compare(&p, settings_of(TM_DEVICE_CUDA, TM_ALGORITHM_DIRECT, 0));
+    kind_free(&p);
+}
+
 static void cuda_sizes(const int64_t (*sizes)[4], size_t count, size_t times)
 {
-    for (size_t i = 0; i < times * count; i++) {
-        const int64_t *s = sizes[i / times];
-        kind_problem p;
-        kind_of_size(&p, s[0], s[1], s[2], s[3]);
-        kind_compare(&p, settings_of(TM_DEVICE_CUDA, TM_ALGORITHM_DIRECT, 0));
-        kind_free(&p);
-    }
+    for (size_t i = 0; i < times * count; i++)
+        cuda_size(sizes[i / times]);
     printf("# %zu cases, 0 differ\n", times * count);
 }
 
@@ -212,6 +215,25 @@ static void cuda_wide_windows(void)
     };
     require_cuda();
     cuda_sizes(sizes, sizeof sizes / sizeof *sizes, 6);
+}
+
+/* Templates whose products of planes are made by wgmma: an odd and an even number of units of 16 columns, and
+ * strips and rows that the tiles of 1024 x 8 windows cover and do not. */
+static void cuda_wide_planes(void)
+{
+    static const int64_t sizes[][4] = {
+        {1024, 8, 26, 1},   {1025, 9, 33, 2},  {40, 17, 34, 32},  {1023, 70, 49, 33}, {2049, 33, 50, 64},
+        {300, 41, 64, 64},  {1100, 24, 65, 7}, {130, 100, 66, 9}, {1030, 16, 81, 40}, {2047, 7, 82, 21},
+        {1024, 65, 97, 25}, {60, 60, 98, 11},  {1500, 15, 113, 8}, {500, 130, 32, 32},
+    };
+    enum { COUNT = sizeof sizes / sizeof *sizes };
+    require_cuda();
+    setenv("TMATCH_ALWAYS_WIDE", "1", 1);
+    const size_t cases = (size_t)check_cases(6 * COUNT), first = (size_t)check_random() % COUNT;
+    for (size_t i = 0; i < cases; i++)
+        cuda_size(sizes[(first + i) % COUNT]);
+    unsetenv("TMATCH_ALWAYS_WIDE");
+    printf("# %zu cases, 0 differ\n", cases);
 }
 
 /* --- what was reported of others --- */
@@ -434,6 +456,7 @@ int main(int argc, char **argv)
         TEST(cuda_large),
         TEST(cuda_chunks),
         TEST(cuda_wide_windows),
+        TEST(cuda_wide_planes),
         TEST(same_picture_same_bits),
         TEST(cpu_greatest_sums),
         TEST(flat_template_is_an_error),

@@ -95,6 +95,10 @@ cudaError_t tm_wide_prepare(void *fragments, const uint8_t *taps, int width, int
                             cudaStream_t stream);
 cudaError_t tm_wide_launch(const tm_tensor_device *device, tm_tensor_job j, cudaStream_t stream);
 
+/* wgmma_wide_planes.cu, with the same fragments. */
+bool tm_wide_steps_takes(const tm_tensor_device *device, const tm_tensor_steps &j);
+cudaError_t tm_wide_steps_launch(const tm_tensor_device *device, tm_tensor_steps j, cudaStream_t stream);
+
 /* wgmma_many.cu: LCC of many templates without maps. 0 bytes: they do not fit. */
 size_t tm_many_fragment_bytes(int width, int height, int count);
 bool tm_many_takes_map(int64_t width, int64_t height);

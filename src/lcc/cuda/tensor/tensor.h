@@ -10,6 +10,7 @@
  *     wgmma_planes.cu products as of mma_steps.cu, of templates of that size, likewise
  *     wgmma_masked.cu one such template with a mask, likewise
  *     wgmma_wide.cu   one wider template, likewise
+ *     wgmma_wide_planes.cu products as of mma_steps.cu, of wider templates, likewise
  *     wgmma_many.cu   many templates of at most 64 columns, likewise
  *
  * kernels.cuh begins with the words that these files use. */
@@ -101,6 +102,7 @@ typedef struct tm_tensor_job : tm_device_windows {
 typedef struct tm_tensor_step {
     int64_t plane;         /* bytes from the job's frame */
     const void *fragments; /* of one template */
+    const void *wide;      /* its tm_tensor_prepare_wide's, where tm_tensor_takes_wide_steps */
     uint32_t *map;         /* of the sums so far, which end; NULL: the next step adds to them */
     int shift;             /* to the left, of the sums before this step is added */
     int next, of_template; /* set by the launch, like buffers and templates below */
@@ -162,6 +164,9 @@ cudaError_t tm_tensor_launch_listed(const tm_tensor_device *device, const tm_ten
 bool tm_tensor_takes_masked(const tm_tensor_device *device, int width, int height);
 cudaError_t tm_tensor_launch_masked(const tm_tensor_device *device, const tm_tensor_masked_job *job,
                                     cudaStream_t stream);
+
+/* Whether these steps are made by wgmma_wide_planes.cu. */
+bool tm_tensor_takes_wide_steps(const tm_tensor_device *device, const tm_tensor_steps *job);
 
 /* As tm_tensor_launch, without scratch. */
 cudaError_t tm_tensor_launch_steps(const tm_tensor_device *device, const tm_tensor_steps *job,
