@@ -53,6 +53,7 @@ struct tm_device {
     tm_buffer planes, correlations, found;
     tm_layout planes_layout; /* for which the planes' memory is zeroed */
     int planes_count;
+    bool planes_early; /* likewise; their launches may be early */
     int *running_best;            /* device: order of the best score so far */
     tm_template *ones;            /* a mask of all pixels, of a wide template's size, or NULL */
     tm_buffer masked;             /* sums of templates that share a mask */

@@ -20,6 +20,7 @@ cudaError_t tm_planes_prepare(tm_planes_job *run)
         TRY_CUDA(cudaMemsetAsync(cuda->planes.data, 0, size, cuda->stream));
         cuda->planes_layout = l;
         cuda->planes_count = count;
+        cuda->planes_early = tm_planes_can_be_early();
     }
     run->planes =
         (tm_device_planes){(uint8_t *)cuda->planes.data, l.pitch, l.rows, l.pad_x, l.pad_y};
@@ -36,7 +37,7 @@ cudaError_t tm_planes_split(tm_planes_job *run, int64_t rows)
     tm_device_planes planes = run->planes;
     planes.pad_y += run->rows;
     TRY(tm_split_launch(&raw, &planes, &run->products, run->rows ? NULL : cuda->running_best,
-                        cuda->stream));
+                        cuda->planes_early, cuda->stream));
     run->rows = rows;
     return cudaSuccess;
 }
@@ -66,6 +67,7 @@ tm_planes_score tm_planes_band(const tm_planes_job *run, void *map)
         map || job->metric != TM_METRIC_LCC || band.scorer.int128 ? NULL : cuda->running_best;
     band.variance = band.scorer.norm / TM_SCORE_SCALE;
     band.multiprocessors = cuda->traits.multiprocessors;
+    band.early = cuda->planes_early;
     return band;
 }
 
@@ -114,7 +116,7 @@ static cudaError_t run_bands(tm_planes_job *run, const tm_walk *chunks, tm_produ
     TRY(tm_buffer_fit(&cuda->found, (size_t)count * sizeof(tm_candidate)));
     TRY(tm_walk_chunks(cuda, job, &walk, launch_band, run));
     return tm_reduce_launch((tm_candidate *)cuda->found.data, run->candidates, cuda->reduced, best,
-                            false, cuda->stream);
+                            band->early, cuda->stream);
 }
 
 /* The template's mask. Where the template has none and is too wide for the kernel that sums

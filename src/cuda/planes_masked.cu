@@ -55,7 +55,7 @@ cudaError_t tm_planes_run_one_masked(tm_planes_job *run, const tm_walk *walk, tm
     run->band.candidates = count == 1 ? best : (tm_candidate *)cuda->found.data;
     TRY(tm_walk_chunks(cuda, run->job, walk, launch_one, run));
     return count == 1 ? cudaSuccess
-                      : tm_reduce_launch((tm_candidate *)cuda->found.data, count, cuda->reduced, best, false, cuda->stream);
+                      : tm_reduce_launch((tm_candidate *)cuda->found.data, count, cuda->reduced, best, run->band.early, cuda->stream);
 }
 
 typedef struct masked_run {

@@ -21,10 +21,13 @@ typedef struct tm_device_planes {
     int64_t rows, pad_x, pad_y;
 } tm_device_planes;
 
+/* Whether this file's launches may be early: see early.cuh. */
+bool tm_planes_can_be_early(void);
+
 /* Splits the rows; what lies around them in the planes stays as it is. Where running_best is not
  * NULL, *running_best becomes that of no score. */
 cudaError_t tm_split_launch(const tm_raw_frame *raw, const tm_device_planes *planes,
-                            const tm_plane_products *products, int *running_best,
+                            const tm_plane_products *products, int *running_best, bool early,
                             cudaStream_t stream);
 
 /* The map of a product of planes, or of several that are added up, for a band. */
@@ -55,6 +58,7 @@ typedef struct tm_planes_score {
     int *running_best; /* device: order of the best score so far; NULL: all are made */
     float variance;    /* (float)var_T */
     int multiprocessors;
+    bool early;        /* see early.cuh */
     tm_candidate *candidates; /* tm_planes_score_blocks */
 } tm_planes_score;
 

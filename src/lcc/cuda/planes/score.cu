@@ -85,6 +85,7 @@ static __global__ void __launch_bounds__(PRODUCTS_THREADS, blocks_that_fit(CHANN
     tm_candidate best = TM_NO_CANDIDATE;
     uint4 next[SUMS_OF]; /* a row ahead, so that nothing waits for memory */
 
+    tm_early_begin();
     if (count == TM_EACH && c.single)
         load_single(next, c, first * c.stride + x);
     for (int64_t y = first; y < last; y++) {
@@ -191,5 +192,5 @@ cudaError_t tm_planes_score_launch(const tm_planes_score *c, cudaStream_t stream
     products_form *kernel = kind == TM_SUMS_8    ? form_of<tm_sums_8>(c->channels)
                             : kind == TM_SUMS_16 ? form_of<tm_sums_16>(c->channels)
                                                  : form_of<tm_sums_int128>(c->channels);
-    return TM_LAUNCH(kernel<<<tiles.grid, tiles.threads, 0, stream>>>(*c, tiles.tile_rows));
+    return tm_early_launch(kernel, tiles.grid, (unsigned)tiles.threads, 0, c->early, stream, *c, tiles.tile_rows);
 }

@@ -6,6 +6,7 @@
 
 #include <limits.h>
 
+#include "lcc/cuda/early.cuh"
 #include "lcc/cuda/planes/planes.cuh"
 #include "lcc/reject.h"
 

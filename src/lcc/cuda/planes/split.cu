@@ -4,7 +4,7 @@
 #include <limits.h>
 
 #include "integers.h"
-#include "lcc/cuda/memory.cuh"
+#include "lcc/cuda/early.cuh"
 #include "lcc/cuda/planes/planes.cuh"
 
 #define THREADS 128
@@ -91,6 +91,7 @@ static __global__ void __launch_bounds__(THREADS)
     const uint8_t *from = raw.samples + y * row + x * (CHANNELS * BYTES);
     uint8_t *first = planes.data + (y + planes.pad_y) * (int64_t)planes.pitch + planes.pad_x + x;
 
+    tm_early_begin();
     if (running_best && blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0)
         *running_best = INT_MIN;
     if (pixels <= 0)
@@ -139,7 +140,7 @@ static auto kernel_of(int channels) -> decltype(&split_kernel<1, BYTES>)
 }
 
 cudaError_t tm_split_launch(const tm_raw_frame *raw, const tm_device_planes *planes,
-                            const tm_plane_products *products, int *running_best,
+                            const tm_plane_products *products, int *running_best, bool early,
                             cudaStream_t stream)
 {
     const int64_t across = ceil_div(raw->width, THREADS * PIXELS);
@@ -147,5 +148,11 @@ cudaError_t tm_split_launch(const tm_raw_frame *raw, const tm_device_planes *pla
     const int rows = (int)larger(larger(share, 1), ceil_div(raw->height, MOST_GRID_ROWS));
     auto kernel = raw->bytes == 2 ? kernel_of<2>(raw->channels) : kernel_of<1>(raw->channels);
     const dim3 grid((unsigned)across, (unsigned)ceil_div(raw->height, rows));
-    return TM_LAUNCH(kernel<<<grid, THREADS, 0, stream>>>(*raw, *planes, products->squares, products->z, rows, running_best));
+    return tm_early_launch(kernel, grid, THREADS, 0, early, stream, *raw, *planes, products->squares, products->z, rows,
+                           running_best);
+}
+
+bool tm_planes_can_be_early(void)
+{
+    return tm_early_is_possible(split_kernel<1, 1>);
 }

@@ -235,6 +235,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     tm_column_sums<typename KIND::SUMS, KIND::CHANNELS> sums = {};
     row_words in[ROWS], out[ROWS] = {};
 
+    tm_early_begin();
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
         in[r].load(c, enters + r * pitch);
@@ -312,7 +313,8 @@ static cudaError_t launch(const tm_planes_score *c, const tm_tiles &tiles, cudaS
                                                            (int)shared));
     if (error != cudaSuccess)
         return error;
-    return TM_LAUNCH(kernel<<<tiles.grid, tiles.threads, shared, stream>>>(*c, tiles.tile_columns, tiles.tile_rows));
+    return tm_early_launch(kernel, tiles.grid, (unsigned)tiles.threads, shared, c->early, stream, *c, tiles.tile_columns,
+                           tiles.tile_rows);
 }
 
 cudaError_t tm_window_runs_launch(const tm_planes_score *c, cudaStream_t stream)

@@ -135,6 +135,7 @@ static __global__ void __launch_bounds__(layout<NARROW>::APART,
     int64_t at = first * c.stride + left + threadIdx.x;
     int64_t position = (c.y + first) * c.map_width + left + threadIdx.x;
 
+    tm_early_begin();
     products.load(c, at, count);
     tm_add_rows<SUMS, CHANNELS, TOUCH>(c, &state, top, c.height - 1);
     const uint8_t *bottom = top + (c.height - 1) * pitch;
@@ -296,6 +297,6 @@ cudaError_t tm_window_sums_launch(const tm_planes_score *c, cudaStream_t stream)
         (const void *)f.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
     if (error != cudaSuccess)
         return error;
-    return TM_LAUNCH(f.kernel<<<tiles.grid, tiles.threads, shared, stream>>>(*c, tiles.tile_columns,
-                                                                             tiles.tile_rows));
+    return tm_early_launch(f.kernel, tiles.grid, (unsigned)tiles.threads, shared, c->early, stream, *c, tiles.tile_columns,
+                           tiles.tile_rows);
 }
