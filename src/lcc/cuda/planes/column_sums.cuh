@@ -84,8 +84,10 @@ struct tm_row_words {
 
     __device__ __forceinline__ uint32_t sample(int k, int i) const
     {
-        const uint32_t low = f[k][0] >> 8 * i & 255;
-        return BYTES == 1 ? low : low | (f[k][BYTES - 1] >> 8 * i & 255) << 8;
+        if (BYTES == 1)
+            return f[k][0] >> 8 * i & 255;
+        const uint32_t pair = __byte_perm(f[k][0], f[k][BYTES - 1], i & 2 ? 0x7362 : 0x5140);
+        return i & 1 ? pair >> 16 : pair & 0xffff;
     }
 };
 

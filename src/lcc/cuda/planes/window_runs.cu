@@ -16,7 +16,7 @@
 #define COLUMNS (THREADS * TM_EACH) /* of a block */
 #define MOST_WIDTH 127              /* of a template */
 #define MOST_HEIGHT 257             /* with that, a column's sum of bytes fits 16 bits */
-#define BLOCKS 4                    /* that a multiprocessor takes */
+#define BLOCKS 3                    /* that a multiprocessor takes: with 4, registers are too few to look ahead */
 
 /* Sums of bytes of up to three channels. Two columns' sums of a channel share a word. */
 struct bytes_kind {
@@ -92,17 +92,11 @@ struct words_kind {
                 ff[i] = s.ff[i], f[i] = s.f[0][i];
         }
 
-        __device__ __forceinline__ static uint32_t sample(const row &r, int i)
-        {
-            const uint32_t pair = __byte_perm(r.f[0][0], r.f[0][1], i & 2 ? 0x7362 : 0x5140);
-            return i & 1 ? pair >> 16 : pair & 0xffff;
-        }
-
         __device__ __forceinline__ void replace(const row &in, const row &out)
         {
 #pragma unroll
             for (int i = 0; i < TM_EACH; i++) {
-                const int enters = (int)sample(in, i), leaves = (int)sample(out, i);
+                const int enters = (int)in.sample(0, i), leaves = (int)out.sample(0, i);
                 ff[i] = (uint64_t)tm_mad_wide(enters - leaves, enters + leaves, (int64_t)ff[i]);
                 f[i] += enters - leaves;
             }
@@ -180,6 +174,24 @@ struct shared_rows {
     typename KIND::SUMS::FF s_ft[ROWS][MOST_WINDOWS];
 };
 
+struct four_columns {
+    uint4 of[TM_EACH];
+};
+
+/* Stores a thread's columns. Neighbouring threads begin with different ones, because those of the same number lie in a
+ * quarter of the banks. */
+static __device__ __forceinline__ void put_columns(uint4 *to, four_columns v)
+{
+    const int turn = threadIdx.x / 2 % TM_EACH;
+    if (turn & 1)
+        v = {v.of[1], v.of[2], v.of[3], v.of[0]};
+    if (turn & 2)
+        v = {v.of[2], v.of[3], v.of[0], v.of[1]};
+#pragma unroll
+    for (int i = 0; i < TM_EACH; i++)
+        to[(i + turn) % TM_EACH] = v.of[i];
+}
+
 /* Calls take(i, num, var) for each window of a thread's run whose bit in which is set. */
 template <typename KIND, int UNROLL, typename T>
 static __device__ __forceinline__ void walk_run(const tm_planes_score &c, const uint4 *column,
@@ -252,9 +264,8 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
 #pragma unroll
         for (int r = 0; r < ROWS; r++) {
             columns.replace(in[r], out[r]);
-#pragma unroll
-            for (int i = 0; i < TM_EACH; i++)
-                shared.columns[r * COLUMNS + threadIdx.x * TM_EACH + i] = columns.get(i);
+            put_columns(shared.columns + r * COLUMNS + threadIdx.x * TM_EACH,
+                        {columns.get(0), columns.get(1), columns.get(2), columns.get(3)});
         }
         products.store(c, shared.s_ft[warp]);
         enters += ROWS * pitch, leaves += ROWS * pitch;
