@@ -151,14 +151,14 @@ static void random_cases(uint32_t features)
 }
 
 /* The largest templates, in frames of the greatest contrast and of hardly any; in a slow build, whose oracle takes a
- * minute in an emulator, every third of these, or every fifth. */
+ * minute in an emulator, every third of these, or every seventh. */
 static void largest(void)
 {
     static const int sizes[][2] = {{256, 256}, {1024, 64}, {64, 1024}, {4096, 16}, {8, 8192}, {2, 32768}, {65536, 1}};
     const uint32_t sets[] = {0, tm_cpu_features()};
     bound b = {.text = "largest"};
 
-    const size_t step = check_is_slow() ? 5 : check_cases(40) < 40 ? 3 : 1;
+    const size_t step = check_is_slow() ? 7 : check_cases(1000) < 500 ? 3 : 1;
     for (size_t i = check_random() % step; i < 2 * (sizeof sizes / sizeof *sizes); i += step) {
         const int64_t w = sizes[i / 2][0], h = sizes[i / 2][1], width = w + 2 * 64 + 7, height = h + 2;
         scene s = {.frame = {.memory = malloc((size_t)(width * height))}, .domain = TM_DOMAIN_VALID};

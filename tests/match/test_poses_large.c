@@ -306,7 +306,7 @@ static void cuda_faults(void)
     bool certified;
     match(&p, TM_DEVICE_CPU, TM_STRATEGY_EXHAUSTIVE, false, &right, &status, &certified);
     CHECK_EQ(status, TM_OK);
-    for (int i = 0; i < 2 * CALLS; i += check_cases(1000) < 1000 ? 7 : 1) {
+    for (int i = 0; i < 2 * CALLS; i += check_cases(1000) < 500 ? 7 : 1) {
         tm_posed_template *posed = NULL;
         tm_matcher *matcher;
         char fault[32];
