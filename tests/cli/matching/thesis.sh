@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# where: ! grep -q __asan_init "$TMATCH" # long under sanitizers, which see the same code in other tests
 # The thesis's two applications in form: 253x358 and 400x610 frames (rows x
 # columns), a 21x21 template, every overlap scored.
 data camera.png rocket.jpg

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# where: ! grep -q __asan_init "$TMATCH" # long under sanitizers, which see the same code in other tests
 # Shards, and their logs put together. tests/soak/shards.py kills them.
 mkdir -p frames/sub templates
 odd=$(printf 'caf\351 \033')
@@ -48,16 +49,11 @@ for format in text csv json; do
     merge $format
 done
 tmatch --merge log.* 2>&1 >/dev/null | tail -n 1
-# Sanitizers, which are slow, see all formats above: below one of them, each in its turn.
-formats='text csv json'
-turns='text csv json text csv'
 # Places between pixels, poses, thresholds, scores that are integers, and of floats, which transforms round otherwise.
 for more in '--subpixel -n 3' '--angle -10:10:10 --scale 1:1.2:0.2 --min-score 0.9' '--metric sqdiff -n 2' '--min-score 0.99' \
     '--color --depth float --metric ccorr --algorithm direct'; do
     shards 3 "$@" $more
-    ! grep -q __asan_init "$TMATCH" || formats=${turns%% *}
-    turns=${turns#* }
-    for format in $formats; do
+    for format in text csv json; do
         one $format "$@" $more
         merge $format
     done | sed 's/^[a-z]*: as/as/' | uniq
