@@ -38,7 +38,7 @@ uint64_t check_random(void);
 int64_t check_random_in(int64_t low, int64_t high);
 
 /* Number of random cases: the given default, or TMATCH_TEST_CASES, which is a number or, as in 5%, a share of each
- * test's default; a share is never fewer than 20 cases, or the default if that is less. */
+ * test's default; a share is never fewer than 20 cases, or 10 where it is less than 5%, or the default if that is less. */
 int64_t check_cases(int64_t fallback);
 
 /* Whether so few of them are wanted, less than a twentieth, that tests whose work is none of these do less of it, too:

@@ -9,4 +9,5 @@ def check_cases(own: int) -> int:
         return own
     if not text.endswith("%"):
         return int(text)
-    return max(own * int(text[:-1]) // 100, min(own, 20))
+    share = int(text[:-1])
+    return max(own * share // 100, min(own, 10 if share < 5 else 20))
