@@ -170,7 +170,7 @@ static __device__ __forceinline__ void tm_add_rows(const tm_planes_score &c,
             }
         }
     } else {
-#pragma unroll 4
+#pragma unroll 8
         for (int v = 0; v < count; v++) {
             words.load(c, row + v * pitch);
             tm_column_sums_add(s, words, false);

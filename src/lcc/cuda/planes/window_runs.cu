@@ -247,7 +247,6 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     tm_column_sums<typename KIND::SUMS, KIND::CHANNELS> sums = {};
     row_words in[ROWS], out[ROWS] = {};
 
-    tm_early_begin();
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
         in[r].load(c, enters + r * pitch);
@@ -256,6 +255,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     }
     tm_add_rows<typename KIND::SUMS, KIND::CHANNELS, false>(c, &sums, leaves, c.height - 1);
     typename KIND::columns columns(sums);
+    tm_early_begin(); // the kernel before made the products; the planes were there before it began
     for (int64_t y = first; y < last; y += ROWS) {
         const int running_best = __ldcg(c.running_best);
         const int64_t row = y + warp;
