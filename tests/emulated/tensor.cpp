@@ -49,6 +49,11 @@ cudaError_t tm_tensor_launch_listed(const tm_tensor_device *, const tm_tensor_jo
     return cudaErrorNotSupported;
 }
 
+bool tm_tensor_takes_wide_steps(const tm_tensor_device *, const tm_tensor_steps *)
+{
+    return false;
+}
+
 cudaError_t tm_tensor_launch_steps(const tm_tensor_device *, const tm_tensor_steps *, cudaStream_t)
 {
     return cudaErrorNotSupported;
