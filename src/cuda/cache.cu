@@ -72,10 +72,15 @@ static cudaError_t load_group(tm_cuda *cuda, tm_group *group, const tm_job *jobs
 static cudaError_t prepare_wide(tm_cuda *cuda, tm_group *group)
 {
     const tm_template *t = group->keys;
+    cudaError_t error = cudaSuccess;
 
-    return group->wide_fragments ? cudaSuccess
-                                 : tm_tensor_prepare_wide(group->taps, (int)t->width, (int)t->height,
-                                                          &group->wide_fragments, cuda->stream);
+    if (!group->wide_fragments)
+        error = tm_tensor_prepare_wide(group->taps, (int)t->width, (int)t->height, &group->wide_fragments, cuda->stream);
+    if (error != cudaSuccess) {
+        tm_device_free(group->wide_fragments);
+        group->wide_fragments = NULL;
+    }
+    return error;
 }
 
 /* Makes what the direct algorithm takes besides the taps, unless the group has it: the fragments and, for all

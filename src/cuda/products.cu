@@ -140,31 +140,49 @@ cudaError_t tm_products_fetch(tm_cuda *cuda, const tm_plane_products *products, 
     return cudaSuccess;
 }
 
+/* Fetches the steps' fragments, those for wide templates where they are to be used and there is memory for them. */
+static cudaError_t fetch_fragments(tm_cuda *cuda, const tm_plane_products *products, const tm_products_plan *plan,
+                                   tm_tensor_steps *steps)
+{
+    tm_group *groups[TM_MAX_PRODUCTS];
+    bool wide = tm_tensor_takes_wide_steps(&cuda->tensor, steps);
+    cudaError_t error = tm_products_fetch(cuda, products, wide, groups);
+
+    if (wide && error == cudaErrorMemoryAllocation) {
+        (void)cudaGetLastError();
+        wide = false;
+        error = tm_products_fetch(cuda, products, wide, groups);
+    }
+    for (int i = 0; error == cudaSuccess && i < steps->count; i++) {
+        const tm_group *group = groups[plan->order[i]];
+        steps->step[i].fragments = group->fragments;
+        steps->step[i].wide = wide ? group->wide_fragments : NULL;
+    }
+    return error;
+}
+
 /* All products in one launch. */
 static cudaError_t run_steps(tm_cuda *cuda, const tm_job *job, const tm_plane_products *products,
                              const tm_products_plan *plan, const tm_planes_score *band,
                              uint8_t *const maps[])
 {
-    tm_group *groups[TM_MAX_PRODUCTS];
     tm_tensor_steps steps = {};
 
     (tm_device_windows &)steps = tm_band_windows(job, band);
     steps.stride = band->stride;
     steps.count = products->count;
-    TRY(tm_products_fetch(cuda, products, tm_tensor_takes_wide_steps(&cuda->tensor, &steps), groups));
     for (int i = 0; i < products->count; i++) {
         const int index = plan->order[i], before = i ? plan->order[i - 1] : index;
         const tm_plane_product *product = &products->product[index];
         tm_tensor_step *step = &steps.step[i];
 
         step->plane = product->plane * plane_bytes(&band->planes);
-        step->fragments = groups[index]->fragments;
-        step->wide = groups[index]->wide_fragments;
         if (!plan->of[before].ends)
             step->shift = products->product[before].shift - product->shift;
         if (plan->of[index].ends)
             step->map = (uint32_t *)maps[plan->of[index].map];
     }
+    TRY(fetch_fragments(cuda, products, plan, &steps));
     return tm_tensor_launch_steps(&cuda->tensor, &steps, cuda->stream);
 }
 

@@ -87,8 +87,8 @@ cudaError_t tm_wgmma_prepare(void *fragments, const uint8_t *taps, int width, in
 cudaError_t tm_wgmma_launch(const tm_tensor_device *device, const tm_tensor_job &j,
                             cudaStream_t stream);
 
-/* wgmma_wide.cu: LCC of one wide template, whose fragments are job.wide_fragments. 0 bytes: the
- * template does not fit. map: whether the job, whose map may not be set yet, has one. */
+/* wgmma_wide.cu: LCC of one wide template, whose fragments are job.wide_fragments. 0 bytes: it is too
+ * wide or too narrow. map: whether the job, whose map may not be set yet, has one. */
 size_t tm_wide_fragment_bytes(int width, int height);
 bool tm_wide_takes(const tm_tensor_device *device, const tm_tensor_job &j, bool map);
 cudaError_t tm_wide_prepare(void *fragments, const uint8_t *taps, int width, int height,

@@ -172,7 +172,7 @@ bool tm_tensor_takes_wide_steps(const tm_tensor_device *device, const tm_tensor_
 static cudaError_t launch_wgmma_steps(const tm_tensor_device *device, tm_tensor_steps steps, cudaStream_t stream)
 {
     if constexpr (built_with_wgmma) {
-        if (tm_tensor_takes_wide_steps(device, &steps))
+        if (steps.step[0].wide)
             return tm_wide_steps_launch(device, steps, stream);
         if (can_use_wgmma(device) && is_small(steps.width, steps.height)) {
             for (int s = 0; s < steps.count; s++)

@@ -34,7 +34,7 @@ typedef struct tm_tensor_device {
     int multiprocessors;
     size_t shared_memory; /* that a block may have */
     bool has_wgmma;
-    bool always_wide;     /* tests: wgmma_wide.cu and wgmma_many.cu also where mma.cu is faster */
+    bool always_wide;     /* tests: kernels for wide and for many templates also where others are faster */
     tm_candidate *blocks; /* TM_TENSOR_BLOCKS a template */
     int *running_bests;   /* one a template, then the counter */
     int most_templates;
@@ -102,7 +102,7 @@ typedef struct tm_tensor_job : tm_device_windows {
 typedef struct tm_tensor_step {
     int64_t plane;         /* bytes from the job's frame */
     const void *fragments; /* of one template */
-    const void *wide;      /* its tm_tensor_prepare_wide's, where tm_tensor_takes_wide_steps */
+    const void *wide;      /* its tm_tensor_prepare_wide's, of all steps or of none */
     uint32_t *map;         /* of the sums so far, which end; NULL: the next step adds to them */
     int shift;             /* to the left, of the sums before this step is added */
     int next, of_template; /* set by the launch, like buffers and templates below */
@@ -165,7 +165,8 @@ bool tm_tensor_takes_masked(const tm_tensor_device *device, int width, int heigh
 cudaError_t tm_tensor_launch_masked(const tm_tensor_device *device, const tm_tensor_masked_job *job,
                                     cudaStream_t stream);
 
-/* Whether these steps are made by wgmma_wide_planes.cu. */
+/* Whether these steps, whose fragments may not be set yet, take less time by wgmma_wide_planes.cu, which makes
+ * them where they have their forms for wide templates. */
 bool tm_tensor_takes_wide_steps(const tm_tensor_device *device, const tm_tensor_steps *job);
 
 /* As tm_tensor_launch, without scratch. */

@@ -286,18 +286,13 @@ static bool pays(const tm_tensor_device *device, const tm_tensor_steps &j)
     return of_tile >= 45 && tiles * maps_of(j) * of_tile >= 210.0 * device->multiprocessors;
 }
 
-static bool takes(const tm_tensor_device *device, const tm_tensor_steps &j, tm_tensor_plan *p)
-{
-    const tm_tensor_block block = block_of(j);
-    return tm_wide_fragment_bytes(j.width, j.height) && block.shared + block.fixed <= device->shared_memory &&
-           (int64_t)j.width * j.height <= TM_TENSOR_TAPS && tm_tensor_cover(p, j) &&
-           (device->always_wide || pays(device, j));
-}
-
 bool tm_wide_steps_takes(const tm_tensor_device *device, const tm_tensor_steps &j)
 {
+    const tm_tensor_block block = block_of(j);
     tm_tensor_plan p = {};
-    return takes(device, j, &p);
+    return tm_wide_fragment_bytes(j.width, j.height) && block.shared + block.fixed <= device->shared_memory &&
+           (int64_t)j.width * j.height <= TM_TENSOR_TAPS && tm_tensor_cover(&p, j) &&
+           (device->always_wide || pays(device, j));
 }
 
 cudaError_t tm_wide_steps_launch(const tm_tensor_device *device, tm_tensor_steps j, cudaStream_t stream)
@@ -307,7 +302,10 @@ cudaError_t tm_wide_steps_launch(const tm_tensor_device *device, tm_tensor_steps
         wide_steps_kernel<3, false>, wide_steps_kernel<4, true>,  wide_steps_kernel<4, false>};
     tm_tensor_plan p = {};
 
-    if (!takes(device, j, &p))
+    for (int s = 0; s < j.count; s++)
+        if (!j.step[s].wide)
+            return cudaErrorNotSupported;
+    if (!tm_tensor_cover(&p, j))
         return cudaErrorNotSupported;
     for (int s = j.count - 1; s-- > 0;)
         if (!j.step[s].map)
