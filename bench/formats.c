@@ -11,6 +11,8 @@
 #include "noise.h"
 #include "options.h"
 
+static const char wrong[] = "the best match is not where the template comes from";
+
 enum { REPLAYS = 15, LEAST_PAIRS = 3, MOST_MS = 2000 };
 
 typedef struct format {
@@ -51,10 +53,11 @@ typedef struct timing {
     double times; /* as long as 8-bit gray LCC */
 } timing;
 
-/* The frame and template of a format, which are noise. */
+/* The frame and template of a format, which are noise; the template is the frame's part from (x, y) on. */
 typedef struct pictures {
     tm_metric metric;
     tm_image frame, part;
+    int64_t x, y;
     uint8_t *samples, *mask, *frame_mask;
 } pictures;
 
@@ -72,11 +75,26 @@ static timing failed(const char *message)
     return (timing){"", "", -1, -1};
 }
 
+/* Whether a match is where the template comes from, or another place may be as good: by some metrics, in noise of few pixels,
+ * where the frame's mask leaves the place out. */
+static bool is_right(const pictures *p, int64_t x, int64_t y)
+{
+    const int64_t w = p->part.width, h = p->part.height;
+    if (p->metric == TM_METRIC_CCORR || p->metric == TM_METRIC_CCOEFF || w * h < 64 || (x == p->x && y == p->y))
+        return true;
+    for (int64_t v = p->y; p->frame.mask && v < p->y + h; v++) {
+        if (memchr(p->frame.mask + v * p->frame.mask_stride + p->x, 0, (size_t)w))
+            return true;
+    }
+    return false;
+}
+
 /* A matcher on the CPU and what it matches. */
 typedef struct cpu {
     tm_matcher *matcher;
     tm_template *tmpl;
     const tm_image *frame;
+    tm_peak best;
 } cpu;
 
 static tm_status open_cpu(cpu *c, const conditions *at, const pictures *p)
@@ -96,8 +114,7 @@ static void close_cpu(cpu *c)
 
 static tm_status match_on_cpu(cpu *c, double *ms)
 {
-    tm_peak best;
-    const tm_status status = tm_match(c->matcher, c->frame, c->tmpl, &best, NULL);
+    const tm_status status = tm_match(c->matcher, c->frame, c->tmpl, &c->best, NULL);
     *ms = tm_matcher_times(c->matcher).kernel;
     return status;
 }
@@ -132,6 +149,8 @@ static timing time_on_cpu(const conditions *at, const pictures *p, const picture
         t.ms = bench_spread_of(ms, count).median;
         t.times = bench_spread_of(times, count).median;
     }
+    if (status == TM_OK && !is_right(p, of_format.best.x, of_format.best.y))
+        t = failed(wrong);
     close_cpu(&of_format);
     close_cpu(&of_gray);
     return t;
@@ -175,7 +194,9 @@ static timing time_on_gpu(const conditions *at, const pictures *p)
     plan = bench_gpu_plan(at->gpu, &job, at->algorithm, TM_STRATEGY_EXHAUSTIVE);
     if (plan.algorithm == TM_ALGORITHM_FFT)
         job.tiling = &plan.estimate.tiling;
-    const timing t = job.tiling && plan.estimate.fault ? failed(plan.estimate.fault) : time_job(at->gpu, &job);
+    timing t = job.tiling && plan.estimate.fault ? failed(plan.estimate.fault) : time_job(at->gpu, &job);
+    if (t.ms >= 0 && !is_right(p, job.best.position % job.geometry.map_width, job.best.position / job.geometry.map_width))
+        t = failed(wrong);
     tm_template_destroy(&tmpl);
     return t;
 }
@@ -203,8 +224,9 @@ static bool make_pictures(pictures *p, const format *f, const bench_case *c, uin
                           .stride = (ptrdiff_t)(c->frame_width * pixel), .type = f->type,
                           .channels = f->channels};
     p->part = p->frame;
-    p->part.samples += (c->frame_height - c->template_height) * 2 / 3 * p->frame.stride +
-                       (c->frame_width - c->template_width) * 2 / 3 * pixel;
+    p->x = (c->frame_width - c->template_width) * 2 / 3;
+    p->y = (c->frame_height - c->template_height) * 2 / 3;
+    p->part.samples += p->y * p->frame.stride + p->x * pixel;
     p->part.width = c->template_width;
     p->part.height = c->template_height;
     if (f->template_mask) {
