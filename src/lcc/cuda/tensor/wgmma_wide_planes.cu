@@ -29,7 +29,7 @@ __host__ __device__ __forceinline__ int ring_groups(int h)
 
 template <int STEPS>
 struct ring_of_groups {
-    enum { ROW = tm_wide_row<STEPS>, GROUP = 8 * ROW };
+    enum { ROW = tm_wide_row(STEPS), GROUP = 8 * ROW };
     unsigned at;
     int count;
 
@@ -263,7 +263,7 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, MOST_BLOCKS)
 static tm_tensor_block block_of(const tm_tensor_steps &j)
 {
     const int steps = tm_wide_steps(j.width);
-    return {(size_t)ring_groups(j.height) * 8 * (TILE_WIDTH - 16 + 32 * steps) +
+    return {(size_t)ring_groups(j.height) * 8 * tm_wide_row(steps) +
                 (size_t)tm_wide_blocks(j.height, steps) * TM_WIDE_BLOCK,
             TM_WIDE_FIXED, MOST_BLOCKS};
 }

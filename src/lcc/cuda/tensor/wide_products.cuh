@@ -34,13 +34,15 @@ __host__ __device__ __forceinline__ int tm_wide_blocks(int h, int steps)
 }
 
 /* Bytes of a staged frame row. */
-template <int STEPS>
-constexpr int tm_wide_row = TILE_WIDTH - 16 + 32 * STEPS;
+__host__ __device__ constexpr int tm_wide_row(int steps)
+{
+    return TILE_WIDTH - 16 + 32 * steps;
+}
 
 /* The products of 8 rows of the map, frame row by frame row. ODD: a row takes an odd number of units. */
 template <int STEPS, bool ODD>
 struct tm_wide_products {
-    enum { ROW = tm_wide_row<STEPS> };
+    enum { ROW = tm_wide_row(STEPS) };
     unsigned a, b, wrap; // low words of descriptors: addresses in units of 16 bytes
     int ring_bytes, step_bytes, row = 0;
 
