@@ -74,22 +74,23 @@ typedef struct outcome {
 /* Matchers are kept: opening a device takes longer than a case. */
 static tm_matcher *matcher_of(const kind_problem *p, tm_settings settings)
 {
-    static struct {
+    static struct kept {
         tm_matcher *matcher;
         tm_settings settings;
-    } kept[2][TM_METRICS][3];
-    const bool oracle = settings.algorithm == TM_ALGORITHM_REFERENCE;
+        bool wide; /* a device asks for this variable when it is opened */
+    } all[2][TM_METRICS][3];
+    struct kept *kept = &all[settings.algorithm == TM_ALGORITHM_REFERENCE][p->metric][p->domain];
+    const bool wide = getenv("TMATCH_ALWAYS_WIDE") != NULL;
 
     settings.metric = p->metric;
     settings.domain = p->domain;
-    if (kept[oracle][p->metric][p->domain].matcher &&
-        memcmp(&kept[oracle][p->metric][p->domain].settings, &settings, sizeof settings) != 0)
-        tm_matcher_destroy(&kept[oracle][p->metric][p->domain].matcher);
-    tm_matcher **matcher = &kept[oracle][p->metric][p->domain].matcher;
-    if (!*matcher && tm_matcher_create(matcher, &settings) != TM_OK)
-        check_fail(__FILE__, __LINE__, "%s: %s", p->text, tm_matcher_message(*matcher));
-    kept[oracle][p->metric][p->domain].settings = settings;
-    return *matcher;
+    if (kept->matcher && (memcmp(&kept->settings, &settings, sizeof settings) != 0 || kept->wide != wide))
+        tm_matcher_destroy(&kept->matcher);
+    if (!kept->matcher && tm_matcher_create(&kept->matcher, &settings) != TM_OK)
+        check_fail(__FILE__, __LINE__, "%s: %s", p->text, tm_matcher_message(kept->matcher));
+    kept->settings = settings;
+    kept->wide = wide;
+    return kept->matcher;
 }
 
 /* With a map in the caller's own memory, or in what devices copy to directly. */
