@@ -150,6 +150,21 @@ static cudaError_t find_mask(tm_cuda *cuda, const tm_job *job, const tm_template
     return cudaSuccess;
 }
 
+cudaError_t tm_planes_run_in_registers(tm_planes_job *run, const tm_walk *walk, tm_chunk_launcher *launch, tm_candidate *best)
+{
+    tm_cuda *cuda = run->cuda;
+    int64_t count = 0;
+
+    run->band = tm_planes_band(run, NULL);
+    for (int64_t first = 0; first < run->job->geometry.map_height; first = tm_walk_end(walk, first))
+        count++;
+    TRY(tm_buffer_fit(&cuda->found, (size_t)count * sizeof(tm_candidate)));
+    run->band.candidates = count == 1 ? best : (tm_candidate *)cuda->found.data;
+    TRY(tm_walk_chunks(cuda, run->job, walk, launch, run));
+    return count == 1 ? cudaSuccess
+                      : tm_reduce_launch((tm_candidate *)cuda->found.data, count, cuda->reduced, best, run->band.early, cuda->stream);
+}
+
 cudaError_t tm_planes_run(tm_cuda *cuda, const tm_job *job, const tm_walk *walk, tm_candidate *best)
 {
     const tm_template *mask;
@@ -160,6 +175,9 @@ cudaError_t tm_planes_run(tm_cuda *cuda, const tm_job *job, const tm_walk *walk,
     run.job = job;
     TRY(find_mask(cuda, job, &mask));
     tm_plane_products_make(&run.products, job, mask);
+    error = tm_planes_run_pixels(&run, walk, best);
+    if (error != cudaErrorNotSupported)
+        return error;
     TRY(tm_planes_prepare(&run));
     error = tm_planes_run_one_masked(&run, walk, best);
     if (error == cudaErrorNotSupported && cuda->traits.tensor_cores && job->tmpl->n <= TM_TENSOR_TAPS && !job->tiling) {

@@ -43,19 +43,7 @@ static bool is_one_masked(const tm_planes_job *run)
 
 cudaError_t tm_planes_run_one_masked(tm_planes_job *run, const tm_walk *walk, tm_candidate *best)
 {
-    tm_cuda *cuda = run->cuda;
-    int64_t count = 0;
-
-    if (!is_one_masked(run))
-        return cudaErrorNotSupported;
-    run->band = tm_planes_band(run, NULL);
-    for (int64_t first = 0; first < run->job->geometry.map_height; first = tm_walk_end(walk, first))
-        count++;
-    TRY(tm_buffer_fit(&cuda->found, (size_t)count * sizeof(tm_candidate)));
-    run->band.candidates = count == 1 ? best : (tm_candidate *)cuda->found.data;
-    TRY(tm_walk_chunks(cuda, run->job, walk, launch_one, run));
-    return count == 1 ? cudaSuccess
-                      : tm_reduce_launch((tm_candidate *)cuda->found.data, count, cuda->reduced, best, run->band.early, cuda->stream);
+    return is_one_masked(run) ? tm_planes_run_in_registers(run, walk, launch_one, best) : cudaErrorNotSupported;
 }
 
 typedef struct masked_run {

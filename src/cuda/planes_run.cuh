@@ -29,8 +29,13 @@ cudaError_t tm_planes_split(tm_planes_job *run, int64_t rows);
 /* A band without its rows and its products. */
 tm_planes_score tm_planes_band(const tm_planes_job *run, void *map);
 
-/* planes_masked.cu: runs a job whose template has a mask and whose scores are made of sums in registers.
+/* Runs a job whose scores are made in registers, by a launcher that writes the best of each of the walk's chunks to the next
+ * of the band's candidates. */
+cudaError_t tm_planes_run_in_registers(tm_planes_job *run, const tm_walk *walk, tm_chunk_launcher *launch, tm_candidate *best);
+
+/* Such jobs: planes_masked.cu's, whose template has a mask, and planes_pixels.cu's, which need no planes.
  * cudaErrorNotSupported: no score was made, and another way can be taken. */
 cudaError_t tm_planes_run_one_masked(tm_planes_job *run, const tm_walk *walk, tm_candidate *best);
+cudaError_t tm_planes_run_pixels(tm_planes_job *run, const tm_walk *walk, tm_candidate *best);
 
 #endif

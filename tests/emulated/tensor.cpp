@@ -69,6 +69,16 @@ cudaError_t tm_tensor_launch_masked(const tm_tensor_device *, const tm_tensor_ma
     return cudaErrorNotSupported;
 }
 
+bool tm_tensor_takes_pixels(const tm_tensor_device *, const tm_tensor_pixels_job *)
+{
+    return false;
+}
+
+cudaError_t tm_tensor_launch_pixels(const tm_tensor_device *, const tm_tensor_pixels_job *, cudaStream_t)
+{
+    return cudaErrorNotSupported;
+}
+
 cudaError_t tm_tensor_reset(const tm_tensor_device *, cudaStream_t)
 {
     return cudaErrorNotSupported;

@@ -240,6 +240,59 @@ static void cuda_wide_planes(void)
     printf("# %zu cases, 0 differ\n", cases + cases / COUNT);
 }
 
+/* The best LCC of some small template in RGB of 8 bits or gray of 16. sizes: map width, map height, template width, template height. */
+static void cuda_pixels_of(int bytes, tm_domain domain, const int64_t sizes[4])
+{
+    const tm_sample_type type = bytes == 2 ? TM_SAMPLE_U16 : TM_SAMPLE_U8;
+    const picture_content content = picture_random_content();
+    const int64_t w = sizes[2], h = sizes[3];
+    kind_problem p = {.metric = TM_METRIC_LCC, .domain = domain};
+
+    p.memory[0] = picture_make(&p.frame, sizes[0] + w - 1, sizes[1] + h - 1, type, bytes == 2 ? 1 : 3, content);
+    p.memory[1] = picture_make(&p.tmpl, w, h, type, bytes == 2 ? 1 : 3, picture_random_content());
+    if (check_random() % 3)
+        picture_cut(&p.tmpl, &p.frame);
+    snprintf(p.text, sizeof p.text, "%d bytes, domain %d, frame %lldx%lld %s, template %lldx%lld", bytes, (int)domain,
+             (long long)p.frame.width, (long long)p.frame.height, picture_content_names[content], (long long)w, (long long)h);
+    kind_compare(&p, settings_of(TM_DEVICE_CUDA, TM_ALGORITHM_DIRECT, 0));
+    kind_free(&p);
+}
+
+/* They are scored from pixels as they lie. A row's bytes are a multiple of four or not; sizes around the tiles of 512 x 8
+ * windows, heights around groups of 8 rows; maps so large that this takes less time; such whose tiles are many for a
+ * warpgroup, down one column and in the next one; a frame that comes in chunks; and templates so narrow that SAME has no
+ * padding on the left. */
+static void cuda_pixels(void)
+{
+    static const int64_t widths[] = {1, 2, 7, 503, 511, 512, 513, 536, 1024, 1025, 1100}, narrow[][2] = {{1, 1}, {2, 1}, {1, 2}, {2, 2}, {2, 9}, {1, 13}};
+    enum { WIDTHS = sizeof widths / sizeof *widths, NARROW = sizeof narrow / sizeof *narrow };
+    const int cases = (int)check_cases(120), few = (cases + 11) / 12;
+
+    require_cuda();
+    setenv("TMATCH_ALWAYS_WIDE", "1", 1);
+    for (int i = 0; i < cases; i++)
+        cuda_pixels_of(i % 2 ? 2 : 3, TM_DOMAIN_VALID,
+                       (int64_t[]){check_random() % 2 ? widths[check_random_in(0, WIDTHS - 1)] : check_random_in(1, 700),
+                                   check_random_in(1, 60), check_random_in(1, 25), check_random_in(1, 31)});
+    for (int i = 0; i < 2 * few; i++) {
+        const int64_t *size = narrow[check_random_in(0, NARROW - 1)];
+        cuda_pixels_of(i % 2 ? 2 : 3, (tm_domain)check_random_in(1, 2),
+                       (int64_t[]){check_random_in(1, 700), check_random_in(1, 300), size[0], size[1]});
+    }
+    unsetenv("TMATCH_ALWAYS_WIDE");
+    for (int i = 0; i < few; i++) {
+        const int bytes = i % 2 ? 2 : 3;
+        cuda_pixels_of(bytes, TM_DOMAIN_VALID, (int64_t[]){check_random_in(1500, 1700), check_random_in(300, 400), check_random_in(1, 12), check_random_in(1, 10)});
+        if (i % 4 < 2)
+            cuda_pixels_of(bytes, TM_DOMAIN_VALID, (int64_t[]){check_random_in(20, 40), 30000, check_random_in(1, 25), check_random_in(1, 31)});
+        else
+            cuda_pixels_of(bytes, TM_DOMAIN_VALID, (int64_t[]){2049, 2400, check_random_in(1, 5), check_random_in(1, 12)});
+        if (i % 8 < 2)
+            cuda_pixels_of(bytes, TM_DOMAIN_VALID, (int64_t[]){bytes == 3 ? 3100 : 4600, bytes == 3 ? 2200 : 2300, 3, 2});
+    }
+    printf("# %d cases, 0 differ\n", cases + 4 * few);
+}
+
 /* --- what was reported of others --- */
 
 typedef struct single {
@@ -461,6 +514,7 @@ int main(int argc, char **argv)
         TEST(cuda_chunks),
         TEST(cuda_wide_windows),
         TEST(cuda_wide_planes),
+        TEST(cuda_pixels),
         TEST(same_picture_same_bits),
         TEST(cpu_greatest_sums),
         TEST(flat_template_is_an_error),

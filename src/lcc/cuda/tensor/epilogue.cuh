@@ -40,7 +40,7 @@ __device__ __forceinline__ float tm_tensor_num(int s_ft, unsigned s_f, int n, in
 
 /* num / sqrt(var_F * var_T), each operation rounded once. The root and the quotient are the
  * sequences that __fsqrt_rn and __fdiv_rn come to in the normal range, without their range checks:
- * 1 <= var_F * var_T < 2^93. A flat window has num = 0, and any finite divisor gives its 0. Both
+ * 1 <= var_F * var_T < 2^99. A flat window has num = 0, and any finite divisor gives its 0. Both
  * variances may be negated. */
 __device__ __forceinline__ float tm_tensor_score(float num, float var_f, float var_t)
 {

@@ -80,6 +80,10 @@ bool tm_wgmma_masked_takes(const tm_tensor_device *device, int width, int height
 cudaError_t tm_wgmma_masked_launch(const tm_tensor_device *device, const tm_tensor_masked_job &j,
                                    cudaStream_t stream);
 
+/* wgmma_pixels.cu, with the fragments of wgmma.cu. */
+bool tm_wgmma_pixels_takes(const tm_tensor_device *device, const tm_tensor_pixels_job &j);
+cudaError_t tm_wgmma_pixels_launch(const tm_tensor_device *device, const tm_tensor_pixels_job &j, cudaStream_t stream);
+
 /* wgmma.cu: one small template. */
 size_t tm_wgmma_fragment_bytes(int height);
 cudaError_t tm_wgmma_prepare(void *fragments, const uint8_t *taps, int width, int height,

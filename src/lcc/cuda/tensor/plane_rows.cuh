@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* For wgmma_planes.cu and wgmma_masked.cu: products of several planes with templates of at most 25 x 31, as in wgmma.cu.
+/* For wgmma_planes.cu and wgmma_masked.cu, and in part for wgmma_pixels.cu: products of several planes with templates of at most 25 x 31, as in wgmma.cu.
  *
  * Each warpgroup of a block makes tiles of 512 columns and 8 rows of the map by itself. While the products of one plane are
  * made, the tile's rows of the next plane come into the other one of the warpgroup's two buffers. Behind all buffers stand
  * the templates' blocks of B, and each template's end with the zeros that the next one's begin with. */
 #ifndef TMATCH_LCC_CUDA_TENSOR_PLANE_ROWS_CUH
 #define TMATCH_LCC_CUDA_TENSOR_PLANE_ROWS_CUH
+#ifndef TM_TENSOR_WARPGROUPS
 #define TM_TENSOR_TILE_WIDTH 512
 #define TM_TENSOR_TILE_HEIGHT 8
 #define TM_TENSOR_WARPGROUPS 3
+#endif
 #include "lcc/cuda/tensor/epilogue.cuh"
 #include "lcc/cuda/tensor/small_products.cuh"
 

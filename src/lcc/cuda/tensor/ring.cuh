@@ -9,8 +9,9 @@
 
 enum { TM_RING_UNITS = TILE_WIDTH / 8 + 3, TM_RING_ROW_BYTES = 16 * TM_RING_UNITS };
 
-/* A ring of frame rows, in groups of 8. A step's first row is the first one of a group. */
-struct tm_ring {
+/* A ring of frame rows of so many bytes, in groups of 8. A step's first row is the first one of a group. */
+template <int ROW_BYTES>
+struct tm_ring_of {
     unsigned rows;    // address of slot 0
     int count, first; // slot of the step's first row
 
@@ -18,12 +19,12 @@ struct tm_ring {
     __device__ __forceinline__ unsigned group(int r) const
     {
         int slot = first + (r & ~7);
-        return rows + (slot < count ? slot : slot - count) * TM_RING_ROW_BYTES;
+        return rows + (slot < count ? slot : slot - count) * ROW_BYTES;
     }
 
     __device__ __forceinline__ unsigned row(int r) const
     {
-        return group(r) + (r & 7) * TM_RING_ROW_BYTES;
+        return group(r) + (r & 7) * ROW_BYTES;
     }
 
     __device__ __forceinline__ void step()
@@ -33,6 +34,8 @@ struct tm_ring {
     }
 };
 
+typedef tm_ring_of<TM_RING_ROW_BYTES> tm_ring;
+
 /* The rows that a step reads for windows of h rows, and the group of 8 that is staged meanwhile. */
 __host__ __device__ __forceinline__ int tm_ring_rows(int h)
 {
@@ -40,28 +43,31 @@ __host__ __device__ __forceinline__ int tm_ring_rows(int h)
 }
 
 /* The addresses of a step's rows i and i + h, i < 8, which leave the windows and enter them. */
-struct tm_ring_pair {
+template <int ROW_BYTES>
+struct tm_ring_pair_of {
     unsigned out, in, in_next; // of row 0, if all were in its group
     int turn;                  // the first row i for which row i + h is in the next group
 
-    __device__ __forceinline__ tm_ring_pair(const tm_ring &ring, int h)
+    __device__ __forceinline__ tm_ring_pair_of(const tm_ring_of<ROW_BYTES> &ring, int h)
     {
         out = ring.group(0);
         turn = 8 - (h & 7);
-        in = ring.group(h) + (h & 7) * TM_RING_ROW_BYTES;
-        in_next = ring.group(h + 7) - turn * TM_RING_ROW_BYTES;
+        in = ring.group(h) + (h & 7) * ROW_BYTES;
+        in_next = ring.group(h + 7) - turn * ROW_BYTES;
     }
 
     __device__ __forceinline__ unsigned leaving(int i) const
     {
-        return out + i * TM_RING_ROW_BYTES;
+        return out + i * ROW_BYTES;
     }
 
     __device__ __forceinline__ unsigned entering(int i) const
     {
-        return (i < turn ? in : in_next) + i * TM_RING_ROW_BYTES;
+        return (i < turn ? in : in_next) + i * ROW_BYTES;
     }
 };
+
+typedef tm_ring_pair_of<TM_RING_ROW_BYTES> tm_ring_pair;
 
 __device__ __forceinline__ uint2 tm_load8(unsigned address)
 {

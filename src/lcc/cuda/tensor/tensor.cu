@@ -212,3 +212,21 @@ cudaError_t tm_tensor_launch_masked(const tm_tensor_device *device, const tm_ten
     }
     return cudaErrorNotSupported;
 }
+
+bool tm_tensor_takes_pixels(const tm_tensor_device *device, const tm_tensor_pixels_job *job)
+{
+    if constexpr (built_with_wgmma)
+        return can_use_wgmma(device) && tm_wgmma_pixels_takes(device, *job);
+    return false;
+}
+
+cudaError_t tm_tensor_launch_pixels(const tm_tensor_device *device, const tm_tensor_pixels_job *job, cudaStream_t stream)
+{
+    if constexpr (built_with_wgmma) {
+        tm_tensor_pixels_job own = *job;
+        for (int plane = 0; plane < own.bytes; plane++)
+            own.plane_fragments[plane] = wgmma_fragments_of(own.plane_fragments[plane], own.width, own.height);
+        return tm_wgmma_pixels_launch(device, own, stream);
+    }
+    return cudaErrorNotSupported;
+}

@@ -9,6 +9,7 @@
  *     wgmma.cu        one template of at most 25 x 31, compute capability 9.0
  *     wgmma_planes.cu products as of mma_steps.cu, of templates of that size, likewise
  *     wgmma_masked.cu one such template with a mask, likewise
+ *     wgmma_pixels.cu one such template of RGB or of 16 bits, likewise
  *     wgmma_wide.cu   one wider template, likewise
  *     wgmma_wide_planes.cu products as of mma_steps.cu, of wider templates, likewise
  *     wgmma_many.cu   many templates of at most 64 columns, likewise
@@ -34,7 +35,7 @@ typedef struct tm_tensor_device {
     int multiprocessors;
     size_t shared_memory; /* that a block may have */
     bool has_wgmma;
-    bool always_wide;     /* tests: kernels for wide and for many templates also where others are faster */
+    bool always_wide;     /* tests: kernels for wide and for many templates and from pixels also where others are faster */
     tm_candidate *blocks; /* TM_TENSOR_BLOCKS a template */
     int *running_bests;   /* one a template, then the counter */
     int most_templates;
@@ -126,6 +127,18 @@ typedef struct tm_tensor_masked_job : tm_tensor_job {
     int n;                             /* pixels of the mask */
 } tm_tensor_masked_job;
 
+/* LCC of one template of RGB of 8 bits or of gray of 16, without a map, from pixels as they came: frame and pitch are of these,
+ * and at any byte. */
+typedef struct tm_tensor_pixels_job : tm_tensor_job {
+    int bytes;              /* of a pixel: 3 or 2 */
+    const void *plane_fragments[3]; /* of the template's planes: of each channel, or of low and high bytes */
+    int64_t frame_rows;     /* that are there, from the frame's address on */
+    int64_t first;          /* position of the first window */
+    int minus_sum[3];       /* -S_T of each channel */
+    int n;
+    float variance;
+} tm_tensor_pixels_job;
+
 /* Makes the fragments of count templates of at most TM_TENSOR_TAPS, one after the
  * other in device memory. The caller frees *fragments with tm_device_free. tm_tensor_launch_listed
  * needs no more; whatever else is launched needs the rest, which is made behind them. */
@@ -164,6 +177,10 @@ cudaError_t tm_tensor_launch_listed(const tm_tensor_device *device, const tm_ten
 bool tm_tensor_takes_masked(const tm_tensor_device *device, int width, int height);
 cudaError_t tm_tensor_launch_masked(const tm_tensor_device *device, const tm_tensor_masked_job *job,
                                     cudaStream_t stream);
+
+/* Whether that job, whose pointers may not be set yet, takes less time so than by planes. */
+bool tm_tensor_takes_pixels(const tm_tensor_device *device, const tm_tensor_pixels_job *job);
+cudaError_t tm_tensor_launch_pixels(const tm_tensor_device *device, const tm_tensor_pixels_job *job, cudaStream_t stream);
 
 /* Whether these steps, whose fragments may not be set yet, take less time by wgmma_wide_planes.cu, which makes
  * them where they have their forms for wide templates. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Products of wgmma: 64 x 64 x 32, 64 x 128 x 32 and 64 x 256 x 32. */
+/* Products of wgmma: 64 x 64 x 32, 64 x 128 x 32 and 64 x 256 x 32; with A in registers 64 x 64 x 32. */
 #ifndef TMATCH_LCC_CUDA_TENSOR_WGMMA_PRODUCT_CUH
 #define TMATCH_LCC_CUDA_TENSOR_WGMMA_PRODUCT_CUH
 
@@ -53,6 +53,18 @@ __device__ __forceinline__ void tm_wgmma(int (&d)[32][4], unsigned a, unsigned b
                    R4(16), R4(17), R4(18), R4(19), R4(20), R4(21), R4(22), R4(23),
                    R4(24), R4(25), R4(26), R4(27), R4(28), R4(29), R4(30), R4(31)
                  : "r"(a), "r"(b), "r"(more));
+}
+
+/* The same with A in registers, each thread's part as mma.sync has it; the warp's 16 lines are those of its number in the
+ * warpgroup. */
+__device__ __forceinline__ void tm_wgmma(int (&d)[8][4], const unsigned (&a)[4], unsigned b, int more)
+{
+    asm volatile("{.reg .pred p; .reg .b64 b; setp.ne.s32 p, %37, 0; mov.b64 b, {%36, 16}; "
+                 "wgmma.mma_async.sync.aligned.m64n64k32.s32.u8.u8 "
+                 "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+                 "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, {%32, %33, %34, %35}, b, p;}"
+                 : R4(0), R4(1), R4(2), R4(3), R4(4), R4(5), R4(6), R4(7)
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b), "r"(more));
 }
 #undef R4
 

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* Jobs of RGB of 8 bits or of gray of 16 whose scores are made from the pixels as they came: one small template, no mask. */
+#include "cuda/planes_run.cuh"
+
+/* The job for the rows [first, end) of the map, without what is device memory. */
+static tm_tensor_pixels_job job_of(const tm_planes_job *run, int64_t first, int64_t end)
+{
+    const tm_job *job = run->job;
+    const tm_template *t = job->tmpl;
+    tm_tensor_pixels_job p = {};
+
+    p.pitch = (size_t)tm_image_row_bytes(&job->frame);
+    p.map_width = job->geometry.map_width;
+    p.map_height = end - first;
+    p.width = (int)t->width;
+    p.height = (int)t->height;
+    p.count = 1;
+    p.bytes = run->products.channels * run->products.bytes;
+    p.frame_rows = p.map_height + t->height - 1;
+    p.first = first * p.map_width;
+    return p;
+}
+
+/* Those rows, whose best becomes the next candidate. */
+static cudaError_t launch_pixels(void *context, int64_t first, int64_t end, int64_t)
+{
+    tm_planes_job *run = (tm_planes_job *)context;
+    tm_cuda *cuda = run->cuda;
+    const tm_template *t = run->job->tmpl;
+    const tm_planes_score *band = &run->band;
+    tm_tensor_pixels_job p = job_of(run, first, end);
+    tm_group *groups[TM_MAX_PRODUCTS];
+
+    TRY(tm_products_fetch(cuda, &run->products, false, groups));
+    for (int i = 0; i < run->products.count; i++) {
+        for (int plane = 0; plane < t->plane_count; plane++) {
+            if (run->products.product[i].taps == t->planes[plane])
+                p.plane_fragments[plane] = groups[i]->fragments;
+        }
+    }
+    p.frame = tm_raw_rows(cuda, &run->job->frame, first, first + p.frame_rows).samples;
+    for (int i = 0; i < band->scorer.channels; i++)
+        p.minus_sum[i] = band->minus_s_t[i];
+    p.n = (int)band->scorer.n;
+    p.variance = band->variance;
+    p.best = run->band.candidates++;
+    tm_launch_scratch(cuda, &p);
+    return tm_tensor_launch_pixels(&cuda->tensor, &p, cuda->stream);
+}
+
+/* Whether that is the best LCC in such a frame without a mask, in which all windows lie. Without padding they need not: that of an even
+ * template is less on the left, and a part of a frame has none between it and the others. */
+static bool takes(const tm_planes_job *run)
+{
+    const tm_plane_products *products = &run->products;
+    const tm_job *job = run->job;
+    const tm_geometry *g = &job->geometry;
+
+    if (!((products->channels == 3 && products->bytes == 1) || (products->channels == 1 && products->bytes == 2)) ||
+        tm_mask_plane(job->tmpl) || products->z || job->metric != TM_METRIC_LCC || tm_job_has_map(job) || g->pad_x || g->pad_y ||
+        g->map_width != g->frame_width - g->template_width + 1 || g->map_height != g->frame_height - g->template_height + 1 ||
+        !run->cuda->traits.tensor_cores || job->tiling)
+        return false;
+    const tm_tensor_pixels_job whole = job_of(run, 0, g->map_height);
+    return tm_tensor_takes_pixels(&run->cuda->tensor, &whole);
+}
+
+cudaError_t tm_planes_run_pixels(tm_planes_job *run, const tm_walk *walk, tm_candidate *best)
+{
+    return takes(run) ? tm_planes_run_in_registers(run, walk, launch_pixels, best) : cudaErrorNotSupported;
+}
