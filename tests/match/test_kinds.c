@@ -284,7 +284,7 @@ static void cuda_pixels(void)
         const int bytes = i % 2 ? 2 : 3;
         cuda_pixels_of(bytes, TM_DOMAIN_VALID, (int64_t[]){check_random_in(1500, 1700), check_random_in(300, 400), check_random_in(1, 12), check_random_in(1, 10)});
         if (i % 4 < 2)
-            cuda_pixels_of(bytes, TM_DOMAIN_VALID, (int64_t[]){check_random_in(20, 40), 30000, check_random_in(1, 25), check_random_in(1, 31)});
+            cuda_pixels_of(bytes, TM_DOMAIN_VALID, (int64_t[]){check_random_in(1, 8), 30000, check_random_in(1, 25), check_random_in(1, 31)});
         else
             cuda_pixels_of(bytes, TM_DOMAIN_VALID, (int64_t[]){2049, 2400, check_random_in(1, 5), check_random_in(1, 12)});
         if (i % 8 < 2)
