@@ -127,6 +127,30 @@ __device__ __forceinline__ void tm_tensor_offer(const int (&acc)[8][4], int bits
         atomicMax(j.running_bests + k, order);
 }
 
+/* Scores a warp's windows, of which cols x rows lie in the map, and offers the greatest score. The scores replace num, whose bits as
+ * binary32 are in acc. Both variances may be negated. */
+__device__ __forceinline__ void tm_tensor_offer_scores(int (&acc)[8][4], const float (&var_f)[8][4], float var_t, int running_best,
+                                                       const tm_tensor_job &j, tm_tensor_best &best, int64_t x, int64_t y, int cols,
+                                                       int rows)
+{
+    const int lane = threadIdx.x & 31;
+    float top = -2.0f;
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+#pragma unroll
+        for (int c = 0; c < 4; c++) {
+            float q = tm_tensor_score(__int_as_float(acc[i][c]), var_f[i][c], var_t);
+            if (i >= rows || 2 * lane + 64 * (c >> 1) + (c & 1) >= cols)
+                q = -2.0f;
+            acc[i][c] = __float_as_int(q);
+            top = fmaxf(top, q);
+        }
+    const int order = __reduce_max_sync(~0u, tm_score_order(top));
+    top = tm_score_of_order(order);
+    if (top >= -1.0f)
+        tm_tensor_offer(acc, __float_as_int(top), order, running_best, j, 0, best, x, y);
+}
+
 /* From S_FT in acc to scores, the map and the warp's best so far of template k. Without a map, no
  * score is made if no window can be the best: see lcc/reject.h. */
 template <bool MAP, bool BIG>

@@ -61,8 +61,8 @@ tm_running_score_best(int (&acc)[8][4], tm_running_sums &sums, const tm_ring_pai
                       int rows)
 {
     float s = tm_score_of_order(max(running_best, best.order)), excess = s > 0 ? 0.0f : 1.0f,
-          bound = tm_reject_boundf(s, t.variance), var[8][4], top = -2.0f;
-    int lane = threadIdx.x & 31, most = 0;
+          bound = tm_reject_boundf(s, t.variance), var[8][4];
+    int most = 0;
     unsigned least = ~0u;
     auto offer = [&](float num, float var) {
         excess = fmaxf(excess, __fmaf_rn(num, fabsf(num), -(var * bound)));
@@ -103,20 +103,7 @@ tm_running_score_best(int (&acc)[8][4], tm_running_sums &sums, const tm_ring_pai
         if (!__any_sync(~0u, excess > 0))
             return;
     }
-#pragma unroll
-    for (int i = 0; i < 8; i++)
-#pragma unroll
-        for (int c = 0; c < 4; c++) {
-            float q = tm_tensor_score(__int_as_float(acc[i][c]), var[i][c], t.variance);
-            if (i >= rows || 2 * lane + 64 * (c >> 1) + (c & 1) >= cols)
-                q = -2.0f;
-            acc[i][c] = __float_as_int(q);
-            top = fmaxf(top, q);
-        }
-    int order = __reduce_max_sync(~0u, tm_score_order(top));
-    top = tm_score_of_order(order);
-    if (top >= -1.0f)
-        tm_tensor_offer(acc, __float_as_int(top), order, running_best, j, 0, best, x, y);
+    tm_tensor_offer_scores(acc, var, t.variance, running_best, j, best, x, y, cols, rows);
 }
 
 template <bool MAP, bool SMALL>

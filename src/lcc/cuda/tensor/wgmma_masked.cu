@@ -14,9 +14,9 @@ __device__ __forceinline__ void score(masked_sums &sums, const tm_tensor_masked_
 {
     if (x >= j.map_width)
         return; // all of the warp lies beyond the edge
-    const int lane = threadIdx.x & 31, cols = (int)min((int64_t)128, j.map_width - x), rows = (int)min((int64_t)8, j.map_height - y);
+    const int cols = (int)min((int64_t)128, j.map_width - x), rows = (int)min((int64_t)8, j.map_height - y);
     const float s = tm_score_of_order(max(running_best, best.order)), bound = tm_reject_boundf(s, j.of_template.variance);
-    float excess = s > 0 ? 0.0f : 1.0f, top = -2.0f;
+    float excess = s > 0 ? 0.0f : 1.0f;
 
 #pragma unroll
     for (int i = 0; i < 32; i++) {
@@ -27,19 +27,11 @@ __device__ __forceinline__ void score(masked_sums &sums, const tm_tensor_masked_
     }
     if (!__any_sync(~0u, excess > 0))
         return;
+    float minus_var[8][4];
 #pragma unroll
-    for (int i = 0; i < 32; i++) {
-        int &ft = sums.ft[i / 4][i & 3];
-        float q = tm_tensor_score(__int_as_float(ft), __int_as_float(sums.ff[i / 4][i & 3]), -j.of_template.variance);
-        if (i / 4 >= rows || 2 * lane + 64 * (i >> 1 & 1) + (i & 1) >= cols)
-            q = -2.0f;
-        ft = __float_as_int(q);
-        top = fmaxf(top, q);
-    }
-    const int order = __reduce_max_sync(~0u, tm_score_order(top));
-    top = tm_score_of_order(order);
-    if (top >= -1.0f)
-        tm_tensor_offer(sums.ft, __float_as_int(top), order, running_best, j, 0, best, x, y);
+    for (int i = 0; i < 32; i++)
+        minus_var[i / 4][i & 3] = __int_as_float(sums.ff[i / 4][i & 3]);
+    tm_tensor_offer_scores(sums.ft, minus_var, -j.of_template.variance, running_best, j, best, x, y, cols, rows);
 }
 
 static __global__ void __launch_bounds__(TM_TENSOR_THREADS, 1)

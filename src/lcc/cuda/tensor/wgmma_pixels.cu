@@ -46,9 +46,9 @@ __device__ __forceinline__ void score(int (&acc)[tm_pixels<BYTES>::SUMS][8][4], 
                                       const typename tm_pixels_sums<BYTES>::pair_type &rows_of, const tm_tensor_pixels_job &j,
                                       int running_best, tm_tensor_best &best, int64_t x, int64_t y)
 {
-    const int lane = threadIdx.x & 31, cols = (int)min((int64_t)128, j.map_width - x), rows = (int)min((int64_t)8, j.map_height - y);
+    const int cols = (int)min((int64_t)128, j.map_width - x), rows = (int)min((int64_t)8, j.map_height - y);
     const float s = tm_score_of_order(max(running_best, best.order)), bound = tm_reject_boundf(s, j.variance);
-    float excess = s > 0 ? 0.0f : 1.0f, top = -2.0f, minus_var[8][4];
+    float excess = s > 0 ? 0.0f : 1.0f, minus_var[8][4];
     int num[8][4];
 
     if (x >= j.map_width)
@@ -65,19 +65,7 @@ __device__ __forceinline__ void score(int (&acc)[tm_pixels<BYTES>::SUMS][8][4], 
     }
     if (!__any_sync(~0u, excess > 0))
         return;
-#pragma unroll
-    for (int i = 0; i < 32; i++) {
-        int &of = num[i / 4][i & 3];
-        float q = tm_tensor_score(__int_as_float(of), minus_var[i / 4][i & 3], -j.variance);
-        if (i / 4 >= rows || 2 * lane + 64 * (i >> 1 & 1) + (i & 1) >= cols)
-            q = -2.0f;
-        of = __float_as_int(q);
-        top = fmaxf(top, q);
-    }
-    const int order = __reduce_max_sync(~0u, tm_score_order(top));
-    top = tm_score_of_order(order);
-    if (top >= -1.0f)
-        tm_tensor_offer(num, __float_as_int(top), order, running_best, j, 0, best, x, y);
+    tm_tensor_offer_scores(num, minus_var, -j.variance, running_best, j, best, x, y, cols, rows);
 }
 
 /* A warpgroup's shared memory, behind B: its ring, then its rows of squares. */
