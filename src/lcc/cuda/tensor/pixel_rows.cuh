@@ -47,11 +47,6 @@ __host__ __device__ __forceinline__ int tm_pixels_b_bytes(int h)
     return BYTES * tm_pixels_blocks(h) * TM_SMALL_BLOCK;
 }
 
-__device__ __forceinline__ void tm_pixels_barrier()
-{
-    asm volatile("bar.sync %0, %1;" ::"r"(1 + tm_planes_warpgroup()), "n"(+TM_PLANES_THREADS) : "memory");
-}
-
 /* The warpgroups multiply in turns, the first one first, so that one has its sums and scores made while the other multiplies. */
 __device__ __forceinline__ void tm_pixels_take_turn()
 {
@@ -144,13 +139,6 @@ __device__ __forceinline__ void tm_pixels_stage_b(unsigned b, const tm_tensor_pi
             }
         }
     }
-}
-
-__device__ __forceinline__ unsigned tm_load4(unsigned address)
-{
-    unsigned v;
-    asm volatile("ld.shared.u32 %0, [%1];" : "=r"(v) : "r"(address) : "memory");
-    return v;
 }
 
 /* Where this thread's part of its warp's 16 lines of A begins in a plane's row, and that part. */

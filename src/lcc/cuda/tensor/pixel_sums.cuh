@@ -34,19 +34,6 @@ __device__ __forceinline__ void tm_pixels_squares(int (&square)[8], unsigned at)
     }
 }
 
-/* Byte i of 8 words. */
-__device__ __forceinline__ uint2 tm_pixels_bytes(const int (&v)[8], int i)
-{
-    uint32_t half[2];
-#pragma unroll
-    for (int k = 0; k < 2; k++) {
-        const unsigned pick = 0x0040 + 0x11 * i;
-        const int *w = v + 4 * k;
-        half[k] = __byte_perm(__byte_perm(w[0], w[1], pick), __byte_perm(w[2], w[3], pick), 0x5410);
-    }
-    return make_uint2(half[0], half[1]);
-}
-
 template <int BYTES>
 struct tm_pixels_sums {
     typedef tm_pixels<BYTES> P;
@@ -60,17 +47,7 @@ struct tm_pixels_sums {
     __device__ __forceinline__ tm_pixels_sums(int w, int warp, unsigned squares)
         : lane(tm_pixels_lane(warp)), squares(squares)
     {
-#pragma unroll
-        for (int half = 0; half < 2; half++) {
-            ones[half] = 0;
-#pragma unroll
-            for (int e = 0; e < 4; e++) {
-                const int x = 4 * (threadIdx.x % 4) + 16 * half + e - threadIdx.x % 32 / 4;
-                ones[half] |= (unsigned)(x >= 0 && x < w) << 8 * e;
-            }
-            minus_ones[half] = 255 * ones[half];
-            asm volatile("" : "+r"(ones[half]), "+r"(minus_ones[half])); // or the compiler would make these again at each step
-        }
+        tm_make_ones(ones, minus_ones, w);
     }
 
     /* Adds the sums of w columns of a frame row, or takes them away. */
@@ -120,7 +97,8 @@ struct tm_pixels_sums {
                     in[e] >>= 1; // they are even
 #pragma unroll
             for (int p = 0; p < P::SQUARES; p++)
-                tm_store8(squares + (8 * p + row) * P::COLUMNS + 8 * unit, tm_pixels_bytes(in, p));
+                tm_store8(squares + (8 * p + row) * P::COLUMNS + 8 * unit,
+                          make_uint2(tm_gather_bytes((unsigned *)in, p), tm_gather_bytes((unsigned *)in + 4, p)));
         }
     }
 
@@ -141,13 +119,13 @@ struct tm_pixels_sums {
             const int rows = min(8, h - first);
             const auto row = [&](int i) { return ring.row(first + i); };
             make_squares<false>(row, row, rows);
-            tm_pixels_barrier();
+            tm_planes_barrier();
 #pragma unroll 1
             for (int i = 0; i < rows; i++) {
                 add(row(i), false);
                 add_squares(i);
             }
-            tm_pixels_barrier();
+            tm_planes_barrier();
         }
     }
 

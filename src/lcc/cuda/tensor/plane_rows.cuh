@@ -21,6 +21,12 @@ __device__ __forceinline__ int tm_planes_warpgroup()
     return __shfl_sync(~0u, threadIdx.x / TM_PLANES_THREADS, 0);
 }
 
+/* A barrier for a warpgroup's threads. */
+__device__ __forceinline__ void tm_planes_barrier()
+{
+    asm volatile("bar.sync %0, %1;" ::"r"(1 + tm_planes_warpgroup()), "n"(+TM_PLANES_THREADS) : "memory");
+}
+
 /* A warpgroup's two buffers, one after the other, and the blocks of B. */
 struct tm_plane_rows {
     const uint8_t *frame;
@@ -71,7 +77,7 @@ struct tm_plane_rows {
     {
         tm_copy_wait();
         asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-        asm volatile("bar.sync %0, %1;" ::"r"(1 + tm_planes_warpgroup()), "n"(+TM_PLANES_THREADS) : "memory");
+        tm_planes_barrier();
     }
 
     /* Waits until the blocks of B are there, for all warpgroups. */

@@ -69,6 +69,13 @@ struct tm_ring_pair_of {
 
 typedef tm_ring_pair_of<TM_RING_ROW_BYTES> tm_ring_pair;
 
+__device__ __forceinline__ unsigned tm_load4(unsigned address)
+{
+    unsigned v;
+    asm volatile("ld.shared.u32 %0, [%1];" : "=r"(v) : "r"(address) : "memory");
+    return v;
+}
+
 __device__ __forceinline__ uint2 tm_load8(unsigned address)
 {
     uint2 v;
@@ -158,7 +165,24 @@ __device__ __forceinline__ void tm_mma_add(int *d, const unsigned (&a)[4], unsig
             : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-/* Byte i of each of four words, i = 0, 1 or 2. */
+/* This thread's part of B: the Toeplitz matrix of ones for w columns, and less it. */
+__device__ __forceinline__ void tm_make_ones(unsigned (&ones)[2], unsigned (&minus_ones)[2], int w)
+{
+    int l = threadIdx.x % 32;
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        ones[i] = 0;
+        for (int b = 0; b < 4; b++) {
+            int x = 16 * i + 4 * (l & 3) + b - l / 4;
+            ones[i] |= (unsigned)(x >= 0 && x < w) << 8 * b;
+        }
+        minus_ones[i] = 255 * ones[i];
+        /* The compiler would make these again at each step. */
+        asm volatile("" : "+r"(ones[i]), "+r"(minus_ones[i]));
+    }
+}
+
+/* Byte i of each of four words. */
 __device__ __forceinline__ unsigned tm_gather_bytes(const unsigned *v, int i)
 {
     unsigned s = 0x0040 + 0x11 * i;

@@ -66,17 +66,7 @@ struct tm_running_sums {
     {
         int l = threadIdx.x % 32;
         lane = 16 * (16 * warp + l % 8 + (l & 8) + (l & 16) / 8);
-#pragma unroll
-        for (int i = 0; i < 2; i++) {
-            ones[i] = 0;
-            for (int b = 0; b < 4; b++) {
-                int x = 16 * i + 4 * (l & 3) + b - l / 4;
-                ones[i] |= (unsigned)(x >= 0 && x < w) << 8 * b;
-            }
-            minus_ones[i] = 255 * ones[i];
-            /* The compiler would make these again at each step. */
-            asm volatile("" : "+r"(ones[i]), "+r"(minus_ones[i]));
-        }
+        tm_make_ones(ones, minus_ones, w);
         asm volatile("" : "+r"(lane));
     }
 

@@ -11,7 +11,7 @@
 struct centred {
     float num, minus_var;
 
-    /* Of u = sum of F (255 - F) / 2 in all channels, var_F is n (255 S_F - 2u) - S_F^2. */
+    /* The squares' sum u is that of F (255 - F) / 2 in all channels, so var_F is n (255 S_F - 2u) - S_F^2. */
     __device__ __forceinline__ static centred of(const tm_pixels_sums<3> &sums, const int (&acc)[1][8][4], int i, int c,
                                                  const tm_tensor_pixels_job &j)
     {
@@ -24,7 +24,8 @@ struct centred {
         return {__ll2float_rn(num), __ll2float_rn(minus_var)};
     }
 
-    /* Of S_GG and S_G = S_F - 32768 n. The two highest sums of squares' bytes fit 32 bits together, because S_GG does so without the others. */
+    /* var_F is n S_GG - S_G^2, with S_G = S_F - 32768 n. The two highest sums of squares' bytes fit 32 bits together, because S_GG does
+     * so without the others. */
     __device__ __forceinline__ static centred of(const tm_pixels_sums<2> &sums, const int (&acc)[3][8][4], int i, int c,
                                                  const tm_tensor_pixels_job &j)
     {
@@ -121,7 +122,7 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, 1)
         int acc[P::SUMS][8][4];
 
         if (fresh) {
-            tm_pixels_barrier(); // none of the warpgroup reads the last step's rows any more
+            tm_planes_barrier(); // none of the warpgroup reads the last step's rows any more
             ring.first = 0;
 #pragma unroll 1
             for (int r = 0; r < ahead; r += 8) {
@@ -129,7 +130,7 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, 1)
                 group.store(ring.group(r));
             }
         }
-        tm_pixels_barrier();
+        tm_planes_barrier();
         tiles.next();
         const bool more = tiles.t < tiles.end && tiles.ty;
         if (more)
@@ -159,7 +160,7 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, 1)
         return t < end ? end - t + ((end - 1) / p.tiles_y - t / p.tiles_y + 1) * (1 + 2 * ((h + 7) / 8)) : 0;
     };
     for (int i = passes(tm_planes_warpgroup()); i < passes(1 - tm_planes_warpgroup()); i++)
-        tm_pixels_barrier();
+        tm_planes_barrier();
     best.pos += j.first;
     if (threadIdx.x % 32 == 0)
         bests[threadIdx.x / 32] = best;
