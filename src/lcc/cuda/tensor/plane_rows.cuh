@@ -72,6 +72,13 @@ struct tm_plane_rows {
             tm_ring_copy(to + i / 3 * TM_RING_ROW_BYTES + 16 * (64 + i % 3), from + i / 3 * pitch + 8 * (64 + i % 3));
     }
 
+    /* Likewise where two templates' blocks stand by turns; both with all their zeros. */
+    __device__ __forceinline__ void stage_blocks_by_turns(int of_template, const void *from) const
+    {
+        for (int i = threadIdx.x; i < (h + 14) * TM_SMALL_BLOCK / 16; i += TM_TENSOR_THREADS)
+            tm_copy16(first_block + (i / 16 * 2 + of_template) * TM_SMALL_BLOCK + i % 16 * 16, (const uint4 *)from + i);
+    }
+
     /* Waits until the rows are there. All warps have waited for their products: none needs the other buffer any more. */
     __device__ __forceinline__ void wait() const
     {
@@ -90,8 +97,12 @@ struct tm_plane_rows {
 
     __device__ __forceinline__ void products(int (&acc)[8][4], int of_template, bool more) const
     {
-        const tm_ring ring = {buffers + now * rows * TM_RING_ROW_BYTES, rows, 0};
-        tm_small_products(acc, ring, blocks(of_template), h, more);
+        tm_small_products(acc, ring(), blocks(of_template), h, more);
+    }
+
+    __device__ __forceinline__ tm_ring ring() const
+    {
+        return {buffers + now * rows * TM_RING_ROW_BYTES, rows, 0};
     }
 };
 
@@ -101,10 +112,11 @@ __device__ __forceinline__ void tm_planes_wait_for_products()
 }
 
 /* No use of acc moves up beyond this. */
-__device__ __forceinline__ void tm_planes_keep(int (&acc)[8][4])
+template <int SLOTS>
+__device__ __forceinline__ void tm_planes_keep(int (&acc)[SLOTS][4])
 {
 #pragma unroll
-    for (int i = 0; i < 32; i++)
+    for (int i = 0; i < 4 * SLOTS; i++)
         asm volatile("" : "+r"(acc[i / 4][i & 3])::"memory");
 }
 
