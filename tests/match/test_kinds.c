@@ -240,18 +240,22 @@ static void cuda_wide_planes(void)
     printf("# %zu cases, 0 differ\n", cases + cases / COUNT);
 }
 
-/* The best LCC of some small template in RGB of 8 bits or gray of 16. sizes: map width, map height, template width, template height. */
-static void cuda_pixels_of(int bytes, tm_domain domain, const int64_t sizes[4])
+/* The best LCC of some small template in RGB of 8 bits, gray of 16, or of 8 with a mask: of that many bytes a pixel. sizes: map width, map
+ * height, template width, template height. */
+static void cuda_best_of(int bytes, tm_domain domain, const int64_t sizes[4])
 {
     const tm_sample_type type = bytes == 2 ? TM_SAMPLE_U16 : TM_SAMPLE_U8;
     const picture_content content = picture_random_content();
+    const int channels = bytes == 3 ? 3 : 1;
     const int64_t w = sizes[2], h = sizes[3];
     kind_problem p = {.metric = TM_METRIC_LCC, .domain = domain};
 
-    p.memory[0] = picture_make(&p.frame, sizes[0] + w - 1, sizes[1] + h - 1, type, bytes == 2 ? 1 : 3, content);
-    p.memory[1] = picture_make(&p.tmpl, w, h, type, bytes == 2 ? 1 : 3, picture_random_content());
+    p.memory[0] = picture_make(&p.frame, sizes[0] + w - 1, sizes[1] + h - 1, type, channels, content);
+    p.memory[1] = picture_make(&p.tmpl, w, h, type, channels, picture_random_content());
     if (check_random() % 3)
         picture_cut(&p.tmpl, &p.frame);
+    if (bytes == 1)
+        p.memory[2] = picture_mask(&p.tmpl, (int)check_random_in(1, PICTURE_MASKS - 1));
     snprintf(p.text, sizeof p.text, "%d bytes, domain %d, frame %lldx%lld %s, template %lldx%lld", bytes, (int)domain,
              (long long)p.frame.width, (long long)p.frame.height, picture_content_names[content], (long long)w, (long long)h);
     kind_compare(&p, settings_of(TM_DEVICE_CUDA, TM_ALGORITHM_DIRECT, 0));
@@ -272,28 +276,46 @@ static void cuda_pixels(void)
     require_cuda();
     setenv("TMATCH_ALWAYS_WIDE", "1", 1);
     for (int i = 0; i < cases; i++)
-        cuda_pixels_of(i % 2 ? 2 : 3, TM_DOMAIN_VALID,
+        cuda_best_of(i % 2 ? 2 : 3, TM_DOMAIN_VALID,
                        (int64_t[]){check_random() % 2 ? widths[check_random_in(0, WIDTHS - 1)] : check_random_in(1, 700),
                                    check_random_in(1, 60), check_random_in(1, 25), check_random_in(1, 31)});
     for (int i = 0; i < 2 * few; i++) {
         const int64_t *size = narrow[check_random_in(0, NARROW - 1)];
-        cuda_pixels_of(i % 2 ? 2 : 3, (tm_domain)check_random_in(1, 2),
+        cuda_best_of(i % 2 ? 2 : 3, (tm_domain)check_random_in(1, 2),
                        (int64_t[]){check_random_in(1, 700), check_random_in(1, 300), size[0], size[1]});
     }
     unsetenv("TMATCH_ALWAYS_WIDE");
     for (int i = 0; i < few; i++) {
         const int bytes = i % 2 ? 2 : 3;
-        cuda_pixels_of(bytes, TM_DOMAIN_VALID, (int64_t[]){check_random_in(1500, 1700), check_random_in(300, 400), check_random_in(1, 12), check_random_in(1, 10)});
+        cuda_best_of(bytes, TM_DOMAIN_VALID, (int64_t[]){check_random_in(1500, 1700), check_random_in(300, 400), check_random_in(1, 12), check_random_in(1, 10)});
         if (i % 4 < 2)
-            cuda_pixels_of(bytes, TM_DOMAIN_VALID, (int64_t[]){check_random_in(1, 8), 30000, check_random_in(1, 25), check_random_in(1, 31)});
+            cuda_best_of(bytes, TM_DOMAIN_VALID, (int64_t[]){check_random_in(1, 8), 30000, check_random_in(1, 25), check_random_in(1, 31)});
         else
-            cuda_pixels_of(bytes, TM_DOMAIN_VALID, (int64_t[]){2049, 2400, check_random_in(1, 5), check_random_in(1, 12)});
+            cuda_best_of(bytes, TM_DOMAIN_VALID, (int64_t[]){2049, 2400, check_random_in(1, 5), check_random_in(1, 12)});
         if (i % 8 < 2) {
-            cuda_pixels_of(bytes, TM_DOMAIN_VALID, (int64_t[]){bytes == 3 ? 3100 : 4600, bytes == 3 ? 2200 : 2300, 3, 2});
+            cuda_best_of(bytes, TM_DOMAIN_VALID, (int64_t[]){bytes == 3 ? 3100 : 4600, bytes == 3 ? 2200 : 2300, 3, 2});
             chunked++;
         }
     }
     printf("# %d cases, 0 differ\n", cases + 4 * few + chunked);
+}
+
+/* All sums under a mask are products, made by wgmma where both fit: template and mask together up to 25 rows, by themselves with 26. Sizes around the
+ * tiles of 512 x 8 windows. */
+static void cuda_masked(void)
+{
+    static const int64_t widths[] = {1, 2, 127, 128, 511, 512, 513, 1025}, heights[] = {1, 2, 7, 8, 9, 24, 25, 26, 27};
+    enum { WIDTHS = sizeof widths / sizeof *widths, HEIGHTS = sizeof heights / sizeof *heights };
+    const int cases = (int)check_cases(120);
+
+    require_cuda();
+    for (int i = 0; i < cases; i++)
+        cuda_best_of(1, TM_DOMAIN_VALID,
+                     (int64_t[]){check_random() % 2 ? widths[check_random_in(0, WIDTHS - 1)] : check_random_in(1, 700), check_random_in(1, 60),
+                                 check_random_in(2, 25), check_random() % 2 ? heights[check_random_in(0, HEIGHTS - 1)] : check_random_in(1, 31)});
+    for (int i = 0; i < (cases + 11) / 12; i++) /* several tiles for each warpgroup */
+        cuda_best_of(1, TM_DOMAIN_VALID, (int64_t[]){check_random_in(2040, 2060), check_random_in(1000, 1100), check_random_in(2, 6), check_random_in(1, 6)});
+    printf("# %d cases, 0 differ\n", cases + (cases + 11) / 12);
 }
 
 /* --- what was reported of others --- */
@@ -518,6 +540,7 @@ int main(int argc, char **argv)
         TEST(cuda_wide_windows),
         TEST(cuda_wide_planes),
         TEST(cuda_pixels),
+        TEST(cuda_masked),
         TEST(same_picture_same_bits),
         TEST(cpu_greatest_sums),
         TEST(flat_template_is_an_error),
