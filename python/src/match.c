@@ -298,7 +298,8 @@ PyObject *tmpy_score_map(PyObject *module, PyObject *args)
                           &mask, &region, &subclass, &device_subclass))
         return NULL;
     if (!c.tmpl->plain || c.tmpl->engine != c.engine) {
-        PyErr_SetString(PyExc_TypeError, "no template of this engine, or one in poses");
+        PyErr_SetString(PyExc_TypeError, c.tmpl->plain ? "no template of this engine"
+                                                       : "templates in poses have no score map");
         return NULL;
     }
     c.frame.samples.engine = c.engine;

@@ -116,13 +116,9 @@ static bool take_mask(tmpy_picture *p, PyObject *mask, const char *name)
     char of[96];
     PyOS_snprintf(of, sizeof of, "the mask of %s", name);
     p->mask.engine = p->samples.on_device ? p->samples.engine : NULL;
+    p->mask.is_mask = true;
     if (!tmpy_samples_take(&p->mask, mask, of))
         return false;
-    if (p->mask.itemsize != 1) {
-        PyErr_Format(PyExc_TypeError, "%s has samples of %s, not bool or uint8", of,
-                     p->mask.kind == 'f' ? "float32" : "uint16");
-        return false;
-    }
     if (p->mask.ndim != 2 || p->mask.shape[0] != p->samples.shape[0] ||
         p->mask.shape[1] != p->samples.shape[1]) {
         PyErr_Format(PyExc_ValueError, "%s must have its shape, (%lld, %lld)", of,
@@ -140,13 +136,6 @@ bool tmpy_picture_take(tmpy_picture *p, PyObject *array, PyObject *mask, PyObjec
 
     if (!tmpy_samples_take(s, array, name))
         return false;
-    if (s->kind == 'b') {
-        PyErr_Format(PyExc_TypeError,
-                     "%s has samples of bool, not uint8, uint16 or float32; .astype('uint8') makes "
-                     "it a picture",
-                     name);
-        return false;
-    }
     if (mask != Py_None && !take_mask(p, mask, name))
         return false;
     if (region != Py_None) {

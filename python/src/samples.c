@@ -34,15 +34,18 @@ static bool refuse_shape(const tmpy_description *d, const char *name)
     return false;
 }
 
-static bool refuse_type(const tmpy_description *d, const char *name)
+static bool refuse_type(const tmpy_description *d, bool is_mask, const char *name)
 {
     char type[48];
     name_type(d, type);
-    PyErr_Format(PyExc_TypeError, "%s has samples of %s, not uint8, uint16 or float32%s", name,
-                 type,
-                 d->kind == 'b'   ? "; .astype('uint8') makes it a picture"
-                 : d->kind == 'f' ? "; .astype('float32') converts them"
-                                  : "");
+    if (is_mask)
+        PyErr_Format(PyExc_TypeError, "%s has samples of %s, not bool or uint8", name, type);
+    else
+        PyErr_Format(PyExc_TypeError, "%s has samples of %s, not uint8, uint16 or float32%s", name,
+                     type,
+                     d->kind == 'b'   ? "; .astype('uint8') makes it a picture"
+                     : d->kind == 'f' ? "; .astype('float32') converts them"
+                                      : "");
     return false;
 }
 
@@ -50,10 +53,10 @@ bool tmpy_describe(tmpy_samples *s, void *data, const tmpy_description *d, const
 {
     if (d->ndim < 2 || d->ndim > 3)
         return refuse_shape(d, name);
-    const bool known = (d->kind == 'u' && (d->bytes == 1 || d->bytes == 2)) ||
-                       (d->kind == 'f' && d->bytes == 4) || (d->kind == 'b' && d->bytes == 1);
-    if (!known || d->swapped)
-        return refuse_type(d, name);
+    const bool byte = d->bytes == 1 && (d->kind == 'u' || (s->is_mask && d->kind == 'b'));
+    const bool longer = (d->kind == 'u' && d->bytes == 2) || (d->kind == 'f' && d->bytes == 4);
+    if (!(byte || (longer && !s->is_mask)) || d->swapped)
+        return refuse_type(d, s->is_mask, name);
     for (int i = 0; i < d->ndim; i++)
         if (d->shape[i] < 1 || d->shape[i] > (i == 2 ? TM_MAX_CHANNELS : INT32_MAX))
             return refuse_shape(d, name);
@@ -117,11 +120,11 @@ static bool take_buffer(tmpy_samples *s, const char *name)
     int64_t shape[PyBUF_MAX_NDIM], strides[PyBUF_MAX_NDIM];
     for (int i = 0; i < s->view.ndim; i++) {
         shape[i] = s->view.shape[i];
-        strides[i] = s->view.strides[i];
+        strides[i] = s->view.strides ? s->view.strides[i] : 0;
     }
     tmpy_description d = {.ndim = s->view.ndim,
                           .shape = shape,
-                          .strides = strides,
+                          .strides = s->view.strides ? strides : NULL, /* ctypes has none */
                           .unit = 1,
                           .bytes = (int)s->view.itemsize};
     read_format(s->view.format ? s->view.format : "B", &d);
@@ -156,6 +159,20 @@ static bool refuse(PyObject *array, const char *name)
     return false;
 }
 
+/* Where nobody has imported numpy.ma there is no masked array. */
+static bool is_masked_array(PyObject *array)
+{
+    PyObject *name = PyUnicode_FromString("numpy.ma");
+    PyObject *module = name ? PyImport_GetModule(name) : NULL;
+    PyObject *type = module ? PyObject_GetAttrString(module, "MaskedArray") : NULL;
+    const bool is = type && PyObject_IsInstance(array, type) == 1;
+    PyErr_Clear();
+    Py_XDECREF(type);
+    Py_XDECREF(module);
+    Py_XDECREF(name);
+    return is;
+}
+
 bool tmpy_takes_devices(const tmpy_samples *s)
 {
     return s->engine && tmpy_engine_has_cuda(s->engine);
@@ -163,6 +180,13 @@ bool tmpy_takes_devices(const tmpy_samples *s)
 
 bool tmpy_samples_take(tmpy_samples *s, PyObject *array, const char *name)
 {
+    if (is_masked_array(array)) {
+        PyErr_Format(PyExc_TypeError,
+                     "%s is a masked array, whose mask would not count: hand over its .data, and "
+                     "~numpy.ma.getmaskarray(array) as the mask",
+                     name);
+        return false;
+    }
     if (PyObject_CheckBuffer(array) && !is_cuda_without_buffer(s, array))
         return s->view.obj && take_buffer(s, name);
     if (s->engine && tmpy_has_stream(array) && tmpy_takes_devices(s))

@@ -18,8 +18,9 @@ static int read_integers(PyObject *tuple, int64_t to[PyBUF_MAX_NDIM])
     return (int)count;
 }
 
-/* The interface's data are a buffer, or a tuple of an address and whether it is read-only. */
-static void *find_data(tmpy_samples *s, PyObject *interface)
+/* The interface's data are a buffer, from an offset on, or a tuple of an address and whether it is
+ * read-only. */
+static char *find_data(tmpy_samples *s, PyObject *interface, int64_t *offset)
 {
     PyObject *data = PyDict_GetItemString(interface, "data");
     if (data && PyTuple_Check(data) && PyTuple_Size(data) == 2) {
@@ -28,13 +29,15 @@ static void *find_data(tmpy_samples *s, PyObject *interface)
             return NULL;
         return address;
     }
-    if (!data || PyObject_GetBuffer(data, &s->view, PyBUF_SIMPLE) != 0)
+    PyObject *begin = PyDict_GetItemString(interface, "offset");
+    *offset = begin ? PyLong_AsLongLong(begin) : 0;
+    if (!data || PyErr_Occurred() || PyObject_GetBuffer(data, &s->view, PyBUF_SIMPLE) != 0)
         return NULL;
     return s->view.buf;
 }
 
-/* Whether packed samples lie in the buffer, where the data are one. */
-static bool is_enough(const tmpy_samples *s, const tmpy_description *d)
+/* Whether packed samples lie in the buffer from the offset on, where the data are one. */
+static bool is_enough(const tmpy_samples *s, const tmpy_description *d, int64_t offset)
 {
     int64_t size = d->bytes;
     if (!s->view.obj)
@@ -42,7 +45,7 @@ static bool is_enough(const tmpy_samples *s, const tmpy_description *d)
     for (int i = 0; i < d->ndim; i++)
         if (d->shape[i] < 0 || __builtin_mul_overflow(size, d->shape[i], &size))
             return false;
-    return !d->strides && size <= s->view.len;
+    return !d->strides && offset >= 0 && offset <= s->view.len && size <= s->view.len - offset;
 }
 
 static bool take_dictionary(tmpy_samples *s, PyObject *interface, const char *attribute,
@@ -50,18 +53,26 @@ static bool take_dictionary(tmpy_samples *s, PyObject *interface, const char *at
 {
     int64_t shape[PyBUF_MAX_NDIM], strides[PyBUF_MAX_NDIM];
     tmpy_description d = {.shape = shape, .unit = 1, .kind = '?'};
-    PyObject *type = NULL, *steps = NULL;
+    PyObject *type = NULL, *steps = NULL, *mask = NULL;
     const char *text = NULL;
-    void *data = NULL;
+    char *data = NULL;
+    int64_t offset = 0;
 
     Py_INCREF(interface);
     s->owner = interface; /* may hold the samples; the array outlives the call in any case */
     if (PyDict_Check(interface)) {
         type = PyDict_GetItemString(interface, "typestr");
         steps = PyDict_GetItemString(interface, "strides");
+        mask = PyDict_GetItemString(interface, "mask");
         d.ndim = read_integers(PyDict_GetItemString(interface, "shape"), shape);
-        data = d.ndim >= 0 ? find_data(s, interface) : NULL;
+        data = d.ndim >= 0 ? find_data(s, interface, &offset) : NULL;
         text = type && PyUnicode_Check(type) ? PyUnicode_AsUTF8AndSize(type, NULL) : NULL;
+    }
+    if (mask && mask != Py_None) {
+        PyErr_Format(PyExc_TypeError,
+                     "the %s of %s has a mask, which would not count: hand over the mask by itself",
+                     attribute, name);
+        return false;
     }
     if (data && text && strlen(text) > 2 && d.ndim >= 0 &&
         (!steps || steps == Py_None || read_integers(steps, strides) == d.ndim)) {
@@ -69,8 +80,8 @@ static bool take_dictionary(tmpy_samples *s, PyObject *interface, const char *at
         d.kind = text[1];
         d.bytes = atoi(text + 2);
         d.swapped = tmpy_is_swapped(text[0], d.bytes);
-        if (is_enough(s, &d))
-            return tmpy_describe(s, data, &d, name);
+        if (is_enough(s, &d, offset))
+            return tmpy_describe(s, data + offset, &d, name);
     }
     if (!PyErr_Occurred())
         PyErr_Format(PyExc_TypeError, "the %s of %s is damaged", attribute, name);

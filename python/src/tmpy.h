@@ -77,6 +77,7 @@ typedef struct tmpy_samples {
     char kind;            /* 'u', 'f' or 'b' for bool */
     int itemsize;
     struct tmpy_engine *engine; /* set before it is taken: memory of its CUDA devices will do; or NULL */
+    bool is_mask;               /* set before it is taken: bool or uint8 will do, else pictures' types */
     bool on_device;             /* it is such memory, in the order of the stream: */
     int device;                 /* -1: nobody said of which */
     void *stream;

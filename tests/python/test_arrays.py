@@ -2,6 +2,7 @@
 """Which arrays are taken, by which protocol, and that nothing is left behind of those that are not."""
 
 import array
+import ctypes
 import pathlib
 import sys
 
@@ -62,6 +63,16 @@ def test_single_rows_and_broadcasts():
     assert tmatch.match(np.broadcast_to(row, (5, 30)), row[:, 3:9])[0].score == 1
     assert tmatch.match(row, row[:, 3:9])[0].box == (0, 0, 6, 1)  # any part of a ramp is a copy
     assert tmatch.match(row.T, row.T[3:9])[0].score == 1
+
+
+@pytest.mark.parametrize("kind", [ctypes.c_uint8, ctypes.c_uint16, ctypes.c_float])
+@pytest.mark.parametrize("channels", [(), (3,)])
+def test_ctypes(rng, kind, channels):
+    """Their buffers have no strides."""
+    frame = rng.integers(0, 256, (20, 30, *channels)).astype(kind)
+    arrays = [frame, frame[5:12, 8:14]]
+    expected = tmatch.match(*arrays)
+    assert tmatch.match(*map(np.ctypeslib.as_ctypes, map(np.ascontiguousarray, arrays))) == expected
 
 
 class DLPackOnly:
@@ -132,7 +143,10 @@ def test_array_interface(scene):
     expected = tmatch.match(frame, template)
     by_bytes = InterfaceOnly(version=3, shape=frame.shape, typestr="|u1", data=frame.tobytes())
     by_address = InterfaceOnly(**frame[:, ::-1].copy()[:, ::-1].__array_interface__)
-    for f in (by_bytes, InterfaceOnly(**frame.__array_interface__)):
+    by_offset = InterfaceOnly(
+        version=3, shape=frame.shape, typestr="|u1", data=b"12345" + frame.tobytes(), offset=5, mask=None
+    )
+    for f in (by_bytes, by_offset, InterfaceOnly(**frame.__array_interface__)):
         assert tmatch.match(f, template) == expected
     assert by_address.__array_interface__["strides"] == (64, -1)
     for broken in (
@@ -140,6 +154,10 @@ def test_array_interface(scene):
         InterfaceOnly(version=3, shape=(2**31 - 1, 2**31 - 1, 4), typestr="<f4", data=frame.tobytes()),
         InterfaceOnly(version=3, shape=(48, "64"), typestr="|u1", data=frame.tobytes()),
         InterfaceOnly(version=3, shape=frame.shape, strides=(64, 1), typestr="|u1", data=frame.tobytes()),
+        InterfaceOnly(version=3, shape=frame.shape, typestr="|u1", data=frame.tobytes(), offset=1),
+        InterfaceOnly(version=3, shape=frame.shape, typestr="|u1", data=frame.tobytes(), offset=-1),
+        InterfaceOnly(version=3, shape=frame.shape, typestr="|u1", data=frame.tobytes(), offset=2**63 - 1),
+        InterfaceOnly(version=3, shape=frame.shape, typestr="|u1", data=frame.tobytes(), offset="1"),
         InterfaceOnly(version=3, shape="no", typestr="|u1", data=frame.tobytes()),
         InterfaceOnly(version=3, shape=frame.shape, data=frame.tobytes()),
         InterfaceOnly(version=3, shape=frame.shape, typestr="|u1"),
@@ -191,7 +209,7 @@ REFUSED = [
     ("frame.png", TypeError, r"a str, not an array: tmatch.read\('frame.png'\)"),
     (pathlib.Path("frame.png"), TypeError, r"a PosixPath, not an array: tmatch.read\(PosixPath\('frame.png'\)\)"),
     (None, TypeError, "NoneType"),
-    (GOOD.astype(np.float64), TypeError, r"samples of float64.*astype\('float32'\)"),
+    (GOOD.astype(np.float64), TypeError, "samples of float64, not "),
     (GOOD.astype(np.float16), TypeError, "samples of float16"),
     (GOOD.astype(np.int8), TypeError, "samples of int8"),
     (GOOD.astype(np.int64), TypeError, "samples of int64"),
@@ -207,6 +225,10 @@ REFUSED = [
     (np.uint8(3), ValueError, r"shape \(\)"),
     (GOOD[:0], ValueError, r"shape \(0, 20\)"),
     (GOOD[:, :0], ValueError, r"shape \(20, 0\)"),
+    ((ctypes.c_uint8 * 20)(), ValueError, r"shape \(20,\)"),
+    (InterfaceOnly(**GOOD.__array_interface__, mask=GOOD), TypeError, "has a mask, which would not count"),
+    (np.ma.MaskedArray(GOOD), TypeError, r"is a masked array.* its \.data, and ~numpy\.ma\.getmaskarray"),
+    (np.ma.MaskedArray(GOOD, GOOD > 9), TypeError, "is a masked array"),
     (b"bytes", ValueError, r"shape \(5,\)"),
     (array.array("d", [1, 2]), ValueError, r"shape \(2,\)"),
     (DLPackOnly(GOOD, device=(2, 0)), TypeError, r"GPU's memory.*\.cpu\(\)"),
@@ -261,6 +283,8 @@ def test_wrong_masks(scene):
         ("mask", np.ones((8, 10, 1), bool), ValueError, "its shape"),
         ("mask", np.ones((8, 10), np.uint16), TypeError, "uint16, not bool or uint8"),
         ("mask", np.ones((8, 10), np.float32), TypeError, "float32, not bool or uint8"),
+        ("mask", np.ones((8, 10)), TypeError, "float64, not bool or uint8"),
+        ("frame_mask", np.ones((48, 64), int), TypeError, "mask of the frame has .*int64, not bool or uint8"),
         ("frame_mask", np.ones((3, 4), bool), ValueError, r"mask of the frame must have its shape, \(48, 64\)"),
     ]:
         before = [sys.getrefcount(o) for o in (frame, template, mask)]
