@@ -201,6 +201,16 @@ def test_larger_template(scene):
         ours.matchTemplate(image, np.eye(9, 65, dtype=np.uint8), 5)
 
 
+def test_template_of_the_size_of_the_image(rng):
+    """They stay where they are: what is flat is the template, or the window."""
+    noise = rng.integers(0, 256, (16, 16), dtype=np.uint8)
+    flat = np.full((16, 16), 7, np.uint8)
+    for image, templ, score in ((flat, noise, 0), (noise, flat, 1)):
+        assert ours.matchTemplate(image, templ, ours.TM_CCOEFF_NORMED) == [[score]]
+        if theirs:
+            assert theirs.matchTemplate(image, templ, theirs.TM_CCOEFF_NORMED) == [[score]]
+
+
 def test_channels(rng):
     for channels in (1, 2, 4):
         image = rng.integers(0, 256, (20, 25, channels), dtype=np.uint8)

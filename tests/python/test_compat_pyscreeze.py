@@ -93,6 +93,8 @@ def test_not_found(screen, monkeypatch, rng):
         next(generator)
     with pytest.raises(ours.PyScreezeException):
         ours.locate(needle, haystack)
+    with pytest.raises(ours.ImageNotFoundException, match="highest confidence = 1.000"):
+        ours.locate(screen[1], haystack, confidence=1.5)
     monkeypatch.setattr(ours, "USE_IMAGE_NOT_FOUND_EXCEPTION", False)
     assert ours.locate(needle, haystack) is None and list(ours.locateAll(needle, haystack)) == []
 
@@ -117,6 +119,8 @@ def test_errors(screen, tmp_path):
         ours.locate(button, haystack, region=(0, 0, 16, 80))
     with pytest.raises(ValueError, match="outside"):
         ours.locate(button, haystack, region=(-1, 0, 30, 30))
+    with pytest.raises(ValueError, match="confidence must be a number, not nan"):
+        ours.locate(button, haystack, confidence=float("nan"))
     with pytest.raises(OSError, match="Failed to read .*none.png because file is missing"):
         ours.locate(os.fspath(tmp_path / "none.png"), haystack)
     (tmp_path / "text.png").write_text("no picture")

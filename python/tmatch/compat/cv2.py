@@ -115,8 +115,8 @@ def matchTemplate(
     """Compares the template with the image at every position, as cv2.matchTemplate does.
 
     image, templ  (height, width) or (height, width, channels), both of uint8 or both of float32,
-                  with the same 1 to 4 channels. A template that is as high and as wide as the
-                  image or larger changes places with it.
+                  with the same 1 to 4 channels. A template that is larger than the image, and
+                  nowhere smaller, changes places with it.
     method        TM_SQDIFF, TM_SQDIFF_NORMED, TM_CCORR, TM_CCORR_NORMED, TM_CCOEFF or
                   TM_CCOEFF_NORMED; the first two are least where the match is best
     result        a float32 array of the result's shape, which is filled and returned
@@ -146,7 +146,8 @@ def matchTemplate(
             f"and templ {template.shape[2]} of {template.dtype}"
         )
     counts = None if mask is None or not np.size(mask) else _binary(mask, template)
-    if counts is None and frame.shape[0] <= template.shape[0] and frame.shape[1] <= template.shape[1]:
+    sizes = frame.shape[:2], template.shape[:2]
+    if counts is None and sizes[0] != sizes[1] and all(a <= b for a, b in zip(*sizes)):
         frame, template = template, frame
     if frame.shape[0] < template.shape[0] or frame.shape[1] < template.shape[1]:
         raise error(f"templ, {np.shape(templ)[:2]}, is larger than image, {np.shape(image)[:2]}")

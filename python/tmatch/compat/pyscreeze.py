@@ -9,6 +9,7 @@ Pillow's ImageGrab or mss, and hand it over.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, Protocol, TypeAlias, Union
@@ -115,16 +116,18 @@ def locateAll(
     limit       at most so many; None: all
     region      (left, top, width, height) of the haystack; places stay the haystack's
     step        2 looks at every second row and column, with a confidence 5 % less
-    confidence  the correlation coefficient that is exceeded; 1 asks for 1
+    confidence  the correlation coefficient that is exceeded; 1 asks for 1, and above 1 nothing is found
 
     A needle of one colour, which correlates with nothing, is found where its copies are.
 
     Raises ImageNotFoundException at the first step if there is none, ValueError for a needle
-    that is larger than the haystack or region, OSError for files, and tmatch.compat.cv2.error
-    for arrays of types that matchTemplate does not take.
+    that is larger than the haystack or region and for a confidence of nan, OSError for files, and
+    tmatch.compat.cv2.error for arrays of types that matchTemplate does not take.
     """
     gray = GRAYSCALE_DEFAULT if grayscale is None else grayscale
     confidence = float(confidence)
+    if math.isnan(confidence):
+        raise ValueError("confidence must be a number, not nan")
     needle, haystack = _load(needleImage, gray), _load(haystackImage, gray)
     height, width = needle.shape[:2]
     left, top = 0, 0
@@ -145,7 +148,7 @@ def locateAll(
         scores = (matchTemplate(haystack, needle, TM_SQDIFF) == 0).astype(np.float32)
     else:
         scores = matchTemplate(haystack, needle, TM_CCOEFF_NORMED)
-    found = (scores > confidence) | (scores == 1)
+    found = (scores > confidence) | ((scores == 1) & (confidence <= 1))
     places = np.flatnonzero(found)[:limit]
     if not len(places) and USE_IMAGE_NOT_FOUND_EXCEPTION:
         raise ImageNotFoundException(f"Could not locate the image (highest confidence = {scores.max():.3f})")
