@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, Union, cast
 from . import _tmatch
 from ._arrays import ArrayLike, DeviceScoreMap, Picture, ScoreMap
 from ._match import Match
-from ._settings import METRICS, SUPPORTS, EngineKey, choose
+from ._settings import METRICS, SUPPORTS, EngineKey, choose, whole
 
 # One value, from and to, or from, to and step.
 Axis: TypeAlias = Union[float, tuple[float, float], tuple[float, float, float]]
@@ -62,7 +62,7 @@ def _warn(cut_off: bool, warning: str, peaks: int) -> None:
 
 def check_search_of_all(n: int | None, min_score: float | None, overlap: float, region: Region | None) -> None:
     """Raises what is wrong with these whatever the frame."""
-    if n is not None and operator.index(n) < 0:
+    if n is not None and whole("n", n) < 0:
         raise ValueError(f"n must be 0 or more, not {n}")
     if not 0 <= overlap <= 1:
         raise ValueError(f"overlap must be from 0 to 1, not {overlap}")
@@ -71,6 +71,8 @@ def check_search_of_all(n: int | None, min_score: float | None, overlap: float, 
 
 
 def _check_search(n: int | None, min_score: float | None) -> None:
+    if n is not None:
+        whole("n", n)
     if not n and min_score is None:
         raise ValueError(
             f"n={n} asks for all matches: min_score must say which score makes a position a match"
@@ -98,8 +100,9 @@ class Prepared:
         self.key = key
         self.several = isinstance(template, (list, tuple))
         poses: tuple[Any, ...] = ()
+        number = choose("support", support, SUPPORTS)
         if angle is not None or scale is not None:
-            poses = (_axis("angle", angle, 0), _axis("scale", scale, 1), choose("support", support, SUPPORTS))
+            poses = (_axis("angle", angle, 0), _axis("scale", scale, 1), number)
         if not self.several:
             self.templates: tuple[_tmatch.Template, ...] = (
                 self._prepare(template, mask, "the template", poses),
@@ -142,7 +145,7 @@ class Prepared:
             n or 0,
             math.nan if min_score is None else min_score,
             overlap,
-            peaks,
+            whole("peaks", peaks),
             margin,
             subpixel,
         )
@@ -184,7 +187,7 @@ class Prepared:
             n or 0,
             math.nan if min_score is None else min_score,
             overlap,
-            peaks,
+            whole("peaks", peaks),
             margin,
             subpixel,
         )
@@ -192,8 +195,9 @@ class Prepared:
     def score_map(
         self, index: int, frame: ArrayLike, frame_mask: ArrayLike | None, region: Region | None
     ) -> Any:
+        region = _region(region)
         scores, best, warning = _tmatch.score_map(
-            self.engine, self.templates[index], frame, frame_mask, _region(region), ScoreMap, DeviceScoreMap
+            self.engine, self.templates[index], frame, frame_mask, region, ScoreMap, DeviceScoreMap
         )
         if warning:
             _warn(False, warning, 0)

@@ -154,8 +154,8 @@ def read(
 def write(path: Path, picture: ArrayLike) -> None:
     """Writes a picture as PNG or JPEG, by the path's ending.
 
-    It is gray, (height, width), or red, green and blue, (height, width, 3). Samples of 16 bits
-    stay in a PNG; floats are shown from black, the least, to white.
+    It is gray, (height, width), or red, green and blue, (height, width, 3); a fourth channel, alpha,
+    is dropped. Samples of 16 bits stay in a PNG; floats are shown from black, the least, to white.
 
     Raises tmatch.InputError where it cannot be written.
     """

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+import operator
+from typing import Literal, SupportsIndex, TypeAlias
 
 Metric: TypeAlias = Literal["lcc", "ccorr", "ccorr_normed", "ccoeff", "sqdiff", "sqdiff_normed"]
 Domain: TypeAlias = Literal["valid", "same", "full"]
@@ -27,6 +28,17 @@ def choose(name: str, value: str, choices: dict[str, int]) -> int:
     except (KeyError, TypeError):
         *most, last = map(repr, choices)
         raise ValueError(f"{name} must be {', '.join(most)} or {last}, not {value!r}") from None
+
+
+def whole(name: str, value: SupportsIndex, bits: int = 64) -> int:
+    """The integer, which one of C's of so many bits can hold."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, not {value!r}") from None
+    if number.bit_length() >= bits:
+        raise ValueError(f"{name} is too large for {bits} bits: {number}")
+    return number
 
 
 def choose_device(device: str) -> tuple[int, int]:
@@ -63,10 +75,10 @@ def engine_key(
         choose("algorithm", algorithm, ALGORITHMS),
         choose("search", search, SEARCHES),
         *choose_device(device),
-        threads or 0,
+        whole("threads", threads or 0, 32),
         cpu_features,
-        device_memory,
-        host_memory,
+        whole("device_memory", device_memory),
+        whole("host_memory", host_memory),
         device_timeout,
         costs,
     )

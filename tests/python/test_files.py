@@ -207,6 +207,8 @@ def test_write_elsewhere(tmp_path):
     assert np.abs(np.asarray(tmatch.read(tmp_path / "a.jpg")).astype(int) - picture).max() < 20
     tmatch.write(tmp_path / "f.png", picture.astype(np.float32) * 1000)
     assert np.asarray(tmatch.read(tmp_path / "f.png")).max() == 255
+    tmatch.write(tmp_path / "f.png", np.dstack([picture] * 3 + [picture // 2]))
+    assert np.array_equal(np.asarray(tmatch.read(tmp_path / "f.png")), picture)
     for name in ("a.gif", "a", "none/a.png"):
         with pytest.raises(tmatch.InputError, match=name):
             tmatch.write(tmp_path / name, picture)
@@ -357,9 +359,10 @@ def test_stubs(data, tmp_path):
     package = pathlib.Path(tmatch.__file__).parent
     uses = pathlib.Path(__file__).parent / "typed.py"
     example = data.parent / "examples" / "find.py"
-    checked = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", tmp_path / "cache", package, uses, *([example] if example.exists() else [])],
-        env={**os.environ, "MYPYPATH": os.fspath(package.parent) if "site-packages" not in package.parts else ""},
-        capture_output=True, text=True,
-    )  # fmt: skip
-    assert checked.returncode == 0, checked.stdout + checked.stderr
+    for what in (["-p", "tmatch"], [uses, *([example] if example.exists() else [])]):
+        checked = subprocess.run(
+            [sys.executable, "-m", "mypy", "--strict", "--cache-dir", tmp_path / "cache", *what],
+            env={**os.environ, "MYPYPATH": os.fspath(package.parent) if "site-packages" not in package.parts else ""},
+            capture_output=True, text=True, cwd=tmp_path,
+        )  # fmt: skip
+        assert checked.returncode == 0, checked.stdout + checked.stderr

@@ -192,6 +192,10 @@ def test_skipped_positions(scene):
         a = np.asarray(scores)
         assert (a == scores.skipped).sum() == template.size and a[14, 14] == scores.skipped
     region = tmatch.score_map(frame, template, region=(20, 10, 30, 20))
+    for again in (np.array([20, 10, 30, 20]), iter([20, 10, 30, 20])):
+        again = tmatch.score_map(frame, template, region=again)
+        assert again.origin == (20, 10) and all(type(x) is int for x in again.origin)
+        assert np.array_equal(np.asarray(again), np.asarray(region))
     assert region.origin == (20, 10)
     assert np.array_equal(np.asarray(region), np.asarray(tmatch.score_map(frame, template))[10:23, 20:41])
 

@@ -64,7 +64,7 @@ def test_poses(data):
         "full",
         3,
     )
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="templates in poses have no score map"):
         matcher.score_map(frame)
 
 
@@ -84,7 +84,10 @@ def test_poses(data):
         ({"n": -1}, ValueError, "."),
         ({"n": None}, ValueError, "n=None asks for all matches: min_score must say"),
         ({"n": 0}, ValueError, "n=0 asks for all matches: min_score must say"),
-        ({"n": 2.5}, TypeError, "."),
+        ({"n": 2.5}, TypeError, "n must be an integer, not 2.5"),
+        ({"n": 2**63}, ValueError, "n is too large for 64 bits: 9223372036854775808"),
+        ({"threads": 2**31}, ValueError, "threads is too large for 32 bits"),
+        ({"threads": 1.5}, TypeError, "threads must be an integer"),
         ({"overlap": 2}, ValueError, "."),
         ({"overlap": "a lot"}, TypeError, "."),
         ({"min_score": "high"}, TypeError, "."),
@@ -99,6 +102,8 @@ def test_poses(data):
         ({"angle": (0, 1e6)}, ValueError, "."),
         ({"scale": (0, 1)}, ValueError, "."),
         ({"angle": 3, "support": "half"}, ValueError, "support must be"),
+        ({"support": "half"}, ValueError, "support must be 'auto', 'disc' or 'full', not 'half'"),
+        ({"support": None}, ValueError, "support must be"),
         ({"region": (0, 0, 100, 100)}, ValueError, "is not inside the frame, which has 64 x 48 pixels"),
         ({"region": (-1, 0, 20, 20)}, ValueError, "not inside"),
         ({"region": (2**62, 0, 2**62, 20)}, ValueError, "not inside"),
@@ -136,6 +141,11 @@ def test_library_errors(scene):
         tmatch.match(frame, [])
     with pytest.raises(ValueError, match="a list with a mask"):
         tmatch.match(frame, [template], mask=[None, None])
+    for name in ("device_memory", "host_memory"):
+        with pytest.raises(ValueError, match=f"{name} is too large for 64 bits"):
+            tmatch.Matcher(template, **{name: 2**63})
+    with pytest.raises(ValueError, match="peaks is too large for 64 bits"):
+        tmatch.Matcher(template).match(frame, peaks=2**63)
     with pytest.raises(tmatch.InputError, match="cpu_features"):
         tmatch.Matcher(template, cpu_features="mmx")
     if len(tmatch.devices()) == 1:
