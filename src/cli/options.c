@@ -184,6 +184,13 @@ static bool check_heatmap(const cli_options *o)
 
 static bool check_endings(const cli_options *o)
 {
+    const char *const files[] = {o->output, o->map, o->heatmap, o->report};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        if (files[i] && strcmp(files[i], "-") == 0) {
+            message_usage("- is no file's name, and pictures, maps and reports are not written to standard output");
+            return false;
+        }
+    }
     if (o->map && !has_ending(o->map, ".npy")) {
         message(o->map, "a score map is written as .npy");
         return false;
@@ -320,12 +327,20 @@ static bool check_rows(cli_options *o)
     return !other;
 }
 
+static bool check_watch(const cli_options *o)
+{
+    if (!o->watch || !o->recursive || o->frame_count > 0)
+        return true;
+    message_usage("--recursive is for folders that are frames: --watch does not look into its folder's subfolders");
+    return false;
+}
+
 /* What can be judged only when all options are known. score is the argument of --min-score as it was
  * given. */
 static bool check(cli_options *o, const char *score)
 {
     return check_device(o) && check_operands(o) && check_score(o, score) && check_endings(o) &&
-           check_heatmap(o) && check_times(o) && options_check_intervals(o) && check_shard(o) && check_rows(o) && options_check_poses(o);
+           check_heatmap(o) && check_times(o) && options_check_intervals(o) && check_watch(o) && check_shard(o) && check_rows(o) && options_check_poses(o);
 }
 
 bool cli_options_parse(cli_options *o, int argc, char **argv)
@@ -345,6 +360,10 @@ bool cli_options_parse(cli_options *o, int argc, char **argv)
         return false;
     if (o->action == CLI_MERGE)
         return check_merge(&p);
+    if (o->action == CLI_CALIBRATE && o->frame_count > 0) {
+        message_usage("--calibrate takes no pictures");
+        return false;
+    }
     if (o->action != CLI_MATCH)
         return o->action != CLI_BENCH || options_check_poses(o);
     return check(o, p.min_score);

@@ -97,7 +97,8 @@ static void take(cli_watch *w, cli_pipeline *pipeline, const struct inotify_even
     const size_t length = strlen(w->folder);
     const char *slash = w->folder[length - 1] == '/' ? "" : "/";
 
-    if (event->name[0] == '.' || !io_is_picture_name(event->name))
+    const bool movie = io_is_movie_name(event->name);
+    if (event->name[0] == '.' || !(movie || io_is_picture_name(event->name)))
         return;
     if (asprintf(&path, "%s%s%s", w->folder, slash, event->name) < 0) {
         message(event->name, "%s", tm_strerror(TM_ERR_MEMORY));
@@ -106,10 +107,15 @@ static void take(cli_watch *w, cli_pipeline *pipeline, const struct inotify_even
     }
     const bool complete = !(event->mask & IN_CREATE) || is_link(path);
     if (!complete || !identify(path, &identity) ||
-        bsearch(&identity, w->known, w->known_count, sizeof identity, compare))
+        bsearch(&identity, w->known, w->known_count, sizeof identity, compare)) {
         free(path);
-    else
+    } else if (movie) {
+        message(path, "a movie, and --watch takes pictures: name it as a frame of a run of its own");
+        w->failed = true;
+        free(path);
+    } else {
         add(w, pipeline, path, length + strlen(slash));
+    }
 }
 
 /* Handles an event. False when there will be no more. */

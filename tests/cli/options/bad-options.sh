@@ -68,3 +68,7 @@ done
 for set in sse4.1 avx2 avx512bw avx512vnni avxvnni amx dotprod; do
     tmatch --cpu-features - a b 2>&1 | grep -q ", $set[,.]" || echo "no $set"
 done
+# Standard output takes results, not files.
+fail -o - camera.png camera.png
+fail --map - camera.png camera.png
+fail --calibrate camera.png
