@@ -56,9 +56,10 @@ static bool make_workload(workload *w, const char *size)
 
     *w = (workload){0};
     if (!comma || !parse_size(size, ',', &w->frame.width, &w->frame.height) ||
-        !parse_size(comma + 1, '\0', &w->tmpl.width, &w->tmpl.height) ||
-        w->tmpl.width > w->frame.width || w->tmpl.height > w->frame.height)
+        !parse_size(comma + 1, '\0', &w->tmpl.width, &w->tmpl.height))
         return fail(size, "not a size, such as 1920x1080,64x48 or 2048,21");
+    if (w->tmpl.width > w->frame.width || w->tmpl.height > w->frame.height)
+        return fail(size, "the template is larger than the frame");
     const size_t count = (size_t)w->frame.width * (size_t)w->frame.height;
     w->samples = malloc(count);
     if (!w->samples)

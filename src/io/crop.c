@@ -70,7 +70,7 @@ bool io_check_crop(const io_crop *crop, int64_t width, int64_t height, io_error 
         crop->width > width || crop->x > width - crop->width || crop->height > height ||
         crop->y > height - crop->height)
         return io_fail(error,
-                       "the crop %" PRId64 "x%" PRId64 "+%" PRId64 "+%" PRId64
+                       "the region %" PRId64 "x%" PRId64 "+%" PRId64 "+%" PRId64
                        " is not inside the picture of %" PRId64 "x%" PRId64 " pixels",
                        crop->width, crop->height, crop->x, crop->y, width, height);
     return true;

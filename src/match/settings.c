@@ -25,7 +25,7 @@ const char *tm_strerror(tm_status status)
     case TM_ERR_MEMORY:
         return "out of memory";
     case TM_ERR_FLAT_TEMPLATE:
-        return "flat template: all its samples are equal, so it correlates with nothing";
+        return "flat template: all its samples are equal, or none counts, so it correlates with nothing";
     case TM_ERR_TEMPLATE_TOO_LARGE:
         return "template too large for exact 64-bit sums";
     case TM_ERR_FRAME_TOO_SMALL:

@@ -86,7 +86,7 @@ static void crops_outside_are_refused(void)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         CHECK(!io_crop_picture(&picture, &bad[i], &error));
     CHECK(!io_crop_picture(&picture, &(io_crop){3, 2, 4, 1}, &error));
-    CHECK_STR(error.reason, "the crop 3x2+4+1 is not inside the picture of 5x4 pixels");
+    CHECK_STR(error.reason, "the region 3x2+4+1 is not inside the picture of 5x4 pixels");
     io_picture_free(&picture);
 }
 

@@ -184,8 +184,11 @@ static bool add_movie(taker *t)
 {
     cli_frame movie = *t->frame;
     t->added = true;
-    if (t->frames->one_each)
-        return take(t, &(io_part){0}, NULL);
+    if (t->frames->one_each) {
+        char why[96];
+        snprintf(why, sizeof why, "a movie, and %s is one picture: #1 behind the file's name means its first frame", t->frames->one_each);
+        return add_error(t->frames, t->frame, why);
+    }
     movie.path = strdup(movie.path);
     movie.stream = movie.movie = true;
     return frames_append(t->frames, movie);
