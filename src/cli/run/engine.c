@@ -123,17 +123,6 @@ bool engine_open(cli_engine *e, const cli_options *options, const tm_settings *s
     return open_matcher(&e->matcher, settings) && (!options->verify || open_oracle(e));
 }
 
-static bool any_counts(const tm_image *image)
-{
-    for (int64_t y = 0; image->mask && y < image->height; y++) {
-        for (int64_t x = 0; x < image->width; x++) {
-            if (image->mask[y * image->mask_stride + x])
-                return true;
-        }
-    }
-    return !image->mask;
-}
-
 static bool prepare_one(cli_engine *e, size_t i, const cli_template *tmpl, bool color,
                         io_error *error)
 {
@@ -142,7 +131,7 @@ static bool prepare_one(cli_engine *e, size_t i, const cli_template *tmpl, bool 
     tm_status status = posed ? tm_posed_template_create(&e->posed[color][i], e->matcher, &image,
                                                         &e->options->poses)
                              : tm_template_create(&e->prepared[color][i], e->matcher, &image);
-    if (status == TM_ERR_FLAT_TEMPLATE && tmpl->input.gray.colored && !e->options->color && any_counts(&image)) {
+    if (status == TM_ERR_FLAT_TEMPLATE && tmpl->input.gray.colored && !e->options->color && tmpl->pixels > 0) {
         strcpy(error->reason, "flat template: all its samples have one luma; --color may tell "
                               "them apart");
         return false;

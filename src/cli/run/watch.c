@@ -106,16 +106,17 @@ static void take(cli_watch *w, cli_pipeline *pipeline, const struct inotify_even
         return;
     }
     const bool complete = !(event->mask & IN_CREATE) || is_link(path);
-    if (!complete || !identify(path, &identity) ||
-        bsearch(&identity, w->known, w->known_count, sizeof identity, compare)) {
-        free(path);
-    } else if (movie) {
+    const bool arrived = complete && identify(path, &identity) &&
+                         !bsearch(&identity, w->known, w->known_count, sizeof identity, compare);
+    if (arrived && !movie) {
+        add(w, pipeline, path, length + strlen(slash));
+        return;
+    }
+    if (arrived) {
         message(path, "a movie, and --watch takes pictures: name it as a frame of a run of its own");
         w->failed = true;
-        free(path);
-    } else {
-        add(w, pipeline, path, length + strlen(slash));
     }
+    free(path);
 }
 
 /* Handles an event. False when there will be no more. */
