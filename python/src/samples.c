@@ -159,9 +159,12 @@ static bool refuse(PyObject *array, const char *name)
     return false;
 }
 
-/* Where nobody has imported numpy.ma there is no masked array. */
+/* Where nobody has imported numpy.ma there is no masked array, and what derives from object alone, as
+ * NumPy's arrays do, is none: most calls end there. */
 static bool is_masked_array(PyObject *array)
 {
+    if (PyType_GetSlot(Py_TYPE(array), Py_tp_base) == (void *)&PyBaseObject_Type)
+        return false;
     PyObject *name = PyUnicode_FromString("numpy.ma");
     PyObject *module = name ? PyImport_GetModule(name) : NULL;
     PyObject *type = module ? PyObject_GetAttrString(module, "MaskedArray") : NULL;

@@ -71,8 +71,6 @@ def check_search_of_all(n: int | None, min_score: float | None, overlap: float, 
 
 
 def _check_search(n: int | None, min_score: float | None) -> None:
-    if n is not None:
-        whole("n", n)
     if not n and min_score is None:
         raise ValueError(
             f"n={n} asks for all matches: min_score must say which score makes a position a match"
@@ -142,7 +140,7 @@ class Prepared:
             frame,
             frame_mask,
             _region(region),
-            n or 0,
+            whole("n", n or 0),
             math.nan if min_score is None else min_score,
             overlap,
             whole("peaks", peaks),
@@ -184,7 +182,7 @@ class Prepared:
             frame_height,
             first,
             *rows,
-            n or 0,
+            whole("n", n or 0),
             math.nan if min_score is None else min_score,
             overlap,
             whole("peaks", peaks),
