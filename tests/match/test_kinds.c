@@ -277,12 +277,12 @@ static void cuda_pixels(void)
     setenv("TMATCH_ALWAYS_WIDE", "1", 1);
     for (int i = 0; i < cases; i++)
         cuda_best_of(i % 2 ? 2 : 3, TM_DOMAIN_VALID,
-                       (int64_t[]){check_random() % 2 ? widths[check_random_in(0, WIDTHS - 1)] : check_random_in(1, 700),
-                                   check_random_in(1, 60), check_random_in(1, 25), check_random_in(1, 31)});
+                     (int64_t[]){check_random() % 2 ? widths[check_random_in(0, WIDTHS - 1)] : check_random_in(1, 700),
+                                 check_random_in(1, 60), check_random_in(1, 25), check_random_in(1, 31)});
     for (int i = 0; i < 2 * few; i++) {
         const int64_t *size = narrow[check_random_in(0, NARROW - 1)];
         cuda_best_of(i % 2 ? 2 : 3, (tm_domain)check_random_in(1, 2),
-                       (int64_t[]){check_random_in(1, 700), check_random_in(1, 300), size[0], size[1]});
+                     (int64_t[]){check_random_in(1, 700), check_random_in(1, 300), size[0], size[1]});
     }
     unsetenv("TMATCH_ALWAYS_WIDE");
     for (int i = 0; i < few; i++) {
@@ -306,16 +306,16 @@ static void cuda_masked(void)
 {
     static const int64_t widths[] = {1, 2, 127, 128, 511, 512, 513, 1025}, heights[] = {1, 2, 7, 8, 9, 24, 25, 26, 27};
     enum { WIDTHS = sizeof widths / sizeof *widths, HEIGHTS = sizeof heights / sizeof *heights };
-    const int cases = (int)check_cases(120);
+    const int cases = (int)check_cases(120), few = (cases + 11) / 12;
 
     require_cuda();
     for (int i = 0; i < cases; i++)
         cuda_best_of(1, TM_DOMAIN_VALID,
                      (int64_t[]){check_random() % 2 ? widths[check_random_in(0, WIDTHS - 1)] : check_random_in(1, 700), check_random_in(1, 60),
                                  check_random_in(2, 25), check_random() % 2 ? heights[check_random_in(0, HEIGHTS - 1)] : check_random_in(1, 31)});
-    for (int i = 0; i < (cases + 11) / 12; i++) /* several tiles for each warpgroup */
+    for (int i = 0; i < few; i++) /* several tiles for each warpgroup */
         cuda_best_of(1, TM_DOMAIN_VALID, (int64_t[]){check_random_in(2040, 2060), check_random_in(1000, 1100), check_random_in(2, 6), check_random_in(1, 6)});
-    printf("# %d cases, 0 differ\n", cases + (cases + 11) / 12);
+    printf("# %d cases, 0 differ\n", cases + few);
 }
 
 /* --- what was reported of others --- */

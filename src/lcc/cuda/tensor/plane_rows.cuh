@@ -57,6 +57,13 @@ struct tm_plane_rows {
             tm_copy16(blocks(of_template) + 16 * i, (const uint4 *)from + i);
     }
 
+    /* Likewise where two templates' blocks stand by turns; both with all their zeros. */
+    __device__ __forceinline__ void stage_blocks_by_turns(int of_template, const void *from) const
+    {
+        for (int i = threadIdx.x; i < (h + 14) * TM_SMALL_BLOCK / 16; i += TM_TENSOR_THREADS)
+            tm_copy16(first_block + (i / 16 * 2 + of_template) * TM_SMALL_BLOCK + i % 16 * 16, (const uint4 *)from + i);
+    }
+
     /* Begins to copy the rows of the plane that is so many bytes from the frame to one of the buffers. */
     __device__ __forceinline__ void stage(int64_t plane, int64_t x, int64_t y, unsigned which) const
     {
@@ -70,13 +77,6 @@ struct tm_plane_rows {
             tm_ring_copy(dst, src);
         for (int i = thread; i < 3 * rows; i += TM_PLANES_THREADS)
             tm_ring_copy(to + i / 3 * TM_RING_ROW_BYTES + 16 * (64 + i % 3), from + i / 3 * pitch + 8 * (64 + i % 3));
-    }
-
-    /* Likewise where two templates' blocks stand by turns; both with all their zeros. */
-    __device__ __forceinline__ void stage_blocks_by_turns(int of_template, const void *from) const
-    {
-        for (int i = threadIdx.x; i < (h + 14) * TM_SMALL_BLOCK / 16; i += TM_TENSOR_THREADS)
-            tm_copy16(first_block + (i / 16 * 2 + of_template) * TM_SMALL_BLOCK + i % 16 * 16, (const uint4 *)from + i);
     }
 
     /* Waits until the rows are there. All warps have waited for their products: none needs the other buffer any more. */

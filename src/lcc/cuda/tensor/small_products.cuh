@@ -20,21 +20,21 @@ __device__ __forceinline__ void tm_ring_copy(unsigned dst, const uint8_t *src)
 /* The products of ROWS frame rows, one below the other. They are a group with a fence of its own,
  * because ptxas keeps neither open from one basic block to the next: it adds to each block what it
  * lacks, and makes an empty product of a commit that stands alone. */
-template <int ROWS, int NEXT, int APART, int SLOTS>
+template <int ROWS, int NEXT, int SLOTS>
 __device__ __forceinline__ void tm_small_batch(int (&acc)[SLOTS][4], unsigned &a, unsigned &b, int more)
 {
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 #pragma unroll
     for (int i = 0; i < ROWS; i++, more = 1, a += TM_RING_ROW_BYTES / 16, b -= NEXT * TM_SMALL_BLOCK / 16)
-        tm_wgmma<APART>(acc, a, b, more);
+        tm_wgmma<NEXT * 8 / SLOTS>(acc, a, b, more);
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
 
 /* The products of a step; where there are more, acc has those before. The first and the last frame
  * rows meet fewer than 8 rows of the map: for these 7 blocks of zeros stand at each end of B. The
- * ring turns between groups of 8 rows. NEXT: blocks from a template row to the next; APART: from 8 of B's columns to the next. Both are 1
- * unless blocks of two templates stand by turns: the products with both are those of NEXT 2, APART 1. */
-template <int NEXT = 1, int APART = NEXT, int SLOTS>
+ * ring turns between groups of 8 rows. NEXT: blocks from a template row to the next, 2 where those of two templates stand by turns; then an
+ * acc of 16 rows is of both templates, by turns. */
+template <int NEXT = 1, int SLOTS>
 __device__ __forceinline__ void tm_small_products(int (&acc)[SLOTS][4], const tm_ring &ring, unsigned frag,
                                                   int h, bool more)
 {
@@ -46,15 +46,15 @@ __device__ __forceinline__ void tm_small_products(int (&acc)[SLOTS][4], const tm
     int rows = h + 7;
 #pragma unroll 1
     for (int i = 0; i < rows / 8; i++) {
-        tm_small_batch<8, NEXT, APART>(acc, a, b, i || more);
+        tm_small_batch<8, NEXT>(acc, a, b, i || more);
         a = a < top + turn ? a : a - turn;
     }
     if (rows & 4)
-        tm_small_batch<4, NEXT, APART>(acc, a, b, 1);
+        tm_small_batch<4, NEXT>(acc, a, b, 1);
     if (rows & 2)
-        tm_small_batch<2, NEXT, APART>(acc, a, b, 1);
+        tm_small_batch<2, NEXT>(acc, a, b, 1);
     if (rows & 1)
-        tm_small_batch<1, NEXT, APART>(acc, a, b, 1);
+        tm_small_batch<1, NEXT>(acc, a, b, 1);
 }
 
 #endif

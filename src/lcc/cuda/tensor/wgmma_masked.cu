@@ -31,7 +31,7 @@ struct masked_sums {
         }
     }
 
-    /* Begins the products of a plane's rows with the mask, */
+    /* Begins the products of a plane's rows with the mask. */
     __device__ __forceinline__ void multiply_mask(const tm_plane_rows &rows, bool more)
     {
         if constexpr (BY_TURNS)
@@ -40,19 +40,19 @@ struct masked_sums {
             rows.products(ff, 1, more);
     }
 
-    /* or with template and mask. */
+    /* Likewise with template and mask. */
     __device__ __forceinline__ void multiply_both(const tm_plane_rows &rows)
     {
         if constexpr (BY_TURNS) {
-            tm_small_products<2, 1>(both, rows.ring(), rows.first_block, rows.h, false);
+            tm_small_products<2>(both, rows.ring(), rows.first_block, rows.h, false);
         } else {
-            rows.products(*(int(*)[8][4]) & both[8], 1, false);
-            rows.products(*(int(*)[8][4]) & both[0], 0, false);
+            rows.products((int(&)[8][4])both[8], 1, false);
+            rows.products((int(&)[8][4])both[0], 0, false);
         }
     }
 };
 
-/* Scores a tile, unless no window can be the best: see lcc/reject.h. The scores replace S_FT. */
+/* Scores a tile, unless no window can be the best: see lcc/reject.h. num and var_F replace S_FT and S_FF. */
 template <bool BY_TURNS>
 __device__ __forceinline__ void score(masked_sums<BY_TURNS> &sums, const tm_tensor_masked_job &j, int running_best, tm_tensor_best &best,
                                       int64_t x, int64_t y)
