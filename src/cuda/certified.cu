@@ -64,10 +64,10 @@ void tm_certified_note_too_many(tm_certified_group *group)
 /* The parts of a level's memory, in bytes from its beginning; of coarse templates, their limits lie before the
  * fragments. */
 typedef struct parts {
-    size_t rough, fine, words, size;
+    size_t rough, fine, words, sweep, size;
 } parts;
 
-enum { LIMITS_BYTES = 1024 };
+enum { LIMITS_BYTES = 1024, SWEEP_BYTES = TM_SWEEP_LINES_MOST * 32 * sizeof(uint2) };
 static_assert(TM_CELLS_LIMITS * sizeof(float) <= LIMITS_BYTES, "they fit");
 
 /* What coarse templates take, with half a group's rows of fragments more, which are read ahead. */
@@ -81,8 +81,9 @@ static parts parts_of(const tm_certified_level *level, const tm_template *t)
     parts p = {};
     p.fine = bytes_of(level, (ROUGH_RUNS * ROUGH_RUNS + 3) / 4);
     p.words = p.fine + bytes_of(level, level->fine.groups);
-    p.size = p.words + (size_t)level->row_words * (size_t)t->height * 4;
-    p.size = (p.size + 255) / 256 * 256;
+    p.sweep = p.words + (size_t)level->row_words * (size_t)t->height * 4;
+    p.sweep = (p.sweep + 255) / 256 * 256;
+    p.size = p.sweep + (level->cells.size == TM_CELLS_SMALLEST ? SWEEP_BYTES : 0);
     return p;
 }
 
@@ -112,6 +113,19 @@ static void put_taps(uint16_t *fragments, const tm_certified_level *level, const
             }
         }
     }
+}
+
+/* The matrix that multiplies the pixels of a cell window's windows. It has two columns for each shift, 2 x 2 of them: taps less 128, and
+ * ones. Lanes 4 n + k have column n's numbers 8k to 8k + 7 of a row of pixels. */
+static void put_sweep(int8_t *to, const tm_template *t)
+{
+    for (int column = 0; column < 8; column++)
+        for (int64_t y = 0; y < t->height; y++)
+            for (int64_t x = 0; x < t->width; x++) {
+                const int shift = column / 2, tap = ((const uint8_t *)t->samples)[y * t->width + x];
+                const int64_t row = y + 1 - shift / 2, pixel = x + 1 - shift % 2;
+                to[(row * 32 + column * 4 + pixel / 8) * 8 + pixel % 8] = (int8_t)(column % 2 ? 1 : tap - 128);
+            }
 }
 
 /* What a level's templates are made of. */
@@ -159,6 +173,10 @@ static bool fill_level(uint8_t *memory, const uint8_t *there, tm_certified_level
             const tm_cells_set set = fill_coarse(&rough, memory + p->rough, there + p->rough, level, &from, ROUGH_RUNS);
             if (set.limits[ROUGH_BOUND] < SCORE)
                 level->rough = rough, level->ratio = level->fine.factor / rough.factor;
+        }
+        if (size == TM_CELLS_SMALLEST) {
+            level->sweep_fragments = (const uint2 *)(there + p->sweep);
+            put_sweep((int8_t *)memory + p->sweep, t);
         }
         level->narrow = (int64_t)count * 255 * size * size < 1 << 17; /* twice its root's greatest */
     }
@@ -255,7 +273,7 @@ static cudaError_t search(tm_cuda *cuda, tm_launch *l, size_t index, tm_certifie
 {
     const int multiprocessors = cuda->traits.multiprocessors;
     bool pays;
-    const bool tiles = l->on_tensor_cores && l->group->count == 1 && !l->reaching.count &&
+    const bool tiles = !job->level.sweep_fragments && l->on_tensor_cores && l->group->count == 1 && !l->reaching.count &&
                        tm_tensor_can_list(&cuda->tensor, l->job.width, l->job.height);
 
     if (tiles)
@@ -265,6 +283,8 @@ static cudaError_t search(tm_cuda *cuda, tm_launch *l, size_t index, tm_certifie
     TRY(tm_certified_learn(cuda, l, l->asked ? &l->asked[index] : NULL, job, &pays));
     if (!pays)
         return give_up(cuda, job);
+    if (job->level.sweep_fragments)
+        return tm_certified_sweep(job, multiprocessors, cuda->stream);
     TRY(tm_certified_list(job, multiprocessors, cuda->stream));
     if (tiles) {
         tm_tensor_job t = l->tensor;

@@ -50,7 +50,9 @@ cudaError_t tm_certified_learn(tm_cuda *cuda, tm_launch *l, const tm_job *asked,
     int64_t least = INT32_MIN;
 
     *pays = true;
-    TRY((climbs ? tm_certified_climb : tm_certified_first)(job, multiprocessors, cuda->stream));
+    /* a sweep finds a first best itself, if nobody else is to know it before */
+    if (climbs || !job->level.sweep_fragments || (asked && asked->seat))
+        TRY((climbs ? tm_certified_climb : tm_certified_first)(job, multiprocessors, cuda->stream));
     if (asked && asked->known)
         job->known = (int)larger(asked->known->value, INT32_MIN);
     if (!climbs && !(asked && asked->seat))

@@ -149,16 +149,14 @@ static void merge_certified(tm_job *jobs, size_t count, const tm_candidate *best
     }
 }
 
-/* Where more than one window in MOST_SCORED was scored, all could have been as quickly. */
-enum { MOST_SCORED = 3 };
-
-static cudaError_t note_scored(tm_cuda *cuda, const tm_job *jobs, size_t count)
+/* Where all windows could have been scored as quickly, the next frames' are. */
+static cudaError_t note_many(tm_cuda *cuda, const tm_job *jobs, size_t count, const tm_candidate *bests)
 {
-    const tm_geometry *g = &jobs->geometry;
+    const tm_certified_count *counts = (const tm_certified_count *)(bests + count);
     tm_group *group;
 
     for (size_t i = 0; i < count; i++) {
-        if (jobs[i].scored <= g->map_width * g->map_height / MOST_SCORED)
+        if (!counts[i].many)
             continue;
         TRY(tm_fetch_certified_group(cuda, jobs, count, &group));
         tm_certified_note_too_many(&group->certified);
@@ -289,7 +287,7 @@ static cudaError_t run_jobs(tm_cuda *cuda, tm_job *jobs, size_t count)
         size = tm_group_size(jobs + i, count - i);
         if (jobs[i].scored == LEFT_OUT) {
             merge_certified(jobs + i, size, found);
-            TRY(note_scored(cuda, jobs + i, size));
+            TRY(note_many(cuda, jobs + i, size, found));
         } else if (tm_job_is_plain(&jobs[i]))
             merge_plain(cuda, jobs + i, size, found);
         else

@@ -109,7 +109,7 @@ static scene_size draw_template_size(void)
 {
     scene_size s = {1, 1, check_random_in(3, 70), check_random_in(3, 70)};
 
-    switch (check_random() % 10) {
+    switch (check_random() % 11) {
     case 0: /* tiny */
         s.width = check_random_in(1, 3);
         s.height = check_random_in(s.width == 1 ? 2 : 1, 3);
@@ -136,6 +136,10 @@ static scene_size draw_template_size(void)
     case 6: /* a number of blocks, or nearly */
         s.width = certified_period() * check_random_in(1, 9) + check_random_in(0, 2);
         s.height = certified_period() * check_random_in(1, 9) + check_random_in(1, 2);
+        break;
+    case 7: /* around those of the smallest cells on a GPU */
+        s.width = check_random_in(8, 30);
+        s.height = check_random_in(8, 30);
         break;
     default:
         break;

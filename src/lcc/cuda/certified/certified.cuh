@@ -4,7 +4,8 @@
  *
  *     cells.cu      the sums of the frame's cells, for all templates of one size; but not of the smallest cells
  *     bound.cu      a bound for each cell window, and each tile's greatest
- *     small_bound.cu    the same of the smallest cells, from the frame's pixels
+ *     small_bound.cu    the same of the smallest cells, from the frame's pixels,
+ *     sweep.cu          of which all else but peaks is one kernel
  *     survivors.cu  a first best by the greatest; and the scores of the cell windows' windows that are left
  *     list.cu       lists the cell windows that are left, after finer bounds where those were rough
  *     climb.cu      some peaks, for a cut, instead of a first best
@@ -28,6 +29,9 @@
 #define TM_CERTIFIED_CLIMBED 256 /* peaks */
 #define TM_CERTIFIED_FIRSTS 64   /* cell windows, from which a first best comes */
 
+/* Of the smallest cells, the most rows of pixels that the windows of a cell window have together. */
+#define TM_SWEEP_LINES_MOST ((TM_CELLS_MOST + 2) * TM_CELLS_SMALLEST)
+
 /* Coarse templates on the device. */
 typedef struct tm_certified_coarse {
     int groups;             /* of four */
@@ -48,6 +52,7 @@ typedef struct tm_certified_level {
     float least;               /* what a score has to be for a bound of 1 to rule it out */
     const uint32_t *words;     /* the taps, rows of row_words, with zeros at their ends */
     int row_words;
+    const uint2 *sweep_fragments; /* of the smallest cells: [row of pixels][lane], of sweep.cu's second matrix; else NULL */
     bool narrow; /* what the cells' sums have of spread has 32 bits */
 } tm_certified_level;
 
@@ -59,6 +64,8 @@ typedef struct tm_certified_state {
     unsigned tiled;            /* tiles of the tensor cores that have some of their windows */
     unsigned done;             /* blocks */
     unsigned climbed;          /* peaks found by climbing */
+    unsigned known_firsts;     /* groups of the greatest bounds that the best is known of, as bits */
+    unsigned given_up;         /* not 0: by a block of a sweep */
     tm_candidate of_tiles;     /* their best */
     /* The greatest bound of tile i and every TM_CERTIFIED_FIRSTS-th one after it, that tile's number, and where in it as in
      * part_tops. */
@@ -74,7 +81,8 @@ typedef struct tm_certified_learned {
 /* What a launch writes beside its best. */
 typedef struct tm_certified_count {
     int64_t scored;   /* windows */
-    int64_t too_many; /* not 0: cell windows were left, or windows not written, and best may be wrong */
+    int32_t too_many; /* not 0: cell windows were left, or windows not written, and best may be wrong */
+    int32_t many;     /* not 0: all windows could have been scored as quickly */
 } tm_certified_count;
 
 /* Where windows that score so much are written, in any order; those beyond the capacity are counted. */
@@ -99,7 +107,7 @@ typedef struct tm_certified_job : tm_device_windows {
     float *factors;  /* what a product's square is multiplied by for a rough bound; NULL where there are no others */
     tm_certified_state *state;
     uint32_t *part_tops; /* of a part of a tile, the greatest bound, and where in the tile: its row and column, 8 bits each */
-    uint32_t *list; /* of bounds, at most: */
+    uint32_t *list; /* of bounds, or NULL, at most: */
     uint32_t most_listed;
     tm_tensor_list tiles; /* that have windows of the list; parts are 0 before a launch, and left so by it */
     int tiles_down;       /* 0: no tiles can be made */
@@ -132,6 +140,8 @@ cudaError_t tm_certified_first(const tm_certified_job *job, int multiprocessors,
 cudaError_t tm_certified_climb(const tm_certified_job *job, int multiprocessors, cudaStream_t stream);
 cudaError_t tm_certified_list(const tm_certified_job *job, int multiprocessors, cudaStream_t stream);
 cudaError_t tm_certified_score(const tm_certified_job *job, int multiprocessors, cudaStream_t stream);
+/* Of the smallest cells, all of this but peaks. It gives up where about most_listed cell windows are left, or more. */
+cudaError_t tm_certified_sweep(const tm_certified_job *job, int multiprocessors, cudaStream_t stream);
 
 /* Whether tm_certified_job's early may be set. */
 bool tm_certified_can_be_early(void);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Certified search: a first best, and the best of the windows of the cell windows that are left. */
+/* Certified search: a first best, and, but of the smallest cells, the best of the windows of the cell windows that are left. */
 #include "integers.h"
+#include "lcc/cuda/certified/finish.cuh"
 #include "lcc/cuda/certified/tops.cuh"
 #include "lcc/cuda/certified/windows.cuh"
 #include "lcc/cuda/tensor/limits.h"
 
-enum { THREADS = 256 };
+/* Where more than one window in MOST_SCORED is scored, all can be as quickly. */
+enum { THREADS = 256, MOST_SCORED = 3 };
 
 /* The tasks of a cell window. */
 template <int COUNT>
@@ -31,22 +33,6 @@ static __global__ void __launch_bounds__(THREADS) first_kernel(tm_certified_job 
     }
     if (threadIdx.x == 0 && scored)
         atomicAdd(&j.state->scored, (unsigned long long)scored);
-}
-
-/* Writes the launch's best and clears the state. */
-static __device__ void finish(const tm_certified_job &j, unsigned tiled)
-{
-    const tm_certified_state s = *j.state;
-    const tm_candidate own = {tm_certified_order(s.best), tm_certified_position(s.best)};
-    *j.best = tiled && tm_candidate_beats(s.of_tiles, own) ? s.of_tiles : own;
-    j.count->scored = (int64_t)min((int64_t)s.scored, j.map_width * j.map_height);
-    bool too_many = s.listed > j.most_listed && !tiled;
-    if (j.reaching.count && too_many)
-        *j.reaching.count = ~0ull;
-    else if (j.reaching.count)
-        too_many = __ldcg(j.reaching.count) > j.reaching.capacity;
-    j.count->too_many = too_many;
-    *j.state = (tm_certified_state){};
 }
 
 template <int COUNT>
@@ -98,7 +84,8 @@ static __global__ void __launch_bounds__(THREADS) score_kernel(tm_certified_job 
     __syncthreads();
     if (threadIdx.x == 0 && atomicAdd(&j.state->done, 1u) == gridDim.x - 1) {
         __threadfence();
-        finish(j, tiled);
+        const unsigned long long most = (unsigned long long)(j.map_width * j.map_height) / MOST_SCORED;
+        tm_certified_finish(j, tiled, listed > j.most_listed && !tiled, __ldcg(&j.state->scored) > most);
     }
 }
 
@@ -124,7 +111,6 @@ cudaError_t tm_certified_score(const tm_certified_job *j, int multiprocessors, c
 {
     auto kernel = score_kernel<4>;
     switch (j->level.cells.size) {
-    case 2: kernel = score_kernel<2>; break;
     case 3: kernel = score_kernel<3>; break;
     case 5: kernel = score_kernel<5>; break;
     default: break;
