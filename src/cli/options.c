@@ -360,8 +360,8 @@ bool cli_options_parse(cli_options *o, int argc, char **argv)
         return false;
     if (o->action == CLI_MERGE)
         return check_merge(&p);
-    if (o->action == CLI_CALIBRATE && o->frame_count > 0) {
-        message_usage("--calibrate takes no pictures");
+    if ((o->action == CLI_CALIBRATE || o->action == CLI_LIST_DEVICES) && o->frame_count > 0) {
+        message_usage("%s takes no pictures", o->action == CLI_CALIBRATE ? "--calibrate" : "--list-devices");
         return false;
     }
     if (o->action != CLI_MATCH)

@@ -72,3 +72,4 @@ done
 fail -o - camera.png camera.png
 fail --map - camera.png camera.png
 fail --calibrate camera.png
+fail --list-devices camera.png
