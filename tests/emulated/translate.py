@@ -14,7 +14,7 @@ PTX = {
     "int64_t tm_mad_wide(": "return (int64_t)a * b + c;",
     "int64_t tm_mul_wide(": "return (int64_t)((uint64_t)a * b);",
     "void tm_cells_mma(": "em_mma_m16n8k16(d, a, b0, b1);",
-    "void tm_pose_mma(": "em_mma_m16n8k32(d, a0, a1, a2, a3, b.x, b.y);",
+    "void tm_bytes_mma(": "em_mma_m16n8k32(d, a0, a1, a2, a3, b.x, b.y);",
     "unsigned tm_cells_half(": "return em_half(v);",
     "float tm_cells_quotient(": "return a / b;",
     "unsigned tm_progress_now(": "return *progress;",

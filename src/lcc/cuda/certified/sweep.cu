@@ -5,10 +5,10 @@
  * those that are left are a group, which a warp scores: the windows that a cell window serves have nearly the same pixels, and the
  * tensor cores multiply these with the template at all places at once. */
 #include "integers.h"
+#include "lcc/cuda/bytes_mma.cuh"
 #include "lcc/cuda/certified/finish.cuh"
 #include "lcc/cuda/certified/tops.cuh"
 #include "lcc/cuda/certified/windows.cuh"
-#include "lcc/cuda/poses/products.cuh"
 
 enum {
     WARPS = 16,
@@ -99,7 +99,7 @@ struct sweeper {
             for (int i = 0; i < 2 * SIZE; i++)
                 squares[half][i / 2] = __dp4a(a[half][i & 1] & masks[i / 2][i & 1], a[half][i & 1], squares[half][i / 2]);
         }
-        tm_pose_mma(sums.products, a[0][0], a[1][0], a[0][1], a[1][1], memory.fragments[line][lane]);
+        tm_bytes_mma(sums.products, a[0][0], a[1][0], a[0][1], a[1][1], memory.fragments[line][lane]);
     }
 
     /* Of the squares of all shifts, by rows and columns of these, summed up over four lanes, those of this lane's. */

@@ -7,7 +7,7 @@
 #ifndef TMATCH_LCC_CUDA_POSES_PRODUCTS_CUH
 #define TMATCH_LCC_CUDA_POSES_PRODUCTS_CUH
 
-#include "lcc/cuda/memory.cuh"
+#include "lcc/cuda/bytes_mma.cuh"
 
 enum {
     TM_POSE_COLUMNS = 8, /* basis templates are padded to a multiple of so many */
@@ -23,29 +23,6 @@ template <int BASIS>
 struct tm_pose_rows {
     enum { at_once = BASIS > 2 ? 1 : 2 };
 };
-
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-static __device__ __forceinline__ void tm_pose_mma_half(int &d0, int &d1, unsigned a, unsigned b)
-{
-    asm("mma.sync.aligned.m8n8k16.row.col.s32.u8.s8.s32 {%0,%1}, {%2}, {%3}, {%0,%1};" : "+r"(d0), "+r"(d1) : "r"(a), "r"(b));
-}
-#endif
-
-/* d += A B: A has 16 lines of samples, B 8 columns of taps with signs; of both, 32. Exact. */
-static __device__ __forceinline__ void tm_pose_mma(int (&d)[4], unsigned a0, unsigned a1, unsigned a2, unsigned a3,
-                                                   const uint2 &b)
-{
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-    tm_pose_mma_half(d[0], d[1], a0, b.x);
-    tm_pose_mma_half(d[0], d[1], a2, b.y);
-    tm_pose_mma_half(d[2], d[3], a1, b.x);
-    tm_pose_mma_half(d[2], d[3], a3, b.y);
-#else
-    asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-        : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
-        : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b.x), "r"(b.y));
-#endif
-}
 
 /* Four samples that begin so many bits behind a word's. */
 static __device__ __forceinline__ unsigned tm_pose_part(const uint32_t *words, unsigned shift)
@@ -89,7 +66,7 @@ static __device__ __forceinline__ void tm_pose_multiply(int (&acc)[ROWS][TM_POSE
                     const uint2 taps = __ldg(b + 32 * n);
 #pragma unroll
                     for (int i = 0; i < TM_POSE_GROUPS; i++)
-                        tm_pose_mma(acc[r][i][n], a[2 * i], a[2 * i + 1], a[2 * i + 2], a[2 * i + 3], taps);
+                        tm_bytes_mma(acc[r][i][n], a[2 * i], a[2 * i + 1], a[2 * i + 2], a[2 * i + 3], taps);
                 }
             }
         }
