@@ -47,12 +47,9 @@ static bool parse_size(const char *text, char end, int64_t *width, int64_t *heig
            *height <= INT32_MAX;
 }
 
-/* Makes a frame of noise, and a template that is cut out of it two thirds of the way across and
- * down. */
-static bool make_workload(workload *w, const char *size)
+static bool read_size(workload *w, const char *size)
 {
     const char *comma = strchr(size, ',');
-    uint64_t state = 1;
 
     *w = (workload){0};
     if (!comma || !parse_size(size, ',', &w->frame.width, &w->frame.height) ||
@@ -60,6 +57,17 @@ static bool make_workload(workload *w, const char *size)
         return fail(size, "not a size, such as 1920x1080,64x48 or 2048,21");
     if (w->tmpl.width > w->frame.width || w->tmpl.height > w->frame.height)
         return fail(size, "the template is larger than the frame");
+    return true;
+}
+
+/* Makes a frame of noise, and a template that is cut out of it two thirds of the way across and
+ * down. */
+static bool make_workload(workload *w, const char *size)
+{
+    uint64_t state = 1;
+
+    if (!read_size(w, size))
+        return false;
     const size_t count = (size_t)w->frame.width * (size_t)w->frame.height;
     w->samples = malloc(count);
     if (!w->samples)
@@ -256,14 +264,27 @@ static bool open_variants(variant *variants, int *count, const tm_settings *sett
     return true;
 }
 
+/* Whether each of a list's is a size; the list is cut apart. */
+static bool are_sizes(char *list)
+{
+    workload w;
+    char *rest = NULL;
+
+    for (char *size = strtok_r(list, " ", &rest); size; size = strtok_r(NULL, " ", &rest))
+        if (!read_size(&w, size))
+            return false;
+    return true;
+}
+
 int cli_bench(const char *sizes, const tm_settings *settings)
 {
     variant variants[MOST_VARIANTS] = {{0}};
     int count = 0;
-    char *list = strdup(sizes ? sizes : usual_sizes), *rest = NULL;
+    char *list = strdup(sizes ? sizes : usual_sizes), *checked = list ? strdup(list) : NULL, *rest = NULL;
 
-    bool good = list || fail("--bench", "out of memory");
-    good = good && open_variants(variants, &count, settings);
+    bool good = checked || fail("--bench", "out of memory");
+    good = good && are_sizes(checked) && open_variants(variants, &count, settings);
+    free(checked);
     if (good)
         printf("\nmedians of whole calls, frame in the caller's memory, best match only\n"
                "%-20s %-16s %12s %12s %9s\n",
