@@ -273,18 +273,18 @@ static cudaError_t search(tm_cuda *cuda, tm_launch *l, size_t index, tm_certifie
 {
     const int multiprocessors = cuda->traits.multiprocessors;
     bool pays;
-    const bool tiles = !job->level.sweep_fragments && l->on_tensor_cores && l->group->count == 1 && !l->reaching.count &&
-                       tm_tensor_can_list(&cuda->tensor, l->job.width, l->job.height);
 
+    TRY(tm_certified_learn(cuda, l, l->asked ? &l->asked[index] : NULL, job, &pays));
+    if (!pays)
+        return give_up(cuda, job);
+    if (tm_certified_sweeps(job))
+        return tm_certified_sweep(job, multiprocessors, cuda->stream);
+    const bool tiles = l->on_tensor_cores && l->group->count == 1 && !l->reaching.count &&
+                       tm_tensor_can_list(&cuda->tensor, l->job.width, l->job.height);
     if (tiles)
         set_costs(&job->tiles, l->group->keys, &job->level.cells);
     else
         job->tiles_down = 0;
-    TRY(tm_certified_learn(cuda, l, l->asked ? &l->asked[index] : NULL, job, &pays));
-    if (!pays)
-        return give_up(cuda, job);
-    if (job->level.sweep_fragments)
-        return tm_certified_sweep(job, multiprocessors, cuda->stream);
     TRY(tm_certified_list(job, multiprocessors, cuda->stream));
     if (tiles) {
         tm_tensor_job t = l->tensor;

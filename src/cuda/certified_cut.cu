@@ -51,7 +51,7 @@ cudaError_t tm_certified_learn(tm_cuda *cuda, tm_launch *l, const tm_job *asked,
 
     *pays = true;
     /* a sweep finds a first best itself, if nobody else is to know it before */
-    if (climbs || !job->level.sweep_fragments || (asked && asked->seat))
+    if (climbs || !tm_certified_sweeps(job) || (asked && asked->seat))
         TRY((climbs ? tm_certified_climb : tm_certified_first)(job, multiprocessors, cuda->stream));
     if (asked && asked->known)
         job->known = (int)larger(asked->known->value, INT32_MIN);

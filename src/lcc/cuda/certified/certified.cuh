@@ -4,8 +4,8 @@
  *
  *     cells.cu      the sums of the frame's cells, for all templates of one size; but not of the smallest cells
  *     bound.cu      a bound for each cell window, and each tile's greatest
- *     small_bound.cu    the same of the smallest cells, from the frame's pixels,
- *     sweep.cu          of which all else but peaks is one kernel
+ *     small_bound.cu    the same of the smallest cells, from the frame's pixels
+ *     sweep.cu          and all that comes after them, but peaks, in one kernel
  *     survivors.cu  a first best by the greatest; and the scores of the cell windows' windows that are left
  *     list.cu       lists the cell windows that are left, after finer bounds where those were rough
  *     climb.cu      some peaks, for a cut, instead of a first best
@@ -29,7 +29,7 @@
 #define TM_CERTIFIED_CLIMBED 256 /* peaks */
 #define TM_CERTIFIED_FIRSTS 64   /* cell windows, from which a first best comes */
 
-/* Of the smallest cells, the most rows of pixels that the windows of a cell window have together. */
+/* The most rows of pixels that the windows of a cell window have together, where cells are the smallest. */
 #define TM_SWEEP_LINES_MOST ((TM_CELLS_MOST + 2) * TM_CELLS_SMALLEST)
 
 /* Coarse templates on the device. */
@@ -107,7 +107,7 @@ typedef struct tm_certified_job : tm_device_windows {
     float *factors;  /* what a product's square is multiplied by for a rough bound; NULL where there are no others */
     tm_certified_state *state;
     uint32_t *part_tops; /* of a part of a tile, the greatest bound, and where in the tile: its row and column, 8 bits each */
-    uint32_t *list; /* of bounds, or NULL, at most: */
+    uint32_t *list; /* of bounds, at most so many; NULL where a sweep goes without one */
     uint32_t most_listed;
     tm_tensor_list tiles; /* that have windows of the list; parts are 0 before a launch, and left so by it */
     int tiles_down;       /* 0: no tiles can be made */
@@ -118,6 +118,12 @@ typedef struct tm_certified_job : tm_device_windows {
     tm_certified_count *count;
     bool early; /* kernels may be launched while the one before ends */
 } tm_certified_job;
+
+/* Whether one kernel does all that comes after the bounds, without a list and without tiles. */
+static inline bool tm_certified_sweeps(const tm_certified_job *job)
+{
+    return job->level.cells.size == TM_CELLS_SMALLEST;
+}
 
 /* The cell windows of a map of less than 2^31 windows, and the memory for them. job: windows and
  * level are set. */
@@ -140,7 +146,7 @@ cudaError_t tm_certified_first(const tm_certified_job *job, int multiprocessors,
 cudaError_t tm_certified_climb(const tm_certified_job *job, int multiprocessors, cudaStream_t stream);
 cudaError_t tm_certified_list(const tm_certified_job *job, int multiprocessors, cudaStream_t stream);
 cudaError_t tm_certified_score(const tm_certified_job *job, int multiprocessors, cudaStream_t stream);
-/* Of the smallest cells, all of this but peaks. It gives up where about most_listed cell windows are left, or more. */
+/* All of this but peaks, for the smallest cells. It gives up where about most_listed cell windows are left, or more. */
 cudaError_t tm_certified_sweep(const tm_certified_job *job, int multiprocessors, cudaStream_t stream);
 
 /* Whether tm_certified_job's early may be set. */

@@ -7,12 +7,6 @@
 enum { STATE = sizeof(tm_certified_learned) };
 static_assert(STATE % 256 == 0, "what follows lies as memory of its own would");
 
-/* Of the smallest cells, what is left is swept without one. */
-static bool has_list(const tm_certified_job *j)
-{
-    return j->level.cells.size > TM_CELLS_SMALLEST;
-}
-
 void tm_certified_cover(tm_certified_job *j)
 {
     const int size = j->level.cells.size;
@@ -22,10 +16,10 @@ void tm_certified_cover(tm_certified_job *j)
     j->tiles_x = (int)ceil_div(j->cells_across, TM_CERTIFIED_TILE_WIDTH);
     j->pitch_bounds = j->tiles_x * TM_CERTIFIED_TILE_WIDTH;
     j->pitch_cells = j->pitch_bounds + 16;
-    j->tiles_down = has_list(j) ? (int)ceil_div(j->map_height, TM_MMA_TILE_HEIGHT) : 0;
+    j->tiles_down = tm_certified_sweeps(j) ? 0 : (int)ceil_div(j->map_height, TM_MMA_TILE_HEIGHT);
     /* a window of the list takes about as long as two hundred of the exhaustive kernels */
     j->most_listed = (uint32_t)larger(j->map_width * j->map_height / (200 * size * size), 512);
-    if (!has_list(j)) /* or, in groups, some twelve */
+    if (tm_certified_sweeps(j)) /* or, in groups, some twelve */
         j->most_listed = (uint32_t)larger((int64_t)j->cells_across * j->cells_down / 12, 512);
 }
 
@@ -64,7 +58,7 @@ static size_t factors_of(const tm_certified_job *j)
 size_t tm_certified_bytes(const tm_certified_job *j)
 {
     return tm_certified_cleared(j) + bounds_bytes(j) + (size_t)cells_of(j) * sizeof *j->cells + factors_of(j) * sizeof *j->factors +
-           ((has_list(j) ? j->most_listed : 0) + TM_CERTIFIED_PARTS * (size_t)tm_certified_tiles(j) +
+           ((tm_certified_sweeps(j) ? 0 : j->most_listed) + TM_CERTIFIED_PARTS * (size_t)tm_certified_tiles(j) +
             (size_t)tiles_of_tensor(j)) * sizeof *j->list;
 }
 
@@ -79,7 +73,7 @@ void tm_certified_place(tm_certified_job *j, void *memory)
     j->factors = j->level.ratio != 0 ? factors : NULL;
     j->part_tops = (uint32_t *)(factors + factors_of(j));
     j->tiles.tiles = j->part_tops + TM_CERTIFIED_PARTS * tm_certified_tiles(j);
-    j->list = has_list(j) ? j->tiles.tiles + tiles_of_tensor(j) : NULL;
+    j->list = tm_certified_sweeps(j) ? NULL : j->tiles.tiles + tiles_of_tensor(j);
     j->tiles.parts = (uint32_t *)((uint8_t *)memory + STATE);
     j->tiles.count = &j->state->tiled;
     j->tiles.others = &j->state->listed;

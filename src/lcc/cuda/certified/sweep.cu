@@ -16,18 +16,19 @@ enum {
     BLOCKS = 2, /* on a multiprocessor */
     SIZE = TM_CELLS_SMALLEST,
     SHIFTS = SIZE * SIZE,
-    COLUMNS = 32,                        /* of a part of a tile */
+    COLUMNS = 32, /* of a part of a tile */
     ROWS = TM_CERTIFIED_TILE_HEIGHT / 2, /* of it */
-    EACH_ROWS = 2,                       /* of a thread's, whose part's greatest bound it looks at, before it looks at others */
+    EACH_ROWS = 2, /* rows that a thread has at a time: it looks at the greatest bound of the part of each */
     MOST_ROWS = EACH_ROWS * THREADS,
-    AT_ONCE = 96,                        /* rows whose bounds it looks at, before it multiplies what they leave */
+    AT_ONCE = 96, /* rows whose bounds a block looks at, before it multiplies what they leave */
     GROUP = 16,
-    LEAST_MOST = 128, /* cell windows that a block's rows may leave in any case */
+    LEAST_MOST = 128,                     /* cell windows that a block's rows may leave in any case */
     FIRSTS = TM_CERTIFIED_FIRSTS / GROUP, /* groups of the greatest bounds */
     MOST_MANY = 8, /* all windows can be scored as quickly, where an eighth of what may be left is left */
-    WAITS = 16                            /* how often it is looked whether others have looked at theirs */
+    WAITS = 16     /* how often a block looks whether others have scored theirs */
 };
 
+static_assert(AT_ONCE % WARPS == 0, "warps look at as many rows each");
 static_assert(TM_CERTIFIED_PARTS * ROWS * COLUMNS == TM_CERTIFIED_TILE_WIDTH * TM_CERTIFIED_TILE_HEIGHT, "parts are a tile");
 static_assert(SHIFTS == 4, "four lanes that share a cell window have a shift each");
 
@@ -102,7 +103,7 @@ struct sweeper {
         tm_bytes_mma(sums.products, a[0][0], a[1][0], a[0][1], a[1][1], memory.fragments[line][lane]);
     }
 
-    /* Of the squares of all shifts, by rows and columns of these, summed up over four lanes, those of this lane's. */
+    /* Sums the squares of all shifts, by rows and columns of these, up over four lanes, and keeps those of this lane's shift. */
     __device__ __forceinline__ void share_squares(group_sums &sums, const square_sums (&of)[SIZE])
     {
         const bool down = quarter & 2, right = quarter & 1;
@@ -140,7 +141,7 @@ struct sweeper {
         share_squares(sums, of);
     }
 
-    /* Of a cell window's windows, this lane's; false where the map has none there. */
+    /* This lane's one of a cell window's windows; false where the map has none there. */
     __device__ __forceinline__ bool window(int *x, int *y, uint2 cell)
     {
         *x = SIZE * (int)cell.x - quarter % SIZE, *y = SIZE * (int)cell.y - quarter / SIZE;
@@ -208,7 +209,7 @@ struct sweeper {
         learn();
     }
 
-    /* By one thread. */
+    /* Notes what other blocks have found meanwhile, by one thread. */
     __device__ __forceinline__ void learn()
     {
         memory.least = fmaxf(tm_certified_least(j), 0);
@@ -343,7 +344,7 @@ static __device__ __forceinline__ uint2 row_of(const tm_certified_job &j, int nu
                       (unsigned)(tile / j.tiles_x * TM_CERTIFIED_TILE_HEIGHT + own / 4 * ROWS + number % ROWS));
 }
 
-/* Of a thread's rows, the greatest bounds of their parts. */
+/* The greatest bounds of the parts that a thread's rows are of. */
 struct top_bounds {
     int of[EACH_ROWS];
 
