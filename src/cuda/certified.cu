@@ -265,7 +265,8 @@ static cudaError_t give_up(tm_cuda *cuda, const tm_certified_job *job)
 {
     TRY_CUDA(cudaMemsetAsync(job->state, 0, sizeof *job->state, cuda->stream));
     TRY_CUDA(cudaMemsetAsync(job->best, 0, sizeof *job->best, cuda->stream));
-    return TM_CALL(cudaMemsetAsync(job->count, 1, sizeof *job->count, cuda->stream));
+    TRY_CUDA(cudaMemsetAsync(job->count, 0, sizeof *job->count, cuda->stream));
+    return TM_CALL(cudaMemsetAsync(&job->count->too_many, 1, sizeof job->count->too_many, cuda->stream));
 }
 
 /* After all bounds of a template. */
