@@ -64,7 +64,6 @@ typedef struct tm_certified_state {
     unsigned tiled;            /* tiles of the tensor cores that have some of their windows */
     unsigned done;             /* blocks */
     unsigned climbed;          /* peaks found by climbing */
-    unsigned known_firsts;     /* groups of the greatest bounds that the best is known of, as bits */
     unsigned given_up;         /* not 0: by a block of a sweep */
     tm_candidate of_tiles;     /* their best */
     /* The greatest bound of tile i and every TM_CERTIFIED_FIRSTS-th one after it, that tile's number, and where in it as in
@@ -164,14 +163,20 @@ static __device__ __forceinline__ unsigned tm_certified_position(unsigned long l
     return 0xffffffffu - (unsigned)key;
 }
 
-/* What a window has to score to matter: the launch's best score so far, or what is known elsewhere, or less where
+/* What a window has to score to matter where the launch has found this one: its score, or what is known elsewhere, or less where
  * windows are written that score less; or 0. */
-static __device__ __forceinline__ float tm_certified_least(const tm_certified_job &j)
+static __device__ __forceinline__ float tm_certified_least_by(const tm_certified_job &j, unsigned long long best)
 {
-    int order = max(tm_certified_order(__ldcg(&j.state->best)), j.known);
+    int order = max(tm_certified_order(best), j.known);
     if (j.reaching.count)
         order = min(order, j.reaching.least);
     return order > 0 ? tm_score_of_order(order) : 0.0f;
+}
+
+/* The same by the launch's best so far. */
+static __device__ __forceinline__ float tm_certified_least(const tm_certified_job &j)
+{
+    return tm_certified_least_by(j, __ldcg(&j.state->best));
 }
 
 /* The greatest bound that rules out a score of at least so much, at least 0, for all of a warp. */

@@ -18,19 +18,26 @@ enum {
     SHIFTS = SIZE * SIZE,
     COLUMNS = 32, /* of a part of a tile */
     ROWS = TM_CERTIFIED_TILE_HEIGHT / 2, /* of it */
-    EACH_ROWS = 2, /* rows that a thread has at a time: it looks at the greatest bound of the part of each */
+    EACH_ROWS = 2, /* of parts, which a thread has at a time: it looks at the greatest bounds of these */
     MOST_ROWS = EACH_ROWS * THREADS,
     AT_ONCE = 96, /* rows whose bounds a block looks at, before it multiplies what they leave */
     GROUP = 16,
-    LEAST_MOST = 128,                     /* cell windows that a block's rows may leave in any case */
+    SHARED = WARPS / 2, /* groups, of which no more are shared by several warps each */
     FIRSTS = TM_CERTIFIED_FIRSTS / GROUP, /* groups of the greatest bounds */
-    MOST_MANY = 8, /* all windows can be scored as quickly, where an eighth of what may be left is left */
-    WAITS = 16     /* how often a block looks whether others have scored theirs */
+    TELLING = 8 * FIRSTS,                 /* blocks that tell others what these score */
+    LEAST_MOST = 128,                     /* cell windows that a block's rows may leave in any case */
+    MOST_MANY = 8 /* all windows can be scored as quickly, where an eighth of what may be left is left */
 };
 
 static_assert(AT_ONCE % WARPS == 0, "warps look at as many rows each");
 static_assert(TM_CERTIFIED_PARTS * ROWS * COLUMNS == TM_CERTIFIED_TILE_WIDTH * TM_CERTIFIED_TILE_HEIGHT, "parts are a tile");
 static_assert(SHIFTS == 4, "four lanes that share a cell window have a shift each");
+
+/* All that a window's score needs. */
+struct window_sums {
+    int products; /* of samples less 128 with taps */
+    unsigned samples, squares;
+};
 
 /* A lane's part of a group. Four lanes share the cell windows line and line + 8: each reads a quarter of every line of their pixels,
  * and ends with the sums of one of the windows that they serve. */
@@ -47,9 +54,9 @@ struct sweep_memory {
     uint2 left[AT_ONCE * COLUMNS]; /* cell windows */
     uint2 rows[MOST_ROWS];         /* the first cell window of those with some that may be left */
     uint2 firsts[GROUP];           /* a group of the greatest bounds, */
-    unsigned first[6][32];         /* and its sums */
+    unsigned long long bests[2];   /* and the best windows of both halves of these */
+    unsigned sums[SHARED][6][32];  /* of groups that several warps share; else zeros */
     float limits[TM_CELLS_LIMITS + 1];
-    unsigned long long best;
     unsigned left_count, rows_count, next;
     float least;  /* what a window has to score to matter, or 0 */
     bool goes_on; /* no block has given up */
@@ -117,28 +124,61 @@ struct sweeper {
         }
     }
 
-    /* The sums of a group, of which this lane has these cell windows. */
-    __device__ __forceinline__ void multiply(group_sums &sums, const uint2 (&cells)[2])
+    /* The sums of these lines of a group, of which this lane has these cell windows. */
+    __device__ __forceinline__ void multiply(group_sums &sums, const uint2 (&cells)[2], int begin, int end)
     {
         const unsigned shift[2] = {shift_of(cells[0]), shift_of(cells[1])};
-        const uint8_t *from[2] = {pixels(cells[0], 0), pixels(cells[1], 0)};
+        const uint8_t *from[2] = {pixels(cells[0], begin), pixels(cells[1], begin)};
         square_sums above = {}, middle = {}, below = {}, of[SIZE];
+        int line = begin;
 
         sums = {};
-        add_line(sums, above, 0, from, shift);
-        from[0] = pixels(cells[0], 1), from[1] = pixels(cells[1], 1);
+        if (line == 0 && line < end) {
+            add_line(sums, above, line++, from, shift);
+            from[0] = pixels(cells[0], line), from[1] = pixels(cells[1], line);
+        }
 #pragma unroll 4
-        for (int line = 1; line < j.height; line++) {
+        for (; line < min(end, (int)j.height); line++) {
             add_line(sums, middle, line, from, shift);
             from[0] += j.pitch, from[1] += j.pitch;
         }
-        add_line(sums, below, j.height, from, shift);
+        if (line < end)
+            add_line(sums, below, line, from, shift);
 #pragma unroll
         for (int i = 0; i < 2 * SIZE; i++) {
             of[0][i / SIZE][i % SIZE] = above[i / SIZE][i % SIZE] + middle[i / SIZE][i % SIZE];
             of[1][i / SIZE][i % SIZE] = below[i / SIZE][i % SIZE] + middle[i / SIZE][i % SIZE];
         }
         share_squares(sums, of);
+    }
+
+    /* How many lines of pixels a group has. */
+    __device__ __forceinline__ int lines() const
+    {
+        return j.height + SIZE - 1;
+    }
+
+    /* Adds a part of the lines, of so many parts, to a group's shared sums. */
+    __device__ __forceinline__ void add_part(int number, const uint2 (&cells)[2], int part, int parts)
+    {
+        group_sums sums;
+        multiply(sums, cells, lines() * part / parts, lines() * (part + 1) / parts);
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            atomicAdd(&memory.sums[number][i][lane], (unsigned)sums.products[i]);
+#pragma unroll
+        for (int half = 0; half < 2; half++)
+            atomicAdd(&memory.sums[number][4 + half][lane], sums.squares[half]);
+    }
+
+    /* Takes what all parts have added, of one of this lane's two windows. */
+    __device__ __forceinline__ window_sums take_sums(int number, int half)
+    {
+        unsigned *const from[3] = {&memory.sums[number][2 * half][lane], &memory.sums[number][2 * half + 1][lane],
+                                   &memory.sums[number][4 + half][lane]};
+        const window_sums sums = {(int)*from[0], *from[1], *from[2]};
+        *from[0] = *from[1] = *from[2] = 0;
+        return sums;
     }
 
     /* This lane's one of a cell window's windows; false where the map has none there. */
@@ -158,107 +198,132 @@ struct sweeper {
         memory.firsts[lane] = first && (top.x | top.y) ? top : make_uint2(1, 0);
     }
 
-    /* A first best, of a group of the greatest bounds, after it was noted. The block's warps make some lines' sums each. */
+    static __device__ __forceinline__ unsigned long long greater(unsigned long long a, unsigned long long b)
+    {
+        return a > b ? a : b;
+    }
+
+    __device__ __forceinline__ unsigned long long key_of(int x, int y, const window_sums &sums)
+    {
+        return tm_certified_key(j, x, y, sums.samples, sums.squares, (unsigned)sums.products + 128 * sums.samples);
+    }
+
+    /* Scores a group of the greatest bounds, and notes what a window has to score to matter. The best of them is met again. */
     __device__ __forceinline__ void first()
     {
-        const int lines = j.height + SIZE - 1;
         const uint2 cells[2] = {memory.firsts[lane / 4], memory.firsts[lane / 4 + 8]};
-        const unsigned shift[2] = {shift_of(cells[0]), shift_of(cells[1])};
-        group_sums sums = {};
-        square_sums of[SIZE] = {};
 
-        for (int line = lines * warp / WARPS; line < lines * (warp + 1) / WARPS; line++) {
-            const uint8_t *const from[2] = {pixels(cells[0], line), pixels(cells[1], line)};
-            square_sums own = {};
-            add_line(sums, own, line, from, shift);
-#pragma unroll
-            for (int i = 0; i < 2 * SIZE * SIZE; i++)
-                if (line >= i % SIZE && line < i % SIZE + j.height)
-                    of[i % SIZE][i / SIZE % 2][i / (2 * SIZE)] += own[i / SIZE % 2][i / (2 * SIZE)];
-        }
-        share_squares(sums, of);
-#pragma unroll
-        for (int i = 0; i < 4; i++)
-            atomicAdd(&memory.first[i][lane], (unsigned)sums.products[i]);
-#pragma unroll
-        for (int half = 0; half < 2; half++)
-            atomicAdd(&memory.first[4 + half][lane], sums.squares[half]);
+        add_part(0, cells, warp, WARPS);
         __syncthreads();
         if (warp < 2) {
-            const unsigned less = memory.first[2 * warp][lane], f = memory.first[2 * warp + 1][lane];
-            unsigned long long key = 0;
+            const window_sums sums = take_sums(0, warp);
             int x, y;
-            if (window(&x, &y, warp ? cells[1] : cells[0]))
-                key = tm_certified_key(j, x, y, f, memory.first[4 + warp][lane], less + 128 * f);
-            for (int d = 16; d; d /= 2) {
-                const unsigned long long other = __shfl_xor_sync(~0u, key, d);
-                key = other > key ? other : key;
-            }
+            unsigned long long key = window(&x, &y, warp ? cells[1] : cells[0]) ? key_of(x, y, sums) : 0;
+            for (int d = 16; d; d /= 2)
+                key = greater(key, __shfl_xor_sync(~0u, key, d));
             if (lane == 0)
-                atomicMax(&memory.best, key);
+                memory.bests[warp] = key;
         }
         __syncthreads();
         if (threadIdx.x)
             return;
-        tm_certified_offer<false>(j, memory.best); /* what is asked for is met again */
-        __threadfence();
-        atomicOr(&j.state->known_firsts, 1u << blockIdx.x % FIRSTS);
-        /* what the other groups' best score is worth waiting for, but not needed */
-        for (int i = 0; i < WAITS && __ldcg(&j.state->known_firsts) != (1u << FIRSTS) - 1; i++)
-            ;
-        learn();
+        const unsigned long long best = greater(memory.bests[0], memory.bests[1]);
+        memory.least = fmaxf(tm_certified_least_by(j, best), 0);
+        if (blockIdx.x < TELLING)
+            atomicMax(&j.state->best, best);
     }
 
     /* Notes what other blocks have found meanwhile, by one thread. */
     __device__ __forceinline__ void learn()
     {
-        memory.least = fmaxf(tm_certified_least(j), 0);
+        memory.least = fmaxf(tm_certified_least(j), memory.least);
         memory.goes_on = !__ldcg(&j.state->given_up);
     }
 
-    /* One group of those that are left. */
+    /* Offers this lane's window of a cell window, if it scores so much. */
+    __device__ __forceinline__ void offer(uint2 cell, const window_sums &sums, float least)
+    {
+        const float limit = least * least * j.variance * (1 - 0x1p-16f),
+                    num = (float)(j.n * (int64_t)sums.products - (int64_t)sums.samples * (j.sum - 128 * j.n)),
+                    spread = (float)(j.n * (int64_t)sums.squares - (int64_t)sums.samples * sums.samples);
+        int x, y;
+        if (!window(&x, &y, cell))
+            return;
+        scored++;
+        if (!(least > 0) || (num > 0 && num * num >= limit * spread)) {
+            const unsigned long long key = key_of(x, y, sums);
+            atomicMax(&j.state->best, key); /* few come here, and need not wait for what is known */
+            tm_certified_write(j, key);
+        }
+    }
+
+    /* This lane's cell windows of a group of those that are left; the last one stands where there are no more. */
+    __device__ __forceinline__ void load_cells(uint2 (&cells)[2], int number, int count)
+    {
+#pragma unroll
+        for (int half = 0; half < 2; half++)
+            cells[half] = memory.left[min(number * GROUP + lane / 4 + 8 * half, count - 1)];
+    }
+
+    /* One group, by this warp alone. */
     __device__ __forceinline__ void group(int number, int count)
     {
-        const float least = tm_certified_least(j), limit = least * least * j.variance * (1 - 0x1p-16f);
-        /* the last one stands where there are no more */
-        const uint2 cells[2] = {memory.left[min(number * GROUP + lane / 4, count - 1)],
-                                memory.left[min(number * GROUP + lane / 4 + 8, count - 1)]};
+        const float least = fmaxf(tm_certified_least(j), memory.least);
+        uint2 cells[2];
         group_sums sums;
 
-        multiply(sums, cells);
+        load_cells(cells, number, count);
+        multiply(sums, cells, 0, lines());
 #pragma unroll
-        for (int half = 0; half < 2; half++) {
-            const int less = sums.products[2 * half];
-            const unsigned f = (unsigned)sums.products[2 * half + 1], ff = sums.squares[half];
-            const float num = (float)(j.n * (int64_t)less - (int64_t)f * (j.sum - 128 * j.n)),
-                        spread = (float)(j.n * (int64_t)ff - (int64_t)f * f);
-            int x, y;
-            if (!window(&x, &y, cells[half]) || number * GROUP + lane / 4 + 8 * half >= count)
-                continue;
-            scored++;
-            if (!(least > 0) || (num > 0 && num * num >= limit * spread))
-                tm_certified_offer<true>(j, tm_certified_key(j, x, y, f, ff, (unsigned)less + 128 * f));
+        for (int half = 0; half < 2; half++)
+            if (number * GROUP + lane / 4 + 8 * half < count)
+                offer(cells[half],
+                      {sums.products[2 * half], (unsigned)sums.products[2 * half + 1], sums.squares[half]}, least);
+    }
+
+    /* All groups of those that are noted, so few that several warps share each. */
+    __device__ __forceinline__ void shared_groups(int count)
+    {
+        const int all = (count + GROUP - 1) / GROUP, parts = WARPS / all, number = warp / parts,
+                  at = warp / 2 * GROUP + warp % 2 * 8 + lane / 4;
+        uint2 cells[2];
+
+        if (number < all) {
+            load_cells(cells, number, count);
+            add_part(number, cells, warp % parts, parts);
         }
+        __syncthreads();
+        if (warp >= 2 * all)
+            return;
+        const window_sums sums = take_sums(warp / 2, warp % 2);
+        if (at < count)
+            offer(memory.left[at], sums, memory.least);
     }
 
     /* Counts the cell windows of rows that are left, and, if STORES, notes them. */
     template <bool STORES>
-    __device__ __forceinline__ void look_at(int begin, int end, int threshold)
+    __device__ __forceinline__ void look_at(int begin, int end)
     {
         enum { EACH = AT_ONCE / WARPS };
-        uint2 cells[EACH];
+        const auto cell_of = [&](int k) {
+            const uint2 row = memory.rows[min(begin + warp + k * WARPS, end - 1)];
+            return make_uint2(row.x + (unsigned)lane, row.y);
+        };
         int bounds[EACH]; /* loaded before any is used */
 
 #pragma unroll
         for (int k = 0; k < EACH; k++) {
-            const int i = begin + warp + k * WARPS;
-            cells[k] = memory.rows[min(i, end - 1)];
-            cells[k].x += lane;
-            bounds[k] = i < end ? __ldcg(j.bounds + (size_t)cells[k].y * (size_t)j.pitch_bounds + cells[k].x) : 0;
+            const uint2 cell = cell_of(k);
+            bounds[k] = begin + warp + k * WARPS < end ? __ldcg(j.bounds + (size_t)cell.y * (size_t)j.pitch_bounds + cell.x) : 0;
         }
+        __syncthreads(); /* what was learned can be seen */
+        const int threshold = this->threshold();
 #pragma unroll
         for (int k = 0; k < EACH; k++) { /* bounds beyond the map's cell windows are 0 */
-            const bool is_left = bounds[k] > threshold && (cells[k].x | cells[k].y);
+            if (begin + k * WARPS >= end)
+                break;
+            const uint2 cell = cell_of(k);
+            const bool is_left = bounds[k] > threshold && (cell.x | cell.y);
             const unsigned those = __ballot_sync(~0u, is_left);
             unsigned to = 0;
             if (!those)
@@ -269,7 +334,7 @@ struct sweeper {
                 continue;
             to = __shfl_sync(~0u, to, 0) + (unsigned)__popc(those & ((1u << lane) - 1));
             if (is_left)
-                memory.left[to] = cells[k];
+                memory.left[to] = cell;
         }
     }
 
@@ -283,9 +348,15 @@ struct sweeper {
         return max((int)tm_warp_sum(out) - 1, 0);
     }
 
-    /* All groups of those that are noted, as warps come for them. */
+    /* All groups of those that are noted; of many, as warps come for them. */
     __device__ __forceinline__ void groups(int count)
     {
+        if (count == 0)
+            return;
+        if (count <= GROUP * SHARED) {
+            shared_groups(count);
+            return;
+        }
         for (;;) {
             int number = 0;
             if (lane == 0)
@@ -297,11 +368,13 @@ struct sweeper {
         }
     }
 
-    /* How many cell windows are noted, after which others can be; all of the block's threads call. */
+    /* How many cell windows are noted, after which others can be, or -1 where a block has given up; all of the block's threads call. */
     __device__ __forceinline__ int take_count()
     {
+        if (threadIdx.x == 0)
+            memory.next = 0;
         __syncthreads();
-        const int count = (int)memory.left_count;
+        const int count = memory.goes_on ? (int)memory.left_count : -1;
         __syncthreads();
         if (threadIdx.x == 0)
             memory.left_count = 0;
@@ -312,52 +385,82 @@ struct sweeper {
     __device__ __forceinline__ bool rows(int count, unsigned *listed, unsigned most)
     {
         for (int begin = 0; begin < count; begin += AT_ONCE) {
-            if (!memory.goes_on)
-                return false;
+            if (threadIdx.x == 0)
+                learn();
             if (begin == AT_ONCE) { /* with what has become known meanwhile */
                 for (int i = begin; i < count; i += AT_ONCE)
-                    look_at<false>(i, min(i + AT_ONCE, count), threshold());
-                if (*listed + (unsigned)take_count() > most)
+                    look_at<false>(i, min(i + AT_ONCE, count));
+                const int left = take_count();
+                if (left < 0 || *listed + (unsigned)left > most)
                     return false;
-                __syncthreads();
             }
-            look_at<true>(begin, min(begin + AT_ONCE, count), threshold());
+            look_at<true>(begin, min(begin + AT_ONCE, count));
             const int left = take_count();
+            if (left < 0)
+                return false;
             *listed += (unsigned)left;
             if (*listed > most)
                 return false;
             groups(left);
-            __syncthreads();
-            if (threadIdx.x == 0)
-                memory.next = 0, learn();
             __syncthreads();
         }
         return true;
     }
 };
 
-/* The first cell window of a row of a part. */
-static __device__ __forceinline__ uint2 row_of(const tm_certified_job &j, int number)
-{
-    const int part = number / ROWS, tile = part / TM_CERTIFIED_PARTS, own = part % TM_CERTIFIED_PARTS;
-    return make_uint2((unsigned)(tile % j.tiles_x * TM_CERTIFIED_TILE_WIDTH + own % 4 * COLUMNS),
-                      (unsigned)(tile / j.tiles_x * TM_CERTIFIED_TILE_HEIGHT + own / 4 * ROWS + number % ROWS));
-}
+/* The rows of parts that a block looks at: one row of all parts of a tile, and others of tiles from all over the map. So the greatest bounds
+ * that it reads lie beside each other, eight at a time. */
+struct own_rows {
+    int tops[EACH_ROWS]; /* the greatest bound of each one's part; 0 beyond the last */
 
-/* The greatest bounds of the parts that a thread's rows are of. */
-struct top_bounds {
-    int of[EACH_ROWS];
+    static __device__ __forceinline__ int part()
+    {
+        return (int)threadIdx.x % TM_CERTIFIED_PARTS;
+    }
 
-    __device__ __forceinline__ void load(const tm_certified_job &j, int from, int all)
+    /* Of all tiles' rows of parts; first: the block's first one. */
+    static __device__ __forceinline__ int number(int first, int k)
+    {
+        return first + (int)((threadIdx.x + k * THREADS) / TM_CERTIFIED_PARTS * gridDim.x);
+    }
+
+    __device__ __forceinline__ void load(const tm_certified_job &j, int first, int all)
     {
 #pragma unroll
-        for (int k = 0; k < EACH_ROWS; k++) {
-            const int number = from + (int)(threadIdx.x + k * THREADS) * (int)gridDim.x;
-            of[k] = number < all ? (int)(__ldcg(j.part_tops + number / ROWS) >> 16) : 0;
-        }
+        for (int k = 0; k < EACH_ROWS; k++)
+            tops[k] = number(first, k) < all ? (int)(__ldcg(j.part_tops + number(first, k) / ROWS * TM_CERTIFIED_PARTS + part()) >> 16) : 0;
+    }
+
+    /* The first cell window. */
+    static __device__ __forceinline__ uint2 cell(const tm_certified_job &j, int first, int k)
+    {
+        const int tile = number(first, k) / ROWS, row = number(first, k) % ROWS;
+        return make_uint2((unsigned)(tile % j.tiles_x * TM_CERTIFIED_TILE_WIDTH + part() % 4 * COLUMNS),
+                          (unsigned)(tile / j.tiles_x * TM_CERTIFIED_TILE_HEIGHT + part() / 4 * ROWS + row));
     }
 };
 
+/* Lists those of the block's rows whose parts may have windows that matter. Returns how many; all of the block's threads call. */
+static __device__ __forceinline__ int list_rows(sweep_memory &memory, const own_rows &own, const tm_certified_job &j, int first)
+{
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < EACH_ROWS; k++) {
+        if (own.tops[k] == 0 || memory.limits[own.tops[k]] < memory.least)
+            continue;
+        const uint2 cell = own_rows::cell(j, first, k);
+        if (cell.y < (unsigned)j.cells_down)
+            memory.rows[atomicAdd(&memory.rows_count, 1u)] = cell;
+    }
+    __syncthreads();
+    const int count = (int)memory.rows_count;
+    __syncthreads();
+    if (threadIdx.x == 0)
+        memory.rows_count = 0;
+    return count;
+}
+
+/* all: rows of tiles' parts */
 static __global__ void __launch_bounds__(THREADS, BLOCKS) sweep_kernel(tm_certified_job j, int all)
 {
     extern __shared__ __align__(16) uint8_t smem[];
@@ -367,41 +470,35 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS) sweep_kernel(tm_certif
     const unsigned most = max(j.most_listed / gridDim.x + 1, (unsigned)LEAST_MOST); /* of this block's cell windows */
     unsigned listed = 0;
     bool goes_on = true;
-    top_bounds tops;
+    own_rows own;
 
     for (int i = threadIdx.x; i < (j.height + SIZE - 1) * 32; i += THREADS)
         (&memory.fragments[0][0])[i] = __ldg(j.level.sweep_fragments + i);
-    for (int i = threadIdx.x; i < 6 * 32; i += THREADS)
-        (&memory.first[0][0])[i] = 0;
+    for (int i = threadIdx.x; i < SHARED * 6 * 32; i += THREADS)
+        (&memory.sums[0][0][0])[i] = 0;
     for (int i = threadIdx.x; i <= TM_CELLS_LIMITS; i += THREADS)
         memory.limits[i] = i < TM_CELLS_LIMITS ? __ldg(j.level.rough.limits + i) : INFINITY;
     if (threadIdx.x == 0)
-        memory.rows_count = memory.left_count = memory.next = 0, memory.best = 0;
-    tm_early_begin();
-    if (s.warp == 0)
-        s.note_firsts();
-    tops.load(j, (int)blockIdx.x, all);
-    __syncthreads();
-    s.first();
-    if (blockIdx.x == 0 && s.warp == 1) {
+        memory.rows_count = memory.left_count = 0, memory.goes_on = true;
+    if (blockIdx.x == 0 && s.warp == 0) {
         const unsigned one = tm_certified_score<1, 1, true>(j, 0, 0);
         s.scored += s.lane ? 0 : one;
     }
-    for (int from = (int)blockIdx.x; goes_on && from < all; from += MOST_ROWS * blocks) {
-        if (from >= MOST_ROWS * blocks)
-            tops.load(j, from, all);
-        __syncthreads();
-#pragma unroll
-        for (int k = 0; k < EACH_ROWS; k++) {
-            const uint2 row = row_of(j, from + (int)(threadIdx.x + k * THREADS) * blocks);
-            if (tops.of[k] > 0 && row.y < (unsigned)j.cells_down && !(memory.limits[tops.of[k]] < memory.least))
-                memory.rows[atomicAdd(&memory.rows_count, 1u)] = row;
+    tm_early_begin();
+    if (s.warp == 0)
+        s.note_firsts();
+    own.load(j, (int)blockIdx.x, all);
+    __syncthreads();
+    s.first();
+    for (int from = (int)blockIdx.x; goes_on && from < all; from += MOST_ROWS / TM_CERTIFIED_PARTS * blocks) {
+        if (from != (int)blockIdx.x)
+            own.load(j, from, all);
+        int count = list_rows(memory, own, j, from);
+        if (count > AT_ONCE) { /* what other groups of the greatest bounds score may leave fewer */
+            if (threadIdx.x == 0)
+                s.learn();
+            count = list_rows(memory, own, j, from);
         }
-        __syncthreads();
-        const int count = (int)memory.rows_count;
-        __syncthreads();
-        if (threadIdx.x == 0)
-            memory.rows_count = 0;
         goes_on = s.rows(count, &listed, most);
     }
     s.scored = tm_warp_sum(s.scored);
@@ -423,12 +520,13 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS) sweep_kernel(tm_certif
 
 cudaError_t tm_certified_sweep(const tm_certified_job *j, int multiprocessors, cudaStream_t stream)
 {
-    const int rows = TM_CERTIFIED_PARTS * tm_certified_tiles(j) * ROWS,
-              blocks = (int)smaller(BLOCKS * multiprocessors, ceil_div(rows, AT_ONCE));
+    const int tiles = tm_certified_tiles(j),
+              blocks = (int)smaller(BLOCKS * multiprocessors, ceil_div(TM_CERTIFIED_PARTS * tiles * ROWS, AT_ONCE));
     const cudaError_t error = TM_CALL(
         cudaFuncSetAttribute(sweep_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)sizeof(sweep_memory)));
     if (error != cudaSuccess)
         return error;
     /* an odd number, so that a block has rows from all places in parts of tiles */
-    return tm_early_launch(sweep_kernel, (unsigned)((blocks - 1) | 1), THREADS, sizeof(sweep_memory), j->early, stream, *j, rows);
+    return tm_early_launch(sweep_kernel, (unsigned)((blocks - 1) | 1), THREADS, sizeof(sweep_memory), j->early, stream, *j,
+                           tiles * ROWS);
 }

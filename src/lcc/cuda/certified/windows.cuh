@@ -16,18 +16,24 @@ static __device__ __forceinline__ unsigned long long tm_certified_key(const tm_c
     return (unsigned long long)order << 32 | (0xffffffffu - position);
 }
 
-/* Takes a window for the launch's best, if it is better. WANTED: and for those that are written. */
-template <bool WANTED>
-static __device__ __forceinline__ void tm_certified_offer(const tm_certified_job &j, unsigned long long key)
+/* Writes a window, if it is one of those that are. */
+static __device__ __forceinline__ void tm_certified_write(const tm_certified_job &j, unsigned long long key)
 {
-    const int order = tm_certified_order(key);
-    if (key > __ldcg(&j.state->best))
-        atomicMax(&j.state->best, key);
-    if (!WANTED || !j.reaching.count || order < j.reaching.least)
+    if (!j.reaching.count || tm_certified_order(key) < j.reaching.least)
         return;
     const unsigned long long at = atomicAdd(j.reaching.count, 1ull);
     if (at < j.reaching.capacity)
         j.reaching.keys[at] = key;
+}
+
+/* Takes a window for the launch's best, if it is better. WANTED: and for those that are written. */
+template <bool WANTED>
+static __device__ __forceinline__ void tm_certified_offer(const tm_certified_job &j, unsigned long long key)
+{
+    if (key > __ldcg(&j.state->best))
+        atomicMax(&j.state->best, key);
+    if (WANTED)
+        tm_certified_write(j, key);
 }
 
 /* Scores COUNT <= 5 windows from (x, y) on, along the row; those beyond the map are left out. All
