@@ -21,10 +21,19 @@
 #define ROUGH_RUNS 2
 #define ROUGH_BOUND 16
 
+/* Pairs of shifts share a coarse template, where at least so many bounds rule that score out; until a frame of which they leave more than
+ * this share of the windows, as bounds of each shift's own would have saved more than they take. */
+#define PAIRED_BOUND 128
+#define PAIRED_SCORED 0.003
+
+/* Of a coarse template that is 0: no bound may be 0. */
+#define LEAST_FACTOR 1e-20f
+
 void tm_certified_drop(tm_certified_group *group)
 {
     tm_device_free(group->memory);
     free(group->levels);
+    free(group->paired);
     *group = (tm_certified_group){};
 }
 
@@ -43,7 +52,12 @@ bool tm_cuda_certified_takes(const tm_cuda *cuda, const tm_job *job)
            !tm_cuda_certified_fault(&cuda->traits, job);
 }
 
-#define MOST_REST 63
+/* For how many frames something is left alone after a failure, if it was for so many after the last one. */
+static int longer(int last)
+{
+    const int most = 63, frames = 4 * last + 3;
+    return frames < most ? frames : most;
+}
 
 bool tm_cuda_certified_pays(tm_certified_group *group)
 {
@@ -52,13 +66,31 @@ bool tm_cuda_certified_pays(tm_certified_group *group)
         return false;
     }
     group->last_rest /= 2;
+    group->pairs = group->apart == 0;
+    if (group->apart > 0)
+        group->apart--;
+    else
+        group->last_apart /= 2;
     return true;
 }
 
 void tm_certified_note_too_many(tm_certified_group *group)
 {
-    const int rest = 4 * group->last_rest + 3;
-    group->rest = group->last_rest = rest < MOST_REST ? rest : MOST_REST;
+    if (group->pairs && group->has_pairs)
+        group->apart = group->last_apart = longer(group->last_apart);
+    else
+        group->rest = group->last_rest = longer(group->last_rest);
+}
+
+void tm_certified_note(tm_certified_group *group, const tm_certified_count *counts, size_t count, int64_t windows)
+{
+    const double most = group->pairs && group->has_pairs ? PAIRED_SCORED * (double)windows : INFINITY;
+    for (size_t i = 0; i < count; i++) {
+        if (counts[i].many || (double)counts[i].scored > most) {
+            tm_certified_note_too_many(group);
+            return;
+        }
+    }
 }
 
 /* The parts of a level's memory, in bytes from its beginning; of coarse templates, their limits lie before the
@@ -115,6 +147,23 @@ static void put_taps(uint16_t *fragments, const tm_certified_level *level, const
     }
 }
 
+/* Those of the smallest cells, of so many templates in all, 2 or 4. A line is one of these at one of four places along each of one or two
+ * rows. */
+static void put_small_taps(uint16_t *fragments, const tm_certified_level *level, const int16_t *taps, int number, int templates)
+{
+    const tm_cells *cells = &level->cells;
+    const int lines = 16 / templates;
+    for (int y = 0; y < cells->down; y++) {
+        for (int i = 0; i < lines; i++) {
+            const int line = number * lines + i;
+            for (int x = 0; x < cells->across; x++) {
+                const int k = x + i % 4, lane = line % 8 * 4 + k % 8 / 2, reg = line / 8 + k / 8 * 2;
+                fragments[(((y + i / 4) * 32 + lane) * 4 + reg) * 2 + k % 2] = half_of(taps[y * cells->across + x]);
+            }
+        }
+    }
+}
+
 /* The matrix that multiplies the pixels of a cell window's windows. It has two columns for each shift, 2 x 2 of them: taps less 128, and
  * ones. Lanes 4 n + k have column n's numbers 8k to 8k + 7 of a row of pixels. */
 static void put_sweep(int8_t *to, const tm_template *t)
@@ -137,26 +186,59 @@ typedef struct source {
 
 /* Coarse templates for so many runs of shifts each way; memory is copied to where the device has there. */
 static tm_cells_set fill_coarse(tm_certified_coarse *coarse, uint8_t *memory, const uint8_t *there,
-                                const tm_certified_level *level, const source *from, int runs)
+                                const tm_certified_level *level, const source *from, int across, int down)
 {
     const int count = level->cells.across * level->cells.down, drop = level->rounding.drop;
+    uint16_t *fragments = (uint16_t *)(memory + LIMITS_BYTES);
     tm_cells_set set = {};
 
-    set.runs = runs, set.taps = from->taps;
+    set.across = across, set.down = down, set.taps = from->taps;
     tm_cells_set_make(&set, &level->cells, from->tmpl, from->sums, SCORE);
     memcpy(memory, set.limits, sizeof set.limits);
-    for (int i = 0; i < runs * runs; i++)
-        put_taps((uint16_t *)(memory + LIMITS_BYTES), level, set.taps + i * count, i);
-    coarse->groups = (runs * runs + 3) / 4;
+    memset(fragments, 0, bytes_of(level, (across * down + 3) / 4) - LIMITS_BYTES);
+    coarse->templates = across * down;
+    for (int i = 0; i < coarse->templates; i++)
+        if (level->cells.size == TM_CELLS_SMALLEST)
+            put_small_taps(fragments, level, set.taps + i * count, i, coarse->templates);
+        else
+            put_taps(fragments, level, set.taps + i * count, i);
+    coarse->groups = (coarse->templates + 3) / 4;
     coarse->limits = (const float *)there;
     coarse->fragments = (const uint4 *)(there + LIMITS_BYTES);
-    coarse->factor = set.length > 0 ? (float)(254 * FACTOR_ABOVE * count * pow((1 << drop) / set.length, 2)) : 0;
+    coarse->factor = set.length > 0 ? (float)(254 * FACTOR_ABOVE * count * pow((1 << drop) / set.length, 2)) : LEAST_FACTOR;
     coarse->error = drop ? (float)((double)set.weight / 2 * ABOVE) : 0;
+    coarse->least = set.limits[1];
     return set;
 }
 
-static bool fill_level(uint8_t *memory, const uint8_t *there, tm_certified_level *level, const parts *p,
-                       const tm_template *t)
+/* How many bounds rule out scores about that score, in the mean. */
+static double bounds_below(const tm_cells_set *set)
+{
+    const double scores[] = {0.9, SCORE, 0.98};
+    double count = 0;
+    for (int i = 0; i < 3; i++)
+        for (int bound = 0; bound < TM_CELLS_LIMITS && set->limits[bound] < scores[i]; bound++)
+            count += 1 / 3.0;
+    return count;
+}
+
+/* One coarse template for each two shifts beside or below each other, whichever rule out more, if they do so for most cell windows. */
+static void fill_paired(tm_certified_coarse *coarse, uint8_t *memory, const uint8_t *there, const tm_certified_level *level,
+                        const source *from)
+{
+    tm_cells_set set = fill_coarse(coarse, memory, there, level, from, 1, 2);
+    const double below = bounds_below(&set);
+    set = fill_coarse(coarse, memory, there, level, from, 2, 1);
+    const double beside = bounds_below(&set);
+    if (below > beside)
+        fill_coarse(coarse, memory, there, level, from, 1, 2);
+    if (fmax(below, beside) < PAIRED_BOUND)
+        coarse->templates = 0;
+}
+
+/* paired: templates remain 0 where there are none. */
+static bool fill_level(uint8_t *memory, const uint8_t *there, tm_certified_level *level, tm_certified_coarse *paired,
+                       const parts *p, const tm_template *t)
 {
     const tm_cells *cells = &level->cells;
     const int size = cells->size, count = cells->across * cells->down;
@@ -166,15 +248,16 @@ static bool fill_level(uint8_t *memory, const uint8_t *there, tm_certified_level
 
     if (good) {
         tm_cells_sum(from.sums, cells, t);
-        level->least = fill_coarse(&level->fine, memory + p->fine, there + p->fine, level, &from, size).limits[1];
+        fill_coarse(&level->fine, memory + p->fine, there + p->fine, level, &from, size, size);
         level->rough = level->fine;
         if (size > ROUGH_RUNS) {
             tm_certified_coarse rough;
-            const tm_cells_set set = fill_coarse(&rough, memory + p->rough, there + p->rough, level, &from, ROUGH_RUNS);
+            const tm_cells_set set = fill_coarse(&rough, memory + p->rough, there + p->rough, level, &from, ROUGH_RUNS, ROUGH_RUNS);
             if (set.limits[ROUGH_BOUND] < SCORE)
                 level->rough = rough, level->ratio = level->fine.factor / rough.factor;
         }
         if (size == TM_CELLS_SMALLEST) {
+            fill_paired(paired, memory + p->rough, there + p->rough, level, &from);
             level->sweep_fragments = (const uint2 *)(there + p->sweep);
             put_sweep((int8_t *)memory + p->sweep, t);
         }
@@ -202,15 +285,17 @@ cudaError_t tm_certified_prepare(tm_certified_group *group, const tm_template *t
     group->early = tm_certified_can_be_early();
     uint8_t *memory = (uint8_t *)calloc(count, p.size);
     group->levels = (tm_certified_level *)malloc(count * sizeof *group->levels);
-    cudaError_t error = memory && group->levels ? tm_device_malloc(&group->memory, count * p.size)
+    group->paired = (tm_certified_coarse *)calloc(count, sizeof *group->paired);
+    cudaError_t error = memory && group->levels && group->paired ? tm_device_malloc(&group->memory, count * p.size)
                                                 : cudaErrorMemoryAllocation;
     for (size_t i = 0; error == cudaSuccess && i < count; i++) {
         const uint8_t *there = (const uint8_t *)group->memory + i * p.size;
         tm_certified_level *own = &group->levels[i];
         *own = level;
         own->words = (const uint32_t *)(there + p.words);
-        if (!fill_level(memory + i * p.size, there, own, &p, &templates[i]))
+        if (!fill_level(memory + i * p.size, there, own, &group->paired[i], &p, &templates[i]))
             error = cudaErrorMemoryAllocation;
+        group->has_pairs |= group->paired[i].templates > 0;
     }
     if (error == cudaSuccess)
         error = TM_CALL(cudaMemcpyAsync(group->memory, memory, count * p.size, cudaMemcpyHostToDevice, stream));
@@ -221,9 +306,12 @@ cudaError_t tm_certified_prepare(tm_certified_group *group, const tm_template *t
 static tm_certified_job job_of(const tm_launch *l, size_t index)
 {
     const tm_template *t = &l->group->keys[index];
+    const tm_certified_group *group = &l->group->certified;
     tm_certified_job j = {};
     (tm_device_windows &)j = l->job;
-    j.level = l->group->certified.levels[index];
+    j.level = group->levels[index];
+    if (group->pairs && group->paired[index].templates)
+        j.level.rough = j.level.fine = group->paired[index];
     j.n = t->n;
     j.sum = t->sum;
     j.variance = (float)t->variance;
@@ -231,7 +319,7 @@ static tm_certified_job job_of(const tm_launch *l, size_t index)
     j.count = (tm_certified_count *)(l->job.best + l->group->count) + index;
     j.reaching = l->reaching;
     j.known = INT32_MIN;
-    j.early = l->group->certified.early;
+    j.early = group->early;
     return j;
 }
 

@@ -68,7 +68,7 @@ cudaError_t tm_certified_learn(tm_cuda *cuda, tm_launch *l, const tm_job *asked,
     job->known = (int)larger(least, job->known);
     if (!climbs)
         return cudaSuccess;
-    *pays = least > INT32_MIN && tm_score_of_order((int)least) > job->level.least;
+    *pays = least > INT32_MIN && tm_score_of_order((int)least) > job->level.fine.least;
     if (*pays) {
         asked->peaks->cut = least;
         l->reaching.least = job->reaching.least = (int)least;

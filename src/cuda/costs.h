@@ -58,7 +58,7 @@ typedef struct tm_cells_costs {
 } tm_cells_costs;
 
 static const tm_cells_costs tm_cuda_certified_costs = {2.2e4, 0.0043, 0.00048, 0.1},
-                                tm_cuda_small_certified_costs = {1.9e4, 0.002, 0.0003, 0.45};
+                                tm_cuda_small_certified_costs = {1.0e4, 0.003, 0.00012, 0.45};
 #define TM_CUDA_CERTIFIED_CUT_NS 4e4 /* to find peaks for a cut, and to come back from the host */
 #define TM_CUDA_CERTIFIED_EPS 0.8
 #define TM_CUDA_CERTIFIED_FLOOR 0.5f

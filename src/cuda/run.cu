@@ -149,19 +149,14 @@ static void merge_certified(tm_job *jobs, size_t count, const tm_candidate *best
     }
 }
 
-/* Where all windows could have been scored as quickly, the next frames' are. */
-static cudaError_t note_many(tm_cuda *cuda, const tm_job *jobs, size_t count, const tm_candidate *bests)
+/* Notes how much was left, which decides how the next frames are searched. */
+static cudaError_t note_left(tm_cuda *cuda, const tm_job *jobs, size_t count, const tm_candidate *bests)
 {
-    const tm_certified_count *counts = (const tm_certified_count *)(bests + count);
     tm_group *group;
 
-    for (size_t i = 0; i < count; i++) {
-        if (!counts[i].many)
-            continue;
-        TRY(tm_fetch_certified_group(cuda, jobs, count, &group));
-        tm_certified_note_too_many(&group->certified);
-        break;
-    }
+    TRY(tm_fetch_certified_group(cuda, jobs, count, &group));
+    tm_certified_note(&group->certified, (const tm_certified_count *)(bests + count), count,
+                      jobs->geometry.map_width * jobs->geometry.map_height);
     return cudaSuccess;
 }
 
@@ -287,7 +282,7 @@ static cudaError_t run_jobs(tm_cuda *cuda, tm_job *jobs, size_t count)
         size = tm_group_size(jobs + i, count - i);
         if (jobs[i].scored == LEFT_OUT) {
             merge_certified(jobs + i, size, found);
-            TRY(note_many(cuda, jobs + i, size, found));
+            TRY(note_left(cuda, jobs + i, size, found));
         } else if (tm_job_is_plain(&jobs[i]))
             merge_plain(cuda, jobs + i, size, found);
         else

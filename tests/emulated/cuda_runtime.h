@@ -40,12 +40,12 @@ PAIR(uint2, unsigned)
 PAIR(double2, double)
 #undef PAIR
 
-struct alignas(16) float4 {
-    float x, y, z, w;
-};
-
 struct alignas(16) uint4 {
     unsigned x, y, z, w;
+};
+
+struct alignas(16) float4 {
+    float x, y, z, w;
 };
 
 static inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w)
@@ -176,6 +176,16 @@ static inline unsigned __reduce_add_sync(unsigned, unsigned value)
         for (int i = 0; i < 32; i++)
             sum += em_see<unsigned>(first + i);
         return sum;
+    });
+}
+
+static inline unsigned __reduce_max_sync(unsigned, unsigned value)
+{
+    return em_over_warp(value, [](int first, int) {
+        unsigned most = 0;
+        for (int i = 0; i < 32; i++)
+            most = most > em_see<unsigned>(first + i) ? most : em_see<unsigned>(first + i);
+        return most;
     });
 }
 

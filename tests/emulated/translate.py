@@ -22,6 +22,7 @@ PTX = {
     "double2 tm_progress_load(": "return *point;",
     "void tm_progress_release(": "*progress += count;",
     "unsigned tm_cells_byte(": "return (unsigned)ceilf(fminf(q2 + 0.5f, 255.0f));",
+    "unsigned tm_small_byte(": "return (unsigned)fmin(ceil((double)square * factor), 255);",
     "void tm_add_lane_before(uint32_t &sum, int offset)": """
     const uint32_t before = __shfl_up_sync(~0u, sum, offset);
     if ((em_thread & 31) >= offset)

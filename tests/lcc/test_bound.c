@@ -225,7 +225,7 @@ static int bound_of(const tm_cells *cells, const tm_cells_set *set, const tm_ima
                 ((const uint8_t *)frame->samples)[(y + row) * frame->stride + x + column];
     for (int i = 0; i < count; i++)
         sum += sums[i], squares += sums[i] * sums[i];
-    for (int k = 0; k < set->runs * set->runs; k++) {
+    for (int k = 0; k < set->across * set->down; k++) {
         int64_t product = 0;
         for (int i = 0; i < count; i++)
             product += set->taps[k * count + i] * sums[i];
@@ -251,8 +251,8 @@ static void look_at_cells(bound *b, const tm_cells *cells, const tm_cells_set *s
             b->looked_at++;
             b->undecided += limit >= 1;
             if (limit <= score)
-                check_fail(__FILE__, __LINE__, "%s: %d runs of shifts: that at (%d, %d) is left out, which scores %.9g, not at most %.9g",
-                           b->text, set->runs, (int)x, (int)y, (double)score, (double)limit);
+                check_fail(__FILE__, __LINE__, "%s: %d x %d runs of shifts: that at (%d, %d) is left out, which scores %.9g, not at most %.9g",
+                           b->text, set->across, set->down, (int)x, (int)y, (double)score, (double)limit);
         }
 }
 
@@ -279,7 +279,9 @@ static void look_at_sets(bound *b, const tm_cells *cells)
 
     CHECK(sums && set.taps);
     tm_cells_sum(sums, cells, b->job.tmpl);
-    for (set.runs = 1; set.runs <= cells->size; set.runs += set.runs == 2 && cells->size > 3 ? cells->size - 2 : 1) {
+    const int sizes[] = {1, 2, cells->size};
+    for (int i = 0; i < 9; i++) {
+        set.across = sizes[i % 3], set.down = sizes[i / 3];
         tm_cells_set_make(&set, cells, b->job.tmpl, sums, 0.95);
         look_at_cells(b, cells, &set);
     }

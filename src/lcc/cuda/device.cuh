@@ -57,6 +57,18 @@ static __device__ __forceinline__ unsigned tm_warp_sum(unsigned value)
 #endif
 }
 
+/* Its greatest. */
+static __device__ __forceinline__ unsigned tm_warp_max(unsigned value)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+    for (int lanes = 16; lanes; lanes /= 2)
+        value = max(value, __shfl_xor_sync(~0u, value, lanes));
+    return value;
+#else
+    return __reduce_max_sync(~0u, value);
+#endif
+}
+
 static __device__ __forceinline__ unsigned tm_warp_or(unsigned value)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800

@@ -223,18 +223,16 @@ static __device__ __forceinline__ void tm_certified_keep_tops(const tm_certified
     __shared__ unsigned tops[TM_CERTIFIED_PARTS];
     const int warp = threadIdx.x / 32;
 
-    for (int d = 16; d; d /= 2)
-        top = max(top, __shfl_xor_sync(~0u, top, d));
+    top = tm_warp_max(top);
     if (!(threadIdx.x & 31)) {
         tops[warp] = top;
         j.part_tops[(int)blockIdx.x * TM_CERTIFIED_PARTS + warp] = top;
     }
     __syncthreads();
-    if (threadIdx.x)
+    if (warp)
         return;
-    for (int i = 1; i < TM_CERTIFIED_PARTS; i++)
-        top = max(top, tops[i]);
-    if (top >> 16 == 0)
+    top = tm_warp_max(tops[threadIdx.x % TM_CERTIFIED_PARTS]);
+    if (threadIdx.x || top >> 16 == 0)
         return;
     const unsigned number = blockIdx.x + (unsigned)(first / height * j.tiles_x);
     atomicMax(&j.state->firsts[number % TM_CERTIFIED_FIRSTS],

@@ -133,10 +133,11 @@ typedef struct run {
     int x, y, across, down;
 } run;
 
-static run run_of(const tm_cells *cells, int runs, int number)
+static run run_of(const tm_cells *cells, const tm_cells_set *set, int number)
 {
-    const int x = number % runs * cells->size / runs, y = number / runs * cells->size / runs;
-    return (run){x, y, (number % runs + 1) * cells->size / runs - x, (number / runs + 1) * cells->size / runs - y};
+    const int column = number % set->across, row = number / set->across,
+              x = column * cells->size / set->across, y = row * cells->size / set->down;
+    return (run){x, y, (column + 1) * cells->size / set->across - x, (row + 1) * cells->size / set->down - y};
 }
 
 static int shift_of(const tm_cells *cells, const run *r, int place)
@@ -209,7 +210,7 @@ static void raise_limits(double *limits2, const tm_cells_set *set, const tm_cell
     const int count = cells->across * cells->down;
     const int16_t *taps = set->taps + number * count;
     const double length = length_of(taps, count), ratio2 = length > 0 ? set->length * set->length / (length * length) : INFINITY;
-    const run r = run_of(cells, set->runs, number);
+    const run r = run_of(cells, set, number);
 
     for (int s = 0; s < r.across * r.down; s++) {
         const beside b = compare(taps, cells, tmpl, sums + shift_of(cells, &r, s) * count);
@@ -225,13 +226,13 @@ static void raise_limits(double *limits2, const tm_cells_set *set, const tm_cell
 void tm_cells_set_make(tm_cells_set *set, const tm_cells *cells, const tm_template *tmpl, const int64_t *sums,
                        double score)
 {
-    const int count = cells->across * cells->down, templates = set->runs * set->runs;
+    const int count = cells->across * cells->down, templates = set->across * set->down;
     const double scale = tm_cells_scale(cells, sums);
     double leasts[TM_CELLS_MOST_SIZE * TM_CELLS_MOST_SIZE], least = INFINITY, limits2[TM_CELLS_LIMITS] = {0};
 
     set->length = 0, set->weight = 0;
     for (int k = 0; k < templates; k++) {
-        const run r = run_of(cells, set->runs, k);
+        const run r = run_of(cells, set, k);
         make_taps(set->taps + k * count, cells, sums, &r, scale);
         leasts[k] = least_of(set->taps + k * count, cells, tmpl, sums, &r, score);
         least = fmin(least, leasts[k]);
@@ -239,7 +240,7 @@ void tm_cells_set_make(tm_cells_set *set, const tm_cells *cells, const tm_templa
     /* all must reach as much for the score, so that none makes a threshold low for the others */
     for (int k = 0; k < templates; k++) {
         int16_t *taps = set->taps + k * count;
-        const run r = run_of(cells, set->runs, k);
+        const run r = run_of(cells, set, k);
         int64_t weight = 0;
         if (leasts[k] > least)
             make_taps(taps, cells, sums, &r, scale * least / leasts[k]);

@@ -70,9 +70,9 @@ void tm_cells_sum(int64_t *sums, const tm_cells *cells, const tm_template *tmpl)
  * tmpl: 8-bit gray, not flat. */
 double tm_cells_scale(const tm_cells *cells, const int64_t *sums);
 
-/* Coarse templates of one number of runs of shifts across and down: all shifts of a run share one. */
+/* Coarse templates of so many runs of shifts across and down: all shifts of a run share one. */
 typedef struct tm_cells_set {
-    int runs;       /* up to the size of cells: then each shift has its own */
+    int across, down; /* runs, up to the size of cells: then each shift has its own */
     int16_t *taps;  /* template by template along rows of runs */
     double length;  /* of the longest, as a vector of taps */
     int64_t weight; /* the greatest sum of a template's |taps| */

@@ -34,11 +34,12 @@
 
 /* Coarse templates on the device. */
 typedef struct tm_certified_coarse {
-    int groups;             /* of four */
+    int templates, groups;  /* of four */
     const uint4 *fragments; /* [group][row of cells][lane], of the product's first matrix */
     const float *limits;    /* of tm_cells_set */
     float factor;           /* a bound is this times a product's square over what the cells' sums have of spread */
     float error;            /* what cells' roundings add to a product at most */
+    float least;            /* what a score has to be for a bound of 1 to rule it out */
 } tm_certified_coarse;
 
 /* A template on the device. */
@@ -49,7 +50,6 @@ typedef struct tm_certified_level {
     tm_certified_coarse rough; /* one for several shifts, where that saves products, */
     tm_certified_coarse fine;  /* and one for each shift, for the cell windows that rough ones leave */
     float ratio;               /* of fine's factor to rough's; 0: both are the same */
-    float least;               /* what a score has to be for a bound of 1 to rule it out */
     const uint32_t *words;     /* the taps, rows of row_words, with zeros at their ends */
     int row_words;
     const uint2 *sweep_fragments; /* of the smallest cells: [row of pixels][lane], of sweep.cu's second matrix; else NULL */
