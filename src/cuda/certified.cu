@@ -23,7 +23,7 @@
 
 /* Pairs of shifts share a coarse template, where at least so many bounds rule that score out; until a frame of which they leave more than
  * this share of the windows, as bounds of each shift's own would have saved more than they take. */
-#define PAIRED_BOUND 128
+#define PAIRED_BOUND 100
 #define PAIRED_SCORED 0.003
 
 /* Of a coarse template that is 0: no bound may be 0. */
