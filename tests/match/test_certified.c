@@ -172,6 +172,38 @@ static void cuda_random(void)
     random_cases(TM_DEVICE_CUDA, 0, UINT32_MAX);
 }
 
+/* One template in frame after frame: what they leave decides how the next ones are searched, in some of them by other coarse templates. */
+static void cuda_frames(void)
+{
+    enum { FRAMES = 10, DEVICES = 2 };
+    certified_test t[DEVICES] = {test_of(TM_DEVICE_CUDA, 1, UINT32_MAX), test_of(TM_DEVICE_CPU, 1, UINT32_MAX)};
+    tm_matcher *handles[DEVICES];
+    tm_template *tmpls[DEVICES] = {NULL, NULL};
+
+    require_cuda();
+    const int64_t width = check_random_in(9, 28), height = check_random_in(9, 28);
+    drawn first = draw_smooth(300, 220), cut = cut_template(&first, 150, 110, width, height);
+    t[0].settings.strategy = TM_STRATEGY_CERTIFIED, t[1].settings.strategy = TM_STRATEGY_EXHAUSTIVE;
+    for (int k = 0; k < DEVICES; k++) {
+        CHECK_EQ(tm_matcher_create(&handles[k], &t[k].settings), TM_OK);
+        CHECK_EQ(tm_template_create(&tmpls[k], handles[k], &cut.image), TM_OK);
+    }
+    for (int i = 0; i < FRAMES; i++) {
+        drawn other = draw_smooth(300, 220);
+        tm_peak best[DEVICES];
+        for (int k = 0; k < DEVICES; k++)
+            CHECK_EQ(tm_match(handles[k], i % 3 == 1 ? &other.image : &first.image, tmpls[k], &best[k], NULL), TM_OK);
+        CHECK(best[0].x == best[1].x && best[0].y == best[1].y && best[0].score == best[1].score);
+        drawn_free(&other);
+    }
+    for (int k = 0; k < DEVICES; k++) {
+        tm_template_destroy(&tmpls[k]);
+        tm_matcher_destroy(&handles[k]);
+    }
+    drawn_free(&cut);
+    drawn_free(&first);
+}
+
 /* On a GPU many windows are scored where many are left, which is not so in all scenes. */
 static void cuda_leaves_out(void)
 {
@@ -245,7 +277,7 @@ int main(int argc, char **argv)
 {
     static const check_test tests[] = {
         CPU_TESTS TEST(cpu_threads),
-        TEST(shares_after_flat), TEST(cpu_exhaustive_elsewhere), TEST(cuda_random),
+        TEST(shares_after_flat), TEST(cpu_exhaustive_elsewhere), TEST(cuda_random), TEST(cuda_frames),
         TEST(cuda_leaves_out), TEST(cuda_finds_several), TEST(cuda_exhaustive_elsewhere),
     };
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
