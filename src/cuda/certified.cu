@@ -21,8 +21,8 @@
 #define ROUGH_RUNS 2
 #define ROUGH_BOUND 16
 
-/* Pairs of shifts share a coarse template, where at least so many bounds rule that score out; until a frame of which they leave more than
- * this share of the windows, as bounds of each shift's own would have saved more than they take. */
+/* Pairs of shifts share a coarse template where so many bounds or more rule out likely scores. Where more than such a share of a frame's windows
+ * is scored all the same, bounds of each shift's own take less than they save in the next ones. */
 #define PAIRED_BOUND 100
 #define PAIRED_SCORED 0.003
 
@@ -66,7 +66,7 @@ bool tm_cuda_certified_pays(tm_certified_group *group)
         return false;
     }
     group->last_rest /= 2;
-    group->pairs = group->apart == 0;
+    group->shared = group->apart == 0;
     if (group->apart > 0)
         group->apart--;
     else
@@ -74,20 +74,34 @@ bool tm_cuda_certified_pays(tm_certified_group *group)
     return true;
 }
 
+static void note(tm_certified_group *group, bool paired)
+{
+    int *frames = paired ? &group->apart : &group->rest, *last = paired ? &group->last_apart : &group->last_rest;
+    *frames = *last = longer(*last);
+}
+
 void tm_certified_note_too_many(tm_certified_group *group)
 {
-    if (group->pairs && group->has_pairs)
-        group->apart = group->last_apart = longer(group->last_apart);
-    else
-        group->rest = group->last_rest = longer(group->last_rest);
+    note(group, group->shared && group->has_pairs);
+}
+
+bool tm_certified_left_much(const tm_certified_count *counts, size_t count, int64_t windows)
+{
+    bool much = false;
+    for (size_t i = 0; i < count; i++) {
+        if (counts[i].too_many) /* it is searched again, and then noted */
+            return false;
+        much |= counts[i].many || (double)counts[i].scored > PAIRED_SCORED * (double)windows;
+    }
+    return much;
 }
 
 void tm_certified_note(tm_certified_group *group, const tm_certified_count *counts, size_t count, int64_t windows)
 {
-    const double most = group->pairs && group->has_pairs ? PAIRED_SCORED * (double)windows : INFINITY;
     for (size_t i = 0; i < count; i++) {
-        if (counts[i].many || (double)counts[i].scored > most) {
-            tm_certified_note_too_many(group);
+        const bool paired = group->shared && group->paired[i].templates;
+        if (counts[i].many || (paired && (double)counts[i].scored > PAIRED_SCORED * (double)windows)) {
+            note(group, paired);
             return;
         }
     }
@@ -211,7 +225,7 @@ static tm_cells_set fill_coarse(tm_certified_coarse *coarse, uint8_t *memory, co
     return set;
 }
 
-/* How many bounds rule out scores about that score, in the mean. */
+/* How many bounds rule out likely scores, in the mean. */
 static double bounds_below(const tm_cells_set *set)
 {
     const double scores[] = {0.9, SCORE, 0.98};
@@ -227,12 +241,12 @@ static void fill_paired(tm_certified_coarse *coarse, uint8_t *memory, const uint
                         const source *from)
 {
     tm_cells_set set = fill_coarse(coarse, memory, there, level, from, 1, 2);
-    const double below = bounds_below(&set);
-    set = fill_coarse(coarse, memory, there, level, from, 2, 1);
     const double beside = bounds_below(&set);
-    if (below > beside)
+    set = fill_coarse(coarse, memory, there, level, from, 2, 1);
+    const double below = bounds_below(&set);
+    if (beside > below)
         fill_coarse(coarse, memory, there, level, from, 1, 2);
-    if (fmax(below, beside) < PAIRED_BOUND)
+    if (fmax(beside, below) < PAIRED_BOUND)
         coarse->templates = 0;
 }
 
@@ -310,7 +324,7 @@ static tm_certified_job job_of(const tm_launch *l, size_t index)
     tm_certified_job j = {};
     (tm_device_windows &)j = l->job;
     j.level = group->levels[index];
-    if (group->pairs && group->paired[index].templates)
+    if (group->shared && group->paired[index].templates)
         j.level.rough = j.level.fine = group->paired[index];
     j.n = t->n;
     j.sum = t->sum;

@@ -13,10 +13,10 @@ typedef struct tm_certified_group {
     bool early;
     int rest;      /* frames to be searched exhaustively, after one that left too many windows */
     int last_rest; /* how many those were, half as many with each frame since */
-    tm_certified_coarse *paired; /* on the host, one a template: what two shifts share instead of level's, where there are templates */
-    bool has_pairs; /* some of them */
-    bool pairs;     /* they are taken */
-    int apart, last_apart; /* the same as rest and last_rest of frames of each shift's own coarse templates, after one of pairs */
+    tm_certified_coarse *paired; /* on the host, one a template: what pairs of shifts share; of no templates where they do not */
+    bool has_pairs;              /* some of them do */
+    bool shared;                 /* in this frame, where they can */
+    int apart, last_apart;       /* as rest and last_rest, of frames in which they do not */
 } tm_certified_group;
 
 void tm_certified_drop(tm_certified_group *group);
@@ -31,9 +31,11 @@ bool tm_certified_runs(int major);
 /* Whether windows of the job may be left out. */
 bool tm_cuda_certified_takes(const tm_cuda *cuda, const tm_job *job);
 
-/* Whether those of the group's next frame shall be; and notes that a frame left too many, or what it left of so many windows. */
+/* Whether those of the group's next frame shall be, and by which coarse templates. A note that a frame left too many; whether one of so many
+ * windows left so much that the next ones may be searched otherwise, and a note of that. */
 bool tm_cuda_certified_pays(tm_certified_group *group);
 void tm_certified_note_too_many(tm_certified_group *group);
+bool tm_certified_left_much(const tm_certified_count *counts, size_t count, int64_t windows);
 void tm_certified_note(tm_certified_group *group, const tm_certified_count *counts, size_t count, int64_t windows);
 
 /* The memory of a launch; and its rows [first, end), after those before. The last ones write the

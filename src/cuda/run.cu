@@ -149,14 +149,17 @@ static void merge_certified(tm_job *jobs, size_t count, const tm_candidate *best
     }
 }
 
-/* Notes how much was left, which decides how the next frames are searched. */
+/* Notes that much was left, which decides how the next frames are searched. */
 static cudaError_t note_left(tm_cuda *cuda, const tm_job *jobs, size_t count, const tm_candidate *bests)
 {
+    const tm_certified_count *counts = (const tm_certified_count *)(bests + count);
+    const int64_t windows = jobs->geometry.map_width * jobs->geometry.map_height;
     tm_group *group;
 
+    if (!tm_certified_left_much(counts, count, windows))
+        return cudaSuccess;
     TRY(tm_fetch_certified_group(cuda, jobs, count, &group));
-    tm_certified_note(&group->certified, (const tm_certified_count *)(bests + count), count,
-                      jobs->geometry.map_width * jobs->geometry.map_height);
+    tm_certified_note(&group->certified, counts, count, windows);
     return cudaSuccess;
 }
 

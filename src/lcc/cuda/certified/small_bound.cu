@@ -141,7 +141,7 @@ static __device__ __forceinline__ void make_factors(small_tile<DOWN> &tile, cons
             sum += of.sum(x), sum2 += of.square(x);
 #pragma unroll
     for (int x = 0; x < RUN; x++) {
-        /* 0 only where all cells are equal, and then the product is 0 too */
+        /* 0 only where all cells are equal, and then the product is 0, or 1 as bounds take it */
         const float spread = NARROW ? (float)(sum2 * count - sum * sum)
                                     : __ll2float_rn((int64_t)((uint64_t)sum2 * count - (uint64_t)sum * sum));
         factors[x] = tm_cells_quotient(level.rough.factor, fmaxf(spread, 1.0f));

@@ -480,7 +480,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS) sweep_kernel(tm_certif
         memory.limits[i] = i < TM_CELLS_LIMITS ? __ldg(j.level.rough.limits + i) : INFINITY;
     if (threadIdx.x == 0)
         memory.rows_count = memory.left_count = 0, memory.goes_on = true;
-    if (blockIdx.x == 0 && s.warp == 0) {
+    if (blockIdx.x == 0 && s.warp == 0) { /* bounds, still being made, write elsewhere in the state */
         const unsigned one = tm_certified_score<1, 1, true>(j, 0, 0);
         s.scored += s.lane ? 0 : one;
     }
