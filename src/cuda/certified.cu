@@ -26,7 +26,7 @@
 #define PAIRED_BOUND 100
 #define PAIRED_SCORED 0.003
 
-/* Of a coarse template that is 0: no bound may be 0. */
+/* The factor where a coarse template is 0, as no bound may be 0. */
 #define LEAST_FACTOR 1e-20f
 
 void tm_certified_drop(tm_certified_group *group)
@@ -66,7 +66,7 @@ bool tm_cuda_certified_pays(tm_certified_group *group)
         return false;
     }
     group->last_rest /= 2;
-    group->shared = group->apart == 0;
+    group->shared = group->has_pairs && group->apart == 0;
     if (group->apart > 0)
         group->apart--;
     else
@@ -82,7 +82,12 @@ static void note(tm_certified_group *group, bool paired)
 
 void tm_certified_note_too_many(tm_certified_group *group)
 {
-    note(group, group->shared && group->has_pairs);
+    note(group, group->shared);
+}
+
+static bool scored_much(const tm_certified_count *count, int64_t windows)
+{
+    return count->many || (double)count->scored > PAIRED_SCORED * (double)windows;
 }
 
 bool tm_certified_left_much(const tm_certified_count *counts, size_t count, int64_t windows)
@@ -91,7 +96,7 @@ bool tm_certified_left_much(const tm_certified_count *counts, size_t count, int6
     for (size_t i = 0; i < count; i++) {
         if (counts[i].too_many) /* it is searched again, and then noted */
             return false;
-        much |= counts[i].many || (double)counts[i].scored > PAIRED_SCORED * (double)windows;
+        much |= scored_much(&counts[i], windows);
     }
     return much;
 }
@@ -100,7 +105,7 @@ void tm_certified_note(tm_certified_group *group, const tm_certified_count *coun
 {
     for (size_t i = 0; i < count; i++) {
         const bool paired = group->shared && group->paired[i].templates;
-        if (counts[i].many || (paired && (double)counts[i].scored > PAIRED_SCORED * (double)windows)) {
+        if (counts[i].many || (paired && scored_much(&counts[i], windows))) {
             note(group, paired);
             return;
         }
@@ -143,36 +148,18 @@ static uint16_t half_of(int v)
     return (uint16_t)(v ? (v < 0) << 15 | (exponent + 15) << 10 | (magnitude << (10 - exponent) & 1023) : 0);
 }
 
-/* A coarse template's lines of fragments: lanes 4 * line + k have numbers 2k and 2k + 8 on, two each, of lines
- * line and line + 8. A line is one of four templates at one of four places. */
-static void put_taps(uint16_t *fragments, const tm_certified_level *level, const int16_t *taps,
-                     int number)
+/* A coarse template's lines of fragments, so many, 4 or 8: lanes 4 * line + k have numbers 2k and 2k + 8 on, two each, of lines
+ * line and line + 8. A line is the template at one of four places along a row, or along the row below. */
+static void put_taps(uint16_t *fragments, const tm_certified_level *level, const int16_t *taps, int number, int lines)
 {
     const tm_cells *cells = &level->cells;
-    for (int y = 0; y < cells->down; y++) {
-        for (int place = 0; place < 4; place++) {
-            const int line = number % 4 * 4 + place;
-            for (int x = 0; x < cells->across; x++) {
-                const int k = x + place, lane = line % 8 * 4 + k % 8 / 2, reg = line / 8 + k / 8 * 2;
-                const int at = (number / 4 * level->pairs * 2 + y) * 32 + lane;
-                fragments[(at * 4 + reg) * 2 + k % 2] = half_of(taps[y * cells->across + x]);
-            }
-        }
-    }
-}
-
-/* Those of the smallest cells, of so many templates in all, 2 or 4. A line is one of these at one of four places along each of one or two
- * rows. */
-static void put_small_taps(uint16_t *fragments, const tm_certified_level *level, const int16_t *taps, int number, int templates)
-{
-    const tm_cells *cells = &level->cells;
-    const int lines = 16 / templates;
+    const int first = number * lines;
     for (int y = 0; y < cells->down; y++) {
         for (int i = 0; i < lines; i++) {
-            const int line = number * lines + i;
+            const int line = (first + i) % 16, row = first / 16 * level->pairs * 2 + y + i / 4;
             for (int x = 0; x < cells->across; x++) {
                 const int k = x + i % 4, lane = line % 8 * 4 + k % 8 / 2, reg = line / 8 + k / 8 * 2;
-                fragments[(((y + i / 4) * 32 + lane) * 4 + reg) * 2 + k % 2] = half_of(taps[y * cells->across + x]);
+                fragments[((row * 32 + lane) * 4 + reg) * 2 + k % 2] = half_of(taps[y * cells->across + x]);
             }
         }
     }
@@ -198,31 +185,31 @@ typedef struct source {
     int16_t *taps;
 } source;
 
-/* Coarse templates for so many runs of shifts each way; memory is copied to where the device has there. */
-static tm_cells_set fill_coarse(tm_certified_coarse *coarse, uint8_t *memory, const uint8_t *there,
-                                const tm_certified_level *level, const source *from, int across, int down)
+/* Coarse templates for so many runs of shifts each way, with their taps there. */
+static tm_cells_set set_of(const tm_certified_level *level, const source *from, int16_t *taps, int across, int down)
+{
+    tm_cells_set set = {};
+    set.across = across, set.down = down, set.taps = taps;
+    tm_cells_set_make(&set, &level->cells, from->tmpl, from->sums, SCORE);
+    return set;
+}
+
+/* Puts them into memory of zeros, which is copied to where the device has there. */
+static void fill_coarse(tm_certified_coarse *coarse, uint8_t *memory, const uint8_t *there, const tm_certified_level *level,
+                        const tm_cells_set *set)
 {
     const int count = level->cells.across * level->cells.down, drop = level->rounding.drop;
-    uint16_t *fragments = (uint16_t *)(memory + LIMITS_BYTES);
-    tm_cells_set set = {};
 
-    set.across = across, set.down = down, set.taps = from->taps;
-    tm_cells_set_make(&set, &level->cells, from->tmpl, from->sums, SCORE);
-    memcpy(memory, set.limits, sizeof set.limits);
-    memset(fragments, 0, bytes_of(level, (across * down + 3) / 4) - LIMITS_BYTES);
-    coarse->templates = across * down;
-    for (int i = 0; i < coarse->templates; i++)
-        if (level->cells.size == TM_CELLS_SMALLEST)
-            put_small_taps(fragments, level, set.taps + i * count, i, coarse->templates);
-        else
-            put_taps(fragments, level, set.taps + i * count, i);
+    coarse->templates = set->across * set->down;
     coarse->groups = (coarse->templates + 3) / 4;
+    memcpy(memory, set->limits, sizeof set->limits);
+    for (int i = 0; i < coarse->templates; i++)
+        put_taps((uint16_t *)(memory + LIMITS_BYTES), level, set->taps + i * count, i, coarse->templates == 2 ? 8 : 4);
     coarse->limits = (const float *)there;
     coarse->fragments = (const uint4 *)(there + LIMITS_BYTES);
-    coarse->factor = set.length > 0 ? (float)(254 * FACTOR_ABOVE * count * pow((1 << drop) / set.length, 2)) : LEAST_FACTOR;
-    coarse->error = drop ? (float)((double)set.weight / 2 * ABOVE) : 0;
-    coarse->least = set.limits[1];
-    return set;
+    coarse->factor = set->length > 0 ? (float)(254 * FACTOR_ABOVE * count * pow((1 << drop) / set->length, 2)) : LEAST_FACTOR;
+    coarse->error = drop ? (float)((double)set->weight / 2 * ABOVE) : 0;
+    coarse->least = set->limits[1];
 }
 
 /* How many bounds rule out likely scores, in the mean. */
@@ -240,14 +227,11 @@ static double bounds_below(const tm_cells_set *set)
 static void fill_paired(tm_certified_coarse *coarse, uint8_t *memory, const uint8_t *there, const tm_certified_level *level,
                         const source *from)
 {
-    tm_cells_set set = fill_coarse(coarse, memory, there, level, from, 1, 2);
-    const double beside = bounds_below(&set);
-    set = fill_coarse(coarse, memory, there, level, from, 2, 1);
-    const double below = bounds_below(&set);
-    if (beside > below)
-        fill_coarse(coarse, memory, there, level, from, 1, 2);
-    if (fmax(beside, below) < PAIRED_BOUND)
-        coarse->templates = 0;
+    const tm_cells_set beside = set_of(level, from, from->taps, 1, 2),
+                       below = set_of(level, from, from->taps + 2 * level->cells.across * level->cells.down, 2, 1);
+    const double by_beside = bounds_below(&beside), by_below = bounds_below(&below);
+    if (fmax(by_beside, by_below) >= PAIRED_BOUND)
+        fill_coarse(coarse, memory, there, level, by_beside > by_below ? &beside : &below);
 }
 
 /* paired: templates remain 0 where there are none. */
@@ -262,13 +246,15 @@ static bool fill_level(uint8_t *memory, const uint8_t *there, tm_certified_level
 
     if (good) {
         tm_cells_sum(from.sums, cells, t);
-        fill_coarse(&level->fine, memory + p->fine, there + p->fine, level, &from, size, size);
+        tm_cells_set set = set_of(level, &from, from.taps, size, size);
+        fill_coarse(&level->fine, memory + p->fine, there + p->fine, level, &set);
         level->rough = level->fine;
         if (size > ROUGH_RUNS) {
-            tm_certified_coarse rough;
-            const tm_cells_set set = fill_coarse(&rough, memory + p->rough, there + p->rough, level, &from, ROUGH_RUNS, ROUGH_RUNS);
-            if (set.limits[ROUGH_BOUND] < SCORE)
-                level->rough = rough, level->ratio = level->fine.factor / rough.factor;
+            set = set_of(level, &from, from.taps, ROUGH_RUNS, ROUGH_RUNS);
+            if (set.limits[ROUGH_BOUND] < SCORE) {
+                fill_coarse(&level->rough, memory + p->rough, there + p->rough, level, &set);
+                level->ratio = level->fine.factor / level->rough.factor;
+            }
         }
         if (size == TM_CELLS_SMALLEST) {
             fill_paired(paired, memory + p->rough, there + p->rough, level, &from);

@@ -418,7 +418,7 @@ struct own_rows {
         return (int)threadIdx.x % TM_CERTIFIED_PARTS;
     }
 
-    /* Of all tiles' rows of parts; first: the block's first one. */
+    /* Which one of all tiles' rows of parts it is; first: the block's first one. */
     static __device__ __forceinline__ int number(int first, int k)
     {
         return first + (int)((threadIdx.x + k * THREADS) / TM_CERTIFIED_PARTS * gridDim.x);
