@@ -52,32 +52,17 @@ bool tm_cuda_certified_takes(const tm_cuda *cuda, const tm_job *job)
            !tm_cuda_certified_fault(&cuda->traits, job);
 }
 
-/* For how many frames something is left alone after a failure, if it was for so many after the last one. */
-static int longer(int last)
-{
-    const int most = 63, frames = 4 * last + 3;
-    return frames < most ? frames : most;
-}
-
 bool tm_cuda_certified_pays(tm_certified_group *group)
 {
-    if (group->rest > 0) {
-        group->rest--;
+    if (!tm_rest_is_over(&group->rest))
         return false;
-    }
-    group->last_rest /= 2;
-    group->shared = group->has_pairs && group->apart == 0;
-    if (group->apart > 0)
-        group->apart--;
-    else
-        group->last_apart /= 2;
+    group->shared = tm_rest_is_over(&group->apart) && group->has_pairs;
     return true;
 }
 
 static void note(tm_certified_group *group, bool paired)
 {
-    int *frames = paired ? &group->apart : &group->rest, *last = paired ? &group->last_apart : &group->last_rest;
-    *frames = *last = longer(*last);
+    tm_rest_longer(paired ? &group->apart : &group->rest);
 }
 
 void tm_certified_note_too_many(tm_certified_group *group)

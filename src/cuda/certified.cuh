@@ -4,6 +4,7 @@
 #define TMATCH_CUDA_CERTIFIED_CUH
 
 #include "cuda/plugin.h"
+#include "cuda/rest.cuh"
 #include "lcc/cuda/certified/certified.cuh"
 
 /* A group's templates on the device, in one block of memory. */
@@ -11,12 +12,11 @@ typedef struct tm_certified_group {
     void *memory; /* NULL: none */
     tm_certified_level *levels; /* on the host, one a template */
     bool early;
-    int rest;      /* frames to be searched exhaustively, after one that left too many windows */
-    int last_rest; /* how many those were, half as many with each frame since */
+    tm_rest rest; /* after a frame that left too many windows: the next ones are searched exhaustively */
     tm_certified_coarse *paired; /* on the host, one a template: what pairs of shifts share; of no templates where they do not */
     bool has_pairs;              /* some of them do */
     bool shared;                 /* in this frame, where they can */
-    int apart, last_apart;       /* as rest and last_rest, of frames in which they do not */
+    tm_rest apart;               /* of pairs: in the next frames they do not */
 } tm_certified_group;
 
 void tm_certified_drop(tm_certified_group *group);
