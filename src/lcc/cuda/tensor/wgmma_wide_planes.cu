@@ -27,20 +27,66 @@ __host__ __device__ __forceinline__ int ring_groups(int h)
     return groups_of(h) + 2;
 }
 
+/* Barriers in shared memory, of 8 bytes each: one for all threads, wherever in the kernel they wait (for __syncthreads all
+ * would have to be at the same place), and the others for copies. All threads wait for each phase of each, and a phase begins
+ * when all have waited for the one before. */
+struct barriers {
+    enum { ALL = BATCHES, COUNT };
+    unsigned at, turns; // a bit each
+
+    __device__ __forceinline__ explicit barriers(uint64_t (&shared)[COUNT])
+        : at((unsigned)__cvta_generic_to_shared(shared)), turns(0)
+    {
+        if (threadIdx.x < COUNT)
+            asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(at + 8 * threadIdx.x),
+                         "r"(threadIdx.x == ALL ? TM_TENSOR_THREADS : 1)
+                         : "memory");
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); // for copies
+        __syncthreads();
+    }
+
+    /* Announces copies of so many bytes together. */
+    __device__ __forceinline__ void expect(int i, unsigned bytes) const
+    {
+        asm volatile("{.reg .b64 state; mbarrier.arrive.expect_tx.shared.b64 state, [%0], %1;}" ::"r"(at + 8 * i), "r"(bytes)
+                     : "memory");
+    }
+
+    __device__ __forceinline__ void copy(int i, unsigned to, const void *from, unsigned bytes) const
+    {
+        asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to), "l"(from),
+                     "r"(bytes), "r"(at + 8 * i)
+                     : "memory");
+    }
+
+    __device__ __forceinline__ void wait(int i)
+    {
+        asm volatile("{.reg .pred there; again%=: mbarrier.try_wait.parity.shared.b64 there, [%0], %1; @!there bra again%=;}" ::
+                         "r"(at + 8 * i), "r"(turns >> i & 1)
+                     : "memory");
+        turns ^= 1u << i;
+        __syncwarp();
+    }
+
+    __device__ __forceinline__ void wait_for_all()
+    {
+        asm volatile("{.reg .b64 state; mbarrier.arrive.shared.b64 state, [%0];}" ::"r"(at + 8 * ALL) : "memory");
+        wait(ALL);
+    }
+};
+
 template <int STEPS>
 struct ring_of_groups {
     enum { ROW = tm_wide_row(STEPS), GROUP = 8 * ROW };
     unsigned at;
     int count;
 
-    /* Begins to copy 8 rows of the frame. */
-    __device__ __forceinline__ void stage(int slot, const uint8_t *from, size_t pitch, int chunks) const
+    /* Lane 0 to 7 of a warp: begins to copy one of 8 rows of the frame. */
+    __device__ __forceinline__ void stage(const barriers &there, int batch, int slot, const uint8_t *from, size_t pitch,
+                                          unsigned bytes) const
     {
-        const int line = threadIdx.x / 32;
-        const uint8_t *src = from + line * pitch;
-        const unsigned dst = at + slot * GROUP + line * ROW;
-        for (int c = threadIdx.x % 32; c < chunks; c += 32)
-            tm_copy16(dst + 16 * c, src + 16 * c);
+        const int line = threadIdx.x % 8;
+        there.copy(batch, at + slot * GROUP + line * ROW, from + line * pitch, bytes);
     }
 
     __device__ __forceinline__ int after(int slot, int groups) const
@@ -87,78 +133,29 @@ struct map_part {
     }
 };
 
-/* The first tile of a block's part of the map that the steps [chain, end) give: the products of all maps are spread
- * evenly, and each tile of a map is one block's. */
-__device__ __forceinline__ int first_tile(const tm_tensor_steps &j, const tm_tensor_plan &p, int chain, int end,
-                                          int block)
+/* Of the products of all steps, a tile at a time: those of the blocks before this one. They are spread evenly. */
+__device__ __forceinline__ int products_before(const tm_tensor_steps &j, const tm_tensor_plan &p, int block)
 {
-    const int64_t before = (int64_t)j.count * p.tiles * block / gridDim.x - (int64_t)chain * p.tiles;
-    const int64_t tile = (before + end - chain - 1) / (end - chain);
-    return (int)max((int64_t)0, min(tile, (int64_t)p.tiles));
+    return (int)((int64_t)j.count * p.tiles * block / gridDim.x);
 }
 
-/* Begins to copy blocks [from, to) of B, if there are any. */
-__device__ __forceinline__ void stage_blocks(unsigned frag, const void *blocks, int from, int to)
+/* The first tile of a block's part of the map that the steps [chain, end) give, of which each tile is one block's. */
+__device__ __forceinline__ int first_tile(const tm_tensor_plan &p, int chain, int end, int before)
 {
-    enum { PIECES = TM_WIDE_BLOCK / 16 };
-    for (int i = from * PIECES + threadIdx.x; i < to * PIECES; i += TM_TENSOR_THREADS)
-        tm_copy16(frag + 16 * i, (const uint4 *)blocks + i);
+    return max(0, min((before - chain * p.tiles + end - chain - 1) / (end - chain), p.tiles));
 }
 
-/* Begins to copy the blocks that the frame rows [first, end) take, if all before have those that they take. The blocks of
- * zeros between the steps of k, and behind the last one, come with the first rows. */
-template <int STEPS>
-__device__ __forceinline__ void stage_blocks_of_rows(unsigned frag, const void *blocks, int h, int first, int end)
-{
-    const int from = max(0, h + 7 - end), to = h + 7 - first;
-#pragma unroll
-    for (int k = 0; k < STEPS; k++) {
-        const int zeros = k ? 7 : 0, step = k * (h + 7);
-        stage_blocks(frag, blocks, step + max(from, zeros), step + to);
-        if (k && first == 0)
-            stage_blocks(frag, blocks, step, step + zeros);
-    }
-    if (first == 0)
-        stage_blocks(frag, blocks, STEPS * (h + 7), STEPS * (h + 7) + 7);
-}
-
-__device__ __forceinline__ void end_batch()
-{
-    asm volatile("cp.async.commit_group;" ::: "memory");
-}
-
-/* A barrier for all threads of the block, wherever in the kernel they wait: for __syncthreads all would have to be at
- * the same place. */
-struct barrier {
-    unsigned at; // the address of its 8 bytes
-    unsigned turn = 0;
-
-    __device__ __forceinline__ explicit barrier(uint64_t *shared)
-        : at((unsigned)__cvta_generic_to_shared(shared))
-    {
-        if (threadIdx.x == 0)
-            asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(at), "n"(+TM_TENSOR_THREADS) : "memory");
-        __syncthreads();
-    }
-
-    __device__ __forceinline__ void wait()
-    {
-        asm volatile("{.reg .pred there; .reg .b64 state; mbarrier.arrive.shared.b64 state, [%0]; "
-                     "again%=: mbarrier.try_wait.parity.shared.b64 there, [%0], %1; @!there bra again%=;}" ::"r"(at),
-                     "r"(turn)
-                     : "memory");
-        turn ^= 1;
-        __syncwarp();
-    }
+/* Blocks of B, of which there may be none. */
+struct block_range {
+    int from, count;
 };
 
-/* Waits until all batches but so many of the last are there, of all threads. */
-template <int LAST>
-__device__ __forceinline__ void wait_for_batches(barrier &all)
+/* Those of step k of k that the frame rows [first, end) take, if all before have those that they take. The blocks of zeros
+ * behind each step come with the first rows. */
+__device__ __forceinline__ block_range blocks_of_rows(int k, int h, int first, int end)
 {
-    asm volatile("cp.async.wait_group %0;" ::"n"(LAST) : "memory");
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-    all.wait();
+    const int from = max(k ? 7 : 0, h + 7 - end), to = h + 7 - first + (first ? 0 : 7);
+    return {k * (h + 7) + from, max(0, to - from)};
 }
 
 template <int STEPS, bool ODD>
@@ -166,16 +163,18 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, MOST_BLOCKS)
     wide_steps_kernel(const __grid_constant__ tm_tensor_steps j, tm_tensor_plan p)
 {
     extern __shared__ __align__(128) uint8_t smem[];
-    __shared__ uint64_t barrier_of_all;
+    __shared__ uint64_t shared_barriers[barriers::COUNT];
     typedef ring_of_groups<STEPS> ring_type;
     const int h = j.height, warp = __shfl_sync(~0u, threadIdx.x / 32, 0), warpgroup = warp / 4;
-    const int groups = groups_of(h), chunks = (TILE_WIDTH - 1 + j.width + 15) / 16;
+    const int groups = groups_of(h);
+    const unsigned row_bytes = (TILE_WIDTH - 1 + j.width + 15) / 16 * 16;
     const ring_type ring = {(unsigned)__cvta_generic_to_shared(smem), ring_groups(h)};
     const unsigned frag = ring.at + ring.count * ring_type::GROUP;
     const void *blocks = NULL; // that are there
     int chain = 0, chain_end = 0;
 
-    barrier all(&barrier_of_all);
+    const int before = products_before(j, p, blockIdx.x), before_next = products_before(j, p, blockIdx.x + 1);
+    barriers there(shared_barriers);
     tm_early_begin();
 #pragma unroll 1
     for (int s = 0; s < j.count; s++) {
@@ -184,8 +183,8 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, MOST_BLOCKS)
         if (!adds)
             for (chain = s, chain_end = s + 1; chain_end < j.count && j.step[chain_end].map == step.map;)
                 chain_end++;
-        const int first = first_tile(j, p, chain, chain_end, blockIdx.x);
-        const int end = first_tile(j, p, chain, chain_end, blockIdx.x + 1);
+        const int first = first_tile(p, chain, chain_end, before);
+        const int end = first_tile(p, chain, chain_end, before_next);
 #pragma unroll 1
         for (int t = first, tiles; t < end; t += tiles) { // down one column of tiles
             const int64_t x = (int64_t)(t / p.tiles_y) * TILE_WIDTH, y = (int64_t)(t % p.tiles_y) * TILE_HEIGHT;
@@ -197,26 +196,51 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, MOST_BLOCKS)
             const int rows = (int)min((int64_t)8 * tiles, j.map_height - y);
             int slot = 0; // of the tile's first group
             int acc[16][4];
-            /* Tile i's products have begun: the next tile's rows may come, and those of the tile before are made. */
+            auto batch_end = [&](int batch) { return min(groups, (batch + 1) * ((groups + BATCHES - 1) / BATCHES)); };
+            /* One warp begins to copy a batch of rows, with the blocks of B that they take; with the last one come the second
+             * tile's. */
+            auto stage_batch = [&](int batch, bool with_blocks) {
+                const int lane = threadIdx.x % 32, more = batch == BATCHES - 1 && tiles > 1;
+                const int from = batch ? batch_end(batch - 1) : 0, to = batch_end(batch) + more;
+                unsigned bytes = (to - from) * 8 * row_bytes;
+#pragma unroll
+                for (int k = 0; k < STEPS; k++)
+                    bytes += with_blocks ? blocks_of_rows(k, h, 8 * from, 8 * to).count * TM_WIDE_BLOCK : 0;
+                if (lane == 0)
+                    there.expect(batch, bytes);
+#pragma unroll 1
+                for (int g = from + lane / 8; g < to; g += 4)
+                    ring.stage(there, batch, g, frame + (size_t)g * 8 * j.pitch, j.pitch, row_bytes);
+                if (with_blocks && lane < STEPS) {
+                    const block_range of = blocks_of_rows(lane, h, 8 * from, 8 * to);
+                    if (of.count)
+                        there.copy(batch, frag + of.from * TM_WIDE_BLOCK, (const uint8_t *)step.wide + of.from * TM_WIDE_BLOCK,
+                                   of.count * TM_WIDE_BLOCK);
+                }
+            };
+            /* Tile i's products have begun: the next tile's rows may come, unless they have, and those of the tile before are
+             * made. Two barriers take turns: a warp may still have to see that tile i's rows have come. */
             auto go_on = [&](int i) {
-                if (i + 1 < tiles)
-                    ring.stage(ring.after(slot, groups), frame + (size_t)(i + groups) * 8 * j.pitch, j.pitch, chunks);
-                end_batch();
+                if (i > 0 && i + 1 < tiles && threadIdx.x < 8) {
+                    if (threadIdx.x == 0)
+                        there.expect(i % 2, 8 * row_bytes);
+                    ring.stage(there, i % 2, ring.after(slot, groups), frame + (size_t)(i + groups) * 8 * j.pitch, j.pitch,
+                               row_bytes);
+                }
                 slot = ring.after(slot, 1);
             };
             auto turn = [&](int i) {
-                wait_for_batches<0>(all);
+                there.wait_for_all();
+                if (i > 1 && i < tiles)
+                    there.wait((i - 1) % 2);
                 go_on(i);
             };
-            auto batch_end = [&](int batch) { return min(groups, (batch + 1) * ((groups + BATCHES - 1) / BATCHES)); };
 
             __syncthreads();
-            for (int batch = 0, g = 0; batch < BATCHES; batch++) {
-                if (blocks != step.wide)
-                    stage_blocks_of_rows<STEPS>(frag, step.wide, h, 8 * g, 8 * batch_end(batch));
-                for (; g < batch_end(batch); g++)
-                    ring.stage(g, frame + (size_t)g * 8 * j.pitch, j.pitch, chunks);
-                end_batch();
+            if (warp == 0) {
+#pragma unroll 1
+                for (int batch = 0; batch < BATCHES; batch++)
+                    stage_batch(batch, blocks != step.wide);
             }
             blocks = step.wide;
             part.load(acc, 8 * warpgroup, rows - 8 * warpgroup, adds, step.shift);
@@ -237,14 +261,17 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, MOST_BLOCKS)
             if (!warpgroup) {
                 tm_wide_products<STEPS, ODD> products = products_at(0);
                 auto begin = [&](int batch) { products.issue(acc, min(h + 7, 8 * batch_end(batch)), true); };
-                wait_for_batches<3>(all), begin(0);
-                wait_for_batches<2>(all), begin(1);
-                wait_for_batches<1>(all), begin(2);
-                wait_for_batches<0>(all), begin(3);
+#pragma unroll
+                for (int batch = 0; batch < BATCHES; batch++) {
+                    there.wait(batch);
+                    begin(batch);
+                }
                 go_on(0);
                 finish(0);
             } else {
-                wait_for_batches<3>(all), wait_for_batches<2>(all), wait_for_batches<1>(all), wait_for_batches<0>(all);
+#pragma unroll
+                for (int batch = 0; batch < BATCHES; batch++)
+                    there.wait(batch);
                 go_on(0);
             }
 #pragma unroll 1
@@ -291,7 +318,7 @@ bool tm_wide_steps_takes(const tm_tensor_device *device, const tm_tensor_steps &
     const tm_tensor_block block = block_of(j);
     tm_tensor_plan p = {};
     return tm_wide_fragment_bytes(j.width, j.height) && block.shared + block.fixed <= device->shared_memory &&
-           (int64_t)j.width * j.height <= TM_TENSOR_TAPS && tm_tensor_cover(&p, j) &&
+           (int64_t)j.width * j.height <= TM_TENSOR_TAPS && tm_tensor_cover(&p, j) && (int64_t)j.count * p.tiles <= INT_MAX &&
            (device->always_wide || pays(device, j));
 }
 
