@@ -85,6 +85,7 @@ void tm_give_back(tm_cuda *cuda)
     cuda->planes_layout = (tm_layout){};
     tm_buffer_free(&cuda->planes);
     tm_buffer_free(&cuda->correlations);
+    tm_buffer_free(&cuda->listed);
     tm_buffer_free(&cuda->found);
     tm_buffer_free(&cuda->masked);
     tm_buffer_free(&cuda->taps);

@@ -36,7 +36,7 @@ cudaError_t tm_planes_split(tm_planes_job *run, int64_t rows)
     const tm_raw_frame raw = tm_raw_rows(cuda, &run->job->frame, run->rows, rows);
     tm_device_planes planes = run->planes;
     planes.pad_y += run->rows;
-    TRY(tm_split_launch(&raw, &planes, &run->products, run->rows ? NULL : cuda->running_best,
+    TRY(tm_split_launch(&raw, &planes, &run->products, run->rows ? NULL : cuda->planes_found,
                         cuda->planes_early, cuda->stream));
     run->rows = rows;
     return cudaSuccess;
@@ -51,7 +51,7 @@ tm_planes_score tm_planes_band(const tm_planes_job *run, void *map)
     for (int i = 0; i < TM_SUMS; i++)
         band.sliding[i] = products->sliding[i];
     band.skips = products->needed[TM_SUM_TOUCHED];
-    band.scorer = tm_scorer_make(job->tmpl, job->metric);
+    band.scorer = tm_scorer_make(run->scored, job->metric);
     band.n = (uint32_t)band.scorer.n;
     for (int i = 0; i < band.scorer.channels; i++)
         band.minus_s_t[i] = (int)(uint32_t)-band.scorer.s_t[i];
@@ -64,7 +64,7 @@ tm_planes_score tm_planes_band(const tm_planes_job *run, void *map)
     band.map_width = job->geometry.map_width;
     band.map = map;
     band.running_best =
-        map || job->metric != TM_METRIC_LCC || band.scorer.int128 ? NULL : cuda->running_best;
+        map || job->metric != TM_METRIC_LCC || band.scorer.int128 ? NULL : &cuda->planes_found->best;
     band.variance = band.scorer.norm / TM_SCORE_SCALE;
     band.multiprocessors = cuda->traits.multiprocessors;
     band.early = cuda->planes_early;
@@ -83,16 +83,17 @@ static cudaError_t launch_band(void *context, int64_t first, int64_t end, int64_
     band->candidates = (tm_candidate *)cuda->found.data + run->candidates;
     TRY(tm_products_run(cuda, run->job, &run->products, &run->plan, band));
     TRY(tm_planes_score_launch(band, cuda->stream));
-    run->candidates += tm_planes_score_blocks(band);
+    if (!band->list.of)
+        run->candidates += tm_planes_score_blocks(band);
     return cudaSuccess;
 }
 
-static cudaError_t run_bands(tm_planes_job *run, const tm_walk *chunks, tm_products_way way,
-                             tm_candidate *best)
+cudaError_t tm_planes_run_bands(tm_planes_job *run, const tm_walk *chunks, tm_products_way way, tm_candidate *best)
 {
     tm_cuda *cuda = run->cuda;
     const tm_job *job = run->job;
     const tm_geometry *g = &job->geometry;
+    const bool listed = run->scored != job->tmpl;
     const bool narrow = way != TM_PRODUCTS_64_BITS;
     tm_planes_score *band = &run->band;
     tm_walk walk = *chunks;
@@ -104,17 +105,21 @@ static cudaError_t run_bands(tm_planes_job *run, const tm_walk *chunks, tm_produ
     band->maps = run->plan.maps;
     band->stride = narrow ? (g->map_width + 3) / 4 * 4 : g->map_width;
     const int64_t row = band->stride * run->plan.maps * (narrow ? 4 : 8);
+    if (listed)
+        TRY(tm_rounded_prepare(run));
     if (!job->tiling) /* an FFT's tiles are made whole */
         walk.most_rows = larger(TM_BAND_BYTES / row, 64);
     for (int64_t first = 0, end; first < g->map_height; first = end) {
         end = tm_walk_end(&walk, first);
         band->rows = end - first;
         rows = larger(rows, band->rows);
-        count += tm_planes_score_blocks(band);
+        count += listed ? 0 : tm_planes_score_blocks(band);
     }
     TRY(tm_buffer_fit(&cuda->correlations, (size_t)(rows * row)));
     TRY(tm_buffer_fit(&cuda->found, (size_t)count * sizeof(tm_candidate)));
     TRY(tm_walk_chunks(cuda, job, &walk, launch_band, run));
+    if (listed)
+        return tm_rounded_finish(run, best);
     return tm_reduce_launch((tm_candidate *)cuda->found.data, run->candidates, cuda->reduced, best,
                             band->early, cuda->stream);
 }
@@ -173,6 +178,7 @@ cudaError_t tm_planes_run(tm_cuda *cuda, const tm_job *job, const tm_walk *walk,
 
     run.cuda = cuda;
     run.job = job;
+    run.scored = job->tmpl;
     TRY(find_mask(cuda, job, &mask));
     tm_plane_products_make(&run.products, job, mask);
     error = tm_planes_run_pixels(&run, walk, best);
@@ -180,12 +186,14 @@ cudaError_t tm_planes_run(tm_cuda *cuda, const tm_job *job, const tm_walk *walk,
         return error;
     TRY(tm_planes_prepare(&run));
     error = tm_planes_run_one_masked(&run, walk, best);
+    if (error == cudaErrorNotSupported)
+        error = tm_planes_run_rounded(&run, walk, best);
     if (error == cudaErrorNotSupported && cuda->traits.tensor_cores && job->tmpl->n <= TM_TENSOR_TAPS && !job->tiling) {
-        error = run_bands(&run, walk, TM_PRODUCTS_MERGED, best);
+        error = tm_planes_run_bands(&run, walk, TM_PRODUCTS_MERGED, best);
         if (error == cudaErrorNotSupported)
-            error = run_bands(&run, walk, TM_PRODUCTS_32_BITS, best);
+            error = tm_planes_run_bands(&run, walk, TM_PRODUCTS_32_BITS, best);
     }
     if (error == cudaErrorNotSupported)
-        error = run_bands(&run, walk, TM_PRODUCTS_64_BITS, best);
+        error = tm_planes_run_bands(&run, walk, TM_PRODUCTS_64_BITS, best);
     return error;
 }

@@ -129,6 +129,7 @@ cudaError_t tm_planes_run_masked(tm_cuda *cuda, const tm_job *jobs, size_t count
 
     planes->cuda = cuda;
     planes->job = jobs;
+    planes->scored = jobs->tmpl;
     run.jobs = jobs, run.count = count, run.bests = bests;
     tm_plane_products_make(&planes->products, jobs, tm_mask_plane(jobs->tmpl));
     keep_mask_sums(&planes->products);

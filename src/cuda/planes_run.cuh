@@ -12,6 +12,7 @@
 typedef struct tm_planes_job {
     tm_cuda *cuda;
     const tm_job *job;
+    const tm_template *scored; /* the job's, or that one rounded */
     tm_plane_products products;
     tm_device_planes planes;
     int64_t rows; /* of the frame that have been split so far */
@@ -32,6 +33,17 @@ tm_planes_score tm_planes_band(const tm_planes_job *run, void *map);
 /* Runs a job whose scores are made in registers, by a launcher that writes the best of each of the walk's chunks to the next
  * of the band's candidates. */
 cudaError_t tm_planes_run_in_registers(tm_planes_job *run, const tm_walk *walk, tm_chunk_launcher *launch, tm_candidate *best);
+
+/* Runs a job whose products of planes become maps. cudaErrorNotSupported: no score was made, and another way can be taken. */
+cudaError_t tm_planes_run_bands(tm_planes_job *run, const tm_walk *walk, tm_products_way way, tm_candidate *best);
+
+/* The same with the template rounded to 8 bits: half of the products, where few windows are left to be scored with the
+ * template itself. *best is TM_LISTED_TOO_MANY where that was wrong. */
+cudaError_t tm_planes_run_rounded(tm_planes_job *run, const tm_walk *walk, tm_candidate *best);
+
+/* Its parts, for a band and after all of them. */
+cudaError_t tm_rounded_prepare(tm_planes_job *run);
+cudaError_t tm_rounded_finish(tm_planes_job *run, tm_candidate *best);
 
 /* Such jobs: planes_masked.cu's, whose template has a mask, and planes_pixels.cu's, which need no planes.
  * cudaErrorNotSupported: no score was made, and another way can be taken. */

@@ -181,6 +181,17 @@ static void merge_plain(const tm_cuda *cuda, tm_job *jobs, size_t count, const t
     }
 }
 
+/* The same of other formats. */
+static void merge_others(tm_job *jobs, size_t count, const tm_candidate *bests)
+{
+    const tm_candidate too_many = TM_LISTED_TOO_MANY;
+
+    for (size_t i = 0; i < count; i++) {
+        jobs[i].best = bests[i];
+        jobs[i].scored = bests[i].value == too_many.value ? TOO_MANY : jobs[i].geometry.map_width * jobs[i].geometry.map_height;
+    }
+}
+
 /* How many best candidates a group writes. */
 static size_t best_count(const tm_cuda *cuda, const tm_job *jobs, size_t size)
 {
@@ -289,8 +300,7 @@ static cudaError_t run_jobs(tm_cuda *cuda, tm_job *jobs, size_t count)
         } else if (tm_job_is_plain(&jobs[i]))
             merge_plain(cuda, jobs + i, size, found);
         else
-            for (size_t k = 0; k < size; k++)
-                jobs[i + k].best = found[k];
+            merge_others(jobs + i, size, found);
         found += best_count(cuda, jobs + i, size);
     }
     return cudaSuccess;
@@ -299,7 +309,7 @@ static cudaError_t run_jobs(tm_cuda *cuda, tm_job *jobs, size_t count)
 static bool has_too_many(const tm_job *jobs, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (jobs[i].certified && jobs[i].scored == TOO_MANY)
+        if (jobs[i].scored == TOO_MANY)
             return true;
     }
     return false;

@@ -73,6 +73,11 @@ struct tm_template {
     tm_template **planes;
     int plane_count;
 
+    /* 16-bit gray without a mask that is not flat, rounded to 8 bits, and at least the sine of the angle between both,
+     * less their means; else NULL. See lcc/rounded.h. */
+    tm_template *rounded;
+    double rounded_sine;
+
     struct tm_f32_samples *f32; /* of floats, which have no sums above, and no planes */
 
     tm_levels levels; /* of 8-bit gray without a mask */

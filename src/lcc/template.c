@@ -6,6 +6,7 @@
 #include "hash.h"
 #include "integers.h"
 #include "lcc/f32.h"
+#include "lcc/rounded.h"
 
 static size_t packed_size(const tm_template *t)
 {
@@ -160,6 +161,35 @@ static tm_status make_levels(tm_template *t)
                : TM_ERR_MEMORY;
 }
 
+/* Makes t->rounded, by steps that take the samples' range to that of 8 bits. A range that is less stays as it is. */
+static tm_status make_rounded(tm_template *t)
+{
+    if (t->type != TM_SAMPLE_U16 || t->channels != 1 || t->mask || t->flat)
+        return TM_OK;
+    int64_t least = UINT16_MAX, most = 0, product = 0;
+    for (int64_t i = 0; i < t->n; i++) {
+        least = smaller(least, sample_of(t, i));
+        most = larger(most, sample_of(t, i));
+    }
+    const int64_t range = larger(most - least, UINT8_MAX);
+    uint8_t *samples = malloc((size_t)t->n);
+    if (!samples)
+        return TM_ERR_MEMORY;
+    for (int64_t i = 0; i < t->n; i++) {
+        samples[i] = (uint8_t)(((sample_of(t, i) - least) * UINT8_MAX + range / 2) / range);
+        product += sample_of(t, i) * samples[i];
+    }
+    const tm_image image = {.samples = samples, .width = t->width, .height = t->height, .stride = (ptrdiff_t)t->width};
+    const tm_status status = prepare(&t->rounded, &image, false);
+    free(samples);
+    if (status != TM_OK)
+        return status;
+    const double covariance = (double)((tm_int128)t->n * product - (tm_int128)t->sum * t->rounded->sum);
+    const double variance = (double)((tm_int128)t->n * t->sum_sq - (tm_int128)t->sum * t->sum);
+    t->rounded_sine = tm_rounded_sine(covariance * covariance / (variance * (double)t->rounded->variance));
+    return TM_OK;
+}
+
 static tm_status prepare(tm_template **tmpl, const tm_image *image, bool with_levels)
 {
     tm_template *t;
@@ -176,6 +206,8 @@ static tm_status prepare(tm_template **tmpl, const tm_image *image, bool with_le
             t->hash = hash_bytes(0, &t->width, sizeof t->width);
             t->hash = hash_bytes(t->hash, t->samples, packed_size(t));
             status = make_planes(t);
+            if (status == TM_OK)
+                status = make_rounded(t);
             if (status == TM_OK && with_levels)
                 status = make_levels(t);
         }
@@ -208,6 +240,7 @@ void tm_template_destroy(tm_template **tmpl)
     for (int i = 0; i < t->plane_count; i++)
         tm_template_destroy(&t->planes[i]);
     tm_f32_free(&t->f32);
+    tm_template_destroy(&t->rounded);
     tm_template_destroy(&t->levels.coarse);
     tm_levels_free(&t->levels);
     free(t->planes);

@@ -92,11 +92,15 @@ static __device__ __forceinline__ void tm_centre(const tm_planes_score &, uint64
 }
 
 /* What num |num| / var_F must exceed for a score that may be the best: see lcc/reject.h. */
+static __device__ __forceinline__ float tm_reject_bound_for(const tm_planes_score &c, float s)
+{
+    return s > 0 ? tm_reject_boundf(s, c.variance) : -INFINITY;
+}
+
 static __device__ __forceinline__ float tm_reject_bound_of(const tm_planes_score &c,
                                                            int running_best)
 {
-    const float s = tm_score_of_order(running_best);
-    return s > 0 ? tm_reject_boundf(s, c.variance) : -INFINITY;
+    return tm_reject_bound_for(c, tm_score_of_order(running_best));
 }
 
 static __device__ __forceinline__ bool tm_may_be_best(float num, float var, float bound)
@@ -111,10 +115,16 @@ static __device__ __forceinline__ void tm_offer(tm_candidate *best, int64_t rank
         *best = (tm_candidate){rank, position};
 }
 
+/* The order of LCC's score. */
+static __device__ __forceinline__ int tm_lcc_order(const tm_planes_score &c, float num, float var)
+{
+    return tm_score_order(tm_lcc_clamp(tm_normed(&c.scorer, num, var), false));
+}
+
 static __device__ __forceinline__ void tm_offer_lcc(const tm_planes_score &c, tm_candidate *best,
                                                     float num, float var, int64_t position)
 {
-    tm_offer(best, tm_score_order(tm_lcc_clamp(tm_normed(&c.scorer, num, var), false)), position);
+    tm_offer(best, tm_lcc_order(c, num, var), position);
 }
 
 /* The score by any metric, with 128 bits. It is called, not inlined in each kernel. */
@@ -154,15 +164,15 @@ tm_emit(const tm_planes_score &c, typename SUMS::FF ft, typename SUMS::FF ff,
         tm_offer(best, value.rank, position);
 }
 
-/* Tells other blocks of this warp's best score. running_best: what they knew a while ago. */
-static __device__ __forceinline__ void tm_tell_best(const tm_planes_score &c,
-                                                    const tm_candidate &best, int running_best)
+/* Tells other blocks of this warp's best score, and returns its order. running_best: what they knew a while ago. */
+static __device__ __forceinline__ int tm_tell_best(const tm_planes_score &c, const tm_candidate &best, int running_best)
 {
     int order = best.value < INT_MIN ? INT_MIN : (int)best.value;
     for (int offset = 16; offset > 0; offset /= 2)
         order = max(order, __shfl_xor_sync(0xffffffffu, order, offset));
     if (threadIdx.x % 32 == 0 && order > running_best)
         atomicMax(c.running_best, order);
+    return order;
 }
 
 static inline tm_sums_kind tm_sums_kind_of(const tm_scorer *s, int bytes)

@@ -79,7 +79,7 @@ struct square<2> {
 
 template <int CHANNELS, int BYTES>
 static __global__ void __launch_bounds__(THREADS)
-    split_kernel(tm_raw_frame raw, tm_device_planes planes, int squares, bool z, int rows, int *running_best)
+    split_kernel(tm_raw_frame raw, tm_device_planes planes, int squares, bool z, int rows, tm_planes_found *found)
 {
     typedef typename square<BYTES>::type Q;
     const int64_t x = ((int64_t)blockIdx.x * THREADS + threadIdx.x) * PIXELS, row = raw.width * (CHANNELS * BYTES);
@@ -92,8 +92,8 @@ static __global__ void __launch_bounds__(THREADS)
     uint8_t *first = planes.data + (y + planes.pad_y) * (int64_t)planes.pitch + planes.pad_x + x;
 
     tm_early_begin();
-    if (running_best && blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0)
-        *running_best = INT_MIN;
+    if (found && blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0)
+        *found = {INT_MIN, 0, 0};
     if (pixels <= 0)
         return;
 #pragma unroll 2
@@ -140,7 +140,7 @@ static auto kernel_of(int channels) -> decltype(&split_kernel<1, BYTES>)
 }
 
 cudaError_t tm_split_launch(const tm_raw_frame *raw, const tm_device_planes *planes,
-                            const tm_plane_products *products, int *running_best, bool early,
+                            const tm_plane_products *products, tm_planes_found *found, bool early,
                             cudaStream_t stream)
 {
     const int64_t across = ceil_div(raw->width, THREADS * PIXELS);
@@ -149,7 +149,7 @@ cudaError_t tm_split_launch(const tm_raw_frame *raw, const tm_device_planes *pla
     auto kernel = raw->bytes == 2 ? kernel_of<2>(raw->channels) : kernel_of<1>(raw->channels);
     const dim3 grid((unsigned)across, (unsigned)ceil_div(raw->height, rows));
     return tm_early_launch(kernel, grid, THREADS, 0, early, stream, *raw, *planes, products->squares, products->z, rows,
-                           running_best);
+                           found);
 }
 
 bool tm_planes_can_be_early(void)

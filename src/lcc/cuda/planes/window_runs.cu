@@ -20,7 +20,7 @@
 
 /* Sums of bytes of up to three channels. Two columns' sums of a channel share a word. */
 struct bytes_kind {
-    enum { CHANNELS = 3, MAPS = 1 };
+    enum { CHANNELS = 3, MAPS = 1, LISTS = false };
     typedef tm_sums_8 SUMS;
     typedef tm_row_words<SUMS, CHANNELS, false> row;
 
@@ -77,7 +77,7 @@ struct bytes_kind {
 
 /* Sums of 16 bits of one channel. */
 struct words_kind {
-    enum { CHANNELS = 1, MAPS = 3 };
+    enum { CHANNELS = 1, MAPS = 3, LISTS = false };
     typedef tm_sums_16 SUMS;
     typedef tm_row_words<SUMS, CHANNELS, false> row;
 
@@ -118,6 +118,11 @@ struct words_kind {
             f[0] += in.z - out.z;
         }
     };
+};
+
+/* The same with a rounded template: windows are listed, not scored. */
+struct listed_kind : words_kind {
+    enum { MAPS = 2, LISTS = true };
 };
 
 /* The first count of four windows; nothing was written behind a row's last one. */
@@ -213,21 +218,62 @@ static __device__ __forceinline__ void walk_run(const tm_planes_score &c, const 
     }
 }
 
-/* Scores those of the first count windows of a thread's run that may be the best, which there seldom are. */
+/* What a window must score to be of interest, where that best score is known. */
 template <typename KIND>
-static __device__ __forceinline__ bool score_run(const tm_planes_score &c, const uint4 *column,
-                                                 const typename KIND::SUMS::FF *s_ft, int count, float bound,
-                                                 int64_t position, tm_candidate *best)
+static __device__ __forceinline__ float limit_of(const tm_planes_score &c, int order)
 {
-    unsigned may = 0;
+    const float best = tm_score_of_order(order);
+    return KIND::LISTS ? tm_rounded_limit(c.list.rounding, best) : best;
+}
+
+/* Of a thread's run: which windows may be of interest, the first best of these, and the order of the next best. */
+struct run_best {
+    unsigned may;
+    int at, order, second;
+};
+
+/* Scores those of the first count windows of a thread's run that may be of interest, which there seldom are. */
+template <typename KIND>
+static __device__ __forceinline__ run_best score_run(const tm_planes_score &c, const uint4 *column, const typename KIND::SUMS::FF *s_ft,
+                                                     int count, float bound)
+{
+    run_best run = {0, 0, INT_MIN, INT_MIN};
 
     walk_run<KIND, RUN>(c, column, s_ft, ~0u,
-                        [&](int i, float num, float var) { may |= (unsigned)tm_may_be_best(num, var, bound) << i; });
-    may &= count >= RUN ? ~0u : count > 0 ? (1u << count) - 1 : 0;
-    if (may)
-        walk_run<KIND, 1>(c, column, s_ft, may,
-                          [&](int i, float num, float var) { tm_offer_lcc(c, best, num, var, position + i); });
-    return may;
+                        [&](int i, float num, float var) { run.may |= (unsigned)tm_may_be_best(num, var, bound) << i; });
+    run.may &= count >= RUN ? ~0u : count > 0 ? (1u << count) - 1 : 0;
+    if (run.may)
+        walk_run<KIND, 1>(c, column, s_ft, run.may, [&](int i, float num, float var) {
+            const int order = tm_lcc_order(c, num, var);
+            run.second = max(run.second, min(order, run.order));
+            if (order > run.order)
+                run.order = order, run.at = i;
+        });
+    return run;
+}
+
+static __device__ __forceinline__ void list_window(const tm_planes_list &list, int order, int64_t position)
+{
+    const unsigned long long at = atomicAdd(&list.found->listed, 1ull);
+    if (at < TM_PLANES_LISTED)
+        list.of[at] = {order, position};
+}
+
+/* Lists those of a run's windows that are of interest. */
+template <typename KIND>
+static __device__ __forceinline__ void list_run(const tm_planes_score &c, const uint4 *column, const typename KIND::SUMS::FF *s_ft,
+                                                const run_best &run, float limit, int64_t position)
+{
+    const int least = limit > 0 ? tm_score_order(limit) : INT_MIN;
+
+    if (run.second >= least)
+        walk_run<KIND, 1>(c, column, s_ft, run.may, [&](int i, float num, float var) {
+            const int order = tm_lcc_order(c, num, var);
+            if (order >= least)
+                list_window(c.list, order, position + i);
+        });
+    else if (run.order >= least)
+        list_window(c.list, run.order, position + run.at);
 }
 
 template <typename KIND>
@@ -246,6 +292,8 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     tm_candidate best = TM_NO_CANDIDATE;
     tm_column_sums<typename KIND::SUMS, KIND::CHANNELS> sums = {};
     row_words in[ROWS], out[ROWS] = {};
+    int known = INT_MIN; // best score, and the bound of it
+    float bound = -INFINITY;
 
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
@@ -278,14 +326,24 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
         }
         __syncthreads();
         if (row < last) {
-            const bool any = score_run<KIND>(c, shared.columns + warp * COLUMNS + own, shared.s_ft[warp] + own,
-                                             windows - own, tm_reject_bound_of(c, running_best),
-                                             (c.y + row) * c.map_width + left + own, &best);
-            if (__any_sync(0xffffffffu, any))
-                tm_tell_best(c, best, running_best);
+            const uint4 *column = shared.columns + warp * COLUMNS + own;
+            const typename KIND::SUMS::FF *s_ft = shared.s_ft[warp] + own;
+            const int64_t position = (c.y + row) * c.map_width + left + own;
+            if (running_best != known)
+                known = running_best, bound = tm_reject_bound_for(c, limit_of<KIND>(c, known));
+            const run_best run = score_run<KIND>(c, column, s_ft, windows - own, bound);
+            if (run.may)
+                tm_offer(&best, run.order, position + run.at);
+            if (__any_sync(0xffffffffu, run.may)) {
+                const int order = max(tm_tell_best(c, best, running_best), running_best);
+                if (KIND::LISTS && run.may)
+                    list_run<KIND>(c, column, s_ft, run, limit_of<KIND>(c, order), position);
+            }
         }
         __syncthreads();
     }
+    if (KIND::LISTS)
+        return;
     best = tm_block_best<THREADS>(best, threadIdx.x);
     if (threadIdx.x == 0)
         c.candidates[(int64_t)blockIdx.y * gridDim.x + blockIdx.x] = best;
@@ -304,7 +362,13 @@ static bool is_words(const tm_planes_score *c)
 bool tm_window_runs_take(const tm_planes_score *c)
 {
     return c->running_best && !c->skips && c->sliding[TM_SUM_FF] && c->width <= MOST_WIDTH && c->height <= MOST_HEIGHT &&
-           (is_bytes(c) ? c->maps == bytes_kind::MAPS : is_words(c) && c->maps == words_kind::MAPS);
+           (is_bytes(c) ? c->maps == bytes_kind::MAPS
+                        : is_words(c) && c->maps == (c->list.of ? listed_kind::MAPS : words_kind::MAPS));
+}
+
+bool tm_planes_can_list(const tm_planes_score *c)
+{
+    return is_words(c) && tm_window_runs_take(c);
 }
 
 tm_tiles tm_window_runs_tiles(const tm_planes_score *c)
@@ -331,5 +395,7 @@ static cudaError_t launch(const tm_planes_score *c, const tm_tiles &tiles, cudaS
 cudaError_t tm_window_runs_launch(const tm_planes_score *c, cudaStream_t stream)
 {
     const tm_tiles tiles = tm_window_runs_tiles(c);
-    return is_bytes(c) ? launch<bytes_kind>(c, tiles, stream) : launch<words_kind>(c, tiles, stream);
+    return is_bytes(c)  ? launch<bytes_kind>(c, tiles, stream)
+           : c->list.of ? launch<listed_kind>(c, tiles, stream)
+                        : launch<words_kind>(c, tiles, stream);
 }
