@@ -54,7 +54,8 @@ struct tm_device {
     tm_layout planes_layout; /* for which the planes' memory is zeroed */
     int planes_count;
     bool planes_early; /* likewise; their launches may be early */
-    tm_planes_found *planes_found; /* on the device */
+    tm_planes_found *planes_found; /* on the device: from where a frame is split on; */
+    tm_planes_found *pixels_found; /* and where it is not, of a rounded template: nothing between matches */
     tm_buffer listed;             /* windows that scores with a rounded template leave */
     tm_template *ones;            /* a mask of all pixels, of a wide template's size, or NULL */
     tm_buffer masked;             /* sums of templates that share a mask */

@@ -93,7 +93,6 @@ cudaError_t tm_planes_run_bands(tm_planes_job *run, const tm_walk *chunks, tm_pr
     tm_cuda *cuda = run->cuda;
     const tm_job *job = run->job;
     const tm_geometry *g = &job->geometry;
-    const bool listed = run->scored != job->tmpl;
     const bool narrow = way != TM_PRODUCTS_64_BITS;
     tm_planes_score *band = &run->band;
     tm_walk walk = *chunks;
@@ -105,21 +104,24 @@ cudaError_t tm_planes_run_bands(tm_planes_job *run, const tm_walk *chunks, tm_pr
     band->maps = run->plan.maps;
     band->stride = narrow ? (g->map_width + 3) / 4 * 4 : g->map_width;
     const int64_t row = band->stride * run->plan.maps * (narrow ? 4 : 8);
-    if (listed)
-        TRY(tm_rounded_prepare(run));
+    if (tm_planes_rounded(run)) {
+        TRY(tm_rounded_prepare(run, cuda->planes_found));
+        if (!tm_planes_can_list(band))
+            return cudaErrorNotSupported;
+    }
     if (!job->tiling) /* an FFT's tiles are made whole */
         walk.most_rows = larger(TM_BAND_BYTES / row, 64);
     for (int64_t first = 0, end; first < g->map_height; first = end) {
         end = tm_walk_end(&walk, first);
         band->rows = end - first;
         rows = larger(rows, band->rows);
-        count += listed ? 0 : tm_planes_score_blocks(band);
+        count += band->list.of ? 0 : tm_planes_score_blocks(band);
     }
     TRY(tm_buffer_fit(&cuda->correlations, (size_t)(rows * row)));
     TRY(tm_buffer_fit(&cuda->found, (size_t)count * sizeof(tm_candidate)));
     TRY(tm_walk_chunks(cuda, job, &walk, launch_band, run));
-    if (listed)
-        return tm_rounded_finish(run, best);
+    if (band->list.of)
+        return tm_rounded_finish(run, false, best);
     return tm_reduce_launch((tm_candidate *)cuda->found.data, run->candidates, cuda->reduced, best,
                             band->early, cuda->stream);
 }
@@ -161,6 +163,11 @@ cudaError_t tm_planes_run_in_registers(tm_planes_job *run, const tm_walk *walk, 
     int64_t count = 0;
 
     run->band = tm_planes_band(run, NULL);
+    if (tm_planes_rounded(run)) {
+        TRY(tm_rounded_prepare(run, cuda->pixels_found));
+        TRY(tm_walk_chunks(cuda, run->job, walk, launch, run));
+        return tm_rounded_finish(run, true, best);
+    }
     for (int64_t first = 0; first < run->job->geometry.map_height; first = tm_walk_end(walk, first))
         count++;
     TRY(tm_buffer_fit(&cuda->found, (size_t)count * sizeof(tm_candidate)));
@@ -168,6 +175,17 @@ cudaError_t tm_planes_run_in_registers(tm_planes_job *run, const tm_walk *walk, 
     TRY(tm_walk_chunks(cuda, run->job, walk, launch, run));
     return count == 1 ? cudaSuccess
                       : tm_reduce_launch((tm_candidate *)cuda->found.data, count, cuda->reduced, best, run->band.early, cuda->stream);
+}
+
+static cudaError_t run_merged(tm_planes_job *run, const tm_walk *walk, tm_candidate *best)
+{
+    return tm_planes_run_bands(run, walk, TM_PRODUCTS_MERGED, best);
+}
+
+/* Whether a rounded template saves more than its list takes, as measured on an H100. */
+static bool rounding_pays(const tm_job *job)
+{
+    return (double)job->geometry.map_width * job->geometry.map_height * job->tmpl->n >= 1.2e9;
 }
 
 cudaError_t tm_planes_run(tm_cuda *cuda, const tm_job *job, const tm_walk *walk, tm_candidate *best)
@@ -187,9 +205,9 @@ cudaError_t tm_planes_run(tm_cuda *cuda, const tm_job *job, const tm_walk *walk,
     TRY(tm_planes_prepare(&run));
     error = tm_planes_run_one_masked(&run, walk, best);
     if (error == cudaErrorNotSupported)
-        error = tm_planes_run_rounded(&run, walk, best);
+        error = tm_planes_run_rounded(&run, walk, rounding_pays(job), run_merged, best);
     if (error == cudaErrorNotSupported && cuda->traits.tensor_cores && job->tmpl->n <= TM_TENSOR_TAPS && !job->tiling) {
-        error = tm_planes_run_bands(&run, walk, TM_PRODUCTS_MERGED, best);
+        error = run_merged(&run, walk, best);
         if (error == cudaErrorNotSupported)
             error = tm_planes_run_bands(&run, walk, TM_PRODUCTS_32_BITS, best);
     }

@@ -15,4 +15,7 @@ cudaError_t tm_planes_run(tm_cuda *cuda, const tm_job *job, const tm_walk *walk,
 cudaError_t tm_planes_run_masked(tm_cuda *cuda, const tm_job *jobs, size_t count, const tm_walk *walk,
                                  tm_candidate *bests);
 
+/* After a failure: nothing has been found by a rounded template. */
+cudaError_t tm_rounded_reset(tm_cuda *cuda);
+
 #endif

@@ -32,6 +32,8 @@ static cudaError_t launch_pixels(void *context, int64_t first, int64_t end, int6
     tm_group *groups[TM_MAX_PRODUCTS];
 
     TRY(tm_products_fetch(cuda, &run->products, false, groups));
+    if (tm_planes_rounded(run))
+        p.plane_fragments[0] = groups[0]->fragments;
     for (int i = 0; i < run->products.count; i++) {
         for (int plane = 0; plane < t->plane_count; plane++) {
             if (run->products.product[i].taps == t->planes[plane])
@@ -43,8 +45,13 @@ static cudaError_t launch_pixels(void *context, int64_t first, int64_t end, int6
         p.minus_sum[i] = band->minus_s_t[i];
     p.n = (int)band->scorer.n;
     p.variance = band->variance;
-    p.best = run->band.candidates++;
     tm_launch_scratch(cuda, &p);
+    if (tm_planes_rounded(run)) {
+        p.rounded = band->list;
+        p.running_bests = &band->list.found->best;
+    } else {
+        p.best = run->band.candidates++;
+    }
     return tm_tensor_launch_pixels(&cuda->tensor, &p, cuda->stream);
 }
 
@@ -65,7 +72,22 @@ static bool takes(const tm_planes_job *run)
     return tm_tensor_takes_pixels(&run->cuda->tensor, &whole);
 }
 
+static cudaError_t run_pixels(tm_planes_job *run, const tm_walk *walk, tm_candidate *best)
+{
+    return tm_planes_run_in_registers(run, walk, launch_pixels, best);
+}
+
+/* Whether a rounded template saves more than its list takes, as measured on an H100: a row of any template is a product of 25
+ * columns. */
+static bool rounding_pays(const tm_job *job)
+{
+    return job->geometry.map_width * job->geometry.map_height >= 6000000;
+}
+
 cudaError_t tm_planes_run_pixels(tm_planes_job *run, const tm_walk *walk, tm_candidate *best)
 {
-    return takes(run) ? tm_planes_run_in_registers(run, walk, launch_pixels, best) : cudaErrorNotSupported;
+    if (!takes(run))
+        return cudaErrorNotSupported;
+    const cudaError_t error = tm_planes_run_rounded(run, walk, rounding_pays(run->job), run_pixels, best);
+    return error == cudaErrorNotSupported ? run_pixels(run, walk, best) : error;
 }

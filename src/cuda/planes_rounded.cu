@@ -7,21 +7,16 @@
 /* Beyond it a score that few windows reach leaves too many. */
 #define MOST_SINE 0.03
 
-/* Millions of multiply-adds that it must save: what the rest takes longer, as measured on an H100. */
-#define LEAST_PRODUCTS 1200
-
 /* Whether such a job can be run so; its products are still those of the template itself. */
-static bool takes(const tm_planes_job *run)
+static bool takes(const tm_planes_job *run, bool pays)
 {
     const tm_job *job = run->job;
     const tm_template *t = job->tmpl;
-    const tm_geometry *g = &job->geometry;
-    const double products = (double)g->map_width * g->map_height * t->n;
 
     return t->rounded && t->rounded_sine <= MOST_SINE && job->metric == TM_METRIC_LCC && !tm_job_has_map(job) && !job->peaks &&
            !run->products.z && run->products.sliding[TM_SUM_FF] && !job->tiling && !tm_is_async(job) &&
            !tm_scorer_make(t, job->metric).int128 && run->cuda->traits.tensor_cores && t->n <= TM_TENSOR_TAPS &&
-           (products >= LEAST_PRODUCTS * 1e6 || run->cuda->tensor.always_wide);
+           (pays || run->cuda->tensor.always_wide);
 }
 
 /* The products of the frame's low and high bytes with the rounded template. */
@@ -32,61 +27,79 @@ static void set_products(tm_plane_products *products, const tm_template *rounded
         products->product[products->count++] = {byte, rounded, TM_SUM_FT, 8 * byte};
 }
 
-cudaError_t tm_rounded_prepare(tm_planes_job *run)
+cudaError_t tm_rounded_prepare(tm_planes_job *run, tm_planes_found *found)
 {
     tm_cuda *cuda = run->cuda;
-    tm_planes_list *list = &run->band.list;
 
     TRY(tm_buffer_fit(&cuda->listed, TM_PLANES_LISTED * sizeof(tm_candidate)));
     TRY(tm_buffer_fit(&cuda->found, (size_t)tm_listed_blocks(cuda->traits.multiprocessors) * sizeof(tm_candidate)));
-    *list = {(tm_candidate *)cuda->listed.data, cuda->planes_found, tm_rounding_of(run->job->tmpl->rounded_sine)};
-    return tm_planes_can_list(&run->band) ? cudaSuccess : cudaErrorNotSupported;
+    run->band.list = {(tm_candidate *)cuda->listed.data, found, tm_rounding_of(run->job->tmpl->rounded_sine)};
+    return cudaSuccess;
 }
 
-cudaError_t tm_rounded_finish(tm_planes_job *run, tm_candidate *best)
+cudaError_t tm_rounded_finish(tm_planes_job *run, bool pixels, tm_candidate *best)
 {
     tm_cuda *cuda = run->cuda;
     const tm_job *job = run->job;
     const tm_planes_list list = run->band.list;
+    tm_planes_score *band = &run->band;
     tm_group *groups[TM_MAX_PRODUCTS];
     tm_plane_products exact;
 
     tm_plane_products_make(&exact, job, NULL);
     TRY(tm_products_fetch(cuda, &exact, false, groups));
     run->scored = job->tmpl;
-    run->band = tm_planes_band(run, NULL);
-    run->band.list = list;
-    run->band.candidates = (tm_candidate *)cuda->found.data;
-    return tm_listed_launch(&run->band, groups[0]->taps, groups[exact.count - 1]->taps, best, cuda->stream);
+    *band = tm_planes_band(run, NULL);
+    band->list = list;
+    band->candidates = (tm_candidate *)cuda->found.data;
+    if (pixels) {
+        band->planes.data = (uint8_t *)tm_raw_rows(cuda, &job->frame, 0, job->frame.height).samples;
+        band->planes.pitch = (size_t)tm_image_row_bytes(&job->frame);
+    }
+    return tm_listed_launch(band, pixels, groups[0]->taps, groups[exact.count - 1]->taps, best, cuda->stream);
 }
 
-/* Whether the next frame is matched so: not after one that left too many windows, nor that one again. */
-static cudaError_t ask(tm_planes_job *run, bool *pays)
+cudaError_t tm_rounded_reset(tm_cuda *cuda)
+{
+    static const tm_planes_found nothing = TM_NOTHING_FOUND;
+    return TM_CALL(cudaMemcpyAsync(cuda->pixels_found, &nothing, sizeof nothing, cudaMemcpyHostToDevice, cuda->stream));
+}
+
+/* Whether this frame is not matched so: after one that left too many windows, and that one again. */
+static cudaError_t ask(tm_planes_job *run, bool *rests)
 {
     tm_group *groups[TM_MAX_PRODUCTS];
 
     TRY(tm_products_fetch(run->cuda, &run->products, false, groups));
     if (run->cuda->all_windows)
         tm_rest_longer(&groups[0]->rest);
-    *pays = !run->cuda->all_windows && tm_rest_is_over(&groups[0]->rest);
+    *rests = run->cuda->all_windows || !tm_rest_is_over(&groups[0]->rest);
     return cudaSuccess;
 }
 
-cudaError_t tm_planes_run_rounded(tm_planes_job *run, const tm_walk *walk, tm_candidate *best)
+/* Forgets the rounded template's scores, if there are any, so that the frame can be matched in another way. */
+static cudaError_t forget(tm_planes_job *run)
+{
+    run->rows = 0; /* it is split again, and then nothing has been found */
+    TRY(tm_rounded_reset(run->cuda));
+    return cudaErrorNotSupported;
+}
+
+cudaError_t tm_planes_run_rounded(tm_planes_job *run, const tm_walk *walk, bool pays, tm_planes_way *way, tm_candidate *best)
 {
     const tm_plane_products exact = run->products;
-    bool pays = false;
+    bool rests = false;
 
-    if (!takes(run))
+    if (!takes(run, pays))
         return cudaErrorNotSupported;
     run->scored = run->job->tmpl->rounded;
     set_products(&run->products, run->scored);
-    cudaError_t error = ask(run, &pays);
-    if (error == cudaSuccess)
-        error = pays ? tm_planes_run_bands(run, walk, TM_PRODUCTS_MERGED, best) : cudaErrorNotSupported;
-    if (error == cudaErrorNotSupported)
-        run->rows = 0; /* scores so far are the rounded template's: they are forgotten when the frame is split again */
+    cudaError_t error = ask(run, &rests);
+    if (error == cudaSuccess && !rests)
+        error = way(run, walk, best);
     run->products = exact;
     run->scored = run->job->tmpl;
-    return error;
+    if (error == cudaErrorNotSupported)
+        return forget(run);
+    return error == cudaSuccess && rests ? cudaErrorNotSupported : error;
 }

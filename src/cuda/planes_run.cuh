@@ -37,13 +37,20 @@ cudaError_t tm_planes_run_in_registers(tm_planes_job *run, const tm_walk *walk, 
 /* Runs a job whose products of planes become maps. cudaErrorNotSupported: no score was made, and another way can be taken. */
 cudaError_t tm_planes_run_bands(tm_planes_job *run, const tm_walk *walk, tm_products_way way, tm_candidate *best);
 
-/* The same with the template rounded to 8 bits: half of the products, where few windows are left to be scored with the
- * template itself. *best is TM_LISTED_TOO_MANY where that was wrong. */
-cudaError_t tm_planes_run_rounded(tm_planes_job *run, const tm_walk *walk, tm_candidate *best);
+/* Runs a job in one of these ways with the template rounded to 8 bits: half of the products, where few windows are left to be
+ * scored with the template itself. *best is TM_LISTED_TOO_MANY where that was wrong. pays: whether it saves more than the list
+ * takes. cudaErrorNotSupported: no score was made. */
+typedef cudaError_t tm_planes_way(tm_planes_job *run, const tm_walk *walk, tm_candidate *best);
+cudaError_t tm_planes_run_rounded(tm_planes_job *run, const tm_walk *walk, bool pays, tm_planes_way *way, tm_candidate *best);
 
-/* Its parts, for a band and after all of them. */
-cudaError_t tm_rounded_prepare(tm_planes_job *run);
-cudaError_t tm_rounded_finish(tm_planes_job *run, tm_candidate *best);
+/* For such a way: whether the template is rounded; what lists need, in the running band; and after all bands, of planes or of
+ * pixels as they came, the best. */
+static inline bool tm_planes_rounded(const tm_planes_job *run)
+{
+    return run->scored != run->job->tmpl;
+}
+cudaError_t tm_rounded_prepare(tm_planes_job *run, tm_planes_found *found);
+cudaError_t tm_rounded_finish(tm_planes_job *run, bool pixels, tm_candidate *best);
 
 /* Such jobs: planes_masked.cu's, whose template has a mask, and planes_pixels.cu's, which need no planes.
  * cudaErrorNotSupported: no score was made, and another way can be taken. */

@@ -170,6 +170,7 @@ static void plugin_close(tm_cuda *cuda)
     tm_device_peaks_free(&cuda->peaks);
     tm_device_free(cuda->reduced);
     tm_device_free(cuda->planes_found);
+    tm_device_free(cuda->pixels_found);
     tm_buffer_free(&cuda->not_finite);
     tm_buffer_free(&cuda->bests);
     tm_device_free(cuda->tensor.blocks);
@@ -229,6 +230,7 @@ static cudaError_t open_device(tm_cuda *cuda)
     TRY_CUDA(cudaEventCreateWithFlags(&cuda->reached, cudaEventDisableTiming));
     TRY(tm_device_malloc((void **)&cuda->reduced, TM_REDUCE_BLOCKS * sizeof *cuda->reduced));
     TRY(tm_device_malloc((void **)&cuda->planes_found, sizeof *cuda->planes_found));
+    TRY(tm_device_malloc((void **)&cuda->pixels_found, sizeof *cuda->pixels_found));
 
     cuda->tensor_dirty = true;
     cuda->tensor.index = cuda->index;

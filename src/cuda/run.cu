@@ -277,8 +277,10 @@ static cudaError_t run_jobs(tm_cuda *cuda, tm_job *jobs, size_t count)
         bests += best_count(cuda, jobs + i, size);
     }
     TRY(fit_bests(cuda, bests));
-    if (cuda->traits.tensor_cores && cuda->tensor_dirty)
+    if (cuda->traits.tensor_cores && cuda->tensor_dirty) {
         TRY(tm_tensor_reset(&cuda->tensor, cuda->stream));
+        TRY(tm_rounded_reset(cuda));
+    }
     cuda->tensor_dirty = true;
     TRY(run_groups(cuda, jobs, count));
     if (tm_is_async(jobs))

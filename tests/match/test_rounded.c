@@ -176,7 +176,8 @@ static void compare(const kind_problem *p)
     kind_compare(p, settings_of(TM_DEVICE_CUDA, TM_ALGORITHM_DIRECT, 0));
 }
 
-/* Sizes around the strips and tiles of the products, and around the scores' runs. */
+/* Sizes around the strips and tiles of the products, and around the scores' runs; half of them so small that pixels are taken as
+ * they came. */
 static void cuda_random(void)
 {
     static const int64_t widths[] = {26, 33, 34, 49, 50, 64, 65, 66, 81, 82, 97, 98, 113, 127, 128};
@@ -187,9 +188,10 @@ static void cuda_random(void)
     setenv("TMATCH_ALWAYS_WIDE", "1", 1);
     for (int64_t i = 0; i < cases; i++) {
         kind_problem p;
+        const bool small = check_random() % 2;
         make(&p, check_random() % 4 ? check_random_in(1, 200) : check_random_in(450, 1060), check_random_in(1, 24),
-             widths[check_random_in(0, WIDTHS - 1)], check_random_in(1, 40));
-        p.domain = (tm_domain)(check_random() % 2 ? 0 : check_random_in(1, 2));
+             small ? check_random_in(1, 25) : widths[check_random_in(0, WIDTHS - 1)], check_random_in(1, small ? 31 : 40));
+        p.domain = (tm_domain)(small || check_random() % 2 ? 0 : check_random_in(1, 2));
         compare(&p);
         kind_free(&p);
     }
@@ -197,7 +199,7 @@ static void cuda_random(void)
     printf("# %" PRId64 " cases, 0 differ\n", cases);
 }
 
-/* So large that this way is taken anyway. */
+/* So large that this way is taken anyway; and small templates in frames that come in chunks. */
 static void cuda_large(void)
 {
     const int64_t cases = check_cases(6) / 3 + 1;
@@ -208,8 +210,11 @@ static void cuda_large(void)
         make(&p, 2048 + check_random_in(-1, 1), 160, 64, 64);
         compare(&p);
         kind_free(&p);
+        make(&p, 4600 + check_random_in(-1, 1), 2300, check_random_in(2, 4), check_random_in(1, 3));
+        compare(&p);
+        kind_free(&p);
     }
-    printf("# %" PRId64 " cases, 0 differ\n", cases);
+    printf("# %" PRId64 " cases, 0 differ\n", 2 * cases);
 }
 
 static void match_by(tm_matcher *matcher, const kind_problem *p, tm_peak *best)
@@ -222,19 +227,17 @@ static void match_by(tm_matcher *matcher, const kind_problem *p, tm_peak *best)
 
 /* One matcher and template, frame after frame: where all windows are alike the list is too short, all windows are scored by
  * all products, and so are the frames after it. */
-static void cuda_frames(void)
+static void match_frames(int64_t w, int64_t h)
 {
     const tm_settings by_cuda = settings_of(TM_DEVICE_CUDA, TM_ALGORITHM_DIRECT, 0), by_cpu = settings_of(TM_DEVICE_CPU, TM_ALGORITHM_DIRECT, 0);
     tm_matcher *cuda, *cpu;
     kind_problem p;
 
-    require_cuda();
-    setenv("TMATCH_ALWAYS_WIDE", "1", 1);
     CHECK_EQ(tm_matcher_create(&cuda, &by_cuda), TM_OK);
     CHECK_EQ(tm_matcher_create(&cpu, &by_cpu), TM_OK);
-    make(&p, 320, 260, 30, 9);
+    make(&p, 320, 260, w, h);
     free(p.memory[1]);
-    p.memory[1] = picture_make(&p.tmpl, 30, 9, TM_SAMPLE_U16, 1, PICTURE_NOISE);
+    p.memory[1] = picture_make(&p.tmpl, w, h, TM_SAMPLE_U16, 1, PICTURE_NOISE);
     for (int i = 0; i < 14; i++) {
         const picture_content content = (picture_content[]){PICTURE_NOISE, PICTURE_ZEROS, PICTURE_STRIPES}[i % 7 < 5 ? 0 : i % 7 - 4];
         tm_peak best, truth;
@@ -249,6 +252,14 @@ static void cuda_frames(void)
     tm_matcher_destroy(&cuda);
     tm_matcher_destroy(&cpu);
     kind_free(&p);
+}
+
+static void cuda_frames(void)
+{
+    require_cuda();
+    setenv("TMATCH_ALWAYS_WIDE", "1", 1);
+    match_frames(30, 9);
+    match_frames(12, 9);
     unsetenv("TMATCH_ALWAYS_WIDE");
 }
 

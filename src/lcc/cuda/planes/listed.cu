@@ -18,12 +18,14 @@ struct window_sums {
 };
 
 /* Those of a thread's part: a warp takes each eighth row of the template, of at most 128 columns. */
+template <bool PIXELS>
 static __device__ __forceinline__ window_sums own_sums(const tm_planes_score &c, const uint8_t *low, const uint8_t *high,
                                                        int64_t position)
 {
-    const int64_t pitch = (int64_t)c.planes.pitch, plane = c.planes.rows * pitch;
+    enum { APART = PIXELS ? 2 : 1 }; // of neighbouring samples' bytes
+    const int64_t pitch = (int64_t)c.planes.pitch, to_high = PIXELS ? 1 : c.planes.rows * pitch;
     const int lane = threadIdx.x % 32;
-    const uint8_t *window = c.planes.data + position / c.map_width * pitch + position % c.map_width + lane;
+    const uint8_t *window = c.planes.data + position / c.map_width * pitch + APART * (position % c.map_width + lane);
     window_sums sums = {};
 
 #pragma unroll 2
@@ -33,7 +35,7 @@ static __device__ __forceinline__ window_sums own_sums(const tm_planes_score &c,
 #pragma unroll
         for (int x = 0; x < 128; x += 32) {
             if (lane + x < c.width) {
-                const uint32_t f = __ldg(at + x) | __ldg(at + plane + x) << 8;
+                const uint32_t f = __ldg(at + APART * x) | __ldg(at + APART * x + to_high) << 8;
                 const uint32_t t = __ldg(low + tap + x) | __ldg(high + tap + x) << 8;
                 sums.add({f * t, f * f, {f}});
             }
@@ -73,6 +75,7 @@ static __device__ __forceinline__ bool is_last(unsigned *done)
     return last;
 }
 
+template <bool PIXELS>
 static __global__ void __launch_bounds__(THREADS, BLOCKS)
     listed_kernel(const __grid_constant__ tm_planes_score c, const uint8_t *low, const uint8_t *high, tm_candidate *out)
 {
@@ -84,19 +87,19 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
         count = 0;
     tm_early_begin();
     const unsigned long long listed = __ldcg(&c.list.found->listed);
-    const float least = tm_rounded_limit(c.list.rounding, tm_score_of_order(__ldcg(&c.list.found->best)));
+    const int least = tm_list_least(c.list, __ldcg(&c.list.found->best));
     for (unsigned first = 0; first < listed && listed <= TM_PLANES_LISTED; first += gridDim.x * THREADS) {
         const unsigned i = first + threadIdx.x * gridDim.x + blockIdx.x; // neighbours in the list may both be wanted
         __syncthreads();
         if (i < listed) {
             const tm_candidate entry = c.list.of[i];
-            if (least <= 0 || entry.value >= tm_score_order(least))
+            if (entry.value >= least)
                 wanted[atomicAdd(&count, 1)] = entry.position;
         }
         __syncthreads();
         for (int k = 0; k < count; k++) {
             const int64_t position = wanted[k];
-            const window_sums sums = block_sums(own_sums(c, low, high, position));
+            const window_sums sums = block_sums(own_sums<PIXELS>(c, low, high, position));
             float num, var;
             tm_centre(c, sums.ft, sums.ff, sums.f, &num, &var);
             const tm_candidate candidate = {tm_lcc_order(c, num, var), position};
@@ -117,13 +120,16 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
             best = candidate;
     }
     best = tm_block_best<THREADS>(best, threadIdx.x);
-    if (threadIdx.x == 0)
+    if (threadIdx.x == 0) {
         *out = best;
+        *c.list.found = TM_NOTHING_FOUND;
+    }
 }
 
-cudaError_t tm_listed_launch(const tm_planes_score *band, const uint8_t *low, const uint8_t *high, tm_candidate *best,
-                             cudaStream_t stream)
+cudaError_t tm_listed_launch(const tm_planes_score *band, bool pixels, const uint8_t *low, const uint8_t *high,
+                             tm_candidate *best, cudaStream_t stream)
 {
-    return tm_early_launch(listed_kernel, tm_listed_blocks(band->multiprocessors), THREADS, 0, band->early, stream, *band, low,
-                           high, best);
+    const auto kernel = pixels ? listed_kernel<true> : listed_kernel<false>;
+    return tm_early_launch(kernel, tm_listed_blocks(band->multiprocessors), THREADS, 0, band->early, stream, *band, low, high,
+                           best);
 }

@@ -5,8 +5,8 @@
 #define TMATCH_LCC_CUDA_PLANES_CUH
 
 #include "lcc/cuda/device.cuh"
+#include "lcc/cuda/planes/list.cuh"
 #include "lcc/planes.h"
-#include "lcc/rounded.h"
 
 /* Rows of a frame and its mask as they came to the device, packed. */
 typedef struct tm_raw_frame {
@@ -25,13 +25,6 @@ typedef struct tm_device_planes {
 /* Whether this file's launches may be early: see early.cuh. */
 bool tm_planes_can_be_early(void);
 
-/* What a frame's launches have found so far, on the device. */
-typedef struct tm_planes_found {
-    int best; /* order of the best score */
-    unsigned done; /* blocks of tm_listed_launch */
-    unsigned long long listed; /* windows; above TM_PLANES_LISTED some are missing */
-} tm_planes_found;
-
 /* Splits the rows; what lies around them in the planes stays as it is. Where found is not NULL, nothing has been found yet. */
 cudaError_t tm_split_launch(const tm_raw_frame *raw, const tm_device_planes *planes,
                             const tm_plane_products *products, tm_planes_found *found, bool early,
@@ -43,16 +36,6 @@ typedef struct tm_device_product {
     const int64_t *map64;  /* or this */
     int shift;             /* by which it counts in its sum */
 } tm_device_product;
-
-/* Windows that scores with a rounded template (lcc/rounded.h) leave to be scored with the template itself, on the device:
- * the order of that score and the position. */
-typedef struct tm_planes_list {
-    tm_candidate *of; /* NULL: there is none, and scores are final */
-    tm_planes_found *found;
-    tm_rounding rounding;
-} tm_planes_list;
-
-enum { TM_PLANES_LISTED = 1 << 16 };
 
 /* A band of the map: rows [y, y + rows). */
 typedef struct tm_planes_score {
@@ -92,14 +75,15 @@ cudaError_t tm_planes_score_launch(const tm_planes_score *band, cudaStream_t str
 bool tm_planes_can_list(const tm_planes_score *band);
 
 /* Scores those of the listed windows that may be the best with the template itself, whose low and high bytes are low and
- * high, packed, and sets *best. The band has that template's scorer, and candidates for tm_listed_blocks(multiprocessors).
- * Where windows are missing, the best is TM_LISTED_TOO_MANY. */
+ * high, packed, and sets *best; nothing is listed then. The band has that template's scorer, and candidates for
+ * tm_listed_blocks(multiprocessors). Its plane is the frame itself where it is as it came: pixels. Where windows are missing,
+ * the best is TM_LISTED_TOO_MANY. */
 static inline int tm_listed_blocks(int multiprocessors)
 {
     return 4 * multiprocessors;
 }
 #define TM_LISTED_TOO_MANY {INT64_MAX, INT64_MAX}
-cudaError_t tm_listed_launch(const tm_planes_score *band, const uint8_t *low, const uint8_t *high, tm_candidate *best,
-                             cudaStream_t stream);
+cudaError_t tm_listed_launch(const tm_planes_score *band, bool pixels, const uint8_t *low, const uint8_t *high,
+                             tm_candidate *best, cudaStream_t stream);
 
 #endif

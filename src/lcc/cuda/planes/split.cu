@@ -93,7 +93,7 @@ static __global__ void __launch_bounds__(THREADS)
 
     tm_early_begin();
     if (found && blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0)
-        *found = {INT_MIN, 0, 0};
+        *found = TM_NOTHING_FOUND;
     if (pixels <= 0)
         return;
 #pragma unroll 2

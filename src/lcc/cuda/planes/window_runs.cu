@@ -252,28 +252,19 @@ static __device__ __forceinline__ run_best score_run(const tm_planes_score &c, c
     return run;
 }
 
-static __device__ __forceinline__ void list_window(const tm_planes_list &list, int order, int64_t position)
-{
-    const unsigned long long at = atomicAdd(&list.found->listed, 1ull);
-    if (at < TM_PLANES_LISTED)
-        list.of[at] = {order, position};
-}
-
 /* Lists those of a run's windows that are of interest. */
 template <typename KIND>
 static __device__ __forceinline__ void list_run(const tm_planes_score &c, const uint4 *column, const typename KIND::SUMS::FF *s_ft,
-                                                const run_best &run, float limit, int64_t position)
+                                                const run_best &run, int least, int64_t position)
 {
-    const int least = limit > 0 ? tm_score_order(limit) : INT_MIN;
-
     if (run.second >= least)
         walk_run<KIND, 1>(c, column, s_ft, run.may, [&](int i, float num, float var) {
             const int order = tm_lcc_order(c, num, var);
             if (order >= least)
-                list_window(c.list, order, position + i);
+                tm_list_window(c.list, order, position + i);
         });
     else if (run.order >= least)
-        list_window(c.list, run.order, position + run.at);
+        tm_list_window(c.list, run.order, position + run.at);
 }
 
 template <typename KIND>
@@ -337,7 +328,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
             if (__any_sync(0xffffffffu, run.may)) {
                 const int order = max(tm_tell_best(c, best, running_best), running_best);
                 if (KIND::LISTS && run.may)
-                    list_run<KIND>(c, column, s_ft, run, limit_of<KIND>(c, order), position);
+                    list_run<KIND>(c, column, s_ft, run, tm_list_least(c.list, order), position);
             }
         }
         __syncthreads();
@@ -363,7 +354,7 @@ bool tm_window_runs_take(const tm_planes_score *c)
 {
     return c->running_best && !c->skips && c->sliding[TM_SUM_FF] && c->width <= MOST_WIDTH && c->height <= MOST_HEIGHT &&
            (is_bytes(c) ? c->maps == bytes_kind::MAPS
-                        : is_words(c) && c->maps == (c->list.of ? listed_kind::MAPS : words_kind::MAPS));
+                        : is_words(c) && c->maps == (c->list.of ? +listed_kind::MAPS : +words_kind::MAPS));
 }
 
 bool tm_planes_can_list(const tm_planes_score *c)

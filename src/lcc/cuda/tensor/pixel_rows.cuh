@@ -16,8 +16,6 @@
 template <int BYTES>
 struct tm_pixels {
     enum {
-        /* S_FT is the sum of one for RGB; of 16 bits one each of the products that count 1, 256 and 65536 times. */
-        SUMS = BYTES == 3 ? 1 : 3,
         SQUARES = BYTES == 3 ? 2 : 4, // bytes of what pixel_sums.cuh has of a pixel's squares
         COLUMNS = TILE_WIDTH + 24,    // of a plane's row in shared memory
         UNITS = COLUMNS / 8,
@@ -25,6 +23,13 @@ struct tm_pixels {
         SQUARES_BYTES = 8 * SQUARES * COLUMNS
     };
 };
+
+/* How many maps the products with so many planes of a template give. S_FT is the sum of one for RGB; of 16 bits there is one
+ * each of the products that count 1, 256 and, unless the template is rounded to one plane, 65536 times. */
+__host__ __device__ constexpr int tm_pixels_maps(int bytes, int taps)
+{
+    return bytes == 3 ? 1 : taps + 1;
+}
 
 template <int BYTES>
 using tm_pixels_ring = tm_ring_of<tm_pixels<BYTES>::ROW_BYTES>;
@@ -41,10 +46,10 @@ __host__ __device__ __forceinline__ int tm_pixels_blocks(int h)
     return tm_pixels_rows(h) + 7;
 }
 
-template <int BYTES>
+template <int TAPS>
 __host__ __device__ __forceinline__ int tm_pixels_b_bytes(int h)
 {
-    return BYTES * tm_pixels_blocks(h) * TM_SMALL_BLOCK;
+    return TAPS * tm_pixels_blocks(h) * TM_SMALL_BLOCK;
 }
 
 /* The warpgroups multiply in turns, the first one first, so that one has its sums and scores made while the other multiplies. */
@@ -122,12 +127,12 @@ struct tm_pixels_group {
 };
 
 /* Begins to copy the blocks of B, for all warpgroups, and puts zeros before each plane's. */
-template <int BYTES>
+template <int TAPS>
 __device__ __forceinline__ void tm_pixels_stage_b(unsigned b, const tm_tensor_pixels_job &j)
 {
     const int blocks = tm_pixels_blocks(j.height), zeros = blocks - (j.height + 14);
 #pragma unroll
-    for (int plane = 0; plane < BYTES; plane++) {
+    for (int plane = 0; plane < TAPS; plane++) {
         const uint4 *from = (const uint4 *)j.plane_fragments[plane];
         for (int i = threadIdx.x; i < blocks * TM_SMALL_BLOCK / 16; i += TM_TENSOR_THREADS) {
             const unsigned to = b + plane * blocks * TM_SMALL_BLOCK + 16 * i;
@@ -152,7 +157,7 @@ __device__ __forceinline__ void tm_pixels_load_a(unsigned (&a)[4], unsigned at)
     a[0] = tm_load4(at), a[1] = tm_load4(at + 64), a[2] = tm_load4(at + 16), a[3] = tm_load4(at + 80);
 }
 
-/* The products of one frame row with the blocks of B that meet it: of each channel with the template's; or of both bytes with both
+/* The products of one frame row with the blocks of B that meet it: of each channel with the template's; or of both bytes with each
  * of the template's. b: the low word of the first plane's matrix's descriptor; step: from there to the next plane's. */
 __device__ __forceinline__ void tm_pixels_multiply(int (&acc)[1][8][4], const unsigned (&a)[3][4], unsigned b, unsigned step)
 {
@@ -161,18 +166,19 @@ __device__ __forceinline__ void tm_pixels_multiply(int (&acc)[1][8][4], const un
         tm_wgmma(acc[0], a[plane], b + plane * step, 1);
 }
 
-__device__ __forceinline__ void tm_pixels_multiply(int (&acc)[3][8][4], const unsigned (&a)[2][4], unsigned b, unsigned step)
+template <int MAPS>
+__device__ __forceinline__ void tm_pixels_multiply(int (&acc)[MAPS][8][4], const unsigned (&a)[2][4], unsigned b, unsigned step)
 {
 #pragma unroll
     for (int plane = 0; plane < 2; plane++)
 #pragma unroll
-        for (int of_template = 0; of_template < 2; of_template++)
+        for (int of_template = 0; of_template < MAPS - 1; of_template++)
             tm_wgmma(acc[plane + of_template], a[plane], b + of_template * step, 1);
 }
 
 /* Begins the products of a step. Each row is loaded before those of the row above it are begun. */
-template <int BYTES>
-__device__ __forceinline__ void tm_pixels_products(int (&acc)[tm_pixels<BYTES>::SUMS][8][4], const tm_pixels_ring<BYTES> &ring,
+template <int BYTES, int MAPS>
+__device__ __forceinline__ void tm_pixels_products(int (&acc)[MAPS][8][4], const tm_pixels_ring<BYTES> &ring,
                                                    unsigned lane, unsigned b, int h)
 {
     typedef tm_pixels<BYTES> P;
@@ -187,7 +193,7 @@ __device__ __forceinline__ void tm_pixels_products(int (&acc)[tm_pixels<BYTES>::
             tm_pixels_load_a(to[plane], row + lane + plane * P::COLUMNS);
     };
 #pragma unroll
-    for (int i = 0; i < 32 * P::SUMS; i++)
+    for (int i = 0; i < 32 * MAPS; i++)
         acc[i / 32][i / 4 % 8][i & 3] = 0;
     unsigned from = ring.row(0);
     load(a[0], from);

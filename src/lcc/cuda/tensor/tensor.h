@@ -19,6 +19,7 @@
 #define TMATCH_LCC_CUDA_TENSOR_H
 
 #include "lcc/cuda/device.cuh"
+#include "lcc/cuda/planes/list.cuh"
 #include "lcc/cuda/tensor/limits.h"
 #include "lcc/score.h"
 
@@ -137,6 +138,8 @@ typedef struct tm_tensor_pixels_job : tm_tensor_job {
     int minus_sum[3];       /* -S_T of each channel */
     int n;
     float variance;
+    tm_planes_list rounded; /* of 16 bits: where there is a list, plane_fragments has a rounded template's alone, and windows are
+                             * listed; *running_bests is the list's best, and best and blocks are not set */
 } tm_tensor_pixels_job;
 
 /* Makes the fragments of count templates of at most TM_TENSOR_TAPS, one after the

@@ -24,15 +24,17 @@ struct centred {
         return {__ll2float_rn(num), __ll2float_rn(minus_var)};
     }
 
-    /* var_F is n S_GG - S_G^2, with S_G = S_F - 32768 n. The two highest sums of squares' bytes fit 32 bits together, because S_GG does
+    /* The template may be rounded to one plane. var_F is n S_GG - S_G^2, with S_G = S_F - 32768 n. The two highest sums of squares' bytes fit 32 bits together, because S_GG does
      * so without the others. */
-    __device__ __forceinline__ static centred of(const tm_pixels_sums<2> &sums, const int (&acc)[3][8][4], int i, int c,
+    template <int MAPS>
+    __device__ __forceinline__ static centred of(const tm_pixels_sums<2> &sums, const int (&acc)[MAPS][8][4], int i, int c,
                                                  const tm_tensor_pixels_job &j)
     {
         const int s_f = sums.f[0][c] + 256 * sums.f[1][c], s_g = s_f - 32768 * j.n;
         int64_t num = tm_mul_signed(acc[0][i][c], j.n), minus_var = tm_mul_signed(s_g, s_g);
         num = tm_mad_wide(acc[1][i][c], j.n * 256, num);
-        num = tm_mad_wide(acc[2][i][c], j.n * 65536, num);
+        if (MAPS == 3)
+            num = tm_mad_wide(acc[MAPS - 1][i][c], j.n * 65536, num);
         num = tm_mad_wide(s_f, j.minus_sum[0], num);
         minus_var = tm_mad_wide(sums.square[0][c], -j.n, minus_var);
         minus_var = tm_mad_wide(sums.square[1][c], j.n * -256, minus_var);
@@ -41,14 +43,31 @@ struct centred {
     }
 };
 
-/* Scores a step's rows, unless no window can be the best (see lcc/reject.h), and takes the window sums down them. */
-template <int BYTES>
-__device__ __forceinline__ void score(int (&acc)[tm_pixels<BYTES>::SUMS][8][4], tm_pixels_sums<BYTES> &sums,
+/* Lists those of a warp's windows that are of interest; scores are less than -1 of windows beyond the map. */
+__device__ __forceinline__ void list_windows(const int (&scores)[8][4], int best, const tm_tensor_pixels_job &j, int64_t x, int64_t y)
+{
+    const int least = tm_list_least(j.rounded, best), lane = threadIdx.x % 32;
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+#pragma unroll
+        for (int c = 0; c < 4; c++) {
+            const float score = __int_as_float(scores[i][c]);
+            if (score >= -1.0f && tm_score_order(score) >= least)
+                tm_list_window(j.rounded, tm_score_order(score),
+                               j.first + (y + i) * j.map_width + x + 2 * lane + 64 * (c >> 1) + (c & 1));
+        }
+}
+
+/* Scores a step's rows, unless no window can be the best (see lcc/reject.h), and takes the window sums down them. With a rounded
+ * template, windows are listed. */
+template <int BYTES, bool ROUNDED, int MAPS>
+__device__ __forceinline__ void score(int (&acc)[MAPS][8][4], tm_pixels_sums<BYTES> &sums,
                                       const typename tm_pixels_sums<BYTES>::pair_type &rows_of, const tm_tensor_pixels_job &j,
                                       int running_best, tm_tensor_best &best, int64_t x, int64_t y)
 {
     const int cols = (int)min((int64_t)128, j.map_width - x), rows = (int)min((int64_t)8, j.map_height - y);
-    const float s = tm_score_of_order(max(running_best, best.order)), bound = tm_reject_boundf(s, j.variance);
+    const float known = tm_score_of_order(max(running_best, best.order));
+    const float s = ROUNDED ? tm_rounded_limit(j.rounded.rounding, known) : known, bound = tm_reject_boundf(s, j.variance);
     float excess = s > 0 ? 0.0f : 1.0f, minus_var[8][4];
     int num[8][4];
 
@@ -67,6 +86,8 @@ __device__ __forceinline__ void score(int (&acc)[tm_pixels<BYTES>::SUMS][8][4], 
     if (!__any_sync(~0u, excess > 0))
         return;
     tm_tensor_offer_scores(num, minus_var, -j.variance, running_best, j, best, x, y, cols, rows);
+    if (ROUNDED)
+        list_windows(num, max(running_best, best.order), j, x, y);
 }
 
 /* A warpgroup's shared memory, behind B: its ring, then its rows of squares. */
@@ -82,16 +103,17 @@ __host__ __device__ __forceinline__ int warpgroup_bytes(int h)
     return ring_bytes<BYTES>(h) + tm_pixels<BYTES>::SQUARES_BYTES;
 }
 
-template <int BYTES>
+/* TAPS: planes of the template. */
+template <int BYTES, int TAPS>
 static __global__ void __launch_bounds__(TM_TENSOR_THREADS, 1)
     pixels_kernel(const __grid_constant__ tm_tensor_pixels_job j, tm_tensor_plan p)
 {
-    typedef tm_pixels<BYTES> P;
+    enum { MAPS = tm_pixels_maps(BYTES, TAPS), ROUNDED = TAPS < BYTES };
     extern __shared__ __align__(128) uint8_t smem[];
     __shared__ tm_tensor_best bests[TM_TENSOR_THREADS / 32];
     const int h = j.height, warp = __shfl_sync(~0u, threadIdx.x / 32, 0) % 4; // of the warpgroup
     const unsigned b = (unsigned)__cvta_generic_to_shared(smem),
-                   own = b + tm_pixels_b_bytes<BYTES>(h) + tm_planes_warpgroup() * warpgroup_bytes<BYTES>(h);
+                   own = b + tm_pixels_b_bytes<TAPS>(h) + tm_planes_warpgroup() * warpgroup_bytes<BYTES>(h);
     tm_pixels_ring<BYTES> ring = {own, tm_ring_rows(h), 0};
     const int ahead = ring.count - 8;
     tm_planes_tiles tiles(p);
@@ -100,7 +122,7 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, 1)
     tm_pixels_group<BYTES> group;
 
     tm_early_begin();
-    tm_pixels_stage_b<BYTES>(b, j);
+    tm_pixels_stage_b<TAPS>(b, j);
     tm_copy_wait();
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     __syncthreads();
@@ -119,7 +141,7 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, 1)
         }
         const int64_t left = tiles.x(), y = tiles.y();
         const int running_best = __ldcg(j.running_bests);
-        int acc[P::SUMS][8][4];
+        int acc[MAPS][8][4];
 
         if (fresh) {
             tm_planes_barrier(); // none of the warpgroup reads the last step's rows any more
@@ -137,7 +159,7 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, 1)
             group.load(j, left, y + ahead);
         if (fresh)
             sums.start(ring, h);
-        const tm_ring_pair_of<P::ROW_BYTES> rows(ring, h);
+        const tm_ring_pair_of<tm_pixels<BYTES>::ROW_BYTES> rows(ring, h);
         sums.prepare(rows);
         if (more)
             group.store(ring.group(ahead));
@@ -147,9 +169,9 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, 1)
             tm_pixels_pass_turn();
         tm_planes_wait_for_products();
 #pragma unroll
-        for (int i = 0; i < P::SUMS; i++)
+        for (int i = 0; i < MAPS; i++)
             tm_planes_keep(acc[i]);
-        score<BYTES>(acc, sums, rows, j, running_best, best, left + 128 * warp, y);
+        score<BYTES, ROUNDED>(acc, sums, rows, j, running_best, best, left + 128 * warp, y);
         fresh = !more;
         ring.step();
     }
@@ -161,6 +183,8 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, 1)
     };
     for (int i = passes(tm_planes_warpgroup()); i < passes(1 - tm_planes_warpgroup()); i++)
         tm_planes_barrier();
+    if (ROUNDED)
+        return;
     best.pos += j.first;
     if (threadIdx.x % 32 == 0)
         bests[threadIdx.x / 32] = best;
@@ -170,10 +194,10 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, 1)
 /* Sums of bytes of squares grow by up to 25 * 255 a row, and must stay below 2^31, as must the bytes of ten rows. */
 enum { MOST_ROWS = 300000, MOST_PITCH = 1 << 27 };
 
-template <int BYTES>
+template <int BYTES, int TAPS>
 static tm_tensor_block block_of(int height)
 {
-    return {(size_t)(tm_pixels_b_bytes<BYTES>(height) + TM_TENSOR_WARPGROUPS * warpgroup_bytes<BYTES>(height)), TM_PLANES_FIXED, 1};
+    return {(size_t)(tm_pixels_b_bytes<TAPS>(height) + TM_TENSOR_WARPGROUPS * warpgroup_bytes<BYTES>(height)), TM_PLANES_FIXED, 1};
 }
 
 /* Whether this takes less time than planes do, as measured on an H100: where the map is so large that a warpgroup's start, which
@@ -188,7 +212,7 @@ bool tm_wgmma_pixels_takes(const tm_tensor_device *device, const tm_tensor_pixel
     tm_tensor_plan p = {};
     if (j.width > 25 || j.height > 31)
         return false;
-    const tm_tensor_block block = j.bytes == 3 ? block_of<3>(j.height) : block_of<2>(j.height);
+    const tm_tensor_block block = j.bytes == 3 ? block_of<3, 3>(j.height) : block_of<2, 2>(j.height);
     return j.map_height <= MOST_ROWS && j.pitch <= MOST_PITCH &&
            block.shared + block.fixed <= device->shared_memory && tm_tensor_cover(&p, j) &&
            (device->always_wide || pays(device, p, j.height));
@@ -199,6 +223,7 @@ cudaError_t tm_wgmma_pixels_launch(const tm_tensor_device *device, const tm_tens
     tm_tensor_plan p = {};
     if (!tm_tensor_cover(&p, j))
         return cudaErrorNotSupported;
-    return j.bytes == 3 ? tm_tensor_start(device, pixels_kernel<3>, j, p, block_of<3>(j.height), true, stream)
-                        : tm_tensor_start(device, pixels_kernel<2>, j, p, block_of<2>(j.height), true, stream);
+    return j.bytes == 3   ? tm_tensor_start(device, pixels_kernel<3, 3>, j, p, block_of<3, 3>(j.height), true, stream)
+           : j.rounded.of ? tm_tensor_start(device, pixels_kernel<2, 1>, j, p, block_of<2, 1>(j.height), true, stream)
+                          : tm_tensor_start(device, pixels_kernel<2, 2>, j, p, block_of<2, 2>(j.height), true, stream);
 }

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* Windows that scores with a rounded template (lcc/rounded.h) leave to be scored with the template itself. */
+#ifndef TMATCH_LCC_CUDA_PLANES_LIST_CUH
+#define TMATCH_LCC_CUDA_PLANES_LIST_CUH
+
+#include "lcc/cuda/device.cuh"
+#include "lcc/rounded.h"
+
+/* What a frame's launches have found so far, on the device. */
+typedef struct tm_planes_found {
+    int best; /* order of the best score */
+    unsigned done; /* blocks of tm_listed_launch */
+    unsigned long long listed; /* windows; above TM_PLANES_LISTED some are missing */
+} tm_planes_found;
+
+#define TM_NOTHING_FOUND {INT_MIN, 0, 0}
+
+/* On the device: the order of that score and the position of each. */
+typedef struct tm_planes_list {
+    tm_candidate *of; /* NULL: there is none, and scores are final */
+    tm_planes_found *found;
+    tm_rounding rounding;
+} tm_planes_list;
+
+enum { TM_PLANES_LISTED = 1 << 16 };
+
+#ifdef __CUDACC__
+static __device__ __forceinline__ void tm_list_window(const tm_planes_list &list, int order, int64_t position)
+{
+    const unsigned long long at = atomicAdd(&list.found->listed, 1ull);
+    if (at < TM_PLANES_LISTED)
+        list.of[at] = {order, position};
+}
+
+/* The order that a window must have to be of interest, where such a best one is known. */
+static __device__ __forceinline__ int tm_list_least(const tm_planes_list &list, int best)
+{
+    const float limit = tm_rounded_limit(list.rounding, tm_score_of_order(best));
+    return limit > 0 ? tm_score_order(limit) : INT_MIN;
+}
+#endif
+
+#endif
