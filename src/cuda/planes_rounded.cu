@@ -14,7 +14,7 @@ static bool takes(const tm_planes_job *run, bool pays)
     const tm_template *t = job->tmpl;
 
     return t->rounded && t->rounded_sine <= MOST_SINE && job->metric == TM_METRIC_LCC && !tm_job_has_map(job) && !job->peaks &&
-           !run->products.z && run->products.sliding[TM_SUM_FF] && !job->tiling && !tm_is_async(job) &&
+           job->geometry.map_width * job->geometry.map_height <= UINT32_MAX && !run->products.z && run->products.sliding[TM_SUM_FF] && !job->tiling && !tm_is_async(job) &&
            !tm_scorer_make(t, job->metric).int128 && run->cuda->traits.tensor_cores && t->n <= TM_TENSOR_TAPS &&
            (pays || run->cuda->tensor.always_wide);
 }
@@ -31,9 +31,14 @@ cudaError_t tm_rounded_prepare(tm_planes_job *run, tm_planes_found *found)
 {
     tm_cuda *cuda = run->cuda;
 
-    TRY(tm_buffer_fit(&cuda->listed, TM_PLANES_LISTED * sizeof(tm_candidate)));
+    const cudaError_t error = tm_buffer_fit(&cuda->listed, TM_PLANES_LISTED * sizeof(tm_listed));
+    if (error == cudaErrorMemoryAllocation) {
+        (void)cudaGetLastError();
+        return cudaErrorNotSupported; /* another way may need less */
+    }
+    TRY(error);
     TRY(tm_buffer_fit(&cuda->found, (size_t)tm_listed_blocks(cuda->traits.multiprocessors) * sizeof(tm_candidate)));
-    run->band.list = {(tm_candidate *)cuda->listed.data, found, tm_rounding_of(run->job->tmpl->rounded_sine)};
+    run->band.list = {(tm_listed *)cuda->listed.data, found, tm_rounding_of(run->job->tmpl->rounded_sine)};
     return cudaSuccess;
 }
 

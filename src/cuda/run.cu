@@ -359,6 +359,7 @@ static cudaError_t launch_again(tm_cuda *cuda, tm_last *last)
 
 cudaError_t tm_replay(tm_cuda *cuda, int samples, int launches, double *ms)
 {
+    cuda->tensor_dirty = true; /* until all launches have ended well */
     for (int i = 0; i < samples; i++) {
         float elapsed;
         TRY_CUDA(cudaEventRecord(cuda->events[TM_EVENT_START], cuda->stream));
@@ -370,5 +371,6 @@ cudaError_t tm_replay(tm_cuda *cuda, int samples, int launches, double *ms)
                                       cuda->events[TM_EVENT_MATCHED]));
         ms[i] = (double)elapsed / launches;
     }
+    cuda->tensor_dirty = false;
     return cudaSuccess;
 }

@@ -263,6 +263,43 @@ static void cuda_frames(void)
     unsetenv("TMATCH_ALWAYS_WIDE");
 }
 
+/* Frames that are clipped at their edges, shaded, or smooth, so that blocks know of no good score when they begin, and so large that
+ * this way is taken. */
+static void cuda_shaded(void)
+{
+    static const int64_t sizes[][4] = {{2600, 2500, 13, 11}, {1100, 1200, 40, 30}};
+    const tm_settings by_cuda = settings_of(TM_DEVICE_CUDA, TM_ALGORITHM_DIRECT, 0), by_cpu = settings_of(TM_DEVICE_CPU, TM_ALGORITHM_DIRECT, 0);
+    tm_matcher *cuda, *cpu;
+
+    require_cuda();
+    CHECK_EQ(tm_matcher_create(&cuda, &by_cuda), TM_OK);
+    CHECK_EQ(tm_matcher_create(&cpu, &by_cpu), TM_OK);
+    for (int i = 0; i < 8; i++) {
+        const int64_t *size = sizes[i % 2], noise = i / 2 % 2 ? 0 : 60, clipped = i < 4 ? 300 : 0;
+        kind_problem p;
+        tm_peak best, truth;
+        make(&p, size[0], size[1], size[2], size[3]);
+        for (int64_t y = 0; y < p.frame.height; y++) {
+            for (int64_t x = 0; x < p.frame.width; x++) {
+                const int64_t shade = 5 * x + 7 * y + 3000 + (int64_t)(2000 * sin((double)x / 90) * cos((double)y / 70));
+                samples_of(&p.frame, y)[x] = (uint16_t)(x < clipped || y < clipped ? 65535 : shade + check_random_in(0, noise));
+            }
+        }
+        for (int64_t y = 0; y < p.tmpl.height; y++) {
+            for (int64_t x = 0; x < p.tmpl.width; x++)
+                samples_of(&p.tmpl, y)[x] = (uint16_t)(9000 + (x > y) * 3000 + check_random_in(0, 300));
+        }
+        if (i % 4)
+            paste(&p.frame, &p.tmpl, 1, 20);
+        match_by(cuda, &p, &best);
+        match_by(cpu, &p, &truth);
+        CHECK(best.x == truth.x && best.y == truth.y && memcmp(&best.score, &truth.score, sizeof best.score) == 0);
+        kind_free(&p);
+    }
+    tm_matcher_destroy(&cuda);
+    tm_matcher_destroy(&cpu);
+}
+
 int main(int argc, char **argv)
 {
     static const check_test tests[] = {
@@ -270,6 +307,7 @@ int main(int argc, char **argv)
         TEST(cuda_random),
         TEST(cuda_large),
         TEST(cuda_frames),
+        TEST(cuda_shaded),
     };
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
 }

@@ -15,21 +15,34 @@ typedef struct tm_planes_found {
 
 #define TM_NOTHING_FOUND {INT_MIN, 0, 0}
 
-/* On the device: the order of that score and the position of each. */
+/* The order of that score, and the position. */
+typedef struct tm_listed {
+    int order;
+    unsigned position;
+} tm_listed;
+
+/* On the device. */
 typedef struct tm_planes_list {
-    tm_candidate *of; /* NULL: there is none, and scores are final */
+    tm_listed *of; /* NULL: there is none, and scores are final */
     tm_planes_found *found;
     tm_rounding rounding;
 } tm_planes_list;
 
-enum { TM_PLANES_LISTED = 1 << 16 };
+/* Room for more than all windows of what a launch's blocks take first, when no good score is known yet: these may be of
+ * interest where a frame is flat or changes slowly. */
+enum { TM_PLANES_LISTED = 1 << 21 };
 
 #ifdef __CUDACC__
-static __device__ __forceinline__ void tm_list_window(const tm_planes_list &list, int order, int64_t position)
+/* Takes so many places of the list, and puts a window in one of them, if there is room. */
+static __device__ __forceinline__ unsigned long long tm_list_take(const tm_planes_list &list, unsigned count)
 {
-    const unsigned long long at = atomicAdd(&list.found->listed, 1ull);
+    return atomicAdd(&list.found->listed, (unsigned long long)count);
+}
+
+static __device__ __forceinline__ void tm_list_put(const tm_planes_list &list, unsigned long long at, int order, int64_t position)
+{
     if (at < TM_PLANES_LISTED)
-        list.of[at] = {order, position};
+        list.of[at] = {order, (unsigned)position};
 }
 
 /* The order that a window must have to be of interest, where such a best one is known. */

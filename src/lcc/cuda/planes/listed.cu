@@ -5,6 +5,7 @@
 #define THREADS 256
 #define WARPS (THREADS / 32)
 #define BLOCKS 4 /* on a multiprocessor, all at once */
+#define MOST 64  /* windows that a block scores; where there are more, all windows are scored in less time */
 
 /* A window's exact sums, of a thread, a warp or a block. */
 struct window_sums {
@@ -79,25 +80,27 @@ template <bool PIXELS>
 static __global__ void __launch_bounds__(THREADS, BLOCKS)
     listed_kernel(const __grid_constant__ tm_planes_score c, const uint8_t *low, const uint8_t *high, tm_candidate *out)
 {
-    __shared__ int64_t wanted[THREADS];
+    __shared__ unsigned wanted[THREADS];
     __shared__ int count;
     tm_candidate best = TM_NO_CANDIDATE;
+    int scored = 0;
 
     if (threadIdx.x == 0)
         count = 0;
     tm_early_begin();
     const unsigned long long listed = __ldcg(&c.list.found->listed);
     const int least = tm_list_least(c.list, __ldcg(&c.list.found->best));
-    for (unsigned first = 0; first < listed && listed <= TM_PLANES_LISTED; first += gridDim.x * THREADS) {
+    for (unsigned first = 0; first < listed && listed <= TM_PLANES_LISTED && scored <= MOST; first += gridDim.x * THREADS) {
         const unsigned i = first + threadIdx.x * gridDim.x + blockIdx.x; // neighbours in the list may both be wanted
         __syncthreads();
         if (i < listed) {
-            const tm_candidate entry = c.list.of[i];
-            if (entry.value >= least)
+            const tm_listed entry = c.list.of[i];
+            if (entry.order >= least)
                 wanted[atomicAdd(&count, 1)] = entry.position;
         }
         __syncthreads();
-        for (int k = 0; k < count; k++) {
+        scored += count;
+        for (int k = 0; k < count && scored <= MOST; k++) {
             const int64_t position = wanted[k];
             const window_sums sums = block_sums(own_sums<PIXELS>(c, low, high, position));
             float num, var;
@@ -111,7 +114,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
             count = 0;
     }
     if (threadIdx.x == 0)
-        c.candidates[blockIdx.x] = listed <= TM_PLANES_LISTED ? best : (tm_candidate)TM_LISTED_TOO_MANY;
+        c.candidates[blockIdx.x] = listed <= TM_PLANES_LISTED && scored <= MOST ? best : (tm_candidate)TM_LISTED_TOO_MANY;
     if (!is_last(&c.list.found->done))
         return;
     for (unsigned i = threadIdx.x; i < gridDim.x; i += THREADS) {

@@ -77,7 +77,7 @@ bool tm_planes_can_list(const tm_planes_score *band);
 /* Scores those of the listed windows that may be the best with the template itself, whose low and high bytes are low and
  * high, packed, and sets *best; nothing is listed then. The band has that template's scorer, and candidates for
  * tm_listed_blocks(multiprocessors). Its plane is the frame itself where it is as it came: pixels. Where windows are missing,
- * the best is TM_LISTED_TOO_MANY. */
+ * or too many are left, the best is TM_LISTED_TOO_MANY. */
 static inline int tm_listed_blocks(int multiprocessors)
 {
     return 4 * multiprocessors;

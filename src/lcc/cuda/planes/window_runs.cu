@@ -261,10 +261,10 @@ static __device__ __forceinline__ void list_run(const tm_planes_score &c, const 
         walk_run<KIND, 1>(c, column, s_ft, run.may, [&](int i, float num, float var) {
             const int order = tm_lcc_order(c, num, var);
             if (order >= least)
-                tm_list_window(c.list, order, position + i);
+                tm_list_put(c.list, tm_list_take(c.list, 1), order, position + i);
         });
     else if (run.order >= least)
-        tm_list_window(c.list, run.order, position + run.at);
+        tm_list_put(c.list, tm_list_take(c.list, 1), run.order, position + run.at);
 }
 
 template <typename KIND>
@@ -326,9 +326,9 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
             if (run.may)
                 tm_offer(&best, run.order, position + run.at);
             if (__any_sync(0xffffffffu, run.may)) {
-                const int order = max(tm_tell_best(c, best, running_best), running_best);
+                const int order = tm_tell_best(c, best, running_best);
                 if (KIND::LISTS && run.may)
-                    list_run<KIND>(c, column, s_ft, run, tm_list_least(c.list, order), position);
+                    list_run<KIND>(c, column, s_ft, run, tm_list_least(c.list, max(order, __ldcg(c.running_best))), position);
             }
         }
         __syncthreads();

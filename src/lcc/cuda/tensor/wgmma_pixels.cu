@@ -24,8 +24,8 @@ struct centred {
         return {__ll2float_rn(num), __ll2float_rn(minus_var)};
     }
 
-    /* The template may be rounded to one plane. var_F is n S_GG - S_G^2, with S_G = S_F - 32768 n. The two highest sums of squares' bytes fit 32 bits together, because S_GG does
-     * so without the others. */
+    /* The template may be rounded to one plane. var_F is n S_GG - S_G^2, with S_G = S_F - 32768 n. The two highest sums of
+     * squares' bytes fit 32 bits together, because S_GG does so without the others. */
     template <int MAPS>
     __device__ __forceinline__ static centred of(const tm_pixels_sums<2> &sums, const int (&acc)[MAPS][8][4], int i, int c,
                                                  const tm_tensor_pixels_job &j)
@@ -47,15 +47,29 @@ struct centred {
 __device__ __forceinline__ void list_windows(const int (&scores)[8][4], int best, const tm_tensor_pixels_job &j, int64_t x, int64_t y)
 {
     const int least = tm_list_least(j.rounded, best), lane = threadIdx.x % 32;
+    const auto wanted = [&](int k) {
+        const float score = __int_as_float(scores[k / 4][k % 4]);
+        return score >= -1.0f && tm_score_order(score) >= least;
+    };
+    unsigned count = 0;
+    unsigned long long at = 0;
 #pragma unroll
-    for (int i = 0; i < 8; i++)
+    for (int k = 0; k < 32; k++)
+        count += wanted(k);
+    unsigned before = count; // with those of the lanes before
 #pragma unroll
-        for (int c = 0; c < 4; c++) {
-            const float score = __int_as_float(scores[i][c]);
-            if (score >= -1.0f && tm_score_order(score) >= least)
-                tm_list_window(j.rounded, tm_score_order(score),
-                               j.first + (y + i) * j.map_width + x + 2 * lane + 64 * (c >> 1) + (c & 1));
-        }
+    for (int lanes = 1; lanes < 32; lanes *= 2) {
+        const unsigned others = __shfl_up_sync(~0u, before, lanes);
+        before += lane >= lanes ? others : 0;
+    }
+    if (lane == 31)
+        at = tm_list_take(j.rounded, before);
+    at = __shfl_sync(~0u, at, 31) + before - count;
+#pragma unroll
+    for (int k = 0; k < 32; k++)
+        if (wanted(k))
+            tm_list_put(j.rounded, at++, tm_score_order(__int_as_float(scores[k / 4][k % 4])),
+                        j.first + (y + k / 4) * j.map_width + x + 2 * lane + 64 * (k % 4 / 2) + k % 2);
 }
 
 /* Scores a step's rows, unless no window can be the best (see lcc/reject.h), and takes the window sums down them. With a rounded
@@ -87,7 +101,7 @@ __device__ __forceinline__ void score(int (&acc)[MAPS][8][4], tm_pixels_sums<BYT
         return;
     tm_tensor_offer_scores(num, minus_var, -j.variance, running_best, j, best, x, y, cols, rows);
     if (ROUNDED)
-        list_windows(num, max(running_best, best.order), j, x, y);
+        list_windows(num, max(__ldcg(j.running_bests), best.order), j, x, y);
 }
 
 /* A warpgroup's shared memory, behind B: its ring, then its rows of squares. */
