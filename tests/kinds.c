@@ -3,7 +3,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -145,7 +144,7 @@ static outcome oracle_match(const kind_problem *p)
     return match(p, settings, true);
 }
 
-static bool same_peak(const tm_peak *a, const tm_peak *b)
+bool kind_same_peak(const tm_peak *a, const tm_peak *b)
 {
     return a->x == b->x && a->y == b->y && memcmp(&a->score, &b->score, sizeof a->score) == 0;
 }
@@ -164,7 +163,7 @@ int64_t kind_compare(const kind_problem *p, tm_settings settings)
     if (truth.size && memcmp(truth.map, mapped.map, truth.size) != 0)
         check_fail(__FILE__, __LINE__, "%s: the maps differ", p->text);
     if (truth.created == TM_OK && truth.matched == TM_OK &&
-        (!same_peak(&mapped.best, &truth.best) || !same_peak(&alone.best, &truth.best)))
+        (!kind_same_peak(&mapped.best, &truth.best) || !kind_same_peak(&alone.best, &truth.best)))
         check_fail(__FILE__, __LINE__,
                    "%s: best (%lld, %lld) %.9g, alone (%lld, %lld) %.9g, expected (%lld, %lld) %.9g",
                    p->text, (long long)mapped.best.x, (long long)mapped.best.y, mapped.best.score,

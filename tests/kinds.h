@@ -3,6 +3,8 @@
 #ifndef TMATCH_TESTS_KINDS_H
 #define TMATCH_TESTS_KINDS_H
 
+#include <stdbool.h>
+
 #include "tmatch/tmatch.h"
 
 typedef struct kind_problem {
@@ -23,6 +25,9 @@ void kind_free(kind_problem *p);
 /* Fails the test where the map or the best match that settings give differ in a
  * bit from the oracle's. Returns the number of map elements that were compared. */
 int64_t kind_compare(const kind_problem *p, tm_settings settings);
+
+/* Whether place and score are the same, bit for bit. */
+bool kind_same_peak(const tm_peak *a, const tm_peak *b);
 
 /* Compares the oracle with the formulas in floating point. */
 void kind_check_oracle(const kind_problem *p);

@@ -19,9 +19,9 @@ typedef struct tm_group {
     void *wide_fragments;      /* where a job wanted them, or NULL */
     tm_tensor_template *table; /* with the fragments */
     tm_certified_group certified;
-    tm_rest rest;              /* of a rounded template: see planes_rounded.cu */
     size_t bytes;              /* of these five */
     tm_fft_spectrum spectrum;  /* of a single template that FFT has matched */
+    tm_rest rest;              /* of a rounded template: see planes_rounded.cu */
     uint64_t used;             /* the cache's clock when it was last asked for */
 } tm_group;
 

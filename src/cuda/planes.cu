@@ -83,8 +83,7 @@ static cudaError_t launch_band(void *context, int64_t first, int64_t end, int64_
     band->candidates = (tm_candidate *)cuda->found.data + run->candidates;
     TRY(tm_products_run(cuda, run->job, &run->products, &run->plan, band));
     TRY(tm_planes_score_launch(band, cuda->stream));
-    if (!band->list.of)
-        run->candidates += tm_planes_score_blocks(band);
+    run->candidates += tm_planes_score_blocks(band);
     return cudaSuccess;
 }
 
@@ -115,7 +114,7 @@ cudaError_t tm_planes_run_bands(tm_planes_job *run, const tm_walk *chunks, tm_pr
         end = tm_walk_end(&walk, first);
         band->rows = end - first;
         rows = larger(rows, band->rows);
-        count += band->list.of ? 0 : tm_planes_score_blocks(band);
+        count += tm_planes_score_blocks(band);
     }
     TRY(tm_buffer_fit(&cuda->correlations, (size_t)(rows * row)));
     TRY(tm_buffer_fit(&cuda->found, (size_t)count * sizeof(tm_candidate)));

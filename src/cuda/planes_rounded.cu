@@ -13,9 +13,9 @@ static bool takes(const tm_planes_job *run, bool pays)
     const tm_job *job = run->job;
     const tm_template *t = job->tmpl;
 
-    return t->rounded && t->rounded_sine <= MOST_SINE && job->metric == TM_METRIC_LCC && !tm_job_has_map(job) && !job->peaks &&
-           job->geometry.map_width * job->geometry.map_height <= UINT32_MAX && !run->products.z && run->products.sliding[TM_SUM_FF] && !job->tiling && !tm_is_async(job) &&
-           !tm_scorer_make(t, job->metric).int128 && run->cuda->traits.tensor_cores && t->n <= TM_TENSOR_TAPS &&
+    return t->rounded && t->rounded_sine <= MOST_SINE && job->metric == TM_METRIC_LCC && !tm_job_has_map(job) &&
+           job->geometry.map_width * job->geometry.map_height <= UINT32_MAX && !run->products.z &&
+           run->products.sliding[TM_SUM_FF] && !job->tiling && !tm_is_async(job) && !tm_scorer_make(t, job->metric).int128 && run->cuda->traits.tensor_cores && t->n <= TM_TENSOR_TAPS &&
            (pays || run->cuda->tensor.always_wide);
 }
 
@@ -30,8 +30,8 @@ static void set_products(tm_plane_products *products, const tm_template *rounded
 cudaError_t tm_rounded_prepare(tm_planes_job *run, tm_planes_found *found)
 {
     tm_cuda *cuda = run->cuda;
-
     const cudaError_t error = tm_buffer_fit(&cuda->listed, TM_PLANES_LISTED * sizeof(tm_listed));
+
     if (error == cudaErrorMemoryAllocation) {
         (void)cudaGetLastError();
         return cudaErrorNotSupported; /* another way may need less */

@@ -168,7 +168,7 @@ static tm_tiles tiles_of(const tm_planes_score *c)
 int64_t tm_planes_score_blocks(const tm_planes_score *c)
 {
     const tm_tiles tiles = tiles_of(c);
-    return (int64_t)tiles.grid.x * tiles.grid.y;
+    return c->list.of ? 0 : (int64_t)tiles.grid.x * tiles.grid.y;
 }
 
 typedef void products_form(tm_planes_score, int);

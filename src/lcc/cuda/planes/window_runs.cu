@@ -226,7 +226,7 @@ static __device__ __forceinline__ float limit_of(const tm_planes_score &c, int o
     return KIND::LISTS ? tm_rounded_limit(c.list.rounding, best) : best;
 }
 
-/* Of a thread's run: which windows may be of interest, the first best of these, and the order of the next best. */
+/* Which windows of a thread's run may be of interest, the first best of these, and the order of the next best. */
 struct run_best {
     unsigned may;
     int at, order, second;

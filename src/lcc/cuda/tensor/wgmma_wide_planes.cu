@@ -133,7 +133,7 @@ struct map_part {
     }
 };
 
-/* Of the products of all steps, a tile at a time: those of the blocks before this one. They are spread evenly. */
+/* How many of the products of all steps, each of a tile, are those of the blocks before this one. They are spread evenly. */
 __device__ __forceinline__ int products_before(const tm_tensor_steps &j, const tm_tensor_plan &p, int block)
 {
     return (int)((int64_t)j.count * p.tiles * block / gridDim.x);
