@@ -139,7 +139,7 @@ cudaError_t tm_wide_prepare(void *fragments, const uint8_t *taps, int width, int
 static tm_tensor_block block_of(const tm_tensor_job &j)
 {
     const int steps = tm_wide_steps(j.width);
-    const size_t row = tm_wide_row(steps);
+    const size_t row = tm_wide_row(2 * steps);
     return {(size_t)tm_wide_blocks(j.height, steps) * TM_WIDE_BLOCK + (tm_wide_rows(j.height) + TM_WIDE_PLANES) * row,
             TM_WIDE_FIXED, MOST_BLOCKS};
 }

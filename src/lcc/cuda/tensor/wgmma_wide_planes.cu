@@ -10,88 +10,41 @@
 #define TM_TENSOR_WARP_WIDTH 256
 #define TM_TENSOR_WARPGROUPS 2
 #include "lcc/cuda/memory.cuh"
-#include "lcc/cuda/tensor/wide_products.cuh"
+#include "lcc/cuda/tensor/wide_stage.cuh"
 
 enum { MOST_BLOCKS = 2 }; // on a multiprocessor
-enum { BATCHES = 4 };     // of what the first products take
-
-/* The groups of frame rows that a tile's products take. */
-__host__ __device__ __forceinline__ int groups_of(int h)
-{
-    return (h + 7 + 7) / 8;
-}
-
-/* The ring's: while a tile's products are made, those of the tile before may still be, and the next tile's rows come. */
-__host__ __device__ __forceinline__ int ring_groups(int h)
-{
-    return groups_of(h) + 2;
-}
 
 /* Barriers in shared memory, of 8 bytes each: one for all threads, wherever in the kernel they wait (for __syncthreads all
  * would have to be at the same place), and the others for copies. All threads wait for each phase of each, and a phase begins
  * when all have waited for the one before. */
 struct barriers {
-    enum { ALL = BATCHES, COUNT };
+    enum { ALL = TM_WIDE_BATCHES, COUNT };
     unsigned at, turns; // a bit each
 
     __device__ __forceinline__ explicit barriers(uint64_t (&shared)[COUNT])
         : at((unsigned)__cvta_generic_to_shared(shared)), turns(0)
     {
         if (threadIdx.x < COUNT)
-            asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(at + 8 * threadIdx.x),
-                         "r"(threadIdx.x == ALL ? TM_TENSOR_THREADS : 1)
-                         : "memory");
+            tm_barrier_init(barrier(threadIdx.x), threadIdx.x == ALL ? TM_TENSOR_THREADS : 1);
         asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); // for copies
         __syncthreads();
     }
 
-    /* Announces copies of so many bytes together. */
-    __device__ __forceinline__ void expect(int i, unsigned bytes) const
+    __device__ __forceinline__ unsigned barrier(int i) const
     {
-        asm volatile("{.reg .b64 state; mbarrier.arrive.expect_tx.shared.b64 state, [%0], %1;}" ::"r"(at + 8 * i), "r"(bytes)
-                     : "memory");
-    }
-
-    __device__ __forceinline__ void copy(int i, unsigned to, const void *from, unsigned bytes) const
-    {
-        asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to), "l"(from),
-                     "r"(bytes), "r"(at + 8 * i)
-                     : "memory");
+        return at + 8 * i;
     }
 
     __device__ __forceinline__ void wait(int i)
     {
-        asm volatile("{.reg .pred there; again%=: mbarrier.try_wait.parity.shared.b64 there, [%0], %1; @!there bra again%=;}" ::
-                         "r"(at + 8 * i), "r"(turns >> i & 1)
-                     : "memory");
+        tm_barrier_wait(barrier(i), turns >> i);
         turns ^= 1u << i;
-        __syncwarp();
     }
 
     __device__ __forceinline__ void wait_for_all()
     {
-        asm volatile("{.reg .b64 state; mbarrier.arrive.shared.b64 state, [%0];}" ::"r"(at + 8 * ALL) : "memory");
+        tm_barrier_arrive(barrier(ALL));
         wait(ALL);
-    }
-};
-
-template <int STEPS>
-struct ring_of_groups {
-    enum { ROW = tm_wide_row(STEPS), GROUP = 8 * ROW };
-    unsigned at;
-    int count;
-
-    /* Lane 0 to 7 of a warp: begins to copy one of 8 rows of the frame. */
-    __device__ __forceinline__ void stage(const barriers &there, int batch, int slot, const uint8_t *from, size_t pitch,
-                                          unsigned bytes) const
-    {
-        const int line = threadIdx.x % 8;
-        there.copy(batch, at + slot * GROUP + line * ROW, from + line * pitch, bytes);
-    }
-
-    __device__ __forceinline__ int after(int slot, int groups) const
-    {
-        return slot + groups < count ? slot + groups : slot + groups - count;
     }
 };
 
@@ -145,30 +98,17 @@ __device__ __forceinline__ int first_tile(const tm_tensor_plan &p, int chain, in
     return max(0, min((before - chain * p.tiles + end - chain - 1) / (end - chain), p.tiles));
 }
 
-/* Blocks of B, of which there may be none. */
-struct block_range {
-    int from, count;
-};
-
-/* Those of step k of k that the frame rows [first, end) take, if all before have those that they take. The blocks of zeros
- * behind each step come with the first rows. */
-__device__ __forceinline__ block_range blocks_of_rows(int k, int h, int first, int end)
-{
-    const int from = max(k ? 7 : 0, h + 7 - end), to = h + 7 - first + (first ? 0 : 7);
-    return {k * (h + 7) + from, max(0, to - from)};
-}
-
 template <int STEPS, bool ODD>
 static __global__ void __launch_bounds__(TM_TENSOR_THREADS, MOST_BLOCKS)
     wide_steps_kernel(const __grid_constant__ tm_tensor_steps j, tm_tensor_plan p)
 {
     extern __shared__ __align__(128) uint8_t smem[];
     __shared__ uint64_t shared_barriers[barriers::COUNT];
-    typedef ring_of_groups<STEPS> ring_type;
+    typedef tm_ring_of_groups<2 * STEPS> ring_type;
     const int h = j.height, warp = __shfl_sync(~0u, threadIdx.x / 32, 0), warpgroup = warp / 4;
-    const int groups = groups_of(h);
-    const unsigned row_bytes = (TILE_WIDTH - 1 + j.width + 15) / 16 * 16;
-    const ring_type ring = {(unsigned)__cvta_generic_to_shared(smem), ring_groups(h)};
+    const int groups = tm_wide_groups(h);
+    const unsigned row_bytes = tm_wide_row_bytes(j.width);
+    const ring_type ring = {(unsigned)__cvta_generic_to_shared(smem), tm_wide_ring_groups(h)};
     const unsigned frag = ring.at + ring.count * ring_type::GROUP;
     const void *blocks = NULL; // that are there
     int chain = 0, chain_end = 0;
@@ -196,35 +136,13 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, MOST_BLOCKS)
             const int rows = (int)min((int64_t)8 * tiles, j.map_height - y);
             int slot = 0; // of the tile's first group
             int acc[16][4];
-            auto batch_end = [&](int batch) { return min(groups, (batch + 1) * ((groups + BATCHES - 1) / BATCHES)); };
-            /* One warp begins to copy a batch of rows, with the blocks of B that they take; with the last one come the second
-             * tile's. */
-            auto stage_batch = [&](int batch, bool with_blocks) {
-                const int lane = threadIdx.x % 32, more = batch == BATCHES - 1 && tiles > 1;
-                const int from = batch ? batch_end(batch - 1) : 0, to = batch_end(batch) + more;
-                unsigned bytes = (to - from) * 8 * row_bytes;
-#pragma unroll
-                for (int k = 0; k < STEPS; k++)
-                    bytes += with_blocks ? blocks_of_rows(k, h, 8 * from, 8 * to).count * TM_WIDE_BLOCK : 0;
-                if (lane == 0)
-                    there.expect(batch, bytes);
-#pragma unroll 1
-                for (int g = from + lane / 8; g < to; g += 4)
-                    ring.stage(there, batch, g, frame + (size_t)g * 8 * j.pitch, j.pitch, row_bytes);
-                if (with_blocks && lane < STEPS) {
-                    const block_range of = blocks_of_rows(lane, h, 8 * from, 8 * to);
-                    if (of.count)
-                        there.copy(batch, frag + of.from * TM_WIDE_BLOCK, (const uint8_t *)step.wide + of.from * TM_WIDE_BLOCK,
-                                   of.count * TM_WIDE_BLOCK);
-                }
-            };
             /* Tile i's products have begun: the next tile's rows may come, unless they have, and those of the tile before are
              * made. Two barriers take turns: a warp may still have to see that tile i's rows have come. */
             auto go_on = [&](int i) {
                 if (i > 0 && i + 1 < tiles && threadIdx.x < 8) {
                     if (threadIdx.x == 0)
-                        there.expect(i % 2, 8 * row_bytes);
-                    ring.stage(there, i % 2, ring.after(slot, groups), frame + (size_t)(i + groups) * 8 * j.pitch, j.pitch,
+                        tm_barrier_expect(there.barrier(i % 2), 8 * row_bytes);
+                    ring.stage(there.barrier(i % 2), ring.after(slot, groups), frame + (size_t)(i + groups) * 8 * j.pitch, j.pitch,
                                row_bytes);
                 }
                 slot = ring.after(slot, 1);
@@ -239,8 +157,9 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, MOST_BLOCKS)
             __syncthreads();
             if (warp == 0) {
 #pragma unroll 1
-                for (int batch = 0; batch < BATCHES; batch++)
-                    stage_batch(batch, blocks != step.wide);
+                for (int batch = 0; batch < TM_WIDE_BATCHES; batch++)
+                    tm_wide_stage_batch<STEPS>(ring, there.barrier(batch), batch, tiles > 1, h, frame, j.pitch, row_bytes,
+                                               blocks != step.wide ? step.wide : NULL, frag);
             }
             blocks = step.wide;
             part.load(acc, 8 * warpgroup, rows - 8 * warpgroup, adds, step.shift);
@@ -260,9 +179,9 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, MOST_BLOCKS)
             };
             if (!warpgroup) {
                 tm_wide_products<STEPS, ODD> products = products_at(0);
-                auto begin = [&](int batch) { products.issue(acc, min(h + 7, 8 * batch_end(batch)), true); };
+                auto begin = [&](int batch) { products.issue(acc, min(h + 7, 8 * tm_wide_batch_end(batch, groups)), true); };
 #pragma unroll
-                for (int batch = 0; batch < BATCHES; batch++) {
+                for (int batch = 0; batch < TM_WIDE_BATCHES; batch++) {
                     there.wait(batch);
                     begin(batch);
                 }
@@ -270,7 +189,7 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, MOST_BLOCKS)
                 finish(0);
             } else {
 #pragma unroll
-                for (int batch = 0; batch < BATCHES; batch++)
+                for (int batch = 0; batch < TM_WIDE_BATCHES; batch++)
                     there.wait(batch);
                 go_on(0);
             }
@@ -290,7 +209,7 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, MOST_BLOCKS)
 static tm_tensor_block block_of(const tm_tensor_steps &j)
 {
     const int steps = tm_wide_steps(j.width);
-    return {(size_t)ring_groups(j.height) * 8 * tm_wide_row(steps) +
+    return {(size_t)tm_wide_ring_groups(j.height) * 8 * tm_wide_row(2 * steps) +
                 (size_t)tm_wide_blocks(j.height, steps) * TM_WIDE_BLOCK,
             TM_WIDE_FIXED, MOST_BLOCKS};
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* For wgmma_wide.cu and wgmma_wide_planes.cu: products of a template wider than 25 columns with frame rows that stand in
- * shared memory as they are, 8 rows of 1024 windows of the map at a time.
+/* For wgmma_wide.cu, wgmma_wide_roles.cu and wgmma_wide_planes.cu: products of a template wider than 25 columns with frame
+ * rows that stand in shared memory as they are, 8 rows of 1024 windows of the map at a time.
  *
  * A's line m is the frame's bytes from x0 + 16m on. Column 16j + c of B is T[y - j] shifted by c, for the frame's row y.
  * The template's rows stand in descending order, so B for the next row begins one block earlier. Shifted, a template row
@@ -33,16 +33,17 @@ __host__ __device__ __forceinline__ int tm_wide_blocks(int h, int steps)
     return (h + 7) * steps + 7;
 }
 
-/* Bytes of a staged frame row. */
-__host__ __device__ constexpr int tm_wide_row(int steps)
+/* Bytes of a staged frame row of which products take so many units. */
+__host__ __device__ constexpr int tm_wide_row(int units)
 {
-    return TILE_WIDTH - 16 + 32 * steps;
+    return TILE_WIDTH - 16 + 16 * units;
 }
 
-/* The products of 8 rows of the map, frame row by frame row. ODD: a row takes an odd number of units. */
-template <int STEPS, bool ODD>
+/* The products of 8 rows of the map, frame row by frame row. ODD: a row takes an odd number of units. UNITS: of
+ * a staged row, at least these. */
+template <int STEPS, bool ODD, int UNITS = 2 * STEPS>
 struct tm_wide_products {
-    enum { ROW = tm_wide_row(STEPS) };
+    enum { ROW = tm_wide_row(UNITS) };
     unsigned a, b, wrap; // low words of descriptors: addresses in units of 16 bytes
     int ring_bytes, step_bytes, row = 0;
 

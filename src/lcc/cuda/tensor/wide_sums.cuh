@@ -12,7 +12,7 @@ enum { TM_WIDE_PLANES = 16 };
 /* A ring of frame rows in shared memory. */
 template <int STEPS>
 struct tm_wide_ring {
-    enum { ROW = tm_wide_row(STEPS), UNITS = ROW / 8 };
+    enum { ROW = tm_wide_row(2 * STEPS), UNITS = ROW / 8 };
     unsigned rows;    // address of slot 0
     int count, first; // slot of row 0
 
