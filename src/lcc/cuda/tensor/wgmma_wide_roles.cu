@@ -399,7 +399,7 @@ struct rejection {
         weak = of_score * (n - 1) < 2.25f * n * n; // var_F >= n - 1 unless it is 0
     }
 
-    /* Of num / n, less than one and 2^-10 below it. */
+    /* num / n rounded down, and less by no more than 2^-10. */
     __device__ __forceinline__ int num(int s_ft, int s_f) const
     {
         return s_ft - mean * s_f + __mulhi(s_f, rest);
