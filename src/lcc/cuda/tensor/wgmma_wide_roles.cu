@@ -24,7 +24,7 @@ enum {
     SLOT = TILE_WIDTH / EACH + 1, // words of a fourth of a row of S_FT, in different banks than the next fourth
     MOST_SLOTS = 2,
     BATCHES = 9, // of a tile's products: one before the 8 rows that are handed on, one after each
-    FIXED = 512  // bytes that a block declares
+    FIXED = 640  // bytes that a block declares
 };
 
 /* Barriers in shared memory, by number. A phase of START is a column of tiles; of ROWS, which take turns, a group of rows that
