@@ -399,7 +399,7 @@ struct rejection {
         weak = of_score * (n - 1) < 2.25f * n * n; // var_F >= n - 1 unless it is 0
     }
 
-    /* num / n rounded down, and less by no more than 2^-10. */
+    /* num / n rounded down, of a value that is off by less than 2^-10, to either side. */
     __device__ __forceinline__ int num(int s_ft, int s_f) const
     {
         return s_ft - mean * s_f + __mulhi(s_f, rest);
