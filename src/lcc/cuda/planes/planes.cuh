@@ -68,7 +68,7 @@ typedef struct tm_planes_score {
 bool tm_window_sums_fit(const tm_scorer *scorer, int bytes, bool skips, int width,
                         size_t shared_memory);
 
-/* Of how many blocks the launch writes the best candidates: of none where it lists windows. */
+/* How many blocks write their best candidate in the launch: none where it lists windows. */
 int64_t tm_planes_score_blocks(const tm_planes_score *band);
 cudaError_t tm_planes_score_launch(const tm_planes_score *band, cudaStream_t stream);
 
