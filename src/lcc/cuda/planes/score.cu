@@ -58,13 +58,53 @@ static __device__ __forceinline__ void add_products(T (&sum)[TM_EACH], const tm_
     }
 }
 
-/* The sums of four neighbouring windows where each is one product, unshifted. */
-template <int SUMS_OF>
-static __device__ __forceinline__ void load_single(uint4 (&v)[SUMS_OF], const tm_planes_score &c, int64_t at)
-{
+/* The sums of four neighbouring windows where each is one product, unshifted; of those beyond the map 0. */
+template <int CHANNELS>
+struct single_sums {
+    uint4 ft, ff, f[CHANNELS];
+
+    __device__ __forceinline__ static uint4 load_one(const uint32_t *map, int64_t at, int count)
+    {
+        return map ? tm_first_of(map + at, count) : make_uint4(0, 0, 0, 0);
+    }
+
+    __device__ __forceinline__ void load(const tm_planes_score &c, int64_t at, int count)
+    {
+        ft = load_one(c.only[TM_SUM_FT], at, count);
+        ff = load_one(c.only[TM_SUM_FF], at, count);
 #pragma unroll
-    for (int s = 0; s < SUMS_OF; s++)
-        v[s] = c.only[s] ? __ldcs((const uint4 *)(c.only[s] + at)) : make_uint4(0, 0, 0, 0);
+        for (int k = 0; k < CHANNELS; k++)
+            f[k] = load_one(c.only[TM_SUM_F + k], at, count);
+    }
+};
+
+static __device__ __forceinline__ uint32_t word_of(uint4 v, int i)
+{
+    return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w;
+}
+
+/* Calls take(y, sums) for each row of a tile's columns; rows are loaded ahead, so that nothing waits for memory. */
+template <int CHANNELS, typename T>
+static __device__ __forceinline__ void walk_singles(const tm_planes_score &c, int64_t x, int count, int64_t first, int64_t last, T take)
+{
+    enum { AHEAD = 2 };
+    single_sums<CHANNELS> ahead[AHEAD];
+
+#pragma unroll
+    for (int i = 0; i < AHEAD; i++)
+        ahead[i].load(c, (first + i) * c.stride + x, first + i < last ? count : 0);
+#pragma unroll 1
+    for (int64_t y = first; y < last; y += AHEAD) {
+#pragma unroll
+        for (int i = 0; i < AHEAD; i++) {
+            const single_sums<CHANNELS> sums = ahead[i];
+            const int64_t next = y + i + AHEAD;
+            if (y + i >= last)
+                break;
+            ahead[i].load(c, next * c.stride + x, next < last ? count : 0);
+            take(y + i, sums);
+        }
+    }
 }
 
 /* How many blocks a multiprocessor takes, which leaves so many registers to each thread. */
@@ -83,22 +123,13 @@ static __global__ void __launch_bounds__(PRODUCTS_THREADS, blocks_that_fit(CHANN
     const int64_t first = (int64_t)blockIdx.y * tile_rows, last = min(first + tile_rows, c.rows);
     const int count = (int)max(min((int64_t)TM_EACH, c.map_width - x), (int64_t)0);
     tm_candidate best = TM_NO_CANDIDATE;
-    uint4 next[SUMS_OF]; /* a row ahead, so that nothing waits for memory */
 
     tm_early_begin();
-    if (count == TM_EACH && c.single)
-        load_single(next, c, first * c.stride + x);
     for (int64_t y = first; y < last; y++) {
         const int64_t at = y * c.stride + x, position = (c.y + y) * c.map_width + x;
         const int running_best = c.running_best ? __ldcg(c.running_best) : 0;
         FF sum[SUMS_OF][TM_EACH] = {};
-        if (count == TM_EACH && c.single) {
-#pragma unroll
-            for (int s = 0; s < SUMS_OF; s++)
-                sum[s][0] = next[s].x, sum[s][1] = next[s].y, sum[s][2] = next[s].z, sum[s][3] = next[s].w;
-            if (y + 1 < last)
-                load_single(next, c, at + c.stride);
-        } else if (count == TM_EACH && c.product[0].map32) {
+        if (count == TM_EACH && c.product[0].map32) {
             product_sum<FF> products[SUMS_OF];
 #pragma unroll
             for (int s = 0; s < SUMS_OF; s++)
@@ -139,6 +170,50 @@ static __global__ void __launch_bounds__(PRODUCTS_THREADS, blocks_that_fit(CHANN
         c.candidates[(int64_t)blockIdx.y * gridDim.x + blockIdx.x] = best;
 }
 
+/* The best LCC where sums are single and no window is skipped. */
+template <typename SUMS, int CHANNELS>
+static __global__ void __launch_bounds__(PRODUCTS_THREADS, blocks_that_fit(CHANNELS))
+    singles_kernel(const __grid_constant__ tm_planes_score c, int tile_rows)
+{
+    const int64_t x = ((int64_t)blockIdx.x * PRODUCTS_THREADS + threadIdx.x) * TM_EACH;
+    const int64_t first = (int64_t)blockIdx.y * tile_rows, last = min(first + tile_rows, c.rows);
+    const int count = (int)max(min((int64_t)TM_EACH, c.map_width - x), (int64_t)0);
+    tm_candidate best = TM_NO_CANDIDATE;
+    int known = INT_MIN; /* of scores, and the bound of it */
+    float bound = -INFINITY;
+
+    tm_early_begin();
+    int others = __ldcg(c.running_best); /* which is looked at a row later */
+    walk_singles<CHANNELS>(c, x, count, first, last, [&](int64_t y, const single_sums<CHANNELS> &sums) {
+        float num[TM_EACH], var[TM_EACH];
+        unsigned may = 0;
+        if (others > known)
+            known = others, bound = tm_reject_bound_of(c, known);
+        others = __ldcg(c.running_best);
+#pragma unroll
+        for (int i = 0; i < TM_EACH; i++) {
+            uint32_t f[CHANNELS];
+#pragma unroll
+            for (int k = 0; k < CHANNELS; k++)
+                f[k] = word_of(sums.f[k], i);
+            tm_centre(c, (typename SUMS::FF)word_of(sums.ft, i), (typename SUMS::FF)word_of(sums.ff, i), f, &num[i], &var[i]);
+            may |= (unsigned)(i < count && tm_may_be_best(num[i], var[i], bound)) << i;
+        }
+        if (!__any_sync(0xffffffffu, may))
+            return;
+#pragma unroll
+        for (int i = 0; i < TM_EACH; i++)
+            if (may >> i & 1)
+                tm_offer_lcc(c, &best, num[i], var[i], (c.y + y) * c.map_width + x + i);
+        const int order = tm_tell_best(c, best, known);
+        if (order > known)
+            known = order, bound = tm_reject_bound_of(c, known);
+    });
+    best = tm_block_best<PRODUCTS_THREADS>(best, threadIdx.x);
+    if (threadIdx.x == 0)
+        c.candidates[(int64_t)blockIdx.y * gridDim.x + blockIdx.x] = best;
+}
+
 /* A tile's sums are made anew from the rows above its first: high tiles do so less often, low ones
  * keep all multiprocessors busy. So tiles are as high as they can be with all of them at once. */
 tm_tiles tm_tiles_make(const tm_planes_score *c, int threads, int tile_columns, int fit)
@@ -173,12 +248,16 @@ int64_t tm_planes_score_blocks(const tm_planes_score *c)
 
 typedef void products_form(tm_planes_score, int);
 
-template <typename SUMS>
-static products_form *form_of(int channels)
+template <typename SUMS, int CHANNELS>
+static products_form *form_of(const tm_planes_score *c)
 {
-    return channels == 1   ? products_kernel<SUMS, 1>
-           : channels <= 3 ? products_kernel<SUMS, 3>
-                           : products_kernel<SUMS, 4>;
+    return c->single && c->running_best && !c->skips ? singles_kernel<SUMS, CHANNELS> : products_kernel<SUMS, CHANNELS>;
+}
+
+template <typename SUMS>
+static products_form *form_of(const tm_planes_score *c)
+{
+    return c->channels == 1 ? form_of<SUMS, 1>(c) : c->channels <= 3 ? form_of<SUMS, 3>(c) : form_of<SUMS, 4>(c);
 }
 
 cudaError_t tm_planes_score_launch(const tm_planes_score *c, cudaStream_t stream)
@@ -189,8 +268,8 @@ cudaError_t tm_planes_score_launch(const tm_planes_score *c, cudaStream_t stream
         return tm_window_sums_launch(c, stream);
     const tm_tiles tiles = tiles_of(c);
     const tm_sums_kind kind = tm_sums_kind_of(&c->scorer, c->bytes);
-    products_form *kernel = kind == TM_SUMS_8    ? form_of<tm_sums_8>(c->channels)
-                            : kind == TM_SUMS_16 ? form_of<tm_sums_16>(c->channels)
-                                                 : form_of<tm_sums_int128>(c->channels);
+    products_form *kernel = kind == TM_SUMS_8    ? form_of<tm_sums_8>(c)
+                            : kind == TM_SUMS_16 ? form_of<tm_sums_16>(c)
+                                                 : form_of<tm_sums_int128>(c);
     return tm_early_launch(kernel, tiles.grid, (unsigned)tiles.threads, 0, c->early, stream, *c, tiles.tile_rows);
 }

@@ -19,6 +19,14 @@ struct __align__(16) tm_quad
     T of[TM_EACH];
 };
 
+/* The first count of four windows' words; nothing was written behind a row's last one. from: a multiple of 16 bytes. */
+static __device__ __forceinline__ uint4 tm_first_of(const uint32_t *from, int count)
+{
+    return count >= 4 ? __ldcs((const uint4 *)from)
+                      : make_uint4(count > 0 ? __ldcs(from) : 0, count > 1 ? __ldcs(from + 1) : 0,
+                                   count > 2 ? __ldcs(from + 2) : 0, 0);
+}
+
 /* The types that a kernel keeps its sums in. All sums are exact modulo 2^32 or 2^64. */
 typedef enum tm_sums_kind { TM_SUMS_8, TM_SUMS_16, TM_SUMS_INT128 } tm_sums_kind;
 
