@@ -4,7 +4,8 @@
  * A block goes down its tile, ROWS rows at a time. A thread keeps the sums of four neighbouring columns over the template's
  * rows and stores them to shared memory. Then each warp takes one of the rows, and each of its threads a run of neighbouring
  * windows: from one to the next of them a column enters and one leaves. A run is an odd number of columns, so that the
- * threads of a warp read from different banks. */
+ * threads of a warp read from different banks. What the first window of a run has of wide templates' columns are the sums of
+ * whole runs, which neighbouring threads share. */
 #include "integers.h"
 #include "lcc/cuda/memory.cuh"
 #include "lcc/cuda/planes/column_sums.cuh"
@@ -14,6 +15,7 @@
 #define RUN 15                      /* windows of a thread */
 #define MOST_WINDOWS (32 * RUN)     /* of a row of a tile */
 #define COLUMNS (THREADS * TM_EACH) /* of a block */
+#define WIDE (2 * RUN + 1)          /* templates from this width on share sums of runs */
 #define MOST_WIDTH 127              /* of a template */
 #define MOST_HEIGHT 257             /* with that, a column's sum of bytes fits 16 bits */
 #define BLOCKS 3                    /* that a multiprocessor takes: with 4, registers are too few to look ahead */
@@ -72,6 +74,15 @@ struct bytes_kind {
             ff += in.x - out.x;
             f[0] += in.y - out.y, f[1] += in.z - out.z, f[2] += in.w - out.w;
         }
+
+        /* Adds those of the thread so many lanes on. */
+        __device__ __forceinline__ void add_from(const window &w, int lanes)
+        {
+            ff += __shfl_down_sync(~0u, w.ff, lanes);
+#pragma unroll
+            for (int k = 0; k < CHANNELS; k++)
+                f[k] += __shfl_down_sync(~0u, w.f[k], lanes);
+        }
     };
 };
 
@@ -117,6 +128,12 @@ struct words_kind {
             ff += ((uint64_t)in.y << 32 | in.x) - ((uint64_t)out.y << 32 | out.x);
             f[0] += in.z - out.z;
         }
+
+        __device__ __forceinline__ void add_from(const window &w, int lanes)
+        {
+            ff += __shfl_down_sync(~0u, w.ff, lanes);
+            f[0] += __shfl_down_sync(~0u, w.f[0], lanes);
+        }
     };
 };
 
@@ -124,14 +141,6 @@ struct words_kind {
 struct listed_kind : words_kind {
     enum { MAPS = 2, LISTS = true };
 };
-
-/* The first count of four windows; nothing was written behind a row's last one. */
-static __device__ __forceinline__ uint4 first_of(const uint4 *four, int count)
-{
-    const uint32_t *one = (const uint32_t *)four;
-    return count >= 4 ? __ldcs(four)
-                      : make_uint4(count > 0 ? __ldcs(one) : 0, count > 1 ? __ldcs(one + 1) : 0, count > 2 ? __ldcs(one + 2) : 0, 0);
-}
 
 /* A warp's S_FT of a row: from its maps, through registers, to shared memory. */
 template <typename KIND>
@@ -145,11 +154,11 @@ struct row_products {
     {
 #pragma unroll
         for (int t = 0; t < KIND::MAPS; t++) {
-            const uint4 *from = (const uint4 *)(c.product[t].map32 + at);
+            const uint32_t *from = c.product[t].map32 + at;
 #pragma unroll
             for (int i = 0; i < CHUNKS; i++) {
                 const int chunk = threadIdx.x % 32 + 32 * i;
-                word[t][i] = first_of(from + chunk, count - 4 * chunk);
+                word[t][i] = tm_first_of(from + 4 * chunk, count - 4 * chunk);
             }
         }
     }
@@ -197,17 +206,35 @@ static __device__ __forceinline__ void put_columns(uint4 *to, four_columns v)
         to[(i + turn) % TM_EACH] = v.of[i];
 }
 
+/* Sums of all columns but the last one of a run's first window. */
+template <typename KIND>
+static __device__ __forceinline__ typename KIND::window start_of_run(const tm_planes_score &c, const uint4 *column)
+{
+    const uint4 none = make_uint4(0, 0, 0, 0);
+    typename KIND::window start = {}, own = {};
+    int at = 0;
+
+    if (c.width >= WIDE) {
+#pragma unroll
+        for (int i = 0; i < RUN; i++)
+            own.replace(column[i], none);
+#pragma unroll 1
+        for (; at + RUN < c.width; at += RUN)
+            start.add_from(own, at / RUN);
+    }
+#pragma unroll 4
+    for (; at < c.width - 1; at++)
+        start.replace(column[at], none);
+    return start;
+}
+
 /* Calls take(i, num, var) for each window of a thread's run whose bit in which is set. */
 template <typename KIND, int UNROLL, typename T>
-static __device__ __forceinline__ void walk_run(const tm_planes_score &c, const uint4 *column,
+static __device__ __forceinline__ void walk_run(const tm_planes_score &c, typename KIND::window window, const uint4 *column,
                                                 const typename KIND::SUMS::FF *s_ft, unsigned which, T take)
 {
     const uint4 none = make_uint4(0, 0, 0, 0), *enters = column + c.width - 1;
-    typename KIND::window window = {};
 
-#pragma unroll 4
-    for (int i = 0; i < c.width - 1; i++)
-        window.replace(column[i], none);
 #pragma unroll UNROLL
     for (int i = 0; i < RUN; i++) {
         float num, var;
@@ -234,16 +261,16 @@ struct run_best {
 
 /* Scores those of the first count windows of a thread's run that may be of interest, which there seldom are. */
 template <typename KIND>
-static __device__ __forceinline__ run_best score_run(const tm_planes_score &c, const uint4 *column, const typename KIND::SUMS::FF *s_ft,
-                                                     int count, float bound)
+static __device__ __forceinline__ run_best score_run(const tm_planes_score &c, const typename KIND::window &start, const uint4 *column,
+                                                     const typename KIND::SUMS::FF *s_ft, int count, float bound)
 {
     run_best run = {0, 0, INT_MIN, INT_MIN};
 
-    walk_run<KIND, RUN>(c, column, s_ft, ~0u,
+    walk_run<KIND, RUN>(c, start, column, s_ft, ~0u,
                         [&](int i, float num, float var) { run.may |= (unsigned)tm_may_be_best(num, var, bound) << i; });
     run.may &= count >= RUN ? ~0u : count > 0 ? (1u << count) - 1 : 0;
     if (run.may)
-        walk_run<KIND, 1>(c, column, s_ft, run.may, [&](int i, float num, float var) {
+        walk_run<KIND, 1>(c, start, column, s_ft, run.may, [&](int i, float num, float var) {
             const int order = tm_lcc_order(c, num, var);
             run.second = max(run.second, min(order, run.order));
             if (order > run.order)
@@ -254,11 +281,11 @@ static __device__ __forceinline__ run_best score_run(const tm_planes_score &c, c
 
 /* Lists those of a run's windows that are of interest. */
 template <typename KIND>
-static __device__ __forceinline__ void list_run(const tm_planes_score &c, const uint4 *column, const typename KIND::SUMS::FF *s_ft,
-                                                const run_best &run, int least, int64_t position)
+static __device__ __forceinline__ void list_run(const tm_planes_score &c, const typename KIND::window &start, const uint4 *column,
+                                                const typename KIND::SUMS::FF *s_ft, const run_best &run, int least, int64_t position)
 {
     if (run.second >= least)
-        walk_run<KIND, 1>(c, column, s_ft, run.may, [&](int i, float num, float var) {
+        walk_run<KIND, 1>(c, start, column, s_ft, run.may, [&](int i, float num, float var) {
             const int order = tm_lcc_order(c, num, var);
             if (order >= least)
                 tm_list_put(c.list, tm_list_take(c.list, 1), order, position + i);
@@ -322,13 +349,14 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
             const int64_t position = (c.y + row) * c.map_width + left + own;
             if (running_best != known)
                 known = running_best, bound = tm_reject_bound_for(c, limit_of<KIND>(c, known));
-            const run_best run = score_run<KIND>(c, column, s_ft, windows - own, bound);
+            const typename KIND::window start = start_of_run<KIND>(c, column);
+            const run_best run = score_run<KIND>(c, start, column, s_ft, windows - own, bound);
             if (run.may)
                 tm_offer(&best, run.order, position + run.at);
             if (__any_sync(0xffffffffu, run.may)) {
                 const int order = tm_tell_best(c, best, running_best);
                 if (KIND::LISTS && run.may)
-                    list_run<KIND>(c, column, s_ft, run, tm_list_least(c.list, max(order, __ldcg(c.running_best))), position);
+                    list_run<KIND>(c, start, column, s_ft, run, tm_list_least(c.list, max(order, __ldcg(c.running_best))), position);
             }
         }
         __syncthreads();
@@ -364,7 +392,8 @@ bool tm_planes_can_list(const tm_planes_score *c)
 
 tm_tiles tm_window_runs_tiles(const tm_planes_score *c)
 {
-    const int64_t most = smaller(MOST_WINDOWS, COLUMNS - c->width + 1) / TM_EACH * TM_EACH;
+    const int columns = c->width >= WIDE ? MOST_WINDOWS : COLUMNS; // that sums are made of
+    const int64_t most = smaller(MOST_WINDOWS, columns - c->width + 1) / TM_EACH * TM_EACH;
     const int64_t across = ceil_div(c->map_width, most);
     const int tile_columns = (int)(ceil_div(ceil_div(c->map_width, across), TM_EACH) * TM_EACH);
     return tm_tiles_make(c, THREADS, tile_columns, BLOCKS);
