@@ -86,17 +86,64 @@ struct map_part {
     }
 };
 
-/* How many of the products of all steps, each of a tile, are those of the blocks before this one. They are spread evenly. */
-__device__ __forceinline__ int products_before(const tm_tensor_steps &j, const tm_tensor_plan &p, int block)
-{
-    return (int)((int64_t)j.count * p.tiles * block / gridDim.x);
-}
+/* A block's parts of the work, one after the other: a step's products of neighbouring tiles in a column of tiles. All products
+ * are spread evenly, but a tile's of steps that add to one map are one block's. */
+struct part_of_work {
+    const tm_tensor_steps &j;
+    const tm_tensor_plan &p;
+    int before, before_next;    // products of the blocks before this one, and of this one too
+    int step, chain, chain_end; // the step is of these, which add to one map
+    int tile, tiles, end;       // the first tile, how many, and the one behind all of the step
 
-/* The first tile of a block's part of the map that the steps [chain, end) give, of which each tile is one block's. */
-__device__ __forceinline__ int first_tile(const tm_tensor_plan &p, int chain, int end, int before)
-{
-    return max(0, min((before - chain * p.tiles + end - chain - 1) / (end - chain), p.tiles));
-}
+    __device__ __forceinline__ part_of_work(const tm_tensor_steps &job, const tm_tensor_plan &plan)
+        : j(job), p(plan), before(products_before(blockIdx.x)), before_next(products_before(blockIdx.x + 1)), step(-1), chain(0),
+          chain_end(0), tile(0), tiles(0), end(0)
+    {
+    }
+
+    __device__ __forceinline__ int products_before(int block) const
+    {
+        return (int)((int64_t)j.count * p.tiles * block / gridDim.x);
+    }
+
+    /* The first tile of a block before which there are so many products. */
+    __device__ __forceinline__ int first_tile(int products) const
+    {
+        const int steps = chain_end - chain;
+        return max(0, min((products - chain * p.tiles + steps - 1) / steps, p.tiles));
+    }
+
+    /* Goes on to the next part, if there is one. */
+    __device__ __forceinline__ bool next()
+    {
+        tile += tiles;
+        while (tile >= end) {
+            if (++step == j.count)
+                return false;
+            if (step == chain_end)
+                for (chain = step, chain_end++; chain_end < j.count && j.step[chain_end].map == j.step[step].map;)
+                    chain_end++;
+            tile = first_tile(before), end = first_tile(before_next);
+        }
+        tiles = min(end - tile, p.tiles_y - tile % p.tiles_y);
+        return true;
+    }
+
+    __device__ __forceinline__ int64_t x() const
+    {
+        return (int64_t)(tile / p.tiles_y) * TILE_WIDTH;
+    }
+
+    __device__ __forceinline__ int64_t y() const
+    {
+        return (int64_t)(tile % p.tiles_y) * TILE_HEIGHT;
+    }
+
+    __device__ __forceinline__ const uint8_t *frame() const
+    {
+        return j.frame + j.step[step].plane + (size_t)y() * j.pitch + x();
+    }
+};
 
 template <int STEPS, bool ODD>
 static __global__ void __launch_bounds__(TM_TENSOR_THREADS, MOST_BLOCKS)
@@ -105,104 +152,107 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, MOST_BLOCKS)
     extern __shared__ __align__(128) uint8_t smem[];
     __shared__ uint64_t shared_barriers[barriers::COUNT];
     typedef tm_ring_of_groups<2 * STEPS> ring_type;
+    static_assert(TM_WIDE_BATCHES == 4, "one for each warp of a warpgroup");
     const int h = j.height, warp = __shfl_sync(~0u, threadIdx.x / 32, 0), warpgroup = warp / 4;
     const int groups = tm_wide_groups(h);
     const unsigned row_bytes = tm_wide_row_bytes(j.width);
     const ring_type ring = {(unsigned)__cvta_generic_to_shared(smem), tm_wide_ring_groups(h)};
     const unsigned frag = ring.at + ring.count * ring_type::GROUP;
-    const void *blocks = NULL; // that are there
-    int chain = 0, chain_end = 0;
 
-    const int before = products_before(j, p, blockIdx.x), before_next = products_before(j, p, blockIdx.x + 1);
+    part_of_work work(j, p);
     barriers there(shared_barriers);
     tm_early_begin();
+    /* The second warpgroup begins to copy the first rows of work's part, and its blocks of B where those that are there are
+     * others; each of its warps a batch, since to begin a copy takes a warp some 60 cycles. */
+    auto stage = [&](const void *blocks) {
+        const void *const wide = j.step[work.step].wide;
+        if (warpgroup)
+            tm_wide_stage_batch<STEPS>(ring, there.barrier(warp % 4), warp % 4, work.tiles > 1, h, work.frame(), j.pitch, row_bytes,
+                                       blocks != wide ? wide : NULL, frag);
+    };
+    bool more = work.next();
+    if (more)
+        stage(NULL);
 #pragma unroll 1
-    for (int s = 0; s < j.count; s++) {
-        const tm_tensor_step &step = j.step[s];
-        const bool adds = s < chain_end;
-        if (!adds)
-            for (chain = s, chain_end = s + 1; chain_end < j.count && j.step[chain_end].map == step.map;)
-                chain_end++;
-        const int first = first_tile(p, chain, chain_end, before);
-        const int end = first_tile(p, chain, chain_end, before_next);
-#pragma unroll 1
-        for (int t = first, tiles; t < end; t += tiles) { // down one column of tiles
-            const int64_t x = (int64_t)(t / p.tiles_y) * TILE_WIDTH, y = (int64_t)(t % p.tiles_y) * TILE_HEIGHT;
-            const int64_t left = x + 256 * (warp % 4);
-            const uint8_t *frame = j.frame + step.plane + (size_t)y * j.pitch + x;
-            tiles = min(end - t, p.tiles_y - t % p.tiles_y);
-            const map_part part = {step.map + y * j.stride + left, j.stride,
-                                   (int)max((int64_t)0, min((int64_t)256, j.stride - left))};
-            const int rows = (int)min((int64_t)8 * tiles, j.map_height - y);
-            int slot = 0; // of the tile's first group
-            int acc[16][4];
-            /* Tile i's products have begun: the next tile's rows may come, unless they have, and those of the tile before are
-             * made. Two barriers take turns: a warp may still have to see that tile i's rows have come. */
-            auto go_on = [&](int i) {
-                if (i > 0 && i + 1 < tiles && threadIdx.x < 8) {
-                    if (threadIdx.x == 0)
-                        tm_barrier_expect(there.barrier(i % 2), 8 * row_bytes);
-                    ring.stage(there.barrier(i % 2), ring.after(slot, groups), frame + (size_t)(i + groups) * 8 * j.pitch, j.pitch,
-                               row_bytes);
-                }
-                slot = ring.after(slot, 1);
-            };
-            auto turn = [&](int i) {
-                there.wait_for_all();
-                if (i > 1 && i < tiles)
-                    there.wait((i - 1) % 2);
-                go_on(i);
-            };
+    while (more) { // down one column of tiles
+        const tm_tensor_step &step = j.step[work.step];
+        const bool adds = work.step > work.chain;
+        const int64_t y = work.y(), left = work.x() + 256 * (warp % 4);
+        const uint8_t *const frame = work.frame();
+        const int tiles = work.tiles, rows = (int)min((int64_t)8 * tiles, j.map_height - y);
+        const map_part part = {step.map + y * j.stride + left, j.stride,
+                               (int)max((int64_t)0, min((int64_t)256, j.stride - left))};
+        int slot = 0; // of the tile's first group
+        int acc[16][4];
+        /* Tile i's products have begun: the next tile's rows may come, unless they have, and those of the tile before are
+         * made. Two barriers take turns: a warp may still have to see that tile i's rows have come. */
+        auto go_on = [&](int i) {
+            if (i > 0 && i + 1 < tiles && threadIdx.x < 8) {
+                if (threadIdx.x == 0)
+                    tm_barrier_expect(there.barrier(i % 2), 8 * row_bytes);
+                ring.stage(there.barrier(i % 2), ring.after(slot, groups), frame + (size_t)(i + groups) * 8 * j.pitch, j.pitch,
+                           row_bytes);
+            }
+            slot = ring.after(slot, 1);
+        };
+        auto turn = [&](int i) {
+            there.wait_for_all();
+            if (i > 1 && i < tiles)
+                there.wait((i - 1) % 2);
+            go_on(i);
+        };
+        auto load = [&](int i) { part.load(acc, 8 * i, rows - 8 * i, adds, step.shift); };
+        auto products_at = [&](int of) {
+            return tm_wide_products<STEPS, ODD>(ring.at + of * ring_type::GROUP, ring.at,
+                                                ring.count * ring_type::GROUP, frag, h);
+        };
+        auto store = [&](int i) { part.store(acc, 8 * i, rows - 8 * i); };
+        /* Waits for the sums of tile i, and unless it is the last one stores them and begins with this warpgroup's next one. */
+        auto finish = [&](int i) {
+            turn(i + 1);
+            asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+#pragma unroll
+            for (int k = 0; k < 64; k++)
+                asm volatile("" : "+r"(acc[k / 4][k & 3])::"memory"); // no use moves up
+            if (i + 1 < tiles) {
+                store(i);
+                load(i + 2);
+            }
+        };
 
-            __syncthreads();
-            if (warp == 0) {
-#pragma unroll 1
-                for (int batch = 0; batch < TM_WIDE_BATCHES; batch++)
-                    tm_wide_stage_batch<STEPS>(ring, there.barrier(batch), batch, tiles > 1, h, frame, j.pitch, row_bytes,
-                                               blocks != step.wide ? step.wide : NULL, frag);
-            }
-            blocks = step.wide;
-            part.load(acc, 8 * warpgroup, rows - 8 * warpgroup, adds, step.shift);
-            auto products_at = [&](int of) {
-                return tm_wide_products<STEPS, ODD>(ring.at + of * ring_type::GROUP, ring.at,
-                                                    ring.count * ring_type::GROUP, frag, h);
-            };
-            /* Ends the work of tile i, and begins that of this warpgroup's next one. */
-            auto finish = [&](int i) {
-                turn(i + 1);
-                asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+        load(warpgroup);
+        if (!warpgroup) {
+            tm_wide_products<STEPS, ODD> products = products_at(0);
+            auto begin = [&](int batch) { products.issue(acc, min(h + 7, 8 * tm_wide_batch_end(batch, groups)), true); };
 #pragma unroll
-                for (int k = 0; k < 64; k++)
-                    asm volatile("" : "+r"(acc[k / 4][k & 3])::"memory"); // no use moves up
-                part.store(acc, 8 * i, rows - 8 * i);
-                part.load(acc, 8 * (i + 2), rows - 8 * (i + 2), adds, step.shift);
-            };
-            if (!warpgroup) {
-                tm_wide_products<STEPS, ODD> products = products_at(0);
-                auto begin = [&](int batch) { products.issue(acc, min(h + 7, 8 * tm_wide_batch_end(batch, groups)), true); };
-#pragma unroll
-                for (int batch = 0; batch < TM_WIDE_BATCHES; batch++) {
-                    there.wait(batch);
-                    begin(batch);
-                }
-                go_on(0);
-                finish(0);
-            } else {
-#pragma unroll
-                for (int batch = 0; batch < TM_WIDE_BATCHES; batch++)
-                    there.wait(batch);
-                go_on(0);
+            for (int batch = 0; batch < TM_WIDE_BATCHES; batch++) {
+                there.wait(batch);
+                begin(batch);
             }
-#pragma unroll 1
-            for (int i = 2 - warpgroup; i < tiles; i += 2) {
-                tm_wide_products<STEPS, ODD> products = products_at(slot);
-                turn(i);
-                products.issue(acc, h + 7, true);
-                finish(i);
-            }
-            if (tiles % 2 == warpgroup)
-                turn(tiles);
+            go_on(0);
+            finish(0);
+        } else {
+#pragma unroll
+            for (int batch = 0; batch < TM_WIDE_BATCHES; batch++)
+                there.wait(batch);
+            go_on(0);
         }
+#pragma unroll 1
+        for (int i = 2 - warpgroup; i < tiles; i += 2) {
+            tm_wide_products<STEPS, ODD> products = products_at(slot);
+            turn(i);
+            products.issue(acc, h + 7, true);
+            finish(i);
+        }
+        const bool has_last = tiles % 2 != warpgroup;
+        if (!has_last)
+            turn(tiles);
+        there.wait_for_all(); // all products are made
+        more = work.next();
+        if (more)
+            stage(step.wide);
+        if (has_last)
+            store(tiles - 1);
     }
 }
 
