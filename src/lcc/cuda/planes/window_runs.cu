@@ -15,7 +15,8 @@
 #define RUN 15                      /* windows of a thread */
 #define MOST_WINDOWS (32 * RUN)     /* of a row of a tile */
 #define COLUMNS (THREADS * TM_EACH) /* of a block */
-#define WIDE (2 * RUN + 1)          /* templates from this width on share sums of runs */
+#define SHARED_WIDTH (2 * RUN + 1)  /* from this width of a template on threads share sums of runs, where a row's runs have all columns; */
+#define ALWAYS_WIDTH (3 * RUN + 1)  /* and from this one on tiles are so narrow */
 #define MOST_WIDTH 127              /* of a template */
 #define MOST_HEIGHT 257             /* with that, a column's sum of bytes fits 16 bits */
 #define BLOCKS 3                    /* that a multiprocessor takes: with 4, registers are too few to look ahead */
@@ -206,15 +207,15 @@ static __device__ __forceinline__ void put_columns(uint4 *to, four_columns v)
         to[(i + turn) % TM_EACH] = v.of[i];
 }
 
-/* Sums of all columns but the last one of a run's first window. */
+/* Sums of all columns but the last one of a run's first window. shares: the runs of a warp's threads have all columns. */
 template <typename KIND>
-static __device__ __forceinline__ typename KIND::window start_of_run(const tm_planes_score &c, const uint4 *column)
+static __device__ __forceinline__ typename KIND::window start_of_run(const tm_planes_score &c, const uint4 *column, bool shares)
 {
     const uint4 none = make_uint4(0, 0, 0, 0);
     typename KIND::window start = {}, own = {};
     int at = 0;
 
-    if (c.width >= WIDE) {
+    if (shares) {
 #pragma unroll
         for (int i = 0; i < RUN; i++)
             own.replace(column[i], none);
@@ -305,6 +306,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     const int64_t left = (int64_t)blockIdx.x * tile_columns, first = (int64_t)blockIdx.y * tile_rows;
     const int64_t last = min(first + tile_rows, c.rows), pitch = (int64_t)c.planes.pitch;
     const int windows = (int)min((int64_t)tile_columns, c.map_width - left);
+    const bool shares = c.width >= SHARED_WIDTH && tile_columns + c.width - 1 <= MOST_WINDOWS;
     const uint8_t *leaves = c.planes.data + (c.y + first) * pitch + left + threadIdx.x * TM_EACH;
     const uint8_t *enters = leaves + (c.height - 1) * pitch;
     tm_candidate best = TM_NO_CANDIDATE;
@@ -349,7 +351,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
             const int64_t position = (c.y + row) * c.map_width + left + own;
             if (running_best != known)
                 known = running_best, bound = tm_reject_bound_for(c, limit_of<KIND>(c, known));
-            const typename KIND::window start = start_of_run<KIND>(c, column);
+            const typename KIND::window start = start_of_run<KIND>(c, column, shares);
             const run_best run = score_run<KIND>(c, start, column, s_ft, windows - own, bound);
             if (run.may)
                 tm_offer(&best, run.order, position + run.at);
@@ -392,7 +394,7 @@ bool tm_planes_can_list(const tm_planes_score *c)
 
 tm_tiles tm_window_runs_tiles(const tm_planes_score *c)
 {
-    const int columns = c->width >= WIDE ? MOST_WINDOWS : COLUMNS; // that sums are made of
+    const int columns = c->width >= ALWAYS_WIDTH ? MOST_WINDOWS : COLUMNS;
     const int64_t most = smaller(MOST_WINDOWS, columns - c->width + 1) / TM_EACH * TM_EACH;
     const int64_t across = ceil_div(c->map_width, most);
     const int tile_columns = (int)(ceil_div(ceil_div(c->map_width, across), TM_EACH) * TM_EACH);
