@@ -85,7 +85,8 @@ static __device__ __forceinline__ uint32_t word_of(uint4 v, int i)
 
 /* Calls take(y, sums) for each row of a tile's columns; rows are loaded ahead, so that nothing waits for memory. */
 template <int CHANNELS, typename T>
-static __device__ __forceinline__ void walk_singles(const tm_planes_score &c, int64_t x, int count, int64_t first, int64_t last, T take)
+static __device__ __forceinline__ void walk_singles(const tm_planes_score &c, int64_t x, int count, int64_t first, int64_t last,
+                                                    T take)
 {
     enum { AHEAD = 2 };
     single_sums<CHANNELS> ahead[AHEAD];

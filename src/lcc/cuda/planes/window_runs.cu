@@ -15,8 +15,8 @@
 #define RUN 15                      /* windows of a thread */
 #define MOST_WINDOWS (32 * RUN)     /* of a row of a tile */
 #define COLUMNS (THREADS * TM_EACH) /* of a block */
-#define SHARED_WIDTH (2 * RUN + 1)  /* from this width of a template on threads share sums of runs, where a row's runs have all columns; */
-#define ALWAYS_WIDTH (3 * RUN + 1)  /* and from this one on tiles are so narrow */
+#define SHARED_WIDTH (2 * RUN + 1)  /* templates as wide: threads share sums of runs, where a row's runs have all columns; */
+#define ALWAYS_WIDTH (3 * RUN + 1)  /* and as wide: tiles are so narrow that they have */
 #define MOST_WIDTH 127              /* of a template */
 #define MOST_HEIGHT 257             /* with that, a column's sum of bytes fits 16 bits */
 #define BLOCKS 3                    /* that a multiprocessor takes: with 4, registers are too few to look ahead */
@@ -262,8 +262,9 @@ struct run_best {
 
 /* Scores those of the first count windows of a thread's run that may be of interest, which there seldom are. */
 template <typename KIND>
-static __device__ __forceinline__ run_best score_run(const tm_planes_score &c, const typename KIND::window &start, const uint4 *column,
-                                                     const typename KIND::SUMS::FF *s_ft, int count, float bound)
+static __device__ __forceinline__ run_best score_run(const tm_planes_score &c, const typename KIND::window &start,
+                                                     const uint4 *column, const typename KIND::SUMS::FF *s_ft, int count,
+                                                     float bound)
 {
     run_best run = {0, 0, INT_MIN, INT_MIN};
 
@@ -283,7 +284,8 @@ static __device__ __forceinline__ run_best score_run(const tm_planes_score &c, c
 /* Lists those of a run's windows that are of interest. */
 template <typename KIND>
 static __device__ __forceinline__ void list_run(const tm_planes_score &c, const typename KIND::window &start, const uint4 *column,
-                                                const typename KIND::SUMS::FF *s_ft, const run_best &run, int least, int64_t position)
+                                                const typename KIND::SUMS::FF *s_ft, const run_best &run, int least,
+                                                int64_t position)
 {
     if (run.second >= least)
         walk_run<KIND, 1>(c, start, column, s_ft, run.may, [&](int i, float num, float var) {
