@@ -106,20 +106,6 @@ struct tm_plane_rows {
     }
 };
 
-__device__ __forceinline__ void tm_planes_wait_for_products()
-{
-    asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
-}
-
-/* No use of acc moves up beyond this. */
-template <int SLOTS>
-__device__ __forceinline__ void tm_planes_keep(int (&acc)[SLOTS][4])
-{
-#pragma unroll
-    for (int i = 0; i < 4 * SLOTS; i++)
-        asm volatile("" : "+r"(acc[i / 4][i & 3])::"memory");
-}
-
 __device__ __forceinline__ void tm_planes_shift(int (&acc)[8][4], int bits)
 {
 #pragma unroll

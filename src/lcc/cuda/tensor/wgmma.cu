@@ -119,10 +119,8 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS,
             tm_running_differences(rows, planes);
             __syncthreads();
         }
-        asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
-#pragma unroll
-        for (int i = 0; i < 32; i++)
-            asm volatile("" : "+r"(acc[i / 4][i & 3])::"memory"); // no use moves up
+        tm_wgmma_wait();
+        tm_wgmma_keep(acc);
         if (lcc)
             tm_running_score<MAP, SMALL>(acc, window_sums, rows, planes, j, tmpl, running_best,
                                          best, x + 128 * warp, y);

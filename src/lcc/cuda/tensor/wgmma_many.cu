@@ -111,10 +111,8 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, 1)
                           : tm_many_sum_window(scratch, w, i & 1, s, c);
         });
         const tm_many_windows<SHIFTS> windows(scratch);
-        asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
-#pragma unroll
-        for (int e = 0; e < GROUP / 2 * SHIFTS; e++)
-            asm volatile("" : "+r"(acc[e / 4][e & 3])::"memory"); // no use moves up
+        tm_wgmma_wait();
+        tm_wgmma_keep(acc);
         tm_many_score(acc, windows, step, j);
         ring.step();
     }

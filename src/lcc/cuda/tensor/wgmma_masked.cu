@@ -104,15 +104,15 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, 1)
         rows.wait();
         sums.multiply_mask(rows, false);
         rows.stage(0, x, y, rows.now ^= 1);
-        tm_planes_wait_for_products();
-        tm_planes_keep(sums.ff);
+        tm_wgmma_wait();
+        tm_wgmma_keep(sums.ff);
         tm_planes_shift(sums.ff, 8);
 
         rows.wait();
         sums.multiply_both(rows);
         rows.stage(j.low_squares, x, y, rows.now ^= 1);
-        tm_planes_wait_for_products();
-        tm_planes_keep(sums.both);
+        tm_wgmma_wait();
+        tm_wgmma_keep(sums.both);
 
         rows.wait();
         sums.multiply_mask(rows, true);
@@ -120,8 +120,8 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, 1)
         rows.now ^= 1;
         if (tiles.t < tiles.end)
             rows.stage(j.high_squares, tiles.x(), tiles.y(), rows.now);
-        tm_planes_wait_for_products();
-        tm_planes_keep(sums.ff);
+        tm_wgmma_wait();
+        tm_wgmma_keep(sums.ff);
         score(sums, j, running_best, best, x + 128 * warp, y);
     }
     best.pos += j.first;

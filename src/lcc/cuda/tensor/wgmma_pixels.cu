@@ -181,10 +181,10 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, 1)
         tm_pixels_products<BYTES>(acc, ring, sums.lane, b, h);
         if (!last)
             tm_pixels_pass_turn();
-        tm_planes_wait_for_products();
+        tm_wgmma_wait();
 #pragma unroll
         for (int i = 0; i < MAPS; i++)
-            tm_planes_keep(acc[i]);
+            tm_wgmma_keep(acc[i]);
         score<BYTES, ROUNDED>(acc, sums, rows, j, running_best, best, left + 128 * warp, y);
         fresh = !more;
         ring.step();

@@ -35,8 +35,8 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, 1)
                 rows.stage(j.step[step.next].plane, step.next ? left : tiles.x(), step.next ? y : tiles.y(), rows.now ^ 1);
             if (s + 1 == j.count || step.plane != j.step[s + 1].plane)
                 rows.now ^= 1;
-            tm_planes_wait_for_products();
-            tm_planes_keep(acc);
+            tm_wgmma_wait();
+            tm_wgmma_keep(acc);
             more = !step.map;
             if (step.map && x < j.map_width)
                 tm_tensor_store_sums(acc, step.map + y * j.stride + x, j.stride, (int)min((int64_t)128, j.map_width - x),

@@ -70,4 +70,19 @@ __device__ __forceinline__ void tm_wgmma(int (&d)[8][4], const unsigned (&a)[4],
 }
 #undef R4
 
+/* Waits for the products of all groups. */
+__device__ __forceinline__ void tm_wgmma_wait()
+{
+    asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+}
+
+/* No use of d moves up beyond this. */
+template <int N>
+__device__ __forceinline__ void tm_wgmma_keep(int (&d)[N][4])
+{
+#pragma unroll
+    for (int i = 0; i < 4 * N; i++)
+        asm volatile("" : "+r"(d[i / 4][i & 3])::"memory");
+}
+
 #endif

@@ -94,12 +94,11 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, 1)
                 window_sums.start(ring, planes, h,
                                   [&](int quarter) { issue(1 + (quarter + 1) * 2); });
             }
-            asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+            tm_wgmma_wait();
+            tm_wgmma_keep(acc);
 #pragma unroll
-            for (int i = 0; i < 64; i++) {
-                asm volatile("" : "+r"(acc[i / 4][i & 3])::"memory"); // no use moves up
+            for (int i = 0; i < 64; i++)
                 sums[i / 4][i & 3] = acc[i / 4][i & 3] + tmpl.base;
-            }
         }
     }
     if (threadIdx.x % 32 == 0)
@@ -194,8 +193,7 @@ cudaError_t tm_wide_launch(const tm_tensor_device *device, tm_tensor_job j, cuda
     j.fragments = j.wide_fragments;
     if (tm_wide_roles_takes(device, j, j.map != NULL))
         return tm_wide_roles_launch(device, j, p, stream);
-    static const decltype(&launch<2, true>) runs[] = {launch<2, true>,  launch<2, false>, launch<3, true>,
-                                                      launch<3, false>, launch<4, true>,  launch<4, false>};
-    const auto run = runs[tm_wide_units(j.width) - TM_WIDE_LEAST_UNITS];
-    return run(device, j, p, stream);
+    return tm_wide_of_width(j.width, [&](auto form) {
+        return launch<decltype(form)::STEPS, decltype(form)::ODD>(device, j, p, stream);
+    });
 }

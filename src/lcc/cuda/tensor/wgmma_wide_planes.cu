@@ -210,10 +210,8 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, MOST_BLOCKS)
         /* Waits for the sums of tile i, and unless it is the last one stores them and begins with this warpgroup's next one. */
         auto finish = [&](int i) {
             turn(i + 1);
-            asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
-#pragma unroll
-            for (int k = 0; k < 64; k++)
-                asm volatile("" : "+r"(acc[k / 4][k & 3])::"memory"); // no use moves up
+            tm_wgmma_wait();
+            tm_wgmma_keep(acc);
             if (i + 1 < tiles) {
                 store(i);
                 load(i + 2);
@@ -293,9 +291,6 @@ bool tm_wide_steps_takes(const tm_tensor_device *device, const tm_tensor_steps &
 
 cudaError_t tm_wide_steps_launch(const tm_tensor_device *device, tm_tensor_steps j, cudaStream_t stream)
 {
-    static const decltype(&wide_steps_kernel<2, true>) kernels[] = {
-        wide_steps_kernel<2, true>,  wide_steps_kernel<2, false>, wide_steps_kernel<3, true>,
-        wide_steps_kernel<3, false>, wide_steps_kernel<4, true>,  wide_steps_kernel<4, false>};
     tm_tensor_plan p = {};
 
     for (int s = 0; s < j.count; s++)
@@ -306,6 +301,8 @@ cudaError_t tm_wide_steps_launch(const tm_tensor_device *device, tm_tensor_steps
     for (int s = j.count - 1; s-- > 0;)
         if (!j.step[s].map)
             j.step[s].map = j.step[s + 1].map;
-    const auto kernel = kernels[tm_wide_units(j.width) - TM_WIDE_LEAST_UNITS];
-    return tm_tensor_start(device, kernel, j, p, block_of(j), true, stream);
+    return tm_wide_of_width(j.width, [&](auto form) {
+        return tm_tensor_start(device, wide_steps_kernel<decltype(form)::STEPS, decltype(form)::ODD>, j, p, block_of(j), true,
+                               stream);
+    });
 }

@@ -148,10 +148,8 @@ __device__ __forceinline__ void make_products(const wide_block<STEPS, ODD> &b, c
             issue(r + 2);
         }
     }
-    asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
-#pragma unroll
-    for (int k = 0; k < 64; k++)
-        asm volatile("" : "+r"(sums[k / 4][k & 3])::"memory"); // no use moves up
+    tm_wgmma_wait();
+    tm_wgmma_keep(sums);
 }
 
 template <int STEPS, bool ODD>
@@ -589,7 +587,7 @@ static cudaError_t launch(const tm_tensor_device *device, const tm_tensor_job &j
 
 cudaError_t tm_wide_roles_launch(const tm_tensor_device *device, const tm_tensor_job &j, const tm_tensor_plan &p, cudaStream_t stream)
 {
-    static const decltype(&launch<2, true>) runs[] = {launch<2, true>,  launch<2, false>, launch<3, true>,
-                                                      launch<3, false>, launch<4, true>,  launch<4, false>};
-    return runs[tm_wide_units(j.width) - TM_WIDE_LEAST_UNITS](device, j, p, stream);
+    return tm_wide_of_width(j.width, [&](auto form) {
+        return launch<decltype(form)::STEPS, decltype(form)::ODD>(device, j, p, stream);
+    });
 }

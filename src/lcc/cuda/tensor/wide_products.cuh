@@ -25,6 +25,35 @@ __host__ __device__ __forceinline__ int tm_wide_steps(int w)
     return (tm_wide_units(w) + 1) / 2;
 }
 
+/* A kernel's form for a number of units of 16 columns: so many steps of k a row; ODD: the number is odd. */
+template <int OF_STEPS, bool IS_ODD>
+struct tm_wide_form {
+    static constexpr int STEPS = OF_STEPS;
+    static constexpr bool ODD = IS_ODD;
+};
+
+/* launch(form) of a template's width, of which tm_wide_fragment_bytes are not 0. */
+template <typename L>
+static cudaError_t tm_wide_of_width(int width, L launch)
+{
+    switch (tm_wide_units(width)) {
+    case 3:
+        return launch(tm_wide_form<2, true>());
+    case 4:
+        return launch(tm_wide_form<2, false>());
+    case 5:
+        return launch(tm_wide_form<3, true>());
+    case 6:
+        return launch(tm_wide_form<3, false>());
+    case 7:
+        return launch(tm_wide_form<4, true>());
+    case 8:
+        return launch(tm_wide_form<4, false>());
+    default:
+        return cudaErrorNotSupported;
+    }
+}
+
 /* The blocks of B. Those of the next step of k stand h + 7 blocks on: before and after each step's
  * there are 7 blocks of zeros, because the first and the last frame rows meet fewer than 8 rows of
  * the map. Where a step takes two rows, the first of the 7 behind it has the template's first row. */
