@@ -318,6 +318,23 @@ static void cuda_masked(void)
     printf("# %d cases, 0 differ\n", cases + few);
 }
 
+/* Maps of sums that threads share in runs of 15 windows, 480 columns a row, or do not; and under a mask, where each sum is one
+ * map. Widths of templates around 2, 3, 4 and 8 runs; maps around a tile's columns; a few rows and many. */
+static void cuda_runs(void)
+{
+    static const int64_t widths[] = {29, 30, 31, 32, 45, 46, 47, 60, 61, 64, 75, 76, 126, 127};
+    enum { WIDTHS = sizeof widths / sizeof *widths };
+    const int cases = (int)check_cases(60);
+
+    require_cuda();
+    for (int i = 0; i < cases; i++) {
+        const int64_t w = widths[check_random_in(0, WIDTHS - 1)], row = check_random() % 2 ? 480 : 512;
+        const int64_t across = check_random() % 3 ? (row - w + 1) * check_random_in(1, 2) + check_random_in(-1, 1) : check_random_in(1, 1100);
+        cuda_best_of(i % 3 + 1, TM_DOMAIN_VALID, (int64_t[]){across, check_random_in(1, 40), w, check_random_in(1, 20)});
+    }
+    printf("# %d cases, 0 differ\n", cases);
+}
+
 /* --- what was reported of others --- */
 
 typedef struct single {
@@ -541,6 +558,7 @@ int main(int argc, char **argv)
         TEST(cuda_wide_planes),
         TEST(cuda_pixels),
         TEST(cuda_masked),
+        TEST(cuda_runs),
         TEST(same_picture_same_bits),
         TEST(cpu_greatest_sums),
         TEST(flat_template_is_an_error),
