@@ -251,6 +251,7 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, MOST_BLOCKS)
             stage(step.wide);
         if (has_last)
             store(tiles - 1);
+        asm volatile("" ::: "memory"); // which the next part may load
     }
 }
 
