@@ -171,8 +171,8 @@ static __global__ void __launch_bounds__(PRODUCTS_THREADS, blocks_that_fit(CHANN
         c.candidates[(int64_t)blockIdx.y * gridDim.x + blockIdx.x] = best;
 }
 
-/* The best LCC where sums are single and no window is skipped. */
-template <typename SUMS, int CHANNELS>
+/* The best LCC where sums are single, which only those of bytes are, and no window is skipped. */
+template <int CHANNELS>
 static __global__ void __launch_bounds__(PRODUCTS_THREADS, blocks_that_fit(CHANNELS))
     singles_kernel(const __grid_constant__ tm_planes_score c, int tile_rows)
 {
@@ -197,7 +197,7 @@ static __global__ void __launch_bounds__(PRODUCTS_THREADS, blocks_that_fit(CHANN
 #pragma unroll
             for (int k = 0; k < CHANNELS; k++)
                 f[k] = word_of(sums.f[k], i);
-            tm_centre(c, (typename SUMS::FF)word_of(sums.ft, i), (typename SUMS::FF)word_of(sums.ff, i), f, &num[i], &var[i]);
+            tm_centre(c, word_of(sums.ft, i), word_of(sums.ff, i), f, &num[i], &var[i]);
             may |= (unsigned)(i < count && tm_may_be_best(num[i], var[i], bound)) << i;
         }
         if (!__any_sync(0xffffffffu, may))
@@ -252,7 +252,11 @@ typedef void products_form(tm_planes_score, int);
 template <typename SUMS, int CHANNELS>
 static products_form *form_of(const tm_planes_score *c)
 {
-    return c->single && c->running_best && !c->skips ? singles_kernel<SUMS, CHANNELS> : products_kernel<SUMS, CHANNELS>;
+    if constexpr (SUMS::kind == TM_SUMS_8) {
+        if (c->single && c->running_best && !c->skips)
+            return singles_kernel<CHANNELS>;
+    }
+    return products_kernel<SUMS, CHANNELS>;
 }
 
 template <typename SUMS>
