@@ -240,7 +240,7 @@ static void cuda_wide_planes(void)
     printf("# %zu cases, 0 differ\n", cases + cases / COUNT);
 }
 
-/* The best LCC of some small template in RGB of 8 bits, gray of 16, or of 8 with a mask: of that many bytes a pixel. sizes: map width, map
+/* The best LCC of some template in RGB of 8 bits, gray of 16, or of 8 with a mask: of that many bytes a pixel. sizes: map width, map
  * height, template width, template height. */
 static void cuda_best_of(int bytes, tm_domain domain, const int64_t sizes[4])
 {

@@ -58,6 +58,18 @@ static __device__ __forceinline__ void add_products(T (&sum)[TM_EACH], const tm_
     }
 }
 
+/* A thread's part of a tile: four columns from x on, of which count are in the map, and the rows [first, last). */
+struct thread_tile {
+    int64_t x, first, last;
+    int count;
+
+    __device__ __forceinline__ thread_tile(const tm_planes_score &c, int tile_rows)
+        : x(((int64_t)blockIdx.x * PRODUCTS_THREADS + threadIdx.x) * TM_EACH), first((int64_t)blockIdx.y * tile_rows),
+          last(min(first + tile_rows, c.rows)), count((int)max(min((int64_t)TM_EACH, c.map_width - x), (int64_t)0))
+    {
+    }
+};
+
 /* The sums of four neighbouring windows where each is one product, unshifted; of those beyond the map 0. */
 template <int CHANNELS>
 struct single_sums {
@@ -85,24 +97,23 @@ static __device__ __forceinline__ uint32_t word_of(uint4 v, int i)
 
 /* Calls take(y, sums) for each row of a tile's columns; rows are loaded ahead, so that nothing waits for memory. */
 template <int CHANNELS, typename T>
-static __device__ __forceinline__ void walk_singles(const tm_planes_score &c, int64_t x, int count, int64_t first, int64_t last,
-                                                    T take)
+static __device__ __forceinline__ void walk_singles(const tm_planes_score &c, const thread_tile &t, T take)
 {
     enum { AHEAD = 2 };
     single_sums<CHANNELS> ahead[AHEAD];
 
 #pragma unroll
     for (int i = 0; i < AHEAD; i++)
-        ahead[i].load(c, (first + i) * c.stride + x, first + i < last ? count : 0);
+        ahead[i].load(c, (t.first + i) * c.stride + t.x, t.first + i < t.last ? t.count : 0);
 #pragma unroll 1
-    for (int64_t y = first; y < last; y += AHEAD) {
+    for (int64_t y = t.first; y < t.last; y += AHEAD) {
 #pragma unroll
         for (int i = 0; i < AHEAD; i++) {
             const single_sums<CHANNELS> sums = ahead[i];
             const int64_t next = y + i + AHEAD;
-            if (y + i >= last)
+            if (y + i >= t.last)
                 break;
-            ahead[i].load(c, next * c.stride + x, next < last ? count : 0);
+            ahead[i].load(c, next * c.stride + t.x, next < t.last ? t.count : 0);
             take(y + i, sums);
         }
     }
@@ -120,17 +131,15 @@ static __global__ void __launch_bounds__(PRODUCTS_THREADS, blocks_that_fit(CHANN
 {
     enum { SUMS_OF = TM_SUM_F + CHANNELS };
     typedef typename SUMS::FF FF;
-    const int64_t x = ((int64_t)blockIdx.x * PRODUCTS_THREADS + threadIdx.x) * TM_EACH;
-    const int64_t first = (int64_t)blockIdx.y * tile_rows, last = min(first + tile_rows, c.rows);
-    const int count = (int)max(min((int64_t)TM_EACH, c.map_width - x), (int64_t)0);
+    const thread_tile t(c, tile_rows);
     tm_candidate best = TM_NO_CANDIDATE;
 
     tm_early_begin();
-    for (int64_t y = first; y < last; y++) {
-        const int64_t at = y * c.stride + x, position = (c.y + y) * c.map_width + x;
+    for (int64_t y = t.first; y < t.last; y++) {
+        const int64_t at = y * c.stride + t.x, position = (c.y + y) * c.map_width + t.x;
         const int running_best = c.running_best ? __ldcg(c.running_best) : 0;
         FF sum[SUMS_OF][TM_EACH] = {};
-        if (count == TM_EACH && c.product[0].map32) {
+        if (t.count == TM_EACH && c.product[0].map32) {
             product_sum<FF> products[SUMS_OF];
 #pragma unroll
             for (int s = 0; s < SUMS_OF; s++)
@@ -141,13 +150,13 @@ static __global__ void __launch_bounds__(PRODUCTS_THREADS, blocks_that_fit(CHANN
         } else {
 #pragma unroll
             for (int s = 0; s < SUMS_OF; s++)
-                add_products(sum[s], c, s, at, count);
+                add_products(sum[s], c, s, at, t.count);
         }
         const float bound = c.running_best ? tm_reject_bound_of(c, running_best) : 0;
 #pragma unroll
         for (int i = 0; i < TM_EACH; i++) {
             typename SUMS::F f[CHANNELS];
-            if (i >= count)
+            if (i >= t.count)
                 break;
 #pragma unroll
             for (int k = 0; k < CHANNELS; k++)
@@ -163,12 +172,10 @@ static __global__ void __launch_bounds__(PRODUCTS_THREADS, blocks_that_fit(CHANN
                 tm_emit<SUMS, CHANNELS>(c, ft, ff, f, skipped, position + i, &best);
             }
         }
-        if (c.running_best && (y - first) % TM_LOOK_ROWS == 0)
+        if (c.running_best && (y - t.first) % TM_LOOK_ROWS == 0)
             tm_tell_best(c, best, running_best);
     }
-    best = tm_block_best<PRODUCTS_THREADS>(best, threadIdx.x);
-    if (threadIdx.x == 0)
-        c.candidates[(int64_t)blockIdx.y * gridDim.x + blockIdx.x] = best;
+    tm_write_candidate<PRODUCTS_THREADS>(c, best);
 }
 
 /* The best LCC where sums are single, which only those of bytes are, and no window is skipped. */
@@ -176,16 +183,14 @@ template <int CHANNELS>
 static __global__ void __launch_bounds__(PRODUCTS_THREADS, blocks_that_fit(CHANNELS))
     singles_kernel(const __grid_constant__ tm_planes_score c, int tile_rows)
 {
-    const int64_t x = ((int64_t)blockIdx.x * PRODUCTS_THREADS + threadIdx.x) * TM_EACH;
-    const int64_t first = (int64_t)blockIdx.y * tile_rows, last = min(first + tile_rows, c.rows);
-    const int count = (int)max(min((int64_t)TM_EACH, c.map_width - x), (int64_t)0);
+    const thread_tile t(c, tile_rows);
     tm_candidate best = TM_NO_CANDIDATE;
     int known = INT_MIN; /* of scores, and the bound of it */
     float bound = -INFINITY;
 
     tm_early_begin();
     int others = __ldcg(c.running_best); /* which is looked at a row later */
-    walk_singles<CHANNELS>(c, x, count, first, last, [&](int64_t y, const single_sums<CHANNELS> &sums) {
+    walk_singles<CHANNELS>(c, t, [&](int64_t y, const single_sums<CHANNELS> &sums) {
         float num[TM_EACH], var[TM_EACH];
         unsigned may = 0;
         if (others > known)
@@ -198,21 +203,19 @@ static __global__ void __launch_bounds__(PRODUCTS_THREADS, blocks_that_fit(CHANN
             for (int k = 0; k < CHANNELS; k++)
                 f[k] = word_of(sums.f[k], i);
             tm_centre(c, word_of(sums.ft, i), word_of(sums.ff, i), f, &num[i], &var[i]);
-            may |= (unsigned)(i < count && tm_may_be_best(num[i], var[i], bound)) << i;
+            may |= (unsigned)(i < t.count && tm_may_be_best(num[i], var[i], bound)) << i;
         }
         if (!__any_sync(0xffffffffu, may))
             return;
 #pragma unroll
         for (int i = 0; i < TM_EACH; i++)
             if (may >> i & 1)
-                tm_offer_lcc(c, &best, num[i], var[i], (c.y + y) * c.map_width + x + i);
+                tm_offer_lcc(c, &best, num[i], var[i], (c.y + y) * c.map_width + t.x + i);
         const int order = tm_tell_best(c, best, known);
         if (order > known)
             known = order, bound = tm_reject_bound_of(c, known);
     });
-    best = tm_block_best<PRODUCTS_THREADS>(best, threadIdx.x);
-    if (threadIdx.x == 0)
-        c.candidates[(int64_t)blockIdx.y * gridDim.x + blockIdx.x] = best;
+    tm_write_candidate<PRODUCTS_THREADS>(c, best);
 }
 
 /* A tile's sums are made anew from the rows above its first: high tiles do so less often, low ones

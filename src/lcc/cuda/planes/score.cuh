@@ -183,6 +183,15 @@ static __device__ __forceinline__ int tm_tell_best(const tm_planes_score &c, con
     return order;
 }
 
+/* Writes the best of a block's threads, of which there are so many, as its candidate; best becomes that. */
+template <int THREADS>
+static __device__ __forceinline__ void tm_write_candidate(const tm_planes_score &c, tm_candidate &best)
+{
+    best = tm_block_best<THREADS>(best, threadIdx.x);
+    if (threadIdx.x == 0)
+        c.candidates[(int64_t)blockIdx.y * gridDim.x + blockIdx.x] = best;
+}
+
 static inline tm_sums_kind tm_sums_kind_of(const tm_scorer *s, int bytes)
 {
     if (s->int128)

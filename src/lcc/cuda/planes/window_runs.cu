@@ -367,9 +367,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     }
     if (KIND::LISTS)
         return;
-    best = tm_block_best<THREADS>(best, threadIdx.x);
-    if (threadIdx.x == 0)
-        c.candidates[(int64_t)blockIdx.y * gridDim.x + blockIdx.x] = best;
+    tm_write_candidate<THREADS>(c, best);
 }
 
 static bool is_bytes(const tm_planes_score *c)

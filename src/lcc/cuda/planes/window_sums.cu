@@ -207,9 +207,7 @@ static __global__ void __launch_bounds__(layout<NARROW>::APART,
             tm_tell_best(c, best, running_best);
         __syncthreads();
     }
-    best = tm_block_best<APART>(best, threadIdx.x);
-    if (threadIdx.x == 0)
-        c.candidates[(int64_t)blockIdx.y * gridDim.x + blockIdx.x] = best;
+    tm_write_candidate<APART>(c, best);
 }
 
 static bool is_narrow(int width)
