@@ -184,15 +184,13 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, MOST_BLOCKS)
                                (int)max((int64_t)0, min((int64_t)256, j.stride - left))};
         int slot = 0; // of the tile's first group
         int acc[16][4];
-        /* Tile i's products have begun: the next tile's rows may come, unless they have, and those of the tile before are
-         * made. Two barriers take turns: a warp may still have to see that tile i's rows have come. */
+        /* Tile i's products begin: the next tile's rows may come, unless they have, and those of the tile before are made. A warp
+         * that does not multiply begins the copies: that takes as long as some rows' products. Two barriers take turns: a warp
+         * may still have to see that tile i's rows have come. */
         auto go_on = [&](int i) {
-            if (i > 0 && i + 1 < tiles && threadIdx.x < 8) {
-                if (threadIdx.x == 0)
-                    tm_barrier_expect(there.barrier(i % 2), 8 * row_bytes);
-                ring.stage(there.barrier(i % 2), ring.after(slot, groups), frame + (size_t)(i + groups) * 8 * j.pitch, j.pitch,
-                           row_bytes);
-            }
+            if (i > 0 && i + 1 < tiles && warp == (i % 2 ? 0 : 4))
+                ring.stage_group(there.barrier(i % 2), ring.after(slot, groups), frame + (size_t)(i + groups) * 8 * j.pitch, j.pitch,
+                                 row_bytes);
             slot = ring.after(slot, 1);
         };
         auto turn = [&](int i) {

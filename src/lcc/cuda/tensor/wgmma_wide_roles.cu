@@ -114,15 +114,9 @@ __device__ __forceinline__ void stage_and_sum(const tm_roles_block<STEPS, ODD> &
         for (int r = 0; r < 8; r += TM_ROLES_AT_ONCE) {
             maker.put(rows, meetings);
             /* all have left the tile before, and the next one has the rows that take its first ones' place */
-            if (r == 0 && tile + 2 < c.tiles) {
-                const unsigned barrier = b.barrier(TM_ROLES_ROWS + (c.groups + tile) % 2);
-                if (threadIdx.x % 32 == 0)
-                    tm_barrier_expect(barrier, 8 * row_bytes);
-                __syncwarp();
-                if (threadIdx.x % 32 < 8)
-                    b.ring.stage(barrier, b.ring.after(maker.slot, groups + 1), frame + (size_t)(tile + 1 + groups) * 8 * j.pitch,
-                                 j.pitch, row_bytes);
-            }
+            if (r == 0 && tile + 2 < c.tiles)
+                b.ring.stage_group(b.barrier(TM_ROLES_ROWS + (c.groups + tile) % 2), b.ring.after(maker.slot, groups + 1),
+                                   frame + (size_t)(tile + 1 + groups) * 8 * j.pitch, j.pitch, row_bytes);
             maker.go_on(rows, c, tile, r);
         }
     }

@@ -69,6 +69,16 @@ struct tm_ring_of_groups {
         tm_barrier_copy(barrier, at + slot * GROUP + line * ROW, from + line * pitch, bytes);
     }
 
+    /* A warp begins to copy a group, for which the barrier has this one arrival. */
+    __device__ __forceinline__ void stage_group(unsigned barrier, int slot, const uint8_t *from, size_t pitch, unsigned bytes) const
+    {
+        if (threadIdx.x % 32 == 0)
+            tm_barrier_expect(barrier, 8 * bytes);
+        __syncwarp();
+        if (threadIdx.x % 32 < 8)
+            stage(barrier, slot, from, pitch, bytes);
+    }
+
     __device__ __forceinline__ int after(int slot, int groups) const
     {
         return slot + groups < count ? slot + groups : slot + groups - count;
