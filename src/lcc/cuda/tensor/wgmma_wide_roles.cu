@@ -134,8 +134,8 @@ __device__ __forceinline__ void score(const tm_roles_block<STEPS, ODD> &b, const
     tm_roles_sum_maker<STEPS, ODD> maker(b, part);
     tm_roles_row_sums rows[TM_ROLES_AT_ONCE];
     tm_roles_rejection reject;
-    unsigned
-        end[TM_ROLES_EACH]; // where the columns behind each window are found; those of the next warp count from its own first one
+    /* Where the columns behind each window are found; those of the next warp count from its own first one. */
+    unsigned end[TM_ROLES_EACH];
 #pragma unroll
     for (int e = 0; e < TM_ROLES_EACH; e++)
         end[e] = (unsigned)__cvta_generic_to_shared(&b.shared.before[0][(e + w) % TM_ROLES_EACH][maker.word + (e + w) / TM_ROLES_EACH]);
@@ -229,11 +229,11 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, 1)
     const unsigned ring = (unsigned)__cvta_generic_to_shared(smem) + tm_roles_memory_bytes(p.slots);
     const unsigned groups = tm_wide_ring_groups(j.height);
     const tm_roles_block<STEPS, ODD> b = {j,
-                                      *(tm_roles_memory *)smem,
-                                      {ring, (int)groups},
-                                      (unsigned)__cvta_generic_to_shared(barriers),
-                                      ring + groups * tm_ring_of_groups<2 * STEPS - ODD>::GROUP,
-                                      p.slots};
+                                          *(tm_roles_memory *)smem,
+                                          {ring, (int)groups},
+                                          (unsigned)__cvta_generic_to_shared(barriers),
+                                          ring + groups * tm_ring_of_groups<2 * STEPS - ODD>::GROUP,
+                                          p.slots};
     tm_tensor_best best = {0, INT_MIN};
     unsigned meetings = 0;
 
@@ -241,7 +241,7 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, 1)
         tm_barrier_init(b.barrier(threadIdx.x), threadIdx.x < TM_ROLES_FULL   ? 1
                                                 : threadIdx.x < TM_ROLES_FREE ? 32 * TM_ROLES_PRODUCT_WARPS
                                                 : threadIdx.x < TM_ROLES_MEET ? 32 * TM_ROLES_SCORE_WARPS
-                                                                     : 32 * TM_ROLES_SUM_WARPS);
+                                                                              : 32 * TM_ROLES_SUM_WARPS);
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); // for copies
     __syncthreads();
     tm_early_begin();
