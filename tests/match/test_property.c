@@ -142,10 +142,30 @@ static void wide_templates(tm_device_kind device)
         {1030, 100, 25, 32}, {1024, 90, 26, 31},  {2050, 41, 26, 1},   {1, 300, 33, 33},
         {2047, 9, 32, 33},   {1023, 17, 64, 64},  {1025, 1100, 26, 5}, {2049, 1500, 30, 2},
         {3100, 800, 64, 2},  {1030, 540, 50, 26}, {1500, 700, 1, 40},   {1030, 41, 35, 81},
-        {1030, 41, 67, 61},
+        {1030, 41, 67, 61},  {260, 70, 26, 124},  {260, 70, 26, 126},   {260, 70, 49, 120},
+        {260, 70, 49, 121},  {260, 70, 65, 84},   {260, 70, 65, 85},    {130, 70, 81, 81},
+        {130, 70, 81, 83},   {130, 70, 97, 62},   {130, 70, 113, 60},   {130, 70, 113, 61},
+        {127, 63, 40, 40},   {128, 64, 41, 39},   {129, 65, 42, 38},    {257, 193, 47, 35},
+        {4300, 2100, 82, 4}, {1, 1, 64, 64},      {130, 1, 48, 2},      {1, 130, 33, 31},
     };
     matchers m = direct_on(device, UINT32_MAX);
     compare_noise(&m, sizes, sizeof sizes / sizeof *sizes);
+    matchers_free(&m);
+}
+
+/* Maps of some more tiles of 128 x 64 than a GPU has multiprocessors, so that blocks make several, some of them of two columns
+ * of tiles; small enough for tools that watch every access. */
+static void tall_tiles(tm_device_kind device)
+{
+    static const int64_t sizes[][4] = {{1700, 1000, 26, 4}, {1290, 1100, 82, 2}};
+    matchers m = direct_on(device, UINT32_MAX);
+    compare_noise(&m, sizes, sizeof sizes / sizeof *sizes);
+    for (int i = 0; i < 3; i++) { /* of any content, where equal scores may lie in several blocks' tiles */
+        problem p;
+        problem_make(&p, 1701, 1002, 28, 4);
+        compare_with_reference(&m, &p, TM_METRIC_LCC, TM_DOMAIN_VALID);
+        problem_free(&p);
+    }
     matchers_free(&m);
 }
 
@@ -239,6 +259,13 @@ static void cuda_wide_templates(void)
     unsetenv("TMATCH_ALWAYS_WIDE");
 }
 
+static void cuda_tall_tiles(void)
+{
+    require_cuda_always_wide();
+    tall_tiles(TM_DEVICE_CUDA);
+    unsetenv("TMATCH_ALWAYS_WIDE");
+}
+
 static void cuda_wide_random(void)
 {
     require_cuda_always_wide();
@@ -302,8 +329,8 @@ int main(int argc, char **argv)
         CPU_TESTS TEST(cpu_random_threads),
         TEST(cpu_many),       TEST(cpu_every_width),      TEST(cuda_random),
         TEST(cuda_large_templates), TEST(cuda_many),      TEST(cuda_every_width),
-        TEST(cuda_high_maps), TEST(cuda_wide_templates), TEST(cuda_wide_random),
-        TEST(cuda_groups),    TEST(cuda_times),
+        TEST(cuda_high_maps), TEST(cuda_wide_templates),  TEST(cuda_tall_tiles),
+        TEST(cuda_wide_random), TEST(cuda_groups),        TEST(cuda_times),
     };
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
 }

@@ -44,7 +44,6 @@ typedef struct tm_tensor_plan {
     int tiles_y, tiles;
     int tile_blocks, column_blocks; /* wgmma.cu: of the last columns; 0, 0: all are of tiles */
     int row_bytes;                  /* of a staged frame row */
-    int slots;                      /* wgmma_wide_roles.cu: of rows of S_FT in shared memory */
     int words;                      /* groups of 4 columns whose sums are made */
     /* Rows of column and of window sums, in uint4. Odd numbers: rows lie in different banks. */
     int sums_pitch, win_pitch;
@@ -102,9 +101,9 @@ cudaError_t tm_wide_prepare(void *fragments, const uint8_t *taps, int width, int
                             cudaStream_t stream);
 cudaError_t tm_wide_launch(const tm_tensor_device *device, tm_tensor_job j, cudaStream_t stream);
 
-/* wgmma_wide_roles.cu: a job that wgmma_wide.cu would take, with the plan of its tiles, where this is faster. */
-bool tm_wide_roles_takes(const tm_tensor_device *device, const tm_tensor_job &j, bool map);
-cudaError_t tm_wide_roles_launch(const tm_tensor_device *device, const tm_tensor_job &j, const tm_tensor_plan &p, cudaStream_t stream);
+/* wgmma_tall.cu: likewise, where that is faster. */
+bool tm_tall_takes(const tm_tensor_device *device, const tm_tensor_job &j, bool map);
+cudaError_t tm_tall_launch(const tm_tensor_device *device, tm_tensor_job j, cudaStream_t stream);
 
 /* wgmma_wide_planes.cu, with the same fragments. */
 bool tm_wide_steps_takes(const tm_tensor_device *device, const tm_tensor_steps &j);

@@ -26,7 +26,7 @@ __device__ __forceinline__ void tm_small_batch(int (&acc)[SLOTS][4], unsigned &a
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 #pragma unroll
     for (int i = 0; i < ROWS; i++, more = 1, a += TM_RING_ROW_BYTES / 16, b -= NEXT * TM_SMALL_BLOCK / 16)
-        tm_wgmma<NEXT * 8 / SLOTS>(acc, a, b, more);
+        tm_wgmma<256 * NEXT * 8 / SLOTS>(acc, a, b, more);
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
 

@@ -69,7 +69,8 @@ bool tm_tensor_uses_wide(const tm_tensor_device *device, const tm_geometry *g, b
         job.width = (int)g->template_width;
         job.height = (int)g->template_height;
         job.count = 1;
-        return device->has_wgmma && job.width > SMALL_WIDTH && tm_wide_takes(device, job, map);
+        return device->has_wgmma && job.width > SMALL_WIDTH &&
+               (tm_tall_takes(device, job, map) || tm_wide_takes(device, job, map));
     }
     return false;
 }
@@ -95,7 +96,7 @@ static cudaError_t launch_wgmma(const tm_tensor_device *device, const tm_tensor_
 {
     if constexpr (built_with_wgmma) {
         if (job->count == 1 && !is_small(job->width, job->height))
-            return tm_wide_launch(device, *job, stream);
+            return (tm_tall_takes(device, *job, job->map != NULL) ? tm_tall_launch : tm_wide_launch)(device, *job, stream);
         tm_tensor_job own = *job;
         own.fragments = (const uint8_t *)job->fragments + wgmma_offset(job->width, job->height, job->count);
         return (job->count > 1 ? tm_many_launch : tm_wgmma_launch)(device, own, stream);

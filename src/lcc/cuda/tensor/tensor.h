@@ -11,7 +11,7 @@
  *     wgmma_masked.cu one such template with a mask, likewise
  *     wgmma_pixels.cu one such template of RGB or of 16 bits, likewise
  *     wgmma_wide.cu   one wider template, likewise
- *     wgmma_wide_roles.cu one whose products take long, likewise
+ *     wgmma_tall.cu   one whose products take long, likewise
  *     wgmma_wide_planes.cu products as of mma_steps.cu, of wider templates, likewise
  *     wgmma_many.cu   many templates of at most 64 columns, likewise
  *

@@ -6,25 +6,25 @@
 #define R4(i) "+r"(d[i][0]), "+r"(d[i][1]), "+r"(d[i][2]), "+r"(d[i][3])
 
 /* d = A B, or where more, d += A B. Only the low words of the matrices' descriptors change. The
- * high words say: K-major, without swizzle; 128 bytes from 8 lines of A to the next, 256 bytes, or so many
- * times that, from 8 columns of B to the next. */
-template <int APART = 1>
+ * high words say: K-major, without swizzle; so many bytes from 8 columns of B to the next, and from 8 lines
+ * of A. */
+template <int B_APART = 256, int A_APART = 128>
 __device__ __forceinline__ void tm_wgmma(int (&d)[8][4], unsigned a, unsigned b, int more)
 {
-    asm volatile("{.reg .pred p; .reg .b64 a, b; setp.ne.s32 p, %34, 0; mov.b64 a, {%32, 8}; "
+    asm volatile("{.reg .pred p; .reg .b64 a, b; setp.ne.s32 p, %34, 0; mov.b64 a, {%32, %36}; "
                  "mov.b64 b, {%33, %35}; "
                  "wgmma.mma_async.sync.aligned.m64n64k32.s32.u8.u8 "
                  "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, "
                  "%18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, a, b, p;}"
                  : R4(0), R4(1), R4(2), R4(3), R4(4), R4(5), R4(6), R4(7)
-                 : "r"(a), "r"(b), "r"(more), "n"(16 * APART));
+                 : "r"(a), "r"(b), "r"(more), "n"(B_APART / 16), "n"(A_APART / 16));
 }
 
 /* Likewise 64 x 128 x 32. */
-template <int APART = 1>
+template <int B_APART = 256, int A_APART = 128>
 __device__ __forceinline__ void tm_wgmma(int (&d)[16][4], unsigned a, unsigned b, int more)
 {
-    asm volatile("{.reg .pred p; .reg .b64 a, b; setp.ne.s32 p, %66, 0; mov.b64 a, {%64, 8}; "
+    asm volatile("{.reg .pred p; .reg .b64 a, b; setp.ne.s32 p, %66, 0; mov.b64 a, {%64, %68}; "
                  "mov.b64 b, {%65, %67}; "
                  "wgmma.mma_async.sync.aligned.m64n128k32.s32.u8.u8 "
                  "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, "
@@ -33,7 +33,7 @@ __device__ __forceinline__ void tm_wgmma(int (&d)[16][4], unsigned a, unsigned b
                  "%50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, a, b, p;}"
                  : R4(0), R4(1), R4(2), R4(3), R4(4), R4(5), R4(6), R4(7), R4(8), R4(9), R4(10),
                    R4(11), R4(12), R4(13), R4(14), R4(15)
-                 : "r"(a), "r"(b), "r"(more), "n"(16 * APART));
+                 : "r"(a), "r"(b), "r"(more), "n"(B_APART / 16), "n"(A_APART / 16));
 }
 
 /* Likewise 64 x 256 x 32. */

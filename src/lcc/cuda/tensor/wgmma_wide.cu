@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* LCC on the integer tensor cores, wgmma (sm_90a): one template wider than 25 columns, whose
  * fragments fit in shared memory beside the frame rows of a step. Where its products take long,
- * wgmma_wide_roles.cu takes it.
+ * wgmma_tall.cu takes it.
  *
  * A block is one warpgroup. It goes down a column of tiles, each 1024 columns and 8 rows of the
  * map, which is a step, over a ring of frame rows as they are (wide_products.cuh).
@@ -163,11 +163,10 @@ static bool pays(const tm_tensor_device *device, const tm_tensor_job &j, bool ma
     const double tiles = (double)j.map_width * j.map_height / (TILE_WIDTH * TILE_HEIGHT);
     const double of_template = w * h / (32 * tm_wide_steps(j.width) * (h + 7));
     const int fit = tm_tensor_fit(device, block_of(j));
-    const bool beside = fit > 1 || tm_wide_roles_takes(device, j, map); // a map is written while products are made
     return tiles >= 1.5 * fit * device->multiprocessors && tiles >= 0.7 * p.tiles &&
-           of_template >= (!map     ? 0.3
-                           : beside ? 0.4
-                                    : 0.6);
+           of_template >= (!map      ? 0.3
+                           : fit > 1 ? 0.4
+                                     : 0.6);
 }
 
 static bool takes(const tm_tensor_device *device, const tm_tensor_job &j, bool map,
@@ -191,8 +190,6 @@ cudaError_t tm_wide_launch(const tm_tensor_device *device, tm_tensor_job j, cuda
     if (!j.wide_fragments || !takes(device, j, j.map != NULL, &p))
         return cudaErrorNotSupported;
     j.fragments = j.wide_fragments;
-    if (tm_wide_roles_takes(device, j, j.map != NULL))
-        return tm_wide_roles_launch(device, j, p, stream);
     return tm_wide_of_width(j.width, [&](auto form) {
         return launch<decltype(form)::STEPS, decltype(form)::ODD>(device, j, p, stream);
     });

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* For wgmma_wide.cu, wgmma_wide_roles.cu and wgmma_wide_planes.cu: products of a template wider than 25 columns with frame
- * rows that stand in shared memory as they are, 8 rows of 1024 windows of the map at a time.
+/* For wgmma_wide.cu and wgmma_wide_planes.cu: products of a template wider than 25 columns with frame rows that stand in shared
+ * memory as they are, 8 rows of 1024 windows of the map at a time; and how such templates are laid out, for wgmma_tall.cu too.
  *
  * A's line m is the frame's bytes from x0 + 16m on. Column 16j + c of B is T[y - j] shifted by c, for the frame's row y.
  * The template's rows stand in descending order, so B for the next row begins one block earlier. Shifted, a template row
@@ -63,7 +63,7 @@ __host__ __device__ __forceinline__ int tm_wide_blocks(int h, int steps)
 }
 
 /* Bytes of a staged frame row of which products take so many units. */
-__host__ __device__ constexpr int tm_wide_row(int units)
+__host__ __device__ __forceinline__ constexpr int tm_wide_row(int units)
 {
     return TILE_WIDTH - 16 + 16 * units;
 }

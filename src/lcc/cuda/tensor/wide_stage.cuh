@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* For wgmma_wide_planes.cu and wgmma_wide_roles.cu: barriers in shared memory, of 8 bytes each, and bulk copies that arrive at
- * them, of frame rows and of blocks of B. */
+/* For wgmma_wide_planes.cu: barriers in shared memory, of 8 bytes each, which wgmma_tall.cu has too, and bulk copies that arrive
+ * at them, of frame rows and of blocks of B. */
 #ifndef TMATCH_LCC_CUDA_TENSOR_WIDE_STAGE_CUH
 #define TMATCH_LCC_CUDA_TENSOR_WIDE_STAGE_CUH
 #include "lcc/cuda/tensor/wide_products.cuh"

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* For wgmma_tall.cu: a block's warps and their roles, its barriers and shared memory, and its tiles. */
+#ifndef TMATCH_LCC_CUDA_TENSOR_TALL_BLOCK_CUH
+#define TMATCH_LCC_CUDA_TENSOR_TALL_BLOCK_CUH
+#include "lcc/cuda/tensor/ring.cuh"
+#include "lcc/cuda/tensor/wide_stage.cuh"
+
+enum {
+    TM_TALL_PRODUCT_WARPS = 8, // two warpgroups, which multiply in turns and score what they have multiplied
+    TM_TALL_SUM_WARPS = 8,
+    TM_TALL_GROUP_ROWS = 4,    // of windows, for which the template's rows are staggered in A
+    TM_TALL_GROUPS = TILE_HEIGHT / TM_TALL_GROUP_ROWS,
+    TM_TALL_TURNS = TM_TALL_GROUPS / TM_TALL_SUM_WARPS, // groups of a warp that sums, in a tile
+    TM_TALL_ELEMENT = 16 * 8 + 16, // bytes of S_F and S_FF of every 8th column, in different banks than the next ones
+    TM_TALL_SLOT_ROW = 8 * TM_TALL_ELEMENT,
+    TM_TALL_SLOT = TM_TALL_GROUP_ROWS * TM_TALL_SLOT_ROW,
+    TM_TALL_CHAIN = TILE_WIDTH * 8
+};
+
+/* Barriers in shared memory, by number; two stand for a tile of each warpgroup. ROWS: a tile's frame rows are there, and with
+ * the first ones the template's blocks. ISSUED: its products. FULL, FREE: a slot has the sums of a group; they were read.
+ * CHAINED: a warp has passed on the sums of its group's last row. Whoever wrote or read what a barrier is for arrives at
+ * it, thread by thread: racecheck sees no further. */
+enum {
+    TM_TALL_ROWS = 0,
+    TM_TALL_ISSUED = TM_TALL_ROWS + 2,
+    TM_TALL_FULL = TM_TALL_ISSUED + 2,
+    TM_TALL_FREE = TM_TALL_FULL + 2 * TM_TALL_SUM_WARPS,
+    TM_TALL_CHAINED = TM_TALL_FREE + 2 * TM_TALL_SUM_WARPS,
+    TM_TALL_BARRIERS = TM_TALL_CHAINED + TM_TALL_SUM_WARPS
+};
+
+/* How many threads arrive. */
+__device__ __forceinline__ int tm_tall_arrivals(int barrier)
+{
+    const bool of_a_warp = (barrier >= TM_TALL_FULL && barrier < TM_TALL_FREE) || barrier >= TM_TALL_CHAINED;
+    return barrier < TM_TALL_ISSUED ? 32 * TM_TALL_SUM_WARPS : of_a_warp ? 32 : 128;
+}
+
+/* The template's blocks in shared memory: of each step those of h + 3 rows, and 3 of zeros behind the last one. */
+__host__ __device__ __forceinline__ int tm_tall_blocks(int h, int steps)
+{
+    return (h + 3) * steps + 3;
+}
+
+/* Frame rows of a tile; the last one has the unit that stands behind an odd number of them, which meets zeros. */
+__host__ __device__ __forceinline__ int tm_tall_rows(int h)
+{
+    return TILE_HEIGHT + h;
+}
+
+__host__ __device__ __forceinline__ unsigned tm_tall_bytes(int w, int h)
+{
+    return tm_tall_blocks(h, tm_wide_steps(w)) * TM_WIDE_BLOCK + 2 * tm_tall_rows(h) * tm_wide_row(tm_wide_units(w)) +
+           TM_TALL_SUM_WARPS * TM_TALL_SLOT + 2 * TM_TALL_CHAIN;
+}
+
+template <int STEPS, bool ODD>
+struct tm_tall_block {
+    enum { ROW = tm_wide_row(2 * STEPS - ODD) }; // bytes of a staged frame row
+    const tm_tensor_job &j;
+    const tm_tensor_plan &p;
+    const unsigned blocks, barriers; // addresses in shared memory
+    const int first, count;          // tiles, numbered down the columns of tiles
+
+    __device__ __forceinline__ unsigned barrier(int i) const
+    {
+        return barriers + 8 * i;
+    }
+
+    /* The place in the map of the block's tile n. */
+    __device__ __forceinline__ int64_t x(int n) const
+    {
+        return (int64_t)((first + n) / p.tiles_y) * TILE_WIDTH;
+    }
+
+    __device__ __forceinline__ int64_t y(int n) const
+    {
+        return (int64_t)((first + n) % p.tiles_y) * TILE_HEIGHT;
+    }
+
+    __device__ __forceinline__ unsigned frame_rows(int n) const
+    {
+        return blocks + tm_tall_blocks(j.height, STEPS) * TM_WIDE_BLOCK + n % 2 * (tm_tall_rows(j.height) * ROW);
+    }
+
+    __device__ __forceinline__ unsigned slot(int i) const
+    {
+        return frame_rows(0) + 2 * (tm_tall_rows(j.height) * ROW) + i * TM_TALL_SLOT;
+    }
+
+    __device__ __forceinline__ unsigned chain(int i) const
+    {
+        return slot(TM_TALL_SUM_WARPS) + i * TM_TALL_CHAIN;
+    }
+};
+
+__device__ __forceinline__ uint4 tm_load16(unsigned address)
+{
+    uint4 v;
+    asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "r"(address) : "memory");
+    return v;
+}
+
+#endif

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/* For wgmma_tall.cu: scores of a tile's windows by the warpgroup that has multiplied, in whose accumulators S_FT stands.
+ *
+ * A warp has one row of each group, and a lane 4 windows of it, 8 columns apart. The next group's sums are loaded while one is
+ * scored: otherwise a warp, one of few on its scheduler, would wait for them each time. */
+#ifndef TMATCH_LCC_CUDA_TENSOR_TALL_SCORE_CUH
+#define TMATCH_LCC_CUDA_TENSOR_TALL_SCORE_CUH
+#include "lcc/cuda/tensor/epilogue.cuh"
+#include "lcc/cuda/tensor/tall_block.cuh"
+
+/* A bound by which windows are rejected together, without a map: see lcc/reject.h. It is of the greatest of their num and the
+ * least of their var_F. num / n is rounded down, and var_F is shifted. */
+struct tm_tall_rejection {
+    int mean, rest; // S_T / n = mean - rest / 2^32
+    int shift;      // var_F < 2^14 n^2, shifted less than 2^31
+    float unit, variance, n, bound;
+    bool positive, weak; // the score to reach; and small, so that windows with num < n may reach it
+
+    __device__ __forceinline__ void start(int taps, const tm_tensor_template &t)
+    {
+        mean = (t.sum + (taps - 1) / 2) / taps;
+        rest = (int)(((int64_t)mean * taps - t.sum) * (1LL << 32) / taps);
+        shift = max(0, 2 * (32 - __clz(taps)) + 14 - 31);
+        unit = (float)(1LL << shift) / ((float)taps * taps);
+        variance = t.variance;
+        n = taps;
+    }
+
+    __device__ __forceinline__ void set(int order)
+    {
+        const float s = tm_score_of_order(order), of_score = tm_reject_boundf(s, variance);
+        positive = s > 0;
+        bound = of_score * unit;
+        weak = of_score * (n - 1) < 2.25f * n * n; // var_F >= n - 1 unless it is 0
+    }
+
+    /* num / n rounded down, of a value that is off by less than 2^-10, to either side. */
+    __device__ __forceinline__ int num(int s_ft, int s_f) const
+    {
+        return s_ft - mean * s_f + __mulhi(s_f, rest);
+    }
+
+    /* Whether windows may reach the score, of which these are the greatest num / n and the greatest of -var_F, shifted. */
+    __device__ __forceinline__ bool may_reach(int most, int minus_least) const
+    {
+        const float greatest = (float)most + 1.5f, least = (float)(-1 - minus_least);
+        return !positive || ((most > 0 || weak) && __fmaf_rn(greatest, fabsf(greatest), -(least * bound)) > 0);
+    }
+};
+
+/* S_F and S_FF of a lane's 4 windows. */
+struct tm_tall_sums {
+    unsigned f[4], ff[4];
+};
+
+/* S_FT of the window e of 4 in a group's accumulators. */
+__device__ __forceinline__ int tm_tall_product(const int (&acc)[4], int e)
+{
+    return acc[e % 2 * 2 + e / 2];
+}
+
+template <int STEPS, bool ODD>
+struct tm_tall_scorer {
+    const tm_tall_block<STEPS, ODD> &b;
+    const tm_tensor_template t;
+    const int taps, warp, column;
+    const unsigned sums; // address of the lane's windows' in the first slot
+    tm_tensor_best best = {0, INT_MIN};
+
+    __device__ __forceinline__ explicit tm_tall_scorer(const tm_tall_block<STEPS, ODD> &block)
+        : b(block), t(*b.j.templates), taps(b.j.width * b.j.height), warp(threadIdx.x / 32 % 4),
+          column(threadIdx.x % 4 * 32 + threadIdx.x % 32 / 4),
+          sums(b.slot(0) + warp * TM_TALL_SLOT_ROW + threadIdx.x % 32 / 4 * TM_TALL_ELEMENT + threadIdx.x % 4 * 32)
+    {
+    }
+
+    /* Those of a tile's group, once they are there. */
+    __device__ __forceinline__ tm_tall_sums take(int tile, int group) const
+    {
+        const int slot = group % TM_TALL_SUM_WARPS, barrier = tile % 2 * TM_TALL_SUM_WARPS + slot;
+        tm_barrier_wait(b.barrier(TM_TALL_FULL + barrier), tile / 2 * TM_TALL_TURNS + group / TM_TALL_SUM_WARPS);
+        const uint4 u = tm_load16(sums + slot * TM_TALL_SLOT), v = tm_load16(sums + slot * TM_TALL_SLOT + 16);
+        tm_barrier_arrive(b.barrier(TM_TALL_FREE + barrier));
+        return {{u.x, u.z, v.x, v.z}, {u.y, u.w, v.y, v.w}};
+    }
+
+    __device__ __forceinline__ int64_t minus_var(const tm_tall_sums &s, int e) const
+    {
+        return tm_mad_wide((int)s.f[e], (int)s.f[e], tm_mul_signed((int)s.ff[e], -taps));
+    }
+
+    __device__ __forceinline__ float score(int ft, const tm_tall_sums &s, int e) const
+    {
+        const int64_t num = tm_mad_wide((int)s.f[e], -t.sum, tm_mul_signed(ft, taps));
+        return tm_tensor_score(__ll2float_rn(num), __ll2float_rn(minus_var(s, e)), -t.variance);
+    }
+
+    /* Takes the warp's greatest order for its best if it is better; at: place in the tile of the lane's window that may have it,
+     * 256 for a row and 1 for a column. Returns whether the best has become greater. */
+    __device__ __forceinline__ bool offer(int tile, int own, unsigned at)
+    {
+        const int order = __reduce_max_sync(~0u, own), seen = best.order;
+        if (order < seen || tm_score_of_order(order) < -1.0f)
+            return false;
+        const unsigned first = __reduce_min_sync(~0u, own == order ? at : ~0u);
+        const int64_t pos = (b.y(tile) + (first >> 8)) * b.j.map_width + b.x(tile) + (first & 255);
+        if (order > seen || pos < best.pos)
+            best = {pos, order};
+        return order > seen;
+    }
+
+    /* Writes the scores of a tile's windows to the map. */
+    __device__ __forceinline__ void score_all(int tile, const int (&acc)[TM_TALL_GROUPS][4])
+    {
+        const tm_tensor_job &j = b.j;
+        const int64_t x = b.x(tile) + column, y = b.y(tile) + warp;
+        const int left = (int)min((int64_t)TILE_WIDTH, j.map_width - x), below = (int)min((int64_t)TILE_HEIGHT, j.map_height - y);
+        float *to = j.map + y * j.map_width + x, top = -2.0f;
+        unsigned at = 0;
+        tm_tall_sums coming = take(tile, 0);
+#pragma unroll
+        for (int g = 0; g < TM_TALL_GROUPS; g++, to += TM_TALL_GROUP_ROWS * j.map_width) {
+            const tm_tall_sums s = coming;
+            float q[4];
+            if (g + 1 < TM_TALL_GROUPS)
+                coming = take(tile, g + 1);
+#pragma unroll
+            for (int e = 0; e < 4; e++) {
+                q[e] = score(tm_tall_product(acc[g], e), s, e);
+                if (8 * e < left && TM_TALL_GROUP_ROWS * g < below)
+                    __stcs(to + 8 * e, q[e]);
+                else
+                    q[e] = -2.0f;
+            }
+            const float most = fmaxf(fmaxf(q[0], q[1]), fmaxf(q[2], q[3]));
+            if (most > top) {
+                const int first = q[0] == most ? 0 : q[1] == most ? 1 : q[2] == most ? 2 : 3;
+                top = most;
+                at = (TM_TALL_GROUP_ROWS * g + warp) << 8 | (column + 8 * first);
+            }
+        }
+        offer(tile, tm_score_order(top), at);
+    }
+
+    /* Scores what may be the best of a tile. */
+    __device__ __forceinline__ void score_best(int tile, const int (&acc)[TM_TALL_GROUPS][4], tm_tall_rejection &reject)
+    {
+        const tm_tensor_job &j = b.j;
+        int known = max(__ldcg(j.running_bests), best.order), fresh = known, group = 0, ft[4];
+        tm_tall_sums s, coming = take(tile, 0);
+        reject.set(known);
+        /* Whether a group's windows may be the best. */
+        auto reaches = [&](int g) {
+            const tm_tall_sums of_group = coming;
+            if (g + 1 < TM_TALL_GROUPS)
+                coming = take(tile, g + 1);
+            if (fresh > known) {
+                known = fresh;
+                reject.set(known);
+            }
+            if (g < 4 || g % 4 == 0)
+                fresh = __ldcg(j.running_bests);
+            int most = INT_MIN, minus_least = INT_MIN;
+#pragma unroll
+            for (int e = 0; e < 4; e++) {
+                most = max(most, reject.num(tm_tall_product(acc[g], e), (int)of_group.f[e]));
+                minus_least = max(minus_least, (int)(minus_var(of_group, e) >> reject.shift));
+            }
+            if (!__any_sync(~0u, reject.may_reach(most, minus_least)))
+                return false;
+#pragma unroll
+            for (int e = 0; e < 4; e++)
+                ft[e] = tm_tall_product(acc[g], e);
+            s = of_group;
+            group = g;
+            return true;
+        };
+        for (;;) {
+            /* Only code that names an accumulator can read it; so the tests of all groups stand in a row, and what follows one
+             * that is passed stands once. */
+#define TM_TALL_TEST(g) case g: if (reaches(g)) break;
+#define TM_TALL_TEST_4(g) TM_TALL_TEST(g) TM_TALL_TEST(g + 1) TM_TALL_TEST(g + 2) TM_TALL_TEST(g + 3)
+            switch (group) {
+                TM_TALL_TEST_4(0) TM_TALL_TEST_4(4) TM_TALL_TEST_4(8) TM_TALL_TEST_4(12)
+            default:
+                return;
+            }
+#undef TM_TALL_TEST_4
+#undef TM_TALL_TEST
+            const int row = TM_TALL_GROUP_ROWS * group + warp;
+            float top = -2.0f;
+            unsigned at = 0;
+#pragma unroll
+            for (int e = 0; e < 4; e++) {
+                const float q = score(ft[e], s, e);
+                if (q > top && b.x(tile) + column + 8 * e < j.map_width && b.y(tile) + row < j.map_height) {
+                    top = q;
+                    at = row << 8 | (column + 8 * e);
+                }
+            }
+            const int own = tm_score_order(top);
+            if (__any_sync(~0u, own >= known) && offer(tile, own, at) && best.order > known) {
+                known = best.order;
+                reject.set(known);
+                if (threadIdx.x % 32 == 0)
+                    atomicMax(j.running_bests, known);
+            }
+            group++;
+        }
+    }
+};
+
+#endif

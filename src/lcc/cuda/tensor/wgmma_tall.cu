@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/* LCC of one wide template on the integer tensor cores, wgmma (sm_90a), where it has products enough. A tile of the map is 128
+ * columns and 64 rows. The template is A: 64 lines, which are 16 shifts of its rows for 4 rows of the map, one below another. The
+ * frame is B: a column is 16 bytes of one of 16 rows, which stand 4 apart, and from one frame row of the template to the next
+ * one B begins a row further down. So the template meets h + 3 frame rows for all rows of the tile.
+ *
+ * Warps have roles (warp specialization), because one that issues wgmma is held up by the tensor cores, which take few at a
+ * time. Two warpgroups multiply in turns: one scores what it has multiplied, from its own registers, while the other multiplies.
+ * The other warps make window sums, which need no tensor cores, and copy frame rows. */
+#define TM_TENSOR_TILE_WIDTH 128
+#define TM_TENSOR_TILE_HEIGHT 64
+#define TM_TENSOR_WARPS 16
+#include "lcc/cuda/memory.cuh"
+#include "lcc/cuda/tensor/tall_score.cuh"
+#include "lcc/cuda/tensor/tall_sums.cuh"
+
+enum { FIXED = 1024 }; // bytes that a block declares
+
+/* Issues the products of a tile. */
+template <int STEPS, bool ODD>
+__device__ __forceinline__ void make_products(const tm_tall_block<STEPS, ODD> &b, int n, int (&acc)[TM_TALL_GROUPS][4])
+{
+    enum { ROW = tm_tall_block<STEPS, ODD>::ROW, AT_ONCE = ODD ? 2 : 1 };
+    const int h = b.j.height, step_bytes = (h + 3) * (TM_WIDE_BLOCK / 16);
+    /* low words of descriptors: addresses in units of 16 bytes, and the bytes to the second half of k, likewise */
+    unsigned of_template = b.blocks + (h + 2) * TM_WIDE_BLOCK >> 4 | 128 / 16 << 16;
+    unsigned of_frame = b.frame_rows(n) >> 4 | 16 / 16 << 16;
+    auto issue_row = [&](unsigned row_a, unsigned row_b, int steps, int more) {
+#pragma unroll
+        for (int k = 0; k < STEPS; k++)
+            if (k < steps) {
+                tm_wgmma<TM_TALL_GROUP_ROWS * ROW, 256>(
+                    acc, row_a + k * step_bytes, row_b + 2 * k + (ODD && k == STEPS - 1 ? (ROW / 16 - 1) << 16 : 0), more);
+                more = 1;
+            }
+    };
+    int row = 0;
+#pragma unroll 1
+    for (; row + (AT_ONCE - 1) < h + 3; row += AT_ONCE) {
+        asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+        issue_row(of_template, of_frame, STEPS, row);
+        if (ODD) // the last step has had this row's last unit
+            issue_row(of_template - TM_WIDE_BLOCK / 16, of_frame + ROW / 16, STEPS - 1, 1);
+        asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+        of_template -= AT_ONCE * (TM_WIDE_BLOCK / 16);
+        of_frame += AT_ONCE * (ROW / 16);
+    }
+    if (ODD && row < h + 3) { // what A has of the row after the last one is 0
+        asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+        issue_row(of_template, of_frame, STEPS, 1);
+        asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+    }
+}
+
+/* Every second tile, a warpgroup's. */
+template <int STEPS, bool ODD, bool MAP>
+__device__ __forceinline__ tm_tensor_best multiply_and_score(const tm_tall_block<STEPS, ODD> &b, int group)
+{
+    tm_tall_scorer<STEPS, ODD> scorer(b);
+    tm_tall_rejection reject;
+    reject.start(scorer.taps, scorer.t);
+#pragma unroll 1
+    for (int n = group; n < b.count; n += 2) {
+        int acc[TM_TALL_GROUPS][4];
+        tm_barrier_wait(b.barrier(TM_TALL_ROWS + group), n / 2);
+        if (n)
+            tm_barrier_wait(b.barrier(TM_TALL_ISSUED + 1 - group), (n - 1) / 2);
+        make_products(b, n, acc);
+        tm_barrier_arrive(b.barrier(TM_TALL_ISSUED + group));
+        tm_wgmma_wait();
+        tm_wgmma_keep(acc);
+        if (MAP)
+            scorer.score_all(n, acc);
+        else
+            scorer.score_best(n, acc, reject);
+    }
+    return scorer.best;
+}
+
+/* Begins to copy a warp's part of a tile's frame rows. Bulk copies would be fewer, but to begin one takes a warp as long as some
+ * twenty of these instructions. */
+template <int STEPS, bool ODD>
+__device__ __forceinline__ void stage_rows(const tm_tall_block<STEPS, ODD> &b, int n, int part)
+{
+    enum { UNITS = tm_tall_block<STEPS, ODD>::ROW / 16, AT_ONCE = 32 * TM_TALL_SUM_WARPS / UNITS };
+    const tm_tensor_job &j = b.j;
+    const int thread = 32 * part + threadIdx.x % 32, last = (int)(j.map_height + j.height - 2 - b.y(n));
+    const uint8_t *const from = j.frame + (size_t)b.y(n) * j.pitch + b.x(n) + 16 * (thread % UNITS);
+    if (thread >= AT_ONCE * UNITS)
+        return;
+    unsigned to = b.frame_rows(n) + 16 * thread;
+#pragma unroll 4
+    for (int row = thread / UNITS; row < tm_tall_rows(j.height); row += AT_ONCE, to += 16 * AT_ONCE * UNITS)
+        tm_copy16(to, from + (size_t)min(row, last) * j.pitch);
+}
+
+/* Likewise of the template's blocks, of each step from the fifth one on: those before serve 8 rows of the map. */
+template <int STEPS, bool ODD>
+__device__ __forceinline__ void stage_template(const tm_tall_block<STEPS, ODD> &b, int part)
+{
+    const int h = b.j.height, thread = 32 * part + threadIdx.x % 32;
+#pragma unroll 1
+    for (int k = 0; k <= STEPS; k++) {
+        const uint8_t *const from = (const uint8_t *)b.j.fragments + (size_t)(k * (h + 7) + (k < STEPS ? 4 : 0)) * TM_WIDE_BLOCK;
+        const unsigned to = b.blocks + k * (h + 3) * TM_WIDE_BLOCK;
+#pragma unroll 4
+        for (int i = thread; i < (k < STEPS ? h + 3 : 3) * (TM_WIDE_BLOCK / 16); i += 32 * TM_TALL_SUM_WARPS)
+            tm_copy16(to + 16 * i, from + 16 * i);
+    }
+}
+
+/* Tells that what the thread has begun to copy has come. */
+template <int STEPS, bool ODD>
+__device__ __forceinline__ void staged(const tm_tall_block<STEPS, ODD> &b, int n)
+{
+    tm_copy_wait();
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    tm_barrier_arrive(b.barrier(TM_TALL_ROWS + n % 2));
+}
+
+template <int STEPS, bool ODD>
+__device__ __forceinline__ void stage_and_sum(const tm_tall_block<STEPS, ODD> &b, int part)
+{
+    tm_tall_sum_maker<STEPS, ODD> maker(b, part);
+    int coming = 0; // tile whose rows come
+    auto stage = [&](int n) {
+        if (n < b.count) {
+            stage_rows(b, n, part);
+            coming = n;
+        }
+    };
+    stage_template(b, part);
+    stage_rows(b, 0, part);
+    staged(b, 0);
+    stage(1);
+#pragma unroll 1
+    for (int n = 0, end; n < b.count; n = end) {
+        end = (int)min((int64_t)b.count, n + b.p.tiles_y - b.y(n) / TILE_HEIGHT);
+        maker.make(
+            n, end,
+            [&] {
+                if (coming)
+                    staged(b, coming);
+                coming = 0;
+            },
+            [&](int tile) { stage(tile + 2); }); // its sums are read, so that its products are made
+    }
+}
+
+template <int STEPS, bool ODD, bool MAP>
+static __global__ void __launch_bounds__(TM_TENSOR_THREADS, 1)
+    tall_kernel(const __grid_constant__ tm_tensor_job j, tm_tensor_plan p)
+{
+    extern __shared__ __align__(128) uint8_t smem[];
+    __shared__ tm_tensor_best bests[TM_TENSOR_WARPS];
+    __shared__ uint64_t barriers[TM_TALL_BARRIERS];
+    const int warp = __shfl_sync(~0u, threadIdx.x / 32, 0);
+    const int first = (int)((int64_t)p.tiles * blockIdx.x / gridDim.x);
+    const int end = (int)((int64_t)p.tiles * (blockIdx.x + 1) / gridDim.x);
+    const tm_tall_block<STEPS, ODD> b = {
+        j, p, (unsigned)__cvta_generic_to_shared(smem), (unsigned)__cvta_generic_to_shared(barriers), first, end - first};
+    tm_tensor_best best = {0, INT_MIN};
+
+    if (threadIdx.x < TM_TALL_BARRIERS)
+        tm_barrier_init(b.barrier(threadIdx.x), tm_tall_arrivals(threadIdx.x));
+    __syncthreads();
+    tm_early_begin();
+    if (warp < TM_TALL_PRODUCT_WARPS)
+        best = multiply_and_score<STEPS, ODD, MAP>(b, warp / 4);
+    else
+        stage_and_sum(b, warp - TM_TALL_PRODUCT_WARPS);
+    if (threadIdx.x % 32 == 0)
+        bests[warp] = best;
+    tm_tensor_write_bests<TM_TENSOR_LCC>(j, bests);
+}
+
+static tm_tensor_block block_of(const tm_tensor_job &j)
+{
+    return {tm_tall_bytes(j.width, j.height), FIXED, 1};
+}
+
+/* Whether this takes less time than the other kernels, as measured on an H100. With a map that is so unless hardly any tile is
+ * full, or the multiprocessors have too few of them; without one, templates of few products belong to wgmma_wide.cu, except
+ * on maps that are too small for its tiles. */
+static bool pays(const tm_tensor_device *device, const tm_tensor_job &j, bool map, const tm_tensor_plan &p)
+{
+    const int products = (j.height + 7) * tm_wide_units(j.width);
+    const int rounds = (p.tiles + device->multiprocessors - 1) / device->multiprocessors;
+    const double full = (double)j.map_width * j.map_height / ((double)rounds * device->multiprocessors * TILE_WIDTH * TILE_HEIGHT);
+    if (map)
+        return products >= 75 && full >= (products >= 300 ? 0.2 : 0.5);
+    return products >= 300 ? full >= 0.5 : full >= 0.85 && (products >= 200 || (rounds == 2 && products >= 110));
+}
+
+bool tm_tall_takes(const tm_tensor_device *device, const tm_tensor_job &j, bool map)
+{
+    tm_tensor_plan p = {};
+    if (j.outcome != TM_TENSOR_LCC || j.count != 1 || !tm_wide_fragment_bytes(j.width, j.height) || !tm_tensor_cover(&p, j) ||
+        max(j.map_width, j.map_height) > 1 << 30 || block_of(j).shared + FIXED > device->shared_memory)
+        return false;
+    /* tests of wide templates come to wgmma_wide.cu too */
+    return device->always_wide ? (j.width + j.height) % 2 == 0 || !tm_wide_takes(device, j, map) : pays(device, j, map, p);
+}
+
+cudaError_t tm_tall_launch(const tm_tensor_device *device, tm_tensor_job j, cudaStream_t stream)
+{
+    tm_tensor_plan p = {};
+    if (!j.wide_fragments || !tm_tensor_cover(&p, j))
+        return cudaErrorNotSupported;
+    j.fragments = j.wide_fragments;
+    return tm_wide_of_width(j.width, [&](auto form) {
+        constexpr int STEPS = decltype(form)::STEPS;
+        constexpr bool ODD = decltype(form)::ODD;
+        return tm_tensor_start(device, j.map ? tall_kernel<STEPS, ODD, true> : tall_kernel<STEPS, ODD, false>, j, p, block_of(j),
+                               true, stream);
+    });
+}
