@@ -14,6 +14,7 @@
 #include "run/outcome.h"
 #include "run/verify.h"
 #include "run/weak.h"
+#include "text.h"
 
 static bool wants_map(const cli_options *o)
 {
@@ -44,9 +45,27 @@ static bool agree(const cli_engine *e, const cli_input *frame, const cli_templat
     return match_fail_bits(error, bits, template_bits);
 }
 
+enum { MOST_OF_NAME = 100 };
+
+/* What a message about a frame calls the template: where there are several, by its name, of which the end says most. A log,
+ * which --merge lets say the same, keeps names that are UTF-8. */
+static void call_template(const cli_engine *e, const cli_template *tmpl, char (*text)[MOST_OF_NAME + 32])
+{
+    const char *name = tmpl->operand.given;
+    const size_t length = strlen(name);
+    size_t from = length > MOST_OF_NAME ? length - MOST_OF_NAME : 0;
+    while (from > 0 && ((unsigned char)name[from] & 0xC0) == 0x80)
+        from++; /* within a character of UTF-8 */
+    if (e->count == 1 || !text_is_utf8(name))
+        strcpy(*text, "the template");
+    else
+        snprintf(*text, sizeof *text, "the template %s%s", from > 0 ? "..." : "", name + from);
+}
+
 static bool fits(const cli_engine *e, const cli_input *frame, const cli_template *tmpl,
                  io_error *error)
 {
+    char called[MOST_OF_NAME + 32];
     const int64_t width = frame->gray.width;
     const int64_t height = e->options->has_rows ? frame->whole_height : frame->gray.height;
     if (tmpl->width <= width && tmpl->height <= height)
@@ -54,10 +73,10 @@ static bool fits(const cli_engine *e, const cli_input *frame, const cli_template
     const bool part = width != frame->whole_width || height != frame->whole_height;
     const bool swapped = e->alone && e->count == 1 && !part && tmpl->width >= width &&
                          tmpl->height >= height;
+    call_template(e, tmpl, &called);
     snprintf(error->reason, sizeof error->reason,
-             "the template, %" PRId64 "x%" PRId64 ", is larger than the %s, %" PRId64
-             "x%" PRId64 "%s",
-             tmpl->width, tmpl->height, part ? "frame's region" : "frame", width, height,
+             "%s, %" PRId64 "x%" PRId64 ", is larger than the %s, %" PRId64 "x%" PRId64 "%s",
+             called, tmpl->width, tmpl->height, part ? "frame's region" : "frame", width, height,
              swapped ? ": are the two swapped?" : "");
     return false;
 }
