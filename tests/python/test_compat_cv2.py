@@ -253,6 +253,9 @@ T = A[2:6, 3:9]
         ((A, T, 5, None, np.ones((4, 6), bool)), "mask has samples of bool", True),
         ((A, T, 5, None, np.full((4, 6), 0.5, np.float32)), "weights other than 0 and 1", False),
         ((A, T, 5, None, np.zeros((4, 6), np.uint8)), "mask leaves no pixel", False),
+        ((np.ma.MaskedArray(A, A > 9), T, 5), r"image is a masked array.* its \.data", False),
+        ((A, np.ma.MaskedArray(T), 5), "templ is a masked array", False),
+        ((A, T, 5, None, np.ma.MaskedArray(np.ones((4, 6), np.uint8))), "mask is a masked array", False),
         (
             (np.full((10, 20), np.nan, np.float32), T.astype(np.float32), 5),
             "only finite ones have a score",

@@ -134,6 +134,8 @@ def test_errors(screen, tmp_path):
         ours.locate(button[..., 0], haystack, grayscale=False)
     with pytest.raises(ValueError, match="2 channels"):
         ours.locate(button[..., :2], haystack)
+    with pytest.raises(TypeError, match="an image is a masked array"):
+        ours.locate(np.ma.MaskedArray(button, button > 200), haystack)
 
 
 def test_center():

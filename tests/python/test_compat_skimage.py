@@ -208,3 +208,6 @@ def test_errors_of_its_own():
         match_template(E, E[0])
     with pytest.raises(TypeError, match="no real numbers"):
         match_template(E.astype(object), E)
+    for image, template in ((np.ma.MaskedArray(E, E > 0), E), (E, np.ma.MaskedArray(E))):
+        with pytest.raises(TypeError, match=r"is a masked array.* its \.data"):
+            match_template(image, template)

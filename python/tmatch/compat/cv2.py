@@ -15,6 +15,7 @@ import numpy.typing as npt
 from .. import _tmatch
 from .._functions import score_map
 from .._settings import Metric
+from ._dense import dense
 
 __all__ = [
     "TM_CCOEFF",
@@ -44,7 +45,7 @@ class error(Exception):
 
 
 def _picture(name: str, a: npt.ArrayLike) -> _Array:
-    picture = np.asarray(a)
+    picture = dense(name, a, error)
     if picture.dtype not in (np.uint8, np.float32):
         raise error(f"{name} has samples of {picture.dtype}, not uint8 or float32")
     if picture.ndim == 2:
@@ -58,7 +59,7 @@ def _picture(name: str, a: npt.ArrayLike) -> _Array:
 
 def _binary(mask: npt.ArrayLike, templ: _Array) -> npt.NDArray[np.bool_]:
     """The mask as tmatch has it: one bit for each pixel."""
-    weights = np.asarray(mask)
+    weights = dense("mask", mask, error)
     if weights.dtype not in (np.uint8, np.float32):
         raise error(f"mask has samples of {weights.dtype}, not uint8 or float32")
     if weights.ndim == 2:

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from .. import _tmatch
 from .._read import read
+from ._dense import dense
 from .cv2 import TM_CCOEFF_NORMED, TM_SQDIFF, matchTemplate
 
 __all__ = [
@@ -91,7 +92,7 @@ def _load(image: Image, grayscale: bool) -> npt.NDArray[Any]:
             pixels = (pixels >> 8).astype(np.uint8)
         pixels = pixels[..., ::-1] if pixels.ndim == 3 else np.dstack([pixels] * 3)
     elif isinstance(image, np.ndarray):
-        pixels = image
+        pixels = dense("an image", image)
     elif hasattr(image, "convert"):
         pixels = np.asarray(image.convert("RGB"))[..., ::-1]
     else:

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._functions import score_map
+from ._dense import dense
 
 __all__ = ["match_template"]
 
@@ -20,7 +21,7 @@ _UNITS = (1, 255, 65535)  # of float64: whole numbers, and what img_as_float mak
 
 
 def _real(name: str, a: object) -> _Array:
-    array = np.asarray(a)
+    array = dense(name, a)
     if array.dtype.kind == "c":
         raise ValueError("complex valued input is not supported")
     if array.dtype.kind not in "biuf":
