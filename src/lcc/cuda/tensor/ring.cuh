@@ -86,6 +86,13 @@ __device__ __forceinline__ uint2 tm_load8(unsigned address)
     return v;
 }
 
+__device__ __forceinline__ uint4 tm_load16(unsigned address)
+{
+    uint4 v;
+    asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "r"(address) : "memory");
+    return v;
+}
+
 __device__ __forceinline__ void tm_store8(unsigned address, uint2 v)
 {
     asm volatile("st.shared.v2.u32 [%0], {%1, %2};" ::"r"(address), "r"(v.x), "r"(v.y) : "memory");

@@ -95,11 +95,4 @@ struct tm_tall_block {
     }
 };
 
-__device__ __forceinline__ uint4 tm_load16(unsigned address)
-{
-    uint4 v;
-    asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "r"(address) : "memory");
-    return v;
-}
-
 #endif

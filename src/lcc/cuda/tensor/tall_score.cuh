@@ -175,6 +175,7 @@ struct tm_tall_scorer {
             group = g;
             return true;
         };
+        static_assert(TM_TALL_GROUPS == 16, "each group has its test");
         for (;;) {
             /* Only code that names an accumulator can read it; so the tests of all groups stand in a row, and what follows one
              * that is passed stands once. */

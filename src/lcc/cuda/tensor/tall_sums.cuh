@@ -9,8 +9,8 @@
 #define TMATCH_LCC_CUDA_TENSOR_TALL_SUMS_CUH
 #include "lcc/cuda/tensor/tall_block.cuh"
 
-/* Of a frame row: a thread's 8 columns, those 128 columns on, and the 16 that begin with the block of 8 in which the columns
- * behind its windows begin. */
+/* What a thread has of a frame row: its 8 columns, those 128 columns on, and the 16 that begin with the block of 8 in which the
+ * columns behind its windows begin. */
 struct tm_tall_line {
     uint2 own, beyond, at, next;
 };
@@ -105,8 +105,8 @@ struct tm_tall_sum_maker {
         }
     }
 
-    /* Of the first window of a thread's 8, over whole blocks: what S_F of the two rows grows by, 16 bits of each, and S_FF of
-     * the first and of the second. */
+    /* What the sums of the first of a thread's 8 windows grow by, over whole blocks: S_F of both rows, in 16 bits each, S_FF of the
+     * first row, and of the second. */
     __device__ __forceinline__ void grow(unsigned (&first)[3]) const
     {
         unsigned of_own[3] = {}, of_beyond[3] = {};
