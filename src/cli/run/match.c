@@ -53,13 +53,15 @@ static void call_template(const cli_engine *e, const cli_template *tmpl, char (*
 {
     const char *name = tmpl->operand.given;
     const size_t length = strlen(name);
-    size_t from = length > MOST_OF_NAME ? length - MOST_OF_NAME : 0;
-    while (from > 0 && ((unsigned char)name[from] & 0xC0) == 0x80)
-        from++; /* within a character of UTF-8 */
-    if (e->count == 1 || !text_is_utf8(name))
+
+    if (e->count == 1 || !text_is_utf8(name)) {
         strcpy(*text, "the template");
-    else
-        snprintf(*text, sizeof *text, "the template %s%s", from > 0 ? "..." : "", name + from);
+        return;
+    }
+    size_t from = length > MOST_OF_NAME ? length - MOST_OF_NAME : 0;
+    while (((unsigned char)name[from] & 0xC0) == 0x80)
+        from++; /* within a character */
+    snprintf(*text, sizeof *text, "the template %s%s", from > 0 ? "..." : "", name + from);
 }
 
 static bool fits(const cli_engine *e, const cli_input *frame, const cli_template *tmpl,
