@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Jobs of 8-bit gray whose templates have masks: one small template, or several with one mask. */
+/* Jobs of 8-bit gray whose templates have masks: one template, or several with one mask. */
 #include "cuda/planes_run.cuh"
+#include "integers.h"
 
 /* The rows [first, end) of the map, whose best becomes the next candidate. */
 static cudaError_t launch_one(void *context, int64_t first, int64_t end, int64_t frame_rows)
@@ -12,11 +13,13 @@ static cudaError_t launch_one(void *context, int64_t first, int64_t end, int64_t
     tm_group *groups[TM_MAX_PRODUCTS];
     tm_tensor_masked_job m = {};
 
-    TRY(tm_planes_split(run, frame_rows));
-    TRY(tm_products_fetch(cuda, &run->products, false, groups));
     band->y = first;
     band->rows = end - first;
     (tm_device_windows &)m = tm_band_windows(run->job, band);
+    TRY(tm_products_fetch(cuda, &run->products, run->wide, groups));
+    TRY(tm_planes_split(run, frame_rows));
+    if (run->wide)
+        m.scratch = (uint4 *)cuda->correlations.data;
     const int64_t plane = band->planes.rows * (int64_t)band->planes.pitch;
     m.count = 1;
     m.low_squares = plane;
@@ -25,7 +28,8 @@ static cudaError_t launch_one(void *context, int64_t first, int64_t end, int64_t
     m.n = (int)t->count;
     m.of_template = {(int)t->sum, band->variance};
     for (int i = 0; i < run->products.count; i++)
-        (run->products.product[i].sum == TM_SUM_FT ? m.fragments : m.mask_fragments) = groups[i]->fragments;
+        (run->products.product[i].sum == TM_SUM_FT ? m.fragments : m.mask_fragments) =
+            run->wide ? groups[i]->wide_fragments : groups[i]->fragments;
     m.best = band->candidates++;
     tm_launch_scratch(cuda, &m);
     return tm_tensor_launch_masked(&cuda->tensor, &m, cuda->stream);
@@ -37,13 +41,40 @@ static bool is_one_masked(const tm_planes_job *run)
     const tm_plane_products *products = &run->products;
     const tm_job *job = run->job;
     return tm_mask_plane(job->tmpl) && products->channels == 1 && products->bytes == 1 && !products->z &&
-           job->metric == TM_METRIC_LCC && !tm_job_has_map(job) && run->cuda->traits.tensor_cores && !job->tiling &&
-           tm_tensor_takes_masked(&run->cuda->tensor, (int)job->tmpl->width, (int)job->tmpl->height);
+           job->metric == TM_METRIC_LCC && !tm_job_has_map(job) && run->cuda->traits.tensor_cores && !job->tiling;
 }
 
-cudaError_t tm_planes_run_one_masked(tm_planes_job *run, const tm_walk *walk, tm_candidate *best)
+/* Brings what kernels for wide templates take. They read the templates' fragments while the frame is still split, so that these must
+ * have been made before. */
+static cudaError_t prepare_wide(tm_planes_job *run, tm_tensor_masked_job *job, tm_walk *walk)
 {
-    return is_one_masked(run) ? tm_planes_run_in_registers(run, walk, launch_one, best) : cudaErrorNotSupported;
+    tm_group *groups[TM_MAX_PRODUCTS];
+    const cudaError_t error = tm_products_fetch(run->cuda, &run->products, true, groups);
+
+    if (error == cudaErrorMemoryAllocation) { // other kernels take less
+        (void)cudaGetLastError();
+        return cudaErrorNotSupported;
+    }
+    walk->most_rows = larger(TM_BAND_BYTES / (int64_t)(tm_tensor_masked_scratch(job) / job->map_height + 1) / 64 * 64, 64);
+    job->map_height = smaller(job->map_height, walk->most_rows);
+    return error == cudaSuccess ? tm_buffer_fit(&run->cuda->correlations, tm_tensor_masked_scratch(job)) : error;
+}
+
+cudaError_t tm_planes_run_one_masked(tm_planes_job *run, const tm_walk *chunks, tm_candidate *best)
+{
+    const tm_tensor_device *device = &run->cuda->tensor;
+    const tm_geometry *g = &run->job->geometry;
+    tm_tensor_masked_job m = {};
+    tm_walk walk = *chunks;
+
+    m.map_width = g->map_width, m.map_height = g->map_height;
+    m.width = (int)g->template_width, m.height = (int)g->template_height;
+    if (!is_one_masked(run) || !tm_tensor_takes_masked(device, &m))
+        return cudaErrorNotSupported;
+    run->wide = tm_tensor_takes_wide_masked(device, &m);
+    if (run->wide)
+        TRY(prepare_wide(run, &m, &walk));
+    return tm_planes_run_in_registers(run, &walk, launch_one, best);
 }
 
 typedef struct masked_run {

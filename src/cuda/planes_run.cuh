@@ -16,6 +16,7 @@ typedef struct tm_planes_job {
     tm_plane_products products;
     tm_device_planes planes;
     int64_t rows; /* of the frame that have been split so far */
+    bool wide;    /* one template with a mask, by kernels for wide ones */
     tm_products_plan plan;
     tm_planes_score band; /* the running one */
     int64_t candidates;   /* that the bands before it write */

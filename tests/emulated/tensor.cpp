@@ -59,9 +59,19 @@ cudaError_t tm_tensor_launch_steps(const tm_tensor_device *, const tm_tensor_ste
     return cudaErrorNotSupported;
 }
 
-bool tm_tensor_takes_masked(const tm_tensor_device *, int, int)
+bool tm_tensor_takes_masked(const tm_tensor_device *, const tm_tensor_masked_job *)
 {
     return false;
+}
+
+bool tm_tensor_takes_wide_masked(const tm_tensor_device *, const tm_tensor_masked_job *)
+{
+    return false;
+}
+
+size_t tm_tensor_masked_scratch(const tm_tensor_masked_job *)
+{
+    return 0;
 }
 
 cudaError_t tm_tensor_launch_masked(const tm_tensor_device *, const tm_tensor_masked_job *, cudaStream_t)

@@ -217,14 +217,14 @@ static void cuda_wide_windows(void)
     cuda_sizes(sizes, sizeof sizes / sizeof *sizes, 6);
 }
 
-/* Templates whose products of planes are made by wgmma: an odd and an even number of units of 16 columns, and
- * strips and rows that the tiles of 1024 x 8 windows cover and do not. */
+/* Templates whose products of planes are made by wgmma: an odd and an even number of units of 16 columns; maps that tiles of 128 x 64
+ * windows cover and do not, and such of which a block has many. */
 static void cuda_wide_planes(void)
 {
     static const int64_t sizes[][4] = {
-        {1024, 8, 26, 1},   {1025, 9, 33, 2},  {40, 17, 34, 32},  {1023, 70, 49, 33}, {2049, 33, 50, 64},
-        {300, 41, 64, 64},  {1100, 24, 65, 7}, {130, 100, 66, 9}, {1030, 16, 81, 40}, {2047, 7, 82, 21},
-        {1024, 65, 97, 25}, {60, 60, 98, 11},  {1500, 15, 113, 8}, {500, 130, 32, 32},
+        {128, 64, 26, 1},  {1025, 9, 33, 2},   {40, 17, 34, 32},   {1023, 70, 49, 33}, {2049, 33, 50, 64},
+        {300, 41, 64, 64}, {1100, 24, 65, 7},  {127, 129, 66, 9},  {1030, 16, 81, 40}, {2047, 7, 82, 21},
+        {129, 65, 97, 25}, {60, 60, 98, 11},   {1500, 15, 113, 8}, {500, 130, 32, 32}, {1400, 900, 26, 2},
     };
     enum { COUNT = sizeof sizes / sizeof *sizes };
     require_cuda();
@@ -316,6 +316,39 @@ static void cuda_masked(void)
     for (int i = 0; i < few; i++) /* several tiles for each warpgroup */
         cuda_best_of(1, TM_DOMAIN_VALID, (int64_t[]){check_random_in(2040, 2060), check_random_in(1000, 1100), check_random_in(2, 6), check_random_in(1, 6)});
     printf("# %d cases, 0 differ\n", cases + few);
+}
+
+/* Wider templates with a mask or of RGB, in tiles of 128 x 64 windows: every number of units of 16 columns, and blocks of one tile, of
+ * two and of several, the last ones of which lie in the next column of tiles. */
+static void tall_tiles_of(int bytes)
+{
+    static const int64_t widths[] = {26, 33, 34, 49, 50, 65, 66, 81, 82, 97, 98, 113}, maps[][2] = {{1, 1}, {128, 64}, {129, 65}, {127, 63}};
+    enum { WIDTHS = sizeof widths / sizeof *widths, MAPS = sizeof maps / sizeof *maps };
+    const int cases = (int)check_cases(60), few = (cases + 11) / 12;
+
+    require_cuda();
+    setenv("TMATCH_ALWAYS_WIDE", "1", 1);
+    for (int i = 0; i < cases; i++) {
+        const int64_t *map = maps[check_random_in(0, MAPS - 1)], random[2] = {check_random_in(1, 700), check_random_in(1, 200)};
+        cuda_best_of(bytes, (tm_domain)(i % 5 ? TM_DOMAIN_VALID : check_random_in(1, 2)),
+                     (int64_t[]){i % 2 ? map[0] : random[0], i % 2 ? map[1] : random[1],
+                                 i % 3 ? widths[check_random_in(0, WIDTHS - 1)] : check_random_in(26, 113), check_random_in(1, i % 8 ? 20 : 80)});
+    }
+    for (int i = 0; i < few; i++)
+        cuda_best_of(bytes, TM_DOMAIN_VALID, (int64_t[]){check_random_in(1600, 2100), check_random_in(1000, 1500), check_random_in(26, 40), check_random_in(1, 4)});
+    cuda_best_of(bytes, TM_DOMAIN_VALID, (int64_t[]){4600, 2300, 26, 1}); /* in chunks */
+    unsetenv("TMATCH_ALWAYS_WIDE");
+    printf("# %d cases, 0 differ\n", cases + few + 1);
+}
+
+static void cuda_wide_masked(void)
+{
+    tall_tiles_of(1);
+}
+
+static void cuda_wide_rgb(void)
+{
+    tall_tiles_of(3);
 }
 
 /* Maps of sums that threads share in runs of 15 windows, 480 columns a row, or do not; and under a mask, where each sum is one
@@ -558,6 +591,8 @@ int main(int argc, char **argv)
         TEST(cuda_wide_planes),
         TEST(cuda_pixels),
         TEST(cuda_masked),
+        TEST(cuda_wide_masked),
+        TEST(cuda_wide_rgb),
         TEST(cuda_runs),
         TEST(same_picture_same_bits),
         TEST(cpu_greatest_sums),

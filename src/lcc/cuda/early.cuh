@@ -25,7 +25,8 @@ static __device__ __forceinline__ void tm_early_let_next()
 }
 
 /* One after the other: of kernels that all begin so, none runs beside one that is not its neighbour. So what one of them does
- * before this may read what its neighbour's neighbour wrote, as planes/window_runs.cu does. */
+ * before this may read what its neighbour's neighbour wrote, as planes/window_runs.cu and
+ * tensor/wgmma_tall_masked.cu do. */
 static __device__ __forceinline__ void tm_early_begin()
 {
     tm_early_wait();

@@ -44,6 +44,7 @@ typedef struct tm_tensor_plan {
     int tiles_y, tiles;
     int tile_blocks, column_blocks; /* wgmma.cu: of the last columns; 0, 0: all are of tiles */
     int row_bytes;                  /* of a staged frame row */
+    int templates;                  /* tall_turns.cuh: whose blocks shared memory has room for, 1 or 2 */
     int words;                      /* groups of 4 columns whose sums are made */
     /* Rows of column and of window sums, in uint4. Odd numbers: rows lie in different banks. */
     int sums_pitch, win_pitch;
@@ -104,6 +105,11 @@ cudaError_t tm_wide_launch(const tm_tensor_device *device, tm_tensor_job j, cuda
 /* wgmma_tall.cu: likewise, where that is faster. */
 bool tm_tall_takes(const tm_tensor_device *device, const tm_tensor_job &j, bool map);
 cudaError_t tm_tall_launch(const tm_tensor_device *device, tm_tensor_job j, cudaStream_t stream);
+
+/* wgmma_tall_masked.cu, with the same fragments. */
+bool tm_tall_masked_takes(const tm_tensor_device *device, const tm_tensor_masked_job &j);
+size_t tm_tall_masked_scratch(const tm_tensor_masked_job &j);
+cudaError_t tm_tall_masked_launch(const tm_tensor_device *device, const tm_tensor_masked_job &j, cudaStream_t stream);
 
 /* wgmma_wide_planes.cu, with the same fragments. */
 bool tm_wide_steps_takes(const tm_tensor_device *device, const tm_tensor_steps &j);
@@ -166,7 +172,7 @@ static cudaError_t tm_tensor_launch_alone(const tm_tensor_device *device, const 
 }
 
 /* early: the launch may begin while the kernel before it ends; its kernel calls
- * tm_early_begin first. */
+ * tm_early_begin before it reads what that one writes. */
 template <typename K, typename J>
 static cudaError_t tm_tensor_start(const tm_tensor_device *device, K kernel, const J &j,
                                    const tm_tensor_plan &p, const tm_tensor_block &block,

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* For wgmma_tall.cu: a block's warps and their roles, its barriers and shared memory, and its tiles. */
+/* For wgmma_tall.cu and wgmma_tall_masked.cu: a block's operands in shared memory, its tiles, and what its
+ * warps have of these; for the first one also roles and barriers of warps that sum. */
 #ifndef TMATCH_LCC_CUDA_TENSOR_TALL_BLOCK_CUH
 #define TMATCH_LCC_CUDA_TENSOR_TALL_BLOCK_CUH
+#include "lcc/cuda/tensor/barriers.cuh"
 #include "lcc/cuda/tensor/ring.cuh"
-#include "lcc/cuda/tensor/wide_stage.cuh"
+#include "lcc/cuda/tensor/wide_products.cuh"
 
 enum {
     TM_TALL_PRODUCT_WARPS = 8, // two warpgroups, which multiply in turns and score what they have multiplied
@@ -49,16 +51,33 @@ __host__ __device__ __forceinline__ int tm_tall_rows(int h)
     return TILE_HEIGHT + h;
 }
 
-__host__ __device__ __forceinline__ unsigned tm_tall_bytes(int w, int h)
+/* Shared memory for operands: the template's blocks, and the frame rows of two tiles. */
+__host__ __device__ __forceinline__ unsigned tm_tall_operand_bytes(int w, int h)
 {
-    return tm_tall_blocks(h, tm_wide_steps(w)) * TM_WIDE_BLOCK + 2 * tm_tall_rows(h) * tm_wide_row(tm_wide_units(w)) +
-           TM_TALL_SUM_WARPS * TM_TALL_SLOT + 2 * TM_TALL_CHAIN;
+    return tm_tall_blocks(h, tm_wide_steps(w)) * TM_WIDE_BLOCK + 2 * tm_tall_rows(h) * tm_wide_row(tm_wide_units(w));
+}
+
+/* What a lane that multiplies has of each group: 4 windows of a row, 8 columns apart. */
+struct tm_tall_lane {
+    const int row, column; // of the group, and of the first window in the tile
+
+    __device__ __forceinline__ tm_tall_lane()
+        : row(threadIdx.x / 32 % 4), column(threadIdx.x % 4 * 32 + threadIdx.x % 32 / 4)
+    {
+    }
+};
+
+/* The sum of a lane's window e, in a group's accumulators. */
+template <typename T>
+__device__ __forceinline__ T &tm_tall_product(T (&acc)[4], int e)
+{
+    return acc[e % 2 * 2 + e / 2];
 }
 
 template <int STEPS, bool ODD>
 struct tm_tall_block {
     enum { ROW = tm_wide_row(2 * STEPS - ODD) }; // bytes of a staged frame row
-    const tm_tensor_job &j;
+    const tm_device_windows &j;
     const tm_tensor_plan &p;
     const unsigned blocks, barriers; // addresses in shared memory
     const int first, count;          // tiles, numbered down the columns of tiles

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* For wgmma_tall.cu: scores of a tile's windows by the warpgroup that has multiplied, in whose accumulators S_FT stands.
+/* For wgmma_tall.cu and wgmma_tall_masked.cu: scores of a tile's windows by the warpgroup that has multiplied, in whose accumulators S_FT stands.
  *
  * A warp has one row of each group, and a lane 4 windows of it, 8 columns apart. The next group's sums are loaded while one is
  * scored: otherwise a warp, one of few on its scheduler, would wait for them each time. */
@@ -53,24 +53,16 @@ struct tm_tall_sums {
     unsigned f[4], ff[4];
 };
 
-/* S_FT of the window e of 4 in a group's accumulators. */
-__device__ __forceinline__ int tm_tall_product(const int (&acc)[4], int e)
-{
-    return acc[e % 2 * 2 + e / 2];
-}
-
+/* Windows' sums in the slots of warps that sum: a lane's 4 windows of a tile's group. */
 template <int STEPS, bool ODD>
-struct tm_tall_scorer {
+struct tm_tall_slots {
+    enum { AHEAD = 1 };
     const tm_tall_block<STEPS, ODD> &b;
-    const tm_tensor_template t;
-    const int taps, warp, column;
-    const unsigned sums; // address of the lane's windows' in the first slot
-    tm_tensor_best best = {0, INT_MIN};
+    const unsigned first; // address of the lane's windows' in the first slot
 
-    __device__ __forceinline__ explicit tm_tall_scorer(const tm_tall_block<STEPS, ODD> &block)
-        : b(block), t(*b.j.templates), taps(b.j.width * b.j.height), warp(threadIdx.x / 32 % 4),
-          column(threadIdx.x % 4 * 32 + threadIdx.x % 32 / 4),
-          sums(b.slot(0) + warp * TM_TALL_SLOT_ROW + threadIdx.x % 32 / 4 * TM_TALL_ELEMENT + threadIdx.x % 4 * 32)
+    __device__ __forceinline__ explicit tm_tall_slots(const tm_tall_block<STEPS, ODD> &block)
+        : b(block), first(b.slot(0) + threadIdx.x / 32 % 4 * TM_TALL_SLOT_ROW + threadIdx.x % 32 / 4 * TM_TALL_ELEMENT +
+                          threadIdx.x % 4 * 32)
     {
     }
 
@@ -79,19 +71,38 @@ struct tm_tall_scorer {
     {
         const int slot = group % TM_TALL_SUM_WARPS, barrier = tile % 2 * TM_TALL_SUM_WARPS + slot;
         tm_barrier_wait(b.barrier(TM_TALL_FULL + barrier), tile / 2 * TM_TALL_TURNS + group / TM_TALL_SUM_WARPS);
-        const uint4 u = tm_load16(sums + slot * TM_TALL_SLOT), v = tm_load16(sums + slot * TM_TALL_SLOT + 16);
+        const uint4 u = tm_load16(first + slot * TM_TALL_SLOT), v = tm_load16(first + slot * TM_TALL_SLOT + 16);
         tm_barrier_arrive(b.barrier(TM_TALL_FREE + barrier));
         return {{u.x, u.z, v.x, v.z}, {u.y, u.w, v.y, v.w}};
+    }
+};
+
+/* S: where the windows' sums come from. n: taps that count. */
+template <int STEPS, bool ODD, typename S>
+struct tm_tall_scorer {
+    enum { AHEAD = S::AHEAD }; // groups whose sums are loaded before their turn
+    const tm_tall_block<STEPS, ODD> &b;
+    const tm_tensor_job &j;
+    const tm_tensor_template t;
+    const int n;
+    const tm_tall_lane lane;
+    const S sums;
+    tm_tensor_best best = {0, INT_MIN};
+
+    __device__ __forceinline__ tm_tall_scorer(const tm_tall_block<STEPS, ODD> &block, const tm_tensor_job &job,
+                                              const tm_tensor_template &of, int taps, const S &of_windows)
+        : b(block), j(job), t(of), n(taps), sums(of_windows)
+    {
     }
 
     __device__ __forceinline__ int64_t minus_var(const tm_tall_sums &s, int e) const
     {
-        return tm_mad_wide((int)s.f[e], (int)s.f[e], tm_mul_signed((int)s.ff[e], -taps));
+        return tm_mad_wide((int)s.f[e], (int)s.f[e], tm_mul_signed((int)s.ff[e], -n));
     }
 
     __device__ __forceinline__ float score(int ft, const tm_tall_sums &s, int e) const
     {
-        const int64_t num = tm_mad_wide((int)s.f[e], -t.sum, tm_mul_signed(ft, taps));
+        const int64_t num = tm_mad_wide((int)s.f[e], -t.sum, tm_mul_signed(ft, n));
         return tm_tensor_score(__ll2float_rn(num), __ll2float_rn(minus_var(s, e)), -t.variance);
     }
 
@@ -103,7 +114,7 @@ struct tm_tall_scorer {
         if (order < seen || tm_score_of_order(order) < -1.0f)
             return false;
         const unsigned first = __reduce_min_sync(~0u, own == order ? at : ~0u);
-        const int64_t pos = (b.y(tile) + (first >> 8)) * b.j.map_width + b.x(tile) + (first & 255);
+        const int64_t pos = (b.y(tile) + (first >> 8)) * j.map_width + b.x(tile) + (first & 255);
         if (order > seen || pos < best.pos)
             best = {pos, order};
         return order > seen;
@@ -112,18 +123,20 @@ struct tm_tall_scorer {
     /* Writes the scores of a tile's windows to the map. */
     __device__ __forceinline__ void score_all(int tile, const int (&acc)[TM_TALL_GROUPS][4])
     {
-        const tm_tensor_job &j = b.j;
-        const int64_t x = b.x(tile) + column, y = b.y(tile) + warp;
+        const int64_t x = b.x(tile) + lane.column, y = b.y(tile) + lane.row;
         const int left = (int)min((int64_t)TILE_WIDTH, j.map_width - x), below = (int)min((int64_t)TILE_HEIGHT, j.map_height - y);
         float *to = j.map + y * j.map_width + x, top = -2.0f;
         unsigned at = 0;
-        tm_tall_sums coming = take(tile, 0);
+        tm_tall_sums coming[AHEAD];
+#pragma unroll
+        for (int g = 0; g < AHEAD; g++)
+            coming[g] = sums.take(tile, g);
 #pragma unroll
         for (int g = 0; g < TM_TALL_GROUPS; g++, to += TM_TALL_GROUP_ROWS * j.map_width) {
-            const tm_tall_sums s = coming;
+            const tm_tall_sums s = coming[g % AHEAD];
             float q[4];
-            if (g + 1 < TM_TALL_GROUPS)
-                coming = take(tile, g + 1);
+            if (g + AHEAD < TM_TALL_GROUPS)
+                coming[g % AHEAD] = sums.take(tile, g + AHEAD);
 #pragma unroll
             for (int e = 0; e < 4; e++) {
                 q[e] = score(tm_tall_product(acc[g], e), s, e);
@@ -136,7 +149,7 @@ struct tm_tall_scorer {
             if (most > top) {
                 const int first = q[0] == most ? 0 : q[1] == most ? 1 : q[2] == most ? 2 : 3;
                 top = most;
-                at = (TM_TALL_GROUP_ROWS * g + warp) << 8 | (column + 8 * first);
+                at = (TM_TALL_GROUP_ROWS * g + lane.row) << 8 | (lane.column + 8 * first);
             }
         }
         offer(tile, tm_score_order(top), at);
@@ -145,15 +158,17 @@ struct tm_tall_scorer {
     /* Scores what may be the best of a tile. */
     __device__ __forceinline__ void score_best(int tile, const int (&acc)[TM_TALL_GROUPS][4], tm_tall_rejection &reject)
     {
-        const tm_tensor_job &j = b.j;
         int known = max(__ldcg(j.running_bests), best.order), fresh = known, group = 0, ft[4];
-        tm_tall_sums s, coming = take(tile, 0);
+        tm_tall_sums s, coming[AHEAD];
+#pragma unroll
+        for (int g = 0; g < AHEAD; g++)
+            coming[g] = sums.take(tile, g);
         reject.set(known);
         /* Whether a group's windows may be the best. */
         auto reaches = [&](int g) {
-            const tm_tall_sums of_group = coming;
-            if (g + 1 < TM_TALL_GROUPS)
-                coming = take(tile, g + 1);
+            const tm_tall_sums of_group = coming[g % AHEAD];
+            if (g + AHEAD < TM_TALL_GROUPS)
+                coming[g % AHEAD] = sums.take(tile, g + AHEAD);
             if (fresh > known) {
                 known = fresh;
                 reject.set(known);
@@ -188,15 +203,15 @@ struct tm_tall_scorer {
             }
 #undef TM_TALL_TEST_4
 #undef TM_TALL_TEST
-            const int row = TM_TALL_GROUP_ROWS * group + warp;
+            const int row = TM_TALL_GROUP_ROWS * group + lane.row;
             float top = -2.0f;
             unsigned at = 0;
 #pragma unroll
             for (int e = 0; e < 4; e++) {
                 const float q = score(ft[e], s, e);
-                if (q > top && b.x(tile) + column + 8 * e < j.map_width && b.y(tile) + row < j.map_height) {
+                if (q > top && b.x(tile) + lane.column + 8 * e < j.map_width && b.y(tile) + row < j.map_height) {
                     top = q;
-                    at = row << 8 | (column + 8 * e);
+                    at = row << 8 | (lane.column + 8 * e);
                 }
             }
             const int own = tm_score_order(top);

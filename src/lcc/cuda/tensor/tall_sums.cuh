@@ -33,6 +33,12 @@ __device__ __forceinline__ uint2 tm_tall_and(uint2 u, uint2 v)
     return make_uint2(u.x & v.x, u.y & v.y);
 }
 
+/* Bytes of a frame row that a tile's windows have. */
+__device__ __forceinline__ int tm_tall_row_bytes(int w)
+{
+    return (TILE_WIDTH - 1 + w + 15) / 16 * 16;
+}
+
 /* S_F and S_FF, or what they grow by, of a thread's windows: 8 columns of two rows. */
 struct tm_tall_windows {
     unsigned f[2][8], ff[2][8];
@@ -51,8 +57,8 @@ struct tm_tall_sum_maker {
 
     __device__ __forceinline__ tm_tall_sum_maker(const tm_tall_block<STEPS, ODD> &block, int warp)
         : b(block), part(warp), half(threadIdx.x % 32 / 16), i(threadIdx.x % 16), blocks(b.j.width / 8), rest(b.j.width % 8),
-          last((int)(b.j.map_height + b.j.height - 2)), has_beyond(128 + 8 * i < (int)tm_wide_row_bytes(b.j.width)),
-          has_next(rest && 8 * (i + blocks) + 8 < (int)tm_wide_row_bytes(b.j.width)),
+          last((int)(b.j.map_height + b.j.height - 2)), has_beyond(128 + 8 * i < tm_tall_row_bytes(b.j.width)),
+          has_next(rest && 8 * (i + blocks) + 8 < tm_tall_row_bytes(b.j.width)),
           ones(make_uint2(0x01010101u & (rest < 4 ? ~(~0u << 8 * rest) : ~0u),
                           rest > 4 ? 0x01010101u & ~(~0u << 8 * (rest - 4)) : 0))
     {

@@ -195,11 +195,26 @@ cudaError_t tm_tensor_launch_steps(const tm_tensor_device *device, const tm_tens
     return error == cudaErrorNotSupported ? tm_mma_steps_launch(device, steps, stream) : error;
 }
 
-bool tm_tensor_takes_masked(const tm_tensor_device *device, int width, int height)
+bool tm_tensor_takes_masked(const tm_tensor_device *device, const tm_tensor_masked_job *job)
 {
     if constexpr (built_with_wgmma)
-        return can_use_wgmma(device) && tm_wgmma_masked_takes(device, width, height);
+        return can_use_wgmma(device) &&
+               (tm_wgmma_masked_takes(device, job->width, job->height) || tm_tensor_takes_wide_masked(device, job));
     return false;
+}
+
+bool tm_tensor_takes_wide_masked(const tm_tensor_device *device, const tm_tensor_masked_job *job)
+{
+    if constexpr (built_with_wgmma)
+        return can_use_wgmma(device) && job->width > SMALL_WIDTH && tm_tall_masked_takes(device, *job);
+    return false;
+}
+
+size_t tm_tensor_masked_scratch(const tm_tensor_masked_job *job)
+{
+    if constexpr (built_with_wgmma)
+        return tm_tall_masked_scratch(*job);
+    return 0;
 }
 
 cudaError_t tm_tensor_launch_masked(const tm_tensor_device *device, const tm_tensor_masked_job *job,
@@ -207,6 +222,8 @@ cudaError_t tm_tensor_launch_masked(const tm_tensor_device *device, const tm_ten
 {
     if constexpr (built_with_wgmma) {
         tm_tensor_masked_job own = *job;
+        if (job->scratch)
+            return tm_tall_masked_launch(device, own, stream);
         own.fragments = wgmma_fragments_of(own.fragments, own.width, own.height);
         own.mask_fragments = wgmma_fragments_of(own.mask_fragments, own.width, own.height);
         return tm_wgmma_masked_launch(device, own, stream);

@@ -13,6 +13,7 @@
  *     wgmma_wide.cu   one wider template, likewise
  *     wgmma_tall.cu   one whose products take long, likewise
  *     wgmma_wide_planes.cu products as of mma_steps.cu, of wider templates, likewise
+ *     wgmma_tall_masked.cu one wider template with a mask, likewise
  *     wgmma_many.cu   many templates of at most 64 columns, likewise
  *
  * kernels.cuh begins with the words that these files use. */
@@ -127,6 +128,7 @@ typedef struct tm_tensor_masked_job : tm_tensor_job {
     int64_t first;                     /* position of the first window */
     tm_tensor_template of_template;
     int n;                             /* pixels of the mask */
+    uint4 *scratch;                    /* where wide: tm_tensor_masked_scratch bytes */
 } tm_tensor_masked_job;
 
 /* LCC of one template of RGB of 8 bits or of gray of 16, without a map, from pixels as they came: frame and pitch are of these,
@@ -177,8 +179,11 @@ bool tm_tensor_can_list(const tm_tensor_device *device, int width, int height);
 cudaError_t tm_tensor_launch_listed(const tm_tensor_device *device, const tm_tensor_job *job, bool early,
                                     cudaStream_t stream);
 
-/* Whether this device makes that job, of templates of this size. */
-bool tm_tensor_takes_masked(const tm_tensor_device *device, int width, int height);
+/* Whether this device makes that job, whose pointers may not be set yet; and whether it does so by wgmma_tall_masked.cu, whose
+ * fragments are tm_tensor_prepare_wide's and which needs scratch. */
+bool tm_tensor_takes_masked(const tm_tensor_device *device, const tm_tensor_masked_job *job);
+bool tm_tensor_takes_wide_masked(const tm_tensor_device *device, const tm_tensor_masked_job *job);
+size_t tm_tensor_masked_scratch(const tm_tensor_masked_job *job);
 cudaError_t tm_tensor_launch_masked(const tm_tensor_device *device, const tm_tensor_masked_job *job,
                                     cudaStream_t stream);
 

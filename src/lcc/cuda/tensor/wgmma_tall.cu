@@ -11,61 +11,26 @@
 #define TM_TENSOR_TILE_HEIGHT 64
 #define TM_TENSOR_WARPS 16
 #include "lcc/cuda/memory.cuh"
+#include "lcc/cuda/tensor/tall_products.cuh"
 #include "lcc/cuda/tensor/tall_score.cuh"
 #include "lcc/cuda/tensor/tall_sums.cuh"
 
 enum { FIXED = 1024 }; // bytes that a block declares
 
-/* Issues the products of a tile. */
-template <int STEPS, bool ODD>
-__device__ __forceinline__ void make_products(const tm_tall_block<STEPS, ODD> &b, int n, int (&acc)[TM_TALL_GROUPS][4])
-{
-    enum { ROW = tm_tall_block<STEPS, ODD>::ROW, AT_ONCE = ODD ? 2 : 1 };
-    const int h = b.j.height, step_bytes = (h + 3) * (TM_WIDE_BLOCK / 16);
-    /* low words of descriptors: addresses in units of 16 bytes, and the bytes to the second half of k, likewise */
-    unsigned of_template = b.blocks + (h + 2) * TM_WIDE_BLOCK >> 4 | 128 / 16 << 16;
-    unsigned of_frame = b.frame_rows(n) >> 4 | 16 / 16 << 16;
-    auto issue_row = [&](unsigned row_a, unsigned row_b, int steps, int more) {
-#pragma unroll
-        for (int k = 0; k < STEPS; k++)
-            if (k < steps) {
-                tm_wgmma<TM_TALL_GROUP_ROWS * ROW, 256>(
-                    acc, row_a + k * step_bytes, row_b + 2 * k + (ODD && k == STEPS - 1 ? (ROW / 16 - 1) << 16 : 0), more);
-                more = 1;
-            }
-    };
-    int row = 0;
-#pragma unroll 1
-    for (; row + (AT_ONCE - 1) < h + 3; row += AT_ONCE) {
-        asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
-        issue_row(of_template, of_frame, STEPS, row);
-        if (ODD) // the last step has had this row's last unit
-            issue_row(of_template - TM_WIDE_BLOCK / 16, of_frame + ROW / 16, STEPS - 1, 1);
-        asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
-        of_template -= AT_ONCE * (TM_WIDE_BLOCK / 16);
-        of_frame += AT_ONCE * (ROW / 16);
-    }
-    if (ODD && row < h + 3) { // what A has of the row after the last one is 0
-        asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
-        issue_row(of_template, of_frame, STEPS, 1);
-        asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
-    }
-}
-
 /* Every second tile, a warpgroup's. */
 template <int STEPS, bool ODD, bool MAP>
-__device__ __forceinline__ tm_tensor_best multiply_and_score(const tm_tall_block<STEPS, ODD> &b, int group)
+__device__ __forceinline__ tm_tensor_best multiply_and_score(const tm_tall_block<STEPS, ODD> &b, const tm_tensor_job &j, int group)
 {
-    tm_tall_scorer<STEPS, ODD> scorer(b);
+    tm_tall_scorer<STEPS, ODD, tm_tall_slots<STEPS, ODD>> scorer(b, j, *j.templates, j.width * j.height, tm_tall_slots<STEPS, ODD>(b));
     tm_tall_rejection reject;
-    reject.start(scorer.taps, scorer.t);
+    reject.start(scorer.n, scorer.t);
 #pragma unroll 1
     for (int n = group; n < b.count; n += 2) {
         int acc[TM_TALL_GROUPS][4];
         tm_barrier_wait(b.barrier(TM_TALL_ROWS + group), n / 2);
         if (n)
             tm_barrier_wait(b.barrier(TM_TALL_ISSUED + 1 - group), (n - 1) / 2);
-        make_products(b, n, acc);
+        tm_tall_products(b, b.blocks, n % 2, false, acc);
         tm_barrier_arrive(b.barrier(TM_TALL_ISSUED + group));
         tm_wgmma_wait();
         tm_wgmma_keep(acc);
@@ -75,38 +40,6 @@ __device__ __forceinline__ tm_tensor_best multiply_and_score(const tm_tall_block
             scorer.score_best(n, acc, reject);
     }
     return scorer.best;
-}
-
-/* Begins to copy a warp's part of a tile's frame rows. Bulk copies would be fewer, but to begin one takes a warp as long as some
- * twenty of these instructions. */
-template <int STEPS, bool ODD>
-__device__ __forceinline__ void stage_rows(const tm_tall_block<STEPS, ODD> &b, int n, int part)
-{
-    enum { UNITS = tm_tall_block<STEPS, ODD>::ROW / 16, AT_ONCE = 32 * TM_TALL_SUM_WARPS / UNITS };
-    const tm_tensor_job &j = b.j;
-    const int thread = 32 * part + threadIdx.x % 32, last = (int)(j.map_height + j.height - 2 - b.y(n));
-    const uint8_t *const from = j.frame + (size_t)b.y(n) * j.pitch + b.x(n) + 16 * (thread % UNITS);
-    if (thread >= AT_ONCE * UNITS)
-        return;
-    unsigned to = b.frame_rows(n) + 16 * thread;
-#pragma unroll 4
-    for (int row = thread / UNITS; row < tm_tall_rows(j.height); row += AT_ONCE, to += 16 * AT_ONCE * UNITS)
-        tm_copy16(to, from + (size_t)min(row, last) * j.pitch);
-}
-
-/* Likewise of the template's blocks, of each step from the fifth one on: those before serve 8 rows of the map. */
-template <int STEPS, bool ODD>
-__device__ __forceinline__ void stage_template(const tm_tall_block<STEPS, ODD> &b, int part)
-{
-    const int h = b.j.height, thread = 32 * part + threadIdx.x % 32;
-#pragma unroll 1
-    for (int k = 0; k <= STEPS; k++) {
-        const uint8_t *const from = (const uint8_t *)b.j.fragments + (size_t)(k * (h + 7) + (k < STEPS ? 4 : 0)) * TM_WIDE_BLOCK;
-        const unsigned to = b.blocks + k * (h + 3) * TM_WIDE_BLOCK;
-#pragma unroll 4
-        for (int i = thread; i < (k < STEPS ? h + 3 : 3) * (TM_WIDE_BLOCK / 16); i += 32 * TM_TALL_SUM_WARPS)
-            tm_copy16(to + 16 * i, from + 16 * i);
-    }
 }
 
 /* Tells that what the thread has begun to copy has come. */
@@ -119,18 +52,18 @@ __device__ __forceinline__ void staged(const tm_tall_block<STEPS, ODD> &b, int n
 }
 
 template <int STEPS, bool ODD>
-__device__ __forceinline__ void stage_and_sum(const tm_tall_block<STEPS, ODD> &b, int part)
+__device__ __forceinline__ void stage_and_sum(const tm_tall_block<STEPS, ODD> &b, const void *fragments, int part)
 {
     tm_tall_sum_maker<STEPS, ODD> maker(b, part);
     int coming = 0; // tile whose rows come
     auto stage = [&](int n) {
         if (n < b.count) {
-            stage_rows(b, n, part);
+            tm_tall_stage_rows<TM_TALL_SUM_WARPS>(b, n, n % 2, 0, part);
             coming = n;
         }
     };
-    stage_template(b, part);
-    stage_rows(b, 0, part);
+    tm_tall_stage_template<TM_TALL_SUM_WARPS>(b, b.blocks, fragments, part);
+    tm_tall_stage_rows<TM_TALL_SUM_WARPS>(b, 0, 0, 0, part);
     staged(b, 0);
     stage(1);
 #pragma unroll 1
@@ -166,9 +99,9 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, 1)
     __syncthreads();
     tm_early_begin();
     if (warp < TM_TALL_PRODUCT_WARPS)
-        best = multiply_and_score<STEPS, ODD, MAP>(b, warp / 4);
+        best = multiply_and_score<STEPS, ODD, MAP>(b, j, warp / 4);
     else
-        stage_and_sum(b, warp - TM_TALL_PRODUCT_WARPS);
+        stage_and_sum(b, j.fragments, warp - TM_TALL_PRODUCT_WARPS);
     if (threadIdx.x % 32 == 0)
         bests[warp] = best;
     tm_tensor_write_bests<TM_TENSOR_LCC>(j, bests);
@@ -176,7 +109,7 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, 1)
 
 static tm_tensor_block block_of(const tm_tensor_job &j)
 {
-    return {tm_tall_bytes(j.width, j.height), FIXED, 1};
+    return {tm_tall_operand_bytes(j.width, j.height) + TM_TALL_SUM_WARPS * TM_TALL_SLOT + 2 * TM_TALL_CHAIN, FIXED, 1};
 }
 
 /* Whether this takes less time than the other kernels, as measured on an H100. With a map that is so unless hardly any tile is

@@ -1,19 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* For wgmma_wide_planes.cu: barriers in shared memory, of 8 bytes each, which wgmma_tall.cu has too, and bulk copies that arrive
- * at them, of frame rows and of blocks of B. */
+/* For wgmma_wide_planes.cu: bulk copies that arrive at barriers in shared memory, of frame rows and of blocks of B. */
 #ifndef TMATCH_LCC_CUDA_TENSOR_WIDE_STAGE_CUH
 #define TMATCH_LCC_CUDA_TENSOR_WIDE_STAGE_CUH
+#include "lcc/cuda/tensor/barriers.cuh"
 #include "lcc/cuda/tensor/wide_products.cuh"
-
-__device__ __forceinline__ void tm_barrier_init(unsigned barrier, int arrivals)
-{
-    asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
-}
-
-__device__ __forceinline__ void tm_barrier_arrive(unsigned barrier)
-{
-    asm volatile("{.reg .b64 state; mbarrier.arrive.shared.b64 state, [%0];}" ::"r"(barrier) : "memory");
-}
 
 /* Arrives, and announces copies of so many bytes together, before which the phase does not end. */
 __device__ __forceinline__ void tm_barrier_expect(unsigned barrier, unsigned bytes)
@@ -26,15 +16,6 @@ __device__ __forceinline__ void tm_barrier_copy(unsigned barrier, unsigned to, c
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to), "l"(from),
                  "r"(bytes), "r"(barrier)
                  : "memory");
-}
-
-/* A warp's wait for the end of a phase, of which it must have waited for the one before, or know that it has ended. */
-__device__ __forceinline__ void tm_barrier_wait(unsigned barrier, unsigned phase)
-{
-    asm volatile("{.reg .pred there; again%=: mbarrier.try_wait.parity.shared.b64 there, [%0], %1; @!there bra again%=;}" ::"r"(barrier),
-                 "r"(phase & 1)
-                 : "memory");
-    __syncwarp();
 }
 
 /* The groups of 8 frame rows that a tile's products take. */

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* For wgmma_tall.cu and its likes: a tile's products, and what they take into shared memory. WARPS copy, of which part is one. */
+#ifndef TMATCH_LCC_CUDA_TENSOR_TALL_PRODUCTS_CUH
+#define TMATCH_LCC_CUDA_TENSOR_TALL_PRODUCTS_CUH
+#include "lcc/cuda/tensor/tall_block.cuh"
+
+/* Issues the products of a tile, whose frame rows stand in one of the two buffers, with a template's blocks in shared memory.
+ * adds: to what acc has. */
+template <int STEPS, bool ODD>
+__device__ __forceinline__ void tm_tall_products(const tm_tall_block<STEPS, ODD> &b, unsigned blocks, int buffer, bool adds,
+                                                 int (&acc)[TM_TALL_GROUPS][4])
+{
+    enum { ROW = tm_tall_block<STEPS, ODD>::ROW, AT_ONCE = ODD ? 2 : 1 };
+    const int h = b.j.height, step_bytes = (h + 3) * (TM_WIDE_BLOCK / 16);
+    /* low words of descriptors: addresses in units of 16 bytes, and the bytes to the second half of k, likewise */
+    unsigned of_template = blocks + (h + 2) * TM_WIDE_BLOCK >> 4 | 128 / 16 << 16;
+    unsigned of_frame = b.frame_rows(buffer) >> 4 | 16 / 16 << 16;
+    auto issue_row = [&](unsigned row_a, unsigned row_b, int steps, int more) {
+#pragma unroll
+        for (int k = 0; k < STEPS; k++)
+            if (k < steps) {
+                tm_wgmma<TM_TALL_GROUP_ROWS * ROW, 256>(
+                    acc, row_a + k * step_bytes, row_b + 2 * k + (ODD && k == STEPS - 1 ? (ROW / 16 - 1) << 16 : 0), more);
+                more = 1;
+            }
+    };
+    int row = 0;
+#pragma unroll 1
+    for (; row + (AT_ONCE - 1) < h + 3; row += AT_ONCE) {
+        asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+        issue_row(of_template, of_frame, STEPS, adds || row);
+        if (ODD) // the last step has had this row's last unit
+            issue_row(of_template - TM_WIDE_BLOCK / 16, of_frame + ROW / 16, STEPS - 1, 1);
+        asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+        of_template -= AT_ONCE * (TM_WIDE_BLOCK / 16);
+        of_frame += AT_ONCE * (ROW / 16);
+    }
+    if (ODD && row < h + 3) { // what A has of the row after the last one is 0
+        asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+        issue_row(of_template, of_frame, STEPS, 1);
+        asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+    }
+}
+
+/* Begins to copy a warp's part of the frame rows of tile n, of a plane that begins so many bytes from the frame, to a buffer. Bulk
+ * copies would be fewer, but to begin one takes a warp as long as some twenty of these instructions. */
+template <int WARPS, int STEPS, bool ODD>
+__device__ __forceinline__ void tm_tall_stage_rows(const tm_tall_block<STEPS, ODD> &b, int n, int buffer, int64_t plane,
+                                                   int part)
+{
+    enum { UNITS = tm_tall_block<STEPS, ODD>::ROW / 16, AT_ONCE = 32 * WARPS / UNITS };
+    const tm_device_windows &j = b.j;
+    const int thread = 32 * part + threadIdx.x % 32, last = (int)(j.map_height + j.height - 2 - b.y(n));
+    const uint8_t *const from = j.frame + plane + (size_t)b.y(n) * j.pitch + b.x(n) + 16 * (thread % UNITS);
+    if (thread >= AT_ONCE * UNITS)
+        return;
+    unsigned to = b.frame_rows(buffer) + 16 * thread;
+#pragma unroll 4
+    for (int row = thread / UNITS; row < tm_tall_rows(j.height); row += AT_ONCE, to += 16 * AT_ONCE * UNITS)
+        tm_copy16(to, from + (size_t)min(row, last) * j.pitch);
+}
+
+/* Likewise of the template's blocks, of each step from the fifth one on: those before serve 8 rows of the map. */
+template <int WARPS, int STEPS, bool ODD>
+__device__ __forceinline__ void tm_tall_stage_template(const tm_tall_block<STEPS, ODD> &b, unsigned blocks,
+                                                       const void *fragments, int part)
+{
+    const int h = b.j.height, thread = 32 * part + threadIdx.x % 32;
+#pragma unroll 1
+    for (int k = 0; k <= STEPS; k++) {
+        const uint8_t *const from = (const uint8_t *)fragments + (size_t)(k * (h + 7) + (k < STEPS ? 4 : 0)) * TM_WIDE_BLOCK;
+        const unsigned to = blocks + k * (h + 3) * TM_WIDE_BLOCK;
+#pragma unroll 4
+        for (int i = thread; i < (k < STEPS ? h + 3 : 3) * (TM_WIDE_BLOCK / 16); i += 32 * WARPS)
+            tm_copy16(to + 16 * i, from + 16 * i);
+    }
+}
+
+#endif
