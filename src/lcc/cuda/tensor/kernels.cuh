@@ -42,6 +42,7 @@ enum {
 /* A launch's geometry. */
 typedef struct tm_tensor_plan {
     int tiles_y, tiles;
+    int parts;                      /* as many blocks have work, if that is more than tiles */
     int tile_blocks, column_blocks; /* wgmma.cu: of the last columns; 0, 0: all are of tiles */
     int row_bytes;                  /* of a staged frame row */
     int templates;                  /* tall_turns.cuh: whose blocks shared memory has room for, 1 or 2 */
@@ -111,9 +112,9 @@ bool tm_tall_masked_takes(const tm_tensor_device *device, const tm_tensor_masked
 size_t tm_tall_masked_scratch(const tm_tensor_masked_job &j);
 cudaError_t tm_tall_masked_launch(const tm_tensor_device *device, const tm_tensor_masked_job &j, cudaStream_t stream);
 
-/* wgmma_wide_planes.cu, with the same fragments. */
-bool tm_wide_steps_takes(const tm_tensor_device *device, const tm_tensor_steps &j);
-cudaError_t tm_wide_steps_launch(const tm_tensor_device *device, tm_tensor_steps j, cudaStream_t stream);
+/* wgmma_tall_planes.cu, with the same fragments. */
+bool tm_tall_steps_takes(const tm_tensor_device *device, const tm_tensor_steps &j);
+cudaError_t tm_tall_steps_launch(const tm_tensor_device *device, tm_tensor_steps j, cudaStream_t stream);
 
 /* wgmma_many.cu: LCC of many templates without maps. 0 bytes: they do not fit. */
 size_t tm_many_fragment_bytes(int width, int height, int count);
@@ -183,7 +184,7 @@ static cudaError_t tm_tensor_start(const tm_tensor_device *device, K kernel, con
     const int fit = tm_tensor_fit(device, block);
     const int grid = p.column_blocks
                          ? p.tile_blocks + p.column_blocks
-                         : min(min(p.tiles, fit * device->multiprocessors), (int)TM_TENSOR_BLOCKS);
+                         : min(min(max(p.tiles, p.parts), fit * device->multiprocessors), (int)TM_TENSOR_BLOCKS);
     const tm_early_config c(grid, TM_TENSOR_THREADS, block.shared, early, stream);
     return TM_CALL(tm_tensor_launch_alone(device, c.config, kernel, j, p));
 }

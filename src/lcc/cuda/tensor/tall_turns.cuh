@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* For wgmma_tall_masked.cu: two warpgroups make a block's products in turns, which are numbered: even ones
+/* For wgmma_tall_planes.cu and wgmma_tall_masked.cu: two warpgroups make a block's products in turns, which are numbered: even ones
  * are the first warpgroup's, whose frame rows stand in the first of two buffers. The other warps fill the buffers. No turn is
  * left out, though it may have no products: a barrier's phases are told apart by their parity alone. */
 #ifndef TMATCH_LCC_CUDA_TENSOR_TALL_TURNS_CUH

@@ -166,7 +166,7 @@ static const void *wgmma_fragments_of(const void *fragments, int width, int heig
 bool tm_tensor_takes_wide_steps(const tm_tensor_device *device, const tm_tensor_steps *job)
 {
     if constexpr (built_with_wgmma)
-        return can_use_wgmma(device) && job->width > SMALL_WIDTH && tm_wide_steps_takes(device, *job);
+        return can_use_wgmma(device) && job->width > SMALL_WIDTH && tm_tall_steps_takes(device, *job);
     return false;
 }
 
@@ -174,7 +174,7 @@ static cudaError_t launch_wgmma_steps(const tm_tensor_device *device, tm_tensor_
 {
     if constexpr (built_with_wgmma) {
         if (steps.step[0].wide)
-            return tm_wide_steps_launch(device, steps, stream);
+            return tm_tall_steps_launch(device, steps, stream);
         if (can_use_wgmma(device) && is_small(steps.width, steps.height)) {
             for (int s = 0; s < steps.count; s++)
                 steps.step[s].fragments = wgmma_fragments_of(steps.step[s].fragments, steps.width, steps.height);

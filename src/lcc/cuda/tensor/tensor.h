@@ -12,7 +12,7 @@
  *     wgmma_pixels.cu one such template of RGB or of 16 bits, likewise
  *     wgmma_wide.cu   one wider template, likewise
  *     wgmma_tall.cu   one whose products take long, likewise
- *     wgmma_wide_planes.cu products as of mma_steps.cu, of wider templates, likewise
+ *     wgmma_tall_planes.cu products as of mma_steps.cu, of wider templates, likewise
  *     wgmma_tall_masked.cu one wider template with a mask, likewise
  *     wgmma_many.cu   many templates of at most 64 columns, likewise
  *
@@ -191,7 +191,7 @@ cudaError_t tm_tensor_launch_masked(const tm_tensor_device *device, const tm_ten
 bool tm_tensor_takes_pixels(const tm_tensor_device *device, const tm_tensor_pixels_job *job);
 cudaError_t tm_tensor_launch_pixels(const tm_tensor_device *device, const tm_tensor_pixels_job *job, cudaStream_t stream);
 
-/* Whether these steps, whose fragments may not be set yet, take less time by wgmma_wide_planes.cu, which makes
+/* Whether these steps, whose fragments may not be set yet, take less time by wgmma_tall_planes.cu, which makes
  * them where they have their forms for wide templates. */
 bool tm_tensor_takes_wide_steps(const tm_tensor_device *device, const tm_tensor_steps *job);
 

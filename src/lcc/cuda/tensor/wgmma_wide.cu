@@ -17,6 +17,7 @@
 #include "lcc/cuda/tensor/wide_score.cuh"
 
 enum { SM_90_SHARED = 232448 }; // bytes that a block may have
+enum { FIXED = 256 };           // bytes that a block declares
 enum { MOST_BLOCKS = 2 };       // on a multiprocessor
 enum { BATCHES = 9 }; // of a step's products: one before the 8 rows of scores, one after each
 
@@ -66,7 +67,7 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, 1)
             /* a step's products in batches */
             auto issue = [&](int batches) {
                 const int rows = ((h + 7) * batches + BATCHES - 1) / BATCHES;
-                products.issue(acc, ODD ? min(h + 7, (rows + 1) / 2 * 2) : rows, false);
+                products.issue(acc, ODD ? min(h + 7, (rows + 1) / 2 * 2) : rows);
             };
             if (more)
                 issue(1);
@@ -141,7 +142,7 @@ static tm_tensor_block block_of(const tm_tensor_job &j)
     const int steps = tm_wide_steps(j.width);
     const size_t row = tm_wide_row(2 * steps);
     return {(size_t)tm_wide_blocks(j.height, steps) * TM_WIDE_BLOCK + (tm_wide_rows(j.height) + TM_WIDE_PLANES) * row,
-            TM_WIDE_FIXED, MOST_BLOCKS};
+            FIXED, MOST_BLOCKS};
 }
 
 template <int STEPS, bool ODD>
@@ -174,7 +175,7 @@ static bool takes(const tm_tensor_device *device, const tm_tensor_job &j, bool m
 {
     return j.outcome == TM_TENSOR_LCC && j.count == 1 &&
            tm_wide_fragment_bytes(j.width, j.height) && j.height <= TM_WIDE_MOST_ROWS &&
-           block_of(j).shared <= SM_90_SHARED - TM_WIDE_FIXED && max(j.map_width, j.map_height) <= 1 << 30 &&
+           block_of(j).shared <= SM_90_SHARED - FIXED && max(j.map_width, j.map_height) <= 1 << 30 &&
            tm_tensor_cover(p, j) && (device->always_wide || pays(device, j, map, *p));
 }
 

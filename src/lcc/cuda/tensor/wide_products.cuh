@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* For wgmma_wide.cu and wgmma_wide_planes.cu: products of a template wider than 25 columns with frame rows that stand in shared
+/* For wgmma_wide.cu: products of a template wider than 25 columns with frame rows that stand in shared
  * memory as they are, 8 rows of 1024 windows of the map at a time; and how such templates are laid out, for wgmma_tall.cu too.
  *
  * A's line m is the frame's bytes from x0 + 16m on. Column 16j + c of B is T[y - j] shifted by c, for the frame's row y.
@@ -13,7 +13,6 @@
 
 enum { TM_WIDE_BLOCK = 512 };                           // bytes of B for a template row: 16 shifts x 32 of k
 enum { TM_WIDE_LEAST_UNITS = 3, TM_WIDE_MOST_UNITS = 8 };
-enum { TM_WIDE_FIXED = 256 };                           // bytes that a block declares
 
 __host__ __device__ __forceinline__ int tm_wide_units(int w)
 {
@@ -68,11 +67,10 @@ __host__ __device__ __forceinline__ constexpr int tm_wide_row(int units)
     return TILE_WIDTH - 16 + 16 * units;
 }
 
-/* The products of 8 rows of the map, frame row by frame row. ODD: a row takes an odd number of units. UNITS: of
- * a staged row, at least these. */
-template <int STEPS, bool ODD, int UNITS = 2 * STEPS>
+/* The products of 8 rows of the map, frame row by frame row. ODD: a row takes an odd number of units. */
+template <int STEPS, bool ODD>
 struct tm_wide_products {
-    enum { ROW = tm_wide_row(UNITS) };
+    enum { ROW = tm_wide_row(2 * STEPS) };
     unsigned a, b, wrap; // low words of descriptors: addresses in units of 16 bytes
     int ring_bytes, step_bytes, row = 0;
 
@@ -97,11 +95,11 @@ struct tm_wide_products {
     }
 
     /* Issues those of the frame rows before this one that are left. Where ODD, their number is even, or they are the
-     * last ones. adds: to what acc has. Each turn is a group: see wgmma.cu. */
-    __device__ __forceinline__ void issue(int (&acc)[16][4], int end, bool adds)
+     * last ones. Each turn is a group: see wgmma.cu. */
+    __device__ __forceinline__ void issue(int (&acc)[16][4], int end)
     {
         enum { AT_ONCE = ODD ? 2 : 1 };
-        int more = adds || row;
+        int more = row;
 #pragma unroll 1
         for (; row + (AT_ONCE - 1) < end; row += AT_ONCE, more = 1) {
             asm volatile("wgmma.fence.sync.aligned;" ::: "memory");

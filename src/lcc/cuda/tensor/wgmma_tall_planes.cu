@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/* Products of several planes with templates wider than 25 columns by wgmma (sm_90a), as maps of their sums, in the tiles of
+ * wgmma_tall.cu.
+ *
+ * A block takes one product after the other, each for some tiles. What the products before gave to the same map, it has written
+ * itself and reads again, each thread its own sums. Where shared memory has room for the blocks of two templates, those of the
+ * next one come meanwhile. */
+#define TM_TENSOR_TILE_WIDTH 128
+#define TM_TENSOR_TILE_HEIGHT 64
+#define TM_TENSOR_WARPS 12
+#include "lcc/cuda/memory.cuh"
+#include "lcc/cuda/tensor/tall_turns.cuh"
+
+enum { FIXED = 256 }; // bytes that a block declares
+
+/* A block's parts of the work, one after the other: a step's products of some tiles. All products are spread evenly, but a tile's of
+ * steps that add to one map are one block's. Turns are counted in pairs, so that a tile is one warpgroup's in all of these. */
+struct part_of_work {
+    const tm_tensor_steps &j;
+    const tm_tensor_plan &p;
+    int before, before_next;    // products of the blocks before this one, and of this one too
+    int step, chain, chain_end; // the step is of these, which add to one map
+    int tile, tiles;            // the first tile, and how many
+    int turn;                   // the first one
+    int templates;              // the number of the step's among those that the block takes one after the other
+    const void *wide;           // the step's
+
+    __device__ __forceinline__ part_of_work(const tm_tensor_steps &job, const tm_tensor_plan &plan)
+        : j(job), p(plan), before(products_before(blockIdx.x)), before_next(products_before(blockIdx.x + 1)), step(-1), chain(0),
+          chain_end(0), tile(0), tiles(0), turn(0), templates(-1), wide(NULL)
+    {
+    }
+
+    __device__ __forceinline__ int products_before(int block) const
+    {
+        return (int)((int64_t)j.count * p.tiles * block / gridDim.x);
+    }
+
+    /* The first tile of a block before which there are so many products. */
+    __device__ __forceinline__ int first_tile(int products) const
+    {
+        const int steps = chain_end - chain;
+        return max(0, min((products - chain * p.tiles + steps - 1) / steps, p.tiles));
+    }
+
+    __device__ __forceinline__ int turns() const
+    {
+        return (tiles + 1) & ~1;
+    }
+
+    /* Goes on to the next part, if there is one. */
+    __device__ __forceinline__ bool next()
+    {
+        turn += turns();
+        do {
+            if (++step == j.count)
+                return false;
+            if (step == chain_end)
+                for (chain = step, chain_end++; chain_end < j.count && j.step[chain_end].map == j.step[step].map;)
+                    chain_end++;
+            tile = first_tile(before), tiles = first_tile(before_next) - tile;
+        } while (tiles <= 0);
+        templates += wide != j.step[step].wide;
+        wide = j.step[step].wide;
+        return true;
+    }
+};
+
+/* A thread's sums of a tile, in the map. */
+struct map_part {
+    uint32_t *at;
+    int64_t stride;
+    int columns, rows; // of which the map has so many, from the thread's first on
+
+    __device__ __forceinline__ map_part(const tm_tensor_steps &j, int step, int64_t x, int64_t y)
+        : stride(j.stride)
+    {
+        const tm_tall_lane lane;
+        at = j.step[step].map + (y + lane.row) * stride + x + lane.column;
+        columns = (int)min((int64_t)TILE_WIDTH, stride - x) - lane.column;
+        rows = (int)min((int64_t)TILE_HEIGHT, j.map_height - y) - lane.row;
+    }
+
+    __device__ __forceinline__ bool has(int g, int e) const
+    {
+        return TM_TALL_GROUP_ROWS * g < rows && 8 * e < columns;
+    }
+
+    /* The sums so far, shifted; 0 where there are none yet. */
+    __device__ __forceinline__ void load(int (&acc)[TM_TALL_GROUPS][4], bool any, int shift) const
+    {
+        const uint32_t *row = at;
+#pragma unroll
+        for (int g = 0; g < TM_TALL_GROUPS; g++, row += TM_TALL_GROUP_ROWS * stride)
+#pragma unroll
+            for (int e = 0; e < 4; e++)
+                tm_tall_product(acc[g], e) = (int)((any && has(g, e) ? __ldcg(row + 8 * e) : 0) << shift);
+    }
+
+    __device__ __forceinline__ void store(const int (&acc)[TM_TALL_GROUPS][4]) const
+    {
+        uint32_t *row = at;
+#pragma unroll
+        for (int g = 0; g < TM_TALL_GROUPS; g++, row += TM_TALL_GROUP_ROWS * stride)
+#pragma unroll
+            for (int e = 0; e < 4; e++)
+                if (has(g, e))
+                    __stcg(row + 8 * e, (uint32_t)tm_tall_product(acc[g], e));
+    }
+};
+
+/* Every second tile of each step, a warpgroup's. */
+template <int STEPS, bool ODD>
+__device__ __forceinline__ void multiply(const tm_tall_block<STEPS, ODD> &b, const tm_tensor_steps &j, int group)
+{
+    const tm_tall_turns<STEPS, ODD> turns = {b};
+    part_of_work work(j, b.p);
+#pragma unroll 1
+    while (work.next()) {
+        const bool adds = work.step > work.chain;
+        const int shift = j.step[work.step].shift;
+        int n = group;
+#pragma unroll 1
+        for (; n < work.tiles; n += 2) {
+            const map_part part(j, work.step, b.x(work.tile + n), b.y(work.tile + n));
+            int acc[TM_TALL_GROUPS][4];
+            part.load(acc, adds, shift);
+            turns.multiply(work.turn + n, turns.blocks(work.templates), true, acc);
+            part.store(acc);
+        }
+        if (n < work.turns())
+            turns.pass(work.turn + n);
+    }
+}
+
+template <int STEPS, bool ODD>
+__device__ __forceinline__ void stage(const tm_tall_block<STEPS, ODD> &b, const tm_tensor_steps &j, int warp)
+{
+    const tm_tall_turns<STEPS, ODD> turns = {b};
+    part_of_work work(j, b.p);
+    bool here = false; // the step's blocks are, or come
+#pragma unroll 1
+    for (bool more = work.next(); more;) {
+        part_of_work next = work;
+        more = next.next();
+        const bool others = more && next.templates != work.templates;
+#pragma unroll 1
+        for (int n = 0; n < work.turns(); n++) {
+            const int turn = work.turn + n;
+            turns.wait_for_made(turn - 2);
+            if (n < work.tiles)
+                tm_tall_stage_rows<TM_TALL_STAGE_WARPS>(b, work.tile + n, turn % 2, j.step[work.step].plane, warp);
+            if (n == 0 && !here) {
+                turns.wait_for_made(turn - 1);
+                tm_tall_stage_template<TM_TALL_STAGE_WARPS>(b, turns.blocks(work.templates), work.wide, warp);
+            }
+            turns.tell(turn);
+            if (n == 1 && others && b.p.templates > 1) // all products of the template before are made
+                tm_tall_stage_template<TM_TALL_STAGE_WARPS>(b, turns.blocks(next.templates), next.wide, warp);
+        }
+        here = !others || b.p.templates > 1;
+        work.next();
+    }
+}
+
+template <int STEPS, bool ODD>
+static __global__ void __launch_bounds__(TM_TENSOR_THREADS, 1)
+    tall_steps_kernel(const __grid_constant__ tm_tensor_steps j, tm_tensor_plan p)
+{
+    extern __shared__ __align__(128) uint8_t smem[];
+    __shared__ uint64_t barriers[TM_TALL_TURN_BARRIERS];
+    const int warp = __shfl_sync(~0u, threadIdx.x / 32, 0);
+    const tm_tall_block<STEPS, ODD> b = {
+        j, p, (unsigned)__cvta_generic_to_shared(smem), (unsigned)__cvta_generic_to_shared(barriers), 0, p.tiles};
+
+    tm_tall_turns<STEPS, ODD>{b}.start();
+    __syncthreads();
+    tm_early_begin();
+    if (warp < TM_TALL_PRODUCT_WARPS)
+        multiply(b, j, warp / 4);
+    else
+        stage(b, j, warp - TM_TALL_PRODUCT_WARPS);
+}
+
+static tm_tensor_block block_of(const tm_tensor_device *device, const tm_tensor_steps &j, tm_tensor_plan *p)
+{
+    return {tm_tall_turns_bytes(device, FIXED, j.width, j.height, p), FIXED, 1};
+}
+
+/* Whether this takes less time than mma_steps.cu, as measured on an H100: where a tile has products enough for what its sums take in
+ * memory. */
+static bool pays(const tm_tensor_steps &j)
+{
+    return (j.height + 3) * tm_wide_units(j.width) >= 50;
+}
+
+bool tm_tall_steps_takes(const tm_tensor_device *device, const tm_tensor_steps &j)
+{
+    tm_tensor_plan p = {};
+    return (int64_t)j.width * j.height <= TM_TENSOR_TAPS && tm_wide_fragment_bytes(j.width, j.height) &&
+           block_of(device, j, &p).shared + FIXED <= device->shared_memory && tm_tensor_cover(&p, j) && max(j.map_width, j.map_height) <= 1 << 30 && (int64_t)j.count * p.tiles <= INT_MAX &&
+           (device->always_wide || pays(j));
+}
+
+cudaError_t tm_tall_steps_launch(const tm_tensor_device *device, tm_tensor_steps j, cudaStream_t stream)
+{
+    tm_tensor_plan p = {};
+
+    for (int s = 0; s < j.count; s++)
+        if (!j.step[s].wide)
+            return cudaErrorNotSupported;
+    if (!tm_tensor_cover(&p, j))
+        return cudaErrorNotSupported;
+    for (int s = j.count; s-- > 0;) {
+        p.parts += j.step[s].map ? p.tiles : 0;
+        if (!j.step[s].map)
+            j.step[s].map = j.step[s + 1].map;
+    }
+    const tm_tensor_block block = block_of(device, j, &p);
+    return tm_wide_of_width(j.width, [&](auto form) {
+        return tm_tensor_start(device, tall_steps_kernel<decltype(form)::STEPS, decltype(form)::ODD>, j, p, block, true, stream);
+    });
+}
