@@ -69,6 +69,12 @@ static bool find_output(target *found, const char *path, bool appended)
     return true;
 }
 
+/* How one frame is asked for, where that is what was probably meant: many a GIF has no more. */
+static const char *first_of_movie(const cli_frames *frames)
+{
+    return frames->count == 1 && frames->list[0].movie ? "; #1 behind the movie's name means its first frame" : "";
+}
+
 static bool check_numbers(const cli_options *o, const cli_frames *frames, size_t templates)
 {
     size_t movies = 0;
@@ -79,7 +85,7 @@ static bool check_numbers(const cli_options *o, const cli_frames *frames, size_t
         return false;
     }
     if ((o->map || o->heatmap) && frames->streamed) {
-        message_usage("%s takes one frame, not a stream of them", o->map ? "--map" : "--heatmap");
+        message_usage("%s takes one frame, not a stream of them%s", o->map ? "--map" : "--heatmap", first_of_movie(frames));
         return false;
     }
     if ((o->map || o->heatmap) && (frames->count != 1 || templates != 1)) {
@@ -145,7 +151,7 @@ static bool check_folder(const cli_options *options, const char *folder, bool su
 
     /* joined with a name, an empty path would be the root */
     if (!*folder || (exists ? !S_ISDIR(status.st_mode) : io_can_write(folder, &error))) {
-        message(folder, "is not a folder, and the pictures of many frames need one");
+        message(folder, "is not a folder, and the pictures of many frames need one%s", first_of_movie(frames));
         return false;
     }
     if (!exists && io_is_movie_name(folder)) {
