@@ -102,7 +102,7 @@ static bool suits(const cli_feed *f, const io_movie *movie, io_error *error)
         if (templates->list[i].usable)
             other = own;
     }
-    return !other || match_fail_bits(error, bits, other);
+    return !other || match_fail_bits(error, bits, "the template", other);
 }
 
 void feed_movie(cli_feed *f, cli_pipeline *pipeline, const cli_frame *frame, const char *path)

@@ -26,25 +26,6 @@ static const char *samples_of(int bits)
     return bits == 32 ? "float" : bits == 16 ? "16-bit" : "8-bit";
 }
 
-bool match_fail_bits(io_error *error, int bits, int template_bits)
-{
-    snprintf(error->reason, sizeof error->reason,
-             "%s samples, and the template has %s ones; %s says how to compare them",
-             samples_of(bits), samples_of(template_bits),
-             bits == 32 || template_bits == 32 ? "--depth float" : "--depth 8 or --depth 16");
-    return false;
-}
-
-/* That a frame which comes by rows cannot be brought to --depth, match_rows says. */
-static bool agree(const cli_engine *e, const cli_input *frame, const cli_template *tmpl, io_error *error)
-{
-    const int bits = 8 * io_sample_size(&frame->gray);
-    const int template_bits = 8 * io_sample_size(&tmpl->input.gray);
-    if (bits == template_bits || (frame->rows && e->options->depth))
-        return true;
-    return match_fail_bits(error, bits, template_bits);
-}
-
 enum { MOST_OF_NAME = 100 };
 
 /* What a message about a frame calls the template: where there are several, by its name, of which the end says most. A log,
@@ -62,6 +43,27 @@ static void call_template(const cli_engine *e, const cli_template *tmpl, char (*
     while (((unsigned char)name[from] & 0xC0) == 0x80)
         from++; /* within a character */
     snprintf(*text, sizeof *text, "the template %s%s", from > 0 ? "..." : "", name + from);
+}
+
+bool match_fail_bits(io_error *error, int bits, const char *tmpl, int template_bits)
+{
+    snprintf(error->reason, sizeof error->reason,
+             "%s samples, and %s has %s ones; %s says how to compare them",
+             samples_of(bits), tmpl, samples_of(template_bits),
+             bits == 32 || template_bits == 32 ? "--depth float" : "--depth 8 or --depth 16");
+    return false;
+}
+
+/* That a frame which comes by rows cannot be brought to --depth, match_rows says. */
+static bool agree(const cli_engine *e, const cli_input *frame, const cli_template *tmpl, io_error *error)
+{
+    const int bits = 8 * io_sample_size(&frame->gray);
+    const int template_bits = 8 * io_sample_size(&tmpl->input.gray);
+    if (bits == template_bits || (frame->rows && e->options->depth))
+        return true;
+    char called[MOST_OF_NAME + 32];
+    call_template(e, tmpl, &called);
+    return match_fail_bits(error, bits, called, template_bits);
 }
 
 static bool fits(const cli_engine *e, const cli_input *frame, const cli_template *tmpl,

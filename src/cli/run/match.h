@@ -12,7 +12,7 @@
 void match_frame(const cli_engine *engine, const cli_input *frame, const io_crop *crop,
                  const cli_templates *templates, cli_pair *pairs);
 
-/* Says that samples of so many bits cannot be compared with a template's, and which option says how. */
-bool match_fail_bits(io_error *error, int bits, int template_bits);
+/* Says that samples of so many bits cannot be compared with those of the template that is called so, and which option says how. */
+bool match_fail_bits(io_error *error, int bits, const char *tmpl, int template_bits);
 
 #endif
