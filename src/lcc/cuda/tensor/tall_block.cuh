@@ -19,20 +19,21 @@ enum {
     TM_TALL_CHAIN = TILE_WIDTH * 8
 };
 
-/* Barriers in shared memory, by number; two stand for a tile of each warpgroup. ROWS: a tile's frame rows are there, and with
- * the first ones the template's blocks. ISSUED: its products. FULL, FREE: a slot has the sums of a group; they were read.
- * CHAINED: a warp has passed on the sums of its group's last row. Whoever wrote or read what a barrier is for arrives at
- * it, thread by thread: racecheck sees no further. */
+/* Barriers in shared memory, by number; two stand for a turn of each warpgroup. ROWS: a turn's frame rows are there, and the blocks
+ * that they meet. ISSUED: its products. Whoever wrote or read what a barrier is for arrives at it, thread by thread: racecheck
+ * sees no further. */
+enum { TM_TALL_ROWS = 0, TM_TALL_ISSUED = TM_TALL_ROWS + 2, TM_TALL_OTHERS = TM_TALL_ISSUED + 2 };
+
+/* The others where warps sum, whose turns are tiles. FULL, FREE: a slot has the sums of a group; they were read. CHAINED: a warp has
+ * passed on the sums of its group's last row. */
 enum {
-    TM_TALL_ROWS = 0,
-    TM_TALL_ISSUED = TM_TALL_ROWS + 2,
-    TM_TALL_FULL = TM_TALL_ISSUED + 2,
+    TM_TALL_FULL = TM_TALL_OTHERS,
     TM_TALL_FREE = TM_TALL_FULL + 2 * TM_TALL_SUM_WARPS,
     TM_TALL_CHAINED = TM_TALL_FREE + 2 * TM_TALL_SUM_WARPS,
     TM_TALL_BARRIERS = TM_TALL_CHAINED + TM_TALL_SUM_WARPS
 };
 
-/* How many threads arrive. */
+/* How many threads arrive at these. */
 __device__ __forceinline__ int tm_tall_arrivals(int barrier)
 {
     const bool of_a_warp = (barrier >= TM_TALL_FULL && barrier < TM_TALL_FREE) || barrier >= TM_TALL_CHAINED;
@@ -55,6 +56,14 @@ __host__ __device__ __forceinline__ int tm_tall_rows(int h)
 __host__ __device__ __forceinline__ unsigned tm_tall_operand_bytes(int w, int h)
 {
     return tm_tall_blocks(h, tm_wide_steps(w)) * TM_WIDE_BLOCK + 2 * tm_tall_rows(h) * tm_wide_row(tm_wide_units(w));
+}
+
+/* Whether templates of that size and such maps can be taken, by blocks of so much shared memory; sets the tiles. A size of many rows
+ * is no number of 32 bits: so taps are counted first. */
+static inline bool tm_tall_fits(const tm_tensor_device *device, const tm_device_windows &j, const tm_tensor_block &block, tm_tensor_plan *p)
+{
+    return tm_wide_fragment_bytes(j.width, j.height) && (int64_t)j.width * j.height <= TM_TENSOR_TAPS && tm_tensor_cover(p, j) &&
+           max(j.map_width, j.map_height) <= 1 << 30 && block.shared + block.fixed <= device->shared_memory;
 }
 
 /* What a lane that multiplies has of each group: 4 windows of a row, 8 columns apart. */

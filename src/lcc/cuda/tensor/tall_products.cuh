@@ -42,6 +42,37 @@ __device__ __forceinline__ void tm_tall_products(const tm_tall_block<STEPS, ODD>
     }
 }
 
+/* Waits until it is the warpgroup's turn. Turns are numbered: even ones are the first warpgroup's, whose frame rows stand in the
+ * first buffer. */
+template <int STEPS, bool ODD>
+__device__ __forceinline__ void tm_tall_wait_for_turn(const tm_tall_block<STEPS, ODD> &b, int warpgroup, int turn)
+{
+    tm_barrier_wait(b.barrier(TM_TALL_ROWS + warpgroup), turn / 2);
+    if (turn)
+        tm_barrier_wait(b.barrier(TM_TALL_ISSUED + 1 - warpgroup), (turn - 1) / 2);
+}
+
+/* Makes a turn's products. */
+template <int STEPS, bool ODD>
+__device__ __forceinline__ void tm_tall_multiply(const tm_tall_block<STEPS, ODD> &b, int warpgroup, int turn, unsigned blocks,
+                                                 bool adds, int (&acc)[TM_TALL_GROUPS][4])
+{
+    tm_tall_wait_for_turn(b, warpgroup, turn);
+    tm_tall_products(b, blocks, turn % 2, adds, acc);
+    tm_barrier_arrive(b.barrier(TM_TALL_ISSUED + warpgroup));
+    tm_wgmma_wait();
+    tm_wgmma_keep(acc);
+}
+
+/* Tells that all that the thread has begun to copy has come, for a turn. */
+template <int STEPS, bool ODD>
+__device__ __forceinline__ void tm_tall_tell(const tm_tall_block<STEPS, ODD> &b, int turn)
+{
+    tm_copy_wait();
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    tm_barrier_arrive(b.barrier(TM_TALL_ROWS + turn % 2));
+}
+
 /* Begins to copy a warp's part of the frame rows of tile n, of a plane that begins so many bytes from the frame, to a buffer. Bulk
  * copies would be fewer, but to begin one takes a warp as long as some twenty of these instructions. */
 template <int WARPS, int STEPS, bool ODD>

@@ -27,28 +27,13 @@ __device__ __forceinline__ tm_tensor_best multiply_and_score(const tm_tall_block
 #pragma unroll 1
     for (int n = group; n < b.count; n += 2) {
         int acc[TM_TALL_GROUPS][4];
-        tm_barrier_wait(b.barrier(TM_TALL_ROWS + group), n / 2);
-        if (n)
-            tm_barrier_wait(b.barrier(TM_TALL_ISSUED + 1 - group), (n - 1) / 2);
-        tm_tall_products(b, b.blocks, n % 2, false, acc);
-        tm_barrier_arrive(b.barrier(TM_TALL_ISSUED + group));
-        tm_wgmma_wait();
-        tm_wgmma_keep(acc);
+        tm_tall_multiply(b, group, n, b.blocks, false, acc);
         if (MAP)
             scorer.score_all(n, acc);
         else
             scorer.score_best(n, acc, reject);
     }
     return scorer.best;
-}
-
-/* Tells that what the thread has begun to copy has come. */
-template <int STEPS, bool ODD>
-__device__ __forceinline__ void staged(const tm_tall_block<STEPS, ODD> &b, int n)
-{
-    tm_copy_wait();
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-    tm_barrier_arrive(b.barrier(TM_TALL_ROWS + n % 2));
 }
 
 template <int STEPS, bool ODD>
@@ -64,7 +49,7 @@ __device__ __forceinline__ void stage_and_sum(const tm_tall_block<STEPS, ODD> &b
     };
     tm_tall_stage_template<TM_TALL_SUM_WARPS>(b, b.blocks, fragments, part);
     tm_tall_stage_rows<TM_TALL_SUM_WARPS>(b, 0, 0, 0, part);
-    staged(b, 0);
+    tm_tall_tell(b, 0);
     stage(1);
 #pragma unroll 1
     for (int n = 0, end; n < b.count; n = end) {
@@ -73,7 +58,7 @@ __device__ __forceinline__ void stage_and_sum(const tm_tall_block<STEPS, ODD> &b
             n, end,
             [&] {
                 if (coming)
-                    staged(b, coming);
+                    tm_tall_tell(b, coming);
                 coming = 0;
             },
             [&](int tile) { stage(tile + 2); }); // its sums are read, so that its products are made
@@ -128,8 +113,7 @@ static bool pays(const tm_tensor_device *device, const tm_tensor_job &j, bool ma
 bool tm_tall_takes(const tm_tensor_device *device, const tm_tensor_job &j, bool map)
 {
     tm_tensor_plan p = {};
-    if (j.outcome != TM_TENSOR_LCC || j.count != 1 || !tm_wide_fragment_bytes(j.width, j.height) || !tm_tensor_cover(&p, j) ||
-        max(j.map_width, j.map_height) > 1 << 30 || block_of(j).shared + FIXED > device->shared_memory)
+    if (j.outcome != TM_TENSOR_LCC || j.count != 1 || !tm_tall_fits(device, j, block_of(j), &p))
         return false;
     /* tests of wide templates come to wgmma_wide.cu too */
     return device->always_wide ? (j.width + j.height) % 2 == 0 || !tm_wide_takes(device, j, map) : pays(device, j, map, p);

@@ -162,7 +162,7 @@ __device__ __forceinline__ void stage(const tm_tall_block<STEPS, ODD> &b, const 
             turns.wait_for_made(turn - 1);
             tm_tall_stage_template<TM_TALL_STAGE_WARPS>(b, turns.blocks(1), j.fragments, part);
         }
-        turns.tell(turn);
+        tm_tall_tell(b, turn);
         if (turn == 1 && b.p.templates > 1)
             tm_tall_stage_template<TM_TALL_STAGE_WARPS>(b, turns.blocks(1), j.fragments, part);
     }
@@ -213,8 +213,7 @@ size_t tm_tall_masked_scratch(const tm_tensor_masked_job &j)
 bool tm_tall_masked_takes(const tm_tensor_device *device, const tm_tensor_masked_job &j)
 {
     tm_tensor_plan p = {};
-    return (int64_t)j.width * j.height <= TM_TENSOR_TAPS && tm_wide_fragment_bytes(j.width, j.height) && tm_tensor_cover(&p, j) &&
-           max(j.map_width, j.map_height) <= 1 << 30 && block_of(device, j, &p).shared + FIXED <= device->shared_memory;
+    return tm_tall_fits(device, j, block_of(device, j, &p), &p);
 }
 
 cudaError_t tm_tall_masked_launch(const tm_tensor_device *device, const tm_tensor_masked_job &j, cudaStream_t stream)

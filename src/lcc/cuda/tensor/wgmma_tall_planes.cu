@@ -154,7 +154,7 @@ __device__ __forceinline__ void stage(const tm_tall_block<STEPS, ODD> &b, const 
                 turns.wait_for_made(turn - 1);
                 tm_tall_stage_template<TM_TALL_STAGE_WARPS>(b, turns.blocks(work.templates), work.wide, warp);
             }
-            turns.tell(turn);
+            tm_tall_tell(b, turn);
             if (n == 1 && others && b.p.templates > 1) // all products of the template before are made
                 tm_tall_stage_template<TM_TALL_STAGE_WARPS>(b, turns.blocks(next.templates), next.wide, warp);
         }
@@ -197,8 +197,7 @@ static bool pays(const tm_tensor_steps &j)
 bool tm_tall_steps_takes(const tm_tensor_device *device, const tm_tensor_steps &j)
 {
     tm_tensor_plan p = {};
-    return (int64_t)j.width * j.height <= TM_TENSOR_TAPS && tm_wide_fragment_bytes(j.width, j.height) &&
-           block_of(device, j, &p).shared + FIXED <= device->shared_memory && tm_tensor_cover(&p, j) && max(j.map_width, j.map_height) <= 1 << 30 && (int64_t)j.count * p.tiles <= INT_MAX &&
+    return tm_tall_fits(device, j, block_of(device, j, &p), &p) && (int64_t)j.count * p.tiles <= INT_MAX &&
            (device->always_wide || pays(j));
 }
 
