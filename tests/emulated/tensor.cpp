@@ -54,6 +54,11 @@ bool tm_tensor_takes_wide_steps(const tm_tensor_device *, const tm_tensor_steps 
     return false;
 }
 
+double tm_tensor_wide_steps_us(const tm_tensor_device *, const tm_geometry *, int)
+{
+    return 0;
+}
+
 cudaError_t tm_tensor_launch_steps(const tm_tensor_device *, const tm_tensor_steps *, cudaStream_t)
 {
     return cudaErrorNotSupported;

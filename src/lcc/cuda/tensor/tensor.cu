@@ -170,6 +170,20 @@ bool tm_tensor_takes_wide_steps(const tm_tensor_device *device, const tm_tensor_
     return false;
 }
 
+double tm_tensor_wide_steps_us(const tm_tensor_device *device, const tm_geometry *g, int count)
+{
+    tm_tensor_steps job = {};
+
+    job.map_width = g->map_width;
+    job.map_height = g->map_height;
+    job.width = (int)g->template_width;
+    job.height = (int)g->template_height;
+    job.count = count;
+    if constexpr (built_with_wgmma)
+        return tm_tensor_takes_wide_steps(device, &job) ? tm_tall_steps_us(device, job) : 0;
+    return 0;
+}
+
 static cudaError_t launch_wgmma_steps(const tm_tensor_device *device, tm_tensor_steps steps, cudaStream_t stream)
 {
     if constexpr (built_with_wgmma) {

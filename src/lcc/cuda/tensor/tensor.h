@@ -195,6 +195,10 @@ cudaError_t tm_tensor_launch_pixels(const tm_tensor_device *device, const tm_ten
  * them where they have their forms for wide templates. */
 bool tm_tensor_takes_wide_steps(const tm_tensor_device *device, const tm_tensor_steps *job);
 
+/* The microseconds that so many products take there on an H100 at least, as each multiprocessor makes a tile of one at a time; 0 if
+ * these are not made there. */
+double tm_tensor_wide_steps_us(const tm_tensor_device *device, const tm_geometry *geometry, int count);
+
 /* As tm_tensor_launch, without scratch. */
 cudaError_t tm_tensor_launch_steps(const tm_tensor_device *device, const tm_tensor_steps *job,
                                    cudaStream_t stream);

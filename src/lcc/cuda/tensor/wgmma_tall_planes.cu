@@ -201,6 +201,16 @@ bool tm_tall_steps_takes(const tm_tensor_device *device, const tm_tensor_steps &
            (device->always_wide || pays(j));
 }
 
+double tm_tall_steps_us(const tm_tensor_device *device, const tm_tensor_steps &j)
+{
+    const double cycles = 64, clock = 1755; // of a wgmma; in MHz
+    tm_tensor_plan p = {};
+    if (!tm_tensor_cover(&p, j))
+        return 0;
+    const int64_t rounds = ((int64_t)j.count * p.tiles + device->multiprocessors - 1) / device->multiprocessors;
+    return (double)rounds * (j.height + 3) * tm_wide_units(j.width) / 2 * cycles / clock;
+}
+
 cudaError_t tm_tall_steps_launch(const tm_tensor_device *device, tm_tensor_steps j, cudaStream_t stream)
 {
     tm_tensor_plan p = {};
