@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "options_set.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -51,17 +52,20 @@ static bool parse_integer(const char *option, const char *text, int64_t low, int
     return true;
 }
 
-/* Reads "512M": bytes, or with K, M, G, T so many times 1024, 1024^2, ...; at least 1. */
+/* Reads "512M", "512m" or "512MiB": bytes, or with K, M, G, T so many times 1024, 1024^2, ...; at least 1. Not "512MB", which
+ * is 1000^2 to some. */
 static bool parse_bytes(const char *option, const char *text, int64_t *value)
 {
     static const char units[] = "KMGT";
     char *end;
     errno = 0;
     const long long number = strtoll(text, &end, 10);
-    const char *unit = *end ? strchr(units, *end) : NULL;
+    const char *unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
     const int shift = unit ? 10 * (int)(unit - units + 1) : 0;
-    if (strspn(text, "0123456789") == 0 || errno || number < 1 || end[unit ? 1 : 0] ||
-        number > INT64_MAX >> shift) {
+    const char *rest = unit ? end + 1 : end;
+    if (unit && strcmp(rest, "iB") == 0)
+        rest += 2;
+    if (strspn(text, "0123456789") == 0 || errno || number < 1 || *rest || number > INT64_MAX >> shift) {
         message_usage("--%s: '%s' is not a number of bytes, such as 512M or 4G", option, text);
         return false;
     }

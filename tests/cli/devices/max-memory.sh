@@ -4,11 +4,11 @@ data astronaut.png camera.png chelsea.png patch.jpg
 crop='camera.png[20x20+101+202]'
 tmatch --max-memory 100K -v camera.png "$crop" 2>err
 sed 's/ms waited.*/ms waited/; s/, [0-9]* ms/, N ms/; s/direct.* on cpu.*; in/direct on cpu; in/' err
-tmatch --max-memory 1G -v camera.png "$crop" 2>&1 >/dev/null | grep -c ' bands of '
+tmatch --max-memory 1GiB -v camera.png "$crop" 2>&1 >/dev/null | grep -c ' bands of '
 fail --max-memory 100K camera.png 'camera.png[200x300+10+20]'
 fail --max-memory 100K camera.png chelsea.png
 tmatch --max-memory 300K 'camera.png[400x400+100+100]' "$crop"
-tmatch --max-memory 150K -t "$crop" -t 'camera.png[9x9+300+400]' camera.png
+tmatch --max-memory 150k -t "$crop" -t 'camera.png[9x9+300+400]' camera.png
 tmatch --max-memory 200K --min-score 0.9 camera.png patch.jpg
 echo "status $?"
 tmatch --max-memory 100K --format json camera.png "$crop" | without_times
@@ -25,6 +25,7 @@ fail --max-memory 100K -n 0 camera.png "$crop"
 fail --max-memory 400K --map no/where.npy camera.png "$crop"
 fail --max-memory 0 camera.png "$crop"
 fail --max-memory 5X camera.png "$crop"
+fail --max-memory 5MB camera.png "$crop"
 fail --max-gpu-memory -1 camera.png "$crop"
 head -c 90000 camera.png >cut.png
 fail --max-memory 100K cut.png "$crop"
