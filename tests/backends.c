@@ -9,9 +9,9 @@
 #include "check.h"
 #include "pictures.h"
 
-static void make_problem(problem *p, int64_t frame_width, int64_t frame_height, int64_t tmpl_width,
-                         int64_t tmpl_height, picture_content frame_content,
-                         picture_content tmpl_content, bool cut)
+void problem_make_of(problem *p, int64_t frame_width, int64_t frame_height, int64_t tmpl_width,
+                     int64_t tmpl_height, picture_content frame_content,
+                     picture_content tmpl_content, bool cut)
 {
     p->frame_memory =
         picture_make(&p->frame, frame_width, frame_height, TM_SAMPLE_U8, 1, frame_content);
@@ -29,14 +29,14 @@ void problem_make(problem *p, int64_t frame_width, int64_t frame_height, int64_t
 {
     const picture_content frame = picture_random_content(), tmpl = picture_random_content();
     const bool cut = check_random() % 3 == 0;
-    make_problem(p, frame_width, frame_height, tmpl_width, tmpl_height, frame, tmpl, cut);
+    problem_make_of(p, frame_width, frame_height, tmpl_width, tmpl_height, frame, tmpl, cut);
 }
 
 void problem_make_noise(problem *p, int64_t frame_width, int64_t frame_height, int64_t tmpl_width,
                         int64_t tmpl_height)
 {
-    make_problem(p, frame_width, frame_height, tmpl_width, tmpl_height, PICTURE_NOISE, PICTURE_NOISE,
-                 check_random() % 2);
+    problem_make_of(p, frame_width, frame_height, tmpl_width, tmpl_height, PICTURE_NOISE,
+                    PICTURE_NOISE, check_random() % 2);
 }
 
 void problem_random(problem *p)

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "tmatch/tmatch.h"
+#include "pictures.h"
 
 /* A frame and a template in malloc'ed memory with random strides. */
 typedef struct problem {
@@ -17,6 +17,10 @@ typedef struct problem {
 void problem_random(problem *p);
 void problem_make(problem *p, int64_t frame_width, int64_t frame_height, int64_t tmpl_width,
                   int64_t tmpl_height);
+/* Of these contents; cut: the template is a part of the frame instead. */
+void problem_make_of(problem *p, int64_t frame_width, int64_t frame_height, int64_t tmpl_width,
+                     int64_t tmpl_height, picture_content frame_content,
+                     picture_content tmpl_content, bool cut);
 /* Noise alone, the template cut from the frame or not: hardly any window is flat. */
 void problem_make_noise(problem *p, int64_t frame_width, int64_t frame_height, int64_t tmpl_width,
                         int64_t tmpl_height);

@@ -169,6 +169,26 @@ static void tall_tiles(tm_device_kind device)
     matchers_free(&m);
 }
 
+/* Every content, in maps where most windows meet a score to reach, of other blocks' tiles or of rows above in their own: flat
+ * windows beside some that nearly are, scores that are equal or nearly so, and the greatest sums. */
+static void contents(tm_device_kind device)
+{
+    static const int64_t sizes[][4] = {{1300, 1050, 27, 3}, {260, 190, 48, 40}, {300, 130, 64, 31}, {390, 128, 113, 20}};
+    const int64_t turns = check_cases(100) / 30;
+    matchers m = direct_on(device, UINT32_MAX);
+    for (int frame = 0; frame < PICTURE_CONTENTS; frame++)
+        for (int64_t turn = 0; turn <= turns; turn++) {
+            const int64_t *s = sizes[check_random() % 4];
+            const picture_content tmpl = check_random() % 2 ? PICTURE_NOISE : PICTURE_NEAR_FLAT;
+            problem p;
+            problem_make_of(&p, s[0] + s[2] - 1, s[1] + s[3] - 1, s[2], s[3], (picture_content)frame, tmpl,
+                            check_random() % 2);
+            compare_with_reference(&m, &p, TM_METRIC_LCC, TM_DOMAIN_VALID);
+            problem_free(&p);
+        }
+    matchers_free(&m);
+}
+
 /* Groups of templates around the sizes that a GPU's block holds of them, and of maps around the edges of its
  * strips; some so high that a strip is several warpgroups'. */
 static void groups(tm_device_kind device)
@@ -266,6 +286,13 @@ static void cuda_tall_tiles(void)
     unsetenv("TMATCH_ALWAYS_WIDE");
 }
 
+static void cuda_contents(void)
+{
+    require_cuda_always_wide();
+    contents(TM_DEVICE_CUDA);
+    unsetenv("TMATCH_ALWAYS_WIDE");
+}
+
 static void cuda_wide_random(void)
 {
     require_cuda_always_wide();
@@ -330,7 +357,8 @@ int main(int argc, char **argv)
         TEST(cpu_many),       TEST(cpu_every_width),      TEST(cuda_random),
         TEST(cuda_large_templates), TEST(cuda_many),      TEST(cuda_every_width),
         TEST(cuda_high_maps), TEST(cuda_wide_templates),  TEST(cuda_tall_tiles),
-        TEST(cuda_wide_random), TEST(cuda_groups),        TEST(cuda_times),
+        TEST(cuda_contents),  TEST(cuda_wide_random),     TEST(cuda_groups),
+        TEST(cuda_times),
     };
     return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
 }

@@ -5,48 +5,8 @@
  * scored: otherwise a warp, one of few on its scheduler, would wait for them each time. */
 #ifndef TMATCH_LCC_CUDA_TENSOR_TALL_SCORE_CUH
 #define TMATCH_LCC_CUDA_TENSOR_TALL_SCORE_CUH
-#include "lcc/cuda/tensor/epilogue.cuh"
+#include "lcc/cuda/tensor/rejection.cuh"
 #include "lcc/cuda/tensor/tall_block.cuh"
-
-/* A bound by which windows are rejected together, without a map: see lcc/reject.h. It is of the greatest of their num and the
- * least of their var_F. num / n is rounded down, and var_F is shifted. */
-struct tm_tall_rejection {
-    int mean, rest; // S_T / n = mean - rest / 2^32
-    int shift;      // var_F < 2^14 n^2, shifted less than 2^31
-    float unit, variance, n, bound;
-    bool positive, weak; // the score to reach; and small, so that windows with num < n may reach it
-
-    __device__ __forceinline__ void start(int taps, const tm_tensor_template &t)
-    {
-        mean = (t.sum + (taps - 1) / 2) / taps;
-        rest = (int)(((int64_t)mean * taps - t.sum) * (1LL << 32) / taps);
-        shift = max(0, 2 * (32 - __clz(taps)) + 14 - 31);
-        unit = (float)(1LL << shift) / ((float)taps * taps);
-        variance = t.variance;
-        n = taps;
-    }
-
-    __device__ __forceinline__ void set(int order)
-    {
-        const float s = tm_score_of_order(order), of_score = tm_reject_boundf(s, variance);
-        positive = s > 0;
-        bound = of_score * unit;
-        weak = of_score * (n - 1) < 2.25f * n * n; // var_F >= n - 1 unless it is 0
-    }
-
-    /* num / n rounded down, of a value that is off by less than 2^-10, to either side. */
-    __device__ __forceinline__ int num(int s_ft, int s_f) const
-    {
-        return s_ft - mean * s_f + __mulhi(s_f, rest);
-    }
-
-    /* Whether windows may reach the score, of which these are the greatest num / n and the greatest of -var_F, shifted. */
-    __device__ __forceinline__ bool may_reach(int most, int minus_least) const
-    {
-        const float greatest = (float)most + 1.5f, least = (float)(-1 - minus_least);
-        return !positive || ((most > 0 || weak) && __fmaf_rn(greatest, fabsf(greatest), -(least * bound)) > 0);
-    }
-};
 
 /* S_F and S_FF of a lane's 4 windows. */
 struct tm_tall_sums {
@@ -156,45 +116,47 @@ struct tm_tall_scorer {
     }
 
     /* Scores what may be the best of a tile. */
-    __device__ __forceinline__ void score_best(int tile, const int (&acc)[TM_TALL_GROUPS][4], tm_tall_rejection &reject)
+    __device__ __forceinline__ void score_best(int tile, const int (&acc)[TM_TALL_GROUPS][4], tm_rejection &reject)
     {
+        enum { LOADED = AHEAD + 1 }; // with those of the group whose turn it is, which need no registers of their own then
         int known = max(__ldcg(j.running_bests), best.order), fresh = known, group = 0, ft[4];
-        tm_tall_sums s, coming[AHEAD];
+        tm_tall_sums s, coming[LOADED];
 #pragma unroll
         for (int g = 0; g < AHEAD; g++)
             coming[g] = sums.take(tile, g);
         reject.set(known);
         /* Whether a group's windows may be the best. */
         auto reaches = [&](int g) {
-            const tm_tall_sums of_group = coming[g % AHEAD];
+            const tm_tall_sums &of_group = coming[g % LOADED];
+            tm_extremes extremes;
             if (g + AHEAD < TM_TALL_GROUPS)
-                coming[g % AHEAD] = sums.take(tile, g + AHEAD);
+                coming[(g + AHEAD) % LOADED] = sums.take(tile, g + AHEAD);
             if (fresh > known) {
                 known = fresh;
                 reject.set(known);
             }
             if (g < 4 || g % 4 == 0)
                 fresh = __ldcg(j.running_bests);
-            int most = INT_MIN, minus_least = INT_MIN;
 #pragma unroll
-            for (int e = 0; e < 4; e++) {
-                most = max(most, reject.num(tm_tall_product(acc[g], e), (int)of_group.f[e]));
-                minus_least = max(minus_least, (int)(minus_var(of_group, e) >> reject.shift));
-            }
-            if (!__any_sync(~0u, reject.may_reach(most, minus_least)))
-                return false;
+            for (int e = 0; e < 4; e++)
+                reject.offer(extremes, tm_tall_product(acc[g], e), (int)of_group.f[e], (int)of_group.ff[e]);
+            return __any_sync(~0u, reject.may_reach(extremes));
+        };
+        /* Takes a group's windows to where they are scored. __syncwarp keeps this a branch: to select registers for each group instead
+         * takes as long as its test. */
+        auto take = [&](int g) {
+            __syncwarp();
 #pragma unroll
             for (int e = 0; e < 4; e++)
                 ft[e] = tm_tall_product(acc[g], e);
-            s = of_group;
+            s = coming[g % LOADED];
             group = g;
-            return true;
         };
         static_assert(TM_TALL_GROUPS == 16, "each group has its test");
         for (;;) {
             /* Only code that names an accumulator can read it; so the tests of all groups stand in a row, and what follows one
              * that is passed stands once. */
-#define TM_TALL_TEST(g) case g: if (reaches(g)) break;
+#define TM_TALL_TEST(g) case g: if (reaches(g)) { take(g); break; }
 #define TM_TALL_TEST_4(g) TM_TALL_TEST(g) TM_TALL_TEST(g + 1) TM_TALL_TEST(g + 2) TM_TALL_TEST(g + 3)
             switch (group) {
                 TM_TALL_TEST_4(0) TM_TALL_TEST_4(4) TM_TALL_TEST_4(8) TM_TALL_TEST_4(12)
