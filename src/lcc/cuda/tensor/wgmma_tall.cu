@@ -97,9 +97,9 @@ static tm_tensor_block block_of(const tm_tensor_job &j)
     return {tm_tall_operand_bytes(j.width, j.height) + TM_TALL_SUM_WARPS * TM_TALL_SLOT + 2 * TM_TALL_CHAIN, FIXED, 1};
 }
 
-/* Whether this takes less time than the other kernels, as measured on an H100. With a map that is so unless hardly any tile is
- * full, or the multiprocessors have too few of them; without one, templates of few products belong to wgmma_wide.cu, except
- * on maps that are too small for its tiles. */
+/* Whether this takes less time than the other kernels, as measured on an H100. That is so unless hardly any tile is full, or the
+ * multiprocessors have too few of them; without a map, templates of few products belong to wgmma_wide.cu, the sooner the more tiles
+ * there are. */
 static bool pays(const tm_tensor_device *device, const tm_tensor_job &j, bool map, const tm_tensor_plan &p)
 {
     const int products = (j.height + 7) * tm_wide_units(j.width);
@@ -107,7 +107,9 @@ static bool pays(const tm_tensor_device *device, const tm_tensor_job &j, bool ma
     const double full = (double)j.map_width * j.map_height / ((double)rounds * device->multiprocessors * TILE_WIDTH * TILE_HEIGHT);
     if (map)
         return products >= 75 && full >= (products >= 300 ? 0.2 : 0.5);
-    return products >= 300 ? full >= 0.5 : full >= 0.85 && (products >= 200 || (rounds == 2 && products >= 110));
+    return products >= 300   ? full >= 0.5
+           : products >= 200 ? full >= 0.75
+                             : full >= 0.85 && rounds > 1 && products >= (rounds > 4 ? 110 : 95);
 }
 
 bool tm_tall_takes(const tm_tensor_device *device, const tm_tensor_job &j, bool map)
