@@ -15,7 +15,7 @@ wait_until is_watching
 cp camera.png in/clip.mp4
 wait_until is_told
 kill $pid
-wait $pid
+wait $pid 2>wait.err # where the shell may tell of the signal, or not
 echo "status $?"
 cat out
 sed 's/; [0-9].*//' err
