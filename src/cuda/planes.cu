@@ -209,7 +209,7 @@ cudaError_t tm_planes_run(tm_cuda *cuda, const tm_job *job, const tm_walk *walk,
     TRY(tm_planes_prepare(&run));
     error = tm_planes_run_one_masked(&run, walk, best);
     if (error == cudaErrorNotSupported)
-        error = tm_planes_run_rounded(&run, walk, rounding_pays(cuda, job), run_merged, best);
+        error = tm_planes_run_rounded(&run, walk, job->tmpl->rounded && rounding_pays(cuda, job), run_merged, best);
     if (error == cudaErrorNotSupported && cuda->traits.tensor_cores && job->tmpl->n <= TM_TENSOR_TAPS && !job->tiling) {
         error = run_merged(&run, walk, best);
         if (error == cudaErrorNotSupported)
