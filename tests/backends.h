@@ -17,7 +17,7 @@ typedef struct problem {
 void problem_random(problem *p);
 void problem_make(problem *p, int64_t frame_width, int64_t frame_height, int64_t tmpl_width,
                   int64_t tmpl_height);
-/* Of these contents; cut: the template is a part of the frame instead. */
+/* With these contents; cut: the template is a part of the frame instead. */
 void problem_make_of(problem *p, int64_t frame_width, int64_t frame_height, int64_t tmpl_width,
                      int64_t tmpl_height, picture_content frame_content,
                      picture_content tmpl_content, bool cut);

@@ -114,7 +114,7 @@ cudaError_t tm_tall_masked_launch(const tm_tensor_device *device, const tm_tenso
 
 /* wgmma_tall_planes.cu, with the same fragments. */
 bool tm_tall_steps_takes(const tm_tensor_device *device, const tm_tensor_steps &j);
-/* Of steps that it takes: see tm_tensor_wide_steps_us. */
+/* What tm_tensor_wide_steps_us answers for steps that it takes. */
 double tm_tall_steps_us(const tm_tensor_device *device, const tm_tensor_steps &j);
 cudaError_t tm_tall_steps_launch(const tm_tensor_device *device, tm_tensor_steps j, cudaStream_t stream);
 

@@ -18,6 +18,9 @@ struct tm_extremes {
 };
 
 struct tm_rejection {
+    /* What both are off by at most, times n. */
+    static constexpr float NUM_MARGIN = 0x1p-15f, VAR_MARGIN = 0x1p-6f;
+
     int minus_mean;      // S_T / n = -minus_mean - rest
     float rest, n, of_n; // of_n: 1 / n
     float variance;      // var_T
@@ -25,14 +28,14 @@ struct tm_rejection {
     float minus_slack;   // -inf where that is not above 0, which all may reach; else 0
 
     /* taps: n, at most 33025. */
-    __device__ __forceinline__ void start(int taps, int sum, float variance_of_template)
+    __device__ __forceinline__ void start(int taps, const tm_tensor_template &t)
     {
-        const int mean = (sum + (taps - 1) / 2) / taps;
+        const int mean = (t.sum + (taps - 1) / 2) / taps;
         minus_mean = -mean;
         n = taps;
-        rest = __fdiv_rn((float)(mean * taps - sum), n);
+        rest = __fdiv_rn((float)(mean * taps - t.sum), n);
         of_n = __fdiv_rn(1.0f, n);
-        variance = variance_of_template;
+        variance = t.variance;
         /* The compiler would make these again at each use. */
         asm volatile("" : "+r"(minus_mean), "+f"(rest), "+f"(of_n));
     }
@@ -41,11 +44,11 @@ struct tm_rejection {
      * small, its num / n is more than twice the error. Flat windows, whose num is 0, do not pass then. */
     __device__ __forceinline__ void set(int order)
     {
-        const float s = tm_score_of_order(order), of_score = tm_reject_boundf(s, variance), twice = n * n * 0x1p-14f;
+        const float s = tm_score_of_order(order), of_score = tm_reject_boundf(s, variance), twice = n * n * (2 * NUM_MARGIN);
         const bool positive = s > 0;
         bound = positive ? of_score * of_n : 0.0f;
         minus_slack = positive ? 0.0f : __int_as_float((int)0xff800000);
-        floor = positive && of_score * (n - 1) >= twice * twice ? n * 0x1p-15f : -3.4e38f;
+        floor = positive && of_score * (n - 1) >= twice * twice ? n * NUM_MARGIN : -3.4e38f;
     }
 
     /* Counts a window in. All sums may be of pixels less 128. */
@@ -62,7 +65,7 @@ struct tm_rejection {
     /* Whether one of the windows may reach the score. */
     __device__ __forceinline__ bool may_reach(const tm_extremes &e) const
     {
-        const float most = e.most + n * 0x1p-15f, least = __int_as_float(e.least) - n * 0x1p-6f;
+        const float most = e.most + n * NUM_MARGIN, least = __int_as_float(e.least) - n * VAR_MARGIN;
         return (e.most > floor) & (__fmaf_rn(most, fabsf(most), -__fmaf_rn(least, bound, minus_slack)) > 0);
     }
 };

@@ -55,15 +55,9 @@ struct tm_tall_scorer {
     {
     }
 
-    __device__ __forceinline__ int64_t minus_var(const tm_tall_sums &s, int e) const
-    {
-        return tm_mad_wide((int)s.f[e], (int)s.f[e], tm_mul_signed((int)s.ff[e], -n));
-    }
-
     __device__ __forceinline__ float score(int ft, const tm_tall_sums &s, int e) const
     {
-        const int64_t num = tm_mad_wide((int)s.f[e], -t.sum, tm_mul_signed(ft, n));
-        return tm_tensor_score(__ll2float_rn(num), __ll2float_rn(minus_var(s, e)), -t.variance);
+        return tm_tensor_score(tm_tensor_num<false>(ft, s.f[e], n, t.sum), tm_tensor_minus_var<false>(s.f[e], s.ff[e], n), -t.variance);
     }
 
     /* Takes the warp's greatest order for its best if it is better; at: place in the tile of the lane's window that may have it,

@@ -24,7 +24,7 @@ __device__ __forceinline__ tm_tensor_best multiply_and_score(const tm_tall_block
     tm_tall_scorer<STEPS, ODD, tm_tall_slots<STEPS, ODD>> scorer(b, j, *j.templates, j.width * j.height, tm_tall_slots<STEPS, ODD>(b));
     tm_rejection reject;
     if (!MAP)
-        reject.start(scorer.n, scorer.t.sum, scorer.t.variance);
+        reject.start(scorer.n, scorer.t);
 #pragma unroll 1
     for (int n = group; n < b.count; n += 2) {
         int acc[TM_TALL_GROUPS][4];

@@ -125,7 +125,7 @@ struct multiplier {
         tm_tall_scorer<STEPS, ODD, sums_in_memory> scorer(b, j, j.of_template, j.n, sums);
         tm_rejection reject;
         int acc[TM_TALL_GROUPS][4], turn = group;
-        reject.start(scorer.n, scorer.t.sum, scorer.t.variance);
+        reject.start(scorer.n, scorer.t);
 #pragma unroll 1
         for (; turn < order.pairs_end(); turn += 2 * OF_THE_MASK) {
             make_squares(order.tile(turn), turn, acc);
