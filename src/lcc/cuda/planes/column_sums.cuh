@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* For window_sums.cu: the sums of a frame's columns over the template's rows, and their prefix sums
- * across a block. */
+/* For window_sums.cu and window_runs.cu: the sums of a frame's columns over the template's rows; for the
+ * former also their prefix sums across a block. */
 #ifndef TMATCH_LCC_CUDA_COLUMN_SUMS_CUH
 #define TMATCH_LCC_CUDA_COLUMN_SUMS_CUH
 
@@ -91,18 +91,18 @@ struct tm_row_words {
     }
 };
 
-/* Puts the bytes that up to four planes have of a pixel into one word. */
-template <int CHANNELS>
-static __device__ __forceinline__ void tm_pixels_of(const uint32_t (&plane)[CHANNELS][1],
-                                                    uint32_t (&pixel)[TM_EACH])
+/* The two bytes that two words each have in two columns, as __byte_perm takes them: of columns 0 and 1, and of 2 and 3. */
+struct tm_pairs {
+    unsigned first = 0x5140, second = 0x7362;
+};
+
+/* Transposes 4 x 4 bytes, a word being a row. pairs: where the columns are. */
+static __device__ __forceinline__ void tm_transpose(const uint32_t (&from)[TM_EACH], uint32_t (&to)[TM_EACH], tm_pairs pairs = {})
 {
-    const uint32_t last = CHANNELS > 3 ? plane[CHANNELS - 1][0] : 0;
-    const uint32_t a = __byte_perm(plane[0][0], plane[1 % CHANNELS][0], 0x5140);
-    const uint32_t b = __byte_perm(plane[0][0], plane[1 % CHANNELS][0], 0x7362);
-    const uint32_t c = __byte_perm(plane[2 % CHANNELS][0], last, 0x5140);
-    const uint32_t d = __byte_perm(plane[2 % CHANNELS][0], last, 0x7362);
-    pixel[0] = __byte_perm(a, c, 0x5410), pixel[1] = __byte_perm(a, c, 0x7632);
-    pixel[2] = __byte_perm(b, d, 0x5410), pixel[3] = __byte_perm(b, d, 0x7632);
+    const uint32_t a = __byte_perm(from[0], from[1], pairs.first), b = __byte_perm(from[0], from[1], pairs.second);
+    const uint32_t c = __byte_perm(from[2], from[3], pairs.first), d = __byte_perm(from[2], from[3], pairs.second);
+    to[0] = __byte_perm(a, c, 0x5410), to[1] = __byte_perm(a, c, 0x7632);
+    to[2] = __byte_perm(b, d, 0x5410), to[3] = __byte_perm(b, d, 0x7632);
 }
 
 /* Adds a frame row to the columns, or takes it away. */
@@ -128,52 +128,72 @@ tm_column_sums_add(tm_column_sums<SUMS, CHANNELS> *s,
     }
 }
 
-/* Adds frame rows to the columns. Where samples are bytes, two columns' sums share a word
- * meanwhile, and the squares of several channels are one dot product. */
+/* Adds frame rows to the columns, four at a time, whose bytes are transposed first: then a column's are one word, and its sum and
+ * that of its squares are dot products. */
 template <typename SUMS, int CHANNELS, bool TOUCH>
 static __device__ __forceinline__ void tm_add_rows(const tm_planes_score &c,
                                                    tm_column_sums<SUMS, CHANNELS> *s,
                                                    const uint8_t *row, int count)
 {
-    enum { ROWS = 256 }; /* of samples up to 255, whose sum fits 16 bits */
+    typedef tm_row_words<SUMS, CHANNELS, TOUCH> row_words;
+    enum { AT_ONCE = 4, BYTES = row_words::BYTES };
+    enum { MOST_ROWS = 16384 }; /* whose products of bytes, of four channels, fit 32 bits */
+    enum { LOW, LOW_HIGH = BYTES - 1, HIGH = 2 * BYTES - 2, PRODUCTS };
     const int64_t pitch = (int64_t)c.planes.pitch;
-    tm_row_words<SUMS, CHANNELS, TOUCH> words;
+    const uint32_t ones = 0x01010101;
 
-    if constexpr (words.BYTES == 1) {
-        for (int v = 0; v < count; v += ROWS) {
-            uint32_t even[CHANNELS] = {}, odd[CHANNELS] = {};
-#pragma unroll 4
-            for (int r = v; r < min(v + (int)ROWS, count); r++) {
-                words.load(c, row + r * pitch);
-                uint32_t pixel[TM_EACH];
-                if constexpr (CHANNELS > 1)
-                    tm_pixels_of(words.f, pixel);
+    for (int v = 0; v < count; v += MOST_ROWS) {
+        uint32_t sum[CHANNELS][BYTES][TM_EACH] = {}, product[PRODUCTS][TM_EACH] = {}; /* of samples' low and high bytes */
+        auto add = [&](int r, int rows) {
+            row_words words[AT_ONCE] = {};
+            uint32_t column[BYTES][TM_EACH];
 #pragma unroll
-                for (int i = 0; i < TM_EACH; i++) {
-                    if (CHANNELS == 1)
-                        pixel[i] = words.sample(0, i);
-                    s->ff[i] = CHANNELS == 1 ? s->ff[i] + pixel[i] * pixel[i]
-                                             : __dp4a(pixel[i], pixel[i], (uint32_t)s->ff[i]);
-                    if (TOUCH)
-                        s->touched[i] += words.z >> 8 * i & 255;
-                }
-#pragma unroll
-                for (int k = 0; k < CHANNELS; k++) {
-                    even[k] += words.f[k][0] & 0x00ff00ff;
-                    odd[k] += words.f[k][0] >> 8 & 0x00ff00ff;
-                }
-            }
+            for (int q = 0; q < AT_ONCE; q++)
+                if (q < rows)
+                    words[q].load(c, row + (r + q) * pitch);
 #pragma unroll
             for (int k = 0; k < CHANNELS; k++) {
-                s->f[k][0] += even[k] & 0xffff, s->f[k][2] += even[k] >> 16;
-                s->f[k][1] += odd[k] & 0xffff, s->f[k][3] += odd[k] >> 16;
+#pragma unroll
+                for (int b = 0; b < BYTES; b++)
+                    tm_transpose({words[0].f[k][b], words[1].f[k][b], words[2].f[k][b], words[3].f[k][b]}, column[b]);
+#pragma unroll
+                for (int i = 0; i < TM_EACH; i++) {
+#pragma unroll
+                    for (int b = 0; b < BYTES; b++)
+                        sum[k][b][i] = __dp4a(column[b][i], ones, sum[k][b][i]);
+                    const uint32_t low = column[0][i], high = column[BYTES - 1][i];
+                    product[LOW][i] = __dp4a(low, low, product[LOW][i]);
+                    if (BYTES == 2) {
+                        product[LOW_HIGH][i] = __dp4a(low, high, product[LOW_HIGH][i]);
+                        product[HIGH][i] = __dp4a(high, high, product[HIGH][i]);
+                    }
+                }
             }
-        }
-    } else {
-#pragma unroll 8
-        for (int v = 0; v < count; v++) {
-            words.load(c, row + v * pitch);
-            tm_column_sums_add(s, words, false);
+            if (TOUCH) {
+                tm_transpose({words[0].z, words[1].z, words[2].z, words[3].z}, column[0]);
+#pragma unroll
+                for (int i = 0; i < TM_EACH; i++)
+                    s->touched[i] = __dp4a(column[0][i], ones, s->touched[i]);
+            }
+        };
+        const int end = min(v + (int)MOST_ROWS, count);
+        int r = v;
+#pragma unroll 2
+        for (; r + AT_ONCE <= end; r += AT_ONCE)
+            add(r, AT_ONCE);
+        add(r, end - r);
+#pragma unroll
+        for (int i = 0; i < TM_EACH; i++) {
+            typedef typename SUMS::F F;
+            typedef typename SUMS::FF FF;
+#pragma unroll
+            for (int k = 0; k < CHANNELS; k++)
+#pragma unroll
+                for (int b = 0; b < BYTES; b++)
+                    s->f[k][i] += (F)sum[k][b][i] << 8 * b;
+            s->ff[i] += product[LOW][i];
+            if (BYTES == 2)
+                s->ff[i] += ((FF)product[LOW_HIGH][i] << 9) + ((FF)product[HIGH][i] << 16);
         }
     }
 }

@@ -21,6 +21,37 @@
 #define MOST_HEIGHT 257             /* with that, a column's sum of bytes fits 16 bits */
 #define BLOCKS 3                    /* that a multiprocessor takes: with 4, registers are too few to look ahead */
 
+/* In which order a thread has its four columns: from one of them on, and around. Neighbouring threads begin with different ones,
+ * because those that lie 4 columns apart, each thread's first, are in a quarter of the banks. */
+struct columns_turn {
+    unsigned by;
+    unsigned even, odd; /* the bytes that a word has in the first and third of them, or in the others, as __byte_perm takes them */
+    tm_pairs pairs;
+
+    __device__ __forceinline__ columns_turn()
+        : by(threadIdx.x / 2 % TM_EACH)
+    {
+        const unsigned at[TM_EACH] = {by, (by + 1) % TM_EACH, (by + 2) % TM_EACH, (by + 3) % TM_EACH};
+        even = at[0] | at[2] << 8 | 0x4040, odd = at[1] | at[3] << 8 | 0x4040;
+        pairs.first = at[0] | at[1] << 8, pairs.first |= (pairs.first + 0x0404) << 4;
+        pairs.second = at[2] | at[3] << 8, pairs.second |= (pairs.second + 0x0404) << 4;
+    }
+
+    /* Brings what is in the frame's order into that one. */
+    template <typename T>
+    __device__ __forceinline__ void turn(T (&v)[TM_EACH]) const
+    {
+        if (by & 1) {
+            const T first = v[0];
+            v[0] = v[1], v[1] = v[2], v[2] = v[3], v[3] = first;
+        }
+        if (by & 2) {
+            const T first = v[0], second = v[1];
+            v[0] = v[2], v[1] = v[3], v[2] = first, v[3] = second;
+        }
+    }
+};
+
 /* Sums of bytes of up to three channels. Two columns' sums of a channel share a word. */
 struct bytes_kind {
     enum { CHANNELS = 3, MAPS = 1, LISTS = false };
@@ -30,28 +61,31 @@ struct bytes_kind {
     struct columns {
         uint32_t ff[TM_EACH], even[CHANNELS], odd[CHANNELS];
 
-        __device__ __forceinline__ columns(const tm_column_sums<SUMS, CHANNELS> &s)
+        __device__ __forceinline__ columns(tm_column_sums<SUMS, CHANNELS> s, const columns_turn &turn)
         {
+            turn.turn(s.ff);
 #pragma unroll
             for (int i = 0; i < TM_EACH; i++)
                 ff[i] = s.ff[i];
 #pragma unroll
-            for (int k = 0; k < CHANNELS; k++)
+            for (int k = 0; k < CHANNELS; k++) {
+                turn.turn(s.f[k]);
                 even[k] = s.f[k][0] | s.f[k][2] << 16, odd[k] = s.f[k][1] | s.f[k][3] << 16;
+            }
         }
 
-        __device__ __forceinline__ void replace(const row &in, const row &out)
+        __device__ __forceinline__ void replace(const row &in, const row &out, const columns_turn &turn)
         {
             uint32_t enters[TM_EACH], leaves[TM_EACH];
-            tm_pixels_of(in.f, enters);
-            tm_pixels_of(out.f, leaves);
+            tm_transpose({in.f[0][0], in.f[1][0], in.f[2][0], 0}, enters, turn.pairs);
+            tm_transpose({out.f[0][0], out.f[1][0], out.f[2][0], 0}, leaves, turn.pairs);
 #pragma unroll
             for (int i = 0; i < TM_EACH; i++)
                 ff[i] = __dp4a(enters[i], enters[i], ff[i]) - __dp4a(leaves[i], leaves[i], 0u);
 #pragma unroll
             for (int k = 0; k < CHANNELS; k++) {
-                even[k] += (in.f[k][0] & 0x00ff00ff) - (out.f[k][0] & 0x00ff00ff);
-                odd[k] += __byte_perm(in.f[k][0], 0, 0x4341) - __byte_perm(out.f[k][0], 0, 0x4341);
+                even[k] += __byte_perm(in.f[k][0], 0, turn.even) - __byte_perm(out.f[k][0], 0, turn.even);
+                odd[k] += __byte_perm(in.f[k][0], 0, turn.odd) - __byte_perm(out.f[k][0], 0, turn.odd);
             }
         }
 
@@ -97,18 +131,26 @@ struct words_kind {
         uint64_t ff[TM_EACH];
         uint32_t f[TM_EACH];
 
-        __device__ __forceinline__ columns(const tm_column_sums<SUMS, CHANNELS> &s)
+        __device__ __forceinline__ columns(tm_column_sums<SUMS, CHANNELS> s, const columns_turn &turn)
         {
+            turn.turn(s.ff);
+            turn.turn(s.f[0]);
 #pragma unroll
             for (int i = 0; i < TM_EACH; i++)
                 ff[i] = s.ff[i], f[i] = s.f[0][i];
         }
 
-        __device__ __forceinline__ void replace(const row &in, const row &out)
+        static __device__ __forceinline__ int sample(const row &r, int i, const columns_turn &turn)
+        {
+            const uint32_t two = __byte_perm(r.f[0][0], r.f[0][1], i & 2 ? turn.pairs.second : turn.pairs.first);
+            return (int)(i & 1 ? two >> 16 : two & 0xffff);
+        }
+
+        __device__ __forceinline__ void replace(const row &in, const row &out, const columns_turn &turn)
         {
 #pragma unroll
             for (int i = 0; i < TM_EACH; i++) {
-                const int enters = (int)in.sample(0, i), leaves = (int)out.sample(0, i);
+                const int enters = sample(in, i, turn), leaves = sample(out, i, turn);
                 ff[i] = (uint64_t)tm_mad_wide(enters - leaves, enters + leaves, (int64_t)ff[i]);
                 f[i] += enters - leaves;
             }
@@ -189,24 +231,6 @@ struct shared_rows {
     typename KIND::SUMS::FF s_ft[ROWS][MOST_WINDOWS];
 };
 
-struct four_columns {
-    uint4 of[TM_EACH];
-};
-
-/* Stores a thread's columns. Neighbouring threads begin with different ones, because those of the same number lie in a
- * quarter of the banks. */
-static __device__ __forceinline__ void put_columns(uint4 *to, four_columns v)
-{
-    const int turn = threadIdx.x / 2 % TM_EACH;
-    if (turn & 1)
-        v = {v.of[1], v.of[2], v.of[3], v.of[0]};
-    if (turn & 2)
-        v = {v.of[2], v.of[3], v.of[0], v.of[1]};
-#pragma unroll
-    for (int i = 0; i < TM_EACH; i++)
-        to[(i + turn) % TM_EACH] = v.of[i];
-}
-
 /* Sums of all columns but the last one of a run's first window. shares: the runs of a warp's threads have all columns. */
 template <typename KIND>
 static __device__ __forceinline__ typename KIND::window start_of_run(const tm_planes_score &c, const uint4 *column, bool shares)
@@ -219,9 +243,11 @@ static __device__ __forceinline__ typename KIND::window start_of_run(const tm_pl
 #pragma unroll
         for (int i = 0; i < RUN; i++)
             own.replace(column[i], none);
+        start = own; /* no such template is narrower */
+        at = RUN;
 #pragma unroll 1
-        for (; at + RUN < c.width; at += RUN)
-            start.add_from(own, at / RUN);
+        for (int lanes = 1; at + RUN < c.width; at += RUN, lanes++)
+            start.add_from(own, lanes);
     }
 #pragma unroll 4
     for (; at < c.width - 1; at++)
@@ -324,7 +350,8 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
             out[r].load(c, leaves + (r - 1) * pitch);
     }
     tm_add_rows<typename KIND::SUMS, KIND::CHANNELS, false>(c, &sums, leaves, c.height - 1);
-    typename KIND::columns columns(sums);
+    const columns_turn turn;
+    typename KIND::columns columns(sums, turn);
     tm_early_begin(); // the kernel before made the products; the planes were there before it began
     for (int64_t y = first; y < last; y += ROWS) {
         const int running_best = __ldcg(c.running_best);
@@ -333,9 +360,10 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
         products.load(c, row * c.stride + left, row < last ? windows : 0);
 #pragma unroll
         for (int r = 0; r < ROWS; r++) {
-            columns.replace(in[r], out[r]);
-            put_columns(shared.columns + r * COLUMNS + threadIdx.x * TM_EACH,
-                        {columns.get(0), columns.get(1), columns.get(2), columns.get(3)});
+            columns.replace(in[r], out[r], turn);
+#pragma unroll
+            for (int i = 0; i < TM_EACH; i++)
+                shared.columns[r * COLUMNS + threadIdx.x * TM_EACH + (i + turn.by) % TM_EACH] = columns.get(i);
         }
         products.store(c, shared.s_ft[warp]);
         enters += ROWS * pitch, leaves += ROWS * pitch;
