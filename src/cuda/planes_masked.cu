@@ -63,12 +63,10 @@ static cudaError_t prepare_wide(tm_planes_job *run, tm_tensor_masked_job *job, t
 cudaError_t tm_planes_run_one_masked(tm_planes_job *run, const tm_walk *chunks, tm_candidate *best)
 {
     const tm_tensor_device *device = &run->cuda->tensor;
-    const tm_geometry *g = &run->job->geometry;
     tm_tensor_masked_job m = {};
     tm_walk walk = *chunks;
 
-    m.map_width = g->map_width, m.map_height = g->map_height;
-    m.width = (int)g->template_width, m.height = (int)g->template_height;
+    (tm_device_windows &)m = tm_windows_of(&run->job->geometry);
     if (!is_one_masked(run) || !tm_tensor_takes_masked(device, &m))
         return cudaErrorNotSupported;
     run->wide = tm_tensor_takes_wide_masked(device, &m);

@@ -6,17 +6,14 @@
 static tm_tensor_pixels_job job_of(const tm_planes_job *run, int64_t first, int64_t end)
 {
     const tm_job *job = run->job;
-    const tm_template *t = job->tmpl;
     tm_tensor_pixels_job p = {};
 
+    (tm_device_windows &)p = tm_windows_of(&job->geometry);
     p.pitch = (size_t)tm_image_row_bytes(&job->frame);
-    p.map_width = job->geometry.map_width;
     p.map_height = end - first;
-    p.width = (int)t->width;
-    p.height = (int)t->height;
     p.count = 1;
     p.bytes = run->products.channels * run->products.bytes;
-    p.frame_rows = p.map_height + t->height - 1;
+    p.frame_rows = p.map_height + p.height - 1;
     p.first = first * p.map_width;
     return p;
 }

@@ -118,10 +118,9 @@ static cudaError_t run_plain(tm_cuda *cuda, tm_job *jobs, size_t count, tm_candi
     for (size_t i = 0; i < count; i++)
         jobs[i].scored = launch->certified ? LEFT_OUT : g->map_width * g->map_height;
     launch->plane_rows = cuda->plain.copy.layout.rows;
+    (tm_device_windows &)launch->job = tm_windows_of(g);
     launch->job.frame = (const uint8_t *)cuda->plain.memory.data;
     launch->job.pitch = cuda->plain.copy.layout.pitch;
-    launch->job.map_width = g->map_width;
-    launch->job.map_height = g->map_height;
     launch->job.map = tm_job_has_map(jobs) && !launch->certified ? cuda->map.data : NULL;
     launch->job.best = bests;
     if (jobs->cutter)

@@ -17,6 +17,12 @@ struct tm_device_windows {
     int width, height; /* of a template */
 };
 
+/* A match's windows, without their frame. */
+static inline tm_device_windows tm_windows_of(const tm_geometry *g)
+{
+    return {NULL, 0, g->map_width, g->map_height, (int)g->template_width, (int)g->template_height};
+}
+
 /* A template's match with them. All pointers are device memory. */
 typedef struct tm_device_job : tm_device_windows {
     const uint8_t *taps; /* the template, packed */

@@ -60,17 +60,11 @@ cudaError_t tm_tensor_prepare_rest(const tm_tensor_device *device, const uint8_t
     return cudaSuccess;
 }
 
-/* The windows without their frame. */
-static tm_device_windows windows_of(const tm_geometry *g)
-{
-    return {NULL, 0, g->map_width, g->map_height, (int)g->template_width, (int)g->template_height};
-}
-
 bool tm_tensor_uses_wide(const tm_tensor_device *device, const tm_geometry *g, bool map)
 {
     if constexpr (built_with_wgmma) {
         tm_tensor_job job = {};
-        (tm_device_windows &)job = windows_of(g);
+        (tm_device_windows &)job = tm_windows_of(g);
         job.count = 1;
         return device->has_wgmma && job.width > SMALL_WIDTH &&
                (tm_tall_takes(device, job, map) || tm_wide_takes(device, job, map));
@@ -177,7 +171,7 @@ double tm_tensor_wide_steps_us(const tm_tensor_device *device, const tm_geometry
 {
     if constexpr (built_with_wgmma) {
         tm_tensor_steps job = {};
-        (tm_device_windows &)job = windows_of(g);
+        (tm_device_windows &)job = tm_windows_of(g);
         job.count = count;
         return tm_tensor_takes_wide_steps(device, &job) ? tm_tall_steps_us(device, job) : 0;
     }
