@@ -196,11 +196,11 @@ static void cuda_chunks(void)
     cuda_sizes(sizes, sizeof sizes / sizeof *sizes, 4);
 }
 
-/* Also templates that do not fit the tensor cores' kernels, and several bands. */
+/* Also templates that do not fit the tensor cores' kernels, columns whose sums do not fit 32 bits at once, and several bands. */
 static void cuda_large(void)
 {
     static const int64_t sizes[][4] = {
-        {5, 7, 100, 650}, {3, 300, 9, 1500}, {300, 2, 5000, 2}, {3, 2, 300, 260}, {700, 600, 3, 2},
+        {5, 7, 100, 650}, {3, 300, 9, 1500}, {300, 2, 5000, 2}, {3, 2, 300, 260}, {700, 600, 3, 2}, {4, 3, 1, 17000}, {4, 3, 2, 17000},
     };
     require_cuda();
     greatest_sums(TM_DEVICE_CUDA);
@@ -352,7 +352,8 @@ static void cuda_wide_rgb(void)
 }
 
 /* Maps of sums that threads share in runs of 15 windows, 480 columns a row, or do not; and under a mask, where each sum is one
- * map. Widths of templates around 2, 3, 4 and 8 runs; maps around a tile's columns; a few rows and many. */
+ * map. Widths of templates around 2, 3, 4 and 8 runs; maps around a tile's columns; a few rows and many; and templates around the
+ * greatest height. */
 static void cuda_runs(void)
 {
     static const int64_t widths[] = {29, 30, 31, 32, 45, 46, 47, 60, 61, 64, 75, 76, 126, 127};
@@ -364,8 +365,10 @@ static void cuda_runs(void)
         const int64_t w = widths[check_random_in(0, WIDTHS - 1)], row = check_random() % 2 ? 480 : 512;
         const int64_t across = check_random() % 3 ? (row - w + 1) * check_random_in(1, 2) + check_random_in(-1, 1) : check_random_in(1, 1100);
         cuda_best_of(i % 3 + 1, TM_DOMAIN_VALID, (int64_t[]){across, check_random_in(1, 40), w, check_random_in(1, 20)});
+        if (i % 6 == 1 || i % 6 == 2)
+            cuda_best_of(i % 3 + 1, TM_DOMAIN_VALID, (int64_t[]){check_random_in(1, 70), check_random_in(1, 12), check_random_in(26, 33), check_random_in(253, 258)});
     }
-    printf("# %d cases, 0 differ\n", cases);
+    printf("# %d cases, 0 differ\n", cases + (cases + 4) / 6 + (cases + 3) / 6);
 }
 
 /* --- what was reported of others --- */
