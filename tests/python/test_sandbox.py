@@ -35,12 +35,17 @@ def same(a, b):
     )
 
 
+def stat(process):
+    """What /proc tells of a process from its state and its parent on; OSError: it has ended."""
+    return pathlib.Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
+
+
 def helpers():
     """The processes from which decoders are forked."""
     found = []
     for entry in pathlib.Path("/proc").glob("[0-9]*"):
         try:
-            parent = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1])
+            parent = int(stat(entry.name)[1])
             if parent == os.getpid() and b"--sandboxed-decoder" in (entry / "cmdline").read_bytes():
                 found.append(int(entry.name))
         except OSError:  # it has just ended
@@ -125,8 +130,8 @@ def test_forked_process(data):
 def runs(process):
     """Whether a process is there that has not ended; it may end between any two looks."""
     try:
-        return pathlib.Path(f"/proc/{process}/stat").read_text().split()[2] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
+        return stat(process)[0] != "Z"
+    except OSError:
         return False
 
 
