@@ -11,8 +11,6 @@ tm_launch tm_launch_of(tm_group *group, tm_metric metric)
     l.metric = metric;
     l.on_tensor_cores = group->fragments != NULL;
     l.job.taps = group->taps;
-    l.job.width = (int)group->keys->width;
-    l.job.height = (int)group->keys->height;
     l.job.n = group->keys->n;
     return l;
 }

@@ -62,6 +62,11 @@ struct tm_sums_row {
     }
 };
 
+/* The two bytes that two words each have in two columns, as __byte_perm takes them: of columns 0 and 1, and of 2 and 3. */
+struct tm_pairs {
+    unsigned first = 0x5140, second = 0x7362;
+};
+
 /* A thread's part of a frame row: four bytes of each plane. */
 template <typename SUMS, int CHANNELS, bool TOUCH>
 struct tm_row_words {
@@ -82,18 +87,14 @@ struct tm_row_words {
         z = TOUCH ? __ldg((const uint32_t *)(row + c.z_plane * plane)) : 0;
     }
 
-    __device__ __forceinline__ uint32_t sample(int k, int i) const
+    /* pairs: where the columns of samples of 16 bits are */
+    __device__ __forceinline__ uint32_t sample(int k, int i, tm_pairs pairs = {}) const
     {
         if (BYTES == 1)
             return f[k][0] >> 8 * i & 255;
-        const uint32_t pair = __byte_perm(f[k][0], f[k][BYTES - 1], i & 2 ? 0x7362 : 0x5140);
+        const uint32_t pair = __byte_perm(f[k][0], f[k][BYTES - 1], i & 2 ? pairs.second : pairs.first);
         return i & 1 ? pair >> 16 : pair & 0xffff;
     }
-};
-
-/* The two bytes that two words each have in two columns, as __byte_perm takes them: of columns 0 and 1, and of 2 and 3. */
-struct tm_pairs {
-    unsigned first = 0x5140, second = 0x7362;
 };
 
 /* Transposes 4 x 4 bytes, a word being a row. pairs: where the columns are. */

@@ -140,17 +140,11 @@ struct words_kind {
                 ff[i] = s.ff[i], f[i] = s.f[0][i];
         }
 
-        static __device__ __forceinline__ int sample(const row &r, int i, const columns_turn &turn)
-        {
-            const uint32_t two = __byte_perm(r.f[0][0], r.f[0][1], i & 2 ? turn.pairs.second : turn.pairs.first);
-            return (int)(i & 1 ? two >> 16 : two & 0xffff);
-        }
-
         __device__ __forceinline__ void replace(const row &in, const row &out, const columns_turn &turn)
         {
 #pragma unroll
             for (int i = 0; i < TM_EACH; i++) {
-                const int enters = sample(in, i, turn), leaves = sample(out, i, turn);
+                const int enters = (int)in.sample(0, i, turn.pairs), leaves = (int)out.sample(0, i, turn.pairs);
                 ff[i] = (uint64_t)tm_mad_wide(enters - leaves, enters + leaves, (int64_t)ff[i]);
                 f[i] += enters - leaves;
             }
