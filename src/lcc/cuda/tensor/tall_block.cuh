@@ -40,10 +40,17 @@ __device__ __forceinline__ int tm_tall_arrivals(int barrier)
     return barrier < TM_TALL_ISSUED ? 32 * TM_TALL_SUM_WARPS : of_a_warp ? 32 : 128;
 }
 
-/* The template's blocks in shared memory: of each step those of h + 3 rows, and 3 of zeros behind the last one. */
-__host__ __device__ __forceinline__ int tm_tall_blocks(int h, int steps)
+/* The template's blocks in shared memory, rows in ascending order. First come those of each step of k that takes one frame row: h
+ * rows, and 3 of zeros before, between and behind. Where the number of units is odd, those of the step that takes two frame rows
+ * follow. They are half as large, as each meets one of the two: 3 of zeros, h rows, and 4 of zeros. */
+__host__ __device__ __forceinline__ int tm_tall_whole_blocks(int units, int h)
 {
-    return (h + 3) * steps + 3;
+    return 3 + units / 2 * (h + 3);
+}
+
+__host__ __device__ __forceinline__ int tm_tall_template_bytes(int units, int h)
+{
+    return tm_tall_whole_blocks(units, h) * TM_WIDE_BLOCK + units % 2 * (h + 7) * (TM_WIDE_BLOCK / 2);
 }
 
 /* Frame rows of a tile; the last one has the unit that stands behind an odd number of them, which meets zeros. */
@@ -55,7 +62,8 @@ __host__ __device__ __forceinline__ int tm_tall_rows(int h)
 /* Shared memory for operands: the template's blocks, and the frame rows of two tiles. */
 __host__ __device__ __forceinline__ unsigned tm_tall_operand_bytes(int w, int h)
 {
-    return tm_tall_blocks(h, tm_wide_steps(w)) * TM_WIDE_BLOCK + 2 * tm_tall_rows(h) * tm_wide_row(tm_wide_units(w));
+    const int units = tm_wide_units(w);
+    return tm_tall_template_bytes(units, h) + 2 * tm_tall_rows(h) * tm_wide_row(units);
 }
 
 /* Whether templates of that size and such maps can be taken, by blocks of so much shared memory; sets the tiles. A size of many rows
@@ -66,12 +74,13 @@ static inline bool tm_tall_fits(const tm_tensor_device *device, const tm_device_
            max(j.map_width, j.map_height) <= 1 << 30 && block.shared + block.fixed <= device->shared_memory;
 }
 
-/* What a lane that multiplies has of each group: 4 windows of a row, 8 columns apart. */
+/* What a lane that multiplies has of each group: 4 windows of a row, 8 columns apart. The template's first lines in A are those of
+ * the last row, because its rows ascend. */
 struct tm_tall_lane {
     const int row, column; // of the group, and of the first window in the tile
 
     __device__ __forceinline__ tm_tall_lane()
-        : row(threadIdx.x / 32 % 4), column(threadIdx.x % 4 * 32 + threadIdx.x % 32 / 4)
+        : row(TM_TALL_GROUP_ROWS - 1 - threadIdx.x / 32 % 4), column(threadIdx.x % 4 * 32 + threadIdx.x % 32 / 4)
     {
     }
 };
@@ -85,7 +94,7 @@ __device__ __forceinline__ T &tm_tall_product(T (&acc)[4], int e)
 
 template <int STEPS, bool ODD>
 struct tm_tall_block {
-    enum { ROW = tm_wide_row(2 * STEPS - ODD) }; // bytes of a staged frame row
+    enum { UNITS = 2 * STEPS - ODD, ROW = tm_wide_row(UNITS) }; // of 16 columns; bytes of a staged frame row
     const tm_device_windows &j;
     const tm_tensor_plan &p;
     const unsigned blocks, barriers; // addresses in shared memory
@@ -109,7 +118,7 @@ struct tm_tall_block {
 
     __device__ __forceinline__ unsigned frame_rows(int n) const
     {
-        return blocks + tm_tall_blocks(j.height, STEPS) * TM_WIDE_BLOCK + n % 2 * (tm_tall_rows(j.height) * ROW);
+        return blocks + tm_tall_template_bytes(UNITS, j.height) + n % 2 * (tm_tall_rows(j.height) * ROW);
     }
 
     __device__ __forceinline__ unsigned slot(int i) const

@@ -10,34 +10,38 @@ template <int STEPS, bool ODD>
 __device__ __forceinline__ void tm_tall_products(const tm_tall_block<STEPS, ODD> &b, unsigned blocks, int buffer, bool adds,
                                                  int (&acc)[TM_TALL_GROUPS][4])
 {
-    enum { ROW = tm_tall_block<STEPS, ODD>::ROW, AT_ONCE = ODD ? 2 : 1 };
-    const int h = b.j.height, step_bytes = (h + 3) * (TM_WIDE_BLOCK / 16);
+    enum { ROW = tm_tall_block<STEPS, ODD>::ROW, WHOLE = STEPS - ODD, AT_ONCE = ODD ? 2 : 1, BLOCK = TM_WIDE_BLOCK / 16 };
+    const int h = b.j.height, step_blocks = (h + 3) * BLOCK;
     /* low words of descriptors: addresses in units of 16 bytes, and the bytes to the second half of k, likewise */
-    unsigned of_template = blocks + (h + 2) * TM_WIDE_BLOCK >> 4 | 128 / 16 << 16;
+    unsigned of_template = blocks >> 4 | 128 / 16 << 16;
+    unsigned of_halves = (blocks >> 4) + tm_tall_whole_blocks(2 * WHOLE, h) * BLOCK | TM_WIDE_BLOCK / 2 / 16 << 16;
     unsigned of_frame = b.frame_rows(buffer) >> 4 | 16 / 16 << 16;
-    auto issue_row = [&](unsigned row_a, unsigned row_b, int steps, int more) {
+    auto issue_whole = [&](unsigned row_a, unsigned row_b, int more) {
 #pragma unroll
-        for (int k = 0; k < STEPS; k++)
-            if (k < steps) {
-                tm_wgmma<TM_TALL_GROUP_ROWS * ROW, 256>(
-                    acc, row_a + k * step_bytes, row_b + 2 * k + (ODD && k == STEPS - 1 ? (ROW / 16 - 1) << 16 : 0), more);
-                more = 1;
-            }
+        for (int k = 0; k < WHOLE; k++, more = 1)
+            tm_wgmma<TM_TALL_GROUP_ROWS * ROW, 256>(acc, row_a + k * step_blocks, row_b + 2 * k, more);
+    };
+    auto issue_halves = [&]() { // this row's last unit and the next one's
+        tm_wgmma<TM_TALL_GROUP_ROWS * ROW, 128>(acc, of_halves, of_frame + 2 * WHOLE + ((ROW / 16 - 1) << 16), 1);
     };
     int row = 0;
 #pragma unroll 1
     for (; row + (AT_ONCE - 1) < h + 3; row += AT_ONCE) {
         asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
-        issue_row(of_template, of_frame, STEPS, adds || row);
-        if (ODD) // the last step has had this row's last unit
-            issue_row(of_template - TM_WIDE_BLOCK / 16, of_frame + ROW / 16, STEPS - 1, 1);
+        issue_whole(of_template, of_frame, adds || row);
+        if (ODD) {
+            issue_halves();
+            issue_whole(of_template + BLOCK, of_frame + ROW / 16, 1);
+        }
         asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
-        of_template -= AT_ONCE * (TM_WIDE_BLOCK / 16);
+        of_template += AT_ONCE * BLOCK;
+        of_halves += AT_ONCE * BLOCK / 2;
         of_frame += AT_ONCE * (ROW / 16);
     }
-    if (ODD && row < h + 3) { // what A has of the row after the last one is 0
+    if (ODD && row < h + 3) { // the row after the last one meets zeros
         asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
-        issue_row(of_template, of_frame, STEPS, 1);
+        issue_whole(of_template, of_frame, 1);
+        issue_halves();
         asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
     }
 }
@@ -91,19 +95,30 @@ __device__ __forceinline__ void tm_tall_stage_rows(const tm_tall_block<STEPS, OD
         tm_copy16(to, from + (size_t)min(row, last) * j.pitch);
 }
 
-/* Likewise of the template's blocks, of each step from the fifth one on: those before serve 8 rows of the map. */
+/* Likewise of the template's blocks, out of tm_wide_prepare's: their rows descend, and blocks of zeros are before and behind each
+ * step's. */
 template <int WARPS, int STEPS, bool ODD>
 __device__ __forceinline__ void tm_tall_stage_template(const tm_tall_block<STEPS, ODD> &b, unsigned blocks,
                                                        const void *fragments, int part)
 {
-    const int h = b.j.height, thread = 32 * part + threadIdx.x % 32;
+    enum { WHOLE = STEPS - ODD, HALF = TM_WIDE_BLOCK / 2 };
+    const int h = b.j.height, lane = threadIdx.x % 32;
+    const auto block_of = [&](int k, int t) { return (const uint8_t *)fragments + (size_t)(k * (h + 7) + h + 6 - t) * TM_WIDE_BLOCK; };
 #pragma unroll 1
-    for (int k = 0; k <= STEPS; k++) {
-        const uint8_t *const from = (const uint8_t *)fragments + (size_t)(k * (h + 7) + (k < STEPS ? 4 : 0)) * TM_WIDE_BLOCK;
-        const unsigned to = blocks + k * (h + 3) * TM_WIDE_BLOCK;
+    for (int k = 0, to = 0; k < WHOLE; k++) {
+        const int zeros = k ? 0 : 3; // before the first row, where the step before has none
+        const uint8_t *const from = block_of(k, -zeros) + 16 * lane;
 #pragma unroll 4
-        for (int i = thread; i < (k < STEPS ? h + 3 : 3) * (TM_WIDE_BLOCK / 16); i += 32 * WARPS)
-            tm_copy16(to + 16 * i, from + 16 * i);
+        for (int i = part; i < zeros + h + 3; i += WARPS)
+            tm_copy16(blocks + (to + i) * TM_WIDE_BLOCK + 16 * lane, from - (size_t)i * TM_WIDE_BLOCK);
+        to += zeros + h + 3;
+    }
+    if (ODD) { // the first half of k, by half warps
+        const uint8_t *const from = block_of(WHOLE, -3) + lane / 8 % 2 * HALF + 16 * (lane % 8);
+        const unsigned to = blocks + tm_tall_whole_blocks(2 * WHOLE, h) * TM_WIDE_BLOCK + 16 * (lane % 16);
+#pragma unroll 4
+        for (int i = 2 * part + lane / 16; i < h + 7; i += 2 * WARPS)
+            tm_copy16(to + i * HALF, from - (size_t)i * TM_WIDE_BLOCK);
     }
 }
 

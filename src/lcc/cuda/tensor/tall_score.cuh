@@ -21,7 +21,7 @@ struct tm_tall_slots {
     const unsigned first; // address of the lane's windows' in the first slot
 
     __device__ __forceinline__ explicit tm_tall_slots(const tm_tall_block<STEPS, ODD> &block)
-        : b(block), first(b.slot(0) + threadIdx.x / 32 % 4 * TM_TALL_SLOT_ROW + threadIdx.x % 32 / 4 * TM_TALL_ELEMENT +
+        : b(block), first(b.slot(0) + tm_tall_lane().row * TM_TALL_SLOT_ROW + threadIdx.x % 32 / 4 * TM_TALL_ELEMENT +
                           threadIdx.x % 4 * 32)
     {
     }

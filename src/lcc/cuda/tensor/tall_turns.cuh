@@ -10,12 +10,13 @@ enum { TM_TALL_STAGE_WARPS = 4 };
 /* A barrier for a turn of each warpgroup, besides those of tall_block.cuh: its products are made. */
 enum { TM_TALL_MADE = TM_TALL_OTHERS, TM_TALL_TURN_BARRIERS = TM_TALL_MADE + 2 };
 
-/* A block's shared memory: operands, and behind these a second template's blocks, where there is room. */
-static inline size_t tm_tall_turns_bytes(const tm_tensor_device *device, size_t fixed, int width, int height, tm_tensor_plan *p)
+/* A block's shared memory: operands, and behind these a second template's blocks, where there is room and two are wanted. */
+static inline size_t tm_tall_turns_bytes(const tm_tensor_device *device, size_t fixed, int width, int height, bool two,
+                                         tm_tensor_plan *p)
 {
     const size_t bytes = tm_tall_operand_bytes(width, height),
-                 second = tm_tall_blocks(height, tm_wide_steps(width)) * TM_WIDE_BLOCK;
-    p->templates = bytes + second + fixed <= device->shared_memory ? 2 : 1;
+                 second = tm_tall_template_bytes(tm_wide_units(width), height);
+    p->templates = two && bytes + second + fixed <= device->shared_memory ? 2 : 1;
     return bytes + (p->templates > 1 ? second : 0);
 }
 

@@ -201,7 +201,7 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, 1)
 
 static tm_tensor_block block_of(const tm_tensor_device *device, const tm_tensor_masked_job &j, tm_tensor_plan *p)
 {
-    return {tm_tall_turns_bytes(device, FIXED, j.width, j.height, p), FIXED, 1};
+    return {tm_tall_turns_bytes(device, FIXED, j.width, j.height, true, p), FIXED, 1};
 }
 
 size_t tm_tall_masked_scratch(const tm_tensor_masked_job &j)
