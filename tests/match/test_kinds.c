@@ -351,6 +351,27 @@ static void cuda_wide_rgb(void)
     tall_tiles_of(3);
 }
 
+/* Templates of which shared memory has room for some rows or columns at a time, from whole ones to several parts across and down: around
+ * the heights and the widths at which there is one part more. */
+static void cuda_parts(void)
+{
+    static const int64_t widths[] = {50, 66, 82, 97, 98, 113, 114, 129, 130, 145, 146, 177, 225, 257},
+                         heights[] = {1, 38, 60, 75, 76, 77, 87, 88, 102, 103, 120, 121, 152, 240, 257};
+    enum { WIDTHS = sizeof widths / sizeof *widths, HEIGHTS = sizeof heights / sizeof *heights };
+    const int cases = (int)check_cases(60);
+
+    require_cuda();
+    setenv("TMATCH_ALWAYS_WIDE", "1", 1);
+    for (int i = 0; i < cases; i++) {
+        const int64_t w = i % 4 ? widths[check_random_in(0, WIDTHS - 1)] : check_random_in(26, 400), most = 257 * 257 / w;
+        const int64_t h = i % 3 ? heights[check_random_in(0, HEIGHTS - 1)] : check_random_in(1, 400);
+        cuda_best_of(i % 3 + 1, (tm_domain)(i % 7 ? TM_DOMAIN_VALID : check_random_in(1, 2)),
+                     (int64_t[]){check_random_in(1, 140), check_random_in(1, 70), w, h < most ? h : most});
+    }
+    unsetenv("TMATCH_ALWAYS_WIDE");
+    printf("# %d cases, 0 differ\n", cases);
+}
+
 /* Maps of sums that threads share in runs of 15 windows, 480 columns a row, or do not; and under a mask, where each sum is one
  * map. Widths of templates around 2, 3, 4 and 8 runs; maps around a tile's columns; a few rows and many; and templates around the
  * greatest height. */
@@ -599,6 +620,7 @@ int main(int argc, char **argv)
         TEST(cuda_masked),
         TEST(cuda_wide_masked),
         TEST(cuda_wide_rgb),
+        TEST(cuda_parts),
         TEST(cuda_runs),
         TEST(same_picture_same_bits),
         TEST(cpu_greatest_sums),

@@ -46,6 +46,7 @@ typedef struct tm_tensor_plan {
     int tile_blocks, column_blocks; /* wgmma.cu: of the last columns; 0, 0: all are of tiles */
     int row_bytes;                  /* of a staged frame row */
     int templates;                  /* tall_turns.cuh: whose blocks shared memory has room for, 1 or 2 */
+    int rows, units;                /* wgmma_tall_planes.cu: of a template, of which each step takes a part */
     int words;                      /* groups of 4 columns whose sums are made */
     /* Rows of column and of window sums, in uint4. Odd numbers: rows lie in different banks. */
     int sums_pitch, win_pitch;
@@ -95,8 +96,7 @@ cudaError_t tm_wgmma_prepare(void *fragments, const uint8_t *taps, int width, in
 cudaError_t tm_wgmma_launch(const tm_tensor_device *device, const tm_tensor_job &j,
                             cudaStream_t stream);
 
-/* wgmma_wide.cu: LCC of one wide template, whose fragments are job.wide_fragments. 0 bytes: it is too
- * wide or too narrow. map: whether the job, whose map may not be set yet, has one. */
+/* wgmma_wide.cu: LCC of one wide template, whose fragments are job.wide_fragments. map: whether the job, whose map may not be set yet, has one. */
 size_t tm_wide_fragment_bytes(int width, int height);
 bool tm_wide_takes(const tm_tensor_device *device, const tm_tensor_job &j, bool map);
 cudaError_t tm_wide_prepare(void *fragments, const uint8_t *taps, int width, int height,
@@ -116,7 +116,7 @@ cudaError_t tm_tall_masked_launch(const tm_tensor_device *device, const tm_tenso
 bool tm_tall_steps_takes(const tm_tensor_device *device, const tm_tensor_steps &j);
 /* What tm_tensor_wide_steps_us answers for steps that it takes. */
 double tm_tall_steps_us(const tm_tensor_device *device, const tm_tensor_steps &j);
-cudaError_t tm_tall_steps_launch(const tm_tensor_device *device, tm_tensor_steps j, cudaStream_t stream);
+cudaError_t tm_tall_steps_launch(const tm_tensor_device *device, const tm_tensor_steps &j, cudaStream_t stream);
 
 /* wgmma_many.cu: LCC of many templates without maps. 0 bytes: they do not fit. */
 size_t tm_many_fragment_bytes(int width, int height, int count);

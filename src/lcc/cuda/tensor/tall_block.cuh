@@ -60,9 +60,8 @@ __host__ __device__ __forceinline__ int tm_tall_rows(int h)
 }
 
 /* Shared memory for operands: the template's blocks, and the frame rows of two tiles. */
-__host__ __device__ __forceinline__ unsigned tm_tall_operand_bytes(int w, int h)
+__host__ __device__ __forceinline__ unsigned tm_tall_operand_bytes(int units, int h)
 {
-    const int units = tm_wide_units(w);
     return tm_tall_template_bytes(units, h) + 2 * tm_tall_rows(h) * tm_wide_row(units);
 }
 
@@ -70,7 +69,7 @@ __host__ __device__ __forceinline__ unsigned tm_tall_operand_bytes(int w, int h)
  * is no number of 32 bits: so taps are counted first. */
 static inline bool tm_tall_fits(const tm_tensor_device *device, const tm_device_windows &j, const tm_tensor_block &block, tm_tensor_plan *p)
 {
-    return tm_wide_fragment_bytes(j.width, j.height) && (int64_t)j.width * j.height <= TM_TENSOR_TAPS && tm_tensor_cover(p, j) &&
+    return tm_wide_has_form(j.width) && (int64_t)j.width * j.height <= TM_TENSOR_TAPS && tm_tensor_cover(p, j) &&
            max(j.map_width, j.map_height) <= 1 << 30 && block.shared + block.fixed <= device->shared_memory;
 }
 
@@ -92,6 +91,11 @@ __device__ __forceinline__ T &tm_tall_product(T (&acc)[4], int e)
     return acc[e % 2 * 2 + e / 2];
 }
 
+/* A part of a template: its first row and unit, and what the template has of them. */
+struct tm_tall_part {
+    int row, unit, rows, units;
+};
+
 template <int STEPS, bool ODD>
 struct tm_tall_block {
     enum { UNITS = 2 * STEPS - ODD, ROW = tm_wide_row(UNITS) }; // of 16 columns; bytes of a staged frame row
@@ -99,6 +103,12 @@ struct tm_tall_block {
     const tm_tensor_plan &p;
     const unsigned blocks, barriers; // addresses in shared memory
     const int first, count;          // tiles, numbered down the columns of tiles
+
+    /* All of a template that is taken at once. */
+    __device__ __forceinline__ tm_tall_part whole() const
+    {
+        return {0, 0, j.height, UNITS};
+    }
 
     __device__ __forceinline__ unsigned barrier(int i) const
     {

@@ -77,15 +77,16 @@ __device__ __forceinline__ void tm_tall_tell(const tm_tall_block<STEPS, ODD> &b,
     tm_barrier_arrive(b.barrier(TM_TALL_ROWS + turn % 2));
 }
 
-/* Begins to copy a warp's part of the frame rows of tile n, of a plane that begins so many bytes from the frame, to a buffer. Bulk
- * copies would be fewer, but to begin one takes a warp as long as some twenty of these instructions. */
+/* Begins to copy a warp's part of the frame rows of tile n, of a plane that begins so many bytes from the frame, to a buffer. rows: of the
+ * template, from the plane's first row on. Bulk copies would be fewer, but to begin one takes a warp as long as some twenty of these
+ * instructions. */
 template <int WARPS, int STEPS, bool ODD>
-__device__ __forceinline__ void tm_tall_stage_rows(const tm_tall_block<STEPS, ODD> &b, int n, int buffer, int64_t plane,
+__device__ __forceinline__ void tm_tall_stage_rows(const tm_tall_block<STEPS, ODD> &b, int n, int buffer, int64_t plane, int rows,
                                                    int part)
 {
     enum { UNITS = tm_tall_block<STEPS, ODD>::ROW / 16, AT_ONCE = 32 * WARPS / UNITS };
     const tm_device_windows &j = b.j;
-    const int thread = 32 * part + threadIdx.x % 32, last = (int)(j.map_height + j.height - 2 - b.y(n));
+    const int thread = 32 * part + threadIdx.x % 32, last = (int)(j.map_height + rows - 2 - b.y(n));
     const uint8_t *const from = j.frame + plane + (size_t)b.y(n) * j.pitch + b.x(n) + 16 * (thread % UNITS);
     if (thread >= AT_ONCE * UNITS)
         return;
@@ -95,30 +96,33 @@ __device__ __forceinline__ void tm_tall_stage_rows(const tm_tall_block<STEPS, OD
         tm_copy16(to, from + (size_t)min(row, last) * j.pitch);
 }
 
-/* Likewise of the template's blocks, out of tm_wide_prepare's: their rows descend, and blocks of zeros are before and behind each
- * step's. */
+/* Likewise of the blocks of a part of a template, out of all of its blocks, which are tm_wide_prepare's. Their rows descend, and the
+ * first block is zeros. */
 template <int WARPS, int STEPS, bool ODD>
 __device__ __forceinline__ void tm_tall_stage_template(const tm_tall_block<STEPS, ODD> &b, unsigned blocks,
-                                                       const void *fragments, int part)
+                                                       const void *fragments, const tm_tall_part &of, int part)
 {
     enum { WHOLE = STEPS - ODD, HALF = TM_WIDE_BLOCK / 2 };
-    const int h = b.j.height, lane = threadIdx.x % 32;
-    const auto block_of = [&](int k, int t) { return (const uint8_t *)fragments + (size_t)(k * (h + 7) + h + 6 - t) * TM_WIDE_BLOCK; };
+    const int h = b.j.height, lane = threadIdx.x % 32, rows = min(h, of.rows - of.row);
+    /* copies a lane's 16 bytes of a unit in row t of the part; lines: where they are among those of the unit */
+    const auto copy = [&](unsigned to, int unit, int t, int lines) {
+        const int u = of.unit + unit, block = u / 2 * (of.rows + 7) + of.rows + 6 - of.row - t;
+        const bool is_there = t >= 0 && t < rows && u < of.units;
+        tm_copy16(to, (const uint8_t *)fragments + (is_there ? (unsigned)(block * TM_WIDE_BLOCK + u % 2 * 128 + lines) : 0));
+    };
 #pragma unroll 1
     for (int k = 0, to = 0; k < WHOLE; k++) {
         const int zeros = k ? 0 : 3; // before the first row, where the step before has none
-        const uint8_t *const from = block_of(k, -zeros) + 16 * lane;
 #pragma unroll 4
         for (int i = part; i < zeros + h + 3; i += WARPS)
-            tm_copy16(blocks + (to + i) * TM_WIDE_BLOCK + 16 * lane, from - (size_t)i * TM_WIDE_BLOCK);
+            copy(blocks + (to + i) * TM_WIDE_BLOCK + 16 * lane, 2 * k + lane / 8 % 2, i - zeros, lane / 16 * HALF + 16 * (lane % 8));
         to += zeros + h + 3;
     }
-    if (ODD) { // the first half of k, by half warps
-        const uint8_t *const from = block_of(WHOLE, -3) + lane / 8 % 2 * HALF + 16 * (lane % 8);
+    if (ODD) { // two rows' at a time
         const unsigned to = blocks + tm_tall_whole_blocks(2 * WHOLE, h) * TM_WIDE_BLOCK + 16 * (lane % 16);
 #pragma unroll 4
         for (int i = 2 * part + lane / 16; i < h + 7; i += 2 * WARPS)
-            tm_copy16(to + i * HALF, from - (size_t)i * TM_WIDE_BLOCK);
+            copy(to + i * HALF, 2 * WHOLE, i - 3, lane / 8 % 2 * HALF + 16 * (lane % 8));
     }
 }
 

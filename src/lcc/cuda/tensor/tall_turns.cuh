@@ -11,11 +11,11 @@ enum { TM_TALL_STAGE_WARPS = 4 };
 enum { TM_TALL_MADE = TM_TALL_OTHERS, TM_TALL_TURN_BARRIERS = TM_TALL_MADE + 2 };
 
 /* A block's shared memory: operands, and behind these a second template's blocks, where there is room and two are wanted. */
-static inline size_t tm_tall_turns_bytes(const tm_tensor_device *device, size_t fixed, int width, int height, bool two,
+static inline size_t tm_tall_turns_bytes(const tm_tensor_device *device, size_t fixed, int units, int height, bool two,
                                          tm_tensor_plan *p)
 {
-    const size_t bytes = tm_tall_operand_bytes(width, height),
-                 second = tm_tall_template_bytes(tm_wide_units(width), height);
+    const size_t bytes = tm_tall_operand_bytes(units, height),
+                 second = tm_tall_template_bytes(units, height);
     p->templates = two && bytes + second + fixed <= device->shared_memory ? 2 : 1;
     return bytes + (p->templates > 1 ? second : 0);
 }
@@ -27,7 +27,7 @@ struct tm_tall_turns {
     /* Where the blocks of templates stand that are taken one after the other. */
     __device__ __forceinline__ unsigned blocks(int number) const
     {
-        return number % b.p.templates ? b.blocks + tm_tall_operand_bytes(b.j.width, b.j.height) : b.blocks;
+        return number % b.p.templates ? b.blocks + tm_tall_operand_bytes(b.UNITS, b.j.height) : b.blocks;
     }
 
     /* By all threads, which must be synchronized then. */

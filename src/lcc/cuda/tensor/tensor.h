@@ -109,7 +109,8 @@ typedef struct tm_tensor_step {
     const void *wide;      /* its tm_tensor_prepare_wide's, of all steps or of none */
     uint32_t *map;         /* of the sums so far, which end; NULL: the next step adds to them */
     int shift;             /* to the left, of the sums before this step is added */
-    int next, of_template; /* set by the launch, like buffers and templates below */
+    int next, of_template; /* set by the launch, like these, and buffers and templates below */
+    int row, unit;         /* the first ones of the template's part: see wgmma_tall_planes.cu */
 } tm_tensor_step;
 
 #define TM_TENSOR_STEPS 32

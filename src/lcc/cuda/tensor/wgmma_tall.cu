@@ -44,12 +44,12 @@ __device__ __forceinline__ void stage_and_sum(const tm_tall_block<STEPS, ODD> &b
     int coming = 0; // tile whose rows come
     auto stage = [&](int n) {
         if (n < b.count) {
-            tm_tall_stage_rows<TM_TALL_SUM_WARPS>(b, n, n % 2, 0, part);
+            tm_tall_stage_rows<TM_TALL_SUM_WARPS>(b, n, n % 2, 0, b.j.height, part);
             coming = n;
         }
     };
-    tm_tall_stage_template<TM_TALL_SUM_WARPS>(b, b.blocks, fragments, part);
-    tm_tall_stage_rows<TM_TALL_SUM_WARPS>(b, 0, 0, 0, part);
+    tm_tall_stage_template<TM_TALL_SUM_WARPS>(b, b.blocks, fragments, b.whole(), part);
+    tm_tall_stage_rows<TM_TALL_SUM_WARPS>(b, 0, 0, 0, b.j.height, part);
     tm_tall_tell(b, 0);
     stage(1);
 #pragma unroll 1
@@ -95,7 +95,7 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, 1)
 
 static tm_tensor_block block_of(const tm_tensor_job &j)
 {
-    return {tm_tall_operand_bytes(j.width, j.height) + TM_TALL_SUM_WARPS * TM_TALL_SLOT + 2 * TM_TALL_CHAIN, FIXED, 1};
+    return {tm_tall_operand_bytes(tm_wide_units(j.width), j.height) + TM_TALL_SUM_WARPS * TM_TALL_SLOT + 2 * TM_TALL_CHAIN, FIXED, 1};
 }
 
 /* Whether this takes less time than the other kernels, as measured on an H100. That is so unless hardly any tile is full, or the
@@ -128,7 +128,7 @@ cudaError_t tm_tall_launch(const tm_tensor_device *device, tm_tensor_job j, cuda
     if (!j.wide_fragments || !tm_tensor_cover(&p, j))
         return cudaErrorNotSupported;
     j.fragments = j.wide_fragments;
-    return tm_wide_of_width(j.width, [&](auto form) {
+    return tm_wide_of_units(tm_wide_units(j.width), [&](auto form) {
         constexpr int STEPS = decltype(form)::STEPS;
         constexpr bool ODD = decltype(form)::ODD;
         return tm_tensor_start(device, j.map ? tall_kernel<STEPS, ODD, true> : tall_kernel<STEPS, ODD, false>, j, p, block_of(j),

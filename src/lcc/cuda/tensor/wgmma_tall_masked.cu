@@ -157,14 +157,15 @@ __device__ __forceinline__ void stage(const tm_tall_block<STEPS, ODD> &b, const 
         turns.wait_for_made(turn - 2);
         if (kind != order.NOTHING)
             tm_tall_stage_rows<TM_TALL_STAGE_WARPS>(b, order.tile(turn), turn % 2,
-                                            kind == order.HIGH ? j.high_squares : kind == order.LOW ? j.low_squares : 0, part);
+                                            kind == order.HIGH ? j.high_squares : kind == order.LOW ? j.low_squares : 0, j.height,
+                                                    part);
         if (turn == order.with_template() && b.p.templates == 1) { // in place of the mask's blocks
             turns.wait_for_made(turn - 1);
-            tm_tall_stage_template<TM_TALL_STAGE_WARPS>(b, turns.blocks(1), j.fragments, part);
+            tm_tall_stage_template<TM_TALL_STAGE_WARPS>(b, turns.blocks(1), j.fragments, b.whole(), part);
         }
         tm_tall_tell(b, turn);
         if (turn == 1 && b.p.templates > 1)
-            tm_tall_stage_template<TM_TALL_STAGE_WARPS>(b, turns.blocks(1), j.fragments, part);
+            tm_tall_stage_template<TM_TALL_STAGE_WARPS>(b, turns.blocks(1), j.fragments, b.whole(), part);
     }
 }
 
@@ -185,7 +186,7 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, 1)
     tm_tall_turns<STEPS, ODD>{b}.start();
     __syncthreads();
     if (part >= 0) // the kernel before split the planes; the blocks were there before it began
-        tm_tall_stage_template<TM_TALL_STAGE_WARPS>(b, b.blocks, j.mask_fragments, part);
+        tm_tall_stage_template<TM_TALL_STAGE_WARPS>(b, b.blocks, j.mask_fragments, b.whole(), part);
     tm_early_begin();
     if (part >= 0) {
         stage(b, j, part);
@@ -201,7 +202,7 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, 1)
 
 static tm_tensor_block block_of(const tm_tensor_device *device, const tm_tensor_masked_job &j, tm_tensor_plan *p)
 {
-    return {tm_tall_turns_bytes(device, FIXED, j.width, j.height, true, p), FIXED, 1};
+    return {tm_tall_turns_bytes(device, FIXED, tm_wide_units(j.width), j.height, true, p), FIXED, 1};
 }
 
 size_t tm_tall_masked_scratch(const tm_tensor_masked_job &j)
@@ -222,7 +223,7 @@ cudaError_t tm_tall_masked_launch(const tm_tensor_device *device, const tm_tenso
     if (!tm_tensor_cover(&p, j))
         return cudaErrorNotSupported;
     const tm_tensor_block block = block_of(device, j, &p);
-    return tm_wide_of_width(j.width, [&](auto form) {
+    return tm_wide_of_units(tm_wide_units(j.width), [&](auto form) {
         return tm_tensor_start(device, tall_masked_kernel<decltype(form)::STEPS, decltype(form)::ODD>, j, p, block, true, stream);
     });
 }

@@ -4,7 +4,8 @@
  *
  * A block takes one product after the other, each for some tiles. What the products before gave to the same map, it has written
  * itself and reads again, each thread its own sums. Where shared memory has room for the blocks of two templates, those of the
- * next one come meanwhile. */
+ * next one come meanwhile. A template for whose blocks it has no room is taken in parts of its rows, of its units of 16 columns, or of
+ * both: each is a product of its own, as of a smaller template. */
 #define TM_TENSOR_TILE_WIDTH 128
 #define TM_TENSOR_TILE_HEIGHT 64
 #define TM_TENSOR_WARPS 12
@@ -13,6 +14,7 @@
 
 enum { FIXED = 256 };           // bytes that a block declares
 enum { MOST_CACHED = 32 << 20 }; // bytes of a map that the second-level cache keeps
+enum { PART_UNITS = 40 };        // a product takes as long besides as so many units
 
 /* A block's parts of the work, one after the other: a step's products of some tiles. All products are spread evenly, but a tile's of
  * steps that add to one map are one block's. Turns are counted in pairs, so that a tile is one warpgroup's in all of these. */
@@ -23,12 +25,12 @@ struct part_of_work {
     int step, chain, chain_end; // the step is of these, which add to one map
     int tile, tiles;            // the first tile, and how many
     int turn;                   // the first one
-    int templates;              // the number of the step's among those that the block takes one after the other
-    const void *wide;           // the step's
+    int templates;              // the number of the step's part of a template among those that the block takes one after the other
+    int of;                     // step that the block has taken before
 
     __device__ __forceinline__ part_of_work(const tm_tensor_steps &job, const tm_tensor_plan &plan)
         : j(job), p(plan), before(products_before(blockIdx.x)), before_next(products_before(blockIdx.x + 1)), step(-1), chain(0),
-          chain_end(0), tile(0), tiles(0), turn(0), templates(-1), wide(NULL)
+          chain_end(0), tile(0), tiles(0), turn(0), templates(-1), of(-1)
     {
     }
 
@@ -61,9 +63,21 @@ struct part_of_work {
                     chain_end++;
             tile = first_tile(before), tiles = first_tile(before_next) - tile;
         } while (tiles <= 0);
-        templates += wide != j.step[step].wide;
-        wide = j.step[step].wide;
+        templates += of < 0 || !is_part(j.step[of]);
+        of = step;
         return true;
+    }
+
+    /* Whether the step takes the same part of a template. */
+    __device__ __forceinline__ bool is_part(const tm_tensor_step &o) const
+    {
+        const tm_tensor_step &s = j.step[step];
+        return s.wide == o.wide && s.row == o.row && s.unit == o.unit;
+    }
+
+    __device__ __forceinline__ tm_tall_part part() const
+    {
+        return {j.step[step].row, j.step[step].unit, p.rows, p.units};
     }
 };
 
@@ -150,14 +164,15 @@ __device__ __forceinline__ void stage(const tm_tall_block<STEPS, ODD> &b, const 
             const int turn = work.turn + n;
             turns.wait_for_made(turn - 2);
             if (n < work.tiles)
-                tm_tall_stage_rows<TM_TALL_STAGE_WARPS>(b, work.tile + n, turn % 2, j.step[work.step].plane, warp);
+                tm_tall_stage_rows<TM_TALL_STAGE_WARPS>(b, work.tile + n, turn % 2, j.step[work.step].plane,
+                                                        b.p.rows - j.step[work.step].row, warp);
             if (n == 0 && !here) {
                 turns.wait_for_made(turn - 1);
-                tm_tall_stage_template<TM_TALL_STAGE_WARPS>(b, turns.blocks(work.templates), work.wide, warp);
+                tm_tall_stage_template<TM_TALL_STAGE_WARPS>(b, turns.blocks(work.templates), j.step[work.step].wide, work.part(), warp);
             }
             tm_tall_tell(b, turn);
             if (n == 1 && others && b.p.templates > 1) // all products of the template before are made
-                tm_tall_stage_template<TM_TALL_STAGE_WARPS>(b, turns.blocks(next.templates), next.wide, warp);
+                tm_tall_stage_template<TM_TALL_STAGE_WARPS>(b, turns.blocks(next.templates), j.step[next.step].wide, next.part(), warp);
         }
         here = !others || b.p.templates > 1;
         work.next();
@@ -183,12 +198,35 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, 1)
         stage(b, j, warp - TM_TALL_PRODUCT_WARPS);
 }
 
-static tm_tensor_block block_of(const tm_tensor_device *device, const tm_tensor_steps &j, tm_tensor_plan *p)
+/* The parts in which a template is taken: of so many rows and units each, as many across and down. */
+struct template_parts {
+    int rows, units, across, down;
+};
+
+/* Sets those that take the fewest products, and little besides; false where there are none for so many steps. */
+static bool find_parts(const tm_tensor_device *device, const tm_tensor_steps &j, template_parts *parts)
+{
+    const int units = tm_wide_units(j.width), most = TM_TENSOR_STEPS / j.count;
+    int least = INT_MAX;
+
+    for (int across = (units + TM_WIDE_MOST_UNITS - 1) / TM_WIDE_MOST_UNITS; across <= most; across++) {
+        const int wide = max((units + across - 1) / across, +TM_WIDE_LEAST_UNITS);
+        int down = 1, high = j.height;
+        while (down * across <= most && tm_tall_operand_bytes(wide, high) + FIXED > device->shared_memory)
+            down++, high = (j.height + down - 1) / down;
+        const int cost = across * down * ((high + 3) * wide + PART_UNITS);
+        if (down * across <= most && cost < least)
+            least = cost, *parts = {high, wide, across, down};
+    }
+    return least < INT_MAX;
+}
+
+static tm_tensor_block block_of(const tm_tensor_device *device, const tm_tensor_steps &j, const template_parts &parts, tm_tensor_plan *p)
 {
     /* Of greater maps sums come from memory, and a greater first-level cache saves more than a second template does, as measured
      * on an H100. */
     const bool two = j.map_width * j.map_height <= MOST_CACHED / (int64_t)sizeof(uint32_t);
-    return {tm_tall_turns_bytes(device, FIXED, j.width, j.height, two, p), FIXED, 1};
+    return {tm_tall_turns_bytes(device, FIXED, parts.units, parts.rows, two, p), FIXED, 1};
 }
 
 /* Whether this takes less time than mma_steps.cu, as measured on an H100: where a tile has products enough for what its sums take in
@@ -201,35 +239,61 @@ static bool pays(const tm_tensor_steps &j)
 bool tm_tall_steps_takes(const tm_tensor_device *device, const tm_tensor_steps &j)
 {
     tm_tensor_plan p = {};
-    return tm_tall_fits(device, j, block_of(device, j, &p), &p) && (int64_t)j.count * p.tiles <= INT_MAX &&
-           (device->always_wide || pays(j));
+    template_parts parts;
+    return (int64_t)j.width * j.height <= TM_TENSOR_TAPS && max(j.map_width, j.map_height) <= 1 << 30 && tm_tensor_cover(&p, j) &&
+           (int64_t)TM_TENSOR_STEPS * p.tiles <= INT_MAX && find_parts(device, j, &parts) && (device->always_wide || pays(j));
 }
 
 double tm_tall_steps_us(const tm_tensor_device *device, const tm_tensor_steps &j)
 {
     const double cycles = 64, clock = 1755; // of a wgmma; in MHz
     tm_tensor_plan p = {};
+    template_parts parts;
+    if (!find_parts(device, j, &parts))
+        return 0;
     tm_tensor_cover(&p, j);
-    const int64_t rounds = ((int64_t)j.count * p.tiles + device->multiprocessors - 1) / device->multiprocessors;
-    return (double)rounds * (j.height + 3) * tm_wide_units(j.width) / 2 * cycles / clock;
+    const int count = j.count * parts.across * parts.down;
+    const int64_t rounds = ((int64_t)count * p.tiles + device->multiprocessors - 1) / device->multiprocessors;
+    return (double)rounds * (parts.rows + 3) * parts.units / 2 * cycles / clock;
 }
 
-cudaError_t tm_tall_steps_launch(const tm_tensor_device *device, tm_tensor_steps j, cudaStream_t stream)
+/* The steps' products of parts; the sums before a step are shifted before its first one. */
+static tm_tensor_steps steps_of_parts(const tm_tensor_steps &j, const template_parts &parts)
+{
+    tm_tensor_steps all = j;
+    all.count = 0;
+    all.height = parts.rows;
+    for (int s = 0; s < j.count; s++)
+        for (int i = 0; i < parts.across * parts.down; i++) {
+            tm_tensor_step &step = all.step[all.count++];
+            step = j.step[s];
+            step.row = i / parts.across * parts.rows, step.unit = i % parts.across * parts.units;
+            step.plane += step.row * (int64_t)j.pitch + 16 * step.unit;
+            step.shift = i ? 0 : step.shift;
+        }
+    return all;
+}
+
+cudaError_t tm_tall_steps_launch(const tm_tensor_device *device, const tm_tensor_steps &given, cudaStream_t stream)
 {
     tm_tensor_plan p = {};
+    template_parts parts;
 
-    for (int s = 0; s < j.count; s++)
-        if (!j.step[s].wide)
+    for (int s = 0; s < given.count; s++)
+        if (!given.step[s].wide)
             return cudaErrorNotSupported;
-    if (!tm_tensor_cover(&p, j))
+    if (!tm_tensor_cover(&p, given) || !find_parts(device, given, &parts))
         return cudaErrorNotSupported;
+    tm_tensor_steps j = given;
     for (int s = j.count; s-- > 0;) {
         p.parts += j.step[s].map ? p.tiles : 0;
         if (!j.step[s].map)
             j.step[s].map = j.step[s + 1].map;
     }
-    const tm_tensor_block block = block_of(device, j, &p);
-    return tm_wide_of_width(j.width, [&](auto form) {
+    j = steps_of_parts(j, parts);
+    p.rows = given.height, p.units = tm_wide_units(given.width);
+    const tm_tensor_block block = block_of(device, j, parts, &p);
+    return tm_wide_of_units(parts.units, [&](auto form) {
         return tm_tensor_start(device, tall_steps_kernel<decltype(form)::STEPS, decltype(form)::ODD>, j, p, block, true, stream);
     });
 }

@@ -125,9 +125,6 @@ static __global__ void wide_fragments(uint8_t *frag, const uint8_t *tmpl, int w,
 
 size_t tm_wide_fragment_bytes(int width, int height)
 {
-    const int units = tm_wide_units(width);
-    if (units < TM_WIDE_LEAST_UNITS || units > TM_WIDE_MOST_UNITS)
-        return 0;
     return (size_t)tm_wide_blocks(height, tm_wide_steps(width)) * TM_WIDE_BLOCK;
 }
 
@@ -174,7 +171,7 @@ static bool takes(const tm_tensor_device *device, const tm_tensor_job &j, bool m
                   tm_tensor_plan *p)
 {
     return j.outcome == TM_TENSOR_LCC && j.count == 1 &&
-           tm_wide_fragment_bytes(j.width, j.height) && j.height <= TM_WIDE_MOST_ROWS &&
+           tm_wide_has_form(j.width) && j.height <= TM_WIDE_MOST_ROWS &&
            block_of(j).shared <= SM_90_SHARED - FIXED && max(j.map_width, j.map_height) <= 1 << 30 &&
            tm_tensor_cover(p, j) && (device->always_wide || pays(device, j, map, *p));
 }
@@ -191,7 +188,7 @@ cudaError_t tm_wide_launch(const tm_tensor_device *device, tm_tensor_job j, cuda
     if (!j.wide_fragments || !takes(device, j, j.map != NULL, &p))
         return cudaErrorNotSupported;
     j.fragments = j.wide_fragments;
-    return tm_wide_of_width(j.width, [&](auto form) {
+    return tm_wide_of_units(tm_wide_units(j.width), [&](auto form) {
         return launch<decltype(form)::STEPS, decltype(form)::ODD>(device, j, p, stream);
     });
 }

@@ -31,11 +31,17 @@ struct tm_wide_form {
     static constexpr bool ODD = IS_ODD;
 };
 
-/* launch(form) of a template's width, of which tm_wide_fragment_bytes are not 0. */
-template <typename L>
-static cudaError_t tm_wide_of_width(int width, L launch)
+/* Whether a template of that width has a form. */
+static inline bool tm_wide_has_form(int width)
 {
-    switch (tm_wide_units(width)) {
+    return tm_wide_units(width) >= TM_WIDE_LEAST_UNITS && tm_wide_units(width) <= TM_WIDE_MOST_UNITS;
+}
+
+/* launch(form) of so many units. */
+template <typename L>
+static cudaError_t tm_wide_of_units(int units, L launch)
+{
+    switch (units) {
     case 3:
         return launch(tm_wide_form<2, true>());
     case 4:
