@@ -50,8 +50,26 @@ static void fill_tensor(const tm_cuda *cuda, tm_launch *l)
         t.sums = (tm_tensor_sums){(int64_t *)l->job.map, NULL, l->job.map_width};
     }
     t.best = l->job.best;
+    t.partial = (uint32_t *)l->partial;
+    t.partial_stride = tm_tensor_partial_stride(t);
     tm_launch_scratch(cuda, &t);
     l->tensor = t;
+}
+
+/* Makes room for what the launch of all rows needs besides, if there is memory; other kernels need none. */
+static cudaError_t fit_partial(tm_cuda *cuda, tm_launch *l)
+{
+    const size_t bytes = tm_tensor_partial_bytes(&cuda->tensor, &l->tensor);
+    if (!bytes)
+        return cudaSuccess;
+    const cudaError_t error = tm_buffer_fit(&cuda->correlations, bytes);
+    if (error == cudaErrorMemoryAllocation) {
+        (void)cudaGetLastError();
+        return cudaSuccess;
+    }
+    l->partial = cuda->correlations.data;
+    fill_tensor(cuda, l);
+    return error;
 }
 
 static cudaError_t fit_candidates(tm_cuda *cuda, int64_t count, tm_candidate **candidates)
@@ -99,8 +117,10 @@ cudaError_t tm_launch_prepare(tm_cuda *cuda, tm_launch *l, const tm_fft_tiling *
     l->by_fft = tiling != NULL;
     if (l->by_fft)
         return prepare_fft(cuda, l, tiling);
-    if (l->on_tensor_cores)
+    if (l->on_tensor_cores) {
         fill_tensor(cuda, l);
+        TRY(fit_partial(cuda, l));
+    }
     if (l->certified)
         TRY(tm_certified_fit(cuda, l));
     return fit_candidates(cuda, tm_direct_blocks(&l->job), &l->job.candidates);

@@ -24,6 +24,11 @@ bool tm_tensor_uses_wide(const tm_tensor_device *, const tm_geometry *, bool)
     return false;
 }
 
+size_t tm_tensor_partial_bytes(const tm_tensor_device *, const tm_tensor_job *)
+{
+    return 0;
+}
+
 cudaError_t tm_tensor_launch(const tm_tensor_device *, const tm_tensor_job *, cudaStream_t)
 {
     return cudaErrorNotSupported;

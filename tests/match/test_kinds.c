@@ -240,8 +240,8 @@ static void cuda_wide_planes(void)
     printf("# %zu cases, 0 differ\n", cases + cases / COUNT);
 }
 
-/* The best LCC of some template in RGB of 8 bits, gray of 16, or of 8 with a mask: of that many bytes a pixel. sizes: map width, map
- * height, template width, template height. */
+/* The best LCC of some template in RGB of 8 bits, gray of 16, or of 8 with a mask: of that many bytes a pixel; 0: of 8 bits without a mask.
+ * sizes: map width, map height, template width, template height. */
 static void cuda_best_of(int bytes, tm_domain domain, const int64_t sizes[4])
 {
     const tm_sample_type type = bytes == 2 ? TM_SAMPLE_U16 : TM_SAMPLE_U8;
@@ -363,9 +363,9 @@ static void cuda_parts(void)
     require_cuda();
     setenv("TMATCH_ALWAYS_WIDE", "1", 1);
     for (int i = 0; i < cases; i++) {
-        const int64_t w = i % 4 ? widths[check_random_in(0, WIDTHS - 1)] : check_random_in(26, 400), most = 257 * 257 / w;
+        const int64_t w = i % 5 ? widths[check_random_in(0, WIDTHS - 1)] : check_random_in(26, 400), most = 257 * 257 / w;
         const int64_t h = i % 3 ? heights[check_random_in(0, HEIGHTS - 1)] : check_random_in(1, 400);
-        cuda_best_of(i % 3 + 1, (tm_domain)(i % 7 ? TM_DOMAIN_VALID : check_random_in(1, 2)),
+        cuda_best_of(i % 4, (tm_domain)(i % 7 ? TM_DOMAIN_VALID : check_random_in(1, 2)),
                      (int64_t[]){check_random_in(1, 140), check_random_in(1, 70), w, h < most ? h : most});
     }
     unsetenv("TMATCH_ALWAYS_WIDE");

@@ -147,6 +147,8 @@ static void wide_templates(tm_device_kind device)
         {130, 70, 81, 83},   {130, 70, 97, 62},   {130, 70, 113, 60},   {130, 70, 113, 61},
         {127, 63, 40, 40},   {128, 64, 41, 39},   {129, 65, 42, 38},    {257, 193, 47, 35},
         {4300, 2100, 82, 4}, {1, 1, 64, 64},      {130, 1, 48, 2},      {1, 130, 33, 31},
+        {130, 70, 113, 63},  {130, 129, 96, 96},  {129, 65, 113, 113},  {131, 66, 26, 400},
+        {257, 70, 81, 105},  {128, 64, 34, 380},  {40, 30, 113, 291},   {40, 30, 113, 293},
     };
     matchers m = direct_on(device, UINT32_MAX);
     compare_noise(&m, sizes, sizeof sizes / sizeof *sizes);
@@ -173,12 +175,12 @@ static void tall_tiles(tm_device_kind device)
  * windows beside some that nearly are, scores that are equal or nearly so, and the greatest sums. */
 static void contents(tm_device_kind device)
 {
-    static const int64_t sizes[][4] = {{1300, 1050, 27, 3}, {260, 190, 48, 40}, {300, 130, 64, 31}, {390, 128, 113, 20}};
+    static const int64_t sizes[][4] = {{1300, 1050, 27, 3}, {260, 190, 48, 40}, {300, 130, 64, 31}, {390, 128, 113, 20}, {200, 130, 97, 75}};
     const int64_t turns = check_cases(100) / 30;
     matchers m = direct_on(device, UINT32_MAX);
     for (int frame = 0; frame < PICTURE_CONTENTS; frame++)
         for (int64_t turn = 0; turn <= turns; turn++) {
-            const int64_t *s = sizes[check_random() % 4];
+            const int64_t *s = sizes[check_random() % (sizeof sizes / sizeof *sizes)];
             const picture_content tmpl = check_random() % 2 ? PICTURE_NOISE : PICTURE_NEAR_FLAT;
             problem p;
             problem_make_of(&p, s[0] + s[2] - 1, s[1] + s[3] - 1, s[2], s[3], (picture_content)frame, tmpl,

@@ -46,7 +46,8 @@ typedef struct tm_tensor_plan {
     int tile_blocks, column_blocks; /* wgmma.cu: of the last columns; 0, 0: all are of tiles */
     int row_bytes;                  /* of a staged frame row */
     int templates;                  /* tall_turns.cuh: whose blocks shared memory has room for, 1 or 2 */
-    int rows, units;                /* wgmma_tall_planes.cu: of a template, of which each step takes a part */
+    int part_row, part_unit;        /* tall_block.cuh: where the part of a template begins whose products are made, */
+    int part_rows;                  /* and its rows */
     int words;                      /* groups of 4 columns whose sums are made */
     /* Rows of column and of window sums, in uint4. Odd numbers: rows lie in different banks. */
     int sums_pitch, win_pitch;
@@ -106,6 +107,8 @@ cudaError_t tm_wide_launch(const tm_tensor_device *device, tm_tensor_job j, cuda
 /* wgmma_tall.cu: likewise, where that is faster. */
 bool tm_tall_takes(const tm_tensor_device *device, const tm_tensor_job &j, bool map);
 cudaError_t tm_tall_launch(const tm_tensor_device *device, tm_tensor_job j, cudaStream_t stream);
+/* What tm_tensor_partial_bytes answers for jobs that it takes. */
+size_t tm_tall_partial_bytes(const tm_tensor_device *device, const tm_tensor_job &j);
 
 /* wgmma_tall_masked.cu, with the same fragments. */
 bool tm_tall_masked_takes(const tm_tensor_device *device, const tm_tensor_masked_job &j);
@@ -117,6 +120,9 @@ bool tm_tall_steps_takes(const tm_tensor_device *device, const tm_tensor_steps &
 /* What tm_tensor_wide_steps_us answers for steps that it takes. */
 double tm_tall_steps_us(const tm_tensor_device *device, const tm_tensor_steps &j);
 cudaError_t tm_tall_steps_launch(const tm_tensor_device *device, const tm_tensor_steps &j, cudaStream_t stream);
+/* The first ones of a template's parts alone, whose sizes are given. */
+struct tm_tall_parts;
+cudaError_t tm_tall_parts_launch(const tm_tensor_device *device, tm_tensor_steps j, const tm_tall_parts &parts, int count, cudaStream_t stream);
 
 /* wgmma_many.cu: LCC of many templates without maps. 0 bytes: they do not fit. */
 size_t tm_many_fragment_bytes(int width, int height, int count);

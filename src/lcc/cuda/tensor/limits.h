@@ -22,6 +22,11 @@
 /* The most pixels for which n S_FT fits in 31 bits and a sign. */
 #define TM_MMA_SMALL_TAPS 33025
 
+/* The tiles of wgmma_tall.cu and its likes, and the widest template whose window sums the first one makes. */
+#define TM_TALL_TILE_WIDTH 128
+#define TM_TALL_TILE_HEIGHT 64
+#define TM_TALL_WIDEST 113
+
 /* Whether LCC keeps both of a column's sums in one word. */
 static inline bool tm_mma_packs(int64_t width, int64_t height)
 {

@@ -104,10 +104,15 @@ struct tm_tall_block {
     const unsigned blocks, barriers; // addresses in shared memory
     const int first, count;          // tiles, numbered down the columns of tiles
 
-    /* All of a template that is taken at once. */
-    __device__ __forceinline__ tm_tall_part whole() const
+    /* The part whose products are made, of rows() rows and UNITS units. */
+    __device__ __forceinline__ tm_tall_part part() const
     {
-        return {0, 0, j.height, UNITS};
+        return {p.part_row, p.part_unit, j.height, tm_wide_units(j.width)};
+    }
+
+    __device__ __forceinline__ int rows() const
+    {
+        return p.part_rows;
     }
 
     __device__ __forceinline__ unsigned barrier(int i) const
@@ -128,12 +133,12 @@ struct tm_tall_block {
 
     __device__ __forceinline__ unsigned frame_rows(int n) const
     {
-        return blocks + tm_tall_template_bytes(UNITS, j.height) + n % 2 * (tm_tall_rows(j.height) * ROW);
+        return blocks + tm_tall_template_bytes(UNITS, rows()) + n % 2 * (tm_tall_rows(rows()) * ROW);
     }
 
     __device__ __forceinline__ unsigned slot(int i) const
     {
-        return frame_rows(0) + 2 * (tm_tall_rows(j.height) * ROW) + i * TM_TALL_SLOT;
+        return frame_rows(0) + 2 * (tm_tall_rows(rows()) * ROW) + i * TM_TALL_SLOT;
     }
 
     __device__ __forceinline__ unsigned chain(int i) const

@@ -27,7 +27,7 @@ struct tm_tall_turns {
     /* Where the blocks of templates stand that are taken one after the other. */
     __device__ __forceinline__ unsigned blocks(int number) const
     {
-        return number % b.p.templates ? b.blocks + tm_tall_operand_bytes(b.UNITS, b.j.height) : b.blocks;
+        return number % b.p.templates ? b.blocks + tm_tall_operand_bytes(b.UNITS, b.rows()) : b.blocks;
     }
 
     /* By all threads, which must be synchronized then. */

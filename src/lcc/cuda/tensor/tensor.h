@@ -99,6 +99,8 @@ typedef struct tm_tensor_job : tm_device_windows {
     int *running_bests; /* count */
     int *counter;       /* of blocks that are done */
     tm_tensor_list list; /* tm_tensor_launch_listed */
+    uint32_t *partial;   /* where tm_tensor_partial_bytes: memory for these, or NULL */
+    int64_t partial_stride;
     const tm_tensor_masked *masked; /* LCC of templates with a common mask, where tm_tensor_shares_mask; or NULL */
 } tm_tensor_job;
 
@@ -110,7 +112,7 @@ typedef struct tm_tensor_step {
     uint32_t *map;         /* of the sums so far, which end; NULL: the next step adds to them */
     int shift;             /* to the left, of the sums before this step is added */
     int next, of_template; /* set by the launch, like these, and buffers and templates below */
-    int row, unit;         /* the first ones of the template's part: see wgmma_tall_planes.cu */
+    int row, unit;         /* the first ones of the template's part: see tall_map.cuh */
 } tm_tensor_step;
 
 #define TM_TENSOR_STEPS 32
@@ -157,6 +159,12 @@ cudaError_t tm_tensor_prepare_rest(const tm_tensor_device *device, const uint8_t
 /* Whether LCC of one template, with its map or without, is made by wgmma_wide.cu; and the
  * fragments for that. */
 bool tm_tensor_uses_wide(const tm_tensor_device *device, const tm_geometry *geometry, bool map);
+/* The bytes of a map of sums S_FT of parts of such a template, with rows so many elements apart, that this takes; 0: it takes none. */
+size_t tm_tensor_partial_bytes(const tm_tensor_device *device, const tm_tensor_job *job);
+static inline int64_t tm_tensor_partial_stride(const tm_device_windows &j)
+{
+    return (j.map_width + 3) / 4 * 4;
+}
 cudaError_t tm_tensor_prepare_wide(const uint8_t *taps, int width, int height, void **fragments,
                                    cudaStream_t stream);
 

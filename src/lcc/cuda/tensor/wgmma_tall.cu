@@ -6,19 +6,25 @@
  *
  * Warps have roles (warp specialization), because one that issues wgmma is held up by the tensor cores, which take few at a
  * time. Two warpgroups multiply in turns: one scores what it has multiplied, from its own registers, while the other multiplies.
- * The other warps make window sums, which need no tensor cores, and copy frame rows. */
-#define TM_TENSOR_TILE_WIDTH 128
-#define TM_TENSOR_TILE_HEIGHT 64
+ * The other warps make window sums, which need no tensor cores, and copy frame rows.
+ *
+ * Of a template for whose blocks shared memory has no room, wgmma_tall_planes.cu makes the products of all parts but the last, to which
+ * this adds those of that one. */
+#include "lcc/cuda/tensor/limits.h"
+#define TM_TENSOR_TILE_WIDTH TM_TALL_TILE_WIDTH
+#define TM_TENSOR_TILE_HEIGHT TM_TALL_TILE_HEIGHT
 #define TM_TENSOR_WARPS 16
 #include "lcc/cuda/memory.cuh"
+#include "lcc/cuda/tensor/tall_map.cuh"
 #include "lcc/cuda/tensor/tall_products.cuh"
 #include "lcc/cuda/tensor/tall_score.cuh"
 #include "lcc/cuda/tensor/tall_sums.cuh"
 
-enum { FIXED = 1024 }; // bytes that a block declares
+enum { FIXED = 1024 };             // bytes that a block declares
+enum { MOST_PARTIAL = 512 << 20 }; // bytes
 
 /* Every second tile, a warpgroup's. */
-template <int STEPS, bool ODD, bool MAP>
+template <int STEPS, bool ODD, bool MAP, bool PARTS>
 __device__ __forceinline__ tm_tensor_best multiply_and_score(const tm_tall_block<STEPS, ODD> &b, const tm_tensor_job &j, int group)
 {
     tm_tall_scorer<STEPS, ODD, tm_tall_slots<STEPS, ODD>> scorer(b, j, *j.templates, j.width * j.height, tm_tall_slots<STEPS, ODD>(b));
@@ -28,7 +34,9 @@ __device__ __forceinline__ tm_tensor_best multiply_and_score(const tm_tall_block
 #pragma unroll 1
     for (int n = group; n < b.count; n += 2) {
         int acc[TM_TALL_GROUPS][4];
-        tm_tall_multiply(b, group, n, b.blocks, false, acc);
+        if (PARTS)
+            tm_tall_map(j.partial, j.partial_stride, j.map_height, b.x(n), b.y(n)).load(acc, true, 0);
+        tm_tall_multiply(b, group, n, b.blocks, PARTS, acc);
         if (MAP)
             scorer.score_all(n, acc);
         else
@@ -41,15 +49,17 @@ template <int STEPS, bool ODD>
 __device__ __forceinline__ void stage_and_sum(const tm_tall_block<STEPS, ODD> &b, const void *fragments, int part)
 {
     tm_tall_sum_maker<STEPS, ODD> maker(b, part);
+    const int64_t plane = b.p.part_row * (int64_t)b.j.pitch + 16 * b.p.part_unit; // where the part meets the frame
+    const int rows = b.j.height - b.p.part_row;
     int coming = 0; // tile whose rows come
     auto stage = [&](int n) {
         if (n < b.count) {
-            tm_tall_stage_rows<TM_TALL_SUM_WARPS>(b, n, n % 2, 0, b.j.height, part);
+            tm_tall_stage_rows<TM_TALL_SUM_WARPS>(b, n, n % 2, plane, rows, part);
             coming = n;
         }
     };
-    tm_tall_stage_template<TM_TALL_SUM_WARPS>(b, b.blocks, fragments, b.whole(), part);
-    tm_tall_stage_rows<TM_TALL_SUM_WARPS>(b, 0, 0, 0, b.j.height, part);
+    tm_tall_stage_template<TM_TALL_SUM_WARPS>(b, b.blocks, fragments, b.part(), part);
+    tm_tall_stage_rows<TM_TALL_SUM_WARPS>(b, 0, 0, plane, rows, part);
     tm_tall_tell(b, 0);
     stage(1);
 #pragma unroll 1
@@ -66,7 +76,7 @@ __device__ __forceinline__ void stage_and_sum(const tm_tall_block<STEPS, ODD> &b
     }
 }
 
-template <int STEPS, bool ODD, bool MAP>
+template <int STEPS, bool ODD, bool MAP, bool PARTS>
 static __global__ void __launch_bounds__(TM_TENSOR_THREADS, 1)
     tall_kernel(const __grid_constant__ tm_tensor_job j, tm_tensor_plan p)
 {
@@ -85,7 +95,7 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, 1)
     __syncthreads();
     tm_early_begin();
     if (warp < TM_TALL_PRODUCT_WARPS)
-        best = multiply_and_score<STEPS, ODD, MAP>(b, j, warp / 4);
+        best = multiply_and_score<STEPS, ODD, MAP, PARTS>(b, j, warp / 4);
     else
         stage_and_sum(b, j.fragments, warp - TM_TALL_PRODUCT_WARPS);
     if (threadIdx.x % 32 == 0)
@@ -93,9 +103,24 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, 1)
     tm_tensor_write_bests<TM_TENSOR_LCC>(j, bests);
 }
 
-static tm_tensor_block block_of(const tm_tensor_job &j)
+enum { SUMS_SHARED = TM_TALL_SUM_WARPS * TM_TALL_SLOT + 2 * TM_TALL_CHAIN };
+
+static tm_tensor_block block_of(const tm_tall_parts &parts)
 {
-    return {tm_tall_operand_bytes(tm_wide_units(j.width), j.height) + TM_TALL_SUM_WARPS * TM_TALL_SLOT + 2 * TM_TALL_CHAIN, FIXED, 1};
+    return {tm_tall_operand_bytes(parts.units, parts.rows) + SUMS_SHARED, FIXED, 1};
+}
+
+/* The bytes of the map of other parts' sums. */
+static size_t partial_bytes(const tm_tensor_job &j, const tm_tall_parts &parts)
+{
+    return parts.count() > 1 ? (size_t)tm_tensor_partial_stride(j) * j.map_height * sizeof(uint32_t) : 0;
+}
+
+/* One part is all of the template. */
+static bool find_parts(const tm_tensor_device *device, const tm_tensor_job &j, tm_tall_parts *parts)
+{
+    return tm_wide_has_form(j.width) && j.width <= TM_TALL_WIDEST && (int64_t)j.width * j.height <= TM_MMA_SMALL_TAPS &&
+           tm_tall_find_parts(device, j, SUMS_SHARED + FIXED, TM_TENSOR_STEPS, parts);
 }
 
 /* Whether this takes less time than the other kernels, as measured on an H100. That is so unless hardly any tile is full, or the
@@ -116,22 +141,50 @@ static bool pays(const tm_tensor_device *device, const tm_tensor_job &j, bool ma
 bool tm_tall_takes(const tm_tensor_device *device, const tm_tensor_job &j, bool map)
 {
     tm_tensor_plan p = {};
-    if (j.outcome != TM_TENSOR_LCC || j.count != 1 || !tm_tall_fits(device, j, block_of(j), &p))
+    tm_tall_parts parts;
+    if (j.outcome != TM_TENSOR_LCC || j.count != 1 || !find_parts(device, j, &parts) || !tm_tensor_cover(&p, j) ||
+        max(j.map_width, j.map_height) > 1 << 30 || partial_bytes(j, parts) > MOST_PARTIAL)
         return false;
     /* tests of wide templates come to wgmma_wide.cu too */
     return device->always_wide ? (j.width + j.height) % 2 == 0 || !tm_wide_takes(device, j, map) : pays(device, j, map, p);
 }
 
+/* The products of all parts but the last. */
+static cudaError_t launch_others(const tm_tensor_device *device, const tm_tensor_job &j, const tm_tall_parts &parts, cudaStream_t stream)
+{
+    tm_tensor_steps steps = {};
+    (tm_device_windows &)steps = j;
+    steps.stride = j.partial_stride;
+    steps.count = 1;
+    steps.step[0].wide = j.wide_fragments;
+    steps.step[0].map = j.partial;
+    return tm_tall_parts_launch(device, steps, parts, parts.count() - 1, stream);
+}
+
+size_t tm_tall_partial_bytes(const tm_tensor_device *device, const tm_tensor_job &j)
+{
+    tm_tall_parts parts;
+    return find_parts(device, j, &parts) ? partial_bytes(j, parts) : 0;
+}
+
 cudaError_t tm_tall_launch(const tm_tensor_device *device, tm_tensor_job j, cudaStream_t stream)
 {
     tm_tensor_plan p = {};
-    if (!j.wide_fragments || !tm_tensor_cover(&p, j))
+    tm_tall_parts parts;
+    if (!j.wide_fragments || !tm_tensor_cover(&p, j) || !find_parts(device, j, &parts) || (parts.count() > 1 && !j.partial))
         return cudaErrorNotSupported;
+    if (parts.count() > 1) {
+        const cudaError_t error = launch_others(device, j, parts, stream);
+        if (error != cudaSuccess)
+            return error;
+    }
+    parts.take(&p, parts.count() - 1);
     j.fragments = j.wide_fragments;
-    return tm_wide_of_units(tm_wide_units(j.width), [&](auto form) {
+    return tm_wide_of_units(parts.units, [&](auto form) {
         constexpr int STEPS = decltype(form)::STEPS;
         constexpr bool ODD = decltype(form)::ODD;
-        return tm_tensor_start(device, j.map ? tall_kernel<STEPS, ODD, true> : tall_kernel<STEPS, ODD, false>, j, p, block_of(j),
-                               true, stream);
+        const auto kernel = parts.count() > 1 ? (j.map ? tall_kernel<STEPS, ODD, true, true> : tall_kernel<STEPS, ODD, false, true>)
+                                              : (j.map ? tall_kernel<STEPS, ODD, true, false> : tall_kernel<STEPS, ODD, false, false>);
+        return tm_tensor_start(device, kernel, j, p, block_of(parts), true, stream);
     });
 }

@@ -2,8 +2,9 @@
 /* LCC of one wide template with a mask, without a map, by wgmma (sm_90a), in the tiles of wgmma_tall.cu. All sums are products
  * of planes: first those with the mask, of the squares' bytes and of the samples, which a block writes to memory; then those of the
  * samples with the template, which are scored from registers. Shared memory has room for the blocks of one of the two, or of both. */
-#define TM_TENSOR_TILE_WIDTH 128
-#define TM_TENSOR_TILE_HEIGHT 64
+#include "lcc/cuda/tensor/limits.h"
+#define TM_TENSOR_TILE_WIDTH TM_TALL_TILE_WIDTH
+#define TM_TENSOR_TILE_HEIGHT TM_TALL_TILE_HEIGHT
 #define TM_TENSOR_WARPS 12
 #include "lcc/cuda/memory.cuh"
 #include "lcc/cuda/tensor/tall_score.cuh"
@@ -161,11 +162,11 @@ __device__ __forceinline__ void stage(const tm_tall_block<STEPS, ODD> &b, const 
                                                     part);
         if (turn == order.with_template() && b.p.templates == 1) { // in place of the mask's blocks
             turns.wait_for_made(turn - 1);
-            tm_tall_stage_template<TM_TALL_STAGE_WARPS>(b, turns.blocks(1), j.fragments, b.whole(), part);
+            tm_tall_stage_template<TM_TALL_STAGE_WARPS>(b, turns.blocks(1), j.fragments, b.part(), part);
         }
         tm_tall_tell(b, turn);
         if (turn == 1 && b.p.templates > 1)
-            tm_tall_stage_template<TM_TALL_STAGE_WARPS>(b, turns.blocks(1), j.fragments, b.whole(), part);
+            tm_tall_stage_template<TM_TALL_STAGE_WARPS>(b, turns.blocks(1), j.fragments, b.part(), part);
     }
 }
 
@@ -186,7 +187,7 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, 1)
     tm_tall_turns<STEPS, ODD>{b}.start();
     __syncthreads();
     if (part >= 0) // the kernel before split the planes; the blocks were there before it began
-        tm_tall_stage_template<TM_TALL_STAGE_WARPS>(b, b.blocks, j.mask_fragments, b.whole(), part);
+        tm_tall_stage_template<TM_TALL_STAGE_WARPS>(b, b.blocks, j.mask_fragments, b.part(), part);
     tm_early_begin();
     if (part >= 0) {
         stage(b, j, part);
@@ -222,6 +223,7 @@ cudaError_t tm_tall_masked_launch(const tm_tensor_device *device, const tm_tenso
     tm_tensor_plan p = {};
     if (!tm_tensor_cover(&p, j))
         return cudaErrorNotSupported;
+    p.part_rows = j.height;
     const tm_tensor_block block = block_of(device, j, &p);
     return tm_wide_of_units(tm_wide_units(j.width), [&](auto form) {
         return tm_tensor_start(device, tall_masked_kernel<decltype(form)::STEPS, decltype(form)::ODD>, j, p, block, true, stream);

@@ -6,15 +6,16 @@
  * itself and reads again, each thread its own sums. Where shared memory has room for the blocks of two templates, those of the
  * next one come meanwhile. A template for whose blocks it has no room is taken in parts of its rows, of its units of 16 columns, or of
  * both: each is a product of its own, as of a smaller template. */
-#define TM_TENSOR_TILE_WIDTH 128
-#define TM_TENSOR_TILE_HEIGHT 64
+#include "lcc/cuda/tensor/limits.h"
+#define TM_TENSOR_TILE_WIDTH TM_TALL_TILE_WIDTH
+#define TM_TENSOR_TILE_HEIGHT TM_TALL_TILE_HEIGHT
 #define TM_TENSOR_WARPS 12
 #include "lcc/cuda/memory.cuh"
+#include "lcc/cuda/tensor/tall_map.cuh"
 #include "lcc/cuda/tensor/tall_turns.cuh"
 
 enum { FIXED = 256 };           // bytes that a block declares
 enum { MOST_CACHED = 32 << 20 }; // bytes of a map that the second-level cache keeps
-enum { PART_UNITS = 40 };        // a product takes as long besides as so many units
 
 /* A block's parts of the work, one after the other: a step's products of some tiles. All products are spread evenly, but a tile's of
  * steps that add to one map are one block's. Turns are counted in pairs, so that a tile is one warpgroup's in all of these. */
@@ -77,50 +78,7 @@ struct part_of_work {
 
     __device__ __forceinline__ tm_tall_part part() const
     {
-        return {j.step[step].row, j.step[step].unit, p.rows, p.units};
-    }
-};
-
-/* A thread's sums of a tile, in the map. */
-struct map_part {
-    uint32_t *at;
-    int64_t stride;
-    int columns, rows; // of which the map has so many, from the thread's first on
-
-    __device__ __forceinline__ map_part(const tm_tensor_steps &j, int step, int64_t x, int64_t y)
-        : stride(j.stride)
-    {
-        const tm_tall_lane lane;
-        at = j.step[step].map + (y + lane.row) * stride + x + lane.column;
-        columns = (int)min((int64_t)TILE_WIDTH, stride - x) - lane.column;
-        rows = (int)min((int64_t)TILE_HEIGHT, j.map_height - y) - lane.row;
-    }
-
-    __device__ __forceinline__ bool has(int g, int e) const
-    {
-        return TM_TALL_GROUP_ROWS * g < rows && 8 * e < columns;
-    }
-
-    /* The sums so far, shifted; 0 where there are none yet. */
-    __device__ __forceinline__ void load(int (&acc)[TM_TALL_GROUPS][4], bool any, int shift) const
-    {
-        const uint32_t *row = at;
-#pragma unroll
-        for (int g = 0; g < TM_TALL_GROUPS; g++, row += TM_TALL_GROUP_ROWS * stride)
-#pragma unroll
-            for (int e = 0; e < 4; e++)
-                tm_tall_product(acc[g], e) = (int)((any && has(g, e) ? __ldcg(row + 8 * e) : 0) << shift);
-    }
-
-    __device__ __forceinline__ void store(const int (&acc)[TM_TALL_GROUPS][4]) const
-    {
-        uint32_t *row = at;
-#pragma unroll
-        for (int g = 0; g < TM_TALL_GROUPS; g++, row += TM_TALL_GROUP_ROWS * stride)
-#pragma unroll
-            for (int e = 0; e < 4; e++)
-                if (has(g, e))
-                    __stcg(row + 8 * e, (uint32_t)tm_tall_product(acc[g], e));
+        return {j.step[step].row, j.step[step].unit, j.height, tm_wide_units(j.width)};
     }
 };
 
@@ -137,7 +95,7 @@ __device__ __forceinline__ void multiply(const tm_tall_block<STEPS, ODD> &b, con
         int n = group;
 #pragma unroll 1
         for (; n < work.tiles; n += 2) {
-            const map_part part(j, work.step, b.x(work.tile + n), b.y(work.tile + n));
+            const tm_tall_map part(j.step[work.step].map, j.stride, j.map_height, b.x(work.tile + n), b.y(work.tile + n));
             int acc[TM_TALL_GROUPS][4];
             part.load(acc, adds, shift);
             turns.multiply(work.turn + n, turns.blocks(work.templates), true, acc);
@@ -165,7 +123,7 @@ __device__ __forceinline__ void stage(const tm_tall_block<STEPS, ODD> &b, const 
             turns.wait_for_made(turn - 2);
             if (n < work.tiles)
                 tm_tall_stage_rows<TM_TALL_STAGE_WARPS>(b, work.tile + n, turn % 2, j.step[work.step].plane,
-                                                        b.p.rows - j.step[work.step].row, warp);
+                                                        j.height - j.step[work.step].row, warp);
             if (n == 0 && !here) {
                 turns.wait_for_made(turn - 1);
                 tm_tall_stage_template<TM_TALL_STAGE_WARPS>(b, turns.blocks(work.templates), j.step[work.step].wide, work.part(), warp);
@@ -198,30 +156,12 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, 1)
         stage(b, j, warp - TM_TALL_PRODUCT_WARPS);
 }
 
-/* The parts in which a template is taken: of so many rows and units each, as many across and down. */
-struct template_parts {
-    int rows, units, across, down;
-};
-
-/* Sets those that take the fewest products, and little besides; false where there are none for so many steps. */
-static bool find_parts(const tm_tensor_device *device, const tm_tensor_steps &j, template_parts *parts)
+static bool find_parts(const tm_tensor_device *device, const tm_tensor_steps &j, tm_tall_parts *parts)
 {
-    const int units = tm_wide_units(j.width), most = TM_TENSOR_STEPS / j.count;
-    int least = INT_MAX;
-
-    for (int across = (units + TM_WIDE_MOST_UNITS - 1) / TM_WIDE_MOST_UNITS; across <= most; across++) {
-        const int wide = max((units + across - 1) / across, +TM_WIDE_LEAST_UNITS);
-        int down = 1, high = j.height;
-        while (down * across <= most && tm_tall_operand_bytes(wide, high) + FIXED > device->shared_memory)
-            down++, high = (j.height + down - 1) / down;
-        const int cost = across * down * ((high + 3) * wide + PART_UNITS);
-        if (down * across <= most && cost < least)
-            least = cost, *parts = {high, wide, across, down};
-    }
-    return least < INT_MAX;
+    return tm_tall_find_parts(device, j, FIXED, TM_TENSOR_STEPS / j.count, parts);
 }
 
-static tm_tensor_block block_of(const tm_tensor_device *device, const tm_tensor_steps &j, const template_parts &parts, tm_tensor_plan *p)
+static tm_tensor_block block_of(const tm_tensor_device *device, const tm_tensor_steps &j, const tm_tall_parts &parts, tm_tensor_plan *p)
 {
     /* Of greater maps sums come from memory, and a greater first-level cache saves more than a second template does, as measured
      * on an H100. */
@@ -239,7 +179,7 @@ static bool pays(const tm_tensor_steps &j)
 bool tm_tall_steps_takes(const tm_tensor_device *device, const tm_tensor_steps &j)
 {
     tm_tensor_plan p = {};
-    template_parts parts;
+    tm_tall_parts parts;
     return (int64_t)j.width * j.height <= TM_TENSOR_TAPS && max(j.map_width, j.map_height) <= 1 << 30 && tm_tensor_cover(&p, j) &&
            (int64_t)TM_TENSOR_STEPS * p.tiles <= INT_MAX && find_parts(device, j, &parts) && (device->always_wide || pays(j));
 }
@@ -248,52 +188,58 @@ double tm_tall_steps_us(const tm_tensor_device *device, const tm_tensor_steps &j
 {
     const double cycles = 64, clock = 1755; // of a wgmma; in MHz
     tm_tensor_plan p = {};
-    template_parts parts;
+    tm_tall_parts parts;
     if (!find_parts(device, j, &parts))
         return 0;
     tm_tensor_cover(&p, j);
-    const int count = j.count * parts.across * parts.down;
+    const int count = j.count * parts.count();
     const int64_t rounds = ((int64_t)count * p.tiles + device->multiprocessors - 1) / device->multiprocessors;
     return (double)rounds * (parts.rows + 3) * parts.units / 2 * cycles / clock;
 }
 
-/* The steps' products of parts; the sums before a step are shifted before its first one. */
-static tm_tensor_steps steps_of_parts(const tm_tensor_steps &j, const template_parts &parts)
+/* The steps' products of so many of the parts; the sums before a step are shifted before its first one. */
+static tm_tensor_steps steps_of_parts(const tm_tensor_steps &j, const tm_tall_parts &parts, int count)
 {
     tm_tensor_steps all = j;
     all.count = 0;
-    all.height = parts.rows;
     for (int s = 0; s < j.count; s++)
-        for (int i = 0; i < parts.across * parts.down; i++) {
+        for (int i = 0; i < count; i++) {
             tm_tensor_step &step = all.step[all.count++];
+            tm_tensor_plan p = {};
+            parts.take(&p, i);
             step = j.step[s];
-            step.row = i / parts.across * parts.rows, step.unit = i % parts.across * parts.units;
+            step.row = p.part_row, step.unit = p.part_unit;
             step.plane += step.row * (int64_t)j.pitch + 16 * step.unit;
             step.shift = i ? 0 : step.shift;
         }
     return all;
 }
 
-cudaError_t tm_tall_steps_launch(const tm_tensor_device *device, const tm_tensor_steps &given, cudaStream_t stream)
+cudaError_t tm_tall_parts_launch(const tm_tensor_device *device, tm_tensor_steps j, const tm_tall_parts &parts, int count, cudaStream_t stream)
 {
     tm_tensor_plan p = {};
-    template_parts parts;
 
-    for (int s = 0; s < given.count; s++)
-        if (!given.step[s].wide)
-            return cudaErrorNotSupported;
-    if (!tm_tensor_cover(&p, given) || !find_parts(device, given, &parts))
+    if (!tm_tensor_cover(&p, j))
         return cudaErrorNotSupported;
-    tm_tensor_steps j = given;
     for (int s = j.count; s-- > 0;) {
         p.parts += j.step[s].map ? p.tiles : 0;
         if (!j.step[s].map)
             j.step[s].map = j.step[s + 1].map;
     }
-    j = steps_of_parts(j, parts);
-    p.rows = given.height, p.units = tm_wide_units(given.width);
+    parts.take(&p, 0);
     const tm_tensor_block block = block_of(device, j, parts, &p);
+    const tm_tensor_steps all = steps_of_parts(j, parts, count);
     return tm_wide_of_units(parts.units, [&](auto form) {
-        return tm_tensor_start(device, tall_steps_kernel<decltype(form)::STEPS, decltype(form)::ODD>, j, p, block, true, stream);
+        return tm_tensor_start(device, tall_steps_kernel<decltype(form)::STEPS, decltype(form)::ODD>, all, p, block, true, stream);
     });
+}
+
+cudaError_t tm_tall_steps_launch(const tm_tensor_device *device, const tm_tensor_steps &j, cudaStream_t stream)
+{
+    tm_tall_parts parts;
+
+    for (int s = 0; s < j.count; s++)
+        if (!j.step[s].wide)
+            return cudaErrorNotSupported;
+    return find_parts(device, j, &parts) ? tm_tall_parts_launch(device, j, parts, parts.count(), stream) : cudaErrorNotSupported;
 }
