@@ -63,6 +63,45 @@ static double products_of(const tm_job *job, double cost)
     return products.count * cost;
 }
 
+enum { TALL_TILE = TM_TALL_TILE_WIDTH * TM_TALL_TILE_HEIGHT }; /* windows */
+
+/* Whether products are made by wgmma_tall.cu, or of planes by wgmma_tall_planes.cu. */
+static bool has_tall(const tm_cuda_conditions *c, const tm_job *job)
+{
+    const tm_geometry *g = &job->geometry;
+    const int64_t n = g->template_width * g->template_height;
+    const double windows = (double)g->map_width * (double)g->map_height;
+
+    if (!c->traits.tensor_cores || c->traits.capability != 90 || g->template_width <= 25 || n > TM_TENSOR_TAPS || tm_job_is_f32(job))
+        return false;
+    return !tm_job_is_plain(job) || (job->metric == TM_METRIC_LCC && g->template_width <= TM_TALL_WIDEST && n <= TM_MMA_SMALL_TAPS &&
+                                     windows >= 0.5 * TALL_TILE * c->traits.multiprocessors);
+}
+
+/* How many products of planes these are; of 16 bits half as many where the template is rounded. */
+static double tall_products_of(const tm_job *job)
+{
+    const bool rounded = job->tmpl->rounded && job->metric == TM_METRIC_LCC && !job->map.data && !job->peaks;
+    return products_of(job, 1) / (rounded ? 2 : 1);
+}
+
+/* How long all products and scores take so. A part of a template has up to 8 units of 16 columns and some 75 rows, and 3 rows more for
+ * the 4 rows of windows that it meets at a time. */
+static double tall_rows_ms(const tm_cuda_conditions *c, const tm_job *job, int64_t rows)
+{
+    const tm_geometry *g = &job->geometry;
+    const int64_t tiles = ceil_div(g->map_width, TM_TALL_TILE_WIDTH) * ceil_div(rows, TM_TALL_TILE_HEIGHT), units = (g->template_width + 30) / 16;
+    const int64_t across = ceil_div(units, 8), down = ceil_div(g->template_height, 75);
+    const double windows = (double)(ceil_div(tiles, c->traits.multiprocessors) * TALL_TILE);
+    const double product = (double)((g->template_height + 3 * down) * units + TM_CUDA_TALL_PART_UNITS * across * down) * TM_CUDA_TALL_UNIT_NS;
+    const double sums = tm_job_is_plain(job) ? TM_CUDA_TENSOR_WINDOW_NS : TM_CUDA_TALL_PLANES_WINDOW_NS;
+
+    return (windows * tm_clock_scale(&c->traits) *
+                (sums * rates_of(c)->windows + tall_products_of(job) * product * rates_of(c)->products) +
+            TM_CUDA_TENSOR_CALL_NS) *
+           1e-6;
+}
+
 /* How long the kernels take for so many rows of the map: of one product, or of all for floats. */
 static double launch_ms(const tm_cuda_conditions *c, const tm_job *job, int64_t rows)
 {
@@ -71,6 +110,8 @@ static double launch_ms(const tm_cuda_conditions *c, const tm_job *job, int64_t 
 
     if (tm_job_is_f32(job))
         return f32_ms(c, job, rows);
+    if (tm_job_is_plain(job) && has_tall(c, job))
+        return tall_rows_ms(c, job, rows);
     if (!c->traits.tensor_cores || job->tmpl->n > TM_TENSOR_TAPS)
         return tm_direct_ns(&tm_cuda_direct_costs, g, (double)g->map_width, rows) * 1e-6 *
                    tm_scale_of(&c->traits) * rates_of(c)->plain +
@@ -203,6 +244,8 @@ static double direct_ms(const tm_cuda_conditions *c, const tm_job *job, bool cer
     if (!certified && job->metric == TM_METRIC_LCC &&
         tm_cuda_has_groups(&c->traits, (double)g->template_width, (double)g->template_height, (int64_t)c->together))
         return call_ms(c, job, 1, group_rows_ms);
+    if (!tm_job_is_plain(job) && has_tall(c, job))
+        return call_ms(c, job, together_of(c), tall_rows_ms);
     return call_ms(c, job, together_of(c) * products_of(job, TM_CUDA_DIRECT_PRODUCT),
                    certified ? certified_launch_ms : launch_ms);
 }
