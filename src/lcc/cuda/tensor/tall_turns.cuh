@@ -10,12 +10,16 @@ enum { TM_TALL_STAGE_WARPS = 4 };
 /* A barrier for a turn of each warpgroup, besides those of tall_block.cuh: its products are made. */
 enum { TM_TALL_MADE = TM_TALL_OTHERS, TM_TALL_TURN_BARRIERS = TM_TALL_MADE + 2 };
 
+/* Behind a second template's blocks, nobody reads these bytes. compute-sanitizer takes A for 2048 bytes of memory, where that of
+ * half-blocks is 1280. */
+enum { TM_TALL_BEHIND = 768 };
+
 /* A block's shared memory: operands, and behind these a second template's blocks, where there is room and two are wanted. */
 static inline size_t tm_tall_turns_bytes(const tm_tensor_device *device, size_t fixed, int units, int height, bool two,
                                          tm_tensor_plan *p)
 {
     const size_t bytes = tm_tall_operand_bytes(units, height),
-                 second = tm_tall_template_bytes(units, height);
+                 second = tm_tall_template_bytes(units, height) + TM_TALL_BEHIND;
     p->templates = two && bytes + second + fixed <= device->shared_memory ? 2 : 1;
     return bytes + (p->templates > 1 ? second : 0);
 }
