@@ -170,10 +170,14 @@ static tm_tensor_block block_of(const tm_tensor_device *device, const tm_tensor_
 }
 
 /* Whether this takes less time than mma_steps.cu, as measured on an H100: where a tile has products enough for what its sums take in
- * memory. */
-static bool pays(const tm_tensor_steps &j)
+ * memory, and parts are not made one after the other by few blocks, as those of a map are. */
+static bool pays(const tm_tensor_device *device, const tm_tensor_steps &j, const tm_tensor_plan &p, const tm_tall_parts &parts)
 {
-    return (j.height + 3) * tm_wide_units(j.width) >= 50;
+    int maps = 0;
+    for (int s = 0; s < j.count; s++)
+        maps += j.step[s].map != NULL;
+    return (j.height + 3) * tm_wide_units(j.width) >= 50 &&
+           (parts.count() == 1 || !maps || 4 * (int64_t)p.tiles * maps > device->multiprocessors);
 }
 
 bool tm_tall_steps_takes(const tm_tensor_device *device, const tm_tensor_steps &j)
@@ -181,7 +185,7 @@ bool tm_tall_steps_takes(const tm_tensor_device *device, const tm_tensor_steps &
     tm_tensor_plan p = {};
     tm_tall_parts parts;
     return (int64_t)j.width * j.height <= TM_TENSOR_TAPS && max(j.map_width, j.map_height) <= 1 << 30 && tm_tensor_cover(&p, j) &&
-           (int64_t)TM_TENSOR_STEPS * p.tiles <= INT_MAX && find_parts(device, j, &parts) && (device->always_wide || pays(j));
+           (int64_t)TM_TENSOR_STEPS * p.tiles <= INT_MAX && find_parts(device, j, &parts) && (device->always_wide || pays(device, j, p, parts));
 }
 
 double tm_tall_steps_us(const tm_tensor_device *device, const tm_tensor_steps &j)
