@@ -90,10 +90,11 @@ static double tall_products_of(const tm_job *job)
 static double tall_rows_ms(const tm_cuda_conditions *c, const tm_job *job, int64_t rows)
 {
     const tm_geometry *g = &job->geometry;
-    const int64_t tiles = ceil_div(g->map_width, TM_TALL_TILE_WIDTH) * ceil_div(rows, TM_TALL_TILE_HEIGHT), units = (g->template_width + 30) / 16;
-    const int64_t across = ceil_div(units, 8), down = ceil_div(g->template_height, 75);
+    const int64_t h = g->template_height, units = (g->template_width + 30) / 16;
+    const int64_t tiles = ceil_div(g->map_width, TM_TALL_TILE_WIDTH) * ceil_div(rows, TM_TALL_TILE_HEIGHT);
+    const int64_t across = ceil_div(units, 8), down = ceil_div(h, 75);
     const double windows = (double)(ceil_div(tiles, c->traits.multiprocessors) * TALL_TILE);
-    const double product = (double)((g->template_height + 3 * down) * units + TM_CUDA_TALL_PART_UNITS * across * down) * TM_CUDA_TALL_UNIT_NS;
+    const double product = (double)((h + 3 * down) * units + TM_CUDA_TALL_PART_UNITS * across * down) * TM_CUDA_TALL_UNIT_NS;
     const double sums = tm_job_is_plain(job) ? TM_CUDA_TENSOR_WINDOW_NS : TM_CUDA_TALL_PLANES_WINDOW_NS;
 
     return (windows * tm_clock_scale(&c->traits) *

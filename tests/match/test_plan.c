@@ -544,7 +544,8 @@ static void foresees_tall_tiles(void)
 int main(int argc, char **argv)
 {
     static const check_test tests[] = {
-        TEST(chooses_the_cheaper), TEST(does_as_told), TEST(respects_the_device), TEST(scales_to_the_device), TEST(foresees_tall_tiles), TEST(takes_cufft_by_name_alone),
+        TEST(chooses_the_cheaper), TEST(does_as_told), TEST(respects_the_device), TEST(scales_to_the_device), TEST(foresees_tall_tiles),
+        TEST(takes_cufft_by_name_alone),
         TEST(pays_for_the_start_once), TEST(weighs_what_overlaps), TEST(counts_planes),
         TEST(adds_transfers_up), TEST(cuts_chunks), TEST(cuts_tiles), TEST(weighs_rows), TEST(groups_jobs),
         TEST(says_what_it_chose), TEST(plans_floats), TEST(certifies_instead_of_direct),

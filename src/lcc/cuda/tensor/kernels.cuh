@@ -97,7 +97,8 @@ cudaError_t tm_wgmma_prepare(void *fragments, const uint8_t *taps, int width, in
 cudaError_t tm_wgmma_launch(const tm_tensor_device *device, const tm_tensor_job &j,
                             cudaStream_t stream);
 
-/* wgmma_wide.cu: LCC of one wide template, whose fragments are job.wide_fragments. map: whether the job, whose map may not be set yet, has one. */
+/* wgmma_wide.cu: LCC of one wide template, whose fragments are job.wide_fragments. map: whether the job, whose map
+ * may not be set yet, has one. */
 size_t tm_wide_fragment_bytes(int width, int height);
 bool tm_wide_takes(const tm_tensor_device *device, const tm_tensor_job &j, bool map);
 cudaError_t tm_wide_prepare(void *fragments, const uint8_t *taps, int width, int height,
@@ -122,7 +123,8 @@ double tm_tall_steps_us(const tm_tensor_device *device, const tm_tensor_steps &j
 cudaError_t tm_tall_steps_launch(const tm_tensor_device *device, const tm_tensor_steps &j, cudaStream_t stream);
 /* The first ones of a template's parts alone, whose sizes are given. */
 struct tm_tall_parts;
-cudaError_t tm_tall_parts_launch(const tm_tensor_device *device, tm_tensor_steps j, const tm_tall_parts &parts, int count, cudaStream_t stream);
+cudaError_t tm_tall_parts_launch(const tm_tensor_device *device, tm_tensor_steps j, const tm_tall_parts &parts, int count,
+                                 cudaStream_t stream);
 
 /* wgmma_many.cu: LCC of many templates without maps. 0 bytes: they do not fit. */
 size_t tm_many_fragment_bytes(int width, int height, int count);

@@ -27,10 +27,11 @@ static inline bool tm_tall_find_parts(const tm_tensor_device *device, const tm_d
                                       tm_tall_parts *parts)
 {
     enum { BESIDES = 40 }; // units that take as long as what a product takes besides
-    const int units = tm_wide_units(j.width);
+    const int units = tm_wide_units(j.width), fewest = (units + TM_WIDE_MOST_UNITS - 1) / TM_WIDE_MOST_UNITS,
+              narrowest = (units + TM_WIDE_LEAST_UNITS - 1) / TM_WIDE_LEAST_UNITS;
     int least = INT_MAX, down = 2;
 
-    for (int across = (units + TM_WIDE_MOST_UNITS - 1) / TM_WIDE_MOST_UNITS; across <= most && down > 1 && (across - 1) * TM_WIDE_LEAST_UNITS < units; across++) {
+    for (int across = fewest; across <= min(most, narrowest) && down > 1; across++) {
         const int wide = max((units + across - 1) / across, +TM_WIDE_LEAST_UNITS);
         int high = j.height;
         down = 1;

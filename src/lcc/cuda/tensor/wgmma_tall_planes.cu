@@ -185,7 +185,8 @@ bool tm_tall_steps_takes(const tm_tensor_device *device, const tm_tensor_steps &
     tm_tensor_plan p = {};
     tm_tall_parts parts;
     return (int64_t)j.width * j.height <= TM_TENSOR_TAPS && max(j.map_width, j.map_height) <= 1 << 30 && tm_tensor_cover(&p, j) &&
-           (int64_t)TM_TENSOR_STEPS * p.tiles <= INT_MAX && find_parts(device, j, &parts) && (device->always_wide || pays(device, j, p, parts));
+           (int64_t)TM_TENSOR_STEPS * p.tiles <= INT_MAX && find_parts(device, j, &parts) &&
+           (device->always_wide || pays(device, j, p, parts));
 }
 
 double tm_tall_steps_us(const tm_tensor_device *device, const tm_tensor_steps &j)
@@ -219,7 +220,8 @@ static tm_tensor_steps steps_of_parts(const tm_tensor_steps &j, const tm_tall_pa
     return all;
 }
 
-cudaError_t tm_tall_parts_launch(const tm_tensor_device *device, tm_tensor_steps j, const tm_tall_parts &parts, int count, cudaStream_t stream)
+cudaError_t tm_tall_parts_launch(const tm_tensor_device *device, tm_tensor_steps j, const tm_tall_parts &parts, int count,
+                                 cudaStream_t stream)
 {
     tm_tensor_plan p = {};
 
