@@ -33,6 +33,30 @@ static tm_status match_band(void *context, tm_job *jobs, size_t count)
     return tm_matcher_run_more(context, jobs, count);
 }
 
+/* A quarter of the limit is for FFT's tiles, an eighth for the spectra of templates. */
+static int64_t for_bands(int64_t limit)
+{
+    return limit - limit / 4 - limit / 8;
+}
+
+/* The least limit that leaves so much. */
+static int64_t limit_for(int64_t bands)
+{
+    int64_t limit = bands / 5 * 8 - 8; /* less than it */
+    while (for_bands(limit) < bands)
+        limit++;
+    return limit;
+}
+
+/* What the stream says, and what would do. */
+static tm_status fail(tm_matcher *m, tm_status status, const tm_stream *stream)
+{
+    if (stream->needed)
+        return tm_matcher_fail(m, status, "%s: a limit of %lld for each frame at a time would do", stream->fault,
+                               (long long)limit_for(stream->needed));
+    return stream->fault[0] ? tm_matcher_fail(m, status, "%s", stream->fault) : status;
+}
+
 static tm_status match_rows(tm_matcher *m, tm_stream *stream)
 {
     const int64_t memory = m->settings.host_memory ? m->settings.host_memory : TM_STREAM_MEMORY;
@@ -43,12 +67,11 @@ static tm_status match_rows(tm_matcher *m, tm_stream *stream)
                                    "templates for a frame that comes by rows must be 8-bit gray "
                                    "without a mask, and the metric must be lcc or ccorr");
     }
-    /* A quarter of the limit is for FFT's tiles, an eighth for the spectra of templates. */
     m->fft_bytes = memory / 4;
-    stream->memory = memory - memory / 4 - memory / 8;
+    stream->memory = for_bands(memory);
     tm_status status = tm_stream_match(stream);
     if (status != TM_OK)
-        return stream->fault[0] ? tm_matcher_fail(m, status, "%s", stream->fault) : status;
+        return fail(m, status, stream);
     tm_matcher_say(m, "; in %lld band%s of %lld row%s, %.0f ms waited for rows",
                    (long long)stream->bands, stream->bands == 1 ? "" : "s", (long long)stream->band_rows,
                    stream->band_rows == 1 ? "" : "s", stream->waited_ms);

@@ -227,6 +227,7 @@ static tm_status plan_bands(run *r, size_t *map_bytes, int64_t *halo)
         snprintf(s->fault, sizeof s->fault,
                  "a band of rows takes %" PRId64 " bytes, and the limit leaves %" PRId64 " for it",
                  fixed + row, s->memory);
+        s->needed = fixed + row;
         return TM_ERR_MEMORY;
     }
     r->step = (s->memory - fixed) / row;

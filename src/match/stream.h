@@ -23,8 +23,9 @@ typedef struct tm_stream {
     tm_status (*match)(void *context, tm_job *jobs, size_t count);
     void *context;
 
-    /* Written: why it failed, or "". */
+    /* Written: why it failed, or ""; and the bytes that a band takes for which there is too little memory, or 0. */
     char fault[160];
+    int64_t needed;
     int64_t bands, band_rows; /* their number, and rows that are new in each */
     double waited_ms;         /* for rows to be read */
 } tm_stream;
