@@ -69,10 +69,10 @@ enum { TALL_TILE = TM_TALL_TILE_WIDTH * TM_TALL_TILE_HEIGHT }; /* windows */
 static bool has_tall(const tm_cuda_conditions *c, const tm_job *job)
 {
     const tm_geometry *g = &job->geometry;
-    const int64_t n = g->template_width * g->template_height;
+    const int64_t n = job->tmpl->n;
     const double windows = (double)g->map_width * (double)g->map_height;
 
-    if (!c->traits.tensor_cores || c->traits.capability != 90 || g->template_width <= 25 || n > TM_TENSOR_TAPS || tm_job_is_f32(job))
+    if (!c->traits.tensor_cores || c->traits.capability != 90 || tm_mma_is_narrow(g->template_width) || n > TM_TENSOR_TAPS || tm_job_is_f32(job))
         return false;
     return !tm_job_is_plain(job) || (job->metric == TM_METRIC_LCC && g->template_width <= TM_TALL_WIDEST && n <= TM_MMA_SMALL_TAPS &&
                                      windows >= 0.5 * TALL_TILE * c->traits.multiprocessors);

@@ -50,8 +50,7 @@ static void fill_tensor(const tm_cuda *cuda, tm_launch *l)
         t.sums = (tm_tensor_sums){(int64_t *)l->job.map, NULL, l->job.map_width};
     }
     t.best = l->job.best;
-    t.partial = (uint32_t *)l->partial;
-    t.partial_stride = tm_tensor_partial_stride(t);
+    t.partial = l->tensor.partial; /* the same for rows of the launch */
     tm_launch_scratch(cuda, &t);
     l->tensor = t;
 }
@@ -67,8 +66,7 @@ static cudaError_t fit_partial(tm_cuda *cuda, tm_launch *l)
         (void)cudaGetLastError();
         return cudaSuccess;
     }
-    l->partial = cuda->correlations.data;
-    fill_tensor(cuda, l);
+    l->tensor.partial = (uint32_t *)cuda->correlations.data;
     return error;
 }
 

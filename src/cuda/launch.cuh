@@ -18,7 +18,6 @@ typedef struct tm_launch {
     tm_device_job job;    /* for the group's first template */
     tm_fft_job fft;
     tm_tensor_job tensor;
-    void *partial; /* tm_tensor_partial_bytes, or NULL */
     tm_certified_reaching reaching; /* where certified */
     const tm_job *asked; /* where certified: the group's jobs, while they are matched for the first time, or NULL */
 } tm_launch;

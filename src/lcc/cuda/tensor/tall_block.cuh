@@ -65,12 +65,10 @@ __host__ __device__ __forceinline__ unsigned tm_tall_operand_bytes(int units, in
     return tm_tall_template_bytes(units, h) + 2 * tm_tall_rows(h) * tm_wide_row(units);
 }
 
-/* Whether templates of that size and such maps can be taken, by blocks of so much shared memory; sets the tiles. A size of many rows
- * is no number of 32 bits: so taps are counted first. */
-static inline bool tm_tall_fits(const tm_tensor_device *device, const tm_device_windows &j, const tm_tensor_block &block, tm_tensor_plan *p)
+/* Sets the tiles of a map; false where it is too large for them. */
+static inline bool tm_tall_cover(tm_tensor_plan *p, const tm_device_windows &j)
 {
-    return tm_wide_has_form(j.width) && (int64_t)j.width * j.height <= TM_TENSOR_TAPS && tm_tensor_cover(p, j) &&
-           max(j.map_width, j.map_height) <= 1 << 30 && block.shared + block.fixed <= device->shared_memory;
+    return tm_tensor_cover(p, j) && max(j.map_width, j.map_height) <= 1 << 30;
 }
 
 /* What a lane that multiplies has of each group: 4 windows of a row, 8 columns apart. The template's first lines in A are those of

@@ -14,10 +14,21 @@ struct tm_tall_parts {
         return across * down;
     }
 
+    /* Where one of them begins. */
+    int row(int i) const
+    {
+        return i / across * rows;
+    }
+
+    int unit(int i) const
+    {
+        return i % across * units;
+    }
+
     /* Sets the plan's part to one of them. */
     void take(tm_tensor_plan *p, int i) const
     {
-        p->part_row = i / across * rows, p->part_unit = i % across * units, p->part_rows = rows;
+        p->part_row = row(i), p->part_unit = unit(i), p->part_rows = rows;
     }
 };
 

@@ -75,10 +75,7 @@ bool tm_tensor_uses_wide(const tm_tensor_device *device, const tm_geometry *g, b
 size_t tm_tensor_partial_bytes(const tm_tensor_device *device, const tm_tensor_job *job)
 {
     if constexpr (built_with_wgmma)
-        return can_use_wgmma(device) && job->count == 1 && !is_small(job->width, job->height) &&
-                       tm_tall_takes(device, *job, job->map != NULL)
-                   ? tm_tall_partial_bytes(device, *job)
-                   : 0;
+        return job->wide_fragments && tm_tall_takes(device, *job, job->map != NULL) ? tm_tall_partial_bytes(device, *job) : 0;
     return 0;
 }
 

@@ -99,8 +99,8 @@ typedef struct tm_tensor_job : tm_device_windows {
     int *running_bests; /* count */
     int *counter;       /* of blocks that are done */
     tm_tensor_list list; /* tm_tensor_launch_listed */
-    uint32_t *partial;   /* where tm_tensor_partial_bytes: memory for these, or NULL */
-    int64_t partial_stride;
+    uint32_t *partial;      /* where tm_tensor_partial_bytes: memory for these, or NULL */
+    int64_t partial_stride; /* set by the launch */
     const tm_tensor_masked *masked; /* LCC of templates with a common mask, where tm_tensor_shares_mask; or NULL */
 } tm_tensor_job;
 
@@ -159,12 +159,8 @@ cudaError_t tm_tensor_prepare_rest(const tm_tensor_device *device, const uint8_t
 /* Whether LCC of one template, with its map or without, is made by wgmma_wide.cu; and the
  * fragments for that. */
 bool tm_tensor_uses_wide(const tm_tensor_device *device, const tm_geometry *geometry, bool map);
-/* The bytes of a map of sums S_FT of parts of such a template, with rows so many elements apart, that this takes; 0: it takes none. */
+/* The bytes of a map of sums S_FT of parts of a job's template, which this takes with those fragments; 0: it takes none. */
 size_t tm_tensor_partial_bytes(const tm_tensor_device *device, const tm_tensor_job *job);
-static inline int64_t tm_tensor_partial_stride(const tm_device_windows &j)
-{
-    return (j.map_width + 3) / 4 * 4;
-}
 cudaError_t tm_tensor_prepare_wide(const uint8_t *taps, int width, int height, void **fragments,
                                    cudaStream_t stream);
 

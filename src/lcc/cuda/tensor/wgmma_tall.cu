@@ -110,10 +110,15 @@ static tm_tensor_block block_of(const tm_tall_parts &parts)
     return {tm_tall_operand_bytes(parts.units, parts.rows) + SUMS_SHARED, FIXED, 1};
 }
 
-/* The bytes of the map of other parts' sums. */
+/* The elements between rows of the map of other parts' sums, and its bytes. */
+static int64_t partial_stride(const tm_tensor_job &j)
+{
+    return (j.map_width + 3) / 4 * 4;
+}
+
 static size_t partial_bytes(const tm_tensor_job &j, const tm_tall_parts &parts)
 {
-    return parts.count() > 1 ? (size_t)tm_tensor_partial_stride(j) * j.map_height * sizeof(uint32_t) : 0;
+    return parts.count() > 1 ? (size_t)partial_stride(j) * j.map_height * sizeof(uint32_t) : 0;
 }
 
 /* One part is all of the template. */
@@ -142,8 +147,8 @@ bool tm_tall_takes(const tm_tensor_device *device, const tm_tensor_job &j, bool 
 {
     tm_tensor_plan p = {};
     tm_tall_parts parts;
-    if (j.outcome != TM_TENSOR_LCC || j.count != 1 || !find_parts(device, j, &parts) || !tm_tensor_cover(&p, j) ||
-        max(j.map_width, j.map_height) > 1 << 30 || partial_bytes(j, parts) > MOST_PARTIAL)
+    if (j.outcome != TM_TENSOR_LCC || j.count != 1 || !find_parts(device, j, &parts) || !tm_tall_cover(&p, j) ||
+        partial_bytes(j, parts) > MOST_PARTIAL)
         return false;
     /* tests of wide templates come to wgmma_wide.cu too */
     return device->always_wide ? (j.width + j.height) % 2 == 0 || !tm_wide_takes(device, j, map) : pays(device, j, map, p);
@@ -174,6 +179,7 @@ cudaError_t tm_tall_launch(const tm_tensor_device *device, tm_tensor_job j, cuda
     if (!j.wide_fragments || !tm_tensor_cover(&p, j) || !find_parts(device, j, &parts) || (parts.count() > 1 && !j.partial))
         return cudaErrorNotSupported;
     if (parts.count() > 1) {
+        j.partial_stride = partial_stride(j);
         const cudaError_t error = launch_others(device, j, parts, stream);
         if (error != cudaSuccess)
             return error;

@@ -215,7 +215,11 @@ size_t tm_tall_masked_scratch(const tm_tensor_masked_job &j)
 bool tm_tall_masked_takes(const tm_tensor_device *device, const tm_tensor_masked_job &j)
 {
     tm_tensor_plan p = {};
-    return tm_tall_fits(device, j, block_of(device, j, &p), &p);
+    /* A size of many rows is no number of 32 bits: so taps are counted first. */
+    if (!tm_wide_has_form(j.width) || (int64_t)j.width * j.height > TM_TENSOR_TAPS || !tm_tall_cover(&p, j))
+        return false;
+    const tm_tensor_block block = block_of(device, j, &p);
+    return block.shared + block.fixed <= device->shared_memory;
 }
 
 cudaError_t tm_tall_masked_launch(const tm_tensor_device *device, const tm_tensor_masked_job &j, cudaStream_t stream)

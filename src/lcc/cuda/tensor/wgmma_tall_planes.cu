@@ -163,8 +163,8 @@ static bool find_parts(const tm_tensor_device *device, const tm_tensor_steps &j,
 
 static tm_tensor_block block_of(const tm_tensor_device *device, const tm_tensor_steps &j, const tm_tall_parts &parts, tm_tensor_plan *p)
 {
-    /* Of greater maps sums come from memory, and a greater first-level cache saves more than a second template does, as measured
-     * on an H100. */
+    /* The sums of greater maps come from memory, and a greater first-level cache saves more than a second template does, as
+     * measured on an H100. */
     const bool two = j.map_width * j.map_height <= MOST_CACHED / (int64_t)sizeof(uint32_t);
     return {tm_tall_turns_bytes(device, FIXED, parts.units, parts.rows, two, p), FIXED, 1};
 }
@@ -184,9 +184,8 @@ bool tm_tall_steps_takes(const tm_tensor_device *device, const tm_tensor_steps &
 {
     tm_tensor_plan p = {};
     tm_tall_parts parts;
-    return (int64_t)j.width * j.height <= TM_TENSOR_TAPS && max(j.map_width, j.map_height) <= 1 << 30 && tm_tensor_cover(&p, j) &&
-           (int64_t)TM_TENSOR_STEPS * p.tiles <= INT_MAX && find_parts(device, j, &parts) &&
-           (device->always_wide || pays(device, j, p, parts));
+    return (int64_t)j.width * j.height <= TM_TENSOR_TAPS && tm_tall_cover(&p, j) && (int64_t)TM_TENSOR_STEPS * p.tiles <= INT_MAX &&
+           find_parts(device, j, &parts) && (device->always_wide || pays(device, j, p, parts));
 }
 
 double tm_tall_steps_us(const tm_tensor_device *device, const tm_tensor_steps &j)
@@ -210,10 +209,8 @@ static tm_tensor_steps steps_of_parts(const tm_tensor_steps &j, const tm_tall_pa
     for (int s = 0; s < j.count; s++)
         for (int i = 0; i < count; i++) {
             tm_tensor_step &step = all.step[all.count++];
-            tm_tensor_plan p = {};
-            parts.take(&p, i);
             step = j.step[s];
-            step.row = p.part_row, step.unit = p.part_unit;
+            step.row = parts.row(i), step.unit = parts.unit(i);
             step.plane += step.row * (int64_t)j.pitch + 16 * step.unit;
             step.shift = i ? 0 : step.shift;
         }
