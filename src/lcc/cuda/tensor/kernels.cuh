@@ -122,8 +122,8 @@ bool tm_tall_steps_takes(const tm_tensor_device *device, const tm_tensor_steps &
 double tm_tall_steps_us(const tm_tensor_device *device, const tm_tensor_steps &j);
 cudaError_t tm_tall_steps_launch(const tm_tensor_device *device, const tm_tensor_steps &j, cudaStream_t stream);
 /* The first ones of a template's parts alone, whose sizes are given. */
-struct tm_tall_parts;
-cudaError_t tm_tall_parts_launch(const tm_tensor_device *device, tm_tensor_steps j, const tm_tall_parts &parts, int count,
+struct tm_tall_division;
+cudaError_t tm_tall_parts_launch(const tm_tensor_device *device, tm_tensor_steps j, const tm_tall_division &parts, int count,
                                  cudaStream_t stream);
 
 /* wgmma_many.cu: LCC of many templates without maps. 0 bytes: they do not fit. */

@@ -6,7 +6,7 @@
 #include "lcc/cuda/tensor/tall_block.cuh"
 
 /* The parts in which a template is taken: of so many rows and units each, so many across and down. */
-struct tm_tall_parts {
+struct tm_tall_division {
     int rows, units, across, down;
 
     int count() const
@@ -34,8 +34,8 @@ struct tm_tall_parts {
 
 /* Sets those that take the fewest products, and little besides, where a block has shared memory for operands and so many bytes; false
  * where they would be more than most. */
-static inline bool tm_tall_find_parts(const tm_tensor_device *device, const tm_device_windows &j, size_t besides, int most,
-                                      tm_tall_parts *parts)
+static inline bool tm_tall_divide(const tm_tensor_device *device, const tm_device_windows &j, size_t besides, int most,
+                                  tm_tall_division *parts)
 {
     enum { BESIDES = 40 }; // units that take as long as what a product takes besides
     const int units = tm_wide_units(j.width), fewest = (units + TM_WIDE_MOST_UNITS - 1) / TM_WIDE_MOST_UNITS,

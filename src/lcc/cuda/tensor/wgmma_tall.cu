@@ -105,7 +105,7 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, 1)
 
 enum { SUMS_SHARED = TM_TALL_SUM_WARPS * TM_TALL_SLOT + 2 * TM_TALL_CHAIN };
 
-static tm_tensor_block block_of(const tm_tall_parts &parts)
+static tm_tensor_block block_of(const tm_tall_division &parts)
 {
     return {tm_tall_operand_bytes(parts.units, parts.rows) + SUMS_SHARED, FIXED, 1};
 }
@@ -116,16 +116,16 @@ static int64_t partial_stride(const tm_tensor_job &j)
     return (j.map_width + 3) / 4 * 4;
 }
 
-static size_t partial_bytes(const tm_tensor_job &j, const tm_tall_parts &parts)
+static size_t partial_bytes(const tm_tensor_job &j, const tm_tall_division &parts)
 {
     return parts.count() > 1 ? (size_t)partial_stride(j) * j.map_height * sizeof(uint32_t) : 0;
 }
 
 /* One part is all of the template. */
-static bool find_parts(const tm_tensor_device *device, const tm_tensor_job &j, tm_tall_parts *parts)
+static bool divide(const tm_tensor_device *device, const tm_tensor_job &j, tm_tall_division *parts)
 {
     return tm_wide_has_form(j.width) && j.width <= TM_TALL_WIDEST && (int64_t)j.width * j.height <= TM_MMA_SMALL_TAPS &&
-           tm_tall_find_parts(device, j, SUMS_SHARED + FIXED, TM_TENSOR_STEPS, parts);
+           tm_tall_divide(device, j, SUMS_SHARED + FIXED, TM_TENSOR_STEPS, parts);
 }
 
 /* Whether this takes less time than the other kernels, as measured on an H100. That is so unless hardly any tile is full, or the
@@ -146,8 +146,8 @@ static bool pays(const tm_tensor_device *device, const tm_tensor_job &j, bool ma
 bool tm_tall_takes(const tm_tensor_device *device, const tm_tensor_job &j, bool map)
 {
     tm_tensor_plan p = {};
-    tm_tall_parts parts;
-    if (j.outcome != TM_TENSOR_LCC || j.count != 1 || !find_parts(device, j, &parts) || !tm_tall_cover(&p, j) ||
+    tm_tall_division parts;
+    if (j.outcome != TM_TENSOR_LCC || j.count != 1 || !divide(device, j, &parts) || !tm_tall_cover(&p, j) ||
         partial_bytes(j, parts) > MOST_PARTIAL)
         return false;
     /* tests of wide templates come to wgmma_wide.cu too */
@@ -155,7 +155,7 @@ bool tm_tall_takes(const tm_tensor_device *device, const tm_tensor_job &j, bool 
 }
 
 /* The products of all parts but the last. */
-static cudaError_t launch_others(const tm_tensor_device *device, const tm_tensor_job &j, const tm_tall_parts &parts, cudaStream_t stream)
+static cudaError_t launch_others(const tm_tensor_device *device, const tm_tensor_job &j, const tm_tall_division &parts, cudaStream_t stream)
 {
     tm_tensor_steps steps = {};
     (tm_device_windows &)steps = j;
@@ -168,15 +168,15 @@ static cudaError_t launch_others(const tm_tensor_device *device, const tm_tensor
 
 size_t tm_tall_partial_bytes(const tm_tensor_device *device, const tm_tensor_job &j)
 {
-    tm_tall_parts parts;
-    return find_parts(device, j, &parts) ? partial_bytes(j, parts) : 0;
+    tm_tall_division parts;
+    return divide(device, j, &parts) ? partial_bytes(j, parts) : 0;
 }
 
 cudaError_t tm_tall_launch(const tm_tensor_device *device, tm_tensor_job j, cudaStream_t stream)
 {
     tm_tensor_plan p = {};
-    tm_tall_parts parts;
-    if (!j.wide_fragments || !tm_tensor_cover(&p, j) || !find_parts(device, j, &parts) || (parts.count() > 1 && !j.partial))
+    tm_tall_division parts;
+    if (!j.wide_fragments || !tm_tensor_cover(&p, j) || !divide(device, j, &parts) || (parts.count() > 1 && !j.partial))
         return cudaErrorNotSupported;
     if (parts.count() > 1) {
         j.partial_stride = partial_stride(j);

@@ -27,11 +27,10 @@ struct part_of_work {
     int tile, tiles;            // the first tile, and how many
     int turn;                   // the first one
     int templates;              // the number of the step's part of a template among those that the block takes one after the other
-    int of;                     // step that the block has taken before
 
     __device__ __forceinline__ part_of_work(const tm_tensor_steps &job, const tm_tensor_plan &plan)
         : j(job), p(plan), before(products_before(blockIdx.x)), before_next(products_before(blockIdx.x + 1)), step(-1), chain(0),
-          chain_end(0), tile(0), tiles(0), turn(0), templates(-1), of(-1)
+          chain_end(0), tile(0), tiles(0), turn(0), templates(-1)
     {
     }
 
@@ -55,6 +54,7 @@ struct part_of_work {
     /* Goes on to the next part, if there is one. */
     __device__ __forceinline__ bool next()
     {
+        const int taken = step;
         turn += turns();
         do {
             if (++step == j.count)
@@ -64,8 +64,7 @@ struct part_of_work {
                     chain_end++;
             tile = first_tile(before), tiles = first_tile(before_next) - tile;
         } while (tiles <= 0);
-        templates += of < 0 || !is_part(j.step[of]);
-        of = step;
+        templates += taken < 0 || !is_part(j.step[taken]);
         return true;
     }
 
@@ -156,12 +155,12 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, 1)
         stage(b, j, warp - TM_TALL_PRODUCT_WARPS);
 }
 
-static bool find_parts(const tm_tensor_device *device, const tm_tensor_steps &j, tm_tall_parts *parts)
+static bool divide(const tm_tensor_device *device, const tm_tensor_steps &j, tm_tall_division *parts)
 {
-    return tm_tall_find_parts(device, j, FIXED, TM_TENSOR_STEPS / j.count, parts);
+    return tm_tall_divide(device, j, FIXED, TM_TENSOR_STEPS / j.count, parts);
 }
 
-static tm_tensor_block block_of(const tm_tensor_device *device, const tm_tensor_steps &j, const tm_tall_parts &parts, tm_tensor_plan *p)
+static tm_tensor_block block_of(const tm_tensor_device *device, const tm_tensor_steps &j, const tm_tall_division &parts, tm_tensor_plan *p)
 {
     /* The sums of greater maps come from memory, and a greater first-level cache saves more than a second template does, as
      * measured on an H100. */
@@ -171,7 +170,7 @@ static tm_tensor_block block_of(const tm_tensor_device *device, const tm_tensor_
 
 /* Whether this takes less time than mma_steps.cu, as measured on an H100: where a tile has products enough for what its sums take in
  * memory, and parts are not made one after the other by few blocks, as those of a map are. */
-static bool pays(const tm_tensor_device *device, const tm_tensor_steps &j, const tm_tensor_plan &p, const tm_tall_parts &parts)
+static bool pays(const tm_tensor_device *device, const tm_tensor_steps &j, const tm_tensor_plan &p, const tm_tall_division &parts)
 {
     int maps = 0;
     for (int s = 0; s < j.count; s++)
@@ -183,17 +182,17 @@ static bool pays(const tm_tensor_device *device, const tm_tensor_steps &j, const
 bool tm_tall_steps_takes(const tm_tensor_device *device, const tm_tensor_steps &j)
 {
     tm_tensor_plan p = {};
-    tm_tall_parts parts;
+    tm_tall_division parts;
     return (int64_t)j.width * j.height <= TM_TENSOR_TAPS && tm_tall_cover(&p, j) && (int64_t)TM_TENSOR_STEPS * p.tiles <= INT_MAX &&
-           find_parts(device, j, &parts) && (device->always_wide || pays(device, j, p, parts));
+           divide(device, j, &parts) && (device->always_wide || pays(device, j, p, parts));
 }
 
 double tm_tall_steps_us(const tm_tensor_device *device, const tm_tensor_steps &j)
 {
     const double cycles = 64, clock = 1755; // of a wgmma; in MHz
     tm_tensor_plan p = {};
-    tm_tall_parts parts;
-    if (!find_parts(device, j, &parts))
+    tm_tall_division parts;
+    if (!divide(device, j, &parts))
         return 0;
     tm_tensor_cover(&p, j);
     const int count = j.count * parts.count();
@@ -202,7 +201,7 @@ double tm_tall_steps_us(const tm_tensor_device *device, const tm_tensor_steps &j
 }
 
 /* The steps' products of so many of the parts; the sums before a step are shifted before its first one. */
-static tm_tensor_steps steps_of_parts(const tm_tensor_steps &j, const tm_tall_parts &parts, int count)
+static tm_tensor_steps steps_of_parts(const tm_tensor_steps &j, const tm_tall_division &parts, int count)
 {
     tm_tensor_steps all = j;
     all.count = 0;
@@ -217,7 +216,7 @@ static tm_tensor_steps steps_of_parts(const tm_tensor_steps &j, const tm_tall_pa
     return all;
 }
 
-cudaError_t tm_tall_parts_launch(const tm_tensor_device *device, tm_tensor_steps j, const tm_tall_parts &parts, int count,
+cudaError_t tm_tall_parts_launch(const tm_tensor_device *device, tm_tensor_steps j, const tm_tall_division &parts, int count,
                                  cudaStream_t stream)
 {
     tm_tensor_plan p = {};
@@ -239,10 +238,10 @@ cudaError_t tm_tall_parts_launch(const tm_tensor_device *device, tm_tensor_steps
 
 cudaError_t tm_tall_steps_launch(const tm_tensor_device *device, const tm_tensor_steps &j, cudaStream_t stream)
 {
-    tm_tall_parts parts;
+    tm_tall_division parts;
 
     for (int s = 0; s < j.count; s++)
         if (!j.step[s].wide)
             return cudaErrorNotSupported;
-    return find_parts(device, j, &parts) ? tm_tall_parts_launch(device, j, parts, parts.count(), stream) : cudaErrorNotSupported;
+    return divide(device, j, &parts) ? tm_tall_parts_launch(device, j, parts, parts.count(), stream) : cudaErrorNotSupported;
 }
