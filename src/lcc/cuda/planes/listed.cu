@@ -2,10 +2,10 @@
 /* Exact scores of the windows of 16-bit gray that the score with a rounded template leaves. */
 #include "lcc/cuda/planes/score.cuh"
 
-#define THREADS 256
+/* Mostly a handful of windows is left, one to a block: then what counts is how long one takes, so blocks are large. */
+#define THREADS 512
 #define WARPS (THREADS / 32)
-#define BLOCKS 4 /* on a multiprocessor, all at once */
-#define MOST 64  /* windows that a block scores; where there are more, all windows are scored in less time */
+#define MOST 96 /* windows that a block scores; where there are more, all windows are scored in less time */
 
 /* A window's exact sums, of a thread, a warp or a block. */
 struct window_sums {
@@ -18,7 +18,7 @@ struct window_sums {
     }
 };
 
-/* Those of a thread's part: a warp takes each eighth row of the template, of at most 128 columns. */
+/* Those of a thread's part: a warp takes every sixteenth row of the template, of at most 128 columns. */
 template <bool PIXELS>
 static __device__ __forceinline__ window_sums own_sums(const tm_planes_score &c, const uint8_t *low, const uint8_t *high,
                                                        int64_t position)
@@ -77,7 +77,7 @@ static __device__ __forceinline__ bool is_last(unsigned *done)
 }
 
 template <bool PIXELS>
-static __global__ void __launch_bounds__(THREADS, BLOCKS)
+static __global__ void __launch_bounds__(THREADS, TM_LISTED_AT_ONCE)
     listed_kernel(const __grid_constant__ tm_planes_score c, const uint8_t *low, const uint8_t *high, tm_candidate *out)
 {
     __shared__ unsigned wanted[THREADS];

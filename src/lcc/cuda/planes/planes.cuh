@@ -75,15 +75,20 @@ cudaError_t tm_planes_score_launch(const tm_planes_score *band, cudaStream_t str
 /* Whether windows of 16-bit gray of such a band can be listed. */
 bool tm_planes_can_list(const tm_planes_score *band);
 
+/* Blocks of tm_listed_launch. */
+enum { TM_LISTED_AT_ONCE = 2 }; // on a multiprocessor
+
+static inline int tm_listed_blocks(int multiprocessors)
+{
+    return TM_LISTED_AT_ONCE * multiprocessors;
+}
+
+#define TM_LISTED_TOO_MANY {INT64_MAX, INT64_MAX}
+
 /* Scores those of the listed windows that may be the best with the template itself, whose low and high bytes are low and
  * high, packed, and sets *best; nothing is listed then. The band has that template's scorer, and candidates for
  * tm_listed_blocks(multiprocessors). Its plane is the frame itself where it is as it came: pixels. Where windows are missing,
  * or too many are left, the best is TM_LISTED_TOO_MANY. */
-static inline int tm_listed_blocks(int multiprocessors)
-{
-    return 4 * multiprocessors;
-}
-#define TM_LISTED_TOO_MANY {INT64_MAX, INT64_MAX}
 cudaError_t tm_listed_launch(const tm_planes_score *band, bool pixels, const uint8_t *low, const uint8_t *high,
                              tm_candidate *best, cudaStream_t stream);
 
