@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/* Every metric on kinds of pictures on a GPU, bit for bit against the oracle, of the sizes around which its kernels change. */
+#include <stdlib.h>
+
+#include "backends.h"
+#include "check.h"
+#include "kinds.h"
+#include "pictures.h"
+
+/* Some kind. sizes: map width, map height, template width, template height. */
+static void of_size(const int64_t sizes[4])
+{
+    kind_problem p;
+    kind_of_size(&p, sizes[0], sizes[1], sizes[2], sizes[3]);
+    kind_compare(&p, settings_of(TM_DEVICE_CUDA, TM_ALGORITHM_DIRECT, 0));
+    kind_free(&p);
+}
+
+static void of_sizes(const int64_t (*sizes)[4], size_t count, size_t times)
+{
+    for (size_t i = 0; i < times * count; i++)
+        of_size(sizes[i / times]);
+    printf("# %zu cases, 0 differ\n", times * count);
+}
+
+/* Large enough to be copied in chunks. */
+static void chunks(void)
+{
+    static const int64_t sizes[][4] = {{9000, 1100, 3, 2}, {4600, 2300, 2, 5}};
+    require_cuda();
+    of_sizes(sizes, sizeof sizes / sizeof *sizes, 4);
+}
+
+/* Also templates that do not fit the tensor cores' kernels, columns whose sums do not fit 32 bits at once, and several bands. */
+static void large(void)
+{
+    static const int64_t sizes[][4] = {
+        {5, 7, 100, 650}, {3, 300, 9, 1500}, {300, 2, 5000, 2}, {3, 2, 300, 260}, {700, 600, 3, 2}, {4, 3, 1, 17000}, {4, 3, 2, 17000},
+    };
+    require_cuda();
+    of_sizes(sizes, sizeof sizes / sizeof *sizes, 2);
+}
+
+/* Windows that a block's columns hold few of, in some rows. */
+static void wide_windows(void)
+{
+    static const int64_t sizes[][4] = {
+        {300, 9, 129, 3}, {300, 9, 265, 3}, {1100, 6, 520, 2}, {300, 9, 700, 3}, {40, 13, 768, 2},
+    };
+    require_cuda();
+    of_sizes(sizes, sizeof sizes / sizeof *sizes, 6);
+}
+
+/* Templates whose products of planes are made by wgmma: an odd and an even number of units of 16 columns; maps that tiles of 128 x 64
+ * windows cover and do not, and such of which a block has many. */
+static void wide_planes(void)
+{
+    static const int64_t sizes[][4] = {
+        {128, 64, 26, 1},  {1025, 9, 33, 2},   {40, 17, 34, 32},   {1023, 70, 49, 33}, {2049, 33, 50, 64},
+        {300, 41, 64, 64}, {1100, 24, 65, 7},  {127, 129, 66, 9},  {1030, 16, 81, 40}, {2047, 7, 82, 21},
+        {129, 65, 97, 25}, {60, 60, 98, 11},   {1500, 15, 113, 8}, {500, 130, 32, 32}, {1400, 900, 26, 2},
+    };
+    enum { COUNT = sizeof sizes / sizeof *sizes };
+    require_cuda();
+    setenv("TMATCH_ALWAYS_WIDE", "1", 1);
+    const size_t cases = (size_t)check_cases(6 * COUNT), first = (size_t)check_random() % COUNT;
+    for (size_t i = 0; i < cases; i++)
+        of_size(sizes[(first + i) % COUNT]);
+    unsetenv("TMATCH_ALWAYS_WIDE");
+    /* so large that it takes less time; the oracle takes a second or two */
+    const int64_t large[4] = {2048, 224, 64, 64};
+    for (size_t i = 0; i < cases / COUNT; i++)
+        of_size(large);
+    printf("# %zu cases, 0 differ\n", cases + cases / COUNT);
+}
+
+/* The best LCC of some template in RGB of 8 bits, gray of 16, or of 8 with a mask: of that many bytes a pixel; 0: of 8 bits without a mask.
+ * sizes: map width, map height, template width, template height. */
+static void best_of(int bytes, tm_domain domain, const int64_t sizes[4])
+{
+    const tm_sample_type type = bytes == 2 ? TM_SAMPLE_U16 : TM_SAMPLE_U8;
+    const picture_content content = picture_random_content();
+    const int channels = bytes == 3 ? 3 : 1;
+    const int64_t w = sizes[2], h = sizes[3];
+    kind_problem p = {.metric = TM_METRIC_LCC, .domain = domain};
+
+    p.memory[0] = picture_make(&p.frame, sizes[0] + w - 1, sizes[1] + h - 1, type, channels, content);
+    p.memory[1] = picture_make(&p.tmpl, w, h, type, channels, picture_random_content());
+    if (check_random() % 3)
+        picture_cut(&p.tmpl, &p.frame);
+    if (bytes == 1)
+        p.memory[2] = picture_mask(&p.tmpl, (int)check_random_in(1, PICTURE_MASKS - 1));
+    snprintf(p.text, sizeof p.text, "%d bytes, domain %d, frame %lldx%lld %s, template %lldx%lld", bytes, (int)domain,
+             (long long)p.frame.width, (long long)p.frame.height, picture_content_names[content], (long long)w, (long long)h);
+    kind_compare(&p, settings_of(TM_DEVICE_CUDA, TM_ALGORITHM_DIRECT, 0));
+    kind_free(&p);
+}
+
+/* They are scored from pixels as they lie. A row's bytes are a multiple of four or not; sizes around the tiles of 512 x 8
+ * windows, heights around groups of 8 rows; maps so large that this takes less time; such whose tiles are many for a
+ * warpgroup, down one column and in the next one; a frame that comes in chunks; and templates so narrow that SAME has no
+ * padding on the left. */
+static void pixels(void)
+{
+    static const int64_t widths[] = {1, 2, 7, 503, 511, 512, 513, 536, 1024, 1025, 1100}, narrow[][2] = {{1, 1}, {2, 1}, {1, 2}, {2, 2}, {2, 9}, {1, 13}};
+    enum { WIDTHS = sizeof widths / sizeof *widths, NARROW = sizeof narrow / sizeof *narrow };
+    const int cases = (int)check_cases(120), few = (cases + 11) / 12;
+    int chunked = 0;
+
+    require_cuda();
+    setenv("TMATCH_ALWAYS_WIDE", "1", 1);
+    for (int i = 0; i < cases; i++)
+        best_of(i % 2 ? 2 : 3, TM_DOMAIN_VALID,
+                     (int64_t[]){check_random() % 2 ? widths[check_random_in(0, WIDTHS - 1)] : check_random_in(1, 700),
+                                 check_random_in(1, 60), check_random_in(1, 25), check_random_in(1, 31)});
+    for (int i = 0; i < 2 * few; i++) {
+        const int64_t *size = narrow[check_random_in(0, NARROW - 1)];
+        best_of(i % 2 ? 2 : 3, (tm_domain)check_random_in(1, 2),
+                     (int64_t[]){check_random_in(1, 700), check_random_in(1, 300), size[0], size[1]});
+    }
+    unsetenv("TMATCH_ALWAYS_WIDE");
+    for (int i = 0; i < few; i++) {
+        const int bytes = i % 2 ? 2 : 3;
+        best_of(bytes, TM_DOMAIN_VALID, (int64_t[]){check_random_in(1500, 1700), check_random_in(300, 400), check_random_in(1, 12), check_random_in(1, 10)});
+        if (i % 4 < 2)
+            best_of(bytes, TM_DOMAIN_VALID, (int64_t[]){check_random_in(1, 8), 30000, check_random_in(1, 25), check_random_in(1, 31)});
+        else
+            best_of(bytes, TM_DOMAIN_VALID, (int64_t[]){2049, 2400, check_random_in(1, 5), check_random_in(1, 12)});
+        if (i % 8 < 2) {
+            best_of(bytes, TM_DOMAIN_VALID, (int64_t[]){bytes == 3 ? 3100 : 4600, bytes == 3 ? 2200 : 2300, 3, 2});
+            chunked++;
+        }
+    }
+    printf("# %d cases, 0 differ\n", cases + 4 * few + chunked);
+}
+
+/* All sums under a mask are products, made by wgmma where both fit: template and mask together up to 25 rows, by themselves with 26. Sizes around the
+ * tiles of 512 x 8 windows. */
+static void small_masked(void)
+{
+    static const int64_t widths[] = {1, 2, 127, 128, 511, 512, 513, 1025}, heights[] = {1, 2, 7, 8, 9, 24, 25, 26, 27};
+    enum { WIDTHS = sizeof widths / sizeof *widths, HEIGHTS = sizeof heights / sizeof *heights };
+    const int cases = (int)check_cases(120), few = (cases + 11) / 12;
+
+    require_cuda();
+    for (int i = 0; i < cases; i++)
+        best_of(1, TM_DOMAIN_VALID,
+                     (int64_t[]){check_random() % 2 ? widths[check_random_in(0, WIDTHS - 1)] : check_random_in(1, 700), check_random_in(1, 60),
+                                 check_random_in(2, 25), check_random() % 2 ? heights[check_random_in(0, HEIGHTS - 1)] : check_random_in(1, 31)});
+    for (int i = 0; i < few; i++) /* several tiles for each warpgroup */
+        best_of(1, TM_DOMAIN_VALID, (int64_t[]){check_random_in(2040, 2060), check_random_in(1000, 1100), check_random_in(2, 6), check_random_in(1, 6)});
+    printf("# %d cases, 0 differ\n", cases + few);
+}
+
+/* Wider templates with a mask or of RGB, in tiles of 128 x 64 windows: every number of units of 16 columns, and blocks of one tile, of
+ * two and of several, the last ones of which lie in the next column of tiles. */
+static void tall_tiles_of(int bytes)
+{
+    static const int64_t widths[] = {26, 33, 34, 49, 50, 65, 66, 81, 82, 97, 98, 113}, maps[][2] = {{1, 1}, {128, 64}, {129, 65}, {127, 63}};
+    enum { WIDTHS = sizeof widths / sizeof *widths, MAPS = sizeof maps / sizeof *maps };
+    const int cases = (int)check_cases(60), few = (cases + 11) / 12;
+
+    require_cuda();
+    setenv("TMATCH_ALWAYS_WIDE", "1", 1);
+    for (int i = 0; i < cases; i++) {
+        const int64_t *map = maps[check_random_in(0, MAPS - 1)], random[2] = {check_random_in(1, 700), check_random_in(1, 200)};
+        best_of(bytes, (tm_domain)(i % 5 ? TM_DOMAIN_VALID : check_random_in(1, 2)),
+                     (int64_t[]){i % 2 ? map[0] : random[0], i % 2 ? map[1] : random[1],
+                                 i % 3 ? widths[check_random_in(0, WIDTHS - 1)] : check_random_in(26, 113), check_random_in(1, i % 8 ? 20 : 80)});
+    }
+    for (int i = 0; i < few; i++)
+        best_of(bytes, TM_DOMAIN_VALID, (int64_t[]){check_random_in(1600, 2100), check_random_in(1000, 1500), check_random_in(26, 40), check_random_in(1, 4)});
+    best_of(bytes, TM_DOMAIN_VALID, (int64_t[]){4600, 2300, 26, 1}); /* in chunks */
+    unsetenv("TMATCH_ALWAYS_WIDE");
+    printf("# %d cases, 0 differ\n", cases + few + 1);
+}
+
+static void wide_masked(void)
+{
+    tall_tiles_of(1);
+}
+
+static void wide_rgb(void)
+{
+    tall_tiles_of(3);
+}
+
+/* Templates of which shared memory has room for some rows or columns at a time, from whole ones to several parts across and down: around
+ * the heights and the widths at which there is one part more. */
+static void parts(void)
+{
+    static const int64_t widths[] = {50, 66, 82, 97, 98, 113, 114, 129, 130, 145, 146, 177, 225, 257},
+                         heights[] = {1, 38, 60, 75, 76, 77, 87, 88, 102, 103, 120, 121, 152, 240, 257};
+    enum { WIDTHS = sizeof widths / sizeof *widths, HEIGHTS = sizeof heights / sizeof *heights };
+    const int cases = (int)check_cases(60);
+
+    require_cuda();
+    setenv("TMATCH_ALWAYS_WIDE", "1", 1);
+    for (int i = 0; i < cases; i++) {
+        const int64_t w = i % 5 ? widths[check_random_in(0, WIDTHS - 1)] : check_random_in(26, 400), most = 257 * 257 / w;
+        const int64_t h = i % 3 ? heights[check_random_in(0, HEIGHTS - 1)] : check_random_in(1, 400);
+        best_of(i % 4, (tm_domain)(i % 7 ? TM_DOMAIN_VALID : check_random_in(1, 2)),
+                     (int64_t[]){check_random_in(1, 140), check_random_in(1, 70), w, h < most ? h : most});
+    }
+    unsetenv("TMATCH_ALWAYS_WIDE");
+    printf("# %d cases, 0 differ\n", cases);
+}
+
+/* Maps of sums that threads share in runs of 15 windows, 480 columns a row, or do not; and under a mask, where each sum is one
+ * map. Widths of templates around 2, 3, 4 and 8 runs; maps around a tile's columns; a few rows and many; and templates around the
+ * greatest height. */
+static void runs(void)
+{
+    static const int64_t widths[] = {29, 30, 31, 32, 45, 46, 47, 60, 61, 64, 75, 76, 126, 127};
+    enum { WIDTHS = sizeof widths / sizeof *widths };
+    const int cases = (int)check_cases(60);
+    int tall = 0;
+
+    require_cuda();
+    for (int i = 0; i < cases; i++) {
+        const int64_t w = widths[check_random_in(0, WIDTHS - 1)], row = check_random() % 2 ? 480 : 512;
+        const int64_t across = check_random() % 3 ? (row - w + 1) * check_random_in(1, 2) + check_random_in(-1, 1) : check_random_in(1, 1100);
+        best_of(i % 3 + 1, TM_DOMAIN_VALID, (int64_t[]){across, check_random_in(1, 40), w, check_random_in(1, 20)});
+        if (i % 6 == 1 || i % 6 == 2) {
+            best_of(i % 3 + 1, TM_DOMAIN_VALID, (int64_t[]){check_random_in(1, 70), check_random_in(1, 12), check_random_in(26, 33), check_random_in(253, 258)});
+            tall++;
+        }
+    }
+    printf("# %d cases, 0 differ\n", cases + tall);
+}
+
+int main(int argc, char **argv)
+{
+    static const check_test tests[] = {
+        TEST(large),
+        TEST(chunks),
+        TEST(wide_windows),
+        TEST(wide_planes),
+        TEST(pixels),
+        TEST(small_masked),
+        TEST(wide_masked),
+        TEST(wide_rgb),
+        TEST(parts),
+        TEST(runs),
+    };
+    return check_main(tests, sizeof tests / sizeof *tests, argc, argv);
+}
