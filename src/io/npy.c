@@ -50,17 +50,21 @@ static bool parse_type(npy *file, const char *header, io_error *error)
 static bool parse_shape(npy *file, const char *header, io_error *error)
 {
     const char *shape = value_of(header, "'shape'"), *order = value_of(header, "'fortran_order'");
-    int64_t channels = 1;
-    int end = 0;
+    int64_t sides[] = {0, 0, 1};
+    int count = 0;
     if (!shape || !order || strncmp(order, "False", 5) != 0)
         return io_fail(error, "an array in Fortran's order, or without a shape");
-    int count = sscanf(shape, "(%" SCNd64 ", %" SCNd64 ", %" SCNd64 "%n", &file->rows,
-                       &file->columns, &channels, &end);
-    if ((count != 2 && count != 3) || (count == 3 && shape[end] == ','))
+    shape += *shape == '(';
+    bool more = true;
+    for (int end; more && count < 3 && sscanf(shape, " %18" SCNd64 " %n", &sides[count], &end) == 1; count++) {
+        more = shape[end] == ',';
+        shape += end + more;
+    }
+    if (count < 2 || shape[strspn(shape, " ")] != ')')
         return io_fail(error, "an array that is not of rows and columns, nor of RGB pixels");
-    if (channels != 1 && channels != 3)
-        return io_fail(error, "an array of %" PRId64 " channels", channels);
-    file->channels = (int)channels;
+    if (sides[2] != 1 && sides[2] != 3)
+        return io_fail(error, "an array of %" PRId64 " channels", sides[2]);
+    file->rows = sides[0], file->columns = sides[1], file->channels = (int)sides[2];
     return true;
 }
 
