@@ -103,6 +103,10 @@ static bool parse_device_list(const char *text, uint64_t *mask)
     for (*mask = 0;; text++) {
         const size_t length = strcspn(text, ",");
         snprintf(number, sizeof number, "%.*s", (int)length, text);
+        if (length >= sizeof number) {
+            message_usage("--device: '%.*s' is not the number of a device", (int)length, text);
+            return false;
+        }
         if (!parse_integer("device cuda:N", number, 0, MAX_DEVICE, &index))
             return false;
         *mask |= UINT64_C(1) << index;
@@ -143,9 +147,10 @@ static bool parse_roi(const char *text, cli_options *o)
     io_crop *roi = &o->roi;
     int length = 0;
     o->has_roi = true;
-    if (sscanf(text, "%" SCNd64 ",%" SCNd64 ",%" SCNd64 ",%" SCNd64 "%n", &roi->x, &roi->y,
-               &roi->width, &roi->height, &length) == 4 &&
-        !text[length] && roi->x >= 0 && roi->y >= 0 && roi->width > 0 && roi->height > 0)
+    if (strspn(text, "0123456789,") == strlen(text) &&
+        sscanf(text, "%18" SCNd64 ",%18" SCNd64 ",%18" SCNd64 ",%18" SCNd64 "%n", &roi->x, &roi->y, &roi->width, &roi->height,
+               &length) == 4 &&
+        !text[length] && roi->width > 0 && roi->height > 0)
         return true;
     message_usage("--roi: '%s' is not X,Y,WIDTH,HEIGHT", text);
     return false;

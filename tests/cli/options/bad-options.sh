@@ -22,7 +22,11 @@ fail --device cuda:one a b
 fail --device cuda:-1 a b
 fail --device cuda:99999999999 a b
 fail --device cuda:0, a b
+fail --device cuda:0000000000000001 a b
 fail --device cuda:0,64 a b
+fail --roi 99999999999999999999,0,1,1 a b
+fail --roi +1,0,1,1 a b
+fail --roi 1,0,1 a b
 fail --threads -1 a b
 fail --threads many a b
 fail --threads 4097 a b
