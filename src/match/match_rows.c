@@ -3,26 +3,28 @@
 #include <stdlib.h>
 
 #include "clock.h"
+#include "integers.h"
 #include "match/forked.h"
 #include "match/matcher.h"
 #include "match/stream.h"
 
 /* Pinned memory where there are CUDA devices: they copy from it directly. */
-static bool allocate_band(void *context, size_t size, uint8_t **memory)
+static tm_status allocate_band(void *context, size_t size, uint8_t **memory, bool *pinned)
 {
     tm_matcher *m = context;
     void *made = NULL;
-    if (m->pool && tm_pool_host_alloc(m->pool, size, &made, &m->message) != TM_OK)
-        return false;
-    m->pinned_bands = made != NULL;
+    const tm_status status = m->pool ? tm_pool_host_alloc(m->pool, size, &made, &m->message) : TM_OK;
+    if (status != TM_OK)
+        return status;
+    *pinned = made != NULL;
     *memory = made ? made : malloc(size);
-    return *memory != NULL;
+    return *memory ? TM_OK : tm_matcher_fail(m, TM_ERR_MEMORY, "out of memory for bands of %zu bytes", size);
 }
 
-static void release_band(void *context, uint8_t *memory)
+static void release_band(void *context, uint8_t *memory, bool pinned)
 {
     tm_matcher *m = context;
-    if (m->pinned_bands)
+    if (pinned)
         tm_pool_host_free(m->pool, memory);
     else
         free(memory);
@@ -36,16 +38,13 @@ static tm_status match_band(void *context, tm_job *jobs, size_t count)
 /* A quarter of the limit is for FFT's tiles, an eighth for the spectra of templates. */
 static int64_t for_bands(int64_t limit)
 {
-    return limit - limit / 4 - limit / 8;
+    return limit / 8 * 5;
 }
 
 /* The least limit that leaves so much. */
 static int64_t limit_for(int64_t bands)
 {
-    int64_t limit = bands / 5 * 8 - 8; /* less than it */
-    while (for_bands(limit) < bands)
-        limit++;
-    return limit;
+    return ceil_div(bands, 5) * 8;
 }
 
 /* What the stream says, and what would do. */

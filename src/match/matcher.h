@@ -21,7 +21,6 @@ struct tm_matcher {
     tm_cuda_library library;
     tm_pool *pool;      /* NULL until opened */
     int given_up;       /* devices of the pool that did not answer in time */
-    bool pinned_bands;  /* frames by rows: the memory of their bands is the pool's */
     tm_message refusal; /* why AUTO has no CUDA device; "" while it has not looked for one */
     tm_job *jobs;       /* room for a call's jobs */
     size_t job_capacity;

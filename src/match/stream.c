@@ -20,6 +20,7 @@ enum { BANDS = 2 };
 /* Rows [first, end) of the frame. */
 typedef struct band {
     uint8_t *rows;
+    bool pinned;
     int64_t first, end;
     bool full; /* read, and not yet matched */
 } band;
@@ -251,12 +252,13 @@ static tm_status allocate(run *r)
     const size_t size = (size_t)((r->step + halo) * r->width);
     r->jobs = malloc(s->count * sizeof *r->jobs);
     r->map = malloc(map_bytes ? map_bytes : 1);
-    bool good = r->jobs && r->map;
-    for (int i = 0; i < BANDS && good; i++)
-        good = s->allocate(s->context, size, &r->bands[i].rows);
-    if (!good)
-        snprintf(s->fault, sizeof s->fault, "out of memory for bands of %zu bytes", size);
-    return good ? TM_OK : TM_ERR_MEMORY;
+    if (!r->jobs || !r->map) {
+        snprintf(s->fault, sizeof s->fault, "out of memory for %zu bytes of the score map", map_bytes);
+        return TM_ERR_MEMORY;
+    }
+    for (int i = 0; i < BANDS && status == TM_OK; i++)
+        status = s->allocate(s->context, size, &r->bands[i].rows, &r->bands[i].pinned);
+    return status;
 }
 
 tm_status tm_stream_match(tm_stream *s)
@@ -278,7 +280,7 @@ tm_status tm_stream_match(tm_stream *s)
     }
     for (int i = 0; i < BANDS; i++) {
         if (r.bands[i].rows)
-            s->release(s->context, r.bands[i].rows);
+            s->release(s->context, r.bands[i].rows, r.bands[i].pinned);
     }
     free(r.jobs);
     free(r.map);

@@ -16,9 +16,9 @@ typedef struct tm_stream {
     size_t count;
     int64_t memory; /* most bytes of bands and rows of maps */
 
-    /* Where the bands come from. */
-    bool (*allocate)(void *context, size_t size, uint8_t **memory);
-    void (*release)(void *context, uint8_t *memory);
+    /* Where the bands come from, pinned or not. */
+    tm_status (*allocate)(void *context, size_t size, uint8_t **memory, bool *pinned);
+    void (*release)(void *context, uint8_t *memory, bool pinned);
     /* Runs count jobs of one band. */
     tm_status (*match)(void *context, tm_job *jobs, size_t count);
     void *context;
@@ -30,7 +30,7 @@ typedef struct tm_stream {
     double waited_ms;         /* for rows to be read */
 } tm_stream;
 
-/* Writes each job's best. Errors: MEMORY, ROWS, and those of match. */
+/* Writes each job's best. Errors: MEMORY, ROWS, and those of allocate and match, which say themselves why: no fault then. */
 tm_status tm_stream_match(tm_stream *stream);
 
 #endif

@@ -19,8 +19,10 @@ for domain in valid same full; do
     cmp whole.npy rows.npy
 done
 fail --max-memory 20K camera.png "$crop"
-fail --max-memory 32765 camera.png "$crop"
-tmatch --max-memory 32766 camera.png "$crop"
+fail --max-memory 32767 camera.png "$crop"
+tmatch --max-memory 32768 camera.png "$crop"
+fail --max-memory 39327 camera.png 'camera.png[20x24+101+202]'
+tmatch --max-memory 39328 camera.png 'camera.png[20x24+101+202]'
 fail --max-memory 100K -o out.png camera.png "$crop"
 fail --max-memory 100K --verify camera.png "$crop"
 fail --max-memory 100K -n 0 camera.png "$crop"
