@@ -46,6 +46,8 @@ static int measure(const cli_options *options)
     int status = CLI_FAILED;
     if (fclose(joined) == 0)
         status = cli_bench(options->frame_count ? sizes : NULL, &options->settings);
+    else
+        message(NULL, "out of memory");
     free(sizes);
     return status;
 }

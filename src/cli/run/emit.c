@@ -113,10 +113,12 @@ static bool log_again(cli_emitter *e, const cli_job *job)
         if (is_logged(e, job, i))
             continue;
         char *text = resume_text(e->resume, resume_find(e->resume, job->ids[i]));
-        good = text != NULL;
-        if (good)
-            fwrite(text, 1, log_line_result(text, strlen(text)), e->lines);
-        good = good && end_line(e, job, i, start, job->ids[i]);
+        if (!text) {
+            message(e->plan->options->resume, "cannot be read, or memory ran out");
+            return false;
+        }
+        fwrite(text, 1, log_line_result(text, strlen(text)), e->lines);
+        good = end_line(e, job, i, start, job->ids[i]);
         free(text);
     }
     return append_lines(e, good);

@@ -160,7 +160,7 @@ static bool take_line(merger *m, size_t frame, size_t tmpl, frame_errors *errors
     if (good) {
         say_error(m, &m->logs.list[at->log - 1].record, tmpl, &read, errors);
         m->failed |= line.failed || line.id == 0;
-        if (read.error && at)
+        if (read.error)
             m->logs.list[at->log - 1].told = true;
         m->matches += line.matches;
         notes_take_line(&m->notes, read.frame, &line);
