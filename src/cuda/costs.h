@@ -50,10 +50,9 @@ static const tm_direct_costs tm_cuda_f32_costs = {NULL, 0.039, 0.00045, 0.000135
 #define TM_CUDA_TENSOR_LONE_STEP_NS 0.00548
 
 /* Not fitted: products in tiles of 128 x 64 windows, by wgmma_tall.cu and its likes on compute capability 9.0, as an H100 took for
- * 2048^2 with 64^2 to 140^2: a unit of 16 columns of a template row, for a window of one multiprocessor; in how many such units' time
- * a part of a template takes its sums through memory; and what a window of planes takes besides. */
+ * 2048^2 with 64^2 to 140^2: a unit of 16 columns of a template row, for a window of one multiprocessor; and what a window of planes takes
+ * besides. */
 #define TM_CUDA_TALL_UNIT_NS 0.0022
-#define TM_CUDA_TALL_PART_UNITS 40
 #define TM_CUDA_TALL_PLANES_WINDOW_NS 1.4
 
 /* Certified search of a template: what it costs, a cell window and each instruction of its products, of 32 cell windows; and

@@ -11,6 +11,7 @@
 #include "integers.h"
 #include "lcc/cuda/certified/cells.h"
 #include "lcc/cuda/tensor/limits.h"
+#include "lcc/cuda/tensor/tall_layout.h"
 #include "lcc/planes.h"
 
 static const tm_rates *rates_of(const tm_cuda_conditions *c)
@@ -65,19 +66,6 @@ static double products_of(const tm_job *job, double cost)
 
 enum { TALL_TILE = TM_TALL_TILE_WIDTH * TM_TALL_TILE_HEIGHT }; /* windows */
 
-/* Whether products are made by wgmma_tall.cu, or of planes by wgmma_tall_planes.cu. */
-static bool has_tall(const tm_cuda_conditions *c, const tm_job *job)
-{
-    const tm_geometry *g = &job->geometry;
-    const int64_t n = job->tmpl->n;
-    const double windows = (double)g->map_width * (double)g->map_height;
-
-    if (!c->traits.tensor_cores || c->traits.capability != 90 || tm_mma_is_narrow(g->template_width) || n > TM_TENSOR_TAPS || tm_job_is_f32(job))
-        return false;
-    return !tm_job_is_plain(job) || (job->metric == TM_METRIC_LCC && g->template_width <= TM_TALL_WIDEST && n <= TM_MMA_SMALL_TAPS &&
-                                     windows >= 0.5 * TALL_TILE * c->traits.multiprocessors);
-}
-
 /* How many products of planes these are; of 16 bits half as many where the template is rounded. */
 static double tall_products_of(const tm_job *job)
 {
@@ -85,16 +73,28 @@ static double tall_products_of(const tm_job *job)
     return products_of(job, 1) / (rounded ? 2 : 1);
 }
 
-/* How long all products and scores take so. A part of a template has up to 8 units of 16 columns and some 75 rows, and 3 rows more for
- * the 4 rows of windows that it meets at a time. */
-static double tall_rows_ms(const tm_cuda_conditions *c, const tm_job *job, int64_t rows)
+/* Whether wgmma_tall.cu makes the products, or of planes wgmma_tall_planes.cu; and in which parts of the template. */
+static bool find_tall(const tm_cuda_conditions *c, const tm_job *job, int64_t rows, tm_tall_division *parts)
 {
     const tm_geometry *g = &job->geometry;
-    const int64_t h = g->template_height, units = (g->template_width + 30) / 16;
-    const int64_t tiles = ceil_div(g->map_width, TM_TALL_TILE_WIDTH) * ceil_div(rows, TM_TALL_TILE_HEIGHT);
-    const int64_t across = ceil_div(units, 8), down = ceil_div(h, 75);
+    const int64_t w = g->template_width, h = g->template_height;
+    const double windows = (double)g->map_width * (double)g->map_height;
+
+    if (!c->traits.groups || tm_mma_is_narrow(w) || tm_job_is_f32(job))
+        return false;
+    if (!tm_job_is_plain(job))
+        return tm_tall_divide_planes(parts, c->traits.shared_memory, w, h, (int)tall_products_of(job), false);
+    return job->metric == TM_METRIC_LCC && c->together <= 1 && windows >= 0.5 * TALL_TILE * c->traits.multiprocessors &&
+           tm_tall_divide_gray(parts, c->traits.shared_memory, w, h) &&
+           tm_tall_partial_bytes_of(parts, g->map_width, rows) <= TM_TALL_MOST_PARTIAL_BYTES;
+}
+
+/* How long all products and scores take so. */
+static double tall_rows_ms(const tm_cuda_conditions *c, const tm_job *job, int64_t rows, const tm_tall_division *parts)
+{
+    const int64_t tiles = ceil_div(job->geometry.map_width, TM_TALL_TILE_WIDTH) * ceil_div(rows, TM_TALL_TILE_HEIGHT);
     const double windows = (double)(ceil_div(tiles, c->traits.multiprocessors) * TALL_TILE);
-    const double product = (double)((h + 3 * down) * units + TM_CUDA_TALL_PART_UNITS * across * down) * TM_CUDA_TALL_UNIT_NS;
+    const double product = tm_tall_division_units(parts) * TM_CUDA_TALL_UNIT_NS;
     const double sums = tm_job_is_plain(job) ? TM_CUDA_TENSOR_WINDOW_NS : TM_CUDA_TALL_PLANES_WINDOW_NS;
 
     return (windows * tm_clock_scale(&c->traits) *
@@ -108,11 +108,12 @@ static double launch_ms(const tm_cuda_conditions *c, const tm_job *job, int64_t 
 {
     const tm_geometry *g = &job->geometry;
     double h = (double)g->template_height;
+    tm_tall_division parts;
 
     if (tm_job_is_f32(job))
         return f32_ms(c, job, rows);
-    if (tm_job_is_plain(job) && has_tall(c, job))
-        return tall_rows_ms(c, job, rows);
+    if (tm_job_is_plain(job) && find_tall(c, job, rows, &parts))
+        return tall_rows_ms(c, job, rows, &parts);
     if (!c->traits.tensor_cores || job->tmpl->n > TM_TENSOR_TAPS)
         return tm_direct_ns(&tm_cuda_direct_costs, g, (double)g->map_width, rows) * 1e-6 *
                    tm_scale_of(&c->traits) * rates_of(c)->plain +
@@ -238,15 +239,23 @@ static double group_rows_ms(const tm_cuda_conditions *c, const tm_job *job, int6
            rates_of(c)->windows * 1e-6;
 }
 
+/* All products of planes, and their scores. */
+static double tall_planes_ms(const tm_cuda_conditions *c, const tm_job *job, int64_t rows)
+{
+    tm_tall_division parts;
+    return find_tall(c, job, rows, &parts) ? tall_rows_ms(c, job, rows, &parts) : INFINITY;
+}
+
 static double direct_ms(const tm_cuda_conditions *c, const tm_job *job, bool certified)
 {
     const tm_geometry *g = &job->geometry;
+    tm_tall_division parts;
 
     if (!certified && job->metric == TM_METRIC_LCC &&
         tm_cuda_has_groups(&c->traits, (double)g->template_width, (double)g->template_height, (int64_t)c->together))
         return call_ms(c, job, 1, group_rows_ms);
-    if (!tm_job_is_plain(job) && has_tall(c, job))
-        return call_ms(c, job, together_of(c), tall_rows_ms);
+    if (!tm_job_is_plain(job) && find_tall(c, job, g->map_height, &parts))
+        return call_ms(c, job, together_of(c), tall_planes_ms);
     return call_ms(c, job, together_of(c) * products_of(job, TM_CUDA_DIRECT_PRODUCT),
                    certified ? certified_launch_ms : launch_ms);
 }

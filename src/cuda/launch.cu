@@ -50,15 +50,18 @@ static void fill_tensor(const tm_cuda *cuda, tm_launch *l)
         t.sums = (tm_tensor_sums){(int64_t *)l->job.map, NULL, l->job.map_width};
     }
     t.best = l->job.best;
-    t.partial = l->tensor.partial; /* the same for rows of the launch */
+    t.partial = l->tensor.partial; /* for the rows of each launch in turn */
     tm_launch_scratch(cuda, &t);
     l->tensor = t;
 }
 
-/* Makes room for what the launch of all rows needs besides, if there is memory; other kernels need none. */
+/* Makes room for what a launch of rows needs besides, if there is memory; other kernels need none. */
 static cudaError_t fit_partial(tm_cuda *cuda, tm_launch *l)
 {
-    const size_t bytes = tm_tensor_partial_bytes(&cuda->tensor, &l->tensor);
+    tm_tensor_job rows = l->tensor;
+    if (l->most_rows)
+        rows.map_height = l->most_rows;
+    const size_t bytes = tm_tensor_partial_bytes(&cuda->tensor, &rows);
     if (!bytes)
         return cudaSuccess;
     const cudaError_t error = tm_buffer_fit(&cuda->correlations, bytes);
@@ -117,7 +120,8 @@ cudaError_t tm_launch_prepare(tm_cuda *cuda, tm_launch *l, const tm_fft_tiling *
         return prepare_fft(cuda, l, tiling);
     if (l->on_tensor_cores) {
         fill_tensor(cuda, l);
-        TRY(fit_partial(cuda, l));
+        if (!l->certified)
+            TRY(fit_partial(cuda, l));
     }
     if (l->certified)
         TRY(tm_certified_fit(cuda, l));

@@ -494,7 +494,7 @@ static void scales_to_the_device(void)
 {
     tm_template tmpl = {.width = 64, .height = 64, .n = 4096, .sum_sq = 4096 * 20000ll};
     tm_job job = {.tmpl = &tmpl};
-    tm_cuda_conditions cuda = {.traits = {.multiprocessors = 132, .tensor_cores = true, .shared_memory = SHARED, .capability = 90,
+    tm_cuda_conditions cuda = {.traits = {.multiprocessors = 132, .tensor_cores = true, .shared_memory = SHARED, .capability = 90, .groups = true,
                                           .fast_double = true, .longest_fft = 8192, .widest_fft = 8000}};
     CHECK_EQ(tm_geometry_init(&job.geometry, TM_DOMAIN_VALID, 4096, 4096, 64, 64), TM_OK);
     const tm_estimate before = plan_on_cuda(&cuda, &job, TM_ALGORITHM_FFT).estimate;
@@ -508,7 +508,7 @@ static void scales_to_the_device(void)
     CHECK(slow.direct_ms > 1.9 * before.direct_ms && slow.direct_ms < 2.01 * before.direct_ms);
     CHECK(slow.fft_ms > 1.4 * before.fft_ms && slow.fft_ms < 2.01 * before.fft_ms);
     cuda.traits.clock_ghz = 1.98;
-    cuda.traits.capability = 89;
+    cuda.traits.groups = false;
     CHECK(plan_on_cuda(&cuda, &job, TM_ALGORITHM_FFT).estimate.direct_ms > 1.2 * before.direct_ms);
     cuda.traits.memory_gbs = 490;
     CHECK(plan_on_cuda(&cuda, &job, TM_ALGORITHM_FFT).estimate.fft_ms > 2 * before.fft_ms);
@@ -519,8 +519,16 @@ static void scales_to_the_device(void)
     CHECK(measured.direct_ms > 3.5 * before.direct_ms && measured.fft_ms > 8 * before.fft_ms);
 }
 
-/* Templates of up to 113 columns have kernels of their own on compute capability 9.0, which FFT must beat; small maps and other devices
- * have not. */
+/* Whether the direct way takes less time than on a device without such kernels. */
+static bool is_tall(tm_cuda_conditions cuda, const tm_job *job)
+{
+    const double with = plan_on_cuda(&cuda, job, TM_ALGORITHM_DIRECT).estimate.direct_ms;
+    cuda.traits.groups = false;
+    return with < 0.9 * plan_on_cuda(&cuda, job, TM_ALGORITHM_DIRECT).estimate.direct_ms;
+}
+
+/* Templates of up to 113 columns have kernels of their own where wgmma is, which FFT must beat; small maps, several templates, and
+ * templates in parts for whose sums there is no room have not. */
 static void foresees_tall_tiles(void)
 {
     tm_template tmpl = {.width = 113, .height = 113, .n = 113 * 113, .sum_sq = 113 * 113 * 20000ll};
@@ -529,22 +537,62 @@ static void foresees_tall_tiles(void)
                                           .fast_double = true, .longest_fft = 8192, .widest_fft = 8000}};
     for (int64_t size = 2048; size <= 4096; size *= 2) {
         CHECK_EQ(tm_geometry_init(&job.geometry, TM_DOMAIN_VALID, size, size, 113, 113), TM_OK);
-        cuda.traits.capability = 90;
+        cuda.traits.groups = true;
         CHECK_EQ(plan_on_cuda(&cuda, &job, TM_ALGORITHM_AUTO).algorithm, TM_ALGORITHM_DIRECT);
-        cuda.traits.capability = 80;
+        CHECK(is_tall(cuda, &job));
+        cuda.traits.groups = false;
         CHECK_EQ(plan_on_cuda(&cuda, &job, TM_ALGORITHM_AUTO).algorithm, TM_ALGORITHM_FFT);
     }
-    tmpl.width = 114;
-    tmpl.n = 114 * 113;
-    CHECK_EQ(tm_geometry_init(&job.geometry, TM_DOMAIN_VALID, 4096, 4096, 114, 113), TM_OK);
-    cuda.traits.capability = 90;
+    cuda.traits.groups = true;
+    cuda.together = 4;
     CHECK_EQ(plan_on_cuda(&cuda, &job, TM_ALGORITHM_AUTO).algorithm, TM_ALGORITHM_FFT);
+    cuda.together = 1;
+    CHECK_EQ(tm_geometry_init(&job.geometry, TM_DOMAIN_VALID, 512, 512, 113, 113), TM_OK);
+    CHECK(!is_tall(cuda, &job));
+    CHECK_EQ(tm_geometry_init(&job.geometry, TM_DOMAIN_VALID, 16384, 16384, 113, 113), TM_OK);
+    CHECK(!is_tall(cuda, &job));
+    tmpl.height = 50, tmpl.n = 113 * 50;
+    CHECK_EQ(tm_geometry_init(&job.geometry, TM_DOMAIN_VALID, 16384, 16384, 113, 50), TM_OK);
+    CHECK(is_tall(cuda, &job));
+    tmpl.width = 114, tmpl.height = 113, tmpl.n = 114 * 113;
+    CHECK_EQ(tm_geometry_init(&job.geometry, TM_DOMAIN_VALID, 4096, 4096, 114, 113), TM_OK);
+    CHECK_EQ(plan_on_cuda(&cuda, &job, TM_ALGORITHM_AUTO).algorithm, TM_ALGORITHM_FFT);
+}
+
+/* All parts' products of planes are steps of one launch, of which there are 32: 12 products of RGB of 16 bits leave 2 parts. */
+static void counts_parts_of_planes(void)
+{
+    enum { WIDTH = 128, HEIGHT = 200, CHANNELS = 3 };
+    static uint16_t samples[WIDTH * HEIGHT * CHANNELS];
+    const tm_cuda_conditions cuda = {.traits = {.multiprocessors = 132, .tensor_cores = true, .shared_memory = SHARED, .capability = 90,
+                                                .groups = true, .fast_double = true, .longest_fft = 8192, .widest_fft = 8000}};
+    const struct {
+        tm_sample_type type;
+        int channels, height;
+        bool tall;
+    } kinds[] = {{TM_SAMPLE_U8, CHANNELS, HEIGHT, true},
+                 {TM_SAMPLE_U16, 1, HEIGHT, true},
+                 {TM_SAMPLE_U16, CHANNELS, 64, true},
+                 {TM_SAMPLE_U16, CHANNELS, HEIGHT, false}};
+
+    picture_noise(samples, sizeof samples);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        tm_image picture = {.samples = (const uint8_t *)samples, .type = kinds[i].type, .channels = kinds[i].channels, .width = WIDTH,
+                            .height = kinds[i].height};
+        picture.stride = tm_image_row_bytes(&picture);
+        tm_template *tmpl;
+        CHECK_EQ(tm_template_prepare(&tmpl, &picture), TM_OK);
+        tm_job job = {.tmpl = tmpl, .frame = picture};
+        CHECK_EQ(tm_geometry_init(&job.geometry, TM_DOMAIN_VALID, 2048, 2048, WIDTH, picture.height), TM_OK);
+        CHECK_EQ(is_tall(cuda, &job), kinds[i].tall);
+        tm_template_destroy(&tmpl);
+    }
 }
 
 int main(int argc, char **argv)
 {
     static const check_test tests[] = {
-        TEST(chooses_the_cheaper), TEST(does_as_told), TEST(respects_the_device), TEST(scales_to_the_device), TEST(foresees_tall_tiles),
+        TEST(chooses_the_cheaper), TEST(does_as_told), TEST(respects_the_device), TEST(scales_to_the_device), TEST(foresees_tall_tiles), TEST(counts_parts_of_planes),
         TEST(takes_cufft_by_name_alone),
         TEST(pays_for_the_start_once), TEST(weighs_what_overlaps), TEST(counts_planes),
         TEST(adds_transfers_up), TEST(cuts_chunks), TEST(cuts_tiles), TEST(weighs_rows), TEST(groups_jobs),

@@ -10,6 +10,8 @@
 /* The most pixels of a template: n * 255^2 < 2^32 and n * 255 < 2^24. */
 #define TM_TENSOR_TAPS 65793
 
+#define TM_TENSOR_STEPS 32 /* of one launch */
+
 /* A block of mma.cu makes tiles of this width, or of TM_MMA_MANY_TILE_WIDTH where there are many
  * templates. */
 #define TM_MMA_TILE_WIDTH 256

@@ -9,14 +9,7 @@
 
 enum {
     TM_TALL_PRODUCT_WARPS = 8, // two warpgroups, which multiply in turns and score what they have multiplied
-    TM_TALL_SUM_WARPS = 8,
-    TM_TALL_GROUP_ROWS = 4,    // of windows, for which the template's rows are staggered in A
-    TM_TALL_GROUPS = TILE_HEIGHT / TM_TALL_GROUP_ROWS,
-    TM_TALL_TURNS = TM_TALL_GROUPS / TM_TALL_SUM_WARPS, // groups of a warp that sums, in a tile
-    TM_TALL_ELEMENT = 16 * 8 + 16, // bytes of S_F and S_FF of every 8th column, in different banks than the next ones
-    TM_TALL_SLOT_ROW = 8 * TM_TALL_ELEMENT,
-    TM_TALL_SLOT = TM_TALL_GROUP_ROWS * TM_TALL_SLOT_ROW,
-    TM_TALL_CHAIN = TILE_WIDTH * 8
+    TM_TALL_TURNS = TM_TALL_GROUPS / TM_TALL_SUM_WARPS // groups of a warp that sums, in a tile
 };
 
 /* Barriers in shared memory, by number; two stand for a turn of each warpgroup. ROWS: a turn's frame rows are there, and the blocks
@@ -38,31 +31,6 @@ __device__ __forceinline__ int tm_tall_arrivals(int barrier)
 {
     const bool of_a_warp = (barrier >= TM_TALL_FULL && barrier < TM_TALL_FREE) || barrier >= TM_TALL_CHAINED;
     return barrier < TM_TALL_ISSUED ? 32 * TM_TALL_SUM_WARPS : of_a_warp ? 32 : 128;
-}
-
-/* The template's blocks in shared memory, rows in ascending order. First come those of each step of k that takes one frame row: h
- * rows, and 3 of zeros before, between and behind. Where the number of units is odd, those of the step that takes two frame rows
- * follow. They are half as large, as each meets one of the two: 3 of zeros, h rows, and 4 of zeros. */
-__host__ __device__ __forceinline__ int tm_tall_whole_blocks(int units, int h)
-{
-    return 3 + units / 2 * (h + 3);
-}
-
-__host__ __device__ __forceinline__ int tm_tall_template_bytes(int units, int h)
-{
-    return tm_tall_whole_blocks(units, h) * TM_WIDE_BLOCK + units % 2 * (h + 7) * (TM_WIDE_BLOCK / 2);
-}
-
-/* Frame rows of a tile; the last one has the unit that stands behind an odd number of them, which meets zeros. */
-__host__ __device__ __forceinline__ int tm_tall_rows(int h)
-{
-    return TILE_HEIGHT + h;
-}
-
-/* Shared memory for operands: the template's blocks, and the frame rows of two tiles. */
-__host__ __device__ __forceinline__ unsigned tm_tall_operand_bytes(int units, int h)
-{
-    return tm_tall_template_bytes(units, h) + 2 * tm_tall_rows(h) * tm_wide_row(units);
 }
 
 /* Sets the tiles of a map; false where it is too large for them. */

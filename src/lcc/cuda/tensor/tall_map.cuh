@@ -1,59 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* For wgmma_tall_planes.cu and wgmma_tall.cu: sums of products in memory, to which others are added; and the parts of a template whose
- * products are added so. */
+/* For wgmma_tall_planes.cu and wgmma_tall.cu: sums of products in memory, to which others are added. */
 #ifndef TMATCH_LCC_CUDA_TENSOR_TALL_MAP_CUH
 #define TMATCH_LCC_CUDA_TENSOR_TALL_MAP_CUH
 #include "lcc/cuda/tensor/tall_block.cuh"
-
-/* The parts in which a template is taken: of so many rows and units each, so many across and down. */
-struct tm_tall_division {
-    int rows, units, across, down;
-
-    int count() const
-    {
-        return across * down;
-    }
-
-    /* Where one of them begins. */
-    int row(int i) const
-    {
-        return i / across * rows;
-    }
-
-    int unit(int i) const
-    {
-        return i % across * units;
-    }
-
-    /* Sets the plan's part to one of them. */
-    void take(tm_tensor_plan *p, int i) const
-    {
-        p->part_row = row(i), p->part_unit = unit(i), p->part_rows = rows;
-    }
-};
-
-/* Sets those that take the fewest products, and little besides, where a block has shared memory for operands and so many bytes; false
- * where they would be more than most. */
-static inline bool tm_tall_divide(const tm_tensor_device *device, const tm_device_windows &j, size_t besides, int most,
-                                  tm_tall_division *parts)
-{
-    enum { BESIDES = 40 }; // units that take as long as what a product takes besides
-    const int units = tm_wide_units(j.width), fewest = (units + TM_WIDE_MOST_UNITS - 1) / TM_WIDE_MOST_UNITS,
-              narrowest = (units + TM_WIDE_LEAST_UNITS - 1) / TM_WIDE_LEAST_UNITS;
-    int least = INT_MAX, down = 2;
-
-    for (int across = fewest; across <= min(most, narrowest) && down > 1; across++) {
-        const int wide = max((units + across - 1) / across, +TM_WIDE_LEAST_UNITS);
-        int high = j.height;
-        down = 1;
-        while (down * across <= most && tm_tall_operand_bytes(wide, high) + besides > device->shared_memory)
-            down++, high = (j.height + down - 1) / down;
-        const int cost = across * down * ((high + 3) * wide + BESIDES);
-        if (down * across <= most && cost < least)
-            least = cost, *parts = {high, wide, across, down};
-    }
-    return least < INT_MAX;
-}
 
 /* A thread's sums of a tile, in a map of sums. */
 struct tm_tall_map {

@@ -99,8 +99,12 @@ static cudaError_t launch_wgmma(const tm_tensor_device *device, const tm_tensor_
                                 cudaStream_t stream)
 {
     if constexpr (built_with_wgmma) {
-        if (job->count == 1 && !is_small(job->width, job->height))
-            return (tm_tall_takes(device, *job, job->map != NULL) ? tm_tall_launch : tm_wide_launch)(device, *job, stream);
+        if (job->count == 1 && !is_small(job->width, job->height)) {
+            /* it is not where there was no memory for its parts' sums */
+            const cudaError_t error =
+                tm_tall_takes(device, *job, job->map != NULL) ? tm_tall_launch(device, *job, stream) : cudaErrorNotSupported;
+            return error == cudaErrorNotSupported ? tm_wide_launch(device, *job, stream) : error;
+        }
         tm_tensor_job own = *job;
         own.fragments = (const uint8_t *)job->fragments + wgmma_offset(job->width, job->height, job->count);
         return (job->count > 1 ? tm_many_launch : tm_wgmma_launch)(device, own, stream);

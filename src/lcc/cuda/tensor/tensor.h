@@ -112,10 +112,8 @@ typedef struct tm_tensor_step {
     uint32_t *map;         /* of the sums so far, which end; NULL: the next step adds to them */
     int shift;             /* to the left, of the sums before this step is added */
     int next, of_template; /* set by the launch, like these, and buffers and templates below */
-    int row, unit;         /* the first ones of the template's part: see tall_map.cuh */
+    int row, unit;         /* the first ones of the template's part: see tall_layout.h */
 } tm_tensor_step;
-
-#define TM_TENSOR_STEPS 32
 
 /* Steps of one launch, whose sums fit 32 bits. All pointers are device memory. */
 typedef struct tm_tensor_steps : tm_device_windows {
@@ -156,7 +154,7 @@ cudaError_t tm_tensor_prepare(const tm_tensor_device *device, const uint8_t *tap
 cudaError_t tm_tensor_prepare_rest(const tm_tensor_device *device, const uint8_t *taps, int width,
                                    int height, int count, void *fragments, cudaStream_t stream);
 
-/* Whether LCC of one template, with its map or without, is made by wgmma_wide.cu; and the
+/* Whether LCC of one template, with its map or without, is made by wgmma_wide.cu or wgmma_tall.cu; and the
  * fragments for that. */
 bool tm_tensor_uses_wide(const tm_tensor_device *device, const tm_geometry *geometry, bool map);
 /* The bytes of a map of sums S_FT of parts of a job's template, which this takes with those fragments; 0: it takes none. */

@@ -20,9 +20,6 @@
 #include "lcc/cuda/tensor/tall_score.cuh"
 #include "lcc/cuda/tensor/tall_sums.cuh"
 
-enum { FIXED = 1024 };             // bytes that a block declares
-enum { MOST_PARTIAL = 512 << 20 }; // bytes
-
 /* Every second tile, a warpgroup's. */
 template <int STEPS, bool ODD, bool MAP, bool PARTS>
 __device__ __forceinline__ tm_tensor_best multiply_and_score(const tm_tall_block<STEPS, ODD> &b, const tm_tensor_job &j, int group)
@@ -103,29 +100,19 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, 1)
     tm_tensor_write_bests<TM_TENSOR_LCC>(j, bests);
 }
 
-enum { SUMS_SHARED = TM_TALL_SUM_WARPS * TM_TALL_SLOT + 2 * TM_TALL_CHAIN };
-
 static tm_tensor_block block_of(const tm_tall_division &parts)
 {
-    return {tm_tall_operand_bytes(parts.units, parts.rows) + SUMS_SHARED, FIXED, 1};
+    return {tm_tall_operand_bytes(parts.units, parts.rows) + TM_TALL_SUMS_BYTES, TM_TALL_FIXED_BYTES, 1};
 }
 
-/* The elements between rows of the map of other parts' sums, and its bytes. */
-static int64_t partial_stride(const tm_tensor_job &j)
-{
-    return (j.map_width + 3) / 4 * 4;
-}
-
-static size_t partial_bytes(const tm_tensor_job &j, const tm_tall_division &parts)
-{
-    return parts.count() > 1 ? (size_t)partial_stride(j) * j.map_height * sizeof(uint32_t) : 0;
-}
-
-/* One part is all of the template. */
 static bool divide(const tm_tensor_device *device, const tm_tensor_job &j, tm_tall_division *parts)
 {
-    return tm_wide_has_form(j.width) && j.width <= TM_TALL_WIDEST && (int64_t)j.width * j.height <= TM_MMA_SMALL_TAPS &&
-           tm_tall_divide(device, j, SUMS_SHARED + FIXED, TM_TENSOR_STEPS, parts);
+    return tm_tall_divide_gray(parts, (int64_t)device->shared_memory, j.width, j.height);
+}
+
+static int64_t partial_bytes(const tm_tensor_job &j, const tm_tall_division &parts)
+{
+    return tm_tall_partial_bytes_of(&parts, j.map_width, j.map_height);
 }
 
 /* Whether this takes less time than the other kernels, as measured on an H100. That is so unless hardly any tile is full, or the
@@ -148,7 +135,7 @@ bool tm_tall_takes(const tm_tensor_device *device, const tm_tensor_job &j, bool 
     tm_tensor_plan p = {};
     tm_tall_division parts;
     if (j.outcome != TM_TENSOR_LCC || j.count != 1 || !divide(device, j, &parts) || !tm_tall_cover(&p, j) ||
-        partial_bytes(j, parts) > MOST_PARTIAL)
+        partial_bytes(j, parts) > TM_TALL_MOST_PARTIAL_BYTES)
         return false;
     /* tests of wide templates come to wgmma_wide.cu too */
     return device->always_wide ? (j.width + j.height) % 2 == 0 || !tm_wide_takes(device, j, map) : pays(device, j, map, p);
@@ -163,33 +150,34 @@ static cudaError_t launch_others(const tm_tensor_device *device, const tm_tensor
     steps.count = 1;
     steps.step[0].wide = j.wide_fragments;
     steps.step[0].map = j.partial;
-    return tm_tall_parts_launch(device, steps, parts, parts.count() - 1, stream);
+    return tm_tall_parts_launch(device, steps, parts, parts.count - 1, stream);
 }
 
 size_t tm_tall_partial_bytes(const tm_tensor_device *device, const tm_tensor_job &j)
 {
     tm_tall_division parts;
-    return divide(device, j, &parts) ? partial_bytes(j, parts) : 0;
+    return divide(device, j, &parts) ? (size_t)partial_bytes(j, parts) : 0;
 }
 
 cudaError_t tm_tall_launch(const tm_tensor_device *device, tm_tensor_job j, cudaStream_t stream)
 {
     tm_tensor_plan p = {};
     tm_tall_division parts;
-    if (!j.wide_fragments || !tm_tensor_cover(&p, j) || !divide(device, j, &parts) || (parts.count() > 1 && !j.partial))
+    if (!j.wide_fragments || !tm_tensor_cover(&p, j) || !divide(device, j, &parts) || (parts.count > 1 && !j.partial))
         return cudaErrorNotSupported;
-    if (parts.count() > 1) {
-        j.partial_stride = partial_stride(j);
+    if (parts.count > 1) {
+        j.partial_stride = tm_tall_partial_stride(j.map_width);
         const cudaError_t error = launch_others(device, j, parts, stream);
         if (error != cudaSuccess)
             return error;
     }
-    parts.take(&p, parts.count() - 1);
+    p.part_row = tm_tall_part_row(&parts, parts.count - 1), p.part_unit = tm_tall_part_unit(&parts, parts.count - 1);
+    p.part_rows = parts.rows;
     j.fragments = j.wide_fragments;
     return tm_wide_of_units(parts.units, [&](auto form) {
         constexpr int STEPS = decltype(form)::STEPS;
         constexpr bool ODD = decltype(form)::ODD;
-        const auto kernel = parts.count() > 1 ? (j.map ? tall_kernel<STEPS, ODD, true, true> : tall_kernel<STEPS, ODD, false, true>)
+        const auto kernel = parts.count > 1 ? (j.map ? tall_kernel<STEPS, ODD, true, true> : tall_kernel<STEPS, ODD, false, true>)
                                               : (j.map ? tall_kernel<STEPS, ODD, true, false> : tall_kernel<STEPS, ODD, false, false>);
         return tm_tensor_start(device, kernel, j, p, block_of(parts), true, stream);
     });

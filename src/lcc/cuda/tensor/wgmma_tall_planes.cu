@@ -14,7 +14,6 @@
 #include "lcc/cuda/tensor/tall_map.cuh"
 #include "lcc/cuda/tensor/tall_turns.cuh"
 
-enum { FIXED = 256 };           // bytes that a block declares
 enum { MOST_CACHED = 32 << 20 }; // bytes of a map that the second-level cache keeps
 
 /* A block's parts of the work, one after the other: a step's products of some tiles. All products are spread evenly, but a tile's of
@@ -157,7 +156,7 @@ static __global__ void __launch_bounds__(TM_TENSOR_THREADS, 1)
 
 static bool divide(const tm_tensor_device *device, const tm_tensor_steps &j, tm_tall_division *parts)
 {
-    return tm_tall_divide(device, j, FIXED, TM_TENSOR_STEPS / j.count, parts);
+    return tm_tall_divide_planes(parts, (int64_t)device->shared_memory, j.width, j.height, j.count, device->always_wide);
 }
 
 static tm_tensor_block block_of(const tm_tensor_device *device, const tm_tensor_steps &j, const tm_tall_division &parts, tm_tensor_plan *p)
@@ -165,26 +164,24 @@ static tm_tensor_block block_of(const tm_tensor_device *device, const tm_tensor_
     /* The sums of greater maps come from memory, and a greater first-level cache saves more than a second template does, as
      * measured on an H100. */
     const bool two = j.map_width * j.map_height <= MOST_CACHED / (int64_t)sizeof(uint32_t);
-    return {tm_tall_turns_bytes(device, FIXED, parts.units, parts.rows, two, p), FIXED, 1};
+    return {tm_tall_turns_bytes(device, TM_TALL_PLANES_FIXED_BYTES, parts.units, parts.rows, two, p), TM_TALL_PLANES_FIXED_BYTES, 1};
 }
 
-/* Whether this takes less time than mma_steps.cu, as measured on an H100: where a tile has products enough for what its sums take in
- * memory, and parts are not made one after the other by few blocks, as those of a map are. */
+/* Whether this takes less time than mma_steps.cu, as measured on an H100: where parts are not made one after the other by few blocks, as
+ * those of a map are. */
 static bool pays(const tm_tensor_device *device, const tm_tensor_steps &j, const tm_tensor_plan &p, const tm_tall_division &parts)
 {
     int maps = 0;
     for (int s = 0; s < j.count; s++)
         maps += j.step[s].map != NULL;
-    return (j.height + 3) * tm_wide_units(j.width) >= 50 &&
-           (parts.count() == 1 || !maps || 4 * (int64_t)p.tiles * maps > device->multiprocessors);
+    return parts.count == 1 || !maps || 4 * (int64_t)p.tiles * maps > device->multiprocessors;
 }
 
 bool tm_tall_steps_takes(const tm_tensor_device *device, const tm_tensor_steps &j)
 {
     tm_tensor_plan p = {};
     tm_tall_division parts;
-    return (int64_t)j.width * j.height <= TM_TENSOR_TAPS && tm_tall_cover(&p, j) && (int64_t)TM_TENSOR_STEPS * p.tiles <= INT_MAX &&
-           divide(device, j, &parts) && (device->always_wide || pays(device, j, p, parts));
+    return tm_tall_cover(&p, j) && (int64_t)TM_TENSOR_STEPS * p.tiles <= INT_MAX && divide(device, j, &parts) && (device->always_wide || pays(device, j, p, parts));
 }
 
 double tm_tall_steps_us(const tm_tensor_device *device, const tm_tensor_steps &j)
@@ -195,7 +192,7 @@ double tm_tall_steps_us(const tm_tensor_device *device, const tm_tensor_steps &j
     if (!divide(device, j, &parts))
         return 0;
     tm_tensor_cover(&p, j);
-    const int count = j.count * parts.count();
+    const int count = j.count * parts.count;
     const int64_t rounds = ((int64_t)count * p.tiles + device->multiprocessors - 1) / device->multiprocessors;
     return (double)rounds * (parts.rows + 3) * parts.units / 2 * cycles / clock;
 }
@@ -209,7 +206,7 @@ static tm_tensor_steps steps_of_parts(const tm_tensor_steps &j, const tm_tall_di
         for (int i = 0; i < count; i++) {
             tm_tensor_step &step = all.step[all.count++];
             step = j.step[s];
-            step.row = parts.row(i), step.unit = parts.unit(i);
+            step.row = tm_tall_part_row(&parts, i), step.unit = tm_tall_part_unit(&parts, i);
             step.plane += step.row * (int64_t)j.pitch + 16 * step.unit;
             step.shift = i ? 0 : step.shift;
         }
@@ -228,7 +225,7 @@ cudaError_t tm_tall_parts_launch(const tm_tensor_device *device, tm_tensor_steps
         if (!j.step[s].map)
             j.step[s].map = j.step[s + 1].map;
     }
-    parts.take(&p, 0);
+    p.part_rows = parts.rows;
     const tm_tensor_block block = block_of(device, j, parts, &p);
     const tm_tensor_steps all = steps_of_parts(j, parts, count);
     return tm_wide_of_units(parts.units, [&](auto form) {
@@ -243,5 +240,5 @@ cudaError_t tm_tall_steps_launch(const tm_tensor_device *device, const tm_tensor
     for (int s = 0; s < j.count; s++)
         if (!j.step[s].wide)
             return cudaErrorNotSupported;
-    return divide(device, j, &parts) ? tm_tall_parts_launch(device, j, parts, parts.count(), stream) : cudaErrorNotSupported;
+    return divide(device, j, &parts) ? tm_tall_parts_launch(device, j, parts, parts.count, stream) : cudaErrorNotSupported;
 }

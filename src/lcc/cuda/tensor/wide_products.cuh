@@ -9,15 +9,8 @@
 #ifndef TMATCH_LCC_CUDA_TENSOR_WIDE_PRODUCTS_CUH
 #define TMATCH_LCC_CUDA_TENSOR_WIDE_PRODUCTS_CUH
 #include "lcc/cuda/tensor/kernels.cuh"
+#include "lcc/cuda/tensor/tall_layout.h"
 #include "lcc/cuda/tensor/wgmma_product.cuh"
-
-enum { TM_WIDE_BLOCK = 512 };                           // bytes of B for a template row: 16 shifts x 32 of k
-enum { TM_WIDE_LEAST_UNITS = 3, TM_WIDE_MOST_UNITS = 8 };
-
-__host__ __device__ __forceinline__ int tm_wide_units(int w)
-{
-    return (w + 15 + 15) / 16;
-}
 
 __host__ __device__ __forceinline__ int tm_wide_steps(int w)
 {
@@ -70,7 +63,7 @@ __host__ __device__ __forceinline__ int tm_wide_blocks(int h, int steps)
 /* Bytes of a staged frame row of which products take so many units. */
 __host__ __device__ __forceinline__ constexpr int tm_wide_row(int units)
 {
-    return TILE_WIDTH - 16 + 16 * units;
+    return TM_WIDE_ROW(TILE_WIDTH, units);
 }
 
 /* The products of 8 rows of the map, frame row by frame row. ODD: a row takes an odd number of units. */
