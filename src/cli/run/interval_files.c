@@ -47,8 +47,8 @@ static void put_ffmetadata(FILE *out, const interval_movie *movie, const cli_app
         put_chapter(out, a->first.time, a->end, a->tmpl);
         reached = a->end > reached ? a->end : reached;
     }
-    if (first && movie->last_time > reached)
-        put_chapter(out, reached, movie->last_time, NOTHING);
+    if (first && movie->end > reached)
+        put_chapter(out, reached, movie->end, NOTHING);
 }
 
 static void put_webvtt(FILE *out, const cli_appearance *first)

@@ -178,6 +178,7 @@ static void end_movie(cli_intervals *t)
 {
     if (!t->movie)
         return;
+    t->movie->end = t->now.time + t->step;
     end_all(t);
     for (size_t i = 0; i < t->slot_count; i++) {
         const slot *s = &t->slots[i];

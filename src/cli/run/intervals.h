@@ -25,6 +25,7 @@ typedef struct interval_movie {
     bool timed; /* else it is a picture, which no time belongs to */
     int64_t first_index, last_index;
     double first_time, last_time;
+    double end; /* when the last frame has been shown; set at the movie's end */
     struct interval_movie *next;
 } interval_movie;
 
