@@ -21,6 +21,8 @@ static void interrupt(void *data)
     p->interrupted = true;
     pipeline_stop(p);
     pthread_mutex_unlock(&p->lock);
+    if (style_moves_cursor()) /* somebody waits there */
+        message_info(NULL, "ends when the frames that are begun are done; once more ends it at once");
 }
 
 static void *feed(void *argument)

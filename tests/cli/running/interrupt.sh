@@ -41,3 +41,21 @@ start
 kill -HUP $pid
 end
 cat out err
+# On a terminal somebody wants to know that the signal was taken.
+python3 - <<'PYTHON'
+import os, pty, signal
+pid, terminal = pty.fork()
+if pid == 0:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    os.execvp("tmatch", "tmatch --device cpu --threads 1 --algorithm reference -t a.png[40x40+1+2] a.png[90x90+0+0] slow.png[400x400+0+0] b.png[90x90+0+0]".split())
+seen, sent = b"", False
+try:
+    while part := os.read(terminal, 1000):
+        seen += part
+        if not sent and b"score=" in seen:
+            os.write(terminal, b"\x03")
+            sent = True
+except OSError:
+    pass
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), seen.count(b"ends when the frames that are begun are done; once more ends it at once"))
+PYTHON
