@@ -52,8 +52,10 @@ static bool parse_shape(npy *file, const char *header, io_error *error)
     const char *shape = value_of(header, "'shape'"), *order = value_of(header, "'fortran_order'");
     int64_t sides[] = {0, 0, 1};
     int count = 0;
-    if (!shape || !order || strncmp(order, "False", 5) != 0)
-        return io_fail(error, "an array in Fortran's order, or without a shape");
+    if (order && strncmp(order, "True", 4) == 0)
+        return io_fail(error, "an array in Fortran's order; numpy.ascontiguousarray makes one that is read");
+    if (!shape || !order)
+        return io_fail(error, "damaged NPY: an array without a shape or an order");
     shape += *shape == '(';
     bool more = true;
     for (int end; more && count < 3 && sscanf(shape, " %18" SCNd64 " %n", &sides[count], &end) == 1; count++) {
@@ -63,7 +65,7 @@ static bool parse_shape(npy *file, const char *header, io_error *error)
     if (count < 2 || shape[strspn(shape, " ")] != ')')
         return io_fail(error, "an array that is not of rows and columns, nor of RGB pixels");
     if (sides[2] != 1 && sides[2] != 3)
-        return io_fail(error, "an array of %" PRId64 " channels", sides[2]);
+        return io_fail(error, "an array of %" PRId64 " channels; 1 or 3 are read", sides[2]);
     file->rows = sides[0], file->columns = sides[1], file->channels = (int)sides[2];
     return true;
 }
