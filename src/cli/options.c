@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ending.h"
 #include "hash.h"
@@ -79,17 +80,30 @@ static bool is_long_name(const char *given)
     return false;
 }
 
+/* Says how a file is named that looks like an option, if there is one. */
+static bool refuse_file(const char *given)
+{
+    if (access(given, F_OK) != 0)
+        return false;
+    message_usage("unknown option '%s'; the file is './%s'", given, given);
+    return true;
+}
+
 static bool refuse_unknown(const char *given)
 {
     char hint[HINT_SIZE];
+    if (refuse_file(given))
+        return false;
     suggest_option(given, hint, sizeof hint);
     message_usage("unknown option '%.*s'%s", (int)strcspn(given, "="), given, hint);
     return false;
 }
 
-static bool refuse_letter(int letter)
+static bool refuse_letter(int letter, const char *given)
 {
     char hint[HINT_SIZE];
+    if (refuse_file(given))
+        return false;
     suggest_letter(letter, hint, sizeof hint);
     message_usage("unknown option '-%c'%s", letter, hint);
     return false;
@@ -127,7 +141,7 @@ static bool take_option(parser *p, int code, const char *given)
     const bool failed = code == '?' || code == ':';
     const option_row *row = find_row(failed ? optopt : code);
     if (!row && (failed ? optopt : code))
-        return refuse_letter(failed ? optopt : code);
+        return refuse_letter(failed ? optopt : code, given);
     /* getopt_long takes unique abbreviations. They are refused, as they would stop being unique
      * when options are added, and scripts would break. */
     if (!row || (given[1] == '-' && !is_spelt_out(row, given + 2)))

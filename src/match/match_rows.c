@@ -51,7 +51,7 @@ static int64_t limit_for(int64_t bands)
 static tm_status fail(tm_matcher *m, tm_status status, const tm_stream *stream)
 {
     if (stream->needed)
-        return tm_matcher_fail(m, status, "%s: a limit of %lld for each frame at a time would do", stream->fault,
+        return tm_matcher_fail(m, status, "%s; %lld bytes for each frame in memory would do", stream->fault,
                                (long long)limit_for(stream->needed));
     return stream->fault[0] ? tm_matcher_fail(m, status, "%s", stream->fault) : status;
 }

@@ -66,8 +66,9 @@ uint64_t engine_devices_used(void)
 static bool open_matcher(tm_matcher **matcher, const tm_settings *settings)
 {
     const tm_status status = tm_matcher_create(matcher, settings);
+    const bool by_cufft = status == TM_ERR_NO_DEVICE && settings->algorithm == TM_ALGORITHM_CUFFT;
     if (status != TM_OK)
-        message(NULL, "%s", library_reason(*matcher, status));
+        message(NULL, "%s%s", library_reason(*matcher, status), by_cufft ? "; --algorithm cufft needs a GPU" : "");
     return status == TM_OK;
 }
 

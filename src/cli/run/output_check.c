@@ -151,7 +151,9 @@ static bool check_folder(const cli_options *options, const char *folder, bool su
 
     /* joined with a name, an empty path would be the root */
     if (!*folder || (exists ? !S_ISDIR(status.st_mode) : io_can_write(folder, &error))) {
-        message(folder, "is not a folder, and the pictures of many frames need one%s", first_of_movie(frames));
+        message(folder, suffixed ? "is not a folder, into which --crops writes%s"
+                                 : "is not a folder, and the pictures of many frames need one%s",
+                first_of_movie(frames));
         return false;
     }
     if (!exists && io_is_movie_name(folder)) {

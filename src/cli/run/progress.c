@@ -81,7 +81,7 @@ static void write_line(cli_progress *p, int room, size_t done, size_t fresh, siz
     if (p->total)
         snprintf(count, sizeof count, "%3d%%  %zu/%zu", (int)(share * 100), done, p->total);
     else
-        snprintf(count, sizeof count, "%zu frames", done);
+        snprintf(count, sizeof count, "%zu frame%s", done, done == 1 ? "" : "s");
     snprintf(speed, sizeof speed, "  %.1f frames/s", rate);
     if (p->total && fresh > 0) {
         write_duration(time, sizeof time, (double)(p->total - done) / rate);

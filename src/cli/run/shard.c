@@ -85,6 +85,8 @@ bool shard_is_empty(const cli_shard *shard)
 
 void shard_note_empty(const cli_shard *s)
 {
-    message_note(NULL, "none of the %zu frame%s is in shard %" PRId64 "/%" PRId64, s->frames, s->frames == 1 ? "" : "s",
-                 s->number, s->count);
+    if (s->frames == 1)
+        message_note(NULL, "the only frame is not in shard %" PRId64 "/%" PRId64, s->number, s->count);
+    else
+        message_note(NULL, "none of the %zu frames is in shard %" PRId64 "/%" PRId64, s->frames, s->number, s->count);
 }

@@ -27,6 +27,9 @@ fail --device cuda:0,64 a b
 fail --roi 99999999999999999999,0,1,1 a b
 fail --roi +1,0,1,1 a b
 fail --roi 1,0,1 a b
+touch ./-dash.png
+fail -dash.png b
+fail --device cpu -t b -dish.png
 fail --threads -1 a b
 fail --threads many a b
 fail --threads 4097 a b

@@ -80,3 +80,4 @@ merge text
 # More shards than frames.
 try --shard 1/2 --resume few.1 --device cpu -t 'frames/1.png[8x8+30+40]' frames/1.png frames/2.png frames/3.png 2>&1 | sed 's/;.*//'
 try --shard 1/9 -q --device cpu -t 'frames/1.png[8x8+30+40]' frames/1.png
+for i in 1 2; do try --shard $i/2 --device cpu -t "frames/1.png[8x8+30+40]" frames/1.png 2>&1; done
