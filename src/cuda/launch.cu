@@ -50,18 +50,15 @@ static void fill_tensor(const tm_cuda *cuda, tm_launch *l)
         t.sums = (tm_tensor_sums){(int64_t *)l->job.map, NULL, l->job.map_width};
     }
     t.best = l->job.best;
-    t.partial = l->tensor.partial; /* for the rows of each launch in turn */
+    t.partial = l->tensor.partial; /* the same for rows of the launch */
     tm_launch_scratch(cuda, &t);
     l->tensor = t;
 }
 
-/* Makes room for what a launch of rows needs besides, if there is memory; other kernels need none. */
+/* Makes room for what the launch of all rows needs besides, if there is memory; other kernels need none. */
 static cudaError_t fit_partial(tm_cuda *cuda, tm_launch *l)
 {
-    tm_tensor_job rows = l->tensor;
-    if (l->most_rows)
-        rows.map_height = l->most_rows;
-    const size_t bytes = tm_tensor_partial_bytes(&cuda->tensor, &rows);
+    const size_t bytes = tm_tensor_partial_bytes(&cuda->tensor, &l->tensor);
     if (!bytes)
         return cudaSuccess;
     const cudaError_t error = tm_buffer_fit(&cuda->correlations, bytes);

@@ -15,7 +15,6 @@ typedef struct tm_launch {
     bool certified; /* windows are left out: not to be cut by tm_launch_rows */
     bool on_tensor_cores; /* until they refuse; the caller may forbid them */
     int64_t plane_rows;   /* that can be read, from job.frame on */
-    int64_t most_rows;    /* of the map that are launched at a time; 0: all */
     tm_device_job job;    /* for the group's first template */
     tm_fft_job fft;
     tm_tensor_job tensor;

@@ -35,17 +35,6 @@ static size_t plain_bests(const tm_cuda *cuda, const tm_job *jobs, size_t count)
     return count * (size_t)tm_chunks_count(&walk.chunks) * (tm_cuda_certified_takes(cuda, jobs) ? 2 : 1);
 }
 
-/* How many rows of the map are launched at a time, at most. */
-static int64_t most_rows_of(const tm_walk *walk, int64_t map_height)
-{
-    int64_t most = 0;
-    for (int64_t first = 0, end; first < map_height; first = end) {
-        end = tm_walk_end(walk, first);
-        most = larger(most, end - first);
-    }
-    return most;
-}
-
 typedef struct plain_run {
     tm_cuda *cuda;
     const tm_job *job;
@@ -129,7 +118,6 @@ static cudaError_t run_plain(tm_cuda *cuda, tm_job *jobs, size_t count, tm_candi
     for (size_t i = 0; i < count; i++)
         jobs[i].scored = launch->certified ? LEFT_OUT : g->map_width * g->map_height;
     launch->plane_rows = cuda->plain.copy.layout.rows;
-    launch->most_rows = most_rows_of(&walk, g->map_height);
     (tm_device_windows &)launch->job = tm_windows_of(g);
     launch->job.frame = (const uint8_t *)cuda->plain.memory.data;
     launch->job.pitch = cuda->plain.copy.layout.pitch;
