@@ -10,6 +10,7 @@
 #include "fft/tiling.h"
 #include "integers.h"
 #include "lcc/cuda/certified/cells.h"
+#include "lcc/cuda/planes/limits.h"
 #include "lcc/cuda/tensor/limits.h"
 #include "lcc/cuda/tensor/tall_layout.h"
 #include "lcc/planes.h"
@@ -69,12 +70,14 @@ enum { TALL_TILE = TM_TALL_TILE_WIDTH * TM_TALL_TILE_HEIGHT }; /* windows */
 /* How many products of planes these are; of 16 bits half as many where the template is rounded. */
 static double tall_products_of(const tm_job *job)
 {
-    const bool rounded = job->tmpl->rounded && job->metric == TM_METRIC_LCC && !job->map.data && !job->peaks;
+    const tm_template *t = job->tmpl;
+    const bool rounded = t->rounded && t->rounded_sine <= TM_ROUNDED_MOST_SINE && t->width <= TM_RUNS_MOST_WIDTH &&
+                         t->height <= TM_RUNS_MOST_HEIGHT && job->metric == TM_METRIC_LCC && !job->map.data && !job->peaks;
     return products_of(job, 1) / (rounded ? 2 : 1);
 }
 
 /* Whether wgmma_tall.cu makes the products, or of planes wgmma_tall_planes.cu; and in which parts of the template. */
-static bool find_tall(const tm_cuda_conditions *c, const tm_job *job, int64_t rows, tm_tall_division *parts)
+static bool find_tall(const tm_cuda_conditions *c, const tm_job *job, tm_tall_division *parts)
 {
     const tm_geometry *g = &job->geometry;
     const int64_t w = g->template_width, h = g->template_height;
@@ -86,7 +89,7 @@ static bool find_tall(const tm_cuda_conditions *c, const tm_job *job, int64_t ro
         return tm_tall_divide_planes(parts, c->traits.shared_memory, w, h, (int)tall_products_of(job), false);
     return job->metric == TM_METRIC_LCC && c->together <= 1 && windows >= 0.5 * TALL_TILE * c->traits.multiprocessors &&
            tm_tall_divide_gray(parts, c->traits.shared_memory, w, h) &&
-           tm_tall_partial_bytes_of(parts, g->map_width, rows) <= TM_TALL_MOST_PARTIAL_BYTES;
+           tm_tall_partial_bytes_of(parts, g->map_width, g->map_height) <= TM_TALL_MOST_PARTIAL_BYTES;
 }
 
 /* How long all products and scores take so. */
@@ -112,7 +115,7 @@ static double launch_ms(const tm_cuda_conditions *c, const tm_job *job, int64_t 
 
     if (tm_job_is_f32(job))
         return f32_ms(c, job, rows);
-    if (tm_job_is_plain(job) && find_tall(c, job, rows, &parts))
+    if (tm_job_is_plain(job) && find_tall(c, job, &parts))
         return tall_rows_ms(c, job, rows, &parts);
     if (!c->traits.tensor_cores || job->tmpl->n > TM_TENSOR_TAPS)
         return tm_direct_ns(&tm_cuda_direct_costs, g, (double)g->map_width, rows) * 1e-6 *
@@ -243,7 +246,7 @@ static double group_rows_ms(const tm_cuda_conditions *c, const tm_job *job, int6
 static double tall_planes_ms(const tm_cuda_conditions *c, const tm_job *job, int64_t rows)
 {
     tm_tall_division parts;
-    return find_tall(c, job, rows, &parts) ? tall_rows_ms(c, job, rows, &parts) : INFINITY;
+    return find_tall(c, job, &parts) ? tall_rows_ms(c, job, rows, &parts) : INFINITY;
 }
 
 static double direct_ms(const tm_cuda_conditions *c, const tm_job *job, bool certified)
@@ -254,7 +257,7 @@ static double direct_ms(const tm_cuda_conditions *c, const tm_job *job, bool cer
     if (!certified && job->metric == TM_METRIC_LCC &&
         tm_cuda_has_groups(&c->traits, (double)g->template_width, (double)g->template_height, (int64_t)c->together))
         return call_ms(c, job, 1, group_rows_ms);
-    if (!tm_job_is_plain(job) && find_tall(c, job, g->map_height, &parts))
+    if (!tm_job_is_plain(job) && find_tall(c, job, &parts))
         return call_ms(c, job, together_of(c), tall_planes_ms);
     return call_ms(c, job, together_of(c) * products_of(job, TM_CUDA_DIRECT_PRODUCT),
                    certified ? certified_launch_ms : launch_ms);

@@ -2,10 +2,8 @@
 /* Jobs of 16-bit gray whose template is rounded to 8 bits for all windows: see lcc/rounded.h. */
 #include "cuda/on_device.cuh"
 #include "cuda/planes_run.cuh"
+#include "lcc/cuda/planes/limits.h"
 #include "lcc/metrics.h"
-
-/* Beyond it a score that few windows reach leaves too many. */
-#define MOST_SINE 0.03
 
 /* Whether such a job can be run so; its products are still those of the template itself. */
 static bool takes(const tm_planes_job *run, bool pays)
@@ -13,7 +11,7 @@ static bool takes(const tm_planes_job *run, bool pays)
     const tm_job *job = run->job;
     const tm_template *t = job->tmpl;
 
-    return t->rounded && t->rounded_sine <= MOST_SINE && job->metric == TM_METRIC_LCC && !tm_job_has_map(job) &&
+    return t->rounded && t->rounded_sine <= TM_ROUNDED_MOST_SINE && job->metric == TM_METRIC_LCC && !tm_job_has_map(job) &&
            job->geometry.map_width * job->geometry.map_height <= UINT32_MAX && !run->products.z &&
            run->products.sliding[TM_SUM_FF] && !job->tiling && !tm_is_async(job) && !tm_scorer_make(t, job->metric).int128 && run->cuda->traits.tensor_cores && t->n <= TM_TENSOR_TAPS &&
            (pays || run->cuda->tensor.always_wide);

@@ -436,10 +436,34 @@ static void counts_parts_of_planes(void)
     }
 }
 
+/* Templates of 16-bit gray are rounded, for half of the products, where their windows can be listed. */
+static void foresees_rounded_templates(void)
+{
+    enum { HEIGHT = 100 };
+    static uint16_t samples[128 * HEIGHT];
+    const tm_cuda_conditions cuda = {.traits = {.multiprocessors = 132, .tensor_cores = true, .shared_memory = SHARED, .capability = 90,
+                                                .groups = true, .fast_double = true, .longest_fft = 8192, .widest_fft = 8000}};
+    double ms[2];
+
+    picture_noise(samples, sizeof samples);
+    for (int i = 0; i < 2; i++) {
+        const tm_image picture = {.samples = (const uint8_t *)samples, .type = TM_SAMPLE_U16, .channels = 1, .width = 127 + i, .height = HEIGHT,
+                                  .stride = 2 * 128};
+        tm_template *tmpl;
+        CHECK_EQ(tm_template_prepare(&tmpl, &picture), TM_OK);
+        CHECK(tmpl->rounded);
+        tm_job job = {.tmpl = tmpl, .frame = picture};
+        CHECK_EQ(tm_geometry_init(&job.geometry, TM_DOMAIN_VALID, 2048, 2048, 127 + i, HEIGHT), TM_OK);
+        ms[i] = plan_on_cuda(&cuda, &job, TM_ALGORITHM_DIRECT).estimate.direct_ms;
+        tm_template_destroy(&tmpl);
+    }
+    CHECK(ms[1] > 1.6 * ms[0] && ms[1] < 2 * ms[0]);
+}
+
 int main(int argc, char **argv)
 {
     static const check_test tests[] = {
-        TEST(chooses_the_cheaper), TEST(does_as_told), TEST(respects_the_device), TEST(scales_to_the_device), TEST(foresees_tall_tiles), TEST(counts_parts_of_planes),
+        TEST(chooses_the_cheaper), TEST(does_as_told), TEST(respects_the_device), TEST(scales_to_the_device), TEST(foresees_tall_tiles), TEST(counts_parts_of_planes), TEST(foresees_rounded_templates),
         TEST(takes_cufft_by_name_alone),
         TEST(pays_for_the_start_once), TEST(weighs_what_overlaps), TEST(counts_planes),
         TEST(adds_transfers_up),

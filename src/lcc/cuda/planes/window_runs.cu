@@ -8,6 +8,7 @@
  * whole runs, which neighbouring threads share. */
 #include "integers.h"
 #include "lcc/cuda/memory.cuh"
+#include "lcc/cuda/planes/limits.h"
 #include "lcc/cuda/planes/column_sums.cuh"
 
 #define THREADS 128
@@ -17,8 +18,6 @@
 #define COLUMNS (THREADS * TM_EACH) /* of a block */
 #define SHARED_WIDTH (2 * RUN + 1)  /* templates as wide: threads share sums of runs, where a row's runs have all columns; */
 #define ALWAYS_WIDTH (3 * RUN + 1)  /* and as wide: tiles are so narrow that they have */
-#define MOST_WIDTH 127              /* of a template */
-#define MOST_HEIGHT 257             /* with that, a column's sum of bytes fits 16 bits */
 #define BLOCKS 3                    /* that a multiprocessor takes: with 4, registers are too few to look ahead */
 
 /* In which order a thread has its four columns: from one of them on, and around. Neighbouring threads begin with different ones,
@@ -221,7 +220,7 @@ struct row_products {
 /* Shared memory: what is read beyond the last row's columns is for windows that nobody takes. */
 template <typename KIND>
 struct shared_rows {
-    uint4 columns[ROWS * COLUMNS + MOST_WIDTH + 1];
+    uint4 columns[ROWS * COLUMNS + TM_RUNS_MOST_WIDTH + 1];
     typename KIND::SUMS::FF s_ft[ROWS][MOST_WINDOWS];
 };
 
@@ -404,7 +403,7 @@ static bool is_words(const tm_planes_score *c)
 
 bool tm_window_runs_take(const tm_planes_score *c)
 {
-    return c->running_best && !c->skips && c->sliding[TM_SUM_FF] && c->width <= MOST_WIDTH && c->height <= MOST_HEIGHT &&
+    return c->running_best && !c->skips && c->sliding[TM_SUM_FF] && c->width <= TM_RUNS_MOST_WIDTH && c->height <= TM_RUNS_MOST_HEIGHT &&
            (is_bytes(c) ? c->maps == bytes_kind::MAPS
                         : is_words(c) && c->maps == (c->list.of ? +listed_kind::MAPS : +words_kind::MAPS));
 }
